@@ -13,7 +13,7 @@ import (
 )
 
 // Denials are written after one minute of the node's clock, with its time of day.
-func TestDenialsFollowTheClockOfTheTrail(t *testing.T) {
+func TestDenialsAreTimedByTheTrailsClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, store := clocktest.New(), memory.New()
 		defer store.Close()
@@ -27,16 +27,16 @@ func TestDenialsFollowTheClockOfTheTrail(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if records, err := trail.Find(audit.Query{Limit: 10}); len(records) != 0 || err != nil {
-			t.Errorf("written while the clock stood still: %v, %v", records, err)
+			t.Errorf("denials were written while the clock was stopped: %v, %v", records, err)
 		}
 		c.Continue()
 		synctest.Wait()
 		records, err := trail.Find(audit.Query{Limit: 10})
 		if err != nil || len(records) != 1 || records[0].Metadata["count"] != "2" {
-			t.Fatalf("%v, %v", records, err)
+			t.Fatalf("the records are %v, %v; want one with the count 2", records, err)
 		}
 		if at := records[0].CreatedAt; at != c.Now().UnixMilli() {
-			t.Errorf("the record is of %v, the clock shows %v", time.UnixMilli(at), c.Now())
+			t.Errorf("the record has the time %v, the clock shows %v", time.UnixMilli(at), c.Now())
 		}
 	})
 }
@@ -59,7 +59,7 @@ func TestAFloodOfDenialsIsBounded(t *testing.T) {
 		d.Close()
 		records, err := trail.Find(audit.Query{Limit: 2 * callers})
 		if err != nil || len(records) != callers+2 {
-			t.Fatalf("%d records, %v", len(records), err)
+			t.Fatalf("there are %d records, %v", len(records), err)
 		}
 		single := 0
 		for _, r := range records {
@@ -69,18 +69,18 @@ func TestAFloodOfDenialsIsBounded(t *testing.T) {
 			case r.ActorType == "various" && r.ActorId == "" && r.Metadata["status"] == "403" && r.Metadata["count"] == strconv.Itoa(2*more):
 			case r.ActorType == "various" && r.Action == "admin_login_failed" && r.Metadata["why"] == "expired" && r.Ip == "":
 			default:
-				t.Errorf("a record of %v", r)
+				t.Errorf("unexpected record %v", r)
 			}
 		}
 		if single != callers {
-			t.Errorf("%d callers are counted each for themselves", single)
+			t.Errorf("%d callers have records of their own", single)
 		}
 	})
 }
 
 // A denial names the caller, the place and the kind of refusal. A failed sign-in also has the
 // reason.
-func TestDenialsNameTheCaller(t *testing.T) {
+func TestDenialsIdentifyTheCaller(t *testing.T) {
 	store := memory.New()
 	defer store.Close()
 	trail := audit.New(store, clocktest.New(), time.Hour)
@@ -98,9 +98,9 @@ func TestDenialsNameTheCaller(t *testing.T) {
 		t.Fatal(records, err)
 	}
 	if denied.ActorType != "attendee" || denied.ActorId != "lin" || denied.CodelabId != "lab" || denied.Ip != "192.0.2.1" || denied.Metadata["status"] != "403" || denied.Metadata["count"] != "1" {
-		t.Errorf("refused is %v", denied)
+		t.Errorf("the record of a denial is %v", denied)
 	}
 	if failed.ActorType != "anonymous" || failed.Ip != "192.0.2.2" || failed.Metadata["why"] != "expired" || failed.Metadata["by"] != "oidc" || failed.Metadata["count"] != "1" {
-		t.Errorf("failed is %v", failed)
+		t.Errorf("the record of a failed sign-in is %v", failed)
 	}
 }

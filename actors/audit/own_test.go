@@ -15,7 +15,7 @@ import (
 
 // A participant's own log contains only their records, in order and in pages. Other participants
 // can have records in the same span. Older data has one mark per record.
-func TestAParticipantsOwnLog(t *testing.T) { synctest.Test(t, testOwnLog) }
+func TestAParticipantsOwnLogIsCompleteAndInOrder(t *testing.T) { synctest.Test(t, testOwnLog) }
 
 func testOwnLog(t *testing.T) {
 	for _, told := range []bool{true, false} {
@@ -58,23 +58,23 @@ func testOwnLog(t *testing.T) {
 			for _, e := range page {
 				got, before = append(got, e.Id), e.Id
 				if "a"+e.TokenLastFour != e.Action {
-					t.Errorf("%s has the data of %s", e.Action, e.TokenLastFour)
+					t.Errorf("entry %s has the data of %s", e.Action, e.TokenLastFour)
 				}
 			}
 			more = len(page) == 7
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("the log has %d entries, want %d", len(got), len(want))
+			t.Errorf("the log has %d entries, or another order, want %d", len(got), len(want))
 		}
 		if all, err := trail.Owned("stranger", "", 7); err != nil || len(all) > 0 {
-			t.Errorf("somebody else's log has %d entries, %v", len(all), err)
+			t.Errorf("the log of a stranger has %d entries, %v", len(all), err)
 		}
 		_ = store.Close()
 	}
 }
 
 // A span is marked again until the trail is informed that a mark is on disk.
-func TestASpanIsMarkedUntilItIsCommitted(t *testing.T) { synctest.Test(t, testSpans) }
+func TestASpanIsMarkedAgainUntilItsMarkIsCommitted(t *testing.T) { synctest.Test(t, testSpans) }
 
 func testSpans(t *testing.T) {
 	store := memory.New()
@@ -91,15 +91,15 @@ func testSpans(t *testing.T) {
 	}
 	rows, first := marks()
 	if _, again := marks(); len(first) != 1 || len(again) != 1 {
-		t.Fatalf("%d and %d marks, want one each: neither is on disk", len(first), len(again))
+		t.Fatalf("there are %d and %d marks, want one each before the first is on disk", len(first), len(again))
 	}
 	trail.Committed(rows)
 	if _, again := marks(); len(again) != 0 {
-		t.Error("a span that is marked on disk is marked again")
+		t.Error("a span with a mark on disk is marked again")
 	}
 	time.Sleep(time.Second)
 	if _, next := marks(); len(next) != 1 || next[0].TTL < time.Hour {
-		t.Errorf("the next span has the marks %v", next)
+		t.Errorf("the marks of the next span are %v", next)
 	}
 }
 
@@ -110,6 +110,6 @@ func TestMarkedSpansAreBounded(t *testing.T) {
 		s.add(fmt.Sprint(i), "a span")
 	}
 	if n := len(s.latest); n > maxSpans || !s.known(fmt.Sprint(maxSpans+9), "a span") {
-		t.Errorf("%d are kept", n)
+		t.Errorf("%d spans are remembered", n)
 	}
 }

@@ -40,7 +40,7 @@ func (f *faulty) Scan(s durable.Scan, visit func(key, value []byte) bool) error 
 }
 
 // A missing record is left out, but an unreadable one is an error.
-func TestAnIndexTellsFaultsFromExpiredRecords(t *testing.T) {
+func TestFaultsAreDistinguishedFromExpiredRecords(t *testing.T) {
 	store := &faulty{Store: memory.New()}
 	defer store.Close()
 	trail := audit.New(store, clock.System, time.Hour)
@@ -53,21 +53,21 @@ func TestAnIndexTellsFaultsFromExpiredRecords(t *testing.T) {
 		return len(of), failed, len(own), ownFailed
 	}
 	if n, err, own, ownErr := read(); n != 1 || err != nil || own != 1 || ownErr != nil {
-		t.Errorf("it reads %d (%v) and %d (%v)", n, err, own, ownErr)
+		t.Errorf("Find returned %d records (%v), Owned %d (%v)", n, err, own, ownErr)
 	}
 	store.fault = durable.ErrNotFound
 	if n, err, own, ownErr := read(); n != 0 || err != nil || own != 0 || ownErr != nil {
-		t.Errorf("of what expired it reads %d (%v) and %d (%v)", n, err, own, ownErr)
+		t.Errorf("of expired records, Find returned %d (%v), Owned %d (%v)", n, err, own, ownErr)
 	}
 	store.fault = errors.New("the disk is broken")
 	if n, err, own, ownErr := read(); n != 0 || !errors.Is(err, store.fault) || own != 0 || !errors.Is(ownErr, store.fault) {
-		t.Errorf("with a fault it reads %d (%v) and %d (%v)", n, err, own, ownErr)
+		t.Errorf("with a fault, Find returned %d records (%v), Owned %d (%v)", n, err, own, ownErr)
 	}
 }
 
 // A record that has expired since the index was read is skipped. Older records of the codelab are
 // still returned.
-func TestAnExpiredRecordHidesNoOlderOnes(t *testing.T) {
+func TestAnExpiredRecordDoesNotHideOthers(t *testing.T) {
 	store := &faulty{Store: memory.New()}
 	defer store.Close()
 	trail := audit.New(store, clock.System, time.Hour)
@@ -88,14 +88,14 @@ func TestAnExpiredRecordHidesNoOlderOnes(t *testing.T) {
 			got = append(got, r.Action)
 		}
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("without record %d it shows %q, %v", expired+1, got, err)
+			t.Errorf("without record %d the trail has %q, %v", expired+1, got, err)
 		}
 	}
 }
 
 // The trail is searched by codelab, by action, and by the person who did it or was affected.
 // The newest records come first, and only those that match count for a page.
-func TestTheTrailIsSearched(t *testing.T) {
+func TestTheTrailCanBeSearched(t *testing.T) {
 	store := memory.New()
 	defer store.Close()
 	trail := audit.New(store, clock.System, time.Hour)
@@ -129,7 +129,7 @@ func TestTheTrailIsSearched(t *testing.T) {
 			got += r.UserAgent
 		}
 		if err != nil || got != tc.want {
-			t.Errorf("%+v finds %q, not %q: %v", tc.Query, got, tc.want, err)
+			t.Errorf("Find(%+v) returned %q, want %q: %v", tc.Query, got, tc.want, err)
 		}
 	}
 }
@@ -142,11 +142,11 @@ func TestRecordsExpireTogether(t *testing.T) {
 		rows := trail.OwnRows(&audit.Record{CodelabId: "lab"}, &audit.Own{}, "p")
 		for i, row := range rows {
 			if mark := i == 2; row.TTL < retention || (row.TTL > retention) != (mark && retention > 0) {
-				t.Errorf("kept for %v, the row of %s has %v", retention, row.Table, row.TTL)
+				t.Errorf("with a retention of %v, the row in %s has the TTL %v", retention, row.Table, row.TTL)
 			}
 		}
 		if len(rows) != 3 {
-			t.Errorf("%d rows", len(rows))
+			t.Errorf("a record has %d rows", len(rows))
 		}
 	}
 }
@@ -158,7 +158,7 @@ func TestALongUserAgentIsCut(t *testing.T) {
 		r := &audit.Record{UserAgent: agent}
 		trail.Rows(r)
 		if n := len(r.UserAgent); n > 256 || n < min(len(agent), 253) || !utf8.ValidString(r.UserAgent) || !strings.HasPrefix(agent, r.UserAgent) {
-			t.Errorf("of %d bytes %d stay: %q", len(agent), n, r.UserAgent)
+			t.Errorf("%d bytes were cut to %d: %q", len(agent), n, r.UserAgent)
 		}
 	}
 }
@@ -175,17 +175,17 @@ func TestADamagedRecordIsAnError(t *testing.T) {
 	}
 	for _, q := range []audit.Query{{Limit: 10}, {Limit: 10, CodelabID: "lab"}} {
 		if records, err := trail.Find(q); err == nil {
-			t.Errorf("%+v finds %v", q, records)
+			t.Errorf("Find(%+v) returned %v, want an error", q, records)
 		}
 	}
 	if entries, err := trail.Owned("p", "", 10); err == nil {
-		t.Errorf("the participant's log has %v", entries)
+		t.Errorf("Owned returned %v, want an error", entries)
 	}
 }
 
 // A record without a change, such as that of a login, is also written while the disk is nearly
 // full.
-func TestARecordUsesTheReserveOfTheDisk(t *testing.T) {
+func TestARecordUsesTheDiskReserve(t *testing.T) {
 	store := memory.New()
 	defer store.Close()
 	store.SetReadOnly(true)

@@ -24,7 +24,7 @@ import (
 
 // A record that one node commits is in the list of the other node after an update. A search for a
 // missing record triggers that update.
-func TestListContainsAllNodesRecords(t *testing.T) {
+func TestTheListContainsRecordsOfAllNodes(t *testing.T) {
 	store, nodes := memory.Share(2)
 	defer store.Close()
 	var lists []*List
@@ -48,7 +48,7 @@ func TestListContainsAllNodesRecords(t *testing.T) {
 		t.Fatalf("the other node finds %v", got)
 	}
 	if got, err := lists[0].ByJoinCode("CODE"); err != nil || got == nil {
-		t.Error("it is not found by its code")
+		t.Error("the codelab is not found by its join code")
 	}
 	commit(ListRow(&pb.Codelab{Id: "one", Title: "second"}))
 	lists[1].Put(one) // the actor's record can be older than the committed one
@@ -57,7 +57,7 @@ func TestListContainsAllNodesRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 		if all := l.All(); len(all) != 1 || all[0].Title != "second" {
-			t.Errorf("the list has %v", all)
+			t.Errorf("the list has %v, want the second title", all)
 		}
 	}
 	commit(UnlistRow("one"))
@@ -66,7 +66,7 @@ func TestListContainsAllNodesRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := l.Get("one"); len(l.All()) != 0 || got != nil || err != nil {
-			t.Error("what was removed is listed")
+			t.Error("a removed codelab is still listed")
 		}
 	}
 }
@@ -78,7 +78,7 @@ func (cutOff) Sync(context.Context) error { return context.DeadlineExceeded }
 
 // A node that cannot reach the store returns ErrUnavailable for unknown records. Earlier it
 // reported that records of other nodes did not exist, and clients treated the 404 as final.
-func TestANodeThatCannotAskDoesNotSayThatNothingIsThere(t *testing.T) {
+func TestANodeWithoutTheStoreReturnsErrUnavailable(t *testing.T) {
 	store, nodes := memory.Share(2)
 	defer store.Close()
 	l, err := FollowList(nodes[0], clock.System, func(err error) { t.Error(err) })
@@ -117,10 +117,10 @@ func TestANodeThatCannotAskDoesNotSayThatNothingIsThere(t *testing.T) {
 		},
 	} {
 		if found, err := look(true); !found || err != nil {
-			t.Errorf("%s: what the node knows is %v, %v", what, found, err)
+			t.Errorf("%s: a known record: found %v, %v", what, found, err)
 		}
 		if found, err := look(false); found || !errors.Is(err, durable.ErrUnavailable) {
-			t.Errorf("%s: what the node does not know is %v, %v", what, found, err)
+			t.Errorf("%s: an unknown record: found %v, %v, want ErrUnavailable", what, found, err)
 		}
 	}
 }
@@ -130,7 +130,7 @@ type silent struct{ durable.Feed }
 
 func (silent) Sync(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 
-func TestAnUnansweredLookEndsByTheClockOfTheNode(t *testing.T) {
+func TestAnUnansweredSyncEndsByTheNodesClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clocktest.New()
 		l := &List{feed: silent{}, clock: c}
@@ -140,12 +140,12 @@ func TestAnUnansweredLookEndsByTheClockOfTheNode(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if len(ended) != 0 {
-			t.Errorf("it ended while the clock stood still: %v", <-ended)
+			t.Errorf("Sync ended while the clock was stopped: %v", <-ended)
 		}
 		c.Continue()
 		synctest.Wait()
 		if len(ended) != 1 {
-			t.Fatal("it did not end when the clock went on")
+			t.Fatal("Sync did not end when the clock ran again")
 		}
 		if err := <-ended; !errors.Is(err, durable.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
@@ -155,7 +155,7 @@ func TestAnUnansweredLookEndsByTheClockOfTheNode(t *testing.T) {
 
 // After any changes, the list equals a simple model: in order, by id, by code and by tag. A listing
 // obtained earlier does not change.
-func TestListEqualsASimpleModel(t *testing.T) {
+func TestTheListEqualsASimpleModel(t *testing.T) {
 	alike := ofOneTag(3)
 	rapid.Check(t, func(t *rapid.T) {
 		l := newList(nil, nil)
@@ -190,12 +190,12 @@ func TestListEqualsASimpleModel(t *testing.T) {
 			for _, id := range ids {
 				got, err := l.Get(id)
 				if err != nil || got != plain[id] {
-					t.Fatalf("%s is %v, want %v", id, got, plain[id])
+					t.Fatalf("the record %s is %v, want %v", id, got, plain[id])
 				}
 				for _, end := range []string{"A", "B"} {
 					code := id + end
 					if got, _ := l.ByJoinCode(code); (got != nil) != (plain[id].GetJoinCode() == code) {
-						t.Fatalf("by the code %s there is %v", code, got)
+						t.Fatalf("an unused join code %s finds %v", code, got)
 					}
 				}
 				var alike []string
@@ -206,12 +206,12 @@ func TestListEqualsASimpleModel(t *testing.T) {
 				}
 				owners, _ := l.Owners(naming.NewIDs(id).Next(time.Now()))
 				if slices.Sort(alike); !slices.Equal(slices.Sorted(slices.Values(owners)), alike) {
-					t.Fatalf("what belongs to %s belongs to %v, want %v", id, owners, alike)
+					t.Fatalf("%s belongs to %v, want %v", id, owners, alike)
 				}
 			}
 		}
 		if was != "" && idsOf(taken) != was {
-			t.Fatal("a listing changed that somebody had")
+			t.Fatal("an earlier listing changed")
 		}
 	})
 }
@@ -229,20 +229,20 @@ func ofOneTag(n int) []string {
 }
 
 // A record is read from the store as it was written.
-func TestARowIsReadAsItWasWritten(t *testing.T) {
+func TestAListRowIsReadAsWritten(t *testing.T) {
 	m := &pb.Codelab{
 		Id: naming.NewID(), Title: "Go", Description: "All of it", Author: "Ada", JoinCode: "ABC234", Slug: "go-all",
 		SourceId: naming.NewID(), GuideMarkdown: new("guide"), CreatedAt: 5, QuizEnabled: true,
 	}
 	got, err := read([]byte(m.Id), ListRow(m).Value)
 	if err != nil || !proto.Equal(got, m) {
-		t.Errorf("read %v, %v", got, err)
+		t.Errorf("the record is %v, %v", got, err)
 	}
 }
 
 // An error for a damaged row names the row. A list without that row is not returned, whichever rows
 // follow.
-func TestADamagedRowIsNamed(t *testing.T) {
+func TestTheErrorForADamagedRowContainsItsID(t *testing.T) {
 	journal := memory.New()
 	damaged, sound := naming.NewID(), naming.NewID()
 	rows := []durable.Row{{Table: ListTable, Key: []byte(damaged), Value: []byte{0xff}}, ListRow(&pb.Codelab{Id: sound})}
@@ -250,10 +250,10 @@ func TestADamagedRowIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := LoadList(journal); err == nil || !strings.Contains(err.Error(), damaged) {
-		t.Errorf("the list: %v", err)
+		t.Errorf("LoadList returned %v, want an error with the id", err)
 	}
 	if _, err := Listed(journal, damaged); !errors.Is(err, durable.ErrCorrupt) || !strings.Contains(err.Error(), damaged) {
-		t.Errorf("the record: %v", err)
+		t.Errorf("Listed returned %v, want ErrCorrupt with the id", err)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Figures read one by one equal those read as a whole table.
-func TestFiguresOfFewAreThoseOfAll(t *testing.T) {
+func TestFiguresReadSinglyEqualThoseOfTheTable(t *testing.T) {
 	store := memory.New()
 	defer store.Close()
 	var rows []durable.Row
@@ -38,11 +38,11 @@ func TestFiguresOfFewAreThoseOfAll(t *testing.T) {
 		for _, m := range some {
 			f, want := figures[m.Id], m.Id != "lab-050"
 			if (f != nil) != want || want && fmt.Sprintf("lab-%03d", f.Attendees) != m.Id {
-				t.Fatalf("of %d, %s: %v", n, m.Id, f)
+				t.Fatalf("among %d codelabs, %s has the figures %v", n, m.Id, f)
 			}
 		}
 		if few := n*rowsForGet <= len(all); few && len(figures) > n {
-			t.Fatalf("of %d there are %d", n, len(figures))
+			t.Fatalf("for %d codelabs there are %d figures", n, len(figures))
 		}
 	}
 	damaged := []durable.Row{{Table: figuresTable, Key: []byte("lab-007"), Value: []byte{0xff}}}
@@ -51,7 +51,7 @@ func TestFiguresOfFewAreThoseOfAll(t *testing.T) {
 	}
 	for _, m := range [][]*pb.Codelab{all, {l.Known("lab-007")}} {
 		if _, err := l.Figures(m); err == nil {
-			t.Errorf("of %d: what is damaged is read", len(m))
+			t.Errorf("among %d codelabs, damaged figures were read", len(m))
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 func has(t *testing.T, j durable.Journal, codelab string, claimed bool) {
 	t.Helper()
 	if id, c, err := catalog.BySlug(j, "tour"); id != codelab || c != claimed || err != nil {
-		t.Errorf("it has %q, claimed %v: %v", id, c, err)
+		t.Errorf("the slug belongs to %q, claimed %v: %v", id, c, err)
 	}
 }
 
@@ -30,7 +30,7 @@ func TestASlugIsClaimedOnce(t *testing.T) {
 	refused := func() {
 		t.Helper()
 		if _, err := catalog.ClaimSlug(j, "tour", "another"); !durable.Refused(err) {
-			t.Error("another gets it:", err)
+			t.Error("claiming it for another codelab returned", err)
 		}
 	}
 

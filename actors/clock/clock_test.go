@@ -23,18 +23,18 @@ func each(t *testing.T, test func(t *testing.T, c clock.Clock)) {
 	}
 }
 
-func TestTimeGoesOn(t *testing.T) {
+func TestTimeAdvances(t *testing.T) {
 	each(t, func(t *testing.T, c clock.Clock) {
 		now, up := c.Now(), c.Uptime()
 		if up <= 0 {
-			t.Errorf("uptime %v at the beginning", up)
+			t.Errorf("the uptime is %v at the beginning", up)
 		}
 		time.Sleep(time.Minute)
 		if d := c.Now().Sub(now); d != time.Minute {
-			t.Errorf("after a minute the time of day is %v later", d)
+			t.Errorf("after a minute the time of day has advanced by %v", d)
 		}
 		if d := c.Uptime() - up; d != time.Minute {
-			t.Errorf("after a minute the uptime is %v longer", d)
+			t.Errorf("after a minute the uptime has advanced by %v", d)
 		}
 	})
 }
@@ -49,18 +49,18 @@ func TestAFunctionIsCalledOnceAfterItsTime(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if len(calls) != 1 {
-			t.Fatalf("%d calls", len(calls))
+			t.Fatalf("the function was called %d times, want 1", len(calls))
 		}
 		if d := <-calls - began; d != time.Second {
-			t.Errorf("called after %v", d)
+			t.Errorf("the function was called after %v, want 1 s", d)
 		}
 		if timer.Stop() {
-			t.Error("Stop prevented what has happened")
+			t.Error("Stop after the call returned true")
 		}
 	})
 }
 
-func TestASlowFunctionDelaysNoOther(t *testing.T) {
+func TestASlowFunctionDoesNotDelayOthers(t *testing.T) {
 	each(t, func(t *testing.T, c clock.Clock) {
 		done := make(chan struct{})
 		for range 2 {
@@ -81,11 +81,11 @@ func TestAStoppedTimerDoesNotFire(t *testing.T) {
 		f := c.AfterFunc(time.Second, func() { t.Error("a stopped function was called") })
 		timer, ticker := c.NewTimer(time.Second), c.NewTicker(time.Second)
 		if !f.Stop() || !timer.Stop() {
-			t.Error("Stop prevented nothing")
+			t.Error("Stop before the end returned false")
 		}
 		ticker.Stop()
 		if f.Stop() || timer.Stop() {
-			t.Error("the second Stop prevented something")
+			t.Error("the second Stop returned true")
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
@@ -102,7 +102,7 @@ func TestNothingIsReceivedAfterStop(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if !timer.Stop() {
-			t.Error("Stop did not take back what nobody had received")
+			t.Error("Stop of a timer whose time was not received returned false")
 		}
 		ticker.Stop()
 		nothing(t, timer.C())
@@ -115,17 +115,17 @@ func TestATimerFiresOnce(t *testing.T) {
 		began, timer := c.Uptime(), c.NewTimer(time.Second)
 		<-timer.C()
 		if d := c.Uptime() - began; d != time.Second {
-			t.Errorf("fired after %v", d)
+			t.Errorf("the timer fired after %v, want 1 s", d)
 		}
 		time.Sleep(time.Hour)
 		nothing(t, timer.C())
 		if timer.Stop() {
-			t.Error("Stop prevented what was received")
+			t.Error("Stop after the receive returned true")
 		}
 	})
 }
 
-func TestATickerKeepsItsRhythm(t *testing.T) {
+func TestATickerKeepsItsIntervalAfterDroppedTicks(t *testing.T) {
 	each(t, func(t *testing.T, c clock.Clock) {
 		ticker, began := c.NewTicker(time.Second), c.Uptime()
 		defer ticker.Stop()
@@ -140,7 +140,7 @@ func TestATickerKeepsItsRhythm(t *testing.T) {
 		nothing(t, ticker.C())
 		<-ticker.C()
 		if d := c.Uptime() - began; d != 7*time.Second {
-			t.Errorf("the tick after those that were dropped came after %v", d)
+			t.Errorf("the tick after the dropped ones came after %v, want 7 s", d)
 		}
 	})
 }
@@ -149,30 +149,30 @@ func nothing(t *testing.T, c <-chan time.Time) {
 	t.Helper()
 	select {
 	case <-c:
-		t.Error("something was received")
+		t.Error("a stopped or fired timer sent a time")
 	default:
 	}
 }
 
-func TestAContextEndsWithItsTime(t *testing.T) {
+func TestAContextEndsAtItsTimeout(t *testing.T) {
 	each(t, func(t *testing.T, c clock.Clock) {
 		began := c.Uptime()
 		ctx, cancel := clock.WithTimeout(context.Background(), c, time.Second)
 		defer cancel()
 		if ctx.Err() != nil {
-			t.Error("it ends at its beginning")
+			t.Error("the context has ended at its start")
 		}
 		<-ctx.Done()
 		if d := c.Uptime() - began; d != time.Second || ctx.Err() != context.DeadlineExceeded {
-			t.Errorf("it ended after %v: %v", d, ctx.Err())
+			t.Errorf("the context ended after %v: %v", d, ctx.Err())
 		}
 	})
 }
 
-func TestAContextEndsBeforeItsTime(t *testing.T) {
+func TestAContextCanEndBeforeItsTimeout(t *testing.T) {
 	for name, end := range map[string]func(cancel, cancelParent func()){
-		"by its cancel": func(cancel, _ func()) { cancel() },
-		"by its parent": func(_, cancelParent func()) { cancelParent() },
+		"by its cancel function": func(cancel, _ func()) { cancel() },
+		"by its parent":          func(_, cancelParent func()) { cancelParent() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, c clock.Clock) {
@@ -192,13 +192,13 @@ func TestAContextEndsBeforeItsTime(t *testing.T) {
 }
 
 // Durable commands read the time, which must not allocate.
-func TestTheSystemsTimeCostsNoAllocation(t *testing.T) {
+func TestReadingTheSystemClockAllocatesNothing(t *testing.T) {
 	c := clock.System
 	if n := testing.AllocsPerRun(100, func() { _, _ = c.Now(), c.Uptime() }); n != 0 {
-		t.Errorf("%v allocations", n)
+		t.Errorf("reading the time makes %v allocations", n)
 	}
 	plain := testing.AllocsPerRun(100, func() { time.NewTimer(time.Hour).Stop() })
 	if n := testing.AllocsPerRun(100, func() { c.NewTimer(time.Hour).Stop() }); n != plain {
-		t.Errorf("a timer costs %v allocations, that of package time %v", n, plain)
+		t.Errorf("a timer makes %v allocations, a timer of package time %v", n, plain)
 	}
 }

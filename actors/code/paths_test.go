@@ -21,56 +21,56 @@ var goodPaths = []string{
 	strings.Repeat("a/", 511) + "a", strings.Repeat("x", 255), ".env", "a:b", "con",
 }
 
-func TestPathsThatLeadAstrayAreRefused(t *testing.T) {
+func TestUnsafePathsAreRefused(t *testing.T) {
 	for _, p := range badPaths {
 		var bad *Problem
 		if err := CheckPath(p); !errors.As(err, &bad) {
-			t.Errorf("%.60q: %v", p, err)
+			t.Errorf("CheckPath(%.60q) = %v, want a Problem", p, err)
 		}
 	}
 	for _, p := range goodPaths {
 		if err := CheckPath(p); err != nil {
-			t.Errorf("%.60q: %v", p, err)
+			t.Errorf("CheckPath(%.60q) = %v, want no error", p, err)
 		}
 	}
 }
 
-func TestNamesThatWindowsCannotCheckOutAreNotWritten(t *testing.T) {
+func TestNewPathsMustBeValidOnWindows(t *testing.T) {
 	for _, p := range []string{
 		"con", "CON", "Prn.txt", "a/aux", "a/AUX.tar.gz", "nul/b", "nul.", "com1", "COM9.c", "lpt1", "LPT9.x/y", "com\u00b9", "lpt\u00b3.txt", "aux .c", "conin$", "CONOUT$.x",
 		"a<b", "a>b", "a:b", `a"b`, "a|b", "a?b", "a*b", "d?/b", "a.", "a ", "a./b", "a /b", "...", "b/...", "a. .",
 	} {
 		var bad *Problem
 		if err := CheckNewPath(p); !errors.As(err, &bad) || !strings.Contains(bad.Text, "Windows") {
-			t.Errorf("%q: %v", p, err)
+			t.Errorf("CheckNewPath(%q) = %v, want a Problem with Windows", p, err)
 		}
 		if err := CheckPath(p); err != nil {
-			t.Errorf("%q cannot be read: %v", p, err)
+			t.Errorf("CheckPath(%q) = %v, want no error", p, err)
 		}
 	}
 	for _, p := range []string{
 		"console", "a/con-fig", "aux_.c", "auxiliary.c", "com", "com0", "com10", "com1x", "lpt", "nully.txt", ".con", "a.con", ".gitignore", "..a", "a b/c.d", " a", "ä/한글.txt", "conin", "a;b", "a'b", "$x", "~a", "%PATH%",
 	} {
 		if err := CheckNewPath(p); err != nil {
-			t.Errorf("%q: %v", p, err)
+			t.Errorf("CheckNewPath(%q) = %v, want no error", p, err)
 		}
 	}
 	for _, p := range badPaths {
 		if CheckNewPath(p) == nil {
-			t.Errorf("%.60q may be written", p)
+			t.Errorf("CheckNewPath(%.60q) accepts the path", p)
 		}
 	}
 }
 
-func TestNamesOfHeads(t *testing.T) {
+func TestCheckName(t *testing.T) {
 	for _, n := range []string{"", "A", "-a", ".a", "_a", "a/b", "a b", "a\\b", "..", "a..b", "a.", "a.lock", "ä", "a\x00", "HEAD", strings.Repeat("a", 101)} {
 		if CheckName(n) == nil {
-			t.Errorf("%q is taken", n)
+			t.Errorf("CheckName accepts %q", n)
 		}
 	}
 	for _, n := range []string{"main", "step-1-start", "step-200-end", "0", "a_b.c-d"} {
 		if err := CheckName(n); err != nil {
-			t.Errorf("%q: %v", n, err)
+			t.Errorf("CheckName(%q) = %v, want no error", n, err)
 		}
 	}
 }
@@ -89,12 +89,12 @@ func FuzzPaths(f *testing.F) {
 			return
 		}
 		if !filepath.IsLocal(path) || len(path) > maxPath || !utf8.ValidString(path) || strings.ContainsAny(path, "\x00\\") || filepath.Clean(path) != path {
-			t.Fatalf("%q is taken", path)
+			t.Fatalf("CheckPath accepts %q", path)
 		}
 		for part := range strings.SplitSeq(path, "/") {
 			low := strings.ToLower(part)
 			if low == ".git" || low == ".." || strings.TrimRight(low, ". ") == ".git" {
-				t.Fatalf("%q is taken", path)
+				t.Fatalf("CheckPath accepts %q", path)
 			}
 		}
 		// An accepted path can be written below the root, and nowhere else.

@@ -80,7 +80,7 @@ func register(t *testing.T, l *lab, name string) *Caller {
 	return nil
 }
 
-func TestNobodyPushesOutWhatOthersSaved(t *testing.T) {
+func TestSavedConversationsDoNotDisplaceThoseOfOthers(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	lin, eve := register(t, l, "Lin"), register(t, l, "Eve")
@@ -103,26 +103,26 @@ func TestNobodyPushesOutWhatOthersSaved(t *testing.T) {
 	for range 3 * maxPersonConversations {
 		save(eve, 1)
 		if n := of(eve); n > maxPersonConversations {
-			t.Fatalf("%d are kept", n)
+			t.Fatalf("Eve has %d saved conversations, over her limit", n)
 		}
 	}
 	if of(lin) != 1 || of(eve) < maxPersonConversations*9/10 {
-		t.Errorf("kept are %d of Lin's and %d of Eve's", of(lin), of(eve))
+		t.Errorf("%d of Lin's and %d of Eve's conversations are kept", of(lin), of(eve))
 	}
 	for range 60 {
 		save(eve, 150_000)
 	}
 	if by := l.saved[eve.ID]; by.bytes > maxPersonConversationSize || by.count != of(eve) || of(lin) != 1 {
-		t.Errorf("Eve has %+v", by)
+		t.Errorf("Eve's saved conversations have %+v, over her limits or miscounted", by)
 	}
 	if l.savedAll.count != l.conversations.Len() {
-		t.Errorf("counted are %d of %d", l.savedAll.count, l.conversations.Len())
+		t.Errorf("savedAll counts %d conversations, but there are %d", l.savedAll.count, l.conversations.Len())
 	}
 }
 
 // The number of saved conversations per codelab is bounded. The latest ones stay. The
 // person who saved them does not matter.
-func TestTheOldestConversationsGo(t *testing.T) {
+func TestTheOldestSavedConversationsAreRemoved(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	var who []*Caller
@@ -134,10 +134,10 @@ func TestTheOldestConversationsGo(t *testing.T) {
 		l.must(t, who[i%len(who)], SaveConversation{Question: fmt.Sprint(i), Answer: "a"})
 	}
 	if first, n := l.conversations.At(0).Question, l.conversations.Len(); n != maxConversations*9/10 || first != fmt.Sprint(maxConversations+1-n) {
-		t.Errorf("%d are kept, from %s", n, first)
+		t.Errorf("%d conversations are kept, the oldest is number %s", n, first)
 	}
 	if l.savedAll.count != l.conversations.Len() {
-		t.Errorf("counted are %d of %d", l.savedAll.count, l.conversations.Len())
+		t.Errorf("savedAll counts %d conversations, but there are %d", l.savedAll.count, l.conversations.Len())
 	}
 }
 
@@ -150,21 +150,21 @@ func TestPermissionToAskTheAI(t *testing.T) {
 	}
 	off := false
 	if try(lin, 2) != 0 || try(lin, 3) != durable.Invalid || try(admin, 0) != 0 {
-		t.Error("at first")
+		t.Error("with the AI switched on, permissions are wrong")
 	}
 	if err := ask(t, l, admin, Command{Body: Update{AIEnabled: &off}}); err != nil {
 		t.Fatal(err)
 	}
 	if try(lin, 0) != durable.Forbidden || try(admin, 0) != 0 {
-		t.Error("switched off")
+		t.Error("with the AI switched off, permissions are wrong")
 	}
 	last := l.audits[len(l.audits)-1]
 	if last.Action != "ai_query" || last.ActorType != "admin" || last.Metadata["model"] != "m" {
-		t.Errorf("audited is %v", last)
+		t.Errorf("audit record %v", last)
 	}
 }
 
-func TestAHeadMovesOnlyFromWhereItIs(t *testing.T) {
+func TestAHeadMovesOnlyFromItsCurrentTree(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	change := func(id, name, before, after string) durable.Reason {
@@ -172,7 +172,7 @@ func TestAHeadMovesOnlyFromWhereItIs(t *testing.T) {
 	}
 	make := CreateWorkspace{ID: "w", StructureType: FolderWorkspace, Heads: []*pb.WorkspaceHead{{Name: "main", Tree: "t1"}}, Current: "main"}
 	if change("w", "main", "t1", "t2") != durable.Missing {
-		t.Error("there is none")
+		t.Error("a change without a workspace is not refused as Missing")
 	}
 	if err := ask(t, l, admin, Command{Body: make}); err != nil {
 		t.Fatal(err)
@@ -186,21 +186,21 @@ func TestAHeadMovesOnlyFromWhereItIs(t *testing.T) {
 		{"w", "a", "", "t2", 0}, {"w", "a", "", "t2", durable.Conflict}, {"w", "b", "t1", "t2", durable.Missing}, {"w", "main", "t2", "t4", 0},
 	} {
 		if got := change(try.id, try.name, try.before, try.after); got != try.want {
-			t.Errorf("%d: %v, want %v", i, got, try.want)
+			t.Errorf("change %d: %v, want %v", i, got, try.want)
 		}
 	}
 	if w := l.workspace; len(w.Heads) != 2 || w.Heads[0].Tree != "t2" || w.Heads[1].Tree != "t4" || w.Current != "main" {
 		t.Errorf("the workspace is %v", w)
 	}
 	if first.Workspace.Heads[0].Tree != "t1" {
-		t.Error("a view has changed")
+		t.Error("an earlier view changed")
 	}
 	if reason(ask(t, l, admin, Command{Body: make})) != durable.Conflict {
-		t.Error("a second workspace")
+		t.Error("a second workspace was created")
 	}
 }
 
-func TestAPushIsDoneWholeOrNot(t *testing.T) {
+func TestAPushSucceedsOrFailsAsAWhole(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	push := func(id string, moves ...HeadMove) durable.Reason {
@@ -213,7 +213,7 @@ func TestAPushIsDoneWholeOrNot(t *testing.T) {
 		return out + l.workspace.Current
 	}
 	if push("w", HeadMove{"main", "", "t2"}) != durable.Missing {
-		t.Error("there is none")
+		t.Error("a push without a workspace is not refused as Missing")
 	}
 	make := CreateWorkspace{ID: "w", StructureType: BranchWorkspace, Heads: []*pb.WorkspaceHead{{Name: "main", Tree: "t1"}}, Current: "main"}
 	if err := ask(t, l, admin, Command{Body: make}); err != nil {
@@ -240,27 +240,27 @@ func TestAPushIsDoneWholeOrNot(t *testing.T) {
 	} {
 		was := heads()
 		if got := push(try.id, try.moves...); got != try.want {
-			t.Errorf("%d: %v, want %v", i, got, try.want)
+			t.Errorf("push %d: %v, want %v", i, got, try.want)
 		}
 		if try.after == "" {
 			try.after = was
 		}
 		if got := heads(); got != try.after {
-			t.Errorf("%d: there is %s, not %s", i, got, try.after)
+			t.Errorf("after push %d the heads are %s, want %s", i, got, try.after)
 		}
 	}
 	last := l.audits[len(l.audits)-1]
 	if last.Action != "git_push" || last.Metadata["commits"] != "3" || last.Metadata["branches"] != "c" || last.Metadata["removed"] != "1" {
-		t.Errorf("audited is %v", last)
+		t.Errorf("audit record %v", last)
 	}
 	if before.Workspace.Heads[0].Tree != "t1" || len(before.Workspace.Heads) != 1 {
-		t.Error("a view has changed")
+		t.Error("an earlier view changed")
 	}
 	var many []HeadMove
 	for i := range maxHeads {
 		many = append(many, HeadMove{fmt.Sprint("m", i), "", "t"})
 	}
 	if push("w", many...) != durable.Conflict {
-		t.Error("too many branches")
+		t.Error("a push with too many branches is not refused as a Conflict")
 	}
 }

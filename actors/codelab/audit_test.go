@@ -13,7 +13,7 @@ import (
 
 // Nobody notices a missing audit record until it is needed. Therefore this test has every command
 // that makes one, with its target and metadata.
-func TestTheAuditTrailTellsWhatWasDone(t *testing.T) {
+func TestTheAuditTrailRecordsEachAction(t *testing.T) {
 	l := newLab()
 	from := &Caller{Role: RoleAdmin, ID: FacilitatorID, Name: "Facilitator", AdminID: "leader", IP: "192.0.2.7", UserAgent: "browser"}
 	seen := 0
@@ -27,11 +27,11 @@ func TestTheAuditTrailTellsWhatWasDone(t *testing.T) {
 			got = append(got, strings.TrimSuffix(fmt.Sprint(r.Action, " ", r.TargetId, " ", about[len("map["):len(about)-1]), " "))
 			if actor := map[Role]string{RoleAdmin: "admin leader", RoleAttendee: "attendee " + who.ID, RoleSystem: "system ", RoleAnyone: "anonymous "}[who.Role]; r.ActorType+" "+r.ActorId != actor ||
 				r.Ip != who.IP || r.UserAgent != who.UserAgent || r.CodelabId != "lab" || r.CreatedAt != l.now.UnixMilli() || r.Id == "" {
-				t.Errorf("%T is recorded as %v", body, r)
+				t.Errorf("audit records of %T: %v", body, r)
 			}
 		}
 		if seen = len(l.audits); !slices.Equal(got, want) {
-			t.Errorf("%T: recorded is %q, not %q", body, got, want)
+			t.Errorf("%T: audit record %q, want %q", body, got, want)
 		}
 		return reply
 	}
@@ -52,7 +52,7 @@ func TestTheAuditTrailTellsWhatWasDone(t *testing.T) {
 		t.Helper()
 		got := l.must(t, &Caller{Role: RoleAnyone}, Register{Name: name, PINHash: code}).(Registration).Attendee
 		if r := l.audits[seen:]; len(r) != 1 || r[0].Action != "attendee_register" || r[0].TargetId != got.Id || r[0].ActorType != "anonymous" {
-			t.Errorf("recorded is %v", r)
+			t.Errorf("audit records: %v", r)
 		}
 		seen = len(l.audits)
 		return attendeeCaller(got)
@@ -67,7 +67,7 @@ func TestTheAuditTrailTellsWhatWasDone(t *testing.T) {
 		t.Helper()
 		h := l.must(t, who, AskHelp{StepNumber: 1}).(*pb.HelpRequest).Id
 		if r := l.audits[seen:]; len(r) != 1 || r[0].Action != "help_request" || r[0].TargetId != h {
-			t.Errorf("recorded is %v", r)
+			t.Errorf("audit records: %v", r)
 		}
 		seen = len(l.audits)
 		return h
@@ -84,7 +84,7 @@ func TestTheAuditTrailTellsWhatWasDone(t *testing.T) {
 	did(&Caller{Role: RoleSystem}, ReleaseClaims{Persons: []string{helper.Person}}, "help_release "+h)
 	offer := l.must(t, from, OfferHelp{AttendeeID: bob.ID}).(*pb.HelpRequest)
 	if r := l.audits[seen:]; len(r) != 1 || r[0].Action != "help_offer" || r[0].TargetId != offer.Id {
-		t.Errorf("recorded is %v", r)
+		t.Errorf("audit records: %v", r)
 	}
 	seen = len(l.audits)
 
@@ -97,7 +97,7 @@ func TestTheAuditTrailTellsWhatWasDone(t *testing.T) {
 
 	poll := l.must(t, from, CreatePoll{Poll: &pb.Poll{Kind: PollKind("scale"), Question: "How?"}}).(*pb.Poll).Id
 	if r := l.audits[seen:]; len(r) != 1 || r[0].Action != "poll_create" || r[0].TargetId != poll {
-		t.Errorf("recorded is %v", r)
+		t.Errorf("audit records: %v", r)
 	}
 	seen = len(l.audits)
 	did(from, OpenPoll{PollID: poll}, "poll_open "+poll)
@@ -121,7 +121,7 @@ func TestTheAuditTrailTellsWhatWasDone(t *testing.T) {
 		t.Helper()
 		of := id(l.must(t, who, body))
 		if r := l.audits[seen:]; len(r) != 1 || r[0].Action != action || r[0].TargetId != of {
-			t.Errorf("%T: recorded is %v", body, r)
+			t.Errorf("audit records of %T: %v", body, r)
 		}
 		seen = len(l.audits)
 		return of
@@ -145,7 +145,7 @@ func TestTheAuditTrailTellsWhatWasDone(t *testing.T) {
 		"git_push lab branches:main,step-1-start commits:4 removed:1")
 	did(ann, TakeCode{Name: KeptHead}, "workspace_download lab name:main")
 	if took := l.attendee(ann.ID).CodeTaken.GetName(); took != KeptHead {
-		t.Errorf("Anna took %q", took)
+		t.Errorf("audit record of Anna's download: %q", took)
 	}
 	did(ann, TakeCode{}, "workspace_download lab")
 	did(ann, AskAI{Model: "m", StepNumber: 2}, "ai_query lab model:m step_number:2")

@@ -45,32 +45,32 @@ func TestSettingsAreBounded(t *testing.T) {
 	} {
 		_, err := l.do(Command{Caller: admin, Body: tc.body})
 		if got := reason(err); (err == nil) != tc.ok || err != nil && got != durable.Invalid {
-			t.Errorf("%+v: %v", tc.body, err)
+			t.Errorf("the command %+v returned %v", tc.body, err)
 		}
 	}
 }
 
-func TestHoursAreHalves(t *testing.T) {
+func TestHoursAreStoredInHalfHours(t *testing.T) {
 	for hours, want := range map[float64]string{0: "0", 0.5: "1", 3: "6", maxHours: fmt.Sprint(2 * maxHours), -0.5: "", maxHours + 0.5: "", 0.25: ""} {
 		got := ""
 		if h, err := HalfHours(hours); err == nil {
 			got = fmt.Sprint(*h)
 		}
 		if got != want {
-			t.Errorf("%v hours are %q halves, not %q", hours, got, want)
+			t.Errorf("halfHours(%v) = %q, want %q", hours, got, want)
 		}
 	}
 	// A codelab without hours of its own shows the planned ones, rounded to half hours.
 	planned := &pb.Codelab{Extent: &pb.Extent{Minutes: 100}}
 	if own, shown := OwnHours(planned), Hours(planned); own != nil || shown != 1.5 {
-		t.Errorf("of 100 minutes its own hours are %v, and %v are shown", own, shown)
+		t.Errorf("with 100 planned minutes: OwnHours %v, Hours %v", own, shown)
 	}
 	planned.HalfHours = new(int32(0))
 	if own, shown := OwnHours(planned), Hours(planned); own == nil || *own != 0 || shown != 0 {
-		t.Errorf("without hours its own are %v, and %v are shown", own, shown)
+		t.Errorf("with zero half hours: OwnHours %v, Hours %v", own, shown)
 	}
 	if own, shown := OwnHours(&pb.Codelab{HalfHours: new(int32(5))}), Hours(&pb.Codelab{HalfHours: new(int32(5))}); own == nil || *own != 2.5 || shown != 2.5 {
-		t.Errorf("of five halves its own hours are %v, and %v are shown", own, shown)
+		t.Errorf("with five half hours: OwnHours %v, Hours %v", own, shown)
 	}
 }
 
@@ -87,21 +87,21 @@ func TestTheRightAnswersAreOptions(t *testing.T) {
 			q.Correct = []int32{int32(tc.right)}
 		}
 		if _, err := l.do(Command{Caller: admin, Body: ReplaceQuizzes{Quizzes: []*pb.Quiz{q}}}); (err == nil) != tc.ok {
-			t.Errorf("%d is right of %d: %v", tc.right, tc.options, err)
+			t.Errorf("right option %d of %d options: %v", tc.right, tc.options, err)
 		}
 	}
 	_, err := l.do(Command{Caller: admin, Body: ReplaceQuizzes{Quizzes: []*pb.Quiz{{Question: "q", QuizType: MultipleChoice, Options: []string{"a", "b"}}}}})
 	if reason(err) != durable.Invalid {
-		t.Errorf("none is right: %v", err)
+		t.Errorf("no right option: %v", err)
 	}
 }
 
 // Only the sender and the receiver of a direct message see it.
-func TestADirectMessageIsSeenByItsTwoEnds(t *testing.T) {
+func TestADirectMessageIsVisibleToItsSenderAndReceiver(t *testing.T) {
 	toAll, direct := &pb.ChatMessage{SenderId: "a"}, &pb.ChatMessage{SenderId: "a", TargetId: "b"}
 	for who, want := range map[string]bool{"a": true, "b": true, "c": false, FacilitatorID: false} {
 		if !Visible(toAll, who) || Visible(direct, who) != want {
-			t.Errorf("%s sees that for all: %v, and that of a to b: %v", who, Visible(toAll, who), Visible(direct, who))
+			t.Errorf("%s sees a message to all: %v, a message from a to b: %v", who, Visible(toAll, who), Visible(direct, who))
 		}
 	}
 }
@@ -123,20 +123,20 @@ func TestNamesAndTitlesAreOneLine(t *testing.T) {
 			"a material":   {Caller: admin, Body: AddMaterial{Material: &pb.Material{Title: bad, MaterialType: Link, LinkUrl: "https://example.org"}}},
 		} {
 			if _, err := l.Decide(c, durable.Env{Now: l.now, Seq: l.seq + 1}); reason(err) != durable.Invalid {
-				t.Errorf("%q as %s: %v", bad, what, err)
+				t.Errorf("%q as %s is not refused as Invalid: %v", bad, what, err)
 			}
 		}
 	}
 }
 
 // A command without a caller has no facilitator rights.
-func TestACallerLeadsByItsRole(t *testing.T) {
+func TestOnlyTheRoleGivesFacilitatorRights(t *testing.T) {
 	for _, who := range []*Caller{nil, {}, {Role: RoleAttendee}, {Role: RoleAnyone}, {Role: RoleSystem}} {
 		if who.IsAdmin() {
-			t.Errorf("%+v leads", who)
+			t.Errorf("%+v has facilitator rights", who)
 		}
 	}
 	if !admin.IsAdmin() {
-		t.Error("a facilitator does not lead")
+		t.Error("a facilitator has no facilitator rights")
 	}
 }

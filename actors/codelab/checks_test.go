@@ -17,17 +17,17 @@ func declaring(names ...string) string {
 	return b.String()
 }
 
-func TestACheckCountsWhereItIsDeclaredFirst(t *testing.T) {
+func TestACheckBelongsToTheFirstStepThatDeclaresIt(t *testing.T) {
 	many := make([]string, MaxChecks+3)
 	for i := range many {
 		many[i] = fmt.Sprint("c", i)
 	}
 	checks := checksOf([]*pb.Step{{ContentMarkdown: declaring("a", "b")}, {ContentMarkdown: declaring("b", "d")}})
 	if len(checks) != 3 || checks[1].Name != "b" || checks[1].StepNumber != 1 || checks[2].StepNumber != 2 {
-		t.Errorf("the checks are %v", checks)
+		t.Errorf("checksOf returns %v", checks)
 	}
 	if n := len(checksOf([]*pb.Step{{ContentMarkdown: declaring(many...)}})); n != MaxChecks {
-		t.Errorf("there are %d", n)
+		t.Errorf("%d checks are counted", n)
 	}
 }
 
@@ -46,7 +46,7 @@ func TestReportsOfChecksReplaceEarlierOnes(t *testing.T) {
 		return out
 	}
 	if got := fmt.Sprint(of()); got != "[atrue 1 btrue 2]" {
-		t.Error("kept are", got)
+		t.Error("the reports are", got)
 	}
 	l.refused(t, lin, ReportCheck{Name: "c"}, durable.Missing, "there are a, b")
 	l.refused(t, admin, ReportCheck{Name: "a"}, durable.Forbidden, "only attendees")
@@ -55,14 +55,14 @@ func TestReportsOfChecksReplaceEarlierOnes(t *testing.T) {
 	l.must(t, admin, ReplaceSteps{Steps: []*pb.Step{{Title: "A", ContentMarkdown: declaring("b")}}})
 	l.must(t, lin, ReportCheck{Name: "b", OK: false})
 	if got := fmt.Sprint(of()); got != "[bfalse 3]" {
-		t.Error("kept are", got)
+		t.Error("the reports are", got)
 	}
 	l.must(t, admin, SetEnded{Ended: true})
 	l.refused(t, lin, ReportCheck{Name: "b", OK: true}, durable.Conflict, "")
 }
 
 // Characters that control a terminal or a page are removed from a note. Line breaks and tabs stay.
-func TestANoteOfACheckIsText(t *testing.T) {
+func TestControlCharactersAreRemovedFromACheckNote(t *testing.T) {
 	l := newLab()
 	l.create(t)
 	var names []string
@@ -73,7 +73,7 @@ func TestANoteOfACheckIsText(t *testing.T) {
 	lin := register(t, l, "Lin")
 	l.must(t, lin, ReportCheck{Name: "c0", Note: "\x1b[31mred\r\n\tline\u0085 two\x00\n"})
 	if got := Reported(l.attendee(lin.ID), "c0").GetNote(); got != "[31mred\n\tline two" {
-		t.Errorf("the note is %q", got)
+		t.Errorf("the stored note is %q", got)
 	}
 	l.must(t, lin, ReportCheck{Name: "c0", Note: strings.Repeat("n", maxCheckNote)})
 	l.refused(t, lin, ReportCheck{Name: "c0", Note: strings.Repeat("n", maxCheckNote+1)}, durable.Invalid, "note")
@@ -81,6 +81,6 @@ func TestANoteOfACheckIsText(t *testing.T) {
 	l.refused(t, lin, ReportCheck{Name: "x"}, durable.Missing, "c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 and more")
 	l.must(t, admin, ReplaceSteps{Steps: []*pb.Step{{Title: "A", ContentMarkdown: declaring(names[:10]...)}}})
 	if _, err := l.do(Command{Caller: lin, Body: ReportCheck{Name: "x"}}); err == nil || strings.Contains(err.Error(), "more") {
-		t.Errorf("of ten checks: %v", err)
+		t.Errorf("error with ten checks: %v", err)
 	}
 }

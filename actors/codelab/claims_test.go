@@ -73,10 +73,10 @@ func claimed(t *testing.T, say func(codelab.Codelab, codelab.Command) error, hel
 	}
 	synctest.Wait()
 	if ws.View().Chat.Len() != 1 {
-		t.Fatal("the message is not recorded")
+		t.Fatal("the message was not recorded")
 	}
 	if _, err := register.Get(u.Name); err != nil {
-		t.Errorf("a message mentions the upload: %v", err)
+		t.Errorf("the upload that a message mentions is dropped: %v", err)
 	}
 	time.Sleep(time.Hour)
 	if _, _, err := ws.Ask(codelab.Command{Caller: leader, Body: codelab.DeleteChat{MessageID: ws.View().Chat.At(0).Id}}); err != nil {
@@ -86,7 +86,7 @@ func claimed(t *testing.T, say func(codelab.Codelab, codelab.Command) error, hel
 		t.Fatal(err)
 	}
 	if _, err := register.Get(u.Name); !errors.Is(err, files.ErrMissing) {
-		t.Errorf("its claims have not ended: %v", err)
+		t.Errorf("the upload is still claimed: %v", err)
 	}
 }
 
@@ -126,7 +126,7 @@ func oneLab(t *testing.T, store *memory.Store, uploads durable.Journal, atOnce i
 
 // A caller that looked up a codelab just before its deletion gets "gone". Earlier it got an error
 // that asked it to retry.
-func TestACommandToACodelabThatWasJustDeleted(t *testing.T) {
+func TestACommandToAJustDeletedCodelabReturnsMissing(t *testing.T) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()
 	list, err := catalog.LoadList(store)
@@ -154,7 +154,7 @@ func TestACommandToACodelabThatWasJustDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := found.Ask(codelab.Command{Caller: leader, Body: codelab.Update{Title: new("two")}}); !durable.IsMissing(err) {
-		t.Errorf("a command: %v", err)
+		t.Errorf("a command to a deleted codelab returned %v, want Missing", err)
 	}
 }
 
@@ -173,7 +173,7 @@ func (s stuck) Get(table string, key []byte) ([]byte, error) {
 }
 
 // The number of submitted commands that wait for their claims is bounded, and each gets a reply.
-func TestCommandsThatWaitForTheirClaimsAreBounded(t *testing.T) {
+func TestCommandsWaitingForTheirClaimsAreBounded(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
 		defer func() { _ = store.Close() }()
@@ -187,17 +187,17 @@ func TestCommandsThatWaitForTheirClaimsAreBounded(t *testing.T) {
 			err = ws.Submit(cmd, to)
 		}
 		if !errors.Is(err, durable.ErrBusy) {
-			t.Fatalf("%d commands wait: %v", sent, err)
+			t.Fatalf("%d commands were submitted, the last returned %v, want ErrBusy", sent, err)
 		}
 		close(s.until)
 		synctest.Wait()
 		for range sent - 1 {
 			if r := <-to; !errors.Is(r.Err, durable.ErrUnavailable) {
-				t.Fatalf("answered with %v", r.Err)
+				t.Fatalf("a waiting command is answered with %v, want ErrUnavailable", r.Err)
 			}
 		}
 		if err := ws.Submit(cmd, to); err != nil {
-			t.Errorf("nothing waits any more: %v", err)
+			t.Errorf("after all commands are answered, the next returned %v", err)
 		}
 	})
 }
@@ -221,7 +221,7 @@ func TestARefusedCommandLeavesNoClaim(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r := <-second; !errors.Is(r.Err, durable.ErrBusy) {
-			t.Fatalf("answered with %v", r.Err)
+			t.Fatalf("the command is answered with %v, want ErrBusy", r.Err)
 		}
 		release()
 		<-first
@@ -230,7 +230,7 @@ func TestARefusedCommandLeavesNoClaim(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := register.Get(u.Name); !errors.Is(err, files.ErrMissing) {
-			t.Errorf("its claim has not ended: %v", err)
+			t.Errorf("the upload is still claimed: %v", err)
 		}
 	})
 }
@@ -254,7 +254,7 @@ func TestARejectedCommandLeavesNoClaim(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := register.Get(u.Name); !errors.Is(err, files.ErrMissing) {
-			t.Errorf("its claim has not ended: %v", err)
+			t.Errorf("the upload is still claimed: %v", err)
 		}
 	})
 }

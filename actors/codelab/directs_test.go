@@ -54,11 +54,11 @@ func TestDirectsReachTheirAudience(t *testing.T) {
 	}
 	l.says(t, Command{Caller: admin, Body: Remove{AttendeeID: bob.Id}})
 	if v, err := l.do(Command{Caller: admin, Body: PostDirects{Message: "m", To: ToStuck}}); err != nil || v.(DirectsPosted).Sent != 1 {
-		t.Errorf("after the removal it reaches %v, %v", v, err)
+		t.Errorf("after the removal of one of two stuck people, the reply is %v, %v", v, err)
 	}
 }
 
-func TestDirectsAreRejectedWhole(t *testing.T) {
+func TestInvalidDirectsAreRejectedAsAWhole(t *testing.T) {
 	l, ann, _ := taught(t)
 	from := l.seq
 	for name, tc := range map[string]struct {
@@ -66,16 +66,16 @@ func TestDirectsAreRejectedWhole(t *testing.T) {
 		body PostDirects
 		want durable.Reason
 	}{
-		"an attendee":              {attendeeCaller(ann), PostDirects{Message: "m", To: ToStep, StepNumber: 1}, durable.Forbidden},
-		"no text":                  {admin, PostDirects{Message: " ", To: ToStep, StepNumber: 1}, durable.Invalid},
-		"no audience":              {admin, PostDirects{Message: "m"}, durable.Invalid},
-		"an unknown audience":      {admin, PostDirects{Message: "m", To: "all"}, durable.Invalid},
-		"no step":                  {admin, PostDirects{Message: "m", To: ToStep}, durable.Invalid},
-		"a step that is not there": {admin, PostDirects{Message: "m", To: ToStuck, StepNumber: 3}, durable.Invalid},
+		"an attendee":         {attendeeCaller(ann), PostDirects{Message: "m", To: ToStep, StepNumber: 1}, durable.Forbidden},
+		"no text":             {admin, PostDirects{Message: " ", To: ToStep, StepNumber: 1}, durable.Invalid},
+		"no audience":         {admin, PostDirects{Message: "m"}, durable.Invalid},
+		"an unknown audience": {admin, PostDirects{Message: "m", To: "all"}, durable.Invalid},
+		"no step":             {admin, PostDirects{Message: "m", To: ToStep}, durable.Invalid},
+		"a missing step":      {admin, PostDirects{Message: "m", To: ToStuck, StepNumber: 3}, durable.Invalid},
 	} {
 		var r *durable.Rejection
 		if _, err := l.do(Command{Caller: tc.by, Body: tc.body}); !errors.As(err, &r) || r.Reason != tc.want {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: rejected with %v", name, err)
 		}
 	}
 	for i := range maxDirects - 2 {
@@ -84,12 +84,12 @@ func TestDirectsAreRejectedWhole(t *testing.T) {
 	all := Command{Caller: admin, Body: PostDirects{Message: "m", To: ToStep, StepNumber: 1}}
 	d, err := l.Decide(all, durable.Env{Now: l.now, Seq: l.seq + 1})
 	if err != nil || len(d.Events) != maxDirects {
-		t.Errorf("%d recipients get %d messages, %v", maxDirects, len(d.Events), err)
+		t.Errorf("a message to %d recipients makes %d events, %v", maxDirects, len(d.Events), err)
 	}
 	l.applyRegistered(l.seq, &pb.Attendee{Id: "q", Name: "q", CurrentStep: 1})
 	var r *durable.Rejection
 	if _, err := l.do(all); !errors.As(err, &r) || r.Reason != durable.Conflict || r.Text != "this goes to 1001 people, and one message may go to 1000: send a broadcast, or choose a step" {
-		t.Errorf("one more: %v", err)
+		t.Errorf("one recipient too many: %v", err)
 	}
 	for _, e := range l.events[from:] {
 		if e.GetChatPosted() != nil {
@@ -105,7 +105,7 @@ func TestDirectsWithARefAreSentOnce(t *testing.T) {
 	at := l.seq
 	d, err := l.Decide(send, durable.Env{Now: l.now, Seq: l.seq + 1})
 	if err != nil || d.Seq != at || len(d.Events) != 0 || d.Reply != nil {
-		t.Errorf("repeated it is %d with %d events and %v, %v; it was %d", d.Seq, len(d.Events), d.Reply, err, at)
+		t.Errorf("repeated: seq %d, %d events, reply %v, %v; want seq %d", d.Seq, len(d.Events), d.Reply, err, at)
 	}
 }
 
@@ -114,16 +114,16 @@ func TestDirectsKeepTheFilesThatTheyMention(t *testing.T) {
 	l.says(t, Command{Caller: admin, Body: PostDirects{Message: "See " + files.Folder + image, To: ToStuck}})
 	key := "uploaduses " + image + " lab " + string(files.ByTalk)
 	if l.uses[key] {
-		t.Error("a message to nobody keeps a file")
+		t.Error("a message without recipients keeps a file")
 	}
 	l.says(t, Command{Caller: admin, Body: PostDirects{Message: "See " + files.Folder + image, To: ToStep, StepNumber: 1}})
 	if !l.uses[key] {
-		t.Errorf("recorded are %v", l.uses)
+		t.Errorf("the direct message's image has no reference: %v", l.uses)
 	}
 	for _, m := range list(l.chat.Capture()) {
 		l.says(t, Command{Caller: admin, Body: DeleteChat{MessageID: m.Id}})
 	}
 	if l.uses[key] {
-		t.Error("the file stays after its messages")
+		t.Error("the file is kept after its messages were removed")
 	}
 }

@@ -110,7 +110,7 @@ func personCommand(t *rapid.T, l *lab, who, other *marks) Command {
 
 // After the removal of an attendee, neither the state nor any erased event contains their data:
 // their id, names, addresses, hashes or texts. The test needs no list of fields.
-func TestNothingIsLeftOfARemovedAttendee(t *testing.T) {
+func TestNoDataOfARemovedAttendeeStays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLab()
 		l.create(t, "one", "two", "three")
@@ -166,7 +166,7 @@ func TestNothingIsLeftOfARemovedAttendee(t *testing.T) {
 					e = r
 				}
 				if e.Person != "" || e.Ref != "" {
-					t.Fatalf("event %d still says who did it: %v", i+1, e)
+					t.Fatalf("event %d still identifies its sender: %v", i+1, e)
 				}
 				if bytes.Contains(pbwire.Encode(e), []byte(value)) {
 					t.Fatalf("event %d still holds %q: %v", i+1, value, e)
@@ -181,7 +181,7 @@ func TestNothingIsLeftOfARemovedAttendee(t *testing.T) {
 				kept = kept || !changed && e.GetChatPosted().GetMessage().GetId() == m.Id || changed && r.GetChatPosted().GetMessage().GetId() == m.Id
 			}
 			if !kept {
-				t.Fatalf("the message %v was erased, nobody in it is gone", m)
+				t.Fatalf("the message %v was erased, although its people stay", m)
 			}
 		}
 	})
@@ -226,11 +226,11 @@ func TestDeletedTextsLeaveTheLog(t *testing.T) {
 		kept += e.String()
 	}
 	if strings.Contains(kept, "regret") {
-		t.Errorf("still in the log: %s", kept)
+		t.Errorf("erased texts still in the log: %s", kept)
 	}
 	for _, text := range []string{"lives on", "stays", "chat_deleted", "comment_deleted"} {
 		if !strings.Contains(kept, text) {
-			t.Errorf("%q is not in the log any more", text)
+			t.Errorf("%q was erased from the log", text)
 		}
 	}
 }
@@ -249,11 +249,11 @@ func TestRemovedPersonCannotAct(t *testing.T) {
 	} {
 		var r *durable.Rejection
 		if _, err := l.do(Command{Caller: attendeeCaller(a), Body: body}); !errors.As(err, &r) || r.Reason != durable.Forbidden {
-			t.Errorf("%T: %v", body, err)
+			t.Errorf("%T by a removed person: %v", body, err)
 		}
 	}
 	if len(l.events) != before {
-		t.Errorf("it led to %v", l.events[before:])
+		t.Errorf("commands of a removed person made the events %v", l.events[before:])
 	}
 }
 
@@ -271,7 +271,7 @@ func TestADeletedSubmissionLeavesTheLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	if last := l.events[len(l.events)-1]; !Erases(last) {
-		t.Errorf("nothing is erased after %v", last)
+		t.Errorf("the deletion made %v, which does not trigger erasing", last)
 	}
 	clean := Erase(l.Capture())
 	for i, e := range l.events {
@@ -279,15 +279,15 @@ func TestADeletedSubmissionLeavesTheLog(t *testing.T) {
 			e = r
 		}
 		if strings.Contains(e.String(), "regret") {
-			t.Errorf("event %d still holds what was handed in: %v", i+1, e)
+			t.Errorf("event %d still contains the submission: %v", i+1, e)
 		}
 	}
 }
 
-// TestEventsThatAskForErasing has every kind of event. Erasing follows when a text is deleted by
+// TestWhichEventsTriggerErasing has every kind of event. Erasing follows when a text is deleted by
 // its author or a facilitator, or because its time has passed. Personal data that is replaced, or
 // removed because of a limit (gone), leaves the log with the next erasing.
-func TestEventsThatAskForErasing(t *testing.T) {
+func TestWhichEventsTriggerErasing(t *testing.T) {
 	asks := map[string]bool{
 		"removed": true, "retention_applied": true, "chat_deleted": true, "comment_deleted": true, "submission_deleted": true,
 		"question_deleted": true, "questions_merged": true, "poll_deleted": true,
@@ -305,13 +305,13 @@ func TestEventsThatAskForErasing(t *testing.T) {
 		e := &pb.Event{}
 		e.ProtoReflect().Set(kind, e.ProtoReflect().NewField(kind))
 		if name := string(kind.Name()); asks[name] == slices.Contains(keeps, name) {
-			t.Errorf("%s: does it ask for erasing?", name)
+			t.Errorf("event %s is in both lists or in none", name)
 		} else if Erases(e) != asks[name] {
-			t.Errorf("%s asks for erasing: %v, want %v", name, Erases(e), asks[name])
+			t.Errorf("Erases(%s) = %v, want %v", name, Erases(e), asks[name])
 		}
 	}
 	if gone := (&pb.Event{Body: &pb.Event_PollChanged{PollChanged: &pb.PollChanged{BallotsGone: true}}}); !Erases(gone) {
-		t.Error("a change that voids ballots does not ask for erasing")
+		t.Error("Erases is false for a change that voids ballots")
 	}
 }
 
@@ -328,7 +328,7 @@ func BenchmarkForget(b *testing.B) {
 }
 
 // A removal deletes what the attendee did and nothing of others, wherever both are in one record.
-func TestARemovalTakesNothingOfOthers(t *testing.T) {
+func TestARemovalKeepsTheDataOfOthers(t *testing.T) {
 	l := newLab()
 	l.create(t, "one", "two")
 	l.must(t, admin, Update{QuizEnabled: proto.Bool(true), Questions: new(pb.Asking_ASKING_OPEN), GuideMarkdown: proto.String("guide")})
@@ -375,27 +375,27 @@ func TestARemovalTakesNothingOfOthers(t *testing.T) {
 	l.says(t, Command{Caller: bob, Ref: "r", Body: PostChat{Message: "once"}})
 	gone := l.must(t, admin, Remove{AttendeeID: bob.ID}).(files.Forgotten)
 	if len(gone.Submissions) != 1 || gone.Submissions[0].AttendeeId != bob.ID || len(gone.Uploads) != 0 || !maps.Equal(l.uses, uses) {
-		t.Errorf("files that go: %v; used are %v, and were %v", gone, l.uses, uses)
+		t.Errorf("the removal returned the files %v; references %v, want %v", gone, l.uses, uses)
 	}
 	state, err := EncodeState(l.Capture())
 	if err != nil {
 		t.Fatal(err)
 	}
-	behind := l.empty()
-	if err := behind.Restore(l.seq, state); err != nil {
+	restored := l.empty()
+	if err := restored.Restore(l.seq, state); err != nil {
 		t.Fatal(err)
 	}
-	for what, s := range map[string]*State{"": l.State, "behind a snapshot": behind} {
+	for what, s := range map[string]*State{"live": l.State, "restored": restored} {
 		if d, err := s.Decide(once, durable.Env{Now: l.now, Seq: l.seq + 1}); err != nil || len(d.Events) != 0 {
-			t.Errorf("sent again %s, Ann's message makes %v, %v", what, d.Events, err)
+			t.Errorf("%s: Ann's message, sent again, makes %v, %v", what, d.Events, err)
 		}
 	}
 	if after := content(l.State); !proto.Equal(before, after) {
-		t.Errorf("with Ann alone it was\n%v\nafter Bob had been there\n%v", before, after)
+		t.Errorf("the state with Ann alone was\n%v\nand after Bob's removal\n%v", before, after)
 	}
 	v := l.Capture()
 	if v.Completed != of.Completed || v.Pulses != of.Pulses || !slices.Equal(v.PerStep, of.PerStep) || v.Submitted(l.attendees.At(0).Id) != of.Submitted(l.attendees.At(0).Id) {
-		t.Errorf("counted are %d done, %+v, %v a step; before %d, %+v, %v", v.Completed, v.Pulses, v.PerStep, of.Completed, of.Pulses, of.PerStep)
+		t.Errorf("%d completed, %+v, %v per step; before %d, %+v, %v", v.Completed, v.Pulses, v.PerStep, of.Completed, of.Pulses, of.PerStep)
 	}
 }
 
@@ -418,24 +418,24 @@ func TestARemovalChangesNoEarlierView(t *testing.T) {
 	before := encode()
 	l.must(t, admin, Remove{AttendeeID: bob.ID})
 	if !bytes.Equal(before, encode()) {
-		t.Error("the view changed")
+		t.Error("the earlier view changed")
 	}
 	if got := l.Capture().Thread(th.Id); got.CreatedBy != "" || len(got.Messages) != 1 || got.Messages[0].AuthorId != ann.ID {
-		t.Errorf("of the thread stays %v", got)
+		t.Errorf("the thread is %v, want only Ann's message", got)
 	}
 }
 
 // Erasing returns a copy of the event without its author, because others read the one in the log.
-func TestTheEventOfAnOrphanedQuestionStaysAsItIs(t *testing.T) {
+func TestErasingAQuestionsAuthorKeepsTheOriginalEvent(t *testing.T) {
 	l, people := asking(t, askingOpen, 1)
 	l.ask(t, people[0], "Why?")
 	e := l.events[len(l.events)-1]
 	before := proto.Clone(e)
 	l.must(t, admin, Remove{AttendeeID: people[0].ID})
 	if told, changed := Erase(l.Capture())(e); !changed || told.GetQuestionAsked().GetQuestion().GetAuthorId() != "" {
-		t.Errorf("without its author it is %v", told)
+		t.Errorf("the erased event is %v, want it without its author", told)
 	}
 	if !proto.Equal(e, before) {
-		t.Errorf("it became %v", e)
+		t.Errorf("the original event changed to %v", e)
 	}
 }

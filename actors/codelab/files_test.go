@@ -82,7 +82,7 @@ func checkUses(t *rapid.T, l *lab) {
 		}
 	}
 	if !maps.Equal(l.uses, want) {
-		t.Fatalf("recorded are\n%q\nthe state refers to\n%q", slices.Sorted(maps.Keys(l.uses)), slices.Sorted(maps.Keys(want)))
+		t.Fatalf("recorded references are\n%q\nthe state has\n%q", slices.Sorted(maps.Keys(l.uses)), slices.Sorted(maps.Keys(want)))
 	}
 }
 
@@ -153,14 +153,14 @@ func TestUnreferencedFilesStayForTheGracePeriod(t *testing.T) {
 			}
 		}
 		if got != step.want {
-			t.Errorf("guide %q: %q, want %q", step.guide, got, step.want)
+			t.Errorf("guide %q: the reference is %q, want %q", step.guide, got, step.want)
 		}
 		l.Apply(l.seq+1, d.Events[0])
 		l.seq++
 	}
 }
 
-func TestFileNamesAreNamesOfFiles(t *testing.T) {
+func TestFileNamesAreSanitized(t *testing.T) {
 	for sent, want := range map[string]string{
 		"a.txt": "a.txt", "": "file", "..": "file", ".": "file", "/etc/passwd": "passwd", `C:\x\y.doc`: "y.doc", "a/": "file", " a ": "a",
 		"a\x00b\n.txt": "ab.txt", "\xff.txt": "_.txt", "\u202etxt.exe": "txt.exe", ".bashrc": ".bashrc",
@@ -168,7 +168,7 @@ func TestFileNamesAreNamesOfFiles(t *testing.T) {
 		"a." + strings.Repeat("y", 200): "a." + strings.Repeat("y", 78),
 	} {
 		if got := FileName(sent); got != want {
-			t.Errorf("%q became %q, want %q", sent, got, want)
+			t.Errorf("FileName(%q) = %q, want %q", sent, got, want)
 		}
 	}
 }
@@ -180,14 +180,14 @@ func FuzzFileName(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent string) {
 		name := FileName(sent)
 		if name == "" || strings.ContainsAny(name, "/\\\x00\n") || strings.Trim(name, ".") == "" || len([]rune(name)) > maxFileName || FileName(name) != name {
-			t.Errorf("%q became %q, and that %q", sent, name, FileName(name))
+			t.Errorf("FileName(%q) = %q, and FileName of that is %q", sent, name, FileName(name))
 		}
 	})
 }
 
 // When there are too many messages, the oldest are removed. They once were not: the function passed
 // to Filter counted its calls, and Filter called it twice per element.
-func TestTheOldestChatGoes(t *testing.T) {
+func TestTheOldestChatMessagesAreRemoved(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	const n = maxChat + maxChat/10 + 1
@@ -196,11 +196,11 @@ func TestTheOldestChatGoes(t *testing.T) {
 		l.applyChat(uint64(i), &pb.ChatMessage{Id: id})
 	}
 	if got, first := l.chat.Len(), l.chat.At(0).Id; got != maxChat || !strings.HasSuffix(first, fmt.Sprint(n-maxChat)) {
-		t.Errorf("%d messages are left, from %s", got, first)
+		t.Errorf("%d messages are kept, the oldest is %s", got, first)
 	}
 }
 
-func TestMaterialsAndHandInsAreBounded(t *testing.T) {
+func TestMaterialsAndSubmissionsAreBounded(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	add := Command{Caller: admin, Body: AddMaterial{Material: &pb.Material{Title: "m", MaterialType: Link, LinkUrl: "http://a"}}}
@@ -211,7 +211,7 @@ func TestMaterialsAndHandInsAreBounded(t *testing.T) {
 	}
 	var r *durable.Rejection
 	if _, err := l.do(add); !errors.As(err, &r) || r.Reason != durable.Conflict {
-		t.Errorf("one more material: %v", err)
+		t.Errorf("one material too many: %v", err)
 	}
 	reg, err := l.do(Command{Caller: &Caller{Role: RoleAnyone}, Body: Register{Name: "Lin"}})
 	if err != nil {
@@ -225,6 +225,6 @@ func TestMaterialsAndHandInsAreBounded(t *testing.T) {
 		}
 	}
 	if _, err := l.do(hand); !errors.As(err, &r) || r.Reason != durable.Conflict {
-		t.Errorf("one more submission: %v", err)
+		t.Errorf("one submission too many: %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // The first answer is kept beside the last one, also after a snapshot and a replay. It is graded
 // again when the question changes, and removed with its author.
-func TestTheFirstAnswerStaysBesideTheLast(t *testing.T) {
+func TestTheFirstAnswerIsKeptNextToTheLast(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	do := func(cmd Command) any {
@@ -92,17 +92,17 @@ func TestTheFirstAnswerStaysBesideTheLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bytes.Contains(b, []byte("secret thought")) {
-		t.Error("the first answer is in the snapshot after the attendee was removed")
+		t.Error("the snapshot has first answers of a removed attendee")
 	}
 }
 
 // A snapshot from before first answers were kept contains only the last answer.
-func TestAnAnswerOfAnOlderSnapshotIsItsOwnFirst(t *testing.T) {
+func TestAnAnswerFromAnOlderSnapshotIsAlsoTheFirst(t *testing.T) {
 	old := &pb.QuizAnswer{Id: "1", Answer: "0", IsCorrect: true}
 	if first, right := FirstAnswer(old); first != "0" || !right {
-		t.Errorf("first answer %q, right %v", first, right)
+		t.Errorf("FirstAnswer = %q, right %v", first, right)
 	}
 	if a := after(old, &pb.QuizAnswer{Id: "2", Answer: "1"}); a.FirstAnswer != "0" || !a.FirstCorrect || a.Changes != 1 {
-		t.Errorf("after a change: %v", a)
+		t.Errorf("the changed answer is %v", a)
 	}
 }

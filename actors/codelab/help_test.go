@@ -11,7 +11,7 @@ import (
 
 // When a helper stops leading, their claims are released, even if another helper who still leads
 // claimed a request later.
-func TestClaimsAreReleasedWhoeverClaimsLater(t *testing.T) {
+func TestAFormerHelpersClaimsAreReleasedDespiteLaterClaims(t *testing.T) {
 	for _, out := range []string{"ada", "bea"} {
 		t.Run(out, func(t *testing.T) {
 			store := memory.New()
@@ -47,7 +47,7 @@ func TestClaimsAreReleasedWhoeverClaimsLater(t *testing.T) {
 			}
 			for _, h := range ws.View().Help.All() {
 				if released := h.Status == pb.HelpStatus_HELP_STATUS_PENDING; released != (h.ClaimedPerson == "") || released != (h.AttendeeName == "helped by "+out) {
-					t.Errorf("after %s is out it is %v", out, h)
+					t.Errorf("after %s stopped leading, the request is %v", out, h)
 				}
 			}
 		})

@@ -14,7 +14,7 @@ import (
 // The test has the result of each command for a request in each state, and its helper afterwards.
 // Two facilitators have the same name: a claim belongs to one login, not to everybody with that
 // name.
-func TestARequestIsOfOneLogin(t *testing.T) {
+func TestAClaimBelongsToOneLogin(t *testing.T) {
 	ada, namesake := *admin, *admin
 	ada.Name, ada.Person, ada.AdminID = "Ada", PersonPrefix+"ada", "ada"
 	namesake.Name, namesake.Person, namesake.AdminID = "Ada", PersonPrefix+"another", "another"
@@ -52,7 +52,7 @@ func TestARequestIsOfOneLogin(t *testing.T) {
 			[4]is{{status: resolved}, {status: resolved, by: &ada}, {status: resolved, by: &namesake}, {status: resolved, by: &namesake}}},
 		"ask again": {func(*pb.HelpRequest) Body { return AskHelp{StepNumber: 2} }, nil,
 			[4]is{{status: pending}, {status: inProgress, by: &ada}, {status: inProgress, by: &namesake}, {status: pending, another: true}}},
-		"lead no more": {func(*pb.HelpRequest) Body { return ReleaseClaims{Persons: []string{ada.Person}} }, system,
+		"stop leading": {func(*pb.HelpRequest) Body { return ReleaseClaims{Persons: []string{ada.Person}} }, system,
 			[4]is{{status: pending}, {status: pending}, {status: inProgress, by: &namesake}, {status: resolved, by: &namesake}}},
 	} {
 		for i, state := range states {
@@ -80,7 +80,7 @@ func TestARequestIsOfOneLogin(t *testing.T) {
 				if want == refused {
 					l.refused(t, as, body, durable.Conflict, "")
 					if !proto.Equal(l.help.At(0), before) || len(l.events) != events {
-						t.Errorf("refused, it is %v, and was %v", l.help.At(0), before)
+						t.Errorf("the refused command changed the request to %v, before %v", l.help.At(0), before)
 					}
 					return
 				}
@@ -91,22 +91,22 @@ func TestARequestIsOfOneLogin(t *testing.T) {
 					who, person, leader = want.by.Name, want.by.Person, want.by.AdminID
 				}
 				if got.Status != want.status || (got.Id != h.Id) != want.another || l.help.Len() > 1 != want.another {
-					t.Errorf("it is %v, of %d requests", got, l.help.Len())
+					t.Errorf("the request is %v, one of %d", got, l.help.Len())
 				}
 				if got.ClaimedBy != who || got.ClaimedPerson != person || got.Leader != leader || (got.ClaimedAt != 0) != (who != "") {
-					t.Errorf("it is that of %q (%s, %s) since %d, and not of %q", got.ClaimedBy, got.ClaimedPerson, got.Leader, got.ClaimedAt, person)
+					t.Errorf("claimed by %q (%s, %s) since %d, want %q", got.ClaimedBy, got.ClaimedPerson, got.Leader, got.ClaimedAt, person)
 				}
 				if keeps := !want.another && before.ClaimedPerson == person; keeps && got.ClaimedAt != before.ClaimedAt {
-					t.Errorf("it was claimed at %d, and not at %d", got.ClaimedAt, before.ClaimedAt)
+					t.Errorf("claimed at %d, want %d", got.ClaimedAt, before.ClaimedAt)
 				}
 				if was := before; want.another && !proto.Equal(l.help.At(0), was) {
-					t.Errorf("the resolved one is %v, and was %v", l.help.At(0), was)
+					t.Errorf("the resolved request is %v, want %v", l.help.At(0), was)
 				}
 				if again := content(replay(l.empty(), 0, l.events)); !proto.Equal(again, content(l.State)) {
-					t.Error("the log says something else")
+					t.Error("a replay of the log yields another state")
 				}
 				if fmt.Sprint(l.openHelp) != fmt.Sprint(openOf(l.State)) {
-					t.Errorf("open are %v, and not %v", l.openHelp, openOf(l.State))
+					t.Errorf("open requests are %v, want %v", l.openHelp, openOf(l.State))
 				}
 			})
 		}

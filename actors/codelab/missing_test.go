@@ -13,7 +13,7 @@ import (
 )
 
 // The missing requirements are those for which Complete is refused.
-func TestMissingNamesWhatCompletingIsRefusedFor(t *testing.T) {
+func TestCompleteIsRefusedForTheMissingRequirements(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	do := func(cmd Command) any {
@@ -37,14 +37,14 @@ func TestMissingNamesWhatCompletingIsRefusedFor(t *testing.T) {
 		t.Helper()
 		v := l.Capture()
 		if got := v.Missing(ann.Id); !slices.Equal(got, want) {
-			t.Errorf("%s: missing are %v, want %v", what, got, want)
+			t.Errorf("%s: missing requirements %v, want %v", what, got, want)
 		}
 		if v.quizPassed(ann.Id) != l.quizPassed(ann.Id) {
-			t.Errorf("%s: the view and the state differ on the quiz", what)
+			t.Errorf("%s: view and state disagree on whether the quiz is passed", what)
 		}
 		_, err := l.Decide(Command{Caller: attendeeCaller(ann), Body: Complete{}}, durable.Env{Now: l.now, Seq: l.seq + 1})
 		if got := fmt.Sprint(err); (err == nil) != (len(want) == 0) || slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(got, w) }) {
-			t.Errorf("%s: %v is missing, and completing is answered with %v", what, want, err)
+			t.Errorf("%s: requirements %v are missing, and Complete returned %v", what, want, err)
 		}
 	}
 	answer := func(i int, text string) {

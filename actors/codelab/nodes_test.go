@@ -68,7 +68,7 @@ func clusterOfTwo(t *testing.T, around func(durable.Shared) durable.Shared) (ws 
 
 // A deleted codelab leaves no data, even if a node with a replica takes it over before its log is
 // removed. Earlier the log stayed until a node started.
-func TestADeletedCodelabIsRemovedByItsNewOwner(t *testing.T) {
+func TestTheNewOwnerRemovesADeletedCodelab(t *testing.T) {
 	id := ""
 	ws, nodes := clusterOfTwo(t, func(first durable.Shared) durable.Shared {
 		return slow{first, func() {
@@ -96,7 +96,7 @@ func TestADeletedCodelabIsRemovedByItsNewOwner(t *testing.T) {
 	}
 	for deadline := time.Now().Add(10 * time.Second); logs() > 0; {
 		if time.Now().After(deadline) {
-			t.Fatal("its log is still there")
+			t.Fatal("the log of the deleted codelab is still there")
 		}
 		ws[1].Compare([]string{"n1", "n2"})
 	}
@@ -131,7 +131,7 @@ func TestThePeopleOfADeadNodeAreNotPresent(t *testing.T) {
 		}{{[]string{"n1", "n2"}, true}, {[]string{"n1"}, false}} {
 			ws[0].Compare(step.alive)
 			if r := at[0].Room; r.IsPresent("there") != step.there || !r.IsPresent("here") {
-				t.Errorf("with %v alive these are present: %v", step.alive, r.Present())
+				t.Errorf("with the live nodes %v, %v are present", step.alive, r.Present())
 			}
 		}
 	})
@@ -160,13 +160,13 @@ func TestADeletionRemovesTheLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(left, []string{"codelab/" + ids[1]}) {
-		t.Errorf("the store has the logs %v, the codelab that stays is %s", left, ids[1])
+		t.Errorf("the store has the logs %v, want only that of %s", left, ids[1])
 	}
 }
 
 // Facilitators on every node are informed of arrivals and departures, even while the codelab moves
 // to another node. When only the owner announced them, a departure in that half second was missed.
-func TestEveryNodeAnnouncesWhoComesAndGoesWhileACodelabMoves(t *testing.T) {
+func TestEveryNodeAnnouncesArrivalsAndDeparturesDuringAMove(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		ws, nodes := clusterOfTwo(t, func(first durable.Shared) durable.Shared { return first })
 		var mu sync.Mutex
@@ -203,7 +203,7 @@ func TestEveryNodeAnnouncesWhoComesAndGoesWhileACodelabMoves(t *testing.T) {
 		defer mu.Unlock()
 		for i, heard := range said {
 			if !slices.Equal(heard, []string{"+Ann", "-Ann"}) {
-				t.Errorf("node %d announced %v", i+1, heard)
+				t.Errorf("node %d announced %v, want the arrival and the departure", i+1, heard)
 			}
 		}
 	})

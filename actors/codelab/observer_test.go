@@ -29,7 +29,7 @@ func (muteFrames) Encode(uint64, *pb.Event) (room.Frame, bool) { return room.Fra
 
 // A follower that missed the removal of a person loads a state without that person, and no event of
 // the removal. Earlier the sockets of that person stayed open.
-func TestALoadedStateEndsWhatWasGranted(t *testing.T) {
+func TestALoadedStateEndsTheAccessOfRemovedPeople(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	id := func(name string) string {
@@ -57,12 +57,12 @@ func TestALoadedStateEndsWhatWasGranted(t *testing.T) {
 	o.Live(l.Capture(), l.seq)
 	slices.Sort(ended)
 	if want := slices.Sorted(slices.Values([]string{removed, reset})); !slices.Equal(ended, want) {
-		t.Errorf("ended for %v, want %v", ended, want)
+		t.Errorf("access ended for %v, want %v", ended, want)
 	}
 }
 
 // On a single node the list follows commits without a notification.
-func TestALoadedStateIsInTheList(t *testing.T) {
+func TestALoadedStateUpdatesTheList(t *testing.T) {
 	store := memory.New()
 	defer store.Close()
 	list, err := catalog.LoadList(store)
@@ -83,17 +83,17 @@ func TestALoadedStateIsInTheList(t *testing.T) {
 	}
 	o.Live(l.Capture(), l.seq)
 	if m, err := list.Get(o.id); err != nil || m.GetTitle() != "another title" {
-		t.Errorf("the list has %v, %v", m, err)
+		t.Errorf("the list has %v, %v, want the changed title", m, err)
 	}
 	if _, err := l.do(Command{Caller: admin, Body: Delete{}}); err != nil {
 		t.Fatal(err)
 	}
 	o.Live(l.Capture(), l.seq)
 	if m, err := list.Get(o.id); err != nil || m != nil {
-		t.Errorf("the list still has %v, %v", m, err)
+		t.Errorf("after the deletion the list has %v, %v", m, err)
 	}
 	if !slices.Equal(ended, []string{""}) {
-		t.Errorf("ended for %q", ended)
+		t.Errorf("access ended for %q", ended)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestARecoveredRoomReplaysFromItsFirstRecord(t *testing.T) {
 		o.Live(l.Capture(), tc.head)
 		for since := range tc.head + 2 {
 			if _, _, ok := o.room.After(since, nil, 1); ok != (since >= tc.floor && since <= tc.head) {
-				t.Errorf("with the records %v up to %d, a replay from %d is promised: %v", tc.records, tc.head, since, ok)
+				t.Errorf("records %v, head %d: a replay from %d is possible: %v", tc.records, tc.head, since, ok)
 			}
 		}
 	}
@@ -146,7 +146,7 @@ func (itemFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 
 // Earlier, late attendees could request a replay to read a hidden question, or counts that were no
 // longer shown.
-func TestAReplayTellsAttendeesNothingThatIsHidden(t *testing.T) {
+func TestAReplayHidesHiddenItemsFromAttendees(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	events := []*pb.Event{
@@ -161,7 +161,7 @@ func TestAReplayTellsAttendeesNothingThatIsHidden(t *testing.T) {
 	replay := func(r *room.Room, facilitator bool) (seqs []uint64) {
 		frames, _, ok := r.After(0, nil, 100)
 		if !ok {
-			t.Fatal("no replay")
+			t.Fatal("the room has no replay")
 		}
 		for _, f := range frames {
 			if f.Reaches("somebody", facilitator) {
@@ -197,13 +197,13 @@ func TestAReplayTellsAttendeesNothingThatIsHidden(t *testing.T) {
 		fill(o)
 		o.room.Flush()
 		if left, _, _ := o.room.TransientsAfter(0, nil, 100); len(left) != 1 {
-			t.Errorf("%s: %d summaries are left of one", name, len(left))
+			t.Errorf("%s: %d summaries are queued, want 1", name, len(left))
 		}
 		if got := replay(o.room, false); !slices.Equal(got, []uint64{2, 3, 4, 7}) {
-			t.Errorf("%s: attendees are told %v", name, got)
+			t.Errorf("%s: attendees receive the events %v", name, got)
 		}
 		if got := replay(o.room, true); !slices.Equal(got, []uint64{1, 2, 5}) {
-			t.Errorf("%s: facilitators are told %v", name, got)
+			t.Errorf("%s: facilitators receive the events %v", name, got)
 		}
 	}
 }
@@ -219,7 +219,7 @@ func (f countingFrames) Encode(_ uint64, e *pb.Event) (room.Frame, bool) {
 }
 
 // A poll counts the attendees who are connected while it is open, for each round separately.
-func TestAPollCountsThoseWhoAreThere(t *testing.T) {
+func TestAPollCountsTheConnectedAttendees(t *testing.T) {
 	l, people := polled(t, 3)
 	p := l.newPoll(t, &pb.Poll{Kind: pollText, Question: "q"})
 	var asked []int32
@@ -241,7 +241,7 @@ func TestAPollCountsThoseWhoAreThere(t *testing.T) {
 		asked = nil
 		o.Commit(l.Capture(), l.seq, committed)
 		if len(asked) == 0 || asked[len(asked)-1] != want {
-			t.Errorf("%s: the messages say that the poll asks %v, not %d", what, asked, want)
+			t.Errorf("%s: the poll messages count the attendees as %v, want %d last", what, asked, want)
 		}
 	}
 	commit("opened", OpenPoll{PollID: p.Id}, 1)

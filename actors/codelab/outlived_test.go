@@ -11,22 +11,22 @@ import (
 
 // Data is removed when it is older than the retention of the codelab. Younger data stays, and so
 // does data for which no retention is set.
-func TestRetentionRemovesWhatIsOlder(t *testing.T) {
+func TestRetentionRemovesOlderData(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, tc := range []struct {
 		name          string
 		emails, chat  int32 // days
 		later         time.Duration
-		noEmail, said string // who has no e-mail address any more, and what is still said
+		noEmail, said string // people without an e-mail address, and the remaining messages
 	}{
-		{"no retention", 0, 0, 9 * 365 * day, "", "old new"},
-		{"of e-mail addresses, not yet", 2, 0, 2 * day, "", "old new"},
-		{"of e-mail addresses", 2, 0, 2*day + time.Millisecond, "Ann", "old new"},
-		{"of e-mail addresses, of all", 2, 0, 3*day + time.Millisecond, "Ann Bob", "old new"},
-		{"of the chat, not yet", 0, 2, 2 * day, "", "old new"},
-		{"of the chat", 0, 2, 2*day + time.Millisecond, "", "new"},
-		{"of the chat, of all", 0, 2, 3*day + time.Millisecond, "", ""},
-		{"of both", 3, 2, 3*day + time.Millisecond, "Ann", ""},
+		{"no retention is set", 0, 0, 9 * 365 * day, "", "old new"},
+		{"e-mail addresses, too young", 2, 0, 2 * day, "", "old new"},
+		{"the older e-mail address", 2, 0, 2*day + time.Millisecond, "Ann", "old new"},
+		{"all e-mail addresses", 2, 0, 3*day + time.Millisecond, "Ann Bob", "old new"},
+		{"chat, too young", 0, 2, 2 * day, "", "old new"},
+		{"the older chat message", 0, 2, 2*day + time.Millisecond, "", "new"},
+		{"the whole chat", 0, 2, 3*day + time.Millisecond, "", ""},
+		{"e-mail addresses and chat", 3, 2, 3*day + time.Millisecond, "Ann", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			l := newLab()
@@ -53,31 +53,31 @@ func TestRetentionRemovesWhatIsOlder(t *testing.T) {
 			}
 			slices.Sort(noEmail)
 			if got := strings.Join(noEmail, " "); got != tc.noEmail || (v.Changed.Attendees != before.Attendees) != (got != "") {
-				t.Errorf("without an address are %q, not %q; the version was %d and is %d", got, tc.noEmail, before.Attendees, v.Changed.Attendees)
+				t.Errorf("without e-mail address: %q, want %q; the version was %d and is %d", got, tc.noEmail, before.Attendees, v.Changed.Attendees)
 			}
 			if got := strings.Join(said, " "); got != tc.said || (v.Changed.Chat != before.Chat) != (got != "old new") {
-				t.Errorf("said is %q, not %q; the version was %d and is %d", got, tc.said, before.Chat, v.Changed.Chat)
+				t.Errorf("messages %q, want %q; the version was %d and is %d", got, tc.said, before.Chat, v.Changed.Chat)
 			}
 			// A second run has nothing to remove.
 			if n := l.seq; l.must(t, system, ApplyRetention{}) != nil || l.seq != n {
-				t.Error("it is removed twice")
+				t.Error("a second run removed something")
 			}
 		})
 	}
 }
 
 // An upload that only an expired message mentions loses its reference with the message.
-func TestRetentionLetsUploadsGo(t *testing.T) {
+func TestRetentionReleasesUploads(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	l.must(t, admin, Update{ChatRetentionDays: new(int32(1))})
 	l.must(t, register(t, l, "Ann"), PostChat{Message: "see /uploads/" + image})
 	use := "uploaduses " + image + " lab " + string(files.ByTalk)
 	if !l.uses[use] {
-		t.Fatalf("kept are %v", l.uses)
+		t.Fatalf("references before the retention: %v", l.uses)
 	}
 	l.now = l.now.AddDate(0, 0, 2)
 	if l.must(t, system, ApplyRetention{}); l.uses[use] {
-		t.Errorf("kept are %v", l.uses)
+		t.Errorf("references after the retention: %v", l.uses)
 	}
 }

@@ -104,7 +104,7 @@ func polling(t *testing.T, secrets *someSecrets, gate *atomic.Bool) (labs *codel
 
 // The secret is destroyed when its poll is closed, deleted or reset, and when opening the poll was
 // refused. If the outcome of opening is unknown, the secret stays.
-func TestASecretGoesWithItsPoll(t *testing.T) {
+func TestASecretIsDestroyedWithItsPoll(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		secrets, gate := &someSecrets{}, new(atomic.Bool)
 		labs, ws, polls := polling(t, secrets, gate)
@@ -118,13 +118,13 @@ func TestASecretGoesWithItsPoll(t *testing.T) {
 		destroyed := func(when string, n int) {
 			t.Helper()
 			if made, gone := secrets.made(), secrets.gone(); !slices.Equal(gone, made[:n]) {
-				t.Errorf("%s: made %v, destroyed %v", when, made, gone)
+				t.Errorf("%s: secrets made %v, destroyed %v", when, made, gone)
 			}
 		}
 		one := int32(1)
 		var refused *durable.Rejection
 		if _, err := ws.OpenPoll(leader, polls[0].Id, &one); !errors.As(err, &refused) {
-			t.Fatalf("one second is taken: %v", err)
+			t.Fatalf("opening a poll for one second returned %v, want a rejection", err)
 		}
 		destroyed("refused", 1)
 		open := func(i int) {
@@ -138,7 +138,7 @@ func TestASecretGoesWithItsPoll(t *testing.T) {
 		destroyed("open", 1)
 		open(0) // again, to set its end
 		if len(secrets.made()) != 2 {
-			t.Error("an open poll gets another secret")
+			t.Error("opening an open poll made another secret")
 		}
 		open(1)
 		destroyed("another was opened", 2)
@@ -154,9 +154,9 @@ func TestASecretGoesWithItsPoll(t *testing.T) {
 		ask(codelab.ResetPoll{PollID: polls[1].Id})
 		gate.Store(true)
 		if _, err := ws.OpenPoll(leader, polls[1].Id, nil); err == nil {
-			t.Fatal("opened on a node that takes no writes")
+			t.Fatal("a poll was opened on a node that accepts no writes")
 		}
-		destroyed("nobody knows", 5)
+		destroyed("the outcome is unknown", 5)
 		gate.Store(false)
 		open(1)
 		if err := labs.Delete(leader, ws.ID()); err != nil {
@@ -164,12 +164,12 @@ func TestASecretGoesWithItsPoll(t *testing.T) {
 		}
 		synctest.Wait()
 		if made := secrets.made(); !slices.Contains(secrets.gone(), made[len(made)-1]) {
-			t.Error("the secret outlives its codelab")
+			t.Error("the secret was not destroyed with its codelab")
 		}
 	})
 }
 
-func TestASweepDestroysOnlyWhatNoOpenPollUses(t *testing.T) {
+func TestASweepDestroysOnlySecretsThatNoOpenPollUses(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		secrets, gate := &someSecrets{}, new(atomic.Bool)
 		labs, ws, polls := polling(t, secrets, gate)
@@ -183,20 +183,20 @@ func TestASweepDestroysOnlyWhatNoOpenPollUses(t *testing.T) {
 		go labs.SweepBallots(ctx, time.Minute)
 		synctest.Wait()
 		if gone := secrets.gone(); !slices.Equal(gone, unused) {
-			t.Errorf("destroyed %v", gone)
+			t.Errorf("destroyed %v, want the unused secrets", gone)
 		}
 		secrets.age(ws.ID() + ".00000000000000ee")
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if n := len(secrets.gone()); n != 4 {
-			t.Errorf("a minute later %d are destroyed", n)
+			t.Errorf("a minute later %d secrets are destroyed, want 4", n)
 		}
 		stop()
 	})
 }
 
 // A poll closes at its end although nobody reads it.
-func TestAPollClosesAtItsEndByItself(t *testing.T) {
+func TestAPollClosesAtItsEndWithoutReaders(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		secrets, gate := &someSecrets{}, new(atomic.Bool)
 		_, ws, polls := polling(t, secrets, gate)
@@ -210,17 +210,17 @@ func TestAPollClosesAtItsEndByItself(t *testing.T) {
 		}
 		time.Sleep(9 * time.Second)
 		if ws.View().OpenPoll() == nil {
-			t.Error("it closed at the end that it had before")
+			t.Error("the poll closed at its previous end")
 		}
 		time.Sleep(2 * time.Second)
 		if ws.View().OpenPoll() != nil {
-			t.Error("it is still open")
+			t.Error("the poll is still open after its end")
 		}
 	})
 }
 
 // Questions are removed after a day, whether or not anybody is connected.
-func TestQuestionsGoAfterADay(t *testing.T) {
+func TestQuestionsAreRemovedAfterADay(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		_, ws, _ := polling(t, &someSecrets{}, new(atomic.Bool))
 		open := pb.Asking_ASKING_OPEN
@@ -239,11 +239,11 @@ func TestQuestionsGoAfterADay(t *testing.T) {
 		say(who, codelab.Remove{AttendeeID: a.Id})
 		time.Sleep(24*time.Hour - time.Second)
 		if n := len(ws.View().Questions); n != 1 {
-			t.Errorf("%d questions before a day has passed", n)
+			t.Errorf("%d questions before a day has passed, want 1", n)
 		}
 		time.Sleep(2 * time.Second)
 		if n := len(ws.View().Questions); n != 0 {
-			t.Errorf("%d questions after a day", n)
+			t.Errorf("%d questions after a day, want 0", n)
 		}
 	})
 }
@@ -262,16 +262,16 @@ func TestASecretIsKeptUntilItsPollIsCounted(t *testing.T) {
 		secrets.away.Store(true)
 		time.Sleep(6 * time.Second)
 		if p := ws.View().Poll(polls[0].Id); !p.Counting || len(secrets.gone()) != 0 {
-			t.Fatalf("it is %v, destroyed %v", p, secrets.gone())
+			t.Fatalf("the poll is %v, destroyed secrets %v", p, secrets.gone())
 		}
 		if used, err := labs.UsesSecret(secret); err != nil || !used {
-			t.Errorf("while it is counted the secret is used: %v, %v", used, err)
+			t.Errorf("UsesSecret of a poll that is being counted = %v, %v", used, err)
 		}
 		secrets.away.Store(false)
 		labs.CloseDuePolls(ws.ID())
 		synctest.Wait()
 		if p := ws.View().Poll(polls[0].Id); p.Counting || p.Void || !slices.Equal(secrets.gone(), []string{secret}) {
-			t.Errorf("it is %v, destroyed %v", p, secrets.gone())
+			t.Errorf("the poll is %v, destroyed secrets %v", p, secrets.gone())
 		}
 	})
 }

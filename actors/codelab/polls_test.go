@@ -77,7 +77,7 @@ func choose(p *pb.Poll, options ...int32) Vote {
 	return Vote{PollID: p.Id, Round: p.Round, Choice: options}
 }
 
-func TestAPollIsCheckedWhenItIsMade(t *testing.T) {
+func TestAnInvalidPollIsRefused(t *testing.T) {
 	l, people := polled(t, 1)
 	for text, p := range map[string]*pb.Poll{
 		"question":         {Kind: pollWords},
@@ -117,13 +117,13 @@ func TestVotesAreCountedOncePerPerson(t *testing.T) {
 	l.must(t, people[2], choose(p, 1))
 	l.must(t, people[2], Unvote{PollID: p.Id})
 	if v := l.Capture().Polls[0]; v.Votes != 2 || !slices.Equal(v.Counts, []int32{1, 0, 1}) {
-		t.Errorf("%d votes, counts %v", v.Votes, v.Counts)
+		t.Errorf("%d votes, counts %v; want 2 votes, counts [1 0 1]", v.Votes, v.Counts)
 	}
 	before := l.seq
 	l.must(t, people[0], choose(p, 0))
 	l.must(t, people[2], Unvote{PollID: p.Id})
 	if l.seq != before {
-		t.Error("the same vote again made an event")
+		t.Error("repeating a vote or a withdrawal made an event")
 	}
 	l.refused(t, people[0], choose(p, 0, 1), durable.Invalid, "one index")
 	l.refused(t, people[0], choose(p, 3), durable.Invalid, "0 to 2")
@@ -141,26 +141,26 @@ func TestVotesAreCountedOncePerPerson(t *testing.T) {
 	l.must(t, admin, OpenPoll{PollID: p.Id})
 	l.must(t, people[2], choose(p, 2))
 	if v := l.Capture().Polls[0]; !slices.Equal(v.Counts, []int32{1, 0, 2}) {
-		t.Errorf("after going on: %v", v.Counts)
+		t.Errorf("after reopening, counts %v, want [1 0 2]", v.Counts)
 	}
 	again := l.must(t, admin, ResetPoll{PollID: p.Id}).(*pb.Poll)
 	if v := l.Capture().Polls[0]; again.Round != 2 || v.State != pollDraft || v.Votes != 0 || !slices.Equal(v.Counts, []int32{0, 0, 0}) {
-		t.Errorf("after the reset: %v", v.Poll)
+		t.Errorf("after the reset the poll is %v", v.Poll)
 	}
 }
 
 // Only one poll is open at a time.
-func TestOpeningAPollClosesTheOther(t *testing.T) {
+func TestOpeningAPollClosesTheOpenOne(t *testing.T) {
 	l, _ := polled(t, 0)
 	first, second := l.newPoll(t, choicePoll(false)), l.newPoll(t, choicePoll(false))
 	l.must(t, admin, OpenPoll{PollID: first.Id})
 	l.must(t, admin, OpenPoll{PollID: second.Id})
 	if v := l.Capture(); v.Poll(first.Id).State != pollClosed || v.OpenPoll().Id != second.Id {
-		t.Errorf("the first is %v, open is %v", v.Poll(first.Id).State, v.OpenPoll().Id)
+		t.Errorf("the first poll is %v, the open poll is %v", v.Poll(first.Id).State, v.OpenPoll().Id)
 	}
 	l.must(t, admin, SetEnded{Ended: true})
 	if l.Capture().OpenPoll() != nil {
-		t.Error("a poll stays open when the workshop ends")
+		t.Error("the open poll stays open when the workshop ends")
 	}
 	l.refused(t, admin, OpenPoll{PollID: first.Id}, durable.Conflict, "ended")
 }
@@ -176,13 +176,13 @@ func TestAPollClosesAtItsEnd(t *testing.T) {
 	l.now = l.now.Add(5*time.Second - time.Millisecond)
 	l.must(t, system, CloseDuePoll{})
 	if l.Capture().OpenPoll() == nil {
-		t.Fatal("it closed before its end")
+		t.Fatal("the poll closed before its end")
 	}
 	l.now = l.now.Add(time.Millisecond)
 	l.refused(t, people[0], choose(p, 0), durable.Conflict, "closed")
 	l.must(t, system, CloseDuePoll{})
 	if l.Capture().OpenPoll() != nil {
-		t.Error("it did not close at its end")
+		t.Error("the poll did not close at its end")
 	}
 }
 
@@ -198,7 +198,7 @@ func TestOpeningAnOpenPollSetsANewEnd(t *testing.T) {
 			want = l.now.Add(time.Duration(*seconds) * time.Second).UnixMilli()
 		}
 		if again.EndsAt != want || again.OpenedAt != began {
-			t.Errorf("opened again for %v seconds it ends at %d, want %d, and began at %d, want %d", seconds, again.EndsAt, want, again.OpenedAt, began)
+			t.Errorf("reopened for %v seconds: EndsAt %d, want %d; OpenedAt %d, want %d", seconds, again.EndsAt, want, again.OpenedAt, began)
 		}
 	}
 }
@@ -216,30 +216,30 @@ func TestAttendeesReceiveOnlyVisiblePollData(t *testing.T) {
 				return b.Poll
 			}
 		}
-		t.Fatal("attendees were told nothing")
+		t.Fatal("no event has a poll for attendees")
 		return nil
 	}
 	for _, e := range l.events {
 		if e.GetPollShown() != nil {
-			t.Error("attendees were told of a draft")
+			t.Error("attendees received a draft")
 		}
 	}
 	l.must(t, admin, OpenPoll{PollID: p.Id})
 	l.must(t, people[0], choose(p, 1))
 	if x := told(); x.State != pollOpen || x.Counts != nil || x.Right != nil {
-		t.Errorf("opened: %v", x)
+		t.Errorf("open poll for attendees: %v", x)
 	}
 	l.must(t, admin, ShowPoll{PollID: p.Id, Shown: true})
 	if x := told(); !slices.Equal(x.Counts, []int32{0, 1, 0}) || x.Right != nil {
-		t.Errorf("shown while open: %v", x)
+		t.Errorf("open and shown poll for attendees: %v", x)
 	}
 	l.must(t, admin, ClosePoll{PollID: p.Id})
 	if x := told(); x.State != pollClosed || x.Right == nil || x.Counts == nil {
-		t.Errorf("closed and shown: %v", x)
+		t.Errorf("closed and shown poll for attendees: %v", x)
 	}
 	l.must(t, admin, ShowPoll{PollID: p.Id, Shown: false})
 	if x := told(); x != nil {
-		t.Errorf("hidden: %v", x)
+		t.Errorf("hidden poll for attendees: %v", x)
 	}
 }
 
@@ -251,7 +251,7 @@ func (l *lab) anonymous(t *testing.T, p *pb.Poll) *pb.Poll {
 	key := l.rules.BallotKey
 	l.rules.BallotKey = func(string) []byte { return nil }
 	if _, err := l.do(Command{Caller: admin, Body: OpenPoll{PollID: p.Id, Secret: aSecret}}); !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("opened where the secret is not: %v", err)
+		t.Errorf("opening a poll without its secret returned %v, want ErrUnavailable", err)
 	}
 	l.rules.BallotKey = key
 	l.refused(t, admin, OpenPoll{PollID: p.Id}, durable.Conflict, "open it again") // without a secret
@@ -270,43 +270,43 @@ func TestAnonymousVotesAreSealedUntilTheEnd(t *testing.T) {
 		e := l.events[len(l.events)-1]
 		lengths = append(lengths, len(e.GetPollVoted().Ballot))
 		if strings.Contains(e.String(), "learned") {
-			t.Fatalf("the event holds the text: %v", e)
+			t.Fatalf("the event contains the text: %v", e)
 		}
 	}
 	if slices.Max(lengths) != slices.Min(lengths) {
-		t.Errorf("ballots have lengths %v: they tell how long the texts are", lengths)
+		t.Errorf("ballots have the lengths %v, which reveal the lengths of the texts", lengths)
 	}
 	l.refused(t, people[0], Vote{PollID: p.Id, Round: p.Round, Text: proto.String("another")}, durable.Conflict, "cannot be changed")
 	l.refused(t, people[0], Unvote{PollID: p.Id}, durable.Conflict, "cannot be taken back")
 	v := l.Capture()
 	if x := v.Polls[0]; x.Votes != 6 || x.Counts != nil || x.Words != nil || x.Texts != nil {
-		t.Errorf("an open anonymous poll shows %v", x.Poll)
+		t.Errorf("the open anonymous poll has results: %v", x.Poll)
 	}
 	if _, said := v.Voted(v.Polls[0], people[0].ID); said != nil {
-		t.Errorf("the view holds what somebody said: %v", said)
+		t.Errorf("the view contains the vote of a person: %v", said)
 	}
 	state, err := EncodeState(v)
 	if err != nil || bytes.Contains(state, []byte("learned")) {
-		t.Errorf("the snapshot holds a text (%v)", err)
+		t.Errorf("the snapshot contains a text (%v)", err)
 	}
 	snap := &pb.Snapshot{}
 	if err := snap.Decode(state); err != nil {
 		t.Fatal(err)
 	}
 	if b := snap.Polls[0].Ballots; !slices.IsSortedFunc(b, slices.Compare) {
-		t.Error("a snapshot holds the ballots in the order of the votes")
+		t.Error("the snapshot has the ballots in the order of the votes")
 	}
 
 	l.must(t, admin, ClosePoll{PollID: p.Id})
 	closed := l.Capture()
 	if x := closed.Polls[0]; len(x.Texts) != 6 || x.Votes != 6 || x.TooFew || x.Void || len(x.ballots) != 0 {
-		t.Errorf("closed: %v", x.Poll)
+		t.Errorf("the closed poll is %v", x.Poll)
 	}
 	if marks, _ := closed.Voted(closed.Polls[0], people[0].ID); marks == 0 {
-		t.Error("who voted is not known to have voted any more")
+		t.Error("the closed poll does not record that the person voted")
 	}
 	if !slices.ContainsFunc(l.events, Erases) {
-		t.Fatal("nothing asks for the ballots to be erased")
+		t.Fatal("no event triggers erasing the ballots")
 	}
 	clean := Erase(closed)
 	for _, e := range l.events {
@@ -314,7 +314,7 @@ func TestAnonymousVotesAreSealedUntilTheEnd(t *testing.T) {
 			e = r
 		}
 		if b := e.GetPollVoted(); b != nil {
-			t.Errorf("the log still holds %v", b)
+			t.Errorf("the erased log still contains %v", b)
 		}
 	}
 	l.refused(t, admin, OpenPoll{PollID: p.Id, Secret: aSecret}, durable.Conflict, "not opened again")
@@ -344,7 +344,7 @@ func TestTextsOfAnonymousPollsLeaveTheLog(t *testing.T) {
 	l.must(t, admin, ClosePoll{PollID: p.Id})
 	for _, e := range l.events {
 		if x := e.GetPollShown().GetPoll(); x.GetSecret() != "" || x.GetTexts() != nil {
-			t.Errorf("what attendees see has a secret, or texts: %v", x)
+			t.Errorf("a poll for attendees has a secret or texts: %v", x)
 		}
 	}
 	from := len(l.events)
@@ -353,35 +353,35 @@ func TestTextsOfAnonymousPollsLeaveTheLog(t *testing.T) {
 	l.must(t, admin, UpdatePoll{PollID: p.Id, Question: proto.String("What else?")})
 	for _, e := range l.events[from:] {
 		if strings.Contains(e.String(), "regret") {
-			t.Errorf("written once more: %v", e)
+			t.Errorf("an event contains the texts again: %v", e)
 		}
 	}
 	if n := len(l.Capture().Polls[0].Texts); n != 5 {
-		t.Errorf("shown, the poll has %d texts", n)
+		t.Errorf("the shown poll has %d texts, want 5", n)
 	}
 	again := replay(l.empty(), 0, l.events)
 	if n := len(again.Capture().Polls[0].Texts); n != 5 {
-		t.Errorf("replayed, the poll has %d texts", n)
+		t.Errorf("the replayed poll has %d texts, want 5", n)
 	}
 	for _, e := range l.cleaned() {
 		if strings.Contains(e.String(), "regret") {
-			t.Errorf("still in the log: %v", e)
+			t.Errorf("text still in the erased log: %v", e)
 		}
 	}
 	if n := len(l.cleaned()); !slices.ContainsFunc(l.cleaned()[n-2:], func(e *pb.Event) bool { return e.GetPollChanged().GetPoll().GetVotes() == 5 }) {
-		t.Error("an erasure takes along what clients are told of a poll that is there")
+		t.Error("erasing removed the notices about a poll that still exists")
 	}
 	l.must(t, admin, ResetPoll{PollID: p.Id})
 	if n := len(l.Capture().Polls[0].Texts); n != 0 {
 		t.Errorf("after the reset the poll has %d texts", n)
 	}
 	if !slices.ContainsFunc(l.events[len(l.events)-2:], Erases) {
-		t.Error("a reset lets the snapshot with the texts stay")
+		t.Error("a reset does not trigger erasing")
 	}
 	l.must(t, admin, DeletePoll{PollID: p.Id})
 	for _, e := range l.cleaned() {
 		if strings.Contains(e.String(), "What") {
-			t.Errorf("of a deleted poll the log holds %v", e)
+			t.Errorf("the log still contains text of the deleted poll: %v", e)
 		}
 	}
 }
@@ -398,11 +398,11 @@ func TestNamedVotesLeaveTheLog(t *testing.T) {
 		from := len(l.events)
 		l.must(t, admin, end(p.Id))
 		if !slices.ContainsFunc(l.events[from:], Erases) {
-			t.Errorf("%s: nothing is to be erased", name)
+			t.Errorf("%s: no event triggers erasing", name)
 		}
 		for _, e := range l.cleaned() {
 			if strings.Contains(e.String(), "regret") {
-				t.Errorf("%s: still in the log: %v", name, e)
+				t.Errorf("%s: vote still in the erased log: %v", name, e)
 			}
 		}
 	}
@@ -410,15 +410,15 @@ func TestNamedVotesLeaveTheLog(t *testing.T) {
 
 // With fewer than five votes the closing event contains no result, not even for facilitators. With
 // five or more it does, even if all agree.
-func TestAResultThatWouldTellIsNotWritten(t *testing.T) {
+func TestAResultThatWouldRevealVotesIsNotWritten(t *testing.T) {
 	for name, c := range map[string]struct {
 		votes  []int32
 		tooFew bool
 	}{
-		"four":              {[]int32{0, 1, 2, 1}, true},
-		"five, all alike":   {[]int32{1, 1, 1, 1, 1}, false},
-		"five, one differs": {[]int32{1, 1, 1, 1, 0}, false},
-		"nobody":            {nil, true},
+		"four votes":                {[]int32{0, 1, 2, 1}, true},
+		"five equal votes":          {[]int32{1, 1, 1, 1, 1}, false},
+		"five votes, one different": {[]int32{1, 1, 1, 1, 0}, false},
+		"no votes":                  {nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, people := polled(t, 5)
@@ -429,11 +429,11 @@ func TestAResultThatWouldTellIsNotWritten(t *testing.T) {
 			l.must(t, admin, ClosePoll{PollID: p.Id})
 			x := l.Capture().Polls[0]
 			if x.TooFew != c.tooFew || (x.Counts == nil) != c.tooFew || int(x.Votes) != len(c.votes) {
-				t.Errorf("%v", x.Poll)
+				t.Errorf("the closed poll is %v", x.Poll)
 			}
 			for _, e := range l.events {
 				if b := e.GetPollChanged(); c.tooFew && b != nil && b.Poll.Counts != nil {
-					t.Errorf("an event holds the counts: %v", b)
+					t.Errorf("an event contains the counts: %v", b)
 				}
 			}
 		})
@@ -441,7 +441,7 @@ func TestAResultThatWouldTellIsNotWritten(t *testing.T) {
 }
 
 // A restored backup contains the ballots of an open poll but not its secret.
-func TestAPollWithoutItsSecretClosesVoid(t *testing.T) {
+func TestAPollWithoutItsSecretIsVoid(t *testing.T) {
 	l, people := polled(t, 5)
 	p := l.anonymous(t, choicePoll(true))
 	for i, who := range people {
@@ -449,11 +449,11 @@ func TestAPollWithoutItsSecretClosesVoid(t *testing.T) {
 	}
 	l.rules.BallotKey = nil
 	if _, err := l.do(Command{Caller: people[0], Body: choose(p, 0)}); err == nil {
-		t.Error("somebody could still vote")
+		t.Error("a vote without the secret is accepted")
 	}
 	l.must(t, &Caller{Role: RoleSystem}, CloseDuePoll{})
 	if x := l.Capture().Polls[0]; x.State != pollClosed || !x.Void || x.Counts != nil || x.Votes != 5 {
-		t.Errorf("%v", x.Poll)
+		t.Errorf("the closed poll is %v, want it void", x.Poll)
 	}
 }
 
@@ -462,11 +462,11 @@ func TestAPollWithoutItsSecretClosesVoid(t *testing.T) {
 func TestAPollWaitsForItsSecret(t *testing.T) {
 	for _, kind := range []pb.PollKind{pollChoice, pollText} {
 		for how, close := range map[string]func(l *lab, p, other *pb.Poll) Body{
-			"closed":       func(_ *lab, p, _ *pb.Poll) Body { return ClosePoll{PollID: p.Id} },
-			"by another":   func(_ *lab, _, other *pb.Poll) Body { return OpenPoll{PollID: other.Id} },
-			"by the end":   func(*lab, *pb.Poll, *pb.Poll) Body { return SetEnded{Ended: true} },
-			"at its time":  func(l *lab, _, _ *pb.Poll) Body { l.now = l.now.Add(time.Hour); return CloseDuePoll{} },
-			"and snapshot": func(l *lab, p, _ *pb.Poll) Body { return ClosePoll{PollID: p.Id} },
+			"by closing it":          func(_ *lab, p, _ *pb.Poll) Body { return ClosePoll{PollID: p.Id} },
+			"by opening another":     func(_ *lab, _, other *pb.Poll) Body { return OpenPoll{PollID: other.Id} },
+			"by ending the workshop": func(*lab, *pb.Poll, *pb.Poll) Body { return SetEnded{Ended: true} },
+			"at its end":             func(l *lab, _, _ *pb.Poll) Body { l.now = l.now.Add(time.Hour); return CloseDuePoll{} },
+			"before a snapshot":      func(l *lab, p, _ *pb.Poll) Body { return ClosePoll{PollID: p.Id} },
 		} {
 			for _, lost := range []bool{false, true} {
 				t.Run(fmt.Sprint(kind, " ", how, ", lost: ", lost), func(t *testing.T) {
@@ -491,7 +491,7 @@ func TestAPollWaitsForItsSecret(t *testing.T) {
 						return known
 					}
 					by := admin
-					if how == "at its time" {
+					if how == "at its end" {
 						by = system
 					}
 					l.must(t, by, close(l, p, other))
@@ -507,21 +507,21 @@ func TestAPollWaitsForItsSecret(t *testing.T) {
 					}
 					x := l.Capture().Poll(p.Id)
 					if x.State != pollClosed || !x.Counting || x.Void || x.Counts != nil || x.Votes != 5 || x.Secret == "" {
-						t.Fatalf("it waits as %v", x.Poll)
+						t.Fatalf("while the secret is missing the poll is %v", x.Poll)
 					}
 					if !slices.Equal(asked, []string{"n1", "n2", aSecret}) {
-						t.Errorf("asked about %v", asked)
+						t.Errorf("BallotLost was called with %v", asked)
 					}
 					l.refused(t, admin, ShowPoll{PollID: p.Id, Shown: true}, durable.Conflict, "counted")
 					l.must(t, system, CloseDuePoll{})
 					if x = l.Capture().Poll(p.Id); !x.Counting {
-						t.Fatal("counted without its secret")
+						t.Fatal("the poll was counted without its secret")
 					}
 					if audits := len(l.audits); lost {
 						known = true
 						l.must(t, system, CloseDuePoll{})
 						if x = l.Capture().Poll(p.Id); !x.Void || x.Counting || x.Secret != "" || len(x.ballots) > 0 || len(l.audits) != audits {
-							t.Errorf("lost: %v", x.Poll)
+							t.Errorf("after the secret is lost the poll is %v, want it void", x.Poll)
 						}
 						return
 					}
@@ -529,14 +529,14 @@ func TestAPollWaitsForItsSecret(t *testing.T) {
 					l.must(t, system, CloseDuePoll{})
 					x = l.Capture().Poll(p.Id)
 					if x.Void || x.Counting || x.Secret != "" || len(x.Keepers) > 0 || len(x.ballots) > 0 || x.Votes != 5 {
-						t.Errorf("counted: %v", x.Poll)
+						t.Errorf("the counted poll is %v", x.Poll)
 					}
 					if kind == pollChoice && !slices.Equal(x.Counts, []int32{3, 2, 0}) || kind == pollText && len(x.Texts) != 5 {
-						t.Errorf("counted: %v", x.Poll)
+						t.Errorf("the counted poll has wrong results: %v", x.Poll)
 					}
 					for _, e := range l.cleaned() {
 						if e.GetPollVoted() != nil {
-							t.Errorf("the log still holds %v", e)
+							t.Errorf("the erased log still contains %v", e)
 						}
 					}
 				})
@@ -546,7 +546,7 @@ func TestAPollWaitsForItsSecret(t *testing.T) {
 }
 
 // Removing a person removes their named votes, but not their anonymous ones.
-func TestAnErasedPersonTakesNamedVotesAlong(t *testing.T) {
+func TestARemovalRemovesNamedVotesOnly(t *testing.T) {
 	l, people := polled(t, 6)
 	named := l.newPoll(t, &pb.Poll{Kind: pollWords, Question: "One word?"})
 	l.must(t, admin, OpenPoll{PollID: named.Id})
@@ -560,18 +560,18 @@ func TestAnErasedPersonTakesNamedVotesAlong(t *testing.T) {
 	l.must(t, admin, Remove{AttendeeID: people[2].ID})
 	v := l.Capture()
 	if x := v.Poll(named.Id); x.Votes != 5 || len(x.Words) != 5 || slices.ContainsFunc(x.Words, func(w *pb.PollWord) bool { return w.Word == "w2" }) {
-		t.Errorf("named: %v", x.Poll)
+		t.Errorf("the named poll is %v", x.Poll)
 	}
 	if _, said := v.Voted(v.Poll(named.Id), people[3].ID); !slices.Equal(said.GetWords(), []string{"w3"}) {
-		t.Errorf("the vote of who came after the removed one is %v", said)
+		t.Errorf("the vote of a later attendee is %v", said)
 	}
 	l.must(t, admin, ClosePoll{PollID: p.Id})
 	if x := l.Capture().Poll(p.Id); x.Votes != 6 || !slices.Equal(x.Counts, []int32{3, 3, 0}) {
-		t.Errorf("anonymous: %v", x.Poll)
+		t.Errorf("the anonymous poll is %v", x.Poll)
 	}
 }
 
-func TestWordsAreTheSameAfterFolding(t *testing.T) {
+func TestWordsAreCountedAfterFolding(t *testing.T) {
 	l, people := polled(t, 4)
 	p := l.newPoll(t, &pb.Poll{Kind: pollWords, Question: "One word?"})
 	l.must(t, admin, OpenPoll{PollID: p.Id})
@@ -580,14 +580,14 @@ func TestWordsAreTheSameAfterFolding(t *testing.T) {
 	}
 	x := l.Capture().Polls[0]
 	if len(x.Words) != 2 || x.Words[0].Word != "go" || x.Words[0].Votes != 4 || x.Words[1].Word != "Fun" || x.Words[1].Votes != 2 {
-		t.Errorf("%v", x.Words)
+		t.Errorf("the words are %v", x.Words)
 	}
 	l.refused(t, people[0], Vote{PollID: p.Id, Round: 1, Words: []string{"a", "b", "c", "d"}}, durable.Invalid, "1 to 3")
 	l.refused(t, people[0], Vote{PollID: p.Id, Round: 1, Words: []string{strings.Repeat("x", 61)}}, durable.Invalid, "60")
 }
 
 // The size of a poll is bounded, also with sealed ballots.
-func TestAPollTakesNoMoreThanItKeeps(t *testing.T) {
+func TestTheTextsOfAPollAreBounded(t *testing.T) {
 	for _, anonymous := range []bool{false, true} {
 		l, people := polled(t, 2)
 		in := &pb.Poll{Kind: pollText, Question: "What?", Anonymous: anonymous}
@@ -607,7 +607,7 @@ func TestAPollTakesNoMoreThanItKeeps(t *testing.T) {
 
 // A vote makes room for the one that replaces it, and a withdrawn vote makes room for another
 // person.
-func TestAFullPollLetsPeopleRephrase(t *testing.T) {
+func TestAVoteInAFullPollCanBeReplaced(t *testing.T) {
 	l, people := polled(t, 2)
 	p := l.newPoll(t, &pb.Poll{Kind: pollText, Question: "What?"})
 	l.must(t, admin, OpenPoll{PollID: p.Id})
@@ -625,11 +625,11 @@ func TestAFullPollLetsPeopleRephrase(t *testing.T) {
 	l.must(t, people[0], Unvote{PollID: p.Id})
 	l.must(t, people[1], says("123"))
 	if x.texts != maxPollTexts {
-		t.Errorf("it counts %d bytes of %d", x.texts, maxPollTexts)
+		t.Errorf("the poll counts %d bytes of texts, want %d", x.texts, maxPollTexts)
 	}
 }
 
-func TestLinesMakeAPoll(t *testing.T) {
+func TestPollOfLines(t *testing.T) {
 	for text, want := range map[string]*pb.Poll{
 		"Which?\n- a\n- b":        {Kind: pollChoice, Question: "Which?", Options: []string{"a", "b"}},
 		" Which?\r\n\r\n* a\n+ b": {Kind: pollChoice, Question: "Which?", Options: []string{"a", "b"}},
@@ -637,15 +637,15 @@ func TestLinesMakeAPoll(t *testing.T) {
 	} {
 		got, err := PollOfLines(text)
 		if err != nil || !proto.Equal(got, want) {
-			t.Errorf("%q: %v, %v", text, got, err)
+			t.Errorf("PollOfLines(%q) = %v, %v", text, got, err)
 		}
 	}
 	if _, err := PollOfLines("Which?\n- a\nand then\n- b"); err == nil {
-		t.Error("text between options was taken")
+		t.Error("text between options is accepted")
 	}
 	// Earlier, each line of a question created a longer copy of it.
 	if _, err := PollOfLines(strings.Repeat("a\n", maxPollLines/2+1)); err == nil {
-		t.Error("lines without end were taken")
+		t.Error("too many lines are accepted")
 	}
 }
 
@@ -738,11 +738,11 @@ func checkCounts(t *rapid.T, v *View, p *PollView) {
 		}
 	})
 	if votes != p.Votes || len(counts) > 0 && !slices.Equal(counts, p.Counts) || p.Kind == pollWords && len(words) != len(p.Words) {
-		t.Fatalf("%d votes %v %v, but the poll says %v", votes, counts, words, p.Poll)
+		t.Fatalf("%d votes %v %v, but the poll has %v", votes, counts, words, p.Poll)
 	}
 	for i, w := range p.Words {
 		if words[wordKey(w.Word)] != w.Votes || i > 0 && w.Votes > p.Words[i-1].Votes {
-			t.Fatalf("words %v, but the poll says %v", words, p.Words)
+			t.Fatalf("recounted words %v, but the poll has %v", words, p.Words)
 		}
 	}
 }
@@ -785,7 +785,7 @@ func BenchmarkPolls(b *testing.B) {
 
 // After any votes and withdrawals, the best words are those that sorting all words returns. A
 // normalized form is bounded, although NFKC makes 18 code points of one.
-func TestTheBestWordsAfterAnyVotes(t *testing.T) {
+func TestTheBestWordsAreCorrectAfterAnyVotes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var tally tally
 		all := map[string]int32{}
@@ -813,19 +813,19 @@ func TestTheBestWordsAfterAnyVotes(t *testing.T) {
 		})
 		want = want[:min(len(want), shownPollWords)]
 		if got := tally.best(); !slices.EqualFunc(got, want, func(a, b *pb.PollWord) bool { return proto.Equal(a, b) }) {
-			t.Fatalf("%v, want %v", got, want)
+			t.Fatalf("best words %v, want %v", got, want)
 		}
 	})
 	long := strings.Repeat("\ufdfa", maxVoteWord)
 	if n := len(wordKey(long)); n > maxWordKey {
-		t.Errorf("a compared form takes %d bytes", n)
+		t.Errorf("the key of a long word has %d bytes", n)
 	}
 	if wordKey(long) == wordKey(long[3:]) {
-		t.Error("two long words are the same")
+		t.Error("two different long words have the same key")
 	}
 }
 
-func TestAVoteFitsItsPoll(t *testing.T) {
+func TestAVoteMustFitItsPoll(t *testing.T) {
 	l, people := polled(t, 2)
 	scale := l.newPoll(t, &pb.Poll{Kind: pollScale, Question: "How sure?"})
 	l.must(t, admin, OpenPoll{PollID: scale.Id})
@@ -837,7 +837,7 @@ func TestAVoteFitsItsPoll(t *testing.T) {
 	l.must(t, people[0], Vote{PollID: scale.Id, Round: 1, Scale: proto.Int32(5)})
 	l.must(t, people[1], Vote{PollID: scale.Id, Round: 1, Scale: proto.Int32(1)})
 	if x := l.Capture().Poll(scale.Id); !slices.Equal(x.Counts, []int32{1, 0, 0, 0, 1}) {
-		t.Errorf("%v", x.Counts)
+		t.Errorf("counts of the scale are %v", x.Counts)
 	}
 	choice := l.newPoll(t, choicePoll(false))
 	l.must(t, admin, OpenPoll{PollID: choice.Id})
@@ -847,7 +847,7 @@ func TestAVoteFitsItsPoll(t *testing.T) {
 	l.refused(t, people[0], choose(choice, 0, 1, 2, 0), durable.Invalid, "indexes")
 	l.must(t, people[0], choose(choice, 0, 0, 2))
 	if x := l.Capture().Poll(choice.Id); !slices.Equal(x.Counts, []int32{1, 0, 1}) {
-		t.Errorf("%v", x.Counts)
+		t.Errorf("counts of the choice are %v", x.Counts)
 	}
 	l.must(t, admin, SetEnded{Ended: true})
 	l.refused(t, people[0], choose(choice, 0), durable.Conflict, "ended")
@@ -893,7 +893,7 @@ func TestPollWordsAndBallotsAreBounded(t *testing.T) {
 }
 
 // A ballot of another poll or round, or a damaged one, makes the poll void. Nothing is counted.
-func TestABallotIsOfOneRoundOfOnePoll(t *testing.T) {
+func TestABallotBelongsToOneRoundOfOnePoll(t *testing.T) {
 	l, people := polled(t, 6)
 	p := l.anonymous(t, choicePoll(true))
 	for i, who := range people {
@@ -903,31 +903,31 @@ func TestABallotIsOfOneRoundOfOnePoll(t *testing.T) {
 	rec := x.rec.Clone()
 	rec.Round++
 	if _, err := l.openBallot(rec, x.ballots[0]); err == nil {
-		t.Error("a ballot of an earlier round was counted")
+		t.Error("a ballot of another round is accepted")
 	}
 	rec = x.rec.Clone()
 	rec.Id = "another"
 	if _, err := l.openBallot(rec, x.ballots[0]); err == nil {
-		t.Error("a ballot of another poll was counted")
+		t.Error("a ballot of another poll is accepted")
 	}
 	rec = x.rec.Clone()
 	rec.Kind = pollText
 	if _, err := l.openBallot(rec, x.ballots[0]); err == nil {
-		t.Error("a ballot of another kind was counted")
+		t.Error("a ballot of another kind is accepted")
 	}
 	for _, damaged := range [][]byte{nil, {1}, x.ballots[0][:20], append([]byte{1}, x.ballots[0]...)} {
 		if _, err := l.openBallot(x.rec, damaged); err == nil {
-			t.Errorf("%x was counted", damaged)
+			t.Errorf("the damaged ballot %x is accepted", damaged)
 		}
 	}
 	x.ballots[3] = x.ballots[3][:5]
 	l.must(t, admin, ClosePoll{PollID: p.Id})
 	if x := l.Capture().Poll(p.Id); !x.Void || x.Counts != nil {
-		t.Errorf("%v", x.Poll)
+		t.Errorf("the poll is %v, want it void", x.Poll)
 	}
 }
 
-func TestTextsAreInAnotherOrderThanTheVotes(t *testing.T) {
+func TestTextsAreNotInTheOrderOfTheVotes(t *testing.T) {
 	l, people := polled(t, 40)
 	p := l.anonymous(t, &pb.Poll{Kind: pollText, Question: "What?"})
 	var voted []string
@@ -938,10 +938,10 @@ func TestTextsAreInAnotherOrderThanTheVotes(t *testing.T) {
 	l.must(t, admin, ClosePoll{PollID: p.Id})
 	texts := slices.Clone(l.Capture().Polls[0].Texts)
 	if slices.Equal(texts, voted) { // one in 40! by chance
-		t.Error("they are in the order of the votes")
+		t.Error("the texts are in the order of the votes")
 	}
 	if slices.Sort(texts); !slices.Equal(texts, voted) {
-		t.Errorf("they are %q", texts)
+		t.Errorf("the texts are %q", texts)
 	}
 }
 
@@ -951,32 +951,32 @@ func TestADeletedPollLeavesTheProjector(t *testing.T) {
 	l.must(t, admin, SetSpotlight{Kind: SpotlightPoll, ID: p.Id})
 	l.must(t, admin, DeletePoll{PollID: p.Id})
 	if l.Capture().Spotlight != nil {
-		t.Error("it is still there")
+		t.Error("the deleted poll is still on the projector")
 	}
 	if !slices.ContainsFunc(l.events, Erases) {
-		t.Error("what people wrote stays in the log")
+		t.Error("deleting the poll does not trigger erasing")
 	}
 }
 
 // This holds for every kind of result.
-func TestAttendeesSeeNoResultThatIsNotShown(t *testing.T) {
+func TestAttendeesReceiveOnlyShownResults(t *testing.T) {
 	full := &pb.Poll{
 		State: pollOpen, Secret: "s", Right: []int32{0}, Votes: 5, Counts: []int32{5}, Words: []*pb.PollWord{{Word: "w"}}, Texts: []string{"t"}, TooFew: true,
 	}
 	if x := ForAttendees(full); x.Counts != nil || x.Words != nil || x.Texts != nil || x.TooFew || x.Right != nil || x.Secret != "" || x.Votes != 5 {
-		t.Errorf("open: %v", x)
+		t.Errorf("open poll: %v", x)
 	}
 	full.Shown = true
 	if x := ForAttendees(full); x.Counts == nil || x.Words == nil || x.Texts != nil || x.Right != nil {
-		t.Errorf("open and shown: %v", x)
+		t.Errorf("open and shown poll: %v", x)
 	}
 	full.State = pollClosed
 	if x := ForAttendees(full); x.Words == nil || x.Texts != nil || x.Right == nil || !x.TooFew {
-		t.Errorf("closed and shown: %v", x)
+		t.Errorf("closed and shown poll: %v", x)
 	}
 	full.Shown = false
 	if x := ForAttendees(full); x != nil {
-		t.Errorf("closed: %v", x)
+		t.Errorf("closed and hidden poll: %v", x)
 	}
 }
 
@@ -989,16 +989,16 @@ func TestResetHidesThePreviousRound(t *testing.T) {
 	l.must(t, admin, ClosePoll{PollID: p.Id})
 	l.must(t, admin, ShowPoll{PollID: p.Id, Shown: true})
 	if x := l.must(t, admin, ResetPoll{PollID: p.Id}).(*pb.Poll); x.Votes != 0 || x.Counts != nil || x.Round != 2 || x.Shown {
-		t.Errorf("%v", x)
+		t.Errorf("the reset poll is %v", x)
 	}
 	if marks, _ := l.Capture().Voted(l.Capture().Polls[0], people[0].ID); marks != 0 {
-		t.Error("who voted before has voted in the new round")
+		t.Error("a voter of the previous round counts as having voted")
 	}
 }
 
 // The most frequent spelling is shown after any votes and withdrawals. That also holds for a word
 // with more spellings than a scan of all could handle.
-func TestTheCommonestSpellingShows(t *testing.T) {
+func TestTheMostFrequentSpellingIsShown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var tally tally
 		votes := map[string]int{}
@@ -1030,7 +1030,7 @@ func TestTheCommonestSpellingShows(t *testing.T) {
 			switch {
 			case all == 0 && len(got) == 0:
 			case len(got) != 1 || got[0].Word != want || int(got[0].Votes) != all:
-				t.Fatalf("%v, want %s of %v", got, want, votes)
+				t.Fatalf("best words %v, want %s of %v", got, want, votes)
 			}
 		}
 	})
@@ -1058,7 +1058,7 @@ func TestAPollStaysAnonymousOrNamedUntilItIsReset(t *testing.T) {
 		l.refused(t, admin, other, durable.Conflict, "reset")
 		l.must(t, admin, ResetPoll{PollID: p.Id})
 		if p = l.must(t, admin, other).(*pb.Poll); p.Anonymous == anonymous || p.Votes != 0 {
-			t.Errorf("after the reset: %v", p)
+			t.Errorf("the changed poll is %v", p)
 		}
 	}
 }
@@ -1078,7 +1078,7 @@ func TestTheShownWordsAreBoundedInBytes(t *testing.T) {
 	got, bytes := all.best(), 0
 	for i, w := range got {
 		if bytes += len(w.Word); w.Word != word(i) {
-			t.Errorf("word %d is %q", i, w.Word)
+			t.Errorf("word %d is %q, out of order", i, w.Word)
 		}
 	}
 	if bytes > shownPollWordsB || bytes+len(word(0)) <= shownPollWordsB {

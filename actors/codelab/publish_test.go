@@ -32,16 +32,16 @@ func TestStepsAreMatched(t *testing.T) {
 	for name, c := range map[string]struct {
 		old, made, want string // want: the numbers of the old steps, - for a new one
 	}{
-		"nothing changed":                        {"A B C", "A B C", "1 2 3"},
-		"by titles, wherever they are":           {"A B C", "C A B", "3 1 2"},
-		"an inserted one is new":                 {"A B", "A X B", "1 - 2"},
-		"one that is renamed is the next left":   {"A B C", "A X C", "1 2 3"},
-		"the rest in order":                      {"A B C", "X Y Z", "1 2 3"},
-		"a title that occurs twice says nothing": {"A A B", "B A A", "3 1 2"},
-		"an id before a title":                   {"#one A/B", "B/#one C", "2 1"},
-		"an id that is the step's own":           {"A B", "#id2 X/Y", "2 1"},
-		"an id twice counts once":                {"#one A/#one B", "#one B/#one A", "1 2"},
-		"an unknown id says nothing":             {"A B", "#else B/A", "2 1"},
+		"nothing changed": {"A B C", "A B C", "1 2 3"},
+		"steps are matched by their titles in any order":        {"A B C", "C A B", "3 1 2"},
+		"an inserted step is new":                               {"A B", "A X B", "1 - 2"},
+		"a renamed step is matched with the next unmatched one": {"A B C", "A X C", "1 2 3"},
+		"unmatched steps are matched in order":                  {"A B C", "X Y Z", "1 2 3"},
+		"a title that occurs twice is no match":                 {"A A B", "B A A", "3 1 2"},
+		"an id takes precedence over a title":                   {"#one A/B", "B/#one C", "2 1"},
+		"an id of a stored step is matched":                     {"A B", "#id2 X/Y", "2 1"},
+		"an id that occurs twice is matched once":               {"#one A/#one B", "#one B/#one A", "1 2"},
+		"an unknown id is ignored":                              {"A B", "#else B/A", "2 1"},
 	} {
 		split := func(s string) []string {
 			if strings.ContainsAny(s, "/") {
@@ -110,20 +110,20 @@ func TestPeopleStayOnTheirStep(t *testing.T) {
 	// removed step follows below.
 	dry := l.publish(t, next)
 	if got := dry.told(); got != "New changed, A moved, C changed, D same" {
-		t.Error("dry run:", got)
+		t.Error("dry run with a new step:", got)
 	}
 
 	next.Steps = textOf("A=content of A", "C=other", "D=content of D")
 	before := len(l.events)
 	if dry = l.publish(t, next); dry.told() != "A same, C changed, D same, B removed" || dry.PeopleOnRemovedSteps != 1 || dry.StaleThreads != 1 || dry.RemovedThreads != 1 {
-		t.Errorf("dry run: %s %+v", dry.told(), dry)
+		t.Errorf("dry run with a removed step: %s %+v", dry.told(), dry)
 	}
 	if len(l.events) != before {
 		t.Error("a dry run changed something")
 	}
 	next.DryRun = false
 	if done := l.publish(t, next); done.told() != dry.told() || done.StaleThreads != 1 || done.RemovedThreads != 1 {
-		t.Error("published:", done.told())
+		t.Error("publishing reports", done.told())
 	}
 	for who, want := range map[*Caller]int32{lin: 2, max: 1} {
 		if a := l.attendee(who.ID); a.CurrentStep != want {
@@ -131,17 +131,17 @@ func TestPeopleStayOnTheirStep(t *testing.T) {
 		}
 	}
 	if h := l.help.At(0); h.StepNumber != 2 {
-		t.Error("the request is about step", h.StepNumber)
+		t.Error("the help request is about step", h.StepNumber)
 	}
 	if l.pointer.GetStepNumber() != 2 {
-		t.Error("the pointer is at", l.pointer)
+		t.Error("the pointer is", l.pointer)
 	}
 	if again := l.publish(t, next); again.told() != "A same, C same, D same" {
-		t.Error("published again:", again.told())
+		t.Error("publishing again reports", again.told())
 	}
 	back := replay(l.empty(), 0, l.events)
 	if a := back.attendee(lin.ID); a.CurrentStep != 2 || a.FurthestStep != 2 || len(a.ReachedAt) != 2 {
-		t.Error("after a restart Lin is", a)
+		t.Error("after a replay Lin is", a)
 	}
 }
 
@@ -149,7 +149,7 @@ func new3() *int32 { n := int32(3); return &n }
 
 // After any publication each person is on their step, or on the nearest earlier step that remains.
 // The times at which they reached steps are in order.
-func TestFollowingKeepsEverybodysPlace(t *testing.T) {
+func TestMovedAndRemovedStepsKeepEverybodysPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		some := func(what string) (out []*pb.Step) {
 			ids := rapid.SliceOfNDistinct(rapid.IntRange(1, 12), 1, 8, func(i int) int { return i }).Draw(t, what)
@@ -169,21 +169,21 @@ func TestFollowingKeepsEverybodysPlace(t *testing.T) {
 		switch {
 		case hasStep(made, was.Id):
 			if made[a.CurrentStep-1].Id != was.Id {
-				t.Fatal("moved off the step")
+				t.Fatal("the attendee was moved off a step that still exists")
 			}
 		case a.StepSince != 7:
-			t.Fatal("set to another step and not noted when")
+			t.Fatal("the attendee was moved to another step, but StepSince is not the time of the move")
 		}
 		if a.CurrentStep < 1 || a.FurthestStep < a.CurrentStep || int(a.FurthestStep) > len(made) ||
 			len(a.ReachedAt) != int(a.FurthestStep) || !slices.IsSorted(a.ReachedAt) || a.ReachedAt[0] < 100 {
-			t.Fatal("not a place:", a)
+			t.Fatal("the attendee's progress is inconsistent:", a)
 		}
 	})
 }
 
 // A report lists every present and every removed step. Steps that it reports as the same keep their
 // order.
-func TestTheReportIsWhole(t *testing.T) {
+func TestThePublishReportListsEachStepOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		titles := rapid.SliceOfN(rapid.SampledFrom([]string{"A", "B", "C", "D"}), 1, 6)
 		old, made := textOf(titles.Draw(t, "old")...), textOf(titles.Draw(t, "made")...)
@@ -194,7 +194,7 @@ func TestTheReportIsWhole(t *testing.T) {
 		used := map[string]bool{}
 		for i, id := range ids {
 			if id != "" && used[id] {
-				t.Fatal("a step is matched twice")
+				t.Fatal("a stored step is matched twice")
 			}
 			if used[id] = true; id == "" {
 				id = fmt.Sprint("new", i)
@@ -202,7 +202,7 @@ func TestTheReportIsWhole(t *testing.T) {
 			made[i].Id = id
 		}
 		if len(old) <= len(made) && slices.ContainsFunc(old, func(st *pb.Step) bool { return !used[st.Id] }) {
-			t.Fatal("a step goes though there is one for it")
+			t.Fatal("a stored step is removed although a new step is unmatched")
 		}
 		count := map[Change]int{}
 		last := -1
@@ -210,7 +210,7 @@ func TestTheReportIsWhole(t *testing.T) {
 			count[c.Change]++
 			if at := slices.IndexFunc(old, func(st *pb.Step) bool { return st.Id == c.ID }); c.Change == Same {
 				if at < last {
-					t.Fatal("one that moved is called the same")
+					t.Fatal("a moved step is reported as the same")
 				}
 				last = at
 			}
@@ -220,12 +220,12 @@ func TestTheReportIsWhole(t *testing.T) {
 			n += k
 		}
 		if n-count[Gone] != len(made) || n-count[Added] != len(old) {
-			t.Fatal("not each step once:", count)
+			t.Fatal("the report does not list each step once:", count)
 		}
 	})
 }
 
-func TestPublishingTakesWhatItSays(t *testing.T) {
+func TestPublishingChangesOnlyWhatItContains(t *testing.T) {
 	l := newLab()
 	l.create(t, "A")
 	guide := "the guide"
@@ -233,7 +233,7 @@ func TestPublishingTakesWhatItSays(t *testing.T) {
 	l.must(t, admin, AddMaterial{Material: &pb.Material{Title: "old", MaterialType: Link, LinkUrl: "https://example.org"}})
 	l.publish(t, Publish{Title: "New", Slug: "my-lab", Steps: textOf("A=1")})
 	if l.meta.Title != "New" || l.meta.Slug != "my-lab" || l.meta.GetGuideMarkdown() != guide || l.materials.Len() != 1 || !l.meta.IsPublic {
-		t.Error("what it does not speak of changed:", l.meta)
+		t.Error("publishing changed a setting that it does not contain:", l.meta)
 	}
 	materials := []*pb.Material{{Title: "new", MaterialType: Link, LinkUrl: "https://example.org"}}
 	l.publish(t, Publish{Title: "New", Steps: textOf("A=1"), Materials: &materials})
@@ -243,17 +243,17 @@ func TestPublishingTakesWhatItSays(t *testing.T) {
 	before := len(l.events)
 	l.publish(t, Publish{Title: "New", Steps: textOf("A=1"), Materials: &materials})
 	if len(l.events) != before {
-		t.Error("the same version again changed something")
+		t.Error("publishing the same version again made events")
 	}
 	l.refused(t, admin, Publish{Title: "New"}, durable.Invalid, "steps")
 	l.refused(t, admin, Publish{Steps: textOf("A")}, durable.Invalid, "title")
 	if _, err := l.do(Command{Caller: admin, IfMatch: []uint64{1}, Body: Publish{Title: "New", Steps: textOf("A")}}); err != errOutdated {
-		t.Error("a revision that is gone was replaced:", err)
+		t.Error("publishing over an unknown revision returned", err)
 	}
 }
 
 // Questions and polls with unchanged wording keep their answers and votes.
-func TestARunTakesQuizzesAndPollsFromItsSource(t *testing.T) {
+func TestPublishingKeepsUnchangedQuizzesAndPolls(t *testing.T) {
 	l := newLab()
 	l.create(t, "A")
 	lin := register(t, l, "Lin")
@@ -279,13 +279,13 @@ func TestARunTakesQuizzesAndPollsFromItsSource(t *testing.T) {
 	before := len(l.events)
 	l.publish(t, Publish{Steps: textOf("A=1"), Quizzes: &quizzes, Polls: polls, SourceID: "source"})
 	if len(l.events) != before {
-		t.Error("the same once more changed something")
+		t.Error("publishing the same version again made events")
 	}
 }
 
 // A draft that already had votes stays in its round, so a vote for an earlier round is not counted
 // in it.
-func TestAPollThatIsPublishedStaysInItsRound(t *testing.T) {
+func TestAPublishedPollKeepsItsRound(t *testing.T) {
 	l := newLab()
 	l.create(t, "A")
 	lin := register(t, l, "Lin")
@@ -304,7 +304,7 @@ func TestAPollThatIsPublishedStaysInItsRound(t *testing.T) {
 
 // Two polls with the same question stay separate. Earlier the second replaced the options of the
 // first.
-func TestPollsThatAskTheSameStayApart(t *testing.T) {
+func TestPollsWithTheSameQuestionStaySeparate(t *testing.T) {
 	l := newLab()
 	l.create(t, "A")
 	options := [][]string{{"a", "b"}, {"c", "d"}}
@@ -316,7 +316,7 @@ func TestPollsThatAskTheSameStayApart(t *testing.T) {
 	for range 2 {
 		l.publish(t, Publish{Steps: textOf("A=1"), Polls: polls, SourceID: "source"})
 		if len(l.polls) != len(options) {
-			t.Fatalf("there are %d polls", len(l.polls))
+			t.Fatalf("there are %d polls, want one for each in the version", len(l.polls))
 		}
 		for i, p := range l.polls {
 			if !slices.Equal(p.rec.Options, options[i]) {
@@ -328,7 +328,7 @@ func TestPollsThatAskTheSameStayApart(t *testing.T) {
 
 // A version is committed together with its id, its row in the list, its files, and the references
 // of its texts and materials.
-func TestAVersionRecordsWhatItRefersTo(t *testing.T) {
+func TestAVersionRecordsItsReferences(t *testing.T) {
 	l := newLab()
 	l.create(t, "A")
 	rows := func(b Publish) map[string]string {
@@ -354,7 +354,7 @@ func TestAVersionRecordsWhatItRefersTo(t *testing.T) {
 		for _, w := range want {
 			key, what, _ := strings.Cut(w, "=")
 			if got[key] != what {
-				t.Errorf("%s is %q, want %q, of %v", key, got[key], what, got)
+				t.Errorf("row %s: %q, want %q; all rows: %v", key, got[key], what, got)
 			}
 		}
 	}
@@ -394,39 +394,39 @@ func TestItemsOfARemovedStepEnd(t *testing.T) {
 			})
 			used := "uploaduses " + image + " lab " + string(files.ByTalk)
 			if !l.uses[used] {
-				t.Fatalf("the comment uses nothing: %v", l.uses)
+				t.Fatalf("the comment has no reference to its upload: %v", l.uses)
 			}
 			from := len(l.events)
 			l.must(t, admin, remove(l))
 			if l.uses[used] {
-				t.Error("the picture of a comment that is gone stays")
+				t.Error("an upload is still referenced by the removed comment")
 			}
 			if a := l.attendee(lin.ID); a.Pulse != nil || a.CurrentStep != 1 {
-				t.Errorf("Lin is %v", a)
+				t.Errorf("Lin is %v, want step 1 without a pulse", a)
 			}
 			if !slices.ContainsFunc(l.events[from:], func(e *pb.Event) bool {
 				return e.GetPulsed().GetAttendeeId() == lin.ID && e.GetPulsed().State == pb.PulseState_PULSE_STATE_NONE && e.GetPulsed().StepNumber == 1
 			}) {
-				t.Error("clients do not hear that the pulse is over")
+				t.Error("no event reports the end of the pulse")
 			}
 		})
 	}
 }
 
 // If the editor replaces all steps, people keep the number of their step.
-func TestAWhollyOtherTextLeavesPeopleTheirNumbers(t *testing.T) {
+func TestReplacingAllStepsKeepsStepNumbers(t *testing.T) {
 	l := newLab()
 	l.create(t, "A", "B")
 	lin := register(t, l, "Lin")
 	l.must(t, lin, Progress{StepNumber: 2})
 	l.must(t, admin, ReplaceSteps{Steps: textOf("X=x", "Y=y")})
 	if a := l.attendee(lin.ID); a.CurrentStep != 2 {
-		t.Errorf("Lin is on step %d", a.CurrentStep)
+		t.Errorf("Lin is on step %d, want 2", a.CurrentStep)
 	}
 }
 
 // Code that was written meanwhile through another node is not overwritten silently.
-func TestCodeIsReplacedOnlyAsItWas(t *testing.T) {
+func TestPublishingRefusesToReplaceChangedCode(t *testing.T) {
 	l := newLab()
 	l.create(t, "A")
 	l.must(t, admin, CreateWorkspace{ID: "w", StructureType: BranchWorkspace, Heads: []*pb.WorkspaceHead{{Name: "main", Tree: "1"}}, Current: "main"})
@@ -439,12 +439,12 @@ func TestCodeIsReplacedOnlyAsItWas(t *testing.T) {
 	l.refused(t, admin, next, durable.Conflict, "changed meanwhile")
 	next.Replaces = l.workspace
 	if done := l.publish(t, next); done.OldWorkspace != "w" || l.workspace.Id != "x" {
-		t.Error("replaced:", done.OldWorkspace, l.workspace)
+		t.Error("the old and the new workspace are", done.OldWorkspace, l.workspace)
 	}
 }
 
 // All materials are replaced when any field of any of them differs.
-func TestMaterialsArePublishedWhenOneDiffers(t *testing.T) {
+func TestMaterialsAreReplacedWhenOneDiffers(t *testing.T) {
 	given := func() []*pb.Material {
 		return []*pb.Material{{Title: "a", MaterialType: Link, LinkUrl: "https://example.org/a"}, {Title: "b", MaterialType: File, Upload: paper}}
 	}
@@ -457,9 +457,9 @@ func TestMaterialsArePublishedWhenOneDiffers(t *testing.T) {
 			m[0] = &pb.Material{Title: "a", MaterialType: File, Upload: image}
 			return m
 		},
-		"one less":    func(m []*pb.Material) []*pb.Material { return m[:1] },
-		"one more":    func(m []*pb.Material) []*pb.Material { return append(m, given()[0]) },
-		"their order": func(m []*pb.Material) []*pb.Material { m[0], m[1] = m[1], m[0]; return m },
+		"one less material": func(m []*pb.Material) []*pb.Material { return m[:1] },
+		"one more material": func(m []*pb.Material) []*pb.Material { return append(m, given()[0]) },
+		"their order":       func(m []*pb.Material) []*pb.Material { m[0], m[1] = m[1], m[0]; return m },
 	} {
 		l := newLab()
 		l.create(t, "one")
@@ -477,7 +477,7 @@ func TestMaterialsArePublishedWhenOneDiffers(t *testing.T) {
 			want = append(want, fmt.Sprint(m.Title, m.MaterialType, m.LinkUrl, m.Upload))
 		}
 		if !slices.Equal(got, want) || (l.materials.At(0).Id == before.At(0).Id) != (what == "") {
-			t.Errorf("with %q there are %q, not %q", what, got, want)
+			t.Errorf("after changing %q the materials are %q, want %q", what, got, want)
 		}
 	}
 }

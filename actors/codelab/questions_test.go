@@ -28,7 +28,7 @@ func (l *lab) ask(t *testing.T, who *Caller, text string) *pb.Question {
 	return l.must(t, who, AskQuestion{Text: text, Anonymous: true}).(*pb.Question)
 }
 
-func TestQuestionsAreOffUntilTheyAreSwitchedOn(t *testing.T) {
+func TestQuestionsAreOffByDefault(t *testing.T) {
 	l, people := polled(t, 1)
 	l.refused(t, people[0], AskQuestion{Text: "Why?"}, durable.Conflict, "switched off")
 	l.must(t, admin, Update{Questions: askingOpen.Enum(), QuestionsNamed: proto.Bool(true)})
@@ -42,12 +42,12 @@ func TestQuestionsAreOffUntilTheyAreSwitchedOn(t *testing.T) {
 }
 
 // Until a facilitator approves it, nobody else sees the question, votes for it or finds it.
-func TestACheckedQuestionWaits(t *testing.T) {
+func TestAQuestionWaitsForApproval(t *testing.T) {
 	l, people := asking(t, askingChecked, 2)
 	q := l.ask(t, people[0], "Why?")
 	v := l.Capture()
 	if n := len(v.QuestionsFor(people[1].ID)); n != 0 || len(v.QuestionsFor(people[0].ID)) != 1 || len(v.QuestionsFor("")) != 1 {
-		t.Errorf("another attendee sees %d", n)
+		t.Errorf("another attendee sees %d questions, or the author or the facilitators do not see one", n)
 	}
 	l.refused(t, people[1], VoteQuestion{QuestionID: q.Id}, durable.Missing, "not found")
 	l.refused(t, people[1], DeleteQuestion{QuestionID: q.Id}, durable.Missing, "not found")
@@ -57,21 +57,21 @@ func TestACheckedQuestionWaits(t *testing.T) {
 	l.refused(t, people[1], DeleteQuestion{QuestionID: q.Id}, durable.Forbidden, "another")
 	answered := l.must(t, admin, ChangeQuestion{QuestionID: q.Id, Answer: proto.String("Because.")}).(*pb.Question)
 	if answered.State != questionAnswered || answered.AnsweredBy != "Facilitator" || answered.Votes != 1 {
-		t.Errorf("answered: %v", answered)
+		t.Errorf("the answered question is %v", answered)
 	}
 	l.refused(t, people[0], DeleteQuestion{QuestionID: q.Id}, durable.Conflict, "answered")
 	l.must(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: q.Id})
 	l.must(t, admin, ChangeQuestion{QuestionID: q.Id, State: questionHidden.Enum()})
 	v = l.Capture()
 	if len(v.QuestionsFor(people[1].ID)) != 0 || v.Spotlight != nil {
-		t.Errorf("a hidden question is shown: %v", v.Spotlight)
+		t.Errorf("a hidden question is still visible, the projector shows %v", v.Spotlight)
 	}
 	if last := l.events[len(l.events)-2]; last.GetQuestionHidden() == nil {
-		t.Errorf("attendees were not told: %v", last)
+		t.Errorf("no event hides the question from attendees: %v", last)
 	}
 }
 
-func TestOnePersonAsksSoMuch(t *testing.T) {
+func TestOpenQuestionsOfAPersonAreBounded(t *testing.T) {
 	l, people := asking(t, askingOpen, 1)
 	var last *pb.Question
 	for i := range maxOpenAsked {
@@ -83,7 +83,7 @@ func TestOnePersonAsksSoMuch(t *testing.T) {
 }
 
 // A merged question has the voters of both, each once, without its author.
-func TestMergedQuestionsUniteTheirVoters(t *testing.T) {
+func TestMergedQuestionsCombineTheirVoters(t *testing.T) {
 	l, people := asking(t, askingOpen, 4)
 	a, b := l.ask(t, people[0], "a"), l.ask(t, people[1], "b")
 	for _, who := range []*Caller{people[1], people[2]} {
@@ -94,11 +94,11 @@ func TestMergedQuestionsUniteTheirVoters(t *testing.T) {
 	}
 	l.refused(t, admin, MergeQuestion{QuestionID: a.Id, Into: a.Id}, durable.Invalid, "another")
 	if got := l.must(t, admin, MergeQuestion{QuestionID: a.Id, Into: b.Id}).(*pb.Question); got.Id != b.Id || got.Votes != 3 {
-		t.Errorf("merged: %v", got) // p0, the author of a, and p2 and p3
+		t.Errorf("the merged question is %v", got) // p0, the author of a, and p2 and p3
 	}
 	v := l.Capture()
 	if len(v.Questions) != 1 || v.Questions[0].Votes != 3 || v.VotedFor(&v.Questions[0], people[1].ID) {
-		t.Errorf("left: %v", v.Questions)
+		t.Errorf("after the merge the questions are %v", v.Questions)
 	}
 	l.refused(t, admin, ChangeQuestion{QuestionID: a.Id}, durable.Missing, "not found")
 }
@@ -110,7 +110,7 @@ func TestStoppedAuthorCannotAsk(t *testing.T) {
 	q := l.ask(t, people[0], "a")
 	l.must(t, admin, StopAsker{QuestionID: q.Id})
 	if e := l.events[len(l.events)-1].String(); strings.Contains(e, people[0].ID) || strings.Contains(fmt.Sprint(l.audits[len(l.audits)-1]), people[0].ID) {
-		t.Errorf("the event or the audit names the author: %s", e)
+		t.Errorf("the event or the audit record contains the author: %s", e)
 	}
 	l.refused(t, people[0], AskQuestion{Text: "b"}, durable.Conflict, "stopped") // no denial for the audit log
 	l.must(t, admin, SetEnded{Ended: true})
@@ -130,16 +130,16 @@ func TestStoppedAuthorCannotAskUnderAnotherName(t *testing.T) {
 	l.ask(t, other, "c")
 }
 
-func TestQuestionsAreTakenFromElsewhere(t *testing.T) {
+func TestQuestionsAreTakenFromChatAndHelp(t *testing.T) {
 	l, people := asking(t, askingOff, 2)
 	said := l.must(t, people[0], PostChat{Message: "Why is that?"}).(*pb.ChatMessage)
 	direct := l.must(t, people[0], PostChat{Message: "Psst", TargetID: people[1].ID}).(*pb.ChatMessage)
 	help := l.must(t, people[1], AskHelp{StepNumber: 2, Message: "private words"}).(*pb.HelpRequest)
 	if q := l.must(t, admin, TakeQuestion{ChatID: said.Id}).(*pb.Question); q.Text != said.Message || q.AuthorName != "p0" || q.Anonymous {
-		t.Errorf("of the chat: %v", q)
+		t.Errorf("the question from the chat is %v", q)
 	}
 	if q := l.must(t, admin, TakeQuestion{HelpID: help.Id, Text: "How does it start?"}).(*pb.Question); !q.Anonymous || q.Text != "How does it start?" {
-		t.Errorf("of a request: %v", q)
+		t.Errorf("the question from a help request is %v", q)
 	}
 	l.refused(t, admin, TakeQuestion{HelpID: help.Id}, durable.Invalid, "required")
 	l.refused(t, admin, TakeQuestion{ChatID: direct.Id}, durable.Conflict, "to all")
@@ -156,14 +156,14 @@ func TestADeletedQuestionLeavesTheLog(t *testing.T) {
 	l.must(t, admin, ChangeQuestion{QuestionID: removed.Id, Answer: proto.String("regret an answer")})
 	l.must(t, admin, DeleteQuestion{QuestionID: deleted.Id})
 	if last := l.events[len(l.events)-1]; !Erases(last) {
-		t.Errorf("nothing is erased after %v", last)
+		t.Errorf("the deletion made %v, which does not trigger erasing", last)
 	}
 	l.must(t, admin, MergeQuestion{QuestionID: merged.Id, Into: kept.Id})
 	l.must(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: removed.Id})
 	l.must(t, admin, Remove{AttendeeID: people[2].ID})
 	v := l.Capture()
 	if v.Spotlight != nil {
-		t.Error("the question of who was removed stays on the projector")
+		t.Error("the question of a removed attendee stays on the projector")
 	}
 	clean := Erase(v)
 	for _, e := range l.events {
@@ -171,11 +171,11 @@ func TestADeletedQuestionLeavesTheLog(t *testing.T) {
 			e = r
 		}
 		if strings.Contains(e.String(), "regret") {
-			t.Errorf("still in the log: %v", e)
+			t.Errorf("still in the erased log: %v", e)
 		}
 	}
 	if !slices.ContainsFunc(l.events, func(e *pb.Event) bool { return e.GetQuestionDeleted().GetQuestionId() == removed.Id }) {
-		t.Error("nobody was told that the question of who was removed is gone")
+		t.Error("no event reports the deletion of a removed attendee's question")
 	}
 }
 
@@ -201,48 +201,48 @@ func TestAnAnonymousQuestionStaysWithoutItsAuthor(t *testing.T) {
 	for _, id := range []string{open.Id, waiting.Id} {
 		for _, e := range l.events[before:] {
 			if strings.Contains(e.String(), id) {
-				t.Errorf("the removal tells of a question: %v", e)
+				t.Errorf("an event of the removal contains a question: %v", e)
 			}
 		}
 		if q := v.Question(id); q == nil || q.AuthorId+q.AuthorName != "" || q.LeavesAt != 0 {
-			t.Errorf("it is %v", q)
+			t.Errorf("the question is %v, want it without its author", q)
 		}
 	}
 	if q := v.Question(open.Id); q.State != questionOpen || q.Votes != 2 || v.Spotlight.GetId() != open.Id {
-		t.Errorf("state and votes are %v", q)
+		t.Errorf("the open question is %v", q)
 	}
 	if q := v.Question(others.Id); q.Votes != 0 {
-		t.Errorf("the vote of who was removed counts: %v", q)
+		t.Errorf("the vote of the removed attendee still counts: %v", q)
 	}
 
 	// The log contains the texts but not their author.
 	texts := 0
 	for _, e := range l.cleaned() {
 		if strings.Contains(e.String(), author.ID) || strings.Contains(e.String(), `"`+name+`"`) {
-			t.Errorf("still in the log: %v", e)
+			t.Errorf("the erased log still contains the author: %v", e)
 		}
 		if strings.Contains(e.String(), "mine, ") {
 			texts++
 		}
 	}
 	if texts != 3 { // asked twice, opened once
-		t.Errorf("%d events tell of the questions", texts)
+		t.Errorf("%d events contain the questions, want 3", texts)
 	}
 
 	// Stopping the author succeeds as usual but stops nobody.
 	events, audits := len(l.events), len(l.audits)
 	l.must(t, admin, StopAsker{QuestionID: open.Id})
 	if len(l.events) != events || len(l.audits) != audits+1 || len(l.stopped) != 0 {
-		t.Errorf("stopping nobody: %v, stopped %v", l.events[events:], l.stopped)
+		t.Errorf("stopping a removed author made %v, stopped %v", l.events[events:], l.stopped)
 	}
 	l.must(t, admin, SetEnded{Ended: true})
 	if l.Capture().Question(open.Id) == nil {
-		t.Error("it went with the workshop's end")
+		t.Error("the question was removed when the workshop ended")
 	}
 }
 
 // The change was decided before its author was removed, and is applied after the removal.
-func TestAChangeThatMeetsARemovalNamesNobody(t *testing.T) {
+func TestAChangeAfterARemovalDoesNotRestoreTheAuthor(t *testing.T) {
 	l, people := polled(t, 1)
 	id := people[0].ID
 	q := &pb.Question{Id: "q1", Text: "Why?", AuthorId: id, AuthorName: "p0", Anonymous: true, State: questionWaiting}
@@ -257,11 +257,11 @@ func TestAChangeThatMeetsARemovalNamesNobody(t *testing.T) {
 		l.Apply(l.seq, e)
 	}
 	if got := l.question("q1").rec; got.State != questionOpen || got.AuthorId != "" || got.AuthorName != "" {
-		t.Errorf("the question is %v", got)
+		t.Errorf("the question is %v, want it open and without its author", got)
 	}
 }
 
-func TestFramesOfAnOrphanedQuestion(t *testing.T) {
+func TestFramesOfAQuestionWithoutItsAuthor(t *testing.T) {
 	l, people := asking(t, askingChecked, 2)
 	waiting, open := l.ask(t, people[0], "a"), l.ask(t, people[0], "b")
 	named := l.must(t, people[0], AskQuestion{Text: "c"}).(*pb.Question)
@@ -272,23 +272,23 @@ func TestFramesOfAnOrphanedQuestion(t *testing.T) {
 	frames := []room.Frame{of(waiting, room.FacilitatorsAndPeople), of(open, room.Everyone), of(named, room.Everyone)}
 	for _, f := range frames {
 		if got, ok := l.Capture().Present().Frame(f); !ok || got.People != f.People || got.Audience != f.Audience {
-			t.Errorf("while the author is there %+v became %+v, %v", f, got, ok)
+			t.Errorf("before the removal, frame %+v became %+v, %v", f, got, ok)
 		}
 	}
 	l.must(t, admin, Remove{AttendeeID: people[0].ID})
 	present := l.Capture().Present()
 	for i, want := range []room.Audience{room.Facilitators, room.Everyone} {
 		if got, ok := present.Frame(frames[i]); !ok || got.People != [2]string{} || got.Audience != want {
-			t.Errorf("%+v became %+v, %v", frames[i], got, ok)
+			t.Errorf("frame %+v became %+v, %v", frames[i], got, ok)
 		}
 	}
 	if got, ok := present.Frame(frames[2]); ok {
-		t.Errorf("the question with a name is told: %+v", got)
+		t.Errorf("the frame of a named question is still delivered: %+v", got)
 	}
 }
 
 // Removing them one by one would reveal their author.
-func TestQuestionsOfErasedPeopleGoTogether(t *testing.T) {
+func TestQuestionsOfErasedPeopleAreRemovedTogether(t *testing.T) {
 	for how, leave := range map[string]func(who *Caller) (*Caller, Body){
 		"themselves":       func(who *Caller) (*Caller, Body) { return who, Remove{AttendeeID: who.ID} },
 		"by a facilitator": func(who *Caller) (*Caller, Body) { return admin, Remove{AttendeeID: who.ID, Erase: true} },
@@ -311,23 +311,23 @@ func TestQuestionsOfErasedPeopleGoTogether(t *testing.T) {
 				t.Helper()
 				v := l.Capture()
 				if v.Question(asked[2].Id) == nil {
-					t.Errorf("%s: that of who stayed is gone", when)
+					t.Errorf("%s: the question of the remaining attendee is gone", when)
 				}
 				for i, q := range asked[:2] {
 					there := v.Question(q.Id)
 					if (there == nil) != want || there != nil && there.AuthorId != "" {
-						t.Errorf("%s: %v", when, there)
+						t.Errorf("%s: a removed attendee's question is %v", when, there)
 					}
 					for _, e := range l.cleaned() {
 						if want && strings.Contains(e.String(), fmt.Sprint("regret ", i)) {
-							t.Errorf("%s: still in the log: %v", when, e)
+							t.Errorf("%s: still in the erased log: %v", when, e)
 						}
 					}
 				}
 			}
 			l, asked := began()
 			if v := l.Capture(); v.Question(asked[0].Id).LeavesAt != v.Question(asked[1].Id).LeavesAt {
-				t.Error("they do not go together")
+				t.Error("the questions of two removed attendees are not removed at the same time")
 			}
 			l.now = l.now.Add(questionsStay - 2*time.Hour - time.Millisecond)
 			l.must(t, system, DropQuestions{})
@@ -343,7 +343,7 @@ func TestQuestionsOfErasedPeopleGoTogether(t *testing.T) {
 }
 
 // After any votes, merges and removals, a question has the votes of those present who voted for it.
-func TestAnyVotersOfQuestions(t *testing.T) {
+func TestQuestionVotesAreCorrectAfterAnyCommands(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l, people := asking(t, askingOpen, 5)
 		votes := map[string]map[string]bool{} // question to voters
@@ -389,7 +389,7 @@ func TestAnyVotersOfQuestions(t *testing.T) {
 			}
 			v := l.Capture()
 			if len(v.Questions) != len(votes) {
-				rt.Fatalf("%d questions, want %d", len(v.Questions), len(votes))
+				rt.Fatalf("there are %d questions, want %d", len(v.Questions), len(votes))
 			}
 			for i := range v.Questions {
 				q, n := &v.Questions[i], int32(0)
@@ -399,11 +399,11 @@ func TestAnyVotersOfQuestions(t *testing.T) {
 						n++
 					}
 					if v.VotedFor(q, who.ID) != want {
-						rt.Fatalf("%s voted for %s: %v", who.Name, q.Id, !want)
+						rt.Fatalf("vote of %s for %s is counted: %v", who.Name, q.Id, !want)
 					}
 				}
 				if q.Votes != n {
-					rt.Fatalf("%d votes, want %d", q.Votes, n)
+					rt.Fatalf("the question has %d votes, want %d", q.Votes, n)
 				}
 			}
 		}
@@ -411,7 +411,7 @@ func TestAnyVotersOfQuestions(t *testing.T) {
 	})
 }
 
-func TestTheTimerCountsFromTheServersTime(t *testing.T) {
+func TestTheTimerUsesTheServersTime(t *testing.T) {
 	l, people := polled(t, 1)
 	l.refused(t, people[0], SetTimer{Seconds: proto.Int32(60)}, durable.Forbidden, "facilitators")
 	for _, seconds := range []int32{4, 14_401} {
@@ -424,30 +424,30 @@ func TestTheTimerCountsFromTheServersTime(t *testing.T) {
 	l.must(t, admin, SetTimer{Seconds: proto.Int32(60), Label: "Try it", Break: true})
 	timer := l.Capture().Timer
 	if timer.EndsAt != l.now.UnixMilli()+60_000 || timer.TotalSeconds != 60 || !timer.Break || timer.By != "Facilitator" {
-		t.Errorf("%v", timer)
+		t.Errorf("the timer is %v", timer)
 	}
 	// One more minute for the same exercise.
 	l.now = l.now.Add(30 * time.Second)
 	later := timer.EndsAt + 60_000
 	l.must(t, admin, SetTimer{EndsAt: &later, Label: "Try it", Break: true})
 	if timer := l.Capture().Timer; timer.EndsAt != later || timer.TotalSeconds != 120 {
-		t.Errorf("one minute more: %v", timer)
+		t.Errorf("one minute longer, the timer is %v", timer)
 	}
 	// After the timer has ended, the same exercise starts a new one.
 	l.now = time.UnixMilli(later).Add(time.Second)
 	next := l.now.Add(time.Minute).UnixMilli()
 	l.must(t, admin, SetTimer{EndsAt: &next, Label: "Try it", Break: true})
 	if timer := l.Capture().Timer; timer.TotalSeconds != 60 {
-		t.Errorf("a new one: %v", timer)
+		t.Errorf("the new timer is %v", timer)
 	}
 	l.must(t, admin, SetTimer{})
 	if l.Capture().Timer != nil {
-		t.Error("it is not cleared")
+		t.Error("the timer is not cleared")
 	}
 	l.must(t, admin, SetTimer{Seconds: proto.Int32(60)})
 	l.must(t, admin, SetEnded{Ended: true})
 	if l.Capture().Timer != nil {
-		t.Error("it runs on when the workshop has ended")
+		t.Error("the timer still runs after the end of the workshop")
 	}
 }
 
@@ -461,7 +461,7 @@ func TestOnlyOpenQuestionsGetVotes(t *testing.T) {
 	l.refused(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: q.Id}, durable.Conflict, "does not see")
 	l.refused(t, admin, VoteQuestion{QuestionID: q.Id}, durable.Forbidden, "attendees")
 	if n := len(l.Capture().QuestionsFor(people[0].ID)); n != 0 {
-		t.Errorf("who asked sees %d hidden questions", n)
+		t.Errorf("the author sees %d hidden questions", n)
 	}
 }
 
@@ -475,7 +475,7 @@ func TestQuestionsOfACodelabAreBounded(t *testing.T) {
 
 // Only messages of attendees to everyone become questions, and only authors of anonymous questions
 // can be stopped.
-func TestOnlyWhatAttendeesSayToAllBecomesAQuestion(t *testing.T) {
+func TestOnlyAttendeesMessagesToAllBecomeQuestions(t *testing.T) {
 	l, people := asking(t, askingOpen, 1)
 	said := l.must(t, admin, PostChat{Message: "to all"}).(*pb.ChatMessage)
 	cast := l.must(t, admin, PostChat{Message: "to all", Broadcast: true}).(*pb.ChatMessage)
@@ -489,7 +489,7 @@ func TestOnlyWhatAttendeesSayToAllBecomesAQuestion(t *testing.T) {
 }
 
 // A merged question is gone, so a chain of merges cannot end where it began.
-func TestMergedQuestionsInARing(t *testing.T) {
+func TestQuestionsCannotBeMergedInACycle(t *testing.T) {
 	l, people := asking(t, askingOpen, 4)
 	var asked []*pb.Question
 	for _, who := range people {
@@ -501,18 +501,18 @@ func TestMergedQuestionsInARing(t *testing.T) {
 	l.refused(t, admin, MergeQuestion{QuestionID: asked[3].Id, Into: asked[0].Id}, durable.Missing, "into")
 	l.refused(t, admin, MergeQuestion{QuestionID: asked[0].Id, Into: asked[3].Id}, durable.Missing, "not found")
 	if q := l.Capture().Questions; len(q) != 1 || q[0].Votes != 3 {
-		t.Errorf("left: %v", q)
+		t.Errorf("after the merges the questions are %v", q)
 	}
 }
 
 // A vote that was decided before the removal of its voter, but is applied after it, does not count.
-func TestAVoteOfSomebodyWhoHasLeftDoesNotCount(t *testing.T) {
+func TestAVoteOfARemovedAttendeeDoesNotCount(t *testing.T) {
 	l, people := asking(t, askingOpen, 2)
 	q := l.ask(t, people[0], "Why?")
 	l.must(t, admin, Remove{AttendeeID: people[1].ID})
 	l.seq++
 	l.Apply(l.seq, &pb.Event{Body: &pb.Event_QuestionVoted{QuestionVoted: &pb.QuestionVoted{QuestionId: q.Id, AttendeeId: people[1].ID}}})
 	if n := l.Capture().Question(q.Id).Votes; n != 0 {
-		t.Errorf("it has %d votes", n)
+		t.Errorf("the question has %d votes, want 0", n)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // A record is kept as it was sent, with its sender and time.
-func TestWhatPeopleSendIsKeptWhole(t *testing.T) {
+func TestRecordsAreStoredAsSent(t *testing.T) {
 	l := newLab()
 	l.create(t, "one", "two")
 	l.must(t, admin, Update{QuizEnabled: proto.Bool(true), Questions: new(pb.Asking_ASKING_OPEN)})
@@ -65,7 +65,7 @@ func TestWhatPeopleSendIsKeptWhole(t *testing.T) {
 	} {
 		reply, err := l.do(Command{Caller: tc.who, Body: tc.body})
 		if err != nil {
-			t.Errorf("%+v: %v", tc.body, err)
+			t.Errorf("the command %+v returned %v", tc.body, err)
 			continue
 		}
 		got := reply.(proto.Message).ProtoReflect()
@@ -75,16 +75,16 @@ func TestWhatPeopleSendIsKeptWhole(t *testing.T) {
 		}
 		tc.want.ProtoReflect().Set(id, got.Get(id))
 		if !proto.Equal(reply.(proto.Message), tc.want) {
-			t.Errorf("%T is answered with\n%v, not\n%v", tc.body, reply, tc.want)
+			t.Errorf("%T returned\n%v, want\n%v", tc.body, reply, tc.want)
 		}
 		if kept := tc.kept(l.Capture(), got.Get(id).String()); !proto.Equal(kept, tc.want) {
-			t.Errorf("of %T is kept\n%v, not\n%v", tc.body, kept, tc.want)
+			t.Errorf("%T is stored as\n%v, want\n%v", tc.body, kept, tc.want)
 		}
 	}
 }
 
 // A comment contains its author. For facilitators it also contains which one.
-func TestACommentSaysWhoWroteIt(t *testing.T) {
+func TestACommentContainsItsAuthor(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	l.must(t, admin, Update{GuideMarkdown: proto.String("guide")})
@@ -103,7 +103,7 @@ func TestACommentSaysWhoWroteIt(t *testing.T) {
 		},
 	}
 	if !proto.Equal(got, want) {
-		t.Errorf("the thread is\n%v, not\n%v", got, want)
+		t.Errorf("the thread is\n%v, want\n%v", got, want)
 	}
 	of := l.must(t, ann, Annotate{
 		TargetType: TargetStep, TargetStepID: l.steps[0].Id, AnchorKey: "step|" + l.steps[0].Id + "|h|0|1", ContentHash: "h", SelectedText: "s", EndOffset: 1, Message: "m",
@@ -112,7 +112,7 @@ func TestACommentSaysWhoWroteIt(t *testing.T) {
 	l.must(t, admin, Reply{ThreadID: of.Id, Message: "n", ContentHash: "h"})
 	step := l.Capture().Thread(of.Id).Clone()
 	if step.Messages = step.Messages[:1]; !proto.Equal(step, before) {
-		t.Errorf("with another comment the thread of a step is\n%v, not\n%v", step, before)
+		t.Errorf("after another comment, the thread of a step is\n%v, want\n%v", step, before)
 	}
 	l.must(t, admin, DeleteComment{ThreadID: of.Id, CommentID: of.Messages[0].Id})
 	// Clients are informed of the threads that contained comments of the removed person.
@@ -125,6 +125,6 @@ func TestACommentSaysWhoWroteIt(t *testing.T) {
 		}
 	}
 	if len(told) != 1 || !proto.Equal(told[0], &pb.CommentsGone{ThreadId: th.Id, TargetType: TargetGuide}) {
-		t.Errorf("told is %v", told)
+		t.Errorf("clients are told about the threads %v", told)
 	}
 }

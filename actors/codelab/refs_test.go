@@ -9,7 +9,7 @@ import (
 )
 
 // References with equal hashes are still distinguished: the hash only locates a reference.
-func TestReferencesWithOneHashAreTwo(t *testing.T) {
+func TestReferencesWithEqualHashesAreDistinct(t *testing.T) {
 	now := time.UnixMilli(1_800_000_000_000)
 	at := now.UnixMilli()
 	second := refKey{"b", "2"}
@@ -18,23 +18,23 @@ func TestReferencesWithOneHashAreTwo(t *testing.T) {
 	r.file(first)
 	r.index[second.hash()] = first // as if both had this hash
 	if _, ok := r.find("b", "2", now); ok {
-		t.Fatal("found what was never filed")
+		t.Fatal("found a reference that was never added")
 	}
 	r.add("b", "2", 2, at)
 	if seq, ok := r.find("b", "2", now); !ok || seq != 2 {
-		t.Fatalf("found %d, %v", seq, ok)
+		t.Fatalf("find returned %d, %v; want 2", seq, ok)
 	}
 	if seq, ok := r.find("a", "1", now); !ok || seq != 1 {
-		t.Fatalf("found %d, %v", seq, ok)
+		t.Fatalf("find returned %d, %v; want 1", seq, ok)
 	}
 	r.expire(at + refsFor.Milliseconds())
 	if len(r.queue)+len(r.second)+len(r.count) != 0 {
-		t.Fatalf("left are %v %v %v", r.queue, r.second, r.count)
+		t.Fatalf("after all have expired, %v %v %v are left", r.queue, r.second, r.count)
 	}
 }
 
 // A repeated reference is recognised for ten minutes, to the millisecond, also after a snapshot.
-func TestReferencesAreRecognisedAsLongAsPromised(t *testing.T) {
+func TestReferencesAreRecognisedForTenMinutes(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	say := Command{Caller: admin, Ref: "r1", Body: PostChat{Message: "once"}}
@@ -46,11 +46,11 @@ func TestReferencesAreRecognisedAsLongAsPromised(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	behind := l.empty()
-	if err := behind.Restore(l.seq, state); err != nil {
+	restored := l.empty()
+	if err := restored.Restore(l.seq, state); err != nil {
 		t.Fatal(err)
 	}
-	for name, s := range map[string]*State{"live": l.State, "behind a snapshot": behind} {
+	for name, s := range map[string]*State{"live": l.State, "restored": restored} {
 		for _, tc := range []struct {
 			after time.Duration
 			again bool

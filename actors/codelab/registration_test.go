@@ -37,18 +37,18 @@ func TestAdmitRefusesWhatTheCodelabRefuses(t *testing.T) {
 		admin bool
 		want  durable.Reason
 	}{
-		"good":              {Register{Name: "Lin", JoinCode: "ABC234"}, false, 0},
-		"no name":           {Register{JoinCode: "ABC234"}, false, durable.Invalid},
-		"nothing visible":   {Register{Name: "\u200b\u2800", JoinCode: "ABC234"}, false, durable.Invalid},
-		"two lines":         {Register{Name: "a\u2029b", JoinCode: "ABC234"}, false, durable.Invalid},
-		"as long as may be": {Register{Name: strings.Repeat("ä\u200b", 80), JoinCode: "ABC234"}, false, 0},
-		"too long":          {Register{Name: strings.Repeat("ä", 81), JoinCode: "ABC234"}, false, durable.Invalid},
-		"all invisible":     {Register{Name: "a" + strings.Repeat("\u200b", 5000), JoinCode: "ABC234"}, false, durable.Invalid},
-		"no UTF-8":          {Register{Name: "\xff", JoinCode: "ABC234"}, false, durable.Invalid},
-		"no address":        {Register{Name: "Lin", Email: "x", JoinCode: "ABC234"}, false, durable.Invalid},
-		"another join code": {Register{Name: "Lin", JoinCode: "ABC235"}, false, durable.Forbidden},
-		"no join code":      {Register{Name: "Lin"}, false, durable.Forbidden},
-		"a facilitator":     {Register{Name: "Lin"}, true, 0},
+		"good":                          {Register{Name: "Lin", JoinCode: "ABC234"}, false, 0},
+		"no name":                       {Register{JoinCode: "ABC234"}, false, durable.Invalid},
+		"only invisible characters":     {Register{Name: "\u200b\u2800", JoinCode: "ABC234"}, false, durable.Invalid},
+		"two lines":                     {Register{Name: "a\u2029b", JoinCode: "ABC234"}, false, durable.Invalid},
+		"a name of the maximum length":  {Register{Name: strings.Repeat("ä\u200b", 80), JoinCode: "ABC234"}, false, 0},
+		"a name too long":               {Register{Name: strings.Repeat("ä", 81), JoinCode: "ABC234"}, false, durable.Invalid},
+		"too many invisible characters": {Register{Name: "a" + strings.Repeat("\u200b", 5000), JoinCode: "ABC234"}, false, durable.Invalid},
+		"no UTF-8":                      {Register{Name: "\xff", JoinCode: "ABC234"}, false, durable.Invalid},
+		"no address":                    {Register{Name: "Lin", Email: "x", JoinCode: "ABC234"}, false, durable.Invalid},
+		"another join code":             {Register{Name: "Lin", JoinCode: "ABC235"}, false, durable.Forbidden},
+		"no join code":                  {Register{Name: "Lin"}, false, durable.Forbidden},
+		"a facilitator":                 {Register{Name: "Lin"}, true, 0},
 	} {
 		caller := anyone
 		if tc.admin {
@@ -57,21 +57,21 @@ func TestAdmitRefusesWhatTheCodelabRefuses(t *testing.T) {
 		admits := Admit(l.meta, tc.in, tc.admin)
 		_, decides := l.Decide(Command{Caller: caller, Body: tc.in}, durable.Env{Now: l.now, Seq: l.seq + 1})
 		if reason(admits) != tc.want || reason(decides) != tc.want {
-			t.Errorf("%s: admitted %v, decided %v", what, admits, decides)
+			t.Errorf("%s: Admit returned %v, Decide %v", what, admits, decides)
 		}
 	}
 }
 
-func TestPersonWithAReservedNameResumes(t *testing.T) {
+func TestAPersonWithAReservedNameKeepsTheirRecord(t *testing.T) {
 	l := newLab()
 	l.create(t)
 	lea := l.register(t, Register{Name: "Lea", PINHash: []byte("p")})
 	if got := l.register(t, Register{Name: "LEA", PINHash: []byte("p"), NameReserved: true}); got.Id != lea.Id {
-		t.Error("she is somebody else")
+		t.Error("a person with a reserved name was registered again as another attendee")
 	}
 	for _, r := range []Register{{Name: "Max", NameReserved: true}, {Name: "facilitator"}, {Name: "Facili\u00adtator\u202e"}} {
 		if _, err := l.do(Command{Caller: admin, Body: r}); reason(err) != durable.Conflict {
-			t.Errorf("%q: %v", r.Name, err)
+			t.Errorf("registering as %q returned %v, want Conflict", r.Name, err)
 		}
 	}
 	rename := func(name string, reserved bool) error {
@@ -79,13 +79,13 @@ func TestPersonWithAReservedNameResumes(t *testing.T) {
 		return err
 	}
 	if err := rename("Ada", true); reason(err) != durable.Conflict {
-		t.Errorf("renamed to a facilitator's name: %v", err)
+		t.Errorf("renaming to a facilitator's name returned %v, want Conflict", err)
 	}
 	if err := rename("Facilitator", false); reason(err) != durable.Conflict {
-		t.Errorf("renamed to Facilitator: %v", err)
+		t.Errorf("renaming to Facilitator returned %v, want Conflict", err)
 	}
 	if err := rename(" lea\u200f", true); err != nil || l.attendees.At(0).Name != "lea" {
-		t.Errorf("her own name in other letters: %v, %q", err, l.attendees.At(0).Name)
+		t.Errorf("changing the spelling of the name: %v, name %q", err, l.attendees.At(0).Name)
 	}
 }
 
@@ -98,10 +98,10 @@ func TestTheEarlierNameOfARenamedPersonIsFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := l.do(Command{Caller: anyone, Body: Register{Name: "Ada"}}); !errors.Is(err, ErrNameTaken) {
-		t.Errorf("somebody else has her new name: %v", err)
+		t.Errorf("registering with the new name of a renamed person: %v, want ErrNameTaken", err)
 	}
 	if other := l.register(t, Register{Name: "Lea"}); other.Id == lea.Id {
-		t.Error("a person who takes the earlier name becomes the renamed one")
+		t.Error("a person with the earlier name is registered as the renamed one")
 	}
 }
 
@@ -126,17 +126,17 @@ func TestResetPINEndsThePreviousGeneration(t *testing.T) {
 	}
 	reset("q")
 	if err := as(lin, lin.Generation); reason(err) != durable.Forbidden {
-		t.Errorf("by the earlier grant: %v", err)
+		t.Errorf("a command of the earlier generation returned %v, want Forbidden", err)
 	}
 	again := l.register(t, Register{Name: "Lin", PINHash: []byte("q")})
 	if again.Id != lin.Id || again.Generation == lin.Generation {
-		t.Errorf("back as %v", again)
+		t.Errorf("registering with the new PIN returned %v", again)
 	}
 	if err := errors.Join(as(again, again.Generation), as(max, max.Generation)); err != nil {
 		t.Error(err)
 	}
 	if v := l.Capture(); !v.Stands(lin.Id, again.Generation) || v.Stands(lin.Id, lin.Generation) || v.Stands("nobody", 0) || !v.Stands(max.Id, 0) {
-		t.Error("the view sees it otherwise")
+		t.Error("the view disagrees about the current generations")
 	}
 	// A PIN reset in a journal from before generations ends no session.
 	old := New("lab", Rules{}, naming.NewIDs("lab"))
@@ -148,7 +148,7 @@ func TestResetPINEndsThePreviousGeneration(t *testing.T) {
 		old.Apply(uint64(i+1), e)
 	}
 	if a := old.attendees.At(0); a.Generation != 0 || string(a.PinHash) != "q" {
-		t.Errorf("from an older journal it is %v", a)
+		t.Errorf("a PIN reset from an older journal leaves %v", a)
 	}
 	// A snapshot keeps the generation.
 	b, err := EncodeState(l.Capture())
@@ -157,12 +157,12 @@ func TestResetPINEndsThePreviousGeneration(t *testing.T) {
 	}
 	restored := New("lab", Rules{}, naming.NewIDs("lab"))
 	if err := restored.Restore(l.seq, b); err != nil || restored.attendees.At(0).Generation != again.Generation {
-		t.Errorf("restored is %v, %v", restored.attendees.At(0), err)
+		t.Errorf("the restored attendee is %v, %v", restored.attendees.At(0), err)
 	}
 }
 
 // Records are copied field by field. A forgotten field would be lost with the next change.
-func TestAChangedAttendeeKeepsAllElse(t *testing.T) {
+func TestAChangedAttendeeKeepsAllOtherFields(t *testing.T) {
 	l := newLab()
 	l.create(t)
 	full := &pb.Attendee{}
@@ -196,7 +196,7 @@ func TestAChangedAttendeeKeepsAllElse(t *testing.T) {
 	l.applyRegistered(1, full)
 	l.changeAttendee(2, full.Id, func(*pb.Attendee) {})
 	if got := l.attendees.At(0); got == full || !proto.Equal(got, full) {
-		t.Errorf("changed it is\n%v, was\n%v", got, full)
+		t.Errorf("the changed attendee is\n%v, before\n%v", got, full)
 	}
 }
 
@@ -209,14 +209,14 @@ func TestAReturningPersonKeepsTheirRecord(t *testing.T) {
 		want       Register
 		events     int
 	}{
-		{"nothing of both", Register{}, Register{}, Register{}, 0},
-		{"nothing new", Register{Email: "a@b.org", Place: "A1"}, Register{}, Register{Email: "a@b.org", Place: "A1"}, 0},
+		{"no address and no seat", Register{}, Register{}, Register{}, 0},
+		{"neither again", Register{Email: "a@b.org", Place: "A1"}, Register{}, Register{Email: "a@b.org", Place: "A1"}, 0},
 		{"the same", Register{Email: "a@b.org", Place: "A1"}, Register{Email: "a@b.org", Place: "A1"}, Register{Email: "a@b.org", Place: "A1"}, 0},
 		{"a first address", Register{Place: "A1"}, Register{Email: "c@d.org"}, Register{Email: "c@d.org", Place: "A1"}, 1},
 		{"another address", Register{Email: "a@b.org"}, Register{Email: "c@d.org"}, Register{Email: "a@b.org"}, 0},
 		{"a first seat", Register{Email: "a@b.org"}, Register{Place: "B2"}, Register{Email: "a@b.org", Place: "B2"}, 1},
 		{"another seat", Register{Place: "A1"}, Register{Place: "B2"}, Register{Place: "B2"}, 1},
-		{"both", Register{}, Register{Email: "c@d.org", Place: "B2"}, Register{Email: "c@d.org", Place: "B2"}, 2},
+		{"a first address and a first seat", Register{}, Register{Email: "c@d.org", Place: "B2"}, Register{Email: "c@d.org", Place: "B2"}, 2},
 	} {
 		t.Run(tc.what, func(t *testing.T) {
 			l := newLab()
@@ -241,16 +241,16 @@ func TestAReturningPersonKeepsTheirRecord(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r := v.(Registration); !r.Rejoined || !proto.Equal(r.Attendee, want) {
-				t.Errorf("answered is %v, and not %v", r, want)
+				t.Errorf("registering again returned %v, want %v", r, want)
 			}
 			if got := l.attendee(lin.ID); !proto.Equal(got, want) || l.attendees.Len() != 1 {
-				t.Errorf("it is %v, and not %v", got, want)
+				t.Errorf("the stored attendee is %v, want %v", got, want)
 			}
 			if n := len(l.events) - events; n != tc.events {
-				t.Errorf("%d events", n)
+				t.Errorf("registering again made %d events", n)
 			}
 			if h := l.help.At(0); h.Place != tc.want.Place {
-				t.Errorf("the request for help is from %q", h.Place)
+				t.Errorf("the help request has the seat %q", h.Place)
 			}
 		})
 	}
@@ -258,7 +258,7 @@ func TestAReturningPersonKeepsTheirRecord(t *testing.T) {
 
 // Facilitators can register people while the registration is closed. After the end nobody new can
 // register.
-func TestAdmission(t *testing.T) {
+func TestAdmissionDependsOnStateAndRole(t *testing.T) {
 	closed := func(t *testing.T, l *lab) { l.must(t, admin, SetRegistration{Open: false}) }
 	over := func(t *testing.T, l *lab) { l.must(t, admin, SetEnded{Ended: true}) }
 	for _, tc := range []struct {
@@ -277,7 +277,7 @@ func TestAdmission(t *testing.T) {
 			tc.state(t, l)
 			_, err := l.do(Command{Caller: who, Body: Register{Name: "Lin"}})
 			if reason(err) != want || (l.attendees.Len() == 1) != (want == 0) {
-				t.Errorf("%s, asked by role %v: %v, %d attendees", tc.what, who.Role, err, l.attendees.Len())
+				t.Errorf("%s, registered by role %v: %v, %d attendees", tc.what, who.Role, err, l.attendees.Len())
 			}
 		}
 	}
@@ -307,10 +307,10 @@ func TestCodesAreResetTogether(t *testing.T) {
 		before, others := l.attendee(lin.Id).Generation, proto.CloneOf(l.attendee(played))
 		_, err := l.do(Command{Caller: admin, Body: ResetPin{Pins: tc.pins}})
 		if reason(err) != tc.want {
-			t.Errorf("%v: %v", tc.pins, err)
+			t.Errorf("resetting %v returned %v", tc.pins, err)
 		}
 		if now := l.attendee(lin.Id); (now.Generation == before+1) != tc.reset || !proto.Equal(l.attendee(played), others) {
-			t.Errorf("after %v they are %v and %v", tc.pins, now, l.attendee(played))
+			t.Errorf("after resetting %v the attendees are %v and %v", tc.pins, now, l.attendee(played))
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (l *lab) peopleNames() string {
 	return strings.Join(out, " ")
 }
 
-func TestARehearsalIsBounded(t *testing.T) {
+func TestTheLimitsOfARehearsal(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	lin := register(t, l, "Lin")
@@ -48,7 +48,7 @@ func TestARehearsalIsBounded(t *testing.T) {
 	l.refused(t, admin, Register{Name: "Bob", Simulated: true}, durable.Forbidden, "")
 	l.refused(t, lin, EndRehearsal{}, durable.Forbidden, "")
 	if kinds := l.says(t, Command{Caller: system, Body: EndRehearsal{StartedAt: 1}}); len(kinds) != 0 {
-		t.Error("another rehearsal is ended by", kinds)
+		t.Error("EndRehearsal for another rehearsal made", kinds)
 	}
 	l.must(t, admin, EndRehearsal{})
 	l.must(t, admin, SetEnded{Ended: true})
@@ -60,14 +60,14 @@ func TestARehearsalIsBounded(t *testing.T) {
 func TestARehearsalLeavesNothing(t *testing.T) {
 	for how, end := range map[string]func(*lab){
 		"by a facilitator": func(l *lab) { l.must(t, admin, EndRehearsal{}) },
-		"by time":          func(l *lab) { l.must(t, system, EndRehearsal{Why: rehearsalTime}) },
+		"at its end":       func(l *lab) { l.must(t, system, EndRehearsal{Why: rehearsalTime}) },
 		"by the workshop's end": func(l *lab) {
 			l.must(t, admin, SetEnded{Ended: true})
 		},
 		"by a registration": func(l *lab) {
 			who := l.must(t, &Caller{Role: RoleAnyone}, Register{Name: "Ann"}).(Registration).Attendee
 			if who.Name != "Ann" || who.Simulated {
-				t.Error("registered is", who)
+				t.Error("the registered attendee is", who)
 			}
 			l.must(t, admin, Remove{AttendeeID: who.Id, Erase: true})
 		},
@@ -105,21 +105,21 @@ func TestARehearsalLeavesNothing(t *testing.T) {
 			end(l)
 			v := l.Capture()
 			if got := l.peopleNames(); got != before {
-				t.Errorf("attendees are %q, were %q", got, before)
+				t.Errorf("the attendees are %q, want %q", got, before)
 			}
 			if v.Meta.Rehearsal != nil || l.simulated != 0 || v.Chat.Len()+v.Help.Len()+v.Feedback.Len() != 0 || v.Completed != 0 {
-				t.Errorf("left are %v, %d chat messages, %d requests, %d feedbacks, %d completed", v.Meta.Rehearsal, v.Chat.Len(), v.Help.Len(), v.Feedback.Len(), v.Completed)
+				t.Errorf("left: %v, %d messages, %d requests, %d feedbacks, %d completed", v.Meta.Rehearsal, v.Chat.Len(), v.Help.Len(), v.Feedback.Len(), v.Completed)
 			}
 			if len(v.Questions) != 1 || v.Questions[0].Id != mine.Id || v.Questions[0].Votes != 0 {
-				t.Errorf("questions are %v", v.Questions)
+				t.Errorf("the questions are %v", v.Questions)
 			}
 			for _, p := range []*pb.Poll{open, closed} {
 				if now := v.Poll(p.Id); now.State != pollDraft || now.Votes != 0 || now.Round != 2 || now.Rehearsed {
-					t.Errorf("a poll in which simulated attendees voted is %v", now)
+					t.Errorf("a poll with simulated votes is %v, want a draft in round 2", now)
 				}
 			}
 			if p := v.Poll(other.Id); p.Votes != 1 {
-				t.Errorf("the other poll has %d votes", p.Votes)
+				t.Errorf("the other poll has %d votes, want 1", p.Votes)
 			}
 			// The erased log does not contain them either.
 			erase := Erase(v)
@@ -129,7 +129,7 @@ func TestARehearsalLeavesNothing(t *testing.T) {
 				}
 				for _, who := range []string{ann.ID, bob.ID} {
 					if strings.Contains(fmt.Sprint(e), who) {
-						t.Errorf("the log keeps %v", e)
+						t.Errorf("the erased log still contains %v", e)
 					}
 				}
 			}
@@ -138,19 +138,19 @@ func TestARehearsalLeavesNothing(t *testing.T) {
 }
 
 // A real person can take the name of a simulated attendee, who then gets another one.
-func TestANameIsFreeForRealPeople(t *testing.T) {
+func TestRealPeopleCanTakeNamesOfSimulatedOnes(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	l.rehearses(t, true, "Ann", "Ann 2")
 	someone := &Caller{Role: RoleAnyone}
 	l.must(t, someone, Register{Name: "ann", PINHash: []byte("1")})
 	if got := l.peopleNames(); got != "Ann 3* Ann 2* ann" {
-		t.Errorf("attendees are %q", got)
+		t.Errorf("the attendees are %q", got)
 	}
 	lin := l.must(t, someone, Register{Name: "Lin"}).(Registration).Attendee
 	l.must(t, admin, Rename{AttendeeID: lin.Id, Name: "Ann 2"})
 	if got := l.peopleNames(); got != "Ann 3* Ann 2 2* ann Ann 2" {
-		t.Errorf("attendees are %q", got)
+		t.Errorf("the attendees are %q", got)
 	}
 	l.refused(t, system, Register{Name: "Lin", Simulated: true}, durable.Conflict, "over")
 	ann3 := l.Capture().Attendees.At(0)
@@ -158,7 +158,7 @@ func TestANameIsFreeForRealPeople(t *testing.T) {
 	l.refused(t, admin, ResetPin{Pins: []NewPin{{AttendeeID: ann3.Id, Hash: []byte("1")}}}, durable.Conflict, "simulated")
 	l.must(t, admin, EndRehearsal{})
 	if got := l.peopleNames(); got != "ann Ann 2" {
-		t.Errorf("attendees are %q", got)
+		t.Errorf("the attendees are %q", got)
 	}
 }
 
@@ -174,12 +174,12 @@ func TestSimulatedAttendeesStayOutOfAnonymousPolls(t *testing.T) {
 		l.must(t, who, choose(p, 0))
 	}
 	if got := l.must(t, admin, ClosePoll{PollID: p.Id}).(*pb.Poll); got.Votes != 5 || got.TooFew {
-		t.Errorf("among themselves: %v", got)
+		t.Errorf("with simulated votes only, the closed poll is %v", got)
 	}
 	lin := attendeeCaller(l.must(t, &Caller{Role: RoleAnyone}, Register{Name: "Lin"}).(Registration).Attendee)
 	p = l.Capture().Poll(p.Id).Poll
 	if p.State != pollDraft || p.Votes != 0 {
-		t.Errorf("when somebody has come: %v", p)
+		t.Errorf("after a real person registered, the poll is %v", p)
 	}
 	l.must(t, admin, OpenPoll{PollID: p.Id, Secret: aSecret})
 	l.refused(t, crowd[0], choose(p, 0), durable.Forbidden, "anonymous")
@@ -188,12 +188,12 @@ func TestSimulatedAttendeesStayOutOfAnonymousPolls(t *testing.T) {
 	l.refused(t, crowd[0], choose(p, 0), durable.Forbidden, "anonymous")
 	l.must(t, admin, EndRehearsal{})
 	if got := l.must(t, admin, ClosePoll{PollID: p.Id}).(*pb.Poll); got.Votes != 1 || !got.TooFew {
-		t.Errorf("of one person: %v", got)
+		t.Errorf("with one real vote, the closed poll is %v", got)
 	}
 }
 
 // A vote still counts as simulated after a facilitator has removed its voter.
-func TestAnAnonymousPollIsResetAlsoWhenWhoVotedIsGone(t *testing.T) {
+func TestAnAnonymousPollIsResetEvenWithoutItsSimulatedVoter(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	crowd := l.rehearses(t, false, "A")
@@ -203,7 +203,7 @@ func TestAnAnonymousPollIsResetAlsoWhenWhoVotedIsGone(t *testing.T) {
 	l.must(t, admin, Remove{AttendeeID: crowd[0].ID})
 	l.must(t, admin, EndRehearsal{})
 	if p := l.Capture().Poll(p.Id); p.State != pollDraft || p.Votes != 0 {
-		t.Errorf("the poll is %v", p)
+		t.Errorf("the poll is %v, want a draft without votes", p)
 	}
 }
 
@@ -227,7 +227,7 @@ func TestSimulatedAttendeesLeaveNoRows(t *testing.T) {
 	l.must(t, admin, DeleteChat{MessageID: said.Id})
 	l.must(t, admin, Remove{AttendeeID: crowd[1].ID})
 	if l.figures.String() != figures {
-		t.Errorf("the list says %v, was %v", l.figures, figures)
+		t.Errorf("the list's figures are %v, want %v", l.figures, figures)
 	}
 	l.must(t, lin, Complete{})
 	l.must(t, admin, EndRehearsal{})
@@ -239,11 +239,11 @@ func TestSimulatedAttendeesLeaveNoRows(t *testing.T) {
 		t.Errorf("the audit trail has %q, want %q", actions, want)
 	}
 	if l.figures.String() != figures {
-		t.Errorf("afterwards the list says %v, was %v", l.figures, figures)
+		t.Errorf("after the rehearsal the list's figures are %v, want %v", l.figures, figures)
 	}
 }
 
-func TestWebhooksHearNothingOfSimulatedAttendees(t *testing.T) {
+func TestWebhooksReportNoSimulatedAttendees(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	register(t, l, "Lin")
@@ -260,10 +260,10 @@ func TestWebhooksHearNothingOfSimulatedAttendees(t *testing.T) {
 		switch {
 		case kind == webhook.WorkshopEnded:
 			if data.Attendees != 1 || data.Completed != 0 {
-				t.Errorf("the end tells of %v", data)
+				t.Errorf("the end of the workshop is reported with %v", data)
 			}
 		case kind != "":
-			t.Errorf("webhooks hear %s %v", kind, data)
+			t.Errorf("a webhook event of a simulated attendee: %s %v", kind, data)
 		}
 	}
 }

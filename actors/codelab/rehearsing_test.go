@@ -59,12 +59,12 @@ func left(t *testing.T, labs *codelab.Codelabs, id string) (n int, runs bool) {
 	}
 	v := ws.View()
 	if listed := labs.List.Known(id).Rehearsal != nil; listed != (v.Meta.Rehearsal != nil) {
-		t.Error("the list says otherwise:", listed)
+		t.Error("the list disagrees whether a rehearsal runs:", listed)
 	}
 	return v.Attendees.Len() + v.Help.Len(), v.Meta.Rehearsal != nil
 }
 
-func TestARehearsalEndsAtItsTime(t *testing.T) {
+func TestARehearsalEndsAtTheSetTime(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
 		defer func() { _ = store.Close() }()
@@ -74,12 +74,12 @@ func TestARehearsalEndsAtItsTime(t *testing.T) {
 		id := rehearsed(t, labs)
 		time.Sleep(3*time.Minute - time.Second)
 		if n, runs := left(t, labs, id); n != 2 || !runs || players.Load() != 1 {
-			t.Errorf("before its end: %d left, %v, %d players; it must not rest, either", n, runs, players.Load())
+			t.Errorf("before the end: %d items left, running %v, %d players; the codelab must not rest either", n, runs, players.Load())
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if n, runs := left(t, labs, id); n != 0 || runs || players.Load() != 0 {
-			t.Errorf("at its end: %d left, %v, %d players", n, runs, players.Load())
+			t.Errorf("after the end: %d items left, running %v, %d players", n, runs, players.Load())
 		}
 	})
 }
@@ -87,7 +87,7 @@ func TestARehearsalEndsAtItsTime(t *testing.T) {
 // After a restart the first read ends the rehearsal. If nobody reads it, the hourly retention run
 // does.
 func TestARestartEndsARehearsal(t *testing.T) {
-	for name, reads := range map[string]bool{"when it is read": true, "when nobody reads it": false} {
+	for name, reads := range map[string]bool{"read by somebody": true, "read by nobody": false} {
 		t.Run(name, func(t *testing.T) {
 			clocktest.Bubble(t, func(t *testing.T) {
 				store := memory.New()
@@ -97,7 +97,7 @@ func TestARestartEndsARehearsal(t *testing.T) {
 				id := rehearsed(t, labs)
 				closed(t, labs)
 				if players.Load() != 0 {
-					t.Error("it is played on")
+					t.Error("the rehearsal is still played")
 				}
 				time.Sleep(time.Millisecond)
 				labs = oneNode(t, store, played(&players))
@@ -108,20 +108,20 @@ func TestARestartEndsARehearsal(t *testing.T) {
 					go labs.Retain(ctx, time.Hour, codelab.Expiry{})
 					synctest.Wait()
 					if m := labs.List.Known(id); m.Rehearsal != nil {
-						t.Error("the list still has it")
+						t.Error("the list still has the rehearsal")
 					}
 				}
 				left(t, labs, id) // the first read ends it, beside the reader
 				synctest.Wait()
 				if n, runs := left(t, labs, id); n != 0 || runs {
-					t.Errorf("%d left, %v", n, runs)
+					t.Errorf("%d items left, running %v", n, runs)
 				}
 			})
 		})
 	}
 }
 
-func TestRehearsalsAreBounded(t *testing.T) {
+func TestTheNumberOfRehearsalsIsBounded(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
 		defer func() { _ = store.Close() }()
@@ -140,7 +140,7 @@ func TestRehearsalsAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := ws.StartRehearsal(leader, codelab.StartRehearsal{People: 1, Minutes: 3}); err == nil {
-			t.Error("one more is started")
+			t.Error("one rehearsal too many was started")
 		}
 		synctest.Wait() // until each is played
 		if players.Load() != 20 {
@@ -151,7 +151,7 @@ func TestRehearsalsAreBounded(t *testing.T) {
 
 // Without force a rehearsal does not start while people are present. Simulated attendees of an
 // earlier one do not count.
-func TestARehearsalDoesNotBeginBesidePeople(t *testing.T) {
+func TestARehearsalDoesNotStartWhilePeopleArePresent(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
 		defer func() { _ = store.Close() }()
@@ -169,11 +169,11 @@ func TestARehearsalDoesNotBeginBesidePeople(t *testing.T) {
 		ws.Room.Join("somebody")
 		start := codelab.StartRehearsal{People: 1, Minutes: 3}
 		if _, err := ws.StartRehearsal(leader, start); err == nil {
-			t.Error("it begins")
+			t.Error("a rehearsal started while somebody is present")
 		}
 		start.Force = true
 		if _, err := ws.StartRehearsal(leader, start); err != nil {
-			t.Error("with force:", err)
+			t.Error("a forced rehearsal:", err)
 		}
 	})
 }

@@ -35,19 +35,19 @@ func TestACodelabWithListenersDoesNotRest(t *testing.T) {
 		ws.Room.Join("somebody")
 		time.Sleep(time.Hour)
 		if len(labs.Active()) != 1 {
-			t.Error("it rests although somebody listens")
+			t.Error("the codelab rests although somebody is connected")
 		}
 		ws.Room.Leave("somebody")
 		time.Sleep(time.Hour)
 		if len(labs.Active()) != 0 {
-			t.Error("it does not rest although nobody uses it")
+			t.Error("the codelab does not rest although nobody uses it")
 		}
 	})
 }
 
 // Earlier, nobody could read a codelab whose poll was due while the disk refused writes. Closing a
 // poll frees space, so it succeeds on a full disk.
-func TestAPollThatCannotBeClosedHidesNothing(t *testing.T) {
+func TestAPollThatCannotBeClosedDoesNotBlockReaders(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
 		defer func() { _ = store.Close() }()
@@ -87,7 +87,7 @@ func TestAPollThatCannotBeClosedHidesNothing(t *testing.T) {
 		away.Store(true)
 		time.Sleep(6 * time.Second)
 		if ws, err = labs.Get(m.Id); err != nil || !ws.View().Polls[0].Counting {
-			t.Fatalf("while the secret is on its way: %v", err)
+			t.Fatalf("while the secret is missing: %v", err)
 		}
 		full.Store(true)
 		away.Store(false)

@@ -12,7 +12,7 @@ import (
 
 // If the clock was set back, new ids must still be larger than existing ones, because lists are
 // searched by increasing ids.
-func TestNewIdsGoOnBehindEveryIdOfASnapshot(t *testing.T) {
+func TestNewIdsAreLargerThanEveryIdInASnapshot(t *testing.T) {
 	const late = "ffffffff-fff0-7000-8000-000000000000"
 	lists := 0
 	var look func(at protoreflect.Message, whole func(protoreflect.Message) *pb.Snapshot)
@@ -41,7 +41,7 @@ func TestNewIdsGoOnBehindEveryIdOfASnapshot(t *testing.T) {
 				t.Fatal(err)
 			}
 			if next := s.ids.Next(time.Now()); next <= late {
-				t.Errorf("%s: %s comes behind what is there", f.FullName(), next)
+				t.Errorf("%s: the next id %s is not larger than the stored one", f.FullName(), next)
 			}
 		}
 	}
@@ -51,23 +51,23 @@ func TestNewIdsGoOnBehindEveryIdOfASnapshot(t *testing.T) {
 	}
 }
 
-func TestItemsOfAStepAreRemovedWithIt(t *testing.T) {
+func TestPointersAndPulsesFollowTheirStep(t *testing.T) {
 	one, two := &pb.Step{Id: "one"}, &pb.Step{Id: "two"}
 	p := &pb.Pointer{StepId: "one", StepNumber: 1, Hints: true}
 	number := func(p *pb.Pointer) *int32 { return &p.StepNumber }
 	if got := follow(p, []*pb.Step{one, two}, number); got != p {
-		t.Errorf("where its step stays it is %v", got)
+		t.Errorf("with its step unmoved, the pointer is %v", got)
 	}
 	if got := follow(p, []*pb.Step{two, one}, number); got.GetStepNumber() != 2 || !got.GetHints() || p.StepNumber != 1 {
-		t.Errorf("with its step it is %v, and was %v", got, p)
+		t.Errorf("with its step moved, the pointer is %v, before %v", got, p)
 	}
 	if got := follow(p, []*pb.Step{two}, number); got != nil {
-		t.Errorf("without its step it is %v", got)
+		t.Errorf("with its step removed, the pointer is %v", got)
 	}
 	if got := follow(nil, []*pb.Step{one}, number); got != nil {
-		t.Errorf("none is %v", got)
+		t.Errorf("a missing pointer became %v", got)
 	}
 	if got := followPulse(&pb.Pulse{StepId: "one", StepNumber: 1}, []*pb.Step{two, one}); got.GetStepNumber() != 2 {
-		t.Errorf("a pulse is %v", got)
+		t.Errorf("the pulse of a moved step is %v", got)
 	}
 }

@@ -80,7 +80,7 @@ func (r *retained) in() time.Duration {
 	}
 	at, listed := ws.View().Meta.DeletionAt, r.labs.List.Known(r.id).DeletionAt
 	if at != listed {
-		r.t.Errorf("the codelab says %d, the list %d", at, listed)
+		r.t.Errorf("DeletionAt is %d in the codelab, %d in the list", at, listed)
 	}
 	if at == 0 {
 		return 0
@@ -91,7 +91,7 @@ func (r *retained) in() time.Duration {
 func (r *retained) is(what string, want time.Duration) {
 	r.t.Helper()
 	if got := r.in(); got != want {
-		r.t.Errorf("%s: it is deleted in %s, want %s", what, got, want)
+		r.t.Errorf("%s: the codelab is deleted in %s, want %s", what, got, want)
 	}
 }
 
@@ -110,7 +110,7 @@ func retaining(t *testing.T, days int, f func(*retained)) {
 	})
 }
 
-func TestACodelabIsDeletedSoLongAfterItsEnd(t *testing.T) {
+func TestACodelabIsDeletedTheConfiguredTimeAfterItsEnd(t *testing.T) {
 	retaining(t, 30, func(r *retained) {
 		r.is("before its end", 0)
 		r.end(true, 30)
@@ -122,52 +122,52 @@ func TestACodelabIsDeletedSoLongAfterItsEnd(t *testing.T) {
 		r.is("open", 0)
 		r.end(true, 30)
 		r.later(30*day-2*time.Hour, 30)
-		r.is("at last", 2*time.Hour)
+		r.is("shortly before its deletion", 2*time.Hour)
 		if err := r.labs.DeleteDue(r.id); !durable.Refused(err) {
-			t.Errorf("before its time it is deleted: %v", err)
+			t.Errorf("deleting before the announced time returned %v, want a rejection", err)
 		}
 		time.Sleep(3*time.Hour + time.Minute)
 		if _, err := r.labs.Get(r.id); !durable.IsMissing(err) {
-			t.Fatalf("it is still there: %v", err)
+			t.Fatalf("after the announced time, reading the codelab returned %v, want Missing", err)
 		}
 		last := r.audited[len(r.audited)-1]
 		if last.Action != "codelab_delete" || last.ActorType != "system" || last.TargetId != r.id {
-			t.Errorf("audited as %v", last)
+			t.Errorf("audit record %v", last)
 		}
 	})
 }
 
 // A deletion is announced at least two weeks before, after any change of the configuration. The
 // announcement survives a restart.
-func TestNobodyIsSurprisedByADeletion(t *testing.T) {
+func TestADeletionIsAnnouncedTwoWeeksBefore(t *testing.T) {
 	retaining(t, 0, func(r *retained) {
 		r.end(true, 0)
 		r.later(400*day, 0)
-		r.is("where codelabs stay", 0)
+		r.is("without a configured deletion", 0)
 		r.later(0, 30)
-		r.is("of an old one", 14*day)
+		r.is("an old codelab, deletion configured", 14*day)
 		r.later(4*day, 30)
 		r.is("after a restart", 10*day)
 		r.later(0, 500)
-		r.is("for longer", 96*day)
+		r.is("with a longer retention", 96*day)
 		r.later(0, 410)
-		r.is("for shorter", 14*day)
+		r.is("with a shorter retention", 14*day)
 		r.later(3*day, 410)
 		r.is("later", 11*day)
 		r.later(0, 0)
-		r.is("for ever again", 0)
+		r.is("without a configured deletion again", 0)
 		r.later(100*day, 0)
 		r.is("a long time later", 0)
 		r.later(0, 30)
-		r.is("told anew", 14*day)
+		r.is("announced again", 14*day)
 		r.later(14*day, 30)
 		if _, err := r.labs.Get(r.id); !durable.IsMissing(err) {
-			t.Errorf("it is still there: %v", err)
+			t.Errorf("after the announced time, reading the codelab returned %v, want Missing", err)
 		}
 	})
 }
 
-func TestAShortStayIsTwoWeeks(t *testing.T) {
+func TestACodelabStaysAtLeastTwoWeeks(t *testing.T) {
 	retaining(t, 1, func(r *retained) {
 		r.end(true, 1)
 		r.is("at its end", 14*day)
@@ -210,7 +210,7 @@ func TestANodeAppliesTheRetentionOfItsCodelabs(t *testing.T) {
 					t.Fatal(err)
 				}
 				if v := ws.View(); (v.Attendee(ann.Id).Email != "") != email || (v.Chat.Len() == 1) != said {
-					t.Errorf("with a retention of %q, %s, the address is %q, and said are %d", of, what, v.Attendee(ann.Id).Email, v.Chat.Len())
+					t.Errorf("retention of %q, %s: the address is %q, the chat has %d messages", of, what, v.Attendee(ann.Id).Email, v.Chat.Len())
 				}
 			}
 			time.Sleep(2*day - time.Hour)

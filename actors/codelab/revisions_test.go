@@ -26,7 +26,7 @@ func (l *lab) revision(what string) uint64 {
 
 // Two people open the same text and save it one after the other. Earlier the second silently
 // overwrote the first.
-func TestOfTwoEditsOfOneEditionOneWins(t *testing.T) {
+func TestOnlyOneOfTwoEditsOfARevisionSucceeds(t *testing.T) {
 	for _, what := range []string{"settings", "steps", "quizzes"} {
 		l := newLab()
 		l.create(t, "one")
@@ -35,36 +35,36 @@ func TestOfTwoEditsOfOneEditionOneWins(t *testing.T) {
 		second.IfMatch = []uint64{l.revision(what)}
 		made, err := l.do(first)
 		if err != nil {
-			t.Fatalf("%s: %v", what, err)
+			t.Fatalf("%s: the first command returned %v", what, err)
 		}
 		if e := made.(Edited); e.Revision != l.revision(what) || e.Seq != l.seq {
-			t.Errorf("%s: answered %+v, it is %d at %d", what, e, l.revision(what), l.seq)
+			t.Errorf("%s: returned %+v, but the revision is %d at seq %d", what, e, l.revision(what), l.seq)
 		}
 		events := len(l.events)
 		_, err = l.do(second)
 		var refused *durable.Rejection
 		if !errors.As(err, &refused) || refused.Reason != durable.Outdated || len(l.events) != events {
-			t.Errorf("%s: the second got %v and wrote %d", what, err, len(l.events)-events)
+			t.Errorf("%s: the second edit returned %v and made %d events", what, err, len(l.events)-events)
 		}
 		// With the new revision the second edit succeeds. Without a precondition the last edit
 		// wins.
 		second.IfMatch[0] = made.(Edited).Revision
 		for range 2 {
 			if _, err := l.do(second); err != nil {
-				t.Errorf("%s: %v", what, err)
+				t.Errorf("%s: editing again returned %v", what, err)
 			}
 			second.IfMatch = nil
 		}
 		// An empty list refuses to replace anything that exists.
 		first.IfMatch = []uint64{}
 		if _, err := l.do(first); !errors.As(err, &refused) || refused.Reason != durable.Outdated {
-			t.Errorf("%s: an empty list passed: %v", what, err)
+			t.Errorf("%s: an empty list of revisions returned %v, want Outdated", what, err)
 		}
 	}
 }
 
 // Other changes while an editor is open do not change the revision, and neither does a restart.
-func TestAnEditionOutlivesWhatIsNoEdit(t *testing.T) {
+func TestOtherCommandsDoNotChangeRevisions(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	for _, what := range []string{"settings", "quizzes"} {
@@ -84,7 +84,7 @@ func TestAnEditionOutlivesWhatIsNoEdit(t *testing.T) {
 		}
 	}
 	if l.revisions != want {
-		t.Errorf("revisions are %+v, want %+v", l.revisions, want)
+		t.Errorf("the revisions are %+v, want %+v", l.revisions, want)
 	}
 	b, err := EncodeState(l.Capture())
 	if err != nil {
@@ -95,9 +95,9 @@ func TestAnEditionOutlivesWhatIsNoEdit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if restored.revisions != want || restored.Capture().Revisions != want {
-		t.Errorf("after a snapshot they are %+v, want %+v", restored.revisions, want)
+		t.Errorf("after a snapshot the revisions are %+v, want %+v", restored.revisions, want)
 	}
 	if again := replay(l.empty(), 0, l.events); again.revisions != want {
-		t.Errorf("after a replay they are %+v, want %+v", again.revisions, want)
+		t.Errorf("after a replay the revisions are %+v, want %+v", again.revisions, want)
 	}
 }

@@ -60,7 +60,7 @@ func TestRightAnswersFollowFromStoredAnswers(t *testing.T) {
 					}
 				}
 				if fmt.Sprint(got) != want[i] {
-					t.Errorf("%s, %s: %s got %v right, want %s", what, name, a.Name, got, want[i])
+					t.Errorf("%s, %s: %s has the right answers %v, want %s", what, name, a.Name, got, want[i])
 				}
 			}
 		}

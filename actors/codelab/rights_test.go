@@ -47,26 +47,26 @@ func TestPermissionsOfCommands(t *testing.T) {
 		body func(s scene) Body
 		may  int
 	}{
-		"makes progress":         {func(scene) Body { return Progress{StepNumber: 1} }, own | other},
-		"sets their mood":        {func(scene) Body { return SetPulse{State: 1} }, own | other},
-		"sits somewhere":         {func(scene) Body { return SetPlace{Place: "here"} }, own | other},
-		"completes":              {func(scene) Body { return Complete{} }, own | other},
-		"reports a check":        {func(scene) Body { return ReportCheck{Name: "a"} }, own | other},
-		"gives feedback":         {func(scene) Body { return GiveFeedback{Difficulty: "1", Satisfaction: "1"} }, own | other},
-		"asks for help":          {func(scene) Body { return AskHelp{StepNumber: 1} }, own | other},
-		"asks a question":        {func(scene) Body { return AskQuestion{Text: "And?"} }, own | other},
-		"wants to know it, too":  {func(s scene) Body { return VoteQuestion{QuestionID: s.question} }, other},
-		"votes":                  {func(s scene) Body { return Vote{PollID: s.poll, Round: 1, Text: proto.String("x")} }, own | other},
-		"says something":         {func(scene) Body { return PostChat{Message: "m"} }, leads | own | other},
-		"says it to all screens": {func(scene) Body { return PostChat{Message: "m", Broadcast: true} }, leads},
-		"writes to many":         {func(scene) Body { return PostDirects{Message: "m", To: ToStep, StepNumber: 1} }, leads},
-		"comments":               {func(s scene) Body { return Reply{ThreadID: s.thread, Message: "m", ContentHash: "h"} }, leads | own | other},
-		"deletes a comment":      {func(s scene) Body { return DeleteComment{ThreadID: s.thread, CommentID: s.comment} }, leads | own},
-		"deletes a question":     {func(s scene) Body { return DeleteQuestion{QuestionID: s.question} }, leads | own},
-		"answers a question":     {func(s scene) Body { return ChangeQuestion{QuestionID: s.question, State: questionAnswered.Enum()} }, leads},
-		"stops an asker":         {func(s scene) Body { return StopAsker{QuestionID: s.question} }, leads},
-		"deletes a submission":   {func(s scene) Body { return DeleteSubmission{AttendeeID: s.ann.ID, SubmissionID: s.submission} }, leads | own},
-		"hands in for Ann": {func(s scene) Body {
+		"makes progress":        {func(scene) Body { return Progress{StepNumber: 1} }, own | other},
+		"sets their pulse":      {func(scene) Body { return SetPulse{State: 1} }, own | other},
+		"sets their seat":       {func(scene) Body { return SetPlace{Place: "here"} }, own | other},
+		"completes":             {func(scene) Body { return Complete{} }, own | other},
+		"reports a check":       {func(scene) Body { return ReportCheck{Name: "a"} }, own | other},
+		"gives feedback":        {func(scene) Body { return GiveFeedback{Difficulty: "1", Satisfaction: "1"} }, own | other},
+		"asks for help":         {func(scene) Body { return AskHelp{StepNumber: 1} }, own | other},
+		"asks a question":       {func(scene) Body { return AskQuestion{Text: "And?"} }, own | other},
+		"votes for a question":  {func(s scene) Body { return VoteQuestion{QuestionID: s.question} }, other},
+		"votes in a poll":       {func(s scene) Body { return Vote{PollID: s.poll, Round: 1, Text: proto.String("x")} }, own | other},
+		"posts a message":       {func(scene) Body { return PostChat{Message: "m"} }, leads | own | other},
+		"sends a broadcast":     {func(scene) Body { return PostChat{Message: "m", Broadcast: true} }, leads},
+		"posts direct messages": {func(scene) Body { return PostDirects{Message: "m", To: ToStep, StepNumber: 1} }, leads},
+		"comments":              {func(s scene) Body { return Reply{ThreadID: s.thread, Message: "m", ContentHash: "h"} }, leads | own | other},
+		"deletes a comment":     {func(s scene) Body { return DeleteComment{ThreadID: s.thread, CommentID: s.comment} }, leads | own},
+		"deletes a question":    {func(s scene) Body { return DeleteQuestion{QuestionID: s.question} }, leads | own},
+		"answers a question":    {func(s scene) Body { return ChangeQuestion{QuestionID: s.question, State: questionAnswered.Enum()} }, leads},
+		"stops an asker":        {func(s scene) Body { return StopAsker{QuestionID: s.question} }, leads},
+		"deletes a submission":  {func(s scene) Body { return DeleteSubmission{AttendeeID: s.ann.ID, SubmissionID: s.submission} }, leads | own},
+		"submits for Ann": {func(s scene) Body {
 			return AddSubmission{Submission: &pb.Submission{AttendeeId: s.ann.ID, SubmissionType: Link, LinkUrl: "https://example.org"}}
 		}, own},
 		"removes Ann":        {func(s scene) Body { return Remove{AttendeeID: s.ann.ID} }, leads | own},
@@ -74,8 +74,8 @@ func TestPermissionsOfCommands(t *testing.T) {
 		"answers requests":   {func(s scene) Body { return AnswerHelp{HelpIDs: []string{s.help}, Message: "m"} }, leads},
 		"releases a request": {func(s scene) Body { return ReleaseHelp{HelpID: s.help} }, leads},
 		"offers help":        {func(s scene) Body { return OfferHelp{AttendeeID: s.l.attendees.At(1).Id} }, leads},
-		"pins":               {func(scene) Body { return SetPin{Message: proto.String("m")} }, leads},
-		"points":             {func(scene) Body { return Point{StepNumber: proto.Int32(1)} }, leads},
+		"pins a message":     {func(scene) Body { return SetPin{Message: proto.String("m")} }, leads},
+		"sets the pointer":   {func(scene) Body { return Point{StepNumber: proto.Int32(1)} }, leads},
 		"sets the timer":     {func(scene) Body { return SetTimer{Seconds: proto.Int32(60)} }, leads},
 		"sets the projector": {func(scene) Body { return SetSpotlight{Kind: SpotlightTimer} }, leads},
 		"makes a poll":       {func(scene) Body { return CreatePoll{Poll: &pb.Poll{Kind: pollText, Question: "q"}} }, leads},
@@ -92,7 +92,7 @@ func TestPermissionsOfCommands(t *testing.T) {
 			caller := map[int]*Caller{leads: admin, own: s.ann, other: attendeeCaller(s.l.attendees.At(1))}[bit]
 			_, err := s.l.do(Command{Caller: caller, Body: tc.body(s)})
 			if (err == nil) != (tc.may&bit != 0) {
-				t.Errorf("%s: %s gets %v", name, who, err)
+				t.Errorf("the command %s by %s returned %v", name, who, err)
 			}
 		}
 	}
@@ -104,7 +104,7 @@ func TestPermissionsOfCommands(t *testing.T) {
 }
 
 // After the end attendees can only read. Facilitators can continue.
-func TestWhatEndsWithTheWorkshop(t *testing.T) {
+func TestAttendeesCannotActAfterTheEnd(t *testing.T) {
 	for _, body := range []Body{
 		Progress{StepNumber: 1}, SetPulse{State: 1}, SetPlace{Place: "here"}, ReportCheck{Name: "a"}, AskHelp{StepNumber: 1},
 		AskQuestion{Text: "And?"}, PostChat{Message: "m"}, AskAI{Model: "m"},
@@ -117,7 +117,7 @@ func TestWhatEndsWithTheWorkshop(t *testing.T) {
 		ann := register(t, l, "Ann")
 		before := replay(l.empty(), 0, l.events)
 		if _, err := before.Decide(Command{Caller: ann, Body: body}, durable.Env{Now: l.now, Seq: l.seq + 1}); err != nil {
-			t.Errorf("%T before the end: %v", body, err)
+			t.Errorf("%T before the end returned %v", body, err)
 		}
 		l.must(t, admin, SetEnded{Ended: true})
 		l.refused(t, ann, body, durable.Conflict, "the workshop has ended")
@@ -125,7 +125,7 @@ func TestWhatEndsWithTheWorkshop(t *testing.T) {
 }
 
 // Removing a step removes its threads and no others.
-func TestThreadsStayWithTheStepsThatStay(t *testing.T) {
+func TestRemovingAStepRemovesOnlyItsThreads(t *testing.T) {
 	l := newLab()
 	l.create(t, "one", "two")
 	l.must(t, admin, Update{GuideMarkdown: proto.String("guide")})
@@ -142,7 +142,7 @@ func TestThreadsStayWithTheStepsThatStay(t *testing.T) {
 		got = append(got, th.Messages[0].Message)
 	}
 	if !slices.Equal(got, []string{"of the guide", "of two"}) {
-		t.Errorf("there are threads %q", got)
+		t.Errorf("the threads are %q", got)
 	}
 }
 
@@ -199,68 +199,68 @@ func TestLimitsOfCommands(t *testing.T) {
 		body        func(n int) Body
 		least, most int
 	}{
-		"words":           {ann, words, 1, maxVoteWords},
-		"questions":       {admin, quizzes, 0, maxQuizzes},
-		"answers":         {ann, answers, 1, maxQuizzes},
-		"pushed branches": {admin, branch, 1, 1},
-		"people to play":  {admin, func(n int) Body { return StartRehearsal{People: int32(n), Minutes: 1, Force: true} }, 1, MaxRehearsalPeople},
-		"minutes to play": {admin, func(n int) Body { return StartRehearsal{People: 1, Minutes: int32(n), Force: true} }, 1, MaxRehearsalMinutes},
+		"words":                  {ann, words, 1, maxVoteWords},
+		"questions":              {admin, quizzes, 0, maxQuizzes},
+		"answers":                {ann, answers, 1, maxQuizzes},
+		"pushed branches":        {admin, branch, 1, 1},
+		"simulated attendees":    {admin, func(n int) Body { return StartRehearsal{People: int32(n), Minutes: 1, Force: true} }, 1, MaxRehearsalPeople},
+		"minutes of a rehearsal": {admin, func(n int) Body { return StartRehearsal{People: 1, Minutes: int32(n), Force: true} }, 1, MaxRehearsalMinutes},
 		"requests to answer": {admin, func(n int) Body {
 			return AnswerHelp{HelpIDs: slices.Repeat([]string{asked}, max(n, 0)), Message: "m"}
 		}, 1, maxAnswered},
-		"polls to begin with": {admin, func(n int) Body {
+		"polls of a new codelab": {admin, func(n int) Body {
 			return Create{Codelab: &pb.Codelab{Title: "Lab"}, Polls: slices.Repeat([]*pb.Poll{{Kind: pollText, Question: "q"}}, max(n, 0))}
 		}, 0, maxPolls},
-		"days to stay":      {admin, func(n int) Body { return SetDeletion{Days: n} }, 0, MaxDays},
-		"a step":            {ann, func(n int) Body { return Progress{StepNumber: int32(n)} }, 1, 1},
-		"a step for help":   {ann, func(n int) Body { return AskHelp{StepNumber: int32(n)} }, 1, 1},
-		"a step to ask for": {ann, func(n int) Body { return AskAI{Model: "m", StepNumber: int32(n)} }, 0, 1},
-		"a step to help on": {admin, func(n int) Body { return OfferHelp{AttendeeID: ann.ID, StepNumber: proto.Int32(int32(n))} }, 1, 1},
-		"a step to show":    {admin, func(n int) Body { return Point{StepNumber: proto.Int32(int32(n))} }, 1, 1},
-		"a step to write to": {admin, func(n int) Body {
+		"days until the deletion":    {admin, func(n int) Body { return SetDeletion{Days: n} }, 0, MaxDays},
+		"a step":                     {ann, func(n int) Body { return Progress{StepNumber: int32(n)} }, 1, 1},
+		"a step for help":            {ann, func(n int) Body { return AskHelp{StepNumber: int32(n)} }, 1, 1},
+		"a step to ask the AI about": {ann, func(n int) Body { return AskAI{Model: "m", StepNumber: int32(n)} }, 0, 1},
+		"a step to help on":          {admin, func(n int) Body { return OfferHelp{AttendeeID: ann.ID, StepNumber: proto.Int32(int32(n))} }, 1, 1},
+		"a step to show":             {admin, func(n int) Body { return Point{StepNumber: proto.Int32(int32(n))} }, 1, 1},
+		"a step for direct messages": {admin, func(n int) Body {
 			return PostDirects{Message: "m", To: ToStep, StepNumber: int32(n)}
 		}, 1, 1},
-		"a step that was talked about": {ann, func(n int) Body {
+		"a step of a conversation": {ann, func(n int) Body {
 			return SaveConversation{Question: "q", Answer: "a", StepNumber: int32(n)}
 		}, 0, 1},
 	} {
 		for n, ok := range map[int]bool{tc.least - 1: false, tc.least: true, tc.most: true, tc.most + 1: false} {
-			if n < 0 && (what == "questions" || what == "polls to begin with") {
+			if n < 0 && (what == "questions" || what == "polls of a new codelab") {
 				continue
 			}
 			if err := try(tc.who, tc.body(n)); (err == nil) != ok {
-				t.Errorf("%d %s: %v", n, what, err)
+				t.Errorf("the value %d for %s returned %v", n, what, err)
 			}
 		}
 	}
 	// The maximum number of branches can also be reached one by one.
 	l.must(t, admin, ChangeWorkspace{WorkspaceID: "w", Name: "last", After: "t"})
 	if err := try(admin, ChangeWorkspace{WorkspaceID: "w", Name: "more", After: "t"}); reason(err) != durable.Conflict {
-		t.Errorf("one branch more: %v", err)
+		t.Errorf("one branch too many returned %v, want Conflict", err)
 	}
 }
 
 // Changing the end of the running timer keeps its beginning. Starting the same exercise again
 // starts a new timer.
-func TestTheSameExerciseAgainStartsATimer(t *testing.T) {
+func TestSettingTheSameTimerAgainRestartsIt(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	l.must(t, admin, SetTimer{Seconds: proto.Int32(60), Label: "Try it"})
 	l.now = l.now.Add(30 * time.Second)
 	l.must(t, admin, SetTimer{Seconds: proto.Int32(60), Label: "Try it"})
 	if got := l.Capture().Timer; got.TotalSeconds != 60 {
-		t.Errorf("again: %v", got)
+		t.Errorf("set again, the timer is %v", got)
 	}
 	ends := l.now.Add(2 * time.Minute).UnixMilli()
 	for _, other := range []SetTimer{{EndsAt: &ends, Label: "Another"}, {EndsAt: &ends, Label: "Another", Break: true}} {
 		if l.must(t, admin, other); l.Capture().Timer.TotalSeconds != 120 {
-			t.Errorf("another one: %v", l.Capture().Timer)
+			t.Errorf("with another label the timer is %v", l.Capture().Timer)
 		}
 	}
 }
 
 // Deleted content leaves the projector. Content is replaced by other content of its kind.
-func TestTheProjectorShowsOneThing(t *testing.T) {
+func TestTheProjectorShowsTheLatestExistingItem(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	l.must(t, admin, Update{Questions: new(askingOpen)})
@@ -270,13 +270,13 @@ func TestTheProjectorShowsOneThing(t *testing.T) {
 	shows := func(what, want string) {
 		t.Helper()
 		if x := l.Capture().Spotlight; x.GetKind()+" "+x.GetId() != want {
-			t.Errorf("%s: it shows %v, not %s", what, x, want)
+			t.Errorf("%s: the projector shows %v, want %s", what, x, want)
 		}
 	}
 	l.must(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: first})
 	shows("the first", SpotlightQuestion+" "+first)
 	if again := l.says(t, Command{Caller: admin, Body: SetSpotlight{Kind: SpotlightQuestion, ID: first}}); len(again) != 0 {
-		t.Errorf("shown again, it makes %v", again)
+		t.Errorf("showing the same item again made %v", again)
 	}
 	l.must(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: second})
 	shows("another one", SpotlightQuestion+" "+second)
@@ -293,7 +293,7 @@ func TestTheProjectorShowsOneThing(t *testing.T) {
 }
 
 // Feedback can be given once, with the values of the form.
-func TestFeedbackIsGivenOnce(t *testing.T) {
+func TestFeedbackCanBeGivenOnce(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	ann := register(t, l, "Ann")
@@ -303,12 +303,12 @@ func TestFeedbackIsGivenOnce(t *testing.T) {
 	l.must(t, ann, GiveFeedback{Difficulty: "1", Satisfaction: "5"})
 	l.refused(t, ann, GiveFeedback{Difficulty: "2", Satisfaction: "2"}, durable.Conflict, "already")
 	if v := l.Capture(); v.Feedback.Len() != 1 || v.Feedback.At(0).Difficulty != "1" {
-		t.Errorf("the feedback is %v", list(v.Feedback))
+		t.Errorf("the stored feedback is %v", list(v.Feedback))
 	}
 }
 
 // People click on links, so a link must lead to a web page.
-func TestALinkLeadsToAPage(t *testing.T) {
+func TestALinkMustBeAWebAddress(t *testing.T) {
 	for address, want := range map[string]bool{
 		"https://example.org": true, "http://example.org/a?b#c": true, "HTTPS://example.org": true, " https://example.org ": true,
 		"": false, "example.org": false, "//example.org": false, "javascript://example.org/%0aalert(1)": false, "javascript:alert(1)": false,
@@ -322,11 +322,11 @@ func TestALinkLeadsToAPage(t *testing.T) {
 			{Caller: ann, Body: AddSubmission{Submission: &pb.Submission{AttendeeId: ann.ID, SubmissionType: Link, LinkUrl: address}}},
 		} {
 			if _, err := l.do(c); (err == nil) != want {
-				t.Errorf("%T of %q: %v", c.Body, address, err)
+				t.Errorf("%T with the link %q returned %v", c.Body, address, err)
 			}
 		}
 		if len(l.uses) != 0 {
-			t.Errorf("the link %q keeps files: %v", address, l.uses)
+			t.Errorf("the link %q references uploads: %v", address, l.uses)
 		}
 	}
 	// A material is a link or a file.
@@ -341,7 +341,7 @@ func TestALinkLeadsToAPage(t *testing.T) {
 }
 
 // The allowed number of options depends on the kind of poll.
-func TestHowManyOptionsAPollHas(t *testing.T) {
+func TestPollOptionsAreBoundedByKind(t *testing.T) {
 	between := func(least, most int) (out []int) {
 		for n := least; n <= most; n++ {
 			out = append(out, n)
@@ -358,7 +358,7 @@ func TestHowManyOptionsAPollHas(t *testing.T) {
 				p.Options = append(p.Options, fmt.Sprint("o", i))
 			}
 			if err := CheckPoll(p); (err == nil) != slices.Contains(want, n) {
-				t.Errorf("a poll of kind %s with %d options: %v", kind, n, err)
+				t.Errorf("a poll of kind %s with %d options returned %v", kind, n, err)
 			}
 		}
 	}

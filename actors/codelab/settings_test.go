@@ -14,7 +14,7 @@ import (
 )
 
 // Each setting can be changed without changing another one. The audit trail names it.
-func TestEachSettingIsChangedByItself(t *testing.T) {
+func TestEachSettingChangesAlone(t *testing.T) {
 	text, number, yes := proto.String("text"), proto.Int32(7), proto.Bool(true)
 	for _, tc := range []struct {
 		body   Update
@@ -64,7 +64,7 @@ func TestEachSettingIsChangedByItself(t *testing.T) {
 		}
 		slices.Sort(differ)
 		if got := strings.Join(differ, ","); got != tc.member || !proto.Equal(edited.Codelab, l.meta) {
-			t.Errorf("%+v changes %s, and is answered with %v", tc.body, got, edited.Codelab)
+			t.Errorf("%+v changed %s, and returned %v", tc.body, got, edited.Codelab)
 		}
 		// The setting has the value that was sent.
 		sent, member := reflect.ValueOf(tc.body), fields.ByName(protoreflect.Name(strings.Split(tc.member, ",")[0]))
@@ -76,7 +76,7 @@ func TestEachSettingIsChangedByItself(t *testing.T) {
 					sent = e.Number()
 				}
 				if want := protoreflect.ValueOf(sent); !got.Equal(want) {
-					t.Errorf("%s is %v, not %v", tc.member, got, want)
+					t.Errorf("%s is %v, want %v", tc.member, got, want)
 				}
 			}
 		}
@@ -85,17 +85,17 @@ func TestEachSettingIsChangedByItself(t *testing.T) {
 			named = tc.member
 		}
 		if r := l.audits[len(l.audits)-1]; r.Metadata["fields"] != named {
-			t.Errorf("the audit trail says of %s: %v", tc.member, r)
+			t.Errorf("audit record of changing %s: %v", tc.member, r)
 		}
 	}
 	// A new setting needs a line above.
 	if n := reflect.TypeFor[Update]().NumField(); n != 24 {
-		t.Errorf("there are %d settings", n)
+		t.Errorf("Update has %d settings, want 24", n)
 	}
 }
 
 // An edit marks a codelab as updated in the list. Actions of attendees do not.
-func TestWhatMakesACodelabNewer(t *testing.T) {
+func TestWhichCommandsUpdateTheEditTime(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	ann := register(t, l, "Ann")
@@ -124,13 +124,13 @@ func TestWhatMakesACodelabNewer(t *testing.T) {
 			want = l.now.UnixMilli()
 		}
 		if v := l.Capture(); v.UpdatedAt != want || l.figures.UpdatedAt != want {
-			t.Errorf("after %T it is of %d, in the list of %d, and not of %d", tc.body, v.UpdatedAt, l.figures.UpdatedAt, want)
+			t.Errorf("after %T: UpdatedAt is %d, in the list %d, want %d", tc.body, v.UpdatedAt, l.figures.UpdatedAt, want)
 		}
 	}
 }
 
 // A deleted item is removed, and the other one of its kind stays.
-func TestADeletedItemIsGoneAlone(t *testing.T) {
+func TestADeletionRemovesOnlyItsItem(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	l.must(t, admin, Update{GuideMarkdown: proto.String("guide"), Questions: new(askingOpen)})
@@ -152,14 +152,14 @@ func TestADeletedItemIsGoneAlone(t *testing.T) {
 	}{
 		{said, func(id string) Body { return DeleteChat{MessageID: id} }, func(v *View, id string) bool { return v.ChatMessage(id) != nil }, func() {
 			if got := l.uses; len(got) != 1 {
-				t.Errorf("with one message left, these uploads are kept: %v", got)
+				t.Errorf("with one message left, the references are %v, want one", got)
 			}
 		}},
 		{material, func(id string) Body { return DeleteMaterial{MaterialID: id} }, func(v *View, id string) bool {
 			return find(v.Materials, id, (*pb.Material).GetId) != nil
 		}, func() {
 			if got := l.uses; len(got) != 1 {
-				t.Errorf("with one material left, these uploads are kept: %v", got)
+				t.Errorf("with one material left, the references are %v, want one", got)
 			}
 		}},
 		{submission, func(id string) Body { return DeleteSubmission{AttendeeID: ann.ID, SubmissionID: id} }, func(v *View, id string) bool {
@@ -172,40 +172,40 @@ func TestADeletedItemIsGoneAlone(t *testing.T) {
 		body := tc.delete(other)
 		l.must(t, admin, body)
 		if v := l.Capture(); !tc.there(v, one) || tc.there(v, other) {
-			t.Errorf("after %T the one is there: %v, the deleted one: %v", body, tc.there(v, one), tc.there(v, other))
+			t.Errorf("after %T: kept item present: %v, deleted item present: %v", body, tc.there(v, one), tc.there(v, other))
 		}
 		if tc.also != nil {
 			tc.also()
 		}
 		if _, err := l.do(Command{Caller: admin, Body: body}); err == nil {
-			t.Errorf("%T of what is gone is done", body)
+			t.Errorf("%T of a deleted item succeeded", body)
 		}
 		l.must(t, admin, tc.delete(one))
 		if v := l.Capture(); tc.there(v, one) || len(l.uses) != 0 {
-			t.Errorf("after both of %T it is there: %v, kept are %v", body, tc.there(v, one), l.uses)
+			t.Errorf("after the second %T: item present: %v, references %v", body, tc.there(v, one), l.uses)
 		}
 	}
 }
 
 // A codelab can be created with code of a known kind. The code can be deleted once.
-func TestACodelabBeginsWithItsCode(t *testing.T) {
+func TestACodelabCanBeCreatedWithCode(t *testing.T) {
 	for kind, ok := range map[string]bool{BranchWorkspace: true, FolderWorkspace: true, "": false, "tree": false} {
 		made := &CreateWorkspace{ID: "w", StructureType: kind, Heads: []*pb.WorkspaceHead{{Name: KeptHead, Tree: "t1"}}, Current: KeptHead}
 		l, later := newLab(), newLab()
 		_, err := l.do(Command{Caller: admin, Body: Create{Codelab: &pb.Codelab{Title: "Lab"}, Workspace: made}})
 		if (err == nil) != ok || ok && (l.workspace.GetId() != "w" || l.workspace.StructureType != kind || len(l.workspace.Heads) != 1) {
-			t.Errorf("%q: %v, with the code %v", kind, err, l.workspace)
+			t.Errorf("kind %q: %v, with the workspace %v", kind, err, l.workspace)
 		}
 		later.create(t, "one")
 		if _, err = later.do(Command{Caller: admin, Body: *made}); (err == nil) != ok {
-			t.Errorf("%q: %v", kind, err)
+			t.Errorf("creating a codelab with code of kind %q returned %v", kind, err)
 		}
 		if !ok {
 			continue
 		}
 		later.must(t, admin, DeleteWorkspace{})
 		if _, err = later.do(Command{Caller: admin, Body: DeleteWorkspace{}}); later.workspace != nil || reason(err) == 0 {
-			t.Errorf("after its deletion there is %v; deleted again: %v", later.workspace, err)
+			t.Errorf("after its deletion the workspace is %v; deleting it again returned %v", later.workspace, err)
 		}
 	}
 }
@@ -216,29 +216,29 @@ func TestWhichUploadsCanBeALogo(t *testing.T) {
 		"/uploads/" + strings.TrimSuffix(image, ".png") + ".svg": false,
 	} {
 		if name, ok := LogoName(url); ok != want || ok && "/uploads/"+name != url {
-			t.Errorf("%q names %q, %v", url, name, ok)
+			t.Errorf("LogoName(%q) = %q, %v", url, name, ok)
 		}
 	}
 }
 
-func TestWhatAnAnswerChooses(t *testing.T) {
+func TestChoicesOfAnAnswer(t *testing.T) {
 	for text, options := range map[string][]int32{"3": {3}, "[0,2]": {0, 2}} {
 		if got := ChoiceText(options); got != text || !slices.Equal(Choices(got), options) {
-			t.Errorf("%v are written %q, not %q", options, got, text)
+			t.Errorf("ChoiceText(%v) = %q, want %q", options, got, text)
 		}
 	}
 	for answer, want := range map[string][]int32{
 		"1": {1}, " 1 ": {1}, "[1]": {1}, "[2,0,2]": {0, 2}, "": nil, "a": nil, "[": nil, `[1,"b"]`: nil, "{}": nil, "9999999999": nil,
 	} {
 		if got := Choices(answer); !slices.Equal(got, want) {
-			t.Errorf("%q chooses %v, not %v", answer, got, want)
+			t.Errorf("Choices(%q) = %v, want %v", answer, got, want)
 		}
 	}
 }
 
 // If an id occurs twice, the first step or question keeps it together with its data. The second
 // gets a new id, because two with one id could not be distinguished.
-func TestAnIDThatComesTwiceIsOfTheFirst(t *testing.T) {
+func TestADuplicateIDStaysWithTheFirst(t *testing.T) {
 	l := newLab()
 	l.create(t, "one", "two")
 	one, two := l.steps[0].Id, l.steps[1].Id
@@ -246,7 +246,7 @@ func TestAnIDThatComesTwiceIsOfTheFirst(t *testing.T) {
 	ids := map[string]string{}
 	for _, st := range l.steps {
 		if other := ids[st.Id]; other != "" {
-			t.Errorf("%q has the id of %q", st.Title, other)
+			t.Errorf("%q has the same id as %q", st.Title, other)
 		}
 		ids[st.Id] = st.Title
 	}

@@ -44,16 +44,16 @@ func TestSharedBranchesFollowTheSettingAndThePointer(t *testing.T) {
 		var got []string
 		for _, h := range Shared(w, c.sharing, pointer) {
 			if h.Tree != "tree of "+h.Name {
-				t.Errorf("%s stands for %s", h.Name, h.Tree)
+				t.Errorf("branch %s has the tree %s", h.Name, h.Tree)
 			}
 			got = append(got, h.Name)
 		}
 		if s := strings.Join(got, " "); s != c.want {
-			t.Errorf("%v at %d shares %q, not %q", c.sharing, c.at, s, c.want)
+			t.Errorf("%v at step %d shares %q, want %q", c.sharing, c.at, s, c.want)
 		}
 	}
 	if got := Shared(nil, pb.Sharing_SHARING_ALL, nil); got != nil {
-		t.Errorf("no workspace shares %v", got)
+		t.Errorf("without a workspace, Shared returns %v", got)
 	}
 }
 
@@ -76,7 +76,7 @@ func TestCloneBeginsWithTheBranchOfThePointer(t *testing.T) {
 			heads = append(heads, &pb.WorkspaceHead{Name: name})
 		}
 		if got := BeginWith(heads, &pb.Pointer{StepNumber: c.at}); got != c.want {
-			t.Errorf("of %q at %d it begins with %q, not %q", c.shared, c.at, got, c.want)
+			t.Errorf("branches %q, pointer at %d: a clone begins with %q, want %q", c.shared, c.at, got, c.want)
 		}
 	}
 }

@@ -83,7 +83,7 @@ func (l *lab) do(cmd Command) (any, error) {
 		after := l.Capture()
 		for _, a := range before.Attendees.All() {
 			if before.Grants == after.Grants && !after.Stands(a.Id, a.Generation) {
-				panic("what was granted to an attendee has ended, and nobody is told")
+				panic("a command ended an attendee's access without a new Grants")
 			}
 		}
 	}()
@@ -97,7 +97,7 @@ func (l *lab) do(cmd Command) (any, error) {
 		l.seq++
 		l.Apply(l.seq, e)
 		if !bytes.Equal(b, pbwire.Encode(e)) {
-			panic("an event was changed when it was applied: others read the same one")
+			panic("applying an event changed it, but others read the same event")
 		}
 		l.events = append(l.events, stored)
 	}
@@ -141,7 +141,7 @@ func replay(s *State, from uint64, events []*pb.Event) *State {
 func same(t *rapid.T, what string, got, want *State) {
 	t.Helper()
 	if g, w := content(got), content(want); !proto.Equal(g, w) {
-		t.Fatalf("%s differs:\n got %v\nwant %v", what, g, w)
+		t.Fatalf("%s: wrong state:\n got %v\nwant %v", what, g, w)
 	}
 	for _, d := range [][2]any{
 		{got.byName, want.byName}, {got.byAttendee, want.byAttendee}, {got.openHelp, want.openHelp},
@@ -152,7 +152,7 @@ func same(t *rapid.T, what string, got, want *State) {
 		{got.pointer, want.pointer}, {got.updatedAt, want.updatedAt}, {got.settled, want.settled}, {fmt.Sprint(got.perStep), fmt.Sprint(want.perStep)},
 	} {
 		if fmt.Sprint(d[0]) != fmt.Sprint(d[1]) {
-			t.Fatalf("%s: derived %v, want %v", what, d[0], d[1])
+			t.Fatalf("%s: derived data %v, want %v", what, d[0], d[1])
 		}
 	}
 }
@@ -323,7 +323,7 @@ func TestAnySequenceOfCommands(t *testing.T) {
 			if err != nil {
 				var r *durable.Rejection
 				if !errors.As(err, &r) || r.Text == "" {
-					t.Fatalf("%T gave %v, which is not a rejection", cmd.Body, err)
+					t.Fatalf("%T returned %v, which is not a rejection", cmd.Body, err)
 				}
 				if !proto.Equal(before, content(l.State)) {
 					t.Fatalf("a rejected %T changed the state", cmd.Body)
@@ -354,7 +354,7 @@ func TestAnySequenceOfCommands(t *testing.T) {
 		for _, e := range l.events {
 			if r, changed := clean(e); changed {
 				if _, again := clean(r); again {
-					t.Fatalf("erasing %T twice is not the same as once", e.Body)
+					t.Fatalf("erasing %T again changes it", e.Body)
 				}
 			}
 		}
@@ -368,7 +368,7 @@ func checkOverlap(t *rapid.T, s *State, made *pb.Thread) {
 	for _, o := range s.threads.All() {
 		if o.Id != made.Id && o.TargetType == made.TargetType && o.TargetStepId == made.TargetStepId && !s.stale(o) &&
 			o.StartOffset < made.EndOffset && o.EndOffset > made.StartOffset {
-			t.Fatalf("thread %s overlaps %s", made.AnchorKey, o.AnchorKey)
+			t.Fatalf("the new thread %s overlaps %s", made.AnchorKey, o.AnchorKey)
 		}
 	}
 }
@@ -387,23 +387,23 @@ func checkInvariants(t *rapid.T, s *State) {
 	}
 	for _, a := range s.attendees.All() {
 		if k := naming.Key(a.Name); names[k] {
-			t.Fatalf("two attendees are called %s", k)
+			t.Fatalf("two attendees have the name %s", k)
 		} else {
 			names[k] = true
 		}
 		if n := int32(max(len(s.steps), 1)); a.CurrentStep < 1 || a.CurrentStep > n || a.FurthestStep > n || a.FurthestStep < a.CurrentStep && a.FurthestStep < 1 {
-			t.Fatalf("attendee on step %d of %d", a.CurrentStep, n)
+			t.Fatalf("an attendee is on step %d of %d", a.CurrentStep, n)
 		}
 	}
 	for _, n := range s.perStep {
 		people += n
 	}
 	if len(s.steps) > 0 && people != s.attendees.Len() {
-		t.Fatalf("%d people on steps, %d attendees", people, s.attendees.Len())
+		t.Fatalf("%d people are counted on steps, but there are %d attendees", people, s.attendees.Len())
 	}
 	for _, a := range s.threads.All() {
 		if len(a.Messages) == 0 {
-			t.Fatalf("an empty thread stays")
+			t.Fatalf("a thread without messages is kept")
 		}
 	}
 }

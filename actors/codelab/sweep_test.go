@@ -37,7 +37,7 @@ func TestASweepReportsOnlyLogsThatStayUnlisted(t *testing.T) {
 		listed bool // the row is there after the log was read
 		errors int
 	}{
-		"unlisted": {errors: 1}, "listed meanwhile": {listed: true}, "another node has it": {owned: true},
+		"never listed": {errors: 1}, "listed meanwhile": {listed: true}, "another node has it": {owned: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, nodes := memory.Share(2)
@@ -87,7 +87,7 @@ func TestASweepReportsOnlyLogsThatStayUnlisted(t *testing.T) {
 			}
 			defer ws.Close(context.Background())
 			if n := bytes.Count(out.Bytes(), []byte("\n")); n != tc.errors {
-				t.Errorf("%d lines: %s", n, out.String())
+				t.Errorf("%d log lines: %s", n, out.String())
 			}
 			left := 0
 			if err := nodes[0].Actors("codelab/", func(string) bool { left++; return true }); err != nil || left != 1 {

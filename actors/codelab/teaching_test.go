@@ -49,7 +49,7 @@ func anyTeachingCommand(t *rapid.T, cmd *Command, step int32, word, whom string)
 func checkFigures(t *rapid.T, l *lab) {
 	t.Helper()
 	if int(l.figures.Attendees) != l.attendees.Len() || l.figures.UpdatedAt != l.updatedAt {
-		t.Fatalf("the list says %v, there are %d, edited at %d", l.figures, l.attendees.Len(), l.updatedAt)
+		t.Fatalf("the list has %v; the state has %d attendees, edited at %d", l.figures, l.attendees.Len(), l.updatedAt)
 	}
 }
 
@@ -63,17 +63,17 @@ func checkTeaching(t *rapid.T, s *State) {
 			continue
 		}
 		if p.State == pb.PulseState_PULSE_STATE_NONE || p.StepId != s.stepID(p.StepNumber) || p.At == 0 {
-			t.Fatalf("the pulse %v of steps %v", p, s.steps)
+			t.Fatalf("the pulse %v does not fit the steps %v", p, s.steps)
 		}
 	}
 	if count != s.pulses {
-		t.Fatalf("counted are %v, there are %v", s.pulses, count)
+		t.Fatalf("pulses are counted as %v, but there are %v", s.pulses, count)
 	}
 	if p := s.pointer; p != nil && (p.StepId == "" || p.StepId != s.stepID(p.StepNumber)) {
-		t.Fatalf("the pointer %v of steps %v", p, s.steps)
+		t.Fatalf("the pointer %v does not fit the steps %v", p, s.steps)
 	}
 	if s.pin != nil && s.pin.Message == "" {
-		t.Fatalf("an empty pin")
+		t.Fatalf("there is a pin without a message")
 	}
 }
 
@@ -168,28 +168,28 @@ func TestEventsOfLiveTeaching(t *testing.T) {
 		{Command{Caller: admin, Body: Remove{AttendeeID: ann.Id}}, []string{"Removed", "ChatGone"}},
 	} {
 		if got := l.says(t, tc.cmd); !slices.Equal(got, tc.want) {
-			t.Errorf("%d: %v made %v, want %v", i, tc.cmd, got, tc.want)
+			t.Errorf("command %d, %v, made %v, want %v", i, tc.cmd, got, tc.want)
 		}
 	}
 }
 
-func TestAPinKeepsTheFileThatItShows(t *testing.T) {
+func TestAPinKeepsItsFile(t *testing.T) {
 	l, _, _ := taught(t)
 	for _, text := range []*string{proto.String("see /uploads/" + image), nil} {
 		l.says(t, Command{Caller: admin, Body: SetPin{Message: text}})
 		if kept := l.uses["uploaduses "+image+" lab "+string(files.ByText)]; kept != (text != nil) {
-			t.Errorf("pinned %v, the file is kept: %v", text, l.uses)
+			t.Errorf("with the pin %v the references are %v", text, l.uses)
 		}
 	}
 }
 
-func TestADeletedCodelabLeavesNoFigures(t *testing.T) {
+func TestADeletionRemovesTheListsFigures(t *testing.T) {
 	l, _, _ := taught(t)
 	if l.figures.GetAttendees() != 2 {
-		t.Errorf("the list says %v", l.figures)
+		t.Errorf("the list has the figures %v", l.figures)
 	}
 	if l.says(t, Command{Caller: admin, Body: Delete{}}); l.figures != nil {
-		t.Errorf("after the deletion it says %v", l.figures)
+		t.Errorf("after the deletion the list has the figures %v", l.figures)
 	}
 }
 
@@ -199,22 +199,22 @@ func TestPermissionsOfLiveTeaching(t *testing.T) {
 		cmd  Command
 		want durable.Reason
 	}{
-		"a facilitator's pulse":    {Command{Caller: admin, Body: SetPulse{State: 1}}, durable.Forbidden},
-		"no such state":            {pulse(ann, 4), durable.Invalid},
-		"an attendee's broadcast":  {Command{Body: PostChat{Message: "m", Broadcast: true}}, durable.Forbidden},
-		"an attendee's pin":        {Command{Body: SetPin{Message: proto.String("m")}}, durable.Forbidden},
-		"an empty pin":             {Command{Caller: admin, Body: SetPin{Message: proto.String(" ")}}, durable.Invalid},
-		"an attendee's pointer":    {Command{Body: Point{StepNumber: proto.Int32(1)}}, durable.Forbidden},
-		"a step that is not there": {Command{Caller: admin, Body: Point{StepNumber: proto.Int32(3)}}, durable.Invalid},
-		"an attendee's offer":      {Command{Body: OfferHelp{AttendeeID: bob.Id}}, durable.Forbidden},
-		"an offer to nobody":       {Command{Caller: admin, Body: OfferHelp{AttendeeID: "x"}}, durable.Missing},
+		"a facilitator's pulse":   {Command{Caller: admin, Body: SetPulse{State: 1}}, durable.Forbidden},
+		"an unknown state":        {pulse(ann, 4), durable.Invalid},
+		"an attendee's broadcast": {Command{Body: PostChat{Message: "m", Broadcast: true}}, durable.Forbidden},
+		"an attendee's pin":       {Command{Body: SetPin{Message: proto.String("m")}}, durable.Forbidden},
+		"an empty pin":            {Command{Caller: admin, Body: SetPin{Message: proto.String(" ")}}, durable.Invalid},
+		"an attendee's pointer":   {Command{Body: Point{StepNumber: proto.Int32(1)}}, durable.Forbidden},
+		"a missing step":          {Command{Caller: admin, Body: Point{StepNumber: proto.Int32(3)}}, durable.Invalid},
+		"an attendee's offer":     {Command{Body: OfferHelp{AttendeeID: bob.Id}}, durable.Forbidden},
+		"an unknown attendee":     {Command{Caller: admin, Body: OfferHelp{AttendeeID: "x"}}, durable.Missing},
 	} {
 		if tc.cmd.Caller == nil {
 			tc.cmd.Caller = attendeeCaller(ann)
 		}
 		var r *durable.Rejection
 		if _, err := l.do(tc.cmd); !errors.As(err, &r) || r.Reason != tc.want {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: the command returned %v", name, err)
 		}
 	}
 }
@@ -231,7 +231,7 @@ func TestARepeatedReferenceGetsTheSeqOfTheLastEvent(t *testing.T) {
 	l.says(t, pulse(ann, 1))
 	d, err := l.Decide(move, durable.Env{Now: l.now, Seq: l.seq + 1})
 	if err != nil || d.Seq != at || len(d.Events) != 0 {
-		t.Errorf("repeated it is %d with %d events, %v; it was %d", d.Seq, len(d.Events), err, at)
+		t.Errorf("repeated: seq %d with %d events, %v; want seq %d", d.Seq, len(d.Events), err, at)
 	}
 }
 
@@ -244,24 +244,24 @@ func TestIndividualNoticesAreBounded(t *testing.T) {
 	}
 	gone := call{s: l.State}.chatGone(ann.Id)
 	if first, last := gone[0].GetChatGone().MessageId, gone[len(gone)-1].GetChatGone().MessageId; len(gone) != maxGone || first != "00001004" || last != "00000005" {
-		t.Errorf("%d messages from %s to %s", len(gone), first, last)
+		t.Errorf("%d notices about messages, from %s to %s", len(gone), first, last)
 	}
 	for i := range maxGone + 5 {
 		l.threads.Append(&pb.Thread{Id: fmt.Sprint(i), Messages: []*pb.Comment{{AuthorId: "another"}, {AuthorId: ann.Id}}})
 	}
 	if n := len(call{s: l.State}.commentsGone(ann.Id)); n != maxGone || len(call{s: l.State}.commentsGone("nobody")) != 0 {
-		t.Errorf("%d threads", n)
+		t.Errorf("%d notices about threads", n)
 	}
 	for i := range maxPulsesTold + 5 {
 		l.applyRegistered(1, &pb.Attendee{Id: fmt.Sprint("p", i), Name: fmt.Sprint("p", i), CurrentStep: 1, Pulse: &pb.Pulse{State: 1, StepNumber: 1, StepId: l.steps[0].Id}})
 	}
 	if n := len(call{s: l.State}.pulsesOver(nil)); n != maxPulsesTold {
-		t.Errorf("%d pulses", n)
+		t.Errorf("%d notices about pulses", n)
 	}
 }
 
 // Messages of facilitators to the room are kept with their author and can be removed.
-func TestWhatTheRoomIsShownIsKeptWhole(t *testing.T) {
+func TestProjectorAndPinSettingsAreStored(t *testing.T) {
 	l, _, _ := taught(t)
 	ends := l.now.Add(time.Minute).UnixMilli()
 	for _, tc := range []struct {
@@ -287,13 +287,13 @@ func TestWhatTheRoomIsShownIsKeptWhole(t *testing.T) {
 		l.must(t, admin, tc.body)
 		v := l.Capture()
 		if got := fmt.Sprint(tc.is(v)); got != tc.want || v.Changed.Codelab == before {
-			t.Errorf("after %T it is %s, not %s; its version was %d and is %d", tc.body, got, tc.want, before, v.Changed.Codelab)
+			t.Errorf("after %T: %s, want %s; the version was %d and is %d", tc.body, got, tc.want, before, v.Changed.Codelab)
 		}
 	}
 }
 
 // A pulse is removed with its step, even without a notice. Only the first of many people get one.
-func TestAPulseGoesWithItsStep(t *testing.T) {
+func TestAPulseIsRemovedWithItsStep(t *testing.T) {
 	l, ann, bob := taught(t)
 	one, two := l.steps[0].Id, l.steps[1].Id
 	l.must(t, attendeeCaller(ann), SetPulse{State: pb.PulseState_PULSE_STATE_SLOW})
@@ -304,7 +304,7 @@ func TestAPulseGoesWithItsStep(t *testing.T) {
 		v := l.Capture()
 		got := fmt.Sprint(v.Attendee(ann.Id).Pulse.GetStepNumber(), v.Attendee(bob.Id).Pulse.GetStepNumber())
 		if v.Pulses != (Pulses{Fine: fine, Slow: slow}) || got != numbers {
-			t.Errorf("%s: counted are %+v, on steps %s", what, v.Pulses, got)
+			t.Errorf("%s: pulses %+v, on the steps %s", what, v.Pulses, got)
 		}
 	}
 	expect("at first", 1, 1, "1 2")
@@ -318,7 +318,7 @@ func TestAPulseGoesWithItsStep(t *testing.T) {
 
 // The projector shows neither waiting nor hidden questions. Otherwise everybody would see a
 // question before a facilitator has approved it.
-func TestTheProjectorShowsPublicQuestions(t *testing.T) {
+func TestTheProjectorShowsOnlyPublicQuestions(t *testing.T) {
 	for state, shown := range map[pb.QuestionState]bool{
 		questionWaiting: false, questionOpen: true, questionAnswered: true, questionHidden: false,
 	} {
@@ -334,7 +334,7 @@ func TestTheProjectorShowsPublicQuestions(t *testing.T) {
 			l.refused(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: q}, durable.Conflict, "")
 		}
 		if got := l.Capture().Spotlight.GetId() == q; got != shown {
-			t.Errorf("one that is %v is shown: %v", state, got)
+			t.Errorf("a question in state %v is on the projector: %v", state, got)
 		}
 		// A question that the room can no longer see leaves the projector, for any reason.
 		if shown {
@@ -343,7 +343,7 @@ func TestTheProjectorShowsPublicQuestions(t *testing.T) {
 				l.must(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: q})
 				l.must(t, admin, ChangeQuestion{QuestionID: q, State: &later})
 				if got := l.Capture().Spotlight.GetId(); got != "" {
-					t.Errorf("one that was %v and is %v is shown still", state, later)
+					t.Errorf("a question that went from %v to %v is still on the projector", state, later)
 				}
 			}
 		}

@@ -42,27 +42,27 @@ func TestTasksAreTicked(t *testing.T) {
 	before := l.Capture()
 	l.must(t, lin, l.tick(0, 0, false))
 	if got := l.ticked(lin); got != "[1a 2a]" {
-		t.Error("ticked is", got)
+		t.Error("Lin's ticks are", got)
 	}
 	if n := Ticks(before.Attendee(lin.ID)); n != 3 {
-		t.Error("a view that was taken before has", n)
+		t.Error("an earlier view has ticks:", n)
 	}
 	if n := l.Capture().TaskCount(); n != 4 {
-		t.Error("there are", n)
+		t.Error("the number of tasks is", n)
 	}
 	l.must(t, lin, l.tick(1, 0, false))
 	if got := l.Capture().Attendee(lin.ID).Ticks; len(got) != 1 {
-		t.Error("of a step without ticks remains", got)
+		t.Error("a step without ticks is kept:", got)
 	}
 
 	// Repeating a tick changes nothing.
 	for _, again := range []Tick{l.tick(0, 2, true), l.tick(0, 0, false)} {
 		if kinds := l.says(t, Command{Caller: lin, Body: again}); len(kinds) != 0 {
-			t.Error("the same again leads to", kinds)
+			t.Error("repeating a tick made", kinds)
 		}
 	}
 	if got := l.ticked(max); got != "[]" {
-		t.Error("of somebody else there is", got)
+		t.Error("another attendee has the ticks", got)
 	}
 
 	l.refused(t, lin, Tick{StepID: l.Capture().Steps[0].Id, Item: "2e7d2c03a9507ae2", Done: true}, durable.Missing, "no task") // c, of the notes
@@ -73,7 +73,7 @@ func TestTasksAreTicked(t *testing.T) {
 	l.refused(t, lin, l.tick(0, 0, true), durable.Conflict, "ended")
 }
 
-func TestTicksGoWithTheirTasks(t *testing.T) {
+func TestTicksFollowTheirTasks(t *testing.T) {
 	l := newLab()
 	l.create(t)
 	l.must(t, admin, ReplaceSteps{Steps: []*pb.Step{{Title: "A", ContentMarkdown: "- [ ] a\n- [ ] b\n- [ ] b\n"}, {Title: "B", ContentMarkdown: "- [ ] c\n"}, {Title: "C", ContentMarkdown: "- [ ] d\n"}}})
@@ -96,14 +96,14 @@ func TestTicksGoWithTheirTasks(t *testing.T) {
 		return []*pb.Step{s[2], s[0], s[1]}
 	})
 	if got := l.ticked(lin); got != "[1d 2b 2a 2b 3c]" {
-		t.Error("with steps that moved", got)
+		t.Error("after the steps moved, the ticks are", got)
 	}
 	steps(func(s []*pb.Step) []*pb.Step {
 		s[1].ContentMarkdown = "- [ ] a\n- [ ] b\n"
 		return s[1:]
 	})
 	if got := l.ticked(lin); got != "[1a 1b 2c]" {
-		t.Error("without a task and a step", got)
+		t.Error("after a task and a step were removed, the ticks are", got)
 	}
 	// A task that was removed and added again is not ticked.
 	steps(func(s []*pb.Step) []*pb.Step {
@@ -112,10 +112,10 @@ func TestTicksGoWithTheirTasks(t *testing.T) {
 		return s
 	})
 	if got := l.ticked(lin); got != "[1a 1b]" {
-		t.Error("with a task that came back", got)
+		t.Error("after a task was added again, the ticks are", got)
 	}
 	l.must(t, admin, Publish{Title: "Lab", Steps: []*pb.Step{{Title: "A", ContentMarkdown: "- [ ] b\n"}}})
 	if got := l.ticked(lin); got != "[1b]" {
-		t.Error("with a version of the text", got)
+		t.Error("after publishing a version, the ticks are", got)
 	}
 }

@@ -9,9 +9,9 @@ import (
 
 // Earlier, an event of a newer program was skipped: the state, and the next stored snapshot,
 // silently lacked it.
-func TestAnEventOfANewerProgramIsNotPassedOver(t *testing.T) {
+func TestAnEventOfANewerProgramIsAnError(t *testing.T) {
 	record := []byte{8, 1, 0xfa, 0x3e, 2, 8, 1} // at = 1, and a body with the number 1007
 	if _, err := ParseEvent(record); !errors.Is(err, durable.ErrUnknownEvent) {
-		t.Errorf("got %v", err)
+		t.Errorf("parsing an unknown event returned %v", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // A webhook event contains the data that its receiver needs: the person, the request, the step and
 // the result. Simulated attendees cause no events.
-func TestWhatWebhooksHearOf(t *testing.T) {
+func TestWebhookEventsContainTheirData(t *testing.T) {
 	l := newLab()
 	l.create(t)
 	l.must(t, admin, ReplaceSteps{Steps: []*pb.Step{{Title: "one", ContentMarkdown: declaring("a")}, {Title: "two"}}})
@@ -50,7 +50,7 @@ func TestWhatWebhooksHearOf(t *testing.T) {
 		}
 		kind, data := before.webhookEvent(l.events[from])
 		if want := tc.want(); kind != tc.kind || !proto.Equal(data, want) {
-			t.Errorf("%d: of %T is heard %s %v, not %s %v", i, tc.body, kind, data, tc.kind, want)
+			t.Errorf("command %d, %T: webhook event %s %v, want %s %v", i, tc.body, kind, data, tc.kind, want)
 		}
 	}
 	simulated := &pb.Attendee{Id: "s", Name: "s", Simulated: true}
@@ -60,7 +60,7 @@ func TestWhatWebhooksHearOf(t *testing.T) {
 		{Body: &pb.Event_Completed{Completed: &pb.Completed{AttendeeId: "s"}}},
 	} {
 		if kind, data := l.webhookEvent(e); data != nil {
-			t.Errorf("of %v is heard %s %v", e, kind, data)
+			t.Errorf("event %v of a simulated attendee: webhook event %s %v", e, kind, data)
 		}
 		if e.GetRegistered() != nil {
 			l.seq++

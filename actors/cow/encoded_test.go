@@ -9,7 +9,7 @@ import (
 
 // A value for a moment is computed once per variant and coding, however many callers request it.
 // Another moment computes it again.
-func TestValueOfAMomentIsMadeOnce(t *testing.T) {
+func TestTheValueOfAMomentIsComputedOnce(t *testing.T) {
 	var e cow.Encoded
 	made := 0
 	get := func(slot, coding int, at int64) string {
@@ -29,7 +29,7 @@ func TestValueOfAMomentIsMadeOnce(t *testing.T) {
 				want++
 				for range 3 {
 					if got := get(slot, coding, at); got != fmt.Sprint(slot, coding, at) || made != want {
-						t.Errorf("slot %d, coding %d at %d: %q, made %d times, not %d", slot, coding, at, got, made, want)
+						t.Errorf("slot %d, coding %d at %d: %q, computed %d times, want %d", slot, coding, at, got, made, want)
 					}
 				}
 			}

@@ -47,7 +47,7 @@ func TestCapturesNeverChange(t *testing.T) {
 				want := len(model)
 				model = slices.DeleteFunc(model, func(x int) bool { return !odd(x) })
 				if got := v.Filter(odd); got != want-len(model) {
-					t.Fatalf("removed %d, want %d", got, want-len(model))
+					t.Fatalf("Filter removed %d elements, want %d", got, want-len(model))
 				}
 			},
 			"capture": func(t *rapid.T) {
@@ -55,7 +55,7 @@ func TestCapturesNeverChange(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				if v.Len() != len(model) {
-					t.Fatalf("length %d, want %d", v.Len(), len(model))
+					t.Fatalf("the length is %d, want %d", v.Len(), len(model))
 				}
 				for i, want := range model {
 					if v.At(i) != want {
@@ -64,7 +64,7 @@ func TestCapturesNeverChange(t *testing.T) {
 				}
 				for _, c := range captures {
 					if !slices.Equal(values(c.view), c.want) || c.view.Len() != len(c.want) {
-						t.Fatalf("a capture changed")
+						t.Fatalf("an earlier capture changed")
 					}
 				}
 			},
@@ -84,22 +84,22 @@ func TestEncodeReusesOnlyUnchangedPages(t *testing.T) {
 	calls = 0
 	second := v.Capture().Encode(nil, 0, enc)
 	if calls != 1 {
-		t.Errorf("encoded %d pages after a change of one", calls)
+		t.Errorf("%d pages were encoded after a change of one", calls)
 	}
 	if first[70] != 70 || second[70] != 255 || len(second) != 200 {
-		t.Errorf("wrong content: %d, %d, %d bytes", first[70], second[70], len(second))
+		t.Errorf("wrong contents: element 70 is %d, then %d, %d bytes", first[70], second[70], len(second))
 	}
 }
 
 // Filter once called the function twice per element. Functions that counted their calls, such as
 // the bounds of the chat and of settled help requests, then removed nothing.
-func TestFilterAsksOnceForEach(t *testing.T) {
+func TestFilterCallsItsFunctionOncePerElement(t *testing.T) {
 	var v Vector[int]
 	for i := range 1000 {
 		v.Append(i)
 	}
 	over := 300
 	if removed := v.Filter(func(int) bool { over--; return over < 0 }); removed != 300 || v.Len() != 700 || v.At(0) != 300 || v.At(699) != 999 {
-		t.Errorf("removed %d, left are %d from %d on", removed, v.Len(), v.At(0))
+		t.Errorf("removed %d, left are %d starting with %d", removed, v.Len(), v.At(0))
 	}
 }

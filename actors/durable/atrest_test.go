@@ -17,19 +17,19 @@ import (
 
 // An actor that is read but gets no commands does not rest. Otherwise each reader would wait until
 // it is loaded.
-func TestAnActorThatIsReadDoesNotRest(t *testing.T) {
+func TestReadsKeepAnActorFromResting(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := start(t, store(t), kind(), durable.Options{IdleAfter: 20 * time.Second})
 		first := get(t, h, "a")
 		for range 6 {
 			time.Sleep(15 * time.Second)
 			if hd := get(t, h, "a"); hd != first {
-				t.Fatal("it was at rest")
+				t.Fatal("an actor that is read went to rest")
 			}
 		}
 		time.Sleep(time.Minute)
 		if h.Peek("a") != nil {
-			t.Error("it does not rest when nobody reads it")
+			t.Error("the actor does not rest although nobody reads it")
 		}
 	})
 }
@@ -45,7 +45,7 @@ func recordOf(bytes int) string {
 
 // A large state is written once half of its size has been appended, and a small one after a number
 // of events. The cost of snapshots is therefore proportional to that of the log.
-func TestALargeStateIsWrittenLessOften(t *testing.T) {
+func TestALargeStateIsStoredLessOften(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		k := kind()
 		k.EncodeState = func(v *sumView) ([]byte, error) {
@@ -65,17 +65,17 @@ func TestALargeStateIsWrittenLessOften(t *testing.T) {
 
 // Stopping writes a snapshot only if it saves the next start enough time. A server with many
 // codelabs could not write a snapshot of each.
-func TestAStopWritesWhatIsWorthIt(t *testing.T) {
+func TestAStopStoresASnapshotOnlyIfItSavesEnough(t *testing.T) {
 	for name, tc := range map[string]struct {
 		events []string
 		want   int64
 	}{
-		"few":            {numbers(1, 63), 0},
-		"many":           {numbers(1, 64), 1},
-		"nearly large":   {[]string{recordOf(64<<10 - 1)}, 0},
-		"large":          {[]string{recordOf(64 << 10)}, 1},
-		"large together": {[]string{recordOf(32 << 10), recordOf(32 << 10)}, 1},
-		"none":           {nil, 0},
+		"few events":                         {numbers(1, 63), 0},
+		"many events":                        {numbers(1, 64), 1},
+		"a nearly large event":               {[]string{recordOf(64<<10 - 1)}, 0},
+		"a large event":                      {[]string{recordOf(64 << 10)}, 1},
+		"two events that are large together": {[]string{recordOf(32 << 10), recordOf(32 << 10)}, 1},
+		"no events":                          {nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestAStopWritesWhatIsWorthIt(t *testing.T) {
 					t.Fatal(err)
 				}
 				if n := h.Stats().Snapshots.Load(); n != tc.want {
-					t.Errorf("%d snapshots", n)
+					t.Errorf("stopping wrote %d snapshots", n)
 				}
 			})
 		})
@@ -96,7 +96,7 @@ func TestAStopWritesWhatIsWorthIt(t *testing.T) {
 }
 
 // Giving an actor to its current owner changes nothing.
-func TestAnActorIsNotGivenToItsOwner(t *testing.T) {
+func TestGivingAnActorToItsOwnerChangesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.Patience = time.Hour, time.Hour })
 		hd := get(t, c.hosts[0], "a")
@@ -104,7 +104,7 @@ func TestAnActorIsNotGivenToItsOwner(t *testing.T) {
 		c.hosts[0].GiveTo(hd, c.nodes[0].Node())
 		synctest.Wait()
 		if n := c.hosts[0].Stats().Takeovers.Load(); n != 0 || !hd.Owns() {
-			t.Errorf("it was taken %d times", n)
+			t.Errorf("the actor was taken over %d times, or its owner lost it", n)
 		}
 		ask(t, hd, "1")
 	})
@@ -112,7 +112,7 @@ func TestAnActorIsNotGivenToItsOwner(t *testing.T) {
 
 // A command that reached nobody is sent again, even if it must not be repeated, because it was not
 // executed.
-func TestACommandThatReachedNobodyIsSentAgain(t *testing.T) {
+func TestAnUndeliveredCommandIsSentAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var fail atomic.Int32
 		c := newClanWith(t, 2, func(o *durable.Options) {
@@ -123,16 +123,16 @@ func TestACommandThatReachedNobodyIsSentAgain(t *testing.T) {
 		copied := get(t, c.hosts[1], "a")
 		fail.Store(2)
 		if v := ask(t, copied, "1"); v != "1" {
-			t.Errorf("answered %v", v)
+			t.Errorf("the command returned %v, want 1", v)
 		}
 		if got := c.sum(0); got != 2 || fail.Load() >= 0 {
-			t.Errorf("the sum is %d; %d questions were to fail yet", got, fail.Load())
+			t.Errorf("the sum is %d, want 2; %d more requests were to fail", got, fail.Load())
 		}
 	})
 }
 
 // An actor that cannot erase does not stop the others. They erase, and then the error names it.
-func TestAQuarantineDoesNotEndTheErasingOfOthers(t *testing.T) {
+func TestAQuarantineDoesNotStopErasingInOtherActors(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		j, k := store(t), eraser(nil)
 		k.EncodeState = func(*sumView) ([]byte, error) { return nil, errors.New("no snapshot") }
@@ -162,23 +162,23 @@ func TestAQuarantineDoesNotEndTheErasingOfOthers(t *testing.T) {
 		go func() { done <- h.FinishErasing(context.Background()) }()
 		time.Sleep(time.Second)
 		if len(done) > 0 {
-			t.Errorf("it waits no more: %v", <-done)
+			t.Errorf("FinishErasing ended early: %v", <-done)
 			close(goOn)
 			return
 		}
 		close(goOn)
 		if err := <-done; !errors.Is(err, durable.ErrQuarantined) {
-			t.Errorf("got %v", err)
+			t.Errorf("FinishErasing returned %v, want ErrQuarantined", err)
 		}
 		if got := held(t, j, "tally/b"); got != "gone 0" {
-			t.Errorf("the log holds %q", got)
+			t.Errorf("the log contains %q, want the erased record and 0", got)
 		}
 	})
 }
 
 // If an actor goes to rest just as a command reaches its owner, the next owner executes the
 // command. That also holds for commands that must not be repeated, because it was not executed.
-func TestACommandThatMeetsARestingActorGoesOn(t *testing.T) {
+func TestACommandDuringARestIsExecutedByTheNextOwner(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var hosts []*host
 		rested := false
@@ -209,7 +209,7 @@ func TestACommandThatMeetsARestingActorGoesOn(t *testing.T) {
 		ask(t, get(t, hosts[0], "a"), "1")
 		ask(t, get(t, hosts[1], "a"), "1")
 		if hd := get(t, hosts[1], "a"); !rested || !hd.Owns() || hd.View().sum != 2 {
-			t.Errorf("it rested: %v, is owned by the next: %v, and has the sum %d", rested, hd.Owns(), hd.View().sum)
+			t.Errorf("it went to rest: %v; the next node owns it: %v; the sum is %d, want 2", rested, hd.Owns(), hd.View().sum)
 		}
 	})
 }

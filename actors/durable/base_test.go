@@ -27,7 +27,7 @@ func erasers() durable.Kind[string, string, sumView] { return eraser(nil) }
 
 // A follower that was cut off while its owner erased must load the rewritten log. Earlier it
 // applied the rewritten records and showed 1 instead of 3 at the same position, permanently.
-func TestAFollowerLoadsALogThatWasRewritten(t *testing.T) {
+func TestAFollowerLoadsARewrittenLog(t *testing.T) {
 	inBubble(t, func(t *testing.T) { // no beat asks into the cut link
 		// With a long patience the follower reads the log only because the link was restored.
 		c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.Patience = time.Hour })
@@ -35,31 +35,31 @@ func TestAFollowerLoadsALogThatWasRewritten(t *testing.T) {
 		c.net.Repair("n1", "n2")
 		c.net.Repair("n2", "n1")
 		if got := c.sum(1); got != 3 {
-			t.Errorf("the follower shows %d", got)
+			t.Errorf("the follower shows %d, want 3", got)
 		}
 		if n := c.hosts[1].Stats().Divergences.Load(); n != 0 {
-			t.Errorf("it differed %d times", n)
+			t.Errorf("the replica diverged %d times, want 0", n)
 		}
 	})
 }
 
 // A follower that cannot reach its owner sends the events of the log to its clients. A rewritten
 // log must not be applied to its state.
-func TestAnUnheardFollowerLoadsALogThatWasRewritten(t *testing.T) {
+func TestACutOffFollowerLoadsARewrittenLog(t *testing.T) {
 	c := newClanOf(t, 2, erasers, func(*durable.Options) {})
 	apart(t, c)
-	eventually(t, "the copy is where the log ends", func() bool {
+	eventually(t, "the replica at the end of the log", func() bool {
 		_, seq := c.hosts[1].Peek("a").ViewAt()
 		return seq == 4
 	})
 	if got := c.hosts[1].Peek("a").View().sum; got != 3 {
-		t.Errorf("it shows %d", got)
+		t.Errorf("the replica shows %d, want 3", got)
 	}
 }
 
 // A node that takes over an actor continues from its replica, unless the log was rewritten beyond
 // it. Earlier, acknowledged attendees were lost on all nodes in this case.
-func TestATakeoverLoadsALogThatWasRewritten(t *testing.T) {
+func TestATakeoverLoadsARewrittenLog(t *testing.T) {
 	inBubble(t, func(t *testing.T) { // no beat asks into the cut link
 		c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.Patience = time.Hour })
 		apart(t, c)
@@ -72,7 +72,7 @@ func TestATakeoverLoadsALogThatWasRewritten(t *testing.T) {
 			return err == nil && hd.Owns()
 		})
 		if got := c.sum(1); got != 3 {
-			t.Errorf("the new owner shows %d", got)
+			t.Errorf("the new owner shows %d, want 3", got)
 		}
 	})
 }
@@ -95,7 +95,7 @@ func (f forging) Listen(subject string, fn func(from string, data []byte)) (func
 
 // A replica that differs from its owner is detected at the owner's next position, reloaded and
 // counted. The second time within a minute, the node reads only from the store.
-func TestACopyThatDiffersIsDropped(t *testing.T) {
+func TestADivergedReplicaIsDropped(t *testing.T) {
 	var forge atomic.Bool
 	c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Bus = forging{o.Cluster.Bus, &forge} })
 	ask(t, get(t, c.hosts[0], "a"), "1")
@@ -106,29 +106,29 @@ func TestACopyThatDiffersIsDropped(t *testing.T) {
 		ask(t, get(t, c.hosts[0], "a"), "1")
 		// A read requests the owner's position, so it never shows the wrong replica.
 		if got := c.sum(1); got != int(n)+1 {
-			t.Errorf("the copy shows %d", got)
+			t.Errorf("the replica shows %d after a forged record", got)
 		}
 		if got := c.hosts[1].Stats().Divergences.Load(); got != n {
-			t.Errorf("%d copies differed, want %d", got, n)
+			t.Errorf("the replica diverged %d times, want %d", got, n)
 		}
 	}
 	if d := copies().Distrusted; len(d) != 1 || d[0] != "a" {
-		t.Errorf("distrusted are %v", d)
+		t.Errorf("the distrusted actors are %v, want a", d)
 	}
 	for n := range 5 {
 		ask(t, get(t, c.hosts[0], "a"), "1")
 		if got := c.sum(1); got != n+4 {
-			t.Errorf("from the store it shows %d, want %d", got, n+4)
+			t.Errorf("read from the store, the sum is %d, want %d", got, n+4)
 		}
 	}
 	if got := c.hosts[1].Stats().Divergences.Load(); got != 2 {
-		t.Errorf("%d copies differed", got)
+		t.Errorf("the replica diverged %d times, want 2", got)
 	}
 }
 
 // The hash covers the records as they were appended. Neither erasing nor a restart changes it, so
 // all nodes have the same hash at one position.
-func TestRewritingDoesNotChangeTheHash(t *testing.T) {
+func TestRewritingALogDoesNotChangeItsHash(t *testing.T) {
 	c := newClanOf(t, 3, erasers, func(*durable.Options) {})
 	for range 3 {
 		for _, cmd := range []string{"1", "0", "5"} {
@@ -143,13 +143,13 @@ func TestRewritingDoesNotChangeTheHash(t *testing.T) {
 	}
 	for i := range 3 {
 		if n := c.hosts[i].Stats().Divergences.Load(); n != 0 {
-			t.Errorf("at node %d %d copies differed", i, n)
+			t.Errorf("at node %d the replica diverged %d times, want 0", i, n)
 		}
 	}
 }
 
 // A batch that differs is detected before it is applied, so no view and no listener receives it.
-func TestABatchThatDiffersIsNotShown(t *testing.T) {
+func TestADivergingBatchIsNotShown(t *testing.T) {
 	var forge atomic.Bool
 	// Without beats and reads, only the batch itself can reveal it.
 	c := newClanWith(t, 2, func(o *durable.Options) {
@@ -165,13 +165,13 @@ func TestABatchThatDiffersIsNotShown(t *testing.T) {
 		return seq == 2
 	})
 	if got := c.hosts[1].Peek("a").View().sum; got != 2 {
-		t.Errorf("it shows %d", got)
+		t.Errorf("the replica shows %d, want 2", got)
 	}
 	if e, _ := c.seen[1].Load(uint64(2)); e != "1" {
-		t.Errorf("listeners were told %v", e)
+		t.Errorf("listeners received %v, want 1", e)
 	}
 	if n := c.hosts[1].Stats().Divergences.Load(); n != 1 {
-		t.Errorf("%d copies differed", n)
+		t.Errorf("the replica diverged %d times, want 1", n)
 	}
 }
 
@@ -203,16 +203,16 @@ func (m misread) Load(history uint64, snapshot func(durable.Snapshot) error, rec
 
 // A replica that is wrong from the start is detected at the owner's first position, before anything
 // reads it.
-func TestAPositionThatDiffersIsNoticed(t *testing.T) {
+func TestAPositionRevealsADivergedReplica(t *testing.T) {
 	var wrong atomic.Bool
 	wrong.Store(true)
 	c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Store = misreading{o.Cluster.Store, &wrong} })
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	if got := c.sum(1); got != 2 {
-		t.Errorf("the copy shows %d", got)
+		t.Errorf("the replica shows %d, want 2", got)
 	}
 	if n := c.hosts[1].Stats().Divergences.Load(); n != 1 || wrong.Load() {
-		t.Errorf("%d copies differed, nothing was misread: %v", n, wrong.Load())
+		t.Errorf("the replica diverged %d times, want 1; a record is still to be misread: %v", n, wrong.Load())
 	}
 }

@@ -32,7 +32,7 @@ func (d *dated) Decide(cmd string, env durable.Env) (durable.Decision[string], e
 	return d.tally.Decide(cmd, env)
 }
 
-func TestDecisionsGetTheTimeOfDayOfTheirNode(t *testing.T) {
+func TestDecisionsGetTheirNodesTimeOfDay(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c, k, at := clocktest.New(), kind(), new(atomic.Int64)
 		k.New = func(string) durable.Core[string, string, sumView] { return &dated{at: at} }
@@ -41,14 +41,14 @@ func TestDecisionsGetTheTimeOfDayOfTheirNode(t *testing.T) {
 			c.SetOffset(offset)
 			ask(t, hd, "1")
 			if want := time.Now().Add(offset).UnixMilli(); at.Load() != want {
-				t.Errorf("with a clock that is off by %v the decision is of %v, want %v", offset, at.Load(), want)
+				t.Errorf("with a clock offset of %v the decision has the time %v, want %v", offset, at.Load(), want)
 			}
 		}
 	})
 }
 
 // Earlier, a jump of the time of day put actors to rest.
-func TestActorsRestByUptime(t *testing.T) {
+func TestIdleTimeIsMeasuredByUptime(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := clocktest.New()
 		h := start(t, store(t), kind(), durable.Options{Clock: c, IdleAfter: time.Hour})
@@ -61,7 +61,7 @@ func TestActorsRestByUptime(t *testing.T) {
 		c.SetOffset(-24 * time.Hour)
 		time.Sleep(30 * time.Minute)
 		if h.Peek("a") != nil {
-			t.Error("the actor does not rest after its time")
+			t.Error("the actor does not rest after its idle time")
 		}
 	})
 }
@@ -88,7 +88,7 @@ func TestFailuresAreCountedByUptime(t *testing.T) {
 				}
 				time.Sleep(time.Minute) // less than a quarantine lasts
 				if _, err := h.Get("a"); errors.Is(err, durable.ErrQuarantined) != tc.quarantined {
-					t.Errorf("quarantined is to be %v: %v", tc.quarantined, err)
+					t.Errorf("quarantined should be %v, Get returned %v", tc.quarantined, err)
 				}
 			})
 		})
@@ -96,7 +96,7 @@ func TestFailuresAreCountedByUptime(t *testing.T) {
 }
 
 // The age of a replica follows the uptime. Setting the clock back or forward does not change it.
-func TestACopyAgesByUptime(t *testing.T) {
+func TestTheAgeOfAReplicaIsMeasuredByUptime(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var clocks []*clocktest.Clock
 		c := newClanWith(t, 2, func(o *durable.Options) {
@@ -107,21 +107,21 @@ func TestACopyAgesByUptime(t *testing.T) {
 		follower := get(t, c.hosts[1], "a")
 		clocks[1].SetOffset(24 * time.Hour)
 		if !follower.Fresh(time.Second) || c.hosts[1].Replicas().Age > time.Second {
-			t.Errorf("the copy is old at once: %v", c.hosts[1].Replicas().Age)
+			t.Errorf("a jump of the clock made the replica old: %v", c.hosts[1].Replicas().Age)
 		}
 		c.net.Cut("n1", "n2")
 		c.net.Cut("n2", "n1")
 		time.Sleep(time.Minute)
 		clocks[1].SetOffset(-24 * time.Hour)
 		if follower.Fresh(time.Second) || c.hosts[1].Replicas().Age < 59*time.Second {
-			t.Errorf("after a minute the copy is fresh: %v", c.hosts[1].Replicas().Age)
+			t.Errorf("a replica of a minute ago counts as fresh: %v", c.hosts[1].Replicas().Age)
 		}
 	})
 }
 
 // A suspended process ends no wait and restarts nothing. When it resumes, everything that is due
 // happens.
-func TestPausedNodeExecutesNothing(t *testing.T) {
+func TestAPausedNodeExecutesNothing(t *testing.T) {
 	for name, tc := range map[string]struct {
 		options durable.Options
 		// within is how soon it happens after the clock resumes; 0 means one second.
@@ -176,13 +176,13 @@ func TestPausedNodeExecutesNothing(t *testing.T) {
 				time.Sleep(time.Hour)
 				synctest.Wait()
 				if happened() {
-					t.Error("it happened while the clock stood still")
+					t.Error("it happened while the clock was stopped")
 				}
 				c.Continue()
 				time.Sleep(max(tc.within, time.Second))
 				synctest.Wait()
 				if !happened() {
-					t.Error("it did not happen when the clock went on")
+					t.Error("it did not happen when the clock ran again")
 				}
 			})
 		})

@@ -108,11 +108,11 @@ func (c *clan) sum(i int) int {
 
 // A read on any node shows all acknowledged writes, whichever node made them and whichever owns the
 // actor.
-func TestAnyNodeTakesCommandsAndReads(t *testing.T) {
+func TestEveryNodeExecutesCommandsAndReads(t *testing.T) {
 	c := newClan(t, 3)
 	for i := range 30 {
 		if v := ask(t, get(t, c.hosts[i%3], "a"), "1"); v != "1" {
-			t.Fatalf("answered %v", v)
+			t.Fatalf("the command returned %v, want 1", v)
 		}
 		for j := range 3 {
 			if got := c.sum((i + j) % 3); got != i+1 {
@@ -127,21 +127,21 @@ func TestAnyNodeTakesCommandsAndReads(t *testing.T) {
 		}
 		for seq := uint64(1); seq <= 30; seq++ {
 			if e, ok := c.seen[i].Load(seq); !ok || e != "1" {
-				t.Errorf("the observer of node %d was told %v at %d", i, e, seq)
+				t.Errorf("the observer of node %d received %v at seq %d, want 1", i, e, seq)
 			}
 		}
 	}
 	if owners != 1 {
-		t.Errorf("%d nodes own it", owners)
+		t.Errorf("%d nodes own the actor, want 1", owners)
 	}
 	if _, _, err := get(t, c.hosts[2], "a").Ask("bad"); !errors.Is(err, durable.Reject(durable.Invalid, "bad")) {
-		t.Errorf("a refusal came as %v", err)
+		t.Errorf("a rejected command returned %v", err)
 	}
 	if _, _, err := get(t, c.hosts[2], "a").Ask("panic"); !errors.Is(err, durable.ErrInternal) {
-		t.Errorf("a panic came as %v", err)
+		t.Errorf("a panicking command returned %v, want ErrInternal", err)
 	}
 	if got := ask(t, get(t, c.hosts[1], "a"), "get"); got != 30 {
-		t.Errorf("a command that asks was answered %v", got)
+		t.Errorf("a reading command returned %v, want 30", got)
 	}
 }
 
@@ -157,7 +157,7 @@ func TestAnotherNodeTakesOver(t *testing.T) {
 	for round := range 6 {
 		owner := round % 3
 		if !get(t, c.hosts[owner], "a").Owns() {
-			eventually(t, "the actor's way to the next node", func() bool {
+			eventually(t, "the actor's move to the next node", func() bool {
 				for _, h := range c.hosts { // another may have been faster
 					h.GiveTo(get(t, h, "a"), c.nodes[owner].Node())
 				}
@@ -181,14 +181,14 @@ func TestAnotherNodeTakesOver(t *testing.T) {
 		}
 		for i := range 3 {
 			if got := c.sum(i); got != acked {
-				t.Fatalf("round %d: node %d reads %d of %d", round, i, got, acked)
+				t.Fatalf("round %d: node %d reads %d, want %d", round, i, got, acked)
 			}
 		}
 	}
 }
 
 // A follower reads events that the network lost from the log.
-func TestAFollowerMissesNothing(t *testing.T) {
+func TestAFollowerReceivesLostEventsFromTheLog(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	c.sum(1)
@@ -206,17 +206,17 @@ func TestAFollowerMissesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := get(t, c.hosts[1], "a").View().sum; got != 11 {
-		t.Errorf("the follower shows %d", got)
+		t.Errorf("the follower shows %d, want 11", got)
 	}
 	for seq := uint64(1); seq <= 11; seq++ {
 		if _, ok := c.seen[1].Load(seq); !ok {
-			t.Errorf("its observer was not told %d", seq)
+			t.Errorf("the follower's observer did not receive seq %d", seq)
 		}
 	}
 }
 
 // Commands in flight while the actor moves between nodes are each executed once or refused.
-func TestGivingAwayLosesNoCommand(t *testing.T) {
+func TestMovingAnActorLosesNoCommand(t *testing.T) {
 	c := newClan(t, 3)
 	for i := range 3 {
 		c.sum(i)
@@ -228,7 +228,7 @@ func TestGivingAwayLosesNoCommand(t *testing.T) {
 		wg.Go(func() {
 			for range each {
 				if _, _, err := hd.Ask("1"); err != nil {
-					t.Errorf("node %d: %v", i, err)
+					t.Errorf("on node %d Ask returned %v", i, err)
 				}
 			}
 		})
@@ -271,18 +271,18 @@ func TestWithoutALeaseNothingIsRead(t *testing.T) {
 	}
 	c.nodes[0].Lose()
 	if _, err := c.hosts[0].Get("a"); err == nil {
-		t.Error("it was read")
+		t.Error("a read without a lease succeeded")
 	}
 	if hd.Fresh(time.Hour) {
-		t.Error("it is fresh")
+		t.Error("without a lease the view is fresh")
 	}
 	if got := c.sum(1); got != 1 {
-		t.Errorf("the other node reads %d", got)
+		t.Errorf("the other node reads %d, want 1", got)
 	}
 }
 
 // Nodes can send each other messages outside the log.
-func TestTellReachesTheOtherNodes(t *testing.T) {
+func TestTellReachesOtherNodes(t *testing.T) {
 	net := bustest.NewNet()
 	store, nodes := memory.Share(2)
 	defer store.Close()
@@ -374,20 +374,20 @@ func TestAFollowerIsNotAheadOfItsOwner(t *testing.T) {
 		return err == nil && tail == 2
 	})
 	if sum := get(t, hosts[1], "a").View().sum; sum != 1 {
-		t.Errorf("the follower shows %d, the owner %d", sum, get(t, hosts[0], "a").View().sum)
+		t.Errorf("before the commit the follower shows %d, the owner %d", sum, get(t, hosts[0], "a").View().sum)
 	}
 	hold <- struct{}{}
 	if r := <-got; r.Err != nil {
 		t.Fatal(r.Err)
 	}
 	if sum := get(t, hosts[1], "a").View().sum; sum != 2 {
-		t.Errorf("then the follower shows %d", sum)
+		t.Errorf("after the commit the follower shows %d, want 2", sum)
 	}
 }
 
 // While the owner is alive but unreachable, reads on the follower fail. Its listeners still receive
 // the events of the log.
-func TestAnOwnerThatCannotBeHeard(t *testing.T) {
+func TestReadsFailWhileTheOwnerIsUnreachable(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	c.sum(1)
@@ -395,10 +395,10 @@ func TestAnOwnerThatCannotBeHeard(t *testing.T) {
 	c.net.Cut("n2", "n1")
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	if _, err := c.hosts[1].Get("a"); !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("a read was answered: %v", err)
+		t.Errorf("a read during the cut returned %v, want ErrUnavailable", err)
 	}
 	if _, _, err := c.hosts[1].Peek("a").Ask("1"); !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("a command was answered: %v", err)
+		t.Errorf("a command during the cut returned %v, want ErrUnavailable", err)
 	}
 	eventually(t, "the record from the log", func() bool {
 		_, ok := c.seen[1].Load(uint64(2))
@@ -411,13 +411,13 @@ func TestAnOwnerThatCannotBeHeard(t *testing.T) {
 		return err == nil
 	})
 	if got := c.sum(1); got != 2 {
-		t.Errorf("it reads %d", got)
+		t.Errorf("after the cut the follower reads %d, want 2", got)
 	}
 }
 
 // A node stops while one of its replicas is being read. Earlier the stop waited until its timeout,
 // because the read was no longer served.
-func TestANodeStopsWhileACopyIsRead(t *testing.T) {
+func TestANodeStopsWhileAReplicaIsRead(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	c.sum(1)
@@ -427,7 +427,7 @@ func TestANodeStopsWhileACopyIsRead(t *testing.T) {
 	var read sync.WaitGroup
 	read.Go(func() { _, _ = c.hosts[1].Get("a") })
 	defer read.Wait()
-	eventually(t, "the question", func() bool { return c.hosts[1].Stats().Questions.Load() > questions })
+	eventually(t, "the request", func() bool { return c.hosts[1].Stats().Questions.Load() > questions })
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	if err := c.hosts[1].Close(ctx); err != nil {
@@ -437,7 +437,7 @@ func TestANodeStopsWhileACopyIsRead(t *testing.T) {
 
 // A follower that catches up from the log also reads it only up to the position that its owner has
 // named.
-func TestCatchingUpEndsWhereTheOwnerIs(t *testing.T) {
+func TestCatchingUpEndsAtTheOwnersPosition(t *testing.T) {
 	net := bustest.NewNet()
 	store, nodes := memory.Share(2)
 	defer store.Close()
@@ -459,7 +459,7 @@ func TestCatchingUpEndsWhereTheOwnerIs(t *testing.T) {
 	hold <- struct{}{}
 	ask(t, owner, "1")
 	if sum := get(t, hosts[1], "a").View().sum; sum != 1 {
-		t.Fatalf("the follower shows %d", sum)
+		t.Fatalf("the follower shows %d, want 1", sum)
 	}
 	net.Cut("n1", "n2")
 	hold <- struct{}{}
@@ -488,7 +488,7 @@ func TestCatchingUpEndsWhereTheOwnerIs(t *testing.T) {
 
 // A command that must not be repeated is not sent again when its reply was lost, even if another
 // node then owns the actor.
-func TestALostAnswerIsNotAskedForAgain(t *testing.T) {
+func TestACommandWithALostReplyIsNotRepeated(t *testing.T) {
 	c := newClan(t, 2)
 	owner := get(t, c.hosts[0], "a")
 	ask(t, owner, "1")
@@ -501,19 +501,19 @@ func TestALostAnswerIsNotAskedForAgain(t *testing.T) {
 	eventually(t, "the command", func() bool { return owner.View().sum == 2 })
 	c.lose(0)
 	if r := <-got; !errors.Is(r.Err, durable.ErrUnavailable) {
-		t.Errorf("it was answered %+v", r)
+		t.Errorf("the command got the reply %+v, want ErrUnavailable", r)
 	}
 	eventually(t, "a takeover", func() bool {
 		hd, err := c.hosts[1].Get("a")
 		return err == nil && hd.Owns()
 	})
 	if got := c.sum(1); got != 2 {
-		t.Errorf("then it shows %d", got)
+		t.Errorf("after the takeover the sum is %d, want 2", got)
 	}
 }
 
 // Concurrent reads can share a request for the position, and each gets a reply.
-func TestReadsAtOneTimeAreAllAnswered(t *testing.T) {
+func TestConcurrentReadsAreAllAnswered(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	c.sum(1)
@@ -530,7 +530,7 @@ func TestReadsAtOneTimeAreAllAnswered(t *testing.T) {
 	}
 	wg.Wait()
 	if s := c.hosts[1].Stats(); s.Questions.Load() > s.Confirmed.Load() {
-		t.Errorf("%d questions for %d reads", s.Questions.Load(), s.Confirmed.Load())
+		t.Errorf("%d requests for %d reads", s.Questions.Load(), s.Confirmed.Load())
 	}
 }
 
@@ -550,19 +550,19 @@ func TestCommandsInFlightAreAnsweredBeforeTheActorMoves(t *testing.T) {
 	eventually(t, "the append", func() bool { return c.store.Queued() > 0 })
 	c.hosts[0].GiveTo(owner, "n2")
 	release()
-	eventually(t, "an answer", func() bool { return len(got) > 0 })
+	eventually(t, "a reply", func() bool { return len(got) > 0 })
 	if r := <-got; r.Err != nil {
 		t.Error(r.Err)
 	}
-	eventually(t, "the actor's way", func() bool { return get(t, c.hosts[1], "a").Owns() })
+	eventually(t, "the actor's move", func() bool { return get(t, c.hosts[1], "a").Owns() })
 	if got := c.sum(1); got != 2 {
-		t.Errorf("it shows %d", got)
+		t.Errorf("the new owner shows %d, want 2", got)
 	}
 }
 
 // A client from a node that is ahead waits for this node's replica. Earlier it got an
 // immediate resync.
-func TestAPositionThatTheOwnerHasIsWaitedFor(t *testing.T) {
+func TestAwaitWaitsForAPositionOfTheOwner(t *testing.T) {
 	c := newClan(t, 2)
 	owner := get(t, c.hosts[0], "a")
 	ask(t, owner, "1")
@@ -572,22 +572,22 @@ func TestAPositionThatTheOwnerHasIsWaitedFor(t *testing.T) {
 	ask(t, owner, "1")
 	_, ahead := owner.ViewAt()
 	if at, err := copied.Await(ahead); !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("while the owner is not heard: %d, %v", at, err)
+		t.Errorf("without the owner Await returned %d, %v, want ErrUnavailable", at, err)
 	}
 	c.net.Repair("n1", "n2")
 	eventually(t, "a read", func() bool { _, err := c.hosts[1].Get("a"); return err == nil })
 	if at, err := copied.Await(ahead); at < ahead || err != nil {
-		t.Errorf("then: %d, %v", at, err)
+		t.Errorf("with the owner Await returned %d, %v", at, err)
 	}
 	for i, h := range []*handle{owner, copied} {
 		if at, err := h.Await(ahead + 5); at != ahead || err != nil {
-			t.Errorf("node %d, of a position that nobody has: %d, %v", i, at, err)
+			t.Errorf("at node %d Await of a future position returned %d, %v", i, at, err)
 		}
 	}
 }
 
 // A waiting client receives the events that the owner acknowledges meanwhile.
-func TestAPositionIsAwaitedUntilItComes(t *testing.T) {
+func TestAwaitReturnsWhenThePositionIsReached(t *testing.T) {
 	// The wait ends after a few times the patience, which must be enough on a busy machine.
 	c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Patience = time.Minute })
 	owner := get(t, c.hosts[0], "a")
@@ -600,9 +600,9 @@ func TestAPositionIsAwaitedUntilItComes(t *testing.T) {
 		reached, err := c.hosts[1].Peek("a").Await(at + 1)
 		got <- fmt.Sprint(reached, err)
 	}()
-	eventually(t, "the second question", func() bool { return c.hosts[1].Stats().Questions.Load() >= questions+2 })
+	eventually(t, "the second request", func() bool { return c.hosts[1].Stats().Questions.Load() >= questions+2 })
 	ask(t, owner, "1")
 	if s := <-got; s != fmt.Sprint(at+1, nil) {
-		t.Errorf("got %s, want %d", s, at+1)
+		t.Errorf("Await returned %s, want %d", s, at+1)
 	}
 }

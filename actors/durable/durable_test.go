@@ -98,7 +98,7 @@ func ask(t *testing.T, hd *handle, cmd string) any {
 	t.Helper()
 	v, _, err := hd.Ask(cmd)
 	if err != nil {
-		t.Fatalf("%s: %v", cmd, err)
+		t.Fatalf("the command %s returned %v", cmd, err)
 	}
 	return v
 }
@@ -115,7 +115,7 @@ func eventually(t *testing.T, what string, cond func() bool) {
 	deadline := time.Now().Add(10 * time.Second)
 	for !cond() {
 		if time.Now().After(deadline) {
-			t.Fatalf("%s did not happen", what)
+			t.Fatalf("timed out waiting for %s", what)
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -140,54 +140,54 @@ func TestNothingIsVisibleBeforeTheCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := hd.Ask("bad"); err == nil {
-		t.Fatal("a rejection must come at once")
+		t.Fatal("a command to be rejected succeeded")
 	}
 	if len(got) != 0 || hd.View().sum != 0 {
-		t.Fatalf("%d answers and sum %d before the commit", len(got), hd.View().sum)
+		t.Fatalf("%d replies and sum %d before the commit", len(got), hd.View().sum)
 	}
 	release()
 	if r := <-got; r.Err != nil || r.Seq != 1 {
-		t.Fatalf("answer %+v", r)
+		t.Fatalf("the reply is %+v, want seq 1", r)
 	}
 	if hd.View().sum != 5 {
-		t.Fatalf("answered, and the view shows %d", hd.View().sum)
+		t.Fatalf("after the reply the view shows %d, want 5", hd.View().sum)
 	}
 	if r := <-got; r.Value != 5 {
-		t.Fatalf("read %v", r.Value)
+		t.Fatalf("a read returned %v, want 5", r.Value)
 	}
 }
 
-func TestFailedCommitIsNeverAnsweredYes(t *testing.T) {
+func TestAFailedCommitNeverReturnsSuccess(t *testing.T) {
 	j := store(t)
 	h := start(t, j, kind(), durable.Options{})
 	hd := get(t, h, "a")
 	ask(t, hd, "1")
 	j.FailCommits(1, errors.New("disk on fire"))
 	if _, _, err := hd.Ask("10"); !errors.Is(err, durable.ErrUnavailable) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("a failed commit returned %v, want ErrUnavailable", err)
 	}
 	eventually(t, "the restart", func() bool { return hd.Condition() == durable.Running })
 	ask(t, hd, "2")
 	if got := ask(t, hd, "get"); got != 3 {
-		t.Fatalf("sum %v, want 3: the failed event must be gone", got)
+		t.Fatalf("the sum is %v, want 3 without the failed event", got)
 	}
 	if h.Stats().Failures.Load() != 1 {
-		t.Fatalf("%d failures counted", h.Stats().Failures.Load())
+		t.Fatalf("%d failures are counted, want 1", h.Stats().Failures.Load())
 	}
 }
 
 // A command with rows only is answered like one with events: after its commit, and never with
 // success if that fails.
-func TestFailedRowsAreNeverAnsweredYes(t *testing.T) {
+func TestFailedRowsNeverReturnSuccess(t *testing.T) {
 	j := store(t)
 	hd := get(t, start(t, j, kind(), durable.Options{}), "a")
 	ask(t, hd, "1")
 	j.FailCommits(1, errors.New("disk on fire"))
 	if _, _, err := hd.Ask("row x"); !errors.Is(err, durable.ErrUnavailable) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("a failed commit of rows returned %v, want ErrUnavailable", err)
 	}
 	if _, err := j.Get("t", []byte("x")); !errors.Is(err, durable.ErrNotFound) {
-		t.Fatalf("the row is there: %v", err)
+		t.Fatalf("reading the row returned %v, want ErrNotFound", err)
 	}
 }
 
@@ -206,39 +206,39 @@ func TestAnActorWithOpenCommandsDoesNotRest(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if h.Rest(ctx, hd, false); hd.Condition() != durable.Running {
-		t.Fatal("it went to rest")
+		t.Fatal("an actor with a command in flight went to rest")
 	}
 	release()
 	if r := <-got; r.Err != nil {
-		t.Fatalf("the command: %v", r.Err)
+		t.Fatalf("the command returned %v", r.Err)
 	}
 }
 
-func TestManyFailuresQuarantine(t *testing.T) {
+func TestManyFailuresQuarantineAnActor(t *testing.T) {
 	j := store(t)
 	h := start(t, j, kind(), durable.Options{MaxFailures: 2})
 	hd, other := get(t, h, "a"), get(t, h, "b")
 	// Events are applied before they are appended, so a poisonous event is never stored.
 	for range 3 {
-		eventually(t, "running", func() bool { return hd.Condition() == durable.Running })
+		eventually(t, "the running actor", func() bool { return hd.Condition() == durable.Running })
 		if _, _, err := hd.Ask("poison"); err == nil {
 			t.Fatal("a poisonous event was accepted")
 		}
 	}
 	eventually(t, "the quarantine", func() bool { return hd.Condition() == durable.Quarantined })
 	if _, _, err := hd.Ask("1"); !errors.Is(err, durable.ErrQuarantined) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("a command returned %v, want ErrQuarantined", err)
 	}
 	if _, err := h.Get("a"); !errors.Is(err, durable.ErrQuarantined) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("Get returned %v, want ErrQuarantined", err)
 	}
 	if q := h.QuarantinedIDs(); len(q) != 1 || q[0] != "a" {
-		t.Fatalf("quarantined: %v", q)
+		t.Fatalf("quarantined actors are %v, want a", q)
 	}
 	ask(t, other, "1") // the others live on
 }
 
-func TestDamagedRecordQuarantinesAtStart(t *testing.T) {
+func TestADamagedRecordQuarantinesItsActor(t *testing.T) {
 	j := store(t)
 	k := kind()
 	k.ParseEvent = func(b []byte) (string, error) {
@@ -250,19 +250,19 @@ func TestDamagedRecordQuarantinesAtStart(t *testing.T) {
 	ask(t, get(t, start(t, j, kind(), durable.Options{}), "a"), "7")
 	h := start(t, j, k, durable.Options{MaxFailures: 1})
 	if _, err := h.Get("a"); !errors.Is(err, durable.ErrQuarantined) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("Get returned %v", err)
 	}
 }
 
-func TestPanicInDecideFailsOnlyItsCommand(t *testing.T) {
+func TestAPanicInDecideFailsOnlyItsCommand(t *testing.T) {
 	h := start(t, store(t), kind(), durable.Options{})
 	hd := get(t, h, "a")
 	ask(t, hd, "3")
 	if _, _, err := hd.Ask("panic"); !errors.Is(err, durable.ErrInternal) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("a panicking command returned %v, want ErrInternal", err)
 	}
 	if got := ask(t, hd, "get"); got != 3 || h.Stats().Failures.Load() != 0 {
-		t.Fatalf("sum %v after %d failures", got, h.Stats().Failures.Load())
+		t.Fatalf("the sum is %v after %d failures, want 3 after none", got, h.Stats().Failures.Load())
 	}
 }
 
@@ -276,18 +276,18 @@ func TestStateSurvivesRestSnapshotAndCrash(t *testing.T) {
 	eventually(t, "a snapshot", func() bool { return h.Stats().Snapshots.Load() > 0 })
 	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, true) })
 	if _, _, err := hd.Ask("1"); !errors.Is(err, durable.ErrUnavailable) {
-		t.Fatalf("a resting handle gave %v", err)
+		t.Fatalf("a command to a resting handle returned %v, want ErrUnavailable", err)
 	}
 	hd = get(t, h, "a")
 	if got := ask(t, hd, "get"); got != 25 {
-		t.Fatalf("sum %v after rest", got)
+		t.Fatalf("after a rest the sum is %v, want 25", got)
 	}
 	ask(t, hd, "1")
 
 	crashed := j.Crash()
 	t.Cleanup(func() { _ = crashed.Close() })
 	if got := ask(t, get(t, start(t, crashed, kind(), durable.Options{}), "a"), "get"); got != 26 {
-		t.Fatalf("sum %v after a crash", got)
+		t.Fatalf("after a crash the sum is %v, want 26", got)
 	}
 }
 
@@ -296,11 +296,11 @@ func TestIdleActorsRest(t *testing.T) {
 	ask(t, get(t, h, "a"), "4")
 	eventually(t, "rest", func() bool { return h.Peek("a") == nil })
 	if got := ask(t, get(t, h, "a"), "get"); got != 4 {
-		t.Fatalf("sum %v", got)
+		t.Fatalf("the sum is %v, want 4", got)
 	}
 }
 
-func TestFullQueuesSayBusy(t *testing.T) {
+func TestAFullQueueReturnsErrBusy(t *testing.T) {
 	j := store(t)
 	hd := get(t, start(t, j, kind(), durable.Options{MaxPending: 3}), "a")
 	got := make(answers, 3)
@@ -309,13 +309,13 @@ func TestFullQueuesSayBusy(t *testing.T) {
 		for range 3 {
 			if err := hd.Submit("1", got); err != nil {
 				release()
-				t.Fatalf("round %d: %v", round, err)
+				t.Fatalf("in round %d Submit returned %v", round, err)
 			}
 		}
 		err := hd.Submit("1", got)
 		release()
 		if !errors.Is(err, durable.ErrBusy) {
-			t.Fatalf("got %v", err)
+			t.Fatalf("one command too many returned %v, want ErrBusy", err)
 		}
 		for range 3 {
 			if r := <-got; r.Err != nil {
@@ -340,27 +340,27 @@ func TestUrgentCommandsUseTheReserve(t *testing.T) {
 	ask(t, hd, "1")
 	j.SetReadOnly(true)
 	if _, _, err := hd.Ask("1"); !errors.Is(err, durable.ErrReadOnly) {
-		t.Errorf("a command that takes space: %v", err)
+		t.Errorf("a command that takes space returned %v, want ErrReadOnly", err)
 	}
 	ask(t, hd, "5")
 	if got := hd.View().sum; got != 6 {
-		t.Errorf("the sum is %d", got)
+		t.Errorf("the sum is %d, want 6", got)
 	}
 	if hd.Condition() != durable.Running {
-		t.Error("the actor failed")
+		t.Error("the actor is not running")
 	}
 	// A command that passed the gate just before is refused by the store.
 	hd = get(t, start(t, j, k, durable.Options{}), "b")
 	if _, _, err := hd.Ask("1"); !errors.Is(err, durable.ErrReadOnly) {
-		t.Errorf("a command behind the gate: %v", err)
+		t.Errorf("a command that the gate let through returned %v, want ErrReadOnly", err)
 	}
 }
 
-func TestGateRefuses(t *testing.T) {
+func TestTheGateRefusesCommands(t *testing.T) {
 	shut := durable.ErrReadOnly
 	hd := get(t, start(t, store(t), kind(), durable.Options{Gate: func() error { return shut }}), "a")
 	if _, _, err := hd.Ask("1"); !errors.Is(err, durable.ErrReadOnly) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("the command returned %v, want ErrReadOnly", err)
 	}
 }
 
@@ -386,7 +386,7 @@ func (r *recorder) Commit(_ *sumView, _ uint64, events []durable.Committed[strin
 	}
 }
 
-func TestObserverSeesKeptRecordsAndCommits(t *testing.T) {
+func TestTheObserverReceivesKeptRecordsAndCommits(t *testing.T) {
 	j, rec := store(t), &recorder{}
 	k := kind()
 	k.Keep = 4
@@ -397,14 +397,14 @@ func TestObserverSeesKeptRecordsAndCommits(t *testing.T) {
 		ask(t, hd, strconv.Itoa(i))
 	}
 	if len(rec.committed) != 10 || rec.committed[9] != "10:9" {
-		t.Fatalf("committed %v", rec.committed)
+		t.Fatalf("the observer received the commits %v", rec.committed)
 	}
 	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, true) })
 	if got := ask(t, get(t, h, "a"), "get"); got != 45 {
-		t.Fatalf("sum %v", got)
+		t.Fatalf("the sum is %v, want 45", got)
 	}
 	if got := strings.Join(rec.recovered, " "); got != "7:6 8:7 9:8 10:9" || rec.live != 2 {
-		t.Fatalf("recovered %q, live %d times", got, rec.live)
+		t.Fatalf("the observer recovered %q and was live %d times", got, rec.live)
 	}
 }
 
@@ -434,7 +434,7 @@ func TestErasedRecordsLeaveTheLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.Join(records, " "); got != "0000 0" {
-		t.Fatalf("the log holds %q", got)
+		t.Fatalf("the log contains %q, want the erased record and 0", got)
 	}
 }
 
@@ -443,11 +443,11 @@ func TestRowsCommitWithTheEvents(t *testing.T) {
 	hd := get(t, start(t, j, kind(), durable.Options{}), "a")
 	ask(t, hd, "row x")
 	if v, err := j.Get("t", []byte("x")); err != nil || string(v) != "v" {
-		t.Fatalf("row %q, %v", v, err)
+		t.Fatalf("the row is %q, %v", v, err)
 	}
 }
 
-func TestManyCallersLoseNothing(t *testing.T) {
+func TestConcurrentCallersLoseNoCommand(t *testing.T) {
 	j := store(t)
 	h := start(t, j, kind(), durable.Options{SnapshotEvents: 50})
 	var wg sync.WaitGroup
@@ -470,13 +470,13 @@ func TestManyCallersLoseNothing(t *testing.T) {
 	}
 	wg.Wait()
 	if got := ask(t, get(t, h, "a"), "get"); got != 1600 {
-		t.Fatalf("sum %v", got)
+		t.Fatalf("the sum is %v, want 1600", got)
 	}
 }
 
 // A batch uses the reserve of a nearly full disk only if every command in it frees space, in any
 // order. A command that takes space would use up the reserve.
-func TestABatchIsUrgentIfAllOfItIs(t *testing.T) {
+func TestABatchIsUrgentIfAllItsCommandsAre(t *testing.T) {
 	for _, tc := range []struct {
 		cmds   []string
 		urgent bool
@@ -519,7 +519,7 @@ func TestABatchIsUrgentIfAllOfItIs(t *testing.T) {
 				synctest.Wait()
 				for range tc.cmds {
 					if r := <-got; tc.urgent && r.Err != nil || !tc.urgent && !errors.Is(r.Err, durable.ErrReadOnly) {
-						t.Errorf("answered %v", r.Err)
+						t.Errorf("the command returned %v", r.Err)
 					}
 				}
 			})

@@ -56,7 +56,7 @@ func finishErasing(t *testing.T, h *host) {
 
 // The view does not cover records that are appended during the rewrite, so erasing must leave them
 // alone. Earlier, a rewrite without a limit lost acknowledged messages.
-func TestErasingTouchesNothingThatCameLater(t *testing.T) {
+func TestErasingKeepsLaterRecords(t *testing.T) {
 	j := store(t)
 	began, goOn := make(chan struct{}, 8), make(chan struct{})
 	h := start(t, j, eraser(func() { began <- struct{}{}; <-goOn }), durable.Options{})
@@ -69,7 +69,7 @@ func TestErasingTouchesNothingThatCameLater(t *testing.T) {
 	close(goOn)
 	finishErasing(t, h)
 	if got := held(t, j, "tally/a"); got != "gone 0 1 5" {
-		t.Fatalf("the log holds %q", got)
+		t.Fatalf("the log contains %q", got)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestErasingSurvivesACrash(t *testing.T) {
 			ask(t, hd, "0")
 			return j.Crash()
 		},
-		"behind the snapshot": func(t *testing.T, j *memory.Store) *memory.Store {
+		"after the snapshot": func(t *testing.T, j *memory.Store) *memory.Store {
 			began, never := make(chan struct{}), make(chan struct{})
 			t.Cleanup(func() { close(never) })
 			hd := get(t, start(t, j, eraser(func() { close(began); <-never }), durable.Options{}), "a")
@@ -103,7 +103,7 @@ func TestErasingSurvivesACrash(t *testing.T) {
 			eventually(t, "the erasure", func() bool { return rounds.Load() > 0 })
 			finishErasing(t, h)
 			if got := held(t, j, "tally/a"); got != "gone 0" {
-				t.Fatalf("the log holds %q", got)
+				t.Fatalf("the log contains %q", got)
 			}
 		})
 	}
@@ -127,16 +127,16 @@ func TestAPurgedActorHasNothingToErase(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := j.Get("erasure", []byte("tally/purged")); err != nil {
-		t.Fatalf("no row was left: %v", err)
+		t.Fatalf("the crash left no row: %v", err)
 	}
 	h = start(t, j, eraser(nil), durable.Options{})
 	finishErasing(t, h)
 	for id, want := range map[string]string{"purged": "", "stays": "gone 0"} {
 		if _, err := j.Get("erasure", []byte("tally/"+id)); !errors.Is(err, durable.ErrNotFound) {
-			t.Errorf("the row of %s: %v", id, err)
+			t.Errorf("reading the row of %s returned %v", id, err)
 		}
 		if got := held(t, j, "tally/"+id); got != want {
-			t.Errorf("the log of %s holds %q", id, got)
+			t.Errorf("the log of %s contains %q", id, got)
 		}
 	}
 }
@@ -158,12 +158,12 @@ func TestErasureIsNotRepeated(t *testing.T) {
 	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, true) })
 	// The "0" that is still in the log costs one judgement.
 	if n := rounds.Load() - before; n > 1 {
-		t.Fatalf("%d judgements after it was done", n)
+		t.Fatalf("%d decisions about erasing after the erasure, want at most 1", n)
 	}
 }
 
 // A log from before marks existed is cleaned when one of its events shows that it needs erasing.
-func TestErasingInALogWithoutAMark(t *testing.T) {
+func TestALogWithoutAMarkIsErased(t *testing.T) {
 	j := store(t)
 	ask(t, get(t, start(t, j, kind(), durable.Options{}), "a"), "1")
 	ask(t, get(t, start(t, j, kind(), durable.Options{}), "a"), "0")
@@ -175,13 +175,13 @@ func TestErasingInALogWithoutAMark(t *testing.T) {
 	hd := get(t, h, "a")
 	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, false) })
 	if got := held(t, j, "tally/a"); got != "gone gone" {
-		t.Fatalf("the log holds %q", got)
+		t.Fatalf("the log contains %q", got)
 	}
 }
 
 // A failed round keeps the mark, and the next round erases. Stopping the actor meanwhile does not
 // wait.
-func TestErasingWaitsForADiskThatTakesNothing(t *testing.T) {
+func TestErasingIsRetriedAfterTheDiskWasReadOnly(t *testing.T) {
 	j := store(t)
 	began, goOn := make(chan struct{}, 8), make(chan struct{})
 	h := start(t, j, eraser(func() { began <- struct{}{}; <-goOn }), durable.Options{ErasePause: time.Hour})
@@ -195,13 +195,13 @@ func TestErasingWaitsForADiskThatTakesNothing(t *testing.T) {
 	j.SetReadOnly(false)
 	finishErasing(t, h)
 	if got := held(t, j, "tally/a"); got != "gone 0" {
-		t.Fatalf("the log holds %q", got)
+		t.Fatalf("the log contains %q, want the erased record and 0", got)
 	}
 }
 
 // Requests during a round are combined in the next one, which starts at once if a caller waits for
 // it.
-func TestOneRoundErasesForMany(t *testing.T) {
+func TestOneRoundServesManyRequests(t *testing.T) {
 	j := store(t)
 	var rounds atomic.Int32
 	began, goOn := make(chan struct{}, 8), make(chan struct{})
@@ -216,15 +216,15 @@ func TestOneRoundErasesForMany(t *testing.T) {
 	close(goOn)
 	finishErasing(t, h)
 	if n := rounds.Load(); n != 2 {
-		t.Fatalf("%d rounds", n)
+		t.Fatalf("%d rounds, want 2", n)
 	}
 	if got := held(t, j, "tally/a"); strings.Contains(got, "1") {
-		t.Fatalf("the log holds %q", got)
+		t.Fatalf("the log contains %q", got)
 	}
 }
 
 // A request during a round is erased in the next one, which begins after the pause.
-func TestTheNextRoundBeginsByItself(t *testing.T) {
+func TestTheNextRoundStartsAfterThePause(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		j := store(t)
 		var rounds atomic.Int32
@@ -238,17 +238,17 @@ func TestTheNextRoundBeginsByItself(t *testing.T) {
 		close(goOn)
 		synctest.Wait()
 		if n := rounds.Load(); n != 1 {
-			t.Errorf("%d rounds before the pause is over", n)
+			t.Errorf("%d rounds before the end of the pause, want 1", n)
 		}
 		eventually(t, "the end of the erasure", func() bool {
 			_, err := j.Get("erasure", []byte("tally/a"))
 			return errors.Is(err, durable.ErrNotFound)
 		})
 		if n := rounds.Load(); n != 2 {
-			t.Errorf("%d rounds", n)
+			t.Errorf("%d rounds, want 2", n)
 		}
 		if got := held(t, j, "tally/a"); strings.Contains(got, "1") {
-			t.Errorf("the log holds %q", got)
+			t.Errorf("the log contains %q", got)
 		}
 	})
 }
@@ -276,7 +276,7 @@ func TestErasureFollowsTheSnapshotInProgress(t *testing.T) {
 	close(goOn)
 	finishErasing(t, h)
 	if got := held(t, j, "tally/a"); got != "gone 0" {
-		t.Fatalf("the log holds %q", got)
+		t.Fatalf("the log contains %q", got)
 	}
 }
 
@@ -290,7 +290,7 @@ func TestWaitingForAnErasureEndsWithAQuarantine(t *testing.T) {
 	broken.ParseEvent = func([]byte) (string, error) { return "", errors.New("damaged") }
 	h := start(t, j, broken, durable.Options{MaxFailures: -1})
 	if err := h.FinishErasing(context.Background()); !errors.Is(err, durable.ErrQuarantined) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("FinishErasing returned %v", err)
 	}
 }
 
@@ -318,7 +318,7 @@ func (o *overtaken) Append(rows []durable.Row, done func(error)) error {
 
 // A finished erasure removes only its own row. Earlier, a late removal deleted the row of a newer
 // owner, whose erasure then waited until the actor was opened.
-func TestADoneErasureRemovesItsOwnRowOnly(t *testing.T) {
+func TestAFinishedErasureRemovesOnlyItsOwnRow(t *testing.T) {
 	j := &overtaken{Store: memory.New(), outcome: make(chan error, 1)}
 	t.Cleanup(func() { _ = j.Close() })
 	h := start(t, j, eraser(nil), durable.Options{ErasePause: time.Hour})
@@ -326,7 +326,7 @@ func TestADoneErasureRemovesItsOwnRowOnly(t *testing.T) {
 	ask(t, hd, "1")
 	ask(t, hd, "0")
 	if err := <-j.outcome; !errors.Is(err, durable.ErrConflict) {
-		t.Errorf("the removal of the newer row: %v", err)
+		t.Errorf("removing the newer row returned %v, want ErrConflict", err)
 	}
 }
 
@@ -350,7 +350,7 @@ func (f *forgetful) Append(rows []durable.Row, done func(error)) error {
 
 // If removing the row of a finished erasure fails, it is retried. Earlier the row stayed until the
 // next start.
-func TestTheRowOfADoneErasureGoesLater(t *testing.T) {
+func TestRemovingTheRowOfAFinishedErasureIsRetried(t *testing.T) {
 	j := &forgetful{Store: memory.New()}
 	t.Cleanup(func() { _ = j.Close() })
 	j.left.Store(2)
@@ -364,7 +364,7 @@ func TestTheRowOfADoneErasureGoesLater(t *testing.T) {
 		return errors.Is(err, durable.ErrNotFound)
 	})
 	if tries, rounds := j.tries.Load(), rounds.Load(); tries != 3 || rounds != 1 {
-		t.Errorf("%d tries and %d rounds", tries, rounds)
+		t.Errorf("%d tries and %d rounds, want 3 and 1", tries, rounds)
 	}
 	// A request during the round is also erased, not only recorded.
 	j.left.Store(1)
@@ -375,6 +375,6 @@ func TestTheRowOfADoneErasureGoesLater(t *testing.T) {
 	ask(t, hd, "0")
 	finishErasing(t, h)
 	if log := held(t, j, "tally/a"); strings.Contains(log, "1") {
-		t.Errorf("the log holds %s", log)
+		t.Errorf("the log contains %s", log)
 	}
 }

@@ -35,23 +35,23 @@ func TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, _, err := hd.Ask("bad"); err == nil { // behind the row in the mailbox
-				t.Fatal("not rejected")
+				t.Fatal("a command to be rejected succeeded")
 			}
 			if refuse == "closed" {
 				go func() { _ = j.Close() }()
-				eventually(t, "closing", func() bool { _, err := j.Get("t", nil); return errors.Is(err, durable.ErrClosed) })
+				eventually(t, "the close", func() bool { _, err := j.Get("t", nil); return errors.Is(err, durable.ErrClosed) })
 			} else {
 				j.SetReadOnly(true)
 			}
 			release()
 			if r := <-first; r.Err != nil || r.Seq != 1 {
-				t.Errorf("the committed command heard %+v", r)
+				t.Errorf("the committed command got the reply %+v", r)
 			}
 			if hd.View().sum != 5 || len(rec.committed) != 1 {
-				t.Errorf("the view shows %d, the observer saw %v", hd.View().sum, rec.committed)
+				t.Errorf("the view shows %d, the observer received %v", hd.View().sum, rec.committed)
 			}
 			if r := <-second; refuse == "read-only" && !errors.Is(r.Err, durable.ErrReadOnly) || r.Err == nil {
-				t.Errorf("the refused command heard %+v", r)
+				t.Errorf("the refused command got the reply %+v", r)
 			}
 			eventually(t, "the failure", func() bool { return h.Stats().Failures.Load() == 1 })
 		})
@@ -78,10 +78,10 @@ func TestARefusedBatchDoesNotFailOneInFlight(t *testing.T) {
 		synctest.Wait()
 		release()
 		if r := <-first; r.Err != nil || r.Seq != 1 {
-			t.Errorf("the committed command got %+v", r)
+			t.Errorf("the committed command got the reply %+v", r)
 		}
 		if r := <-second; !errors.Is(r.Err, durable.ErrReadOnly) {
-			t.Errorf("the refused command got %+v", r)
+			t.Errorf("the refused command got the reply %+v", r)
 		}
 	})
 }
@@ -108,36 +108,36 @@ func TestAFailedCommitIsNotRefused(t *testing.T) {
 		release()
 		for range 2 {
 			if r := <-sent; !errors.Is(r.Err, durable.ErrUnavailable) {
-				t.Errorf("a command of a failed commit got %+v", r)
+				t.Errorf("a command of the failed commit got the reply %+v", r)
 			}
 		}
 		if r := <-unsent; !errors.Is(r.Err, durable.ErrReadOnly) {
-			t.Errorf("a command that was not sent got %+v", r)
+			t.Errorf("a command that was not sent got the reply %+v", r)
 		}
 	})
 }
 
 // A disk that becomes full repeatedly causes no quarantine.
-func TestReadOnlyIsNoFailure(t *testing.T) {
+func TestAReadOnlyDiskIsNotAFailure(t *testing.T) {
 	j := store(t)
 	h := start(t, j, kind(), durable.Options{MaxFailures: 2})
 	hd := get(t, h, "a")
 	for range 10 {
 		j.SetReadOnly(true)
 		if _, _, err := hd.Ask("1"); !errors.Is(err, durable.ErrReadOnly) {
-			t.Fatalf("got %v", err)
+			t.Fatalf("the command returned %v, want ErrReadOnly", err)
 		}
 		j.SetReadOnly(false)
-		eventually(t, "running", func() bool { return hd.Condition() == durable.Running })
+		eventually(t, "the running actor", func() bool { return hd.Condition() == durable.Running })
 	}
 	if got := ask(t, hd, "get"); got != 0 {
-		t.Fatalf("sum %v", got)
+		t.Fatalf("the sum is %v, want 0", got)
 	}
 }
 
 // Commands in the mailbox of an actor that is quarantined get a reply, because the mailbox is
 // dropped with the actor.
-func TestQuarantineAnswersTheMailbox(t *testing.T) {
+func TestAQuarantineAnswersCommandsInTheMailbox(t *testing.T) {
 	j := store(t)
 	k := kind()
 	applying, goOn := make(chan struct{}), make(chan struct{})
@@ -160,13 +160,13 @@ func TestQuarantineAnswersTheMailbox(t *testing.T) {
 		if r := <-got; errors.Is(r.Err, durable.ErrQuarantined) {
 			quarantined++
 		} else if r.Err == nil {
-			t.Errorf("answered %+v", r)
+			t.Errorf("a command during the failure got the reply %+v", r)
 		}
 	}
 	if quarantined != 20 {
-		t.Errorf("%d of 20 heard of the quarantine", quarantined)
+		t.Errorf("%d of 20 commands got ErrQuarantined", quarantined)
 	}
-	eventually(t, "quarantine", func() bool { return hd.Condition() == durable.Quarantined })
+	eventually(t, "the quarantine", func() bool { return hd.Condition() == durable.Quarantined })
 }
 
 // stuck is a core that blocks before it fails.
@@ -185,17 +185,17 @@ func (s *stuck) Apply(seq uint64, e string) {
 
 // An event that is too large for an append is refused to its caller. If it were applied, it would
 // fail the whole batch.
-func TestTooLargeIsRefusedBeforeItHappens(t *testing.T) {
+func TestTooLargeEventsAndRowsAreRefused(t *testing.T) {
 	j := store(t)
 	j.SetLimits(durable.Limits{RecordBytes: 100, Rows: 3, RowBytes: 1000})
 	h := start(t, j, kind(), durable.Options{})
 	hd := get(t, h, "a")
 	var r *durable.Rejection
 	if _, _, err := hd.Ask(strings.Repeat("1", 101)); !errors.As(err, &r) || r.Reason != durable.TooLarge {
-		t.Errorf("too large an event: %v", err)
+		t.Errorf("an event that is too large returned %v", err)
 	}
 	if _, _, err := hd.Ask("row " + strings.Repeat("k", 1000)); !errors.As(err, &r) || r.Reason != durable.TooLarge {
-		t.Errorf("too large a row: %v", err)
+		t.Errorf("a row that is too large returned %v", err)
 	}
 	// All of them are too many for one append; the rest get ErrBusy.
 	release := j.Hold()
@@ -211,24 +211,24 @@ func TestTooLargeIsRefusedBeforeItHappens(t *testing.T) {
 		}
 	}
 	if _, _, err := hd.Ask("bad"); err == nil {
-		t.Fatal("not rejected")
+		t.Fatal("a command to be rejected succeeded")
 	}
 	release()
 	for range 10 {
 		if r := <-got; errors.Is(r.Err, durable.ErrBusy) {
 			busy++
 		} else if r.Err != nil {
-			t.Errorf("heard %v", r.Err)
+			t.Errorf("a command got the error %v", r.Err)
 		}
 	}
 	if busy == 0 || h.Stats().Failures.Load() != 0 {
-		t.Errorf("%d were told to wait, %d failures", busy, h.Stats().Failures.Load())
+		t.Errorf("%d commands got ErrBusy, %d failures", busy, h.Stats().Failures.Load())
 	}
 }
 
 // If an incarnation fails while it is stopping, its successor stops, and waiting callers get a
 // reply.
-func TestFailureWhileStoppingEndsStopped(t *testing.T) {
+func TestAFailureWhileStoppingEndsInAStop(t *testing.T) {
 	j := &failingSnapshots{Journal: store(t)}
 	h := start(t, j, kind(), durable.Options{})
 	hd := get(t, h, "a")
@@ -239,7 +239,7 @@ func TestFailureWhileStoppingEndsStopped(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if !h.Rest(ctx, hd, true) || h.Stats().Failures.Load() != 1 {
-		t.Fatalf("condition %v after %d failures", hd.Condition(), h.Stats().Failures.Load())
+		t.Fatalf("the condition is %v after %d failures", hd.Condition(), h.Stats().Failures.Load())
 	}
 }
 
@@ -268,7 +268,7 @@ func (l failingLog) Snapshot(seq uint64, state []byte, keep uint64, done func(er
 
 // A stop answers all waiting callers, here those in the mailbox of an actor that waits for its
 // restart.
-func TestAStopAnswersWhoWaits(t *testing.T) {
+func TestAStopAnswersWaitingCallers(t *testing.T) {
 	k := kind()
 	applying, goOn := make(chan struct{}), make(chan struct{})
 	k.New = func(string) durable.Core[string, string, sumView] { return &stuck{applying: applying, goOn: goOn} }
@@ -292,7 +292,7 @@ func TestAStopAnswersWhoWaits(t *testing.T) {
 	defer cancel()
 	_ = h.Close(ctx)
 	if err := <-waits; !errors.Is(err, durable.ErrUnavailable) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("the waiting command returned %v, want ErrUnavailable", err)
 	}
 }
 
@@ -310,7 +310,7 @@ func (l looker) Reply(durable.Reply) {
 }
 
 // A read after a reply shows the result of the command, and an ack never overtakes its frame.
-func TestAnAnswerComesBehindTheViewAndTheObserver(t *testing.T) {
+func TestAReplyComesAfterTheViewAndTheObserver(t *testing.T) {
 	rec := &recorder{}
 	k := kind()
 	k.Observe = func(string, *handle) durable.Observer[string, sumView] { return rec }
@@ -321,7 +321,7 @@ func TestAnAnswerComesBehindTheViewAndTheObserver(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := <-l.seen; got != [2]int{i, i} {
-			t.Fatalf("answer %d came when the view showed %d and the observer had seen %d", i, got[0], got[1])
+			t.Fatalf("at reply %d the view showed %d and the observer had received %d events", i, got[0], got[1])
 		}
 	}
 }
@@ -335,7 +335,7 @@ func (p panicker) Reply(durable.Reply) {
 }
 
 // If a replier panics, no caller gets two replies, and every caller gets one.
-func TestAPanicWhileAnsweringAnswersNobodyTwice(t *testing.T) {
+func TestAfterAPanicInAReplyNobodyIsAnsweredTwice(t *testing.T) {
 	j := store(t)
 	h := start(t, j, kind(), durable.Options{})
 	hd := get(t, h, "a")
@@ -351,19 +351,19 @@ func TestAPanicWhileAnsweringAnswersNobodyTwice(t *testing.T) {
 		}
 	}
 	if _, _, err := hd.Ask("bad"); err == nil {
-		t.Fatal("not rejected")
+		t.Fatal("a command to be rejected succeeded")
 	}
 	release()
 	if r := <-before; r.Err != nil {
-		t.Errorf("the one before heard %v", r.Err)
+		t.Errorf("the command before the panic got %v", r.Err)
 	}
 	if r := <-after; !errors.Is(r.Err, durable.ErrUnavailable) {
-		t.Errorf("the one behind heard %+v", r)
+		t.Errorf("the command after the panic got %+v", r)
 	}
-	eventually(t, "running", func() bool { return hd.Condition() == durable.Running })
+	eventually(t, "the running actor", func() bool { return hd.Condition() == durable.Running })
 	// The actor rests only when no caller is counted as waiting.
 	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, false) })
 	if len(before)+len(after) != 0 || len(failing.told) != 1 {
-		t.Errorf("answered again: %d, %d, %d", len(before), len(failing.told), len(after))
+		t.Errorf("second replies: %d to the first, %d calls of the panicking one, %d to the last", len(before), len(failing.told), len(after))
 	}
 }

@@ -62,7 +62,7 @@ const askPosition = 'p'
 
 // A read that begins while an earlier request for the position is in flight sends its own. It must
 // show writes that were acknowledged in between.
-func TestAReadDoesNotJoinAnEarlierQuestion(t *testing.T) {
+func TestAReadDoesNotShareAnEarlierRequest(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var bus *heldBack // of the second node
 		c := newClanWith(t, 2, func(o *durable.Options) {
@@ -73,7 +73,7 @@ func TestAReadDoesNotJoinAnEarlierQuestion(t *testing.T) {
 		})
 		ask(t, get(t, c.hosts[0], "a"), "1")
 		if got := c.sum(1); got != 1 {
-			t.Fatalf("the follower shows %d", got)
+			t.Fatalf("the follower shows %d, want 1", got)
 		}
 		read := func() (sum chan int) {
 			sum = make(chan int, 1)
@@ -94,25 +94,25 @@ func TestAReadDoesNotJoinAnEarlierQuestion(t *testing.T) {
 		later := read()
 		questions := c.hosts[1].Stats().Questions.Load()
 		if n := bus.release(); n != 1 {
-			t.Fatalf("%d answers were on their way", n)
+			t.Fatalf("%d responses were in flight, want 1", n)
 		}
 		synctest.Wait()
 		if sum := <-earlier; sum != 1 {
-			t.Errorf("the earlier read shows %d", sum)
+			t.Errorf("the earlier read shows %d, want 1", sum)
 		}
 		if n := c.hosts[1].Stats().Questions.Load() - questions; n != 1 {
-			t.Errorf("the later read asked %d times", n)
+			t.Errorf("the later read sent %d requests, want 1", n)
 		}
 		// The follower has the position and waits for the record.
 		select {
 		case sum := <-later:
-			t.Fatalf("the later read shows %d before the copy shows 2", sum)
+			t.Fatalf("the later read returned %d before the replica shows 2", sum)
 		default:
 		}
 		c.net.Disturb(nil)
 		ask(t, get(t, c.hosts[0], "a"), "1")
 		if sum := <-later; sum < 2 {
-			t.Errorf("the later read shows %d", sum)
+			t.Errorf("the later read shows %d, want at least 2", sum)
 		}
 	})
 }
@@ -124,7 +124,7 @@ func (c *clan) loseNews() {
 
 // A replica is fresh once it shows the position that its owner has named, not already when it
 // receives that position.
-func TestACopyBehindItsOwnerIsNotFresh(t *testing.T) {
+func TestAReplicaBehindItsOwnerIsNotFresh(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.Patience = time.Hour, time.Hour })
 		owner := get(t, c.hosts[0], "a")
@@ -132,7 +132,7 @@ func TestACopyBehindItsOwnerIsNotFresh(t *testing.T) {
 		c.sum(1)
 		hd := c.hosts[1].Peek("a")
 		if !hd.Fresh(0) {
-			t.Fatal("a copy that shows the position of its owner, asked just now, is not fresh")
+			t.Fatal("a replica that has just caught up with its owner is not fresh")
 		}
 		time.Sleep(time.Minute) // simulated
 		c.loseNews()
@@ -144,7 +144,7 @@ func TestACopyBehindItsOwnerIsNotFresh(t *testing.T) {
 		}()
 		synctest.Wait()
 		if hd.Fresh(time.Second) {
-			t.Errorf("a copy that shows %d is fresh, its owner has %d", hd.View().sum, owner.View().sum)
+			t.Errorf("a replica that shows %d is fresh, but its owner has %d", hd.View().sum, owner.View().sum)
 		}
 		c.net.Disturb(nil)
 		ask(t, owner, "1")
@@ -152,7 +152,7 @@ func TestACopyBehindItsOwnerIsNotFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := c.hosts[1].Get("a"); err != nil || !hd.Fresh(time.Second) {
-			t.Errorf("then the copy shows %d and is not fresh: %v", hd.View().sum, err)
+			t.Errorf("after catching up the replica shows %d and is not fresh: %v", hd.View().sum, err)
 		}
 	})
 }
@@ -200,7 +200,7 @@ func twoHosts(t *testing.T, patience time.Duration, edit func(i int, k *durable.
 // A follower that has never received anything from its owner has no state. If it takes over the
 // actor, its observer recovers from the log, as at a start. It must not receive old events as new
 // commits.
-func TestATakeoverWithoutACopyRecovers(t *testing.T) {
+func TestATakeoverWithoutAReplicaRecovers(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		told := &calls{}
 		net, nodes, hosts := twoHosts(t, time.Millisecond, func(i int, k *durable.Kind[string, string, sumView]) {
@@ -220,7 +220,7 @@ func TestATakeoverWithoutACopyRecovers(t *testing.T) {
 		}()
 		synctest.Wait()
 		if s := told.String(); s != "[]" {
-			t.Fatalf("the observer of a copy that nobody told of was told %s", s)
+			t.Fatalf("the observer of an empty replica was called: %s", s)
 		}
 		nodes[0].Lose()
 		hosts[0].Drop()
@@ -228,17 +228,17 @@ func TestATakeoverWithoutACopyRecovers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if hd := hosts[1].Peek("a"); !hd.Owns() || hd.View().sum != 6 {
-			t.Errorf("it shows %d, and owns the actor: %v", hd.View().sum, hd.Owns())
+			t.Errorf("the follower shows %d, and owns the actor: %v", hd.View().sum, hd.Owns())
 		}
 		if s := told.String(); s != "[recovered 2 2 recovered 3 3 live at 3 with 6]" {
-			t.Errorf("its observer was told %s", s)
+			t.Errorf("the calls of the observer are %s", s)
 		}
 	})
 }
 
 // Messages of other nodes outside the log reach an actor once while it is in memory, and not after
 // it has stopped.
-func TestAnActorThatStoppedHearsNothing(t *testing.T) {
+func TestAStoppedActorReceivesNoMessages(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var heard [2]atomic.Int32
 		_, _, hosts := twoHosts(t, time.Hour, func(i int, k *durable.Kind[string, string, sumView]) {
@@ -251,12 +251,12 @@ func TestAnActorThatStoppedHearsNothing(t *testing.T) {
 			first.Tell([]byte("x"))
 			synctest.Wait()
 			if n := heard[1].Load() - before; n != want {
-				t.Errorf("it heard it %d times, want %d", n, want)
+				t.Errorf("the message was received %d times, want %d", n, want)
 			}
 		}
 		says(1)
 		if !hosts[1].Rest(context.Background(), hd, false) {
-			t.Fatal("it does not rest")
+			t.Fatal("the actor does not rest")
 		}
 		says(0)
 		get(t, hosts[1], "a")

@@ -15,7 +15,7 @@ import (
 
 // Without a lease, commands that need no commit are not answered either. Another node may have
 // changed the state since.
-func TestWithoutALeaseNothingIsAnswered(t *testing.T) {
+func TestCommandsFailWithoutALease(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	hd := get(t, c.hosts[0], "a")
@@ -23,7 +23,7 @@ func TestWithoutALeaseNothingIsAnswered(t *testing.T) {
 	ask(t, get(t, c.hosts[1], "a"), "1")
 	for _, cmd := range []string{"get", "bad"} {
 		if v, _, err := hd.Ask(cmd); !errors.Is(err, durable.ErrUnavailable) {
-			t.Errorf("%s was answered %v, %v", cmd, v, err)
+			t.Errorf("%s without a lease returned %v, %v", cmd, v, err)
 		}
 	}
 }
@@ -34,27 +34,27 @@ func TestALostLeaseEndsAQuarantine(t *testing.T) {
 	c := newClanWith(t, 1, func(o *durable.Options) { o.MaxFailures = -1 })
 	hd := get(t, c.hosts[0], "a")
 	_, _, _ = hd.Ask("poison")
-	eventually(t, "quarantine", func() bool { return hd.Condition() == durable.Quarantined })
+	eventually(t, "the quarantine", func() bool { return hd.Condition() == durable.Quarantined })
 	c.lose(0)
 	if c.hosts[0].Peek("a") != nil {
-		t.Fatal("it is still there")
+		t.Fatal("the quarantined actor is still in memory")
 	}
 	if err := c.nodes[0].Rejoin(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.sum(0); got != 0 {
-		t.Errorf("it shows %d", got)
+		t.Errorf("the sum is %d, want 0", got)
 	}
 }
 
 // When the time of a quarantine is over that a lost lease had already ended, the actor's successor
 // stays.
-func TestAnEarlierQuarantineForgetsNoSuccessor(t *testing.T) {
+func TestAnEarlierQuarantineKeepsTheSuccessor(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClanWith(t, 1, func(o *durable.Options) { o.MaxFailures, o.QuarantineFor = -1, time.Minute })
 		hd := get(t, c.hosts[0], "a")
 		_, _, _ = hd.Ask("poison")
-		eventually(t, "quarantine", func() bool { return hd.Condition() == durable.Quarantined })
+		eventually(t, "the quarantine", func() bool { return hd.Condition() == durable.Quarantined })
 		c.lose(0)
 		if err := c.nodes[0].Rejoin(context.Background()); err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestAnEarlierQuarantineForgetsNoSuccessor(t *testing.T) {
 		next := get(t, c.hosts[0], "a")
 		time.Sleep(2 * time.Minute)
 		if c.hosts[0].Peek("a") != next {
-			t.Error("it is forgotten")
+			t.Error("the successor was removed")
 		}
 	})
 }
@@ -87,7 +87,7 @@ func (r *regained) Holds() bool {
 }
 
 // After a node gets a new lease, it does not show actors of the lost one.
-func TestTheNextLeaseDoesNotCoverWhatWasBefore(t *testing.T) {
+func TestANewLeaseDoesNotCoverEarlierActors(t *testing.T) {
 	for name, look := range map[string]func(hd *handle, other durable.Bus) (old bool){
 		"fresh": func(hd *handle, _ durable.Bus) bool { return hd.Fresh(0) },
 		"position": func(_ *handle, other durable.Bus) bool {
@@ -119,7 +119,7 @@ func TestTheNextLeaseDoesNotCoverWhatWasBefore(t *testing.T) {
 			n.mu.Unlock()
 			nodes[0].Lose()
 			if look(hd, other) {
-				t.Error("it counts still")
+				t.Error("the actor of the lost lease is still used")
 			}
 		})
 	}
@@ -141,7 +141,7 @@ func (l *lapsing) Holds() bool {
 
 // An owner checks its lease after it has read its position. If the process was suspended in
 // between, other nodes may already be ahead of that position.
-func TestAPositionIsNotNamedByALeaseThatHasEnded(t *testing.T) {
+func TestAPositionIsNotReturnedAfterTheLeaseEnded(t *testing.T) {
 	net := bustest.NewNet()
 	store, nodes := memory.Share(2)
 	defer store.Close()
@@ -158,12 +158,12 @@ func TestAPositionIsNotNamedByALeaseThatHasEnded(t *testing.T) {
 	got := make(chan []byte, 1)
 	other.Request("n1", "ask.tally", []byte("p\x01a"), 10*time.Second, func(b []byte, _ error) { got <- b })
 	if b := <-got; len(b) == 0 || b[0] != 'e' {
-		t.Errorf("the position was named: %q", b)
+		t.Errorf("the position was returned: %q", b)
 	}
 }
 
 // Only the owner can return the last acknowledged position, because a replica can be behind.
-func TestACopyDoesNotAnswerForTheOwner(t *testing.T) {
+func TestAReplicaDoesNotAnswerForTheOwner(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	get(t, c.hosts[1], "a")
@@ -173,13 +173,13 @@ func TestACopyDoesNotAnswerForTheOwner(t *testing.T) {
 		got := make(chan []byte, 1)
 		other.Request("n2", "ask.tally", []byte(op+"\x01a"), 10*time.Second, func(b []byte, _ error) { got <- b })
 		if b := <-got; len(b) == 0 || b[0] != 'e' {
-			t.Errorf("a copy answered %q with %q", op, b)
+			t.Errorf("a replica answered the request %q with %q", op, b)
 		}
 	}
 }
 
 // A node with a replica of a purged actor does not restore it when it takes over.
-func TestAPurgedActorIsNotTakenOver(t *testing.T) {
+func TestATakeoverDoesNotRestoreAPurgedActor(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	c.sum(1)
@@ -189,14 +189,14 @@ func TestAPurgedActorIsNotTakenOver(t *testing.T) {
 	c.lose(0)
 	eventually(t, "a takeover", func() bool { return get(t, c.hosts[1], "a").Owns() })
 	if got := c.sum(1); got != 0 {
-		t.Errorf("it shows %d", got)
+		t.Errorf("the new owner shows %d, want 0", got)
 	}
 	ask(t, get(t, c.hosts[1], "a"), "1")
 }
 
 // Rested is called before the next incarnation begins, so it removes the data of the resting one
 // only.
-func TestRestedComesBeforeTheNextBegins(t *testing.T) {
+func TestRestedIsCalledBeforeTheNextIncarnation(t *testing.T) {
 	k := kind()
 	var h *host
 	began := make(chan struct{}, 2)
@@ -217,13 +217,13 @@ func TestRestedComesBeforeTheNextBegins(t *testing.T) {
 			runtime.Gosched()
 		}
 		if len(began) > before {
-			t.Error("the next has begun")
+			t.Error("the next incarnation has begun")
 		}
 	}
 	h = start(t, store(t), k, durable.Options{IdleAfter: -1})
 	hd := get(t, h, "a")
 	if !h.Rest(context.Background(), hd, false) {
-		t.Fatal("it did not rest")
+		t.Fatal("the actor did not rest")
 	}
 	if err := <-asked; err != nil {
 		t.Fatal(err)

@@ -84,7 +84,7 @@ func acked(t *testing.T, all ...answers) {
 	t.Helper()
 	for i, got := range all {
 		if r := <-got; r.Err != nil {
-			t.Errorf("command %d: %v", i, r.Err)
+			t.Errorf("command %d returned %v", i, r.Err)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func TestATakeoverKeepsTheOrderOfCommands(t *testing.T) {
 }
 
 // The order is also kept if a third node takes over and this one stays a follower.
-func TestAnotherOwnerGetsCommandsInTheirOrder(t *testing.T) {
+func TestAThirdNodeGetsCommandsInTheirOrder(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		net, _, hosts, told := ordered(t, 3, plain)
 		ask(t, get(t, hosts[0], "a"), "1")
@@ -153,7 +153,7 @@ func (u unheard) Request(node, subject string, data []byte, timeout time.Duratio
 }
 
 // A command that waits for the next search for an owner also holds back later commands.
-func TestACommandDoesNotOvertakeOneThatWaitsForAnOwner(t *testing.T) {
+func TestACommandDoesNotOvertakeAWaitingOne(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var fail atomic.Int32
 		_, _, hosts, told := ordered(t, 2, func(b durable.Bus) durable.Bus { return unheard{b, &fail} })
@@ -163,11 +163,11 @@ func TestACommandDoesNotOvertakeOneThatWaitsForAnOwner(t *testing.T) {
 		first := submitted(t, copied, "2")
 		synctest.Wait()
 		if len(first) > 0 {
-			t.Fatal("the first does not wait")
+			t.Fatal("the first command does not wait")
 		}
 		acked(t, submitted(t, copied, "3"), first)
 		if told.String() != "[1 2 3]" {
-			t.Errorf("the log has %s", told)
+			t.Errorf("the log has %s, want [1 2 3]", told)
 		}
 	})
 }

@@ -12,18 +12,18 @@ import (
 
 // A wait that begins after the host has closed ends at once. Earlier it never ended, because both
 // the replier and the timeouts were gone.
-func TestAWaitBehindTheCloseEnds(t *testing.T) {
+func TestAWaitAfterTheCloseEnds(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		s := newPendingReplies(clock.System, time.Second)
 		before := s.get()
 		go s.close()
 		if r := s.await(before); !errors.Is(r.Err, ErrUnavailable) {
-			t.Errorf("a wait that the close met: %v", r.Err)
+			t.Errorf("a wait during the close returned %v, want ErrUnavailable", r.Err)
 		}
 		synctest.Wait()
 		for range 2 {
 			if r := s.await(s.get()); !errors.Is(r.Err, ErrUnavailable) {
-				t.Errorf("a wait behind the close: %v", r.Err)
+				t.Errorf("a wait after the close returned %v, want ErrUnavailable", r.Err)
 			}
 		}
 	})
@@ -31,23 +31,23 @@ func TestAWaitBehindTheCloseEnds(t *testing.T) {
 
 // A reply that comes after the timeout of its wait is dropped. Otherwise a reused slot would
 // deliver it to the caller of another command.
-func TestALateAnswerReachesNobody(t *testing.T) {
+func TestALateReplyIsDropped(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		s := newPendingReplies(clock.System, time.Second)
 		defer s.close()
 		late := s.get()
 		if r := s.await(late); !errors.Is(r.Err, ErrTimeout) {
-			t.Fatalf("without an answer: %v", r.Err)
+			t.Fatalf("a wait without a reply returned %v, want ErrTimeout", r.Err)
 		}
 		next := s.get()
 		late.Reply(Reply{Value: "of another command"})
 		next.Reply(Reply{Value: "its own"})
 		if r := s.await(next); r.Value != "its own" {
-			t.Errorf("the next caller gets the answer %q, %v", r.Value, r.Err)
+			t.Errorf("the next caller got the reply %q, %v", r.Value, r.Err)
 		}
 		// A slot that was answered in time is reused.
 		if again := s.get(); again != next {
-			t.Error("each wait takes a place of its own")
+			t.Error("the slot of an answered wait is not reused")
 		}
 	})
 }

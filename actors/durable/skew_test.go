@@ -18,7 +18,7 @@ func TestMessagesOfANewerNodeAreIgnored(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	if got := c.sum(1); got != 1 {
-		t.Fatalf("the follower reads %d", got)
+		t.Fatalf("the follower reads %d, want 1", got)
 	}
 	newer, stop := c.net.Node("newer")
 	defer stop()
@@ -40,23 +40,23 @@ func TestMessagesOfANewerNodeAreIgnored(t *testing.T) {
 			answered <- b
 		})
 		if b := <-answered; len(b) == 0 || b[0] != 'e' {
-			t.Errorf("what is not known was answered %q, not that it is elsewhere", b)
+			t.Errorf("an unknown request was answered with %q, want e", b)
 		}
 	}
 	ask(t, get(t, c.hosts[1], "a"), "1")
 	for i := range 2 {
 		if got := c.sum(i); got != 2 {
-			t.Errorf("node %d reads %d", i, got)
+			t.Errorf("node %d reads %d, want 2", i, got)
 		}
 	}
 	if s := c.hosts[1].Replicas(); s.Behind != 0 || s.Followed != 1 || s.Owned != 0 {
-		t.Errorf("the copies of the follower: %+v", s)
+		t.Errorf("replicas of the follower: %+v", s)
 	}
 	if s := c.hosts[0].Replicas(); s.Owned != 1 || s.Shared != 1 || s.Followed != 0 {
-		t.Errorf("those of the owner: %+v", s)
+		t.Errorf("replicas of the owner: %+v", s)
 	}
 	if s := c.hosts[1].Stats(); s.Forwarded.Load() != 1 || s.Questions.Load() == 0 || s.Confirmed.Load() == 0 {
-		t.Errorf("%d commands forwarded, %d questions for %d reads", s.Forwarded.Load(), s.Questions.Load(), s.Confirmed.Load())
+		t.Errorf("%d commands forwarded, %d requests for %d reads", s.Forwarded.Load(), s.Questions.Load(), s.Confirmed.Load())
 	}
 }
 
@@ -67,11 +67,11 @@ func TestAnUnknownCommandIsRefused(t *testing.T) {
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	_, _, err := get(t, c.hosts[1], "a").Ask("new")
 	if !errors.Is(err, durable.ErrUnknownCommand) || !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("got %v", err)
+		t.Errorf("an unknown command returned %v", err)
 	}
 	ask(t, get(t, c.hosts[1], "a"), "1")
 	if got := c.sum(0); got != 2 {
-		t.Errorf("the owner reads %d", got)
+		t.Errorf("the owner reads %d, want 2", got)
 	}
 }
 
@@ -90,12 +90,12 @@ func (b answersAnew) Serve(subject string, fn func(string, []byte, func([]byte))
 }
 
 // A reply of unknown form means neither success nor refusal.
-func TestAnUnknownAnswerIsNoYes(t *testing.T) {
+func TestAnUnknownReplyIsAnError(t *testing.T) {
 	c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Bus = answersAnew{o.Cluster.Bus} })
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	for _, cmd := range []string{"1", "get"} {
 		if _, _, err := get(t, c.hosts[1], "a").Ask(cmd); !errors.Is(err, durable.ErrUnavailable) {
-			t.Errorf("%s: %v", cmd, err)
+			t.Errorf("%s returned %v, want ErrUnavailable", cmd, err)
 		}
 	}
 }
@@ -114,14 +114,14 @@ func (b deafTo) Serve(subject string, fn func(string, []byte, func([]byte))) (fu
 // Repeatable commands are sent again only while a caller waits. Earlier, each later attempt timed
 // out at once and was repeated, so the database was queried for the owner without pause until the
 // connection returned.
-func TestNobodyAsksOnWhenNobodyWaits(t *testing.T) {
+func TestCommandsAreNotRepeatedWhenNobodyWaits(t *testing.T) {
 	c := newClanWith(t, 2, func(o *durable.Options) {
 		o.Cluster.Bus, o.AskTimeout = deafTo{o.Cluster.Bus}, 100*time.Millisecond
 	})
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	hd := get(t, c.hosts[1], "a")
 	if _, _, err := hd.Ask("get"); err == nil {
-		t.Fatal("a command that nobody heard was answered")
+		t.Fatal("a command without a reply succeeded")
 	}
 	eventually(t, "the end of the command", func() bool { return c.hosts[1].Rest(context.Background(), hd, false) })
 }
@@ -143,36 +143,36 @@ func (a altering) Request(node, subject string, data []byte, timeout time.Durati
 
 // If a reply is unreadable, the outcome is unknown. The caller gets an error instead of a success
 // without a value, and the command is not repeated.
-func TestAnUnreadableAnswerIsNoSuccess(t *testing.T) {
+func TestAnUnreadableReplyIsAnError(t *testing.T) {
 	alter := &atomic.Pointer[func([]byte) []byte]{}
 	c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Bus = altering{o.Cluster.Bus, alter} })
 	sum := 1
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	for name, change := range map[string]func([]byte) []byte{
-		"of a kind that a newer node has": func(b []byte) []byte { b[0] = 'Z'; return b },
-		"with another value":              func(b []byte) []byte { return append(b, '}') },
-		"that is cut off":                 func(b []byte) []byte { return b[:1] },
-		"that is empty":                   func([]byte) []byte { return nil },
+		"of an unknown kind":    func(b []byte) []byte { b[0] = 'Z'; return b },
+		"with an invalid value": func(b []byte) []byte { return append(b, '}') },
+		"that is truncated":     func(b []byte) []byte { return b[:1] },
+		"that is empty":         func([]byte) []byte { return nil },
 	} {
 		alter.Store(&change)
 		v, _, err := get(t, c.hosts[1], "a").Ask("1")
 		if !errors.Is(err, durable.ErrUnavailable) || v != nil {
-			t.Errorf("an answer %s: %v, %v", name, v, err)
+			t.Errorf("a reply %s returned %v, %v, want ErrUnavailable", name, v, err)
 		}
 		alter.Store(nil)
 		if sum++; c.sum(1) != sum || c.sum(0) != sum {
-			t.Errorf("behind an answer %s the nodes read %d and %d, not %d", name, c.sum(0), c.sum(1), sum)
+			t.Errorf("after a reply %s the nodes read %d and %d, want %d", name, c.sum(0), c.sum(1), sum)
 		}
 	}
 	ask(t, get(t, c.hosts[1], "a"), "1")
 }
 
 // A command that cannot be encoded gets a reply at once.
-func TestACommandThatCannotBeSentIsAnswered(t *testing.T) {
+func TestACommandThatCannotBeEncodedReturnsAnError(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	if _, _, err := get(t, c.hosts[1], "a").Ask("unsendable"); !errors.Is(err, durable.ErrInternal) {
-		t.Errorf("it was answered with %v", err)
+		t.Errorf("a command that cannot be encoded returned %v, want ErrInternal", err)
 	}
 	ask(t, get(t, c.hosts[1], "a"), "1")
 }

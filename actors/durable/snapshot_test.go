@@ -59,7 +59,7 @@ func (j *lateSnapshots) goOn() {
 
 // Otherwise the log of an actor that rests or fails more often than a snapshot is due would grow
 // for ever.
-func TestEventsBeforeARestartBringTheNextSnapshotNearer(t *testing.T) {
+func TestEventsBeforeARestartCountTowardsASnapshot(t *testing.T) {
 	h := start(t, store(t), kind(), durable.Options{SnapshotEvents: 10})
 	for range 3 {
 		hd := get(t, h, "a")
@@ -69,7 +69,7 @@ func TestEventsBeforeARestartBringTheNextSnapshotNearer(t *testing.T) {
 		eventually(t, "rest", func() bool { return h.Rest(t.Context(), hd, false) })
 	}
 	if n := h.Stats().Snapshots.Load(); n != 1 {
-		t.Errorf("after twelve events in three incarnations there are %d snapshots, which are due after ten", n)
+		t.Errorf("after twelve events in three incarnations there are %d snapshots, want one after ten", n)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestTheNextSnapshotWaitsUntilTheLastIsStored(t *testing.T) {
 		ask(t, hd, "1")
 	}
 	if n := j.count(); n != 1 {
-		t.Fatalf("%d snapshots wait for the store", n)
+		t.Fatalf("%d snapshots wait for the store, want 1", n)
 	}
 	for n := 2; n < 5; n++ {
 		j.goOn()
@@ -130,7 +130,7 @@ func (l refusingLog) Snapshot(seq uint64, state []byte, keep uint64, done func(e
 
 // A failed snapshot only makes the next start slower, and the next snapshot is made as usual.
 // Without it, each start would read all of a growing log.
-func TestTheNextSnapshotIsMadeAfterOneThatFailed(t *testing.T) {
+func TestAFailedSnapshotDoesNotPreventTheNext(t *testing.T) {
 	for name, late := range map[string]bool{"at once": false, "later": true} {
 		t.Run(name, func(t *testing.T) {
 			j := &refusingJournal{Journal: store(t)}
@@ -145,7 +145,7 @@ func TestTheNextSnapshotIsMadeAfterOneThatFailed(t *testing.T) {
 				})
 			}
 			if n := h.Stats().Snapshots.Load(); n != 0 {
-				t.Errorf("%d snapshots count that were not stored", n)
+				t.Errorf("%d failed snapshots are counted as stored", n)
 			}
 			j.fail.Store(false)
 			eventually(t, "a snapshot", func() bool {
@@ -170,9 +170,9 @@ func TestASnapshotLeavesTheNewestRecords(t *testing.T) {
 	eventually(t, "a snapshot", func() bool { return h.Stats().Snapshots.Load() == 1 })
 	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, true) })
 	if got := ask(t, get(t, h, "a"), "get"); got != 10 {
-		t.Errorf("the sum is %v", got)
+		t.Errorf("the sum is %v, want 10", got)
 	}
 	if got := strings.Join(rec.recovered, " "); got != "7:1 8:1 9:1 10:1" {
-		t.Errorf("behind the snapshot there are %q", got)
+		t.Errorf("the records after the snapshot are %q", got)
 	}
 }

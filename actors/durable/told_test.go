@@ -64,9 +64,9 @@ func TestAnOwnerSendsItsCommitsToFollowers(t *testing.T) {
 	for _, tc := range []struct {
 		name, cmd, kind string
 	}{
-		{"small", "1", "tell batch"},
-		{"as large as may be", recordOf(most), "tell batch"},
-		{"larger", recordOf(most + 1), "tell news"},
+		{"a small commit", "1", "tell batch"},
+		{"a commit of the maximum size", recordOf(most), "tell batch"},
+		{"a larger commit", recordOf(most + 1), "tell news"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
@@ -94,12 +94,12 @@ func TestAnOwnerSendsItsCommitsToFollowers(t *testing.T) {
 				ask(t, get(t, hosts[0], "a"), tc.cmd)
 				synctest.Wait()
 				if _, seq := hosts[1].Peek("a").ViewAt(); seq != 1 {
-					t.Errorf("the follower is at %d", seq)
+					t.Errorf("the follower is at seq %d, want 1", seq)
 				}
 				mu.Lock()
 				defer mu.Unlock()
 				if !slices.Equal(kinds, []string{tc.kind}) {
-					t.Errorf("it told %q, and not %q", kinds, tc.kind)
+					t.Errorf("the owner sent %q, want %q", kinds, tc.kind)
 				}
 				for i, o := range seen {
 					if !slices.Equal(o.of, []uint64{session}) {
@@ -113,7 +113,7 @@ func TestAnOwnerSendsItsCommitsToFollowers(t *testing.T) {
 
 // An owner announces that it stops, and its release is committed a little later. A follower then
 // takes over the actor at once, instead of after a period of silence.
-func TestAFollowerTakesOverFromAnOwnerThatStops(t *testing.T) {
+func TestAFollowerTakesOverFromAStoppingOwner(t *testing.T) {
 	for _, late := range []time.Duration{0, 10 * time.Millisecond, time.Minute} {
 		inBubble(t, func(t *testing.T) {
 			c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.Patience = time.Hour, time.Hour })
@@ -131,7 +131,7 @@ func TestAFollowerTakesOverFromAnOwnerThatStops(t *testing.T) {
 			synctest.Wait()
 			hd := c.hosts[1].Peek("a")
 			if !hd.Owns() || hd.View().sum != 1 {
-				t.Errorf("released %v after it stopped; a second later it is owned: %v", late, hd.Owns())
+				t.Errorf("released %v after the stop: a second later the follower owns it: %v", late, hd.Owns())
 			}
 			ask(t, hd, "1")
 		})
@@ -187,7 +187,7 @@ func TestTheBackoffDoubles(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		fails()
 		if want := []time.Duration{1, 2, 4, 5, 5, 1}; !slices.EqualFunc(waits, want, func(a, b time.Duration) bool { return a == b*time.Second }) {
-			t.Errorf("it waited %v", waits)
+			t.Errorf("the backoffs are %v", waits)
 		}
 	})
 }

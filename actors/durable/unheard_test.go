@@ -20,7 +20,7 @@ func unheardClan(t *testing.T, fromLog bool) *clan {
 	}, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.Patience = 100*time.Millisecond, time.Second })
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	if got := c.sum(1); got != 1 {
-		t.Fatalf("the follower shows %d", got)
+		t.Fatalf("the follower shows %d, want 1", got)
 	}
 	return c
 }
@@ -44,14 +44,14 @@ func (c *clan) shows(began time.Time, after time.Duration, want int) {
 		}
 	}
 	if view.sum != want || told != want {
-		c.Errorf("after %v it shows %d, and told of %d records; want %d", after, view.sum, told, want)
+		c.Errorf("after %v the replica shows %d, and listeners received %d records; want %d", after, view.sum, told, want)
 	}
 }
 
 // A follower cut off from its owner shows listeners a record of the log once the record is older
 // than a lease. Until then the owner may not have acknowledged it, and could show a state without
 // it. Each record is timed separately.
-func TestAnUnheardFollowerShowsWhatIsOlderThanALease(t *testing.T) {
+func TestACutOffFollowerShowsRecordsOlderThanALease(t *testing.T) {
 	const lease = 3 * time.Second
 	inBubble(t, func(t *testing.T) {
 		c := unheardClan(t, false)
@@ -81,7 +81,7 @@ func TestAnUnheardFollowerShowsWhatIsOlderThanALease(t *testing.T) {
 
 // If readers accept a slightly older state, a follower cut off from its owner reads the log after
 // two beats and reports the age of its state. For other kinds Near then fails.
-func TestAFollowerReadsNearFromTheLog(t *testing.T) {
+func TestACutOffFollowerReadsNearFromTheLog(t *testing.T) {
 	for _, fromLog := range []bool{true, false} {
 		t.Run(fmt.Sprint("from the log: ", fromLog), func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
@@ -96,10 +96,10 @@ func TestAFollowerReadsNearFromTheLog(t *testing.T) {
 				c.shows(began, time.Second/2, want)
 				hd := c.hosts[1].Peek("a")
 				if got := hd.Fresh(250 * time.Millisecond); got != fromLog {
-					t.Errorf("it is fresh: %v", got)
+					t.Errorf("the replica is fresh: %v", got)
 				}
 				if near, err := c.hosts[1].Near("a", 250*time.Millisecond); fromLog && (err != nil || near.View().sum != 2) || !fromLog && err == nil {
-					t.Errorf("near is %v, %v", near, err)
+					t.Errorf("Near returned %v, %v", near, err)
 				}
 			})
 		})

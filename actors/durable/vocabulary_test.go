@@ -18,32 +18,32 @@ type other struct{}
 
 func (other) wish() {}
 
-func TestAVocabularyKnowsItsWordsOnly(t *testing.T) {
+func TestAVocabularyEncodesOnlyItsCommands(t *testing.T) {
 	v := durable.NewVocabulary[wish](durable.Says[say, string]())
 	if _, _, err := v.Encode(other{}); err == nil {
-		t.Error("a stranger was encoded")
+		t.Error("an unknown command was encoded")
 	}
 	if _, err := v.Decode("other", []byte("{}")); !errors.Is(err, durable.ErrUnknownCommand) {
-		t.Errorf("a stranger was decoded: %v", err)
+		t.Errorf("decoding an unknown command returned %v", err)
 	}
 	if _, err := v.Decode("say", []byte(`{"Word":"hello","Loud":true}`)); !errors.Is(err, durable.ErrUnknownCommand) {
-		t.Errorf("a part of a word was dropped: %v", err)
+		t.Errorf("decoding a command with an unknown field returned %v", err)
 	}
 	if _, err := v.Decode("say", []byte(`{"Word":1}`)); err == nil {
-		t.Error("a word of another form was decoded")
+		t.Error("a command with a field of another type was decoded")
 	}
 	if _, err := v.EncodeReply("say", 7); err == nil {
 		t.Error("a reply of another type was encoded")
 	}
 	if _, err := v.DecodeReply("other", []byte("1")); err == nil {
-		t.Error("a reply to a stranger was decoded")
+		t.Error("a reply to an unknown command was decoded")
 	}
 	name, fields, err := v.Encode(say{"hello"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := v.Decode(name, fields); got != wish(say{"hello"}) || err != nil {
-		t.Errorf("a word became %v, %v", got, err)
+		t.Errorf("the command became %v, %v", got, err)
 	}
 	for _, reply := range []any{"so", nil} {
 		b, err := v.EncodeReply(name, reply)
@@ -56,38 +56,38 @@ func TestAVocabularyKnowsItsWordsOnly(t *testing.T) {
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("one name was taken twice")
+			t.Error("two commands of one name were accepted")
 		}
 	}()
 	durable.NewVocabulary[wish](durable.Says[say, string](), durable.Says[say, int]())
 }
 
 // After a refusal nothing was applied. After any other error the outcome is unknown.
-func TestWhatIsCertainlyNotApplied(t *testing.T) {
+func TestWhichErrorsMeanNothingWasApplied(t *testing.T) {
 	for err, want := range map[error]bool{
 		nil: false, durable.ErrUnavailable: false, durable.ErrTimeout: false, durable.ErrConflict: false, errors.New("another"): false,
 		durable.ErrBusy: true, durable.ErrReadOnly: true, durable.ErrRested: true, durable.Reject(durable.Conflict, "no"): true,
 		fmt.Errorf("about it: %w", durable.ErrReadOnly): true, fmt.Errorf("about it: %w", durable.Reject(durable.Missing, "no")): true,
 	} {
 		if durable.Refused(err) != want {
-			t.Errorf("%v is certainly not applied: %v", err, !want)
+			t.Errorf("Refused(%v) = %v", err, !want)
 		}
 	}
 	if durable.IsMissing(durable.Reject(durable.Conflict, "no")) || !durable.IsMissing(fmt.Errorf("about it: %w", durable.Reject(durable.Missing, "no"))) || durable.IsMissing(nil) {
-		t.Error("what is missing is not told from what is not")
+		t.Error("IsMissing is wrong")
 	}
 }
 
 // Rows use the reserve of a full disk if all of them are urgent.
-func TestUrgentRows(t *testing.T) {
+func TestRowsAreUrgentIfAllOfThemAre(t *testing.T) {
 	rows := []durable.Row{{Table: "a"}, {Table: "b"}}
 	if durable.Urgent(nil) || durable.Urgent(rows) {
-		t.Error("nothing is urgent")
+		t.Error("rows that are not urgent count as urgent")
 	}
 	if rows[0].Urgent = true; durable.Urgent(rows) {
-		t.Error("one of two rows is urgent, and both would be written")
+		t.Error("rows of which only one is urgent count as urgent")
 	}
 	if made := durable.MakeUrgent(rows); !durable.Urgent(made) || len(made) != 2 || made[1].Table != "b" {
-		t.Errorf("made urgent they are %v", made)
+		t.Errorf("MakeUrgent returned %v", made)
 	}
 }

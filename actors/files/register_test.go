@@ -146,7 +146,7 @@ func (w *world) there(u *pb.Upload) bool {
 		w.t.Fatal(err)
 	}
 	if err == nil && !bytes.Equal(got.Sum, u.Sum) {
-		w.t.Fatal("another content")
+		w.t.Fatal("the upload refers to another content")
 	}
 	return err == nil
 }
@@ -175,19 +175,19 @@ func TestAnUploadStaysWhileItIsUsed(t *testing.T) {
 	drop()
 	w.commit(UnuseRow(u.Name, "a", ByMaterial, 0), UnuseRow(u.Name, "a", ByText, 0))
 	if drop(); !w.there(u) {
-		t.Fatal("dropped while another codelab uses it")
+		t.Fatal("the upload was dropped although another codelab uses it")
 	}
 	w.unlist("b")
 	if drop(); w.there(u) || !w.shelf.has(u.Sum) {
-		t.Error("it is there, or the content of its twin is not")
+		t.Error("the unused upload is still there, or its twin's content is not")
 	}
 	if err := w.Drop(twin.Name); err != nil || w.shelf.has(u.Sum) {
-		t.Error("the content is there", err)
+		t.Error("the content without uploads is still stored:", err)
 	}
 }
 
 // A missing stored object is reported if it is in use.
-func TestAMissingContentIsFound(t *testing.T) {
+func TestMissingContentIsReported(t *testing.T) {
 	w := newWorld(t)
 	w.lab("a")
 	w.upload("there")
@@ -196,11 +196,11 @@ func TestAMissingContentIsFound(t *testing.T) {
 	w.commit(SubmissionRow(bytes.Repeat([]byte{7}, len(sum)), "over", "s1"))
 	var found []Sum
 	if err := w.Missing(func(s Sum) { found = append(found, s) }); err != nil || len(found) != 1 || found[0] != sum {
-		t.Errorf("found %v, %v", found, err)
+		t.Errorf("Missing reported %v, %v", found, err)
 	}
 }
 
-func TestAClaimedUploadDoesNotGo(t *testing.T) {
+func TestAClaimedUploadIsNotDropped(t *testing.T) {
 	w := newWorld(t)
 	u := w.upload("content")
 	release, err := w.Claim(u.Name)
@@ -208,15 +208,15 @@ func TestAClaimedUploadDoesNotGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.Drop(u.Name); err != nil || !w.there(u) {
-		t.Fatal("dropped though it is claimed", err)
+		t.Fatal("a claimed upload was dropped:", err)
 	}
 	release()
 	release()
 	if err := w.Drop(u.Name); err != nil || w.there(u) {
-		t.Error("not dropped", err)
+		t.Error("an unclaimed upload was not dropped:", err)
 	}
 	if _, err := w.Claim(u.Name); !errors.Is(err, ErrMissing) {
-		t.Errorf("claimed what is gone: %v", err)
+		t.Errorf("claiming a dropped upload returned %v, want ErrMissing", err)
 	}
 	if release, err := w.ClaimKnown(u.Name); err != nil {
 		t.Error(err)
@@ -224,11 +224,11 @@ func TestAClaimedUploadDoesNotGo(t *testing.T) {
 		release()
 	}
 	if len(w.claims) != 0 || len(w.leaving) != 0 {
-		t.Errorf("left are %v, %v", w.claims, w.leaving)
+		t.Errorf("claims and removals left: %v, %v", w.claims, w.leaving)
 	}
 }
 
-func TestASweepFindsWhatACrashLeft(t *testing.T) {
+func TestASweepRemovesWhatACrashLeft(t *testing.T) {
 	w := newWorld(t)
 	w.lab("a")
 	fresh, used, lingering := w.upload("one"), w.upload("two"), w.upload("three")
@@ -240,28 +240,28 @@ func TestASweepFindsWhatACrashLeft(t *testing.T) {
 	}
 	w.shelf.contents[sum] = true
 	if s := w.sweep(); s != (Swept{References: 2}) {
-		t.Errorf("swept %v while all is fresh", s)
+		t.Errorf("a sweep of fresh uploads removed %v", s)
 	}
 	w.now = w.now.Add(grace + time.Second)
 	if s := w.sweep(); s != (Swept{Uploads: 1}) || w.there(fresh) || !w.there(used) || !w.there(lingering) || !w.shelf.has(sum[:]) {
-		t.Errorf("swept %v", s)
+		t.Errorf("a sweep after the grace period removed %v", s)
 	}
 	orphan, _ := w.shelf.Put(strings.NewReader("never recorded"), 100)
 	orphan.Release()
 	if s := w.sweep(); s != (Swept{Contents: 1}) {
-		t.Errorf("swept %v", s)
+		t.Errorf("a sweep of unrecorded content removed %v", s)
 	}
 	if err := w.Forget("a", Forgotten{Uploads: []string{used.Name}, Submissions: []*pb.Submission{{Id: "s", Sum: sum[:]}, {Id: "link"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if w.there(used) || w.shelf.has(sum[:]) || w.shelf.has(used.Sum) {
-		t.Error("something is there of a codelab that is forgotten")
+		t.Error("files of a forgotten codelab are still stored")
 	}
 }
 
 // Forgetting a codelab removes its references of every kind. A later sweep finds nothing, and the
 // files of others stay.
-func TestAForgottenCodelabRefersToNothing(t *testing.T) {
+func TestAForgottenCodelabHasNoReferences(t *testing.T) {
 	for _, by := range []By{ByMaterial, ByText, ByTalk} {
 		w := newWorld(t)
 		w.lab("a")
@@ -273,24 +273,24 @@ func TestAForgottenCodelabRefersToNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if w.there(alone) || w.shelf.has(alone.Sum) || !w.there(shared) || !w.shelf.has(shared.Sum) {
-			t.Errorf("by %s: of its own it is there: %v, of another codelab: %v", by, w.there(alone), w.there(shared))
+			t.Errorf("by %s: its own upload is there: %v, the shared one: %v", by, w.there(alone), w.there(shared))
 		}
 		w.unlist("a")
 		if s := w.sweep(); s != (Swept{}) {
-			t.Errorf("by %s: a sweep found %v", by, s)
+			t.Errorf("by %s: a sweep removed %v", by, s)
 		}
 	}
 }
 
 // An upload that was claimed and recorded as used can be read, whatever is dropped and swept
 // meanwhile.
-func TestReferencesAndRemovalsNeverMeet(t *testing.T) {
+func TestReferencedUploadsAreNeverRemoved(t *testing.T) {
 	w := newWorld(t)
 	neverMeet(t, w, func(int) *Register { return w.Register })
 }
 
 // The same holds if each caller is on its own node.
-func TestReferencesAndRemovalsOfNodesNeverMeet(t *testing.T) {
+func TestReferencedUploadsAreNeverRemovedAcrossNodes(t *testing.T) {
 	w := newWorld(t)
 	var nodes [4]*Register
 	for i := range nodes {
@@ -332,7 +332,7 @@ func neverMeet(t *testing.T, w *world, register func(i int) *Register) {
 				w.commit(UseRow(name, lab, ByMaterial))
 				release()
 				if got, err := w.Get(name); err != nil || !w.shelf.has(got.Sum) {
-					t.Errorf("used and not there: %v", err)
+					t.Errorf("a claimed and used upload cannot be read: %v", err)
 				}
 				w.commit(UnuseRow(name, lab, ByMaterial, 0))
 				if rng.IntN(2) == 0 {
@@ -348,7 +348,7 @@ func neverMeet(t *testing.T, w *world, register func(i int) *Register) {
 
 // The removal of an upload on one node fails if another node claims the upload. Earlier, the first
 // node meanwhile reported the upload as missing, and skipped it in the claims of a text.
-func TestAnUploadThatDoesNotLeaveAfterAllIsClaimed(t *testing.T) {
+func TestAnUploadCanBeClaimedDuringAFailingDrop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db, nodes := memory.Share(2)
 		defer func() { _ = db.Close() }()
@@ -388,28 +388,28 @@ func TestAnUploadThatDoesNotLeaveAfterAllIsClaimed(t *testing.T) {
 			t.Error(err)
 		}
 		if err := <-claimed; err != nil {
-			t.Errorf("an upload that stays: %v", err)
+			t.Errorf("claiming the upload on the first node: %v", err)
 		}
 		there()
 		if _, err := r[1].Get(u.Name); err != nil || !shelf.has(u.Sum) {
-			t.Errorf("it is gone: %v", err)
+			t.Errorf("the claimed upload is gone: %v", err)
 		}
 	})
 }
 
-func TestNamesTellNothingAndAreFound(t *testing.T) {
+func TestNamesOfUploads(t *testing.T) {
 	seen := map[string]bool{}
 	for _, ext := range []string{".PDF", "tar", "", ".", "../x", "waytoolongext", "é"} {
 		name := NewName(Materials, ext)
 		if got, ok := NameOf(Folder + name); !ok || got != name || seen[name] {
-			t.Errorf("%q gives %q", ext, name)
+			t.Errorf("the extension %q results in the name %q", ext, name)
 		}
 		seen[name] = true
 	}
 	hex := strings.Repeat("0f", 16)
 	for _, bad := range []string{"", "images/", "images/" + hex, "images/" + hex + ".", "images/" + hex + ".PNG", "other/" + hex + ".png", "images/" + hex[1:] + ".png", "images/" + hex + "0.png", "images/" + hex + ".png/x", "images/../" + hex + ".png"} {
 		if _, ok := NameOf(Folder + bad); ok {
-			t.Errorf("%q is a name", bad)
+			t.Errorf("NameOf accepts %q", bad)
 		}
 	}
 	a, b := "images/"+hex+".png", "materials/"+hex+".pdf"
@@ -418,6 +418,6 @@ func TestNamesTellNothingAndAreFound(t *testing.T) {
 		got = append(got, name)
 	})
 	if !slices.Equal(got, []string{a, b, a}) {
-		t.Errorf("mentioned are %q", got)
+		t.Errorf("Mentioned found %q", got)
 	}
 }

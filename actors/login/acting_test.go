@@ -10,7 +10,7 @@ import (
 
 // Several people may have used one browser. Each acts by their own session, the one that expires
 // last, and never by an ended one.
-func TestEachActsByTheirOwnSession(t *testing.T) {
+func TestEachPersonActsByTheirOwnSession(t *testing.T) {
 	d := newDesk(t)
 	lin := func(name string, after time.Duration) AttendeeGrant {
 		return AttendeeGrant{Codelab: "lab", AttendeeID: name, ExpiresAt: d.clock.Add(after).UnixMilli()}
@@ -30,11 +30,11 @@ func TestEachActsByTheirOwnSession(t *testing.T) {
 	give("c", "e", lin("lin", time.Hour)) // issued last, and ends first
 	s, ok, err := d.Use("b")
 	if !ok || err != nil {
-		t.Fatal("the session is not good", err)
+		t.Fatal("the session is invalid:", err)
 	}
 	siblings := s.Siblings("lab")
 	if slices.Sort(siblings); !slices.Equal(siblings, []string{"lin", "max"}) || len(s.Siblings("other")) != 0 {
-		t.Errorf("in this browser have been %v", siblings)
+		t.Errorf("the siblings in the lab are %v, or those elsewhere are not empty", siblings)
 	}
 	browser := s.Family()
 	for _, tc := range []struct {
@@ -65,11 +65,11 @@ func TestEachActsByTheirOwnSession(t *testing.T) {
 		got, ok, err := d.Acting(tc.browser, tc.lab, tc.leading, tc.of)
 		switch {
 		case err != nil || ok != (tc.want != ""):
-			t.Errorf("%+v: %v, %v", tc, ok, err)
+			t.Errorf("with %+v Acting returned found %v, %v", tc, ok, err)
 		case ok && tc.leading && got.Admin(d.ms()).GetLogin() != tc.want:
-			t.Errorf("%+v: acts as %v", tc, got.Admin(d.ms()))
+			t.Errorf("%+v: the session found has the login %v", tc, got.Admin(d.ms()))
 		case ok && !tc.leading && got.id != KeyOf(tc.want):
-			t.Errorf("%+v: acts by another session", tc)
+			t.Errorf("%+v: found another session", tc)
 		}
 		d.clock = now
 	}
@@ -94,17 +94,17 @@ func TestLoginsAreListedUntilTheyEnd(t *testing.T) {
 		0: {"login of b", "login of a"}, 7*time.Hour - time.Millisecond: {"login of b", "login of a"}, 7 * time.Hour: {"login of b"}, 8 * time.Hour: nil,
 	} {
 		if got := names(after); !slices.Equal(got, want) {
-			t.Errorf("after %v the logins are %q, not %q", after, got, want)
+			t.Errorf("after %v the logins are %q, want %q", after, got, want)
 		}
 	}
 	if got := d.Logins("somebody else"); len(got) != 0 {
-		t.Errorf("somebody else has %v", got)
+		t.Errorf("the logins of somebody else are %v", got)
 	}
 }
 
 // Until returns the end of an attendee's last grant in a browser, and whether the session has left
 // the codelab.
-func TestUntilWhenSomebodyIsIn(t *testing.T) {
+func TestUntilReturnsTheEndOfTheLastGrant(t *testing.T) {
 	d := newDesk(t)
 	in := func(from, id, who string, after time.Duration) {
 		t.Helper()
@@ -123,25 +123,25 @@ func TestUntilWhenSomebodyIsIn(t *testing.T) {
 		return time.UnixMilli(last).Sub(d.clock.Truncate(time.Millisecond)), left
 	}
 	if last, left := until(s, "lin"); last != 2*time.Hour || left {
-		t.Errorf("lin is in for %v, left: %v", last, left)
+		t.Errorf("lin's last grant ends in %v, left: %v; want 2 h", last, left)
 	}
 	if last, left := until(s, "max"); last != 0 || left {
-		t.Errorf("max is in for %v, left: %v", last, left)
+		t.Errorf("max's last grant ends in %v, left: %v; want no grant", last, left)
 	}
 	if last, left := until(Session{}, "lin"); last != 0 || !left {
-		t.Errorf("without a session lin is in for %v, left: %v", last, left)
+		t.Errorf("without a session lin's last grant ends in %v, left: %v", last, left)
 	}
 	if who, err := d.Leave("b", "lab"); who != "lin" || err != nil {
 		t.Fatal(who, err)
 	}
 	if _, left := until(s, "lin"); !left {
-		t.Error("the session has left, and Until does not report it")
+		t.Error("after leaving the codelab, Until returns not left")
 	}
 }
 
 // A replaced id keeps its grants for only one more minute. Therefore the successor acts from the
 // start, even if its grant ends earlier.
-func TestAReplacedIdLastsAMinute(t *testing.T) {
+func TestAReplacedIDLastsAMinute(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "a", "lab")
 	began := d.clock
@@ -152,16 +152,16 @@ func TestAReplacedIdLastsAMinute(t *testing.T) {
 	for after, until := range map[time.Duration]time.Duration{0: 12 * time.Hour, lastMinute - time.Millisecond: 12 * time.Hour, lastMinute: time.Hour} {
 		d.clock = began.Add(after)
 		if got, ok, err := d.Acting(s.Family(), "lab", false, "attendee of lab"); !ok || err != nil || got.id != KeyOf("b") {
-			t.Errorf("after %v they do not act by the id that lasts longer: %v, %v", after, ok, err)
+			t.Errorf("after %v, Acting does not return the successor: %v, %v", after, ok, err)
 		}
 		if last, _ := s.Until(d.ms(), "lab", "attendee of lab"); last != began.Add(until).UnixMilli() {
-			t.Errorf("after %v it is in until %v", after, time.UnixMilli(last).Sub(began))
+			t.Errorf("after %v, the last grant ends at %v", after, time.UnixMilli(last).Sub(began))
 		}
 	}
 }
 
 // A name belongs to a facilitator while an accepted login has it or a name that looks the same.
-func TestNamesOfFacilitators(t *testing.T) {
+func TestWhichNamesBelongToFacilitators(t *testing.T) {
 	d := newDesk(t)
 	d.admin("", "a", "Grace")
 	nobody := func(*pb.AdminGrant) bool { return false }
@@ -178,7 +178,7 @@ func TestNamesOfFacilitators(t *testing.T) {
 		now := d.clock
 		d.clock = now.Add(tc.after)
 		if got := d.NamesAdmin(tc.name, tc.counts); got != tc.want {
-			t.Errorf("after %v %q is a facilitator's: %v", tc.after, tc.name, got)
+			t.Errorf("after %v: NamesAdmin(%q) = %v", tc.after, tc.name, got)
 		}
 		d.clock = now
 	}

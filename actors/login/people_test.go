@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestALoginIsSeenToAQuarterOfAnHour(t *testing.T) {
+func TestTheLastUseOfALoginIsRecordedEveryQuarterHour(t *testing.T) {
 	d := newDesk(t)
 	d.admin("", "a", "Grace")
 	made := d.clock
@@ -21,49 +21,49 @@ func TestALoginIsSeenToAQuarterOfAnHour(t *testing.T) {
 		t.Helper()
 		d.clock = made.Add(after)
 		if _, ok, err := d.Use("a"); !ok || err != nil {
-			t.Fatalf("the session is good: %v, %v", ok, err)
+			t.Fatalf("using the session returned %v, %v", ok, err)
 		}
 	}
 	use(0)
 	use(SeenEvery - time.Second)
 	if seen() > 0 {
-		t.Errorf("within a quarter of an hour it is noted: %v", seen())
+		t.Errorf("within a quarter of an hour SeenAt moved by %v", seen())
 	}
 	use(SeenEvery)
 	if seen() != SeenEvery {
-		t.Errorf("after a quarter of an hour it was seen after %v", seen())
+		t.Errorf("after a quarter of an hour SeenAt moved by %v", seen())
 	}
 	// An id issued from the first belongs to the same login, also after a restart.
 	d.attendee("a", "b", "lab")
 	d.restart()
 	use(SeenEvery + time.Minute)
 	if seen() != SeenEvery {
-		t.Errorf("after a restart it was seen after %v", seen())
+		t.Errorf("after a restart SeenAt moved by %v", seen())
 	}
 }
 
-func TestEndedOwnerLoginEndsItsDependents(t *testing.T) {
+func TestASecondLoginReplacesTheFirst(t *testing.T) {
 	d := newDesk(t)
 	d.admin("", "a", "Grace")
 	s, ok, _ := d.Use("a")
 	now := d.clock.UnixMilli()
 	if !ok || s.Admin(now) == nil {
-		t.Fatal("the session is not good")
+		t.Fatal("the session has no login")
 	}
 	// A second login in the same browser ends nothing. Everything that depends on the first login
 	// now depends on the second.
 	d.admin("a", "b", "Grace")
 	if _, err := d.EndLogin("", "login of a"); err != nil || s.Admin(now) == nil {
-		t.Errorf("the browser's first login ended: %v", err)
+		t.Errorf("after ending the first login, the second is gone, or %v", err)
 	}
 	if ended, err := d.EndLogin("", "login of b"); !ended || err != nil || s.Admin(now) != nil {
-		t.Errorf("the login stands on: %v, %v", ended, err)
+		t.Errorf("ending the second login returned %v, %v, or it remains", ended, err)
 	}
 }
 
 // Ending a login affects every id that was issued with it, also in a store that is read again.
 // Other grants stay.
-func TestALoginEndsForEveryId(t *testing.T) {
+func TestALoginEndsForEveryID(t *testing.T) {
 	d := newDesk(t)
 	d.admin("", "a", "Grace")
 	d.attendee("a", "b", "a")
@@ -72,7 +72,7 @@ func TestALoginEndsForEveryId(t *testing.T) {
 	}
 	for range 2 {
 		d.want("the id of the login", "a", "-")
-		d.want("the next", "b", "a")
+		d.want("the next id", "b", "a")
 		d.crash()
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // Grants are removed, replaced or added in a copy, so a record that is being read does not change.
-func TestARecordThatWasReadDoesNotChange(t *testing.T) {
+func TestARecordThatIsBeingReadDoesNotChange(t *testing.T) {
 	root := KeyOf("root")
 	made := func() *record {
 		e := &entry{hash: KeyOf("id"), expires: 100, replaces: &root}
@@ -24,26 +24,26 @@ func TestARecordThatWasReadDoesNotChange(t *testing.T) {
 		return &record{ids: []*entry{{hash: root, expires: 200, attendees: e.copy().attendees}, e}}
 	}
 	for name, change := range map[string]func(*record) *record{
-		"pruned":  func(r *record) *record { return r.pruned(60) },
-		"used":    func(r *record) *record { return r.used(KeyOf("id"), 10) },
-		"nobody":  func(r *record) *record { return r.without(10, "lin", nobody) },
-		"nothing": func(r *record) *record { return r.without(10, "lin", nothing) },
+		"pruned":         func(r *record) *record { return r.pruned(60) },
+		"used":           func(r *record) *record { return r.used(KeyOf("id"), 10) },
+		"grant replaced": func(r *record) *record { return r.without(10, "lin", nobody) },
+		"grant removed":  func(r *record) *record { return r.without(10, "lin", nothing) },
 	} {
 		before := made()
 		after := change(before)
 		if string(before.encode()) == string(after.encode()) {
-			t.Errorf("%s changes nothing", name)
+			t.Errorf("%s: the record did not change", name)
 		}
 		for i, e := range made().ids {
 			if got := before.ids[i]; got.expires != e.expires || (got.replaces == nil) != (e.replaces == nil) || fmt.Sprint(got.attendees) != fmt.Sprint(e.attendees) {
-				t.Errorf("%s changed what was read: %+v", name, got)
+				t.Errorf("%s: the original record changed to %+v", name, got)
 			}
 		}
 	}
 }
 
 // A record is read as it was written, and a damaged one is refused.
-func TestARecordIsReadAsItWasWritten(t *testing.T) {
+func TestARecordIsReadAsWritten(t *testing.T) {
 	root := KeyOf("root")
 	e := &entry{
 		hash: KeyOf("id"), expires: 100, replaces: &root, admin: &pb.AdminGrant{Login: "x", Person: "p", Generation: 3},
@@ -51,23 +51,23 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 	}
 	got, err := parseRecord((&record{ids: []*entry{e}}).encode())
 	if err != nil || len(got.ids) != 1 || !reflect.DeepEqual(got.ids[0], e) {
-		t.Fatalf("%+v, %v", got, err)
+		t.Fatalf("the record is read as %+v, %v", got, err)
 	}
 	for name, id := range map[string]*pb.SessionId{
 		"without a hash": {}, "with half a hash": {Hash: root[:16]}, "with half of its predecessor": {Hash: root[:], Replaces: root[:16]},
 	} {
 		if _, err := parseRecord(pbwire.Encode(&pb.SessionFamily{Ids: []*pb.SessionId{id}})); !errors.Is(err, durable.ErrCorrupt) {
-			t.Errorf("an id %s: %v", name, err)
+			t.Errorf("an id %s: %v, want ErrCorrupt", name, err)
 		}
 	}
 }
 
 // A row expires with the last of its ids.
-func TestARowLastsAsLongAsItsIds(t *testing.T) {
+func TestARowLastsAsLongAsItsIDs(t *testing.T) {
 	rec := &record{ids: []*entry{{expires: 5_000}, {expires: 9_000}, {expires: 7_000}}}
 	for now, want := range map[int64]time.Duration{0: 9 * time.Second, 8_999: time.Millisecond, 9_000: 0} {
 		if row := newFamily().rows(rec, now)[0]; row.TTL != want || row.Delete != (want == 0) {
-			t.Errorf("after %d ms it lasts for %v, deleted %v", now, row.TTL, row.Delete)
+			t.Errorf("after %d ms the row has the TTL %v, deleted: %v", now, row.TTL, row.Delete)
 		}
 	}
 }

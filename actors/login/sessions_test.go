@@ -91,12 +91,12 @@ func (d *desk) may(id string) string {
 func (d *desk) want(what, id, may string) {
 	d.t.Helper()
 	if got := d.may(id); got != may {
-		d.t.Errorf("%s: %s may %q, want %q", what, id, got, may)
+		d.t.Errorf("%s: the grants of %s are %q, want %q", what, id, got, may)
 	}
 }
 
 // Two tabs register at once. Earlier, each wrote a whole session without the grants of the other.
-func TestTwoTabsAtOnceLoseNoGrant(t *testing.T) {
+func TestConcurrentTabsLoseNoGrant(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
 	const tabs = 24
@@ -113,7 +113,7 @@ func TestTwoTabsAtOnceLoseNoGrant(t *testing.T) {
 		for _, id := range []string{"tab0", fmt.Sprint("tab", tabs-1)} {
 			s, ok, _ := d.Use(id)
 			if !ok || len(s.Grants()) != tabs+1 {
-				t.Errorf("%s: %s has %d grants (good: %v), want %d", when, id, len(s.Grants()), ok, tabs+1)
+				t.Errorf("%s: %s has %d grants (valid: %v), want %d", when, id, len(s.Grants()), ok, tabs+1)
 			}
 		}
 		d.want(when, "old", "a")
@@ -123,55 +123,55 @@ func TestTwoTabsAtOnceLoseNoGrant(t *testing.T) {
 
 // Grants are passed only to later ids. A person who used this browser before, or planted its
 // cookie, gains nothing from another person's registration.
-func TestGrantsFlowForwardOnly(t *testing.T) {
+func TestGrantsArePassedOnlyToLaterIDs(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
 	d.attendee("old", "one", "b")
-	d.want("the one who registered", "one", "a b")
+	d.want("the registering tab", "one", "a b")
 	d.attendee("old", "two", "c") // when the first one's id was used
-	d.want("the earlier", "one", "a b")
-	d.want("the later", "two", "a c")
-	d.want("where both came from", "old", "a")
+	d.want("the earlier id", "one", "a b")
+	d.want("the later id", "two", "a c")
+	d.want("their common predecessor", "old", "a")
 	d.attendee("one", "next", "c")
-	d.want("what is issued from it", "next", "a b c")
+	d.want("the successor of the earlier id", "next", "a b c")
 }
 
-func TestTwoNamesAtOnceShareNothing(t *testing.T) {
+func TestConcurrentRegistrationsOfTwoNamesShareNoGrant(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
 	d.attendee("old", "lin", "b")
 	if _, err := d.GrantAttendee("old", "max", "Max", d.grant("c", "max")); err != nil {
 		t.Fatal(err)
 	}
-	d.want("one", "lin", "a b")
-	d.want("the other", "max", "a c")
+	d.want("the first id", "lin", "a b")
+	d.want("the second id", "max", "a c")
 }
 
-func TestTwoRegistrationsAreAtOnceForAMinute(t *testing.T) {
+func TestRegistrationsWithinAMinuteCountAsConcurrent(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
 	d.attendee("old", "one", "b")
 	d.clock = d.clock.Add(time.Minute)
 	d.attendee("old", "two", "c")
 	if d.UnderWay("old", "b", " lin") == nil || d.UnderWay("old", "b", "Max") != nil || d.UnderWay("old", "a", "Lin") != nil || d.UnderWay("one", "b", "Lin") != nil {
-		t.Error("a registration under way is not known, or another one is")
+		t.Error("UnderWay does not find a registration in progress, or finds another one")
 	}
-	d.want("within a minute", "two", "a b c")
+	d.want("the second id within a minute", "two", "a b c")
 	d.clock = d.clock.Add(time.Millisecond)
 	if d.UnderWay("old", "b", "Lin") != nil {
-		t.Error("after a minute it is still under way")
+		t.Error("after a minute UnderWay still finds the registration")
 	}
 	d.attendee("old", "three", "c")
-	d.want("later", "three", "a c")
+	d.want("the next id later", "three", "a c")
 	d.attendee("old", "four", "b")
 	d.Forget("attendee of b")
 	if g := d.UnderWay("old", "b", "Lin"); g != nil {
-		t.Errorf("somebody who was removed is still under way: %+v", g)
+		t.Errorf("UnderWay finds the registration of a removed attendee: %+v", g)
 	}
-	d.want("the first", "one", "a b c")
+	d.want("the first id", "one", "a b c")
 }
 
-func TestOneLeavesACodelab(t *testing.T) {
+func TestLeavingACodelabEndsItsGrant(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "one", "a")
 	d.attendee("one", "two", "b")
@@ -182,32 +182,32 @@ func TestOneLeavesACodelab(t *testing.T) {
 		t.Fatal(who, err)
 	}
 	if attendee(s, "a") != "" {
-		t.Error("what was looked up before is still theirs")
+		t.Error("a session looked up before still has the grant")
 	}
 	for range 2 {
 		for _, id := range []string{"one", "two", "three"} {
 			got, ok, _ := d.Use(id)
 			if !ok || attendee(got, "a") != "" {
-				t.Errorf("%s is still theirs, or is not known (%v)", id, ok)
+				t.Errorf("%s still has the grant, or is invalid (valid: %v)", id, ok)
 			}
 		}
-		d.want("the rest", "three", "admin a b")
+		d.want("the other grants", "three", "admin a b")
 		d.want("another browser", "stranger", "a")
 		d.crash()
 	}
 	for _, id := range []string{"three", "nobody's"} {
 		if who, err := d.Leave(id, "c"); err != nil || who != "" {
-			t.Errorf("%s: %q, %v", id, who, err)
+			t.Errorf("leaving as %s returned %q, %v", id, who, err)
 		}
 	}
 	d.journal.FailCommits(1, durable.ErrClosed)
 	if _, err := d.Leave("three", "b"); err == nil {
-		t.Error("what was not stored is answered")
+		t.Error("Leave returned no error although nothing was stored")
 	}
-	d.want("it is still theirs", "three", "admin a b")
+	d.want("after a failed Leave", "three", "admin a b")
 }
 
-func TestALostAnswerShutsNobodyOut(t *testing.T) {
+func TestALostResponseLocksNobodyOut(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
 	d.attendee("old", "lost", "b") // its answer does not arrive
@@ -215,7 +215,7 @@ func TestALostAnswerShutsNobodyOut(t *testing.T) {
 	d.want("an hour after", "old", "a")
 	d.attendee("old", "new", "c")
 	d.want("later", "old", "a")
-	d.want("arrived", "new", "a c")
+	d.want("the delivered id", "new", "a c")
 	d.clock = d.clock.Add(59 * time.Second)
 	d.want("within a minute", "old", "a")
 	d.clock = d.clock.Add(time.Second)
@@ -224,7 +224,7 @@ func TestALostAnswerShutsNobodyOut(t *testing.T) {
 }
 
 // A replaced id is valid for one minute, even if it is replaced again within it.
-func TestAReplacedIdGainsNoFurtherMinute(t *testing.T) {
+func TestReplacingAnIDAgainDoesNotExtendItsMinute(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
 	d.attendee("old", "one", "b")
@@ -236,31 +236,31 @@ func TestAReplacedIdGainsNoFurtherMinute(t *testing.T) {
 	d.want("a minute after the first", "old", "-")
 }
 
-func TestAnIdThatEndedStaysSoAfterACrash(t *testing.T) {
+func TestAnEndedIDStaysEndedAfterACrash(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
 	d.attendee("old", "new", "b")
-	d.want("used", "new", "a b")
+	d.want("the used id", "new", "a b")
 	d.attendee("", "other", "a") // behind the note of the first use
 	d.crash()
-	d.want("its minute goes on", "old", "a")
+	d.want("within its minute", "old", "a")
 	d.clock = d.clock.Add(time.Minute)
-	d.want("over", "old", "-")
+	d.want("after its minute", "old", "-")
 	d.want("the successor", "new", "a b")
 }
 
 // An id that an attacker planted in a browser does not get the admin grant of its user's login.
 // Neither do ids issued from it.
-func TestAFixedIdGainsNoAdmin(t *testing.T) {
+func TestAPlantedIDGetsNoAdminGrant(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "fixed", "a")
 	d.admin("fixed", "victim", "Grace")
 	d.want("the victim", "victim", "admin a")
 	d.want("the attacker", "fixed", "a")
 	d.attendee("fixed", "attacker", "b")
-	d.want("the attacker's next", "attacker", "a b")
+	d.want("the attacker's next id", "attacker", "a b")
 	d.attendee("victim", "next", "c")
-	d.want("the victim's next", "next", "admin a c")
+	d.want("the victim's next id", "next", "admin a c")
 	d.want("the attacker", "attacker", "a b")
 	d.restart()
 	d.want("the attacker after a restart", "attacker", "a b")
@@ -278,19 +278,19 @@ func TestLogoutEndsTheWholeFamily(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !open.Ended() || open.Admin(d.ms()) != nil || open.Grants() != nil {
-		t.Error("what was looked up before still stands")
+		t.Error("a session looked up before is still valid")
 	}
 	d.attendee("two", "after", "c") // was in flight
 	for range 2 {
 		for _, id := range []string{"one", "two", "three"} {
 			d.want("after the logout", id, "-")
 		}
-		d.want("a registration that was under way", "after", "c")
+		d.want("a registration in progress", "after", "c")
 		d.want("another family", "stranger", "a")
 		d.crash()
 	}
 	if d.NamesAdmin("grace", everybody) {
-		t.Error("the name is still an admin's")
+		t.Error("the name still belongs to a facilitator")
 	}
 	if err := d.End("nobody's"); err != nil {
 		t.Error(err)
@@ -302,18 +302,18 @@ func TestUnstoredGrantsAreNotVisible(t *testing.T) {
 	d.attendee("", "old", "a")
 	d.journal.FailCommits(1, durable.ErrClosed)
 	if _, err := d.GrantAttendee("old", "new", "Lin", d.grant("b", "x")); err == nil {
-		t.Error("a grant that was not stored is given")
+		t.Error("a grant that was not stored was returned")
 	}
-	d.want("the failed one", "new", "-")
-	d.want("the old one", "old", "a")
+	d.want("the id that was not stored", "new", "-")
+	d.want("the old id", "old", "a")
 	d.journal.FailCommits(1, durable.ErrClosed)
 	if err := d.End("old"); err == nil {
-		t.Error("a logout that was not stored is answered")
+		t.Error("End returned no error although nothing was stored")
 	}
-	d.want("the old one", "old", "a")
+	d.want("the old id", "old", "a")
 }
 
-func TestANoteThatCouldNotBeWrittenIsWrittenLater(t *testing.T) {
+func TestAFailedNoteIsWrittenLater(t *testing.T) {
 	for name, fail := range map[string]func(*desk){
 		"the commit fails":  func(d *desk) { d.journal.FailCommits(1, durable.ErrReadOnly) },
 		"the queue is full": func(d *desk) { d.journal.SetFull(true) },
@@ -322,20 +322,20 @@ func TestANoteThatCouldNotBeWrittenIsWrittenLater(t *testing.T) {
 		d.attendee("", "old", "a")
 		d.attendee("old", "new", "b")
 		fail(d)
-		d.want("the use", "new", "a b")
+		d.want("the used id", "new", "a b")
 		d.journal.SetFull(false)
 		d.attendee("", "yet another", "a") // behind it
 		d.Expire()
 		d.attendee("", "other", "a") // behind it
 		d.crash()
 		d.clock = d.clock.Add(time.Minute)
-		d.want(name+": over", "old", "-")
+		d.want(name+": after its minute", "old", "-")
 	}
 }
 
 // Sign-in and sign-out work while the disk is nearly full, because people must sign in to delete
 // something.
-func TestSessionsUseTheReserveOfTheDisk(t *testing.T) {
+func TestSessionsUseTheDiskReserve(t *testing.T) {
 	d := newDesk(t)
 	d.journal.SetReadOnly(true)
 	d.admin("", "a", "Grace")
@@ -348,55 +348,55 @@ func TestSessionsUseTheReserveOfTheDisk(t *testing.T) {
 	}
 }
 
-func TestGrantsAndIdsEndWithTheirLives(t *testing.T) {
+func TestGrantsAndIDsExpire(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "one", "a")
 	d.clock = d.clock.Add(6 * time.Hour)
 	d.admin("one", "two", "Grace")
-	d.want("both", "two", "admin a")
+	d.want("both grants", "two", "admin a")
 	if !d.NamesAdmin(" GRACE\u200b", everybody) || d.NamesAdmin("Gracia", everybody) {
-		t.Error("the names of admins are not compared as names are")
+		t.Error("NamesAdmin does not compare normalized names")
 	}
 	d.clock = d.clock.Add(6 * time.Hour)
-	d.want("the attendee's is over", "two", "admin")
+	d.want("after the attendee's grant", "two", "admin")
 	d.clock = d.clock.Add(2 * time.Hour)
-	d.want("all is over", "two", "-")
+	d.want("after both grants", "two", "-")
 	if d.NamesAdmin("Grace", everybody) {
-		t.Error("an expired login keeps its name")
+		t.Error("the name of an expired login still belongs to a facilitator")
 	}
 	d.attendee("two", "three", "b")
-	d.want("anew", "three", "b")
+	d.want("a new grant", "three", "b")
 	d.Expire()
 	if d.Len() != 1 || len(d.families) != 1 || len(d.named) != 0 || len(d.attendees) != 1 {
-		t.Errorf("kept are %d families, %d ids, %d names, %d attendees", d.Len(), len(d.families), len(d.named), len(d.attendees))
+		t.Errorf("kept: %d families, %d ids, %d names, %d attendees", d.Len(), len(d.families), len(d.named), len(d.attendees))
 	}
 }
 
-func TestAnotherPasswordEndsTheGrantsOfAdmins(t *testing.T) {
+func TestANewPasswordEndsAdminGrants(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "one", "a")
 	d.admin("one", "two", "Grace")
 	d.admin("", "three", "Ada")
 	d.load([]byte("another account"))
-	d.want("both kinds", "two", "a")
-	d.want("an admin alone", "three", "-")
+	d.want("the attendee's grant", "two", "a")
+	d.want("a login alone", "three", "-")
 	if d.NamesAdmin("Grace", everybody) {
-		t.Error("the name is still an admin's")
+		t.Error("the name still belongs to a facilitator")
 	}
 }
 
-func TestAFamilyIsBounded(t *testing.T) {
+func TestTheIDsOfAFamilyAreBounded(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "used", "a")
 	d.attendee("used", "tab", "a")
-	d.want("another one in use", "tab", "a")
+	d.want("another id in use", "tab", "a")
 	for i := range 3 * maxIDs { // answers that do not arrive
 		d.attendee("used", fmt.Sprint("lost", i), "b")
 	}
-	d.want("the one in use", "used", "a")
-	d.want("another one in use", "tab", "a")
-	d.want("the newest", fmt.Sprint("lost", 3*maxIDs-1), "a b")
-	d.want("the oldest", "lost0", "-")
+	d.want("the presented id", "used", "a")
+	d.want("another id in use", "tab", "a")
+	d.want("the newest id", fmt.Sprint("lost", 3*maxIDs-1), "a b")
+	d.want("the oldest id", "lost0", "-")
 	d.restart()
 	if len(d.families) > maxIDs {
 		t.Errorf("%d ids are kept", len(d.families))
@@ -405,17 +405,17 @@ func TestAFamilyIsBounded(t *testing.T) {
 
 // If all ids of a family are in use, the oldest is dropped, but never the one that the browser has
 // just presented.
-func TestAnIdMakesNoRoomForItsSuccessor(t *testing.T) {
+func TestThePresentedIDIsNotDropped(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "used", "a")
 	for i := range maxIDs {
 		id := fmt.Sprint("tab", i)
 		d.attendee("used", id, "a")
-		d.want("a new one", id, "a")
+		d.want("a new id", id, "a")
 	}
-	d.want("the one in use", "used", "a")
-	d.want("the oldest of the others", "tab0", "-")
-	d.want("the next", "tab1", "a")
+	d.want("the presented id", "used", "a")
+	d.want("the oldest other id", "tab0", "-")
+	d.want("the next id", "tab1", "a")
 }
 
 // Without a bound, a person with the code of an attendee could create sessions indefinitely.
@@ -424,15 +424,15 @@ func TestBrowsersOfAnAttendeeAreBounded(t *testing.T) {
 	for i := range maxFamilies + 2 {
 		d.attendee("", fmt.Sprint("browser", i), "a")
 	}
-	d.want("the first", "browser0", "-")
-	d.want("the second", "browser1", "-")
-	d.want("the third", "browser2", "a")
-	d.want("the last", fmt.Sprint("browser", maxFamilies+1), "a")
+	d.want("the first browser", "browser0", "-")
+	d.want("the second browser", "browser1", "-")
+	d.want("the third browser", "browser2", "a")
+	d.want("the last browser", fmt.Sprint("browser", maxFamilies+1), "a")
 	d.attendee("browser2", "again", "a")
-	d.want("the third again", "again", "a")
+	d.want("the third browser again", "again", "a")
 }
 
-func TestAForgottenAttendeeLeavesEveryFamily(t *testing.T) {
+func TestForgettingAnAttendeeRemovesTheirGrants(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "one", "a")
 	d.attendee("one", "two", "b")
@@ -442,13 +442,13 @@ func TestAForgottenAttendeeLeavesEveryFamily(t *testing.T) {
 	d.attendee("", "other", "c") // behind it
 	for range 2 {
 		d.want("both grants", "two", "a b")
-		d.want("the forgotten one alone", "three", "a")
+		d.want("the forgotten grant alone", "three", "a")
 		if s, _, _ := d.Use("three"); attendee(s, "a") != "" {
-			t.Error("it is still theirs")
+			t.Error("the grant of the forgotten attendee is still valid")
 		}
 		err := d.journal.Scan(durable.Scan{Table: familyTable}, func(_, value []byte) bool {
 			if strings.Contains(string(value), "attendee of a") {
-				t.Error("the store still tells of them")
+				t.Error("the store still contains the forgotten attendee")
 			}
 			return true
 		})
@@ -458,6 +458,6 @@ func TestAForgottenAttendeeLeavesEveryFamily(t *testing.T) {
 		d.crash()
 	}
 	if len(d.attendees) != 2 { // those of b and c
-		t.Errorf("known are %d attendees", len(d.attendees))
+		t.Errorf("grants of %d attendees are kept, want 2", len(d.attendees))
 	}
 }

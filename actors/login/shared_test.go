@@ -42,18 +42,18 @@ func grantFor(codelab, attendee string) AttendeeGrant {
 }
 
 // A grant, or its end, on one node applies on the other at once.
-func TestSessionsHoldOnEveryNode(t *testing.T) {
+func TestGrantsAndTheirEndsApplyOnEveryNode(t *testing.T) {
 	s := sharedSessions(t)
 	if _, err := s[0].GrantAttendee("", "first", "Lin", grantFor("lab", "ann")); err != nil {
 		t.Fatal(err)
 	}
 	here, _, _ := s[0].Use("first")
 	if acts, ok, err := s[1].Acting(here.Family(), "lab", false, "ann"); !ok || err != nil || attendee(acts, "lab") != "ann" {
-		t.Errorf("on the other node acts %v, %v, %v", acts.Grants(), ok, err)
+		t.Errorf("on the other node Acting returned %v, %v, %v", acts.Grants(), ok, err)
 	}
 	got, ok, _ := s[1].Use("first")
 	if !ok || attendee(got, "lab") != "ann" {
-		t.Fatalf("the other node knows %v, %v", got.Grants(), ok)
+		t.Fatalf("the other node has the grants %v, valid: %v", got.Grants(), ok)
 	}
 	if err := s[1].End("first"); err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestSessionsHoldOnEveryNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok, _ := s[0].Use("first"); ok {
-		t.Error("it is still good where it was made")
+		t.Error("the session is still valid on the first node")
 	}
 	keys := func(s *Sessions) int {
 		s.mu.RLock()
@@ -70,15 +70,15 @@ func TestSessionsHoldOnEveryNode(t *testing.T) {
 		return len(s.byName)
 	}
 	if s[0].Len() != 0 || keys(s[0]) != 0 || keys(s[1]) != 0 {
-		t.Errorf("%d, %d and %d families are kept", s[0].Len(), keys(s[0]), keys(s[1]))
+		t.Errorf("%d, %d and %d families are kept, want none", s[0].Len(), keys(s[0]), keys(s[1]))
 	}
 	if err := s[0].End("first"); err != nil {
-		t.Errorf("ending it again: %v", err)
+		t.Errorf("ending the session again returned %v", err)
 	}
 }
 
 // A login to another account than the node's own is not accepted on that node.
-func TestAnotherAccountIsRefusedOnEveryNode(t *testing.T) {
+func TestALoginOfAnotherAccountIsRefused(t *testing.T) {
 	store, nodes := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })
 	s := following(t, func(err error) { t.Error(err) }, nodes[0], nodes[1])
@@ -88,7 +88,7 @@ func TestAnotherAccountIsRefusedOnEveryNode(t *testing.T) {
 	}
 	for node, want := range []bool{true, false} {
 		if _, ok, err := s[node].Use("first"); ok != want || err != nil {
-			t.Errorf("node %d lets the login in: %v, %v", node, ok, err)
+			t.Errorf("node %d: login valid: %v, %v", node, ok, err)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func TestNodesDoNotOverwriteEachOther(t *testing.T) {
 		}
 		got, ok, _ := s[node].Use("idlab0 0") // all of them were concurrent
 		if n := len(got.Grants()); !ok || n != 1+2*each {
-			t.Errorf("node %d knows %d grants", node, n)
+			t.Errorf("node %d has %d grants", node, n)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func (b *beaten) Append(rows []durable.Row, done func(error)) error {
 
 // Forgetting an attendee succeeds even if another node changes the same family concurrently. The
 // other change is kept.
-func TestForgettingMeetsAnotherChange(t *testing.T) {
+func TestForgettingKeepsAConcurrentChange(t *testing.T) {
 	store, nodes := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })
 	slow := &beaten{Shared: nodes[0]}
@@ -160,7 +160,7 @@ func TestForgettingMeetsAnotherChange(t *testing.T) {
 		for _, id := range []string{"root", "more"} {
 			got, ok, _ := s[node].Use(id)
 			if !ok || attendee(got, "lab") != "" || id == "more" && attendee(got, "other") != "bob" {
-				t.Errorf("node %d knows %v of %s", node, got.Grants(), id)
+				t.Errorf("node %d has the grants %v of %s", node, got.Grants(), id)
 			}
 		}
 	}
@@ -197,17 +197,17 @@ func TestAGrantAfterAFailedEndDoesNotRestoreASession(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok, _ := s[1].Use("first"); !ok {
-		t.Fatal("the other node does not know it")
+		t.Fatal("the second node does not know the session")
 	}
 	away.now.Store(true)
 	if err := s[1].End("first"); err == nil {
-		t.Fatal("it was ended without the store")
+		t.Fatal("ending the session without the store succeeded")
 	}
 	if err := s[0].End("first"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s[1].Current(0); !errors.Is(err, durable.ErrUnavailable) {
-		t.Fatalf("what cannot be read counts as known: %v", err)
+		t.Fatalf("Current with an unreadable row returned %v, want ErrUnavailable", err)
 	}
 	away.now.Store(false)
 	if _, err := s[1].GrantAttendee("first", "second", "Lin", grantFor("lab", "ann")); err != nil {
@@ -218,17 +218,17 @@ func TestAGrantAfterAFailedEndDoesNotRestoreASession(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, ok, err := s[node].Use("first"); ok || err != nil {
-			t.Errorf("node %d lets the ended session in: %v", node, err)
+			t.Errorf("node %d accepts the ended session: %v", node, err)
 		}
 		if _, ok, err := s[node].Use("second"); !ok || err != nil {
-			t.Errorf("node %d does not let the new session in: %v", node, err)
+			t.Errorf("node %d refuses the new session: %v", node, err)
 		}
 	}
 }
 
 // The feed does not repeat an end whose row could not be read, for example because the lease was
 // lost. Until the row is read, the state of the session is unknown.
-func TestAnEndIsNotMissed(t *testing.T) {
+func TestAnUnreadableEndIsReadLater(t *testing.T) {
 	store, nodes := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })
 	away := &unreadable{Shared: nodes[1]}
@@ -237,27 +237,27 @@ func TestAnEndIsNotMissed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok, _ := s[1].Use("first"); !ok {
-		t.Fatal("the other node does not know it")
+		t.Fatal("the second node does not know the session")
 	}
 	away.now.Store(true)
 	if err := s[0].End("first"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s[1].Current(0); !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("what cannot be read counts as known: %v", err)
+		t.Errorf("Current with an unreadable row returned %v, want ErrUnavailable", err)
 	}
 	if err := s[1].Current(MaxAge); !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("a moment later it does: %v", err)
+		t.Errorf("a moment later Current returned %v, want ErrUnavailable", err)
 	}
 	away.now.Store(false)
 	if err := s[1].Current(MaxAge); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok, _ := s[1].Use("first"); ok {
-		t.Error("it is still good")
+		t.Error("the ended session is still valid")
 	}
 	if len(s[1].unread) > 0 {
-		t.Error("it is still to be read")
+		t.Error("the row is still marked as unread")
 	}
 }
 
@@ -273,7 +273,7 @@ func (a *asked) Sync(context.Context) error { a.times++; return nil }
 
 // A node reads sessions from the store again before it uses them if its data is as old as the
 // caller's limit or MaxAge.
-func TestCurrentAsksTheStoreWhenTheSessionsAreTooOld(t *testing.T) {
+func TestCurrentReadsTheStoreWhenTheSessionsAreTooOld(t *testing.T) {
 	for _, tc := range []struct {
 		age, within time.Duration
 		times       int
@@ -285,7 +285,7 @@ func TestCurrentAsksTheStoreWhenTheSessionsAreTooOld(t *testing.T) {
 		feed := &asked{age: tc.age}
 		s.feed, s.clock = feed, clock.System
 		if err := s.Current(tc.within); err != nil || feed.times != tc.times {
-			t.Errorf("sessions %v old, within %v: asked %d times, want %d; %v", tc.age, tc.within, feed.times, tc.times, err)
+			t.Errorf("sessions %v old, limit %v: %d reads of the store, want %d; %v", tc.age, tc.within, feed.times, tc.times, err)
 		}
 	}
 }
@@ -298,7 +298,7 @@ func (cutOff) Sync(context.Context) error { return context.DeadlineExceeded }
 // A node that cannot reach the store returns ErrUnavailable for ids that it has not read. Earlier
 // it treated them as unknown: the caller had to log in, a logout succeeded while the session stayed
 // valid, and a new grant lost the earlier ones.
-func TestANodeThatCannotAskDoesNotTakeASessionForNone(t *testing.T) {
+func TestANodeWithoutTheStoreTreatsNoSessionAsUnknown(t *testing.T) {
 	s := sharedSessions(t)
 	if _, err := s[0].GrantAttendee("", "known", "Lin", grantFor("lab", "ann")); err != nil {
 		t.Fatal(err)
@@ -310,22 +310,22 @@ func TestANodeThatCannotAskDoesNotTakeASessionForNone(t *testing.T) {
 	s[1].feed = cutOff{whole}
 	defer func() { s[1].feed = whole }()
 	if _, ok, err := s[1].Use("known"); !ok || err != nil {
-		t.Errorf("what the node knows: %v, %v", ok, err)
+		t.Errorf("a known id: valid %v, %v", ok, err)
 	}
 	if _, ok, err := s[1].Use("elsewhere"); ok || !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("what the node does not know: %v, %v", ok, err)
+		t.Errorf("an unknown id: valid %v, %v, want ErrUnavailable", ok, err)
 	}
 	if _, ok, err := s[1].Acting("elsewhere", "lab", false, "ann"); ok || !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("a browser that the node does not know: %v, %v", ok, err)
+		t.Errorf("acting in an unknown browser: %v, %v, want ErrUnavailable", ok, err)
 	}
 	if err := s[1].End("elsewhere"); !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("an end: %v", err)
+		t.Errorf("ending an unknown id: %v, want ErrUnavailable", err)
 	}
 	if _, err := s[1].GrantAttendee("elsewhere", "next", "Lin", grantFor("lab", "bob")); !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("a grant: %v", err)
+		t.Errorf("a grant to an unknown id: %v, want ErrUnavailable", err)
 	}
 	if _, err := s[1].GrantAttendee("", "first", "Lin", grantFor("lab", "bob")); err != nil {
-		t.Errorf("the first grant of a browser asks for nothing: %v", err)
+		t.Errorf("the first grant of a browser: %v", err)
 	}
 }
 
@@ -335,7 +335,7 @@ type silent struct{ durable.Feed }
 func (silent) Age() time.Duration             { return time.Hour }
 func (silent) Sync(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 
-func TestAnUnansweredLookEndsByTheClockOfTheNode(t *testing.T) {
+func TestAnUnansweredSyncEndsByTheNodesClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clocktest.New()
 		s := empty(nil, nil, c.Now)
@@ -346,12 +346,12 @@ func TestAnUnansweredLookEndsByTheClockOfTheNode(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if len(ended) != 0 {
-			t.Errorf("it ended while the clock stood still: %v", <-ended)
+			t.Errorf("Current ended while the clock was stopped: %v", <-ended)
 		}
 		c.Continue()
 		synctest.Wait()
 		if len(ended) != 1 {
-			t.Fatal("it did not end when the clock went on")
+			t.Fatal("Current did not end when the clock ran again")
 		}
 		if err := <-ended; !errors.Is(err, durable.ErrUnavailable) {
 			t.Error(err)

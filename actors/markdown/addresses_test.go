@@ -79,12 +79,12 @@ func TestCodeHasNoAddresses(t *testing.T) {
 		got = append(got, text[c.Start:c.End])
 	}
 	if want := []string{"`b`", "```\n", "d\n", "```\n", "`e", "f`", "    h\n"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+		t.Errorf("the code is %q, want %q", got, want)
 	}
 }
 
 // Text with many possible beginnings of addresses is not read again for each of them.
-func TestAddressesOfTextThatLooksLikeMany(t *testing.T) {
+func TestAddressesTakeLinearTime(t *testing.T) {
 	for _, part := range []string{
 		"[", "![", "](", "[](", "[a](", "[a](b \"", "[a](b 'x [a](b \"x [a](b (", "[a](<", "[a]: ", "[a]: /x\n", "[a]: b '\n", "[a]:\n", "`", "`a``b",
 		"<a ", "<a b=\"", "<a b='<a b=\"", "<a b=\" <a b=\" b=\" ", "<!--", "<a:", "\\", "<img src=", "<img srcset=\"a, ", "> [a](", "- [a](b '\n", "<a\n",
@@ -109,12 +109,12 @@ func TestAddressesAreInOrder(t *testing.T) {
 		at := 0
 		for _, a := range found {
 			if a.Start < at || a.End <= a.Start || a.End > len(text) || a.URL == "" {
-				t.Fatalf("%q: %v behind %d", text, a, at)
+				t.Fatalf("%q: address %v overlaps the one that ends at %d, or is empty", text, a, at)
 			}
 			at = a.End
 			for _, c := range code {
 				if a.Start < c.End && c.Start < a.End {
-					t.Fatalf("%q: %v is in code %v", text, a, c)
+					t.Fatalf("%q: address %v is in code %v", text, a, c)
 				}
 			}
 		}

@@ -21,12 +21,12 @@ func TestFootnotes(t *testing.T) {
 		var got []string
 		for _, d := range Footnotes([]byte(text)) {
 			if d.Text[len(d.Text)-1] != '\n' || text[d.Start:d.Start+2] != "[^" {
-				t.Errorf("of %q: %+v", text, d)
+				t.Errorf("footnotes of %q: %+v", text, d)
 			}
 			got = append(got, fmt.Sprint(d.Label, ": ", d.Text[:len(d.Text)-1]))
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("of %q\ngot  %q\nwant %q", text, got, want)
+			t.Errorf("footnotes of %q\ngot  %q\nwant %q", text, got, want)
 		}
 	}
 }

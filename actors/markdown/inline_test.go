@@ -43,28 +43,28 @@ var inlinePieces = rapid.SampledFrom([]string{
 })
 
 // The reader must agree with a parser whose time is not proportional to the length of the text.
-func TestTextIsReadAsOthersReadIt(t *testing.T) {
+func TestInlineTextEqualsTheReferenceParsers(t *testing.T) {
 	labels := map[string]bool{Normal([]byte("r")): true}
 	rapid.Check(t, func(t *rapid.T) {
 		written := "x " + strings.TrimSpace(strings.Join(rapid.SliceOfN(inlinePieces, 1, 12).Draw(t, "pieces"), ""))
 		if strings.Contains(written, "![") && (strings.Contains(written, "<h") || strings.Contains(written, "<me") || strings.Contains(written, "\\\n")) {
-			t.Skip("the other one has no addresses and ends of lines in the words of pictures")
+			t.Skip("the reference parser has no addresses and line ends in the text of images")
 		}
 		if got, want := inlineText(written, labels), judged("[ ] "+written+"\n\n[r]: /u\n"); "[ ] "+got != want {
-			t.Fatalf("of %q\n%q is read, others read\n%q", written, got, strings.TrimPrefix(want, "[ ] "))
+			t.Fatalf("the text of %q\nis %q, but the reference parser has\n%q", written, got, strings.TrimPrefix(want, "[ ] "))
 		}
 	})
 }
 
 // On hostile text the reader stops early: the number of bytes read without a result is proportional
 // to the length.
-func TestHostileTextIsGivenUp(t *testing.T) {
+func TestHostileTextIsReadInLinearTime(t *testing.T) {
 	labels := map[string]bool{"r": true}
 	for _, part := range []string{"[", "![", "[a](", "[a](<", "[a](b \"", "<a b=\"", "<a b", "<!--", "<a", "[a][", "]", "[]", "[a]", "*", "*a ", "_a*", "~a", "`", "` ``", "&", "&amp", "\\", "<a@"} {
 		r := &inlineReader{text: []byte(strings.Repeat(part, maxTask/len(part))), labels: labels}
 		r.read()
 		if most := (vainTimes+2)*len(r.text) + vainBytes + MaxLabel; r.wasted > most {
-			t.Errorf("%q: %d bytes were looked at in vain, want at most %d", part, r.wasted, most)
+			t.Errorf("%q: %d bytes were read without a result, want at most %d", part, r.wasted, most)
 		}
 	}
 }

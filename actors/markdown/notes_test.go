@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestNotesAreCut tests the server with the same cases as the browser app
+// TestNotesAreRemoved tests the server with the same cases as the browser app
 // (transport/web/app/src/markdown/notes.test.ts).
-func TestNotesAreCut(t *testing.T) {
+func TestNotesAreRemoved(t *testing.T) {
 	file, err := os.ReadFile("testdata/notes.json")
 	if err != nil {
 		t.Fatal(err)
@@ -59,19 +59,19 @@ var pieces = rapid.SampledFrom([]string{
 })
 
 // Removing notes twice equals removing them once: the text for attendees contains none.
-func TestCuttingTwiceIsCuttingOnce(t *testing.T) {
+func TestRemovingNotesTwiceEqualsRemovingThemOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(pieces, 1, 14).Draw(t, "lines"), "\n")
 		once := WithoutNotes(text)
 		if twice := WithoutNotes(once); twice != once {
-			t.Fatalf("of\n%q\nonce\n%q\ntwice\n%q", text, once, twice)
+			t.Fatalf("the text\n%q\nwithout notes\n%q\nwithout notes again\n%q", text, once, twice)
 		}
 	})
 }
 
 // For a note at the start of a line, with any text before, after and in it, no word of the note
 // reaches attendees.
-func TestNothingOfANoteIsShown(t *testing.T) {
+func TestNoWordOfANoteReachesAttendees(t *testing.T) {
 	open := map[string]string{"```notes": "```", "~~~~ notes a": "~~~~", `<aside class="x facilitator">`: "</aside>"}
 	rapid.Check(t, func(t *rapid.T) {
 		lines := func(name string) []string { return rapid.SliceOfN(pieces, 0, 6).Draw(t, name) }
@@ -87,11 +87,11 @@ func TestNothingOfANoteIsShown(t *testing.T) {
 		before := lines("before")
 		quiet := WithoutNotes(strings.Join(append(slices.Clone(before), "", "shown"), "\n"))
 		if s := (&Scanner{source: []byte(strings.Join(before, "\n") + "\n\n"), strict: true}); s.endsIn() != noLeaf || !strings.Contains(quiet, "shown") {
-			t.Skip("it would be code, or in a note")
+			t.Skip("the text before leaves a block open")
 		}
 		text := strings.Join(slices.Concat(before, []string{"", first}, inside, []string{open[first]}, lines("behind")), "\n")
 		if got := WithoutNotes(text); strings.Contains(got, "secret") {
-			t.Fatalf("of\n%q\nattendees get\n%q", text, got)
+			t.Fatalf("of the text\n%q\nattendees get\n%q", text, got)
 		}
 	})
 }
@@ -104,19 +104,19 @@ func (s *Scanner) endsIn() leaf {
 }
 
 // Texts without notes are returned unchanged, without an allocation.
-func TestTextsWithoutNotesAreLeftAlone(t *testing.T) {
+func TestTextsWithoutNotesAreReturnedUnchanged(t *testing.T) {
 	text := strings.Repeat("Some *text* with <b>elements</b> and <a href='x'>links</a>.\n\n```go\nfunc main() {}\n```\n", 500)
 	if n := testing.AllocsPerRun(10, func() {
 		if WithoutNotes(text) != text {
-			t.Error("it is another text")
+			t.Error("a text without notes is changed")
 		}
 	}); n != 0 {
-		t.Errorf("it takes %v allocations", n)
+		t.Errorf("removing notes from a text without notes makes %v allocations", n)
 	}
 }
 
 // A text of twice the length takes twice the steps, whatever it repeats.
-func TestNotesTakeTimeInProportionToTheText(t *testing.T) {
+func TestRemovingNotesTakesLinearTime(t *testing.T) {
 	for _, part := range []string{
 		"```notes\n", "```notes\n```\n", "> ```notes\n", "- ```notes\n", "a\n```notes\nx\n```\n2. ```\n   ```notes\n   y\n   ```\n", "<aside class=facilitator>\n", "<aside\n", "<aside \"", "</aside>",
 		"<aside class=facilitator></aside>", "<!--<aside", "`` ` ", "`</aside>`", "\\", "<aside class='", "notes\n\n", "<div>\n```notes\n```\n", "<aside\n\n", "` `` ``` ",
@@ -131,7 +131,7 @@ func TestNotesTakeTimeInProportionToTheText(t *testing.T) {
 			return steps
 		}
 		if short, long := looked(2000), looked(4000); long > 2*short+short/4+100 {
-			t.Errorf("%q: 2,000 take %d steps, 4,000 %d", part, short, long)
+			t.Errorf("%q: 2,000 repetitions take %d steps, 4,000 take %d", part, short, long)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func FuzzNotes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		once := WithoutNotes(text)
 		if WithoutNotes(once) != once {
-			t.Errorf("%q is cut again", once)
+			t.Errorf("removing notes again changes %q", once)
 		}
 	})
 }

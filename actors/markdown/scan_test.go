@@ -56,7 +56,7 @@ func reference(source []byte) (out []string) {
 }
 
 // For any lines, the scanner finds the same headings as a full parser.
-func TestTheScannerReadsBlocksAsMarkdownHasThem(t *testing.T) {
+func TestTheScannerFindsTheHeadingsOfAFullParser(t *testing.T) {
 	piece := rapid.SampledFrom([]string{
 		"# a", "## b", "text", "===", "---", "- item", "  - inner", "* * *", "1. one", "2) two", "> quote", "> # in it", ">", "```", "~~~", "````go",
 		"    code", "   ", "", "<!-- a", "-->", "<div>", "</div>", "<b>", "<pre>", "</pre>", "[a]: /b\n", "[a]: /b \"t\"\n", "[a]: <b c> x", "\ttab", "-", "#", "##x",
@@ -65,13 +65,13 @@ func TestTheScannerReadsBlocksAsMarkdownHasThem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		source := []byte(strings.Join(rapid.SliceOfN(piece, 1, 10).Draw(t, "lines"), "\n") + "\n")
 		if got, want := scanned(source), reference(source); !slices.Equal(got, want) {
-			t.Fatalf("of\n%s\ngot %q\nwant %q", source, got, want)
+			t.Fatalf("the headings of\n%s\ngot  %q\nwant %q", source, got, want)
 		}
 	})
 }
 
 // A text of twice the length takes about twice the steps at most, whatever it repeats.
-func TestATextTakesTimeInProportionToItsLength(t *testing.T) {
+func TestScanningTakesLinearTime(t *testing.T) {
 	looked := func(source string) int {
 		s := New([]byte(source))
 		for _, more := s.Next(); more; _, more = s.Next() {
@@ -87,7 +87,7 @@ func TestATextTakesTimeInProportionToItsLength(t *testing.T) {
 	} {
 		short, long := looked(strings.Repeat(part, 5000)), looked(strings.Repeat(part, 10_000))
 		if long > 2*short+short/4+100 {
-			t.Errorf("%q: 5,000 take %d steps, 10,000 %d", part, short, long)
+			t.Errorf("%q: 5,000 repetitions take %d steps, 10,000 take %d", part, short, long)
 		}
 		if size := 5000 * len(part); short > 3*(maxNesting+2)*size {
 			t.Errorf("%q: %d bytes take %d steps", part, size, short)
@@ -96,6 +96,6 @@ func TestATextTakesTimeInProportionToItsLength(t *testing.T) {
 	// Deep nesting, followed by lines that continue all of it.
 	deep := func(n int) string { return strings.Repeat("- ", n) + "a\n" + strings.Repeat("\n", n) }
 	if short, long := looked(deep(5000)), looked(deep(10_000)); long > 2*short+short/4 {
-		t.Errorf("nested: %d steps, of twice as much %d", short, long)
+		t.Errorf("a nested text takes %d steps, one of twice the depth %d", short, long)
 	}
 }

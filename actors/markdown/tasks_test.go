@@ -36,30 +36,30 @@ func TestTasksAreFound(t *testing.T) {
 }
 
 // In any text each task has a unique key, and removing notes changes no task.
-func TestTasksHaveKeysOfTheirOwn(t *testing.T) {
+func TestTasksHaveUniqueKeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOfN(rapid.OneOf(pieces, rapid.SampledFrom([]string{"- [ ] a", "- [x] a", "  - [ ] b", "> 1. [ ] a"})), 1, 20).Draw(t, "lines")
 		text := strings.Join(lines, "\n")
 		found, keys := Tasks(text), map[string]bool{}
 		for _, x := range found {
 			if keys[x.Key] {
-				t.Fatalf("of\n%q\n%s stands twice", text, x.Key)
+				t.Fatalf("in the text\n%q\nthe key %s occurs twice", text, x.Key)
 			}
 			keys[x.Key] = true
 		}
 		if !slices.Equal(found, Tasks(WithoutNotes(text))) {
-			t.Fatalf("of\n%q\nnotes change the tasks", text)
+			t.Fatalf("removing notes from\n%q\nchanges its tasks", text)
 		}
 	})
 }
 
 func TestTasksAreBounded(t *testing.T) {
 	if got := Tasks(strings.Repeat("- [ ] a\n", MaxTasks+1)); len(got) != MaxTasks || got[MaxTasks-1].Key != got[0].Key+"-200" {
-		t.Errorf("found %d", len(got))
+		t.Errorf("found %d tasks, or the last has another key", len(got))
 	}
 	for more, want := range []int{1, 0} {
 		if got := Tasks("- [ ] " + strings.Repeat("é", maxTask+more)); len(got) != want {
-			t.Errorf("of a text that is %d longer than allowed %d are found", more, len(got))
+			t.Errorf("a task that is %d characters longer than allowed: found %d tasks", more, len(got))
 		}
 	}
 }
@@ -69,7 +69,7 @@ func FuzzTasks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, x := range Tasks(text) {
 			if x.Text != spaced(x.Text) || len(x.Key) < 16 {
-				t.Errorf("%q has the key %q", x.Text, x.Key)
+				t.Errorf("task %q has the key %q, or was not normalized", x.Text, x.Key)
 			}
 		}
 	})

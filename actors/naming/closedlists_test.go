@@ -102,7 +102,7 @@ func texts[S ~string](list []S) (plain []string) {
 // the test finds a policy that was added to the code but not to README.
 func TestNoEnumerationIsStale(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it reads all sources")
+		t.Skip("this test reads all sources")
 	}
 	known := 0
 	for _, path := range written(t) {
@@ -140,7 +140,7 @@ func TestNoEnumerationIsStale(t *testing.T) {
 		}
 	}
 	if known < 30 {
-		t.Errorf("%d enumerations were recognised: nothing is looked at any more", known)
+		t.Errorf("only %d enumerations were recognised, so the search is broken", known)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestThePoliciesAreExplained(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("TOKENS.md explains other policies; make generate puts in\n%s", rows.String())
+		t.Fatalf("TOKENS.md explains other policies; make generate writes\n%s", rows.String())
 	}
 	if err := os.WriteFile(path, slices.Concat(text[:at[2]], []byte(rows.String()), text[at[3]:]), 0o600); err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 )
 
 // The fast path of Key returns the same as the general one.
-func TestPlainNamesFoldAsOthersDo(t *testing.T) {
+func TestTheFastPathOfKeyEqualsTheGeneralOne(t *testing.T) {
 	const letters = "aZ bQ  9-_.,'\"\t\n\x00\x1f\x7f~ É"
 	short := 0
 	for range 20_000 {
@@ -19,10 +19,10 @@ func TestPlainNamesFoldAsOthersDo(t *testing.T) {
 			short++
 		}
 		if got, want := Key(name), folded(name); got != want {
-			t.Fatalf("%q: %q, not %q", name, got, want)
+			t.Fatalf("Key(%q) = %q, want %q", name, got, want)
 		}
 	}
 	if short < 1000 {
-		t.Errorf("only %d names went the short way", short)
+		t.Errorf("only %d names took the fast path", short)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestNamesThatLookTheSameAreTheSame(t *testing.T) {
+func TestNamesThatLookTheSameHaveOneKey(t *testing.T) {
 	for _, same := range [][]string{
 		{"Lin", "lin", " LIN\t", "L\u200bin", "\u200fLin", "Lin\u202e", "\u2066Lin\u2069", "L\u00adin", "Li\u2060n", "\ufeffLin", "Li\u034fn", "Lin\u3164", "Lin\ufe0f",
 			"Lin\U000e0041", "\u061cLin", "Li\u180en", "Lin\u2800", "L\u200di\u200cn"},
@@ -16,13 +16,13 @@ func TestNamesThatLookTheSameAreTheSame(t *testing.T) {
 	} {
 		for _, name := range same[1:] {
 			if Key(name) != Key(same[0]) {
-				t.Errorf("%q is compared as %q, %q as %q", name, Key(name), same[0], Key(same[0]))
+				t.Errorf("Key(%q) = %q, Key(%q) = %q", name, Key(name), same[0], Key(same[0]))
 			}
 		}
 	}
 	for _, pair := range [][2]string{{"Lin", "Lina"}, {"Anna Bell", "Annabell"}, {"Li", "Lі"}, {"\u0600", ""}, {"😀", ""}, {"1", "2"}} {
 		if Key(pair[0]) == Key(pair[1]) {
-			t.Errorf("%q and %q are the same", pair[0], pair[1])
+			t.Errorf("%q and %q have the same key", pair[0], pair[1])
 		}
 	}
 }
@@ -41,7 +41,7 @@ func TestInvisibleCharactersAreRemovedFromNames(t *testing.T) {
 		"\u200dLin\u200d \u00ad\u00a0": "Lin",
 	} {
 		if got := Clean(name); got != want {
-			t.Errorf("%q is kept as %q, want %q", name, got, want)
+			t.Errorf("Clean(%q) = %q, want %q", name, got, want)
 		}
 	}
 }
@@ -60,21 +60,21 @@ func TestFlagsOfRegionsAreKept(t *testing.T) {
 		"\U0001F3F4\U000E0041\U000E0067\U000E0067\U000E007F":          "\U0001F3F4",
 	} {
 		if got := Clean(name); got != want || Clean(got) != got {
-			t.Errorf("of %+q is kept %+q, not %+q", name, got, want)
+			t.Errorf("Clean(%+q) = %+q, want %+q", name, got, want)
 		}
 	}
 	if Key("Ian "+scotland) != Key("ian "+england) || Key("Ian "+scotland) != Key("Ian \U0001F3F4") {
-		t.Error("tag characters tell two names apart")
+		t.Error("names that differ in tag characters have different keys")
 	}
 }
 
-func TestALineTurnsNothing(t *testing.T) {
+func TestALineHasNoDirectionalControls(t *testing.T) {
 	if got, ok := Line(" \u202etxt.exe\u2066 a\u2069 \u200fשלום\u200b \u202c"); !ok || got != "txt.exe a \u200fשלום\u200b" {
-		t.Errorf("%q", got)
+		t.Errorf("Line returned %q", got)
 	}
 	for _, bad := range []string{"a\nb", "a\x00", "a\u2028b", "a\u2029b", "a\u0085b", "\xff"} {
 		if got, ok := Line(bad); ok {
-			t.Errorf("%q is the line %q", bad, got)
+			t.Errorf("Line accepts %q as %q", bad, got)
 		}
 	}
 }
@@ -89,27 +89,27 @@ func FuzzNames(f *testing.F) {
 		}
 		kept := Clean(s)
 		if Clean(kept) != kept {
-			t.Errorf("cleaning %q twice gives %q, then %q", s, kept, Clean(kept))
+			t.Errorf("cleaning %q twice results in %q, then %q", s, kept, Clean(kept))
 		}
 		if Key(kept) != Key(s) {
-			t.Errorf("%q is kept as %q, and that is another name: %q, %q", s, kept, Key(s), Key(kept))
+			t.Errorf("%q is cleaned to %q, which has another key: %q, %q", s, kept, Key(s), Key(kept))
 		}
 		if k := Key(s); Key(k) != k {
-			t.Errorf("the key of %q has another key: %q, %q", s, k, Key(k))
+			t.Errorf("the key of %q is not its own key: %q, %q", s, k, Key(k))
 		}
 	})
 }
 
 // This holds for every letter. Otherwise a person could take another person's name in different
 // case.
-func TestBothCasesOfALetterAreOneName(t *testing.T) {
+func TestBothCasesOfALetterHaveOneKey(t *testing.T) {
 	for r := rune(1); r <= unicode.MaxRune; r++ {
 		if !unicode.IsLetter(r) || r == 'İ' || r == 'ı' { // of Turkish, which fold to themselves
 			continue
 		}
 		for _, other := range []rune{unicode.ToLower(r), unicode.ToUpper(r)} {
 			if k, o := Key(string(r)), Key(string(other)); k != o {
-				t.Errorf("%c (%U) is another name than %c (%U): %q, %q", r, r, other, other, k, o)
+				t.Errorf("%c (%U) and %c (%U) have different keys: %q, %q", r, r, other, other, k, o)
 			}
 		}
 	}

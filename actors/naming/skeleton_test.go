@@ -2,7 +2,7 @@ package naming
 
 import "testing"
 
-func TestNamesThatLookLikeOneHaveItsSkeleton(t *testing.T) {
+func TestNamesThatLookAlikeHaveOneSkeleton(t *testing.T) {
 	for _, like := range [][]string{
 		{"Facilitator", "Fаcilitator", "FACILITATOR", "Facilіtator", "Fac1l1tat0r", "ＦＡＣＩＬＩＴＡＴＯＲ", "𝐅𝐚𝐜𝐢𝐥𝐢𝐭𝐚𝐭𝐨𝐫", "Fa\u200bcilitаtоr", "FaciIitator"},
 		{"Marna", "Mama", "Маmа"},
@@ -13,13 +13,13 @@ func TestNamesThatLookLikeOneHaveItsSkeleton(t *testing.T) {
 	} {
 		for _, name := range like {
 			if Skeleton(name) != Skeleton(like[0]) {
-				t.Errorf("%q looks like %q, %q like %q", name, Skeleton(name), like[0], Skeleton(like[0]))
+				t.Errorf("Skeleton(%q) = %q, Skeleton(%q) = %q", name, Skeleton(name), like[0], Skeleton(like[0]))
 			}
 		}
 	}
 	for _, other := range []string{"Facilitatorin", "Fasilitator", "Иван", "Γιώργος", "Ada", "😀"} {
 		if Skeleton(other) == Skeleton(Facilitator) {
-			t.Errorf("%q is taken for %q", other, Facilitator)
+			t.Errorf("%q has the skeleton of %q", other, Facilitator)
 		}
 	}
 }

@@ -97,7 +97,7 @@ func (d *desk) add(name, environment string) (*Participant, string, Secret) {
 
 // A record of this actor comes after earlier records of other writers, even within a millisecond.
 // Here the trail's clock is ahead by a minute.
-func TestTheLogIsInOneOrder(t *testing.T) {
+func TestAuditRecordsOfTwoWritersAreInOrder(t *testing.T) {
 	d := newDesk(t)
 	ahead := clocktest.New()
 	ahead.SetOffset(time.Minute)
@@ -114,34 +114,34 @@ func TestTheLogIsInOneOrder(t *testing.T) {
 	}
 	log, err := d.audit.Owned(shop.Id, "", 9)
 	if err != nil || len(log) != 2 || log[0].Action != "participant_encryption_key" || log[1].Action != "token_create" {
-		t.Errorf("the log has %v, %v", log, err)
+		t.Errorf("the audit records are %v, %v", log, err)
 	}
 }
 
-func TestKeysAuthenticateUntilTheyAreRemoved(t *testing.T) {
+func TestKeysAreAcceptedUntilTheyAreRemoved(t *testing.T) {
 	d := newDesk(t)
 	shop, keyID, secret := d.add("Shop", "")
 	check := func(want bool) {
 		t.Helper()
 		id, ok := KeyID(Production, string(secret))
 		if !ok || id != keyID {
-			t.Fatal("the secret does not name its key")
+			t.Fatal("KeyID does not return the id of the secret's key")
 		}
 		if p := d.view().Authenticate(id, []byte(secret)); (p != nil) != want {
-			t.Errorf("authenticated: %v", p != nil)
+			t.Errorf("the key is accepted: %v", p != nil)
 		}
 	}
 	check(true)
 	if _, ok := KeyID(Sandbox, string(secret)); ok {
-		t.Error("the sandbox takes a key of production")
+		t.Error("the sandbox accepts a production key")
 	}
 	for _, bad := range []string{"", "x", string(secret)[:60] + "x", string(secret) + "x"} {
 		if d.view().Authenticate(keyID, []byte(bad)) != nil {
-			t.Error("a wrong secret passes")
+			t.Error("a wrong secret is accepted")
 		}
 	}
 	if d.view().Authenticate("key_none", []byte(secret)) != nil || d.view().Authenticate("key_none", nil) != nil {
-		t.Error("an unknown key passes")
+		t.Error("an unknown key is accepted")
 	}
 	d.stop()
 	d.start()
@@ -152,7 +152,7 @@ func TestKeysAuthenticateUntilTheyAreRemoved(t *testing.T) {
 	check(false)
 }
 
-func TestDisablingIsForGood(t *testing.T) {
+func TestADisabledParticipantStaysDisabledAfterARestart(t *testing.T) {
 	d := newDesk(t)
 	shop, keyID, secret := d.add("Shop", Sandbox)
 	for range 2 {
@@ -163,7 +163,7 @@ func TestDisablingIsForGood(t *testing.T) {
 	d.stop()
 	d.start()
 	if d.view().Authenticate(keyID, []byte(secret)) != nil {
-		t.Error("a disabled participant authenticates")
+		t.Error("a key of a disabled participant is accepted")
 	}
 }
 
@@ -180,37 +180,37 @@ func TestInvalidCommandsAreRefused(t *testing.T) {
 		cmd    Command
 		reason durable.Reason
 	}{
-		"no name":            {add(func(a *Add) { a.Name = "  " }), durable.Invalid},
-		"long name":          {add(func(a *Add) { a.Name = strings.Repeat("ä", 81) }), durable.Invalid},
-		"kind":               {add(func(a *Add) { a.Kind = "bank" }), durable.Invalid},
-		"environment":        {add(func(a *Add) { a.Environment = "moon" }), durable.Invalid},
-		"no scopes":          {add(func(a *Add) { a.Scopes = nil }), durable.Invalid},
-		"scope":              {add(func(a *Add) { a.Scopes = []string{"admin"} }), durable.Invalid},
-		"key of nobody":      {Command{Body: AddKey{ID: "x"}}, durable.Missing},
-		"no such key":        {Command{Body: RemoveKey{ID: shop.Id, KeyID: "x"}}, durable.Missing},
-		"grant to nobody":    {Command{Body: Grant{ID: "x", For: shop.Id}}, durable.Missing},
-		"grant for nobody":   {Command{Body: Grant{ID: shop.Id, For: "x"}}, durable.Invalid},
-		"grant to itself":    {Command{Body: Grant{ID: shop.Id, For: shop.Id}}, durable.Invalid},
-		"across":             {Command{Body: Grant{ID: shop.Id, For: other.Id}}, durable.Invalid},
-		"no such grant":      {Command{Body: Ungrant{ID: shop.Id, For: other.Id}}, durable.Missing},
-		"nothing to ack":     {Command{Body: Acknowledge{ID: shop.Id, Version: " "}}, durable.Invalid},
-		"policy":             {Command{Body: SetPolicy{ID: shop.Id, Policy: "never"}}, durable.Invalid},
-		"too short a life":   {Command{Body: SetPolicy{ID: shop.Id, Policy: "ttl", TTLSeconds: 59}}, durable.Invalid},
-		"too long a life":    {Command{Body: SetPolicy{ID: shop.Id, Policy: "single_use", TTLSeconds: 1801}}, durable.Invalid},
-		"a life for session": {Command{Body: SetPolicy{ID: shop.Id, Policy: "session", TTLSeconds: 60}}, durable.Invalid},
-		"nothing":            {Command{}, durable.Invalid},
+		"no name":                          {add(func(a *Add) { a.Name = "  " }), durable.Invalid},
+		"long name":                        {add(func(a *Add) { a.Name = strings.Repeat("ä", 81) }), durable.Invalid},
+		"kind":                             {add(func(a *Add) { a.Kind = "bank" }), durable.Invalid},
+		"environment":                      {add(func(a *Add) { a.Environment = "moon" }), durable.Invalid},
+		"no scopes":                        {add(func(a *Add) { a.Scopes = nil }), durable.Invalid},
+		"scope":                            {add(func(a *Add) { a.Scopes = []string{"admin"} }), durable.Invalid},
+		"key of an unknown participant":    {Command{Body: AddKey{ID: "x"}}, durable.Missing},
+		"unknown key":                      {Command{Body: RemoveKey{ID: shop.Id, KeyID: "x"}}, durable.Missing},
+		"grant to an unknown participant":  {Command{Body: Grant{ID: "x", For: shop.Id}}, durable.Missing},
+		"grant for an unknown participant": {Command{Body: Grant{ID: shop.Id, For: "x"}}, durable.Invalid},
+		"grant to itself":                  {Command{Body: Grant{ID: shop.Id, For: shop.Id}}, durable.Invalid},
+		"grant to another environment":     {Command{Body: Grant{ID: shop.Id, For: other.Id}}, durable.Invalid},
+		"unknown grant":                    {Command{Body: Ungrant{ID: shop.Id, For: other.Id}}, durable.Missing},
+		"no version":                       {Command{Body: Acknowledge{ID: shop.Id, Version: " "}}, durable.Invalid},
+		"policy":                           {Command{Body: SetPolicy{ID: shop.Id, Policy: "never"}}, durable.Invalid},
+		"too short a lifetime":             {Command{Body: SetPolicy{ID: shop.Id, Policy: "ttl", TTLSeconds: 59}}, durable.Invalid},
+		"too long a lifetime":              {Command{Body: SetPolicy{ID: shop.Id, Policy: "single_use", TTLSeconds: 1801}}, durable.Invalid},
+		"a lifetime for a session":         {Command{Body: SetPolicy{ID: shop.Id, Policy: "session", TTLSeconds: 60}}, durable.Invalid},
+		"no command":                       {Command{}, durable.Invalid},
 	} {
 		_, err := d.ask(c.cmd)
 		var r *durable.Rejection
 		if !errors.As(err, &r) || r.Reason != c.reason {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: the command returned %v", name, err)
 		}
 	}
 }
 
 // After any commands, the state restored from the journal, or from a snapshot of it, equals the
 // live state.
-func TestAnythingThatHappensSurvives(t *testing.T) {
+func TestAnyStateIsRestored(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		audit := audit.New(nil, clock.System, time.Hour)
 		kind := Kind(audit)
@@ -252,7 +252,7 @@ func TestAnythingThatHappensSurvives(t *testing.T) {
 		view := live.Capture()
 		same := func(what string, other *core) {
 			if !slices.EqualFunc(view.All(), other.Capture().All(), func(a, b *Participant) bool { return proto.Equal(a, b) }) {
-				rt.Fatalf("%s differs", what)
+				rt.Fatalf("the %s yields other participants", what)
 			}
 		}
 		replayed := kind.New(ID).(*core)
@@ -267,7 +267,7 @@ func TestAnythingThatHappensSurvives(t *testing.T) {
 			}
 			replayed.Apply(uint64(i+1), parsed)
 		}
-		same("the replay", replayed)
+		same("replay", replayed)
 		state, err := kind.EncodeState(view)
 		if err != nil {
 			rt.Fatal(err)
@@ -276,18 +276,18 @@ func TestAnythingThatHappensSurvives(t *testing.T) {
 		if err := restored.Restore(uint64(len(events)), state); err != nil {
 			rt.Fatal(err)
 		}
-		same("the snapshot", restored)
+		same("snapshot", restored)
 	})
 }
 
 // All data of a participant is kept until it is withdrawn. The audit trail records each change.
-func TestWhatIsSaidOfAParticipantIsKept(t *testing.T) {
+func TestParticipantSettingsAreStoredAndAudited(t *testing.T) {
 	d := newDesk(t)
 	shop, keyID, _ := d.add("Shop", "")
 	psp, _, _ := d.add("PSP", "")
 	key, next := []byte(`{"kty":"RSA","n":"AQ","e":"AQAB"}`), []byte(`{"kty":"RSA","n":"AQ","e":"Aw"}`)
 	if thumbprint(key) == "" || thumbprint(key) == thumbprint(next) {
-		t.Fatal("the keys are none, or the same")
+		t.Fatal("the two keys have no thumbprints, or the same")
 	}
 	seen := 2
 	for _, tc := range []struct {
@@ -317,11 +317,11 @@ func TestWhatIsSaidOfAParticipantIsKept(t *testing.T) {
 		{Disable{ID: shop.Id}, func(p *Participant) bool { return p.Disabled }, ""},
 	} {
 		if _, err := d.ask(Command{Body: tc.body}); err != nil {
-			t.Fatalf("%+v: %v", tc.body, err)
+			t.Fatalf("the command %+v returned %v", tc.body, err)
 		}
 		for range 2 { // now, and after a restart
 			if p := d.view().Get(shop.Id); !tc.want(p) {
-				t.Errorf("%+v makes %v", tc.body, p)
+				t.Errorf("after %+v the participant is %v", tc.body, p)
 			}
 			d.stop()
 			d.start()
@@ -334,43 +334,43 @@ func TestWhatIsSaidOfAParticipantIsKept(t *testing.T) {
 		if n := len(found) - seen; n > 0 {
 			got = fmt.Sprint(found[0].Action, " ", found[0].Metadata)
 			if r := found[0]; n > 1 || r.ActorType != "admin" || r.ActorId != "admin" || r.TargetId != shop.Id && r.TargetId != psp.Id {
-				t.Errorf("recorded is %v", found[:n])
+				t.Errorf("audit records %v", found[:n])
 			}
 		}
 		if seen = len(found); got != tc.by {
-			t.Errorf("recorded is %q, not %q", got, tc.by)
+			t.Errorf("audit record %q, want %q", got, tc.by)
 		}
 	}
 }
 
 // A participant acts for itself and for those who delegated to it.
-func TestAParticipantActsForThoseWhoLetIt(t *testing.T) {
+func TestAParticipantActsForItselfAndItsDelegators(t *testing.T) {
 	shop, psp, other := &Participant{Id: "shop", Delegates: []string{"psp"}}, &Participant{Id: "psp"}, &Participant{Id: "other"}
 	for _, tc := range []struct {
 		who, whom *Participant
 		want      bool
 	}{{shop, shop, true}, {psp, shop, true}, {other, shop, false}, {shop, psp, false}, {psp, psp, true}} {
 		if MayActFor(tc.who, tc.whom) != tc.want {
-			t.Errorf("%s may act for %s: %v", tc.who.Id, tc.whom.Id, !tc.want)
+			t.Errorf("MayActFor(%s, %s) = %v", tc.who.Id, tc.whom.Id, !tc.want)
 		}
 	}
 }
 
 // Public names and keys contain their environment. A text without the form of a key names none.
-func TestKeysAndNamesSayTheirEnvironment(t *testing.T) {
+func TestKeysAndIdentitiesContainTheirEnvironment(t *testing.T) {
 	for environment, word := range map[string]string{Production: "_live_", Sandbox: "_test_"} {
 		id, secret, _ := NewKey(environment)
 		text := string(secret)
 		if got, ok := KeyID(environment, text); !ok || got != id || !strings.HasPrefix(text, "ak"+word) {
-			t.Errorf("%s: the key names %q, %v, not %q", environment, got, ok, id)
+			t.Errorf("%s: KeyID returned %q, %v, want %q", environment, got, ok, id)
 		}
 		if name := NewIdentity(environment); !strings.HasPrefix(name, "id"+word) || name == NewIdentity(environment) {
-			t.Errorf("%s: a participant is named %s", environment, name)
+			t.Errorf("%s: the identity is %s", environment, name)
 		}
 		at := len("ak"+word) + keyIDDigits // where the id ends
 		for _, bad := range []string{"", text[1:], text[:len(text)-1], text + "x", text[:at] + "-" + text[at+1:], "ak_" + text} {
 			if got, ok := KeyID(environment, bad); ok {
-				t.Errorf("%q names the key %s", bad, got)
+				t.Errorf("KeyID(%q) = %s, but it is no key", bad, got)
 			}
 		}
 	}
@@ -406,13 +406,13 @@ func TestBoundsOfParticipants(t *testing.T) {
 		"the longest name":         {any, named(strings.Repeat("ä", 80)), 0},
 		"an empty list of scopes":  {any, scoped([]string{}...), durable.Invalid},
 		"the last participant":     {participants(MaxParticipants - 1), add, 0},
-		"one participant more":     {participants(MaxParticipants), add, durable.Conflict},
+		"one participant too many": {participants(MaxParticipants), add, durable.Conflict},
 		"the last key":             {keys(MaxKeys - 1), AddKey{ID: "shop"}, 0},
-		"one key more":             {keys(MaxKeys), AddKey{ID: "shop"}, durable.Conflict},
+		"one key too many":         {keys(MaxKeys), AddKey{ID: "shop"}, durable.Conflict},
 		"the last delegate":        {delegates(MaxDelegates - 1), Grant{ID: "psp", For: "shop"}, 0},
-		"one delegate more":        {delegates(MaxDelegates), Grant{ID: "psp", For: "shop"}, durable.Conflict},
-		"the shortest life":        {any, life("ttl", 60), 0},
-		"the longest life":         {any, life("single_use", 1800), 0},
+		"one delegate too many":    {delegates(MaxDelegates), Grant{ID: "psp", For: "shop"}, durable.Conflict},
+		"the shortest lifetime":    {any, life("ttl", 60), 0},
+		"the longest lifetime":     {any, life("single_use", 1800), 0},
 		"the default of a session": {any, life("session", 0), 0},
 		"a minute for a session":   {any, life("session", 60), durable.Invalid},
 		"the longest version":      {any, Acknowledge{ID: "shop", Version: strings.Repeat("ä", 200)}, 0},
@@ -423,13 +423,13 @@ func TestBoundsOfParticipants(t *testing.T) {
 		_, err := tc.Decide(Command{Body: tc.body}, durable.Env{Now: time.Now()})
 		var r *durable.Rejection
 		if errors.As(err, &r); err != nil && r == nil || r != nil && r.Reason != tc.reason || r == nil && tc.reason != 0 {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: the command returned %v", name, err)
 		}
 	}
 }
 
 // A view that is being read does not change, and neither do its participants.
-func TestAViewDoesNotChange(t *testing.T) {
+func TestAnEarlierViewDoesNotChange(t *testing.T) {
 	c := Kind(nil).New(ID).(*core)
 	c.Apply(1, &Event{Body: &Event_Added{&Participant{Id: "shop", Keys: []*Key{{Id: "one"}, {Id: "two"}}, Delegates: []string{"psp", "other"}}}})
 	c.all = slices.Grow(c.all, 4)
@@ -444,16 +444,16 @@ func TestAViewDoesNotChange(t *testing.T) {
 		is := fmt.Sprint(later.All())
 		c.Apply(uint64(i+2), e)
 		if got := fmt.Sprint(later.All()); got != is {
-			t.Errorf("event %d changes what was read: %s", i, got)
+			t.Errorf("event %d changed the earlier view to %s", i, got)
 		}
 	}
 	if got := fmt.Sprint(before.All()); got != want {
-		t.Errorf("what was read is %s", got)
+		t.Errorf("the earlier view is %s", got)
 	}
 }
 
 // A participant who is added after a restart gets a new id, even if the clock was set back.
-func TestIdsAreNotGivenTwice(t *testing.T) {
+func TestIdsAreNotReused(t *testing.T) {
 	kind := Kind(audit.New(nil, clock.System, 0))
 	at := time.UnixMilli(1_800_000_000_000)
 	added := func(c *core) string {
@@ -477,6 +477,6 @@ func TestIdsAreNotGivenTwice(t *testing.T) {
 	}
 	at = at.Add(-time.Hour)
 	if next := added(after); next <= first {
-		t.Errorf("behind %s comes %s", first, next)
+		t.Errorf("id %s is followed by %s", first, next)
 	}
 }

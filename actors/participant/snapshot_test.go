@@ -10,7 +10,7 @@ import (
 )
 
 // This holds at any position of the log.
-func TestASnapshotForgetsNothing(t *testing.T) {
+func TestSnapshotsAreComplete(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()
 	words, _ := Vocabulary.Words()
@@ -35,7 +35,7 @@ func TestASnapshotForgetsNothing(t *testing.T) {
 		about(func(id, _ string) Body { return Acknowledge{ID: id, Version: "1"} }), // which enables nobody
 		func(v *View) Command {
 			if !v.all[0].Disabled {
-				t.Error("who was disabled is back")
+				t.Error("a disabled participant is enabled again")
 			}
 			return add("k4")(v)
 		},

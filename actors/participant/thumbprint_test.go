@@ -11,7 +11,7 @@ func TestThumbprints(t *testing.T) {
 		"symmetric": {`{"kty":"oct","k":"AA"}`, ""},
 	} {
 		if got := thumbprint([]byte(c.jwk)); got != c.want {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("%s: the thumbprint is %s", name, got)
 		}
 	}
 }

@@ -88,27 +88,27 @@ func TestLossOfRightsStartsANewGeneration(t *testing.T) {
 		b    func(p *Person) Body
 		ends bool
 	}{
-		"a name":           {func(p *Person) Body { return Update{ID: p.Id, Name: &name} }, false},
-		"nothing":          {func(p *Person) Body { return Update{ID: p.Id, Disabled: &no} }, false},
-		"a role":           {func(p *Person) Body { return Update{ID: p.Id, Role: &role} }, true},
-		"codelabs":         {func(p *Person) Body { return Update{ID: p.Id, Codelabs: &labs} }, true},
-		"disabling":        {func(p *Person) Body { return Update{ID: p.Id, Disabled: &yes} }, true},
-		"an invitation":    {func(p *Person) Body { return InviteAgain{ID: p.Id, Token: []byte("next")} }, true},
-		"a password":       {func(p *Person) Body { return SetPassword{ID: p.Id, Was: p.Password, Password: "next"} }, true},
-		"deleting":         {func(p *Person) Body { return Delete{ID: p.Id} }, true},
-		"having been here": {func(p *Person) Body { return NoteSeen{ID: p.Id} }, false},
+		"changing the name":     {func(p *Person) Body { return Update{ID: p.Id, Name: &name} }, false},
+		"changing nothing":      {func(p *Person) Body { return Update{ID: p.Id, Disabled: &no} }, false},
+		"changing the role":     {func(p *Person) Body { return Update{ID: p.Id, Role: &role} }, true},
+		"changing the codelabs": {func(p *Person) Body { return Update{ID: p.Id, Codelabs: &labs} }, true},
+		"disabling":             {func(p *Person) Body { return Update{ID: p.Id, Disabled: &yes} }, true},
+		"inviting again":        {func(p *Person) Body { return InviteAgain{ID: p.Id, Token: []byte("next")} }, true},
+		"changing the password": {func(p *Person) Body { return SetPassword{ID: p.Id, Was: p.Password, Password: "next"} }, true},
+		"deleting":              {func(p *Person) Body { return Delete{ID: p.Id} }, true},
+		"noting a use":          {func(p *Person) Body { return NoteSeen{ID: p.Id} }, false},
 	} {
 		o := newOffice(t)
 		p := o.invite("ann", Assistant)
 		p = o.do(Caller{}, Accept{Token: p.Invitation, Password: "hash"})
 		o.do(owner, tc.b(p))
 		if stands := o.c.Capture().Stands(p.Id, p.Generation, o.now); stands == tc.ends {
-			t.Errorf("after %s what was given stands: %v", what, stands)
+			t.Errorf("after %s the generation is still valid: %v", what, stands)
 		}
 	}
 }
 
-func TestAFacilitatorKnowsOfAssistantsAlone(t *testing.T) {
+func TestAFacilitatorManagesOnlyAssistants(t *testing.T) {
 	o := newOffice(t)
 	boss, asa := o.invite("boss", Facilitator), o.invite("asa", Assistant)
 	fay := Caller{ActorID: boss.Id}
@@ -122,7 +122,7 @@ func TestAFacilitatorKnowsOfAssistantsAlone(t *testing.T) {
 	o.do(fay, Delete{ID: asa.Id})
 }
 
-func TestInvitationsAreGoodOnceAndForAWeek(t *testing.T) {
+func TestInvitationsAreValidOnceAndForAWeek(t *testing.T) {
 	o := newOffice(t)
 	p := o.invite("ann", Assistant)
 	o.refused(Caller{}, Accept{Token: []byte("another"), Password: "hash"}, durable.Missing)
@@ -132,7 +132,7 @@ func TestInvitationsAreGoodOnceAndForAWeek(t *testing.T) {
 	o.refused(Caller{}, Accept{Token: p.Invitation, Password: "hash"}, durable.Missing)
 	o.now = was.Add(InvitationLife - time.Second)
 	if o.do(Caller{}, Accept{Token: p.Invitation, Password: "hash"}); State(o.c.find(p.Id), o.now) != Active {
-		t.Error("who has accepted is not active")
+		t.Error("a person who accepted is not active")
 	}
 	o.refused(Caller{}, Accept{Token: p.Invitation, Password: "hash"}, durable.Missing)
 	// A new invitation voids the previous one and the password.
@@ -140,7 +140,7 @@ func TestInvitationsAreGoodOnceAndForAWeek(t *testing.T) {
 	o.do(owner, InviteAgain{ID: p.Id, Token: []byte("third")})
 	o.refused(Caller{}, Accept{Token: []byte("second"), Password: "hash"}, durable.Missing)
 	if p := o.c.find(p.Id); p.Password != "" || State(p, o.now) != Invited {
-		t.Errorf("after an invitation it is %v", p)
+		t.Errorf("after a new invitation the person is %v", p)
 	}
 	// A disabled person cannot accept an invitation.
 	yes := true
@@ -148,41 +148,41 @@ func TestInvitationsAreGoodOnceAndForAWeek(t *testing.T) {
 	o.refused(Caller{}, Accept{Token: []byte("third"), Password: "hash"}, durable.Missing)
 }
 
-func TestAHelperIsInOneBrowserAtATimeAndForADay(t *testing.T) {
+func TestAHelperIsSignedInOnOnePhoneUntilTheirEnd(t *testing.T) {
 	o := newOffice(t)
 	token := []byte("of a helper")
 	p := o.do(owner, Invite{Name: "Hal", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: o.now.Add(time.Hour).UnixMilli(), Token: token})
 	first := o.do(Caller{}, Accept{Token: token})
 	if _, err := o.try(Caller{}, Accept{Token: token}); !errors.Is(err, ErrElsewhere) {
-		t.Errorf("a second phone: %v", err)
+		t.Errorf("accepting on a second phone returned %v, want ErrElsewhere", err)
 	}
 	if first.MovedAt != 0 {
-		t.Errorf("the first phone is another one, of %d", first.MovedAt)
+		t.Errorf("after the first phone MovedAt is %d, want 0", first.MovedAt)
 	}
 	o.now = o.now.Add(time.Minute)
 	second := o.do(Caller{}, Accept{Token: token, Here: true})
 	if second.MovedAt != o.now.UnixMilli() {
-		t.Errorf("facilitators see another phone since %d", second.MovedAt)
+		t.Errorf("after the second phone MovedAt is %d", second.MovedAt)
 	}
 	v := o.c.Capture()
 	if v.Stands(p.Id, first.Generation, o.now) || !v.Stands(p.Id, second.Generation, o.now) {
-		t.Error("both phones are in, or none")
+		t.Error("the sessions of both phones are valid, or of none")
 	}
 	end, ok := v.NextEnd(o.now)
 	if !ok || !end.Equal(o.now.Add(time.Hour-time.Minute)) {
-		t.Errorf("the next end is %v", end)
+		t.Errorf("NextEnd returned %v", end)
 	}
 	if v.Stands(p.Id, second.Generation, end) {
-		t.Error("at the end they are still in")
+		t.Error("at the end the session is still valid")
 	}
 	// With several helpers, NextEnd returns the earliest end, in any order of invitation.
 	o.do(owner, Invite{Name: "Ivo", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: end.Add(-time.Minute).UnixMilli(), Token: []byte("sooner")})
 	o.do(owner, Invite{Name: "Ida", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: end.Add(time.Hour).UnixMilli(), Token: []byte("later")})
 	if next, ok := o.c.Capture().NextEnd(o.now); !ok || !next.Equal(end.Add(-time.Minute)) {
-		t.Errorf("of three helpers the next end is %v", next)
+		t.Errorf("with three helpers NextEnd returned %v", next)
 	}
 	if next, ok := o.c.Capture().NextEnd(end); !ok || !next.Equal(end.Add(time.Hour)) {
-		t.Errorf("after two of three the next end is %v", next)
+		t.Errorf("after two of three ends NextEnd returned %v", next)
 	}
 	o.now = end
 	o.refused(Caller{}, Accept{Token: token, Here: true}, durable.Missing)
@@ -204,7 +204,7 @@ func TestAHelperIsInvitedAgainAfterTheyWereDisabled(t *testing.T) {
 }
 
 // Of two concurrent password changes, one wins.
-func TestPasswordChangeNeedsThePreviousOne(t *testing.T) {
+func TestAPasswordChangeNeedsThePreviousPassword(t *testing.T) {
 	o := newOffice(t)
 	p := o.invite("ann", Facilitator)
 	o.do(Caller{}, Accept{Token: p.Invitation, Password: "one"})
@@ -215,7 +215,7 @@ func TestPasswordChangeNeedsThePreviousOne(t *testing.T) {
 
 // The log contains the current state of each person, and nothing of deleted people. Reading it
 // again yields the same state.
-func TestTheLogForgets(t *testing.T) {
+func TestTheLogContainsOnlyCurrentData(t *testing.T) {
 	o := newOffice(t)
 	ann, max := o.invite("ann@example.org", Assistant), o.invite("max@example.org", Assistant)
 	o.do(Caller{}, Accept{Token: ann.Invitation, Password: "$hash-of-ann"})
@@ -229,7 +229,7 @@ func TestTheLogForgets(t *testing.T) {
 	}
 	for _, gone := range []string{"max@example.org", "$hash-of-max", "$hash-of-ann", "invitation of"} {
 		if strings.Contains(string(all), gone) {
-			t.Errorf("the log still has %q", gone)
+			t.Errorf("the log still contains %q", gone)
 		}
 	}
 	o.replays()
@@ -253,10 +253,10 @@ func TestInvitationsAndChangesAreBounded(t *testing.T) {
 		"a long login": {Login: strings.Repeat("a", 81), Name: "A", Role: Assistant}, "a short login": {Login: "ab", Name: "A", Role: Assistant},
 		"too many codelabs": {Login: "ann", Name: "A", Role: Assistant, Codelabs: labs}, "a facilitator of some": {Login: "ann", Name: "A", Role: Facilitator, Codelabs: labs[:1]},
 		"a helper with a login": withLogin, "a helper who facilitates": facilitates, "a helper of two": of2,
-		"too short": helper(MinHelperLife - time.Second), "too long": helper(MaxHelperLife + time.Second),
+		"too short an access": helper(MinHelperLife - time.Second), "too long an access": helper(MaxHelperLife + time.Second),
 	} {
 		if p, err := o.try(owner, in); err == nil {
-			t.Errorf("%s: %v", name, p)
+			t.Errorf("%s was accepted: %v", name, p)
 		}
 	}
 	for _, in := range []Invite{
@@ -272,7 +272,7 @@ func TestInvitationsAndChangesAreBounded(t *testing.T) {
 }
 
 // A change is stored as it was sent, leaves all else unchanged, and is in the audit trail.
-func TestAChangeChangesNothingElse(t *testing.T) {
+func TestAChangeKeepsAllElse(t *testing.T) {
 	o := newOffice(t)
 	labs, none, other := []string{lab}, []string{}, "0197f3a2-7c1e-7aaa-8bbb-0123456789ac"
 	p := o.invite("ann", Assistant)
@@ -315,10 +315,10 @@ func TestAChangeChangesNothingElse(t *testing.T) {
 		o.do(tc.who, tc.b)
 		tc.change()
 		if got := o.c.find(p.Id); string(pbwire.Encode(got)) != string(pbwire.Encode(want)) {
-			t.Errorf("%d: %+v makes\n%v, not\n%v", i, tc.b, got, want)
+			t.Errorf("%d: after %+v the person is\n%v, want\n%v", i, tc.b, got, want)
 		}
 		if _, deleted := tc.b.(Delete); !deleted && d.Reply != any(o.c.find(p.Id)) && string(pbwire.Encode(d.Reply.(*Person))) != string(pbwire.Encode(want)) {
-			t.Errorf("%d: it is answered with %v", i, d.Reply)
+			t.Errorf("%d: the reply is %v", i, d.Reply)
 		}
 		if err := durable.Commit(o.journal, d.Rows); err != nil {
 			t.Fatal(err)
@@ -334,31 +334,31 @@ func TestAChangeChangesNothingElse(t *testing.T) {
 			}
 			got += fmt.Sprint(r.Action, " ", r.Metadata)
 			if actor := tc.who.ActorID; r.TargetId != p.Id || r.ActorType != "admin" || r.ActorId != actor && r.Action != "people_accept" {
-				t.Errorf("%d: recorded is %v", i, r)
+				t.Errorf("%d: audit record %v", i, r)
 			}
 		}
 		if got != tc.audit {
-			t.Errorf("%d: recorded is %q, not %q", i, got, tc.audit)
+			t.Errorf("%d: audit record %q, want %q", i, got, tc.audit)
 		}
 	}
 }
 
 // After a new invitation, the next phone counts as the first one.
-func TestAnInvitationForgetsTheOtherPhone(t *testing.T) {
+func TestANewInvitationForgetsThePhones(t *testing.T) {
 	o := newOffice(t)
 	p := o.do(owner, Invite{Name: "Hal", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: o.now.Add(time.Hour).UnixMilli(), Token: []byte("one")})
 	o.do(Caller{}, Accept{Token: []byte("one")})
 	if moved := o.do(Caller{}, Accept{Token: []byte("one"), Here: true}); moved.MovedAt == 0 {
-		t.Fatal("the phone is the first one")
+		t.Fatal("MovedAt is 0 after the second phone")
 	}
 	o.do(owner, InviteAgain{ID: p.Id, Token: []byte("two")})
 	if got := o.do(Caller{}, Accept{Token: []byte("two")}); got.MovedAt != 0 {
-		t.Errorf("facilitators see another phone since %d", got.MovedAt)
+		t.Errorf("after a new invitation MovedAt is %d, want 0", got.MovedAt)
 	}
 }
 
 // The name of a person has at most 80 characters, and there are at most 2,000 people.
-func TestBoundsOfPeople(t *testing.T) {
+func TestPeopleAndTheirNamesAreBounded(t *testing.T) {
 	o := newOffice(t)
 	for _, n := range []int{80, 81} {
 		_, err := o.try(owner, Invite{Login: "ann", Name: strings.Repeat("ä", n), Role: Assistant, Token: []byte("t")})
@@ -374,12 +374,12 @@ func TestBoundsOfPeople(t *testing.T) {
 }
 
 // If an assistant is moved to another codelab, they lose rights, so their sessions end.
-func TestAnotherCodelabEndsTheSessionsOfAnAssistant(t *testing.T) {
+func TestMovingAnAssistantEndsTheirSessions(t *testing.T) {
 	o := newOffice(t)
 	p := o.do(owner, Invite{Login: "ann", Name: "Ann", Role: Assistant, Codelabs: []string{lab}, Token: []byte("t")})
 	next := o.do(owner, Update{ID: p.Id, Codelabs: &[]string{lab[:len(lab)-1] + "c"}})
 	if next.Generation == p.Generation {
-		t.Error("the sessions go on")
+		t.Error("the generation did not change")
 	}
 }
 

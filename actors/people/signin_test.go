@@ -22,17 +22,17 @@ func (o *office) signIn(subject, email string) *Person {
 	return o.do(Caller{}, signIn(subject, email))
 }
 
-func TestTheFirstSignInMakesAPerson(t *testing.T) {
+func TestTheFirstSignInCreatesAPerson(t *testing.T) {
 	o := newOffice(t)
 	p := o.signIn("1", "ann@example.org")
 	if p.Login != "ann@example.org" || p.Name != "Ann" || p.Role != Facilitator || State(p, o.now) != Active || p.Issuer != issuer {
-		t.Errorf("the first sign-in makes %v", p)
+		t.Errorf("the first sign-in created %v", p)
 	}
 	if again := o.signIn("1", "ann@example.org"); again.Id != p.Id || again.Generation != p.Generation {
-		t.Errorf("the second sign-in gives %v, the first %v", again, p)
+		t.Errorf("the second sign-in returned %v, the first %v", again, p)
 	}
 	if n := len(o.c.all); n != 1 {
-		t.Errorf("two sign-ins make %d people", n)
+		t.Errorf("two sign-ins created %d people", n)
 	}
 }
 
@@ -40,7 +40,7 @@ func TestAnIdentityIsTheIssuerAndSubject(t *testing.T) {
 	o := newOffice(t)
 	p := o.signIn("1", "ann@example.org")
 	if moved := o.signIn("1", "ann.new@example.org"); moved.Id != p.Id || moved.Login != "ann@example.org" {
-		t.Errorf("with another e-mail the person is %v", moved)
+		t.Errorf("with another e-mail address the person is %v", moved)
 	}
 	o.refused(Caller{}, signIn("2", "ann@example.org"), durable.Forbidden)
 	elsewhere := signIn("1", "ann@example.org")
@@ -48,7 +48,7 @@ func TestAnIdentityIsTheIssuerAndSubject(t *testing.T) {
 	o.refused(Caller{}, elsewhere, durable.Forbidden)
 }
 
-func TestAPersonIsLinkedWhileInvited(t *testing.T) {
+func TestASignInLinksAnInvitedPerson(t *testing.T) {
 	o := newOffice(t)
 	invited := o.invite("ann@example.org", Assistant)
 	p := o.signIn("1", "ann@example.org")
@@ -73,7 +73,7 @@ func TestTheOwnerAllowsLinkingOnce(t *testing.T) {
 		t.Errorf("the linked person is %v", linked)
 	}
 	if o.c.Capture().Stands(p.Id, before, o.now) {
-		t.Error("sessions of before the link go on")
+		t.Error("a session from before the link is still valid")
 	}
 	o.refused(Caller{}, signIn("2", "ann@example.org"), durable.Forbidden)
 }
@@ -104,7 +104,7 @@ func TestDeletedPeopleStayOutUntilInvited(t *testing.T) {
 		t.Errorf("the invited person is %v", p)
 	}
 	if o.c.isBarred(identityHash(issuer, "1")) || o.c.isBarred(loginHash("ann@example.org")) || !o.c.isBarred(identityHash(issuer, "2")) {
-		t.Errorf("barred are %x", o.c.barred)
+		t.Errorf("barred hashes: %x", o.c.barred)
 	}
 	// They are no longer barred, not even after the log was erased and replayed.
 	o.do(owner, InviteAgain{ID: invited.Id, Token: []byte("next")})
@@ -124,34 +124,34 @@ func TestDisabledPeopleStayOut(t *testing.T) {
 	o.refused(Caller{}, signIn("2", "max@example.org"), durable.Forbidden)
 }
 
-func TestANewInvitationIsForWhoeverHasTheLogin(t *testing.T) {
+func TestANewInvitationCanBeUsedByAnyAccountWithTheLogin(t *testing.T) {
 	o := newOffice(t)
 	yes := true
 	first := o.signIn("1", "ann@example.org")
 	o.do(owner, Update{ID: first.Id, Link: &yes})
 	p := o.do(owner, InviteAgain{ID: first.Id, Token: []byte("next")})
 	if State(p, o.now) != Invited || p.Link || o.c.Capture().Stands(p.Id, first.Generation, o.now) {
-		t.Errorf("after an invitation the person is %v", p)
+		t.Errorf("after a new invitation the person is %v", p)
 	}
 	// Either the same identity with any address can sign in, or another account with the login.
 	if same := o.signIn("1", "ann.new@example.org"); same.Id != p.Id || !same.Accepted {
-		t.Errorf("the same account is %v", same)
+		t.Errorf("the same account signed in as %v", same)
 	}
 	o.do(owner, InviteAgain{ID: first.Id, Token: []byte("third")})
 	if next := o.signIn("2", "ann@example.org"); next.Id != p.Id || next.Subject != "2" {
-		t.Errorf("another account is %v", next)
+		t.Errorf("another account signed in as %v", next)
 	}
 	o.refused(Caller{}, signIn("1", "ann@example.org"), durable.Forbidden)
 	// An invitation accepted with a password is linked to no account of the provider.
 	o.do(owner, InviteAgain{ID: first.Id, Token: []byte("fourth")})
 	if p := o.do(Caller{}, Accept{Token: []byte("fourth"), Password: "hash"}); p.Issuer != "" || p.Password != "hash" {
-		t.Errorf("with a password it is %v", p)
+		t.Errorf("after accepting with a password the person is %v", p)
 	}
 	o.refused(Caller{}, signIn("2", "ann@example.org"), durable.Forbidden)
 	o.replays()
 }
 
-func TestDeletedPersonStaysOut(t *testing.T) {
+func TestADeletedPersonStaysOut(t *testing.T) {
 	o := newOffice(t)
 	yes := true
 	// Invited again, then disabled, then deleted.
@@ -172,14 +172,14 @@ func TestDeletedPersonStaysOut(t *testing.T) {
 		o.refused(Caller{}, signIn("7", login), durable.Forbidden)
 		again := o.invite(login, Assistant)
 		if q := o.signIn("7", login); q.Id != again.Id || q.Role != Assistant {
-			t.Errorf("invited again it is %v", q)
+			t.Errorf("after a new invitation they signed in as %v", q)
 		}
 		o.do(owner, Delete{ID: again.Id})
 	}
 	o.replays()
 }
 
-func TestSignInsThatNameNobodyAreRefused(t *testing.T) {
+func TestSignInsWithoutAnIdentityAreRefused(t *testing.T) {
 	o := newOffice(t)
 	for what, in := range map[string]SignIn{
 		"no issuer":       {Subject: "1", Login: "ann@example.org", Role: Facilitator},
@@ -195,18 +195,18 @@ func TestSignInsThatNameNobodyAreRefused(t *testing.T) {
 	unnamed := signIn("1", "ann@example.org")
 	unnamed.Name = "Ann\nNext"
 	if p := o.do(Caller{}, unnamed); p.Name != "ann@example.org" {
-		t.Errorf("a name of two lines becomes %q", p.Name)
+		t.Errorf("a name of two lines became %q", p.Name)
 	}
 }
 
-func TestPeopleAndTheDeletedAreBounded(t *testing.T) {
+func TestDeletedPeopleAreBounded(t *testing.T) {
 	o := newOffice(t)
 	p := o.signIn("1", "ann@example.org")
 	for i := range maxBarred + 5 {
 		o.c.Apply(0, &Event{Body: &Event_Deleted{Deleted: &Deleted{Id: "x", Barred: identityHash(issuer, fmt.Sprint("gone ", i))}}})
 	}
 	if n := len(o.c.barred); n != maxBarred {
-		t.Errorf("%d of the deleted are remembered", n)
+		t.Errorf("%d deleted people are remembered", n)
 	}
 	o.c.all = slices.Repeat([]*Person{p}, MaxPeople)
 	o.refused(Caller{}, signIn("2", "max@example.org"), durable.Forbidden)
@@ -222,24 +222,24 @@ func (o *office) replays() {
 	kind := Kind(nil, "admin")
 	want, _ := kind.EncodeState(o.c.Capture())
 	if got, _ := kind.EncodeState(again.Capture()); !slices.Equal(got, want) {
-		o.t.Errorf("read again the log says %x, want %x", got, want)
+		o.t.Errorf("a replay of the log yields %x, want %x", got, want)
 	}
 	restored := newCore(nil, "admin")
 	if err := restored.Restore(1, want); err != nil {
 		o.t.Fatal(err)
 	}
 	if got, _ := kind.EncodeState(restored.Capture()); !slices.Equal(got, want) {
-		o.t.Errorf("a snapshot says %x, want %x", got, want)
+		o.t.Errorf("a snapshot yields %x, want %x", got, want)
 	}
 	if len(restored.barred) != len(o.c.barred) {
-		o.t.Errorf("a snapshot remembers %d of the deleted, want %d", len(restored.barred), len(o.c.barred))
+		o.t.Errorf("a snapshot has %d deleted people, want %d", len(restored.barred), len(o.c.barred))
 	}
 	var log []byte
 	for _, e := range o.log {
 		log = append(log, pbwire.Encode(e)...)
 	}
 	if strings.Contains(string(log), "max@") {
-		o.t.Error("the log has the e-mail of somebody who was refused")
+		o.t.Error("the log contains the e-mail address of a refused person")
 	}
 }
 
@@ -253,11 +253,11 @@ func TestAnInvitationUnbarsALogin(t *testing.T) {
 	first := SignIn{Issuer: "https://id.test", Subject: "1", Login: "ann@example.org", Name: "Ann", Role: Facilitator}
 	o.do(owner, Delete{o.do(Caller{}, first).Id})
 	if _, err := o.try(Caller{}, first); !errors.Is(err, ErrDeleted) {
-		t.Errorf("who was deleted: %v", err)
+		t.Errorf("the deleted person signs in: %v, want ErrDeleted", err)
 	}
 	second := first
 	second.Subject = "2"
 	if _, err := o.try(Caller{}, second); err != nil {
-		t.Errorf("somebody else: %v", err)
+		t.Errorf("another account signs in: %v", err)
 	}
 }

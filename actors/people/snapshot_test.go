@@ -10,7 +10,7 @@ import (
 )
 
 // This holds at any position of the log.
-func TestASnapshotForgetsNothing(t *testing.T) {
+func TestSnapshotsAreComplete(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()
 	words, _ := Vocabulary.Words()

@@ -6,4 +6,4 @@ import (
 	"atelier/actors/durable/journaltest"
 )
 
-func TestCommandsAndRepliesTravel(t *testing.T) { journaltest.Vocabulary(t, Vocabulary) }
+func TestCommandsAndRepliesCanBeEncoded(t *testing.T) { journaltest.Vocabulary(t, Vocabulary) }

@@ -99,13 +99,13 @@ func told(v *codelab.View) string {
 }
 
 // In ten minutes, forty simulated people use everything that attendees can, each at their own pace.
-func TestPeopleWorkThroughACodelab(t *testing.T) {
+func TestSimulatedPeopleWorkThroughACodelab(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		plays(t, 1, 40, 10, func(ws codelab.Codelab, comings *atomic.Int64) {
 			time.Sleep(time.Second)
 			synctest.Wait()
 			if n := ws.OnlineAttendees(); n == 0 || n > 5 {
-				t.Errorf("%d are there after a second", n)
+				t.Errorf("after a second %d attendees are connected", n)
 			}
 			time.Sleep(90 * time.Second)
 			for _, p := range ws.View().Polls {
@@ -115,7 +115,7 @@ func TestPeopleWorkThroughACodelab(t *testing.T) {
 				time.Sleep(time.Minute)
 				synctest.Wait()
 				if n := ws.View().Poll(p.Id).Votes; n < 25 {
-					t.Errorf("%d have voted in a poll of kind %v", n, p.Kind)
+					t.Errorf("%d attendees have voted in a poll of kind %v, want at least 25", n, p.Kind)
 				}
 			}
 			time.Sleep(3*time.Minute + 27*time.Second)
@@ -130,25 +130,25 @@ func TestPeopleWorkThroughACodelab(t *testing.T) {
 				}
 			}
 			for what, got := range map[string][3]int{
-				"attendees": {len(named), 40, 40}, "steps on which they are": {len(spread), 1, 3}, "ticks": {ticks, 100, 240},
-				"who completed": {v.Completed, 5, 38}, "chat messages": {v.Chat.Len(), 20, 200}, "requests for help": {v.Help.Len(), 3, 60},
+				"attendees": {len(named), 40, 40}, "steps with attendees": {len(spread), 1, 3}, "ticks": {ticks, 100, 240},
+				"completed": {v.Completed, 5, 38}, "chat messages": {v.Chat.Len(), 20, 200}, "requests for help": {v.Help.Len(), 3, 60},
 				"feedbacks": {v.Feedback.Len(), 5, 38}, "quiz answers": {v.Answers.Len(), 10, 80}, "questions": {len(v.Questions), 2, 60},
-				"comings and goings": {int(comings.Load()), 50, 200},
+				"arrivals and departures": {int(comings.Load()), 50, 200},
 			} {
 				if got[0] < got[1] || got[0] > got[2] {
-					t.Errorf("%s: %d, not %d to %d", what, got[0], got[1], got[2])
+					t.Errorf("%s: %d, want %d to %d", what, got[0], got[1], got[2])
 				}
 			}
 			time.Sleep(3 * time.Second)
 			synctest.Wait()
 			if v := ws.View(); v.Attendees.Len() != 0 || ws.Room.Online() != 0 {
-				t.Errorf("afterwards there are %d attendees, %d connected", v.Attendees.Len(), ws.Room.Online())
+				t.Errorf("after the end there are %d attendees, %d connected", v.Attendees.Len(), ws.Room.Online())
 			}
 		})
 	})
 }
 
-func TestARehearsalFollowsFromItsSeed(t *testing.T) {
+func TestARehearsalDependsOnlyOnItsSeed(t *testing.T) {
 	var runs []string
 	for _, seed := range []uint64{7, 7, 8} {
 		clocktest.Bubble(t, func(t *testing.T) {
@@ -160,12 +160,12 @@ func TestARehearsalFollowsFromItsSeed(t *testing.T) {
 		})
 	}
 	if runs[0] != runs[1] || runs[0] == runs[2] || len(runs[0]) < 100 {
-		t.Errorf("of the same seed, twice, and of another:\n%s\n%s\n%s", runs[0], runs[1], runs[2])
+		t.Errorf("two runs with the same seed, and one with another:\n%s\n%s\n%s", runs[0], runs[1], runs[2])
 	}
 }
 
 // Taken names are skipped, and an attendee whom a facilitator removes does not return.
-func TestPeopleMindOthers(t *testing.T) {
+func TestSimulatedPeopleRespectNamesAndRemovals(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		plays(t, 3, 60, 2, func(ws codelab.Codelab, _ *atomic.Int64) {
 			time.Sleep(20 * time.Second)
@@ -178,7 +178,7 @@ func TestPeopleMindOthers(t *testing.T) {
 			synctest.Wait()
 			v := ws.View()
 			if v.Attendees.Len() != 59 || ws.Room.IsPresent(gone.Id) {
-				t.Errorf("%d attendees; the one who was taken out is there: %v", v.Attendees.Len(), ws.Room.IsPresent(gone.Id))
+				t.Errorf("there are %d attendees, want 59; the removed one is connected: %v", v.Attendees.Len(), ws.Room.IsPresent(gone.Id))
 			}
 		})
 	})
@@ -186,7 +186,7 @@ func TestPeopleMindOthers(t *testing.T) {
 
 // A rehearsal whose end could not be recorded on a full disk ends once there is room. That holds
 // even if the clock was set back and shows an hour to go.
-func TestARehearsalEndsAlthoughTheClockWasSetBack(t *testing.T) {
+func TestARehearsalEndsDespiteAFullDiskAndAClockSetBack(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		c := clocktest.New()
 		var disk *memory.Store
@@ -196,18 +196,18 @@ func TestARehearsalEndsAlthoughTheClockWasSetBack(t *testing.T) {
 			time.Sleep(50 * time.Second)
 			synctest.Wait()
 			if v := ws.View(); v.Attendees.Len() != 5 {
-				t.Errorf("shortly before its end %d play", v.Attendees.Len())
+				t.Errorf("shortly before the end there are %d attendees, want 5", v.Attendees.Len())
 			}
 			disk.FailCommits(1_000_000, durable.ErrReadOnly)
 			time.Sleep(time.Minute)
 			if ws.View().Meta.GetRehearsal() == nil {
-				t.Error("it ended although nothing can be recorded")
+				t.Error("the rehearsal ended although its end could not be recorded")
 			}
 			disk.FailCommits(0, nil)
 			time.Sleep(time.Minute) // the codelab rests a while after many failures
 			synctest.Wait()
 			if v := ws.View(); v.Meta.GetRehearsal() != nil || v.Attendees.Len() != 0 || ws.Room.Online() != 0 {
-				t.Errorf("it goes on: %v, with %d attendees, %d connected", v.Meta.GetRehearsal(), v.Attendees.Len(), ws.Room.Online())
+				t.Errorf("the rehearsal still runs: %v, with %d attendees, %d connected", v.Meta.GetRehearsal(), v.Attendees.Len(), ws.Room.Online())
 			}
 		}, func(cfg *codelab.Config, store *memory.Store) { cfg.Durable.Clock, disk = c, store })
 	})

@@ -55,72 +55,72 @@ func presenceOnSeveralNodes(t *testing.T) {
 	r := New("e", Limits{})
 	r.Connect(s, clock.System)
 	if !r.Elsewhere("n2", "ann", true) || r.Elsewhere("n2", "ann", true) {
-		t.Error("the first arrival is one")
+		t.Error("two arrivals on another node do not count as one")
 	}
 	for range 2 {
 		if r.Join("ann") {
-			t.Error("she was there already")
+			t.Error("a person who is on another node counts as new")
 		}
 	}
 	if !s.said("+ann") {
-		t.Error("the others are told once")
+		t.Error("other nodes were not informed exactly once of the arrival")
 	}
 	if r.Elsewhere("n2", "ann", false) {
-		t.Error("she is still here")
+		t.Error("a person who is still here counts as gone")
 	}
 	if r.Leave("ann") || s.left() != nil || r.Leave("ann") || !s.said("-ann") {
-		t.Error("she leaves too early")
+		t.Error("the departure was announced too early, or not sent to other nodes")
 	}
 	if !slices.Equal(s.left(), []string{"ann"}) || s.left() != nil {
-		t.Error("the last of all leaves")
+		t.Error("the last departure was not announced exactly once")
 	}
 	// When a person moves to another node, their departure can arrive before their arrival.
 	if !r.Join("ann") || r.Leave("ann") || r.Elsewhere("n2", "ann", true) || s.left() != nil {
-		t.Error("she has gone to another node")
+		t.Error("a person who moved to another node counts as gone")
 	}
 	if r.Elsewhere("n2", "ann", false) || r.Join("ann") || s.left() != nil {
-		t.Error("she has come back")
+		t.Error("a person who came back counts as gone or new")
 	}
 	r.Leave("ann")
 	if !slices.Equal(s.left(), []string{"ann"}) {
-		t.Error("she does not leave")
+		t.Error("the departure was not announced")
 	}
 	s.told = nil
 	r.Elsewhere("n2", "bob", true)
 	r.Elsewhere("n3", "bob", true)
 	r.Join("cy")
 	if r.Online() != 2 || !r.IsPresent("bob") || r.Sessions("bob") != 0 || r.Empty() {
-		t.Errorf("%d are there", r.Online())
+		t.Errorf("%d people are online, want 2, or their sessions are wrong", r.Online())
 	}
 	present := r.Present()
 	slices.Sort(present)
 	if !slices.Equal(present, []string{"bob", "cy"}) || !slices.Equal(r.Here(), []string{"cy"}) || r.Connected() != 1 {
-		t.Errorf("present are %v, here %v", present, r.Here())
+		t.Errorf("present: %v, here: %v", present, r.Here())
 	}
 	if came, gone := r.AllElsewhere("n2", []string{"dan", "cy"}), s.left(); !slices.Equal(came, []string{"dan"}) || gone != nil {
-		t.Errorf("came %v, gone %v", came, gone)
+		t.Errorf("arrived %v, left %v; want dan, nobody", came, gone)
 	}
 	n, sum := r.Count("n2")
 	other := New("e", Limits{})
 	other.Join("cy")
 	if m, same := other.Count(""); m == n || same == sum {
-		t.Error("different persons count the same")
+		t.Error("rooms with different people have the same count or sum")
 	}
 	other.Join("dan")
 	if m, same := other.Count(""); m != n || same != sum {
-		t.Errorf("the same persons count %d, %d and %d, %d", n, sum, m, same)
+		t.Errorf("rooms with the same people have the counts %d, %d and %d, %d", n, sum, m, same)
 	}
 	if came, gone := r.AllElsewhere("n3", nil), s.left(); came != nil || !slices.Equal(gone, []string{"bob"}) {
-		t.Errorf("came %v, gone %v", came, gone)
+		t.Errorf("arrived %v, left %v; want nobody, bob", came, gone)
 	}
 	if nodes := r.Nodes(); !slices.Equal(nodes, []string{"n2"}) {
-		t.Errorf("nodes %v", nodes)
+		t.Errorf("the nodes are %v, want n2", nodes)
 	}
 	s.told = nil
 	r.Broadcast(Frame{Payload: []byte("x")})
 	r.Transient(Frame{Payload: []byte("x")})
 	if !s.said("frames") {
-		t.Errorf("told %v", s.told)
+		t.Errorf("other nodes received %v", s.told)
 	}
 }
 
@@ -137,7 +137,7 @@ func TestNobodyLeavesWhileTheNodeIsPaused(t *testing.T) {
 		}
 		c.Stop()
 		if gone := s.left(); gone != nil {
-			t.Errorf("%v left while the clock stood still", gone)
+			t.Errorf("%v left while the clock was stopped", gone)
 		}
 		r.Join("ann")
 		c.Continue()
@@ -148,7 +148,7 @@ func TestNobodyLeavesWhileTheNodeIsPaused(t *testing.T) {
 }
 
 // Everybody present at the beginning or later is counted once, and the result stays after the end.
-func TestGatheringPeopleAreCounted(t *testing.T) {
+func TestGatheredPeopleAreCounted(t *testing.T) {
 	r := New("e", Limits{})
 	r.Join("lead")
 	r.Join("a")
@@ -161,16 +161,16 @@ func TestGatheringPeopleAreCounted(t *testing.T) {
 	r.Elsewhere("node", "c", true)
 	r.Gather("poll") // once more the same
 	if n := r.Gathered("poll", "lead"); n != 3 {
-		t.Errorf("%d were there, want a, b and c", n)
+		t.Errorf("%d people were counted, want a, b and c", n)
 	}
 	r.Gather("")
 	r.Join("too late")
 	if n, other := r.Gathered("poll", "lead"), r.Gathered("another", ""); n != 3 || other != 0 {
-		t.Errorf("behind the end %d, for another %d", n, other)
+		t.Errorf("after the end %d people are counted, for another poll %d", n, other)
 	}
 	r.Gather("another")
 	if n := r.Gathered("another", "lead"); n != 3 { // b, c, too late
-		t.Errorf("for the next %d", n)
+		t.Errorf("for the next poll %d people are counted, want 3", n)
 	}
 }
 
@@ -183,7 +183,7 @@ func (silent) Passed([]Frame) {}
 func (silent) Gone(string)    {}
 
 // This holds for any number of nodes and connections.
-func TestOnlineCountsEverybodyOnce(t *testing.T) {
+func TestOnlineCountsEachPersonOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := New("epoch", Limits{})
 		if rapid.Bool().Draw(t, "nodes") {
@@ -202,7 +202,7 @@ func TestOnlineCountsEverybodyOnce(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				if got, want := r.Online(), len(r.Present()); got != want {
-					t.Fatalf("%d are said to be there, and %d are", got, want)
+					t.Fatalf("Online is %d, but %d people are present", got, want)
 				}
 			},
 		})

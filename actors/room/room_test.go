@@ -46,7 +46,7 @@ func same(a, b Frame) bool {
 		a.Origin == b.Origin && string(a.Payload) == string(b.Payload)
 }
 
-func TestRoomIsItsModel(t *testing.T) {
+func TestARoomEqualsItsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limits := Limits{
 			Frames: rapid.IntRange(1, 20).Draw(t, "frames"),
@@ -111,7 +111,7 @@ func TestRoomIsItsModel(t *testing.T) {
 				since := rapid.Uint64Range(0, m.head+2).Draw(t, "since")
 				got, ok := readAll(r, since, rapid.IntRange(1, 100).Draw(t, "chunk"))
 				if want := since >= m.floor && since <= m.head; ok != want {
-					t.Fatalf("since %d servable %v, want %v", since, ok, want)
+					t.Fatalf("a replay from %d is possible: %v, want %v", since, ok, want)
 				}
 				if !ok {
 					return
@@ -125,7 +125,7 @@ func TestRoomIsItsModel(t *testing.T) {
 					size += len(f.Payload)
 				}
 				if behind := r.Behind(since); behind != uint64(size) {
-					t.Fatalf("behind %d, want %d", behind, size)
+					t.Fatalf("Behind is %d, want %d", behind, size)
 				}
 			},
 		})
@@ -153,22 +153,22 @@ func TestLateListenersMissTransients(t *testing.T) {
 	}
 	frames, to, missed := r.TransientsAfter(0, nil, 1<<20)
 	if len(frames) != 3 || string(frames[0].Payload) != "c" || to != 5 || missed != 2 {
-		t.Errorf("frames %v to %d missed %d", frames, to, missed)
+		t.Errorf("the frames are %v up to %d, %d missed", frames, to, missed)
 	}
 	if frames[0].Seq != 0 {
-		t.Errorf("a transient has seq %d", frames[0].Seq)
+		t.Errorf("a transient frame has the seq %d", frames[0].Seq)
 	}
 	if r.Head() != 0 {
-		t.Errorf("transients moved the head to %d", r.Head())
+		t.Errorf("transient frames moved the head to %d", r.Head())
 	}
 	frames, to, missed = r.TransientsAfter(to, nil, 1<<20)
 	if len(frames) != 0 || to != 5 || missed != 0 {
-		t.Errorf("then frames %v to %d missed %d", frames, to, missed)
+		t.Errorf("the next frames are %v up to %d, %d missed", frames, to, missed)
 	}
 }
 
 // A deferred frame is sent with the next frame for everyone, once, or when it is flushed.
-func TestDeferredFrameIsSentWithTheNext(t *testing.T) {
+func TestADeferredFrameIsSentWithTheNext(t *testing.T) {
 	r := New("e", Limits{})
 	var w countingWaker
 	r.Subscribe(&w)
@@ -186,24 +186,24 @@ func TestDeferredFrameIsSentWithTheNext(t *testing.T) {
 	later(Facilitators, "f")
 	r.Publish(Frame{Seq: 1, Audience: FacilitatorsAndPeople})
 	if sent() != "" || w.n.Load() != 1 {
-		t.Errorf("sent %q, woken %d times, and no frame was for everyone", sent(), w.n.Load())
+		t.Errorf("without a frame for everyone, %q was sent, with %d wakes", sent(), w.n.Load())
 	}
 	r.Publish(Frame{Seq: 2, Audience: Everyone})
 	r.Publish(Frame{Seq: 3, Audience: Everyone})
 	if sent() != "bf" || w.n.Load() != 3 {
-		t.Errorf("sent %q, woken %d times", sent(), w.n.Load())
+		t.Errorf("after frames for everyone, %q was sent, with %d wakes", sent(), w.n.Load())
 	}
 	later(Attendees, "c")
 	r.Flush()
 	r.Flush()
 	if sent() != "bfc" || w.n.Load() != 4 {
-		t.Errorf("sent %q, woken %d times", sent(), w.n.Load())
+		t.Errorf("after two flushes, %q was sent, with %d wakes", sent(), w.n.Load())
 	}
 	later(Attendees, "erased")
 	r.Rewrite(func(f Frame) (Frame, bool) { return f, true })
 	r.Flush()
 	if sent() != "" || w.n.Load() != 4 {
-		t.Errorf("after an erasure %q goes out", sent())
+		t.Errorf("after an erasure, %q was sent", sent())
 	}
 }
 
@@ -230,24 +230,24 @@ func TestReaches(t *testing.T) {
 	} {
 		f := Frame{Audience: c.audience, People: c.people}
 		if got := f.Reaches(c.person, c.facilitator); got != c.hit {
-			t.Errorf("%d %v reaches %q facilitator %v: %v", c.audience, c.people, c.person, c.facilitator, got)
+			t.Errorf("audience %d %v, person %q, facilitator %v: Reaches = %v", c.audience, c.people, c.person, c.facilitator, got)
 		}
 	}
 }
 
-func TestPresenceTellsFirstAndLast(t *testing.T) {
+func TestJoinAndLeaveReportTheFirstAndLastSession(t *testing.T) {
 	r := New("e", Limits{})
 	if !r.Join("a") || r.Join("a") || !r.Join("b") {
-		t.Error("Join")
+		t.Error("Join does not return whether the person is new")
 	}
 	if r.Online() != 2 || r.Sessions("a") != 2 || len(r.Present()) != 2 {
-		t.Errorf("online %d, sessions of a %d", r.Online(), r.Sessions("a"))
+		t.Errorf("%d people are online, a has %d sessions; want 2 and 2", r.Online(), r.Sessions("a"))
 	}
 	if r.Leave("a") || !r.Leave("a") || r.Leave("a") || !r.Leave("b") {
-		t.Error("Leave")
+		t.Error("Leave does not return whether it was the last session")
 	}
 	if r.Online() != 0 {
-		t.Errorf("online %d", r.Online())
+		t.Errorf("%d people are online, want 0", r.Online())
 	}
 }
 
@@ -266,12 +266,12 @@ func TestOnlySubscribersAreWoken(t *testing.T) {
 	r.Unsubscribe(&b)
 	r.Publish(Frame{Seq: 2})
 	if a.n.Load() != 1 || b.n.Load() != 2 {
-		t.Errorf("woken %d and %d times", a.n.Load(), b.n.Load())
+		t.Errorf("the subscribers were woken %d and %d times, want 1 and 2", a.n.Load(), b.n.Load())
 	}
 }
 
-// TestReadersSeeNoHoles reads while the publisher writes. It is also for the race detector.
-func TestReadersSeeNoHoles(t *testing.T) {
+// TestReadersGetEveryFrame reads while the publisher writes. It is also for the race detector.
+func TestReadersGetEveryFrame(t *testing.T) {
 	const last = 20_000
 	r := New("e", Limits{Frames: last})
 	var readers sync.WaitGroup
@@ -281,18 +281,18 @@ func TestReadersSeeNoHoles(t *testing.T) {
 			for at < last {
 				frames, to, ok := r.After(at, nil, 1000)
 				if !ok {
-					t.Errorf("overtaken at %d", at)
+					t.Errorf("a replay from %d is not possible", at)
 					return
 				}
 				for _, f := range frames {
 					if f.Seq != at+1 {
-						t.Errorf("frame %d after %d", f.Seq, at)
+						t.Errorf("frame %d follows %d", f.Seq, at)
 						return
 					}
 					at = f.Seq
 				}
 				if at != to {
-					t.Errorf("at %d, told %d", at, to)
+					t.Errorf("the last frame is %d, but After returned %d", at, to)
 					return
 				}
 				runtime.Gosched()
@@ -317,7 +317,7 @@ func TestAnEmptyRoomIsSmall(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if each := (after.HeapAlloc - before.HeapAlloc) / n; each > 512 {
-		t.Errorf("an empty room takes %d bytes", each)
+		t.Errorf("an empty room takes %d bytes, want at most 512", each)
 	}
 	runtime.KeepAlive(rooms)
 }

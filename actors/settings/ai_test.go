@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func TestAKeyThatWasReplacedLeavesTheLog(t *testing.T) {
+func TestAReplacedKeyLeavesTheLog(t *testing.T) {
 	set := func(key string) *Event {
 		return &Event{At: 1, Body: &Event_AiKeySet{AiKeySet: &AIKeySet{Sealed: []byte(key)}}}
 	}
@@ -19,7 +19,7 @@ func TestAKeyThatWasReplacedLeavesTheLog(t *testing.T) {
 	for n := 1; n <= len(log); n++ {
 		view := state(log[:n])
 		if !replacesKey(log[n-1]) {
-			t.Error("setting a key erases nothing")
+			t.Error("setting a key does not trigger erasing")
 		}
 		erase := eraseKeys(view)
 		var after []*Event
@@ -28,12 +28,12 @@ func TestAKeyThatWasReplacedLeavesTheLog(t *testing.T) {
 				e = out
 			}
 			if key := string(e.GetAiKeySet().Sealed); key != "" && key != string(view.AIKey) {
-				t.Errorf("after %d the log holds %q", n, key)
+				t.Errorf("after %d events the log still contains %q", n, key)
 			}
 			after = append(after, e)
 		}
 		if got := state(after); string(got.AIKey) != string(view.AIKey) {
-			t.Errorf("after %d the state became %q", n, got.AIKey)
+			t.Errorf("after %d events the erased log has the key %q", n, got.AIKey)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 // A connection opened with an API token ends with the token. Otherwise it would keep rights that no
 // longer exist.
-func TestAnAPITokenIsThereUntilItsEnd(t *testing.T) {
+func TestAnAPITokenIsValidUntilItsEnd(t *testing.T) {
 	end := time.UnixMilli(1_800_000_000_000)
 	v := &View{Tokens: []*ApiToken{{Id: "for a while", ExpiresAt: end.UnixMilli()}, {Id: "for ever"}}}
 	for _, c := range []struct {
@@ -19,7 +19,7 @@ func TestAnAPITokenIsThereUntilItsEnd(t *testing.T) {
 		{"for ever", end.Add(time.Hour), true}, {"revoked", end, false}, {"", end, false},
 	} {
 		if got := v.Has(c.id, c.at); got != c.want {
-			t.Errorf("%q at %v: %v", c.id, c.at.Sub(end), got)
+			t.Errorf("token %q is valid %v after its end: %v", c.id, c.at.Sub(end), got)
 		}
 	}
 }

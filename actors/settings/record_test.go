@@ -15,7 +15,7 @@ import (
 
 // The audit trail contains each change of the settings with its kind, so removing a key differs
 // from setting one. It contains neither refused changes nor uses of the AI.
-func TestTheAuditTrailSaysWhatWasChanged(t *testing.T) {
+func TestTheAuditTrailRecordsEachChange(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()
 	trail := audit.New(journal, clock.System, time.Hour)
@@ -57,17 +57,17 @@ func TestTheAuditTrailSaysWhatWasChanged(t *testing.T) {
 			r := found[0]
 			got = fmt.Sprint(r.Action, " ", strings.Replace(r.TargetId, token, "TOKEN", 1), " ", r.Metadata)
 			if n > 1 || r.ActorType != "admin" || r.ActorId != "admin" || r.Ip != "192.0.2.1" || r.UserAgent != "browser" || r.CreatedAt != int64(1000+i) {
-				t.Errorf("%d: recorded is %v", i, found[:n])
+				t.Errorf("command %d: audit records %v", i, found[:n])
 			}
 		}
 		if seen = len(found); got != tc.want {
-			t.Errorf("%d: recorded is %q, not %q", i, got, tc.want)
+			t.Errorf("command %d: audit record %q, want %q", i, got, tc.want)
 		}
 	}
 }
 
 // The largest allowed value for API tokens is accepted, and the next one is refused.
-func TestBoundsOfAPITokens(t *testing.T) {
+func TestAPITokensAreBounded(t *testing.T) {
 	now := time.UnixMilli(1_800_000_000_000).UTC()
 	for name, tc := range map[string]struct {
 		CreateToken
@@ -79,8 +79,8 @@ func TestBoundsOfAPITokens(t *testing.T) {
 		"two lines":          {CreateToken{Name: "a\nb"}, 0, false},
 		"a day":              {CreateToken{Name: "a", Days: 1}, 0, true},
 		"the longest time":   {CreateToken{Name: "a", Days: 3650}, 0, true},
-		"a longer time":      {CreateToken{Name: "a", Days: 3651}, 0, false},
-		"a time before":      {CreateToken{Name: "a", Days: -1}, 0, false},
+		"too long a time":    {CreateToken{Name: "a", Days: 3651}, 0, false},
+		"a negative time":    {CreateToken{Name: "a", Days: -1}, 0, false},
 		"an unknown scope":   {CreateToken{Name: "a", Scope: "some"}, 0, false},
 		"the last token":     {CreateToken{Name: "a"}, 199, true},
 		"one token too many": {CreateToken{Name: "a"}, 200, false},
@@ -91,11 +91,11 @@ func TestBoundsOfAPITokens(t *testing.T) {
 		}
 		d, err := s.Decide(Command{Body: tc.CreateToken}, durable.Env{Now: now})
 		if (err == nil) != tc.ok {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: CreateToken returned %v", name, err)
 		}
 		if made, _ := d.Reply.(*ApiToken); tc.ok {
 			if want := now.Add(time.Duration(tc.Days) * 24 * time.Hour).UnixMilli(); made.ExpiresAt != want && (tc.Days != 0 || made.ExpiresAt != 0) {
-				t.Errorf("%s: it ends at %v", name, time.UnixMilli(made.ExpiresAt))
+				t.Errorf("%s: the token ends at %v", name, time.UnixMilli(made.ExpiresAt))
 			}
 		}
 	}

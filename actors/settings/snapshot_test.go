@@ -12,7 +12,7 @@ import (
 )
 
 // This holds at any position of the log.
-func TestASnapshotForgetsNothing(t *testing.T) {
+func TestSnapshotsAreComplete(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()
 	words, _ := Vocabulary.Words()
@@ -36,7 +36,7 @@ func TestASnapshotForgetsNothing(t *testing.T) {
 			out = e
 		}
 		if record, err = kind.AppendEvent(nil, out); err != nil || bytes.Contains(record, []byte("first key")) {
-			t.Errorf("record %d holds the key that was replaced; %v", i+1, err)
+			t.Errorf("record %d still contains the replaced key; %v", i+1, err)
 		}
 	}
 }

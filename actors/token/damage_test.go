@@ -31,10 +31,10 @@ func (w *world) rowOf(tok seal.Token) ([]byte, []byte) {
 	return key, raw
 }
 
-// TestAnyFlippedByteIsFoundOut flips every byte of a stored record in turn. No flip returns a
+// TestAnyFlippedByteIsDetected flips every byte of a stored record in turn. No flip returns a
 // credential: the record counts as damaged, and the token is quarantined until the record is
 // restored.
-func TestAnyFlippedByteIsFoundOut(t *testing.T) {
+func TestAnyFlippedByteIsDetected(t *testing.T) {
 	w, j := stash(t, func(o *Options) { o.QuarantineFor = time.Nanosecond })
 	tok := w.issue("c", pb.Policy_POLICY_TTL)
 	key, raw := w.rowOf(tok)
@@ -50,7 +50,7 @@ func TestAnyFlippedByteIsFoundOut(t *testing.T) {
 				return v
 			})
 			if got, err := w.vault.Detokenize(business, u); !errors.Is(err, ErrDamaged) || got != nil {
-				t.Fatalf("byte %d of %d: %v", i, len(raw), err)
+				t.Fatalf("flipping byte %d of %d: %v, want ErrDamaged", i, len(raw), err)
 			}
 		}
 	}
@@ -63,19 +63,19 @@ func TestAnyFlippedByteIsFoundOut(t *testing.T) {
 			return v
 		})
 		if _, err := w.vault.Detokenize(business, u); !errors.Is(err, ErrDamaged) {
-			t.Fatalf("cut to %d: %v", len(cut), err)
+			t.Fatalf("a record cut to %d bytes: %v, want ErrDamaged", len(cut), err)
 		}
 	}
 	w.settle()
 	j.change(nil)
 	if got, err := w.vault.Detokenize(business, u); err != nil || string(got) != cardJSON {
-		t.Fatalf("after the damage: %v", err)
+		t.Fatalf("with the record restored: %v", err)
 	}
 	w.eventually(func() bool { return j.count("token_quarantine") >= len(raw) })
 }
 
-// TestASwappedRecordIsFoundOut replaces a token's record by a valid record of another token.
-func TestASwappedRecordIsFoundOut(t *testing.T) {
+// TestASwappedRecordIsDetected replaces a token's record by a valid record of another token.
+func TestASwappedRecordIsDetected(t *testing.T) {
 	w, j := stash(t, func(o *Options) { o.QuarantineFor = time.Nanosecond })
 	mine, other := w.issue("c", pb.Policy_POLICY_TTL), w.issue("c", pb.Policy_POLICY_TTL)
 	key, _ := w.rowOf(mine)
@@ -88,10 +88,10 @@ func TestASwappedRecordIsFoundOut(t *testing.T) {
 		return v
 	})
 	if got, err := w.vault.Detokenize(business, Use{mine, "business", "c"}); !errors.Is(err, ErrDamaged) || got != nil {
-		t.Fatalf("%v", err)
+		t.Fatalf("a token with the record of another: %v, want ErrDamaged", err)
 	}
 	if _, err := w.vault.Detokenize(business, Use{other, "business", "c"}); err != nil {
-		t.Errorf("the other lives on: %v", err)
+		t.Errorf("the undamaged token returned %v", err)
 	}
 }
 
@@ -128,18 +128,18 @@ func TestSealsAreBoundToImmutableFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := opener.Open(seal.ForDisplay, bound(key, &r), r.Credential); err == nil {
-			t.Error("a credential opens as what may be shown")
+			t.Error("a credential can be opened as display data")
 		}
 		change(&r)
 		if _, err := opener.Open(seal.ForCredential, bound(key, &r), r.Credential); !errors.Is(err, seal.ErrDamaged) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("after changing the %s: %v, want ErrDamaged", name, err)
 		}
 	}
 }
 
 // A damaged token is refused until its quarantine ends, even if its record is restored before.
 // Other tokens are not affected.
-func TestADamagedTokenIsAlone(t *testing.T) {
+func TestADamagedTokenAffectsNoOther(t *testing.T) {
 	clock := clockAt(time.Now())
 	w, j := stash(t, func(o *Options) { o.Clock = clock })
 	clock.jump(time.Hour)
@@ -160,12 +160,12 @@ func TestADamagedTokenIsAlone(t *testing.T) {
 	}
 	w.eventually(func() bool { return j.count("token_quarantine") == 1 })
 	if n := w.vault.Stats().Quarantined; n != 1 {
-		t.Errorf("%d quarantined", n)
+		t.Errorf("%d tokens are in quarantine, want 1", n)
 	}
 	w.settle()
 	j.change(nil)
 	if _, err := w.vault.Detokenize(business, Use{bad, "business", "c"}); !errors.Is(err, ErrDamaged) {
-		t.Errorf("before the quarantine is over: %v", err)
+		t.Errorf("before the quarantine ends: %v, want ErrDamaged", err)
 	}
 	if _, err := w.vault.Detokenize(business, Use{good, "business", "c"}); err != nil {
 		t.Error(err)
@@ -173,29 +173,29 @@ func TestADamagedTokenIsAlone(t *testing.T) {
 	clock.jump(-time.Hour) // changes nothing: a quarantine is measured by the uptime
 	clock.wait(6 * time.Minute)
 	if _, err := w.vault.Detokenize(business, Use{bad, "business", "c"}); err != nil {
-		t.Errorf("after it: %v", err)
+		t.Errorf("after the quarantine: %v", err)
 	}
 }
 
-func TestAQuarantineIsForgottenByUptime(t *testing.T) {
+func TestTheTimeOfAQuarantineIsMeasuredByUptime(t *testing.T) {
 	clock := clockAt(time.Now())
 	w := newWorld(t, func(o *Options) { o.Clock = clock })
 	s := newShard(w.vault) // beside those of the vault, whose goroutines are not this one
 	s.quarantine(seal.Name{1})
 	clock.jump(24 * time.Hour)
 	if s.forgive(); len(s.troubled) != 1 {
-		t.Error("a jump of the time of day ends a quarantine")
+		t.Error("a jump of the time of day ended the quarantine")
 	}
 	clock.jump(-48 * time.Hour)
 	clock.wait(w.vault.opts.QuarantineFor + w.vault.opts.BackoffMax + 1)
 	if s.forgive(); len(s.troubled) != 0 {
-		t.Error("a quarantine is remembered after its time")
+		t.Error("the quarantine is not forgotten after its time")
 	}
 }
 
 // A token whose actor fails is available again after a backoff that doubles. If it keeps failing,
 // it is quarantined.
-func TestAPanicRestsAndThenQuarantines(t *testing.T) {
+func TestRepeatedPanicsQuarantineAToken(t *testing.T) {
 	clock := clockAt(time.Now())
 	w, j := stash(t, func(o *Options) {
 		o.Clock = clock
@@ -218,7 +218,7 @@ func TestAPanicRestsAndThenQuarantines(t *testing.T) {
 			want = ErrDamaged
 		}
 		if _, err := w.vault.Detokenize(business, u); !errors.Is(err, want) {
-			t.Fatalf("failure %d: %v", i+1, err)
+			t.Fatalf("use %d of a damaged token returned %v", i+1, err)
 		}
 		clock.jump(-time.Minute)
 		clock.wait(time.Second)
@@ -235,7 +235,7 @@ func TestAPanicRestsAndThenQuarantines(t *testing.T) {
 	}
 }
 
-func TestNothingIsLeftInMemory(t *testing.T) {
+func TestNoTokenStaysInMemoryAfterItsUse(t *testing.T) {
 	w, _ := stash(t)
 	for range 100 {
 		tok := w.issue("c", pb.Policy_POLICY_SINGLE_USE)

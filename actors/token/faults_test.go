@@ -10,10 +10,10 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// TestWithFailingStorageNothingIsPromised injects errors into a fifth of all calls to the journal.
+// TestResponsesAreBackedByTheDiskDespiteFailures injects errors into a fifth of all calls to the journal.
 // Every response is backed by the disk: tokens have records, returned credentials have audit
 // records, and no token is used twice.
-func TestWithFailingStorageNothingIsPromised(t *testing.T) {
+func TestResponsesAreBackedByTheDiskDespiteFailures(t *testing.T) {
 	w, j := stash(t)
 	type made struct {
 		token    seal.Token
@@ -39,7 +39,7 @@ func TestWithFailingStorageNothingIsPromised(t *testing.T) {
 					failures++
 					mu.Unlock()
 					if _, refused := errors.AsType[Refusal](err); refused {
-						t.Errorf("refused: %v", err)
+						t.Errorf("creating a token was refused: %v", err)
 					}
 					continue
 				}
@@ -51,9 +51,9 @@ func TestWithFailingStorageNothingIsPromised(t *testing.T) {
 						m.given++
 						given++
 					case err == nil:
-						t.Error("a wrong credential")
+						t.Error("detokenize returned a wrong credential")
 					case got != nil:
-						t.Error("a credential beside an error")
+						t.Error("detokenize returned a credential with an error")
 					case !errors.Is(err, IsUsed):
 						failures++
 					}
@@ -68,22 +68,22 @@ func TestWithFailingStorageNothingIsPromised(t *testing.T) {
 	wg.Wait()
 	j.injectAt(0)
 	if failures < 500 || given < 500 {
-		t.Fatalf("%d failures, %d credentials: nothing was tested", failures, given)
+		t.Fatalf("%d failures and %d credentials are too few for this test", failures, given)
 	}
 	for _, m := range all {
 		if m.policy == pb.Policy_POLICY_SINGLE_USE && m.given > 1 {
-			t.Errorf("given %d times", m.given)
+			t.Errorf("the credential of a single-use token was returned %d times", m.given)
 		}
 		s, err := w.vault.Introspect(business, Use{m.token, "business", m.checkout})
 		if err != nil {
-			t.Fatalf("an acknowledged token is gone: %v", err)
+			t.Fatalf("an acknowledged token is missing: %v", err)
 		}
 		if m.given > 0 && m.policy == pb.Policy_POLICY_SINGLE_USE && s.State != Redeemed {
-			t.Errorf("used, and %s", s.State)
+			t.Errorf("a used token is in state %s", s.State)
 		}
 		uses := j.actions["token_detokenize"][reference(w.vault.rowKey(m.token, w.vault.Ring().Newest()))]
 		if uses < m.given {
-			t.Errorf("%d credentials left, %d uses are in the audit trail", m.given, uses)
+			t.Errorf("a credential was returned %d times, but the audit trail has %d uses", m.given, uses)
 		}
 	}
 	t.Logf("%d tokens, %d credentials, %d failures", len(all), given, failures)

@@ -12,7 +12,7 @@ import (
 
 // An operator without the keys can count the lost tokens. Forget removes these tokens and not those
 // of another stream in the same database.
-func TestTokensOfAStreamAreCountedAndForgotten(t *testing.T) {
+func TestTheTokensOfAStreamAreCountedAndForgotten(t *testing.T) {
 	w := newWorld(t)
 	other := newWorld(t, func(o *Options) { o.Journal, o.Stream = w.journal, "stream-2" })
 	sandbox := newWorld(t, func(o *Options) { o.Journal, o.Environment = w.journal, seal.Sandbox })
@@ -23,7 +23,7 @@ func TestTokensOfAStreamAreCountedAndForgotten(t *testing.T) {
 		t.Helper()
 		for stream, want := range map[string]int{"stream-1": mine, "stream-2": others, "stream-3": 0} {
 			if n, err := Count(w.journal, stream); err != nil || n != want {
-				t.Errorf("%s: %s has %d tokens, not %d, %v", what, stream, n, want, err)
+				t.Errorf("%s: %s has %d tokens, want %d; %v", what, stream, n, want, err)
 			}
 		}
 	}
@@ -37,7 +37,7 @@ func TestTokensOfAStreamAreCountedAndForgotten(t *testing.T) {
 // A record is kept while a second use must be distinguished from an unknown token. That is longer
 // for a token that was used or revoked than for one that expired. The time counts from its end or
 // its expiry, whichever is later.
-func TestHowLongARecordIsRemembered(t *testing.T) {
+func TestRecordsExpireAfterTheConfiguredTime(t *testing.T) {
 	at := clockAt(time.UnixMilli(1_800_000_000_000))
 	kept := &recorder{}
 	w := newWorld(t, func(o *Options) {
@@ -62,12 +62,12 @@ func TestHowLongARecordIsRemembered(t *testing.T) {
 		}
 		row, err := w.vault.row([]byte("key"), w.vault.ring.Load().Newest(), record, now, durable.Precondition{})
 		if err != nil || row.TTL != tc.want {
-			t.Errorf("expiring in %v, ended %v, it is remembered for %v, not %v, %v", tc.expires, tc.ended, row.TTL, tc.want, err)
+			t.Errorf("expiring in %v, ended %v: remembered for %v, want %v; %v", tc.expires, tc.ended, row.TTL, tc.want, err)
 		}
 	}
 }
 
-func TestNamesOfPolicies(t *testing.T) {
+func TestPolicyNames(t *testing.T) {
 	var all, lives, ends []string
 	for _, p := range Policies() {
 		all = append(all, p.Name)
@@ -82,7 +82,7 @@ func TestNamesOfPolicies(t *testing.T) {
 		want []string
 	}{{nil, all}, {Lives, lives}, {Ends, ends}} {
 		if got := PolicyNames(tc.such); len(got) == 0 || !slices.Equal(got, tc.want) {
-			t.Errorf("the policies are %q, not %q", got, tc.want)
+			t.Errorf("PolicyNames = %q, want %q", got, tc.want)
 		}
 	}
 }

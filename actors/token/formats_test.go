@@ -100,7 +100,7 @@ func TestStoredFormsOpen(t *testing.T) {
 	}
 	files, err := filepath.Glob("testdata/format-*.json")
 	if err != nil || len(files) < 1 {
-		t.Fatalf("%d files: %v", len(files), err)
+		t.Fatalf("there are %d files: %v", len(files), err)
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -131,11 +131,11 @@ func (f *fixture) holds(t *testing.T) {
 	for _, a := range f.Answers {
 		got, err := w.vault.Tokenize(platform, f.issue(t, a, pb.Policy_POLICY_TTL))
 		if err != nil || string(got) != a.Token {
-			t.Errorf("the kept answer of %s: %v", a.Checkout, err)
+			t.Errorf("the stored answer of %s: %v", a.Checkout, err)
 		}
 		a.Request += " "
 		if _, err := w.vault.Tokenize(platform, f.issue(t, a, pb.Policy_POLICY_TTL)); err != IsConflict {
-			t.Errorf("another request with the key of %s: %v", a.Checkout, err)
+			t.Errorf("another request with the key of %s: %v, want IsConflict", a.Checkout, err)
 		}
 	}
 	for _, x := range f.Tokens {
@@ -143,27 +143,27 @@ func (f *fixture) holds(t *testing.T) {
 		s, err := w.vault.Introspect(business, u)
 		if err != nil || s.State != x.State || PolicyName(s.Policy) != x.Policy || s.ExpiresAt != x.ExpiresAt ||
 			s.Display.LastFour != "4242" || s.Display.Brand != "visa" || s.Display.Type != "card" {
-			t.Errorf("%s: introspection tells %+v, %v", x.About, s, err)
+			t.Errorf("%s: introspection returned %+v, %v", x.About, s, err)
 		}
 		if _, err := w.vault.Introspect(business, Use{u.Token, "platform", x.Checkout}); err != NotFound {
-			t.Errorf("%s: to another participant: %v", x.About, err)
+			t.Errorf("%s: introspection by another participant: %v, want NotFound", x.About, err)
 		}
 		got, err := w.vault.Detokenize(business, u)
 		if string(got) != x.Credential || (err == nil) != (x.State == Active) {
-			t.Errorf("%s: %d bytes, %v", x.About, len(got), err)
+			t.Errorf("%s: detokenize returned %d bytes, %v", x.About, len(got), err)
 		}
 		for i := range x.Mismatches {
 			if _, err := w.vault.Detokenize(business, Use{u.Token, "business", "another"}); err != BindingMismatch {
-				t.Errorf("%s: %v", x.About, err)
+				t.Errorf("%s: with another checkout: %v, want BindingMismatch", x.About, err)
 			}
 			if s, _ = w.vault.Introspect(business, u); (s.State == Locked) != (i == x.Mismatches-1) {
-				t.Errorf("%s: %s after %d mismatches", x.About, s.State, i+1)
+				t.Errorf("%s: state %s after %d mismatches", x.About, s.State, i+1)
 			}
 		}
 	}
 	for _, checkout := range f.Ended {
 		if _, err := w.tokenize(checkout, pb.Policy_POLICY_SESSION); err != IsSessionEnded {
-			t.Errorf("the session of %s: %v", checkout, err)
+			t.Errorf("a token in the ended session %s: %v, want IsSessionEnded", checkout, err)
 		}
 	}
 }

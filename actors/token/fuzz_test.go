@@ -33,7 +33,7 @@ func FuzzStoredRecord(f *testing.F) {
 		})
 		got, err := w.vault.Detokenize(business, Use{tok, "business", "c"})
 		if bytes.Equal(stored, raw) != (err == nil) || err == nil && string(got) != cardJSON {
-			t.Fatalf("%v", err)
+			t.Fatalf("detokenize with the replaced record: %v", err)
 		}
 	})
 }
@@ -46,10 +46,10 @@ func FuzzTokenText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		tok, ok := seal.ParseToken(seal.Production, text)
 		if ok && (string(tok) != text || len(text) != 9+43) {
-			t.Fatal("taken for another text")
+			t.Fatal("the parsed token differs from its text")
 		}
 		if _, both := seal.ParseToken(seal.Sandbox, text); ok && both {
-			t.Fatal("of both environments")
+			t.Fatal("the token is accepted in both environments")
 		}
 	})
 }

@@ -28,7 +28,7 @@ func record(policy pb.Policy) *pb.Token {
 	}
 }
 
-func TestDecisions(t *testing.T) {
+func TestDecide(t *testing.T) {
 	rules := Rules{MaxMismatches: 2}
 	in := func(s pb.State) func(*pb.Token) { return func(t *pb.Token) { t.State = s } }
 	late := func(a *Attempt) { a.Now = noon.Add(time.Minute) }
@@ -43,38 +43,38 @@ func TestDecisions(t *testing.T) {
 		next    pb.State // 0: nothing is stored
 		record  string
 	}{
-		{"single use gives once", pb.Policy_POLICY_SINGLE_USE, nil, Detokenize, nil, NotRefused, Redeemed, pb.State_STATE_REDEEMED, "token_detokenize"},
-		{"a used one never again, with an alarm", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Detokenize, nil, IsUsed, Redeemed, 0, "token_reuse"},
-		{"ttl gives again", pb.Policy_POLICY_TTL, nil, Detokenize, nil, NotRefused, Active, 0, "token_detokenize"},
-		{"session gives again", pb.Policy_POLICY_SESSION, nil, Detokenize, nil, NotRefused, Active, 0, "token_detokenize"},
-		{"at its end it is over", pb.Policy_POLICY_TTL, nil, Detokenize, late, IsExpired, Expired, 0, ""},
-		{"a used one stays used after its end", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Detokenize, late, IsUsed, Redeemed, 0, "token_reuse"},
+		{"a single-use token can be used once", pb.Policy_POLICY_SINGLE_USE, nil, Detokenize, nil, NotRefused, Redeemed, pb.State_STATE_REDEEMED, "token_detokenize"},
+		{"a second use is refused, with an alarm", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Detokenize, nil, IsUsed, Redeemed, 0, "token_reuse"},
+		{"a ttl token can be used again", pb.Policy_POLICY_TTL, nil, Detokenize, nil, NotRefused, Active, 0, "token_detokenize"},
+		{"a session token can be used again", pb.Policy_POLICY_SESSION, nil, Detokenize, nil, NotRefused, Active, 0, "token_detokenize"},
+		{"a token expires at its end", pb.Policy_POLICY_TTL, nil, Detokenize, late, IsExpired, Expired, 0, ""},
+		{"a used token stays used after its end", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Detokenize, late, IsUsed, Redeemed, 0, "token_reuse"},
 		{"revoked", pb.Policy_POLICY_TTL, in(pb.State_STATE_REVOKED), Detokenize, nil, IsRevoked, Revoked, 0, ""},
 		{"locked", pb.Policy_POLICY_TTL, in(pb.State_STATE_LOCKED), Detokenize, nil, IsRevoked, Locked, 0, ""},
 		{"session ended", pb.Policy_POLICY_SESSION, nil, Detokenize, func(a *Attempt) { a.SessionEnded = true }, IsRevoked, SessionEnded, 0, ""},
-		{"a session's end ends other policies too", pb.Policy_POLICY_TTL, nil, Detokenize, func(a *Attempt) { a.SessionEnded = true }, IsRevoked, SessionEnded, 0, ""},
-		{"its share is over", pb.Policy_POLICY_TTL, nil, Detokenize, func(a *Attempt) { a.ShareOver = true }, IsExpired, Expired, 0, ""},
-		{"a used one stays used when its share is over", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Detokenize, func(a *Attempt) { a.ShareOver = true }, IsUsed, Redeemed, 0, "token_reuse"},
-		{"introspection when its share is over", pb.Policy_POLICY_TTL, nil, Introspect, func(a *Attempt) { a.ShareOver = true }, NotRefused, Expired, 0, "token_introspect"},
-		{"replay when its share is over", pb.Policy_POLICY_TTL, nil, Replay, func(a *Attempt) { a.ShareOver = true }, IsExpired, Expired, 0, ""},
-		{"probe of a living one, whoever's it is", pb.Policy_POLICY_TTL, nil, Probe, func(a *Attempt) { a.Participant, a.Checkout = "q", CheckoutHash("d") }, NotRefused, Active, 0, ""},
-		{"probe of what is over", pb.Policy_POLICY_TTL, nil, Probe, late, IsExpired, Expired, 0, ""},
-		{"probe of nobody's record", pb.Policy_POLICY_TTL, func(t *pb.Token) { t.Participant = "" }, Probe, nil, NotFound, "", 0, ""},
+		{"the end of a session ends tokens of other policies too", pb.Policy_POLICY_TTL, nil, Detokenize, func(a *Attempt) { a.SessionEnded = true }, IsRevoked, SessionEnded, 0, ""},
+		{"the share has ended", pb.Policy_POLICY_TTL, nil, Detokenize, func(a *Attempt) { a.ShareOver = true }, IsExpired, Expired, 0, ""},
+		{"a used token stays used after its share has ended", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Detokenize, func(a *Attempt) { a.ShareOver = true }, IsUsed, Redeemed, 0, "token_reuse"},
+		{"introspection after the share has ended", pb.Policy_POLICY_TTL, nil, Introspect, func(a *Attempt) { a.ShareOver = true }, NotRefused, Expired, 0, "token_introspect"},
+		{"replay after the share has ended", pb.Policy_POLICY_TTL, nil, Replay, func(a *Attempt) { a.ShareOver = true }, IsExpired, Expired, 0, ""},
+		{"probe of an active token of any participant", pb.Policy_POLICY_TTL, nil, Probe, func(a *Attempt) { a.Participant, a.Checkout = "q", CheckoutHash("d") }, NotRefused, Active, 0, ""},
+		{"probe of an expired token", pb.Policy_POLICY_TTL, nil, Probe, late, IsExpired, Expired, 0, ""},
+		{"probe of a record without a participant", pb.Policy_POLICY_TTL, func(t *pb.Token) { t.Participant = "" }, Probe, nil, NotFound, "", 0, ""},
 		{"another participant", pb.Policy_POLICY_TTL, nil, Detokenize, func(a *Attempt) { a.Participant = "q" }, NotFound, "", 0, ""},
 		{"another participant and checkout", pb.Policy_POLICY_TTL, nil, Detokenize, func(a *Attempt) { a.Participant, a.Checkout = "q", CheckoutHash("d") }, NotFound, "", 0, ""},
-		{"nobody's record", pb.Policy_POLICY_TTL, func(t *pb.Token) { t.Participant = "" }, Detokenize, func(a *Attempt) { a.Participant = "" }, NotFound, "", 0, ""},
+		{"a record without a participant", pb.Policy_POLICY_TTL, func(t *pb.Token) { t.Participant = "" }, Detokenize, func(a *Attempt) { a.Participant = "" }, NotFound, "", 0, ""},
 		{"another checkout is counted", pb.Policy_POLICY_TTL, nil, Detokenize, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Active, pb.State_STATE_ACTIVE, "token_mismatch"},
-		{"the last mismatch locks", pb.Policy_POLICY_TTL, func(t *pb.Token) { t.Mismatches = 1 }, Introspect, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Locked, pb.State_STATE_LOCKED, "token_lock"},
-		{"a used one with another checkout is not counted, with an alarm", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Detokenize, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Redeemed, 0, "token_reuse"},
-		{"a look at a used one with another checkout", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Introspect, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Redeemed, 0, ""},
-		{"a mismatch on what is over otherwise", pb.Policy_POLICY_TTL, in(pb.State_STATE_REVOKED), Detokenize, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Revoked, 0, ""},
+		{"the last mismatch locks the token", pb.Policy_POLICY_TTL, func(t *pb.Token) { t.Mismatches = 1 }, Introspect, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Locked, pb.State_STATE_LOCKED, "token_lock"},
+		{"a mismatch on a used token is not counted, with an alarm", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Detokenize, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Redeemed, 0, "token_reuse"},
+		{"introspection of a used token with another checkout", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Introspect, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Redeemed, 0, ""},
+		{"a mismatch on a revoked token", pb.Policy_POLICY_TTL, in(pb.State_STATE_REVOKED), Detokenize, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Revoked, 0, ""},
 		{"introspection changes nothing", pb.Policy_POLICY_SINGLE_USE, nil, Introspect, nil, NotRefused, Active, 0, "token_introspect"},
-		{"introspection of what is over", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Introspect, nil, NotRefused, Redeemed, 0, "token_introspect"},
+		{"introspection of a used token", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Introspect, nil, NotRefused, Redeemed, 0, "token_introspect"},
 		{"revoke", pb.Policy_POLICY_SINGLE_USE, nil, Revoke, nil, NotRefused, Revoked, pb.State_STATE_REVOKED, "token_revoke"},
 		{"revoke again", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REVOKED), Revoke, nil, NotRefused, Revoked, 0, "token_revoke"},
-		{"revoke what expired", pb.Policy_POLICY_SINGLE_USE, nil, Revoke, late, NotRefused, Expired, 0, "token_revoke"},
-		{"replay of a living one", pb.Policy_POLICY_SINGLE_USE, nil, Replay, nil, NotRefused, Active, 0, "token_replay"},
-		{"replay of a used one", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Replay, nil, IsUsed, Redeemed, 0, ""},
+		{"revoke an expired token", pb.Policy_POLICY_SINGLE_USE, nil, Revoke, late, NotRefused, Expired, 0, "token_revoke"},
+		{"replay of an active token", pb.Policy_POLICY_SINGLE_USE, nil, Replay, nil, NotRefused, Active, 0, "token_replay"},
+		{"replay of a used token", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Replay, nil, IsUsed, Redeemed, 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tok := record(c.policy)
@@ -88,19 +88,19 @@ func TestDecisions(t *testing.T) {
 			}
 			v := Decide(tok, a, rules)
 			if !proto.Equal(tok, before) {
-				t.Error("the record was changed")
+				t.Error("Decide changed the record")
 			}
 			if v.Refusal != c.refusal || v.State != c.state || v.Record != c.record {
-				t.Errorf("%v %q %q", v.Refusal, v.State, v.Record)
+				t.Errorf("refusal %v, state %q, audit record %q", v.Refusal, v.State, v.Record)
 			}
 			if alarm := strings.Contains("token_reuse token_mismatch token_lock", c.record) && c.record != ""; v.Security != alarm {
-				t.Errorf("security is %v", v.Security)
+				t.Errorf("Security is %v", v.Security)
 			}
 			if v.Next.GetState() != c.next {
-				t.Errorf("next is %v", v.Next.GetState())
+				t.Errorf("the next state is %v", v.Next.GetState())
 			}
 			if n := v.Next; n != nil && n.State != pb.State_STATE_ACTIVE && (n.Credential != nil || n.Share != nil || n.EndedAt == 0 || n.Display == nil) {
-				t.Error("an ended token keeps its credential, or does not say when it ended")
+				t.Error("an ended token keeps its credential, or has no time of its end")
 			}
 		})
 	}
@@ -169,7 +169,7 @@ func TestLifecycleAgainstAReference(t *testing.T) {
 		}
 		expect := func(got, want error) {
 			if !errors.Is(got, want) && got != want {
-				rt.Fatalf("got %v, want %v", got, want)
+				rt.Fatalf("the operation returned %v, want %v", got, want)
 			}
 		}
 		refusal := map[State]error{Redeemed: IsUsed, Revoked: IsRevoked, Locked: IsRevoked, SessionEnded: IsRevoked, Expired: IsExpired}
@@ -230,11 +230,11 @@ func TestLifecycleAgainstAReference(t *testing.T) {
 				expect(err, want)
 				if want == nil {
 					if string(got) != cardJSON {
-						rt.Fatal("a wrong credential")
+						rt.Fatal("detokenize returned a wrong credential")
 					}
 					m.used = promises[m.policy].once
 				} else if got != nil {
-					rt.Fatal("a credential with a refusal")
+					rt.Fatal("detokenize returned a credential with a refusal")
 				}
 			},
 			"introspect": func(*rapid.T) {
@@ -245,7 +245,7 @@ func TestLifecycleAgainstAReference(t *testing.T) {
 				s, err := w.vault.Introspect(business, u)
 				expect(err, want)
 				if want == nil && (s.State != state(m) || s.Policy != m.policy || s.Display.LastFour != "4242") {
-					rt.Fatalf("%+v, want %s", s, state(m))
+					rt.Fatalf("introspection returned %+v, want state %s", s, state(m))
 				}
 			},
 			"revoke": func(*rapid.T) {
@@ -285,19 +285,19 @@ func TestLifecycleAgainstAReference(t *testing.T) {
 
 func oneKey() []seal.Key { return []seal.Key{{Version: 1, Material: make([]byte, seal.MaterialBytes)}} }
 
-func TestTheWheelCountsLiveTokens(t *testing.T) {
+func TestTheWheelCountsActiveTokens(t *testing.T) {
 	w := wheel{}
 	for second := range int64(10) {
 		w.add(second, 3)
 	}
 	if !w.add(4, -1) || w.add(99, -1) {
-		t.Error("a token that is not there was taken out")
+		t.Error("a missing token was removed")
 	}
 	if n := w.turn(time.Unix(5, 0)); n != 14 {
-		t.Errorf("%d ended", n)
+		t.Errorf("%d tokens ended, want 14", n)
 	}
 	if n := w.turn(time.Unix(5, 0)); n != 0 || len(w) != 5 {
-		t.Errorf("%d ended twice, %d seconds left", n, len(w))
+		t.Errorf("%d tokens ended again, %d seconds are left", n, len(w))
 	}
 }
 

@@ -37,6 +37,6 @@ func TestASpanOfALogIsMarkedOnce(t *testing.T) {
 		w.issue("checkout", pb.Policy_POLICY_SINGLE_USE)
 	}
 	if n := store.marks.Load(); n != 2 {
-		t.Errorf("five tokens of one instant got %d marks, want one for the platform and one for the business", n)
+		t.Errorf("five tokens at one instant made %d marks, want one for the platform and one for the business", n)
 	}
 }

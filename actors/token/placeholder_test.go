@@ -7,7 +7,7 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-func TestUnknownTokensStayUnknownWhenKeysAreOver(t *testing.T) {
+func TestUnknownTokensStayUnknownAfterKeyRotation(t *testing.T) {
 	key := func(version uint32) seal.Key {
 		material := make([]byte, seal.MaterialBytes)
 		material[0] = byte(version)
@@ -24,16 +24,16 @@ func TestUnknownTokensStayUnknownWhenKeysAreOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := unknown(); err != NotFound {
-			t.Fatalf("with keys %d and %d: %v", last-1, last, err)
+			t.Fatalf("with the keys %d and %d: %v, want NotFound", last-1, last, err)
 		}
 		w.issue("checkout-1", pb.Policy_POLICY_SINGLE_USE)
 	}
 	if n := w.vault.Stats().Quarantined; n != 0 {
-		t.Fatalf("%d tokens in quarantine", n)
+		t.Fatalf("%d tokens are in quarantine, want 0", n)
 	}
 }
 
-func TestADamagedPlaceholderIsNoTokensDamage(t *testing.T) {
+func TestADamagedPlaceholderQuarantinesNoToken(t *testing.T) {
 	w, j := stash(t)
 	j.change(func(_ string, key, value []byte) []byte {
 		if string(key) == string(w.vault.placeholderKey) {
@@ -46,6 +46,6 @@ func TestADamagedPlaceholderIsNoTokensDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := j.count("token_quarantine"); n != 0 {
-		t.Fatalf("%d quarantines recorded", n)
+		t.Fatalf("%d quarantines are in the audit trail, want 0", n)
 	}
 }

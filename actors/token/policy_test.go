@@ -20,11 +20,11 @@ func TestEveryPolicyHasARow(t *testing.T) {
 	}
 	for _, p := range Policies() {
 		if found, ok := ParsePolicy(p.Name); !ok || found != p || PolicyName(p.Kind) != p.Name || p.About == "" {
-			t.Errorf("%+v is not found by its name, or not explained", p)
+			t.Errorf("%+v is not found by its name, or has no description", p)
 		}
 	}
 	if p := PolicyOf(pb.Policy_POLICY_UNSPECIFIED); !p.Once {
-		t.Errorf("what is not a policy is %s, and lets tokens be used again", p.Name)
+		t.Errorf("an unspecified policy counts as %s, which allows repeated use", p.Name)
 	}
 }
 
@@ -34,11 +34,11 @@ func TestEveryPolicyHasARule(t *testing.T) {
 	does := map[string]string{}
 	for _, p := range Policies() {
 		if _, ok := promises[p.Kind]; !ok {
-			t.Errorf("%s has a row, and the reference in lifecycle_test.go knows no rule of it", p.Name)
+			t.Errorf("%s has a row, but the reference in lifecycle_test.go has no rule for it", p.Name)
 		}
 		life := behaviour(t, p)
 		if other, ok := does[life]; ok {
-			t.Errorf("%s does what %s does whatever is tried: one of them has a row but no rule in lifecycle.go (or behaviour does not try what tells them apart)",
+			t.Errorf("%s and %s behave alike: one of them has no rule in lifecycle.go (or the function behaviour does not test the difference)",
 				p.Name, other)
 		}
 		does[life] = p.Name
@@ -85,6 +85,6 @@ func TestATokenEndsAtTheCapOfItsSession(t *testing.T) {
 		}
 	}
 	if _, err := w.tokenize("checkout", pb.Policy_POLICY_SESSION); !errors.Is(err, IsSessionEnded) {
-		t.Errorf("a session that has reached its cap takes another token: %v", err)
+		t.Errorf("a new token after the session reached its cap: %v, want IsSessionEnded", err)
 	}
 }

@@ -59,11 +59,11 @@ var singleUse = (&porcupine.NondeterministicModel{
 	Equal: func(a, b any) bool { return a == b },
 }).ToModel()
 
-// TestOneWinnerOfEachRace races detokenize calls for single-use tokens from many goroutines, a
+// TestEachRaceHasOneWinner races detokenize calls for single-use tokens from many goroutines, a
 // million of them with LONG_TESTS=1. Incarnations are killed while they work, so a new one starts
 // while writes of the old one are in flight. Every token returns its credential at most once and is
 // used exactly once on disk, and the history is linearizable.
-func TestOneWinnerOfEachRace(t *testing.T) {
+func TestEachRaceHasOneWinner(t *testing.T) {
 	calls := 150_000
 	switch {
 	case os.Getenv("LONG_TESTS") != "":
@@ -119,7 +119,7 @@ func TestOneWinnerOfEachRace(t *testing.T) {
 					default:
 						op.Output = gotUnavailable
 						if err == nil {
-							t.Error("a wrong credential")
+							t.Error("detokenize returned a wrong credential")
 						}
 					}
 					mu.Lock()
@@ -139,10 +139,10 @@ func TestOneWinnerOfEachRace(t *testing.T) {
 			lost++
 		}
 	}
-	t.Logf("%d calls on %d tokens, %d kills, %d answers lost, %v", len(history), rounds*batch, kills.Load(), lost, time.Since(begin).Round(time.Millisecond))
+	t.Logf("%d calls on %d tokens, %d kills, %d replies lost, %v", len(history), rounds*batch, kills.Load(), lost, time.Since(begin).Round(time.Millisecond))
 	for _, n := range winners {
 		if n != 1 {
-			t.Fatalf("a token had %d winners", n)
+			t.Fatalf("a token returned its credential %d times", n)
 		}
 	}
 	for target, n := range j.actions["token_detokenize"] {
@@ -154,7 +154,7 @@ func TestOneWinnerOfEachRace(t *testing.T) {
 		t.Errorf("%d of %d tokens were used", used, rounds*batch)
 	}
 	if lost > len(history)/10 {
-		t.Errorf("%d of %d answers were lost", lost, len(history))
+		t.Errorf("%d of %d replies were lost", lost, len(history))
 	}
 	if ok := porcupine.CheckOperationsTimeout(singleUse, history, time.Minute); ok != porcupine.Ok {
 		t.Fatalf("the history is not linearizable: %s", ok)
@@ -168,16 +168,16 @@ func TestTheCheckFindsTwoWinners(t *testing.T) {
 		{ClientId: 2, Input: 1, Call: 2, Return: 3, Output: gotCredential},
 	}
 	if porcupine.CheckOperations(singleUse, history) {
-		t.Error("two winners pass")
+		t.Error("a history with two winners is accepted")
 	}
 	if porcupine.CheckOperations(singleUse, []porcupine.Operation{{Input: 1, Call: 1, Return: 2, Output: gotUsed}}) {
-		t.Error("a refusal without a use passes")
+		t.Error("a history with a refusal before any use is accepted")
 	}
 }
 
-// TestTwoIncarnationsRace drives two vaults on one journal, which no server does. Each acts as a
+// TestTwoIncarnationsUseATokenOnce drives two vaults on one journal, which no server does. Each acts as a
 // stale incarnation of the other.
-func TestTwoIncarnationsRace(t *testing.T) {
+func TestTwoIncarnationsUseATokenOnce(t *testing.T) {
 	w := newWorld(t)
 	other := newWorld(t, func(o *Options) { o.Journal, o.Shares = w.journal, w.opts.Shares })
 	for i := range 200 {
@@ -195,20 +195,20 @@ func TestTwoIncarnationsRace(t *testing.T) {
 				case err == nil:
 					won.Add(1)
 				case !errors.Is(err, IsUsed):
-					t.Errorf("%v", err)
+					t.Errorf("the losing use returned %v, want IsUsed", err)
 				}
 			})
 		}
 		wg.Wait()
 		if won.Load() != 1 {
-			t.Fatalf("%d winners", won.Load())
+			t.Fatalf("%d uses succeeded, want 1", won.Load())
 		}
 	}
 }
 
 // Two incarnations read the same token before either commits. The second then reads and decides
 // again, and returns that the token was used instead of a failed commit.
-func TestLoserOfARaceDecidesAgain(t *testing.T) {
+func TestTheLoserOfARaceDecidesAgain(t *testing.T) {
 	w := newWorld(t)
 	other := newWorld(t, func(o *Options) { o.Journal, o.Shares = w.journal, w.opts.Shares })
 	tok := w.issue("c", pb.Policy_POLICY_SINGLE_USE)
@@ -227,9 +227,9 @@ func TestLoserOfARaceDecidesAgain(t *testing.T) {
 	}
 	release()
 	if err := <-answered[0]; err != nil {
-		t.Errorf("the first use was answered %v", err)
+		t.Errorf("the first use returned %v", err)
 	}
 	if err := <-answered[1]; err != IsUsed {
-		t.Errorf("the second use was answered %v", err)
+		t.Errorf("the second use returned %v, want IsUsed", err)
 	}
 }

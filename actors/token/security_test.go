@@ -35,7 +35,7 @@ func TestMustBindEveryCredentialToCheckoutAndParticipant(t *testing.T) {
 	}
 	want := CheckoutHash("c")
 	if r.Participant != "business" || !bytes.Equal(r.Checkout, want[:]) {
-		t.Errorf("bound to %q", r.Participant)
+		t.Errorf("the record is bound to %q, or to another checkout", r.Participant)
 	}
 }
 
@@ -44,7 +44,7 @@ func TestMustVerifyTheBindingBeforeReturningACredential(t *testing.T) {
 	tok := w.issue("c", pb.Policy_POLICY_TTL)
 	for _, u := range []Use{{tok, "business", "d"}, {tok, "platform", "c"}, {tok, "", "c"}, {tok, "business", ""}, {tok, "business", "C"}, {tok, "business", "c "}} {
 		if got, err := w.vault.Detokenize(business, u); err == nil || got != nil {
-			t.Errorf("%+v: %v", u.Checkout, err)
+			t.Errorf("Detokenize with checkout %+v returned %v", u.Checkout, err)
 		}
 	}
 }
@@ -56,12 +56,12 @@ func TestTokensAreCryptographicallyRandom(t *testing.T) {
 	for range n {
 		tok := seal.NewToken(seal.Production)
 		if seen[tok] {
-			t.Fatal("a token came twice")
+			t.Fatal("the same token was created twice")
 		}
 		seen[tok] = true
 		b, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(string(tok), "tok_live_"))
 		if err != nil || len(b) != 32 {
-			t.Fatal("malformed")
+			t.Fatal("a token is malformed")
 		}
 		for i := range ones {
 			ones[i] += int(b[i/8] >> (i % 8) & 1)
@@ -69,7 +69,7 @@ func TestTokensAreCryptographicallyRandom(t *testing.T) {
 	}
 	for i, c := range ones { // six standard deviations
 		if math.Abs(float64(c)-n/2) > 6*math.Sqrt(n)/2 {
-			t.Errorf("bit %d is set in %d of %d", i, c, n)
+			t.Errorf("bit %d is set in %d of %d tokens", i, c, n)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestTokensAreCryptographicallyRandom(t *testing.T) {
 func TestTokensHaveSufficientLength(t *testing.T) {
 	tok := seal.NewToken(seal.Sandbox)
 	if bits := len(strings.TrimPrefix(string(tok), "tok_test_")) * 6; bits < 256 {
-		t.Errorf("%d bits", bits)
+		t.Errorf("a token has %d bits, want at least 256", bits)
 	}
 }
 
@@ -88,7 +88,7 @@ func TestTheCredentialCannotBeDerivedFromTheToken(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.issue("c", pb.Policy_POLICY_TTL), w.issue("c", pb.Policy_POLICY_TTL)
 	if a == b {
-		t.Fatal("the same token")
+		t.Fatal("two tokens are equal")
 	}
 	key, raw := w.rowOf(a)
 	body, v, err := w.vault.Ring().Verify(key, raw)
@@ -122,16 +122,16 @@ func TestATokenIsScopedToItsTokenizer(t *testing.T) {
 	tok := w.issue("c", pb.Policy_POLICY_TTL)
 	sandbox := newWorld(t, func(o *Options) { o.Environment, o.Journal = seal.Sandbox, w.journal })
 	if _, ok := seal.ParseToken(seal.Sandbox, string(tok)); ok {
-		t.Error("the sandbox takes a token of production")
+		t.Error("the sandbox accepts a production token")
 	}
 	if _, err := sandbox.vault.Detokenize(business, Use{tok, "business", "c"}); err != NotFound {
-		t.Errorf("%v", err)
+		t.Errorf("the token in the sandbox: %v, want NotFound", err)
 	}
 	elsewhere := newWorld(t, func(o *Options) {
 		o.Journal, o.Keys = w.journal, []seal.Key{{Version: 1, Material: bytes.Repeat([]byte{7}, 32)}}
 	})
 	if _, err := elsewhere.vault.Detokenize(business, Use{tok, "business", "c"}); err != NotFound {
-		t.Errorf("another server: %v", err)
+		t.Errorf("the token with the keys of another server: %v, want NotFound", err)
 	}
 }
 
@@ -145,7 +145,7 @@ func TestATokenIsTimeLimited(t *testing.T) {
 	}
 	clock.wait(time.Millisecond)
 	if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != IsExpired {
-		t.Errorf("%v", err)
+		t.Errorf("at the end of its life: %v, want IsExpired", err)
 	}
 }
 
@@ -158,15 +158,15 @@ func TestSingleUseInvalidatesAfterTheFirstDetokenization(t *testing.T) {
 	}
 	_, after := w.rowOf(tok)
 	if len(after) > len(before)-len(cardJSON) {
-		t.Errorf("the sealed credential was not erased: %d bytes, %d before", len(after), len(before))
+		t.Errorf("the sealed credential was not erased: %d bytes, before %d", len(after), len(before))
 	}
 	w.restart()
 	if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != IsUsed {
-		t.Errorf("after a restart: %v", err)
+		t.Errorf("after a restart: %v, want IsUsed", err)
 	}
 }
 
-func TestSensitivePartsAreGivenOnceWhenAskedFor(t *testing.T) {
+func TestSensitivePartsAreReturnedOnceIfConfigured(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Rules.DropSensitive = true })
 	tok := w.issue("c", pb.Policy_POLICY_TTL)
 	u := Use{tok, "business", "c"}
@@ -177,15 +177,15 @@ func TestSensitivePartsAreGivenOnceWhenAskedFor(t *testing.T) {
 	for range 2 {
 		got, err := w.vault.Detokenize(business, u)
 		if err != nil || strings.Contains(string(got), "cvc") || !strings.Contains(string(got), "4242424242424242") {
-			t.Errorf("%v", err)
+			t.Errorf("a later use returned sensitive parts, or no number: %v", err)
 		}
 		w.restart()
 	}
 }
 
-// TestTheStoreHoldsNothingInClear searches the files of a real store, byte by byte, for secrets
+// TestTheStoreContainsNoSecretInClear searches the files of a real store, byte by byte, for secrets
 // that they must never contain.
-func TestTheStoreHoldsNothingInClear(t *testing.T) {
+func TestTheStoreContainsNoSecretInClear(t *testing.T) {
 	dir := t.TempDir()
 	store, err := badger.Open(badger.Options{Dir: dir})
 	if err != nil {
@@ -228,14 +228,14 @@ func TestTheStoreHoldsNothingInClear(t *testing.T) {
 		for _, s := range secrets {
 			raw, _ := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(s, "tok_live_"))
 			if bytes.Contains(b, []byte(s)) || len(raw) == 32 && bytes.Contains(b, raw) {
-				t.Errorf("%s holds a secret", filepath.Base(path))
+				t.Errorf("%s contains a secret", filepath.Base(path))
 				return nil
 			}
 		}
 		return nil
 	})
 	if err != nil || found == 0 {
-		t.Fatalf("%v; %d bytes searched", err, looked)
+		t.Fatalf("reading the files: %v; %d bytes searched", err, looked)
 	}
 }
 
@@ -244,7 +244,7 @@ func TestTheStoreHoldsNothingInClear(t *testing.T) {
 // by less than their own scatter.
 func TestUnknownAndForeignTokensTakeTheSameTime(t *testing.T) {
 	if raceDetector {
-		t.Skip("the detector's own work is most of the time")
+		t.Skip("under the race detector most of the time is the detector's")
 	}
 	store, err := badger.Open(badger.Options{Dir: t.TempDir()})
 	if err != nil {
@@ -286,9 +286,9 @@ func TestUnknownAndForeignTokensTakeTheSameTime(t *testing.T) {
 	}
 	slices.Sort(differences)
 	middle, spread := differences[rounds/2], differences[rounds*3/4]-differences[rounds/4]
-	t.Logf("foreign against unknown: median %+.1f %%, middle half of the rounds within %.1f %%", middle*100, spread*100)
+	t.Logf("foreign against unknown tokens: median %+.1f %%, middle half of the rounds within %.1f %%", middle*100, spread*100)
 	if math.Abs(middle) > max(0.06, spread) {
-		t.Errorf("the times differ by %+.1f %%", middle*100)
+		t.Errorf("the median times differ by %+.1f %%", middle*100)
 	}
 }
 
@@ -302,7 +302,7 @@ func TestSecretsPrintAsRedactions(t *testing.T) {
 	} {
 		for _, hidden := range []string{string(tok)[9:], "4242", "cvc", "0123456789"} {
 			if strings.Contains(s, hidden) {
-				t.Errorf("printed: %.60s...", strings.ReplaceAll(s, hidden, "***"))
+				t.Errorf("a secret is printed: %.60s...", strings.ReplaceAll(s, hidden, "***"))
 			}
 		}
 	}

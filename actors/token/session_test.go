@@ -26,39 +26,39 @@ func TestOneRecordEndsAllTokensOfACheckout(t *testing.T) {
 		}
 	}
 	if told, err := w.audit.Find(audit.Query{Action: "token_session_end", Limit: 9}); err != nil || len(told) != 1 {
-		t.Errorf("ended twice, the trail has %d records of it, %v", len(told), err)
+		t.Errorf("after two ends, the audit trail has %d records of them, %v", len(told), err)
 	}
 	for _, tok := range tokens {
 		if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != IsRevoked {
-			t.Errorf("%v", err)
+			t.Errorf("a token of the ended session: %v, want IsRevoked", err)
 		}
 		if s, err := w.vault.Introspect(business, Use{tok, "business", "c"}); err != nil || s.State != SessionEnded {
-			t.Errorf("%v %v", s.State, err)
+			t.Errorf("introspection after the end: state %v, %v", s.State, err)
 		}
 	}
 	if _, err := w.vault.Detokenize(business, Use{other, "business", "d"}); err != nil {
-		t.Errorf("another checkout: %v", err)
+		t.Errorf("a token of another checkout: %v", err)
 	}
 	for _, p := range []pb.Policy{pb.Policy_POLICY_SESSION, pb.Policy_POLICY_SINGLE_USE} {
 		if _, err := w.tokenize("c", p); err != IsSessionEnded {
-			t.Errorf("tokenize: %v", err)
+			t.Errorf("a new token in the ended session: %v, want IsSessionEnded", err)
 		}
 	}
 	w.restart()
 	if _, err := w.tokenize("c", pb.Policy_POLICY_TTL); err != IsSessionEnded {
-		t.Errorf("after a restart: %v", err)
+		t.Errorf("a new token after a restart: %v, want IsSessionEnded", err)
 	}
 	if err := w.vault.EndSession(business, "business", "never opened"); err != nil {
 		t.Error(err)
 	}
 	if _, err := w.tokenize("never opened", pb.Policy_POLICY_TTL); err != IsSessionEnded {
-		t.Errorf("a session that was ended before it began: %v", err)
+		t.Errorf("a new token in a session that ended before it began: %v", err)
 	}
 }
 
 // If a session ends while tokens are being created, the end wins: earlier tokens are revoked, and
 // nothing opens the session again.
-func TestASessionStaysEndedWhenTokensAreMadeAtTheSameTime(t *testing.T) {
+func TestASessionStaysEndedDespiteConcurrentTokens(t *testing.T) {
 	w := newWorld(t)
 	for round := range 50 {
 		checkout := fmt.Sprint(round)
@@ -86,18 +86,18 @@ func TestASessionStaysEndedWhenTokensAreMadeAtTheSameTime(t *testing.T) {
 		wg.Wait()
 		for _, tok := range tokens {
 			if _, err := w.vault.Detokenize(business, Use{tok, "business", checkout}); err != IsRevoked {
-				t.Fatalf("%v", err)
+				t.Fatalf("a token of the ended session: %v, want IsRevoked", err)
 			}
 		}
 		if _, err := w.tokenize(checkout, pb.Policy_POLICY_SESSION); err != IsSessionEnded {
-			t.Fatalf("%v", err)
+			t.Fatalf("a new token in the ended session: %v, want IsSessionEnded", err)
 		}
 	}
 }
 
 // A token requested while the end of its session is being committed does not reopen the session.
 // The end is committed between the reads of the session and of the token.
-func TestAnEndThatIsBeingCommittedIsNotUndone(t *testing.T) {
+func TestATokenDuringTheEndDoesNotReopenTheSession(t *testing.T) {
 	w := newWorld(t)
 	release := w.journal.Hold()
 	defer release()
@@ -115,16 +115,16 @@ func TestAnEndThatIsBeingCommittedIsNotUndone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-made; err != IsSessionEnded {
-		t.Errorf("a token was made: %v", err)
+		t.Errorf("a token created during the end: %v, want IsSessionEnded", err)
 	}
 	if _, err := w.tokenize("c", pb.Policy_POLICY_SESSION); err != IsSessionEnded {
-		t.Errorf("the session is open again: %v", err)
+		t.Errorf("a token created after the end: %v, want IsSessionEnded", err)
 	}
 }
 
 // A session's end is read while its first token is being created, so the session does not seem
 // open. The end is then decided again and also revokes that token.
-func TestAnEndThatMeetsTheFirstTokenEndsIt(t *testing.T) {
+func TestAnEndDuringTheFirstTokenRevokesIt(t *testing.T) {
 	w := newWorld(t)
 	release := w.journal.Hold()
 	defer release()
@@ -143,16 +143,16 @@ func TestAnEndThatMeetsTheFirstTokenEndsIt(t *testing.T) {
 	release()
 	tok := <-made
 	if err := <-ended; err != nil {
-		t.Fatalf("the end was answered %v", err)
+		t.Fatalf("EndSession returned %v", err)
 	}
 	if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != IsRevoked {
-		t.Errorf("after the end the token was answered %v", err)
+		t.Errorf("the first token after the end: %v, want IsRevoked", err)
 	}
 }
 
 // A use that read its session before the session's end was committed returns no credential. It
 // commits only if the session is unchanged.
-func TestAUseThatMeetsTheEndOfItsSessionGivesNothing(t *testing.T) {
+func TestAUseDuringTheEndOfItsSessionReturnsNothing(t *testing.T) {
 	w := newWorld(t)
 	tok := w.issue("c", pb.Policy_POLICY_TTL)
 	release := w.journal.Hold()
@@ -171,13 +171,13 @@ func TestAUseThatMeetsTheEndOfItsSessionGivesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-used; err != IsRevoked {
-		t.Errorf("the use was answered %v", err)
+		t.Errorf("the use returned %v, want IsRevoked", err)
 	}
 }
 
 // A restored backup is another stream. None of its tokens or open sessions is valid, with any keys,
 // and ended sessions stay ended.
-func TestARestoredBackupVoidsEveryToken(t *testing.T) {
+func TestARestoredBackupInvalidatesEveryToken(t *testing.T) {
 	w := newWorld(t)
 	single, session := w.issue("c", pb.Policy_POLICY_SINGLE_USE), w.issue("d", pb.Policy_POLICY_SESSION)
 	if err := w.vault.EndSession(business, "business", "ended"); err != nil {
@@ -186,12 +186,12 @@ func TestARestoredBackupVoidsEveryToken(t *testing.T) {
 	w.restart(func(o *Options) { o.Stream = "stream-2" })
 	for checkout, tok := range map[string]seal.Token{"c": single, "d": session} {
 		if _, err := w.vault.Detokenize(business, Use{tok, "business", checkout}); err != NotFound {
-			t.Errorf("%s: %v", checkout, err)
+			t.Errorf("the token of %s: %v, want NotFound", checkout, err)
 		}
 	}
 	for _, checkout := range []string{"d", "ended"} {
 		if _, err := w.tokenize(checkout, pb.Policy_POLICY_SESSION); err != IsSessionEnded {
-			t.Errorf("%s: %v", checkout, err)
+			t.Errorf("a new token in the session %s: %v, want IsSessionEnded", checkout, err)
 		}
 	}
 	if _, err := w.tokenize("new", pb.Policy_POLICY_SESSION); err != nil {
@@ -209,12 +209,12 @@ func TestKeysRotate(t *testing.T) {
 	}
 	fresh := w.issue("c", pb.Policy_POLICY_TTL)
 	if v := w.vault.Ring().Newest().Number; v != 2 {
-		t.Fatalf("version %d", v)
+		t.Fatalf("the newest version is %d, want 2", v)
 	}
 	check := func(tok seal.Token, want error) {
 		t.Helper()
 		if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); !errors.Is(err, want) {
-			t.Errorf("%v, want %v", err, want)
+			t.Errorf("detokenize returned %v, want %v", err, want)
 		}
 	}
 	check(old, nil)
@@ -243,37 +243,37 @@ func TestTheSameRequestGetsTheSameToken(t *testing.T) {
 	}
 	again, err := ask(platform, key, "body", pb.Policy_POLICY_SINGLE_USE)
 	if err != nil || again != first {
-		t.Fatalf("not the same: %v", err)
+		t.Fatalf("the same request returned another token: %v", err)
 	}
 	if _, err := ask(platform, key, "another", pb.Policy_POLICY_SINGLE_USE); err != IsConflict {
-		t.Errorf("another body: %v", err)
+		t.Errorf("another request with the key: %v, want IsConflict", err)
 	}
 	if other, err := ask(Caller{Participant: "platform 2"}, key, "body", pb.Policy_POLICY_SINGLE_USE); err != nil || other == first {
-		t.Errorf("another caller: %v", err)
+		t.Errorf("the same key of another caller: no new token, %v", err)
 	}
 	if other, err := ask(platform, key+"x", "body", pb.Policy_POLICY_SINGLE_USE); err != nil || other == first {
-		t.Errorf("another key: %v", err)
+		t.Errorf("another key: no new token, %v", err)
 	}
 	w.restart()
 	if again, err := ask(platform, key, "body", pb.Policy_POLICY_SINGLE_USE); err != nil || again != first {
-		t.Errorf("after a restart: %v", err)
+		t.Errorf("after a restart: another token, %v", err)
 	}
 	if err := w.vault.SetKeys(append(oneKey(), seal.Key{Version: 2, Material: make([]byte, 32)})); err != nil {
 		t.Fatal(err)
 	}
 	if again, err := ask(platform, key, "body", pb.Policy_POLICY_SINGLE_USE); err != nil || again != first {
-		t.Errorf("after a rotation: %v", err)
+		t.Errorf("after a key rotation: another token, %v", err)
 	}
 	if _, err := w.vault.Detokenize(business, Use{first, "business", "c"}); err != nil {
 		t.Fatal(err)
 	}
 	next, err := ask(platform, key, "body", pb.Policy_POLICY_SINGLE_USE)
 	if err != nil || next == first {
-		t.Errorf("once it is used, the key makes another: %v", err)
+		t.Errorf("after the use: no new token, %v", err)
 	}
 }
 
-func TestTheSameRequestAtTheSameTimeMakesOneToken(t *testing.T) {
+func TestConcurrentEqualRequestsCreateOneToken(t *testing.T) {
 	w := newWorld(t)
 	for round := range 50 {
 		var wg sync.WaitGroup
@@ -293,7 +293,7 @@ func TestTheSameRequestAtTheSameTimeMakesOneToken(t *testing.T) {
 		wg.Wait()
 		for _, tok := range got {
 			if tok != got[0] {
-				t.Fatal("two tokens for one request")
+				t.Fatal("one request got two tokens")
 			}
 		}
 	}
@@ -301,7 +301,7 @@ func TestTheSameRequestAtTheSameTimeMakesOneToken(t *testing.T) {
 
 // The cap applies to the session, so a token created late ends with it. After the end no token can
 // be created.
-func TestTheCapIsTheSessions(t *testing.T) {
+func TestTheCapAppliesToTheSession(t *testing.T) {
 	clock := clockAt(time.Now())
 	w := newWorld(t, func(o *Options) { o.Clock = clock })
 	first := w.issue("c", pb.Policy_POLICY_SESSION)
@@ -315,11 +315,11 @@ func TestTheCapIsTheSessions(t *testing.T) {
 	clock.wait(time.Minute)
 	for _, tok := range []seal.Token{first, late} {
 		if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != IsExpired {
-			t.Errorf("%v", err)
+			t.Errorf("a token at the cap of its session: %v, want IsExpired", err)
 		}
 	}
 	if _, err := w.tokenize("c", pb.Policy_POLICY_SESSION); err != IsSessionEnded {
-		t.Errorf("%v", err)
+		t.Errorf("a new token at the cap of the session: %v, want IsSessionEnded", err)
 	}
 }
 
@@ -334,7 +334,7 @@ func TestACappedSessionIsRemembered(t *testing.T) {
 	w.issue("c", pb.Policy_POLICY_SESSION)
 	for _, row := range rec.rows {
 		if row.Table == w.vault.tables.sessions && row.TTL < 6*time.Hour+w.vault.opts.RememberSessions {
-			t.Errorf("it is remembered for %v", row.TTL)
+			t.Errorf("the session is remembered for %v", row.TTL)
 		}
 	}
 }
@@ -359,14 +359,14 @@ func TestAnEndedSessionIsRemembered(t *testing.T) {
 			}
 		}
 		if last < w.vault.opts.RememberSessions {
-			t.Errorf("%s: it is remembered for %v", checkout, last)
+			t.Errorf("%s: the session is remembered for %v", checkout, last)
 		}
 	}
 }
 
 // An operation counts while the journal has it, even if its caller no longer waits. Otherwise
 // operations would accumulate without bound on a stuck disk.
-func TestAStuckJournalHoldsNoMoreThanIsAllowed(t *testing.T) {
+func TestOperationsInAStuckJournalAreBounded(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.MaxOpen, o.Patience = 3, 20*time.Millisecond })
 	release := w.journal.Hold()
 	var timedOut, busy int
@@ -377,11 +377,11 @@ func TestAStuckJournalHoldsNoMoreThanIsAllowed(t *testing.T) {
 		case errors.Is(err, durable.ErrBusy):
 			busy++
 		default:
-			t.Errorf("%v", err)
+			t.Errorf("tokenize with a stuck journal: %v", err)
 		}
 	}
 	if timedOut != 3 || busy != 7 {
-		t.Errorf("%d timed out, %d were refused", timedOut, busy)
+		t.Errorf("%d calls timed out and %d were refused, want 3 and 7", timedOut, busy)
 	}
 	release()
 	w.eventually(func() bool { return w.vault.Stats().Open == 0 })
@@ -390,7 +390,7 @@ func TestAStuckJournalHoldsNoMoreThanIsAllowed(t *testing.T) {
 
 // A use that read its session before the end, but is executed after it, returns nothing, because
 // the end was acknowledged.
-func TestNothingIsGivenAfterTheEndOfASession(t *testing.T) {
+func TestNoCredentialIsReturnedAfterTheEndOfASession(t *testing.T) {
 	for _, p := range []pb.Policy{pb.Policy_POLICY_SESSION, pb.Policy_POLICY_TTL, pb.Policy_POLICY_SINGLE_USE} {
 		w, j := stash(t)
 		tok := w.issue("c", p)
@@ -405,7 +405,7 @@ func TestNothingIsGivenAfterTheEndOfASession(t *testing.T) {
 		w.eventually(func() bool { return j.appends.Load() == before+1 })
 		wg.Go(func() {
 			if got, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != IsRevoked || got != nil {
-				t.Errorf("%v: %v", p, err)
+				t.Errorf("policy %v: %v, want IsRevoked", p, err)
 			}
 		})
 		w.eventually(func() bool { return j.appends.Load() == before+2 })

@@ -125,7 +125,7 @@ func (th *thief) answers() (n int) {
 // credential. For a session's token, the time counts from its cap. This holds for used and unused
 // tokens, with and without idempotency keys, and for credentials returned with and without their
 // sensitive parts.
-func TestNothingOpensAfterItsQuarter(t *testing.T) {
+func TestNothingCanBeOpenedFifteenMinutesAfterItsExpiry(t *testing.T) {
 	for _, c := range []struct {
 		policy pb.Policy
 		life   time.Duration
@@ -136,7 +136,7 @@ func TestNothingOpensAfterItsQuarter(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s of %v used %d times", PolicyName(c.policy), c.life, c.uses), func(t *testing.T) {
 			if testing.Short() && c.life > time.Hour {
-				t.Skip("the vault turns for hours of simulated time")
+				t.Skip("the vault runs through hours of simulated time")
 			}
 			clocktest.Bubble(t, func(t *testing.T) {
 				// The actor system counts dead letters on a goroutine that ends shortly after the
@@ -172,17 +172,17 @@ func TestNothingOpensAfterItsQuarter(t *testing.T) {
 				// Before the end the theft succeeds: everything opens, used or not.
 				time.Sleep(c.life - time.Second)
 				if th.cards() == 0 || th.answers() != 1 {
-					t.Fatalf("before its end %d cards and %d answers open", th.cards(), th.answers())
+					t.Fatalf("before the end, %d cards and %d answers can be opened", th.cards(), th.answers())
 				}
 				time.Sleep(time.Second + 15*time.Minute)
 				synctest.Wait()
 				if th.cards() != 0 || th.answers() != 0 {
-					t.Errorf("%d cards and %d answers open 15 minutes after its expiry", th.cards(), th.answers())
+					t.Errorf("15 minutes after the expiry, %d cards and %d answers can be opened", th.cards(), th.answers())
 				}
 				// Public data is still returned.
 				s, err := w.vault.Introspect(business, Use{tok, "business", "c"})
 				if err != nil || s.Display.Brand != "visa" || s.Display.LastFour != "4242" {
-					t.Errorf("%+v, %v", s, err)
+					t.Errorf("introspection returned %+v, %v", s, err)
 				}
 			})
 		})
@@ -190,7 +190,7 @@ func TestNothingOpensAfterItsQuarter(t *testing.T) {
 }
 
 // If a token's share is lost early, the token counts as expired in every operation.
-func TestATokenWhoseShareIsGoneHasExpired(t *testing.T) {
+func TestATokenWithALostShareHasExpired(t *testing.T) {
 	w, j := stash(t)
 	ask := func() seal.Token {
 		tok, err := w.vault.Tokenize(platform, Issue{
@@ -204,63 +204,63 @@ func TestATokenWhoseShareIsGoneHasExpired(t *testing.T) {
 	}
 	tok := ask()
 	if ask() != tok {
-		t.Fatal("the answer was not kept")
+		t.Fatal("the same request returned another token")
 	}
 	w.settle()
 	w.opts.Shares.(*memoryShares).lose()
 	u := Use{tok, "business", "c"}
 	if got, err := w.vault.Detokenize(business, u); err != IsExpired || got != nil {
-		t.Errorf("detokenize: %v", err)
+		t.Errorf("detokenize: %v, want IsExpired", err)
 	}
 	if s, err := w.vault.Introspect(business, u); err != nil || s.State != Expired || s.Display.LastFour != "4242" {
-		t.Errorf("introspect: %+v, %v", s, err)
+		t.Errorf("Introspect returned %+v, %v, want an expired token", s, err)
 	}
 	if _, err := w.vault.Detokenize(business, Use{tok, "business", "d"}); err != BindingMismatch {
-		t.Errorf("with another checkout: %v", err)
+		t.Errorf("with another checkout: %v, want BindingMismatch", err)
 	}
 	if err := w.vault.Revoke(business, u); err != nil {
-		t.Errorf("revoke: %v", err)
+		t.Errorf("Revoke returned %v", err)
 	}
 	if n := w.vault.Stats().Quarantined + int64(j.count("token_mismatch")); n != 0 {
-		t.Errorf("%d quarantines and mismatches", n)
+		t.Errorf("there are %d quarantines and mismatches, want 0", n)
 	}
 	next := ask()
 	if next == tok {
-		t.Error("what has expired is answered again")
+		t.Error("the same request returned the expired token")
 	}
 	if _, err := w.vault.Detokenize(business, Use{next, "business", "c"}); err != nil {
-		t.Errorf("the next: %v", err)
+		t.Errorf("detokenizing the next token: %v", err)
 	}
 }
 
 // The share ends during an operation.
-func TestAShareThatEndsJustNow(t *testing.T) {
+func TestAShareCanEndDuringAnOperation(t *testing.T) {
 	w := newWorld(t)
 	tok := w.issue("c", pb.Policy_POLICY_SINGLE_USE)
 	w.opts.Shares.(*memoryShares).made[0].Wipe()
 	if got, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != IsExpired || got != nil {
-		t.Errorf("detokenize: %v", err)
+		t.Errorf("detokenize: %v, want IsExpired", err)
 	}
 	if _, err := w.tokenize("c", pb.Policy_POLICY_SINGLE_USE); !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("tokenize: %v", err)
+		t.Errorf("tokenize: %v, want ErrUnavailable", err)
 	}
 	if n := w.vault.Stats().Quarantined; n != 0 {
-		t.Errorf("%d quarantined", n)
+		t.Errorf("%d tokens are in quarantine, want 0", n)
 	}
 }
 
-func TestWithoutAShareNothingIsPromised(t *testing.T) {
+func TestWithoutAShareNoTokenIsCreated(t *testing.T) {
 	w, j := stash(t)
 	w.opts.Shares.(*memoryShares).fail = errors.New("disk full")
 	before := j.appends.Load()
 	if _, err := w.tokenize("c", pb.Policy_POLICY_TTL); !errors.Is(err, durable.ErrUnavailable) || j.appends.Load() != before {
-		t.Errorf("%v, %d appends", err, j.appends.Load()-before)
+		t.Errorf("tokenize returned %v after %d appends", err, j.appends.Load()-before)
 	}
 }
 
 // An idempotency key is taken while its token lives, whatever another request contains. Afterwards
 // any request can use it (transport/handler/RULES.md).
-func TestIdempotencyKeyIsFreeAfterItsToken(t *testing.T) {
+func TestAnIdempotencyKeyIsFreeAfterItsToken(t *testing.T) {
 	clock := clockAt(time.Now())
 	w, j := stash(t, func(o *Options) { o.Clock = clock })
 	ask := func(body, checkout string) (seal.Token, error) {
@@ -278,29 +278,29 @@ func TestIdempotencyKeyIsFreeAfterItsToken(t *testing.T) {
 	for name, end := range over {
 		tok, err := ask("of "+name, "c")
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: the first token: %v", name, err)
 		}
 		for range 6 { // more than lock a token
 			if _, err := ask("another", "d"); err != IsConflict {
-				t.Errorf("%s: while it lives: %v", name, err)
+				t.Errorf("%s: another request before the end: %v, want IsConflict", name, err)
 			}
 		}
 		end(tok)
 		next, err := ask("another", "c")
 		if err != nil || next == tok {
-			t.Fatalf("%s: when it is over: %v", name, err)
+			t.Fatalf("%s: another request after the end: %v", name, err)
 		}
 		if _, err := w.vault.Detokenize(business, Use{next, "business", "c"}); err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: detokenizing the next token: %v", name, err)
 		}
 	}
 	if n := j.count("token_mismatch") + j.count("token_lock") + j.count("token_replay"); n != 0 {
-		t.Errorf("%d operations on tokens are in the audit trail that nobody asked for", n)
+		t.Errorf("the audit trail has %d operations on tokens that nobody requested", n)
 	}
 }
 
 // The kept answer leaves the store together with its token.
-func TestAKeptAnswerGoesWithItsToken(t *testing.T) {
+func TestAKeptAnswerExpiresWithItsToken(t *testing.T) {
 	var rec *recorder
 	w := newWorld(t, func(o *Options) {
 		rec = &recorder{Journal: o.Journal}
@@ -315,7 +315,7 @@ func TestAKeptAnswerGoesWithItsToken(t *testing.T) {
 	}
 	for _, row := range rec.rows {
 		if strings.HasPrefix(row.Table, "answers") && (row.TTL < 7*time.Minute || row.TTL > 7*time.Minute+time.Second) {
-			t.Errorf("it is kept for %v", row.TTL)
+			t.Errorf("the answer is kept for %v", row.TTL)
 		}
 	}
 }

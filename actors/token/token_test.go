@@ -20,15 +20,15 @@ import (
 	"atelier/persistence/memory"
 )
 
-func TestATokenGivesItsCredentialOnce(t *testing.T) {
+func TestATokenReturnsItsCredentialOnce(t *testing.T) {
 	w := newWorld(t)
 	tok := w.issue("checkout-1", pb.Policy_POLICY_SINGLE_USE)
 	got, err := w.vault.Detokenize(business, Use{tok, "business", "checkout-1"})
 	if err != nil || string(got) != cardJSON {
-		t.Fatalf("%s, %v", string(got), err)
+		t.Fatalf("the first use returned %s, %v", string(got), err)
 	}
 	if _, err := w.vault.Detokenize(business, Use{tok, "business", "checkout-1"}); err != IsUsed {
-		t.Fatalf("second use: %v", err)
+		t.Fatalf("the second use returned %v, want IsUsed", err)
 	}
 }
 

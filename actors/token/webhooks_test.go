@@ -69,6 +69,6 @@ func TestWebhooksReceiveTheEventsOfTokens(t *testing.T) {
 		{webhook.TokenLocked, "production", "business", "platform", "elsewhere", session},
 	}
 	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("it receives %+v, not %+v; %v", got, want, err)
+		t.Errorf("the webhook received %+v, want %+v; %v", got, want, err)
 	}
 }

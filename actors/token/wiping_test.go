@@ -18,19 +18,19 @@ func (deaf) Self() *actor.PID     { return nil }
 func (deaf) Send(*actor.PID, any) {}
 
 // An opened credential that does not reach its caller is wiped, for any cause.
-func TestACredentialThatReachesNobodyIsWiped(t *testing.T) {
+func TestAnUndeliveredCredentialIsWiped(t *testing.T) {
 	w := newWorld(t)
 	for name, lose := range map[string]func(*command, result){
-		"nobody waits any more":      func(c *command, r result) { c.leave(); c.answer(r) },
-		"nobody waits just now":      func(c *command, r result) { c.answer(r); c.leave() },
-		"somebody else has answered": func(c *command, r result) { c.answer(result{err: durable.ErrUnavailable}); c.answer(r) },
-		"it cannot be recorded": func(c *command, r result) {
+		"the caller left before the reply": func(c *command, r result) { c.leave(); c.answer(r) },
+		"the caller left after the reply":  func(c *command, r result) { c.answer(r); c.leave() },
+		"the call was already answered":    func(c *command, r result) { c.answer(result{err: durable.ErrUnavailable}); c.answer(r) },
+		"the use cannot be recorded": func(c *command, r result) {
 			(&tokenActor{vault: w.vault}).fail(deaf{}, &work{cmd: c, reply: r}, durable.ErrBusy)
 		},
-		"the disk refused it": func(c *command, r result) {
+		"the disk refused the use": func(c *command, r result) {
 			(&tokenActor{vault: w.vault}).landed(deaf{}, &work{cmd: c, reply: r, err: durable.ErrReadOnly})
 		},
-		"somebody else was first, and again": func(c *command, r result) {
+		"the use conflicts with another": func(c *command, r result) {
 			c.token, c.attempt.Operation = seal.NewToken(seal.Production), Detokenize
 			(&tokenActor{vault: w.vault}).landed(deaf{}, &work{cmd: c, reply: r, err: durable.ErrConflict})
 		},
@@ -39,7 +39,7 @@ func TestACredentialThatReachesNobodyIsWiped(t *testing.T) {
 		c := &command{reply: make(chan result, 1), open: &atomic.Int64{}}
 		lose(c, result{credential: secret})
 		if bytes.Contains(secret, []byte("4")) {
-			t.Errorf("%s: it is still in memory", name)
+			t.Errorf("%s: the credential is still in memory", name)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-func TestUsageOfManyModelsIsBounded(t *testing.T) {
+func TestTheNumberOfModelsIsBounded(t *testing.T) {
 	var list []*AIUsage
 	for range 2 {
 		for i := range 3 * MaxModels {
@@ -19,11 +19,11 @@ func TestUsageOfManyModelsIsBounded(t *testing.T) {
 		total += u.TotalTokens
 	}
 	if last := list[len(list)-1]; len(list) != MaxModels+1 || total != 2*6*MaxModels || last.Model != Other || last.Queries != 2*2*MaxModels {
-		t.Errorf("%d models with %d tokens, the last is %v", len(list), total, last)
+		t.Errorf("there are %d models with %d tokens, the last is %v", len(list), total, last)
 	}
 }
 
-func TestEveryNumberIsSummedAndNoOlderListChanges(t *testing.T) {
+func TestUsageIsSummedInANewList(t *testing.T) {
 	use := &AIUsage{Model: "m", Queries: 1, Failed: 2, PromptTokens: 3, OutputTokens: 4, TotalTokens: 5}
 	one := Add(nil, use)
 	before := one[0].Clone()
@@ -32,6 +32,6 @@ func TestEveryNumberIsSummedAndNoOlderListChanges(t *testing.T) {
 		t.Errorf("the sums are %v", two)
 	}
 	if !proto.Equal(one[0], before) || !proto.Equal(use, before) {
-		t.Errorf("what a view may hold became %v, what was added %v", one[0], use)
+		t.Errorf("the earlier list changed to %v, the added usage to %v", one[0], use)
 	}
 }

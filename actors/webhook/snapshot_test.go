@@ -11,7 +11,7 @@ import (
 )
 
 // This holds at any position of the log. The secret of a deleted webhook leaves the log.
-func TestASnapshotForgetsNothing(t *testing.T) {
+func TestSnapshotsAreComplete(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()
 	words, _ := Vocabulary.Words()
@@ -40,7 +40,7 @@ func TestASnapshotForgetsNothing(t *testing.T) {
 			e = out
 		}
 		if record, err = kind.AppendEvent(nil, e); err != nil || bytes.Contains(record, []byte("the secret")) {
-			t.Errorf("record %d holds the secret of a webhook that is gone; %v", i+1, err)
+			t.Errorf("record %d still contains the secret of a deleted webhook; %v", i+1, err)
 		}
 	}
 }

@@ -22,7 +22,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-func TestCommandsAndRepliesTravel(t *testing.T) { journaltest.Vocabulary(t, Vocabulary) }
+func TestCommandsAndRepliesCanBeEncoded(t *testing.T) { journaltest.Vocabulary(t, Vocabulary) }
 
 // world is a store with webhooks and a receiver, in its own bubble.
 type world struct {
@@ -174,7 +174,7 @@ func (w *world) hook(id string) *Hook {
 			return h
 		}
 	}
-	w.t.Fatalf("no webhook %s", id)
+	w.t.Fatalf("there is no webhook %s", id)
 	return nil
 }
 
@@ -188,7 +188,7 @@ func (w *world) count(table string) (n int) {
 }
 
 // The latest attempts are kept, newest first, also after a restart of the node.
-func TestTheLastTriesAreKept(t *testing.T) {
+func TestTheLastAttemptsAreKept(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(WorkshopEnded)
 		if _, err := w.hooks.Test(t.Context(), id, w.send); err != nil {
@@ -209,11 +209,11 @@ func TestTheLastTriesAreKept(t *testing.T) {
 		}
 		w.got()
 		if got := numbers(); !slices.Equal(got, []uint32{2, 1, 1}) {
-			t.Fatalf("the tries are %v", got)
+			t.Fatalf("the numbers of the attempts are %v, want 2, 1, 1", got)
 		}
 		tries, _ := w.hooks.Tries(id)
 		if first, last := tries[2], tries[0]; first.Type != Test || first.Status != 200 || last.Type != WorkshopEnded || last.Status != 500 || last.TookMs != 3 || last.At <= first.At || last.Id != tries[1].Id {
-			t.Errorf("the tries are %v", tries)
+			t.Errorf("the attempts are %v", tries)
 		}
 		w.answers(200)
 		for range MaxTries {
@@ -223,17 +223,17 @@ func TestTheLastTriesAreKept(t *testing.T) {
 		w.got()
 		want := append([]uint32{3}, slices.Repeat([]uint32{1}, MaxTries-1)...)
 		if got := numbers(); !slices.Equal(got, want) {
-			t.Errorf("after many they are %v", got)
+			t.Errorf("after many deliveries the numbers of the attempts are %v", got)
 		}
 		if _, err := w.hooks.Tries(naming.NewID()); !durable.IsMissing(err) {
-			t.Errorf("the tries of no webhook: %v", err)
+			t.Errorf("the attempts of a missing webhook: %v, want Missing", err)
 		}
 	})
 }
 
-func TestADeliveryIsTriedSevenTimesAndThenKept(t *testing.T) {
+func TestAFailedDeliveryIsKeptAfterSevenAttempts(t *testing.T) {
 	t.Run("refused", func(t *testing.T) { triedSevenTimes(t, 500) })
-	t.Run("without an answer", func(t *testing.T) { triedSevenTimes(t, 0) })
+	t.Run("no response", func(t *testing.T) { triedSevenTimes(t, 0) })
 }
 
 func triedSevenTimes(t *testing.T, status int32) {
@@ -249,14 +249,14 @@ func triedSevenTimes(t *testing.T, status int32) {
 		w.got()
 		late := func(at, want time.Duration) bool { return at < want || at > want+time.Duration(len(Pauses))*round }
 		if !slices.EqualFunc(w.times, want, func(at, want time.Duration) bool { return !late(at, want) }) {
-			t.Errorf("tried at %v", w.times)
+			t.Errorf("attempts at %v", w.times)
 		}
 		h := w.hook(id)
 		if h.Failures != 7 || h.LastStatus != status || len(h.Failed) != 1 || w.count(failedTable) != 1 || w.count(queueTable) != 0 {
-			t.Errorf("%v, %d kept, %d waiting", h, w.count(failedTable), w.count(queueTable))
+			t.Errorf("the webhook is %v, with %d failed and %d waiting deliveries", h, w.count(failedTable), w.count(queueTable))
 		}
 		if len(w.seen) != 1 {
-			t.Errorf("the tries have %d ids", len(w.seen))
+			t.Errorf("the attempts have %d ids, want 1", len(w.seen))
 		}
 		// A failed delivery is repeated, with all its attempts.
 		if err := w.hooks.Resume(Caller{}, id); err != nil {
@@ -264,7 +264,7 @@ func triedSevenTimes(t *testing.T, status int32) {
 		}
 		time.Sleep(18 * time.Hour)
 		if got := w.got(); len(got) != 2*len(Pauses) || w.count(failedTable) != 1 || w.hook(id).Failures != uint32(len(Pauses)) {
-			t.Errorf("anew it is tried %d times, %d kept: %v", len(got)-len(Pauses), w.count(failedTable), w.hook(id))
+			t.Errorf("after resuming there are %d more attempts, %d failed deliveries: %v", len(got)-len(Pauses), w.count(failedTable), w.hook(id))
 		}
 		w.answers(204)
 		if err := w.hooks.Resume(Caller{}, id); err != nil {
@@ -272,18 +272,18 @@ func triedSevenTimes(t *testing.T, status int32) {
 		}
 		time.Sleep(time.Second)
 		if got := w.got(); len(got) != 15 || w.count(failedTable) != 0 || w.count(queueTable) != 0 || len(w.seen) != 1 {
-			t.Errorf("resumed: %q, %d kept, %d waiting", got, w.count(failedTable), w.count(queueTable))
+			t.Errorf("resumed with a good receiver: sent %q, %d failed, %d waiting", got, w.count(failedTable), w.count(queueTable))
 		}
 		if h := w.hook(id); h.Failures != 0 || len(h.Failed) != 0 {
-			t.Errorf("resumed it is %v", h)
+			t.Errorf("after resuming the webhook is %v", h)
 		}
 		if got := w.hooks.Stats(); got != (Stats{Delivered: 1, Failed: 14}) {
-			t.Errorf("it counts %v", got)
+			t.Errorf("the statistics are %v", got)
 		}
 	})
 }
 
-func TestTwentyFailuresInARowStop(t *testing.T) {
+func TestTwentyConsecutiveFailuresStopAWebhook(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(TokenUsed)
 		fail := func(n int) {
@@ -295,44 +295,44 @@ func TestTwentyFailuresInARowStop(t *testing.T) {
 		}
 		fail(19)
 		if h := w.hook(id); h.State() != Active || h.Failures != 19 {
-			t.Fatalf("after 19: %v", h)
+			t.Fatalf("after 19 failures the webhook is %v", h)
 		}
 		w.answers(200)
 		w.tell(TokenUsed)
 		time.Sleep(time.Second)
 		if h := w.hook(id); h.Failures != 0 {
-			t.Fatalf("after one that went well: %v", h)
+			t.Fatalf("after a success the webhook is %v", h)
 		}
 		time.Sleep(10 * time.Second) // those that failed go through
 		before := len(w.got())
 		fail(25)
 		if h := w.hook(id); h.State() != Stopped || h.Failures != 20 || len(w.got()) != before+20 {
-			t.Fatalf("after 25, %d tried: %v", len(w.got())-before, h)
+			t.Fatalf("after 25 deliveries, %d were sent, and the webhook is %v", len(w.got())-before, h)
 		}
 		if n := w.tell(TokenUsed); n != 0 {
-			t.Errorf("a stopped webhook costs %d rows", n)
+			t.Errorf("an event for a stopped webhook makes %d rows", n)
 		}
 		w.answers(200)
 		w.hooks.drain(context.Background(), id, w.send) // as on a node that does not know of the stop yet
 		time.Sleep(time.Hour)
 		if n := len(w.got()); n != before+20 || w.count(queueTable) != 25 {
-			t.Errorf("while it is stopped %d are sent, %d wait", n-before-20, w.count(queueTable))
+			t.Errorf("after the stop %d deliveries were sent, and %d wait", n-before-20, w.count(queueTable))
 		}
 		// After a restart it is still stopped.
 		w.stop()
 		w.start()
 		if n := w.tell(TokenUsed); n != 0 || w.hook(id).State() != Stopped {
-			t.Errorf("after a start it costs %d rows: %v", n, w.hook(id))
+			t.Errorf("after a restart an event makes %d rows, and the webhook is %v", n, w.hook(id))
 		}
 		if err := w.hooks.Resume(Caller{}, id); err != nil {
 			t.Fatal(err)
 		}
 		if n := len((*w.hooks.wanted.Load())[TokenUsed]); n != 1 {
-			t.Errorf("resumed: %d want what happens", n)
+			t.Errorf("after resuming %d webhooks want the event, want 1", n)
 		}
 		time.Sleep(time.Second)
 		if n := len(w.got()); n != before+45 || w.count(queueTable) != 0 {
-			t.Errorf("resumed: %d are sent, %d wait", n-before-20, w.count(queueTable))
+			t.Errorf("after resuming %d deliveries were sent, and %d wait", n-before-20, w.count(queueTable))
 		}
 	})
 }
@@ -362,11 +362,11 @@ func TestASlowReceiverHasOneConnection(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		if got := w.got(); slices.Contains(got, HelpRequested) || len(got) != 5 {
-			t.Errorf("beside a slow receiver %q are sent", got)
+			t.Errorf("next to a slow receiver, %q were sent", got)
 		}
 		time.Sleep(time.Minute)
 		if got := w.got(); len(got) != 10 || most != 1 {
-			t.Errorf("%d are sent, %d at a time", len(got), most)
+			t.Errorf("%d deliveries were sent, up to %d to the slow receiver at a time", len(got), most)
 		}
 	})
 }
@@ -382,24 +382,24 @@ func TestTheQueueOfAWebhookIsBounded(t *testing.T) {
 			rows += w.tell(TokenUsed)
 		}
 		if got := w.hooks.Stats(); rows != MaxWaiting || got.Dropped != 50 {
-			t.Errorf("%d rows, %v", rows, got)
+			t.Errorf("the events made %d rows, the statistics are %v", rows, got)
 		}
 		w.create(TokenUsed)
 		if n := w.tell(TokenUsed); n != 1 {
-			t.Errorf("another webhook costs %d rows", n)
+			t.Errorf("an event for the other webhook makes %d rows, want 1", n)
 		}
 		time.Sleep(time.Minute) // some of it is sent meanwhile
 		if n := w.tell(TokenUsed); n != 2 {
-			t.Errorf("when there is room again there are %d rows", n)
+			t.Errorf("with room in the queue an event makes %d rows, want 2", n)
 		}
 		if got := w.hooks.Stats(); got.Waiting < MaxWaiting-20 || got.Waiting > MaxWaiting+2 {
-			t.Errorf("%v", got)
+			t.Errorf("the statistics are %v", got)
 		}
 	})
 }
 
 // The scan runs every second, so it must be bounded.
-func TestALookCountsNoFurtherThanTheBound(t *testing.T) {
+func TestAScanOfTheQueueIsBounded(t *testing.T) {
 	store := memory.New()
 	defer store.Close()
 	rows := []durable.Row{listed(&Hook{Id: "h", Events: []string{TokenUsed}})}
@@ -412,15 +412,15 @@ func TestALookCountsNoFurtherThanTheBound(t *testing.T) {
 	o := newOutbox(store, clock.System, slog.New(slog.DiscardHandler))
 	all, err := o.refresh()
 	if err != nil || len(all) != 1 || all[0].waiting != MaxWaiting || all[0].due != 1000 {
-		t.Errorf("%v, %v", all, err)
+		t.Errorf("refresh returned %v, %v", all, err)
 	}
 	if rows := o.Rows(Told{Type: TokenUsed, Data: &Data{}}); len(rows) != 0 || o.dropped.Load() != 1 {
-		t.Errorf("a full queue takes %d more, %d are dropped", len(rows), o.dropped.Load())
+		t.Errorf("an event for a full queue makes %d rows, and %d are dropped", len(rows), o.dropped.Load())
 	}
 }
 
-// A change of an unknown kind stops its reader.
-func TestUnknownChangeStopsItsReader(t *testing.T) {
+// A change of an unknown kind is an error, so it stops its reader.
+func TestAChangeOfAnUnknownKindIsAnError(t *testing.T) {
 	parse := func(e *Change) (*Change, error) {
 		record, err := durable.AppendMessage(nil, e)
 		if err != nil {
@@ -429,10 +429,10 @@ func TestUnknownChangeStopsItsReader(t *testing.T) {
 		return Kind(nil).ParseEvent(record)
 	}
 	if _, err := parse(&Change{At: 1}); !errors.Is(err, durable.ErrUnknownEvent) {
-		t.Errorf("a change of no known kind: %v", err)
+		t.Errorf("parsing a change of an unknown kind: %v, want ErrUnknownEvent", err)
 	}
 	if e, err := parse(&Change{At: 1, Body: &Change_Resumed{&Resumed{}}}); err != nil || e.GetResumed() == nil {
-		t.Errorf("%v, %v", e, err)
+		t.Errorf("parsing a known change: %v, %v", e, err)
 	}
 }
 
@@ -450,7 +450,7 @@ func TestFailedDeliveriesAreBounded(t *testing.T) {
 			if r.Table == failedTable {
 				rows[string(r.Key)] = !r.Delete
 				if !r.Delete && r.TTL != 30*24*time.Hour {
-					t.Errorf("it is kept for %s", r.TTL)
+					t.Errorf("a failed delivery is kept for %s", r.TTL)
 				}
 			}
 		}
@@ -463,7 +463,7 @@ func TestFailedDeliveriesAreBounded(t *testing.T) {
 		}
 	}
 	if kept != MaxFailed || len(c.hook.Failed) != MaxFailed || c.hook.Failed[0] != "d007" || rows["h\x00d006"] {
-		t.Errorf("%d are kept, from %s on", kept, c.hook.Failed[0])
+		t.Errorf("%d failed deliveries are kept, from %s on", kept, c.hook.Failed[0])
 	}
 }
 
@@ -475,7 +475,7 @@ func TestInvalidWebhooksAreRefused(t *testing.T) {
 		hook   *Hook
 	}{
 		"":                                 {create: func(b *Create) { b.Codelabs = labs }},
-		"there is such a webhook already":  {create: func(*Create) {}, hook: &Hook{Id: "h"}},
+		"the webhook already exists":       {create: func(*Create) {}, hook: &Hook{Id: "h"}},
 		"must begin with https":            {create: func(b *Create) { b.URL = "http://example.org" }},
 		"at least one event":               {create: func(b *Create) { b.Events = nil }},
 		"events[1] must be":                {create: func(b *Create) { b.Events = []string{TokenUsed, Test} }},
@@ -488,12 +488,12 @@ func TestInvalidWebhooksAreRefused(t *testing.T) {
 		c.create(&b)
 		d, err := core.Decide(Command{Body: b}, durable.Env{Now: time.Unix(1, 0)})
 		if why == "" && err != nil || why != "" && (err == nil || !strings.Contains(err.Error(), why) || len(d.Events)+len(d.Rows) != 0) {
-			t.Errorf("%q: %v, %v", why, err, d)
+			t.Errorf("want the error %q: Decide returned %v, %v", why, err, d)
 		}
 	}
 }
 
-func TestADeletedWebhookLeavesNothing(t *testing.T) {
+func TestADeletedWebhookLeavesNoData(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(TokenUsed)
 		w.answers(0)
@@ -507,14 +507,14 @@ func TestADeletedWebhookLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := w.tell(TokenUsed); n != 0 {
-			t.Errorf("at once it costs %d rows", n)
+			t.Errorf("an event right after the deletion makes %d rows", n)
 		}
 		time.Sleep(time.Minute)
 		if n := w.count(listTable) + w.count(queueTable) + w.count(failedTable); n != 0 {
-			t.Errorf("%d rows are left", n)
+			t.Errorf("%d rows of the deleted webhook are left", n)
 		}
 		if n := w.tell(TokenUsed); n != 0 {
-			t.Errorf("it costs %d rows", n)
+			t.Errorf("an event after the deletion makes %d rows", n)
 		}
 		w.hooks.drain(context.Background(), id, w.send) // as on a node that does not know of the deletion yet
 		log, err := w.journal.Follow("webhooks/" + id)
@@ -524,7 +524,7 @@ func TestADeletedWebhookLeavesNothing(t *testing.T) {
 		defer log.Close()
 		look := func(b []byte) {
 			if strings.Contains(string(b), "sealed") {
-				t.Error("its secret lies in the log")
+				t.Error("the log contains the secret of the deleted webhook")
 			}
 		}
 		err = log.Load(1000, func(s durable.Snapshot) error { look(s.State); return nil }, func(_ uint64, b []byte) error { look(b); return nil })
@@ -535,7 +535,7 @@ func TestADeletedWebhookLeavesNothing(t *testing.T) {
 			"deleted again": w.hooks.Delete(Caller{}, id), "resumed": w.hooks.Resume(Caller{}, id), "unknown": w.hooks.Delete(Caller{}, "../x"),
 		} {
 			if !durable.IsMissing(err) {
-				t.Errorf("%s: %v", what, err)
+				t.Errorf("%s: %v, want Missing", what, err)
 			}
 		}
 	})
@@ -555,20 +555,20 @@ func TestStopDoesNotCountAgainstTheReceiver(t *testing.T) {
 		w.start()
 		time.Sleep(2 * time.Second)
 		if h := w.hook(id); h.Failures != 0 || h.LastStatus != 200 || len(w.got()) != 2 {
-			t.Errorf("%v after %d tries", h, len(w.got()))
+			t.Errorf("the webhook is %v after %d attempts", h, len(w.got()))
 		}
 	})
 }
 
 // A test changes the number of consecutive failures in neither direction.
-func TestATestCountsForNothing(t *testing.T) {
+func TestATestDoesNotChangeTheNumberOfFailures(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(TokenUsed)
 		test := func(status int32) {
 			t.Helper()
 			w.answers(status)
 			if got, err := w.hooks.Test(context.Background(), id, w.send); err != nil || got != status {
-				t.Fatalf("a test gave %d, %v", got, err)
+				t.Fatalf("a test returned %d, %v", got, err)
 			}
 		}
 		w.answers(404)
@@ -579,13 +579,13 @@ func TestATestCountsForNothing(t *testing.T) {
 		for _, status := range []int32{404, 200, 404} {
 			test(status)
 			if h := w.hook(id); h.Failures != MaxFailures-1 || h.State() != Active || h.LastStatus != status {
-				t.Errorf("after a test with %d: %v", status, h)
+				t.Errorf("after a test with the status %d the webhook is %v", status, h)
 			}
 		}
 	})
 }
 
-func TestTestsAreBounded(t *testing.T) {
+func TestConcurrentTestsAreBounded(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(TokenUsed)
 		w.serve = func(*Delivery) { time.Sleep(10 * time.Second) }
@@ -602,15 +602,15 @@ func TestTestsAreBounded(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		if busy.Load() != 3 || done.Load() != maxTests {
-			t.Errorf("%d are busy, %d done", busy.Load(), done.Load())
+			t.Errorf("%d tests are refused as busy, %d succeeded", busy.Load(), done.Load())
 		}
 	})
 }
 
-func TestOnlyWhatIsWantedIsWritten(t *testing.T) {
+func TestOnlyWantedEventsAreQueued(t *testing.T) {
 	inWorld(t, func(w *world) {
 		if w.tell(TokenUsed) != 0 || (*Outbox)(nil).Rows(Told{Type: TokenUsed}) != nil {
-			t.Error("without webhooks there are rows")
+			t.Error("without webhooks an event makes rows")
 		}
 		w.create(TokenUsed, HelpRequested)
 		w.create(TokenUsed)
@@ -619,14 +619,14 @@ func TestOnlyWhatIsWantedIsWritten(t *testing.T) {
 		}
 		for kind, want := range map[string]int{TokenUsed: 2, HelpRequested: 1, TokenLocked: 0} {
 			if got := w.tell(kind); got != want {
-				t.Errorf("%s costs %d rows, want %d", kind, got, want)
+				t.Errorf("an event %s makes %d rows, want %d", kind, got, want)
 			}
 		}
 		// Events without a codelab are sent to all webhooks, whichever codelabs these name.
 		if rows := w.hooks.Rows(Told{Type: TokenUsed, Data: &Data{}}); len(rows) != 3 {
-			t.Errorf("an event of no codelab costs %d rows", len(rows))
+			t.Errorf("an event without a codelab makes %d rows, want 3", len(rows))
 		} else if rows[0].TTL != 7*24*time.Hour {
-			t.Errorf("a row stays for %s", rows[0].TTL)
+			t.Errorf("a row is kept for %s", rows[0].TTL)
 		} else {
 			var ids []string
 			for _, row := range rows {
@@ -637,27 +637,27 @@ func TestOnlyWhatIsWantedIsWritten(t *testing.T) {
 				ids = append(ids, d.Id)
 			}
 			if ids[0] == "" || len(slices.Compact(ids)) != 1 {
-				t.Errorf("one event has the ids %q", ids)
+				t.Errorf("the rows of one event have the ids %q", ids)
 			}
 		}
 	})
 }
 
 // A delivery whose outcome cannot be recorded is repeated, but not every second.
-func TestAFullDiskRepeatsNothing(t *testing.T) {
+func TestAFullDiskDoesNotRepeatDeliveries(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create(TokenUsed)
 		w.serve = func(*Delivery) { w.full.Store(true) } // while it is in flight
 		w.tell(TokenUsed)
 		time.Sleep(10 * time.Minute)
 		if got := w.got(); len(got) != 1 {
-			t.Errorf("it was sent %d times", len(got))
+			t.Errorf("with a full disk the delivery was sent %d times, want 1", len(got))
 		}
 		w.serve = nil
 		w.full.Store(false)
 		time.Sleep(time.Minute)
 		if got := w.got(); len(got) != 2 || w.count(queueTable) != 0 {
-			t.Errorf("it was sent %d times, and %d wait", len(got), w.count(queueTable))
+			t.Errorf("with room on the disk the delivery was sent %d times, and %d wait", len(got), w.count(queueTable))
 		}
 	})
 }
@@ -676,21 +676,21 @@ func TestAStoreThatFailsIsLoggedOnce(t *testing.T) {
 			logged := w.log.count["reading the list of webhooks failed; it is tried again every second"]
 			w.log.mu.Unlock()
 			if logged != turn {
-				t.Errorf("in failure %d it was logged %d times", turn, logged)
+				t.Errorf("after failure %d of the store, %d failures were logged", turn, logged)
 			}
 			w.broken.Store(false)
 			time.Sleep(time.Minute)
 			if n := len(w.got()); n != turn {
-				t.Errorf("after failure %d: %d were sent", turn, n)
+				t.Errorf("after failure %d of the store, %d deliveries were sent", turn, n)
 			}
 		}
 	})
 }
 
-func TestAnAddressMustBeOneThatIsReached(t *testing.T) {
+func TestInvalidAddressesAreRefused(t *testing.T) {
 	for _, good := range []string{"https://example.org", "HTTPS://example.org:8443/in?a=1", "https://[2606:4700::1111]:1/", "https://bücher.example:65535", "https://example.org/" + strings.Repeat("x", maxURL-20)} {
 		if err := checkURL(good); err != nil {
-			t.Errorf("%.60s: %v", good, err)
+			t.Errorf("checkURL(%.60s) = %v, want no error", good, err)
 		}
 	}
 	for bad, why := range map[string]string{
@@ -701,13 +701,13 @@ func TestAnAddressMustBeOneThatIsReached(t *testing.T) {
 		"https://example.org/" + strings.Repeat("x", maxURL-19): "longer",
 	} {
 		if err := checkURL(bad); err == nil || !strings.Contains(err.Error(), why) {
-			t.Errorf("%.60q: %v, want %q", bad, err, why)
+			t.Errorf("checkURL(%.60q) = %v, want %q", bad, err, why)
 		}
 	}
 }
 
 // The store refuses writes just when an outcome is recorded, and works again for the next one.
-func TestAnOutcomeThatIsLostIsNoReasonToHurry(t *testing.T) {
+func TestALostOutcomeDoesNotSpeedUpDeliveries(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create(TokenUsed)
 		w.serve = func(*Delivery) {
@@ -717,14 +717,14 @@ func TestAnOutcomeThatIsLostIsNoReasonToHurry(t *testing.T) {
 		w.tell(TokenUsed)
 		time.Sleep(10 * time.Minute)
 		if n := len(w.got()); n < 10 || n > 21 {
-			t.Errorf("in ten minutes it was sent %d times", n)
+			t.Errorf("in ten minutes the delivery was sent %d times, want 10 to 21", n)
 		}
 	})
 }
 
 // On the node that records the stop it applies at once. Deliveries queued before the next scan
 // would otherwise wait for a week.
-func TestAStopCountsAtOnce(t *testing.T) {
+func TestAStopAppliesAtOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create(TokenUsed)
 		w.answers(500)
@@ -733,15 +733,15 @@ func TestAStopCountsAtOnce(t *testing.T) {
 		}
 		time.Sleep(settle + settle/2) // the next look is after another one
 		if n := len(w.got()); n != MaxFailures {
-			t.Fatalf("%d are sent", n)
+			t.Fatalf("%d deliveries were sent", n)
 		}
 		if n := w.tell(TokenUsed); n != 0 {
-			t.Errorf("it costs %d rows", n)
+			t.Errorf("an event right after the stop makes %d rows", n)
 		}
 	})
 }
 
-func TestConcurrentDeliveriesAreBounded(t *testing.T) {
+func TestTheNumberOfWebhooksIsBounded(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var full atomic.Int64
 		for range MaxHooks + 5 {
@@ -756,7 +756,7 @@ func TestConcurrentDeliveriesAreBounded(t *testing.T) {
 		}
 		synctest.Wait()
 		if n := w.count(listTable); n != MaxHooks || full.Load() != 5 {
-			t.Errorf("%d are made, %d refused", n, full.Load())
+			t.Errorf("%d webhooks were created, %d refused", n, full.Load())
 		}
 	})
 }
@@ -764,7 +764,7 @@ func TestConcurrentDeliveriesAreBounded(t *testing.T) {
 func TestOnlySuccessStatusesDeliver(t *testing.T) {
 	for status, want := range map[int32]bool{0: false, 199: false, 200: true, 204: true, 299: true, 300: false, 307: false, 410: false, 500: false} {
 		if Delivered(status) != want {
-			t.Errorf("%d is taken: %v", status, !want)
+			t.Errorf("Delivered(%d) = %v", status, !want)
 		}
 	}
 }
@@ -788,11 +788,11 @@ func TestWebhooksAreAudited(t *testing.T) {
 		for _, r := range found {
 			actions = append(actions, r.Action)
 			if r.ActorType != "admin" || r.ActorId != who.AdminID || r.TargetId != id || r.Ip != who.IP || r.UserAgent != who.UserAgent || r.CreatedAt == 0 {
-				t.Errorf("recorded is %v", r)
+				t.Errorf("audit record %v", r)
 			}
 		}
 		if slices.Sort(actions); !slices.Equal(actions, []string{"webhook_create", "webhook_delete"}) {
-			t.Errorf("recorded are %q", actions)
+			t.Errorf("the audit records are %q", actions)
 		}
 	})
 }

@@ -118,7 +118,7 @@ func TestRoundTrip(t *testing.T) {
 		want := &codelab.Create{Origin: codelab.OriginImport, Codelab: v.Meta.Clone(), Steps: v.Steps, Quizzes: v.Quizzes, Polls: polls, Materials: []*pb.Material{}}
 		want.Codelab.Id, want.Codelab.CreatedAt = "", 0
 		if got, want := asJSON(t, got), asJSON(t, want); got != want {
-			t.Fatalf("got\n%s\nwant\n%s", got, want)
+			t.Fatalf("the imported codelab is\n%s\nwant\n%s", got, want)
 		}
 	})
 }
@@ -132,27 +132,27 @@ func asJSON(t *rapid.T, v any) string {
 }
 
 // Settings that codelab.json omits have the values of a new codelab.
-func TestWhatAFileDoesNotSay(t *testing.T) {
+func TestOmittedSettingsHaveTheDefaults(t *testing.T) {
 	for text, want := range map[string]*pb.Codelab{
 		`{"title":"t"}`: {Title: "t", IsPublic: true},
 		`{"title":"t","is_public":false,"ai_enabled":false,"questions_anonymous":false}`: {Title: "t", AiDisabled: true, QuestionsNamed: true},
 		`{"title":"t","is_public":1,"ai_enabled":true,"questions_anonymous":true}`:       {Title: "t", IsPublic: true},
 	} {
 		if c, err := read(pack(t, map[string]string{"codelab.json": text, "steps/01.md": "---\ntitle: a\n---\nx"})); err != nil || !proto.Equal(c.Codelab, want) {
-			t.Errorf("%s: %v, %v", text, c, err)
+			t.Errorf("the settings %s are read as %v, %v", text, c, err)
 		}
 	}
 }
 
 // A logo must be an image of the archive within the size limit. Any other logo is left out and
 // reported.
-func TestTheLogoOfAnArchive(t *testing.T) {
+func TestALogoMustBeAnImageOfTheArchive(t *testing.T) {
 	for name, tc := range map[string]struct {
 		size int64
 		logo string // "" means the archive's own
 		left Code
 	}{
-		"as large as it may be": {codelab.MaxLogo, "", ""}, "larger": {codelab.MaxLogo + 1, "", CodeTooLarge}, "elsewhere": {1, "https://example.org/a.png", CodeUnknown},
+		"of the maximum size": {codelab.MaxLogo, "", ""}, "too large": {codelab.MaxLogo + 1, "", CodeTooLarge}, "at another address": {1, "https://example.org/a.png", CodeUnknown},
 	} {
 		logo := cmp.Or(tc.logo, files.Folder+files.Images+"/"+strings.Repeat("a", 32)+".png")
 		b := pack(t, map[string]string{
@@ -166,12 +166,12 @@ func TestTheLogoOfAnArchive(t *testing.T) {
 		}
 		named := slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return l.File == "codelab.json" && l.Code == tc.left })
 		if (c.Codelab.LogoUrl == "") != (tc.left != "") || named != (tc.left != "") {
-			t.Errorf("%s: the logo is %q, left out %v", name, c.Codelab.LogoUrl, c.LeftOut)
+			t.Errorf("a logo %s: the codelab has %q, left out %v", name, c.Codelab.LogoUrl, c.LeftOut)
 		}
 	}
 }
 
-func TestOtherForms(t *testing.T) {
+func TestTutorialsCanBeFilesOrArchives(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"claat file":         []byte(tutorial),
 		"ZIP of a file":      pack(t, map[string]string{"lab.md": tutorial, "img/a.png": "x"}),
@@ -180,17 +180,17 @@ func TestOtherForms(t *testing.T) {
 	} {
 		c, err := read(b)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: reading returned %v", name, err)
 			continue
 		}
 		if c.Codelab.Title != "T" || len(c.Steps) != 1 || c.Steps[0].DurationMinutes != 3 || c.Codelab.Description != "s" {
-			t.Errorf("%s: got %v", name, c)
+			t.Errorf("%s is read as %v", name, c)
 		}
 	}
 }
 
 // Each hostile archive is rejected as Invalid.
-func TestHostileArchives(t *testing.T) {
+func TestHostileArchivesAreRejected(t *testing.T) {
 	link := func() []byte {
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)
@@ -211,30 +211,30 @@ func TestHostileArchives(t *testing.T) {
 	}
 	whole := pack(t, map[string]string{"codelab.json": `{"title":"t"}`})
 	for name, b := range map[string][]byte{
-		"nothing":            {},
-		"no archive":         []byte("PK\x03\x04 and nothing"),
-		"cut":                whole[:len(whole)-30],
-		"binary":             {0, 1, 2, 3},
-		"dot dot":            pack(t, map[string]string{"../lab.md": tutorial}),
-		"dot dot inside":     pack(t, map[string]string{"a/../../lab.md": tutorial}),
-		"absolute":           pack(t, map[string]string{"/lab.md": tutorial}),
-		"backslash":          pack(t, map[string]string{`..\lab.md`: tutorial}),
-		"NUL":                pack(t, map[string]string{"lab.md\x00.png": tutorial}),
-		"link":               link(),
-		"too many":           pack(t, many),
-		"bomb":               pack(t, bomb),
-		"include from above": pack(t, map[string]string{"a/lab.md": tutorial + "<<../x.md>>\n", "x.md": "x"}),
-		"newer format":       pack(t, map[string]string{"codelab.json": `{"format":"atelier-codelab","format_version":99,"title":"t"}`}),
-		"not JSON":           pack(t, map[string]string{"codelab.json": `{`}),
-		"wrong type":         pack(t, map[string]string{"codelab.json": `{"title":5}`}),
-		"bad UTF-8":          pack(t, map[string]string{"codelab.json": "{\"title\":\"\xff\"}"}),
-		"step without front": pack(t, map[string]string{"codelab.json": `{"title":"t"}`, "steps/01.md": "text"}),
-		"no tutorial":        pack(t, map[string]string{"a.txt": "x"}),
+		"empty":                        {},
+		"no archive":                   []byte("PK\x03\x04 and nothing"),
+		"truncated":                    whole[:len(whole)-30],
+		"binary":                       {0, 1, 2, 3},
+		"dot dot":                      pack(t, map[string]string{"../lab.md": tutorial}),
+		"dot dot inside":               pack(t, map[string]string{"a/../../lab.md": tutorial}),
+		"absolute":                     pack(t, map[string]string{"/lab.md": tutorial}),
+		"backslash":                    pack(t, map[string]string{`..\lab.md`: tutorial}),
+		"NUL":                          pack(t, map[string]string{"lab.md\x00.png": tutorial}),
+		"link":                         link(),
+		"too many":                     pack(t, many),
+		"bomb":                         pack(t, bomb),
+		"include from a parent folder": pack(t, map[string]string{"a/lab.md": tutorial + "<<../x.md>>\n", "x.md": "x"}),
+		"newer format":                 pack(t, map[string]string{"codelab.json": `{"format":"atelier-codelab","format_version":99,"title":"t"}`}),
+		"not JSON":                     pack(t, map[string]string{"codelab.json": `{`}),
+		"wrong type":                   pack(t, map[string]string{"codelab.json": `{"title":5}`}),
+		"bad UTF-8":                    pack(t, map[string]string{"codelab.json": "{\"title\":\"\xff\"}"}),
+		"step without front":           pack(t, map[string]string{"codelab.json": `{"title":"t"}`, "steps/01.md": "text"}),
+		"no tutorial":                  pack(t, map[string]string{"a.txt": "x"}),
 	} {
 		_, err := read(b)
 		var r *durable.Rejection
 		if !errors.As(err, &r) || r.Reason != durable.Invalid || r.Text == "" {
-			t.Errorf("%s: got %v", name, err)
+			t.Errorf("%s: %v, want Invalid", name, err)
 		}
 	}
 }
@@ -257,7 +257,7 @@ func TestTextsOfAnArchiveAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c, err := read(b.Bytes()); (err == nil) != ok || !ok && !strings.Contains(err.Error(), "guide.md is too large") || ok && len(*c.Codelab.GuideMarkdown) != size {
-			t.Errorf("%d bytes: %v", size, err)
+			t.Errorf("a text of %d bytes: %v", size, err)
 		}
 	}
 }
@@ -279,7 +279,7 @@ func TestSizesThatOverflowAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := read(b.Bytes()); err == nil || !strings.Contains(err.Error(), "unpacks to more than") {
-		t.Errorf("%v", err)
+		t.Errorf("sizes that overflow: %v", err)
 	}
 }
 
@@ -296,7 +296,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c, err := read(b)
 		if err == nil && c.Codelab == nil {
-			t.Fatal("accepted without a codelab")
+			t.Fatal("a file was accepted, but has no codelab")
 		}
 	})
 }

@@ -89,7 +89,7 @@ func listing(files []code.File) string {
 	return b.String()
 }
 
-func TestCodeIsReadWithItsModes(t *testing.T) {
+func TestCodeIsReadWithFileModes(t *testing.T) {
 	const want = `run.sh 2 "#!/bin/sh\n";docs/ä.md 1 "# Hi";logo.png 1 "\x89PNG\x00\xff";empty 1 "";`
 	for what, b := range map[string][]byte{
 		"ZIP": zipOf(t, member{name: "run.sh", content: "#!/bin/sh\n", mode: 0o755}, member{name: "docs/", mode: fs.ModeDir | 0o755},
@@ -101,13 +101,13 @@ func TestCodeIsReadWithItsModes(t *testing.T) {
 	} {
 		files, err := readCode(b)
 		if err != nil || listing(files) != want {
-			t.Errorf("%s: %s %v", what, listing(files), err)
+			t.Errorf("the files of the %s are %s, %v", what, listing(files), err)
 		}
 	}
 	// A Windows program writes no modes.
 	files, err := readCode(zipOf(t, member{name: "run.sh", content: "x"}))
 	if err != nil || files[0].Mode != code.KeptMode {
-		t.Errorf("of Windows: %v %v", files, err)
+		t.Errorf("a file without modes has the mode %v, %v", files, err)
 	}
 }
 
@@ -148,7 +148,7 @@ func refused(t *testing.T, what string, b []byte, says string) {
 	files, err := readCode(b)
 	var rejected *durable.Rejection
 	if !errors.As(err, &rejected) || rejected.Reason != durable.Invalid || !strings.Contains(err.Error(), says) || files != nil {
-		t.Errorf("%.60q: %d files, %v, want %q", what, len(files), err, says)
+		t.Errorf("%.60q: %d files, %v, want the error %q", what, len(files), err, says)
 	}
 }
 
@@ -165,17 +165,17 @@ func TestADamagedArchiveOfCodeIsRefused(t *testing.T) {
 		}
 		for n := range whole {
 			if _, err := readCode(whole[:n]); err == nil {
-				t.Errorf("%s: the first %d of %d bytes are taken", what, n, len(whole))
+				t.Errorf("%s: the first %d of %d bytes are accepted", what, n, len(whole))
 			}
 			changed := bytes.Clone(whole)
 			changed[n] ^= 0x40
 			files, err := readCode(changed)
 			if err == nil && len(files) != len(want) {
-				t.Errorf("%s: with byte %d changed %d files are taken", what, n, len(files))
+				t.Errorf("%s: with byte %d changed, %d files are accepted", what, n, len(files))
 			}
 			for i := range files {
 				if err == nil && !bytes.Equal(files[i].Content, want[i].Content) {
-					t.Errorf("%s: with byte %d changed another content is taken", what, n)
+					t.Errorf("%s: with byte %d changed, another content is accepted", what, n)
 				}
 			}
 		}
@@ -209,7 +209,7 @@ func TestArchivesOfCodeAreBounded(t *testing.T) {
 		refused(t, "tar: "+what, tarOf(t, tc.members...), tc.says)
 	}
 	if files, err := readCode(tarOf(t, large[:len(large)-1]...)); err != nil || len(files) != 8 {
-		t.Errorf("as much as a tree may have: %d files, %v", len(files), err)
+		t.Errorf("a tree of the maximum size: %d files, %v", len(files), err)
 	}
 	// Omitted entries are unpacked nevertheless, to reach later ones.
 	noise := member{name: ".DS_Store", content: zeros(code.MaxTree + maxTarOverhead), mode: 0o644}
@@ -225,7 +225,7 @@ func TestArchivesOfCodeAreBounded(t *testing.T) {
 	refused(t, "tar: behind its end", b.Bytes(), "more than 64 MiB")
 }
 
-func TestReadingCodeStopsWhenNobodyWaits(t *testing.T) {
+func TestReadingCodeStopsWhenTheCallerHasLeft(t *testing.T) {
 	left := errors.New("left")
 	for _, b := range [][]byte{zipOf(t, member{name: "a", mode: 0o644}, member{name: "b", mode: 0o644}), tarOf(t, member{name: "a"}, member{name: "b"})} {
 		asked := 0
@@ -236,7 +236,7 @@ func TestReadingCodeStopsWhenNobodyWaits(t *testing.T) {
 			return nil
 		})
 		if !errors.Is(err, left) || asked != 2 {
-			t.Errorf("asked %d times: %v", asked, err)
+			t.Errorf("asked %d times whether somebody waits: %v", asked, err)
 		}
 	}
 }
@@ -255,7 +255,7 @@ func FuzzReadCode(f *testing.F) {
 		}
 		for _, file := range files {
 			if code.CheckNewPath(file.Path) != nil {
-				t.Fatalf("%q is taken", file.Path)
+				t.Fatalf("the path %q is accepted", file.Path)
 			}
 		}
 	})

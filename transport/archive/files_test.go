@@ -8,7 +8,7 @@ import (
 	"atelier/actors/files"
 )
 
-func TestLinksLeadToTheFilesOfTheArchive(t *testing.T) {
+func TestLinksAreRewrittenToTheImportedFiles(t *testing.T) {
 	name := strings.Repeat("a", 32) + ".png"
 	step := "---\ntitle: t\n---\n/uploads/images/" + name + " /uploads/images/" + name + "x /uploads/images/" + strings.Repeat("b", 32) + ".png ![](../files/images/" + name + ")"
 	c, err := read(pack(t, map[string]string{
@@ -20,21 +20,21 @@ func TestLinksLeadToTheFilesOfTheArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(c.Uploads) != 2 { // an image, and the same file as a material
-		t.Fatalf("kept are %v", c.Uploads)
+		t.Fatalf("the uploads are %v, want two", c.Uploads)
 	}
 	made := files.Folder + c.Uploads[0].Name
 	want := made + " " + made + "x /uploads/images/" + strings.Repeat("b", 32) + ".png ![](" + made + ")"
 	// A longer extension makes a different name.
 	want = strings.Replace(want, made+"x", "/uploads/images/"+name+"x", 1)
 	if got := c.Steps[0].ContentMarkdown; got != want {
-		t.Errorf("the step says %q\nwant %q", got, want)
+		t.Errorf("the step has the text %q\nwant %q", got, want)
 	}
 	if c.Codelab.Description != "see "+made || c.Quizzes[0].Options[0] != made || c.Materials[0].Upload != c.Uploads[1].Name || c.Materials[1].LinkUrl != "http://a" {
-		t.Errorf("got %v", c)
+		t.Errorf("the codelab is %v", c)
 	}
 }
 
-func TestNamesInAnArchiveAreUniqueAnywhere(t *testing.T) {
+func TestNamesInAnArchiveAreUniqueOnEverySystem(t *testing.T) {
 	taken := taken{}
 	got := map[string]string{}
 	for _, wanted := range []string{"a.txt", "A.TXT", "a.txt", "..", "a/b", "nul.txt", "COM1", "com10", "x.", " ", "é", "e\u0301", `q?:*.md`, ""} {
@@ -45,6 +45,6 @@ func TestNamesInAnArchiveAreUniqueAnywhere(t *testing.T) {
 		"x. ": "x", "  ": "file (2)", "é ": "é", "e\u0301 ": "é (2)", "q?:*.md ": "q___.md", " ": "file (3)",
 	}
 	if !maps.Equal(got, want) {
-		t.Errorf("got %q\nwant %q", got, want)
+		t.Errorf("names %q\nwant  %q", got, want)
 	}
 }

@@ -85,7 +85,7 @@ func sent(t *testing.T, name string) map[string]string {
 
 // A newer version of a file reuses the codelab's files under their names, so the texts stay the
 // same. A file with another name or content is new.
-func TestAVersionKeepsTheFilesOfItsCodelab(t *testing.T) {
+func TestAVersionReusesTheFilesOfItsCodelab(t *testing.T) {
 	d := newDepot(t)
 	v := d.create(pack(t, sent(t, "notes.txt")))
 	var export bytes.Buffer
@@ -95,7 +95,7 @@ func TestAVersionKeepsTheFilesOfItsCodelab(t *testing.T) {
 	material := v.Materials.At(0).Upload
 	names := slices.Sorted(slices.Values(append(v.TextUploads(), material)))
 	if len(names) != 2 {
-		t.Fatalf("the codelab has %q", names)
+		t.Fatalf("the codelab has the files %q", names)
 	}
 	changed := sent(t, "notes.txt")
 	for name := range changed {
@@ -116,7 +116,7 @@ func TestAVersionKeepsTheFilesOfItsCodelab(t *testing.T) {
 			t.Errorf("%s: the texts are %q, %q and %q", name, *out.Guide, out.Description, out.Steps[0].ContentMarkdown)
 		}
 		if len(out.Uploads) != tc.new || len(reused) != 2-tc.new || tc.new == 0 && !slices.Equal(reused, names) {
-			t.Errorf("%s: %d are new, %q stay", name, len(out.Uploads), reused)
+			t.Errorf("%s: %d uploads are new, %q are reused", name, len(out.Uploads), reused)
 		}
 		if m := *out.Materials; len(m) != 1 || (m[0].Upload == material) != (tc.new == 0) {
 			t.Errorf("%s: the materials are %v", name, m)
@@ -129,7 +129,7 @@ func TestAVersionKeepsTheFilesOfItsCodelab(t *testing.T) {
 
 // If its format supports guides, a version without a guide removes the guide. The same applies to
 // materials. A tutorial keeps both, and adds the files that it links.
-func TestAVersionHasWhatItsFormHas(t *testing.T) {
+func TestAVersionRemovesOnlyWhatItsFormSupports(t *testing.T) {
 	d := newDepot(t)
 	v := d.create(pack(t, sent(t, "notes.txt")))
 	bare := sent(t, "notes.txt")
@@ -137,15 +137,15 @@ func TestAVersionHasWhatItsFormHas(t *testing.T) {
 	bare["materials.json"] = "[]"
 	out, _, err := d.open(pack(t, bare)).Version(v)
 	if err != nil || out.Guide == nil || *out.Guide != "" || out.Materials == nil || len(*out.Materials) != 0 {
-		t.Errorf("of our own form: %+v, %v", out, err)
+		t.Errorf("a version in our own form without guide and materials: %+v, %v", out, err)
 	}
 	out, _, err = d.open([]byte(tutorial)).Version(v)
 	if err != nil || out.Guide != nil || out.Materials != nil {
-		t.Errorf("of a tutorial: %+v, %v", out, err)
+		t.Errorf("a version from a tutorial: %+v, %v", out, err)
 	}
 	out, _, err = d.open(pack(t, map[string]string{"lab.md": tutorial + "\n[more](more.txt)\n", "more.txt": "more"})).Version(v)
 	if err != nil || out.Materials == nil || len(*out.Materials) != 2 || (*out.Materials)[0].Upload != v.Materials.At(0).Upload {
-		t.Errorf("of a tutorial with a file: %+v, %v", out, err)
+		t.Errorf("a version from a tutorial with a file: %+v, %v", out, err)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestUnusedContentsOfAFileAreRemoved(t *testing.T) {
 				_ = f.Close()
 			}
 			if stays && err != nil || !stays && !errors.Is(err, files.ErrMissing) {
-				t.Errorf("unknown %v: %s: %v", unknown, u.Name, err)
+				t.Errorf("with unknown references %v: opening %s returned %v", unknown, u.Name, err)
 			}
 		}
 	}
@@ -182,13 +182,13 @@ func TestLinkedFilesAreBounded(t *testing.T) {
 	sent["lab.md"] = text
 	c, left, err := readAll(pack(t, sent))
 	if err != nil || len(c.Materials) != codelab.Bounds.Materials || len(left) != 1 || left[0].File != fmt.Sprintf("%03d.txt", codelab.Bounds.Materials) {
-		t.Errorf("%d materials, left out %v, %v", len(c.Materials), left, err)
+		t.Errorf("there are %d materials, left out %v, %v", len(c.Materials), left, err)
 	}
 }
 
 // Each attendee with submissions has a folder, with a list of the links. The submissions of one
 // attendee can also be downloaded alone.
-func TestSubmissionsAreByAttendee(t *testing.T) {
+func TestSubmissionsAreGroupedByAttendee(t *testing.T) {
 	d := newDepot(t)
 	lease, err := d.Files.Blobs().Put(strings.NewReader("work"), 100)
 	if err != nil {
@@ -232,13 +232,13 @@ func TestSubmissionsAreByAttendee(t *testing.T) {
 			got = append(got, f.Name+"="+string(content))
 		}
 		if strings.Join(got, " ") != want || of != "Cid" && at["2"] != "Ann/A (2).txt" {
-			t.Errorf("of %q: %q, at %v", of, got, at)
+			t.Errorf("submissions of %q: %q, at %v", of, got, at)
 		}
 	}
 }
 
 // An address in code stays as it was written, even if it is the address of a file in the archive.
-func TestNothingInCodeIsRelinked(t *testing.T) {
+func TestAddressesInCodeAreNotRewritten(t *testing.T) {
 	old := "/uploads/images/" + strings.Repeat("a", 32) + ".png"
 	all := sent(t, "notes.txt")
 	all["steps/01.md"] = "---\ntitle: a\n---\n![](" + old + ") and `" + old + "`\n\n```\n" + old + "\n```\n"
@@ -248,6 +248,6 @@ func TestNothingInCodeIsRelinked(t *testing.T) {
 	}
 	shown := "/uploads/" + c.Uploads[0].Name
 	if got, want := c.Steps[0].ContentMarkdown, "![]("+shown+") and `"+old+"`\n\n```\n"+old+"\n```\n"; got != want {
-		t.Errorf("it is %q, not %q", got, want)
+		t.Errorf("the text is %q, want %q", got, want)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // The export of the reference application was once imported as an empty codelab, with status 200.
-func TestTheLayoutOfTheReferenceApplicationIsRead(t *testing.T) {
+func TestTheReferenceApplicationsLayoutIsRead(t *testing.T) {
 	const record = `{"id":"x","title":"Lab","description":"D","author":"A","is_public":0,"quiz_enabled":1,"require_quiz":true,"require_feedback":0,"guide_markdown":%s,"created_at":"2026-01-02 03:04:05"}`
 	files := map[string]string{
 		"codelab.json": fmt.Sprintf(record, `"# Guide\n"`), "preparation_guide.md": "# Guide",
@@ -27,10 +27,10 @@ func TestTheLayoutOfTheReferenceApplicationIsRead(t *testing.T) {
 	}
 	want := []string{"First|one ![](/uploads/" + c.Uploads[0].Name + ")", "두 번째|# 두 번째\ntext", "Step 3|no heading", "Last one|ten"}
 	if !slices.Equal(got, want) {
-		t.Errorf("steps %q\nwant %q", got, want)
+		t.Errorf("the steps are %q\nwant %q", got, want)
 	}
 	if m := c.Codelab; m.Title != "Lab" || m.IsPublic || !m.QuizEnabled || !m.RequireQuiz || m.RequireFeedback || m.GetGuideMarkdown() != "# Guide\n" {
-		t.Errorf("settings %v", m)
+		t.Errorf("the settings are %v", m)
 	}
 	// First the guide is only in its own file, then it differs from that file.
 	files["codelab.json"] = fmt.Sprintf(record, "null")
@@ -43,14 +43,14 @@ func TestTheLayoutOfTheReferenceApplicationIsRead(t *testing.T) {
 	}
 }
 
-func TestLeftOutPartsAreNamed(t *testing.T) {
+func TestLeftOutPartsAreReported(t *testing.T) {
 	other := strings.Replace(tutorial, "# T", "# Other", 1)
 	for name, tc := range map[string]struct {
 		file []byte
 		want []string // file: beginning of the reason
 	}{
-		"nothing": {[]byte(tutorial), nil},
-		"a file":  {[]byte(strings.Replace(tutorial, "# T\n", "# T\npreface\n", 1) + "![](img/a.png) ![](http://x/b.png)"), []string{": the text before", "img/a.png: the text shows it"}},
+		"nothing left out": {[]byte(tutorial), nil},
+		"a file":           {[]byte(strings.Replace(tutorial, "# T\n", "# T\npreface\n", 1) + "![](img/a.png) ![](http://x/b.png)"), []string{": the text before", "img/a.png: the text shows it"}},
 		"a ZIP": {
 			pack(t, map[string]string{
 				"lab.md": strings.Replace(tutorial, "# T\n", "# T\npreface\n", 1) + "![](a.png)\n<<part.md>>\n", "part.md": "x", "a.png": "x", "b.png": "x", "aa.md": "# no",
@@ -58,11 +58,11 @@ func TestLeftOutPartsAreNamed(t *testing.T) {
 			}),
 			[]string{"aa.md: it is no tutorial", "b.png: nothing refers", "lab.md: the text before", "more/movie.mp4: nothing refers", "more/notes.md: it is no part", "other.md: another tutorial"},
 		},
-		"checks and ids that do nothing": {
+		"checks and ids without effect": {
 			[]byte("id: t\n\n# T\n\n## One\n<!-- id: a -->\n```check build\nIt builds\n```\n```check\nNo name\n```\n\n## Two\n<!-- id: a -->\n```check build\nAgain\n```\n```check my tests\nOf no name\n```\n"),
 			[]string{`: step 1: "check" declares no check`, `: step 2: "check my tests" declares no check`, `: step 2: its id "a" is the one of step 1`, ": step 2: the check build again: the one of step 1"},
 		},
-		"more checks than count": {
+		"too many checks": {
 			[]byte("id: t\n\n# T\n\n## One\n" + func() (s string) {
 				for i := range codelab.MaxChecks + 5 {
 					s += fmt.Sprintf("```check c%d\nx\n```\n", i)
@@ -71,14 +71,14 @@ func TestLeftOutPartsAreNamed(t *testing.T) {
 			}()),
 			[]string{": step 1: the check c50 and those behind it"},
 		},
-		"our own": {
+		"our own form": {
 			pack(t, map[string]string{"codelab.json": `{"format":"atelier-codelab","title":"t"}`, "steps/01.md": "---\ntitle: a\n---\nx", "steps/x.md": "x", "files/materials/a": "x"}),
 			[]string{"files/materials/a: nothing refers", "steps/x.md: it is no part"},
 		},
 	} {
 		_, left, err := readAll(tc.file)
 		if err != nil || left == nil {
-			t.Errorf("%s: %v, %v", name, left, err)
+			t.Errorf("%s: left out are %v, %v", name, left, err)
 			continue
 		}
 		ok := len(left) >= len(tc.want)
@@ -86,7 +86,7 @@ func TestLeftOutPartsAreNamed(t *testing.T) {
 			ok = ok && strings.HasPrefix(left[i].File+": "+left[i].Reason, w)
 		}
 		if !ok || len(left) != len(tc.want) {
-			t.Errorf("%s: left out are %q", name, left)
+			t.Errorf("%s: left out %q", name, left)
 		}
 	}
 	many := map[string]string{"lab.md": tutorial}
@@ -94,23 +94,23 @@ func TestLeftOutPartsAreNamed(t *testing.T) {
 		many[fmt.Sprintf("%d.bin", i)] = ""
 	}
 	if _, left, err := readAll(pack(t, many)); err != nil || len(left) != MaxLeftOut+1 || !strings.Contains(left[MaxLeftOut].Reason, "200 more") {
-		t.Errorf("of many: %d, %v", len(left), err)
+		t.Errorf("with many files: %d left out, %v", len(left), err)
 	}
 }
 
-func TestAnArchiveInWhichNothingIsUnderstoodIsRefused(t *testing.T) {
+func TestAnArchiveWithoutACodelabIsRefused(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"another's codelab.json": {"codelab.json": `{"name":"x"}`, "readme.md": "# hello"},
 		"pictures":               {"a.png": "x"},
 		"nothing":                {},
 	} {
 		if c, _, err := readAll(pack(t, files)); !isInvalid(err) {
-			t.Errorf("%s: %v, %v", name, c, err)
+			t.Errorf("%s: %v, %v, want Invalid", name, c, err)
 		}
 	}
 }
 
-func TestReadingStopsWhenNobodyWaits(t *testing.T) {
+func TestReadingStopsWhenTheCallerHasLeft(t *testing.T) {
 	left := errors.New("left")
 	files := map[string]string{"lab.md": tutorial + "![](a.png)", "a.png": "x"}
 	packed := pack(t, files)
@@ -125,7 +125,7 @@ func TestReadingStopsWhenNobodyWaits(t *testing.T) {
 		kept := 0
 		_, err := Read(strings.NewReader(string(packed)), int64(len(packed)), Surroundings{Keep: keepNothing(&kept), Still: still})
 		if asked > after && (!errors.Is(err, left) || asked != after+1) {
-			t.Errorf("after %d: %v, asked %d times", after, err, asked)
+			t.Errorf("asked %d times whether somebody waits, limit %d: %v", asked, after, err)
 		}
 	}
 }

@@ -49,23 +49,23 @@ func named(name, of string) []byte {
 	return append(out, name...)
 }
 
-func TestEntryNamesAreDecodedAsTheirAuthorsSawThem(t *testing.T) {
+func TestEntryNamesAreDecodedAsTheirAuthorsWroteThem(t *testing.T) {
 	const windows, unix = 0, madeByUnix
 	for what, tc := range map[string]struct {
 		entry raw
 		link  string
 	}{
-		"backslashes":          {raw{name: `img\a.png`}, "img/a.png"},
-		"code page 437":        {raw{name: "bild_\x81.png"}, "bild_ü.png"},
-		"code page 437, Unix":  {raw{name: "\x84\x94.png", maker: unix}, "äö.png"},
-		"UTF-8 and its flag":   {raw{name: "ü.png", flags: flagUTF8}, "ü.png"},
-		"UTF-8, no flag, Unix": {raw{name: "ü.png", maker: unix}, "ü.png"},
-		"UTF-8, no flag, DOS":  {raw{name: "ü.png", maker: windows}, "├╝.png"},
-		"the extra field":      {raw{name: "?.png", extra: named("日本.png", "?.png")}, "日本.png"},
-		"of another name":      {raw{name: "a.png", extra: named("b.png", "x.png")}, "a.png"},
-		"decomposed":           {raw{name: "u\u0308.png", flags: flagUTF8}, "ü.png"},
-		"composed":             {raw{name: "ü.png", flags: flagUTF8}, "u\u0308.png"},
-		"redundant ./":         {raw{name: "./img/./a.png"}, "img/a.png"},
+		"backslashes":                    {raw{name: `img\a.png`}, "img/a.png"},
+		"code page 437":                  {raw{name: "bild_\x81.png"}, "bild_ü.png"},
+		"code page 437, Unix":            {raw{name: "\x84\x94.png", maker: unix}, "äö.png"},
+		"UTF-8 and its flag":             {raw{name: "ü.png", flags: flagUTF8}, "ü.png"},
+		"UTF-8, no flag, Unix":           {raw{name: "ü.png", maker: unix}, "ü.png"},
+		"UTF-8, no flag, DOS":            {raw{name: "ü.png", maker: windows}, "├╝.png"},
+		"the extra field":                {raw{name: "?.png", extra: named("日本.png", "?.png")}, "日本.png"},
+		"an extra field of another name": {raw{name: "a.png", extra: named("b.png", "x.png")}, "a.png"},
+		"decomposed":                     {raw{name: "u\u0308.png", flags: flagUTF8}, "ü.png"},
+		"composed":                       {raw{name: "ü.png", flags: flagUTF8}, "u\u0308.png"},
+		"redundant ./":                   {raw{name: "./img/./a.png"}, "img/a.png"},
 	} {
 		tc.entry.content = "x"
 		c, left, err := readAll(asWritten(t, raw{name: "lab.md", content: tutorial + "![](<" + tc.link + ">)"}, tc.entry))
@@ -83,7 +83,7 @@ func TestAnUnreadableNameSkipsOnlyItsEntry(t *testing.T) {
 	}
 	for _, l := range left {
 		if l.Code != CodeUnreadableName || strings.ContainsAny(l.File, "\x00\n") || !utf8.ValidString(l.File) {
-			t.Errorf("left out is %q", l)
+			t.Errorf("%q was left out, want an unreadable name", l)
 		}
 	}
 }
@@ -96,14 +96,14 @@ func TestTheFirstOfDuplicateEntriesIsUsed(t *testing.T) {
 }
 
 // Otherwise nobody could find the faulty entry among thousands.
-func TestErrorsNameTheEntry(t *testing.T) {
+func TestErrorsContainTheNameOfTheEntry(t *testing.T) {
 	lab := raw{name: "lab.md", content: tutorial}
 	for name, says := range map[string]string{
 		"../up.md": "../up.md", `..\up.md`: "../up.md", "/abs.md": "/abs.md", `\abs.md`: "/abs.md", `C:\x.md`: "C:/x.md", "a/../b.md": "a/../b.md", "..": "..", "../\x1b[2J": `"../\x1b[2J"`,
 	} {
 		_, _, err := readAll(asWritten(t, lab, raw{name: name}))
 		if !isInvalid(err) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%q: %v", name, err)
+			t.Errorf("%q: %v, want the name in the error", name, err)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func brought(t testing.TB, text string, beside map[string]string) (*Content, str
 	return c, strings.TrimSuffix(c.Steps[0].ContentMarkdown, "\n"), nil
 }
 
-func TestPicturesAreFoundHoweverTheyAreWritten(t *testing.T) {
+func TestPicturesAreFoundInEveryNotation(t *testing.T) {
 	for text, want := range map[string]string{
 		"![a](img/a.png)":                              "![a](" + imageAt + ")",
 		"![a](<img/my pic.png> 't')":                   "![a](" + imageAt + " 't')",
@@ -93,7 +93,7 @@ func TestPicturesAreFoundHoweverTheyAreWritten(t *testing.T) {
 	}
 }
 
-func TestFilesThatATextLinksBecomeMaterials(t *testing.T) {
+func TestLinkedFilesBecomeMaterials(t *testing.T) {
 	beside := map[string]string{"lab/data/My data.csv": "a,b", "lab/slides.pdf": "x", "lab/secret.zip": "x", "lab/demo.mp4": "x", "lab/large.zip": "large", "lab/notes.md": "# Notes", "lab/nobody.ipynb": "x"}
 	c, got, err := brought(t, "[data](<data/My data.csv>) [again](data/My%20data.csv \"t\") [slides](slides.pdf#page=2) <video src=\"demo.mp4\"></video> [large](large.zip) [more](notes.md)\n\n```notes\n[solution](secret.zip) [slides](slides.pdf)\n```", beside)
 	if err != nil {
@@ -106,7 +106,7 @@ func TestFilesThatATextLinksBecomeMaterials(t *testing.T) {
 	var titles []string
 	for _, m := range c.Materials {
 		if m.MaterialType != codelab.File || m.Upload == "" {
-			t.Errorf("the material %v", m)
+			t.Errorf("the material is %v", m)
 		}
 		titles = append(titles, m.Title)
 	}
@@ -115,21 +115,21 @@ func TestFilesThatATextLinksBecomeMaterials(t *testing.T) {
 	}
 	wantLeft := []LeftOut{{"lab/large.zip", "it is larger than 50 MiB", CodeTooLarge}, {"lab/nobody.ipynb", "nothing refers to it", CodeUnknown}, {"lab/secret.zip", "only notes for facilitators link it", CodeUnknown}}
 	if left := c.LeftOut; !slices.Equal(left, wantLeft) {
-		t.Errorf("left out are %q", left)
+		t.Errorf("left out %q", left)
 	}
 
 	// A note can also be an element.
 	c, got, err = brought(t, "[slides](slides.pdf)\n\n<aside class=\"facilitator\">\n\n[solution](secret.zip) [slides](slides.pdf) ![p](p.png)\n\n</aside>", map[string]string{"lab/slides.pdf": "x", "lab/secret.zip": "x", "lab/p.png": "x"})
 	if err != nil || len(c.Materials) != 1 || !slices.Equal(c.LeftOut, []LeftOut{{"lab/secret.zip", "only notes for facilitators link it", CodeUnknown}}) {
-		t.Fatalf("%v, %v", c, err)
+		t.Fatalf("with a note as an element: %v, %v", c, err)
 	}
 	if want := "[solution](secret.zip) [slides](" + materialAt + ".pdf) ![p](" + imageAt + ")"; !strings.Contains(got, want) {
-		t.Errorf("the note says %q, not %q", got, want)
+		t.Errorf("the note has no %q, but the text %q", got, want)
 	}
 }
 
 // One bad file once refused the whole archive, and the error did not name the picture.
-func TestOneBadFileIsLeftOut(t *testing.T) {
+func TestABadFileIsLeftOut(t *testing.T) {
 	for content, want := range map[string]LeftOut{
 		"":      {"lab/bad.png", "it is empty", CodeEmpty},
 		"svg":   {"lab/bad.png", "no image", CodeNotAnImage},
@@ -139,15 +139,15 @@ func TestOneBadFileIsLeftOut(t *testing.T) {
 	} {
 		c, got, err := brought(t, "![b](bad.png) ![a](a.png) ![b](bad.png)", map[string]string{"lab/bad.png": content, "lab/a.png": "x"})
 		if err != nil || got != "![b](bad.png) ![a]("+imageAt+") ![b](bad.png)" || !slices.Equal(c.LeftOut, []LeftOut{want}) {
-			t.Errorf("%q: %v, %q, %v", content, c, got, err)
+			t.Errorf("a file with the content %q: %v, %q, %v", content, c, got, err)
 		}
 	}
 	if _, _, err := brought(t, "![b](bad.png)", map[string]string{"lab/bad.png": "disk"}); err == nil || isInvalid(err) {
-		t.Errorf("a disk that fails gave %v", err)
+		t.Errorf("with a failing disk: %v, want no rejection", err)
 	}
 }
 
-func TestLinksLeadToOtherCodelabsThatAreHere(t *testing.T) {
+func TestLinksToExistingCodelabsAreRewritten(t *testing.T) {
 	beside := map[string]string{"lab/more/sent.md": "id: spaced id\n# S\n## One\n", "lab/more/elsewhere.md": "id: elsewhere\n# S\n## One\n"}
 	for text, want := range map[string]string{
 		"[o](here.md)":                                 "[o](/codelabs/HERE)",
@@ -160,7 +160,7 @@ func TestLinksLeadToOtherCodelabsThatAreHere(t *testing.T) {
 	} {
 		c, got, err := brought(t, text, beside)
 		if err != nil || got != want {
-			t.Errorf("%q: got %q, %v", text, got, err)
+			t.Errorf("the text %q became %q, %v", text, got, err)
 			continue
 		}
 		var dead []string
@@ -171,14 +171,14 @@ func TestLinksLeadToOtherCodelabsThatAreHere(t *testing.T) {
 		}
 		wantDead := map[string][]string{"[o](more/elsewhere.md)": {"lab/more/elsewhere.md"}, "[o](missing.md) [o](/about) [o](/codelabs/1)": {"/about", "lab/missing.md"}}[text]
 		if !slices.Equal(dead, wantDead) {
-			t.Errorf("%q: dead are %q", text, dead)
+			t.Errorf("%q: the dead links are %q", text, dead)
 		}
 	}
 }
 
 // Pictures in the text follow the rules of images. Each is stored once, wherever its definition
 // is.
-func TestPicturesInTheTextAreKept(t *testing.T) {
+func TestEmbeddedPicturesAreStored(t *testing.T) {
 	const good, bad = "data:image/png;base64,eA==", "data:image/svg+xml;utf8,svg"
 	text := "id: x\n\n# T\n\n## One\n\n![][a] ![](" + good + ") ![](<" + bad + ">)\n\n## Two\n\nx\n\n[a]: <" + good + ">\n"
 	for name, file := range map[string][]byte{"a file": []byte(text), "a ZIP": pack(t, map[string]string{"lab.md": text})} {
@@ -189,7 +189,7 @@ func TestPicturesInTheTextAreKept(t *testing.T) {
 		// A picture in the text has no name, and so no extension.
 		kept := files.Folder + c.Uploads[0].Name
 		if want := "![][a] ![](" + kept + ") ![](data:,)\n\n[a]: " + kept + "\n"; len(c.Uploads) != 1 || c.Steps[0].ContentMarkdown != want || c.Steps[1].ContentMarkdown != "x\n" {
-			t.Errorf("%s: kept %v: %q", name, c.Uploads, c.Steps)
+			t.Errorf("%s: uploads %v, steps %q", name, c.Uploads, c.Steps)
 		}
 		if len(c.LeftOut) != 1 || c.LeftOut[0].Code != CodeNotAnImage || !strings.Contains(c.LeftOut[0].Reason, "picture 2 in the text (image/svg+xml): no image") {
 			t.Errorf("%s: left out %v", name, c.LeftOut)
@@ -197,7 +197,7 @@ func TestPicturesInTheTextAreKept(t *testing.T) {
 	}
 }
 
-func TestATutorialOfAnyEncodingAndName(t *testing.T) {
+func TestTutorialsOfAnyEncodingAndNameAreRead(t *testing.T) {
 	const text = "id: x\r\r## One\r"
 	wide := []byte{0xff, 0xfe}
 	for _, r := range text {
@@ -207,12 +207,12 @@ func TestATutorialOfAnyEncodingAndName(t *testing.T) {
 		c, err := Read(bytes.NewReader(file), int64(len(file)), Surroundings{Keep: keepByName, Still: always, Name: name})
 		want := map[string]string{"sent.md": "sent", "sent": "My lab"}[name]
 		if err != nil || c.Codelab.Title != want || c.TitleFrom != "name" {
-			t.Errorf("%s: %v, %v", name, c, err)
+			t.Errorf("%s is read as %v, %v", name, c, err)
 		}
 	}
 	for _, file := range []string{"\x89PNG\r\n\x1a\n", "a\x00b"} {
 		if _, _, err := readAll([]byte(file)); !isInvalid(err) || err.Error() != "this file is neither Markdown nor a ZIP file" {
-			t.Errorf("%q: %v", file, err)
+			t.Errorf("%q: %v, want Invalid", file, err)
 		}
 	}
 }

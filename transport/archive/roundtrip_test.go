@@ -40,21 +40,21 @@ func TestAnExportOfAnImportIsTheSame(t *testing.T) {
 	for name, source := range sources {
 		first, err := read(source)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: reading returned %v", name, err)
 		}
 		before := first
 		for range 2 {
 			var b bytes.Buffer
 			if err := Write(&b, view(before), nil); err != nil {
-				t.Fatalf("%s: %v", name, err)
+				t.Fatalf("%s: writing returned %v", name, err)
 			}
 			c, left, err := readAll(b.Bytes())
 			if err != nil || len(left) > 0 || len(c.Steps) != len(first.Steps) || c.Codelab.Title != first.Codelab.Title {
-				t.Fatalf("%s: %v, left out %v, %q of %d steps, was %q of %d", name, err, left, c.Codelab.Title, len(c.Steps), first.Codelab.Title, len(first.Steps))
+				t.Fatalf("%s: %v, left out %v, %q with %d steps, want %q with %d", name, err, left, c.Codelab.Title, len(c.Steps), first.Codelab.Title, len(first.Steps))
 			}
 			for i, s := range c.Steps {
 				if w := first.Steps[i]; s.Title != w.Title || s.ContentMarkdown != w.ContentMarkdown || s.DurationMinutes != w.DurationMinutes {
-					t.Errorf("%s, step %d: %q, %d min\n%q\nwas %q, %d min\n%q", name, i+1, s.Title, s.DurationMinutes, s.ContentMarkdown, w.Title, w.DurationMinutes, w.ContentMarkdown)
+					t.Errorf("%s, step %d: %q, %d min\n%q\nwant %q, %d min\n%q", name, i+1, s.Title, s.DurationMinutes, s.ContentMarkdown, w.Title, w.DurationMinutes, w.ContentMarkdown)
 				}
 			}
 			before = c
@@ -65,6 +65,6 @@ func TestAnExportOfAnImportIsTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.Codelab.Title != "All & *kinds*" || c.Steps[0].DurationMinutes != 90 || c.Steps[1].DurationMinutes != 8 || c.Steps[1].Title != "Words :tada:" {
-		t.Errorf("%q, %v", c.Codelab.Title, c.Steps)
+		t.Errorf("the title is %q, the steps are %v", c.Codelab.Title, c.Steps)
 	}
 }

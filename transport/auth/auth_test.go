@@ -52,7 +52,7 @@ func (g *gate) identify(cookie, authorization string) Identity {
 	g.t.Helper()
 	id, bad, err := g.Identify([]byte(cookie), authorization)
 	if bad || err != nil {
-		g.t.Fatal("a bad token, or", err)
+		g.t.Fatal("the token is bad, or:", err)
 	}
 	return id
 }
@@ -98,18 +98,18 @@ var whatEnds = map[string]struct {
 	// silent: no notice is sent, so only a check detects the end.
 	silent bool
 }{
-	"a logout":            {(*gate).admin, true, func(g *gate, i *Identity, _ *bool) { _ = g.Authenticator.End(i) }, false},
-	"an attendee's":       {(*gate).attendee, false, func(g *gate, i *Identity, _ *bool) { _ = g.Authenticator.End(i) }, false},
-	"a revoked API token": {(*gate).robot, true, func(g *gate, i *Identity, _ *bool) { g.tokens = &settings.View{}; g.Revoked("robot") }, false},
-	"a removed attendee":  {(*gate).attendee, false, func(_ *gate, _ *Identity, alive *bool) { *alive = false }, true},
-	"a deleted codelab":   {(*gate).robot, true, func(_ *gate, _ *Identity, alive *bool) { *alive = false }, true},
-	"an expired login":    {(*gate).admin, true, func(g *gate, _ *Identity, _ *bool) { g.clock = g.clock.Add(8 * time.Hour) }, true},
-	"an expired attendee": {(*gate).attendee, false, func(g *gate, _ *Identity, _ *bool) { g.clock = g.clock.Add(12 * time.Hour) }, true},
+	"a logout":             {(*gate).admin, true, func(g *gate, i *Identity, _ *bool) { _ = g.Authenticator.End(i) }, false},
+	"an attendee's logout": {(*gate).attendee, false, func(g *gate, i *Identity, _ *bool) { _ = g.Authenticator.End(i) }, false},
+	"a revoked API token":  {(*gate).robot, true, func(g *gate, i *Identity, _ *bool) { g.tokens = &settings.View{}; g.Revoked("robot") }, false},
+	"a removed attendee":   {(*gate).attendee, false, func(_ *gate, _ *Identity, alive *bool) { *alive = false }, true},
+	"a deleted codelab":    {(*gate).robot, true, func(_ *gate, _ *Identity, alive *bool) { *alive = false }, true},
+	"an expired login":     {(*gate).admin, true, func(g *gate, _ *Identity, _ *bool) { g.clock = g.clock.Add(8 * time.Hour) }, true},
+	"an expired attendee":  {(*gate).attendee, false, func(g *gate, _ *Identity, _ *bool) { g.clock = g.clock.Add(12 * time.Hour) }, true},
 }
 
 // A connection that was opening while its session ended once stayed with all rights, because the
 // server checked the caller first and recorded the connection later.
-func TestNothingBeginsOnAnEndingGrant(t *testing.T) {
+func TestHoldRefusesAnEndedGrant(t *testing.T) {
 	for name, tc := range whatEnds {
 		t.Run(name, func(t *testing.T) {
 			g, alive := newGate(t), true
@@ -117,10 +117,10 @@ func TestNothingBeginsOnAnEndingGrant(t *testing.T) {
 			l := &life{standing: who.Standing(label, tc.admin, func() bool { return alive })}
 			tc.end(g, &who, &alive)
 			if g.Hold(l) == "" {
-				t.Error("it begins")
+				t.Error("Hold accepts a grant that has ended")
 			}
 			if len(g.holders.byKey) != 0 {
-				t.Error("what did not begin is kept")
+				t.Error("a holder that was refused is kept")
 			}
 		})
 	}
@@ -140,16 +140,16 @@ func (h *hooked) Standing() *Standing {
 	return &h.standing
 }
 
-func TestOfHoldAndTheEndOneSeesTheOther(t *testing.T) {
+func TestAnEndDuringHoldIsNotMissed(t *testing.T) {
 	for moment := range 2 {
 		g := newGate(t)
 		who := g.admin()
 		h := &hooked{life: life{standing: who.Standing(label, true, nil)}, left: moment + 1, between: func() { _ = g.End(&who) }}
 		if g.Hold(h) == "" && len(h.ended) == 0 {
-			t.Errorf("ended at moment %d, it begins and goes on", moment)
+			t.Errorf("ended at moment %d, Hold accepts the grant and does not end it", moment)
 		}
 		if h.left > 0 {
-			t.Errorf("moment %d did not come", moment)
+			t.Errorf("moment %d was not reached", moment)
 		}
 	}
 }
@@ -166,39 +166,39 @@ func TestHoldersEndWithTheirGrant(t *testing.T) {
 			other := &life{standing: stranger.Standing(label, false, func() bool { return true })}
 			for _, l := range []*life{l, released, other} {
 				if g.Hold(l) != "" {
-					t.Fatal("it does not begin")
+					t.Fatal("Hold refuses a valid grant")
 				}
 			}
 			g.Release(released)
 			g.Sweep()
 			if len(l.ended) != 0 {
-				t.Fatalf("it ended before: %v", l.ended)
+				t.Fatalf("the grant ended early: %v", l.ended)
 			}
 			tc.end(g, &who, &alive)
 			if tc.silent {
 				g.Check(l)
 			}
 			if len(l.ended) != 1 {
-				t.Errorf("it ended %v", l.ended)
+				t.Errorf("the grant ended %v, want once", l.ended)
 			}
 			g.Sweep()
 			if len(l.ended) != 2 || len(released.ended) != 0 {
-				t.Errorf("the sweep ended %v, %v", l.ended, released.ended)
+				t.Errorf("the sweep ended %v, and the released holder %v", l.ended, released.ended)
 			}
 			if len(other.ended) != 0 && g.clock.Sub(began) < 12*time.Hour {
-				t.Errorf("another's ended: %v", other.ended)
+				t.Errorf("the grant of another session ended: %v", other.ended)
 			}
 		})
 	}
 }
 
 // A registration gives the browser another session id. Everything opened before continues.
-func TestHoldersMoveToTheNextId(t *testing.T) {
+func TestHoldersMoveToTheNextID(t *testing.T) {
 	g := newGate(t)
 	who := g.admin()
 	l := &life{standing: who.Standing(label, true, nil)}
 	if g.Hold(l) != "" {
-		t.Fatal("it does not begin")
+		t.Fatal("Hold refuses a valid grant")
 	}
 	next, err := g.GrantAttendee(who, label, "lin", "Lin", 0)
 	if err != nil {
@@ -207,22 +207,22 @@ func TestHoldersMoveToTheNextId(t *testing.T) {
 	after := g.identify(next.Cookie, "")
 	g.clock = g.clock.Add(time.Minute)
 	if gone, _, _ := g.Sessions.Use(who.SessionID); gone.Admin(0) != nil {
-		t.Fatal("the earlier id is still good")
+		t.Fatal("the earlier id is still valid")
 	}
 	if g.Sweep(); len(l.ended) != 0 {
-		t.Errorf("it ended with the earlier id: %v", l.ended)
+		t.Errorf("the grant ended with the earlier id: %v", l.ended)
 	}
 	if err := g.End(&after); err != nil || len(l.ended) != 1 {
-		t.Errorf("it outlives the logout: %v, %v", l.ended, err)
+		t.Errorf("the grant did not end with the logout: %v, %v", l.ended, err)
 	}
 }
 
-func TestALaterGrantOfTheSameAttendeeCarriesOn(t *testing.T) {
+func TestALaterGrantOfTheSameAttendeeKeepsHolders(t *testing.T) {
 	g := newGate(t)
 	who := g.attendee()
 	l := &life{standing: who.Standing(label, false, nil)}
 	if g.Hold(l) != "" {
-		t.Fatal("it does not begin")
+		t.Fatal("Hold refuses a valid grant")
 	}
 	g.clock = g.clock.Add(6 * time.Hour)
 	next, err := g.GrantAttendee(who, label, "lin", "Lin", 0) // rejoined with the code
@@ -232,7 +232,7 @@ func TestALaterGrantOfTheSameAttendeeCarriesOn(t *testing.T) {
 	who = g.identify(next.Cookie, "")
 	g.clock = g.clock.Add(7 * time.Hour)
 	if g.Sweep(); len(l.ended) != 0 {
-		t.Errorf("it ended: %v", l.ended)
+		t.Errorf("the grant ended although the attendee has another: %v", l.ended)
 	}
 	other, err := g.GrantAttendee(who, label, "another", "Max", 0)
 	if err != nil {
@@ -241,11 +241,11 @@ func TestALaterGrantOfTheSameAttendeeCarriesOn(t *testing.T) {
 	g.identify(other.Cookie, "")
 	g.clock = g.clock.Add(time.Minute) // the last of the id before
 	if g.Sweep(); len(l.ended) != 1 {
-		t.Errorf("on an expired grant it goes on: %v", l.ended)
+		t.Errorf("the grant did not end with the last of the attendee: %v", l.ended)
 	}
 }
 
-func TestACallerWhoLoggedOutMeanwhileIsNobody(t *testing.T) {
+func TestACallerWhoLoggedOutIsUnknown(t *testing.T) {
 	g := newGate(t)
 	who := g.admin()
 	knows := func(who *Identity) bool {
@@ -253,13 +253,13 @@ func TestACallerWhoLoggedOutMeanwhileIsNobody(t *testing.T) {
 		return known && err == nil
 	}
 	if !knows(&who) || !who.Admin() || !who.Known() {
-		t.Fatal("the caller is nobody")
+		t.Fatal("a logged-in caller is unknown")
 	}
 	if err := g.End(&who); err != nil {
 		t.Fatal(err)
 	}
 	if knows(&who) || who.Admin() || who.Known() {
-		t.Error("the caller is still somebody")
+		t.Error("a caller who logged out is still known")
 	}
 	robot := g.robot()
 	if g.tokens = (&settings.View{}); knows(&robot) {
@@ -267,11 +267,11 @@ func TestACallerWhoLoggedOutMeanwhileIsNobody(t *testing.T) {
 	}
 }
 
-func TestADeviceIsOfOneAccountAndEnds(t *testing.T) {
+func TestADeviceCookieBelongsToOneAccountAndExpires(t *testing.T) {
 	g := newGate(t)
 	cookie, expires, err := g.Signer.Device("d")
 	if err != nil || g.Signer.DeviceID(cookie) != "d" || expires.Sub(g.clock) != 180*24*time.Hour {
-		t.Fatalf("%q until %v, %v", g.Signer.DeviceID(cookie), expires, err)
+		t.Fatalf("the device is %q until %v, %v", g.Signer.DeviceID(cookie), expires, err)
 	}
 	now := func() time.Time { return g.clock }
 	for name, account := range map[string][]byte{
@@ -279,39 +279,39 @@ func TestADeviceIsOfOneAccountAndEnds(t *testing.T) {
 		"another cut": Account(secret, "adminp", "assword"), "another secret": Account(secret+"x", "admin", "password"),
 	} {
 		if NewSigner(secret, account, now).DeviceID(cookie) != "" {
-			t.Errorf("%s: it still marks the device", name)
+			t.Errorf("%s: the cookie still identifies the device", name)
 		}
 	}
 	session, _ := g.Signer.Cookie("s", expires)
 	if g.Signer.DeviceID(session) != "" {
-		t.Error("a session passes as a device")
+		t.Error("a session cookie is accepted as a device cookie")
 	}
 	if _, err := g.Signer.SessionID(cookie); err == nil {
-		t.Error("a device passes as a session")
+		t.Error("a device cookie is accepted as a session cookie")
 	}
 	g.clock = expires.Add(time.Second)
 	if g.Signer.DeviceID(cookie) != "" {
-		t.Error("it marks the device for ever")
+		t.Error("an expired cookie still identifies the device")
 	}
 }
 
-func TestEachFailureMakesTheNextAnswerSlower(t *testing.T) {
+func TestEachFailureDelaysTheNextResponse(t *testing.T) {
 	g := newGate(t)
 	var nobody Identity
 	a := g.Failures.Attempt(&nobody, "", "192.0.2.1", "admin")
 	var last time.Duration
 	for i := range 20 {
 		if w := a.Wait(); w != 0 {
-			t.Fatalf("failure %d must wait %v", i, w)
+			t.Fatalf("failure %d must wait for %v", i, w)
 		}
 		delay := a.Failed()
 		if delay < last || i == 1 && delay <= last || delay > maxSlowLogin {
-			t.Errorf("failure %d takes %v after %v", i, delay, last)
+			t.Errorf("failure %d is delayed by %v, the previous one by %v", i, delay, last)
 		}
 		last = delay
 	}
 	if a.Wait() == 0 || last != maxSlowLogin {
-		t.Errorf("after 20 the wait is %v, the last took %v", a.Wait(), last)
+		t.Errorf("after 20 failures the wait is %v, the last delay was %v", a.Wait(), last)
 	}
 	who := g.admin()
 	for name, b := range map[string]Attempt{
@@ -319,13 +319,13 @@ func TestEachFailureMakesTheNextAnswerSlower(t *testing.T) {
 		"a device": g.Failures.Attempt(&nobody, "d", "192.0.2.1", "admin"), "a session": g.Failures.Attempt(&who, "", "192.0.2.1", "admin"),
 	} {
 		if b.Wait() != 0 {
-			t.Errorf("%s waits as well", name)
+			t.Errorf("an attempt from %s has to wait, too", name)
 		}
 	}
 }
 
 // A cookie removed from the cache is verified again, and stays valid.
-func TestForgettingEndsNothing(t *testing.T) {
+func TestClearingTheCacheEndsNoSession(t *testing.T) {
 	g := newGate(t)
 	issued, err := g.GrantAdmin(Identity{}, Login{Name: "Grace"})
 	if err != nil {
@@ -334,10 +334,10 @@ func TestForgettingEndsNothing(t *testing.T) {
 	before := g.identify(issued.Cookie, "")
 	g.Forget()
 	if g.cache.new != nil || g.cache.old != nil {
-		t.Error("something is kept")
+		t.Error("the cache still has cookies")
 	}
 	if after := g.identify(issued.Cookie, ""); !after.Admin() || after.SessionID != before.SessionID {
-		t.Errorf("%+v", after)
+		t.Errorf("after clearing the cache the caller is %+v", after)
 	}
 }
 
@@ -352,26 +352,26 @@ func TestUnknownGrantsEndNothing(t *testing.T) {
 	}
 	g.unknown = durable.ErrUnavailable
 	if _, bad, err := g.Identify(nil, "Bearer atl_token"); bad || !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("a caller is a bad one: %v, %v", bad, err)
+		t.Errorf("while tokens are unknown, Identify returned bad %v, %v", bad, err)
 	}
 	if known, err := g.Knows(&robot, true); known || err == nil {
-		t.Errorf("a caller is known: %v, %v", known, err)
+		t.Errorf("while tokens are unknown, Knows returned %v, %v", known, err)
 	}
 	if g.Sweep(); len(l.ended) != 0 {
-		t.Errorf("a sweep ends what may stand: %v", l.ended)
+		t.Errorf("while tokens are unknown, a sweep ended %v", l.ended)
 	}
 	if ended := g.Hold(&life{standing: robot.Standing(label, true, nil)}); ended != Unknown {
-		t.Errorf("what begins is told %q", ended)
+		t.Errorf("while tokens are unknown, Hold returned %q", ended)
 	}
 	g.unknown, g.tokens = nil, &settings.View{}
 	if g.Sweep(); len(l.ended) != 1 || l.ended[0] != Over {
-		t.Errorf("the next sweep ends %v", l.ended)
+		t.Errorf("the next sweep ended %v", l.ended)
 	}
 }
 
 // If a caller has several grants, one valid grant is enough. The caller must not be refused while
 // one of them is unknown.
-func TestTheStrongestGrantIsNotDeniedWhileOneIsUnknown(t *testing.T) {
+func TestAnUnknownGrantIsNotARefusal(t *testing.T) {
 	g := newGate(t)
 	who := g.attendee()
 	for name, tc := range map[string]struct {
@@ -383,7 +383,7 @@ func TestTheStrongestGrantIsNotDeniedWhileOneIsUnknown(t *testing.T) {
 	} {
 		_, ok, err := who.Strongest("admin", label, true, func(string) (bool, error) { return tc.there, tc.unknown })
 		if ok != tc.ok || !errors.Is(err, tc.unknown) {
-			t.Errorf("%s: %v, %v", name, ok, err)
+			t.Errorf("%s: Strongest returned %v, %v", name, ok, err)
 		}
 	}
 	i, err := g.GrantAttendee(who, "other", "lin", "Lin", 0)
@@ -398,6 +398,6 @@ func TestTheStrongestGrantIsNotDeniedWhileOneIsUnknown(t *testing.T) {
 		return false, durable.ErrUnavailable
 	})
 	if !ok || err != nil {
-		t.Errorf("one that stands: %v, %v", ok, err)
+		t.Errorf("with one valid grant Strongest returned %v, %v", ok, err)
 	}
 }

@@ -7,26 +7,26 @@ import (
 
 // A verified cookie is cached for some time. A client that sends many cookies does not use more
 // memory.
-func TestCookiesAreBelievedForAWhile(t *testing.T) {
+func TestTheCookieCacheIsBoundedInSizeAndTime(t *testing.T) {
 	var c sessionCache
 	for i := range 3*cacheSize + 1 {
 		c.put(fmt.Sprint(i), &verified{sid: "session", at: 1000})
 	}
 	if n := len(c.new) + len(c.old); n > 2*cacheSize {
-		t.Errorf("%d are kept", n)
+		t.Errorf("%d cookies are cached", n)
 	}
 	for _, cookie := range []string{fmt.Sprint(3 * cacheSize), fmt.Sprint(3*cacheSize - 1)} { // of the new ones, and of the old
 		if v := c.get([]byte(cookie), 1000+cacheFor-1); v == nil || v.sid != "session" {
-			t.Errorf("%s is not known", cookie)
+			t.Errorf("the cookie %s is not cached", cookie)
 		}
 		if c.get([]byte(cookie), 1000+cacheFor) != nil {
-			t.Errorf("%s is believed for too long", cookie)
+			t.Errorf("the cookie %s is cached for too long", cookie)
 		}
 	}
 	c.forget()
 	for _, cookie := range []string{fmt.Sprint(3 * cacheSize), fmt.Sprint(3*cacheSize - 1)} {
 		if c.get([]byte(cookie), 1000) != nil {
-			t.Errorf("%s is not forgotten", cookie)
+			t.Errorf("the cookie %s is still cached after forget", cookie)
 		}
 	}
 }

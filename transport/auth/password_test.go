@@ -10,14 +10,14 @@ import (
 	"atelier/actors/durable"
 )
 
-func TestAPasswordMatchesItsHashAlone(t *testing.T) {
+func TestAPasswordMatchesOnlyItsHash(t *testing.T) {
 	c := NewPasswordComputer()
 	hash, err := c.Hash("correct horse battery", false)
 	if err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Fatal(hash, err)
 	}
 	if again, _ := c.Hash("correct horse battery", false); again == hash {
-		t.Error("two hashes of a password are the same")
+		t.Error("two hashes of one password are equal")
 	}
 	for _, tc := range []struct {
 		password, hash string
@@ -29,15 +29,15 @@ func TestAPasswordMatchesItsHashAlone(t *testing.T) {
 		before := c.Computed()
 		got, err := c.Matches(tc.password, tc.hash, true)
 		if got != tc.want || err != nil {
-			t.Errorf("%q with %q: %v, %v", tc.password, tc.hash, got, err)
+			t.Errorf("Matches(%q, %q) = %v, %v", tc.password, tc.hash, got, err)
 		}
 		if c.Computed() != before+1 {
-			t.Errorf("%q with %q: %d computations", tc.password, tc.hash, c.Computed()-before)
+			t.Errorf("Matches(%q, %q) made %d computations, want 1", tc.password, tc.hash, c.Computed()-before)
 		}
 	}
 	for _, bad := range []string{"x", prefix, prefix + "AAAA$AAAA", strings.Replace(hash, "t=2", "t=1", 1)} {
 		if _, err := c.Matches("correct horse battery", bad, false); !errors.Is(err, durable.ErrCorrupt) {
-			t.Errorf("%q: %v", bad, err)
+			t.Errorf("the hash %q: %v, want ErrCorrupt", bad, err)
 		}
 	}
 }
@@ -51,16 +51,16 @@ func TestInvalidPasswordsAreRefused(t *testing.T) {
 	} {
 		err := CheckPassword("password", password, "ann@example.org")
 		if wrong == "" && err != nil || wrong != "" && (err == nil || !strings.Contains(err.Error(), wrong)) {
-			t.Errorf("%q: %v", password, err)
+			t.Errorf("CheckPassword(%q) = %v", password, err)
 		}
 	}
 }
 
 // A flood of unknown browsers is refused above a limit. Known browsers are not locked out.
-func TestAFloodIsBounded(t *testing.T) {
+func TestAFloodOfUnknownBrowsersIsBounded(t *testing.T) {
 	c := NewPasswordComputer()
 	if all := cap(c.known.places) + cap(c.strangers.places); all > 2*runtime.GOMAXPROCS(0) || cap(c.known.places) == 0 {
-		t.Errorf("%d are computed at once", all)
+		t.Errorf("%d computations can run at a time", all)
 	}
 	for range cap(c.strangers.places) {
 		c.strangers.places <- struct{}{} // all workers are busy
@@ -74,11 +74,11 @@ func TestAFloodIsBounded(t *testing.T) {
 	}
 	for c.strangers.queued.Load() < waiting { // until all are queued
 		if _, err := c.Matches("a password of nobody", "", true); err != nil {
-			t.Fatal("who is known is kept out:", err)
+			t.Fatal("a known browser is refused:", err)
 		}
 	}
 	if _, err := c.Matches("one too many", "", false); !errors.Is(err, ErrBusy) {
-		t.Errorf("one too many: %v", err)
+		t.Errorf("one browser too many: %v, want ErrBusy", err)
 	}
 	for range cap(c.strangers.places) {
 		<-c.strangers.places
@@ -87,7 +87,7 @@ func TestAFloodIsBounded(t *testing.T) {
 	close(busy)
 	for err := range busy {
 		if err != nil {
-			t.Error("one who waited:", err)
+			t.Error("a waiting browser:", err)
 		}
 	}
 }

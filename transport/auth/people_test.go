@@ -45,7 +45,7 @@ func (g *gate) staff() (ada, bob, eve *people.Person) {
 
 // A person's rights depend on the role, and end with the record. The other grants of the browser
 // stay.
-func TestPeopleActWhileTheirRecordStands(t *testing.T) {
+func TestPeopleActWhileTheirRecordIsValid(t *testing.T) {
 	for name, change := range map[string]func(*gate, *people.Person){
 		"nothing changes": nil,
 		"removed":         func(g *gate, _ *people.Person) { g.know() },
@@ -78,7 +78,7 @@ func TestPeopleActWhileTheirRecordStands(t *testing.T) {
 					t.Errorf("%s, %s, %s: known is %v", name, tc.p.Id, kind, known)
 				}
 				if known, err := g.Knows(&who, true); stands && (!known || err != nil) {
-					t.Errorf("%s, %s, %s: %v, %v", name, tc.p.Id, kind, known, err)
+					t.Errorf("%s, %s, %s: Knows returned %v, %v", name, tc.p.Id, kind, known, err)
 				}
 			}
 			g.know(ada, bob, eve)
@@ -88,7 +88,7 @@ func TestPeopleActWhileTheirRecordStands(t *testing.T) {
 
 // A request in progress is refused once its person is no longer a facilitator. A connection is
 // closed.
-func TestAPersonWhoEndsMeanwhile(t *testing.T) {
+func TestARemovedPersonLosesTheirRightsAtOnce(t *testing.T) {
 	g := newGate(t)
 	ada, _, _ := g.staff()
 	who := g.identify(g.login(Identity{}, ada).Cookie, "")
@@ -98,10 +98,10 @@ func TestAPersonWhoEndsMeanwhile(t *testing.T) {
 	}
 	g.know()
 	if known, err := g.Knows(&who, true); known || err != nil {
-		t.Errorf("it still leads: %v", err)
+		t.Errorf("a removed person is still known, or: %v", err)
 	}
 	if g.Sweep(); len(l.ended) != 1 {
-		t.Errorf("the connection ends: %v", l.ended)
+		t.Errorf("the connection was ended %v, want once", l.ended)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestAHelpersSessionEndsWithTheirTime(t *testing.T) {
 	_, bob, eve := g.staff()
 	for p, want := range map[*people.Person]time.Duration{bob: 8 * time.Hour, eve: time.Hour} {
 		if got := g.login(Identity{}, p).Expires.Sub(g.clock).Round(time.Second); got != want {
-			t.Errorf("%s is in for %v", p.Id, got)
+			t.Errorf("the session of %s ends in %v", p.Id, got)
 		}
 	}
 }
@@ -142,13 +142,13 @@ func TestAnEndedLoginEndsItsConnections(t *testing.T) {
 		}
 	}
 	if len(lives["here"].ended) != 0 || len(lives["elsewhere"].ended) != 1 || len(lives["another's"].ended) != 0 {
-		t.Errorf("ended are %v, %v and %v", lives["here"].ended, lives["elsewhere"].ended, lives["another's"].ended)
+		t.Errorf("ended: here %v, elsewhere %v, another's %v", lives["here"].ended, lives["elsewhere"].ended, lives["another's"].ended)
 	}
 }
 
 // The name of a logged-in facilitator is reserved in that facilitator's codelabs. While the
 // facilitators are unknown, it is reserved in all codelabs.
-func TestNamesOfPeopleAreReservedWhereTheyLead(t *testing.T) {
+func TestNamesOfFacilitatorsAreReservedInTheirCodelabs(t *testing.T) {
 	g := newGate(t)
 	ada, bob, eve := g.staff()
 	g.admin() // Grace
@@ -165,7 +165,7 @@ func TestNamesOfPeopleAreReservedWhereTheyLead(t *testing.T) {
 	want := func(when, codelab string, want ...string) {
 		t.Helper()
 		if got := reserved(codelab); !slices.Equal(got, want) {
-			t.Errorf("%s, in %s: reserved are %q, want %q", when, codelab, got, want)
+			t.Errorf("%s, in %s: the reserved names are %q, want %q", when, codelab, got, want)
 		}
 	}
 	want("at first", label, "Grace", "Ada", "Bob")
@@ -183,38 +183,38 @@ func TestNamesOfPeopleAreReservedWhereTheyLead(t *testing.T) {
 
 // A person's failed logins count for that person alone only if the login is the person's own.
 // Otherwise they count for the address, because people could guess the passwords of others.
-func TestFailuresOfPeopleCountForTheirOwnLogin(t *testing.T) {
+func TestFailedLoginsOfAPersonCountForTheirOwnLogin(t *testing.T) {
 	g := newGate(t)
 	ada, _, _ := g.staff()
 	who := g.identify(g.login(Identity{}, ada).Cookie, "")
 	var nobody Identity
 	own, others := g.Failures.Attempt(&who, "", "192.0.2.1", "ADA"), g.Failures.Attempt(&who, "", "192.0.2.1", "bob")
 	if own == g.Failures.Attempt(&nobody, "", "192.0.2.1", "ADA") || own != g.Failures.Attempt(&who, "", "192.0.2.2", "ada") {
-		t.Error("one's own login counts with an address")
+		t.Error("a failure of one's own login counts for the address")
 	}
 	if others != g.Failures.Attempt(&nobody, "", "192.0.2.1", "bob") {
-		t.Error("another login does not count with the address")
+		t.Error("a failure of another login does not count for the address")
 	}
 }
 
 // A page in a frame acts as an attendee, not as a facilitator.
-func TestAFrameLeadsNothing(t *testing.T) {
+func TestFacilitatorsHaveNoRightsInAFrame(t *testing.T) {
 	g := newGate(t)
 	ada, _, _ := g.staff()
 	attendee, owner, person := g.attendee(), g.admin(), g.identify(g.login(g.attendee(), ada).Cookie, "")
 	for name, who := range map[string]Identity{"the owner": owner.Framed(), "a facilitator": person.Framed()} {
 		if who.Known() || who.Rank() != NoRank || who.Grant(label) != nil {
-			t.Errorf("%s acts in a frame", name)
+			t.Errorf("%s has rights in a frame", name)
 		}
 	}
 	if who := attendee.Framed(); who.Grant(label) == nil {
-		t.Error("an attendee does not act in a frame")
+		t.Error("an attendee has no rights in a frame")
 	}
 }
 
 // A request with side effects sends the token of its session twice: in the header, which another
 // site cannot set, and in the cookie.
-func TestARequestShowsItsSessionsToken(t *testing.T) {
+func TestTheCSRFTokenMustBeInHeaderAndCookie(t *testing.T) {
 	g := newGate(t)
 	who, other := g.admin(), g.admin()
 	right, wrong := who.CSRF(), other.CSRF()
@@ -223,38 +223,38 @@ func TestARequestShowsItsSessionsToken(t *testing.T) {
 		want           bool
 	}{{right, right, true}, {right, "", false}, {"", right, false}, {right, wrong, false}, {wrong, right, false}, {wrong, wrong, false}, {"", "", false}} {
 		if who.ShowsCSRF([]byte(tc.header), []byte(tc.cookie)) != tc.want {
-			t.Errorf("%.3q in the header and %.3q in the cookie count, or do not", tc.header, tc.cookie)
+			t.Errorf("%.3q in the header and %.3q in the cookie: ShowsCSRF is wrong", tc.header, tc.cookie)
 		}
 	}
 	if (&Identity{}).ShowsCSRF(nil, nil) {
-		t.Error("nobody shows a token")
+		t.Error("a caller without a session shows a token")
 	}
 }
 
 // API tokens act as facilitators until they expire. The name of the scheme is case-insensitive.
-func TestAnAPITokenActsUntilItEnds(t *testing.T) {
+func TestAnAPITokenActsUntilItExpires(t *testing.T) {
 	g := newGate(t)
 	g.robot()
 	token := g.tokens.Tokens[0]
 	g.tokens = &settings.View{Tokens: []*settings.ApiToken{{Id: token.Id, SecretHash: token.SecretHash, ExpiresAt: g.clock.Add(time.Hour).UnixMilli()}}}
 	for _, header := range []string{"Bearer atl_token", "bearer atl_token", "BEARER  atl_token"} {
 		if who := g.identify("", header); who.Rank() != Facilitator || who.Person() != "token:robot" {
-			t.Errorf("%q is of rank %v", header, who.Rank())
+			t.Errorf("with %q the rank is %v", header, who.Rank())
 		}
 	}
 	for _, header := range []string{"Bearer atl_other", "Bearer"} {
 		if who, bad, err := g.Identify(nil, header); !bad || err != nil || who.Known() {
-			t.Errorf("%q is taken: %v", header, err)
+			t.Errorf("%q is accepted: %v", header, err)
 		}
 	}
 	g.clock = g.clock.Add(time.Hour)
 	if who, bad, err := g.Identify(nil, "Bearer atl_token"); !bad || err != nil || who.Known() {
-		t.Errorf("it acts when its time is over: %v", err)
+		t.Errorf("an expired token is accepted: %v", err)
 	}
 }
 
 // Leaving a codelab ends only the connections that depend on that grant.
-func TestLeavingEndsWhatLivesOnThatGrant(t *testing.T) {
+func TestLeavingEndsOnlyConnectionsOfThatGrant(t *testing.T) {
 	g := newGate(t)
 	i, err := g.GrantAttendee(g.attendee(), "other", "max", "Max", 0)
 	if err != nil {
@@ -268,19 +268,19 @@ func TestLeavingEndsWhatLivesOnThatGrant(t *testing.T) {
 		}
 	}
 	if err := g.Leave(&who, label); err != nil || len(here.ended) != 1 || len(there.ended) != 0 || len(leading.ended) != 0 {
-		t.Errorf("ended are %v, %v and %v: %v", here.ended, there.ended, leading.ended, err)
+		t.Errorf("ended: here %v, there %v, leading %v; %v", here.ended, there.ended, leading.ended, err)
 	}
 }
 
 // A browser's mark as an attendee belongs to one generation. A new code makes the mark void.
-func TestABrowserIsMarkedAsAnAttendee(t *testing.T) {
+func TestAnAttendeesMarkBelongsToOneGeneration(t *testing.T) {
 	g := newGate(t)
 	mark, _, err := g.Signer.Attendee("lin", 7)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if id, generation := g.Signer.WasAttendee(mark); id != "lin" || generation != 7 {
-		t.Errorf("it is of %q, %d", id, generation)
+		t.Errorf("the mark belongs to %q, generation %d", id, generation)
 	}
 	other, _, err := g.Signer.Device("lin.7")
 	if err != nil {
@@ -288,7 +288,7 @@ func TestABrowserIsMarkedAsAnAttendee(t *testing.T) {
 	}
 	for _, cookie := range []string{"", other, mark + "x"} {
 		if id, _ := g.Signer.WasAttendee(cookie); id != "" {
-			t.Errorf("%.8q marks %q", cookie, id)
+			t.Errorf("the cookie %.8q is a mark of %q", cookie, id)
 		}
 	}
 }

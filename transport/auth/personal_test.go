@@ -10,7 +10,7 @@ func (g *gate) personal(who Identity, p Purpose, leading bool) string {
 	g.t.Helper()
 	secret, expires, ok, err := g.Personal(&who, p, label, leading)
 	if !ok || err != nil || !expires.After(g.clock) {
-		g.t.Fatal("no secret:", ok, err, expires)
+		g.t.Fatal("there is no secret:", ok, err, expires)
 	}
 	return secret
 }
@@ -31,10 +31,10 @@ func TestAPersonalSecretEndsWithItsGrant(t *testing.T) {
 		leading bool
 		end     func(*gate, *Identity)
 	}{
-		"an attendee logs out":  {(*gate).attendee, false, func(g *gate, i *Identity) { _ = g.Authenticator.End(i) }},
-		"an attendee leaves":    {(*gate).attendee, false, func(g *gate, i *Identity) { _ = g.Leave(i, label) }},
-		"an attendee's expires": {(*gate).attendee, false, func(g *gate, _ *Identity) { g.clock = g.clock.Add(12 * time.Hour) }},
-		"one is removed":        {(*gate).attendee, false, func(g *gate, _ *Identity) { g.Sessions.Forget("lin") }},
+		"an attendee logs out":   {(*gate).attendee, false, func(g *gate, i *Identity) { _ = g.Authenticator.End(i) }},
+		"an attendee leaves":     {(*gate).attendee, false, func(g *gate, i *Identity) { _ = g.Leave(i, label) }},
+		"an attendee's expires":  {(*gate).attendee, false, func(g *gate, _ *Identity) { g.clock = g.clock.Add(12 * time.Hour) }},
+		"an attendee is removed": {(*gate).attendee, false, func(g *gate, _ *Identity) { g.Sessions.Forget("lin") }},
 		"another registers in that browser": {(*gate).attendee, false, func(g *gate, i *Identity) {
 			next, err := g.GrantAttendee(*i, label, "max", "Max", 0)
 			if err != nil {
@@ -51,18 +51,18 @@ func TestAPersonalSecretEndsWithItsGrant(t *testing.T) {
 			who := c.who(g)
 			secret := g.personal(who, Git, c.leading)
 			if !g.good(Git, secret) || g.good(Check, secret) || g.good(Git, secret[:len(secret)-2]) || g.good(Git, secret[len(PersonalPrefix):]) {
-				t.Error("it is not good for exactly what it was made for")
+				t.Error("the secret is not valid for exactly its purpose")
 			}
 			c.end(g, &who)
 			if g.good(Git, secret) {
-				t.Error("it outlives its grant")
+				t.Error("the secret is valid after the end of its grant")
 			}
 		})
 	}
 }
 
 // The browser's session id changes when its user registers elsewhere.
-func TestAPersonalSecretStaysGoodWhenTheSessionGoesOn(t *testing.T) {
+func TestAPersonalSecretSurvivesTheNextSessionID(t *testing.T) {
 	g := newGate(t)
 	who := g.attendee()
 	secret := g.personal(who, Check, false)
@@ -73,12 +73,12 @@ func TestAPersonalSecretStaysGoodWhenTheSessionGoesOn(t *testing.T) {
 	g.identify(i.Cookie, "")
 	g.clock = g.clock.Add(time.Hour) // the first id is no longer valid
 	if !g.good(Check, secret) {
-		t.Error("it ended with the session id")
+		t.Error("the secret ended with the session id")
 	}
 }
 
 // A facilitator who is also registered gets an attendee's secret, without a facilitator's rights.
-func TestAnAttendeesSecretLeadsNothing(t *testing.T) {
+func TestAnAttendeesSecretHasNoFacilitatorRights(t *testing.T) {
 	g := newGate(t)
 	i, err := g.GrantAttendee(g.admin(), label, "lin", "Lin", 0)
 	if err != nil {
@@ -87,14 +87,14 @@ func TestAnAttendeesSecretLeadsNothing(t *testing.T) {
 	both := g.identify(i.Cookie, "")
 	id, _, ok, err := g.IdentifyPersonal(Git, g.personal(both, Git, false))
 	if !ok || err != nil || id.Admin() || id.Leads(label) || id.Grant(label) == nil || id.Grant(label).AttendeeID != "lin" {
-		t.Error("it leads, or is nobody's:", ok, err)
+		t.Error("the secret has facilitator rights, or no attendee:", ok, err)
 	}
 	if id, _, ok, _ = g.IdentifyPersonal(Git, g.personal(both, Git, true)); !ok || !id.Admin() {
-		t.Error("the other does not lead")
+		t.Error("the facilitator's secret has no facilitator rights")
 	}
 	robot := g.robot()
 	if _, _, ok, _ := g.Personal(&robot, Git, label, true); ok {
-		t.Error("an API token is a secret itself")
+		t.Error("an API token gets a personal secret")
 	}
 	attendee, admin := g.attendee(), g.admin()
 	for name, tc := range map[string]struct {

@@ -56,18 +56,18 @@ func three(t *testing.T, at func(i int, o *Options)) (buses [3]durable.Bus, stop
 	return buses, stopC
 }
 
-func TestConforms(t *testing.T) {
+func TestTheBusSatisfiesItsContract(t *testing.T) {
 	bustest.Run(t, func(t *testing.T) ([3]durable.Bus, func()) { return three(t, nil) })
 }
 
-func TestConformsOverTLS(t *testing.T) {
+func TestTheBusSatisfiesItsContractOverTLS(t *testing.T) {
 	conf := authority(t)
 	bustest.Run(t, func(t *testing.T) ([3]durable.Bus, func()) {
 		return three(t, func(_ int, o *Options) { o.TLS = conf() })
 	})
 }
 
-func TestConformsOverANATSElsewhere(t *testing.T) {
+func TestTheBusSatisfiesItsContractOnAnExternalNATS(t *testing.T) {
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, Username: "u", Password: "p"})
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func authority(t *testing.T) func() *tls.Config {
 }
 
 // Messages without the secret are ignored, and their sender cannot become a node.
-func TestStrangersAreNotHeard(t *testing.T) {
+func TestMessagesOfStrangersAreIgnored(t *testing.T) {
 	addrs := bustest.Addresses(t, 2)
 	var logged lockedBuffer
 	log := slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -133,7 +133,7 @@ func TestStrangersAreNotHeard(t *testing.T) {
 	stranger.Request("a", "x", nil, 300*time.Millisecond, func(_ []byte, e error) { err = e; close(done) })
 	<-done
 	if err == nil {
-		t.Error("a stranger was answered")
+		t.Error("a stranger's request was answered")
 	}
 	if n := a.Stats().Routes; n != 0 {
 		t.Errorf("%d strangers are connected", n)
@@ -173,13 +173,13 @@ func TestStrangersAreNotHeard(t *testing.T) {
 	out.Request("in", "x", nil, 200*time.Millisecond, func(_ []byte, e error) { err = e; close(done) })
 	<-done
 	if !errors.Is(err, durable.ErrTimeout) {
-		t.Errorf("a stranger got %v", err)
+		t.Errorf("a stranger's request returned %v, want ErrTimeout", err)
 	}
 	done = make(chan struct{})
 	friend.Request("in", "x", nil, 20*time.Second, func([]byte, error) { close(done) })
 	<-done
 	if from := <-heard; from != "friend" || len(heard) > 0 {
-		t.Errorf("%s was heard", from)
+		t.Errorf("a message of %s was received", from)
 	}
 }
 
@@ -208,35 +208,35 @@ func TestPartsAreBounded(t *testing.T) {
 	ann, bob := session{1}, session{2}
 	a.add("s", ann, part{first: 1, count: 2, data: []byte("be")}, now)
 	if _, _, fits := a.add("s", ann, part{first: 1, count: 2, data: []byte("twice")}, now); fits {
-		t.Error("a part was taken twice")
+		t.Error("a part was accepted twice")
 	}
 	a.add("s", bob, part{first: 1, count: 2, data: []byte("another's")}, now)
 	if data, whole, _ := a.add("s", ann, part{first: 1, number: 1, count: 2, data: []byte("gun")}, now); !whole || string(data) != "begun" {
-		t.Errorf("%q, %v", data, whole)
+		t.Errorf("the message is %q, complete: %v", data, whole)
 	}
 	for first := range uint64(3 * maxParts) {
 		a.add("s", ann, part{first: first, count: 2, data: piece}, now)
 	}
 	if a.bytes > maxOpen {
-		t.Errorf("%d bytes are kept", a.bytes)
+		t.Errorf("parts of %d bytes are kept", a.bytes)
 	}
 	a.forget(now.Add(openFor + 1))
 	for first := range uint64(1 << 15) { // empty parts
 		a.add("s", ann, part{first: first, count: maxParts}, now)
 	}
 	if len(a.open) > maxOpen/maxParts/partOverhead {
-		t.Errorf("%d empty messages are kept", len(a.open))
+		t.Errorf("%d messages with empty parts are kept", len(a.open))
 	}
 	a.forget(now.Add(openFor + 1))
 	if len(a.open) != 0 || a.bytes != 0 {
-		t.Errorf("%d messages of %d bytes are kept", len(a.open), a.bytes)
+		t.Errorf("after the timeout %d messages of %d bytes are kept", len(a.open), a.bytes)
 	}
 }
 
-func TestNamesOfNodes(t *testing.T) {
+func TestCheckNode(t *testing.T) {
 	for name, good := range map[string]bool{"node-1": true, "": false, "a.b": false, "a*": false, strings.Repeat("n", 65): false} {
 		if err := CheckNode(name); (err == nil) != good {
-			t.Errorf("%q: %v", name, err)
+			t.Errorf("CheckNode(%q) = %v", name, err)
 		}
 	}
 }
@@ -267,7 +267,7 @@ func TestOnlyPeersAreConnected(t *testing.T) {
 			got := make(chan error, 2)
 			buses[pair[0]].Request(names[pair[1]], "x", nil, time.Minute, func(_ []byte, err error) { got <- err })
 			if err := <-got; !errors.Is(err, durable.ErrNobody) {
-				t.Fatalf("%s reaches %s: %v", names[pair[0]], names[pair[1]], err)
+				t.Fatalf("%s reached %s: the request returned %v, want ErrNobody", names[pair[0]], names[pair[1]], err)
 			}
 			if err := buses[pair[0]].Publish("news", []byte("x")); err != nil {
 				t.Fatal(err)
@@ -285,7 +285,7 @@ func TestOnlyPeersAreConnected(t *testing.T) {
 	}
 	for i, want := range []int{1, 2, 1} {
 		if n := buses[i].(*Bus).Stats().Routes; n != want {
-			t.Errorf("%s is connected to %d", names[i], n)
+			t.Errorf("%s has %d connections", names[i], n)
 		}
 	}
 }

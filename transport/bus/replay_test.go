@@ -159,7 +159,7 @@ func (e *ears) told(t *testing.T, b *Bus, data string) {
 	t.Helper()
 	for until, n := time.Now().Add(20*time.Second), e.count(); e.count() == n; {
 		if time.Now().After(until) {
-			t.Fatal("it is not heard")
+			t.Fatal("no message was received")
 		}
 		if err := b.Publish("x", []byte(data)); err != nil {
 			t.Fatal(err)
@@ -181,12 +181,12 @@ func TestReplayedMessagesAreRejected(t *testing.T) {
 	ears := &ears{}
 	ears.listen(t, b)
 	if got := ask(t, a, "b", "x", plain); got != plain {
-		t.Fatalf("the answer is %q", got)
+		t.Fatalf("the response is %q", got)
 	}
 	ears.told(t, a, plain)
 	large := string(bytes.Repeat([]byte(plain), 3*partBytes/len(plain)))
 	if got := ask(t, a, "b", "x", large); got != large {
-		t.Fatal("a large answer is another")
+		t.Fatal("a large response was changed")
 	}
 	heard := ears.count()
 	recorded := attacker.all()
@@ -202,14 +202,14 @@ func TestReplayedMessagesAreRejected(t *testing.T) {
 		t.Helper()
 		ask(t, a, "b", "y", "") // handled after the attacker's messages
 		if n := ears.count(); n != heard {
-			t.Fatalf("%s: %d messages were heard again: %q", when, n-heard, ears.heard[heard:])
+			t.Fatalf("%s: %d messages were received again: %q", when, n-heard, ears.heard[heard:])
 		}
 		after, more := to.Stats().Rejected, uint64(0)
 		for _, r := range reasons {
 			more += after[r] - before[r]
 		}
 		if more == 0 {
-			t.Errorf("%s: none of %v was counted: %v", when, reasons, after)
+			t.Errorf("%s: no rejection for the reasons %v was counted: %v", when, reasons, after)
 		}
 	}
 
@@ -241,7 +241,7 @@ func TestReplayedMessagesAreRejected(t *testing.T) {
 	attacker.says(recorded, as)
 	nothing("the receiver was restarted", b, before, StaleReceiver)
 	if after := b.Stats().Rejected; after[Late] == before[Late] {
-		t.Error("what was told before the restart was not seen to be so")
+		t.Error("messages from before the restart were not rejected as late")
 	}
 
 	recorded = attacker.all()
@@ -253,7 +253,7 @@ func TestReplayedMessagesAreRejected(t *testing.T) {
 	attacker.says(recorded, as)
 	nothing("the sender was restarted", b, before, UnknownSender)
 	if ears.told(t, a, "still heard"); ears.count() == heard {
-		t.Error("the replay put an earlier session in the place of the present one")
+		t.Error("the replay replaced the current session by an earlier one")
 	}
 
 	b.Close()
@@ -286,12 +286,12 @@ func TestDelayedMessagesAreRejected(t *testing.T) {
 	}
 	ask(t, a, "b", "y", "")
 	if ears.count() > 0 {
-		t.Fatalf("parts of two messages are %q", ears.heard)
+		t.Fatalf("parts of two messages were combined: %q", ears.heard)
 	}
 	say(part{first: 0, number: 1, count: 2, data: []byte(" and its end")})
 	ask(t, a, "b", "y", "")
 	if len(ears.heard) != 1 || ears.heard[0] != "asked x a part 0 and its end" {
-		t.Fatalf("heard %q", ears.heard)
+		t.Fatalf("the receiver got %q, want one request", ears.heard)
 	}
 	a.Close()
 	a = open(t, Options{Node: "a", Secret: "the secret", URL: url})
@@ -299,13 +299,13 @@ func TestDelayedMessagesAreRejected(t *testing.T) {
 	attacker.says([]*nats.Msg{{Subject: to.subject, Reply: to.reply, Data: kept}}, as)
 	ask(t, a, "b", "y", "")
 	if ears.count() != 1 {
-		t.Errorf("heard %q", ears.heard)
+		t.Errorf("after the sender's restart a delayed part was delivered: %q", ears.heard)
 	}
 }
 
 // A request to a restarted receiver is repeated immediately. The refusal shows that the request
 // was not executed.
-func TestARestartedReceiverRefusesWhatWasMeantForTheEarlierOne(t *testing.T) {
+func TestARestartedReceiverRefusesEarlierRequests(t *testing.T) {
 	url := elsewhere(t)
 	a := open(t, Options{Node: "a", Secret: "the secret", URL: url})
 	b := open(t, Options{Node: "b", Secret: "the secret", URL: url})
@@ -319,20 +319,20 @@ func TestARestartedReceiverRefusesWhatWasMeantForTheEarlierOne(t *testing.T) {
 	got := make(chan error, 1)
 	a.ask("b", "x", earlier, []byte("late"), 20*time.Second, func(_ opened, err error) { got <- err })
 	if err := <-got; !errors.Is(err, durable.ErrNobody) {
-		t.Errorf("it was answered with %v", err)
+		t.Errorf("the late request returned %v, want ErrNobody", err)
 	}
 	if ask(t, a, "b", "x", "second"); ears.count() != 2 {
-		t.Errorf("heard %q", ears.heard)
+		t.Errorf("the receiver got %q, want the first and the second request", ears.heard)
 	}
 	// This also holds now that the two sessions know each other.
 	a.ask("b", "x", earlier, []byte("later"), 20*time.Second, func(_ opened, err error) { got <- err })
 	if err := <-got; !errors.Is(err, durable.ErrNobody) || ears.count() != 2 {
-		t.Errorf("it was answered with %v, heard %q", err, ears.heard)
+		t.Errorf("the later request returned %v, received %q", err, ears.heard)
 	}
 }
 
 // Requests during the handshake of two nodes are limited in number, and none is lost.
-func TestRequestsWaitForAGreeting(t *testing.T) {
+func TestRequestsDuringAHandshakeAreBoundedAndKept(t *testing.T) {
 	p := newPeers()
 	for i := range maxWaiting {
 		_, ready, greet, err := p.hold("b", waiting{number: uint64(i), data: []byte("x")})
@@ -341,32 +341,32 @@ func TestRequestsWaitForAGreeting(t *testing.T) {
 		}
 	}
 	if _, _, _, err := p.hold("b", waiting{}); !errors.Is(err, durable.ErrNobody) {
-		t.Errorf("one more: %v", err)
+		t.Errorf("one request too many: %v, want ErrNobody", err)
 	}
 	if _, _, _, err := p.hold("c", waiting{data: make([]byte, maxWaitingBytes+1)}); !errors.Is(err, durable.ErrNobody) {
-		t.Errorf("too large: %v", err)
+		t.Errorf("a request that is too large: %v, want ErrNobody", err)
 	}
 	p.admit("b", session{1}, nil, 0)
 	if all := p.ready("b", session{2}); len(all) != 0 {
-		t.Error("another session is ready")
+		t.Error("requests for another session are released")
 	}
 	if all := p.ready("b", session{1}); len(all) != maxWaiting || all[1].number != 1 {
-		t.Errorf("%d are released", len(all))
+		t.Errorf("%d requests are released", len(all))
 	}
 	if s, ready, _, _ := p.hold("b", waiting{}); !ready || s != (session{1}) {
-		t.Error("it is not ready")
+		t.Error("the session is not ready")
 	}
 	for i := range 2 * maxCandidates {
 		p.offer("b", session{byte(i), byte(i >> 8)})
 	}
 	if len(p.candidates) != maxCandidates {
-		t.Errorf("%d candidates", len(p.candidates))
+		t.Errorf("there are %d candidates", len(p.candidates))
 	}
 }
 
 // Only the session that received a request can respond, and only to the session that sent it.
 // Each part of the response counts once.
-func TestOnlyWhoWasAskedAnswers(t *testing.T) {
+func TestOnlyTheRequestedSessionCanRespond(t *testing.T) {
 	url := elsewhere(t)
 	attacker := newAttacker(t, url)
 	node := func(name string) *Bus { return open(t, Options{Node: name, Secret: "the secret", URL: url}) }
@@ -398,10 +398,10 @@ func TestOnlyWhoWasAskedAnswers(t *testing.T) {
 	}
 	wrong := part{count: 1, data: []byte("wrong")}
 	for what, try := range map[string]func() Rejection{
-		"another node":    func() Rejection { says(c.seal, a.seal.session, wrong); return Unasked },
-		"another session": func() Rejection { says(another, a.seal.session, wrong); return UnknownSender },
-		"for another":     func() Rejection { says(b.seal, session{1}, wrong); return StaleReceiver },
-		"a part twice": func() Rejection {
+		"from another node":    func() Rejection { says(c.seal, a.seal.session, wrong); return Unasked },
+		"from another session": func() Rejection { says(another, a.seal.session, wrong); return UnknownSender },
+		"to another session":   func() Rejection { says(b.seal, session{1}, wrong); return StaleReceiver },
+		"a part sent twice": func() Rejection {
 			m := says(b.seal, a.seal.session, part{first: 9, count: 2})
 			attacker.says([]*nats.Msg{{Subject: reply, Data: m}}, as)
 			return Replayed
@@ -411,18 +411,18 @@ func TestOnlyWhoWasAskedAnswers(t *testing.T) {
 		why := try()
 		ask(t, c, "a", "y", "")
 		if after := a.Stats().Rejected; after[why] != before[why]+1 || len(got) > 0 {
-			t.Errorf("%s: %v, then %v; answered: %v", what, before, after, len(got) > 0)
+			t.Errorf("%s: rejections %v, then %v; answered: %v", what, before, after, len(got) > 0)
 		}
 	}
 	answer([]byte("right"))
 	if s := <-got; s != "right<nil>" {
-		t.Errorf("got %s", s)
+		t.Errorf("the request returned %s", s)
 	}
 }
 
 // Messages of a session before its handshake can be recordings that an earlier session of this
 // node received.
-func TestNothingFromBeforeAGreetingIsHeard(t *testing.T) {
+func TestMessagesFromBeforeAGreetingAreRejected(t *testing.T) {
 	url := elsewhere(t)
 	a := open(t, Options{Node: "a", Secret: "the secret", URL: url})
 	b := open(t, Options{Node: "b", Secret: "the secret", URL: url})
@@ -440,26 +440,26 @@ func TestNothingFromBeforeAGreetingIsHeard(t *testing.T) {
 	ask(t, b, "a", "y", "")
 	known := b.peers.session([]byte("a"), a.seal.session)
 	if known == nil {
-		t.Fatal("it does not know the other")
+		t.Fatal("the node does not know the other")
 	}
 	floor := known.window.floor
 	b.greet("a") // b is known already, so this changes nothing
 	ask(t, b, "a", "y", "")
 	if again := b.peers.session([]byte("a"), a.seal.session); again != known {
-		t.Error("a second greeting forgets what was heard")
+		t.Error("a second greeting forgets received messages")
 	}
 	if floor < before {
-		t.Errorf("it hears what is above %d, and %d were said before", floor, before)
+		t.Errorf("messages above %d are accepted, but %d were sent before the greeting", floor, before)
 	}
 }
 
 // Otherwise an attacker could record how an earlier session of a node proved that it was alive,
 // and replay that proof after a newer session has replaced it.
-func TestATokenIsTakenOnce(t *testing.T) {
+func TestATokenIsAcceptedOnce(t *testing.T) {
 	p := newPeers()
 	s := session{1}
 	token := p.offer("b", s)
 	if !p.redeem("b", s, token[:]) || p.redeem("b", s, token[:]) {
-		t.Error("a token is taken twice, or never")
+		t.Error("a token is accepted twice, or never")
 	}
 }

@@ -48,49 +48,49 @@ func opens(t testing.TB, k keys, subject, reply string, message []byte) (e envel
 
 // A message is rejected without revealing its content if it was changed in transit, or if its
 // subject, reply subject or cluster is another one.
-func TestChangedMessagesAreNone(t *testing.T) {
+func TestChangedMessagesAreRejected(t *testing.T) {
 	k, s := testSealer(t, "secret", "cluster", "a")
 	to := address{"subject", "reply", session{7}}
 	whole := s.sealed(t, to, part{first: 7, number: 1, count: 2, data: []byte("the data")})
 	e, p, ok := opens(t, k, "subject", "reply", whole)
 	if !ok || string(e.node) != "a" || e.sender != s.session || e.receiver != to.receiver || string(p.data) != "the data" || p.first != 7 || p.number != 1 || p.count != 2 {
-		t.Fatalf("%+v, %+v, %v", e, p, ok)
+		t.Fatalf("the opened message is %+v, %+v, %v", e, p, ok)
 	}
 	for i := range whole {
 		for bit := range 8 {
 			changed := bytes.Clone(whole)
 			changed[i] ^= 1 << bit
 			if _, _, ok := opens(t, k, "subject", "reply", changed); ok {
-				t.Errorf("bit %d of byte %d may be anything", bit, i)
+				t.Errorf("with bit %d of byte %d changed, the message is accepted", bit, i)
 			}
 		}
 		if _, _, ok := opens(t, k, "subject", "reply", whole[:i]); ok {
-			t.Errorf("%d bytes are enough", i)
+			t.Errorf("the first %d bytes of the message are accepted", i)
 		}
 	}
 	for what, other := range map[string]address{"subject": {subject: "subjec", reply: "treply"}, "reply": {subject: "subject", reply: "other"}} {
 		if _, _, ok := opens(t, k, other.subject, other.reply, whole); ok {
-			t.Errorf("it was taken with another %s", what)
+			t.Errorf("the message is accepted with another %s", what)
 		}
 	}
 	for what, names := range map[string][2]string{"secret": {"other", "cluster"}, "cluster": {"secret", "other"}} {
 		other, _ := testSealer(t, names[0], names[1], "a")
 		if _, _, ok := opens(t, other, "subject", "reply", whole); ok {
-			t.Errorf("it was taken with another %s", what)
+			t.Errorf("the message is accepted with another %s", what)
 		}
 	}
 	if bytes.Contains(whole, []byte("data")) {
-		t.Error("the data can be read")
+		t.Error("the message contains its data in clear")
 	}
 	again := s.sealed(t, to, part{first: 7, number: 1, count: 2, data: []byte("the data")})
 	if bytes.Equal(whole[len(whole)-tagBytes:], again[len(again)-tagBytes:]) {
-		t.Error("the same content looks the same")
+		t.Error("two messages with the same content have the same tag")
 	}
 }
 
 // In any order of arrival, each serial is accepted once. Serials older than the window are
 // rejected.
-func TestAWindowTakesEachSerialOnce(t *testing.T) {
+func TestAWindowAcceptsEachSerialOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		floor := rapid.Uint64Range(0, 100).Draw(t, "floor")
 		w, taken, top := newWindow(floor), map[uint64]bool{}, floor
@@ -107,7 +107,7 @@ func TestAWindowTakesEachSerialOnce(t *testing.T) {
 				want = Replayed
 			}
 			if got := w.admit(n); got != want {
-				t.Fatalf("%d above %d, at %d: %v, want %v", n, floor, top, got, want)
+				t.Fatalf("serial %d with floor %d and top %d: %v, want %v", n, floor, top, got, want)
 			}
 			if want == accepted {
 				taken[n], top = true, max(top, n)
@@ -128,7 +128,7 @@ func FuzzEnvelopes(f *testing.F) {
 	f.Add([]byte{sealVersion, 255})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if e, _, ok := opens(t, k, "s", "", b); ok && e.sender != s.session {
-			t.Error("a forged message was taken")
+			t.Error("a forged message is accepted")
 		}
 	})
 }

@@ -60,13 +60,13 @@ func TestParse(t *testing.T) {
 		},
 	}
 	if !reflect.DeepEqual(got, want) {
-		t.Fatalf("got\n%+v\nwant\n%+v", got, want)
+		t.Fatalf("Parse returned\n%+v\nwant\n%+v", got, want)
 	}
 }
 
 // Pandoc, MkDocs, Docusaurus and others write the id of a heading after it, and links use that
 // id.
-func TestTheIDBehindAHeadingIsAnAnchorOfItsStep(t *testing.T) {
+func TestTheIDOfAHeadingIsAnAnchorOfItsStep(t *testing.T) {
 	got, err := Parse([]byte("id: x\n# T {#top}\n## One {#first-step}\n[on](#second)\n## Two{#second}\nDuration: 5\n\nb\n## {#no-text}\n## In {#the middle} of\n"), Options{Still: always})
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestTheIDBehindAHeadingIsAnAnchorOfItsStep(t *testing.T) {
 		{"{#no-text}", 0, ""}, {"In {#the middle} of", 0, ""},
 	}
 	if !reflect.DeepEqual(got.Steps, want) {
-		t.Errorf("got\n%q\nwant\n%q", got.Steps, want)
+		t.Errorf("the steps are\n%q\nwant\n%q", got.Steps, want)
 	}
 }
 
@@ -95,13 +95,13 @@ func TestIncludes(t *testing.T) {
 	head := "id: x\n# T\n## S\n"
 	got, err := Parse([]byte(head+"<<a.md>>\nend"), Options{Include: include, Still: always})
 	if err != nil || got.Steps[0].Markdown != "from a\nfrom b\n\nend\n" {
-		t.Fatalf("got %+v, %v", got, err)
+		t.Fatalf("with nested includes Parse returned %+v, %v", got, err)
 	}
 	for line, want := range map[string]string{
 		"<<loop.md>>": "includes itself", "<<none.md>>": "not in the archive",
 	} {
 		if _, err := Parse([]byte(head+line), Options{Include: include, Still: always}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s gave %v, want %q", line, err, want)
+			t.Errorf("Parse with %s returned %v, want %q", line, err, want)
 		}
 	}
 	if _, err := Parse([]byte(head+"<<a.md>>"), Options{Still: always}); err == nil {
@@ -109,7 +109,7 @@ func TestIncludes(t *testing.T) {
 	}
 }
 
-func TestMistakes(t *testing.T) {
+func TestInvalidFilesAreRefused(t *testing.T) {
 	for name, tc := range map[string][2]string{
 		"empty":       {"", "title"},
 		"no id":       {"# T\n## S\n", "id"},
@@ -120,18 +120,18 @@ func TestMistakes(t *testing.T) {
 		"empty step":  {"id: x\n# T\n##\ntext\n", "step 1"},
 	} {
 		if _, err := Parse([]byte(tc[0]), Options{Still: always}); err == nil || !strings.Contains(err.Error(), tc[1]) {
-			t.Errorf("%s: got %v, want %q", name, err, tc[1])
+			t.Errorf("%s: Parse returned %v, want %q", name, err, tc[1])
 		}
 	}
 }
 
-func TestDuration(t *testing.T) {
+func TestParseDuration(t *testing.T) {
 	for in, want := range map[string]int{"5": 5, "5:00": 5, "0:30": 1, "1:00:01": 61, " 0:05:00 ": 5, "0": 0, "x": -1, "": -1, "1:2:3:4": -1, "-1": -1,
 		"5 min": 5, "5m": 5, "7.5": 8, "7,5 min.": 8, "1h": 60, "1h30": 90, "1 h 30 min": 90, "1 hour and 5 minutes": 65, "1.5 hours": 90, "90s": 2, "5 Minutes": 5, "30 sec": 1, "2h 0m 1s": 121,
 		"30 1h": -1, "5m5m": -1, "1m1h": -1, "5 days": -1, "about 5": -1, "1h30m5s1s": -1, "999999h": -1, "5min x": -1, ".": -1} {
 		got, ok := ParseDuration(in)
 		if want < 0 && ok || want >= 0 && (!ok || got != time.Duration(want)*time.Minute) {
-			t.Errorf("%q gave %v, %v", in, got, ok)
+			t.Errorf("ParseDuration(%q) = %v, %v", in, got, ok)
 		}
 	}
 }
@@ -146,11 +146,11 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if got.ID == "" || got.Title == "" || len(got.Steps) == 0 {
-			t.Fatalf("accepted without id, title or step: %+v", got)
+			t.Fatalf("a file without id, title or step was accepted: %+v", got)
 		}
 		for _, s := range got.Steps {
 			if s.Title == "" || s.Duration < 0 || s.Duration%time.Minute != 0 {
-				t.Fatalf("bad step %+v", s)
+				t.Fatalf("invalid step %+v", s)
 			}
 		}
 	})

@@ -30,7 +30,7 @@ func TestFramesAndButtonsBecomeLinks(t *testing.T) {
 	} {
 		got, err := Parse([]byte("id: x\n# T\n## S\n\n"+in+"\n"), Options{Still: always})
 		if err != nil || got.Steps[0].Markdown != want.text || !slices.Equal(got.Lost, want.lost) {
-			t.Errorf("of %q, %v: lost %q\ngot  %q\nwant %q", in, err, got.Lost, got.Steps[0].Markdown, want.text)
+			t.Errorf("%q: %v, lost %q\ngot  %q\nwant %q", in, err, got.Lost, got.Steps[0].Markdown, want.text)
 		}
 	}
 }

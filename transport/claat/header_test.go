@@ -63,7 +63,7 @@ func utf16le(text string) string {
 	return out
 }
 
-func TestErrorsSayWhere(t *testing.T) {
+func TestErrorsContainTheirPosition(t *testing.T) {
 	for file, want := range map[string]string{
 		"---\nsummary: a: b\n---\n# T\n## S\n":                   "line 2, column 11: the header is not YAML: mapping values",
 		"---\ntags: [\nx\n---\n# T\n## S\n":                      "the header is not YAML",
@@ -86,7 +86,7 @@ func TestErrorsSayWhere(t *testing.T) {
 
 // Google Docs writes its pictures after the last step, each some hundred kilobytes. Every step
 // that shows a picture once contained all of it.
-func TestPicturesInTheText(t *testing.T) {
+func TestEmbeddedPicturesAreReplaced(t *testing.T) {
 	const data = "data:image/png;base64,AAAA"
 	var given []string
 	picture := func(data string) (string, error) {
@@ -105,10 +105,10 @@ func TestPicturesInTheText(t *testing.T) {
 		}
 	}
 	if all := strings.Join(given, " "); all != data+"B "+data+"C "+data+" "+data+"D "+data+"E" {
-		t.Errorf("given are %q", given)
+		t.Errorf("the pictures are %q", given)
 	}
 	broken := errors.New("broken")
 	if _, err := Parse([]byte(file), Options{Still: always, Picture: func(string) (string, error) { return "", broken }}); !errors.Is(err, broken) {
-		t.Errorf("got %v", err)
+		t.Errorf("a failing picture: %v, want its error", err)
 	}
 }

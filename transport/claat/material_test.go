@@ -20,7 +20,7 @@ func steps(t *testing.T, text string) []Step {
 
 // A third of the published labs define their links at the end of the file. When the file was
 // split into steps, all but the last step lost theirs.
-func TestDefinitionsComeAlongWithTheStepsThatUseThem(t *testing.T) {
+func TestStepsContainTheLinkDefinitionsThatTheyUse(t *testing.T) {
 	got := steps(t, `## See [the docs][d]
 Read [this][d] and ![a picture][Pic  1] and [mine], [again][d].
 
@@ -51,20 +51,20 @@ https://example.com/m
 		}
 	}
 	if s := got[2].Markdown; strings.Count(s, "/d \"Docs\"") != 1 {
-		t.Errorf("the last step has its definition twice: %s", s)
+		t.Errorf("the definition is not in the last step exactly once: %s", s)
 	}
 	// Text in a paragraph or a code block does not define a link.
 	got = steps(t, "## A\n[x]\n\n## B\ntext\n[x]: /no\n\n```\n[x]: /neither\n```\n")
 	if got[0].Markdown != "[x]\n" {
-		t.Errorf("got %q", got[0].Markdown)
+		t.Errorf("the step is %q", got[0].Markdown)
 	}
 	got = steps(t, "## A\n[x] [y]\n\n## B\n[x]:\nhttps://a/b\n[y]: /l\n  'title'\n")
 	if want := "[x] [y]\n\n[x]: https://a/b\n[y]: /l 'title'\n"; got[0].Markdown != want {
-		t.Errorf("got %q, want %q", got[0].Markdown, want)
+		t.Errorf("the step is %q, want %q", got[0].Markdown, want)
 	}
 }
 
-func TestTextAroundABoxStays(t *testing.T) {
+func TestTextAroundABoxIsKept(t *testing.T) {
 	for in, want := range map[string]string{
 		"> aside positive\n> text\n```go\ncode\n```\n":                            "<aside class=\"positive\">\n\ntext\n\n</aside>\n\n```go\ncode\n```\n",
 		"<aside class=\"negative\">\n\ntext\n\n</aside>\n```\n## code\n```\n":     "<aside class=\"negative\">\n\ntext\n\n</aside>\n\n```\n## code\n```\n",
@@ -78,7 +78,7 @@ func TestTextAroundABoxStays(t *testing.T) {
 	} {
 		got := steps(t, "## S\n"+in)[0]
 		if got.Markdown != want {
-			t.Errorf("of %q\ngot  %q\nwant %q", in, got.Markdown, want)
+			t.Errorf("%q\ngot  %q\nwant %q", in, got.Markdown, want)
 		}
 		if strings.Contains(in, "Duration") && got.Duration != 4*time.Minute {
 			t.Errorf("%q: the duration is %v", in, got.Duration)
@@ -86,7 +86,7 @@ func TestTextAroundABoxStays(t *testing.T) {
 	}
 }
 
-func TestVideosBecomePicturesThatLeadToThem(t *testing.T) {
+func TestVideosBecomeLinkedPictures(t *testing.T) {
 	const picture, page = "https://img.youtube.com/vi/dQw4w9WgXcQ/hqdefault.jpg", "https://www.youtube.com/watch?v=dQw4w9WgXcQ"
 	plain := "[![Video](" + picture + ")](" + page + ")"
 	for in, want := range map[string]string{
@@ -106,7 +106,7 @@ func TestVideosBecomePicturesThatLeadToThem(t *testing.T) {
 		"\\![](https://youtu.be/dQw4w9WgXcQ) and ![](https://youtu.be/dQw4w9WgXcQ": "\\![](https://youtu.be/dQw4w9WgXcQ) and ![](https://youtu.be/dQw4w9WgXcQ",
 	} {
 		if got := steps(t, "## S\n"+in)[0].Markdown; got != want+"\n" {
-			t.Errorf("of %q\ngot  %q\nwant %q", in, got, want)
+			t.Errorf("%q\ngot  %q\nwant %q", in, got, want)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestTextBeforeTheFirstStepIsReported(t *testing.T) {
 		for _, step := range []string{"## One\n", "One\n---\n"} {
 			got, err := Parse([]byte("id: x\n# T\n"+head+"\n\n"+step), Options{Still: always})
 			if err != nil || (len(got.Lost) == 1) != want {
-				t.Errorf("%q before %q: got %+v, %v", head, step, got, err)
+				t.Errorf("%q before %q: %+v, %v", head, step, got, err)
 			}
 		}
 	}
@@ -132,18 +132,18 @@ func TestTextBeforeTheFirstStepIsReported(t *testing.T) {
 func TestHugeFilesAreRefused(t *testing.T) {
 	endless := func(name string) ([]byte, error) { return []byte("<<" + name + "1>>\n<<" + name + "2>>\n"), nil }
 	for name, tc := range map[string][2]string{
-		"steps":     {strings.Repeat("## S\n", maxSteps+1), "more than 200 steps"},
-		"a step":    {"## S\n" + strings.Repeat("é", maxContent+1), "line 4, column 1: step 1 (S) has 100001 characters and may have 50000: the longest part of it is a paragraph, 100001"},
-		"a title":   {"## " + strings.Repeat("[a](", maxHeading/4), "title of step 1 is too long"},
-		"fragments": {"## S\n" + strings.Repeat("<<part>>\n", maxFragments+1), "more than 1000 fragments"},
+		"too many steps":     {strings.Repeat("## S\n", maxSteps+1), "more than 200 steps"},
+		"a step too long":    {"## S\n" + strings.Repeat("é", maxContent+1), "line 4, column 1: step 1 (S) has 100001 characters and may have 50000: the longest part of it is a paragraph, 100001"},
+		"a title too long":   {"## " + strings.Repeat("[a](", maxHeading/4), "title of step 1 is too long"},
+		"too many fragments": {"## S\n" + strings.Repeat("<<part>>\n", maxFragments+1), "more than 1000 fragments"},
 	} {
 		include := func(name string) ([]byte, error) { return nil, nil }
 		if _, err := Parse([]byte("id: x\n# T\n"+tc[0]), Options{Include: include, Still: always}); err == nil || !strings.Contains(err.Error(), tc[1]) {
-			t.Errorf("%s: got %v", name, err)
+			t.Errorf("%s: Parse returned %v", name, err)
 		}
 	}
 	if _, err := Parse([]byte("id: x\n# T\n## S\n<<f>>\n"), Options{Include: endless, Still: always}); err == nil {
-		t.Error("fragments without end were included")
+		t.Error("endless fragments were included")
 	}
 	// Definitions that every step uses do not multiply the size of the file.
 	long := "[a]: /" + strings.Repeat("x", 3*maxContent/4) + "\n"
@@ -157,17 +157,17 @@ func TestHugeFilesAreRefused(t *testing.T) {
 	}
 	for _, text := range []string{strings.Repeat("## S\n[a]\n\n", 3) + "## D\n" + long, "## A\n" + uses.String() + "\n## B\n" + uses.String() + many.String()} {
 		if _, err := Parse([]byte("id: x\n# T\n"+text), Options{Still: always}); err == nil || !strings.Contains(err.Error(), "definitions of links that it refers to") {
-			t.Errorf("got %v", err)
+			t.Errorf("definitions that are too long: %v", err)
 		}
 	}
 	code := "## S\ntext\n\n```\n" + strings.Repeat("code\n", 11_000) + "```\n\nmore\n"
 	if _, err := Parse([]byte("id: x\n# T\n"+code), Options{Still: always}); err == nil || !strings.Contains(err.Error(), "line 6, column 1: step 1 (S)") || !strings.Contains(err.Error(), "a code block") {
-		t.Errorf("a long code block gave %v", err)
+		t.Errorf("a code block that is too long: %v", err)
 	}
 }
 
 // No client waits any longer, so the work ends.
-func TestParsingStopsWhenNobodyWaits(t *testing.T) {
+func TestParsingStopsWhenTheCallerHasLeft(t *testing.T) {
 	left := errors.New("left")
 	asked := 0
 	_, err := Parse([]byte("id: x\n# T\n## S\n"+strings.Repeat("\n", 100_000)), Options{Still: func() error {
@@ -177,12 +177,12 @@ func TestParsingStopsWhenNobodyWaits(t *testing.T) {
 		return nil
 	}})
 	if !errors.Is(err, left) || asked != 4 {
-		t.Errorf("got %v after %d questions", err, asked)
+		t.Errorf("Parse returned %v after asking %d times whether somebody waits", err, asked)
 	}
 }
 
 // The footnotes at the end of a file often belong to all steps.
-func TestFootnotesComeAlongWithTheStepsThatReferToThem(t *testing.T) {
+func TestStepsContainTheFootnotesThatTheyUse(t *testing.T) {
 	got := steps(t, `
 ## A
 One[^1], again[^1].

@@ -9,7 +9,7 @@ import (
 	"atelier/actors/codelab"
 )
 
-func TestASurveyBecomesPollsOfItsStep(t *testing.T) {
+func TestASurveyBecomesPolls(t *testing.T) {
 	const form = "<form>\n<name>How will you\n*use* it?</name>\n<input type=\"radio\" value=\"Only read\">\n<input type=\"radio\" value=\"Read & do\">\n\n" +
 		"<name>What do you know?</name>\n<input type=\"checkbox\" value=\"Go\">\n<input type=\"checkbox\" value=\"Rust\">\n</form>\n"
 	got, err := Parse([]byte("id: x\n# T\n## S\nBefore.\n\n"+form+"\nAfter.\n\n## U\n"+form), Options{Still: always})
@@ -22,7 +22,7 @@ func TestASurveyBecomesPollsOfItsStep(t *testing.T) {
 		}
 		one, two := got.Polls[2*i], got.Polls[2*i+1]
 		if id := strconv.Itoa(i + 1); one.StepId != id || two.StepId != id {
-			t.Errorf("the polls of step %d are of %s and %s", i+1, one.StepId, two.StepId)
+			t.Errorf("the polls of step %d belong to the steps %s and %s", i+1, one.StepId, two.StepId)
 		}
 		if one.Question != "How will you *use* it?" || one.Kind != codelab.PollKind("choice") || !slices.Equal(one.Options, []string{"Only read", "Read & do"}) {
 			t.Errorf("step %d: the first poll is %v", i+1, one)
@@ -32,22 +32,22 @@ func TestASurveyBecomesPollsOfItsStep(t *testing.T) {
 		}
 	}
 	if len(got.Lost) > 0 {
-		t.Errorf("lost are %q", got.Lost)
+		t.Errorf("parts reported as lost: %q", got.Lost)
 	}
 }
 
-func TestACodelabGetsNoMorePollsThanAllowed(t *testing.T) {
+func TestPollsOfSurveysAreBounded(t *testing.T) {
 	form := "<form>\n" + strings.Repeat("<name>Q</name>\n<input value=\"a\">\n<input value=\"b\">\n", codelab.Bounds.Polls+1) + "</form>\n"
 	got, err := Parse([]byte("id: x\n# T\n## S\n"+form), Options{Still: always})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if text := got.Steps[0].Markdown; len(got.Polls) != codelab.Bounds.Polls || strings.Count(text, "**Q**") != 1 || len(got.Lost) != 1 {
-		t.Errorf("%d polls, %q, lost are %q", len(got.Polls), text, got.Lost)
+		t.Errorf("%d polls, text %q, reported as lost: %q", len(got.Polls), text, got.Lost)
 	}
 }
 
-func TestASurveyThatNoPollHoldsIsShownAsTextAndNamed(t *testing.T) {
+func TestASurveyThatCannotBeAPollBecomesText(t *testing.T) {
 	const form = "<form>\n<name>How will you *use* it?</name>\n<input value=\"Only & read\">\n\n<name>Again?</name>\n<input value=\"Yes\">\n</form>\n"
 	const want = "**How will you \\*use\\* it?**\n\n- Only \\& read\n\n**Again?**\n\n- Yes\n"
 	const named = "step 1: a survey that makes no poll is shown as text, which nobody answers"
@@ -59,11 +59,11 @@ func TestASurveyThatNoPollHoldsIsShownAsTextAndNamed(t *testing.T) {
 		t.Errorf("the step is %q", text)
 	}
 	if !slices.Equal(got.Lost, []string{named}) {
-		t.Errorf("lost are %q", got.Lost)
+		t.Errorf("parts reported as lost: %q", got.Lost)
 	}
 }
 
-func TestHiddenElementsAreNamed(t *testing.T) {
+func TestHiddenElementsAreReported(t *testing.T) {
 	for in, want := range map[string]string{
 		"<iframe src=x></iframe>":                  "step 1: <iframe> is not shown",
 		"<div>\n<script>a</script></div>":          "step 1: <script> is not shown",
@@ -74,11 +74,11 @@ func TestHiddenElementsAreNamed(t *testing.T) {
 	} {
 		got, err := Parse([]byte("id: x\n# T\n## S\n"+in+"\n"), Options{Still: always})
 		if lost := strings.Join(got.Lost, ", "); err != nil || lost != want {
-			t.Errorf("%q: lost are %q, %v", in, lost, err)
+			t.Errorf("%q: reported as lost %q, %v", in, lost, err)
 		}
 	}
 	got, err := Parse([]byte("id: x\nfeedback link: https://example.org\ntags: a\n# T\n## S\n"), Options{Still: always})
 	if err != nil || !slices.Equal(got.Lost, []string{`the metadata "feedback link"`}) {
-		t.Errorf("lost are %q, %v", got.Lost, err)
+		t.Errorf("reported as lost: %q, %v", got.Lost, err)
 	}
 }

@@ -29,7 +29,7 @@ func greet(ctx *fasthttp.RequestCtx) {
 
 // Close ends responses in progress. A client that never reads must not prevent a server from
 // stopping.
-func TestClosingCutsOffWhoIsAnswered(t *testing.T) {
+func TestClosingEndsResponsesInProgress(t *testing.T) {
 	data := t.TempDir()
 	begun, ended := make(chan struct{}), make(chan error, 1)
 	s, err := Listen(data, Operations{Backup: func(w io.Writer) error {
@@ -57,11 +57,11 @@ func TestClosingCutsOffWhoIsAnswered(t *testing.T) {
 		t.Error(err)
 	}
 	if err := <-ended; err == nil {
-		t.Error("the backup goes on")
+		t.Error("the backup continued after Close")
 	}
 	close(stuck)
 	if err := <-broke; err == nil {
-		t.Error("the client has a whole backup")
+		t.Error("the client got a complete backup after Close")
 	}
 }
 
@@ -130,7 +130,7 @@ func TestCommandsReachTheServer(t *testing.T) {
 }
 
 // A backup that breaks off must not look complete. A backup that cannot begin returns the reason.
-func TestABackupThatFails(t *testing.T) {
+func TestAFailedBackupReturnsAnError(t *testing.T) {
 	var begins bool
 	c := listen(t, t.TempDir(), Operations{Backup: func(w io.Writer) error {
 		if begins {
@@ -149,15 +149,15 @@ func TestABackupThatFails(t *testing.T) {
 	}
 }
 
-func TestNobodyElseMayConnect(t *testing.T) {
+func TestOnlyTheOwnerCanConnect(t *testing.T) {
 	data := t.TempDir()
 	if _, err := Dial(data); !errors.Is(err, ErrNotRunning) {
-		t.Errorf("without a server: %v", err)
+		t.Errorf("without a server Dial returned %v, want ErrNotRunning", err)
 	}
 	listen(t, data, Operations{})
 	info, err := os.Stat(filepath.Join(data, socketName))
 	if err != nil || info.Mode().Perm()&0o077 != 0 {
-		t.Errorf("%v %v", info.Mode(), err)
+		t.Errorf("the socket has the mode %v, %v", info.Mode(), err)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestListeningChangesNoUmask(t *testing.T) {
 			t.Fatal(err)
 		}
 		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o755 {
-			t.Errorf("a program's file has %v, %v", info.Mode(), err)
+			t.Errorf("a file created meanwhile has the mode %v, %v", info.Mode(), err)
 			break
 		}
 	}
@@ -201,13 +201,13 @@ func TestListeningChangesNoUmask(t *testing.T) {
 }
 
 // A killed server leaves its socket. The next server replaces it.
-func TestASocketThatWasLeftIsReplaced(t *testing.T) {
+func TestALeftoverSocketIsReplaced(t *testing.T) {
 	data := t.TempDir()
 	if err := os.WriteFile(filepath.Join(data, socketName), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Dial(data); !errors.Is(err, ErrNotRunning) {
-		t.Errorf("a socket that was left: %v", err)
+		t.Errorf("with a leftover socket Dial returned %v, want ErrNotRunning", err)
 	}
 	c := listen(t, data, Operations{RotateKeys: func() (string, error) { return "here", nil }})
 	if text, err := c.RotateKeys(); text != "here" || err != nil {
@@ -227,7 +227,7 @@ func TestClosingAtOnceStopsListening(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := Dial(data); !errors.Is(err, ErrNotRunning) {
-			t.Fatalf("after the end: %v", err)
+			t.Fatalf("after Close Dial returned %v, want ErrNotRunning", err)
 		}
 	}
 }

@@ -104,7 +104,7 @@ func TestMembersOfAType(t *testing.T) {
 			A json.RawMessage `json:"a,omitempty" as:"number" null:"true" range:"0..1"`
 			B json.RawMessage `json:"b" as:"string" length:"..3"`
 		}{}, `{"a":{"type":["number","null"],"minimum":0,"maximum":1},"b":{"type":"string","maxLength":3}}`},
-		"defaults that are not those of another body": {struct {
+		"inherited defaults left out": {struct {
 			defaulted `defaults:"false"`
 			B         bool `json:"b" default:"true"`
 		}{}, `{"a":{"type":"integer","minimum":0},"b":{"type":"boolean","default":true}}`},
@@ -135,18 +135,18 @@ func TestRequiredMembers(t *testing.T) {
 		rest `optional:"true"`
 	}](), true)
 	if !reflect.DeepEqual(s.Required, []string{"a", "c"}) || s.Open != true {
-		t.Errorf("%v, %v", s.Required, s.Open)
+		t.Errorf("required %v, open %v", s.Required, s.Open)
 	}
 }
 
 // Draft 7 ignores other keywords next to a reference.
-func TestADescriptionBesideAReference(t *testing.T) {
+func TestADescriptionNextToAReference(t *testing.T) {
 	got, err := json.Marshal(Of(words{}, reflect.TypeFor[struct {
 		A string  `json:"a" is:"Id" doc:"Theirs."`
 		B *string `json:"b" is:"Id" doc:"Theirs."`
 	}](), false).Properties)
 	if want := `{"a":{"allOf":[{"$ref":"#/components/schemas/Id"}],"description":"Theirs."},"b":{"oneOf":[{"$ref":"#/components/schemas/Id"},{"type":"null"}],"description":"Theirs."}}`; err != nil || string(got) != want {
-		t.Errorf("%s, %v", got, err)
+		t.Errorf("the schema is %s, %v", got, err)
 	}
 }
 
@@ -157,12 +157,12 @@ func TestForbiddenMembers(t *testing.T) {
 		B *Forbidden `json:"b,omitempty"`
 	}](), true))
 	if want := `{"type":"object","propertyNames":{"not":{"enum":["a","b"]}},"additionalProperties":true}`; err != nil || string(got) != want {
-		t.Errorf("%s, %v", got, err)
+		t.Errorf("the schema is %s, %v", got, err)
 	}
 }
 
 // A type without a schema is a programming error.
-func TestATypeThatSaysNothing(t *testing.T) {
+func TestATypeWithoutASchemaPanics(t *testing.T) {
 	for _, of := range []any{struct {
 		A func() `json:"a"`
 	}{}, struct {
@@ -175,7 +175,7 @@ func TestATypeThatSaysNothing(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%T is described", of)
+					t.Errorf("the type %T got a schema", of)
 				}
 			}()
 			Of(words{}, reflect.TypeOf(of), false)

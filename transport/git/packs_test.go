@@ -73,7 +73,7 @@ func testPacks(t *testing.T) *Packs {
 	return NewPacks(func() (*os.File, error) { return os.CreateTemp(t.TempDir(), "") })
 }
 
-func TestManyWhoWantTheSameGetOnePack(t *testing.T) {
+func TestEqualRequestsShareOnePack(t *testing.T) {
 	packs := testPacks(t)
 	var all sync.WaitGroup
 	got := make([][]byte, 300)
@@ -94,11 +94,11 @@ func TestManyWhoWantTheSameGetOnePack(t *testing.T) {
 	all.Wait()
 	for _, b := range got {
 		if !bytes.Equal(b, got[0]) || !bytes.HasPrefix(b, []byte("0008NAK\n")) || !bytes.HasSuffix(b, []byte(flush)) {
-			t.Fatalf("one got %.60q", b)
+			t.Fatalf("one response is %.60q", b)
 		}
 	}
 	if n := packs.Made(); n != 1 {
-		t.Errorf("%d packs were made", n)
+		t.Errorf("%d packs were made, want 1", n)
 	}
 	// Another set of branches, or a client with a part of them, gets another pack.
 	for i, r := range []*Repository{testRepository("a", "b", "c", "d"), testRepository("a", "b", "x"), testRepository("a", "b", "c")} {
@@ -108,12 +108,12 @@ func TestManyWhoWantTheSameGetOnePack(t *testing.T) {
 		}
 		content.Close()
 		if n := packs.Made(); n != int64(i+2) {
-			t.Errorf("%d packs were made", n)
+			t.Errorf("%d packs were made so far, want one for each set of branches", n)
 		}
 	}
 }
 
-func TestPacksThatAreReplacedAreClosed(t *testing.T) {
+func TestReplacedPacksAreClosed(t *testing.T) {
 	packs := testPacks(t)
 	branches := []string{"first"}
 	r := testRepository(branches...)
@@ -131,21 +131,21 @@ func TestPacksThatAreReplacedAreClosed(t *testing.T) {
 		content.Close()
 	}
 	if len(packs.packs) != maxPacks || len(packs.order) != maxPacks {
-		t.Errorf("%d packs are kept", len(packs.packs))
+		t.Errorf("%d packs are kept, want maxPacks", len(packs.packs))
 	}
 	held := packs.held.Load()
 	// The pack was replaced, but its reader can continue.
 	if b, err := io.ReadAll(first); err != nil || !bytes.HasPrefix(b, []byte("0008NAK\nPACK")) {
-		t.Errorf("read %.20q %v", b, err)
+		t.Errorf("a reader of a replaced pack read %.20q, %v", b, err)
 	}
 	first.Close()
 	first.Close()
 	if now := packs.held.Load(); now >= held || now != packs.bytes {
-		t.Errorf("%d bytes are held after %d, of packs of %d", now, held, packs.bytes)
+		t.Errorf("after the last reader closed %d bytes are held, before it %d, the kept packs have %d", now, held, packs.bytes)
 	}
 }
 
-func TestAPackThatCannotBeMadeIsTriedAgain(t *testing.T) {
+func TestAFailedPackIsMadeAgain(t *testing.T) {
 	packs := testPacks(t)
 	r := testRepository("a")
 	open := r.Open
@@ -153,7 +153,7 @@ func TestAPackThatCannotBeMadeIsTriedAgain(t *testing.T) {
 	r.Open = func() (code.Repository, error) { return nil, gone }
 	a := answered(t, r, "want "+r.id("a"), flush, "done")
 	if _, _, err := packs.Reader(a); !errors.Is(err, gone) {
-		t.Errorf("the error is %v", err)
+		t.Errorf("Reader returned %v, want the error of Open", err)
 	}
 	r.Open = open
 	content, _, err := packs.Reader(a)
@@ -162,7 +162,7 @@ func TestAPackThatCannotBeMadeIsTriedAgain(t *testing.T) {
 	}
 	content.Close()
 	if held := packs.held.Load(); held != packs.bytes || held == 0 {
-		t.Errorf("%d bytes are held", held)
+		t.Errorf("%d bytes are held, want those of the pack", held)
 	}
 }
 
@@ -170,27 +170,27 @@ func TestAPackThatCannotBeMadeIsTriedAgain(t *testing.T) {
 func TestSnapshotsHaveTheSameCommitsEverywhere(t *testing.T) {
 	r := testRepository("step-1-start", "step-1-end")
 	if got := r.id("step-1-start") + " " + r.id("step-1-end"); got != chainIDs {
-		t.Errorf("the commits are %s", got)
+		t.Errorf("the commits are %s, want chainIDs", got)
 	}
 	longer := testRepository("step-1-start", "step-1-end", "step-2-start")
 	if longer.id("step-1-end") != r.id("step-1-end") {
-		t.Error("what comes after changes what was before")
+		t.Error("a later branch changed the commit of an earlier one")
 	}
 }
 
 const chainIDs = "0f83447b00f24472458fbf9babd59226bddbff64 62d01833d5d6eee2bb2ab4c2e7a9870d1fa46d80"
 
-func TestTheSizeInTheBandIsWhatIsSent(t *testing.T) {
+func TestTheSizeInTheSideBandIsExact(t *testing.T) {
 	const most = maxLine - bandHead
 	for _, n := range []int{0, 1, most - 1, most, most + 1, 3*most - 1, 3 * most, 3*most + 1} {
 		b, err := io.ReadAll(inBand(bytes.NewReader(make([]byte, n))))
 		if err != nil || int64(len(b)) != sizeInBand(int64(n)) {
-			t.Errorf("%d bytes are %d in the band and not %d, %v", n, len(b), sizeInBand(int64(n)), err)
+			t.Errorf("%d bytes have %d bytes in the side band, want %d (%v)", n, len(b), sizeInBand(int64(n)), err)
 		}
 	}
 }
 
-func TestNoMorePacksAreMadeThanThereIsRoomFor(t *testing.T) {
+func TestPacksAreBoundedInSize(t *testing.T) {
 	packs := testPacks(t)
 	packs.most = 1 // each pack replaces the previous one, and is more than twice as large
 	get := func(branches ...string) (io.ReadCloser, error) {
@@ -203,7 +203,7 @@ func TestNoMorePacksAreMadeThanThereIsRoomFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := get("a", "b"); !errors.Is(err, durable.ErrBusy) {
-		t.Errorf("the error is %v", err)
+		t.Errorf("a pack beyond the limit returned %v, want ErrBusy", err)
 	}
 	slow.Close()
 	next, err := get("a", "b")
@@ -212,6 +212,6 @@ func TestNoMorePacksAreMadeThanThereIsRoomFor(t *testing.T) {
 	}
 	next.Close()
 	if held := packs.held.Load(); held != 0 || len(packs.packs) != 0 {
-		t.Errorf("%d bytes are held, %d packs kept", held, len(packs.packs))
+		t.Errorf("after the readers closed %d bytes are held and %d packs kept, want none", held, len(packs.packs))
 	}
 }

@@ -25,25 +25,25 @@ func request(said ...string) []byte {
 }
 
 // A push changes, creates and removes branches. A pack follows unless the push only removes.
-func TestAPushIsRead(t *testing.T) {
+func TestParsePush(t *testing.T) {
 	body := request(one+" "+two+" refs/heads/main\x00report-status side-band-64k agent=git/2", "shallow "+one, none+" "+one+" refs/heads/step-1-end", two+" "+none+" refs/heads/old")
 	in := bytes.NewReader(append(body, "PACK"...))
 	p, err := ParsePush(in)
 	want := []Command{{"main", one, two}, {"step-1-end", "", one}, {"old", two, ""}}
 	if err != nil || !slices.Equal(p.Commands, want) || p.Check() != nil || !p.HasPack() || !slices.Equal(p.Tips(), []string{two, one}) || !p.report || !p.band {
-		t.Errorf("%+v, %v", p, err)
+		t.Errorf("ParsePush returned %+v, %v", p, err)
 	}
 	if rest, _ := io.ReadAll(in); string(rest) != "PACK" {
-		t.Errorf("behind it is %q", rest)
+		t.Errorf("the request is followed by %q, want PACK", rest)
 	}
 	p, err = ParsePush(bytes.NewReader(request(two + " " + none + " refs/heads/old")))
 	if err != nil || p.HasPack() || len(p.Tips()) != 0 || p.report || p.band {
-		t.Errorf("a removal: %+v, %v", p, err)
+		t.Errorf("for a removal ParsePush returned %+v, %v", p, err)
 	}
 }
 
 // A request that no client sends is refused, and so is a change of anything but branches.
-func TestPushesThatAreRefused(t *testing.T) {
+func TestInvalidPushesAreRefused(t *testing.T) {
 	many := func(n int) []byte {
 		var said []string
 		for i := range n {
@@ -55,16 +55,16 @@ func TestPushesThatAreRefused(t *testing.T) {
 		body []byte
 		why  string // "" means that it is accepted
 	}{
-		"500 branches":      {many(500), ""},
-		"501 branches":      {many(501), "at most 500"},
-		"cut off":           {request(one + " " + two + " refs/heads/main")[:60], "cut off"},
-		"without an end":    {bytes.TrimSuffix(request(one+" "+two+" refs/heads/main"), []byte(flush)), "cut off"},
-		"from none to none": {request(none + " " + none + " refs/heads/main"), "Git's format"},
-		"a short id":        {request(one[1:] + " " + two + " refs/heads/main"), "Git's format"},
-		"another alphabet":  {request(strings.Repeat("x", 40) + " " + two + " refs/heads/main"), "Git's format"},
-		"a tag":             {request(one + " " + two + " refs/tags/v1"), "only branches"},
-		"no branch":         {request(one + " " + two + " refs/heads/"), "name"},
-		"a path":            {request(one + " " + two + " refs/heads/../x"), "name"},
+		"500 branches":    {many(500), ""},
+		"501 branches":    {many(501), "at most 500"},
+		"truncated":       {request(one + " " + two + " refs/heads/main")[:60], "cut off"},
+		"without an end":  {bytes.TrimSuffix(request(one+" "+two+" refs/heads/main"), []byte(flush)), "cut off"},
+		"no id at all":    {request(none + " " + none + " refs/heads/main"), "Git's format"},
+		"a short id":      {request(one[1:] + " " + two + " refs/heads/main"), "Git's format"},
+		"not hexadecimal": {request(strings.Repeat("x", 40) + " " + two + " refs/heads/main"), "Git's format"},
+		"a tag":           {request(one + " " + two + " refs/tags/v1"), "only branches"},
+		"no branch":       {request(one + " " + two + " refs/heads/"), "name"},
+		"a path":          {request(one + " " + two + " refs/heads/../x"), "name"},
 	} {
 		p, err := ParsePush(bytes.NewReader(tc.body))
 		if err == nil {
@@ -72,14 +72,14 @@ func TestPushesThatAreRefused(t *testing.T) {
 		}
 		var problem *code.Problem
 		if tc.why == "" && err != nil || tc.why != "" && (!errors.As(err, &problem) || !strings.Contains(err.Error(), tc.why)) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: the error is %v", name, err)
 		}
 	}
 }
 
 // The response to a push reports for each branch that it was changed, or why none was. A reason
 // stays on one line. With a side band, the response has pieces of a size that Git accepts.
-func TestTheAnswerToAPush(t *testing.T) {
+func TestTheReportOfAPush(t *testing.T) {
 	answer := func(able, reason string, unpacked bool) string {
 		t.Helper()
 		p, err := ParsePush(bytes.NewReader(request(one+" "+two+" refs/heads/a\x00"+able, one+" "+none+" refs/heads/b")))
@@ -99,18 +99,18 @@ func TestTheAnswerToAPush(t *testing.T) {
 	} {
 		want := string(request(tc.want...))
 		if got := answer("report-status", tc.reason, tc.unpacked); got != want {
-			t.Errorf("%q is told as %q, not %q", tc.reason, got, want)
+			t.Errorf("the reason %q is reported as %q, want %q", tc.reason, got, want)
 		}
 		if got := answer("report-status side-band-64k", tc.reason, tc.unpacked); got != string(request("\x01"+want)) {
-			t.Errorf("%q is told in the band as %q", tc.reason, got)
+			t.Errorf("the reason %q is reported in the side band as %q", tc.reason, got)
 		}
 		if got := answer("", tc.reason, tc.unpacked); got != "" {
-			t.Errorf("a client that does not ask hears %q", got)
+			t.Errorf("a client without report-status receives %q, want nothing", got)
 		}
 	}
 	long := answer("report-status", strings.Repeat("ä", 600)+"x", true)
 	if !utf8.ValidString(long) || strings.Count(long, "ä") != 1000 {
-		t.Errorf("of a long reason %d characters stay", strings.Count(long, "ä"))
+		t.Errorf("a long reason is cut to %d characters, want 1000", strings.Count(long, "ä"))
 	}
 	var said []string
 	for i := range maxCommands {
@@ -136,6 +136,6 @@ func TestTheAnswerToAPush(t *testing.T) {
 		whole += strings.TrimPrefix(piece, "\x01")
 	}
 	if pieces < 2 || strings.ReplaceAll(whole, "\n", "") != strings.ReplaceAll(string(plain.Report("", true)), "\n", "") {
-		t.Errorf("%d pieces of %d bytes", pieces, len(whole))
+		t.Errorf("the report has %d pieces and %d bytes in them", pieces, len(whole))
 	}
 }

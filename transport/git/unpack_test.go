@@ -75,7 +75,7 @@ func unpackTest(t *testing.T, pack []byte) (*Pushed, error) {
 	})
 }
 
-func TestAPackIsTakenApart(t *testing.T) {
+func TestUnpack(t *testing.T) {
 	hello := blobEntry("hello")
 	chain := nameEntry(idOf("hello"), deltaOf(5, 10, 0x90, 5, 0x90, 5)) // the content twice
 	pack := packed(
@@ -95,14 +95,14 @@ func TestAPackIsTakenApart(t *testing.T) {
 		kind, size, ok := p.Stat(name)
 		content, err := p.Content(name)
 		if kind != code.BlobObject || size != int64(len(want)) || !ok || string(content) != want || err != nil {
-			t.Errorf("%q is %v %d %v %q %v", want, kind, size, ok, content, err)
+			t.Errorf("the object %q has the kind %v, the size %d, present %v, the content %q (%v)", want, kind, size, ok, content, err)
 		}
 	}
 	if _, _, ok := p.Stat(NameOf(code.BlobObject, []byte("elsewhere"))); ok {
-		t.Error("what is here has come")
+		t.Error("an object of the repository is listed as pushed")
 	}
 	if len(p.at) != 6 {
-		t.Errorf("there are %d objects", len(p.at))
+		t.Errorf("the pack contains %d objects, want 6", len(p.at))
 	}
 }
 
@@ -135,52 +135,52 @@ func TestHostilePacksAreRefused(t *testing.T) {
 		pack []byte
 		text string
 	}{
-		"empty":              {nil, "damaged"},
-		"cut off":            {good[:len(good)-1], "damaged"},
-		"only a head":        {good[:12], "damaged"},
-		"another sum":        {damaged(-1), "damaged"},
-		"another content":    {damaged(15), "damaged"},
-		"no pack":            {summed([]byte("PICK\x00\x00\x00\x02\x00\x00\x00\x00")), "damaged"},
-		"another version":    {summed([]byte("PACK\x00\x00\x00\x03\x00\x00\x00\x00")), "damaged"},
-		"fewer than said":    {summed(append(binary.BigEndian.AppendUint32([]byte(packHead), 2), hello...)), "damaged"},
-		"more than said":     {summed(append(binary.BigEndian.AppendUint32([]byte(packHead), 1), append(bytes.Clone(hello), hello...)...)), "damaged"},
-		"too many":           {summed(many), "more than 100000 objects"},
-		"shorter than said":  {packed(entry(code.BlobObject, 6, nil, []byte("hello"))), "damaged"},
-		"longer than said":   {packed(entry(code.BlobObject, 4, nil, []byte("hello"))), "damaged"},
-		"no zlib":            {packed([]byte{3<<4 | 5, 'h', 'e', 'l', 'l', 'o'}), "damaged"},
-		"a broken zlib":      {packed(append(bytes.Clone(hello[:len(hello)-1]), 0)), "damaged"},
-		"too large":          {packed(entry(code.BlobObject, code.MaxFile+1, nil, nil)), "larger than 8 MiB"},
-		"a size without end": {packed(bytes.Repeat([]byte{0xff}, 40)), "damaged"},
-		"a tag":              {packed(entry(4, 1, nil, []byte("x"))), "tags"},
-		"kind 5":             {packed(entry(5, 1, nil, []byte("x"))), "damaged"},
-		"kind 0":             {packed(entry(0, 1, nil, []byte("x"))), "damaged"},
-		"no such base":       {packed(nameEntry(idOf("nothing"), deltaOf(7, 1, 1, 'x'))), "not here"},
-		"no such place":      {packed(hello, placeEntry(1, deltaOf(5, 1, 1, 'x'))), "not here"},
-		"a place of itself":  {packed(hello, placeEntry(0, deltaOf(5, 1, 1, 'x'))), "damaged"},
-		"a place before all": {packed(placeEntry(100, deltaOf(5, 1, 1, 'x'))), "damaged"},
-		"a circle":           {packed(nameEntry(idOf("a"), deltaOf(1, 1, 1, 'b')), nameEntry(idOf("b"), deltaOf(1, 1, 1, 'a'))), "not here"},
-		"another base":       {packed(hello, nameEntry(idOf("hello"), deltaOf(4, 1, 1, 'x'))), "damaged"},
-		"a copy from behind": {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 5, 0x91, 1, 5))), "damaged"},
-		"more than it says":  {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 4, 0x90, 5))), "damaged"},
-		"less than it says":  {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 6, 0x90, 5))), "damaged"},
-		"an insert behind":   {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 6, 6, 'x'))), "damaged"},
-		"an operation 0":     {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 0, 0))), "damaged"},
-		"half a copy":        {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 5, 0xff))), "damaged"},
-		"a delta of no size": {packed(hello, nameEntry(idOf("hello"), []byte{0xff})), "damaged"},
-		"a delta of much":    {packed(hello, nameEntry(idOf("hello"), deltaOf(5, code.MaxFile+1, 0x90, 5))), "larger than 8 MiB"},
-		"a long delta":       {packed(hello, entry(nameDelta, maxDelta+1, idOf("hello"), nil)), "larger than 8 MiB"},
-		"a bomb of deltas":   {packed(bomb...), "more than 256 MiB"},
+		"empty":                           {nil, "damaged"},
+		"truncated":                       {good[:len(good)-1], "damaged"},
+		"only a header":                   {good[:12], "damaged"},
+		"a wrong checksum":                {damaged(-1), "damaged"},
+		"changed content":                 {damaged(15), "damaged"},
+		"a wrong signature":               {summed([]byte("PICK\x00\x00\x00\x02\x00\x00\x00\x00")), "damaged"},
+		"another version":                 {summed([]byte("PACK\x00\x00\x00\x03\x00\x00\x00\x00")), "damaged"},
+		"fewer objects than announced":    {summed(append(binary.BigEndian.AppendUint32([]byte(packHead), 2), hello...)), "damaged"},
+		"more objects than announced":     {summed(append(binary.BigEndian.AppendUint32([]byte(packHead), 1), append(bytes.Clone(hello), hello...)...)), "damaged"},
+		"too many objects":                {summed(many), "more than 100000 objects"},
+		"a shorter object than announced": {packed(entry(code.BlobObject, 6, nil, []byte("hello"))), "damaged"},
+		"a longer object than announced":  {packed(entry(code.BlobObject, 4, nil, []byte("hello"))), "damaged"},
+		"uncompressed data":               {packed([]byte{3<<4 | 5, 'h', 'e', 'l', 'l', 'o'}), "damaged"},
+		"broken compressed data":          {packed(append(bytes.Clone(hello[:len(hello)-1]), 0)), "damaged"},
+		"too large":                       {packed(entry(code.BlobObject, code.MaxFile+1, nil, nil)), "larger than 8 MiB"},
+		"a size without end":              {packed(bytes.Repeat([]byte{0xff}, 40)), "damaged"},
+		"a tag":                           {packed(entry(4, 1, nil, []byte("x"))), "tags"},
+		"kind 5":                          {packed(entry(5, 1, nil, []byte("x"))), "damaged"},
+		"kind 0":                          {packed(entry(0, 1, nil, []byte("x"))), "damaged"},
+		"a missing base":                  {packed(nameEntry(idOf("nothing"), deltaOf(7, 1, 1, 'x'))), "not here"},
+		"no object at the offset":         {packed(hello, placeEntry(1, deltaOf(5, 1, 1, 'x'))), "not here"},
+		"a delta of itself":               {packed(hello, placeEntry(0, deltaOf(5, 1, 1, 'x'))), "damaged"},
+		"an offset before the pack":       {packed(placeEntry(100, deltaOf(5, 1, 1, 'x'))), "damaged"},
+		"a cycle":                         {packed(nameEntry(idOf("a"), deltaOf(1, 1, 1, 'b')), nameEntry(idOf("b"), deltaOf(1, 1, 1, 'a'))), "not here"},
+		"a base of another size":          {packed(hello, nameEntry(idOf("hello"), deltaOf(4, 1, 1, 'x'))), "damaged"},
+		"a copy past the end":             {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 5, 0x91, 1, 5))), "damaged"},
+		"a larger result than announced":  {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 4, 0x90, 5))), "damaged"},
+		"a smaller result than announced": {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 6, 0x90, 5))), "damaged"},
+		"an insert past the end":          {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 6, 6, 'x'))), "damaged"},
+		"an operation 0":                  {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 0, 0))), "damaged"},
+		"a truncated copy":                {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 5, 0xff))), "damaged"},
+		"a delta without a size":          {packed(hello, nameEntry(idOf("hello"), []byte{0xff})), "damaged"},
+		"a delta with a large result":     {packed(hello, nameEntry(idOf("hello"), deltaOf(5, code.MaxFile+1, 0x90, 5))), "larger than 8 MiB"},
+		"a long delta":                    {packed(hello, entry(nameDelta, maxDelta+1, idOf("hello"), nil)), "larger than 8 MiB"},
+		"a bomb of deltas":                {packed(bomb...), "more than 256 MiB"},
 	} {
 		p, err := unpackTest(t, c.pack)
 		var told *code.Problem
 		if p != nil || !errors.As(err, &told) || !strings.Contains(told.Text, c.text) {
-			t.Errorf("%s: %v, want %q", what, err, c.text)
+			t.Errorf("%s: Unpack returned %v, want %q", what, err, c.text)
 		}
 	}
 }
 
 // Results that already exist need no space, but producing them takes just as long.
-func TestDeltasThatGiveTheSameCount(t *testing.T) {
+func TestDeltasWithEqualResultsAreCounted(t *testing.T) {
 	const size = 1 << 20
 	content := strings.Repeat("x", size)
 	same := deltaOf(size, size, 0x80|0x70, 0, 0, size>>16)
@@ -189,11 +189,11 @@ func TestDeltasThatGiveTheSameCount(t *testing.T) {
 		entries = append(entries, nameEntry(idOf(content), same))
 	}
 	if _, err := unpackTest(t, packed(entries[:10]...)); err != nil {
-		t.Errorf("a few of them are refused: %v", err)
+		t.Errorf("10 deltas with the same result are refused: %v", err)
 	}
 	var wrong *code.Problem
 	if _, err := unpackTest(t, packed(entries...)); !errors.As(err, &wrong) || !strings.Contains(wrong.Text, "when it is unpacked") {
-		t.Errorf("the error is %v", err)
+		t.Errorf("Unpack returned %v, want that it is too large", err)
 	}
 }
 
@@ -217,7 +217,7 @@ func FuzzUnpack(f *testing.F) {
 		for name, s := range p.at {
 			content, err := p.Content(name)
 			if err != nil || NameOf(s.kind, content) != name {
-				t.Errorf("%s has %q %v", name, content, err)
+				t.Errorf("the object %s has the content %q, %v", name, content, err)
 			}
 		}
 	})
@@ -229,7 +229,7 @@ func FuzzRequests(f *testing.F) {
 		for _, err := range []error{second(ParseFetch(body)), second(ParsePush(bytes.NewReader(body)))} {
 			var told *code.Problem
 			if err != nil && !errors.As(err, &told) {
-				t.Errorf("%v is not for who asked", err)
+				t.Errorf("the error %v is not a *code.Problem", err)
 			}
 		}
 	})

@@ -12,7 +12,7 @@ import (
 
 // If another node has just admitted a participant and this node has stale data, a refusal is
 // checked again.
-func TestExpiredTokensRefuseNobody(t *testing.T) {
+func TestStaleViewsRefuseNoNewParticipant(t *testing.T) {
 	s := newStage(t)
 	h, err := s.Participants.Get(participant.ID)
 	if err != nil {
@@ -36,10 +36,10 @@ func TestExpiredTokensRefuseNobody(t *testing.T) {
 		return &call{Exchange: httpapi.Alone(ctx, httpapi.Endpoint{}), base: s.bases[0], view: view}
 	}
 	if err := callFrom(nobody).admit("detokenize"); err != nil {
-		t.Errorf("a key that is new: %v", err)
+		t.Errorf("a new key is refused: %v", err)
 	}
 	if err := callFrom(nobody).admit("tokenize"); !errors.Is(err, errScope) {
-		t.Errorf("a scope that it does not have: %v", err)
+		t.Errorf("a scope that a new key lacks returned %v, want errScope", err)
 	}
 	name := "new"
 	c := callFrom(known)
@@ -47,11 +47,11 @@ func TestExpiredTokensRefuseNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := c.receives(); !errors.Is(err, errNotAcked) {
-		t.Errorf("before it has acknowledged: %v", err)
+		t.Errorf("before the acknowledgement receives returned %v, want errNotAcked", err)
 	}
 	do(participant.Acknowledge{ID: c.who.Id, Version: "1"})
 	if err := c.receives(); err != nil {
-		t.Errorf("after it has: %v", err)
+		t.Errorf("after the acknowledgement receives returned %v", err)
 	}
 	c = callFrom(known)
 	if err := c.identify(); err != nil {
@@ -59,6 +59,6 @@ func TestExpiredTokensRefuseNobody(t *testing.T) {
 	}
 	c.view = nobody
 	if p, err := c.named(&identity{AccessToken: &name}); err != nil || p == nil || p.Id != c.who.Id {
-		t.Errorf("an identity that is new: %v, %v", p, err)
+		t.Errorf("for a new identity named returned %v, %v", p, err)
 	}
 }

@@ -12,4 +12,4 @@
 // response is sent. RULES.md contains the rules that are not in the document.
 package handler
 
-//go:generate go test . -run TestTheTableOfRefusalsIsTrue|TestTheFileOfTheDocumentIsFresh -update
+//go:generate go test . -run TestTheTableOfRefusalsIsUpToDate|TestTheDocumentFileIsUpToDate -update

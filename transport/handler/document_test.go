@@ -10,7 +10,7 @@ import (
 
 // The document describes each credential type that the handler inspects, in the order of their
 // list.
-func TestTheDocumentExplainsEveryCredential(t *testing.T) {
+func TestTheDocumentDescribesEveryCredential(t *testing.T) {
 	b := &base{Handler: &Handler{}}
 	b.bases = [2]*base{b, b}
 	var types []string
@@ -18,7 +18,7 @@ func TestTheDocumentExplainsEveryCredential(t *testing.T) {
 		types = append(types, c.Type)
 	}
 	if !slices.Equal(types, credential.Types) {
-		t.Errorf("it explains %v of %v", types, credential.Types)
+		t.Errorf("the document describes the types %v, want %v", types, credential.Types)
 	}
 }
 
@@ -26,7 +26,7 @@ func TestTheDocumentExplainsEveryCredential(t *testing.T) {
 func TestEveryCodeIsExplained(t *testing.T) {
 	for _, r := range refusals {
 		if !slices.Contains(codes(), any(r.code)) {
-			t.Errorf("%s is answered and not in the table", r.code)
+			t.Errorf("the code %s is missing from the table", r.code)
 		}
 	}
 }

@@ -113,11 +113,11 @@ func wellFormed(t *testing.T, status int, body string) {
 		return
 	case 400, 401, 403, 404, 405, 409, 410, 413, 415, 422:
 	default:
-		t.Fatalf("status %d: %s", status, body)
+		t.Fatalf("status %d with the body %s", status, body)
 	}
 	var e struct{ Code, Content string }
 	if err := json.Unmarshal([]byte(body), &e); err != nil || e.Code == "" || e.Content == "" {
-		t.Fatalf("status %d: %s", status, body)
+		t.Fatalf("status %d with the body %s", status, body)
 	}
 }
 
@@ -149,14 +149,14 @@ func FuzzRequestBodies(f *testing.F) {
 		}
 		var out struct{ Token string }
 		if json.Unmarshal(body, &in) != nil || json.Unmarshal([]byte(answer), &out) != nil {
-			t.Fatal("taken, and no JSON")
+			t.Fatal("a body that is not JSON was accepted")
 		}
 		back, _ := json.Marshal(map[string]any{"token": out.Token, "binding": in.Binding})
 		if status, answer = s.ask("POST", "/handler/detokenize", "Bearer "+s.secret, "application/json", back); status == 200 && answer != strings.TrimSpace(string(in.Credential)) {
-			t.Fatal("another credential came back")
+			t.Fatal("detokenize returned another credential")
 		}
 		if strings.Contains(s.log.String(), "4242") {
-			t.Fatal("the log holds a number")
+			t.Fatal("the log contains a card number")
 		}
 	})
 }
@@ -174,7 +174,7 @@ func FuzzBearerHeader(f *testing.F) {
 		status, answer := s.ask("POST", "/handler/introspect", header, "application/json", []byte(`{"token":"x","binding":{"checkout_id":"c"}}`))
 		wellFormed(t, status, answer)
 		if status != 401 && !strings.Contains(header, s.secret) {
-			t.Fatalf("%d without the secret", status)
+			t.Fatalf("a header without the secret got status %d, want 401", status)
 		}
 	})
 }
@@ -191,19 +191,19 @@ func FuzzOAuthForm(f *testing.F) {
 		wellFormed(t, status, answer)
 		values, _ := url.ParseQuery(form)
 		if status == 200 && values.Get("client_secret") != s.secret && !strings.HasPrefix(strings.ToLower(authorization), "basic ") {
-			t.Fatal("a token without the secret")
+			t.Fatal("a form without the secret got an access token")
 		}
 		if status != 200 && strings.Contains(answer, s.secret) {
-			t.Fatal("the answer repeats the secret")
+			t.Fatal("the response repeats the secret")
 		}
 	})
 }
 
-func TestPathsThatAreNotOurs(t *testing.T) {
+func TestOtherPathsAreNotHandled(t *testing.T) {
 	s := newStage(t)
 	for _, path := range []string{"/handlers", "/", "/sandbox", "/api/handler", "/handler.json"} {
 		if status, _ := s.ask("GET", path, "", "", nil); status != 0 {
-			t.Errorf("%s: %d", path, status)
+			t.Errorf("the path %s got status %d, want it left to others", path, status)
 		}
 	}
 }

@@ -32,13 +32,13 @@ func TestAClientHasOneID(t *testing.T) {
 	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(s.id+":"+s.secret))
 	for id, want := range map[string]int{"": 200, s.id: 200, "another": 400} {
 		if got, body := s.ask("POST", "/handler/oauth/token", basic, form, []byte("grant_type=client_credentials&client_id="+id)); got != want {
-			t.Errorf("beside client_id=%s: %d %s", id, got, body)
+			t.Errorf("with client_id=%s in the form: status %d, %s", id, got, body)
 		}
 	}
 }
 
 // The test requests one of two scopes.
-func TestAnAccessTokenMayDoNoMoreThanWasAskedFor(t *testing.T) {
+func TestAnAccessTokenIsLimitedToItsScopes(t *testing.T) {
 	s := newStage(t)
 	bearer := func(scope string) (string, string) {
 		form := url.Values{"grant_type": {"client_credentials"}, "client_id": {s.id}, "client_secret": {s.secret}}
@@ -51,7 +51,7 @@ func TestAnAccessTokenMayDoNoMoreThanWasAskedFor(t *testing.T) {
 			Scope       string `json:"scope"`
 		}
 		if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
-			t.Fatalf("%d: %v", status, err)
+			t.Fatalf("the token endpoint returned %d: %v", status, err)
 		}
 		return "Bearer " + got.AccessToken, got.Scope
 	}
@@ -67,13 +67,13 @@ func TestAnAccessTokenMayDoNoMoreThanWasAskedFor(t *testing.T) {
 	} {
 		token, given := bearer(c.asked)
 		if given != c.given {
-			t.Errorf("asked for %q, got %q", c.asked, given)
+			t.Errorf("requested scope %q, got %q", c.asked, given)
 		}
 		if got, _ := s.ask("POST", "/handler/tokenize", token, "application/json", []byte(goodBody)); got != c.tokenize {
-			t.Errorf("with %q, tokenize: %d", c.asked, got)
+			t.Errorf("with the scope %q tokenize returned %d", c.asked, got)
 		}
 		if got, _ := s.ask("POST", "/handler/detokenize", token, "application/json", use); got != c.detokenize {
-			t.Errorf("with %q, detokenize: %d", c.asked, got)
+			t.Errorf("with the scope %q detokenize returned %d", c.asked, got)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 var update = flag.Bool("update", false, "write the table of RULES.md and openapi.json anew")
 
 // The file makes changes of the interface visible in a review.
-func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
+func TestTheDocumentFileIsUpToDate(t *testing.T) {
 	const file = "openapi.json"
 	var want bytes.Buffer
 	if err := json.Indent(&want, OpenAPI(), "", "  "); err != nil {
@@ -25,12 +25,12 @@ func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want.Bytes()) {
-		t.Errorf("%s is not what the code says (%v); run make generate", file, err)
+		t.Errorf("%s is out of date (%v); run make generate", file, err)
 	}
 }
 
 // RULES.md contains the same table as the specification document of the handler.
-func TestTheTableOfRefusalsIsTrue(t *testing.T) {
+func TestTheTableOfRefusalsIsUpToDate(t *testing.T) {
 	b, err := os.ReadFile("RULES.md")
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestTheTableOfRefusalsIsTrue(t *testing.T) {
 	before, rest, ok := strings.Cut(string(b), "<!-- refusals -->\n")
 	_, after, ends := strings.Cut(rest, "<!-- end -->")
 	if !ok || !ends {
-		t.Fatal("RULES.md has no place for the table")
+		t.Fatal("RULES.md has no section for the table")
 	}
 	var table strings.Builder
 	table.WriteString("| Status | Code | What it means, and what to do |\n|---|---|---|\n")
@@ -51,6 +51,6 @@ func TestTheTableOfRefusalsIsTrue(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if text != string(b) {
-		t.Error("RULES.md is not what the code says; run make generate")
+		t.Error("the table in RULES.md is out of date; run make generate")
 	}
 }

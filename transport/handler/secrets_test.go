@@ -19,7 +19,7 @@ import (
 // The test tokenizes and detokenizes through a real server. After both responses it searches each
 // of our buffers: the bytes read, decoded, decrypted and sent, and the rest of the request in the
 // server.
-func TestNothingOfACardStaysInOurBuffers(t *testing.T) {
+func TestBuffersWithACardAreWiped(t *testing.T) {
 	s := newStage(t)
 	var mu sync.Mutex
 	var buffers [][]byte
@@ -55,7 +55,7 @@ func TestNothingOfACardStaysInOurBuffers(t *testing.T) {
 		defer res.Body.Close()
 		b, err := io.ReadAll(res.Body)
 		if err != nil || res.StatusCode != want || res.ContentLength != int64(len(b)) {
-			t.Fatalf("%s: %d, %v", path, res.StatusCode, err)
+			t.Fatalf("%s returned %d, %v", path, res.StatusCode, err)
 		}
 		return string(b)
 	}
@@ -66,11 +66,11 @@ func TestNothingOfACardStaysInOurBuffers(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		if held != n {
-			t.Errorf("%s: %d buffers held the card, want %d: the others are not known", what, held, n)
+			t.Errorf("%s: found %d buffers with the card, want %d", what, held, n)
 		}
 		for i, b := range buffers {
 			if bytes.Contains(b, []byte("42424242")) {
-				t.Errorf("%s: buffer %d of %d bytes still holds the card", what, i, len(b))
+				t.Errorf("%s: buffer %d of %d bytes still contains the card", what, i, len(b))
 			}
 		}
 		buffers, held = nil, 0
@@ -86,7 +86,7 @@ func TestNothingOfACardStaysInOurBuffers(t *testing.T) {
 	forgotten("tokenize that is malformed", 4)
 	_, token, _ := strings.Cut(strings.TrimSuffix(answer, `"}`), `:"`)
 	if got := post("/detokenize", fmt.Sprintf(`{"token":%q,%s}`, token, binding), 200); got != card {
-		t.Fatal("another card")
+		t.Fatal("detokenize returned another card")
 	}
 	forgotten("detokenize", 1) // the decrypted credential, which is also the response
 	transport.CloseIdleConnections()

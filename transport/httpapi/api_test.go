@@ -115,7 +115,7 @@ func endpoint(method, path string) *Endpoint {
 	return &Endpoint{Method: method, Path: path, Name: method + " " + path, Body: 10}
 }
 
-func TestEveryAnswerIsDressed(t *testing.T) {
+func TestEveryResponseHasTheCommonHeaders(t *testing.T) {
 	s := play(t, map[*Endpoint]played{
 		endpoint("GET", "/good"):   {serve: func(r *Exchange) error { return r.NoContent() }},
 		endpoint("GET", "/bad"):    {serve: func(*Exchange) error { return Refusal(409, "not now", 1500*time.Millisecond) }},
@@ -131,21 +131,21 @@ func TestEveryAnswerIsDressed(t *testing.T) {
 		resp, text := s.send(t, "GET", path, "", "")
 		h := resp.Header
 		if got := resp.Status[:3] + " " + text; got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
+			t.Errorf("%s returned %s, want %s", path, got, want)
 		}
 		if ids[h.Get("X-Request-Id")] || len(h.Get("X-Request-Id")) < 16 || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cache-Control") != "no-store" {
-			t.Errorf("%s: %v", path, h)
+			t.Errorf("%s has the headers %v", path, h)
 		}
 		ids[h.Get("X-Request-Id")] = true
 		if path == "/bad" && h.Get("Retry-After") != "2" {
-			t.Errorf("it says to come back after %q", h.Get("Retry-After"))
+			t.Errorf("Retry-After is %q, want 2", h.Get("Retry-After"))
 		}
 	}
 	if len(s.ended) != 6 || !slices.Contains(s.ended, "none") || !slices.Contains(s.ended, "GET /panics") {
-		t.Errorf("ended: %q", s.ended)
+		t.Errorf("the calls that ended are %q, want all six", s.ended)
 	}
 	if log := s.log.String(); strings.Contains(log, "of somebody") || !strings.Contains(log, "panic=string") || strings.Count(log, "level=ERROR") != 3 {
-		t.Errorf("the log:\n%s", log)
+		t.Errorf("the log contains a secret or misses an error:\n%s", log)
 	}
 }
 
@@ -185,7 +185,7 @@ func TestMethodsAndPaths(t *testing.T) {
 		b, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if got = string(b); !sameJSON(got, want) {
-			t.Errorf("%s gave %s, want %s", sent, got, want)
+			t.Errorf("%s returned %s, want %s", sent, got, want)
 		}
 	}
 }
@@ -210,13 +210,13 @@ func TestBodiesHaveATypeAndALimit(t *testing.T) {
 		{"application/json", strings.Repeat("x", 300_000), 413},
 	} {
 		if resp, text := s.send(t, "POST", "/a", tc.kind, tc.content); resp.StatusCode != tc.status {
-			t.Errorf("%q of %d bytes: %s %s", tc.kind, len(tc.content), resp.Status, text)
+			t.Errorf("a body of the type %q with %d bytes: %s %s", tc.kind, len(tc.content), resp.Status, text)
 		}
 	}
 }
 
 // A client with Expect gets 100 only if its request can succeed.
-func TestExpectIsAnsweredFromTheHeader(t *testing.T) {
+func TestExpectIsDecidedFromTheHeader(t *testing.T) {
 	served := 0
 	e := endpoint("POST", "/{name}")
 	upload := endpoint("POST", "/upload/{name}")
@@ -249,11 +249,11 @@ func TestExpectIsAnsweredFromTheHeader(t *testing.T) {
 		ctx.Request.SetRequestURI(tc.path)
 		ctx.Request.Header.SetContentLength(tc.length)
 		if got := a.Expect(ctx); got != tc.want {
-			t.Errorf("%s with %d bytes: %d, want %d", tc.path, tc.length, got, tc.want)
+			t.Errorf("%s with %d bytes: Expect returned %d, want %d", tc.path, tc.length, got, tc.want)
 		}
 	}
 	if served != 0 || len(ended) != 0 {
-		t.Errorf("%d were served, %q ended", served, ended)
+		t.Errorf("Expect served %d requests and ended %q, want none", served, ended)
 	}
 }
 
@@ -276,22 +276,22 @@ func TestUnchangedContentGets304(t *testing.T) {
 		b, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if resp.StatusCode != want || resp.Header.Get("ETag") != `"v1"` || resp.Header.Get("Cache-Control") != "private, no-cache" || want == 304 && len(b) > 0 {
-			t.Errorf("%q: %d %v %q", match, resp.StatusCode, resp.Header, b)
+			t.Errorf("If-None-Match %q: status %d, %v, %q", match, resp.StatusCode, resp.Header, b)
 		}
 	}
 }
 
 // In a tag that is a hash, a suffix like "-br" does not mean a coding.
-func TestATagThatEndsAsACodingDoesIsKnown(t *testing.T) {
+func TestATagThatEndsLikeACodingMatches(t *testing.T) {
 	for _, tag := range []string{"q83vEjRWeJC7-br", "a-gzip", "gzip"} {
 		for _, line := range []string{`"` + tag + `"`, `W/"` + tag + `"`, `"` + tag + `-gzip"`} {
 			if !conditional("If-None-Match", line).NoneMatch(tag) {
-				t.Errorf("%s is not %s", line, tag)
+				t.Errorf("%s does not match the tag %s", line, tag)
 			}
 		}
 	}
 	if conditional("If-None-Match", `"abr"`).NoneMatch("a") {
-		t.Error("what has no mark of a coding lost its end")
+		t.Error("a suffix without a separator was removed from a tag")
 	}
 }
 
@@ -303,7 +303,7 @@ func conditional(header string, lines ...string) *Exchange {
 	return Alone(ctx, Endpoint{})
 }
 
-func TestListsOfEntityTagsAreRead(t *testing.T) {
+func TestListsOfEntityTags(t *testing.T) {
 	for _, tc := range []struct {
 		lines []string
 		want  []string
@@ -321,13 +321,13 @@ func TestListsOfEntityTagsAreRead(t *testing.T) {
 		{[]string{``}, nil, false},
 	} {
 		if tags, star := conditional("If-Match", tc.lines...).Tags("If-Match"); !slices.Equal(tags, tc.want) || star != tc.star {
-			t.Errorf("%q gave %q, %v", tc.lines, tags, star)
+			t.Errorf("Tags(%q) = %q, %v", tc.lines, tags, star)
 		}
 	}
 }
 
 // A detached response begins once, and a failure breaks it off visibly.
-func TestAnswersThatAreMadeElsewhere(t *testing.T) {
+func TestDetachedResponses(t *testing.T) {
 	began := make(chan int, 10)
 	refuse := func(err error) Problem {
 		return Problem{Status: 503, Body: map[string]string{"error": err.Error()}}
@@ -346,7 +346,7 @@ func TestAnswersThatAreMadeElsewhere(t *testing.T) {
 				}
 			}
 			if d.Fail(errors.New("too late")) == nil {
-				t.Error("an answer that has begun was answered otherwise")
+				t.Error("a response that has begun was replaced by an error")
 			}
 			d.End()
 		})},
@@ -369,9 +369,9 @@ func TestAnswersThatAreMadeElsewhere(t *testing.T) {
 	}
 	defer cut.Body.Close()
 	if _, err := io.ReadAll(cut.Body); err == nil {
-		t.Error("an answer that broke off looks whole")
+		t.Error("a broken response looks complete")
 	}
 	if len(s.ended) != 0 {
-		t.Errorf("ended here: %q", s.ended)
+		t.Errorf("the API ended %q, want no detached call", s.ended)
 	}
 }

@@ -15,22 +15,22 @@ func TestBucket(t *testing.T) {
 		}
 	}
 	if w := l.Allow("a"); w < 9*time.Second || w > 10*time.Second {
-		t.Fatalf("an empty bucket says %v", w)
+		t.Fatalf("with an empty bucket Allow returned %v, want about 10s", w)
 	}
 	if l.Allow("b") != 0 {
-		t.Fatal("another key is limited too")
+		t.Fatal("another key is also limited")
 	}
 	now = now.Add(10 * time.Second)
 	for range 2 { // a look takes no token
 		if w := l.Check("a"); w != 0 || l.Level("a") != 2 {
-			t.Fatalf("one token is back; wait %v, level %d", w, l.Level("a"))
+			t.Fatalf("after a token came back Check returned %v, want 0, and Level %d, want 2", w, l.Level("a"))
 		}
 	}
 	if w := l.Allow("a"); w != 0 {
-		t.Fatalf("the token that is back is refused for %v", w)
+		t.Fatalf("the token that came back is refused for %v", w)
 	}
 	if l.Allow("a") == 0 {
-		t.Fatal("a second token was given")
+		t.Fatal("a second token was granted")
 	}
 }
 
@@ -38,7 +38,7 @@ func TestNoLimit(t *testing.T) {
 	l := NewLimiter(Rate{Burst: 0, Per: time.Second}, time.Now)
 	for range 1000 {
 		if l.Allow("a") != 0 {
-			t.Fatal("0 must mean no limit")
+			t.Fatal("a burst of 0 limits calls")
 		}
 	}
 }
@@ -51,12 +51,12 @@ func TestKeysAreBounded(t *testing.T) {
 	}
 	for i := range l.shards {
 		if n := len(l.shards[i].buckets); n > perShard {
-			t.Fatalf("a shard holds %d buckets", n)
+			t.Fatalf("a shard has %d buckets, want at most perShard", n)
 		}
 	}
 }
 
-func TestAddressesOfOneNetworkAreOne(t *testing.T) {
+func TestAddressesOfANetworkShareALimit(t *testing.T) {
 	for ip, want := range map[string]string{
 		"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "192.0.2.1", "::ffff:c000:201": "192.0.2.1",
 		"2001:db8:1:2::7": "2001:db8:1:2::/64", "2001:db8:1:2:ffff::": "2001:db8:1:2::/64", "2001:DB8:1:2::7%eth0": "2001:db8:1:2::/64",
@@ -69,26 +69,26 @@ func TestAddressesOfOneNetworkAreOne(t *testing.T) {
 }
 
 // Otherwise a refusal by one bucket would use up tokens of the other.
-func TestOfSeveralBucketsAllOrNoneGive(t *testing.T) {
+func TestSeveralBucketsAreChargedTogetherOrNotAtAll(t *testing.T) {
 	now := time.Unix(1000, 0)
 	clock := func() time.Time { return now }
 	small, large := NewLimiter(Rate{Burst: 1, Per: 10 * time.Second}, clock), NewLimiter(Rate{Burst: 2, Per: 2 * time.Second}, clock)
 	both := func() time.Duration { return AllowAll(Charge{large, "a"}, Charge{small, "b"}, Charge{nil, "c"}) }
 	if w := both(); w != 0 {
-		t.Fatalf("the first waits %v", w)
+		t.Fatalf("the first call must wait %v", w)
 	}
 	for range 3 {
 		if w := both(); w < 9*time.Second {
-			t.Fatalf("an empty bucket says %v", w)
+			t.Fatalf("with an empty bucket AllowAll returned %v, want about 10s", w)
 		}
 	}
 	if n := large.Level("a"); n != 1 {
-		t.Errorf("%d tokens of the other are used up, want 1", n)
+		t.Errorf("the large bucket has %d tokens used, want 1", n)
 	}
 }
 
 // If there is no room, the full buckets are removed first.
-func TestFullBucketsMakeRoomFirst(t *testing.T) {
+func TestFullBucketsAreEvictedFirst(t *testing.T) {
 	now := time.Unix(0, 0)
 	l := NewLimiter(Rate{Burst: 1, Per: time.Minute}, func() time.Time { return now })
 	s := &shard{buckets: map[string]*bucket{}}
@@ -100,11 +100,11 @@ func TestFullBucketsMakeRoomFirst(t *testing.T) {
 		s.buckets[fmt.Sprint(i)] = b
 	}
 	if l.evict(s, now); len(s.buckets) != perShard/2 {
-		t.Errorf("%d buckets are left", len(s.buckets))
+		t.Errorf("%d buckets remain, want half of perShard", len(s.buckets))
 	}
 	for key, b := range s.buckets {
 		if b.tokens > 0 {
-			t.Fatalf("%s is full, and left", key)
+			t.Fatalf("the full bucket %s remains", key)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func TestOnlyFullBucketsAreForgotten(t *testing.T) {
 		}
 	}
 	if wait := l.Allow("busy"); left != 2 || wait != 30*time.Second || l.Level("once") != 1 {
-		t.Errorf("%d buckets are left, who has used theirs up waits %v, and of another %d are used", left, wait, l.Level("once"))
+		t.Errorf("%d buckets remain, an empty one must wait %v, another has %d tokens used; want 2, 30s, 1", left, wait, l.Level("once"))
 	}
 	now = now.Add(time.Hour)
 	l.Forget()
@@ -143,19 +143,19 @@ func TestOnlyFullBucketsAreForgotten(t *testing.T) {
 }
 
 // Only taken tokens are returned, and no bucket exceeds its size.
-func TestATokenIsGivenBack(t *testing.T) {
+func TestTokensCanBeReturned(t *testing.T) {
 	l := NewLimiter(Rate{Burst: 2, Per: time.Hour}, func() time.Time { return time.Unix(1000, 0) })
 	l.Return("a")
 	l.Allow("a")
 	l.Allow("a")
 	if l.Allow("a") == 0 {
-		t.Fatal("a third token was given")
+		t.Fatal("a third token was granted")
 	}
 	for range 3 {
 		l.Return("a")
 	}
 	if n := l.Level("a"); n != 0 {
-		t.Errorf("%d are used up", n)
+		t.Errorf("after all returns %d tokens are used, want 0", n)
 	}
 	for i := range 3 {
 		if w := l.Allow("a"); (w == 0) != (i < 2) {

@@ -30,7 +30,7 @@ func onConn(t *testing.T) *Exchange {
 
 // A list contains all its values, whatever their number. A list too long to be encoded in advance
 // is encoded while it is sent.
-func TestAListIsThatOfItsValues(t *testing.T) {
+func TestAListContainsAllItsValues(t *testing.T) {
 	value := strings.Repeat("x", 1000)
 	for _, n := range []int{0, 1, 2, 1000, 1044, 1045, 1046, 5000} {
 		all := slices.Repeat([]string{value}, n)
@@ -48,16 +48,16 @@ func TestAListIsThatOfItsValues(t *testing.T) {
 			}
 		})
 		if before := asked; before > wholeList/1000+1 {
-			t.Errorf("of %d: %d were made before the answer began", n, before)
+			t.Errorf("with %d values %d were requested before the response began", n, before)
 		}
 		if err != nil || r.Response.IsBodyStream() != (len(want) > wholeList) || string(r.Response.Body()) != string(want) {
-			t.Errorf("of %d: %v, streamed: %v, %.80s", n, err, r.Response.IsBodyStream(), r.Response.Body())
+			t.Errorf("with %d values: %v, streamed: %v, %.80s", n, err, r.Response.IsBodyStream(), r.Response.Body())
 		}
 	}
 }
 
 // Only the values of the current piece are produced.
-func TestALongListGoesOutInPieces(t *testing.T) {
+func TestALongListIsSentInPieces(t *testing.T) {
 	r := onConn(t)
 	asked := 0
 	err := JSONList(r, func(yield func(string) bool) {
@@ -68,7 +68,7 @@ func TestALongListGoesOutInPieces(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := io.ReadFull(r.Response.BodyStream(), make([]byte, wholeList+10_000)); err != nil || asked > wholeList/1000+20 {
-		t.Errorf("%v; %d values were made for the first of them", err, asked)
+		t.Errorf("%v; %d values were requested for the first bytes", err, asked)
 	}
 	var out bytes.Buffer
 	if err := r.Response.Write(bufio.NewWriter(&out)); err != nil {
@@ -76,15 +76,15 @@ func TestALongListGoesOutInPieces(t *testing.T) {
 	}
 	_, body, _ := strings.Cut(out.String(), "\r\n\r\n")
 	if size, _, _ := strings.Cut(body, "\r\n"); size != strconv.FormatInt(piece, 16) {
-		t.Errorf("the first chunk has %s bytes (hex)", size)
+		t.Errorf("the first chunk has %s bytes (hex), want one piece", size)
 	}
 }
 
 // A failing list is not begun. If it has already begun, it breaks off.
-func TestAListThatFails(t *testing.T) {
+func TestAFailingListIsAnError(t *testing.T) {
 	for name, fail := range map[string]func(yield func(any) bool){
-		"it cannot be encoded": func(yield func(any) bool) { yield(func() {}) },
-		"it panics":            func(func(any) bool) { panic("of this test") },
+		"a value cannot be encoded": func(yield func(any) bool) { yield(func() {}) },
+		"the list panics":           func(func(any) bool) { panic("of this test") },
 	} {
 		t.Run(name, func(t *testing.T) { failingList(t, fail) })
 	}
@@ -105,16 +105,16 @@ func failingList(t *testing.T, fail func(yield func(any) bool)) {
 		})
 		if good == 0 {
 			if err == nil || !stopped || len(r.Response.Body()) > 0 {
-				t.Errorf("%v, %.80s", err, r.Response.Body())
+				t.Errorf("a list that fails at once returned %v and the body %.80s", err, r.Response.Body())
 			}
 			continue
 		}
 		b, failed := io.ReadAll(r.Response.BodyStream())
 		if err != nil || failed == nil || errors.Is(failed, io.EOF) || len(b) < wholeList || b[len(b)-1] == ']' {
-			t.Errorf("%v, %v, %d bytes", err, failed, len(b))
+			t.Errorf("JSONList returned %v, the body %v after %d bytes", err, failed, len(b))
 		}
 		if err := r.Response.CloseBodyStream(); err != nil || !stopped {
-			t.Errorf("closed: %v, stopped: %v", err, stopped)
+			t.Errorf("CloseBodyStream returned %v, the list stopped: %v", err, stopped)
 		}
 	}
 }

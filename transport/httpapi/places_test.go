@@ -8,7 +8,7 @@ func TestPlaces(t *testing.T) {
 		t.Helper()
 		leave, ok := p.Enter(key)
 		if ok != want {
-			t.Fatalf("%q enters: %v", key, ok)
+			t.Fatalf("Enter(%q) returned %v", key, ok)
 		}
 		return leave
 	}
@@ -24,6 +24,6 @@ func TestPlaces(t *testing.T) {
 	last := enter("c", true)
 	last()
 	if len(p.held) != 1 || p.n != 2 {
-		t.Errorf("held are %v, %d in all", p.held, p.n)
+		t.Errorf("the held places are %v, %d in all, want 2 of one key", p.held, p.n)
 	}
 }

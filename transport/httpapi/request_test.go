@@ -10,7 +10,7 @@ import (
 )
 
 // The result is the same for anything that clients send.
-func TestCookiesAreReadAsTheLibraryReadsThem(t *testing.T) {
+func TestCookiesAreReadAsByTheLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		piece := rapid.SampledFrom([]string{"a=", "a=\"x\"", "a=\"xx", "A=", ";\ta=x", "a", "b", "=", ";", "; ", " ", "\"", "\\", "x"})
 		line := rapid.Map(rapid.SliceOfN(piece, 0, 12), func(p []string) string { return "Cookie: " + strings.Join(p, "") + "\r\n" })
@@ -24,7 +24,7 @@ func TestCookiesAreReadAsTheLibraryReadsThem(t *testing.T) {
 		r := Alone(&ours, Endpoint{})
 		for _, name := range []string{"a", "b"} {
 			if got, want := string(r.Cookie(name)), string(theirs.Request.Header.Cookie(name)); got != want {
-				t.Errorf("%s of %q: %q, and by the library %q", name, head, got, want)
+				t.Errorf("the cookie %s of %q is %q, the library reads %q", name, head, got, want)
 			}
 		}
 	})

@@ -9,20 +9,20 @@ import (
 
 // The cases are a response that is sent, one whose client leaves in the middle, responses
 // replaced by another, and responses that have no body after all.
-func TestEachAnswerIsCountedOnce(t *testing.T) {
+func TestEachResponseIsCountedOnce(t *testing.T) {
 	const content = "0123456789"
 	for name, c := range map[string]struct {
 		before func(r *Exchange) // before the response is made
 		out    func(r *Exchange)
 		want   int64
 	}{
-		"it goes out": {func(*Exchange) {}, func(r *Exchange) { _ = r.Response.Write(bufio.NewWriter(io.Discard)) }, 10},
+		"it is sent": {func(*Exchange) {}, func(r *Exchange) { _ = r.Response.Write(bufio.NewWriter(io.Discard)) }, 10},
 		"the client leaves": {func(*Exchange) {}, func(r *Exchange) {
 			_, _ = r.Response.BodyStream().Read(make([]byte, 4))
 			_ = r.Response.CloseBodyStream()
 		}, 4},
-		"an error takes its place": {func(r *Exchange) { r.Response.SetBodyString("sorry") }, func(*Exchange) {}, 5},
-		"it is not wanted":         {func(r *Exchange) { _ = r.Response.CloseBodyStream() }, func(*Exchange) {}, 0},
+		"an error replaces it": {func(r *Exchange) { r.Response.SetBodyString("sorry") }, func(*Exchange) {}, 5},
+		"it is not wanted":     {func(r *Exchange) { _ = r.Response.CloseBodyStream() }, func(*Exchange) {}, 0},
 	} {
 		r := onConn(t)
 		told := []int64{}
@@ -32,7 +32,7 @@ func TestEachAnswerIsCountedOnce(t *testing.T) {
 		made(func(n int64) { told = append(told, n) })
 		c.out(r)
 		if len(told) != 1 || told[0] != c.want {
-			t.Errorf("%s: told are %v, want one of %d", name, told, c.want)
+			t.Errorf("%s: the counts are %v, want one of %d", name, told, c.want)
 		}
 	}
 }

@@ -15,15 +15,15 @@ import (
 // oneTurn allows one turn at a time.
 func oneTurn() *turns { return &turns{free: make(chan struct{}, 1)} }
 
-func TestBehindATurnIsAPauseWhileOthersWait(t *testing.T) {
+func TestAPauseFollowsATurnWhileOthersWait(t *testing.T) {
 	for name, tc := range map[string]struct {
 		lasts, waits time.Duration
 		others       int
 	}{
-		"others wait":         {lasts: 100 * time.Microsecond, others: 2, waits: 1000 * time.Microsecond},
-		"nobody waits":        {lasts: 100 * time.Microsecond, waits: 100 * time.Microsecond},
-		"the turn was lost":   {lasts: 5 * turnFor, others: 2, waits: turnFor},
-		"it lasted no moment": {others: 2},
+		"others wait":       {lasts: 100 * time.Microsecond, others: 2, waits: 1000 * time.Microsecond},
+		"nobody waits":      {lasts: 100 * time.Microsecond, waits: 100 * time.Microsecond},
+		"the turn was lost": {lasts: 5 * turnFor, others: 2, waits: turnFor},
+		"it took no time":   {others: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestBehindATurnIsAPauseWhileOthersWait(t *testing.T) {
 				}
 				next.Wait()
 				if at != tc.waits {
-					t.Errorf("the next turn begins after %v, want %v", at, tc.waits)
+					t.Errorf("the next turn began after %v, want %v", at, tc.waits)
 				}
 			})
 		})
@@ -65,23 +65,23 @@ func TestATurnEndsWithItsTime(t *testing.T) {
 	first()
 	first()
 	if n := len(turns.free); n > 1 {
-		t.Errorf("%d have a turn", n)
+		t.Errorf("%d turns are taken, want at most 1", n)
 	}
 	second()
 	turns.take()()
 	if n := len(turns.free); n != 0 {
-		t.Errorf("%d have a turn after all gave it back", n)
+		t.Errorf("after all returns %d turns are taken, want 0", n)
 	}
 }
 
-func TestAGivenTurnIsGivenOnce(t *testing.T) {
+func TestATurnIsReleasedOnce(t *testing.T) {
 	turns := oneTurn()
 	give := turns.take()
 	give()
 	turns.free <- struct{}{} // of another, for as long as it likes
 	give()
 	if len(turns.free) != 1 {
-		t.Error("the turn of another was given back")
+		t.Error("the turn of another was returned")
 	}
 }
 
@@ -96,23 +96,23 @@ func (d *deadline) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-func TestADownloadGoesOutPieceByPiece(t *testing.T) {
+func TestADownloadIsSentPieceByPiece(t *testing.T) {
 	for _, size := range []int{0, 1, piece - 1, piece, piece + 1, 3 * piece} {
 		content := bytes.Repeat([]byte("0123456789abcdef"), size/16+1)[:size]
 		for name, r := range map[string]io.Reader{
-			"whole": bytes.NewReader(content), "in halves": iotest.HalfReader(bytes.NewReader(content)), "end with the last": iotest.DataErrReader(bytes.NewReader(content)),
+			"whole": bytes.NewReader(content), "in halves": iotest.HalfReader(bytes.NewReader(content)), "with EOF in the last read": iotest.DataErrReader(bytes.NewReader(content)),
 		} {
 			conn, turns := &deadline{}, oneTurn()
 			var out bytes.Buffer
 			n, err := (&paced{io.NopCloser(r), conn, turns}).WriteTo(&out)
 			if err != nil || n != int64(size) || !bytes.Equal(out.Bytes(), content) {
-				t.Errorf("%d bytes %s: %d, %v", size, name, n, err)
+				t.Errorf("%d bytes %s: WriteTo returned %d, %v", size, name, n, err)
 			}
 			if size > 0 && conn.at.IsZero() {
-				t.Errorf("%d bytes %s have no deadline", size, name)
+				t.Errorf("%d bytes %s: no write deadline was set", size, name)
 			}
 			if len(turns.free) != 0 {
-				t.Errorf("%d bytes %s keep a turn", size, name)
+				t.Errorf("%d bytes %s: the turn is still taken", size, name)
 			}
 		}
 	}
@@ -122,19 +122,19 @@ type failing struct{ error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.error }
 
-func TestADownloadThatFailsSaysSo(t *testing.T) {
+func TestAFailedDownloadReturnsItsError(t *testing.T) {
 	broken := errors.New("broken")
 	turns := oneTurn()
 	p := &paced{io.NopCloser(io.MultiReader(bytes.NewReader([]byte("abc")), iotest.ErrReader(broken))), &deadline{}, turns}
 	var out bytes.Buffer
 	if n, err := p.WriteTo(&out); n != 3 || !errors.Is(err, broken) || out.String() != "abc" {
-		t.Errorf("read %d %v %q", n, err, out.String())
+		t.Errorf("with a failing reader WriteTo returned %d, %v after %q", n, err, out.String())
 	}
 	p = &paced{io.NopCloser(bytes.NewReader([]byte("abc"))), &deadline{}, turns}
 	if n, err := p.WriteTo(failing{broken}); n != 0 || !errors.Is(err, broken) {
-		t.Errorf("wrote %d %v", n, err)
+		t.Errorf("with a failing writer WriteTo returned %d, %v", n, err)
 	}
 	if len(turns.free) != 0 {
-		t.Error("a turn is kept")
+		t.Error("the turn is still taken")
 	}
 }

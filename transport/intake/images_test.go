@@ -154,27 +154,27 @@ func samples(t testing.TB) map[string][]byte {
 	}
 }
 
-func TestOnlyThePictureIsLeft(t *testing.T) {
+func TestStrippingKeepsOnlyThePicture(t *testing.T) {
 	for name, b := range samples(t) {
 		kind, err := Check(bytes.NewReader(b), int64(len(b)))
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: Check returned %v", name, err)
 		}
 		clean, err := strip(kind, b)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: stripping returned %v", name, err)
 		}
 		for _, s := range secrets {
 			if bytes.Contains(clean, []byte(s)) {
-				t.Errorf("%s: %q survives", name, s)
+				t.Errorf("%s: %q is still in the file", name, s)
 			}
 		}
 		again, err := strip(kind, clean)
 		if err != nil || !bytes.Equal(again, clean) {
-			t.Errorf("%s: stripping what is stripped changes it: %v", name, err)
+			t.Errorf("%s: stripping twice changes the file: %v", name, err)
 		}
 		if got, err := Check(bytes.NewReader(clean), int64(len(clean))); got != kind || err != nil {
-			t.Errorf("%s: became %v, %v", name, got, err)
+			t.Errorf("%s: the stripped file is %v, %v", name, got, err)
 		}
 		if kind != WebP {
 			same(t, name, b, clean)
@@ -188,34 +188,34 @@ func same(t *testing.T, name string, a, b []byte) {
 	one, _, err1 := image.Decode(bytes.NewReader(a))
 	two, _, err2 := image.Decode(bytes.NewReader(b))
 	if err1 != nil || err2 != nil || one.Bounds() != two.Bounds() {
-		t.Fatalf("%s: %v, %v", name, err1, err2)
+		t.Fatalf("%s: decoding returned %v, %v, or other bounds", name, err1, err2)
 	}
 	for y := range one.Bounds().Dy() {
 		for x := range one.Bounds().Dx() {
 			if one.At(x, y) != two.At(x, y) {
-				t.Fatalf("%s: another picture", name)
+				t.Fatalf("%s: the stripped file shows another picture", name)
 			}
 		}
 	}
 }
 
-func TestOrientationColoursAndTimingStay(t *testing.T) {
+func TestOrientationColoursAndTimingAreKept(t *testing.T) {
 	clean, err := strip(JPEG, fullJPEG(t))
 	if err != nil || !bytes.Contains(clean, append([]byte(exifMark), turned(6)...)) || !bytes.Contains(clean, []byte("ICC_PROFILE")) {
-		t.Errorf("jpeg: %v %q", err, clean[:100])
+		t.Errorf("jpeg: the orientation or the colour profile is missing: %v %q", err, clean[:100])
 	}
 	for _, late := range []bool{false, true} {
 		clean, err = strip(PNG, pngFile(t, late))
 		if err != nil || !bytes.Contains(clean, chunkOf("eXIf", turned(3))) || !bytes.Contains(clean, []byte("pHYs")) {
-			t.Errorf("png: %v %q", err, clean)
+			t.Errorf("png: the orientation or the pixel size is missing: %v %q", err, clean)
 		}
 	}
 	clean, err = strip(WebP, webpFull())
 	if err != nil || !bytes.Contains(clean, riffOf("EXIF", turned(8))) || !bytes.Contains(clean, []byte("ICCP")) {
-		t.Errorf("webp: %v %q", err, clean)
+		t.Errorf("webp: the orientation or the colour profile is missing: %v %q", err, clean)
 	}
 	if flags := clean[20]; flags&webpXMP != 0 || flags&webpEXIF == 0 || int(binary.LittleEndian.Uint32(clean[4:])) != len(clean)-8 {
-		t.Errorf("webp: flags %x, size of %d", flags, len(clean))
+		t.Errorf("webp: the flags are %x, the file has %d bytes", flags, len(clean))
 	}
 	clean, err = strip(GIF, gifFile(t))
 	if err != nil {
@@ -223,7 +223,7 @@ func TestOrientationColoursAndTimingStay(t *testing.T) {
 	}
 	all, err := gif.DecodeAll(bytes.NewReader(clean))
 	if err != nil || len(all.Image) != 2 || all.LoopCount != 5 || all.Delay[1] != 20 {
-		t.Errorf("gif: %v %v", err, all)
+		t.Errorf("gif: the frames, the loop or the delays changed: %v %v", err, all)
 	}
 }
 
@@ -233,22 +233,22 @@ func TestBrokenImagesAreRefused(t *testing.T) {
 		whole := bytes.TrimSuffix(b, []byte("trailing video"))
 		for _, cut := range []int{1, 5, len(whole) / 2, len(whole) - 13} {
 			if clean, err := strip(kind, whole[:len(whole)-cut]); err == nil {
-				t.Errorf("%s without its last %d of %d bytes gives %d", name, cut, len(whole), len(clean))
+				t.Errorf("%s without its last %d of %d bytes was stripped to %d bytes", name, cut, len(whole), len(clean))
 			}
 		}
 	}
 	for name, b := range map[string][]byte{
-		"nothing": nil, "text": []byte("hello"), "svg": []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), "html": []byte("<html>"),
-		"bmp": []byte("BM000000000000000000"), "only magic": []byte("\x89PNG\r\n\x1a\n"), "gif head": []byte("GIF89a"), "jpeg head": {0xff, 0xd8, 0xff},
+		"empty": nil, "text": []byte("hello"), "svg": []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), "html": []byte("<html>"),
+		"bmp": []byte("BM000000000000000000"), "only the signature": []byte("\x89PNG\r\n\x1a\n"), "gif head": []byte("GIF89a"), "jpeg head": {0xff, 0xd8, 0xff},
 		"huge": pngOf(1<<20, 1), "many pixels": pngOf(8001, 5000), "flat": pngOf(0, 5), "webp head": []byte("RIFF\x10\x00\x00\x00WEBPVP8 \x00\x00\x00\x00"),
 	} {
 		if k, err := Check(bytes.NewReader(b), int64(len(b))); err == nil {
-			t.Errorf("%s is taken for %v", name, k.MediaType())
+			t.Errorf("%s is accepted as %v", name, k.MediaType())
 		}
 	}
 }
 
-func TestALargePictureIsTaken(t *testing.T) {
+func TestALargePictureIsAccepted(t *testing.T) {
 	b := pngOf(8000, 5000)
 	if _, err := Check(bytes.NewReader(b), int64(len(b))); err != nil {
 		t.Error(err)
@@ -267,12 +267,12 @@ func TestAReaderThatStopsEndsTheStripping(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := done(); err != nil {
-		t.Errorf("stopped: %v", err)
+		t.Errorf("stopping early returned %v", err)
 	}
 	r, done = Stripped(JPEG, bytes.NewReader(b), 100)
 	_, err := io.ReadAll(r)
 	if told := done(); err == nil || told == nil || !strings.Contains(told.Error(), "malformed") {
-		t.Errorf("read %v, told %v", err, told)
+		t.Errorf("the reader returned %v, done returned %v, want that it is malformed", err, told)
 	}
 }
 
@@ -289,11 +289,11 @@ func fuzz(f *testing.F, kind Kind, seeds ...[]byte) {
 			return
 		}
 		if len(clean) > len(b)+64 {
-			t.Fatalf("%d bytes became %d", len(b), len(clean))
+			t.Fatalf("%d bytes were stripped to %d", len(b), len(clean))
 		}
 		again, err := strip(kind, clean)
 		if err != nil || !bytes.Equal(again, clean) {
-			t.Fatalf("stripped again: %v\n%q\n%q", err, clean, again)
+			t.Fatalf("stripping twice changed the file: %v\n%q\n%q", err, clean, again)
 		}
 	})
 }

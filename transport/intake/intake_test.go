@@ -61,7 +61,7 @@ func TestAnImageLosesItsMetadata(t *testing.T) {
 	}
 	defer l.Release()
 	if got := kept(t, b, l); strings.Contains(got, "taken") || !strings.HasPrefix(got, "\x89PNG") {
-		t.Errorf("kept %q", got)
+		t.Errorf("the stored image is %q", got)
 	}
 	l, media, err := Material(b, bytes.NewReader(sent))
 	if err != nil || media != "image/png" {
@@ -69,7 +69,7 @@ func TestAnImageLosesItsMetadata(t *testing.T) {
 	}
 	defer l.Release()
 	if got := kept(t, b, l); strings.Contains(got, "taken") {
-		t.Errorf("kept %q", got)
+		t.Errorf("the stored material is %q", got)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestInvalidImagesAreNeverShown(t *testing.T) {
 	var refused *durable.Rejection
 	for _, content := range []string{"", "GIF89a but no more", "<svg onload=alert(1)>", "\x89PNG\r\n\x1a\nnothing"} {
 		if _, _, err := Image(b, strings.NewReader(content)); !errors.As(err, &refused) {
-			t.Errorf("as an image %q gave %v", content, err)
+			t.Errorf("Image(%q) returned %v, want a rejection", content, err)
 		}
 	}
 	for content, want := range map[string]string{
@@ -86,17 +86,17 @@ func TestInvalidImagesAreNeverShown(t *testing.T) {
 	} {
 		l, media, err := Material(b, strings.NewReader(content))
 		if err != nil || media != want || kept(t, b, l) != content {
-			t.Errorf("%q is %s, %v", content, media, err)
+			t.Errorf("the material %q has the type %s, %v", content, media, err)
 			continue
 		}
 		l.Release()
 	}
 	if _, _, err := Material(b, strings.NewReader("")); !errors.As(err, &refused) {
-		t.Errorf("an empty material gave %v", err)
+		t.Errorf("an empty material returned %v, want a rejection", err)
 	}
 }
 
-func TestNothingIsLeftOfABrokenUpload(t *testing.T) {
+func TestABrokenUploadLeavesNoContent(t *testing.T) {
 	b := store(t)
 	broken := errors.New("the line is dead")
 	for _, take := range []func(io.Reader) error{
@@ -105,13 +105,13 @@ func TestNothingIsLeftOfABrokenUpload(t *testing.T) {
 		func(r io.Reader) error { _, _, err := File(b, r, 100); return err },
 	} {
 		if err := take(io.MultiReader(strings.NewReader("some"), iotest.ErrReader(broken))); !errors.Is(err, broken) {
-			t.Errorf("it gave %v", err)
+			t.Errorf("a broken upload returned %v, want the error of the reader", err)
 		}
 	}
 	if _, _, err := File(b, strings.NewReader(strings.Repeat("x", 101)), 100); err == nil {
-		t.Error("a file over the limit was taken")
+		t.Error("a file over the limit was accepted")
 	}
 	if n, err := b.Scrub(func(string) {}); n != 0 || err != nil {
-		t.Errorf("%d contents are left, %v", n, err)
+		t.Errorf("%d contents are left, %v, want none", n, err)
 	}
 }

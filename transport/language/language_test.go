@@ -47,26 +47,26 @@ func TestEveryLanguageHasEveryText(t *testing.T) {
 		texts("", reflect.ValueOf(l), func(at, text string) {
 			want, ok := english[at]
 			if !ok {
-				t.Errorf("%s: %s is not in English", l.Tag, at)
+				t.Errorf("%s: the text %s does not exist in English", l.Tag, at)
 			}
 			left--
 			if strings.TrimSpace(text) == "" {
-				t.Errorf("%s: %s is missing", l.Tag, at)
+				t.Errorf("%s: the text %s is empty", l.Tag, at)
 			}
 			if got := slices.Sorted(slices.Values(named.FindAllString(text, -1))); !slices.Equal(got, want) {
-				t.Errorf("%s: %s has %v, and in English %v", l.Tag, at, got, want)
+				t.Errorf("%s: the text %s has the placeholders %v, in English %v", l.Tag, at, got, want)
 			}
 		})
 		if left != 0 || len(l.Months) != 12 {
 			t.Errorf("%s lacks %d texts; months: %v", l.Tag, left, l.Months)
 		}
 		if l.Direction != "ltr" && l.Direction != "rtl" {
-			t.Errorf("%s is written %q", l.Tag, l.Direction)
+			t.Errorf("%s has the direction %q, want ltr or rtl", l.Tag, l.Direction)
 		}
 	}
 }
 
-func TestTheLanguagesAreThoseOfTheApp(t *testing.T) {
+func TestTheServerHasTheLanguagesOfTheApp(t *testing.T) {
 	entries, err := os.ReadDir("../web/app/src/messages/shared")
 	if err != nil {
 		t.Fatal(err)
@@ -80,11 +80,11 @@ func TestTheLanguagesAreThoseOfTheApp(t *testing.T) {
 	}
 	slices.Sort(here)
 	if !slices.Equal(app, here) {
-		t.Errorf("the app has %v, the server %v", app, here)
+		t.Errorf("the app has the languages %v, the server %v", app, here)
 	}
 }
 
-func TestTheLanguageThatIsAskedFor(t *testing.T) {
+func TestTheRequestedLanguageIsUsed(t *testing.T) {
 	for accept, want := range map[string]string{
 		"": "en", "en-GB": "en", "xx": "en", "*": "en", "de": "de", "de-AT,en;q=0.9": "de", "sv, de;q=0.1": "de",
 		"en;q=0.1, de;q=0.9": "de", "pt-PT": "pt-BR", "zh-CN": "zh-Hans", "zh": "zh-Hans", "zh-TW, de;q=0.5": "de", "zh-Hant-HK": "en",
@@ -93,21 +93,21 @@ func TestTheLanguageThatIsAskedFor(t *testing.T) {
 		";q=": "en", "\xff\x00": "en", strings.Repeat("de,", 100): "en", strings.Repeat("d-", 120): "en", "de;q=NaN": "de",
 	} {
 		if got := Asked([]byte(accept)).Tag; got != want {
-			t.Errorf("%.40q: %s, not %s", accept, got, want)
+			t.Errorf("Asked(%.40q) = %s, want %s", accept, got, want)
 		}
 	}
 }
 
-func TestADate(t *testing.T) {
+func TestDatesInEachLanguage(t *testing.T) {
 	at := time.Date(2026, 3, 9, 23, 30, 0, 0, time.FixedZone("", -3600))
 	for tag, want := range map[string]string{"en": "10 March 2026", "de": "10. März 2026", "ja": "2026年3月10日", "fr": "10 mars 2026", "ar": "10 مارس 2026"} {
 		i := slices.IndexFunc(All, func(l *Texts) bool { return l.Tag == tag })
 		if i < 0 {
-			t.Errorf("no %s", tag)
+			t.Errorf("the language %s is missing", tag)
 			continue
 		}
 		if got := All[i].Day(at); got != want {
-			t.Errorf("%s: %s, not %s", tag, got, want)
+			t.Errorf("the date in %s is %s, want %s", tag, got, want)
 		}
 	}
 }

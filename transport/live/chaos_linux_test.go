@@ -60,12 +60,12 @@ func (g *guest) check() error {
 		n, _ := strconv.ParseUint(string(m[2]), 10, 64)
 		switch kind := m[1][0]; {
 		case (kind == 'w') != (i == 0):
-			return fmt.Errorf("%s stands at %d", m[0], i)
+			return fmt.Errorf("%s is message %d", m[0], i)
 		case kind == 'w':
 			at = n
 		case kind == 'r':
 			if n < at {
-				return fmt.Errorf("told to go back from %d to %d", at, n)
+				return fmt.Errorf("resync from %d back to %d", at, n)
 			}
 			at = n
 		case kind == 's':
@@ -73,10 +73,10 @@ func (g *guest) check() error {
 				return fmt.Errorf("frame %d after %d", n, at)
 			}
 			if x := g.lacks(at, n-1); x > 0 {
-				return fmt.Errorf("frame %d without %d", n, x)
+				return fmt.Errorf("frame %d arrived without frame %d", n, x)
 			}
 			if i := g.place.find(n); i == nil || !g.wants(i) {
-				return fmt.Errorf("frame %d is not for this one", n)
+				return fmt.Errorf("frame %d is for others", n)
 			}
 			at = n
 		case kind == 't':
@@ -86,16 +86,16 @@ func (g *guest) check() error {
 			transient = int(n)
 		case kind == 'a':
 			if answered >= len(g.answers) || g.answers[answered] != int(n) {
-				return fmt.Errorf("answer %d, want one of %v", n, g.answers[answered:])
+				return fmt.Errorf("response %d, want one of %v", n, g.answers[answered:])
 			}
 			answered++
 			if x := g.lacks(at, g.after[int(n)]); x > 0 {
-				return fmt.Errorf("answer %d before frame %d", n, x)
+				return fmt.Errorf("response %d before frame %d", n, x)
 			}
 		}
 	}
 	if x := g.lacks(at, 1<<60); !g.ended && (x > 0 || answered < len(g.answers) || g.lag != nil) {
-		return fmt.Errorf("at the end, frame %d or answers %v are missing; behind: %v", x, g.answers[answered:], g.lag != nil)
+		return fmt.Errorf("at the end frame %d or the responses %v are missing; behind: %v", x, g.answers[answered:], g.lag != nil)
 	}
 	return nil
 }
@@ -112,25 +112,25 @@ func (p *place) find(seq uint64) *room.Frame {
 // tidy returns an error if a loop keeps state between two turns that it must not keep.
 func tidy(l *loop) error {
 	if l.fanningOut || len(l.gone) > 0 {
-		return fmt.Errorf("still fanning out; %d are to be removed", len(l.gone))
+		return fmt.Errorf("the loop is still fanning out, with %d sessions to remove", len(l.gone))
 	}
 	for _, seg := range l.spare {
 		if len(seg.frames) > 0 {
-			return fmt.Errorf("a spare segment keeps %d frames", len(seg.frames))
+			return fmt.Errorf("a spare segment still has %d frames", len(seg.frames))
 		}
 	}
 	for _, h := range l.rooms {
 		if len(h.steps) > 0 || len(h.spans) > 0 {
-			return fmt.Errorf("%d steps and %d spans are kept", len(h.steps), len(h.spans))
+			return fmt.Errorf("%d steps and %d spans remain", len(h.steps), len(h.spans))
 		}
 		behind := 0
 		for g := range h.groups {
 			if n := h.groups[g].left; n > 0 {
-				return fmt.Errorf("the turn of %d in group %d did not come", n, g)
+				return fmt.Errorf("%d sessions of group %d had no turn", n, g)
 			}
 			for _, s := range h.groups[g].members {
 				if s.state == closed {
-					return fmt.Errorf("session %d is there and closed", s.id)
+					return fmt.Errorf("session %d is closed but still in its group", s.id)
 				}
 				if s.lag != nil {
 					behind++
@@ -138,7 +138,7 @@ func tidy(l *loop) error {
 			}
 		}
 		if behind != h.lagging {
-			return fmt.Errorf("%d are behind, and %d are counted", behind, h.lagging)
+			return fmt.Errorf("%d sessions are behind, the count is %d", behind, h.lagging)
 		}
 	}
 	return nil

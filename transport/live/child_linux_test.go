@@ -117,7 +117,7 @@ func connectAs(tb testing.TB, n int, kind wireKind) []net.Conn {
 		}
 	}
 	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "ready\n" {
-		tb.Fatalf("readers: %s%v", line, err)
+		tb.Fatalf("the readers are not ready: %s%v", line, err)
 	}
 	return conns
 }

@@ -93,14 +93,14 @@ func churn(t *testing.T, kind wireKind, betweenPolls, padding int) {
 				url := fmt.Sprintf("%s://%s/ws?room=a&person=p%d&since=%d", scheme, h.addr, person, seen)
 				conn, _, err := dialer.Dial(url, nil)
 				if err != nil {
-					t.Errorf("dial: %v", err)
+					t.Errorf("a client could not connect: %v", err)
 					return
 				}
 				reconnects.Add(1)
 				seen, err = follow(conn, pulse, person, seen, last, rng.IntN(400), forPerson)
 				conn.Close()
 				if err != nil {
-					t.Errorf("person %d: %v", person, err)
+					t.Errorf("person %d failed: %v", person, err)
 					return
 				}
 			}
@@ -109,10 +109,10 @@ func churn(t *testing.T, kind wireKind, betweenPolls, padding int) {
 	wg.Wait()
 	<-publisher
 	if n := reconnects.Load(); n < 2*people {
-		t.Errorf("only %d connections", n)
+		t.Errorf("there were only %d connections, want reconnects", n)
 	}
 	if stats := h.hub.Stats(); padding > 0 && stats.ShortWrites == 0 {
-		t.Error("nobody fell behind")
+		t.Error("no client fell behind")
 	}
 	eventually(t, "everybody has left", func() bool { return h.hub.Stats().Sessions == 0 })
 }
@@ -163,7 +163,7 @@ func follow(conn *websocket.Conn, pulse chan<- struct{}, person int, seen, last 
 		case string(p) == `"transient"`:
 		case p[0] == '"':
 			if echoed++; string(p) != fmt.Sprintf("\"%d\"", echoed) {
-				return seen, fmt.Errorf("got echo %s, want %d", p, echoed)
+				return seen, fmt.Errorf("got the echo %s, want %d", p, echoed)
 			}
 		default:
 			if _, err := fmt.Sscanf(string(p), `{"seq":%d}`, &n); err != nil {

@@ -12,7 +12,7 @@ import (
 	"atelier/transport/rfc6455"
 )
 
-func TestDrainTellsEveryoneWhenToComeBack(t *testing.T) {
+func TestDrainSendsEveryClientAReconnectDelay(t *testing.T) {
 	const n = 100
 	h := newTestServer(t, Options{CloseGrace: 100 * time.Millisecond, Tick: 10 * time.Millisecond})
 	var clients []*client
@@ -33,11 +33,11 @@ func TestDrainTellsEveryoneWhenToComeBack(t *testing.T) {
 	for _, c := range clients {
 		var m note
 		if err := json.Unmarshal([]byte(c.next()), &m); err != nil || m.Type != "reconnect" || m.Seq >= 10_000 {
-			t.Fatalf("got %+v, %v", m, err)
+			t.Fatalf("the drain sent %+v, %v", m, err)
 		}
 		delays[m.Seq] = true
 		if code := c.expectClose(); code != rfc6455.CloseRestart {
-			t.Fatalf("closed with %d", code)
+			t.Fatalf("closed with %d, want CloseRestart", code)
 		}
 		c.conn.Close()
 	}
@@ -45,15 +45,15 @@ func TestDrainTellsEveryoneWhenToComeBack(t *testing.T) {
 		t.Error(err)
 	}
 	if len(delays) < n/2 {
-		t.Errorf("only %d different delays", len(delays))
+		t.Errorf("there are only %d different delays for 100 clients", len(delays))
 	}
 	if s := h.hub.Stats(); s.Sessions != 0 || s.Closes[ReasonDrain] != n {
-		t.Errorf("%d sessions left, %d closed by the drain", s.Sessions, s.Closes[ReasonDrain])
+		t.Errorf("after the drain %d sessions remain, %d were closed by it", s.Sessions, s.Closes[ReasonDrain])
 	}
 	a, b := net.Pipe()
 	defer b.Close()
 	if _, err := h.hub.Attach(a, nil, AttachOptions{Room: h.room("a"), Handler: h.owner}); !errors.Is(err, ErrDraining) {
-		t.Errorf("Attach while draining: %v", err)
+		t.Errorf("Attach while draining returned %v, want ErrDraining", err)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestDrainEndsWithItsContext(t *testing.T) {
 	defer cancel()
 	err := h.hub.Drain(ctx, func(int) []byte { return []byte("{}") }, 0)
 	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Drain: %v", err)
+		t.Errorf("Drain returned %v, want DeadlineExceeded", err)
 	}
 	h.hub.Close()
 	h.expectClosed(ReasonDrain)

@@ -123,7 +123,7 @@ func TestFrameJoinsAFanOutInProgress(t *testing.T) {
 	// first.
 	tapes[4].wrote = func() {
 		if len(tapes[3].text) > len(tapes[4].text) {
-			t.Error("the fourth came before the fifth")
+			t.Error("the fourth session was written to before the fifth")
 		}
 	}
 	s.publish(3, 3, 0)
@@ -164,7 +164,7 @@ func TestJoiningFrameReachesVisitedGroups(t *testing.T) {
 }
 
 // A session that ends during a fan-out does not affect the turn of others.
-func TestTheTurnOfTheOthersComes(t *testing.T) {
+func TestAnEndedSessionDoesNotSkipOthers(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
 	tapes := s.play(6, map[int]func(){2: func() { s.loop.sessions[3].wire.(*tape).gone = true }})
@@ -174,7 +174,7 @@ func TestTheTurnOfTheOthersComes(t *testing.T) {
 		}
 	}
 	if len(s.loop.sessions) != 5 || len(s.seen.people) != 5 {
-		t.Errorf("%d sessions of %d people are left", len(s.loop.sessions), len(s.seen.people))
+		t.Errorf("%d sessions of %d people remain, want 5 of 5", len(s.loop.sessions), len(s.seen.people))
 	}
 }
 
@@ -191,18 +191,18 @@ func TestAcksDuringAFanOutKeepTheirPlace(t *testing.T) {
 		// The first message here is the ack of the first session.
 		3: func() {
 			if got := s.loop.sessions[1].wire.(*tape).marks(); got != "<s1><t1>" {
-				t.Errorf("in the middle the first has got %s", got)
+				t.Errorf("during the fan-out the first session has %s, want the frame and its ack", got)
 			}
 		},
 	})
 	s.loop.flushHeld()
 	if got := tapes[3].marks(); got != "<s1><t4>" {
-		t.Errorf("the last got %s", got)
+		t.Errorf("the last session got %s, want the frame before its ack", got)
 	}
 }
 
 // One write is about as long as a segment, for any number of frames that join.
-func TestAFanOutIsNotLengthenedBeyondAWrite(t *testing.T) {
+func TestJoinedFramesKeepWritesShort(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
 	longest, size := 0, segmentBytes/2+1
@@ -214,7 +214,7 @@ func TestAFanOutIsNotLengthenedBeyondAWrite(t *testing.T) {
 		}
 	}
 	if longest > segmentBytes*3/2 {
-		t.Errorf("a write of %d bytes", longest)
+		t.Errorf("the longest write has %d bytes", longest)
 	}
 }
 
@@ -234,7 +234,7 @@ func TestFrameErasedDuringAFanOutIsNotSent(t *testing.T) {
 }
 
 // A session that the room's window overtakes during a fan-out gets a resync.
-func TestTheWindowMayPassAFanOut(t *testing.T) {
+func TestSessionsOvertakenDuringAFanOutResync(t *testing.T) {
 	for name, does := range map[string]func(s *stage) map[int]func(){
 		"before the next step": func(s *stage) map[int]func() {
 			return map[int]func(){2: func() { s.publish(2, 2, 0) }, 3: func() { s.publish(3, 9, 0) }}
@@ -261,7 +261,7 @@ func TestTheWindowMayPassAFanOut(t *testing.T) {
 				}
 			}
 			if stats := s.hub.Stats(); stats.Resyncs[ResyncOvertaken] == 0 {
-				t.Error("nobody was told")
+				t.Error("no session got a resync")
 			}
 		})
 	}
@@ -279,13 +279,13 @@ func TestRecipientOfTwoFramesGetsOneWrite(t *testing.T) {
 	}
 	s.loop.drain(s.seen)
 	if ann.marks() != "<s1><s2>" || ann.writes != 1 || author.writes != 0 {
-		t.Errorf("got %s in %d writes; the author is written to %d times", ann.marks(), ann.writes, author.writes)
+		t.Errorf("the recipient got %s in %d writes; the author %d writes", ann.marks(), ann.writes, author.writes)
 	}
 	// A session that is not a recipient of a frame gets no write either.
 	s.room.Publish(room.Frame{Seq: 3, Origin: 2, Payload: said("s3").Payload})
 	s.loop.drain(s.seen)
 	if ann.marks() != "<s1><s2><s3>" || author.writes != 0 {
-		t.Errorf("then %s; the author is written to %d times", ann.marks(), author.writes)
+		t.Errorf("after a frame for everyone the recipient has %s; the author %d writes", ann.marks(), author.writes)
 	}
 }
 
@@ -308,12 +308,12 @@ func TestCatchingUpDuringAFanOutRepeatsNothing(t *testing.T) {
 	s.publish(2, 2, 0)
 	s.loop.drain(s.seen)
 	if late.marks() != "<s1><s2>" {
-		t.Errorf("got %s", late.marks())
+		t.Errorf("the session that caught up got %s, want <s1><s2>", late.marks())
 	}
 }
 
 // Shared segments for lagging sessions are dropped after an erasure.
-func TestErasedIsNotSharedByThoseBehind(t *testing.T) {
+func TestErasedFramesAreNotSharedWithLaggingSessions(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
 	tapes := s.play(2, nil)
@@ -352,7 +352,7 @@ func TestMissedTransientsAreCounted(t *testing.T) {
 		reached += strings.Count(w.marks(), "<t")
 	}
 	if missed := s.hub.Stats().MissedTransients; missed != uint64(6*10-reached) || reached >= 30 {
-		t.Errorf("%d reached, %d missed of 60", reached, missed)
+		t.Errorf("%d transients were received and %d counted as missed, want 60 together", reached, missed)
 	}
 }
 
@@ -373,16 +373,16 @@ func TestAFanOutEnds(t *testing.T) {
 	publish()
 	s.loop.drain(s.seen)
 	if writes > 200 {
-		t.Errorf("%d writes to a hundred sessions", writes)
+		t.Errorf("a fan-out to 100 sessions took %d writes", writes)
 	}
 	if s.seen.at.stored < 50 {
-		t.Errorf("only %d of the frames went along", s.seen.at.stored)
+		t.Errorf("only %d frames joined the fan-out", s.seen.at.stored)
 	}
 }
 
 // Pending acks do not each cause a further fan-out either. Otherwise joins and other rooms would
 // wait for as many fan-outs as there are acks.
-func TestAnswersDoNotWaitForNewsAfterThem(t *testing.T) {
+func TestResponsesDoNotWaitForLaterFrames(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
 	const people = 50
@@ -400,11 +400,11 @@ func TestAnswersDoNotWaitForNewsAfterThem(t *testing.T) {
 	}
 	s.loop.turn()
 	if writes > 10*people {
-		t.Errorf("%d writes in one turn", writes)
+		t.Errorf("one turn took %d writes", writes)
 	}
 	for i, session := range s.loop.sessions {
 		if !strings.Contains(session.wire.(*tape).marks(), "<t0>") {
-			t.Errorf("session %d has no answer", i)
+			t.Errorf("session %d got no response", i)
 		}
 	}
 }
@@ -413,7 +413,7 @@ var marks = regexp.MustCompile(`<[rst]\d+>`)
 
 // For all frames, times, recipients and socket capacities, every session receives its frames in
 // order and once.
-func TestFanOutsGiveEverybodyWhatIsTheirs(t *testing.T) {
+func TestFanOutsDeliverEveryFrameInOrderAndOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newStage(t, room.Limits{})
 		defer s.hub.Close()

@@ -21,7 +21,7 @@ func TestJoinDuringTheLastLeaveIsServed(t *testing.T) {
 	s.publish(2, 2, 0)
 	s.loop.turn()
 	if got := w.marks(); got != "<t0><s2>" {
-		t.Errorf("got %s", got)
+		t.Errorf("the new session got %s, want <t0><s2>", got)
 	}
 }
 
@@ -49,7 +49,7 @@ func TestJoinDoesNotWaitForLaterFrames(t *testing.T) {
 	}
 	s.loop.turn()
 	if writes > 5*people {
-		t.Errorf("%d writes in one turn", writes)
+		t.Errorf("one turn took %d writes", writes)
 	}
 	for i, w := range tapes {
 		if w.marks() != "<t0>" {

@@ -19,7 +19,7 @@ func TestFreshSessionBeginsAtTheHead(t *testing.T) {
 
 // Under load the welcome once came 60 ms after the 101, and frames published in between were
 // missed.
-func TestAFreshSessionBeginsWhereItWasLetIn(t *testing.T) {
+func TestAFreshSessionBeginsAtItsAdmission(t *testing.T) {
 	h := newTestServer(t, Options{})
 	r := h.room("a")
 	r.Publish(frames(1, 3)...)
@@ -43,7 +43,7 @@ func TestReturningSessionIsCaughtUpThenLive(t *testing.T) {
 	c.expect(text(6))
 }
 
-func TestReplayThatCannotBeServedIsAResync(t *testing.T) {
+func TestAnImpossibleReplayIsAResync(t *testing.T) {
 	h := newTestServer(t, Options{})
 	r := h.room("a")
 	r.Restore(frames(11, 15), 10, 15)
@@ -60,14 +60,14 @@ func TestReplayThatCannotBeServedIsAResync(t *testing.T) {
 	}
 	stats := h.hub.Stats()
 	if stats.Resyncs[ResyncWindow] != 2 || stats.Resyncs[ResyncEpoch] != 1 {
-		t.Errorf("resyncs %v", stats.Resyncs)
+		t.Errorf("the resyncs are %v, want 2 by window and 1 by epoch", stats.Resyncs)
 	}
 }
 
 // This test once hung. A response was sent after the loop had served the room and before it
 // emptied the outbox. The response stayed in the outbox, since its frame was not served yet and
 // the session was still marked as queued.
-func TestAnswerFollowsTheFramesPublishedBeforeIt(t *testing.T) {
+func TestResponsesFollowTheFramesPublishedBeforeThem(t *testing.T) {
 	h := newTestServer(t, Options{})
 	r := h.room("a")
 	c := h.dial("room=a&person=p1")
@@ -88,7 +88,7 @@ func TestAnswerFollowsTheFramesPublishedBeforeIt(t *testing.T) {
 				t.Fatalf("ack %d after ack %d", n, acks)
 			}
 			if acks = n; seen < n {
-				t.Fatalf("ack %d came after frame %d only", n, seen)
+				t.Fatalf("ack %d came after frame %d, before its own", n, seen)
 			}
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // A peer that triggers TLS responses but reads nothing does not fill the memory.
-func TestUnreadAnswersOfTLSAreBounded(t *testing.T) {
+func TestUnreadTLSResponsesAreBounded(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -33,20 +33,20 @@ func TestUnreadAnswersOfTLSAreBounded(t *testing.T) {
 	defer w.abort()
 	for range 1000 {
 		if n, err := under.Write(make([]byte, 10_000)); n != 10_000 || err != nil {
-			t.Fatalf("wrote %d, %v: TLS would not go on after that", n, err)
+			t.Fatalf("the write returned %d, %v, which makes TLS stop", n, err)
 		}
 		if len(under.pending) > mostPending {
-			t.Fatalf("%d bytes wait", len(under.pending))
+			t.Fatalf("%d bytes are pending, want at most mostPending", len(under.pending))
 		}
 	}
 	if _, err := w.write([]byte("x")); err == nil {
-		t.Error("the connection goes on")
+		t.Error("the connection still accepts writes")
 	}
 }
 
 // The rest of a record that a socket did not accept is sent when there is room again, even
 // without further messages.
-func TestTheRestOfARecordComes(t *testing.T) {
+func TestTheRestOfARecordIsSent(t *testing.T) {
 	h := newTestServer(t, Options{Loops: 1, SendBuffer: 4 << 10}, withTLS(t, secured))
 	c := h.dialWith(&websocket.Dialer{
 		NetDial: dialNarrow, TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
@@ -64,7 +64,7 @@ func TestTheRestOfARecordComes(t *testing.T) {
 	}
 	for seq := uint64(1); seq <= last; seq++ {
 		if n := c.note(); n.Seq != seq {
-			t.Fatalf("frame %d, want %d", n.Seq, seq)
+			t.Fatalf("got frame %d, want %d", n.Seq, seq)
 		}
 	}
 }

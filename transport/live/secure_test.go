@@ -78,7 +78,7 @@ func TestTLS(t *testing.T) {
 			for seq := uint64(1); seq <= 2000; seq++ {
 				r.Publish(bulk(seq, seq, 5000)...)
 				if n := c.note(); n.Seq != seq {
-					t.Fatalf("frame %d, want %d", n.Seq, seq)
+					t.Fatalf("got frame %d, want %d", n.Seq, seq)
 				}
 			}
 			h.expectClosed(ReasonStalled)
@@ -87,7 +87,7 @@ func TestTLS(t *testing.T) {
 			c.expect(big)
 			c.session.Close(rfc6455.CloseNormal, "")
 			if code := c.expectClose(); code != rfc6455.CloseNormal {
-				t.Errorf("closed with %d", code)
+				t.Errorf("closed with %d, want CloseNormal", code)
 			}
 			h.expectClosed(ReasonServer)
 		})
@@ -104,7 +104,7 @@ func TestMessageBeforeAnAbruptEndOfTLSIsReceived(t *testing.T) {
 		c.send("last words")
 		c.conn.NetConn().(*tls.Conn).NetConn().Close()
 		if got := wait(t, h.owner.messages, "message"); got != "last words" {
-			t.Fatalf("received %q", got)
+			t.Fatalf("the handler received %q, want the last words", got)
 		}
 		h.expectClosed(ReasonGone)
 	}

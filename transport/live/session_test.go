@@ -22,23 +22,23 @@ func (h *testServer) expectClosed(want Reason) {
 	}
 }
 
-func TestMessagesReachTheHandlerAndAnswersComeBack(t *testing.T) {
+func TestMessagesReachTheHandlerAndAreAnswered(t *testing.T) {
 	h := newTestServer(t, Options{})
 	c := h.dial("room=a&person=p1")
 	c.next()
 	c.send("hello")
 	if m := wait(t, h.owner.messages, "message"); m != "hello" {
-		t.Errorf("got %q", m)
+		t.Errorf("the handler received %q, want hello", m)
 	}
 	big := strings.Repeat("b", 100_000)
 	c.send("echo " + big)
 	c.expect(big)
 	if c.session.Person() != "p1" || c.session.IsFacilitator() || c.session.Room() != h.room("a") {
-		t.Error("session is of somebody else")
+		t.Error("the session has another person, rank or room")
 	}
 }
 
-func TestClosingIsAnswered(t *testing.T) {
+func TestACloseFrameIsAnswered(t *testing.T) {
 	h := newTestServer(t, Options{})
 	for _, code := range []int{1000, 1001, 4000} {
 		c := h.dial("room=a&person=p1")
@@ -55,7 +55,7 @@ func TestClosingIsAnswered(t *testing.T) {
 	eventually(t, "the room is left", func() bool { return h.hub.Stats().Sessions == 0 })
 }
 
-func TestOwnerClosesAfterWhatWasSent(t *testing.T) {
+func TestCloseFollowsTheFramesSentBefore(t *testing.T) {
 	h := newTestServer(t, Options{})
 	c := h.dial("room=a&person=p1")
 	c.next()
@@ -67,7 +67,7 @@ func TestOwnerClosesAfterWhatWasSent(t *testing.T) {
 	}
 	c.expect(text(1), text(2), text(3), "last words")
 	if code := c.expectClose(); code != rfc6455.ClosePolicy {
-		t.Errorf("closed with %d", code)
+		t.Errorf("closed with %d, want ClosePolicy", code)
 	}
 	h.expectClosed(ReasonServer)
 }
@@ -98,7 +98,7 @@ func TestBrokenFramesCloseTheConnection(t *testing.T) {
 
 // After a client has violated the protocol, everything that it sends except its close frame is
 // discarded. The connection once stayed open for all of CloseGrace.
-func TestTheAnswerToOurCloseEndsABrokenConnection(t *testing.T) {
+func TestTheClientsCloseFrameEndsABrokenConnection(t *testing.T) {
 	h := newTestServer(t, Options{CloseGrace: time.Hour})
 	c := h.dial("room=a&person=p1")
 	c.next()
@@ -107,7 +107,7 @@ func TestTheAnswerToOurCloseEndsABrokenConnection(t *testing.T) {
 	}
 	// The library answers a close frame when it reads one.
 	if code := c.expectClose(); code != rfc6455.CloseUnsupported {
-		t.Fatalf("closed with %d", code)
+		t.Fatalf("closed with %d, want CloseUnsupported", code)
 	}
 	h.expectClosed(ReasonProtocol)
 }
@@ -124,16 +124,16 @@ func TestPingIsAnswered(t *testing.T) {
 	c.send("echo done")
 	c.expect("done")
 	if p := wait(t, pongs, "pong"); p != "are you there" {
-		t.Errorf("pong %q", p)
+		t.Errorf("the pong has %q, want the payload of the ping", p)
 	}
 }
 
 // A process that had been suspended for the idle time once closed all sessions immediately,
 // without a ping.
-func TestSilentClientIsPingedThenGivenUp(t *testing.T) {
+func TestASilentClientIsPingedThenClosed(t *testing.T) {
 	for what, interval := range map[string]time.Duration{
-		"pinged in time":              20 * time.Millisecond,
-		"never pinged until too late": time.Hour,
+		"pinged in time":  20 * time.Millisecond,
+		"pinged too late": time.Hour,
 	} {
 		t.Run(what, func(t *testing.T) {
 			h := newTestServer(t, Options{
@@ -145,10 +145,10 @@ func TestSilentClientIsPingedThenGivenUp(t *testing.T) {
 			pings := 0
 			c.conn.SetPingHandler(func(string) error { pings++; return nil }) // no pong
 			if code := c.expectClose(); code != rfc6455.CloseGoingAway {
-				t.Errorf("closed with %d", code)
+				t.Errorf("closed with %d, want CloseGoingAway", code)
 			}
 			if pings == 0 {
-				t.Error("not pinged")
+				t.Error("the client got no ping")
 			}
 			h.expectClosed(ReasonIdle)
 		})
@@ -164,11 +164,11 @@ func TestFloodIsLimited(t *testing.T) {
 	}
 	c.expect("0", "1", "2", `{"type":"error"}`, `{"type":"error"}`)
 	if n := h.hub.Stats().Limited; n != 2 {
-		t.Errorf("limited %d", n)
+		t.Errorf("%d messages were limited, want 2", n)
 	}
 }
 
-func TestBucketFillsAgain(t *testing.T) {
+func TestBucketRefills(t *testing.T) {
 	var b bucket
 	second := int64(time.Second)
 	for i, c := range []struct {
@@ -179,12 +179,12 @@ func TestBucketFillsAgain(t *testing.T) {
 		{10 * second, true}, {10 * second, true}, {10 * second, false},
 	} {
 		if got := b.take(c.now, 2, 2); got != c.want {
-			t.Errorf("step %d: %v", i, got)
+			t.Errorf("step %d: take returned %v", i, got)
 		}
 	}
 }
 
-func TestVanishedClientIsReported(t *testing.T) {
+func TestAVanishedClientIsReported(t *testing.T) {
 	h := newTestServer(t, Options{})
 	c := h.dial("room=a&person=p1")
 	c.next()
@@ -195,7 +195,7 @@ func TestVanishedClientIsReported(t *testing.T) {
 
 // A message arrives in the same packet as the upgrade request, so fasthttp's reader already
 // contains it.
-func TestBytesBehindTheHandshakeAreNotLost(t *testing.T) {
+func TestBytesAfterTheHandshakeAreNotLost(t *testing.T) {
 	h := newTestServer(t, Options{})
 	conn, err := net.Dial("tcp", h.addr)
 	if err != nil {
@@ -249,7 +249,7 @@ func TestSSE(t *testing.T) {
 	fmt.Fprint(conn, "whatever")
 	s.Close(rfc6455.CloseNormal, "")
 	if _, err := in.ReadString(0); err == nil {
-		t.Error("the stream goes on after Close")
+		t.Error("the stream continues after Close")
 	}
 	h.expectClosed(ReasonServer)
 }
@@ -282,20 +282,20 @@ func TestSignalsReachThePersonsSessionsAndTheFacilitators(t *testing.T) {
 	h.hub.EachSession(r, "ann", func(s *Session) { s.Close(rfc6455.ClosePolicy, "removed") })
 	for _, c := range []*client{ann, ann2} {
 		if code := c.expectClose(); code != rfc6455.ClosePolicy {
-			t.Errorf("closed with %d", code)
+			t.Errorf("closed with %d, want ClosePolicy", code)
 		}
 	}
 	h.hub.CloseRoom(r, rfc6455.CloseNormal, "over")
 	for _, c := range []*client{bob, facilitator} {
 		if code := c.expectClose(); code != rfc6455.CloseNormal {
-			t.Errorf("closed with %d", code)
+			t.Errorf("closed with %d, want CloseNormal", code)
 		}
 	}
 	elsewhere.session.Send([]byte("still here"))
 	elsewhere.expect("still here")
 }
 
-func TestTransientsComeOnceAndAreNotReplayed(t *testing.T) {
+func TestTransientsArriveOnceAndAreNotReplayed(t *testing.T) {
 	h := newTestServer(t, Options{})
 	r := h.room("a")
 	early := h.dial("room=a&person=p1")

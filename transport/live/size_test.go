@@ -9,6 +9,6 @@ import (
 // grow unnoticed.
 func TestASessionIsSmall(t *testing.T) {
 	if size := unsafe.Sizeof(Session{}); size > 288 {
-		t.Errorf("a session has %d bytes", size)
+		t.Errorf("a session has %d bytes, want at most 288", size)
 	}
 }

@@ -42,14 +42,14 @@ func (c *client) note() note {
 	var n note
 	m := c.next()
 	if err := json.Unmarshal([]byte(m), &n); err != nil {
-		c.t.Fatalf("%.100s: %v", m, err)
+		c.t.Fatalf("the message %.100s is not a note: %v", m, err)
 	}
 	return n
 }
 
 // The client stops reading until the session is behind, then reads. Nothing is missing, truncated
 // or out of order, and direct messages arrive in their place.
-func TestSlowReaderGetsEverythingInTheEnd(t *testing.T) {
+func TestASlowReaderEventuallyGetsEverything(t *testing.T) {
 	h := newTestServer(t, Options{})
 	r := h.room("a")
 	c := h.dialNarrow("room=a&person=p1")
@@ -66,7 +66,7 @@ func TestSlowReaderGetsEverythingInTheEnd(t *testing.T) {
 		switch n := c.note(); n.Type {
 		case "bulk":
 			if n.Seq != seen+1 {
-				t.Fatalf("frame %d after %d", n.Seq, seen)
+				t.Fatalf("got frame %d after frame %d", n.Seq, seen)
 			}
 			seen = n.Seq
 		case "ack":
@@ -77,16 +77,16 @@ func TestSlowReaderGetsEverythingInTheEnd(t *testing.T) {
 		case "transient":
 			transients++
 		default:
-			t.Fatalf("got %+v", n)
+			t.Fatalf("the slow client received %+v", n)
 		}
 	}
 	eventually(t, "the session has caught up", func() bool { return h.hub.Stats().Slow == 0 })
 	if s := h.hub.Stats(); s.ShortWrites == 0 || s.MissedTransients != 0 {
-		t.Errorf("%d short writes, %d missed transients", s.ShortWrites, s.MissedTransients)
+		t.Errorf("%d short writes, want some; %d missed transients, want none", s.ShortWrites, s.MissedTransients)
 	}
 }
 
-func TestOvertakenReaderIsResynced(t *testing.T) {
+func TestAnOvertakenReaderIsResynced(t *testing.T) {
 	for _, c := range []struct {
 		reason  Resync
 		options Options
@@ -107,7 +107,7 @@ func TestOvertakenReaderIsResynced(t *testing.T) {
 				r.Publish(bulk(seq, seq+19, 1000)...)
 				for n := seq; n < seq+20; n++ {
 					if got := quick.note(); got.Seq != n {
-						t.Fatalf("the quick one got %+v, want frame %d", got, n)
+						t.Fatalf("the quick client got %+v, want frame %d", got, n)
 					}
 				}
 			}
@@ -125,7 +125,7 @@ func TestOvertakenReaderIsResynced(t *testing.T) {
 			}
 			r.Publish(bulk(last+1, last+1, 10)...)
 			if n := slow.note(); n.Seq != last+1 {
-				t.Fatalf("frame %d after %d", n.Seq, seen)
+				t.Fatalf("got frame %d after frame %d", n.Seq, seen)
 			}
 			if got := h.hub.Stats().Resyncs[c.reason]; got != told || told == 0 {
 				t.Errorf("the client got %d resyncs, the hub counted %d", told, got)
@@ -135,7 +135,7 @@ func TestOvertakenReaderIsResynced(t *testing.T) {
 }
 
 // 20 of 1,000 clients never read.
-func TestStalledReadersAreClosedAndDelayNobody(t *testing.T) {
+func TestStalledReadersAreClosedWithoutDelayingOthers(t *testing.T) {
 	const all, stalled, rounds = 1000, 20, 50
 	h := newTestServer(t, Options{Tick: 10 * time.Millisecond, SlowTimeout: 500 * time.Millisecond})
 	r := h.room("a")
@@ -161,7 +161,7 @@ func TestStalledReadersAreClosedAndDelayNobody(t *testing.T) {
 		h.expectClosed(ReasonStalled)
 	}
 	if s := h.hub.Stats(); s.Closes[ReasonStalled] != stalled || s.Slow != 0 {
-		t.Errorf("%d closed as stalled, %d slow", s.Closes[ReasonStalled], s.Slow)
+		t.Errorf("%d were closed as stalled, want 20; %d are slow, want 0", s.Closes[ReasonStalled], s.Slow)
 	}
 }
 
@@ -175,12 +175,12 @@ func TestPrivateQueueIsBounded(t *testing.T) {
 	sent := 0
 	for c.session.Send(make([]byte, 1000)) {
 		if sent++; sent > 1000 {
-			t.Fatal("the queue has no bound")
+			t.Fatal("the private queue has no bound")
 		}
 	}
 	h.expectClosed(ReasonOverflow)
 	if n := h.hub.Stats().Overflows; n != 1 {
-		t.Errorf("counted %d overflows", n)
+		t.Errorf("%d overflows were counted, want 1", n)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestErasedPayloadsAreNotReplayed(t *testing.T) {
 	for seq := uint64(1); seq <= 3000; seq++ {
 		n := c.note()
 		if n.Seq != seq {
-			t.Fatalf("frame %d, want %d", n.Seq, seq)
+			t.Fatalf("got frame %d, want %d", n.Seq, seq)
 		}
 		if n.Type == "erased" {
 			erased++
@@ -211,6 +211,6 @@ func TestErasedPayloadsAreNotReplayed(t *testing.T) {
 		}
 	}
 	if erased == 0 {
-		t.Error("nothing was erased")
+		t.Error("no payload was erased")
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // A client with a position from REST, or from a node that is ahead, once got a resync, because
 // the room has a commit slightly later than the view.
-func TestAClientThatIsAheadOfTheRoomIsNoReasonToResync(t *testing.T) {
+func TestAClientAheadOfTheRoomGetsNoResync(t *testing.T) {
 	s := newSchool(t)
 	for i := range 20 {
 		let := make(chan struct{})
@@ -25,7 +25,7 @@ func TestAClientThatIsAheadOfTheRoomIsNoReasonToResync(t *testing.T) {
 		for at := uint64(0); at < seen; _, at = s.lab.ViewAt() {
 		}
 		if s.lab.Room.Head() >= seen {
-			t.Fatal("the room did not wait")
+			t.Fatal("the room did not hold back its frame")
 		}
 		ctx := &fasthttp.RequestCtx{}
 		r := &rest.Request{Exchange: httpapi.Alone(ctx, httpapi.Endpoint{}), Caller: boss, Codelab: s.lab}
@@ -35,7 +35,7 @@ func TestAClientThatIsAheadOfTheRoomIsNoReasonToResync(t *testing.T) {
 			t.Fatal(o.EpochChanged, err)
 		}
 		if head := s.lab.Room.Head(); head < seen {
-			t.Fatalf("the client comes from %d into a room that is at %d", seen, head)
+			t.Fatalf("the client was at %d, but joined a room at %d", seen, head)
 		}
 		s.frames.wait.Store(nil)
 	}

@@ -11,4 +11,4 @@
 // that cannot ask the server.
 package messages
 
-//go:generate go test . -run TestTheFileOfTheDocumentIsFresh -update
+//go:generate go test . -run TestTheDocumentFileIsUpToDate -update

@@ -22,7 +22,7 @@ import (
 var update = flag.Bool("update", false, "write asyncapi.json anew")
 
 // The app's types are generated from the file.
-func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
+func TestTheDocumentFileIsUpToDate(t *testing.T) {
 	const file = "asyncapi.json"
 	var want bytes.Buffer
 	if err := json.Indent(&want, AsyncAPI(), "", "  "); err != nil {
@@ -39,20 +39,20 @@ func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want.Bytes()) {
-		t.Errorf("%s is not what the code says; run make generate", file)
+		t.Errorf("%s is out of date; run make generate", file)
 	}
 }
 
 // An encoded type without a row would be an undocumented message.
-func TestEveryTypeOfAMessageHasARow(t *testing.T) {
+func TestEveryMessageTypeHasARow(t *testing.T) {
 	rows, names, kinds := map[string]bool{"inbound": true}, map[string]bool{}, map[string]bool{}
 	for _, r := range table {
-		side := "of the server"
+		side := "from the server"
 		if r.from == client {
-			side = "of a client"
+			side = "from a client"
 		}
 		if kind := r.kind() + " " + side; names[r.name] || kinds[kind] {
-			t.Errorf("%s, %s, stands in the table twice", r.name, kind)
+			t.Errorf("%s, %s, is in the table twice", r.name, kind)
 		} else {
 			names[r.name], kinds[kind] = true, true
 		}
@@ -78,13 +78,13 @@ func TestEveryTypeOfAMessageHasARow(t *testing.T) {
 				return true
 			}
 			if found++; !rows[spec.Name.Name] {
-				t.Errorf("%s: no row of the table is a %s", file, spec.Name.Name)
+				t.Errorf("%s: the type %s has no row in the table", file, spec.Name.Name)
 			}
 			return true
 		})
 	}
 	if found < 30 {
-		t.Errorf("only %d types were found", found)
+		t.Errorf("only %d types were found, want at least 30", found)
 	}
 }
 
@@ -117,23 +117,23 @@ func TestEveryFrameIsInTheTable(t *testing.T) {
 		seen[kind] = true
 		r := find(kind)
 		if r == nil {
-			t.Errorf("%s: the table has no %q", body.Name(), kind)
+			t.Errorf("%s: the table has no row %q", body.Name(), kind)
 			continue
 		}
 		s := r.schema()
 		for _, name := range slices.Sorted(maps.Keys(payload)) {
 			if !slices.Contains(s.Properties.Names(), name) {
-				t.Errorf("%s: the row of %q has no %q", body.Name(), kind, name)
+				t.Errorf("%s: the row of %q lacks %q", body.Name(), kind, name)
 			}
 		}
 		for _, name := range s.Required {
 			if _, there := payload[name]; !there {
-				t.Errorf("%s: %q lacks %q, which its row has", body.Name(), kind, name)
+				t.Errorf("%s: the frame %q lacks the required %q", body.Name(), kind, name)
 			}
 		}
 	}
 	if len(seen) < 15 {
-		t.Errorf("only %d kinds of frames: %v", len(seen), seen)
+		t.Errorf("only %d kinds of frames were found: %v", len(seen), seen)
 	}
 }
 
@@ -152,7 +152,7 @@ func understood(payload map[string]any) error {
 
 // Client messages are decoded as one type, but described as many. Fields described as required
 // are required, the others are optional, and values that the description excludes are refused.
-func TestClientsAreUnderstoodAsDescribed(t *testing.T) {
+func TestClientMessagesAreReadAsDescribed(t *testing.T) {
 	read := map[string]bool{}
 	for f := range reflect.TypeFor[inbound]().Fields() {
 		if name := f.Tag.Get("json"); name != "" {
@@ -174,7 +174,7 @@ func TestClientsAreUnderstoodAsDescribed(t *testing.T) {
 		for _, name := range s.Properties.Names() {
 			if _, known := read[name]; !known {
 				if r.name != "Join" {
-					t.Errorf("%s: nobody reads %q", r.name, name)
+					t.Errorf("%s: the field %q is described but never read", r.name, name)
 				}
 				continue
 			}
@@ -183,21 +183,21 @@ func TestClientsAreUnderstoodAsDescribed(t *testing.T) {
 			delete(less, name)
 			wrong[name] = []int{1}
 			if required := slices.Contains(s.Required, name); required != (understood(less) != nil) {
-				t.Errorf("%s: %q is required: %v, without it: %v", r.name, name, required, understood(less))
+				t.Errorf("%s: %q is described as required: %v, without it: %v", r.name, name, required, understood(less))
 			}
 			if understood(wrong) == nil {
-				t.Errorf("%s: %q may be anything", r.name, name)
+				t.Errorf("%s: %q accepts a wrong type", r.name, name)
 			}
 		}
 	}
 	for name, described := range read {
 		if !described {
-			t.Errorf("%q is read and in no row", name)
+			t.Errorf("the field %q is read but not described", name)
 		}
 	}
 }
 
-func TestNothingThatAMemberMayBeIsUnused(t *testing.T) {
+func TestEveryFieldTypeIsUsed(t *testing.T) {
 	used := map[string]bool{}
 	var look func(t reflect.Type)
 	look = func(t reflect.Type) {
@@ -222,7 +222,7 @@ func TestNothingThatAMemberMayBeIsUnused(t *testing.T) {
 	}
 	for _, m := range members {
 		if !used[m.name] {
-			t.Errorf("no member of a message is %s", m.name)
+			t.Errorf("no message uses the type %s", m.name)
 		}
 	}
 }
@@ -247,7 +247,7 @@ func TestRESTDescribesTheSameMessages(t *testing.T) {
 		kinds = append(kinds, kind.(string))
 	}
 	if want := slices.Sorted(maps.Keys(clientMessages)); !slices.Equal(slices.Sorted(slices.Values(kinds)), want) {
-		t.Errorf("ClientMessage is one of %v, the table has %v", kinds, want)
+		t.Errorf("ClientMessage has the types %v, the table %v", kinds, want)
 	}
 	for f := range reflect.TypeFor[inbound]().Fields() {
 		if name := f.Tag.Get("json"); name != "" {
@@ -255,23 +255,23 @@ func TestRESTDescribesTheSameMessages(t *testing.T) {
 		}
 	}
 	if got := slices.Sorted(maps.Keys(posted)); !slices.Equal(got, slices.Sorted(slices.Values(names))) {
-		t.Errorf("ClientMessage has %v, read are %v", got, names)
+		t.Errorf("ClientMessage has the fields %v, the code reads %v", got, names)
 	}
 	for _, kind := range []string{"ack", "welcome"} { // the server's responses
 		r := find(kind)
 		answer, want := doc.Components.Schemas[r.name], r.schema()
 		if got := slices.Sorted(maps.Keys(answer.Properties)); !slices.Equal(got, slices.Sorted(slices.Values(want.Properties.Names()))) {
-			t.Errorf("%s has %v there", r.name, got)
+			t.Errorf("%s has the fields %v in the REST document", r.name, got)
 		}
 		if got := slices.Sorted(slices.Values(answer.Required)); !slices.Equal(got, slices.Sorted(slices.Values(want.Required))) {
-			t.Errorf("%s requires %v there", r.name, got)
+			t.Errorf("%s requires %v in the REST document", r.name, got)
 		}
 	}
 }
 
 // A relayed message carries anything that a client sent, but never the fields of an event. A
 // client that finds a seq treats the message as an event.
-func TestRelayedMessagesNeverHaveMembersOfAnEvent(t *testing.T) {
+func TestRelayedMessagesNeverHaveFieldsOfAnEvent(t *testing.T) {
 	relayed := 0
 	for _, r := range table {
 		if r.from != relaying {
@@ -280,16 +280,16 @@ func TestRelayedMessagesNeverHaveMembersOfAnEvent(t *testing.T) {
 		relayed++
 		names := r.schema().PropertyNames
 		if names == nil || names.Not == nil {
-			t.Errorf("%s may have any member", r.name)
+			t.Errorf("%s can have any field", r.name)
 			continue
 		}
 		for _, name := range []string{"ref", "seq", "ts"} {
 			if !slices.Contains(names.Not.Enum, any(name)) {
-				t.Errorf("%s may have %q", r.name, name)
+				t.Errorf("%s can have the field %q", r.name, name)
 			}
 		}
 	}
 	if relayed < 3 {
-		t.Errorf("only %d messages are relayed", relayed)
+		t.Errorf("only %d messages are relayed, want at least 3", relayed)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // A room keeps the frame of an event as long as the log keeps the event. Otherwise reconnecting
 // clients would receive different frames after a restart. The frame of a thread once named the
 // thread, and stayed after the log had lost the event with the first comment.
-func TestARoomKeepsWhatTheLogKeeps(t *testing.T) {
+func TestARoomKeepsFramesAsLongAsTheLog(t *testing.T) {
 	kept, dropped := 0, 0
 	for seed := range uint64(200) {
 		s := &draw.Source{Rand: rand.New(rand.NewPCG(seed, 0)), Name: "s"}
@@ -56,9 +56,9 @@ func TestARoomKeepsWhatTheLogKeeps(t *testing.T) {
 			again, told := messages.Frames{}.Encode(uint64(i)+1, after)
 			left, keeps := present.Frame(f)
 			if keeps != told {
-				t.Fatalf("seed %d: the log keeps event %d: %v, the room its frame: %v: %v", seed, i+1, told, keeps, e)
+				t.Fatalf("seed %d: the log keeps event %d: %v, the room keeps its frame: %v: %v", seed, i+1, told, keeps, e)
 			} else if keeps && (left.People != again.People || left.Audience != again.Audience || left.Item != again.Item) {
-				t.Fatalf("seed %d: of event %d the log tells %v of %q to %v, the room %v of %q to %v", seed, i+1, again.People, again.Item, again.Audience, left.People, left.Item, left.Audience)
+				t.Fatalf("seed %d: event %d has the people %v, item %q, audience %v in the log, but %v, %q, %v in the room", seed, i+1, again.People, again.Item, again.Audience, left.People, left.Item, left.Audience)
 			} else if keeps {
 				kept++
 			} else {
@@ -67,6 +67,6 @@ func TestARoomKeepsWhatTheLogKeeps(t *testing.T) {
 		}
 	}
 	if kept < 1000 || dropped < 1000 {
-		t.Errorf("only %d are kept and %d dropped", kept, dropped)
+		t.Errorf("only %d frames were kept and %d dropped, want 1000 of each", kept, dropped)
 	}
 }

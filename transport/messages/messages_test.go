@@ -156,7 +156,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestTheStampOverwritesTheClaimedSender(t *testing.T) {
+func TestAClaimedSenderIsOverwritten(t *testing.T) {
 	b, err := stamped([]byte(`{"type":"webrtc_signal","sender":"facilitator","sender_id":"facilitator","attendee_id":"x","seq":9,"sdp":"s"}`),
 		&codelab.Caller{Role: codelab.RoleAttendee, ID: "a"}, "Ann")
 	if err != nil {
@@ -167,7 +167,7 @@ func TestTheStampOverwritesTheClaimedSender(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m["sender"] != "Ann" || m["sender_id"] != "a" || m["attendee_id"] != "a" || m["seq"] != nil || m["sdp"] != "s" {
-		t.Fatalf("got %v", m)
+		t.Fatalf("the stamped message is %v", m)
 	}
 }
 
@@ -184,7 +184,7 @@ func FuzzParse(f *testing.F) {
 		m, err := parse(b)
 		if err != nil {
 			if err.Error() == "" || !utf8.ValidString(err.Error()) {
-				t.Fatalf("no clear error: %q", err.Error())
+				t.Fatalf("the error is not readable: %q", err.Error())
 			}
 			return
 		}
@@ -197,7 +197,7 @@ func FuzzParse(f *testing.F) {
 				got, err = codelab.Codec.Decode(b)
 			}
 			if err != nil || !reflect.DeepEqual(got, sent) {
-				t.Fatalf("%v: a command changed in its encoding: sent %+v, got %+v", err, sent, got)
+				t.Fatalf("%v: a command changed when encoded: sent %+v, got %+v", err, sent, got)
 			}
 		}
 		if clientMessages[m.Type].relayed {

@@ -155,14 +155,14 @@ func closing(t *testing.T, c net.Conn, protocol live.Protocol) (code int, why st
 	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
 	if protocol == live.SSE {
 		if _, err := io.Copy(io.Discard, c); err != nil {
-			t.Fatalf("the stream goes on: %v", err)
+			t.Fatalf("the stream did not end: %v", err)
 		}
 		return 0, ""
 	}
 	for {
 		var head [2]byte
 		if _, err := io.ReadFull(c, head[:]); err != nil {
-			t.Fatalf("the connection goes on, or breaks: %v", err)
+			t.Fatalf("there was no close frame: %v", err)
 		}
 		n := int(head[1])
 		if n == 126 {
@@ -222,7 +222,7 @@ func TestAConnectionThatOpensWhileItsGrantEndsIsClosed(t *testing.T) {
 				s := newSchool(t)
 				p := ends(s)
 				if code, _ := closing(t, s.opens(p, protocol), protocol); protocol == live.WebSocket && code != rfc6455.ClosePolicy {
-					t.Errorf("closed with %d", code)
+					t.Errorf("closed with %d, want ClosePolicy", code)
 				}
 			})
 		}
@@ -231,22 +231,22 @@ func TestAConnectionThatOpensWhileItsGrantEndsIsClosed(t *testing.T) {
 
 // While it is unknown whether an API token was revoked, the client must retry. It does not
 // receive the message that its access has ended.
-func TestUnknownGrantAsksTheClientToRetry(t *testing.T) {
+func TestAnUnknownGrantAsksTheClientToRetry(t *testing.T) {
 	s := newSchool(t)
 	s.unknown = durable.ErrUnavailable
 	p := s.enters(auth.Identity{Token: &settings.ApiToken{Id: "t"}}, boss)
 	if code, why := closing(t, s.opens(p, live.WebSocket), live.WebSocket); code != rfc6455.CloseTryLater {
-		t.Errorf("closed with %d, %s", code, why)
+		t.Errorf("closed with %d, %s, want CloseTryLater", code, why)
 	}
 }
 
-func TestAConnectionEndsWithItsGrantAndNoOther(t *testing.T) {
+func TestAConnectionEndsOnlyWithItsOwnGrant(t *testing.T) {
 	s := newSchool(t)
 	a, _, p := s.attendee()
 	old := s.opens(p, live.WebSocket)
 	s.ask(codelab.Command{Body: codelab.ResetPin{Pins: []codelab.NewPin{{AttendeeID: a.Id}}}})
 	if code, why := closing(t, old, live.WebSocket); code != rfc6455.ClosePolicy || why != "the code was reset" {
-		t.Errorf("closed with %d, %s", code, why)
+		t.Errorf("closed with %d, %s, want ClosePolicy because the code was reset", code, why)
 	}
 	// A connection with the new code stays when those with the old code are closed.
 	i, err := s.grants.GrantAttendee(auth.Identity{}, s.lab.ID(), a.Id, "Lin", a.Generation+1)
@@ -263,12 +263,12 @@ func TestAConnectionEndsWithItsGrantAndNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, why := closing(t, stays, live.WebSocket); why != auth.LoggedOut {
-		t.Errorf("closed since %q, want %q", why, auth.LoggedOut)
+		t.Errorf("the close reason is %q, want %q", why, auth.LoggedOut)
 	}
 }
 
 // Messages still in the socket when the session ended were once executed.
-func TestNothingIsHeardAfterTheEndOfTheGrant(t *testing.T) {
+func TestNoMessageIsAcceptedAfterTheEndOfTheGrant(t *testing.T) {
 	s := newSchool(t)
 	who, p := s.facilitator()
 	_ = s.opens(p, live.WebSocket)
@@ -283,7 +283,7 @@ func TestNothingIsHeardAfterTheEndOfTheGrant(t *testing.T) {
 	say(p, `{"type":"chat","message":"before"}`)
 	say(removed, `{"type":"chat","message":"before"}`)
 	if n := said(); n != 2 {
-		t.Fatalf("%d messages are heard before", n)
+		t.Fatalf("before the end of the grants %d messages are in the chat, want 2", n)
 	}
 	if err := s.grants.End(&who); err != nil {
 		t.Fatal(err)
@@ -292,11 +292,11 @@ func TestNothingIsHeardAfterTheEndOfTheGrant(t *testing.T) {
 	s.ask(codelab.Command{Body: codelab.ResetPin{Pins: []codelab.NewPin{{AttendeeID: a.Id}}}})
 	say(removed, `{"type":"chat","message":"after"}`)
 	if n := said(); n != 2 {
-		t.Errorf("%d messages are heard, 2 of them before", n)
+		t.Errorf("after the end of the grants %d messages are in the chat, want 2", n)
 	}
 	m := &inbound{Type: "webrtc_signal"}
 	if err := s.relay(s.lab, removed.who, m.Type, m, []byte(`{"type":"webrtc_signal"}`)); err != errWrongGrant {
-		t.Errorf("a signal by a grant that has ended: %v", err)
+		t.Errorf("a signal after the end of the grant returned %v, want errWrongGrant", err)
 	}
 }
 
@@ -320,7 +320,7 @@ func TestAConnectionIsCountedBeforeItsWelcome(t *testing.T) {
 	within := 0
 	s.attach(closeHook{server, func() { within = counted() }}, live.AttachOptions{Room: s.lab.Room, Person: p.who.ID, Handler: handler{}, Data: p})
 	if within != 1 || counted() != 0 {
-		t.Errorf("%d connections were counted when it got to the hub, and %d after it was refused", within, counted())
+		t.Errorf("%d connections were counted before the refusal, want 1, and %d after it, want 0", within, counted())
 	}
 }
 
@@ -336,29 +336,29 @@ func (c closeHook) Close() error {
 }
 
 // A newer connection can replace it before it has a session.
-func TestAConnectionThatIsReplacedWhileItOpensIsClosed(t *testing.T) {
+func TestAConnectionReplacedWhileOpeningIsClosed(t *testing.T) {
 	s := newSchool(t)
 	_, _, p := s.attendee()
 	p.replace()
 	if code, why := closing(t, s.opens(p, live.WebSocket), live.WebSocket); code != openedElsewhere {
-		t.Errorf("closed with %d, %s", code, why)
+		t.Errorf("closed with %d, %s, want openedElsewhere", code, why)
 	}
 	handler{}.Message(p.session.Load(), []byte(`{"type":"chat","message":"behind it"}`))
 	s.ask(codelab.Command{Body: codelab.SetRegistration{Open: true}}) // after the messages
 	if n := s.lab.View().Chat.Len(); n != 0 {
-		t.Errorf("%d messages of it are heard", n)
+		t.Errorf("%d messages of the replaced connection are in the chat, want 0", n)
 	}
 }
 
 // A server that stops, or has lost its lease, releases all codelabs. A client that connected at
 // that moment once stayed in a room without further events.
-func TestConnectionToAnEndedRoomIsClosed(t *testing.T) {
+func TestAConnectionToAnEndedRoomIsClosed(t *testing.T) {
 	for name, opens := range map[string]func(*school, *peer) net.Conn{
-		"it opens behind the end": func(s *school, p *peer) net.Conn {
+		"it opens after the end": func(s *school, p *peer) net.Conn {
 			_ = s.codelabs.Close(context.Background())
 			return s.opens(p, live.WebSocket)
 		},
-		"it opened before": func(s *school, p *peer) net.Conn {
+		"it opened before the end": func(s *school, p *peer) net.Conn {
 			c := s.opens(p, live.WebSocket)
 			_ = s.codelabs.Close(context.Background())
 			return c
@@ -368,7 +368,7 @@ func TestConnectionToAnEndedRoomIsClosed(t *testing.T) {
 			s := newSchool(t)
 			_, _, p := s.attendee()
 			if code, why := closing(t, opens(s, p), live.WebSocket); code != rfc6455.CloseRestart {
-				t.Errorf("closed with %d, %s", code, why)
+				t.Errorf("closed with %d, %s, want CloseRestart", code, why)
 			}
 		})
 	}

@@ -25,22 +25,22 @@ func TestRecipientsOfPollsAndQuestions(t *testing.T) {
 		event *pb.Event
 		to    room.Audience
 	}{
-		"a poll":              {&pb.Event{Body: &pb.Event_PollChanged{PollChanged: &pb.PollChanged{Poll: poll}}}, room.Facilitators},
-		"a poll as it is":     {&pb.Event{Body: &pb.Event_PollShown{PollShown: &pb.PollShown{PollId: "p", Poll: poll}}}, room.Attendees},
-		"a poll that is gone": {&pb.Event{Body: &pb.Event_PollShown{PollShown: &pb.PollShown{PollId: "p"}}}, room.Attendees},
-		"waiting":             {asked(pb.QuestionState_QUESTION_STATE_WAITING), room.FacilitatorsAndPeople},
-		"open":                {asked(pb.QuestionState_QUESTION_STATE_OPEN), room.Everyone},
-		"answered":            {asked(pb.QuestionState_QUESTION_STATE_ANSWERED), room.Everyone},
-		"hidden":              {asked(pb.QuestionState_QUESTION_STATE_HIDDEN), room.Facilitators},
-		"not any more":        {&pb.Event{Body: &pb.Event_QuestionHidden{QuestionHidden: &pb.QuestionHidden{QuestionId: "q"}}}, room.Attendees},
+		"a poll":         {&pb.Event{Body: &pb.Event_PollChanged{PollChanged: &pb.PollChanged{Poll: poll}}}, room.Facilitators},
+		"a shown poll":   {&pb.Event{Body: &pb.Event_PollShown{PollShown: &pb.PollShown{PollId: "p", Poll: poll}}}, room.Attendees},
+		"a removed poll": {&pb.Event{Body: &pb.Event_PollShown{PollShown: &pb.PollShown{PollId: "p"}}}, room.Attendees},
+		"waiting":        {asked(pb.QuestionState_QUESTION_STATE_WAITING), room.FacilitatorsAndPeople},
+		"open":           {asked(pb.QuestionState_QUESTION_STATE_OPEN), room.Everyone},
+		"answered":       {asked(pb.QuestionState_QUESTION_STATE_ANSWERED), room.Everyone},
+		"hidden":         {asked(pb.QuestionState_QUESTION_STATE_HIDDEN), room.Facilitators},
+		"hidden again":   {&pb.Event{Body: &pb.Event_QuestionHidden{QuestionHidden: &pb.QuestionHidden{QuestionId: "q"}}}, room.Attendees},
 	} {
 		f, ok := Frames{}.Encode(7, c.event)
 		if !ok || f.Audience != c.to {
-			t.Errorf("%s goes to %v", name, f.Audience)
+			t.Errorf("%s is sent to %v", name, f.Audience)
 		}
 		for _, secret := range []string{"who-asked", "Who Asked", "sealed-under", "a-text"} {
 			if strings.Contains(string(f.Payload), secret) {
-				t.Errorf("%s says %s", name, f.Payload)
+				t.Errorf("%s reveals a secret: %s", name, f.Payload)
 			}
 		}
 	}
@@ -63,27 +63,27 @@ func TestShownCountsAreSentOnce(t *testing.T) {
 			got, payloads = append(got, f.Audience), payloads+string(f.Payload)
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%s: told are %v, want %v", what, got, want)
+			t.Errorf("%s: frames were sent to %v, want %v", what, got, want)
 		}
 		return payloads
 	}
 	look("not shown", true, room.Facilitators)
-	look("the same", true)
+	look("unchanged", true)
 	p.Votes++
-	look("not their turn", false, room.Facilitators)
+	look("the attendees are not due", false, room.Facilitators)
 	p.Shown = true
 	look("shown", true, room.Attendees)
-	look("the same", true)
+	look("unchanged", true)
 	for i := range v.Questions {
 		v.Questions[i].Votes = 3
 	}
 	v.Changed.Questions++
-	look("not their turn", false)
+	look("the attendees are not due", false)
 	if said := look("votes", true, room.Everyone); !strings.Contains(said, `"votes":{"seen":3}`) {
-		t.Errorf("said %s", said)
+		t.Errorf("the frame is %s, want the votes of the open question", said)
 	}
 	v.Changed.Questions++
-	look("the same votes", true)
+	look("unchanged votes", true)
 	v.Polls = nil
 	look("closed", true)
 	v.Polls = []*codelab.PollView{p}
@@ -91,7 +91,7 @@ func TestShownCountsAreSentOnce(t *testing.T) {
 }
 
 // For any rate of changes, facilitators receive counts four times per second and attendees once.
-func TestCountsComeAtTheirRate(t *testing.T) {
+func TestCountsAreSentAtTheirRate(t *testing.T) {
 	lab := newSchool(t).lab
 	admin := &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID}
 	ask := func(body codelab.Body) any {
@@ -130,7 +130,7 @@ func TestCountsComeAtTheirRate(t *testing.T) {
 			}
 		}
 		if looks != 12*4 || missed != 0 || facilitators != 12*4 || attendees != 12 {
-			t.Errorf("in 12 s it was looked %d times; facilitators were told %d times, attendees %d (missed %d)", looks, facilitators, attendees, missed)
+			t.Errorf("in 12 s the gateway looked %d times; facilitators got %d counts, attendees %d (missed %d)", looks, facilitators, attendees, missed)
 		}
 	})
 }

@@ -19,7 +19,7 @@ func TestSummaryIsSentOnceAndPulsesOnlyToFacilitators(t *testing.T) {
 		for _, f := range last.tell(&v, online, attendees) {
 			out = append(out, f.Audience)
 			if pulse := strings.Contains(string(f.Payload), `"pulse":{"fine":`); pulse != (f.Audience == room.Facilitators) || f.Seq != 0 {
-				t.Errorf("to %v goes %s", f.Audience, f.Payload)
+				t.Errorf("the summary to %v is %s", f.Audience, f.Payload)
 			}
 		}
 		return out
@@ -44,17 +44,17 @@ func TestSummaryIsSentOnceAndPulsesOnlyToFacilitators(t *testing.T) {
 	} {
 		tc.change()
 		if got := look(v, tc.online, tc.attendees); len(got) != len(tc.want) || len(got) > 0 && got[0] != tc.want[0] || len(got) > 1 && got[1] != tc.want[1] {
-			t.Errorf("%d: told are %v, want %v", i, got, tc.want)
+			t.Errorf("case %d: summaries were sent to %v, want %v", i, got, tc.want)
 		}
 	}
 	if f := new(told).tell(&codelab.View{}, 0, false); len(f) != 1 || !strings.Contains(string(f[0].Payload), `"per_step":[]`) {
-		t.Errorf("without steps: %v", f)
+		t.Errorf("without steps the summary is %v", f)
 	}
 }
 
 // For any rate of changes, facilitators receive four summaries per second and attendees one every
 // three seconds.
-func TestSummariesComeAtTheirRate(t *testing.T) {
+func TestSummariesAreSentAtTheirRate(t *testing.T) {
 	lab := newSchool(t).lab
 	lab.Room.Join("facilitator")
 	clocktest.Bubble(t, func(t *testing.T) {
@@ -67,32 +67,32 @@ func TestSummariesComeAtTheirRate(t *testing.T) {
 		time.Sleep(12*time.Second + summaryEvery/2)
 		g.Close()
 		if told := lab.Room.TransientHead(); looks != 12*4 || told != 12*4+12/3 {
-			t.Errorf("in 12 s it was looked %d times, and told %d times", looks, told)
+			t.Errorf("in 12 s the gateway looked %d times and sent %d summaries", looks, told)
 		}
 	})
 }
 
 // An attendees' summary is sent with the next message to everyone, or alone after a moment.
-func TestSummariesToAttendeesWaitForCompany(t *testing.T) {
+func TestAttendeesSummariesWaitForAnotherMessage(t *testing.T) {
 	s, last := newSchool(t), map[string]*told{}
 	hall, active := s.lab.Room, []codelab.Codelab{s.lab}
 	hall.Join(codelab.FacilitatorID)
 	summarize(active, last, 0)
 	if got := hall.TransientHead(); got != 1 {
-		t.Fatalf("%d sent at once, want that of the facilitators", got)
+		t.Fatalf("%d summaries were sent at once, want only the facilitators'", got)
 	}
 	summarize(active, last, 1)
 	if got := hall.TransientHead(); got != 1 {
-		t.Errorf("%d sent, and nothing was said", got)
+		t.Errorf("%d summaries were sent without another message, want 1", got)
 	}
 	summarize(active, last, alone)
 	if got := hall.TransientHead(); got != 2 {
-		t.Errorf("%d sent after a moment, want both", got)
+		t.Errorf("%d summaries were sent after a moment, want 2", got)
 	}
 }
 
 // None of the earlier recipients is still there.
-func TestFirstPersonInARoomGetsASummary(t *testing.T) {
+func TestTheFirstPersonInARoomGetsASummary(t *testing.T) {
 	s, last := newSchool(t), map[string]*told{}
 	room, active := s.lab.Room, []codelab.Codelab{s.lab}
 	for i, tc := range []struct {
@@ -107,7 +107,7 @@ func TestFirstPersonInARoomGetsASummary(t *testing.T) {
 	} {
 		tc.change()
 		if summarize(active, last, 1); room.TransientHead() != tc.want {
-			t.Errorf("%d: told %d times, want %d", i, room.TransientHead(), tc.want)
+			t.Errorf("case %d: %d summaries were sent, want %d", i, room.TransientHead(), tc.want)
 		}
 	}
 }

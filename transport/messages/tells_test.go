@@ -42,7 +42,7 @@ func fill(m protoreflect.Message, serial *int) {
 
 // The events with a frame are those declared so in their definition. A frame names every person,
 // and an item, of its event. Otherwise it would stay in the replay after a removal.
-func TestFramesNameAllTheyTellOf(t *testing.T) {
+func TestFramesListTheirPeopleAndItem(t *testing.T) {
 	bodies := (*pb.Event)(nil).ProtoReflect().Descriptor().Oneofs().ByName("body").Fields()
 	for i := range bodies.Len() {
 		kind, e, serial := bodies.Get(i), &pb.Event{At: 1}, 0
@@ -57,16 +57,16 @@ func TestFramesNameAllTheyTellOf(t *testing.T) {
 		}
 		for _, p := range persons {
 			if !slices.Contains(f.People[:], p) {
-				t.Errorf("the frame of %s does not name %s, of whom it tells", kind.Name(), p)
+				t.Errorf("the frame of %s does not list the person %s", kind.Name(), p)
 			}
 		}
 		if len(items) > 0 && !slices.Contains(items, f.Item) || len(items) == 0 && f.Item != "" {
-			t.Errorf("the frame of %s names the item %q, it tells of %q", kind.Name(), f.Item, items)
+			t.Errorf("the frame of %s has the item %q, want one of %q", kind.Name(), f.Item, items)
 		}
 		// These fields look like a person's id but are not declared as one.
 		for _, member := range []string{"attendee_id", "sender_id", "target_id"} {
 			if bytes.Contains(f.Payload, []byte(`"`+member+`":`)) && len(persons) == 0 {
-				t.Errorf("the frame of %s has %s and tells of nobody", kind.Name(), member)
+				t.Errorf("the frame of %s contains %s but lists no person", kind.Name(), member)
 			}
 		}
 	}

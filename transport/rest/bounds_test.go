@@ -75,7 +75,7 @@ func size(n int) string {
 }
 
 // An attendee's 201st submission was once refused, and no document gave the reason.
-func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
+func TestTheDocumentHasTheLimitsOfClients(t *testing.T) {
 	b := codelab.Bounds
 	_, ops, schemas := documented(t)
 	for _, want := range []struct {
@@ -114,18 +114,18 @@ func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
 		op, known := ops[want.operation]
 		if want.operation == "importCodelab" { // it is in the schema of its response
 			if n := schemas["Imported"].Properties["left_out"].MaxItems; n == nil || grouped(*n) != want.number {
-				t.Errorf("left_out has at most %v, not %s", n, want.number)
+				t.Errorf("left_out has at most %v entries, want %s", n, want.number)
 			}
 			continue
 		}
 		number := regexp.MustCompile(`(^|[^\d,])` + regexp.QuoteMeta(want.number))
 		switch {
 		case !known:
-			t.Errorf("there is no operation %s", want.operation)
+			t.Errorf("the operation %s is missing", want.operation)
 		case !number.MatchString(op.Description):
-			t.Errorf("%s does not say %q: %s", want.operation, want.number, op.Description)
+			t.Errorf("the description of %s lacks %q: %s", want.operation, want.number, op.Description)
 		case want.status != "" && (op.Responses[want.status] == nil || want.status != "400" && !strings.Contains(op.Description, want.status)):
-			t.Errorf("%s does not say that %q is met with %s", want.operation, want.number, want.status)
+			t.Errorf("the description of %s lacks that exceeding %q returns %s", want.operation, want.number, want.status)
 		}
 	}
 	for path, want := range map[string]int{
@@ -137,19 +137,19 @@ func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
 	} {
 		name, field, _ := strings.Cut(path, "/")
 		if at := schemas[name].Properties[field]; at.MaxLength == nil || *at.MaxLength != want {
-			t.Errorf("%s: the document does not say %d", path, want)
+			t.Errorf("%s: the document lacks the limit %d", path, want)
 		}
 	}
 	for path, want := range map[string]int{"Steps/steps": b.Steps, "QuizSubmit/submissions": b.Quizzes} {
 		name, field, _ := strings.Cut(path, "/")
 		if n := schemas[name].Properties[field].MaxItems; n == nil || *n != want {
-			t.Errorf("%s: the document does not say %d", path, want)
+			t.Errorf("%s: the document lacks the limit %d", path, want)
 		}
 	}
 }
 
 // Every body has a limit, and its description contains the limit.
-func TestTheDocumentSaysHowLargeABodyMayBe(t *testing.T) {
+func TestTheDocumentHasTheLimitsOfBodies(t *testing.T) {
 	files := map[string]int{"uploadImage": intake.MaxImage, "uploadMaterial": intake.MaxMaterial, "submitFile": codelab.MaxSubmissionBytes, "importCodelab": archive.MaxPacked,
 		"importBranchFiles": archive.MaxPackedCode, "importFolderFiles": archive.MaxPackedCode}
 	paths, _, _ := documented(t)
@@ -165,25 +165,25 @@ func TestTheDocumentSaysHowLargeABodyMayBe(t *testing.T) {
 			seen = append(seen, d.OperationID)
 		}
 		if !strings.HasPrefix(d.RequestBody.Description, "At most "+size(limit)) || d.Responses["413"] == nil {
-			t.Errorf("%s: the document does not say %s (413): %q", d.OperationID, size(limit), d.RequestBody.Description)
+			t.Errorf("%s: the document lacks the limit %s (413): %q", d.OperationID, size(limit), d.RequestBody.Description)
 		}
 	}
 	if len(seen) != len(files) {
-		t.Errorf("of the uploads only %v are documented", slices.Sorted(slices.Values(seen)))
+		t.Errorf("only the uploads %v are documented", slices.Sorted(slices.Values(seen)))
 	}
 }
 
 // A content damaged on the disk is never served, and the descriptions of the reads document this.
-func TestTheDocumentSaysWhatADamagedFileIs(t *testing.T) {
+func TestTheDocumentDescribesDamagedFiles(t *testing.T) {
 	_, ops, _ := documented(t)
 	for _, id := range []string{"getUpload", "getSubmissionFile"} {
 		if op := ops[id]; op.Responses["500"] == nil || !strings.Contains(op.Description, "damaged file gets 500") {
-			t.Errorf("%s: %s", id, op.Description)
+			t.Errorf("the description of %s lacks the damaged file: %s", id, op.Description)
 		}
 	}
 	for _, id := range []string{"exportCodelab", "downloadSubmissions"} {
 		if !strings.Contains(ops[id].Description, "damaged on the disk") {
-			t.Errorf("%s: %s", id, ops[id].Description)
+			t.Errorf("the description of %s lacks the damaged file: %s", id, ops[id].Description)
 		}
 	}
 }

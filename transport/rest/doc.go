@@ -11,4 +11,4 @@
 // result, for reading without a server.
 package rest
 
-//go:generate go test . -run "TestTheTablesOfTheRulesAreTrue|TestTheFileOfTheDocumentIsFresh" -update
+//go:generate go test . -run "TestTheTablesOfTheRulesAreUpToDate|TestTheDocumentFileIsUpToDate" -update

@@ -86,7 +86,7 @@ func twice(d *json.Decoder, at string) (names []string) {
 }
 
 // The app's types are generated from the file.
-func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
+func TestTheDocumentFileIsUpToDate(t *testing.T) {
 	const file = "openapi.json"
 	var want bytes.Buffer
 	if err := json.Indent(&want, OpenAPI(), "", "  "); err != nil {
@@ -102,13 +102,13 @@ func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want.Bytes()) {
-		t.Errorf("%s is not what the code says; run make generate", file)
+		t.Errorf("%s is out of date; run make generate", file)
 	}
 }
 
 // The last of two paths or components with one name would silently win, and an unused component
 // would stay forever.
-func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
+func TestThePiecesOfTheDocumentFitTogether(t *testing.T) {
 	const shared = "shared.json"
 	files, err := fs.Glob(pieces, "openapi/*.json")
 	if err != nil || len(files) < 20 {
@@ -127,23 +127,23 @@ func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 		}
 		var p description
 		if err := p.read(b); err != nil {
-			t.Fatalf("%s: %v", file, err)
+			t.Fatalf("reading %s: %v", file, err)
 		}
 		piece := path.Base(file)
 		for _, name := range twice(json.NewDecoder(bytes.NewReader(b)), "") {
-			t.Errorf("%s: %s stands there twice", piece, name)
+			t.Errorf("%s: duplicate field %s", piece, name)
 		}
 		if len(p.Operations) > 0 && p.Tag == "" {
-			t.Errorf("%s: its operations have no tag", piece)
+			t.Errorf("%s: the operations have no tag", piece)
 		}
 		for _, what := range slices.Concat(slices.Collect(maps.Keys(p.Operations)), slices.Collect(maps.Keys(p.Paths)), slices.Collect(maps.Keys(p.components()))) {
 			if before := standsIn[what]; before != "" {
-				t.Errorf("%s stands in %s and in %s", what, before, piece)
+				t.Errorf("%s is in %s and in %s", what, before, piece)
 			}
 			standsIn[what] = piece
 		}
 		if err := p.complete(operations, &all); err != nil {
-			t.Fatalf("%s: %v", file, err)
+			t.Fatalf("completing %s: %v", file, err)
 		}
 		if b, err = encoded(p); err != nil {
 			t.Fatal(err)
@@ -163,7 +163,7 @@ func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 	defined := all.components()
 	for ref, by := range users {
 		if defined[ref] == nil {
-			t.Errorf("%v: %s is nowhere", slices.Sorted(maps.Keys(by)), ref)
+			t.Errorf("%v: the reference %s has no target", slices.Sorted(maps.Keys(by)), ref)
 		}
 	}
 	for ref := range defined {
@@ -185,7 +185,7 @@ func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 
 // Each operation of the table is described, and no other operation is. Responses from elsewhere
 // are written out completely.
-func TestOperationsAreThoseOfTheTable(t *testing.T) {
+func TestTheTableAndTheDocumentHaveTheSameOperations(t *testing.T) {
 	all, err := readPieces()
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestOperationsAreThoseOfTheTable(t *testing.T) {
 		if op.Summary == "" || o.Description == "" {
 			t.Errorf("%s has no summary or description", name)
 		}
-		onlyWhatIsNotKnown(t, name, op, *o)
+		checkNoRepetition(t, name, op, *o)
 	}
 	for id := range all.Operations {
 		t.Errorf("%s is not in the table", id)
@@ -211,14 +211,14 @@ func TestOperationsAreThoseOfTheTable(t *testing.T) {
 		for method, text := range methods {
 			var whole struct{ Responses map[string]any }
 			if err := json.Unmarshal(text, &whole); err != nil || len(whole.Responses) == 0 {
-				t.Errorf("%s %s is in no table, and not written out, %v", method, path, err)
+				t.Errorf("%s %s is in no table and has no responses, %v", method, path, err)
 			}
 		}
 	}
 }
 
-// onlyWhatIsNotKnown fails if a piece repeats the table, because the two could diverge.
-func onlyWhatIsNotKnown(t *testing.T, name string, op *Operation, o outline) {
+// checkNoRepetition fails if a piece repeats the table, because the two could diverge.
+func checkNoRepetition(t *testing.T, name string, op *Operation, o outline) {
 	t.Helper()
 	if o.Security != nil {
 		own, _ := json.Marshal(o.Security)
@@ -260,7 +260,7 @@ func onlyWhatIsNotKnown(t *testing.T, name string, op *Operation, o outline) {
 
 // Client generators name files and types after these names, and some file systems and languages
 // ignore case. They do not follow references into a component.
-func TestComponentsHaveNamesOfTheirOwn(t *testing.T) {
+func TestComponentNamesAreUniqueIgnoringCase(t *testing.T) {
 	var doc map[string]any
 	if err := json.Unmarshal(OpenAPI(), &doc); err != nil {
 		t.Fatal(err)
@@ -269,7 +269,7 @@ func TestComponentsHaveNamesOfTheirOwn(t *testing.T) {
 		seen := map[string]string{}
 		for name := range all.(map[string]any) {
 			if before := seen[strings.ToLower(name)]; before != "" {
-				t.Errorf("%s: %s and %s", kind, before, name)
+				t.Errorf("two components of %s differ only in case: %s and %s", kind, before, name)
 			}
 			seen[strings.ToLower(name)] = name
 		}
@@ -282,7 +282,7 @@ func TestComponentsHaveNamesOfTheirOwn(t *testing.T) {
 }
 
 // Client generators omit components that no path reaches, but still refer to them.
-func TestAPathLeadsToEachComponent(t *testing.T) {
+func TestEveryComponentIsReachableFromAPath(t *testing.T) {
 	var doc struct {
 		Paths      any
 		Components map[string]map[string]any
@@ -310,7 +310,7 @@ func TestAPathLeadsToEachComponent(t *testing.T) {
 
 // The document follows the table: the required permission, the limit, and the common responses of
 // each operation.
-func TestOperationsAreDescribedAfterTheTable(t *testing.T) {
+func TestOperationsAreDescribedFromTheTable(t *testing.T) {
 	for name, c := range map[string]struct {
 		op   Operation
 		o    outline
@@ -354,7 +354,7 @@ func TestOperationsAreDescribedAfterTheTable(t *testing.T) {
 			outline{},
 			`{"parameters":null,"security":[{"passwordAuth":[]},{"tokenAuth":[]}],"codes":"204 400 401 403 429 500 503"}`,
 		},
-		"a check": {
+		"a check request": {
 			Operation{Method: post, Path: "/check", Access: CodelabAttendee, Check: true, Gives: done},
 			outline{},
 			`{"parameters":null,"security":[{"checkAuth":[]}],"codes":"204 400 401 403 429 500 503"}`,
@@ -362,16 +362,16 @@ func TestOperationsAreDescribedAfterTheTable(t *testing.T) {
 	} {
 		d, err := c.op.describe(&c.o)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("describing %s returned %v", name, err)
 			continue
 		}
 		if got := summed(t, d); got != c.want {
-			t.Errorf("%s is\n%s, want\n%s", name, got, c.want)
+			t.Errorf("%s is described as\n%s, want\n%s", name, got, c.want)
 		}
 	}
 	for _, op := range []Operation{{Method: get, Path: "/{unknown}"}, {Method: get, Path: "/", Params: []string{"unknown"}}} {
 		if _, err := op.describe(&outline{}); err == nil {
-			t.Errorf("%s %v with an unknown parameter is described", op.Path, op.Params)
+			t.Errorf("%s %v with an unknown parameter was described", op.Path, op.Params)
 		}
 	}
 }
@@ -431,7 +431,7 @@ func summed(t *testing.T, d map[string]any) string {
 }
 
 // The policies are the same as in the list that defines them.
-func TestPoliciesAreDescribed(t *testing.T) {
+func TestTokenPoliciesAreDescribed(t *testing.T) {
 	var doc struct {
 		Components struct {
 			Schemas struct{ TokenPolicy struct{ Enum []string } }
@@ -441,6 +441,6 @@ func TestPoliciesAreDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := doc.Components.Schemas.TokenPolicy.Enum, token.PolicyNames(nil); !slices.Equal(got, want) {
-		t.Errorf("TokenPolicy is one of %v, want %v", got, want)
+		t.Errorf("TokenPolicy has the values %v, want %v", got, want)
 	}
 }

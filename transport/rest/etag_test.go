@@ -17,7 +17,7 @@ func conditional(header string, lines ...string) *Request {
 	return &Request{Exchange: httpapi.Alone(ctx, httpapi.Endpoint{}), api: &API{Config: Config{StreamID: "0123456789"}}}
 }
 
-func TestIfMatchComparesTheEditionOnly(t *testing.T) {
+func TestIfMatchComparesOnlyTheEdition(t *testing.T) {
 	for _, tc := range []struct {
 		lines []string
 		want  []uint64 // nil for no condition
@@ -33,7 +33,7 @@ func TestIfMatchComparesTheEditionOnly(t *testing.T) {
 	} {
 		got := conditional("If-Match", tc.lines...).ifMatch()
 		if (got == nil) != (tc.want == nil) || got != nil && !slices.Equal(got, tc.want) {
-			t.Errorf("%q gave %v", tc.lines, got)
+			t.Errorf("If-Match %q: the editions are %v", tc.lines, got)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (s *slowly) Read(b []byte) (int, error) {
 
 // The caller is identified at the start of the request. A body can take minutes, and it was once
 // executed for a person who had logged out.
-func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
+func TestABodyThatEndsAfterItsGrantIsRefused(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()
 	sessions, err := login.Load(journal, []byte("account"), time.Now)
@@ -88,16 +88,16 @@ func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 		tokens = &settings.View{Tokens: []*settings.ApiToken{robot.Token}}
 		for _, who := range []auth.Identity{login(), robot} {
 			if err := read(who, codelab.RoleAdmin, way.read, way.kind, way.body, nil); err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s with a valid grant returned %v", name, err)
 			}
 		}
 		revoke := func() { tokens = &settings.View{} }
 		if err := read(robot, codelab.RoleAdmin, way.read, way.kind, way.body, revoke); !errors.Is(err, errLogin) {
-			t.Errorf("%s with a token that was revoked: %v", name, err)
+			t.Errorf("%s with a token revoked meanwhile returned %v, want errLogin", name, err)
 		}
 		// It does not matter for operations that anybody can call.
 		if err := read(robot, codelab.RoleAnyone, way.read, way.kind, way.body, revoke); err != nil {
-			t.Errorf("%s by anyone: %v", name, err)
+			t.Errorf("%s for anyone returned %v", name, err)
 		}
 		admin := login()
 		logout := func() {
@@ -106,7 +106,7 @@ func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 			}
 		}
 		if err := read(admin, codelab.RoleAdmin, way.read, way.kind, way.body, logout); !errors.Is(err, errLogin) {
-			t.Errorf("%s after a logout: %v", name, err)
+			t.Errorf("%s after a logout returned %v, want errLogin", name, err)
 		}
 	}
 }

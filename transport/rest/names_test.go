@@ -10,7 +10,7 @@ import (
 )
 
 // A tag cannot refer to a list, so it repeats the names.
-func TestNamesInTagsAreThoseOfTheCode(t *testing.T) {
+func TestNamesInTagsMatchTheCode(t *testing.T) {
 	for _, c := range []struct {
 		of     any
 		field  string
@@ -31,7 +31,7 @@ func TestNamesInTagsAreThoseOfTheCode(t *testing.T) {
 	} {
 		f, ok := reflect.TypeOf(c.of).FieldByName(c.field)
 		if got := strings.Split(f.Tag.Get("enum"), "|"); !ok || !slices.Equal(got, c.wanted) {
-			t.Errorf("%T.%s has the names %q, the code %q", c.of, c.field, got, c.wanted)
+			t.Errorf("%T.%s has the names %q, the code has %q", c.of, c.field, got, c.wanted)
 		}
 	}
 }

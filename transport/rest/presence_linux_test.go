@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAClientThatHasLeftIsNoticed(t *testing.T) {
+func TestAClosedConnectionIsDetected(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -23,7 +23,7 @@ func TestAClientThatHasLeftIsNoticed(t *testing.T) {
 	defer server.Close()
 	secure := tls.Server(server, &tls.Config{})
 	if closed(server) || closed(secure) {
-		t.Error("a silent client counts as gone")
+		t.Error("a silent client is reported as gone")
 	}
 	if _, err := client.Write([]byte("xy")); err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func TestAClientThatHasLeftIsNoticed(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	if closed(server) || closed(secure) {
-		t.Error("a client that sends ahead counts as gone")
+		t.Error("a client that sends ahead is reported as gone")
 	}
 	if err := client.Close(); err != nil { // an unread byte precedes the end of the connection
 		t.Fatal(err)
@@ -44,9 +44,9 @@ func TestAClientThatHasLeftIsNoticed(t *testing.T) {
 		}
 	}
 	if !closed(server) || !closed(secure) {
-		t.Error("a client that has left counts as there")
+		t.Error("a client that closed is reported as present")
 	}
 	if n, err := server.Read(b[:]); n != 1 || err != nil || b[0] != 'y' {
-		t.Errorf("what it sent was taken: %d, %v", n, err)
+		t.Errorf("an unread byte of the client is lost: %d, %v", n, err)
 	}
 }

@@ -19,7 +19,7 @@ func progressOfPeople(end, now int64, people ...*pb.Attendee) timelineRecord {
 	return toTimeline(&codelab.View{Meta: &pb.Codelab{EndedAt: end}, Steps: make([]*pb.Step, 2), Attendees: all.Capture()}, now)
 }
 
-func TestProgressCountsWhoHadReachedAStep(t *testing.T) {
+func TestProgressCountsPeopleWhoReachedAStep(t *testing.T) {
 	ann := &pb.Attendee{CreatedAt: 0, ReachedAt: []int64{0, 15_001}, CompletedAt: 45_000}
 	bob := &pb.Attendee{CreatedAt: 30_000, ReachedAt: []int64{30_000, 30_000, 30_000}} // its third step is gone
 	for _, tc := range []struct {
@@ -35,17 +35,17 @@ func TestProgressCountsWhoHadReachedAStep(t *testing.T) {
 	} {
 		got := progressOfPeople(tc.end, tc.now, tc.people...)
 		if text := fmt.Sprint(len(got.Times), got.Reached, got.Completed); text != tc.want {
-			t.Errorf("at %d, ended at %d: %s, want %s", tc.now, tc.end, text, tc.want)
+			t.Errorf("at %d, with the end at %d: %s, want %s", tc.now, tc.end, text, tc.want)
 		}
 	}
 }
 
-func TestProgressHasBoundedPoints(t *testing.T) {
+func TestProgressHasALimitedNumberOfTimes(t *testing.T) {
 	got := progressOfPeople(0, 600*minute, &pb.Attendee{CreatedAt: 0, ReachedAt: []int64{0, 300 * minute}})
 	if len(got.Times) != progressTimes+1 || got.Times[0] != "1970-01-01T00:00:00.000Z" || got.Times[60] != "1970-01-01T10:00:00.000Z" {
 		t.Errorf("the times are %v", got.Times)
 	}
 	if two := got.Reached[1]; two[29] != 0 || two[30] != 1 || two[60] != 1 {
-		t.Errorf("step 2 was reached %v", two)
+		t.Errorf("the counts of step 2 are %v", two)
 	}
 }

@@ -18,7 +18,7 @@ import (
 var update = flag.Bool("update", false, "write the tables of RULES.md and openapi.json anew")
 
 // The tables of access and limits in RULES.md match the code.
-func TestTheTablesOfTheRulesAreTrue(t *testing.T) {
+func TestTheTablesOfTheRulesAreUpToDate(t *testing.T) {
 	b, err := os.ReadFile("RULES.md")
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +28,7 @@ func TestTheTablesOfTheRulesAreTrue(t *testing.T) {
 		before, rest, ok := strings.Cut(text, "<!-- "+name+" -->\n")
 		_, after, ends := strings.Cut(rest, "<!-- end -->")
 		if !ok || !ends {
-			t.Fatalf("RULES.md has no place for the table of %s", name)
+			t.Fatalf("RULES.md has no section for the table of %s", name)
 		}
 		text = before + "<!-- " + name + " -->\n" + table + "<!-- end -->" + after
 	}
@@ -37,7 +37,7 @@ func TestTheTablesOfTheRulesAreTrue(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if text != string(b) {
-		t.Error("RULES.md is not what the code says; run make generate")
+		t.Error("the tables in RULES.md are out of date; run make generate")
 	}
 }
 
@@ -113,12 +113,12 @@ func limitsTable() string {
 }
 
 // The vote counted, but the response was once the one for a missing poll.
-func TestAVoteIsAnsweredAlthoughThePollWasClosed(t *testing.T) {
+func TestAVoteIsAnsweredWithAClosedPoll(t *testing.T) {
 	p := &pb.Poll{Id: "p", Kind: pb.PollKind_POLL_KIND_CHOICE, Options: []string{"a", "b"}, Right: []int32{1}, Counts: []int32{2, 3}, Votes: 5, TooFew: true, State: pb.PollState_POLL_STATE_CLOSED}
 	if got := unseen(p); got == nil || got.State != "closed" || got.Counts != nil || got.Right != nil || got.TooFew || got.Votes != 5 {
-		t.Errorf("answered %+v", got)
+		t.Errorf("for a closed poll unseen returned %+v", got)
 	}
 	if got := unseen(&pb.Poll{State: pb.PollState_POLL_STATE_DRAFT}); got != nil {
-		t.Errorf("of a draft %+v", got)
+		t.Errorf("for a draft unseen returned %+v, want nil", got)
 	}
 }

@@ -165,25 +165,25 @@ func (e *entrance) recorded() (out []string) {
 
 // The owner and people log in only with their own passwords, and not while they are disabled.
 // Every attempt is in the audit trail.
-func TestPasswordsThatLogIn(t *testing.T) {
+func TestPasswordLogins(t *testing.T) {
 	disabled := true
 	for name, tc := range map[string]struct {
 		id, password string
 		change       func(e *entrance, ann *people.Person)
 		status       int
 	}{
-		"the owner":                       {"admin", "password", nil, 200},
-		"the owner with another password": {"admin", "Password", nil, 401},
-		"a person":                        {"ann", "the password of ann", nil, 200},
-		"a person, in capitals":           {"ANN", "the password of ann", nil, 200},
-		"a person with another password":  {"ann", "password", nil, 401},
-		"nobody's login":                  {"bob", "the password of ann", nil, 401},
-		"no password":                     {"ann", "", nil, 400},
-		"no login":                        {"", "password", nil, 400},
-		"somebody disabled":               {"ann", "the password of ann", func(e *entrance, ann *people.Person) { e.tell(people.Update{ID: ann.Id, Disabled: &disabled}) }, 401},
-		"somebody who was invited again":  {"ann", "the password of ann", func(e *entrance, ann *people.Person) { e.tell(people.InviteAgain{ID: ann.Id, Token: []byte("next")}) }, 401},
-		"a person beside a provider":      {"ann", "the password of ann", func(e *entrance, _ *people.Person) { e.OwnerPassword = true }, 401},
-		"the owner beside a provider":     {"admin", "password", func(e *entrance, _ *people.Person) { e.OwnerPassword = true }, 200},
+		"the owner":                           {"admin", "password", nil, 200},
+		"the owner with a wrong password":     {"admin", "Password", nil, 401},
+		"a facilitator":                       {"ann", "the password of ann", nil, 200},
+		"a login in capitals":                 {"ANN", "the password of ann", nil, 200},
+		"a facilitator with a wrong password": {"ann", "password", nil, 401},
+		"an unknown login":                    {"bob", "the password of ann", nil, 401},
+		"no password":                         {"ann", "", nil, 400},
+		"no login":                            {"", "password", nil, 400},
+		"a disabled person":                   {"ann", "the password of ann", func(e *entrance, ann *people.Person) { e.tell(people.Update{ID: ann.Id, Disabled: &disabled}) }, 401},
+		"a person invited again":              {"ann", "the password of ann", func(e *entrance, ann *people.Person) { e.tell(people.InviteAgain{ID: ann.Id, Token: []byte("next")}) }, 401},
+		"a facilitator besides a provider":    {"ann", "the password of ann", func(e *entrance, _ *people.Person) { e.OwnerPassword = true }, 401},
+		"the owner besides a provider":        {"admin", "password", func(e *entrance, _ *people.Person) { e.OwnerPassword = true }, 200},
 	} {
 		e := newEntrance(t, nil)
 		ann := e.person("ann", "the password of ann")
@@ -192,24 +192,24 @@ func TestPasswordsThatLogIn(t *testing.T) {
 		}
 		b := e.browser("192.0.2.1")
 		if status := b.logIn(tc.id, tc.password); status != tc.status {
-			t.Errorf("%s: %d", name, status)
+			t.Errorf("%s: the login returned %d", name, status)
 		}
 		want := map[int]string{400: "", 401: "[admin_login_failed anonymous  192.0.2.1 a browser]", 200: "[admin_login_success admin " + tc.id + " 192.0.2.1 a browser]"}[tc.status]
 		if strings.EqualFold(tc.id, "ann") {
 			want = strings.Replace(want, tc.id, ann.Id, 1)
 		}
 		if got := fmt.Sprint(e.recorded()); got != want && (want != "" || got != "[]") {
-			t.Errorf("%s: recorded is %s, not %s", name, got, want)
+			t.Errorf("%s: the audit record is %s, want %s", name, got, want)
 		}
 		if in := b.cookies[auth.SessionCookie] != nil; in != (tc.status == 200) {
-			t.Errorf("%s: in is %v", name, in)
+			t.Errorf("%s: logged in is %v", name, in)
 		}
 	}
 }
 
 // Scripts of a page cannot read the session cookie, other sites do not send it, and it ends with
 // the login. Behind a prefix, other servers do not receive it.
-func TestCookiesOfALogin(t *testing.T) {
+func TestTheCookiesOfALogin(t *testing.T) {
 	for _, tc := range []struct {
 		name, url     string
 		path, apiPath string
@@ -228,7 +228,7 @@ func TestCookiesOfALogin(t *testing.T) {
 		} {
 			c := b.cookies[cookie]
 			if c == nil {
-				t.Errorf("%s: no %s", tc.name, cookie)
+				t.Errorf("%s: the cookie %s is missing", tc.name, cookie)
 				continue
 			}
 			got := fmt.Sprint(c.HTTPOnly(), string(c.Path()), c.Expire().Sub(e.clock).Round(time.Minute), c.SameSite())
@@ -237,7 +237,7 @@ func TestCookiesOfALogin(t *testing.T) {
 			}
 		}
 		if got := string(b.answer.Header.Peek(auth.CSRFHeader)); got != string(b.cookies[auth.CSRFCookie].Value()) {
-			t.Errorf("%s: the header has %q", tc.name, got)
+			t.Errorf("%s: the CSRF header is %q, not the cookie's value", tc.name, got)
 		}
 	}
 }
@@ -246,7 +246,7 @@ func TestCookiesOfALogin(t *testing.T) {
 // the owner has logged in is not delayed. A person's known browser is not delayed for that
 // person's own login. It is delayed for others' logins, because the person could guess their
 // passwords.
-func TestFailedLoginsMakeOthersWait(t *testing.T) {
+func TestFailedLoginsDelayLaterOnes(t *testing.T) {
 	e := newEntrance(t, nil)
 	e.person("ann", "the password of ann")
 	known, stranger := e.browser("192.0.2.1"), e.browser("192.0.2.1")
@@ -257,30 +257,30 @@ func TestFailedLoginsMakeOthersWait(t *testing.T) {
 	for _, id := range []string{"ann", "admin"} {
 		for range 2 {
 			if status := stranger.logIn(id, "a guess"); status != 401 {
-				t.Errorf("a guess: %d", status)
+				t.Errorf("a wrong password returned %d, want 401", status)
 			}
 		}
 		if status := stranger.logIn(id, map[string]string{"ann": "the password of ann", "admin": "password"}[id]); status != 429 {
-			t.Errorf("after two guesses: %d", status)
+			t.Errorf("the right password after two wrong ones returned %d, want 429", status)
 		}
 	}
 	if status := e.browser("198.51.100.1").logIn("admin", "password"); status != 200 {
-		t.Errorf("from another network: %d", status)
+		t.Errorf("a login from another network returned %d, want 200", status)
 	}
 	if status := known.logIn("admin", "password"); status != 429 {
-		t.Errorf("another login, in the browser of a person: %d", status)
+		t.Errorf("another person's login in a known browser returned %d, want 429", status)
 	}
 	if status := known.logIn("ann", "the password of ann"); status != 200 {
-		t.Errorf("one's own login, in the browser of a person: %d", status)
+		t.Errorf("a person's own login in a known browser returned %d, want 200", status)
 	}
 	e.clock = e.clock.Add(time.Minute)
 	if status := stranger.logIn("admin", "password"); status != 200 {
-		t.Errorf("a minute later: %d", status)
+		t.Errorf("a login a minute later returned %d, want 200", status)
 	}
 	device := string(stranger.cookies[auth.DeviceCookie].Value())
 	delete(stranger.cookies, auth.SessionCookie)
 	if status := stranger.logIn("ann", "the password of ann"); status != 200 || e.Auth.Signer.DeviceID(string(stranger.cookies[auth.DeviceCookie].Value())) != e.Auth.Signer.DeviceID(device) {
-		t.Errorf("the owner's browser is a person's afterwards: %d", status)
+		t.Errorf("a login in the owner's browser returned %d or changed its device id", status)
 	}
 }
 
@@ -290,7 +290,7 @@ func TestALogoutEndsTheSession(t *testing.T) {
 	e := newEntrance(t, nil)
 	b := e.browser("192.0.2.1")
 	if status := b.ask(logOut, ""); status != 204 {
-		t.Errorf("nobody logs out: %d", status)
+		t.Errorf("a logout without a session returned %d, want 204", status)
 	}
 	if status := b.logIn("admin", "password"); status != 200 {
 		t.Fatal(status)
@@ -298,21 +298,21 @@ func TestALogoutEndsTheSession(t *testing.T) {
 	copied := e.browser("192.0.2.2")
 	copied.cookies = maps.Clone(b.cookies)
 	if status := b.ask(logOut, "", "Origin", "https://evil.test"); status != 403 {
-		t.Errorf("another site logs out: %d", status)
+		t.Errorf("a logout by another site returned %d, want 403", status)
 	}
 	if status := b.ask(getSession, ""); status != 200 {
-		t.Errorf("after that it is over: %d", status)
+		t.Errorf("after a logout by another site the session returned %d, want 200", status)
 	}
 	if status := b.ask(logOut, ""); status != 204 || b.cookies[auth.SessionCookie] != nil || b.cookies[auth.CSRFCookie] != nil || string(b.answer.Header.Peek("Clear-Site-Data")) != `"storage"` {
-		t.Errorf("a logout: %d, %v", status, b.cookies)
+		t.Errorf("the logout returned %d and left the cookies %v", status, b.cookies)
 	}
 	if status := copied.ask(getSession, ""); status != 401 {
-		t.Errorf("a copied session: %d", status)
+		t.Errorf("the session of copied cookies returned %d, want 401", status)
 	}
 }
 
 // An attendee can leave one codelab. The login in the same browser stays.
-func TestLeavingACodelabIsNoLogout(t *testing.T) {
+func TestLeavingACodelabKeepsTheLogin(t *testing.T) {
 	e := newEntrance(t, nil)
 	issued, err := e.Auth.GrantAttendee(auth.Identity{}, "lab", "lin", "Lin", 0)
 	if err != nil {
@@ -327,13 +327,13 @@ func TestLeavingACodelabIsNoLogout(t *testing.T) {
 	}
 	for _, lab := range []string{"other", "lab"} {
 		if status := b.ask(logOut, fmt.Sprintf(`{"codelab_id":%q}`, lab)); status != 204 {
-			t.Errorf("leaving %s: %d", lab, status)
+			t.Errorf("leaving %s returned %d, want 204", lab, status)
 		}
 		who, _, err := e.Auth.Identify(b.cookies[auth.SessionCookie].Value(), "")
 		in := false
 		who.Grants(func(g *login.AttendeeGrant) { in = in || g.AttendeeID == "lin" })
 		if err != nil || !who.Admin() || in != (lab == "other") {
-			t.Errorf("after leaving %s: rank %v, in the codelab %v, %v", lab, who.Rank(), in, err)
+			t.Errorf("after leaving %s: rank %v, still in the codelab: %v (%v)", lab, who.Rank(), in, err)
 		}
 	}
 }

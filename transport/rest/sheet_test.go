@@ -18,12 +18,12 @@ func TestNoCellIsAFormula(t *testing.T) {
 		"＝1": "'＝1", "'=1": "'=1", "한글": "한글", "a=1": "a=1", "\x00=1": "'=1",
 	} {
 		if got := sheetCell(text); got != want {
-			t.Errorf("%q becomes %q, want %q", text, got, want)
+			t.Errorf("sheetCell(%q) = %q, want %q", text, got, want)
 		}
 	}
 }
 
-func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
+func TestRowsAreQuotedAsCSV(t *testing.T) {
 	var b bytes.Buffer
 	w := newSheet(&b)
 	w.Row("name", "note")
@@ -34,13 +34,13 @@ func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
 	}
 	want := "name,note\r\n\"Ada \"\"the first\"\", Lovelace\",\"two\r\nlines, and ä\"\r\n\"'=HYPERLINK(\"\"http://evil\"\")\",\r\n"
 	if b.String() != want {
-		t.Errorf("%q", b.String())
+		t.Errorf("the sheet is %q", b.String())
 	}
 }
 
 // A program that splits at a semicolon, a tab or a bar finds no formula in any row, whether or
 // not it respects quotes. Text that is not a formula stays unchanged.
-func TestNoSeparatorMakesAFormula(t *testing.T) {
+func TestNoSeparatorCreatesAFormula(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"=", "+", "-", "@", "＝", "－", ";", "|", "\t", "\n", "\r", ",", "\"", "'", " ", "\u00a0", "\ufeff", "a", "1", "é", "\x00", "=1+1", "; ", "- "})
 	cell := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(piece, 0, 8).Draw(t, "pieces"), "")
@@ -57,7 +57,7 @@ func TestNoSeparatorMakesAFormula(t *testing.T) {
 		formula := func(how, field string) {
 			field = strings.TrimLeftFunc(field, func(r rune) bool { return r == '"' || blank(r) })
 			if r, _ := utf8.DecodeRuneInString(field); field != "" && strings.ContainsRune(starters, r) {
-				t.Fatalf("%s: %q of %q, written for %q, is a formula", how, field, text, row)
+				t.Fatalf("%s: %q in %q, written for the row %q, is a formula", how, field, text, row)
 			}
 		}
 		for _, separator := range separators {
@@ -83,9 +83,9 @@ func TestNoSeparatorMakesAFormula(t *testing.T) {
 		for _, c := range row {
 			plain := strings.ReplaceAll(c, "\x00", "")
 			if got := sheetCell(c); strings.ReplaceAll(got, "'", "") != strings.ReplaceAll(plain, "'", "") || len(got) > 2*len(plain)+1 {
-				t.Fatalf("%q becomes %q", c, got)
+				t.Fatalf("sheetCell(%q) = %q, which changes more than quotes", c, got)
 			} else if !strings.ContainsAny(plain, starters+"\t\r\n") && got != plain {
-				t.Fatalf("the plain %q becomes %q", c, got)
+				t.Fatalf("the plain text %q became %q", c, got)
 			}
 		}
 	})
@@ -104,10 +104,10 @@ func FuzzCell(f *testing.F) {
 		}
 		rows, err := csv.NewReader(&b).ReadAll()
 		if err != nil || len(rows) != 1 || len(rows[0]) != 2 || rows[0][1] != "end" {
-			t.Fatalf("%q is read as %q, %v", text, rows, err)
+			t.Fatalf("%q is read back as %q, %v", text, rows, err)
 		}
 		if got := rows[0][0]; got != "" && strings.ContainsRune("=+-@\t\r\n", rune(got[0])) {
-			t.Fatalf("%q begins like a formula: %q", text, got)
+			t.Fatalf("the cell for %q begins like a formula: %q", text, got)
 		}
 	})
 }

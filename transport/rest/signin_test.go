@@ -51,33 +51,33 @@ func (b *browser) signIn(at *oidctest.Provider, to string, change func(answer ur
 
 // A person who comes back from the provider has a session with a new id. If the requested page is
 // on this server, the person is redirected there. The cookie of the attempt is removed.
-func TestSigningInAtTheProvider(t *testing.T) {
+func TestSigningInWithTheProvider(t *testing.T) {
 	for to, want := range map[string]string{"/admin/1?a=b&c": "/admin/1?a=b&c", "": "/admin", "//evil.test": "/admin", "https://evil.test": "/admin"} {
 		e, at := withProvider(t)
 		b := e.browser("192.0.2.1")
 		if got := b.signIn(at, to, nil); got != want {
-			t.Errorf("to %q it leads to %q", to, got)
+			t.Errorf("signing in to reach %q redirects to %q", to, got)
 		}
 		if b.cookies[auth.SignInCookie] != nil {
-			t.Errorf("to %q: the attempt stays", to)
+			t.Errorf("to reach %q: the cookie of the attempt remains", to)
 		}
 		who := e.desk.View().All()
 		if len(who) != 1 || who[0].Login != "ann@example.org" || who[0].Role != people.Assistant || who[0].Name != "Ann" {
-			t.Fatalf("the people are %v", who)
+			t.Fatalf("after the sign-in the people are %v", who)
 		}
 		if status := b.ask(getSession, ""); status != 200 || !strings.Contains(string(b.answer.Body()), `"sub":"`+who[0].Id+`"`) {
-			t.Errorf("to %q: %d, %s", to, status, b.answer.Body())
+			t.Errorf("to reach %q: the session returned %d, %s", to, status, b.answer.Body())
 		}
 		first := string(b.cookies[auth.SessionCookie].Value())
 		if b.signIn(at, to, nil); len(e.desk.View().All()) != 1 || string(b.cookies[auth.SessionCookie].Value()) == first {
-			t.Errorf("again: %v", e.desk.View().All())
+			t.Errorf("after a second sign-in the people are %v, or the session is the same", e.desk.View().All())
 		}
 	}
 }
 
 // The sign-in page shows the reason for a refusal, and the person gets no session. A refusal
 // after an answer from the provider is recorded.
-func TestRefusedAtTheProvider(t *testing.T) {
+func TestRefusedSignInsShowTheReason(t *testing.T) {
 	disabled := true
 	for name, tc := range map[string]struct {
 		before func(*entrance, *browser, *oidctest.Provider)
@@ -86,9 +86,9 @@ func TestRefusedAtTheProvider(t *testing.T) {
 		told   bool // as a sum
 		record bool
 	}{
-		"another attempt":   {nil, func(v url.Values) { v.Set("state", "another") }, "expired", false, false},
+		"a wrong state":     {nil, func(v url.Values) { v.Set("state", "another") }, "expired", false, false},
 		"denied":            {nil, func(v url.Values) { v.Set("error", "access_denied") }, "denied", true, false},
-		"another code":      {nil, func(v url.Values) { v.Set("code", "another") }, "invalid", true, false},
+		"a wrong code":      {nil, func(v url.Values) { v.Set("code", "another") }, "invalid", true, false},
 		"another domain":    {func(_ *entrance, _ *browser, at *oidctest.Provider) { at.Person["email"] = "eve@evil.test" }, nil, "not_allowed", false, true},
 		"not verified":      {func(_ *entrance, _ *browser, at *oidctest.Provider) { at.Person["email_verified"] = false }, nil, "unverified", false, true},
 		"without a browser": {nil, func(url.Values) {}, "expired", false, false},
@@ -112,53 +112,53 @@ func TestRefusedAtTheProvider(t *testing.T) {
 		}
 		got := b.signIn(at, "/admin/1", answer)
 		if want := "/login?" + (url.Values{"why": {tc.why}, "next": {"/admin/1"}}).Encode(); got != want && name != "without a browser" || !strings.Contains(got, "why="+tc.why) {
-			t.Errorf("%s: it leads to %s", name, got)
+			t.Errorf("%s: the redirect is to %s", name, got)
 		}
 		if b.cookies[auth.SessionCookie] != nil {
-			t.Errorf("%s: there is a session", name)
+			t.Errorf("%s: the person has a session", name)
 		}
 		if want := map[bool]string{true: "[" + tc.why + " 192.0.2.1]", false: "[]"}[tc.told]; fmt.Sprint(told) != want {
-			t.Errorf("%s: counted are %v", name, told)
+			t.Errorf("%s: the counted failures are %v", name, told)
 		}
 		if n := len(e.recorded()) - recorded; n > 1 || (n == 1) != tc.record {
-			t.Errorf("%s: recorded are %q", name, e.recorded())
+			t.Errorf("%s: the audit trail is %q", name, e.recorded())
 		}
 	}
 }
 
 // The cookie of an attempt is sent only to its path, is hidden from scripts, and expires after
 // ten minutes. So does the attempt.
-func TestTheCookieOfAnAttemptAtTheProvider(t *testing.T) {
+func TestTheCookieOfASignInAttempt(t *testing.T) {
 	e, at := withProvider(t)
 	b := e.browser("192.0.2.1")
 	got := b.signIn(at, "", func(url.Values) {
 		c := b.cookies[auth.SignInCookie]
 		if !c.HTTPOnly() || string(c.Path()) != "/api/login/oidc" || c.Expire().Sub(e.clock).Round(time.Minute) != 10*time.Minute {
-			t.Errorf("it keeps %v", c)
+			t.Errorf("the cookie of the attempt is %v", c)
 		}
 		e.clock = e.clock.Add(10 * time.Minute)
 	})
 	if !strings.Contains(got, "why=expired") {
-		t.Errorf("after ten minutes it leads to %s", got)
+		t.Errorf("an attempt of ten minutes ago redirects to %s", got)
 	}
 }
 
 // Attempts with wrong codes are limited per network. Right codes do not count.
-func TestWrongCodesOfTheProviderAreLimited(t *testing.T) {
+func TestWrongSignInCodesAreLimited(t *testing.T) {
 	e, at := withProvider(t)
 	b, stranger := e.browser("192.0.2.1"), e.browser("192.0.2.1")
 	for range 3 {
 		clear(b.cookies)
 		if got := b.signIn(at, "", nil); got != "/admin" {
-			t.Errorf("a right one leads to %s", got)
+			t.Errorf("a right code redirects to %s", got)
 		}
 	}
 	for i, why := range []string{"invalid", "invalid", "busy"} {
 		if got := stranger.signIn(at, "", func(v url.Values) { v.Set("code", "a guess") }); !strings.Contains(got, "why="+why) {
-			t.Errorf("guess %d leads to %s", i, got)
+			t.Errorf("wrong code %d redirects to %s", i, got)
 		}
 	}
 	if got := b.signIn(at, "", nil); got != "/admin" {
-		t.Errorf("a browser that was in leads to %s", got)
+		t.Errorf("a known browser redirects to %s, want /admin", got)
 	}
 }

@@ -29,7 +29,7 @@ func (a answering) Get(string) (codelab.Codelab, error) { return codelab.Codelab
 
 // A follower that did not reach the owner once returned 401 and 403 to registered attendees, and
 // omitted their codelabs from the list. Clients treated that as the end of their registration.
-func TestARegisteredAttendeeIsNotDeniedByANodeThatCannotKnow(t *testing.T) {
+func TestAnUnavailableCodelabDoesNotEndARegistration(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()
 	sessions, err := login.Load(journal, []byte("account"), time.Now)
@@ -69,12 +69,12 @@ func TestARegisteredAttendeeIsNotDeniedByANodeThatCannotKnow(t *testing.T) {
 		for _, unknown := range []error{durable.ErrUnavailable, durable.ErrTimeout, durable.ErrFenced, fmt.Errorf("read: %w", context.Canceled)} {
 			p := problemOf(ask(unknown))
 			if p.Status != fasthttp.StatusServiceUnavailable || p.Retry == 0 {
-				t.Errorf("%s while it cannot be known (%v): %d, Retry-After %v", name, unknown, p.Status, p.Retry)
+				t.Errorf("%s with an unknown state (%v): status %d, Retry-After %v, want 503 with a delay", name, unknown, p.Status, p.Retry)
 			}
 		}
 		err := ask(gone)
 		if tc.gone == 0 && err != nil || tc.gone != 0 && (err == nil || problemOf(err).Status != tc.gone) {
-			t.Errorf("%s without the codelab: %v", name, err)
+			t.Errorf("%s without the codelab returned %v", name, err)
 		}
 	}
 }

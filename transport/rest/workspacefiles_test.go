@@ -108,22 +108,22 @@ func TestWritesOfTwoNodesDoNotConflict(t *testing.T) {
 	}
 	got := strings.Fields(lab.View().Workspace.Heads[0].Tree)
 	if want := []string{"seed=0", "other1=1", "other2=1", "other3=1", "mine=1"}; !slices.Equal(got, want) {
-		t.Errorf("the folder has %v, want %v", got, want)
+		t.Errorf("the folder contains %v, want %v", got, want)
 	}
 	if err := write("never", other(writeTries+1)); !errors.Is(err, durable.ErrBusy) {
-		t.Errorf("when another node is always first: %v", err)
+		t.Errorf("with another node always first a write returned %v, want ErrBusy", err)
 	}
 	// Real conflicts are refused.
 	for what, tc := range map[string]struct {
 		body codelab.Body
 		want durable.Reason
 	}{
-		"a name that is taken": {codelab.ChangeWorkspace{WorkspaceID: id, Name: "main", After: "x"}, durable.Conflict},
-		"a name that is gone":  {codelab.ChangeWorkspace{WorkspaceID: id, Name: "gone", Before: "x", After: "y"}, durable.Missing},
+		"a taken name":   {codelab.ChangeWorkspace{WorkspaceID: id, Name: "main", After: "x"}, durable.Conflict},
+		"a deleted name": {codelab.ChangeWorkspace{WorkspaceID: id, Name: "gone", Before: "x", After: "y"}, durable.Missing},
 	} {
 		var rejected *durable.Rejection
 		if err := do(tc.body); !errors.As(err, &rejected) || rejected.Reason != tc.want || errors.Is(err, codelab.ErrHeadMoved) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: the change returned %v", what, err)
 		}
 	}
 	gone := func(string) {
@@ -132,6 +132,6 @@ func TestWritesOfTwoNodesDoNotConflict(t *testing.T) {
 		}
 	}
 	if err := write("late", gone); !durable.IsMissing(err) {
-		t.Errorf("when the workspace is deleted: %v", err)
+		t.Errorf("with the workspace deleted meanwhile a write returned %v, want Missing", err)
 	}
 }

@@ -67,14 +67,14 @@ func TestDecoder(t *testing.T) {
 	}{
 		{"text", clientText("hello"), []string{"text hello"}, 0},
 		{"empty text", clientText(""), []string{"text "}, 0},
-		{"two", join(clientText("a"), clientText("b")), []string{"text a", "text b"}, 0},
+		{"two texts", join(clientText("a"), clientText("b")), []string{"text a", "text b"}, 0},
 		{"utf-8", clientText("한글 ⛵"), []string{"text 한글 ⛵"}, 0},
 		{"fragments", join(masked(byte(Text), []byte("a")), masked(0, []byte("b")), masked(finBit, []byte("c"))), []string{"text abc"}, 0},
 		{"fragments cut in a character", join(masked(byte(Text), []byte{0xED}), masked(finBit, []byte{0x95, 0x9C})), []string{"text 한"}, 0},
 		{"empty fragments", join(masked(byte(Text), nil), masked(finBit, nil)), []string{"text "}, 0},
 		{"ping between fragments", join(masked(byte(Text), []byte("a")), masked(0x89, []byte("?")), masked(finBit, []byte("b"))), []string{"ping ?", "text ab"}, 0},
 		{"pong", masked(0x8A, []byte("x")), []string{"pong"}, 0},
-		{"ping of 125", masked(0x89, []byte(long[:125])), []string{"ping " + long[:125]}, 0},
+		{"ping of 125 bytes", masked(0x89, []byte(long[:125])), []string{"ping " + long[:125]}, 0},
 		{"close", clientClose(1000, "bye"), []string{"close 1000"}, 0},
 		{"close without a code", masked(0x88, nil), []string{"close 1005"}, 0},
 		{"nothing after close", join(clientClose(1001, ""), clientText("a")), []string{"close 1001"}, 0},
@@ -90,19 +90,19 @@ func TestDecoder(t *testing.T) {
 		{"not utf-8", clientText("\xff"), nil, 1007},
 		{"surrogate", clientText("\xed\xa0\x80"), nil, 1007},
 		{"fragments not utf-8", join(masked(byte(Text), []byte{0xED}), masked(finBit, []byte("a"))), nil, 1007},
-		{"continuation of nothing", masked(finBit, []byte("a")), nil, 1002},
+		{"continuation without a start", masked(finBit, []byte("a")), nil, 1002},
 		{"text within fragments", join(masked(byte(Text), []byte("a")), clientText("b")), nil, 1002},
-		{"ping of 126", masked(0x89, []byte(long[:126])), nil, 1002},
+		{"ping of 126 bytes", masked(0x89, []byte(long[:126])), nil, 1002},
 		{"fragmented ping", masked(0x09, nil), nil, 1002},
 		{"fragmented close", masked(0x08, nil), nil, 1002},
 		{"close of one byte", masked(0x88, []byte{3}), nil, 1002},
 		{"close reason not utf-8", clientClose(1000, "\xff"), nil, 1007},
 		{"over the limit", clientText(strings.Repeat("y", 1001)), nil, 1009},
 		{"fragments over the limit", join(masked(byte(Text), make([]byte, 600)), masked(0, make([]byte, 401))), nil, 1009},
-		{"16 bits for 125", join([]byte{0x81, 0x80 | 126, 0, 125, 0, 0, 0, 0}, make([]byte, 125)), nil, 1002},
-		{"64 bits for 65535", []byte{0x81, 0x80 | 127, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF}, nil, 1002},
+		{"16-bit length for 125 bytes", join([]byte{0x81, 0x80 | 126, 0, 125, 0, 0, 0, 0}, make([]byte, 125)), nil, 1002},
+		{"64-bit length for 65535 bytes", []byte{0x81, 0x80 | 127, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF}, nil, 1002},
 		{"length with the top bit", []byte{0x81, 0x80 | 127, 0x80, 0, 0, 0, 0, 1, 0, 0}, nil, 1002},
-		{"length beyond all memory", []byte{0x81, 0x80 | 127, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}, nil, 1009},
+		{"length of 2^63-1 bytes", []byte{0x81, 0x80 | 127, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}, nil, 1009},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, cuts := range [][]int{nil, {1}, {2, 3}, {7}} {
@@ -125,7 +125,7 @@ func codeOf(err *ProtocolError) int {
 	return err.Code
 }
 
-func TestCloseCodesThatAPeerMaySend(t *testing.T) {
+func TestValidCloseCodes(t *testing.T) {
 	valid := func(code int) bool {
 		switch code {
 		case 1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014:
@@ -136,7 +136,7 @@ func TestCloseCodesThatAPeerMaySend(t *testing.T) {
 	for code := range 1 << 16 {
 		_, err := decode(clientClose(code, ""), 1000)
 		if (err == nil) != valid(code) {
-			t.Errorf("close code %d: %v", code, err)
+			t.Errorf("Feed of the close code %d returned %v", code, err)
 		}
 	}
 }
@@ -151,7 +151,7 @@ func TestHeaderLengths(t *testing.T) {
 		}
 		got, err := decode(masked(0x81, bytes.Repeat([]byte{'a'}, c.length)), 1<<20, 1000)
 		if err != nil || len(got) != 1 || len(got[0]) != len("text ")+c.length {
-			t.Errorf("length %d does not survive: %v", c.length, err)
+			t.Errorf("a message of %d bytes does not decode: %v", c.length, err)
 		}
 	}
 }
@@ -159,10 +159,10 @@ func TestHeaderLengths(t *testing.T) {
 func TestCloseReasonIsCutBetweenCharacters(t *testing.T) {
 	p := AppendClose(nil, 1008, strings.Repeat("한", 50))
 	if got := len(p) - 4; got != 123 || p[1] != 125 {
-		t.Errorf("reason of %d bytes", got)
+		t.Errorf("the reason has %d bytes, want 123", got)
 	}
 	if p := AppendClose(nil, CloseNoStatus, ""); !bytes.Equal(p, []byte{0x88, 0}) {
-		t.Errorf("empty close is %x", p)
+		t.Errorf("the empty close frame is %x", p)
 	}
 }
 
@@ -173,13 +173,13 @@ func TestUnmaskIsXor(t *testing.T) {
 		Unmask(p, key)
 		for i, b := range p {
 			if b != key[i%4] {
-				t.Fatalf("length %d: byte %d is %d", n, i, b)
+				t.Fatalf("with length %d byte %d is %d", n, i, b)
 			}
 		}
 	}
 }
 
-func TestAnIdleDecoderKeepsNothing(t *testing.T) {
+func TestAnIdleDecoderKeepsNoData(t *testing.T) {
 	var d Decoder
 	var r recorder
 	input := join(masked(byte(Text), []byte("ab")), masked(finBit, []byte("cd")))
@@ -189,7 +189,7 @@ func TestAnIdleDecoderKeepsNothing(t *testing.T) {
 		}
 	}
 	if !d.Idle() || d.pending != nil || d.message != nil {
-		t.Errorf("kept %+v", d)
+		t.Errorf("the idle decoder still has %+v", d)
 	}
 }
 
@@ -220,7 +220,7 @@ func FuzzFrames(f *testing.F) {
 		}
 		for _, line := range whole {
 			if len(line) > limit+5 {
-				t.Fatalf("a payload of %d bytes", len(line)-5)
+				t.Fatalf("a payload has %d bytes, over the limit", len(line)-5)
 			}
 		}
 	})

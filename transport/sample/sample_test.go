@@ -13,7 +13,7 @@ import (
 )
 
 // The workshop is imported like any other file, and the import leaves nothing out.
-func TestTheSampleIsWhole(t *testing.T) {
+func TestTheSampleIsComplete(t *testing.T) {
 	b, err := sample.ZIP()
 	if err != nil {
 		t.Fatal(err)
@@ -32,12 +32,12 @@ func TestTheSampleIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(got.LeftOut) > 0 || kept != 1 || len(got.Steps) != 5 || len(got.Quizzes) != 3 || len(got.Polls) != 5 || got.Codelab.GetGuideMarkdown() == "" {
-		t.Errorf("left out is %v; %d files, %d steps, %d questions, %d polls", got.LeftOut, kept, len(got.Steps), len(got.Quizzes), len(got.Polls))
+		t.Errorf("left out were %v; %d files, %d steps, %d questions, %d polls", got.LeftOut, kept, len(got.Steps), len(got.Quizzes), len(got.Polls))
 	}
 }
 
 // Each state of the code matches the text of its step.
-func TestTheCodeIsThatOfTheSteps(t *testing.T) {
+func TestTheCodeMatchesTheSteps(t *testing.T) {
 	states, err := sample.Code()
 	if err != nil {
 		t.Fatal(err)
@@ -53,13 +53,13 @@ func TestTheCodeIsThatOfTheSteps(t *testing.T) {
 			}
 		}
 		if want := has[s.Branch]; !strings.Contains(page, want) {
-			t.Errorf("%s lacks %q", s.Branch, want)
+			t.Errorf("the code of %s lacks %q", s.Branch, want)
 		}
 		if i > 0 && strings.HasSuffix(s.Branch, "-start") && len(s.Files) != len(states[i-1].Files) {
-			t.Errorf("%s does not begin with %s", s.Branch, states[i-1].Branch)
+			t.Errorf("%s does not have the files of %s", s.Branch, states[i-1].Branch)
 		}
 	}
 	if len(states) != 8 {
-		t.Errorf("%d states", len(states))
+		t.Errorf("the sample has %d states, want 8", len(states))
 	}
 }

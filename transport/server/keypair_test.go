@@ -32,7 +32,7 @@ func renew(t *testing.T, folder string, serial int64) (cert, key []byte) {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
 }
 
-func TestAPairFollowsItsFiles(t *testing.T) {
+func TestAKeyPairFollowsItsFiles(t *testing.T) {
 	folder := t.TempDir()
 	certFile, keyFile := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
 	at := time.Now()
@@ -47,7 +47,7 @@ func TestAPairFollowsItsFiles(t *testing.T) {
 		}
 	}
 	if _, err := LoadKeyPair(certFile, keyFile, nil); err == nil {
-		t.Fatal("without files")
+		t.Fatal("LoadKeyPair succeeded without files")
 	}
 	cert, key := renew(t, folder, 1)
 	write(certFile, cert)
@@ -71,19 +71,19 @@ func TestAPairFollowsItsFiles(t *testing.T) {
 	for range 3 {
 		now = now.Add(lookEvery)
 		if serial() != 1 {
-			t.Errorf("half renewed, it is %d", serial())
+			t.Errorf("with a renewed certificate but the old key the serial is %d, want 1", serial())
 		}
 	}
 	if failures != 1 {
-		t.Errorf("told of %d times", failures)
+		t.Errorf("%d failures were reported, want 1", failures)
 	}
 	write(keyFile, key)
 	if serial() != 1 {
-		t.Error("it looked at the files at once")
+		t.Error("the files were read again at once")
 	}
 	now = now.Add(lookEvery)
 	if serial() != 2 {
-		t.Errorf("renewed, it is %d", serial())
+		t.Errorf("after the renewal the serial is %d, want 2", serial())
 	}
 
 	// The server continues without the files.
@@ -92,12 +92,12 @@ func TestAPairFollowsItsFiles(t *testing.T) {
 	}
 	now = now.Add(lookEvery)
 	if serial() != 2 || p.Reload() == nil || serial() != 2 {
-		t.Error("without its key the pair is gone")
+		t.Error("without its key file the loaded pair is gone")
 	}
 	cert, key = renew(t, folder, 3)
 	write(certFile, cert)
 	write(keyFile, key)
 	if err := p.Reload(); err != nil || serial() != 3 {
-		t.Errorf("read again: %v", err)
+		t.Errorf("Reload after a further renewal returned %v, or the old pair remains", err)
 	}
 }

@@ -45,7 +45,7 @@ func stop(t *testing.T, p *Public) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	if err := p.Shutdown(ctx); err != nil {
-		t.Fatalf("shutdown: %v", err)
+		t.Fatalf("Shutdown returned %v", err)
 	}
 	if err := <-p.Failed(); err != nil {
 		t.Fatalf("serving ended with %v", err)
@@ -108,7 +108,7 @@ func TestRunningOutOfDescriptorsPauses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := p.Stats().Pauses; n != 4 {
-		t.Errorf("%d pauses counted", n)
+		t.Errorf("%d pauses were counted, want 4", n)
 	}
 	stop(t, p)
 }
@@ -140,7 +140,7 @@ func TestClosingEndsAPause(t *testing.T) {
 }
 
 // A single address cannot use all connections, whether it sends requests or not. A proxy can.
-func TestAnAddressHasABound(t *testing.T) {
+func TestConnectionsPerAddressAreLimited(t *testing.T) {
 	p := serve(t, func(p *Public) { p.silence.mostFrom = 2 })
 	first, second := dial(t, p), dial(t, p)
 	for _, c := range []net.Conn{first, second} {
@@ -154,7 +154,7 @@ func TestAnAddressHasABound(t *testing.T) {
 	_ = first.Close()
 	waitFor(t, func() bool { _, open, _ := p.silence.counts(); return open == 1 })
 	if err := ask(dial(t, p)); err != nil {
-		t.Errorf("in the place of one that has ended: %v", err)
+		t.Errorf("with a place free again a connection returned %v", err)
 	}
 	if err := ask(second); err != nil {
 		t.Error(err)
@@ -167,14 +167,14 @@ func TestAnAddressHasABound(t *testing.T) {
 	})
 	for range 4 {
 		if err := ask(dial(t, proxied)); err != nil {
-			t.Errorf("by a proxy: %v", err)
+			t.Errorf("a connection from a proxy returned %v", err)
 		}
 	}
 	stop(t, proxied)
 }
 
 // The remaining descriptors are for the store and the internal listener, so new connections wait.
-func TestNewcomersWaitForDescriptors(t *testing.T) {
+func TestNewConnectionsWaitForDescriptors(t *testing.T) {
 	p := serve(t, func(p *Public) { p.most = 1 })
 	defer stop(t, p)
 	first := dial(t, p)
@@ -184,7 +184,7 @@ func TestNewcomersWaitForDescriptors(t *testing.T) {
 	second := dial(t, p)
 	waitFor(t, func() bool { return p.Stats().Pauses > 1 })
 	if _, open, _ := p.silence.counts(); open > 1 {
-		t.Errorf("%d were let in", open)
+		t.Errorf("%d connections are open, want at most 1", open)
 	}
 	_ = first.Close()
 	if err := ask(second); err != nil {
@@ -194,7 +194,7 @@ func TestNewcomersWaitForDescriptors(t *testing.T) {
 
 // A client that opens connections without sending anything displaces only other silent
 // connections.
-func TestSilentConnectionsGoFirst(t *testing.T) {
+func TestSilentConnectionsAreClosedFirst(t *testing.T) {
 	p := serve(t, func(p *Public) { p.silence.most = 3 })
 	speaker := dial(t, p)
 	if err := ask(speaker); err != nil {
@@ -212,42 +212,42 @@ func TestSilentConnectionsGoFirst(t *testing.T) {
 		waitFor(t, func() bool { s := p.Stats(); return s.Silent+int(s.Shed) == 3+n })
 	}
 	if s := p.Stats(); s.Silent != 3 || s.Shed != 1 {
-		t.Errorf("%+v", s)
+		t.Errorf("the stats are %+v, want 3 silent and 1 shed", s)
 	}
 	if _, err := first.Read(make([]byte, 1)); err == nil || errors.Is(err, syscall.ETIMEDOUT) {
-		t.Errorf("the oldest silent one is open: %v", err)
+		t.Errorf("the oldest silent connection is open: %v", err)
 	}
 	if err := ask(speaker); err != nil {
-		t.Errorf("one that spoke was closed: %v", err)
+		t.Errorf("a connection with a request was closed: %v", err)
 	}
 	// Once the partial request is complete, the connection is no longer silent.
 	if _, err := partial.Write([]byte("Host: h\r\n\r\n")); err != nil {
 		t.Fatal(err)
 	}
 	if res, err := http.ReadResponse(bufio.NewReader(partial), nil); err != nil || res.StatusCode != 200 {
-		t.Errorf("%v", err)
+		t.Errorf("the completed request returned %v", err)
 	}
 	if n := p.Stats().Silent; n != 2 {
-		t.Errorf("%d are silent", n)
+		t.Errorf("%d connections are silent, want 2", n)
 	}
 	stop(t, p)
 }
 
 // One stop in 25 under load once took its whole 30 seconds, because a connection had just been
 // opened.
-func TestAStopDoesNotWaitForTheSilent(t *testing.T) {
+func TestAStopDoesNotWaitForSilentConnections(t *testing.T) {
 	p := serve(t, nil)
 	silent := dial(t, p)
 	waitFor(t, func() bool { return p.Stats().Silent == 1 })
 	stop(t, p) // fails at its deadline, far below the read timeout
 	if _, err := silent.Read(make([]byte, 1)); err == nil {
-		t.Error("still open")
+		t.Error("the silent connection is still open")
 	}
 }
 
 // A single client with half a body, or with half of its next request, once delayed every stop for
 // its whole time.
-func TestAStopCutsOffHalfARequest(t *testing.T) {
+func TestAStopEndsPartialRequests(t *testing.T) {
 	entered := make(chan struct{})
 	p, err := Listen("127.0.0.1:0", nil)
 	if err != nil {
@@ -275,7 +275,7 @@ func TestAStopCutsOffHalfARequest(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	if err := p.Shutdown(ctx); err != nil {
-		t.Fatalf("it did not end: %v", err)
+		t.Fatalf("Shutdown did not end: %v", err)
 	}
 	for name, c := range map[string]net.Conn{"half a request": next, "half a body": body} {
 		if _, err := c.Read(make([]byte, 1)); err == nil {
@@ -285,7 +285,7 @@ func TestAStopCutsOffHalfARequest(t *testing.T) {
 }
 
 // A flood can leave idle connections open without being silent.
-func TestIdleConnectionsMakeRoomAfterTheSilent(t *testing.T) {
+func TestIdleConnectionsAreClosedAfterSilentOnes(t *testing.T) {
 	p := serve(t, nil)
 	idle := dial(t, p)
 	if err := ask(idle); err != nil {
@@ -295,14 +295,14 @@ func TestIdleConnectionsMakeRoomAfterTheSilent(t *testing.T) {
 	waitFor(t, func() bool { return p.Stats().Silent == 1 })
 	p.silence.close(1, time.Now())
 	if _, err := silent.Read(make([]byte, 1)); err == nil {
-		t.Error("the silent one is open")
+		t.Error("the silent connection is open")
 	}
 	if err := ask(idle); err != nil {
-		t.Fatalf("the idle one went first: %v", err)
+		t.Fatalf("the idle connection was closed first: %v", err)
 	}
 	waitFor(t, func() bool { return p.silence.close(1, time.Now()) == 1 })
 	if _, err := idle.Read(make([]byte, 1)); err == nil {
-		t.Error("the idle one is open")
+		t.Error("the idle connection is open")
 	}
 	stop(t, p)
 	// The last connection is removed slightly after the server has ended.
@@ -319,10 +319,10 @@ func TestAddressInUseNamesTheConfigurationKey(t *testing.T) {
 	defer stop(t, p)
 	addr := p.Addr().String()
 	if _, err := Listen(addr, nil); err == nil || err.Error() != "server.listen: "+addr+" is in use by another program; stop it or choose another address" {
-		t.Errorf("%v", err)
+		t.Errorf("Listen returned %v", err)
 	}
 	if _, err := ListenInternal(addr, nil, nil); err == nil || err.Error() != "server.internal_listen: "+addr+" is in use by another program; stop it or choose another address" {
-		t.Errorf("%v", err)
+		t.Errorf("ListenInternal returned %v", err)
 	}
 }
 
@@ -330,13 +330,13 @@ func waitFor(t *testing.T, cond func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !cond(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("it did not happen")
+			t.Fatal("the condition was not met in time")
 		}
 	}
 }
 
 // Responses during a stop close their connection, except upgraded connections.
-func TestAnAnswerIsTheLastWhenTheServerLeaves(t *testing.T) {
+func TestResponsesCloseTheirConnectionAfterLeave(t *testing.T) {
 	p, err := Listen("127.0.0.1:0", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -368,22 +368,22 @@ func TestAnAnswerIsTheLastWhenTheServerLeaves(t *testing.T) {
 	}
 	c := dial(t, p)
 	if got := connection(c, "/api/x"); got != "" {
-		t.Errorf("before: %q", got)
+		t.Errorf("before Leave the Connection header is %q", got)
 	}
 	p.Leave()
 	if got := connection(c, "/api/x"); got != "close" {
-		t.Errorf("on a connection from before: %q", got)
+		t.Errorf("after Leave, on an open connection, the header is %q, want close", got)
 	}
 	if got := connection(dial(t, p), "/api/x"); got != "close" {
-		t.Errorf("on a new connection: %q", got)
+		t.Errorf("after Leave, on a new connection, the header is %q, want close", got)
 	}
 	if got := connection(dial(t, p), "/api/live"); got != "Upgrade" {
-		t.Errorf("on what becomes a WebSocket: %q", got)
+		t.Errorf("after Leave, on an upgrade, the header is %q, want Upgrade", got)
 	}
 }
 
 // A request that two programs could interpret differently is refused, and the connection ends.
-func TestDoubtfulRequestsAreRefused(t *testing.T) {
+func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	p := serve(t, nil)
 	defer stop(t, p)
 	for name, head := range map[string]string{
@@ -398,11 +398,11 @@ func TestDoubtfulRequestsAreRefused(t *testing.T) {
 		}
 		res, err := http.ReadResponse(bufio.NewReader(c), nil)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: reading the response returned %v", name, err)
 			continue
 		}
 		if res.StatusCode != 400 || !res.Close {
-			t.Errorf("%s: %s, closed: %v", name, res.Status, res.Close)
+			t.Errorf("%s returned %s, closed: %v, want 400 and a close", name, res.Status, res.Close)
 		}
 		_ = res.Body.Close()
 	}
@@ -419,7 +419,7 @@ func TestNamesOfTheInternalListener(t *testing.T) {
 	}
 	for _, host := range []string{"attacker.example.org:9090", "127.0.0.1.example.org", "localhost.example.com"} {
 		if ownName(host) {
-			t.Errorf("%s is let in", host)
+			t.Errorf("the foreign name %s is accepted", host)
 		}
 	}
 }

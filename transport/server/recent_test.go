@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-func TestRecentTimesAreThoseOfTheLastMinutes(t *testing.T) {
+func TestRecentTimesCoverTheLastMinutes(t *testing.T) {
 	at := time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
 	l := &recentDurations{now: func() time.Time { return at }}
 	if r := l.recent(); r != (Recent{}) {
-		t.Errorf("of nothing: %+v", r)
+		t.Errorf("without observations recent is %+v", r)
 	}
 	within := func(what string, got, want time.Duration) {
 		t.Helper()
@@ -24,30 +24,30 @@ func TestRecentTimesAreThoseOfTheLastMinutes(t *testing.T) {
 	}
 	l.observe(time.Second)
 	r := l.recent()
-	within("the middle", r.P50, 3*time.Millisecond)
-	within("all but one in a hundred", r.P99, 3*time.Millisecond)
+	within("P50", r.P50, 3*time.Millisecond)
+	within("P99 with one slow response of a hundred", r.P99, 3*time.Millisecond)
 	l.observe(time.Second)
-	within("now two of them are slow", l.recent().P99, time.Second)
+	within("P99 with two slow responses", l.recent().P99, time.Second)
 
 	at = at.Add(RecentSpan)
 	if n := l.recent().N; n != 101 {
-		t.Errorf("%d are known after the span, want 101", n)
+		t.Errorf("at the end of the span there are %d observations, want 101", n)
 	}
 	l.observe(time.Hour)
 	if at = at.Add(recentSlot); l.recent().N != 1 {
-		t.Errorf("what is older counts: %+v", l.recent())
+		t.Errorf("older observations are counted: %+v", l.recent())
 	}
 	if last := l.recent().P50; last < time.Minute {
-		t.Errorf("an hour counts as %s", last)
+		t.Errorf("an hour is counted as %s", last)
 	}
 	at = at.Add(24 * time.Hour)
 	if r := l.recent(); r.N != 0 || r.P99 != 0 {
-		t.Errorf("a day later: %+v", r)
+		t.Errorf("a day later recent is %+v", r)
 	}
 }
 
 // The quantiles are at most a tenth higher than the exact ones.
-func TestRecentQuantilesAreTrue(t *testing.T) {
+func TestRecentQuantilesAreAccurate(t *testing.T) {
 	l := &recentDurations{now: func() time.Time { return time.Unix(1, 0) }}
 	r := rand.New(rand.NewPCG(1, 2))
 	var all []time.Duration
@@ -63,7 +63,7 @@ func TestRecentQuantilesAreTrue(t *testing.T) {
 		rank int
 	}{{got.P50, 2500}, {got.P99, 4950}} {
 		if want := all[q.rank-1]; float64(q.got) < 0.9999*float64(want) || float64(q.got) > 1.1001*float64(want) {
-			t.Errorf("%s, want %s", q.got, want)
+			t.Errorf("the quantile is %s, want %s or a tenth more", q.got, want)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // The document is generated from the types of Data.
-func TestADeliveryHasTheDataThatIsDescribed(t *testing.T) {
+func TestADeliveryHasTheDescribedData(t *testing.T) {
 	all := &hooks.Data{
 		AttendeeId: "a1", HelpId: "h1", StepNumber: 2, Attendees: 24, Completed: 19, Check: "build", Ok: true,
 		Environment: "production", ParticipantId: "p1", By: "p2", CheckoutId: "c1", Policy: "single_use",
@@ -23,7 +23,7 @@ func TestADeliveryHasTheDataThatIsDescribed(t *testing.T) {
 		}
 		text, err := encode(d, func(_, _ string) string { return "Lin" })
 		if err != nil {
-			t.Fatalf("%s: %v", event, err)
+			t.Fatalf("encoding %s returned %v", event, err)
 		}
 		var sent struct {
 			CodelabID *string         `json:"codelab_id"`
@@ -33,13 +33,13 @@ func TestADeliveryHasTheDataThatIsDescribed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if (sent.CodelabID != nil) != ofCodelab {
-			t.Errorf("%s: codelab_id is there: %t", event, sent.CodelabID != nil)
+			t.Errorf("%s: the body has a codelab_id: %t", event, sent.CodelabID != nil)
 		}
 		back := reflect.New(described)
 		dec := json.NewDecoder(bytes.NewReader(sent.Data))
 		dec.DisallowUnknownFields()
 		if err := dec.Decode(back.Interface()); err != nil {
-			t.Fatalf("%s: %v", event, err)
+			t.Fatalf("the data of %s does not match its description: %v", event, err)
 		}
 		again, err := json.Marshal(back.Interface())
 		if err != nil || !bytes.Equal(again, sent.Data) {
@@ -48,7 +48,7 @@ func TestADeliveryHasTheDataThatIsDescribed(t *testing.T) {
 	}
 }
 
-func TestBodiesAsReceiversGetThem(t *testing.T) {
+func TestTheBodyOfEachEvent(t *testing.T) {
 	x := &hooks.Data{
 		AttendeeId: "a1", HelpId: "h1", StepNumber: 2, Attendees: 24, Completed: 19, Check: "build",
 		Environment: "production", ParticipantId: "p1", By: "p2", CheckoutId: "c1", Policy: "single_use",

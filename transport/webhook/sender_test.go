@@ -24,10 +24,10 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // The example is from the Standard Webhooks specification.
-func TestTheSignatureIsThatOfTheStandard(t *testing.T) {
+func TestTheSignatureFollowsTheStandard(t *testing.T) {
 	got := sign("whsec_plJ3nmyCDGBKInavdOK15jsl", "msg_loFOjxBNrRLzqYUf", "1731705121", []byte(`{"event_type":"ping","data":{"success":true}}`))
 	if want := "v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0="; got != want {
-		t.Errorf("signed %s, want %s", got, want)
+		t.Errorf("the signature is %s, want %s", got, want)
 	}
 }
 
@@ -52,14 +52,14 @@ func registration(who string) *hooks.Delivery {
 	return &hooks.Delivery{Id: "d", Type: hooks.AttendeeRegistered, At: 1_799_999_990_000, CodelabId: "lab", Data: &hooks.Data{AttendeeId: who}}
 }
 
-func TestABodyHasANameOnlyWhereItIsWanted(t *testing.T) {
+func TestABodyHasANameOnlyIfTheHookWantsIt(t *testing.T) {
 	var got string
 	s, h := sender(t, func(_ http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		got = r.Method + " " + r.URL.String() + " " + r.Header.Get("webhook-timestamp") + " " + string(b)
 	}, true)
 	if s.http.Timeout != 10*time.Second {
-		t.Errorf("a delivery may take %s", s.http.Timeout)
+		t.Errorf("the timeout of a delivery is %s, want 10s", s.http.Timeout)
 	}
 	for _, x := range []struct {
 		names     bool
@@ -67,7 +67,7 @@ func TestABodyHasANameOnlyWhereItIsWanted(t *testing.T) {
 	}{{false, "a1", "null"}, {true, "a1", `"Lin"`}, {true, "gone", "null"}} {
 		h.Names = x.names
 		if status := s.Send(t.Context(), h, registration(x.who)).Status; status != 200 {
-			t.Fatalf("answered %d", status)
+			t.Fatalf("the delivery got %d, want 200", status)
 		}
 		want := `POST /in?a=1 1800000000 {"id":"d","type":"attendee_registered","at":"2027-01-15T07:59:50.000Z","codelab_id":"lab","data":{"attendee_id":"` + x.who + `","attendee_name":` + x.want + `}}`
 		if got != want {
@@ -76,7 +76,7 @@ func TestABodyHasANameOnlyWhereItIsWanted(t *testing.T) {
 	}
 }
 
-func TestOnlyTheStatusOfAnAnswerCounts(t *testing.T) {
+func TestAnEndlessResponseReturnsItsStatus(t *testing.T) {
 	s, h := sender(t, func(w http.ResponseWriter, r *http.Request) {
 		// The response is endless, unless the client stops reading.
 		w.WriteHeader(202)
@@ -88,13 +88,13 @@ func TestOnlyTheStatusOfAnAnswerCounts(t *testing.T) {
 		}
 	}, true)
 	if status := s.Send(t.Context(), h, registration("a1")).Status; status != 202 {
-		t.Errorf("answered %d", status)
+		t.Errorf("the delivery got %d, want 202", status)
 	}
 }
 
 // The signature uses the secret that was shown and covers the values of the headers. Each
 // delivery has a separate connection.
-func TestADeliveryIsSignedAsItIsSent(t *testing.T) {
+func TestDeliveriesAreSignedAndUseNewConnections(t *testing.T) {
 	var (
 		header http.Header
 		body   []byte
@@ -112,7 +112,7 @@ func TestADeliveryIsSignedAsItIsSent(t *testing.T) {
 	}
 	for range 2 {
 		if status := s.Send(t.Context(), h, registration("a1")).Status; status != 200 {
-			t.Fatalf("answered %d", status)
+			t.Fatalf("the delivery got %d, want 200", status)
 		}
 	}
 	m := hmac.New(sha256.New, key)
@@ -126,10 +126,10 @@ func TestADeliveryIsSignedAsItIsSent(t *testing.T) {
 		}
 	}
 	if from[0] == from[1] {
-		t.Error("a connection was used twice: its address was checked for what the name led to before")
+		t.Error("a connection was used twice, so the second delivery's address was not checked")
 	}
 	if status := s.Send(t.Context(), h, &hooks.Delivery{Id: "e", Type: hooks.Test, Data: &hooks.Data{}}).Status; status != 200 || !strings.HasSuffix(string(body), `"type":"test","at":"1970-01-01T00:00:00.000Z","codelab_id":null,"data":{}}`) {
-		t.Errorf("a test is answered %d, and says %s", status, body)
+		t.Errorf("the test delivery got %d, with the body %s", status, body)
 	}
 }
 
@@ -152,34 +152,34 @@ func (e *endless) Read(b []byte) (int, error) {
 
 func (e *endless) Close() error { e.closed = true; return nil }
 
-func TestOfAnAnswerSoMuchIsRead(t *testing.T) {
+func TestAtMost4KiBOfAResponseAreRead(t *testing.T) {
 	s, h := sender(t, nil, true)
 	answer := &endless{}
 	s.http.Transport = answer
 	if status := s.Send(t.Context(), h, registration("a1")).Status; status != 200 || answer.read != 4<<10 || !answer.closed {
-		t.Errorf("answered %d, %d bytes are read, closed: %v", status, answer.read, answer.closed)
+		t.Errorf("the delivery got %d, %d bytes were read, closed: %v; want 200, 4096, true", status, answer.read, answer.closed)
 	}
 }
 
 // The log contains the reason without addresses. A stop is not a reason.
-func TestTheLogSaysWhyNobodyWasReached(t *testing.T) {
+func TestTheLogHasTheReasonWithoutAddresses(t *testing.T) {
 	s, h := sender(t, nil, false)
 	var log bytes.Buffer
 	s.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if s.Send(over, h, registration("a1")); log.Len() != 0 {
-		t.Errorf("of a stop it says %s", &log)
+		t.Errorf("after a stop the log has %s", &log)
 	}
 	s.Send(t.Context(), h, registration("a1"))
 	if got := log.String(); !strings.Contains(got, "not on the public internet") || !strings.Contains(got, "delivery=d") || strings.Contains(got, "127.0.0.1") {
-		t.Errorf("it says %s", got)
+		t.Errorf("the log has %s", got)
 	}
 }
 
 // After a change of protocols, Go's client leaves the connection to its caller, and its timeout
 // no longer ends anything.
-func TestAChangeOfProtocolsHoldsNobody(t *testing.T) {
+func TestAChangeOfProtocolsDoesNotBlockTheSender(t *testing.T) {
 	held := make(chan net.Conn, 1)
 	s, h := sender(t, func(w http.ResponseWriter, r *http.Request) {
 		c, _, err := http.NewResponseController(w).Hijack()
@@ -197,23 +197,23 @@ func TestAChangeOfProtocolsHoldsNobody(t *testing.T) {
 	select {
 	case status := <-answer:
 		if status != 101 {
-			t.Errorf("answered %d", status)
+			t.Errorf("the delivery got %d, want 101", status)
 		}
 	case <-time.After(20 * time.Second):
-		t.Error("the sender is held")
+		t.Error("Send did not return")
 		c.Close()
 		<-answer
 	}
 }
 
-func TestNobodyIsReached(t *testing.T) {
+func TestFailedDeliveries(t *testing.T) {
 	reached := 0
 	s, h := sender(t, func(w http.ResponseWriter, r *http.Request) {
 		reached++
 		http.Redirect(w, r, "/elsewhere", http.StatusPermanentRedirect)
 	}, true)
 	if status := s.Send(t.Context(), h, registration("a1")).Status; status != 308 || reached != 1 {
-		t.Errorf("a redirect gives %d, after %d requests", status, reached)
+		t.Errorf("a redirect returned %d after %d requests, want 308 after 1", status, reached)
 	}
 	other := *s
 	other.Seal, _ = keys.NewSeal("another key", keys.ForWebhook)
@@ -221,23 +221,23 @@ func TestNobodyIsReached(t *testing.T) {
 	foreign.Seal, _ = keys.NewSeal("the server's key", keys.ForAIKey)
 	for what, s := range map[string]*Sender{"another key": &other, "another purpose": &foreign} {
 		if status := s.Send(t.Context(), h, registration("a1")).Status; status != 0 {
-			t.Errorf("with %s it answers %d", what, status)
+			t.Errorf("with %s the delivery got %d, want 0", what, status)
 		}
 	}
 	unknown := registration("a1")
 	unknown.Type = "what a newer program tells"
 	if status := s.Send(t.Context(), h, unknown).Status; status != 0 {
-		t.Errorf("an unknown event is answered %d", status)
+		t.Errorf("an unknown event got %d, want 0", status)
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if status := s.Send(over, h, registration("a1")).Status; status != 0 || reached != 1 {
-		t.Errorf("after the end it answers %d, and %d requests came", status, reached)
+		t.Errorf("after the end the delivery got %d, with %d requests received", status, reached)
 	}
 
 	wordy, at := sender(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 128<<10)) }, true)
 	if status := wordy.Send(t.Context(), at, registration("a1")).Status; status != 0 {
-		t.Errorf("128 KiB of headers answer %d", status)
+		t.Errorf("with 128 KiB of headers the delivery got %d, want 0", status)
 	}
 
 	inside, h := sender(t, func(http.ResponseWriter, *http.Request) { reached++ }, false)
@@ -245,13 +245,13 @@ func TestNobodyIsReached(t *testing.T) {
 		h := h.Clone()
 		h.Url = strings.Replace(h.Url, "127.0.0.1", host, 1)
 		if status := inside.Send(t.Context(), h, registration("a1")).Status; status != 0 || reached != 1 {
-			t.Errorf("%s answers %d", host, status)
+			t.Errorf("the inside host %s got %d, want 0", host, status)
 		}
 	}
 }
 
 // The outcome contains no details of the network.
-func TestAnOutcomeSaysWhatWentWrong(t *testing.T) {
+func TestAnOutcomeHasTheKindOfTheError(t *testing.T) {
 	fine := func(http.ResponseWriter, *http.Request) {}
 	redirects := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }
 	unwilling := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
@@ -267,22 +267,22 @@ func TestAnOutcomeSaysWhatWentWrong(t *testing.T) {
 		status  int32
 		kind    string
 	}{
-		{"an answer", fine, true, nil, 200, ""},
+		{"a success", fine, true, nil, 200, ""},
 		{"a refusal", unwilling, true, nil, 500, ""},
-		{"a redirect", redirects, true, nil, 302, hooks.Redirected},
+		{"a redirection", redirects, true, nil, 302, hooks.Redirected},
 		{"our own network", fine, false, nil, 0, hooks.RefusedAddress},
-		{"no answer in time", stuck, true, func(s *Sender, _ *hooks.Hook) { s.http.Timeout = 50 * time.Millisecond }, 0, hooks.TimedOut},
-		{"a certificate of nobody", fine, true, func(s *Sender, _ *hooks.Hook) { s.http.Transport.(*http.Transport).TLSClientConfig = nil }, 0, hooks.BadTLS},
-		{"nobody listens", fine, true, func(_ *Sender, h *hooks.Hook) { h.Url = "https://127.0.0.1:1/" }, 0, hooks.NotConnected},
-		{"no such host", fine, true, func(_ *Sender, h *hooks.Hook) { h.Url = "https://host.invalid/" }, 0, hooks.NotConnected},
-		{"a secret that does not open", fine, true, func(_ *Sender, h *hooks.Hook) { h.Secret = []byte("other") }, 0, ""},
+		{"no response in time", stuck, true, func(s *Sender, _ *hooks.Hook) { s.http.Timeout = 50 * time.Millisecond }, 0, hooks.TimedOut},
+		{"an untrusted certificate", fine, true, func(s *Sender, _ *hooks.Hook) { s.http.Transport.(*http.Transport).TLSClientConfig = nil }, 0, hooks.BadTLS},
+		{"no listener", fine, true, func(_ *Sender, h *hooks.Hook) { h.Url = "https://127.0.0.1:1/" }, 0, hooks.NotConnected},
+		{"an unknown host", fine, true, func(_ *Sender, h *hooks.Hook) { h.Url = "https://host.invalid/" }, 0, hooks.NotConnected},
+		{"a damaged secret", fine, true, func(_ *Sender, h *hooks.Hook) { h.Secret = []byte("other") }, 0, ""},
 	} {
 		s, h := sender(t, x.handler, x.inside)
 		if x.change != nil {
 			x.change(s, h)
 		}
 		if got := s.Send(t.Context(), h, registration("a1")); got.Status != x.status || got.Error != x.kind || got.TookMS < 0 {
-			t.Errorf("%s: %+v, want %d %q", x.name, got, x.status, x.kind)
+			t.Errorf("%s: the outcome is %+v, want %d %q", x.name, got, x.status, x.kind)
 		}
 	}
 	for status, kind := range map[int]string{301: hooks.Redirected, 303: hooks.Redirected, 304: "", 307: hooks.Redirected, 308: hooks.Redirected} {
@@ -291,7 +291,7 @@ func TestAnOutcomeSaysWhatWentWrong(t *testing.T) {
 			w.WriteHeader(status)
 		}, true)
 		if got := s.Send(t.Context(), h, registration("a1")); got.Status != int32(status) || got.Error != kind {
-			t.Errorf("status %d: %+v", status, got)
+			t.Errorf("status %d has the outcome %+v", status, got)
 		}
 	}
 	plain := httptest.NewServer(http.HandlerFunc(fine))
@@ -299,6 +299,6 @@ func TestAnOutcomeSaysWhatWentWrong(t *testing.T) {
 	s, h := sender(t, fine, true)
 	h.Url = strings.Replace(plain.URL, "http:", "https:", 1)
 	if got := s.Send(t.Context(), h, registration("a1")); got.Error != hooks.BadTLS {
-		t.Errorf("who speaks no TLS gives %+v", got)
+		t.Errorf("without TLS the outcome is %+v, want BadTLS", got)
 	}
 }

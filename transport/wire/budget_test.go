@@ -23,12 +23,12 @@ func (a *announced) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestABodyTakesWhatHasArrived(t *testing.T) {
+func TestABodyUsesOnlyTheReceivedBytes(t *testing.T) {
 	budget := NewBodyBudget(64 << 20)
 	share := &BodyShare{Of: budget}
 	_, err := readAll(&announced{20 << 10, func() {
 		if used := budget.Used(); used < 20<<10 || used > 40<<10 {
-			t.Errorf("of 20 KiB that arrived of 4 MiB, %d bytes are in use", used)
+			t.Errorf("after 20 KiB of 4 MiB %d bytes are in use", used)
 		}
 	}}, 4<<20, 4<<20+1, share)
 	if !errors.Is(err, ErrBroken) {
@@ -36,11 +36,11 @@ func TestABodyTakesWhatHasArrived(t *testing.T) {
 	}
 	share.Release()
 	if budget.Used() != 0 {
-		t.Errorf("%d bytes are in use behind it", budget.Used())
+		t.Errorf("after Release %d bytes are in use", budget.Used())
 	}
 }
 
-func TestTheBudgetHolds(t *testing.T) {
+func TestBodiesBeyondTheBudgetAreRefused(t *testing.T) {
 	budget := NewBodyBudget(5 * first) // a body of three takes two more while it grows
 	one, other := &BodyShare{Of: budget}, &BodyShare{Of: budget}
 	body := make([]byte, 3*first-1)
@@ -48,19 +48,19 @@ func TestTheBudgetHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := readAll(bytes.NewReader(body), len(body), len(body)+1, other); !errors.Is(err, ErrBusy) {
-		t.Errorf("a second body: %v", err)
+		t.Errorf("a second body returned %v, want ErrBusy", err)
 	}
 	if budget.Refused() != 1 {
-		t.Errorf("%d were refused", budget.Refused())
+		t.Errorf("%d bodies were refused, want 1", budget.Refused())
 	}
 	other.Release()
 	one.Release()
 	if _, err := readAll(bytes.NewReader(body), len(body), len(body)+1, other); err != nil {
-		t.Errorf("when the first is over: %v", err)
+		t.Errorf("after the first body was released, the second returned %v", err)
 	}
 }
 
-func TestStrangersLeaveHalfOfTheBudget(t *testing.T) {
+func TestUnauthenticatedClientsUseHalfTheBudget(t *testing.T) {
 	budget := NewBodyBudget(4 * first)
 	var strangers []*BodyShare
 	for {
@@ -71,27 +71,27 @@ func TestStrangersLeaveHalfOfTheBudget(t *testing.T) {
 		}
 	}
 	if n := len(strangers); n != 3 {
-		t.Errorf("stranger %d was the first to be refused", n)
+		t.Errorf("unauthenticated client %d was the first to be refused, want 3", n)
 	}
 	known := &BodyShare{Of: budget}
 	if _, err := readAll(bytes.NewReader(nil), first, first+1, known); err != nil {
-		t.Errorf("somebody who is known: %v", err)
+		t.Errorf("an authenticated client is refused: %v", err)
 	}
 	for _, s := range strangers {
 		s.Release()
 	}
 	if budget.open.Load() != 0 || budget.Used() != first {
-		t.Errorf("%d and %d bytes are in use", budget.open.Load(), budget.Used())
+		t.Errorf("after the release %d bytes are in use without a session, %d in all", budget.open.Load(), budget.Used())
 	}
 }
 
-func TestNoBudgetIsNoBound(t *testing.T) {
+func TestABudgetOfZeroIsUnlimited(t *testing.T) {
 	share := &BodyShare{Of: NewBodyBudget(0)}
 	if _, err := readAll(bytes.NewReader(make([]byte, 1<<20)), 1<<20, 1<<20+1, share); err != nil {
 		t.Error(err)
 	}
 	share.Release()
 	if share.Of.Refused() != 0 || share.Of.Used() != 0 {
-		t.Error("it counts")
+		t.Error("a budget of 0 counts bodies")
 	}
 }

@@ -33,14 +33,14 @@ func TestCompressedBodiesAreReadable(t *testing.T) {
 		for c := Gzip; c < Count; c++ {
 			b, err := c.Compress(body)
 			if err != nil || !bytes.Equal(read(t, c, b), body) {
-				t.Errorf("%v: %v", c, err)
+				t.Errorf("reading back a body compressed with %v failed: %v", c, err)
 			}
 		}
 	})
 }
 
 // A client that does not accept a coding never gets it.
-func TestChoiceIsAmongWhatThereIs(t *testing.T) {
+func TestChooseCodingPicksAnAvailableCoding(t *testing.T) {
 	only := func(want ...Coding) func(Coding) bool {
 		return func(c Coding) bool {
 			for _, w := range want {
@@ -64,7 +64,7 @@ func TestChoiceIsAmongWhatThereIs(t *testing.T) {
 		{"deflate", only(Identity, Gzip, Brotli), Identity},
 	} {
 		if got := ChooseCoding([]byte(tc.accept), tc.has); got != tc.want {
-			t.Errorf("%q: %v, want %v", tc.accept, got, tc.want)
+			t.Errorf("ChooseCoding(%q) = %v, want %v", tc.accept, got, tc.want)
 		}
 	}
 }

@@ -19,7 +19,7 @@ type body struct {
 	} `json:"inner"`
 }
 
-func TestBadBodiesAreNamed(t *testing.T) {
+func TestErrorsNameTheInvalidField(t *testing.T) {
 	const secret = "4111111111111111"
 	for in, want := range map[string]string{
 		"":                                  "a JSON body is required",
@@ -43,7 +43,7 @@ func TestBadBodiesAreNamed(t *testing.T) {
 				t.Errorf("%s(%q) gave %v, want %q", name, in, err, want)
 			}
 			if name == "DecodeQuietly" && err != nil && strings.Contains(err.Error(), secret) {
-				t.Errorf("the error repeats what stood in the body: %v", err)
+				t.Errorf("the error repeats a value of the body: %v", err)
 			}
 		}
 	}
@@ -60,29 +60,29 @@ func TestDecodedValuesAreCopies(t *testing.T) {
 			in[i] = 'x' // the server now uses its buffer for another request
 		}
 		if b.Name != "Ann" || b.Count != 3 || b.Tags[0] != "a" || b.On != nil {
-			t.Errorf("%s: %+v", name, b)
+			t.Errorf("%s: after reuse of the buffer the values are %+v", name, b)
 		}
 	}
 }
 
-func TestFormsOfTimesAndOfNothing(t *testing.T) {
+func TestTimesAndEmptyValues(t *testing.T) {
 	if got := Stamp(1_700_000_000_120); got != "2023-11-14T22:13:20.120Z" {
 		t.Error(got)
 	}
 	if StampOrNull(0) != nil || *StampOrNull(1) != "1970-01-01T00:00:00.001Z" || OrNull("") != nil || *OrNull("x") != "x" {
-		t.Error("nothing is not null")
+		t.Error("an empty value is not null, or another is")
 	}
 	b, err := Codec.Marshal(struct {
 		List []string          `json:"list"`
 		Map  map[string]string `json:"map"`
 	}{})
 	if err != nil || string(b) != `{"list":[],"map":{}}` {
-		t.Errorf("%s %v", b, err)
+		t.Errorf("the empty lists and maps are %s, %v", b, err)
 	}
 }
 
 // Clients whose language has only one number type write integers so.
-func TestWholeNumbersAreIntegers(t *testing.T) {
+func TestIntegersMayHaveAFractionOfZero(t *testing.T) {
 	type record struct {
 		N int32   `json:"n"`
 		S string  `json:"s"`
@@ -106,7 +106,7 @@ func TestWholeNumbersAreIntegers(t *testing.T) {
 		var r record
 		err := Decode([]byte(in), &r)
 		if got := fmt.Sprint(r); want == "" && err == nil || want != "" && (err != nil || got != want) {
-			t.Errorf("%s: %s, %v", in, got, err)
+			t.Errorf("%s is decoded as %s, %v", in, got, err)
 		}
 	}
 }

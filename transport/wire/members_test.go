@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestAMemberStandsOnce(t *testing.T) {
+func TestOnceRefusesDuplicateFields(t *testing.T) {
 	many := func(last string) string {
 		var b strings.Builder
 		for i := range 40 {
@@ -28,7 +28,7 @@ func TestAMemberStandsOnce(t *testing.T) {
 	} {
 		err := Once([]byte(body))
 		if got := fmt.Sprint(err); (err == nil) != (want == "") || !strings.Contains(got, want) && err != nil {
-			t.Errorf("%.60s: %v, want %q", body, err, want)
+			t.Errorf("Once(%.60s) = %v, want %q", body, err, want)
 		}
 	}
 }
@@ -48,14 +48,14 @@ func TestCanonical(t *testing.T) {
 	} {
 		got, err := Canonical(nil, []byte(body))
 		if err != nil || string(got) != want {
-			t.Errorf("%s becomes\n%s, want\n%s (%v)", body, got, want, err)
+			t.Errorf("Canonical(%s) is\n%s, want\n%s (%v)", body, got, want, err)
 		}
 	}
 }
 
 // However a body is written, its canonical form is the same, is its own canonical form, and has
 // the same meaning.
-func TestCanonicalIsOfTheData(t *testing.T) {
+func TestCanonicalDependsOnlyOnTheData(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var value func(depth int) any
 		value = func(depth int) any {
@@ -87,14 +87,14 @@ func TestCanonicalIsOfTheData(t *testing.T) {
 		}
 		second, err := Canonical(nil, []byte(written(r, v)))
 		if err != nil || string(first) != string(second) {
-			t.Fatalf("%s and %s, %v", first, second, err)
+			t.Fatalf("the same data has the canonical forms %s and %s, %v", first, second, err)
 		}
 		if again, err := Canonical(nil, first); err != nil || string(again) != string(first) {
-			t.Fatalf("of %s again %s, %v", first, again, err)
+			t.Fatalf("the canonical form %s became %s, %v", first, again, err)
 		}
 		var back any
 		if err := json.Unmarshal(first, &back); err != nil || !reflect.DeepEqual(back, v) {
-			t.Fatalf("%s is not %v (%v)", first, v, err)
+			t.Fatalf("the canonical form %s does not decode to %v (%v)", first, v, err)
 		}
 	})
 }
@@ -141,10 +141,10 @@ func FuzzCanonical(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		out, err := Canonical(nil, body)
 		if (err == nil) != (Once(body) == nil) {
-			t.Errorf("the two disagree on %q: %v", body, err)
+			t.Errorf("Canonical and Once disagree on %q: %v", body, err)
 		}
 		if err == nil && json.Valid(body) && !json.Valid(out) {
-			t.Errorf("%q becomes %q", body, out)
+			t.Errorf("Canonical(%q) = %q, which is not JSON", body, out)
 		}
 	})
 }

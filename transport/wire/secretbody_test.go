@@ -72,7 +72,7 @@ func serve(t *testing.T, w *wiped) net.Conn {
 
 // The server's copies of a body are wiped for every transfer coding, and later requests are not
 // affected.
-func TestNothingOfABodyIsLeftInTheServersBuffers(t *testing.T) {
+func TestTheServersCopiesOfABodyAreWiped(t *testing.T) {
 	head := "POST / HTTP/1.1\r\nHost: x\r\n"
 	small := `{"number":"` + secret + `"}`
 	large := `{"number":"` + secret + `","more":"` + strings.Repeat("x", 30<<10) + secret + `"}`
@@ -93,12 +93,12 @@ func TestNothingOfABodyIsLeftInTheServersBuffers(t *testing.T) {
 	}{
 		// The buffers are the copy that is read, the server's, and its reader's, unless the rest
 		// of a larger body was read through it later.
-		"small":            {plain(small), []string{fmt.Sprint(len(small), true)}, 3},
-		"larger":           {plain(large), []string{fmt.Sprint(len(large), true)}, 2},
-		"in pieces":        {pieces(large), []string{fmt.Sprint(len(large), true)}, 2},
-		"too large":        {plain(strings.Repeat(small, 4000)), []string{"0 false"}, 2},
-		"behind another":   {plain(small) + plain(small), []string{fmt.Sprint(len(small), true), fmt.Sprint(len(small), true)}, 6},
-		"a large one then": {plain(small) + plain(large) + plain(small), []string{fmt.Sprint(len(small), true), fmt.Sprint(len(large), true), fmt.Sprint(len(small), true)}, 8},
+		"small":         {plain(small), []string{fmt.Sprint(len(small), true)}, 3},
+		"larger":        {plain(large), []string{fmt.Sprint(len(large), true)}, 2},
+		"chunked":       {pieces(large), []string{fmt.Sprint(len(large), true)}, 2},
+		"too large":     {plain(strings.Repeat(small, 4000)), []string{"0 false"}, 2},
+		"after another": {plain(small) + plain(small), []string{fmt.Sprint(len(small), true), fmt.Sprint(len(small), true)}, 6},
+		"a large one":   {plain(small) + plain(large) + plain(small), []string{fmt.Sprint(len(small), true), fmt.Sprint(len(large), true), fmt.Sprint(len(small), true)}, 8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &wiped{}
@@ -113,18 +113,18 @@ func TestNothingOfABodyIsLeftInTheServersBuffers(t *testing.T) {
 				}
 				got, err := io.ReadAll(res.Body)
 				if err != nil || string(got) != want {
-					t.Fatalf("answer %d is %s, want %s, %v", i, got, want, err)
+					t.Fatalf("response %d is %s, want %s, %v", i, got, want, err)
 				}
 			}
 			_ = conn.Close()
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			if w.held < c.held {
-				t.Errorf("%d of %d buffers held the secret, want %d: the others were not found", w.held, len(w.buffers), c.held)
+				t.Errorf("%d of %d buffers contained the secret, want %d", w.held, len(w.buffers), c.held)
 			}
 			for i, b := range w.buffers {
 				if bytes.Contains(b, []byte(secret)) {
-					t.Errorf("buffer %d of %d bytes still holds it", i, len(b))
+					t.Errorf("buffer %d of %d bytes still contains the secret", i, len(b))
 				}
 			}
 		})
@@ -132,31 +132,31 @@ func TestNothingOfABodyIsLeftInTheServersBuffers(t *testing.T) {
 }
 
 // Buffers that prove too small are also wiped.
-func TestReadingWipesWhatItOutgrows(t *testing.T) {
+func TestOutgrownBuffersAreWiped(t *testing.T) {
 	long := strings.Repeat(secret, 2*first/len(secret))
 	for name, tt := range map[string]struct {
 		r     io.Reader
 		limit int
 		err   error
 	}{
-		"whole":      {strings.NewReader(long), len(long), nil},
-		"broken off": {io.MultiReader(strings.NewReader(long), iotest.ErrReader(errors.New("reset"))), 2 * len(long), ErrBroken},
-		"too long":   {strings.NewReader(long), len(long) - 1, ErrTooLarge},
+		"whole":       {strings.NewReader(long), len(long), nil},
+		"interrupted": {io.MultiReader(strings.NewReader(long), iotest.ErrReader(errors.New("reset"))), 2 * len(long), ErrBroken},
+		"too long":    {strings.NewReader(long), len(long) - 1, ErrTooLarge},
 	} {
 		seen := &buffers{Reader: tt.r}
 		b, err := readAll(seen, tt.limit, tt.limit+1, &BodyShare{})
 		if !errors.Is(err, tt.err) || err == nil && string(b) != long {
-			t.Errorf("%s: %d bytes, %v", name, len(b), err)
+			t.Errorf("%s: readAll returned %d bytes, %v", name, len(b), err)
 		}
 		if len(seen.all) < 2 {
-			t.Fatalf("%s: it was read into %d buffers", name, len(seen.all))
+			t.Fatalf("%s: the body was read into %d buffers, want at least 2", name, len(seen.all))
 		}
 		if err == nil {
 			seen.all = seen.all[:len(seen.all)-1]
 		}
 		for _, b := range seen.all {
 			if bytes.Contains(b, []byte(secret)) {
-				t.Errorf("%s: a buffer of %d bytes still holds it", name, len(b))
+				t.Errorf("%s: a buffer of %d bytes still contains the secret", name, len(b))
 			}
 		}
 	}

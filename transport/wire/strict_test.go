@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestUnknownMembersAreNamed(t *testing.T) {
+func TestUnknownFieldsAreNamedInTheError(t *testing.T) {
 	type item struct {
 		Path *string `json:"path"`
 	}
@@ -30,7 +30,7 @@ func TestUnknownMembersAreNamed(t *testing.T) {
 		var b body
 		err := DecodeStrict([]byte(in), &b)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%.80s: %v, want %q", in, err, want)
+			t.Errorf("DecodeStrict(%.80s) returned %v, want %q", in, err, want)
 		}
 	}
 }

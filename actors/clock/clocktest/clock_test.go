@@ -14,7 +14,7 @@ import (
 
 // The tests of package clock cover this clock while its offset is 0 and it is not stopped.
 
-func TestTheTimeOfDayJumpsAndNothingElse(t *testing.T) {
+func TestAnOffsetChangesOnlyTheTimeOfDay(t *testing.T) {
 	for _, offset := range []time.Duration{time.Hour, -time.Hour, 30 * 24 * time.Hour} {
 		t.Run(offset.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -22,18 +22,18 @@ func TestTheTimeOfDayJumpsAndNothingElse(t *testing.T) {
 				now, up, timer := c.Now(), c.Uptime(), c.NewTimer(time.Minute)
 				c.SetOffset(offset)
 				if d := c.Now().Sub(now); d != offset {
-					t.Errorf("the time of day jumps by %v", d)
+					t.Errorf("the time of day jumped by %v", d)
 				}
 				if c.Uptime() != up {
-					t.Errorf("the uptime jumps by %v", c.Uptime()-up)
+					t.Errorf("the uptime jumped by %v", c.Uptime()-up)
 				}
 				<-timer.C()
 				if d := c.Uptime() - up; d != time.Minute {
-					t.Errorf("a timer of a minute takes %v", d)
+					t.Errorf("a timer of a minute took %v", d)
 				}
 				c.SetOffset(0)
 				if d := c.Now().Sub(now); d != time.Minute {
-					t.Errorf("when the clock is right again, a minute is %v", d)
+					t.Errorf("without the offset, a minute was %v", d)
 				}
 			})
 		})
@@ -127,7 +127,7 @@ func TestNothingFiresWhileTheClockIsStopped(t *testing.T) {
 				up := c.Uptime()
 				time.Sleep(8 * time.Second)
 				if d := c.Uptime() - up; d != 8*time.Second {
-					t.Errorf("the uptime of the stopped clock went on by %v", d)
+					t.Errorf("the uptime of the stopped clock advanced by %v, want 8 s", d)
 				}
 				c.Continue()
 				c.Stop() // what has fired does not fire again
@@ -135,7 +135,7 @@ func TestNothingFiresWhileTheClockIsStopped(t *testing.T) {
 				time.Sleep(time.Minute)
 				synctest.Wait()
 				if !slices.Equal(f.what, tc.want) {
-					t.Errorf("fired %v, want %v", f.what, tc.want)
+					t.Errorf("fired: %v, want %v", f.what, tc.want)
 				}
 			})
 		})
@@ -143,7 +143,7 @@ func TestNothingFiresWhileTheClockIsStopped(t *testing.T) {
 }
 
 // The functions run concurrently, so only the order of their starts is defined.
-func TestLateTimersStartInTheOrderInWhichTheyBecameDue(t *testing.T) {
+func TestLateTimersStartInTheOrderOfTheirDueTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New()
 		c.Stop()
@@ -158,14 +158,14 @@ func TestLateTimersStartInTheOrderInWhichTheyBecameDue(t *testing.T) {
 			order = append(order, names[late])
 		}
 		if !slices.Equal(order, []string{"1", "2", "3"}) {
-			t.Errorf("the order is %v", order)
+			t.Errorf("the functions start in the order %v", order)
 		}
 	})
 }
 
 // A paused node can be killed before anything receives from its timers.
-func TestNothingIsKeptOfStoppedTimers(t *testing.T) {
-	for name, late := range map[string]bool{"before they are due": false, "when they are late": true} {
+func TestStoppedTimersAreNotKept(t *testing.T) {
+	for name, late := range map[string]bool{"stopped before they are due": false, "stopped when they are late": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := New()
@@ -185,13 +185,13 @@ func TestNothingIsKeptOfStoppedTimers(t *testing.T) {
 				cancel()
 				for _, stopped := range []clock.Timer{f, once} {
 					if stopped.(*timer).under.Stop() {
-						t.Error("package time keeps a stopped timer")
+						t.Error("package time still has a stopped timer")
 					}
 				}
 				time.Sleep(time.Minute)
 				synctest.Wait()
 				if len(c.late) != 0 {
-					t.Errorf("%d timers are kept", len(c.late))
+					t.Errorf("%d stopped timers are kept", len(c.late))
 				}
 			})
 		})
@@ -199,7 +199,7 @@ func TestNothingIsKeptOfStoppedTimers(t *testing.T) {
 }
 
 // If Stop is called while package time is starting due in its goroutine, the timer does not fire.
-func TestATimerThatIsStoppedWhileItBecomesDueDoesNotFire(t *testing.T) {
+func TestATimerStoppedWhileBecomingDueDoesNotFire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := New().AfterFunc(time.Second, func() { t.Error("a stopped function was called") }).(*timer)
 		f.Stop()

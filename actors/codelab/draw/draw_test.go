@@ -153,7 +153,7 @@ func TestAnyWords(t *testing.T) {
 		}
 		for _, kind := range kindsOfPeople() {
 			if !told[kind] {
-				out = append(out, "no event "+string(kind)+" was of somebody who was removed")
+				out = append(out, "no event "+string(kind)+" was by a removed attendee")
 			}
 		}
 		return out
@@ -190,7 +190,7 @@ func TestAnyWords(t *testing.T) {
 				is := parts(t, snap, state.Capture())
 				for name, was := range read {
 					if was.version == is[name].version && was.content != is[name].content {
-						t.Fatalf("seed %d: %T changes the %s, and not their version: who asks whether they have changed hears no", seed, cmd.Body, name)
+						t.Fatalf("seed %d: %T changes %s without raising their version", seed, cmd.Body, name)
 					}
 				}
 				read = is
@@ -198,7 +198,7 @@ func TestAnyWords(t *testing.T) {
 			after := textsIn(snap)
 			for text := range shown {
 				if leaves.MatchString(text) && !after[text] && !slices.ContainsFunc(d.Events, codelab.Erases) {
-					t.Fatalf("seed %d: %s goes with %T, which does not ask that the log forgets it", seed, text, cmd.Body)
+					t.Fatalf("seed %d: %s is removed by %T, which does not trigger erasing", seed, text, cmd.Body)
 				}
 			}
 			shown = after
@@ -268,13 +268,13 @@ func TestAnyWords(t *testing.T) {
 			}
 		}
 		if !bytes.Equal(encoded(t, whole), want) {
-			t.Fatalf("seed %d: the events lead to another state", seed)
+			t.Fatalf("seed %d: a replay of the events yields another state", seed)
 		}
 		if !bytes.Equal(encoded(t, tail), want) {
-			t.Fatalf("seed %d: snapshot and tail lead to another state", seed)
+			t.Fatalf("seed %d: snapshot and tail yield another state", seed)
 		}
 		if diff := statetest.Diff(whole, tail); diff != "" {
-			t.Fatalf("seed %d: what a snapshot at %d of %d forgets: %s", seed, at, len(events), diff)
+			t.Fatalf("seed %d: the snapshot at %d of %d lacks: %s", seed, at, len(events), diff)
 		}
 		for text, is := range items {
 			if is && !bytes.Contains(want, []byte(text)) {
@@ -287,7 +287,7 @@ func TestAnyWords(t *testing.T) {
 		}
 		erase := codelab.Erase(state.Capture())
 		for i, e := range append(events, nil) {
-			record := want // behind the last one the snapshot
+			record := want // the snapshot comes after the last one
 			if e != nil {
 				persons, _, _ := codelab.TellsOf(e)
 				if slices.ContainsFunc(persons, func(id string) bool { return gone[id] }) {
@@ -300,7 +300,7 @@ func TestAnyWords(t *testing.T) {
 			}
 			for _, text := range wrote.FindAllString(string(record), -1) {
 				if gone[text] {
-					t.Fatalf("seed %d: record %d of %d still holds %s: %v", seed, i+1, len(events), text, e)
+					t.Fatalf("seed %d: record %d of %d still contains %s: %v", seed, i+1, len(events), text, e)
 				}
 			}
 		}

@@ -3,7 +3,7 @@ package bustest
 import "testing"
 
 // Two tests never get the same address, even if neither listens on it yet.
-func TestAnAddressIsReturnedOnce(t *testing.T) {
+func TestEveryAddressIsReturnedOnce(t *testing.T) {
 	seen := map[string]bool{}
 	for range 40 {
 		for _, address := range Addresses(t, 50) {

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestTheNetIsABus(t *testing.T) {
+func TestTheNetSatisfiesTheBusContract(t *testing.T) {
 	Run(t, func(t *testing.T) (buses [3]durable.Bus, stopC func()) {
 		n := NewNet()
 		for i, name := range []string{"a", "b", "c"} {
@@ -26,7 +26,7 @@ func TestTheNetIsABus(t *testing.T) {
 }
 
 // A bus that delays messages still satisfies the contract.
-func TestTheDisturbedNetIsABus(t *testing.T) {
+func TestADelayingNetSatisfiesTheBusContract(t *testing.T) {
 	Run(t, func(t *testing.T) (buses [3]durable.Bus, stopC func()) {
 		n := NewNet()
 		n.Disturb(func(m Message) Fate { return Fate{Delay: time.Duration(rand.IntN(2000)) * time.Microsecond} })

@@ -17,13 +17,13 @@ const wait = 20 * time.Second
 // and "c", and a function that stops "c".
 func Run(t *testing.T, nodes func(t *testing.T) (buses [3]durable.Bus, stopC func())) {
 	for name, test := range map[string]func(*testing.T, [3]durable.Bus, func()){
-		"questions":   questions,
-		"nobody":      nobody,
-		"no answer":   noAnswer,
-		"told":        tellings,
-		"large":       large,
-		"end":         ended,
-		"end of work": stops,
+		"requests":           questions,
+		"no listener":        nobody,
+		"no reply":           noAnswer,
+		"published messages": tellings,
+		"large messages":     large,
+		"stopped node":       ended,
+		"stopped subject":    stops,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, stop := nodes(t)
@@ -87,7 +87,7 @@ func questions(t *testing.T, b [3]durable.Bus, _ func()) {
 	}
 	for i := range n {
 		if who := "ac"[i%2]; seen[fmt.Sprintf("%c asked %d<nil>", who, i)] != 1 {
-			t.Fatalf("question %d was not answered once: %v", i, seen)
+			t.Fatalf("request %d did not get exactly one reply: %v", i, seen)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func Reachable(t *testing.T, b durable.Bus, node, subject string) {
 func nobody(t *testing.T, b [3]durable.Bus, _ func()) {
 	for _, to := range []string{"b", "nobody", "a.b", ""} {
 		if o := asking(b[0], to, "unserved", []byte("x"), wait); !errors.Is(o.err, durable.ErrNobody) {
-			t.Errorf("%q answered %v", to, o)
+			t.Errorf("a request to %q returned %v, want ErrNobody", to, o)
 		}
 	}
 }
@@ -126,11 +126,11 @@ func noAnswer(t *testing.T, b [3]durable.Bus, _ func()) {
 	defer stop()
 	Reachable(t, b[0], "b", "silent")
 	if o := asking(b[0], "b", "silent", []byte("x"), 10*time.Millisecond); !errors.Is(o.err, durable.ErrTimeout) {
-		t.Errorf("got %v", o)
+		t.Errorf("an unanswered request returned %v, want ErrTimeout", o)
 	}
 	(<-answers)([]byte("too late"))
 	if o := asking(b[0], "b", "silent", nil, wait); o.err != nil || len(o.data) != 0 {
-		t.Errorf("the next question got %q, %v", o.data, o.err)
+		t.Errorf("the next request returned %q, %v", o.data, o.err)
 	}
 }
 
@@ -148,7 +148,7 @@ func tellings(t *testing.T, b [3]durable.Bus, _ func()) {
 	until := time.Now().Add(wait)
 	for heard := map[string]bool{}; len(heard) < 2; {
 		if time.Now().After(until) {
-			t.Fatalf("only %v heard", heard)
+			t.Fatalf("only %v received the message", heard)
 		}
 		if err := b[0].Publish("news.x", []byte("hello")); err != nil {
 			t.Fatal(err)
@@ -173,10 +173,10 @@ func tellings(t *testing.T, b [3]durable.Bus, _ func()) {
 		s := <-got
 		switch {
 		case s.from != "a" || s.to == "a" || s.data == "unheard":
-			t.Fatalf("%+v", s)
+			t.Fatalf("unexpected message %+v", s)
 		case s.data == "hello":
 		case s.data != fmt.Sprint(next[s.to]):
-			t.Fatalf("%s heard %s in place of %d", s.to, s.data, next[s.to])
+			t.Fatalf("%s received %s, want %d", s.to, s.data, next[s.to])
 		default:
 			next[s.to]++
 		}
@@ -196,11 +196,11 @@ func large(t *testing.T, b [3]durable.Bus, _ func()) {
 		data := bytes.Repeat([]byte("0123456789abcdef"), size/16+1)[:size]
 		o := asking(b[0], "b", "large", data, wait)
 		if o.err != nil || !bytes.Equal(o.data, append([]byte("got "), data...)) {
-			t.Fatalf("%d bytes came back as %d, %v", size, len(o.data), o.err)
+			t.Fatalf("a message of %d bytes was answered with %d, %v", size, len(o.data), o.err)
 		}
 	}
 	if o := asking(b[0], "b", "large", make([]byte, 100<<20), wait); o.err == nil {
-		t.Error("a message without a bound was taken")
+		t.Error("a message of 100 MiB was accepted")
 	}
 }
 
@@ -215,7 +215,7 @@ func ended(t *testing.T, b [3]durable.Bus, stopC func()) {
 	until := time.Now().Add(wait)
 	for asking(b[0], "c", "there", nil, 50*time.Millisecond).err == nil {
 		if time.Now().After(until) {
-			t.Fatal("who has left still answers")
+			t.Fatal("a stopped node still answers")
 		}
 	}
 }
@@ -231,7 +231,7 @@ func stops(t *testing.T, b [3]durable.Bus, _ func()) {
 	until := time.Now().Add(wait)
 	for !errors.Is(asking(b[0], "b", "once", nil, 50*time.Millisecond).err, durable.ErrNobody) {
 		if time.Now().After(until) {
-			t.Fatal("it is still served")
+			t.Fatal("the subject is still served")
 		}
 	}
 }

@@ -32,7 +32,7 @@ var fencingTests = []conformance{
 
 	// Fencing protects against this race: an old incarnation appends as fast as it can while its
 	// successor opens the log.
-	{"what an old incarnation has queued is visible or fails", func(s *subject) {
+	{"queued batches of an old incarnation are visible or fail", func(s *subject) {
 		for round := range 20 {
 			actor := fmt.Sprint("codelab/", round)
 			old := s.log(actor)
@@ -64,7 +64,7 @@ var fencingTests = []conformance{
 			seen := l.replayed(0)
 			fenced.Wait()
 			if !slices.Equal(seen, acked) {
-				s.Fatalf("the new handle sees %d records, the old one was told of %d", len(seen), len(acked))
+				s.Fatalf("the new handle reads %d records, the old one got acks for %d", len(seen), len(acked))
 			}
 			l.add(uint64(len(seen))+1, "new")
 		}

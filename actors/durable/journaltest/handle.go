@@ -110,13 +110,13 @@ func (h handle) replayed(after uint64) []string {
 	if after < whole.Base || after > whole.Tail {
 		h.s.fails(err, durable.ErrCompacted)
 		if len(replay.Records) > 0 {
-			h.s.Fatalf("replay behind %d, where the log was rewritten or does not reach, gave %q", after, replay.Records)
+			h.s.Fatalf("replay after %d, where the log was rewritten or does not reach, returned %q", after, replay.Records)
 		}
 		return got
 	}
 	h.s.must(err)
 	if !slices.Equal(replay.Records, got) {
-		h.s.Fatalf("behind %d replay gives %q, load %q", after, replay.Records, got)
+		h.s.Fatalf("replay after %d returns %q, load %q", after, replay.Records, got)
 	}
 	return got
 }

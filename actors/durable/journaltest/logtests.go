@@ -10,7 +10,7 @@ import (
 )
 
 var logTests = []conformance{
-	{"an empty log has nothing", func(s *subject) {
+	{"an empty log has no records", func(s *subject) {
 		l := s.log("codelab/1")
 		whole, err := ReadWhole(l, Everything)
 		s.must(err)
@@ -56,7 +56,7 @@ var logTests = []conformance{
 		l.holds(0, "1 a", "2 b", "3 c", "4 d")
 	}},
 
-	{"replay starts behind any record", func(s *subject) {
+	{"replay starts after any record", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a", "b", "c")
 		l.add(4, "d", "e")
@@ -76,11 +76,11 @@ var logTests = []conformance{
 		calls := 0
 		s.fails(l.Replay(0, func(uint64, []byte) error { calls++; return stop }), stop)
 		if calls != 1 {
-			s.Fatalf("called %d times", calls)
+			s.Fatalf("the callback was called %d times, want 1", calls)
 		}
 	}},
 
-	{"load gives the newest records beside those behind the snapshot", func(s *subject) {
+	{"load returns the newest records besides those after the snapshot", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a", "b", "c")
 		l.add(4, "d", "e")
@@ -91,7 +91,7 @@ var logTests = []conformance{
 			whole, err := ReadWhole(l, uint64(history))
 			s.must(err)
 			if !slices.Equal(whole.Records, want) || whole.Tail != 5 {
-				s.Fatalf("with a history of %d: %q, the tail is %d", history, whole.Records, whole.Tail)
+				s.Fatalf("with a history of %d the records are %q, the tail is %d", history, whole.Records, whole.Tail)
 			}
 		}
 	}},
@@ -104,15 +104,15 @@ var logTests = []conformance{
 		record := func(uint64, []byte) error { calls++; return stop }
 		s.fails(l.Load(0, func(durable.Snapshot) error { return stop }, record), stop)
 		if calls != 0 {
-			s.Fatalf("records came %d times", calls)
+			s.Fatalf("records were passed %d times", calls)
 		}
 		s.fails(l.Load(0, func(durable.Snapshot) error { return nil }, record), stop)
 		if calls != 1 {
-			s.Fatalf("records came %d times", calls)
+			s.Fatalf("records were passed %d times", calls)
 		}
 	}},
 
-	{"who follows a log sees what is committed, and fences nobody", func(s *subject) {
+	{"a follower of a log reads committed records and fences nobody", func(s *subject) {
 		l := s.log("codelab/1")
 		r, err := s.Follow("codelab/1")
 		s.must(err)
@@ -124,19 +124,19 @@ var logTests = []conformance{
 			whole, err := ReadWhole(r, 0)
 			s.must(err)
 			if tail != seq || whole.Tail != seq || uint64(len(whole.Records)) != seq {
-				s.Fatalf("behind record %d the tail is %d, and %q is there", seq, tail, whole.Records)
+				s.Fatalf("after record %d the tail is %d, and the records are %q", seq, tail, whole.Records)
 			}
 		}
 		l.snap(2, "state", 0)
 		whole, err := ReadWhole(r, 0)
 		s.must(err)
 		if string(whole.State) != "state" || !slices.Equal(whole.Records, []string{"3 r"}) {
-			s.Fatalf("loaded %+v", whole)
+			s.Fatalf("load returned %+v", whole)
 		}
 		var behind Whole
 		s.must(r.Replay(2, behind.add))
 		if !slices.Equal(behind.Records, whole.Records) {
-			s.Fatalf("replayed %q", behind.Records)
+			s.Fatalf("replay returned %q", behind.Records)
 		}
 		l.add(4, "r")
 	}},
@@ -172,10 +172,10 @@ var logTests = []conformance{
 		failed, later := l.queue(3, "c"), l.queue(2, "b")
 		s.fails(<-failed, durable.ErrGap)
 		if err := <-later; err == nil {
-			s.Fatal("a batch was committed behind one that failed")
+			s.Fatal("a batch was committed after a failed one")
 		}
 		if err := l.trySnap(1, "state", 0); err == nil {
-			s.Fatal("a snapshot was stored behind a batch that failed")
+			s.Fatal("a snapshot was stored after a failed batch")
 		}
 		l = s.log("codelab/1")
 		l.add(2, "b")
@@ -185,7 +185,7 @@ var logTests = []conformance{
 	{"a batch without records is refused", func(s *subject) {
 		l := s.log("codelab/1")
 		if err := l.Append(durable.Batch{First: 1, Done: s.neverDone()}); err == nil {
-			s.Fatal("accepted")
+			s.Fatal("a batch without records was accepted")
 		}
 		l.add(1, "a")
 	}},
@@ -207,12 +207,12 @@ var logTests = []conformance{
 		s.must(s.log("codelab/1").Replay(0, func(seq uint64, record []byte) error {
 			sizes = append(sizes, len(record))
 			if seq == 2 && string(record) != big {
-				s.Error("the large record came back changed")
+				s.Error("the large record was changed")
 			}
 			return nil
 		}))
 		if !slices.Equal(sizes, []int{6, len(big), 6, 4}) {
-			s.Fatalf("got records of %v bytes", sizes)
+			s.Fatalf("the records have the sizes %v", sizes)
 		}
 	}},
 
@@ -223,7 +223,7 @@ var logTests = []conformance{
 		l.add(1, "a")
 	}},
 
-	{"done may be left out", func(s *subject) {
+	{"done may be nil", func(s *subject) {
 		l := s.log("codelab/1")
 		s.must(l.Append(durable.Batch{First: 1, Records: records("a")}))
 		l.add(2, "b")

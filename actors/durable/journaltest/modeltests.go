@@ -71,7 +71,7 @@ func (m *model) queue(t *rapid.T) {
 func (m *model) gap(t *rapid.T) {
 	first := rapid.Uint64().Filter(func(n uint64) bool { return n != m.tail()+1 }).Draw(t, "first")
 	if err := <-m.log.queue(first, "gap"); err == nil {
-		t.Fatalf("a batch at %d was committed, the tail is %d", first, m.tail())
+		t.Fatalf("a batch at %d was committed although the tail is %d", first, m.tail())
 	}
 	m.open(t)
 }
@@ -96,10 +96,10 @@ func (m *model) rewrite(t *rapid.T) {
 	limit := rapid.Uint64Range(0, m.stateSeq).Draw(t, "limit")
 	m.s.must(m.log.Rewrite(limit, func(seq uint64, record []byte) ([]byte, bool, error) {
 		if seq > limit {
-			return nil, false, fmt.Errorf("rewrite up to %d was shown %d", limit, seq)
+			return nil, false, fmt.Errorf("a rewrite up to %d was passed record %d", limit, seq)
 		}
 		if got, want := string(record), m.records[seq-1]; got != want {
-			return nil, false, fmt.Errorf("rewrite was shown %q as %d, want %q", got, seq, want)
+			return nil, false, fmt.Errorf("a rewrite was passed %q as record %d, want %q", got, seq, want)
 		}
 		if seq%every != 0 {
 			return nil, false, nil
@@ -113,7 +113,7 @@ func (m *model) rewrite(t *rapid.T) {
 func (m *model) open(*rapid.T) {
 	m.log = m.s.log(m.actor)
 	if got := m.log.Tail(); got != m.tail() {
-		m.s.Fatalf("the tail is said to be %d, it is %d", got, m.tail())
+		m.s.Fatalf("Tail returns %d, want %d", got, m.tail())
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 var rewriteTests = []conformance{
-	{"rewriting replaces what changed and keeps the numbers", func(s *subject) {
+	{"rewriting replaces changed records and keeps their numbers", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a", "secret", "c")
 		l.add(4, "d")
@@ -24,7 +24,7 @@ var rewriteTests = []conformance{
 			return []byte("x"), string(record) == "secret", nil
 		}))
 		if want := []string{"1 a", "2 secret", "3 c", "4 d", "5 secret", "6 f"}; !slices.Equal(seen, want) {
-			s.Fatalf("was shown %q", seen)
+			s.Fatalf("the callback was passed %q", seen)
 		}
 		want := []string{"1 a", "2 x", "3 c", "4 d", "5 x", "6 f"}
 		l.holds(0, want...)
@@ -35,7 +35,7 @@ var rewriteTests = []conformance{
 	}},
 
 	// Rewritten records cannot be replayed. Only the snapshot contains the state.
-	{"a log that was rewritten cannot be replayed from below", func(s *subject) {
+	{"a rewritten log cannot be replayed from below its base", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a", "secret", "c", "d")
 		l.snap(3, "state", 0)
@@ -62,7 +62,7 @@ var rewriteTests = []conformance{
 		l.bases(3)
 	}},
 
-	{"rewriting that ends early has raised the base with its first replacement", func(s *subject) {
+	{"an interrupted rewrite has raised the base with its first replacement", func(s *subject) {
 		l := s.log("codelab/1")
 		long := strings.Repeat("long", 1<<16)
 		for seq := uint64(1); seq <= 8; seq++ {
@@ -80,7 +80,7 @@ var rewriteTests = []conformance{
 		s.must(err)
 		for _, r := range whole.Records {
 			if !strings.HasSuffix(r, " "+long) && whole.Base != 8 {
-				s.Fatalf("record %d was replaced, and the base is %d", seqOf(r), whole.Base)
+				s.Fatalf("record %d was replaced, but the base is %d", seqOf(r), whole.Base)
 			}
 		}
 	}},
@@ -97,7 +97,7 @@ var rewriteTests = []conformance{
 	}},
 
 	// The caller's state does not cover later records, so rewriting must not touch them.
-	{"rewriting touches nothing above its limit", func(s *subject) {
+	{"rewriting keeps records above its limit", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a", "b", "c")
 		l.add(4, "d")
@@ -109,7 +109,7 @@ var rewriteTests = []conformance{
 		l.holds(0, "1 x", "2 x", "3 x", "4 d")
 	}},
 
-	{"nothing is rewritten that the snapshot does not contain", func(s *subject) {
+	{"records that the snapshot does not contain are not rewritten", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a", "b")
 		all := func(uint64, []byte) ([]byte, bool, error) { return []byte("x"), true, nil }
@@ -128,7 +128,7 @@ var rewriteTests = []conformance{
 		l.holds(0, "1 a")
 	}},
 
-	{"rewriting runs beside appends and snapshots", func(s *subject) {
+	{"rewriting can run at the same time as appends and snapshots", func(s *subject) {
 		const n = 300
 		l := s.log("codelab/1")
 		l.add(1, "secret")
@@ -165,7 +165,7 @@ var rewriteTests = []conformance{
 				limit := stored.Load()
 				err := l.Rewrite(limit, func(seq uint64, record []byte) ([]byte, bool, error) {
 					if seq > limit {
-						s.Errorf("was shown %d, the limit is %d", seq, limit)
+						s.Errorf("the callback was passed record %d, the limit is %d", seq, limit)
 					}
 					return []byte("x"), string(record) == "r", nil
 				})
@@ -179,7 +179,7 @@ var rewriteTests = []conformance{
 		l = s.log("codelab/1")
 		got := l.replayed(n / 2)
 		if len(got) != n/2 {
-			s.Fatalf("%d records are left behind %d", len(got), n/2)
+			s.Fatalf("%d records are left after %d", len(got), n/2)
 		}
 		for i, r := range got {
 			if seq := n/2 + i + 1; r != fmt.Sprint(seq, " x") && r != fmt.Sprint(seq, " r") {

@@ -33,7 +33,7 @@ var rowTests = []conformance{
 		s.put()
 	}},
 
-	{"the last write of a row counts", func(s *subject) {
+	{"the last write of a row wins", func(s *subject) {
 		s.put(put("t", "k", "1"), put("t", "k", "2"))
 		s.has("t", "k", "2")
 		release := s.blockWriter()
@@ -52,7 +52,7 @@ var rowTests = []conformance{
 		s.hasNot("t", "gone")
 	}},
 
-	{"a deleted row is gone", func(s *subject) {
+	{"a deleted row cannot be read", func(s *subject) {
 		s.put(put("t", "k", "v"))
 		s.put(del("t", "k"), del("t", "never"))
 		s.hasNot("t", "k")
@@ -60,7 +60,7 @@ var rowTests = []conformance{
 		s.hasNot("t", "k")
 	}},
 
-	{"a row with time to live is there until then", func(s *subject) {
+	{"a row with a time to live can be read before it expires", func(s *subject) {
 		r := put("t", "k", "v")
 		r.TTL = time.Hour
 		s.put(r)
@@ -71,7 +71,7 @@ var rowTests = []conformance{
 		s.has("t", "k", "v")
 	}},
 
-	{"a precondition that holds lets the append through", func(s *subject) {
+	{"an append with a true precondition succeeds", func(s *subject) {
 		s.must(s.guarded(precondition(put("t", "k", "1"), durable.Absent())))
 		s.must(s.guarded(precondition(put("t", "k", "2"), durable.Unchanged([]byte("1"))), put("t", "other", "x")))
 		s.has("t", "k", "2")
@@ -80,7 +80,7 @@ var rowTests = []conformance{
 		s.hasNot("t", "k")
 	}},
 
-	{"a precondition that does not hold refuses the whole append and nothing else", func(s *subject) {
+	{"a false precondition refuses its whole append and no other", func(s *subject) {
 		s.put(put("t", "k", "1"))
 		for _, g := range []durable.Row{
 			precondition(put("t", "k", "2"), durable.Absent()),
@@ -97,7 +97,7 @@ var rowTests = []conformance{
 		s.has("t", "k", "3")
 	}},
 
-	{"a row that is only checked stays as it is", func(s *subject) {
+	{"a row that is only checked does not change", func(s *subject) {
 		s.put(put("t", "k", "1"))
 		check := precondition(put("t", "k", "ignored"), durable.Unchanged([]byte("1")))
 		check.CheckOnly = true
@@ -111,7 +111,7 @@ var rowTests = []conformance{
 		s.hasNot("t", "never")
 	}},
 
-	{"of many guarded appends in one group exactly one wins", func(s *subject) {
+	{"only one of several appends with the same precondition succeeds", func(s *subject) {
 		s.put(put("t", "k", "free"))
 		release := s.blockWriter()
 		defer release()
@@ -139,10 +139,10 @@ var rowTests = []conformance{
 		s.has("t", "k", "last")
 	}},
 
-	{"a log's batch takes no preconditions", func(s *subject) {
+	{"a log's batch cannot have preconditions", func(s *subject) {
 		l := s.log("codelab/1")
 		if err := l.Append(durable.Batch{First: 1, Records: records("a"), Rows: []durable.Row{precondition(put("t", "k", "1"), durable.Absent())}}); err == nil {
-			s.Fatal("the batch was taken")
+			s.Fatal("a batch with a precondition was accepted")
 		}
 	}},
 
@@ -184,16 +184,16 @@ var rowTests = []conformance{
 		s.scans(durable.Scan{Table: "none", Reverse: true})
 	}},
 
-	{"a scan stops when told", func(s *subject) {
+	{"a scan stops when its callback returns false", func(s *subject) {
 		s.put(put("t", "a", "1"), put("t", "b", "2"))
 		calls := 0
 		s.must(s.Scan(durable.Scan{Table: "t"}, func(_, _ []byte) bool { calls++; return false }))
 		if calls != 1 {
-			s.Fatalf("called %d times", calls)
+			s.Fatalf("the callback was called %d times, want 1", calls)
 		}
 	}},
 
-	{"a scan sees one state", func(s *subject) {
+	{"a scan reads one state", func(s *subject) {
 		s.put(put("t", "a", "1"), put("t", "b", "1"))
 		var seen []string
 		s.must(s.Scan(durable.Scan{Table: "t"}, func(key, value []byte) bool {
@@ -204,11 +204,11 @@ var rowTests = []conformance{
 			return true
 		}))
 		if !slices.Equal(seen, []string{"a=1", "b=1"}) {
-			s.Fatalf("got %q", seen)
+			s.Fatalf("the scan returned %q", seen)
 		}
 	}},
 
-	{"tables must be named properly", func(s *subject) {
+	{"invalid table names are refused", func(s *subject) {
 		for _, table := range []string{"", "Upper", "nul\x00", "ä"} {
 			if s.Append([]durable.Row{put(table, "k", "v")}, s.neverDone()) == nil {
 				s.Errorf("table %q was accepted", table)

@@ -72,7 +72,7 @@ func (p *pair) until(what string, holds func() bool) {
 	p.Helper()
 	for deadline := time.Now().Add(time.Minute); !holds(); runtime.Gosched() {
 		if time.Now().After(deadline) {
-			p.Fatalf("never: %s", what)
+			p.Fatalf("timed out waiting until %s", what)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func (p *pair) owned(err error, actor, node string) {
 	p.Helper()
 	var owned *durable.Owned
 	if !errors.As(err, &owned) || owned.Node != node || owned.Actor != actor {
-		p.Fatalf("got %v, want %s to be owned by %s", err, actor, node)
+		p.Fatalf("opening returned %v, want %s to be owned by %s", err, actor, node)
 	}
 }
 

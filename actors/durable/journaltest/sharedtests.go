@@ -15,7 +15,7 @@ import (
 var sharedTests = slices.Concat(ownershipTests, preconditionTests, followTests, watchTests)
 
 var ownershipTests = []sharedTest{
-	{"an actor of a living node is refused to others, who are told whose it is", func(p *pair) {
+	{"opening another live node's actor returns its owner", func(p *pair) {
 		p.a.open("codelab/1").add(1, "a")
 		_, err := p.b.Shared.Open("codelab/1")
 		p.owned(err, "codelab/1", "a")
@@ -26,7 +26,7 @@ var ownershipTests = []sharedTest{
 			none, err := m.Owner("codelab/2")
 			m.must(err)
 			if owner != "a" || none != "" {
-				p.Fatalf("owners are %q and %q", owner, none)
+				p.Fatalf("the owners are %q and %q, want a and none", owner, none)
 			}
 		}
 		p.b.open("codelab/2").add(1, "b")
@@ -47,7 +47,7 @@ var ownershipTests = []sharedTest{
 		}
 		p.a.must(<-stored)
 		if n.Tail() != 20 {
-			p.Fatalf("the tail is %d", n.Tail())
+			p.Fatalf("the tail is %d, want 20", n.Tail())
 		}
 		n.loads("state", 20)
 		n.add(21, "next")
@@ -65,13 +65,13 @@ var ownershipTests = []sharedTest{
 		p.node("c").open("codelab/2") // the name is free at once
 	}},
 
-	{"another node can own what an owner loses with its lease", func(p *pair) {
+	{"another node can own the actors of a lost lease", func(p *pair) {
 		l := p.a.open("codelab/1")
 		l.add(1, "a")
 		p.a.open("codelab/2").add(1, "kept")
 		p.a.Expire()
 		if owner, err := p.b.Owner("codelab/1"); err != nil || owner != "" {
-			p.Fatalf("its owner is %q, %v", owner, err)
+			p.Fatalf("the owner after the lease is %q, %v", owner, err)
 		}
 		n := p.b.open("codelab/1")
 		n.holds(0, "1 a")
@@ -80,7 +80,7 @@ var ownershipTests = []sharedTest{
 		n.holds(0, "1 a", "2 b")
 		<-p.a.Lost()
 		if p.a.Holds() {
-			p.Fatal("the lease holds")
+			p.Fatal("the expired lease still holds")
 		}
 		_, loadErr := ReadWhole(l, 0)
 		_, getErr := p.a.Shared.Get("t", []byte("k"))
@@ -101,13 +101,13 @@ var ownershipTests = []sharedTest{
 		p.b.hasNot("t", "k")
 	}},
 
-	{"rows alone of a lost lease are not written", func(p *pair) {
+	{"rows are not written with a lost lease", func(p *pair) {
 		p.a.Expire()
 		p.a.fails(durable.Commit(p.a.Shared, []durable.Row{put("t", "k", "v")}), durable.ErrFenced)
 		p.b.hasNot("t", "k")
 	}},
 
-	{"who starts over owns nothing, and can own again", func(p *pair) {
+	{"a node that rejoins owns no actors but can open them again", func(p *pair) {
 		before, err := p.a.Members()
 		p.a.must(err)
 		old := p.a.open("codelab/1")
@@ -118,7 +118,7 @@ var ownershipTests = []sharedTest{
 		n := p.b.open("codelab/1")
 		p.a.must(p.a.Rejoin(context.Background()))
 		if !p.a.Holds() {
-			p.Fatal("the lease does not hold")
+			p.Fatal("the new lease does not hold")
 		}
 		_, err = p.a.Shared.Open("codelab/1")
 		p.owned(err, "codelab/1", "b")
@@ -136,13 +136,13 @@ var ownershipTests = []sharedTest{
 		p.a.must(err)
 		if len(before) != 2 || len(after) != 2 || after[0].Node != "a" || after[0].Incarnation <= before[0].Incarnation ||
 			after[0].Left <= 0 || after[0].Owns != 1 || after[1].Owns != 1 {
-			p.Fatalf("the nodes were %+v and are %+v", before, after)
+			p.Fatalf("before, the nodes were %+v, now %+v", before, after)
 		}
 	}},
 
 	// Leases protect against this race: the old owner appends as fast as it can while another node
 	// takes the actor.
-	{"what an old owner was told of is seen by the new one", func(p *pair) {
+	{"a new owner reads the acknowledged records of the old one", func(p *pair) {
 		for round := range 10 {
 			actor := fmt.Sprint("codelab/", round)
 			old := p.a.open(actor)
@@ -166,7 +166,7 @@ var ownershipTests = []sharedTest{
 			seen := n.replayed(0)
 			ending.Wait()
 			if !slices.Equal(seen, acked) {
-				p.Fatalf("the new owner sees %d records, the old one was told of %d", len(seen), len(acked))
+				p.Fatalf("the new owner reads %d records, the old one got acks for %d", len(seen), len(acked))
 			}
 			n.add(uint64(len(seen))+1, "new")
 			old.Close()
@@ -176,7 +176,7 @@ var ownershipTests = []sharedTest{
 }
 
 var preconditionTests = []sharedTest{
-	{"preconditions are decided between all nodes", func(p *pair) {
+	{"preconditions hold across all nodes", func(p *pair) {
 		const each = 60
 		p.a.put(put("t", "count", "0"), put("t", "other", "0"))
 		var all sync.WaitGroup
@@ -207,7 +207,7 @@ var preconditionTests = []sharedTest{
 		p.a.has("t", "count", strconv.Itoa(4*each))
 	}},
 
-	{"of two nodes one creates a row", func(p *pair) {
+	{"only one of two nodes creates a row", func(p *pair) {
 		for round := range 50 {
 			key := fmt.Sprint(round)
 			var won atomic.Int32
@@ -230,7 +230,7 @@ var preconditionTests = []sharedTest{
 
 	// The use of a session checks that its end is not recorded. Once the end is acknowledged, no
 	// use succeeds.
-	{"a check that a row is absent holds against its creation", func(p *pair) {
+	{"a check that a row is absent excludes its creation", func(p *pair) {
 		for round := range 150 {
 			key := fmt.Sprint(round)
 			var used, seen error
@@ -245,7 +245,7 @@ var preconditionTests = []sharedTest{
 			})
 			both.Wait()
 			if used == nil && errors.Is(seen, durable.ErrNotFound) {
-				p.Fatalf("round %d: used behind the end", round)
+				p.Fatalf("round %d: a check succeeded after the row was created", round)
 			}
 			if used != nil {
 				p.a.fails(used, durable.ErrConflict)
@@ -253,7 +253,7 @@ var preconditionTests = []sharedTest{
 		}
 	}},
 
-	{"a check that a row is unchanged holds against its change", func(p *pair) {
+	{"a check that a row is unchanged excludes its change", func(p *pair) {
 		for round := range 150 {
 			key := fmt.Sprint(round)
 			p.a.put(put("open", key, "v"))
@@ -269,7 +269,7 @@ var preconditionTests = []sharedTest{
 			})
 			both.Wait()
 			if used == nil && errors.Is(seen, durable.ErrNotFound) {
-				p.Fatalf("round %d: used behind the change", round)
+				p.Fatalf("round %d: a check succeeded after the row was changed", round)
 			}
 			if used != nil {
 				p.a.fails(used, durable.ErrConflict)
@@ -277,7 +277,7 @@ var preconditionTests = []sharedTest{
 		}
 	}},
 
-	{"preconditions of many rows in any order do not stand in each other's way", func(p *pair) {
+	{"preconditions on many rows in any order do not block each other", func(p *pair) {
 		var all sync.WaitGroup
 		for i, m := range []*member{p.a, p.b} {
 			for c := range 4 {
@@ -304,7 +304,7 @@ var followTests = []sharedTest{
 	// The owner rewrites records that the snapshot includes. A follower that is behind must not
 	// take rewritten records for events. In this way three nodes once lost 58 acknowledged
 	// attendees.
-	{"a follower reads on while the owner appends, stores snapshots, truncates and rewrites", func(p *pair) {
+	{"a follower can read while the owner appends, stores snapshots, truncates and rewrites", func(p *pair) {
 		const n = 300
 		l := p.a.open("codelab/1")
 		r, err := p.b.Follow("codelab/1")
@@ -325,7 +325,7 @@ var followTests = []sharedTest{
 		for at := uint64(0); at < n; {
 			check := func(seq uint64, record []byte) error {
 				if string(record) != fmt.Sprint("r", seq) || seq != at+1 {
-					return fmt.Errorf("record %d behind %d is %q", seq, at, record)
+					return fmt.Errorf("record %d after %d is %q", seq, at, record)
 				}
 				at = seq
 				return nil
@@ -345,13 +345,13 @@ var followTests = []sharedTest{
 			tail, err := r.Tail()
 			p.b.must(err)
 			if tail < at {
-				p.Fatalf("the tail is %d behind %d", tail, at)
+				p.Fatalf("the tail is %d, but the reader is at %d", tail, at)
 			}
 		}
 		owner.Wait()
 	}},
 
-	{"what is acknowledged on one node is read on the other", func(p *pair) {
+	{"an acknowledged write on one node is read on the other", func(p *pair) {
 		l := p.a.open("codelab/1")
 		r, err := p.b.Follow("codelab/1")
 		p.b.must(err)
@@ -359,13 +359,13 @@ var followTests = []sharedTest{
 			p.a.putWith(l, seq, put("t", "k", fmt.Sprint(seq)))
 			p.b.has("t", "k", fmt.Sprint(seq))
 			if tail, err := r.Tail(); err != nil || tail != seq {
-				p.Fatalf("the tail is %d instead of %d, %v", tail, seq, err)
+				p.Fatalf("the tail is %d, want %d; %v", tail, seq, err)
 			}
 		}
 		r.Close()
 	}},
 
-	{"who follows what nobody wrote finds nothing", func(p *pair) {
+	{"a follower of an empty log finds nothing", func(p *pair) {
 		r, err := p.b.Follow("codelab/none")
 		p.b.must(err)
 		tail, err := r.Tail()
@@ -375,7 +375,7 @@ var followTests = []sharedTest{
 		var none Whole
 		p.b.must(r.Replay(0, none.add))
 		if tail != 0 || whole.State != nil || whole.Tail != 0 || len(whole.Records)+len(none.Records) != 0 {
-			p.Fatalf("found %d, %+v", tail, whole)
+			p.Fatalf("the tail is %d, the log %+v", tail, whole)
 		}
 	}},
 }

@@ -26,7 +26,7 @@ var snapshotTests = []conformance{
 		l.add(6, "r")
 	}},
 
-	{"records behind keep stay", func(s *subject) {
+	{"records after keep stay", func(s *subject) {
 		l := s.log("codelab/1")
 		for seq := uint64(1); seq <= 4; seq++ {
 			l.add(seq, "r")
@@ -40,7 +40,7 @@ var snapshotTests = []conformance{
 		l.bases(2)
 	}},
 
-	{"records behind the snapshot stay, whatever keep says", func(s *subject) {
+	{"records after the snapshot stay for any keep", func(s *subject) {
 		l := s.log("codelab/1")
 		for seq := uint64(1); seq <= 4; seq++ {
 			l.add(seq, "r")
@@ -50,7 +50,7 @@ var snapshotTests = []conformance{
 	}},
 
 	// Such a replay once returned no records and no error.
-	{"a log that was truncated cannot be replayed from below", func(s *subject) {
+	{"a truncated log cannot be replayed from below its base", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a", "b", "c")
 		l.snap(3, "state", 3)
@@ -61,14 +61,14 @@ var snapshotTests = []conformance{
 		s.fails(l.Replay(4, func(uint64, []byte) error { return nil }), durable.ErrCompacted)
 	}},
 
-	{"a batch that is truncated in part keeps the rest", func(s *subject) {
+	{"a partly truncated batch keeps its other records", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a", "b", "c", "d")
 		l.snap(2, "state", 2)
 		l.holds(2, "3 c", "4 d")
 	}},
 
-	{"a log that is truncated to its end goes on behind it", func(s *subject) {
+	{"a completely truncated log continues at its tail", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a", "b")
 		l.snap(2, "state", 2)
@@ -98,14 +98,14 @@ var snapshotTests = []conformance{
 		s.log("codelab/1").loads("sss", 1)
 	}},
 
-	{"an older snapshot does not replace the newer", func(s *subject) {
+	{"an older snapshot does not replace a newer one", func(s *subject) {
 		l := s.log("codelab/1")
 		for seq := uint64(1); seq <= 3; seq++ {
 			l.add(seq, "r")
 		}
 		l.snap(3, "new", 3)
 		if err := l.trySnap(2, "old", 2); err == nil {
-			s.Fatal("accepted")
+			s.Fatal("an older snapshot was accepted")
 		}
 		l.loads("new", 3)
 	}},
@@ -114,7 +114,7 @@ var snapshotTests = []conformance{
 		l := s.log("codelab/1")
 		l.add(1, "a")
 		if err := l.trySnap(2, "state", 0); err == nil {
-			s.Fatal("accepted")
+			s.Fatal("a snapshot ahead of the log was accepted")
 		}
 		l.loads("", 0)
 	}},
@@ -138,7 +138,7 @@ var snapshotTests = []conformance{
 		l.holds(0)
 	}},
 
-	{"of many snapshots the newest stays, and each is answered once", func(s *subject) {
+	{"the newest of many snapshots stays, and each is acknowledged once", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a")
 		release := s.blockWriter()
@@ -157,13 +157,13 @@ var snapshotTests = []conformance{
 		s.reopen()
 		for _, o := range outcomes {
 			if len(o) > 0 {
-				s.Fatal("a snapshot was answered twice")
+				s.Fatal("a snapshot was acknowledged twice")
 			}
 		}
 		s.log("codelab/1").loads("state 49", 1)
 	}},
 
-	{"closing the journal stores the snapshots that wait", func(s *subject) {
+	{"closing the journal stores queued snapshots", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a")
 		done, o := newOutcome()

@@ -11,7 +11,7 @@ import (
 )
 
 var storeTests = []conformance{
-	{"actors must be named properly", func(s *subject) {
+	{"invalid actor names are refused", func(s *subject) {
 		for _, actor := range []string{"", "nul\x00", strings.Repeat("n", 257)} {
 			if _, err := s.Journal.Open(actor); err == nil {
 				s.Errorf("actor %q was accepted", actor)
@@ -36,7 +36,7 @@ var storeTests = []conformance{
 		s.lists("none")
 		s.must(s.Actors("", func(actor string) bool {
 			if actor != all[0] {
-				s.Errorf("went on to %q", actor)
+				s.Errorf("the listing continued with %q", actor)
 			}
 			return false
 		}))
@@ -57,7 +57,7 @@ var storeTests = []conformance{
 		s.lists("codelab/15", all[15])
 	}},
 
-	{"a purged actor is gone and its handle is fenced", func(s *subject) {
+	{"a purged actor has no records and its handle is fenced", func(s *subject) {
 		for _, actor := range []string{"a", "a/b", "ab", "b"} {
 			l := s.log(actor)
 			l.add(1, "r")
@@ -78,11 +78,11 @@ var storeTests = []conformance{
 		s.log("ab").holds(0, "2 r")
 	}},
 
-	{"purging what does not exist is fine", func(s *subject) {
+	{"purging a missing actor succeeds", func(s *subject) {
 		s.must(s.Purge("codelab/none"))
 	}},
 
-	{"a full queue is busy and loses nothing", func(s *subject) {
+	{"a full queue returns ErrBusy and loses no batch", func(s *subject) {
 		l := s.log("codelab/1")
 		release := s.blockWriter()
 		defer release()
@@ -97,7 +97,7 @@ var storeTests = []conformance{
 			s.must(err)
 			accepted = append(accepted, o)
 			if seq > 4096 {
-				s.Fatal("the queue takes more than a gigabyte")
+				s.Fatal("the queue accepts more than a gigabyte")
 			}
 		}
 		release()
@@ -107,11 +107,11 @@ var storeTests = []conformance{
 		// A refused append can be repeated.
 		l.add(uint64(len(accepted))+1, "next")
 		if got := len(l.replayed(0)); got != len(accepted)+1 {
-			s.Fatalf("%d batches were accepted, %d are there", len(accepted)+1, got)
+			s.Fatalf("%d batches were appended, but there are %d records", len(accepted)+1, got)
 		}
 	}},
 
-	{"closing commits what is queued", func(s *subject) {
+	{"closing commits queued batches", func(s *subject) {
 		l := s.log("codelab/1")
 		var queued []outcome
 		for seq := uint64(1); seq <= 100; seq++ {
@@ -122,11 +122,11 @@ var storeTests = []conformance{
 			s.must(<-o)
 		}
 		if got := len(s.log("codelab/1").replayed(0)); got != 100 {
-			s.Fatalf("%d records are there", got)
+			s.Fatalf("there are %d records, want 100", got)
 		}
 	}},
 
-	{"after closing everything is refused", func(s *subject) {
+	{"a closed journal refuses every call", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a")
 		s.must(s.Journal.Close())
@@ -154,7 +154,7 @@ var storeTests = []conformance{
 		s.must(s.Journal.Close())
 	}},
 
-	{"many logs at once", func(s *subject) {
+	{"many logs can be appended to at once", func(s *subject) {
 		const logs, each = 50, 40
 		var all sync.WaitGroup
 		for i := range logs {

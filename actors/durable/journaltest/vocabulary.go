@@ -73,7 +73,7 @@ func decided(t *testing.T) (out []string) {
 		}
 	}
 	if len(out) == 0 {
-		t.Fatal("nothing here decides")
+		t.Fatal("the package has no type with a method decide")
 	}
 	return out
 }

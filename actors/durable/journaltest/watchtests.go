@@ -44,12 +44,12 @@ func (p *pair) shows(w *mirror, want map[string]string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !maps.Equal(w.rows, want) {
-		p.Fatalf("told is %v, want %v", w.rows, want)
+		p.Fatalf("the feed reported %v, want %v", w.rows, want)
 	}
 }
 
 var watchTests = []sharedTest{
-	{"a feed tells what is there and what changes anywhere", func(p *pair) {
+	{"a feed reports existing rows and every change", func(p *pair) {
 		p.a.put(put("s", "1", "old"), put("s", "", ""), put("other", "1", "x"))
 		w := p.b.watch("s", "u")
 		p.shows(w, map[string]string{"s/1": "old", "s/": ""})
@@ -64,12 +64,12 @@ var watchTests = []sharedTest{
 		p.a.putWith(l, 1, put("s", "3", "with a record"))
 		p.shows(w, map[string]string{"s/": "", "s/1": "again", "s/3": "with a record"})
 		if age := w.Age(); age < 0 || age > time.Hour {
-			p.Fatalf("its age is %v", age)
+			p.Fatalf("the age of the feed is %v", age)
 		}
 	}},
 
 	// A node keeps the value of a row that it wrote until the feed reports another value.
-	{"a feed tells of a row that came and went between two looks", func(p *pair) {
+	{"a feed reports the end of a row that existed only between two polls", func(p *pair) {
 		gone := make(chan string, 1000)
 		feed, err := p.b.Watch([]string{"s"}, func(_ string, key, value []byte) {
 			if value == nil {
@@ -87,18 +87,18 @@ var watchTests = []sharedTest{
 				select {
 				case told = <-gone:
 				default:
-					p.Fatalf("the end of %s is not told", key)
+					p.Fatalf("the deletion of %s is not reported", key)
 				}
 			}
 		}
 	}},
 
-	{"a feed tells when the time of a row is over", func(p *pair) {
+	{"a feed reports expired rows", func(p *pair) {
 		w := p.b.watch("s")
 		short, long := put("s", "short", "v"), put("s", "long", "v")
 		short.TTL, long.TTL = 150*time.Millisecond, time.Hour
 		p.a.put(short, long)
-		p.until("the row is over", func() bool {
+		p.until("the row has expired", func() bool {
 			p.b.must(w.Sync(context.Background()))
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -109,10 +109,10 @@ var watchTests = []sharedTest{
 		p.a.hasNot("s", "short")
 	}},
 
-	{"a feed looks by itself", func(p *pair) {
+	{"a feed polls without a Sync", func(p *pair) {
 		w := p.b.watch("s")
 		p.a.put(put("s", "k", "v"))
-		p.until("the row is told", func() bool {
+		p.until("the row is reported", func() bool {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			return w.rows["s/k"] == "v"
@@ -139,7 +139,7 @@ var watchTests = []sharedTest{
 					got := w.rows["s/"+key]
 					w.mu.Unlock()
 					if got != value {
-						p.Errorf("told is %q, committed was %q", got, value)
+						p.Errorf("the feed reported %q, want the committed %q", got, value)
 						return
 					}
 				}
@@ -148,7 +148,7 @@ var watchTests = []sharedTest{
 		all.Wait()
 	}},
 
-	{"a feed ends with its lease, and goes on when that holds again", func(p *pair) {
+	{"a feed fails without its lease and resumes with a new one", func(p *pair) {
 		w := p.b.watch("s")
 		p.b.Expire()
 		p.b.fails(durable.Commit(p.b.Shared, []durable.Row{put("s", "k", "v")}), durable.ErrFenced)

@@ -49,7 +49,7 @@ func TestDifferencesAreNamed(t *testing.T) {
 		change(other)
 		got := Diff(newState(), other)
 		if (want == "") != (got == "") || !strings.HasPrefix(got, want) {
-			t.Errorf("%q, want %q", got, want)
+			t.Errorf("the difference is %q, want %q", got, want)
 		}
 	}
 	same := newState()

@@ -21,7 +21,7 @@ func Replay[C, E, V any](t testing.TB, kind durable.Kind[C, E, V], id string, wo
 	defer func() {
 		for _, w := range words {
 			if !said[w] && !t.Failed() {
-				t.Errorf("nobody says %s", w)
+				t.Errorf("no command has the type %s", w)
 			}
 		}
 	}()
@@ -40,7 +40,7 @@ func Replay[C, E, V any](t testing.TB, kind durable.Kind[C, E, V], id string, wo
 			t.Fatalf("command %d, %+v: %v", i, cmd, err)
 		}
 		if len(d.Events) == 0 {
-			t.Fatalf("command %d, %+v, changes nothing", i, cmd)
+			t.Fatalf("command %d, %+v, makes no events", i, cmd)
 		}
 		for _, e := range d.Events {
 			record, err := kind.AppendEvent(nil, e)
@@ -68,7 +68,7 @@ func Replay[C, E, V any](t testing.TB, kind durable.Kind[C, E, V], id string, wo
 		copies = append(copies, copied{restored, len(records)})
 		for _, c := range copies {
 			if diff := Diff(core, c.core); diff != "" {
-				t.Fatalf("after command %d, %s: a snapshot at %d of %d forgets %s", i, fmt.Sprintf("%+v", cmd), c.from, len(records), diff)
+				t.Fatalf("after command %d, %s: a snapshot at %d of %d lacks %s", i, fmt.Sprintf("%+v", cmd), c.from, len(records), diff)
 			}
 		}
 	}

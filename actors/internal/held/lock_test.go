@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestOneHoldsAndTheOthersFollowInTheirOrder(t *testing.T) {
+func TestWaitingCallersGetTheLockInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l Lock
 		var order []int
@@ -18,7 +18,7 @@ func TestOneHoldsAndTheOthersFollowInTheirOrder(t *testing.T) {
 				l.Lock()
 				defer l.Unlock()
 				if l.TryLock() {
-					t.Error("two hold it")
+					t.Error("two callers hold the lock")
 				}
 				time.Sleep(time.Second) // time goes on while the others wait
 				order = append(order, i)
@@ -27,15 +27,15 @@ func TestOneHoldsAndTheOthersFollowInTheirOrder(t *testing.T) {
 		}
 		all.Wait()
 		if len(order) != 10 || !slices.IsSorted(order) {
-			t.Errorf("the order is %v", order)
+			t.Errorf("the order of the holders is %v", order)
 		}
 		if !l.TryLock() {
-			t.Error("nobody holds it, and it cannot be taken")
+			t.Error("a free lock cannot be taken")
 		}
 		l.Unlock()
 		defer func() {
 			if recover() == nil {
-				t.Error("what nobody holds was given back")
+				t.Error("Unlock of a free lock did not panic")
 			}
 		}()
 		l.Unlock()

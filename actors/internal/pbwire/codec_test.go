@@ -41,10 +41,10 @@ func stored() (out []protoreflect.MessageType) {
 
 // For every stored message with any contents, a codec writes and reads the standard protobuf
 // encoding.
-func TestCodecsSpeakProtobuf(t *testing.T) {
+func TestCodecsReadAndWriteProtobuf(t *testing.T) {
 	types := stored()
 	if len(types) < 80 {
-		t.Fatalf("only %d messages are stored", len(types))
+		t.Fatalf("only %d stored messages were found", len(types))
 	}
 	for _, typ := range types {
 		t.Run(string(typ.Descriptor().Name()), func(t *testing.T) {
@@ -54,11 +54,11 @@ func TestCodecsSpeakProtobuf(t *testing.T) {
 				sent := m.Interface().(coded)
 				ours := pbwire.Encode(sent)
 				if len(ours) != sent.EncodedSize() || !bytes.Equal(pbwire.Append([]byte("ab"), sent), append([]byte("ab"), ours...)) {
-					t.Fatal("size and bytes differ")
+					t.Fatal("the encoded size and the number of bytes differ")
 				}
 				theirs := typ.New().Interface()
 				if err := proto.Unmarshal(ours, theirs); err != nil || !proto.Equal(sent, theirs) {
-					t.Fatalf("protobuf reads %v: %v instead of %v", err, theirs, sent)
+					t.Fatalf("protobuf decodes %v: %v, want %v", err, theirs, sent)
 				}
 				b, err := proto.Marshal(sent)
 				if err != nil {
@@ -66,7 +66,7 @@ func TestCodecsSpeakProtobuf(t *testing.T) {
 				}
 				got := typ.New().Interface().(coded)
 				if err := got.Decode(b); err != nil || !proto.Equal(sent, got) {
-					t.Fatalf("read %v: %v instead of %v", err, got, sent)
+					t.Fatalf("Decode returned %v: %v, want %v", err, got, sent)
 				}
 				checkClone(t, sent)
 			})
@@ -82,12 +82,12 @@ func checkClone(t *rapid.T, m proto.Message) {
 	}
 	clone := method.Call(nil)[0].Interface().(proto.Message)
 	if !proto.Equal(m, clone) {
-		t.Fatalf("a clone of %v is %v", m, clone)
+		t.Fatalf("the clone of %v is %v", m, clone)
 	}
 	before := proto.Clone(clone)
 	scramble(m.ProtoReflect())
 	if !proto.Equal(before, clone) {
-		t.Fatal("a clone shares something with its original")
+		t.Fatal("a clone shares memory with its original")
 	}
 }
 
@@ -106,7 +106,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !proto.Equal(reread(t, m, pbwire.Encode(small)), m.Interface()) {
-			t.Fatal("something was lost")
+			t.Fatal("unknown fields were lost")
 		}
 	})
 }
@@ -121,11 +121,11 @@ func reread(t *rapid.T, of protoreflect.Message, b []byte) proto.Message {
 
 func TestMalformedMessagesAreRefused(t *testing.T) {
 	for name, b := range map[string][]byte{
-		"field 0": {0x00, 0x01}, "no value": {0x08}, "cut text": {0x12, 0x05, 'a'}, "endless number": bytes.Repeat([]byte{0xff}, 11),
-		"a group": {0x0b}, "text where a number is": {0x08 | 2, 0x01, 'a'}, "cut number of 8 bytes": {0xf9, 0x01, 1, 2, 3},
+		"field 0": {0x00, 0x01}, "a missing value": {0x08}, "truncated text": {0x12, 0x05, 'a'}, "a number without an end": bytes.Repeat([]byte{0xff}, 11),
+		"a group": {0x0b}, "text for a number": {0x08 | 2, 0x01, 'a'}, "truncated number of 8 bytes": {0xf9, 0x01, 1, 2, 3},
 	} {
 		if err := (&codelabpb.Event{}).Decode(b); !errors.Is(err, pbwire.ErrMalformed) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want ErrMalformed", name, err)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			again := m.ProtoReflect().Type().New().Interface().(coded)
 			if err := again.Decode(pbwire.Encode(m)); err != nil || !bytes.Equal(pbwire.Encode(again), pbwire.Encode(m)) {
-				t.Fatalf("%x became another message", b)
+				t.Fatalf("%x changed when encoded again", b)
 			}
 		}
 	})

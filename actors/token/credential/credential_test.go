@@ -13,7 +13,7 @@ import (
 
 var now = time.Date(2026, 3, 31, 23, 59, 59, 0, time.UTC)
 
-func TestTypes(t *testing.T) {
+func TestParse(t *testing.T) {
 	rest := `"expiry_month":3,"expiry_year":2026`
 	for _, c := range []struct {
 		text  string
@@ -54,10 +54,10 @@ func TestTypes(t *testing.T) {
 		switch {
 		case c.want == "ok":
 			if err != nil || string(got.Bytes()) != c.text {
-				t.Errorf("%.60s: %v", c.text, err)
+				t.Errorf("a valid credential is refused or changed: %.60s: %v", c.text, err)
 			}
 		case err == nil || !strings.Contains(err.Error(), c.want) || errors.As(err, &shape) != c.shape:
-			t.Errorf("%.60s: %v", c.text, err)
+			t.Errorf("an invalid credential %.60s returned %v", c.text, err)
 		}
 		if err != nil && strings.ContainsAny(err.Error(), "456") && strings.Contains(err.Error(), "424") {
 			t.Errorf("%.60s: the error repeats the content: %v", c.text, err)
@@ -66,7 +66,7 @@ func TestTypes(t *testing.T) {
 }
 
 // The decoded fields of a card are wiped, also if the card is refused.
-func TestNothingOfACardIsLeftBehind(t *testing.T) {
+func TestDecodedFieldsOfACardAreWiped(t *testing.T) {
 	var buffers [][]byte
 	held := 0
 	wiping = func(b []byte) {
@@ -87,19 +87,19 @@ func TestNothingOfACardIsLeftBehind(t *testing.T) {
 		buffers, held = nil, 0
 		c, err := Parse([]byte(text), Rules{}, now)
 		if want > 0 && held < want {
-			t.Errorf("%.70s: %d buffers held something, want %d", text, held, want)
+			t.Errorf("%.70s: %d wiped buffers contained data, want %d", text, held, want)
 		}
 		if err == nil && string(c.Bytes()) != text {
-			t.Errorf("%.70s: the credential itself is wiped", text)
+			t.Errorf("%.70s: the returned credential was wiped", text)
 		}
 		held = 0
 		_, _, err = WithoutSensitive([]byte(text))
 		if err != nil || held != 3 {
-			t.Errorf("%.70s: %d buffers held something, %v", text, held, err)
+			t.Errorf("%.70s: %d wiped buffers contained data, want 3; %v", text, held, err)
 		}
 		for _, b := range buffers {
 			if strings.Trim(string(b), "\x00") != "" {
-				t.Errorf("%.70s: left behind are %d bytes", text, len(b))
+				t.Errorf("%.70s: a buffer of %d bytes was not wiped", text, len(b))
 			}
 		}
 	}
@@ -112,7 +112,7 @@ func TestBrands(t *testing.T) {
 		"9999999999999995": "unknown",
 	} {
 		if got := brand([]byte(number)); got != want {
-			t.Errorf("%s: %s, want %s", number[:4], got, want)
+			t.Errorf("the brand of %s is %s, want %s", number[:4], got, want)
 		}
 	}
 }
@@ -128,14 +128,14 @@ func TestLuhn(t *testing.T) {
 			}
 		}
 		if !luhnValid(digits) {
-			rt.Fatal("no check digit fits")
+			rt.Fatal("no check digit is valid")
 		}
 		i := rapid.IntRange(0, len(digits)-1).Draw(rt, "place")
 		other := byte('0' + rapid.IntRange(0, 9).Draw(rt, "digit"))
 		if other != digits[i] {
 			digits[i] = other
 			if luhnValid(digits) {
-				rt.Fatal("a wrong digit passes")
+				rt.Fatal("a wrong digit is accepted")
 			}
 		}
 	})
@@ -149,13 +149,13 @@ func TestWithoutSensitive(t *testing.T) {
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(out, &fields); err != nil || len(fields) != 3 || string(fields["amount"]) != "1.50" || string(fields["nested"]) != `{"cvc":"stays"}` {
-		t.Errorf("%s", out)
+		t.Errorf("the remaining fields are %s", out)
 	}
 	if _, changed, err := WithoutSensitive([]byte(`{"a":1}`)); changed || err != nil {
 		t.Error(err)
 	}
 	if _, _, err := WithoutSensitive([]byte(`[`)); err == nil {
-		t.Error("no JSON passes")
+		t.Error("invalid JSON is accepted")
 	}
 }
 
@@ -168,10 +168,10 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if !json.Valid(c.Bytes()) {
-			t.Fatal("no JSON was taken")
+			t.Fatal("invalid JSON was accepted")
 		}
 		if s := fmt.Sprintf("%v %+v %#v %s", c, c, c, c); strings.Trim(strings.ReplaceAll(s, "[redacted]", ""), " ") != "" {
-			t.Fatal("it prints itself")
+			t.Fatal("the credential prints its content")
 		}
 	})
 }

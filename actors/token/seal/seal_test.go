@@ -26,7 +26,7 @@ func ring(t testing.TB, e Environment, stream string, keys ...Key) *Ring {
 }
 
 // A seal opens only with everything that it was sealed with.
-func TestASealOpensOnlyWithAllOfIt(t *testing.T) {
+func TestASealOpensOnlyWithAllItsInputs(t *testing.T) {
 	v := ring(t, Production, "s", key(1, 1)).Newest()
 	tok := NewToken(Production)
 	sealed := v.Opener(tok).Seal(ForCredential, []byte("bound"), []byte("clear"))
@@ -48,15 +48,15 @@ func TestASealOpensOnlyWithAllOfIt(t *testing.T) {
 		"another stream": func() (Secret, error) {
 			return ring(t, Production, "t", key(1, 1)).Newest().Opener(tok).Open(ForCredential, []byte("bound"), sealed)
 		},
-		"cut":     func() (Secret, error) { return v.Opener(tok).Open(ForCredential, []byte("bound"), sealed[:20]) },
-		"nothing": func() (Secret, error) { return v.Opener(tok).Open(ForCredential, []byte("bound"), nil) },
+		"a truncated seal": func() (Secret, error) { return v.Opener(tok).Open(ForCredential, []byte("bound"), sealed[:20]) },
+		"an empty seal":    func() (Secret, error) { return v.Opener(tok).Open(ForCredential, []byte("bound"), nil) },
 	} {
 		if got, err := open(); !errors.Is(err, ErrDamaged) || got != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want ErrDamaged", name, err)
 		}
 	}
 	if again := v.Opener(tok).Seal(ForCredential, []byte("bound"), []byte("clear")); bytes.Equal(again, sealed) {
-		t.Error("two seals of the same are the same")
+		t.Error("two seals of the same text are equal")
 	}
 }
 
@@ -92,26 +92,26 @@ func TestASharedSealNeedsItsShare(t *testing.T) {
 	}
 	mine.Wipe()
 	if _, err := v.SharedOpener(tok, mine); !errors.Is(err, ErrOver) {
-		t.Errorf("%v", err)
+		t.Errorf("SharedOpener after the end of the share: %v, want ErrOver", err)
 	}
 	if _, err := v.AnswerOpener("caller", "key", mine); !errors.Is(err, ErrOver) {
-		t.Errorf("%v", err)
+		t.Errorf("AnswerOpener after the end of the share: %v, want ErrOver", err)
 	}
 	if mine.secret != [ShareBytes]byte{} {
-		t.Error("its secret is still in memory")
+		t.Error("the secret of a wiped share is still in memory")
 	}
 	if s := fmt.Sprintf("%v %+v %#v", share('x'), share('x'), share('x')); strings.Contains(s, "xxxx") || strings.Contains(s, "120") {
 		t.Error("a share prints its secret")
 	}
 }
 
-func TestQuarters(t *testing.T) {
+func TestQuarterEnd(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for after, want := range map[time.Duration]time.Duration{
 		0: 0, 1: 15 * time.Minute, 15 * time.Minute: 15 * time.Minute, 15*time.Minute + 1: 30 * time.Minute, -1: 0,
 	} {
 		if got := QuarterEnd(noon.Add(after).In(time.FixedZone("", 5*3600+1800+7))); !got.Equal(noon.Add(want)) {
-			t.Errorf("%v after noon: %v", after, got)
+			t.Errorf("QuarterEnd %v after noon = %v", after, got)
 		}
 	}
 }
@@ -129,16 +129,16 @@ func TestRecordsAreAuthenticated(t *testing.T) {
 		i := rapid.IntRange(0, len(stored)-1).Draw(rt, "place")
 		stored[i] ^= byte(rapid.IntRange(1, 255).Draw(rt, "flip"))
 		if _, _, err := r.Verify(name, stored); !errors.Is(err, ErrDamaged) {
-			rt.Fatalf("byte %d: %v", i, err)
+			rt.Fatalf("flipping byte %d: %v, want ErrDamaged", i, err)
 		}
 		stored[i] = v.Authenticate(name, body)[i]
 		if _, _, err := r.Verify(append(name, 0), stored); !errors.Is(err, ErrDamaged) {
-			rt.Fatal("it verifies in another place")
+			rt.Fatal("the record is valid under another name")
 		}
 	})
 }
 
-func TestRings(t *testing.T) {
+func TestNewRing(t *testing.T) {
 	if _, err := NewRing(Production, "s", nil); !errors.Is(err, ErrNoKey) {
 		t.Error(err)
 	}
@@ -146,31 +146,31 @@ func TestRings(t *testing.T) {
 		"short": {{Version: 1, Material: []byte("x")}}, "no version": {key(0, 1)}, "twice": {key(1, 1), key(1, 2)},
 	} {
 		if _, err := NewRing(Production, "s", keys); !errors.Is(err, ErrNoKey) || strings.Contains(err.Error(), "\x01") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want ErrNoKey", name, err)
 		}
 	}
 	r := ring(t, Production, "s", key(2, 2), key(7, 7), key(1, 1))
 	if r.Newest().Number != 7 || r.Version(2) == nil || r.Version(3) != nil || len(r.Versions()) != 3 {
-		t.Error("versions are mixed up")
+		t.Error("the versions are wrong")
 	}
 	pending := key(8, 8)
 	pending.Pending = true
 	if r := ring(t, Production, "s", key(7, 7), pending); r.Newest().Number != 7 || r.Version(8) == nil || r.Versions()[0].Number != 8 {
-		t.Error("a pending key is in use, or opens nothing")
+		t.Error("a pending key is used for sealing, or cannot open")
 	}
 	if _, err := NewRing(Production, "s", []Key{pending}); !errors.Is(err, ErrNoKey) {
-		t.Errorf("nothing but a pending key: %v", err)
+		t.Errorf("a ring with only a pending key: %v, want ErrNoKey", err)
 	}
 	if bytes.Equal(key(1, 1).Check("s"), key(1, 1).Check("t")) || bytes.Equal(key(1, 1).Check("s"), key(1, 2).Check("s")) {
-		t.Error("checks do not tell keys apart")
+		t.Error("different keys or streams have the same check")
 	}
 }
 
-func TestTokensParseInOneSpelling(t *testing.T) {
+func TestTokensAreParsedInOneSpellingOnly(t *testing.T) {
 	for _, e := range []Environment{Production, Sandbox} {
 		tok := string(NewToken(e))
 		if _, ok := ParseToken(e, tok); !ok {
-			t.Error("its own token")
+			t.Error("a valid token is refused")
 		}
 		last := tok[:len(tok)-1]
 		accepted := 0
@@ -180,17 +180,17 @@ func TestTokensParseInOneSpelling(t *testing.T) {
 			}
 		}
 		if accepted != 16 { // 43 characters are 258 bits; the last two must be 0
-			t.Errorf("%d spellings of the last character", accepted)
+			t.Errorf("%d spellings of the last character are accepted, want 16", accepted)
 		}
 		for _, bad := range []string{"", tok[1:], tok + "A", tok[:len(tok)-1], " " + tok, strings.ToUpper(tok), tok[:20] + "=" + tok[21:], tok[:20] + "+" + tok[21:]} {
 			if _, ok := ParseToken(e, bad); ok {
-				t.Errorf("taken: %d characters", len(bad))
+				t.Errorf("an invalid token of %d characters is accepted", len(bad))
 			}
 		}
 	}
 }
 
-func TestSecretsDoNotPrint(t *testing.T) {
+func TestSecretsAreNotPrinted(t *testing.T) {
 	tok, material, secret := NewToken(Production), Material("0123456789abcdef"), Secret("0123456789abcdef")
 	out := fmt.Sprintf("%v %+v %#v %s %q|%v %+v %#v %s|%v %+v %#v %s", tok, tok, tok, tok, tok, material, material, material, material, secret, secret, secret, secret)
 	j, err := json.Marshal(map[string]any{"t": tok, "s": secret, "k": Key{Version: 1}})
@@ -199,7 +199,7 @@ func TestSecretsDoNotPrint(t *testing.T) {
 	}
 	for _, hidden := range []string{string(tok)[9:], "0123456789"} {
 		if strings.Contains(out+string(j), hidden) {
-			t.Error("a secret was printed")
+			t.Error("a secret is printed")
 		}
 	}
 }

@@ -34,18 +34,18 @@ func invalid(err error) bool {
 	return errors.As(err, &r) && r.Reason == durable.Invalid
 }
 
-func TestTheVectorOfTheInterface(t *testing.T) {
+func TestEncryptedKeysMatchTheDocumentedVector(t *testing.T) {
 	random := make([]byte, 32)
 	for i := range random {
 		random[i] = byte(i)
 	}
 	text, err := Encrypt(password, "test-key-123", bytes.NewReader(random))
 	if err != nil || text != vector {
-		t.Errorf("encrypted %q %v", text, err)
+		t.Errorf("Encrypt returned %q, %v", text, err)
 	}
 	k, err := newRing(t, password).Open("a", vector)
 	if err != nil || k.Reveal() != "test-key-123" {
-		t.Errorf("opened %q %v", k.Reveal(), err)
+		t.Errorf("Open returned %q, %v", k.Reveal(), err)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestInvalidEncryptedKeysAreRefused(t *testing.T) {
 		strings.Replace(vector, "AAEC", "AAE\nC", 1),
 	} {
 		if _, err := r.Open("forms", bad); !invalid(err) {
-			t.Errorf("%.40q: %v", bad, err)
+			t.Errorf("the key %.40q: %v, want Invalid", bad, err)
 		}
 	}
 	// The tag covers the salt, the iv, the ciphertext and itself.
@@ -66,11 +66,11 @@ func TestInvalidEncryptedKeysAreRefused(t *testing.T) {
 		changed := bytes.Clone(raw)
 		changed[at] ^= 1
 		if _, err := r.Open(fmt.Sprint(at), prefix+base64.StdEncoding.EncodeToString(changed)); !invalid(err) {
-			t.Errorf("byte %d changed: %v", at, err)
+			t.Errorf("with byte %d changed: %v, want Invalid", at, err)
 		}
 	}
 	if _, err := newRing(t, "other").Open("a", vector); !invalid(err) {
-		t.Errorf("another password: %v", err)
+		t.Errorf("with another password: %v, want Invalid", err)
 	}
 }
 
@@ -82,12 +82,12 @@ func TestAKeyMustFitInAHeader(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := r.Open("a", text); !invalid(err) {
-			t.Errorf("%.10q: %v", key, err)
+			t.Errorf("the key %.10q: %v, want Invalid", key, err)
 		}
 	}
 }
 
-func TestAKeyNeverShowsItself(t *testing.T) {
+func TestAKeyIsNeverPrinted(t *testing.T) {
 	k := Key{"canary"}
 	js, err := json.Marshal(map[string]any{"k": k, "p": &k})
 	if err != nil {
@@ -104,18 +104,18 @@ func TestAKeyNeverShowsItself(t *testing.T) {
 	}
 }
 
-func TestAStoredKeyOpensWithTheSamePasswordAndServerOnly(t *testing.T) {
+func TestAStoredKeyNeedsTheSamePasswordAndServer(t *testing.T) {
 	sealed := newRing(t, password).Seal(vector)
 	if bytes.Contains(sealed, []byte("v1:")) {
-		t.Error("the seal shows its content")
+		t.Error("the sealed key contains its text")
 	}
 	if k, ok, err := newRing(t, password).OpenStored(sealed); !ok || err != nil || k.Reveal() != "test-key-123" {
-		t.Errorf("opened %v %v", ok, err)
+		t.Errorf("OpenStored returned %v, %v", ok, err)
 	}
 	changed := newRing(t, "other")
 	for range 2 {
 		if _, ok, err := changed.OpenStored(sealed); ok || err != nil {
-			t.Errorf("after a change of password: %v %v", ok, err)
+			t.Errorf("after a change of the password OpenStored returned %v, %v", ok, err)
 		}
 	}
 	other, err := NewRing(password, "another server", time.Now)
@@ -125,7 +125,7 @@ func TestAStoredKeyOpensWithTheSamePasswordAndServerOnly(t *testing.T) {
 	sealed[len(sealed)-1] ^= 1
 	for _, b := range [][]byte{nil, {1}, {2}, sealed, newRing(t, password).Seal("plain")} {
 		if _, ok, err := other.OpenStored(b); ok || err != nil {
-			t.Errorf("%x: %v %v", b, ok, err)
+			t.Errorf("OpenStored(%x) returned %v, %v", b, ok, err)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestAFloodOfWrongKeysIsSlowedDown(t *testing.T) {
 		}
 	}
 	if slow != 190 {
-		t.Errorf("%d of 200 were slowed down", slow)
+		t.Errorf("%d of 200 calls were slowed down, want 190", slow)
 	}
 	// Other people are served. Their derived keys are cached if the key opened.
 	for range 100 {
@@ -158,15 +158,15 @@ func TestAFloodOfWrongKeysIsSlowedDown(t *testing.T) {
 		}
 	}
 	if len(r.known) != 1 {
-		t.Errorf("%d salts are remembered", len(r.known))
+		t.Errorf("%d salts are remembered, want 1", len(r.known))
 	}
 	now = now.Add(rememberFor + time.Second)
 	if r.recall(saltID{}); len(r.known) != 0 {
-		t.Error("a salt is remembered for ever")
+		t.Error("a salt is remembered after its time")
 	}
 }
 
-func TestManyWithTheSameKeyWaitForOneDerivation(t *testing.T) {
+func TestConcurrentCallersWithOneKeyShareItsDerivation(t *testing.T) {
 	r := newRing(t, password)
 	var wg sync.WaitGroup
 	for i := range 100 {
@@ -178,7 +178,7 @@ func TestManyWithTheSameKeyWaitForOneDerivation(t *testing.T) {
 	}
 	wg.Wait()
 	if n := r.all.Level(""); n > 3 {
-		t.Errorf("%d derivations", n)
+		t.Errorf("there were %d derivations, want at most 3", n)
 	}
 }
 
@@ -189,11 +189,11 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		if e, err := parse(text); err == nil {
 			if len(e.body)%16 != 0 || len(e.tag) != 32 || len(e.salt) != 16 || len(e.iv) != 16 {
-				t.Errorf("%q parses wrongly", text)
+				t.Errorf("%q has fields of wrong lengths", text)
 			}
 			var d derived
 			if _, err := e.open(&d); err == nil {
-				t.Errorf("%q opens with a key that is not its own", text)
+				t.Errorf("%q can be opened with a zero key", text)
 			}
 		}
 		_, _, _ = r.OpenStored([]byte(text))

@@ -92,42 +92,42 @@ func ask(t testing.TB, c *upstream.Client) (string, upstream.Usage, error) {
 
 var providers = []string{upstream.Gemini, upstream.OpenAI}
 
-func TestBothProtocolsAreSpoken(t *testing.T) {
+func TestRequestsUseBothProtocols(t *testing.T) {
 	up := upstreamtest.New(t)
 	for _, p := range providers {
 		text, usage, err := ask(t, client(t, p, up.URL+"/v1/", nil))
 		if err != nil || text != "Hello world" || usage != (upstream.Usage{Prompt: 7, Output: 3, Total: 10}) {
-			t.Errorf("%s: %q %v %v", p, text, usage, err)
+			t.Errorf("protocol %s: the response is %q, %v, %v", p, text, usage, err)
 		}
 	}
 	asked := up.Asked()
 	g, o := asked[0], asked[1]
 	if g.Path != "/v1/models/m%2F1:streamGenerateContent?alt=sse" || g.Header.Get("X-Goog-Api-Key") != secret || g.Header.Get("Authorization") != "" {
-		t.Errorf("gemini was asked at %s with %v", g.Path, g.Header)
+		t.Errorf("the request to gemini went to %s with %v", g.Path, g.Header)
 	}
 	want := `{"contents":[{"role":"user","parts":[{"text":"one"},{"text":"two"}]},{"role":"model","parts":[{"text":"three"}]},{"role":"user","parts":[{"text":"four"}]}],"system_instruction":{"parts":[{"text":"be brief"}]},"generationConfig":`
 	if !strings.HasPrefix(g.Text, want) || fmt.Sprint(g.Body["generationConfig"]) != "map[maxOutputTokens:100 stopSequences:[END] temperature:0.5 topP:0.9]" {
-		t.Errorf("gemini was asked %s", g.Text)
+		t.Errorf("the request to gemini is %s", g.Text)
 	}
 	if o.Path != "/v1/chat/completions" || o.Header.Get("Authorization") != "Bearer "+secret || o.Header.Get("X-Goog-Api-Key") != "" {
-		t.Errorf("openai was asked at %s with %v", o.Path, o.Header)
+		t.Errorf("the request to openai went to %s with %v", o.Path, o.Header)
 	}
 	if got := fmt.Sprint(o.Body["messages"]); got != "[map[content:be brief role:system] map[content:onetwo role:user] map[content:three role:assistant] map[content:four role:user]]" {
-		t.Errorf("openai was asked %s", got)
+		t.Errorf("the messages to openai are %s", got)
 	}
 	for field, want := range map[string]any{"model": "m/1", "stream": true, "temperature": 0.5, "max_tokens": 100.0, "top_p": 0.9, "stop": []any{"END"}} {
 		if fmt.Sprint(o.Body[field]) != fmt.Sprint(want) {
-			t.Errorf("openai's %s is %v", field, o.Body[field])
+			t.Errorf("the field %s to openai is %v", field, o.Body[field])
 		}
 	}
 	for _, q := range asked {
 		if strings.Contains(q.Path+q.Text, secret) {
-			t.Errorf("the key stands outside of its header: %s %s", q.Path, q.Text)
+			t.Errorf("the key is outside of its header: %s %s", q.Path, q.Text)
 		}
 	}
 }
 
-func TestFaultyUpstreams(t *testing.T) {
+func TestFailuresOfUpstreams(t *testing.T) {
 	big := strings.Repeat("x", 2<<20)
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
 	defer elsewhere.Close()
@@ -138,29 +138,29 @@ func TestFaultyUpstreams(t *testing.T) {
 		retry  time.Duration
 		script func(a *upstreamtest.Answer)
 	}{
-		"401":                {502, upstream.CauseKey, 0, func(a *upstreamtest.Answer) { a.Refuse(401, `{"error":"bad key `+secret+`"}`) }},
-		"403":                {502, upstream.CauseKey, 0, func(a *upstreamtest.Answer) { a.Refuse(403, "") }},
-		"400":                {502, upstream.CauseRequest, 0, func(a *upstreamtest.Answer) { a.Refuse(400, "") }},
-		"400 for a reason":   {502, upstream.CauseRequest, 0, func(a *upstreamtest.Answer) { a.Refuse(400, `{"error":{"code":400,"message":"content_filter"}}`) }},
-		"429 with seconds":   {503, upstream.CauseBusy, 17 * time.Second, func(a *upstreamtest.Answer) { a.Refuse(429, "", "Retry-After", "17") }},
-		"429 with rubbish":   {503, upstream.CauseBusy, 5 * time.Second, func(a *upstreamtest.Answer) { a.Refuse(429, "", "Retry-After", "soon") }},
-		"429 for ever":       {503, upstream.CauseBusy, time.Hour, func(a *upstreamtest.Answer) { a.Refuse(429, "", "Retry-After", "999999") }},
-		"429 in the past":    {503, upstream.CauseBusy, time.Second, func(a *upstreamtest.Answer) { a.Refuse(429, "", "Retry-After", "-5") }},
-		"503":                {503, upstream.CauseBusy, 5 * time.Second, func(a *upstreamtest.Answer) { a.Refuse(503, "") }},
-		"500":                {502, upstream.CauseError, 0, func(a *upstreamtest.Answer) { a.Refuse(500, "") }},
-		"504":                {504, upstream.CauseTimeout, 0, func(a *upstreamtest.Answer) { a.Refuse(504, "") }},
-		"redirect":           {502, upstream.CauseError, 0, func(a *upstreamtest.Answer) { a.Refuse(307, "", "Location", elsewhere.URL) }},
-		"another media type": {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Refuse(200, "<html>", "Content-Type", "text/html") }},
-		"nothing":            {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("") }},
-		"only comments":      {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw(": hi\n\n: ho\n\n") }},
-		"cut in an event":    {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Text("a"); a.Raw(`data: {"cand`); a.Cut() }},
-		"cut between events": {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Text("a"); a.Cut() }},
-		"no JSON":            {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("data: rubbish\n\n") }},
-		"not UTF-8":          {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("data: {\"x\":\"\xff\"}\n\n") }},
-		"wrong types":        {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Event(m{"candidates": 1, "choices": 1}) }},
-		"deep":               {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("data: " + strings.Repeat("[", 500_000) + "\n\n") }},
-		"huge line":          {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("data: " + big + "\n\n") }},
-		"endless line":       {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw(big) }},
+		"401":                       {502, upstream.CauseKey, 0, func(a *upstreamtest.Answer) { a.Refuse(401, `{"error":"bad key `+secret+`"}`) }},
+		"403":                       {502, upstream.CauseKey, 0, func(a *upstreamtest.Answer) { a.Refuse(403, "") }},
+		"400":                       {502, upstream.CauseRequest, 0, func(a *upstreamtest.Answer) { a.Refuse(400, "") }},
+		"400 with content_filter":   {502, upstream.CauseRequest, 0, func(a *upstreamtest.Answer) { a.Refuse(400, `{"error":{"code":400,"message":"content_filter"}}`) }},
+		"429 with seconds":          {503, upstream.CauseBusy, 17 * time.Second, func(a *upstreamtest.Answer) { a.Refuse(429, "", "Retry-After", "17") }},
+		"429 with invalid seconds":  {503, upstream.CauseBusy, 5 * time.Second, func(a *upstreamtest.Answer) { a.Refuse(429, "", "Retry-After", "soon") }},
+		"429 with too many seconds": {503, upstream.CauseBusy, time.Hour, func(a *upstreamtest.Answer) { a.Refuse(429, "", "Retry-After", "999999") }},
+		"429 with negative seconds": {503, upstream.CauseBusy, time.Second, func(a *upstreamtest.Answer) { a.Refuse(429, "", "Retry-After", "-5") }},
+		"503":                       {503, upstream.CauseBusy, 5 * time.Second, func(a *upstreamtest.Answer) { a.Refuse(503, "") }},
+		"500":                       {502, upstream.CauseError, 0, func(a *upstreamtest.Answer) { a.Refuse(500, "") }},
+		"504":                       {504, upstream.CauseTimeout, 0, func(a *upstreamtest.Answer) { a.Refuse(504, "") }},
+		"redirect":                  {502, upstream.CauseError, 0, func(a *upstreamtest.Answer) { a.Refuse(307, "", "Location", elsewhere.URL) }},
+		"another media type":        {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Refuse(200, "<html>", "Content-Type", "text/html") }},
+		"an empty answer":           {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("") }},
+		"only comments":             {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw(": hi\n\n: ho\n\n") }},
+		"cut off in an event":       {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Text("a"); a.Raw(`data: {"cand`); a.Cut() }},
+		"cut off between events":    {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Text("a"); a.Cut() }},
+		"no JSON":                   {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("data: rubbish\n\n") }},
+		"not UTF-8":                 {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("data: {\"x\":\"\xff\"}\n\n") }},
+		"wrong types":               {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Event(m{"candidates": 1, "choices": 1}) }},
+		"deeply nested":             {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("data: " + strings.Repeat("[", 500_000) + "\n\n") }},
+		"huge line":                 {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("data: " + big + "\n\n") }},
+		"endless line":              {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw(big) }},
 		"huge event": {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) {
 			for range 40 {
 				a.Raw("data: " + big[:64<<10] + "\n")
@@ -171,7 +171,7 @@ func TestFaultyUpstreams(t *testing.T) {
 				a.Raw(":" + big[:1<<19] + "\n")
 			}
 		}},
-		"an error inside": {502, upstream.CauseError, 0, func(a *upstreamtest.Answer) { a.Text("a"); a.Event(m{"error": m{"message": secret}}) }},
+		"an error after text": {502, upstream.CauseError, 0, func(a *upstreamtest.Answer) { a.Text("a"); a.Event(m{"error": m{"message": secret}}) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			up := upstreamtest.New(t)
@@ -180,9 +180,9 @@ func TestFaultyUpstreams(t *testing.T) {
 				_, _, err := ask(t, client(t, p, up.URL, nil))
 				var f *upstream.Failure
 				if !errors.As(err, &f) || f.Status != c.status || f.Cause != c.cause || f.Retry != c.retry {
-					t.Errorf("%s: %+v", p, err)
+					t.Errorf("protocol %s: the failure is %+v", p, err)
 				} else if strings.Contains(fmt.Sprintf("%+v", f), secret) {
-					t.Errorf("%s: the failure tells the key", p)
+					t.Errorf("%s: the failure contains the key", p)
 				}
 			}
 		})
@@ -209,13 +209,13 @@ func TestAnswersThatEndWithoutAReason(t *testing.T) {
 		text, _, err := ask(t, client(t, tc.provider, up.URL, nil))
 		var f *upstream.Failure
 		if tc.whole && err != nil || !tc.whole && (!errors.As(err, &f) || f.Cause != upstream.CauseBroken) || text != "a" {
-			t.Errorf("%s, %q: %q, %v", tc.provider, tc.end, text, err)
+			t.Errorf("%s, end %q: text %q, %v", tc.provider, tc.end, text, err)
 		}
 	}
 }
 
 // The cases are all the ways in which an upstream reports a safety block.
-func TestSafetyBlocksAreReportedAlike(t *testing.T) {
+func TestAllSafetyBlocksAreReported(t *testing.T) {
 	type m = map[string]any
 	choice := func(delta m, reason any) m {
 		return m{"choices": []any{m{"index": 0, "delta": delta, "finish_reason": reason}}}
@@ -227,16 +227,16 @@ func TestSafetyBlocksAreReportedAlike(t *testing.T) {
 		provider, text, finish string
 		script                 func(a *upstreamtest.Answer)
 	}{
-		"the question, by Gemini": {upstream.Gemini, "", "SAFETY", func(a *upstreamtest.Answer) { a.Event(m{"promptFeedback": m{"blockReason": "PROHIBITED_CONTENT"}}) }},
-		"the answer, by Gemini":   {upstream.Gemini, "a", "SAFETY", func(a *upstreamtest.Answer) { a.Text("a"); a.Event(candidate("SAFETY")) }},
-		"with a word of its own":  {upstream.Gemini, "a", "RECITATION", func(a *upstreamtest.Answer) { a.Text("a"); a.Event(candidate("RECITATION")) }},
-		"the question, by OpenAI": {upstream.OpenAI, "", "SAFETY", func(a *upstreamtest.Answer) { a.Event(choice(m{}, "content_filter")) }},
-		"the answer, by OpenAI": {upstream.OpenAI, "a", "SAFETY", func(a *upstreamtest.Answer) {
+		"a blocked question, Gemini": {upstream.Gemini, "", "SAFETY", func(a *upstreamtest.Answer) { a.Event(m{"promptFeedback": m{"blockReason": "PROHIBITED_CONTENT"}}) }},
+		"a blocked answer, Gemini":   {upstream.Gemini, "a", "SAFETY", func(a *upstreamtest.Answer) { a.Text("a"); a.Event(candidate("SAFETY")) }},
+		"a recitation, Gemini":       {upstream.Gemini, "a", "RECITATION", func(a *upstreamtest.Answer) { a.Text("a"); a.Event(candidate("RECITATION")) }},
+		"a blocked question, OpenAI": {upstream.OpenAI, "", "SAFETY", func(a *upstreamtest.Answer) { a.Event(choice(m{}, "content_filter")) }},
+		"a blocked answer, OpenAI": {upstream.OpenAI, "a", "SAFETY", func(a *upstreamtest.Answer) {
 			a.Text("a")
 			a.Event(choice(m{}, "content_filter"))
 			a.Raw("data: [DONE]\n\n")
 		}},
-		"a refusal in words": {upstream.OpenAI, "I cannot.", "SAFETY", func(a *upstreamtest.Answer) {
+		"a refusal with text": {upstream.OpenAI, "I cannot.", "SAFETY", func(a *upstreamtest.Answer) {
 			a.Event(choice(m{"refusal": "I can"}, nil))
 			a.Event(choice(m{"refusal": "not."}, nil))
 			a.Event(choice(m{}, "stop"))
@@ -259,16 +259,16 @@ func TestSafetyBlocksAreReportedAlike(t *testing.T) {
 				return nil
 			})
 			if err != nil || text != tc.text || finish != tc.finish || !upstream.Blocked(finish) {
-				t.Errorf("got %q, %q, %v", text, finish, err)
+				t.Errorf("text %q, finish %q, %v", text, finish, err)
 			}
 		})
 	}
 	if upstream.Blocked("STOP") || upstream.Blocked("MAX_TOKENS") || upstream.Blocked("OTHER") {
-		t.Error("another end is a block")
+		t.Error("a finish that is not a block counts as blocked")
 	}
 }
 
-func TestEveryWaitEnds(t *testing.T) {
+func TestEveryWaitHasATimeout(t *testing.T) {
 	up := upstreamtest.New(t)
 	silent := func(a *upstreamtest.Answer) { <-a.Gone() }
 	short := 50 * time.Millisecond
@@ -276,10 +276,10 @@ func TestEveryWaitEnds(t *testing.T) {
 		change func(*upstream.Options)
 		script func(*upstreamtest.Answer)
 	}{
-		"no first byte": {func(o *upstream.Options) { o.FirstByte = short }, silent},
-		"headers only":  {func(o *upstream.Options) { o.FirstByte = short }, func(a *upstreamtest.Answer) { a.Raw(""); silent(a) }},
-		"a pause":       {func(o *upstream.Options) { o.Idle = short }, func(a *upstreamtest.Answer) { a.Text("a"); silent(a) }},
-		"too long": {func(o *upstream.Options) { o.Total = short }, func(a *upstreamtest.Answer) {
+		"no first byte":         {func(o *upstream.Options) { o.FirstByte = short }, silent},
+		"headers only":          {func(o *upstream.Options) { o.FirstByte = short }, func(a *upstreamtest.Answer) { a.Raw(""); silent(a) }},
+		"a pause in the answer": {func(o *upstream.Options) { o.Idle = short }, func(a *upstreamtest.Answer) { a.Text("a"); silent(a) }},
+		"an answer that takes too long": {func(o *upstream.Options) { o.Total = short }, func(a *upstreamtest.Answer) {
 			for {
 				select {
 				case <-a.Gone():
@@ -295,7 +295,7 @@ func TestEveryWaitEnds(t *testing.T) {
 			_, _, err := ask(t, client(t, p, up.URL, c.change))
 			var f *upstream.Failure
 			if !errors.As(err, &f) || f.Status != 504 {
-				t.Errorf("%s, %s: %v", p, name, err)
+				t.Errorf("%s, %s: %v, want status 504", p, name, err)
 			}
 		}
 	}
@@ -307,11 +307,11 @@ func TestEveryWaitEnds(t *testing.T) {
 	_ = l.Close()
 	var f *upstream.Failure
 	if _, _, err := ask(t, client(t, upstream.Gemini, "http://"+l.Addr().String(), nil)); !errors.As(err, &f) || f.Status != 502 || f.Cause != upstream.CauseConnect {
-		t.Errorf("no upstream: %v", err)
+		t.Errorf("without a listener: %v", err)
 	}
 }
 
-func TestDisconnectEndsTheCall(t *testing.T) {
+func TestAReceiversErrorEndsTheCall(t *testing.T) {
 	up := upstreamtest.New(t)
 	gone := make(chan struct{})
 	up.Script(func(a *upstreamtest.Answer) {
@@ -322,17 +322,17 @@ func TestDisconnectEndsTheCall(t *testing.T) {
 	stop := errors.New("enough")
 	err := client(t, upstream.Gemini, up.URL, nil).Ask(context.Background(), key(t), question(), func(upstream.Chunk) error { return stop })
 	if !errors.Is(err, stop) {
-		t.Errorf("%v", err)
+		t.Errorf("Ask returned %v", err)
 	}
 	<-gone
 }
 
-func TestToolsAreForGemini(t *testing.T) {
+func TestToolsAreSentOnlyToGemini(t *testing.T) {
 	up := upstreamtest.New(t)
 	q := question()
 	q.Tools = []any{map[string]any{"google_search": map[string]any{}}}
 	if err := client(t, upstream.OpenAI, up.URL, nil).Check(q); err == nil {
-		t.Error("openai takes tools")
+		t.Error("openai accepts tools")
 	}
 	up.Script(func(a *upstreamtest.Answer) {
 		a.Event(map[string]any{"candidates": []any{map[string]any{
@@ -345,16 +345,16 @@ func TestToolsAreForGemini(t *testing.T) {
 		return nil
 	})
 	if err != nil || fmt.Sprint(call) != "map[name:f]" || fmt.Sprint(up.Last().Body["tools"]) != "[map[google_search:map[]]]" {
-		t.Errorf("%v %v %v", call, up.Last().Body["tools"], err)
+		t.Errorf("the call is %v, the sent tools are %v, %v", call, up.Last().Body["tools"], err)
 	}
 	q.Contents[0].Parts = []map[string]any{{"inlineData": map[string]any{"data": base64.StdEncoding.EncodeToString([]byte("x"))}}}
 	q.Tools = nil
 	if err := client(t, upstream.OpenAI, up.URL, nil).Check(q); err == nil {
-		t.Error("openai takes other parts than text")
+		t.Error("openai accepts parts other than text")
 	}
 	q.Config = map[string]any{"maxOutputTokens": "many"}
 	if err := client(t, upstream.Gemini, up.URL, nil).Check(q); err == nil {
-		t.Error("a parameter of the wrong type is taken")
+		t.Error("a parameter of the wrong type is accepted")
 	}
 }
 
@@ -375,7 +375,7 @@ func FuzzEvents(f *testing.F) {
 			err = c.Ask(context.Background(), keys.Key{}, &upstream.Query{Model: "m"}, func(upstream.Chunk) error { n++; return nil })
 			var failed *upstream.Failure
 			if err != nil && !errors.As(err, &failed) || err == nil && n == 0 && !strings.Contains(stream, "[DONE]") {
-				t.Errorf("%s: %q gives %d chunks and %v", p, stream, n, err)
+				t.Errorf("%s: %q makes %d chunks and the error %v", p, stream, n, err)
 			}
 		}
 	})

@@ -94,16 +94,16 @@ func refused(t *testing.T, err error, why oidc.Reason) {
 	}
 }
 
-func TestSomebodySignsIn(t *testing.T) {
+func TestAPersonSignsIn(t *testing.T) {
 	d := open(t, func(c *oidc.Config) { c.Allowed = []string{"*@EXAMPLE.org"} })
 	d.at.Person["email"] = "Ann@Example.ORG"
 	id, err := d.signIn(t)
 	if want := (oidc.Identity{Issuer: d.at.URL, Subject: "1", Email: "ann@example.org", Name: "Ann"}); err != nil || id != want {
-		t.Errorf("it is %+v (%v), want %+v", id, err, want)
+		t.Errorf("the identity is %+v (%v), want %+v", id, err, want)
 	}
 	d.at.InfoOnly = true
 	if id, err := d.signIn(t); err != nil || id.Email != "ann@example.org" || id.Name != "Ann" {
-		t.Errorf("told at the userinfo endpoint alone, it is %+v (%v)", id, err)
+		t.Errorf("from the userinfo endpoint alone, the identity is %+v (%v)", id, err)
 	}
 }
 
@@ -132,10 +132,10 @@ func TestFalseClaimsAreRefused(t *testing.T) {
 		"another nonce":           {set("nonce", "of another sign-in"), oidc.Invalid},
 		"no nonce":                {set("nonce", nil), oidc.Invalid},
 		"expired":                 {set("exp", time.Now().Add(-time.Minute).Unix()), oidc.Invalid},
-		"no end":                  {set("exp", nil), oidc.Invalid},
-		"not yet":                 {set("nbf", time.Now().Add(time.Hour).Unix()), oidc.Invalid},
-		"nobody":                  {set("sub", ""), oidc.Invalid},
-		"a long name":             {set("sub", strings.Repeat("x", 300)), oidc.Invalid},
+		"no expiry":               {set("exp", nil), oidc.Invalid},
+		"not valid yet":           {set("nbf", time.Now().Add(time.Hour).Unix()), oidc.Invalid},
+		"no subject":              {set("sub", ""), oidc.Invalid},
+		"a long subject":          {set("sub", strings.Repeat("x", 300)), oidc.Invalid},
 		"another key": {sign(func(p *oidctest.Provider, c oidctest.Claims) string {
 			return p.Signed(jwt.SigningMethodRS256, oidctest.KeyID, c, other)
 		}), oidc.Invalid},
@@ -155,17 +155,17 @@ func TestFalseClaimsAreRefused(t *testing.T) {
 		"no token":     {sign(func(*oidctest.Provider, oidctest.Claims) string { return "" }), oidc.Invalid},
 		"not a token":  {sign(func(*oidctest.Provider, oidctest.Claims) string { return "a.b.c" }), oidc.Invalid},
 
-		"not verified":            {set("email_verified", false), oidc.Unverified},
-		"verified, as a text":     {set("email_verified", "true"), oidc.Unverified},
-		"verified, as a number":   {set("email_verified", 1), oidc.Unverified},
-		"nothing about verified":  {set("email_verified", nil), oidc.Unverified},
-		"an address that is none": {set("email", "ann"), oidc.Unverified},
-		"two addresses":           {set("email", "x@evil.test,ann@example.org"), oidc.Unverified},
-		"folds to another one":    {set("email", "guest@elsewhere.test"[:0]+"guest@el\u017fewhere.test"), oidc.Unverified},
-		"another domain":          {set("email", "ann@example.org.evil.test"), oidc.NotAllowed},
-		"a domain that ends so":   {set("email", "ann@evilexample.org"), oidc.NotAllowed},
-		"a domain below":          {set("email", "ann@sub.example.org"), oidc.NotAllowed},
-		"another address":         {set("email", "host@elsewhere.test"), oidc.NotAllowed},
+		"not verified":                     {set("email_verified", false), oidc.Unverified},
+		"verified, as a text":              {set("email_verified", "true"), oidc.Unverified},
+		"verified, as a number":            {set("email_verified", 1), oidc.Unverified},
+		"no email_verified":                {set("email_verified", nil), oidc.Unverified},
+		"an invalid address":               {set("email", "ann"), oidc.Unverified},
+		"two addresses":                    {set("email", "x@evil.test,ann@example.org"), oidc.Unverified},
+		"an address that folds to another": {set("email", "guest@elsewhere.test"[:0]+"guest@el\u017fewhere.test"), oidc.Unverified},
+		"another domain":                   {set("email", "ann@example.org.evil.test"), oidc.NotAllowed},
+		"a domain with the same end":       {set("email", "ann@evilexample.org"), oidc.NotAllowed},
+		"a subdomain":                      {set("email", "ann@sub.example.org"), oidc.NotAllowed},
+		"another address":                  {set("email", "host@elsewhere.test"), oidc.NotAllowed},
 
 		"a redirect of the token": {answer("/token", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/token2", http.StatusTemporaryRedirect)
@@ -196,7 +196,7 @@ func (endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func TestAnAddressOfTheUserinfoIsVerifiedToo(t *testing.T) {
+func TestAnAddressFromTheUserinfoMustBeVerified(t *testing.T) {
 	d := open(t, nil)
 	d.at.InfoOnly = true
 	d.at.Person["email_verified"] = false
@@ -205,7 +205,7 @@ func TestAnAddressOfTheUserinfoIsVerifiedToo(t *testing.T) {
 }
 
 // If the token contains a name, that name is used.
-func TestTheUserinfoTellsWhatTheTokenLacks(t *testing.T) {
+func TestTheUserinfoAddsMissingClaims(t *testing.T) {
 	for name, want := range map[any]string{"Ann": "Ann", nil: "A. Nother"} {
 		d := open(t, nil)
 		d.at.Lie = func(c oidctest.Claims) { delete(c, "email"); c["name"] = name }
@@ -214,12 +214,12 @@ func TestTheUserinfoTellsWhatTheTokenLacks(t *testing.T) {
 			_, _ = io.WriteString(w, `{"sub":"1","email":"ann@example.org","email_verified":true,"name":"A. Nother"}`)
 		}
 		if id, err := d.signIn(t); err != nil || id.Name != want || id.Email != "ann@example.org" {
-			t.Errorf("with the name %v, it is %+v (%v)", name, id, err)
+			t.Errorf("with the name %v in the token, the identity is %+v (%v)", name, id, err)
 		}
 	}
 }
 
-func TestAnotherPersonOfTheUserinfo(t *testing.T) {
+func TestUserinfoOfAnotherSubjectIsRefused(t *testing.T) {
 	d := open(t, nil)
 	d.at.InfoOnly = true
 	d.at.Answers["/userinfo"] = func(w http.ResponseWriter, _ *http.Request) {
@@ -230,7 +230,7 @@ func TestAnotherPersonOfTheUserinfo(t *testing.T) {
 	refused(t, err, oidc.Unverified)
 }
 
-func TestStrangersFillNothing(t *testing.T) {
+func TestDeniedAttemptsDoNotBlockSignIns(t *testing.T) {
 	d := open(t, nil)
 	_, first, err := d.Begin(t.Context(), "/")
 	if err != nil {
@@ -242,11 +242,11 @@ func TestStrangersFillNothing(t *testing.T) {
 		refused(t, err, oidc.Denied)
 	}
 	if _, err := d.signIn(t); err != nil {
-		t.Errorf("after many who were denied: %v", err)
+		t.Errorf("a sign-in after many denied ones: %v", err)
 	}
 }
 
-func TestTwoCallbacksAtOnceAreOne(t *testing.T) {
+func TestConcurrentCallbacksSignInOnce(t *testing.T) {
 	d := open(t, nil)
 	d.at.AgainAndAgain = true
 	attempt, answer := d.begin(t)
@@ -261,11 +261,11 @@ func TestTwoCallbacksAtOnceAreOne(t *testing.T) {
 	}
 	all.Wait()
 	if in.Load() != 1 {
-		t.Errorf("%d callbacks of one attempt signed in", in.Load())
+		t.Errorf("%d callbacks of one attempt signed in, want 1", in.Load())
 	}
 }
 
-func TestNamesOfClaimsCountToTheLetter(t *testing.T) {
+func TestNamesOfClaimsAreCaseSensitive(t *testing.T) {
 	d := open(t, nil)
 	d.at.Person = oidctest.Claims{"sub": "1", "email": "eve@elsewhere.test", "email_verified": true, "EMAIL": "ann@example.org", "zEmail": 1}
 	_, err := d.signIn(t)
@@ -275,7 +275,7 @@ func TestNamesOfClaimsCountToTheLetter(t *testing.T) {
 	refused(t, err, oidc.Unverified)
 }
 
-func TestAProviderThatHangsIsLeftAloneAndHoldsNobodyLonger(t *testing.T) {
+func TestAHangingProviderIsNotAskedAgainAtOnce(t *testing.T) {
 	d := open(t, nil)
 	var asked atomic.Int32
 	answer := make(chan struct{})
@@ -302,11 +302,11 @@ func TestAProviderThatHangsIsLeftAloneAndHoldsNobodyLonger(t *testing.T) {
 	_, _, err = d.Begin(t.Context(), "/")
 	refused(t, err, oidc.Away)
 	if asked.Load() != 1 {
-		t.Errorf("the provider was asked %d times", asked.Load())
+		t.Errorf("the provider got %d requests, want 1", asked.Load())
 	}
 }
 
-func TestAnAttemptComesBackOnceAndAsItWent(t *testing.T) {
+func TestAnAttemptSucceedsOnceAndOnlyUnchanged(t *testing.T) {
 	d := open(t, nil)
 	d.at.AgainAndAgain = true
 	attempt, answer := d.begin(t)
@@ -339,7 +339,7 @@ func TestAnAttemptComesBackOnceAndAsItWent(t *testing.T) {
 	refused(t, err, oidc.Denied)
 }
 
-func TestTheProviderComesAndGoes(t *testing.T) {
+func TestAnUnavailableProviderIsAskedAgainLater(t *testing.T) {
 	d := open(t, nil)
 	d.at.Away.Store(true)
 	_, _, err := d.Begin(t.Context(), "/")
@@ -356,11 +356,11 @@ func TestTheProviderComesAndGoes(t *testing.T) {
 	d.at.Answers["/.well-known/openid-configuration"] = http.NotFound
 	d.at.Lie = func(c oidctest.Claims) { c["exp"] = d.now().Add(time.Minute).Unix() }
 	if _, err := d.signIn(t); err != nil {
-		t.Errorf("while discovery fails: %v", err)
+		t.Errorf("a sign-in while discovery fails: %v", err)
 	}
 }
 
-func TestProviderDocumentIsFetchedHourly(t *testing.T) {
+func TestTheProviderDocumentIsFetchedHourly(t *testing.T) {
 	d := open(t, nil)
 	var asked atomic.Int32
 	path := "/.well-known/openid-configuration"
@@ -383,7 +383,7 @@ func TestProviderDocumentIsFetchedHourly(t *testing.T) {
 	d.pass(59 * time.Minute)
 	d.begin(t)
 	if n := asked.Load(); n != 1 {
-		t.Errorf("asked %d times within an hour", n)
+		t.Errorf("discovery was requested %d times within an hour, want 1", n)
 	}
 	d.pass(2 * time.Minute)
 	d.begin(t)
@@ -393,17 +393,17 @@ func TestProviderDocumentIsFetchedHourly(t *testing.T) {
 	refused(t, err, oidc.Invalid)
 }
 
-func TestADiscoveryThatIsNone(t *testing.T) {
+func TestInvalidDiscoveryDocumentsAreRefused(t *testing.T) {
 	for name, f := range map[string]http.HandlerFunc{
 		"another issuer": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"issuer":"https://elsewhere.test","authorization_endpoint":"https://elsewhere.test/a","token_endpoint":"https://elsewhere.test/t"}`)
 		},
-		"no addresses": func(w http.ResponseWriter, r *http.Request) {
+		"no endpoints": func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"issuer":"http://`+r.Host+`","authorization_endpoint":"javascript:alert(1)","token_endpoint":""}`)
 		},
-		"keys over nothing": func(w http.ResponseWriter, r *http.Request) {
+		"an invalid address of the keys": func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			at := "http://" + r.Host
 			_, _ = io.WriteString(w, `{"issuer":"`+at+`","authorization_endpoint":"`+at+`/auth","token_endpoint":"`+at+`/token","jwks_uri":"file:///keys"}`)
@@ -427,7 +427,7 @@ func TestADiscoveryThatIsNone(t *testing.T) {
 	}
 }
 
-func TestAPublicClient(t *testing.T) {
+func TestAPublicClientSendsNoSecret(t *testing.T) {
 	d := open(t, func(c *oidc.Config) { c.ClientSecret, c.TrustEmail = "", true })
 	d.at.Person["email_verified"] = false
 	d.at.Answers["/token"] = func(w http.ResponseWriter, r *http.Request) {
@@ -439,7 +439,7 @@ func TestAPublicClient(t *testing.T) {
 		d.at.ServeHTTP(w, r)
 	}
 	if id, err := d.signIn(t); err != nil || id.Email != "ann@example.org" {
-		t.Errorf("it is %+v (%v)", id, err)
+		t.Errorf("the identity is %+v (%v)", id, err)
 	}
 }
 
@@ -479,7 +479,7 @@ func TestConcurrentSignInsAreBounded(t *testing.T) {
 }
 
 // One address requests all places with made-up codes. Others can still sign in.
-func TestOneAddressHasTwoPlaces(t *testing.T) {
+func TestOneAddressHasTwoConcurrentSignIns(t *testing.T) {
 	d := open(t, nil)
 	var there, gone sync.WaitGroup
 	free := make(chan struct{})
@@ -506,24 +506,24 @@ func TestOneAddressHasTwoPlaces(t *testing.T) {
 	}
 	there.Wait()
 	if _, err := d.signIn(t); err != nil {
-		t.Errorf("somebody else: %v", err)
+		t.Errorf("a sign-in from another address: %v", err)
 	}
 	close(free)
 	if gone.Wait(); busy.Load() != 22 {
-		t.Errorf("%d of 24 were refused", busy.Load())
+		t.Errorf("%d of 24 attempts were refused, want 22", busy.Load())
 	}
 }
 
 // A caller without remaining attempts is refused before a request to the provider.
-func TestATryIsPaidBeforeTheProviderIsAsked(t *testing.T) {
+func TestAnAttemptIsChargedBeforeTheProviderIsAsked(t *testing.T) {
 	d := open(t, nil)
-	d.at.Answers["/token"] = func(http.ResponseWriter, *http.Request) { t.Error("the provider is asked") }
+	d.at.Answers["/token"] = func(http.ResponseWriter, *http.Request) { t.Error("the provider got a request") }
 	a, answer := d.begin(t)
 	_, err := d.Provider.Finish(t.Context(), a, answer, oidc.Caller{Charge: func() bool { return false }})
 	refused(t, err, oidc.Busy)
 }
 
-func TestAnswersComeFromTheProvider(t *testing.T) {
+func TestTheIssuerOfAResponseIsVerified(t *testing.T) {
 	d := open(t, nil)
 	a, answer := d.begin(t)
 	answer.Issuer = "https://other.example"
@@ -541,7 +541,7 @@ func TestAnswersComeFromTheProvider(t *testing.T) {
 }
 
 // A key is valid as long as the provider's cache header allows, and at least for a minute.
-func TestAKeyThatIsWithdrawnOpensNothing(t *testing.T) {
+func TestAWithdrawnKeyIsRefusedAfterItsLifetime(t *testing.T) {
 	for said, lives := range map[string]time.Duration{
 		"public, max-age=600": 10 * time.Minute, "max-age=86400": time.Hour, "no-cache, max-age=600": time.Minute, "": time.Minute, `max-age="120"`: 2 * time.Minute,
 	} {
@@ -554,7 +554,7 @@ func TestAKeyThatIsWithdrawnOpensNothing(t *testing.T) {
 		d.at.Valid = 3 * time.Hour
 		d.pass(lives - time.Second)
 		if _, err := d.signIn(t); err != nil {
-			t.Errorf("%q: %v later: %v", said, lives-time.Second, err)
+			t.Errorf("%q: a sign-in %v later: %v", said, lives-time.Second, err)
 		}
 		d.pass(time.Second)
 		_, err := d.signIn(t)
@@ -563,7 +563,7 @@ func TestAKeyThatIsWithdrawnOpensNothing(t *testing.T) {
 }
 
 // The time that a response has spent in caches counts.
-func TestAnAnswerOfACacheCountsForTheRest(t *testing.T) {
+func TestTheLifetimeOfAResponseSubtractsItsAge(t *testing.T) {
 	for _, tc := range []struct {
 		said, age string
 		want      time.Duration
@@ -572,13 +572,13 @@ func TestAnAnswerOfACacheCountsForTheRest(t *testing.T) {
 		{"max-age=600", "-300", 10 * time.Minute}, {"max-age=86400", "1800", 30 * time.Minute}, {"no-store, max-age=600", "", time.Minute}, {"max-age=x", "", time.Minute},
 	} {
 		if got := oidc.Lifetime(http.Header{"Cache-Control": {tc.said}, "Age": {tc.age}}); got != tc.want {
-			t.Errorf("%q of age %q counts for %v", tc.said, tc.age, got)
+			t.Errorf("with %q and the age %q the lifetime is %v", tc.said, tc.age, got)
 		}
 	}
 }
 
 // A key that is not for signatures cannot sign anybody in.
-func TestAKeyForSomethingElseOpensNothing(t *testing.T) {
+func TestAKeyForAnotherUseIsRefused(t *testing.T) {
 	for use, reason := range map[string]oidc.Reason{"sig": "", "enc": oidc.Invalid} {
 		d := open(t, nil)
 		d.at.Serve("/keys", func(w http.ResponseWriter, r *http.Request) {
@@ -587,7 +587,7 @@ func TestAKeyForSomethingElseOpensNothing(t *testing.T) {
 			_, _ = io.WriteString(w, strings.Replace(genuine.Body.String(), `"use":"sig"`, `"use":"`+use+`"`, 1))
 		})
 		if _, err := d.signIn(t); reason == "" && err != nil {
-			t.Errorf("%s: %v", use, err)
+			t.Errorf("a key for the use %s: %v", use, err)
 		} else if reason != "" {
 			refused(t, err, reason)
 		}
@@ -595,40 +595,40 @@ func TestAKeyForSomethingElseOpensNothing(t *testing.T) {
 }
 
 // During its lifetime an attempt can sign in once, however many other attempts there are.
-func TestAnAttemptIsRememberedForItsTime(t *testing.T) {
+func TestUsedAttemptsAreRememberedForTheirLifetime(t *testing.T) {
 	d := open(t, nil)
 	for i := range oidc.MaxUsed {
 		if !d.Once(fmt.Sprint(i)) {
-			t.Fatalf("attempt %d was there", i)
+			t.Fatalf("attempt %d counts as used", i)
 		}
 	}
 	if d.Once("one more") || d.Once("0") {
-		t.Error("an attempt in its time is forgotten for another")
+		t.Error("an attempt was forgotten before its time")
 	}
 	d.pass(oidc.Life + time.Second)
 	if !d.Once("one more") || d.Once("one more") {
-		t.Error("attempts whose time is over leave no room")
+		t.Error("attempts after their time leave no room")
 	}
 }
 
-func TestWhereItLeads(t *testing.T) {
+func TestReturnPathsMustBeLocal(t *testing.T) {
 	for to, want := range map[string]string{
 		"/admin/1?a=b": "/admin/1?a=b", "": "/x", "admin": "/x", "//evil.test": "/x", `/\evil.test`: "/x", "/\t/evil.test": "/x", "https://evil.test": "/x",
 		"/a\r\nSet-Cookie: b": "/x", "/" + strings.Repeat("a", 300): "/x", "/é": "/x", "/a b": "/x", `/"`: "/x", "/<a>": "/x", "/" + strings.Repeat("&", 255): "/" + strings.Repeat("&", 255),
 	} {
 		if got := oidc.Path(to, "/x"); got != want {
-			t.Errorf("%q leads to %q, want %q", to, got, want)
+			t.Errorf("Path(%q) = %q, want %q", to, got, want)
 		}
 	}
 }
 
-func TestRulesOfAddresses(t *testing.T) {
+func TestCheckRule(t *testing.T) {
 	for rule, want := range map[string]bool{
 		"*@example.org": true, "ann@example.org": true, "*": false, "*@": false, "example.org": false, "@example.org": false,
 		"*@*": false, "a*@example.org": false, "": false, "a@b@c": false,
 	} {
 		if got := oidc.CheckRule(rule); got != want {
-			t.Errorf("%q is a rule: %v", rule, got)
+			t.Errorf("CheckRule(%q) = %v", rule, got)
 		}
 	}
 }
@@ -643,7 +643,7 @@ func TestProviderTextsAreNotKept(t *testing.T) {
 	}
 }
 
-func TestAProviderOverHTTPSNamesNoWeakerAddresses(t *testing.T) {
+func TestAProviderOverHTTPSMustUseHTTPSEndpoints(t *testing.T) {
 	var at string
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -23,14 +23,14 @@ func page(t *testing.T) string {
 }
 
 // The test writes the examples of AUTHORING.md as files and lints them at the strictest level.
-func TestExamplesOfThePageAreClean(t *testing.T) {
+func TestTheExamplesOfThePageHaveNoFindings(t *testing.T) {
 	folder := t.TempDir()
 	examples := exampleFile.FindAllStringSubmatch(page(t), -1)
 	if len(examples) < 5 {
-		t.Fatalf("%d examples", len(examples))
+		t.Fatalf("the page has only %d examples", len(examples))
 	}
 	if n := strings.Count(page(t), "```json"); n != len(examples) {
-		t.Errorf("%d of %d examples name no file", n-len(examples), n)
+		t.Errorf("%d of %d examples have no file name", n-len(examples), n)
 	}
 	for _, e := range examples {
 		path := filepath.Join(folder, e[1])
@@ -54,7 +54,7 @@ func TestThePageListsEveryRule(t *testing.T) {
 	text := page(t)
 	for _, r := range lint.Rules() {
 		if line := fmt.Sprintf("| `%s` | %s | %s |\n", r.Code, r.Severity, r.Summary); !strings.Contains(text, line) {
-			t.Errorf("the page misses %s", line)
+			t.Errorf("the page lacks the line %s", line)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"atelier/transport/commerce/lint"
 )
 
-var update = flag.Bool("update", false, "write what is found into the archives of the rules anew")
+var update = flag.Bool("update", false, "write the findings into the archives of the rules")
 
 const (
 	// findings is the suffix of the section that follows a bad example and contains its findings,
@@ -29,7 +29,7 @@ const (
 
 // Each rule has an archive. The files under good are linted together and break no rule. Each file
 // under bad breaks this rule and is followed by all of its findings.
-func TestRules(t *testing.T) {
+func TestRulesHaveTheirFindings(t *testing.T) {
 	for _, rule := range lint.OfDocuments() {
 		t.Run(rule.Code, func(t *testing.T) {
 			a := open(t, rule.Code)
@@ -44,7 +44,7 @@ func TestRules(t *testing.T) {
 }
 
 // The test finds the archives of rules that no longer exist.
-func TestEveryArchiveHasARule(t *testing.T) {
+func TestEveryArchiveBelongsToARule(t *testing.T) {
 	entries, err := os.ReadDir("testdata")
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func open(t *testing.T, code string) *archive {
 	}
 	parsed, err := txtar.ParseFile(path)
 	if err != nil {
-		t.Fatalf("a rule has an archive of examples: %v", err)
+		t.Fatalf("a rule needs an archive of examples: %v", err)
 	}
 	a := &archive{path: path, Archive: parsed}
 	for line := range strings.Lines(string(a.Comment)) {
@@ -104,7 +104,7 @@ func (a *archive) unpack(t *testing.T) (folder string) {
 	folder = t.TempDir()
 	examples := slices.Concat(a.examples("good"), a.examples("bad"))
 	if sections := slices.Compact(slices.Sorted(slices.Values(examples))); len(sections) != len(examples) {
-		t.Error("a file stands twice in the archive")
+		t.Error("a file occurs twice in the archive")
 	}
 	for _, f := range a.Files {
 		if example, ok := strings.CutSuffix(f.Name, findings); ok && slices.Contains(a.examples("bad"), example) {
@@ -141,12 +141,12 @@ func (a *archive) checkBad(t *testing.T, rule lint.Rule) {
 		t.Run(name, func(t *testing.T) {
 			breaks := slices.ContainsFunc(found[name], func(f lint.Finding) bool { return f.Code == rule.Code })
 			if breaks == slices.Contains(a.right, name) {
-				t.Errorf("it breaks the rule: %t", breaks)
+				t.Errorf("the file breaks the rule: %t", breaks)
 			}
 			var lines strings.Builder
 			for _, f := range found[name] {
 				if f.Line < 1 || f.Message == "" || f.Code == rule.Code && f.Severity != rule.Severity {
-					t.Errorf("finding %+v of rule %+v", f, rule)
+					t.Errorf("finding %+v does not fit rule %+v", f, rule)
 				}
 				fmt.Fprintln(&lines, line(f))
 			}

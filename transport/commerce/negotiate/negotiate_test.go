@@ -41,11 +41,11 @@ func withVersion(version, more string) string {
 func TestProtocolVersion(t *testing.T) {
 	old := `, "supported_versions": {"2025-01-01": "https://x.example/2025-01-01/profile"}`
 	cases := map[string]struct{ platform, business, want string }{
-		"equal":                                 {withVersion(day, ""), withVersion(day, ""), day},
-		"the business still speaks it":          {withVersion("2025-01-01", ""), withVersion(day, old), "2025-01-01"},
-		"the platform still speaks it":          {withVersion(day, old), withVersion("2025-01-01", ""), "2025-01-01"},
+		"equal": {withVersion(day, ""), withVersion(day, ""), day},
+		"the business supports the older version": {withVersion("2025-01-01", ""), withVersion(day, old), "2025-01-01"},
+		"the platform supports the older version": {withVersion(day, old), withVersion("2025-01-01", ""), "2025-01-01"},
 		"different":                             {withVersion("2025-01-01", ""), withVersion(day, ""), ""},
-		"both know a third, and not these":      {withVersion("2025-06-01", old), withVersion(day, old), ""},
+		"both support only a third version":     {withVersion("2025-06-01", old), withVersion(day, old), ""},
 		"a date in an address is not a version": {withVersion("2025-01-01", ""), withVersion(day, `, "supported_versions": {"2024-01-01": "https://x.example/2025-01-01/profile"}`), ""},
 	}
 	for name, tc := range cases {
@@ -54,12 +54,12 @@ func TestProtocolVersion(t *testing.T) {
 			var refused *negotiate.Error
 			if tc.want == "" {
 				if !errors.As(err, &refused) || refused.Code != negotiate.VersionUnsupported || refused.Status() != 422 {
-					t.Errorf("got %v", err)
+					t.Errorf("Profiles returned %v, want VersionUnsupported", err)
 				}
 				return
 			}
 			if err != nil || r.Version != tc.want {
-				t.Errorf("got %v %v", r, err)
+				t.Errorf("Profiles returned %v, %v", r, err)
 			}
 		})
 	}
@@ -84,44 +84,44 @@ func TestAgainstTheDefaultProfile(t *testing.T) {
 	}
 	one := []negotiate.Chosen{{Version: day}}
 	if want := map[string][]negotiate.Chosen{"dev.commerce.shopping.checkout": one, "dev.commerce.shopping.discount": one}; !reflect.DeepEqual(r.Capabilities, want) {
-		t.Errorf("capabilities %v", r.Capabilities)
+		t.Errorf("the agreed capabilities are %v", r.Capabilities)
 	}
 	if s := r.Services["dev.commerce.shopping"]; len(s) != 1 || s[0].Transport != "rest" || s[0].Endpoint != "https://shop.example/api/commerce" {
-		t.Errorf("services %v", r.Services)
+		t.Errorf("the services are %v", r.Services)
 	}
 	if h := r.PaymentHandlers["com.atelier.tokenization"]; len(h) != 2 || h[0].ID != "tokenization" {
-		t.Errorf("handlers %v", r.PaymentHandlers)
+		t.Errorf("the payment handlers are %v", r.PaymentHandlers)
 	}
 	if len(r.Dropped) != 1 || r.Dropped[0].Name != "com.vendor.points" {
-		t.Errorf("dropped %v", r.Dropped)
+		t.Errorf("the dropped capabilities are %v, want com.vendor.points", r.Dropped)
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestInvalidProfilesAreRefused(t *testing.T) {
 	business := parsed(t, withVersion(day, ""))
 	cases := map[string]struct{ platform, code, content string }{
-		"no object":               {`[]`, negotiate.ProfileMalformed, "object"},
-		"a list as a registry":    {`{"ucp": {"version": "2026-01-23", "capabilities": []}}`, negotiate.ProfileMalformed, "/ucp/capabilities"},
-		"no such day":             {`{"ucp": {"version": "2026-02-30"}}`, negotiate.ProfileMalformed, "calendar"},
-		"an empty array":          {`{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": []}}}`, negotiate.ProfileMalformed, "com.a.x"},
-		"a handler without id":    {`{"ucp": {"version": "2026-01-23", "payment_handlers": {"com.a.x": [{"version": "2026-01-23"}]}}}`, negotiate.ProfileMalformed, "id"},
-		"nothing in common":       {`{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.y": [{"version": "2026-01-23"}]}}}`, negotiate.CapabilitiesIncompatible, "com.a.y"},
-		"no version in common":    {`{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": [{"version": "2026-01-24"}]}}}`, negotiate.CapabilitiesIncompatible, "no version in common"},
-		"a later protocol needed": {`{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": [{"version": "2026-01-23", "requires": {"protocol": {"min": "2026-02-01"}}}]}}}`, negotiate.CapabilitiesIncompatible, "requires protocol"},
+		"no object":                 {`[]`, negotiate.ProfileMalformed, "object"},
+		"a list as a registry":      {`{"ucp": {"version": "2026-01-23", "capabilities": []}}`, negotiate.ProfileMalformed, "/ucp/capabilities"},
+		"an impossible date":        {`{"ucp": {"version": "2026-02-30"}}`, negotiate.ProfileMalformed, "calendar"},
+		"an empty array":            {`{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": []}}}`, negotiate.ProfileMalformed, "com.a.x"},
+		"a handler without id":      {`{"ucp": {"version": "2026-01-23", "payment_handlers": {"com.a.x": [{"version": "2026-01-23"}]}}}`, negotiate.ProfileMalformed, "id"},
+		"nothing in common":         {`{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.y": [{"version": "2026-01-23"}]}}}`, negotiate.CapabilitiesIncompatible, "com.a.y"},
+		"no version in common":      {`{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": [{"version": "2026-01-24"}]}}}`, negotiate.CapabilitiesIncompatible, "no version in common"},
+		"a later protocol required": {`{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": [{"version": "2026-01-23", "requires": {"protocol": {"min": "2026-02-01"}}}]}}}`, negotiate.CapabilitiesIncompatible, "requires protocol"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, err := negotiate.Agree(t.Context(), tree(t, tc.platform), business, nil, negotiate.Options{})
 			var refused *negotiate.Error
 			if !errors.As(err, &refused) || refused.Code != tc.code || !strings.Contains(refused.Content, tc.content) {
-				t.Errorf("got %v", err)
+				t.Errorf("Agree returned %v", err)
 			}
 		})
 	}
 }
 
 // The content of one error once repeated 689 kB of the request.
-func TestErrorsRepeatLittle(t *testing.T) {
+func TestErrorsRepeatOnlyABoundedPartOfTheInput(t *testing.T) {
 	business := parsed(t, withVersion(day, ""))
 	long := strings.Repeat("x", 600_000)
 	names := func(n int, format string) string {
@@ -132,28 +132,28 @@ func TestErrorsRepeatLittle(t *testing.T) {
 		return strings.Join(list, ",")
 	}
 	many := map[string]string{
-		"a version":            `{"ucp": {"version": "` + long + `"}}`,
-		"a name":               `{"ucp": {"version": "2026-01-23", "capabilities": {"` + long + `": []}}}`,
-		"an entry's version":   `{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": [{"version": "` + long + `"}]}}}`,
-		"a supported version":  `{"ucp": {"version": "2026-01-23", "supported_versions": {"` + long + `": ""}}}`,
-		"a requirement":        `{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": [{"version": "2026-01-23", "requires": {"protocol": {"min": "` + long + `"}}}]}}}`,
-		"a required name":      `{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": [{"version": "2026-01-23", "requires": {"capabilities": {"` + long + `": 1}}}]}}}`,
-		"an id":                `{"ucp": {"version": "2026-01-23", "payment_handlers": {"com.a.x": [{"version": "2026-01-23", "id": "` + long + `"}, {"version": "2026-01-23", "id": "` + long + `"}]}}}`,
-		"many parents":         `{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": [{"version": "2026-01-23", "extends": [` + names(2000, `"com.p%d.%s"`) + `]}]}}}`,
-		"many names":           `{"ucp": {"version": "2026-01-23", "capabilities": {` + names(900, `"com.p%d.%s": [{"version": "2026-01-23"}]`) + `}}}`,
-		"many spoken versions": `{"ucp": {"version": "2020-01-01", "supported_versions": {"2019-01-01": "` + long + `"}}}`,
+		"a version":               `{"ucp": {"version": "` + long + `"}}`,
+		"a name":                  `{"ucp": {"version": "2026-01-23", "capabilities": {"` + long + `": []}}}`,
+		"an entry's version":      `{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": [{"version": "` + long + `"}]}}}`,
+		"a supported version":     `{"ucp": {"version": "2026-01-23", "supported_versions": {"` + long + `": ""}}}`,
+		"a requirement":           `{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": [{"version": "2026-01-23", "requires": {"protocol": {"min": "` + long + `"}}}]}}}`,
+		"a required name":         `{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": [{"version": "2026-01-23", "requires": {"capabilities": {"` + long + `": 1}}}]}}}`,
+		"an id":                   `{"ucp": {"version": "2026-01-23", "payment_handlers": {"com.a.x": [{"version": "2026-01-23", "id": "` + long + `"}, {"version": "2026-01-23", "id": "` + long + `"}]}}}`,
+		"many parents":            `{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": [{"version": "2026-01-23", "extends": [` + names(2000, `"com.p%d.%s"`) + `]}]}}}`,
+		"many names":              `{"ucp": {"version": "2026-01-23", "capabilities": {` + names(900, `"com.p%d.%s": [{"version": "2026-01-23"}]`) + `}}}`,
+		"many supported versions": `{"ucp": {"version": "2020-01-01", "supported_versions": {"2019-01-01": "` + long + `"}}}`,
 	}
 	for name, text := range many {
 		_, err := negotiate.Agree(t.Context(), tree(t, text), business, nil, negotiate.Options{})
 		var refused *negotiate.Error
 		if !errors.As(err, &refused) || len(refused.Content) > 1100 {
-			t.Errorf("%s: %.200v", name, err)
+			t.Errorf("%s: the error is not bounded: %.200v", name, err)
 		}
 	}
 	for _, text := range []string{`{"` + long + `": 1, "` + long + `": 2}`, `{"want": {"` + long + `": "x"}, "profile": {}}`, `{"want": {"com.a.x": "` + long + `"}}`} {
 		_, err := negotiate.ReadRequest([]byte(text), "")
 		if err == nil || len(err.Error()) > 1200 {
-			t.Errorf("%.30s: %.200v", text, err)
+			t.Errorf("the error for %.30s is not bounded: %.200v", text, err)
 		}
 	}
 }
@@ -168,7 +168,7 @@ func (i internet) Fetch(_ context.Context, address string) ([]byte, error) {
 	return nil, errors.New("fetch " + address + ": no such host")
 }
 
-func TestRequirementsOfSchemasCount(t *testing.T) {
+func TestRequirementsOfSchemasAreChecked(t *testing.T) {
 	set, err := schema.Published("")
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func TestRequirementsOfSchemasCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		if reason == "" != (len(r.Dropped) == 0) || len(r.Dropped) > 0 && !strings.Contains(r.Dropped[0].Reason, reason) {
-			t.Errorf("%s: %v", address, r.Dropped)
+			t.Errorf("%s: the dropped capabilities are %v", address, r.Dropped)
 		}
 	}
 }
@@ -204,7 +204,7 @@ func TestTheProfileForAnOlderVersionIsFetched(t *testing.T) {
 	platform := tree(t, withVersion("2025-01-01", ""))
 	r, err := negotiate.Agree(t.Context(), platform, business, nil, negotiate.Options{Fetcher: internet{"https://b.example/old": withVersion("2025-01-01", "")}})
 	if err != nil || r.Version != "2025-01-01" {
-		t.Errorf("got %v %v", r, err)
+		t.Errorf("Agree returned %v, %v", r, err)
 	}
 	for text, code := range map[string]string{"": negotiate.ProfileUnreachable, withVersion(day, ""): negotiate.ProfileMalformed, "{": negotiate.ProfileMalformed} {
 		net := internet{}
@@ -222,15 +222,15 @@ func TestTheProfileForAnOlderVersionIsFetched(t *testing.T) {
 func TestReadRequest(t *testing.T) {
 	r, err := negotiate.ReadRequest([]byte(`{"profile": {"ucp": {}}, "want": {"com.a.x": "2026-01-23"}}`), `profile="https://p.example"`)
 	if err != nil || r.Profile == nil || r.Address != "" || r.Want["com.a.x"] != day {
-		t.Errorf("got %+v %v", r, err)
+		t.Errorf("ReadRequest returned %+v, %v", r, err)
 	}
 	r, err = negotiate.ReadRequest(nil, `profile="https://p.example/c.json"`)
 	if err != nil || r.Address != "https://p.example/c.json" {
-		t.Errorf("got %+v %v", r, err)
+		t.Errorf("ReadRequest returned %+v, %v", r, err)
 	}
 	for _, tc := range [][2]string{{"", ""}, {"{", ""}, {"[]", ""}, {"{}", "x"}, {`{"profile": {}, "want": []}`, ""}, {`{"profile": {}, "want": {"com.a.x": "soon"}}`, ""}, {`{"profile": {}, "want": {"X": "2026-01-23"}}`, ""}} {
 		if _, err := negotiate.ReadRequest([]byte(tc[0]), tc[1]); err == nil {
-			t.Errorf("%q is taken", tc)
+			t.Errorf("the request %q is accepted", tc)
 		}
 	}
 }

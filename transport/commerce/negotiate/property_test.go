@@ -80,22 +80,22 @@ func common(p, b []profile.Entry, want string) (version string) {
 	return version
 }
 
-func TestTheResultIsInBoth(t *testing.T) {
+func TestTheResultIsInBothProfiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, b, want := drawProfile(t, "platform"), drawProfile(t, "business"), drawWant(t)
 		r := agreed(t, p, b, want)
 		for name, chosen := range r.Capabilities {
 			if len(chosen) != 1 || chosen[0].Version != common(p.Capabilities[name], b.Capabilities[name], want[name]) {
-				t.Fatalf("%s: %v", name, chosen)
+				t.Fatalf("the choice for %s is %v", name, chosen)
 			}
 		}
 		for _, d := range r.Dropped {
 			if r.Capabilities[d.Name] != nil || d.Reason == "" {
-				t.Fatalf("%v is dropped and agreed on", d)
+				t.Fatalf("%v is both dropped and agreed", d)
 			}
 		}
 		if len(r.Capabilities) > 0 && len(r.Capabilities)+len(r.Dropped) != len(p.Capabilities) {
-			t.Fatalf("%d agreed, %d dropped, of %d", len(r.Capabilities), len(r.Dropped), len(p.Capabilities))
+			t.Fatalf("%d agreed and %d dropped capabilities, want %d together", len(r.Capabilities), len(r.Dropped), len(p.Capabilities))
 		}
 	})
 }
@@ -112,11 +112,11 @@ func TestTheOrderOfInputDoesNotMatter(t *testing.T) {
 		}
 		first := agreed(t, p, b, want)
 		if again := agreed(t, shuffle(p), shuffle(b), want); !reflect.DeepEqual(first, again) {
-			t.Fatalf("%+v, and in another order %+v", first, again)
+			t.Fatalf("the result is %+v, and in another order %+v", first, again)
 		}
 		// If the sides swap, the agreement stays the same.
 		if swapped := agreed(t, b, p, want); !reflect.DeepEqual(first.Capabilities, swapped.Capabilities) {
-			t.Fatalf("%+v, and swapped %+v", first.Capabilities, swapped.Capabilities)
+			t.Fatalf("the result is %+v, and with swapped sides %+v", first.Capabilities, swapped.Capabilities)
 		}
 	})
 }
@@ -135,13 +135,13 @@ func TestTheResultIsAFixpoint(t *testing.T) {
 		p, b, want := drawProfile(t, "platform"), drawProfile(t, "business"), drawWant(t)
 		r := agreed(t, p, b, want)
 		if again := agreed(t, only(p, r), only(b, r), want); !reflect.DeepEqual(r.Capabilities, again.Capabilities) || len(again.Dropped) > 0 {
-			t.Fatalf("%+v gives %+v", r.Capabilities, again)
+			t.Fatalf("negotiating %+v again results in %+v", r.Capabilities, again)
 		}
 	})
 }
 
 // The test follows every agreed name to a root over agreed parents, and checks every requirement.
-func TestNoOrphanIsLeft(t *testing.T) {
+func TestAgreedExtensionsHaveAgreedParents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, b, want := drawProfile(t, "platform"), drawProfile(t, "business"), drawWant(t)
 		r := agreed(t, p, b, want)
@@ -153,7 +153,7 @@ func TestNoOrphanIsLeft(t *testing.T) {
 					ok = ok && (len(e.Extends) == 0 || slices.ContainsFunc(e.Extends, func(parent string) bool { return rooted[parent] }))
 					for needed, rng := range e.Requires.Capabilities {
 						if r.Capabilities[needed] == nil || !rng.Holds(r.Capabilities[needed][0].Version) {
-							t.Fatalf("%s requires %s %s: %v", name, needed, rng, r.Capabilities)
+							t.Fatalf("%s requires %s %s, but agreed are %v", name, needed, rng, r.Capabilities)
 						}
 					}
 				}
@@ -162,13 +162,13 @@ func TestNoOrphanIsLeft(t *testing.T) {
 		}
 		for name := range r.Capabilities {
 			if !rooted[name] {
-				t.Fatalf("%s has no root: %v", name, r.Capabilities)
+				t.Fatalf("%s has no root in %v", name, r.Capabilities)
 			}
 		}
 	})
 }
 
-func TestALongChainSettles(t *testing.T) {
+func TestALongChainOfExtensionsIsAgreed(t *testing.T) {
 	p := &profile.Profile{Version: "2026-01-23", Capabilities: profile.Registry{}}
 	for i := range 1000 {
 		e := profile.Entry{Version: "2026-01-23"}
@@ -179,6 +179,6 @@ func TestALongChainSettles(t *testing.T) {
 	}
 	r, err := negotiate.Profiles(p, p, nil, nil)
 	if err != nil || len(slices.Collect(maps.Keys(r.Capabilities))) != 1000 {
-		t.Errorf("%v %v", r, err)
+		t.Errorf("Profiles returned %v, %v", r, err)
 	}
 }

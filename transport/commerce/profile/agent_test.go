@@ -16,12 +16,12 @@ func TestParseAgent(t *testing.T) {
 		`name="a, profile=x";profile="https://p.example"`:       "https://p.example",
 	} {
 		if got, err := profile.ParseAgent(header); err != nil || got != want {
-			t.Errorf("%s: got %q, %v", header, got, err)
+			t.Errorf("ParseAgent(%s) = %q, %v", header, got, err)
 		}
 	}
 	for _, header := range []string{"", "profile", `profile=""`, `profile="https://p`, "profile=\"a\x00\"", `other="x"`, strings.Repeat("a", 5000), "=", "==;=,"} {
 		if got, err := profile.ParseAgent(header); err == nil {
-			t.Errorf("%q: got %q", header, got)
+			t.Errorf("ParseAgent(%q) = %q, want an error", header, got)
 		}
 	}
 }
@@ -31,7 +31,7 @@ func FuzzParseAgent(f *testing.F) {
 	f.Add(`a;b=",=;profile=`)
 	f.Fuzz(func(t *testing.T, header string) {
 		if got, err := profile.ParseAgent(header); err == nil && got == "" {
-			t.Error("nothing, and no error")
+			t.Error("ParseAgent returned neither an address nor an error")
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-func TestProfiles(t *testing.T) {
+func TestBusinessAndPlatformProfilesAreChecked(t *testing.T) {
 	set, err := schema.Published("")
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func TestProfiles(t *testing.T) {
 
 // An entry with the fields that its transport needs is valid. Without any one of them it is
 // invalid.
-func TestThePublishedSchemaKnowsTheTransports(t *testing.T) {
+func TestTheProfileSchemaKnowsTheTransports(t *testing.T) {
 	set, err := schema.Published("")
 	if err != nil {
 		t.Fatal(err)
@@ -57,12 +57,12 @@ func TestThePublishedSchemaKnowsTheTransports(t *testing.T) {
 	}
 	for _, tr := range schema.Transports {
 		if p := check(tr.Name, tr.Needs); len(p) > 0 {
-			t.Errorf("%s: %v", tr.Name, p)
+			t.Errorf("an entry for %s is invalid: %v", tr.Name, p)
 		}
 		for m := range maps.Keys(needed) {
 			without := slices.DeleteFunc(slices.Sorted(maps.Keys(needed)), func(n string) bool { return n == m })
 			if fits := len(check(tr.Name, without)) == 0; fits == slices.Contains(tr.Needs, m) {
-				t.Errorf("%s without %s fits: %t", tr.Name, m, fits)
+				t.Errorf("an entry for %s without %s is valid: %t", tr.Name, m, fits)
 			}
 		}
 	}

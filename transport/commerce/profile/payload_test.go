@@ -47,17 +47,17 @@ const (
 	order    = `"id": "o", "checkout_id": "c", "line_items": [], "currency": "EUR", "totals": {}, "links": {}`
 )
 
-func TestAPayloadIsCheckedAgainstTheSchemasThatItFollows(t *testing.T) {
+func TestAPayloadIsCheckedAgainstItsSchemas(t *testing.T) {
 	cases := map[string]struct {
 		text     string
 		problems int
 	}{
-		"a checkout":                           {payload(checkout, "checkout"), 0},
-		"a checkout without currency":          {payload(strings.Replace(checkout, `"currency": "EUR", `, "", 1), "checkout"), 1},
-		"an extension that is followed counts": {payload(checkout+`, "discounts": 1`, "checkout", "discount"), 1},
-		"one that is not does not":             {payload(checkout+`, "discounts": 1`, "checkout"), 0},
-		"an order among checkouts":             {payload(order, "checkout", "order", "discount"), 0},
-		"neither":                              {payload(`"id": "x"`, "checkout", "order"), 1},
+		"a checkout":                               {payload(checkout, "checkout"), 0},
+		"a checkout without currency":              {payload(strings.Replace(checkout, `"currency": "EUR", `, "", 1), "checkout"), 1},
+		"an extension that is declared is checked": {payload(checkout+`, "discounts": 1`, "checkout", "discount"), 1},
+		"an undeclared extension is not checked":   {payload(checkout+`, "discounts": 1`, "checkout"), 0},
+		"an order among checkouts":                 {payload(order, "checkout", "order", "discount"), 0},
+		"neither order nor checkout":               {payload(`"id": "x"`, "checkout", "order"), 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -69,13 +69,13 @@ func TestAPayloadIsCheckedAgainstTheSchemasThatItFollows(t *testing.T) {
 			}
 			problems, err := described.Check(lib, v, schema.View{Direction: schema.Response})
 			if err != nil || len(problems) != tc.problems {
-				t.Errorf("%v %v", problems, err)
+				t.Errorf("Check returned the problems %v, %v", problems, err)
 			}
 		})
 	}
 }
 
-func TestPayloadsThatCannotBeFollowed(t *testing.T) {
+func TestPayloadsWithoutUsableSchemasAreRefused(t *testing.T) {
 	lib := open(t)
 	for text, want := range map[string]string{
 		`{}`:                                     "no ucp.capabilities",
@@ -89,12 +89,12 @@ func TestPayloadsThatCannotBeFollowed(t *testing.T) {
 		_, err := profile.Follow(lib, value(t, text))
 		if want == "" {
 			if err != nil {
-				t.Errorf("%s: %v", text, err)
+				t.Errorf("Follow(%s) = %v, want no error", text, err)
 			}
 			continue
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("Follow(%s) = %v", text, err)
 		}
 	}
 	if _, err := profile.Follow(lib, nil); !errors.Is(err, profile.ErrSilent) {

@@ -7,18 +7,18 @@ import (
 	"atelier/transport/commerce/publish"
 )
 
-func TestTheDefaultProfileIsSound(t *testing.T) {
+func TestTheDefaultProfileIsValid(t *testing.T) {
 	for _, base := range []string{"", "https://shop.example/schemas"} {
 		b, err := publish.NewBusiness(t.Context(), publish.DefaultBusiness(base, "https://shop.example/"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if b.Profile.Version != "2026-01-23" || len(b.Profile.Capabilities) != 4 {
-			t.Errorf("profile %+v", b.Profile)
+			t.Errorf("the profile is %+v", b.Profile)
 		}
 		again, err := publish.NewBusiness(t.Context(), publish.DefaultBusiness(base, "https://shop.example/"))
 		if err != nil || again.ETag != b.ETag || len(b.ETag) < 10 {
-			t.Errorf("the tag of one document is %s and %s", b.ETag, again.ETag)
+			t.Errorf("one document has the tags %s and %s", b.ETag, again.ETag)
 		}
 		addresses := 0
 		for part := range strings.SplitSeq(string(b.JSON), `"`) {
@@ -26,17 +26,17 @@ func TestTheDefaultProfileIsSound(t *testing.T) {
 				continue
 			}
 			if addresses++; !strings.HasPrefix(part, "https://shop.example/") {
-				t.Errorf("it names %s, which is not served here", part)
+				t.Errorf("the profile contains %s, which is not served here", part)
 			}
 		}
 		if addresses != 10 {
-			t.Errorf("it names %d addresses", addresses)
+			t.Errorf("the profile contains %d addresses, want 10", addresses)
 		}
 	}
 }
 
 // The profile once contained a foreign payment handler as its own.
-func TestWithoutItsAddressAServerNamesNone(t *testing.T) {
+func TestWithoutAnAddressTheProfileContainsNone(t *testing.T) {
 	for _, base := range []string{"", "https://shop.example/schemas"} {
 		b, err := publish.NewBusiness(t.Context(), publish.DefaultBusiness(base, ""))
 		if err != nil {
@@ -44,7 +44,7 @@ func TestWithoutItsAddressAServerNamesNone(t *testing.T) {
 		}
 		p := b.Profile
 		if len(p.Services) > 0 || len(p.PaymentHandlers) > 0 || len(p.Capabilities) != 4 || strings.Contains(string(b.JSON), "://") {
-			t.Errorf("profile %s", b.JSON)
+			t.Errorf("the profile is %s", b.JSON)
 		}
 		if e := p.Capabilities["dev.commerce.shopping.fulfillment"]; len(e) != 1 || len(e[0].Extends) != 1 {
 			t.Errorf("fulfillment is %+v", e)
@@ -52,44 +52,44 @@ func TestWithoutItsAddressAServerNamesNone(t *testing.T) {
 	}
 }
 
-func TestABadConfigurationNamesTheRule(t *testing.T) {
+func TestTheErrorForABadConfigurationContainsTheRule(t *testing.T) {
 	cases := map[string]struct {
 		change func(*publish.BusinessConfig)
 		rule   string
 	}{
-		"a version that is not a day":  {func(c *publish.BusinessConfig) { c.Version = "2026-02-30" }, "[version-malformed]"},
+		"an impossible version":        {func(c *publish.BusinessConfig) { c.Version = "2026-02-30" }, "[version-malformed]"},
 		"a name in capitals":           {func(c *publish.BusinessConfig) { c.Capabilities[0].Name = "Checkout" }, "[name-malformed]"},
 		"another version than schema":  {func(c *publish.BusinessConfig) { c.Capabilities[3].Version = "2026-02-01" }, "[declaration-version]"},
 		"another name than the schema": {func(c *publish.BusinessConfig) { c.Capabilities[3].Name = "com.vendor.order" }, "[declaration-name]"},
-		"a schema that is not there":   {func(c *publish.BusinessConfig) { c.Capabilities[3].Schema = "orders" }, "[profile-malformed]"},
+		"a missing schema":             {func(c *publish.BusinessConfig) { c.Capabilities[3].Schema = "orders" }, "[profile-malformed]"},
 		"a capability twice":           {func(c *publish.BusinessConfig) { c.Capabilities = append(c.Capabilities, c.Capabilities[0]) }, "[registry-duplicate]"},
 		"an unknown transport":         {func(c *publish.BusinessConfig) { c.Services[0].Transport = "smtp" }, "[transport-unknown]"},
 		"no endpoint":                  {func(c *publish.BusinessConfig) { c.Services[0].Endpoint = "" }, "[transport-field]"},
 		"a handler id twice":           {func(c *publish.BusinessConfig) { c.PaymentHandlers[1].ID = c.PaymentHandlers[0].ID }, "[handler-id-duplicate]"},
 		"a handler without id":         {func(c *publish.BusinessConfig) { c.PaymentHandlers[0].ID = "" }, "[handler-id]"},
-		"extends what it does not": {func(c *publish.BusinessConfig) {
+		"a wrong parent": {func(c *publish.BusinessConfig) {
 			c.Capabilities[3].Extends = []string{"dev.commerce.shopping.checkout"}
 		}, "[extension-parent]"},
 		"an id too long": {func(c *publish.BusinessConfig) { c.PaymentHandlers[0].ID = strings.Repeat("x", 300) }, "[declaration-config]"},
-		"the same, without a schema": {func(c *publish.BusinessConfig) {
+		"an id too long, without a schema": {func(c *publish.BusinessConfig) {
 			c.PaymentHandlers[0] = publish.Handler{ID: strings.Repeat("x", 300), Name: "com.vendor.pay", Version: "2026-01-23"}
 		}, "[meta/profile.json]"},
 		"a config of the wrong type": {func(c *publish.BusinessConfig) {
 			c.Capabilities[1].Config = map[string]any{"allows_multi_destination": map[string]any{"shipping": "yes"}}
 		}, "[declaration-config]"},
-		"the same, without an address": {func(c *publish.BusinessConfig) {
+		"a config of the wrong type, without an address": {func(c *publish.BusinessConfig) {
 			c.Capabilities[1].Schema = ""
 			c.Capabilities[1].Config = map[string]any{"allows_multi_destination": map[string]any{"shipping": "yes"}}
 		}, "[declaration-config]"},
-		"a handler's config":  {func(c *publish.BusinessConfig) { c.PaymentHandlers[0].Config["ttl_seconds"] = 5 }, "[declaration-config]"},
-		"a base that is none": {func(c *publish.BusinessConfig) { c.SchemaBase = "schemas" }, "schema base"},
+		"a handler's config": {func(c *publish.BusinessConfig) { c.PaymentHandlers[0].Config["ttl_seconds"] = 5 }, "[declaration-config]"},
+		"an invalid base":    {func(c *publish.BusinessConfig) { c.SchemaBase = "schemas" }, "schema base"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c := publish.DefaultBusiness("", "https://shop.example")
 			tc.change(&c)
 			if _, err := publish.NewBusiness(t.Context(), c); err == nil || !strings.Contains(err.Error(), tc.rule) {
-				t.Errorf("got %v, want %s", err, tc.rule)
+				t.Errorf("NewBusiness returned %v, want %s", err, tc.rule)
 			}
 		})
 	}

@@ -45,7 +45,7 @@ func folderOf(t *testing.T, files map[string]string) string {
 	return folder
 }
 
-func TestSchemasOfTheOperatorArePublishedLikeOurs(t *testing.T) {
+func TestTheOperatorsSchemasArePublished(t *testing.T) {
 	folder := folderOf(t, map[string]string{
 		"2026-02-01/points.json": points, "2026-02-01/types/amount.json": amount,
 		"2026-02-01/README.md": "left out", ".git/2026-02-01/x.json": "{", "2026-02-01/.hidden.json": "{",
@@ -63,11 +63,11 @@ func TestSchemasOfTheOperatorArePublishedLikeOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(set.All()) != len(ours.All())+2 {
-		t.Errorf("%d schemas are published beside %d", len(set.All()), len(ours.All()))
+		t.Errorf("%d schemas are published, %d without the folder", len(set.All()), len(ours.All()))
 	}
 	f, ok := set.Lookup("2026-02-01/points.json")
 	if !ok || f.ID != base+"/2026-02-01/points.json" || len(f.ETag) < 10 || strings.Contains(string(f.Data), schema.DefaultBase) || !strings.Contains(string(f.Data), `"`+f.ID+`"`) {
-		t.Fatalf("published is %+v", f)
+		t.Fatalf("the published schema is %+v", f)
 	}
 	if e, ok := set.Entity("com.vendor.points", "2026-02-01"); !ok || e != f {
 		t.Errorf("the entity is %+v", e)
@@ -76,18 +76,18 @@ func TestSchemasOfTheOperatorArePublishedLikeOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok := ours.Lookup("2026-02-01/points.json"); ok {
-		t.Error("the set without the folder has its schemas")
+		t.Error("the set without the folder contains its schemas")
 	}
 	again, err := publish.Schemas(t.Context(), base, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if g, _ := again.Lookup(f.Path); g.ETag != f.ETag {
-		t.Error("the tag of one document changes")
+		t.Error("the tag of one document changed")
 	}
 }
 
-func TestTheProfileKnowsTheSchemasOfTheOperator(t *testing.T) {
+func TestTheProfileIsCheckedAgainstTheOperatorsSchemas(t *testing.T) {
 	folder := folderOf(t, map[string]string{"2026-02-01/points.json": points, "2026-02-01/types/amount.json": amount})
 	for _, tc := range []struct {
 		rate any
@@ -102,12 +102,12 @@ func TestTheProfileKnowsTheSchemasOfTheOperator(t *testing.T) {
 			Schema: "https://shop.example/schemas/2026-02-01/points.json", Config: map[string]any{"rate": tc.rate}})
 		_, err = publish.NewBusiness(t.Context(), c)
 		if tc.rule == "" && err != nil || tc.rule != "" && (err == nil || !strings.Contains(err.Error(), tc.rule)) {
-			t.Errorf("rate %v: %v", tc.rate, err)
+			t.Errorf("with the rate %v: %v", tc.rate, err)
 		}
 	}
 }
 
-func TestSchemasOfTheOperatorThatAreRefused(t *testing.T) {
+func TestInvalidSchemasOfTheOperatorAreRefused(t *testing.T) {
 	named := func(name, version string) string {
 		return strings.NewReplacer("com.vendor.points", name, `"version": "2026-02-01"`, `"version": "`+version+`"`).Replace(points)
 	}
@@ -116,37 +116,37 @@ func TestSchemasOfTheOperatorThatAreRefused(t *testing.T) {
 		files map[string]string
 		want  []string
 	}{
-		"a finding":              {map[string]string{path: strings.Replace(points, `"description": "Points of a customer.",`, "", 1), "2026-02-01/types/amount.json": amount}, []string{path + ":1", "description is missing [description-missing]"}},
-		"a finding in a place":   {map[string]string{"2026-02-01/types/amount.json": strings.Replace(amount, `[1]`, `["x"]`, 1)}, []string{"2026-02-01/types/amount.json:2 /examples/0: ", "[example-invalid]"}},
-		"a reference to nothing": {map[string]string{path: points}, []string{path, "/properties/points/$ref", "[ref-missing]"}},
-		"no JSON":                {map[string]string{path: "{"}, []string{path, "not JSON"}},
-		"no version folder":      {map[string]string{"points.json": points}, []string{"points.json: want <version>/<name>.json"}},
-		"no calendar date":       {map[string]string{"2026-02-30/points.json": points}, []string{`"2026-02-30" is not a version`}},
-		"a character":            {map[string]string{"2026-02-01/a b.json": points}, []string{"a b.json: want <version>"}},
-		"an address elsewhere":   {map[string]string{"2026-02-01/other.json": points}, []string{"2026-02-01/other.json: /$id is", "served at https://atelier.example/schemas/2026-02-01/other.json"}},
-		"no address":             {map[string]string{path: `{"ucp": {}}`}, []string{`/$id is ""`}},
-		"no object":              {map[string]string{path: `[]`}, []string{`/$id is ""`}},
-		"a path of ours":         {map[string]string{"2026-01-23/types/buyer.json": amount}, []string{"2026-01-23/types/buyer.json: the server publishes a schema of its own there"}},
-		"a name of ours":         {map[string]string{path: named("com.atelier.tokenization", "2026-02-01")}, []string{"/name", "is a name of the server or the protocol"}},
-		"a name of the protocol": {map[string]string{path: named("dev.commerce.points", "2026-02-01")}, []string{"/name", "is a name of the server or the protocol"}},
-		"another version":        {map[string]string{path: named("com.vendor.points", "2026-02-02")}, []string{`/version is "2026-02-02"`}},
+		"a lint finding":                 {map[string]string{path: strings.Replace(points, `"description": "Points of a customer.",`, "", 1), "2026-02-01/types/amount.json": amount}, []string{path + ":1", "description is missing [description-missing]"}},
+		"a lint finding with a position": {map[string]string{"2026-02-01/types/amount.json": strings.Replace(amount, `[1]`, `["x"]`, 1)}, []string{"2026-02-01/types/amount.json:2 /examples/0: ", "[example-invalid]"}},
+		"a reference to nothing":         {map[string]string{path: points}, []string{path, "/properties/points/$ref", "[ref-missing]"}},
+		"no JSON":                        {map[string]string{path: "{"}, []string{path, "not JSON"}},
+		"no version folder":              {map[string]string{"points.json": points}, []string{"points.json: want <version>/<name>.json"}},
+		"no calendar date":               {map[string]string{"2026-02-30/points.json": points}, []string{`"2026-02-30" is not a version`}},
+		"an invalid character":           {map[string]string{"2026-02-01/a b.json": points}, []string{"a b.json: want <version>"}},
+		"an address elsewhere":           {map[string]string{"2026-02-01/other.json": points}, []string{"2026-02-01/other.json: /$id is", "served at https://atelier.example/schemas/2026-02-01/other.json"}},
+		"no address":                     {map[string]string{path: `{"ucp": {}}`}, []string{`/$id is ""`}},
+		"no object":                      {map[string]string{path: `[]`}, []string{`/$id is ""`}},
+		"a path of ours":                 {map[string]string{"2026-01-23/types/buyer.json": amount}, []string{"2026-01-23/types/buyer.json: the server publishes a schema of its own there"}},
+		"a name of ours":                 {map[string]string{path: named("com.atelier.tokenization", "2026-02-01")}, []string{"/name", "is a name of the server or the protocol"}},
+		"a name of the protocol":         {map[string]string{path: named("dev.commerce.points", "2026-02-01")}, []string{"/name", "is a name of the server or the protocol"}},
+		"another version":                {map[string]string{path: named("com.vendor.points", "2026-02-02")}, []string{`/version is "2026-02-02"`}},
 		"a name twice": {map[string]string{path: points, "2026-02-01/twice.json": strings.Replace(points, "points.json", "twice.json", 1)},
 			[]string{"2026-02-01/twice.json: /name: 2026-02-01/points.json has the name"}},
 		"a file too large": {map[string]string{path: strings.Repeat(" ", 4<<20+1)}, []string{path, "larger than"}},
-		"too much": {map[string]string{"2026-02-01/a.json": blank("a"), "2026-02-01/b.json": blank("b"), "2026-02-01/c.json": blank("c"), "2026-02-01/d.json": blank("d"), "2026-02-01/e.json": blank("e")},
+		"too many bytes": {map[string]string{"2026-02-01/a.json": blank("a"), "2026-02-01/b.json": blank("b"), "2026-02-01/c.json": blank("c"), "2026-02-01/d.json": blank("d"), "2026-02-01/e.json": blank("e")},
 			[]string{"2026-02-01/e.json", "bytes together"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := publish.Schemas(t.Context(), "", folderOf(t, tc.files))
 			for _, want := range tc.want {
 				if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "commerce.schemas: ") {
-					t.Errorf("got %v, want it to say %q", err, want)
+					t.Errorf("Schemas returned %v, want an error with %q", err, want)
 				}
 			}
 		})
 	}
 	if _, err := publish.Schemas(t.Context(), "", filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "none") {
-		t.Errorf("a folder that is not there: %v", err)
+		t.Errorf("a missing folder: %v", err)
 	}
 	if _, err := publish.Schemas(t.Context(), "", folderOf(t, manyFiles())); err == nil || !strings.Contains(err.Error(), "more than 1000 schemas") {
 		t.Errorf("too many files: %v", err)
@@ -167,7 +167,7 @@ func manyFiles() map[string]string {
 }
 
 // A secret is next to the folder. A pipe would block the start.
-func TestLinksLeadNowhereOutside(t *testing.T) {
+func TestLinksOutOfTheFolderAreRefused(t *testing.T) {
 	for name, link := range map[string]func(folder string) error{
 		"a file outside": func(folder string) error {
 			return os.Symlink("../../secret.json", filepath.Join(folder, "2026-02-01/points.json"))
@@ -192,7 +192,7 @@ func TestLinksLeadNowhereOutside(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := publish.Schemas(t.Context(), "", folder); err == nil || !strings.Contains(err.Error(), "2026-02-01/points.json") || strings.Contains(err.Error(), "com.vendor") {
-				t.Errorf("got %v, want an error that names the link", err)
+				t.Errorf("Schemas returned %v, want an error with the path", err)
 			}
 		})
 	}

@@ -18,18 +18,18 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestAddressesInsideAreRefused(t *testing.T) {
+func TestInternalAddressesAreRefused(t *testing.T) {
 	for _, ip := range []string{"127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0",
 		"255.255.255.255", "224.0.0.1", "::1", "::", "fe80::1", "fd00::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "fe80::1%eth0",
 		"0.1.2.3", "100.127.255.255", "192.0.0.8", "192.0.2.1", "198.18.0.1", "198.19.255.255", "198.51.100.1", "203.0.113.1", "240.0.0.1",
 		"::127.0.0.1", "::10.0.0.1", "::ffff:0:127.0.0.1", "::ffff:100.64.0.1", "3fff::1", "5f00::1", "4000::1", "64:ff9b:1::1", "100::1", "2001::1", "2001:1ff:ffff::1", "2001:db8::1", "fec0::1", "fc00::1", "ff02::1"} {
 		if public(netip.AddrPortFrom(netip.MustParseAddr(ip), 443)) == nil {
-			t.Errorf("%s is allowed", ip)
+			t.Errorf("the address %s is allowed", ip)
 		}
 	}
 	for _, ip := range []string{"1.1.1.1", "93.184.216.34", "100.63.255.255", "100.128.0.1", "198.20.0.1", "::ffff:1.1.1.1", "2001:200::1", "2606:4700::1111"} {
 		if err := public(netip.AddrPortFrom(netip.MustParseAddr(ip), 443)); err != nil {
-			t.Errorf("%s: %v", ip, err)
+			t.Errorf("the address %s is refused: %v", ip, err)
 		}
 	}
 }
@@ -48,7 +48,7 @@ func TestFetchGetsABody(t *testing.T) {
 	c, address := local(t, func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(`{}`)) })
 	data, err := c.Fetch(t.Context(), address+"/x.json#/$defs/a")
 	if err != nil || string(data) != `{}` {
-		t.Errorf("got %q, %v", data, err)
+		t.Errorf("Fetch returned %q, %v", data, err)
 	}
 }
 
@@ -76,7 +76,7 @@ func TestFetchRefuses(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			c, address := local(t, tc.handler)
 			if _, err := c.Fetch(t.Context(), address); err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("got %v, want %q", err, tc.want)
+				t.Errorf("Fetch returned %v, want %q", err, tc.want)
 			}
 		})
 	}
@@ -84,7 +84,7 @@ func TestFetchRefuses(t *testing.T) {
 
 // Errors once named the resolver, and the source address of the connection, to every client that
 // requested a negotiation.
-func TestErrorsTellNothingOfOurNetwork(t *testing.T) {
+func TestErrorsRevealNothingAboutTheNetwork(t *testing.T) {
 	resolver := "10.11.12.13:53"
 	dial := func(err error) error {
 		return &net.OpError{Op: "dial", Net: "tcp", Source: &net.TCPAddr{IP: net.IPv4(10, 9, 8, 7), Port: 41}, Addr: &net.TCPAddr{IP: net.IPv4(10, 11, 12, 14), Port: 443}, Err: err}
@@ -103,7 +103,7 @@ func TestErrorsTellNothingOfOurNetwork(t *testing.T) {
 		c.http.Transport = failing{err}
 		_, got := c.Fetch(t.Context(), "https://x.example/profile.json")
 		if got == nil || !strings.Contains(got.Error(), want) || strings.Contains(got.Error(), "10.") || !strings.HasPrefix(got.Error(), "fetch https://x.example/profile.json: ") {
-			t.Errorf("%v is told as %v", err, got)
+			t.Errorf("the error for %v is %v", err, got)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func TestLongAddressesAreNotRepeated(t *testing.T) {
 		c := New()
 		c.http.Transport = failing{io.EOF}
 		if _, err := c.Fetch(t.Context(), address); err == nil || len(err.Error()) > 400 {
-			t.Errorf("%.30s: %d bytes", address, len(err.Error()))
+			t.Errorf("the error for %.30s has %d bytes", address, len(err.Error()))
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestFetchEndsWithItsContext(t *testing.T) {
 	defer close(over)
 	c, address := local(t, func(http.ResponseWriter, *http.Request) { cancel(); <-over })
 	if _, err := c.Fetch(ctx, address); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+		t.Errorf("Fetch returned %v, want Canceled", err)
 	}
 }
 
@@ -142,18 +142,18 @@ func TestNamesAreCheckedWhenDialled(t *testing.T) {
 	c.egress.allowed = public
 	for _, a := range []string{address, strings.Replace(address, "127.0.0.1", "localhost", 1), strings.Replace(address, "127.0.0.1", "[::ffff:7f00:1]", 1)} {
 		if _, err := c.Fetch(t.Context(), a); !errors.Is(err, errInside) {
-			t.Errorf("%s: %v", a, err)
+			t.Errorf("fetching %s: %v, want errInside", a, err)
 		}
 	}
 	if called {
-		t.Error("the server was reached")
+		t.Error("the server received a request")
 	}
 }
 
-func TestOnlyPlainHTTPSIsFetched(t *testing.T) {
+func TestOnlyHTTPSWithoutCredentialsIsFetched(t *testing.T) {
 	for _, address := range []string{"http://example.com/x", "file:///etc/passwd", "https://user:pw@example.com/", "x", "", "https://", "ftp://example.com"} {
 		if _, err := New().Fetch(t.Context(), address); err == nil || strings.Contains(err.Error(), "pw") {
-			t.Errorf("%q: %v", address, err)
+			t.Errorf("Fetch(%q) returned %v, want an error without the password", address, err)
 		}
 	}
 }

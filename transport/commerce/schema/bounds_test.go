@@ -23,16 +23,16 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-func TestManyWrongPlacesAreCutToAHundred(t *testing.T) {
+func TestAtMostAHundredProblemsAreReported(t *testing.T) {
 	s, err := schema.CompileBundle(map[string]any{"items": map[string]any{"type": "integer"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if few := s.Check(value(t, repeated(100_000, `"a"`))); len(few) != 100 || few[0].Pointer == "" {
-		t.Errorf("got %d", len(few))
+		t.Errorf("%d problems are reported, want 100", len(few))
 	}
 	if fits := s.Check(value(t, repeated(300_000, `1`))); len(fits) > 0 {
-		t.Errorf("got %v", fits)
+		t.Errorf("a valid array has the problems %v", fits)
 	}
 }
 
@@ -54,16 +54,16 @@ func TestALargeCheckoutIsChecked(t *testing.T) {
 	line, _, _ = strings.Cut(line, `],`)
 	large := strings.Replace(checkout, line, strings.Trim(repeated(1000, line), "[]"), 1)
 	if p := s.Check(value(t, large)); len(p) > 0 {
-		t.Errorf("got %v", p)
+		t.Errorf("a valid checkout has the problems %v", p)
 	}
 	wrong := strings.Replace(large, `"quantity": 2`, `"quantity": 0`, 1)
 	if p := s.Check(value(t, wrong)); len(p) != 1 || p[0].Pointer != "/line_items/0/quantity" {
-		t.Errorf("got %v", p)
+		t.Errorf("a wrong checkout has the problems %v", p)
 	}
 }
 
 // Error texts go to a screen, or to an unknown client.
-func TestNothingLargeIsRepeated(t *testing.T) {
+func TestMessagesRepeatNoLargeValues(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	var names []any
 	wide := map[string]any{}
@@ -76,15 +76,15 @@ func TestNothingLargeIsRepeated(t *testing.T) {
 		schema map[string]any
 		value  any
 	}{
-		"missing members":   {map[string]any{"required": names}, map[string]any{}},
-		"members too many":  {map[string]any{"additionalProperties": false}, wide},
-		"a long text":       {map[string]any{"const": 1}, long},
-		"a wide object":     {map[string]any{"const": wide}, 1},
-		"nested wide":       {map[string]any{"enum": []any{[]any{wide}}}, []any{[]any{wide, long}}},
-		"a long format":     {map[string]any{"format": "date"}, long},
-		"a long pattern":    {map[string]any{"pattern": long[:4000]}, "y"},
-		"a dependent list":  {map[string]any{"dependentRequired": map[string]any{"a": names}}, map[string]any{"a": 1}},
-		"a wrong long name": {map[string]any{"propertyNames": map[string]any{"maxLength": 3}}, map[string]any{long: 1}},
+		"many missing members":    {map[string]any{"required": names}, map[string]any{}},
+		"many additional members": {map[string]any{"additionalProperties": false}, wide},
+		"a long text":             {map[string]any{"const": 1}, long},
+		"a wide object":           {map[string]any{"const": wide}, 1},
+		"nested wide":             {map[string]any{"enum": []any{[]any{wide}}}, []any{[]any{wide, long}}},
+		"a long format":           {map[string]any{"format": "date"}, long},
+		"a long pattern":          {map[string]any{"pattern": long[:4000]}, "y"},
+		"a dependent list":        {map[string]any{"dependentRequired": map[string]any{"a": names}}, map[string]any{"a": 1}},
+		"a wrong long name":       {map[string]any{"propertyNames": map[string]any{"maxLength": 3}}, map[string]any{long: 1}},
 	} {
 		s, err := schema.CompileBundle(tc.schema)
 		if err != nil {
@@ -92,18 +92,18 @@ func TestNothingLargeIsRepeated(t *testing.T) {
 		}
 		list := s.Check(tc.value)
 		if len(list) == 0 {
-			t.Errorf("%s: nothing is wrong", name)
+			t.Errorf("%s: the payload is valid", name)
 		}
 		for _, p := range list {
 			if len(p.Message) > 4000 {
-				t.Errorf("%s: %d bytes are said", name, len(p.Message))
+				t.Errorf("%s: the message has %d bytes", name, len(p.Message))
 			}
 		}
 	}
 }
 
 // Large values were once formatted completely before they were cut to one line.
-func TestLargeValuesAreNotWrittenOut(t *testing.T) {
+func TestLargeValuesAreNotFormattedCompletely(t *testing.T) {
 	large := strings.Split(strings.Repeat("word ", 50_000), " ")
 	items := make([]any, len(large))
 	for i, word := range large {
@@ -118,28 +118,28 @@ func TestLargeValuesAreNotWrittenOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bytes := allocated(func() { s.Check(payload) }); bytes > 4<<20 {
-		t.Errorf("it took %d bytes", bytes)
+		t.Errorf("checking allocates %d bytes", bytes)
 	}
 }
 
 // The cases are valid patterns that were once refused, and an invalid one that was once accepted.
-func TestPatternsAreOfECMA262(t *testing.T) {
+func TestPatternsUseTheSyntaxOfECMA262(t *testing.T) {
 	s, err := schema.CompileBundle(map[string]any{"pattern": `^(?=.*\d)[a-z\d]+$`})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p := s.Check("abc"); len(p) != 1 || !strings.Contains(p[0].Message, "pattern") {
-		t.Errorf("got %v", p)
+		t.Errorf("the problems of a wrong text are %v", p)
 	}
 	if p := s.Check("a1"); len(p) > 0 {
 		t.Error(p)
 	}
 	for _, wrong := range []map[string]any{{"pattern": "^[a-z"}, {"patternProperties": map[string]any{"(?P<n>a)": true}}} {
 		if len(schema.Draft2020(wrong)) != 1 {
-			t.Errorf("%v is a schema", wrong)
+			t.Errorf("Draft2020(%v) has not exactly one problem", wrong)
 		}
 		if _, err := schema.CompileBundle(wrong); err == nil {
-			t.Errorf("%v compiles", wrong)
+			t.Errorf("CompileBundle(%v) succeeded", wrong)
 		}
 	}
 	s, err = schema.CompileBundle(map[string]any{"items": map[string]any{"format": "regex"}})
@@ -148,6 +148,6 @@ func TestPatternsAreOfECMA262(t *testing.T) {
 	}
 	p := s.Check([]any{"(?=a)", "(?P<n>a)"})
 	if len(p) != 1 || p[0] != (schema.Problem{Pointer: "/1", Message: `"(?P<n>a)" is not a valid regex`}) {
-		t.Errorf("got %v", p)
+		t.Errorf("the problems of a wrong regex are %v", p)
 	}
 }

@@ -13,11 +13,11 @@ func TestLongTextsAreCutBetweenCharacters(t *testing.T) {
 	for _, s := range []string{strings.Repeat("x", 500), strings.Repeat("€", 500), "a" + strings.Repeat("€", 500), "ab" + strings.Repeat("😀", 500)} {
 		got := Brief(s)
 		if len(got) > maxText+len("…") || !utf8.ValidString(got) || !strings.HasSuffix(got, "…") {
-			t.Errorf("got %d bytes %q", len(got), got)
+			t.Errorf("Brief returned %d bytes, %q", len(got), got)
 		}
 	}
 	if got := BriefMessage(strings.Repeat("x", 5000)); len(got) != maxMessage+len("…") {
-		t.Errorf("got %d bytes", len(got))
+		t.Errorf("BriefMessage returned %d bytes", len(got))
 	}
 }
 

@@ -71,20 +71,20 @@ func checks(t testing.TB, bundle map[string]any, text string) []schema.Problem {
 	return s.Check(value(t, text))
 }
 
-func TestAnnotationsAreCarriedOutForAnOperation(t *testing.T) {
+func TestAnnotationsAreAppliedForAnOperation(t *testing.T) {
 	create := resolved(t, schema.View{Direction: schema.Request, Operation: "create"}, "checkout.json")
 	properties := create["properties"].(map[string]any)
 	for _, gone := range []string{"id", "ucp", "status", "totals", "links"} {
 		if properties[gone] != nil {
-			t.Errorf("%s is in the request that creates", gone)
+			t.Errorf("the request of a create has the member %s", gone)
 		}
 	}
 	if got := fmt.Sprint(create["required"]); got != "[currency line_items]" {
-		t.Errorf("required is %s", got)
+		t.Errorf("the request of a create requires %s", got)
 	}
 	update := resolved(t, schema.View{Direction: schema.Request, Operation: "update"}, "checkout.json")
 	if got := fmt.Sprint(update["required"]); got != "[id line_items]" {
-		t.Errorf("required is %s", got)
+		t.Errorf("the request of an update requires %s", got)
 	}
 	response := resolved(t, schema.View{Direction: schema.Response}, "checkout.json")
 	if got := len(response["required"].([]any)); got != 7 {
@@ -93,19 +93,19 @@ func TestAnnotationsAreCarriedOutForAnOperation(t *testing.T) {
 	for name, one := range map[string]any{"create": create, "response": response} {
 		text, _ := json.Marshal(one)
 		if strings.Contains(string(text), "ucp_re") || one.(map[string]any)["$defs"].(map[string]any)["platform_schema"] != nil {
-			t.Errorf("%s is not plain: %s", name, text)
+			t.Errorf("%s still has annotations or meta schemas: %s", name, text)
 		}
 		if strings.Contains(string(text), "atelier.example") {
-			t.Errorf("%s refers outside: %s", name, text)
+			t.Errorf("%s refers to other documents: %s", name, text)
 		}
 	}
 }
 
-func TestVisibilityReachesReferencedSchemas(t *testing.T) {
+func TestAnnotationsApplyToReferencedSchemas(t *testing.T) {
 	create := resolved(t, schema.View{Direction: schema.Request, Operation: "create"}, "checkout.json")
 	line := create["$defs"].(map[string]any)["types_line_item"].(map[string]any)
 	if line["properties"].(map[string]any)["totals"] != nil {
-		t.Error("a line of the request still has totals")
+		t.Error("a line item of the request still has totals")
 	}
 }
 
@@ -122,23 +122,23 @@ func TestExtensionsAddToTheBase(t *testing.T) {
 		`{"line_items":[]}`,
 	} {
 		if len(checks(t, composed, bad)) == 0 {
-			t.Errorf("%s fits", bad)
+			t.Errorf("the payload %s is valid", bad)
 		}
 	}
 	other, _ := json.Marshal(resolved(t, view, "checkout.json", "fulfillment.json", "discount.json"))
 	if same, _ := json.Marshal(composed); string(same) != string(other) {
-		t.Error("the order of extensions changes the result")
+		t.Error("the order of the extensions changes the result")
 	}
 }
 
 func TestComposeKeepsAnnotationsWithoutADirection(t *testing.T) {
 	text, _ := json.Marshal(resolved(t, schema.View{}, "checkout.json", "discount.json"))
 	if !strings.Contains(string(text), "ucp_request") {
-		t.Error("the annotations are gone")
+		t.Error("the annotations were removed")
 	}
 }
 
-func TestWithoutBundlingOtherDocumentsStayOutside(t *testing.T) {
+func TestWithoutBundlingOtherDocumentsAreReferenced(t *testing.T) {
 	lib := published(t)
 	composed, err := schema.Compose(lib, byID(t, lib, shopping+"checkout.json"), []*schema.Resource{byID(t, lib, shopping+"discount.json")}, schema.ComposeOptions{})
 	if err != nil {
@@ -146,10 +146,10 @@ func TestWithoutBundlingOtherDocumentsStayOutside(t *testing.T) {
 	}
 	text, _ := json.Marshal(composed)
 	if !strings.Contains(string(text), schema.DefaultBase+"/2026-01-23/types/line_item.json") {
-		t.Error("the line items are not referred to by their address")
+		t.Error("the line items are not referenced by their address")
 	}
 	if strings.Contains(string(text), "/shopping/discount.json") {
-		t.Error("the extension was not taken in")
+		t.Error("the extension is only referenced")
 	}
 }
 
@@ -162,20 +162,20 @@ func extension(name, requires string, parents ...string) string {
 	return fmt.Sprintf(`{"$id": "https://x.example/%s", "name": %q, "version": "2026-01-01", "requires": %s, "$defs": {%s}}`, name, name, requires, strings.Join(defs, ","))
 }
 
-func TestCompositionsThatCannotBe(t *testing.T) {
+func TestInvalidCompositionsAreRefused(t *testing.T) {
 	base := `{"$id": "https://x.example/base", "name": "com.x.base", "version": "2026-01-01", "type": "object"}`
 	cases := map[string]struct {
 		extensions []string
 		want       string
 	}{
-		"an orphan":              {[]string{extension("com.x.a", "{}", "com.x.other")}, "extends nothing"},
-		"a cycle without root":   {[]string{extension("com.x.a", "{}", "com.x.b"), extension("com.x.b", "{}", "com.x.a")}, "extends nothing"},
-		"one name twice":         {[]string{extension("com.x.a", "{}", "com.x.base"), extension("com.x.a", "{}", "com.x.base")}, "both named"},
-		"a nameless one":         {[]string{`{"$id": "https://x.example/n"}`}, "no name"},
-		"a later base needed":    {[]string{extension("com.x.a", `{"capabilities": {"com.x.base": {"min": "2026-02-01"}}}`, "com.x.base")}, "requires com.x.base"},
-		"a later protocol":       {[]string{extension("com.x.a", `{"protocol": {"min": "2027-01-01"}}`, "com.x.base")}, "requires protocol"},
-		"broken requirements":    {[]string{extension("com.x.a", `{"protocol": 1}`, "com.x.base")}, "requires/protocol"},
-		"a reference to nowhere": {[]string{strings.Replace(extension("com.x.a", "{}", "com.x.base"), `{"type": "string"}`, `{"$ref": "#/$defs/none"}`, 1)}, "nothing at"},
+		"an orphan":                   {[]string{extension("com.x.a", "{}", "com.x.other")}, "extends nothing"},
+		"a cycle without root":        {[]string{extension("com.x.a", "{}", "com.x.b"), extension("com.x.b", "{}", "com.x.a")}, "extends nothing"},
+		"a duplicate name":            {[]string{extension("com.x.a", "{}", "com.x.base"), extension("com.x.a", "{}", "com.x.base")}, "both named"},
+		"an extension without a name": {[]string{`{"$id": "https://x.example/n"}`}, "no name"},
+		"a later base required":       {[]string{extension("com.x.a", `{"capabilities": {"com.x.base": {"min": "2026-02-01"}}}`, "com.x.base")}, "requires com.x.base"},
+		"a later protocol required":   {[]string{extension("com.x.a", `{"protocol": {"min": "2027-01-01"}}`, "com.x.base")}, "requires protocol"},
+		"invalid requirements":        {[]string{extension("com.x.a", `{"protocol": 1}`, "com.x.base")}, "requires/protocol"},
+		"a reference to nowhere":      {[]string{strings.Replace(extension("com.x.a", "{}", "com.x.base"), `{"type": "string"}`, `{"$ref": "#/$defs/none"}`, 1)}, "nothing at"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestCompositionsThatCannotBe(t *testing.T) {
 			}
 			_, err := schema.Compose(lib, b, over, schema.ComposeOptions{Bundle: true, Protocol: "2026-01-23"})
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("got %v, want %q", err, tc.want)
+				t.Errorf("Compose returned %v, want %q", err, tc.want)
 			}
 		})
 	}
@@ -207,13 +207,13 @@ func TestAnExtensionOfAnExtensionNeedsItsParent(t *testing.T) {
 		t.Error(p)
 	}
 	if _, err := schema.Compose(lib, base, []*schema.Resource{b}, schema.ComposeOptions{Bundle: true}); err == nil {
-		t.Error("it composes without its parent")
+		t.Error("the extension composes without its parent")
 	}
 }
 
 // omit and optional once affected only the fields that the extension itself declares, and not the
 // base's.
-func TestAnExtensionHasTheWordOnItsBasesMembers(t *testing.T) {
+func TestAnExtensionOverridesItsBasesAnnotations(t *testing.T) {
 	over := func(properties string) string {
 		return `{"$id": "https://x.example/over", "name": "com.x.over", "version": "2026-01-01", "$defs": {"dev.commerce.shopping.checkout":
 			{"allOf": [{"$ref": "` + shopping + `checkout.json"}, {"properties": ` + properties + `}]}}}`
@@ -235,7 +235,7 @@ func TestAnExtensionHasTheWordOnItsBasesMembers(t *testing.T) {
 		"optional": {`{"currency": {"ucp_request": {"create": "optional"}}}`, []string{`{"line_items": []}`, `{"line_items": [], "currency": "EUR"}`},
 			[]string{`{"line_items": [], "currency": "euro"}`}},
 		"required": {`{"buyer": {"ucp_request": "required"}}`, []string{`{"line_items": [], "currency": "EUR", "buyer": {}}`}, []string{`{"line_items": [], "currency": "EUR"}`}},
-		"further in": {`{"payment": {"properties": {"instruments": {"ucp_request": "omit"}}}}`,
+		"a nested field": {`{"payment": {"properties": {"instruments": {"ucp_request": "omit"}}}}`,
 			[]string{`{"line_items": [], "currency": "EUR", "payment": {"instruments": 7}}`}, []string{`{"line_items": [], "currency": "EUR", "payment": 7}`}},
 	} {
 		composed, err := laid(create, over(tc.properties))
@@ -244,23 +244,23 @@ func TestAnExtensionHasTheWordOnItsBasesMembers(t *testing.T) {
 		}
 		for _, text := range tc.good {
 			if p := checks(t, composed, text); len(p) > 0 {
-				t.Errorf("%s: %s: %v", name, text, p)
+				t.Errorf("%s: the valid %s has the problems %v", name, text, p)
 			}
 		}
 		for _, text := range tc.bad {
 			if p := checks(t, composed, text); len(p) == 0 {
-				t.Errorf("%s: %s fits", name, text)
+				t.Errorf("%s: the invalid %s is valid", name, text)
 			}
 		}
 	}
 	other := strings.ReplaceAll(over(`{"currency": {"ucp_request": "optional"}}`), "over", "other")
 	if _, err := laid(create, over(`{"currency": {"ucp_request": "omit"}}`), other); err == nil || !strings.Contains(err.Error(), "/currency is ") {
-		t.Errorf("they disagree, and compose: %v", err)
+		t.Errorf("extensions that disagree: %v", err)
 	}
 }
 
 // The result once had fields for which no value was valid, without an error.
-func TestTypesThatExcludeEachOtherDoNotCompose(t *testing.T) {
+func TestConflictingTypesDoNotCompose(t *testing.T) {
 	base := `{"$id": "https://x.example/base", "name": "com.x.base", "version": "2026-01-01", "properties": {
 		"n": {"type": "number"}, "s": {"$ref": "#/$defs/text"}, "in": {"allOf": [{"properties": {"deep": {"type": "array"}}}]}}, "$defs": {"text": {"type": "string"}}}`
 	over := func(name, properties string) string {
@@ -278,13 +278,13 @@ func TestTypesThatExcludeEachOtherDoNotCompose(t *testing.T) {
 		list := []*schema.Resource{add(t, lib, over("over", properties)), add(t, lib, over("first", `{"later": {"type": "boolean"}}`))}
 		_, err := schema.Compose(lib, b, list, schema.ComposeOptions{Bundle: true})
 		if conflict == "" && err != nil || conflict != "" && (err == nil || !strings.Contains(err.Error(), conflict)) {
-			t.Errorf("%s: got %v", properties, err)
+			t.Errorf("%s: Compose returned %v", properties, err)
 		}
 	}
 }
 
 // The branches once multiplied with every level.
-func TestOverrulingIsLinear(t *testing.T) {
+func TestOverridingTakesLinearTime(t *testing.T) {
 	deep := `{"ucp_request": "optional"}`
 	for range 8 {
 		deep = `{"allOf": [` + strings.TrimSuffix(strings.Repeat(`{"properties": {"a": {}}},`, 30), ",") + `], "properties": {"a": ` + deep + `}}`
@@ -313,7 +313,7 @@ func TestAnExtensionMayRepeatItsBaseAnywhere(t *testing.T) {
 	}
 }
 
-func TestHostileSchemasEnd(t *testing.T) {
+func TestHostileSchemasAreRefused(t *testing.T) {
 	doubling := &strings.Builder{}
 	for i := range 40 {
 		fmt.Fprintf(doubling, `"d%d": {"allOf": [{"$ref": "#/$defs/d%d"}, {"$ref": "#/$defs/d%d"}]},`, i, i+1, i+1)
@@ -323,17 +323,17 @@ func TestHostileSchemasEnd(t *testing.T) {
 		fmt.Fprintf(chain, `"d%d": {"$ref": "#/$defs/d%d"},`, i, i+1)
 	}
 	for name, source := range map[string]string{
-		"itself":     `{"$ref": "#"}`,
-		"each other": `{"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"not": {"$ref": "#/$defs/a"}}}}`,
-		"doubling":   `{"$ref": "#/$defs/d0", "$defs": {` + doubling.String() + `"d40": {}}}`,
-		"a chain":    `{"$ref": "#/$defs/d0", "$defs": {` + chain.String() + `"d20000": {}}}`,
-		"dynamic":    `{"$dynamicRef": "#a", "$defs": {"a": {"$dynamicAnchor": "a", "$dynamicRef": "#a"}}}`,
+		"a reference to itself":         `{"$ref": "#"}`,
+		"references to each other":      `{"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"not": {"$ref": "#/$defs/a"}}}}`,
+		"references that double":        `{"$ref": "#/$defs/d0", "$defs": {` + doubling.String() + `"d40": {}}}`,
+		"a long chain":                  `{"$ref": "#/$defs/d0", "$defs": {` + chain.String() + `"d20000": {}}}`,
+		"a dynamic reference to itself": `{"$dynamicRef": "#a", "$defs": {"a": {"$dynamicAnchor": "a", "$dynamicRef": "#a"}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			lib := published(t)
 			r := add(t, lib, source)
 			if _, err := schema.Compose(lib, r, nil, schema.ComposeOptions{Bundle: true}); err == nil {
-				t.Error("it composes")
+				t.Error("the schema composes")
 			}
 		})
 	}

@@ -37,26 +37,26 @@ func TestContainersHaveAShapeForEachOperation(t *testing.T) {
 			t.Fatal(err)
 		}
 		if properties, _ := composed["properties"].(map[string]any); properties["trace"] != nil {
-			t.Error("what the annotation omits is there")
+			t.Error("the composed schema has a member that the annotation omits")
 		}
 		if tc.direction == schema.Response && composed["$defs"] != nil {
-			t.Errorf("the extension repeats the shape that it adds to: %v", composed["$defs"])
+			t.Errorf("the composed schema repeats the extended shape: %v", composed["$defs"])
 		}
 		validator, err := schema.CompileBundle(composed)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if problems := validator.Check(value(t, tc.payload)); tc.fits != (len(problems) == 0) {
-			t.Errorf("%s %s: %v", tc.direction, tc.payload, problems)
+			t.Errorf("%s of %s has the problems %v", tc.direction, tc.payload, problems)
 		}
 	}
 }
 
 // A container has no constraints at its root. Without its shape, every payload would be valid.
-func TestShapesThatAreMissingAreErrors(t *testing.T) {
+func TestAMissingShapeIsAnError(t *testing.T) {
 	lib := schema.NewLibrary(t.Context(), schema.LibraryOptions{})
 	_, err := schema.Compose(lib, add(t, lib, catalog), nil, schema.ComposeOptions{View: schema.View{Direction: schema.Request, Operation: "lookup"}})
 	if err == nil || !strings.Contains(err.Error(), `no shape "lookup_request"`) || !strings.Contains(err.Error(), "search_request") {
-		t.Errorf("want an error that names the shapes, got %v", err)
+		t.Errorf("composing without a shape returned %v, want an error with the shapes", err)
 	}
 }

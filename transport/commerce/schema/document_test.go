@@ -6,17 +6,17 @@ import (
 	"testing"
 )
 
-func TestParseRefuses(t *testing.T) {
+func TestInvalidDocumentsAreRefused(t *testing.T) {
 	cases := map[string]struct {
 		data, want string
 		line       int
 	}{
-		"nothing":             {"", "not JSON", 1},
-		"a cut object":        {"{\n\"a\":", "not JSON", 2},
+		"an empty text":       {"", "not JSON", 1},
+		"a truncated object":  {"{\n\"a\":", "not JSON", 2},
 		"two values":          {"{} {}", "not JSON", 1},
 		"a trailing comma":    {"[1,]", "not JSON", 1},
-		"a member twice":      {"{\"a\": 1,\n\"a\": 2}", "twice", 2},
-		"depth":               {strings.Repeat("[", 200) + strings.Repeat("]", 200), "nested", 1},
+		"a duplicate member":  {"{\"a\": 1,\n\"a\": 2}", "twice", 2},
+		"too deep":            {strings.Repeat("[", 200) + strings.Repeat("]", 200), "nested", 1},
 		"broken UTF-8":        {"\"\xff\"", "UTF-8", 0},
 		"an endless number":   {"1e999999", "number", 1},
 		"a tiny number":       {"1e-999999999", "number", 1},
@@ -30,7 +30,7 @@ func TestParseRefuses(t *testing.T) {
 			_, err := Parse("f.json", []byte(tc.data))
 			var syntax *SyntaxError
 			if !errors.As(err, &syntax) || !strings.Contains(syntax.Reason, tc.want) || syntax.Line != tc.line {
-				t.Errorf("got %v, want %q in line %d", err, tc.want, tc.line)
+				t.Errorf("Parse returned %v, want %q in line %d", err, tc.want, tc.line)
 			}
 		})
 	}
@@ -44,15 +44,15 @@ func TestLinesAndPointers(t *testing.T) {
 	lines := doc.Lines()
 	for pointer, line := range map[string]int{"": 1, "/a~1b": 2, "/a~1b/0": 3, "/a~1b/1/~0": 4, "/a~1b/1/missing": 4, "/none": 1} {
 		if got := lines.Of(pointer); got != line {
-			t.Errorf("%q is in line %d, want %d", pointer, got, line)
+			t.Errorf("Line(%q) = %d, want %d", pointer, got, line)
 		}
 	}
 	if v, ok := Lookup(doc.Value, Pointer("a/b", "1", "~")); !ok || v != true {
-		t.Errorf("lookup gave %v %v", v, ok)
+		t.Errorf("Lookup returned %v, %v", v, ok)
 	}
 	for _, pointer := range []string{"a", "/a~1b/2", "/a~1b/-1", "/a~1b/01", "/a~1b/0/x", "/x"} {
 		if _, ok := Lookup(doc.Value, pointer); ok {
-			t.Errorf("%q leads somewhere", pointer)
+			t.Errorf("Lookup(%q) finds a value", pointer)
 		}
 	}
 }
@@ -65,12 +65,12 @@ func FuzzParse(f *testing.F) {
 		doc, err := Parse("f", data)
 		if err != nil {
 			if syntax := (*SyntaxError)(nil); !errors.As(err, &syntax) {
-				t.Fatalf("%T", err)
+				t.Fatalf("Parse returned an error of type %T", err)
 			}
 			return
 		}
 		if doc.Lines().Of("") < 1 {
-			t.Error("no line")
+			t.Error("an error has no line")
 		}
 	})
 }

@@ -30,20 +30,20 @@ func TestFormatsAreAsserted(t *testing.T) {
 		}
 		for _, text := range cases.fit {
 			if problems := asserted.Check(map[string]any{"a": text}); len(problems) > 0 {
-				t.Errorf("%s %q: %v", format, text, problems)
+				t.Errorf("%s refuses %q: %v", format, text, problems)
 			}
 		}
 		for _, text := range cases.differ {
 			problems := asserted.Check(map[string]any{"a": text})
 			if len(problems) != 1 || !strings.HasSuffix(problems[0].Message, " is not a valid "+format) {
-				t.Errorf("%s %q: %v", format, text, problems)
+				t.Errorf("%s %q: %v, want a problem", format, text, problems)
 			}
 			if problems := annotated.Check(map[string]any{"a": text}); len(problems) > 0 {
 				t.Errorf("%s %q as an annotation: %v", format, text, problems)
 			}
 		}
 		if problems := asserted.Check(map[string]any{"a": nil}); len(problems) > 0 {
-			t.Errorf("%s refuses what is not a string: %v", format, problems)
+			t.Errorf("%s refuses a value that is not a string: %v", format, problems)
 		}
 	}
 }

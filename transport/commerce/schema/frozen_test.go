@@ -23,7 +23,7 @@ func TestPublishedSchemasAreFrozen(t *testing.T) {
 		}
 	}
 	if len(frozen) == 0 {
-		t.Fatal("nothing is frozen")
+		t.Fatal("published.sha256 has no files")
 	}
 	published := os.DirFS("published")
 	err = fs.WalkDir(published, ".", func(path string, d fs.DirEntry, err error) error {
@@ -40,7 +40,7 @@ func TestPublishedSchemasAreFrozen(t *testing.T) {
 		case !ok:
 			t.Errorf("%s is new: when it is ready, freeze it with this line in published.sha256:\n%s  %s", path, sum, path)
 		case was != sum:
-			t.Errorf("%s was published and has changed: take the change back, and publish it under a new date", path)
+			t.Errorf("%s was published and has changed: revert the change, and publish it under a new date", path)
 		}
 		delete(frozen, path)
 		return nil
@@ -49,6 +49,6 @@ func TestPublishedSchemasAreFrozen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path := range frozen {
-		t.Errorf("%s was published and is gone", path)
+		t.Errorf("%s was published and is missing", path)
 	}
 }

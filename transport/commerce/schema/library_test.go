@@ -49,7 +49,7 @@ func tree(t *testing.T, files map[string]string) string {
 	return folder
 }
 
-func TestWhereReferencesLead(t *testing.T) {
+func TestReferencesAreResolved(t *testing.T) {
 	set, err := schema.Published("")
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestWhereReferencesLead(t *testing.T) {
 		}
 	}
 	if b, _ := lib.Resolve(from, "types/b.json"); b.Value.(map[string]any)["title"] != "beside" {
-		t.Error("the $id came before the file beside")
+		t.Error("the $id took precedence over the adjacent file")
 	}
 	bad := map[string]schema.RefKind{
 		"#/$defs/none":                  schema.RefNoPlace,
@@ -105,7 +105,7 @@ func TestWhereReferencesLead(t *testing.T) {
 		_, err := lib.Resolve(from, ref)
 		var failed *schema.RefError
 		if !errors.As(err, &failed) || failed.Kind != kind {
-			t.Errorf("%s: %v", ref, err)
+			t.Errorf("the reference %s returned %v", ref, err)
 		}
 	}
 }
@@ -120,11 +120,11 @@ func TestNothingIsFetchedWithoutAFetcher(t *testing.T) {
 	}
 }
 
-func TestADeclaredSchemaIsFetchedFromItsOwnerOnly(t *testing.T) {
+func TestADeclaredSchemaIsFetchedOnlyFromItsOwner(t *testing.T) {
 	net := &internet{pages: map[string]string{"https://vendor.com/a.json": `{}`, "https://evil.com/a.json": `{}`}}
 	lib := schema.NewLibrary(t.Context(), schema.LibraryOptions{Fetcher: net})
 	if _, err := lib.Declared("com.vendor.a", "https://evil.com/a.json"); err == nil || net.asked != 0 {
-		t.Errorf("asked %d times: %v", net.asked, err)
+		t.Errorf("the network got %d requests: %v", net.asked, err)
 	}
 	for range 3 {
 		if _, err := lib.Declared("com.vendor.a", "https://vendor.com/a.json"); err != nil {
@@ -132,12 +132,12 @@ func TestADeclaredSchemaIsFetchedFromItsOwnerOnly(t *testing.T) {
 		}
 	}
 	if net.asked != 1 {
-		t.Errorf("asked %d times", net.asked)
+		t.Errorf("the network got %d requests", net.asked)
 	}
 }
 
 // The test follows an endless chain of documents.
-func TestFetchingEnds(t *testing.T) {
+func TestFetchingAnEndlessChainEnds(t *testing.T) {
 	net := &internet{pages: map[string]string{}}
 	for i := range 2000 {
 		net.pages[fmt.Sprintf("https://x.example/%d", i)] = fmt.Sprintf(`{"$ref": "https://x.example/%d"}`, i+1)
@@ -150,7 +150,7 @@ func TestFetchingEnds(t *testing.T) {
 	}
 }
 
-func TestCyclesAreFound(t *testing.T) {
+func TestEndlessCyclesAreFound(t *testing.T) {
 	for source, endless := range map[string]bool{
 		`{"$ref": "#"}`:                              true,
 		`{"allOf": [{"if": {"$ref": "#"}}]}`:         true,
@@ -161,7 +161,7 @@ func TestCyclesAreFound(t *testing.T) {
 	} {
 		lib := schema.NewLibrary(t.Context(), schema.LibraryOptions{})
 		if cycle := lib.NewCosts().Check(lib.Add(parse(t, source))); (cycle != nil) != endless {
-			t.Errorf("%s: %v", source, cycle)
+			t.Errorf("%s: the cycle is %v", source, cycle)
 		}
 	}
 }
@@ -185,7 +185,7 @@ func FuzzReferences(f *testing.F) {
 		schema.Walk(doc.Value, func(pointer string, node map[string]any) {
 			if ref, ok := node["$ref"].(string); ok {
 				if target, err := lib.Resolve(r.At(pointer), ref); err == nil && target.Resource == nil && target.External == "" {
-					t.Errorf("%q leads nowhere, and no error", ref)
+					t.Errorf("%q has neither a target nor an error", ref)
 				}
 			}
 		})

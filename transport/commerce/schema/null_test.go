@@ -10,7 +10,7 @@ import (
 
 // The copy of a schema once dropped keywords whose copied value was nil, so {"const": null}
 // accepted everything.
-func TestKeywordsWithTheValueNullStay(t *testing.T) {
+func TestKeywordsWithTheValueNullAreKept(t *testing.T) {
 	const text = `{"name": "com.vendor.base", "version": "2026-02-01", "properties": {
 		"gone": {"const": null, "default": null, "x-note": null}, "choice": {"enum": [null, 1]}}}`
 	const extension = `{"name": "com.vendor.over", "version": "2026-02-01", "$defs": {"com.vendor.base": {
@@ -28,7 +28,7 @@ func TestKeywordsWithTheValueNullStay(t *testing.T) {
 		}
 		for _, want := range []string{`"gone":{"const":null,"default":null,"x-note":null}`, `"more":{"const":null,"default":null}`} {
 			if !strings.Contains(string(written), want) {
-				t.Errorf("%+v: %s lacks %s", view, written, want)
+				t.Errorf("%+v: the schema %s lacks %s", view, written, want)
 			}
 		}
 		validator, err := schema.CompileBundle(composed)
@@ -37,17 +37,17 @@ func TestKeywordsWithTheValueNullStay(t *testing.T) {
 		}
 		for payload, fits := range map[string]bool{`{"gone": null, "more": null, "choice": null}`: true, `{"gone": 0}`: false, `{"more": ""}`: false, `{"choice": 2}`: false} {
 			if problems := validator.Check(value(t, payload)); fits != (len(problems) == 0) {
-				t.Errorf("%+v: %s: %v", view, payload, problems)
+				t.Errorf("with %+v the payload %s has the problems %v", view, payload, problems)
 			}
 		}
 	}
 }
 
-func TestRequirementsThatAreNullDoNotCompose(t *testing.T) {
+func TestNullRequirementsDoNotCompose(t *testing.T) {
 	lib := published(t)
 	base := add(t, lib, `{"name": "com.vendor.base", "version": "2026-02-01"}`)
 	over := add(t, lib, `{"name": "com.vendor.over", "version": "2026-02-01", "requires": null, "$defs": {"com.vendor.base": {}}}`)
 	if _, err := schema.Compose(lib, base, []*schema.Resource{over}, schema.ComposeOptions{}); err == nil || !strings.Contains(err.Error(), "requires") {
-		t.Errorf("want an error that names requires, got %v", err)
+		t.Errorf("composing null requirements returned %v, want an error with requires", err)
 	}
 }

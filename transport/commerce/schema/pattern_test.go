@@ -8,7 +8,7 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-func TestPatternsMeanWhatECMA262Says(t *testing.T) {
+func TestPatternsMatchAsInECMA262(t *testing.T) {
 	for _, tc := range []struct {
 		pattern       string
 		linear        bool
@@ -34,11 +34,11 @@ func TestPatternsMeanWhatECMA262Says(t *testing.T) {
 	} {
 		p, err := compilePattern(tc.pattern)
 		if err != nil {
-			t.Errorf("%s: %v", tc.pattern, err)
+			t.Errorf("the pattern %s does not compile: %v", tc.pattern, err)
 			continue
 		}
 		if (p.linear != nil) != tc.linear {
-			t.Errorf("%s is linear: %v", tc.pattern, (p.linear != nil))
+			t.Errorf("%s is compiled for linear time: %v", tc.pattern, (p.linear != nil))
 		}
 		for _, s := range tc.match {
 			if !p.MatchString(s) {
@@ -47,7 +47,7 @@ func TestPatternsMeanWhatECMA262Says(t *testing.T) {
 		}
 		for _, s := range tc.differ {
 			if p.MatchString(s) {
-				t.Errorf("%s matches %q", tc.pattern, s)
+				t.Errorf("the pattern %s matches %q, want no match", tc.pattern, s)
 			}
 		}
 	}
@@ -56,16 +56,16 @@ func TestPatternsMeanWhatECMA262Says(t *testing.T) {
 func TestPatternsOfOtherDialectsAreRefused(t *testing.T) {
 	for _, pattern := range []string{`^[a-z`, `(`, `a**`, `(?P<n>a)`, `(?i)a`, `(?#c)`, `(?>a)`, `(?'n'a)`, `\Aa\z`, `\Qa\E`, `a\`, `a++`, `[b-a]`, `\ä`, strings.Repeat("a", maxPattern+1)} {
 		if _, err := compilePattern(pattern); err == nil {
-			t.Errorf("%.80s compiles", pattern)
+			t.Errorf("the invalid pattern %.80s compiles", pattern)
 		} else if len(err.Error()) > 300 {
-			t.Errorf("the error repeats %d bytes", len(err.Error()))
+			t.Errorf("the error has %d bytes", len(err.Error()))
 		}
 	}
 }
 
 func TestAPlainPatternDoesNotBacktrack(t *testing.T) {
 	if p, err := compilePattern(`^(a+)+$`); err != nil || p.linear == nil {
-		t.Fatalf("a plain pattern backtracks: %v", err)
+		t.Fatalf("a plain pattern is not compiled for linear time: %v", err)
 	}
 }
 
@@ -87,7 +87,7 @@ func FuzzTheEnginesAgree(f *testing.F) {
 		re.MatchTimeout = 250 * time.Millisecond
 		want, err := re.MatchString(text)
 		if got := p.MatchString(text); err == nil && got != want {
-			t.Errorf("%q on %q: linear %v, backtracking %v", source, text, got, want)
+			t.Errorf("%q on %q: linear engine %v, backtracking engine %v", source, text, got, want)
 		}
 	})
 }

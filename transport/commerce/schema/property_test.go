@@ -23,11 +23,11 @@ func TestPropertyEscapesHaveTheirLongNames(t *testing.T) {
 		} {
 			p, err := compilePattern(pattern)
 			if err != nil {
-				t.Errorf("%s: %v", pattern, err)
+				t.Errorf("the pattern %s does not compile: %v", pattern, err)
 				continue
 			}
 			if (p.linear != nil) == strings.Contains(pattern, "(?") {
-				t.Errorf("%s is linear: %v", pattern, (p.linear != nil))
+				t.Errorf("%s is compiled for linear time: %v", pattern, (p.linear != nil))
 			}
 			if ok := p.MatchString(tc.in); ok != in {
 				t.Errorf("%s matches %q: %v", pattern, tc.in, ok)
@@ -68,7 +68,7 @@ func TestEveryPropertyCompiles(t *testing.T) {
 	}
 }
 
-func TestPropertiesThatAreUnknownAreNamed(t *testing.T) {
+func TestErrorsContainUnknownProperties(t *testing.T) {
 	for pattern, want := range map[string]string{
 		`\p{Klingon}`: `\p{Klingon} is not known`, `\p{Changes_When_Titlecased}`: `\p{Changes_When_Titlecased} is not known`,
 		`[\P{sc=Klingon}]`: `\p{sc=Klingon} is not known`, `\p{gc=Greek}`: `\p{gc=Greek} is not known`, `\p{letter}`: `\p{letter} is not known`,

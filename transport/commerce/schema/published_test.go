@@ -31,24 +31,24 @@ func TestEveryVersionStaysResolvable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(promised) != len(schema.Releases) {
-		t.Errorf("versions are %v", schema.Releases)
+		t.Errorf("the versions are %v, want those of the test", schema.Releases)
 	}
 	for _, version := range schema.Releases {
 		for _, path := range promised[version] {
 			f, ok := set.ByID("https://shop.example/schemas/" + version + "/" + path)
 			if !ok {
-				t.Errorf("%s/%s is gone", version, path)
+				t.Errorf("%s/%s is missing", version, path)
 				continue
 			}
 			var doc map[string]any
 			if err := json.Unmarshal(f.Data, &doc); err != nil {
-				t.Errorf("%s: %v", f.Path, err)
+				t.Errorf("%s is not valid JSON: %v", f.Path, err)
 			}
 			if id, ok := doc["$id"]; ok && id != f.ID {
 				t.Errorf("%s has $id %v, want %s", f.Path, id, f.ID)
 			}
 			if strings.Contains(string(f.Data), "atelier.example/schemas") {
-				t.Errorf("%s keeps the default base", f.Path)
+				t.Errorf("%s contains the default base", f.Path)
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func TestPublishedSchemasKeepTheConventions(t *testing.T) {
 		t.Errorf("%s %s: %s [%s]", f.File, f.Pointer, f.Message, f.Code)
 	}
 	if want := len(promised["2026-01-23"]); report.Files != want {
-		t.Errorf("%d files were looked at, want %d", report.Files, want)
+		t.Errorf("%d files were linted, want %d", report.Files, want)
 	}
 }
 
@@ -105,15 +105,15 @@ func TestEntitiesAreFoundByName(t *testing.T) {
 		}
 	}
 	if entities != 6 {
-		t.Errorf("%d entities are published", entities)
+		t.Errorf("%d entities are published, want 6", entities)
 	}
 	if _, ok := set.Entity("dev.commerce.shopping.checkout", "2020-01-01"); ok {
-		t.Error("a version that never was is found")
+		t.Error("an entity is found in a version that never existed")
 	}
 }
 
 // Each category has a meta schema with exactly its variants.
-func TestMetaSchemasAreThoseOfTheCategories(t *testing.T) {
+func TestEachCategoryHasItsMetaSchema(t *testing.T) {
 	set, err := schema.Published("")
 	if err != nil {
 		t.Fatal(err)
@@ -132,21 +132,21 @@ func TestMetaSchemasAreThoseOfTheCategories(t *testing.T) {
 		}
 		for name := range meta.Defs {
 			if strings.HasSuffix(name, "_schema") && !slices.Contains(c.Variants, name) {
-				t.Errorf("the meta schema of a %s has %s", c.Name, name)
+				t.Errorf("the meta schema of a %s has the additional %s", c.Name, name)
 			}
 		}
 		for _, v := range c.Variants {
 			if meta.Defs[v] == nil {
-				t.Errorf("the meta schema of a %s misses %s", c.Name, v)
+				t.Errorf("the meta schema of a %s lacks %s", c.Name, v)
 			}
 		}
 	}
 }
 
-func TestBasesThatCannotBe(t *testing.T) {
+func TestInvalidBasesAreRefused(t *testing.T) {
 	for _, base := range []string{"schemas", "https://x.example/schemas/", "ftp://x.example", "https://x.example/a?b", "https://u@x.example/a", "https://"} {
 		if _, err := schema.Published(base); err == nil {
-			t.Errorf("%q is taken", base)
+			t.Errorf("the base %q is accepted", base)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func TestFilesOnDiskAreEmbedded(t *testing.T) {
 	for _, f := range set.All() {
 		data, err := os.ReadFile("published/" + f.Path)
 		if err != nil || string(data) != string(f.Data) {
-			t.Errorf("%s differs: %v", f.Path, err)
+			t.Errorf("%s differs from its file: %v", f.Path, err)
 		}
 	}
 }

@@ -53,13 +53,13 @@ func TestDynamicReferencesLeadToTheOutermostAnchor(t *testing.T) {
 	} {
 		for name, validator := range map[string]*schema.Validator{"bundle": whole, "compiler": linked, "again": again} {
 			if problems := validator.Check(value(t, payload)); fits != (len(problems) == 0) {
-				t.Errorf("%s: %s: %v", name, payload, problems)
+				t.Errorf("with the %s the payload %s has the problems %v", name, payload, problems)
 			}
 		}
 	}
 }
 
-func TestDynamicReferencesBesideOthers(t *testing.T) {
+func TestDynamicReferencesNextToOthers(t *testing.T) {
 	lib, root := treeLibrary(t, `{"$id": "https://vendor.com/both", "items": {"$ref": "#/$defs/short", "$dynamicRef": "#word"},
 		"$defs": {"short": {"maxLength": 3}, "word": {"$dynamicAnchor": "word", "type": "string"}}}`)
 	validator, err := schema.Compile(lib, schema.Target{Resource: root, Value: root.Root()}, schema.View{})
@@ -68,20 +68,20 @@ func TestDynamicReferencesBesideOthers(t *testing.T) {
 	}
 	for payload, fits := range map[string]bool{`["abc"]`: true, `["abcd"]`: false, `[1]`: false} {
 		if problems := validator.Check(value(t, payload)); fits != (len(problems) == 0) {
-			t.Errorf("%s: %v", payload, problems)
+			t.Errorf("the payload %s has the problems %v", payload, problems)
 		}
 	}
 }
 
 // The schema has a cycle that only the dynamic scope closes. As a plain reference, inner would
 // end.
-func TestDynamicReferencesThatNeverEndAreRefused(t *testing.T) {
+func TestEndlessDynamicReferencesAreRefused(t *testing.T) {
 	lib, root := treeLibrary(t,
 		`{"$id": "https://vendor.com/inner", "allOf": [{"$dynamicRef": "#end"}], "$defs": {"end": {"$dynamicAnchor": "end"}}}`,
 		`{"$id": "https://vendor.com/outer", "$dynamicAnchor": "end", "$ref": "inner"}`)
 	_, err := schema.Bundle(lib, schema.Target{Resource: root, Value: root.Root()}, schema.View{})
 	if e := (*schema.CycleError)(nil); !errors.As(err, &e) || !e.Endless {
-		t.Errorf("want an endless cycle, got %v", err)
+		t.Errorf("Bundle returned %v, want an endless cycle", err)
 	}
 }
 
@@ -89,11 +89,11 @@ func TestDynamicReferencesNeedAllDocuments(t *testing.T) {
 	lib, root := treeLibrary(t, genericTree)
 	_, err := schema.Compose(lib, root, nil, schema.ComposeOptions{})
 	if err == nil || !strings.Contains(err.Error(), "--bundle") {
-		t.Errorf("want an error that names --bundle, got %v", err)
+		t.Errorf("Compose returned %v, want an error with --bundle", err)
 	}
 }
 
-func TestNestedIDsAreResolvedAgainstTheResourceAroundThem(t *testing.T) {
+func TestNestedIDsAreResolvedAgainstTheEnclosingResource(t *testing.T) {
 	lib, root := treeLibrary(t, `{"$id": "https://vendor.com/a/root", "$ref": "https://vendor.com/b/inner",
 		"$defs": {"x": {"$id": "https://vendor.com/b/x", "properties": {"y": {"$id": "inner", "type": "number"}}}}}`)
 	validator, err := schema.Compile(lib, schema.Target{Resource: root, Value: root.Root()}, schema.View{})
@@ -101,6 +101,6 @@ func TestNestedIDsAreResolvedAgainstTheResourceAroundThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(validator.Check(value(t, `"text"`))) == 0 || len(validator.Check(value(t, `1`))) != 0 {
-		t.Error("the reference leads elsewhere")
+		t.Error("the reference is resolved to another schema")
 	}
 }

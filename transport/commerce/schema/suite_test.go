@@ -61,7 +61,7 @@ func suiteCheckout(t *testing.T) string {
 		return folder
 	}
 	if os.Getenv("ATELIER_GENERATORS") == "" {
-		t.Skip("make generators runs it, or set " + suiteFolder + " to a checkout of JSON-Schema-Test-Suite")
+		t.Skip("to run it, use make generators, or set " + suiteFolder + " to a checkout of JSON-Schema-Test-Suite")
 	}
 	dir := t.TempDir()
 	for _, command := range [][]string{
@@ -89,7 +89,7 @@ func runSuite(t *testing.T, folder, pattern string, formats Formats) {
 		cases, agreed = cases+total, agreed+total-len(different)
 		for _, d := range different {
 			if !slices.ContainsFunc(knownDifferences, func(k suiteDifference) bool { return strings.HasPrefix(d, k.prefix) }) {
-				t.Errorf("differs: %s", d)
+				t.Errorf("another result than the suite: %s", d)
 			}
 		}
 	}

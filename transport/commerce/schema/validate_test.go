@@ -37,7 +37,7 @@ const checkout = `{
   "links": {"terms_of_service": "https://business.example/terms"}
 }`
 
-func TestProblemsOfACheckout(t *testing.T) {
+func TestProblemsHaveTheirPointerAndMessage(t *testing.T) {
 	s := compile(t, "shopping/checkout.json", schema.View{Direction: schema.Response})
 	if p := s.Check(value(t, checkout)); len(p) > 0 {
 		t.Fatal(p)
@@ -58,7 +58,7 @@ func TestProblemsOfACheckout(t *testing.T) {
 		text := strings.Replace(checkout, tc.old, tc.new, 1)
 		problems := s.Check(value(t, text))
 		if len(problems) != 1 || problems[0] != (schema.Problem{Pointer: tc.pointer, Message: tc.message}) {
-			t.Errorf("%s: got %+v", tc.new, problems)
+			t.Errorf("%s has the problems %+v", tc.new, problems)
 		}
 	}
 }
@@ -73,11 +73,11 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 	for _, bad := range []string{strings.Replace(good, "4242424242424242", "4242-4242-4242-4242", 1), strings.Replace(good, `"123"`, `"98765"`, 1), strings.Replace(good, `"4242424242424242"`, `4242424242424242`, 1)} {
 		problems := s.Check(value(t, bad))
 		if len(problems) == 0 {
-			t.Errorf("%s fits", bad)
+			t.Errorf("the payload %s is valid", bad)
 		}
 		for _, p := range problems {
 			if strings.Contains(p.String(), "4242") || strings.Contains(p.String(), "98765") {
-				t.Errorf("it says %s", p)
+				t.Errorf("the problem contains the number: %s", p)
 			}
 		}
 	}
@@ -92,18 +92,18 @@ func TestDraftBehaviours(t *testing.T) {
 		{"keywords beside $ref apply", `{"$ref": "#/$defs/a", "minimum": 5, "$defs": {"a": {"type": "integer"}}}`, []string{"5"}, []string{"4", "5.5"}},
 		{"an integer may be written as a float", `{"type": "integer"}`, []string{"1.0", "1e2"}, []string{"1.5"}},
 		{"const and enum compare numbers by value", `{"enum": [1]}`, []string{"1", "1.0"}, []string{"2", `"1"`}},
-		{"formats are held to", `{"format": "date"}`, []string{`"2024-02-29"`, "7"}, []string{`"2023-02-29"`}},
-		{"names are held to propertyNames", `{"propertyNames": {"pattern": "^a"}}`, []string{`{"a": 1}`, "{}"}, []string{`{"b": 1}`}},
-		{"additionalProperties knows only its neighbours", `{"allOf": [{"properties": {"a": {}}}], "additionalProperties": false}`, []string{"{}"}, []string{`{"a": 1}`}},
-		{"unevaluatedProperties sees through allOf", `{"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": false}`, []string{`{"a": 1}`}, []string{`{"b": 1}`}},
-		{"then waits for if", `{"if": {"required": ["t"]}, "then": {"required": ["u"]}}`, []string{"{}", `{"t": 1, "u": 1}`}, []string{`{"t": 1}`}},
+		{"formats are checked", `{"format": "date"}`, []string{`"2024-02-29"`, "7"}, []string{`"2023-02-29"`}},
+		{"names are checked by propertyNames", `{"propertyNames": {"pattern": "^a"}}`, []string{`{"a": 1}`, "{}"}, []string{`{"b": 1}`}},
+		{"additionalProperties considers only adjacent keywords", `{"allOf": [{"properties": {"a": {}}}], "additionalProperties": false}`, []string{"{}"}, []string{`{"a": 1}`}},
+		{"unevaluatedProperties considers allOf", `{"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": false}`, []string{`{"a": 1}`}, []string{`{"b": 1}`}},
+		{"then applies only if the condition holds", `{"if": {"required": ["t"]}, "then": {"required": ["u"]}}`, []string{"{}", `{"t": 1, "u": 1}`}, []string{`{"t": 1}`}},
 		{"prefixItems come before items", `{"prefixItems": [{"type": "integer"}], "items": {"type": "string"}}`, []string{`[1, "a"]`, "[]"}, []string{`[1, 2]`, `["a"]`}},
 		{"a false schema refuses", `{"properties": {"a": false}}`, []string{"{}"}, []string{`{"a": 1}`}},
 		{"recursion ends with the value", `{"properties": {"next": {"$ref": "#"}}, "required": ["n"]}`, []string{`{"n": 1, "next": {"n": 2}}`}, []string{`{"n": 1, "next": {}}`}},
-		{"anchors are places", `{"$ref": "#here", "$defs": {"x": {"$anchor": "here", "type": "null"}}}`, []string{"null"}, []string{"1"}},
-		{"an $id inside starts a new base", `{"$id": "https://x.example/a/", "$ref": "b", "$defs": {"x": {"$id": "b", "$ref": "#/$defs/y", "$defs": {"y": {"type": "null"}}}}}`, []string{"null"}, []string{"1"}},
-		{"what looks like a reference in data is data", `{"const": {"$ref": "#/nowhere"}}`, []string{`{"$ref": "#/nowhere"}`}, []string{"{}"}},
-		{"a property may be called $ref", `{"properties": {"$ref": {"type": "string"}}}`, []string{`{"$ref": "x"}`}, []string{`{"$ref": 1}`}},
+		{"anchors can be referenced", `{"$ref": "#here", "$defs": {"x": {"$anchor": "here", "type": "null"}}}`, []string{"null"}, []string{"1"}},
+		{"a nested $id starts a new base", `{"$id": "https://x.example/a/", "$ref": "b", "$defs": {"x": {"$id": "b", "$ref": "#/$defs/y", "$defs": {"y": {"type": "null"}}}}}`, []string{"null"}, []string{"1"}},
+		{"a reference in data is data", `{"const": {"$ref": "#/nowhere"}}`, []string{`{"$ref": "#/nowhere"}`}, []string{"{}"}},
+		{"a property may have the name $ref", `{"properties": {"$ref": {"type": "string"}}}`, []string{`{"$ref": "x"}`}, []string{`{"$ref": 1}`}},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -119,22 +119,22 @@ func TestDraftBehaviours(t *testing.T) {
 			}
 			for _, good := range tc.good {
 				if p := s.Check(value(t, good)); len(p) > 0 {
-					t.Errorf("%s: %v", good, p)
+					t.Errorf("the valid %s has the problems %v", good, p)
 				}
 			}
 			for _, bad := range tc.bad {
 				if len(s.Check(value(t, bad))) == 0 {
-					t.Errorf("%s fits", bad)
+					t.Errorf("the invalid %s is valid", bad)
 				}
 			}
 		})
 	}
 }
 
-func TestSchemasThatAreNone(t *testing.T) {
+func TestInvalidSchemasAreRefused(t *testing.T) {
 	for _, node := range []map[string]any{{"type": "whole"}, {"pattern": "("}, {"$ref": "https://elsewhere.example/x.json"}, {"required": "a"}} {
 		if _, err := schema.CompileBundle(node); err == nil {
-			t.Errorf("%v compiles", node)
+			t.Errorf("the schema %v compiles", node)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func pair(t testing.TB, private any, err error, public any) ([]byte, []byte) {
 	return pub, priv
 }
 
-func TestABusinessReadsWhatAPlatformEncryptedToIt(t *testing.T) {
+func TestABusinessDecryptsAPlatformsMessage(t *testing.T) {
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
 	rsaPublic, rsaPrivate := pair(t, rsaKey, err, &rsaKey.PublicKey)
 	ecPublic, ecPrivate := ecKey(t)
@@ -50,20 +50,20 @@ func TestABusinessReadsWhatAPlatformEncryptedToIt(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.Contains(message, "4242") || strings.Count(message, ".") != 4 {
-				t.Fatalf("%d bytes", len(message))
+				t.Fatalf("the message of %d bytes is not encrypted", len(message))
 			}
 			got, err := Decrypt(keys[1], "checkout-1", message)
 			if err != nil || string(got) != credential {
-				t.Fatalf("%v", err)
+				t.Fatalf("Decrypt returned another credential, %v", err)
 			}
 			if _, err := Decrypt(keys[1], "checkout-2", message); !errors.Is(err, ErrOtherCheckout) {
-				t.Fatalf("another checkout: %v", err)
+				t.Fatalf("for another checkout Decrypt returned %v, want ErrOtherCheckout", err)
 			}
 		})
 	}
 }
 
-func TestAMessageThatWasChangedOrIsForAnotherKeyDoesNotOpen(t *testing.T) {
+func TestChangedOrForeignMessagesAreRefused(t *testing.T) {
 	public, private := ecKey(t)
 	_, other := ecKey(t)
 	message, err := Encrypt(public, "c", []byte(credential))
@@ -71,7 +71,7 @@ func TestAMessageThatWasChangedOrIsForAnotherKeyDoesNotOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Decrypt(other, "c", message); !errors.Is(err, ErrMessage) {
-		t.Errorf("another key: %v", err)
+		t.Errorf("with another key Decrypt returned %v, want ErrMessage", err)
 	}
 	for i := range len(message) {
 		for _, with := range []byte("A.") {
@@ -80,18 +80,18 @@ func TestAMessageThatWasChangedOrIsForAnotherKeyDoesNotOpen(t *testing.T) {
 			}
 			changed := message[:i] + string(with) + message[i+1:]
 			if got, err := Decrypt(private, "c", changed); err == nil && string(got) != credential {
-				t.Fatalf("byte %d: opened as something else", i)
+				t.Fatalf("with byte %d changed Decrypt returned another credential", i)
 			} else if err == nil {
 				// The last character of a base64 part has unused bits.
 				if next := i + 1; next < len(message) && message[next] != '.' {
-					t.Errorf("byte %d: opened", i)
+					t.Errorf("a message with byte %d changed was accepted", i)
 				}
 			}
 		}
 	}
 }
 
-func TestKeysThatMustNotBeUsedAreRefused(t *testing.T) {
+func TestUnsafeKeysAreRefused(t *testing.T) {
 	public, private := ecKey(t)
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
 	rsaPublic, rsaPrivate := pair(t, rsaKey, err, &rsaKey.PublicKey)
@@ -119,42 +119,42 @@ func TestKeysThatMustNotBeUsedAreRefused(t *testing.T) {
 	}
 	y := make([]byte, 32)
 	for name, key := range map[string][]byte{
-		"private":                     private,
-		"private RSA":                 rsaPrivate,
-		"a private member alone":      with(rsaPublic, "p", "AQAB"),
-		"a private exponent":          with(rsaPublic, "d", "AQAB"),
-		"private EC member":           with(public, "d", "AQAB"),
-		"other primes":                with(rsaPublic, "oth", []any{}),
-		"RSA of 1024 bits":            with(rsaPublic, "n", number(bits(1024))),
-		"RSA of 2047 bits":            with(rsaPublic, "n", number(bits(2047))),
-		"RSA of 8193 bits":            with(rsaPublic, "n", number(bits(8193))),
-		"RSA with an even modulus":    with(rsaPublic, "n", number(new(big.Int).Lsh(big.NewInt(1), 2047))),
-		"RSA with e = 1":              with(rsaPublic, "e", "AQ"),
-		"RSA with e = 2":              with(rsaPublic, "e", "Ag"),
-		"RSA with e = 0":              with(rsaPublic, "e", "AA"),
-		"RSA with an even e":          with(rsaPublic, "e", number(big.NewInt(65536))),
-		"RSA with e of 32 bits":       with(rsaPublic, "e", number(bits(32))),
-		"RSA with e cut to 65537":     with(rsaPublic, "e", number(new(big.Int).Add(bits(65), big.NewInt(65536)))),
-		"RSA without e":               with(rsaPublic, "e", nil),
-		"RSA signing":                 with(rsaPublic, "alg", "RS256"),
-		"RSA-OAEP with SHA-1":         with(rsaPublic, "alg", "RSA-OAEP"),
-		"a point that is not on it":   with(public, "y", base64.RawURLEncoding.EncodeToString(y)),
-		"the point at infinity":       with(public, "x", base64.RawURLEncoding.EncodeToString(y), "y", base64.RawURLEncoding.EncodeToString(y)),
-		"another curve":               with(public, "crv", "P-384"),
-		"a curve that is not offered": with(public, "crv", "secp256k1"),
-		"symmetric":                   []byte(`{"kty":"oct","k":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}`),
-		"Edwards curve":               []byte(`{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`),
-		"for signing":                 with(public, "use", "sig"),
-		"empty":                       nil,
-		"null":                        []byte("null"),
-		"nonsense":                    []byte("{}"),
-		"huge":                        []byte(strings.Repeat(" ", MaxKeyBytes) + string(public)),
+		"private":                  private,
+		"private RSA":              rsaPrivate,
+		"a single private field":   with(rsaPublic, "p", "AQAB"),
+		"a private exponent":       with(rsaPublic, "d", "AQAB"),
+		"a private EC field":       with(public, "d", "AQAB"),
+		"additional primes":        with(rsaPublic, "oth", []any{}),
+		"RSA of 1024 bits":         with(rsaPublic, "n", number(bits(1024))),
+		"RSA of 2047 bits":         with(rsaPublic, "n", number(bits(2047))),
+		"RSA of 8193 bits":         with(rsaPublic, "n", number(bits(8193))),
+		"RSA with an even modulus": with(rsaPublic, "n", number(new(big.Int).Lsh(big.NewInt(1), 2047))),
+		"RSA with e = 1":           with(rsaPublic, "e", "AQ"),
+		"RSA with e = 2":           with(rsaPublic, "e", "Ag"),
+		"RSA with e = 0":           with(rsaPublic, "e", "AA"),
+		"RSA with an even e":       with(rsaPublic, "e", number(big.NewInt(65536))),
+		"RSA with e of 32 bits":    with(rsaPublic, "e", number(bits(32))),
+		"RSA with e cut to 65537":  with(rsaPublic, "e", number(new(big.Int).Add(bits(65), big.NewInt(65536)))),
+		"RSA without e":            with(rsaPublic, "e", nil),
+		"RSA signing":              with(rsaPublic, "alg", "RS256"),
+		"RSA-OAEP with SHA-1":      with(rsaPublic, "alg", "RSA-OAEP"),
+		"a point off the curve":    with(public, "y", base64.RawURLEncoding.EncodeToString(y)),
+		"the point at infinity":    with(public, "x", base64.RawURLEncoding.EncodeToString(y), "y", base64.RawURLEncoding.EncodeToString(y)),
+		"another curve":            with(public, "crv", "P-384"),
+		"an unsupported curve":     with(public, "crv", "secp256k1"),
+		"symmetric":                []byte(`{"kty":"oct","k":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}`),
+		"Edwards curve":            []byte(`{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`),
+		"for signing":              with(public, "use", "sig"),
+		"empty":                    nil,
+		"null":                     []byte("null"),
+		"nonsense":                 []byte("{}"),
+		"huge":                     []byte(strings.Repeat(" ", MaxKeyBytes) + string(public)),
 	} {
 		if _, err := PublicKey(key); !errors.Is(err, ErrKey) {
-			t.Errorf("published: %s: %v", name, err)
+			t.Errorf("PublicKey with %s returned %v, want ErrKey", name, err)
 		}
 		if _, err := Encrypt(key, "c", []byte(credential)); !errors.Is(err, ErrKey) {
-			t.Errorf("encrypted to: %s: %v", name, err)
+			t.Errorf("Encrypt with %s returned %v, want ErrKey", name, err)
 		}
 	}
 	for name, key := range map[string][]byte{
@@ -162,11 +162,11 @@ func TestKeysThatMustNotBeUsedAreRefused(t *testing.T) {
 		"alg": with(rsaPublic, "alg", "RSA-OAEP-256"), "no use": with(public, "use", nil),
 	} {
 		if _, err := PublicKey(key); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("the key with %s is refused: %v", name, err)
 		}
 	}
 	if _, err := Decrypt(public, "c", "a.b.c.d.e"); !errors.Is(err, ErrKey) {
-		t.Errorf("decrypting with a public key: %v", err)
+		t.Errorf("Decrypt with a public key returned %v, want ErrKey", err)
 	}
 }
 
@@ -190,31 +190,31 @@ func TestAMessageWithoutItsCheckoutIsRefused(t *testing.T) {
 		return text
 	}
 	if got, err := Decrypt(private, "c", message(`{"checkout_id":"c","credential":{}}`)); err != nil || string(got) != "{}" {
-		t.Errorf("%s, %v", got, err)
+		t.Errorf("a complete message gave %s, %v", got, err)
 	}
 	for name, plain := range map[string]string{
-		"none": `{"credential":{}}`, "null": `{"checkout_id":null,"credential":{}}`, "a number": `{"checkout_id":0,"credential":{}}`,
+		"no checkout": `{"credential":{}}`, "null": `{"checkout_id":null,"credential":{}}`, "a number": `{"checkout_id":0,"credential":{}}`,
 		"another case": `{"Checkout_ID":"c","credential":{}}`, "no credential": `{"checkout_id":"c"}`, "a credential of text": `{"checkout_id":"c","credential":"x"}`,
 		"no object": `[]`,
 	} {
 		for _, checkout := range []string{"c", "0", "null"} {
 			if got, err := Decrypt(private, checkout, message(plain)); !errors.Is(err, ErrMessage) || got != nil {
-				t.Errorf("%s, asked for %q: %v", name, checkout, err)
+				t.Errorf("%s: for checkout %q Decrypt returned %v, want ErrMessage", name, checkout, err)
 			}
 		}
 	}
 	for _, checkout := range []string{"", strings.Repeat("c", 256)} {
 		for _, plain := range []string{`{"credential":{}}`, `{"checkout_id":"` + checkout + `","credential":{}}`} {
 			if got, err := Decrypt(private, checkout, message(plain)); !errors.Is(err, ErrCheckout) || got != nil {
-				t.Errorf("asked for %d bytes: %v", len(checkout), err)
+				t.Errorf("for a checkout ID of %d bytes Decrypt returned %v, want ErrCheckout", len(checkout), err)
 			}
 		}
 		if _, err := Encrypt(public, checkout, []byte(credential)); !errors.Is(err, ErrCheckout) {
-			t.Errorf("encrypted for %d bytes: %v", len(checkout), err)
+			t.Errorf("for a checkout ID of %d bytes Encrypt returned %v, want ErrCheckout", len(checkout), err)
 		}
 	}
 	if _, err := Decrypt(private, "d", message(`{"checkout_id":"c","credential":{}}`)); !errors.Is(err, ErrOtherCheckout) {
-		t.Errorf("another checkout: %v", err)
+		t.Errorf("for another checkout Decrypt returned %v, want ErrOtherCheckout", err)
 	}
 }
 
@@ -237,7 +237,7 @@ func TestOtherAlgorithmsAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := Decrypt(private, "c", message); !errors.Is(err, ErrMessage) {
-			t.Errorf("%s: %v", alg, err)
+			t.Errorf("a message with %s returned %v, want ErrMessage", alg, err)
 		}
 	}
 }
@@ -253,7 +253,7 @@ func FuzzDecrypt(f *testing.F) {
 	f.Fuzz(func(t *testing.T, message string) {
 		got, err := Decrypt(private, "c", message)
 		if err == nil && string(got) != credential {
-			t.Fatal("a message that nobody made opened")
+			t.Fatal("a forged message was accepted")
 		}
 	})
 }
