@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"encoding/json"
+
 	"atelier/transport/describe"
 	"atelier/transport/wire"
 )
@@ -40,6 +42,17 @@ func checkWhole(into any) error {
 		return wire.Invalid("%s is required", name)
 	}
 	return nil
+}
+
+// contains reports whether a body, which has been decoded, contains the member. The member can be
+// null.
+func contains(body []byte, member string) bool {
+	var given map[string]json.RawMessage
+	if err := wire.Codec.Unmarshal(body, &given); err != nil {
+		return false
+	}
+	_, ok := given[member]
+	return ok
 }
 
 // decodeSecret is decode for a body that must not stay in memory together with its sender's cookie.

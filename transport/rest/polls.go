@@ -281,14 +281,10 @@ func updatePoll(r *Request) error {
 		PollID: r.Param("poll_id"), Question: in.Question, Options: in.Options, Anonymous: in.Anonymous, StepID: in.StepID, Right: right,
 	}
 	// Null removes the right answers and the step.
-	var given map[string]any
-	if err := wire.Decode(body, &given); err != nil {
-		return err
-	}
-	if x, ok := given["step_id"]; ok && x == nil {
+	if in.StepID == nil && contains(body, "step_id") {
 		u.StepID = new(string)
 	}
-	if x, ok := given["right"]; ok && x == nil {
+	if in.Right == nil && contains(body, "right") {
 		u.Right = new([]int32)
 	}
 	if in.Kind != nil {

@@ -87,11 +87,7 @@ func setTimer(r *Request) error {
 	case in.Seconds != nil && in.EndsAt != nil:
 		return wire.Invalid("seconds or ends_at, not both")
 	case in.Seconds == nil && in.EndsAt == nil:
-		var given map[string]any
-		if err := wire.Decode(body, &given); err != nil {
-			return err
-		}
-		if _, cleared := given["seconds"]; !cleared {
+		if !contains(body, "seconds") {
 			return wire.Invalid("seconds is required: a number, or null to take the timer away; or ends_at")
 		}
 	}
@@ -116,15 +112,10 @@ func setSpotlight(r *Request) error {
 	if err := wire.Decode(body, &in); err != nil {
 		return err
 	}
-	if in.Kind == nil {
-		var given map[string]any
-		if err := wire.Decode(body, &given); err != nil {
-			return err
-		}
-		if _, cleared := given["kind"]; !cleared {
-			return wire.Invalid("kind is required: poll, question, timer or null")
-		}
-	} else if *in.Kind == "" {
+	switch {
+	case in.Kind == nil && !contains(body, "kind"):
+		return wire.Invalid("kind is required: poll, question, timer or null")
+	case in.Kind != nil && *in.Kind == "":
 		return wire.Invalid("kind must be poll, question, timer or null")
 	}
 	if _, err := r.do(codelab.SetSpotlight{Kind: or(in.Kind, ""), ID: or(in.ID, "")}); err != nil {
