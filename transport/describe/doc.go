@@ -1,5 +1,6 @@
 // Package describe derives JSON Schemas from Go types, so that each member of the API is described
-// once, where the program declares it. It is used for the OpenAPI and AsyncAPI documents.
+// once, where the program declares it. It is used for the OpenAPI and AsyncAPI documents. Missing
+// applies the same tags to a decoded body, and finds a required member that is not there.
 //
 // The name, the type, and whether a member can be missing or null follow from the field:
 //
