@@ -57,11 +57,11 @@ func FuzzJSONCommands(f *testing.F) {
 		if git := strings.HasPrefix(path, "/git/"); got.status >= 400 && !git { // Git gets text
 			got.error()
 		} else if got.status >= 400 && len(got.body) == 0 {
-			t.Errorf("%s with %q: no word about %d", got.what, body, got.status)
+			t.Errorf("%s with %q: status %d has no error text", got.what, body, got.status)
 		}
 		if got.status == 200 && json.Valid([]byte(body)) {
 			if err := holdRequest(op.Method, path, []byte(body)); err != nil && body != "null" {
-				t.Logf("the server takes what the document does not describe: %v", err)
+				t.Logf("the server accepts a body that the document does not describe: %v", err)
 			}
 		}
 	})

@@ -15,7 +15,7 @@ import (
 // Each node compares its clock with the database's. A node whose clock is far off leaves the
 // serving to nodes with correct clocks. The times of a codelab follow the clock of the node that
 // set them.
-func TestNodesCompareTheirClocks(t *testing.T) {
+func TestNodesCompareTheirClocksWithTheDatabase(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
 	first := startLasting(t, cfgs[:1])[0]
@@ -41,7 +41,7 @@ func TestNodesCompareTheirClocks(t *testing.T) {
 	var before, after time.Time
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the first showed %v, the second after it %v", before, after)
+			t.Logf("the first node returned %v, the second after it %v", before, after)
 			for _, s := range []*service.Service{first, second} {
 				c.admin.base = "http://" + s.Addr()
 				if got, err := c.admin.try(http.MethodGet, "/api/admin/health", nil); err == nil {
@@ -68,7 +68,7 @@ func TestNodesCompareTheirClocks(t *testing.T) {
 		return strings.Contains(told(), "the clock of node node2 is 5.0 s behind the database's")
 	})
 	if status, said := readiness(second); status != 200 {
-		t.Errorf("five seconds: %v", said)
+		t.Errorf("with a clock five seconds off, readyz returned %v", said)
 	}
 	if err := second.Stop(); err != nil {
 		t.Fatal(err)

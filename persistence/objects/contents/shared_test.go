@@ -392,7 +392,7 @@ func TestBackupsGoFromOneKindToTheOther(t *testing.T) {
 }
 
 // If no copy can be written, the object itself is read.
-func TestReadingNeedsNoRoom(t *testing.T) {
+func TestReadingNeedsNoFreeDiskSpace(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		damaged := 0
 		one, two := node(t, b, nil), node(t, b, func() { damaged++ })
