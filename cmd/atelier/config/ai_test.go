@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-func TestTheAIIsChecked(t *testing.T) {
+func TestAISettingsAreChecked(t *testing.T) {
 	standard := Default().AI
 	if got := standard.Allowed(); got[0] != standard.Model || len(got) != 3 {
-		t.Errorf("allowed are %v", got)
+		t.Errorf("the allowed models are %v", got)
 	}
 	same := AI{Model: "a", Models: []string{"b", "a", "b"}}
 	if got := same.Allowed(); !slices.Equal(got, []string{"a", "b"}) {
-		t.Errorf("allowed are %v", got)
+		t.Errorf("the allowed models are %v", got)
 	}
 	for key, change := range map[string]func(*AI){
 		"ai.provider":    func(a *AI) { a.Provider = "other" },
@@ -34,6 +34,6 @@ func TestTheAIIsChecked(t *testing.T) {
 	c := Default()
 	c.AI.BaseURL = "http://models.example.org/v1"
 	if warnings, err := c.Check(); err != nil || !strings.Contains(strings.Join(warnings, "\n"), "ai.base_url") {
-		t.Errorf("%v %v", warnings, err)
+		t.Errorf("the warnings are %v, the error %v", warnings, err)
 	}
 }
