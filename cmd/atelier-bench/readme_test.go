@@ -53,7 +53,7 @@ func TestTheReadmeHasEveryScenario(t *testing.T) {
 		return
 	}
 	if after[:end+1] != table.String() {
-		t.Errorf("its table is another; go test ./cmd/atelier-bench -run Readme -update makes it:\n%s", table.String())
+		t.Errorf("the table differs; go test ./cmd/atelier-bench -run Readme -update writes it:\n%s", table.String())
 	}
 }
 
@@ -67,7 +67,7 @@ func TestCommandsOfThePagesParse(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := len(command.FindAll(page, -1)); n < least {
-			t.Errorf("%s has %d commands", path, n)
+			t.Errorf("%s has only %d commands", path, n)
 		}
 		pages[path] = page
 	}
