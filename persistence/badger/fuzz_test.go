@@ -74,7 +74,7 @@ func FuzzBackupFrames(f *testing.F) {
 		_ = w.Finish()
 		back, err := io.ReadAll(backup.NewFrameReader(&again))
 		if err != nil || !bytes.Equal(back, content) {
-			t.Fatalf("came back as %q, %v", back, err)
+			t.Fatalf("read back as %q, %v", back, err)
 		}
 	})
 }

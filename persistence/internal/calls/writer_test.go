@@ -50,7 +50,7 @@ func entry(kind Kind, name string, l *testLog, first uint64) testItem {
 func handle() *testLog { return &testLog{Cursor{Actor: "a", Next: 1}} }
 
 // A late release of an old handle does not affect the newer one.
-func TestTheNewestHandleAppends(t *testing.T) {
+func TestOnlyTheNewestHandleAppends(t *testing.T) {
 	push, told := work(nil)
 	first, second, third := handle(), handle(), handle()
 	push(entry(KindOpen, "", first, 0), entry(KindOpen, "", second, 0), entry(KindRelease, "", first, 0),
@@ -67,7 +67,7 @@ func TestTheNewestHandleAppends(t *testing.T) {
 }
 
 // Every item of a failed group gets the error, and a log with a gap accepts no more batches.
-func TestAGroupThatFails(t *testing.T) {
+func TestAFailedGroupFailsAllItsItems(t *testing.T) {
 	failed := errors.New("the disk is gone")
 	push, told := work(map[string]error{"rows": failed, "batch": failed})
 	l, other := handle(), &testLog{Cursor{Actor: "b", Next: 1}}
@@ -84,21 +84,21 @@ func TestAGroupThatFails(t *testing.T) {
 }
 
 // An invalid batch is refused before it is queued.
-func TestBatchesAreLookedAt(t *testing.T) {
+func TestInvalidBatchesAreRefused(t *testing.T) {
 	records := durable.Records(nil).Add([]byte("one")).Add([]byte("two"))
 	rows := []durable.Row{{Table: "t", Key: []byte("k"), Value: []byte("v")}}
 	it, err := BatchItem(handle(), durable.Batch{First: 3, Records: records, Rows: rows})
 	if err != nil || it.Count != 2 || it.First != 3 || len(it.Rows) != 1 || !it.Commits() {
-		t.Errorf("%+v, %v", it, err)
+		t.Errorf("a valid batch: %+v, %v", it, err)
 	}
 	guarded := []durable.Row{{Table: "t", Key: []byte("k"), Precondition: durable.Absent()}}
 	for name, b := range map[string]durable.Batch{
-		"half a record":    {First: 1, Records: records[:len(records)-1]},
-		"a row of nothing": {First: 1, Records: records, Rows: []durable.Row{{}}},
-		"a precondition":   {First: 1, Records: records, Rows: guarded},
+		"half a record":  {First: 1, Records: records[:len(records)-1]},
+		"an empty row":   {First: 1, Records: records, Rows: []durable.Row{{}}},
+		"a precondition": {First: 1, Records: records, Rows: guarded},
 	} {
 		if _, err := BatchItem(handle(), b); err == nil {
-			t.Errorf("%s was taken", name)
+			t.Errorf("%s was accepted", name)
 		}
 	}
 }
