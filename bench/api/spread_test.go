@@ -11,7 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-func TestRequestsThatAnotherNodeCanAnswer(t *testing.T) {
+func TestOnlySafeRequestsAreRepeatedOnAnotherNode(t *testing.T) {
 	lost, unsent := errors.New("lost"), error(dialError{errors.New("refused")})
 	status := func(n int) *Answer { return &Answer{Status: n} }
 	for _, c := range []struct {
@@ -21,20 +21,20 @@ func TestRequestsThatAnotherNodeCanAnswer(t *testing.T) {
 		err   error
 		again bool
 	}{
-		{"an answer", Request{Method: "GET"}, status(200), nil, false},
+		{"a response", Request{Method: "GET"}, status(200), nil, false},
 		{"a refusal", Request{Method: "GET"}, status(500), nil, false},
 		{"a read that is unavailable", Request{Method: "GET"}, status(503), nil, true},
-		{"a read without an answer", Request{Method: "GET"}, nil, lost, true},
+		{"a read without a response", Request{Method: "GET"}, nil, lost, true},
 		{"a write that is unavailable", Request{Method: "POST"}, status(503), nil, false},
-		{"a write without an answer", Request{Method: "POST"}, nil, lost, false},
-		{"a write that never left", Request{Method: "POST"}, nil, unsent, true},
+		{"a write without a response", Request{Method: "POST"}, nil, lost, false},
+		{"a write that was not sent", Request{Method: "POST"}, nil, unsent, true},
 		{"a write without a connection", Request{Method: "POST"}, nil, fasthttp.ErrNoFreeConns, true},
-		{"a write that counts once", Request{Method: "POST", Again: true}, nil, lost, true},
-		{"the same, unavailable", Request{Method: "POST", Again: true}, status(503), nil, true},
-		{"the same, refused", Request{Method: "POST", Again: true}, status(409), nil, false},
+		{"an idempotent write", Request{Method: "POST", Again: true}, nil, lost, true},
+		{"an idempotent write, unavailable", Request{Method: "POST", Again: true}, status(503), nil, true},
+		{"an idempotent write, refused", Request{Method: "POST", Again: true}, status(409), nil, false},
 	} {
 		if got := again(&c.r, c.a, c.err); got != c.again {
-			t.Errorf("%s: %v", c.name, got)
+			t.Errorf("%s: repeated: %v", c.name, got)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func spread(t *testing.T, nodes ...http.HandlerFunc) *Spread {
 	return s
 }
 
-func TestTheNextNodeIsAsked(t *testing.T) {
+func TestARequestGoesToTheNextNode(t *testing.T) {
 	var asked atomic.Int32
 	busy := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
 	well := func(http.ResponseWriter, *http.Request) { asked.Add(1) }
@@ -81,7 +81,7 @@ func TestTheNextNodeIsAsked(t *testing.T) {
 	}
 }
 
-func TestOneServerIsAskedOnce(t *testing.T) {
+func TestASingleServerIsAskedOnce(t *testing.T) {
 	var asked atomic.Int32
 	s := spread(t, func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)

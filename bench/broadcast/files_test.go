@@ -41,15 +41,15 @@ func TestMoreClientsThanFilesAreRefused(t *testing.T) {
 	e, err := NewEngine(job, pacing.NewClock(), 0, func(Sample) {})
 	if err == nil {
 		e.Close()
-		t.Fatal("a thousand are connected with 300 files")
+		t.Fatal("a thousand clients connected with 300 file descriptors")
 	}
 	if !strings.Contains(err.Error(), "for 1000 connections") {
-		t.Errorf("told %v", err)
+		t.Errorf("the error is %v", err)
 	}
 }
 
 // A lack of files on this machine is not counted against the server.
-func TestWithoutFilesTheServerIsNotBlamed(t *testing.T) {
+func TestAMissingFileDescriptorIsNotChargedToTheServer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

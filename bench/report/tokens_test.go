@@ -17,7 +17,7 @@ func TestTokensHaveAnAudit(t *testing.T) {
 		r := &Result{Scenario: "tokens", Audit: Audit{Tokens: &tokens}}
 		var b bytes.Buffer
 		if err := r.Text(&b, Style{}); err != nil || !strings.Contains(strings.Join(strings.Fields(b.String()), " "), says) {
-			t.Errorf("%q is not in\n%s", says, b.String())
+			t.Errorf("the report lacks %q:\n%s", says, b.String())
 		}
 	}
 }

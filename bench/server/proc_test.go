@@ -14,11 +14,11 @@ func TestTicksSurviveAnyProcessName(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	if got := ticks([]byte("nonsense")); got != 0 {
-		t.Errorf("got %v of nonsense", got)
+		t.Errorf("an invalid line gives %v", got)
 	}
 }
 
-func TestUsageOfThisProcess(t *testing.T) {
+func TestTheUsageOfThisProcessIsRead(t *testing.T) {
 	u, err := usage(os.Getpid())
 	if err != nil || u.RSS <= 0 || u.PeakRSS < u.RSS {
 		t.Errorf("got %+v, %v", u, err)

@@ -103,7 +103,7 @@ func echo(ws *websocket.Conn) {
 	}
 }
 
-func TestMessagesComeAndGo(t *testing.T) {
+func TestMessagesAreEchoed(t *testing.T) {
 	l, h, target := start(t, echo)
 	c := dial(t, l, h, target)
 	// The longest message fits neither into a socket in one write, nor into one read.
@@ -150,14 +150,14 @@ func TestEndsAreReported(t *testing.T) {
 			}
 			l.Do(func() {
 				if conn.Send([]byte("late")) {
-					t.Error("a closed connection takes messages")
+					t.Error("a closed connection accepts messages")
 				}
 			})
 		})
 	}
 }
 
-func TestRefusedUpgradeTellsItsStatus(t *testing.T) {
+func TestARefusedUpgradeReportsItsStatus(t *testing.T) {
 	l, h, target := start(t, nil)
 	l.Do(func() { _, _ = l.Dial(1, target) })
 	var refused *frames.RefusedError
@@ -208,7 +208,7 @@ func TestAgendaRunsWhileNothingArrives(t *testing.T) {
 		select {
 		case late := <-ran:
 			if late < 0 {
-				t.Errorf("ran %v early", -late)
+				t.Errorf("the agenda ran %v early", -late)
 			}
 		case <-time.After(10 * time.Second):
 			t.Fatal("the agenda did not run")
@@ -227,7 +227,7 @@ func TestPostedFunctionsRunInOrderUntilStop(t *testing.T) {
 		t.Errorf("ran %v", got)
 	}
 	l.Stop()
-	l.Do(func() { t.Error("ran after Stop") })
+	l.Do(func() { t.Error("a function ran after Stop") })
 }
 
 // Messages are text, or binary if the target requires it.

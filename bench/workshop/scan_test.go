@@ -10,7 +10,7 @@ const chatEvent = `{"type":"chat","seq":4211,"ts":"2026-01-02T03:04:05.678Z","id
 func TestScanFindsTheFields(t *testing.T) {
 	var m message
 	if !scanMessage([]byte(chatEvent), &m) {
-		t.Fatal("not scanned")
+		t.Fatal("the message was not scanned")
 	}
 	if string(m.Type) != "chat" || m.Seq != 4211 || string(m.ID) != "0197" || string(m.Text[:7]) != "m-7f-12" {
 		t.Errorf("got type %q seq %d id %q text %q", m.Type, m.Seq, m.ID, m.Text)
@@ -25,7 +25,7 @@ func TestScanReadsOnlyTheTopLevel(t *testing.T) {
 	}
 }
 
-func TestScanRefusesWhatIsNoObject(t *testing.T) {
+func TestScanAcceptsOnlyObjects(t *testing.T) {
 	for _, text := range []string{"", " ", "[]", `"type"`, "{", `{"type"`, `{"type":`, `{"type":"chat`, `{"type":"chat"`, `{"a":1,}`, `{"a":[1}`, `{a:1}`, `{"a" 1}`, `{"a":}`, `{"a":1 "b":2}`} {
 		var m message
 		if scanMessage([]byte(text), &m) {
