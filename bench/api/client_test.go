@@ -48,7 +48,7 @@ func TestTheSessionIsSentWithItsToken(t *testing.T) {
 	for _, method := range []string{"GET", "POST"} {
 		a, err := c.Do(&Request{Method: method, Path: "/x", Session: s})
 		if err != nil || !a.OK() || a.Session != s {
-			t.Errorf("%s: %+v, %v", method, a, err)
+			t.Errorf("%s returned %+v, %v", method, a, err)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func TestErrorsQuoteTheServersResponse(t *testing.T) {
 	})
 	a, err := c.Do(&Request{Method: "GET", Path: "/x"})
 	if err != nil || a.OK() || a.RetryAfter != 7*time.Second || a.Decode(nil) == nil {
-		t.Fatalf("%+v, %v", a, err)
+		t.Fatalf("the refusal is %+v, %v", a, err)
 	}
 	if got := a.Err().Error(); got != `status 429: {"error":"slow down"}` {
 		t.Errorf("the error is %q", got)
@@ -103,7 +103,7 @@ func TestHTTPSNeedsATunnel(t *testing.T) {
 	}
 	c, err := New("https://workshop.example", "127.0.0.1:1", time.Second)
 	if err != nil || c.Address() != "127.0.0.1:1" || c.Host() != "workshop.example" {
-		t.Errorf("%+v, %v", c, err)
+		t.Errorf("the client is %+v, %v", c, err)
 	}
 }
 

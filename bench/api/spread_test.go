@@ -67,17 +67,17 @@ func TestARequestGoesToTheNextNode(t *testing.T) {
 	s := spread(t, well, nil, busy)
 	a, trip, err := s.Do(1, &Request{Method: "GET", Path: "/x"})
 	if err != nil || !a.OK() || trip != (Trip{Node: 0, Repeated: 2}) || asked.Load() != 1 {
-		t.Errorf("%+v, %+v, %v; asked %d times", a, trip, err, asked.Load())
+		t.Errorf("the response is %+v, the trip %+v, %v; asked %d times", a, trip, err, asked.Load())
 	}
 	// If a node is gone, a request that may count twice goes to the next one, but is not repeated
 	// after its response.
 	a, trip, err = s.Do(1, &Request{Method: "POST", Path: "/x"})
 	if err != nil || a.Status != 503 || trip != (Trip{Node: 2, Repeated: 1}) || asked.Load() != 1 {
-		t.Errorf("%+v, %+v, %v; asked %d times", a, trip, err, asked.Load())
+		t.Errorf("the response is %+v, the trip %+v, %v; asked %d times", a, trip, err, asked.Load())
 	}
 	// The nodes are used in a cycle.
 	if _, trip, err := s.Do(3, &Request{Method: "POST", Path: "/x"}); err != nil || trip != (Trip{}) {
-		t.Errorf("%+v, %v", trip, err)
+		t.Errorf("the trip is %+v, %v", trip, err)
 	}
 }
 
@@ -88,6 +88,6 @@ func TestASingleServerIsAskedOnce(t *testing.T) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
 	if a, trip, err := s.Do(0, &Request{Method: "GET", Path: "/x"}); err != nil || a.Status != 503 || trip != (Trip{}) || asked.Load() != 1 {
-		t.Errorf("%+v, %+v, %v", a, trip, err)
+		t.Errorf("the response is %+v, the trip %+v, %v", a, trip, err)
 	}
 }

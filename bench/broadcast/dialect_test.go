@@ -131,7 +131,7 @@ func TestInvalidDialectsAreRefused(t *testing.T) {
 		d := chatty
 		change(&d)
 		if err := d.Check(); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", says, err)
+			t.Errorf("want an error with %s, got %v", says, err)
 		}
 	}
 }

@@ -187,7 +187,7 @@ func wait(t *testing.T, holds func() bool) {
 func clean(t *testing.T, o *Outcome) {
 	t.Helper()
 	if o.Lost+o.Duplicated+o.Reordered+o.Gaps+o.Unsent+o.Refused != 0 || o.Unfinished != 0 || o.Open != 5 {
-		t.Errorf("%+v", *o)
+		t.Errorf("the outcome is %+v, want no failure and 5 connections", *o)
 	}
 	if o.Deliveries.Count() != o.Arrived || o.Arrived != 5*o.Messages || o.Messages < 20 {
 		t.Errorf("%d messages, %d arrived, %d timed", o.Messages, o.Arrived, o.Deliveries.Count())
@@ -330,7 +330,7 @@ func TestLostConnectionsAreReopened(t *testing.T) {
 func TestAReconnectAfterTheLastMessageDoesNotDelayTheEnd(t *testing.T) {
 	o := hold(t, &hub{}, nil, func(e *Engine) { e.Drop(&Drop{At: e.now() + 350*time.Millisecond, Spread: 500 * time.Millisecond}) })
 	if o.Open != 5 || o.Lost != 0 || o.Unfinished != 0 {
-		t.Errorf("%+v", *o)
+		t.Errorf("the outcome is %+v", *o)
 	}
 }
 
@@ -367,7 +367,7 @@ func TestRefusedMessagesAreCounted(t *testing.T) {
 		t.Errorf("the server's error text is not reported: %q", o.Complaint)
 	}
 	if o.Refused == 0 || o.Lost != 0 || o.Unfinished != 0 || o.Acked == 0 {
-		t.Errorf("%+v", *o)
+		t.Errorf("the outcome is %+v", *o)
 	}
 }
 
@@ -516,7 +516,7 @@ func TestAForeignMessageIsReported(t *testing.T) {
 		return []string{m}
 	}}
 	if o := hold(t, h, nil, nil); o.Foreign != 1 || o.Lost+o.Duplicated+o.Reordered+o.Forged != 0 {
-		t.Errorf("%+v", *o)
+		t.Errorf("the outcome is %+v, want one foreign message", *o)
 	}
 }
 

@@ -71,6 +71,6 @@ func TestAMissingFileDescriptorIsNotChargedToTheServer(t *testing.T) {
 	o := e.Finish(&Finish{Until: e.now() + 10*time.Millisecond, Sent: []int64{100}})
 	// A few files were closed while the limit was being set.
 	if o.Lack != "too many open files" || o.Unopened < 40 || len(o.Disconnects) > 0 || o.Lost > 0 {
-		t.Errorf("%+v", *o)
+		t.Errorf("the outcome is %+v", *o)
 	}
 }

@@ -62,7 +62,7 @@ func TestUnknownColumnsAreRefused(t *testing.T) {
 		d.Columns = []string{"user"}
 		change(&d)
 		if err := d.Check(); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", says, err)
+			t.Errorf("want an error with %s, got %v", says, err)
 		}
 		// Without columns, names in braces are text.
 		d.Columns = nil

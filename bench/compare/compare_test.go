@@ -134,7 +134,7 @@ func TestOneFileCanContainSeveralReports(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s, err := Read(path); err != nil || len(s.Runs) != 2 || s.Runs[1].Numbers["p99"] != 1 {
-			t.Errorf("%s: %+v, %v", name, s, err)
+			t.Errorf("%s: read %+v, %v", name, s, err)
 		}
 	}
 }
@@ -178,7 +178,7 @@ func TestAFailureMakesASingleRunWorse(t *testing.T) {
 	} {
 		findings, skipped, err := Compare(set(t, c.a...), set(t, c.b...), Limits{Tolerance: 0.5, Alpha: 0.05})
 		if err != nil || verdict(findings, c.number) != c.verdict {
-			t.Errorf("%s: %q, %v", name, verdict(findings, c.number), err)
+			t.Errorf("%s: the verdict is %q, %v", name, verdict(findings, c.number), err)
 		}
 		var out strings.Builder
 		if worse, err := Text(&out, findings, skipped); err != nil || worse > 0 != (c.verdict == Worse) || strings.Contains(out.String(), "\nWORSE: "+c.number+" (") != (c.verdict == Worse) {
@@ -199,7 +199,7 @@ func TestAnInvalidRunIsReported(t *testing.T) {
 	} {
 		findings, skipped, err := Compare(set(t, c[0]), set(t, c[1]), Limits{})
 		if err != nil || !AnyInvalid(findings) || verdict(findings, "p99") != NoMeaning {
-			t.Fatalf("%q: %v, %v", says, findings, err)
+			t.Fatalf("%q: the findings are %v, %v", says, findings, err)
 		}
 		var out strings.Builder
 		// The values of both are still shown.

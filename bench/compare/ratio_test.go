@@ -221,9 +221,9 @@ func TestTheFileContainsEveryRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Format != FormatOfRows || got.Base != "abc" || got.New != "def" || len(got.Works) != 2 {
-		t.Fatalf("%s", text)
+		t.Fatalf("the file is %s", text)
 	}
 	if w := got.Works[0]; w.Work != "read" || w.Rounds[1]["base"].Value != 3 || w.Rounds[1]["new"].Value != 4 || w.Interval == nil || got.Works[1].Interval != nil {
-		t.Errorf("%s", text)
+		t.Errorf("the file is %s", text)
 	}
 }

@@ -32,7 +32,7 @@ func TestClientsAreReadFromCSV(t *testing.T) {
 	} {
 		c, err := parseClients(strings.NewReader(text), 2)
 		if err != nil || !slices.Equal(c.Columns, []string{"user", "token"}) || len(c.Rows) != 2 || !slices.Equal(c.Rows[1], []string{"bob", "t,2"}) {
-			t.Errorf("%s: %+v, %v", name, c, err)
+			t.Errorf("%s: read %+v, %v", name, c, err)
 		}
 	}
 	// Lines after the needed clients are not read, even if they never end.
@@ -67,7 +67,7 @@ func TestErrorsOfBadClientFilesContainNoValues(t *testing.T) {
 	} {
 		_, err := parseClients(from, 3)
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: %.200v", says, err)
+			t.Errorf("want an error with %s, got %.200v", says, err)
 		}
 	}
 	big := strings.Repeat(strings.Repeat("x", mostValue)+"\n", mostClients/mostValue)
@@ -125,7 +125,7 @@ func TestValuesOfClientsAreEscapedInAddresses(t *testing.T) {
 		bad := *p
 		change(&bad)
 		if err := bad.Check(); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", says, err)
+			t.Errorf("want an error with %s, got %v", says, err)
 		}
 	}
 }

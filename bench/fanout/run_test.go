@@ -298,7 +298,7 @@ func TestConnectionsThatEndedAreReported(t *testing.T) {
 	r := hold(t.Context(), t, h, nil)
 	err := r.Judge(&report.Limits{})
 	if want := "6 connections had ended and could not be opened again"; err != nil || !slices.Contains(r.Verdict.Failures, want) || r.Connections.Gone != 6 {
-		t.Errorf("%+v: %q", r.Connections, r.Verdict.Failures)
+		t.Errorf("the connections are %+v, the failures %q", r.Connections, r.Verdict.Failures)
 	}
 }
 
@@ -332,7 +332,7 @@ func TestUnmeasurableMemoryIsReportedAsSuch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !regexp.MustCompile(`(?m)^memory per connection +` + c.says).Match(text.Bytes()) {
-			t.Errorf("%s: %s", name, text.Bytes())
+			t.Errorf("%s: the report is %s", name, text.Bytes())
 		}
 	}
 }
@@ -418,12 +418,12 @@ func TestStagesAndPartsDivideARun(t *testing.T) {
 			for w := range workers {
 				first, count := share(all, workers, w)
 				if first != next || count < all/workers || count > all/workers+1 {
-					t.Errorf("of %d for %d workers one gets %d from %d", all, workers, count, first)
+					t.Errorf("of %d clients for %d workers one gets %d from %d", all, workers, count, first)
 				}
 				next += count
 			}
 			if next != all {
-				t.Errorf("of %d for %d workers %d are assigned", all, workers, next)
+				t.Errorf("of %d clients for %d workers %d are assigned", all, workers, next)
 			}
 		}
 	}

@@ -42,7 +42,7 @@ func TestFaultsAreScheduled(t *testing.T) {
 	}
 	plan, all, err := Stages("10s@kill:1, 20s@cut:1-db:to,5s@roll", 2)
 	if err != nil || all != 35*s || !slices.Equal(plan, []Planned{{0, Fault{Kind: Kill, Node: 1}}, {10 * s, Fault{Kind: Cut, Ends: "1-db", Way: "to"}}, {30 * s, roll}}) {
-		t.Errorf("%v, %v, %v", plan, all, err)
+		t.Errorf("the plan is %v, its duration %v, %v", plan, all, err)
 	}
 	for _, text := range []string{"", "10s", "kill", "-1s@kill", "10s@burn"} {
 		if _, _, err := Stages(text, 2); err == nil {

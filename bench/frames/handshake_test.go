@@ -17,7 +17,7 @@ const (
 func TestTheEndOfAnAnswerIsFound(t *testing.T) {
 	n, err := Answer([]byte(rfcAnswer+"\x81\x01x"), rfcKey)
 	if err != nil || n != len(rfcAnswer) {
-		t.Errorf("got %d, %v", n, err)
+		t.Errorf("the complete answer: got %d, %v", n, err)
 	}
 	for i := range len(rfcAnswer) {
 		if n, err := Answer([]byte(rfcAnswer[:i]), rfcKey); n != 0 || err != nil {

@@ -73,7 +73,7 @@ func TestInvalidChunksAreRefused(t *testing.T) {
 func TestTheHeadOfAStreamIsChecked(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n"
 	if n, chunked, err := StreamAnswer([]byte(head + "data")); n != len(head) || !chunked || err != nil {
-		t.Errorf("%d, %v, %v", n, chunked, err)
+		t.Errorf("the head has %d bytes, chunked %v, %v", n, chunked, err)
 	}
 	if n, _, err := StreamAnswer([]byte(head[:40])); n != 0 || err != nil {
 		t.Errorf("half a head: %d, %v", n, err)
@@ -90,7 +90,7 @@ func TestTheHeadOfAStreamIsChecked(t *testing.T) {
 func TestHeaderLinesAreChecked(t *testing.T) {
 	for line, good := range map[string]bool{"A: b": true, "A:": true, "A": false, ": b": false, "A: b\r\nC: d": false, "A b: c": false, "": false} {
 		if err := CheckHeader(line); (err == nil) != good {
-			t.Errorf("%q: %v", line, err)
+			t.Errorf("checking %q: %v", line, err)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func TestOnlyValidResponsesAreRead(t *testing.T) {
 		<-done
 		_ = l.Close()
 		if status != want || (err == nil) != (want != 0) {
-			t.Errorf("%q: %d, %v", text, status, err)
+			t.Errorf("%q is read as status %d, %v", text, status, err)
 		}
 	}
 }

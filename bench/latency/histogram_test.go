@@ -43,7 +43,7 @@ func TestRecordClampsToItsRange(t *testing.T) {
 
 func TestEmptyHistogramIsZero(t *testing.T) {
 	if s := New().Summary(); s != (Summary{}) {
-		t.Errorf("got %+v", s)
+		t.Errorf("the summary is %+v", s)
 	}
 }
 

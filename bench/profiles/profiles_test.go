@@ -77,7 +77,7 @@ func TestProfilesOfUsersAreFiles(t *testing.T) {
 func TestIncludedProfilesHaveADescription(t *testing.T) {
 	all, err := Included()
 	if err != nil || len(all) < 10 {
-		t.Fatalf("%d, %v", len(all), err)
+		t.Fatalf("%d profiles, %v", len(all), err)
 	}
 	for _, p := range all {
 		if p.Description == "" {
@@ -92,7 +92,7 @@ func TestTheErrorContainsAMisspeltKeyOfAStage(t *testing.T) {
 	for key, text := range map[string]string{"rte": "rte = 50", "durration": "rate = 50\ndurration = '9s'"} {
 		_, err := Parse([]byte(good + "[[stage]]\nduration = '9s'\n" + text))
 		if err == nil || !strings.Contains(err.Error(), `stage 2 has "`+key+`"`) {
-			t.Errorf("%s: %v", key, err)
+			t.Errorf("misspelt key %s: %v", key, err)
 		}
 	}
 }

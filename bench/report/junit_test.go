@@ -65,6 +65,6 @@ func TestTheJUnitFileContainsEachCheck(t *testing.T) {
 		err = xml.Unmarshal(b, &got)
 	}
 	if s := got.Suites; err != nil || s[0].Errors != 1 || s[0].Failures != 1 || s[0].Cases[0].Error == nil || s[0].Cases[1].Failure == nil {
-		t.Errorf("%v\n%s", err, b)
+		t.Errorf("the JUnit file of an invalid run: %v\n%s", err, b)
 	}
 }

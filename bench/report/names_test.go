@@ -34,7 +34,7 @@ func TestThresholdsOnAbsentNumbersAreRefused(t *testing.T) {
 	for metric, known := range map[string]bool{"server.rss": false, "cpu_per_million": false, "p99": true, "generator.cpu": true} {
 		err := names.Check([]Threshold{must(t, metric+"<1")})
 		if (err == nil) != known || err != nil && !strings.Contains(err.Error(), "give --pid") {
-			t.Errorf("%s: %v", metric, err)
+			t.Errorf("threshold on %s: %v", metric, err)
 		}
 	}
 }

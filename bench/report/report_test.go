@@ -220,7 +220,7 @@ func TestThresholdsAreParsedAndJudged(t *testing.T) {
 			t.Error(err)
 		}
 		if len(r.Verdict.Checks) != 1 || r.Verdict.Checks[0].Passed != passes {
-			t.Errorf("%s: %+v", text, r.Verdict.Checks)
+			t.Errorf("%s: the checks are %+v", text, r.Verdict.Checks)
 		}
 	}
 	for _, text := range []string{"", "p99", "p99<", "<5", "p99<5 parsecs", "p99!5", "p99<fast", "p99<5ms and max<6ms"} {
@@ -290,7 +290,7 @@ func TestTheReportFollowsItsSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := compiled.Validate(v); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s does not follow the schema: %v", name, err)
 		}
 	}
 }
@@ -327,7 +327,7 @@ func TestIncompleteRunsDoNotPass(t *testing.T) {
 	for name, r := range map[string]*Result{"interrupted": cut, "vague": vague} {
 		var b bytes.Buffer
 		if err := r.Text(&b, Style{}); err != nil || strings.Contains(b.String(), "PASS") {
-			t.Errorf("%s: %v\n%s", name, err, b.String())
+			t.Errorf("%s: an incomplete run passes: %v\n%s", name, err, b.String())
 		}
 	}
 }
@@ -406,7 +406,7 @@ func TestTheWordingOfAReportFitsItsNumbers(t *testing.T) {
 		"heavy parts":    {&Result{Parts: []Part{{Highest: 1 << 20}, {Highest: 3 << 20}}}, "deliveries; highest memory +2 MiB", ""},
 	} {
 		if got := says(c.r); !strings.Contains(got, c.want) || c.unwanted != "" && strings.Contains(got, c.unwanted) {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("%s: the report is %s", name, got)
 		}
 	}
 }

@@ -124,7 +124,7 @@ func TestPingsAreAnswered(t *testing.T) {
 	})
 	dial(t, l, h, target)
 	if got := h.next(t, "message"); got.text != "pong hi" {
-		t.Errorf("got %q", got.text)
+		t.Errorf("the message after the ping is %q", got.text)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestEndsAreReported(t *testing.T) {
 			l, h, target := start(t, c.serve)
 			conn := dial(t, l, h, target)
 			if got := h.next(t, "closed"); !c.check(got.end) {
-				t.Errorf("got %+v", got.end)
+				t.Errorf("the end is %+v", got.end)
 			}
 			l.Do(func() {
 				if conn.Send([]byte("late")) {
@@ -162,7 +162,7 @@ func TestARefusedUpgradeReportsItsStatus(t *testing.T) {
 	l.Do(func() { _, _ = l.Dial(1, target) })
 	var refused *frames.RefusedError
 	if got := h.next(t, "closed"); !errors.As(got.end.Err, &refused) || refused.Status != http.StatusForbidden {
-		t.Errorf("got %+v", got.end)
+		t.Errorf("the end is %+v", got.end)
 	}
 }
 
@@ -176,7 +176,7 @@ func TestRefusedConnectionIsAnError(t *testing.T) {
 		err = h.next(t, "closed").end.Err
 	}
 	if !errors.Is(err, unix.ECONNREFUSED) {
-		t.Errorf("got %v", err)
+		t.Errorf("the error is %v, want ECONNREFUSED", err)
 	}
 }
 
@@ -187,12 +187,12 @@ func TestPausedConnectionsDoNotRead(t *testing.T) {
 	for range 20 {
 		l.Do(func() { reading.Send([]byte("other")) })
 		if got := h.next(t, "message"); got.text != "other" {
-			t.Fatalf("got %q", got.text)
+			t.Fatalf("during the pause received %q", got.text)
 		}
 	}
 	l.Do(paused.Resume)
 	if got := h.next(t, "message"); got.text != "first" {
-		t.Errorf("got %q", got.text)
+		t.Errorf("after the pause received %q", got.text)
 	}
 }
 
@@ -236,7 +236,7 @@ func TestMessagesAreTextOrBinary(t *testing.T) {
 	l, h, target := start(t, func(ws *websocket.Conn) {
 		kind, p, err := ws.ReadMessage()
 		if err != nil || string(p) != "\x82\xff" {
-			t.Errorf("got %q, %v", p, err)
+			t.Errorf("the first binary message is %q, %v", p, err)
 		}
 		kinds <- kind
 	})

@@ -33,7 +33,7 @@ func TestRequestsNeedATrustedTunnel(t *testing.T) {
 	for name, trust := range map[string]Trust{"authority": {CAFile: authority}, "any": {Insecure: true}} {
 		tunnel, err := Open(address, trust)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("opening with %s: %v", name, err)
 		}
 		c, err := net.Dial("tcp", tunnel.Address())
 		if err != nil {
@@ -44,10 +44,10 @@ func TestRequestsNeedATrustedTunnel(t *testing.T) {
 		}
 		res, err := http.ReadResponse(bufio.NewReader(c), nil)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("reading with %s: %v", name, err)
 		}
 		if b, err := io.ReadAll(res.Body); string(b) != "hello workshop.example" || err != nil {
-			t.Errorf("%s: %q, %v", name, b, err)
+			t.Errorf("with %s: read %q, %v", name, b, err)
 		}
 		// A connection that is still open ends with the tunnel.
 		idle, err := net.Dial("tcp", tunnel.Address())

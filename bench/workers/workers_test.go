@@ -155,7 +155,7 @@ func TestInvalidOrdersAreRefused(t *testing.T) {
 			}
 		}
 		if _, err := c.All(func(int) *Order { return order }); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", says, err)
+			t.Errorf("want an error with %s, got %v", says, err)
 		}
 		if _, err := c.All(func(int) *Order { return &Order{Tick: true} }); err != nil {
 			t.Errorf("after the refusal the worker is gone: %v", err)

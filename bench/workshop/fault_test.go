@@ -36,7 +36,7 @@ func TestTheRecoveryFollowsFromChatMessages(t *testing.T) {
 			h.late.Add(s.since, s.took)
 		}
 		if took, ok := h.recovery(11 * time.Second); took != c.took || ok != c.ok {
-			t.Errorf("%s: %v, %v", name, took, ok)
+			t.Errorf("%s: the recovery took %v, known: %v", name, took, ok)
 		}
 	}
 }

@@ -229,7 +229,8 @@ func TestDeliveriesAreChargedToTheirFault(t *testing.T) {
 		}
 		crowd.charge(crowd.people[c.receiver], &chatMessage{due: c.due, by: c.sender}, s)
 		if first.well.Empty() == c.first || first.late.Empty() == c.late || second.well.Empty() == c.second {
-			t.Errorf("%s: %v, %v, %v", name, !first.well.Empty(), !first.late.Empty(), !second.well.Empty())
+			t.Errorf("%s: charged to the first fault %v, to its paused clients %v, to the second %v", name,
+				!first.well.Empty(), !first.late.Empty(), !second.well.Empty())
 		}
 	}
 }

@@ -21,7 +21,7 @@ func TestReportsShowNoSecret(t *testing.T) {
 	want := []string{"bench", "--admin-pw", "***", "--admin-pw=***", "--admin-id", "admin", "--header", "Authorization: ***", "--secret=***", "--header=Cookie: ***",
 		"--hello", "***", "--url", "ws://hidden@127.0.0.1:1/ws?***", "--postgres=postgres://hidden@h/db", "--url", "***", "--postgres=***"}
 	if !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
+		t.Errorf("the command line is %q", got)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestOutputFilesAreCheckedBeforeTheRun(t *testing.T) {
 	} {
 		err := o.check(report.Names{})
 		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
-			t.Errorf("%q: %v", says, err)
+			t.Errorf("want the error %q, got %v", says, err)
 		}
 	}
 }

@@ -514,7 +514,7 @@ func TestPresetsAreListed(t *testing.T) {
 			}
 		}
 		if err := d.Check(); err != nil {
-			t.Errorf("%s: %v", p.name, err)
+			t.Errorf("the preset %s is invalid: %v", p.name, err)
 		}
 	}
 	for _, scenario := range []string{"fanout", "idle", "reconnect", "slow"} {

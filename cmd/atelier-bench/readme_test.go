@@ -81,7 +81,7 @@ func TestCommandsOfThePagesParse(t *testing.T) {
 			// The shell resolves the quotes.
 			words, err := exec.CommandContext(t.Context(), "sh", "-c", `printf '%s\000' `+string(c[1])).Output()
 			if err != nil {
-				t.Fatalf("%s: %v", c[0], err)
+				t.Fatalf("the command %s: %v", c[0], err)
 			}
 			app, err := grammar(&commands{})
 			if err != nil {
@@ -92,7 +92,7 @@ func TestCommandsOfThePagesParse(t *testing.T) {
 				args = args[:last]
 			}
 			if _, err := app.Parse(args); err != nil {
-				t.Errorf("%s: %q: %v", path, args, err)
+				t.Errorf("%s: the command %q does not parse: %v", path, args, err)
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func TestScenariosThatAcceptASeedGetOne(t *testing.T) {
 		text := strings.Join(got, " ")
 		switch {
 		case err != nil:
-			t.Errorf("%s: %v", args, err)
+			t.Errorf("seeding %s: %v", args, err)
 		case strings.HasPrefix(args, "run "):
 			if !strings.HasPrefix(text, "reconnect ") || strings.Contains(text, " 7") != (want != "") {
 				t.Errorf("%s becomes %s", args, text)

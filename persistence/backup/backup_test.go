@@ -110,7 +110,7 @@ func TestDamagedBackupsChangeNothing(t *testing.T) {
 	} {
 		data := t.TempDir()
 		if err := Restore(data, bytes.NewReader(b), sections...); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewer) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("restoring a backup with %s: %v", name, err)
 		}
 		left(t, data)
 	}
@@ -163,7 +163,7 @@ func TestARestoreNeedsAnEmptyFolder(t *testing.T) {
 		vacant bool
 	}{"missing": {filepath.Join(t.TempDir(), "none"), true}, "empty": {tree(t), true}, "with a file": {tree(t, "a", ""), false}, "with a folder": {filepath.Dir(tree(t)), false}} {
 		if err := CheckVacant(tc.dir); (err == nil) != tc.vacant {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("checking %s: %v", name, err)
 		}
 	}
 }

@@ -229,7 +229,7 @@ func TestABackupDuringAppendsIsConsistent(t *testing.T) {
 		last := openLog(t, restored, actor).(*actorLog).Next - 1
 		row, err := restored.Get("last", []byte(actor))
 		if err != nil || string(row) != fmt.Sprint(last) || last < 50 {
-			t.Errorf("%s ends at %d, its row says %q: %v", actor, last, row, err)
+			t.Errorf("%s ends at %d, but its row is %q: %v", actor, last, row, err)
 		}
 	}
 }
@@ -270,7 +270,7 @@ func TestDamagedBackupsAreRefused(t *testing.T) {
 func TestNewerBackupIsRefused(t *testing.T) {
 	for _, header := range []string{"atelier-backup 2 store-format 1\n", fmt.Sprintf("atelier-backup 1 store-format %d\n", Format+1)} {
 		if err := Restore(filepath.Join(t.TempDir(), "store"), strings.NewReader(header)); !errors.Is(err, ErrNewerFormat) {
-			t.Errorf("%q: got %v", header, err)
+			t.Errorf("restoring %q: %v", header, err)
 		}
 	}
 	if err := Restore(filepath.Join(t.TempDir(), "store"), strings.NewReader("atelier-backup 1 store-format 1\n")); !errors.Is(err, ErrBadBackup) || !strings.Contains(err.Error(), "no release wrote") {

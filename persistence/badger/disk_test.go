@@ -57,7 +57,7 @@ func TestAReadOnlyStoreRefusesWrites(t *testing.T) {
 		"purge":    s.Purge("codelab/1"),
 	} {
 		if !errors.Is(err, durable.ErrReadOnly) {
-			t.Errorf("%s: got %v", what, err)
+			t.Errorf("%s on a read-only store returned %v", what, err)
 		}
 	}
 	if st := s.Stats(); !st.ReadOnly {
@@ -97,7 +97,7 @@ func TestANewerFormatIsRefused(t *testing.T) {
 
 	_, err := Open(small(dir))
 	if !errors.Is(err, ErrNewerFormat) || !strings.Contains(err.Error(), fmt.Sprint("format ", Format+6)) || !strings.Contains(err.Error(), fmt.Sprint("up to ", Format)) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("opening a newer format returned %v", err)
 	}
 }
 
@@ -268,7 +268,7 @@ func TestDamageAffectsOnlyItsOwner(t *testing.T) {
 		"scan":    s.Scan(durable.Scan{Table: "t"}, func(_, _ []byte) bool { return true }),
 	} {
 		if !errors.Is(err, durable.ErrCorrupt) {
-			t.Errorf("%s: got %v", what, err)
+			t.Errorf("%s of damaged data returned %v", what, err)
 		}
 	}
 
@@ -310,7 +310,7 @@ func TestLostAndMisplacedChunksAreDetected(t *testing.T) {
 	for _, actor := range []string{"hole", "beginning", "swapped"} {
 		err := openLog(t, s, actor).Replay(0, func(uint64, []byte) error { return nil })
 		if !errors.Is(err, durable.ErrCorrupt) {
-			t.Errorf("%s: got %v", actor, err)
+			t.Errorf("replaying %s returned %v", actor, err)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestALargeLogIsNotTruncatedBeforeItsSnapshot(t *testing.T) {
 	}
 	armed = true
 	if err := trySnap(l, n, "state", n); !errors.Is(err, crash) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("the interrupted snapshot returned %v", err)
 	}
 	left := 0
 	if err := l.Replay(0, func(uint64, []byte) error { left++; return nil }); err != nil || left != n {

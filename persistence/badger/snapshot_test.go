@@ -51,7 +51,7 @@ func TestAnInterruptedSnapshotLeavesACompleteOne(t *testing.T) {
 				}
 				armed <- skip
 				if err := trySnap(l, 4, newState, 4); !errors.Is(err, crash) {
-					t.Fatalf("got %v", err)
+					t.Fatalf("the interrupted snapshot returned %v", err)
 				}
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
@@ -158,7 +158,7 @@ func TestASnapshotOfAFencedHandleIsNotStored(t *testing.T) {
 	l := openLog(t, s, "codelab/1")
 	close(release)
 	if err := <-done; !errors.Is(err, durable.ErrFenced) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("the snapshot of the fenced handle returned %v", err)
 	}
 	if got := replayed(t, l); got != "1 r." {
 		t.Fatalf("replayed %q", got)
@@ -189,7 +189,7 @@ func TestSnapshotQueueIsBounded(t *testing.T) {
 	}
 	<-started
 	if err := b.Snapshot(1, make([]byte, 10), 0, nil); !errors.Is(err, durable.ErrBusy) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("a snapshot beyond the limit returned %v", err)
 	}
 	close(release)
 }

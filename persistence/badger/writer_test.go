@@ -161,7 +161,7 @@ func TestFailedCommitFailsItsBatches(t *testing.T) {
 	injected := errors.New("injected")
 	fail <- injected
 	if err := commit(a, 1, "lost"); !errors.Is(err, injected) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("the failed commit returned %v", err)
 	}
 	if err := commit(a, 1, "again"); !errors.Is(err, durable.ErrGap) || !errors.Is(err, injected) {
 		t.Fatalf("appending after a failed batch: got %v", err)

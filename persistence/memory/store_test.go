@@ -92,7 +92,7 @@ func TestFailCommitsFailsTheNextCommit(t *testing.T) {
 	l := open(t, m)
 	m.FailCommits(1, disk)
 	if err := <-append1(t, l, 1); !errors.Is(err, disk) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("the failed commit returned %v", err)
 	}
 	if err := <-append1(t, l, 1); !errors.Is(err, durable.ErrGap) {
 		t.Fatalf("a batch after a failed one: got %v", err)
@@ -142,7 +142,7 @@ func TestReadOnlyMemory(t *testing.T) {
 	defer func() { _ = m.Close() }()
 	m.SetReadOnly(true)
 	if err := m.Append(nil, nil); !errors.Is(err, durable.ErrReadOnly) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("appending while read-only returned %v", err)
 	}
 	m.SetReadOnly(false)
 	if err := m.Append(nil, nil); err != nil {
@@ -186,7 +186,7 @@ func TestStatsCountCommittedBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := m.Stats(); s.Commits != 1 || s.FailedCommits != 1 || s.Records != 1 || s.ReadOnly {
-		t.Errorf("%+v", s)
+		t.Errorf("the stats are %+v", s)
 	}
 	other, again := memory.New(), m.Reopen()
 	defer other.Close()

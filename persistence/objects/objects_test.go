@@ -88,7 +88,7 @@ func TestObjectsHaveOneOwner(t *testing.T) {
 			s.rival = []byte(tc.rival)
 		}
 		if err := Claim(t.Context(), s, "me"); !errors.Is(err, tc.want) || (err == nil) != (tc.want == nil) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("claiming %s: %v", name, err)
 		}
 		if owner, err := Owner(t.Context(), s); err != nil || (owner == "me") != (tc.want == nil) {
 			t.Errorf("%s: the owner is %q, %v", name, owner, err)

@@ -166,7 +166,7 @@ func TestUnreferencedObjectsAreQuarantinedThenRemoved(t *testing.T) {
 				gone, err = sweep.Unneeded(t.Context(), info)
 			}
 			if err = errors.Join(err, sweep.Finish(t.Context())); err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: sweeping: %v", name, err)
 			}
 			if got := strings.Join(s.keys(), " "); got != tc.left || gone != (tc.age >= 0 && tc.left == "") || gone != (sweep.Removed == 1) {
 				t.Errorf("%s: the remaining keys are %q, gone is %v of %d", name, got, gone, sweep.Removed)
@@ -211,12 +211,12 @@ func TestObjectsAreSaved(t *testing.T) {
 		err := Save(t.Context(), s, "b/", &saved)
 		if tc.want != nil {
 			if !errors.Is(err, tc.want) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: saving: %v", name, err)
 			}
 			continue
 		}
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: saving again: %v", name, err)
 		}
 		got := map[string]string{}
 		for in := tar.NewReader(&saved); ; {
@@ -225,7 +225,7 @@ func TestObjectsAreSaved(t *testing.T) {
 				break
 			}
 			if err != nil {
-				t.Fatalf("%s: %v", name, err)
+				t.Fatalf("%s: reading the backup: %v", name, err)
 			}
 			b, _ := io.ReadAll(in)
 			got[h.Name] = string(b)

@@ -73,7 +73,7 @@ func TestAFolderIsSyncedWithItsName(t *testing.T) {
 
 func TestFreeBytes(t *testing.T) {
 	if free, err := FreeBytes(t.TempDir()); err != nil || free == 0 {
-		t.Fatalf("got %d, %v", free, err)
+		t.Fatalf("%d bytes are free, %v", free, err)
 	}
 	if _, err := FreeBytes(t.TempDir() + "/none"); err == nil {
 		t.Fatal("a missing folder returned no error")

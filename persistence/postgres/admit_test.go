@@ -92,7 +92,7 @@ func TestARefusedNodeIsNotAMember(t *testing.T) {
 func TestListingMembersCreatesNoTables(t *testing.T) {
 	url := postgrestest.Database(t)
 	if m, err := Members(url); err != nil || len(m) != 0 {
-		t.Errorf("%v, %v", m, err)
+		t.Errorf("the members are %v, %v", m, err)
 	}
 	if err := CheckEmpty(url); err != nil {
 		t.Errorf("listing the members created tables: %v", err)

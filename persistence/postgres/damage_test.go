@@ -43,7 +43,7 @@ func TestDamageIsDetected(t *testing.T) {
 	for what, err := range map[string]error{"get": rowErr, "load": load(), "replay": replay(),
 		"precondition": durable.Commit(s, []durable.Row{{Table: "t", Key: []byte("k"), Precondition: durable.Unchanged([]byte("v"))}})} {
 		if !errors.Is(err, durable.ErrCorrupt) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s returned %v", what, err)
 		}
 	}
 	postgrestest.Exec(t, url, "delete from atelier.records where seq = 3")

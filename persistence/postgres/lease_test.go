@@ -142,7 +142,7 @@ func TestExpiredLeaseIsNotRenewed(t *testing.T) {
 	err := a.renew(context.Background(), &conn, a.lease.Load())
 	defer conn.Close(context.Background())
 	if codeOf(err) != codeLeaseLost {
-		t.Errorf("got %v", err)
+		t.Errorf("renewing the expired lease returned %v", err)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestRenewalInProgressIsWaitedFor(t *testing.T) {
 	}
 	var owned *durable.Owned
 	if err := <-taken; !errors.As(err, &owned) {
-		t.Errorf("got %v", err)
+		t.Errorf("opening the actor returned %v", err)
 	}
 }
 
@@ -281,7 +281,7 @@ func TestQueuedItemsEndWithTheirLease(t *testing.T) {
 	}
 	close(free)
 	if err := <-queued; !errors.Is(err, durable.ErrFenced) {
-		t.Errorf("got %v", err)
+		t.Errorf("the queued item ended with %v", err)
 	}
 	put(t, s, row("other", "v"))
 }
@@ -312,7 +312,7 @@ func TestASingleServerRegainsItsLease(t *testing.T) {
 func TestWeakCommitsAreRefused(t *testing.T) {
 	_, err := Open(Options{URL: postgrestest.Database(t) + "&synchronous_commit=off"})
 	if !errors.Is(err, ErrWeakCommit) {
-		t.Errorf("got %v", err)
+		t.Errorf("opening with weak commits returned %v", err)
 	}
 	for _, c := range []struct {
 		commit, standbys string
@@ -343,7 +343,7 @@ func TestANewerDatabaseIsRefused(t *testing.T) {
 	postgrestest.Exec(t, url, "update atelier.meta set format = $1", Format+1)
 	looked(Format + 1)
 	if _, err := Open(Options{URL: url}); !errors.Is(err, ErrNewerFormat) {
-		t.Errorf("got %v", err)
+		t.Errorf("opening a newer database returned %v", err)
 	}
 	postgrestest.Exec(t, url, "update atelier.meta set format = 1")
 	_, looking := FormatOf(url)
@@ -366,7 +366,7 @@ func TestErrorsContainNoPassword(t *testing.T) {
 			t.Errorf("listing the members returned %v", asked)
 		}
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("got %v", err)
+			t.Errorf("the error with a wrong URL is %v", err)
 		}
 	}
 }

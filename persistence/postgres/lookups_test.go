@@ -40,7 +40,7 @@ func TestLookupsShareAStatement(t *testing.T) {
 					t.Errorf("the missing row %d: %q %v", i, value, err)
 				}
 			case err != nil || string(value) != fmt.Sprint("value of ", i):
-				t.Errorf("%d: %q %v", i, value, err)
+				t.Errorf("row %d: %q %v", i, value, err)
 			}
 		})
 	}

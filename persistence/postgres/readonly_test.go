@@ -72,9 +72,9 @@ func TestReadOnlyDatabaseIsReported(t *testing.T) {
 	}
 	set("set default_transaction_read_only = on")
 	s.lease.Load().lose()
-	wait("it does not tell", func() bool { return s.Stats().ReadOnly })
+	wait("the read-only database is not reported", func() bool { return s.Stats().ReadOnly })
 	set("reset default_transaction_read_only")
-	wait("it does not come back", s.Holds)
+	wait("the node does not rejoin", s.Holds)
 	if s.Stats().ReadOnly {
 		t.Error("the database is reported as read-only although the node rejoined")
 	}

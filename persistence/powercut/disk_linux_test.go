@@ -100,7 +100,7 @@ func TestSelectedCallsFail(t *testing.T) {
 		out, err := exec.Command("sh", "-c", "cd "+at+"; "+c.script).CombinedOutput()
 		d.Inject(nil)
 		if err == nil && c.text == "" || !strings.Contains(string(out), c.text) && c.text != "" {
-			t.Errorf("%s: %v, %q", name, err, out)
+			t.Errorf("%s: the command returned %v, %q", name, err, out)
 		}
 		var ops []string
 		for _, op := range d.Trace()[before:] {

@@ -25,7 +25,7 @@ func TestKeysAreCreatedRotatedAndDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v %v", info.Mode(), err)
+		t.Errorf("the key file has the mode %v, %v", info.Mode(), err)
 	}
 	if _, err := CreateKeys(path, now); err == nil {
 		t.Error("an existing key file was overwritten")
@@ -36,10 +36,10 @@ func TestKeysAreCreatedRotatedAndDropped(t *testing.T) {
 	keys, err := LoadKeys(path)
 	if err != nil || len(keys) != 2 || keys[1].Version != 2 || string(keys[0].Material) != string(first[0].Material) ||
 		!keys[0].RetiredAt.Equal(now.Add(time.Hour)) || !keys[1].RetiredAt.IsZero() {
-		t.Fatalf("%+v %v", keys, err)
+		t.Fatalf("after the rotation the keys are %+v, %v", keys, err)
 	}
 	if keys, err = KeepKeys(path, func(seal.Key) bool { return false }); err != nil || len(keys) != 1 || keys[0].Version != 2 {
-		t.Fatalf("%v", err)
+		t.Fatalf("KeepKeys returned %v", err)
 	}
 	if keys, err = RotateKeys(path, now); err != nil || keys[1].Version != 3 {
 		t.Errorf("a version was reused: %v", err)
@@ -84,7 +84,7 @@ func TestTheChecksumCoversThePendingState(t *testing.T) {
 		t.Fatal(err)
 	}
 	if keys, err := LoadKeys(path); err != nil || len(keys) != 2 || keys[0].Pending || !keys[1].Pending {
-		t.Fatalf("%+v %v", keys, err)
+		t.Fatalf("the keys are %+v, %v", keys, err)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -134,13 +134,13 @@ func TestInvalidKeyFilesAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := LoadKeys(path); !errors.Is(err, ErrMalformed) || strings.Contains(err.Error(), "AAEC") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("the key file with %s: %v", name, err)
 		}
 		if err := os.Chmod(path, 0o640); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := LoadKeys(path); err == nil || !strings.Contains(err.Error(), "may be read by others") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("the readable key file with %s: %v", name, err)
 		}
 	}
 }
@@ -169,7 +169,7 @@ func TestInvalidKeysAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if keys, err := ParseKeys("keys.json", text); tc.ok && (err != nil || len(keys) != len(tc.keys)) || !tc.ok && !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("keys with %s: %v", name, err)
 		}
 	}
 }

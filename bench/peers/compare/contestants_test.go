@@ -104,11 +104,11 @@ func TestAMessageReachesAnotherClient(t *testing.T) {
 			// Lateness of the generator is irrelevant here.
 			out, err := exec.Command(generator, append(args, "--allow-lag", "--max-busy", "0", "--json", report)...).CombinedOutput()
 			if err != nil {
-				t.Fatalf("%v: %s", err, out)
+				t.Fatalf("the generator: %v: %s", err, out)
 			}
 			r, err := readReport(report)
 			if err != nil || r.DeliveriesPerSecond == 0 || r.Lost+r.Duplicated > 0 {
-				t.Errorf("%v: %s", err, out)
+				t.Errorf("the report of the generator: %v: %s", err, out)
 			}
 		})
 	}

@@ -654,7 +654,7 @@ func TestOldClientsGetAnAnswerWithoutChunks(t *testing.T) {
 	_ = conn.SetReadDeadline(time.Now().Add(patience))
 	got, err := io.ReadAll(conn)
 	if err != nil || bytes.Contains(got, []byte("chunked")) || !bytes.Contains(got, []byte("\r\n\r\ndata: {")) {
-		t.Errorf("%v: %s", err, got)
+		t.Errorf("%v, the response is %s", err, got)
 	}
 }
 

@@ -468,7 +468,7 @@ func TestBadRequestsAreRefusedAndChangeNothing(t *testing.T) {
 				continue
 			}
 			if text := got.error(); !strings.Contains(text, a.names) {
-				t.Errorf("%s: the error %q does not name %s", name, text, a.names)
+				t.Errorf("%s: the error %q does not contain %s", name, text, a.names)
 			}
 			if now := w.pulse(); now != pulse {
 				t.Fatalf("%s: the refused request changed something:\n%s\n%s", name, before, w.state())

@@ -97,7 +97,7 @@ func TestTheBusinessProfileIsServedAndCacheable(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal([]byte(body), &p); err != nil || status != 200 {
-		t.Fatalf("got %d %s", status, body)
+		t.Fatalf("the profile returned %d %s", status, body)
 	}
 	for _, name := range []string{"checkout", "fulfillment", "discount", "order"} {
 		if e := p.UCP.Capabilities["dev.commerce.shopping."+name]; p.UCP.Version != "2026-01-23" || len(e) != 1 || e[0]["version"] != "2026-01-23" {
@@ -177,7 +177,7 @@ func TestSchemasOfTheOperatorAreServedAndNegotiated(t *testing.T) {
 	_, ours, _ := s.ask("GET", "/schemas/2026-01-23/types/buyer.json", "")
 	status, h, body := s.ask("GET", "/schemas/2026-02-01/later.json", "")
 	if status != 200 || body != strings.ReplaceAll(later, "https://atelier.example", "https://shop.example") {
-		t.Errorf("got %d %s", status, body)
+		t.Errorf("the operator's schema returned %d %s", status, body)
 	}
 	for _, name := range []string{"Content-Type", "Cache-Control", "Access-Control-Allow-Origin"} {
 		if h.Get(name) != ours.Get(name) || h.Get(name) == "" {
@@ -191,7 +191,7 @@ func TestSchemasOfTheOperatorAreServedAndNegotiated(t *testing.T) {
 		"dev.commerce.shopping.checkout":[{"version":"2026-01-23","spec":"https://p.example/c","schema":"https://p.example/c.json"}],
 		"com.vendor.later":[{"version":"2026-02-01","spec":"https://p.example/l","schema":"https://p.example/l.json"}]}}}}`, "Content-Type", "application/json")
 	if status != 200 || !strings.Contains(body, "requires protocol 2027-01-01 or later") {
-		t.Errorf("got %d %s", status, body)
+		t.Errorf("the negotiation returned %d %s", status, body)
 	}
 }
 
@@ -230,7 +230,7 @@ func TestNegotiationReturnsTheCommonCapabilities(t *testing.T) {
 		Dropped      []struct{ Name, Reason string }
 	}
 	if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
-		t.Fatalf("got %d %s", status, body)
+		t.Fatalf("the negotiation returned %d %s", status, body)
 	}
 	if got.Version != "2026-01-23" || len(got.Capabilities) != 1 || got.Capabilities["dev.commerce.shopping.checkout"][0].Version != "2026-01-23" {
 		t.Errorf("agreed on %s", body)

@@ -139,7 +139,7 @@ func TestTheSamplesForProxiesAllowEnoughConnections(t *testing.T) {
 			Checks []struct{ Name, Text, Remedy string }
 		}
 		if err := json.Unmarshal(out, &found); err != nil {
-			t.Fatalf("%v: %s", err, out)
+			t.Fatalf("the output of the doctor: %v: %s", err, out)
 		}
 		i := slices.IndexFunc(found.Checks, func(c struct{ Name, Text, Remedy string }) bool { return c.Name == "room" })
 		if i < 0 || want == "" && (found.Checks[i].Remedy != "" || !strings.Contains(found.Checks[i].Text, "80 connections")) ||
@@ -318,7 +318,7 @@ func TestTheBackupUnitKeepsTheNewestBackups(t *testing.T) {
 		cmd := exec.Command("/bin/sh", "-ec", script)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v: %s", script, err, out)
+			t.Fatalf("the script %s: %v: %s", script, err, out)
 		}
 	}
 	err := errors.Join(os.WriteFile(filepath.Join(dir, "passphrase"), []byte("correct-horse-battery\n"), 0o600),
@@ -331,7 +331,7 @@ func TestTheBackupUnitKeepsTheNewestBackups(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command(binary(t), "import", "--data", filepath.Join(dir, "data"), filepath.Join(dir, "lab.md")).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("the import: %v: %s", err, out)
 	}
 	run("ExecStart")
 	run("ExecStartPost")

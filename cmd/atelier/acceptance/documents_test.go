@@ -80,7 +80,7 @@ func TestEveryExampleIsValid(t *testing.T) {
 		}
 		n++
 		if err := d.validate(schema, text); err != nil {
-			t.Errorf("%s%s: %v", d.name, at, err)
+			t.Errorf("the example at %s%s is invalid: %v", d.name, at, err)
 		}
 	}
 	for _, d := range []*document{openAPI, asyncAPI} {
@@ -118,7 +118,7 @@ func TestResponseSchemasAreClosed(t *testing.T) {
 	for _, d := range []*document{openAPI, asyncAPI} {
 		for name, v := range d.root["components"].(map[string]any)["schemas"].(map[string]any) {
 			if _, err := d.schema(pointer{"components", "schemas", name}); err != nil {
-				t.Errorf("%s: %s: %v", d.name, name, err)
+				t.Errorf("%s: the schema %s does not compile: %v", d.name, name, err)
 			}
 			if s := v.(map[string]any); s["type"] == "object" && s["properties"] == nil {
 				t.Errorf("%s: %s does not describe its fields", d.name, name)

@@ -27,7 +27,7 @@ func (c *class) table(name string) []map[string]string {
 	}
 	rows, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
 	if err != nil || len(rows) == 0 {
-		c.t.Fatalf("%v: %s", err, a.body)
+		c.t.Fatalf("reading the table: %v: %s", err, a.body)
 	}
 	var out []map[string]string
 	for _, row := range rows[1:] {

@@ -46,7 +46,7 @@ func TestFanOutScenariosDeliverEveryMessage(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r.ExitCode() != report.ExitPassed {
-				t.Errorf("%+v\n%+v\n%v", r.Verdict, r.Audit, r.Disconnects)
+				t.Errorf("the run did not pass: %+v\n%+v\n%v", r.Verdict, r.Audit, r.Disconnects)
 			}
 			if readers := int64(cfg.Subscribers - cfg.Stalled); cfg.Publishers > 0 && (r.Messages < 10 || r.Deliveries != readers*r.Messages || r.Last == nil) {
 				t.Errorf("%d messages, %d deliveries, or no last message", r.Messages, r.Deliveries)

@@ -49,7 +49,7 @@ func FuzzJSONCommands(f *testing.F) {
 		path := ids.Replace(op.Path)
 		got := by.send(op.Method, path, body)
 		if err := holdAnswer(op.Method, path, got.status, got.header, got.body); err != nil {
-			t.Errorf("%q: %v", body, err)
+			t.Errorf("the response to %q is not documented: %v", body, err)
 		}
 		if got.status >= 500 {
 			t.Errorf("%s with %q: %d", got.what, body, got.status)

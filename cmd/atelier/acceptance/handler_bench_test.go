@@ -33,7 +33,7 @@ func TestTheTokenLoadTestPassesWithoutSecretsInItsReport(t *testing.T) {
 		}
 		var b bytes.Buffer
 		if err := r.Text(&b, report.Style{}); err != nil || r.ExitCode() != report.ExitPassed {
-			t.Errorf("%v\n%s", err, b.String())
+			t.Errorf("the report did not pass: %v\n%s", err, b.String())
 		}
 		for _, mark := range []string{"tok_", "ak_", "4000000"} {
 			if strings.Contains(b.String(), mark) {

@@ -89,7 +89,7 @@ func TestRequestsAreAnsweredAsTheErrorTableSays(t *testing.T) {
 		"network token, no cryptogram": record{"credential": record{"type": "network_token", "number": "4242424242424242", "expiry_month": 1, "expiry_year": 2031}, "binding": m.binding("c")},
 	} {
 		if a := m.platform.post("/tokenize", body); a.code(400) != "invalid_request" || strings.Contains(string(a.body), "4242") {
-			t.Errorf("%s: %s", name, a.body)
+			t.Errorf("%s: the response is %s", name, a.body)
 		}
 	}
 	for name, change := range map[string]func(c, b record){
@@ -109,7 +109,7 @@ func TestRequestsAreAnsweredAsTheErrorTableSays(t *testing.T) {
 		"dpan must check": func(c, _ record) { c["card_number_type"], c["number"] = "dpan", "4242424242424241" },
 	} {
 		if a := m.platform.post("/tokenize", with(change)); a.code(422) != "credential_invalid" || strings.Contains(string(a.body), "4242") {
-			t.Errorf("%s: %s", name, a.body)
+			t.Errorf("%s: the response is %s", name, a.body)
 		}
 	}
 	for name, change := range map[string]func(c, b record){
@@ -123,7 +123,7 @@ func TestRequestsAreAnsweredAsTheErrorTableSays(t *testing.T) {
 		"no identity":                func(_, b record) { delete(b, "identity") },
 	} {
 		if a := m.platform.post("/tokenize", with(change)); a.status != 200 {
-			t.Errorf("%s: %d %s", name, a.status, a.body)
+			t.Errorf("%s: the response is %d %s", name, a.status, a.body)
 		}
 	}
 
@@ -138,7 +138,7 @@ func TestRequestsAreAnsweredAsTheErrorTableSays(t *testing.T) {
 		p.bearer = bearer
 		a := p.post("/tokenize", good)
 		if a.code(401) != "unauthorized" || !strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer") {
-			t.Errorf("%s: %v", name, a.header)
+			t.Errorf("%s: the headers are %v", name, a.header)
 		}
 	}
 	basic := *m.platform
@@ -292,7 +292,7 @@ func TestOAuthClientsGetAccessTokens(t *testing.T) {
 		a := anybody.post("/oauth/token", c.form).want(c.status)
 		var body record
 		if err := json.Unmarshal(a.body, &body); err != nil || body.text("error") != c.err || body.text("code") == "" || body.text("content") == "" {
-			t.Errorf("%s: %s", name, a.body)
+			t.Errorf("%s: the response is %s", name, a.body)
 		}
 	}
 	anybody.post("/oauth/token", record{"grant_type": "client_credentials"}).gives(415, "invalid_request")

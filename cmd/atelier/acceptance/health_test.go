@@ -112,7 +112,7 @@ func TestHealthAndDoctorJudgeBackupsAlike(t *testing.T) {
 				t.Errorf("%s: %v, but the doctor reports %+v", c.what, b, found[i])
 			}
 			if made := c.made > 0; (b["at"] != nil) != made || (b["age_seconds"] != nil) != made || made && b.number("age_seconds") < int(c.made.Seconds()) {
-				t.Errorf("%s: %v", c.what, b)
+				t.Errorf("%s: the backup part is %v", c.what, b)
 			}
 		}()
 	}
@@ -182,7 +182,7 @@ func TestHealthCoversSeveralNodes(t *testing.T) {
 		verdict, list := all()
 		return verdict["ok"] == true && len(list) == 2 && list[1]["stopped"] == true && list[1]["state"] == "stopped" && list[1]["alive"] == false
 	})
-	eventual(t, "the people of the one that is left", func() bool { return part(t, c.admin, "people").number("all") == 1 })
+	eventual(t, "the people of the remaining node", func() bool { return part(t, c.admin, "people").number("all") == 1 })
 }
 
 // A node whose database accepts no writes loses its lease, and reports the reason.

@@ -188,7 +188,7 @@ func TestTheFirstStartCreatesItsSecrets(t *testing.T) {
 		s := startUntilStopped(t, cfg)
 		for _, name := range []string{"admin.password", "session.key", "pin.key", "settings.key"} {
 			if info, err := os.Stat(filepath.Join(secrets, name)); err != nil || info.Mode().Perm() != 0o600 {
-				t.Errorf("%s: %v %v", name, info, err)
+				t.Errorf("the secret %s: %v %v", name, info, err)
 			}
 		}
 		password, err := os.ReadFile(filepath.Join(secrets, "admin.password"))

@@ -50,13 +50,13 @@ func TestNodesCompareTheirClocksWithTheDatabase(t *testing.T) {
 			}
 		}
 	})
-	eventual(t, "it knows its owner's clock", func() bool {
+	eventual(t, "the clock of the owner is known", func() bool {
 		before, after = now(first), now(second)
 		return after.Sub(before) >= 3*time.Second
 	})
 	// The other node now owns the same codelab, so the second node's clock counts.
 	place(t, operator(t, cfgs[0].Server.Data), control.Placing{Do: "move", Node: "node2", Codelab: c.id})
-	eventual(t, "it knows its new owner's clock", func() bool {
+	eventual(t, "the clock of the new owner is known", func() bool {
 		before, after = now(first), now(second)
 		return after.Sub(before) >= 3*time.Second
 	})
@@ -64,7 +64,7 @@ func TestNodesCompareTheirClocksWithTheDatabase(t *testing.T) {
 	told := func() string {
 		return record(c.admin.get("/api/admin/health").want(200).object()["nodes"].(map[string]any)).text("text")
 	}
-	eventual(t, "operators are told", func() bool {
+	eventual(t, "operators see the reason", func() bool {
 		return strings.Contains(told(), "the clock of node node2 is 5.0 s behind the database's")
 	})
 	if status, said := readiness(second); status != 200 {
@@ -75,14 +75,14 @@ func TestNodesCompareTheirClocksWithTheDatabase(t *testing.T) {
 	}
 
 	second = start(40 * time.Second)
-	eventual(t, "it leaves serving to the other", func() bool {
+	eventual(t, "the node leaves serving to the other node", func() bool {
 		status, said := readiness(second)
 		return status == 503 && said["reason"] == "clock"
 	})
-	eventual(t, "the other says so", func() bool { return strings.Contains(told(), "node node2 serves nobody") })
+	eventual(t, "the other node reports it", func() bool { return strings.Contains(told(), "node node2 serves nobody") })
 	// If no other node has a correct clock, the database's clock can be the wrong one.
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	eventual(t, "it serves when it is alone", func() bool { return ready(second) })
+	eventual(t, "the node serves when no other node is alive", func() bool { return ready(second) })
 }

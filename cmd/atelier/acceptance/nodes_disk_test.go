@@ -179,7 +179,7 @@ func TestReadingNeedsNoFreeDiskSpace(t *testing.T) {
 	if string(part.body) != content[23:46] {
 		t.Errorf("the range is %q", part.body)
 	}
-	eventual(t, "it says that its disk is full", func() bool {
+	eventual(t, "the node reports its full disk", func() bool {
 		status, said := readiness(node)
 		return status == 503 && said["reason"] == "disk_full"
 	})

@@ -38,7 +38,7 @@ func TestADrainedNodeHandsOverItsClientsAndActors(t *testing.T) {
 		t.Helper()
 		var st nodes.Status
 		if err := op.Cluster(&st); err != nil || len(st.Nodes) != 3 {
-			t.Fatalf("%+v, %v", st, err)
+			t.Fatalf("the status is %+v, %v", st, err)
 		}
 		return st.Nodes[node]
 	}
@@ -55,7 +55,7 @@ func TestADrainedNodeHandsOverItsClientsAndActors(t *testing.T) {
 	if code := listening.closed(); code != 1012 {
 		t.Errorf("the connection to the drained node was closed with %d", code)
 	}
-	eventual(t, "a node that owns nothing", func() bool {
+	eventual(t, "a node without actors", func() bool {
 		n := status(0)
 		return n.State == "drained" && n.Owns == 0
 	})
@@ -131,7 +131,7 @@ func TestStatusReportsThatNoNodeServes(t *testing.T) {
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	eventual(t, "word that nobody serves", told)
+	eventual(t, "a problem that no node serves", told)
 	place(t, op, control.Placing{Do: "undrain", Node: "node2"})
 	eventual(t, "a node that serves again", func() bool { return ready(second) && !told() })
 }
@@ -180,7 +180,7 @@ func TestADeadNodeIsAProblemUntilItIsForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i := slices.IndexFunc(st.Nodes, func(n nodes.NodeStatus) bool { return n.Node == "gone" }); i >= 0 && st.Nodes[i].State != "dead" {
-			t.Errorf("%+v", st.Nodes[i])
+			t.Errorf("the dead node is %+v", st.Nodes[i])
 		}
 		return st.Problems
 	}
@@ -207,7 +207,7 @@ func TestAForgottenNodeIsNoLongerDrained(t *testing.T) {
 	postgrestest.Exec(t, dsn, "insert into atelier.nodes values ('spare', 5, clock_timestamp() - interval '1 minute', 3, '1.0', now())")
 	for _, do := range []string{"drain", "undrain", "drain", "forget"} {
 		if err := op.Place(control.Placing{Do: do, Node: "spare"}); err != nil {
-			t.Fatalf("%s: %v", do, err)
+			t.Fatalf("%s of the node: %v", do, err)
 		}
 	}
 	if err := op.Place(control.Placing{Do: "undrain", Node: "spare"}); err == nil || !strings.Contains(err.Error(), "no node spare that is drained") {
@@ -270,7 +270,7 @@ func place(t *testing.T, op *control.Client, p control.Placing) {
 	eventual(t, fmt.Sprintf("%+v", p), func() bool {
 		err := op.Place(p)
 		if err != nil && !strings.Contains(err.Error(), durable.ErrFenced.Error()) {
-			t.Fatalf("%+v: %v", p, err)
+			t.Fatalf("placing %+v: %v", p, err)
 		}
 		return err == nil
 	})

@@ -197,7 +197,7 @@ func TestAnIsolatedNodeReleasesItsActors(t *testing.T) {
 	eventual(t, "a message", func() bool { return say(0, "before") })
 	ways[0].set(true)
 	eventual(t, "a message through another node", func() bool { return say(1, "meanwhile") })
-	eventual(t, "a node that stands aside", func() bool { return !ready(nodes[0]) })
+	eventual(t, "an isolated node stands aside", func() bool { return !ready(nodes[0]) })
 	if say(0, "unheard") {
 		t.Error("an isolated node accepts messages")
 	}
@@ -207,7 +207,7 @@ func TestAnIsolatedNodeReleasesItsActors(t *testing.T) {
 	}
 	ways[0].set(false)
 	eventual(t, "a node that is back", func() bool { return ready(nodes[0]) })
-	eventual(t, "a message through the node that was apart", func() bool { return say(0, "after") })
+	eventual(t, "a message through the reconnected node", func() bool { return say(0, "after") })
 	for i := range nodes {
 		who.base = "http://" + nodes[i].Addr()
 		if got := chatOf(who.get(c.path + "/chat").body); got != "before\nmeanwhile\nafter\n" {
@@ -295,7 +295,7 @@ func TestTakeoversAreNotNoticed(t *testing.T) {
 		before := posted.Load()
 		eventual(t, "messages before a cut", func() bool { return posted.Load() > min(before+3, mostRead-50) })
 		links[round%3].set(true)
-		eventual(t, "a node that knows that it is cut off", func() bool { return !ready(nodes[round%3]) })
+		eventual(t, "a node that has noticed the cut", func() bool { return !ready(nodes[round%3]) })
 		before = posted.Load()
 		eventual(t, "messages while a node is cut off", func() bool { return posted.Load() > min(before+6, mostRead-50) })
 		links[round%3].set(false)
@@ -404,7 +404,7 @@ func eventual(t testing.TB, what string, cond func() bool) {
 	deadline := time.Now().Add(2 * time.Minute)
 	for !cond() {
 		if time.Now().After(deadline) {
-			t.Fatalf("timed out waiting for %s", what)
+			t.Fatalf("timed out waiting: %s", what)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

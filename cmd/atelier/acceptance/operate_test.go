@@ -56,7 +56,7 @@ func TestAdjacentVersionsWorkTogether(t *testing.T) {
 		t.Errorf("a node two versions ahead: %v", err)
 	}
 	for _, s := range []versioned{a, b} {
-		eventual(t, "after it was refused: ready", func() bool { // a busy machine may have lost a lease
+		eventual(t, "the refused node is ready", func() bool { // a busy machine may have lost a lease
 			status, _ := internal(s.InternalAddr(), "/readyz")
 			return status == 200
 		})
@@ -89,7 +89,7 @@ func TestNodesWithIncompatibleMessagesAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := startVersion(t, cfgs[1], versions[1], "second"); !errors.Is(err, postgres.ErrRefused) || !strings.Contains(err.Error(), "stop all of them first") {
-				t.Errorf("got %v", err)
+				t.Errorf("starting the second node returned %v", err)
 			}
 		})
 	}
@@ -200,7 +200,7 @@ func TestAPasswordCanBeChangedWithAllNodesStopped(t *testing.T) {
 	old := cfgs[1]
 	cfgs[0].Admin.Password, cfgs[1].Admin.Password = "another password", "another password"
 	if _, err := startVersion(t, cfgs[1], 0, ""); err == nil || !strings.Contains(err.Error(), "admin.password is not the one") {
-		t.Errorf("a new password beside a node with the old one: %v", err)
+		t.Errorf("a node with a new password next to a node with the old one: %v", err)
 	}
 	if err := a.stop(); err != nil {
 		t.Fatal(err)

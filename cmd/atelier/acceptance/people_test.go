@@ -262,7 +262,7 @@ func TestNamesOfFacilitatorsAreReserved(t *testing.T) {
 		t.Errorf("the attendees are %s", b)
 	}
 	c.admin.put("/admin/people/"+asa.id, record{"codelabs": []string{other.id}}).want(200)
-	c.eventually("her name is free where she led", func() bool {
+	c.eventually("the assistant's name is available again", func() bool {
 		return open(t, c.addr).post(c.path+"/register", record{"name": "Asa"}).status == 200
 	})
 }

@@ -366,13 +366,13 @@ func TestCopiesAndArchivesContainThePollsAsDrafts(t *testing.T) {
 		other.id, other.path = id, "/codelabs/"+id
 		polls := c.admin.get(other.path + "/polls").want(200).list()
 		if len(polls) != 1 || polls[0].text("state") != "draft" || polls[0]["votes"] != float64(0) || fmt.Sprint(polls[0]["right"]) != "[1]" {
-			t.Fatalf("%s: %v", name, polls)
+			t.Fatalf("%s: the polls are %v", name, polls)
 		}
 		if steps := other.readSteps(); polls[0]["step_id"] != steps[1]["id"] {
 			t.Errorf("%s: the poll belongs to the step %v", name, polls[0]["step_id"])
 		}
 		if meta := other.meta(); meta.text("questions") != "open" || meta["questions_anonymous"] != false {
-			t.Errorf("%s: %v", name, meta)
+			t.Errorf("%s: the settings are %v", name, meta)
 		}
 		if n := len(c.admin.get(other.path + "/questions").list()); n != 0 {
 			t.Errorf("%s has %d questions", name, n)

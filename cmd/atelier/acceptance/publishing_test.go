@@ -233,7 +233,7 @@ func TestARunIsUpdatedFromItsSource(t *testing.T) {
 	c.admin.post(c.path+"/update-from-source", nil).refused(409, "no copy")
 	c.admin.delete(c.path).want(204)
 	// Another node receives the change a moment later.
-	c.eventually("the source is gone, and not named", func() bool { return run.meta()["source_id"] == nil })
+	c.eventually("the source is deleted and not listed", func() bool { return run.meta()["source_id"] == nil })
 	run.admin.post(run.path+"/update-from-source", nil).refused(409, "gone")
 }
 

@@ -35,7 +35,7 @@ func TestReceiversAcceptOnlySignedDeliveries(t *testing.T) {
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", built, ".")
 	build.Dir, build.Env = filepath.Join(folder, "go"), append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("building the receiver: %v\n%s", err, out)
 	}
 	for language, command := range map[string][]string{
 		"Go":     {built},

@@ -41,7 +41,7 @@ func (c *class) rehearsalOver() {
 		c.t.Errorf("simulated attendees left: %v", all)
 	}
 	// Another node learns of connections slightly later.
-	eventual(c.t, "nobody simulated is connected", func() bool {
+	eventual(c.t, "no simulated attendee is connected", func() bool {
 		return len(c.admin.get(c.path + "/presence").object()["attendee_ids"].([]any)) == 0
 	})
 }

@@ -228,12 +228,12 @@ func content(t *testing.T, kind string, body []byte) (out any) {
 	switch kind {
 	case "application/json":
 		if err := json.Unmarshal(body, &out); err != nil {
-			t.Fatalf("%v: %.200s", err, body)
+			t.Fatalf("the response is not JSON: %v: %.200s", err, body)
 		}
 	case "text/csv":
 		rows, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(body, []byte("\ufeff")))).ReadAll()
 		if err != nil || len(rows) == 0 {
-			t.Fatalf("%v: %.200s", err, body)
+			t.Fatalf("reading the table: %v: %.200s", err, body)
 		}
 		table := []any{}
 		for _, row := range rows[1:] {

@@ -153,7 +153,7 @@ func TestALostRegistrationResponseLocksNobodyOut(t *testing.T) {
 	// A repeated registration with the same name gets the same attendee, on another node slightly
 	// later. With another name it creates a new attendee.
 	again := ""
-	two.eventually("the node that is asked knows the session", func() bool {
+	two.eventually("the asked node has the session", func() bool {
 		a := b.send("POST", two.path+"/register", record{"name": " LIN"})
 		if a.status == 200 {
 			again = a.object().text("id")

@@ -68,7 +68,7 @@ func (e *evening) run(script string) string {
 	out, err := e.command(script).CombinedOutput()
 	// The doctor can report problems of the test machine.
 	if err != nil && !strings.Contains(script, "atelier doctor") {
-		e.t.Fatalf("%s\n%v: %s", script, err, out)
+		e.t.Fatalf("the command failed: %s\n%v: %s", script, err, out)
 	}
 	return string(out)
 }
@@ -248,7 +248,7 @@ func (e *evening) prepare() {
 	making := exec.Command("go", "run", ".", "-version", "1.2.3", "-platforms", "linux/"+runtime.GOARCH, "-only", "package", "-into", e.checked)
 	making.Dir = "../../../.release"
 	if out, err := making.CombinedOutput(); err != nil {
-		e.t.Fatalf("%v\n%s", err, out)
+		e.t.Fatalf("building the programs: %v\n%s", err, out)
 	}
 	if err := os.WriteFile(filepath.Join(e.checked, "codelab.md"), []byte("id: tomorrow\n\n# Tomorrow's codelab\n\n## One\n\nText.\n"), 0o600); err != nil {
 		e.t.Fatal(err)

@@ -28,7 +28,7 @@ func upgradeChecked(t *testing.T, program, data string) (said record, ok bool) {
 	cmd.Dir = t.TempDir()
 	out, err := cmd.Output()
 	if jsonErr := json.Unmarshal(out, &said); jsonErr != nil {
-		t.Fatalf("%v, %v: %s", jsonErr, err, out)
+		t.Fatalf("the output is not JSON: %v, %v: %s", jsonErr, err, out)
 	}
 	return said, err == nil
 }
@@ -84,7 +84,7 @@ func TestAnUpgradeIsCheckedBeforehand(t *testing.T) {
 	}
 	backup := exec.Command(program, "backup", "--data", data, filepath.Join(t.TempDir(), "b"))
 	if out, err := backup.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("the backup: %v: %s", err, out)
 	}
 	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

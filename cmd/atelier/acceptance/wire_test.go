@@ -128,7 +128,7 @@ func firstStatus(t *testing.T, addr, text string) int {
 	}
 	var status int
 	if _, err := fmt.Fscanf(conn, "HTTP/1.1 %d", &status); err != nil {
-		t.Fatalf("%q: %v", text, err)
+		t.Fatalf("reading the response to %q: %v", text, err)
 	}
 	return status
 }
@@ -223,7 +223,7 @@ func TestEveryResponseHasADate(t *testing.T) {
 		_, _ = io.WriteString(conn, request)
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
-			t.Fatalf("%s: %v", what, err)
+			t.Fatalf("%s: reading the response: %v", what, err)
 		}
 		dated(what, res.Header)
 		_ = conn.Close()
@@ -309,7 +309,7 @@ func TestHandshakesFollowTheRFC(t *testing.T) {
 		}
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
-			t.Fatalf("%v: %v", headers, err)
+			t.Fatalf("handshake with %v: %v", headers, err)
 		}
 		return res.StatusCode, res.Header.Get("Sec-WebSocket-Version")
 	}

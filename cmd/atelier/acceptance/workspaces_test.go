@@ -170,7 +170,7 @@ func TestAWorkspaceOfFoldersCanBeWrittenAndDownloaded(t *testing.T) {
 	}
 	for folder, want := range map[string]string{"step-1-start": "1", "step-1-end": "changed"} {
 		if got := c.admin.get(c.code() + "/folders/" + folder + "/file?file=a.txt").want(200); string(got.body) != want {
-			t.Errorf("%s: %q", folder, got.body)
+			t.Errorf("a.txt in %s is %q", folder, got.body)
 		}
 	}
 	dir := untar(t, c.admin.get(c.code()+"/download").want(200).body)
@@ -242,7 +242,7 @@ func TestAWorkspaceIsRemovedWithItsCodelab(t *testing.T) {
 		t.Fatal(err)
 	}
 	addr := startServer(t, cfg).Addr()
-	c.eventually("setting aside what nobody has", func() bool {
+	c.eventually("unused workspaces are set aside", func() bool {
 		return exists(filepath.Join(cfg.Server.Data, "objects", "aside", "workspaces", unknownID, "made-git"))
 	})
 	if n := count(t, filepath.Join(cfg.Server.Data, "objects", "aside", "workspaces")); n != 1 {

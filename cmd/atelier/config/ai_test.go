@@ -28,7 +28,7 @@ func TestAISettingsAreChecked(t *testing.T) {
 		c := Default()
 		change(&c.AI)
 		if _, err := c.Check(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(key)) {
-			t.Errorf("%s: %v", key, err)
+			t.Errorf("an invalid %s: got the error %v", key, err)
 		}
 	}
 	c := Default()

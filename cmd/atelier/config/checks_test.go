@@ -69,7 +69,7 @@ func TestInvalidSettingsAreRefused(t *testing.T) {
 		c := Default()
 		set(&c)
 		if _, err := c.Check(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got the error %v", want, err)
+			t.Errorf("an invalid setting (%s): got the error %v", want, err)
 		}
 	}
 	c := Default()

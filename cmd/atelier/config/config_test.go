@@ -75,7 +75,7 @@ func TestPrecedenceAndEnvironment(t *testing.T) {
 	if c.Server.Listen != "127.0.0.1:1" || c.Server.Data != "from-env" || c.Limits.PINFailures != 3 ||
 		c.Limits.LoginWindow.Std() != time.Minute || c.Admin.ID != "root" || c.Admin.Password != "a long password" ||
 		len(c.Server.TrustedProxies) != 2 {
-		t.Fatalf("got %+v", c)
+		t.Fatalf("the configuration is %+v", c)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestEveryNumberHasBounds(t *testing.T) {
 			before := was()
 			v.SetInt(outside)
 			if _, err := c.Check(); err == nil || !strings.Contains(err.Error(), section+"."+key+" must be ") {
-				t.Errorf("%s.%s = %d: %v", section, key, outside, err)
+				t.Errorf("%s.%s = %d is outside its bounds, got the error %v", section, key, outside, err)
 			}
 			v.SetInt(before)
 		}
@@ -237,7 +237,7 @@ config = {deep = {x = 1, "y z" = [true, "q\"uote"]}}
 		t.Fatal(err)
 	}
 	if len(c.Commerce.Capabilities) != 1 || c.Commerce.Capabilities[0].Extends[0] != "com.example.b" || c.Commerce.PaymentHandlers[0].ID != "h" {
-		t.Fatalf("got %+v", c.Commerce)
+		t.Fatalf("the commerce settings are %+v", c.Commerce)
 	}
 	var b bytes.Buffer
 	if err := Write(&b, c); err != nil {
@@ -285,7 +285,7 @@ func TestTheExampleCapabilitiesCanBeLoaded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := c.Commerce.Capabilities; len(got) != 2 || len(got[1].Extends) != 1 || got[1].Extends[0] != got[0].Name || got[1].Config["rate"] != int64(2) {
-		t.Fatalf("got %+v", got)
+		t.Fatalf("the capabilities are %+v", got)
 	}
 }
 
@@ -310,7 +310,7 @@ func TestExtendsIsANameOrAList(t *testing.T) {
 		}
 	}
 	if _, err := Load("", []string{`ATELIER_COMMERCE_CAPABILITIES=[{"name":"com.example.a","extends":{"b":1}}]`}); err == nil || !strings.Contains(err.Error(), "a name or a list of names") {
-		t.Errorf("got %v", err)
+		t.Errorf("an object as extends: got the error %v", err)
 	}
 }
 

@@ -33,7 +33,7 @@ func TestTheFileStoreIsParsedFromItsAddress(t *testing.T) {
 		c.Files.Store = text
 		_, err := c.Check()
 		if err == nil || !strings.Contains(err.Error(), "files.store") || strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("an invalid store %s: got the error %v", text, err)
 		}
 	}
 }

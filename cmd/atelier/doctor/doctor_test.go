@@ -130,10 +130,10 @@ func TestTheWayFromABrowserIsChecked(t *testing.T) {
 		for _, name := range []string{"address", "app", "login", "socket", "room"} {
 			f := found[name]
 			if c.what == "another host" && name == c.name && !strings.Contains(f.Remedy, "public_url") {
-				t.Errorf("%s: %+v", c.what, f)
+				t.Errorf("%s: the finding is %+v", c.what, f)
 			}
 			if f.OK != (name != c.name) || name == c.name && !strings.Contains(f.Text, c.says) {
-				t.Errorf("%s: %s: %+v", c.what, name, f)
+				t.Errorf("%s: the finding %s is %+v", c.what, name, f)
 			}
 		}
 	}

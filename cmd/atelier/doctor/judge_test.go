@@ -36,7 +36,7 @@ func TestFindingsFailBeyondTheirLimits(t *testing.T) {
 		{"an expired certificate", ends(-day), "ended on 8 March 2026"},
 	} {
 		if f := c.found; f.OK != (c.says == "") || !strings.Contains(f.Text, c.says) || f.Text == "" || (f.Remedy == "") != f.OK {
-			t.Errorf("%s: %+v", c.what, f)
+			t.Errorf("%s: the finding is %+v", c.what, f)
 		}
 	}
 }

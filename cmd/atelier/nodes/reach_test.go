@@ -115,7 +115,7 @@ func TestAWaitingStartCanBeStopped(t *testing.T) {
 	stop := make(chan struct{})
 	close(stop)
 	if err := x.nodes[0].meet(time.Hour, stop); !errors.Is(err, errStopped) {
-		t.Errorf("got %v", err)
+		t.Errorf("the stopped start returned %v", err)
 	}
 	if err := x.nodes[2].meet(time.Hour, stop); err != nil {
 		t.Errorf("the start of a node that has met all others: %v", err)
@@ -131,9 +131,9 @@ func TestIsolatedNodeStopsServing(t *testing.T) {
 		t.Errorf("the unreachable nodes are %v", got)
 	}
 	x.cut(0, 2)
-	x.wants(t, "the first cut off", true, false, false)
+	x.wants(t, "the first node is cut off", true, false, false)
 	x.cut(1, 2)
-	x.wants(t, "nobody reaches anybody", false, true, true)
+	x.wants(t, "all links are cut", false, true, true)
 	for _, ways := range [][2]int{{0, 1}, {1, 0}, {1, 2}, {2, 1}} {
 		x.net.Repair(x.nodes[ways[0]].Store.Node(), x.nodes[ways[1]].Store.Node())
 	}
@@ -161,7 +161,7 @@ func TestAStartingNodeStopsNoOther(t *testing.T) {
 	}
 	serving := x.nodes[0]
 	x.nodes = x.nodes[:1] // the other node makes no checks
-	x.wants(t, "one starts", false)
+	x.wants(t, "a node starts", false)
 	if other := x.members[1].Node; serving.Answers(other) || serving.Answers(x.members[2].Node) {
 		t.Error("a starting node would get codelabs")
 	}
@@ -235,7 +235,7 @@ func TestResponsesFromBeforeARestartAreIgnored(t *testing.T) {
 	x.cut(0, 1)
 	x.cut(0, 2)
 	x.cut(1, 2)
-	x.wants(t, "nobody reaches anybody", false, true, true)
+	x.wants(t, "all links are cut", false, true, true)
 	for i := range x.members {
 		if x.members[i].Node == x.nodes[1].Store.Node() {
 			x.members[i].Incarnation++
@@ -245,7 +245,7 @@ func TestResponsesFromBeforeARestartAreIgnored(t *testing.T) {
 	x.nodes = lonely[:1] // the second node has not made a check yet
 	x.wants(t, "the second started over", false)
 	x.nodes = lonely
-	x.wants(t, "and is as lonely as before", false, true, true)
+	x.wants(t, "after the restart, still isolated", false, true, true)
 }
 
 // A node that reaches no other node leaves serving to a node that reaches another one or, if there
@@ -349,7 +349,7 @@ func TestOnlyAdjacentVersionsWorkTogether(t *testing.T) {
 	for theirs, fine := range map[int]bool{4: false, 5: false, 6: true, 7: true, 8: true, 9: false} {
 		err := Beside(cfg, 7)([]durable.Member{{Node: "n1", Version: theirs}})
 		if (err == nil) != fine {
-			t.Errorf("version 7 beside %d: %v", theirs, err)
+			t.Errorf("version 7 next to version %d: %v", theirs, err)
 		}
 	}
 	if Beside(cfg, 7)([]durable.Member{{Node: "single", Version: 7}}) == nil {

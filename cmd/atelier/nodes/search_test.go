@@ -143,13 +143,13 @@ func TestASecretIsLostOnlyWhenAllNodesLackIt(t *testing.T) {
 	t.Run("all nodes are alive", func(t *testing.T) {
 		s := newSearching(t)
 		s.search.Lost("a", s.all())
-		s.ends(t, "all have said no", true)
+		s.ends(t, "all nodes lack it", true)
 		s.search.Forget("a")
 		s.kept[1].mu.Lock()
 		s.kept[1].all = []shares.Ballot{{ID: "a"}}
 		s.kept[1].mu.Unlock()
 		s.search.Lost("a", s.all())
-		s.ends(t, "it was forgotten and is looked for again", false)
+		s.ends(t, "searched again after it was forgotten", false)
 	})
 	t.Run("a keeper is away", func(t *testing.T) {
 		s := newSearching(t)
@@ -163,7 +163,7 @@ func TestASecretIsLostOnlyWhenAllNodesLackIt(t *testing.T) {
 		s := newSearching(t)
 		s.away(2)
 		s.search.Lost("a", s.all()[:2])
-		s.ends(t, "who is away never had it", true)
+		s.ends(t, "the absent node never had it", true)
 	})
 	t.Run("a keeper has been away for long", func(t *testing.T) {
 		s := newSearching(t)

@@ -35,7 +35,7 @@ func TestErrorsOfAStartSayThatTheDiskFailed(t *testing.T) {
 		"no store": (&Core{}).explain(disk), "nothing open": (*Core)(nil).explain(disk),
 	} {
 		if err != disk {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: the error is %v", name, err)
 		}
 	}
 }

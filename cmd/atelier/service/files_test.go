@@ -64,7 +64,7 @@ func TestABackupRestoresIntoEveryStore(t *testing.T) {
 		}
 		cfg, open := coreIn(t, to)
 		if err := Restore(cfg, bytes.NewReader(saved.Bytes()), ""); err != nil {
-			t.Fatalf("%s: %v", to, err)
+			t.Fatalf("restoring to %s: %v", to, err)
 		}
 		other, _ := coreIn(t, to)
 		if err := Restore(other, bytes.NewReader(saved.Bytes()), ""); to != "" && err == nil {
@@ -77,13 +77,13 @@ func TestABackupRestoresIntoEveryStore(t *testing.T) {
 		}
 		got, err := io.ReadAll(f)
 		if err = errors.Join(err, f.Close()); string(got) != "content" || err != nil {
-			t.Errorf("%s: %q, %v", to, got, err)
+			t.Errorf("%s: the file is %q, %v", to, got, err)
 		}
 		if got, _, err := c.code.Read(workspace, code.Git, tree, "a/b"); string(got) != "code" || err != nil {
-			t.Errorf("%s: %q, %v", to, got, err)
+			t.Errorf("%s: the code is %q, %v", to, got, err)
 		}
 		if n, err := c.Scrub(io.Discard); n != 0 || err != nil {
-			t.Errorf("%s: %d damaged, %v", to, n, err)
+			t.Errorf("%s: the scrub found %d damaged, %v", to, n, err)
 		}
 		if to != "" {
 			// Another installation has no references to these files, so it must not open the store.

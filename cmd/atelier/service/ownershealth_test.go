@@ -50,7 +50,7 @@ func TestCommitLatencyIsJudgedByTheStore(t *testing.T) {
 	} {
 		f := judgeCommits(c.recent, c.backend, c.failed)
 		if f.OK != c.ok || (f.Remedy == "") != c.ok || !strings.Contains(f.Text+f.Remedy, c.says) {
-			t.Errorf("%s: %+v", c.what, f)
+			t.Errorf("%s: the finding is %+v", c.what, f)
 		}
 	}
 	if f := judgeWaits(slow); f.OK || f.Remedy == "" {
@@ -85,7 +85,7 @@ func TestHangingChecksAreReportedAsUnknown(t *testing.T) {
 			}
 		}
 		if disk.OK != nil || disk.Free != nil || disk.Data != nil || backup.OK != nil || backup.At != nil || certificate.OK != nil || certificate.DaysLeft != nil {
-			t.Errorf("%+v %+v %+v", disk, backup, certificate)
+			t.Errorf("unknown parts have values: %+v %+v %+v", disk, backup, certificate)
 		}
 		close(hangs)
 	})

@@ -60,7 +60,7 @@ func secretsOf(t *testing.T, cfg config.Config) map[string]string {
 	for _, name := range allShared {
 		b, err := os.ReadFile(secretFile(cfg, name))
 		if err != nil || len(b) == 0 {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("reading the secret %s: %v", name, err)
 		}
 		all[name] = string(b)
 	}

@@ -98,7 +98,7 @@ func TestFormattedPlansParseToTheSamePlan(t *testing.T) {
 	var p Plan
 	for _, bad := range []string{"nodes=0", "nodes=x", "for=3", "what=1", "nodes=3 "} {
 		if err := p.Parse(bad); (err == nil) != (bad == "nodes=3 ") {
-			t.Errorf("%q: %v", bad, err)
+			t.Errorf("parsing %q: %v", bad, err)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func TestTheTableShowsEachFailure(t *testing.T) {
 		ok := printTable(&out, []*result{fine, c.other}, 0)
 		rows := strings.Split(strings.TrimSpace(out.String()), "\n")
 		if ok != c.ok || rows[len(rows)-1] != c.last {
-			t.Errorf("%s: %v\n%s", name, ok, &out)
+			t.Errorf("%s: ok is %v, the table\n%s", name, ok, &out)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func TestOnlyTheNewestHandleAppends(t *testing.T) {
 		"of the first": durable.ErrFenced, "of the second": nil, "of the second, late": durable.ErrFenced, "of the third": nil,
 	} {
 		if err, heard := got[name]; !heard || !errors.Is(err, want) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("batch %s: %v", name, err)
 		}
 	}
 }
@@ -71,14 +71,14 @@ func TestAFailedGroupFailsAllItsItems(t *testing.T) {
 	failed := errors.New("the disk is gone")
 	push, told := work(map[string]error{"rows": failed, "batch": failed})
 	l, other := handle(), &testLog{Cursor{Actor: "b", Next: 1}}
-	push(entry(KindRows, "rows", nil, 0), entry(KindBatch, "batch", l, 1), entry(KindBatch, "behind it", l, 2), entry(KindBatch, "another's", other, 1),
+	push(entry(KindRows, "rows", nil, 0), entry(KindBatch, "batch", l, 1), entry(KindBatch, "after it", l, 2), entry(KindBatch, "another's", other, 1),
 		entry(KindBatch, "with a gap", other, 7), entry(KindRows, "more rows", nil, 0))
 	got := told()
 	for name, want := range map[string]error{
-		"rows": failed, "batch": failed, "behind it": durable.ErrGap, "another's": nil, "with a gap": durable.ErrGap, "more rows": nil,
+		"rows": failed, "batch": failed, "after it": durable.ErrGap, "another's": nil, "with a gap": durable.ErrGap, "more rows": nil,
 	} {
 		if err, heard := got[name]; !heard || !errors.Is(err, want) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("item %s: %v", name, err)
 		}
 	}
 }

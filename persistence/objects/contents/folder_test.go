@@ -102,7 +102,7 @@ func TestEqualContentsAreStoredOnceUnderTheirSum(t *testing.T) {
 	s, _ := openTest(t, Options{})
 	a, b := put(t, s, "content"), put(t, s, "content")
 	if a.Sum != sha256.Sum256([]byte("content")) || a.Sum != b.Sum || a.Size != 7 {
-		t.Errorf("sum %s of %d bytes", a.Sum, a.Size)
+		t.Errorf("the sum is %s, the size %d bytes", a.Sum, a.Size)
 	}
 	if got, err := content(s, a.Sum); got != "content" || err != nil {
 		t.Errorf("read %q, %v", got, err)
@@ -146,7 +146,7 @@ func TestFailedUploadsLeaveNothing(t *testing.T) {
 		}
 		full = false
 		if _, err := s.Put(try.r, limit); !errors.Is(err, try.want) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("upload %s: %v", name, err)
 		}
 		full = false
 		if f, _, err := s.Spool(io.MultiReader(try.r, strings.NewReader(strings.Repeat("x", 1001))), 1000); err == nil {

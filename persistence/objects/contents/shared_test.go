@@ -247,7 +247,7 @@ func TestDiscardedContentIsRemovedSooner(t *testing.T) {
 	b.Age(t, "contents/", 61*time.Minute)
 	failing := func(files.Sum) (bool, error) { return false, durable.ErrClosed }
 	if err := s.Discard(failing, sum); !errors.Is(err, durable.ErrClosed) {
-		t.Errorf("%v", err)
+		t.Errorf("a discard whose check failed returned %v", err)
 	}
 	if err := errors.Join(s.Discard(anybody, sum), s.Discard(nobody, files.Sum{})); err != nil || len(b.Keys(t, "contents/")) != 1 {
 		t.Errorf("a used content was discarded, %v", err)

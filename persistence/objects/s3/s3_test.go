@@ -68,7 +68,7 @@ func TestWrongKeysAndBucketsFailAtTheStart(t *testing.T) {
 		change(&o)
 		_, err := s3.Open(o)
 		if err == nil || !strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "status 403") || strings.Contains(err.Error(), o.SecretKey) || strings.Contains(err.Error(), "nobody") {
-			t.Errorf("%s: %v", want, err)
+			t.Errorf("want an error with %s, got %v", want, err)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func TestAServerThatDoesNotAnswerIsUnavailable(t *testing.T) {
 		"list": s.List(t.Context(), "", func(objects.Info) error { return nil }),
 	} {
 		if !errors.Is(err, durable.ErrUnavailable) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s returned %v", what, err)
 		}
 	}
 }

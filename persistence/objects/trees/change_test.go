@@ -17,7 +17,7 @@ func TestAFileThatWindowsCannotCheckOutStaysUsable(t *testing.T) {
 	for _, path := range []string{"aux.h", "a:b/c", "x/nul"} {
 		var bad *code.Problem
 		if _, err := apply(before, code.Change{Write: []code.File{{Path: path}}}); !errors.As(err, &bad) {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("writing %s: %v", path, err)
 		}
 	}
 }

@@ -110,7 +110,7 @@ func TestFoldersAreDownloadedAsFolders(t *testing.T) {
 	dir := unpack(t, s, code.Plain, []code.Head{{Name: "step-1-end", Tree: two}, {Name: "step-1-start", Tree: one}})
 	for path, want := range map[string]string{"step-1-start/a/b": "1", "step-1-end/a/b": "1", "step-1-end/c": "2"} {
 		if b, err := os.ReadFile(filepath.Join(dir, path)); err != nil || string(b) != want {
-			t.Errorf("%s: %q %v", path, b, err)
+			t.Errorf("%s contains %q, %v", path, b, err)
 		}
 	}
 }

@@ -165,9 +165,9 @@ func TestAPushThatCannotBeStoredIsRefused(t *testing.T) {
 		var problem *code.Problem
 		switch {
 		case c.why == "" && (n != 1 || err != nil):
-			t.Errorf("%s: %d, %v", name, n, err)
+			t.Errorf("pushing %s: %d commits, %v", name, n, err)
 		case c.why != "" && (!errors.As(err, &problem) || !strings.Contains(err.Error(), c.why)):
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("pushing %s: got the error %v", name, err)
 		case c.why != "" && !slices.Equal(b.Keys(t, ""), before):
 			t.Errorf("%s: the refused push left objects behind", name)
 		}

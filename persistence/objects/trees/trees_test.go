@@ -128,17 +128,17 @@ func TestATreeNeverChanges(t *testing.T) {
 		}
 		for _, path := range []string{"no", "b/c", "a/b"} {
 			if _, _, err := s.Read(id, kind, last, path); !errors.Is(err, code.ErrNotFound) {
-				t.Errorf("%s: %v", path, err)
+				t.Errorf("reading %s: %v", path, err)
 			}
 		}
 		for _, tree := range []string{"", "x", "..", "../../../x", strings.Repeat("0", 32), strings.Repeat("0", 40)} {
 			if _, err := s.List(id, kind, tree); !errors.Is(err, code.ErrNotFound) {
-				t.Errorf("tree %q: %v", tree, err)
+				t.Errorf("listing the tree %q: %v", tree, err)
 			}
 		}
 		for _, bad := range []string{"..", "", "../../holds", strings.Repeat("a", 36)} {
 			if _, err := s.Write(bad, kind, "", change("a", "1")); !errors.Is(err, code.ErrNotFound) {
-				t.Errorf("workspace %q: %v", bad, err)
+				t.Errorf("writing to the workspace %q: %v", bad, err)
 			}
 		}
 		var p *code.Problem

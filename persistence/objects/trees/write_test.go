@@ -70,7 +70,7 @@ func TestAnInvalidChangeIsRefusedAsAWhole(t *testing.T) {
 		} {
 			var p *code.Problem
 			if _, err := s.Write(id, kind, base, change(bad...)); !errors.As(err, &p) {
-				t.Errorf("%s: %.60q: %v", kind, bad, err)
+				t.Errorf("%s: writing %.60q: %v", kind, bad, err)
 			}
 		}
 		if _, err := s.Write(id, kind, base, change("no", "-")); !errors.Is(err, code.ErrNotFound) {

@@ -139,7 +139,7 @@ func TestChangedLinesAreReplaced(t *testing.T) {
 				t.Errorf("%s: %v, want %q", x.name, err, x.err)
 			}
 		case err != nil || string(changed["p.go"]) != x.want || !reflect.DeepEqual(spans["p.go"], x.spans):
-			t.Errorf("%s: %q, %v, %v", x.name, changed["p.go"], spans["p.go"], err)
+			t.Errorf("%s: changed to %q, spans %v, %v", x.name, changed["p.go"], spans["p.go"], err)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func TestAMutantMustBeFoundUnlessItIsEquivalent(t *testing.T) {
 	} {
 		err := verdict{mutant: &mutant{name: "x", equivalent: x.equivalent}, found: x.found}.conclude(x.unexecuted)
 		if (err == nil) != x.good {
-			t.Errorf("%+v: %v", x, err)
+			t.Errorf("concluding %+v: %v", x, err)
 		}
 	}
 }
@@ -186,7 +186,7 @@ func TestALineThatWasNotRunIsDetected(t *testing.T) {
 		{"a/b.go", span{5, 6}, true}, {"a/b.go", span{7, 7}, false}, {"a/b.go", span{12, 12}, true}, {"a/c.go", span{30, 31}, true},
 	} {
 		if got := executed(blocks, x.file, x.at); got != x.want {
-			t.Errorf("%s %v: %t", x.file, x.at, got)
+			t.Errorf("%s %v: executed is %t", x.file, x.at, got)
 		}
 	}
 }
