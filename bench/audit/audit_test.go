@@ -130,7 +130,7 @@ func TestAResyncCountsItsGapAsMissing(t *testing.T) {
 	gap.Resync(4)
 	a.Observe(gap, Event{Seq: 5, Audience: Everyone})
 	if gap.Resyncs != 1 || gap.Position() != 5 || gap.Reordered != 0 || a.Missing(gap, 5) != 4 {
-		t.Errorf("%+v, missing %d", gap, a.Missing(gap, 5))
+		t.Errorf("the subscriber is %+v, missing %d", gap, a.Missing(gap, 5))
 	}
 }
 

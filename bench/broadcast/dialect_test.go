@@ -67,7 +67,7 @@ func TestRememberedFramesAreReadLikeNewOnes(t *testing.T) {
 				buffer[i] = 'X'
 			}
 			if !reflect.DeepEqual(got, fresh) {
-				t.Fatalf("%q: %+v, want %+v", f, got, fresh)
+				t.Fatalf("%q is read as %+v, want %+v", f, got, fresh)
 			}
 		}
 	})

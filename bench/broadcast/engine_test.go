@@ -385,7 +385,7 @@ func TestRefusalsDoNotStopAPublisher(t *testing.T) {
 		l.Stages, l.Window = []Stage{{}}, 4
 	}, nil)
 	if o.Refused <= 4 {
-		t.Errorf("%d refusals", o.Refused)
+		t.Errorf("%d refusals, want more than 4", o.Refused)
 	}
 }
 
@@ -416,7 +416,7 @@ func TestGapsCountOnlyForReadingClients(t *testing.T) {
 		}
 	}
 	if e.out.Gaps != 1 {
-		t.Errorf("%d gaps", e.out.Gaps)
+		t.Errorf("%d gaps, want 1", e.out.Gaps)
 	}
 }
 
@@ -439,7 +439,7 @@ func TestAnUnreachableServerIsReported(t *testing.T) {
 
 // A server can send messages or close the connection while the outcome is already being sent. The
 // outcome must not change any more.
-func TestTheOutcomeIsFinal(t *testing.T) {
+func TestTheOutcomeDoesNotChangeAfterwards(t *testing.T) {
 	h := &hub{}
 	h.after = func(o *Outcome) {
 		for n := range 20 {

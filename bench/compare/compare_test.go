@@ -51,7 +51,7 @@ func set(t *testing.T, reports ...[]byte) *Set {
 	return s
 }
 
-func TestDifferencesAreShownByRepeats(t *testing.T) {
+func TestDifferencesNeedRepeatedRuns(t *testing.T) {
 	var a, b [][]byte
 	for i := range 5 {
 		a = append(a, text(10+float64(i)/10, 1000+float64(i), true))
@@ -118,7 +118,7 @@ func TestInvalidFilesAreNotCompared(t *testing.T) {
 	}
 	other := []byte(strings.ReplaceAll(string(text(1, 1, true)), "fanout", "idle"))
 	if _, _, err := Compare(set(t, text(1, 1, true)), set(t, other), Limits{}); err == nil {
-		t.Error("different scenarios are compared")
+		t.Error("different scenarios were compared")
 	}
 }
 

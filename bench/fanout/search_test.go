@@ -83,7 +83,7 @@ func TestTheHighestRateIsFound(t *testing.T) {
 			}
 			s := r.Search
 			if !slices.Equal(tried, c.tried) || s.HighestRate != c.kept || s.LowestMissed != c.missed || s.LimitedBy != c.by {
-				t.Errorf("tried %v; %+v", tried, *s)
+				t.Errorf("the tried rates are %v; %+v", tried, *s)
 			}
 			if code := r.ExitCode(); code != c.code {
 				t.Errorf("the search ended with %d: %+v", code, r.Verdict)

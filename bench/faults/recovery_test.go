@@ -48,12 +48,12 @@ func TestTheRecoveryTimeEndsWithTheLastSlowStep(t *testing.T) {
 }
 
 // Messages hours after a fault are ignored, so memory does not grow.
-func TestARecoveryIsWatchedForAWhile(t *testing.T) {
+func TestMessagesLongAfterAFaultAreIgnored(t *testing.T) {
 	var r Recovery
 	for _, at := range []time.Duration{-time.Second, watched, 24 * time.Hour} {
 		r.Add(at, time.Second)
 	}
 	if !r.Empty() {
-		t.Errorf("%d steps are kept", len(r.buckets))
+		t.Errorf("%d steps are stored, want none", len(r.buckets))
 	}
 }

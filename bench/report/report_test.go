@@ -296,7 +296,7 @@ func TestTheReportFollowsItsSchema(t *testing.T) {
 }
 
 // An invalid run is marked as invalid in every output.
-func TestEveryOutputSaysInvalid(t *testing.T) {
+func TestEveryOutputShowsThatARunIsInvalid(t *testing.T) {
 	r := sample()
 	r.Generator.Lag.P99 = 11
 	judge(t, r, &Limits{MaxLag: 10 * time.Millisecond})
@@ -412,7 +412,7 @@ func TestTheWordingOfAReportFitsItsNumbers(t *testing.T) {
 }
 
 // The page loads no other files, so that it opens without a network.
-func TestPageStandsAlone(t *testing.T) {
+func TestThePageLoadsNoOtherFiles(t *testing.T) {
 	r := sample()
 	r.About, r.Command = "<script>alert(1)</script>", []string{"atelier-bench", "</pre><img src=x>"}
 	judge(t, r, &Limits{})

@@ -62,7 +62,7 @@ func TestADeathIsReported(t *testing.T) {
 	p.reader.Wait()
 	for range 2 {
 		if at, how := p.Died(); at.IsZero() || how == nil || !strings.Contains(how.Error(), "killed") {
-			t.Errorf("died at %v, %v", at, how)
+			t.Errorf("the death is reported at %v as %v", at, how)
 		}
 	}
 	if err := p.Stop(); err != nil {

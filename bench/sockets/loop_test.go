@@ -224,7 +224,7 @@ func TestPostedFunctionsRunInOrderUntilStop(t *testing.T) {
 	}
 	l.Do(func() {})
 	if len(got) != 100 || !slices.IsSorted(got) {
-		t.Errorf("ran %v", got)
+		t.Errorf("the functions ran in the order %v", got)
 	}
 	l.Stop()
 	l.Do(func() { t.Error("a function ran after Stop") })

@@ -66,7 +66,7 @@ func TestTheLagExcludesTheWarmUp(t *testing.T) {
 }
 
 // Each kind of broken promise is reported separately.
-func TestBrokenPromisesAreReported(t *testing.T) {
+func TestBrokenGuaranteesAreReported(t *testing.T) {
 	if got := broken(0, 0, 0); len(got) > 0 {
 		t.Errorf("without failures the report has %q", got)
 	}

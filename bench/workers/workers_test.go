@@ -224,7 +224,7 @@ func TestStrangersAreRefused(t *testing.T) {
 }
 
 // The coordinator reveals nothing to a stranger that listens on the worker's address.
-func TestTheCoordinatorProvesItselfLast(t *testing.T) {
+func TestTheCoordinatorSendsNothingToAStranger(t *testing.T) {
 	certificate, err := ephemeral()
 	if err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ func TestScanAcceptsOnlyObjects(t *testing.T) {
 	for _, text := range []string{"", " ", "[]", `"type"`, "{", `{"type"`, `{"type":`, `{"type":"chat`, `{"type":"chat"`, `{"a":1,}`, `{"a":[1}`, `{a:1}`, `{"a" 1}`, `{"a":}`, `{"a":1 "b":2}`} {
 		var m message
 		if scanMessage([]byte(text), &m) {
-			t.Errorf("scanned %q", text)
+			t.Errorf("%q was scanned as an object", text)
 		}
 	}
 }
@@ -48,7 +48,7 @@ func FuzzScan(f *testing.F) {
 			return
 		}
 		if !scanned {
-			t.Fatalf("%q is an object", p)
+			t.Fatalf("the object %q was not scanned", p)
 		}
 		for key, want := range fields {
 			got := m.Type

@@ -219,7 +219,7 @@ func TestASectionDiscardsItsPreparations(t *testing.T) {
 			left(t, data)
 		}
 		if got := strings.Join(calls, " "); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
+			t.Errorf("%s: the calls are %s, want %s", name, got, want)
 		}
 	}
 }

@@ -137,7 +137,7 @@ func TestCrashLosesQueuedBatches(t *testing.T) {
 	}
 }
 
-func TestReadOnlyMemory(t *testing.T) {
+func TestAReadOnlyMemoryRefusesWrites(t *testing.T) {
 	m := memory.New()
 	defer func() { _ = m.Close() }()
 	m.SetReadOnly(true)

@@ -71,7 +71,7 @@ func TestAFolderIsSyncedWithItsName(t *testing.T) {
 	}
 }
 
-func TestFreeBytes(t *testing.T) {
+func TestFreeBytesReturnsTheFreeSpace(t *testing.T) {
 	if free, err := FreeBytes(t.TempDir()); err != nil || free == 0 {
 		t.Fatalf("%d bytes are free, %v", free, err)
 	}

@@ -121,7 +121,7 @@ func TestFailedBatchesDoNotFailTheirGroup(t *testing.T) {
 	for i := range logs {
 		err, wins := <-outcomes, i == 0 || i == len(logs)-1
 		if wins && err != nil || !wins && !errors.Is(err, durable.ErrFenced) {
-			t.Errorf("log %d got %v", i, err)
+			t.Errorf("log %d returned %v", i, err)
 		}
 		if _, err := s.Get("t", []byte(fmt.Sprint(i))); wins != (err == nil) {
 			t.Errorf("reading the row of log %d: %v", i, err)
@@ -147,7 +147,7 @@ func TestExpiredLeaseIsNotRenewed(t *testing.T) {
 }
 
 // If another node judges a lease during its renewal, the result takes the renewal into account.
-func TestRenewalInProgressIsWaitedFor(t *testing.T) {
+func TestOpeningWaitsForARenewalInProgress(t *testing.T) {
 	ctx := context.Background()
 	url := postgrestest.Database(t)
 	a, b := openNode(t, url, "a"), openNode(t, url, "b")
@@ -242,7 +242,7 @@ func TestANodeNameBelongsToOneProcess(t *testing.T) {
 	s := openTest(t, Options{URL: url, Node: "a", Lease: 3 * time.Second})
 	_, err := Open(Options{URL: url, Node: "a", Lease: 3 * time.Second})
 	if !errors.Is(err, ErrNameTaken) {
-		t.Errorf("the second process got %v", err)
+		t.Errorf("the second process returned %v", err)
 	}
 	if !s.Holds() {
 		t.Error("the first process lost its lease")

@@ -98,7 +98,7 @@ func TestTheEventStreamCarriesTheSameMessages(t *testing.T) {
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	events, status := lin.follow(c.id, "")
 	if status != 200 {
-		t.Fatalf("status %d", status)
+		t.Fatalf("the event stream returned %d", status)
 	}
 	if you := events.welcome["you"].(map[string]any); you["id"] != lin.id {
 		t.Errorf("the welcome is for %v", you)

@@ -65,7 +65,7 @@ func TestFanOutScenariosDeliverEveryMessage(t *testing.T) {
 }
 
 // The REST scenario counts its requests, and finds everything that it wrote.
-func TestRestUnderLoad(t *testing.T) {
+func TestTheRESTScenarioFindsAllItsWrites(t *testing.T) {
 	t.Parallel()
 	conf := testConfig(t)
 	conf.Limits.WritesPerMinute = 1_000_000

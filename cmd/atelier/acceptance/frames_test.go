@@ -134,7 +134,7 @@ func TestTheServerWorksBelowAPathPrefix(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := exchange(t, req); got.status != status {
-				t.Errorf("%s%s: %d, want %d", base, path, got.status, status)
+				t.Errorf("%s%s: status %d, want %d", base, path, got.status, status)
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func FuzzJSONCommands(f *testing.F) {
 			t.Errorf("the response to %q is not documented: %v", body, err)
 		}
 		if got.status >= 500 {
-			t.Errorf("%s with %q: %d", got.what, body, got.status)
+			t.Errorf("%s with %q: status %d", got.what, body, got.status)
 		}
 		if git := strings.HasPrefix(path, "/git/"); got.status >= 400 && !git { // Git gets text
 			got.error()

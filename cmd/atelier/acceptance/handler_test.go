@@ -212,7 +212,7 @@ func TestRequestsAreAnsweredAsTheErrorTableSays(t *testing.T) {
 	m.platform.send("POST", "/sessions//end", nil).gives(404, "not_found")
 }
 
-func TestIdempotencyKeys(t *testing.T) {
+func TestIdempotencyKeysReturnTheSameToken(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
 	const key = "a-key-of-22-characters"

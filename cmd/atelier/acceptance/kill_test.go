@@ -115,7 +115,7 @@ func TestAcknowledgedWritesSurviveSIGKILL(t *testing.T) {
 			}
 		}
 		if len(stored) > n {
-			t.Errorf("round %d: %d messages are stored of %d sent", round, len(stored), n)
+			t.Errorf("round %d: %d messages are stored, but only %d were sent", round, len(stored), n)
 		}
 	}
 	if len(acked) < 4*25 {

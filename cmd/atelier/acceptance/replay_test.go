@@ -34,7 +34,7 @@ func TestReconnectingReplaysMissedMessagesAndContinuesLive(t *testing.T) {
 	all.hear("live")
 	again.hear("live")
 	if !reflect.DeepEqual(all.stored(), again.stored()) {
-		t.Errorf("replayed %v\nheard    %v", again.stored(), all.stored())
+		t.Errorf("replayed %v\nreceived %v", again.stored(), all.stored())
 	}
 	last := 0
 	for _, m := range again.stored() {

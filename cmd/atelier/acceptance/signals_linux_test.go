@@ -12,7 +12,7 @@ import (
 
 // A hangup signal reloads the log level and does not end the server. Neither does a log reader
 // that disappears, or a stop signal from the terminal.
-func TestSignalsThatMustNotEndTheServer(t *testing.T) {
+func TestHangupSuspensionAndAClosedLogDoNotEndTheServer(t *testing.T) {
 	t.Parallel()
 	path, data := binary(t), t.TempDir()
 	file := filepath.Join(t.TempDir(), "config.toml")

@@ -109,7 +109,7 @@ func TestARefusedRequestGetsNo100Continue(t *testing.T) {
 		"a large material":  {head("/upload/material", 50<<20, c.admin), 100},
 	} {
 		if got := firstStatus(t, c.addr, tc.text); got != tc.want {
-			t.Errorf("%s: %d, want %d", name, got, tc.want)
+			t.Errorf("%s: status %d, want %d", name, got, tc.want)
 		}
 	}
 }

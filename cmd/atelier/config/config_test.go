@@ -60,7 +60,7 @@ func TestEveryFieldIsExplained(t *testing.T) {
 	})
 }
 
-func TestPrecedenceAndEnvironment(t *testing.T) {
+func TestTheEnvironmentOverridesTheFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.toml")
 	if err := os.WriteFile(file, []byte("[server]\nlisten = \"127.0.0.1:1\"\ndata = \"from-file\"\n[limits]\nlogin_window = \"1m\"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 	})
 }
 
-func TestCheck(t *testing.T) {
+func TestCheckReturnsErrorsAndWarnings(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		change func(*Config)

@@ -319,7 +319,7 @@ func TestNodesReportHowManyPeopleTheyHave(t *testing.T) {
 		t.Helper()
 		x.turns()
 		if got, whole := x.nodes[0].People(); got != want || whole != all {
-			t.Errorf("%d people, all: %v; want %d, %v", got, whole, want, all)
+			t.Errorf("%d people, complete: %v; want %d, %v", got, whole, want, all)
 		}
 	}
 	of(33, true)
@@ -338,7 +338,7 @@ func TestANodeWithoutFiguresMakesTheTotalIncomplete(t *testing.T) {
 	n.figures.Store(&Figures{People: 3})
 	n.reach.peers = map[string]*peer{"b": {took: 1}}
 	if got, all := n.People(); got != 3 || all {
-		t.Errorf("%d people, all: %v", got, all)
+		t.Errorf("%d people, complete: %v", got, all)
 	}
 }
 

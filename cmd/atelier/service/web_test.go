@@ -7,7 +7,7 @@ import (
 )
 
 // Earlier, the printed address was "http://[::]:8080", which no browser can open.
-func TestTheAddressToOpenCanBeOpened(t *testing.T) {
+func TestThePrintedAddressCanBeOpened(t *testing.T) {
 	for _, c := range []struct {
 		cfg        config.Server
 		addr, want string

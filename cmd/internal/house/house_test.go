@@ -341,7 +341,7 @@ func TestRulesThatAreReferredToExist(t *testing.T) {
 
 // Commands in documents are pasted into shells, and zsh treats a comment after a command as
 // arguments. Links in documents must have existing targets.
-func TestDocumentsCanBePastedAndFollowed(t *testing.T) {
+func TestCommandsInDocumentsCanBePastedAndLinksExist(t *testing.T) {
 	commented := regexp.MustCompile(`(?m)^    (?:make|bin/|atelier|commerce|go|git|systemctl|install|curl|cd) ?.*\s#\s.*$`)
 	link := regexp.MustCompile(`\]\(([^)\s#]+)[^)]*\)`)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -118,7 +118,7 @@ func TestLinksAndForeignFilesAreNotObjects(t *testing.T) {
 	}
 	for _, key := range []string{"out", "up/secret"} {
 		if _, _, err := b.Get(t.Context(), key, 0, -1); err == nil {
-			t.Errorf("%s was read", key)
+			t.Errorf("%s was read as an object", key)
 		}
 	}
 	if got := b.Keys(t, ""); got != nil {

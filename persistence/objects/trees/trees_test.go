@@ -122,7 +122,7 @@ func TestATreeNeverChanges(t *testing.T) {
 			}
 			for _, reader := range []*trees.Store{s, node(t, b)} {
 				if got := content(t, reader, kind, last); got != step.want {
-					t.Errorf("%d: %q, want %q", i, got, step.want)
+					t.Errorf("change %d: the tree is %q, want %q", i, got, step.want)
 				}
 			}
 		}
@@ -167,7 +167,7 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 					t.Errorf("read %q, %v", got, err)
 				}
 				if _, _, err := s.Pack(id, kind, []code.Head{{Name: "main", Tree: tree}}, at); !errors.Is(err, durable.ErrCorrupt) {
-					t.Errorf("packed: %v", err)
+					t.Errorf("packing a damaged tree: %v", err)
 				}
 				var found []string
 				if _, err := s.Scrub(map[string]code.Recorded{id: {Kind: kind}}, func(what string) { found = append(found, what) }); err != nil || len(found) != 1 {

@@ -49,7 +49,7 @@ func TestAFileKeepsItsModeUntilItIsChanged(t *testing.T) {
 			one: "a b+x=1 plain=1 same=1", two: "a b+x=2 plain+x=1 same=1", three: "a b=2 plain+x=1 same=1", four: "a b=3 plain=4 same=1",
 		} {
 			if got := content(t, s, kind, tree); got != want {
-				t.Errorf("%s: %q, want %q", kind, got, want)
+				t.Errorf("%s: the tree is %q, want %q", kind, got, want)
 			}
 		}
 	}
