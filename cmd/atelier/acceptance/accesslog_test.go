@@ -15,7 +15,7 @@ import (
 )
 
 // The test reads the log that the binary itself writes.
-func TestTheAccessLogNamesTheCallerAndTheUnits(t *testing.T) {
+func TestTheAccessLogNamesTheCallerAndHasUnits(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds the binary")
