@@ -26,7 +26,7 @@ func start(t *testing.T, f http.HandlerFunc) *Client {
 	return c
 }
 
-func TestSessionIsKeptAndSigned(t *testing.T) {
+func TestTheSessionIsSentWithItsToken(t *testing.T) {
 	c := start(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/api/login" {
 			http.SetCookie(w, &http.Cookie{Name: "svc_session", Value: "s1"})
@@ -48,7 +48,7 @@ func TestSessionIsKeptAndSigned(t *testing.T) {
 	for _, method := range []string{"GET", "POST"} {
 		a, err := c.Do(&Request{Method: method, Path: "/x", Session: s})
 		if err != nil || !a.OK() || a.Session != s {
-			t.Errorf("%s: %+v, %v", method, a, err)
+			t.Errorf("%s returned %+v, %v", method, a, err)
 		}
 	}
 }
@@ -76,11 +76,11 @@ func TestRefusedConnectionIsUnsent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Do(&Request{Method: "POST", Path: "/x"}); !Unsent(err) {
-		t.Errorf("got %v", err)
+		t.Errorf("the request was not reported as unsent: %v", err)
 	}
 }
 
-func TestRefusalsQuoteTheServer(t *testing.T) {
+func TestErrorsQuoteTheServersResponse(t *testing.T) {
 	c := start(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "7")
 		w.WriteHeader(http.StatusTooManyRequests)
@@ -88,27 +88,27 @@ func TestRefusalsQuoteTheServer(t *testing.T) {
 	})
 	a, err := c.Do(&Request{Method: "GET", Path: "/x"})
 	if err != nil || a.OK() || a.RetryAfter != 7*time.Second || a.Decode(nil) == nil {
-		t.Fatalf("%+v, %v", a, err)
+		t.Fatalf("the refusal is %+v, %v", a, err)
 	}
 	if got := a.Err().Error(); got != `status 429: {"error":"slow down"}` {
-		t.Errorf("says %q", got)
+		t.Errorf("the error is %q", got)
 	}
 }
 
 func TestHTTPSNeedsATunnel(t *testing.T) {
 	for _, url := range []string{"https://x", "x", "http://", "http://%"} {
 		if _, err := New(url, "", time.Second); err == nil {
-			t.Errorf("took %q", url)
+			t.Errorf("New accepted %q", url)
 		}
 	}
 	c, err := New("https://workshop.example", "127.0.0.1:1", time.Second)
 	if err != nil || c.Address() != "127.0.0.1:1" || c.Host() != "workshop.example" {
-		t.Errorf("%+v, %v", c, err)
+		t.Errorf("the client is %+v, %v", c, err)
 	}
 }
 
 // The error for a server that accepts a connection but never responds says so.
-func TestASilentServer(t *testing.T) {
+func TestASilentServerIsReported(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestASilentServer(t *testing.T) {
 	}
 }
 
-func TestAnAnswerWithoutAnEnd(t *testing.T) {
+func TestAnEndlessResponseIsAnError(t *testing.T) {
 	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for part := make([]byte, 1<<20); ; {
 			if _, err := w.Write(part); err != nil {

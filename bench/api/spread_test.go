@@ -11,7 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-func TestRequestsThatAnotherNodeCanAnswer(t *testing.T) {
+func TestOnlySafeRequestsAreRepeatedOnAnotherNode(t *testing.T) {
 	lost, unsent := errors.New("lost"), error(dialError{errors.New("refused")})
 	status := func(n int) *Answer { return &Answer{Status: n} }
 	for _, c := range []struct {
@@ -21,20 +21,20 @@ func TestRequestsThatAnotherNodeCanAnswer(t *testing.T) {
 		err   error
 		again bool
 	}{
-		{"an answer", Request{Method: "GET"}, status(200), nil, false},
+		{"a response", Request{Method: "GET"}, status(200), nil, false},
 		{"a refusal", Request{Method: "GET"}, status(500), nil, false},
 		{"a read that is unavailable", Request{Method: "GET"}, status(503), nil, true},
-		{"a read without an answer", Request{Method: "GET"}, nil, lost, true},
+		{"a read without a response", Request{Method: "GET"}, nil, lost, true},
 		{"a write that is unavailable", Request{Method: "POST"}, status(503), nil, false},
-		{"a write without an answer", Request{Method: "POST"}, nil, lost, false},
-		{"a write that never left", Request{Method: "POST"}, nil, unsent, true},
+		{"a write without a response", Request{Method: "POST"}, nil, lost, false},
+		{"a write that was not sent", Request{Method: "POST"}, nil, unsent, true},
 		{"a write without a connection", Request{Method: "POST"}, nil, fasthttp.ErrNoFreeConns, true},
-		{"a write that counts once", Request{Method: "POST", Again: true}, nil, lost, true},
-		{"the same, unavailable", Request{Method: "POST", Again: true}, status(503), nil, true},
-		{"the same, refused", Request{Method: "POST", Again: true}, status(409), nil, false},
+		{"an idempotent write", Request{Method: "POST", Again: true}, nil, lost, true},
+		{"an idempotent write, unavailable", Request{Method: "POST", Again: true}, status(503), nil, true},
+		{"an idempotent write, refused", Request{Method: "POST", Again: true}, status(409), nil, false},
 	} {
 		if got := again(&c.r, c.a, c.err); got != c.again {
-			t.Errorf("%s: %v", c.name, got)
+			t.Errorf("%s: repeated: %v", c.name, got)
 		}
 	}
 }
@@ -60,34 +60,34 @@ func spread(t *testing.T, nodes ...http.HandlerFunc) *Spread {
 	return s
 }
 
-func TestTheNextNodeIsAsked(t *testing.T) {
+func TestARequestGoesToTheNextNode(t *testing.T) {
 	var asked atomic.Int32
 	busy := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
 	well := func(http.ResponseWriter, *http.Request) { asked.Add(1) }
 	s := spread(t, well, nil, busy)
 	a, trip, err := s.Do(1, &Request{Method: "GET", Path: "/x"})
 	if err != nil || !a.OK() || trip != (Trip{Node: 0, Repeated: 2}) || asked.Load() != 1 {
-		t.Errorf("%+v, %+v, %v; asked %d times", a, trip, err, asked.Load())
+		t.Errorf("the response is %+v, the trip %+v, %v; asked %d times", a, trip, err, asked.Load())
 	}
 	// If a node is gone, a request that may count twice goes to the next one, but is not repeated
 	// after its response.
 	a, trip, err = s.Do(1, &Request{Method: "POST", Path: "/x"})
 	if err != nil || a.Status != 503 || trip != (Trip{Node: 2, Repeated: 1}) || asked.Load() != 1 {
-		t.Errorf("%+v, %+v, %v; asked %d times", a, trip, err, asked.Load())
+		t.Errorf("the response is %+v, the trip %+v, %v; asked %d times", a, trip, err, asked.Load())
 	}
 	// The nodes are used in a cycle.
 	if _, trip, err := s.Do(3, &Request{Method: "POST", Path: "/x"}); err != nil || trip != (Trip{}) {
-		t.Errorf("%+v, %v", trip, err)
+		t.Errorf("the trip is %+v, %v", trip, err)
 	}
 }
 
-func TestOneServerIsAskedOnce(t *testing.T) {
+func TestASingleServerIsAskedOnce(t *testing.T) {
 	var asked atomic.Int32
 	s := spread(t, func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
 	if a, trip, err := s.Do(0, &Request{Method: "GET", Path: "/x"}); err != nil || a.Status != 503 || trip != (Trip{}) || asked.Load() != 1 {
-		t.Errorf("%+v, %+v, %v", a, trip, err)
+		t.Errorf("the response is %+v, the trip %+v, %v", a, trip, err)
 	}
 }

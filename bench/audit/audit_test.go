@@ -99,10 +99,10 @@ func TestMissingCountsOnlyBetweenWelcomeAndEnd(t *testing.T) {
 	late.Welcome(9) // a later connection changes nothing
 	a.Observe(late, Event{Seq: 5, Audience: Everyone, Owner: NoOwner})
 	if got := a.Missing(late, 8); got != 3 {
-		t.Errorf("%d missing, want 6, 7 and 8", got)
+		t.Errorf("%d missing, want 3: 6, 7 and 8", got)
 	}
 	if got := a.Missing(&Subscriber{Index: 2}, 10); got != 0 {
-		t.Errorf("one who never came misses %d", got)
+		t.Errorf("a subscriber that never connected misses %d", got)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestEventsForOthersAreMisdirected(t *testing.T) {
 	}
 }
 
-func TestResyncIsAGapThatIsAdmitted(t *testing.T) {
+func TestAResyncCountsItsGapAsMissing(t *testing.T) {
 	var a Auditor
 	full, gap := &Subscriber{Index: 0}, &Subscriber{Index: 1}
 	full.Welcome(0)
@@ -130,11 +130,11 @@ func TestResyncIsAGapThatIsAdmitted(t *testing.T) {
 	gap.Resync(4)
 	a.Observe(gap, Event{Seq: 5, Audience: Everyone})
 	if gap.Resyncs != 1 || gap.Position() != 5 || gap.Reordered != 0 || a.Missing(gap, 5) != 4 {
-		t.Errorf("%+v, missing %d", gap, a.Missing(gap, 5))
+		t.Errorf("the subscriber is %+v, missing %d", gap, a.Missing(gap, 5))
 	}
 }
 
-func TestUnknownEventsAreJudgedByTheirOrder(t *testing.T) {
+func TestEventsUnknownToTheAuditAreJudgedByTheirOrder(t *testing.T) {
 	var a Auditor
 	s := &Subscriber{}
 	s.Welcome(10)
@@ -146,7 +146,7 @@ func TestUnknownEventsAreJudgedByTheirOrder(t *testing.T) {
 	}
 }
 
-func TestReconcile(t *testing.T) {
+func TestReconcileCountsLostAndDoubledWrites(t *testing.T) {
 	fates := []Fate{Acknowledged, Acknowledged, Acknowledged, Unanswered, Unanswered, Refused, Refused, Unsent, Unanswered}
 	found := []int{1, 0, 3, 0, 1, 0, 1, 1}
 	want := Writes{Acknowledged: 3, Unanswered: 3, UnansweredApplied: 1, Lost: 1, Doubled: 2, Phantom: 2}

@@ -41,7 +41,7 @@ func TestStampsAreFoundInSentMessages(t *testing.T) {
 
 // A frame that is remembered is read like one that is new, whatever came in
 // between.
-func TestReadingIsTheSameFromMemory(t *testing.T) {
+func TestRememberedFramesAreReadLikeNewOnes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		frames := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
 			n := rapid.IntRange(0, 9).Draw(t, "n")
@@ -67,14 +67,14 @@ func TestReadingIsTheSameFromMemory(t *testing.T) {
 				buffer[i] = 'X'
 			}
 			if !reflect.DeepEqual(got, fresh) {
-				t.Fatalf("%q: %+v, want %+v", f, got, fresh)
+				t.Fatalf("%q is read as %+v, want %+v", f, got, fresh)
 			}
 		}
 	})
 }
 
 // A message in flight to a thousand clients is parsed once, whichever sets it falls into.
-func TestFramesInFlightAreKept(t *testing.T) {
+func TestFramesInFlightAreParsedOnce(t *testing.T) {
 	r, err := newReader(&chatty, 42, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestFramesInFlightAreKept(t *testing.T) {
 			if round == 0 {
 				first = append(first, k)
 			} else if k != first[i] {
-				t.Fatalf("frame %d was read anew", i)
+				t.Fatalf("frame %d was parsed again", i)
 			}
 		}
 	}
@@ -101,7 +101,7 @@ func TestFramesAreParsed(t *testing.T) {
 		t.Error("a heartbeat has no answer")
 	}
 	if h := r.find([]byte(`{"pos":12,"epoch":"ab"}`)).heard; h.position != 12 || h.epoch != "ab" {
-		t.Errorf("position %d of %q", h.position, h.epoch)
+		t.Errorf("position %d, epoch %q", h.position, h.epoch)
 	}
 	if got := chatty.script().from(12, "ab"); got != "&from=12&of=ab" {
 		t.Error(got)
@@ -109,11 +109,11 @@ func TestFramesAreParsed(t *testing.T) {
 	// Numbers that are too large for any run, and invalid stamps, are reported.
 	frame := `{"n":"99999999999999","t":"1"}{"n":"99999999999999999999999","t":"1"}{"n":"7","t":"99999999999999999999999"}`
 	if h := r.find([]byte(frame)).heard; !slices.Equal(h.messages, []delivery{{r.beyond, forged}, {r.beyond, forged}, {7, forged}}) {
-		t.Errorf("%+v", h.messages)
+		t.Errorf("the messages are %+v", h.messages)
 	}
 }
 
-func TestDialectsThatCannotBeSpoken(t *testing.T) {
+func TestInvalidDialectsAreRefused(t *testing.T) {
 	if err := chatty.Check(); err != nil {
 		t.Error(err)
 	}
@@ -131,7 +131,7 @@ func TestDialectsThatCannotBeSpoken(t *testing.T) {
 		d := chatty
 		change(&d)
 		if err := d.Check(); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", says, err)
+			t.Errorf("want an error with %s, got %v", says, err)
 		}
 	}
 }

@@ -178,7 +178,7 @@ func wait(t *testing.T, holds func() bool) {
 	end := time.Now().Add(10 * time.Second)
 	for !holds() {
 		if time.Now().After(end) {
-			t.Fatal("it does not come")
+			t.Fatal("timed out waiting for the condition")
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -187,17 +187,17 @@ func wait(t *testing.T, holds func() bool) {
 func clean(t *testing.T, o *Outcome) {
 	t.Helper()
 	if o.Lost+o.Duplicated+o.Reordered+o.Gaps+o.Unsent+o.Refused != 0 || o.Unfinished != 0 || o.Open != 5 {
-		t.Errorf("%+v", *o)
+		t.Errorf("the outcome is %+v, want no failure and 5 connections", *o)
 	}
 	if o.Deliveries.Count() != o.Arrived || o.Arrived != 5*o.Messages || o.Messages < 20 {
 		t.Errorf("%d messages, %d arrived, %d timed", o.Messages, o.Arrived, o.Deliveries.Count())
 	}
 }
 
-func TestAHubIsHeard(t *testing.T) { clean(t, hold(t, &hub{}, nil, nil)) }
+func TestAHubsMessagesAreReceived(t *testing.T) { clean(t, hold(t, &hub{}, nil, nil)) }
 
 // Each subscriber sends its own messages in order, alternating with the others.
-func TestSubscribersSaySomethingThemselves(t *testing.T) {
+func TestSubscribersSendTheirOwnMessagesInOrder(t *testing.T) {
 	h := &hub{}
 	said := 0
 	// Earlier messages have arrived once everybody has received the last one.
@@ -207,17 +207,17 @@ func TestSubscribersSaySomethingThemselves(t *testing.T) {
 		for client, texts := range h.beside {
 			said += len(texts)
 			if client == "a" || client == "b" {
-				t.Errorf("a publisher said %q", texts)
+				t.Errorf("a publisher sent %q", texts)
 			}
 			for i, text := range texts {
 				if text != fmt.Sprint("step ", i%2+1) {
-					t.Errorf("%s said %q", client, texts)
+					t.Errorf("%s sent %q", client, texts)
 					break
 				}
 			}
 		}
 		if len(h.beside) != 5 {
-			t.Errorf("%d of 5 said something", len(h.beside))
+			t.Errorf("%d of 5 subscribers sent something", len(h.beside))
 		}
 	}
 	o := hold(t, h, func(j *Job, l *Load) {
@@ -225,15 +225,15 @@ func TestSubscribersSaySomethingThemselves(t *testing.T) {
 	}, nil)
 	clean(t, o)
 	if o.Beside == 0 || int(o.Beside) < said {
-		t.Errorf("%d are counted, %d came", o.Beside, said)
+		t.Errorf("%d are counted, but %d arrived", o.Beside, said)
 	}
 }
 
-func TestUnthrottledPublishers(t *testing.T) {
+func TestUnthrottledPublishersLoseNothing(t *testing.T) {
 	clean(t, hold(t, &hub{}, func(_ *Job, l *Load) { l.Stages, l.Window = []Stage{{}}, 4 }, nil))
 }
 
-func TestAnEventStreamIsHeard(t *testing.T) {
+func TestAnEventStreamIsReceived(t *testing.T) {
 	o := hold(t, &hub{}, func(j *Job, _ *Load) {
 		j.Stream = true
 		for i := range j.Publishers {
@@ -245,12 +245,12 @@ func TestAnEventStreamIsHeard(t *testing.T) {
 	}, nil)
 	clean(t, o)
 	if o.Acked < 20 || o.Acked <= o.Messages || o.Acks.Count() != o.Messages {
-		t.Errorf("%d posts were answered", o.Acked)
+		t.Errorf("%d posts were acknowledged", o.Acked)
 	}
 }
 
 // Each kind of harm is found as often as it was injected.
-func TestHarmIsFound(t *testing.T) {
+func TestInjectedHarmIsFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		harm  func(*int64) func(string, string) []string
 		found func(*Outcome) int64
@@ -296,52 +296,52 @@ func TestHarmIsFound(t *testing.T) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			if got := c.found(o); got != done || done == 0 {
-				t.Errorf("found %d, done %d: %+v", got, done, *o)
+				t.Errorf("found %d, injected %d: %+v", got, done, *o)
 			}
 		})
 	}
 }
 
 // Messages that were due during a pause of the server are charged to the server.
-func TestAPauseShows(t *testing.T) {
+func TestAPauseOfTheServerShowsInTheLatency(t *testing.T) {
 	h := &hub{}
 	o := hold(t, h, nil, func(e *Engine) {
 		e.later(t, 100*time.Millisecond, func() { h.pause.Store(int64(150 * time.Millisecond)) })
 	})
 	clean(t, o)
 	if most := o.Deliveries.Max(); most < 100*time.Millisecond {
-		t.Errorf("the slowest took %v", most)
+		t.Errorf("the slowest delivery took %v", most)
 	}
 }
 
 // A client that loses its connection reconnects. If the server promises no catching up, messages in
 // between do not count as lost.
-func TestLostConnectionsComeBack(t *testing.T) {
+func TestLostConnectionsAreReopened(t *testing.T) {
 	o := hold(t, &hub{}, nil, func(e *Engine) { e.Drop(&Drop{At: e.now() + 100*time.Millisecond, Spread: 50 * time.Millisecond}) })
 	if o.Resumes.Count() != 5 || o.Lost != 0 || o.Open != 5 || o.Duplicated != 0 || o.Ended != 0 {
-		t.Errorf("%d came back: %+v", o.Resumes.Count(), *o)
+		t.Errorf("%d clients reconnected: %+v", o.Resumes.Count(), *o)
 	}
 	if o.Away == 0 || o.Unfinished != 0 {
-		t.Errorf("%d missed while away, %d unfinished", o.Away, o.Unfinished)
+		t.Errorf("%d missed while disconnected, %d unfinished", o.Away, o.Unfinished)
 	}
 }
 
 // A client that reconnects after the last message has missed it, and the run does not wait for it.
-func TestComingBackAfterTheLastMessage(t *testing.T) {
+func TestAReconnectAfterTheLastMessageDoesNotDelayTheEnd(t *testing.T) {
 	o := hold(t, &hub{}, nil, func(e *Engine) { e.Drop(&Drop{At: e.now() + 350*time.Millisecond, Spread: 500 * time.Millisecond}) })
 	if o.Open != 5 || o.Lost != 0 || o.Unfinished != 0 {
-		t.Errorf("%+v", *o)
+		t.Errorf("the outcome is %+v", *o)
 	}
 }
 
 // Clients that stop reading get all messages once they read again. Their latencies are not counted.
-func TestThoseWhoStopReading(t *testing.T) {
+func TestStalledClientsCatchUp(t *testing.T) {
 	o := hold(t, &hub{}, func(j *Job, l *Load) { j.Stalled, j.ReceiveBuffer = 2, 4<<10 }, func(e *Engine) {
 		e.loop.Do(func() { e.sleep(true) })
 		e.later(t, 200*time.Millisecond, func() { e.sleep(false) })
 	})
 	if s := o.Stalled; s.People != 2 || s.CaughtUp != 2 || o.Lost != 0 || o.Duplicated != 0 || o.Deliveries.Count() != 3*o.Messages {
-		t.Errorf("%+v, %d timed of %d messages", o.Stalled, o.Deliveries.Count(), o.Messages)
+		t.Errorf("%+v, %d timed deliveries of %d messages", o.Stalled, o.Deliveries.Count(), o.Messages)
 	}
 }
 
@@ -351,7 +351,7 @@ func (e *Engine) later(t *testing.T, after time.Duration, do func()) {
 	e.loop.Do(func() { e.at(e.now()+after, do) })
 }
 
-func TestRefusalsAreNotExpected(t *testing.T) {
+func TestRefusedMessagesAreCounted(t *testing.T) {
 	o := hold(t, &hub{harm: func(_, m string) []string {
 		stamp, rest, _ := strings.Cut(m, " ")
 		seq, _, _ := strings.Cut(rest, " ")
@@ -364,15 +364,15 @@ func TestRefusalsAreNotExpected(t *testing.T) {
 		j.Dialect.Ack, j.Dialect.Refusal = `^yes (?P<seq>\d+)`, `^no (?P<seq>\d+)`
 	}, nil)
 	if !strings.HasPrefix(o.Complaint, "no ") || !strings.HasSuffix(o.Complaint, ", you of ***") {
-		t.Errorf("the server's words are not told: %q", o.Complaint)
+		t.Errorf("the server's error text is not reported: %q", o.Complaint)
 	}
 	if o.Refused == 0 || o.Lost != 0 || o.Unfinished != 0 || o.Acked == 0 {
-		t.Errorf("%+v", *o)
+		t.Errorf("the outcome is %+v", *o)
 	}
 }
 
 // An unthrottled publisher continues after a refusal.
-func TestRefusalsDoNotStopAnybody(t *testing.T) {
+func TestRefusalsDoNotStopAPublisher(t *testing.T) {
 	o := hold(t, &hub{harm: func(_, m string) []string {
 		_, rest, _ := strings.Cut(m, " ")
 		seq, _, _ := strings.Cut(rest, " ")
@@ -385,12 +385,12 @@ func TestRefusalsDoNotStopAnybody(t *testing.T) {
 		l.Stages, l.Window = []Stage{{}}, 4
 	}, nil)
 	if o.Refused <= 4 {
-		t.Errorf("%d refusals", o.Refused)
+		t.Errorf("%d refusals, want more than 4", o.Refused)
 	}
 }
 
 // An unthrottled publisher continues if a message is lost.
-func TestLossDoesNotStopAnybody(t *testing.T) {
+func TestLossDoesNotStopAPublisher(t *testing.T) {
 	const all = 8 // of both windows
 	var lost atomic.Int64
 	o := hold(t, &hub{harm: func(client, m string) []string {
@@ -407,20 +407,20 @@ func TestLossDoesNotStopAnybody(t *testing.T) {
 }
 
 // A gap counts only for clients that read, because it is expected for those that stopped reading.
-func TestGapsOfThoseWhoRead(t *testing.T) {
+func TestGapsCountOnlyForReadingClients(t *testing.T) {
 	e := &Engine{}
 	for _, sleeper := range []bool{true, false} {
 		c := &client{sleeper: sleeper}
 		if e.gap(c); !c.gap {
-			t.Error("a gap is forgotten")
+			t.Error("the gap was forgotten")
 		}
 	}
 	if e.out.Gaps != 1 {
-		t.Errorf("%d gaps", e.out.Gaps)
+		t.Errorf("%d gaps, want 1", e.out.Gaps)
 	}
 }
 
-func TestAServerThatIsNotThere(t *testing.T) {
+func TestAnUnreachableServerIsReported(t *testing.T) {
 	job := &Job{Address: "127.0.0.1:1", Host: "x", Dialect: words, AllPublishers: 1, Subscribers: []Seat{{Path: "/"}}, Seed: 1}
 	e, err := NewEngine(job, pacing.NewClock(), 0, func(Sample) {})
 	if err != nil {
@@ -439,7 +439,7 @@ func TestAServerThatIsNotThere(t *testing.T) {
 
 // A server can send messages or close the connection while the outcome is already being sent. The
 // outcome must not change any more.
-func TestTheOutcomeIsFinal(t *testing.T) {
+func TestTheOutcomeDoesNotChangeAfterwards(t *testing.T) {
 	h := &hub{}
 	h.after = func(o *Outcome) {
 		for n := range 20 {
@@ -450,7 +450,7 @@ func TestTheOutcomeIsFinal(t *testing.T) {
 			h.publish(fmt.Sprint("1 ", n%2, " x"))
 			time.Sleep(2 * time.Millisecond)
 			if after, _ := json.Marshal(o); !bytes.Equal(before, after) {
-				t.Fatalf("from %s\nto %s", before, after)
+				t.Fatalf("the outcome changed from %s\nto %s", before, after)
 			}
 		}
 	}
@@ -458,7 +458,7 @@ func TestTheOutcomeIsFinal(t *testing.T) {
 }
 
 // The seconds of a run, including the one in which it ended, add up to the whole.
-func TestSecondsAreTheWhole(t *testing.T) {
+func TestTheSecondsAddUpToTheRun(t *testing.T) {
 	var told []Sample
 	o := holdWith(t, &hub{}, nil, func(e *Engine) {
 		e.later(t, 300*time.Millisecond, func() { e.tick() })
@@ -477,7 +477,7 @@ func TestSecondsAreTheWhole(t *testing.T) {
 }
 
 // A server that accepts posts and never responds does not delay the end of a run.
-func TestPostsWithoutAnswersAreGivenUp(t *testing.T) {
+func TestPostsWithoutResponsesAreAbandoned(t *testing.T) {
 	over := make(chan struct{})
 	mute := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		select {
@@ -503,12 +503,12 @@ func TestPostsWithoutAnswersAreGivenUp(t *testing.T) {
 	p.wait(50 * time.Millisecond)
 	p.close()
 	if refused.Load() != 100 {
-		t.Errorf("%d were given up", refused.Load())
+		t.Errorf("%d posts were abandoned, want 100", refused.Load())
 	}
 }
 
 // A message that was never sent is reported even if nothing else is wrong.
-func TestAMessageThatNobodySentIsReported(t *testing.T) {
+func TestAForeignMessageIsReported(t *testing.T) {
 	h := &hub{harm: func(client, m string) []string {
 		if stamp, _, _ := strings.Cut(m, " "); client == "3" && strings.Contains(m, " 20 x") {
 			return []string{m, stamp + " 77777777 x"}
@@ -516,13 +516,13 @@ func TestAMessageThatNobodySentIsReported(t *testing.T) {
 		return []string{m}
 	}}
 	if o := hold(t, h, nil, nil); o.Foreign != 1 || o.Lost+o.Duplicated+o.Reordered+o.Forged != 0 {
-		t.Errorf("%+v", *o)
+		t.Errorf("the outcome is %+v, want one foreign message", *o)
 	}
 }
 
 // A failed post is reported without its address and the response, and is not sent to another
 // server.
-func TestFailedPostsTellNoSecret(t *testing.T) {
+func TestErrorsOfFailedPostsContainNoSecret(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a post went to another server") }))
 	defer elsewhere.Close()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -561,9 +561,9 @@ func TestFailedPostsTellNoSecret(t *testing.T) {
 		return complaint
 	}
 	if got := post("/"); !strings.Contains(got, `malformed HTTP response "***"`) || strings.Contains(got, srv.URL) {
-		t.Errorf("told %q", got)
+		t.Errorf("the error is %q", got)
 	}
 	if got := post("/moved"); got != "status 307" {
-		t.Errorf("told %q", got)
+		t.Errorf("the error is %q", got)
 	}
 }

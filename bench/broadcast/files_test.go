@@ -41,15 +41,15 @@ func TestMoreClientsThanFilesAreRefused(t *testing.T) {
 	e, err := NewEngine(job, pacing.NewClock(), 0, func(Sample) {})
 	if err == nil {
 		e.Close()
-		t.Fatal("a thousand are connected with 300 files")
+		t.Fatal("a thousand clients connected with 300 file descriptors")
 	}
 	if !strings.Contains(err.Error(), "for 1000 connections") {
-		t.Errorf("told %v", err)
+		t.Errorf("the error is %v", err)
 	}
 }
 
 // A lack of files on this machine is not counted against the server.
-func TestWithoutFilesTheServerIsNotBlamed(t *testing.T) {
+func TestAMissingFileDescriptorIsNotChargedToTheServer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +71,6 @@ func TestWithoutFilesTheServerIsNotBlamed(t *testing.T) {
 	o := e.Finish(&Finish{Until: e.now() + 10*time.Millisecond, Sent: []int64{100}})
 	// A few files were closed while the limit was being set.
 	if o.Lack != "too many open files" || o.Unopened < 40 || len(o.Disconnects) > 0 || o.Lost > 0 {
-		t.Errorf("%+v", *o)
+		t.Errorf("the outcome is %+v", *o)
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // Each kind of damage to frames, alone and with others, is counted as that kind. Each number that
 // arrives as it was sent is timed once.
-func TestEveryHarmIsCountedAsWhatItWas(t *testing.T) {
+func TestEveryHarmIsCountedAsItsKind(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const publishers, people = 2, 4
 		d := words
@@ -117,7 +117,7 @@ func TestEveryHarmIsCountedAsWhatItWas(t *testing.T) {
 		o := &e.out
 		got := fmt.Sprint(o.AllDeliveries, o.Arrived, o.Lost, o.Duplicated, o.Reordered, o.Forged, o.Foreign, o.Deliveries.Count())
 		if should := fmt.Sprint(want.AllDeliveries, want.Arrived, want.Lost, want.Duplicated, want.Reordered, want.Forged, want.Foreign, want.Arrived); got != should {
-			t.Fatalf("counted %s, was %s", got, should)
+			t.Fatalf("counted %s, want %s", got, should)
 		}
 	})
 }

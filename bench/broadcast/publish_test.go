@@ -9,7 +9,7 @@ import (
 )
 
 // The plan of a load depends only on the seed, not on when a run begins.
-func TestASeedIsALoad(t *testing.T) {
+func TestASeedDeterminesTheLoad(t *testing.T) {
 	plan := func(seed uint64) map[uint64]time.Duration {
 		due := map[uint64]time.Duration{} // on the timeline, then of the load
 		var l *Load
@@ -48,9 +48,9 @@ func TestASeedIsALoad(t *testing.T) {
 		return same, differ
 	}
 	if same, differ := compare(first, again); same < 40 || differ > 0 {
-		t.Errorf("%d are as before, %d differ", same, differ)
+		t.Errorf("with the same seed %d operations are equal, %d differ", same, differ)
 	}
 	if same, differ := compare(first, other); differ < 20 {
-		t.Errorf("of another seed %d are the same, %d differ", same, differ)
+		t.Errorf("with another seed %d operations are equal, %d differ", same, differ)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // A name in braces is replaced once, so a value that looks like a name in braces stays as it is.
-func TestPlacesAreFilledIn(t *testing.T) {
+func TestPlaceholdersAreFilledIn(t *testing.T) {
 	values := map[string]string{"a": "1", "b-2": "{{a}}"}
 	for text, want := range map[string]string{
 		"": "", "plain": "plain", "{{a}}": "1", "x{{a}}y{{b-2}}": "x1y{{a}}", "{{c}}{{a}}": "{{c}}1",
@@ -21,16 +21,16 @@ func TestPlacesAreFilledIn(t *testing.T) {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 		if got := ParseTemplate(text).String(); got != text {
-			t.Errorf("%q is written as %q", text, got)
+			t.Errorf("%q is formatted as %q", text, got)
 		}
 	}
 	if got := ParseTemplate("{{a}}{{b}}-{{a}}").Places(); !slices.Equal(got, []string{"a", "b"}) {
-		t.Errorf("places %q", got)
+		t.Errorf("the placeholders are %q", got)
 	}
 }
 
 // Each client sends its own values. In an address they are escaped.
-func TestScriptsAreTheClientsOwn(t *testing.T) {
+func TestEachClientSendsItsOwnValues(t *testing.T) {
 	d := Dialect{
 		Columns: []string{"user", "room"}, Headers: []string{"Authorization: Bearer {{user}}", "X-All: same"}, Hello: "enter {{room}} as {{user}}",
 		Send: "{{room}}: {{stamp}} {{seq}} {{pad}}", Size: 30, Match: `(?P<stamp>\d+) (?P<seq>\d+)`, Resume: "&from={{position}}&room={{room}}",
@@ -42,10 +42,10 @@ func TestScriptsAreTheClientsOwn(t *testing.T) {
 	got := append(s.lines(), s.hello.String(), string(s.message(7, 8)), s.from(9, ""))
 	want := []string{"Authorization: Bearer {{seq}}", "X-All: same", "enter a&b c as {{seq}}", "a&b c: 7 8 " + strings.Repeat("x", 19), "&from=9&room=a%26b%20c"}
 	if !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+		t.Errorf("the script is %q, want %q", got, want)
 	}
 	if all := d.script(); all.of(d.Columns, nil) != all {
-		t.Error("a client without values has a script of its own")
+		t.Error("a client without values got another script")
 	}
 }
 
@@ -62,7 +62,7 @@ func TestUnknownColumnsAreRefused(t *testing.T) {
 		d.Columns = []string{"user"}
 		change(&d)
 		if err := d.Check(); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", says, err)
+			t.Errorf("want an error with %s, got %v", says, err)
 		}
 		// Without columns, names in braces are text.
 		d.Columns = nil
@@ -97,7 +97,7 @@ func TestBinaryTextsAreShownAsBytes(t *testing.T) {
 }
 
 // A dialect is sent to workers byte for byte.
-func TestDialectsTravelWhole(t *testing.T) {
+func TestDialectsAreEncodedByteForByte(t *testing.T) {
 	d := Dialect{Binary: true, Hello: "\x82\xff\x00", Send: "\xc5{{seq}}", Answers: []Answer{{"\xc0\x00", "\xd0\x00"}}}
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -105,10 +105,10 @@ func TestDialectsTravelWhole(t *testing.T) {
 	}
 	var got Dialect
 	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, d) {
-		t.Errorf("%s is read as %+v: %v", text, got, err)
+		t.Errorf("%s is decoded as %+v: %v", text, got, err)
 	}
 	if err := json.Unmarshal([]byte(`{"hello":"?"}`), &got); err == nil {
-		t.Error("text that is not Base64 is read")
+		t.Error("text that is not Base64 is accepted")
 	}
 }
 
@@ -129,24 +129,24 @@ func TestHeartbeatsAreAnsweredInAnyLine(t *testing.T) {
 }
 
 // Patterns for text match text between bytes that are not text.
-func TestPatternsSeeBytes(t *testing.T) {
+func TestPatternsMatchTextBetweenBytes(t *testing.T) {
 	r, err := newReader(&Dialect{Match: `bench(?P<stamp>\d+) (?P<seq>\d+) `, Ready: `(?s)^.\x03\x00\x01[\x00-\x02]$`, Ack: `(?s)\x00.(?P<seq>\d+)`}, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if h := r.find([]byte("0\xc5\x01\x00\x05bench12 34 \xff\xfe0\xc5\x01\x00\x05bench56 78 x")).heard; len(h.messages) != 2 || h.messages[0].seq != 34 || h.messages[1].seq != 78 {
-		t.Errorf("%+v", h.messages)
+		t.Errorf("the messages are %+v", h.messages)
 	}
 	if !r.find([]byte("\x90\x03\x00\x01\x00")).heard.ready || r.find([]byte("\x90\x03\x00\x01\x80")).heard.ready {
-		t.Error("an answer is taken for another")
+		t.Error("a message is mistaken for the ready message, or not recognized")
 	}
 	if h := r.find([]byte("\x00\xee77")).heard; !slices.Equal(h.acked, []uint64{77}) {
-		t.Errorf("%+v", h.acked)
+		t.Errorf("the acknowledgements are %+v", h.acked)
 	}
 }
 
 // Until a client is ready, the newest unmatched text is kept. Afterwards it is the first one.
-func TestWhichStrangeTextIsKept(t *testing.T) {
+func TestTheNewestUnmatchedTextIsKeptUntilReady(t *testing.T) {
 	e := &Engine{mask: newMask(nil, false)}
 	c, other := &client{}, &client{publisher: true}
 	for _, step := range []struct {
@@ -155,10 +155,10 @@ func TestWhichStrangeTextIsKept(t *testing.T) {
 	}{{false, "hello", "hello"}, {false, "denied", "denied"}, {true, "a", "a"}, {true, "b", "a"}, {false, "c", "a"}} {
 		c.ready = step.ready
 		if e.estranged(c, []byte(step.said)); e.out.Strange != step.want {
-			t.Errorf("after %q it is %q, want %q", step.said, e.out.Strange, step.want)
+			t.Errorf("after %q the kept text is %q, want %q", step.said, e.out.Strange, step.want)
 		}
 	}
 	if e.estranged(other, []byte("x")); e.out.StrangeAnswer != "x" || e.out.Strange != "a" {
-		t.Errorf("%q, %q", e.out.Strange, e.out.StrangeAnswer)
+		t.Errorf("the kept texts are %q, %q", e.out.Strange, e.out.StrangeAnswer)
 	}
 }

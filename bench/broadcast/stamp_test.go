@@ -7,23 +7,23 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestAStampTellsItsTime(t *testing.T) {
+func TestAStampContainsItsTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := sealer(rapid.Uint64().Draw(t, "key"))
 		due := time.Duration(rapid.Int64Range(0, int64(38*time.Hour/time.Microsecond)).Draw(t, "due")) * time.Microsecond
 		seq := rapid.Uint64Range(0, 1<<50).Draw(t, "seq")
 		stamp := key.seal(due, seq)
 		if got := key.open(stamp, seq); got != due || stamp >= 1<<53 {
-			t.Errorf("%d tells %v, want %v", stamp, got, due)
+			t.Errorf("stamp %d gives %v, want %v", stamp, got, due)
 		}
 		if key.open(stamp^1, seq) != forged {
-			t.Error("another check is taken for the right one")
+			t.Error("a stamp with another check is accepted")
 		}
 	})
 }
 
 // Of all other changes, one in 65,536 is not detected.
-func TestChangedStampsAreFound(t *testing.T) {
+func TestChangedStampsAreDetected(t *testing.T) {
 	const key = sealer(42)
 	for name, change := range map[string]func(stamp, seq uint64) (sealer, uint64, uint64){
 		"later":            func(stamp, seq uint64) (sealer, uint64, uint64) { return key, stamp + 1<<checkBits, seq },
@@ -40,7 +40,7 @@ func TestChangedStampsAreFound(t *testing.T) {
 			}
 		}
 		if passed > 10 {
-			t.Errorf("%s: %d pass", name, passed)
+			t.Errorf("%s: %d changed stamps are accepted", name, passed)
 		}
 	}
 }

@@ -47,22 +47,22 @@ func TestTrackFindsExactlyWhatWasInjected(t *testing.T) {
 			}
 		}
 		if have := tr.lost(sent, refused); have != lost || dup != 0 || swapped != 0 {
-			t.Errorf("%d lost, want %d; %d duplicates and %d swaps not found", have, lost, dup, swapped)
+			t.Errorf("%d lost, want %d; %d duplicates and %d swaps were missed", have, lost, dup, swapped)
 		}
 		if lost > 0 && tr.has(sent, refused) {
-			t.Error("it claims to have everything")
+			t.Error("the tracker reports that everything arrived")
 		}
 	})
 }
 
-func TestASubscriberThatWasAwayGoesOn(t *testing.T) {
+func TestAReconnectedSubscriberSkipsWhatItMissed(t *testing.T) {
 	tr := track{next: 5, adrift: true}
 	if v, skipped := tr.got(9); v != inOrder || skipped != 4 || tr.lost(10, nil) != 0 {
-		t.Errorf("%v, skipped %d, lost %d", v, skipped, tr.lost(10, nil))
+		t.Errorf("got %v, skipped %d, lost %d", v, skipped, tr.lost(10, nil))
 	}
 	tr.adrift = true
 	if tr.has(20, nil) || tr.lost(20, nil) != 0 {
-		t.Error("what comes while nobody is there is neither had nor lost")
+		t.Error("messages sent while nobody is connected count as received or lost")
 	}
 }
 
@@ -72,14 +72,14 @@ func TestGapsAreBounded(t *testing.T) {
 		tr.got(2 * n)
 	}
 	if len(tr.missing) != maxGaps || tr.lost(6*maxGaps-1, nil) != 3*maxGaps-1 {
-		t.Errorf("%d remembered, %d lost", len(tr.missing), tr.lost(6*maxGaps-1, nil))
+		t.Errorf("%d gaps are remembered, %d messages lost", len(tr.missing), tr.lost(6*maxGaps-1, nil))
 	}
 	if v, _ := tr.got(7); v != reordered || len(tr.missing) != maxGaps-1 {
-		t.Error("a late message is not taken from the missing ones")
+		t.Error("a late message is still counted as missing")
 	}
 }
 
-func TestALongGapIsOne(t *testing.T) {
+func TestALongGapIsStoredOnce(t *testing.T) {
 	var tr track
 	tr.got(1_000_000)
 	for _, n := range []int64{500, 0, 999_999} {
@@ -88,7 +88,7 @@ func TestALongGapIsOne(t *testing.T) {
 		}
 	}
 	if v, _ := tr.got(500); v != duplicated {
-		t.Errorf("500 again is %v", v)
+		t.Errorf("500 a second time is %v", v)
 	}
 	refused := []int64{1, 2, 499, 501, 1_000_001}
 	if got := tr.lost(1_000_003, refused); got != 1_000_000-3-4+1 {

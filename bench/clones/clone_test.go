@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-func TestWants(t *testing.T) {
+func TestWantsAsksForAllBranches(t *testing.T) {
 	a, b := strings.Repeat("a", 40), strings.Repeat("b", 40)
 	said := "001e# service=git-upload-pack\n0000" + "0099" + b + " HEAD\x00shallow symref=HEAD:refs/heads/x\n" +
 		"003f" + b + " refs/heads/x\n003f" + a + " refs/heads/y\n003f" + b + " refs/heads/z\n0000"
 	if got, want := string(wants(said)), "0050want "+a+" ofs-delta agent=atelier-bench\n0032want "+b+"\n00000009done\n"; got != want {
-		t.Errorf("wanted is\n%q, not\n%q", got, want)
+		t.Errorf("the request is\n%q, want\n%q", got, want)
 	}
 	if got := wants("001e# service=git-upload-pack\n0000"); got != nil {
-		t.Errorf("of nothing is wanted %q", got)
+		t.Errorf("without branches the request is %q", got)
 	}
 }
 
@@ -47,16 +47,16 @@ func TestAPackIsReadToItsEnd(t *testing.T) {
 	}
 }
 
-func TestThoseInARoomShareItsLine(t *testing.T) {
+func TestClonesOfARoomShareItsLine(t *testing.T) {
 	l := &line{bytesPerSecond: 1000}
 	now := time.Unix(0, 0)
 	for i, want := range []time.Duration{500, 1000, 1500} {
 		if got := l.take(500, now); got != want*time.Millisecond {
-			t.Errorf("the bytes of %d need %v", i, got)
+			t.Errorf("clone %d needs %v", i, got)
 		}
 	}
 	// Bytes that have been sent delay nothing.
 	if got := l.take(100, now.Add(time.Minute)); got != 100*time.Millisecond {
-		t.Errorf("a minute later they need %v", got)
+		t.Errorf("a minute later the bytes need %v", got)
 	}
 }

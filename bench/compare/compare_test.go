@@ -51,7 +51,7 @@ func set(t *testing.T, reports ...[]byte) *Set {
 	return s
 }
 
-func TestDifferencesAreShownByRepeats(t *testing.T) {
+func TestDifferencesNeedRepeatedRuns(t *testing.T) {
 	var a, b [][]byte
 	for i := range 5 {
 		a = append(a, text(10+float64(i)/10, 1000+float64(i), true))
@@ -80,15 +80,15 @@ func TestDifferencesAreShownByRepeats(t *testing.T) {
 	// One run per side proves nothing, unless the caller sets Single.
 	findings, _, err = Compare(set(t, a[0]), set(t, b[0]), l)
 	if err != nil || verdict(findings, "p99") != Unproven {
-		t.Errorf("%v, %v", findings, err)
+		t.Errorf("the findings are %v, %v", findings, err)
 	}
 	l.Single = true
 	if findings, _, _ = Compare(set(t, a[0]), set(t, b[0]), l); verdict(findings, "p99") != Worse {
-		t.Errorf("%v", findings)
+		t.Errorf("the findings are %v", findings)
 	}
 	l.Tolerance = 2
 	if findings, _, _ = Compare(set(t, a[0]), set(t, b[0]), l); verdict(findings, "p99") != MaybeNo {
-		t.Errorf("%v", findings)
+		t.Errorf("the findings are %v", findings)
 	}
 }
 
@@ -101,7 +101,7 @@ func verdict(findings []Finding, number string) Verdict {
 	return ""
 }
 
-func TestFilesThatCannotBeCompared(t *testing.T) {
+func TestInvalidFilesAreNotCompared(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
 		"nothing": "", "no report": `{"format":"x"}`, "empty": `{"format":"atelier-bench-set/1","runs":[]}`,
@@ -113,17 +113,17 @@ func TestFilesThatCannotBeCompared(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := Read(path); err == nil {
-			t.Errorf("%s is read", name)
+			t.Errorf("%s is accepted", name)
 		}
 	}
 	other := []byte(strings.ReplaceAll(string(text(1, 1, true)), "fanout", "idle"))
 	if _, _, err := Compare(set(t, text(1, 1, true)), set(t, other), Limits{}); err == nil {
-		t.Error("different scenarios are compared")
+		t.Error("different scenarios were compared")
 	}
 }
 
 // Repeated runs can be in one file, in any simple form.
-func TestReportsInOneFile(t *testing.T) {
+func TestOneFileCanContainSeveralReports(t *testing.T) {
 	one := string(text(1, 1, true))
 	for name, content := range map[string]string{
 		"a set": `{"format":"atelier-bench-set/1","runs":[` + one + "," + one + "]}", "a list": "[" + one + "," + one + "]", "one behind the other": one + "\n" + one + "\n",
@@ -134,13 +134,13 @@ func TestReportsInOneFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s, err := Read(path); err != nil || len(s.Runs) != 2 || s.Runs[1].Numbers["p99"] != 1 {
-			t.Errorf("%s: %+v, %v", name, s, err)
+			t.Errorf("%s: read %+v, %v", name, s, err)
 		}
 	}
 }
 
 // A value that is better by more than the tolerance counts as better, not as the same.
-func TestToleranceHasTwoSides(t *testing.T) {
+func TestTheToleranceAppliesToBothSides(t *testing.T) {
 	for number, want := range map[string]Verdict{"p99": Better, "deliveries_per_second": Worse, "drops": Different} {
 		if f := judge("x", number, []float64{100}, []float64{80}, Limits{Tolerance: 0.1, Single: true}); f.Verdict != want {
 			t.Errorf("%s: %s, want %s", number, f.Verdict, want)
@@ -158,7 +158,7 @@ func lossy(valid bool, lost, duplicated, reordered, misdirected int, failures ..
 }
 
 // A single run is enough if it has a value above 0 that must be 0, even if its generator was late.
-func TestABrokenPromiseIsWorseInASingleRun(t *testing.T) {
+func TestAFailureMakesASingleRunWorse(t *testing.T) {
 	fine := lossy(true, 0, 0, 0, 0)
 	for name, c := range map[string]struct {
 		a, b    [][]byte
@@ -171,14 +171,14 @@ func TestABrokenPromiseIsWorseInASingleRun(t *testing.T) {
 		"misdirected":           {[][]byte{fine}, [][]byte{lossy(true, 0, 0, 0, 1)}, "misdirected", Worse},
 		"a verdict":             {[][]byte{fine}, [][]byte{lossy(true, 0, 0, 0, 0, "p99<1ms: it is 5")}, "failures", Worse},
 		"one of five":           {[][]byte{fine, fine, fine, fine, fine}, [][]byte{fine, fine, lossy(true, 1, 0, 0, 0), fine, fine}, "lost", Worse},
-		"of a late generator":   {[][]byte{fine}, [][]byte{lossy(false, 9, 0, 0, 0)}, "lost", Worse},
+		"with a late generator": {[][]byte{fine}, [][]byte{lossy(false, 9, 0, 0, 0)}, "lost", Worse},
 		"repaired":              {[][]byte{lossy(true, 784, 0, 0, 0)}, [][]byte{fine}, "lost", Better},
-		"as wrong as it was":    {[][]byte{lossy(true, 7, 0, 0, 0)}, [][]byte{lossy(true, 7, 0, 0, 0)}, "lost", Same},
+		"as wrong as before":    {[][]byte{lossy(true, 7, 0, 0, 0)}, [][]byte{lossy(true, 7, 0, 0, 0)}, "lost", Same},
 		"nothing ever happened": {[][]byte{fine}, [][]byte{fine}, "lost", Same},
 	} {
 		findings, skipped, err := Compare(set(t, c.a...), set(t, c.b...), Limits{Tolerance: 0.5, Alpha: 0.05})
 		if err != nil || verdict(findings, c.number) != c.verdict {
-			t.Errorf("%s: %q, %v", name, verdict(findings, c.number), err)
+			t.Errorf("%s: the verdict is %q, %v", name, verdict(findings, c.number), err)
 		}
 		var out strings.Builder
 		if worse, err := Text(&out, findings, skipped); err != nil || worse > 0 != (c.verdict == Worse) || strings.Contains(out.String(), "\nWORSE: "+c.number+" (") != (c.verdict == Worse) {
@@ -199,7 +199,7 @@ func TestAnInvalidRunIsReported(t *testing.T) {
 	} {
 		findings, skipped, err := Compare(set(t, c[0]), set(t, c[1]), Limits{})
 		if err != nil || !AnyInvalid(findings) || verdict(findings, "p99") != NoMeaning {
-			t.Fatalf("%q: %v, %v", says, findings, err)
+			t.Fatalf("%q: the findings are %v, %v", says, findings, err)
 		}
 		var out strings.Builder
 		// The values of both are still shown.

@@ -27,11 +27,11 @@ func TestSidesAlternate(t *testing.T) {
 		}
 	}
 	if want := "base new new base base new new base "; got.String() != want {
-		t.Errorf("%s", got.String())
+		t.Errorf("the order is %s", got.String())
 	}
 }
 
-func TestAWorkIsJudged(t *testing.T) {
+func TestWorksAreJudgedByTheirRounds(t *testing.T) {
 	lost, late := []string{"3 lost"}, []string{"the generator was late"}
 	with := func(all []Round, round int, side Side, m Measurement) []Round {
 		all[round][side] = m
@@ -44,28 +44,28 @@ func TestAWorkIsJudged(t *testing.T) {
 		verdict Verdict
 		why     string
 	}{
-		"the same":                    {Work{Rounds: same()}, NotSlower, ""},
-		"a fifth slower":              {Work{Rounds: slow()}, Fail, ""},
-		"six percent slower":          {Work{Rounds: rounds(100, 94, 100, 94, 100, 94)}, NotSlower, ""},
-		"eight percent slower":        {Work{Rounds: rounds(100, 92, 100, 92, 100, 92)}, Fail, ""},
-		"slower in one round only":    {Work{Rounds: rounds(100, 100, 100, 50, 100, 100)}, Unclear, ""},
-		"a fifth faster":              {Work{Rounds: rounds(100, 120, 100, 121, 100, 119)}, Better, ""},
-		"a fifth more memory":         {Work{Less: true, Rounds: rounds(100, 120, 100, 121, 100, 119)}, Fail, ""},
-		"a fifth less memory":         {Work{Less: true, Rounds: slow()}, Better, ""},
-		"all becomes slower":          {Work{Rounds: rounds(100, 99, 70, 71, 40, 40)}, NotSlower, ""},
-		"short":                       {Work{Short: true, Rounds: slow()}, Unjudged, ""},
-		"one round":                   {Work{Rounds: rounds(100, 50)}, Invalid, ""},
-		"no round":                    {Work{}, Invalid, ""},
-		"an invalid run":              {Work{Rounds: with(same(), 1, New, Measurement{Value: 9, Invalid: late})}, Invalid, "round 2, new: the generator was late"},
-		"slower, and an invalid":      {Work{Rounds: with(slow(), 2, Base, Measurement{Value: 9, Invalid: late})}, Fail, "round 3, base: the generator was late"},
-		"an invalid run, short":       {Work{Short: true, Rounds: with(same(), 0, New, Measurement{Invalid: late})}, Invalid, "round 1, new: the generator was late"},
-		"the new server loses":        {Work{Rounds: with(same(), 0, New, Measurement{Value: 100, Failures: lost})}, Fail, "round 1, new: 3 lost"},
-		"it loses, short":             {Work{Short: true, Rounds: with(same(), 0, New, Measurement{Value: 100, Failures: lost})}, Fail, "round 1, new: 3 lost"},
-		"it loses in an invalid":      {Work{Rounds: with(same(), 0, New, Measurement{Invalid: late, Failures: lost})}, Fail, "round 1, new: 3 lost"},
-		"the base loses":              {Work{Rounds: with(slow(), 0, Base, Measurement{Value: 100, Failures: lost})}, Invalid, "round 1, base: 3 lost"},
-		"nothing was measured":        {Work{Rounds: with(same(), 0, New, Measurement{})}, Invalid, "round 1, new: nothing was measured"},
-		"what is not a number at all": {Work{Rounds: with(same(), 0, New, Measurement{Value: math.NaN()})}, Invalid, "round 1, new: nothing was measured"},
-		"slower than the noise was":   {Work{Rounds: rounds(100, 88, 104, 93, 97, 87, 101, 92, 99, 89)}, Fail, ""},
+		"the same":                      {Work{Rounds: same()}, NotSlower, ""},
+		"a fifth slower":                {Work{Rounds: slow()}, Fail, ""},
+		"six percent slower":            {Work{Rounds: rounds(100, 94, 100, 94, 100, 94)}, NotSlower, ""},
+		"eight percent slower":          {Work{Rounds: rounds(100, 92, 100, 92, 100, 92)}, Fail, ""},
+		"slower in one round only":      {Work{Rounds: rounds(100, 100, 100, 50, 100, 100)}, Unclear, ""},
+		"a fifth faster":                {Work{Rounds: rounds(100, 120, 100, 121, 100, 119)}, Better, ""},
+		"a fifth more memory":           {Work{Less: true, Rounds: rounds(100, 120, 100, 121, 100, 119)}, Fail, ""},
+		"a fifth less memory":           {Work{Less: true, Rounds: slow()}, Better, ""},
+		"both become slower":            {Work{Rounds: rounds(100, 99, 70, 71, 40, 40)}, NotSlower, ""},
+		"short":                         {Work{Short: true, Rounds: slow()}, Unjudged, ""},
+		"one round":                     {Work{Rounds: rounds(100, 50)}, Invalid, ""},
+		"no round":                      {Work{}, Invalid, ""},
+		"an invalid run":                {Work{Rounds: with(same(), 1, New, Measurement{Value: 9, Invalid: late})}, Invalid, "round 2, new: the generator was late"},
+		"slower, and an invalid run":    {Work{Rounds: with(slow(), 2, Base, Measurement{Value: 9, Invalid: late})}, Fail, "round 3, base: the generator was late"},
+		"an invalid run, short":         {Work{Short: true, Rounds: with(same(), 0, New, Measurement{Invalid: late})}, Invalid, "round 1, new: the generator was late"},
+		"the new server loses":          {Work{Rounds: with(same(), 0, New, Measurement{Value: 100, Failures: lost})}, Fail, "round 1, new: 3 lost"},
+		"a loss, short":                 {Work{Short: true, Rounds: with(same(), 0, New, Measurement{Value: 100, Failures: lost})}, Fail, "round 1, new: 3 lost"},
+		"a loss in an invalid run":      {Work{Rounds: with(same(), 0, New, Measurement{Invalid: late, Failures: lost})}, Fail, "round 1, new: 3 lost"},
+		"the base loses":                {Work{Rounds: with(slow(), 0, Base, Measurement{Value: 100, Failures: lost})}, Invalid, "round 1, base: 3 lost"},
+		"nothing was measured":          {Work{Rounds: with(same(), 0, New, Measurement{})}, Invalid, "round 1, new: nothing was measured"},
+		"not a number":                  {Work{Rounds: with(same(), 0, New, Measurement{Value: math.NaN()})}, Invalid, "round 1, new: nothing was measured"},
+		"slower by more than the noise": {Work{Rounds: rounds(100, 88, 104, 93, 97, 87, 101, 92, 99, 89)}, Fail, ""},
 	} {
 		row := c.work.Judge()
 		if row.Verdict != c.verdict || c.why == "" && row.Why != nil || !strings.Contains(strings.Join(row.Why, "\n"), c.why) {
@@ -75,23 +75,23 @@ func TestAWorkIsJudged(t *testing.T) {
 }
 
 // Values of an invalid run are excluded from the means.
-func TestAnInvalidRunTakesItsRoundWithIt(t *testing.T) {
+func TestAnInvalidRunExcludesItsRound(t *testing.T) {
 	w := Work{Rounds: rounds(100, 200, 100, 200, 7, 9)}
 	w.Rounds[2][Base].Invalid = []string{"late"}
 	row := w.Judge()
 	if math.Abs(row.Base-100) > 1e-9 || math.Abs(row.New-200) > 1e-9 || math.Abs(row.Ratio-2) > 1e-9 {
-		t.Errorf("%v, %v, %v", row.Base, row.New, row.Ratio)
+		t.Errorf("the means are %v and %v, the ratio %v", row.Base, row.New, row.Ratio)
 	}
 }
 
 // By a table of Student's t, the mean of 1, 2, 3, 4, 5 is 3 ± 1.963.
-func TestTheIntervalIsThatOfStudent(t *testing.T) {
+func TestTheIntervalFollowsStudentsDistribution(t *testing.T) {
 	got := interval([]float64{1, 2, 3, 4, 5})
 	if math.Abs(math.Log(got.Low)-1.037) > 1e-3 || math.Abs(math.Log(got.High)-4.963) > 1e-3 {
-		t.Errorf("%v to %v", math.Log(got.Low), math.Log(got.High))
+		t.Errorf("the interval is from %v to %v", math.Log(got.Low), math.Log(got.High))
 	}
 	if student(1) != 12.706 || student(19) != 2.093 || student(500) != 2.093 {
-		t.Error("the table is not read from its beginning to its end")
+		t.Error("the table of Student's t is not read correctly")
 	}
 }
 
@@ -127,10 +127,10 @@ func TestSwappedSidesGiveReciprocals(t *testing.T) {
 			}
 		}
 		if quotient := a.New / a.Base; !w.Less && math.Abs(quotient/a.Ratio-1) > 1e-9 {
-			t.Errorf("the means have the ratio %v, and it says %v", quotient, a.Ratio)
+			t.Errorf("the means have the ratio %v, the row has %v", quotient, a.Ratio)
 		}
 		if !(a.Interval.Low <= a.Ratio && a.Ratio <= a.Interval.High) {
-			t.Errorf("%v is not within %v", a.Ratio, a.Interval)
+			t.Errorf("the ratio %v is not within %v", a.Ratio, a.Interval)
 		}
 	})
 }
@@ -148,7 +148,7 @@ func TestARealSlowdownFailsAndNoiseDoesNot(t *testing.T) {
 }
 
 // Noise of any size that hits both sides alternately does not count as a slowdown.
-func TestLargeNoiseIsNoSlowdown(t *testing.T) {
+func TestLargeNoiseIsNotASlowdown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := Work{}
 		for range rapid.IntRange(1, 4).Draw(t, "rounds") {
@@ -156,12 +156,12 @@ func TestLargeNoiseIsNoSlowdown(t *testing.T) {
 			w.Rounds = append(w.Rounds, rounds(100, 100*much, 100*much, 100)...)
 		}
 		if row := w.Judge(); row.Verdict == Fail || row.Verdict == Better {
-			t.Errorf("%s, %v, %v", row.Verdict, row.Ratio, row.Interval)
+			t.Errorf("the verdict is %s, %v, %v", row.Verdict, row.Ratio, row.Interval)
 		}
 	})
 }
 
-func TestTheTableSaysWhatIsBetter(t *testing.T) {
+func TestTheTableShowsWhatIsBetter(t *testing.T) {
 	work := func(name string, all []Round) Work { return Work{Name: name, Unit: "reads/s", Rounds: all} }
 	late := work("late", rounds(1000, 1000, 1000, 1000))
 	late.Rounds[1][New].Invalid = []string{"the generator was late"}
@@ -196,14 +196,14 @@ func TestTheTableSaysWhatIsBetter(t *testing.T) {
 		}
 		for _, says := range c.says {
 			if !strings.Contains(out.String(), says) {
-				t.Errorf("%s: %q is missing in\n%s", name, says, out.String())
+				t.Errorf("%s: the table lacks %q:\n%s", name, says, out.String())
 			}
 		}
 	}
 }
 
 // The file contains the value of each run, by side, and null for a missing interval.
-func TestTheFileHasEveryRun(t *testing.T) {
+func TestTheFileContainsEveryRun(t *testing.T) {
 	all := Rows{Base: "abc", New: "def", Rows: []Row{Work{Name: "read", Rounds: rounds(1, 2, 3, 4)}.Judge(), Work{Rounds: rounds(5, 6)}.Judge()}}
 	text, err := all.JSON()
 	if err != nil {
@@ -221,9 +221,9 @@ func TestTheFileHasEveryRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Format != FormatOfRows || got.Base != "abc" || got.New != "def" || len(got.Works) != 2 {
-		t.Fatalf("%s", text)
+		t.Fatalf("the file is %s", text)
 	}
 	if w := got.Works[0]; w.Work != "read" || w.Rounds[1]["base"].Value != 3 || w.Rounds[1]["new"].Value != 4 || w.Interval == nil || got.Works[1].Interval != nil {
-		t.Errorf("%s", text)
+		t.Errorf("the file is %s", text)
 	}
 }

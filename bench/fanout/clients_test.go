@@ -23,7 +23,7 @@ func (e endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestClientsAreRead(t *testing.T) {
+func TestClientsAreReadFromCSV(t *testing.T) {
 	for name, text := range map[string]string{
 		"plain":           "user,token\nann,t1\nbob,\"t,2\"\n",
 		"Windows":         "\ufeffuser,token\r\nann,t1\r\nbob,\"t,2\"\r\n",
@@ -32,7 +32,7 @@ func TestClientsAreRead(t *testing.T) {
 	} {
 		c, err := parseClients(strings.NewReader(text), 2)
 		if err != nil || !slices.Equal(c.Columns, []string{"user", "token"}) || len(c.Rows) != 2 || !slices.Equal(c.Rows[1], []string{"bob", "t,2"}) {
-			t.Errorf("%s: %+v, %v", name, c, err)
+			t.Errorf("%s: read %+v, %v", name, c, err)
 		}
 	}
 	// Lines after the needed clients are not read, even if they never end.
@@ -42,7 +42,7 @@ func TestClientsAreRead(t *testing.T) {
 }
 
 // The error for a bad file contains the position but no values.
-func TestClientsThatCannotBeRead(t *testing.T) {
+func TestErrorsOfBadClientFilesContainNoValues(t *testing.T) {
 	const secret = "s3cr3t"
 	for says, from := range map[string]io.Reader{
 		"the file is empty":                       strings.NewReader("\ufeff"),
@@ -67,29 +67,29 @@ func TestClientsThatCannotBeRead(t *testing.T) {
 	} {
 		_, err := parseClients(from, 3)
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: %.200v", says, err)
+			t.Errorf("want an error with %s, got %.200v", says, err)
 		}
 	}
 	big := strings.Repeat(strings.Repeat("x", mostValue)+"\n", mostClients/mostValue)
 	if _, err := parseClients(strings.NewReader("a\n"+big), 1<<20); err == nil || !strings.Contains(err.Error(), "take more than 64 MiB") {
-		t.Errorf("a large file: %v", err)
+		t.Errorf("too large a file: %v", err)
 	}
 	if _, err := ReadClients(filepath.Join(t.TempDir(), "none"), 1); err == nil || !strings.Contains(err.Error(), "--clients") {
-		t.Errorf("no file: %v", err)
+		t.Errorf("a missing file: %v", err)
 	}
 }
 
 // A column that is made of the others is one more, in another list.
-func TestClientsWithAColumnMore(t *testing.T) {
+func TestAColumnCanBeAdded(t *testing.T) {
 	c := &Clients{Columns: []string{"a", "b"}, Rows: [][]string{{"1", "2"}, {"3", "4"}}, Lines: []int{2, 3}}
 	more := c.With("c", func(of map[string]string) string { return of["b"] + of["a"] + "\xff" })
 	if !slices.Equal(more.Columns, []string{"a", "b", "c"}) || !slices.Equal(more.row(1), []broadcast.Raw{"3", "4", "43\xff"}) || len(c.Rows[1]) != 2 || len(c.Columns) != 2 {
-		t.Errorf("%+v of %+v", more, c)
+		t.Errorf("%+v was made from %+v", more, c)
 	}
 }
 
 // Values go into addresses as one piece, and into no header with a line break.
-func TestClientsOfAPeer(t *testing.T) {
+func TestValuesOfClientsAreEscapedInAddresses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "clients.csv")
 	if err := os.WriteFile(path, []byte("room,token\na/b?c,x&y=%\nd e,\"1\n2\"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -107,13 +107,13 @@ func TestClientsOfAPeer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := d.Subscribers[0].Path, "/in/a%2Fb%3Fc?t=x%26y%3D%25"; got != want || d.Subscribers[0].Publish != "" {
-		t.Errorf("%q, want %q", got, want)
+		t.Errorf("the path is %q, want %q", got, want)
 	}
 	if got, want := d.Publishers[0].Path+" "+d.Publishers[0].Publish, "/in/d%20e?t=1%0A2 http://127.0.0.1:1/d%20e"; got != want {
-		t.Errorf("%q, want %q", got, want)
+		t.Errorf("the addresses are %q, want %q", got, want)
 	}
 	if want := []string{"1\n2", "a/b?c", "d e", "x&y=%"}; !slices.Equal(d.Secrets, want) || !slices.Equal(d.Dialect.Columns, clients.Columns) {
-		t.Errorf("secrets %q, columns %q", d.Secrets, d.Dialect.Columns)
+		t.Errorf("the secrets are %q, the columns %q", d.Secrets, d.Dialect.Columns)
 	}
 	for says, change := range map[string]func(*Peer){
 		"--url: unknown column {{tokn}}":       func(p *Peer) { p.URL += "{{tokn}}" },
@@ -125,7 +125,7 @@ func TestClientsOfAPeer(t *testing.T) {
 		bad := *p
 		change(&bad)
 		if err := bad.Check(); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", says, err)
+			t.Errorf("want an error with %s, got %v", says, err)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func hold(ctx context.Context, t *testing.T, h *hub, change func(*Config)) *repo
 		t.Fatal(err)
 	}
 	if name := Names.Lacks(r); name != "" {
-		t.Errorf("no threshold can name %s", name)
+		t.Errorf("%s is not available for thresholds", name)
 	}
 	return r
 }
@@ -134,7 +134,7 @@ func all(_, _ string, m []byte) []byte { return m }
 
 // The results of several workers are combined. No worker is left out, and the last recipient
 // counts, even if it belongs to another worker.
-func TestWorkersAreOne(t *testing.T) {
+func TestResultsOfWorkersAreCombined(t *testing.T) {
 	lost, refused := 0, 0
 	h := &hub{}
 	h.say = func(client, from string, m []byte) []byte {
@@ -173,22 +173,22 @@ func TestWorkersAreOne(t *testing.T) {
 		t.Errorf("%d timed of %d deliveries of %d messages, %d open", r.Latency.Count, r.Deliveries, r.Messages, r.Connections.Open)
 	}
 	if r.Last == nil || r.Last.P50 < 60 || r.Latency.P50 >= 60 {
-		t.Errorf("to the last %+v, of all %+v", r.Last, r.Latency)
+		t.Errorf("the latency of the last recipient is %+v, of all %+v", r.Last, r.Latency)
 	}
 	if g := r.Generator; g.Busy <= 0 || g.Lag.Count < r.Messages || g.Workers != 2 {
-		t.Errorf("%+v", g)
+		t.Errorf("the generator is %+v", g)
 	}
 	sent, open := int64(0), 0
 	for _, s := range r.Series {
 		sent, open = sent+s.Messages, max(open, s.Open)
 	}
 	if sent < r.Messages || open != 6 {
-		t.Errorf("in seconds %d of %d sent, %d open", sent, r.Messages, open)
+		t.Errorf("%d of %d messages are in the seconds, %d connections open", sent, r.Messages, open)
 	}
 }
 
 // The number of clients that stop reading is the configured one for all workers together.
-func TestStalledAreShared(t *testing.T) {
+func TestStalledClientsAreSpreadOverTheWorkers(t *testing.T) {
 	r := hold(t.Context(), t, &hub{say: all}, func(c *Config) { c.Scenario, c.Stalled, c.Part, c.Duration = "slow", 2, time.Second, 2*time.Second })
 	if r.Audit.Stalled.People != 2 || r.Deliveries != 4*r.Messages || r.Audit.Lost() != 0 {
 		t.Errorf("%+v, %d deliveries of %d messages", r.Audit.Stalled, r.Deliveries, r.Messages)
@@ -197,7 +197,7 @@ func TestStalledAreShared(t *testing.T) {
 
 // A changed message counts as a failure of its own kind, for every worker and client. It is not
 // timed and not counted as any other kind.
-func TestChangedMessagesFail(t *testing.T) {
+func TestChangedMessagesFailTheRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		harm func(stamp, seq string) string
 		says string // %d is how many deliveries were harmed
@@ -226,20 +226,20 @@ func TestChangedMessagesFail(t *testing.T) {
 			a := &r.Audit
 			// The changed message replaces a real one, which counts as missed.
 			if err != nil || a.Forged+a.Foreign != harmed || a.Missed != a.Foreign || a.Duplicated+a.Reordered != 0 || harmed == 0 {
-				t.Errorf("%d harmed, found %+v", harmed, a)
+				t.Errorf("%d deliveries changed, found %+v", harmed, a)
 			}
 			if want := fmt.Sprintf(c.says, harmed); r.ExitCode() != report.ExitFailed || !slices.Contains(r.Verdict.Failures, want) {
-				t.Errorf("told %q, want %q", r.Verdict.Failures, want)
+				t.Errorf("the failures are %q, want %q", r.Verdict.Failures, want)
 			}
 			if r.Latency.Max > 5000 || r.Latency.Count != r.Deliveries {
-				t.Errorf("timed as %+v, %d deliveries", r.Latency, r.Deliveries)
+				t.Errorf("the latency is %+v for %d deliveries", r.Latency, r.Deliveries)
 			}
 		})
 	}
 }
 
 // A server that refuses all clients is not measured. The report contains the reason once.
-func TestWhereNobodyGetsIn(t *testing.T) {
+func TestAServerThatRefusesEverybodyIsReported(t *testing.T) {
 	hello := &hub{
 		clients: map[string]*websocket.Conn{},
 		say:     func(_, _ string, m []byte) []byte { return append([]byte("\n\x00sesame, "), m...) },
@@ -255,7 +255,7 @@ func TestWhereNobodyGetsIn(t *testing.T) {
 		"secrets said back": {http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Type", r.Header.Get("X-Key")) }), func(d *Endpoint) {
 			d.Stream, d.Dialect.Headers = true, []string{"X-Key: sesame"}
 		}, `answer is not an event stream: it is "***"`},
-		"another word": {hello, func(d *Endpoint) {
+		"an unexpected message": {hello, func(d *Endpoint) {
 			d.Dialect.Ready, d.Dialect.Hello, d.Dialect.Headers = "^welcome", "let me in", []string{"X-Key: sesame"}
 		}, `matches --ready ^welcome; the last was "  ***, ***"`},
 	} {
@@ -280,14 +280,14 @@ func TestWhereNobodyGetsIn(t *testing.T) {
 				},
 			})
 			if err == nil || !strings.HasPrefix(err.Error(), "nobody could connect: ") || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("told %v", err)
+				t.Errorf("the error is %v", err)
 			}
 		})
 	}
 }
 
 // Connections that were open and then closed are reported as such.
-func TestAServerThatEnds(t *testing.T) {
+func TestConnectionsThatEndedAreReported(t *testing.T) {
 	h, heard := &hub{}, 0
 	h.say = func(client, _ string, m []byte) []byte {
 		if heard++; heard == 200 {
@@ -298,13 +298,13 @@ func TestAServerThatEnds(t *testing.T) {
 	r := hold(t.Context(), t, h, nil)
 	err := r.Judge(&report.Limits{})
 	if want := "6 connections had ended and could not be opened again"; err != nil || !slices.Contains(r.Verdict.Failures, want) || r.Connections.Gone != 6 {
-		t.Errorf("%+v: %q", r.Connections, r.Verdict.Failures)
+		t.Errorf("the connections are %+v, the failures %q", r.Connections, r.Verdict.Failures)
 	}
 }
 
 // If the server's memory shrank by more than its connections used, the report states that the memory
 // per connection is unknown.
-func TestMemoryThatCannotBeToldIsNotLeftOut(t *testing.T) {
+func TestUnmeasurableMemoryIsReportedAsSuch(t *testing.T) {
 	var looks atomic.Int64
 	for name, c := range map[string]struct {
 		change int64
@@ -332,13 +332,13 @@ func TestMemoryThatCannotBeToldIsNotLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !regexp.MustCompile(`(?m)^memory per connection +` + c.says).Match(text.Bytes()) {
-			t.Errorf("%s: %s", name, text.Bytes())
+			t.Errorf("%s: the report is %s", name, text.Bytes())
 		}
 	}
 }
 
 // If a run is interrupted before anything is measured, its report has no duration.
-func TestInterruptedBeforeItBegan(t *testing.T) {
+func TestARunInterruptedBeforeItBeganHasNoDuration(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 	defer cancel()
 	if r := hold(ctx, t, &hub{say: all}, func(c *Config) { c.Warmup, c.Duration = 10*time.Second, time.Minute }); !r.Interrupted || r.Duration != 0 || r.Messages != 0 {
@@ -357,7 +357,7 @@ func TestTheReportHasTheClocksOfRemoteWorkers(t *testing.T) {
 	plan := workers.Plan{Remote: []string{<-address}, Secret: secret}
 	r := hold(ctx, t, &hub{say: all}, func(c *Config) { c.Plan = plan })
 	if i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Key == "clock_error_ms" }); i < 0 || r.Figures[i].Value > 100 {
-		t.Errorf("%+v", r.Figures)
+		t.Errorf("the figures are %+v", r.Figures)
 	}
 	cancel()
 	if err := <-done; err != nil {
@@ -383,16 +383,16 @@ func TestADeadWorkerEndsTheRun(t *testing.T) {
 		},
 	})
 	if err == nil || ctx.Err() != nil {
-		t.Errorf("it ends with %v, by its own clock %v", err, ctx.Err())
+		t.Errorf("the run ended with %v, its context with %v", err, ctx.Err())
 	}
 }
 
-func TestPlansOfARun(t *testing.T) {
+func TestStagesAndPartsDivideARun(t *testing.T) {
 	r := &run{cfg: &Config{Stalled: 1, Part: time.Second, Warmup: 2 * time.Second, Duration: 8 * time.Second, Stages: []broadcast.Stage{
 		{During: 3 * time.Second, Rate: 1}, {During: time.Second, Rate: 2}, {During: time.Second, Rate: 3},
 	}}, from: 2 * time.Second, until: 6 * time.Second}
 	if s := r.stages(); s[0].During != 5*time.Second || s[1].During != time.Second || s[2].During != 4*time.Second {
-		t.Errorf("%+v", s)
+		t.Errorf("the stages are %+v", s)
 	}
 	parts := r.parts()
 	for i, p := range parts {
@@ -418,19 +418,19 @@ func TestPlansOfARun(t *testing.T) {
 			for w := range workers {
 				first, count := share(all, workers, w)
 				if first != next || count < all/workers || count > all/workers+1 {
-					t.Errorf("%d for %d workers: %d from %d", all, workers, count, first)
+					t.Errorf("of %d clients for %d workers one gets %d from %d", all, workers, count, first)
 				}
 				next += count
 			}
 			if next != all {
-				t.Errorf("%d for %d workers are %d", all, workers, next)
+				t.Errorf("of %d clients for %d workers %d are assigned", all, workers, next)
 			}
 		}
 	}
 }
 
 // The metrics of a run include all its events and its end.
-func TestRunsAreMetered(t *testing.T) {
+func TestMetricsOfARunIncludeItsEvents(t *testing.T) {
 	meter := &metrics.Meter{}
 	at, stop, err := metrics.Serve("127.0.0.1:0", meter)
 	if err != nil {
@@ -465,14 +465,14 @@ func TestRunsAreMetered(t *testing.T) {
 		sent, delivered = sent+s.Messages, delivered+s.Deliveries
 	}
 	if !strings.Contains(meanwhile, "atelier_bench_connections_open 6\n") {
-		t.Errorf("meanwhile: %s", meanwhile)
+		t.Errorf("during the run: %s", meanwhile)
 	}
 	for _, line := range []string{
 		fmt.Sprintf("atelier_bench_messages_sent_total %d\n", sent), fmt.Sprintf("atelier_bench_deliveries_total %d\n", delivered),
 		fmt.Sprintf("atelier_bench_delivery_latency_seconds_count %d\n", r.Latency.Count), "atelier_bench_connections_open 0\n",
 	} {
 		if text := metered(); !strings.Contains(text, line) {
-			t.Errorf("there is no %q: %s", line, text)
+			t.Errorf("the metrics lack %q: %s", line, text)
 		}
 	}
 }

@@ -41,20 +41,20 @@ func TestTheHighestRateIsFound(t *testing.T) {
 		"always":             {start: 6e6, most: 20, server: 1e9, tried: []float64{6e6}, kept: 6e6, by: report.LimitedByRange},
 		"the generator":      {start: 100, most: 20, server: 1e9, generator: 150, tried: []float64{100, 200, 200, 150, 175, 175, 162.5, 162.5, 156.25, 156.25}, kept: 150, missed: 156.25, by: report.LimitedByGenerator, code: 2},
 		"both":               {start: 100, most: 20, server: 100, generator: 100, tried: []float64{100, 200, 200, 150, 150, 125, 125, 112.5, 112.5, 106.25, 106.25, 103.125, 103.125}, kept: 100, missed: 103.125, by: report.LimitedByGenerator, code: 2},
-		"never, generator":   {start: 2, most: 20, server: 1e9, generator: 0.1, tried: []float64{2, 2, 1, 1}, missed: 1, by: report.LimitedByGenerator, code: 2},
+		"always late":        {start: 2, most: 20, server: 1e9, generator: 0.1, tried: []float64{2, 2, 1, 1}, missed: 1, by: report.LimitedByGenerator, code: 2},
 		"few steps":          {start: 100, most: 3, server: 1e9, tried: []float64{100, 200, 400}, kept: 400, by: report.LimitedBySteps},
 		"enough steps":       {start: 100, most: 11, server: 700, tried: []float64{100, 200, 400, 800, 800, 600, 700, 750, 750, 725, 725}, kept: 700, missed: 725, by: report.LimitedByServer},
 		"too few to be sure": {start: 100, most: 4, server: 700, tried: []float64{100, 200, 400, 800}, kept: 400, by: report.LimitedBySteps},
 		"busy for a moment":  {start: 100, most: 20, server: 250, busy: 2, tried: []float64{100, 200, 200, 400, 400, 300, 300, 250, 275, 275, 262.5, 262.5}, kept: 250, missed: 262.5, by: report.LimitedByServer},
 		"broken":             {start: 100, most: 20, server: 1e9, broken: 300, tried: []float64{100, 200, 400}, kept: 200, missed: 400, by: report.LimitedByError, code: 1},
 		"interrupted":        {start: 100, most: 20, server: 1e9, interrupted: 3, tried: []float64{100, 200, 400}, kept: 200, by: report.LimitedByInterruption, code: 130},
-		"interrupted soon":   {start: 100, most: 20, server: 1e9, interrupted: 1, tried: []float64{100}, by: report.LimitedByInterruption, code: 130},
+		"interrupted early":  {start: 100, most: 20, server: 1e9, interrupted: 1, tried: []float64{100}, by: report.LimitedByInterruption, code: 130},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var tried []float64
 			cfg := &Config{Scenario: "fanout", Subscribers: 1, Publishers: 1, Stages: []broadcast.Stage{{Rate: c.start}}, Progress: func(p Progress) {
 				if p.Step != len(tried) || p.Rate != tried[len(tried)-1] {
-					t.Errorf("step %d is shown as %d, with %g a second", len(tried), p.Step, p.Rate)
+					t.Errorf("step %d is shown as %d, with %g per second", len(tried), p.Step, p.Rate)
 				}
 			}}
 			r, err := findMax(cfg, c.most, func(step *Config) (*report.Result, error) {
@@ -83,18 +83,18 @@ func TestTheHighestRateIsFound(t *testing.T) {
 			}
 			s := r.Search
 			if !slices.Equal(tried, c.tried) || s.HighestRate != c.kept || s.LowestMissed != c.missed || s.LimitedBy != c.by {
-				t.Errorf("tried %v; %+v", tried, *s)
+				t.Errorf("the tried rates are %v; %+v", tried, *s)
 			}
 			if code := r.ExitCode(); code != c.code {
-				t.Errorf("ends with %d: %+v", code, r.Verdict)
+				t.Errorf("the search ended with %d: %+v", code, r.Verdict)
 			}
 			if c.kept > 0 && (r.Latency.P99 != 10 || !strings.Contains(r.About, "or more")) {
-				t.Errorf("the result is not that of the highest rate: %+v", r)
+				t.Errorf("the result is not of the highest rate: %+v", r)
 			}
 		})
 	}
 	// A search that cannot begin returns no result.
 	if _, err := findMax(&Config{Stages: []broadcast.Stage{{Rate: 1}}}, 3, func(*Config) (*report.Result, error) { return nil, errors.New("no server") }); err == nil {
-		t.Error("there is a result of nothing")
+		t.Error("a search without any run has a result")
 	}
 }

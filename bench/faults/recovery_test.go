@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestRecovery(t *testing.T) {
+func TestTheRecoveryTimeEndsWithTheLastSlowStep(t *testing.T) {
 	const quick, slow = 10 * time.Millisecond, 300 * time.Millisecond
 	// piece is a period. In each of its steps, each messages took this long.
 	type piece struct {
@@ -20,18 +20,18 @@ func TestRecovery(t *testing.T) {
 		want   time.Duration
 		ok     bool
 	}{
-		"nothing was felt":                   {[]piece{{0, ms(9000), quick, 5}}, ms(9000), 0, true},
+		"no effect":                          {[]piece{{0, ms(9000), quick, 5}}, ms(9000), 0, true},
 		"an outage":                          {[]piece{{0, ms(2000), slow, 5}, {ms(2000), ms(9000), quick, 5}}, ms(9000), ms(2000), true},
-		"it begins late":                     {[]piece{{0, ms(1000), quick, 5}, {ms(1000), ms(1500), slow, 5}, {ms(1500), ms(9000), quick, 5}}, ms(9000), ms(1500), true},
-		"it comes back":                      {[]piece{{0, ms(500), slow, 5}, {ms(500), ms(4000), quick, 5}, {ms(4000), ms(4100), slow, 5}, {ms(4100), ms(9000), quick, 5}}, ms(9000), ms(4100), true},
+		"a late begin":                       {[]piece{{0, ms(1000), quick, 5}, {ms(1000), ms(1500), slow, 5}, {ms(1500), ms(9000), quick, 5}}, ms(9000), ms(1500), true},
+		"a second outage":                    {[]piece{{0, ms(500), slow, 5}, {ms(500), ms(4000), quick, 5}, {ms(4000), ms(4100), slow, 5}, {ms(4100), ms(9000), quick, 5}}, ms(9000), ms(4100), true},
 		"one in a thousand is not an outage": {[]piece{{0, ms(9000), quick, 100}, {ms(3000), ms(3100), slow, 1}}, ms(9000), 0, true},
-		"one in fifty is":                    {[]piece{{0, ms(9000), quick, 5}, {ms(3000), ms(3100), slow, 1}}, ms(9000), ms(3100), true},
+		"one in fifty is an outage":          {[]piece{{0, ms(9000), quick, 5}, {ms(3000), ms(3100), slow, 1}}, ms(9000), ms(3100), true},
 		"just at the limit":                  {[]piece{{0, ms(1000), Limit, 5}, {ms(1000), ms(9000), Limit - 1, 5}}, ms(9000), ms(1000), true},
 		"never":                              {[]piece{{0, ms(9000), slow, 5}}, ms(9000), ms(9000), false},
-		"not yet":                            {[]piece{{0, ms(8000), quick, 5}, {ms(8000), ms(9000), slow, 5}}, ms(9000), ms(9000), false},
-		"nothing is known":                   {nil, ms(9000), ms(9000), false},
-		"what comes after the next is not its own": {[]piece{{0, ms(4000), quick, 5}, {ms(4000), ms(9000), slow, 5}}, ms(4000), 0, true},
-		"quiet seconds say nothing":                {[]piece{{0, ms(500), slow, 5}, {ms(7000), ms(7500), quick, 5}}, ms(9000), ms(500), true},
+		"not recovered yet":                  {[]piece{{0, ms(8000), quick, 5}, {ms(8000), ms(9000), slow, 5}}, ms(9000), ms(9000), false},
+		"no messages":                        {nil, ms(9000), ms(9000), false},
+		"a slow time after the next fault does not count": {[]piece{{0, ms(4000), quick, 5}, {ms(4000), ms(9000), slow, 5}}, ms(4000), 0, true},
+		"seconds without messages are ignored":            {[]piece{{0, ms(500), slow, 5}, {ms(7000), ms(7500), quick, 5}}, ms(9000), ms(500), true},
 	} {
 		var r Recovery
 		for _, p := range c.pieces {
@@ -48,12 +48,12 @@ func TestRecovery(t *testing.T) {
 }
 
 // Messages hours after a fault are ignored, so memory does not grow.
-func TestARecoveryIsWatchedForAWhile(t *testing.T) {
+func TestMessagesLongAfterAFaultAreIgnored(t *testing.T) {
 	var r Recovery
 	for _, at := range []time.Duration{-time.Second, watched, 24 * time.Hour} {
 		r.Add(at, time.Second)
 	}
 	if !r.Empty() {
-		t.Errorf("%d steps are kept", len(r.buckets))
+		t.Errorf("%d steps are stored, want none", len(r.buckets))
 	}
 }

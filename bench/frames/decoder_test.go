@@ -43,7 +43,7 @@ const (
 	finClose = 0x88
 )
 
-func TestDecoder(t *testing.T) {
+func TestFramesAreDecodedInAnyPieces(t *testing.T) {
 	long, longer := strings.Repeat("x", 300), strings.Repeat("y", 70_000)
 	for name, c := range map[string]struct {
 		in   []byte
@@ -71,14 +71,14 @@ func TestDecoder(t *testing.T) {
 					t.Fatalf("in pieces of %d: got %q, want %q", size, r.got, c.want)
 				}
 				if len(d.pending) > 0 {
-					t.Errorf("%d bytes are kept", len(d.pending))
+					t.Errorf("%d bytes remain", len(d.pending))
 				}
 			}
 		})
 	}
 }
 
-func TestDecoderRefusesViolations(t *testing.T) {
+func TestTheDecoderRefusesViolations(t *testing.T) {
 	for name, c := range map[string]struct {
 		in   []byte
 		want error
@@ -91,7 +91,7 @@ func TestDecoderRefusesViolations(t *testing.T) {
 		"long ping":           {fromServer(finPing, strings.Repeat("x", 126)), errControl},
 		"ping in parts":       {fromServer(0x09, "x"), errControl},
 		"message in message":  {stream(fromServer(partText, "x"), fromServer(finText, "y")), errStart},
-		"more of nothing":     {fromServer(finMore, "x"), errNoStart},
+		"continuation alone":  {fromServer(finMore, "x"), errNoStart},
 		"length not shortest": {[]byte{finText, 126, 0, 5, 'h', 'e', 'l', 'l', 'o'}, errLength},
 		"length of 2^63":      {[]byte{finText, 127, 0x80, 0, 0, 0, 0, 0, 0, 0}, errTooLong},
 		"close of one byte":   {fromServer(finClose, "x"), errCloseSize},
@@ -105,7 +105,7 @@ func TestDecoderRefusesViolations(t *testing.T) {
 	}
 }
 
-func TestStopFromASinkIsObeyed(t *testing.T) {
+func TestTheDecoderStopsWhenItsSinkSaysSo(t *testing.T) {
 	var d Decoder
 	s := &stopping{d: &d}
 	if err := d.Feed(stream(fromServer(finText, "a"), fromServer(finText, "b"), []byte{finText}), s); err != nil {

@@ -14,42 +14,42 @@ const (
 	rfcAnswer = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nConnection: Upgrade\r\nsec-websocket-accept:  s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n"
 )
 
-func TestAnswer(t *testing.T) {
+func TestTheEndOfAnAnswerIsFound(t *testing.T) {
 	n, err := Answer([]byte(rfcAnswer+"\x81\x01x"), rfcKey)
 	if err != nil || n != len(rfcAnswer) {
-		t.Errorf("got %d, %v", n, err)
+		t.Errorf("the complete answer: got %d, %v", n, err)
 	}
 	for i := range len(rfcAnswer) {
 		if n, err := Answer([]byte(rfcAnswer[:i]), rfcKey); n != 0 || err != nil {
-			t.Fatalf("of %d bytes: got %d, %v", i, n, err)
+			t.Fatalf("with %d bytes: got %d, %v", i, n, err)
 		}
 	}
 }
 
-func TestAnswerRefuses(t *testing.T) {
+func TestInvalidAnswersAreRefused(t *testing.T) {
 	var refused *RefusedError
 	if _, err := Answer([]byte("HTTP/1.1 403 Forbidden\r\n\r\n"), rfcKey); !errors.As(err, &refused) || refused.Status != 403 {
-		t.Errorf("a refusal gives %v", err)
+		t.Errorf("a refusal returned %v", err)
 	}
 	for _, p := range []string{
 		strings.Replace(rfcAnswer, "s3pP", "xxxx", 1), "HTTP/1.1 101 OK\r\n\r\n", "SSH-2.0\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", strings.Repeat("x", maxAnswer+1),
 	} {
 		if _, err := Answer([]byte(p), rfcKey); err == nil {
-			t.Errorf("took %.40q", p)
+			t.Errorf("%.40q is accepted", p)
 		}
 	}
 }
 
-func TestUpgradeRequest(t *testing.T) {
+func TestTheUpgradeRequestHasItsHeaders(t *testing.T) {
 	u := Upgrade{Host: "h:1", Path: "/api/ws/x?as=attendee", Cookie: "a=b", Key: rfcKey}
 	got := string(u.Append(nil))
 	for _, want := range []string{"GET /api/ws/x?as=attendee HTTP/1.1\r\n", "\r\nHost: h:1\r\n", "\r\nCookie: a=b\r\n", "\r\nSec-WebSocket-Key: " + rfcKey + "\r\n"} {
 		if !strings.Contains(got, want) {
-			t.Errorf("%q is not in %q", want, got)
+			t.Errorf("the request lacks %q: %q", want, got)
 		}
 	}
 	if !strings.HasSuffix(got, "\r\n\r\n") {
-		t.Error("the request does not end")
+		t.Error("the request has no end")
 	}
 }
 
@@ -60,7 +60,7 @@ func TestEncodedFramesUnmask(t *testing.T) {
 		mask := rapid.Uint32().Draw(t, "mask")
 		p := AppendText(nil, mask, []byte(payload))
 		if p[1]&0x80 == 0 {
-			t.Fatal("not masked")
+			t.Fatal("the frame is not masked")
 		}
 		at := 2
 		switch p[1] & 0x7f {
@@ -74,7 +74,7 @@ func TestEncodedFramesUnmask(t *testing.T) {
 			body[i] ^= key[i&3]
 		}
 		if string(body) != payload {
-			t.Errorf("%d bytes come out as %d", len(payload), len(body))
+			t.Errorf("%d bytes are unmasked to %d", len(payload), len(body))
 		}
 	})
 }

@@ -17,7 +17,7 @@ func (c *collected) Ping([]byte)      {}
 func (c *collected) Close(int)        {}
 
 // The events do not depend on how the bytes were split into reads or chunks.
-func TestStreamIsReadHoweverItIsCut(t *testing.T) {
+func TestAStreamIsReadInAnyPieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var text strings.Builder
 		var want []string
@@ -57,7 +57,7 @@ func TestStreamIsReadHoweverItIsCut(t *testing.T) {
 	})
 }
 
-func TestStreamRefusesWhatIsNoChunk(t *testing.T) {
+func TestInvalidChunksAreRefused(t *testing.T) {
 	for wire, want := range map[string]error{
 		"0\r\n\r\n": errStreamEnd, "xyz\r\n": errChunk, "\r\n": errChunk, "fffffffff\r\n": errChunk, "2\r\nabXX": errChunk, strings.Repeat("1", 300): errChunk,
 	} {
@@ -70,10 +70,10 @@ func TestStreamRefusesWhatIsNoChunk(t *testing.T) {
 	}
 }
 
-func TestStreamAnswer(t *testing.T) {
+func TestTheHeadOfAStreamIsChecked(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n"
 	if n, chunked, err := StreamAnswer([]byte(head + "data")); n != len(head) || !chunked || err != nil {
-		t.Errorf("%d, %v, %v", n, chunked, err)
+		t.Errorf("the head has %d bytes, chunked %v, %v", n, chunked, err)
 	}
 	if n, _, err := StreamAnswer([]byte(head[:40])); n != 0 || err != nil {
 		t.Errorf("half a head: %d, %v", n, err)
@@ -87,10 +87,10 @@ func TestStreamAnswer(t *testing.T) {
 	}
 }
 
-func TestHeaderLines(t *testing.T) {
+func TestHeaderLinesAreChecked(t *testing.T) {
 	for line, good := range map[string]bool{"A: b": true, "A:": true, "A": false, ": b": false, "A: b\r\nC: d": false, "A b: c": false, "": false} {
 		if err := CheckHeader(line); (err == nil) != good {
-			t.Errorf("%q: %v", line, err)
+			t.Errorf("checking %q: %v", line, err)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // The connection reads valid responses and fails on all others.
-func TestAnswers(t *testing.T) {
+func TestOnlyValidResponsesAreRead(t *testing.T) {
 	for text, want := range map[string]int{
 		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: y\r\n\r\nhi":      200,
 		"HTTP/1.1 204 No Content\r\n\r\n":                             204,
@@ -42,7 +42,7 @@ func TestAnswers(t *testing.T) {
 		<-done
 		_ = l.Close()
 		if status != want || (err == nil) != (want != 0) {
-			t.Errorf("%q: %d, %v", text, status, err)
+			t.Errorf("%q is read as status %d, %v", text, status, err)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestQuantilesOfMergedHistogramsAreThoseOfAllValues(t *testing.T) {
+func TestMergedHistogramsHaveTheQuantilesOfAllValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.IntRange(1, 5_000_000), 1, 400).Draw(t, "us")
 		parts := []*Histogram{New(), New(), New()}
@@ -43,7 +43,7 @@ func TestRecordClampsToItsRange(t *testing.T) {
 
 func TestEmptyHistogramIsZero(t *testing.T) {
 	if s := New().Summary(); s != (Summary{}) {
-		t.Errorf("got %+v", s)
+		t.Errorf("the summary is %+v", s)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestPercentilesOfTheCurveAreRound(t *testing.T) {
 	}
 	for _, p := range h.Curve() {
 		if text := strconv.FormatFloat(p.Percentile, 'f', -1, 64); len(text) > len("99.9999") {
-			t.Errorf("%s", text)
+			t.Errorf("the percentile is written %s", text)
 		}
 	}
 }
@@ -68,10 +68,10 @@ func BenchmarkRecord(b *testing.B) {
 	}
 }
 
-func TestSumsAndBounds(t *testing.T) {
+func TestSumsAndCountsWithinBounds(t *testing.T) {
 	h := New()
 	if h.Sum() != 0 || !slices.Equal(h.Within([]time.Duration{0, time.Hour}), []int64{0, 0}) {
-		t.Error("there is something of nothing")
+		t.Error("an empty histogram has a sum or counts")
 	}
 	for _, d := range []time.Duration{0, time.Millisecond, 10 * time.Millisecond, 10 * time.Millisecond, time.Second} {
 		h.Record(d)
@@ -81,6 +81,6 @@ func TestSumsAndBounds(t *testing.T) {
 	}
 	bounds := []time.Duration{0, 999 * time.Microsecond, time.Millisecond, 10 * time.Millisecond, 900 * time.Millisecond, time.Second}
 	if got := h.Within(bounds); !slices.Equal(got, []int64{1, 1, 2, 4, 4, 5}) {
-		t.Errorf("within the bounds are %v", got)
+		t.Errorf("the counts within the bounds are %v", got)
 	}
 }

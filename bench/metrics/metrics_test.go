@@ -36,7 +36,7 @@ func scrape(t *testing.T, url string) (int, string) {
 }
 
 // The counts are served unchanged, and Prometheus' own linter reports nothing.
-func TestARunIsServed(t *testing.T) {
+func TestMetricsOfARunAreServed(t *testing.T) {
 	m := &Meter{}
 	at, stop, err := Serve("127.0.0.1:0", m)
 	if err != nil {
@@ -59,7 +59,7 @@ func TestARunIsServed(t *testing.T) {
 		"atelier_bench_delivery_latency_seconds_count 4", "atelier_bench_delivery_latency_seconds_sum 120.0",
 	} {
 		if !strings.Contains(text, line) {
-			t.Errorf("there is no %q", line)
+			t.Errorf("the metrics lack %q", line)
 		}
 	}
 	if status != 200 || t.Failed() {
@@ -80,13 +80,13 @@ func TestARunIsServed(t *testing.T) {
 }
 
 // Few connections are served at once, and silent ones end with the run.
-func TestConnectionsAreBounded(t *testing.T) {
+func TestConnectionsAreLimited(t *testing.T) {
 	at, stop, err := Serve("127.0.0.1:0", &Meter{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := Serve(at.String(), &Meter{}); err == nil || !strings.Contains(err.Error(), "serve metrics: ") {
-		t.Errorf("a second one at the same address: %v", err)
+		t.Errorf("a second listener at the same address: %v", err)
 	}
 	var all []net.Conn
 	for range mostConnections + 1 {
@@ -106,14 +106,14 @@ func TestConnectionsAreBounded(t *testing.T) {
 		return err
 	}
 	if err := ask(all[mostConnections-1], time.Minute); err != nil {
-		t.Errorf("the last that has room: %v", err)
+		t.Errorf("the last allowed connection: %v", err)
 	}
 	if err := ask(all[mostConnections], 100*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("one more than there is room for: %v", err)
+		t.Errorf("one connection too many: %v", err)
 	}
 	stop()
 	if c, err := net.Dial("tcp", at.String()); err == nil {
 		_ = c.Close()
-		t.Error("it is served on")
+		t.Error("the metrics are still served after the end")
 	}
 }

@@ -52,7 +52,7 @@ func ask(b *Balancer, path string) string {
 	return string(text)
 }
 
-func TestConnectionsGoToNodesThatAreReady(t *testing.T) {
+func TestConnectionsGoToReadyNodes(t *testing.T) {
 	b, err := Balance("127.0.0.1:0", 2)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestConnectionsGoToNodesThatAreReady(t *testing.T) {
 	one, two := newPlace(t, "one"), newPlace(t, "two")
 	b.Put(0, one.public(), one.URL)
 	if got := ask(b, "/"); got != "one" {
-		t.Errorf("of one node %q answered", got)
+		t.Errorf("with one node %q answered", got)
 	}
 	b.Put(1, two.public(), two.URL)
 	one.ready.Store(false)
@@ -75,7 +75,7 @@ func TestConnectionsGoToNodesThatAreReady(t *testing.T) {
 	}
 	for range 4 {
 		if got := ask(b, "/"); got != "two" {
-			t.Errorf("%q answered, which is not ready, or nobody", got)
+			t.Errorf("want an answer of the ready node, got %q", got)
 		}
 	}
 	one.ready.Store(true)
@@ -89,11 +89,11 @@ func TestConnectionsGoToNodesThatAreReady(t *testing.T) {
 	two.Close()
 	for range 4 {
 		if got := ask(b, "/"); got != "one" {
-			t.Errorf("with a node that is gone %q answered", got)
+			t.Errorf("after a node died %q answered", got)
 		}
 	}
 	if _, open := b.Look(1); open != 0 {
-		t.Errorf("a node that is gone has %d connections", open)
+		t.Errorf("a dead node has %d connections", open)
 	}
 	// A request that was sent may have been executed, so it is not sent again.
 	before := one.served.Load()
@@ -102,6 +102,6 @@ func TestConnectionsGoToNodesThatAreReady(t *testing.T) {
 	}
 	b.Remove(0)
 	if got := ask(b, "/"); got != "" {
-		t.Errorf("%q answered, which was removed", got)
+		t.Errorf("after a node was removed %q answered", got)
 	}
 }

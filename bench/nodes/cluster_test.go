@@ -9,7 +9,7 @@ import (
 
 // Each node has its own addresses for the other nodes and the database, so each link can be cut
 // separately.
-func TestEveryNodeHasAddressesOfItsOwn(t *testing.T) {
+func TestEveryNodeHasItsOwnAddresses(t *testing.T) {
 	db, err := parseDatabase("postgres://u@127.0.0.1:1/x")
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func TestEveryNodeHasAddressesOfItsOwn(t *testing.T) {
 		addresses := append(c.Network.peers(node), c.Network.address(node, database))
 		for _, a := range addresses {
 			if seen[a] {
-				t.Errorf("node %d is told %s, as another is", node, a)
+				t.Errorf("node %d gets the address %s, like another node", node, a)
 			}
 			seen[a] = true
 		}
@@ -34,11 +34,11 @@ func TestEveryNodeHasAddressesOfItsOwn(t *testing.T) {
 			"ATELIER_CLUSTER_PEERS=" + addresses[0] + "," + addresses[1], "ATELIER_STORAGE_POSTGRES=postgres://u@" + addresses[2] + "/mine",
 		} {
 			if !slices.Contains(settings, want) {
-				t.Errorf("node %d is not told %s: %q", node, want, settings)
+				t.Errorf("the settings of node %d lack %s: %q", node, want, settings)
 			}
 		}
 	}
 	if len(seen) != 9 {
-		t.Errorf("%d addresses", len(seen))
+		t.Errorf("%d addresses, want 9", len(seen))
 	}
 }

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 
 // Nodes that are connected past the proxies cannot be cut off by them, so a cut must fail. Earlier,
 // such faults were reported as survived although they had not happened.
-func TestACutWithAWayRoundIsAnError(t *testing.T) {
+func TestACutFailsIfAConnectionBypassesTheProxies(t *testing.T) {
 	n, err := newNetwork([]string{echo(t), echo(t)}, echo(t))
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestACutWithAWayRoundIsAnError(t *testing.T) {
 	}
 	heal, err := n.Cut("1-2", Both)
 	if err != nil {
-		t.Fatalf("through the proxies only: %v", err)
+		t.Fatalf("with connections through the proxies only: %v", err)
 	}
 	if err := heal(); err != nil {
 		t.Fatal(err)
@@ -70,23 +70,23 @@ func TestACutWithAWayRoundIsAnError(t *testing.T) {
 	}
 	end := direct()
 	if _, err := n.Cut("1-2", Both); err == nil || !strings.Contains(err.Error(), "to node 2") {
-		t.Errorf("with a connection past the proxies: %v", err)
+		t.Errorf("with a connection that bypasses the proxies: %v", err)
 	}
 	end()
 	heal, err = n.Cut("1-2", Both)
 	if err != nil {
-		t.Fatalf("when it has ended: %v", err)
+		t.Fatalf("after that connection ended: %v", err)
 	}
 	defer direct()()
 	if err := heal(); err == nil || !strings.Contains(err.Error(), "to node 2") {
-		t.Errorf("with one that came during the cut: %v", err)
+		t.Errorf("with a connection opened during the cut: %v", err)
 	}
 	if !says(t, dial(t, n.address(1, 2)), comes) {
-		t.Error("it was not healed")
+		t.Error("the cut was not healed")
 	}
 }
 
-func TestTheTablesOfTheKernelAreRead(t *testing.T) {
+func TestTheConnectionTablesOfTheKernelAreRead(t *testing.T) {
 	const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 100 1 0 100 0 0 10 0
    1: 0100007F:C350 0100007F:1F90 01 00000000:00000000 00:00000000 00000000     0        0 200 1 0 20 4 30 10 -1
@@ -94,11 +94,11 @@ func TestTheTablesOfTheKernelAreRead(t *testing.T) {
 `
 	got := connections(table)
 	if len(got) != 2 || got[0].local.String() != "127.0.0.1:50000" || got[0].remote.String() != "127.0.0.1:8080" || got[0].inode != "200" || got[1].remote != got[0].remote {
-		t.Errorf("%+v", got)
+		t.Errorf("the connections are %+v", got)
 	}
 	for _, s := range []string{"", ":", "01:1", "0100007F:XYZ", "0100007G:0001"} {
 		if a, ok := kernelAddress(s); ok {
-			t.Errorf("%q is %v", s, a)
+			t.Errorf("%q is parsed as %v", s, a)
 		}
 	}
 }

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-func TestCutsAreRead(t *testing.T) {
+func TestCutsAreParsed(t *testing.T) {
 	for text, want := range map[string][]int{"1-2": {1, 2}, "2-db": {2, 0}, "1-others": {1, 2, 3}, "3-all": {3, 0, 1, 2}} {
 		from, ends, err := ParseCut(text, 3)
 		if got := append([]int{from}, ends...); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %v, %v", text, got, err)
+			t.Errorf("%s is parsed as %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"", "1", "1-", "1-1", "0-1", "4-1", "1-4", "db-1", "1-2-3", "a-b", "1-0"} {
 		if from, ends, err := ParseCut(text, 3); err == nil {
-			t.Errorf("%q: %d, %v", text, from, ends)
+			t.Errorf("%q is parsed as %d, %v", text, from, ends)
 		}
 	}
 }
@@ -41,7 +41,7 @@ func TestACutClosesBothProxies(t *testing.T) {
 		{2, database, From, []swallow{down(2, 0)}},
 	} {
 		if got := swallows(c.a, c.b, c.way); !slices.Equal(got, c.want) {
-			t.Errorf("%d-%d %s: %v", c.a, c.b, c.way, got)
+			t.Errorf("%d-%d %s closes %v", c.a, c.b, c.way, got)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func TestCutLinksAreSilentUntilHealed(t *testing.T) {
 				within = silent
 			}
 			if says(t, before[l], within) == isCut || says(t, dial(t, n.address(l.from, l.to)), within) == isCut {
-				t.Errorf("cut %s: %v", text, l)
+				t.Errorf("cut %s: link %v is in the wrong state", text, l)
 			}
 		}
 		if err := heal(); err != nil {
@@ -132,16 +132,16 @@ func TestCutLinksAreSilentUntilHealed(t *testing.T) {
 		}
 	}
 	if _, err := n.Cut("1-3", Both); err == nil {
-		t.Error("a node that is not there is cut off")
+		t.Error("a missing node was cut off")
 	}
 }
 
-func TestAddressesOfDatabases(t *testing.T) {
+func TestAddressesOfDatabasesAreChecked(t *testing.T) {
 	for address, ok := range map[string]bool{
 		"postgres://u:p@h:1/d": true, "postgresql://u@h/d?sslmode=disable": true, "": false, "mysql://h/d": false, "postgres:///d": false, "h:5432": false,
 	} {
 		if err := CheckDatabase(address); (err == nil) != ok {
-			t.Errorf("%q: %v", address, err)
+			t.Errorf("checking %q: %v", address, err)
 		}
 	}
 	u, err := parseDatabase("postgres://u:p@h/other?sslmode=disable")
@@ -150,6 +150,6 @@ func TestAddressesOfDatabases(t *testing.T) {
 	}
 	d := &Database{admin: u, name: "mine"}
 	if got := d.through("127.0.0.1:7"); got != "postgres://u:p@127.0.0.1:7/mine?sslmode=disable" || d.Address() != "h:5432" {
-		t.Errorf("%s, %s", got, d.Address())
+		t.Errorf("the addresses are %s, %s", got, d.Address())
 	}
 }

@@ -20,7 +20,7 @@ func all(p Pacer) []time.Duration {
 	}
 }
 
-func TestUniformKeepsItsDistances(t *testing.T) {
+func TestUniformIsEvenlySpaced(t *testing.T) {
 	got := all(Uniform(4, time.Second))
 	want := []time.Duration{0, 250 * time.Millisecond, 500 * time.Millisecond, 750 * time.Millisecond}
 	if !slices.Equal(got, want) {
@@ -36,7 +36,7 @@ func TestUniformDoesNotDrift(t *testing.T) {
 	}
 }
 
-func TestNoRateIsNoLoad(t *testing.T) {
+func TestARateOfZeroPlansNoOperation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, p := range []Pacer{Uniform(0, time.Hour), Poisson(0, time.Hour, rng), Count(0, time.Hour)} {
 		if got := all(p); len(got) != 0 {
@@ -45,7 +45,7 @@ func TestNoRateIsNoLoad(t *testing.T) {
 	}
 }
 
-func TestPacersArePlansWithinTheirTime(t *testing.T) {
+func TestPlansStayWithinTheirTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rate := rapid.Float64Range(0.1, 5000).Draw(t, "rate")
 		during := time.Duration(rapid.IntRange(1, 3000).Draw(t, "ms")) * time.Millisecond
@@ -58,17 +58,17 @@ func TestPacersArePlansWithinTheirTime(t *testing.T) {
 		}
 		for name, plan := range plans {
 			if !slices.IsSorted(plan) {
-				t.Errorf("%s goes back in time", name)
+				t.Errorf("%s is not in order", name)
 			}
 			if len(plan) > 0 && (plan[0] < 0 || plan[len(plan)-1] >= during) {
-				t.Errorf("%s leaves its time: %v..%v of %v", name, plan[0], plan[len(plan)-1], during)
+				t.Errorf("%s exceeds its time: %v..%v of %v", name, plan[0], plan[len(plan)-1], during)
 			}
 		}
 		if len(plans["count"]) != n {
 			t.Errorf("count planned %d of %d", len(plans["count"]), n)
 		}
 		if again := all(Poisson(rate, during, rand.New(rand.NewPCG(seed, 0)))); !slices.Equal(again, plans["poisson"]) {
-			t.Error("the same seed gives another plan")
+			t.Error("the same seed gives a different plan")
 		}
 	})
 }
@@ -77,7 +77,7 @@ func TestPoissonHasItsRate(t *testing.T) {
 	got := len(all(Poisson(100, 1000*time.Second, rand.New(rand.NewPCG(7, 7)))))
 	// 100,000 are expected; four standard deviations are 1,265.
 	if got < 98_700 || got > 101_300 {
-		t.Errorf("%d operations", got)
+		t.Errorf("%d operations, want about 100,000", got)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestAgendaRunsInPlannedOrder(t *testing.T) {
 
 // The open model in one test: work that became due during a pause is done at once, each with the
 // time at which it was due.
-func TestAgendaChargesForBeingLate(t *testing.T) {
+func TestTheAgendaReportsLateness(t *testing.T) {
 	var a Agenda
 	var late []time.Duration
 	const now = 200 * time.Millisecond
@@ -123,11 +123,11 @@ func TestAgendaChargesForBeingLate(t *testing.T) {
 		t.Errorf("next is %v", next)
 	}
 	if len(late) != 21 || late[0] != now || late[20] != 0 {
-		t.Errorf("late by %v", late)
+		t.Errorf("the lateness is %v", late)
 	}
 }
 
-func TestAgendaMayGrowWhileItRuns(t *testing.T) {
+func TestTheAgendaCanGrowWhileItRuns(t *testing.T) {
 	var a Agenda
 	var ran []string
 	a.At(1, func(due time.Duration) {

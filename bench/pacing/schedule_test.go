@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestTheScheduleIsOpen(t *testing.T) {
+func TestTheScheduleDoesNotWaitForCallers(t *testing.T) {
 	s := &Schedule{Rate: 100, Start: time.Second, Until: 2 * time.Second}
 	for i := range int64(100) {
 		pair, due, ok := s.Take(time.Hour) // however late
@@ -14,10 +14,10 @@ func TestTheScheduleIsOpen(t *testing.T) {
 		}
 	}
 	if _, _, ok := s.Take(0); ok {
-		t.Error("it never ends")
+		t.Error("the schedule does not end")
 	}
 	s = &Schedule{Until: time.Second}
 	if _, due, ok := s.Take(7); due != 7 || !ok {
-		t.Error("without a rate everything is due at once")
+		t.Error("without a rate an operation is not due immediately")
 	}
 }

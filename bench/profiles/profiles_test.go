@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestAProfileIsACommandLine(t *testing.T) {
+func TestAProfileBecomesACommandLine(t *testing.T) {
 	p, err := Parse([]byte(`
 scenario = "fanout"
 description = "A rising load"
@@ -28,38 +28,38 @@ rate = 20.5
 	}
 	want := []string{"fanout", "--stages=1s@10,2s@20.5", "--max-busy=99.5", "--spawn=true", "--subscribers=50", "--threshold=p99<50ms", "--threshold=lost==0"}
 	if got := p.Args(nil); !slices.Equal(got, want) {
-		t.Errorf("%q", got)
+		t.Errorf("the arguments are %q", got)
 	}
 	want = []string{"fanout", "--max-busy=99.5", "--threshold=p99<50ms", "--threshold=lost==0", "--subscribers", "7", "--url=http://x", "--rate", "5"}
 	if got := p.Args([]string{"--subscribers", "7", "--url=http://x", "--rate", "5"}); !slices.Equal(got, want) {
-		t.Errorf("%q", got)
+		t.Errorf("with overrides the arguments are %q", got)
 	}
 }
 
-func TestStagesOfFaults(t *testing.T) {
+func TestStagesOfFaultsBecomeAFlag(t *testing.T) {
 	p, err := Parse([]byte("scenario = 'chaos'\n[[stage]]\nduration = '9s'\nfault = 'kill:1'\n[[stage]]\nduration = '8s'\nfault = 'cut:1-db:to'\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := p.Args(nil), []string{"chaos", "--stages=9s@kill:1,8s@cut:1-db:to"}; !slices.Equal(got, want) {
-		t.Errorf("%q", got)
+		t.Errorf("the arguments are %q", got)
 	}
 	if got, want := p.Args([]string{"--faults", "kill"}), []string{"chaos", "--faults", "kill"}; !slices.Equal(got, want) {
-		t.Errorf("%q", got)
+		t.Errorf("with another fault the arguments are %q", got)
 	}
 }
 
-func TestProfilesThatSayNothing(t *testing.T) {
+func TestInvalidProfilesAreRefused(t *testing.T) {
 	for _, text := range []string{
 		"", "scenario = 5", "scenario =", `scenario = "x"` + "\n[table]\na = 1", `scenario = "x"` + "\nstage = 5",
 		`scenario = "x"` + "\n[[stage]]\nrate = 5", `scenario = "x"` + "\n[[stage]]\nrate = 5\nduration = '1s'\nmore = 1", `scenario = "x"` + "\na = [[1]]",
 	} {
 		if p, err := Parse([]byte(text)); err == nil {
-			t.Errorf("%q is %+v", text, p)
+			t.Errorf("%q is parsed as %+v", text, p)
 		}
 	}
 	if _, err := Load("../profiles/none"); err == nil {
-		t.Error("a profile that is not there is read")
+		t.Error("a missing profile is loaded")
 	}
 }
 
@@ -70,29 +70,29 @@ func TestProfilesOfUsersAreFiles(t *testing.T) {
 	}
 	p, err := Load(path)
 	if err != nil || p.Name != "mine" || p.Scenario != "idle" {
-		t.Errorf("%+v, %v", p, err)
+		t.Errorf("the profile is %+v, %v", p, err)
 	}
 }
 
-func TestIncludedProfilesSayWhatTheyAreFor(t *testing.T) {
+func TestIncludedProfilesHaveADescription(t *testing.T) {
 	all, err := Included()
 	if err != nil || len(all) < 10 {
-		t.Fatalf("%d, %v", len(all), err)
+		t.Fatalf("%d profiles, %v", len(all), err)
 	}
 	for _, p := range all {
 		if p.Description == "" {
-			t.Errorf("%s says nothing", p.Name)
+			t.Errorf("%s has no description", p.Name)
 		}
 	}
 }
 
 // The error for an unknown key of a stage names the key.
-func TestAMisspeltKeyOfAStageIsNamed(t *testing.T) {
+func TestTheErrorContainsAMisspeltKeyOfAStage(t *testing.T) {
 	good := "scenario = 'fanout'\n[[stage]]\nduration = '9s'\nrate = 5\n"
 	for key, text := range map[string]string{"rte": "rte = 50", "durration": "rate = 50\ndurration = '9s'"} {
 		_, err := Parse([]byte(good + "[[stage]]\nduration = '9s'\n" + text))
 		if err == nil || !strings.Contains(err.Error(), `stage 2 has "`+key+`"`) {
-			t.Errorf("%s: %v", key, err)
+			t.Errorf("misspelt key %s: %v", key, err)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func drawn(t *testing.T, r *Result) (string, map[string]any) {
 
 // A line has a gap where nothing was measured. It does not drop in seconds in which the load began
 // or ended.
-func TestPlotsShowNothingThatWasNotMeasured(t *testing.T) {
+func TestPlotsHaveGapsWithoutMeasurements(t *testing.T) {
 	counts := histogram(5)
 	r := &Result{Scenario: "fanout", Warmup: 1, Duration: 2, Seed: 42, Messages: 1234, Series: []Sample{
 		{Second: -1.3, Phase: "connecting", Open: 5},
@@ -45,7 +45,7 @@ func TestPlotsShowNothingThatWasNotMeasured(t *testing.T) {
 	}
 	for _, want := range []string{"seed 42", "<dt>messages</dt><dd>1,234", "what was done to the servers"} {
 		if !strings.Contains(page, want) {
-			t.Errorf("the page does not say %q", want)
+			t.Errorf("the page does not contain %q", want)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func TestTheCommandIsQuoted(t *testing.T) {
 		`x 'it'\''s' ''`: {"x", "it's", ""},
 	} {
 		if got := quoted(args); got != want {
-			t.Errorf("%q, want %q", got, want)
+			t.Errorf("the command is %q, want %q", got, want)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestJUnit(t *testing.T) {
+func TestTheJUnitFileContainsEachCheck(t *testing.T) {
 	limits := Limits{MaxLag: 10 * time.Millisecond, Thresholds: []Threshold{must(t, "p99<100ms"), must(t, "p50<1ms"), must(t, "lost==0")}}
 	r := sample()
 	r.Operations, r.Restarts, r.About = nil, nil, `1000 <attendees> & "more"`
@@ -31,7 +31,7 @@ func TestJUnit(t *testing.T) {
 	}
 	s := got.Suites[0]
 	if s.Name != "atelier-bench.workshop" || s.Tests != 4 || s.Failures != 3 || s.Errors != 0 || s.Time != "30.004" || s.Timestamp != "2026-01-02T03:04:05" {
-		t.Errorf("%+v", s)
+		t.Errorf("the suite is %+v", s)
 	}
 	for i, want := range []struct{ name, failure, out string }{
 		{"run", "2 deliveries with a stamp that nobody sent", r.About},
@@ -65,6 +65,6 @@ func TestJUnit(t *testing.T) {
 		err = xml.Unmarshal(b, &got)
 	}
 	if s := got.Suites; err != nil || s[0].Errors != 1 || s[0].Failures != 1 || s[0].Cases[0].Error == nil || s[0].Cases[1].Failure == nil {
-		t.Errorf("%v\n%s", err, b)
+		t.Errorf("the JUnit file of an invalid run: %v\n%s", err, b)
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // A threshold is refused before the run if no report could contain its number.
-func TestThresholdsOfNothingAreRefusedAtOnce(t *testing.T) {
+func TestUnknownThresholdsAreRefused(t *testing.T) {
 	names := Names{Operations: []string{"help", "chat_ack", "upload_*"}, Figures: []string{"pairs_per_second"}}
 	for metric, known := range map[string]bool{
 		"p99": true, "lost": true, "deliveries_per_second": true, "server.rss": true, "generator.lag.p99": true, "last_recipient.p999": true,
@@ -19,12 +19,12 @@ func TestThresholdsOfNothingAreRefusedAtOnce(t *testing.T) {
 	} {
 		err := names.Check([]Threshold{{text: metric + "<1", metric: metric}})
 		if (err == nil) != known {
-			t.Errorf("%q: %v", metric, err)
+			t.Errorf("%q: the error is %v", metric, err)
 		}
 	}
 	err := names.Check([]Threshold{must(t, "p99<1s"), must(t, "hlep.p99<1s"), must(t, "p98<2s")})
 	if err == nil || !strings.Contains(err.Error(), "help.p99,") || !strings.Contains(err.Error(), `"hlep.p99<1s", "p98<2s":`) || strings.Contains(err.Error(), "p99<1s\", \"hlep") {
-		t.Errorf("told %v", err)
+		t.Errorf("the error is %v", err)
 	}
 }
 
@@ -34,23 +34,23 @@ func TestThresholdsOnAbsentNumbersAreRefused(t *testing.T) {
 	for metric, known := range map[string]bool{"server.rss": false, "cpu_per_million": false, "p99": true, "generator.cpu": true} {
 		err := names.Check([]Threshold{must(t, metric+"<1")})
 		if (err == nil) != known || err != nil && !strings.Contains(err.Error(), "give --pid") {
-			t.Errorf("%s: %v", metric, err)
+			t.Errorf("threshold on %s: %v", metric, err)
 		}
 	}
 }
 
-func TestNamesLackWhatIsNew(t *testing.T) {
+func TestLacksReturnsTheFirstUnknownName(t *testing.T) {
 	names := Names{Operations: []string{"help", "register"}, Figures: []string{"pairs_per_second", "bytes_*"}}
 	r := sample()
 	if name := names.Lacks(r); name != "" {
-		t.Errorf("lacks %s", name)
+		t.Errorf("a known name is reported as unknown: %s", name)
 	}
 	r.Operations = append(r.Operations, Operation{Name: "chat ack"})
 	if name := names.Lacks(r); name != "chat ack" {
-		t.Errorf("lacks %q", name)
+		t.Errorf("the unknown name is %q, want chat ack", name)
 	}
 	r.Operations, r.Figures = nil, append(r.Figures, Figure{Key: "drops"})
 	if name := names.Lacks(r); name != "drops" {
-		t.Errorf("lacks %q", name)
+		t.Errorf("the unknown name is %q, want drops", name)
 	}
 }

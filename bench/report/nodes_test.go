@@ -56,7 +56,7 @@ func TestFaultsOfASingleServerHaveAColumn(t *testing.T) {
 		}
 		b, err := os.ReadFile(path)
 		if err != nil || !strings.Contains(string(b), want) || !strings.HasSuffix(string(b), ","+fault+"\n") {
-			t.Errorf("%q: %v, %q", fault, err, b)
+			t.Errorf("fault %q: %v, %q", fault, err, b)
 		}
 	}
 }
@@ -71,13 +71,13 @@ func TestAFaultIsInTheTextReport(t *testing.T) {
 		"1,000 deliveries, 9.50 s of processor for a million; 300 messages to other nodes (6,000 bytes)", "1.00 messages and 20 bytes for each message of the load",
 	} {
 		if !strings.Contains(text.String(), want) {
-			t.Errorf("%q is not in\n%s", want, text.String())
+			t.Errorf("the text report lacks %q:\n%s", want, text.String())
 		}
 	}
 }
 
 // If a fault still affected latency at the end, no recovery time meets a threshold.
-func TestRecoveryIsBounded(t *testing.T) {
+func TestThresholdsOfRecoveryAreChecked(t *testing.T) {
 	for name, c := range map[string]struct {
 		faults    []Restart
 		threshold string
@@ -87,7 +87,7 @@ func TestRecoveryIsBounded(t *testing.T) {
 		"too late":          {[]Restart{{Recovery: 5100, Recovered: true}, {Recovery: 100, Recovered: true}}, "recovery<5s", ExitFailed},
 		"never":             {[]Restart{{Recovery: 900}}, "recovery<5s", ExitFailed},
 		"not measured":      {[]Restart{{Recovery: 100, Recovered: true}, {}}, "recovery<5s", ExitFailed},
-		"nobody wants it":   {[]Restart{{Recovery: 900}}, "lost==0", ExitPassed},
+		"no threshold":      {[]Restart{{Recovery: 900}}, "lost==0", ExitPassed},
 		"never, and counts": {[]Restart{{Recovery: 900}}, "unrecovered==0", ExitFailed},
 	} {
 		r := &Result{Scenario: "chaos", Restarts: c.faults}
@@ -96,7 +96,7 @@ func TestRecoveryIsBounded(t *testing.T) {
 		}
 		judge(t, r, &Limits{Thresholds: []Threshold{must(t, c.threshold)}})
 		if got := r.ExitCode(); got != c.code {
-			t.Errorf("%s: ends with %d: %q", name, got, r.Verdict.Failures)
+			t.Errorf("%s: ended with %d: %q", name, got, r.Verdict.Failures)
 		}
 	}
 }

@@ -71,11 +71,11 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs; go test ./bench/report -update writes it anew. Got:\n%s", name, got)
+		t.Errorf("%s differs; go test ./bench/report -update rewrites it. Got:\n%s", name, got)
 	}
 }
 
-func TestReportForPeople(t *testing.T) {
+func TestTheTextReportIsUnchanged(t *testing.T) {
 	for name, colour := range map[string]bool{"report.txt": false, "report-colour.txt": true} {
 		r := sample()
 		judge(t, r, &Limits{MaxLag: 10 * time.Millisecond, Thresholds: []Threshold{must(t, "p99<50ms"), must(t, "max<40ms")}})
@@ -87,7 +87,7 @@ func TestReportForPeople(t *testing.T) {
 	}
 }
 
-func TestReportForMachines(t *testing.T) {
+func TestTheJSONReportIsUnchanged(t *testing.T) {
 	r := sample()
 	judge(t, r, &Limits{})
 	b, err := r.JSON()
@@ -98,7 +98,7 @@ func TestReportForMachines(t *testing.T) {
 }
 
 // Users' scripts read these names.
-func TestKeysThatScriptsRead(t *testing.T) {
+func TestKeysReadByScriptsExist(t *testing.T) {
 	r := sample()
 	r.Audit.Missed, r.Audit.Duplicated, r.Audit.Reordered = 1, 2, 3
 	judge(t, r, &Limits{})
@@ -124,7 +124,7 @@ func TestKeysThatScriptsRead(t *testing.T) {
 	}
 }
 
-func TestVerdicts(t *testing.T) {
+func TestVerdictsFollowFromTheResult(t *testing.T) {
 	thresholds := Limits{MaxLag: 10 * time.Millisecond, MaxBusy: 0.95, Thresholds: []Threshold{must(t, "p99<100ms"), must(t, "p999<0.2s")}}
 	passing := func() *Result {
 		r := sample()
@@ -142,14 +142,14 @@ func TestVerdicts(t *testing.T) {
 		"allowed loss": {func(r *Result, t *Limits) {
 			r.Audit.Missed, t.Thresholds = 3, []Threshold{{metric: "lost", operator: "<=", bound: 3, text: "lost<=3"}}
 		}, ExitPassed, ""},
-		"unpublished":    {func(r *Result, _ *Limits) { r.Audit.Unpublished = 1 }, ExitFailed, "1 lost"},
-		"doubled write":  {func(r *Result, _ *Limits) { r.Audit.Writes["chat"] = audit.Writes{Doubled: 1} }, ExitFailed, "1 duplicated"},
-		"reordered":      {func(r *Result, _ *Limits) { r.Audit.Reordered = 1 }, ExitFailed, "1 reordered"},
-		"leak":           {func(r *Result, _ *Limits) { r.Audit.Misdirected = 1 }, ExitFailed, "1 event sent to people for whom it is not"},
-		"forged":         {func(r *Result, _ *Limits) { r.Audit.Forged = 3 }, ExitFailed, "3 deliveries with a stamp"},
-		"foreign":        {func(r *Result, _ *Limits) { r.Audit.Foreign = 2 }, ExitFailed, "2 deliveries of what nobody sent"},
-		"away":           {func(r *Result, _ *Limits) { r.Audit.Away = 7 }, ExitFailed, "7 sent while somebody was away"},
-		"away and meant": {func(r *Result, _ *Limits) { r.Audit.Away, r.Audit.AwayMeant = 7, true }, ExitPassed, ""},
+		"unpublished":     {func(r *Result, _ *Limits) { r.Audit.Unpublished = 1 }, ExitFailed, "1 lost"},
+		"doubled write":   {func(r *Result, _ *Limits) { r.Audit.Writes["chat"] = audit.Writes{Doubled: 1} }, ExitFailed, "1 duplicated"},
+		"reordered":       {func(r *Result, _ *Limits) { r.Audit.Reordered = 1 }, ExitFailed, "1 reordered"},
+		"leak":            {func(r *Result, _ *Limits) { r.Audit.Misdirected = 1 }, ExitFailed, "1 event sent to people for whom it is not"},
+		"forged":          {func(r *Result, _ *Limits) { r.Audit.Forged = 3 }, ExitFailed, "3 deliveries with a stamp"},
+		"foreign":         {func(r *Result, _ *Limits) { r.Audit.Foreign = 2 }, ExitFailed, "2 deliveries of what nobody sent"},
+		"away":            {func(r *Result, _ *Limits) { r.Audit.Away = 7 }, ExitFailed, "7 sent while somebody was away"},
+		"away on purpose": {func(r *Result, _ *Limits) { r.Audit.Away, r.Audit.AwayMeant = 7, true }, ExitPassed, ""},
 		"away and allowed": {func(r *Result, l *Limits) {
 			r.Audit.Away, l.Thresholds = 7, []Threshold{must(t, "away<=7")}
 		}, ExitPassed, ""},
@@ -185,7 +185,7 @@ func TestVerdicts(t *testing.T) {
 			}
 			said := strings.Join(slices.Concat(r.Verdict.Failures, r.Verdict.Invalid), "\n")
 			if !strings.Contains(said, c.says) || c.says == "" && said != "" {
-				t.Errorf("says %q, want %q", said, c.says)
+				t.Errorf("the failures are %q, want %q", said, c.says)
 			}
 		})
 	}
@@ -207,7 +207,7 @@ func judge(t *testing.T, r *Result, limits *Limits) {
 	}
 }
 
-func TestThresholds(t *testing.T) {
+func TestThresholdsAreParsedAndJudged(t *testing.T) {
 	for text, passes := range map[string]bool{
 		"p99<50ms": true, "p99 < 17ms": false, "p99<=0.01789s": true, "max>=47.9": true, "max>47.9": false, "lost==0": true,
 		"deliveries_per_second>=9000": true, "server.rss<=82MiB": true, "server.rss<82MiB": false, "server.cpu<15%": true,
@@ -220,18 +220,18 @@ func TestThresholds(t *testing.T) {
 			t.Error(err)
 		}
 		if len(r.Verdict.Checks) != 1 || r.Verdict.Checks[0].Passed != passes {
-			t.Errorf("%s: %+v", text, r.Verdict.Checks)
+			t.Errorf("%s: the checks are %+v", text, r.Verdict.Checks)
 		}
 	}
 	for _, text := range []string{"", "p99", "p99<", "<5", "p99<5 parsecs", "p99!5", "p99<fast", "p99<5ms and max<6ms"} {
 		if _, err := ParseThreshold(text); err == nil {
-			t.Errorf("%q is taken for a threshold", text)
+			t.Errorf("%q is accepted as a threshold", text)
 		}
 	}
 }
 
 // A threshold without a measurement is missed, even if the report contains a 0.
-func TestThresholdsOfNothingAreMissed(t *testing.T) {
+func TestThresholdsWithoutAMeasurementAreMissed(t *testing.T) {
 	for text, says := range map[string]string{
 		"p98<5ms": "no such number", "help.p99<5ms": "nothing was timed", "operations.help.latency.max<5ms": "nothing was timed",
 		"p99<1ms": "nothing was timed", "last_recipient.p50<1ms": "no such number", "generator.lag.p99<1ms": "nothing was timed",
@@ -240,23 +240,23 @@ func TestThresholdsOfNothingAreMissed(t *testing.T) {
 		r := &Result{Scenario: "idle", Operations: []Operation{{Name: "help"}}}
 		judge(t, r, &Limits{Thresholds: []Threshold{must(t, text)}})
 		if want := text + ": "; r.ExitCode() != ExitFailed || len(r.Verdict.Failures) != 1 || !strings.HasPrefix(r.Verdict.Failures[0], want) || !strings.Contains(r.Verdict.Failures[0], says) {
-			t.Errorf("%s ends with %d: %q", text, r.ExitCode(), r.Verdict.Failures)
+			t.Errorf("with %s the run ended with %d: %q", text, r.ExitCode(), r.Verdict.Failures)
 		}
 	}
 	// Counts are known even without timed operations.
 	r := &Result{Scenario: "idle"}
 	if judge(t, r, &Limits{Thresholds: []Threshold{must(t, "count==0")}}); r.ExitCode() != ExitPassed {
-		t.Errorf("%q", r.Verdict.Failures)
+		t.Errorf("the failures are %q", r.Verdict.Failures)
 	}
 	// Parts without a memory measurement do not count as zero growth.
 	r = &Result{Scenario: "slow", Parts: []Part{{}, {}}}
 	if judge(t, r, &Limits{Thresholds: []Threshold{must(t, "growth<1MiB")}}); r.ExitCode() != ExitFailed {
-		t.Error("memory that nobody weighed has not grown")
+		t.Error("a threshold of unmeasured memory passed")
 	}
 }
 
 // The schema contains each field that a report can have, and allows no other.
-func TestReportIsWhatItsSchemaSays(t *testing.T) {
+func TestTheReportFollowsItsSchema(t *testing.T) {
 	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
 	if err != nil {
 		t.Fatal(err)
@@ -290,13 +290,13 @@ func TestReportIsWhatItsSchemaSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := compiled.Validate(v); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s does not follow the schema: %v", name, err)
 		}
 	}
 }
 
 // An invalid run is marked as invalid in every output.
-func TestEveryOutputSaysInvalid(t *testing.T) {
+func TestEveryOutputShowsThatARunIsInvalid(t *testing.T) {
 	r := sample()
 	r.Generator.Lag.P99 = 11
 	judge(t, r, &Limits{MaxLag: 10 * time.Millisecond})
@@ -311,7 +311,7 @@ func TestEveryOutputSaysInvalid(t *testing.T) {
 			said, err = os.ReadFile(at(name))
 		}
 		if err != nil || !bytes.Contains(said, []byte("the generator was late")) {
-			t.Errorf("%s: %v: does not say that the run is invalid: %.300s", name, err, said)
+			t.Errorf("%s: %v: the output does not show that the run is invalid: %.300s", name, err, said)
 		}
 	}
 }
@@ -327,12 +327,12 @@ func TestIncompleteRunsDoNotPass(t *testing.T) {
 	for name, r := range map[string]*Result{"interrupted": cut, "vague": vague} {
 		var b bytes.Buffer
 		if err := r.Text(&b, Style{}); err != nil || strings.Contains(b.String(), "PASS") {
-			t.Errorf("%s: %v\n%s", name, err, b.String())
+			t.Errorf("%s: an incomplete run passes: %v\n%s", name, err, b.String())
 		}
 	}
 }
 
-func TestCourseOfARun(t *testing.T) {
+func TestCSVAndHDRContainTheCourseOfARun(t *testing.T) {
 	r := sample()
 	r.Zero = r.Started.Add(7 * time.Second)
 	path := filepath.Join(t.TempDir(), "timeline")
@@ -354,11 +354,11 @@ func TestCourseOfARun(t *testing.T) {
 	defer f.Close()
 	h, err := hdr.NewHistogramLogReader(f).NextIntervalHistogram()
 	if err != nil || h.TotalCount() != 3 || h.Max()/1000 != 50 {
-		t.Fatalf("the log's first interval is %v, %v", h, err)
+		t.Fatalf("the first interval of the log is %v, %v", h, err)
 	}
 	// The run began before its load, but seconds count from the load.
 	if from := time.UnixMilli(h.StartTimeMs()); !from.Equal(r.Zero) {
-		t.Errorf("the log's first interval began at %v", from)
+		t.Errorf("the first interval of the log began at %v", from)
 	}
 }
 
@@ -382,7 +382,7 @@ func TestCellsWithoutMeasurementAreEmpty(t *testing.T) {
 
 // A count of one uses the singular, an absent number is omitted, and the subject of a run has one
 // row.
-func TestWordingOfAReport(t *testing.T) {
+func TestTheWordingOfAReportFitsItsNumbers(t *testing.T) {
 	says := func(r *Result) string {
 		var b bytes.Buffer
 		if err := r.Text(&b, Style{}); err != nil {
@@ -406,13 +406,13 @@ func TestWordingOfAReport(t *testing.T) {
 		"heavy parts":    {&Result{Parts: []Part{{Highest: 1 << 20}, {Highest: 3 << 20}}}, "deliveries; highest memory +2 MiB", ""},
 	} {
 		if got := says(c.r); !strings.Contains(got, c.want) || c.unwanted != "" && strings.Contains(got, c.unwanted) {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("%s: the report is %s", name, got)
 		}
 	}
 }
 
 // The page loads no other files, so that it opens without a network.
-func TestPageStandsAlone(t *testing.T) {
+func TestThePageLoadsNoOtherFiles(t *testing.T) {
 	r := sample()
 	r.About, r.Command = "<script>alert(1)</script>", []string{"atelier-bench", "</pre><img src=x>"}
 	judge(t, r, &Limits{})
@@ -421,7 +421,7 @@ func TestPageStandsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bytes.Contains(b, []byte("alert(1)</script>")) || bytes.Contains(b, []byte("<img")) {
-		t.Error("the page runs what a name says")
+		t.Error("the page runs a script from a name")
 	}
 	if m := regexp.MustCompile(`(?i)<(link|img|iframe|script)[^>]*(src|href)=|@import|url\(`).Find(b); m != nil {
 		t.Errorf("the page loads %q", m)

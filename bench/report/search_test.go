@@ -22,7 +22,7 @@ func TestSearchesAreReported(t *testing.T) {
 		"[{search 9 was missed} {  step 1 9 a second, 1,000 deliv": {LowestMissed: 9, LimitedBy: LimitedByServer, Steps: []Step{{Rate: 9, Outcome: Missed, Why: "p99<1ms: it is 2 ms", DeliveriesPerSecond: 1000}}},
 	} {
 		if got := s.facts(); got[0].Text != says && !strings.HasPrefix(fmt.Sprint(got), says) {
-			t.Errorf("%v, want %s", got, says)
+			t.Errorf("the facts are %v, want %s", got, says)
 		}
 	}
 }
@@ -31,14 +31,14 @@ func TestSearchesAreReported(t *testing.T) {
 func TestStepsOfASlowGeneratorAreInvalid(t *testing.T) {
 	r := &Result{Latency: latency.Summary{P99: 5}}
 	if s := NewStep(3, r); s.Outcome != Kept || s.Why != "" || s.P99 != 5 || s.Rate != 3 {
-		t.Errorf("%+v", s)
+		t.Errorf("the passed step is %+v", s)
 	}
 	r.Verdict.Failures = []string{"p99<1ms: it is 5 ms"}
 	if s := NewStep(3, r); s.Outcome != Missed || s.Why != r.Verdict.Failures[0] {
-		t.Errorf("%+v", s)
+		t.Errorf("the missed step is %+v", s)
 	}
 	r.Verdict.Invalid = []string{"late"}
 	if s := NewStep(3, r); s.Outcome != Invalid || s.Why != "late" {
-		t.Errorf("%+v", s)
+		t.Errorf("the invalid step is %+v", s)
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // A report contains the audit of tokens, and why fewer pairs are timed than planned.
-func TestTokensHaveAnAudit(t *testing.T) {
+func TestTheReportContainsTheAuditOfTokens(t *testing.T) {
 	for says, tokens := range map[string]Tokens{
 		"audit 80 tokens used by two callers at once, each with exactly one winner; 0 wrong credentials pairs 1,584 timed of 1,600 that were due; 16 used by two callers, which is not timed": {Begun: 1600, Timed: 1584, Contested: 16, Raced: 80, OneWinner: 80},
 		"audit no token was used by two callers at once; 1 wrong credential pairs 5 timed of 5 that were due":                                                                                 {Begun: 5, Timed: 5, Wrong: 1},
@@ -17,7 +17,7 @@ func TestTokensHaveAnAudit(t *testing.T) {
 		r := &Result{Scenario: "tokens", Audit: Audit{Tokens: &tokens}}
 		var b bytes.Buffer
 		if err := r.Text(&b, Style{}); err != nil || !strings.Contains(strings.Join(strings.Fields(b.String()), " "), says) {
-			t.Errorf("%q is not in\n%s", says, b.String())
+			t.Errorf("the report lacks %q:\n%s", says, b.String())
 		}
 	}
 }

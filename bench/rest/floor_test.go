@@ -11,7 +11,7 @@ import (
 )
 
 // The timeline separates the warm-up from the measured time, as in every scenario.
-func TestTheWarmUpIsAPhase(t *testing.T) {
+func TestTheWarmUpIsASeparatePhase(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "0") }))
 	defer srv.Close()
 	out, err := Floor(t.Context(), &FloorConfig{URL: srv.URL, Connections: 1, Rate: 200, Warmup: 1200 * time.Millisecond, Duration: 1200 * time.Millisecond})
@@ -23,6 +23,6 @@ func TestTheWarmUpIsAPhase(t *testing.T) {
 		phases = append(phases, s.Phase)
 	}
 	if got := slices.Compact(phases); !slices.Equal(got, []string{"warm-up", "load"}) || out.Latency.Count < 100 {
-		t.Errorf("%q, %d requests", got, out.Latency.Count)
+		t.Errorf("the phases are %q, %d requests", got, out.Latency.Count)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // A request that was due in the measured time is timed from its due time. Refusals and missing
 // responses are counted but not timed. The results of workers are combined.
-func TestAnswersAreNoted(t *testing.T) {
+func TestResponsesAreRecorded(t *testing.T) {
 	clock := pacing.NewClock()
 	now := clock.Now()
 	r := &run{cfg: &Config{}, target: &server.Target{}, clock: clock, timeline: timeline.New(clock.Now), from: now - time.Second, until: now + time.Hour}
@@ -37,16 +37,16 @@ func TestAnswersAreNoted(t *testing.T) {
 	r.fate(r.say(), 0, errors.New("gone"))
 	out := r.conclude(timeline.Weight{}, timeline.Weigh(time.Second, nil), []int{1, 0, 0}, false)
 	if name := Names.Lacks(out); name != "" || len(out.Figures) == 0 {
-		t.Errorf("no threshold can name %q of %+v", name, out.Figures)
+		t.Errorf("%q is not available for thresholds: %+v", name, out.Figures)
 	}
 	op := out.Operations[0]
 	if op.Done != 6 || op.Refused != 2 || op.Unanswered != 2 || op.Latency.Count != 2 || out.Latency.Count != 2 || out.Generator.Lag.Count != 2 {
-		t.Errorf("%+v, lag %+v", op, out.Generator.Lag)
+		t.Errorf("the operation is %+v, the lag %+v", op, out.Generator.Lag)
 	}
 	if op.Latency.P50 < 500 || op.Latency.Max > 10_000 {
-		t.Errorf("timed %+v", op.Latency)
+		t.Errorf("the latency is %+v", op.Latency)
 	}
 	if got, want := out.Audit.Writes["chat"], (audit.Writes{Acknowledged: 1, Unanswered: 1}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
+		t.Errorf("the writes are %+v, want %+v", got, want)
 	}
 }

@@ -27,7 +27,7 @@ func TestAddressesAreReadFromTheLog(t *testing.T) {
 				}
 			}
 			if a.public != "127.0.0.1:41000" || a.internal != "127.0.0.1:41001" {
-				t.Errorf("got %+v", a)
+				t.Errorf("the addresses are %+v", a)
 			}
 		})
 	}

@@ -53,7 +53,7 @@ func TestADeathIsReported(t *testing.T) {
 	p.Kill()
 	start()
 	if at, how := p.Died(); !at.IsZero() || how != nil {
-		t.Errorf("died at %v, %v, and runs", at, how)
+		t.Errorf("the running process died at %v, %v", at, how)
 	}
 	// The system sends the same signal when memory runs out.
 	if err := p.cmd.Process.Signal(syscall.SIGKILL); err != nil {
@@ -62,16 +62,16 @@ func TestADeathIsReported(t *testing.T) {
 	p.reader.Wait()
 	for range 2 {
 		if at, how := p.Died(); at.IsZero() || how == nil || !strings.Contains(how.Error(), "killed") {
-			t.Errorf("died at %v, %v", at, how)
+			t.Errorf("the death is reported at %v as %v", at, how)
 		}
 	}
 	if err := p.Stop(); err != nil {
-		t.Errorf("what has ended cannot be stopped: %v", err)
+		t.Errorf("stopping an ended process: %v", err)
 	}
 	// The death is still reported after a restart.
 	start()
 	p.Kill()
 	if _, how := p.Died(); how == nil {
-		t.Error("the first death is forgotten")
+		t.Error("the first death was forgotten")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestRemoteIsWeighedByItsMetrics(t *testing.T) {
+func TestTheUsageOfARemoteServerComesFromItsMetrics(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/metrics":
@@ -21,9 +21,9 @@ func TestRemoteIsWeighedByItsMetrics(t *testing.T) {
 	remote := Remote{URL: srv.URL + "/"}
 	u, err := remote.Usage()
 	if err != nil || u.CPU != 1500*time.Millisecond || u.RSS != 85_000_000 {
-		t.Errorf("got %+v, %v", u, err)
+		t.Errorf("the usage is %+v, %v", u, err)
 	}
 	if err := remote.Ready(t.Context()); err == nil {
-		t.Error("503 counts as ready")
+		t.Error("status 503 counts as ready")
 	}
 }

@@ -103,7 +103,7 @@ func echo(ws *websocket.Conn) {
 	}
 }
 
-func TestMessagesComeAndGo(t *testing.T) {
+func TestMessagesAreEchoed(t *testing.T) {
 	l, h, target := start(t, echo)
 	c := dial(t, l, h, target)
 	// The longest message fits neither into a socket in one write, nor into one read.
@@ -124,7 +124,7 @@ func TestPingsAreAnswered(t *testing.T) {
 	})
 	dial(t, l, h, target)
 	if got := h.next(t, "message"); got.text != "pong hi" {
-		t.Errorf("got %q", got.text)
+		t.Errorf("the message after the ping is %q", got.text)
 	}
 }
 
@@ -146,23 +146,23 @@ func TestEndsAreReported(t *testing.T) {
 			l, h, target := start(t, c.serve)
 			conn := dial(t, l, h, target)
 			if got := h.next(t, "closed"); !c.check(got.end) {
-				t.Errorf("got %+v", got.end)
+				t.Errorf("the end is %+v", got.end)
 			}
 			l.Do(func() {
 				if conn.Send([]byte("late")) {
-					t.Error("a closed connection takes messages")
+					t.Error("a closed connection accepts messages")
 				}
 			})
 		})
 	}
 }
 
-func TestRefusedUpgradeTellsItsStatus(t *testing.T) {
+func TestARefusedUpgradeReportsItsStatus(t *testing.T) {
 	l, h, target := start(t, nil)
 	l.Do(func() { _, _ = l.Dial(1, target) })
 	var refused *frames.RefusedError
 	if got := h.next(t, "closed"); !errors.As(got.end.Err, &refused) || refused.Status != http.StatusForbidden {
-		t.Errorf("got %+v", got.end)
+		t.Errorf("the end is %+v", got.end)
 	}
 }
 
@@ -176,7 +176,7 @@ func TestRefusedConnectionIsAnError(t *testing.T) {
 		err = h.next(t, "closed").end.Err
 	}
 	if !errors.Is(err, unix.ECONNREFUSED) {
-		t.Errorf("got %v", err)
+		t.Errorf("the error is %v, want ECONNREFUSED", err)
 	}
 }
 
@@ -187,12 +187,12 @@ func TestPausedConnectionsDoNotRead(t *testing.T) {
 	for range 20 {
 		l.Do(func() { reading.Send([]byte("other")) })
 		if got := h.next(t, "message"); got.text != "other" {
-			t.Fatalf("got %q", got.text)
+			t.Fatalf("during the pause received %q", got.text)
 		}
 	}
 	l.Do(paused.Resume)
 	if got := h.next(t, "message"); got.text != "first" {
-		t.Errorf("got %q", got.text)
+		t.Errorf("after the pause received %q", got.text)
 	}
 }
 
@@ -208,7 +208,7 @@ func TestAgendaRunsWhileNothingArrives(t *testing.T) {
 		select {
 		case late := <-ran:
 			if late < 0 {
-				t.Errorf("ran %v early", -late)
+				t.Errorf("the agenda ran %v early", -late)
 			}
 		case <-time.After(10 * time.Second):
 			t.Fatal("the agenda did not run")
@@ -224,10 +224,10 @@ func TestPostedFunctionsRunInOrderUntilStop(t *testing.T) {
 	}
 	l.Do(func() {})
 	if len(got) != 100 || !slices.IsSorted(got) {
-		t.Errorf("ran %v", got)
+		t.Errorf("the functions ran in the order %v", got)
 	}
 	l.Stop()
-	l.Do(func() { t.Error("ran after Stop") })
+	l.Do(func() { t.Error("a function ran after Stop") })
 }
 
 // Messages are text, or binary if the target requires it.
@@ -236,7 +236,7 @@ func TestMessagesAreTextOrBinary(t *testing.T) {
 	l, h, target := start(t, func(ws *websocket.Conn) {
 		kind, p, err := ws.ReadMessage()
 		if err != nil || string(p) != "\x82\xff" {
-			t.Errorf("got %q, %v", p, err)
+			t.Errorf("the first binary message is %q, %v", p, err)
 		}
 		kinds <- kind
 	})

@@ -9,7 +9,7 @@ import (
 	"atelier/bench/server"
 )
 
-func TestSecondsAreKeptApart(t *testing.T) {
+func TestSecondsAreStoredSeparately(t *testing.T) {
 	now := 3 * time.Second
 	c := New(func() time.Duration { return now })
 	c.Begin(4 * time.Second)
@@ -19,7 +19,7 @@ func TestSecondsAreKeptApart(t *testing.T) {
 	c.Online(4)
 	var out report.Result
 	if c.Put(&out); len(out.Series) != 1 {
-		t.Errorf("%d seconds", len(out.Series))
+		t.Errorf("the series has %d seconds", len(out.Series))
 	}
 	if since := time.Until(out.Zero); since < 0 || since > time.Second {
 		t.Errorf("the load begins in %v", since)
@@ -38,36 +38,36 @@ func TestSecondsAreKeptApart(t *testing.T) {
 	c.See(begin.Add(2*time.Second), server.Inside{Usage: server.Usage{CPU: 2 * time.Second, RSS: 9}, GCPause: time.Millisecond})
 	got := c.Samples()
 	if len(got) != 2 || got[0].Second != -1 || got[0].Phase != "warm-up" || got[0].Messages != 1 || got[0].Deliveries != 1 || got[0].Counts != nil || got[0].Open != 4 {
-		t.Fatalf("%+v", got)
+		t.Fatalf("the seconds are %+v", got)
 	}
 	if s := got[1]; s.Second != 0 || s.Phase != "load" || s.Deliveries != 3 || s.Errors != 1 || s.Open != 6 || s.Max < 49 || s.P50 > 10 {
-		t.Errorf("%+v", s)
+		t.Errorf("second 0 is %+v", s)
 	}
 	// The last second contains only a measurement of the server.
 	if s := c.Second(6); s.CPU != 0.5 || s.RSS != 9 || s.GC != 1 {
-		t.Errorf("%+v", s)
+		t.Errorf("second 6 is %+v", s)
 	}
 	if s := c.Second(99); s.Phase != "load" || s.Deliveries != 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("second 99 is %+v", s)
 	}
 }
 
-func TestALongCourseIsBounded(t *testing.T) {
+func TestALongTimelineIsLimited(t *testing.T) {
 	c := New(func() time.Duration { return 0 })
 	for n := range int64(longest + 10) {
 		c.Add(report.Sample{Messages: 1}, n)
 	}
 	if len(c.seconds) != longest {
-		t.Errorf("%d seconds are kept", len(c.seconds))
+		t.Errorf("%d seconds are stored", len(c.seconds))
 	}
 }
 
 // Each worker reports its own connections.
-func TestConnectionsOfAllWorkers(t *testing.T) {
+func TestConnectionsOfAllWorkersAreAdded(t *testing.T) {
 	c := New(func() time.Duration { return 0 })
 	c.Add(report.Sample{Open: 3}, 1)
 	c.Add(report.Sample{Open: 4}, 1)
 	if got := c.Second(1).Open; got != 7 {
-		t.Errorf("%d are open", got)
+		t.Errorf("%d connections are open, want 7", got)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"atelier/bench/api"
 )
 
-func TestRetriesOfACaller(t *testing.T) {
+func TestACallerRetriesOnlySafeRequests(t *testing.T) {
 	lost := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	busy := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
 	var keys []string
@@ -27,12 +27,12 @@ func TestRetriesOfACaller(t *testing.T) {
 		err    bool
 		want   trip
 	}{
-		"a key, and no answer": {lost, "a-key-of-22-characters", 200, false, trip{repeated: 1}},
-		"a key, and 503":       {busy, "a-key-of-22-characters", 200, false, trip{repeated: 1}},
-		"no key, no answer":    {lost, "", 0, true, trip{failed: 1}},
-		"no key, 503":          {busy, "", 503, false, trip{failed: 1}},
-		"no key, never left":   {nil, "", 200, false, trip{repeated: 1}},
-		"no need":              {well, "", 200, false, trip{}},
+		"a key, no response":  {lost, "a-key-of-22-characters", 200, false, trip{repeated: 1}},
+		"a key, 503":          {busy, "a-key-of-22-characters", 200, false, trip{repeated: 1}},
+		"no key, no response": {lost, "", 0, true, trip{failed: 1}},
+		"no key, 503":         {busy, "", 503, false, trip{failed: 1}},
+		"no key, not sent":    {nil, "", 200, false, trip{repeated: 1}},
+		"no retry needed":     {well, "", 200, false, trip{}},
 	} {
 		keys = nil
 		first, second := httptest.NewServer(c.first), httptest.NewServer(http.HandlerFunc(well))
@@ -46,7 +46,7 @@ func TestRetriesOfACaller(t *testing.T) {
 		caller := &caller{clients: clients}
 		status, _, err := caller.post("x", "/x", "k", c.key, []byte("{}"))
 		if status != c.status || (err != nil) != c.err || caller.trips["x"] != c.want {
-			t.Errorf("%s: %d, %v, %+v", name, status, err, caller.trips)
+			t.Errorf("%s: status %d, %v, %+v", name, status, err, caller.trips)
 		}
 		if len(keys) > 0 && keys[0] != c.key {
 			t.Errorf("%s: the key is %q", name, keys[0])

@@ -12,12 +12,12 @@ import (
 	"atelier/bench/pacing"
 )
 
-func TestEveryPairHasACardOfItsOwn(t *testing.T) {
+func TestEveryPairHasItsOwnCard(t *testing.T) {
 	seen := map[string]bool{}
 	for _, pair := range []int64{0, 1, 9, 10, 11, 99, 1_000_000, 99_999_999_999_999} {
 		n := string(appendNumber(nil, pair))
 		if len(n) != 16 || seen[n] {
-			t.Errorf("%s", n)
+			t.Errorf("card number %s has the wrong length or is used twice", n)
 		}
 		seen[n] = true
 		sum := 0
@@ -35,11 +35,11 @@ func TestEveryPairHasACardOfItsOwn(t *testing.T) {
 		}
 	}
 	if !json.Valid(credential(nil, 7)) {
-		t.Error("no JSON")
+		t.Error("the credential is not JSON")
 	}
 }
 
-func TestTheShareOfContestedTokensIsEven(t *testing.T) {
+func TestContestedTokensAreSpreadEvenly(t *testing.T) {
 	for _, share := range []float64{0, 0.01, 0.5, 1} {
 		r := &run{cfg: &Config{Reuse: share}}
 		n := 0
@@ -49,7 +49,7 @@ func TestTheShareOfContestedTokensIsEven(t *testing.T) {
 			}
 		}
 		if n != int(1000*share) {
-			t.Errorf("%v: %d of 1000", share, n)
+			t.Errorf("share %v: %d of 1000 tokens are contested", share, n)
 		}
 	}
 }
@@ -61,16 +61,16 @@ func TestTheLagExcludesTheWarmUp(t *testing.T) {
 		w.late(due, -time.Second)
 	}
 	if n := w.lag.Count(); n != 2 || w.lag.Max() > 1900*time.Millisecond {
-		t.Errorf("%d noted, up to %v", n, w.lag.Max())
+		t.Errorf("%d delays are recorded, up to %v", n, w.lag.Max())
 	}
 }
 
 // Each kind of broken promise is reported separately.
-func TestBrokenPromisesAreReported(t *testing.T) {
+func TestBrokenGuaranteesAreReported(t *testing.T) {
 	if got := broken(0, 0, 0); len(got) > 0 {
-		t.Errorf("nothing is wrong, and %q", got)
+		t.Errorf("without failures the report has %q", got)
 	}
 	if got := broken(1, 2, 3); len(got) != 3 || !strings.HasPrefix(got[0], "1 token that gave") || !strings.HasPrefix(got[2], "3 credentials") {
-		t.Errorf("%q", got)
+		t.Errorf("the failures are %q", got)
 	}
 }

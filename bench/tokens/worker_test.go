@@ -46,7 +46,7 @@ func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Audits count the winners of each token, and the timeline includes all seconds of the run.
-func TestWinnersAreCountedAndTheCourseIsKept(t *testing.T) {
+func TestWinnersAreCountedInTheAuditAndTheTimeline(t *testing.T) {
 	for name, c := range map[string]struct {
 		times int
 		want  report.Tokens
@@ -71,7 +71,7 @@ func TestWinnersAreCountedAndTheCourseIsKept(t *testing.T) {
 		w.rival.Close()
 		r.conclude([]*worker{w}, weight{}, weight{})
 		if got := *r.result.Audit.Tokens; got != c.want {
-			t.Errorf("%s: %+v", name, got)
+			t.Errorf("%s: the audit is %+v", name, got)
 		}
 		sent, done, counts := int64(0), int64(0), latency.New()
 		for _, s := range r.timeline.Samples() {

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestRequestsGoThroughATrustedTunnelOnly(t *testing.T) {
+func TestRequestsNeedATrustedTunnel(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "hello "+r.Host)
 	}))
@@ -28,12 +28,12 @@ func TestRequestsGoThroughATrustedTunnelOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Open(address, Trust{}); err == nil || !strings.Contains(err.Error(), "--ca") {
-		t.Errorf("an unknown authority: %v", err)
+		t.Errorf("a tunnel with an unknown authority: %v", err)
 	}
 	for name, trust := range map[string]Trust{"authority": {CAFile: authority}, "any": {Insecure: true}} {
 		tunnel, err := Open(address, trust)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("opening with %s: %v", name, err)
 		}
 		c, err := net.Dial("tcp", tunnel.Address())
 		if err != nil {
@@ -44,10 +44,10 @@ func TestRequestsGoThroughATrustedTunnelOnly(t *testing.T) {
 		}
 		res, err := http.ReadResponse(bufio.NewReader(c), nil)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("reading with %s: %v", name, err)
 		}
 		if b, err := io.ReadAll(res.Body); string(b) != "hello workshop.example" || err != nil {
-			t.Errorf("%s: %q, %v", name, b, err)
+			t.Errorf("with %s: read %q, %v", name, b, err)
 		}
 		// A connection that is still open ends with the tunnel.
 		idle, err := net.Dial("tcp", tunnel.Address())
@@ -56,14 +56,14 @@ func TestRequestsGoThroughATrustedTunnelOnly(t *testing.T) {
 		}
 		tunnel.Close()
 		if _, err := idle.Read(make([]byte, 1)); err == nil {
-			t.Errorf("%s: still open", name)
+			t.Errorf("%s: the connection is still open", name)
 		}
 		_ = idle.Close()
 		_ = c.Close()
 	}
 	for _, trust := range []Trust{{CAFile: "/nonexistent"}, {CAFile: "tunnel.go"}} {
 		if _, err := Open(address, trust); err == nil {
-			t.Errorf("opened with %+v", trust)
+			t.Errorf("the tunnel opened with %+v", trust)
 		}
 	}
 }

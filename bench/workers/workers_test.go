@@ -79,18 +79,18 @@ func TestTheEndOfARemoteWorkerIsReported(t *testing.T) {
 	<-c.Gone()
 	_, err = c.All(func(int) *Order { return &Order{Tick: true} })
 	if want := "worker " + address + " ended: it was told to end"; err == nil || err.Error() != want {
-		t.Errorf("told %v, want %s", err, want)
+		t.Errorf("the error is %v, want %s", err, want)
 	}
 }
 
 // If a worker cannot send a last message, the error still identifies the worker.
-func TestTheEndOfALineIsReported(t *testing.T) {
+func TestTheEndOfAWorkerWithoutAMessageIsReported(t *testing.T) {
 	mine, its := net.Pipe()
 	_ = its.Close()
 	c := &Group{gone: make(chan struct{})}
 	c.add("worker far", mine, nil, func(broadcast.Sample) {})
 	if _, err := c.All(func(int) *Order { return &Order{Tick: true} }); err == nil || err.Error() != "worker far ended without a word" {
-		t.Errorf("told %v", err)
+		t.Errorf("the error is %v", err)
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
@@ -98,7 +98,7 @@ func TestTheEndOfALineIsReported(t *testing.T) {
 }
 
 // Local and remote workers accept a job, report its progress, and use the coordinator's time.
-func TestWorkersTakeOrders(t *testing.T) {
+func TestWorkersExecuteOrders(t *testing.T) {
 	for name, plan := range map[string]*Plan{
 		"inside": {Processes: 1},
 		"beside": {Processes: 2, Binary: os.Args[0], Args: []string{"worker"}},
@@ -121,7 +121,7 @@ func TestWorkersTakeOrders(t *testing.T) {
 			}
 			reports, err := c.All(func(int) *Order { return &Order{Ready: true} })
 			if err != nil || len(reports) != c.Size() {
-				t.Fatalf("%d answers, %v", len(reports), err)
+				t.Fatalf("%d reports, %v", len(reports), err)
 			}
 			// The second of a sample is on the coordinator's timeline.
 			s := <-samples
@@ -138,7 +138,7 @@ func TestWorkersTakeOrders(t *testing.T) {
 	}
 }
 
-func TestImpossibleOrdersAreRefused(t *testing.T) {
+func TestInvalidOrdersAreRefused(t *testing.T) {
 	c, err := Gather(&Plan{Processes: 1}, func(broadcast.Sample) {})
 	if err != nil {
 		t.Fatal(err)
@@ -155,15 +155,15 @@ func TestImpossibleOrdersAreRefused(t *testing.T) {
 			}
 		}
 		if _, err := c.All(func(int) *Order { return order }); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", says, err)
+			t.Errorf("want an error with %s, got %v", says, err)
 		}
 		if _, err := c.All(func(int) *Order { return &Order{Tick: true} }); err != nil {
-			t.Errorf("after it the worker is gone: %v", err)
+			t.Errorf("after the refusal the worker is gone: %v", err)
 		}
 	}
 }
 
-func TestAWorkerThatEndsIsMissed(t *testing.T) {
+func TestTheEndOfALocalWorkerIsReported(t *testing.T) {
 	c, err := Gather(&Plan{Processes: 2, Binary: os.Args[0], Args: []string{"worker"}}, func(broadcast.Sample) {})
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +180,7 @@ func TestAWorkerThatEndsIsMissed(t *testing.T) {
 		t.Error(err)
 	}
 	if err := c.Close(); err == nil {
-		t.Error("its end is not told")
+		t.Error("Close does not report the end of the worker")
 	}
 }
 
@@ -190,10 +190,10 @@ func TestStrangersAreRefused(t *testing.T) {
 	address, _, turnedAway := listenUntil(t)
 	const wrong = "another secret, as long"
 	if _, err := Gather(&Plan{Remote: []string{address}, Secret: wrong}, nil); err == nil {
-		t.Error("a wrong secret is taken")
+		t.Error("a wrong secret is accepted")
 	}
 	if err := <-turnedAway; !errors.Is(err, errStranger) || strings.Contains(err.Error(), wrong) || strings.Contains(err.Error(), secret) {
-		t.Errorf("the worker says %v", err)
+		t.Errorf("the error of the worker is %v", err)
 	}
 	for _, say := range []string{"", "GET / HTTP/1.1\r\n\r\n", "\x00\x00\x00\x05{}"} {
 		conn, err := net.Dial("tcp", address)
@@ -211,7 +211,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	_, _ = conn.Write([]byte{0xff, 0xff, 0xff, 0xff})
 	const proof = 4 + 1 + 44 + 1 // its length, and base64 in quotation marks
 	if b, err := io.ReadAll(conn); len(b) != proof || err != nil && !errors.Is(err, net.ErrClosed) && !strings.Contains(err.Error(), "reset") {
-		t.Errorf("got %q, %v", b, err)
+		t.Errorf("received %q, %v", b, err)
 	}
 	_ = conn.Close()
 	c, err := Gather(&Plan{Remote: []string{address}, Secret: secret}, func(broadcast.Sample) {})
@@ -224,7 +224,7 @@ func TestStrangersAreRefused(t *testing.T) {
 }
 
 // The coordinator reveals nothing to a stranger that listens on the worker's address.
-func TestTheCoordinatorProvesItselfLast(t *testing.T) {
+func TestTheCoordinatorSendsNothingToAStranger(t *testing.T) {
 	certificate, err := ephemeral()
 	if err != nil {
 		t.Fatal(err)
@@ -247,16 +247,16 @@ func TestTheCoordinatorProvesItselfLast(t *testing.T) {
 		got <- b
 	}()
 	if _, err := Gather(&Plan{Remote: []string{l.Addr().String()}, Secret: secret}, nil); !errors.Is(err, errStranger) {
-		t.Errorf("the coordinator says %v", err)
+		t.Errorf("the error of the coordinator is %v", err)
 	}
 	if b := <-got; len(b) > 0 {
-		t.Errorf("it told a stranger %q", b)
+		t.Errorf("the coordinator sent %q to a stranger", b)
 	}
 }
 
 // A man in the middle has two connections, and a proof is valid only on the connection for which it
 // was made.
-func TestSomebodyInBetweenProvesNothing(t *testing.T) {
+func TestAManInTheMiddleIsRefused(t *testing.T) {
 	address := listen(t)
 	certificate, err := ephemeral()
 	if err != nil {
@@ -284,14 +284,14 @@ func TestSomebodyInBetweenProvesNothing(t *testing.T) {
 		_, _ = io.Copy(victim, worker)
 	}()
 	if _, err := Gather(&Plan{Remote: []string{l.Addr().String()}, Secret: secret}, nil); err == nil {
-		t.Error("orders are given through somebody in between")
+		t.Error("orders are sent through a man in the middle")
 	}
 	<-done
 }
 
 // Silent connections do not block other connections. A second coordinator gets an error that
 // mentions the first.
-func TestSilentStrangersAreInNobodysWay(t *testing.T) {
+func TestSilentConnectionsBlockNobody(t *testing.T) {
 	address := listen(t)
 	var strangers []net.Conn
 	for range 5 {
@@ -312,11 +312,11 @@ func TestSilentStrangersAreInNobodysWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("stranger %d had been let go before: %v", i, err)
+			t.Errorf("the silent connection %d was closed before: %v", i, err)
 		}
 	}
 	if _, err := Gather(&Plan{Remote: []string{address}, Secret: secret}, nil); err == nil || !strings.Contains(err.Error(), "another coordinator") {
-		t.Errorf("the second is told: %v", err)
+		t.Errorf("the error of the second coordinator is %v", err)
 	}
 	if err := first.Close(); err != nil {
 		t.Error(err)
@@ -331,7 +331,7 @@ func TestSilentStrangersAreInNobodysWay(t *testing.T) {
 }
 
 // A proof that is sent back to its author is not accepted.
-func TestAnEchoIsNoWorker(t *testing.T) {
+func TestAnEchoedProofIsRefused(t *testing.T) {
 	certificate, err := ephemeral()
 	if err != nil {
 		t.Fatal(err)
@@ -351,14 +351,14 @@ func TestAnEchoIsNoWorker(t *testing.T) {
 	}()
 	conn, err := reach(l.Addr().String(), secret)
 	if err == nil {
-		t.Error("an echo is taken for a worker")
+		t.Error("an echoed proof is accepted")
 		_ = conn.Close()
 	}
 	<-done
 }
 
 // A worker on a machine with a different clock gets its offset to the timeline.
-func TestAClockOfAnotherMachine(t *testing.T) {
+func TestAWorkerGetsTheOffsetOfItsClock(t *testing.T) {
 	const ahead = time.Hour
 	mine, its := net.Pipe()
 	told := make(chan time.Duration, 1)
@@ -384,18 +384,18 @@ func TestAClockOfAnotherMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	if off := <-told + ahead + c.start; off.Abs() > 100*time.Millisecond || c.Uncertain <= 0 {
-		t.Errorf("off by %v, within %v", off, c.Uncertain)
+		t.Errorf("the clock is off by %v, uncertain by %v", off, c.Uncertain)
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestShortSecrets(t *testing.T) {
+func TestShortSecretsAreRefused(t *testing.T) {
 	if err := Listen(t.Context(), "127.0.0.1:0", "short", func(net.Addr) {}, nil); err == nil {
 		t.Error("a worker listens with a secret that can be guessed")
 	}
 	if _, err := Gather(&Plan{Remote: []string{"127.0.0.1:1"}, Secret: ""}, nil); err == nil {
-		t.Error("a coordinator has no secret")
+		t.Error("a coordinator without a secret is accepted")
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // A pause of the only server affects all clients, but the recovery can still be measured.
-func TestRecoveryIsKnownByWhoeverChats(t *testing.T) {
+func TestTheRecoveryFollowsFromChatMessages(t *testing.T) {
 	const ms = time.Millisecond
 	type said struct{ since, took time.Duration }
 	fine, after := said{2000 * ms, 5 * ms}, said{600 * ms, 5 * ms}
@@ -17,16 +17,16 @@ func TestRecoveryIsKnownByWhoeverChats(t *testing.T) {
 		took       time.Duration
 		ok         bool
 	}{
-		"nobody chats":                       {},
-		"nothing was felt":                   {well: []said{after, fine}, ok: true},
-		"slow for a while":                   {well: []said{{1200 * ms, 300 * ms}, {3000 * ms, 5 * ms}}, took: 1300 * ms, ok: true},
-		"slow to the end":                    {well: []said{{1200 * ms, 300 * ms}}, took: 10 * time.Second},
-		"everybody is stuck":                 {late: []said{{0, 500 * ms}, fine}, ok: true},
-		"and for longer than the pause":      {late: []said{{1200 * ms, 300 * ms}, {3000 * ms, 5 * ms}}, took: 800 * ms, ok: true},
-		"and never again free":               {late: []said{{1200 * ms, 300 * ms}}, took: 9500 * ms},
-		"the others feel it longer":          {well: []said{{1200 * ms, 300 * ms}, {3000 * ms, 5 * ms}}, late: []said{{0, 500 * ms}, fine}, took: 1300 * ms, ok: true},
-		"those who are stuck feel it longer": {well: []said{after, fine}, late: []said{{1200 * ms, 300 * ms}, {3000 * ms, 5 * ms}}, took: 800 * ms, ok: true},
-		"nobody on the paused node chats":    {well: []said{after, fine}, late: nil, ok: true},
+		"no chat messages":                       {},
+		"no effect":                              {well: []said{after, fine}, ok: true},
+		"slow for a while":                       {well: []said{{1200 * ms, 300 * ms}, {3000 * ms, 5 * ms}}, took: 1300 * ms, ok: true},
+		"slow to the end":                        {well: []said{{1200 * ms, 300 * ms}}, took: 10 * time.Second},
+		"all clients are paused":                 {late: []said{{0, 500 * ms}, fine}, ok: true},
+		"all paused, slow after the pause":       {late: []said{{1200 * ms, 300 * ms}, {3000 * ms, 5 * ms}}, took: 800 * ms, ok: true},
+		"all paused, slow to the end":            {late: []said{{1200 * ms, 300 * ms}}, took: 9500 * ms},
+		"the other clients are slow for longer":  {well: []said{{1200 * ms, 300 * ms}, {3000 * ms, 5 * ms}}, late: []said{{0, 500 * ms}, fine}, took: 1300 * ms, ok: true},
+		"the paused clients are slow for longer": {well: []said{after, fine}, late: []said{{1200 * ms, 300 * ms}, {3000 * ms, 5 * ms}}, took: 800 * ms, ok: true},
+		"nobody on the paused node chats":        {well: []said{after, fine}, late: nil, ok: true},
 	} {
 		h := &harm{began: time.Second, over: 1500 * ms}
 		for _, s := range c.well {
@@ -36,7 +36,7 @@ func TestRecoveryIsKnownByWhoeverChats(t *testing.T) {
 			h.late.Add(s.since, s.took)
 		}
 		if took, ok := h.recovery(11 * time.Second); took != c.took || ok != c.ok {
-			t.Errorf("%s: %v, %v", name, took, ok)
+			t.Errorf("%s: the recovery took %v, known: %v", name, took, ok)
 		}
 	}
 }

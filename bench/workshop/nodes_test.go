@@ -58,18 +58,18 @@ func TestClientsAreSpreadEvenly(t *testing.T) {
 	var took [3]atomic.Int32
 	r := holdOn(t, small(), counted(f.handler(), &took[0]), counted(f.handler(), &took[1]), counted(f.handler(), &took[2]))
 	if code := r.ExitCode(); code != report.ExitPassed {
-		t.Errorf("ends with %d: %v", code, r.Verdict)
+		t.Errorf("the run ended with %d: %v", code, r.Verdict)
 	}
 	// The run has 22 people.
 	for i := range took {
 		if n := took[i].Load(); n < 7 || n > 8 {
-			t.Errorf("node %d took %d", i+1, n)
+			t.Errorf("node %d got %d clients", i+1, n)
 		}
 	}
 }
 
 // Clients of a node that can neither accept connections nor respond move to the other nodes.
-func TestANodeThatIsUnavailableIsLeft(t *testing.T) {
+func TestClientsLeaveAnUnavailableNode(t *testing.T) {
 	f := newFake("")
 	unavailable := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Requests at the end are served, because the node is available again by then.
@@ -83,11 +83,11 @@ func TestANodeThatIsUnavailableIsLeft(t *testing.T) {
 	cfg.FacilitatorReads, cfg.Facilitators = 50, 2
 	r := holdOn(t, cfg, f.handler(), unavailable)
 	if code := r.ExitCode(); code != report.ExitPassed || r.Joined != 20 || r.Disconnects["refused with status 503"] == 0 {
-		t.Errorf("ends with %d: %v, %v", code, r.Verdict, r.Disconnects)
+		t.Errorf("the run ended with %d: %v, %v", code, r.Verdict, r.Disconnects)
 	}
 }
 
-func TestNodesThatDisagreeAreFound(t *testing.T) {
+func TestNodesWithDifferentStatesAreFound(t *testing.T) {
 	f, other := newFake(""), newFake("")
 	stale := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/chat") {
@@ -98,7 +98,7 @@ func TestNodesThatDisagreeAreFound(t *testing.T) {
 	})
 	r := holdOn(t, small(), f.handler(), stale)
 	if len(r.Faults) != 1 || r.Faults[0] != "node n2 shows another state than node n1: chat" || r.ExitCode() != report.ExitFailed {
-		t.Errorf("%q, ends with %d", r.Faults, r.ExitCode())
+		t.Errorf("the faults are %q, the run ended with %d", r.Faults, r.ExitCode())
 	}
 }
 
@@ -111,10 +111,10 @@ func TestOnlyUncertainMessagesAreRepeated(t *testing.T) {
 		ref, error string
 		again      bool
 	}{
-		"unknown":                 {2, "c1", unknown, true},
-		"refused":                 {2, "c1", refused, false},
-		"what nobody waits for":   {2, "c2", unknown, false},
-		"to a server that is one": {1, "c1", unknown, false},
+		"unknown":              {2, "c1", unknown, true},
+		"refused":              {2, "c1", refused, false},
+		"an unknown reference": {2, "c2", unknown, false},
+		"to a single server":   {1, "c1", unknown, false},
 	} {
 		crowd := &crowd{addresses: make([]unix.Sockaddr, c.nodes), clock: pacing.NewClock()}
 		var err error
@@ -123,10 +123,10 @@ func TestOnlyUncertainMessagesAreRepeated(t *testing.T) {
 		}
 		p := &person{unacked: []pending{{ref: "c1", op: opChat}}}
 		if got := crowd.sayAgain(p, &message{Ref: []byte(c.ref), Error: []byte(c.error)}); got != c.again || len(p.unacked) != 1 {
-			t.Errorf("%s: %v, %d wait", name, got, len(p.unacked))
+			t.Errorf("%s: repeated: %v, %d unacknowledged", name, got, len(p.unacked))
 		}
 		if got := crowd.tallies[opChat].repeated; (got == 1) != c.again {
-			t.Errorf("%s: %d are counted", name, got)
+			t.Errorf("%s: %d repetitions are counted", name, got)
 		}
 		go crowd.loop.Run()
 		crowd.loop.Stop()
@@ -135,47 +135,47 @@ func TestOnlyUncertainMessagesAreRepeated(t *testing.T) {
 
 // Acknowledgements in another order do not change which step was sent last. A repeated step may
 // have been applied later.
-func TestTheLastStepIsTheOneSentLast(t *testing.T) {
+func TestTheLastStepIsTheStepSentLast(t *testing.T) {
 	var p progress
 	p.ack(3, 2, false)
 	p.ack(2, 1, false)
 	if p.last != 3 || p.furthest != 3 || p.acked != 2 || len(p.doubtful) != 0 {
-		t.Errorf("%+v", p)
+		t.Errorf("the progress is %+v", p)
 	}
 	p.ack(5, 4, false)
 	p.ack(4, 3, true)
 	p.ack(4, 5, true)
 	if p.last != 4 || p.furthest != 5 || !slices.Equal(p.doubtful, []int{4}) {
-		t.Errorf("%+v", p)
+		t.Errorf("the progress is %+v", p)
 	}
 }
 
-func TestTheOthersAlternate(t *testing.T) {
+func TestClientsMoveToTheOtherNodesInTurn(t *testing.T) {
 	c := &crowd{addresses: make([]unix.Sockaddr, 4)}
 	took := map[int]int{}
 	for range 30 {
 		took[c.elsewhere(2, 0)]++
 	}
 	if took[2] != 0 || took[0] != 10 || took[1] != 10 || took[3] != 10 {
-		t.Errorf("%v", took)
+		t.Errorf("the moves to the nodes are %v", took)
 	}
 	c.standing, c.refusing = []int{1}, map[int]time.Duration{3: time.Second}
 	for range 30 {
 		if to := c.elsewhere(2, time.Second/2); to != 0 {
-			t.Fatalf("somebody is sent to %d: a node that stands still, or has just refused somebody", to)
+			t.Fatalf("a client is moved to node %d, which is paused or has just refused", to)
 		}
 	}
 	if to := []int{c.elsewhere(2, time.Second), c.elsewhere(2, time.Second)}; !slices.Contains(to, 3) {
-		t.Errorf("nobody is sent to a node any more that refused somebody a second ago: %v", to)
+		t.Errorf("no client is moved to a node that refused a second ago: %v", to)
 	}
 	if c.addresses = c.addresses[:1]; c.elsewhere(0, 0) != 0 {
-		t.Error("there is another than the only one")
+		t.Error("a client leaves the only node")
 	}
 }
 
 // A node is avoided only if it reports that it is not ready. It is not avoided if it refuses one
 // person, or if the connection was lost.
-func TestANodeThatRefusesIsLeftAlone(t *testing.T) {
+func TestOnlyNodesThatAreNotReadyAreAvoided(t *testing.T) {
 	for name, ask := range map[string]struct {
 		err  error
 		left bool
@@ -191,7 +191,7 @@ func TestANodeThatRefusesIsLeftAlone(t *testing.T) {
 		}
 		crowd.lost(&person{node: 1}, sockets.End{Err: ask.err})
 		if got := crowd.refusing[1] > crowd.clock.Now(); got != ask.left {
-			t.Errorf("%s: it is left alone: %v", name, got)
+			t.Errorf("%s: the node is avoided: %v", name, got)
 		}
 		crowd.closing = true // nobody must connect
 		go crowd.loop.Run()
@@ -212,14 +212,14 @@ func TestDeliveriesAreChargedToTheirFault(t *testing.T) {
 		first, late      bool
 		second           bool
 	}{
-		"before the first":        {receiver: 1, sender: 2, due: 9 * s},
-		"in its time":             {receiver: 1, sender: 2, due: 10 * s, first: true},
-		"to one who is stuck":     {receiver: 0, sender: 2, due: 11 * s, late: true},
-		"of one who is stuck":     {receiver: 1, sender: 0, due: 11 * s, late: true},
-		"in the time of the next": {receiver: 0, sender: 2, due: 20 * s, second: true},
-		"while away":              {receiver: 1, sender: 2, due: 15*s + s/2, left: true},
-		"after coming back":       {receiver: 1, sender: 2, due: 17 * s, left: true, first: true},
-		"after the load":          {receiver: 1, sender: 2, due: 30 * s},
+		"before the first":          {receiver: 1, sender: 2, due: 9 * s},
+		"in its time":               {receiver: 1, sender: 2, due: 10 * s, first: true},
+		"to a paused client":        {receiver: 0, sender: 2, due: 11 * s, late: true},
+		"from a paused client":      {receiver: 1, sender: 0, due: 11 * s, late: true},
+		"in the time of the second": {receiver: 0, sender: 2, due: 20 * s, second: true},
+		"while away":                {receiver: 1, sender: 2, due: 15*s + s/2, left: true},
+		"after reconnecting":        {receiver: 1, sender: 2, due: 17 * s, left: true, first: true},
+		"after the load":            {receiver: 1, sender: 2, due: 30 * s},
 	} {
 		first.well, first.late, second.well = faults.Recovery{}, faults.Recovery{}, faults.Recovery{}
 		crowd := &crowd{people: []*person{{}, {index: 1}, {index: 2}}, faults: []*harm{first, second}}
@@ -229,7 +229,8 @@ func TestDeliveriesAreChargedToTheirFault(t *testing.T) {
 		}
 		crowd.charge(crowd.people[c.receiver], &chatMessage{due: c.due, by: c.sender}, s)
 		if first.well.Empty() == c.first || first.late.Empty() == c.late || second.well.Empty() == c.second {
-			t.Errorf("%s: %v, %v, %v", name, !first.well.Empty(), !first.late.Empty(), !second.well.Empty())
+			t.Errorf("%s: charged to the first fault %v, to its paused clients %v, to the second %v", name,
+				!first.well.Empty(), !first.late.Empty(), !second.well.Empty())
 		}
 	}
 }

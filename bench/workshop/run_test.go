@@ -84,21 +84,21 @@ func hold(t *testing.T, ctx context.Context, cfg *Config, f *fake) *report.Resul
 		t.Fatal(err)
 	}
 	if name := Names.Lacks(r); name != "" {
-		t.Errorf("no threshold can name %s", name)
+		t.Errorf("%s is not available for thresholds", name)
 	}
 	return r
 }
 
-func TestHonestServerPasses(t *testing.T) {
+func TestACorrectServerPasses(t *testing.T) {
 	cfg := small()
 	cfg.Duration = 2 * time.Second
 	r := hold(t, t.Context(), cfg, newFake(""))
 	if code := r.ExitCode(); code != report.ExitPassed {
-		t.Fatalf("ends with %d: %v %v, %+v", code, r.Verdict, r.Disconnects, r.Operations)
+		t.Fatalf("the run ended with %d: %v %v, %+v", code, r.Verdict, r.Disconnects, r.Operations)
 	}
 	w := r.Audit.Writes
 	if w["chat"].Acknowledged < 30 || w["comments"].Acknowledged < 8 || w["help"].Acknowledged < 4 || w["progress"].Acknowledged < 20 || w["registrations"].Acknowledged != 20 {
-		t.Errorf("too little happened: %+v", w)
+		t.Errorf("there were too few writes: %+v", w)
 	}
 	// The timeline contains exactly what was measured.
 	timed, deliveries, open := int64(0), int64(0), 0
@@ -114,7 +114,7 @@ func TestHonestServerPasses(t *testing.T) {
 	}
 	// Each measured message is delivered to 20 attendees and 2 facilitators.
 	if r.Latency.Count == 0 || r.Latency.Count%22 != 0 {
-		t.Errorf("%d deliveries", r.Latency.Count)
+		t.Errorf("%d deliveries are timed", r.Latency.Count)
 	}
 }
 
@@ -157,7 +157,7 @@ func TestFaultsOfAServerAreFound(t *testing.T) {
 				}
 			}
 			if got := c.found(&r.Audit); got != want || want == 0 || r.ExitCode() != report.ExitFailed {
-				t.Errorf("found %d of %d, exit code %d, %v", got, want, r.ExitCode(), r.Verdict)
+				t.Errorf("found %d of %d faults, exit code %d, %v", got, want, r.ExitCode(), r.Verdict)
 			}
 		})
 	}
@@ -172,7 +172,7 @@ func TestEventsForOthersAreFound(t *testing.T) {
 		return 1
 	}
 	if r := hold(t, t.Context(), small(), f); r.Audit.Misdirected == 0 || r.ExitCode() != report.ExitFailed {
-		t.Errorf("misdirected %d, exit code %d", r.Audit.Misdirected, r.ExitCode())
+		t.Errorf("%d misdirected events, exit code %d", r.Audit.Misdirected, r.ExitCode())
 	}
 }
 
@@ -259,11 +259,11 @@ func TestPauseOfTheServerShowsInTheTail(t *testing.T) {
 		t.Errorf("p50 %.1f, p99 %.1f, max %.1f ms", r.Latency.P50, r.Latency.P99, r.Latency.Max)
 	}
 	if r.Audit.Lost() != 0 {
-		t.Errorf("lost %d", r.Audit.Lost())
+		t.Errorf("%d messages were lost", r.Audit.Lost())
 	}
 }
 
-func TestFaultsLoseNothingThatWasAcknowledged(t *testing.T) {
+func TestFaultsLoseNoAcknowledgedWrite(t *testing.T) {
 	target := spawn(t)
 	cfg := small()
 	cfg.Duration, cfg.Pause = 3500*time.Millisecond, 100*time.Millisecond
@@ -287,7 +287,7 @@ func TestFaultsLoseNothingThatWasAcknowledged(t *testing.T) {
 }
 
 // If the server dies permanently, the measurements up to then are still reported.
-func TestAServerThatIsGoneLeavesAReport(t *testing.T) {
+func TestADeadServerStillLeavesAReport(t *testing.T) {
 	t.Setenv(forgetful, "1")
 	target := spawn(t)
 	cfg := small()
@@ -314,6 +314,6 @@ func TestAServerThatIsGoneLeavesAReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Deliveries == 0 || r.ExitCode() != report.ExitFailed || !slices.ContainsFunc(r.Faults, func(f string) bool { return strings.Contains(f, "read back") }) {
-		t.Errorf("ends with %d, %d deliveries, %q", r.ExitCode(), r.Deliveries, r.Verdict.Failures)
+		t.Errorf("the run ended with %d, %d deliveries, %q", r.ExitCode(), r.Deliveries, r.Verdict.Failures)
 	}
 }

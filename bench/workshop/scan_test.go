@@ -10,7 +10,7 @@ const chatEvent = `{"type":"chat","seq":4211,"ts":"2026-01-02T03:04:05.678Z","id
 func TestScanFindsTheFields(t *testing.T) {
 	var m message
 	if !scanMessage([]byte(chatEvent), &m) {
-		t.Fatal("not scanned")
+		t.Fatal("the message was not scanned")
 	}
 	if string(m.Type) != "chat" || m.Seq != 4211 || string(m.ID) != "0197" || string(m.Text[:7]) != "m-7f-12" {
 		t.Errorf("got type %q seq %d id %q text %q", m.Type, m.Seq, m.ID, m.Text)
@@ -21,15 +21,15 @@ func TestScanReadsOnlyTheTopLevel(t *testing.T) {
 	const nested = ` { "you" : {"type":"x","seq":1,"list":["}",{"id":"no"}]} , "seq" : 7 , "type" : "welcome" , "epoch":"e","head":9,"step_number":3 } `
 	var m message
 	if !scanMessage([]byte(nested), &m) || string(m.Type) != "welcome" || m.Seq != 7 || m.Head != 9 || m.Step != 3 || m.ID != nil {
-		t.Errorf("got %+v", m)
+		t.Errorf("scanned %+v", m)
 	}
 }
 
-func TestScanRefusesWhatIsNoObject(t *testing.T) {
+func TestScanAcceptsOnlyObjects(t *testing.T) {
 	for _, text := range []string{"", " ", "[]", `"type"`, "{", `{"type"`, `{"type":`, `{"type":"chat`, `{"type":"chat"`, `{"a":1,}`, `{"a":[1}`, `{a:1}`, `{"a" 1}`, `{"a":}`, `{"a":1 "b":2}`} {
 		var m message
 		if scanMessage([]byte(text), &m) {
-			t.Errorf("scanned %q", text)
+			t.Errorf("%q was scanned as an object", text)
 		}
 	}
 }
@@ -48,7 +48,7 @@ func FuzzScan(f *testing.F) {
 			return
 		}
 		if !scanned {
-			t.Fatalf("%q is an object", p)
+			t.Fatalf("the object %q was not scanned", p)
 		}
 		for key, want := range fields {
 			got := m.Type

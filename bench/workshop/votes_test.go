@@ -16,14 +16,14 @@ func TestVotesDivideTheMeasuredTime(t *testing.T) {
 		17 * time.Second: voting, 27*time.Second - 1: voting, 27 * time.Second: -1,
 	} {
 		if got := c.partOfVotes(since); got != want {
-			t.Errorf("%v is part %d, not %d", since, got, want)
+			t.Errorf("%v is in part %d, want %d", since, got, want)
 		}
 	}
 	for what, v := range map[string]Votes{
 		"more votes than people": {11, 10 * time.Second}, "no time before them": {5, 20 * time.Second}, "no time": {5, 0},
 	} {
 		if v.check(&Config{Attendees: 10, Duration: 30 * time.Second, Votes: v}) == nil {
-			t.Errorf("%s are taken", what)
+			t.Errorf("votes with %s are accepted", what)
 		}
 	}
 }

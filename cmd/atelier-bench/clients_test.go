@@ -54,7 +54,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Every client uses the values of its own line.
-func TestClientsSayTheirOwnValues(t *testing.T) {
+func TestEveryClientSendsItsOwnValues(t *testing.T) {
 	g := &gate{in: map[string]*websocket.Conn{}, said: map[string]bool{}}
 	srv := httptest.NewServer(g)
 	defer srv.Close()
@@ -77,22 +77,22 @@ func TestClientsSayTheirOwnValues(t *testing.T) {
 		return code, told
 	}
 	if code, told := fanout("ann,t-one&=\nbob,t two\ncat,\"t\"\"3\"\"\"\ndan,t-4\nrest,unused\n"); code != 0 {
-		t.Fatalf("ends with %d: %s", code, told)
+		t.Fatalf("the run ended with %d: %s", code, told)
 	}
 	if len(g.in) != 4 || !g.said[`t"3"`] || !g.said["t-4"] || len(g.said) != 2 {
-		t.Errorf("there were %d, and %v said something", len(g.in), g.said)
+		t.Errorf("%d clients connected, and %v sent something", len(g.in), g.said)
 	}
 	written, err := os.ReadFile(report)
 	if err != nil || strings.Contains(string(written), "t-one") || strings.Contains(string(written), "t-4") {
-		t.Errorf("the report has a value, or is not there: %v", err)
+		t.Errorf("the report contains a secret value, or is missing: %v", err)
 	}
 	// The gate returns the message that it received.
 	code, told := fanout("ann,secret1\nbob,secret2\ncat,secret3\ndan,secret4\n", "--hello", "I am not {{token}} of mine")
 	if code != exitBroken || strings.Contains(told, "secret") || !strings.Contains(told, "*** at /***?t=***: bad token ***") {
-		t.Errorf("ends with %d: %s", code, told)
+		t.Errorf("the run ended with %d: %s", code, told)
 	}
 	code, told = fanout("ann,secret1\nbob,secret2\ncat,secret3\n")
 	if code != exitUsage || strings.Contains(told, "secret") || !strings.Contains(told, "the run has 4 clients, and the file has lines for 3") {
-		t.Errorf("ends with %d: %s", code, told)
+		t.Errorf("the run ended with %d: %s", code, told)
 	}
 }

@@ -21,11 +21,11 @@ func TestReportsShowNoSecret(t *testing.T) {
 	want := []string{"bench", "--admin-pw", "***", "--admin-pw=***", "--admin-id", "admin", "--header", "Authorization: ***", "--secret=***", "--header=Cookie: ***",
 		"--hello", "***", "--url", "ws://hidden@127.0.0.1:1/ws?***", "--postgres=postgres://hidden@h/db", "--url", "***", "--postgres=***"}
 	if !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
+		t.Errorf("the command line is %q", got)
 	}
 }
 
-func TestWrongUsage(t *testing.T) {
+func TestWrongUsageIsReported(t *testing.T) {
 	t.Setenv("ADMIN_PW", "")
 	for _, args := range [][]string{
 		{},
@@ -105,12 +105,12 @@ func TestWrongUsage(t *testing.T) {
 		{"uploads", "--url", "http://127.0.0.1:1"},
 	} {
 		if code := run(args); code != exitUsage {
-			t.Errorf("%q ends with %d", args, code)
+			t.Errorf("%q ended with %d", args, code)
 		}
 	}
 }
 
-func TestWithoutAServerNothingIsReported(t *testing.T) {
+func TestWithoutAServerTheRunIsBroken(t *testing.T) {
 	for _, args := range [][]string{
 		{"workshop", "--spawn", "--server", "/nonexistent"},
 		{"workshop", "--spawn", "--server", "/nonexistent", "--kill-every", "10s", "--threshold", "recovery<5s", "--threshold", "server.rss<1GB"},
@@ -121,13 +121,13 @@ func TestWithoutAServerNothingIsReported(t *testing.T) {
 		{"workshop", "--url", "https://127.0.0.1:1", "--admin-pw", "x", "--insecure"},
 	} {
 		if code := run(args); code != exitBroken {
-			t.Errorf("%q ends with %d", args, code)
+			t.Errorf("%q ended with %d", args, code)
 		}
 	}
 }
 
 // A file that cannot be written, or that would be overwritten, is refused before the run.
-func TestOutputsAreChecked(t *testing.T) {
+func TestOutputFilesAreCheckedBeforeTheRun(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	if err := os.WriteFile(at("old"), nil, 0o600); err != nil {
@@ -147,18 +147,18 @@ func TestOutputsAreChecked(t *testing.T) {
 	} {
 		err := o.check(report.Names{})
 		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
-			t.Errorf("%q: %v", says, err)
+			t.Errorf("want the error %q, got %v", says, err)
 		}
 	}
 }
 
 // If one file cannot be written, the others are.
-func TestOtherFilesAreWritten(t *testing.T) {
+func TestOtherFilesAreWrittenIfOneFails(t *testing.T) {
 	dir := t.TempDir()
 	o := outputFlags{JSON: dir, CSV: filepath.Join(dir, "csv"), HTML: filepath.Join(dir, "html"), HDR: filepath.Join(dir, "hdr")}
 	err := o.write(&report.Result{})
 	if code := exitCode(0); err == nil || errors.As(err, &code) {
-		t.Errorf("a folder is written: %v", err)
+		t.Errorf("writing to a folder succeeded: %v", err)
 	}
 	for _, path := range []string{o.CSV, o.HTML, o.HDR} {
 		if _, err := os.Stat(path); err != nil {
@@ -192,7 +192,7 @@ func TestReportsAreCompared(t *testing.T) {
 	whole, lossy := single("whole", 0), single("lossy", 784)
 	for args, want := range map[[2]string]int{{quick, slow}: 1, {slow, quick}: 0, {quick, quick}: 0, {whole, lossy}: 1, {lossy, whole}: 0} {
 		if code := run([]string{"compare", args[0], args[1]}); code != want {
-			t.Errorf("%v ends with %d", args, code)
+			t.Errorf("%v ended with %d", args, code)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func TestIncludedProfilesAreCommands(t *testing.T) {
 	}
 	for _, p := range all {
 		if code := run(p.Args([]string{"--server", "/nonexistent"})); code != exitBroken {
-			t.Errorf("%s ends with %d", p.Name, code)
+			t.Errorf("%s ended with %d", p.Name, code)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func hear(t *testing.T, h *hall, args ...string) (int, map[string]any, string) {
 	}, args[1:]...))
 	for _, name := range []string{"json", "csv", "html", "hdr", "junit"} {
 		if info, err := os.Stat(at(name)); err != nil || info.Size() == 0 {
-			t.Fatalf("%s is not written: %v", name, err)
+			t.Fatalf("%s was not written: %v", name, err)
 		}
 	}
 	b, err := os.ReadFile(at("json"))
@@ -106,17 +106,17 @@ func hear(t *testing.T, h *hall, args ...string) (int, map[string]any, string) {
 		t.Fatal(err)
 	}
 	if bytes.Contains(b, []byte("sesame")) {
-		t.Error("the report tells a header's value")
+		t.Error("the report contains a header's value")
 	}
 	return code, got, string(b)
 }
 
-func TestAServerThatIsNotOurs(t *testing.T) {
+func TestAnyServerCanBeMeasured(t *testing.T) {
 	t.Parallel()
 	code, r, text := hear(t, &hall{}, "fanout", "--subscribers", "5", "--publishers", "2", "--rate", "50", "--warmup", "100ms", "--size", "80",
 		"--threshold", "deliveries>=50", "--threshold", "p99<10s")
 	if code != 0 || r["lost"] != 0.0 || r["deliveries"].(float64) < 50 || r["deliveries"] != 5*r["messages"].(float64) || r["valid"] != true {
-		t.Errorf("ends with %d: %.2000s", code, text)
+		t.Errorf("the run ended with %d: %.2000s", code, text)
 	}
 	conforms(t, text)
 }
@@ -144,7 +144,7 @@ func conforms(t *testing.T, text string) {
 // A search reports the highest rate, which can have a threshold. The number of messages of a step
 // limits its accuracy, and a late generator sends fewer messages than the rate requires. The test
 // therefore compares the found rate with the actual steps.
-func TestTheHighestRateIsLookedFor(t *testing.T) {
+func TestTheSearchFindsTheHighestRate(t *testing.T) {
 	long(t, "bench/fanout proves the search")
 	t.Parallel()
 	search := []string{"fanout", "--subscribers", "2", "--find-max", "--rate", "80", "--regular", "--warmup", "0s", "--duration", "1s", "--threshold", "messages<=100"}
@@ -160,23 +160,23 @@ func TestTheHighestRateIsLookedFor(t *testing.T) {
 		case messages > 100 && step["outcome"] == "missed":
 			missed = min(missed, rate)
 		default:
-			t.Errorf("a step of %v messages is %v", messages, step["outcome"])
+			t.Errorf("a step of %v messages has the outcome %v", messages, step["outcome"])
 		}
 	}
 	if code != 0 || found["limited_by"] != "server" || found["highest_rate"] != kept || found["lowest_missed"] != missed || kept < 90 || kept > missed || missed > 1.1*kept || r["messages"].(float64) > 100 {
-		t.Errorf("ends with %d: %v", code, found)
+		t.Errorf("the run ended with %d: %v", code, found)
 	}
 	conforms(t, text)
 	// There are too few steps for the threshold.
 	code, r, text = hear(t, &hall{}, append(search, "--steps", "1", "--threshold", "highest_messages_per_second>=90")...)
 	if found, _ := r["search"].(map[string]any); code != 1 || found["limited_by"] != "steps" || !strings.Contains(fmt.Sprint(r["failures"]), "highest_messages_per_second>=90: it is 80") {
-		t.Errorf("ends with %d: %v, %v", code, found, r["failures"])
+		t.Errorf("the run ended with %d: %v, %v", code, found, r["failures"])
 	}
 	conforms(t, text)
 }
 
 // The error of a pattern without a match contains the received text.
-func TestPatternsThatFindNothing(t *testing.T) {
+func TestPatternsWithoutAMatchShowTheReceivedText(t *testing.T) {
 	fanout := []string{"fanout", "--subscribers", "2", "--rate", "50", "--warmup", "0s", "--size", "300", "--drain", "1s"}
 	for name, c := range map[string]struct {
 		flags []string
@@ -192,19 +192,19 @@ func TestPatternsThatFindNothing(t *testing.T) {
 			code, r, _ := hear(t, &hall{mute: c.mute}, slices.Concat(fanout, c.flags)...)
 			failures := fmt.Sprint(r["failures"])
 			if code != 1 || !strings.Contains(failures, c.says) || strings.Contains(failures, strings.Repeat("x", 200)) {
-				t.Errorf("ends with %d: %s", code, failures)
+				t.Errorf("the run ended with %d: %s", code, failures)
 			}
 		})
 	}
 }
 
 // Stages divide the measured time, each with its own latencies.
-func TestStagesAreMeasuredOneByOne(t *testing.T) {
+func TestStagesAreMeasuredSeparately(t *testing.T) {
 	t.Parallel()
 	code, r, text := hear(t, &hall{}, "fanout", "--subscribers", "3", "--regular", "--warmup", "200ms", "--stages", "600ms@50,500ms@100")
 	parts, _ := r["parts"].([]any)
 	if code != 0 || r["duration_seconds"].(float64) < 1.1 || len(parts) != 2 {
-		t.Fatalf("ends with %d: %.2000s", code, text)
+		t.Fatalf("the run ended with %d: %.2000s", code, text)
 	}
 	all := 0.0
 	for i, want := range []struct {
@@ -215,12 +215,12 @@ func TestStagesAreMeasuredOneByOne(t *testing.T) {
 		// A message at the border can count for either stage, and a late generator sends fewer.
 		count := part["latency"].(map[string]any)["count"].(float64)
 		if part["name"] != want.name || count <= 0 || count > want.count+3 {
-			t.Errorf("%v with %v deliveries, want %v with %v at most", part["name"], count, want.name, want.count)
+			t.Errorf("stage %v has %v deliveries, want %v with at most %v", part["name"], count, want.name, want.count)
 		}
 		all += count
 	}
 	if whole := r["deliveries"].(float64); all > whole+3 || all < whole/2 {
-		t.Errorf("the stages have %v deliveries, the whole %v", all, whole)
+		t.Errorf("the stages have %v deliveries, the whole run %v", all, whole)
 	}
 }
 
@@ -228,18 +228,18 @@ func TestMissedThresholdsAndLossFail(t *testing.T) {
 	fanout := []string{"fanout", "--subscribers", "3", "--rate", "50", "--warmup", "0s", "--size", "0"}
 	beside(t, "a missed threshold", func(t *testing.T) {
 		if code, r, _ := hear(t, &hall{}, slices.Concat(fanout, []string{"--threshold", "p99<1us"})...); code != 1 || r["passed"] != false {
-			t.Errorf("ends with %d", code)
+			t.Errorf("the run ended with %d", code)
 		}
 	})
 	beside(t, "a deaf server", func(t *testing.T) {
 		code, r, _ := hear(t, &hall{deaf: true}, fanout...)
 		if sent := r["messages"].(float64) * 3; code != 1 || r["lost"].(float64) < sent/4 || r["lost"].(float64) > sent/2 {
-			t.Errorf("ends with %d: %v of %v lost", code, r["lost"], sent)
+			t.Errorf("the run ended with %d: %v of %v lost", code, r["lost"], sent)
 		}
 	})
 	beside(t, "a threshold of an operation that there could have been", func(t *testing.T) {
 		if code, _, _ := hear(t, &hall{}, slices.Concat(fanout, []string{"--threshold", "resume.p99<1s"})...); code != 1 {
-			t.Errorf("ends with %d", code)
+			t.Errorf("the run ended with %d", code)
 		}
 	})
 }
@@ -257,45 +257,45 @@ func beside(t *testing.T, name string, part func(*testing.T)) {
 // names what covers the same behaviour in every run.
 func long(t *testing.T, _ string) {
 	if os.Getenv("LONG_TESTS") == "" {
-		t.Skip("LONG_TESTS=1 runs it")
+		t.Skip("runs with LONG_TESTS=1 only")
 	}
 }
 
 // Missed messages of a client that the server has disconnected are a failure, unless a threshold
 // allows them.
-func TestMessagesMissedWhileAwayFail(t *testing.T) {
+func TestMessagesMissedWhileDisconnectedFailTheRun(t *testing.T) {
 	fanout := []string{"fanout", "--subscribers", "3", "--rate", "200", "--warmup", "0s"}
 	for bound, want := range map[string]int{"lost==0": 1, "away<=1000": 0, "away<=1": 1} {
 		beside(t, bound, func(t *testing.T) {
 			code, r, text := hear(t, &hall{showsOut: true}, slices.Concat(fanout, []string{"--threshold", bound})...)
 			if audit := r["audit"].(map[string]any); code != want || r["lost"] != 0.0 || audit["away"].(float64) < 2 {
-				t.Errorf("ends with %d: %.2000s", code, text)
+				t.Errorf("the run ended with %d: %.2000s", code, text)
 			}
 		})
 	}
 }
 
-func TestOtherScenariosOfOthersServers(t *testing.T) {
+func TestOtherScenariosWorkWithAnyServer(t *testing.T) {
 	// No client sends anything, so nothing was timed. That does not count as 0 ms.
 	beside(t, "the latency of nothing", func(t *testing.T) {
 		if code, _, text := hear(t, &hall{}, "idle", "--connections", "2", "--threshold", "p99<1ms"); code != 1 {
-			t.Errorf("ends with %d: %.1000s", code, text)
+			t.Errorf("the run ended with %d: %.1000s", code, text)
 		}
 	})
 	beside(t, "idle", func(t *testing.T) {
 		if code, r, text := hear(t, &hall{}, "idle", "--connections", "7"); code != 0 || r["connections"].(map[string]any)["open"] != 7.0 {
-			t.Errorf("ends with %d: %.1000s", code, text)
+			t.Errorf("the run ended with %d: %.1000s", code, text)
 		}
 	})
 	beside(t, "reconnect", func(t *testing.T) {
 		code, r, text := hear(t, &hall{}, "reconnect", "--subscribers", "4", "--every", "1s", "--spread", "90ms", "--duration", "1100ms", "--rate", "500")
 		if resumed, _ := r["operations"].(map[string]any)["resume"].(map[string]any); code != 0 || resumed["done"] != 4.0 || r["audit"].(map[string]any)["away"] == nil {
-			t.Errorf("ends with %d: %.2000s", code, text)
+			t.Errorf("the run ended with %d: %.2000s", code, text)
 		}
 	})
 	beside(t, "slow", func(t *testing.T) {
 		if code, _, text := hear(t, &hall{}, "slow", "--subscribers", "4", "--stalled", "25", "--part", "1s", "--duration", "2s", "--rate", "50"); code != 0 {
-			t.Errorf("ends with %d: %.2000s", code, text)
+			t.Errorf("the run ended with %d: %.2000s", code, text)
 		}
 	})
 }
@@ -313,6 +313,6 @@ func TestSchemaIsPrinted(t *testing.T) {
 	_ = w.Close()
 	b, err := io.ReadAll(r)
 	if err != nil || code != 0 || !json.Valid(b) || !bytes.Contains(b, []byte(`"deliveries"`)) {
-		t.Errorf("%d, %v: %.100s", code, err, b)
+		t.Errorf("exit code %d, %v: %.100s", code, err, b)
 	}
 }

@@ -24,15 +24,15 @@ func TestHelpIsComplete(t *testing.T) {
 	types := regexp.MustCompile(`=(INT|UINT|FLOAT|STRING)`)
 	for _, command := range k.Model.Leaves(true) {
 		if u := command.Summary(); strings.Contains(u, "--url") || strings.Contains(u, "--spawn") {
-			t.Errorf("%s: neither is needed: %s", command.Name, u)
+			t.Errorf("%s: the usage shows an optional flag: %s", command.Name, u)
 		}
 		for _, f := range slices.Concat(command.AllFlags(true)...) {
 			shown := f.String()
 			if types.MatchString(shown) || strings.Contains(shown, ",...") {
-				t.Errorf("%s: %s", command.Name, shown)
+				t.Errorf("%s: the help shows %s", command.Name, shown)
 			}
 			if f.HasDefault && f.Default != "" && !f.IsBool() && !strings.Contains(shown+f.Help, f.Default) {
-				t.Errorf("%s: %s does not tell its default: %s", command.Name, shown, f.Help)
+				t.Errorf("%s: the help of %s lacks its default: %s", command.Name, shown, f.Help)
 			}
 		}
 	}
@@ -49,15 +49,15 @@ func TestVersionIsShown(t *testing.T) {
 	}
 	_, _ = k.Parse([]string{"--version"}) // outside of tests the program exits here
 	if got := out.String(); code != 0 || !strings.HasPrefix(got, "atelier-bench "+process.Version()) || !strings.Contains(got, " linux/") {
-		t.Errorf("%d: %q", code, got)
+		t.Errorf("exit code %d: %q", code, got)
 	}
 	if code := run([]string{"version"}); code != 0 {
-		t.Errorf("the command ends with %d", code)
+		t.Errorf("the command ended with %d", code)
 	}
 }
 
 // Two servers are an error, even if other flags are missing.
-func TestWhichServerIsAskedFirst(t *testing.T) {
+func TestAMissingOrDoubleServerIsReportedFirst(t *testing.T) {
 	t.Setenv("ADMIN_PW", "")
 	for _, scenario := range []string{"fanout", "workshop", "rest", "tokens", "uploads", "clones", "chaos"} {
 		for want, args := range map[string][]string{
@@ -68,7 +68,7 @@ func TestWhichServerIsAskedFirst(t *testing.T) {
 				continue // it only runs on its own server
 			}
 			if got := said(t, func() { run(args) }); !strings.Contains(got, want) || strings.Contains(got, "admin-pw") {
-				t.Errorf("%q: %s", args, got)
+				t.Errorf("%q printed %s", args, got)
 			}
 		}
 	}

@@ -22,7 +22,7 @@ import (
 
 // Two nodes run a workshop and one of them is killed. Everything acknowledged is there, once. The
 // test does not limit how long that takes.
-func TestAWorkshopOutlivesANode(t *testing.T) {
+func TestAWorkshopSurvivesTheLossOfANode(t *testing.T) {
 	long(t, "bench/workshop proves what is counted behind a fault")
 	binary, out := serverForNodes(t), filepath.Join(t.TempDir(), "report.json")
 	code := run([]string{
@@ -49,17 +49,17 @@ func TestAWorkshopOutlivesANode(t *testing.T) {
 		t.Fatal(err)
 	}
 	if code != 0 || r.Joined != 20 || r.Lost+r.Duplicated+r.Reordered > 0 || r.Audit.Writes["chat"].Acknowledged == 0 {
-		t.Errorf("ends with %d: %+v", code, r)
+		t.Errorf("the run ended with %d: %+v", code, r)
 	}
 	if len(r.Nodes) != 2 || r.Nodes[1].Name != "n2" || len(r.Restarts) == 0 || r.Restarts[0].What != "kill:1" || !r.Restarts[0].AllResumed {
-		t.Errorf("%+v, %+v", r.Nodes, r.Restarts)
+		t.Errorf("the nodes are %+v, the restarts %+v", r.Nodes, r.Restarts)
 	}
 }
 
 // Three nodes of one patch version are replaced by the next version one by one, and then go back,
 // while a workshop runs.
 func TestARollingUpdateLosesNothing(t *testing.T) {
-	long(t, "bench/faults and TestAWorkshopOutlivesANode prove its parts")
+	long(t, "bench/faults and TestAWorkshopSurvivesTheLossOfANode prove its parts")
 	now, next := serverOf(t, "1.0.1"), serverOf(t, "1.0.2")
 	out := filepath.Join(t.TempDir(), "report.json")
 	code := run([]string{
@@ -85,10 +85,10 @@ func TestARollingUpdateLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if code != 0 || r.Joined != 20 || r.Lost+r.Duplicated+r.Reordered > 0 || r.Audit.Writes["chat"].Acknowledged == 0 {
-		t.Errorf("ends with %d: %+v", code, r)
+		t.Errorf("the run ended with %d: %+v", code, r)
 	}
 	if len(r.Restarts) != 2 || r.Restarts[0].What != "upgrade" || !r.Restarts[0].AllResumed || !r.Restarts[1].AllResumed {
-		t.Errorf("%+v", r.Restarts)
+		t.Errorf("the restarts are %+v", r.Restarts)
 	}
 }
 
@@ -113,7 +113,7 @@ func serverOf(t *testing.T, version string) string {
 
 // The user of a demo kills a node and starts it again. Meanwhile the other node responds, and
 // people continue to work.
-func TestADemoOnSeveralNodes(t *testing.T) {
+func TestADemoSurvivesTheLossOfANode(t *testing.T) {
 	t.Parallel()
 	d, err := startNodes(t.Context(), serverForNodes(t), "", 2)
 	if err != nil {
@@ -168,7 +168,7 @@ func TestADemoOnSeveralNodes(t *testing.T) {
 		t.Helper()
 		for running, until := false, time.Now().Add(time.Minute); !running; running, _ = workshop.running() {
 			if time.Now().After(until) {
-				t.Fatal("nobody works")
+				t.Fatal("no simulated attendee works")
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
@@ -186,7 +186,7 @@ func TestADemoOnSeveralNodes(t *testing.T) {
 	}
 }
 
-func TestWrongUsageOfNodes(t *testing.T) {
+func TestWrongUsageOfNodesIsReported(t *testing.T) {
 	t.Setenv("ADMIN_PW", "")
 	for _, args := range [][]string{
 		{"workshop", "--spawn", "--nodes", "10"},
@@ -210,7 +210,7 @@ func TestWrongUsageOfNodes(t *testing.T) {
 		{"selftest", "--spawn", "--nodes", "2"},
 	} {
 		if code := run(args); code != exitUsage {
-			t.Errorf("%q ends with %d", args, code)
+			t.Errorf("%q ended with %d", args, code)
 		}
 	}
 }

@@ -13,17 +13,17 @@ import (
 )
 
 // An interrupted comparison keeps its measurements.
-func TestAnInterruptedPairKeepsWhatItHas(t *testing.T) {
+func TestAnInterruptedComparisonKeepsItsMeasurements(t *testing.T) {
 	for name, c := range map[string]struct {
 		after int // completed runs
 		lost  int // of each run of B
 		a, b  int // runs that are kept
 		code  int
 	}{
-		"in the first run":         {0, 0, 0, 0, 130},
-		"in the second":            {1, 0, 1, 0, 130},
-		"in the third round":       {5, 0, 3, 2, 130},
-		"after something was lost": {4, 7, 2, 2, 1},
+		"in the first run":   {0, 0, 0, 0, 130},
+		"in the second run":  {1, 0, 1, 0, 130},
+		"in the third round": {5, 0, 3, 2, 130},
+		"after a loss":       {4, 7, 2, 2, 1},
 	} {
 		ctx, interrupt := context.WithCancel(t.Context())
 		dir := t.TempDir()
@@ -44,7 +44,7 @@ func TestAnInterruptedPairKeepsWhatItHas(t *testing.T) {
 		interrupt()
 		var code exitCode
 		if !errors.As(err, &code) || int(code) != c.code {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: ended with %v", name, err)
 		}
 		for path, want := range map[string]int{p.JSONA: c.a, p.JSONB: c.b} {
 			set, err := compare.Read(path)

@@ -280,7 +280,7 @@ func confer(t *testing.T, args ...string) (int, map[string]any, string) {
 }
 
 // Each preset follows its protocol, with messages of each length.
-func TestPresetsSpeakTheirProtocols(t *testing.T) {
+func TestPresetsFollowTheirProtocols(t *testing.T) {
 	for name, c := range map[string]struct {
 		serve   func(*forum, *peer)
 		path    string
@@ -305,15 +305,15 @@ func TestPresetsSpeakTheirProtocols(t *testing.T) {
 					defer srv.CloseClientConnections()
 					code, r, text := confer(t, "--preset", name, "--url", strings.Replace(srv.URL, "http", "ws", 1), "--size", fmt.Sprint(size), "--threshold", "refused<=2")
 					if code != 0 || r["lost"] != 0.0 || r["deliveries"].(float64) < 100 {
-						t.Errorf("ends with %d: %.3000s", code, text)
+						t.Errorf("the run ended with %d: %.3000s", code, text)
 					}
 					f.mu.Lock()
 					defer f.mu.Unlock()
 					if f.wrong != "" || (f.pongs > 0) != c.pongs {
-						t.Errorf("%s; %d heartbeats were answered", f.wrong, f.pongs)
+						t.Errorf("wrong message %s; %d heartbeats were answered", f.wrong, f.pongs)
 					}
 					if c.refused && r["operations"].(map[string]any)["publish"].(map[string]any)["refused"] == 0.0 {
-						t.Error("a refusal is not told")
+						t.Error("the report does not count a refused message")
 					}
 				})
 			}
@@ -341,7 +341,7 @@ func natsServer(t *testing.T, users ...*nats.User) string {
 	return s.WebsocketURL()
 }
 
-func TestPresetsAreUnderstoodByNATS(t *testing.T) {
+func TestNATSUnderstandsItsPresets(t *testing.T) {
 	for _, args := range [][]string{
 		{"--preset", "nats"}, {"--preset", "nats", "--channel", "a.5", "--binary"}, {"--preset", "mqtt"}, {"--preset", "mqtt", "--channel", "a/5", "--size", "130"},
 	} {
@@ -349,7 +349,7 @@ func TestPresetsAreUnderstoodByNATS(t *testing.T) {
 			// A subscription takes effect slightly later at the server.
 			code, r, text := confer(t, slices.Concat(args, []string{"--url", natsServer(t), "--settle", "500ms"})...)
 			if code != 0 || r["lost"] != 0.0 || r["deliveries"].(float64) < 100 {
-				t.Errorf("ends with %d: %.3000s", code, text)
+				t.Errorf("the run ended with %d: %.3000s", code, text)
 			}
 		})
 	}
@@ -372,7 +372,7 @@ func TestClientsSignInWithPresets(t *testing.T) {
 	for _, args := range [][]string{{"--preset", "mqtt"}, {"--preset", "nats", "--hello", hello}} {
 		code, r, text := confer(t, append(args, "--url", url, "--clients", file, "--settle", "500ms")...)
 		if code != 0 || r["lost"] != 0.0 || r["deliveries"].(float64) < 100 {
-			t.Errorf("%q ends with %d: %.3000s", args, code, text)
+			t.Errorf("%q ended with %d: %.3000s", args, code, text)
 		}
 	}
 	people("not-")
@@ -380,7 +380,7 @@ func TestClientsSignInWithPresets(t *testing.T) {
 		confer(t, "--preset", "nats", "--hello", hello, "--url", url, "--clients", file, "--drain", "1s")
 	})
 	if !strings.Contains(got, "-ERR 'Authorization Violation'") || strings.Contains(got, "pw-of") {
-		t.Errorf("told %s", got)
+		t.Errorf("the output is %s", got)
 	}
 	// Missing values are left out.
 	for want, values := range map[string]map[string]string{
@@ -397,12 +397,12 @@ func TestClientsSignInWithPresets(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := said(t, func() { confer(t, "--preset", "mqtt", "--url", url, "--clients", file) }); !strings.Contains(got, "a column password needs a column username") {
-		t.Errorf("told %s", got)
+		t.Errorf("the output is %s", got)
 	}
 }
 
 // Messages are posted, and arrive as events.
-func TestTheEventStreamPreset(t *testing.T) {
+func TestTheEventStreamPresetReceivesPostedMessages(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	streams := map[chan string]bool{}
@@ -435,7 +435,7 @@ func TestTheEventStreamPreset(t *testing.T) {
 	defer srv.Close()
 	defer srv.CloseClientConnections()
 	if code, r, text := confer(t, "--preset", "sse", "--url", srv.URL+"/events", "--publish", srv.URL+"/post"); code != 0 || r["deliveries"].(float64) < 100 {
-		t.Errorf("ends with %d: %.3000s", code, text)
+		t.Errorf("the run ended with %d: %.3000s", code, text)
 	}
 }
 
@@ -454,13 +454,13 @@ func TestBinaryRefusalIsShownInBytes(t *testing.T) {
 		code, _, _ = confer(t, "--preset", "mqtt", "--url", strings.Replace(srv.URL, "http", "ws", 1), "--drain", "1s")
 	})
 	if code != exitBroken || !strings.Contains(got, `nothing that came matches --ready \x03\x00\x01[\x00-\x02]; the last was " \x02\x00\x05"`) {
-		t.Errorf("ends with %d: %s", code, got)
+		t.Errorf("the run ended with %d: %s", code, got)
 	}
 }
 
 // A message has the requested length. If the protocol has no message of that length, it is a byte
 // shorter.
-func TestPresetsKeepTheSize(t *testing.T) {
+func TestPresetsSendMessagesOfTheRequestedSize(t *testing.T) {
 	for _, p := range presets {
 		shorter := 0
 		for size := 100; size < 400; size++ {
@@ -468,17 +468,17 @@ func TestPresetsKeepTheSize(t *testing.T) {
 			if d.Size == size-1 {
 				shorter++
 			} else if d.Size != size {
-				t.Errorf("%s: %d bytes instead of %d", p.name, d.Size, size)
+				t.Errorf("%s: %d bytes, want %d", p.name, d.Size, size)
 			}
 		}
 		if shorter > 2 {
-			t.Errorf("%s: %d messages are shorter than they should be", p.name, shorter)
+			t.Errorf("%s: %d messages are too short", p.name, shorter)
 		}
 	}
 }
 
 // A flag on the command line overrides the preset.
-func TestFlagsCountInsteadOfThePreset(t *testing.T) {
+func TestFlagsOverrideThePreset(t *testing.T) {
 	p, err := presetNamed("mqtt")
 	if err != nil {
 		t.Fatal(err)
@@ -491,12 +491,12 @@ func TestFlagsCountInsteadOfThePreset(t *testing.T) {
 	}
 	d, own := peer.Dialect, p.speak("bench", 100)
 	if peer.URL != "ws://h/own" || d.Hello != "\x10\x0c" || len(d.Headers) != 2 || d.Answers[0].In != "\xd0" || d.Answers[0].Out != "\n" || d.Send != own.Send || d.Ready != own.Ready || !d.Binary {
-		t.Errorf("%+v", d)
+		t.Errorf("the dialect is %+v", d)
 	}
 	b = broadcastFlags{serverFlags: serverFlags{URL: []string{"ws://h"}}}
 	b.Preset, b.Send, b.Match = "nats", "PUB x {{stamp}}{{seq}}{{pad}}", "m"
 	if peer, err = b.peer(&publishFlags{Size: 10}); err != nil || peer.Dialect.Send != "PUB x {{stamp}}{{seq}}{{pad}}" || peer.Dialect.Size != 10 || peer.Dialect.Match != "m" || peer.URL != "ws://h" {
-		t.Errorf("%+v, %v", peer, err)
+		t.Errorf("the peer is %+v, %v", peer, err)
 	}
 }
 
@@ -514,17 +514,17 @@ func TestPresetsAreListed(t *testing.T) {
 			}
 		}
 		if err := d.Check(); err != nil {
-			t.Errorf("%s: %v", p.name, err)
+			t.Errorf("the preset %s is invalid: %v", p.name, err)
 		}
 	}
 	for _, scenario := range []string{"fanout", "idle", "reconnect", "slow"} {
 		if code := run([]string{scenario, "--preset", "list"}); code != 0 {
-			t.Errorf("%s ends with %d", scenario, code)
+			t.Errorf("%s ended with %d", scenario, code)
 		}
 	}
 }
 
-func TestPresetsThatCannotBe(t *testing.T) {
+func TestInvalidUsesOfPresetsAreRefused(t *testing.T) {
 	for says, args := range map[string][]string{
 		`--preset "x": want one of centrifugo, mqtt, nats, socket.io, sse, or list`: {"--preset", "x", "--url", "ws://127.0.0.1:1"},
 		"--generic needs --url":     {"--preset", "nats"},
@@ -539,7 +539,7 @@ func TestPresetsThatCannotBe(t *testing.T) {
 	} {
 		code := -1
 		if got := said(t, func() { code = run(append([]string{"fanout"}, args...)) }); code != exitUsage || !strings.Contains(got, says) {
-			t.Errorf("%q ends with %d: %s", args, code, got)
+			t.Errorf("%q ended with %d: %s", args, code, got)
 		}
 	}
 }

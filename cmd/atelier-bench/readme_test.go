@@ -53,7 +53,7 @@ func TestTheReadmeHasEveryScenario(t *testing.T) {
 		return
 	}
 	if after[:end+1] != table.String() {
-		t.Errorf("its table is another; go test ./cmd/atelier-bench -run Readme -update makes it:\n%s", table.String())
+		t.Errorf("the table differs; go test ./cmd/atelier-bench -run Readme -update writes it:\n%s", table.String())
 	}
 }
 
@@ -67,7 +67,7 @@ func TestCommandsOfThePagesParse(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := len(command.FindAll(page, -1)); n < least {
-			t.Errorf("%s has %d commands", path, n)
+			t.Errorf("%s has only %d commands", path, n)
 		}
 		pages[path] = page
 	}
@@ -81,7 +81,7 @@ func TestCommandsOfThePagesParse(t *testing.T) {
 			// The shell resolves the quotes.
 			words, err := exec.CommandContext(t.Context(), "sh", "-c", `printf '%s\000' `+string(c[1])).Output()
 			if err != nil {
-				t.Fatalf("%s: %v", c[0], err)
+				t.Fatalf("the command %s: %v", c[0], err)
 			}
 			app, err := grammar(&commands{})
 			if err != nil {
@@ -92,7 +92,7 @@ func TestCommandsOfThePagesParse(t *testing.T) {
 				args = args[:last]
 			}
 			if _, err := app.Parse(args); err != nil {
-				t.Errorf("%s: %q: %v", path, args, err)
+				t.Errorf("%s: the command %q does not parse: %v", path, args, err)
 			}
 		}
 	}

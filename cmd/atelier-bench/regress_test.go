@@ -111,7 +111,7 @@ func saidBy(t *testing.T, do func()) string {
 	return log + string(b)
 }
 
-func TestASlowerServerIsAnExitCode(t *testing.T) {
+func TestTheExitCodeShowsASlowerServer(t *testing.T) {
 	only := func(runs ...int) func(int) bool { return func(n int) bool { return slices.Contains(runs, n) } }
 	always := func(int) bool { return true }
 	for name, c := range map[string]struct {
@@ -135,73 +135,73 @@ func TestASlowerServerIsAnExitCode(t *testing.T) {
 		"interrupted":              {fake{speed: 1, after: 13}, false, 130, []string{"interrupted", "read a codelab", "\nINCOMPLETE: later"}, 14},
 		"interrupted, and slower":  {fake{speed: 0.8, after: 13}, false, 1, []string{"interrupted", "FAIL: read a codelab\n"}, 14},
 		"interrupted in the first": {fake{speed: 1, after: 1}, false, 130, []string{"interrupted"}, 2},
-		"what was lost stays lost": {fake{speed: 1, lost: 3, late: only(1)}, true, 1, []string{"FAIL"}, 9},
+		"a loss before a repeat":   {fake{speed: 1, lost: 3, late: only(1)}, true, 1, []string{"FAIL"}, 9},
 		"interrupted in a repeat":  {fake{speed: 1, late: always, after: 1}, false, 130, []string{"interrupted"}, 2},
 	} {
 		command := regressing()
 		command.Short, command.Only = c.short, []string{"read", "idle"}
 		got, said := code(t, command, &c.fake)
 		if got != c.code || len(c.fake.order) != c.runs {
-			t.Errorf("%s: ends with %d after %d runs:\n%s", name, got, len(c.fake.order), said)
+			t.Errorf("%s: ended with %d after %d runs:\n%s", name, got, len(c.fake.order), said)
 		}
 		for _, says := range c.says {
 			if !strings.Contains(said, says) {
-				t.Errorf("%s: %q is missing in\n%s", name, says, said)
+				t.Errorf("%s: the output lacks %q:\n%s", name, says, said)
 			}
 		}
 	}
 }
 
 // Each side uses its own binary. Both run the same load with the same seed.
-func TestBothServersDoTheSameAlternately(t *testing.T) {
+func TestBothServersRunTheSameLoadsAlternately(t *testing.T) {
 	f := &fake{speed: 1}
 	command := regressing()
 	command.Only, command.Rounds = []string{"writes-256"}, 4
 	if got, said := code(t, command, f); got != 0 {
-		t.Fatalf("%d: %s", got, said)
+		t.Fatalf("exit code %d: %s", got, said)
 	}
 	if want := "base new new base base new new base"; strings.Join(f.order, " ") != want {
-		t.Errorf("%v", f.order)
+		t.Errorf("the order is %v", f.order)
 	}
 	for i, args := range f.loads {
 		binary := map[string]string{"base": "a", "new": "b"}[f.order[i]]
 		if !slices.Equal(args[len(args)-3:], []string{"--spawn", "--server", binary}) || !slices.Contains(args, "256") {
-			t.Errorf("%v", args)
+			t.Errorf("the arguments are %v", args)
 		}
 		if other := f.loads[i^1]; !slices.Equal(args[:len(args)-1], other[:len(other)-1]) || slices.Equal(args, f.loads[(i+2)%8]) {
-			t.Errorf("the load or its seed: %v and %v", args, other)
+			t.Errorf("the loads or seeds differ: %v and %v", args, other)
 		}
 	}
 }
 
-func TestTheNumbersAreWritten(t *testing.T) {
+func TestTheMeasurementsAreWritten(t *testing.T) {
 	command := regressing()
 	command.Only, command.JSON = []string{"idle"}, filepath.Join(t.TempDir(), "out.json")
 	if got, said := code(t, command, &fake{speed: 0.5}); got != 1 {
-		t.Fatalf("%d: %s", got, said)
+		t.Fatalf("exit code %d: %s", got, said)
 	}
 	b, err := os.ReadFile(command.JSON)
 	if err != nil || !json.Valid(b) || !strings.Contains(string(b), compare.FormatOfRows) {
-		t.Errorf("%v\n%s", err, b)
+		t.Errorf("the file of measurements: %v\n%s", err, b)
 	}
 }
 
 // Every work is a valid command line, and its report contains its number. Otherwise an error
 // would appear only when the work runs.
-func TestWorksAreCommands(t *testing.T) {
+func TestWorksAreValidCommands(t *testing.T) {
 	for _, short := range []bool{false, true} {
 		keys := map[string]bool{}
 		for _, w := range works(short) {
 			keys[w.key] = true
 			if got := run(slices.Concat(w.args, []string{"--spawn", "--server", "/nonexistent", "--threshold", w.number + ">1"})); got != exitBroken {
-				t.Errorf("%s ends with %d", w.key, got)
+				t.Errorf("%s ended with %d", w.key, got)
 			}
 			if w.rounds < 2 || slices.Contains(w.args, "--allow-lag") != short {
 				t.Errorf("%s: %d rounds, %v", w.key, w.rounds, w.args)
 			}
 		}
 		if len(keys) != 9 {
-			t.Errorf("%d works: %v", len(keys), keys)
+			t.Errorf("there are %d works, want 9: %v", len(keys), keys)
 		}
 	}
 	var all commands
@@ -216,7 +216,7 @@ func TestWorksAreCommands(t *testing.T) {
 		for _, f := range n.Flags {
 			for _, w := range works(false) {
 				if f.Name == "only" && !strings.Contains(f.Help, w.key) {
-					t.Errorf("the help does not name %s: %s", w.key, f.Help)
+					t.Errorf("the help does not list %s: %s", w.key, f.Help)
 				}
 			}
 		}
@@ -224,7 +224,7 @@ func TestWorksAreCommands(t *testing.T) {
 }
 
 // An older server does not start with settings that it does not know.
-func TestSettingsThatAServerLacksAreLeftOut(t *testing.T) {
+func TestSettingsUnknownToAServerAreOmitted(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "server")
 	script := "#!/bin/sh\necho 'atelier: environment: unknown key ATELIER_A_B' >&2\necho 'environment: unknown key ATELIER_E' >&2\nexit 1\n"
 	if err := os.WriteFile(binary, []byte(script), 0o700); err != nil {
@@ -232,9 +232,9 @@ func TestSettingsThatAServerLacksAreLeftOut(t *testing.T) {
 	}
 	env := []string{"ATELIER_A=1", "ATELIER_A_B=2", "ATELIER_C=3", "ATELIER_E=unknown key ATELIER_C"}
 	if got := understood(t.Context(), binary, env); !slices.Equal(got, []string{"ATELIER_A=1", "ATELIER_C=3"}) {
-		t.Errorf("%q", got)
+		t.Errorf("the understood settings are %q", got)
 	}
 	if got := understood(t.Context(), "/nonexistent", env); !slices.Equal(got, env) {
-		t.Errorf("%q", got)
+		t.Errorf("for a missing server the settings are %q", got)
 	}
 }

@@ -33,7 +33,7 @@ func said(t *testing.T, do func()) string {
 }
 
 // Before anything is timed the screen shows no latency, not even 0 ms.
-func TestNoLatencyIsShownOfNothing(t *testing.T) {
+func TestNoLatencyIsShownBeforeOneIsMeasured(t *testing.T) {
 	timed := latency.Summary{Count: 1, P50: 1.25, P99: 2.5}
 	for name, c := range map[string]struct {
 		show  func(*screen)
@@ -47,7 +47,7 @@ func TestNoLatencyIsShownOfNothing(t *testing.T) {
 		"fanout":             {func(s *screen) { s.broadcast(fanout.Progress{Phase: "x", Deliveries: 50, P50: 1.25, P99: 2.5, Max: 3}) }, true},
 	} {
 		if got := said(t, func() { c.show(&screen{}) }); strings.Contains(got, " ms") != c.timed || got == "" {
-			t.Errorf("%s shows %q", name, got)
+			t.Errorf("%s: the screen shows %q", name, got)
 		}
 	}
 }

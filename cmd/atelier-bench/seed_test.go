@@ -9,7 +9,7 @@ import (
 
 // Both sides of a pair use the same seed, unless the scenario uses none or the command line has
 // one.
-func TestASeedIsGivenWhereOneIsTaken(t *testing.T) {
+func TestScenariosThatAcceptASeedGetOne(t *testing.T) {
 	for args, want := range map[string]string{
 		"fanout --rate 5":            "fanout --rate 5 --seed 7",
 		"reconnect":                  "reconnect --seed 7",
@@ -25,16 +25,16 @@ func TestASeedIsGivenWhereOneIsTaken(t *testing.T) {
 		text := strings.Join(got, " ")
 		switch {
 		case err != nil:
-			t.Errorf("%s: %v", args, err)
+			t.Errorf("seeding %s: %v", args, err)
 		case strings.HasPrefix(args, "run "):
 			if !strings.HasPrefix(text, "reconnect ") || strings.Contains(text, " 7") != (want != "") {
-				t.Errorf("%s is %s", args, text)
+				t.Errorf("%s becomes %s", args, text)
 			}
 		case text != want:
-			t.Errorf("%s is %s", args, text)
+			t.Errorf("%s becomes %s", args, text)
 		}
 	}
 	if _, err := seeded([]string{"run", "no-such-profile"}, "7"); err == nil {
-		t.Error("there is such a profile")
+		t.Error("an unknown profile is accepted")
 	}
 }

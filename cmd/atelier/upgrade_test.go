@@ -7,7 +7,7 @@ import (
 )
 
 // An upgrade reports the new data format, and that only a backup can undo it.
-func TestAnUpgradeOfTheFormatHasABackupAsItsWayBack(t *testing.T) {
+func TestOnlyABackupCanUndoAnUpgradeOfTheFormat(t *testing.T) {
 	for _, c := range []struct {
 		found, writes   int
 		data, way, back string
@@ -26,7 +26,7 @@ func TestAnUpgradeOfTheFormatHasABackupAsItsWayBack(t *testing.T) {
 }
 
 // If the data is unreadable, the report does not promise that another program can open it.
-func TestDataThatCannotBeReadHasNoKnownWayBack(t *testing.T) {
+func TestUnreadableDataHasNoKnownWayBack(t *testing.T) {
 	for name, u := range map[string]*upgrade{"damaged": {Writes: 3}, "newer": {Found: 9, Writes: 3}} {
 		var err error
 		if name == "damaged" {

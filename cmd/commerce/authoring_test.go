@@ -49,7 +49,7 @@ func follow(t *testing.T, path string) {
 		}
 	}
 	if commands < 3 || printed < 3 {
-		t.Fatalf("the page has %d blocks of commands and %d answers", commands, printed)
+		t.Fatalf("the page has only %d blocks of commands and %d outputs", commands, printed)
 	}
 	folder := t.TempDir()
 	whole := "chmod 755 bin/commerce\n" + script.String() + files.String() + "-- bin/commerce --\n#!/bin/sh\nexec commerce \"$@\"\n"

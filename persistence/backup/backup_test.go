@@ -43,7 +43,7 @@ func sample(t testing.TB) ([]byte, []Section) {
 	return b.Bytes(), sections
 }
 
-func TestASectionComesBackAsItWas(t *testing.T) {
+func TestASectionIsRestoredUnchanged(t *testing.T) {
 	saved, sections := sample(t)
 	data := t.TempDir()
 	if err := Restore(data, bytes.NewReader(saved), sections...); err != nil {
@@ -55,7 +55,7 @@ func TestASectionComesBackAsItWas(t *testing.T) {
 		}
 	}
 	if err := Restore(data, bytes.NewReader(saved), sections...); err == nil {
-		t.Error("it restored over what was there")
+		t.Error("the restore overwrote existing data")
 	}
 	left(t, data, "files", "store")
 }
@@ -78,7 +78,7 @@ func TestTheStoreIsPlacedLast(t *testing.T) {
 		}
 	}
 	if err := Restore(data, bytes.NewReader(saved), sections...); err == nil {
-		t.Fatal("it restored over what was there")
+		t.Fatal("the restore overwrote existing data")
 	}
 	left(t, data, "files")
 }
@@ -91,7 +91,7 @@ func left(t *testing.T, dir string, want ...string) {
 		names = append(names, e.Name())
 	}
 	if err != nil || strings.Join(names, " ") != strings.Join(want, " ") {
-		t.Errorf("%s holds %q, %v", dir, names, err)
+		t.Errorf("%s contains %q, %v", dir, names, err)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestDamagedBackupsChangeNothing(t *testing.T) {
 	} {
 		data := t.TempDir()
 		if err := Restore(data, bytes.NewReader(b), sections...); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewer) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("restoring a backup with %s: %v", name, err)
 		}
 		left(t, data)
 	}
@@ -119,21 +119,21 @@ func TestDamagedBackupsChangeNothing(t *testing.T) {
 func TestANewerBackupIsRefused(t *testing.T) {
 	saved, sections := sample(t)
 	if err := Restore(t.TempDir(), strings.NewReader("atelier-backup 3\nend\n"), sections...); !errors.Is(err, ErrNewer) {
-		t.Errorf("a newer version: %v", err)
+		t.Errorf("restoring a newer version: %v", err)
 	}
 	if err := Restore(t.TempDir(), bytes.NewReader(saved), sections[0]); !errors.Is(err, ErrNewer) {
-		t.Errorf("an unknown section: %v", err)
+		t.Errorf("restoring an unknown section: %v", err)
 	}
 }
 
 // The first backup format contains only the store, from its first line on.
-func TestABackupOfTheFirstVersionIsTheStore(t *testing.T) {
+func TestABackupOfTheFirstVersionIsReadAsTheStore(t *testing.T) {
 	const old = "atelier-backup 1 store-format 1\nand the rest"
 	data := t.TempDir()
 	store := Section{Name: "store", Folder: "store", Load: func(dir string, r io.Reader) error {
 		b, err := io.ReadAll(r)
 		if string(b) != old {
-			t.Errorf("the store gets %q", b)
+			t.Errorf("the store section is %q", b)
 		}
 		return errors.Join(err, os.Mkdir(dir, 0o700))
 	}}
@@ -157,19 +157,19 @@ func TestASectionIsOptional(t *testing.T) {
 }
 
 // A restore accepts an empty folder but overwrites no files.
-func TestAFolderMustBeVacant(t *testing.T) {
+func TestARestoreNeedsAnEmptyFolder(t *testing.T) {
 	for name, tc := range map[string]struct {
 		dir    string
 		vacant bool
 	}{"missing": {filepath.Join(t.TempDir(), "none"), true}, "empty": {tree(t), true}, "with a file": {tree(t, "a", ""), false}, "with a folder": {filepath.Dir(tree(t)), false}} {
 		if err := CheckVacant(tc.dir); (err == nil) != tc.vacant {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("checking %s: %v", name, err)
 		}
 	}
 }
 
 // A backup without a required section is refused, and nothing is written.
-func TestARequiredSectionIsNotLeftOut(t *testing.T) {
+func TestABackupWithoutARequiredSectionIsRefused(t *testing.T) {
 	_, sections := sample(t)
 	var b bytes.Buffer
 	if err := Write(&b, sections[1]); err != nil {
@@ -178,13 +178,13 @@ func TestARequiredSectionIsNotLeftOut(t *testing.T) {
 	data := t.TempDir()
 	sections[0].Required = true
 	if err := Restore(data, &b, sections...); err == nil || !strings.Contains(err.Error(), "does not contain store") {
-		t.Errorf("it restored: %v", err)
+		t.Errorf("restoring without the store section: %v", err)
 	}
 	left(t, data)
 }
 
 // If a section was not read to its end, the restore fails, because its contents are unknown.
-func TestASectionIsReadToItsEnd(t *testing.T) {
+func TestASectionMustBeReadToItsEnd(t *testing.T) {
 	saved, sections := sample(t)
 	data := t.TempDir()
 	sections[1].Load = func(dir string, r io.Reader) error {
@@ -192,7 +192,7 @@ func TestASectionIsReadToItsEnd(t *testing.T) {
 		return errors.Join(err, os.Mkdir(dir, 0o700))
 	}
 	if err := Restore(data, bytes.NewReader(saved), sections...); !errors.Is(err, ErrDamaged) {
-		t.Errorf("it restored: %v", err)
+		t.Errorf("restoring a section that was not read to its end: %v", err)
 	}
 	left(t, data)
 }
@@ -219,17 +219,17 @@ func TestASectionDiscardsItsPreparations(t *testing.T) {
 			left(t, data)
 		}
 		if got := strings.Join(calls, " "); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
+			t.Errorf("%s: the calls are %s, want %s", name, got, want)
 		}
 	}
 }
 
 // All holds are taken before the first section is saved, and released after the last.
-func TestEverythingIsHeldWhileItIsSaved(t *testing.T) {
+func TestAllHoldsAreTakenDuringABackup(t *testing.T) {
 	held := false
 	save := func(io.Writer) error {
 		if !held {
-			t.Error("saved without being held")
+			t.Error("a section was saved without its hold")
 		}
 		return nil
 	}
@@ -238,11 +238,11 @@ func TestEverythingIsHeldWhileItIsSaved(t *testing.T) {
 		return func() { held = false }, nil
 	}})
 	if err != nil || held {
-		t.Errorf("held %v after it, %v", held, err)
+		t.Errorf("after the backup: held %v, %v", held, err)
 	}
 }
 
-func TestAFolderIsNotLeft(t *testing.T) {
+func TestPathsOutsideTheFolderAreRefused(t *testing.T) {
 	var b bytes.Buffer
 	if err := SaveFolder(&b, tree(t, "a", "one")); err != nil {
 		t.Fatal(err)
@@ -250,13 +250,13 @@ func TestAFolderIsNotLeft(t *testing.T) {
 	hostile := bytes.Replace(b.Bytes(), []byte("a\x00"), []byte("../a\x00"), 1)[:b.Len()]
 	parent := t.TempDir()
 	if err := LoadFolder(filepath.Join(parent, "in"), bytes.NewReader(hostile)); err == nil {
-		t.Error("it was accepted")
+		t.Error("a path outside the folder was accepted")
 	}
 	left(t, parent, "in")
 }
 
 // Entries at the top of a folder that are to be skipped are not saved.
-func TestAFolderIsSavedWithoutWhatIsSkipped(t *testing.T) {
+func TestAFolderIsSavedWithoutSkippedEntries(t *testing.T) {
 	var b bytes.Buffer
 	if err := SaveFolder(&b, tree(t, "a", "", "cache/b", "", "cached/c", "", "deep/cache/d", ""), "cache"); err != nil {
 		t.Fatal(err)
@@ -283,7 +283,7 @@ func FuzzRestore(f *testing.F) {
 }
 
 // Sections are added to a complete backup only. A damaged backup would otherwise look complete.
-func TestSectionsAreAddedToAWholeBackup(t *testing.T) {
+func TestSectionsAreAddedOnlyToACompleteBackup(t *testing.T) {
 	saved, sections := sample(t)
 	more := folder("more", tree(t, "d", "four"))
 	for name, before := range map[string][]byte{
@@ -291,7 +291,7 @@ func TestSectionsAreAddedToAWholeBackup(t *testing.T) {
 		"without its end":    saved[:len(saved)-len(endLine)-1],
 		"without a line end": saved[:len(saved)-1],
 		"with another end":   append(slices.Clone(saved[:len(saved)-2]), "s\n"...),
-		"with more behind":   append(slices.Clone(saved), '\n'),
+		"with more after it": append(slices.Clone(saved), '\n'),
 		"short":              saved[:2],
 		"empty":              nil,
 	} {
@@ -305,7 +305,7 @@ func TestSectionsAreAddedToAWholeBackup(t *testing.T) {
 		}
 		err = Append(f, more)
 		if name == "whole" != (err == nil) || err != nil && !errors.Is(err, ErrDamaged) {
-			t.Errorf("to one %s: %v", name, err)
+			t.Errorf("adding to a backup that is %s: %v", name, err)
 		}
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
@@ -316,7 +316,7 @@ func TestSectionsAreAddedToAWholeBackup(t *testing.T) {
 		}
 		if name != "whole" {
 			if !bytes.Equal(after, before) {
-				t.Errorf("one %s was changed", name)
+				t.Errorf("the backup %s was changed", name)
 			}
 			continue
 		}
@@ -330,7 +330,7 @@ func TestSectionsAreAddedToAWholeBackup(t *testing.T) {
 
 // A restored file is readable by its owner only, whatever its mode was, because it can contain
 // secrets.
-func TestRestoredFilesAreTheirOwners(t *testing.T) {
+func TestRestoredFilesAreReadableByTheirOwnerOnly(t *testing.T) {
 	dir := tree(t, "open", "1", "program", "2", "closed", "3")
 	want := map[string]os.FileMode{"open": 0o600, "program": 0o700, "closed": 0o600}
 	for name, mode := range map[string]os.FileMode{"open": 0o666, "program": 0o755, "closed": 0o400} {
@@ -349,7 +349,7 @@ func TestRestoredFilesAreTheirOwners(t *testing.T) {
 	}
 	for name, mode := range want {
 		if info, err := os.Stat(filepath.Join(to, name)); err != nil || info.Mode().Perm() != mode {
-			t.Errorf("%s is %v, %v", name, info.Mode(), err)
+			t.Errorf("the mode of %s is %v, %v", name, info.Mode(), err)
 		}
 	}
 }
@@ -375,7 +375,7 @@ func (g *growing) Write(p []byte) (int, error) {
 }
 
 // A file that grows while it is being saved, such as a log, is saved with its earlier contents.
-func TestAFileThatGrowsIsSavedAsItWas(t *testing.T) {
+func TestAGrowingFileIsSavedWithItsEarlierContents(t *testing.T) {
 	dir := tree(t, "log", "one")
 	saved := &growing{path: filepath.Join(dir, "log")}
 	err := SaveFolder(saved, dir)
@@ -384,6 +384,6 @@ func TestAFileThatGrowsIsSavedAsItWas(t *testing.T) {
 		err = LoadFolder(to, saved)
 	}
 	if got, failed := os.ReadFile(filepath.Join(to, "log")); err != nil || failed != nil || string(got) != "one" {
-		t.Errorf("restored is %q, %v, %v", got, err, failed)
+		t.Errorf("the restored file contains %q, %v, %v", got, err, failed)
 	}
 }

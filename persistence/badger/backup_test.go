@@ -35,7 +35,7 @@ func sampleBackup(t testing.TB) (backup []byte, stream string) {
 	return out.Bytes(), s.StreamID()
 }
 
-func TestRestore(t *testing.T) {
+func TestARestoredStoreHasTheDataOfTheBackup(t *testing.T) {
 	backup, stream := sampleBackup(t)
 	dir := filepath.Join(t.TempDir(), "new", "store")
 	if err := Restore(dir, bytes.NewReader(backup)); err != nil {
@@ -59,12 +59,12 @@ func TestRestore(t *testing.T) {
 		t.Error(err)
 	}
 	if left, _ := filepath.Glob(dir + ".restore-*"); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("temporary folders left behind: %v", left)
 	}
 }
 
 // A restored row expires when the original would have.
-func TestARestoreKeepsTheEndsOfRows(t *testing.T) {
+func TestARestoreKeepsTheExpiryOfRows(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	short := row("t", "a while")
 	short.TTL = time.Hour
@@ -95,15 +95,15 @@ func TestARestoreKeepsTheEndsOfRows(t *testing.T) {
 	}
 	restored := openTest(t, small(dir), hooks{})
 	if got, want := ends(restored, "a while"), ends(s, "a while"); got != want || want == 0 {
-		t.Errorf("it ends at %d, not at %d", got, want)
+		t.Errorf("the restored row expires at %d, want %d", got, want)
 	}
 	if got := ends(restored, "for ever"); got != 0 {
-		t.Errorf("a row without an end ends at %d", got)
+		t.Errorf("a row without an expiry expires at %d", got)
 	}
 }
 
 // A backup contains a large value once and unsplit, so that every kind of store can read it.
-func TestALargeValueIsInABackupOnce(t *testing.T) {
+func TestABackupContainsALargeValueOnce(t *testing.T) {
 	backup, _ := sampleBackup(t)
 	in, err := layout.NewEntryReader(bytes.NewReader(backup))
 	if err != nil {
@@ -118,14 +118,14 @@ func TestALargeValueIsInABackupOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if e.Key[0] == familyLarge {
-			t.Fatalf("a part of %d bytes is there, too", len(e.Value))
+			t.Fatalf("the backup also contains a part of %d bytes", len(e.Value))
 		}
 	}
 }
 
 // If a table is damaged while the store is open, the backup fails. Otherwise it would be complete
 // only in form.
-func TestAStoreThatIsDamagedIsNotBackedUp(t *testing.T) {
+func TestADamagedStoreCannotBeBackedUp(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(small(dir))
 	if err != nil {
@@ -156,7 +156,7 @@ func TestAStoreThatIsDamagedIsNotBackedUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Backup(io.Discard); !errors.Is(err, durable.ErrCorrupt) {
-		t.Errorf("it is a backup: %v", err)
+		t.Errorf("backing up a damaged store: %v", err)
 	}
 }
 
@@ -172,16 +172,16 @@ func TestARestoreRemovesTheMarkOfAnEarlierStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(markName(dir)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it is there: %v", err)
+		t.Errorf("the mark of the earlier store exists: %v", err)
 	}
 	if s := openTest(t, small(dir), hooks{}); s.StreamID() == "" {
-		t.Error("it has no stream")
+		t.Error("the restored store has no stream id")
 	}
 }
 
 // A backup during concurrent appends is one moment of the store: the row of each batch is exactly
 // as new as the log.
-func TestBackupWhileServing(t *testing.T) {
+func TestABackupDuringAppendsIsConsistent(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	const logs = 8
 	stop, stopped := make(chan struct{}), make(chan error, logs)
@@ -229,7 +229,7 @@ func TestBackupWhileServing(t *testing.T) {
 		last := openLog(t, restored, actor).(*actorLog).Next - 1
 		row, err := restored.Get("last", []byte(actor))
 		if err != nil || string(row) != fmt.Sprint(last) || last < 50 {
-			t.Errorf("%s ends at %d, its row says %q: %v", actor, last, row, err)
+			t.Errorf("%s ends at %d, but its row is %q: %v", actor, last, row, err)
 		}
 	}
 }
@@ -258,10 +258,10 @@ func TestDamagedBackupsAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			parent := t.TempDir()
 			if err := Restore(filepath.Join(parent, "store"), bytes.NewReader(damaged)); !errors.Is(err, ErrBadBackup) {
-				t.Errorf("got %v", err)
+				t.Errorf("restoring a damaged backup: %v", err)
 			}
 			if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
-				t.Errorf("left behind: %v, %v", left, err)
+				t.Errorf("files left behind: %v, %v", left, err)
 			}
 		})
 	}
@@ -270,11 +270,11 @@ func TestDamagedBackupsAreRefused(t *testing.T) {
 func TestNewerBackupIsRefused(t *testing.T) {
 	for _, header := range []string{"atelier-backup 2 store-format 1\n", fmt.Sprintf("atelier-backup 1 store-format %d\n", Format+1)} {
 		if err := Restore(filepath.Join(t.TempDir(), "store"), strings.NewReader(header)); !errors.Is(err, ErrNewerFormat) {
-			t.Errorf("%q: got %v", header, err)
+			t.Errorf("restoring %q: %v", header, err)
 		}
 	}
 	if err := Restore(filepath.Join(t.TempDir(), "store"), strings.NewReader("atelier-backup 1 store-format 1\n")); !errors.Is(err, ErrBadBackup) || !strings.Contains(err.Error(), "no release wrote") {
-		t.Errorf("of format 1: %v", err)
+		t.Errorf("restoring a backup of format 1: %v", err)
 	}
 }
 
@@ -285,7 +285,7 @@ func TestRestoreDoesNotOverwrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := Restore(dir, bytes.NewReader(backup)); err == nil {
-		t.Fatal("restored over a file")
+		t.Fatal("the restore overwrote a file")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "precious")); err != nil {
 		t.Fatal(err)

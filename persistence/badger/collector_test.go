@@ -24,13 +24,13 @@ func TestCollectKeepsLargeValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := keys(t, s, []byte{familyLarge}); n != 4*one {
-		t.Errorf("before: %d parts, want %d", n, 4*one)
+		t.Errorf("before collecting: %d parts, want %d", n, 4*one)
 	}
 	if err := s.collector.collect(); err != nil {
 		t.Fatal(err)
 	}
 	if n := keys(t, s, []byte{familyLarge}); n != 2*one {
-		t.Errorf("after: %d parts, want %d", n, 2*one)
+		t.Errorf("after collecting: %d parts, want %d", n, 2*one)
 	}
 	if got := replayed(t, openLog(t, s, "codelab/1")); got != "1 "+large+"." {
 		t.Errorf("replayed %d bytes", len(got))
@@ -41,7 +41,7 @@ func TestCollectKeepsLargeValues(t *testing.T) {
 }
 
 // Parts whose reference is not yet written must not be collected.
-func TestCollectLeavesWhatIsBeingWritten(t *testing.T) {
+func TestCollectKeepsPartsThatAreBeingWritten(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	entries := []badgerdb.Entry{{Key: layout.AppendRowKey(nil, "t", []byte("k"))}}
 	entries[0].Value = layout.Sealed(entries[0].Key, []byte(strings.Repeat("large", 1<<20)))

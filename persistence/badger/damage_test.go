@@ -78,10 +78,10 @@ func copyStore(t *testing.T, from, to string) {
 	}
 }
 
-// TestEveryDamageOfEveryFileIsNoticed damages every file of a closed and of a killed store, in each
+// TestAnyDamageToAnyFileIsDetected damages every file of a closed and of a killed store, in each
 // way. Either the store starts with everything that was acknowledged. Or it refuses, names the
 // file, and starts with RecoverDamaged and the undamaged data. It never silently starts with less.
-func TestEveryDamageOfEveryFileIsNoticed(t *testing.T) {
+func TestAnyDamageToAnyFileIsDetected(t *testing.T) {
 	// A closed store has no logs left, so a copy of each log is made while it is written.
 	base, older := filepath.Join(t.TempDir(), "store"), map[string][]byte{}
 	keepOlder := func(dir string) {
@@ -135,7 +135,7 @@ func TestEveryDamageOfEveryFileIsNoticed(t *testing.T) {
 					dir := filepath.Join(t.TempDir(), "store")
 					copyStore(t, st.dir, dir)
 					if !edit(t, filepath.Join(dir, e.Name())) {
-						t.Skip("changes nothing")
+						t.Skip("this edit changes nothing")
 					}
 					checkDamaged(t, dir, e.Name(), st.rounds)
 				})
@@ -195,15 +195,15 @@ func checkDamaged(t *testing.T, dir, name string, rounds int) {
 	s, err := Open(o)
 	if err == nil {
 		if n := rowsLeft(t, s); n != allRows(rounds) {
-			t.Errorf("it starts with %d of %d rows, and says nothing", n, allRows(rounds))
+			t.Errorf("the store opened without an error with %d of %d rows", n, allRows(rounds))
 		}
 		for round := range rounds - 1 {
 			if _, err := s.Get("t", fmt.Appendf(nil, "%d/00", round)); !errors.Is(err, durable.ErrNotFound) {
-				t.Errorf("a row that was removed is back: %v", err)
+				t.Errorf("a removed row is back: %v", err)
 			}
 		}
 		if got := strings.Count(replayed(t, openLog(t, s, "codelab/1")), "record"); got != rounds*damageRows {
-			t.Errorf("it starts with %d records of %d, and says nothing", got, rounds*damageRows)
+			t.Errorf("the store opened without an error with %d of %d records", got, rounds*damageRows)
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -212,15 +212,15 @@ func checkDamaged(t *testing.T, dir, name string, rounds int) {
 	}
 	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "--recover-damaged") ||
 		!strings.Contains(err.Error(), name) && !strings.Contains(err.Error(), "went back in time") {
-		t.Fatalf("opening gave %v", err)
+		t.Fatalf("opening returned %v", err)
 	}
 	if entries, _ := filepath.Glob(dir + "-damaged-*"); len(entries) > 0 {
-		t.Error("a refusal sets something aside")
+		t.Error("a refused start set files aside")
 	}
 	o.RecoverDamaged = true
 	s, err = Open(o)
 	if err != nil {
-		t.Fatalf("recovering gave %v", err)
+		t.Fatalf("recovering returned %v", err)
 	}
 	// A file contains at most one round, and the removal of its row.
 	least := allRows(rounds) - damageRows - 2
@@ -228,10 +228,10 @@ func checkDamaged(t *testing.T, dir, name string, rounds int) {
 		least = allRows(rounds) // it holds nothing itself
 	}
 	if n := rowsLeft(t, s); n < least {
-		t.Errorf("%d rows are left, want %d", n, least)
+		t.Errorf("%d rows are left, want at least %d", n, least)
 	}
 	if entries, _ := filepath.Glob(dir + "-damaged-*"); len(entries) != 1 {
-		t.Errorf("kept are %q", entries)
+		t.Errorf("the files set aside are %q", entries)
 	}
 	stream := s.StreamID()
 	if err := s.Close(); err != nil {
@@ -239,6 +239,6 @@ func checkDamaged(t *testing.T, dir, name string, rounds int) {
 	}
 	s = openTest(t, small(dir), hooks{})
 	if s.StreamID() != stream {
-		t.Error("the next start is another stream again")
+		t.Error("the next start has another stream id again")
 	}
 }

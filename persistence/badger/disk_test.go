@@ -18,7 +18,7 @@ import (
 )
 
 // Done(nil) promises that the bytes were synced. A test that kills a process cannot verify that.
-func TestSyncWrites(t *testing.T) {
+func TestBadgerSyncsWrites(t *testing.T) {
 	s := openTest(t, Options{Dir: t.TempDir()}, hooks{})
 	if o := s.db.Opts(); !o.SyncWrites || o.InMemory || o.DetectConflicts || o.NumVersionsToKeep != 1 {
 		t.Fatalf("Badger runs with SyncWrites=%v InMemory=%v DetectConflicts=%v NumVersionsToKeep=%d",
@@ -30,11 +30,11 @@ func TestSecondOpenIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	openTest(t, small(dir), hooks{})
 	if _, err := Open(small(dir)); !errors.Is(err, ErrLocked) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("opening a second time returned %v", err)
 	}
 }
 
-func TestReadOnlyStore(t *testing.T) {
+func TestAReadOnlyStoreRefusesWrites(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, small(dir), hooks{})
 	add(t, s, "codelab/1", 1, "a")
@@ -47,7 +47,7 @@ func TestReadOnlyStore(t *testing.T) {
 	s = openTest(t, o, hooks{})
 	l := openLog(t, s, "codelab/1")
 	if got := replayed(t, l); got != "1 a." {
-		t.Fatalf("read %q", got)
+		t.Fatalf("replayed %q", got)
 	}
 	for what, err := range map[string]error{
 		"append":   l.Append(durable.Batch{First: 2, Records: one("b")}),
@@ -57,7 +57,7 @@ func TestReadOnlyStore(t *testing.T) {
 		"purge":    s.Purge("codelab/1"),
 	} {
 		if !errors.Is(err, durable.ErrReadOnly) {
-			t.Errorf("%s: got %v", what, err)
+			t.Errorf("%s on a read-only store returned %v", what, err)
 		}
 	}
 	if st := s.Stats(); !st.ReadOnly {
@@ -69,16 +69,16 @@ func TestReadOnlyNeedsAStore(t *testing.T) {
 	o := small(t.TempDir())
 	o.ReadOnly = true
 	if _, err := Open(o); err == nil {
-		t.Fatal("opened")
+		t.Fatal("a missing store was opened read-only")
 	}
 }
 
-func TestFormat(t *testing.T) {
+func TestANewerFormatIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, small(dir), hooks{})
 	stream := s.StreamID()
 	if len(stream) != 32 {
-		t.Fatalf("stream id %q", stream)
+		t.Fatalf("the stream id is %q", stream)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestFormat(t *testing.T) {
 
 	s = openTest(t, small(dir), hooks{})
 	if s.StreamID() != stream {
-		t.Fatal("another stream id after a restart")
+		t.Fatal("the stream id changed after a restart")
 	}
 	if err := s.writeMeta(meta{format: Format + 6, stream: stream}); err != nil {
 		t.Fatal(err)
@@ -97,12 +97,12 @@ func TestFormat(t *testing.T) {
 
 	_, err := Open(small(dir))
 	if !errors.Is(err, ErrNewerFormat) || !strings.Contains(err.Error(), fmt.Sprint("format ", Format+6)) || !strings.Contains(err.Error(), fmt.Sprint("up to ", Format)) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("opening a newer format returned %v", err)
 	}
 }
 
 // The store becomes read-only, and writable again, with hysteresis.
-func TestFullDisk(t *testing.T) {
+func TestTheStoreIsReadOnlyWhileTheDiskIsFull(t *testing.T) {
 	free := make(chan uint64, 1)
 	free <- 5000
 	o := small(t.TempDir())
@@ -133,7 +133,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		for _, err := range []error{urgent, batch} {
 			if errors.Is(err, durable.ErrReadOnly) != (c.free < 500) || err != nil && !errors.Is(err, durable.ErrReadOnly) {
-				t.Fatalf("with %d bytes free an urgent append gave %v", c.free, err)
+				t.Fatalf("with %d bytes free an urgent append returned %v", c.free, err)
 			}
 		}
 		if st := s.Stats(); st.ReadOnly != c.readOnly || st.FreeBytes != c.free || st.Failed != nil {
@@ -143,7 +143,7 @@ func TestFullDisk(t *testing.T) {
 	// A full store can still be read and emptied.
 	l := openLog(t, s, "codelab/1")
 	if got := replayed(t, l); !strings.HasPrefix(got, "1 a.2 u.") {
-		t.Fatalf("read %q", got)
+		t.Fatalf("replayed %q", got)
 	}
 	if err := s.Purge("codelab/1"); err != nil {
 		t.Fatal(err)
@@ -169,7 +169,7 @@ func TestSpaceIsWatched(t *testing.T) {
 
 // After a failed write the state of the disk is unknown, so the store stops writing. Earlier it
 // showed readers a batch whose sync had failed.
-func TestFailedDiskEndsWriting(t *testing.T) {
+func TestAFailedDiskStopsWriting(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	l := openLog(t, s, "codelab/1")
 	add(t, s, "codelab/2", 1, "a")
@@ -187,7 +187,7 @@ func TestFailedDiskEndsWriting(t *testing.T) {
 
 // Badger only logs failures of its own goroutines. An unknown log line counts as a failure; some
 // known lines are harmless.
-func TestAFailureThatBadgerOnlyLogsEndsWriting(t *testing.T) {
+func TestAFailureLoggedByBadgerStopsWriting(t *testing.T) {
 	for text, ends := range map[string]bool{
 		"Error while curlf sync: %v\n":          true,
 		"while deleting file: x, err: %v":       true,
@@ -206,7 +206,7 @@ func TestAFailureThatBadgerOnlyLogsEndsWriting(t *testing.T) {
 		err := commit(l, 1, "b")
 		st := s.Stats()
 		if errors.Is(err, durable.ErrReadOnly) != ends || st.ReadOnly != ends || (st.Faults.Background == 1) != ends {
-			t.Errorf("%q: committing gave %v, stats %+v", text, err, st)
+			t.Errorf("%q: committing returned %v, stats %+v", text, err, st)
 		}
 	}
 }
@@ -231,7 +231,7 @@ func damage(t *testing.T, s *Store, key []byte) {
 	}
 }
 
-func TestDamageIsFoundAndStaysWithItsOwner(t *testing.T) {
+func TestDamageAffectsOnlyItsOwner(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	large := strings.Repeat("s", 2<<20)
 	add(t, s, "middle", 1, "a")
@@ -268,15 +268,15 @@ func TestDamageIsFoundAndStaysWithItsOwner(t *testing.T) {
 		"scan":    s.Scan(durable.Scan{Table: "t"}, func(_, _ []byte) bool { return true }),
 	} {
 		if !errors.Is(err, durable.ErrCorrupt) {
-			t.Errorf("%s: got %v", what, err)
+			t.Errorf("%s of damaged data returned %v", what, err)
 		}
 	}
 
 	if got := replayed(t, openLog(t, s, "sound")); got != "1 a." {
-		t.Errorf("the sound log: %q", got)
+		t.Errorf("the undamaged log: %q", got)
 	}
 	if v, err := s.Get("t", []byte("sound")); err != nil || string(v) != "v" {
-		t.Errorf("the sound row: %q, %v", v, err)
+		t.Errorf("the undamaged row: %q, %v", v, err)
 	}
 	for _, actor := range []string{"middle", "tail", "small", "large"} {
 		if err := s.Purge(actor); err != nil {
@@ -286,7 +286,7 @@ func TestDamageIsFoundAndStaysWithItsOwner(t *testing.T) {
 }
 
 // A value under a wrong key or a missing chunk is damage, too.
-func TestLostAndMisplacedChunks(t *testing.T) {
+func TestLostAndMisplacedChunksAreDetected(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	for _, actor := range []string{"hole", "beginning", "swapped"} {
 		for seq := uint64(1); seq <= 3; seq++ {
@@ -310,13 +310,13 @@ func TestLostAndMisplacedChunks(t *testing.T) {
 	for _, actor := range []string{"hole", "beginning", "swapped"} {
 		err := openLog(t, s, actor).Replay(0, func(uint64, []byte) error { return nil })
 		if !errors.Is(err, durable.ErrCorrupt) {
-			t.Errorf("%s: got %v", actor, err)
+			t.Errorf("replaying %s returned %v", actor, err)
 		}
 	}
 }
 
 // Bits that flip in the files themselves, below Badger, are detected.
-func TestFlippedBytesInFiles(t *testing.T) {
+func TestFlippedBytesInFilesAreDetected(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, small(dir), hooks{})
 	marker := strings.Repeat("marker of the damaged log ", 8)
@@ -348,13 +348,13 @@ func TestFlippedBytesInFiles(t *testing.T) {
 		t.Fatal("found no table with the record")
 	}
 	if _, err := Open(small(dir)); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), ".sst: a block") {
-		t.Errorf("opening gave %v", err)
+		t.Errorf("opening returned %v", err)
 	}
 }
 
 // A truncated table is refused with an error that names it. Earlier Badger ended the process on its
 // own goroutine, with a page of stack trace and no advice.
-func TestATableThatIsCutShortIsRefused(t *testing.T) {
+func TestATruncatedTableIsRefused(t *testing.T) {
 	whole := t.TempDir()
 	s := openTest(t, small(whole), hooks{})
 	add(t, s, "log", 1, "a")
@@ -389,7 +389,7 @@ func TestATableThatIsCutShortIsRefused(t *testing.T) {
 			}
 			_, err = Open(small(dir))
 			if !errors.Is(err, durable.ErrCorrupt) || !strings.Contains(err.Error(), name) {
-				t.Errorf("opening gave %v", err)
+				t.Errorf("opening returned %v", err)
 			}
 		})
 	}

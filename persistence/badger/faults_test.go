@@ -60,7 +60,7 @@ func untilBroken(o Options) (Options, chan struct{}) {
 
 // After a failed sync of the MANIFEST the store must stop. Earlier it kept acknowledging, Badger
 // deleted the table that the MANIFEST then named, and every later start was refused.
-func TestAFailedSyncOfTheManifest(t *testing.T) {
+func TestAFailedSyncOfTheManifestStopsWriting(t *testing.T) {
 	content := strings.Repeat("v", 100<<10)
 	put := func(s *Store, from, to int) error {
 		for i := from; i < to; i++ {
@@ -79,7 +79,7 @@ func TestAFailedSyncOfTheManifest(t *testing.T) {
 			}
 		}
 	}
-	t.Run("of a memtable", func(t *testing.T) {
+	t.Run("while flushing a memtable", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "store")
 		o, broken := untilBroken(small(dir))
 		failing := new(atomic.Bool)
@@ -90,7 +90,7 @@ func TestAFailedSyncOfTheManifest(t *testing.T) {
 		}
 		<-broken
 		if err := put(s, 0, 1); !errors.Is(err, durable.ErrReadOnly) {
-			t.Errorf("committing afterwards gave %v", err)
+			t.Errorf("committing after the failure returned %v", err)
 		}
 		if st := s.Stats(); !st.ReadOnly || st.Failed == nil || st.Faults.Background == 0 {
 			t.Errorf("stats are %+v", st)
@@ -104,7 +104,7 @@ func TestAFailedSyncOfTheManifest(t *testing.T) {
 		}
 		check(t, dir, acked)
 	})
-	t.Run("of a compaction", func(t *testing.T) {
+	t.Run("during a compaction", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "store")
 		n := 0
 		for range 6 { // tables on level 0, of which five are compacted later
@@ -137,7 +137,7 @@ func TestAFailedSyncOfTheManifest(t *testing.T) {
 
 // Badger reads through memory maps, and unreadable pages once ended the process with SIGBUS. They
 // must cause an error instead.
-func TestAPlaceThatCannotBeReadIsAnError(t *testing.T) {
+func TestUnreadablePagesCauseAnError(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s, err := Open(small(dir))
 	if err != nil {
@@ -172,7 +172,7 @@ func TestAPlaceThatCannotBeReadIsAnError(t *testing.T) {
 		"backup": s.Backup(new(strings.Builder)),
 	} {
 		if !errors.Is(err, durable.ErrCorrupt) {
-			t.Errorf("%s gave %v", what, err)
+			t.Errorf("%s returned %v", what, err)
 		}
 	}
 	if st := s.Stats(); st.Faults.Read < 4 || st.Failed != nil {
@@ -181,7 +181,7 @@ func TestAPlaceThatCannotBeReadIsAnError(t *testing.T) {
 	// Other data can still be read, and new data written.
 	putRow(t, s, "t", "new", "v")
 	if v, err := s.Get("t", []byte("new")); err != nil || string(v) != "v" {
-		t.Errorf("a new row: %q, %v", v, err)
+		t.Errorf("reading a new row: %q, %v", v, err)
 	}
 	if err := os.WriteFile(tables[0], whole, 0o600); err != nil { // for Close
 		t.Fatal(err)
@@ -189,7 +189,7 @@ func TestAPlaceThatCannotBeReadIsAnError(t *testing.T) {
 }
 
 // Panics of callers are not turned into errors.
-func TestOnlyBadgersPanicsBecomeErrors(t *testing.T) {
+func TestPanicsOfCallersAreNotTurnedIntoErrors(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	putRow(t, s, "t", "k", "v")
 	defer func() {
@@ -202,7 +202,7 @@ func TestOnlyBadgersPanicsBecomeErrors(t *testing.T) {
 
 // If Badger cannot create a log, it has no memtable. Earlier every reader then crashed with a nil
 // pointer.
-func TestALogThatCannotBeMade(t *testing.T) {
+func TestALogThatCannotBeCreatedStopsWriting(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s := openTest(t, small(dir), hooks{})
 	putRow(t, s, "t", "first", "v")
@@ -236,21 +236,21 @@ func TestALogThatCannotBeMade(t *testing.T) {
 	// The error must identify a failure of the store, not of the actor: for the failed batch, the
 	// next one, and later calls.
 	for what, err := range map[string]error{
-		"the batch":           cmp.Or(err1, err2),
-		"the batch behind it": err2,
-		"the next batch":      commit(l, seq, "c"),
-		"opening":             func() error { _, err := s.Open("codelab/1"); return err }(),
-		"a snapshot":          trySnap(l, 1, "state", 0),
-		"a rewriting":         l.Rewrite(0, nil),
-		"a purge":             s.Purge("codelab/1"),
-		"reading":             l.Replay(0, func(uint64, []byte) error { return nil }),
+		"the batch":          cmp.Or(err1, err2),
+		"the batch after it": err2,
+		"the next batch":     commit(l, seq, "c"),
+		"opening":            func() error { _, err := s.Open("codelab/1"); return err }(),
+		"a snapshot":         trySnap(l, 1, "state", 0),
+		"a rewriting":        l.Rewrite(0, nil),
+		"a purge":            s.Purge("codelab/1"),
+		"reading":            l.Replay(0, func(uint64, []byte) error { return nil }),
 	} {
 		if !errors.Is(err, durable.ErrReadOnly) {
-			t.Errorf("%s gave %v", what, err)
+			t.Errorf("%s returned %v", what, err)
 		}
 	}
 	if _, err := s.Get("t", []byte("first")); !errors.Is(err, durable.ErrReadOnly) || errors.Is(err, durable.ErrCorrupt) {
-		t.Errorf("reading gave %v", err)
+		t.Errorf("reading returned %v", err)
 	}
 	if st := s.Stats(); st.Faults.Write == 0 {
 		t.Errorf("stats are %+v", st)
@@ -270,11 +270,11 @@ func TestALogThatCannotBeMade(t *testing.T) {
 }
 
 // Badger writes its log through a memory map, where a full disk once ended the process with SIGBUS.
-func TestALogWithoutSpaceEndsWriting(t *testing.T) {
+func TestALogWithoutSpaceStopsWriting(t *testing.T) {
 	full := new(atomic.Bool)
 	s := openTest(t, small(t.TempDir()), hooks{reserve: func(path string, bytes int64) error {
 		if bytes < small("").MemTableBytes*115/100 {
-			t.Errorf("reserves %d bytes for %s", bytes, path)
+			t.Errorf("%d bytes were reserved for %s", bytes, path)
 		}
 		if full.Load() {
 			return errors.New("no space left on device")
@@ -285,17 +285,17 @@ func TestALogWithoutSpaceEndsWriting(t *testing.T) {
 	content, err := []byte(strings.Repeat("v", 500<<10)), error(nil)
 	for n := 0; err == nil; n++ {
 		if n > 100 {
-			t.Fatal("a second log is in use without space for it")
+			t.Fatal("a second log is in use without reserved space")
 		}
 		err = durable.Commit(s, []durable.Row{{Table: "t", Key: fmt.Append(nil, n), Value: content}})
 	}
 	if !errors.Is(err, durable.ErrReadOnly) || s.Stats().Faults.Write != 1 {
-		t.Errorf("committing gave %v, stats %+v", err, s.Stats())
+		t.Errorf("committing returned %v, stats %+v", err, s.Stats())
 	}
 }
 
 // Earlier, each of these empty files prevented a start.
-func TestFilesThatACrashLeavesEmpty(t *testing.T) {
+func TestEmptyFilesLeftByACrashAreAccepted(t *testing.T) {
 	for _, name := range []string{"00009.mem", "000009.vlog", "DISCARD", "KEYREGISTRY", "MANIFEST-REWRITE", "000999.sst"} {
 		t.Run(name, func(t *testing.T) {
 			s := openTest(t, small(filepath.Join(t.TempDir(), "store")), hooks{})
@@ -340,7 +340,7 @@ func TestAValueLogOfAnOlderBuildIsRefused(t *testing.T) {
 	o := small(dir)
 	for range 2 {
 		if _, err := Open(o); !errors.Is(err, errOldValues) {
-			t.Errorf("opening gave %v", err)
+			t.Errorf("opening returned %v", err)
 		}
 		o.RecoverDamaged = true
 	}

@@ -27,17 +27,17 @@ func TestALargeLogIsNotTruncatedBeforeItsSnapshot(t *testing.T) {
 	}
 	armed = true
 	if err := trySnap(l, n, "state", n); !errors.Is(err, crash) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("the interrupted snapshot returned %v", err)
 	}
 	left := 0
 	if err := l.Replay(0, func(uint64, []byte) error { left++; return nil }); err != nil || left != n {
-		t.Fatalf("%d records are left without a snapshot, %v", left, err)
+		t.Fatalf("%d records remain without a snapshot, %v", left, err)
 	}
 }
 
 // A newer incarnation has read the log as it was, so a waiting snapshot of the old one must not
 // shorten it.
-func TestASnapshotThatWaitedIsNotStoredBehindANewHandle(t *testing.T) {
+func TestAWaitingSnapshotOfAFencedHandleIsNotStored(t *testing.T) {
 	began, goOn := make(chan struct{}), make(chan struct{})
 	first := true
 	s := openTest(t, small(t.TempDir()), hooks{snapshotStep: func(string) error {
@@ -70,7 +70,7 @@ func TestASnapshotThatWaitedIsNotStoredBehindANewHandle(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-olds; !errors.Is(err, durable.ErrFenced) {
-		t.Errorf("the fenced handle's snapshot ended with %v", err)
+		t.Errorf("the snapshot of the fenced handle ended with %v", err)
 	}
 	if whole := load(t, fresh); whole.State != nil || whole.Seq != 0 {
 		t.Errorf("loaded %q at %d", whole.State, whole.Seq)

@@ -74,7 +74,7 @@ func FuzzBackupFrames(f *testing.F) {
 		_ = w.Finish()
 		back, err := io.ReadAll(backup.NewFrameReader(&again))
 		if err != nil || !bytes.Equal(back, content) {
-			t.Fatalf("came back as %q, %v", back, err)
+			t.Fatalf("read back as %q, %v", back, err)
 		}
 	})
 }
@@ -82,6 +82,6 @@ func FuzzBackupFrames(f *testing.F) {
 func mustBeCorrupt(t *testing.T, err error) {
 	t.Helper()
 	if !errors.Is(err, durable.ErrCorrupt) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("damaged data returned %v", err)
 	}
 }

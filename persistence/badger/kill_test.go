@@ -17,7 +17,7 @@ const childDir = "ATELIER_TEST_APPEND_TO"
 
 // TestKill kills a process at random moments while it appends, and then verifies every record that
 // was acknowledged. Killing a process does not lose the kernel's memory, so surviving a power
-// failure depends on SyncWrites, which TestSyncWrites verifies.
+// failure depends on SyncWrites, which TestBadgerSyncsWrites verifies.
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	acked := make(map[string]uint64)
@@ -84,7 +84,7 @@ func checkAcked(t *testing.T, s *Store, acked map[string]uint64) {
 			return nil
 		})
 		if err != nil || last < want {
-			t.Fatalf("%s: %d was acknowledged, %d is there: %v", actor, want, last, err)
+			t.Fatalf("%s: %d was acknowledged, but only %d exists: %v", actor, want, last, err)
 		}
 	}
 }

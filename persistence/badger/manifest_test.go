@@ -13,7 +13,7 @@ import (
 
 // Only the traces of a failed sync are undone. They look much like a lost table, which must not be
 // hidden.
-func TestOnlyHarmlessChangesOfTheManifestAreUndone(t *testing.T) {
+func TestOnlyTracesOfAFailedSyncAreUndone(t *testing.T) {
 	add := func(id uint64) *badgerpb.ManifestChange { return tableChange(id) }
 	del := func(id uint64) *badgerpb.ManifestChange {
 		return &badgerpb.ManifestChange{Id: id, Op: badgerpb.ManifestChange_DELETE}
@@ -25,13 +25,13 @@ func TestOnlyHarmlessChangesOfTheManifestAreUndone(t *testing.T) {
 		undone      bool
 		named       []uint64
 	}{
-		"nothing failed":           {[]changeSet{{add(1)}, {add(2)}}, []uint64{1, 2}, 201, false, []uint64{1, 2}},
+		"no failure":               {[]changeSet{{add(1)}, {add(2)}}, []uint64{1, 2}, 201, false, []uint64{1, 2}},
 		"a compaction":             {[]changeSet{{add(1)}, {add(2)}, {add(3), del(1), del(2)}}, []uint64{1, 2}, 0, true, []uint64{1, 2}},
-		"one that came again":      {[]changeSet{{add(1)}, {add(3), del(1)}, {add(4), del(1)}}, []uint64{4}, 0, true, []uint64{4}},
+		"a repeated compaction":    {[]changeSet{{add(1)}, {add(3), del(1)}, {add(4), del(1)}}, []uint64{4}, 0, true, []uint64{4}},
 		"a memtable":               {[]changeSet{{add(1)}, {add(2)}}, []uint64{1}, 101, true, []uint64{1}},
 		"the first memtable":       {[]changeSet{{add(1)}}, nil, 1, true, nil},
 		"half of a compaction":     {[]changeSet{{add(1)}, {add(3), add(4), del(1)}}, []uint64{1, 4}, 0, true, []uint64{1}},
-		"a compaction that lost":   {[]changeSet{{add(1)}, {add(2)}, {add(3), del(1), del(2)}}, []uint64{1}, 0, false, []uint64{3}},
+		"a lost table":             {[]changeSet{{add(1)}, {add(2)}, {add(3), del(1), del(2)}}, []uint64{1}, 0, false, []uint64{3}},
 		"a memtable without a log": {[]changeSet{{add(1)}, {add(2)}}, []uint64{1}, 0, false, []uint64{1, 2}},
 		"a memtable before a log":  {[]changeSet{{add(1)}, {add(2)}}, []uint64{1}, 103, false, []uint64{1, 2}},
 		"an older memtable":        {[]changeSet{{add(1)}, {add(2)}, {add(3)}}, []uint64{1, 3}, 301, false, []uint64{1, 2, 3}},
@@ -51,7 +51,7 @@ func TestOnlyHarmlessChangesOfTheManifestAreUndone(t *testing.T) {
 			}
 			undone := m.undoFailed(func(id uint64) bool { return slices.Contains(c.present, id) }, c.firstLogged, newest)
 			if named := slices.Sorted(maps.Keys(m.named)); undone != c.undone || !slices.Equal(named, c.named) {
-				t.Errorf("undone: %v, named are %v", undone, named)
+				t.Errorf("undone: %v, the tables are %v", undone, named)
 			}
 		})
 	}
@@ -59,7 +59,7 @@ func TestOnlyHarmlessChangesOfTheManifestAreUndone(t *testing.T) {
 
 // A missing table is refused even without the mark, which would also detect it. Earlier Badger
 // deleted the table, and used tokens returned their cards again.
-func TestATableThatTheManifestForgotIsRefused(t *testing.T) {
+func TestAMissingTableIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	for round := range 2 {
 		s, err := Open(small(dir))
@@ -81,10 +81,10 @@ func TestATableThatTheManifestForgotIsRefused(t *testing.T) {
 	}
 	o := small(dir)
 	if _, err := Open(o); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "000002.sst") {
-		t.Fatalf("opening gave %v", err)
+		t.Fatalf("opening returned %v", err)
 	}
 	o.RecoverDamaged = true
 	if n := rowsLeft(t, openTest(t, o, hooks{})); n != allRows(2) {
-		t.Errorf("%d rows are left of %d", n, allRows(2))
+		t.Errorf("%d rows of %d are left", n, allRows(2))
 	}
 }

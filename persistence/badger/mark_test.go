@@ -4,7 +4,7 @@ import "testing"
 
 // If the mark cannot be written, the store stops. Otherwise an older copy of the folder could
 // silently replace later commits.
-func TestAMarkThatCannotBeWrittenEndsWriting(t *testing.T) {
+func TestAMarkThatCannotBeWrittenStopsWriting(t *testing.T) {
 	s, err := open(small(t.TempDir()), hooks{})
 	if err != nil {
 		t.Fatal(err)
@@ -19,6 +19,6 @@ func TestAMarkThatCannotBeWrittenEndsWriting(t *testing.T) {
 	}
 	first := commit(l, 2, "without a mark") // it is on the disk, whatever the answer
 	if err := commit(l, 3, "after it"); err == nil {
-		t.Errorf("the store goes on writing; before that the answer was %v", first)
+		t.Errorf("the store still writes; the append before returned %v", first)
 	}
 }

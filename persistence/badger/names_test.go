@@ -11,7 +11,7 @@ import (
 
 // Badger creates its logs without syncing the folder. Before a write is acknowledged, the name of
 // its file must be synced.
-func TestNamesAreOnDiskBeforeAnAnswer(t *testing.T) {
+func TestNamesAreOnDiskBeforeAnAcknowledgement(t *testing.T) {
 	var mu sync.Mutex
 	synced := map[string]bool{}
 	dir := t.TempDir()
@@ -49,7 +49,7 @@ func TestNamesAreOnDiskBeforeAnAnswer(t *testing.T) {
 		for _, name := range listing() {
 			logs[name] = true
 			if !synced[name] {
-				t.Fatalf("record %d is acknowledged, %s was never synced into the folder", seq, name)
+				t.Fatalf("record %d is acknowledged, but %s was never synced into the folder", seq, name)
 			}
 		}
 		mu.Unlock()
@@ -57,7 +57,7 @@ func TestNamesAreOnDiskBeforeAnAnswer(t *testing.T) {
 }
 
 // Otherwise written data could be in a file without a name.
-func TestAFolderThatCannotBeSyncedEndsWriting(t *testing.T) {
+func TestAFolderThatCannotBeSyncedStopsWriting(t *testing.T) {
 	failing := false
 	s := openTest(t, small(t.TempDir()), hooks{syncFolder: func(string) error {
 		if failing {
@@ -74,16 +74,16 @@ func TestAFolderThatCannotBeSyncedEndsWriting(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := commit(l, 2, "b"); err == nil {
-		t.Fatal("acknowledged")
+		t.Fatal("a write was acknowledged although the folder was not synced")
 	}
 	if s.broken() == nil {
-		t.Fatal("goes on writing")
+		t.Fatal("the store still writes")
 	}
 }
 
 // A change is noticed even if it follows the previous one so soon that the folder's time is the
 // same.
-func TestTwoChangesInOneTickAreTwo(t *testing.T) {
+func TestTwoChangesWithTheSameTimeAreDetected(t *testing.T) {
 	dir, syncs := t.TempDir(), 0
 	n := &names{dir: dir, sync: func(string) error { syncs++; return nil }}
 	for _, tc := range []struct {

@@ -10,7 +10,7 @@ import (
 )
 
 // This also holds for two concurrent commits.
-func TestTheMarkIsTheNewestTransaction(t *testing.T) {
+func TestTheMarkContainsTheNewestTransaction(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	for n := range 200 {
 		var both sync.WaitGroup
@@ -24,7 +24,7 @@ func TestTheMarkIsTheNewestTransaction(t *testing.T) {
 		}
 		both.Wait()
 		if newest := s.db.MaxVersion(); s.mark.state.version < newest {
-			t.Fatalf("round %d: the mark says %d, committed was %d", n, s.mark.state.version, newest)
+			t.Fatalf("round %d: the mark has version %d, but %d was committed", n, s.mark.state.version, newest)
 		}
 	}
 }

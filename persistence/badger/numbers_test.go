@@ -9,7 +9,7 @@ import (
 // If a process ends after flushing its logs and before its next transaction, the mark contains a
 // log that no longer exists. Badger then numbers logs from 1 again. Earlier, no space was reserved
 // for such logs, and nobody noticed when one was lost.
-func TestALogWhoseNumberComesAgainIsNoted(t *testing.T) {
+func TestALogWithAReusedNumberIsRecorded(t *testing.T) {
 	dir, _, _ := crashed(t, 20)
 	s, err := Open(small(dir))
 	if err != nil {
@@ -39,6 +39,6 @@ func TestALogWhoseNumberComesAgainIsNoted(t *testing.T) {
 		}
 	}
 	if reserved == 0 || !slices.Equal(noted, present) {
-		t.Errorf("there are logs %d, the mark knows %d, space was reserved for %d", present, noted, reserved)
+		t.Errorf("the logs are %d, the mark has %d, space was reserved for %d", present, noted, reserved)
 	}
 }

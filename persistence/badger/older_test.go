@@ -12,7 +12,7 @@ import (
 
 // The older of two logs ends before the newer one begins. Earlier, the transactions in between were
 // silently lost.
-func TestALogThatIsAnOlderCopyIsRefused(t *testing.T) {
+func TestAnOlderCopyOfALogIsRefused(t *testing.T) {
 	dir, wal, starts := crashed(t, 20)
 	data, err := os.ReadFile(wal)
 	if err != nil {
@@ -43,7 +43,7 @@ func TestALogThatIsAnOlderCopyIsRefused(t *testing.T) {
 	}
 	s, err := Open(small(dir))
 	if err == nil {
-		t.Errorf("opened with %d rows of 20", keys(t, s, []byte{layout.FamilyRow}))
+		t.Errorf("the store opened with %d rows of 20", keys(t, s, []byte{layout.FamilyRow}))
 		_ = s.Close()
 		return
 	}
@@ -55,7 +55,7 @@ func TestALogThatIsAnOlderCopyIsRefused(t *testing.T) {
 // At each start, Badger numbers new tables from the highest existing number, so a number can be
 // used twice. Earlier, such a table was mistaken for a leftover of a compaction, and Badger deleted
 // it.
-func TestAForgottenTableWithTheNumberOfARemovedOneIsRefused(t *testing.T) {
+func TestAMissingTableWithAReusedNumberIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	round := func(n int) {
 		s, err := Open(small(dir))
@@ -106,7 +106,7 @@ func TestAForgottenTableWithTheNumberOfARemovedOneIsRefused(t *testing.T) {
 	}
 	s2, err := Open(small(again))
 	if err == nil {
-		t.Errorf("opened with %d rows of %d", rowsLeft(t, s2), allRows(3))
+		t.Errorf("the store opened with %d rows of %d", rowsLeft(t, s2), allRows(3))
 		_ = s2.Close()
 		return
 	}
@@ -132,21 +132,21 @@ func TestAnEmptyMarkIsDamage(t *testing.T) {
 		return err
 	}
 	if err := open(false); err != nil {
-		t.Fatalf("without a store: %v", err)
+		t.Fatalf("an empty mark without a store: %v", err)
 	}
 	if err := os.Truncate(markName(dir), 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := open(false); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "store.mark") {
-		t.Fatalf("beside a store: %v", err)
+		t.Fatalf("an empty mark with a store: %v", err)
 	}
 	if err := open(false); !errors.Is(err, ErrDamaged) {
-		t.Fatalf("tried again: %v", err)
+		t.Fatalf("the second attempt: %v", err)
 	}
 	if err := open(true); err != nil {
-		t.Fatalf("on purpose: %v", err)
+		t.Fatalf("a recovery on purpose: %v", err)
 	}
 	if err := open(false); err != nil {
-		t.Fatalf("behind that: %v", err)
+		t.Fatalf("the start after that: %v", err)
 	}
 }

@@ -74,6 +74,6 @@ func TestPowerCut(t *testing.T) {
 		}
 	}
 	if len(cuts) == 0 {
-		t.Error("nothing was acknowledged")
+		t.Error("no write was acknowledged")
 	}
 }

@@ -37,15 +37,15 @@ func TestAnInterruptedPurgeIsFinished(t *testing.T) {
 		s = openTest(t, small(dir), hooks{})
 		for _, family := range []byte{layout.FamilyPart, layout.FamilyChunk, layout.FamilyHead} {
 			if n := keys(t, s, layout.ActorPrefix(family, actor)); n != 0 {
-				t.Errorf("behind step %d: %d keys of family %q are left", skip, n, family)
+				t.Errorf("after step %d: %d keys of family %q are left", skip, n, family)
 			}
 		}
 		if n := keys(t, s, layout.AppendRowKey(nil, layout.PurgeTable, nil)); n != 0 {
-			t.Errorf("behind step %d: the mark is left", skip)
+			t.Errorf("after step %d: the mark is left", skip)
 		}
 		l := openLog(t, s, actor)
 		if whole, err := journaltest.ReadWhole(l, journaltest.Everything); err != nil || whole.Seq != 0 || len(whole.Records) != 0 {
-			t.Errorf("behind step %d: %+v, %v", skip, whole, err)
+			t.Errorf("after step %d: %+v, %v", skip, whole, err)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // A lookup after an acknowledged commit returns the new value, however many lookups share its view.
-func TestALookUpSeesWhatWasCommittedBefore(t *testing.T) {
+func TestALookupSeesEarlierCommits(t *testing.T) {
 	s, err := Open(Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestALookUpSeesWhatWasCommittedBefore(t *testing.T) {
 				}
 				for range 3 {
 					if got, err := s.Get("t", key); err != nil || string(got) != string(value) {
-						t.Errorf("%x after %x was committed: %v", got, value, err)
+						t.Errorf("read %x after %x was committed: %v", got, value, err)
 						return
 					}
 				}
@@ -41,7 +41,7 @@ func TestALookUpSeesWhatWasCommittedBefore(t *testing.T) {
 
 // An unused view ends with the next commit. While a view is open, Badger keeps everything that was
 // replaced since.
-func TestNoViewOutlivesACommit(t *testing.T) {
+func TestAnUnusedViewEndsWithTheNextCommit(t *testing.T) {
 	s, err := Open(Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -59,19 +59,19 @@ func TestNoViewOutlivesACommit(t *testing.T) {
 	}
 	view := s.reads.current.Load()
 	if view == nil || view.users.Load() != 1 {
-		t.Fatal("there is no view to share")
+		t.Fatal("there is no shared view")
 	}
 	held := s.reads.enter()
 	put()
 	if s.reads.current.Load() != nil || view.users.Load() != 1 {
-		t.Error("the view is still offered")
+		t.Error("the old view is still offered")
 	}
 	if _, err := getValue(held.txn, layout.AppendRowKey(nil, "t", []byte("k"))); err != nil {
-		t.Errorf("who reads from it may go on: %v", err)
+		t.Errorf("a reader of the old view: %v", err)
 	}
 	held.leave()
 	if view.users.Load() != 0 || view.enter() {
-		t.Error("an ended view was entered")
+		t.Error("an ended view could be entered")
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 // A snapshot that stops at any of its steps leaves one complete snapshot, the later records, and no
 // garbage that the next snapshot does not remove.
-func TestSnapshotInterrupted(t *testing.T) {
+func TestAnInterruptedSnapshotLeavesACompleteOne(t *testing.T) {
 	oldState, newState := strings.Repeat("o", 2*layout.PartBytes), strings.Repeat("n", 3*layout.PartBytes+1)
 	for _, step := range []string{stepPart, stepHead, stepTruncate, stepSweep} {
 		for _, skip := range []int{0, 1, 3} {
@@ -51,7 +51,7 @@ func TestSnapshotInterrupted(t *testing.T) {
 				}
 				armed <- skip
 				if err := trySnap(l, 4, newState, 4); !errors.Is(err, crash) {
-					t.Fatalf("got %v", err)
+					t.Fatalf("the interrupted snapshot returned %v", err)
 				}
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
@@ -64,13 +64,13 @@ func TestSnapshotInterrupted(t *testing.T) {
 					t.Fatalf("loaded %d bytes at %d: %v", len(whole.State), whole.Seq, err)
 				}
 				if uint64(len(whole.Records)) != 4-whole.Seq {
-					t.Fatalf("records %v behind %d", whole.Records, whole.Seq)
+					t.Fatalf("the records %v after position %d", whole.Records, whole.Seq)
 				}
 				if err := trySnap(l, 4, newState, 4); err != nil {
 					t.Fatal(err)
 				}
 				if whole := load(t, l); whole.Seq != 4 || string(whole.State) != newState {
-					t.Fatalf("after another one: %d bytes at %d", len(whole.State), whole.Seq)
+					t.Fatalf("after another snapshot: %d bytes at %d", len(whole.State), whole.Seq)
 				}
 				if n := keys(t, s, layout.ActorPrefix(layout.FamilyPart, "codelab/1")); n != 4 {
 					t.Errorf("%d parts are left", n)
@@ -84,7 +84,7 @@ func TestSnapshotInterrupted(t *testing.T) {
 }
 
 // Of several waiting snapshots, only the newest is stored.
-func TestWaitingSnapshotsAreReplaced(t *testing.T) {
+func TestOnlyTheNewestWaitingSnapshotIsStored(t *testing.T) {
 	started, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	s := openTest(t, small(t.TempDir()), hooks{snapshotStep: func(string) error {
@@ -131,7 +131,7 @@ func TestWaitingSnapshotsAreReplaced(t *testing.T) {
 
 // If an incarnation is replaced while its snapshot waits, the snapshot must not shorten the log
 // between Load and Replay of the new incarnation.
-func TestSnapshotOfAFencedHandle(t *testing.T) {
+func TestASnapshotOfAFencedHandleIsNotStored(t *testing.T) {
 	started, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	s := openTest(t, small(t.TempDir()), hooks{snapshotStep: func(string) error {
@@ -158,7 +158,7 @@ func TestSnapshotOfAFencedHandle(t *testing.T) {
 	l := openLog(t, s, "codelab/1")
 	close(release)
 	if err := <-done; !errors.Is(err, durable.ErrFenced) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("the snapshot of the fenced handle returned %v", err)
 	}
 	if got := replayed(t, l); got != "1 r." {
 		t.Fatalf("replayed %q", got)
@@ -189,7 +189,7 @@ func TestSnapshotQueueIsBounded(t *testing.T) {
 	}
 	<-started
 	if err := b.Snapshot(1, make([]byte, 10), 0, nil); !errors.Is(err, durable.ErrBusy) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("a snapshot beyond the limit returned %v", err)
 	}
 	close(release)
 }

@@ -81,7 +81,7 @@ func change(t *testing.T, path string, edit func(data []byte)) {
 
 // Badger treats any bad entry as the end and truncates the log. Earlier, one flipped bit made it
 // drop every later acknowledged write and start as if nothing were wrong.
-func TestOneDamagedBitIsNoCrash(t *testing.T) {
+func TestOneDamagedBitIsDetectedAsDamage(t *testing.T) {
 	const n = 20
 	for _, which := range []string{"first entry", "inner entry", "marker of the end", "head", "all of one transaction"} {
 		t.Run(which, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestOneDamagedBitIsNoCrash(t *testing.T) {
 			_, err = Open(o)
 			var d *Dropped
 			if !errors.As(err, &d) || !errors.Is(err, ErrDamaged) || d.Behind != 7 || int(d.Offset) != hit[0] {
-				t.Fatalf("opening gave %v", err)
+				t.Fatalf("opening returned %v", err)
 			}
 			if after, err := os.ReadFile(wal); err != nil || !bytes.Equal(before, after) {
 				t.Fatalf("the log was changed: %v", err)
@@ -122,10 +122,10 @@ func TestOneDamagedBitIsNoCrash(t *testing.T) {
 			}
 			kept, err := filepath.Glob(dir + "-damaged-*/*" + walExt)
 			if err != nil || len(kept) != 1 {
-				t.Fatalf("kept are %q, %v", kept, err)
+				t.Fatalf("the files set aside are %q, %v", kept, err)
 			}
 			if aside, err := os.ReadFile(kept[0]); err != nil || !bytes.Equal(before, aside) {
-				t.Errorf("what was kept is not what was there: %v", err)
+				t.Errorf("the file set aside differs from the damaged log: %v", err)
 			}
 		})
 	}
@@ -133,7 +133,7 @@ func TestOneDamagedBitIsNoCrash(t *testing.T) {
 
 // A recovery starts a new stream, because clients may have seen dropped data, and tokens may have
 // been used in it.
-func TestARecoveryIsAnotherStream(t *testing.T) {
+func TestARecoveryStartsANewStream(t *testing.T) {
 	dir, wal, starts := crashed(t, 20)
 	sound := t.TempDir()
 	if err := os.CopyFS(sound, os.DirFS(dir)); err != nil {
@@ -150,28 +150,28 @@ func TestARecoveryIsAnotherStream(t *testing.T) {
 	}
 	after := s.StreamID()
 	if after == before {
-		t.Error("the stream is the same, with a part of it gone")
+		t.Error("the stream is unchanged although data was dropped")
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if s := openTest(t, o, hooks{}); s.StreamID() != after {
-		t.Error("the next start, with nothing damaged, is another stream again")
+		t.Error("the next start without damage has another stream again")
 	}
 }
 
 // The last transaction was never acknowledged. It counts as torn by a crash, whatever parts of it
 // reached the disk and in whatever order.
-func TestATornTransactionIsACrash(t *testing.T) {
+func TestATornLastTransactionCountsAsACrash(t *testing.T) {
 	const n = 20
 	tear := map[string]func(data []byte, last []int, end int){
-		"nothing of it":    func(data []byte, last []int, end int) { clear(data[last[0]:end]) },
-		"its first half":   func(data []byte, last []int, end int) { clear(data[(last[0]+end)/2 : end]) },
-		"its second half":  func(data []byte, last []int, end int) { clear(data[last[0] : (last[0]+end)/2]) },
-		"all but its head": func(data []byte, last []int, end int) { clear(data[last[0] : last[0]+2]) },
-		"all but its end":  func(data []byte, last []int, end int) { clear(data[last[len(last)-1]:end]) },
-		"all but a bit":    func(data []byte, last []int, end int) { data[last[1]+25] ^= 4 },
-		"some rubbish":     func(data []byte, last []int, end int) { copy(data[last[0]:end], bytes.Repeat([]byte{0xc3, 0x41}, end)) },
+		"all missing":          func(data []byte, last []int, end int) { clear(data[last[0]:end]) },
+		"only the first half":  func(data []byte, last []int, end int) { clear(data[(last[0]+end)/2 : end]) },
+		"only the second half": func(data []byte, last []int, end int) { clear(data[last[0] : (last[0]+end)/2]) },
+		"all but its head":     func(data []byte, last []int, end int) { clear(data[last[0] : last[0]+2]) },
+		"all but its end":      func(data []byte, last []int, end int) { clear(data[last[len(last)-1]:end]) },
+		"all but a bit":        func(data []byte, last []int, end int) { data[last[1]+25] ^= 4 },
+		"other bytes":          func(data []byte, last []int, end int) { copy(data[last[0]:end], bytes.Repeat([]byte{0xc3, 0x41}, end)) },
 	}
 	for which, tear := range tear {
 		t.Run(which, func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestATornTransactionIsACrash(t *testing.T) {
 }
 
 // Damage in an older log is detected, because newer logs follow it.
-func TestDamageInAnOlderLogIsFound(t *testing.T) {
+func TestDamageInAnOlderLogIsDetected(t *testing.T) {
 	dir, wal, starts := crashed(t, 20)
 	newer := filepath.Join(dir, "00009"+walExt)
 	change(t, wal, func(data []byte) {
@@ -202,11 +202,11 @@ func TestDamageInAnOlderLogIsFound(t *testing.T) {
 		clear(data[cut:])
 	})
 	if c, err := checkLogs(dir, nil); err != nil || c.verdict() != nil {
-		t.Fatalf("two sound logs: %v, %v", c, err)
+		t.Fatalf("checking two undamaged logs: %v, %v", c, err)
 	}
 	change(t, wal, func(data []byte) { data[starts[len(starts)-4][0]+40] ^= 1 })
 	if _, err := Open(small(dir)); !errors.Is(err, ErrDamaged) {
-		t.Fatalf("opening gave %v", err)
+		t.Fatalf("opening returned %v", err)
 	}
 }
 

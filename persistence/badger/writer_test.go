@@ -60,10 +60,10 @@ func TestWaitingBatchesShareAChunk(t *testing.T) {
 		}
 	}
 	if got := fmt.Sprint(*sizes); got != "[1 2]" {
-		t.Errorf("transactions of %s entries", got)
+		t.Errorf("the transactions have %s entries", got)
 	}
 	if n := keys(t, s, layout.ActorPrefix(layout.FamilyChunk, "a")); n != 2 {
-		t.Errorf("%d chunks", n)
+		t.Errorf("%d chunks, want 2", n)
 	}
 	if got := replayed(t, a); got != "1 r1.2 r2.3 r3.4 r4.5 r5.6 r6.7 r7.8 r8.9 r9.10 r10." {
 		t.Errorf("replayed %q", got)
@@ -121,7 +121,7 @@ func TestLargeGroupsAreSplitBetweenBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(*sizes) != 3 {
-		t.Errorf("transactions of %v entries; after the failed one nothing may be tried", *sizes)
+		t.Errorf("the transactions have %v entries; none may follow the failed one", *sizes)
 	}
 	committed := 0
 	for i := 1; i <= batches; i++ {
@@ -139,7 +139,7 @@ func TestLargeGroupsAreSplitBetweenBatches(t *testing.T) {
 		}
 	}
 	if committed == 0 || committed == batches || !errors.Is(results[committed+1], failed) || !errors.Is(results[batches], durable.ErrGap) {
-		t.Errorf("%d batches were committed, then %v; the last: %v", committed, results[committed+1], results[batches])
+		t.Errorf("%d batches were committed, the next: %v; the last: %v", committed, results[committed+1], results[batches])
 	}
 	if st := s.Stats(); st.FailedCommits != 1 || st.Failed != nil {
 		t.Errorf("stats %+v", st)
@@ -161,10 +161,10 @@ func TestFailedCommitFailsItsBatches(t *testing.T) {
 	injected := errors.New("injected")
 	fail <- injected
 	if err := commit(a, 1, "lost"); !errors.Is(err, injected) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("the failed commit returned %v", err)
 	}
 	if err := commit(a, 1, "again"); !errors.Is(err, durable.ErrGap) || !errors.Is(err, injected) {
-		t.Fatalf("behind a failed batch: got %v", err)
+		t.Fatalf("appending after a failed batch: got %v", err)
 	}
 	if err := trySnap(a, 0, "state", 0); err == nil {
 		t.Fatal("a snapshot of a state that was never committed was stored")
@@ -178,7 +178,7 @@ func TestFailedCommitFailsItsBatches(t *testing.T) {
 }
 
 // Append refuses batches that Badger would refuse, so no transaction exceeds Badger's limit after it has begun.
-func TestCostsNeverMeetBadgersLimit(t *testing.T) {
+func TestBatchesBeyondBadgersLimitAreRefused(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	for _, size := range []int{0, 1, 100, 10_000, int(s.costs.threshold) - layout.SealBytes - 1, int(s.costs.threshold)} {
 		l := openLog(t, s, fmt.Sprint("codelab/", size))
@@ -197,7 +197,7 @@ func TestCostsNeverMeetBadgersLimit(t *testing.T) {
 		}
 		more := append(rows, rows...)
 		if err := commit(l, 2, "r", more...); !errors.Is(err, durable.ErrTooLarge) {
-			t.Errorf("twice that: %v", err)
+			t.Errorf("twice as many rows: %v", err)
 		}
 	}
 }
@@ -228,7 +228,7 @@ func TestRowsExpire(t *testing.T) {
 			return err
 		}
 		if in := time.Unix(int64(item.ExpiresAt()), 0).Sub(began); in < time.Hour || in > time.Hour+time.Minute {
-			t.Errorf("expires in %v", in)
+			t.Errorf("the row expires in %v", in)
 		}
 		return nil
 	})
@@ -237,13 +237,13 @@ func TestRowsExpire(t *testing.T) {
 	}
 }
 
-func TestOnCommit(t *testing.T) {
+func TestOnCommitReportsEachCommit(t *testing.T) {
 	commits := make(chan Commit, 1)
 	o := small(t.TempDir())
 	o.OnCommit = func(c Commit) { commits <- c }
 	s := openTest(t, o, hooks{})
 	add(t, s, "codelab/1", 1, strings.Repeat("r", 1000))
 	if c := <-commits; c.Batches != 1 || c.Records != 1 || c.Bytes < 1000 || c.Took <= 0 {
-		t.Fatalf("%+v", c)
+		t.Fatalf("the commit is %+v", c)
 	}
 }

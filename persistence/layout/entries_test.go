@@ -7,7 +7,7 @@ import (
 )
 
 // The format of the store can be read from any prefix of a backup that contains it.
-func TestTheBeginningOfABackupSaysItsFormat(t *testing.T) {
+func TestThePrefixOfABackupContainsItsFormat(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("atelier-backup 2\nsection store\n")
 	w, err := NewEntryWriter(&b)
@@ -21,12 +21,12 @@ func TestTheBeginningOfABackupSaysItsFormat(t *testing.T) {
 	for n := range b.Len() {
 		format, ok := FormatIn(b.Bytes()[:n])
 		if want := n > whole; ok != want || ok && format != Format {
-			t.Fatalf("%d bytes say %d, %v", n, format, ok)
+			t.Fatalf("%d bytes give the format %d, %v", n, format, ok)
 		}
 	}
 	for _, other := range []string{"", "store-format x\n", "store-format 0\n", "store-format -1\n", "store-format 99999999999999999999\n"} {
 		if format, ok := FormatIn([]byte(other)); ok {
-			t.Errorf("%q says %d", other, format)
+			t.Errorf("%q gives the format %d", other, format)
 		}
 	}
 }

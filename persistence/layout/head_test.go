@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-func TestAHeadComesBackAsItWas(t *testing.T) {
+func TestAHeadIsDecodedUnchanged(t *testing.T) {
 	for _, h := range []Head{NewHead(1, 0, 0, nil), NewHead(1, 1, 1, []byte("s")), NewHead(1<<40, 1<<30, 9, make([]byte, MaxInline+1))} {
 		got, err := DecodeHead(h.Encode())
 		if err != nil || got.Seq != h.Seq || got.Base != h.Base || got.ID != h.ID || got.Parts != h.Parts || got.Length != h.Length ||
 			got.Sum != h.Sum || !bytes.Equal(got.Inline, h.Inline) {
-			t.Errorf("%+v came back as %+v, %v", h, got, err)
+			t.Errorf("%+v was decoded as %+v, %v", h, got, err)
 		}
 	}
 	h := NewHead(1, 2, 1, nil)

@@ -10,7 +10,7 @@ import (
 )
 
 // Expired rows are removed even if nobody reads them.
-func TestRowsThatAreOverGo(t *testing.T) {
+func TestExpiredRowsAreRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newContent()
 		put := func(n int, ttl time.Duration) {
@@ -24,7 +24,7 @@ func TestRowsThatAreOverGo(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		put(sweepEvery/2, time.Hour)
 		if n := len(c.rows["t"]); n != sweepEvery/2 {
-			t.Errorf("%d rows are kept", n)
+			t.Errorf("%d rows remain", n)
 		}
 	})
 }

@@ -42,14 +42,14 @@ func TestNodesConform(t *testing.T) {
 		}
 		return n
 	}
-	t.Run("alone", func(t *testing.T) {
+	t.Run("one node", func(t *testing.T) {
 		journaltest.Run(t, func(t testing.TB, dir string) journaltest.Journal {
 			n := node(t, dir, "a")
 			n.SetQueueBytes(4 << 20)
 			return n
 		})
 	})
-	t.Run("several", func(t *testing.T) {
+	t.Run("several nodes", func(t *testing.T) {
 		journaltest.RunShared(t, func(t testing.TB, dir, name string) journaltest.Shared { return node(t, dir, name) })
 	})
 }
@@ -85,17 +85,17 @@ func count(t *testing.T, l durable.Log) (n int) {
 	return n
 }
 
-func TestFailCommits(t *testing.T) {
+func TestFailCommitsFailsTheNextCommit(t *testing.T) {
 	m := memory.New()
 	defer func() { _ = m.Close() }()
 	disk := errors.New("disk on fire")
 	l := open(t, m)
 	m.FailCommits(1, disk)
 	if err := <-append1(t, l, 1); !errors.Is(err, disk) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("the failed commit returned %v", err)
 	}
 	if err := <-append1(t, l, 1); !errors.Is(err, durable.ErrGap) {
-		t.Fatalf("a batch behind a failed one: got %v", err)
+		t.Fatalf("a batch after a failed one: got %v", err)
 	}
 	l = open(t, m)
 	if err := <-append1(t, l, 1); err != nil {
@@ -122,7 +122,7 @@ func TestHoldDelaysCommits(t *testing.T) {
 	})
 }
 
-func TestCrashLosesWhatIsQueued(t *testing.T) {
+func TestCrashLosesQueuedBatches(t *testing.T) {
 	m := memory.New()
 	l := open(t, m)
 	if err := <-append1(t, l, 1); err != nil {
@@ -133,16 +133,16 @@ func TestCrashLosesWhatIsQueued(t *testing.T) {
 	m = m.Crash()
 	defer func() { _ = m.Close() }()
 	if n := count(t, open(t, m)); n != 1 || len(lost) != 0 {
-		t.Fatalf("%d records after the crash, %d answers", n, len(lost))
+		t.Fatalf("%d records and %d callbacks after the crash", n, len(lost))
 	}
 }
 
-func TestReadOnlyMemory(t *testing.T) {
+func TestAReadOnlyMemoryRefusesWrites(t *testing.T) {
 	m := memory.New()
 	defer func() { _ = m.Close() }()
 	m.SetReadOnly(true)
 	if err := m.Append(nil, nil); !errors.Is(err, durable.ErrReadOnly) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("appending while read-only returned %v", err)
 	}
 	m.SetReadOnly(false)
 	if err := m.Append(nil, nil); err != nil {
@@ -150,7 +150,7 @@ func TestReadOnlyMemory(t *testing.T) {
 	}
 }
 
-func TestRowsEndWithTheirTimeToLive(t *testing.T) {
+func TestRowsExpireAfterTheirTimeToLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New()
 		defer func() { _ = m.Close() }()
@@ -164,29 +164,29 @@ func TestRowsEndWithTheirTimeToLive(t *testing.T) {
 		}
 		time.Sleep(time.Minute - time.Nanosecond)
 		if _, err := m.Get("session", []byte("k")); err != nil {
-			t.Fatalf("gone too early: %v", err)
+			t.Fatalf("expired too early: %v", err)
 		}
 		time.Sleep(time.Nanosecond)
 		if _, err := m.Get("session", []byte("k")); !errors.Is(err, durable.ErrNotFound) {
-			t.Fatalf("still there: %v", err)
+			t.Fatalf("not expired: %v", err)
 		}
 	})
 }
 
-func TestStatsCountWhatWasCommitted(t *testing.T) {
+func TestStatsCountCommittedBatches(t *testing.T) {
 	m := memory.New()
 	defer m.Close()
 	l := open(t, m)
 	m.FailCommits(1, errors.New("no"))
 	if err := <-append1(t, l, 1); err == nil {
-		t.Fatal("it did not fail")
+		t.Fatal("the commit did not fail")
 	}
 	l = open(t, m)
 	if err := <-append1(t, l, 1); err != nil {
 		t.Fatal(err)
 	}
 	if s := m.Stats(); s.Commits != 1 || s.FailedCommits != 1 || s.Records != 1 || s.ReadOnly {
-		t.Errorf("%+v", s)
+		t.Errorf("the stats are %+v", s)
 	}
 	other, again := memory.New(), m.Reopen()
 	defer other.Close()

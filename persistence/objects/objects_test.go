@@ -44,7 +44,7 @@ func (s *faked) Stat(context.Context, string) (Info, error) { return Info{Change
 func (s *faked) Delete(context.Context, string) error { return nil }
 
 // The clock of a store is read once per minute. In between, the machine's clock is used.
-func TestTheClockOfAStoreIsReadEachMinute(t *testing.T) {
+func TestTheClockOfAStoreIsReadOncePerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &faked{ahead: time.Hour}
 		c := NewClock(s)
@@ -52,7 +52,7 @@ func TestTheClockOfAStoreIsReadEachMinute(t *testing.T) {
 			t.Helper()
 			now, err := c.Now(t.Context())
 			if err != nil || time.Until(now) != ahead || s.puts != puts {
-				t.Errorf("it is %v ahead, and was read %d times, %v", time.Until(now), s.puts, err)
+				t.Errorf("the clock is %v ahead, and was read %d times, %v", time.Until(now), s.puts, err)
 			}
 		}
 		is(time.Hour, 1)
@@ -74,11 +74,11 @@ func TestObjectsHaveOneOwner(t *testing.T) {
 		there, rival string
 		want         error
 	}{
-		"nobody's":        {"", "", nil},
-		"one's own":       {"me", "", nil},
-		"another's":       {"other", "", ErrOwned},
-		"claimed at once": {"", "other", ErrOwned},
-		"claimed twice":   {"", "me", nil},
+		"nobody's":          {"", "", nil},
+		"own objects":       {"me", "", nil},
+		"another's":         {"other", "", ErrOwned},
+		"claimed meanwhile": {"", "other", ErrOwned},
+		"claimed twice":     {"", "me", nil},
 	} {
 		s := &faked{}
 		if tc.there != "" {
@@ -88,10 +88,10 @@ func TestObjectsHaveOneOwner(t *testing.T) {
 			s.rival = []byte(tc.rival)
 		}
 		if err := Claim(t.Context(), s, "me"); !errors.Is(err, tc.want) || (err == nil) != (tc.want == nil) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("claiming %s: %v", name, err)
 		}
 		if owner, err := Owner(t.Context(), s); err != nil || (owner == "me") != (tc.want == nil) {
-			t.Errorf("%s: it is that of %q, %v", name, owner, err)
+			t.Errorf("%s: the owner is %q, %v", name, owner, err)
 		}
 	}
 }

@@ -123,7 +123,7 @@ func TestAHoldLastsUntilItIsReleased(t *testing.T) {
 
 // An unreferenced object is quarantined and then removed, unless it is young or a backup holds the
 // store. An object that is referenced again leaves the quarantine.
-func TestTheQuarantineOfAnObject(t *testing.T) {
+func TestUnreferencedObjectsAreQuarantinedThenRemoved(t *testing.T) {
 	const grace = 24 * time.Hour
 	for name, tc := range map[string]struct {
 		age    time.Duration
@@ -132,16 +132,16 @@ func TestTheQuarantineOfAnObject(t *testing.T) {
 		held   bool
 		left   string
 	}{
-		"young":                    {grace, 0, false, false, "a"},
-		"old":                      {grace + time.Second, 0, false, false, "a aside/a"},
-		"marked":                   {9 * grace, grace, false, false, "a aside/a"},
-		"marked long ago":          {9 * grace, grace + time.Second, false, false, ""},
-		"held":                     {9 * grace, 9 * grace, false, true, "a aside/a holds/x"},
-		"needed":                   {9 * grace, 0, true, false, "a"},
-		"needed again":             {9 * grace, 2 * grace, true, false, "a"},
-		"put again meanwhile":      {time.Second, 2 * grace, false, false, "a aside/a"},
-		"gone, marked a while ago": {-1, grace, false, false, "aside/a"},
-		"gone, marked long ago":    {-1, grace + time.Second, false, false, ""},
+		"young":                 {grace, 0, false, false, "a"},
+		"old":                   {grace + time.Second, 0, false, false, "a aside/a"},
+		"marked":                {9 * grace, grace, false, false, "a aside/a"},
+		"marked long ago":       {9 * grace, grace + time.Second, false, false, ""},
+		"held":                  {9 * grace, 9 * grace, false, true, "a aside/a holds/x"},
+		"needed":                {9 * grace, 0, true, false, "a"},
+		"needed again":          {9 * grace, 2 * grace, true, false, "a"},
+		"stored again":          {time.Second, 2 * grace, false, false, "a aside/a"},
+		"gone, marked earlier":  {-1, grace, false, false, "aside/a"},
+		"gone, marked long ago": {-1, grace + time.Second, false, false, ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, now := newShelf(), time.Now()
@@ -166,17 +166,17 @@ func TestTheQuarantineOfAnObject(t *testing.T) {
 				gone, err = sweep.Unneeded(t.Context(), info)
 			}
 			if err = errors.Join(err, sweep.Finish(t.Context())); err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: sweeping: %v", name, err)
 			}
 			if got := strings.Join(s.keys(), " "); got != tc.left || gone != (tc.age >= 0 && tc.left == "") || gone != (sweep.Removed == 1) {
-				t.Errorf("%s: %q is left, gone is %v of %d", name, got, gone, sweep.Removed)
+				t.Errorf("%s: the remaining keys are %q, gone is %v of %d", name, got, gone, sweep.Removed)
 			}
 		})
 	}
 }
 
 // After two hours, a sweep removes the holds and clock readings of dead nodes.
-func TestTheRemainsOfDeadNodesGo(t *testing.T) {
+func TestHoldsAndClocksOfDeadNodesAreRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf("holds/old", "clock/old", "a")
 		time.Sleep(time.Second)
@@ -187,7 +187,7 @@ func TestTheRemainsOfDeadNodesGo(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := s.keys(); !slices.Equal(got, []string{"a", "clock/new", "holds/new"}) {
-			t.Errorf("left are %q", got)
+			t.Errorf("the remaining keys are %q", got)
 		}
 	})
 }
@@ -199,11 +199,11 @@ func TestObjectsAreSaved(t *testing.T) {
 		change func(s *shelf)
 		want   error
 	}{
-		"as they are":        {func(*shelf) {}, nil},
-		"one goes":           {func(s *shelf) { s.gone = "b/gone" }, nil},
-		"two break off":      {func(s *shelf) { s.short = 2 }, nil},
-		"three break off":    {func(s *shelf) { s.short = 3 }, io.ErrUnexpectedEOF},
-		"one cannot be read": {func(s *shelf) { s.fault = io.ErrNoProgress }, io.ErrNoProgress},
+		"without a fault":       {func(*shelf) {}, nil},
+		"one is removed":        {func(s *shelf) { s.gone = "b/gone" }, nil},
+		"two transfers break":   {func(s *shelf) { s.short = 2 }, nil},
+		"three transfers break": {func(s *shelf) { s.short = 3 }, io.ErrUnexpectedEOF},
+		"one cannot be read":    {func(s *shelf) { s.fault = io.ErrNoProgress }, io.ErrNoProgress},
 	} {
 		s := newShelf("a", "b/1", "b/2", "c")
 		tc.change(s)
@@ -211,12 +211,12 @@ func TestObjectsAreSaved(t *testing.T) {
 		err := Save(t.Context(), s, "b/", &saved)
 		if tc.want != nil {
 			if !errors.Is(err, tc.want) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: saving: %v", name, err)
 			}
 			continue
 		}
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: saving again: %v", name, err)
 		}
 		got := map[string]string{}
 		for in := tar.NewReader(&saved); ; {
@@ -225,19 +225,19 @@ func TestObjectsAreSaved(t *testing.T) {
 				break
 			}
 			if err != nil {
-				t.Fatalf("%s: %v", name, err)
+				t.Fatalf("%s: reading the backup: %v", name, err)
 			}
 			b, _ := io.ReadAll(in)
 			got[h.Name] = string(b)
 		}
 		if !maps.Equal(got, map[string]string{"b/1": "content of b/1", "b/2": "content of b/2"}) {
-			t.Errorf("%s: saved are %q", name, got)
+			t.Errorf("%s: the saved objects are %q", name, got)
 		}
 	}
 }
 
 // A small object is requested again if its transfer breaks off. It is not read beyond its limit.
-func TestASmallContentIsRead(t *testing.T) {
+func TestAnInterruptedReadOfASmallObjectIsRepeated(t *testing.T) {
 	for _, tc := range []struct {
 		short, limit, gets int
 		want               error
@@ -246,7 +246,7 @@ func TestASmallContentIsRead(t *testing.T) {
 		s.short = tc.short
 		b, err := GetBytes(t.Context(), s, "a", 0, -1, int64(tc.limit))
 		if !errors.Is(err, tc.want) || err == nil && string(b) != "content of a" || s.gets != tc.gets {
-			t.Errorf("%+v: %q, asked %d times, %v", tc, b, s.gets, err)
+			t.Errorf("%+v: read %q, asked %d times, %v", tc, b, s.gets, err)
 		}
 	}
 }

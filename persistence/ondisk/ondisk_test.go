@@ -12,7 +12,7 @@ import (
 )
 
 // A power cut must not lose a replaced file after data that depends on it was stored.
-func TestAFileIsOnDiskWithItsName(t *testing.T) {
+func TestAFileIsSyncedWithItsName(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	path := filepath.Join(data, "secrets", "a.key")
 	var synced []string
@@ -35,13 +35,13 @@ func TestAFileIsOnDiskWithItsName(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := []string{"file", filepath.Dir(path) + " with it", data + " with it"}; !slices.Equal(synced, want) {
-		t.Errorf("synced are %q, want %q", synced, want)
+		t.Errorf("the syncs are %q, want %q", synced, want)
 	}
 }
 
 // Earlier, a power cut removed the whole data folder, because its parent folder had not been
 // synced.
-func TestAFolderIsOnDiskWithItsName(t *testing.T) {
+func TestAFolderIsSyncedWithItsName(t *testing.T) {
 	base := t.TempDir()
 	a, b := filepath.Join(base, "a"), filepath.Join(base, "a", "b")
 	var synced []string
@@ -60,27 +60,27 @@ func TestAFolderIsOnDiskWithItsName(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(synced, want) {
-			t.Errorf("synced are %q, want %q", synced, want)
+			t.Errorf("the syncs are %q, want %q", synced, want)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(base, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := MakeFolder(filepath.Join(base, "file", "c"), 0o700); err == nil {
-		t.Error("a folder was made in a file")
+		t.Error("a folder was created in a file")
 	}
 }
 
-func TestFreeBytes(t *testing.T) {
+func TestFreeBytesReturnsTheFreeSpace(t *testing.T) {
 	if free, err := FreeBytes(t.TempDir()); err != nil || free == 0 {
-		t.Fatalf("got %d, %v", free, err)
+		t.Fatalf("%d bytes are free, %v", free, err)
 	}
 	if _, err := FreeBytes(t.TempDir() + "/none"); err == nil {
-		t.Fatal("no error for a folder that is not there")
+		t.Fatal("a missing folder returned no error")
 	}
 }
 
-func TestTheSizeOfAFolderIsThatOfItsFiles(t *testing.T) {
+func TestTheSizeOfAFolderIncludesItsFiles(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "a", "b"), 0o700); err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func TestTheSizeOfAFolderIsThatOfItsFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if full, err := Size(t.Context(), dir); err != nil || full < empty+written {
-		t.Errorf("%d bytes, and %d without the file: %v", full, empty, err)
+		t.Errorf("%d bytes, %d without the file: %v", full, empty, err)
 	}
 	if free, total, err := Space(dir); err != nil || free == 0 || free > total {
 		t.Errorf("%d of %d bytes are free: %v", free, total, err)
@@ -109,9 +109,9 @@ func TestTheSizeOfAFolderIsThatOfItsFiles(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if _, err := Size(ended, dir); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the end: %v", err)
+		t.Errorf("with an ended context: %v", err)
 	}
 	if n, err := Size(t.Context(), filepath.Join(dir, "none")); n != 0 || err != nil {
-		t.Errorf("without the folder: %d %v", n, err)
+		t.Errorf("for a missing folder: %d, %v", n, err)
 	}
 }

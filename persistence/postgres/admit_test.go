@@ -28,7 +28,7 @@ func TestTablesDoNotChangeUnderLivingNodes(t *testing.T) {
 	a := openTest(t, Options{URL: url, Node: "a", Program: "1.0"})
 	back := nextFormat(t)
 	if _, err := Open(Options{URL: url, Node: "b", Lease: time.Second}); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "node a (1.0)") {
-		t.Errorf("beside a living node: %v", err)
+		t.Errorf("opening while a node is alive: %v", err)
 	}
 	if !a.Holds() {
 		t.Fatal("the living node lost its lease")
@@ -38,15 +38,15 @@ func TestTablesDoNotChangeUnderLivingNodes(t *testing.T) {
 	openTest(t, Options{URL: url, Node: "b"})
 	back()
 	if _, err := Open(Options{URL: url, Node: "c"}); !errors.Is(err, ErrNewerFormat) {
-		t.Errorf("an earlier program got %v", err)
+		t.Errorf("opening with an earlier program returned %v", err)
 	}
 	if err := a.Rejoin(context.Background()); !errors.Is(err, ErrNewerFormat) {
-		t.Errorf("an earlier process came back with %v", err)
+		t.Errorf("the rejoin of an earlier process returned %v", err)
 	}
 }
 
 // A refused node is not a member. A node that rejoins late is checked again.
-func TestRefusedNodeIsNoMember(t *testing.T) {
+func TestARefusedNodeIsNotAMember(t *testing.T) {
 	url := postgrestest.Database(t)
 	refuse, beside := errors.New("too old"), ""
 	b := openTest(t, Options{URL: url, Node: "b", Version: 7, Program: "1.7", Admit: func(others []durable.Member) error {
@@ -58,13 +58,13 @@ func TestRefusedNodeIsNoMember(t *testing.T) {
 	}})
 	openTest(t, Options{URL: url, Node: "a", Admit: func(others []durable.Member) error {
 		if len(others) != 1 || others[0].Node != "b" || others[0].Version != 7 || others[0].Program != "1.7" {
-			t.Errorf("it is told %+v", others)
+			t.Errorf("the check received %+v", others)
 		}
 		return nil
 	}})
 	b.lease.Load().lose()
 	if err := b.Rejoin(context.Background()); !errors.Is(err, ErrRefused) || !errors.Is(err, refuse) || beside != "a" {
-		t.Errorf("it came back with %v", err)
+		t.Errorf("the rejoin of a refused node returned %v", err)
 	}
 	// At the first check no other node existed. Another node existed after the lease was taken.
 	calls := 0
@@ -75,7 +75,7 @@ func TestRefusedNodeIsNoMember(t *testing.T) {
 		return nil
 	}})
 	if !errors.Is(err, ErrRefused) {
-		t.Errorf("it started with %v", err)
+		t.Errorf("the start of a refused node returned %v", err)
 	}
 	members, err := Members(url)
 	if err != nil {
@@ -89,12 +89,12 @@ func TestRefusedNodeIsNoMember(t *testing.T) {
 }
 
 // Listing the members of a database changes nothing in it.
-func TestMembersOfADatabaseWithoutTables(t *testing.T) {
+func TestListingMembersCreatesNoTables(t *testing.T) {
 	url := postgrestest.Database(t)
 	if m, err := Members(url); err != nil || len(m) != 0 {
-		t.Errorf("%v, %v", m, err)
+		t.Errorf("the members are %v, %v", m, err)
 	}
 	if err := CheckEmpty(url); err != nil {
-		t.Errorf("it made something: %v", err)
+		t.Errorf("listing the members created tables: %v", err)
 	}
 }

@@ -44,7 +44,7 @@ func (c *cutConn) Read(p []byte) (int, error) {
 
 // If the response to a commit is lost, the append succeeds exactly once, whether or not the commit
 // happened.
-func TestAnAnswerThatIsLost(t *testing.T) {
+func TestACommitWithALostResponseSucceedsOnce(t *testing.T) {
 	var c cutter
 	c.left.Store(-1)
 	s := openTest(t, Options{URL: postgrestest.Database(t), dial: c.dial})
@@ -73,7 +73,7 @@ func TestAnAnswerThatIsLost(t *testing.T) {
 	}
 	c.left.Store(-1)
 	if c.cuts.Load() < 4 {
-		t.Errorf("%d answers were lost", c.cuts.Load())
+		t.Errorf("only %d responses were lost", c.cuts.Load())
 	}
 	var got []string
 	if err := log.Replay(0, func(seq uint64, record []byte) error {

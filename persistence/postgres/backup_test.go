@@ -122,7 +122,7 @@ func content(t *testing.T, s durable.Store) (out []string) {
 }
 
 // A backup of either kind of store can be restored into the other.
-func TestBackupsTravel(t *testing.T) {
+func TestBackupsMoveBetweenTheKindsOfStores(t *testing.T) {
 	for _, from := range kinds {
 		for _, to := range kinds {
 			t.Run(from.name+" to "+to.name, func(t *testing.T) {
@@ -143,10 +143,10 @@ func TestBackupsTravel(t *testing.T) {
 				n := to.open(t, place)
 				defer n.Close()
 				if got := content(t, n); !slices.Equal(got, want) {
-					t.Errorf("restored is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+					t.Errorf("the restored content is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
 				if n.StreamID() == stream || len(n.StreamID()) != 32 {
-					t.Errorf("the stream is %s, it was %s", n.StreamID(), stream)
+					t.Errorf("the stream is %s, before it was %s", n.StreamID(), stream)
 				}
 				if err := n.Scrub(func(what string) { t.Error(what) }); err != nil {
 					t.Error(err)
@@ -169,7 +169,7 @@ func TestBackupsTravel(t *testing.T) {
 	}
 }
 
-func TestABackupIsOneState(t *testing.T) {
+func TestABackupIsConsistent(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	l := startLoad(t, s)
 	l.more(200)
@@ -188,14 +188,14 @@ func TestABackupIsOneState(t *testing.T) {
 		actor := fmt.Sprint("codelab/", i)
 		tail := openLog(t, n, actor).Tail()
 		if v, err := n.Get("last", []byte(actor)); err != nil || string(v) != fmt.Sprint(tail) {
-			t.Errorf("%s ends at %d, its row says %q, %v", actor, tail, v, err)
+			t.Errorf("%s ends at %d, but its row is %q, %v", actor, tail, v, err)
 		}
 	}
 }
 
 // A restored row expires when the original would have, or within a second of that time. Backups
 // contain no node secrets. A snapshot stored afterwards gets a new id.
-func TestARestoreKeepsTheEndsOfRowsAndNoSecrets(t *testing.T) {
+func TestARestoreKeepsTheExpiryOfRowsAndNoSecrets(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	put(t, s, durable.Row{Table: "t", Key: []byte("a while"), Value: []byte("v"), TTL: time.Hour}, row("for ever", "v"), durable.Row{Table: durable.NodeSecrets, Key: []byte("key"), Value: []byte("secret")})
 	log := openLog(t, s, "codelab/1")
@@ -223,17 +223,17 @@ func TestARestoreKeepsTheEndsOfRowsAndNoSecrets(t *testing.T) {
 	}
 	n := openTest(t, small(place))
 	if got := ends(n, "a while"); got == nil || got.Before(*want) || got.Sub(*want) > time.Second {
-		t.Errorf("it ends at %v, not at %v", got, want)
+		t.Errorf("the row expires at %v, want %v", got, want)
 	}
 	if got := ends(n, "for ever"); got != nil {
-		t.Errorf("a row without an end ends at %v", got)
+		t.Errorf("a row without an expiry expires at %v", got)
 	}
 	if _, err := n.Get(durable.NodeSecrets, []byte("key")); !errors.Is(err, durable.ErrNotFound) {
-		t.Errorf("the secret of a node: %v", err)
+		t.Errorf("reading the secret of a node: %v", err)
 	}
 	var last, next int64
 	if err := n.pool.QueryRow(t.Context(), "select max(id), nextval('epochs') from snapshot_parts").Scan(&last, &next); err != nil || next <= last {
-		t.Errorf("behind the snapshot %d comes %d, %v", last, next, err)
+		t.Errorf("the id %d of a snapshot part is followed by the epoch %d, %v", last, next, err)
 	}
 }
 
@@ -245,7 +245,7 @@ func TestADamagedStoreIsNotBackedUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Backup(io.Discard); err == nil {
-		t.Error("it is a backup")
+		t.Error("the backup of a damaged store succeeded")
 	}
 }
 
@@ -272,15 +272,15 @@ func TestARestoreFinishesARemoval(t *testing.T) {
 				err := restored.pool.QueryRow(t.Context(), "select count(*) filter (where actor = $1), count(*) filter (where actor <> $1) from "+table,
 					[]byte("codelab/1")).Scan(&left, &others)
 				if err != nil || left != 0 || others == 0 && table != "snapshot_parts" {
-					t.Errorf("%s: %d of what was being removed are left, and %d of others, %v", table, left, others, err)
+					t.Errorf("%s: %d rows of the removed actor are left, %d of others, %v", table, left, others, err)
 				}
 			}
 			if _, err := restored.Get(layout.PurgeTable, []byte("codelab/1")); !errors.Is(err, durable.ErrNotFound) {
-				t.Errorf("the mark of the removal: %v", err)
+				t.Errorf("the mark of the removal still exists: %v", err)
 			}
 			shown := strings.Join(content(t, restored), "\n")
 			if strings.Contains(shown, `"codelab/1"`+" ") || !strings.Contains(shown, `"codelab/2" ends at 6`) {
-				t.Error("it shows", shown)
+				t.Error("the store shows", shown)
 			}
 		})
 	}
@@ -296,7 +296,7 @@ func TestRestoreChangesNothingWhenItFails(t *testing.T) {
 	url := postgrestest.Database(t)
 	for _, cut := range []int{0, 40, whole.Len() / 2, whole.Len() - 1} {
 		if _, err := Restore(url, bytes.NewReader(whole.Bytes()[:cut])); !errors.Is(err, ErrBadBackup) {
-			t.Errorf("cut at %d: %v", cut, err)
+			t.Errorf("a backup truncated at %d: %v", cut, err)
 		}
 	}
 	if err := CheckEmpty(url); err != nil {
@@ -313,14 +313,14 @@ func TestRestoreChangesNothingWhenItFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := restoreInto(url, whole.Bytes()); !errors.Is(err, ErrNotEmpty) {
-		t.Errorf("over data: %v", err)
+		t.Errorf("restoring over data: %v", err)
 	}
 	if err := restoreInto(s.opts.URL, whole.Bytes()); !errors.Is(err, ErrNotEmpty) {
-		t.Errorf("under a server: %v", err)
+		t.Errorf("restoring under a running server: %v", err)
 	}
 	used := postgrestest.Database(t)
 	openTest(t, Options{URL: used})
 	if err := CheckEmpty(used); !errors.Is(err, ErrNotEmpty) {
-		t.Errorf("under a server that has written nothing: %v", err)
+		t.Errorf("checking a database of a server that has written nothing: %v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // The store detects changes that other programs made to its tables.
-func TestDamageIsNoticed(t *testing.T) {
+func TestDamageIsDetected(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a"})
 	log := openLog(t, s, "codelab/1")
@@ -28,7 +28,7 @@ func TestDamageIsNoticed(t *testing.T) {
 		return n
 	}
 	if n := damaged(); n != 0 {
-		t.Fatalf("%d are damaged", n)
+		t.Fatalf("%d are damaged before any change", n)
 	}
 	postgrestest.Exec(t, url, `update atelier.rows set value = value || 'x'; update atelier.records set chunk = chunk || 'x' where seq = 3`)
 	if n := damaged(); n != 2 {
@@ -43,20 +43,20 @@ func TestDamageIsNoticed(t *testing.T) {
 	for what, err := range map[string]error{"get": rowErr, "load": load(), "replay": replay(),
 		"precondition": durable.Commit(s, []durable.Row{{Table: "t", Key: []byte("k"), Precondition: durable.Unchanged([]byte("v"))}})} {
 		if !errors.Is(err, durable.ErrCorrupt) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s returned %v", what, err)
 		}
 	}
 	postgrestest.Exec(t, url, "delete from atelier.records where seq = 3")
 	if err := replay(); !errors.Is(err, durable.ErrCorrupt) {
-		t.Errorf("a hole: %v", err)
+		t.Errorf("a missing record: %v", err)
 	}
 	postgrestest.Exec(t, url, "delete from atelier.records where seq > 2")
 	if err := replay(); !errors.Is(err, durable.ErrCorrupt) {
-		t.Errorf("without an end: %v", err)
+		t.Errorf("without the last record: %v", err)
 	}
 	postgrestest.Exec(t, url, "delete from atelier.records")
 	if err := replay(); !errors.Is(err, durable.ErrCorrupt) {
-		t.Errorf("without anything: %v", err)
+		t.Errorf("without any record: %v", err)
 	}
 	postgrestest.Exec(t, url, "update atelier.snapshots set head = head || 'x'")
 	if n := damaged(); n != 2 {
@@ -64,7 +64,7 @@ func TestDamageIsNoticed(t *testing.T) {
 	}
 	for what, err := range map[string]error{"load": load(), "replay": replay()} {
 		if !errors.Is(err, durable.ErrCorrupt) {
-			t.Errorf("%s behind a damaged head: %v", what, err)
+			t.Errorf("%s after a damaged head: %v", what, err)
 		}
 	}
 }

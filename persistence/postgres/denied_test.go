@@ -46,12 +46,12 @@ func TestAMissingGrantSaysWhatToGrant(t *testing.T) {
 			t.Fatalf("after %q: %v", said, err)
 		}
 		if len(said) > 0 && said[len(said)-1] == m[1] {
-			t.Fatalf("%s does not help", m[1])
+			t.Fatalf("granting %s does not help", m[1])
 		}
 		said = append(said, m[1])
 		postgrestest.Exec(t, dsn, m[1])
 	}
 	if len(said) < 3 {
-		t.Errorf("it only says %q", said)
+		t.Errorf("the errors only mention %q", said)
 	}
 }

@@ -40,6 +40,6 @@ func TestScanFailsAsUnavailableWhenTheLeaseEnds(t *testing.T) {
 		return true
 	})
 	if !errors.Is(err, durable.ErrUnavailable) && !errors.Is(err, durable.ErrFenced) {
-		t.Errorf("got %v", err)
+		t.Errorf("the scan returned %v", err)
 	}
 }

@@ -121,18 +121,18 @@ func (l *load) end() {
 			return nil
 		})
 		if err != nil || next != l.acked[i].Load()+1 {
-			l.t.Errorf("%s has %d records, %d were acknowledged: %v", actor, next-1, l.acked[i].Load(), err)
+			l.t.Errorf("%s has %d records, but %d were acknowledged: %v", actor, next-1, l.acked[i].Load(), err)
 		}
 		if v, err := l.s.Get("last", []byte(actor)); err != nil || string(v) != fmt.Sprint(l.acked[i].Load()) {
 			l.t.Errorf("the row of %s is %q, %v", actor, v, err)
 		}
 	}
 	if v, err := l.s.Get("count", []byte("k")); err != nil || string(v) != fmt.Sprint(l.counted.Load()) {
-		l.t.Errorf("the counter is %q, acknowledged were %d, %v", v, l.counted.Load(), err)
+		l.t.Errorf("the counter is %q, but %d were acknowledged, %v", v, l.counted.Load(), err)
 	}
 }
 
-func TestRestartOfTheServer(t *testing.T) {
+func TestAcknowledgedWritesSurviveARestartOfTheServer(t *testing.T) {
 	for name, sig := range map[string]syscall.Signal{"in order": syscall.SIGINT, "crash": syscall.SIGQUIT} {
 		t.Run(name, func(t *testing.T) {
 			l := startLoad(t, openTest(t, small(postgrestest.Database(t))))
@@ -148,7 +148,7 @@ func TestRestartOfTheServer(t *testing.T) {
 
 // Connections are killed at random times. If the response to a commit is lost, the next connection
 // determines whether the database committed it.
-func TestKilledConnections(t *testing.T) {
+func TestAcknowledgedWritesSurviveKilledConnections(t *testing.T) {
 	url := postgrestest.Database(t)
 	l := startLoad(t, openTest(t, small(url)))
 	killer, err := pgx.Connect(context.Background(), url)
@@ -168,7 +168,7 @@ func TestKilledConnections(t *testing.T) {
 }
 
 // The next connection determines the outcome of a commit after its response was lost.
-func TestACommitWhoseAnswerIsLost(t *testing.T) {
+func TestTheNextConnectionDeterminesTheOutcomeOfALostCommit(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	log := openLog(t, s, "codelab/1")
 	if err := commit(log, 1, "a"); err != nil {
@@ -185,13 +185,13 @@ func TestACommitWhoseAnswerIsLost(t *testing.T) {
 	for _, committed := range []bool{true, false} {
 		w.drop()
 		if got, err := w.connection(l); err != nil || (got == w.number) != committed {
-			t.Errorf("number %d is said to be the last, %d was sent, %v", got, w.number, err)
+			t.Errorf("the last number is %d, but %d was sent, %v", got, w.number, err)
 		}
 		w.number++ // a commit that was never sent
 	}
 }
 
-func TestAGivenUpConnectionCannotCommit(t *testing.T) {
+func TestAnAbandonedConnectionCannotCommit(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	log := openLog(t, s, "codelab/1")
 	if err := commit(log, 1, "a"); err != nil {
@@ -206,7 +206,7 @@ func TestAGivenUpConnectionCannotCommit(t *testing.T) {
 	defer old.Close(context.Background())
 	_, err := old.Exec(context.Background(), beginCommit, s.node, l.incarnation, session, 99, nil, nil, nil, nil)
 	if codeOf(err) != codeLeaseLost {
-		t.Errorf("the old connection got %v", err)
+		t.Errorf("the commit of the old connection returned %v", err)
 	}
 	if err := commit(log, 2, "b"); err != nil {
 		t.Error(err)

@@ -39,18 +39,18 @@ func TestAFeedMissesNoLateCommit(t *testing.T) {
 		}
 	}
 	if told["fast"] != "v" || told["slow"] != "old" {
-		t.Fatalf("told is %q", told)
+		t.Fatalf("the feed reported %q", told)
 	}
 	if _, err := conn.Exec(ctx, "commit"); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Sync(ctx); err != nil || told["slow"] != "" {
-		t.Errorf("told is %q, %v", told, err)
+		t.Errorf("the feed reported %q, %v", told, err)
 	}
 }
 
 // A feed that was cut off for longer than tombstones are stored still reports all deleted rows.
-func TestAFeedThatWasCutOffStartsOver(t *testing.T) {
+func TestAFeedThatWasDisconnectedStartsOver(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a", LookEvery: time.Hour})
 	told := map[string]string{}
@@ -72,7 +72,7 @@ func TestAFeedThatWasCutOffStartsOver(t *testing.T) {
 	f := feed.(*feedOf)
 	f.seen = f.seen.Add(-s.opts.Remember)
 	if err := feed.Sync(context.Background()); err != nil || len(told) != 2 || told["1"] != "" {
-		t.Errorf("told is %q, %v", told, err)
+		t.Errorf("the feed reported %q, %v", told, err)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestAFeedThatWasCutOffStartsOver(t *testing.T) {
 type feedOf = feed
 
 // Expired rows and tombstones are removed from the table after all nodes have read them.
-func TestSweep(t *testing.T) {
+func TestExpiredRowsAreSwept(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a", Remember: time.Millisecond, SweepEvery: time.Millisecond})
 	short := row("short", "v")

@@ -18,27 +18,27 @@ import (
 
 // A paused process detects the end of its lease before any of its goroutines runs, because Holds
 // compares the clock.
-func TestHoldsLooksAtTheClock(t *testing.T) {
+func TestHoldsChecksTheClock(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	l := s.lease.Load()
 	if !s.Holds() {
 		t.Fatal("the lease does not hold")
 	}
 	if l.limit > s.opts.Lease*2/3 {
-		t.Error("it counts for as long as in the database: clocks differ, and renewals take their time")
+		t.Error("the lease counts as long as in the database, but clocks differ and renewals take time")
 	}
 	l.renewed.Store(int64(uptime() - l.limit))
 	if s.Holds() {
-		t.Error("the lease holds behind its end")
+		t.Error("the lease holds after its end")
 	}
 	select {
 	case <-l.ctx.Done():
 	default:
-		t.Error("nobody was told")
+		t.Error("the end of the lease was not reported")
 	}
 	l.renewed.Store(int64(uptime()))
 	if l.holds() {
-		t.Error("a lost lease came back")
+		t.Error("a lost lease holds again")
 	}
 }
 
@@ -65,21 +65,21 @@ func TestAnOvertakenOwnerIsFenced(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := commit(log, 2, "x"); !errors.Is(err, durable.ErrFenced) {
-		t.Errorf("the append of the old owner: %v", err)
+		t.Errorf("the append by the old owner: %v", err)
 	}
 	if err := commit(other, 2, "fine"); err != nil {
-		t.Errorf("of another actor: %v", err)
+		t.Errorf("a commit of another actor: %v", err)
 	}
 	err := snapped.Rewrite(1, func(uint64, []byte) ([]byte, bool, error) { return []byte("x"), true, nil })
 	if !errors.Is(err, durable.ErrFenced) {
-		t.Errorf("the rewriting of the old owner: %v", err)
+		t.Errorf("the rewrite by the old owner: %v", err)
 	}
 	done := make(chan error, 1)
 	if err := snapped.Snapshot(1, []byte("x"), 1, func(err error) { done <- err }); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-done; !errors.Is(err, durable.ErrFenced) {
-		t.Errorf("the snapshot of the old owner: %v", err)
+		t.Errorf("the snapshot by the old owner: %v", err)
 	}
 	if err := commit(again, 2, "b"); err != nil {
 		t.Error(err)
@@ -91,7 +91,7 @@ func TestAnOvertakenOwnerIsFenced(t *testing.T) {
 
 // Batches in a group that have lost a row get an error, no matter which row it is. Other batches in
 // the same transaction are not affected.
-func TestLosersDoNotEndTheGroup(t *testing.T) {
+func TestFailedBatchesDoNotFailTheirGroup(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a"})
 	var logs []durable.Log
@@ -121,14 +121,14 @@ func TestLosersDoNotEndTheGroup(t *testing.T) {
 	for i := range logs {
 		err, wins := <-outcomes, i == 0 || i == len(logs)-1
 		if wins && err != nil || !wins && !errors.Is(err, durable.ErrFenced) {
-			t.Errorf("log %d got %v", i, err)
+			t.Errorf("log %d returned %v", i, err)
 		}
 		if _, err := s.Get("t", []byte(fmt.Sprint(i))); wins != (err == nil) {
-			t.Errorf("the row of log %d: %v", i, err)
+			t.Errorf("reading the row of log %d: %v", i, err)
 		}
 	}
 	if v, err := s.Get("t", []byte("last")); err != nil || string(v) != "0" {
-		t.Errorf("the row that losers would have written is %q, %v", v, err)
+		t.Errorf("the row of the failed batches is %q, %v", v, err)
 	}
 }
 
@@ -142,12 +142,12 @@ func TestExpiredLeaseIsNotRenewed(t *testing.T) {
 	err := a.renew(context.Background(), &conn, a.lease.Load())
 	defer conn.Close(context.Background())
 	if codeOf(err) != codeLeaseLost {
-		t.Errorf("got %v", err)
+		t.Errorf("renewing the expired lease returned %v", err)
 	}
 }
 
 // If another node judges a lease during its renewal, the result takes the renewal into account.
-func TestRenewalInProgressIsWaitedFor(t *testing.T) {
+func TestOpeningWaitsForARenewalInProgress(t *testing.T) {
 	ctx := context.Background()
 	url := postgrestest.Database(t)
 	a, b := openNode(t, url, "a"), openNode(t, url, "b")
@@ -176,7 +176,7 @@ func TestRenewalInProgressIsWaitedFor(t *testing.T) {
 	for waits := false; !waits; {
 		select {
 		case err := <-taken:
-			t.Fatalf("nobody waited for the renewal: %v", err)
+			t.Fatalf("the renewal was not waited for: %v", err)
 		default:
 		}
 		if err := watch.QueryRow(ctx, "select exists (select from pg_locks where not granted)").Scan(&waits); err != nil {
@@ -188,14 +188,14 @@ func TestRenewalInProgressIsWaitedFor(t *testing.T) {
 	}
 	var owned *durable.Owned
 	if err := <-taken; !errors.As(err, &owned) {
-		t.Errorf("got %v", err)
+		t.Errorf("opening the actor returned %v", err)
 	}
 }
 
 // Transactions lock rows in one order, so they do not deadlock. This requires that rows with
 // preconditions are never written without one. A deadlock would only cost time, because the
 // database aborts one transaction, which is then repeated.
-func TestNobodyWaitsInACircle(t *testing.T) {
+func TestTransactionsDoNotDeadlock(t *testing.T) {
 	url := postgrestest.Database(t)
 	var stores []*Store
 	for _, name := range []string{"a", "b", "c"} {
@@ -232,25 +232,25 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 	all.Wait()
 	for _, s := range stores {
 		if n := s.circles.Load(); n > 0 {
-			t.Errorf("%d transactions of node %s waited in a circle", n, s.node)
+			t.Errorf("%d transactions of node %s were in a deadlock", n, s.node)
 		}
 	}
 }
 
-func TestOneProcessHasAName(t *testing.T) {
+func TestANodeNameBelongsToOneProcess(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a", Lease: 3 * time.Second})
 	_, err := Open(Options{URL: url, Node: "a", Lease: 3 * time.Second})
 	if !errors.Is(err, ErrNameTaken) {
-		t.Errorf("the second process got %v", err)
+		t.Errorf("the second process returned %v", err)
 	}
 	if !s.Holds() {
-		t.Error("the first lost its lease")
+		t.Error("the first process lost its lease")
 	}
 }
 
 // After a crash the node name is free once the lease has expired.
-func TestTheLeaseOfADeadProcessIsWaitedFor(t *testing.T) {
+func TestAStartWaitsForTheLeaseOfADeadProcess(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a"})
 	if err := commit(openLog(t, s, "codelab/1"), 1, "a"); err != nil {
@@ -281,12 +281,12 @@ func TestQueuedItemsEndWithTheirLease(t *testing.T) {
 	}
 	close(free)
 	if err := <-queued; !errors.Is(err, durable.ErrFenced) {
-		t.Errorf("got %v", err)
+		t.Errorf("the queued item ended with %v", err)
 	}
 	put(t, s, row("other", "v"))
 }
 
-func TestAloneItStartsOver(t *testing.T) {
+func TestASingleServerRegainsItsLease(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url})
 	log := openLog(t, s, "codelab/1")
@@ -297,12 +297,12 @@ func TestAloneItStartsOver(t *testing.T) {
 	before.lose()
 	for deadline := time.Now().Add(time.Minute); s.lease.Load() == before; {
 		if time.Now().After(deadline) {
-			t.Fatal("the lease stays lost")
+			t.Fatal("the lease is not regained")
 		}
 		time.Sleep(time.Millisecond)
 	}
 	if err := commit(log, 2, "x"); !errors.Is(err, durable.ErrFenced) {
-		t.Errorf("the old handle got %v", err)
+		t.Errorf("the append by the old handle returned %v", err)
 	}
 	if err := commit(openLog(t, s, "codelab/1"), 2, "b"); err != nil {
 		t.Error(err)
@@ -312,7 +312,7 @@ func TestAloneItStartsOver(t *testing.T) {
 func TestWeakCommitsAreRefused(t *testing.T) {
 	_, err := Open(Options{URL: postgrestest.Database(t) + "&synchronous_commit=off"})
 	if !errors.Is(err, ErrWeakCommit) {
-		t.Errorf("got %v", err)
+		t.Errorf("opening with weak commits returned %v", err)
 	}
 	for _, c := range []struct {
 		commit, standbys string
@@ -332,7 +332,7 @@ func TestANewerDatabaseIsRefused(t *testing.T) {
 	looked := func(want int) {
 		t.Helper()
 		if format, err := FormatOf(url); err != nil || format != want {
-			t.Errorf("looked at, it has format %d, %v; want %d", format, err, want)
+			t.Errorf("FormatOf returned %d, %v; want %d", format, err, want)
 		}
 	}
 	looked(0)
@@ -343,35 +343,35 @@ func TestANewerDatabaseIsRefused(t *testing.T) {
 	postgrestest.Exec(t, url, "update atelier.meta set format = $1", Format+1)
 	looked(Format + 1)
 	if _, err := Open(Options{URL: url}); !errors.Is(err, ErrNewerFormat) {
-		t.Errorf("got %v", err)
+		t.Errorf("opening a newer database returned %v", err)
 	}
 	postgrestest.Exec(t, url, "update atelier.meta set format = 1")
 	_, looking := FormatOf(url)
 	_, opening := Open(Options{URL: url})
 	for _, err := range []error{looking, opening} {
 		if err == nil || !strings.Contains(err.Error(), "which no release wrote") {
-			t.Errorf("of format 1: %v", err)
+			t.Errorf("a database of format 1: %v", err)
 		}
 	}
 }
 
 // Errors do not contain the password.
-func TestErrorsTellNoPassword(t *testing.T) {
+func TestErrorsContainNoPassword(t *testing.T) {
 	for _, url := range []string{
 		"postgres://u:hunter2@127.0.0.1:1/db", "postgres://u:hunter2@%zz/db", "postgres://u:hunter2@h:port/db",
 		"host=h password=hunter2 port=x", "hunter2",
 	} {
 		_, err := Open(Options{URL: url})
 		if _, asked := Members(url); asked == nil || strings.Contains(asked.Error(), "hunter2") {
-			t.Errorf("asking who is there gave %v", asked)
+			t.Errorf("listing the members returned %v", asked)
 		}
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("got %v", err)
+			t.Errorf("the error with a wrong URL is %v", err)
 		}
 	}
 }
 
-func TestNodesThatStartAtOnce(t *testing.T) {
+func TestNodesCanStartConcurrently(t *testing.T) {
 	url := postgrestest.Database(t)
 	errs := make(chan error)
 	for _, name := range []string{"a", "b", "c", "d"} {
@@ -392,7 +392,7 @@ func TestNodesThatStartAtOnce(t *testing.T) {
 
 // One node opens an actor without records while another node releases it. The row exists at first,
 // and is gone once its lock is granted. Earlier, opening then failed.
-func TestAnActorIsTakenWhileItIsForgotten(t *testing.T) {
+func TestAnActorCanBeOpenedWhileItIsReleased(t *testing.T) {
 	url := postgrestest.Database(t)
 	b := openNode(t, url, "b")
 	defer b.Close()
@@ -457,23 +457,23 @@ func TestDatabaseEnforcesOwnership(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := exec("select take_log('over', 1, 'codelab/2')"); codeOf(err) != codeLeaseLost {
-		t.Errorf("taking without a lease gave %v", err)
+		t.Errorf("taking a log without a lease returned %v", err)
 	}
 	inc := log.lease.incarnation
 	if err := exec("select hold_log('a', $1, 'codelab/1', $2)", inc, log.epoch-1); codeOf(err) != codeLogLost {
-		t.Errorf("changing what an earlier handle had gave %v", err)
+		t.Errorf("a change with an earlier handle returned %v", err)
 	}
 	if err := exec("select give_logs('a', $1, array['codelab/1']::bytea[], array[$2]::bigint[])", inc, log.epoch-1); err != nil {
 		t.Fatal(err)
 	}
 	if owner, err := a.Owner("codelab/1"); owner != "a" || err != nil {
-		t.Errorf("an earlier handle gave it back: %q, %v", owner, err)
+		t.Errorf("an earlier handle released the actor: %q, %v", owner, err)
 	}
 }
 
 // A renewal that waits while another node judges the lease reads the clock after the wait. A lease
 // that was judged expired must not be renewed.
-func TestARenewalLooksAtTheClockBehindItsWait(t *testing.T) {
+func TestARenewalReadsTheClockAfterItsWait(t *testing.T) {
 	url := postgrestest.Database(t)
 	defer openNode(t, url, "a").Close()
 	ctx := context.Background()
@@ -513,14 +513,14 @@ func TestARenewalLooksAtTheClockBehindItsWait(t *testing.T) {
 	}
 	judge("commit")
 	if err := <-renewed; codeOf(err) != codeLeaseLost {
-		t.Errorf("a lease that was over was renewed: %v", err)
+		t.Errorf("an expired lease was renewed: %v", err)
 	}
 }
 
 // The database counts a lease from the renewal, which happens after the request was sent. A node
 // that counted from the response, which can take long, would rely on its lease longer than the
 // database allows.
-func TestALeaseCountsFromWhenItsRenewalWasSent(t *testing.T) {
+func TestALeaseCountsFromTheSendingOfItsRenewal(t *testing.T) {
 	ctx := context.Background()
 	url := postgrestest.Database(t)
 	s, err := Open(Options{URL: url, Node: "a", Lease: 3 * time.Second, Program: "test", Version: 1})
@@ -559,6 +559,6 @@ func TestALeaseCountsFromWhenItsRenewalWasSent(t *testing.T) {
 		t.Skip("this machine takes seconds for a renewal")
 	}
 	if counts := time.Duration(l.renewed.Load()); counts > sentBefore {
-		t.Errorf("it counts from %v after it was sent", counts-sentBefore)
+		t.Errorf("the lease counts from %v after its renewal was sent", counts-sentBefore)
 	}
 }

@@ -33,14 +33,14 @@ func TestLookupsShareAStatement(t *testing.T) {
 			switch {
 			case i == 4:
 				if !errors.Is(err, durable.ErrCorrupt) {
-					t.Errorf("a damaged one: %q %v", value, err)
+					t.Errorf("the damaged row: %q %v", value, err)
 				}
 			case i%3 == 0:
 				if !errors.Is(err, durable.ErrNotFound) {
-					t.Errorf("%d is not there: %q %v", i, value, err)
+					t.Errorf("the missing row %d: %q %v", i, value, err)
 				}
 			case err != nil || string(value) != fmt.Sprint("value of ", i):
-				t.Errorf("%d: %q %v", i, value, err)
+				t.Errorf("row %d: %q %v", i, value, err)
 			}
 		})
 	}
@@ -55,26 +55,26 @@ func TestLookupsShareAStatement(t *testing.T) {
 	}
 	all.Wait()
 	if asked := s.pool.Stat().AcquireCount() - before; asked != 3 {
-		t.Errorf("%d statements for %d rows", asked, callers)
+		t.Errorf("%d statements for %d rows, want 3 statements", asked, callers)
 	}
 	if l.asking != 0 {
-		t.Errorf("%d are under way", l.asking)
+		t.Errorf("%d lookups are still running", l.asking)
 	}
 }
 
 // A failed lookup must not report a missing row. Otherwise, for instance, an ended session would
 // count as open.
-func TestALookupThatFailsIsNoMissingRow(t *testing.T) {
+func TestAFailedLookupIsNotAMissingRow(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a"})
 	put(t, s, row("k", "v"))
 	postgrestest.Exec(t, url, "alter table atelier.rows rename to away")
 	if value, err := s.Get("t", []byte("k")); err == nil || errors.Is(err, durable.ErrNotFound) {
-		t.Errorf("%q %v", value, err)
+		t.Errorf("a failed lookup returned %q, %v", value, err)
 	}
 	postgrestest.Exec(t, url, "alter table atelier.away rename to rows")
 	if value, err := s.Get("t", []byte("k")); err != nil || string(value) != "v" {
-		t.Errorf("%q %v", value, err)
+		t.Errorf("the next lookup returned %q, %v", value, err)
 	}
 }
 

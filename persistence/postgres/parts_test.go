@@ -10,7 +10,7 @@ import (
 
 // If the connection is lost between the parts of a snapshot, the state is read again. Earlier it
 // was reported as damaged, permanently.
-func TestALostConnectionBetweenThePartsOfASnapshotIsNoDamage(t *testing.T) {
+func TestALostConnectionDuringASnapshotIsNotDamage(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, small(url))
 	log := openLog(t, s, "codelab/1")
@@ -37,7 +37,7 @@ func TestALostConnectionBetweenThePartsOfASnapshotIsNoDamage(t *testing.T) {
 		return nil
 	})
 	if err != nil {
-		t.Errorf("a connection that ended reads as: %v", err)
+		t.Errorf("reading after the connection was lost: %v", err)
 	}
 }
 
@@ -62,7 +62,7 @@ func TestPartsOfReplacedSnapshotsAreDeleted(t *testing.T) {
 		return n
 	}
 	if parts, heads, records := rows("snapshot_parts"), rows("snapshots"), rows("records"); parts != 2 || heads != 1 || records != 0 {
-		t.Errorf("of the last snapshot are %d parts and %d heads, beside %d records", parts, heads, records)
+		t.Errorf("the last snapshot has %d parts and %d heads; there are %d records", parts, heads, records)
 	}
 	if err := s.Purge(actor); err != nil {
 		t.Fatal(err)

@@ -42,15 +42,15 @@ func TestFullDiskIsReported(t *testing.T) {
 	}
 	s.readOnly.Store(false) // as if the lease was renewed
 	if !s.Stats().ReadOnly {
-		t.Error("after a renewal it is told no more")
+		t.Error("after a renewal the full disk is no longer reported")
 	}
 	if v, err := s.Get("t", []byte("k")); err != nil || string(v) != "before" {
-		t.Errorf("it reads %q, %v", v, err)
+		t.Errorf("a read returned %q, %v", v, err)
 	}
 	asAdmin(t, url, "drop trigger full_disk on atelier.rows")
 	put(t, s, row("k", "after"))
 	if s.ReadOnly() || s.Stats().ReadOnly {
-		t.Error("it is told after a write")
+		t.Error("the full disk is still reported after a write")
 	}
 }
 
@@ -72,11 +72,11 @@ func TestReadOnlyDatabaseIsReported(t *testing.T) {
 	}
 	set("set default_transaction_read_only = on")
 	s.lease.Load().lose()
-	wait("it does not tell", func() bool { return s.Stats().ReadOnly })
+	wait("the read-only database is not reported", func() bool { return s.Stats().ReadOnly })
 	set("reset default_transaction_read_only")
-	wait("it does not come back", s.Holds)
+	wait("the node does not rejoin", s.Holds)
 	if s.Stats().ReadOnly {
-		t.Error("it is told of a database that has taken the node")
+		t.Error("the database is reported as read-only although the node rejoined")
 	}
 	put(t, s, row("k", "v"))
 }

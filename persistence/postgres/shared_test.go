@@ -36,7 +36,7 @@ func TestSharedConformance(t *testing.T) {
 
 // The node has just lost its lease, or has not rejoined yet. It counts as stopped, so that no
 // operator needs to look after it.
-func TestANodeThatStopsWithoutItsLeaseHasNotDied(t *testing.T) {
+func TestANodeThatStopsWithoutItsLeaseCountsAsStopped(t *testing.T) {
 	url := postgrestest.Database(t)
 	for _, name := range []string{"stops", "stops-without"} {
 		n := openNode(t, url, name)
@@ -49,11 +49,11 @@ func TestANodeThatStopsWithoutItsLeaseHasNotDied(t *testing.T) {
 	}
 	members, err := Members(url)
 	if err != nil || len(members) != 2 {
-		t.Fatalf("%v %v", members, err)
+		t.Fatalf("the members are %v, %v", members, err)
 	}
 	for _, m := range members {
 		if !m.Stopped || m.Version != 1 {
-			t.Errorf("%+v", m)
+			t.Errorf("the member is %+v", m)
 		}
 	}
 }
@@ -69,35 +69,35 @@ func TestANodeIsKnownUntilItIsForgotten(t *testing.T) {
 	}
 	postgrestest.Exec(t, url, "update atelier.nodes set lease_until = lease_until - interval '3 days' where node = 'gone'")
 	if members, err := a.Members(); err != nil || len(members) != 1 {
-		t.Errorf("members: %v, %v", members, err)
+		t.Errorf("the members are %v, %v", members, err)
 	}
 	if known, err := a.Known(); err != nil || len(known) != 2 || known[1] != "gone" {
-		t.Errorf("known: %v, %v", known, err)
+		t.Errorf("the known nodes are %v, %v", known, err)
 	}
 	if done, err := Forget(url, "gone"); err != nil || !done {
 		t.Fatal(done, err)
 	}
 	if known, err := a.Known(); err != nil || len(known) != 1 {
-		t.Errorf("known behind that: %v, %v", known, err)
+		t.Errorf("after forgetting, the known nodes are %v, %v", known, err)
 	}
 }
 
 func TestTheClockIsComparedWithTheDatabases(t *testing.T) {
 	s := &Store{}
 	if _, known := s.ClockOffset(); known {
-		t.Error("known before it was compared")
+		t.Error("the offset is known before a comparison")
 	}
 	here := time.Date(2026, 3, 9, 8, 0, 0, 0, time.UTC)
 	s.compare(here.Add(4*time.Second), here, 2*time.Second)
 	if offset, known := s.ClockOffset(); !known || offset != 3*time.Second {
-		t.Errorf("%v, %v", offset, known)
+		t.Errorf("the offset is %v, %v", offset, known)
 	}
 	s.compare(here.Add(-time.Minute), here, maxRoundTrip)
 	if offset, _ := s.ClockOffset(); offset != -time.Minute-maxRoundTrip/2 {
-		t.Errorf("behind: %v", offset)
+		t.Errorf("with a slow clock the offset is %v", offset)
 	}
 	s.compare(here, here, maxRoundTrip+1)
 	if _, known := s.ClockOffset(); known {
-		t.Error("known although the answer took too long")
+		t.Error("the offset is known although the response took too long")
 	}
 }

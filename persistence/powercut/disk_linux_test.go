@@ -28,7 +28,7 @@ func mount(t *testing.T) (*Disk, string) {
 }
 
 // If everything was synced, the trace rebuilds the contents of the disk.
-func TestTraceHoldsWhatAnotherProcessDid(t *testing.T) {
+func TestTheTraceRecordsTheCallsOfAnotherProcess(t *testing.T) {
 	d, at := mount(t)
 	script := `set -e
 cd "$1"
@@ -66,12 +66,12 @@ d"
 	}
 	b, err := os.ReadFile(filepath.Join(to, "a/b"))
 	if err != nil || !strings.HasPrefix(string(b), "hello\x00") || len(b) != 9000 {
-		t.Errorf("%d bytes, %v", len(b), err)
+		t.Errorf("the rebuilt file has %d bytes, %v", len(b), err)
 	}
 }
 
 // Faults affect exactly the selected calls, and leave only failed syncs in the trace.
-func TestCallsFailAsTold(t *testing.T) {
+func TestSelectedCallsFail(t *testing.T) {
 	d, at := mount(t)
 	for name, c := range map[string]struct {
 		kind   Kind
@@ -100,7 +100,7 @@ func TestCallsFailAsTold(t *testing.T) {
 		out, err := exec.Command("sh", "-c", "cd "+at+"; "+c.script).CombinedOutput()
 		d.Inject(nil)
 		if err == nil && c.text == "" || !strings.Contains(string(out), c.text) && c.text != "" {
-			t.Errorf("%s: %v, %q", name, err, out)
+			t.Errorf("%s: the command returned %v, %q", name, err, out)
 		}
 		var ops []string
 		for _, op := range d.Trace()[before:] {
@@ -110,7 +110,7 @@ func TestCallsFailAsTold(t *testing.T) {
 			ops = append(ops, op.Kind.String())
 		}
 		if got := strings.Join(ops, " "); got != c.ops {
-			t.Errorf("%s: recorded are %q, want %q", name, got, c.ops)
+			t.Errorf("%s: the recorded calls are %q, want %q", name, got, c.ops)
 		}
 	}
 }
@@ -164,13 +164,13 @@ func TestMappedWritesAreDistinguished(t *testing.T) {
 		synced = op.Kind == Sync
 	}
 	if mapped == 0 || !synced {
-		t.Errorf("%d mapped writes were recorded, a sync last: %t", mapped, synced)
+		t.Errorf("%d mapped writes were recorded, a sync is last: %t", mapped, synced)
 	}
 }
 
 // An allocation can keep the file's size, and later writes do not change earlier records of the
 // trace.
-func TestRecordsAreTheirOwn(t *testing.T) {
+func TestRecordsDoNotChangeWithLaterWrites(t *testing.T) {
 	d, at := mount(t)
 	script := `cd "$1"; : > a; fallocate -n -l 9000 a; for i in 1 2 3 4 5 6 7 8; do printf "text $i" > $i; done; sync . [1-8] a`
 	if out, err := exec.Command("sh", "-c", script, "sh", at).CombinedOutput(); err != nil {
@@ -184,7 +184,7 @@ func TestRecordsAreTheirOwn(t *testing.T) {
 			want = ""
 		}
 		if got := string(f.files[number].data); got != want {
-			t.Errorf("%s holds %q, want %q", name, got, want)
+			t.Errorf("%s contains %q, want %q", name, got, want)
 		}
 	}
 }

@@ -63,23 +63,23 @@ func TestStatesAfterAPowerCut(t *testing.T) {
 		"a write that overlaps pages is torn where they meet": {
 			Trace{create, names, {Kind: Truncate, File: 1, Size: 2 * PageBytes}, sync, {Kind: Write, File: 1, Offset: PageBytes - 1, Data: []byte("xy")}},
 			[]string{"a=00", "a=0y", "a=x0", "a=xy"}, nil},
-		"a failed sync makes nothing last":           {Trace{create, names, write, failed}, []string{"a=", "a=x"}, nil},
-		"no later sync makes up for a failed one":    {Trace{create, names, write, failed, sync}, []string{"a=", "a=x"}, nil},
-		"a write behind a failed sync can be synced": {Trace{create, names, failed, write, sync}, []string{"a=x"}, nil},
-		"a failed sync of a folder keeps no name":    {Trace{create, failedNames}, []string{"", "a="}, nil},
-		"a later sync of a folder makes up for it":   {Trace{create, failedNames, names, failedNames}, []string{"a="}, nil},
+		"a failed sync makes nothing durable":       {Trace{create, names, write, failed}, []string{"a=", "a=x"}, nil},
+		"no later sync makes up for a failed one":   {Trace{create, names, write, failed, sync}, []string{"a=", "a=x"}, nil},
+		"a write after a failed sync can be synced": {Trace{create, names, failed, write, sync}, []string{"a=x"}, nil},
+		"a failed sync of a folder keeps no name":   {Trace{create, failedNames}, []string{"", "a="}, nil},
+		"a later sync of a folder makes up for it":  {Trace{create, failedNames, names, failedNames}, []string{"a="}, nil},
 		"names are journaled in order": {
 			Trace{create, other}, []string{"", "a=", "a= b="}, []string{"", "a=", "a= b=", "b="}},
-		"a synced folder takes along what came before elsewhere": {
+		"a synced folder includes earlier changes elsewhere": {
 			Trace{{Kind: Mkdir, File: 3, Name: "d", Size: aFolder}, {Kind: Create, File: 1, Folder: 3, Name: "a", Size: aFile}, {Kind: SyncFolder, File: 3}},
 			[]string{"d="}, []string{"", "d="}},
-		"a rename is there or not, never half": {
+		"a rename is complete or absent": {
 			Trace{create, write, sync, other, names, rename}, []string{"a=", "a=x b="}, nil},
 		"a removed name may come back": {
 			Trace{create, names, {Kind: Unlink, File: 1, Name: "a"}}, []string{"", "a="}, nil},
 		"a removal does not overtake a name": {
 			Trace{create, write, sync, names, other, {Kind: Unlink, File: 1, Name: "a"}}, []string{"a=x", "a=x b=", "b="}, nil},
-		"nor does a truncation": {
+		"a truncation does not overtake a name": {
 			Trace{create, write, sync, names, other, {Kind: Truncate, File: 1}}, []string{"a= b=", "a=x", "a=x b="}, nil},
 		"a link is another name": {
 			Trace{create, write, sync, names, {Kind: Link, File: 1, Name: "b"}, names, {Kind: Unlink, File: 1, Name: "a"}, names}, []string{"b=x"}, nil},
@@ -103,7 +103,7 @@ func TestStatesAfterAPowerCut(t *testing.T) {
 
 // Data in mapped memory can be on disk before a sync, but not before an earlier call of the
 // program.
-func TestMappedWritesComeEarly(t *testing.T) {
+func TestMappedWritesCanReachTheDiskEarly(t *testing.T) {
 	mapped := Op{Kind: Write, File: 1, Mapped: true, Data: page("x")}
 	before := Trace{{Kind: Create, File: 1, Name: "a", Size: aFile}, {Kind: SyncFolder}}
 	for name, c := range map[string]struct {
@@ -112,8 +112,8 @@ func TestMappedWritesComeEarly(t *testing.T) {
 	}{
 		"mapped":            {Trace{mapped, {Kind: Sync, File: 1}}, []int{2, 3}},
 		"written":           {Trace{{Kind: Write, File: 1, Data: page("x")}}, []int{2}},
-		"behind a call":     {Trace{{Kind: Create, File: 2, Name: "b", Size: aFile}, mapped}, []int{2}},
-		"behind a note":     {Trace{{Kind: Note}, mapped}, []int{2}},
+		"after a call":      {Trace{{Kind: Create, File: 2, Name: "b", Size: aFile}, mapped}, []int{2}},
+		"after a note":      {Trace{{Kind: Note}, mapped}, []int{2}},
 		"two mapped writes": {Trace{mapped, mapped}, []int{2, 3, 4}},
 	} {
 		seen := map[int]bool{}
@@ -192,7 +192,7 @@ func TestSyncedDataSurvives(t *testing.T) {
 
 // The same cut yields the same folder, also from a trace that was written and read, so a failure
 // can be reproduced.
-func TestACutCanBeRepeated(t *testing.T) {
+func TestTheSameCutYieldsTheSameFolder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		trace := randomTrace(t)
 		var b bytes.Buffer
@@ -206,12 +206,12 @@ func TestACutCanBeRepeated(t *testing.T) {
 		cut := Cut{Point: rapid.IntRange(0, len(trace)).Draw(t, "point"), Seed: rapid.Uint64().Draw(t, "seed"), Order: Order(rapid.IntRange(0, 1).Draw(t, "order"))}
 		one, two := trace.Rebuild(cut), again.Rebuild(cut)
 		if fmt.Sprint(one.Unsynced) != fmt.Sprint(two.Unsynced) || !maps.Equal(one.files[0].names, two.files[0].names) {
-			t.Fatalf("%q, then %q", one.Unsynced, two.Unsynced)
+			t.Fatalf("the first cut leaves %q unsynced, the second %q", one.Unsynced, two.Unsynced)
 		}
 	})
 }
 
-func TestMakeWritesWhatIsInMemory(t *testing.T) {
+func TestMakeWritesTheRebuiltFiles(t *testing.T) {
 	trace := Trace{
 		{Kind: Mkdir, File: 1, Name: "d", Size: aFolder},
 		{Kind: Create, File: 2, Folder: 1, Name: "a", Size: aFile},
@@ -226,7 +226,7 @@ func TestMakeWritesWhatIsInMemory(t *testing.T) {
 	}
 	b, err := os.ReadFile(filepath.Join(to, "d/b"))
 	if err != nil || len(b) != 3*PageBytes+3 || string(b[3*PageBytes:]) != "end" {
-		t.Errorf("%d bytes, %v", len(b), err)
+		t.Errorf("the file has %d bytes, %v", len(b), err)
 	}
 	one, _ := os.Stat(filepath.Join(to, "d/a"))
 	two, _ := os.Stat(filepath.Join(to, "d/b"))
@@ -234,7 +234,7 @@ func TestMakeWritesWhatIsInMemory(t *testing.T) {
 		t.Errorf("the names are not one file of mode 0600: %v", one.Mode())
 	}
 	if entries, _ := os.ReadDir(to); len(entries) != 1 {
-		t.Errorf("there are %v", entries)
+		t.Errorf("the folder contains %v", entries)
 	}
 }
 
@@ -247,7 +247,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		if _, err := Decode(bytes.NewReader(in)); err == nil && len(in) == 0 {
-			t.Error("nothing is a trace")
+			t.Error("an empty input was accepted as a trace")
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func TestKeysAreMadeRotatedAndDropped(t *testing.T) {
+func TestKeysAreCreatedRotatedAndDropped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "secrets", "keys.json")
 	if _, err := LoadKeys(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
@@ -25,10 +25,10 @@ func TestKeysAreMadeRotatedAndDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v %v", info.Mode(), err)
+		t.Errorf("the key file has the mode %v, %v", info.Mode(), err)
 	}
 	if _, err := CreateKeys(path, now); err == nil {
-		t.Error("a file was overwritten")
+		t.Error("an existing key file was overwritten")
 	}
 	if _, err := RotateKeys(path, now.Add(time.Hour)); err != nil {
 		t.Fatal(err)
@@ -36,13 +36,13 @@ func TestKeysAreMadeRotatedAndDropped(t *testing.T) {
 	keys, err := LoadKeys(path)
 	if err != nil || len(keys) != 2 || keys[1].Version != 2 || string(keys[0].Material) != string(first[0].Material) ||
 		!keys[0].RetiredAt.Equal(now.Add(time.Hour)) || !keys[1].RetiredAt.IsZero() {
-		t.Fatalf("%+v %v", keys, err)
+		t.Fatalf("after the rotation the keys are %+v, %v", keys, err)
 	}
 	if keys, err = KeepKeys(path, func(seal.Key) bool { return false }); err != nil || len(keys) != 1 || keys[0].Version != 2 {
-		t.Fatalf("%v", err)
+		t.Fatalf("KeepKeys returned %v", err)
 	}
 	if keys, err = RotateKeys(path, now); err != nil || keys[1].Version != 3 {
-		t.Errorf("a version was used again: %v", err)
+		t.Errorf("a version was reused: %v", err)
 	}
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 1 {
@@ -53,7 +53,7 @@ func TestKeysAreMadeRotatedAndDropped(t *testing.T) {
 // An interrupted rotation leaves a pending key, which the next rotation must use. If the next
 // rotation created another key, there would be a second pending key, and the earlier key would
 // never be retired.
-func TestABrokenOffRotationGoesOnWithItsKey(t *testing.T) {
+func TestAnInterruptedRotationIsResumedWithItsKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")
 	first, err := CreateKeys(path, now)
 	if err != nil {
@@ -61,7 +61,7 @@ func TestABrokenOffRotationGoesOnWithItsKey(t *testing.T) {
 	}
 	announced := Announced(first, now)
 	if again := Announced(announced, now.Add(time.Minute)); len(again) != 2 || string(again[1].Material) != string(announced[1].Material) {
-		t.Errorf("announced again there are %d keys, or another one", len(again))
+		t.Errorf("after announcing again there are %d keys, or another pending key", len(again))
 	}
 	if err := writeKeys(path, announced); err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestABrokenOffRotationGoesOnWithItsKey(t *testing.T) {
 
 // The checksum covers whether a key is pending. If a pending key were used too early, other nodes
 // would not find its tokens. If a key in use counted as pending, it would be replaced.
-func TestThatAKeyIsPendingIsChecked(t *testing.T) {
+func TestTheChecksumCoversThePendingState(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")
 	first, err := CreateKeys(path, now)
 	if err != nil {
@@ -84,7 +84,7 @@ func TestThatAKeyIsPendingIsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	if keys, err := LoadKeys(path); err != nil || len(keys) != 2 || keys[0].Pending || !keys[1].Pending {
-		t.Fatalf("%+v %v", keys, err)
+		t.Fatalf("the keys are %+v, %v", keys, err)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -92,15 +92,15 @@ func TestThatAKeyIsPendingIsChecked(t *testing.T) {
 	}
 	changed := strings.Replace(string(b), `"pending"`, `"Qending"`, 1)
 	if changed == string(b) {
-		t.Fatalf("the file says nothing of a pending key")
+		t.Fatalf("the file does not contain a pending key")
 	}
 	if _, err := ParseKeys(path, []byte(changed)); !errors.Is(err, ErrMalformed) {
-		t.Errorf("the pending key is taken for one in use: %v", err)
+		t.Errorf("a pending key is read as a key in use: %v", err)
 	}
 }
 
 // A key with one wrong bit would silently make every token invalid.
-func TestAServerKeyThatChangedIsRefused(t *testing.T) {
+func TestAnAlteredServerKeyIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")
 	keys, err := CreateKeys(path, now)
 	if err != nil {
@@ -118,12 +118,12 @@ func TestAServerKeyThatChangedIsRefused(t *testing.T) {
 		}
 		got, err := LoadKeys(path)
 		if err == nil && (len(got) != 1 || string(got[0].Material) != string(keys[0].Material) || got[0].Version != 1) {
-			t.Errorf("with byte %d changed another key is read", i)
+			t.Errorf("with byte %d changed, another key is accepted", i)
 		}
 	}
 }
 
-func TestFilesThatAreRefused(t *testing.T) {
+func TestInvalidKeyFilesAreRefused(t *testing.T) {
 	const good = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
 	for name, text := range map[string]string{
 		"empty": "", "no JSON": "x", "no keys": `{"format":1,"keys":[]}`, "newer": `{"format":2,"keys":[{"version":1,"key":"` + good + `"}]}`,
@@ -134,33 +134,33 @@ func TestFilesThatAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := LoadKeys(path); !errors.Is(err, ErrMalformed) || strings.Contains(err.Error(), "AAEC") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("the key file with %s: %v", name, err)
 		}
 		if err := os.Chmod(path, 0o640); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := LoadKeys(path); err == nil || !strings.Contains(err.Error(), "may be read by others") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("the readable key file with %s: %v", name, err)
 		}
 	}
 }
 
 // Unusable keys are refused, even with a correct checksum.
-func TestKeysThatAreRefused(t *testing.T) {
+func TestInvalidKeysAreRefused(t *testing.T) {
 	const good = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
 	for name, tc := range map[string]struct {
 		keys []keyEntry
 		ok   bool
 	}{
-		"one":           {[]keyEntry{{Version: 1, Key: good}}, true},
-		"two":           {[]keyEntry{{Version: 1, Key: good}, {Version: 3, Key: good}}, true},
-		"none":          {nil, false},
-		"a short one":   {[]keyEntry{{Version: 1, Key: "AAEC"}}, false},
-		"a long one":    {[]keyEntry{{Version: 1, Key: good + "AAEC"}}, false},
-		"no base64":     {[]keyEntry{{Version: 1, Key: good[:42] + "!"}}, false},
-		"version 0":     {[]keyEntry{{Key: good}}, false},
-		"one twice":     {[]keyEntry{{Version: 2, Key: good}, {Version: 2, Key: good}}, false},
-		"another order": {[]keyEntry{{Version: 2, Key: good}, {Version: 1, Key: good}}, false},
+		"one":              {[]keyEntry{{Version: 1, Key: good}}, true},
+		"two":              {[]keyEntry{{Version: 1, Key: good}, {Version: 3, Key: good}}, true},
+		"none":             {nil, false},
+		"a short key":      {[]keyEntry{{Version: 1, Key: "AAEC"}}, false},
+		"a long key":       {[]keyEntry{{Version: 1, Key: good + "AAEC"}}, false},
+		"no base64":        {[]keyEntry{{Version: 1, Key: good[:42] + "!"}}, false},
+		"version 0":        {[]keyEntry{{Key: good}}, false},
+		"a double version": {[]keyEntry{{Version: 2, Key: good}, {Version: 2, Key: good}}, false},
+		"another order":    {[]keyEntry{{Version: 2, Key: good}, {Version: 1, Key: good}}, false},
 	} {
 		c := keyFile{Format: keyFormat, Keys: tc.keys}
 		c.Sum = c.sum()
@@ -169,13 +169,13 @@ func TestKeysThatAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if keys, err := ParseKeys("keys.json", text); tc.ok && (err != nil || len(keys) != len(tc.keys)) || !tc.ok && !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("keys with %s: %v", name, err)
 		}
 	}
 }
 
 // A key file must be accessible by its owner only.
-func TestKeysThatOthersMayReadAreRefused(t *testing.T) {
+func TestKeyFilesReadableByOthersAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")
 	if _, err := CreateKeys(path, now); err != nil {
 		t.Fatal(err)
@@ -191,9 +191,9 @@ func TestKeysThatOthersMayReadAreRefused(t *testing.T) {
 }
 
 // A rotation does not modify the caller's keys.
-func TestARotationChangesNoKeysThatAreInUse(t *testing.T) {
+func TestARotationDoesNotModifyTheCallersKeys(t *testing.T) {
 	keys := Announced([]seal.Key{newKey(1, now)}, now)
 	if used := Used(keys, now); !keys[1].Pending || used[1].Pending || !keys[0].RetiredAt.IsZero() || used[0].RetiredAt.IsZero() {
-		t.Errorf("before %v, afterwards %v", keys, used)
+		t.Errorf("before the rotation %v, afterwards %v", keys, used)
 	}
 }

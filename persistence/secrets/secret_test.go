@@ -8,25 +8,25 @@ import (
 	"testing"
 )
 
-func TestASecretIsMadeOnceAndItsOwnersAlone(t *testing.T) {
+func TestASecretIsCreatedOnceAndReadableByItsOwnerOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "secrets", "a.key")
 	asked := 0
 	fresh := func() string { asked++; return fmt.Sprintf("%043d", asked) }
 	first, made, err := Key(path, fresh)
 	if err != nil || !made || len(first) < 40 {
-		t.Fatalf("%v %v", made, err)
+		t.Fatalf("the first call: made %v, %v", made, err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v %v", info.Mode(), err)
+		t.Errorf("the file has the mode %v, %v", info.Mode(), err)
 	}
 	if again, made, err := Key(path, fresh); err != nil || made || again != first {
-		t.Errorf("the second time: %v %v", made, err)
+		t.Errorf("the second call: made %v, %v", made, err)
 	}
 	if err := KeepKey(path, "another"); err != nil {
 		t.Fatal(err)
 	}
 	if again, _, err := Key(path, fresh); err != nil || again != "another" {
-		t.Errorf("%q %v", again, err)
+		t.Errorf("after KeepKey the secret is %q, %v", again, err)
 	}
 	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
 		t.Errorf("%d files, %v", len(files), err)
@@ -42,16 +42,16 @@ func TestADamagedSecretIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if secret, made, err := Key(path, func() string { return "fresh" }); err == nil {
-			t.Errorf("%q is taken for %q, made %v", content, secret, made)
+			t.Errorf("the damaged file %q is read as %q, made %v", content, secret, made)
 		}
 		if b, err := os.ReadFile(path); err != nil || string(b) != content {
-			t.Errorf("%q became %q, %v", content, b, err)
+			t.Errorf("the file %q became %q, %v", content, b, err)
 		}
 	}
 }
 
 // With one wrong bit, a key could not open the data that it protects.
-func TestAKeyThatChangedIsRefused(t *testing.T) {
+func TestAnAlteredKeyIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.key")
 	fresh := func() string { return strings.Repeat("k", 43) }
 	if _, _, err := Key(path, fresh); err != nil {
@@ -68,7 +68,7 @@ func TestAKeyThatChangedIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if key, _, err := Key(path, fresh); err == nil && key != fresh() {
-			t.Errorf("with byte %d changed it is %q", i, key)
+			t.Errorf("with byte %d changed the key is %q", i, key)
 		} else if err != nil && strings.Contains(err.Error(), "kkk") {
 			t.Errorf("the error shows the key: %v", err)
 		}
@@ -89,6 +89,6 @@ func TestASecretWithoutAChecksumIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b, err := os.ReadFile(path); err != nil || string(b) != "secret\n" {
-		t.Errorf("the file holds %q, %v", b, err)
+		t.Errorf("the file contains %q, %v", b, err)
 	}
 }

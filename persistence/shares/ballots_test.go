@@ -28,7 +28,7 @@ func inUse(b *Ballots) []Ballot {
 	return all
 }
 
-func TestASecretOfAPollOutlivesARestart(t *testing.T) {
+func TestASecretOfAPollSurvivesARestart(t *testing.T) {
 	dir := t.TempDir()
 	b := openBallots(t, BallotOptions{Dir: dir})
 	id, _, err := b.Make(aCodelab)
@@ -38,22 +38,22 @@ func TestASecretOfAPollOutlivesARestart(t *testing.T) {
 	key := b.Key(id)
 	b.Close()
 	if b.Key(id) != nil {
-		t.Error("it is in memory after Close")
+		t.Error("the secret is in memory after Close")
 	}
 	again := openBallots(t, BallotOptions{Dir: dir})
 	if got := again.Key(id); len(key) != 32 || !bytes.Equal(got, key) {
-		t.Errorf("after the restart the secret is %d bytes", len(got))
+		t.Errorf("after the restart the secret has %d bytes", len(got))
 	}
 	if again.Key(aCodelab+".0000000000000000") != nil || again.Key("") != nil {
-		t.Error("there is a secret that nobody made")
+		t.Error("an unknown secret is found")
 	}
 	if _, _, err := again.Make("../elsewhere"); err == nil {
-		t.Error("a path was taken for a codelab")
+		t.Error("a path was accepted as a codelab")
 	}
 }
 
 // The file is overwritten before its name is removed.
-func TestADestroyedSecretIsWrittenOver(t *testing.T) {
+func TestADestroyedSecretIsOverwritten(t *testing.T) {
 	dir := t.TempDir()
 	b := openBallots(t, BallotOptions{Dir: dir})
 	id, _, err := b.Make(aCodelab)
@@ -66,21 +66,21 @@ func TestADestroyedSecretIsWrittenOver(t *testing.T) {
 	}
 	b.Destroy(id)
 	if b.Key(id) != nil {
-		t.Error("it is still in use")
+		t.Error("the destroyed secret is still in use")
 	}
 	b.Destroy(id)
 	b.Close()
 	content, err := os.ReadFile(link)
 	if err != nil || !bytes.Equal(content, make([]byte, 32)) {
-		t.Errorf("the file holds %x (%v)", content, err)
+		t.Errorf("the file contains %x, %v", content, err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
-		t.Errorf("left in the folder: %v", left)
+		t.Errorf("files left in the folder: %v", left)
 	}
 }
 
 // The next start finishes an interrupted destruction.
-func TestADestructionThatBrokeOffIsFinished(t *testing.T) {
+func TestAnInterruptedDestructionIsFinished(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string][]byte{"0000000000000001": make([]byte, 32), "0000000000000002": []byte("short")} {
 		if err := os.WriteFile(filepath.Join(dir, ballotPrefix+aCodelab+"."+name), content, 0o600); err != nil {
@@ -90,12 +90,12 @@ func TestADestructionThatBrokeOffIsFinished(t *testing.T) {
 	b := openBallots(t, BallotOptions{Dir: dir})
 	defer b.Close()
 	if left, _ := os.ReadDir(dir); len(left) != 0 || len(inUse(b)) != 0 {
-		t.Errorf("left: %v", left)
+		t.Errorf("files left in the folder: %v", left)
 	}
 }
 
 // A sweep must not destroy a secret that a command can still use.
-func TestASecretIsOldOnceNoCommandCanUseIt(t *testing.T) {
+func TestASecretExpiresOnlyOnceNoCommandCanUseIt(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	b := openBallots(t, BallotOptions{Dir: t.TempDir(), now: func() time.Time { return now }})
 	defer b.Close()
@@ -104,16 +104,16 @@ func TestASecretIsOldOnceNoCommandCanUseIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	if now = now.Add(ballotUse); len(b.Old()) != 0 {
-		t.Error("it is old too early")
+		t.Error("the secret is old too early")
 	}
 	if now = now.Add(time.Second); len(b.Old()) != 1 || b.Old()[0] != id {
-		t.Error("it never gets old")
+		t.Error("the secret never becomes old")
 	}
 }
 
 // If the clock was set back after a secret was made, the secret still expires. Its age counts from
 // the start of the process at the latest.
-func TestASecretOfTheFutureGetsOld(t *testing.T) {
+func TestASecretWithAFutureTimeStillExpires(t *testing.T) {
 	dir, now := t.TempDir(), time.Unix(1_800_000_000, 0)
 	b := openBallots(t, BallotOptions{Dir: dir, now: func() time.Time { return now }})
 	id, _, err := b.Make(aCodelab)
@@ -128,16 +128,16 @@ func TestASecretOfTheFutureGetsOld(t *testing.T) {
 	b = openBallots(t, BallotOptions{Dir: dir, now: func() time.Time { return now }})
 	defer b.Close()
 	if now = now.Add(ballotUse); len(b.Old()) != 0 {
-		t.Error("it is old too early")
+		t.Error("the secret is old too early")
 	}
 	if now = now.Add(time.Second); len(b.Old()) != 1 || b.Old()[0] != id {
-		t.Error("it never gets old")
+		t.Error("the secret never becomes old")
 	}
 }
 
 // A secret that another node sends again keeps its age, even after a restart. Otherwise it would
 // never be destroyed while nodes join and leave.
-func TestASecretThatIsSentAgainIsNoYounger(t *testing.T) {
+func TestASecretThatIsSentAgainKeepsItsAge(t *testing.T) {
 	dir, now := t.TempDir(), time.Unix(1_800_000_000, 0)
 	open := func() *Ballots {
 		return openBallots(t, BallotOptions{Dir: dir, now: func() time.Time { return now }})
@@ -161,17 +161,17 @@ func TestASecretThatIsSentAgainIsNoYounger(t *testing.T) {
 			}
 		}
 		if now = now.Add(ballotUse / 2); len(b.Old()) != 0 {
-			t.Error("it is old too early")
+			t.Error("the secret is old too early")
 		}
 		if now = now.Add(time.Second); len(b.Old()) != 1 {
-			t.Error("it is as young as the node that brought it again")
+			t.Error("the secret became as young as when it was sent again")
 		}
 	}
 	b.Close()
 }
 
 // If the secret cannot be sent to the other nodes, it is not used.
-func TestOtherNodesHaveASecretBeforeItIsUsed(t *testing.T) {
+func TestASecretIsUsedOnlyOnceOtherNodesHaveIt(t *testing.T) {
 	other := openBallots(t, BallotOptions{Dir: t.TempDir()})
 	defer other.Close()
 	var fail error
@@ -184,19 +184,19 @@ func TestOtherNodesHaveASecretBeforeItIsUsed(t *testing.T) {
 	defer b.Close()
 	id, keepers, err := b.Make(aCodelab)
 	if err != nil || !bytes.Equal(other.Key(id), b.Key(id)) || !slices.Equal(keepers, []string{"here", "there"}) {
-		t.Errorf("the other node does not have it (%v)", err)
+		t.Errorf("the other node does not have the secret: %v", err)
 	}
 	for _, x := range inUse(b) {
 		if err := other.Take(x); err != nil {
-			t.Errorf("taking it again: %v", err)
+			t.Errorf("receiving the secret again: %v", err)
 		}
 	}
 	if err := other.Take(Ballot{ID: "../../etc/passwd", Secret: make([]byte, 32)}); err == nil {
-		t.Error("a path was taken for an id")
+		t.Error("a path was accepted as an id")
 	}
 	fail = os.ErrDeadlineExceeded
 	if _, _, err := b.Make(aCodelab); err == nil || len(inUse(b)) != 1 {
-		t.Errorf("a secret that others lack is used (%v)", err)
+		t.Errorf("a secret that the other nodes lack is used: %v", err)
 	}
 }
 
@@ -236,12 +236,12 @@ func TestFailedDestructionIsRetried(t *testing.T) {
 		b.Destroy(id)
 		b.background.Wait()
 		if !b.doomed[id] || b.Key(id) != nil || len(inUse(b)) != 0 {
-			t.Errorf("%s: doomed %v, the key is %x", name, b.doomed, b.Key(id))
+			t.Errorf("%s: to be destroyed are %v, the key is %x", name, b.doomed, b.Key(id))
 		}
 		d.remove, d.sync = nil, nil
 		b.Old()
 		if left, _ := d.List(); len(b.doomed) != 0 || len(left) != 0 {
-			t.Errorf("%s: left %v, doomed %v", name, left, b.doomed)
+			t.Errorf("%s: files left are %v, to be destroyed are %v", name, left, b.doomed)
 		}
 		b.Close()
 	}
@@ -249,7 +249,7 @@ func TestFailedDestructionIsRetried(t *testing.T) {
 
 // A secret that others can read is not used. A secret that is too short or empty is destroyed.
 // Other files in the folder stay.
-func TestADamagedSecretIsNoKey(t *testing.T) {
+func TestADamagedSecretIsNotUsed(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, size int, mode os.FileMode) {
 		t.Helper()
@@ -267,23 +267,23 @@ func TestADamagedSecretIsNoKey(t *testing.T) {
 	}
 	b := openBallots(t, BallotOptions{Dir: dir})
 	if got := b.Key(aCodelab + ".0000000000000003"); len(got) != 32 {
-		t.Errorf("of a file that is too long the key is %d bytes", len(got))
+		t.Errorf("the key of too long a file has %d bytes", len(got))
 	}
 	if all := inUse(b); len(all) != 1 {
-		t.Errorf("in use are %v", all)
+		t.Errorf("the secrets in use are %v", all)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 4 {
-		t.Errorf("left: %v", left)
+		t.Errorf("the files are %v, want 4", left)
 	}
 	b.Close()
 	write(ballotPrefix+aCodelab+".0000000000000005", 32, 0o644)
 	if _, err := OpenBallots(BallotOptions{Dir: dir}); err == nil || !strings.Contains(err.Error(), "chmod 600") {
-		t.Errorf("one that others may read: %v", err)
+		t.Errorf("a secret that others may read: %v", err)
 	}
 }
 
 // The destroyed secret cannot appear in a later core dump or swapped page.
-func TestADestroyedSecretLeavesMemory(t *testing.T) {
+func TestADestroyedSecretIsWipedFromMemory(t *testing.T) {
 	b := openBallots(t, BallotOptions{Dir: t.TempDir()})
 	id, _, err := b.Make(aCodelab)
 	if err != nil {
@@ -292,17 +292,17 @@ func TestADestroyedSecretLeavesMemory(t *testing.T) {
 	x := b.byID[id]
 	b.Destroy(id)
 	if x.secret != [ballotBytes]byte{} {
-		t.Error("its bytes stay in memory")
+		t.Error("the bytes of the secret remain in memory")
 	}
 	if _, there := b.Find(id); there || b.Key(id) != nil || len(inUse(b)) > 0 {
-		t.Error("it is still in use")
+		t.Error("the destroyed secret is still in use")
 	}
 	if id, _, err = b.Make(aCodelab); err != nil {
 		t.Fatal(err)
 	}
 	x = b.byID[id]
 	if b.Close(); x.secret != [ballotBytes]byte{} {
-		t.Error("the bytes of another stay in memory at the end")
+		t.Error("the bytes of another secret remain in memory after Close")
 	}
 }
 
@@ -313,12 +313,12 @@ func TestAnErrorOfTheFolderOfBallotsIsReported(t *testing.T) {
 	b := openBallots(t, BallotOptions{Disk: d, Failed: func(err error) { reported = err }})
 	d.times = 1
 	if _, _, err := b.Make(aCodelab); err == nil || reported == nil {
-		t.Errorf("made with %v; reported is %v", err, reported)
+		t.Errorf("Make returned %v, the reported error is %v", err, reported)
 	}
 }
 
 // Destroying a secret does not change a copy made for another node.
-func TestACopyOfASecretStays(t *testing.T) {
+func TestACopyOfASecretSurvivesItsDestruction(t *testing.T) {
 	b := openBallots(t, BallotOptions{Dir: t.TempDir()})
 	defer b.Close()
 	id, _, err := b.Make(aCodelab)
@@ -330,18 +330,18 @@ func TestACopyOfASecretStays(t *testing.T) {
 	one, ok := b.Find(id)
 	b.Destroy(id)
 	if err != nil || !ok || len(all) != 1 || !bytes.Equal(all[0].Secret, want) || !bytes.Equal(one.Secret, want) {
-		t.Errorf("%v and %v are the copies, not %v: %v", all, one, want, err)
+		t.Errorf("the copies are %v and %v, want %v: %v", all, one, want, err)
 	}
 }
 
 // The list of destroyed secrets is bounded. When it is full, the oldest secret is forgotten.
-func TestDestroyedSecretsAreRememberedWithinABound(t *testing.T) {
+func TestTheListOfDestroyedSecretsIsBounded(t *testing.T) {
 	b := openBallots(t, BallotOptions{Dir: t.TempDir()})
 	defer b.Close()
 	for i := range mostGone + 3 {
 		b.Destroy(fmt.Sprint(i))
 	}
 	if len(b.gone) != mostGone || b.gone[0] != "3" {
-		t.Errorf("%d are remembered, from %s", len(b.gone), b.gone[0])
+		t.Errorf("%d destroyed secrets are remembered, the first is %s", len(b.gone), b.gone[0])
 	}
 }

@@ -133,10 +133,10 @@ func (f *fragileFile) Stat() (fs.FileInfo, error) { return f, nil }
 func (f *fragileFile) Size() int64                { return int64(len(f.content)) }
 func (f *fragileFile) Mode() fs.FileMode          { return 0o600 }
 
-// TestCrashesCostNothingAndSpareNothing cuts the power at any step of creating and destroying
+// TestCrashesNeitherLoseLiveNorKeepExpiredShares cuts the power at any step of creating and destroying
 // shares. A share that Until returned is found until its quarter of an hour ends. Once a later
 // sweep completes, the secret is nowhere on the disk, no matter what a crash restores.
-func TestCrashesCostNothingAndSpareNothing(t *testing.T) {
+func TestCrashesNeitherLoseLiveNorKeepExpiredShares(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		times := &times{clock: noon}
 		d := &fragile{rt: rt, names: map[string]*inode{}, synced: map[string]*inode{}, left: rapid.IntRange(0, 60).Draw(rt, "steps")}
@@ -218,7 +218,7 @@ func TestCrashesCostNothingAndSpareNothing(t *testing.T) {
 		for n := range every {
 			for id, secret := range secrets {
 				if len(secret) == seal.ShareBytes && (bytes.Contains(n.synced, secret) || bytes.Contains(n.content, secret)) {
-					rt.Fatalf("the disk still holds the secret of %v", id)
+					rt.Fatalf("the disk still contains the secret of %v", id)
 				}
 			}
 		}

@@ -88,28 +88,28 @@ func eachFault(t *testing.T, try func(t *testing.T, d *ailing, heal func())) {
 
 // Earlier, an empty file left by a full disk was mistaken for the secret, and the votes sealed
 // under it were lost.
-func TestASecretThatIsKeptIsOnTheDisk(t *testing.T) {
+func TestAnAcceptedSecretIsOnTheDisk(t *testing.T) {
 	in := Ballot{ID: aCodelab + ".0123456789abcdef", Secret: bytes.Repeat([]byte{7}, ballotBytes)}
 	eachFault(t, func(t *testing.T, d *ailing, heal func()) {
 		b := openBallots(t, BallotOptions{Dir: string(d.folder), Disk: healthyList{d}})
 		onDisk := func() []byte { got, _ := os.ReadFile(filepath.Join(string(d.folder), ballotPrefix+in.ID)); return got }
 		for range 3 {
 			if err := b.Take(in); err == nil && !bytes.Equal(onDisk(), in.Secret) {
-				t.Fatalf("kept, and the file holds %x", onDisk())
+				t.Fatalf("the secret was accepted, but the file contains %x", onDisk())
 			} else if err != nil && b.Key(in.ID) != nil {
-				t.Fatal("not kept, and in use")
+				t.Fatal("the secret was refused, but is in use")
 			}
 		}
 		heal()
 		if err := b.Take(in); err != nil {
-			t.Fatalf("of a disk that works again: %v", err)
+			t.Fatalf("after the disk works again: %v", err)
 		}
 		b.Old() // sweeps the doomed files
 		b.Close()
 		again := openBallots(t, BallotOptions{Dir: string(d.folder)})
 		defer again.Close()
 		if !bytes.Equal(again.Key(in.ID), in.Secret) {
-			t.Errorf("after a restart it is %x, the file %x", again.Key(in.ID), onDisk())
+			t.Errorf("after a restart the secret is %x, the file %x", again.Key(in.ID), onDisk())
 		}
 	})
 }
@@ -121,7 +121,7 @@ func (d healthyList) List() ([]string, error) { return d.folder.List() }
 
 // Earlier, after a full disk each later attempt failed because of the first attempt's file. No
 // token could be created on any node.
-func TestAShareThatIsKeptIsOnTheDisk(t *testing.T) {
+func TestAnAcceptedShareIsOnTheDisk(t *testing.T) {
 	in := Share{Ends: seal.QuarterEnd(time.Now().Add(time.Minute)), Secret: bytes.Repeat([]byte{7}, seal.ShareBytes)}
 	eachFault(t, func(t *testing.T, d *ailing, heal func()) {
 		s, err := Open(Options{Dir: string(d.folder), Longest: time.Hour, Spread: func(Share) error { return nil }, Disk: healthyList{d}})
@@ -134,19 +134,19 @@ func TestAShareThatIsKeptIsOnTheDisk(t *testing.T) {
 			all, _ := os.ReadDir(string(d.folder))
 			if err == nil {
 				if got, _ := os.ReadFile(filepath.Join(string(d.folder), all[0].Name())); !bytes.Equal(got, in.Secret) {
-					t.Fatalf("kept, and the file holds %x", got)
+					t.Fatalf("the share was accepted, but the file contains %x", got)
 				}
 			}
 		}
 		heal()
 		if err := take(); err != nil {
-			t.Fatalf("of a disk that works again: %v", err)
+			t.Fatalf("after the disk works again: %v", err)
 		}
 		s.sweep()
 		_ = s.Close()
 		again := spread(t, string(d.folder), func(Share) error { return nil })
 		if all, err := again.All(); err != nil || len(all) != 1 || !bytes.Equal(all[0].Secret, in.Secret) {
-			t.Errorf("after a restart there are %v, %v", all, err)
+			t.Errorf("after a restart the shares are %v, %v", all, err)
 		}
 	})
 }
@@ -172,13 +172,13 @@ func TestDestroyedSecretsStayDestroyed(t *testing.T) {
 	}
 	b.background.Wait()
 	if left, _ := os.ReadDir(dir); len(left) != 0 || len(inUse(b)) != 0 {
-		t.Errorf("in use %d, left %v", len(inUse(b)), left)
+		t.Errorf("%d secrets are in use, the files are %v", len(inUse(b)), left)
 	}
 	b.Close()
 }
 
 // Earlier, a node that restarted every minute never found an old secret.
-func TestTheTimeOfASecretGoesOnOverStarts(t *testing.T) {
+func TestTheAgeOfASecretSurvivesRestarts(t *testing.T) {
 	dir, ahead := t.TempDir(), time.Duration(0)
 	now := func() time.Time { return time.Now().Add(ahead) }
 	b := openBallots(t, BallotOptions{Dir: dir, now: now})
@@ -196,14 +196,14 @@ func TestTheTimeOfASecretGoesOnOverStarts(t *testing.T) {
 		b.background.Wait()
 		left, _ := os.ReadDir(dir)
 		if there := slices.ContainsFunc(left, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), id) }); there != (minute < 1) {
-			t.Errorf("after %d starts it is there: %v", minute+1, there)
+			t.Errorf("after %d starts the secret exists: %v", minute+1, there)
 		}
 	}
 	b.Close()
 }
 
 // The previous process may have failed to sync the secret that this process found.
-func TestASecretThatWasFoundIsKeptOnceItWasWritten(t *testing.T) {
+func TestAFoundSecretIsAcceptedOnlyOnceItIsSynced(t *testing.T) {
 	dir := t.TempDir()
 	b := openBallots(t, BallotOptions{Dir: dir})
 	if _, _, err := b.Make(aCodelab); err != nil {
@@ -216,7 +216,7 @@ func TestASecretThatWasFoundIsKeptOnceItWasWritten(t *testing.T) {
 	defer again.Close()
 	d.times, d.after = 1, 2 // the sync of the file
 	if err := again.Take(in); !errors.Is(err, syscall.EIO) || again.Key(in.ID) == nil {
-		t.Errorf("not synced, and told as %v", err)
+		t.Errorf("a secret that was not synced returned %v", err)
 	}
 	again.Old() // sweeps, and spares secrets in use
 	if left, _ := d.List(); len(left) != 1 {
@@ -228,23 +228,23 @@ func TestASecretThatWasFoundIsKeptOnceItWasWritten(t *testing.T) {
 }
 
 // A secret that is destroyed while it is being stored is not in use afterwards.
-func TestASecretThatIsDestroyedWhileItIsKept(t *testing.T) {
+func TestASecretDestroyedWhileItIsStoredIsNotUsed(t *testing.T) {
 	in := Ballot{ID: aCodelab + ".0123456789abcdef", Secret: bytes.Repeat([]byte{7}, ballotBytes)}
 	d := &meanwhile{folder: folder(t.TempDir())}
 	b := openBallots(t, BallotOptions{Dir: string(d.folder), Disk: d})
 	d.do = func() { b.Destroy(in.ID) }
 	x := &ballotSecret{secret: [ballotBytes]byte(in.Secret), made: time.Now()}
 	if err := b.keep(in.ID, x); err != nil || b.Key(in.ID) != nil {
-		t.Errorf("in use (%v)", err)
+		t.Errorf("the destroyed secret is in use: %v", err)
 	}
 	if x.secret != [ballotBytes]byte{} {
-		t.Error("its bytes stay in memory")
+		t.Error("the bytes of the secret remain in memory")
 	}
 	b.background.Wait()
 	if left, _ := d.List(); len(left) != 0 {
-		t.Errorf("left: %v", left)
+		t.Errorf("files left behind: %v", left)
 	}
-	d.do = func() { t.Error("it is written again") }
+	d.do = func() { t.Error("the destroyed secret is written again") }
 	if err := b.Take(in); err != nil {
 		t.Error(err)
 	}
@@ -283,11 +283,11 @@ func (d forgetful) Sync() error {
 }
 
 // A secret that reads back differently is not used.
-func TestASecretIsReadBack(t *testing.T) {
+func TestASecretThatReadsBackDifferentlyIsNotUsed(t *testing.T) {
 	dir := folder(t.TempDir())
 	b := openBallots(t, BallotOptions{Dir: string(dir), Disk: forgetful{dir}})
 	defer b.Close()
 	if id, _, err := b.Make(aCodelab); !errors.Is(err, ErrDisk) || b.Key(id) != nil {
-		t.Errorf("%v is made: %v", id, err)
+		t.Errorf("%v was made from differing bytes: %v", id, err)
 	}
 }

@@ -25,7 +25,7 @@ func spread(t *testing.T, dir string, to func(Share) error) *Store {
 
 // Every node has a share before anything is sealed under it. A node that lacks a share gets it from
 // another node.
-func TestNodesHaveEachOthersShares(t *testing.T) {
+func TestAShareIsUsedOnlyOnceAllNodesHaveIt(t *testing.T) {
 	dirs := [2]string{t.TempDir(), t.TempDir()}
 	var nodes [2]*Store
 	for i := range nodes {
@@ -43,7 +43,7 @@ func TestNodesHaveEachOthersShares(t *testing.T) {
 		}
 	}
 	if made[0].ID() == made[1].ID() {
-		t.Error("a share is used by a node that does not know whether all have it")
+		t.Error("a node uses a share without knowing whether all nodes have it")
 	}
 	all, err := nodes[0].All()
 	if err != nil || len(all) != 2 {
@@ -59,7 +59,7 @@ func TestNodesHaveEachOthersShares(t *testing.T) {
 	}
 	for i := range made {
 		if third.found(made[i].ID()) == nil {
-			t.Errorf("share %d did not come to the third node", i)
+			t.Errorf("share %d did not reach the third node", i)
 		}
 	}
 
@@ -72,7 +72,7 @@ func TestNodesHaveEachOthersShares(t *testing.T) {
 		t.Error("a share of another node is gone after a restart")
 	}
 	if s, err := again.Until(end); err != nil || s.ID() == made[0].ID() || s.ID() == made[1].ID() {
-		t.Errorf("a share from before is used: %v", err)
+		t.Errorf("a share from before the restart is used: %v", err)
 	}
 }
 
@@ -88,17 +88,17 @@ func TestAShareThatDoesNotArriveIsNotUsed(t *testing.T) {
 		return away
 	})
 	if _, err := s.Until(time.Now().Add(time.Minute)); !errors.Is(err, away) {
-		t.Errorf("got %v", err)
+		t.Errorf("Until returned %v", err)
 	}
 	if all, err := s.All(); err != nil || len(all) != 0 {
-		t.Errorf("%d shares are kept, %v", len(all), err)
+		t.Errorf("%d shares are stored, %v", len(all), err)
 	}
 	if !over(t, share) {
-		t.Error("its bytes stay in memory")
+		t.Error("the bytes of the share remain in memory")
 	}
 }
 
-func TestSharesOfOthersAreLookedAt(t *testing.T) {
+func TestInvalidSharesOfOthersAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	s := spread(t, dir, func(Share) error { return nil })
 	secret := make([]byte, seal.ShareBytes)
@@ -108,24 +108,24 @@ func TestSharesOfOthersAreLookedAt(t *testing.T) {
 		"short": {end, secret[:5]}, "no quarter": {end.Add(time.Second), secret}, "far": {end.Add(100 * seal.Quarter), secret},
 	} {
 		if err := s.Take(bad); err == nil {
-			t.Errorf("%s: it was taken", name)
+			t.Errorf("%s was accepted", name)
 		}
 	}
 	if err := s.Take(Share{end.Add(-100 * seal.Quarter), secret}); err != nil {
-		t.Errorf("one that is over: %v", err)
+		t.Errorf("an expired share: %v", err)
 	}
 	if all, _ := s.All(); len(all) != 0 {
-		t.Errorf("%d are kept", len(all))
+		t.Errorf("%d shares are stored", len(all))
 	}
 	// An expired share must not return to the disk, even briefly.
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
-		t.Errorf("%d files are kept, %v", len(files), err)
+		t.Errorf("%d files are stored, %v", len(files), err)
 	}
 }
 
 // A node that starts while a share is being sent is not among its receivers. It gets the share when
 // it requests all shares.
-func TestANodeThatBeginsMeanwhileHasTheShare(t *testing.T) {
+func TestANodeThatStartsMeanwhileGetsTheShare(t *testing.T) {
 	third := spread(t, t.TempDir(), func(Share) error { return nil })
 	var s *Store
 	s = spread(t, t.TempDir(), func(Share) error {
@@ -140,7 +140,7 @@ func TestANodeThatBeginsMeanwhileHasTheShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	if third.found(made.ID()) == nil {
-		t.Error("it lacks the share")
+		t.Error("the third node lacks the share")
 	}
 	if all, err := s.All(); err != nil || len(all) != 1 {
 		t.Errorf("%d shares, %v", len(all), err)
@@ -148,7 +148,7 @@ func TestANodeThatBeginsMeanwhileHasTheShare(t *testing.T) {
 }
 
 // Otherwise a valid token would be reported as expired.
-func TestNodeWithoutSharesReportsNoneEnded(t *testing.T) {
+func TestANodeWithoutSharesReportsNoneAsExpired(t *testing.T) {
 	lacks := true
 	s, err := Open(Options{Dir: t.TempDir(), Longest: time.Hour, Lacks: func() bool { return lacks }})
 	if err != nil {
@@ -160,21 +160,21 @@ func TestNodeWithoutSharesReportsNoneEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := s.Find(share.ID()); got != share || err != nil {
-		t.Errorf("what is here: %v, %v", got, err)
+		t.Errorf("a share of this node: %v, %v", got, err)
 	}
 	if _, err := s.Find(seal.ShareID{1}); !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("what may be elsewhere: %v", err)
+		t.Errorf("a share that another node may have: %v", err)
 	}
 	lacks = false
 	if got, err := s.Find(seal.ShareID{1}); got != nil || err != nil {
-		t.Errorf("what is nowhere: %v, %v", got, err)
+		t.Errorf("a share that no node has: %v, %v", got, err)
 	}
 }
 
 // A node failed to send its share to all nodes, while another node had received it and sent it
 // back. Earlier the first node then destroyed the file. No node could read all shares of the first
 // node, or start while the first node ran.
-func TestAShareThatComesBackKeepsItsFile(t *testing.T) {
+func TestAShareThatIsReceivedAgainKeepsItsFile(t *testing.T) {
 	var s *Store
 	s = spread(t, t.TempDir(), func(made Share) error {
 		if err := s.Take(made); err != nil { // from a node that has it
@@ -183,11 +183,11 @@ func TestAShareThatComesBackKeepsItsFile(t *testing.T) {
 		return errors.New("one node does not answer")
 	})
 	if _, err := s.Until(time.Now().Add(time.Minute)); err == nil {
-		t.Fatal("made although one node does not answer")
+		t.Fatal("a share was made although one node does not answer")
 	}
 	s.sweep()
 	if all, err := s.All(); err != nil || len(all) != 1 {
-		t.Errorf("%v, %v", all, err)
+		t.Errorf("the shares are %v, %v", all, err)
 	}
 }
 
@@ -207,10 +207,10 @@ func TestSharesInAFolderAreCounted(t *testing.T) {
 	}
 	for at, want := range map[time.Time]int{now: 1, share.Ends().Add(-time.Nanosecond): 1, share.Ends(): 0} {
 		if n, err := Count(dir, at); n != want || err != nil {
-			t.Errorf("at %v there are %d shares, not %d, %v", at, n, want, err)
+			t.Errorf("at %v there are %d shares, want %d, %v", at, n, want, err)
 		}
 	}
 	if n, err := Count(filepath.Join(dir, "none"), now); n != 0 || err != nil {
-		t.Errorf("in no folder there are %d, %v", n, err)
+		t.Errorf("in a missing folder there are %d shares, %v", n, err)
 	}
 }

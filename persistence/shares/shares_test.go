@@ -123,29 +123,29 @@ func TestTokensOfOneQuarterHourUseOneShare(t *testing.T) {
 	s := newStage(t)
 	a, b, c := s.until(time.Minute), s.until(15*time.Minute), s.until(15*time.Minute+1)
 	if a != b || a == c || !a.Ends().Equal(noon.Add(15*time.Minute)) || !c.Ends().Equal(noon.Add(30*time.Minute)) {
-		t.Errorf("they end at %v, %v and %v", a.Ends(), b.Ends(), c.Ends())
+		t.Errorf("the shares end at %v, %v and %v", a.Ends(), b.Ends(), c.Ends())
 	}
 	names := s.files()
 	if len(names) != 2 || names[0] != "tokens-until-20260301T121500Z-"+a.ID().String() {
-		t.Errorf("%v", names)
+		t.Errorf("the files are %v", names)
 	}
 	for _, name := range names {
 		info, err := os.Stat(filepath.Join(s.dir, name))
 		if err != nil || info.Mode().Perm() != 0o600 || info.Size() != seal.ShareBytes {
-			t.Errorf("%v %v", info, err)
+			t.Errorf("the file is %v, %v", info, err)
 		}
 	}
 	if s.found(a.ID()) != a || s.found(c.ID()) != c || s.found(seal.ShareID{}) != nil {
 		t.Error("the wrong share is found")
 	}
 	if _, err := s.Until(noon); !errors.Is(err, seal.ErrOver) {
-		t.Errorf("a share for what is over: %v", err)
+		t.Errorf("a share for a time that is over: %v", err)
 	}
 }
 
-// TestTheFormOfAFile opens a file in the original form. If its name changed, or if the id were
+// TestASharesFileInItsOriginalFormIsRead opens a file in the original form. If its name changed, or if the id were
 // derived from the contents differently, every token would expire at the next start.
-func TestTheFormOfAFile(t *testing.T) {
+func TestASharesFileInItsOriginalFormIsRead(t *testing.T) {
 	s := newStage(t)
 	path := filepath.Join(s.dir, "tokens-until-20260301T121500Z-03000239a7d36350")
 	if err := os.WriteFile(path, []byte("a share as it lies in the folder"), 0o600); err != nil {
@@ -153,11 +153,11 @@ func TestTheFormOfAFile(t *testing.T) {
 	}
 	s.restart()
 	if share := s.until(time.Minute); share.ID().String() != "03000239a7d36350" || len(s.files()) != 1 {
-		t.Errorf("%v", s.files())
+		t.Errorf("the files are %v", s.files())
 	}
 }
 
-func TestManyAtOnceGetOneShare(t *testing.T) {
+func TestConcurrentCallersGetOneShare(t *testing.T) {
 	s := newStage(t)
 	got := make([]*seal.Share, 64)
 	var wg sync.WaitGroup
@@ -167,11 +167,11 @@ func TestManyAtOnceGetOneShare(t *testing.T) {
 	wg.Wait()
 	for _, x := range got {
 		if x == nil || x != got[0] {
-			t.Fatal("two shares")
+			t.Fatal("concurrent callers got different shares")
 		}
 	}
 	if n := len(s.files()); n != 1 {
-		t.Errorf("%d files", n)
+		t.Errorf("%d files, want 1", n)
 	}
 }
 
@@ -184,10 +184,10 @@ func TestRestartKeepsLiveSharesAndDropsExpired(t *testing.T) {
 	inHand := s.until(time.Minute)
 	s.restart()
 	if !over(t, inHand) {
-		t.Error("a stop leaves a share in memory")
+		t.Error("a share remains in memory after Close")
 	}
 	if s.found(soon) == nil || s.found(later) == nil || s.until(time.Minute).ID() != soon {
-		t.Error("not found again")
+		t.Error("the shares are not found after a restart")
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -195,10 +195,10 @@ func TestRestartKeepsLiveSharesAndDropsExpired(t *testing.T) {
 	s.pass(15 * time.Minute)
 	s.open()
 	if s.found(soon) != nil || s.found(later) == nil {
-		t.Error("what is over is found, or what is not is gone")
+		t.Error("an expired share is found, or a live share is lost")
 	}
 	if names := s.files(); len(names) != 2 {
-		t.Errorf("there are %v", names)
+		t.Errorf("the files are %v, want 2", names)
 	}
 }
 
@@ -220,23 +220,23 @@ func TestShareIsDestroyedAfterItsQuarter(t *testing.T) {
 		time.Sleep(15*time.Minute - time.Nanosecond)
 		synctest.Wait()
 		if over(t, share) {
-			t.Error("over before its end")
+			t.Error("the share expired before its end")
 		}
 		if names, _ := folder(dir).List(); len(names) != 1 {
-			t.Errorf("before its end: %v", names)
+			t.Errorf("before its end the files are %v", names)
 		}
 		time.Sleep(time.Millisecond)
 		synctest.Wait()
 		if !over(t, share) {
-			t.Error("not over after its end")
+			t.Error("the share did not expire at its end")
 		}
 		if names, _ := folder(dir).List(); len(names) != 0 {
-			t.Errorf("after its end: %v", names)
+			t.Errorf("after its end the files are %v", names)
 		}
 	})
 }
 
-func TestAClockThatIsSetBackProlongsNothing(t *testing.T) {
+func TestSettingTheClockBackProlongsNoShare(t *testing.T) {
 	s := newStage(t)
 	first := s.until(15 * time.Minute)
 	s.pass(time.Minute)
@@ -244,45 +244,45 @@ func TestAClockThatIsSetBackProlongsNothing(t *testing.T) {
 	// The first share ends too early for this duration.
 	second := s.until(24 * time.Minute)
 	if second == first || !second.Ends().Equal(first.Ends()) {
-		t.Errorf("they end at %v and %v", first.Ends(), second.Ends())
+		t.Errorf("the shares end at %v and %v", first.Ends(), second.Ends())
 	}
 	if s.found(first.ID()) == nil {
-		t.Error("the first is over too early")
+		t.Error("the first share expired too early")
 	}
 	s.pass(15 * time.Minute)
 	if s.sweep(); s.found(first.ID()) != nil || s.found(second.ID()) == nil || len(s.files()) != 1 {
-		t.Errorf("at %v the first is still there, or the second is not", s.now())
+		t.Errorf("at %v the first share still exists, or the second is lost", s.now())
 	}
 	if s.until(9*time.Minute) != second {
-		t.Error("the end of the first took the second along")
+		t.Error("the end of the first share ended the second")
 	}
 	// The process starts with a clock that is years behind.
 	s.set(noon.AddDate(-20, 0, 0))
 	s.restart()
 	if s.found(second.ID()) == nil {
-		t.Error("not found again")
+		t.Error("the second share is not found after a restart")
 	}
 	s.pass(6*time.Hour + 30*time.Minute)
 	if s.sweep(); s.found(second.ID()) != nil || len(s.files()) != 0 {
-		t.Error("it outlives every token")
+		t.Error("the second share exists longer than every token")
 	}
 }
 
-func TestAClockThatIsSetForwardEndsWhatItIsPast(t *testing.T) {
+func TestSettingTheClockForwardEndsExpiredShares(t *testing.T) {
 	s := newStage(t)
 	first := s.until(time.Minute)
 	s.set(noon.Add(15 * time.Minute))
 	if s.found(first.ID()) != nil {
-		t.Error("it is found")
+		t.Error("an expired share is found")
 	}
 	s.sweep()
 	s.set(noon)
 	if next := s.until(time.Minute); next.ID() == first.ID() || s.found(first.ID()) != nil {
-		t.Error("what was over has come back")
+		t.Error("an expired share is used again")
 	}
 }
 
-func TestFilesThatAreNotWhatWasWritten(t *testing.T) {
+func TestDamagedFilesOfSharesAreNotUsed(t *testing.T) {
 	s := newStage(t)
 	damaged, cut, erased := s.until(time.Minute), s.until(time.Hour), s.until(2*time.Hour)
 	change := func(x *seal.Share, fn func([]byte) []byte) {
@@ -301,18 +301,18 @@ func TestFilesThatAreNotWhatWasWritten(t *testing.T) {
 	s.restart()
 	for _, x := range []*seal.Share{damaged, cut, erased} {
 		if s.found(x.ID()) != nil {
-			t.Errorf("the share until %v is found", x.Ends())
+			t.Errorf("the damaged share until %v is found", x.Ends())
 		}
 	}
 	if s.until(time.Minute).ID() == damaged.ID() || strings.Count(s.log.String(), "damaged") != 1 {
-		t.Errorf("the log says %s", s.log.String())
+		t.Errorf("the log is %s", s.log.String())
 	}
 	if names := s.files(); len(names) != 2 {
-		t.Errorf("there are %v", names)
+		t.Errorf("the files are %v, want 2", names)
 	}
 	s.pass(15 * time.Minute)
 	if s.sweep(); len(s.files()) != 0 {
-		t.Error("the damaged one outlives its quarter")
+		t.Error("the damaged share exists after its quarter")
 	}
 	// A file that others can read prevents the start.
 	path := filepath.Join(s.dir, fileName(s.until(time.Minute)))
@@ -320,7 +320,7 @@ func TestFilesThatAreNotWhatWasWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Open(Options{Dir: s.dir, Longest: time.Hour, Now: s.now}); err == nil || !strings.Contains(err.Error(), "chmod 600") {
-		t.Errorf("%v", err)
+		t.Errorf("a file that others may read: %v", err)
 	}
 	s.open2(path)
 }
@@ -370,17 +370,17 @@ func TestFailedWritesOfSharesAreRetried(t *testing.T) {
 		before := d.creates
 		for range 10 { // one attempt per second for any number of callers
 			if _, err := s.Until(noon.Add(time.Minute)); !errors.Is(err, full) {
-				t.Fatalf("%v", err)
+				t.Fatalf("Until returned %v", err)
 			}
 		}
 		if d.creates != before+1 {
-			t.Errorf("%d tries", d.creates-before)
+			t.Errorf("%d attempts, want 1", d.creates-before)
 		}
 		*fail = nil
 		times.pass(time.Second)
 		s.sweep()
 		if names, _ := dir.List(); len(names) != 0 {
-			t.Errorf("left behind: %v", names)
+			t.Errorf("files left behind: %v", names)
 		}
 	}
 	share, err := s.Until(noon.Add(time.Minute))
@@ -390,21 +390,21 @@ func TestFailedWritesOfSharesAreRetried(t *testing.T) {
 	times.pass(15 * time.Minute)
 	d.erase = errors.New("I/O error")
 	if s.sweep(); s.found(share.ID()) != nil {
-		t.Error("a share whose file cannot be destroyed goes on")
+		t.Error("a share whose file cannot be destroyed is still in use")
 	}
 	if names, _ := dir.List(); len(names) != 1 {
-		t.Errorf("%v", names)
+		t.Errorf("the files are %v, want 1", names)
 	}
 	d.erase = nil
 	if s.sweep(); len(s.doomed) != 0 {
-		t.Errorf("%v", s.doomed)
+		t.Errorf("to be destroyed are %v", s.doomed)
 	}
 	if names, _ := dir.List(); len(names) != 0 {
-		t.Errorf("not tried again: %v", names)
+		t.Errorf("the destruction was not retried: %v", names)
 	}
 	s.doomed["tokens-until-20260301T121500Z-0123456789abcdef"] = true // removed by someone else
 	if s.sweep(); len(s.doomed) != 0 {
-		t.Errorf("%v", s.doomed)
+		t.Errorf("to be destroyed are %v", s.doomed)
 	}
 }
 

@@ -8,21 +8,21 @@ import (
 	"testing"
 )
 
-func TestTheSectionIsPutInItsPlace(t *testing.T) {
+func TestTheSectionReplacesTheEarlierOne(t *testing.T) {
 	first, err := place("# Results\n\ntext\n", "one\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if first != "# Results\n\ntext\n\n"+begins+"\n\none\n\n"+ends+"\n" {
-		t.Errorf("at the end: %q", first)
+		t.Errorf("a new section: %q", first)
 	}
 	second, err := place(first+"\n## After\n", "two")
 	if err != nil || second != strings.Replace(first, "one", "two", 1)+"\n## After\n" {
-		t.Errorf("in the place of the older: %v, %q", err, second)
+		t.Errorf("a replaced section: %v, %q", err, second)
 	}
 	for _, broken := range []string{begins, ends, ends + begins} {
 		if _, err := place(broken, "x"); err == nil {
-			t.Errorf("%q is taken", broken)
+			t.Errorf("%q is accepted", broken)
 		}
 	}
 }
@@ -51,24 +51,24 @@ func TestFiguresAreMediansAndRatiosOfTheSameRound(t *testing.T) {
 b was not measured in every round: it fell over.
 `
 	if got := table(s, []string{"floor", "a", "b", "absent"}, all); got != want {
-		t.Errorf("got\n%s", got)
+		t.Errorf("the table is\n%s", got)
 	}
 }
 
 func TestNumbersShowThreeDigits(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", 950: "950", 1234: "1,234", 12345: "12,300", 2867450: "2,870,000", -1234: "-1,234"} {
 		if got := thousands(v); got != want {
-			t.Errorf("%v is %s, want %s", v, got, want)
+			t.Errorf("%v is formatted as %s, want %s", v, got, want)
 		}
 	}
 	for v, want := range map[float64]string{0: "0.00", 0.0123: "0.012", 0.5: "0.50", 12.34: "12.3", 1234.5: "1235"} {
 		if got := decimal(v); got != want {
-			t.Errorf("%v is %s, want %s", v, got, want)
+			t.Errorf("%v is formatted as %s, want %s", v, got, want)
 		}
 	}
 }
 
-func TestOnlyWhatThereIsCanBeChosen(t *testing.T) {
+func TestOnlyExistingContestantsCanBeChosen(t *testing.T) {
 	name := func(s string) string { return s }
 	if got, err := choose([]string{"a", "b", "c"}, "c,a", name); err != nil || strings.Join(got, "") != "ac" {
 		t.Error(got, err)
@@ -78,7 +78,7 @@ func TestOnlyWhatThereIsCanBeChosen(t *testing.T) {
 	}
 }
 
-func TestPathsAreNotTold(t *testing.T) {
+func TestPathsAreNotShown(t *testing.T) {
 	c := &config{arguments: []string{"--bench", "/home/x", "-into=/y", "--rounds", "2", "--short"}}
 	if got := strings.Join(c.shown(), " "); got != "--rounds 2 --short" {
 		t.Error(got)
@@ -89,12 +89,12 @@ func TestPathsAreNotTold(t *testing.T) {
 func TestLengthOfTheTextSentToAtelier(t *testing.T) {
 	b, err := os.ReadFile("../../fanout/atelier.go")
 	if err != nil || !strings.Contains(string(b), "`"+atelierSends+"`") {
-		t.Errorf("bench/fanout sends something else than %s: %v", atelierSends, err)
+		t.Errorf("bench/fanout sends a text other than %s: %v", atelierSends, err)
 	}
 }
 
 // The floors use Atelier's libraries directly, so they must use the same versions.
-func TestFloorsHaveTheVersionsOfAtelier(t *testing.T) {
+func TestFloorsUseTheVersionsOfAtelier(t *testing.T) {
 	versions := func(path string) map[string]string {
 		b, err := os.ReadFile(filepath.FromSlash(path))
 		if err != nil {
@@ -109,7 +109,7 @@ func TestFloorsHaveTheVersionsOfAtelier(t *testing.T) {
 	own, theirs := versions("../go.mod"), versions("../../../go.mod")
 	for _, module := range []string{"github.com/valyala/fasthttp", "github.com/dgraph-io/badger/v4"} {
 		if own[module] == "" || own[module] != theirs[module] {
-			t.Errorf("%s is %q here and %q there", module, own[module], theirs[module])
+			t.Errorf("%s is %q here and %q in Atelier", module, own[module], theirs[module])
 		}
 	}
 }

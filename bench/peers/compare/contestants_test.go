@@ -37,7 +37,7 @@ func running(t *testing.T, c *contestant) (string, int) {
 	if c.args[0] == "node" {
 		defer cancel()
 		if _, err := exec.LookPath("node"); err != nil {
-			t.Skip("there is no Node")
+			t.Skip("Node is not installed")
 		}
 		if _, err := os.Stat(nodeFolder + "/node_modules"); err != nil {
 			t.Skip("the packages are not installed: npm ci in bench/peers/node")
@@ -67,7 +67,7 @@ func running(t *testing.T, c *contestant) (string, int) {
 				t.Error(err)
 			}
 		case <-time.After(within):
-			t.Error("it does not end")
+			t.Error("the contestant does not end")
 		}
 	})
 	select {
@@ -77,13 +77,13 @@ func running(t *testing.T, c *contestant) (string, int) {
 		ended <- nil
 		t.Fatal(err)
 	case <-time.After(within):
-		t.Fatal("it does not start")
+		t.Fatal("the contestant does not start")
 	}
 	return "", 0
 }
 
 // A message of one client reaches another, with the same dialect as the generator's flags.
-func TestAMessageGoesThrough(t *testing.T) {
+func TestAMessageReachesAnotherClient(t *testing.T) {
 	for _, c := range contestants("peers", nodeFolder, length) {
 		if c.args == nil || c.requests {
 			continue
@@ -92,10 +92,10 @@ func TestAMessageGoesThrough(t *testing.T) {
 			address, pid := running(t, &c)
 			said := through(t, &c, address)
 			if got, want := len(said), c.size(length); got < want-6 || got > want {
-				t.Errorf("%d bytes are sent, about %d are announced", got, want)
+				t.Errorf("%d bytes are sent, want about %d", got, want)
 			}
 			if _, err := os.Stat(generator); err != nil {
-				t.Log("without the generator: it is not built")
+				t.Log("the generator is not built, so this test runs without it")
 				return
 			}
 			s := scenario{command: "fanout", subscribers: 3, rate: 50}
@@ -104,11 +104,11 @@ func TestAMessageGoesThrough(t *testing.T) {
 			// Lateness of the generator is irrelevant here.
 			out, err := exec.Command(generator, append(args, "--allow-lag", "--max-busy", "0", "--json", report)...).CombinedOutput()
 			if err != nil {
-				t.Fatalf("%v: %s", err, out)
+				t.Fatalf("the generator: %v: %s", err, out)
 			}
 			r, err := readReport(report)
 			if err != nil || r.DeliveriesPerSecond == 0 || r.Lost+r.Duplicated > 0 {
-				t.Errorf("%v: %s", err, out)
+				t.Errorf("the report of the generator: %v: %s", err, out)
 			}
 		})
 	}
@@ -126,7 +126,7 @@ func through(t *testing.T, c *contestant, address string) string {
 	match := regexp.MustCompile(c.match)
 	found := match.FindSubmatch(hear(t, listener, match))
 	if stamp, seq := found[match.SubexpIndex("stamp")], found[match.SubexpIndex("seq")]; string(stamp) != "1234567" || string(seq) != "4711" {
-		t.Errorf("heard %s", found[0])
+		t.Errorf("received %s", found[0])
 	}
 	if c.ack != "" {
 		ack := regexp.MustCompile(c.ack)

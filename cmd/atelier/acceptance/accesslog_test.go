@@ -15,7 +15,7 @@ import (
 )
 
 // The test reads the log that the binary itself writes.
-func TestTheAccessLogSaysWhoAndInWhichUnit(t *testing.T) {
+func TestTheAccessLogNamesTheCallerAndHasUnits(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds the binary")
@@ -50,7 +50,7 @@ func TestTheAccessLogSaysWhoAndInWhichUnit(t *testing.T) {
 	notes := func(key string, a answer, bytes int) {
 		sent[key] = append(sent[key], bytes)
 		if a.status/100 != 2 {
-			t.Errorf("%s answers %d", key, a.status)
+			t.Errorf("%s returned status %d", key, a.status)
 		}
 	}
 	a := lin.get(c.path + "/polls")
@@ -94,18 +94,18 @@ func TestTheAccessLogSaysWhoAndInWhichUnit(t *testing.T) {
 		}
 	}
 	if got := who["GET /api/codelabs/"+c.id+"/chat"]; got != "attendee "+lin.id {
-		t.Errorf("who asked for the chat is %q", got)
+		t.Errorf("the caller of the chat request is logged as %q", got)
 	}
 	if got := who["POST /api/codelabs"]; len(got) < len("admin login:") || got[:len("admin login:")] != "admin login:" {
-		t.Errorf("who made the codelab is %q", got)
+		t.Errorf("the caller who created the codelab is logged as %q", got)
 	}
 	if !reflect.DeepEqual(logged, sent) {
 		t.Errorf("bytes are logged as %v, want %v", logged, sent)
 	}
 	if len(stops) != 1 {
-		t.Errorf("an interrupt is told as %q, want one line", stops)
+		t.Errorf("an interrupt is logged as %q, want one line", stops)
 	}
 	if units < 4 {
-		t.Errorf("the log is\n%s", rest)
+		t.Errorf("fewer than 4 durations in the log\n%s", rest)
 	}
 }

@@ -83,7 +83,7 @@ func (b *browser) ask(body record) *talk {
 	k := &talk{b.t, res, bufio.NewScanner(res.Body), cancel}
 	b.t.Cleanup(k.leave)
 	if res.StatusCode != 200 {
-		b.t.Fatalf("asking answers %d", res.StatusCode)
+		b.t.Fatalf("the question returned status %d", res.StatusCode)
 	}
 	if err := holdAnswer(http.MethodPost, "/ai/stream", 200, res.Header, nil); err != nil {
 		b.t.Errorf("undocumented: %v", err)
@@ -127,7 +127,7 @@ func (k *talk) text() string {
 	k.t.Helper()
 	name, data, _, ok := k.next()
 	if !ok || name != "" {
-		k.t.Fatalf("instead of text: %q %q %v", name, data, k.lines.Err())
+		k.t.Fatalf("want text, got event %q with %q, %v", name, data, k.lines.Err())
 	}
 	return textOf(data)
 }
@@ -152,7 +152,7 @@ func (k *talk) whole() (text, failed string) {
 		switch {
 		case !ok:
 			if err := k.lines.Err(); err != nil {
-				k.t.Errorf("the stream broke off: %v", err)
+				k.t.Errorf("the stream ended early: %v", err)
 			}
 			return text, failed
 		case name == "error":
@@ -177,27 +177,27 @@ func TestTheFirstTokenReachesTheClientAtOnce(t *testing.T) {
 	lin := c.attendee("Lin")
 	k := lin.ask(record{"prompt": "why", "codelab_id": c.id, "step_number": 2})
 	if got := k.text(); got != "first" {
-		t.Errorf("first is %q", got)
+		t.Errorf("the first text is %q", got)
 	}
 	next <- struct{}{} // until here the upstream had sent nothing more
 	if got := k.text(); got != "second" {
-		t.Errorf("second is %q", got)
+		t.Errorf("the second text is %q", got)
 	}
 	next <- struct{}{}
 	if text, failed := k.whole(); text != "" || failed != "" {
-		t.Errorf("then %q %q", text, failed)
+		t.Errorf("after the second text: %q, error %q", text, failed)
 	}
 	q := up.Last()
 	system := fmt.Sprint(q.Body["system_instruction"])
 	if !strings.Contains(system, "About two") || !strings.Contains(system, `step 2 of 3, titled "two"`) || q.Header.Get("X-Goog-Api-Key") != aiKey {
-		t.Errorf("asked was %v with %v", system, q.Header)
+		t.Errorf("the upstream received the system instruction %v and the headers %v", system, q.Header)
 	}
 	if got := c.audited(); got[0] != "ai_query" {
-		t.Errorf("audited are %v", got)
+		t.Errorf("the audited actions are %v", got)
 	}
 }
 
-func TestAClientThatLeavesCancelsTheUpstream(t *testing.T) {
+func TestADisconnectedClientCancelsTheUpstreamRequest(t *testing.T) {
 	t.Parallel()
 	c, up := aiClass(t, nil)
 	for _, begun := range []bool{true, false} {
@@ -222,7 +222,7 @@ func TestAClientThatLeavesCancelsTheUpstream(t *testing.T) {
 		select {
 		case <-gone:
 		case <-time.After(patience):
-			t.Fatal("the upstream is still asked")
+			t.Fatal("the upstream request is still running")
 		}
 	}
 	c.eventually("failures are counted", func() bool { return c.admin.get("/admin/ai/usage").object().number("failed") == 2 })
@@ -245,12 +245,12 @@ func (c *class) eventually(what string, holds func() bool) {
 	c.t.Helper()
 	for deadline := time.Now().Add(patience); !holds(); {
 		if time.Now().After(deadline) {
-			c.t.Fatalf("not in time: %s", what)
+			c.t.Fatalf("timed out waiting: %s", what)
 		}
 	}
 }
 
-func TestSilenceIsBrokenByHeartbeats(t *testing.T) {
+func TestHeartbeatsAreSentWhileTheUpstreamIsSilent(t *testing.T) {
 	t.Parallel()
 	c, up := aiClass(t, func(cfg *config.Config) { cfg.AI.Heartbeat = config.Duration(10 * time.Millisecond) })
 	next := make(chan struct{})
@@ -298,7 +298,7 @@ func TestTheErrorOfAFailingUpstreamSaysWhichPartFailed(t *testing.T) {
 		up.Script(f.script)
 		got := c.admin.post("/ai/stream", record{"prompt": "why"}).want(f.status)
 		if text := got.error(); strings.Contains(text, aiKey) || got.header.Get("Retry-After") != f.retry {
-			t.Errorf("%s: %q, Retry-After %q", name, text, got.header.Get("Retry-After"))
+			t.Errorf("%s: error %q, Retry-After %q", name, text, got.header.Get("Retry-After"))
 		}
 	}
 	for name, script := range map[string]func(*upstreamtest.Answer){
@@ -309,18 +309,18 @@ func TestTheErrorOfAFailingUpstreamSaysWhichPartFailed(t *testing.T) {
 	} {
 		up.Script(script)
 		if text, failed := c.admin.ask(record{"prompt": "why"}).whole(); text != "first" || failed == "" {
-			t.Errorf("%s: %q, then %q", name, text, failed)
+			t.Errorf("%s: text %q, error %q", name, text, failed)
 		}
 	}
 }
 
-func TestTheOtherProtocolIsSpokenToo(t *testing.T) {
+func TestTheOpenAIProtocolIsSupported(t *testing.T) {
 	t.Parallel()
 	c, up := aiClass(t, func(cfg *config.Config) { cfg.AI.Provider, cfg.AI.Model = "openai", "gpt" })
 	text, failed := c.admin.ask(record{"prompt": "why", "system_instruction": "S", "model": "other-model", "generation_config": record{"max_output_tokens": 5}}).whole()
 	if q := up.Last(); text != "Hello world" || failed != "" || q.Path != "/chat/completions" || q.Header.Get("Authorization") != "Bearer "+aiKey ||
 		q.Body["model"] != "other-model" || q.Body["max_tokens"] != 5.0 || fmt.Sprint(q.Body["messages"]) != "[map[content:S role:system] map[content:why role:user]]" {
-		t.Errorf("%q %q %s %s", text, failed, q.Path, q.Text)
+		t.Errorf("text %q, error %q, path %s, request %s", text, failed, q.Path, q.Text)
 	}
 	c.admin.post("/ai/stream", record{"prompt": "why", "tools": record{"google_search": record{}}}).refused(400, "tools")
 	c.eventually("usage is counted", func() bool { return c.admin.get("/admin/ai/usage").object().number("total_tokens") == 10 })
@@ -328,7 +328,7 @@ func TestTheOtherProtocolIsSpokenToo(t *testing.T) {
 
 // With both protocols, a blocked prompt ends in an event with the reason. A response of the
 // OpenAI protocol that is cut off ends in an error.
-func TestBothProtocolsEndAlikeForTheClient(t *testing.T) {
+func TestABlockedPromptEndsAlikeWithBothProtocols(t *testing.T) {
 	t.Parallel()
 	blocks := map[string]record{
 		"gemini": {"promptFeedback": record{"blockReason": "OTHER"}},
@@ -342,18 +342,18 @@ func TestBothProtocolsEndAlikeForTheClient(t *testing.T) {
 		_, data, _, ok := k.next()
 		told[provider] = data
 		if !ok || !strings.Contains(data, `"finishReason":"SAFETY"`) {
-			t.Errorf("%s: the block is %q", provider, data)
+			t.Errorf("%s: the event for the block is %q", provider, data)
 		}
 		if text, failed := k.whole(); text != "" || failed != "" {
-			t.Errorf("%s: then %q %q", provider, text, failed)
+			t.Errorf("%s: after the block: text %q, error %q", provider, text, failed)
 		}
 		up.Script(func(a *upstreamtest.Answer) { a.Text("first") })
 		if text, failed := c.admin.ask(record{"prompt": "why"}).whole(); text != "first" || (failed == "") != (provider == "gemini") {
-			t.Errorf("%s: without an end: %q %q", provider, text, failed)
+			t.Errorf("%s: a stream without an end gives the text %q, error %q", provider, text, failed)
 		}
 	}
 	if told["gemini"] != told["openai"] {
-		t.Errorf("the block is %s, and %s", told["gemini"], told["openai"])
+		t.Errorf("the block is reported as %s with Gemini, %s with OpenAI", told["gemini"], told["openai"])
 	}
 }
 
@@ -383,7 +383,7 @@ func TestTheAIAnswersMembersOnly(t *testing.T) {
 	lin.post("/ai/stream", record{"codelab_id": c.id, "contents": []any{}}).refused(400, "prompt or contents")
 	lin.post("/ai/stream", why("codelab_id", c.id, "contents", []any{record{"role": "system", "parts": []any{record{"text": "x"}}}})).refused(400, "role")
 	if n := len(up.Asked()); n != 0 {
-		t.Errorf("%d refused questions were asked", n)
+		t.Errorf("%d refused questions were sent upstream", n)
 	}
 	c.admin.ask(why("tools", record{"google_search": record{}}, "codelab_id", c.id)).whole()
 	lin.ask(why("codelab_id", c.id)).whole()
@@ -395,7 +395,7 @@ func TestTheAIAnswersMembersOnly(t *testing.T) {
 	c.admin.post(c.path+"/end", nil).want(200)
 	lin.post("/ai/stream", why("codelab_id", c.id)).refused(409, "ended")
 	if n := len(up.Asked()); n != 3 {
-		t.Errorf("%d questions were asked, want 3", n)
+		t.Errorf("%d questions were sent upstream, want 3", n)
 	}
 }
 
@@ -419,7 +419,7 @@ func TestConcurrentAnswersAreBounded(t *testing.T) {
 	}
 }
 
-func TestAPersonAsksSoMuchAMinute(t *testing.T) {
+func TestQuestionsPerPersonAndMinuteAreLimited(t *testing.T) {
 	t.Parallel()
 	c, _ := aiClass(t, func(cfg *config.Config) { cfg.Limits.AIPerMinute = 2 })
 	lin := c.attendee("Lin")
@@ -430,7 +430,7 @@ func TestAPersonAsksSoMuchAMinute(t *testing.T) {
 	c.attendee("Max").ask(why).whole()
 }
 
-func TestTheAIKeyOfTheSettings(t *testing.T) {
+func TestTheAIKeyInTheSettingsIsUsedAndKeptSecret(t *testing.T) {
 	t.Parallel()
 	up := upstreamtest.New(t)
 	cfg := testConfig(t)
@@ -444,7 +444,7 @@ func TestTheAIKeyOfTheSettings(t *testing.T) {
 	used := func() string {
 		text, failed := b.ask(record{"prompt": "why"}).whole()
 		if text != "Hello world" || failed != "" {
-			t.Errorf("answered %q %q", text, failed)
+			t.Errorf("the answer is %q, error %q", text, failed)
 		}
 		return up.Last().Header.Get("X-Goog-Api-Key")
 	}
@@ -467,21 +467,21 @@ func TestTheAIKeyOfTheSettings(t *testing.T) {
 		b.post("/admin/settings", record{"ai_api_key": bad}).refused(400, "ADMIN_PW")
 	}
 	if got := state(); got != "false false" {
-		t.Errorf("before: %s", got)
+		t.Errorf("before the key is set: %s", got)
 	}
 	b.post("/admin/settings", record{"ai_api_key": encryptedKey(t)}).want(200)
 	if got := used(); got != aiKey || state() != "true true" {
-		t.Errorf("used is %q, %s", got, state())
+		t.Errorf("the key used is %q, the state %s", got, state())
 	}
 	// The stored key wins, but a key in the request must still be valid.
 	b.ask(record{"prompt": "why", "api_key": own}).whole()
 	if got := up.Last().Header.Get("X-Goog-Api-Key"); got != aiKey {
-		t.Errorf("used is %q", got)
+		t.Errorf("the key used is %q", got)
 	}
 	b.post("/ai/stream", record{"prompt": "why", "api_key": "plaintext"}).refused(400, "ADMIN_PW")
 	restart()
 	if got := used(); got != aiKey {
-		t.Errorf("after a restart used is %q", got)
+		t.Errorf("after a restart the key used is %q", got)
 	}
 	cfg.Admin.Password = "another password"
 	restart()
@@ -491,16 +491,16 @@ func TestTheAIKeyOfTheSettings(t *testing.T) {
 	b.post("/ai/stream", record{"prompt": "why"}).refused(400, "set again")
 	b.post("/admin/settings", record{"ai_api_key": encryptedWith(t, "another password", "new-key")}).want(200)
 	if got := used(); got != "new-key" {
-		t.Errorf("used is %q", got)
+		t.Errorf("the key used is %q", got)
 	}
 	b.post("/admin/settings", record{"ai_api_key": ""}).want(200)
 	b.post("/ai/stream", record{"prompt": "why"}).refused(400, "no AI key")
 	audit := texts(b.get("/admin/audit-logs?limit=1000").list(), "action")
 	if n := len(slices.DeleteFunc(audit, func(a string) bool { return a != "settings_update" })); n != 3 {
-		t.Errorf("%d changes of the settings are audited", n)
+		t.Errorf("%d changes of the settings are audited, want 3", n)
 	}
 	if saved := backup(t, cfg.Server.Data); bytes.Contains(saved, []byte(aiKey)) || bytes.Contains(saved, []byte("v1:")) {
-		t.Error("a backup holds the key, or its ciphertext")
+		t.Error("a backup contains the key or its ciphertext")
 	}
 	b.http.CloseIdleConnections()
 	if err := s.Stop(); err != nil {
@@ -522,17 +522,17 @@ func TestConversationsAreSavedAndErasedWithTheirPerson(t *testing.T) {
 	if len(all) != 3 || first.text("id") != id || first.text("user_id") != lin.id || first.text("user_type") != "attendee" || first.text("user_name") != "Lin" ||
 		first.number("step_number") != 2 || first.text("question") != "Warum? ä" || first.text("answer") != " A\n" || first.text("model") != config.Default().AI.Model ||
 		all[1]["step_number"] != nil || all[2].text("user_type") != "admin" {
-		t.Errorf("saved are %v", all)
+		t.Errorf("the saved conversations are %v", all)
 	}
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
 	if got := texts(c.admin.get(c.path+"/ai/conversations").list(), "user_name"); !slices.Equal(got, []string{"Max", "Facilitator"}) {
-		t.Errorf("left are those of %v", got)
+		t.Errorf("the remaining conversations belong to %v", got)
 	}
 }
 
 // The known app sends a system instruction as long as the workshop, a model of its own choice
 // and, for attendees, no codelab. The server once refused each of these.
-func TestTheKnownAppIsAnswered(t *testing.T) {
+func TestTheExistingAppGetsAnswers(t *testing.T) {
 	t.Parallel()
 	c, up := aiClass(t, nil)
 	up.Script(func(a *upstreamtest.Answer) {
@@ -555,7 +555,7 @@ func TestTheKnownAppIsAnswered(t *testing.T) {
 	}
 	k.whole()
 	if q := up.Last(); !strings.Contains(q.Path, config.Default().AI.Model) || !strings.Contains(fmt.Sprint(q.Body["system_instruction"]), strings.Repeat("ä", 217_000)) {
-		t.Errorf("asked was %s", q.Path)
+		t.Errorf("the upstream request was %s", q.Path)
 	}
 	lin := c.attendee("Lin")
 	lin.ask(record{"prompt": "why", "step_number": 1}).whole()
@@ -564,7 +564,7 @@ func TestTheKnownAppIsAnswered(t *testing.T) {
 	}
 	lin.post("/ai/conversations", record{"question": "Q", "answer": "A", "model": "gemini-unheard-of"}).want(200)
 	if got := c.admin.get(c.path + "/ai/conversations").list(); len(got) != 1 || got[0].text("model") != config.Default().AI.Model || got[0].text("user_id") != lin.id {
-		t.Errorf("saved are %v", got)
+		t.Errorf("the saved conversations are %v", got)
 	}
 	other := newClassOn(t, c.addr, record{"title": "other"})
 	lin.post(other.path+"/register", record{"name": "Lin"}).want(200)
@@ -589,11 +589,11 @@ func TestAIUsageIsCountedByCodelabAndModel(t *testing.T) {
 	}
 	c.admin.delete(c.path).want(204)
 	if got := c.admin.get("/admin/ai/usage").object(); got.number("queries") != 1 {
-		t.Errorf("after the codelab is gone: %v", got)
+		t.Errorf("after the codelab was deleted, usage is %v", got)
 	}
 }
 
-func TestWhoseGrantEndsHearsNoMore(t *testing.T) {
+func TestAnEndedGrantEndsTheAnswerInProgress(t *testing.T) {
 	t.Parallel()
 	c, up := aiClass(t, nil)
 	for name, ends := range map[string]func(lin *person){
@@ -612,7 +612,7 @@ func TestWhoseGrantEndsHearsNoMore(t *testing.T) {
 		k.text()
 		ends(lin)
 		if _, failed := k.whole(); !strings.Contains(failed, "no longer registered") {
-			t.Errorf("%s: told was %q", name, failed)
+			t.Errorf("%s: the stream ended with %q", name, failed)
 		}
 		<-gone
 	}
@@ -633,7 +633,7 @@ func TestAStopEndsAnswersInProgress(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- s.Stop() }()
 	if _, failed := k.whole(); !strings.Contains(failed, "stopping") {
-		t.Errorf("told was %q", failed)
+		t.Errorf("the stream ended with %q", failed)
 	}
 	if err := <-done; err != nil {
 		t.Logf("stop: %v", err)
@@ -654,7 +654,7 @@ func TestOldClientsGetAnAnswerWithoutChunks(t *testing.T) {
 	_ = conn.SetReadDeadline(time.Now().Add(patience))
 	got, err := io.ReadAll(conn)
 	if err != nil || bytes.Contains(got, []byte("chunked")) || !bytes.Contains(got, []byte("\r\n\r\ndata: {")) {
-		t.Errorf("%v: %s", err, got)
+		t.Errorf("%v, the response is %s", err, got)
 	}
 }
 
@@ -678,18 +678,18 @@ func TestRefusedQuestionsAreInTheAuditTrail(t *testing.T) {
 	b := facilitator(t, startServer(t, cfg).Addr(), "")
 	denied := b.get("/admin/audit-logs?action=access_denied&codelab_id=" + c.id).list()
 	if len(denied) != 1 || denied[0].text("actor_id") != lin.id || denied[0]["metadata"].(map[string]any)["count"] != "5" {
-		t.Errorf("denied are %v", denied)
+		t.Errorf("the denial records are %v", denied)
 	}
 }
 
-func TestDeepQuestionsDoNoHarm(t *testing.T) {
+func TestDeeplyNestedQuestionsDoNoHarm(t *testing.T) {
 	t.Parallel()
 	c, _ := aiClass(t, nil)
 	for _, depth := range []int{100, 3000, 9000, 1_000_000} {
 		deep := strings.Repeat(`{"a":[`, depth) + strings.Repeat("]}", depth)
 		for _, body := range []string{`{"prompt":"x","tools":` + deep + `}`, `{"prompt":"x","generation_config":` + deep + `}`, `{"contents":[{"parts":[` + deep + `]}]}`} {
 			if got := c.admin.send(http.MethodPost, "/ai/stream", body); got.status != 200 && got.status != 400 && got.status != 413 {
-				t.Errorf("%d deep: %d %.200s", depth, got.status, got.body)
+				t.Errorf("depth %d: status %d %.200s", depth, got.status, got.body)
 			}
 		}
 	}
@@ -713,13 +713,13 @@ func TestAnswersStreamOverTLSToo(t *testing.T) {
 	})
 	k := b.ask(record{"prompt": "why"})
 	if got := k.text(); got != "first" {
-		t.Errorf("first is %q", got)
+		t.Errorf("the first text is %q", got)
 	}
 	k.leave()
 	select {
 	case <-gone:
 	case <-time.After(patience):
-		t.Error("the upstream is still asked")
+		t.Error("the upstream request is still running")
 	}
 	up.Script(func(a *upstreamtest.Answer) { a.Refuse(500, "") })
 	b.post("/ai/stream", record{"prompt": "why"}).refused(502)

@@ -8,7 +8,7 @@ import (
 	"atelier/transport/ai/upstream/upstreamtest"
 )
 
-func TestTheAppLearnsWhatItMustKnow(t *testing.T) {
+func TestTheAppEndpointServesTheSettingsOfTheApp(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Server.Mode = "serverless"
@@ -22,14 +22,14 @@ func TestTheAppLearnsWhatItMustKnow(t *testing.T) {
 	b, admin := open(t, addr), facilitator(t, addr, "")
 	app := b.get("/app").object()
 	if app.text("mode") != "serverless" || app["ai"] != false || len(app) != 8 || !reflect.DeepEqual(app["embed"], []any{"player.example.org"}) {
-		t.Errorf("the app hears %v", app)
+		t.Errorf("the app settings are %v", app)
 	}
 	want := []any{
 		map[string]any{"urls": []any{"stun:stun.example.org:3478"}},
 		map[string]any{"urls": []any{"turn:turn.example.org", "turns:turn.example.org"}, "username": "u", "credential": "c"},
 	}
 	if !reflect.DeepEqual(app["ice_servers"], want) {
-		t.Errorf("the servers are %v", app["ice_servers"])
+		t.Errorf("the ICE servers are %v", app["ice_servers"])
 	}
 	for name, most := range map[string]int{
 		"name": 80, "message": 2000, "step_content": 50_000, "image_bytes": 5 << 20, "material_bytes": 50 << 20,
@@ -41,10 +41,10 @@ func TestTheAppLearnsWhatItMustKnow(t *testing.T) {
 	}
 	admin.post("/admin/settings", record{"ai_api_key": encryptedKey(t)}).want(200)
 	if app := b.get("/app").object(); app["ai"] != true {
-		t.Errorf("with a key the app hears %v", app)
+		t.Errorf("with an AI key the app settings are %v", app)
 	}
 	// Without configured values the lists are empty.
 	if got := open(t, common.get(t).Addr()).get("/app").object(); !reflect.DeepEqual(got["ice_servers"], []any{}) || !reflect.DeepEqual(got["embed"], []any{}) {
-		t.Errorf("without servers the app hears %v", got)
+		t.Errorf("without ICE servers the app settings are %v", got)
 	}
 }

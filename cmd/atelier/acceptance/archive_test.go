@@ -67,7 +67,7 @@ func (c *class) furnish() {
 	c.quizzes(choice("one", 1), choice("several", []int{2, 0}), record{"question": "free", "quiz_type": "descriptive"})
 }
 
-func TestAnExportedCodelabImportsAsTheSame(t *testing.T) {
+func TestAnExportedCodelabIsImportedUnchanged(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{
 		"title": "Round trip", "description": "D\nE", "author": "Ada", "is_public": false, "quiz_enabled": true, "require_quiz": true,
@@ -87,14 +87,14 @@ func TestAnExportedCodelabImportsAsTheSame(t *testing.T) {
 		names = append(names, f.Name)
 	}
 	if want := []string{"codelab.json", "steps/01.md", "steps/02.md", "guide.md", "quizzes.json", "materials.json"}; !slices.Equal(names, want) {
-		t.Errorf("the archive holds %q", names)
+		t.Errorf("the archive contains %q", names)
 	}
 	made := c.admin.upload(export.body).object()
 	if got, want := alike(t, c.admin, made.text("id")), alike(t, c.admin, c.id); !reflect.DeepEqual(got, want) {
 		t.Errorf("imported %v\nexported %v", got, want)
 	}
 	if got := c.audited(); got[0] != "codelab_export" {
-		t.Errorf("audited are %v", got)
+		t.Errorf("the audited actions are %v", got)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestACopyHasEverythingButThePeople(t *testing.T) {
 	}
 	for _, path := range []string{"/attendees", "/chat"} {
 		if n := len(c.admin.get("/codelabs/" + made.text("id") + path).list()); n != 0 {
-			t.Errorf("the copy has %d of %s", n, path)
+			t.Errorf("the copy has %d entries of %s", n, path)
 		}
 	}
 	if made.text("join_code") == c.meta().text("join_code") {
@@ -131,7 +131,7 @@ func TestTutorialsAreImported(t *testing.T) {
 	for name, file := range map[string][]byte{"markdown": []byte(tutorial), "zip": packed(t, "readme.txt", "x", "deep/codelab.md", tutorial)} {
 		made := b.upload(file).object()
 		if made.text("title") != "Tutorial" || made.text("author") != "Ada" || made.text("description") != "S" {
-			t.Errorf("%s: made %v", name, made)
+			t.Errorf("%s: created %v", name, made)
 		}
 		var both []any
 		b.get("/codelabs/" + made.text("id")).into(&both)
@@ -142,7 +142,7 @@ func TestTutorialsAreImported(t *testing.T) {
 	}
 }
 
-func TestAnImportSaysWhatItLeftOut(t *testing.T) {
+func TestAnImportReportsOmittedParts(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	reference := `{"id":"1","title":"Theirs","description":"","author":"","is_public":1,"quiz_enabled":0,"require_quiz":0,"require_feedback":0,"guide_markdown":null}`
@@ -163,21 +163,21 @@ func TestAnImportSaysWhatItLeftOut(t *testing.T) {
 			from = nil
 		}
 		if made["title_from"] != from {
-			t.Errorf("%s: the title is from %v", name, made["title_from"])
+			t.Errorf("%s: the title comes from %v", name, made["title_from"])
 		}
 		if got := fmt.Sprint(made["left_out"]); got != tc.left {
-			t.Errorf("%s: left out are %s", name, got)
+			t.Errorf("%s: the import left out %s", name, got)
 		}
 		var both []any
 		b.get("/codelabs/" + made.text("id")).into(&both)
 		if n := len(both[1].([]any)); n != tc.steps {
-			t.Errorf("%s: made %d steps", name, n)
+			t.Errorf("%s: created %d steps", name, n)
 		}
 	}
 }
 
 // The whole server imports files as common programs write them.
-func TestOrdinaryFilesComeIn(t *testing.T) {
+func TestOrdinaryFilesAreImported(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	picture := "data:image/png;base64," + base64.StdEncoding.EncodeToString(onePixel)
@@ -196,11 +196,11 @@ func TestOrdinaryFilesComeIn(t *testing.T) {
 		}
 		made := a.object()
 		if made.text("title") != tc.title || made["title_from"] != tc.from || fmt.Sprint(made["left_out"]) != "[]" {
-			t.Errorf("%s: made %v", name, made)
+			t.Errorf("%s: created %v", name, made)
 		}
 		got := stepText(b, made.text("id"), 0)
 		if tc.text != "" && got != tc.text {
-			t.Errorf("%s: the step says %q", name, got)
+			t.Errorf("%s: the step contains %q", name, got)
 		}
 		if at := strings.Index(got, "[p]: "); tc.text == "" {
 			b.get(strings.TrimSpace(got[at+len("[p]: "):])).want(200)
@@ -208,7 +208,7 @@ func TestOrdinaryFilesComeIn(t *testing.T) {
 	}
 }
 
-func TestABadArchiveMakesNothing(t *testing.T) {
+func TestABadArchiveCreatesNoCodelab(t *testing.T) {
 	t.Parallel()
 	addr := startServer(t, testConfig(t)).Addr() // no other test creates codelabs here
 	b := facilitator(t, addr, "")
@@ -224,7 +224,7 @@ func TestABadArchiveMakesNothing(t *testing.T) {
 		"too many": packed(t, many(10_001)...),
 	} {
 		if got := b.upload(file); got.status != 400 {
-			t.Errorf("%s: %d %s", name, got.status, got.body)
+			t.Errorf("%s: status %d %s", name, got.status, got.body)
 		} else {
 			got.error()
 		}
@@ -234,7 +234,7 @@ func TestABadArchiveMakesNothing(t *testing.T) {
 	b.post("/codelabs/import", []byte("rubbish"), header("Content-Type", "multipart/form-data; boundary=x")).refused(400)
 	open(t, addr).post("/codelabs/import", []byte("x"), header("Content-Type", "multipart/form-data; boundary=x")).refused(401)
 	if made := b.get("/codelabs").list(); len(made) != 0 {
-		t.Errorf("%d codelabs were made", len(made))
+		t.Errorf("%d codelabs were created", len(made))
 	}
 }
 
@@ -272,7 +272,7 @@ func TestTheErrorOfATooLargeUploadSaysSo(t *testing.T) {
 		defer res.Body.Close()
 		got, _ := io.ReadAll(res.Body)
 		if res.StatusCode != 413 || !strings.Contains(string(got), "too large") {
-			t.Fatalf("%d %s", res.StatusCode, got)
+			t.Fatalf("status %d %s", res.StatusCode, got)
 		}
 		return true
 	})

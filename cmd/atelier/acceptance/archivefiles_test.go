@@ -42,7 +42,7 @@ func stepText(b *browser, id string, step int) string {
 	return record(both[1].([]any)[step].(map[string]any)).text("content_markdown")
 }
 
-func TestFilesTravelWithTheirCodelab(t *testing.T) {
+func TestFilesAreExportedAndImportedWithTheirCodelab(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{"title": "With files"})
@@ -58,7 +58,7 @@ func TestFilesTravelWithTheirCodelab(t *testing.T) {
 	export := c.admin.get(c.path + "/export").want(200)
 	names, held := unzipped(t, export.body)
 	if held["files"+strings.TrimPrefix(img, "/uploads")] == "" || !strings.Contains(held["files.json"], "Linked Ü.txt") || strings.Contains(strings.Join(names, " "), strings.Repeat("0", 32)) {
-		t.Errorf("the archive holds %q", names)
+		t.Errorf("the archive contains %q", names)
 	}
 
 	// The other server has only the files of the archive.
@@ -66,7 +66,7 @@ func TestFilesTravelWithTheirCodelab(t *testing.T) {
 	made := there.upload(export.body).object().text("id")
 	got := stepText(there, made, 0)
 	if strings.Contains(got, img) || !strings.Contains(got, "![gone]("+gone+")") || strings.Count(got, "/uploads/images/") != 3 {
-		t.Fatalf("the step says %q", got)
+		t.Fatalf("the step contains %q", got)
 	}
 	path := got[strings.Index(got, "/uploads/"):strings.Index(got, ")")]
 	if a := there.get(path).want(200); !bytes.Equal(a.body, c.admin.get(img).body) || strings.Count(got, path) != 2 {
@@ -74,7 +74,7 @@ func TestFilesTravelWithTheirCodelab(t *testing.T) {
 	}
 	materials := there.get("/codelabs/" + made + "/materials").list()
 	if got := texts(materials, "title"); !slices.Equal(got, []string{"Paper", "Link"}) {
-		t.Fatalf("materials are %q", got)
+		t.Fatalf("the materials are %q", got)
 	}
 	if a := there.get(materials[0].text("file_path")).want(200); string(a.body) != "%PDF-1.7" || !strings.Contains(a.header.Get("Content-Disposition"), "Paper.pdf") {
 		t.Errorf("the material is %q, %v", a.body, a.header)
@@ -94,18 +94,18 @@ func TestFilesTravelWithTheirCodelab(t *testing.T) {
 	c.admin.get(list[0].text("file_path")).want(200)
 	c.admin.delete("/codelabs/" + copied).want(204)
 	if left := filesIn(t, cfg.Server.Data); len(left) != 0 {
-		t.Errorf("left are %q", left)
+		t.Errorf("files left behind: %q", left)
 	}
 }
 
-func TestATutorialBringsItsImages(t *testing.T) {
+func TestATutorialIsImportedWithItsImages(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	md := "id: x\n\n# T\n\n## One\n![a](img/a.png) ![b](./img/b%20c.png \"title\") <img src=\"img/a.png\"> ![no](img/none.png) ![web](https://example.org/a.png) [text](../up.png) [doc](img/notes.txt)\n"
 	made := b.upload(packed(t, "lab/index.md", md, "lab/img/a.png", string(pixel(1)), "lab/img/b c.png", string(pixel(2)), "lab/img/notes.txt", "x", "up.png", string(pixel(3)))).object().text("id")
 	text := stepText(b, made, 0)
 	if strings.Count(text, "/uploads/images/") != 4 || strings.Count(text, "/uploads/materials/") != 1 || strings.Contains(text, "img/a.png") {
-		t.Fatalf("the step says %q", text)
+		t.Fatalf("the step contains %q", text)
 	}
 	for _, kept := range []string{"(img/none.png)", "(https://example.org/a.png)", `.png "title")`} {
 		if !strings.Contains(text, kept) {
@@ -137,16 +137,16 @@ func TestARefusedImportLeavesNoFile(t *testing.T) {
 	} {
 		got := b.upload(packed(t, files...))
 		if got.status != 400 {
-			t.Errorf("%s: %d %s", what, got.status, got.body)
+			t.Errorf("%s: status %d %s", what, got.status, got.body)
 			continue
 		}
 		got.error()
 		if left := filesIn(t, cfg.Server.Data); len(left) != 0 {
-			t.Fatalf("%s: left are %q", what, left)
+			t.Fatalf("%s: files left behind: %q", what, left)
 		}
 	}
 	if n := len(b.get("/codelabs").list()); n != 0 {
-		t.Errorf("%d codelabs were made", n)
+		t.Errorf("%d codelabs were created", n)
 	}
 }
 
@@ -177,19 +177,19 @@ func TestAFileThatCannotBeUsedIsLeftOut(t *testing.T) {
 		made := b.upload(packed(t, tc.files...)).object()
 		left, _ := made["left_out"].([]any)
 		if len(left) != 1 {
-			t.Errorf("%s: left out are %v", what, left)
+			t.Errorf("%s: the import left out %v", what, left)
 			continue
 		}
 		l := record(left[0].(map[string]any))
 		if l.text("file") != tc.file || l.text("code") != tc.code || !strings.Contains(l.text("reason"), tc.says) {
-			t.Errorf("%s: left out is %v", what, l)
+			t.Errorf("%s: the omitted file is reported as %v", what, l)
 		}
 		if got := filesIn(t, cfg.Server.Data); len(got) != tc.kept {
-			t.Errorf("%s: kept are %q", what, got)
+			t.Errorf("%s: the files kept are %q", what, got)
 		}
 		b.delete("/codelabs/" + made.text("id")).want(204)
 		if got := filesIn(t, cfg.Server.Data); len(got) != 0 {
-			t.Fatalf("%s: behind the codelab stay %q", what, got)
+			t.Fatalf("%s: after the codelab was deleted, files left: %q", what, got)
 		}
 	}
 }
@@ -206,7 +206,7 @@ func random(n int) string {
 	return b.String()[:n]
 }
 
-func TestABackupHasTheFilesToo(t *testing.T) {
+func TestABackupContainsTheFiles(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
@@ -229,12 +229,12 @@ func TestABackupHasTheFilesToo(t *testing.T) {
 	c.admin.post(c.path+"/materials", record{"title": "t", "material_type": "file", "file_path": img}).want(200)
 	c.admin.delete(c.path).want(204)
 	if left := filesIn(t, restored.Server.Data); len(left) != 0 {
-		t.Errorf("left are %q", left)
+		t.Errorf("files left behind: %q", left)
 	}
 }
 
 // References and files survive a restart. Files that a crash left partly written do not.
-func TestFilesOutliveARestart(t *testing.T) {
+func TestFilesSurviveARestart(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)
@@ -258,7 +258,7 @@ func TestFilesOutliveARestart(t *testing.T) {
 
 // A backup contains every file that it references, even if people upload and delete and the
 // server removes unused files meanwhile.
-func TestABackupOfALiveWorkshopHasItsFiles(t *testing.T) {
+func TestABackupOfALiveWorkshopContainsItsFiles(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.UploadsPerMinute, cfg.Limits.WritesPerMinute = 0, 0
@@ -297,7 +297,7 @@ func TestABackupOfALiveWorkshopHasItsFiles(t *testing.T) {
 		admin := facilitator(t, s.Addr(), "")
 		for _, r := range admin.get(c.path + "/submissions").list() {
 			if got := admin.get(r.text("file_path")); got.status != 200 || len(got.body) != r.number("file_size") {
-				t.Errorf("%s: %d, %d bytes", r.text("file_path"), got.status, len(got.body))
+				t.Errorf("%s: status %d, %d bytes", r.text("file_path"), got.status, len(got.body))
 			}
 		}
 		admin.http.CloseIdleConnections()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestTheSameNameAndCodeIsARejoin(t *testing.T) {
+func TestRegisteringWithTheSameNameAndCodeIsARejoin(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	first := c.join(open(t, c.addr), record{"name": "  Élodie Straße ", "code": "4711"})
@@ -19,7 +19,7 @@ func TestTheSameNameAndCodeIsARejoin(t *testing.T) {
 	// The name is the same when decomposed, in capitals and with surrounding spaces.
 	again := open(t, c.addr).post(c.path+"/register", record{"name": "E\u0301LODIE STRASSE\t", "code": " 4711 ", "email": "el@example.org"}).object()
 	if again.text("id") != first.id || again.number("current_step") != 3 || again.text("email") != "el@example.org" || again.text("name") != "Élodie Straße" {
-		t.Errorf("the rejoin gives %v", again)
+		t.Errorf("the rejoin returned %v", again)
 	}
 	// The e-mail address is set once. A rejoin does not change it.
 	again = open(t, c.addr).post(c.path+"/register", record{"name": "Élodie Straße", "code": "4711", "email": "other@example.org"}).object()
@@ -27,7 +27,7 @@ func TestTheSameNameAndCodeIsARejoin(t *testing.T) {
 		t.Errorf("the e-mail is now %q", again.text("email"))
 	}
 	if got := c.audited(); !slices.Contains(got, "attendee_register") || !slices.Contains(got, "attendee_rejoin") {
-		t.Errorf("audited are %v", got)
+		t.Errorf("the audited actions are %v", got)
 	}
 }
 
@@ -67,7 +67,7 @@ func TestWrongCodesAreLimitedPerCodelabAndName(t *testing.T) {
 
 // Each known browser has its own limit of attempts, so failed attempts by strangers cannot lock
 // it out.
-func TestStrangersLockNobodyOut(t *testing.T) {
+func TestStrangersCannotLockOutAttendees(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
 	c := newClass(t)
@@ -107,11 +107,11 @@ func TestAPrivateCodelabNeedsItsJoinCode(t *testing.T) {
 	b.post(c.path+"/register", record{"name": "Lin"}).refused(403, "join_code")
 	b.post(c.path+"/register", record{"name": "Lin", "join_code": "AAAAAA"}).refused(403, "join_code")
 	if slices.Contains(texts(b.get("/codelabs").list(), "id"), c.id) {
-		t.Error("strangers see it in the list")
+		t.Error("strangers see the private codelab in the list")
 	}
 	lin := c.join(b, record{"name": "Lin", "join_code": code})
 	if list := lin.get("/codelabs"); !slices.Contains(texts(list.list(), "id"), c.id) || strings.Contains(string(list.body), code) {
-		t.Error("its attendees do not see it in the list, or see the join code")
+		t.Error("attendees do not see the codelab in the list, or see the join code")
 	}
 	if got := lin.get(c.path).want(200); strings.Contains(string(got.body), "join_code") {
 		t.Error("attendees see the join code")
@@ -122,7 +122,7 @@ func TestAPrivateCodelabNeedsItsJoinCode(t *testing.T) {
 	}
 }
 
-func TestAttendeesSeeEmailAndCompletionOnlyOfThemselves(t *testing.T) {
+func TestAttendeesSeeOnlyTheirOwnEmailAndCompletionTime(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.join(open(t, c.addr), record{"name": "Lin", "email": "lin@example.org"})
@@ -134,7 +134,7 @@ func TestAttendeesSeeEmailAndCompletionOnlyOfThemselves(t *testing.T) {
 		for _, a := range who.get(c.path + "/attendees").list() {
 			sees := who == c.admin || who == lin.browser && a.text("id") == lin.id || who == max.browser && a.text("id") == max.id
 			if a["is_completed"] != true || (a.text("email") != "") != sees || (a["completed_at"] != nil) != sees {
-				t.Errorf("shown is %v, to be seen: %v", a, sees)
+				t.Errorf("the record shown is %v, want private fields: %v", a, sees)
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func TestAttendeesSeeEmailAndCompletionOnlyOfThemselves(t *testing.T) {
 	}
 }
 
-func TestTheCertificateComesWithCompletion(t *testing.T) {
+func TestCompletionIssuesTheCertificate(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"title": "Go", "author": "Ada"})
 	lin := c.attendee("Lin")
@@ -162,7 +162,7 @@ func TestTheCertificateComesWithCompletion(t *testing.T) {
 	}
 }
 
-func TestCompletingWaitsForRequiredQuizAndFeedback(t *testing.T) {
+func TestCompletionNeedsTheRequiredQuizAndFeedback(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"require_quiz": true, "require_feedback": true})
 	lin := c.attendee("Lin")
@@ -197,19 +197,19 @@ func TestCompletingWaitsForRequiredQuizAndFeedback(t *testing.T) {
 }
 
 // The session still contained the grant, and the list checked nothing else.
-func TestAPrivateCodelabLeavesTheListOfTheRemoved(t *testing.T) {
+func TestRemovedAttendeesNoLongerSeeThePrivateCodelabInTheList(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"is_public": false})
 	lin := c.join(open(t, c.addr), record{"name": "Lin", "join_code": c.meta().text("join_code")})
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
 	if slices.Contains(texts(lin.get("/codelabs").list(), "id"), c.id) {
-		t.Error("it is still listed")
+		t.Error("the codelab is still listed")
 	}
 	lin.get(c.path).refused(403)
 }
 
 // People could not tell such names apart.
-func TestNamesThatDifferInWhatCannotBeSeenAreTheSame(t *testing.T) {
+func TestNamesThatDifferOnlyInInvisibleCharactersAreTheSame(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.join(open(t, c.addr), record{"name": "\u202eLi\u200bn Ho\u2069", "code": "4711"})
@@ -219,20 +219,20 @@ func TestNamesThatDifferInWhatCannotBeSeenAreTheSame(t *testing.T) {
 	for _, same := range []string{"Lin Ho", "\u200fLin Ho", "Lin\u00a0 Ho", "LIN\ufe0f HO", "Lin Ho\u3164"} {
 		open(t, c.addr).post(c.path+"/register", record{"name": same}).refused(409, "taken")
 		if got := open(t, c.addr).post(c.path+"/register", record{"name": same, "code": "4711"}).object(); got.text("id") != lin.id || got.text("name") != "Lin Ho" {
-			t.Errorf("%q comes back as %v", same, got)
+			t.Errorf("registering as %q returned %v", same, got)
 		}
 	}
 	max := c.attendee("Max")
 	c.admin.put(c.path+"/attendees/"+max.id, record{"name": "lin ho\u200d"}).refused(409)
 	if got := c.admin.put(c.path+"/attendees/"+max.id, record{"name": "\u2066Max\u202d Mo"}).object(); got.text("name") != "Max Mo" {
-		t.Errorf("renamed it is %v", got)
+		t.Errorf("after the rename the record is %v", got)
 	}
 	for _, none := range []string{"\u200b", "\u2800 \u3164", "\u202e\u202c", "a\u2028b", "\u200d\u200d"} {
 		open(t, c.addr).post(c.path+"/register", record{"name": none}).refused(400, "name")
 	}
 }
 
-func TestNobodyTakesTheNameOfAFacilitator(t *testing.T) {
+func TestAttendeesCannotTakeTheNameOfAFacilitator(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, startServer(t, testConfig(t)).Addr(), record{}) // other servers have logged-in people
 	another := func() string { return newClassOn(t, c.addr, record{}).path }
@@ -248,19 +248,19 @@ func TestNobodyTakesTheNameOfAFacilitator(t *testing.T) {
 		c.admin.put(c.path+"/attendees/"+max.id, record{"name": name}).refused(409)
 	}
 	if got := open(t, c.addr).post(c.path+"/register", record{"name": "Grace Hopper", "code": "1"}).object(); got.text("id") != grace.id {
-		t.Errorf("she comes back as %v", got)
+		t.Errorf("the rejoin of Grace Hopper returned %v", got)
 	}
 	c.admin.put(c.path+"/attendees/"+grace.id, record{"name": "GRACE HOPPER"}).want(200)
 	boss.post(c.path+"/messages", record{"type": "chat", "message": "who am I"}).want(200)
 	if m := boss.get(c.path + "/chat").list()[0]; m.text("sender_name") != "Grace Hopper" {
-		t.Errorf("the facilitator is %v", m)
+		t.Errorf("the facilitator's message is %v", m)
 	}
 	boss.post("/logout", nil).want(204)
 	open(t, c.addr).post(another()+"/register", record{"name": "Grace Hopper"}).want(200)
 	open(t, c.addr).post("/login", record{"admin_id": adminID, "admin_pw": adminPW, "display_name": "a\u2028b"}).refused(400, "display_name")
 }
 
-func TestOneLineTurnsNothingAroundIt(t *testing.T) {
+func TestDirectionOverridesAreRemovedFromTitlesAndNames(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"title": "\u202eTitle\u2067", "author": "A\u202d"})
 	if m := c.meta(); m.text("title") != "Title" || m.text("author") != "A" {
@@ -277,7 +277,7 @@ func TestOneLineTurnsNothingAroundIt(t *testing.T) {
 	c.admin.post("/admin/participants", record{"name": "a\nb", "kind": "psp", "scopes": []string{"detokenize"}}).refused(400, "name")
 }
 
-func TestFacilitatorsReadTheTimesAndTheQuizOfAPerson(t *testing.T) {
+func TestFacilitatorsSeeTheStepTimesAndQuizResultOfAnAttendee(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.setSteps("one", "two", "three", "four")
@@ -314,11 +314,11 @@ func TestFacilitatorsReadTheTimesAndTheQuizOfAPerson(t *testing.T) {
 
 	lin.post(c.path+"/complete", nil).want(200)
 	if got := fmt.Sprint(stepsReached(read(c.admin, "?details=true"))); got != "[1 some 2 0 3 some]" {
-		t.Errorf("having completed, the times are %s", got)
+		t.Errorf("after completion the times are %s", got)
 	}
 	// A codelab without questions has no score.
 	if r := newClass(t); r.admin.get(r.path + "/attendees/" + r.attendee("Ada").id + "?details=true").object()["quiz"] != nil {
-		t.Error("there is a score of no questions")
+		t.Error("a codelab without questions has a quiz score")
 	}
 }
 

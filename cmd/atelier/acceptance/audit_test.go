@@ -36,11 +36,11 @@ func TestEveryChangeByAnAdminIsAudited(t *testing.T) {
 		"chat_delete", "attendee_pin_reset", "codelab_delete",
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("audited are %v\nwant        %v", got, want)
+		t.Errorf("the audited actions are %v\nwant                    %v", got, want)
 	}
 }
 
-func TestAnAuditRecordTellsWhoDidWhatFromWhere(t *testing.T) {
+func TestAnAuditRecordSaysWhoDidWhatFromWhere(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := open(t, c.addr)
@@ -53,7 +53,7 @@ func TestAnAuditRecordTellsWhoDidWhatFromWhere(t *testing.T) {
 	update, asked, joined := records[0], records[1], records[2]
 	for _, r := range records {
 		if r.text("codelab_id") != c.id {
-			t.Errorf("another codelab's record: %v", r)
+			t.Errorf("a record of another codelab: %v", r)
 		}
 	}
 	if update.text("actor_type") != "admin" || update.text("actor_id") != adminID || update["metadata"].(map[string]any)["fields"] != "author,title" {
@@ -78,18 +78,18 @@ func TestTheAuditTrailIsPagedNewestFirst(t *testing.T) {
 	}
 	all := read("")
 	if len(all) != 12 || !slices.IsSortedFunc(all, func(a, b string) int { return strings.Compare(b, a) }) {
-		t.Errorf("all are %v", all)
+		t.Errorf("all records are %v", all)
 	}
 	if got := read("&limit=3&offset=2"); !slices.Equal(got, all[2:5]) {
-		t.Errorf("three from the second: %v", got)
+		t.Errorf("limit=3&offset=2 returned %v", got)
 	}
 	if got := read("&action=codelab_update&limit=1000&offset=9"); !slices.Equal(got, all[9:10]) {
-		t.Errorf("the last update: %v", got)
+		t.Errorf("limit=1000&offset=9 returned %v", got)
 	}
 	if got := read("&offset=100"); len(got) != 0 {
-		t.Errorf("behind the end: %v", got)
+		t.Errorf("an offset past the end returned %v", got)
 	}
 	if got := read("&action=no_such"); len(got) != 0 {
-		t.Errorf("of no such action: %v", got)
+		t.Errorf("an unknown action returned %v", got)
 	}
 }

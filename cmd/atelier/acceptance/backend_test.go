@@ -12,13 +12,13 @@ import (
 )
 
 // A server with the memory store works like any other, keeps nothing, and warns about that.
-func TestTheStoreMayBeMemory(t *testing.T) {
+func TestTheServerRunsWithTheMemoryStore(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Storage.Backend = config.Memory
 	warnings, err := cfg.Check()
 	if err != nil || !strings.Contains(strings.Join(warnings, "\n"), "storage.backend is memory") {
-		t.Errorf("the check says %q, %v", warnings, err)
+		t.Errorf("the check returned %q, %v", warnings, err)
 	}
 	s := startUntilStopped(t, cfg)
 	c := newClassOn(t, s.Addr(), record{})
@@ -33,7 +33,7 @@ func TestTheStoreMayBeMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := client.Backup(&bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "no backup") {
-		t.Errorf("a backup gave %v", err)
+		t.Errorf("a backup returned %v", err)
 	}
 	client.Close()
 	if err := s.Stop(); err != nil {
@@ -45,7 +45,7 @@ func TestTheStoreMayBeMemory(t *testing.T) {
 	admin.get(c.path).want(404)
 }
 
-func TestTheMemoryBackendNeedsNoStore(t *testing.T) {
+func TestTheMemoryBackendRefusesAFolderWithAStore(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	if err := startUntilStopped(t, cfg).Stop(); err != nil {
@@ -54,7 +54,7 @@ func TestTheMemoryBackendNeedsNoStore(t *testing.T) {
 	cfg.Storage.Backend = config.Memory
 	if s, err := service.Start(cfg, service.Options{}, slog.New(slog.DiscardHandler)); err == nil {
 		_ = s.Stop()
-		t.Error("it started beside a store")
+		t.Error("the server started in a folder with a store")
 	} else if !strings.Contains(err.Error(), "storage.backend") {
 		t.Error(err)
 	}

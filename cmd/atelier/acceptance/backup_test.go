@@ -33,7 +33,7 @@ func restore(t *testing.T, cfg config.Config, saved []byte) {
 	}
 }
 
-func TestALaterBackupHoldsNoRemovedData(t *testing.T) {
+func TestALaterBackupContainsNoRemovedData(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
@@ -66,7 +66,7 @@ func TestALaterBackupHoldsNoRemovedData(t *testing.T) {
 	first := backup(t, cfg.Server.Data)
 	for _, mark := range append(kept, gone...) {
 		if !bytes.Contains(first, []byte(mark)) {
-			t.Fatalf("the backup before does not hold %s: this test looks for the wrong thing", mark)
+			t.Fatalf("the first backup does not contain %s: this test looks for the wrong text", mark)
 		}
 	}
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
@@ -74,16 +74,16 @@ func TestALaterBackupHoldsNoRemovedData(t *testing.T) {
 	// The server cleans the journal after it responds, but always before a backup.
 	last := backup(t, cfg.Server.Data)
 	if mark := holds(last, gone); mark != "" {
-		t.Fatalf("the backup still holds %s", mark)
+		t.Fatalf("the backup still contains %s", mark)
 	}
 	for _, mark := range kept {
 		if !bytes.Contains(last, []byte(mark)) {
-			t.Errorf("the backup lost %s", mark)
+			t.Errorf("the backup lacks %s", mark)
 		}
 	}
 }
 
-func TestARestoredBackupIsAnotherStream(t *testing.T) {
+func TestARestoredBackupStartsANewEpoch(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
@@ -104,6 +104,6 @@ func TestARestoredBackupIsAnotherStream(t *testing.T) {
 	// A client's earlier position means nothing in the restored stream.
 	again := c.admin.connect(c.id, resume(live.welcome.text("epoch"), at))
 	if m := again.next("resync"); m.text("reason") != "epoch" || m.text("epoch") == live.welcome.text("epoch") {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 }

@@ -468,14 +468,14 @@ func TestBadRequestsAreRefusedAndChangeNothing(t *testing.T) {
 				continue
 			}
 			if text := got.error(); !strings.Contains(text, a.names) {
-				t.Errorf("%s: the error %q does not name %s", name, text, a.names)
+				t.Errorf("%s: the error %q does not contain %s", name, text, a.names)
 			}
 			if now := w.pulse(); now != pulse {
-				t.Fatalf("%s: it changed something:\n%s\n%s", name, before, w.state())
+				t.Fatalf("%s: the refused request changed something:\n%s\n%s", name, before, w.state())
 			}
 		}
 		if after := w.state(); after != before {
-			t.Fatalf("%s: something has changed:\n%s\n%s", p.op, before, after)
+			t.Fatalf("%s: refused requests changed something:\n%s\n%s", p.op, before, after)
 		}
 	}
 	t.Logf("%d attempts", n)
@@ -496,7 +496,7 @@ func TestBadRequestsAreRefusedAndChangeNothing(t *testing.T) {
 			body, opts = f.encode()
 		}
 		if got, want := w.right(p).do(method, w.path(p, nil)+p.query, body, opts...), max(p.ok, 200); got.status != want {
-			t.Errorf("%s: the good request answers %d, want %d: %.200s", p.op, got.status, want, got.body)
+			t.Errorf("%s: the good request returned %d, want %d: %.200s", p.op, got.status, want, got.body)
 		}
 	}
 }
@@ -513,12 +513,12 @@ func TestBadRequestsCoverEveryOperation(t *testing.T) {
 			continue // the tests of Git cover wrong requests
 		}
 		if !probed[name] {
-			t.Errorf("%s is not in the table", name)
+			t.Errorf("operation %s is not in the table", name)
 		}
 		delete(probed, name)
 	}
 	for name := range probed {
-		t.Errorf("%s is in the table and is not an operation", name)
+		t.Errorf("%s is in the table, but is not an operation", name)
 	}
 }
 

@@ -32,7 +32,7 @@ func (l *logged) String() string {
 
 // The test runs a workshop with unique texts. Afterwards it verifies that these texts are not in
 // places where they do not belong.
-func TestSecretsAndWordsStayOutOfLogMetricsAndAudit(t *testing.T) {
+func TestSecretsAndUserTextsStayOutOfLogMetricsAndAudit(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Admin.Password = "canary-password-one"
@@ -69,7 +69,7 @@ func TestSecretsAndWordsStayOutOfLogMetricsAndAudit(t *testing.T) {
 	live.acked(record{"type": "chat", "message": "canary-chat"}, "r1")
 	live.acked(record{"type": "dm", "target_id": "facilitator", "message": "canary-dm"}, "r2")
 	if e := live.ask(record{"type": "canary-broken"}, "r3"); strings.Contains(e.text("error"), "canary") {
-		t.Errorf("an error repeats what was sent: %v", e)
+		t.Errorf("an error repeats the sent text: %v", e)
 	}
 	lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "canary-comment")).want(200)
 	lin.post(c.path+"/inline-comments", `{"message": "canary-broken`).refused(400)

@@ -24,23 +24,23 @@ func certified(m record) string {
 	return fmt.Sprintf("%v|%v|%v|%v|%v|%v", m["organiser"], m["hours"], m["logo_url"] != nil, m["accent"], m["certificate_text"], m["seal"])
 }
 
-func TestACertificateSaysWhatTheCodelabSays(t *testing.T) {
+func TestACertificateShowsTheSettingsOfItsCodelab(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.admin.put(c.path+"/steps", record{"steps": []record{stepOf("a", 40), stepOf("b", 35)}}).want(200)
 	lin, plain := c.graduate("Lin")
 	if got := certified(plain); got != "|1.5|false|blue||false" || plain.number("steps") != 2 || plain["shares"] != nil {
-		t.Errorf("at first it says %q", got)
+		t.Errorf("by default the certificate has %q", got)
 	}
 	read := func() record { return lin.get("/certificates/" + lin.id).object() }
 	logo := c.admin.sendFile("/upload/image", "a.png", pixel(11)).object().text("url")
 	all := record{"organiser": " Go Bern ", "hours": 2.5, "logo_url": logo, "accent": "rust", "certificate_text": "Goroutines and channels.", "seal": true}
 	if got := c.admin.put(c.path, all).object(); got.text("organiser") != "Go Bern" || got["hours"] != 2.5 || got.text("logo_url") != logo || got.text("accent") != "rust" || got["seal"] != true {
-		t.Errorf("the codelab says %v", got)
+		t.Errorf("the codelab has %v", got)
 	}
 	got := read()
 	if certified(got) != "Go Bern|2.5|true|rust|Goroutines and channels.|true" {
-		t.Errorf("it says %q", certified(got))
+		t.Errorf("the certificate settings are %q", certified(got))
 	}
 	if shares, _ := got["shares"].([]any); len(shares) != 2 {
 		t.Errorf("the shares are %v", got["shares"])
@@ -53,22 +53,22 @@ func TestACertificateSaysWhatTheCodelabSays(t *testing.T) {
 	} {
 		c.admin.put(c.path, x.change).want(200)
 		if got := read(); got["hours"] != x.hours {
-			t.Errorf("after %v it says %v", x.change, got["hours"])
+			t.Errorf("after %v the hours are %v", x.change, got["hours"])
 		}
 	}
 	c.admin.put(c.path, record{"hours": nil}).want(200)
 	c.admin.put(c.path+"/steps", record{"steps": []record{stepOf("a", 14)}}).want(200)
 	if got := read(); got["hours"] != nil || got.number("steps") != 1 {
-		t.Errorf("of a quarter of an hour it says %v", got)
+		t.Errorf("for a quarter of an hour the certificate has %v", got)
 	}
 	c.admin.put(c.path, record{"logo_url": nil, "seal": false, "organiser": "", "certificate_text": ""}).want(200)
 	if got := read(); got["logo_url"] != nil || got["shares"] != nil || got.text("organiser") != "" {
-		t.Errorf("at last it says %v", got)
+		t.Errorf("after the settings were removed the certificate has %v", got)
 	}
 }
 
 // The shares of a person's time add up to 100, whether time was measured or not.
-func TestTheSharesOfAPersonsTimeAreAHundred(t *testing.T) {
+func TestTheSharesOfAPersonsTimeAddUpTo100(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.admin.put(c.path, record{"seal": true}).want(200)
@@ -134,19 +134,19 @@ func TestCertificateSettingsAreCopiedAndExported(t *testing.T) {
 	c.admin.put(path+"/steps", record{"steps": []record{stepOf("a", 0)}}).want(200)
 	want := certified(made)
 	if !strings.Contains(want, "|true|violet|") {
-		t.Fatalf("it was made as %s", want)
+		t.Fatalf("the codelab was created with %s", want)
 	}
 	if got := c.admin.post(path+"/copy", nil).object(); certified(got) != want || got.text("logo_url") != logo {
-		t.Errorf("the copy says %v", got)
+		t.Errorf("the copy has %v", got)
 	}
 	export := c.admin.get(path + "/export").want(200).body
 	there := facilitator(t, startServer(t, testConfig(t)).Addr(), "")
 	got := there.upload(export).object()
 	if certified(got) != want || got.text("logo_url") == logo {
-		t.Errorf("elsewhere it says %v", got)
+		t.Errorf("the imported codelab has %v", got)
 	}
 	if a := there.get(got.text("logo_url")).want(200); !bytes.Equal(a.body, c.admin.get(logo).body) {
-		t.Error("the logo is another one")
+		t.Error("the imported logo differs")
 	}
 	_, held := unzipped(t, export)
 	for what, doc := range map[string]string{
@@ -163,7 +163,7 @@ func TestCertificateSettingsAreCopiedAndExported(t *testing.T) {
 }
 
 // Facilitators' views and certificates show the time of the deletion, also after a restart.
-func TestADeletionIsAnnounced(t *testing.T) {
+func TestTheTimeOfTheDeletionIsAnnounced(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Retention.CodelabsDays = 20
@@ -172,7 +172,7 @@ func TestADeletionIsAnnounced(t *testing.T) {
 	asa := c.assistant("asa-told@example.org")
 	lin, first := c.graduate("Lin")
 	if first["deletion_at"] != nil || c.listed(c.admin)["deletion_at"] != nil {
-		t.Errorf("before the end it says %v and %v", first["deletion_at"], c.listed(c.admin)["deletion_at"])
+		t.Errorf("before the end, deletion_at is %v and %v", first["deletion_at"], c.listed(c.admin)["deletion_at"])
 	}
 	ended := c.admin.post(c.path+"/end", nil).object()
 	end, err := time.Parse(time.RFC3339, ended.text("ended_at"))
@@ -189,11 +189,11 @@ func TestADeletionIsAnnounced(t *testing.T) {
 			"the certificate": open(t, c.addr).get("/certificates/" + lin.id).object(),
 		} {
 			if m.text("deletion_at") != want {
-				t.Errorf("%s: %s says %v, want %s", what, who, m["deletion_at"], want)
+				t.Errorf("%s: deletion_at in %s is %v, want %s", what, who, m["deletion_at"], want)
 			}
 		}
 		if _, there := c.listed(lin.browser)["deletion_at"]; there {
-			t.Errorf("%s: attendees are told in the list", what)
+			t.Errorf("%s: attendees see deletion_at in the list", what)
 		}
 	}
 	told("ended")
@@ -207,9 +207,9 @@ func TestADeletionIsAnnounced(t *testing.T) {
 	c.admin.base, asa.base, lin.base = "http://"+c.addr, "http://"+c.addr, "http://"+c.addr
 	told("after a restart")
 	if got := c.admin.post(c.path+"/end", record{"ended": false}).object(); got["deletion_at"] != nil {
-		t.Errorf("opened again it says %v", got["deletion_at"])
+		t.Errorf("after reopening, deletion_at is %v", got["deletion_at"])
 	}
 	if got := open(t, c.addr).get("/certificates/" + lin.id).object(); got["deletion_at"] != nil {
-		t.Errorf("its certificate says %v", got["deletion_at"])
+		t.Errorf("after reopening, deletion_at of the certificate is %v", got["deletion_at"])
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTheHistoryIsTheNewestOldestFirst(t *testing.T) {
+func TestTheHistoryHasTheNewestMessagesInOrder(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	s := c.attendee("Lin").connect(c.id, "")
@@ -17,21 +17,21 @@ func TestTheHistoryIsTheNewestOldestFirst(t *testing.T) {
 	}
 	read := func(query string) []record { return c.admin.get(c.path + "/chat" + query).list() }
 	if got := texts(read(""), "message"); !slices.Equal(got, want) {
-		t.Errorf("all: %q", got)
+		t.Errorf("all messages: %q", got)
 	}
 	last := read("?limit=5")
 	if got := texts(last, "message"); !slices.Equal(got, want[7:]) {
 		t.Errorf("the last five: %q", got)
 	}
 	if got := texts(read("?limit=5&before="+last[0].text("id")), "message"); !slices.Equal(got, want[2:7]) {
-		t.Errorf("the five before: %q", got)
+		t.Errorf("the five before those: %q", got)
 	}
 	if got := read("?before=" + read("")[0].text("id")); len(got) != 0 {
 		t.Errorf("before the first: %v", got)
 	}
 }
 
-func TestDirectMessagesAreInTheHistoryOfTheirEndsOnly(t *testing.T) {
+func TestDirectMessagesAreOnlyInTheHistoryOfSenderAndRecipient(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max, eve := c.attendee("Lin"), c.attendee("Max"), c.attendee("Eve")
@@ -74,11 +74,11 @@ func TestPostedMessagesAreAnsweredLikeOnTheSocket(t *testing.T) {
 		t.Errorf("without a ref: %v", got)
 	}
 	if got := lin.post(c.path+"/messages", record{"type": "join"}).object(); got.text("type") != "welcome" {
-		t.Errorf("join is answered by %v", got)
+		t.Errorf("join returned %v", got)
 	}
 	lin.post(c.path+"/messages", record{"type": "step_progress", "step_number": 3}).want(200)
 	if m := s.next("step_progress"); m.number("step_number") != 3 {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	lin.post(c.path+"/messages", record{"type": "attendee_screen_status", "active": true}).want(200)
 	s.next("attendee_screen_status")

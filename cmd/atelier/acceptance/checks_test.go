@@ -25,14 +25,14 @@ func (c *class) declare(settings record) {
 	}
 }
 
-func TestChecksAreReportedAndSeen(t *testing.T) {
+func TestReportedChecksAreShown(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.declare(record{"require_checks": true})
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	access := lin.post(c.path+"/check-access", nil).object()
 	if !strings.HasPrefix(access.text("url"), "http://127.0.0.1:") || !strings.HasSuffix(access.text("url"), "/api/check") || access.text("expires_at") == "" {
-		t.Fatalf("access is to %q until %q", access.text("url"), access.text("expires_at"))
+		t.Fatalf("access is for %q until %q", access.text("url"), access.text("expires_at"))
 	}
 	token := access.text("token")
 	watch, other := c.admin.connect(c.id, ""), max.connect(c.id, "")
@@ -40,7 +40,7 @@ func TestChecksAreReportedAndSeen(t *testing.T) {
 	c.report(token, "build", record{"ok": false, "note": "line 3"}).want(200)
 	m := watch.next("check")
 	if m.text("attendee_id") != lin.id || m.text("name") != "build" || m["ok"] != false || m.text("note") != "line 3" || m.number("tries") != 1 {
-		t.Errorf("facilitators hear %v", m)
+		t.Errorf("facilitators received %v", m)
 	}
 	lin.post(c.path+"/complete", nil).refused(409, "build, unit-tests")
 	form := url.Values{"ok": {"true"}, "note": {"12 passed"}}.Encode()
@@ -56,7 +56,7 @@ func TestChecksAreReportedAndSeen(t *testing.T) {
 	}
 	for _, a := range c.admin.get(c.path + "/attendees").list() {
 		if want := map[string]int{"Lin": 2, "Max": 0}[a.text("name")]; len(a["checks"].([]any)) != want {
-			t.Errorf("of %s facilitators read %v", a.text("name"), a["checks"])
+			t.Errorf("facilitators see for %s the checks %v", a.text("name"), a["checks"])
 		}
 	}
 	counts := c.admin.get(c.path + "/overview").object()["checks"].([]any)
@@ -71,11 +71,11 @@ func TestChecksAreReportedAndSeen(t *testing.T) {
 	max.post(c.path+"/messages", record{"type": "chat", "message": "end"}).want(200)
 	other.next("chat")
 	if other.count("check") != 0 {
-		t.Error("another attendee heard of it")
+		t.Error("another attendee received the check")
 	}
 }
 
-func TestReportsOfOthersAreRefused(t *testing.T) {
+func TestInvalidReportsAreRefused(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.declare(nil)
@@ -118,7 +118,7 @@ func TestReportsAreLimited(t *testing.T) {
 
 // Two attendees in one browser have different secrets. The secret of a removed attendee is
 // refused.
-func TestASecretReportsAsItsAttendee(t *testing.T) {
+func TestAReportCountsForTheAttendeeOfItsSecret(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.declare(nil)
@@ -136,11 +136,11 @@ func TestASecretReportsAsItsAttendee(t *testing.T) {
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
 	// Another node accepts the session slightly longer, but finds no attendee for it.
 	if status := c.report(token, "build", record{"ok": true}).status; status != 401 && status != 403 {
-		t.Errorf("the secret of who was removed is answered with %d", status)
+		t.Errorf("the secret of a removed attendee returned %d", status)
 	}
 	got := c.admin.get(c.path + "/attendees/" + max.id).object()["checks"].([]any)
 	if len(got) != 1 || record(got[0].(map[string]any)).text("name") != "unit-tests" || got[0].(map[string]any)["ok"] != true {
-		t.Errorf("of Max there is %v", got)
+		t.Errorf("the checks of Max are %v", got)
 	}
 
 	assistant := c.assistant("secret-assistant@example.org")
@@ -154,7 +154,7 @@ func TestASecretReportsAsItsAttendee(t *testing.T) {
 
 // Checks that the text no longer declares disappear from the records. Checks beyond the limit are
 // never added. Reports are refused after the workshop has ended or was restarted.
-func TestChecksThatTheTextNoLongerDeclares(t *testing.T) {
+func TestUndeclaredAndExcessChecksAreDropped(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, testConfig(t))
 	c := newClassOn(t, s.Addr(), record{})
@@ -193,7 +193,7 @@ func TestChecksThatTheTextNoLongerDeclares(t *testing.T) {
 	}
 	c.report(token, "c02", record{"ok": false}).want(200)
 	if own := lin.get(c.path + "/attendees/" + lin.id).object()["checks"].([]any); len(own) != 1 {
-		t.Errorf("Lin's are %v", own)
+		t.Errorf("the checks of Lin are %v", own)
 	}
 	c.admin.post(c.path+"/end", nil).want(200)
 	c.report(token, "c02", record{"ok": true}).refused(409)

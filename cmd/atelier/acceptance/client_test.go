@@ -179,7 +179,7 @@ func (b *browser) do(method, path string, body any, opts ...option) answer {
 			text = raw
 		}
 		if err := holdRequest(method, bare, text); err != nil && json.Valid(text) {
-			b.t.Errorf("%s: the server takes what the document forbids: %v", a.what, err)
+			b.t.Errorf("%s: the server accepts a request that the document forbids: %v", a.what, err)
 		}
 	}
 	return a

@@ -14,7 +14,7 @@ import (
 // Parsing once continued after the client had disconnected, and created a codelab although nobody
 // received the response. Here the connection ends in the packet of the last byte, so the server
 // has the end before the work begins.
-func TestAnImportEndsWithItsClient(t *testing.T) {
+func TestADisconnectedClientEndsItsImport(t *testing.T) {
 	t.Parallel()
 	addr := common.get(t).Addr()
 	b := facilitator(t, addr, "")
@@ -50,11 +50,11 @@ func TestAnImportEndsWithItsClient(t *testing.T) {
 	}
 	text, _ := io.ReadAll(res.Body)
 	if res.StatusCode != 400 {
-		t.Errorf("it is answered by %d: %s", res.StatusCode, text)
+		t.Errorf("the import returned %d: %s", res.StatusCode, text)
 	}
 	for _, lab := range b.get("/codelabs").list() {
 		if lab.text("title") == title {
-			t.Error("the codelab was made")
+			t.Error("the codelab was created")
 		}
 	}
 }

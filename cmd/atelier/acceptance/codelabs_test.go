@@ -21,12 +21,12 @@ func TestANewCodelabHasTheDefaults(t *testing.T) {
 	}
 }
 
-func TestASettingLeftOutKeepsItsValue(t *testing.T) {
+func TestAnOmittedSettingKeepsItsValue(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"title": "A", "author": "Ada", "guide_markdown": " # Kept as sent \n"})
 	got := c.admin.put(c.path, record{"title": "B", "is_public": false}).object()
 	if got.text("title") != "B" || got.text("author") != "Ada" || got["is_public"] != false || got.text("guide_markdown") != " # Kept as sent \n" {
-		t.Errorf("after the update: %v", got)
+		t.Errorf("after the update the codelab is %v", got)
 	}
 	if got = c.admin.put(c.path, record{"guide_markdown": ""}).object(); got["guide_markdown"] != nil {
 		t.Errorf("an empty guide is %v, want null", got["guide_markdown"])
@@ -38,7 +38,7 @@ func TestCodelabsAreListedNewestFirst(t *testing.T) {
 	first, second := newClass(t), newClass(t)
 	ids := texts(first.admin.get("/codelabs").list(), "id")
 	if i, j := slices.Index(ids, second.id), slices.Index(ids, first.id); i < 0 || j < 0 || i > j {
-		t.Errorf("the newer is at %d, the older at %d", i, j)
+		t.Errorf("the newer codelab is at %d, the older at %d", i, j)
 	}
 }
 
@@ -68,11 +68,11 @@ func TestAStepWithAKnownIDKeepsItsIdentity(t *testing.T) {
 	// The threads stay on their steps.
 	targets := texts(lin.get(c.path+"/inline-comments").list(), "target_step_id")
 	if !slices.Equal(targets, []string{c.steps[0], c.steps[2]}) {
-		t.Errorf("the threads are on %v", targets)
+		t.Errorf("the threads refer to %v", targets)
 	}
 }
 
-func TestNobodyStaysBehindTheLastStep(t *testing.T) {
+func TestAttendeesAreMovedBackToTheLastStep(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -83,7 +83,7 @@ func TestNobodyStaysBehindTheLastStep(t *testing.T) {
 	}
 }
 
-func TestLimitsOfTextCountCodePoints(t *testing.T) {
+func TestTextLimitsCountCodePoints(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	long := func(n int) string { return strings.Repeat("🎉", n) }
@@ -122,11 +122,11 @@ func TestADeletedCodelabIsGone(t *testing.T) {
 	lin.get("/certificates/" + lin.id).refused(404)
 	open(t, c.addr).get(c.path).refused(404)
 	if s := lin.get(c.path + "/chat").status; s != 404 {
-		t.Errorf("its attendee gets %d", s)
+		t.Errorf("an attendee of the deleted codelab gets %d", s)
 	}
 }
 
-func TestAPublicCodelabIsReadByAnyone(t *testing.T) {
+func TestAnyoneCanReadAPublicCodelab(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	got := open(t, c.addr).get(c.path).want(200)

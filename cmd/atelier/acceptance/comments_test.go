@@ -87,7 +87,7 @@ func TestAChangedTextMakesItsThreadsStale(t *testing.T) {
 
 // The entity tag of the threads did not change with the guide. Clients therefore kept showing a
 // stale thread as fresh.
-func TestAChangedGuideShowsInTheThreads(t *testing.T) {
+func TestAChangedGuideMakesItsThreadsStale(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"guide_markdown": "Install Go."})
 	lin := c.attendee("Lin")
@@ -133,7 +133,7 @@ func TestACommentIsDeletedByItsAuthorOrAFacilitator(t *testing.T) {
 			if mode == "backend" {
 				c.admin.delete(path + first).want(200)
 				if got := c.audited(); got[0] != "comment_delete" {
-					t.Errorf("audited are %v", got)
+					t.Errorf("the audited actions are %v", got)
 				}
 			} else {
 				c.admin.delete(path + first).refused(403)
@@ -142,10 +142,10 @@ func TestACommentIsDeletedByItsAuthorOrAFacilitator(t *testing.T) {
 			max.delete(path + first).refused(404)
 			live := lin.connect(c.id, "")
 			if got := max.delete(path + second).object(); got["thread_deleted"] != true {
-				t.Errorf("the last deletion answers %v", got)
+				t.Errorf("the last deletion returned %v", got)
 			}
 			if m := live.next("inline_comment_changed"); m.text("action") != "deleted" || m.text("thread_id") != th.text("id") {
-				t.Errorf("heard %v", m)
+				t.Errorf("received %v", m)
 			}
 			if n := len(lin.get(c.path + "/inline-comments").list()); n != 0 {
 				t.Errorf("%d threads are left", n)

@@ -62,14 +62,14 @@ func (s shop) described(method, path string, status int, body []byte) {
 	}
 	answer, place := openAPI.at(at.to("responses", strconv.Itoa(status)))
 	if answer == nil {
-		s.t.Errorf("%s %s answers %d, which no document knows", method, path, status)
+		s.t.Errorf("%s %s returned the undocumented status %d", method, path, status)
 		return
 	}
 	if status == http.StatusNotModified {
 		return
 	}
 	if err := openAPI.validate(place.to("content", "application/json", "schema"), body); err != nil {
-		s.t.Errorf("%s %s answers %s: %v", method, path, body, err)
+		s.t.Errorf("%s %s returned %s: %v", method, path, body, err)
 	}
 }
 
@@ -86,7 +86,7 @@ func newShop(t *testing.T) shop {
 	return shop{t, "http://" + startServer(t, testConfig(t)).Addr()}
 }
 
-func TestTheBusinessProfileIsServedAndKept(t *testing.T) {
+func TestTheBusinessProfileIsServedAndCacheable(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	status, h, body := s.ask("GET", "/.well-known/commerce", "")
@@ -97,7 +97,7 @@ func TestTheBusinessProfileIsServedAndKept(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal([]byte(body), &p); err != nil || status != 200 {
-		t.Fatalf("got %d %s", status, body)
+		t.Fatalf("the profile returned %d %s", status, body)
 	}
 	for _, name := range []string{"checkout", "fulfillment", "discount", "order"} {
 		if e := p.UCP.Capabilities["dev.commerce.shopping."+name]; p.UCP.Version != "2026-01-23" || len(e) != 1 || e[0]["version"] != "2026-01-23" {
@@ -105,10 +105,10 @@ func TestTheBusinessProfileIsServedAndKept(t *testing.T) {
 		}
 	}
 	if h.Get("Cache-Control") != "public, max-age=300" || h.Get("Content-Type") != "application/json" {
-		t.Errorf("headers %v", h)
+		t.Errorf("the headers are %v", h)
 	}
 	if status, _, body := s.ask("GET", "/.well-known/commerce", "", "If-None-Match", h.Get("ETag")); status != 304 || body != "" {
-		t.Errorf("an unchanged profile answers %d %q", status, body)
+		t.Errorf("an unchanged profile returned %d %q", status, body)
 	}
 	status, _, body = s.ask("POST", "/.well-known/commerce", "")
 	s.refused(405, "method_not_allowed", status, body)
@@ -124,7 +124,7 @@ func TestTheSchemasOfTheProfileAreServed(t *testing.T) {
 	for part := range strings.SplitSeq(profile, `"`) {
 		path, ok := strings.CutPrefix(part, "https://shop.example")
 		if !ok && strings.Contains(part, "://") {
-			t.Errorf("the profile names %s, which is not served here", part)
+			t.Errorf("the profile contains %s, which is not served here", part)
 		}
 		if !ok || !strings.HasPrefix(path, "/schemas/") {
 			continue
@@ -132,16 +132,16 @@ func TestTheSchemasOfTheProfileAreServed(t *testing.T) {
 		n++
 		status, h, body := s.ask("GET", path, "")
 		if status != 200 || !json.Valid([]byte(body)) || h.Get("ETag") == "" {
-			t.Errorf("%s answers %d", path, status)
+			t.Errorf("%s returned %d", path, status)
 		}
 	}
 	if n == 0 {
-		t.Error("the profile names no schema")
+		t.Error("the profile contains no schema")
 	}
 	for _, path := range []string{"/schemas/", "/schemas/2020-01-01/types/buyer.json", "/schemas/2026-01-23/../../config.toml", "/schemas/2026-01-23/types"} {
 		status, _, body := s.ask("GET", path, "")
 		if status == 200 {
-			t.Errorf("%s answers %s", path, body)
+			t.Errorf("%s returned %s", path, body)
 		}
 	}
 }
@@ -177,27 +177,27 @@ func TestSchemasOfTheOperatorAreServedAndNegotiated(t *testing.T) {
 	_, ours, _ := s.ask("GET", "/schemas/2026-01-23/types/buyer.json", "")
 	status, h, body := s.ask("GET", "/schemas/2026-02-01/later.json", "")
 	if status != 200 || body != strings.ReplaceAll(later, "https://atelier.example", "https://shop.example") {
-		t.Errorf("got %d %s", status, body)
+		t.Errorf("the operator's schema returned %d %s", status, body)
 	}
 	for _, name := range []string{"Content-Type", "Cache-Control", "Access-Control-Allow-Origin"} {
 		if h.Get(name) != ours.Get(name) || h.Get(name) == "" {
-			t.Errorf("%s is %q, and of a schema of the server %q", name, h.Get(name), ours.Get(name))
+			t.Errorf("%s is %q, for a schema of the server %q", name, h.Get(name), ours.Get(name))
 		}
 	}
 	if status, _, body := s.ask("GET", "/schemas/2026-02-01/later.json", "", "If-None-Match", h.Get("ETag")); status != 304 || body != "" {
-		t.Errorf("an unchanged schema answers %d %q", status, body)
+		t.Errorf("an unchanged schema returned %d %q", status, body)
 	}
 	status, _, body = s.ask("POST", "/api/commerce/negotiate", `{"profile":{"ucp":{"version":"2026-01-23","services":{},"payment_handlers":{},"capabilities":{
 		"dev.commerce.shopping.checkout":[{"version":"2026-01-23","spec":"https://p.example/c","schema":"https://p.example/c.json"}],
 		"com.vendor.later":[{"version":"2026-02-01","spec":"https://p.example/l","schema":"https://p.example/l.json"}]}}}}`, "Content-Type", "application/json")
 	if status != 200 || !strings.Contains(body, "requires protocol 2027-01-01 or later") {
-		t.Errorf("got %d %s", status, body)
+		t.Errorf("the negotiation returned %d %s", status, body)
 	}
 }
 
 // Without a public address the server still declares its capabilities, but offers nothing that
 // needs the address.
-func TestWithoutItsAddressTheServerNamesNone(t *testing.T) {
+func TestAServerWithoutAPublicURLOffersNoEndpoints(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	_, _, profile := s.ask("GET", "/.well-known/commerce", "")
@@ -216,7 +216,7 @@ func TestWithoutItsAddressTheServerNamesNone(t *testing.T) {
 	}
 }
 
-func TestNegotiationAnswersWhatBothSidesHave(t *testing.T) {
+func TestNegotiationReturnsTheCommonCapabilities(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	const jsonBody = "application/json"
@@ -230,7 +230,7 @@ func TestNegotiationAnswersWhatBothSidesHave(t *testing.T) {
 		Dropped      []struct{ Name, Reason string }
 	}
 	if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
-		t.Fatalf("got %d %s", status, body)
+		t.Fatalf("the negotiation returned %d %s", status, body)
 	}
 	if got.Version != "2026-01-23" || len(got.Capabilities) != 1 || got.Capabilities["dev.commerce.shopping.checkout"][0].Version != "2026-01-23" {
 		t.Errorf("agreed on %s", body)
@@ -265,7 +265,7 @@ func TestNegotiationAnswersWhatBothSidesHave(t *testing.T) {
 	s.refused(404, "not_found", status, body)
 }
 
-func TestABadProfileDoesNotStart(t *testing.T) {
+func TestAServerWithABadProfileDoesNotStart(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*config.Commerce){
 		"name": func(c *config.Commerce) {
@@ -300,7 +300,7 @@ func TestABadProfileDoesNotStart(t *testing.T) {
 			_ = s.Stop()
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want it to say %q", err, want)
+			t.Errorf("got %v, want an error with %q", err, want)
 		}
 	}
 }

@@ -54,22 +54,22 @@ func TestSharedViewsAreCompressed(t *testing.T) {
 		}
 		got, err := io.ReadAll(r)
 		if err != nil || !bytes.Equal(withoutNow(got), withoutNow(want)) || len(b)*4 > len(want) || resp.Header.Get("Content-Encoding") != coding {
-			t.Errorf("%s: %v, %d bytes of %d, %v", coding, err, len(b), len(want), resp.Header)
+			t.Errorf("coding %s: %v, %d bytes of %d, %v", coding, err, len(b), len(want), resp.Header)
 		}
 		if tags[resp.Header.Get("ETag")] {
-			t.Errorf("%s has the tag of another coding", coding)
+			t.Errorf("coding %s has the tag of another coding", coding)
 		}
 		tags[resp.Header.Get("ETag")] = true
 		for tag := range tags {
 			if resp, _ := get(lin.browser, coding, tag); resp.StatusCode != 304 {
-				t.Errorf("%s with %s: %d", coding, tag, resp.StatusCode)
+				t.Errorf("coding %s with If-None-Match %s: status %d", coding, tag, resp.StatusCode)
 			}
 		}
 	}
 	if plain.Header.Get("Content-Encoding") != "" || !strings.Contains(strings.Join(plain.Header.Values("Vary"), ","), "Accept-Encoding") {
-		t.Errorf("plain: %v", plain.Header)
+		t.Errorf("without Accept-Encoding the headers are %v", plain.Header)
 	}
 	if resp, b := get(c.admin, "gzip, br", ""); resp.Header.Get("Content-Encoding") != "" || !bytes.HasPrefix(b, []byte("[")) {
-		t.Errorf("to a facilitator: %v", resp.Header)
+		t.Errorf("for a facilitator the headers are %v", resp.Header)
 	}
 }

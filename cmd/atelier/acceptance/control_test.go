@@ -38,13 +38,13 @@ func TestARemovedAttendeeDisappearsEverywhere(t *testing.T) {
 	for _, who := range []*browser{c.admin, max.browser} {
 		for _, path := range []string{"/chat", "/attendees", "/help", "/inline-comments"} {
 			if body := string(who.get(c.path + path).body); strings.Contains(body, "innea") || strings.Contains(body, lin.id) {
-				t.Errorf("%s still tells of her: %s", path, body)
+				t.Errorf("%s still contains data of the removed attendee: %s", path, body)
 			}
 		}
 	}
 	for _, path := range []string{"/feedback", "/quizzes/submissions", "/overview"} {
 		if body := string(c.admin.get(c.path + path).body); strings.Contains(body, "innea") || strings.Contains(body, lin.id) {
-			t.Errorf("%s still tells of her: %s", path, body)
+			t.Errorf("%s still contains data of the removed attendee: %s", path, body)
 		}
 	}
 	// The replay does not mention her either.
@@ -52,7 +52,7 @@ func TestARemovedAttendeeDisappearsEverywhere(t *testing.T) {
 	again.acked(record{"type": "chat", "message": "end"}, "e")
 	for _, m := range again.heard {
 		if strings.Contains(m.text("sender")+m.text("message"), "innea") || m.text("sender_id") == lin.id {
-			t.Errorf("replayed is %v", m)
+			t.Errorf("the replay contains %v", m)
 		}
 	}
 	boss := c.admin.connect(c.id, resume(watcher.welcome.text("epoch"), watcher.welcome.seq()))
@@ -61,27 +61,27 @@ func TestARemovedAttendeeDisappearsEverywhere(t *testing.T) {
 		t.Errorf("%d messages about her are replayed to facilitators", n)
 	}
 	if got := c.audited(); !slices.Contains(got, "attendee_remove") {
-		t.Errorf("audited are %v", got)
+		t.Errorf("the audited actions are %v", got)
 	}
 	// The name is available again.
 	c.attendee("Linnea Xylander")
 }
 
-func TestAttendeesEraseThemselvesAndNobodyElse(t *testing.T) {
+func TestAttendeesCanEraseOnlyThemselves(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	lin.delete(c.path + "/attendees/" + max.id).refused(403)
 	lin.delete(c.path + "/attendees/" + lin.id).want(204)
 	if got := texts(c.admin.get(c.path+"/attendees").list(), "name"); !slices.Equal(got, []string{"Max"}) {
-		t.Errorf("left are %q", got)
+		t.Errorf("the remaining attendees are %q", got)
 	}
 	if got := c.audited(); !slices.Contains(got, "attendee_erase") {
-		t.Errorf("audited are %v", got)
+		t.Errorf("the audited actions are %v", got)
 	}
 }
 
-func TestAMutedAttendeeDoesNotSpeak(t *testing.T) {
+func TestAMutedAttendeeCannotSendMessages(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -95,7 +95,7 @@ func TestAMutedAttendeeDoesNotSpeak(t *testing.T) {
 		{"type": "webrtc_signal", "target_id": "facilitator", "signal": "x"}, {"type": "attendee_screen_status", "active": true},
 	} {
 		if e := s.ask(m, string(rune('a'+i))); e.kind() != "error" || !strings.Contains(e.text("error"), "muted") {
-			t.Errorf("%v is answered by %v", m, e)
+			t.Errorf("%v returned %v", m, e)
 		}
 	}
 	lin.post(c.path+"/messages", record{"type": "webrtc_signal", "target_id": "facilitator", "signal": "x"}).refused(403, "muted")
@@ -107,20 +107,20 @@ func TestAMutedAttendeeDoesNotSpeak(t *testing.T) {
 	s.acked(record{"type": "webrtc_signal", "target_id": "facilitator", "signal": "x"}, "d")
 	// The facilitator and the attendee receive it.
 	if m := boss.next("attendee_muted"); m["muted"] != false || m.text("attendee_id") != lin.id {
-		t.Errorf("the facilitator heard %v", m)
+		t.Errorf("the facilitator received %v", m)
 	}
 	boss.next("webrtc_signal")
 	if boss.count("webrtc_signal")+boss.count("attendee_screen_status") != 1 || s.count("attendee_muted") != 2 {
-		t.Errorf("the facilitator heard %v, the attendee %v", boss.kinds(), s.kinds())
+		t.Errorf("the facilitator received %v, the attendee %v", boss.kinds(), s.kinds())
 	}
 	max := c.attendee("Max").connect(c.id, "?since=0")
 	max.acked(record{"type": "chat", "message": "end"}, "e")
 	if max.count("attendee_muted") != 0 {
-		t.Errorf("another attendee heard %v", max.kinds())
+		t.Errorf("another attendee received %v", max.kinds())
 	}
 }
 
-func TestARenamedAttendeeSpeaksUnderTheNewName(t *testing.T) {
+func TestARenamedAttendeeSendsUnderTheNewName(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, _ := c.attendee("Lin"), c.attendee("Max")
@@ -130,34 +130,34 @@ func TestARenamedAttendeeSpeaksUnderTheNewName(t *testing.T) {
 	c.admin.put(c.path+"/attendees/"+lin.id, record{"name": " Linnea "}).want(200)
 	s.say(record{"type": "chat", "message": "hello"})
 	if m := s.hear("hello"); m.text("sender") != "Linnea" {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	// Relayed messages and a welcome carry the new name too.
 	s.say(record{"type": "attendee_screen_status", "active": true})
 	if m := boss.next("attendee_screen_status"); m.text("sender") != "Linnea" || m.text("attendee_name") != "Linnea" {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	s.say(record{"type": "hello"})
 	if m := s.next("welcome"); m["you"].(map[string]any)["name"] != "Linnea" {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	for who, heard := range map[string]*socket{"the attendee": s, "the facilitator": boss} {
 		if n := heard.count("attendee_renamed"); n != 1 {
-			t.Errorf("%s heard of the name %d times", who, n)
+			t.Errorf("%s received the new name %d times", who, n)
 		}
 	}
 	for _, m := range s.heard {
 		if m.kind() == "attendee_renamed" && (m.text("attendee_id") != lin.id || m.text("name") != "Linnea" || m.seq() == 0) {
-			t.Errorf("heard %v", m)
+			t.Errorf("received %v", m)
 		}
 	}
 	if got := c.admin.get(c.path + "/help").list()[0].text("attendee_name"); got != "Linnea" {
-		t.Errorf("the queue says %q", got)
+		t.Errorf("the queue has the name %q", got)
 	}
 	c.attendee("Lin")
 }
 
-func TestAResetPINIsTheOnlyOneThatCounts(t *testing.T) {
+func TestAfterAResetOnlyTheNewPINIsAccepted(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.join(open(t, c.addr), record{"name": "Lin", "code": "old"})
@@ -170,7 +170,7 @@ func TestAResetPINIsTheOnlyOneThatCounts(t *testing.T) {
 }
 
 // Attendees who had joined with the old code kept their access.
-func TestAResetPINEndsWhatWasGrantedBefore(t *testing.T) {
+func TestAPINResetEndsEarlierGrants(t *testing.T) {
 	t.Parallel()
 	c, other := newClass(t), newClass(t)
 	lin := c.join(open(t, c.addr), record{"name": "Lin", "code": "old"})
@@ -189,7 +189,7 @@ func TestAResetPINEndsWhatWasGrantedBefore(t *testing.T) {
 		b.get(c.path + "/chat").refused(403)
 		b.get("/session?codelab_id=" + c.id).refused(401)
 		if _, res := b.dial("/ws/" + c.id); res.StatusCode != 403 {
-			t.Errorf("a connection by the old grant: %d", res.StatusCode)
+			t.Errorf("a connection with the old grant returned %d", res.StatusCode)
 		}
 	}
 	lin.get("/session").refused(401)
@@ -198,14 +198,14 @@ func TestAResetPINEndsWhatWasGrantedBefore(t *testing.T) {
 	maxLive.acked(record{"type": "chat", "message": "another attendee"}, "a")
 	c.join(lin.browser, record{"name": "Lin", "code": "new"})
 	if s := lin.get("/session?codelab_id=" + c.id).object(); s.text("sub") != lin.id {
-		t.Errorf("with the new code it is %v", s)
+		t.Errorf("with the new code the session is %v", s)
 	}
 	again := lin.connect(c.id, "")
 	again.acked(record{"type": "chat", "message": "back"}, "b")
 	hijacker.get(c.path + "/chat").refused(403)
 }
 
-func TestADeletedMessageLeavesHistoryAndReplay(t *testing.T) {
+func TestADeletedMessageIsGoneFromHistoryAndReplay(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -216,7 +216,7 @@ func TestADeletedMessageLeavesHistoryAndReplay(t *testing.T) {
 	lin.delete(c.path + "/chat/" + id).refused(403)
 	c.admin.delete(c.path + "/chat/" + id).want(204)
 	if m := s.next("chat_deleted"); m.text("id") != id {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	c.admin.delete(c.path + "/chat/" + id).refused(404)
 	if got := texts(lin.get(c.path+"/chat").list(), "message"); !slices.Equal(got, []string{"kind"}) {
@@ -225,11 +225,11 @@ func TestADeletedMessageLeavesHistoryAndReplay(t *testing.T) {
 	again := lin.connect(c.id, resume(s.welcome.text("epoch"), s.welcome.seq()))
 	again.next("chat_deleted")
 	if n := again.count("chat"); n != 1 {
-		t.Errorf("%d chats are replayed", n)
+		t.Errorf("%d chat messages are replayed, want 1", n)
 	}
 }
 
-func TestRegistrationIsClosedAndOpenedAgain(t *testing.T) {
+func TestRegistrationCanBeClosedAndReopened(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.join(open(t, c.addr), record{"name": "Lin", "code": "4711"})
@@ -243,7 +243,7 @@ func TestRegistrationIsClosedAndOpenedAgain(t *testing.T) {
 	c.attendee("Max")
 }
 
-func TestAfterTheEndAttendeesOnlyRead(t *testing.T) {
+func TestAfterTheEndAttendeesCanOnlyRead(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -254,7 +254,7 @@ func TestAfterTheEndAttendeesOnlyRead(t *testing.T) {
 	s.next("codelab_changed")
 	for i, m := range []record{{"type": "chat", "message": "x"}, {"type": "step_progress", "step_number": 2}} {
 		if e := s.ask(m, string(rune('a'+i))); e.kind() != "error" || !strings.Contains(e.text("error"), "ended") {
-			t.Errorf("%v is answered by %v", m, e)
+			t.Errorf("%v returned %v", m, e)
 		}
 	}
 	lin.post(c.path+"/help", record{"step_number": 1}).refused(409, "ended")

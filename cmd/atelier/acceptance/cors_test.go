@@ -28,7 +28,7 @@ func (b *browser) asks(method, path, origin string, more http.Header) *http.Resp
 
 // Pages of the same site read responses with cookies. Pages of other allowed origins read them
 // without cookies. All other pages read nothing.
-func TestPagesOfAllowedOriginsReadAnswers(t *testing.T) {
+func TestPagesOfAllowedOriginsCanReadResponses(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Server.PublicURL = "http://workshop.example.org"
@@ -46,60 +46,60 @@ func TestPagesOfAllowedOriginsReadAnswers(t *testing.T) {
 		preflight, answer := admin.asks("OPTIONS", "/codelabs/import", origin, ask), admin.asks("GET", "/session", origin, nil)
 		for _, resp := range []*http.Response{preflight, answer} {
 			if got := resp.Header; got.Get("Access-Control-Allow-Origin") != want.origin || got.Get("Access-Control-Allow-Credentials") != want.credentials || !strings.Contains(strings.Join(got.Values("Vary"), ","), "Origin") {
-				t.Errorf("%s: %v", origin, got)
+				t.Errorf("%s: headers %v", origin, got)
 			}
 		}
 		if answer.StatusCode != 200 || answer.Header.Get("X-CSRF-Token") == "" {
-			t.Errorf("%s: %d", origin, answer.StatusCode)
+			t.Errorf("%s: status %d, or no CSRF token", origin, answer.StatusCode)
 		}
 		status := 405
 		if want.origin != "" {
 			status = 204
 			if h := preflight.Header; h.Get("Access-Control-Allow-Methods") != "POST" || !strings.Contains(h.Get("Access-Control-Allow-Headers"), "X-CSRF-Token") {
-				t.Errorf("%s: %v", origin, h)
+				t.Errorf("%s: preflight headers %v", origin, h)
 			}
 		}
 		if preflight.StatusCode != status {
-			t.Errorf("%s: the preflight is %d", origin, preflight.StatusCode)
+			t.Errorf("%s: the preflight returned %d", origin, preflight.StatusCode)
 		}
 	}
 	// The cases are an event stream, which takes a separate path through the server, and an
 	// error.
 	for _, path := range []string{"/nothing", "/codelabs/import"} {
 		if h := admin.asks("GET", path, "http://app.example.org", nil).Header; h.Get("Access-Control-Allow-Origin") == "" || h.Get("Access-Control-Expose-Headers") == "" {
-			t.Errorf("%s: %v", path, h)
+			t.Errorf("%s: headers %v", path, h)
 		}
 	}
 	if plain := admin.asks("OPTIONS", "/codelabs", "http://app.example.org", nil); plain.StatusCode != 405 {
-		t.Errorf("OPTIONS that asks nothing is %d", plain.StatusCode)
+		t.Errorf("OPTIONS without a requested method returned %d", plain.StatusCode)
 	}
 }
 
-func TestAnotherPageReadsNothingByDefault(t *testing.T) {
+func TestOtherOriginsCanReadNothingByDefault(t *testing.T) {
 	t.Parallel()
 	admin := facilitator(t, startServer(t, testConfig(t)).Addr(), "")
 	for _, method := range []string{"GET", "OPTIONS"} {
 		resp := admin.asks(method, "/session", "http://app.example.org", http.Header{"Access-Control-Request-Method": {"GET"}})
 		for name := range resp.Header {
 			if strings.HasPrefix(name, "Access-Control") {
-				t.Errorf("%s answers %s", method, name)
+				t.Errorf("%s returned the header %s", method, name)
 			}
 		}
 	}
 }
 
-func TestAWordIsNoCodelab(t *testing.T) {
+func TestTheImportPathIsNotReadAsACodelabID(t *testing.T) {
 	t.Parallel()
 	admin := facilitator(t, startServer(t, testConfig(t)).Addr(), "")
 	for _, method := range []string{"GET", "PUT", "DELETE"} {
 		a := admin.send(method, "/codelabs/import", nil).want(405)
 		if got := a.header.Get("Allow"); got != "POST" {
-			t.Errorf("%s: allowed are %q", method, got)
+			t.Errorf("%s: Allow is %q", method, got)
 		}
 	}
 }
 
-func TestAsIsOneOfTwo(t *testing.T) {
+func TestTheAsParameterMustBeAKnownRole(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")

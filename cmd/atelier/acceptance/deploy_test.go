@@ -55,7 +55,7 @@ func edited(t *testing.T, name string, replace ...string) string {
 	text := string(b)
 	for i := 0; i < len(replace); i += 2 {
 		if !strings.Contains(text, replace[i]) {
-			t.Fatalf("%s does not hold %q", name, replace[i])
+			t.Fatalf("%s does not contain %q", name, replace[i])
 		}
 		text = strings.ReplaceAll(text, replace[i], replace[i+1])
 	}
@@ -91,7 +91,7 @@ func TestTheSamplesForProxiesWork(t *testing.T) {
 				var more []string
 				if path != "" {
 					if !strings.Contains(operations, "`"+sample.below+"`") {
-						t.Errorf("OPERATIONS does not say %q", sample.below)
+						t.Errorf("OPERATIONS does not contain %q", sample.below)
 					}
 					more = []string{sample.root, sample.below}
 				}
@@ -105,7 +105,7 @@ func TestTheSamplesForProxiesWork(t *testing.T) {
 
 // nginx refuses people if its own limit is too small. The doctor then reports this and names the
 // key. With the value of the sample, everybody is admitted.
-func TestTheSamplesForProxiesHoldARoom(t *testing.T) {
+func TestTheSamplesForProxiesAllowEnoughConnections(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "what a page says is tried")
 	sample, err := os.ReadFile("../deploy/nginx.conf")
@@ -114,7 +114,7 @@ func TestTheSamplesForProxiesHoldARoom(t *testing.T) {
 	}
 	said := regexp.MustCompile(`events \{ (worker_connections [0-9]+;) \}`).FindSubmatch(sample)
 	if said == nil {
-		t.Fatal("the sample does not say how many connections a worker has to have")
+		t.Fatal("the sample does not set worker_connections")
 	}
 	cert, key, roots := selfSigned(t, t.TempDir())
 	for events, want := range map[string]string{"worker_connections 100;": "worker_connections", string(said[1]): ""} {
@@ -139,12 +139,12 @@ func TestTheSamplesForProxiesHoldARoom(t *testing.T) {
 			Checks []struct{ Name, Text, Remedy string }
 		}
 		if err := json.Unmarshal(out, &found); err != nil {
-			t.Fatalf("%v: %s", err, out)
+			t.Fatalf("the output of the doctor: %v: %s", err, out)
 		}
 		i := slices.IndexFunc(found.Checks, func(c struct{ Name, Text, Remedy string }) bool { return c.Name == "room" })
 		if i < 0 || want == "" && (found.Checks[i].Remedy != "" || !strings.Contains(found.Checks[i].Text, "80 connections")) ||
 			!strings.Contains(found.Checks[i].Remedy, want) {
-			t.Errorf("with %s the doctor says %+v", events, found.Checks)
+			t.Errorf("with %s the doctor reports %+v", events, found.Checks)
 		}
 	}
 }
@@ -196,7 +196,7 @@ func runProxy(t *testing.T, cmd *exec.Cmd, front string) {
 		time.AfterFunc(time.Second, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
 		if t.Failed() {
-			t.Logf("the proxy said:\n%s", said.String()[max(0, said.Len()-4000):])
+			t.Logf("the proxy printed:\n%s", said.String()[max(0, said.Len()-4000):])
 		}
 	})
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
@@ -229,11 +229,11 @@ func throughProxy(t *testing.T, front string, roots *x509.CertPool) {
 	live := lin.connect(c.id, "")
 	events, status := admin.follow(c.id, "")
 	if status != 200 {
-		t.Fatalf("events: %d", status)
+		t.Fatalf("the event stream returned %d", status)
 	}
 	live.acked(record{"type": "chat", "message": "through the proxy"}, "a")
 	if m := events.next("chat"); m.text("message") != "through the proxy" {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	content := bytes.Repeat([]byte("0123456789abcdef"), 1<<19) // 8 MiB
 	up := admin.sendFile("/upload/material", "large.bin", content).object().text("url")
@@ -257,7 +257,7 @@ func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 	for _, file := range []string{"alerts.yml", "grafana-dashboard.json"} {
 		found := name.FindAllString(edited(t, file), -1)
 		if len(found) < 10 {
-			t.Errorf("%s asks for %d metrics", file, len(found))
+			t.Errorf("%s uses only %d metrics", file, len(found))
 		}
 		for _, m := range found {
 			// Metrics with labels are missing until they have a first value.
@@ -282,23 +282,23 @@ func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 	_, metrics = internal(node.InternalAddr(), "/metrics")
 	for m, file := range rest {
 		if !has(metrics, m) {
-			t.Errorf("%s asks for %s, which the server does not have", file, m)
+			t.Errorf("%s uses %s, which the server does not have", file, m)
 		}
 	}
 }
 
 // The program does what the unit promises systemd.
-func TestTheUnitFollowsTheConfiguration(t *testing.T) {
+func TestTheUnitAllowsTheConfiguredStopTime(t *testing.T) {
 	t.Parallel()
 	unit := edited(t, "atelier.service")
 	stop, err := time.ParseDuration(regexp.MustCompile(`TimeoutStopSec=(\d+)`).FindStringSubmatch(unit)[1] + "s")
 	if c := config.Default().Server; err != nil || stop <= c.ShutdownDelay.Std()+c.DrainTimeout.Std() {
-		t.Errorf("systemd kills after %v, a stop may take %v", stop, c.DrainTimeout.Std())
+		t.Errorf("systemd kills after %v, but draining alone may take %v", stop, c.DrainTimeout.Std())
 	}
 }
 
 // The test runs the commands of the sample unit in other folders.
-func TestTheBackupUnitKeepsTheNewest(t *testing.T) {
+func TestTheBackupUnitKeepsTheNewestBackups(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds the binary")
@@ -318,7 +318,7 @@ func TestTheBackupUnitKeepsTheNewest(t *testing.T) {
 		cmd := exec.Command("/bin/sh", "-ec", script)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v: %s", script, err, out)
+			t.Fatalf("the script %s: %v: %s", script, err, out)
 		}
 	}
 	err := errors.Join(os.WriteFile(filepath.Join(dir, "passphrase"), []byte("correct-horse-battery\n"), 0o600),
@@ -331,21 +331,21 @@ func TestTheBackupUnitKeepsTheNewest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command(binary(t), "import", "--data", filepath.Join(dir, "data"), filepath.Join(dir, "lab.md")).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("the import: %v: %s", err, out)
 	}
 	run("ExecStart")
 	run("ExecStartPost")
 	left, err := filepath.Glob(filepath.Join(backups, "*"))
 	if err != nil || len(left) != 15 || filepath.Base(left[0]) != "20260108T033000Z.atelier" || filepath.Base(left[14]) != "kept by hand" {
-		t.Errorf("%v: left are %q", err, left)
+		t.Errorf("%v: backups left: %q", err, left)
 	}
 	if info, err := os.Stat(left[13]); err != nil || info.Size() == 0 {
-		t.Errorf("the new one: %v", err)
+		t.Errorf("the new backup: %v", err)
 	}
 }
 
 // The test includes a health check with the same binary.
-func TestSystemdHearsOfReadiness(t *testing.T) {
+func TestSystemdIsNotifiedOfReadiness(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds the binary")
@@ -359,7 +359,7 @@ func TestSystemdHearsOfReadiness(t *testing.T) {
 	inside := freeAddr(t)
 	health := func() error { return exec.Command(path, "health", "--internal-listen", inside).Run() }
 	if health() == nil {
-		t.Error("healthy before it was started")
+		t.Error("health succeeded before the start")
 	}
 	cmd := exec.Command(path, "serve", "--listen", "127.0.0.1:0", "--internal-listen", inside, "--data", filepath.Join(dir, "data"))
 	cmd.Env = append(os.Environ(), "ADMIN_PW="+adminPW, "NOTIFY_SOCKET="+filepath.Join(dir, "notify"), "ATELIER_STORAGE_MIN_FREE_MIB=64")
@@ -375,12 +375,12 @@ func TestSystemdHearsOfReadiness(t *testing.T) {
 		var b [100]byte
 		_ = socket.SetReadDeadline(time.Now().Add(patience))
 		if n, err := socket.Read(b[:]); err != nil || string(b[:n]) != want {
-			t.Fatalf("systemd heard %q, %v", b[:n], err)
+			t.Fatalf("systemd received %q, %v", b[:n], err)
 		}
 	}
 	hear("READY=1")
 	if err := health(); err != nil {
-		t.Errorf("ready and not healthy: %v", err)
+		t.Errorf("ready, but not healthy: %v", err)
 	}
 	_ = cmd.Process.Signal(os.Interrupt)
 	hear("STOPPING=1")

@@ -108,7 +108,7 @@ func TestTheSamplesForBalancersWork(t *testing.T) {
 				}
 				if err != nil || res.StatusCode != want {
 					if fine = -1; time.Now().After(deadline) {
-						t.Fatalf("with a node less: %v, %v", res, err)
+						t.Fatalf("after a node stopped: %v, %v", res, err)
 					}
 				}
 			}
@@ -118,7 +118,7 @@ func TestTheSamplesForBalancersWork(t *testing.T) {
 }
 
 // The sample is a valid configuration together with node.env.
-func TestTheSampleOfANodeIsAConfiguration(t *testing.T) {
+func TestTheSampleOfANodeIsAValidConfiguration(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "config.toml")
@@ -139,7 +139,7 @@ func TestTheSampleOfANodeIsAConfiguration(t *testing.T) {
 	// CLUSTER.md describes which addresses can reach the internal listener.
 	warnings = slices.DeleteFunc(warnings, func(w string) bool { return strings.HasPrefix(w, "server.internal_listen") })
 	if err != nil || len(warnings) > 0 || !c.Cluster.Enabled || !c.Cluster.MakesCertificates() {
-		t.Errorf("%v, %q", err, warnings)
+		t.Errorf("the check returned %v, warnings %q", err, warnings)
 	}
 }
 
@@ -157,7 +157,7 @@ func filledIn(t *testing.T, text string, variables map[string]string) string {
 	return regexp.MustCompile(`\$\{[A-Z_]+:\?\}`).ReplaceAllStringFunc(text, func(v string) string {
 		value, ok := variables[v[2:len(v)-3]]
 		if !ok {
-			t.Errorf("nobody says what %s is", v)
+			t.Errorf("nothing explains %s", v)
 		}
 		return value
 	})
@@ -166,7 +166,7 @@ func filledIn(t *testing.T, text string, variables map[string]string) string {
 // The test starts everything that the Compose file describes, without containers: the database
 // role, and three nodes. The nodes receive only the secret by hand, and their connections are
 // encrypted.
-func TestTheComposeFileOfNodes(t *testing.T) {
+func TestTheComposeFileForNodesWorks(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "what a page says is tried")
 	database, dir := postgrestest.Database(t), t.TempDir()
@@ -185,7 +185,7 @@ func TestTheComposeFileOfNodes(t *testing.T) {
 	})
 	statements := regexp.MustCompile(`(?m)^ +(create [^;]*);$`).FindAllStringSubmatch(text, -1)
 	if len(statements) != 2 {
-		t.Fatalf("found %q", statements)
+		t.Fatalf("found the statements %q", statements)
 	}
 	for _, m := range statements {
 		postgrestest.Exec(t, database, filledIn(t, m[1], variables))
@@ -227,7 +227,7 @@ func TestTheComposeFileOfNodes(t *testing.T) {
 }
 
 // The Compose file is a configuration without warnings, and Caddy accepts its site.
-func TestTheComposeFileOfOneServer(t *testing.T) {
+func TestTheComposeFileForOneServerIsValid(t *testing.T) {
 	t.Parallel()
 	text := edited(t, "compose.yml")
 	variables := map[string]string{"HOST": "workshop.example.org"}
@@ -237,12 +237,12 @@ func TestTheComposeFileOfOneServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if warnings, err := cfg.Check(); err != nil || len(warnings) > 0 || cfg.Server.PublicURL != "https://workshop.example.org" {
-		t.Errorf("%v, %q, %s", err, warnings, cfg.Server.PublicURL)
+		t.Errorf("the check returned %v, warnings %q, public URL %s", err, warnings, cfg.Server.PublicURL)
 	}
 	_, site, ok := strings.Cut(text, "    content: |\n")
 	site, _, _ = strings.Cut(site, "\nnetworks:")
 	if !ok {
-		t.Fatal("there is no site")
+		t.Fatal("the Compose file contains no site")
 	}
 	cert, key, roots := selfSigned(t, t.TempDir())
 	front := freeAddr(t)
@@ -256,7 +256,7 @@ func TestTheComposeFileOfOneServer(t *testing.T) {
 
 // Nodes with configured certificates authenticate each other, and reject certificates from
 // another issuer.
-func TestNodesKnowEachOtherByTheirCertificates(t *testing.T) {
+func TestNodesAuthenticateEachOtherByCertificate(t *testing.T) {
 	t.Parallel()
 	ours, key, _ := selfSigned(t, t.TempDir())
 	others, otherKey, _ := selfSigned(t, t.TempDir())
@@ -273,6 +273,6 @@ func TestNodesKnowEachOtherByTheirCertificates(t *testing.T) {
 	// The database reports it as alive, but it reaches no other node. It therefore cannot start.
 	_, err := service.Start(cfgs[2], service.Options{Lease: 1500 * time.Millisecond}, slog.New(slog.NewTextHandler(&suiteLog, nil)))
 	if err == nil || !strings.Contains(err.Error(), "is alive and does not answer this one") {
-		t.Errorf("with a certificate of somebody else: %v", err)
+		t.Errorf("with a certificate of another authority: %v", err)
 	}
 }

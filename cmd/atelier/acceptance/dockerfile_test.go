@@ -31,19 +31,19 @@ func TestTheImageCanBeBuilt(t *testing.T) {
 	program := filepath.Join(im.root, "usr/local/bin/atelier")
 	out, err := exec.Command(program, "version").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "1.2.3-image") {
-		t.Errorf("its version is %s, %v", out, err)
+		t.Errorf("the version of the image is %s, %v", out, err)
 	}
 	if im.last != `ENTRYPOINT ["/usr/local/bin/atelier"] CMD ["serve"]` {
-		t.Errorf("it runs %s", im.last)
+		t.Errorf("the image runs %s", im.last)
 	}
 	_, addr := run(t, program, t.TempDir())
 	if page := public(t, addr, "GET", "/"); page.status != 200 || !strings.Contains(string(page.body), `<script`) {
-		t.Errorf("the app is not in it: %d %.300s", page.status, page.body)
+		t.Errorf("the image does not contain the app: %d %.300s", page.status, page.body)
 	}
 }
 
 // The app's build reads the pages of the handbook, so its stage copies each of them.
-func TestTheImageIsBuiltFromEveryPageOfTheHandbook(t *testing.T) {
+func TestTheDockerfileCopiesEveryPageOfTheHandbook(t *testing.T) {
 	t.Parallel()
 	list, err := os.ReadFile("../../../transport/web/app/scripts/handbook.mjs")
 	if err != nil {
@@ -152,7 +152,7 @@ func (im *imageBuild) step(line string) {
 		im.last = strings.TrimSpace(im.last + " " + line)
 	case "ARG", "ENV", "VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK":
 	default:
-		im.t.Fatalf("this test does not know %s", line)
+		im.t.Fatalf("this test does not know the instruction %s", line)
 	}
 }
 
@@ -170,7 +170,7 @@ func (im *imageBuild) copy(words []string) {
 	for _, source := range words[:len(words)-1] {
 		found, err := filepath.Glob(filepath.Join(from, source))
 		if err != nil || len(found) == 0 {
-			im.t.Fatalf("COPY %s: there is no such file, %v", source, err)
+			im.t.Fatalf("COPY %s: no such file, %v", source, err)
 		}
 		sources = append(sources, found...)
 	}
@@ -218,7 +218,7 @@ func (im *imageBuild) command(text string) {
 
 // The image contains one program, so pages can only run that program in a container. (A page once
 // ran cat, which the image lacks.)
-func TestContainersAreAskedForTheirOneProgram(t *testing.T) {
+func TestContainersAreOnlyAskedToRunAtelier(t *testing.T) {
 	t.Parallel()
 	executed := regexp.MustCompile(`(?:compose|docker) exec (?:-\S+ )*(atelier|node\d) (\S+)`)
 	found := 0
@@ -234,7 +234,7 @@ func TestContainersAreAskedForTheirOneProgram(t *testing.T) {
 			}
 			for _, m := range executed.FindAllStringSubmatch(string(text), -1) {
 				if found++; m[2] != "atelier" {
-					t.Errorf("%s: %q runs what the image does not have", path, m[0])
+					t.Errorf("%s: %q runs a program that the image lacks", path, m[0])
 				}
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestEveryOperationIsDocumentedAndNoOther(t *testing.T) {
+func TestExactlyTheServedOperationsAreDocumented(t *testing.T) {
 	t.Parallel()
 	var served, documented []string
 	for _, op := range offered() {
@@ -30,7 +30,7 @@ func TestEveryOperationIsDocumentedAndNoOther(t *testing.T) {
 	}
 	for _, op := range documented {
 		if !slices.Contains(served, op) {
-			t.Errorf("%s is documented and not served", op)
+			t.Errorf("%s is documented, but not served", op)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func inExample(at pointer) bool {
 	return slices.Contains(at, "examples") || slices.Contains(at, "example")
 }
 
-func TestEveryReferenceLeadsSomewhere(t *testing.T) {
+func TestEveryReferenceResolves(t *testing.T) {
 	t.Parallel()
 	for _, d := range []*document{openAPI, asyncAPI} {
 		walk(d.root, nil, func(at pointer, node map[string]any) {
@@ -64,7 +64,7 @@ func TestEveryReferenceLeadsSomewhere(t *testing.T) {
 				return
 			}
 			if v, _ := d.at(fromRef(ref)); v == nil {
-				t.Errorf("%s%s: %s leads nowhere", d.name, at, ref)
+				t.Errorf("%s%s: %s does not resolve", d.name, at, ref)
 			}
 		})
 	}
@@ -80,7 +80,7 @@ func TestEveryExampleIsValid(t *testing.T) {
 		}
 		n++
 		if err := d.validate(schema, text); err != nil {
-			t.Errorf("%s%s: %v", d.name, at, err)
+			t.Errorf("the example at %s%s is invalid: %v", d.name, at, err)
 		}
 	}
 	for _, d := range []*document{openAPI, asyncAPI} {
@@ -113,15 +113,15 @@ func TestEveryExampleIsValid(t *testing.T) {
 
 // Every schema must compile, and response schemas must be closed. Any undocumented field is then
 // an error.
-func TestSchemasOfAnswersAreClosed(t *testing.T) {
+func TestResponseSchemasAreClosed(t *testing.T) {
 	t.Parallel()
 	for _, d := range []*document{openAPI, asyncAPI} {
 		for name, v := range d.root["components"].(map[string]any)["schemas"].(map[string]any) {
 			if _, err := d.schema(pointer{"components", "schemas", name}); err != nil {
-				t.Errorf("%s: %s: %v", d.name, name, err)
+				t.Errorf("%s: the schema %s does not compile: %v", d.name, name, err)
 			}
 			if s := v.(map[string]any); s["type"] == "object" && s["properties"] == nil {
-				t.Errorf("%s: %s says nothing of its fields", d.name, name)
+				t.Errorf("%s: %s does not describe its fields", d.name, name)
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func TestSchemasOfAnswersAreClosed(t *testing.T) {
 				follow(fromRef(ref))
 			}
 			if node["properties"] != nil && node["type"] == "object" && node["additionalProperties"] != false {
-				t.Errorf("openapi.json%s is part of an answer and open", here)
+				t.Errorf("openapi.json%s is part of a response, but allows additional fields", here)
 			}
 		})
 	}
@@ -153,14 +153,14 @@ func TestSchemasOfAnswersAreClosed(t *testing.T) {
 	}
 }
 
-func TestEveryOperationTellsWhatItIs(t *testing.T) {
+func TestEveryOperationAndItsParametersAreDescribed(t *testing.T) {
 	t.Parallel()
 	ids := map[string]bool{}
 	for _, op := range offered() {
 		v, at := openAPI.at(pointer{"paths", op.Path, strings.ToLower(op.Method)})
 		o := record(v.(map[string]any))
 		if o.text("summary") == "" || o.text("description") == "" || ids[o.text("operationId")] {
-			t.Errorf("%s %s lacks a summary, a description or an operationId of its own", op.Method, op.Path)
+			t.Errorf("%s %s lacks a summary, a description or a unique operationId", op.Method, op.Path)
 		}
 		ids[o.text("operationId")] = true
 		names := map[string]bool{}
@@ -184,16 +184,16 @@ func TestTheServerServesItsDocuments(t *testing.T) {
 	t.Parallel()
 	b := open(t, common.get(t).Addr())
 	if got := b.get("/openapi.json").object().text("openapi"); got != "3.1.0" {
-		t.Errorf("openapi %q", got)
+		t.Errorf("the OpenAPI version is %q", got)
 	}
 	if got := b.get("/asyncapi.json").object().text("asyncapi"); got != "3.0.0" {
-		t.Errorf("asyncapi %q", got)
+		t.Errorf("the AsyncAPI version is %q", got)
 	}
 	// The documents have the version of the program.
 	program := b.get("/app").object().text("version")
 	for _, path := range []string{"/openapi.json", "/asyncapi.json"} {
 		if info := b.get(path).object()["info"].(map[string]any); info["version"] != program || program == "" {
-			t.Errorf("%s is of version %v, the program %q", path, info["version"], program)
+			t.Errorf("%s has the version %v, the program %q", path, info["version"], program)
 		}
 	}
 }

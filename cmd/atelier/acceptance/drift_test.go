@@ -6,7 +6,7 @@ import (
 )
 
 // The test clients are useful only if they detect undocumented responses.
-func TestTheClientsNoticeWhatIsNotDocumented(t *testing.T) {
+func TestTheTestClientsDetectUndocumentedResponses(t *testing.T) {
 	t.Parallel()
 	good := http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {unknownID}}
 	with := func(name, value string) http.Header {
@@ -21,7 +21,7 @@ func TestTheClientsNoticeWhatIsNotDocumented(t *testing.T) {
 	}
 	const session = `{"sub":"admin","role":"admin","codelab_id":null,"exp":1}`
 	if err := holdAnswer("GET", "/session", 200, good, []byte(session)); err != nil {
-		t.Errorf("a good answer: %v", err)
+		t.Errorf("a documented response is rejected: %v", err)
 	}
 	for what, bad := range map[string]struct {
 		path   string
@@ -45,7 +45,7 @@ func TestTheClientsNoticeWhatIsNotDocumented(t *testing.T) {
 		"wrong timestamp":    {"/admin/tokens", 200, good, `[{"id":"` + unknownID + `","name":"x","created_at":"2026-01-01T00:00:00Z"}]`},
 	} {
 		if holdAnswer("GET", bad.path, bad.status, bad.header, []byte(bad.body)) == nil {
-			t.Errorf("%s was not noticed", what)
+			t.Errorf("%s was not detected", what)
 		}
 	}
 	for _, text := range []string{
@@ -53,7 +53,7 @@ func TestTheClientsNoticeWhatIsNotDocumented(t *testing.T) {
 		`{"type":"resync","epoch":"e","seq":1,"reason":"because"}`,
 	} {
 		if holdMessage([]byte(text)) == nil {
-			t.Errorf("%s was not noticed", text)
+			t.Errorf("%s was not detected", text)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // A facilitator deletes messages while others chat. The cleaning of the log once removed messages
 // that arrived after the view that it had used. They were missing from the replay, and after a
 // kill they were lost permanently.
-func TestErasingWhilePeopleTalkLosesNothing(t *testing.T) {
+func TestErasingDuringAChatLosesNoMessage(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds the binary")
@@ -75,7 +75,7 @@ func TestErasingWhilePeopleTalkLosesNothing(t *testing.T) {
 	c.admin.post(c.path+"/messages", record{"type": "chat", "message": "last"}).want(200)
 	again.hear("last")
 	if n := again.count("resync"); n != 0 {
-		t.Fatalf("told to resync %d times", n)
+		t.Fatalf("the client received %d resyncs, want none", n)
 	}
 	replayed := map[string]bool{}
 	for _, m := range again.stored() {
@@ -91,10 +91,10 @@ func TestErasingWhilePeopleTalkLosesNothing(t *testing.T) {
 		}
 	}
 	if len(acked) != talkers*each || lost > 0 || missed > 0 {
-		t.Errorf("of %d acknowledged messages %d are gone and %d were not replayed, after %d deletions", len(acked), lost, missed, deleted)
+		t.Errorf("%d messages acknowledged, %d lost, %d not replayed, after %d deletions", len(acked), lost, missed, deleted)
 	}
 	if replayed["regretted"] || slices.Contains(stored, "regretted") {
-		t.Error("a deleted message is there")
+		t.Error("a deleted message is still present")
 	}
 }
 
@@ -120,7 +120,7 @@ func TestDamageIsReportedAndNotServed(t *testing.T) {
 		s.Env = append(os.Environ(), "ATELIER_STORAGE_MEMTABLE_MIB=16")
 		out, _ := s.CombinedOutput()
 		if !strings.Contains(string(out), want) || s.ProcessState.ExitCode() != code {
-			t.Errorf("scrub said %q and ended with %d", out, s.ProcessState.ExitCode())
+			t.Errorf("scrub printed %q and ended with %d", out, s.ProcessState.ExitCode())
 		}
 	}
 	scrub(" 0 damaged", 0)
@@ -150,7 +150,7 @@ func TestDamageIsReportedAndNotServed(t *testing.T) {
 	start := exec.Command(path, "serve", "--listen", "127.0.0.1:0", "--internal-listen", "", "--data", data)
 	start.Env = append(os.Environ(), "ADMIN_PW="+adminPW, "ATELIER_STORAGE_MEMTABLE_MIB=16")
 	if out, err := start.CombinedOutput(); err == nil || !strings.Contains(string(out), "--recover-damaged") {
-		t.Fatalf("a damaged log: %v\n%s", err, out)
+		t.Fatalf("starting with a damaged log: %v\n%s", err, out)
 	}
 	// The files of the lost part of the log now have no owner, and must stay.
 	orphan := filepath.Join(data, "objects/workspaces/01a1ff23-4f33-7000-9267-5f9cae67a250/made-git")
@@ -164,12 +164,12 @@ func TestDamageIsReportedAndNotServed(t *testing.T) {
 	c.admin.http.CloseIdleConnections()
 	left := texts(c.admin.get(c.path+"/chat").list(), "message")
 	if len(left) != 10 || left[9] != "message number 09" {
-		t.Errorf("recovered are %q", left)
+		t.Errorf("the recovered messages are %q", left)
 	}
 	_ = cmd.Process.Signal(os.Interrupt)
 	_ = cmd.Wait()
 	if exists(filepath.Join(data, "objects/aside")) {
-		t.Error("a recovery sweeps")
+		t.Error("the recovery swept files")
 	}
 	scrub("damaged: blob", 1) // without a server as well
 
@@ -180,13 +180,13 @@ func TestDamageIsReportedAndNotServed(t *testing.T) {
 	start = exec.Command(path, "serve", "--listen", "127.0.0.1:0", "--internal-listen", "", "--data", data)
 	start.Env = append(os.Environ(), "ADMIN_PW="+adminPW, "ATELIER_STORAGE_MEMTABLE_MIB=16")
 	if out, err := start.CombinedOutput(); err == nil || !strings.Contains(string(out), "MANIFEST: it is missing") || !strings.Contains(string(out), "--recover-damaged") {
-		t.Fatalf("a lost MANIFEST: %v\n%s", err, out)
+		t.Fatalf("starting without a MANIFEST: %v\n%s", err, out)
 	}
 	_, addr = run(t, path, data, "--recover-damaged")
 	c.admin.base = "http://" + addr
 	c.admin.http.CloseIdleConnections()
 	if left := texts(c.admin.get(c.path+"/chat").list(), "message"); len(left) != 10 {
-		t.Errorf("recovered are %q", left)
+		t.Errorf("the recovered messages are %q", left)
 	}
 }
 

@@ -76,7 +76,7 @@ func (s *stream) next(kind string) message {
 				placed = id == fmt.Sprintf("%v:%v", m["epoch"], m["seq"])
 			}
 			if (id != "") != placed {
-				s.t.Errorf("the id %q stands at %v", id, m)
+				s.t.Errorf("the message with the id %q is %v", id, m)
 			}
 			if id != "" {
 				s.lastID = id
@@ -98,15 +98,15 @@ func TestTheEventStreamCarriesTheSameMessages(t *testing.T) {
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	events, status := lin.follow(c.id, "")
 	if status != 200 {
-		t.Fatalf("status %d", status)
+		t.Fatalf("the event stream returned %d", status)
 	}
 	if you := events.welcome["you"].(map[string]any); you["id"] != lin.id {
-		t.Errorf("welcome says you are %v", you)
+		t.Errorf("the welcome is for %v", you)
 	}
 	socket := max.connect(c.id, "")
 	socket.acked(record{"type": "chat", "message": "line one\nline two"}, "a")
 	if m := events.next("chat"); m.text("message") != "line one\nline two" {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	lin.post(c.path+"/messages", record{"type": "dm", "target_id": max.id, "message": "psst"}).want(200)
 	socket.next("dm")
@@ -116,12 +116,12 @@ func TestTheEventStreamCarriesTheSameMessages(t *testing.T) {
 	events.next("codelab_changed")
 	for _, m := range events.heard {
 		if m.kind() == "step_progress" {
-			t.Errorf("an attendee heard %v", m)
+			t.Errorf("an attendee received %v", m)
 		}
 	}
 }
 
-func TestTheEventStreamGoesOnAfterTheLastEventID(t *testing.T) {
+func TestTheEventStreamResumesAfterTheLastEventID(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -138,33 +138,33 @@ func TestTheEventStreamGoesOnAfterTheLastEventID(t *testing.T) {
 	again, _ := lin.follow(c.id, "?epoch=wrong&since=0", header("Last-Event-ID", id))
 	for _, want := range []string{"two", "three"} {
 		if m := again.next("chat"); m.text("message") != want {
-			t.Errorf("heard %v, want %s", m, want)
+			t.Errorf("received %v, want %s", m, want)
 		}
 	}
 	epoch, _, _ := strings.Cut(id, ":")
 	byQuery, _ := lin.follow(c.id, resume(epoch, events.heard[len(events.heard)-1].seq()))
 	if m := byQuery.next("chat"); m.text("message") != "two" {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	other, _ := lin.follow(c.id, "", header("Last-Event-ID", "other:1"))
 	if m := other.next("resync"); m.text("reason") != "epoch" {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	// With an epoch but no number, the server cannot determine which events were missed. Silence
 	// would hide the gap.
 	placeless, _ := lin.follow(c.id, "", header("Last-Event-ID", epoch+":"))
 	if m := placeless.next("resync"); m.text("epoch") != epoch {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	for _, bad := range []string{"x", "epoch:x", epoch + ":-1"} {
 		if _, status := lin.follow(c.id, "", header("Last-Event-ID", bad)); status != 400 {
-			t.Errorf("Last-Event-ID %q: %d", bad, status)
+			t.Errorf("Last-Event-ID %q returned %d", bad, status)
 		}
 	}
 	if _, status := lin.follow(c.id, "?as=admin"); status != 403 {
-		t.Errorf("as=admin: %d", status)
+		t.Errorf("as=admin returned %d", status)
 	}
 	if _, status := open(t, c.addr).follow(c.id, ""); status != 401 {
-		t.Errorf("without a session: %d", status)
+		t.Errorf("without a session the stream returned %d", status)
 	}
 }

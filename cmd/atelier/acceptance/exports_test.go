@@ -27,7 +27,7 @@ func (c *class) table(name string) []map[string]string {
 	}
 	rows, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
 	if err != nil || len(rows) == 0 {
-		c.t.Fatalf("%v: %s", err, a.body)
+		c.t.Fatalf("reading the table: %v: %s", err, a.body)
 	}
 	var out []map[string]string
 	for _, row := range rows[1:] {
@@ -40,7 +40,7 @@ func (c *class) table(name string) []map[string]string {
 	return out
 }
 
-func TestAttendanceAsATable(t *testing.T) {
+func TestAttendanceIsExportedAsATable(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.join(open(t, c.addr), record{"name": `김 "Lin", ä`, "email": "lin@example.org"})
@@ -52,7 +52,7 @@ func TestAttendanceAsATable(t *testing.T) {
 	c.admin.get(c.path + "/export/attendance.csv?view=true").want(200)
 	c.admin.get(c.path + "/export/attendance.csv?view=x").refused(400)
 	if got := c.audited(); slices.Contains(got, "codelab_export") {
-		t.Errorf("a look is audited: %v", got)
+		t.Errorf("viewing the table is audited: %v", got)
 	}
 	got := c.table("attendance")
 	if len(got) != 2 {
@@ -61,19 +61,19 @@ func TestAttendanceAsATable(t *testing.T) {
 	first, second := got[0], got[1]
 	if first["attendee_id"] != lin.id || first["name"] != `김 "Lin", ä` || first["email"] != "lin@example.org" || first["current_step"] != "2" || first["is_completed"] != "true" ||
 		first["steps"] != "3" || first["step 2 reached_at: two"] == "" || first["step 3 reached_at: three"] != "" || first["completed_at"] == "" || first["registered_at"] == "" {
-		t.Errorf("Lin is %v", first)
+		t.Errorf("the row of Lin is %v", first)
 	}
 	if second["attendee_id"] != eve.id || second["name"] != "'=HYPERLINK(1)" || second["is_completed"] != "false" || second["completed_at"] != "" {
-		t.Errorf("Eve is %v", second)
+		t.Errorf("the row of Eve is %v", second)
 	}
 	c.admin.put(c.path, record{"title": "other"}).want(200)
 	lin.get(c.path + "/export/attendance.csv").refused(403)
 	if got := c.audited(); !slices.Contains(got, "codelab_export") {
-		t.Errorf("audited are %v", got)
+		t.Errorf("the audited actions are %v", got)
 	}
 }
 
-func TestQuizResultsAndFeedbackAsTables(t *testing.T) {
+func TestQuizResultsAndFeedbackAreExportedAsTables(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	q := c.quizzes(choice("one", 1), choice("+several", []int{2, 0}), record{"question": "free", "quiz_type": "descriptive"})

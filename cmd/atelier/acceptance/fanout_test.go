@@ -17,7 +17,7 @@ import (
 
 // The test runs the scenarios with many listeners in their smallest form. Every message reaches
 // every client once and in order, including clients that were away.
-func TestManyListen(t *testing.T) {
+func TestFanOutScenariosDeliverEveryMessage(t *testing.T) {
 	t.Parallel()
 	conf := testConfig(t)
 	conf.Limits.MessagesPerSecond, conf.Limits.MessageBurst = 1_000_000, 1_000_000
@@ -46,16 +46,16 @@ func TestManyListen(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r.ExitCode() != report.ExitPassed {
-				t.Errorf("%+v\n%+v\n%v", r.Verdict, r.Audit, r.Disconnects)
+				t.Errorf("the run did not pass: %+v\n%+v\n%v", r.Verdict, r.Audit, r.Disconnects)
 			}
 			if readers := int64(cfg.Subscribers - cfg.Stalled); cfg.Publishers > 0 && (r.Messages < 10 || r.Deliveries != readers*r.Messages || r.Last == nil) {
-				t.Errorf("%d messages, %d deliveries", r.Messages, r.Deliveries)
+				t.Errorf("%d messages, %d deliveries, or no last message", r.Messages, r.Deliveries)
 			}
 			if name == "reconnect" && operation(r, "resume").Done < 3*cfg.Subscribers-cfg.Subscribers {
-				t.Errorf("%d came back", operation(r, "resume").Done)
+				t.Errorf("%d clients resumed", operation(r, "resume").Done)
 			}
 			if name == "slow" && r.Audit.Stalled.CaughtUp+r.Audit.Stalled.Resynced != 2 {
-				t.Errorf("%+v", r.Audit.Stalled)
+				t.Errorf("the stalled clients: %+v", r.Audit.Stalled)
 			}
 			if len(r.Series) < 2 || operation(r, "connect").Done != cfg.Subscribers+cfg.Publishers {
 				t.Errorf("%d seconds, %+v", len(r.Series), operation(r, "connect"))
@@ -65,7 +65,7 @@ func TestManyListen(t *testing.T) {
 }
 
 // The REST scenario counts its requests, and finds everything that it wrote.
-func TestRestUnderLoad(t *testing.T) {
+func TestTheRESTScenarioFindsAllItsWrites(t *testing.T) {
 	t.Parallel()
 	conf := testConfig(t)
 	conf.Limits.WritesPerMinute = 1_000_000

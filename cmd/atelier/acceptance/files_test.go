@@ -128,11 +128,11 @@ func TestALargeFileNeedsLittleMemory(t *testing.T) { // alone: it weighs the who
 	}
 	defer down.Body.Close()
 	if n, err := io.Copy(io.Discard, down.Body); n != size || err != nil {
-		t.Errorf("read %d bytes: %v", n, err)
+		t.Errorf("read %d bytes, %v", n, err)
 	}
 	runtime.ReadMemStats(&got)
 	const most = 8 << 20
 	if up, down := sent.TotalAlloc-before.TotalAlloc, got.TotalAlloc-sent.TotalAlloc; up > most || down > most {
-		t.Errorf("%d bytes of memory on the way up, %d on the way down", up, down)
+		t.Errorf("allocated %d bytes for the upload, %d for the download", up, down)
 	}
 }

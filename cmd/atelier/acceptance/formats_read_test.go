@@ -213,7 +213,7 @@ func (h *holding) readFiles(register *files.Register, uploads *contents.Store) {
 		whole, err := io.ReadAll(f)
 		h.must(errors.Join(err, f.Close()))
 		if hashOf(whole) != sum.String() {
-			h.t.Errorf("the content of %s is another", sum)
+			h.t.Errorf("the content of %s differs", sum)
 		}
 		h.part("contents")[sum.String()] = size
 	}

@@ -138,7 +138,7 @@ func (h *holding) readTables(dir string) {
 	h.must(db.Close())
 	for name := range tables {
 		if !slices.Contains(heldTables, name) {
-			h.t.Errorf("the table %s is not read here", name)
+			h.t.Errorf("this test does not read the table %s", name)
 		}
 	}
 	h.state["tables"] = strings.Join(slices.Sorted(maps.Keys(tables)), " ")

@@ -41,7 +41,7 @@ func (d keptCredentials) open(t *testing.T, data string, held *holding) map[stri
 	}
 	for _, u := range held.uploads {
 		if got := open(t, addr).get("/uploads/" + u.Name).want(200); hashOf(got.body) != fmt.Sprintf("%x", u.Sum) {
-			t.Errorf("the upload %s has another content", u.OriginalName)
+			t.Errorf("the content of the upload %s differs", u.OriginalName)
 		}
 	}
 	for _, p := range d.People {
@@ -51,7 +51,7 @@ func (d keptCredentials) open(t *testing.T, data string, held *holding) map[stri
 		b := open(t, addr)
 		b.setCookie(auth.SessionCookie, d.Facilitator)
 		if got := b.get("/session").want(200).object(); got.text("role") != "admin" {
-			t.Errorf("the facilitator's browser is let in as %v", got)
+			t.Errorf("the facilitator's session is %v", got)
 		}
 		b.get("/admin/tokens").want(200)
 	}
@@ -65,7 +65,7 @@ func (d keptCredentials) open(t *testing.T, data string, held *holding) map[stri
 	if d.AIKey != "" {
 		text, failed := admin.ask(record{"prompt": "why"}).whole()
 		if text != "Hello world" || failed != "" || up.Last().Header.Get("X-Goog-Api-Key") != d.AIKey {
-			t.Error("the AI is not asked with the key that was set")
+			t.Error("the AI request does not use the stored key")
 		}
 	}
 	for _, m := range d.Markets {
@@ -101,7 +101,7 @@ func (c *class) serves(held *holding) {
 		}
 		got := c.admin.get(c.path + "/attendees/" + x.AttendeeId + "/submissions/" + x.Id + "/file").want(200)
 		if hashOf(got.body) != fmt.Sprintf("%x", x.Sum) {
-			c.t.Errorf("the submission %s has another content", x.FileName)
+			c.t.Errorf("the content of the submission %s differs", x.FileName)
 		}
 	}
 }
@@ -118,11 +118,11 @@ func (c *class) servesCode(t *testing.T, held *holding) {
 		at := c.code() + "/" + kind + "/" + h.Name
 		want := held.code[c.id][h.Name]
 		if got := c.admin.get(at + "/files").texts(); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
-			t.Errorf("%s lists %q", h.Name, got)
+			t.Errorf("workspace %s lists %q", h.Name, got)
 		}
 		for path, sum := range want {
 			if got := c.admin.get(at + "/file?file=" + url.QueryEscape(path)).want(200); hashOf(got.body) != sum {
-				t.Errorf("%s of %s has another content", path, h.Name)
+				t.Errorf("the content of %s in %s differs", path, h.Name)
 			}
 		}
 		heads = append(heads, h.Tree+" "+h.Name)
@@ -135,10 +135,10 @@ func (c *class) servesCode(t *testing.T, held *holding) {
 		runGit(t, t.TempDir(), "clone", "-q", "--bare", untar(t, c.admin.get(c.code()+"/download").want(200).body), clone)
 		runGit(t, clone, "fsck", "--strict")
 		if got := runGit(t, clone, "for-each-ref", "--format=%(objectname) %(refname:short)"); got != strings.Join(heads, "\n") {
-			t.Errorf("cloned are\n%s\nwant\n%s", got, strings.Join(heads, "\n"))
+			t.Errorf("the heads of the clone are\n%s\nwant\n%s", got, strings.Join(heads, "\n"))
 		}
 		if got := runGit(t, clone, "rev-parse", "HEAD"); got != w.Heads[0].Tree {
-			t.Errorf("its HEAD is %s", got)
+			t.Errorf("the HEAD of the clone is %s", got)
 		}
 	})
 }
@@ -149,7 +149,7 @@ func (p keptPerson) comesBack(t *testing.T, addr string) {
 	path := "/codelabs/" + p.Codelab
 	// The code is hashed with a key of the folder.
 	if got := open(t, addr).post(path+"/register", record{"name": p.Name, "code": p.Code}).object(); got.text("id") != p.ID {
-		t.Errorf("%s rejoins as another", p.Name)
+		t.Errorf("%s rejoins as another attendee", p.Name)
 	}
 	if p.Session == "" {
 		return
@@ -157,7 +157,7 @@ func (p keptPerson) comesBack(t *testing.T, addr string) {
 	b := open(t, addr)
 	b.setCookie(auth.SessionCookie, p.Session)
 	if got := b.get("/session?codelab_id=" + p.Codelab).object(); got.text("sub") != p.ID {
-		t.Errorf("the browser of %s is let in as %v", p.Name, got)
+		t.Errorf("the session of %s is %v", p.Name, got)
 	}
 	b.get(path + "/help").want(200)
 }
@@ -191,12 +191,12 @@ func (k keptMarket) opens(t *testing.T, addr string) {
 		if x.Key != "" && want.text("state") == "active" { // a token that has ended frees its key
 			again := record{"credential": visa(), "binding": record{"checkout_id": x.Checkout, "identity": record{"access_token": k.Business.Identity}}}
 			if platform.post("/tokenize", again, header("Idempotency-Key", x.Key)).object().text("token") != x.Token {
-				t.Errorf("%s: the same request with the same key gets another token", what)
+				t.Errorf("%s: the repeated request with the same key returned another token", what)
 			}
 			// The session continues: its next token expires when the session does.
 			next := platform.post("/tokenize", again).object().text("token")
 			if e := endOf(t, business.post("/introspect", use(next, x.Checkout)).object()); e.Sub(ends).Abs() > time.Second {
-				t.Errorf("%s: the next token ends at %s, want %s", what, e, ends)
+				t.Errorf("%s: the next token expires at %s, want %s", what, e, ends)
 			}
 		}
 		for _, d := range differences(what, want, business.post("/introspect", use(x.Token, x.Checkout)).object()) {
@@ -206,7 +206,7 @@ func (k keptMarket) opens(t *testing.T, addr string) {
 		codes := map[string]string{"redeemed": "token_used", "expired": "token_expired", "revoked": "token_revoked", "locked": "token_revoked"}
 		switch got, code := business.post("/detokenize", use(x.Token, x.Checkout)), codes[want.text("state")]; {
 		case code == "" && (got.status != 200 || !sameJSON(got.body, card)):
-			t.Errorf("%s: status %d, or not the credential that the token was made of", what, got.status)
+			t.Errorf("%s: status %d, or not the credential of the token", what, got.status)
 		case code != "" && (got.status != 410 || got.code(410) != code):
 			t.Errorf("%s: status %d, want 410 with %s", what, got.status, code)
 		}

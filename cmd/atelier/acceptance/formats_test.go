@@ -168,7 +168,7 @@ func TestAFolderWithoutItsTokenKeysIsRefused(t *testing.T) {
 		_ = s.Stop()
 	}
 	if err == nil || !strings.Contains(err.Error(), "token keys are missing") {
-		t.Errorf("without its token keys: %v", err)
+		t.Errorf("starting without the token keys returned %v", err)
 	}
 }
 

@@ -18,7 +18,7 @@ func cookies(a answer) map[string]string {
 
 // Browsers send a cookie from a frame of another site only if the cookie allows it. Such a cookie
 // belongs to an attendee. Facilitators cannot lead or sign in from there.
-func TestASessionOfAFrameIsAnAttendees(t *testing.T) {
+func TestASessionInAFrameIsAnAttendees(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Web.FrameAncestors = []string{"https://learn.example.org"}
@@ -29,12 +29,12 @@ func TestASessionOfAFrameIsAnAttendees(t *testing.T) {
 	within := open(t, c.addr).post(c.path+"/register", record{"name": "Framed"}, framed)
 	for _, name := range []string{"svc_session", "svc_csrf"} {
 		if got := cookies(plain)[name]; !strings.Contains(got, "SameSite=Lax") || strings.Contains(got, "Partitioned") {
-			t.Errorf("at the top: %s", strings.Split(got, ";")[1:])
+			t.Errorf("the cookie of a top-level page: %s", strings.Split(got, ";")[1:])
 		}
 		got := cookies(within)[name]
 		for _, part := range []string{"; SameSite=None", "; secure", "; Partitioned", "; path=/"} {
 			if !strings.Contains(strings.ToLower(got), strings.ToLower(part)) {
-				t.Errorf("in a frame %s has no %q: %s", name, part, strings.Split(got, ";")[1:])
+				t.Errorf("the cookie %s in a frame lacks %q: %s", name, part, strings.Split(got, ";")[1:])
 			}
 		}
 	}
@@ -45,7 +45,7 @@ func TestASessionOfAFrameIsAnAttendees(t *testing.T) {
 		c.admin.send("GET", path, nil, framed).want(want)
 	}
 	if got := c.admin.send("GET", c.path, nil, framed); strings.Contains(string(got.body), "join_code\":\"") {
-		t.Errorf("a frame has the join code: %s", got.body)
+		t.Errorf("a frame received the join code: %s", got.body)
 	}
 	c.admin.send("GET", "/session?framed=1", nil).want(401)
 	for _, path := range []string{"/login", "/invitations/look", "/invitations/accept"} {
@@ -72,21 +72,21 @@ func TestASessionOfAFrameIsAnAttendees(t *testing.T) {
 	own, frames := lead.cookie("svc_session"), value(cookies(joined)["svc_session"])
 	for _, order := range []option{both(own, frames), both(frames, own)} {
 		if got := open(t, c.addr).get("/session", order).object(); got.text("role") != "admin" {
-			t.Errorf("a page of its own is %v", got)
+			t.Errorf("a top-level page has the session %v", got)
 		}
 		if got := open(t, c.addr).get("/session", order, framed).object(); got.text("role") != "attendee" {
-			t.Errorf("a page in a frame is %v", got)
+			t.Errorf("a page in a frame has the session %v", got)
 		}
 	}
 	if got := open(t, c.addr).get("/session", both("rubbish", own)).object(); got.text("role") != "admin" {
-		t.Errorf("behind a cookie that is none: %v", got)
+		t.Errorf("after an invalid cookie the session is %v", got)
 	}
 
 	// Without the configuration key, frames get no cookie.
 	strict := newClass(t)
 	got := open(t, strict.addr).post(strict.path+"/register", record{"name": "Framed"}, framed)
 	if line := cookies(got)["svc_session"]; strings.Contains(line, "Partitioned") || !strings.Contains(line, "SameSite=Lax") {
-		t.Errorf("no frames are named: %s", strings.Split(line, ";")[1:])
+		t.Errorf("without configured frames the cookie is %s", strings.Split(line, ";")[1:])
 	}
 }
 
@@ -98,7 +98,7 @@ func below(t *testing.T, addr, prefix string) *browser {
 }
 
 // A proxy forwards requests below a path, with or without the path prefix.
-func TestTheServerIsReachedBelowAPath(t *testing.T) {
+func TestTheServerWorksBelowAPathPrefix(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Server.PublicURL = "https://workshops.example.org/lab/"
@@ -109,7 +109,7 @@ func TestTheServerIsReachedBelowAPath(t *testing.T) {
 	set := cookies(login)
 	for name, path := range map[string]string{"svc_session": "path=/lab", "svc_csrf": "path=/lab", "svc_device": "path=/lab/api"} {
 		if !strings.Contains(set[name]+";", "; "+path+";") {
-			t.Errorf("%s has not %s", name, path)
+			t.Errorf("the cookie %s lacks %s", name, path)
 		}
 	}
 	// The tests use http, where a browser would not send a secure cookie.
@@ -134,27 +134,27 @@ func TestTheServerIsReachedBelowAPath(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := exchange(t, req); got.status != status {
-				t.Errorf("%s%s: %d, want %d", base, path, got.status, status)
+				t.Errorf("%s%s: status %d, want %d", base, path, got.status, status)
 			}
 		}
 	}
 	ws, res := admin.dial("/ws/"+lab.text("id")+"?as=admin", shown, header("Origin", "https://workshops.example.org"))
 	if ws == nil {
-		t.Fatalf("no socket below the path: %d", res.StatusCode)
+		t.Fatalf("no socket below the path, status %d", res.StatusCode)
 	}
 	ws, res = admin.dial("/ws/"+lab.text("id")+"?as=admin&framed=1", shown)
 	if ws != nil || res.StatusCode != 403 && res.StatusCode != 401 {
-		t.Error("whoever leads has a socket in a frame")
+		t.Error("a facilitator can open a socket in a frame")
 	}
 	// A request with "Expect: 100-continue" gets one response, and the path prefix is removed
 	// once.
 	admin.post("/codelabs", record{"title": "Asked first"}, shown, header("Expect", "100-continue")).want(200)
 	out := admin.post("/logout", nil, shown)
 	if out.want(204); out.header.Get("Clear-Site-Data") != "" {
-		t.Error("the storage of the host is not this server's alone")
+		t.Error("the logout clears storage that belongs to the whole host")
 	}
 	document := below(t, addr, "/lab").get("/openapi.json")
 	if !strings.Contains(string(document.body), `"url":"/lab/api"`) {
-		t.Error("the document tells another path")
+		t.Error("the document contains another path")
 	}
 }

@@ -32,7 +32,7 @@ func TestAnUnchangedReadIsNotSentAgain(t *testing.T) {
 	}
 }
 
-func TestEveryChangeShowsInTheTagAndTheSeq(t *testing.T) {
+func TestEveryChangeUpdatesTheTagAndTheSeq(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -77,7 +77,7 @@ func TestEveryChangeShowsInTheTagAndTheSeq(t *testing.T) {
 		change.make().want(200)
 		after := c.admin.get(c.path+change.path, header("If-None-Match", before.header.Get("ETag")))
 		if after.status != 200 {
-			t.Errorf("change %d: %s says that nothing has changed", i, change.path)
+			t.Errorf("change %d: %s returned 304", i, change.path)
 			continue
 		}
 		was, _ := strconv.Atoi(before.header.Get("X-Codelab-Seq"))
@@ -89,7 +89,7 @@ func TestEveryChangeShowsInTheTagAndTheSeq(t *testing.T) {
 
 // A client that received an ack can read at once: the response includes at least the position of
 // the ack.
-func TestAReadShowsTheWriteBeforeIt(t *testing.T) {
+func TestAReadAfterAnAckShowsTheWrite(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	s, reader := c.attendee("Lin").connect(c.id, ""), c.attendee("Max")
@@ -146,22 +146,22 @@ func TestAnEditOfAnOldRevisionIsRefused(t *testing.T) {
 				wins++
 			case 412:
 				if !strings.HasPrefix(string(a.body), `{"error":"`) {
-					t.Errorf("%s: a 412 without a text", e.path)
+					t.Errorf("%s: a 412 without an error text", e.path)
 				}
 			default:
-				t.Errorf("%s: %d", e.path, a.status)
+				t.Errorf("%s: status %d", e.path, a.status)
 			}
 		}
 		if wins != 1 {
-			t.Fatalf("%s: %d of %d won", e.path, wins, cap(answers))
+			t.Fatalf("%s: %d of %d edits succeeded, want 1", e.path, wins, cap(answers))
 		}
 		after := c.admin.get(c.path + e.read).want(200)
 		if got := after.header.Get("ETag"); got != won.header.Get("ETag") || got == tag {
-			t.Errorf("%s: the edit says %s, the read %s", e.path, won.header.Get("ETag"), got)
+			t.Errorf("%s: the edit returned the tag %s, the read %s", e.path, won.header.Get("ETag"), got)
 		}
 		c.admin.put(c.path+e.path, e.body("x"), header("If-Match", tag)).want(412)
 		if got := e.mark(c.admin.get(c.path + e.read)); got == "x" || got == "before" {
-			t.Errorf("%s: stored is %q", e.path, got)
+			t.Errorf("%s: the stored text is %q", e.path, got)
 		}
 		// Actions of attendees are not edits. Lists, weak tags, tags of a content coding and the
 		// star pass, and so does an edit without the header.

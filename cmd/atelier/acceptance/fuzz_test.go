@@ -49,19 +49,19 @@ func FuzzJSONCommands(f *testing.F) {
 		path := ids.Replace(op.Path)
 		got := by.send(op.Method, path, body)
 		if err := holdAnswer(op.Method, path, got.status, got.header, got.body); err != nil {
-			t.Errorf("%q: %v", body, err)
+			t.Errorf("the response to %q is not documented: %v", body, err)
 		}
 		if got.status >= 500 {
-			t.Errorf("%s with %q: %d", got.what, body, got.status)
+			t.Errorf("%s with %q: status %d", got.what, body, got.status)
 		}
 		if git := strings.HasPrefix(path, "/git/"); got.status >= 400 && !git { // Git gets text
 			got.error()
 		} else if got.status >= 400 && len(got.body) == 0 {
-			t.Errorf("%s with %q: no word about %d", got.what, body, got.status)
+			t.Errorf("%s with %q: status %d has no error text", got.what, body, got.status)
 		}
 		if got.status == 200 && json.Valid([]byte(body)) {
 			if err := holdRequest(op.Method, path, []byte(body)); err != nil && body != "null" {
-				t.Logf("the server takes what the document does not describe: %v", err)
+				t.Logf("the server accepts a body that the document does not describe: %v", err)
 			}
 		}
 	})

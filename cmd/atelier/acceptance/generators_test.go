@@ -107,7 +107,7 @@ func TestAGoClientHoldsAWorkshop(t *testing.T) {
 	b := w.read("handler/client.go")
 	for _, name := range []string{"Credential", "JWK"} {
 		if !regexp.MustCompile(`type ` + name + ` struct \{[^}]*AdditionalProperties +map\[string\]`).Match(b) {
-			t.Errorf("a %s of the client has no other members than those described", name)
+			t.Errorf("the client's %s has no field for additional members", name)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func TestAnOgenClientHoldsAWorkshop(t *testing.T) {
 	t.Parallel()
 	_, wrote := holds(t, "ogen")
 	if out := strings.Join(wrote, ""); strings.Count(out, "Skipping operation") > 1 {
-		t.Errorf("ogen leaves out more than one operation:\n%s", out)
+		t.Errorf("ogen skips more than one operation:\n%s", out)
 	}
 }
 
@@ -145,7 +145,7 @@ func TestMessagesHaveModelsInTypeScriptAndPython(t *testing.T) {
 	t.Parallel()
 	w, wrote := follow(t, "messages")
 	if last := wrote[len(wrote)-1]; last != "2\n" {
-		t.Errorf("the last command writes %q", last)
+		t.Errorf("the last command printed %q", last)
 	}
 	for _, pattern := range []string{"typescript/*.ts", "python/messages/*.py"} {
 		files, err := filepath.Glob(filepath.Join(w.dir, pattern))
@@ -181,10 +181,10 @@ func TestSchemathesisFindsNothing(t *testing.T) {
 	out := w.run("venv/bin/schemathesis", "--config-file", "schemathesis.toml", "run", "http://"+s.Addr()+"/api/openapi.json")
 	tried := regexp.MustCompile(`Tested: (\d+)`).FindStringSubmatch(out)
 	if tried == nil {
-		t.Fatalf("it does not say what it tried:\n%s", out)
+		t.Fatalf("schemathesis does not report how many operations it tried:\n%s", out)
 	}
 	if n, err := strconv.Atoi(tried[1]); err != nil || n < len(rest.Operations())*9/10 {
-		t.Errorf("it tried %d of %d operations", n, len(rest.Operations()))
+		t.Errorf("schemathesis tried %d of %d operations", n, len(rest.Operations()))
 	}
 	facilitator(t, s.Addr(), "").get("/codelabs").want(200)
 }

@@ -22,9 +22,9 @@ func newGit(t testing.TB) *gitClient {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		if os.Getenv("NEED_PROGRAMS") != "" {
-			t.Fatal("there is no git")
+			t.Fatal("git is not installed")
 		}
-		t.Skip("there is no git")
+		t.Skip("git is not installed")
 	}
 	return &gitClient{t, t.TempDir()}
 }
@@ -67,11 +67,11 @@ func (g *gitClient) fails(dir string, args []string, parts ...string) {
 	g.t.Helper()
 	out, err := g.try(dir, args...)
 	if err == nil {
-		g.t.Fatalf("git %v: done\n%s", args, out)
+		g.t.Fatalf("git %v succeeded:\n%s", args, out)
 	}
 	for _, part := range parts {
 		if !strings.Contains(out, part) {
-			g.t.Errorf("git %v does not say %q:\n%s", args, part, out)
+			g.t.Errorf("the output of git %v lacks %q:\n%s", args, part, out)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func (c *class) gitURL(b *browser) string {
 	got := b.post(c.path+"/git-access", nil).object()
 	u, err := url.Parse(got.text("url"))
 	if err != nil || u.Path != "/git/"+c.id || got.text("username") != "x" || got.text("expires_at") == "" {
-		c.t.Fatalf("access is %v %v", got.text("url"), err)
+		c.t.Fatalf("the clone URL is %v, %v", got.text("url"), err)
 	}
 	u.User = url.UserPassword("x", got.text("password"))
 	return u.String()
@@ -115,7 +115,7 @@ func contentOf(t testing.TB, path ...string) string {
 	return string(bytes.TrimSpace(b))
 }
 
-func TestAttendeesCloneWhatIsShared(t *testing.T) {
+func TestAttendeesCanCloneSharedStates(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{"share_code": "pointed"})
@@ -123,7 +123,7 @@ func TestAttendeesCloneWhatIsShared(t *testing.T) {
 	at := c.gitURL(lin.browser)
 	dir := g.clone(at)
 	if got := contentOf(t, dir, "a", "name.txt"); got != "step-1-start" {
-		t.Errorf("checked out is %q", got)
+		t.Errorf("the file after the checkout has %q", got)
 	}
 	if got := g.run(dir, "branch", "-r", "--format=%(refname)"); got != "refs/remotes/origin/HEAD\nrefs/remotes/origin/step-1-start" {
 		t.Errorf("the branches are %s", got)
@@ -141,10 +141,10 @@ func TestAttendeesCloneWhatIsShared(t *testing.T) {
 		t.Errorf("the log is %s", got)
 	}
 	if got := g.run(dir, "rev-parse", "origin/step-1-start"); got != first {
-		t.Errorf("the first commit is %s and was %s", got, first)
+		t.Errorf("the first commit is now %s, was %s", got, first)
 	}
 	if got := g.run(dir, "show", "origin/step-2-end:a/name.txt"); got != "step-2-end" {
-		t.Errorf("the end of 2 is %q", got)
+		t.Errorf("the end of step 2 has %q", got)
 	}
 	g.run(dir, "fsck", "--strict")
 	// A new clone has the same commits, and starts at the latest one.
@@ -179,7 +179,7 @@ func TestShallowClonesAreDeepened(t *testing.T) {
 	log := func(want string) {
 		t.Helper()
 		if got := g.run(dir, "log", "--format=%s"); got != want {
-			t.Errorf("the log is %q, not %q", got, want)
+			t.Errorf("the log is %q, want %q", got, want)
 		}
 	}
 	log("step-3-end\nstep-3-start")
@@ -195,7 +195,7 @@ func TestShallowClonesAreDeepened(t *testing.T) {
 	g.run(dir, "fsck", "--strict")
 }
 
-func TestFacilitatorsCloneTheRepositoryItself(t *testing.T) {
+func TestFacilitatorsCloneTheWholeRepository(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{})
@@ -211,7 +211,7 @@ func TestFacilitatorsCloneTheRepositoryItself(t *testing.T) {
 			t.Errorf("%s: the log is %s", what, got)
 		}
 		if got := g.run(dir, "ls-remote", "--heads", "origin"); strings.Count(got, "\n") != 6 {
-			t.Errorf("%s: there are\n%s", what, got)
+			t.Errorf("%s: the heads of the remote are\n%s", what, got)
 		}
 		g.run(dir, "fsck", "--strict")
 		c.admin.post(c.code()+"/branches/main/files", record{"files": []record{file("of", what)}, "commit_message": "for " + what}).want(200)
@@ -221,7 +221,7 @@ func TestFacilitatorsCloneTheRepositoryItself(t *testing.T) {
 			t.Errorf("%s: the audit trail has %v", what, last)
 		}
 		if got := contentOf(t, dir, "of"); got != what {
-			t.Errorf("%s: pulled is %q", what, got)
+			t.Errorf("%s: the pulled file has %q", what, got)
 		}
 	}
 	folders := taughtCode(t, "folder", record{"share_code": "all"})
@@ -233,7 +233,7 @@ func TestFacilitatorsCloneTheRepositoryItself(t *testing.T) {
 // commits are then longer than one Git packet, and compressed.
 func TestHundredsOfBranchesAreFetchedAtOnce(t *testing.T) {
 	t.Parallel()
-	inLongRuns(t, "TestFacilitatorsCloneTheRepositoryItself fetches a few")
+	inLongRuns(t, "TestFacilitatorsCloneTheWholeRepository fetches a few")
 	g := newGit(t)
 	c := newClassOn(t, common.get(t).Addr(), record{"share_code": "all"})
 	c.workspace("branch", file("main.txt", "of main"))
@@ -266,13 +266,13 @@ func TestHundredsOfBranchesAreFetchedAtOnce(t *testing.T) {
 	}
 	g.run(dir, "fetch", "-q")
 	if got := g.run(dir, "show", "origin/step-150-end:state.txt"); got != "second step-150-end" || branches() != 300 {
-		t.Errorf("fetched are %d branches, the last with %q", branches(), got)
+		t.Errorf("there are %d branches after the fetch, step-150-end has %q", branches(), got)
 	}
 	g.run(dir, "fsck", "--strict")
 }
 
 // The copy keeps the same branches after its original is deleted.
-func TestACopyIsClonedWithoutItsOriginal(t *testing.T) {
+func TestACopyCanBeClonedAfterItsOriginalIsDeleted(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{"share_code": "all"})

@@ -44,7 +44,7 @@ func everythingIn(t testing.TB, body []byte) []byte {
 
 // Each unshared tree and each commit by the author contains a unique word. An attendee requests
 // every object in every way. No response contains such a word.
-func TestNothingUnsharedLeaks(t *testing.T) {
+func TestUnsharedContentDoesNotLeak(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	cfg := testConfig(t)
@@ -92,7 +92,7 @@ func TestNothingUnsharedLeaks(t *testing.T) {
 		if err == nil && e.Type().IsRegular() {
 			var b []byte
 			if b, err = os.ReadFile(path); bytes.Contains(b, []byte(secret)) {
-				t.Errorf("%s of the clone has the word", path)
+				t.Errorf("%s in the clone contains the secret word", path)
 			}
 		}
 		return err
@@ -122,19 +122,19 @@ func TestNothingUnsharedLeaks(t *testing.T) {
 	quiet := func(what string, body []byte) {
 		t.Helper()
 		if bytes.Contains(everythingIn(t, body), []byte(secret)) {
-			t.Errorf("%s: the answer has the word", what)
+			t.Errorf("%s: the response contains the secret word", what)
 		}
 	}
 	// The test can find a word that is present.
 	if all := ask("want "+tips[0]+able, "0000", "done\n"); !bytes.Contains(everythingIn(t, all), []byte("public")) {
-		t.Fatal("a pack of what is shared has no word of it")
+		t.Fatal("the pack of the shared commits lacks their text")
 	}
 	for _, id := range objects {
 		for how, body := range map[string][]byte{
-			"wanted":        ask("want "+id+able, "0000", "done\n"),
-			"wanted beside": ask("want "+tips[0]+able, "want "+id+"\n", "0000", "done\n"),
-			"shallow":       ask("want "+id+able, "deepen 1\n", "0000", "done\n"),
-			"filtered":      ask("want "+id+able, "filter blob:none\n", "0000", "done\n"),
+			"wanted":            ask("want "+id+able, "0000", "done\n"),
+			"wanted with a tip": ask("want "+tips[0]+able, "want "+id+"\n", "0000", "done\n"),
+			"shallow":           ask("want "+id+able, "deepen 1\n", "0000", "done\n"),
+			"filtered":          ask("want "+id+able, "filter blob:none\n", "0000", "done\n"),
 		} {
 			quiet(how, body)
 			if isTip := strings.Contains(strings.Join(tips, " "), id); !isTip && !bytes.Contains(body, []byte("ERR ")) {
@@ -156,7 +156,7 @@ func TestNothingUnsharedLeaks(t *testing.T) {
 				lines[i] = strings.ReplaceAll(lines[i], id, strings.Repeat("ab", 20))
 			}
 			if other := ask(lines...); !bytes.Equal(body, other) {
-				t.Errorf("%s: the answer tells that %s exists: %.100q, of nothing %.100q", how, id, body, other)
+				t.Errorf("%s: the response reveals that %s exists: %.100q, for an unknown object %.100q", how, id, body, other)
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func noise(n int) []byte {
 	return b
 }
 
-func TestCodeIsPushed(t *testing.T) {
+func TestCodeCanBePushed(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{"share_code": "all"})
@@ -53,7 +53,7 @@ func TestCodeIsPushed(t *testing.T) {
 	g.write(dir, "docs/long.md", append(long, "an end\n"...), "End it")
 	g.run(dir, "push", "-q", "origin", "main")
 	if got := string(c.admin.get(c.code() + "/branches/main/file?file=docs/long.md").want(200).body); !strings.HasSuffix(got, "an end\n") {
-		t.Errorf("main has %.100q", got)
+		t.Errorf("main contains %.100q", got)
 	}
 	// One push contains a merge, a new branch, a deleted branch and a forced update.
 	g.run(dir, "checkout", "-q", "-b", "side", "HEAD~1")
@@ -68,11 +68,11 @@ func TestCodeIsPushed(t *testing.T) {
 		t.Errorf("the branches are %v", got)
 	}
 	if got := c.audited(); got[0] != "git_push" || got[1] != "git_push" || got[2] != "git_push" {
-		t.Errorf("audited are %v", got[:4])
+		t.Errorf("the audited actions are %v", got[:4])
 	}
 	other := g.clone(at)
 	if got := g.run(other, "rev-parse", "HEAD", "HEAD^2"); got != g.run(dir, "rev-parse", "main", "side") {
-		t.Errorf("cloned is %s", got)
+		t.Errorf("the clone has the commits %s", got)
 	}
 	if i, err := os.Stat(filepath.Join(other, "run.sh")); err != nil || i.Mode().Perm()&0o100 == 0 {
 		t.Errorf("run.sh is %v %v", i, err)
@@ -87,7 +87,7 @@ func TestCodeIsPushed(t *testing.T) {
 	packed := untar(t, c.admin.get(c.code()+"/download").want(200).body)
 	g.run(packed, "fsck", "--strict")
 	if got := g.run(packed, "rev-parse", "main"); got != g.run(dir, "rev-parse", "main") {
-		t.Errorf("downloaded is %s", got)
+		t.Errorf("the downloaded repository is at %s", got)
 	}
 	// The push is larger than one request chunk of the client, and attendees receive it.
 	g.run(dir, "checkout", "-q", "-b", "big")
@@ -99,11 +99,11 @@ func TestCodeIsPushed(t *testing.T) {
 	clone := g.clone(c.gitURL(c.attendee("Lin").browser), "--branch=step-9-end")
 	g.run(clone, append(asks, "fetch", "-q", "--refetch")...)
 	if got := contentOf(t, clone, "big.bin"); got != string(bytes.TrimSpace(noise(3<<20))) {
-		t.Error("the large file came otherwise")
+		t.Error("the large file arrived with other content")
 	}
 	copied := c.copied()
 	if got := g.run(g.clone(copied.tokenURL(c.token("read"))), "rev-parse", "HEAD"); got != g.run(dir, "rev-parse", "main") {
-		t.Errorf("the copy has %s", got)
+		t.Errorf("the copy is at %s", got)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestUnstorablePushesAreRefused(t *testing.T) {
 		change()
 		g.fails(dir, []string{"push", "-q", "--atomic", "origin", "try:main", "try:new"}, append(parts, "remote rejected")...)
 		if now := g.run(dir, "ls-remote", "origin"); now != before {
-			t.Errorf("there is now\n%s", now)
+			t.Errorf("the remote refs are now\n%s", now)
 		}
 		g.run(dir, "reset", "-q", "--hard", "origin/main")
 	}
@@ -156,7 +156,7 @@ func TestUnstorablePushesAreRefused(t *testing.T) {
 	g.run(dir, "tag", "v1")
 	g.fails(dir, []string{"push", "-q", "origin", "v1"}, "only branches are kept here")
 	if now := g.run(dir, "ls-remote", "origin"); now != before {
-		t.Errorf("there is now\n%s", now)
+		t.Errorf("the remote refs are now\n%s", now)
 	}
 	for _, scope := range []string{"read"} {
 		g.fails(dir, []string{"push", "-q", c.tokenURL(c.token(scope)), "HEAD:main"}, "403")
@@ -168,7 +168,7 @@ func TestUnstorablePushesAreRefused(t *testing.T) {
 
 // A broken pack is reported in the format of Git's own server. The client then shows whether the
 // pack or a branch failed.
-func TestADamagedPackIsReportedAsOne(t *testing.T) {
+func TestADamagedPackIsReportedInGitsFormat(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{})
@@ -187,12 +187,12 @@ func TestADamagedPackIsReportedAsOne(t *testing.T) {
 	defer answer.Body.Close()
 	said, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != 200 {
-		t.Fatalf("%d %v", answer.StatusCode, err)
+		t.Fatalf("status %d, %v", answer.StatusCode, err)
 	}
 	if !strings.HasPrefix(string(said[4:]), "unpack the pack ") || !strings.HasSuffix(string(said), line("ng refs/heads/new unpacker error\n")+"0000") {
-		t.Errorf("it says %q", said)
+		t.Errorf("the response is %q", said)
 	}
 	if now := g.run(dir, "ls-remote", "origin", "refs/heads/new"); now != "" {
-		t.Errorf("there is %s", now)
+		t.Errorf("the refused branch exists: %s", now)
 	}
 }

@@ -79,7 +79,7 @@ func searchTheSuite() error {
 	search := func(where string, content []byte) {
 		for m := range markers {
 			if bytes.Contains(content, []byte(m)) {
-				errs = append(errs, fmt.Errorf("%s holds a secret of %d bytes", where, len(m)))
+				errs = append(errs, fmt.Errorf("%s contains a secret of %d bytes", where, len(m)))
 			}
 		}
 	}
@@ -93,13 +93,13 @@ func searchTheSuite() error {
 	whole := flag.Lookup("test.run").Value.String() == "" // a partial run can leave out the tests that use tokens
 	status, metrics := internal(common.s.InternalAddr(), "/metrics")
 	if whole && (status != 200 || !strings.Contains(metrics, `atelier_handler_operation_seconds_count{environment="production",operation="tokenize",result="ok"}`)) {
-		errs = append(errs, errors.New("the metrics do not tell of tokens"))
+		errs = append(errs, errors.New("the metrics do not count the token operations"))
 	}
 	search("the metrics", []byte(metrics))
 	audit, err := wholeAudit(common.s.Addr())
 	errs = append(errs, err)
 	if whole && !bytes.Contains(audit, []byte("token_detokenize")) {
-		errs = append(errs, errors.New("the audit trail does not tell of tokens"))
+		errs = append(errs, errors.New("the audit trail has no token operations"))
 	}
 	search("the audit trail", audit)
 	own, folders := common.folders()

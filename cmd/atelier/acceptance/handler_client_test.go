@@ -38,7 +38,7 @@ const (
 
 // market is a server with a platform, a business, and the business's PSP. All of them, and the
 // admin, use the same node, because another node receives a change only within a second. See
-// TestDisablingCountsOnEveryNode.
+// TestDisablingTakesEffectOnEveryNode.
 type market struct {
 	t                       testing.TB
 	addr                    string

@@ -17,7 +17,7 @@ import (
 
 // Several callers rotate keys at the same time while tokens are made. Each rotation makes its own
 // version. No token is left under a key that another rotation overwrote.
-func TestKeysRotateOneAfterTheOther(t *testing.T) {
+func TestConcurrentRotationsEachMakeAKey(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)
@@ -59,7 +59,7 @@ func TestKeysRotateOneAfterTheOther(t *testing.T) {
 
 // The shares of sealing keys are stored among the secrets. Only their owner can read them, and no
 // backup contains them. A start destroys the shares that expired while no server was running.
-func TestSharesLieAmongTheSecrets(t *testing.T) {
+func TestSealingKeySharesAreStoredWithTheSecrets(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)
@@ -68,18 +68,18 @@ func TestSharesLieAmongTheSecrets(t *testing.T) {
 	secrets := filepath.Join(cfg.Server.Data, "secrets")
 	found, err := filepath.Glob(filepath.Join(secrets, "tokens-until-*"))
 	if err != nil || len(found) != 1 {
-		t.Fatalf("%v, %v", found, err)
+		t.Fatalf("the share files are %v, %v", found, err)
 	}
 	info, err := os.Stat(found[0])
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info, err)
+		t.Errorf("the share file is %v, %v", info, err)
 	}
 	share, err := os.ReadFile(found[0])
 	if err != nil || len(share) != 32 {
 		t.Fatal(err)
 	}
 	if saved := backup(t, cfg.Server.Data); bytes.Contains(saved, share) || bytes.Contains(saved, []byte("tokens-until-")) {
-		t.Error("a backup holds a share")
+		t.Error("a backup contains a share")
 	}
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestSharesLieAmongTheSecrets(t *testing.T) {
 	}
 	m.move(startServer(t, cfg).Addr())
 	if _, err := os.Stat(over); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a share that is over is still there: %v", err)
+		t.Errorf("an expired share still exists: %v", err)
 	}
 	m.business.post("/detokenize", use(token, "c")).want(200)
 }

@@ -65,7 +65,7 @@ func TestTokensSurviveSIGKILL(t *testing.T) {
 	}
 	t.Logf("%d rounds, %d tokens acknowledged, %d used, %d uses without an answer", rounds, total, uses, unknown)
 	if total == 0 || uses == 0 {
-		t.Error("nothing happened that could prove anything")
+		t.Error("no token was acknowledged, or none was used")
 	}
 }
 
@@ -142,17 +142,17 @@ func (m *market) judge(token string, f *fate, seed uint64, round int) {
 	m.t.Helper()
 	seen := m.business.post("/introspect", use(token, f.checkout))
 	if seen.status != 200 {
-		m.t.Errorf("seed %d, round %d: an acknowledged token answers %d", seed, round, seen.status)
+		m.t.Errorf("seed %d, round %d: an acknowledged token returned %d", seed, round, seen.status)
 		return
 	}
 	state := seen.object().text("state")
 	again := m.business.post("/detokenize", use(token, f.checkout))
 	switch {
 	case f.used > 0 && (state != "redeemed" || again.status != 410):
-		m.t.Errorf("seed %d, round %d: a used token is %s and answers %d", seed, round, state, again.status)
+		m.t.Errorf("seed %d, round %d: a used token is %s and returned %d", seed, round, state, again.status)
 	case f.used == 0 && !f.asked && (state != "active" || again.status != 200):
-		m.t.Errorf("seed %d, round %d: an unused token is %s and answers %d", seed, round, state, again.status)
+		m.t.Errorf("seed %d, round %d: an unused token is %s and returned %d", seed, round, state, again.status)
 	case state == "active" && again.status != 200, state == "redeemed" && again.status != 410, state != "active" && state != "redeemed":
-		m.t.Errorf("seed %d, round %d: a token is %s and answers %d", seed, round, state, again.status)
+		m.t.Errorf("seed %d, round %d: a token is %s and returned %d", seed, round, state, again.status)
 	}
 }

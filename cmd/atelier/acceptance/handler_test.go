@@ -26,17 +26,17 @@ func TestAPaymentThroughTheHandler(t *testing.T) {
 		token := m.platform.post("/tokenize", record{"credential": card, "binding": m.binding("c1")}).object().text("token")
 		prefix := map[string]string{production: "tok_live_", sandbox: "tok_test_"}[base]
 		if !strings.HasPrefix(token, prefix) || len(token) != 9+43 {
-			t.Fatalf("a token of %d characters", len(token))
+			t.Fatalf("the token has %d characters", len(token))
 		}
 		seen := m.business.post("/introspect", use(token, "c1")).object()
 		if seen.text("policy") != "single_use" || seen.text("state") != "active" || seen.text("brand") != "visa" || seen.text("last_four") != "4242" || seen.text("type") != "card" {
-			t.Errorf("%v", seen)
+			t.Errorf("the introspection returned %v", seen)
 		}
 		// The business's PSP acts for it.
 		got := m.psp.post("/detokenize", record{"token": token, "binding": m.binding("c1")}).want(200)
 		want, _ := json.Marshal(card)
 		if !sameJSON(got.body, want) {
-			t.Error("not the credential that was given")
+			t.Error("the credential differs from the stored one")
 		}
 		m.business.post("/detokenize", use(token, "c1")).gives(410, "token_used")
 		m.business.post("/introspect", use(token, "c1")).want(200)
@@ -55,7 +55,7 @@ func sameJSON(a, b []byte) bool {
 }
 
 // The test checks each line of the table in transport/handler/RULES.md.
-func TestEveryLineOfTheErrorTable(t *testing.T) {
+func TestRequestsAreAnsweredAsTheErrorTableSays(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
 	both := m.add("platform", "tokenize", "detokenize")
@@ -75,7 +75,7 @@ func TestEveryLineOfTheErrorTable(t *testing.T) {
 		"identity is a string":         with(func(_, b record) { b["identity"] = "x" }),
 		"identity without token":       with(func(_, b record) { b["identity"] = record{} }),
 		"type of something else":       with(func(_, b record) { b["type"], b["id"] = "dev.commerce.order", "c" }),
-		"another checkout beside":      with(func(_, b record) { b["type"], b["id"] = "dev.commerce.checkout", "d" }),
+		"type of another checkout":     with(func(_, b record) { b["type"], b["id"] = "dev.commerce.checkout", "d" }),
 		"type without id":              with(func(_, b record) { b["type"] = "dev.commerce.checkout" }),
 		"no type":                      with(func(c, _ record) { delete(c, "type") }),
 		"no number":                    with(func(c, _ record) { delete(c, "number") }),
@@ -89,7 +89,7 @@ func TestEveryLineOfTheErrorTable(t *testing.T) {
 		"network token, no cryptogram": record{"credential": record{"type": "network_token", "number": "4242424242424242", "expiry_month": 1, "expiry_year": 2031}, "binding": m.binding("c")},
 	} {
 		if a := m.platform.post("/tokenize", body); a.code(400) != "invalid_request" || strings.Contains(string(a.body), "4242") {
-			t.Errorf("%s: %s", name, a.body)
+			t.Errorf("%s: the response is %s", name, a.body)
 		}
 	}
 	for name, change := range map[string]func(c, b record){
@@ -109,21 +109,21 @@ func TestEveryLineOfTheErrorTable(t *testing.T) {
 		"dpan must check": func(c, _ record) { c["card_number_type"], c["number"] = "dpan", "4242424242424241" },
 	} {
 		if a := m.platform.post("/tokenize", with(change)); a.code(422) != "credential_invalid" || strings.Contains(string(a.body), "4242") {
-			t.Errorf("%s: %s", name, a.body)
+			t.Errorf("%s: the response is %s", name, a.body)
 		}
 	}
 	for name, change := range map[string]func(c, b record){
 		"no cvc":                     func(c, _ record) { delete(c, "cvc") },
 		"network token without Luhn": func(c, _ record) { c["card_number_type"], c["number"] = "network_token", "4242424242424241" },
 		"expired, which is allowed":  func(c, _ record) { c["expiry_year"] = 2001 },
-		"type and id beside":         func(_, b record) { b["type"], b["id"] = "dev.commerce.checkout", "c" },
+		"matching type and id":       func(_, b record) { b["type"], b["id"] = "dev.commerce.checkout", "c" },
 		"unknown members":            func(_, b record) { b["more"] = 1 },
 		"checkout of any bytes":      func(_, b record) { b["checkout_id"] = "a/b?c=%20 \u0000\u2028" },
 		"a pan":                      func(c, _ record) { c["type"] = "pan" },
 		"no identity":                func(_, b record) { delete(b, "identity") },
 	} {
 		if a := m.platform.post("/tokenize", with(change)); a.status != 200 {
-			t.Errorf("%s: %d %s", name, a.status, a.body)
+			t.Errorf("%s: the response is %d %s", name, a.status, a.body)
 		}
 	}
 
@@ -131,14 +131,14 @@ func TestEveryLineOfTheErrorTable(t *testing.T) {
 	m.platform.post("/tokenize", strings.Repeat(" ", 65<<10)).gives(413, "invalid_request")
 	for name, bearer := range map[string]string{
 		"none": "", "nonsense": "x", "of another form": "ak_live_x", "unknown key": "ak_live_0123456789abcdef_" + strings.Repeat("A", 43),
-		"wrong secret": m.platform.secret[:len(m.platform.secret)-1] + "_", "of the sandbox": newMarket(t, m.addr, sandbox).platform.secret,
+		"wrong secret": m.platform.secret[:len(m.platform.secret)-1] + "_", "sandbox secret": newMarket(t, m.addr, sandbox).platform.secret,
 		"no access token": "eyJhbGciOiJub25lIn0.e30.", "an admin's": m.admin.post("/admin/tokens", record{"name": "t"}).object().text("token"),
 	} {
 		p := *m.platform
 		p.bearer = bearer
 		a := p.post("/tokenize", good)
 		if a.code(401) != "unauthorized" || !strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer") {
-			t.Errorf("%s: %v", name, a.header)
+			t.Errorf("%s: the headers are %v", name, a.header)
 		}
 	}
 	basic := *m.platform
@@ -158,7 +158,7 @@ func TestEveryLineOfTheErrorTable(t *testing.T) {
 	foreign := stranger.post("/detokenize", use(token, "c")).gives(404, "token_not_found")
 	unknown := stranger.post("/detokenize", use("tok_live_"+strings.Repeat("A", 43), "c")).gives(404, "token_not_found")
 	if string(foreign.body) != string(unknown.body) {
-		t.Error("an unknown token and a foreign one are told apart")
+		t.Error("the responses for an unknown and a foreign token differ")
 	}
 	m.business.post("/detokenize", use("no token", "c")).gives(404, "token_not_found")
 	stranger.post("/detokenize", record{"token": "x", "binding": m.binding("c")}).gives(403, "participant_not_authorized")
@@ -179,7 +179,7 @@ func TestEveryLineOfTheErrorTable(t *testing.T) {
 	}
 	m.business.post("/detokenize", use(locked, "c")).gives(410, "token_revoked")
 	if s := m.business.post("/introspect", use(locked, "c")).object(); s.text("state") != "locked" {
-		t.Errorf("%v", s)
+		t.Errorf("the locked token is %v", s)
 	}
 	revoked := m.tokenize("c")
 	for range 2 {
@@ -206,19 +206,19 @@ func TestEveryLineOfTheErrorTable(t *testing.T) {
 	m.platform.post("/tokenize", good).gives(403, "participant_not_authorized")
 
 	if a := m.platform.send("GET", "/tokenize", nil); a.code(405) == "" || a.header.Get("Allow") != "POST" {
-		t.Errorf("%v", a.header)
+		t.Errorf("the headers for GET /tokenize are %v", a.header)
 	}
 	m.platform.send("POST", "/nothing", nil).gives(404, "not_found")
 	m.platform.send("POST", "/sessions//end", nil).gives(404, "not_found")
 }
 
-func TestIdempotencyKeys(t *testing.T) {
+func TestIdempotencyKeysReturnTheSameToken(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
 	const key = "a-key-of-22-characters"
 	first := m.tokenize("c", header("Idempotency-Key", key))
 	if again := m.tokenize("c", header("Idempotency-Key", key)); again != first {
-		t.Error("another token")
+		t.Error("the repeated request returned another token")
 	}
 	m.platform.post("/tokenize", record{"credential": visa(), "binding": m.binding("d")}, header("Idempotency-Key", key)).gives(409, "idempotency_conflict")
 	good := record{"credential": visa(), "binding": m.binding("c")}
@@ -234,7 +234,7 @@ func TestIdempotencyKeys(t *testing.T) {
 	as := strings.Replace(string(card), `"type"`, `"t\u0079pe"`, 1)
 	for _, body := range []string{`{"credential":` + as + `, "binding" :` + string(bound) + "}", ` {"binding":` + string(bound) + `,"credential":` + string(card) + `}`} {
 		if again := m.platform.post("/tokenize", body, header("Idempotency-Key", key)).want(200).object().text("token"); again != first {
-			t.Errorf("another token for %s", body)
+			t.Errorf("another token was returned for %s", body)
 		}
 	}
 	// A repeated field is ambiguous.
@@ -250,11 +250,11 @@ func TestIdempotencyKeys(t *testing.T) {
 	m.business.post("/detokenize", use(first, "c")).want(200)
 	// The token has ended, so the key is free again, also for a different request.
 	if next := m.tokenize("d", header("Idempotency-Key", key)); next == first {
-		t.Error("a used token was answered again")
+		t.Error("the key returned a used token")
 	}
 }
 
-func TestOAuthClients(t *testing.T) {
+func TestOAuthClientsGetAccessTokens(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
 	form := func(id, secret string, more ...string) url.Values {
@@ -268,7 +268,7 @@ func TestOAuthClients(t *testing.T) {
 	anybody.bearer = ""
 	got := anybody.post("/oauth/token", form(m.business.id, m.business.secret)).object()
 	if got.text("token_type") != "Bearer" || got.number("expires_in") != 600 || got.text("scope") != "detokenize" {
-		t.Errorf("%v", got)
+		t.Errorf("the token response is %v", got)
 	}
 	client := *m.business
 	client.bearer = got.text("access_token")
@@ -292,7 +292,7 @@ func TestOAuthClients(t *testing.T) {
 		a := anybody.post("/oauth/token", c.form).want(c.status)
 		var body record
 		if err := json.Unmarshal(a.body, &body); err != nil || body.text("error") != c.err || body.text("code") == "" || body.text("content") == "" {
-			t.Errorf("%s: %s", name, a.body)
+			t.Errorf("%s: the response is %s", name, a.body)
 		}
 	}
 	anybody.post("/oauth/token", record{"grant_type": "client_credentials"}).gives(415, "invalid_request")
@@ -330,12 +330,12 @@ func TestEachParticipantHasItsOwnLimit(t *testing.T) {
 		}
 	}
 	if limited < 5 {
-		t.Errorf("of 100 only %d were limited", limited)
+		t.Errorf("only %d of 100 requests were limited", limited)
 	}
 	m.business.post("/introspect", use("x", "c")).gives(404, "token_not_found")
 }
 
-func TestTheSpecificationDocument(t *testing.T) {
+func TestTheSpecificationDocumentIsServed(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
 	for _, base := range []string{production, sandbox} {
@@ -344,17 +344,17 @@ func TestTheSpecificationDocument(t *testing.T) {
 		doc := p.do("GET", "", nil).object()
 		urls := record(doc["base_urls"].(map[string]any))
 		if doc.text("name") != "com.atelier.tokenization" || urls.text("production") != "http://"+m.addr+production || urls.text("sandbox") != "http://"+m.addr+sandbox {
-			t.Errorf("%v", doc)
+			t.Errorf("the document is %v", doc)
 		}
 		for _, part := range []string{"authentication", "onboarding", "accepted_credentials", "lifecycle", "acknowledgement", "operations", "errors"} {
 			if doc[part] == nil {
-				t.Errorf("no %s", part)
+				t.Errorf("the document lacks %s", part)
 			}
 		}
 		page := p.do("GET", "/", nil, header("Accept", "text/html,*/*"))
 		if !strings.HasPrefix(page.header.Get("Content-Type"), "text/html") || !strings.Contains(string(page.body), "com.atelier.tokenization") ||
 			!strings.Contains(string(page.body), urls.text("sandbox")) {
-			t.Errorf("%.200s", page.body)
+			t.Errorf("the page is %.200s", page.body)
 		}
 		api := p.do("GET", "/openapi.json", nil).object()
 		if servers := fmt.Sprint(api["servers"]); !strings.Contains(servers, "http://"+m.addr+base) {
@@ -374,7 +374,7 @@ func TestTheSpecificationDocument(t *testing.T) {
 	}
 }
 
-func TestEitherOperationCanBeSwitchedOff(t *testing.T) {
+func TestEachOperationCanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
 	for _, off := range []string{"tokenize", "detokenize"} {
 		cfg := testConfig(t)
@@ -383,20 +383,20 @@ func TestEitherOperationCanBeSwitchedOff(t *testing.T) {
 		m.platform.send("POST", "/"+off, record{}).gives(404, "not_found")
 		on := map[string]string{"tokenize": "detokenize", "detokenize": "tokenize"}[off]
 		if a := m.platform.send("POST", "/"+on, record{}); a.status == 404 {
-			t.Errorf("%s is off too", on)
+			t.Errorf("%s is switched off too", on)
 		}
 		doc := string(m.platform.do("GET", "", nil).body)
 		if strings.Contains(doc, production+"/"+off+`"`) || !strings.Contains(doc, production+"/"+on+`"`) {
-			t.Errorf("the document is wrong about %s", off)
+			t.Errorf("the document lists %s, or lacks the other operation", off)
 		}
 		api := record(m.platform.do("GET", "/openapi.json", nil).object()["paths"].(map[string]any))
 		if api["/"+off] != nil || api["/"+on] == nil {
-			t.Errorf("the description is wrong about %s", off)
+			t.Errorf("the description lists %s, or lacks the other operation", off)
 		}
 	}
 }
 
-func TestTypesOfTheOperatorsOwnAreKeptAsTheyAre(t *testing.T) {
+func TestCredentialsOfOpaqueTypesAreReturnedUnchanged(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Handler.OpaqueTypes = []string{"bank_account"}
@@ -406,7 +406,7 @@ func TestTypesOfTheOperatorsOwnAreKeptAsTheyAre(t *testing.T) {
 	token := m.platform.post("/tokenize", record{"credential": account, "binding": m.binding("c")}).object().text("token")
 	got := m.business.post("/detokenize", use(token, "c")).object()
 	if got.text("iban") != "XX00" || fmt.Sprint(got["nested"]) != "map[number:4242]" {
-		t.Errorf("%v", got)
+		t.Errorf("the credential is %v", got)
 	}
 	old := visa()
 	old["expiry_year"] = 2020
@@ -426,7 +426,7 @@ func TestABusinessPublishesItsEncryptionKey(t *testing.T) {
 	m.business.do("PUT", "/keys", public).want(200)
 	got := anybody.do("GET", "/keys/"+m.business.identity, nil).want(200)
 	if !sameJSON(got.body, public) {
-		t.Errorf("%s", got.body)
+		t.Errorf("the published key is %s", got.body)
 	}
 	anybody.do("GET", "/keys/nobody", nil).gives(404, "not_found")
 	m.business.do("DELETE", "/keys", nil).want(204)
@@ -436,7 +436,7 @@ func TestABusinessPublishesItsEncryptionKey(t *testing.T) {
 // The owner of a business's encryption key can read every card that is encrypted to it. Setting
 // the key therefore needs the same permission as reading a token, and leaves a log entry that
 // names the keys.
-func TestSettingAnEncryptionKeyTakesWhatReadingTakes(t *testing.T) {
+func TestSettingAnEncryptionKeyNeedsThePermissionToReadTokens(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
 	shop := m.add("business", "tokenize", "detokenize")
@@ -480,13 +480,13 @@ func TestSettingAnEncryptionKeyTakesWhatReadingTakes(t *testing.T) {
 	}
 	want := []string{fmt.Sprint(true, "true", b, nil), fmt.Sprint(true, "true", a, b), fmt.Sprint(true, "true", nil, a)}
 	if !slices.Equal(trail, want) {
-		t.Errorf("the trail tells %q, want %q", trail, want)
+		t.Errorf("the audit trail has %q, want %q", trail, want)
 	}
 }
 
 // A delegate needs a separate acknowledgement for requests on behalf of another participant. It
 // needs none to introspect and revoke its own tokens.
-func TestADelegateAcknowledgesFirst(t *testing.T) {
+func TestADelegateMustAcknowledgeFirst(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
 	delegate := m.add("psp", "detokenize")
@@ -520,12 +520,12 @@ func TestTheHandlersDocumentsAreStable(t *testing.T) {
 		tag := first.header.Get("ETag")
 		for range 20 {
 			if again := get().want(200); !bytes.Equal(again.body, first.body) || again.header.Get("ETag") != tag || tag == "" {
-				t.Fatalf("%s: other bytes, or another tag than %s", name, tag)
+				t.Fatalf("%s: the bytes or the tag %s changed", name, tag)
 			}
 		}
 		for _, has := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
 			if a := get(header("If-None-Match", has)).want(304); len(a.body) != 0 || a.header.Get("ETag") != tag {
-				t.Errorf("%s: %s gives %d bytes", name, has, len(a.body))
+				t.Errorf("%s: If-None-Match %s returned %d bytes", name, has, len(a.body))
 			}
 		}
 		get(header("If-None-Match", `"x"`)).want(200)
@@ -553,7 +553,7 @@ func TestOneWinnerOverHTTP(t *testing.T) {
 		}
 		wg.Wait()
 		if won.Load() != 1 {
-			t.Fatalf("%d winners", won.Load())
+			t.Fatalf("%d callers got the credential, want 1", won.Load())
 		}
 	}
 }
@@ -578,7 +578,7 @@ func TestEveryTokenOperationIsInTheAuditTrail(t *testing.T) {
 	for _, r := range m.admin.get("/admin/audit-logs?limit=1000").list() {
 		count[r.text("action")]++
 		if more, _ := r["metadata"].(map[string]any); r.text("action") == "token_reuse" && (more["security"] != "true" || more["participant"] != m.business.id) {
-			t.Errorf("a reuse is marked %v", more)
+			t.Errorf("the audit record of a reuse has %v", more)
 		}
 	}
 	for action, n := range map[string]int{
@@ -586,12 +586,12 @@ func TestEveryTokenOperationIsInTheAuditTrail(t *testing.T) {
 		"token_create": 2, "token_introspect": 1, "token_detokenize": 2, "token_mismatch": 1, "token_revoke": 1, "token_session_end": 1, "token_reuse": 2,
 	} {
 		if count[action] != n {
-			t.Errorf("%s: %d in the trail, want %d", action, count[action], n)
+			t.Errorf("%s: %d audit records, want %d", action, count[action], n)
 		}
 	}
 }
 
-func TestTokensOutliveAStopAndNotARestore(t *testing.T) {
+func TestTokensAreKeptAcrossAStopButNotARestore(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)

@@ -26,12 +26,12 @@ func part(t *testing.T, b *browser, name string) record {
 	t.Helper()
 	p, ok := b.get("/admin/health").want(200).object()[name].(map[string]any)
 	if !ok {
-		t.Fatalf("there is no %s", name)
+		t.Fatalf("health has no part %s", name)
 	}
 	return p
 }
 
-func TestTheOwnerSeesHowTheServerIs(t *testing.T) {
+func TestTheOwnerSeesTheStateOfTheServer(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
 	cfg := testConfig(t)
@@ -43,24 +43,24 @@ func TestTheOwnerSeesHowTheServerIs(t *testing.T) {
 	all := c.admin.get("/admin/health").want(200).object()
 	people, commit, disk := record(all["people"].(map[string]any)), record(all["commit"].(map[string]any)), record(all["disk"].(map[string]any))
 	if people.number("here") != 1 || people.number("all") != 1 || people.number("sockets") != 1 || people["ok"] != true {
-		t.Errorf("one person is connected: %v", people)
+		t.Errorf("with one person connected, people is %v", people)
 	}
 	middle, _ := commit["p50_ms"].(float64)
 	if tail, _ := commit["p99_ms"].(float64); middle <= 0 || tail < middle || commit.number("p50_bound_ms") != 20 {
-		t.Errorf("something was committed: %v", commit)
+		t.Errorf("after a commit, commit is %v", commit)
 	}
 	if free, total, data := disk.number("free_bytes"), disk.number("total_bytes"), disk.number("data_bytes"); free <= 0 || free > total || data <= 0 || data > total {
-		t.Errorf("the disk: %v", disk)
+		t.Errorf("disk is %v", disk)
 	}
 	if all["certificate"] != nil || all["nodes"] != nil {
-		t.Errorf("without TLS and other nodes: %v", all)
+		t.Errorf("without TLS and other nodes, health is %v", all)
 	}
 	// Waiting times are measured for one in eight commands of an actor.
 	for range 8 {
 		c.admin.post(c.path+"/messages", record{"type": "chat", "message": "again"}).want(200)
 	}
 	if queue := part(t, c.admin, "queue"); queue["p50_ms"] == nil || queue.number("p99_bound_ms") != 250 {
-		t.Errorf("commands have waited: %v", queue)
+		t.Errorf("after commands have waited, queue is %v", queue)
 	}
 
 	// The operator asks through the socket. rights.txt lists the other roles with access.
@@ -71,7 +71,7 @@ func TestTheOwnerSeesHowTheServerIs(t *testing.T) {
 	defer client.Close()
 	var said struct{ People record }
 	if err := client.Call("GET", "/api/admin/health", nil, &said); err != nil || said.People.number("here") != 1 {
-		t.Errorf("the operator reads %v: %v", said, err)
+		t.Errorf("the operator's socket returned %v, %v", said, err)
 	}
 }
 
@@ -87,8 +87,8 @@ func TestHealthAndDoctorJudgeBackupsAlike(t *testing.T) {
 		ok   bool
 	}{
 		{"none", 0, false},
-		{"this night's", 5 * time.Hour, true},
-		{"one of the day before", 27 * time.Hour, false},
+		{"from this night", 5 * time.Hour, true},
+		{"from the day before", 27 * time.Hour, false},
 	} {
 		if c.made > 0 {
 			note, err := json.Marshal(doctor.Backup{At: time.Now().Add(-c.made), File: filepath.Join(data, "none"), Bytes: 9})
@@ -106,13 +106,13 @@ func TestHealthAndDoctorJudgeBackupsAlike(t *testing.T) {
 			found := doctor.Examine(t.Context(), doctor.Options{Data: data, People: doctor.People, BackupAge: doctor.BackupAge, Now: time.Now})
 			i := slices.IndexFunc(found, func(f doctor.Finding) bool { return f.Name == "backup" })
 			if i < 0 {
-				t.Fatal("the doctor does not look at backups")
+				t.Fatal("the doctor does not check backups")
 			}
 			if b["ok"] != c.ok || b["ok"] != found[i].OK || b.text("text") != found[i].Text || b.text("remedy") != found[i].Remedy {
-				t.Errorf("%s: %v, and the doctor says %+v", c.what, b, found[i])
+				t.Errorf("%s: %v, but the doctor reports %+v", c.what, b, found[i])
 			}
 			if made := c.made > 0; (b["at"] != nil) != made || (b["age_seconds"] != nil) != made || made && b.number("age_seconds") < int(c.made.Seconds()) {
-				t.Errorf("%s: %v", c.what, b)
+				t.Errorf("%s: the backup part is %v", c.what, b)
 			}
 		}()
 	}
@@ -125,7 +125,7 @@ func stop(t *testing.T, s *service.Service) {
 	}
 }
 
-func TestHealthSaysWhenTheCertificateEnds(t *testing.T) {
+func TestHealthShowsWhenTheCertificateExpires(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
 	cfg := testConfig(t)
@@ -135,13 +135,13 @@ func TestHealthSaysWhenTheCertificateEnds(t *testing.T) {
 	admin.login("")
 	c := part(t, admin, "certificate")
 	if c["ok"] != false || c.number("days_left") != 0 || c.text("not_after") == "" || !strings.Contains(c.text("remedy"), "renew") {
-		t.Errorf("%v", c)
+		t.Errorf("the certificate part is %v", c)
 	}
 }
 
 // On any node, an owner reads the total number of people on all nodes and the state of the other
 // nodes.
-func TestHealthOfSeveralNodes(t *testing.T) {
+func TestHealthCoversSeveralNodes(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
 	nodes := startLasting(t, cfgs[:1])
@@ -174,7 +174,7 @@ func TestHealthOfSeveralNodes(t *testing.T) {
 		return list[0]["state"] == "alive" && list[0]["load"] != nil && list[1]["load"] != nil
 	})
 	if b := part(t, c.admin, "backup"); b["ok"] != nil || b["at"] != nil {
-		t.Errorf("the other node may make the backups: %v", b)
+		t.Errorf("although another node may make the backups, backup is %v", b)
 	}
 	// A node that stops in order has not died.
 	leave()
@@ -182,11 +182,11 @@ func TestHealthOfSeveralNodes(t *testing.T) {
 		verdict, list := all()
 		return verdict["ok"] == true && len(list) == 2 && list[1]["stopped"] == true && list[1]["state"] == "stopped" && list[1]["alive"] == false
 	})
-	eventual(t, "the people of the one that is left", func() bool { return part(t, c.admin, "people").number("all") == 1 })
+	eventual(t, "the people of the remaining node", func() bool { return part(t, c.admin, "people").number("all") == 1 })
 }
 
 // A node whose database accepts no writes loses its lease, and reports the reason.
-func TestHealthOfAReadOnlyDatabase(t *testing.T) {
+func TestHealthReportsAReadOnlyDatabase(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)
 	nodes := startShort(t, nodeConfigs(t, 1, dsn, testConfig(t)))

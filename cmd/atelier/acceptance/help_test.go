@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func TestAskingAgainMovesTheRequestAndKeepsItsPlace(t *testing.T) {
+func TestAskingAgainUpdatesTheRequestAndKeepsItsPlace(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -20,7 +20,7 @@ func TestAskingAgainMovesTheRequestAndKeepsItsPlace(t *testing.T) {
 	lin.post(c.path+"/help", record{"step_number": 4}).refused(400, "step_number")
 }
 
-func TestASecondFacilitatorHearsWhoClaimedFirst(t *testing.T) {
+func TestASecondClaimReturnsWhoClaimedFirst(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -29,7 +29,7 @@ func TestASecondFacilitatorHearsWhoClaimedFirst(t *testing.T) {
 	grace, alan := facilitator(t, c.addr, "Grace"), facilitator(t, c.addr, "Alan")
 	got := grace.post(path+"/claim", nil).object()
 	if got.text("status") != "in_progress" || got.text("claimed_by") != "Grace" || got.text("attendee_name") != "Lin" {
-		t.Errorf("the claim answers %v", got)
+		t.Errorf("the claim returned %v", got)
 	}
 	alan.post(path+"/claim", nil).refused(409, "Grace")
 	grace.post(path+"/claim", nil).want(200)
@@ -64,7 +64,7 @@ func TestAttendeesSeeAndResolveOnlyTheirOwnRequests(t *testing.T) {
 	lin.post(c.path+"/help/"+id+"/resolve", nil).want(200)
 }
 
-func TestTheOverviewAnswersWhereTheClassIs(t *testing.T) {
+func TestTheOverviewShowsWhereTheClassIs(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -87,6 +87,6 @@ func TestTheOverviewAnswersWhereTheClassIs(t *testing.T) {
 	}
 	longest, oldest := o["longest_on_step"].(map[string]any), o["oldest_help"].(map[string]any)
 	if longest["attendee_id"] != lin.id || oldest["attendee_id"] != lin.id {
-		t.Errorf("longest is %v, oldest help %v", longest, oldest)
+		t.Errorf("the longest on the step is %v, the oldest request %v", longest, oldest)
 	}
 }

@@ -28,7 +28,7 @@ func photo() []byte {
 	return append(append([]byte{0xff, 0xd8}, segment...), b.Bytes()[2:]...)
 }
 
-func TestAnImageTellsNothingButThePicture(t *testing.T) {
+func TestUploadedImagesLoseTheirMetadata(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -41,20 +41,20 @@ func TestAnImageTellsNothingButThePicture(t *testing.T) {
 		t.Errorf("served as %s, %s", got.header.Get("Content-Type"), got.header.Get("Content-Disposition"))
 	}
 	if bytes.Contains(got.body, []byte("GPS")) || bytes.Contains(got.body, []byte("\x88\x25")) || !bytes.Contains(got.body, []byte("\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06")) {
-		t.Errorf("served is %q", got.body)
+		t.Errorf("the served file is %q", got.body)
 	}
 	if m, err := jpeg.Decode(bytes.NewReader(got.body)); err != nil || m.Bounds().Dx() != 8 {
-		t.Errorf("the picture: %v", err)
+		t.Errorf("decoding the picture: %v", err)
 	}
 	r := c.newest("image_upload")
 	if r.text("actor_id") != lin.id || r.text("actor_type") != "attendee" {
-		t.Errorf("audited is %v", r)
+		t.Errorf("the audit record is %v", r)
 	}
 }
 
 // A photo among the materials is also shown inline, so its metadata is removed. A file that only
 // begins like an image is not shown inline.
-func TestAnImageAmongTheMaterialsTellsNothingEither(t *testing.T) {
+func TestImagesInMaterialsLoseTheirMetadata(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	url := c.admin.sendFile("/upload/material", "room.jpg", photo()).object().text("url")
@@ -72,7 +72,7 @@ func TestAnImageAmongTheMaterialsTellsNothingEither(t *testing.T) {
 	}
 }
 
-func TestRemovedAttendeesUploadNothing(t *testing.T) {
+func TestRemovedAttendeesCannotUpload(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")

@@ -45,7 +45,7 @@ func public(t *testing.T, addr, method, path string) answer {
 	return exchange(t, req)
 }
 
-func TestEveryAnswerCarriesARequestID(t *testing.T) {
+func TestEveryResponseHasARequestID(t *testing.T) {
 	t.Parallel()
 	addr := common.get(t).Addr()
 	var ids []string
@@ -70,7 +70,7 @@ func TestEveryAnswerCarriesARequestID(t *testing.T) {
 	}
 }
 
-func TestAMethodThatIsNotAllowedNamesThoseThatAre(t *testing.T) {
+func TestAMethodThatIsNotAllowedGetsTheAllowedMethods(t *testing.T) {
 	t.Parallel()
 	got := public(t, common.get(t).Addr(), http.MethodPatch, "/api/codelabs")
 	if allow := got.header.Get("Allow"); got.status != 405 || !strings.Contains(allow, "GET") || !strings.Contains(allow, "POST") {
@@ -78,7 +78,7 @@ func TestAMethodThatIsNotAllowedNamesThoseThatAre(t *testing.T) {
 	}
 }
 
-func TestABodyOfUnknownLengthIsBoundedToo(t *testing.T) {
+func TestABodyOfUnknownLengthIsLimitedToo(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	req, err := http.NewRequest(http.MethodPost, b.base+"/api/codelabs", io.LimitReader(zeros{}, 6<<20))
@@ -94,7 +94,7 @@ func TestABodyOfUnknownLengthIsBoundedToo(t *testing.T) {
 }
 
 // The metrics include waits, latencies, failed logins, damage, pauses and the build.
-func TestMetricsTellWhatAnOperatorAsks(t *testing.T) {
+func TestMetricsShowLatenciesFailuresAndTheBuild(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	s := startServer(t, cfg)
@@ -120,12 +120,12 @@ func TestMetricsTellWhatAnOperatorAsks(t *testing.T) {
 		"atelier_login_failures_total": 1, "atelier_build_info": 1,
 	} {
 		if got := value(name); got < least {
-			t.Errorf("%s is %v, want %v and more", name, got, least)
+			t.Errorf("%s is %v, want at least %v", name, got, least)
 		}
 	}
 	for _, name := range []string{"atelier_accept_pauses_total", "atelier_damaged_contents_total", "atelier_silent_connections"} {
 		if !strings.Contains(body, "\n"+name+" ") {
-			t.Errorf("there is no %s", name)
+			t.Errorf("the metric %s is missing", name)
 		}
 	}
 	if !strings.Contains(body, `atelier_build_info{go="go1`) {

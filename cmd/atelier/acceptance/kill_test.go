@@ -17,7 +17,7 @@ import (
 func binary(t *testing.T) string {
 	t.Helper()
 	if os.Getenv("TEST_NODES") != "" {
-		t.Skip("a server of its own")
+		t.Skip("this test starts a server of its own")
 	}
 	path := filepath.Join(t.TempDir(), "atelier")
 	if out, err := exec.Command("go", "build", "-o", path, "atelier/cmd/atelier").CombinedOutput(); err != nil {
@@ -76,7 +76,7 @@ func TestAcknowledgedWritesSurviveSIGKILL(t *testing.T) {
 	for round := range 4 {
 		live := lin.connect(c.id, "")
 		if e := live.welcome.text("epoch"); epoch != "" && e != epoch {
-			t.Errorf("round %d: the stream has another name", round)
+			t.Errorf("round %d: the epoch of the stream changed", round)
 		}
 		epoch = live.welcome.text("epoch")
 		enough, killed := make(chan struct{}), make(chan struct{})
@@ -111,11 +111,11 @@ func TestAcknowledgedWritesSurviveSIGKILL(t *testing.T) {
 		stored := texts(lin.get(c.path+"/chat?limit=1000").list(), "message")
 		for _, text := range acked {
 			if !slices.Contains(stored, text) {
-				t.Fatalf("round %d: %s was acknowledged and is gone", round, text)
+				t.Fatalf("round %d: %s was acknowledged, but is lost", round, text)
 			}
 		}
 		if len(stored) > n {
-			t.Errorf("round %d: %d messages are stored of %d sent", round, len(stored), n)
+			t.Errorf("round %d: %d messages are stored, but only %d were sent", round, len(stored), n)
 		}
 	}
 	if len(acked) < 4*25 {

@@ -77,11 +77,11 @@ func TestFilesSurviveSIGKILL(t *testing.T) {
 		}
 		for file, content := range held {
 			if got := c.admin.get(file); got.status != 200 || string(got.body) != content {
-				t.Fatalf("round %d: %s was acknowledged and gives %d, %d bytes", round, file, got.status, len(got.body))
+				t.Fatalf("round %d: reading the acknowledged %s gave %d, %d bytes", round, file, got.status, len(got.body))
 			}
 		}
 		if half, _ := filepath.Glob(filepath.Join(data, "blobs", "tmp", "*")); len(half) > 0 {
-			t.Errorf("round %d: left are %q", round, half)
+			t.Errorf("round %d: partial files left: %q", round, half)
 		}
 	}
 	if len(held) < 3*6 {

@@ -41,7 +41,7 @@ func TestAStoppingServerSendsClientsADelayForReconnecting(t *testing.T) {
 	silent, _ := lin.dial("/ws/" + c.id) // reads nothing, so the stop takes a moment
 	events, _ := lin.follow(c.id, "")
 	if status, _ := internal(s.InternalAddr(), "/readyz"); status != 200 {
-		t.Errorf("before the stop readyz says %d", status)
+		t.Errorf("before the stop readyz returned %d", status)
 	}
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.Stop() }()
@@ -50,11 +50,11 @@ func TestAStoppingServerSendsClientsADelayForReconnecting(t *testing.T) {
 		if status, _ := internal(s.InternalAddr(), "/readyz"); status == 503 {
 			break
 		} else if status == 0 || time.Now().After(deadline) {
-			t.Fatalf("readyz never says 503 but %d", status)
+			t.Fatalf("readyz returned %d, want 503", status)
 		}
 	}
 	if status, _ := internal(s.InternalAddr(), "/livez"); status != 200 {
-		t.Errorf("while it stops livez says %d", status)
+		t.Errorf("during the stop livez returned %d", status)
 	}
 	events.next("reconnect")
 	live.next("reconnect")
@@ -108,7 +108,7 @@ func TestARestartKeepsEverything(t *testing.T) {
 
 	again := lin.connect(c.id, resume(start.text("epoch"), start.seq()))
 	if again.welcome.text("epoch") != start.text("epoch") {
-		t.Error("the stream has another name")
+		t.Error("the epoch of the stream changed")
 	}
 	again.next("attendee_completed")
 	var heard, replayed []int
@@ -121,14 +121,14 @@ func TestARestartKeepsEverything(t *testing.T) {
 		}
 	}
 	if !slices.Equal(heard, replayed) {
-		t.Errorf("heard %v, replayed %v", heard, replayed)
+		t.Errorf("received %v live, replayed %v", heard, replayed)
 	}
 	if m := again.acked(record{"type": "dm", "target_id": max.id, "message": "psst"}, "d"); m.seq() != ack.seq() {
-		t.Errorf("the ref is acknowledged at %d, was at %d", m.seq(), ack.seq())
+		t.Errorf("the repeated ref is acknowledged at %d, want %d", m.seq(), ack.seq())
 	}
 	open(t, c.addr).post(c.path+"/register", record{"name": "Lin", "code": "4711"}).want(200)
 	if m := again.acked(record{"type": "chat", "message": "new"}, "n"); m.seq() <= again.welcome.number("head") {
-		t.Errorf("after position %d comes %d", again.welcome.number("head"), m.seq())
+		t.Errorf("position %d is followed by %d", again.welcome.number("head"), m.seq())
 	}
 }
 
@@ -152,7 +152,7 @@ func (c *class) everything() []string {
 	return append(out, string(c.admin.get("/admin/audit-logs?codelab_id="+c.id).body), string(list))
 }
 
-func TestDenialsAreSummedInTheAuditTrail(t *testing.T) {
+func TestDenialsAreCountedInTheAuditTrail(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)
@@ -174,11 +174,11 @@ func TestDenialsAreSummedInTheAuditTrail(t *testing.T) {
 	}
 	want := map[string]string{"attendee" + lin.id + "403": "14", "anonymous<nil>401": "7"}
 	if fmt.Sprint(sums) != fmt.Sprint(want) {
-		t.Errorf("summed are %v, want %v", sums, want)
+		t.Errorf("the counts are %v, want %v", sums, want)
 	}
 }
 
-func TestTheFirstStartMakesItsSecrets(t *testing.T) {
+func TestTheFirstStartCreatesItsSecrets(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Admin.Password = ""
@@ -188,7 +188,7 @@ func TestTheFirstStartMakesItsSecrets(t *testing.T) {
 		s := startUntilStopped(t, cfg)
 		for _, name := range []string{"admin.password", "session.key", "pin.key", "settings.key"} {
 			if info, err := os.Stat(filepath.Join(secrets, name)); err != nil || info.Mode().Perm() != 0o600 {
-				t.Errorf("%s: %v %v", name, info, err)
+				t.Errorf("the secret %s: %v %v", name, info, err)
 			}
 		}
 		password, err := os.ReadFile(filepath.Join(secrets, "admin.password"))
@@ -256,14 +256,14 @@ func TestAcknowledgedWritesSurviveAStopUnderLoad(t *testing.T) {
 	for _, w := range writers {
 		for _, text := range w.acked {
 			if !stored[text] {
-				t.Errorf("%s was acknowledged and is gone", text)
+				t.Errorf("%s was acknowledged, but is lost", text)
 			}
 		}
 	}
 }
 
 // A backup together with the key of rejoin codes would allow trying all codes of four digits.
-func TestTheKeyOfRejoinCodesIsInNoStoreAndNoBackup(t *testing.T) {
+func TestTheKeyOfRejoinCodesIsNeitherInTheStoreNorInABackup(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	path := filepath.Join(cfg.Server.Data, "secrets", "pin.key")
@@ -287,11 +287,11 @@ func TestTheKeyOfRejoinCodesIsInNoStoreAndNoBackup(t *testing.T) {
 
 	comesBack(cfg, 200)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v %v", info, err)
+		t.Errorf("the key file is %v %v", info, err)
 	}
 	saved := backup(t, cfg.Server.Data)
 	if bytes.Contains(saved, key) {
-		t.Error("a backup holds the key")
+		t.Error("a backup contains the key")
 	}
 	err = filepath.WalkDir(service.StoreDir(cfg), func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -299,7 +299,7 @@ func TestTheKeyOfRejoinCodesIsInNoStoreAndNoBackup(t *testing.T) {
 		}
 		b, err := os.ReadFile(path)
 		if bytes.Contains(b, key) {
-			t.Errorf("%s holds the key", path)
+			t.Errorf("%s contains the key", path)
 		}
 		return err
 	})

@@ -19,7 +19,7 @@ func limited(t *testing.T, a answer, most int) {
 	}
 }
 
-func TestEachSessionHasItsOwnWritesAndReads(t *testing.T) {
+func TestEachSessionHasItsOwnWriteAndReadLimits(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.WritesPerMinute, cfg.Limits.ReadsPerMinute = 12, 30
@@ -62,7 +62,7 @@ func TestOnlyFailedLoginsAreLimitedByAddressAndAccount(t *testing.T) {
 
 // Failed logins from the same address once locked out a facilitator, who could not even log in
 // again next to an existing session.
-func TestOthersFailuresDoNotLockOutWhoHasLoggedInBefore(t *testing.T) {
+func TestFailuresOfOthersDoNotLockOutAKnownBrowser(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.LoginFailures = 4
@@ -72,7 +72,7 @@ func TestOthersFailuresDoNotLockOutWhoHasLoggedInBefore(t *testing.T) {
 	device := known.cookie(auth.DeviceCookie)
 	known.post("/logout", nil).want(204)
 	if device == "" || known.cookie(auth.DeviceCookie) != device {
-		t.Error("logging out forgets the browser")
+		t.Error("the logout removed the cookie of the known browser")
 	}
 	session.login("")
 	session.setCookieAt("/api", auth.DeviceCookie, "") // from before device cookies existed
@@ -136,7 +136,7 @@ func untilIn(t *testing.T, what string, most, wait int, try func(i int) answer) 
 	t.Errorf("%s: not limited within %d requests", what, most)
 }
 
-func TestAnIPv6NetworkIsLimitedAsOne(t *testing.T) {
+func TestAnIPv6NetworkSharesOneLimit(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.LoginFailures, cfg.Limits.RegistrationsFrom, cfg.Limits.RegistrationsAtOnce, cfg.Limits.ReadsPerMinute = 3, 1, 3, 40
@@ -167,7 +167,7 @@ func TestAnIPv6NetworkIsLimitedAsOne(t *testing.T) {
 	from("::ffff:192.0.2.2").post("/login", wrong).refused(401)
 }
 
-func TestRegistrationsHaveABucketOfTheCodelabAndOneOfTheAddress(t *testing.T) {
+func TestRegistrationsAreLimitedPerCodelabAndPerAddress(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(*config.Limits){
 		"codelab": func(l *config.Limits) { l.RegistrationsPerSec, l.RegistrationBurst = 1, 3 },
@@ -259,7 +259,7 @@ func TestMessagesOverTheRateAreRefusedAndNotApplied(t *testing.T) {
 		case m.kind() == "ack":
 			acks++
 		case !strings.Contains(m.text("error"), "too many") || m.text("ref") == "":
-			t.Errorf("heard %v", m)
+			t.Errorf("received %v", m)
 		}
 	}
 	if n := len(c.admin.get(c.path + "/chat").list()); n != acks || acks < 5 || acks > 8 {
@@ -267,7 +267,7 @@ func TestMessagesOverTheRateAreRefusedAndNotApplied(t *testing.T) {
 	}
 }
 
-func TestALimitOfZeroIsNone(t *testing.T) {
+func TestALimitOfZeroMeansNoLimit(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits = config.Limits{LoginWindow: cfg.Limits.LoginWindow, PINWindow: cfg.Limits.PINWindow}

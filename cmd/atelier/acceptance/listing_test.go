@@ -19,7 +19,7 @@ func (c *class) listed(b *browser) record {
 	return nil
 }
 
-func TestTheListTellsFacilitatorsWhatGoesOn(t *testing.T) {
+func TestTheListShowsFacilitatorsAttendeesAndLastEdit(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -28,12 +28,12 @@ func TestTheListTellsFacilitatorsWhatGoesOn(t *testing.T) {
 	s := lin.connect(c.id, "")
 	boss.next("attendee_joined")
 	if m := c.listed(c.admin); m.number("attendees") != 2 || m.number("online") != 1 || m.text("updated_at") == "" {
-		t.Errorf("the list says %v", m)
+		t.Errorf("the list has %v", m)
 	}
 	for _, b := range []*browser{lin.browser, open(t, c.addr)} {
 		for _, field := range []string{"attendees", "online", "updated_at", "pin", "pointer"} {
 			if v, there := c.listed(b)[field]; there {
-				t.Errorf("others are shown %s: %v", field, v)
+				t.Errorf("others see %s: %v", field, v)
 			}
 		}
 	}
@@ -42,16 +42,16 @@ func TestTheListTellsFacilitatorsWhatGoesOn(t *testing.T) {
 	before := c.listed(c.admin).text("updated_at")
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
 	if m := c.listed(c.admin); m.number("attendees") != 1 || m.number("online") != 0 || m.text("updated_at") != before {
-		t.Errorf("after one has gone the list says %v, edited before %s", m, before)
+		t.Errorf("after an attendee left the list has %v, last edit %s", m, before)
 	}
 	c.admin.put(c.path, record{"description": "new"}).want(200)
 	if now := c.listed(c.admin).text("updated_at"); now <= before {
-		t.Errorf("edited at %s, before at %s", now, before)
+		t.Errorf("after the edit updated_at is %s, before %s", now, before)
 	}
 }
 
 // Assistants get the facilitators' view of their own codelabs, and the public view of all others.
-func TestTheListTellsAssistantsOfTheirCodelabs(t *testing.T) {
+func TestTheListShowsAssistantsTheFiguresOfTheirCodelabs(t *testing.T) {
 	t.Parallel()
 	c, other := newClass(t), newClass(t)
 	asa := c.assistant("asa-lists@example.org")
@@ -59,18 +59,18 @@ func TestTheListTellsAssistantsOfTheirCodelabs(t *testing.T) {
 	c.attendee("Max")
 	want := c.listed(c.admin)
 	if got := c.listed(asa.browser); got.number("online") != 1 || got.number("attendees") != 2 || got.text("updated_at") != want.text("updated_at") {
-		t.Errorf("an assistant is told %v, a facilitator %v", got, want)
+		t.Errorf("an assistant sees %v, a facilitator %v", got, want)
 	}
 	for _, m := range []record{other.listed(asa.browser), c.listed(c.attendee("Ada").browser)} {
 		for _, field := range []string{"attendees", "online", "updated_at", "join_code"} {
 			if v, there := m[field]; there {
-				t.Errorf("others are shown %s: %v", field, v)
+				t.Errorf("others see %s: %v", field, v)
 			}
 		}
 	}
 	for _, m := range asa.get("/codelabs?as=attendee").list() {
 		if _, there := m["online"]; there {
-			t.Errorf("as an attendee an assistant is told %v", m)
+			t.Errorf("as an attendee, an assistant sees %v", m)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func stepOf(title string, minutes int) record {
 }
 
 // The list shows the number of steps and minutes to everybody, also after the steps have changed.
-func TestTheListTellsHowMuchThereIsToDo(t *testing.T) {
+func TestTheListShowsTheNumberOfStepsAndMinutes(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -95,18 +95,18 @@ func TestTheListTellsHowMuchThereIsToDo(t *testing.T) {
 		c.admin.put(c.path+"/steps", record{"steps": x.steps}).want(200)
 		for who, b := range map[string]*browser{"a facilitator": c.admin, "an attendee": lin.browser, "anybody": open(t, c.addr)} {
 			if m := c.listed(b); m.number("steps_count") != x.count || m.number("minutes") != x.minutes {
-				t.Errorf("%s is told %v of %v", who, m, x.steps)
+				t.Errorf("%s sees %v for the steps %v", who, m, x.steps)
 			}
 		}
 		c.admin.put(c.path, record{"description": "also after another change"}).want(200)
 		if m := c.listed(lin.browser); m.number("steps_count") != x.count || m.number("minutes") != x.minutes {
-			t.Errorf("after a change of the settings it is %v", m)
+			t.Errorf("after a change of the settings the list has %v", m)
 		}
 	}
 }
 
 // The figures come from the store, so the list does not load an inactive codelab.
-func TestTheListKnowsItsFiguresAfterARestart(t *testing.T) {
+func TestTheListHasItsFiguresAfterARestart(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)
@@ -119,12 +119,12 @@ func TestTheListKnowsItsFiguresAfterARestart(t *testing.T) {
 	}
 	c.admin.base = "http://" + startServer(t, cfg).Addr()
 	if got := c.listed(c.admin); got.number("attendees") != 1 || got.text("updated_at") != want.text("updated_at") {
-		t.Errorf("after a restart the list says %v, before %v", got, want)
+		t.Errorf("after a restart the list has %v, before %v", got, want)
 	}
 }
 
 // An open chat kept showing the messages of a removed attendee until it was read again.
-func TestClientsHearOfTheMessagesThatGoWithSomebody(t *testing.T) {
+func TestARemovalAnnouncesTheDeletedMessages(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -154,21 +154,21 @@ func TestClientsHearOfTheMessagesThatGoWithSomebody(t *testing.T) {
 			}
 		}
 		if len(told) != 3 {
-			t.Errorf("%s are %v", name, told)
+			t.Errorf("%s: the deleted messages are %v", name, told)
 		}
 		if !slices.ContainsFunc(s.heard, func(m message) bool { return m.text("thread_id") == thread && m.text("action") == "deleted" }) {
-			t.Errorf("%s: nothing of the thread", name)
+			t.Errorf("%s: the deletion of the thread is not announced", name)
 		}
 		for id := range gone {
 			if !told[id] {
-				t.Errorf("%s: nothing of %s", name, id)
+				t.Errorf("%s: the deletion of message %s is not announced", name, id)
 			}
 		}
 	}
 }
 
 // Everybody finds codelabs by title and author. Only facilitators find them by their code.
-func TestCodelabsAreFound(t *testing.T) {
+func TestCodelabsAreFoundByTitleAuthorAndCode(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"title": "Concurrency Ünlimited", "author": "Grace of the search"})
 	other := newClassOn(t, c.addr, record{"title": "Something else to be found", "is_public": false})
@@ -186,11 +186,11 @@ func TestCodelabsAreFound(t *testing.T) {
 	nobody := open(t, c.addr)
 	for q, want := range map[string]string{"currency ünl": c.id, code: "", "else to be found": ""} {
 		if got := find(nobody, q); got != want {
-			t.Errorf("somebody finds %q by %q", got, q)
+			t.Errorf("a visitor finds %q by %q", got, q)
 		}
 	}
 	if all := nobody.get("/codelabs").want(200).list(); len(all) < 1 || slices.Contains(texts(all, "id"), other.id) {
-		t.Errorf("a search changed the list: %v", all)
+		t.Errorf("the search changed the list: %v", all)
 	}
 	nobody.get("/codelabs?q="+strings.Repeat("x", 401)).refused(400, "q is longer")
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestChatReachesEveryoneTheSenderIncluded(t *testing.T) {
+func TestChatReachesEveryoneIncludingTheSender(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -16,19 +16,19 @@ func TestChatReachesEveryoneTheSenderIncluded(t *testing.T) {
 	for _, s := range []*socket{a, b, f} {
 		m := s.hear("  as sent \n")
 		if m.text("sender") != "Lin" || m.text("sender_id") != lin.id || m.seq() == 0 {
-			t.Errorf("heard %v", m)
+			t.Errorf("received %v", m)
 		}
 	}
 }
 
-func TestAnAckFollowsWhatItAcknowledges(t *testing.T) {
+func TestAnAckFollowsTheMessageThatItAcknowledges(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	s := c.attendee("Lin").connect(c.id, "")
 	ack := s.acked(record{"type": "chat", "message": "hello"}, "r1")
 	before := s.heard[len(s.heard)-2]
 	if before.text("message") != "hello" || before.seq() != ack.seq() {
-		t.Errorf("before the ack came %v, the ack is %v", before, ack)
+		t.Errorf("the message before the ack is %v, the ack %v", before, ack)
 	}
 }
 
@@ -43,16 +43,16 @@ func TestTheSameRefIsAppliedOnceAlsoAfterReconnecting(t *testing.T) {
 	other := lin.connect(c.id, "").acked(record{"type": "chat", "message": "once"}, "r1")
 	posted := lin.post(c.path+"/messages", record{"type": "chat", "message": "once", "ref": "r1"}).object()
 	if first.seq() != again.seq() || first.seq() != other.seq() || posted.number("seq") != first.seq() {
-		t.Errorf("acks at %d, %d, %d, %d", first.seq(), again.seq(), other.seq(), posted.number("seq"))
+		t.Errorf("the acks are at %d, %d, %d, %d, want one position", first.seq(), again.seq(), other.seq(), posted.number("seq"))
 	}
 	// References belong to one person.
 	max.connect(c.id, "").acked(record{"type": "chat", "message": "mine"}, "r1")
 	if got := texts(lin.get(c.path+"/chat").list(), "message"); !slices.Equal(got, []string{"once", "mine"}) {
-		t.Errorf("the chat holds %q", got)
+		t.Errorf("the chat contains %q", got)
 	}
 }
 
-func TestADirectMessageReachesOnlyItsEndsAndNotTheSendingSession(t *testing.T) {
+func TestADirectMessageReachesTheRecipientAndTheSendersOtherSessions(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max, eve := c.attendee("Lin"), c.attendee("Max"), c.attendee("Eve")
@@ -61,12 +61,12 @@ func TestADirectMessageReachesOnlyItsEndsAndNotTheSendingSession(t *testing.T) {
 	one.acked(record{"type": "dm", "target_id": max.id, "message": "psst"}, "d1")
 	for _, s := range []*socket{two, target} {
 		if m := s.next("dm"); m.text("message") != "psst" || m.text("target_id") != max.id || m.text("sender_id") != lin.id {
-			t.Errorf("heard %v", m)
+			t.Errorf("received %v", m)
 		}
 	}
 	one.say(record{"type": "dm", "target_id": "facilitator", "message": "help me"})
 	if m := boss.next("dm"); m.text("message") != "help me" || m.text("sender") != "Lin" {
-		t.Errorf("the facilitator heard %v", m)
+		t.Errorf("the facilitator received %v", m)
 	}
 	one.acked(record{"type": "chat", "message": "end"}, "c1")
 	for name, s := range map[string]*socket{"sender's own": one, "outsider's": outsider} {
@@ -74,12 +74,12 @@ func TestADirectMessageReachesOnlyItsEndsAndNotTheSendingSession(t *testing.T) {
 			s.hear("end")
 		}
 		if n := s.count("dm"); n != 0 {
-			t.Errorf("the %s session heard %d direct messages", name, n)
+			t.Errorf("the %s session received %d direct messages", name, n)
 		}
 	}
 }
 
-func TestProgressGoesToFacilitatorsAndTheOwnOtherTabs(t *testing.T) {
+func TestProgressReachesFacilitatorsAndTheSendersOtherTabs(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -89,22 +89,22 @@ func TestProgressGoesToFacilitatorsAndTheOwnOtherTabs(t *testing.T) {
 	one.acked(record{"type": "chat", "message": "end"}, "c1")
 	for _, s := range []*socket{two, boss} {
 		if m := s.next("step_progress"); m.number("step_number") != 3 || m.text("attendee_id") != lin.id {
-			t.Errorf("heard %v", m)
+			t.Errorf("received %v", m)
 		}
 	}
 	other.hear("end")
 	if other.count("step_progress")+one.count("step_progress") != 0 {
-		t.Errorf("another attendee heard %v, the sender %v", other.kinds(), one.kinds())
+		t.Errorf("another attendee received %v, the sender %v", other.kinds(), one.kinds())
 	}
 	me := c.admin.get(c.path + "/attendees").list()[0]
 	if me.number("current_step") != 2 || me.number("furthest_step") != 3 {
-		t.Errorf("the record says %v", me)
+		t.Errorf("the record is %v", me)
 	}
 }
 
 func (m message) number(key string) int { return record(m).number(key) }
 
-func TestAnErrorNamesTheRefAndTheConnectionStays(t *testing.T) {
+func TestAnErrorContainsTheRefAndTheConnectionStaysOpen(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	s := c.attendee("Lin").connect(c.id, "")
@@ -130,7 +130,7 @@ func TestAnErrorNamesTheRefAndTheConnectionStays(t *testing.T) {
 		{record{"type": "webrtc_signal", "target_id": "nobody"}, "facilitators only"},
 	} {
 		if e := s.ask(bad.m, fmt.Sprint("bad", i)); e.kind() != "error" || !strings.Contains(e.text("error"), bad.names) {
-			t.Errorf("%v was answered by %v", bad.m, e)
+			t.Errorf("%v was answered with %v", bad.m, e)
 		}
 	}
 	for _, text := range []string{"{", "[]", "null", `"chat"`, "", `{"type":"chat","message":"x","ref":"` + strings.Repeat("r", 65) + `"}`} {
@@ -141,7 +141,7 @@ func TestAnErrorNamesTheRefAndTheConnectionStays(t *testing.T) {
 	}
 	s.acked(record{"type": "chat", "message": strings.Repeat("ä", 2000)}, "good")
 	if n := len(c.admin.get(c.path + "/chat").list()); n != 1 {
-		t.Errorf("%d messages are stored", n)
+		t.Errorf("%d messages are stored, want 1", n)
 	}
 }
 
@@ -152,21 +152,21 @@ func TestJoinAndHelloAreAnsweredByWelcome(t *testing.T) {
 	s := lin.connect(c.id, "")
 	you, _ := s.welcome["you"].(map[string]any)
 	if you["id"] != lin.id || you["name"] != "Lin" || you["role"] != "attendee" {
-		t.Errorf("welcome says you are %v", you)
+		t.Errorf("the welcome is for %v", you)
 	}
 	s.say(record{"type": "join", "name": "Somebody Else"})
 	if m := s.next("welcome"); m["you"].(map[string]any)["name"] != "Lin" {
-		t.Errorf("a name in join counts: %v", m)
+		t.Errorf("the name in join is used: %v", m)
 	}
 	s.say(record{"type": "hello"})
 	s.next("welcome")
 	boss := c.admin.connect(c.id, "")
 	if you := boss.welcome["you"].(map[string]any); you["id"] != "facilitator" || you["role"] != "admin" {
-		t.Errorf("the facilitator is %v", you)
+		t.Errorf("the facilitator's welcome is for %v", you)
 	}
 }
 
-func TestPresenceTellsOfTheFirstTabInAndTheLastTabOut(t *testing.T) {
+func TestPresenceReportsTheFirstTabToJoinAndTheLastToLeave(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	boss, lin, max := c.admin.connect(c.id, ""), c.attendee("Lin"), c.attendee("Max")
@@ -179,7 +179,7 @@ func TestPresenceTellsOfTheFirstTabInAndTheLastTabOut(t *testing.T) {
 		}
 	}
 	if m := boss.until("Lin", joined(lin.id)); m.kind() != "attendee_joined" || m["attendee"].(map[string]any)["name"] != "Lin" {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	_ = one.conn.Close()
 	two.say(record{"type": "chat", "message": "still here"})
@@ -187,7 +187,7 @@ func TestPresenceTellsOfTheFirstTabInAndTheLastTabOut(t *testing.T) {
 	_ = two.conn.Close()
 	boss.until("Lin leaving", func(m message) bool { return m.kind() == "attendee_left" && joined(lin.id)(m) })
 	if n := boss.count("attendee_left"); n != 1 {
-		t.Errorf("%d times somebody left", n)
+		t.Errorf("attendee_left was received %d times, want 1", n)
 	}
 	// A removed attendee also counts as having left.
 	three := lin.connect(c.id, "")
@@ -198,45 +198,45 @@ func TestPresenceTellsOfTheFirstTabInAndTheLastTabOut(t *testing.T) {
 	boss.say(record{"type": "chat", "message": "end"})
 	watcher.hear("end")
 	if watcher.count("attendee_joined")+watcher.count("attendee_left") != 0 {
-		t.Errorf("an attendee heard %v", watcher.kinds())
+		t.Errorf("an attendee received %v", watcher.kinds())
 	}
 }
 
-func TestScreenSharesAndSignalsAreRelayedUnderTheSendersOwnName(t *testing.T) {
+func TestScreenSharesAndSignalsAreRelayedUnderTheSendersName(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	a, b, boss := lin.connect(c.id, ""), max.connect(c.id, ""), c.admin.connect(c.id, "")
 	boss.say(record{"type": "screen_share_status", "active": true})
 	if m := a.next("screen_share_status"); m["active"] != true || m.text("sender_id") != "facilitator" {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	// An attendee cannot impersonate others.
 	a.say(record{"type": "attendee_screen_status", "active": true, "sender": "Facilitator", "sender_id": "facilitator", "attendee_id": max.id, "seq": 1})
 	if m := boss.next("attendee_screen_status"); m.text("attendee_id") != lin.id || m.text("sender_id") != lin.id || m.text("sender") != "Lin" {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	if e := a.ask(record{"type": "webrtc_signal", "target_id": max.id, "signal": record{"type": "offer"}}, "s0"); !strings.Contains(e.text("error"), "facilitators only") {
-		t.Errorf("an attendee signals to another: %v", e)
+		t.Errorf("a signal between attendees was answered with %v", e)
 	}
 	a.acked(record{"type": "webrtc_signal", "target_id": "facilitator", "signal": record{"type": "offer"}}, "s1")
 	if m := boss.next("webrtc_signal"); m.text("sender_id") != lin.id || m["signal"] == nil {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	boss.say(record{"type": "webrtc_signal", "signal": record{"type": "to all"}})
 	a.next("webrtc_signal")
 	b.next("webrtc_signal")
 	if e := a.ask(record{"type": "webrtc_signal", "target_id": max.id, "signal": strings.Repeat("x", 65<<10)}, "s2"); e.kind() != "error" {
-		t.Errorf("a signal over 64 KiB: %v", e)
+		t.Errorf("a signal over 64 KiB was answered with %v", e)
 	}
 	b.say(record{"type": "chat", "message": "end"})
 	b.hear("end")
 	if b.count("attendee_screen_status") != 0 {
-		t.Errorf("another attendee heard %v", b.kinds())
+		t.Errorf("another attendee received %v", b.kinds())
 	}
 }
 
-func TestOnlyFacilitatorsHearOfHelpOfOthers(t *testing.T) {
+func TestOnlyFacilitatorsReceiveHelpEventsOfOthers(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -245,21 +245,21 @@ func TestOnlyFacilitatorsHearOfHelpOfOthers(t *testing.T) {
 	id := boss.next("help_request").text("id")
 	c.admin.post(c.path+"/help/"+id+"/claim", nil).want(200)
 	if m := a.next("help_claimed"); m.text("claimed_by") != "Facilitator" || m.text("id") != id {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	c.admin.post(c.path+"/help/"+id+"/resolve", nil).want(200)
 	boss.next("help_resolved")
 	a.next("help_resolved")
 	lin.post(c.path+"/complete", nil).want(200)
 	if m := boss.next("attendee_completed"); m.text("attendee_id") != lin.id {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	a.next("attendee_completed")
 	b.say(record{"type": "chat", "message": "end"})
 	b.hear("end")
 	for _, kind := range b.kinds() {
 		if strings.HasPrefix(kind, "help_") || kind == "attendee_completed" {
-			t.Errorf("another attendee heard %s", kind)
+			t.Errorf("another attendee received %s", kind)
 		}
 	}
 }

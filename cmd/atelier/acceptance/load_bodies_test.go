@@ -10,7 +10,7 @@ import (
 )
 
 // Many unfinished bodies from anonymous clients each used 5 MiB of memory.
-func TestStrangersSendLittle(t *testing.T) {
+func TestAnonymousClientsCanSendOnlySmallBodies(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
@@ -71,7 +71,7 @@ func TestBodiesShareABudget(t *testing.T) {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
-		t.Errorf("%s, Retry-After %q", res.Status, res.Header.Get("Retry-After"))
+		t.Errorf("status %s, Retry-After %q", res.Status, res.Header.Get("Retry-After"))
 	}
 	// A small body is accepted.
 	c.admin.post(c.path+"/messages", record{"type": "chat", "message": "x"}).want(200)

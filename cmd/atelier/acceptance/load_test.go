@@ -14,7 +14,7 @@ import (
 
 // The uploads scenario runs in its smallest form. Every upload is accepted, and a workshop at the
 // same time loses nothing.
-func TestAWorkshopWithUploads(t *testing.T) {
+func TestTheUploadsScenarioPasses(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	addr := startServer(t, cfg).Addr()
@@ -35,7 +35,7 @@ func TestAWorkshopWithUploads(t *testing.T) {
 		t.Fatal(err)
 	}
 	if result.ExitCode() != report.ExitPassed {
-		t.Errorf("ends with %v, %+v", result.Verdict, result.Operations)
+		t.Errorf("the verdict is %v, %+v", result.Verdict, result.Operations)
 	}
 	done := 0
 	for _, op := range result.Operations {
@@ -44,6 +44,6 @@ func TestAWorkshopWithUploads(t *testing.T) {
 		}
 	}
 	if done < 15 || len(result.Memory) < 10 || result.Parts[0].Latency.Count == 0 || result.Parts[1].Latency.Count == 0 || result.Parts[1].Highest != 1<<20 {
-		t.Errorf("%d uploads, %d weighings, %+v", done, len(result.Memory), result.Parts)
+		t.Errorf("%d uploads, %d memory samples, %+v", done, len(result.Memory), result.Parts)
 	}
 }

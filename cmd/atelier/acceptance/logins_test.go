@@ -8,7 +8,7 @@ import (
 )
 
 // When owners end one of their sessions, its connections end too.
-func TestTheOwnerEndsASessionOfTheirOwn(t *testing.T) {
+func TestOwnersCanEndOneOfTheirSessions(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	second := open(t, c.addr)
@@ -99,7 +99,7 @@ func TestARenamedPersonsNameIsReserved(t *testing.T) {
 
 // Failed attempts by others do not lock out a browser in which a person has signed in. If the
 // owner signs in there later, the browser is the owner's.
-func TestAKnownBrowserIsLockedOutByNobody(t *testing.T) {
+func TestOthersCannotLockOutAKnownBrowser(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.LoginFailures = 4

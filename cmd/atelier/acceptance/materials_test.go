@@ -31,23 +31,23 @@ func TestMaterialsAreLinksAndFiles(t *testing.T) {
 	}
 	for _, b := range []*browser{c.admin, lin.browser} {
 		if got := texts(b.get(c.path+"/materials").list(), "title"); !slices.Equal(got, []string{"Slides", "Paper"}) {
-			t.Errorf("listed are %q", got)
+			t.Errorf("the list has %q", got)
 		}
 	}
 	got := open(t, c.addr).get(file.text("file_path")).want(200)
 	if string(got.body) != "%PDF-1.7 paper" || got.header.Get("Content-Type") != "application/pdf" {
-		t.Errorf("served is %q as %s", got.body, got.header.Get("Content-Type"))
+		t.Errorf("the response is %q as %s", got.body, got.header.Get("Content-Type"))
 	}
 	if want := `attachment; filename="_bung 1.PDF"; filename*=UTF-8''%C3%9Cbung%201.PDF`; got.header.Get("Content-Disposition") != want {
-		t.Errorf("disposition %s", got.header.Get("Content-Disposition"))
+		t.Errorf("the disposition is %s", got.header.Get("Content-Disposition"))
 	}
 	c.admin.delete(c.path + "/materials/" + link.text("id")).want(204)
 	c.admin.delete(c.path + "/materials/" + link.text("id")).refused(404)
 	if got := c.audited()[:4]; !slices.Equal(got, []string{"material_delete", "material_add", "material_add", "attendee_register"}) {
-		t.Errorf("audited are %q", got)
+		t.Errorf("the audited actions are %q", got)
 	}
 	if got := c.admin.get("/admin/audit-logs?limit=1&action=material_upload").list(); len(got) != 1 || got[0].text("actor_type") != "admin" {
-		t.Errorf("audited is %v", got)
+		t.Errorf("the audit record is %v", got)
 	}
 }
 
@@ -70,16 +70,16 @@ func TestBadMaterialsAreRefused(t *testing.T) {
 		{"title": " ", "material_type": "file", "file_path": good}, {"title": "t", "material_type": "video", "file_path": good},
 	} {
 		if got := c.admin.send("POST", c.path+"/materials", bad); got.status != 400 {
-			t.Errorf("%v: %d", bad, got.status)
+			t.Errorf("%v returned %d", bad, got.status)
 		}
 	}
 	if n := len(c.admin.get(c.path + "/materials").list()); n != 0 {
-		t.Errorf("there are %d", n)
+		t.Errorf("%d invalid materials were stored", n)
 	}
 }
 
 // A file is removed with its last reference, immediately but not earlier.
-func TestAFileGoesWithItsLastReference(t *testing.T) {
+func TestAFileIsRemovedWithItsLastReference(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	other := newClassOn(t, c.addr, record{})
@@ -95,24 +95,24 @@ func TestAFileGoesWithItsLastReference(t *testing.T) {
 	c.admin.delete(c.path + "/materials/" + first).want(204)
 	c.admin.delete(c.path + "/materials/" + second).want(204)
 	if !there() {
-		t.Fatal("gone, though others refer to it")
+		t.Fatal("the file is gone although others refer to it")
 	}
 	c.admin.delete(other.path + "/materials/" + third).want(204)
 	if !there() {
-		t.Fatal("gone, though the copy refers to it")
+		t.Fatal("the file is gone although the copy refers to it")
 	}
 	c.admin.delete("/codelabs/" + copied).want(204)
 	if there() {
-		t.Error("it is still there")
+		t.Error("the file still exists")
 	}
 	c.admin.post(c.path+"/materials", record{"title": "t", "material_type": "file", "file_path": path}).refused(400, "file_path")
 	if got := c.admin.get(twin).want(200); string(got.body) != content {
-		t.Errorf("another upload of the same content gives %q", got.body)
+		t.Errorf("another upload of the same content returned %q", got.body)
 	}
 }
 
 // An image in the text is removed with the codelab, and an image in a message with the message.
-func TestTextsKeepTheirImages(t *testing.T) {
+func TestImagesAreKeptAsLongAsTheirTexts(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -128,7 +128,7 @@ func TestTextsKeepTheirImages(t *testing.T) {
 	c.admin.get(inStep).want(404)
 }
 
-func TestServedFilesSayWhatTheyAre(t *testing.T) {
+func TestFilesAreServedWithTheirTypeAndDisposition(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	for name, f := range map[string]struct{ content, kind, disposition string }{
@@ -146,16 +146,16 @@ func TestServedFilesSayWhatTheyAre(t *testing.T) {
 		got := c.admin.get(url).want(200)
 		h := got.header
 		if h.Get("Content-Type") != f.kind || !strings.HasPrefix(h.Get("Content-Disposition"), f.disposition+"; ") || string(got.body) != f.content {
-			t.Errorf("%s: %s, %s", name, h.Get("Content-Type"), h.Get("Content-Disposition"))
+			t.Errorf("%s: type %s, disposition %s, or another content", name, h.Get("Content-Type"), h.Get("Content-Disposition"))
 		}
 		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Content-Security-Policy") != "default-src 'none'; sandbox" ||
 			h.Get("Accept-Ranges") != "bytes" || !strings.HasPrefix(h.Get("ETag"), `"`) || h.Get("Cache-Control") == "" {
-			t.Errorf("%s: %v", name, h)
+			t.Errorf("%s: the headers are %v", name, h)
 		}
 	}
 }
 
-func TestPartsOfAFile(t *testing.T) {
+func TestRangesOfAFileAreServed(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	content := []byte(strings.Repeat("0123456789", 2000))
@@ -186,15 +186,15 @@ func TestPartsOfAFile(t *testing.T) {
 		"changed":           {[]option{header("Range", "bytes=1-2"), header("If-Range", `"other"`)}, 200, "", content},
 		"weak":              {[]option{header("Range", "bytes=1-2"), header("If-Range", "W/"+tag)}, 200, "", content},
 		"known":             {[]option{header("If-None-Match", tag)}, 304, "", nil},
-		"known among":       {[]option{header("If-None-Match", `"x", W/`+tag), header("Range", "bytes=0-1")}, 304, "", nil},
+		"known, in a list":  {[]option{header("If-None-Match", `"x", W/`+tag), header("Range", "bytes=0-1")}, 304, "", nil},
 		"known to be other": {[]option{header("If-None-Match", `"x"`)}, 200, "", content},
 	} {
 		got := c.admin.get(path, test.opts...)
 		if got.status != test.status || got.header.Get("Content-Range") != test.said {
-			t.Errorf("%s: %d, %s", name, got.status, got.header.Get("Content-Range"))
+			t.Errorf("%s: status %d, Content-Range %s", name, got.status, got.header.Get("Content-Range"))
 		}
 		if test.status < 400 && !bytes.Equal(got.body, test.body) {
-			t.Errorf("%s: %d bytes", name, len(got.body))
+			t.Errorf("%s: %d bytes, or another content", name, len(got.body))
 		}
 		if test.status == 416 {
 			got.error()
@@ -202,12 +202,12 @@ func TestPartsOfAFile(t *testing.T) {
 	}
 	head := c.admin.send("HEAD", path, nil, header("Range", "bytes=0-1")).want(200)
 	if len(head.body) != 0 || head.header.Get("Content-Length") != fmt.Sprint(size) || head.header.Get("ETag") != tag {
-		t.Errorf("HEAD: %v", head.header)
+		t.Errorf("the headers of HEAD are %v", head.header)
 	}
 	c.admin.send("HEAD", "/uploads/materials/"+strings.Repeat("0", 32)+".bin", nil).want(404)
 	for _, bad := range []string{"/uploads/", "/uploads/materials", "/uploads/materials/", path + "/", path + "x", strings.ToUpper(path), strings.Replace(path, "materials", "images", 1), "/uploads/materials/..%2f..%2fsecrets%2fsession.key", "/uploads/../secrets/session.key"} {
 		if got := c.admin.send("GET", bad, nil); got.status != 404 {
-			t.Errorf("%s: %d", bad, got.status)
+			t.Errorf("GET %s returned %d", bad, got.status)
 		}
 	}
 	c.admin.send("POST", path, nil).refused(405)
@@ -231,7 +231,7 @@ func TestUploadsHaveALimitOfTheirOwn(t *testing.T) {
 	lin.post(c.path+"/help", record{"step_number": 1}).want(200)
 }
 
-func TestImagesOfAnAttendeeAreBoundedPerDay(t *testing.T) {
+func TestImagesOfAnAttendeeAreLimitedPerDay(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.ImagesPerDay = 2

@@ -40,7 +40,7 @@ func TestTheServerLeavesNoCoreDump(t *testing.T) {
 	for file, has := range map[string]string{"limits": `Max core file size +0 +0 `, "status": `VmHWM:\s+\d+ kB`, "stat": `^\d+ \(atelier\)`} {
 		got, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", cmd.Process.Pid, file))
 		if err != nil || !regexp.MustCompile(has).Match(got) {
-			t.Errorf("%s says %s, %v", file, got, err)
+			t.Errorf("%s contains %s, %v", file, got, err)
 		}
 	}
 }
@@ -55,14 +55,14 @@ func TestTheUnitKeepsMemoryAndFilesPrivate(t *testing.T) {
 	}
 	for _, line := range []string{"LimitCORE=0", "UMask=0077", "MemorySwapMax=0", "StateDirectoryMode=0700"} {
 		if !strings.Contains(string(unit), "\n"+line+"\n") {
-			t.Errorf("it lacks %s", line)
+			t.Errorf("the unit lacks %s", line)
 		}
 	}
 }
 
 // Buffers of requests keep earlier content. A core dump taken after the poll is closed could
 // otherwise reveal each person's vote.
-func TestNoBallotIsInMemoryBesideItsVotersCookie(t *testing.T) {
+func TestNoBallotIsInMemoryNextToItsVotersCookie(t *testing.T) {
 	t.Parallel()
 	cmd, addr := run(t, binary(t), t.TempDir())
 	c := newClassOn(t, addr, record{})
@@ -95,7 +95,7 @@ func TestNoBallotIsInMemoryBesideItsVotersCookie(t *testing.T) {
 		}
 	}
 	if cookies == 0 || len(found) > 0 {
-		t.Errorf("of %d places of cookies some have the ballot beside them: %v", cookies, found)
+		t.Errorf("some of the %d cookies in memory are next to the ballot: %v", cookies, found)
 	}
 }
 

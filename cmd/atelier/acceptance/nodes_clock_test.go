@@ -15,7 +15,7 @@ import (
 // Each node compares its clock with the database's. A node whose clock is far off leaves the
 // serving to nodes with correct clocks. The times of a codelab follow the clock of the node that
 // set them.
-func TestNodesCompareTheirClocks(t *testing.T) {
+func TestNodesCompareTheirClocksWithTheDatabase(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
 	first := startLasting(t, cfgs[:1])[0]
@@ -41,7 +41,7 @@ func TestNodesCompareTheirClocks(t *testing.T) {
 	var before, after time.Time
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the first showed %v, the second after it %v", before, after)
+			t.Logf("the first node returned %v, the second after it %v", before, after)
 			for _, s := range []*service.Service{first, second} {
 				c.admin.base = "http://" + s.Addr()
 				if got, err := c.admin.try(http.MethodGet, "/api/admin/health", nil); err == nil {
@@ -50,13 +50,13 @@ func TestNodesCompareTheirClocks(t *testing.T) {
 			}
 		}
 	})
-	eventual(t, "it knows its owner's clock", func() bool {
+	eventual(t, "the clock of the owner is known", func() bool {
 		before, after = now(first), now(second)
 		return after.Sub(before) >= 3*time.Second
 	})
 	// The other node now owns the same codelab, so the second node's clock counts.
 	place(t, operator(t, cfgs[0].Server.Data), control.Placing{Do: "move", Node: "node2", Codelab: c.id})
-	eventual(t, "it knows its new owner's clock", func() bool {
+	eventual(t, "the clock of the new owner is known", func() bool {
 		before, after = now(first), now(second)
 		return after.Sub(before) >= 3*time.Second
 	})
@@ -64,25 +64,25 @@ func TestNodesCompareTheirClocks(t *testing.T) {
 	told := func() string {
 		return record(c.admin.get("/api/admin/health").want(200).object()["nodes"].(map[string]any)).text("text")
 	}
-	eventual(t, "operators are told", func() bool {
+	eventual(t, "operators see the reason", func() bool {
 		return strings.Contains(told(), "the clock of node node2 is 5.0 s behind the database's")
 	})
 	if status, said := readiness(second); status != 200 {
-		t.Errorf("five seconds: %v", said)
+		t.Errorf("with a clock five seconds off, readyz returned %v", said)
 	}
 	if err := second.Stop(); err != nil {
 		t.Fatal(err)
 	}
 
 	second = start(40 * time.Second)
-	eventual(t, "it leaves serving to the other", func() bool {
+	eventual(t, "the node leaves serving to the other node", func() bool {
 		status, said := readiness(second)
 		return status == 503 && said["reason"] == "clock"
 	})
-	eventual(t, "the other says so", func() bool { return strings.Contains(told(), "node node2 serves nobody") })
+	eventual(t, "the other node reports it", func() bool { return strings.Contains(told(), "node node2 serves nobody") })
 	// If no other node has a correct clock, the database's clock can be the wrong one.
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	eventual(t, "it serves when it is alone", func() bool { return ready(second) })
+	eventual(t, "the node serves when no other node is alive", func() bool { return ready(second) })
 }

@@ -64,7 +64,7 @@ func readiness(s *service.Service) (status int, body record) {
 
 // A node with a full disk reports this and does nothing that needs reliable storage. Such a node
 // once lost anonymous votes, and stopped tokens and polls on every node.
-func TestANodeWithAFullDiskCannotKeepItsWord(t *testing.T) {
+func TestANodeWithAFullDiskRefusesWhatItCannotStore(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
 	fill, free := fullable(t, &cfgs[1])
@@ -124,7 +124,7 @@ func TestANodeWithAFullDiskCannotKeepItsWord(t *testing.T) {
 	c.admin.base = "http://" + nodes[1].Addr()
 	refused := c.admin.send("POST", c.path+"/polls/"+elsewhere.text("id")+"/open", nil)
 	if refused.status != 503 || strings.Contains(string(refused.body), "internal") {
-		t.Errorf("opened there: %d %s", refused.status, refused.body)
+		t.Errorf("opening a poll on the full node returned %d %s", refused.status, refused.body)
 	}
 	c.admin.base = "http://" + nodes[0].Addr()
 	closed := c.admin.post(c.path+"/polls/"+poll.text("id")+"/close", nil).want(200).object()
@@ -137,10 +137,10 @@ func TestANodeWithAFullDiskCannotKeepItsWord(t *testing.T) {
 		return closed["counting"] == false
 	})
 	if fmt.Sprint(closed["counts"]) != "[3 3]" || closed["void"] != false {
-		t.Errorf("closed: %v", closed)
+		t.Errorf("the closed poll is %v", closed)
 	}
 	if left, _ := filepath.Glob(filepath.Join(cfgs[1].Server.Data, "secrets", "ballots-*")); len(left) != 0 {
-		t.Errorf("left there: %v", left)
+		t.Errorf("ballot secrets left on the full node: %v", left)
 	}
 
 	// When it has space again, it fetches the missing data before it serves.
@@ -150,13 +150,13 @@ func TestANodeWithAFullDiskCannotKeepItsWord(t *testing.T) {
 		return status == 200
 	})
 	if status, code, number := m.psp.at(nodes[1].Addr()+m.path, "/detokenize", record{"token": third, "binding": m.binding("full")}); number != cardNumber {
-		t.Errorf("detokenize where it was refused: %d %s", status, code)
+		t.Errorf("detokenize on the node that had refused it: %d %s", status, code)
 	}
 }
 
 // People's uploads can be read through a node that has no room for a copy. Such a node keeps
 // serving if no other node can.
-func TestReadingNeedsNoRoom(t *testing.T) {
+func TestReadingNeedsNoFreeDiskSpace(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 1, postgrestest.Database(t), testConfig(t))
 	fill, _ := fullable(t, &cfgs[0])
@@ -173,13 +173,13 @@ func TestReadingNeedsNoRoom(t *testing.T) {
 	fill()
 	c.admin.base = "http://" + node.Addr()
 	if got := c.admin.get(path + "/" + sent + "/file").want(200); string(got.body) != content {
-		t.Errorf("%d bytes of %d", len(got.body), len(content))
+		t.Errorf("read %d bytes of %d", len(got.body), len(content))
 	}
 	part := c.admin.get(path+"/"+sent+"/file", header("Range", "bytes=23-45")).want(206)
 	if string(part.body) != content[23:46] {
-		t.Errorf("a part: %q", part.body)
+		t.Errorf("the range is %q", part.body)
 	}
-	eventual(t, "it says that its disk is full", func() bool {
+	eventual(t, "the node reports its full disk", func() bool {
 		status, said := readiness(node)
 		return status == 503 && said["reason"] == "disk_full"
 	})

@@ -27,7 +27,7 @@ func operator(t *testing.T, data string) *control.Client {
 
 // A drained node's clients move to the other nodes, which take over its actors. No message is
 // lost. The node stays drained after a restart.
-func TestANodeIsTakenOutOfService(t *testing.T) {
+func TestADrainedNodeHandsOverItsClientsAndActors(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)
 	cfgs := nodeConfigs(t, 3, dsn, testConfig(t))
@@ -38,7 +38,7 @@ func TestANodeIsTakenOutOfService(t *testing.T) {
 		t.Helper()
 		var st nodes.Status
 		if err := op.Cluster(&st); err != nil || len(st.Nodes) != 3 {
-			t.Fatalf("%+v, %v", st, err)
+			t.Fatalf("the status is %+v, %v", st, err)
 		}
 		return st.Nodes[node]
 	}
@@ -53,9 +53,9 @@ func TestANodeIsTakenOutOfService(t *testing.T) {
 	began := status(0).Since
 	place(t, op, control.Placing{Do: "drain", Node: "node1"})
 	if code := listening.closed(); code != 1012 {
-		t.Errorf("who listened there was closed with %d", code)
+		t.Errorf("the connection to the drained node was closed with %d", code)
 	}
-	eventual(t, "a node that owns nothing", func() bool {
+	eventual(t, "a node without actors", func() bool {
 		n := status(0)
 		return n.State == "drained" && n.Owns == 0
 	})
@@ -71,7 +71,7 @@ func TestANodeIsTakenOutOfService(t *testing.T) {
 		})
 	}
 	if got := chatOf(who.get(c.path + "/chat").body); got != "before\non node 1\non node 2\n" {
-		t.Errorf("the others have %q", got)
+		t.Errorf("the chat on another node is %q", got)
 	}
 	// It has started again and owns nothing. A node that is stopped while it starts again counts
 	// as dead.
@@ -94,12 +94,12 @@ func TestANodeIsTakenOutOfService(t *testing.T) {
 		{Do: "drain", Node: "node9"}, {Do: "forget", Node: "node2"}, {Do: "sing", Node: "node2"}, {},
 	} {
 		if err := op.Place(p); err == nil {
-			t.Errorf("%+v was done", p)
+			t.Errorf("%+v succeeded, want an error", p)
 		}
 	}
 	place(t, op, control.Placing{Do: "drain", Node: "node2"})
 	if err := op.Place(control.Placing{Do: "drain", Node: "node3"}); err == nil || !strings.Contains(err.Error(), "who would serve") {
-		t.Errorf("the last one: %v", err)
+		t.Errorf("draining the last node returned %v", err)
 	}
 	for _, node := range []string{"node1", "node2"} {
 		place(t, op, control.Placing{Do: "undrain", Node: node})
@@ -110,7 +110,7 @@ func TestANodeIsTakenOutOfService(t *testing.T) {
 }
 
 // If all nodes that are not drained have stopped, status reports the problem.
-func TestNobodyIsLeftToServe(t *testing.T) {
+func TestStatusReportsThatNoNodeServes(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
 	first, second := startUntilStopped(t, cfgs[0]), startServer(t, cfgs[1])
@@ -126,18 +126,18 @@ func TestNobodyIsLeftToServe(t *testing.T) {
 		return slices.ContainsFunc(st.Problems, func(p string) bool { return strings.Contains(p, "nobody serves") })
 	}
 	if told() {
-		t.Error("somebody serves")
+		t.Error("status reports that nobody serves although a node does")
 	}
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	eventual(t, "word that nobody serves", told)
+	eventual(t, "a problem that no node serves", told)
 	place(t, op, control.Placing{Do: "undrain", Node: "node2"})
 	eventual(t, "a node that serves again", func() bool { return ready(second) && !told() })
 }
 
 // A codelab moves to a node whether another node owns it or none does, and stays there.
-func TestACodelabIsMovedToANode(t *testing.T) {
+func TestACodelabCanBeMovedToANode(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
 	a, b := startServer(t, cfgs[0]), startUntilStopped(t, cfgs[1])
@@ -161,12 +161,12 @@ func TestACodelabIsMovedToANode(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := op.Place(control.Placing{Do: "move", Node: "node1", Codelab: c.id}); err != nil {
-		t.Errorf("what nobody owns: %v", err)
+		t.Errorf("moving a codelab without an owner: %v", err)
 	}
 }
 
 // Until it is forgotten, a dead node is a problem, however long ago it died.
-func TestADeadNodeIsForgotten(t *testing.T) {
+func TestADeadNodeIsAProblemUntilItIsForgotten(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)
 	cfgs := nodeConfigs(t, 1, dsn, testConfig(t))
@@ -180,25 +180,25 @@ func TestADeadNodeIsForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i := slices.IndexFunc(st.Nodes, func(n nodes.NodeStatus) bool { return n.Node == "gone" }); i >= 0 && st.Nodes[i].State != "dead" {
-			t.Errorf("%+v", st.Nodes[i])
+			t.Errorf("the dead node is %+v", st.Nodes[i])
 		}
 		return st.Problems
 	}
 	if p := problems(); len(p) != 1 || !strings.Contains(p[0], "atelier cluster forget gone") {
-		t.Errorf("told %q", p)
+		t.Errorf("the problems are %q", p)
 	}
 	place(t, op, control.Placing{Do: "forget", Node: "gone"})
 	if p := problems(); len(p) != 0 {
-		t.Errorf("told %q", p)
+		t.Errorf("the problems are %q", p)
 	}
 	if err := op.Place(control.Placing{Do: "forget", Node: "gone"}); err == nil {
-		t.Error("it was forgotten twice")
+		t.Error("forgetting the node a second time succeeded")
 	}
 }
 
 // A node that was drained, died and was forgotten serves again when it comes back. Operators
 // would not look for a drain on a node that no list contains.
-func TestAForgottenNodeIsNotDrained(t *testing.T) {
+func TestAForgottenNodeIsNoLongerDrained(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)
 	cfgs := nodeConfigs(t, 1, dsn, testConfig(t))
@@ -207,17 +207,17 @@ func TestAForgottenNodeIsNotDrained(t *testing.T) {
 	postgrestest.Exec(t, dsn, "insert into atelier.nodes values ('spare', 5, clock_timestamp() - interval '1 minute', 3, '1.0', now())")
 	for _, do := range []string{"drain", "undrain", "drain", "forget"} {
 		if err := op.Place(control.Placing{Do: do, Node: "spare"}); err != nil {
-			t.Fatalf("%s: %v", do, err)
+			t.Fatalf("%s of the node: %v", do, err)
 		}
 	}
 	if err := op.Place(control.Placing{Do: "undrain", Node: "spare"}); err == nil || !strings.Contains(err.Error(), "no node spare that is drained") {
-		t.Errorf("it is drained still: %v", err)
+		t.Errorf("the forgotten node is still drained: %v", err)
 	}
 }
 
 // Codelabs that were all created on one node are soon spread over all nodes, and no message is
 // lost meanwhile.
-func TestCodelabsAreSpread(t *testing.T) {
+func TestCodelabsAreSpreadOverTheNodes(t *testing.T) {
 	t.Parallel()
 	const count = 90
 	c := testConfig(t)
@@ -259,7 +259,7 @@ func TestCodelabsAreSpread(t *testing.T) {
 	for i := range min(edits, count) {
 		last := edits - 1 - (edits-1-i)%count
 		if got := onFirst.get("/codelabs/" + ids[i]).want(200); !strings.Contains(string(got.body), fmt.Sprintf(`"edit %d"`, last)) {
-			t.Errorf("codelab %d is not as it was edited last: %.200s", i, got.body)
+			t.Errorf("codelab %d lacks its last edit: %.200s", i, got.body)
 		}
 	}
 }
@@ -270,7 +270,7 @@ func place(t *testing.T, op *control.Client, p control.Placing) {
 	eventual(t, fmt.Sprintf("%+v", p), func() bool {
 		err := op.Place(p)
 		if err != nil && !strings.Contains(err.Error(), durable.ErrFenced.Error()) {
-			t.Fatalf("%+v: %v", p, err)
+			t.Fatalf("placing %+v: %v", p, err)
 		}
 		return err == nil
 	})

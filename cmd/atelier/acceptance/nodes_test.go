@@ -197,21 +197,21 @@ func TestAnIsolatedNodeReleasesItsActors(t *testing.T) {
 	eventual(t, "a message", func() bool { return say(0, "before") })
 	ways[0].set(true)
 	eventual(t, "a message through another node", func() bool { return say(1, "meanwhile") })
-	eventual(t, "a node that stands aside", func() bool { return !ready(nodes[0]) })
+	eventual(t, "an isolated node stands aside", func() bool { return !ready(nodes[0]) })
 	if say(0, "unheard") {
-		t.Error("a node that stands aside takes messages")
+		t.Error("an isolated node accepts messages")
 	}
 	// 1013 if the codelab had moved to another node, which cannot be reached any more.
 	if code := listening.closed(); code != 1012 && code != 1013 {
-		t.Errorf("who listened there was closed with %d", code)
+		t.Errorf("the connection to the isolated node was closed with %d", code)
 	}
 	ways[0].set(false)
 	eventual(t, "a node that is back", func() bool { return ready(nodes[0]) })
-	eventual(t, "a message through the node that was apart", func() bool { return say(0, "after") })
+	eventual(t, "a message through the reconnected node", func() bool { return say(0, "after") })
 	for i := range nodes {
 		who.base = "http://" + nodes[i].Addr()
 		if got := chatOf(who.get(c.path + "/chat").body); got != "before\nmeanwhile\nafter\n" {
-			t.Errorf("node %d has %q", i, got)
+			t.Errorf("node %d has the chat %q", i, got)
 		}
 	}
 }
@@ -295,7 +295,7 @@ func TestTakeoversAreNotNoticed(t *testing.T) {
 		before := posted.Load()
 		eventual(t, "messages before a cut", func() bool { return posted.Load() > min(before+3, mostRead-50) })
 		links[round%3].set(true)
-		eventual(t, "a node that knows that it is cut off", func() bool { return !ready(nodes[round%3]) })
+		eventual(t, "a node that has noticed the cut", func() bool { return !ready(nodes[round%3]) })
 		before = posted.Load()
 		eventual(t, "messages while a node is cut off", func() bool { return posted.Load() > min(before+6, mostRead-50) })
 		links[round%3].set(false)
@@ -304,7 +304,7 @@ func TestTakeoversAreNotNoticed(t *testing.T) {
 	close(stop)
 	clients.Wait()
 	if posted.Load() > mostRead {
-		t.Fatalf("%d messages are more than a read returns", posted.Load())
+		t.Fatalf("%d messages are more than one read returns", posted.Load())
 	}
 	for i := range nodes {
 		b := who
@@ -313,7 +313,7 @@ func TestTakeoversAreNotNoticed(t *testing.T) {
 		note(10+i, said{}, call, chatOf(b.get(c.path+"/chat?limit=1000").body), clock())
 	}
 	if !porcupine.CheckOperations(chatModel, history) {
-		t.Errorf("%d operations on three nodes are not as on one: %s", len(history), explain(history))
+		t.Errorf("the history of %d operations on three nodes is not linearizable: %s", len(history), explain(history))
 	}
 	t.Logf("%d operations, %d messages", len(history), posted.Load())
 }
@@ -404,7 +404,7 @@ func eventual(t testing.TB, what string, cond func() bool) {
 	deadline := time.Now().Add(2 * time.Minute)
 	for !cond() {
 		if time.Now().After(deadline) {
-			t.Fatalf("%s did not come", what)
+			t.Fatalf("timed out waiting: %s", what)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

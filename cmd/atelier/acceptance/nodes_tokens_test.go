@@ -68,18 +68,18 @@ func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
 					case status == 0 || status == http.StatusServiceUnavailable:
 						open.Add(1)
 					default:
-						t.Errorf("node %d answered %d %s", attempt%3, status, code)
+						t.Errorf("node %d returned %d %s", attempt%3, status, code)
 					}
 				})
 			}
 			wg.Go(func() {
 				each.Wait()
 				if won.Load() > 1 || won.Load() == 0 && open.Load() == 0 {
-					t.Errorf("round %d: %d got the credential, %d heard that it was used, %d do not know", round, won.Load(), lost.Load(), open.Load())
+					t.Errorf("round %d: %d used it, %d were told that it was used, %d got no outcome", round, won.Load(), lost.Load(), open.Load())
 				}
 				if won.Load() == 0 { // only a client without a result can have used it
 					if status, code, _ := post((round+1)%3, m.psp, "/detokenize", record{"token": token, "binding": m.binding(checkout)}); status == http.StatusOK && lost.Load() > 0 {
-						t.Errorf("round %d: a used token was used: %d %s", round, status, code)
+						t.Errorf("round %d: a used token was accepted again: %d %s", round, status, code)
 					}
 				}
 			})
@@ -93,18 +93,18 @@ func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
 	}
 	t.Logf("%d used, %d without an outcome", used, unknown)
 	if used == 0 {
-		t.Error("nothing happened that could prove anything")
+		t.Error("no token was used")
 	}
 }
 
 // An admin's change on one node takes effect on the others without a request there.
-func TestDisablingCountsOnEveryNode(t *testing.T) {
+func TestDisablingTakesEffectOnEveryNode(t *testing.T) {
 	t.Parallel()
 	nodes := startLasting(t, nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t)))
 	m := newMarket(t, nodes[1].Addr(), production)
 	for i, node := range nodes {
 		if status, code, _ := m.business.at(node.Addr()+m.path, "/introspect", use("x", "c")); status != http.StatusNotFound || code != "token_not_found" {
-			t.Errorf("node %d knows nobody: %d %s", i, status, code)
+			t.Errorf("node %d does not know the participant: %d %s", i, status, code)
 		}
 	}
 	m.admin.post("/admin/participants/"+m.business.id+"/disable", nil).want(200)

@@ -37,7 +37,7 @@ func (c *class) texts(b *browser, query string) (guide, step string) {
 	return record(both[0].(map[string]any)).text("guide_markdown"), record(both[1].([]any)[0].(map[string]any)).text("content_markdown")
 }
 
-func TestNotesAreForFacilitators(t *testing.T) {
+func TestOnlyFacilitatorsSeeNotes(t *testing.T) {
 	t.Parallel()
 	c, up := aiClass(t, nil)
 	c.withNotes()
@@ -59,7 +59,7 @@ func TestNotesAreForFacilitators(t *testing.T) {
 		}
 	}
 	if lab := c.listed(c.admin); lab.text("guide_markdown") != noted {
-		t.Errorf("the list of those who lead has %q", lab.text("guide_markdown"))
+		t.Errorf("the facilitators' list has %q", lab.text("guide_markdown"))
 	}
 
 	// The requests cover everything else that others can read.
@@ -71,7 +71,7 @@ func TestNotesAreForFacilitators(t *testing.T) {
 		}
 		for name, who := range map[string]*browser{"attendee": lin.browser, "reader": anyone} {
 			if got := who.send(http.MethodGet, path, nil); strings.Contains(string(unpacked(t, got)), secretNote) {
-				t.Errorf("GET %s gives a note to a %s", path, name)
+				t.Errorf("GET %s returns a note to a %s", path, name)
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func TestNotesAreForFacilitators(t *testing.T) {
 			t.Fatal(failed)
 		}
 		if got := strings.Contains(fmt.Sprint(up.Last().Body), secretNote); got != q.told {
-			t.Errorf("the AI is told a note: %v, want %v", got, q.told)
+			t.Errorf("the AI request contains the note: %v, want %v", got, q.told)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func unpacked(t *testing.T, a answer) []byte {
 }
 
 // Attendees' frames about a change contain no part of the text.
-func TestNoFrameTellsANote(t *testing.T) {
+func TestFramesForAttendeesContainNoNotes(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -114,13 +114,13 @@ func TestNoFrameTellsANote(t *testing.T) {
 	c.admin.post(c.path+"/end", nil).want(200)
 	for _, kind := range []string{"codelab_changed", "steps_changed", "codelab_changed"} {
 		if m := heard.next(kind); strings.Contains(fmt.Sprint(m), secretNote) {
-			t.Errorf("an attendee hears %v", m)
+			t.Errorf("an attendee received %v", m)
 		}
 	}
 }
 
 // Facilitators and others never receive each other's cached text.
-func TestATextIsKeptByRole(t *testing.T) {
+func TestTextsAreCachedByRole(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.withNotes()
@@ -143,7 +143,7 @@ func TestATextIsKeptByRole(t *testing.T) {
 
 // A comment has the same position for everybody. A change of a note alone changes nothing for
 // attendees.
-func TestCommentsHoldOnToTheTextWithoutNotes(t *testing.T) {
+func TestCommentsAreAnchoredToTheTextWithoutNotes(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.withNotes()
@@ -151,7 +151,7 @@ func TestCommentsHoldOnToTheTextWithoutNotes(t *testing.T) {
 	made := lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 9, 13, "why?")).object()
 	again := c.admin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 9, 13, "because")).object()
 	if again.text("id") != made.text("id") {
-		t.Errorf("there are two threads at one place: %v and %v", made, again)
+		t.Errorf("two threads have the same place: %v and %v", made, again)
 	}
 	lin.post(c.path+"/inline-comments", guideAnchor(0, 5)).want(200)
 	stale := func() (out []any) {
@@ -175,7 +175,7 @@ func TestCommentsHoldOnToTheTextWithoutNotes(t *testing.T) {
 }
 
 // Notes are included in all exports for facilitators.
-func TestNotesAreKept(t *testing.T) {
+func TestExportsForFacilitatorsContainNotes(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.withNotes()
@@ -190,15 +190,15 @@ func TestNotesAreKept(t *testing.T) {
 	made := c.admin.upload([]byte(strings.Replace(tutorial, "Text of one.\n", text, 1))).object()
 	other := &class{t: t, addr: c.addr, admin: c.admin, id: made.text("id"), path: "/codelabs/" + made.text("id")}
 	if _, step := other.texts(c.admin, ""); strings.TrimSpace(step) != strings.TrimSpace(text) {
-		t.Errorf("an imported tutorial has %q", step)
+		t.Errorf("the imported tutorial has %q", step)
 	}
 	if _, step := other.texts(other.attendee("Lin").browser, ""); strings.TrimSpace(step) != "Text." {
-		t.Errorf("of an imported tutorial an attendee gets %q", step)
+		t.Errorf("an attendee of the imported tutorial gets %q", step)
 	}
 }
 
 // For everybody else, a guide that contains only notes counts as missing.
-func TestAGuideOfNotesAloneIsNone(t *testing.T) {
+func TestAGuideOfNotesAloneCountsAsMissing(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"guide_markdown": "```notes\nx\n```\n"})
 	var both []any

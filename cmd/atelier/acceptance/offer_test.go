@@ -14,17 +14,17 @@ func TestHelpIsOfferedWithoutARequest(t *testing.T) {
 	a, b, boss := lin.connect(c.id, ""), max.connect(c.id, ""), alan.connect(c.id, "")
 	lin.post(c.path+"/messages", record{"type": "step_progress", "step_number": 2}).want(200)
 	if got := grace.post(c.path+"/help", record{"attendee_id": lin.id, "message": "I come over"}).object().text("status"); got != "ok" {
-		t.Errorf("the answer is %q", got)
+		t.Errorf("the status is %q", got)
 	}
 	for _, s := range []*socket{a, boss} {
 		m := s.next("help_claimed")
 		if m.text("attendee_id") != lin.id || m.text("claimed_by") != "Grace" || m.number("step_number") != 2 || m.text("message") != "I come over" {
-			t.Errorf("heard %v", m)
+			t.Errorf("received %v", m)
 		}
 	}
 	own := lin.get(c.path + "/help").list()
 	if len(own) != 1 || own[0].text("status") != "in_progress" || own[0].text("claimed_by") != "Grace" || own[0].text("message") != "I come over" || own[0]["position"] != nil {
-		t.Errorf("the attendee reads %v", own)
+		t.Errorf("the attendee sees %v", own)
 	}
 	grace.post(c.path+"/help", record{"attendee_id": lin.id}).want(200)
 	alan.post(c.path+"/help", record{"attendee_id": lin.id}).refused(409, "Grace")
@@ -40,15 +40,15 @@ func TestHelpIsOfferedWithoutARequest(t *testing.T) {
 	for _, s := range []*socket{a, b, boss} {
 		s.hear("end")
 		if s.count("help_request") != 0 || s == b && s.count("help_claimed") != 0 {
-			t.Errorf("heard %v", s.kinds())
+			t.Errorf("received %v", s.kinds())
 		}
 	}
 	if got := c.audited(); !slices.Contains(got, "help_offer") || slices.Contains(got, "help_request") {
-		t.Errorf("audited are %v", got)
+		t.Errorf("the audited actions are %v", got)
 	}
 }
 
-func TestAnOfferTakesTheRequestThatWaits(t *testing.T) {
+func TestAnOfferClaimsTheWaitingRequest(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -61,7 +61,7 @@ func TestAnOfferTakesTheRequestThatWaits(t *testing.T) {
 	}
 }
 
-func TestFacilitatorsOfferHelp(t *testing.T) {
+func TestOnlyFacilitatorsOfferHelp(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -79,7 +79,7 @@ func TestFacilitatorsOfferHelp(t *testing.T) {
 	}
 }
 
-func TestARequestSaysWhatItIsAboutAndWhenItIsItsTurn(t *testing.T) {
+func TestARequestHasItsMessageAndItsPositionInTheQueue(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	boss := c.admin.connect(c.id, "")
@@ -90,29 +90,29 @@ func TestARequestSaysWhatItIsAboutAndWhenItIsItsTurn(t *testing.T) {
 		p := c.attendee(name)
 		p.post(c.path+"/help", record{"step_number": 1, "message": "I am " + name}).want(200)
 		if m := boss.next("help_request"); m.text("message") != "I am "+name {
-			t.Errorf("heard %v", m)
+			t.Errorf("received %v", m)
 		}
 		people = append(people, p)
 	}
 	lin, max, eve := people[0], people[1], people[2]
 	for i, p := range people {
 		if h := p.get(c.path + "/help").list()[0]; h.number("position") != i+1 || h["wait_seconds"] != nil || h.text("message") != "I am "+p.name {
-			t.Errorf("%s reads %v", p.name, h)
+			t.Errorf("%s sees %v", p.name, h)
 		}
 	}
 	before := eve.get(c.path + "/help").header.Get("ETag")
 	c.admin.post(c.path+"/help/"+max.get(c.path + "/help").list()[0].text("id")+"/claim", nil).want(200)
 	if h := eve.get(c.path+"/help", header("If-None-Match", before)).list()[0]; h.number("position") != 2 || h["wait_seconds"] == nil {
-		t.Errorf("with one of three claimed, the last reads %v", h)
+		t.Errorf("with one of three requests claimed, the last attendee sees %v", h)
 	}
 	if h := max.get(c.path + "/help").list()[0]; h["position"] != nil || h["wait_seconds"] != nil {
-		t.Errorf("to whom somebody comes reads %v", h)
+		t.Errorf("the attendee of a claimed request sees %v", h)
 	}
 	// A repeated request keeps its place. It also keeps its message, unless the repetition
 	// contains a new one.
 	lin.post(c.path+"/help", record{"step_number": 2}).want(200)
 	if h := lin.get(c.path + "/help").list()[0]; h.number("position") != 1 || h.text("message") != "I am Lin" || h.number("step_number") != 2 {
-		t.Errorf("asked again it is %v", h)
+		t.Errorf("after asking again the request is %v", h)
 	}
 	for _, h := range c.admin.get(c.path + "/help").list() {
 		if _, there := h["position"]; there {

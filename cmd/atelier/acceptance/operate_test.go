@@ -39,7 +39,7 @@ func startVersion(t *testing.T, c config.Config, version int, program string) (v
 
 // Nodes are replaced one by one, and each version works with the next. A node two versions away
 // is refused, and does not affect the running nodes.
-func TestVersionsThatWorkTogether(t *testing.T) {
+func TestAdjacentVersionsWorkTogether(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)
 	cfgs := nodeConfigs(t, 3, dsn, testConfig(t))
@@ -49,14 +49,14 @@ func TestVersionsThatWorkTogether(t *testing.T) {
 	}
 	b, err := startVersion(t, cfgs[1], 2, "1.1")
 	if err != nil {
-		t.Fatalf("the next version: %v", err)
+		t.Fatalf("a node of the next version does not start: %v", err)
 	}
 	_, err = startVersion(t, cfgs[2], 3, "1.2")
 	if !errors.Is(err, postgres.ErrRefused) || !strings.Contains(err.Error(), "node1 (program 1.0)") || !strings.Contains(err.Error(), "one version at a time") {
-		t.Errorf("the version behind the next: %v", err)
+		t.Errorf("a node two versions ahead: %v", err)
 	}
 	for _, s := range []versioned{a, b} {
-		eventual(t, "after it was refused: ready", func() bool { // a busy machine may have lost a lease
+		eventual(t, "the refused node is ready", func() bool { // a busy machine may have lost a lease
 			status, _ := internal(s.InternalAddr(), "/readyz")
 			return status == 200
 		})
@@ -80,7 +80,7 @@ func TestVersionsThatWorkTogether(t *testing.T) {
 
 // Nodes of the first version did not seal their messages, and could not receive sealed ones. A
 // node of one version therefore refuses to start next to the other.
-func TestNodesThatCannotHearEachOtherAreRefused(t *testing.T) {
+func TestNodesWithIncompatibleMessagesAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, versions := range map[string][2]int{"the earlier comes": {0, 1}, "this one comes": {1, 0}} {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestNodesThatCannotHearEachOtherAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := startVersion(t, cfgs[1], versions[1], "second"); !errors.Is(err, postgres.ErrRefused) || !strings.Contains(err.Error(), "stop all of them first") {
-				t.Errorf("got %v", err)
+				t.Errorf("starting the second node returned %v", err)
 			}
 		})
 	}
@@ -117,7 +117,7 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if st := status(); len(st.Problems) != 0 || len(st.Nodes) != 1 || !st.Nodes[0].Alive || st.Nodes[0].Program != "1.0" || !st.This.Lease || !st.This.Ready {
-		t.Errorf("of one node: %+v", st)
+		t.Errorf("the status of one node is %+v", st)
 	}
 	b, err := startVersion(t, cfgs[1], 0, "1.0")
 	if err != nil {
@@ -131,10 +131,10 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 	onB.put("/codelabs/"+id, record{"title": "from the other"}).want(200)
 	st := status()
 	if len(st.Problems) != 0 || len(st.Nodes) != 2 || !st.Nodes[1].Alive || st.Nodes[1].Reached == "" || st.This.Messages.Routes != 1 || st.This.Messages.Sent == 0 {
-		t.Errorf("of two nodes: %+v %+v", st, st.This)
+		t.Errorf("the status of two nodes is %+v %+v", st, st.This)
 	}
 	if k := st.This.Actors["codelab"]; k.Owned != 1 || k.Shared != 1 || k.Followed != 0 {
-		t.Errorf("its codelabs: %+v", k)
+		t.Errorf("the codelabs of the node are %+v", k)
 	}
 	code, body := internal(b.InternalAddr(), "/readyz")
 	var health struct {
@@ -162,35 +162,35 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 	}
 	stopped, err := nodes.StoppedStatus(cfgs[1])
 	if err != nil || len(stopped.Nodes) != 2 || !stopped.Nodes[0].Alive || stopped.Nodes[1].Alive || stopped.This != nil || len(stopped.Problems) != 1 {
-		t.Errorf("where none runs: %+v, %v", stopped, err)
+		t.Errorf("with no node running the status is %+v, %v", stopped, err)
 	}
 	if _, err := nodes.StoppedStatus(testConfig(t)); err == nil {
-		t.Error("a server that stands alone has a cluster")
+		t.Error("a single server has the status of a cluster")
 	}
 	// The other node reports an orderly stop, which is not a problem. A node that died is a
 	// problem.
 	if st := status(); len(st.Problems) != 0 || len(st.Nodes) != 2 || st.Nodes[1].Alive || !st.Nodes[1].Stopped || st.Nodes[1].Protocol == 0 {
-		t.Errorf("beside a node that stopped: %+v", st)
+		t.Errorf("after a node stopped the status is %+v", st)
 	}
 	postgrestest.Exec(t, dsn, "insert into atelier.nodes values ('dead', 5, clock_timestamp() - interval '1 minute', 3, '1.0', now())")
 	if st := status(); len(st.Problems) != 1 || !strings.Contains(st.Problems[0], "node dead is dead") || st.Nodes[0].Node != "dead" || st.Nodes[0].Stopped {
-		t.Errorf("beside a node that died: %+v", st)
+		t.Errorf("after a node died the status is %+v", st)
 	}
 	if stopped, err := nodes.StoppedStatus(cfgs[1]); err != nil || len(stopped.Problems) != 2 {
-		t.Errorf("where none runs, beside a node that died: %+v, %v", stopped, err)
+		t.Errorf("with no node running, after a node died, the status is %+v, %v", stopped, err)
 	}
 	if b, err = startVersion(t, cfgs[1], 0, "1.0"); err != nil {
 		t.Fatal(err)
 	}
 	if st := status(); !st.Nodes[2].Alive || st.Nodes[2].Stopped {
-		t.Errorf("when it is back: %+v", st)
+		t.Errorf("after the node came back the status is %+v", st)
 	}
 }
 
 // The password changes while no node is alive. The first node that starts decides, and a node
 // that still has the old password is refused. (Before, nodes that had agreed on a password never
 // accepted another one.)
-func TestAPasswordIsChangedWithAllNodesStopped(t *testing.T) {
+func TestAPasswordCanBeChangedWithAllNodesStopped(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
 	a, err := startVersion(t, cfgs[0], 0, "")
@@ -200,7 +200,7 @@ func TestAPasswordIsChangedWithAllNodesStopped(t *testing.T) {
 	old := cfgs[1]
 	cfgs[0].Admin.Password, cfgs[1].Admin.Password = "another password", "another password"
 	if _, err := startVersion(t, cfgs[1], 0, ""); err == nil || !strings.Contains(err.Error(), "admin.password is not the one") {
-		t.Errorf("beside a node with the old one: %v", err)
+		t.Errorf("a node with a new password next to a node with the old one: %v", err)
 	}
 	if err := a.stop(); err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestAPasswordIsChangedWithAllNodesStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := startVersion(t, old, 0, ""); err == nil || !strings.Contains(err.Error(), "admin.password is not the one") {
-		t.Errorf("with the old one: %v", err)
+		t.Errorf("a node with the old password: %v", err)
 	}
 	if _, err := startVersion(t, cfgs[1], 0, ""); err != nil {
 		t.Error(err)

@@ -8,7 +8,7 @@ import (
 
 // A user with access to the data folder is an admin at its socket, without a login and without
 // limits. At the public address the same user is anonymous.
-func TestTheSocketIsTheOperators(t *testing.T) {
+func TestTheLocalSocketGivesAdminAccess(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.WritesPerMinute = 5

@@ -68,7 +68,7 @@ func (c *class) shutsOut(b *browser, path string, status int) {
 	c.eventually("they are shut out of "+path, func() bool { return b.get(path).status == status })
 }
 
-func TestAnInvitationMakesALogin(t *testing.T) {
+func TestAnInvitationCreatesALogin(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	id, token := invite(c.admin, record{"login": "Ann+1@Example.org", "name": "Ann", "role": "assistant", "codelabs": []string{c.id}})
@@ -97,17 +97,17 @@ func TestAnInvitationMakesALogin(t *testing.T) {
 	people := c.admin.get("/admin/people")
 	for _, secret := range []string{token, goodPassword, "argon2"} {
 		if strings.Contains(string(people.body), secret) {
-			t.Errorf("the list has %q", secret)
+			t.Errorf("the list contains %q", secret)
 		}
 	}
 	for _, p := range people.list() {
 		if p.text("id") == id && p["invitation"] != nil {
-			t.Errorf("the list has the invitation: %v", p)
+			t.Errorf("the list contains the invitation: %v", p)
 		}
 	}
 }
 
-func TestNobodyWithoutALoginIsInvited(t *testing.T) {
+func TestInvalidInvitationsAreRefused(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	for name, who := range map[string]record{
@@ -115,15 +115,15 @@ func TestNobodyWithoutALoginIsInvited(t *testing.T) {
 		"no role":               {"login": "someone", "name": "A"},
 		"another role":          {"login": "someone", "name": "A", "role": "owner"},
 		"a short login":         {"login": "ab", "name": "A", "role": "assistant"},
-		"a login with a blank":  {"login": "a b c", "name": "A", "role": "assistant"},
+		"a login with a space":  {"login": "a b c", "name": "A", "role": "assistant"},
 		"a Kelvin sign":         {"login": "\u212aim", "name": "A", "role": "assistant"},
 		"a helper of 1970":      {"login": "someone", "name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "1970-01-01T00:00:00Z"},
 		"a line break":          {"login": "someone", "name": "A\nB", "role": "assistant"},
-		"codelabs of no use":    {"login": "someone", "name": "A", "role": "facilitator", "codelabs": []string{c.id}},
+		"codelabs without need": {"login": "someone", "name": "A", "role": "facilitator", "codelabs": []string{c.id}},
 		"an unknown codelab":    {"login": "someone", "name": "A", "role": "assistant", "codelabs": []string{"0197f3a2-7c1e-7aaa-8bbb-0123456789ab"}},
 		"a helper for a year":   {"name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "2099-01-01T00:00:00Z"},
 		"a helper of yesterday": {"name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "2020-01-01T00:00:00Z"},
-		"a helper of none":      {"name": "A", "role": "assistant", "expires_at": time.Now().Add(time.Hour).Format(time.RFC3339)},
+		"a helper, no codelab":  {"name": "A", "role": "assistant", "expires_at": time.Now().Add(time.Hour).Format(time.RFC3339)},
 		"no time":               {"name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "tomorrow"},
 	} {
 		t.Run(name, func(t *testing.T) { c.admin.post("/admin/people", who).refused(400) })
@@ -151,7 +151,7 @@ func TestLossOfRightsEndsSessionsAndConnections(t *testing.T) {
 			end(c, "/admin/people/"+asa.id)
 			want := map[bool]string{true: "in_progress", false: "pending"}[name == "another invitation"]
 			if h := c.admin.get(c.path + "/help").list()[0]; h.text("status") != want {
-				t.Errorf("what they had claimed is %v", h)
+				t.Errorf("the claimed request is %v", h)
 			}
 			if code := live.closed(); code != 1008 {
 				t.Errorf("the connection is closed with %d", code)
@@ -167,7 +167,7 @@ func TestLossOfRightsEndsSessionsAndConnections(t *testing.T) {
 	}
 }
 
-func TestAHelperForADay(t *testing.T) {
+func TestATemporaryHelpersLinkMovesToTheSecondPhone(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	until := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
@@ -185,12 +185,12 @@ func TestAHelperForADay(t *testing.T) {
 	fay := c.facilitator("fay-sees")
 	for _, p := range fay.get("/admin/people").list() {
 		if p.text("id") == id && p["moved_at"] == nil {
-			t.Errorf("the list has %v", p)
+			t.Errorf("the list contains %v", p)
 		}
 	}
 	rows := fay.get("/admin/audit-logs?limit=1&action=people_accept&codelab_id=" + c.id).list()
 	if len(rows) != 1 || rows[0].text("actor_id") != id || record(rows[0]["metadata"].(map[string]any)).text("elsewhere") != "true" {
-		t.Errorf("the audit has %v", rows)
+		t.Errorf("the audit trail has %v", rows)
 	}
 	c.shutsOut(first, c.path+"/help", 401)
 	if code := live.closed(); code != 1008 {
@@ -204,7 +204,7 @@ func TestAHelperForADay(t *testing.T) {
 	c.shutsOut(second, c.path+"/help", 401)
 }
 
-func TestAFacilitatorLeadsAssistantsAlone(t *testing.T) {
+func TestAFacilitatorManagesOnlyAssistants(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	fay := c.facilitator("fay-leads")
@@ -228,11 +228,11 @@ func TestAFacilitatorLeadsAssistantsAlone(t *testing.T) {
 	// Their actions are audited under their id.
 	fay.put(c.path, record{"author": "Fay"}).want(200)
 	if row := c.newest("codelab_update"); row.text("actor_id") != fay.id {
-		t.Errorf("the audit has %v", row)
+		t.Errorf("the audit trail has %v", row)
 	}
 }
 
-func TestNamesOfFacilitators(t *testing.T) {
+func TestNamesOfFacilitatorsAreReserved(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	asa := c.assistant("asa-by-name")
@@ -262,12 +262,12 @@ func TestNamesOfFacilitators(t *testing.T) {
 		t.Errorf("the attendees are %s", b)
 	}
 	c.admin.put("/admin/people/"+asa.id, record{"codelabs": []string{other.id}}).want(200)
-	c.eventually("her name is free where she led", func() bool {
+	c.eventually("the assistant's name is available again", func() bool {
 		return open(t, c.addr).post(c.path+"/register", record{"name": "Asa"}).status == 200
 	})
 }
 
-func TestAnAccountOfOnesOwn(t *testing.T) {
+func TestPeopleManageTheirOwnAccount(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	fay := c.facilitator("fay-account")
@@ -309,7 +309,7 @@ func TestAnAccountOfOnesOwn(t *testing.T) {
 }
 
 // A guessed, planted or stolen state is refused.
-func TestAttacksOnAccounts(t *testing.T) {
+func TestAttacksOnAccountsFail(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	b := open(t, c.addr)
@@ -339,7 +339,7 @@ func TestAttacksOnAccounts(t *testing.T) {
 	}
 }
 
-func TestScopesOfAPITokens(t *testing.T) {
+func TestScopesOfAPITokensAreEnforced(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
 	c := newClass(t)
@@ -355,7 +355,7 @@ func TestScopesOfAPITokens(t *testing.T) {
 	reads.get("/admin/participants").refused(403, "insufficient_scope")
 	for _, row := range reads.get("/admin/audit-logs?limit=1000").want(200).list() {
 		if row["codelab_id"] == nil || row.text("ip") != "" || row.text("user_agent") != "" {
-			t.Fatalf("a token that reads is shown %v", row)
+			t.Fatalf("a reading token sees the audit record %v", row)
 		}
 	}
 	reads.put(c.path, record{"author": "x"}).refused(403, "insufficient_scope")
@@ -364,7 +364,7 @@ func TestScopesOfAPITokens(t *testing.T) {
 	c.admin.post(c.path+"/messages", record{"type": "chat", "message": "heard"}).want(200)
 	live.hear("heard")
 	if e := live.ask(record{"type": "chat", "message": "said"}, "r"); e.text("error") != "insufficient_scope" {
-		t.Errorf("the socket is told %v", e)
+		t.Errorf("the socket returned %v", e)
 	}
 	imports := token("import")
 	imports.get("/codelabs").want(200)
@@ -382,13 +382,13 @@ func TestScopesOfAPITokens(t *testing.T) {
 		kinds = append(kinds, k.text("scope"))
 	}
 	if got := strings.Join(kinds, " "); !strings.Contains(got, "read import all") {
-		t.Errorf("the list has %s", got)
+		t.Errorf("the list has the kinds %s", got)
 	}
 }
 
 // The response time does not reveal whether a login exists, because both cases compute the same.
 // A request that is refused for its address or form costs nothing.
-func TestAnUnknownLoginComputesAsMuch(t *testing.T) {
+func TestAnUnknownLoginCostsAsMuchComputation(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Server.InternalListen = "127.0.0.1:0"
@@ -413,7 +413,7 @@ func TestAnUnknownLoginComputesAsMuch(t *testing.T) {
 		before := computed()
 		b.post("/login", record{"admin_id": login, "admin_pw": "wrong wrong wrong"}).refused(401)
 		if n := computed() - before; n != 1 {
-			t.Errorf("for %q %d hashes are computed", login, n)
+			t.Errorf("for %q %d hashes are computed, want 1", login, n)
 		}
 	}
 	before := computed()
@@ -422,6 +422,6 @@ func TestAnUnknownLoginComputesAsMuch(t *testing.T) {
 		b.post("/login", record{"admin_id": "known-login", "admin_pw": "wrong wrong wrong"})
 	}
 	if n := computed() - before; n > cfg.Limits.LoginFailures {
-		t.Errorf("after the failures that are allowed %d hashes are computed", n)
+		t.Errorf("beyond the allowed failures %d hashes are computed", n)
 	}
 }

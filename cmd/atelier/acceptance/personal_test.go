@@ -23,11 +23,11 @@ func TestThePageOnPersonalDataIsTrue(t *testing.T) {
 	lin.post(c.path+"/messages", record{"type": "chat", "message": "a word of Lin's"}).want(200)
 	said := regexp.MustCompile("`(GET|DELETE) (/[^`]*)`").FindAllStringSubmatch(string(page), -1)
 	if len(said) != 4 {
-		t.Fatalf("the page names %q", said)
+		t.Fatalf("the page lists the operations %q", said)
 	}
 	for _, m := range said {
 		if !slices.ContainsFunc(rest.Operations(), func(o rest.Operation) bool { return o.Method == m[1] && o.Path == m[2] }) {
-			t.Errorf("there is no %s", m[0])
+			t.Errorf("there is no operation %s", m[0])
 		}
 		at := strings.NewReplacer("{id}", c.id, "{attendee_id}", lin.id).Replace(m[2])
 		if m[1] == "DELETE" && strings.Contains(at, lin.id) {
@@ -35,7 +35,7 @@ func TestThePageOnPersonalDataIsTrue(t *testing.T) {
 		}
 		answer := c.admin.send(m[1], at, nil)
 		if answer.status/100 != 2 {
-			t.Errorf("%s answers %d", at, answer.status)
+			t.Errorf("%s returned %d", at, answer.status)
 		}
 		switch {
 		case strings.HasSuffix(m[2], "/attendees"):
@@ -44,11 +44,11 @@ func TestThePageOnPersonalDataIsTrue(t *testing.T) {
 			}
 		case strings.HasSuffix(m[2], "/export"):
 			if len(answer.body) == 0 {
-				t.Error("there is nothing of them")
+				t.Error("the export of the person is empty")
 			}
 		case strings.HasSuffix(m[2], "{attendee_id}"):
 			if chat := string(c.admin.get(c.path + "/chat").body); strings.Contains(chat, "a word of Lin's") {
-				t.Error("what they wrote is still there")
+				t.Error("the person's chat message still exists")
 			}
 		}
 	}

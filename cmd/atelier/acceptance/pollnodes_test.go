@@ -14,7 +14,7 @@ import (
 // Every node has the secret before the poll opens, and a node that starts later fetches it. After
 // the first node has ended, another node counts the votes. Then no running node has the secret
 // any longer.
-func TestAnAnonymousPollOutlivesItsNode(t *testing.T) {
+func TestAnAnonymousPollSurvivesItsNode(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
 	nodes := startLasting(t, cfgs[:2])
@@ -33,7 +33,7 @@ func TestAnAnonymousPollOutlivesItsNode(t *testing.T) {
 	}
 	third := startLasting(t, cfgs[2:])[0]
 	if secrets(2) != 1 {
-		t.Fatal("the node that began later has no secret")
+		t.Fatal("the node that started later has no secret")
 	}
 	for i, p := range people {
 		p.base = "http://" + nodes[i%2].Addr()
@@ -52,7 +52,7 @@ func TestAnAnonymousPollOutlivesItsNode(t *testing.T) {
 		return got.status == 200
 	})
 	if fmt.Sprint(closed["counts"]) != "[3 3]" || closed["void"] != false {
-		t.Errorf("closed: %v", closed)
+		t.Errorf("the closed poll is %v", closed)
 	}
 	// The node that was away destroys the secret when it is back.
 	eventual(t, "the secret is destroyed", func() bool { return secrets(1) == 0 && secrets(2) == 0 })
@@ -61,7 +61,7 @@ func TestAnAnonymousPollOutlivesItsNode(t *testing.T) {
 // A node that loses its lease comes back without a restart. It once did not fetch the secrets of
 // polls that had opened meanwhile. When it later owned such a codelab, it closed the poll as
 // void, and all votes were lost.
-func TestANodeThatWasAwayHasTheSecretsAgain(t *testing.T) {
+func TestANodeThatRegainsItsLeaseFetchesTheSecrets(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)
 	cfgs := nodeConfigs(t, 3, dsn, testConfig(t))
@@ -112,7 +112,7 @@ func TestANodeThatWasAwayHasTheSecretsAgain(t *testing.T) {
 		return got.status == 200
 	})
 	if fmt.Sprint(closed["counts"]) != "[3 2]" || closed["void"] != false {
-		t.Errorf("closed: %v", closed)
+		t.Errorf("the closed poll is %v", closed)
 	}
 }
 
@@ -138,7 +138,7 @@ func TestAPollWaitsForTheNodeThatHasItsSecret(t *testing.T) {
 	}
 	kept, _ := filepath.Glob(filepath.Join(cfgs[0].Server.Data, "secrets", "ballots-*"))
 	if len(kept) != 1 {
-		t.Fatalf("the secret is in %v", kept)
+		t.Fatalf("the secret is in the files %v", kept)
 	}
 	if err := os.Remove(kept[0]); err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestAPollWaitsForTheNodeThatHasItsSecret(t *testing.T) {
 	// A new secret can belong to a command in progress, so nodes check only older ones.
 	old, _ := filepath.Glob(filepath.Join(cfgs[1].Server.Data, "secrets", "ballots-*"))
 	if len(old) != 1 || os.Chtimes(old[0], time.Time{}, time.Now().Add(-time.Hour)) != nil {
-		t.Fatalf("the secret of the other node is in %v", old)
+		t.Fatalf("the secret of the other node is in the files %v", old)
 	}
 	first := startLasting(t, cfgs[:1])[0]
 	c.admin.base = "http://" + first.Addr()
@@ -160,7 +160,7 @@ func TestAPollWaitsForTheNodeThatHasItsSecret(t *testing.T) {
 		return got.status == 200
 	})
 	if closed["counting"] != true || closed["void"] != false || closed["counts"] != nil || closed.text("state") != "closed" {
-		t.Errorf("closed: %v", closed)
+		t.Errorf("the closed poll is %v", closed)
 	}
 	c.admin.send("POST", path+"/show", record{"shown": true}).want(409)
 	if got := c.admin.send("POST", c.path+"/polls", record{"lines": "Another?\n- a\n- b"}).want(200).object(); true {
@@ -176,7 +176,7 @@ func TestAPollWaitsForTheNodeThatHasItsSecret(t *testing.T) {
 		return closed["counting"] == false
 	})
 	if fmt.Sprint(closed["counts"]) != "[3 2]" || closed["void"] != false {
-		t.Errorf("counted: %v", closed)
+		t.Errorf("the counted poll is %v", closed)
 	}
 	for i := range cfgs {
 		eventual(t, "the secret is destroyed", func() bool {

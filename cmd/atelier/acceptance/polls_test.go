@@ -25,7 +25,7 @@ func (p *person) vote(c *class, poll record, vote record) answer {
 	return p.put(c.path+"/polls/"+poll.text("id")+"/vote", vote)
 }
 
-func TestARoomVotes(t *testing.T) {
+func TestAttendeesVoteInAPoll(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -41,7 +41,7 @@ func TestARoomVotes(t *testing.T) {
 	lin.post(at+"/open", nil).refused(403)
 	poll := c.admin.post(at+"/open", record{"seconds": 600}).want(200).object()
 	if poll["ends_at"] == nil || poll["of"] != float64(1) || poll["opened_at"] == nil {
-		t.Errorf("opened: %v", poll)
+		t.Errorf("the opened poll is %v", poll)
 	}
 	// The responding node learns of a connection later than the node that has it.
 	asked := func(m message) bool { return m["of"] == float64(1) || common.nodes != nil }
@@ -50,11 +50,11 @@ func TestARoomVotes(t *testing.T) {
 		return m["type"] == "poll_changed" && x["state"] == "open" && asked(x)
 	})
 	if x := message(own.next("poll_changed")["poll"].(map[string]any)); x["right"] != nil || !asked(x) {
-		t.Errorf("an attendee hears what is right, or that nobody is asked: %v", x)
+		t.Errorf("an attendee receives the right answers, or the poll asks nobody: %v", x)
 	}
 	mine := lin.vote(c, poll, record{"choice": []int{1}}).want(200).object()
 	if fmt.Sprint(mine["mine"]) != "map[choice:[1]]" || mine["counts"] != nil {
-		t.Errorf("after voting: %v", mine)
+		t.Errorf("after voting the poll is %v", mine)
 	}
 	max.vote(c, poll, record{"choice": []any{nil}}).refused(400, "choice") // it once counted as option 0
 	c.admin.put(at, record{"right": []any{nil}}).refused(400, "right")
@@ -72,7 +72,7 @@ func TestARoomVotes(t *testing.T) {
 	c.admin.post(at+"/close", nil).want(200)
 	lin.vote(c, poll, record{"choice": []int{1}}).refused(409, "closed")
 	if got := lin.get(c.path + "/polls").list()[0]; fmt.Sprint(got["right"]) != "[0]" || fmt.Sprint(got["counts"]) != "[1 1]" {
-		t.Errorf("closed and shown: %v", got)
+		t.Errorf("the closed and shown poll is %v", got)
 	}
 	rows := c.table("polls")
 	if len(rows) != 2 || rows[0]["name"] != "Lin" || rows[0]["answer"] != "another" {
@@ -117,17 +117,17 @@ func TestAnonymousVotesStayAnonymous(t *testing.T) {
 		people = append(people, p)
 		got := p.vote(c, poll, record{"text": fmt.Sprint("ballot-of-", i)}).want(200)
 		if fmt.Sprint(got.object()["mine"]) != "map[voted:true]" || bytes.Contains(got.body, []byte("ballot-of")) {
-			t.Errorf("the answer is %s", got.body)
+			t.Errorf("the response is %s", got.body)
 		}
 	}
 	people[0].vote(c, poll, record{"text": "another"}).refused(409, "cannot be changed")
 	people[0].delete(c.path+"/polls/"+poll.text("id")+"/vote").refused(409, "taken back")
 	open := c.admin.get(c.path + "/polls").want(200)
 	if bytes.Contains(open.body, []byte("ballot-of")) || open.list()[0]["missing"] != nil || open.list()[0]["votes"] != float64(6) {
-		t.Errorf("while it is open facilitators see %s", open.body)
+		t.Errorf("while the poll is open facilitators see %s", open.body)
 	}
 	if texts := c.admin.get(c.path + "/polls/" + poll.text("id") + "/texts").list(); len(texts) != 0 {
-		t.Errorf("while it is open facilitators read %v", texts)
+		t.Errorf("while the poll is open facilitators see the texts %v", texts)
 	}
 	inFiles(t, dir, "while it is open", []byte("ballot-of"))
 
@@ -137,18 +137,18 @@ func TestAnonymousVotesStayAnonymous(t *testing.T) {
 		t.Fatalf("the texts are %v", texts)
 	}
 	if page := c.admin.get(c.path + "/polls/" + poll.text("id") + "/texts?after=" + texts[3].text("id")).list(); len(page) != 2 {
-		t.Errorf("behind the fourth are %v", page)
+		t.Errorf("the texts after the fourth are %v", page)
 	}
 	c.eventually("the secret is destroyed", func() bool { return len(secrets()) == 0 })
 	inFiles(t, dir, "after the close", secret)
 	for _, m := range boss.stored() {
 		if strings.Contains(fmt.Sprint(m), "ballot-of") {
-			t.Errorf("a frame holds a text: %v", m)
+			t.Errorf("a frame contains an anonymous text: %v", m)
 		}
 	}
 	for _, a := range c.admin.get("/admin/audit-logs?limit=1000&codelab_id=" + c.id).list() {
 		if strings.Contains(fmt.Sprint(a), "ballot") || strings.HasPrefix(a.text("action"), "poll_vote") {
-			t.Errorf("the audit holds %v", a)
+			t.Errorf("the audit trail contains %v", a)
 		}
 	}
 	for _, row := range c.table("polls") {
@@ -159,7 +159,7 @@ func TestAnonymousVotesStayAnonymous(t *testing.T) {
 	for _, p := range people { // people's own exports do not contain it either
 		takeout := p.get(c.path + "/attendees/" + p.id + "/export").want(200)
 		if bytes.Contains(takeout.body, []byte("ballot-of")) {
-			t.Error("a takeout holds an anonymous text")
+			t.Error("an export contains an anonymous text")
 		}
 	}
 	c.admin.post(c.path+"/polls/"+poll.text("id")+"/open", nil).refused(409, "reset")
@@ -174,7 +174,7 @@ func inFiles(t *testing.T, dir, when string, wanted []byte) {
 		}
 		b, err := os.ReadFile(path)
 		if err == nil && bytes.Contains(b, wanted) {
-			t.Errorf("%s %s holds it", when, strings.TrimPrefix(path, dir))
+			t.Errorf("%s: %s contains the anonymous text", when, strings.TrimPrefix(path, dir))
 		}
 		return nil
 	})
@@ -190,7 +190,7 @@ func newClassOfItsOwn(t *testing.T) (*class, string) {
 }
 
 // The server closes such a poll before anybody can read it.
-func TestAPollThatEndedWhileTheServerWasDown(t *testing.T) {
+func TestAPollThatEndedDuringADowntimeIsClosed(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
 	cfg := testConfig(t)
@@ -208,34 +208,34 @@ func TestAPollThatEndedWhileTheServerWasDown(t *testing.T) {
 	again.eventually("the poll is closed", func() bool { return poll(&again).text("state") == "closed" })
 }
 
-func TestQuestionsOfTheRoom(t *testing.T) {
+func TestAttendeesAskAndVoteForQuestions(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"questions": "checked"})
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	boss, own, other := c.admin.connect(c.id, ""), lin.connect(c.id, ""), max.connect(c.id, "")
 	asked := lin.post(c.path+"/questions", record{"text": "Does it work on Windows?", "anonymous": true}).want(200).object()
 	if asked["author_id"] != nil || asked["mine"] != true || asked.text("state") != "waiting" {
-		t.Errorf("asked: %v", asked)
+		t.Errorf("the new question is %v", asked)
 	}
 	at := c.path + "/questions/" + asked.text("id")
 	if n := len(max.get(c.path + "/questions").list()); n != 0 {
-		t.Errorf("another attendee sees %d that wait", n)
+		t.Errorf("another attendee sees %d waiting questions", n)
 	}
 	for _, s := range []*socket{boss, own} {
 		if m := s.next("question_changed"); strings.Contains(fmt.Sprint(m), lin.id) || strings.Contains(fmt.Sprint(m), "Lin") {
-			t.Errorf("who asked is told: %v", m)
+			t.Errorf("the frame reveals who asked: %v", m)
 		}
 	}
 	if all := c.admin.get(c.path + "/questions").want(200); bytes.Contains(all.body, []byte(lin.id)) {
-		t.Errorf("facilitators learn who asked: %s", all.body)
+		t.Errorf("facilitators see who asked: %s", all.body)
 	}
 	max.put(at+"/vote", nil).refused(404)
 	c.admin.put(at, record{"state": "open"}).want(200)
 	if m := other.next("question_changed"); m["question"].(map[string]any)["state"] != "open" {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	if voted := max.put(at+"/vote", nil).want(200).object(); voted["votes"] != float64(1) || voted["voted"] != true {
-		t.Errorf("voted: %v", voted)
+		t.Errorf("after the vote the question is %v", voted)
 	}
 	lin.put(at+"/vote", nil).refused(409, "your own")
 	boss.until("one vote", func(m message) bool {
@@ -244,21 +244,21 @@ func TestQuestionsOfTheRoom(t *testing.T) {
 	})
 	c.admin.put(c.path+"/spotlight", record{"kind": "question", "id": asked["id"]}).want(200)
 	if m := other.next("spotlight_changed"); m.text("kind") != "question" {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	answered := c.admin.put(at, record{"answer": "Yes, with WSL."}).want(200).object()
 	if answered.text("state") != "answered" || answered.text("answered_by") == "" {
-		t.Errorf("answered: %v", answered)
+		t.Errorf("the answered question is %v", answered)
 	}
 	max.post(c.path+"/messages", record{"type": "chat", "message": "Is there a pause?"}).want(200)
 	chat := c.admin.get(c.path + "/chat").list()[0]
 	taken := c.admin.post(c.path+"/questions/from", record{"chat_id": chat["id"]}).want(200).object()
 	if taken.text("author_name") != "Max" || taken.text("text") != "Is there a pause?" {
-		t.Errorf("taken: %v", taken)
+		t.Errorf("the accepted question is %v", taken)
 	}
 	merged := c.admin.post(c.path+"/questions/"+taken.text("id")+"/merge", record{"into": asked["id"]}).want(200).object()
 	if merged.text("id") != asked.text("id") || merged["votes"] != float64(1) {
-		t.Errorf("merged: %v", merged)
+		t.Errorf("the merged question is %v", merged)
 	}
 	c.admin.post(at+"/stop", nil).want(200)
 	// The rule applies to every registration of the same browser.
@@ -271,7 +271,7 @@ func TestQuestionsOfTheRoom(t *testing.T) {
 		return m["type"] == "question_changed" && m["question"] == nil && m.text("question_id") == asked.text("id")
 	})
 	if n := len(max.get(c.path + "/questions").list()); n != 0 {
-		t.Errorf("%d hidden questions are seen", n)
+		t.Errorf("attendees see %d hidden questions", n)
 	}
 	for _, action := range []string{"question_answer", "question_merge", "question_stop", "question_hide"} {
 		if !slices.Contains(c.audited(), action) {
@@ -284,7 +284,7 @@ func TestQuestionsOfTheRoom(t *testing.T) {
 
 // A second question within ten seconds gets 429. A question that is refused for another reason
 // does not count.
-func TestOnePersonAsksOnceInAWhile(t *testing.T) {
+func TestQuestionsOfAPersonAreLimited(t *testing.T) {
 	t.Parallel()
 	onOneServer(t) // each node counts for itself
 	c := newClassOn(t, common.get(t).Addr(), record{"questions": "open", "questions_anonymous": false})
@@ -294,7 +294,7 @@ func TestOnePersonAsksOnceInAWhile(t *testing.T) {
 	again := lin.post(c.path+"/questions", record{"text": "And how?"})
 	again.refused(429)
 	if again.header.Get("Retry-After") == "" {
-		t.Error("nothing says when to come back")
+		t.Error("the response has no Retry-After")
 	}
 	max.post(c.path+"/questions", record{"text": "And how?"}).want(200)
 	third := c.attendee("Third")
@@ -310,23 +310,23 @@ func TestOnePersonAsksOnceInAWhile(t *testing.T) {
 	}
 	many.Wait()
 	if n := accepted.Load(); n != 1 {
-		t.Errorf("%d questions of one person were taken at once", n)
+		t.Errorf("%d concurrent questions of one person were accepted, want 1", n)
 	}
 }
 
-func TestTheTimerIsTheServers(t *testing.T) {
+func TestTheTimerIsSharedWithTheServersTime(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	own := lin.connect(c.id, "")
 	own.say(record{"type": "hello"})
 	if now := own.next("welcome").text("now"); now == "" {
-		t.Error("welcome does not tell the time")
+		t.Error("the welcome lacks the time")
 	}
 	c.admin.put(c.path+"/timer", record{"seconds": 600, "label": "Try it", "kind": "exercise"}).want(200)
 	timer := own.next("timer_changed")["timer"].(map[string]any)
 	if timer["label"] != "Try it" || timer["total_seconds"] != float64(600) {
-		t.Errorf("heard %v", timer)
+		t.Errorf("received %v", timer)
 	}
 	seen := func(b *browser) record {
 		var both []any
@@ -337,7 +337,7 @@ func TestTheTimerIsTheServers(t *testing.T) {
 		t.Errorf("the codelab has %v", x)
 	}
 	if x := seen(open(t, c.addr)); x["timer"] != nil || x["now"] != nil {
-		t.Errorf("somebody else sees %v", x)
+		t.Errorf("a stranger sees %v", x)
 	}
 	for what, bad := range map[string]record{"seconds is required": {}, "not both": {"seconds": 60, "ends_at": "2030-01-01T00:00:00Z"}, "kind": {"seconds": 60, "kind": "nap"}, "ends_at": {"ends_at": "soon"}} {
 		c.admin.put(c.path+"/timer", bad).refused(400, what)
@@ -345,12 +345,12 @@ func TestTheTimerIsTheServers(t *testing.T) {
 	lin.put(c.path+"/timer", record{"seconds": 60}).refused(403)
 	c.admin.put(c.path+"/timer", record{"seconds": nil}).want(200)
 	if m := own.next("timer_changed"); m["timer"] != nil {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 }
 
 // The drafts keep their steps, but contain no votes or questions.
-func TestACopyAndAnArchiveHaveThePollsAsDrafts(t *testing.T) {
+func TestCopiesAndArchivesContainThePollsAsDrafts(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"questions": "open", "questions_anonymous": false})
 	lin := c.attendee("Lin")
@@ -366,13 +366,13 @@ func TestACopyAndAnArchiveHaveThePollsAsDrafts(t *testing.T) {
 		other.id, other.path = id, "/codelabs/"+id
 		polls := c.admin.get(other.path + "/polls").want(200).list()
 		if len(polls) != 1 || polls[0].text("state") != "draft" || polls[0]["votes"] != float64(0) || fmt.Sprint(polls[0]["right"]) != "[1]" {
-			t.Fatalf("%s: %v", name, polls)
+			t.Fatalf("%s: the polls are %v", name, polls)
 		}
 		if steps := other.readSteps(); polls[0]["step_id"] != steps[1]["id"] {
-			t.Errorf("%s: the poll is of the step %v", name, polls[0]["step_id"])
+			t.Errorf("%s: the poll belongs to the step %v", name, polls[0]["step_id"])
 		}
 		if meta := other.meta(); meta.text("questions") != "open" || meta["questions_anonymous"] != false {
-			t.Errorf("%s: %v", name, meta)
+			t.Errorf("%s: the settings are %v", name, meta)
 		}
 		if n := len(c.admin.get(other.path + "/questions").list()); n != 0 {
 			t.Errorf("%s has %d questions", name, n)

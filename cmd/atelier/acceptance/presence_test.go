@@ -3,7 +3,7 @@ package acceptance
 import "testing"
 
 // A class of thousands has megabytes of records, and each of its browsers needs only one of them.
-func TestOneRecordIsReadAsTheListShowsIt(t *testing.T) {
+func TestASingleRecordMatchesTheList(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, ada := c.attendee("Lin"), c.attendee("Ada")
@@ -12,7 +12,7 @@ func TestOneRecordIsReadAsTheListShowsIt(t *testing.T) {
 
 	own := lin.get(c.path + "/attendees/" + lin.id).object()
 	if own.number("current_step") != 2 || own["step_since"] == nil || own["pulse"] == nil {
-		t.Errorf("one's own: %v", own)
+		t.Errorf("the attendee's own record is %v", own)
 	}
 	if seen := c.admin.get(c.path + "/attendees/" + lin.id).object(); seen["step_since"] != own["step_since"] || seen["pulse"] == nil {
 		t.Errorf("a facilitator sees %v", seen)
@@ -41,13 +41,13 @@ func TestFacilitatorsSeeWhoIsConnected(t *testing.T) {
 	boss.next("attendee_joined")
 	here := c.admin.get(c.path + "/presence").object()["attendee_ids"].([]any)
 	if len(here) != 1 || here[0] != lin.id {
-		t.Errorf("connected: %v, want Lin alone", here)
+		t.Errorf("the connected attendees are %v, want only Lin", here)
 	}
 	ada.get(c.path+"/presence").refused(403, "")
 }
 
 // Attendees learn which questions accept several answers, but nothing else about the answers.
-func TestAttendeesKnowWhichQuestionsTakeSeveralAnswers(t *testing.T) {
+func TestAttendeesSeeWhichQuestionsAcceptSeveralAnswers(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")

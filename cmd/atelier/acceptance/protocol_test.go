@@ -13,7 +13,7 @@ import (
 	"atelier/transport/auth"
 )
 
-func TestABinaryMessageIsRefusedWithItsCode(t *testing.T) {
+func TestInvalidMessagesCloseTheConnectionWithTheirCode(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	for _, broken := range []struct {
@@ -63,7 +63,7 @@ func TestFragmentsPingsAndTheClosingHandshakeWork(t *testing.T) {
 	}
 }
 
-func TestTheOriginMustBeTheServersOwnOrAllowed(t *testing.T) {
+func TestTheOriginMustBeTheServersOrAllowed(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
 	c := newClass(t)
@@ -74,13 +74,13 @@ func TestTheOriginMustBeTheServersOwnOrAllowed(t *testing.T) {
 	} {
 		s, res := lin.dial("/ws/"+c.id, header("Origin", origin))
 		if res.StatusCode != want {
-			t.Errorf("origin %q: %d, want %d", origin, res.StatusCode, want)
+			t.Errorf("origin %q: status %d, want %d", origin, res.StatusCode, want)
 		}
 		if s != nil {
 			_ = s.conn.Close()
 		}
 		if _, status := lin.follow(c.id, "", header("Origin", origin)); (status == 200) != (want == 101) {
-			t.Errorf("event stream from %q: %d", origin, status)
+			t.Errorf("event stream from origin %q: status %d", origin, status)
 		}
 	}
 }
@@ -97,25 +97,25 @@ func TestARefusedConnectionIsAnsweredBeforeTheUpgrade(t *testing.T) {
 		{stranger, "/ws/" + c.id, 401}, {foreign.browser, "/ws/" + c.id, 403}, {c.admin, "/ws/" + unknownID, 404}, {foreign.browser, "/ws/" + unknownID, 403},
 	} {
 		if _, res := try.by.dial(try.path); res.StatusCode != try.want {
-			t.Errorf("%s: %d, want %d", try.path, res.StatusCode, try.want)
+			t.Errorf("%s: status %d, want %d", try.path, res.StatusCode, try.want)
 		}
 	}
 	c.admin.get("/ws/"+c.id).refused(400, "WebSocket")
 	stranger.token = c.admin.cookie(auth.SessionCookie)
 	if _, res := stranger.dial("/ws/" + c.id); res.StatusCode != 401 {
-		t.Errorf("a cookie as a token: %d", res.StatusCode)
+		t.Errorf("a cookie as a token: status %d", res.StatusCode)
 	}
 }
 
 // The minimum interval between summaries has a separate test in transport/messages.
-func TestSummariesComeWithChangesOnly(t *testing.T) {
+func TestSummariesAreSentOnlyAfterChanges(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	boss, s := c.admin.connect(c.id, ""), lin.connect(c.id, "")
 	first := boss.until("a summary with Lin", func(m message) bool { return m.kind() == "progress_summary" && m.number("online") == 1 })
 	if per := first["per_step"].([]any); len(per) != 3 || per[0] != 1.0 {
-		t.Errorf("per step: %v", per)
+		t.Errorf("the summary per step is %v", per)
 	}
 	for i := range 30 {
 		s.acked(record{"type": "step_progress", "step_number": 1 + i%3}, string(rune('A'+i)))
@@ -138,14 +138,14 @@ func TestSummariesComeWithChangesOnly(t *testing.T) {
 				continue
 			}
 			if reflect.DeepEqual(m, last) {
-				t.Errorf("%s heard twice of %v", who, m)
+				t.Errorf("%s received %v twice", who, m)
 			}
 			last = m
 		}
 	}
 }
 
-func TestAClientThatAnswersNoPingIsClosed(t *testing.T) {
+func TestAClientThatIgnoresPingsIsDisconnected(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Live.PingInterval, cfg.Live.IdleTimeout = config.Duration(200*time.Millisecond), config.Duration(2500*time.Millisecond)

@@ -11,7 +11,7 @@ func loggedInFrom(t *testing.T, b *browser) string {
 	return b.get("/admin/audit-logs?action=admin_login_success&limit=1").list()[0].text("ip")
 }
 
-func TestOnlyATrustedProxyTellsWhoIsCalling(t *testing.T) {
+func TestOnlyATrustedProxySetsTheClientAddress(t *testing.T) {
 	t.Parallel()
 	trusting := testConfig(t)
 	trusting.Server.TrustedProxies = []string{"127.0.0.0/8", "10.0.0.0/8"}
@@ -55,6 +55,6 @@ func TestForwardedAddressesInSeveralLinesAreOneList(t *testing.T) {
 		r.Header["X-Forwarded-For"] = []string{"6.6.6.6", "192.0.2.1"}
 	}).want(200)
 	if got := loggedInFrom(t, b); got != "192.0.2.1" {
-		t.Errorf("audited as %q", got)
+		t.Errorf("the audited address is %q", got)
 	}
 }

@@ -32,17 +32,17 @@ func changes(r record) string {
 	return strings.Join(out, ", ")
 }
 
-func TestAFileIsPublishedIntoItsCodelab(t *testing.T) {
+func TestPublishingAFileUpdatesItsCodelab(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	tour := fmt.Sprint("tour-", t.Name())
 	first := b.publish("match=1", chapters(tour, "One", "Two", "Three")).object()
 	if first["created"] != true || first.text("slug") != tour {
-		t.Fatalf("made %v", first)
+		t.Fatalf("the first publication returned %v", first)
 	}
 	c := &class{t: t, addr: common.get(t).Addr(), admin: b, id: first.text("id"), path: "/codelabs/" + first.text("id")}
 	if c.meta().text("slug") != tour {
-		t.Error("GET does not have the slug")
+		t.Error("GET does not return the slug")
 	}
 	steps := c.readSteps()
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -53,24 +53,24 @@ func TestAFileIsPublishedIntoItsCodelab(t *testing.T) {
 	next := chapters(tour, "Zero=new", "One", "Three=other")
 	dry := b.publish("match=1&dry_run=1", next).object()
 	if got := changes(dry); got != "Zero changed, One moved, Three changed" && got != "Zero added, One same, Three changed, Two removed" {
-		t.Errorf("a dry run says %s", got)
+		t.Errorf("the dry run reports %s", got)
 	}
 	// A step that replaces another one names it, and a removed id is reported.
 	dry = b.publish("into="+c.id+"&dry_run=1", chapters(tour+"-2", "One", "Brand new", "Three")).object()
 	if st := record(dry["steps"].([]any)[1].(map[string]any)); st.text("was") != "Two" || dry.text("slug_was") != tour || dry["title_was"] != nil {
-		t.Errorf("a dry run says %v", dry)
+		t.Errorf("the dry run reports %v", dry)
 	}
 	next = chapters(tour, "One", "Three=other")
 	dry = b.publish("into="+c.id+"&dry_run=1", next).object()
 	if got := changes(dry); got != "One same, Three changed, Two removed" || dry.number("people_on_removed_steps") != 1 || dry["created"] != false {
-		t.Errorf("a dry run says %s: %v", got, dry)
+		t.Errorf("the dry run reports %s: %v", got, dry)
 	}
 	if got := c.readSteps(); len(got) != 3 {
 		t.Fatal("a dry run changed the steps")
 	}
 	done := b.publish("into="+c.id, next).object()
 	if changes(done) != changes(dry) || done["created"] != false || done.text("id") != c.id {
-		t.Errorf("published %v", done)
+		t.Errorf("the publication returned %v", done)
 	}
 	watch.next("steps_changed")
 	after := c.readSteps()
@@ -83,10 +83,10 @@ func TestAFileIsPublishedIntoItsCodelab(t *testing.T) {
 		}
 	}
 	if again := b.publish("match=1", next).object(); changes(again) != "One same, Three same" || again.text("id") != c.id {
-		t.Errorf("the same again: %v", again)
+		t.Errorf("publishing the same again returned %v", again)
 	}
 	if got := c.audited(); got[0] != "codelab_publish" {
-		t.Errorf("audited are %v", got)
+		t.Errorf("the audited actions are %v", got)
 	}
 }
 
@@ -109,17 +109,17 @@ func TestInvalidPublicationsAreRefused(t *testing.T) {
 	other := b.upload(chapters("three-"+t.Name(), "Three")).object()
 	into := b.publish("into="+other.text("id"), chapters("one-"+t.Name(), "Four")).object()
 	if into.text("slug") != "three-"+t.Name() || len(into["left_out"].([]any)) != 1 {
-		t.Errorf("published %v", into)
+		t.Errorf("the publication returned %v", into)
 	}
 	// A second import of the same file is another codelab, which the id does not find.
 	twice := b.upload(chapters("one-"+t.Name(), "One")).object()
 	if twice["slug"] != nil || twice.text("id") == one.text("id") {
-		t.Errorf("imported %v", twice)
+		t.Errorf("the import returned %v", twice)
 	}
 	// After the codelab is deleted, its id is available.
 	b.delete("/codelabs/" + one.text("id")).want(204)
 	if again := b.publish("match=1", chapters("one-"+t.Name(), "One")).object(); again["created"] != true {
-		t.Errorf("published %v", again)
+		t.Errorf("the publication returned %v", again)
 	}
 	lin := open(t, common.get(t).Addr())
 	lin.post("/codelabs/"+other.text("id")+"/register", record{"name": "Lin", "code": "x"}).want(200)
@@ -127,7 +127,7 @@ func TestInvalidPublicationsAreRefused(t *testing.T) {
 }
 
 // If two pipelines publish a new file at the same time, one of them creates the codelab.
-func TestOfTwoPipelinesOneMakesTheCodelab(t *testing.T) {
+func TestOneOfTwoPipelinesCreatesTheCodelab(t *testing.T) {
 	t.Parallel()
 	addr := common.get(t).Addr()
 	leads := make([]*browser, 6)
@@ -145,22 +145,22 @@ func TestOfTwoPipelinesOneMakesTheCodelab(t *testing.T) {
 		}
 	}
 	if n != 1 {
-		t.Errorf("there are %d codelabs of one id, after %v", n, status)
+		t.Errorf("there are %d codelabs with one id, statuses %v", n, status)
 	}
 }
 
 // A picture keeps its address, so a version with the same pictures changes nothing.
-func TestPicturesOfAVersionStayTheSame(t *testing.T) {
+func TestUnchangedPicturesKeepTheirAddress(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	file := packed(t, "tour.md", string(chapters("pictures-"+t.Name(), "One=![](a.png)", "Two")), "a.png", string(onePixel))
 	first := b.publish("match=1", file).object()
 	if again := b.publish("match=1", file).object(); changes(again) != "One same, Two same" {
-		t.Errorf("published again: %v", again)
+		t.Errorf("publishing again returned %v", again)
 	}
 	export := b.get("/codelabs/" + first.text("id") + "/export").want(200).body
 	if again := b.publish("match=1&dry_run=1", export).object(); changes(again) != "One same, Two same" {
-		t.Errorf("its own export is another version: %v", again)
+		t.Errorf("the codelab's own export counts as another version: %v", again)
 	}
 }
 
@@ -174,16 +174,16 @@ func TestAPictureUnderTwoNamesStaysInBothPlaces(t *testing.T) {
 	made := b.publish("match=1", file).object()
 	for range 2 {
 		if again := b.publish("match=1", file).object(); changes(again) != "One same, Two same, Three same" {
-			t.Errorf("published again: %s", changes(again))
+			t.Errorf("publishing again returned %s", changes(again))
 		}
 	}
 	export := b.get("/codelabs/" + made.text("id") + "/export").want(200).body
 	if again := b.publish("match=1&dry_run=1", export).object(); changes(again) != "One same, Two same, Three same" {
-		t.Errorf("its own export is another version: %s", changes(again))
+		t.Errorf("the codelab's own export counts as another version: %s", changes(again))
 	}
 }
 
-func TestARunIsBroughtUpToDate(t *testing.T) {
+func TestARunIsUpdatedFromItsSource(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.setSteps("One", "Two")
@@ -191,7 +191,7 @@ func TestARunIsBroughtUpToDate(t *testing.T) {
 	c.workspace("branch", record{"path": "a.txt", "content": "first"})
 	run := c.copied()
 	if run.meta().text("source_id") != c.id || c.meta()["source_id"] != nil {
-		t.Error("the copy does not remember its source")
+		t.Error("the copy has no source_id, or the source has one")
 	}
 	if got := c.admin.get("/codelabs?source_id=" + c.id).list(); len(got) != 1 || got[0].text("id") != run.id {
 		t.Errorf("the runs are %v", got)
@@ -208,17 +208,17 @@ func TestARunIsBroughtUpToDate(t *testing.T) {
 	run.admin.post(run.path+"/update-from-source?dryrun=1", nil).refused(400, "dryrun")
 	dry := run.admin.post(run.path+"/update-from-source?dry_run=1", nil).object()
 	if got := changes(dry); !strings.HasSuffix(got, "Three added") || len(run.readSteps()) != 2 || dry["title_was"] == nil {
-		t.Errorf("a dry run says %s: %v", got, dry)
+		t.Errorf("the dry run reports %s: %v", got, dry)
 	}
 	if got := fmt.Sprint(dry["code"]); got != "[map[change:changed name:main] map[change:added name:step-1-start] map[change:removed name:step-1-end]]" {
-		t.Errorf("of the code a dry run says %s", got)
+		t.Errorf("the dry run reports the code changes %s", got)
 	}
 	run.admin.post(run.path+"/update-from-source", nil).want(200)
 	if len(run.readSteps()) != 3 || run.meta().text("title") != "Newer" {
 		t.Errorf("the run is %v", run.meta())
 	}
 	if got := string(run.admin.get(run.code() + "/branches/main/file?file=a.txt").want(200).body); got != "second" {
-		t.Errorf("its code is %q", got)
+		t.Errorf("the code of the run is %q", got)
 	}
 	runs := c.admin.get(c.path + "/runs").list()
 	if len(runs) != 1 || runs[0].number("attendees") != 1 || len(runs[0]["quizzes"].([]any)) != 2 {
@@ -228,23 +228,23 @@ func TestARunIsBroughtUpToDate(t *testing.T) {
 		t.Errorf("the share of right answers is %v", share)
 	}
 	if both := c.admin.get(c.path + "/runs?itself=1").list(); len(both) != 2 || both[1].text("id") != c.id {
-		t.Errorf("with itself they are %v", both)
+		t.Errorf("with itself=1 the runs are %v", both)
 	}
 	c.admin.post(c.path+"/update-from-source", nil).refused(409, "no copy")
 	c.admin.delete(c.path).want(204)
 	// Another node receives the change a moment later.
-	c.eventually("the source is gone, and not named", func() bool { return run.meta()["source_id"] == nil })
+	c.eventually("the source is deleted and not listed", func() bool { return run.meta()["source_id"] == nil })
 	run.admin.post(run.path+"/update-from-source", nil).refused(409, "gone")
 }
 
 // A refused file can be corrected and sent again, because its id is still available.
-func TestAFileThatWasRefusedKeepsNoID(t *testing.T) {
+func TestARefusedFileDoesNotReserveItsID(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	id := "mended-" + t.Name()
 	b.publish("match=1", chapters(id, "One="+strings.Repeat("x", 50_001))).refused(400, "may have 50000")
 	if made := b.publish("match=1", chapters(id, "One=x")).object(); made["created"] != true || made.text("slug") != id {
-		t.Errorf("made %v", made)
+		t.Errorf("the publication returned %v", made)
 	}
 
 	// The refused file does not bind its id to the codelab that it was published into.
@@ -252,7 +252,7 @@ func TestAFileThatWasRefusedKeepsNoID(t *testing.T) {
 	c := newClass(t)
 	b.publish("into="+c.id, chapters(id, "One="+strings.Repeat("x", 50_001))).refused(400, "may have 50000")
 	if made := b.publish("match=1", chapters(id, "One=x")).object(); made["created"] != true || made.text("id") == c.id {
-		t.Errorf("published %v", made)
+		t.Errorf("the publication returned %v", made)
 	}
 }
 
@@ -264,7 +264,7 @@ func TestSurveysBecomePollsOnce(t *testing.T) {
 	tour := "tour-" + t.Name()
 	first := b.publish("match=1", chapters(tour, "One", "Two="+ready)).object()
 	if left := fmt.Sprint(first["left_out"]); left != "[]" && left != "<nil>" {
-		t.Errorf("left out are %s", left)
+		t.Errorf("the publication left out %s", left)
 	}
 	c := &class{t: t, addr: common.get(t).Addr(), admin: b, id: first.text("id"), path: "/codelabs/" + first.text("id")}
 	polls := b.get(c.path + "/polls").list()
@@ -272,12 +272,12 @@ func TestSurveysBecomePollsOnce(t *testing.T) {
 		t.Fatalf("the polls are %v", polls)
 	}
 	if text := c.readSteps()[1].text("content_markdown"); strings.Contains(text, "Ready?") {
-		t.Errorf("the step still says %q", text)
+		t.Errorf("the step still contains %q", text)
 	}
 	for text, left := range map[string]int{ready: 0, ready + "\n\n" + again: 1} {
 		said := b.publish("match=1", chapters(tour, "One", "Two="+text)).object()["left_out"]
 		if list, _ := said.([]any); len(list) != left {
-			t.Errorf("of %q are left out %v", text, said)
+			t.Errorf("for %q the left-out parts are %v", text, said)
 		}
 		if n := len(b.get(c.path + "/polls").list()); n != 1 {
 			t.Errorf("there are %d polls", n)

@@ -14,11 +14,11 @@ func (c *class) pulseOf(b *browser, id string) record {
 			return p
 		}
 	}
-	c.t.Fatalf("nobody is %s", id)
+	c.t.Fatalf("there is no attendee %s", id)
 	return nil
 }
 
-func TestAPulseIsForFacilitatorsAndTheOwnOtherTabs(t *testing.T) {
+func TestAPulseReachesFacilitatorsAndTheSendersOtherTabs(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -28,12 +28,12 @@ func TestAPulseIsForFacilitatorsAndTheOwnOtherTabs(t *testing.T) {
 	for _, s := range []*socket{two, boss} {
 		m := s.next("pulse")
 		if m.text("attendee_id") != lin.id || m.text("attendee_name") != "Lin" || m.text("state") != "stuck" || m.number("step_number") != 2 {
-			t.Errorf("heard %v", m)
+			t.Errorf("received %v", m)
 		}
 	}
 	for name, b := range map[string]*browser{"the facilitator": c.admin, "Lin": lin.browser} {
 		if p := c.pulseOf(b, lin.id); p.text("state") != "stuck" || p.number("step_number") != 2 || p.text("at") == "" {
-			t.Errorf("%s reads %v", name, p)
+			t.Errorf("%s sees %v", name, p)
 		}
 	}
 	o := c.admin.get(c.path + "/overview").object()
@@ -48,27 +48,27 @@ func TestAPulseIsForFacilitatorsAndTheOwnOtherTabs(t *testing.T) {
 		return m.kind() == "progress_summary" && p["stuck"] == 1.0
 	})
 	if p := c.pulseOf(max.browser, lin.id); p != nil {
-		t.Errorf("another attendee reads %v", p)
+		t.Errorf("another attendee sees %v", p)
 	}
 	// Moving on ends the pulse, with the same message.
 	one.acked(record{"type": "step_progress", "step_number": 3}, "m")
 	for _, s := range []*socket{two, boss} {
 		if m := s.next("pulse"); m["state"] != nil || m.number("step_number") != 3 {
-			t.Errorf("heard %v", m)
+			t.Errorf("received %v", m)
 		}
 	}
 	if p := c.pulseOf(c.admin, lin.id); p != nil {
-		t.Errorf("the record still says %v", p)
+		t.Errorf("the record still has the pulse %v", p)
 	}
 	one.acked(record{"type": "chat", "message": "end"}, "e")
 	other.hear("end")
 	summary := other.next("progress_summary")
 	if other.count("pulse")+one.count("pulse") != 0 || summary["pulse"] != nil {
-		t.Errorf("another attendee heard %v and %v, the sender %v", other.kinds(), summary, one.kinds())
+		t.Errorf("another attendee received %v and %v, the sender %v", other.kinds(), summary, one.kinds())
 	}
 }
 
-func TestTheSamePulseAgainIsNoEvent(t *testing.T) {
+func TestARepeatedPulseIsNoEvent(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -90,11 +90,11 @@ func TestTheSamePulseAgainIsNoEvent(t *testing.T) {
 		}
 	}
 	if !slices.Equal(states, []any{"slow", nil}) {
-		t.Errorf("heard %v", states)
+		t.Errorf("received the states %v", states)
 	}
 }
 
-func TestAPulseThatCannotBe(t *testing.T) {
+func TestInvalidPulsesAreRefused(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -104,13 +104,13 @@ func TestAPulseThatCannotBe(t *testing.T) {
 	}
 	boss := c.admin.connect(c.id, "")
 	if e := boss.ask(record{"type": "pulse", "state": "fine"}, "p"); e.kind() != "error" {
-		t.Errorf("a facilitator's pulse: %v", e)
+		t.Errorf("the pulse of a facilitator was answered with %v", e)
 	}
 	c.admin.post(c.path+"/end", nil).want(200)
 	lin.post(c.path+"/messages", record{"type": "pulse", "state": "fine"}).refused(409)
 }
 
-func TestAPulseGoesWithItsStepAndItsAttendee(t *testing.T) {
+func TestAPulseIsRemovedWithItsStepOrAttendee(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -123,7 +123,7 @@ func TestAPulseGoesWithItsStepAndItsAttendee(t *testing.T) {
 	// Their step stays, and a new step comes before it.
 	c.admin.put(c.path+"/steps", record{"steps": []record{step("", "new"), step(c.steps[0], "one"), step(c.steps[1], "two")}}).want(200)
 	if p := c.pulseOf(c.admin, lin.id); p.text("state") != "fine" || p.number("step_number") != 3 {
-		t.Errorf("it is %v where its step has moved", p)
+		t.Errorf("after its step moved the pulse is %v", p)
 	}
 	c.admin.delete(c.path + "/attendees/" + max.id).want(204)
 	if p := record(c.admin.get(c.path + "/overview").object()["pulse"].(map[string]any)); p.number("fine") != 1 {
@@ -132,10 +132,10 @@ func TestAPulseGoesWithItsStepAndItsAttendee(t *testing.T) {
 	c.admin.put(c.path+"/steps", record{"steps": []record{step(c.steps[0], "one")}}).want(200)
 	for _, s := range []*socket{a, boss} {
 		if m := s.next("pulse"); m["state"] != nil || m.text("attendee_id") != lin.id {
-			t.Errorf("heard %v", m)
+			t.Errorf("received %v", m)
 		}
 	}
 	if p := c.pulseOf(c.admin, lin.id); p != nil {
-		t.Errorf("the record still says %v", p)
+		t.Errorf("the record still has the pulse %v", p)
 	}
 }

@@ -13,7 +13,7 @@ func (c *class) asks(p *person) string {
 	return p.get(c.path + "/help").list()[0].text("id")
 }
 
-func TestAReleasedRequestWaitsInItsOldPlace(t *testing.T) {
+func TestAReleasedRequestReturnsToItsOldPlace(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	asa := c.assistant("asa-releases")
@@ -29,11 +29,11 @@ func TestAReleasedRequestWaitsInItsOldPlace(t *testing.T) {
 	c.admin.post(c.path+"/help/"+unknownID+"/release", nil).refused(404)
 	released := c.admin.post(c.path+"/help/"+first+"/release", record{"reason": "could not find you"}).want(200).object()
 	if released.text("status") != "pending" || released["claimed_by"] != nil || released["person"] != nil {
-		t.Errorf("released is %v", released)
+		t.Errorf("the released request is %v", released)
 	}
 	for _, s := range []*socket{own, boss} {
 		if m := s.next("help_released"); m.text("id") != first || m.text("attendee_id") != lin.id || m.text("attendee_name") != "Lin" || m.text("reason") != "could not find you" {
-			t.Errorf("heard %v", m)
+			t.Errorf("received %v", m)
 		}
 	}
 	queue := c.admin.get(c.path + "/help").list()
@@ -42,15 +42,15 @@ func TestAReleasedRequestWaitsInItsOldPlace(t *testing.T) {
 	}
 	for p, place := range map[*person]float64{lin: 1, max: 2} {
 		if got := p.get(c.path + "/help").list()[0]["position"]; got != place {
-			t.Errorf("%s is at %v, not %v", p.id, got, place)
+			t.Errorf("%s is at %v, want %v", p.id, got, place)
 		}
 	}
 	if !slices.Contains(c.audited(), "help_release") {
-		t.Error("it is not audited")
+		t.Error("the release is not audited")
 	}
 }
 
-func TestSeveralRequestsAreAnsweredWithOneMessage(t *testing.T) {
+func TestOneMessageCanAnswerSeveralRequests(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max, zoe := c.attendee("Lin"), c.attendee("Max"), c.attendee("Zoe")
@@ -74,25 +74,25 @@ func TestSeveralRequestsAreAnsweredWithOneMessage(t *testing.T) {
 		c.admin.post(c.path+"/help/answer", answer).want(200)
 	}
 	if m := own.next("help_resolved"); m.text("message") != answer["message"] || m.text("id") != a {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	if queue := c.admin.get(c.path + "/help").list(); len(queue) != 1 || queue[0].text("id") != other {
 		t.Errorf("the queue is %v", queue)
 	}
 	for _, p := range []*person{lin, max} {
 		if mine := p.get(c.path + "/help").list(); mine[0].text("status") != "resolved" || mine[0].text("answer") != answer["message"] {
-			t.Errorf("they read %v", mine)
+			t.Errorf("the attendees see %v", mine)
 		}
 	}
 	zoe.post(c.path+"/messages", record{"type": "chat", "message": "end"}).want(200)
 	for s, want := range map[*socket]int{own: 1, others: 0} {
 		if s.hear("end"); s.count("help_resolved") > want {
-			t.Errorf("heard %v", s.kinds())
+			t.Errorf("received %v", s.kinds())
 		}
 	}
 }
 
-func TestWhereSomebodySits(t *testing.T) {
+func TestFacilitatorsSeeThePlaceOfAnAttendee(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.join(open(t, c.addr), record{"name": "Lin", "code": "4711", "place": "  row 4 "})
@@ -101,20 +101,20 @@ func TestWhereSomebodySits(t *testing.T) {
 	path := c.path + "/attendees/" + lin.id
 	place := func(b *browser) any { return b.get(path).want(200).object()["place"] }
 	if place(c.admin) != "row 4" || place(lin.browser) != "row 4" || place(max.browser) != nil {
-		t.Errorf("facilitators read %v, they %v, others %v", place(c.admin), place(lin.browser), place(max.browser))
+		t.Errorf("facilitators see place %v, the attendee %v, others %v", place(c.admin), place(lin.browser), place(max.browser))
 	}
 	c.asks(lin)
 	if m := boss.next("help_request"); m.text("place") != "row 4" {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	if got := lin.put(path, record{"place": "by the window"}).want(200).object().text("place"); got != "by the window" {
-		t.Errorf("the answer says %q", got)
+		t.Errorf("the response has the place %q", got)
 	}
 	if m := boss.next("attendee_placed"); m.text("attendee_id") != lin.id || m.text("place") != "by the window" {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	if h := c.admin.get(c.path + "/help").list()[0]; h.text("place") != "by the window" {
-		t.Errorf("the queue says %v", h)
+		t.Errorf("the queue has %v", h)
 	}
 	lin.put(path, record{"place": strings.Repeat("x", 41)}).refused(400, "place")
 	lin.put(path, record{"place": "a\nb"}).refused(400, "place")
@@ -126,42 +126,42 @@ func TestWhereSomebodySits(t *testing.T) {
 	// An attendee who comes back keeps the seat, unless the request contains another.
 	c.join(open(t, c.addr), record{"name": "Lin", "code": "4711"})
 	if place(c.admin) != "by the window" {
-		t.Errorf("after coming back it is %v", place(c.admin))
+		t.Errorf("after a rejoin the place is %v", place(c.admin))
 	}
 	c.join(open(t, c.addr), record{"name": "Lin", "code": "4711", "place": "row 1"})
 	if place(c.admin) != "row 1" {
-		t.Errorf("with another it is %v", place(c.admin))
+		t.Errorf("after a rejoin with another place it is %v", place(c.admin))
 	}
 	lin.put(path, record{"place": ""}).want(200)
 	if place(c.admin) != nil {
-		t.Errorf("taken away it is %v", place(c.admin))
+		t.Errorf("after its removal the place is %v", place(c.admin))
 	}
 	max.post(c.path+"/messages", record{"type": "chat", "message": "end"}).want(200)
 	if others.hear("end"); others.count("attendee_placed") > 0 {
-		t.Errorf("others heard %v", others.kinds())
+		t.Errorf("others received %v", others.kinds())
 	}
 }
 
-func TestOneSessionSpeaksForTheFacilitators(t *testing.T) {
+func TestMessagesOfFacilitatorsContainTheirPerson(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	asa, lin := c.assistant("asa-speaks"), c.attendee("Lin")
 	heard := lin.connect(c.id, "")
 	asa.post(c.path+"/messages", record{"type": "broadcast", "message": "from Asa"}).want(200)
 	if m := heard.next("broadcast"); m.text("sender_id") != "facilitator" || m.text("person") != asa.id {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	asa.post(c.path+"/messages", record{"type": "dm", "target_id": lin.id, "message": "psst"}).want(200)
 	if m := heard.next("dm"); m.text("person") != asa.id {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	asa.post(c.path+"/messages", record{"type": "pointer", "step_number": 2}).want(200)
 	if m := heard.next("pointer"); m.text("person") != asa.id || m.text("by") != "Asa" {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	lin.post(c.path+"/messages", record{"type": "chat", "message": "from Lin"}).want(200)
 	if m := heard.next("chat"); m["person"] != nil {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	for _, m := range lin.get(c.path + "/chat").list() {
 		want := any(asa.id)
@@ -183,7 +183,7 @@ func TestOneSessionSpeaksForTheFacilitators(t *testing.T) {
 }
 
 // All claims of each disabled helper are found, including offers, despite later claims by others.
-func TestTheClaimsOfEachWhoIsOutWaitAgain(t *testing.T) {
+func TestTheClaimsOfDisabledHelpersWaitAgain(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	offers, claims := c.helper(), c.helper()
@@ -199,7 +199,7 @@ func TestTheClaimsOfEachWhoIsOutWaitAgain(t *testing.T) {
 			}
 		}
 		if waiting != i+1 {
-			t.Errorf("%d wait after %d are out", waiting, i+1)
+			t.Errorf("%d requests wait after %d helpers were disabled", waiting, i+1)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func choice(question string, correct any) record {
 	return q
 }
 
-func TestTheServerGrades(t *testing.T) {
+func TestTheServerGradesQuizzes(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	q := c.quizzes(choice("one", 1), choice("several", []int{2, 0}), record{"question": "free", "quiz_type": "descriptive"})
@@ -49,13 +49,13 @@ func TestTheServerGrades(t *testing.T) {
 			right = append(right, r.(map[string]any)["is_correct"])
 		}
 		if fmt.Sprint(right) != try.right || got.number("score") != try.score || got.number("total") != 3 || got["passed"] != try.passed {
-			t.Errorf("%q gives %v", try.answers, got)
+			t.Errorf("%q returned %v", try.answers, got)
 		}
 	}
 	// The later answer replaced the earlier one.
 	stored := c.admin.get(c.path + "/quizzes/submissions").list()
 	if len(stored) != 3 || stored[0].text("attendee_name") != "Lin" || stored[2].text("answer") != "because" {
-		t.Errorf("stored are %v", stored)
+		t.Errorf("the stored answers are %v", stored)
 	}
 }
 
@@ -112,15 +112,15 @@ func TestAttendeesSeeTheAnswersThatTheyGotRight(t *testing.T) {
 	} {
 		answer(step.i, step.text)
 		if got := shown(lin.get(quizzes)); got != step.want {
-			t.Errorf("after %q to %d: %s", step.text, step.i, got)
+			t.Errorf("after the answer %q to question %d: %s", step.text, step.i, got)
 		}
 		again := lin.get(quizzes, header("If-None-Match", tag))
 		if (again.status == 200) != step.changed {
-			t.Errorf("after %q to %d a read with the tag before is %d", step.text, step.i, again.status)
+			t.Errorf("after answer %q to question %d, a read with the old tag returned %d", step.text, step.i, again.status)
 		}
 		tag = again.header.Get("ETag")
 		if got := shown(max.get(quizzes)); got != none {
-			t.Errorf("another sees %s", got)
+			t.Errorf("another attendee sees %s", got)
 		}
 	}
 	// The answers are judged again, and stay with their attendee when an earlier attendee is
@@ -130,14 +130,14 @@ func TestAttendeesSeeTheAnswersThatTheyGotRight(t *testing.T) {
 	kept["id"] = q[0].text("id")
 	eve := c.attendee("Eve")
 	if got := shown(lin.get(quizzes)); got != "1 <nil>; <nil> <nil>; <nil> <nil>" {
-		t.Errorf("after another left: %s", got)
+		t.Errorf("after another attendee was removed: %s", got)
 	}
 	c.quizzes(kept)
 	if got := shown(lin.get(quizzes)); got != "<nil> <nil>" {
-		t.Errorf("a wrong answer's right one is shown: %s", got)
+		t.Errorf("the right answer to a question answered wrongly is shown: %s", got)
 	}
 	if got := shown(eve.get(quizzes)); got != "<nil> <nil>" {
-		t.Errorf("somebody new sees %s", got)
+		t.Errorf("a new attendee sees %s", got)
 	}
 }
 

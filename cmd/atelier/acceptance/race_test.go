@@ -21,7 +21,7 @@ func together(n int, fn func(i int)) {
 	all.Wait()
 }
 
-func TestOfManyAtOnceOneGetsTheName(t *testing.T) {
+func TestOneOfManyConcurrentRegistrationsGetsTheName(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	browsers := make([]*browser, 20)
@@ -39,11 +39,11 @@ func TestOfManyAtOnceOneGetsTheName(t *testing.T) {
 	// A wrong code gets 409 ten times, and 429 afterwards. Each of three nodes grants a third of
 	// the ten, rounded to three.
 	if count[200] != 1 || count[409]+count[429] != 19 || count[409] < 9 {
-		t.Errorf("the answers are %v", count)
+		t.Errorf("the statuses are %v", count)
 	}
 }
 
-func TestOfManyAtOnceOneClaimsTheRequest(t *testing.T) {
+func TestOneOfManyConcurrentClaimsSucceeds(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -67,7 +67,7 @@ func TestOfManyAtOnceOneClaimsTheRequest(t *testing.T) {
 
 // One reader stays, and another one disconnects and reconnects at random moments. Both must
 // receive the same messages in the same order.
-func TestAClientThatComesAndGoesMissesNothing(t *testing.T) {
+func TestAReconnectingClientMissesNothing(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -93,7 +93,7 @@ func TestAClientThatComesAndGoesMissesNothing(t *testing.T) {
 		}
 		s := lin.connect(c.id, resume(epoch, at))
 		if s.welcome.seq() != at {
-			t.Errorf("welcome at %d after %d", s.welcome.seq(), at)
+			t.Errorf("the welcome is at %d, want %d", s.welcome.seq(), at)
 		}
 		head := s.welcome.number("head")
 		for at < head {
@@ -106,11 +106,11 @@ func TestAClientThatComesAndGoesMissesNothing(t *testing.T) {
 	stays.next("codelab_changed")
 	heard := stays.stored()
 	if heard = heard[:len(heard)-1]; len(heard) != 120 || !reflect.DeepEqual(heard, pieces) {
-		t.Errorf("in one piece %d messages, in many %d", len(heard), len(pieces))
+		t.Errorf("one connection received %d messages, many connections %d", len(heard), len(pieces))
 	}
 }
 
-func TestOneRefSentManyTimesAtOnceIsAppliedOnce(t *testing.T) {
+func TestOneRefSentConcurrentlyIsAppliedOnce(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -134,7 +134,7 @@ func TestOneRefSentManyTimesAtOnceIsAppliedOnce(t *testing.T) {
 }
 
 // Every request during the deletion of a codelab is refused accordingly, and nothing reappears.
-func TestDeletingUnderTheFeetOfEveryone(t *testing.T) {
+func TestACodelabCanBeDeletedDuringRequests(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	people := make([]*person, 8)
@@ -146,7 +146,7 @@ func TestDeletingUnderTheFeetOfEveryone(t *testing.T) {
 		if i == len(people) {
 			<-underWay
 			if got := c.admin.delete(c.path).status; got != 204 {
-				t.Errorf("the deletion answers %d", got)
+				t.Errorf("the deletion returned %d", got)
 			}
 			return
 		}
@@ -160,7 +160,7 @@ func TestDeletingUnderTheFeetOfEveryone(t *testing.T) {
 				p.post(c.path+"/help", record{"step_number": 1}), p.get(c.path),
 			} {
 				if a.status != 200 && a.status != 404 && a.status != 403 {
-					t.Errorf("%s: %d %s", a.what, a.status, a.body)
+					t.Errorf("%s: status %d %s", a.what, a.status, a.body)
 				}
 			}
 		}
@@ -168,7 +168,7 @@ func TestDeletingUnderTheFeetOfEveryone(t *testing.T) {
 	c.admin.get(c.path).refused(404)
 	for _, id := range texts(c.admin.get("/codelabs").list(), "id") {
 		if id == c.id {
-			t.Error("it is back in the list")
+			t.Error("the deleted codelab is in the list again")
 		}
 	}
 }

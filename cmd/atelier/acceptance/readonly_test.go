@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestOnAFullDiskTheServerReadsAndRefusesWrites(t *testing.T) {
+func TestOnAFullDiskTheServerServesReadsAndRefusesWrites(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)
@@ -28,7 +28,7 @@ func TestOnAFullDiskTheServerReadsAndRefusesWrites(t *testing.T) {
 	}
 	live := lin.connect(c.id, "")
 	if e := live.ask(record{"type": "chat", "message": "x"}, "r"); e.kind() != "error" || !strings.Contains(e.text("error"), "read-only") {
-		t.Errorf("heard %v", e)
+		t.Errorf("received %v", e)
 	}
 	for _, a := range []answer{
 		lin.post(c.path+"/messages", record{"type": "chat", "message": "x"}), lin.post(c.path+"/help", record{"step_number": 1}),
@@ -42,10 +42,10 @@ func TestOnAFullDiskTheServerReadsAndRefusesWrites(t *testing.T) {
 		}
 	}
 	if left := filesIn(t, cfg.Server.Data); len(left) != 0 {
-		t.Errorf("left are %q", left)
+		t.Errorf("files left behind: %q", left)
 	}
 	if after := c.everything(); strings.Join(after, "\n") != strings.Join(before, "\n") {
-		t.Errorf("read are\n%s\nbefore\n%s", after, before)
+		t.Errorf("the state is\n%s\nwant\n%s", after, before)
 	}
 }
 

@@ -27,7 +27,7 @@ import (
 
 // The samples of transport/rest/clients/webhooks accept each delivery of the server once, and
 // reject forged and old deliveries.
-func TestReceiversAcceptOnlyWhatIsSigned(t *testing.T) {
+func TestReceiversAcceptOnlySignedDeliveries(t *testing.T) {
 	t.Parallel()
 	addr := privateServer(t).Addr()
 	folder := filepath.Join("..", "..", "..", "transport", "rest", "clients", "webhooks")
@@ -35,7 +35,7 @@ func TestReceiversAcceptOnlyWhatIsSigned(t *testing.T) {
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", built, ".")
 	build.Dir, build.Env = filepath.Join(folder, "go"), append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("building the receiver: %v\n%s", err, out)
 	}
 	for language, command := range map[string][]string{
 		"Go":     {built},
@@ -60,7 +60,7 @@ func TestReceiversAcceptOnlyWhatIsSigned(t *testing.T) {
 			c.attendee("Lin")
 			first := <-r.passed
 			if got := next(t, lines); got != "attendee_registered "+first.header.Get("webhook-id") {
-				t.Errorf("the receiver prints %q", got)
+				t.Errorf("the receiver printed %q", got)
 			}
 			now := time.Now()
 			for what, x := range map[string]struct {
@@ -70,27 +70,27 @@ func TestReceiversAcceptOnlyWhatIsSigned(t *testing.T) {
 				body   string
 				status int
 			}{
-				"a repetition":    {first.header.Get("webhook-id"), now, secret, string(first.body), http.StatusNoContent},
-				"another secret":  {"x1", now, "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 32)), string(first.body), http.StatusUnauthorized},
-				"an old delivery": {"x2", now.Add(-6 * time.Minute), secret, string(first.body), http.StatusUnauthorized},
-				"no JSON":         {"x3", now, secret, "type=test", http.StatusBadRequest},
-				"too much":        {"x4", now, secret, `"` + strings.Repeat("x", 65<<10) + `"`, http.StatusBadRequest},
+				"a repeated delivery": {first.header.Get("webhook-id"), now, secret, string(first.body), http.StatusNoContent},
+				"another secret":      {"x1", now, "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 32)), string(first.body), http.StatusUnauthorized},
+				"an old delivery":     {"x2", now.Add(-6 * time.Minute), secret, string(first.body), http.StatusUnauthorized},
+				"no JSON":             {"x3", now, secret, "type=test", http.StatusBadRequest},
+				"too large a body":    {"x4", now, secret, `"` + strings.Repeat("x", 65<<10) + `"`, http.StatusBadRequest},
 			} {
 				status := r.send(x.id, x.at, x.key, []byte(x.body))
 				if status == cutOff && what == "too much" {
 					continue // the sample did not read the refused body
 				}
 				if status != x.status {
-					t.Errorf("%s is answered %d, want %d", what, status, x.status)
+					t.Errorf("%s returned %d, want %d", what, status, x.status)
 				}
 			}
 			if status := r.sendSigned("x5", now, "", first.body); status != http.StatusUnauthorized {
-				t.Errorf("without a signature the answer is %d", status)
+				t.Errorf("a delivery without a signature returned %d", status)
 			}
 			c.attendee("Max")
 			second := <-r.passed
 			if got := next(t, lines); got != "attendee_registered "+second.header.Get("webhook-id") {
-				t.Errorf("after that the receiver prints %q, want the second registration", got)
+				t.Errorf("the receiver then printed %q, want the second registration", got)
 			}
 		})
 	}
@@ -164,7 +164,7 @@ func next(t *testing.T, lines <-chan string) string {
 	case line := <-lines:
 		return line
 	case <-time.After(patience):
-		t.Fatal("the receiver prints nothing")
+		t.Fatal("the receiver printed nothing")
 		return ""
 	}
 }

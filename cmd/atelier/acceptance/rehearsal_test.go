@@ -22,7 +22,7 @@ func (c *class) rehearses(people int, more record) (first record) {
 			return all[0]
 		}
 	}
-	c.t.Fatal("nobody comes")
+	c.t.Fatal("no simulated attendee joined")
 	return nil
 }
 
@@ -35,18 +35,18 @@ func (c *class) simulated() []record {
 func (c *class) rehearsalOver() {
 	c.t.Helper()
 	if m := c.meta(); m["rehearsal"] != nil {
-		c.t.Errorf("it runs still: %v", m["rehearsal"])
+		c.t.Errorf("the rehearsal still runs: %v", m["rehearsal"])
 	}
 	if all := c.simulated(); len(all) > 0 {
-		c.t.Errorf("left are %v", all)
+		c.t.Errorf("simulated attendees left: %v", all)
 	}
 	// Another node learns of connections slightly later.
-	eventual(c.t, "nobody simulated is connected", func() bool {
+	eventual(c.t, "no simulated attendee is connected", func() bool {
 		return len(c.admin.get(c.path + "/presence").object()["attendee_ids"].([]any)) == 0
 	})
 }
 
-func TestARehearsalFillsAWorkshop(t *testing.T) {
+func TestARehearsalAddsSimulatedAttendees(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	boss := c.admin.connect(c.id, "")
@@ -57,23 +57,23 @@ func TestARehearsalFillsAWorkshop(t *testing.T) {
 	c.admin.post(c.path+"/registration", record{"open": false}).want(200)
 	boss.next("codelab_changed")
 	if m := c.meta(); m["rehearsal"] != nil {
-		t.Errorf("before there is %v", m)
+		t.Errorf("before the start the rehearsal is %v", m)
 	}
 	one := c.rehearses(1, nil)
 	boss.next("codelab_changed")
 	m, _ := c.meta()["rehearsal"].(map[string]any)
 	if ends, err := time.Parse(time.RFC3339, fmt.Sprint(m["ends_at"])); err != nil || time.Until(ends) < 9*time.Minute || m["people"] != float64(1) {
-		t.Errorf("it is %v", m)
+		t.Errorf("the rehearsal is %v", m)
 	}
 	var seen []any
 	if open(t, c.addr).get(c.path).into(&seen); strings.Contains(fmt.Sprint(seen), "rehearsal") {
 		t.Errorf("others see %v", seen)
 	}
 	if joined := boss.next("attendee_joined"); !strings.Contains(fmt.Sprint(joined["attendee"]), one.text("id")) {
-		t.Errorf("heard %v", joined)
+		t.Errorf("received %v", joined)
 	}
 	if ids := c.admin.get(c.path + "/presence").object()["attendee_ids"]; fmt.Sprint(ids) != fmt.Sprint([]any{one.text("id")}) {
-		t.Errorf("connected are %v", ids)
+		t.Errorf("the connected attendees are %v", ids)
 	}
 	c.admin.post(c.path+"/rehearsal", record{"people": 1, "minutes": 1}).refused(409, "runs already")
 	c.admin.delete(c.path + "/rehearsal").want(204)
@@ -92,14 +92,14 @@ func TestARehearsalFillsAWorkshop(t *testing.T) {
 	}
 }
 
-func TestARehearsalMakesWayForPeople(t *testing.T) {
+func TestPeopleTakeTheNamesOfSimulatedAttendees(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	one := c.rehearses(1, nil)
 	lin := c.attendee(one.text("name"))
 	c.rehearsalOver()
 	if got := c.admin.get(c.path + "/attendees/" + lin.id).object(); got.text("name") != one.text("name") || got["simulated"] != false {
-		t.Errorf("who came is %v", got)
+		t.Errorf("the attendee who joined is %v", got)
 	}
 
 	// While people are connected, a rehearsal needs force. Real attendees can then have the names
@@ -109,7 +109,7 @@ func TestARehearsalMakesWayForPeople(t *testing.T) {
 	one = c.rehearses(2, record{"force": true})
 	max := c.attendee(one.text("name"))
 	if got := c.admin.get(c.path + "/attendees/" + max.id).object().text("name"); got != one.text("name") {
-		t.Errorf("who came is %s", got)
+		t.Errorf("the attendee who joined is %s", got)
 	}
 	if got := c.admin.get(c.path + "/attendees/" + one.text("id")).object().text("name"); got != one.text("name")+" 2" {
 		t.Errorf("the simulated attendee is %s", got)
@@ -118,7 +118,7 @@ func TestARehearsalMakesWayForPeople(t *testing.T) {
 	live.next("codelab_changed")
 	c.admin.post(c.path+"/end", nil).want(200)
 	if all := c.simulated(); len(all) > 0 || c.meta()["rehearsal"] != nil {
-		t.Errorf("after the end there are %v", all)
+		t.Errorf("after the end the simulated attendees are %v", all)
 	}
 	if n := len(c.admin.get(c.path + "/attendees").list()); n != 2 {
 		t.Errorf("%d people are left", n)
@@ -139,39 +139,39 @@ func TestSimulatedAttendeesDoNotLeaveTheServer(t *testing.T) {
 	id := one.text("id")
 	for _, path := range []string{"/export/attendance.csv", "/export/quizzes.csv", "/export/feedback.csv", "/export/polls.csv"} {
 		if table := string(c.admin.get(c.path + path).want(200).body); strings.Contains(table, id) || path == "/export/attendance.csv" && !strings.Contains(table, lin.id) {
-			t.Errorf("%s has %s", path, table)
+			t.Errorf("%s contains the simulated attendee %s", path, table)
 		}
 	}
 	if n := c.admin.get(c.path + "/summary").object().number("people"); n != 1 {
-		t.Errorf("the summary counts %d", n)
+		t.Errorf("the summary counts %d people", n)
 	}
 	for _, listed := range c.admin.get("/codelabs").list() {
 		if listed.text("id") == c.id && listed.number("attendees") != 1 {
-			t.Errorf("the list counts %d", listed.number("attendees"))
+			t.Errorf("the list counts %d attendees", listed.number("attendees"))
 		}
 	}
 	for _, run := range c.admin.get(c.path + "/runs?itself=1").list() {
 		if run.number("attendees") != 1 {
-			t.Errorf("runs count %d", run.number("attendees"))
+			t.Errorf("the runs count %d attendees", run.number("attendees"))
 		}
 	}
 	if all := c.admin.get(c.path + "/export/all").want(200).body; strings.Contains(string(all), id) {
-		t.Error("the export has them")
+		t.Error("the export contains simulated attendees")
 	}
 	open(t, c.addr).get("/certificates/" + id).refused(404)
 	if copied := c.admin.post(c.path+"/copy", nil).object(); copied["rehearsal"] != nil {
-		t.Errorf("a copy has %v", copied["rehearsal"])
+		t.Errorf("the copy has the rehearsal %v", copied["rehearsal"])
 	}
 	// The webhook's next event concerns another person.
 	c.admin.post(c.path+"/end", nil).want(200)
 	if d := r.next("workshop_ended"); d.data().number("attendees") != 1 {
-		t.Errorf("of the end it says %s", d.body)
+		t.Errorf("the event of the end is %s", d.body)
 	}
 }
 
 // If real people take part, an anonymous poll does not count simulated attendees among those it
 // asks.
-func TestAnonymousPollsAskPeopleAlone(t *testing.T) {
+func TestAnonymousPollsCountOnlyPeople(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -186,13 +186,13 @@ func TestAnonymousPollsAskPeopleAlone(t *testing.T) {
 		live.next("poll_changed")
 		for _, p := range c.admin.get(c.path + "/polls").list() {
 			if p.text("id") == id && p.number("of") != want {
-				t.Errorf("anonymous %v: of %d, want %d", anonymous, p.number("of"), want)
+				t.Errorf("anonymous %v: the poll asks %d people, want %d", anonymous, p.number("of"), want)
 			}
 		}
 	}
 }
 
-func TestTheSampleWorkshop(t *testing.T) {
+func TestTheSampleWorkshopHasEveryPart(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	var made, again record
@@ -202,7 +202,7 @@ func TestTheSampleWorkshop(t *testing.T) {
 		}
 	}
 	if made.text("id") == again.text("id") || made["is_public"] != false {
-		t.Errorf("it is %v, then %v", made, again)
+		t.Errorf("the first sample is %v, the second %v", made, again)
 	}
 	path := "/codelabs/" + made.text("id")
 	defer c.admin.delete("/codelabs/" + again.text("id"))
@@ -216,11 +216,11 @@ func TestTheSampleWorkshop(t *testing.T) {
 	}
 	for _, block := range []string{"```notes", "```check ", "```mermaid", "- [ ] ", "> [!TIP]", "$$", "[^role]:", "<details>", "](/uploads/", "| Tea", ":tada:", "\n: Show"} {
 		if !strings.Contains(all, block) {
-			t.Errorf("no step has %q", block)
+			t.Errorf("no step contains %q", block)
 		}
 	}
 	if n := len(c.admin.get(path + "/quizzes").list()); len(steps) != 5 || n != 3 {
-		t.Errorf("it has %d steps, %d questions", len(steps), n)
+		t.Errorf("the sample has %d steps, %d questions", len(steps), n)
 	}
 	kinds := map[string]bool{}
 	for _, p := range c.admin.get(path + "/polls").list() {
@@ -229,13 +229,13 @@ func TestTheSampleWorkshop(t *testing.T) {
 		}
 	}
 	if len(kinds) != 4 {
-		t.Errorf("polls are of the kinds %v", kinds)
+		t.Errorf("the polls have the kinds %v", kinds)
 	}
 	code := c.admin.get("/codeserver/" + made.text("id")).object()
 	if text := fmt.Sprint(code); !strings.Contains(text, "step-4-end") || !strings.Contains(text, "main") {
 		t.Errorf("the code is %v", code)
 	}
 	if n := len(c.admin.get("/admin/audit-logs?action=sample_create").list()); n < 2 {
-		t.Errorf("%d records of it", n)
+		t.Errorf("%d audit records of sample_create", n)
 	}
 }

@@ -70,7 +70,7 @@ func makeRelease(t *testing.T, name string) {
 		size += info.Size()
 	}
 	if size > 1<<20 {
-		t.Errorf("what the release leaves has %d bytes", size)
+		t.Errorf("the folder of the release has %d bytes", size)
 	}
 }
 
@@ -218,7 +218,7 @@ func (w *badWorld) questions(sets []map[string]string) (out []keptAnswer) {
 			}
 		}
 		if !asked {
-			w.t.Errorf("%s: nothing was made that it is about", p.op)
+			w.t.Errorf("%s: no object was created for it", p.op)
 		}
 	}
 	return out

@@ -69,7 +69,7 @@ func TestReleasesOpen(t *testing.T) {
 	}
 	folders, err := filepath.Glob("testdata/release-*.tar.gz")
 	if err != nil || len(folders) == 0 {
-		t.Fatalf("no release left a folder: %v", err)
+		t.Fatalf("there is no folder of a release: %v", err)
 	}
 	for _, packed := range folders {
 		name := strings.TrimSuffix(packed, ".tar.gz")
@@ -228,12 +228,12 @@ func content(t *testing.T, kind string, body []byte) (out any) {
 	switch kind {
 	case "application/json":
 		if err := json.Unmarshal(body, &out); err != nil {
-			t.Fatalf("%v: %.200s", err, body)
+			t.Fatalf("the response is not JSON: %v: %.200s", err, body)
 		}
 	case "text/csv":
 		rows, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(body, []byte("\ufeff")))).ReadAll()
 		if err != nil || len(rows) == 0 {
-			t.Fatalf("%v: %.200s", err, body)
+			t.Fatalf("reading the table: %v: %.200s", err, body)
 		}
 		table := []any{}
 		for _, row := range rows[1:] {
@@ -262,22 +262,22 @@ func withoutAll(want, got []keptAnswer) (out []string) {
 }
 
 // The comparison of releases reports missing fields, and ignores additional ones.
-func TestLostMembersOfAnswersAreFound(t *testing.T) {
+func TestMissingMembersOfResponsesAreFound(t *testing.T) {
 	t.Parallel()
 	was := asJSON(record{"name": "Lin", "zero": 0, "list": []int{1, 2}, "of": record{"x": 1}, "now": varies})
 	for what, c := range map[string]struct {
 		is    record
 		found int
 	}{
-		"the same":       {record{"name": "Lin", "zero": 0, "list": []int{1, 2}, "of": record{"x": 1}, "now": 7}, 0},
-		"members come":   {record{"name": "Lin", "list": []int{1, 2}, "of": record{"x": 1, "y": 2}, "new": true}, 0},
-		"a member goes":  {record{"list": []int{1, 2}, "of": record{"x": 1}}, 1},
-		"a value":        {record{"name": "Max", "list": []int{1, 2}, "of": record{"x": 2}}, 2},
-		"a list is less": {record{"name": "Lin", "list": []int{1}, "of": record{"x": 1}}, 1},
-		"another type":   {record{"name": "Lin", "list": []int{1, 2}, "of": "x"}, 1},
+		"the same":         {record{"name": "Lin", "zero": 0, "list": []int{1, 2}, "of": record{"x": 1}, "now": 7}, 0},
+		"added members":    {record{"name": "Lin", "list": []int{1, 2}, "of": record{"x": 1, "y": 2}, "new": true}, 0},
+		"a missing member": {record{"list": []int{1, 2}, "of": record{"x": 1}}, 1},
+		"other values":     {record{"name": "Max", "list": []int{1, 2}, "of": record{"x": 2}}, 2},
+		"a shorter list":   {record{"name": "Lin", "list": []int{1}, "of": record{"x": 1}}, 1},
+		"another type":     {record{"name": "Lin", "list": []int{1, 2}, "of": "x"}, 1},
 	} {
 		if got := differ("it", was, asJSON(c.is), false); len(got) != c.found {
-			t.Errorf("%s: %q", what, got)
+			t.Errorf("%s: the differences are %q", what, got)
 		}
 	}
 }

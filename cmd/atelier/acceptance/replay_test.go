@@ -10,7 +10,7 @@ import (
 // resume returns the query of a client that reconnects.
 func resume(epoch string, since int) string { return fmt.Sprintf("?epoch=%s&since=%d", epoch, since) }
 
-func TestReconnectingReplaysWhatWasMissedAndGoesOnLive(t *testing.T) {
+func TestReconnectingReplaysMissedMessagesAndContinuesLive(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -27,19 +27,19 @@ func TestReconnectingReplaysWhatWasMissedAndGoesOnLive(t *testing.T) {
 
 	again := lin.connect(c.id, resume(start.text("epoch"), start.seq()))
 	if again.welcome.seq() != start.seq() || again.welcome.number("head") <= start.seq() {
-		t.Errorf("welcome at %d with head %d after %d", again.welcome.seq(), again.welcome.number("head"), start.seq())
+		t.Errorf("the welcome is at %d with head %d after %d", again.welcome.seq(), again.welcome.number("head"), start.seq())
 	}
 	again.next("dm")
 	speaker.say(record{"type": "chat", "message": "live"})
 	all.hear("live")
 	again.hear("live")
 	if !reflect.DeepEqual(all.stored(), again.stored()) {
-		t.Errorf("replayed %v\nheard    %v", again.stored(), all.stored())
+		t.Errorf("replayed %v\nreceived %v", again.stored(), all.stored())
 	}
 	last := 0
 	for _, m := range again.stored() {
 		if m.seq() <= last {
-			t.Errorf("seq %d comes after %d", m.seq(), last)
+			t.Errorf("seq %d follows %d", m.seq(), last)
 		}
 		last = m.seq()
 	}
@@ -51,15 +51,15 @@ func TestReconnectingReplaysWhatWasMissedAndGoesOnLive(t *testing.T) {
 	part := lin.connect(c.id, resume(start.text("epoch"), mid))
 	part.hear("live")
 	if !reflect.DeepEqual(part.stored(), all.stored()[3:]) {
-		t.Errorf("from %d: %v", mid, part.stored())
+		t.Errorf("the replay from %d is %v", mid, part.stored())
 	}
 	boss.hear("live")
 	if n := boss.count("step_progress"); n != 5 {
-		t.Errorf("the facilitator heard %d progresses", n)
+		t.Errorf("the facilitator received %d progress messages", n)
 	}
 }
 
-func TestTheReplayOfTheOwnDirectMessageIsComplete(t *testing.T) {
+func TestTheReplayContainsTheSendersOwnMessages(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -93,16 +93,16 @@ func TestAPositionThatCannotBeReplayedGetsAResync(t *testing.T) {
 		again := lin.connect(c.id, at.query)
 		m := again.next("resync")
 		if m.text("reason") != at.reason || m.text("epoch") != epoch || m.seq() < start+30 {
-			t.Errorf("%s: %v", at.query, m)
+			t.Errorf("%s: the resync is %v", at.query, m)
 		}
 		// A read returns the state at this position.
 		if got := lin.get(c.path + "/chat").want(200).header.Get("X-Codelab-Seq"); got != fmt.Sprint(m.seq()) {
-			t.Errorf("resync at %d, the state at %s", m.seq(), got)
+			t.Errorf("the resync is at %d, the state at %s", m.seq(), got)
 		}
 		again.acked(record{"type": "chat", "message": "on"}, fmt.Sprint("on", i))
 	}
 	if _, res := lin.dial("/ws/" + c.id + "?since=x"); res.StatusCode != http.StatusBadRequest {
-		t.Errorf("since=x: %d", res.StatusCode)
+		t.Errorf("since=x returned %d", res.StatusCode)
 	}
 	if s, _ := lin.dial("/ws/" + c.id + "?token=1&foo=bar"); s == nil {
 		t.Error("other parameters of the query are not ignored")

@@ -16,7 +16,7 @@ func (c *class) resetPins() (codes []record) {
 	return codes
 }
 
-func TestAllCodesAreResetAtOnce(t *testing.T) {
+func TestAllRejoinCodesCanBeResetAtOnce(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	var people []*person
@@ -29,7 +29,7 @@ func TestAllCodesAreResetAtOnce(t *testing.T) {
 	people[0].post(c.path+"/reset-pins", nil).refused(403)
 	codes := c.resetPins()
 	if names := texts(codes, "name"); !slices.Equal(names, []string{"Person 0", "Person 1", "Person 2", "Person 3", "Person 4"}) {
-		t.Fatalf("the codes are of %q", names)
+		t.Fatalf("the codes belong to %q", names)
 	}
 	if code := live.closed(); code != 1008 { // access from before the reset ends
 		t.Errorf("closed with %d, want 1008", code)
@@ -40,13 +40,13 @@ func TestAllCodesAreResetAtOnce(t *testing.T) {
 		b.post(c.path+"/register", record{"name": code.text("name"), "code": "old"}).refused(409)
 		again := b.post(c.path+"/register", record{"name": code.text("name"), "code": code.text("code")}).object()
 		if again.text("id") != people[i].id {
-			t.Errorf("%s came back as %v", code.text("name"), again)
+			t.Errorf("%s rejoined as %v", code.text("name"), again)
 		}
 		if i > 0 && code.text("code") == codes[i-1].text("code") {
-			t.Error("two have the same code")
+			t.Error("two attendees have the same code")
 		}
 	}
 	if audited := c.audited(); !slices.Contains(audited, "attendee_pin_reset") {
-		t.Errorf("audited are %q", audited)
+		t.Errorf("the audited actions are %q", audited)
 	}
 }

@@ -30,7 +30,7 @@ var rightsRoles = []string{
 	"nobody", "attendee-elsewhere", "attendee", "assistant-elsewhere", "assistant", "helper", "token-import", "token-read", "token-all", "facilitator", "owner",
 }
 
-func TestEveryRoleMayWhatTheTableSays(t *testing.T) {
+func TestEveryRoleHasTheRightsInTheTable(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
 	said := readRightsOf(t, rightsFile, 2)
@@ -67,7 +67,7 @@ func TestEveryRoleMayWhatTheTableSays(t *testing.T) {
 		}
 	}
 	for name := range said {
-		t.Errorf("%s has a line and is not an operation", name)
+		t.Errorf("%s has a line, but is not an operation", name)
 	}
 }
 
@@ -150,7 +150,7 @@ func (w *rightsWorld) may(role string, op rest.Operation) bool {
 const rightsMessagesFile = "testdata/rights-messages.txt"
 
 // The test sends each message as the document writes it to the walk's private codelab.
-func TestEveryRoleMaySayWhatTheTableSays(t *testing.T) {
+func TestEveryRoleMaySendTheMessagesInTheTable(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
 	said := readRightsOf(t, rightsMessagesFile, 1)
@@ -194,7 +194,7 @@ func TestEveryRoleMaySayWhatTheTableSays(t *testing.T) {
 		}
 	}
 	for name := range said {
-		t.Errorf("%s has a line and is not a message", name)
+		t.Errorf("%s has a line, but is not a message", name)
 	}
 }
 

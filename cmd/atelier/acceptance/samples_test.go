@@ -43,7 +43,7 @@ func TestSamplesCanBeImported(t *testing.T) {
 	} {
 		made := boss.sendFile("/codelabs/import", c.name, c.content).want(http.StatusOK).object()
 		if left := fmt.Sprint(made["left_out"]); made.text("title") != c.title || left != "[]" && c.polls == 0 {
-			t.Errorf("%s becomes %q, without %s", c.name, made.text("title"), left)
+			t.Errorf("%s is imported as %q, left out: %s", c.name, made.text("title"), left)
 		}
 		at := "/codelabs/" + made.text("id")
 		var both []any
@@ -57,7 +57,7 @@ func TestSamplesCanBeImported(t *testing.T) {
 			if _, after, has := strings.Cut(step.text("content_markdown"), "](/uploads/"); has {
 				path, _, _ := strings.Cut(after, ")")
 				if got := boss.get("/uploads/" + path); got.status != http.StatusOK {
-					t.Errorf("%s: a picture is answered with %d", c.name, got.status)
+					t.Errorf("%s: a picture returned %d", c.name, got.status)
 				}
 			}
 		}

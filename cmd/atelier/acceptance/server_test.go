@@ -31,7 +31,7 @@ const (
 func testConfig(t testing.TB) config.Config {
 	t.Helper()
 	if os.Getenv("TEST_NODES") != "" {
-		t.Skip("a server of its own")
+		t.Skip("this test starts a server of its own")
 	}
 	return configOn(t.TempDir())
 }
@@ -177,7 +177,7 @@ func (c *sharedServer) folders() (own string, all []string) {
 // have separate addresses, and learn of a revocation within a second.
 func onOneServer(t *testing.T) {
 	if os.Getenv("TEST_NODES") != "" {
-		t.Skip("on one server only")
+		t.Skip("this test runs on one server only")
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"atelier/transport/auth"
 )
 
-func TestOneBrowserIsFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
+func TestOneBrowserCanBeFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
 	t.Parallel()
 	one, two := newClass(t), newClass(t)
 	b := open(t, one.addr)
@@ -24,7 +24,7 @@ func TestOneBrowserIsFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
 	}
 	for id, p := range map[string]*person{one.id: first, two.id: second} {
 		if s := b.get("/session?codelab_id=" + id).object(); s.text("sub") != p.id || s.text("role") != "attendee" || s.text("codelab_id") != id {
-			t.Errorf("in the codelab it is %v", s)
+			t.Errorf("the session in the codelab is %v", s)
 		}
 	}
 	b.get("/session?codelab_id="+unknownID).refused(401, "login")
@@ -48,10 +48,10 @@ func TestOneBrowserIsFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
 			t.Errorf("%q shows %d requests for help", as, n)
 		}
 		if s := b.get("/session" + as).object(); (s.text("role") == "admin") != sees {
-			t.Errorf("%q is %v", as, s)
+			t.Errorf("with %q the session is %v", as, s)
 		}
 		if got := b.get("/codelabs" + as).want(200); strings.Contains(string(got.body), "join_code") != sees {
-			t.Errorf("%q shows join codes: %v", as, !sees)
+			t.Errorf("with %q join codes are shown: %v", as, !sees)
 		}
 	}
 	b.get(one.path + "/feedback?as=attendee").want(200) // only admins may, so the admin acts
@@ -60,10 +60,10 @@ func TestOneBrowserIsFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
 		t.Errorf("as=attendee connects as %v", s)
 	}
 	if s := b.connect(one.id, "").welcome["you"].(map[string]any); s["id"] != "facilitator" {
-		t.Errorf("without as it connects as %v", s)
+		t.Errorf("without as the connection is for %v", s)
 	}
 	if _, res := first.dial("/ws/" + one.id + "?as=admin"); res.StatusCode != 101 {
-		t.Errorf("as=admin with both grants: %d", res.StatusCode)
+		t.Errorf("as=admin with both grants returned %d", res.StatusCode)
 	}
 }
 
@@ -77,7 +77,7 @@ func (b *browser) with() *browser {
 	return other
 }
 
-func TestLoggingInIssuesAnotherSessionForThatBrowserAlone(t *testing.T) {
+func TestLoggingInRenewsOnlyTheSessionOfThatBrowser(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	b := open(t, c.addr)
@@ -86,7 +86,7 @@ func TestLoggingInIssuesAnotherSessionForThatBrowserAlone(t *testing.T) {
 	live := b.connect(c.id, "")
 	b.login("")
 	if b.cookie(auth.SessionCookie) == old.cookie(auth.SessionCookie) || b.cookie(auth.CSRFCookie) == old.cookie(auth.CSRFCookie) {
-		t.Error("the session or its CSRF token stayed the same")
+		t.Error("the session or its CSRF token is unchanged")
 	}
 	b.get("/admin/tokens").want(200)
 	old.get("/admin/tokens").refused(403)
@@ -142,7 +142,7 @@ func TestTwoTabsThatRegisterAtOnceKeepBothGrants(t *testing.T) {
 }
 
 // A lost response once also lost the browser's earlier session.
-func TestALostAnswerToARegistrationShutsNobodyOut(t *testing.T) {
+func TestALostRegistrationResponseLocksNobodyOut(t *testing.T) {
 	t.Parallel()
 	one, two := newClass(t), newClass(t)
 	b := open(t, one.addr)
@@ -153,7 +153,7 @@ func TestALostAnswerToARegistrationShutsNobodyOut(t *testing.T) {
 	// A repeated registration with the same name gets the same attendee, on another node slightly
 	// later. With another name it creates a new attendee.
 	again := ""
-	two.eventually("the node that is asked knows the session", func() bool {
+	two.eventually("the asked node has the session", func() bool {
 		a := b.send("POST", two.path+"/register", record{"name": " LIN"})
 		if a.status == 200 {
 			again = a.object().text("id")
@@ -161,7 +161,7 @@ func TestALostAnswerToARegistrationShutsNobodyOut(t *testing.T) {
 		return again != ""
 	})
 	if again != lost.id {
-		t.Errorf("asked again, they are %s and not %s", again, lost.id)
+		t.Errorf("the repeated registration is for %s, want %s", again, lost.id)
 	}
 	b.post(two.path+"/messages", record{"type": "chat", "message": "here"}).want(200)
 	b.get(one.path + "/chat").want(200)
@@ -170,7 +170,7 @@ func TestALostAnswerToARegistrationShutsNobodyOut(t *testing.T) {
 	open(t, two.addr).post(two.path+"/register", record{"name": "Lin"}).refused(409)
 }
 
-func TestOneLeavesACodelabAndKeepsTheRest(t *testing.T) {
+func TestLeavingACodelabKeepsTheOtherGrants(t *testing.T) {
 	t.Parallel()
 	one, two := newClass(t), newClass(t)
 	b := open(t, one.addr)
@@ -181,7 +181,7 @@ func TestOneLeavesACodelabAndKeepsTheRest(t *testing.T) {
 	a := b.post("/logout", record{"codelab_id": one.id})
 	a.want(204)
 	if a.header.Get("Clear-Site-Data") != "" || b.cookie(auth.SessionCookie) == "" {
-		t.Error("it took away more than a codelab")
+		t.Error("leaving the codelab cleared the storage or the session")
 	}
 	if code := here.closed(); code != 1008 {
 		t.Errorf("closed with %d, want 1008", code)
@@ -196,7 +196,7 @@ func TestOneLeavesACodelabAndKeepsTheRest(t *testing.T) {
 }
 
 // A foreign page must not make a browser delete the data that it stores for this server.
-func TestOnlyALogoutThatEndedASessionClearsWhatABrowserStores(t *testing.T) {
+func TestOnlyALogoutThatEndedASessionClearsTheBrowsersStorage(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -204,12 +204,12 @@ func TestOnlyALogoutThatEndedASessionClearsWhatABrowserStores(t *testing.T) {
 	lin.post("/logout", nil, header("Origin", "https://elsewhere.example.org")).refused(403)
 	lin.get("/session").want(200)
 	if a := lin.post("/logout", nil, header("Origin", lin.base)); a.header.Get("Clear-Site-Data") != `"storage"` || a.status != 204 {
-		t.Errorf("%d, Clear-Site-Data %q", a.status, a.header.Get("Clear-Site-Data"))
+		t.Errorf("status %d, Clear-Site-Data %q", a.status, a.header.Get("Clear-Site-Data"))
 	}
 	for _, who := range []*browser{lin.browser, open(t, c.addr)} {
 		a := who.post("/logout", nil)
 		if a.want(204); a.header.Get("Clear-Site-Data") != "" || a.header.Get("Set-Cookie") != "" {
-			t.Errorf("without a session: %v", a.header)
+			t.Errorf("the headers without a session are %v", a.header)
 		}
 	}
 }
@@ -222,7 +222,7 @@ func TestLogoutEndsTheSessionAndItsConnections(t *testing.T) {
 	live := lin.connect(c.id, "")
 	lin.post("/logout", nil).want(204)
 	if lin.cookie(auth.SessionCookie) != "" || lin.cookie(auth.CSRFCookie) != "" {
-		t.Error("the cookies stayed")
+		t.Error("the cookies were kept")
 	}
 	if code := live.closed(); code != 1008 {
 		t.Errorf("closed with %d, want 1008", code)
@@ -274,7 +274,7 @@ func TestASessionEndsWithItsLifetime(t *testing.T) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("the session does not end")
+			t.Fatal("the session does not expire")
 		}
 	}
 	lin.get(c.path + "/chat").refused(401)
@@ -292,7 +292,7 @@ func TestAnAttendeesSessionNeverPassesAsAnAdmins(t *testing.T) {
 	lin.get("/admin/tokens", header("Authorization", "bearer "+lin.cookie(auth.CSRFCookie))).refused(401)
 	lin.get("/admin/tokens?svc_session=" + c.admin.cookie(auth.SessionCookie)).refused(403)
 	if _, res := lin.dial("/ws/" + c.id + "?as=admin"); res.StatusCode != http.StatusForbidden {
-		t.Errorf("as=admin: %d", res.StatusCode)
+		t.Errorf("as=admin returned %d", res.StatusCode)
 	}
 }
 
@@ -315,7 +315,7 @@ func TestTheCSRFTokenMustBelongToTheSession(t *testing.T) {
 	lin.post(c.path+"/messages", say).want(200)
 }
 
-func TestTheSessionGivesALostCSRFTokenBack(t *testing.T) {
+func TestTheSessionRestoresALostCSRFToken(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -324,7 +324,7 @@ func TestTheSessionGivesALostCSRFTokenBack(t *testing.T) {
 	only.setCookie(auth.SessionCookie, lin.cookie(auth.SessionCookie))
 	only.get("/session").want(200)
 	if only.cookie(auth.CSRFCookie) != token {
-		t.Error("the token did not come back")
+		t.Error("the token was not restored")
 	}
 	if n := len(only.get("/session").header.Values("Set-Cookie")); n != 0 {
 		t.Errorf("%d cookies are set though none is missing", n)
@@ -332,11 +332,11 @@ func TestTheSessionGivesALostCSRFTokenBack(t *testing.T) {
 	only.setCookie(auth.CSRFCookie, c.attendee("Max").cookie(auth.CSRFCookie)) // left by another session
 	only.get("/session").want(200)
 	if only.cookie(auth.CSRFCookie) != token {
-		t.Error("a token of another session stays")
+		t.Error("a token of another session was kept")
 	}
 }
 
-func TestTheCookiesAreGuarded(t *testing.T) {
+func TestCookiesHaveTheirSecurityAttributes(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Server.PublicURL = "https://workshop.example.org"
@@ -383,7 +383,7 @@ func TestAWrongLoginIsRefusedAndAudited(t *testing.T) {
 	}
 }
 
-func TestAnotherPasswordEndsAdminsAndNothingElse(t *testing.T) {
+func TestANewPasswordEndsOnlyAdminSessions(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.LoginFailures = 3

@@ -16,24 +16,24 @@ import (
 // their behaviour depends on data that nodes share and can therefore differ. With LONG_TESTS=1
 // all files run.
 var onSeveralNodes = map[string]string{
-	"attendees logins presence resetpins rights sessions":                               "who is there and who may is known on every node",
+	"attendees logins presence resetpins rights sessions":                               "presence and rights are known on every node",
 	"people signin operator":                                                            "grants of people end on every node",
-	"chat control directs events live protocol pulse replay socket sockets ticks wire":  "frames come from the owner, whichever node one listens at",
+	"chat control directs events live protocol pulse replay socket sockets ticks wire":  "frames come from the owner, whichever node a client uses",
 	"comments help notes offer polls queue quizzes rehearsal teaching":                  "commands are forwarded to the owner, and read where they are answered",
-	"certificates codelabs freshness listing personal race summary":                     "a read follows a write that another node took",
+	"certificates codelabs freshness listing personal race summary":                     "a read shows a write on another node",
 	"git gitpush publishing samples sharedcode workspacecopy workspacefiles workspaces": "trees of code are shared",
-	"archive archivefiles files images materials submissions takeout":                   "what is uploaded at one node is read at another",
+	"archive archivefiles files images materials submissions takeout":                   "an upload to one node is read on another",
 	"checks exports webhooks":                                                           "rows of the store are read on every node",
 	"handler handler_events handler_keys tokens":                                        "a token is used once on all nodes",
 	"erase":              "what was erased is nowhere",
-	"badattempts limits": "what keeps somebody from guessing is counted together",
+	"badattempts limits": "failed attempts are counted for all nodes",
 }
 
 // onAnyNumber are the files whose subject is the same on any number of nodes, or that start their
 // own servers.
 var onAnyNumber = map[string]string{
 	"accesslog ai audit badinput compressed cors documents drift frames health internal proxy tls": "a node answers this without the others",
-	"app commerce": "it is served from what every node has",
+	"app commerce": "every node serves it by itself",
 	"backend backup deploy deploycluster dockerfile formats formats_folder formats_make formats_read formats_rows formats_serve formats_tokens gitleak releases releases_make": "it starts servers of its own",
 	"handler_kill kill killfiles lifecycle load load_bodies memory operate readonly receivers signals_linux tomorrow upgrade clientgone_linux fanout":                          "it starts servers of its own",
 	"nodes nodes_clock nodes_disk nodes_keys nodes_place nodes_tokens pollnodes":                                                                                               "it starts nodes of its own",
@@ -92,7 +92,7 @@ func chooseTests() error {
 }
 
 // A new file must be added to one of the two lists.
-func TestEachFileSaysWhetherNodesMatter(t *testing.T) {
+func TestEachFileIsListedForOneOrSeveralNodes(t *testing.T) {
 	t.Parallel()
 	tests, err := testsOf()
 	if err != nil {
@@ -101,20 +101,20 @@ func TestEachFileSaysWhetherNodesMatter(t *testing.T) {
 	several, any := named(onSeveralNodes), named(onAnyNumber)
 	for file := range tests {
 		if several[file] == any[file] {
-			t.Errorf("%s stands in %s of onSeveralNodes and onAnyNumber", file, map[bool]string{true: "both", false: "none"}[any[file]])
+			t.Errorf("%s is in %s of onSeveralNodes, onAnyNumber", file, map[bool]string{true: "both", false: "none"}[any[file]])
 		}
 	}
 	for _, listed := range []map[string]bool{several, any} {
 		for file := range listed {
 			if _, there := tests[file]; !there {
-				t.Errorf("%s is listed, and not there", file)
+				t.Errorf("%s is listed, but does not exist", file)
 			}
 		}
 	}
 }
 
 // A test that does not run in parallel explains the reason in its first line.
-func TestEachTestRunsBesideOthers(t *testing.T) {
+func TestEachTestRunsInParallelOrSaysWhyNot(t *testing.T) {
 	t.Parallel()
 	tests, err := testsOf()
 	if err != nil {
@@ -129,7 +129,7 @@ func TestEachTestRunsBesideOthers(t *testing.T) {
 			_, body, _ := strings.Cut(string(text), "\nfunc "+name+"(t *testing.T) {")
 			first, body, _ := strings.Cut(body, "\n")
 			if !strings.HasPrefix(body, "\tt.Parallel()") && !strings.HasPrefix(first, " // alone: ") {
-				t.Errorf("%s: %s begins without t.Parallel(), and its first line has no \"// alone: why\"", file, name)
+				t.Errorf("%s: %s does not begin with t.Parallel(), and its first line lacks \"// alone: why\"", file, name)
 			}
 		}
 	}
@@ -158,6 +158,6 @@ func runBeside() error {
 func inLongRuns(t *testing.T, why string) {
 	t.Helper()
 	if os.Getenv("LONG_TESTS") == "" {
-		t.Skip("in long runs: " + why)
+		t.Skip("runs in long runs only: " + why)
 	}
 }

@@ -40,7 +40,7 @@ func (c *class) point(step int) {
 	c.admin.post(c.path+"/messages", record{"type": "pointer", "step_number": step}).want(200)
 }
 
-func TestAttendeesReadWhatIsShared(t *testing.T) {
+func TestAttendeesCanReadSharedCode(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"branch", "folder"} {
 		c := taughtCode(t, kind, record{})
@@ -49,10 +49,10 @@ func TestAttendeesReadWhatIsShared(t *testing.T) {
 		reads := func(what string, shared ...string) {
 			t.Helper()
 			if got := fmt.Sprint(lin.get(c.code()).object()[plural(kind)]); got != fmt.Sprint(shared) {
-				t.Errorf("%s %s: the record has %v, not %v", kind, what, got, shared)
+				t.Errorf("%s %s: the record has %v, want %v", kind, what, got, shared)
 			}
 			if got := lin.get(c.code() + "/" + plural(kind)).texts(); !slices.Equal(got, shared) {
-				t.Errorf("%s %s: listed are %v, not %v", kind, what, got, shared)
+				t.Errorf("%s %s: the list has %v, want %v", kind, what, got, shared)
 			}
 			for _, name := range append([]string{"main", "no-such"}, every...) {
 				at := c.code() + "/" + plural(kind) + "/" + name
@@ -66,7 +66,7 @@ func TestAttendeesReadWhatIsShared(t *testing.T) {
 				}
 				if slices.Contains(shared, name) {
 					if got := string(lin.get(ways[2]).body); got != name {
-						t.Errorf("%s has %q", name, got)
+						t.Errorf("the content of %s is %q", name, got)
 					}
 				}
 			}
@@ -96,7 +96,7 @@ func TestAttendeesReadWhatIsShared(t *testing.T) {
 		c.admin.put(c.path, record{"share_code": "most"}).refused(400, "share_code must be none, start, pointed or all")
 		// Facilitators read everything, unregistered people nothing.
 		if got := c.admin.get(c.code() + "/" + plural(kind)).texts(); len(got) != 7 {
-			t.Errorf("listed are %v", got)
+			t.Errorf("the list has %v", got)
 		}
 		share("all")
 		open(t, c.addr).get(c.code()).refused(401)
@@ -105,7 +105,7 @@ func TestAttendeesReadWhatIsShared(t *testing.T) {
 	}
 }
 
-func TestOneStateIsDownloaded(t *testing.T) {
+func TestASharedStateCanBeDownloaded(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"branch", "folder"} {
 		c := taughtCode(t, kind, record{"share_code": "start"})
@@ -116,17 +116,17 @@ func TestOneStateIsDownloaded(t *testing.T) {
 		at := c.code() + "/download?" + kind + "=step-1-start"
 		got := lin.get(at).want(200)
 		if name := got.header.Get("Content-Disposition"); name != `attachment; filename="step-1-start.tar.gz"` {
-			t.Errorf("it is called %s", name)
+			t.Errorf("the disposition is %s", name)
 		}
 		dir := untar(t, got.body)
 		if b, err := os.ReadFile(filepath.Join(dir, "a", "name.txt")); err != nil || string(b) != "step-1-start" {
-			t.Errorf("the archive has %q %v", b, err)
+			t.Errorf("name.txt in the archive is %q %v", b, err)
 		}
 		if i, err := os.Stat(filepath.Join(dir, "run.sh")); err != nil || i.Mode().Perm() != 0o755 {
-			t.Errorf("the archive has %v %v", i, err)
+			t.Errorf("run.sh in the archive is %v %v", i, err)
 		}
 		if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
-			t.Errorf("the archive has %v %v", files, err)
+			t.Errorf("the archive contains %v %v", files, err)
 		}
 		packed := lin.get(at + "&format=zip").want(200)
 		z, err := zip.NewReader(bytes.NewReader(packed.body), int64(len(packed.body)))
@@ -146,7 +146,7 @@ func TestOneStateIsDownloaded(t *testing.T) {
 			all = append(all, fmt.Sprintf("%s %s %s", f.Name, f.Mode(), b))
 		}
 		if want := []string{"a/name.txt -rw-r--r-- step-1-start", "run.sh -rwxr-xr-x #!/bin/sh\n"}; !slices.Equal(all, want) {
-			t.Errorf("the ZIP has %q", all)
+			t.Errorf("the ZIP contains %q", all)
 		}
 		lin.get(at+"&format=rar").refused(http.StatusBadRequest, "format")
 		lin.get(at+"&branch=a&folder=b").refused(http.StatusBadRequest, "exclude")
@@ -157,18 +157,18 @@ func TestOneStateIsDownloaded(t *testing.T) {
 		lin.get(at).want(200)
 		who := c.newest("workspace_download")
 		if got := c.audited(); len(got) != before+1 || who.text("actor_id") != lin.id || who["metadata"].(map[string]any)["name"] != "step-1-start" {
-			t.Errorf("who has caught up is not in the audit trail: %v", who)
+			t.Errorf("the download is not in the audit trail: %v", who)
 		}
 		c.admin.get(at).want(200)
 		if got := c.audited(); got[0] != "workspace_download" {
-			t.Errorf("audited is %v", got)
+			t.Errorf("the audited actions are %v", got)
 		}
 	}
 }
 
 // code_taken covers downloads and Git fetches. It names the branch or folder that comes last in
 // the workshop.
-func TestFacilitatorsSeeWhoCaughtUp(t *testing.T) {
+func TestFacilitatorsSeeWhoFetchedCode(t *testing.T) {
 	t.Parallel()
 	c := taughtCode(t, "branch", record{"share_code": "pointed"})
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -183,23 +183,23 @@ func TestFacilitatorsSeeWhoCaughtUp(t *testing.T) {
 	}
 	lin.get(c.code() + "/download?branch=step-1-start&format=zip").want(200)
 	if m := watch.next("code_taken"); m.text("attendee_id") != lin.id || m.text("name") != "step-1-start" {
-		t.Errorf("facilitators hear %v", m)
+		t.Errorf("facilitators received %v", m)
 	}
 	if a, b, others := taken(c.admin), taken(lin.browser), taken(max.browser); a != "step-1-start" || b != a || others != "" {
-		t.Errorf("facilitators read %q, Lin %q, Max %q", a, b, others)
+		t.Errorf("facilitators see %q, Lin %q, Max %q", a, b, others)
 	}
 	// A repetition is announced once, but recorded in the audit trail each time.
 	before := len(c.audited())
 	lin.get(c.code() + "/download?branch=step-1-start").want(200)
 	c.admin.get(c.code() + "/download?branch=step-2-start").want(200) // this caller does not take part
 	if got := len(c.audited()); got != before+2 {
-		t.Errorf("%d records were added", got-before)
+		t.Errorf("%d audit records were added, want 2", got-before)
 	}
 	c.point(3)
 	g := newGit(t)
 	dir := g.clone(c.gitURL(lin.browser))
 	if m := watch.next("code_taken"); m.text("name") != "step-3-start" || watch.count("code_taken") != 2 {
-		t.Errorf("facilitators hear %v", m)
+		t.Errorf("facilitators received %v", m)
 	}
 	who := c.newest("workspace_download")
 	if who.text("actor_id") != lin.id || who["metadata"].(map[string]any)["name"] != "step-3-start" {
@@ -207,26 +207,26 @@ func TestFacilitatorsSeeWhoCaughtUp(t *testing.T) {
 	}
 	g.run(dir, "fetch", "-q") // nothing has changed, so nothing was taken
 	if got := len(c.audited()); got != before+3 {
-		t.Errorf("%d records were added", got-before)
+		t.Errorf("%d audit records were added, want 3", got-before)
 	}
 	max.post(c.path+"/messages", record{"type": "chat", "message": "end"}).want(200)
 	other.next("chat")
 	if other.count("code_taken") != 0 {
-		t.Error("another attendee heard of it")
+		t.Error("another attendee received code_taken")
 	}
 	// With "all", attendees count as having taken code as soon as they begin.
 	c.admin.put(c.path, record{"share_code": "all"}).want(200)
 	c.point(2)
 	g.clone(c.gitURL(lin.browser))
 	if got := taken(c.admin); got != "step-2-start" {
-		t.Errorf("facilitators read %q", got)
+		t.Errorf("facilitators see %q", got)
 	}
 	c.point(3)
 	if got := contentOf(t, g.clone(c.gitURL(lin.browser)), "a", "name.txt"); got != "step-3-start" {
-		t.Errorf("a clone begins with %q", got)
+		t.Errorf("a new clone has the state %q", got)
 	}
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
 	if all := c.admin.get(c.path + "/attendees").list(); len(all) != 1 || all[0]["code_taken"] != nil {
-		t.Errorf("left is %v", all)
+		t.Errorf("the remaining attendees are %v", all)
 	}
 }

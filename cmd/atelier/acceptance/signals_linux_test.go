@@ -12,7 +12,7 @@ import (
 
 // A hangup signal reloads the log level and does not end the server. Neither does a log reader
 // that disappears, or a stop signal from the terminal.
-func TestSignalsThatMustNotEndTheServer(t *testing.T) {
+func TestHangupSuspensionAndAClosedLogDoNotEndTheServer(t *testing.T) {
 	t.Parallel()
 	path, data := binary(t), t.TempDir()
 	file := filepath.Join(t.TempDir(), "config.toml")
@@ -66,7 +66,7 @@ func TestSignalsThatMustNotEndTheServer(t *testing.T) {
 	until("were reloaded")
 	b.get("/codelabs").want(200)
 	if line := until("GET"); !strings.Contains(line, "/api/codelabs") {
-		t.Errorf("at the level error it logged %s", line)
+		t.Errorf("at the level error the server logged %s", line)
 	}
 
 	if err := cmd.Process.Signal(syscall.SIGTSTP); err != nil {

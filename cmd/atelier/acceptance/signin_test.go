@@ -90,11 +90,11 @@ func (o *office) is(sub, email string) {
 	o.provider.Person = oidctest.Claims{"sub": sub, "email": email, "email_verified": true, "name": "Ann"}
 }
 
-func TestSigningInWithTheProviderMakesAPerson(t *testing.T) {
+func TestSigningInWithTheProviderCreatesAPerson(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, nil)
 	if app := o.admin.get("/app").want(200).object(); record(app["oidc"].(map[string]any)).text("label") != "Sign in with Example" || app["password_login"] != true {
-		t.Errorf("the app is told %v", app)
+		t.Errorf("the app settings are %v", app)
 	}
 	// An attendee in the same browser stays an attendee, with another session id.
 	b := o.browser()
@@ -102,16 +102,16 @@ func TestSigningInWithTheProviderMakesAPerson(t *testing.T) {
 	before := b.cookie(auth.SessionCookie)
 	o.is("1", "Ann@Example.org")
 	if to := o.signIn(b); to != "/admin/x" {
-		t.Fatalf("it leads to %s", to)
+		t.Fatalf("the sign-in leads to %s", to)
 	}
 	if b.cookie(auth.SessionCookie) == before {
-		t.Error("the session keeps its id")
+		t.Error("the session kept its id")
 	}
 	if s := b.get("/session").want(200).object(); s.text("rank") != "facilitator" {
 		t.Errorf("the session is %v", s)
 	}
 	if s := b.get("/session?as=attendee&codelab_id=" + o.id).want(200).object(); s.text("sub") != lin.id {
-		t.Errorf("as an attendee it is %v", s)
+		t.Errorf("as an attendee the session is %v", s)
 	}
 	b.post("/codelabs", record{"title": "Another"}).want(200)
 
@@ -120,7 +120,7 @@ func TestSigningInWithTheProviderMakesAPerson(t *testing.T) {
 		t.Errorf("the people are %v", people)
 	}
 	if text := string(o.admin.get("/admin/people").body); strings.Contains(text, o.provider.URL) {
-		t.Error("the list tells the issuer")
+		t.Error("the list contains the issuer")
 	}
 	// The provider manages their password.
 	b.post("/account/password", record{"old": "x", "new": goodPassword}).refused(409)
@@ -128,24 +128,24 @@ func TestSigningInWithTheProviderMakesAPerson(t *testing.T) {
 	b.get("/session").refused(401)
 }
 
-func TestSomebodyIsTheirSubjectAndNotTheirAddress(t *testing.T) {
+func TestPeopleAreIdentifiedByTheirSubjectNotTheirAddress(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, nil)
 	o.is("1", "ann@example.org")
 	_, ann := o.comes()
 	o.is("1", "ann.new@example.org")
 	if _, again := o.comes(); again != ann {
-		t.Error("another address makes another person")
+		t.Error("a changed address created another person")
 	}
 	o.is("2", "ann@example.org")
 	o.refuses("other_login")
 	o.is("2", "ann.new@example.org")
 	if _, other := o.comes(); other == ann {
-		t.Error("somebody else has their account")
+		t.Error("another subject got the account")
 	}
 }
 
-func TestSignInsThatAreRefused(t *testing.T) {
+func TestInvalidSignInsAreRefused(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, nil)
 	o.is("1", "ann@elsewhere.test")
@@ -166,7 +166,7 @@ func TestSignInsThatAreRefused(t *testing.T) {
 	o.refuses("other_login")
 
 	if o.admin.get("/admin/people").want(200).list(); len(o.admin.get("/admin/people").list()) != 1 {
-		t.Error("a person was made of who may not sign in")
+		t.Error("a refused sign-in created a person")
 	}
 	o.eventually("the refusal is audited", func() bool {
 		rows := string(o.admin.get("/admin/audit-logs?action=admin_login_failed").want(200).body)
@@ -175,11 +175,11 @@ func TestSignInsThatAreRefused(t *testing.T) {
 	// A callback without a sign-in in progress leaves no audit record.
 	o.browser().get("/login/oidc/callback?state=a&code=b").want(302)
 	if rows := string(o.admin.get("/admin/audit-logs?action=admin_login_failed").want(200).body); strings.Contains(rows, "expired") {
-		t.Error("a callback of nobody is audited")
+		t.Error("a callback without a sign-in is audited")
 	}
 }
 
-func TestTheOwnerLinksOnce(t *testing.T) {
+func TestOnlyTheOwnerLinksAPersonToTheProvider(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, nil)
 	fay := o.facilitator("fay@example.org")
@@ -193,14 +193,14 @@ func TestTheOwnerLinksOnce(t *testing.T) {
 	o.admin.put("/admin/people/"+una, record{"link": true}).want(200)
 	o.comes()
 	if rows := o.admin.get("/admin/audit-logs?limit=1&action=people_update").list(); len(rows) != 1 || rows[0].text("actor_id") != una {
-		t.Errorf("the audit has %v", rows)
+		t.Errorf("the audit trail has %v", rows)
 	}
 	if p := o.admin.put("/admin/people/"+fay.id, record{"link": true}).want(200).object(); p["link"] != true {
 		t.Errorf("the person is %v", p)
 	}
 	o.is("7", "fay@example.org")
 	if _, id := o.comes(); id != fay.id {
-		t.Error("it is another person")
+		t.Error("the sign-in is for another person")
 	}
 	// Their password is void, and so are the sessions that it opened.
 	o.shutsOut(fay.browser, "/account", 401)
@@ -222,7 +222,7 @@ func TestAnInvitedPersonIsLinked(t *testing.T) {
 	b.get(o.path + "/help").want(200)
 }
 
-func TestDisabledAndDeletedPeopleStayOut(t *testing.T) {
+func TestDisabledAndDeletedPeopleCannotSignIn(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, nil)
 	o.is("1", "ann@example.org")
@@ -241,11 +241,11 @@ func TestDisabledAndDeletedPeopleStayOut(t *testing.T) {
 	// They stay refused until they are invited again.
 	again, _ := invite(o.admin, record{"login": "ann@example.org", "name": "Ann", "role": "assistant"})
 	if _, sub := o.comes(); sub != again {
-		t.Error("it is another person")
+		t.Error("the sign-in is for another person")
 	}
 }
 
-func TestACallbackIsOfOneBrowserAndOnce(t *testing.T) {
+func TestACallbackWorksOnceAndOnlyInItsBrowser(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, nil)
 	o.provider.AgainAndAgain = true
@@ -259,15 +259,15 @@ func TestACallbackIsOfOneBrowserAndOnce(t *testing.T) {
 		}
 	}
 	if to := leads(other.get(back)); !strings.HasPrefix(to, "/login?") || !strings.Contains(to, "why=expired") {
-		t.Errorf("in another browser it leads to %s", to)
+		t.Errorf("in another browser the callback leads to %s", to)
 	}
 	if to := leads(b.get(back)); to != "/admin/x" {
-		t.Fatalf("it leads to %s", to)
+		t.Fatalf("the callback leads to %s", to)
 	}
 	thief := o.browser()
 	thief.setCookieAt("/api/login/oidc", auth.SignInCookie, kept)
 	if to := leads(thief.get(back)); !strings.Contains(to, "why=expired") {
-		t.Errorf("a second time it leads to %s", to)
+		t.Errorf("the second callback leads to %s", to)
 	}
 	long := "/x?" + strings.Repeat("&", 250)
 	if got := leads(b.get(o.callback(b, long))); got != long {
@@ -285,7 +285,7 @@ func TestACallbackIsOfOneBrowserAndOnce(t *testing.T) {
 
 // One visitor keeps sending codes that the provider never issued, on 24 connections. Others can
 // still sign in, and the audit trail has one record of it.
-func TestOneVisitorKeepsNobodyFromSigningIn(t *testing.T) {
+func TestOneVisitorCannotBlockTheSignInsOfOthers(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, func(c *config.Config) { c.Server.TrustedProxies = []string{"127.0.0.1/32", "::1/128"} })
 	slow := make(chan struct{}) // the provider has answered none of them
@@ -315,7 +315,7 @@ func TestOneVisitorKeepsNobodyFromSigningIn(t *testing.T) {
 		b := o.browser()
 		b.from = fmt.Sprint("198.51.100.", i)
 		if to := o.signIn(b); to != "/admin/x" {
-			t.Errorf("somebody else's signing in leads to %s", to)
+			t.Errorf("the sign-in of another person leads to %s", to)
 		}
 	}
 	close(slow)
@@ -331,10 +331,10 @@ func TestOneVisitorKeepsNobodyFromSigningIn(t *testing.T) {
 		back := o.callback(b, "/admin/x")
 		b.get(strings.Replace(back, "code=", "code=made-up-", 1))
 	}
-	t.Error("an address has made-up codes without end")
+	t.Error("made-up codes from one address are not limited")
 }
 
-func TestTwoCallbacksOfOneNewPersonMakeOne(t *testing.T) {
+func TestTwoCallbacksOfOneNewPersonCreateOnePerson(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, nil)
 	o.is("1", "ann@example.org")
@@ -348,12 +348,12 @@ func TestTwoCallbacksOfOneNewPersonMakeOne(t *testing.T) {
 	}
 }
 
-func TestTheServerServesWhileTheProviderIsAway(t *testing.T) {
+func TestTheServerWorksWhileTheProviderIsUnreachable(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, nil)
 	o.provider.Away.Store(true)
 	if to := leads(o.browser().get("/login/oidc?to=/admin/x")); to != "/login?next=%2Fadmin%2Fx&why=away" {
-		t.Errorf("it leads to %s", to)
+		t.Errorf("the sign-in leads to %s", to)
 	}
 	o.admin.get("/codelabs").want(200)
 }
@@ -368,11 +368,11 @@ func TestOnlyTheOwnerHasAPassword(t *testing.T) {
 	b, _ := o.comes()
 	b.get("/account").want(200)
 	if app := o.admin.get("/app").object(); app["password_login"] != false {
-		t.Errorf("the app is told %v", app)
+		t.Errorf("the app settings are %v", app)
 	}
 }
 
-func TestAnEarlierPasswordOpensNothing(t *testing.T) {
+func TestAnEarlierPasswordIsRejected(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
 	cfg := testConfig(t)
@@ -390,17 +390,17 @@ func TestAnEarlierPasswordOpensNothing(t *testing.T) {
 	open(t, addr).post("/login", record{"admin_id": adminID, "admin_pw": adminPW}).want(200)
 }
 
-func TestWithoutAProviderThereIsNothing(t *testing.T) {
+func TestWithoutAProviderThereIsNoProviderSignIn(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.admin.get("/login/oidc").refused(404)
 	c.admin.get("/login/oidc/callback?state=a&code=b").refused(404)
 	if app := c.admin.get("/app").object(); app["oidc"] != nil {
-		t.Errorf("the app is told %v", app)
+		t.Errorf("the app settings are %v", app)
 	}
 }
 
-func TestNoSecretOfTheProviderIsWritten(t *testing.T) {
+func TestNoSecretOfTheProviderIsStoredOrLogged(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, nil)
 	o.is("1", "ann@example.org")
@@ -413,7 +413,7 @@ func TestNoSecretOfTheProviderIsWritten(t *testing.T) {
 	q := back.Query()
 	q.Set("code", "canary-of-a-code")
 	if to := leads(b.get(back.Path + "?" + q.Encode())); !strings.Contains(to, "why=invalid") {
-		t.Errorf("another code leads to %s", to)
+		t.Errorf("a wrong code leads to %s", to)
 	}
 	places := map[string]string{"the log": suiteLog.String()}
 	for _, path := range []string{"/app", "/admin/people", "/admin/audit-logs", "/admin/settings"} {
@@ -422,7 +422,7 @@ func TestNoSecretOfTheProviderIsWritten(t *testing.T) {
 	for where, text := range places {
 		for _, secret := range []string{oidctest.ClientSecret, url.QueryEscape(oidctest.ClientSecret), "canary-of-a-code"} {
 			if strings.Contains(text, secret) {
-				t.Errorf("%s has %q", where, secret)
+				t.Errorf("%s contains %q", where, secret)
 			}
 		}
 	}

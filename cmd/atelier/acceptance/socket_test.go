@@ -95,7 +95,7 @@ func (s *socket) read() (message, error) {
 		return nil, err
 	}
 	if kind != websocket.TextMessage {
-		s.t.Errorf("a message that is not text: %q", text)
+		s.t.Errorf("received a message that is not text: %q", text)
 	}
 	if err := holdMessage(text); err != nil {
 		s.t.Errorf("undocumented: %v", err)
@@ -114,7 +114,7 @@ func (s *socket) until(what string, fits func(message) bool) message {
 	for {
 		m, err := s.read()
 		if err != nil {
-			s.t.Fatalf("waiting for %s: %v; heard %v", what, err, s.kinds())
+			s.t.Fatalf("waiting for %s: %v; received %v", what, err, s.kinds())
 		}
 		if fits(m) {
 			return m

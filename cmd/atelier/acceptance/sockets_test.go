@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestTheOldestConnectionOfManyIsClosed(t *testing.T) {
+func TestTheOldestConnectionBeyondTheLimitIsClosed(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.SocketsPerPerson = 2
@@ -39,7 +39,7 @@ func TestTheOldestConnectionOfManyIsClosed(t *testing.T) {
 	all[2].acked(record{"type": "chat", "message": "x"}, "g")
 }
 
-func TestAFacilitatorsSessionHasEightTimesAsMany(t *testing.T) {
+func TestAFacilitatorsSessionMayHaveEightTimesAsManyConnections(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.SocketsPerPerson = 1
@@ -58,7 +58,7 @@ func TestAFacilitatorsSessionHasEightTimesAsMany(t *testing.T) {
 	all[1].acked(record{"type": "chat", "message": "x"}, "c")
 }
 
-func TestNoBoundOnConnections(t *testing.T) {
+func TestALimitOfZeroAllowsAnyNumberOfConnections(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.SocketsPerPerson = 0

@@ -19,7 +19,7 @@ func (p *person) hand(c *class, name string, content []byte) answer {
 	return p.sendFile(c.path+"/attendees/"+p.id+"/submissions", name, content)
 }
 
-func TestSubmissionsAreForTheirOwnerAndTheFacilitator(t *testing.T) {
+func TestOnlyTheOwnerAndFacilitatorsSeeSubmissions(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -44,7 +44,7 @@ func TestSubmissionsAreForTheirOwnerAndTheFacilitator(t *testing.T) {
 	for _, b := range []*browser{c.admin, lin.browser} {
 		got := b.get(file.text("file_path")).want(200)
 		if string(got.body) != "print(1)" || !strings.HasPrefix(got.header.Get("Content-Disposition"), "attachment; ") || !strings.Contains(got.header.Get("Cache-Control"), "private") {
-			t.Errorf("served is %q with %v", got.body, got.header)
+			t.Errorf("the response is %q with %v", got.body, got.header)
 		}
 	}
 	head := lin.send("HEAD", file.text("file_path"), nil).want(200)
@@ -64,11 +64,11 @@ func TestSubmissionsAreForTheirOwnerAndTheFacilitator(t *testing.T) {
 	lin.get(file.text("file_path")).refused(404)
 	c.admin.delete(own + "/" + link.text("id")).want(204)
 	if got := c.audited()[:5]; !slices.Equal(got, []string{"submission_delete", "submission_delete", "submission_upload", "submission_link", "submission_upload"}) {
-		t.Errorf("audited are %q", got)
+		t.Errorf("the audited actions are %q", got)
 	}
 }
 
-func TestCompletingMayNeedASubmission(t *testing.T) {
+func TestCompletionCanRequireASubmission(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"require_submission": true, "require_feedback": true})
 	lin := c.attendee("Lin")
@@ -83,7 +83,7 @@ func TestCompletingMayNeedASubmission(t *testing.T) {
 
 // However many uploads arrive at once, no attendee stores more than 50 MiB, and a refused upload
 // leaves no file.
-func TestAnAttendeeHasAQuota(t *testing.T) {
+func TestAnAttendeesSubmissionsHaveAQuota(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.UploadsPerMinute = 0
@@ -103,10 +103,10 @@ func TestAnAttendeeHasAQuota(t *testing.T) {
 	}
 	wg.Wait()
 	if status[200] != 5 || status[413] != 3 {
-		t.Fatalf("answered %v", status)
+		t.Fatalf("the statuses are %v", status)
 	}
 	if n := len(filesIn(t, cfg.Server.Data)); n != 5 {
-		t.Errorf("%d files are there", n)
+		t.Errorf("%d files are stored, want 5", n)
 	}
 	lin.hand(c, "small", []byte("x")).refused(413, "50 MiB")
 	lin.post(c.path+"/attendees/"+lin.id+"/submissions/link", record{"url": "https://example.org"}).want(200)
@@ -127,22 +127,22 @@ func TestAnErasedAttendeeLeavesNoFile(t *testing.T) {
 	before := len(filesIn(t, cfg.Server.Data))
 	lin.delete(c.path + "/attendees/" + lin.id).want(204)
 	if n := len(filesIn(t, cfg.Server.Data)); n != before-1 {
-		t.Errorf("%d files were there, %d are", before, n)
+		t.Errorf("%d files before the erasure, %d after it", before, n)
 	}
 	max.get(kept.text("file_path")).want(200)
 	deadline := time.Now().Add(patience)
 	for bytes.Contains(backup(t, cfg.Server.Data), []byte("secret-name")) {
 		if time.Now().After(deadline) {
-			t.Fatal("a later backup holds the name of the file")
+			t.Fatal("a later backup still contains the name of the file")
 		}
 	}
 	c.admin.delete(c.path).want(204)
 	if left := filesIn(t, cfg.Server.Data); len(left) != 0 {
-		t.Errorf("left are %q", left)
+		t.Errorf("files left behind: %q", left)
 	}
 }
 
-func TestAllSubmissionsInOneArchive(t *testing.T) {
+func TestAllSubmissionsAreDownloadedInOneArchive(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max, con := c.attendee("Lin / Ling"), c.attendee(".."), c.attendee("CON")
@@ -159,12 +159,12 @@ func TestAllSubmissionsInOneArchive(t *testing.T) {
 		"file/file": "three", "_CON/what_.txt": "four",
 	}
 	if !maps.Equal(held, want) {
-		t.Errorf("the archive holds %q", held)
+		t.Errorf("the archive contains %q", held)
 	}
 }
 
 // An upload that breaks off at any point leaves nothing.
-func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
+func TestAnInterruptedUploadLeavesNothing(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
@@ -184,13 +184,13 @@ func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
 		}()
 		if res, err := c.admin.http.Do(req); err == nil {
 			_ = res.Body.Close()
-			t.Errorf("%d bytes: %s", sent, res.Status)
+			t.Errorf("after %d bytes the upload returned %s", sent, res.Status)
 		}
 	}
 	deadline := time.Now().Add(patience)
 	for len(filesIn(t, cfg.Server.Data)) > 0 {
 		if time.Now().After(deadline) {
-			t.Fatalf("left are %q", filesIn(t, cfg.Server.Data))
+			t.Fatalf("files left behind: %q", filesIn(t, cfg.Server.Data))
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestTheSummaryTellsWhatCameOfAWorkshop(t *testing.T) {
+func TestTheSummaryShowsTheResultsOfAWorkshop(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.admin.put(c.path+"/steps", record{"steps": []record{
@@ -63,7 +63,7 @@ func TestTheSummaryTellsWhatCameOfAWorkshop(t *testing.T) {
 	is("feedback", s["feedback"], "map[comments:[] count:5 difficulty:[0 0 0 5 0] satisfaction:[1 1 1 1 1]]")
 	polls := s["polls"].([]any)
 	if len(polls) != 1 || polls[0].(map[string]any)["votes"] != float64(1) {
-		t.Errorf("polls are %v", polls)
+		t.Errorf("the polls are %v", polls)
 	}
 	named := c.admin.get(c.path + "/summary?names=1").want(200).object()
 	is("own words", named["quiz"].([]any)[0].(map[string]any)["wrong"], "[map[answer:Wrong count:4] map[answer:a word of Person 0's own count:1]]")
@@ -73,7 +73,7 @@ func TestTheSummaryTellsWhatCameOfAWorkshop(t *testing.T) {
 	// With five times, the median no longer reveals one person's time.
 	last.post(c.path+"/messages", record{"type": "step_progress", "step_number": 2}).want(200)
 	if s := c.admin.get(c.path + "/summary").want(200).object(); s["steps"].([]any)[0].(map[string]any)["median"] == nil {
-		t.Error("five times make no median")
+		t.Error("there is no median of five times")
 	}
 	first.get(c.path + "/summary").refused(403)
 	c.assistant("helps").get(c.path + "/summary").refused(403)

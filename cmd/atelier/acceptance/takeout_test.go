@@ -99,7 +99,7 @@ func busyClass(t *testing.T) (c *class, lin, max *person) {
 	return c, lin, max
 }
 
-func TestEverythingAboutAWorkshop(t *testing.T) {
+func TestAnExportContainsEverythingAboutAWorkshop(t *testing.T) {
 	t.Parallel()
 	c, lin, _ := busyClass(t)
 	gone := c.attendee("Gone")
@@ -110,22 +110,22 @@ func TestEverythingAboutAWorkshop(t *testing.T) {
 		"people": 2, "progress": 3, "chat": 3, "help": 1, "comments": 2, "quizzes": 1, "answers": 2, "polls": 2, "room_questions": 2, "feedback": 1, "submissions": 2, "certificates": 1, "conversations": 1,
 	} {
 		if got := all.records(kind); len(got) != want {
-			t.Errorf("%s are %v", kind, got)
+			t.Errorf("the records of %s are %v", kind, got)
 		}
 	}
 	work := all.records("submissions")[0].text("file_path")
 	if all.held[work] != "by Lin" || !strings.HasPrefix(work, "submissions/") {
-		t.Errorf("%q holds %q", work, all.held[work])
+		t.Errorf("%q contains %q", work, all.held[work])
 	}
 	if all.held["codelab/codelab.json"] == "" || all.held["codelab/steps/01.md"] == "" {
-		t.Errorf("it holds %v", slices.Sorted(maps.Keys(all.held)))
+		t.Errorf("the export contains %v", slices.Sorted(maps.Keys(all.held)))
 	}
 	if answer := all.records("answers")[0]; answer.text("question") != "one" || answer.text("answer_text") != "b" {
 		t.Errorf("the answer is %v", answer)
 	}
 	for name, content := range all.held {
 		if strings.Contains(content, "of who went") || strings.Contains(content, "secret of two") {
-			t.Errorf("%s says what a facilitator must not have", name)
+			t.Errorf("%s contains data that a facilitator must not see", name)
 		}
 	}
 	if !strings.Contains(all.held["chat.csv"], "'=from Lin") {
@@ -134,11 +134,11 @@ func TestEverythingAboutAWorkshop(t *testing.T) {
 	lin.get(c.path + "/export/all").refused(403)
 	open(t, c.addr).get(c.path + "/export/all").refused(401)
 	if got := c.audited(); got[0] != "codelab_export" {
-		t.Errorf("audited are %v", got)
+		t.Errorf("the audited actions are %v", got)
 	}
 }
 
-func TestEverythingAboutOnePerson(t *testing.T) {
+func TestAnExportContainsEverythingAboutOnePerson(t *testing.T) {
 	t.Parallel()
 	c, lin, max := busyClass(t)
 	path := c.path + "/attendees/" + lin.id + "/export"
@@ -147,26 +147,26 @@ func TestEverythingAboutOnePerson(t *testing.T) {
 		"people": 1, "progress": 2, "chat": 3, "help": 1, "comments": 1, "answers": 1, "polls": 1, "room_questions": 1, "feedback": 1, "submissions": 2, "certificates": 1, "conversations": 1,
 	} {
 		if got := own.records(kind); len(got) != want {
-			t.Errorf("%s are %v", kind, got)
+			t.Errorf("the records of %s are %v", kind, got)
 		}
 	}
 	if _, there := own.held["quizzes.json"]; there || own.held["codelab/codelab.json"] != "" {
-		t.Error("it holds what is of the codelab")
+		t.Error("the export of a person contains parts of the codelab")
 	}
 	c.admin.put(c.path+"/attendees/"+lin.id, record{"muted": true}).want(200)
 	var actions []string
 	for _, a := range lin.takeOut(path).records("audit") {
 		actions = append(actions, a.text("action"))
 		if mine := a["actor_id"] == lin.id; mine != (a.text("ip") != "") {
-			t.Errorf("the address in %v", a)
+			t.Errorf("only records of own actions may contain the address: %v", a)
 		}
 	}
 	if want := []string{"codelab_export", "attendee_mute"}; len(actions) < 3 || !slices.Equal(actions[:2], want) || actions[len(actions)-1] != "attendee_register" {
-		t.Errorf("audited are %q", actions)
+		t.Errorf("the audited actions are %q", actions)
 	}
 	for name, content := range own.held {
 		if strings.Contains(content, "from Max") || strings.Contains(content, "me too") {
-			t.Errorf("%s says what is of Max", name)
+			t.Errorf("%s contains data of Max", name)
 		}
 	}
 	if page := own.held["index.html"]; !strings.Contains(page, "Lin &lt;b&gt;") || strings.Contains(page, "<b>") {
@@ -179,7 +179,7 @@ func TestEverythingAboutOnePerson(t *testing.T) {
 		t.Errorf("the chat of Lin is %v", got)
 	}
 	if got := theirs.records("room_questions"); len(got) != 0 {
-		t.Errorf("a facilitator learns that Lin asked %v", got)
+		t.Errorf("a facilitator sees that Lin asked %v", got)
 	}
 	if got := c.admin.takeOut(c.path + "/attendees/" + max.id + "/export").records("room_questions"); len(got) != 1 {
 		t.Errorf("the named questions of Max are %v", got)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestABroadcastReachesAllAndStaysInTheChat(t *testing.T) {
+func TestABroadcastReachesEveryoneAndStaysInTheChat(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -16,11 +16,11 @@ func TestABroadcastReachesAllAndStaysInTheChat(t *testing.T) {
 	boss.acked(record{"type": "broadcast", "message": "Back at ten."}, "b")
 	own := slices.IndexFunc(boss.heard, func(m message) bool { return m.kind() == "broadcast" }) // it arrives before its ack
 	if own < 0 {
-		t.Fatal("acknowledged before it was sent")
+		t.Fatal("the ack came before the broadcast")
 	}
 	for _, m := range []message{a.next("broadcast"), boss.heard[own]} {
 		if m.kind() != "broadcast" || m.text("message") != "Back at ten." || m.text("sender_name") != "Grace" || m.text("sender_id") != "facilitator" {
-			t.Errorf("heard %v", m)
+			t.Errorf("received %v", m)
 		}
 	}
 	for _, b := range []*browser{lin.browser, c.admin} {
@@ -34,7 +34,7 @@ func TestABroadcastReachesAllAndStaysInTheChat(t *testing.T) {
 	id := lin.get(c.path + "/chat").list()[0].text("id")
 	c.admin.delete(c.path + "/chat/" + id).want(204)
 	if m := a.next("chat_deleted"); m.text("id") != id {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	if n := len(lin.get(c.path + "/chat").list()); n != 0 {
 		t.Errorf("%d messages are left", n)
@@ -51,70 +51,70 @@ func (c *class) shown(b *browser) (pin, pointer record, ok bool) {
 	_, has := meta["pin"]
 	_, too := meta["pointer"]
 	if has != too {
-		c.t.Errorf("one is there without the other: %v", meta)
+		c.t.Errorf("the codelab has only one of pin and pointer: %v", meta)
 	}
 	p, _ := meta["pin"].(map[string]any)
 	q, _ := meta["pointer"].(map[string]any)
 	return p, q, has
 }
 
-func TestAPinStandsForAllUntilItIsTakenAway(t *testing.T) {
+func TestAPinIsShownToEveryoneUntilItIsRemoved(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, stranger := c.attendee("Lin"), open(t, c.addr)
 	s := lin.connect(c.id, "")
 	if pin, _, ok := c.shown(lin.browser); !ok || pin != nil {
-		t.Errorf("before there is %v, %v", pin, ok)
+		t.Errorf("before the first pin the codelab has %v, %v", pin, ok)
 	}
 	tag := lin.get(c.path).header.Get("ETag")
 	edit := c.admin.get(c.path).header.Get("ETag")
 	if got := c.admin.put(c.path+"/pin", record{"message": "code 4711"}).object().text("status"); got != "ok" {
-		t.Errorf("the answer is %q", got)
+		t.Errorf("the status is %q", got)
 	}
 	if m := s.next("pin_changed"); m["pin"].(map[string]any)["message"] != "code 4711" || m["pin"].(map[string]any)["at"] != m["ts"] {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	for _, b := range []*browser{lin.browser, c.admin} {
 		if pin, _, _ := c.shown(b); pin.text("message") != "code 4711" || pin.text("at") == "" {
-			t.Errorf("read is %v", pin)
+			t.Errorf("the pin is %v", pin)
 		}
 	}
 	// A response cached for one kind of reader is not returned to others.
 	if pin, _, ok := c.shown(stranger); ok {
-		t.Errorf("a stranger reads %v", pin)
+		t.Errorf("a stranger sees %v", pin)
 	}
 	if now := lin.get(c.path, header("If-None-Match", tag)); now.status != 200 {
-		t.Errorf("what was read before is fresh: %d", now.status)
+		t.Errorf("the earlier tag still matches: %d", now.status)
 	}
 	// The tag of a stranger's response is not valid for a member.
 	late := c.join(stranger, record{"name": "Late"})
 	if got := late.get(c.path, header("If-None-Match", open(t, c.addr).get(c.path).header.Get("ETag"))); got.status != 200 {
-		t.Errorf("what strangers read is fresh to a member: %d", got.status)
+		t.Errorf("the tag of a stranger's read matches for a member: %d", got.status)
 	}
 	// A pin is not an edit of the text.
 	if got := c.admin.put(c.path, record{"description": "x"}, header("If-Match", edit)).object(); got["pin"] == nil {
-		t.Errorf("the edit answers %v, without the pin", got)
+		t.Errorf("the edit returned %v, without the pin", got)
 	}
 	c.admin.put(c.path+"/pin", record{"message": strings.Repeat("ä", 2001)}).refused(400, "message")
 	c.admin.put(c.path+"/pin", record{}).refused(400, "message")
 	lin.put(c.path+"/pin", record{"message": "mine"}).refused(403)
 	copied := c.admin.post(c.path+"/copy", nil).object().text("id")
 	if pin, _, _ := (&class{t: t, path: "/codelabs/" + copied}).shown(c.admin); pin != nil {
-		t.Errorf("the copy has %v", pin)
+		t.Errorf("the copy has the pin %v", pin)
 	}
 	c.admin.put(c.path+"/pin", record{"message": nil}).want(200)
 	if m := s.next("pin_changed"); m["pin"] != nil {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	if pin, _, _ := c.shown(lin.browser); pin != nil {
-		t.Errorf("it is still %v", pin)
+		t.Errorf("the pin is still %v", pin)
 	}
 	if got := c.audited(); !slices.Contains(got, "pin_set") || !slices.Contains(got, "pin_remove") {
-		t.Errorf("audited are %v", got)
+		t.Errorf("the audited actions are %v", got)
 	}
 }
 
-func TestAPointerShowsAllTheStepAndItsHints(t *testing.T) {
+func TestAPointerShowsEveryoneTheStepAndItsHints(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -122,16 +122,16 @@ func TestAPointerShowsAllTheStepAndItsHints(t *testing.T) {
 	a, boss := lin.connect(c.id, ""), grace.connect(c.id, "")
 	boss.acked(record{"type": "pointer", "step_number": 2, "hints": true}, "p")
 	if boss.count("pointer") != 1 {
-		t.Errorf("the sender heard %v", boss.kinds())
+		t.Errorf("the sender received %v", boss.kinds())
 	}
 	if m := a.next("pointer"); m.number("step_number") != 2 || m.text("by") != "Grace" || m["hints"] != true {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	if _, p, _ := c.shown(lin.browser); p.number("step_number") != 2 || p.text("by") != "Grace" || p["hints"] != true {
-		t.Errorf("read is %v", p)
+		t.Errorf("the pointer is %v", p)
 	}
 	if _, p, ok := c.shown(open(t, c.addr)); ok {
-		t.Errorf("a stranger reads %v", p)
+		t.Errorf("a stranger sees %v", p)
 	}
 	for _, bad := range []record{{"type": "pointer"}, {"type": "pointer", "step_number": 4}, {"type": "pointer", "step_number": 0}, {"type": "pointer", "step_number": "2"}} {
 		grace.post(c.path+"/messages", bad).refused(400, "step_number")
@@ -140,18 +140,18 @@ func TestAPointerShowsAllTheStepAndItsHints(t *testing.T) {
 	lin.post(c.path+"/messages", record{"type": "pointer", "step_number": 1}).refused(403, "facilitators")
 	copied := c.admin.post(c.path+"/copy", nil).object().text("id")
 	if _, p, _ := (&class{t: t, path: "/codelabs/" + copied}).shown(c.admin); p != nil {
-		t.Errorf("the copy has %v", p)
+		t.Errorf("the copy has the pointer %v", p)
 	}
 	boss.acked(record{"type": "pointer", "step_number": nil}, "n")
 	if m := a.next("pointer"); m["step_number"] != nil {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	if _, p, _ := c.shown(lin.browser); p != nil {
-		t.Errorf("it is still %v", p)
+		t.Errorf("the pointer is still %v", p)
 	}
 }
 
-func TestAPointerGoesWithItsStepAndWithTheWorkshop(t *testing.T) {
+func TestAPointerIsRemovedWithItsStepAndAtTheEnd(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -160,7 +160,7 @@ func TestAPointerGoesWithItsStepAndWithTheWorkshop(t *testing.T) {
 		t.Helper()
 		c.admin.post(c.path+"/messages", record{"type": "pointer", "step_number": step}).want(200)
 		if m := s.next("pointer"); m.number("step_number") != step {
-			t.Errorf("heard %v", m)
+			t.Errorf("received %v", m)
 		}
 	}
 	steps := func(ids ...string) answer {
@@ -174,30 +174,30 @@ func TestAPointerGoesWithItsStepAndWithTheWorkshop(t *testing.T) {
 	point(2)
 	steps("", c.steps[0], c.steps[1])
 	if m := s.next("pointer"); m.number("step_number") != 3 {
-		t.Errorf("where its step moved to, heard %v", m)
+		t.Errorf("after its step moved, received %v", m)
 	}
 	made := steps(c.steps[0])
 	if m := s.next("pointer"); m["step_number"] != nil {
-		t.Errorf("without its step, heard %v", m)
+		t.Errorf("after its step was removed, received %v", m)
 	}
 	if _, p, _ := c.shown(c.admin); p != nil {
-		t.Errorf("it is still %v", p)
+		t.Errorf("the pointer is still %v", p)
 	}
 	// The response has the tag of the new revision, so the next edit succeeds.
 	if tag := c.admin.get(c.path).header.Get("ETag"); tag != made.header.Get("ETag") {
-		t.Errorf("the edit made %s, read is %s", made.header.Get("ETag"), tag)
+		t.Errorf("the edit returned the tag %s, a read %s", made.header.Get("ETag"), tag)
 	}
 	point(1)
 	ended := c.admin.post(c.path+"/end", nil).object()
 	if m := s.next("pointer"); m["step_number"] != nil {
-		t.Errorf("after the end, heard %v", m)
+		t.Errorf("after the end, received %v", m)
 	}
 	if _, p, _ := c.shown(c.admin); p != nil || ended["pointer"] != nil {
-		t.Errorf("after the end it is %v, answered %v", p, ended)
+		t.Errorf("after the end the pointer is %v, the response %v", p, ended)
 	}
 }
 
-func TestANoteAmongFacilitatorsIsForThemAlone(t *testing.T) {
+func TestANoteAmongFacilitatorsReachesOnlyThem(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -206,12 +206,12 @@ func TestANoteAmongFacilitatorsIsForThemAlone(t *testing.T) {
 	one.acked(record{"type": "dm", "target_id": "facilitator", "message": "Lin is lost"}, "n")
 	for _, s := range []*socket{two, other} {
 		if m := s.next("dm"); m.text("message") != "Lin is lost" || m.text("sender") != "Grace" {
-			t.Errorf("heard %v", m)
+			t.Errorf("received %v", m)
 		}
 	}
 	for _, b := range []*browser{grace, alan} {
 		if h := b.get(c.path + "/chat").list(); len(h) != 1 || h[0].text("msg_type") != "dm" || h[0].text("target_id") != "facilitator" {
-			t.Errorf("a facilitator reads %v", h)
+			t.Errorf("a facilitator sees %v", h)
 		}
 	}
 	one.acked(record{"type": "chat", "message": "end"}, "e")
@@ -219,7 +219,7 @@ func TestANoteAmongFacilitatorsIsForThemAlone(t *testing.T) {
 	again := lin.connect(c.id, "?since=0")
 	again.hear("end")
 	if h := lin.get(c.path + "/chat").list(); a.count("dm")+again.count("dm") != 0 || len(h) != 1 {
-		t.Errorf("an attendee heard %v, %v and reads %v", a.kinds(), again.kinds(), h)
+		t.Errorf("an attendee received %v, %v and sees %v", a.kinds(), again.kinds(), h)
 	}
 }
 
@@ -240,11 +240,11 @@ func TestAJoinCodeLeadsToItsCodelab(t *testing.T) {
 	b.get("/join/---").refused(http.StatusNotFound)
 	c.admin.post(c.path+"/end", nil).want(200)
 	if got := b.get("/join/" + code).object(); got["registration_open"] != false {
-		t.Errorf("after the end: %v", got)
+		t.Errorf("after the end the join code returned %v", got)
 	}
 }
 
-func TestJoinCodesHaveABucketOfTheirOwn(t *testing.T) {
+func TestJoinCodesHaveTheirOwnLimit(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.JoinsFrom, cfg.Limits.JoinsAtOnce, cfg.Limits.ReadsPerMinute = 1, 3, 2
@@ -256,7 +256,7 @@ func TestJoinCodesHaveABucketOfTheirOwn(t *testing.T) {
 		b.get("/join/ABCDEF").refused(http.StatusNotFound)
 	}
 	if a := b.get("/join/ABCDEF"); a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" {
-		t.Errorf("the fourth is answered %d", a.status)
+		t.Errorf("the fourth lookup returned %d", a.status)
 	}
 	b.get("/app").want(200) // reads do not count towards the limit
 	neighbour := open(t, addr)

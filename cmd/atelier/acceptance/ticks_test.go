@@ -34,7 +34,7 @@ func (c *class) ticksOf(p *person) []string {
 	return texts(p.get(c.path+"/ticks").list(), "item")
 }
 
-func TestTicksAreOnesOwnAndCountedForFacilitators(t *testing.T) {
+func TestTicksArePrivateAndCountedForFacilitators(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	steps := c.tasks()
@@ -42,21 +42,21 @@ func TestTicksAreOnesOwnAndCountedForFacilitators(t *testing.T) {
 	one, two, other, boss := lin.connect(c.id, ""), lin.connect(c.id, ""), max.connect(c.id, ""), c.admin.connect(c.id, "")
 	one.acked(tick(steps[0], taskOne+"-2", true), "1")
 	if m := two.next("tick"); m.text("step_id") != steps[0] || m.text("item") != taskOne+"-2" || m["done"] != true {
-		t.Errorf("heard %v", m)
+		t.Errorf("received %v", m)
 	}
 	one.acked(tick(steps[1], taskThree, true), "2")
 	one.acked(tick(steps[0], taskTwo, true), "3")
 	one.acked(tick(steps[0], taskOne, true), "4")
 	one.acked(tick(steps[0], taskOne, false), "5")
 	if got := c.ticksOf(lin); !slices.Equal(got, []string{taskTwo, taskOne + "-2", taskThree}) {
-		t.Errorf("Lin reads %q", got)
+		t.Errorf("Lin sees %q", got)
 	}
 	if got := c.ticksOf(max); len(got) != 0 {
-		t.Errorf("Max reads %q", got)
+		t.Errorf("Max sees %q", got)
 	}
 	record1 := func(b *browser) string { return fmt.Sprint(b.get(c.path + "/attendees/" + lin.id).object()["ticks"]) }
 	if a, own, others := record1(c.admin), record1(lin.browser), record1(max.browser); a != "map[done:3 of:4]" || own != a || others != "<nil>" {
-		t.Errorf("facilitators read %s, Lin %s, others %s", a, own, others)
+		t.Errorf("facilitators see %s, Lin %s, others %s", a, own, others)
 	}
 	listed := func(b *browser) (out []string) {
 		for _, a := range b.get(c.path + "/attendees").list() {
@@ -80,11 +80,11 @@ func TestTicksAreOnesOwnAndCountedForFacilitators(t *testing.T) {
 	}
 	max.post(c.path+"/messages", tick(steps[0], taskOne, true)).want(200)
 	if got := counts(); !slices.Equal(got, []string{"0", "0"}) {
-		t.Errorf("of two people the overview says %q", got)
+		t.Errorf("for two people the overview has %q", got)
 	}
 	ada.post(c.path+"/messages", tick(steps[0], taskOne+"-2", true)).want(200)
 	if got := counts(); !slices.Equal(got, []string{"3", "One1", "Two1", "One2", "0"}) {
-		t.Errorf("the overview says %q", got)
+		t.Errorf("the overview has %q", got)
 	}
 
 	// No other client receives it.
@@ -92,11 +92,11 @@ func TestTicksAreOnesOwnAndCountedForFacilitators(t *testing.T) {
 	for name, s := range map[string]*socket{"Max": other, "a facilitator": boss} {
 		want := map[string]int{"Max": 1}[name] // only Max has one
 		if s.hear("end"); s.count("tick") != want {
-			t.Errorf("%s heard %v", name, s.kinds())
+			t.Errorf("%s received %v", name, s.kinds())
 		}
 	}
 	if one.count("tick") != 0 {
-		t.Errorf("the sender heard %v", one.kinds())
+		t.Errorf("the sender received %v", one.kinds())
 	}
 
 	// A removed task loses its ticks, also in cached records.
@@ -104,7 +104,7 @@ func TestTicksAreOnesOwnAndCountedForFacilitators(t *testing.T) {
 		{"id": steps[0], "title": "one", "content_markdown": "- [ ] Four\n- [ ] One\n"}, {"id": steps[1], "title": "two", "content_markdown": "- [ ] Three\n"},
 	}}).want(200)
 	if got := c.ticksOf(lin); !slices.Equal(got, []string{taskThree}) {
-		t.Errorf("after an edit Lin reads %q", got)
+		t.Errorf("after an edit Lin sees %q", got)
 	}
 	if got := fmt.Sprint(listed(c.admin)); got != "[Linmap[done:1 of:3] Maxmap[done:1 of:3] Adamap[done:0 of:3]]" {
 		t.Errorf("after an edit the list is %s", got)
@@ -113,7 +113,7 @@ func TestTicksAreOnesOwnAndCountedForFacilitators(t *testing.T) {
 		c.admin.put(c.path+"/steps", record{"steps": []record{{"title": "other", "content_markdown": strings.Repeat("- [ ] Five\n", n)}}}).want(200)
 		all := fmt.Sprintf("map[done:0 of:%d]", n)
 		if got := listed(c.admin); !slices.Equal(got, []string{"Lin" + all, "Max" + all, "Ada" + all}) {
-			t.Errorf("with %d tasks of other steps the list is %q", n, got)
+			t.Errorf("with %d tasks in other steps the list is %q", n, got)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func TestInvalidTicksAreRefused(t *testing.T) {
 	lin := c.attendee("Lin")
 	first := lin.post(c.path+"/messages", tick(steps[0], taskOne, true)).object()
 	if again := lin.post(c.path+"/messages", tick(steps[0], taskOne, true)).object(); again.number("seq") > first.number("seq") {
-		t.Errorf("the same again has a seq of its own: %v, %v", first, again)
+		t.Errorf("the repeated tick has a new seq: %v, %v", first, again)
 	}
 	live, boss := lin.connect(c.id, ""), c.admin.connect(c.id, "")
 	for i, bad := range []record{
@@ -133,23 +133,23 @@ func TestInvalidTicksAreRefused(t *testing.T) {
 		{"type": "tick", "step_id": steps[0], "item": taskOne}, {"type": "tick", "step_id": steps[0], "item": 1, "done": true}, {"type": "tick", "step_id": steps[0], "item": taskOne, "done": "yes"},
 	} {
 		if m := live.ask(bad, fmt.Sprint("b", i)); m.kind() != "error" {
-			t.Errorf("%v gave %v", bad, m)
+			t.Errorf("%v was answered with %v", bad, m)
 		}
 	}
 	lin.post(c.path+"/messages", tick(steps[0], taskThree, true)).refused(404, "no task")
 	if m := boss.ask(tick(steps[0], taskOne, true), "a"); m.kind() != "error" {
-		t.Errorf("a facilitator ticks: %v", m)
+		t.Errorf("the tick of a facilitator was answered with %v", m)
 	}
 	c.admin.get(c.path + "/ticks").want(403)
 	if got := c.ticksOf(lin); !slices.Equal(got, []string{taskOne}) {
-		t.Errorf("ticked is %q", got)
+		t.Errorf("the ticked tasks are %q", got)
 	}
 	c.admin.post(c.path+"/end", record{"ended": true}).want(200)
 	lin.post(c.path+"/messages", tick(steps[0], taskOne, false)).refused(409)
 }
 
 // An export does not reveal to facilitators who ticked which task.
-func TestTicksAreTakenOutByNobodyElse(t *testing.T) {
+func TestTicksAreExportedOnlyForTheirOwner(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	steps := c.tasks()
@@ -160,12 +160,12 @@ func TestTicksAreTakenOutByNobodyElse(t *testing.T) {
 	export := c.path + "/attendees/" + lin.id + "/export"
 	own := lin.takeOut(export).records("ticks")
 	if len(own) != 1 || own[0].text("item") != taskTwo || own[0].text("text") != "Two" || own[0].number("step_number") != 1 || own[0].text("step_title") != "one" {
-		t.Errorf("Lin takes out %v", own)
+		t.Errorf("the export for Lin has %v", own)
 	}
 	if of := c.admin.takeOut(export).records("ticks"); len(of) != 0 {
-		t.Errorf("a facilitator takes out %v", of)
+		t.Errorf("the export for a facilitator has %v", of)
 	}
 	if _, there := c.admin.takeOut(c.path + "/export/all").held["ticks.json"]; there {
-		t.Error("what all ticked is taken out")
+		t.Error("the export of the whole workshop contains ticks")
 	}
 }

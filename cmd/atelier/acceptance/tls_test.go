@@ -58,7 +58,7 @@ func selfSignedAs(t *testing.T, folder string, serial int64) (cert, key string, 
 	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", keyDER), roots
 }
 
-func TestTheServerSpeaksTLSByItself(t *testing.T) {
+func TestTheServerSupportsTLS(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	var roots *x509.CertPool
@@ -96,7 +96,7 @@ func TestTheServerSpeaksTLSByItself(t *testing.T) {
 
 // The certificate is renewed while the server runs. New handshakes show the new certificate, and
 // open connections continue.
-func TestARenewedCertificateIsShown(t *testing.T) {
+func TestARenewedCertificateIsServed(t *testing.T) {
 	t.Parallel()
 	cfg, folder := testConfig(t), t.TempDir()
 	var roots *x509.CertPool
@@ -119,7 +119,7 @@ func TestARenewedCertificateIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := serial(); got != "2" {
-		t.Errorf("asked to read it again, it shows %s", got)
+		t.Errorf("after the reload the serial number is %s", got)
 	}
 	// The server also checks the files without a request.
 	_, _, next = selfSignedAs(t, folder, 3)
@@ -132,9 +132,9 @@ func TestARenewedCertificateIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Reload(); err == nil {
-		t.Error("no key is taken for one")
+		t.Error("a reload with an invalid key succeeded")
 	}
 	if got := serial(); got != "3" {
-		t.Errorf("without a key it shows %s", got)
+		t.Errorf("after the failed reload the serial number is %s", got)
 	}
 }

@@ -36,7 +36,7 @@ func TestAnAPITokenActsAsAnAdminWithoutCSRF(t *testing.T) {
 	c.admin.delete("/admin/tokens/" + made.text("id")).refused(404)
 }
 
-func TestAnUnknownTokenIsRefusedEvenBesideAGoodCookie(t *testing.T) {
+func TestAnUnknownTokenIsRefusedEvenWithAValidCookie(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.admin.get("/admin/tokens", header("Authorization", "Bearer atl_unknown")).refused(401)

@@ -68,7 +68,7 @@ func (e *evening) run(script string) string {
 	out, err := e.command(script).CombinedOutput()
 	// The doctor can report problems of the test machine.
 	if err != nil && !strings.Contains(script, "atelier doctor") {
-		e.t.Fatalf("%s\n%v: %s", script, err, out)
+		e.t.Fatalf("the command failed: %s\n%v: %s", script, err, out)
 	}
 	return string(out)
 }
@@ -88,7 +88,7 @@ func (e *evening) unit(line string) {
 	case "start atelier-backup":
 		e.run(e.execStart("atelier-backup.service"))
 	default:
-		e.t.Fatalf("what does %q do?", line)
+		e.t.Fatalf("this test does not know the command %q", line)
 	}
 }
 
@@ -125,7 +125,7 @@ func (e *evening) execStart(name string) string {
 	}
 	m := regexp.MustCompile(`(?m)^ExecStart=(.*)$`).FindSubmatch(b)
 	if m == nil {
-		e.t.Fatalf("%s starts nothing", name)
+		e.t.Fatalf("%s contains no command to start", name)
 	}
 	return e.there("set -a; [ ! -e /etc/atelier/env ] || . /etc/atelier/env; " + string(m[1]))
 }
@@ -215,17 +215,17 @@ func TestTheEveningBeforeCanBeFollowed(t *testing.T) {
 		flush()
 	}
 	if ran < 10 {
-		t.Errorf("only %d pieces of the page were run", ran)
+		t.Errorf("only %d parts of the page were run", ran)
 	}
 	for word := range maps.Keys(elsewhere) {
 		if !used[word] {
-			t.Errorf("the page has no %s", word)
+			t.Errorf("the page does not contain %s", word)
 		}
 	}
 
 	for _, want := range []string{"ok    backup", "ok    address", "ok    login", "a socket opens, and messages come", "PASS", `"ready":true`, "the previous program opens the same data", "The secrets are restored", ".atelier"} {
 		if !strings.Contains(said, want) {
-			t.Errorf("nothing has said %q", want)
+			t.Errorf("no output contains %q", want)
 		}
 	}
 	if t.Failed() {
@@ -248,7 +248,7 @@ func (e *evening) prepare() {
 	making := exec.Command("go", "run", ".", "-version", "1.2.3", "-platforms", "linux/"+runtime.GOARCH, "-only", "package", "-into", e.checked)
 	making.Dir = "../../../.release"
 	if out, err := making.CombinedOutput(); err != nil {
-		e.t.Fatalf("%v\n%s", err, out)
+		e.t.Fatalf("building the programs: %v\n%s", err, out)
 	}
 	if err := os.WriteFile(filepath.Join(e.checked, "codelab.md"), []byte("id: tomorrow\n\n# Tomorrow's codelab\n\n## One\n\nText.\n"), 0o600); err != nil {
 		e.t.Fatal(err)
@@ -269,7 +269,7 @@ func (e *evening) restored() {
 	}
 	owner := open(e.t, e.addr)
 	if got := owner.post("/login", record{"admin_id": "admin", "admin_pw": password}).status; got != 200 {
-		e.t.Fatalf("the owner's login: %d", got)
+		e.t.Fatalf("the owner's login returned %d", got)
 	}
 	if titles := texts(owner.get("/codelabs").list(), "title"); !slices.Equal(titles, []string{"Tomorrow's codelab"}) {
 		e.t.Errorf("the codelabs are %q", titles)

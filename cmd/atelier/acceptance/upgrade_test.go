@@ -28,7 +28,7 @@ func upgradeChecked(t *testing.T, program, data string) (said record, ok bool) {
 	cmd.Dir = t.TempDir()
 	out, err := cmd.Output()
 	if jsonErr := json.Unmarshal(out, &said); jsonErr != nil {
-		t.Fatalf("%v, %v: %s", jsonErr, err, out)
+		t.Fatalf("the output is not JSON: %v, %v: %s", jsonErr, err, out)
 	}
 	return said, err == nil
 }
@@ -62,14 +62,14 @@ func everyByte(t *testing.T, folder string) string {
 }
 
 // The check covers data of each kind, and changes nothing.
-func TestAnUpgradeIsSaidBeforehand(t *testing.T) {
+func TestAnUpgradeIsCheckedBeforehand(t *testing.T) {
 	t.Parallel()
 	program := binary(t)
 	now := fmt.Sprintf("format %d", badger.Format)
 
 	empty := t.TempDir()
 	if said, _ := upgradeChecked(t, program, empty); !strings.Contains(said.check("data"), "there is none") || everyByte(t, empty) != everyByte(t, t.TempDir()) {
-		t.Errorf("of an empty folder: %v", said)
+		t.Errorf("the check of an empty folder: %v", said)
 	}
 
 	data := t.TempDir()
@@ -77,14 +77,14 @@ func TestAnUpgradeIsSaidBeforehand(t *testing.T) {
 	newClassOn(t, addr, record{"title": "runs"})
 	said, ok := upgradeChecked(t, program, data)
 	if ok || !strings.HasPrefix(said.check("backup"), "false") { // no backup exists
-		t.Errorf("without a backup: %v", said)
+		t.Errorf("the check without a backup: %v", said)
 	}
 	if said.text("running") != "dev" || !strings.Contains(said.check("data"), now) || said.text("way_back") != "data" {
-		t.Errorf("of a server that runs: %v", said)
+		t.Errorf("the check of a running server: %v", said)
 	}
 	backup := exec.Command(program, "backup", "--data", data, filepath.Join(t.TempDir(), "b"))
 	if out, err := backup.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("the backup: %v: %s", err, out)
 	}
 	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestAnUpgradeIsSaidBeforehand(t *testing.T) {
 	_ = server.Wait()
 	said, ok = upgradeChecked(t, program, data)
 	if !ok || said.text("running") != "" || !strings.Contains(said.check("data"), now) || !strings.HasPrefix(said.check("backup"), "true") {
-		t.Errorf("of a server that stopped, after a backup: %v", said)
+		t.Errorf("the check of a stopped server with a backup: %v", said)
 	}
 
 	store := service.StoreDir(configOn(data))
@@ -100,7 +100,7 @@ func TestAnUpgradeIsSaidBeforehand(t *testing.T) {
 		t.Fatal(err)
 	}
 	if said, ok = upgradeChecked(t, program, data); ok || !strings.HasPrefix(said.check("data"), "false "+store+" is missing") || said.text("way_back") != "" {
-		t.Errorf("of a store whose disk is not mounted: %v", said)
+		t.Errorf("the check of a store that is not mounted: %v", said)
 	}
 	if err := os.Rename(store+".away", store); err != nil {
 		t.Fatal(err)
@@ -123,10 +123,10 @@ func TestAnUpgradeIsSaidBeforehand(t *testing.T) {
 		mark(format)
 		before := everyByte(t, data)
 		if said, ok = upgradeChecked(t, program, data); ok || !strings.Contains(said.check("data"), want) {
-			t.Errorf("of format %s: %v", format, said)
+			t.Errorf("the check of format %s: %v", format, said)
 		}
 		if everyByte(t, data) != before {
-			t.Error("asking has changed the data")
+			t.Error("the check changed the data")
 		}
 	}
 }

@@ -80,7 +80,7 @@ func (r *receiver) serve(w http.ResponseWriter, req *http.Request) {
 	select {
 	case r.got <- d:
 	default:
-		r.t.Error("more deliveries than anybody waits for")
+		r.t.Error("more deliveries arrived than the test expects")
 	}
 	if status := int(r.status.Load()); status >= 300 && status < 400 {
 		http.Redirect(w, req, "https://127.0.0.1:1/elsewhere", status)
@@ -114,7 +114,7 @@ func (d delivery) signedWith(t *testing.T, secret string) {
 	m := hmac.New(sha256.New, key)
 	fmt.Fprintf(m, "%s.%s.%s", d.header.Get("webhook-id"), d.header.Get("webhook-timestamp"), d.body)
 	if want := "v1," + base64.StdEncoding.EncodeToString(m.Sum(nil)); d.header.Get("webhook-signature") != want {
-		t.Errorf("signed %q, want %q", d.header.Get("webhook-signature"), want)
+		t.Errorf("the signature is %q, want %q", d.header.Get("webhook-signature"), want)
 	}
 }
 
@@ -167,7 +167,7 @@ var everyEvent = []string{
 	"attendee_registered", "help_requested", "attendee_completed", "workshop_ended", "check_reported", "token_used", "token_reused", "token_locked",
 }
 
-func TestWebhooksTellOfEveryEvent(t *testing.T) {
+func TestWebhooksReportEveryEvent(t *testing.T) {
 	t.Parallel()
 	addr := privateServer(t).Addr()
 	c := newClassOn(t, addr, record{})
@@ -178,28 +178,28 @@ func TestWebhooksTellOfEveryEvent(t *testing.T) {
 	d := r.next("attendee_registered")
 	d.signedWith(t, secret)
 	if d.data().text("attendee_id") != lin.id || d.data()["attendee_name"] != nil || d.fields.text("codelab_id") != c.id {
-		t.Errorf("of a registration it says %s", d.body)
+		t.Errorf("the delivery of a registration is %s", d.body)
 	}
 	if at := d.header.Get("Content-Type"); at != "application/json" {
-		t.Errorf("the body is %q", at)
+		t.Errorf("the content type is %q", at)
 	}
 	lin.post(c.path+"/help", record{"step_number": 1, "message": "a secret trouble"}).want(200)
 	d = r.next("help_requested")
 	if d.data().number("step_number") != 1 || strings.Contains(string(d.body), "trouble") {
-		t.Errorf("of a request it says %s", d.body)
+		t.Errorf("the delivery of a help request is %s", d.body)
 	}
 	lin.post(c.path+"/help", record{"step_number": 2}).want(200) // the same request
 	access := lin.post(c.path+"/check-access", nil).object().text("token")
 	c.report(access, "build", record{"ok": true, "note": "by Lin"}).want(200)
 	if d = r.next("check_reported"); d.data().text("check") != "build" || d.data()["ok"] != true {
-		t.Errorf("of a check it says %s", d.body)
+		t.Errorf("the delivery of a check is %s", d.body)
 	}
 	lin.post(c.path+"/complete", nil).want(200)
 	lin.post(c.path+"/complete", nil).want(200)
 	r.next("attendee_completed")
 	c.admin.post(c.path+"/end", nil).want(200)
 	if d = r.next("workshop_ended"); d.data().number("attendees") != 1 || d.data().number("completed") != 1 {
-		t.Errorf("of the end it says %s", d.body)
+		t.Errorf("the delivery of the end is %s", d.body)
 	}
 
 	m := newMarket(t, addr, production)
@@ -207,10 +207,10 @@ func TestWebhooksTellOfEveryEvent(t *testing.T) {
 	m.business.post("/detokenize", use(token, "c1")).want(200)
 	d = r.next("token_used")
 	if x := d.data(); x.text("participant_id") != m.business.id || x.text("checkout_id") != "c1" || x.text("environment") != "production" || d.fields["codelab_id"] != nil {
-		t.Errorf("of a use it says %s", d.body)
+		t.Errorf("the delivery of a token use is %s", d.body)
 	}
 	if strings.Contains(string(d.body), token[9:]) || strings.Contains(string(d.body), "4242") {
-		t.Errorf("a delivery has something of the token: %s", d.body)
+		t.Errorf("a delivery contains a part of the token: %s", d.body)
 	}
 	m.business.post("/detokenize", use(token, "c1")).gives(410, "token_used")
 	r.next("token_reused")
@@ -221,24 +221,24 @@ func TestWebhooksTellOfEveryEvent(t *testing.T) {
 	r.next("token_locked")
 	c.becomes(id, "quiet", func(w record) bool { return w["last"] != nil && w.number("failures") == 0 })
 	if last := record(c.webhook(id)["last"].(map[string]any)); last.number("status") != 204 {
-		t.Errorf("the last try is %v", last)
+		t.Errorf("the last attempt is %v", last)
 	}
 	if len(r.got) != 0 {
-		t.Errorf("%d deliveries too many", len(r.got))
+		t.Errorf("%d unexpected deliveries", len(r.got))
 	}
 	if n := len(c.admin.get("/admin/audit-logs?action=webhook_create").list()); n != 1 {
-		t.Errorf("%d records of its making", n)
+		t.Errorf("%d audit records of webhook_create, want 1", n)
 	}
 	c.admin.delete("/admin/webhooks/" + id).want(204)
 	c.admin.delete("/admin/webhooks/" + id).refused(404)
 	if n := len(c.admin.get("/admin/audit-logs?action=webhook_delete").list()); n != 1 {
-		t.Errorf("%d records of the deletion", n)
+		t.Errorf("%d audit records of webhook_delete, want 1", n)
 	}
 }
 
 // A webhook receives the events of its codelabs. The events contain names only if the owner chose
 // so.
-func TestWebhooksGetWhatTheyAskFor(t *testing.T) {
+func TestWebhooksReceiveOnlyTheirEvents(t *testing.T) {
 	t.Parallel()
 	addr := privateServer(t).Addr()
 	c, other := newClassOn(t, addr, record{}), newClassOn(t, addr, record{})
@@ -247,13 +247,13 @@ func TestWebhooksGetWhatTheyAskFor(t *testing.T) {
 	other.attendee("Max")
 	lin := c.attendee("Lin")
 	if d := r.next("attendee_registered"); d.data().text("attendee_id") != lin.id || d.data().text("attendee_name") != "Lin" {
-		t.Errorf("it says %s", d.body)
+		t.Errorf("the delivery is %s", d.body)
 	}
 	lin.post(c.path+"/help", record{"step_number": 1}).want(200)
 	c.attendee("Kim")
 	r.next("attendee_registered")
 	if len(r.got) != 0 {
-		t.Error("something else arrived")
+		t.Error("an unexpected delivery arrived")
 	}
 }
 
@@ -267,7 +267,7 @@ func TestAFailingWebhookIsStoppedAndResumed(t *testing.T) {
 	first := r.next("attendee_registered")
 	c.becomes(id, "failing", func(w record) bool { return w.number("failures") >= 1 && w.text("state") == "active" })
 	if last := record(c.webhook(id)["last"].(map[string]any)); last.number("status") != 307 {
-		t.Errorf("the last try is %v", last)
+		t.Errorf("the last attempt is %v", last)
 	}
 	r.status.Store(500)
 	for i := range 19 {
@@ -275,7 +275,7 @@ func TestAFailingWebhookIsStoppedAndResumed(t *testing.T) {
 	}
 	c.becomes(id, "stopped", func(w record) bool { return w.text("state") == "stopped" && w.number("failures") == 20 })
 	if n := len(c.admin.get("/admin/audit-logs?action=webhook_stopped").list()); n != 1 {
-		t.Errorf("%d records that it was stopped", n)
+		t.Errorf("%d audit records of webhook_stopped, want 1", n)
 	}
 	c.attendee("Nobody hears of") // a stopped webhook keeps no deliveries
 
@@ -284,18 +284,18 @@ func TestAFailingWebhookIsStoppedAndResumed(t *testing.T) {
 		<-r.got
 	}
 	if got := c.admin.post("/admin/webhooks/"+id+"/test", nil).object(); got.number("status") != 200 {
-		t.Errorf("a test is answered %v", got)
+		t.Errorf("the test delivery returned %v", got)
 	}
 	r.next("test")
 	if w := c.webhook(id); w.text("state") != "stopped" || w.number("failures") != 20 {
-		t.Errorf("a test has changed %v", w)
+		t.Errorf("the test delivery changed the webhook to %v", w)
 	}
 	c.admin.post("/admin/webhooks/"+id+"/resume", nil).want(204)
 	if w := c.webhook(id); w.text("state") != "active" || w.number("failures") != 0 {
-		t.Errorf("resumed it is %v", w)
+		t.Errorf("the resumed webhook is %v", w)
 	}
 	if l := c.admin.get("/admin/audit-logs?action=webhook_resume").list(); len(l) != 1 || l[0].text("target_id") != id || l[0].text("actor_type") != "admin" {
-		t.Errorf("the records that it goes on: %v", l)
+		t.Errorf("the audit records of webhook_resume are %v", l)
 	}
 	c.attendee("Kim")
 	// Kim's event arrives at once. A failed event is retried when it is due, first after 5 s.
@@ -306,7 +306,7 @@ func TestAFailingWebhookIsStoppedAndResumed(t *testing.T) {
 }
 
 // The server checks the address when it connects, whatever the host name in the URL.
-func TestWebhooksStayOutOfOurNetwork(t *testing.T) {
+func TestWebhooksCannotReachTheInternalNetwork(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	r := newReceiver(t)
@@ -314,7 +314,7 @@ func TestWebhooksStayOutOfOurNetwork(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.0.0.1", "192.168.1.1", "169.254.169.254", "[fd00::1]", "[fe80::1]"} {
 		got := c.admin.post("/admin/webhooks", record{"url": "https://" + host + port, "events": []string{"token_used"}}).object()
 		if status := c.admin.post("/admin/webhooks/"+got.text("id")+"/test", nil).object().number("status"); status != 0 {
-			t.Errorf("%s answers %v", host, status)
+			t.Errorf("the test delivery to %s returned %v", host, status)
 		}
 		c.admin.delete("/admin/webhooks/" + got.text("id")).want(204)
 	}
@@ -351,7 +351,7 @@ func TestBadWebhooksAreRefused(t *testing.T) {
 	c.facilitator("webhooks@example.org").browser.get("/admin/webhooks").refused(403)
 }
 
-func TestWebhooksAreBounded(t *testing.T) {
+func TestTheNumberOfWebhooksIsLimited(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, startServer(t, testConfig(t)).Addr(), record{})
 	in := record{"url": "https://example.org/in", "events": []string{"token_used"}}
@@ -361,7 +361,7 @@ func TestWebhooksAreBounded(t *testing.T) {
 	c.admin.post("/admin/webhooks", in).refused(409, "20 webhooks")
 	list := c.admin.get("/admin/webhooks").list()
 	if len(list) != 20 {
-		t.Errorf("%d are listed", len(list))
+		t.Errorf("%d webhooks are listed, want 20", len(list))
 	}
 	c.admin.delete("/admin/webhooks/" + list[0].text("id")).want(204)
 	c.admin.post("/admin/webhooks", in).want(200)
@@ -369,7 +369,7 @@ func TestWebhooksAreBounded(t *testing.T) {
 
 // Deliveries queued before a stop are sent after the next start. They have a signature with the
 // same secret, which is never stored unencrypted.
-func TestDeliveriesOutliveAStop(t *testing.T) {
+func TestDeliveriesSurviveAStop(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Webhooks.AllowPrivate = true
@@ -387,7 +387,7 @@ func TestDeliveriesOutliveAStop(t *testing.T) {
 	for _, path := range filesIn(t, cfg.Server.Data) {
 		b, err := os.ReadFile(filepath.Join(cfg.Server.Data, path))
 		if err == nil && strings.Contains(string(b), strings.TrimPrefix(secret, "whsec_")) {
-			t.Errorf("%s has the secret", path)
+			t.Errorf("%s contains the secret", path)
 		}
 	}
 	r.status.Store(200)
@@ -395,12 +395,12 @@ func TestDeliveriesOutliveAStop(t *testing.T) {
 	d := r.next("attendee_registered")
 	d.signedWith(t, secret)
 	if d.fields.text("id") != first.fields.text("id") || d.data().text("attendee_id") != lin.id || string(d.body) != string(first.body) {
-		t.Errorf("it says %s, and said %s", d.body, first.body)
+		t.Errorf("the delivery after the restart is %s, the first was %s", d.body, first.body)
 	}
 }
 
 // Each delivery arrives once, whichever node the event happened on.
-func TestOneOfSeveralNodesSends(t *testing.T) {
+func TestOneOfSeveralNodesSendsEachDelivery(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Webhooks.AllowPrivate = true
@@ -414,13 +414,13 @@ func TestOneOfSeveralNodesSends(t *testing.T) {
 	r := newReceiver(t)
 	id, secret := c.hook(r, nil)
 	if w := there.webhook(id); w.text("state") != "active" {
-		t.Errorf("the other node has %v", w)
+		t.Errorf("on the other node the webhook is %v", w)
 	}
 	// The other node loads the webhook within a second.
 	told := 0
 	for deadline := time.Now().Add(patience); len(r.got) == 0; told++ {
 		if time.Now().After(deadline) {
-			t.Fatal("nothing arrived of what happened on the other node")
+			t.Fatal("no event of the other node was delivered")
 		}
 		there.attendee(fmt.Sprint("Early ", told))
 		time.Sleep(50 * time.Millisecond)
@@ -434,7 +434,7 @@ func TestOneOfSeveralNodesSends(t *testing.T) {
 		d := r.next("attendee_registered")
 		d.signedWith(t, secret)
 		if ids[d.fields.text("id")] {
-			t.Errorf("%s came twice", d.fields.text("id"))
+			t.Errorf("%s arrived twice", d.fields.text("id"))
 		}
 		ids[d.fields.text("id")] = true
 		labs[d.fields.text("codelab_id")]++
@@ -442,7 +442,7 @@ func TestOneOfSeveralNodesSends(t *testing.T) {
 }
 
 // The owner sees the outcome of each attempt, but no part of the receivers' responses.
-func TestTheOwnerSeesHowTriesWent(t *testing.T) {
+func TestTheOwnerSeesTheOutcomeOfEachAttempt(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Webhooks.AllowPrivate = true
@@ -452,7 +452,7 @@ func TestTheOwnerSeesHowTriesWent(t *testing.T) {
 	id, _ := c.hook(r, record{})
 	path := "/admin/webhooks/" + id + "/deliveries"
 	if got := c.admin.get(path).list(); len(got) != 0 {
-		t.Errorf("before the first try there are %v", got)
+		t.Errorf("before the first attempt the list is %v", got)
 	}
 	c.admin.post("/admin/webhooks/"+id+"/test", nil).want(200)
 	r.next("test")
@@ -464,14 +464,14 @@ func TestTheOwnerSeesHowTriesWent(t *testing.T) {
 		t.Helper()
 		got := c.admin.get(path).list()
 		if len(got) != 2 {
-			t.Fatalf("there are %v", got)
+			t.Fatalf("the attempts are %v", got)
 		}
 		last, first := got[0], got[1]
 		if last.text("id") != told || last.text("type") != "attendee_registered" || last.number("status") != 302 || last.text("error") != "redirect" || last.number("try") != 1 {
-			t.Errorf("the last is %v", last)
+			t.Errorf("the last attempt is %v", last)
 		}
 		if first.text("type") != "test" || first.number("status") != 204 || first["error"] != nil || first.text("at") > last.text("at") {
-			t.Errorf("the first is %v", first)
+			t.Errorf("the first attempt is %v", first)
 		}
 	}
 	check()
@@ -488,5 +488,5 @@ func TestTheOwnerSeesHowTriesWent(t *testing.T) {
 			return
 		}
 	}
-	t.Error("after a restart the try is gone")
+	t.Error("the attempt is lost after a restart")
 }

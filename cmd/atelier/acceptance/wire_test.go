@@ -31,10 +31,10 @@ func raw(t *testing.T, addr, text string) (statuses []int) {
 			return statuses
 		}
 		if _, err := io.Copy(io.Discard, res.Body); err != nil {
-			t.Errorf("the answer breaks off: %v", err)
+			t.Errorf("the response ended early: %v", err)
 		}
 		if res.Header.Get("X-Request-Id") == "" {
-			t.Errorf("the answer %d has no request id", res.StatusCode)
+			t.Errorf("the response %d has no request id", res.StatusCode)
 		}
 		statuses = append(statuses, res.StatusCode)
 	}
@@ -63,12 +63,12 @@ func TestARefusedBodyIsNotTheNextRequest(t *testing.T) {
 	} {
 		got := raw(t, addr, first.text+goodbye)
 		if want := []int{first.status, 200}; fmt.Sprint(got) != fmt.Sprint(want) && fmt.Sprint(got) != fmt.Sprint(want[:1]) {
-			t.Errorf("%s: the answers are %v, want %v", name, got, want)
+			t.Errorf("%s: the statuses are %v, want %v", name, got, want)
 		}
 	}
 }
 
-func TestBytesThatAreNoRequestAreAnswered(t *testing.T) {
+func TestInvalidRequestsAreAnswered(t *testing.T) {
 	t.Parallel()
 	addr := common.get(t).Addr()
 	for _, text := range []string{
@@ -77,14 +77,14 @@ func TestBytesThatAreNoRequestAreAnswered(t *testing.T) {
 		"GET /api/codelabs HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 20_000) + "\r\n\r\n",
 	} {
 		if got := raw(t, addr, text); len(got) != 1 || got[0] != 400 && got[0] != 431 {
-			t.Errorf("%.60q is answered by %v", text, got)
+			t.Errorf("%.60q returned %v", text, got)
 		}
 	}
 }
 
 // The server once sent 100 Continue although 401 or 413 was certain, and the client then sent the
 // whole file in vain.
-func TestABodyThatWillBeRefusedIsNotAskedFor(t *testing.T) {
+func TestARefusedRequestGetsNo100Continue(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -100,16 +100,16 @@ func TestABodyThatWillBeRefusedIsNotAskedFor(t *testing.T) {
 		text string
 		want int
 	}{
-		"no session":       {head(own, 1000, nil), 401},
-		"another's":        {head(c.path+"/attendees/"+unknownID+"/submissions", 1000, lin.browser), 100},
-		"not an admin":     {head("/upload/material", 1000, lin.browser), 403},
-		"too large":        {head(own, 20<<20, lin.browser), 413},
-		"no operation":     {head("/nothing", 1000, lin.browser), 404},
-		"what is welcome":  {head(own, 1000, lin.browser), 100},
-		"a large material": {head("/upload/material", 50<<20, c.admin), 100},
+		"no session":        {head(own, 1000, nil), 401},
+		"another's":         {head(c.path+"/attendees/"+unknownID+"/submissions", 1000, lin.browser), 100},
+		"not an admin":      {head("/upload/material", 1000, lin.browser), 403},
+		"too large":         {head(own, 20<<20, lin.browser), 413},
+		"no operation":      {head("/nothing", 1000, lin.browser), 404},
+		"an allowed upload": {head(own, 1000, lin.browser), 100},
+		"a large material":  {head("/upload/material", 50<<20, c.admin), 100},
 	} {
 		if got := firstStatus(t, c.addr, tc.text); got != tc.want {
-			t.Errorf("%s: %d, want %d", name, got, tc.want)
+			t.Errorf("%s: status %d, want %d", name, got, tc.want)
 		}
 	}
 }
@@ -128,40 +128,40 @@ func firstStatus(t *testing.T, addr, text string) int {
 	}
 	var status int
 	if _, err := fmt.Fscanf(conn, "HTTP/1.1 %d", &status); err != nil {
-		t.Fatalf("%q: %v", text, err)
+		t.Fatalf("reading the response to %q: %v", text, err)
 	}
 	return status
 }
 
 // For a proxy in front, a request with Content-Length and Transfer-Encoding can end elsewhere.
 // The server therefore reads nothing after it.
-func TestTwoLengthsAreNone(t *testing.T) {
+func TestARequestWithTwoLengthsIsRefused(t *testing.T) {
 	t.Parallel()
 	addr := common.get(t).Addr()
 	smuggled := "GET /api/asyncapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
 	for _, order := range []string{"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding: chunked\r\ncontent-length: 4\r\n", "Transfer-Encoding: identity\r\nContent-Length: 12\r\n"} {
 		got := raw(t, addr, "POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+order+"\r\n2\r\n{}\r\n0\r\n\r\n"+smuggled)
 		if len(got) != 1 || got[0] != 400 {
-			t.Errorf("%q: %v", order, got)
+			t.Errorf("%q returned %v", order, got)
 		}
 	}
 }
 
 // Allow once named OPTIONS, although OPTIONS itself gets 405.
-func TestAllowNamesWhatIsAllowed(t *testing.T) {
+func TestAllowListsOnlyAllowedMethods(t *testing.T) {
 	t.Parallel()
 	b := open(t, common.get(t).Addr())
 	for _, method := range []string{"PATCH", "OPTIONS"} {
 		got := b.send(method, "/login", nil)
 		if allow := got.header.Get("Allow"); got.status != 405 || allow != "POST" {
-			t.Errorf("%s: %d, Allow %q", method, got.status, allow)
+			t.Errorf("%s: status %d, Allow %q", method, got.status, allow)
 		}
 	}
 }
 
 // Allow lists the methods of this path, not those of another path with a parameter in place of
 // the last word.
-func TestAllowNamesWhatThePathTakes(t *testing.T) {
+func TestAllowListsTheMethodsOfThePath(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -174,7 +174,7 @@ func TestAllowNamesWhatThePathTakes(t *testing.T) {
 				continue
 			}
 			if got := c.admin.send(method, path, nil); got.status != 405 || got.header.Get("Allow") != want {
-				t.Errorf("%s %s: %d, Allow %q, want %q", method, path, got.status, got.header.Get("Allow"), want)
+				t.Errorf("%s %s: status %d, Allow %q, want %q", method, path, got.status, got.header.Get("Allow"), want)
 			}
 		}
 	}
@@ -182,7 +182,7 @@ func TestAllowNamesWhatThePathTakes(t *testing.T) {
 
 // RFC 9110, 6.6.1 requires Date. Without it, clients cannot tell a cached response from a new
 // one, and a clock set by the response is wrong by the age of the cache.
-func TestEveryAnswerHasItsDate(t *testing.T) {
+func TestEveryResponseHasADate(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -211,9 +211,9 @@ func TestEveryAnswerHasItsDate(t *testing.T) {
 	_, res := lin.dial("/ws/" + c.id)
 	dated("the handshake", res.Header)
 	for what, request := range map[string]string{
-		"no request":   "rubbish\r\n\r\n",
-		"large fields": "GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 9<<10) + "\r\n\r\n",
-		"a stream":     "GET /api" + c.path + "/events HTTP/1.1\r\nHost: " + c.addr + "\r\nCookie: svc_session=" + lin.cookie("svc_session") + "\r\n\r\n",
+		"invalid bytes": "rubbish\r\n\r\n",
+		"large fields":  "GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 9<<10) + "\r\n\r\n",
+		"a stream":      "GET /api" + c.path + "/events HTTP/1.1\r\nHost: " + c.addr + "\r\nCookie: svc_session=" + lin.cookie("svc_session") + "\r\n\r\n",
 	} {
 		conn, err := net.Dial("tcp", c.addr)
 		if err != nil {
@@ -223,7 +223,7 @@ func TestEveryAnswerHasItsDate(t *testing.T) {
 		_, _ = io.WriteString(conn, request)
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
-			t.Fatalf("%s: %v", what, err)
+			t.Fatalf("%s: reading the response: %v", what, err)
 		}
 		dated(what, res.Header)
 		_ = conn.Close()
@@ -231,7 +231,7 @@ func TestEveryAnswerHasItsDate(t *testing.T) {
 }
 
 // RFC 9110, 9.1 requires HEAD. A HEAD request leaves no audit records.
-func TestHeadAnswersWhereverGetDoes(t *testing.T) {
+func TestHeadWorksWhereverGetDoes(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -243,24 +243,24 @@ func TestHeadAnswersWhereverGetDoes(t *testing.T) {
 		for _, who := range []*browser{c.admin, lin.browser, open(t, c.addr)} {
 			head := who.send("HEAD", path, nil)
 			if len(head.body) != 0 || head.header.Get("Set-Cookie") != "" {
-				t.Errorf("HEAD %s: %q, cookie %q", path, head.body, head.header.Get("Set-Cookie"))
+				t.Errorf("HEAD %s: body %q, cookie %q", path, head.body, head.header.Get("Set-Cookie"))
 			}
 			if strings.Contains(path, "export") {
 				continue // effects of GET are not compared here
 			}
 			get := who.send("GET", path, nil)
 			if head.status != get.status || head.header.Get("Content-Type") != get.header.Get("Content-Type") || head.header.Get("ETag") != get.header.Get("ETag") {
-				t.Errorf("%s: HEAD is %d %v, GET %d %v", path, head.status, head.header, get.status, get.header)
+				t.Errorf("%s: HEAD returned %d %v, GET %d %v", path, head.status, head.header, get.status, get.header)
 			}
 		}
 	}
 	for path, want := range map[string]int{"/export": 200, "/export/attendance.csv": 200, "/export/all": 200, "/export/none.csv": 404} {
 		if got := c.admin.send("HEAD", c.path+path, nil); got.status != want {
-			t.Errorf("HEAD %s: %d", path, got.status)
+			t.Errorf("HEAD %s returned %d", path, got.status)
 		}
 	}
 	if after := len(c.audited()); after != before {
-		t.Errorf("HEAD left %d audit records", after-before)
+		t.Errorf("HEAD requests left %d audit records", after-before)
 	}
 	// Nothing follows the header, or a client would take it for the next response.
 	for _, path := range []string{"/export", "/chat", "/export/attendance.csv", ""} {
@@ -280,18 +280,18 @@ func TestHeadAnswersWhereverGetDoes(t *testing.T) {
 	}
 	// HEAD for a stream ends after the header, and nobody is counted as connected.
 	if a := lin.send("HEAD", c.path+"/events", nil); a.status != 200 || a.header.Get("Content-Type") != "text/event-stream" {
-		t.Errorf("HEAD of the stream: %d %v", a.status, a.header)
+		t.Errorf("HEAD of the stream returned %d %v", a.status, a.header)
 	}
 	if a := open(t, c.addr).send("HEAD", c.path+"/events", nil); a.status != 401 {
-		t.Errorf("HEAD of the stream by nobody: %d", a.status)
+		t.Errorf("HEAD of the stream without a session returned %d", a.status)
 	}
 	if here := fmt.Sprint(c.admin.get(c.path + "/presence").object()["attendee_ids"]); here != "[]" {
-		t.Errorf("present are %s", here)
+		t.Errorf("the present attendees are %s", here)
 	}
 }
 
 // A short key or HTTP/1.0 once got 101.
-func TestHandshakesKeepTheRFC(t *testing.T) {
+func TestHandshakesFollowTheRFC(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -309,7 +309,7 @@ func TestHandshakesKeepTheRFC(t *testing.T) {
 		}
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
-			t.Fatalf("%v: %v", headers, err)
+			t.Fatalf("handshake with %v: %v", headers, err)
 		}
 		return res.StatusCode, res.Header.Get("Sec-WebSocket-Version")
 	}
@@ -319,17 +319,17 @@ func TestHandshakesKeepTheRFC(t *testing.T) {
 		headers []string
 		want    int
 	}{
-		"as it should be":  {"HTTP/1.1", []string{upgrade, connection, key, version}, 101},
-		"HTTP/1.0":         {"HTTP/1.0", []string{upgrade, connection, key, version}, 400},
-		"a short key":      {"HTTP/1.1", []string{upgrade, connection, "Sec-WebSocket-Key: c2hvcnQ=", version}, 400},
-		"no key":           {"HTTP/1.1", []string{upgrade, connection, version}, 400},
-		"no Base64":        {"HTTP/1.1", []string{upgrade, connection, "Sec-WebSocket-Key: !!!!IHNhbXBsZSBub25jZQ==", version}, 400},
-		"a dropped header": {"HTTP/1.1", []string{key, version}, 400},
-		"version 8":        {"HTTP/1.1", []string{upgrade, connection, key, "Sec-WebSocket-Version: 8"}, 426},
+		"a valid handshake": {"HTTP/1.1", []string{upgrade, connection, key, version}, 101},
+		"HTTP/1.0":          {"HTTP/1.0", []string{upgrade, connection, key, version}, 400},
+		"a short key":       {"HTTP/1.1", []string{upgrade, connection, "Sec-WebSocket-Key: c2hvcnQ=", version}, 400},
+		"no key":            {"HTTP/1.1", []string{upgrade, connection, version}, 400},
+		"invalid Base64":    {"HTTP/1.1", []string{upgrade, connection, "Sec-WebSocket-Key: !!!!IHNhbXBsZSBub25jZQ==", version}, 400},
+		"a dropped header":  {"HTTP/1.1", []string{key, version}, 400},
+		"version 8":         {"HTTP/1.1", []string{upgrade, connection, key, "Sec-WebSocket-Version: 8"}, 426},
 	} {
 		got, spoken := shake(tc.proto, tc.headers...)
 		if got != tc.want || (got == 426) != (spoken == "13") {
-			t.Errorf("%s: %d, version %q", name, got, spoken)
+			t.Errorf("%s: status %d, version %q", name, got, spoken)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func (c *class) copied() *class {
 	return &other
 }
 
-func TestACopiedCodelabHasItsWorkspace(t *testing.T) {
+func TestACopiedCodelabHasACopyOfItsWorkspace(t *testing.T) {
 	t.Parallel()
 	for kind, plural := range map[string]string{"branch": "branches", "folder": "folders"} {
 		for _, first := range []string{"original", "copy"} {
@@ -32,7 +32,7 @@ func TestACopiedCodelabHasItsWorkspace(t *testing.T) {
 			other := c.copied()
 			want := c.everyFile(c.admin)
 			if got := other.everyFile(c.admin); got != want || !strings.Contains(got, "step-1-start a 2") {
-				t.Errorf("%s: the copy holds\n%s\nthe original\n%s", kind, got, want)
+				t.Errorf("%s: the copy contains\n%s\nthe original\n%s", kind, got, want)
 			}
 			if got, want := other.described(other.code()+"/"+plural+"/step-1-start"), c.described(c.code()+"/"+plural+"/step-1-start"); got != want || !strings.Contains(got, "100755") {
 				t.Errorf("%s: the copy is described as\n%s", kind, got)
@@ -40,12 +40,12 @@ func TestACopiedCodelabHasItsWorkspace(t *testing.T) {
 			// In the copy, too, the next branch starts from the last one.
 			other.admin.post(other.code()+"/"+kind, record{"step_number": 1, kind + "_type": "end"}).want(200)
 			if got := other.everyFile(c.admin); !strings.Contains(got, "step-1-end a 2") {
-				t.Errorf("%s: the copy goes on from\n%s", kind, got)
+				t.Errorf("%s: after a new branch the copy contains\n%s", kind, got)
 			}
 			// A write to one does not appear in the other.
 			other.admin.post(other.code()+start, record{"files": []record{file("a", "of the copy")}}).want(200)
 			if got := c.everyFile(c.admin); got != want {
-				t.Errorf("%s: after a write into the copy the original holds\n%s", kind, got)
+				t.Errorf("%s: after a write into the copy the original contains\n%s", kind, got)
 			}
 			gone, stays := c, other
 			if first == "copy" {
@@ -61,7 +61,7 @@ func TestACopiedCodelabHasItsWorkspace(t *testing.T) {
 			}
 			admin := facilitator(t, startServer(t, cfg).Addr(), "")
 			if got := stays.everyFile(admin); got != want {
-				t.Errorf("%s: after the %s went and a restart the other holds\n%s\nwant\n%s", kind, first, got, want)
+				t.Errorf("%s: after deleting the %s and a restart the other contains\n%s\nwant\n%s", kind, first, got, want)
 			}
 			admin.get(stays.code() + "/download").want(200)
 			admin.post(stays.code()+start, record{"files": []record{file("b", "new")}}).want(200)

@@ -69,11 +69,11 @@ func TestAWorkspaceKeepsBytesAndExecutableBits(t *testing.T) {
 		plain["mode"] = "100644"
 		c.admin.post(main+"/files", record{"files": []record{plain}}).want(200)
 		if got := c.described(main); !strings.Contains(got, "run.sh 100644 10 false") {
-			t.Errorf("%s: after the mode was taken away the tree is\n%s", kind, got)
+			t.Errorf("%s: after the mode was removed the tree is\n%s", kind, got)
 		}
 		c.admin.post(start+"/files", record{"files": []record{file("new", "x")}}).want(200)
 		if got := c.described(start); !strings.Contains(got, "run.sh 100755 10 false") {
-			t.Errorf("%s: the tree of the next is\n%s", kind, got)
+			t.Errorf("%s: the tree of the next branch or folder is\n%s", kind, got)
 		}
 
 		dir := untar(t, c.admin.get(c.code()+"/download").want(200).body)
@@ -97,7 +97,7 @@ func TestAWorkspaceKeepsBytesAndExecutableBits(t *testing.T) {
 	}
 }
 
-func TestAFileThatCannotBeUnderstoodIsNotWritten(t *testing.T) {
+func TestInvalidFilesAreNotWritten(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.workspace("branch", file("a", "1"))
@@ -121,11 +121,11 @@ func TestAFileThatCannotBeUnderstoodIsNotWritten(t *testing.T) {
 		"a member in capitals": {with("Mode", "100755"), "files[0].Mode"},
 	} {
 		if got := c.admin.send("POST", main+"/files", record{"files": []record{tc.f}}); got.status != 400 || !strings.Contains(got.error(), tc.says) {
-			t.Errorf("%s: %d %s", what, got.status, got.body)
+			t.Errorf("%s: status %d %s", what, got.status, got.body)
 		}
 	}
 	if got := c.admin.get(main + "/files").texts(); fmt.Sprint(got) != "[a]" {
-		t.Errorf("it holds %v", got)
+		t.Errorf("the workspace contains %v", got)
 	}
 }
 
@@ -145,7 +145,7 @@ func TestAMisspeltMemberOfAWorkspaceIsRefused(t *testing.T) {
 	other.workspace("folder", one...)
 	other.admin.post(other.code()+"/folder", record{"step_number": 1, "folder_type": "start", "workspace_files": one}).refused(400, "workspace_files")
 	if got := other.admin.get(other.code() + "/folders").texts(); fmt.Sprint(got) != "[main]" {
-		t.Errorf("folders are %v", got)
+		t.Errorf("the folders are %v", got)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestNamesThatWindowsCannotCheckOutAreRefused(t *testing.T) {
 		c.admin.post(c.code()+"/branches/main/files", record{"files": []record{file("good", "1"), file(path, "x")}}).refused(400, says)
 	}
 	if got := c.admin.get(c.code() + "/branches/main/files").texts(); fmt.Sprint(got) != "[Docs/a]" {
-		t.Errorf("it holds %v", got)
+		t.Errorf("the workspace contains %v", got)
 	}
 }
 
@@ -199,7 +199,7 @@ func TestAnArchiveIsImportedIntoAWorkspace(t *testing.T) {
 		main := c.code() + "/" + plural + "/main"
 		got := c.admin.sendFile(main+"/import", "start.zip", executable(t)).object()
 		if fmt.Sprint(got["files"]) != "2" || got.text("status") != "ok" {
-			t.Errorf("%s: imported %v", kind, got)
+			t.Errorf("%s: the import returned %v", kind, got)
 		}
 		if got, want := c.described(main), "img/a.png 100644 12 true\nkeep.txt 100644 1 false\nrun.sh 100755 10 false"; got != want {
 			t.Errorf("%s: the tree is\n%s", kind, got)
@@ -210,7 +210,7 @@ func TestAnArchiveIsImportedIntoAWorkspace(t *testing.T) {
 		// A file keeps its executable bit if the archive is from Windows, which has no such bit.
 		c.admin.sendFile(main+"/import?replace=true", "next.zip", packed(t, "run.sh", "new", "b", "2")).want(200)
 		if got, want := c.described(main), "b 100644 1 false\nrun.sh 100755 3 false"; got != want {
-			t.Errorf("%s: replaced by\n%s", kind, got)
+			t.Errorf("%s: after the replacement the tree is\n%s", kind, got)
 		}
 		c.admin.sendFile(main+"/import?replace=maybe", "next.zip", executable(t)).refused(400, "replace")
 		before := c.everyFile(c.admin)
@@ -223,7 +223,7 @@ func TestAnArchiveIsImportedIntoAWorkspace(t *testing.T) {
 		c.admin.sendFile(main+"/import", "bad.zip", executable(t, "B")).refused(400, "spelling")
 		c.admin.sendFile(main+"/import", "bad.txt", []byte("no archive")).refused(400, "tar.gz")
 		if got := c.everyFile(c.admin); got != before {
-			t.Errorf("%s: a refused import left\n%s", kind, got)
+			t.Errorf("%s: after a refused import the workspace contains\n%s", kind, got)
 		}
 		if kind == "branch" {
 			// The download contains the repository.
@@ -238,7 +238,7 @@ func TestAnArchiveIsImportedIntoAWorkspace(t *testing.T) {
 		start := c.code() + "/folders/step-1-start"
 		c.admin.sendFile(start+"/import", "own.tar.gz", c.admin.get(c.code()+"/download").want(200).body).want(200)
 		if got, want := c.described(start), "main/b 100644 1 false\nmain/run.sh 100755 3 false"; got != want {
-			t.Errorf("a download that is imported is\n%s", got)
+			t.Errorf("the tree of an imported download is\n%s", got)
 		}
 	}
 }

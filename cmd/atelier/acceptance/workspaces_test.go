@@ -70,7 +70,7 @@ func untar(t *testing.T, packed []byte) string {
 func runGit(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git")
+		t.Skip("git is not installed")
 	}
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
@@ -87,11 +87,11 @@ func TestAWorkspaceOfBranchesIsAGitRepository(t *testing.T) {
 	c := newClass(t)
 	made := c.workspace("branch", file("main.go", "package main\n"), file("docs/ä b.md", "# Hi\n"))
 	if made.text("codelab_id") != c.id || made.text("structure_type") != "branch" || made["branches"] != nil {
-		t.Errorf("made %v", made)
+		t.Errorf("the new workspace is %v", made)
 	}
 	c.admin.post("/codeserver", record{"codelab_id": c.id, "structure_type": "folder"}).refused(409)
 	if name := c.admin.post(c.code()+"/branch", record{"step_number": 1, "branch_type": "start"}).object().text("name"); name != "step-1-start" {
-		t.Errorf("made the branch %q", name)
+		t.Errorf("the new branch is %q", name)
 	}
 	c.admin.post(c.code()+"/branch", record{"step_number": 1, "branch_type": "start"}).refused(409, "step-1-start")
 	c.admin.post(c.code()+"/folder", record{"step_number": 1, "folder_type": "start"}).refused(409)
@@ -103,14 +103,14 @@ func TestAWorkspaceOfBranchesIsAGitRepository(t *testing.T) {
 	c.admin.post(c.code()+"/branch", record{"step_number": 3, "branch_type": "start", "from": "no-such"}).refused(404)
 	for branch, want := range map[string]string{"main": "[docs/ä b.md main.go]", "step-1-start": "[a/b.txt main.go]", "step-1-end": "[a/b.txt main.go]", "step-2-start": "[docs/ä b.md main.go]"} {
 		if got := fmt.Sprint(c.admin.get(c.code() + "/branches/" + branch + "/files").texts()); got != want {
-			t.Errorf("%s holds %s", branch, got)
+			t.Errorf("%s contains %s", branch, got)
 		}
 	}
 	if got := c.admin.get(c.code() + "/branches").texts(); !slices.Equal(got, []string{"main", "step-1-end", "step-1-start", "step-2-start"}) {
-		t.Errorf("branches are %v", got)
+		t.Errorf("the branches are %v", got)
 	}
 	if got := fmt.Sprint(c.admin.get(c.code()).object()["branches"]); got != "[main step-1-end step-1-start step-2-start]" {
-		t.Errorf("branches are %v", got)
+		t.Errorf("the branches are %v", got)
 	}
 	c.admin.get(c.code() + "/folders").refused(404)
 	read := c.admin.get(c.code() + "/branches/main/file?file=docs/%C3%A4%20b.md").want(200)
@@ -132,7 +132,7 @@ func TestAWorkspaceOfBranchesIsAGitRepository(t *testing.T) {
 	clone := filepath.Join(t.TempDir(), "clone")
 	runGit(t, dir, "clone", "-q", "-b", "step-1-end", dir, clone)
 	if b, err := os.ReadFile(filepath.Join(clone, "main.go")); err != nil || string(b) != "package start\n" {
-		t.Errorf("cloned %q %v", b, err)
+		t.Errorf("main.go in the clone is %q %v", b, err)
 	}
 	if log := runGit(t, clone, "log", "--format=%an: %s"); log != "Facilitator: Begin\nFacilitator: Create the workspace" {
 		t.Errorf("the log is %s", log)
@@ -146,17 +146,17 @@ func TestAWorkspaceOfBranchesIsAGitRepository(t *testing.T) {
 		"codelab_create", "codelab_steps_update", "workspace_create", "workspace_branch_create", "workspace_update", "workspace_branch_create",
 		"workspace_branch_create", "workspace_download", "workspace_delete",
 	}; !slices.Equal(audited, want) {
-		t.Errorf("audited are %v", audited)
+		t.Errorf("the audited actions are %v", audited)
 	}
 	c.workspace("folder") // there is room for another one
 }
 
-func TestAWorkspaceOfFolders(t *testing.T) {
+func TestAWorkspaceOfFoldersCanBeWrittenAndDownloaded(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.workspace("folder")
 	if got := c.admin.get(c.code() + "/folders").texts(); len(got) != 0 {
-		t.Errorf("folders are %v", got)
+		t.Errorf("the folders are %v", got)
 	}
 	c.admin.post(c.code()+"/folder", record{"step_number": 1, "folder_type": "start", "files": []record{file("a.txt", "1"), file("b/c", "2")}}).want(200)
 	c.admin.post(c.code()+"/folder", record{"step_number": 1, "folder_type": "end"}).want(200)
@@ -165,21 +165,21 @@ func TestAWorkspaceOfFolders(t *testing.T) {
 	c.admin.post(end+"/files", record{"files": []record{file("a.txt", "changed")}, "delete_files": []string{"b/c"}}).want(200)
 	for folder, want := range map[string]string{"step-1-start": "[a.txt b/c]", "step-1-end": "[a.txt]", "step-2-start": "[]"} {
 		if got := fmt.Sprint(c.admin.get(c.code() + "/folders/" + folder + "/files").texts()); got != want {
-			t.Errorf("%s holds %s", folder, got)
+			t.Errorf("%s contains %s", folder, got)
 		}
 	}
 	for folder, want := range map[string]string{"step-1-start": "1", "step-1-end": "changed"} {
 		if got := c.admin.get(c.code() + "/folders/" + folder + "/file?file=a.txt").want(200); string(got.body) != want {
-			t.Errorf("%s: %q", folder, got.body)
+			t.Errorf("a.txt in %s is %q", folder, got.body)
 		}
 	}
 	dir := untar(t, c.admin.get(c.code()+"/download").want(200).body)
 	if b, err := os.ReadFile(filepath.Join(dir, "step-1-start", "b", "c")); err != nil || string(b) != "2" {
-		t.Errorf("downloaded %q %v", b, err)
+		t.Errorf("the downloaded file is %q %v", b, err)
 	}
 }
 
-func TestWritersOfDifferentBranchesNeverMix(t *testing.T) {
+func TestConcurrentWritesToBranchesDoNotMix(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.workspace("branch", file("shared", "x"))
@@ -190,7 +190,7 @@ func TestWritersOfDifferentBranchesNeverMix(t *testing.T) {
 			for n := range 5 {
 				path := fmt.Sprintf("%s/branches/step-%d-start/files", c.code(), i)
 				if got := c.admin.send(http.MethodPost, path, record{"files": []record{file(fmt.Sprintf("of-%d/%d", i, n), "x")}}); got.status != 200 {
-					t.Errorf("%d %s", got.status, got.body)
+					t.Errorf("status %d %s", got.status, got.body)
 				}
 			}
 		})
@@ -204,12 +204,12 @@ func TestWritersOfDifferentBranchesNeverMix(t *testing.T) {
 		}
 		slices.Sort(want)
 		if !slices.Equal(got, want) {
-			t.Errorf("branch %d holds %v", i, got)
+			t.Errorf("branch %d contains %v", i, got)
 		}
 	}
 }
 
-func TestACodelabTakesItsWorkspaceAlong(t *testing.T) {
+func TestAWorkspaceIsRemovedWithItsCodelab(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)
@@ -242,7 +242,7 @@ func TestACodelabTakesItsWorkspaceAlong(t *testing.T) {
 		t.Fatal(err)
 	}
 	addr := startServer(t, cfg).Addr()
-	c.eventually("setting aside what nobody has", func() bool {
+	c.eventually("unused workspaces are set aside", func() bool {
 		return exists(filepath.Join(cfg.Server.Data, "objects", "aside", "workspaces", unknownID, "made-git"))
 	})
 	if n := count(t, filepath.Join(cfg.Server.Data, "objects", "aside", "workspaces")); n != 1 {
@@ -281,7 +281,7 @@ func (c *class) everyFile(b *browser) string {
 	return out.String()
 }
 
-func TestABackupCarriesWorkspacesWhileTheyChange(t *testing.T) {
+func TestABackupContainsConsistentWorkspacesWhileTheyChange(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	s := startServer(t, cfg)
@@ -306,7 +306,7 @@ func TestABackupCarriesWorkspacesWhileTheyChange(t *testing.T) {
 				// Both files change together, so a mixture of two states is an error.
 				v := fmt.Sprint(n)
 				if got := admin.send(http.MethodPost, path, record{"files": []record{file("a", v), file("dir/b", v)}}); got.status != 200 {
-					t.Errorf("%d %s", got.status, got.body)
+					t.Errorf("status %d %s", got.status, got.body)
 				}
 			}
 		})
@@ -331,15 +331,15 @@ func TestABackupCarriesWorkspacesWhileTheyChange(t *testing.T) {
 		for _, of := range []string{git.code() + "/branches", plain.code() + "/folders"} {
 			a, b := admin.get(of+"/main/file?file=a").want(200).body, admin.get(of+"/main/file?file=dir/b").want(200).body
 			if !bytes.Equal(a, b) {
-				t.Errorf("restored is a torn state of %s: %s and %s", of, a, b)
+				t.Errorf("the backup contains a torn state of %s: %s and %s", of, a, b)
 			}
 		}
 		if i == 5 && got != last {
-			t.Errorf("restored\n%s\nsaved\n%s", got, last)
+			t.Errorf("the restored files are\n%s\nsaved\n%s", got, last)
 		}
 		for path, want := range packed {
 			if i == 5 && !bytes.Equal(admin.get(path).want(200).body, want) {
-				t.Errorf("%s is another one after the restore", path)
+				t.Errorf("%s differs after the restore", path)
 			}
 		}
 		dir := untar(t, admin.get(git.code()+"/download").want(200).body)
@@ -350,7 +350,7 @@ func TestABackupCarriesWorkspacesWhileTheyChange(t *testing.T) {
 	}
 }
 
-func TestAWorkspaceIsForFacilitators(t *testing.T) {
+func TestOnlyFacilitatorsSeeAWorkspace(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{})
 	c.workspace("branch", file("a", "1"))

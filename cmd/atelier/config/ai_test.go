@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-func TestTheAIIsChecked(t *testing.T) {
+func TestAISettingsAreChecked(t *testing.T) {
 	standard := Default().AI
 	if got := standard.Allowed(); got[0] != standard.Model || len(got) != 3 {
-		t.Errorf("allowed are %v", got)
+		t.Errorf("the allowed models are %v", got)
 	}
 	same := AI{Model: "a", Models: []string{"b", "a", "b"}}
 	if got := same.Allowed(); !slices.Equal(got, []string{"a", "b"}) {
-		t.Errorf("allowed are %v", got)
+		t.Errorf("the allowed models are %v", got)
 	}
 	for key, change := range map[string]func(*AI){
 		"ai.provider":    func(a *AI) { a.Provider = "other" },
@@ -28,12 +28,12 @@ func TestTheAIIsChecked(t *testing.T) {
 		c := Default()
 		change(&c.AI)
 		if _, err := c.Check(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(key)) {
-			t.Errorf("%s: %v", key, err)
+			t.Errorf("an invalid %s: got the error %v", key, err)
 		}
 	}
 	c := Default()
 	c.AI.BaseURL = "http://models.example.org/v1"
 	if warnings, err := c.Check(); err != nil || !strings.Contains(strings.Join(warnings, "\n"), "ai.base_url") {
-		t.Errorf("%v %v", warnings, err)
+		t.Errorf("the warnings are %v, the error %v", warnings, err)
 	}
 }

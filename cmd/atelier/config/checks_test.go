@@ -26,14 +26,14 @@ func TestADurationNeedsAUnit(t *testing.T) {
 		}
 	}
 	if _, err := Load("", []string{"ATELIER_SERVER_DRAIN_TIMEOUT=30"}); err == nil {
-		t.Error("a number in the environment")
+		t.Error("a duration without a unit in the environment is accepted")
 	}
 	if c, err := Load("", []string{"ATELIER_LOG_ACCESS=true"}); err != nil || !c.Log.Access {
-		t.Errorf("a switch in the environment: %v", err)
+		t.Errorf("a switch in the environment is not read: %v", err)
 	}
 }
 
-func TestUnworkableSettingsAreRefused(t *testing.T) {
+func TestInvalidSettingsAreRefused(t *testing.T) {
 	for want, set := range map[string]func(c *Config){
 		"server.listen":           func(c *Config) { c.Server.Listen = "127.0.0.1:80800" },
 		"server.internal_listen":  func(c *Config) { c.Server.InternalListen = "127.0.0.1:http" },
@@ -69,7 +69,7 @@ func TestUnworkableSettingsAreRefused(t *testing.T) {
 		c := Default()
 		set(&c)
 		if _, err := c.Check(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", want, err)
+			t.Errorf("an invalid setting (%s): got the error %v", want, err)
 		}
 	}
 	c := Default()
@@ -81,7 +81,7 @@ func TestUnworkableSettingsAreRefused(t *testing.T) {
 
 // The servers can be configured in the file and in the environment. Every visitor of the page can
 // read their credentials, so checkconfig warns about them.
-func TestServersForSharedScreens(t *testing.T) {
+func TestIceServersAreConfigurable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	text := "[live]\nice_servers = [{urls = [\"stun:stun.example.org:3478\"]}, {urls = [\"turns:turn.example.org\"], username = \"u\", credential = \"c\"}]\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -89,11 +89,11 @@ func TestServersForSharedScreens(t *testing.T) {
 	}
 	c, err := Load(path, nil)
 	if err != nil || len(c.Live.IceServers) != 2 || c.Live.IceServers[1].Username != "u" || c.Live.IceServers[1].URLs[0] != "turns:turn.example.org" {
-		t.Fatalf("read are %+v, %v", c.Live.IceServers, err)
+		t.Fatalf("the servers in the file are %+v, %v", c.Live.IceServers, err)
 	}
 	warnings, err := c.Check()
 	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "turns:turn.example.org") {
-		t.Errorf("told is %q, %v", warnings, err)
+		t.Errorf("the warnings are %q, %v", warnings, err)
 	}
 	var b strings.Builder
 	if err := Write(&b, c); err != nil {
@@ -103,24 +103,24 @@ func TestServersForSharedScreens(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := Load(path, nil); err != nil || len(again.Live.IceServers) != 2 || again.Live.IceServers[1].Credential != "c" {
-		t.Errorf("written and read they are %+v, %v", again.Live.IceServers, err)
+		t.Errorf("after writing and reading, the servers are %+v, %v", again.Live.IceServers, err)
 	}
 	c, err = Load("", []string{`ATELIER_LIVE_ICE_SERVERS=[{"urls":["stun:stun.example.org"]}]`})
 	if err != nil || len(c.Live.IceServers) != 1 || c.Live.IceServers[0].URLs[0] != "stun:stun.example.org" {
-		t.Errorf("from the environment %+v, %v", c.Live.IceServers, err)
+		t.Errorf("the servers in the environment are %+v, %v", c.Live.IceServers, err)
 	}
 }
 
-func TestWebhooksIntoOurNetworkAreWarnedOf(t *testing.T) {
+func TestWebhooksIntoTheInternalNetworkCauseAWarning(t *testing.T) {
 	c := Default()
 	c.Webhooks.AllowPrivate = true
 	warnings, err := c.Check()
 	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "webhooks.allow_private") {
-		t.Errorf("told is %q, %v", warnings, err)
+		t.Errorf("the warnings are %q, %v", warnings, err)
 	}
 }
 
-func TestThePathOfTheAddressIsOneThatEveryProgramReadsAlike(t *testing.T) {
+func TestAmbiguousPathsInThePublicURLAreRefused(t *testing.T) {
 	for address, good := range map[string]bool{
 		"https://example.org": true, "https://example.org/": true, "https://example.org/lab": true, "https://example.org/lab/": true,
 		"https://example.org/a/b-c_d.e~1": true, "https://example.org/Work": true,
@@ -134,12 +134,12 @@ func TestThePathOfTheAddressIsOneThatEveryProgramReadsAlike(t *testing.T) {
 		c.Server.TrustedProxies = []string{"127.0.0.1/32"}
 		_, err := c.Check()
 		if got := err == nil; got != good {
-			t.Errorf("%s: good is %v, want %v (%v)", address, got, good, err)
+			t.Errorf("%s: accepted is %v, want %v (%v)", address, got, good, err)
 		}
 	}
 }
 
-func TestFramesAreOfOriginsThatAreNamed(t *testing.T) {
+func TestOnlyValidOriginsMayFrameOrBeEmbedded(t *testing.T) {
 	for origin, good := range map[string]bool{
 		"https://learn.example.org": true, "https://learn.example.org:8443": true,
 		"http://learn.example.org": false, "https://learn.example.org/": false, "https://*.example.org": false, "https://learn.example.org/a": false,
@@ -149,14 +149,14 @@ func TestFramesAreOfOriginsThatAreNamed(t *testing.T) {
 		c := Default()
 		c.Web.FrameAncestors = []string{origin}
 		if _, err := c.Check(); (err == nil) != good {
-			t.Errorf("%q: good is %v, want %v (%v)", origin, err == nil, good, err)
+			t.Errorf("%q: accepted is %v, want %v (%v)", origin, err == nil, good, err)
 		}
 	}
 	for host, good := range map[string]bool{"learn.example.org": false, "*.example.org": false, "player.example.com": true} {
 		c := Default()
 		c.Web.FrameAncestors, c.Web.Embed = []string{"https://learn.example.org"}, []string{host}
 		if _, err := c.Check(); (err == nil) != good {
-			t.Errorf("embedding %s: good is %v, want %v (%v)", host, err == nil, good, err)
+			t.Errorf("embedding %s: accepted is %v, want %v (%v)", host, err == nil, good, err)
 		}
 	}
 }

@@ -37,14 +37,14 @@ func TestShippedFileIsTheDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want.Bytes()) {
-		t.Fatal("config.toml is not what the code says; run make generate")
+		t.Fatal("config.toml differs from the defaults in the code; run make generate")
 	}
 	c, err := Load(shipped, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(c, Default()) {
-		t.Fatalf("reading the shipped file gives\n%+v\nwant\n%+v", c, Default())
+		t.Fatalf("the shipped file is read as\n%+v\nwant\n%+v", c, Default())
 	}
 	if _, err := c.Check(); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestEveryFieldIsExplained(t *testing.T) {
 	})
 }
 
-func TestPrecedenceAndEnvironment(t *testing.T) {
+func TestTheEnvironmentOverridesTheFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.toml")
 	if err := os.WriteFile(file, []byte("[server]\nlisten = \"127.0.0.1:1\"\ndata = \"from-file\"\n[limits]\nlogin_window = \"1m\"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -75,11 +75,11 @@ func TestPrecedenceAndEnvironment(t *testing.T) {
 	if c.Server.Listen != "127.0.0.1:1" || c.Server.Data != "from-env" || c.Limits.PINFailures != 3 ||
 		c.Limits.LoginWindow.Std() != time.Minute || c.Admin.ID != "root" || c.Admin.Password != "a long password" ||
 		len(c.Server.TrustedProxies) != 2 {
-		t.Fatalf("got %+v", c)
+		t.Fatalf("the configuration is %+v", c)
 	}
 }
 
-func TestMistakesAreNamed(t *testing.T) {
+func TestMistakesAreReportedWithTheirLine(t *testing.T) {
 	for _, tc := range []struct{ name, file, env, want string }{
 		{"unknown key", "[server]\n\nlistn = \"x\"\n", "", "line 3: unknown key server.listn"},
 		{"a text for a number", "[limits]\nlogin_failures = \"many\"\n", "", "line 2: limits.login_failures must be a whole number, like 10"},
@@ -102,10 +102,10 @@ func TestMistakesAreNamed(t *testing.T) {
 			}
 			_, err := Load(file, []string{tc.env})
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Fatalf("got %v, want it to say %q", err, tc.want)
+				t.Fatalf("got %v, want an error with %q", err, tc.want)
 			}
 			if text := err.Error(); strings.Contains(text, "4711") || strings.Contains(text, "struct") || strings.Contains(text, "config.") {
-				t.Errorf("the error repeats the value or speaks of Go: %s", text)
+				t.Errorf("the error contains the value or Go terms: %s", text)
 			}
 		})
 	}
@@ -118,10 +118,10 @@ func TestEveryNumberHasBounds(t *testing.T) {
 		b := boundsOf(f)
 		number := v.Type() == reflect.TypeFor[int]() || v.Type() == reflect.TypeFor[Duration]()
 		if number != (b.min != "") {
-			t.Errorf("%s.%s needs a min in its tag", section, key)
+			t.Errorf("%s.%s has no min in its tag", section, key)
 		}
 		if !b.allow(v) {
-			t.Errorf("the default of %s.%s must be %s", section, key, b)
+			t.Errorf("the default of %s.%s is outside its bounds: %s", section, key, b)
 		}
 		was := v.Int
 		if !number {
@@ -134,7 +134,7 @@ func TestEveryNumberHasBounds(t *testing.T) {
 			before := was()
 			v.SetInt(outside)
 			if _, err := c.Check(); err == nil || !strings.Contains(err.Error(), section+"."+key+" must be ") {
-				t.Errorf("%s.%s = %d: %v", section, key, outside, err)
+				t.Errorf("%s.%s = %d is outside its bounds, got the error %v", section, key, outside, err)
 			}
 			v.SetInt(before)
 		}
@@ -177,12 +177,12 @@ func TestEveryKeyIsRead(t *testing.T) {
 	}
 	eachField(reflect.ValueOf(Default()), func(section, key string, _ reflect.Value, f reflect.StructField) {
 		if !read[f.Name] {
-			t.Errorf("nothing reads %s.%s", section, key)
+			t.Errorf("no code reads %s.%s", section, key)
 		}
 	})
 }
 
-func TestCheck(t *testing.T) {
+func TestCheckReturnsErrorsAndWarnings(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		change func(*Config)
@@ -191,19 +191,19 @@ func TestCheck(t *testing.T) {
 	}{
 		{"fine", func(*Config) {}, "", ""},
 		{"mode", func(c *Config) { c.Server.Mode = "cloud" }, "server.mode", ""},
-		{"half TLS", func(c *Config) { c.Server.TLSCert = "x" }, "must be set together", ""},
+		{"certificate without key", func(c *Config) { c.Server.TLSCert = "x" }, "must be set together", ""},
 		{"proxy", func(c *Config) { c.Server.TrustedProxies = []string{"10.0.0.1"} }, "trusted_proxies", ""},
 		{"everybody trusted", func(c *Config) { c.Server.TrustedProxies = []string{"0.0.0.0/0"} }, "", "everybody"},
 		{"unknown proxy", func(c *Config) { c.Server.PublicURL = "https://w.example.org" }, "", "trusted_proxies"},
 		{"known proxy", func(c *Config) {
 			c.Server.PublicURL, c.Server.TrustedProxies = "https://w.example.org", []string{"127.0.0.1/32"}
 		}, "", ""},
-		{"open without TLS", func(c *Config) { c.Server.Listen = "0.0.0.0:80" }, "", "in the clear"},
-		{"metrics open", func(c *Config) { c.Server.InternalListen = "0.0.0.0:90" }, "", "metrics"},
+		{"public without TLS", func(c *Config) { c.Server.Listen = "0.0.0.0:80" }, "", "in the clear"},
+		{"public metrics", func(c *Config) { c.Server.InternalListen = "0.0.0.0:90" }, "", "metrics"},
 		{"short key", func(c *Config) { c.Session.Key = "short" }, "session.key", ""},
 		{"negative", func(c *Config) { c.Limits.ReadsPerMinute = -1 }, "limits.reads_per_minute must be at least 0", ""},
 		{"too long", func(c *Config) { c.Handler.TTL = Duration(time.Hour) }, "handler.ttl must be from 1m to 30m", ""},
-		{"a choice", func(c *Config) { c.Log.Format = "xml" }, `log.format must be "text" or "json"`, ""},
+		{"not a choice", func(c *Config) { c.Log.Format = "xml" }, `log.format must be "text" or "json"`, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := Default()
@@ -221,7 +221,7 @@ func TestCheck(t *testing.T) {
 
 // The profile can be a table in the file, or JSON in the environment. Loading the output of
 // checkconfig returns the same value.
-func TestListsOfTables(t *testing.T) {
+func TestListsOfTablesAreReadAndWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.toml")
 	if err := os.WriteFile(file, []byte(`
 [[commerce.capabilities]]
@@ -237,7 +237,7 @@ config = {deep = {x = 1, "y z" = [true, "q\"uote"]}}
 		t.Fatal(err)
 	}
 	if len(c.Commerce.Capabilities) != 1 || c.Commerce.Capabilities[0].Extends[0] != "com.example.b" || c.Commerce.PaymentHandlers[0].ID != "h" {
-		t.Fatalf("got %+v", c.Commerce)
+		t.Fatalf("the commerce settings are %+v", c.Commerce)
 	}
 	var b bytes.Buffer
 	if err := Write(&b, c); err != nil {
@@ -251,7 +251,7 @@ config = {deep = {x = 1, "y z" = [true, "q\"uote"]}}
 		t.Fatalf("%v in\n%s", err, b.String())
 	}
 	if !reflect.DeepEqual(again.Commerce, c.Commerce) {
-		t.Fatalf("read back is\n%+v\nwant\n%+v", again.Commerce, c.Commerce)
+		t.Fatalf("after writing and reading, the profile is\n%+v\nwant\n%+v", again.Commerce, c.Commerce)
 	}
 	if _, err := Load("", []string{`ATELIER_COMMERCE_SERVICES=[{"nmae":"x"}]`}); err == nil {
 		t.Fatal("an unknown field was accepted")
@@ -259,7 +259,7 @@ config = {deep = {x = 1, "y z" = [true, "q\"uote"]}}
 }
 
 // The test adds the example to the shipped file as described in the example's text.
-func TestTheExampleOfCapabilitiesWorks(t *testing.T) {
+func TestTheExampleCapabilitiesCanBeLoaded(t *testing.T) {
 	b, err := os.ReadFile(shipped)
 	if err != nil {
 		t.Fatal(err)
@@ -285,11 +285,11 @@ func TestTheExampleOfCapabilitiesWorks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := c.Commerce.Capabilities; len(got) != 2 || len(got[1].Extends) != 1 || got[1].Extends[0] != got[0].Name || got[1].Config["rate"] != int64(2) {
-		t.Fatalf("got %+v", got)
+		t.Fatalf("the capabilities are %+v", got)
 	}
 }
 
-func TestParentsAreANameOrAList(t *testing.T) {
+func TestExtendsIsANameOrAList(t *testing.T) {
 	for extends, want := range map[string]Names{`"com.example.b"`: {"com.example.b"}, `["com.example.b", "com.example.c"]`: {"com.example.b", "com.example.c"}, `[]`: {}} {
 		file := filepath.Join(t.TempDir(), "c.toml")
 		if err := os.WriteFile(file, []byte("[[commerce.capabilities]]\nname = \"com.example.a\"\nextends = "+extends+"\n"), 0o600); err != nil {
@@ -305,16 +305,16 @@ func TestParentsAreANameOrAList(t *testing.T) {
 		}
 		for _, c := range []Config{inFile, inEnvironment} {
 			if got := c.Commerce.Capabilities[0].Extends; !reflect.DeepEqual(got, want) {
-				t.Errorf("extends = %s is %v", extends, got)
+				t.Errorf("extends = %s is read as %v", extends, got)
 			}
 		}
 	}
 	if _, err := Load("", []string{`ATELIER_COMMERCE_CAPABILITIES=[{"name":"com.example.a","extends":{"b":1}}]`}); err == nil || !strings.Contains(err.Error(), "a name or a list of names") {
-		t.Errorf("got %v", err)
+		t.Errorf("an object as extends: got the error %v", err)
 	}
 }
 
-func TestSecretsHide(t *testing.T) {
+func TestSecretsAreHiddenWhenWritten(t *testing.T) {
 	c := Default()
 	c.Admin.Password, c.Session.Key = "hunter2-hunter2", "0123456789abcdef0123456789abcdef"
 	var b bytes.Buffer
@@ -324,7 +324,7 @@ func TestSecretsHide(t *testing.T) {
 	b.WriteString(strings.Join([]string{sprint("%v", c), sprint("%+v", c), sprint("%#v", c), sprint("%s", c.Admin), sprint("%x", c.Admin), sprint("%q", c.Session)}, ""))
 	for _, s := range []string{"hunter2", "0123456789abcdef", "68756e74"} {
 		if strings.Contains(b.String(), s) {
-			t.Fatalf("a secret shows itself in %s", b.String())
+			t.Fatalf("a secret is visible in %s", b.String())
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestWhereFilesLie(t *testing.T) {
+func TestTheFileStoreIsParsedFromItsAddress(t *testing.T) {
 	for text, want := range map[string]FileStore{
 		"":                                  {},
 		"folder:/mnt/shared/":               {Folder: "/mnt/shared"},
@@ -17,7 +17,7 @@ func TestWhereFilesLie(t *testing.T) {
 	} {
 		got, err := Files{Store: text}.FileStore()
 		if got != want || err != nil || got.Shared() != (text != "") {
-			t.Errorf("%s: %+v, %v", text, got, err)
+			t.Errorf("%s is parsed as %+v, %v", text, got, err)
 		}
 	}
 	const secret = "hidden"
@@ -33,12 +33,12 @@ func TestWhereFilesLie(t *testing.T) {
 		c.Files.Store = text
 		_, err := c.Check()
 		if err == nil || !strings.Contains(err.Error(), "files.store") || strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("an invalid store %s: got the error %v", text, err)
 		}
 	}
 }
 
-func TestASharedStoreNeedsTime(t *testing.T) {
+func TestASharedStoreNeedsAGracePeriod(t *testing.T) {
 	c := Default()
 	c.Files.Grace = Duration(59 * time.Minute)
 	if _, err := c.Check(); err != nil {
@@ -46,13 +46,13 @@ func TestASharedStoreNeedsTime(t *testing.T) {
 	}
 	c.Files.Store = "folder:/shared"
 	if _, err := c.Check(); err == nil || !strings.Contains(err.Error(), "files.grace") {
-		t.Errorf("%v", err)
+		t.Errorf("without files.grace: %v", err)
 	}
 	c, err := Load("", []string{"ATELIER_FILES_STORE=s3://bucket?endpoint=http://127.0.0.1:1"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if warnings, err := c.Check(); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "files.store") {
-		t.Errorf("%q, %v", warnings, err)
+		t.Errorf("the warnings are %q, %v", warnings, err)
 	}
 }

@@ -73,14 +73,14 @@ func examine(t *testing.T, o Options) map[string]Finding {
 	found := map[string]Finding{}
 	for _, f := range Examine(context.Background(), o) {
 		if !f.OK && (f.Text == "" || f.Remedy == "") {
-			t.Errorf("%s says nothing: %+v", f.Name, f)
+			t.Errorf("%s has no text or remedy: %+v", f.Name, f)
 		}
 		found[f.Name] = f
 	}
 	return found
 }
 
-func TestTheWayFromABrowser(t *testing.T) {
+func TestTheWayFromABrowserIsChecked(t *testing.T) {
 	status := func(pattern string, code int, body string) func(*http.ServeMux) {
 		return func(m *http.ServeMux) {
 			m.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) {
@@ -95,7 +95,7 @@ func TestTheWayFromABrowser(t *testing.T) {
 		change     func(*http.ServeMux)
 		name, says string // the failed check and its text; "" if none fails
 	}{
-		{"all is well", nil, "", ""},
+		{"no problem", nil, "", ""},
 		{"a redirect", status("GET /api/app", 301, ""), "address", "leads to https://elsewhere.test/"},
 		{"another server", status("GET /api/app", 200, "{}"), "address", "another server"},
 		{"no app", status("GET /{$}", 200, "plain"), "app", "without the browser app"},
@@ -116,7 +116,7 @@ func TestTheWayFromABrowser(t *testing.T) {
 				}
 			})
 		}, "room", "59 of 70 connections"},
-		{"nothing comes", func(m *http.ServeMux) {
+		{"no message arrives", func(m *http.ServeMux) {
 			m.HandleFunc("GET /api/ws/lab", func(w http.ResponseWriter, r *http.Request) {
 				if c, err := (&websocket.Upgrader{}).Upgrade(w, r, nil); err == nil {
 					_ = c.Close()
@@ -130,10 +130,10 @@ func TestTheWayFromABrowser(t *testing.T) {
 		for _, name := range []string{"address", "app", "login", "socket", "room"} {
 			f := found[name]
 			if c.what == "another host" && name == c.name && !strings.Contains(f.Remedy, "public_url") {
-				t.Errorf("%s: %+v", c.what, f)
+				t.Errorf("%s: the finding is %+v", c.what, f)
 			}
 			if f.OK != (name != c.name) || name == c.name && !strings.Contains(f.Text, c.says) {
-				t.Errorf("%s: %s: %+v", c.what, name, f)
+				t.Errorf("%s: the finding %s is %+v", c.what, name, f)
 			}
 		}
 	}
@@ -152,27 +152,27 @@ func TestSkippedChecksAreNotOK(t *testing.T) {
 		}
 	}
 	if !strings.Contains(b.String(), "→ import a codelab") {
-		t.Errorf("nothing says what to do: %s", b.String())
+		t.Errorf("the output contains no remedy: %s", b.String())
 	}
 }
 
-func TestAServerThatIsNotThere(t *testing.T) {
+func TestAnUnreachableServerIsReported(t *testing.T) {
 	s := site(nil)
 	s.Close()
 	if f := examine(t, Options{Address: s.URL, Password: "p"}); f["address"].OK || !strings.HasPrefix(f["socket"].Text, "not tried") {
-		t.Errorf("%+v", f)
+		t.Errorf("an unreachable server: %+v", f)
 	}
 	if f := examine(t, Options{}); f["address"].OK || !strings.Contains(f["address"].Remedy, "public_url") {
-		t.Errorf("no address: %+v", f["address"])
+		t.Errorf("without an address: %+v", f["address"])
 	}
 	s = site(nil)
 	defer s.Close()
 	if f := examine(t, Options{Address: s.URL, Open: true}); f["address"].OK || !strings.Contains(f["address"].Text, "not https") {
-		t.Errorf("open to the network: %+v", f["address"])
+		t.Errorf("a public server without https: %+v", f["address"])
 	}
 }
 
-func TestACertificateEnds(t *testing.T) {
+func TestAnExpiringCertificateIsReported(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -188,25 +188,25 @@ func TestACertificateEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		if f := examine(t, Options{TLSCert: path})["certificate"]; f.OK != ok {
-			t.Errorf("%d days: %+v", days, f)
+			t.Errorf("with %d days left: %+v", days, f)
 		}
 	}
 	if f := examine(t, Options{TLSCert: "none.pem"})["certificate"]; f.OK {
-		t.Errorf("no file: %+v", f)
+		t.Errorf("a missing file: %+v", f)
 	}
 	s := httptest.NewTLSServer(http.NotFoundHandler())
 	defer s.Close()
 	if f := examine(t, Options{Address: s.URL})["certificate"]; f.OK {
-		t.Errorf("nobody knows who signed it: %+v", f)
+		t.Errorf("a certificate of an unknown authority: %+v", f)
 	}
 }
 
-func TestTheLastBackup(t *testing.T) {
+func TestTheAgeOfTheLastBackupIsChecked(t *testing.T) {
 	data := t.TempDir()
 	file := filepath.Join(data, "b.atelier")
 	look := func() Finding { return examine(t, Options{Data: data})["backup"] }
 	if f := look(); f.OK || !strings.Contains(f.Text, "no backup") {
-		t.Errorf("none: %+v", f)
+		t.Errorf("without a backup: %+v", f)
 	}
 	note := func(age time.Duration, size int64) {
 		if err := Note(data, Backup{At: now.Add(-age), File: file, Bytes: size}); err != nil {
@@ -215,38 +215,38 @@ func TestTheLastBackup(t *testing.T) {
 	}
 	note(27*time.Hour, 3)
 	if f := look(); f.OK || !strings.Contains(f.Text, "27 h old") {
-		t.Errorf("old: %+v", f)
+		t.Errorf("an old backup: %+v", f)
 	}
 	note(time.Hour, 3)
 	if f := look(); !f.OK || !strings.Contains(f.Text, "no longer at") {
-		t.Errorf("moved: %+v", f)
+		t.Errorf("a moved backup: %+v", f)
 	}
 	if err := os.WriteFile(file, []byte("abc"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if f := look(); !f.OK || !strings.Contains(f.Text, "1 h ago") {
-		t.Errorf("there: %+v", f)
+		t.Errorf("a recent backup: %+v", f)
 	}
 	note(time.Hour, 4)
 	if f := look(); f.OK {
-		t.Errorf("shorter than it was: %+v", f)
+		t.Errorf("a truncated backup: %+v", f)
 	}
 	if err := os.WriteFile(filepath.Join(data, lastBackup), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if f := look(); f.OK {
-		t.Errorf("damaged: %+v", f)
+		t.Errorf("a damaged record of the backup: %+v", f)
 	}
 }
 
-func TestTheMachine(t *testing.T) {
+func TestTheMachineIsChecked(t *testing.T) {
 	data := t.TempDir()
 	found := examine(t, Options{Data: data})
 	if !found["space"].OK || !strings.Contains(found["disk"].Text, "a write is on the disk after") {
-		t.Errorf("%+v", found)
+		t.Errorf("on this machine: %+v", found)
 	}
 	if left, err := os.ReadDir(data); err != nil || len(left) > 0 {
-		t.Errorf("it leaves %v, %v", left, err)
+		t.Errorf("the check left the files %v, %v", left, err)
 	}
 	if f := examine(t, Options{Data: data, MinFree: 1 << 60})["space"]; f.OK {
 		t.Errorf("a full disk: %+v", f)
@@ -259,19 +259,19 @@ func TestTheMachine(t *testing.T) {
 	}))
 	defer s.Close()
 	if f := examine(t, Options{Data: data, Metrics: strings.TrimPrefix(s.URL, "http://"), People: 300})["descriptors"]; f.OK || !strings.Contains(f.Text, "the running server may open 1024") {
-		t.Errorf("the running server: %+v", f)
+		t.Errorf("with the metrics of the running server: %+v", f)
 	}
 	if f := examine(t, Options{Data: filepath.Join(data, "none")}); f["disk"].OK || f["space"].OK {
-		t.Errorf("no folder: %+v", f)
+		t.Errorf("a missing folder: %+v", f)
 	}
 }
 
-func TestWrite(t *testing.T) {
+func TestFindingsAreWrittenAsLines(t *testing.T) {
 	var b strings.Builder
 	if err := Write(&b, []Finding{{Name: "disk", OK: true, Text: "fine"}, {Name: "clock", Text: "wrong", Remedy: "set it"}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.String(); got != "ok    disk         fine\nFAIL  clock        wrong\n                   → set it\n" {
-		t.Errorf("%q", got)
+		t.Errorf("the output is %q", got)
 	}
 }

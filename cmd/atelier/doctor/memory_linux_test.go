@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTheLeastLimitOfAllGroupsCounts(t *testing.T) {
+func TestTheLowestLimitOfAllGroupsCounts(t *testing.T) {
 	root := t.TempDir()
 	self := filepath.Join(root, "self")
 	write := func(path, text string) {
@@ -19,26 +19,26 @@ func TestTheLeastLimitOfAllGroupsCounts(t *testing.T) {
 		}
 	}
 	if got := limitOf(self, root, 1000); got != 1000 {
-		t.Errorf("without groups %d", got)
+		t.Errorf("without groups the limit is %d", got)
 	}
 	write("self", "1:name=systemd:/x\n0::/a/b\n")
 	write("a/b/memory.max", "max\n")
 	write("a/memory.max", "700\n")
 	write("memory.max", "800\n")
 	if got := limitOf(self, root, 1000); got != 700 {
-		t.Errorf("with a limit above %d", got)
+		t.Errorf("with a limit of a parent group it is %d", got)
 	}
 	write("a/b/memory.max", "600\n")
 	if got := limitOf(self, root, 1000); got != 600 {
-		t.Errorf("with a limit of its own %d", got)
+		t.Errorf("with a limit of its own it is %d", got)
 	}
 	if got := limitOf(self, root, 500); got != 500 {
-		t.Errorf("with less than the limits %d", got)
+		t.Errorf("with less memory than the limits it is %d", got)
 	}
 }
 
-func TestTheMachineHasMemory(t *testing.T) {
+func TestTheMemoryOfTheMachineIsFound(t *testing.T) {
 	if has, err := MachineMemory(); err != nil || has < 64<<20 {
-		t.Errorf("%d, %v", has, err)
+		t.Errorf("the memory is %d, %v", has, err)
 	}
 }

@@ -69,34 +69,34 @@ func handshake(t *testing.T, server, client *tls.Config) (serverErr, clientErr e
 	return <-done, clientErr
 }
 
-func TestNodesTakeEachOthersCertificatesOnly(t *testing.T) {
+func TestNodesAcceptOnlyEachOthersCertificates(t *testing.T) {
 	one, other := memory.New(), memory.New()
 	a, b, stranger := tlsOf(t, aKeyring(t, one), "a"), tlsOf(t, aKeyring(t, one), "b"), tlsOf(t, aKeyring(t, other), "c")
 	if s, c := handshake(t, a, b); s != nil || c != nil {
-		t.Errorf("two nodes: %v, %v", s, c)
+		t.Errorf("the handshake of two nodes: %v, %v", s, c)
 	}
 	if s, _ := handshake(t, a, stranger); s == nil {
-		t.Error("a node took a stranger's certificate")
+		t.Error("a node accepted the certificate of a stranger")
 	}
 	if _, c := handshake(t, stranger, a); c == nil {
-		t.Error("a node called a stranger")
+		t.Error("a node connected to a stranger")
 	}
 	nobody := b.Clone()
 	nobody.Certificates = nil
 	if s, _ := handshake(t, a, nobody); s == nil {
-		t.Error("a node took one without a certificate")
+		t.Error("a node accepted a client without a certificate")
 	}
 	// A certificate that a node signed is not accepted.
 	forged := b.Clone()
 	forged.Certificates = []tls.Certificate{forge(t, b.Certificates[0])}
 	if s, _ := handshake(t, a, forged); s == nil {
-		t.Error("a node took a certificate that another node had made")
+		t.Error("a node accepted a certificate that another node had made")
 	}
 }
 
 // A holder of the authority under the previous secret is no longer accepted as a node. The nodes
 // share a new authority.
-func TestAnotherSecretEndsTheCertificates(t *testing.T) {
+func TestANewSecretInvalidatesTheCertificates(t *testing.T) {
 	store := memory.New()
 	k := aKeyring(t, store)
 	before := tlsOf(t, k, "a")
@@ -110,17 +110,17 @@ func TestAnotherSecretEndsTheCertificates(t *testing.T) {
 	}
 	a, b := tlsOf(t, next, "a"), tlsOf(t, next, "b")
 	if s, c := handshake(t, a, b); s != nil || c != nil {
-		t.Errorf("two nodes: %v, %v", s, c)
+		t.Errorf("the handshake of two nodes: %v, %v", s, c)
 	}
 	if s, _ := handshake(t, a, before); s == nil {
-		t.Error("a node took a certificate of before")
+		t.Error("a node accepted a certificate from before the change")
 	}
 	if _, c := handshake(t, before, a); c == nil {
-		t.Error("with a certificate of before a node was called")
+		t.Error("a client with a certificate from before the change connected to a node")
 	}
 }
 
-func TestWhereANodeIsReached(t *testing.T) {
+func TestTheAddressOfANodeIsDetermined(t *testing.T) {
 	for _, c := range []struct{ listen, database, want string }{
 		{"127.0.0.1:6222", "postgres://u@127.0.0.1:5432/x", "127.0.0.1:6222"},
 		{"node-1.example.org:7000", "postgres://u@127.0.0.1:5432/x", "node-1.example.org:7000"},

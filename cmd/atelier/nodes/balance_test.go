@@ -20,7 +20,7 @@ func (o *owner) Move(id, to string) { o.given[id] = to }
 
 // A node executes its plan in parts. It moves codelabs only to nodes that accept them. It does
 // not move codelabs that arrived recently or that an operator has moved.
-func TestPlansAreCarriedOut(t *testing.T) {
+func TestPlansAreExecutedInParts(t *testing.T) {
 	x := newTrio(t)
 	n, names := x.nodes[0], []string{x.nodes[1].Store.Node(), x.nodes[2].Store.Node()}
 	for _, o := range x.nodes {
@@ -45,7 +45,7 @@ func TestPlansAreCarriedOut(t *testing.T) {
 	for turn := range 3 {
 		n.balance(now, members, names, w, server)
 		if got, want := len(server.given), min((turn+1)*givenEach, 198); got != want {
-			t.Errorf("after %d turns %d are given away, want %d", turn+1, got, want)
+			t.Errorf("after %d turns %d codelabs are given away, want %d", turn+1, got, want)
 		}
 	}
 	// Meanwhile one target is drained. It accepts nothing more although the plan contains further
@@ -56,7 +56,7 @@ func TestPlansAreCarriedOut(t *testing.T) {
 		left[m.to] = append(left[m.to], m.id)
 	}
 	if len(left[names[0]]) < 2 || len(left[names[1]]) == 0 {
-		t.Fatalf("nothing is left of the plan: %v", left)
+		t.Fatalf("the plan is empty: %v", left)
 	}
 	stays := left[names[0]][0]
 	w.moves[stays] = n.Store.Node()
@@ -65,7 +65,7 @@ func TestPlansAreCarriedOut(t *testing.T) {
 	}
 	for _, id := range append(left[names[1]], stays) {
 		if to := server.given[id]; to != "" {
-			t.Errorf("%s was given to %s, though it was drained or an operator had moved it", id, to)
+			t.Errorf("%s was given to %s, although that node is drained or an operator moved it", id, to)
 		}
 	}
 	of := map[string]int{}
@@ -73,25 +73,25 @@ func TestPlansAreCarriedOut(t *testing.T) {
 		of[to]++
 	}
 	if of[names[0]] < 90 {
-		t.Errorf("given: %v", of)
+		t.Errorf("the codelabs were given to %v", of)
 	}
 	for _, id := range []string{"0299", "0298"} {
 		if to := server.given[id]; to != "" {
-			t.Errorf("%s was given to %s", id, to)
+			t.Errorf("%s was given to %s too early", id, to)
 		}
 	}
 	if server.given["0297"] == "" {
-		t.Error("what has been here for its time was not given")
+		t.Error("a codelab that had stayed long enough was not given away")
 	}
 	// The loads change only some time after a move.
 	before := len(server.given)
 	n.balance(now.Add(settleTime-time.Second), members, names, w, server)
 	if len(server.given) != before {
-		t.Error("there was another plan at once")
+		t.Error("the next plan was made at once")
 	}
 	n.balance(now.Add(settleTime+time.Second), members, drained, w, server)
 	if len(n.placement.moves) == 0 && len(server.given) == before {
-		t.Error("there was no plan any more")
+		t.Error("no later plan was made")
 	}
 }
 
@@ -107,19 +107,19 @@ func TestOwnedCodelabsAreChecked(t *testing.T) {
 	}
 	look(now, Owned{"made here", 1}, Owned{"taken", 1000}, Owned{"unknown", 0}, Owned{"given", 7})
 	if !p.held["made here"].Taken.IsZero() || p.held["taken"].Taken != now || p.held["unknown"].Taken != now || p.held["taken"].Load != 0 {
-		t.Errorf("first seen as %+v", p.held)
+		t.Errorf("after the first check the codelabs are %+v", p.held)
 	}
 	later := now.Add(loadOver)
 	look(later, Owned{"made here", 1}, Owned{"taken", 1000 + 50*uint64(loadOver.Seconds())}, Owned{"unknown", 0})
 	if h := p.held["taken"]; h.Load != 50 || h.Taken != now || p.held["made here"].Load != 0 || !p.held["made here"].Taken.IsZero() || len(p.held) != 3 {
-		t.Errorf("seen again as %+v", p.held)
+		t.Errorf("after the second check the codelabs are %+v", p.held)
 	}
 	// A rewritten log is shorter, which does not count as load.
 	look(later.Add(loadOver), Owned{"taken", 1})
 	if h := p.held["taken"]; h.Load != 0 || h.ID != "taken" {
-		t.Errorf("a shorter one is %+v", h)
+		t.Errorf("a codelab with a shorter log is %+v", h)
 	}
 	if asked != 4 {
-		t.Errorf("when they were made was asked %d times", asked)
+		t.Errorf("the creation time was asked for %d times, want 4", asked)
 	}
 }

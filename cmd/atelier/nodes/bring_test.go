@@ -15,7 +15,7 @@ import (
 // If a secret file differs from the other nodes' secret, it is kept under another name. It can be
 // the only copy of a key that a restored backup needs. A file that grows over time is not kept,
 // because it can contain removed secrets.
-func TestAFileThatDiffersIsKept(t *testing.T) {
+func TestADifferingFileIsKeptUnderAnotherName(t *testing.T) {
 	store, stores := memory.Share(1)
 	t.Cleanup(func() { _ = store.Close() })
 	k, err := OpenKeyring(stores[0], "0123456789abcdef0123456789abcdef")
@@ -30,9 +30,9 @@ func TestAFileThatDiffersIsKept(t *testing.T) {
 		grows     bool
 		kept      string
 	}{
-		{"another one", "of another server", false, "of another server"},
-		{"the same one", "of all nodes", false, ""},
-		{"another one that grows", "of another server", true, ""},
+		{"another file", "of another server", false, "of another server"},
+		{"the same file", "of all nodes", false, ""},
+		{"another file that grows", "of another server", true, ""},
 	} {
 		path := filepath.Join(t.TempDir(), "a.key")
 		if err := os.WriteFile(path, []byte(tc.own), 0o600); err != nil {
@@ -46,18 +46,18 @@ func TestAFileThatDiffersIsKept(t *testing.T) {
 			t.Errorf("%s: made %v, %v", tc.name, made, err)
 		}
 		if now, err := os.ReadFile(path); string(now) != "of all nodes" {
-			t.Errorf("%s: the file holds %q, %v", tc.name, now, err)
+			t.Errorf("%s: the file contains %q, %v", tc.name, now, err)
 		}
 		kept, err := os.ReadFile(path + ".before")
 		if string(kept) != tc.kept || (tc.kept == "") != errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: kept is %q, %v", tc.name, kept, err)
+			t.Errorf("%s: the kept file contains %q, %v", tc.name, kept, err)
 		}
 	}
 }
 
 // A server that ran alone for some time has keys that the database lacks, and publishes its file. A
 // node that also lacks these keys does not start, and its file stays unchanged.
-func TestAFileWithNewerKeysIsBrought(t *testing.T) {
+func TestAFileWithNewerKeysIsPublished(t *testing.T) {
 	newest := errors.New("the newest key is missing")
 	for _, tc := range []struct {
 		name, stored, own, meanwhile string
@@ -66,8 +66,8 @@ func TestAFileWithNewerKeysIsBrought(t *testing.T) {
 		{"the database has all", "1 2", "1", "", "1 2"},
 		{"the file has all", "1", "1 2", "", "1 2"},
 		{"neither has all", "1", "1 other", "", ""},
-		{"there is no file", "1", "", "", ""},
-		{"another node brings them at the same moment", "1", "1 2", "1 2 3", "1 2 3"},
+		{"no file", "1", "", "", ""},
+		{"another node publishes them meanwhile", "1", "1 2", "1 2 3", "1 2 3"},
 	} {
 		store, stores := memory.Share(2)
 		t.Cleanup(func() { _ = store.Close() })
@@ -117,7 +117,7 @@ func TestAFileWithNewerKeysIsBrought(t *testing.T) {
 
 // The first node of a database creates a missing key. If data needs the key, a new key would hide
 // that the data cannot be read.
-func TestAMissingFileIsMadeOnlyIfNothingNeedsIt(t *testing.T) {
+func TestAMissingFileIsCreatedOnlyIfNoDataNeedsIt(t *testing.T) {
 	for _, tc := range []struct {
 		name       string
 		used, told bool
@@ -128,7 +128,7 @@ func TestAMissingFileIsMadeOnlyIfNothingNeedsIt(t *testing.T) {
 		{name: "a new database", made: true, ok: true},
 		{name: "data needs it", used: true},
 		{name: "the nodes have agreed on one", told: true},
-		{name: "data needs it, and it is there", used: true, told: true, there: true, ok: true},
+		{name: "data needs it, and it exists", used: true, told: true, there: true, ok: true},
 	} {
 		store, stores := memory.Share(1)
 		t.Cleanup(func() { _ = store.Close() })
@@ -164,7 +164,7 @@ func TestAMissingFileIsMadeOnlyIfNothingNeedsIt(t *testing.T) {
 			t.Errorf("%s: the database has %q, %v", tc.name, s.Content, err)
 		}
 		if _, err := os.Stat(path); (err == nil) != tc.ok {
-			t.Errorf("%s: the file: %v", tc.name, err)
+			t.Errorf("%s: the state of the file: %v", tc.name, err)
 		}
 	}
 }

@@ -12,7 +12,7 @@ func ms(d time.Duration) *int64 { n := d.Milliseconds(); return &n }
 
 // A node with a wrong clock leaves serving to a node with a right clock. If no clock is right, the
 // database's clock can be the wrong one, and all nodes continue to serve.
-func TestAWrongClockLeavesServingToARightOne(t *testing.T) {
+func TestANodeWithAWrongClockLeavesServingToOthers(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		own    *int64
@@ -23,9 +23,9 @@ func TestAWrongClockLeavesServingToARightOne(t *testing.T) {
 		{"differs", ms(29 * time.Second), []*int64{ms(0), ms(0)}, false},
 		{"behind", ms(31 * time.Second), []*int64{ms(0), ms(0)}, true},
 		{"ahead", ms(-31 * time.Second), []*int64{ms(-40 * time.Second), ms(0)}, true},
-		{"none is right", ms(-31 * time.Second), []*int64{ms(-40 * time.Second), ms(30 * time.Second)}, false},
-		{"nobody knows", ms(-31 * time.Second), []*int64{nil, nil}, false},
-		{"not known", nil, []*int64{ms(0), ms(0)}, false},
+		{"no right clock", ms(-31 * time.Second), []*int64{ms(-40 * time.Second), ms(30 * time.Second)}, false},
+		{"other clocks unknown", ms(-31 * time.Second), []*int64{nil, nil}, false},
+		{"own clock unknown", nil, []*int64{ms(0), ms(0)}, false},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			x := newTrio(t)
@@ -40,13 +40,13 @@ func TestAWrongClockLeavesServingToARightOne(t *testing.T) {
 			n.lookAtClock(x.members)
 			trouble := n.Trouble()
 			if (trouble != nil) != c.leaves || trouble != nil && trouble.Reason != Clock {
-				t.Errorf("%+v", trouble)
+				t.Errorf("the trouble is %+v", trouble)
 			}
 			for i := range x.members {
 				x.members[i].Left = min(x.members[i].Left, 0)
 			}
 			if n.lookAtClock(x.members); n.Trouble() != nil {
-				t.Error("leaves although no other lives")
+				t.Error("the node leaves although no other node is alive")
 			}
 		})
 	}
@@ -72,7 +72,7 @@ func TestClockDifferencesAreReported(t *testing.T) {
 }
 
 // An owner's times are corrected by the difference of the clocks, if both offsets are known.
-func TestAnOwnersTimeIsByItsClock(t *testing.T) {
+func TestTimesOfAnOwnerAreCorrectedByTheClockDifference(t *testing.T) {
 	x := newTrio(t)
 	x.turn()
 	n, owner, now := x.nodes[0], x.nodes[1].Store.Node(), time.UnixMilli(1_000_000)
@@ -100,7 +100,7 @@ func TestAnOwnersTimeIsByItsClock(t *testing.T) {
 	}
 	var alone *Node
 	if alone.OwnersTime(owner, now) != now {
-		t.Error("of a server that stands alone")
+		t.Error("a single server corrects the time")
 	}
 }
 

@@ -42,7 +42,7 @@ func (b *brittle) set(err error, left uint64) {
 	b.err, b.left = err, left
 }
 
-func TestAFolderSaysWhyItCannotBeWritten(t *testing.T) {
+func TestAFolderReportsWhyItCannotBeWritten(t *testing.T) {
 	full := &fs.PathError{Op: "write", Path: "/some/where", Err: syscall.ENOSPC}
 	for _, c := range []struct {
 		err    error
@@ -62,9 +62,9 @@ func TestAFolderSaysWhyItCannotBeWritten(t *testing.T) {
 		got := b.Trouble()
 		switch {
 		case well != (c.reason == ""), (got == nil) != well:
-			t.Errorf("%v: %v, %v", c.err, well, got)
+			t.Errorf("%v: writable %v, trouble %v", c.err, well, got)
 		case got != nil && (got.Reason != c.reason || got.Text == "" || strings.Contains(got.Text, "/some/where")):
-			t.Errorf("%v: %+v", c.err, got)
+			t.Errorf("%v: the trouble is %+v", c.err, got)
 		}
 	}
 	b := newBrittle()
@@ -73,17 +73,17 @@ func TestAFolderSaysWhyItCannotBeWritten(t *testing.T) {
 	defer close(hangs)
 	b.try = func() error { <-hangs; return nil }
 	if b.look() || b.Trouble().Reason != Disk {
-		t.Errorf("a disk that hangs: %v", b.Trouble())
+		t.Errorf("the trouble of a hanging disk is %v", b.Trouble())
 	}
 	var none *Folder
 	if none.Failed(full); none.Trouble() != nil {
-		t.Error("no folder is in trouble")
+		t.Error("a server without a folder is in trouble")
 	}
 }
 
 // Before it serves again, the node fetches the data that it refused meanwhile. One successful
 // attempt between two failed ones does not count.
-func TestAFolderIsWrittenAgainWhenAllIsFetched(t *testing.T) {
+func TestAFolderIsWritableAgainOnceEverythingIsFetched(t *testing.T) {
 	b := newBrittle()
 	ctx, stop := context.WithCancel(t.Context())
 	var mended int
@@ -99,11 +99,11 @@ func TestAFolderIsWrittenAgainWhenAllIsFetched(t *testing.T) {
 	go func() { defer close(done); b.Watch(ctx) }()
 	b.Failed(syscall.ENOSPC)
 	if b.Trouble() == nil {
-		t.Fatal("not in trouble at once")
+		t.Fatal("the folder is not in trouble immediately")
 	}
 	for range 2 {
 		if !<-failing {
-			t.Error("out of trouble before all was fetched")
+			t.Error("the trouble ended before everything was fetched")
 		}
 	}
 	for b.Trouble() != nil {
@@ -112,17 +112,17 @@ func TestAFolderIsWrittenAgainWhenAllIsFetched(t *testing.T) {
 	stop()
 	<-done
 	if mended != 3 {
-		t.Errorf("mended %d times", mended)
+		t.Errorf("mended %d times, want 3", mended)
 	}
 }
 
-func TestWritingLeavesNothing(t *testing.T) {
+func TestTryWritingLeavesNoFile(t *testing.T) {
 	dir := t.TempDir()
 	if err := tryWriting(dir); err != nil {
 		t.Fatal(err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
-		t.Errorf("left: %v", left)
+		t.Errorf("files left behind: %v", left)
 	}
 	if err := tryWriting(filepath.Join(dir, "missing")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
@@ -142,18 +142,18 @@ func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	keepers, err := makes.Spread(shares.Ballot{ID: "a"})
 	slices.Sort(keepers)
 	if err != nil || !slices.Equal(keepers, s.all()[1:]) {
-		t.Errorf("kept by %v, %v", keepers, err)
+		t.Errorf("the keepers are %v, %v", keepers, err)
 	}
 	if makes.Lacks() || !refuses.Lacks() {
-		t.Errorf("lacks: %v, %v", makes.Lacks(), refuses.Lacks())
+		t.Errorf("lacks a secret: the maker %v, the refusing node %v", makes.Lacks(), refuses.Lacks())
 	}
 	full(2, shares.ErrDisk)
 	if keepers, err := makes.Spread(shares.Ballot{ID: "b"}); !errors.Is(err, codelab.ErrTooFewKeepers) {
-		t.Errorf("of three one can keep it: %v, %v", keepers, err)
+		t.Errorf("with one possible keeper of three: %v, %v", keepers, err)
 	}
 	full(0, nil)
 	if err := refuses.fetch(0); err != nil || refuses.Lacks() {
-		t.Errorf("fetched: %v", err)
+		t.Errorf("after fetching: %v", err)
 	}
 	// If two nodes lack secrets, each could have the other's missing secrets.
 	refuses.lack()
@@ -161,39 +161,39 @@ func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	s.exchanges[2].lack()
 	s.away(2)
 	if err := refuses.fetch(0); !errors.Is(err, errNotWhole) || !refuses.Lacks() {
-		t.Errorf("with one there that lacks something: %v", err)
+		t.Errorf("with only a node that itself lacks secrets: %v", err)
 	}
 	// No living node can provide the missing secrets.
 	s.away(1)
 	s.away(2)
 	if err := refuses.fetch(0); err == nil || !refuses.Lacks() {
-		t.Errorf("with nobody there: %v", err)
+		t.Errorf("with no other node alive: %v", err)
 	}
 	// Once the shares that could exist have expired, no share can be missing.
 	if said := refuses.Lacking(); !strings.Contains(said, "start "+s.all()[1]) {
-		t.Errorf("it lacks: %q", said)
+		t.Errorf("the node lacks %q", said)
 	}
 	refuses.lasts = time.Hour
 	if err := refuses.fetch(0); !errors.Is(err, errNotWhole) {
-		t.Errorf("at once: %v", err)
+		t.Errorf("immediately after: %v", err)
 	}
 	refuses.since.Add(-int64(time.Hour))
 	if err := refuses.fetch(0); err != nil || refuses.Lacks() || refuses.Lacking() != "" {
-		t.Errorf("when what they may have has ended: %v, %q", err, refuses.Lacking())
+		t.Errorf("after the possible shares expired: %v, %q", err, refuses.Lacking())
 	}
 	refuses.lack()
 	if err := refuses.fetch(0); !errors.Is(err, errNotWhole) || !refuses.Lacks() {
-		t.Errorf("when it begins to lack something again: %v", err)
+		t.Errorf("after it lacks something again: %v", err)
 	}
 	s.forget(1)
 	s.forget(2)
 	if err := refuses.fetch(0); err != nil || refuses.Lacks() {
-		t.Errorf("alone: %v", err)
+		t.Errorf("on its own: %v", err)
 	}
 }
 
 // A node in trouble leaves serving to other nodes, if there are any.
-func TestANodeInTroubleLeavesServingToOthers(t *testing.T) {
+func TestANodeInTroubleGivesItsActorsToOthers(t *testing.T) {
 	x := newTrio(t)
 	n, b := x.nodes[0], newBrittle()
 	n.folder = b.Folder
@@ -201,22 +201,22 @@ func TestANodeInTroubleLeavesServingToOthers(t *testing.T) {
 	w := wanted{drained: map[string]bool{}, moves: map[string]string{"c": n.Store.Node()}}
 	others := []string{"b"}
 	if n.obey(w, others, d) || d.drains != 0 || d.moved != 1 {
-		t.Errorf("well: %+v", d)
+		t.Errorf("without trouble: %+v", d)
 	}
 	b.Failed(syscall.ENOSPC)
 	if n.obey(w, nil, d) || d.drains != 0 {
-		t.Errorf("alone it serves on: %+v", d)
+		t.Errorf("without other nodes it continues to serve: %+v", d)
 	}
 	if n.obey(w, others, d) || d.drains != 1 || d.owns != 1 || d.moved != 1 {
 		t.Errorf("in trouble: %+v", d)
 	}
 	n.obey(w, others, d)
 	if !n.obey(w, others, d) || d.drains != 1 || d.owns != 0 || n.Drained() {
-		t.Errorf("when all is given away: %+v", d)
+		t.Errorf("after giving everything away: %+v", d)
 	}
 	b.trouble = nil
 	if n.obey(w, others, d) || d.undrains != 1 {
-		t.Errorf("well again: %+v", d)
+		t.Errorf("after the trouble: %+v", d)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 // If nodes create their first secrets at the same moment, one node wins, and all nodes use that
 // node's secrets.
-func TestTheFirstNodeMakesTheSecrets(t *testing.T) {
+func TestOneNodeCreatesTheSecretsForAll(t *testing.T) {
 	const secret = "0123456789abcdef0123456789abcdef"
 	store, stores := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })
@@ -36,20 +36,20 @@ func TestTheFirstNodeMakesTheSecrets(t *testing.T) {
 		return []byte("of the second"), nil
 	})
 	if err != nil || string(s.Content) != "of the first" || s.Version != 1 {
-		t.Errorf("the second has %q, version %d, %v", s.Content, s.Version, err)
+		t.Errorf("the second node has %q, version %d, %v", s.Content, s.Version, err)
 	}
 	// With an outdated cluster secret, the error is more specific than "damaged".
 	if err := first.rekey("another " + secret); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := second.Get("key"); err == nil || !strings.Contains(err.Error(), "cluster.secret that was given meanwhile") {
-		t.Errorf("with the secret of before: %v", err)
+		t.Errorf("with the previous cluster secret: %v", err)
 	}
 }
 
 // A secret is replaced only if it is unchanged since it was read. If two nodes replace it at the
 // same time, the later node gets an error and reads the secret again.
-func TestASecretIsReplacedAsItWasRead(t *testing.T) {
+func TestASecretIsReplacedOnlyIfItIsUnchanged(t *testing.T) {
 	store, stores := memory.Share(1)
 	t.Cleanup(func() { _ = store.Close() })
 	k, err := OpenKeyring(stores[0], "0123456789abcdef0123456789abcdef")
@@ -65,7 +65,7 @@ func TestASecretIsReplacedAsItWasRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := k.Put("key", none, []byte("another first")); !errors.Is(err, durable.ErrConflict) {
-		t.Errorf("it was made twice: %v", err)
+		t.Errorf("it was created twice: %v", err)
 	}
 	if _, err := k.Put("key", first, []byte("second")); err != nil {
 		t.Fatal(err)
@@ -74,10 +74,10 @@ func TestASecretIsReplacedAsItWasRead(t *testing.T) {
 		t.Errorf("it was replaced twice: %v", err)
 	}
 	if got, err := k.Get("key"); err != nil || string(got.Content) != "second" || got.Version != 2 {
-		t.Errorf("it is %q, version %d, %v", got.Content, got.Version, err)
+		t.Errorf("the secret is %q, version %d, %v", got.Content, got.Version, err)
 	}
 	if got, err := k.Get("another"); err != nil || got.Version != 0 {
-		t.Errorf("another one is %q, version %d, %v", got.Content, got.Version, err)
+		t.Errorf("another secret is %q, version %d, %v", got.Content, got.Version, err)
 	}
 }
 
@@ -97,16 +97,16 @@ func TestNodesFindEachOther(t *testing.T) {
 		return strings.Join(peers, " ")
 	}
 	if got := look(0); got != "" {
-		t.Errorf("the first finds %s", got)
+		t.Errorf("the first node finds %s", got)
 	}
 	if got := look(1); got != "192.0.2.1:7000" {
-		t.Errorf("the second finds %s", got)
+		t.Errorf("the second node finds %s", got)
 	}
 	if got := look(2); got != "192.0.2.1:7000 192.0.2.2:7000" {
-		t.Errorf("the third finds %s", got)
+		t.Errorf("the third node finds %s", got)
 	}
 	stores[1].Lose()
 	if got := look(0); got != "192.0.2.3:7000" {
-		t.Errorf("while the second is away the first finds %s", got)
+		t.Errorf("while the second node is away the first finds %s", got)
 	}
 }

@@ -47,7 +47,7 @@ func sum(all []held) (load float64) {
 	return load
 }
 
-func TestPlans(t *testing.T) {
+func TestPlansBalanceTheLoad(t *testing.T) {
 	for name, c := range map[string]struct {
 		owned map[string][]held
 		rest  float64 // load of the first node that cannot be moved
@@ -55,37 +55,37 @@ func TestPlans(t *testing.T) {
 		owns, load map[string][2]float64
 		moves      int // maximum number of moves; 0 means any number
 	}{
-		"a thousand idle ones on one": {
+		"a thousand idle codelabs on one node": {
 			owned: map[string][]held{"a": some(1000, func(int) float64 { return 0 })},
 			owns:  map[string][2]float64{"a": {300, 366}, "b": {300, 366}, "c": {300, 366}},
 			moves: 700,
 		},
-		"a thousand busy ones on one": {
+		"a thousand busy codelabs on one node": {
 			owned: map[string][]held{"a": some(1000, func(int) float64 { return 2 })},
 			owns:  map[string][2]float64{"a": {300, 366}, "b": {300, 366}, "c": {300, 366}},
 			load:  map[string][2]float64{"a": {580, 750}, "b": {580, 750}, "c": {580, 750}},
 		},
-		"of different loads": {
+		"codelabs with different loads": {
 			owned: map[string][]held{"a": some(300, func(i int) float64 { return float64(i % 30) })},
 			load:  map[string][2]float64{"a": {1280, 1620}, "b": {1280, 1620}, "c": {1280, 1620}},
 		},
-		"a hot one whose move helps nobody": {
+		"a busy codelab whose move helps nobody": {
 			owned: map[string][]held{"a": {{ID: "hot", Load: 5000}}, "b": some(1, func(int) float64 { return 1 })},
 			owns:  map[string][2]float64{"a": {1, 1}, "b": {1, 1}, "c": {0, 0}},
 		},
-		"a hot one whose move helps by little": { // the rest of the node's load stays
+		"a busy codelab whose move helps a little": { // the rest of the node's load stays
 			owned: map[string][]held{"a": {{ID: "hot", Load: 1500}}}, rest: 100,
 			owns: map[string][2]float64{"a": {1, 1}},
 		},
-		"a hot one whose move helps much": {
+		"a busy codelab whose move helps much": {
 			owned: map[string][]held{"a": {{ID: "hot", Load: 900}}}, rest: 600,
 			load: map[string][2]float64{"a": {600, 600}},
 		},
-		"a hot one beside others": {
+		"a busy codelab among others": {
 			owned: map[string][]held{"a": append(some(10, func(int) float64 { return 50 }), held{ID: "hot", Load: 5000})},
 			load:  map[string][2]float64{"a": {5000, 5000}, "b": {200, 300}, "c": {200, 300}},
 		},
-		"two hot ones": {
+		"two busy codelabs": {
 			owned: map[string][]held{"a": {{ID: "hot1", Load: 900}, {ID: "hot2", Load: 1000}}},
 			owns:  map[string][2]float64{"a": {1, 1}},
 			moves: 1,
@@ -125,7 +125,7 @@ func TestPlans(t *testing.T) {
 }
 
 // For all loads, planning ends, no codelab moves twice, and the highest load does not grow.
-func TestPlansComeToAnEnd(t *testing.T) {
+func TestPlanningEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		names := []string{"a", "b", "c", "d", "e"}[:2+rng.IntN(4)]
@@ -143,12 +143,12 @@ func TestPlansComeToAnEnd(t *testing.T) {
 		turns := 0
 		for carriedOut(places, owned) > 0 {
 			if turns++; turns > 20 {
-				t.Fatalf("no end: %+v", places)
+				t.Fatalf("planning does not end: %+v", places)
 			}
 		}
 		now := slices.MaxFunc(places, func(a, b place) int { return int(a.load) - int(b.load) }).load
 		if now > max(most, quietLoad)+1 {
-			t.Errorf("the greatest load was %.1f and is %.1f", most, now)
+			t.Errorf("the highest load rose from %.1f to %.1f", most, now)
 		}
 		ids := map[string]bool{}
 		for all := range maps.Values(owned) {
@@ -157,7 +157,7 @@ func TestPlansComeToAnEnd(t *testing.T) {
 			}
 		}
 		if len(ids) != n {
-			t.Errorf("%d of %d are left", len(ids), n)
+			t.Errorf("%d of %d codelabs remain", len(ids), n)
 		}
 	}
 }

@@ -109,16 +109,16 @@ func (x *trio) wants(t *testing.T, when string, aside ...bool) {
 }
 
 // A start that waits for other nodes can be stopped.
-func TestAWaitingStartEnds(t *testing.T) {
+func TestAWaitingStartCanBeStopped(t *testing.T) {
 	x := newTrio(t)
 	x.cut(0, 1)
 	stop := make(chan struct{})
 	close(stop)
 	if err := x.nodes[0].meet(time.Hour, stop); !errors.Is(err, errStopped) {
-		t.Errorf("got %v", err)
+		t.Errorf("the stopped start returned %v", err)
 	}
 	if err := x.nodes[2].meet(time.Hour, stop); err != nil {
-		t.Errorf("who has met everybody: %v", err)
+		t.Errorf("the start of a node that has met all others: %v", err)
 	}
 }
 
@@ -128,12 +128,12 @@ func TestIsolatedNodeStopsServing(t *testing.T) {
 	x.cut(0, 1)
 	x.wants(t, "without one connection", false, false, false)
 	if got := x.nodes[0].Unreachable(); len(got) != 1 || got[0] != x.nodes[1].Store.Node() {
-		t.Errorf("unreachable is %v", got)
+		t.Errorf("the unreachable nodes are %v", got)
 	}
 	x.cut(0, 2)
-	x.wants(t, "the first cut off", true, false, false)
+	x.wants(t, "the first node is cut off", true, false, false)
 	x.cut(1, 2)
-	x.wants(t, "nobody reaches anybody", false, true, true)
+	x.wants(t, "all links are cut", false, true, true)
 	for _, ways := range [][2]int{{0, 1}, {1, 0}, {1, 2}, {2, 1}} {
 		x.net.Repair(x.nodes[ways[0]].Store.Node(), x.nodes[ways[1]].Store.Node())
 	}
@@ -151,7 +151,7 @@ func TestIsolatedNodeStopsServing(t *testing.T) {
 }
 
 // A node that is about to start, perhaps with a wrong secret, does not make any other node stop.
-func TestStartingNodeEndsNoOther(t *testing.T) {
+func TestAStartingNodeStopsNoOther(t *testing.T) {
 	x := newTrio(t)
 	x.cut(0, 1)
 	for i := range x.members {
@@ -161,9 +161,9 @@ func TestStartingNodeEndsNoOther(t *testing.T) {
 	}
 	serving := x.nodes[0]
 	x.nodes = x.nodes[:1] // the other node makes no checks
-	x.wants(t, "one starts", false)
+	x.wants(t, "a node starts", false)
 	if other := x.members[1].Node; serving.Answers(other) || serving.Answers(x.members[2].Node) {
-		t.Error("it would be given codelabs")
+		t.Error("a starting node would get codelabs")
 	}
 	x.members[1].Incarnation++
 	x.wants(t, "it starts again", false)
@@ -171,7 +171,7 @@ func TestStartingNodeEndsNoOther(t *testing.T) {
 	x.net.Repair(x.members[1].Node, x.nodes[0].Store.Node())
 	x.wants(t, "its secret is right", false)
 	if !serving.Answers(x.members[1].Node) {
-		t.Error("it would be given no codelabs")
+		t.Error("the started node would get no codelabs")
 	}
 }
 
@@ -193,7 +193,7 @@ func TestDeadNodeIsNotUnreachable(t *testing.T) {
 			x.members[dead].Left = left - lookEvery
 			x.turn()
 			if me.StandsAside() || len(me.Unreachable()) > 0 {
-				t.Fatalf("dead %s after it answered last, its lease over in %s: unreachable is %v", lookEvery*time.Duration(late)/12, x.members[dead].Left, me.Unreachable())
+				t.Fatalf("dead %s after its last response, its lease over in %s: the unreachable nodes are %v", lookEvery*time.Duration(late)/12, x.members[dead].Left, me.Unreachable())
 			}
 		}
 	}
@@ -201,41 +201,41 @@ func TestDeadNodeIsNotUnreachable(t *testing.T) {
 
 // Between two reads of the database, a node reports a silent node once. It stops giving codelabs to
 // that node long before that.
-func TestSilenceIsNoticedInBetween(t *testing.T) {
+func TestASilentNodeIsReportedBetweenTwoReads(t *testing.T) {
 	x := newTrio(t)
 	x.turn()
 	x.turn()
 	me, other := x.nodes[0], x.nodes[1].Store.Node()
 	if !me.Answers(other) {
-		t.Fatal("it would be given no codelabs")
+		t.Fatal("a reachable node would get no codelabs")
 	}
 	x.cut(0, 1)
 	begin := x.now.Add(lookEvery)
 	for x.now = begin; x.now.Sub(begin) < silence; x.now = x.now.Add(lookEvery) {
 		if me.ask(x.now) {
-			t.Fatalf("noticed after %s", x.now.Sub(begin))
+			t.Fatalf("reported already after %s", x.now.Sub(begin))
 		}
 		x.answers()
 		if silent := x.now.Sub(begin); silent == 3*lookEvery && me.Answers(other) {
-			t.Errorf("silent for %s and would be given codelabs", silent)
+			t.Errorf("silent for %s, but would still get codelabs", silent)
 		}
 	}
 	if !me.ask(x.now) {
-		t.Error("not noticed")
+		t.Error("the silent node was not reported")
 	}
 	me.look(x.now, x.members)
 	if len(me.Unreachable()) != 1 || me.ask(x.now.Add(lookEvery)) {
-		t.Errorf("noticed again; unreachable is %v", me.Unreachable())
+		t.Errorf("the silent node was reported again; unreachable are %v", me.Unreachable())
 	}
 }
 
 // A node ignores responses from before another node's restart.
-func TestLonelinessEndsWithTheIncarnation(t *testing.T) {
+func TestResponsesFromBeforeARestartAreIgnored(t *testing.T) {
 	x := newTrio(t)
 	x.cut(0, 1)
 	x.cut(0, 2)
 	x.cut(1, 2)
-	x.wants(t, "nobody reaches anybody", false, true, true)
+	x.wants(t, "all links are cut", false, true, true)
 	for i := range x.members {
 		if x.members[i].Node == x.nodes[1].Store.Node() {
 			x.members[i].Incarnation++
@@ -245,27 +245,27 @@ func TestLonelinessEndsWithTheIncarnation(t *testing.T) {
 	x.nodes = lonely[:1] // the second node has not made a check yet
 	x.wants(t, "the second started over", false)
 	x.nodes = lonely
-	x.wants(t, "and is as lonely as before", false, true, true)
+	x.wants(t, "after the restart, still isolated", false, true, true)
 }
 
 // A node that reaches no other node leaves serving to a node that reaches another one or, if there
 // is none, to the first node by name. Nodes record their state in the database. A node that has
 // recorded nothing since its start does not serve yet.
-func TestTheNodeThatStandsAside(t *testing.T) {
+func TestOneIsolatedNodeStandsAside(t *testing.T) {
 	row := func(incarnation uint64, lonely bool) []byte {
 		b, _ := json.Marshal(told{incarnation, lonely})
 		return b
 	}
 	const now = 7 // the incarnation of every node
 	others := map[string][]byte{
-		"nothing":               nil,
-		"unreadable":            []byte("{"),
-		"lonely":                row(now, true),
-		"not lonely":            row(now, false),
-		"lonely before":         row(now-1, true),
-		"not lonely before":     row(now-1, false),
-		"lonely, of another":    row(now+1, true),
-		"not lonely, of a next": row(now+1, false),
+		"nothing":             nil,
+		"unreadable":          []byte("{"),
+		"lonely":              row(now, true),
+		"not isolated":        row(now, false),
+		"isolated before":     row(now-1, true),
+		"not isolated before": row(now-1, false),
+		"isolated, newer":     row(now+1, true),
+		"not isolated, newer": row(now+1, false),
 	}
 	for first, one := range others {
 		for second, two := range others {
@@ -295,11 +295,11 @@ func TestTheNodeThatStandsAside(t *testing.T) {
 					}
 					got, err := n.standAside(durable.Member{Node: stores[me].Node(), Incarnation: now}, members, lonely)
 					if err != nil || got != (want && lonely) {
-						t.Errorf("%s among %v, lonely: %v, stands aside: %v, %v", stores[me].Node(), states, lonely, got, err)
+						t.Errorf("%s among %v, isolated: %v, stands aside: %v, %v", stores[me].Node(), states, lonely, got, err)
 					}
 					// The node records its own state for the other nodes.
 					if b, err := n.Store.Get(lonelyNodes, []byte(stores[me].Node())); err != nil || string(b) != string(row(now, lonely)) {
-						t.Errorf("it records %s, %v", b, err)
+						t.Errorf("the node records %s, %v", b, err)
 					}
 					if err := store.Close(); err != nil {
 						t.Error(err)
@@ -310,7 +310,7 @@ func TestTheNodeThatStandsAside(t *testing.T) {
 	}
 }
 
-func TestNodesTellHowManyPeopleTheyHave(t *testing.T) {
+func TestNodesReportHowManyPeopleTheyHave(t *testing.T) {
 	x := newTrio(t)
 	for i, n := range x.nodes {
 		n.figures.Store(&Figures{People: 10 + i})
@@ -319,7 +319,7 @@ func TestNodesTellHowManyPeopleTheyHave(t *testing.T) {
 		t.Helper()
 		x.turns()
 		if got, whole := x.nodes[0].People(); got != want || whole != all {
-			t.Errorf("%d people, all: %v; want %d, %v", got, whole, want, all)
+			t.Errorf("%d people, complete: %v; want %d, %v", got, whole, want, all)
 		}
 	}
 	of(33, true)
@@ -333,31 +333,31 @@ func TestNodesTellHowManyPeopleTheyHave(t *testing.T) {
 }
 
 // Nodes of the previous release send no figures, so the total is incomplete.
-func TestANodeThatDoesNotSayLeavesTheSumOpen(t *testing.T) {
+func TestANodeWithoutFiguresMakesTheTotalIncomplete(t *testing.T) {
 	n := &Node{}
 	n.figures.Store(&Figures{People: 3})
 	n.reach.peers = map[string]*peer{"b": {took: 1}}
 	if got, all := n.People(); got != 3 || all {
-		t.Errorf("%d people, all: %v", got, all)
+		t.Errorf("%d people, complete: %v", got, all)
 	}
 }
 
 // Versions that differ by one work together.
-func TestNeighboursOnly(t *testing.T) {
+func TestOnlyAdjacentVersionsWorkTogether(t *testing.T) {
 	cfg := config.Default()
 	cfg.Cluster.Enabled = true
 	for theirs, fine := range map[int]bool{4: false, 5: false, 6: true, 7: true, 8: true, 9: false} {
 		err := Beside(cfg, 7)([]durable.Member{{Node: "n1", Version: theirs}})
 		if (err == nil) != fine {
-			t.Errorf("version 7 beside %d: %v", theirs, err)
+			t.Errorf("version 7 next to version %d: %v", theirs, err)
 		}
 	}
 	if Beside(cfg, 7)([]durable.Member{{Node: "single", Version: 7}}) == nil {
-		t.Error("beside a server that stands alone")
+		t.Error("a single server starts beside a cluster")
 	}
 	cfg.Cluster.Enabled = false
 	if Beside(cfg, 7)([]durable.Member{{Node: "n1", Version: 7}}) == nil {
-		t.Error("alone beside nodes")
+		t.Error("a single server starts beside nodes")
 	}
 	if err := Beside(cfg, 7)(nil); err != nil {
 		t.Error(err)

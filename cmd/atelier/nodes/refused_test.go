@@ -24,7 +24,7 @@ func (k *full) Take(b shares.Ballot) (err error) {
 
 // A node that could not store the secret is asked again. It counts as a keeper only once it has
 // stored the secret.
-func TestASecretIsSpreadWhenNobodyRefusesIt(t *testing.T) {
+func TestANodeThatRefusedASecretIsAskedAgain(t *testing.T) {
 	x := newTrio(t)
 	refuses, keeps := &full{}, &keeper{}
 	var exchanges []*Exchange[shares.Ballot]
@@ -41,11 +41,11 @@ func TestASecretIsSpreadWhenNobodyRefusesIt(t *testing.T) {
 	}
 	keepers, err := exchanges[0].Spread(shares.Ballot{ID: "made"})
 	if err != nil || len(keepers) != 3 {
-		t.Fatalf("kept by %v, %v", keepers, err)
+		t.Fatalf("the keepers are %v, %v", keepers, err)
 	}
 	for i, k := range []*keeper{&refuses.keeper, keeps} {
 		if all, _ := k.All(); len(all) != 1 {
-			t.Errorf("it counts as spread, and node %d has %v", i+1, all)
+			t.Errorf("the secret counts as spread, but node %d has %v", i+1, all)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func (s *searching) waits(t *testing.T, when string) {
 	}
 	select {
 	case <-s.settled:
-		t.Fatalf("%s: settled, lost: %v", when, s.search.Lost("a", nil))
+		t.Fatalf("%s: the search ended, lost: %v", when, s.search.Lost("a", nil))
 	default:
 	}
 }
@@ -118,7 +118,7 @@ func (s *searching) ends(t *testing.T, when string, lost bool) {
 	t.Helper()
 	<-s.settled
 	if _, found := s.kept[0].Find("a"); found == lost || lost != s.search.Lost("a", s.all()) && lost {
-		t.Errorf("%s: found %v", when, found)
+		t.Errorf("%s: found is %v", when, found)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestASecretIsFoundOnAnyNode(t *testing.T) {
 			names = append(names, s.all()[i])
 		}
 		if s.search.Lost("a", names) {
-			t.Error("lost before anybody was asked")
+			t.Error("lost before any node was asked")
 		}
 		s.ends(t, "found", false)
 	}
@@ -139,17 +139,17 @@ func TestASecretIsFoundOnAnyNode(t *testing.T) {
 
 // A secret is lost only when all nodes have reported that they lack it. It is not lost while a node
 // that stored it is away.
-func TestASecretIsLostWhenAllHaveSaidSo(t *testing.T) {
-	t.Run("all are there", func(t *testing.T) {
+func TestASecretIsLostOnlyWhenAllNodesLackIt(t *testing.T) {
+	t.Run("all nodes are alive", func(t *testing.T) {
 		s := newSearching(t)
 		s.search.Lost("a", s.all())
-		s.ends(t, "all have said no", true)
+		s.ends(t, "all nodes lack it", true)
 		s.search.Forget("a")
 		s.kept[1].mu.Lock()
 		s.kept[1].all = []shares.Ballot{{ID: "a"}}
 		s.kept[1].mu.Unlock()
 		s.search.Lost("a", s.all())
-		s.ends(t, "it was forgotten and is looked for again", false)
+		s.ends(t, "searched again after it was forgotten", false)
 	})
 	t.Run("a keeper is away", func(t *testing.T) {
 		s := newSearching(t)
@@ -159,13 +159,13 @@ func TestASecretIsLostWhenAllHaveSaidSo(t *testing.T) {
 		s.forget(2)
 		s.ends(t, "once it is forgotten", true)
 	})
-	t.Run("another is away", func(t *testing.T) {
+	t.Run("a node that is no keeper is away", func(t *testing.T) {
 		s := newSearching(t)
 		s.away(2)
 		s.search.Lost("a", s.all()[:2])
-		s.ends(t, "who is away never had it", true)
+		s.ends(t, "the absent node never had it", true)
 	})
-	t.Run("one that kept it has been away for long", func(t *testing.T) {
+	t.Run("a keeper has been away for long", func(t *testing.T) {
 		s := newSearching(t)
 		s.forget(2)
 		s.members.left(s.all()[2:])
@@ -174,7 +174,7 @@ func TestASecretIsLostWhenAllHaveSaidSo(t *testing.T) {
 		s.members.left(nil)
 		s.ends(t, "once it is forgotten", true)
 	})
-	t.Run("nobody noted the keepers", func(t *testing.T) {
+	t.Run("the keepers are not recorded", func(t *testing.T) {
 		s := newSearching(t)
 		s.away(2)
 		s.search.Lost("a", nil)
@@ -182,7 +182,7 @@ func TestASecretIsLostWhenAllHaveSaidSo(t *testing.T) {
 		s.forget(2)
 		s.ends(t, "once it is forgotten", true)
 	})
-	t.Run("a node that lives does not answer", func(t *testing.T) {
+	t.Run("a living node does not answer", func(t *testing.T) {
 		s := newSearching(t)
 		s.kept[2].all = []shares.Ballot{{ID: "a"}}
 		s.cut(0, 2)
@@ -193,7 +193,7 @@ func TestASecretIsLostWhenAllHaveSaidSo(t *testing.T) {
 		s.net.Repair(b, a)
 		s.ends(t, "once it can", false)
 	})
-	t.Run("what was found cannot be kept", func(t *testing.T) {
+	t.Run("a found secret cannot be stored", func(t *testing.T) {
 		s := newSearching(t)
 		s.kept[0].mu.Lock()
 		s.kept[0].fail = errors.New("the disk")
@@ -210,32 +210,32 @@ func TestASecretIsLostWhenAllHaveSaidSo(t *testing.T) {
 
 // If only one of several nodes is alive, a new poll fails, because its secret would be lost with
 // that node.
-func TestASecretOutlivesTheNodeThatMadeIt(t *testing.T) {
+func TestASecretHasKeepersOnOtherNodes(t *testing.T) {
 	s := newSearching(t)
 	x := s.search.exchange
 	keepers, err := x.Spread(shares.Ballot{ID: "b"})
 	slices.Sort(keepers)
 	if err != nil || !slices.Equal(keepers, s.all()) {
-		t.Errorf("kept by %v, %v", keepers, err)
+		t.Errorf("the keepers are %v, %v", keepers, err)
 	}
 	s.away(1)
 	if keepers, err = x.Spread(shares.Ballot{ID: "c"}); err != nil || len(keepers) != 2 {
-		t.Errorf("with two nodes: kept by %v, %v", keepers, err)
+		t.Errorf("with two nodes the keepers are %v, %v", keepers, err)
 	}
 	s.away(2)
 	if _, err = x.Spread(shares.Ballot{ID: "d"}); !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("with one of three: %v", err)
+		t.Errorf("with one node of three: %v", err)
 	}
 	s.forget(1)
 	s.forget(2)
 	if keepers, err = x.Spread(shares.Ballot{ID: "e"}); err != nil || len(keepers) != 1 {
-		t.Errorf("alone: kept by %v, %v", keepers, err)
+		t.Errorf("with a single node the keepers are %v, %v", keepers, err)
 	}
 }
 
 // A stopping node wipes its secrets only after its last response. A response from wiped secrets
 // would report that there are none.
-func TestANodeThatStopsWaitsForItsAnswers(t *testing.T) {
+func TestAStoppingNodeWaitsForItsResponses(t *testing.T) {
 	s := newSearching(t)
 	asked, wiped := make(chan struct{}), make(chan struct{})
 	s.kept[2].mu.Lock()
@@ -252,13 +252,13 @@ func TestANodeThatStopsWaitsForItsAnswers(t *testing.T) {
 	go func() { s.exchanges[2].End(); close(ended) }()
 	select {
 	case <-ended:
-		t.Fatal("ended while it answers")
+		t.Fatal("the exchange ended during a response")
 	default:
 	}
 	close(wiped)
 	<-ended
 	<-answered
 	if m, err := s.exchanges[1].ask(s.all()[2], exchanged[shares.Ballot]{Find: "a"}); err == nil {
-		t.Errorf("answered behind its end: %v", m.Shares)
+		t.Errorf("the exchange answered after its end: %v", m.Shares)
 	}
 }

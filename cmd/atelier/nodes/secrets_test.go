@@ -18,11 +18,11 @@ func TestNodesAgreeOnASecret(t *testing.T) {
 		}
 	}
 	if err := b.Agree("another secret", "two"); err != nil {
-		t.Errorf("a secret of another name: %v", err)
+		t.Errorf("a secret with another name: %v", err)
 	}
 	for _, agree := range []func(name, secret string) error{b.Agree, b.AgreeAnew} {
 		if err := agree("a secret", "two"); !errors.Is(err, ErrNotTheSame) {
-			t.Errorf("another secret than that of a live node: %v", err)
+			t.Errorf("a secret that differs from that of a live node: %v", err)
 		}
 	}
 	if err := a.Agree("a secret", "one"); err != nil {
@@ -48,7 +48,7 @@ func TestNodesAgreeOnASecret(t *testing.T) {
 		t.Errorf("a changed secret of the only node: %v", err)
 	}
 	if err := a.Agree("a secret", "one"); !errors.Is(err, ErrNotTheSame) {
-		t.Errorf("the secret of before: %v", err)
+		t.Errorf("the previous secret: %v", err)
 	}
 }
 
@@ -68,30 +68,30 @@ func TestClusterSecretChangesWhenAllNodesAreStopped(t *testing.T) {
 		}
 	}
 	if err := Rekey(stores[0], secret, next); err == nil {
-		t.Error("the secrets change under a live node")
+		t.Error("the secrets were changed although a node is alive")
 	}
 	if s, err := k.Get("kept"); err != nil || string(s.Content) != "of all nodes" {
-		t.Errorf("after a refusal it is %q, %v", s.Content, err)
+		t.Errorf("after a refusal the secret is %q, %v", s.Content, err)
 	}
 	if err := stores[1].Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := Rekey(stores[0], "not "+secret, next); !errors.Is(err, ErrAnotherSecret) {
-		t.Errorf("with a wrong secret: %v", err)
+		t.Errorf("with a wrong cluster secret: %v", err)
 	}
 	if err := errors.Join(Rekey(stores[0], secret, next), ForgetSecret(stores[0], "forgotten")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := OpenKeyring(stores[0], secret); !errors.Is(err, ErrAnotherSecret) {
-		t.Errorf("with the secret of before: %v", err)
+		t.Errorf("with the previous cluster secret: %v", err)
 	}
 	if k, err = OpenKeyring(stores[0], next); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := k.Get("kept"); err != nil || string(s.Content) != "of all nodes" {
-		t.Errorf("under the new secret it is %q, %v", s.Content, err)
+		t.Errorf("under the new cluster secret it is %q, %v", s.Content, err)
 	}
 	if s, err := k.Get("forgotten"); err != nil || s.Version != 0 {
-		t.Errorf("the forgotten one has version %d, %v", s.Version, err)
+		t.Errorf("the forgotten secret has version %d, %v", s.Version, err)
 	}
 }

@@ -419,7 +419,7 @@ func (w *simWorld) makeSecret() {
 	members := len(w.until)
 	w.mu.Unlock()
 	if key == nil {
-		w.t.Errorf("made and not there: %s", id)
+		w.t.Errorf("the created secret does not exist: %s", id)
 	}
 	disks := 0
 	for _, m := range w.machines {
@@ -428,7 +428,7 @@ func (w *simWorld) makeSecret() {
 		}
 	}
 	if alive := len(keepers); disks < alive || members > 1 && alive < 2 && !w.alone(p.name) {
-		w.t.Errorf("%s has the keepers %v and lies on %d disks", id, keepers, disks)
+		w.t.Errorf("%s has the keepers %v, but is on %d disks", id, keepers, disks)
 	}
 }
 
@@ -468,12 +468,12 @@ func (w *simWorld) look() {
 		}
 		for id, ends := range all {
 			if share, err := m.up.store.Find(id); share == nil && err == nil && time.Now().Before(ends) {
-				w.t.Errorf("%s says that a share is over which ends in %v", m.name, time.Until(ends))
+				w.t.Errorf("%s reports a share as expired that lasts %v more", m.name, time.Until(ends))
 			}
 		}
 		for id, x := range made {
 			if !counted[id] && m.up.ballots.Key(id) == nil && m.up.search.Lost(id, x.keepers) {
-				w.t.Errorf("%s says that %s is lost, kept by %v", m.name, id, x.keepers)
+				w.t.Errorf("%s reports %s as lost, kept by %v", m.name, id, x.keepers)
 			}
 		}
 	}
@@ -553,22 +553,22 @@ func (w *simWorld) finish() {
 	w.heal()
 	for _, m := range w.machines {
 		if t := m.up.node.Trouble(); t != nil {
-			w.t.Errorf("%s is in trouble for ever: %v", m.name, t)
+			w.t.Errorf("%s stays in trouble: %v", m.name, t)
 		}
 		if m.up.exchange.Lacks() || m.up.tokens.Lacks() {
-			w.t.Errorf("%s lacks something for ever", m.name)
+			w.t.Errorf("%s still lacks something", m.name)
 		}
 		for id, x := range w.made {
 			switch here := m.up.ballots.Key(id); {
 			case !w.counted[id] && !bytes.Equal(here, x.secret):
-				w.t.Errorf("%s does not have %s", m.name, id)
+				w.t.Errorf("%s lacks %s", m.name, id)
 			case w.counted[id] && (here != nil || m.disk.holds(x.secret)):
 				w.t.Errorf("%s still has %s, which was counted", m.name, id)
 			}
 		}
 		for id, ends := range w.shares {
 			if share, err := m.up.store.Find(id); (share != nil) != time.Now().Before(ends) || err != nil {
-				w.t.Errorf("%s: of a share that ends in %v: %v, %v", m.name, time.Until(ends), share, err)
+				w.t.Errorf("%s: a share that ends in %v is %v, %v", m.name, time.Until(ends), share, err)
 			}
 		}
 	}
@@ -577,7 +577,7 @@ func (w *simWorld) finish() {
 	for _, m := range w.machines {
 		if !m.disk.full {
 			if _, _, err := m.up.ballots.Make("00000000-0000-0000-0000-000000000009"); err != nil {
-				w.t.Errorf("with one full disk of three %s cannot make a secret: %v", m.name, err)
+				w.t.Errorf("with one full disk of three, %s cannot create a secret: %v", m.name, err)
 			}
 		}
 	}
@@ -586,7 +586,7 @@ func (w *simWorld) finish() {
 	}
 }
 
-func TestSecretsOutliveDisks(t *testing.T) {
+func TestSecretsSurviveFailingDisks(t *testing.T) {
 	seeds := 60
 	if os.Getenv("LONG_TESTS") != "" {
 		seeds = 2000

@@ -17,7 +17,7 @@ import (
 // A node's status contains its worst replica of any kind of actor, and every problem. If the
 // database does not respond, this is reported as a problem, and the status is returned
 // nevertheless.
-func TestStatusNamesTheWorst(t *testing.T) {
+func TestStatusShowsTheWorstReplicaAndAllProblems(t *testing.T) {
 	n := newTrio(t).nodes[0]
 	var cfg config.Config
 	cfg.Storage.Postgres = "postgres://nobody@127.0.0.1:1/none?connect_timeout=1"
@@ -33,28 +33,28 @@ func TestStatusNamesTheWorst(t *testing.T) {
 		}
 	}
 	if got := st.This.Actors["bad"]; len(st.This.Actors) != 21 || got != (ActorsOfKind{1, 2, 3}) {
-		t.Errorf("%d kinds of actors; of one %+v", len(st.This.Actors), got)
+		t.Errorf("%d kinds of actors; the bad kind has %+v", len(st.This.Actors), got)
 	}
 	if !st.Unlisted || len(st.Nodes) != 0 {
-		t.Errorf("without a database there are %v", st.Nodes)
+		t.Errorf("without a database the nodes are %v", st.Nodes)
 	}
 	for _, want := range []string{"the copy of bad x here", "not ready: it starts", "not connected to NATS", "cannot be listed"} {
 		if !slices.ContainsFunc(st.Problems, func(p string) bool { return strings.Contains(p, want) }) {
-			t.Errorf("no problem says %q: %q", want, st.Problems)
+			t.Errorf("no problem contains %q: %q", want, st.Problems)
 		}
 	}
 	// A healthy node has only the database's problem. A node that an operator has drained is not
 	// ready, as intended.
 	well := &server.ClusterStats{LeaseHeld: true, Bus: bus.Stats{Connected: true}}
 	if st = n.Status(cfg, server.Health{Ready: true}, well); len(st.Problems) != 1 {
-		t.Errorf("well: %q", st.Problems)
+		t.Errorf("without a problem: %q", st.Problems)
 	}
 	if st = n.Status(cfg, server.Health{Ready: true, ReadOnly: true}, well); !slices.Contains(st.Problems, TakesNoWrites) {
 		t.Errorf("read-only: %q", st.Problems)
 	}
 	n.catchUps = []catchingUp{lacks("start node2"), lacks("")}
 	if st = n.Status(cfg, server.Health{Ready: true}, well); len(st.Problems) != 2 || !slices.Contains(st.Problems, "start node2") {
-		t.Errorf("without a secret that another node has: %q", st.Problems)
+		t.Errorf("with a missing secret that another node has: %q", st.Problems)
 	}
 	n.catchUps = nil
 	n.drained.Store(true)
@@ -73,7 +73,7 @@ func (lacks) catchUp(context.Context) {}
 
 // The state of a node follows from its lease in the database and the operator's drains. A dead node
 // is a problem, unless it is the node that handles the request.
-func TestTheStateOfANode(t *testing.T) {
+func TestTheStateOfANodeFollowsFromLeaseAndDrains(t *testing.T) {
 	drained := map[string]bool{"b": true, "d": true}
 	st := &Status{Node: "e"}
 	st.take([]durable.Member{
@@ -86,7 +86,7 @@ func TestTheStateOfANode(t *testing.T) {
 	}
 	want := []string{"a alive true false", "b drained true false", "c stopped false true", "d dead false false", "e dead false false", "f alive true false"}
 	if !slices.Equal(got, want) {
-		t.Errorf("the nodes are %q, not %q", got, want)
+		t.Errorf("the nodes are %q, want %q", got, want)
 	}
 	if len(st.Problems) != 1 || !strings.HasPrefix(st.Problems[0], "node d is dead: its lease ended 1m0s ago") {
 		t.Errorf("the problems are %q", st.Problems)

@@ -86,7 +86,7 @@ func newKeyed(t *testing.T) (all []*keyed) {
 
 // A short failure must not keep a node from using a new key. Otherwise it would report the other
 // nodes' tokens as unknown until its next start.
-func TestKeysThatCouldNotBeUsedAreTriedAgain(t *testing.T) {
+func TestAFailedUseOfKeysIsRetried(t *testing.T) {
 	all := newKeyed(t)
 	a, b := all[0], all[1]
 	add := func(keys []seal.Key) ([]seal.Key, error) { return secrets.Announced(keys, time.Now()), nil }
@@ -96,7 +96,7 @@ func TestKeysThatCouldNotBeUsedAreTriedAgain(t *testing.T) {
 	b.fail, b.tries = errors.New("for a moment"), 0
 	for range 2 {
 		if err := b.Read(); !errors.Is(err, b.fail) {
-			t.Errorf("keys that it cannot use: %v", err)
+			t.Errorf("reading unusable keys: %v", err)
 		}
 	}
 	if have, _ := b.All(); b.tries != 2 || have[0] != 1 {
@@ -104,17 +104,17 @@ func TestKeysThatCouldNotBeUsedAreTriedAgain(t *testing.T) {
 	}
 	b.fail = nil
 	if err := b.Read(); err != nil || versions(b.used) != "12?" {
-		t.Errorf("later it uses %s, %v", versions(b.used), err)
+		t.Errorf("after the failure the node uses %s, %v", versions(b.used), err)
 	}
 	// The node does not take the same keys again.
 	tries := b.tries
 	if err := errors.Join(b.Read(), b.Take(2), b.Take(1)); err != nil || b.tries != tries {
-		t.Errorf("taken %d times more, %v", b.tries-tries, err)
+		t.Errorf("the keys were used %d times more, %v", b.tries-tries, err)
 	}
 }
 
 // Before a node serves again, it has the keys of all tokens that were created meanwhile.
-func TestAReturningNodeHasTheKeysThatWereMadeMeanwhile(t *testing.T) {
+func TestAReturningNodeHasTheKeysMadeMeanwhile(t *testing.T) {
 	all := newKeyed(t)
 	a, b := all[0], all[1]
 	b.node.startOver(t.Context(), idle{drop: func() {
@@ -126,7 +126,7 @@ func TestAReturningNodeHasTheKeysThatWereMadeMeanwhile(t *testing.T) {
 		}
 	}}, "")
 	if !b.node.Serves() || versions(b.used) != "12" {
-		t.Errorf("back: it serves %v, with the keys %s", b.node.Serves(), versions(b.used))
+		t.Errorf("after its return the node serves: %v, with the keys %s", b.node.Serves(), versions(b.used))
 	}
 }
 
@@ -139,7 +139,7 @@ func TestARotationReachesAllNodes(t *testing.T) {
 	broken.o.File.Path = filepath.Join(broken.path, "tokens.keys") // its parent is a file
 	keys, err := all[0].Rotate(time.Now())
 	if err != nil || versions(keys) != "12" || versions(all[0].noted) != "12" {
-		t.Fatalf("rotated to %s, noted %s: %v", versions(keys), versions(all[0].noted), err)
+		t.Fatalf("rotated to %s, recorded %s: %v", versions(keys), versions(all[0].noted), err)
 	}
 	for i, k := range all {
 		if versions(k.used) != "12" {
@@ -148,12 +148,12 @@ func TestARotationReachesAllNodes(t *testing.T) {
 		kept, err := secrets.LoadKeys(k.path)
 		if k == broken {
 			if k.node.folder.Trouble() == nil {
-				t.Error("a file that could not be written is no trouble")
+				t.Error("a failed write of the file is not reported")
 			}
 			continue
 		}
 		if err != nil || versions(kept) != "12" || !bytes.Equal(kept[1].Material, keys[1].Material) || k.node.folder.Trouble() != nil {
-			t.Errorf("node %d keeps %s: %v, %v", i+1, versions(kept), err, k.node.folder.Trouble())
+			t.Errorf("the file of node %d has %s: %v, %v", i+1, versions(kept), err, k.node.folder.Trouble())
 		}
 	}
 	// The next rotation continues with a key that the previous rotation left pending.
@@ -168,13 +168,13 @@ func TestARotationReachesAllNodes(t *testing.T) {
 	// covers all keys, so the database drops them, too.
 	all[1].over = func() bool { return true }
 	if err := all[1].dropOld(); err != nil || versions(all[1].used) != "3" || versions(all[1].noted) != "123" {
-		t.Errorf("left are %s, noted %s: %v", versions(all[1].used), versions(all[1].noted), err)
+		t.Errorf("the remaining keys are %s, recorded %s: %v", versions(all[1].used), versions(all[1].noted), err)
 	}
 }
 
 // A key is not used anywhere until all living nodes have it. Otherwise a node without the key would
 // report the tokens under it as unknown. The next rotation continues with the same key.
-func TestAKeyIsUsedWhenAllNodesHaveIt(t *testing.T) {
+func TestAKeyIsUsedOnlyOnceAllNodesHaveIt(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		all := newKeyed(t)
 		fails := func(err error) {
@@ -184,7 +184,7 @@ func TestAKeyIsUsedWhenAllNodesHaveIt(t *testing.T) {
 		}
 		fails(errors.New("for a moment"))
 		if _, err := all[0].Rotate(time.Now()); err == nil {
-			t.Error("the rotation ends without one of the nodes")
+			t.Error("the rotation succeeded without one of the nodes")
 		}
 		for i, want := range []string{"12?", "12?", "1"} {
 			if used := versions(all[i].used); used != want {
@@ -193,7 +193,7 @@ func TestAKeyIsUsedWhenAllNodesHaveIt(t *testing.T) {
 		}
 		fails(nil)
 		if keys, err := all[0].Rotate(time.Now()); err != nil || versions(keys) != "12" || versions(all[2].used) != "12" {
-			t.Errorf("later it ends with %s, and the last node uses %s: %v", versions(keys), versions(all[2].used), err)
+			t.Errorf("the later rotation ended with %s; the last node uses %s: %v", versions(keys), versions(all[2].used), err)
 		}
 	})
 }

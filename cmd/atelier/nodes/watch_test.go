@@ -21,13 +21,13 @@ func (away) Drop()           {}
 
 // A node that was away and has its lease again must not serve too early. Otherwise it would report
 // tokens created meanwhile under a new key as unknown.
-func TestANodeServesOnceItKnowsWhatChanged(t *testing.T) {
+func TestAReturningNodeServesOnlyOnceItKnowsWhatChanged(t *testing.T) {
 	n := newTrio(t).nodes[0]
 	serves := func() bool { return n.Serves() && n.Valid()() == nil }
 	tried := 0
 	n.OnReturn(func() error {
 		if !n.Store.Holds() || serves() {
-			t.Error("it serves already, or has no lease")
+			t.Error("the node serves already, or has no lease")
 		}
 		if tried++; tried == 1 {
 			return errors.New("the database has hiccups")
@@ -36,7 +36,7 @@ func TestANodeServesOnceItKnowsWhatChanged(t *testing.T) {
 	})
 	n.startOver(t.Context(), away{}, "")
 	if tried != 2 || !serves() {
-		t.Errorf("after %d tries it serves: %v", tried, serves())
+		t.Errorf("after %d attempts the node serves: %v", tried, serves())
 	}
 
 	// A node that cannot check its lease does not serve. It rejoins once it can.
@@ -50,11 +50,11 @@ func TestANodeServesOnceItKnowsWhatChanged(t *testing.T) {
 		return nil
 	})
 	if n.startOver(ctx, away{}, ""); serves() {
-		t.Error("it serves without what changed")
+		t.Error("the node serves without knowing what changed")
 	}
 	broken = false
 	if n.startOver(t.Context(), away{}, ""); !serves() {
-		t.Error("it does not come back")
+		t.Error("the node does not come back")
 	}
 }
 
@@ -131,7 +131,7 @@ func watched(t *testing.T, do func(x *trio, all []*duties)) {
 
 // A drained node gives its actors to nodes that are not drained. Meanwhile each node continues to
 // compare its replicas with their owners.
-func TestADrainedNodeGivesNothingToAnother(t *testing.T) {
+func TestADrainedNodeGivesNothingToADrainedNode(t *testing.T) {
 	watched(t, func(x *trio, all []*duties) {
 		var names []string
 		for _, n := range x.nodes {
@@ -151,13 +151,13 @@ func TestADrainedNodeGivesNothingToAnother(t *testing.T) {
 				t.Errorf("node %d gives to %q", i+1, d.given)
 			}
 			if i == 2 && len(d.given) > 0 {
-				t.Errorf("the node that serves gives to %q", d.given)
+				t.Errorf("the serving node gives to %q", d.given)
 			}
 			if d.compares < 3 || !slices.Equal(d.compared, names) {
-				t.Errorf("node %d has compared its copies %d times, with %q", i+1, d.compares, d.compared)
+				t.Errorf("node %d compared its copies %d times, with %q", i+1, d.compares, d.compared)
 			}
 			if len(d.sentAway) > 0 || d.drops > 0 {
-				t.Errorf("node %d sends people away: %q", i+1, d.sentAway)
+				t.Errorf("node %d disconnects people: %q", i+1, d.sentAway)
 			}
 			d.mu.Unlock()
 		}
@@ -166,7 +166,7 @@ func TestADrainedNodeGivesNothingToAnother(t *testing.T) {
 
 // A node that reaches no other node leaves serving to the nodes that reach each other, and its
 // people connect to them.
-func TestANodeThatReachesNobodyStepsAside(t *testing.T) {
+func TestAnIsolatedNodeStepsAside(t *testing.T) {
 	watched(t, func(x *trio, all []*duties) {
 		time.Sleep(3 * time.Second)
 		x.cut(0, 1)
@@ -176,10 +176,10 @@ func TestANodeThatReachesNobodyStepsAside(t *testing.T) {
 		for i, d := range all {
 			d.mu.Lock()
 			if lonely := i == 0; x.nodes[i].Aside.Load() != lonely || len(d.sentAway) > 0 != lonely || d.drops > 0 != lonely {
-				t.Errorf("node %d is aside: %v; it sends people away: %q", i+1, x.nodes[i].Aside.Load(), d.sentAway)
+				t.Errorf("node %d is aside: %v; it disconnects people: %q", i+1, x.nodes[i].Aside.Load(), d.sentAway)
 			}
 			if i == 0 && (len(d.sentAway) != 1 || !strings.Contains(d.sentAway[0], "reaches no other")) {
-				t.Errorf("it says %q", d.sentAway)
+				t.Errorf("the reason is %q", d.sentAway)
 			}
 			d.mu.Unlock()
 		}
@@ -188,14 +188,14 @@ func TestANodeThatReachesNobodyStepsAside(t *testing.T) {
 		}
 		time.Sleep(20 * time.Second)
 		if x.nodes[0].Aside.Load() {
-			t.Error("it stays aside")
+			t.Error("the node stays aside")
 		}
 	})
 }
 
 // If a node loses its lease again while it rejoins, the attempt ends, because the other nodes
 // have taken over again.
-func TestAReturnEndsWithTheLease(t *testing.T) {
+func TestARejoinEndsWithTheLease(t *testing.T) {
 	n := newTrio(t).nodes[0]
 	ctx, stop := context.WithCancel(t.Context())
 	tried := 0
@@ -208,7 +208,7 @@ func TestAReturnEndsWithTheLease(t *testing.T) {
 		return durable.ErrUnavailable
 	})
 	if n.startOver(ctx, away{}, ""); n.Serves() || tried != 1 {
-		t.Errorf("without a lease it serves: %v, after %d tries", n.Serves(), tried)
+		t.Errorf("without a lease the node serves: %v, after %d attempts", n.Serves(), tried)
 	}
 	stop()
 }

@@ -21,7 +21,7 @@ func (m *moved) Undrain()             {}
 
 // Earlier, when the target of a move was drained or died, the codelab moved back and forth. Its
 // owner transferred it every second, and its people waited.
-func TestNothingIsMovedWhereItCannotStay(t *testing.T) {
+func TestCodelabsAreNotMovedWhereTheyCannotStay(t *testing.T) {
 	x := newTrio(t)
 	var name []string
 	for _, n := range x.nodes {
@@ -62,7 +62,7 @@ func (m *meanwhile) Append(rows []durable.Row, done func(error)) error {
 }
 
 // If two operators drained the last two nodes at the same moment, no node would serve.
-func TestTheLastNodesAreNotDrainedAtOneMoment(t *testing.T) {
+func TestTheLastNodesCannotBeDrainedConcurrently(t *testing.T) {
 	x := newTrio(t)
 	a, b, c := x.nodes[0], x.nodes[1], x.nodes[2]
 	if err := a.Drain(c.Store.Node()); err != nil {
@@ -74,17 +74,17 @@ func TestTheLastNodesAreNotDrainedAtOneMoment(t *testing.T) {
 	first := a.Drain(b.Store.Node())
 	w, err := a.readWishes()
 	if err != nil || len(w.drained) != 2 || other != nil || first == nil || !strings.Contains(first.Error(), "who would serve") {
-		t.Errorf("drained are %v; told %v and %v, %v", w.drained, first, other, err)
+		t.Errorf("the drained nodes are %v; the results %v and %v, %v", w.drained, first, other, err)
 	}
 }
 
 // A node that stopped long ago and is no longer a member can be drained before it starts. A node
 // that never existed cannot be drained.
-func TestANodeThatStoppedIsDrained(t *testing.T) {
+func TestAStoppedNodeCanBeDrained(t *testing.T) {
 	x := newTrio(t)
 	n := x.nodes[0]
 	if err := n.Drain("stopped"); err == nil {
-		t.Error("a node that never was is drained")
+		t.Error("an unknown node is drained")
 	}
 	if err := durable.Commit(n.Store, []durable.Row{{Table: addresses, Key: ofStream(n.Store, "stopped"), Value: []byte("127.0.0.1:1")}}); err != nil {
 		t.Fatal(err)
@@ -96,29 +96,29 @@ func TestANodeThatStoppedIsDrained(t *testing.T) {
 	}
 	for _, name := range []string{"stopped", "never", "", "drain/x", "x\x00y", strings.Repeat("n", 1<<20)} {
 		if err := n.Undrain(name); err == nil {
-			t.Errorf("%.20q was not drained, and is no more", name)
+			t.Errorf("%.20q was undrained although it was not drained", name)
 		}
 	}
 }
 
 // A drained node leaves even if the other nodes do not take everything it owns. Otherwise a codelab
 // that no node can load would keep it running, and an operator could never switch it off.
-func TestADrainedNodeLeavesWhatNobodyTakes(t *testing.T) {
+func TestADrainedNodeLeavesEvenIfNobodyTakesItsActors(t *testing.T) {
 	n := newTrio(t).nodes[0]
 	w := wanted{drained: map[string]bool{n.Store.Node(): true}}
 	var server stuck
 	for turn := 1; turn <= drainTurns; turn++ {
 		if n.obey(w, []string{"b"}, &server) {
-			t.Fatalf("it leaves in turn %d, before the others had the time to take it", turn)
+			t.Fatalf("the node leaves in turn %d, before the others had time", turn)
 		}
 	}
 	for range 2 {
 		if !n.obey(w, []string{"b"}, &server) {
-			t.Error("it waits on for the others")
+			t.Error("the node still waits for the others")
 		}
 	}
 	if server.asked != drainTurns {
-		t.Errorf("the others were asked %d times", server.asked)
+		t.Errorf("the others were asked %d times, want one per turn", server.asked)
 	}
 }
 
@@ -132,7 +132,7 @@ func (s *stuck) GiveAll([]string) int { s.asked++; return 1 }
 
 // A codelab moves to a node only if that node is alive and can take it. The move ends when the
 // codelab is there.
-func TestACodelabIsMovedWhereItCanStay(t *testing.T) {
+func TestACodelabIsMovedOnlyWhereItCanStay(t *testing.T) {
 	x := newTrio(t)
 	n, drained, full := x.nodes[0], x.nodes[1], x.nodes[2]
 	full.figures.Store(&Figures{Trouble: &Trouble{DiskFull, "the disk is full"}})
@@ -142,11 +142,11 @@ func TestACodelabIsMovedWhereItCanStay(t *testing.T) {
 	}
 	for _, to := range []string{"nobody", drained.Store.Node(), full.Store.Node()} {
 		if err := n.Move("a", to); err == nil {
-			t.Errorf("moved to %s", to)
+			t.Errorf("the move to %s succeeded", to)
 		}
 	}
 	if w, err := n.readWishes(); err != nil || len(w.moves) != 0 {
-		t.Errorf("the refused moves are wished: %v, %v", w.moves, err)
+		t.Errorf("the refused moves are recorded: %v, %v", w.moves, err)
 	}
 
 	if err := n.Undrain(drained.Store.Node()); err != nil {
@@ -162,6 +162,6 @@ func TestACodelabIsMovedWhereItCanStay(t *testing.T) {
 		t.Error(err)
 	}
 	if w, err := n.readWishes(); err != nil || w.moves["a"] != to.Store.Node() {
-		t.Errorf("wished are the moves %v, %v", w.moves, err)
+		t.Errorf("the recorded moves are %v, %v", w.moves, err)
 	}
 }

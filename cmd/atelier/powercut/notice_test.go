@@ -12,9 +12,9 @@ import (
 
 // The test removes the syncs of one kind of file from a trace, as if the server did not sync it. At
 // least one power cut must then show a loss.
-func TestMissingSyncsAreNoticed(t *testing.T) {
+func TestMissingSyncsAreDetected(t *testing.T) {
 	if *live {
-		t.Skip("is about the traces of testdata")
+		t.Skip("this test is about the traces of testdata")
 	}
 	for file, shared := range map[string]bool{
 		"write-ahead log": false, "table": false, "MANIFEST": false, "store's folder": false, "keys": false, "files": false, "code": false, "objects": true, "data folder": false,
@@ -31,11 +31,11 @@ func TestMissingSyncsAreNoticed(t *testing.T) {
 					t.Fatal(err)
 				}
 				if len(v.wrong) > 0 || v.refused != "" {
-					t.Logf("noticed by power cut %d: %s %s", k+1, v.refused, slices.Concat(v.wrong, []string{""})[0])
+					t.Logf("detected by power cut %d: %s %s", k+1, v.refused, slices.Concat(v.wrong, []string{""})[0])
 					return
 				}
 			}
-			t.Errorf("a server that does not sync %s is not noticed", file)
+			t.Errorf("a missing sync of %s is not detected", file)
 		})
 	}
 }
@@ -65,19 +65,19 @@ func TestExpectationsAfterACut(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(e.there, want.there) || !slices.Equal(e.gone, want.gone) {
-			t.Errorf("behind %d notes: %+v, want %+v", point, e, want)
+			t.Errorf("after %d notes: %+v, want %+v", point, e, want)
 		}
 	}
 	// The removal request can already have had an effect.
 	if e, err := expect(trace, 2, 3); err != nil || !slices.Equal(e.there, []item{lab}) || len(e.gone) > 0 {
-		t.Errorf("%+v, %v", e, err)
+		t.Errorf("after the second note: %+v, %v", e, err)
 	}
 	if _, err := expect(powercut.Trace{{Kind: powercut.Note, Data: []byte("{")}}, 1, 1); err == nil {
-		t.Error("a note without sense is read")
+		t.Error("an invalid note is accepted")
 	}
 }
 
-func TestMissingPowerCutsAreNamed(t *testing.T) {
+func TestMissingPowerCutsAreListed(t *testing.T) {
 	all := map[place]int{}
 	for _, k := range powercut.Kinds() {
 		for _, f := range filesOnDisk {
@@ -85,7 +85,7 @@ func TestMissingPowerCutsAreNamed(t *testing.T) {
 		}
 	}
 	if got := missing(all); len(got) > 0 {
-		t.Errorf("missing %q", got)
+		t.Errorf("nothing is missing, got %q", got)
 	}
 	for p := range all {
 		if p.call == powercut.Rename || p.file == "mark" {
@@ -95,7 +95,7 @@ func TestMissingPowerCutsAreNamed(t *testing.T) {
 	all[place{fileKind("data/strange"), powercut.Write}] = 1
 	want := []string{"no call was a rename", "no call was about a file of the kind mark", "unknown: data/strange: no kind of file matches it"}
 	if got := slices.Sorted(slices.Values(missing(all))); !slices.Equal(got, want) {
-		t.Errorf("missing %q", got)
+		t.Errorf("missing are %q", got)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestMissingPowerCutsAreNamed(t *testing.T) {
 // refusal had recommended.
 func TestARecoveryKeepsSharedFiles(t *testing.T) {
 	if *live {
-		t.Skip("is about the traces of testdata")
+		t.Skip("this test is about the traces of testdata")
 	}
 	p := binary(t, true)
 	trace := traceOf(t, "shared", p, map[string]int{})
@@ -116,7 +116,7 @@ func TestARecoveryKeepsSharedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := p.start(dataIn(root)); !isRefusal(err) || !strings.Contains(err.Error(), recoverFlag) {
-		t.Fatalf("without its MANIFEST: %v", err)
+		t.Fatalf("starting without the MANIFEST: %v", err)
 	}
 	e, err := expect(trace, len(trace), len(trace))
 	if err != nil {
@@ -130,7 +130,7 @@ func TestARecoveryKeepsSharedFiles(t *testing.T) {
 			t.Fatal(flags, err)
 		}
 		if wrong := newView(s).check(e); len(wrong) > 0 {
-			t.Errorf("started with %q: %q", flags, wrong)
+			t.Errorf("after a start with %q: %q", flags, wrong)
 		}
 		s.kill()
 	}

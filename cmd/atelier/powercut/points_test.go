@@ -37,7 +37,7 @@ func tryCut(p *program, t powercut.Trace, cut powercut.Cut, scratch string) (v v
 	defer os.RemoveAll(root)
 	root = filepath.Join(root, "disk")
 	if err := v.folder.Make(root); err != nil {
-		return v, fmt.Errorf("make the folder behind the cut: %w", err)
+		return v, fmt.Errorf("make the folder after the cut: %w", err)
 	}
 	s, err := p.start(dataIn(root))
 	if isRefusal(err) {

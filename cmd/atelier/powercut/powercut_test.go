@@ -102,7 +102,7 @@ func TestPowerCuts(t *testing.T) {
 			} else if len(verdict.wrong) > 0 {
 				t.Errorf("%s\n%s", v.name, verdict.story())
 			} else if *point >= 0 {
-				t.Logf("%s\n%s  all is as it should be\n", v.name, verdict.story())
+				t.Logf("%s\n%s  everything is correct\n", v.name, verdict.story())
 			}
 			checks.Lock()
 			defer checks.Unlock()
@@ -111,7 +111,7 @@ func TestPowerCuts(t *testing.T) {
 				refused++
 			}
 		})
-		t.Logf("%s: %d calls, %d power cuts, %d items checked behind them, %d refusals that led to a recovery", v.name, len(trace), len(cuts), checked, refused)
+		t.Logf("%s: %d calls, %d power cuts, %d items checked, %d refusals that led to a recovery", v.name, len(trace), len(cuts), checked, refused)
 	}
 	if *point >= 0 {
 		return
@@ -216,7 +216,7 @@ func count(t *testing.T, trace powercut.Trace, acknowledged map[string]int) {
 }
 
 // Each kind of call fails in each way on each kind of file.
-func TestFaults(t *testing.T) {
+func TestServerSurvivesDiskFaults(t *testing.T) {
 	if !canLive() {
 		t.Skip("needs -live and a disk that can be mounted")
 	}
@@ -244,7 +244,7 @@ func TestFaults(t *testing.T) {
 			case err != nil:
 				t.Errorf("%s from call %d on (stays: %t): %v", pl, pl.nth, pl.stays, err)
 			case len(o.wrong) > 0:
-				t.Errorf("%s from call %d on (stays: %t, seed %d), met %d times\n%s", pl, pl.nth, pl.stays, pl.seed, o.fired, o.story())
+				t.Errorf("%s from call %d on (stays: %t, seed %d), occurred %d times\n%s", pl, pl.nth, pl.stays, pl.seed, o.fired, o.story())
 			}
 			fired[pl.String()] += o.fired
 			acknowledged += o.acknowledged
@@ -255,10 +255,10 @@ func TestFaults(t *testing.T) {
 	for _, name := range sortedNames(fired) {
 		fmt.Fprintf(&b, "%6d  %s\n", fired[name], name)
 		if fired[name] == 0 {
-			t.Errorf("it never came to %s", name)
+			t.Errorf("the fault %s never occurred", name)
 		}
 	}
-	t.Logf("%d requests acknowledged, %d starts refused; how often each fault was met:\n%s", acknowledged, refusals, &b)
+	t.Logf("%d requests acknowledged, %d starts refused; how often each fault occurred:\n%s", acknowledged, refusals, &b)
 }
 
 // inParallel tries all cases, two in parallel.

@@ -16,7 +16,7 @@ func TestTheAccessLogHasNoSecrets(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&out, nil))
 	if accessLog(config.Log{}, nil, nil, log) != nil {
-		t.Fatal("it is on by itself")
+		t.Fatal("the access log is on by default")
 	}
 	access := accessLog(config.Log{Access: true}, []string{"/api/codelabs/{id}/chat"}, func(*fasthttp.RequestCtx) string { return "192.0.2.1" }, log)
 	for _, uri := range []string{"/api/codelabs?secret=1", "/uploads/images/secret.png", "/sandbox/handler/sessions/secret/end", "/handler/keys/secret"} {
@@ -30,7 +30,7 @@ func TestTheAccessLogHasNoSecrets(t *testing.T) {
 }
 
 // A mistyped path can contain a card number or a token.
-func TestTheAccessLogHasOnlyPathsAndIdsOfThisServer(t *testing.T) {
+func TestTheAccessLogContainsOnlyPathsAndIDsOfThisServer(t *testing.T) {
 	w := wordsOf([]string{"/api/codelabs/{id}/chat"})
 	const id = "0197f3a2-7c1e-7aaa-8bbb-0123456789ab"
 	for path, want := range map[string]string{

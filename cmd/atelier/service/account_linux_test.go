@@ -15,7 +15,7 @@ func terminal(t *testing.T) (outer, inner *os.File) {
 	t.Helper()
 	outer, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skip("no terminals here:", err)
+		t.Skip("this machine has no terminals:", err)
 	}
 	t.Cleanup(func() { _ = outer.Close() })
 	n, err := unix.IoctlGetInt(int(outer.Fd()), unix.TIOCGPTN)
@@ -26,7 +26,7 @@ func terminal(t *testing.T) (outer, inner *os.File) {
 		inner, err = os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
 	}
 	if err != nil {
-		t.Skip("no terminals here:", err)
+		t.Skip("this machine has no terminals:", err)
 	}
 	return outer, inner
 }
@@ -48,7 +48,7 @@ func printed(out, in *os.File, print func(*os.File)) string {
 }
 
 // The password was once printed to standard output, and thus reached the system's journal.
-func TestTheFirstPasswordIsShownOnATerminalOnly(t *testing.T) {
+func TestTheFirstPasswordIsShownOnlyOnATerminal(t *testing.T) {
 	made := adminPassword{file: "data/secrets/admin.password", made: "hunter2-hunter2"}
 	known := adminPassword{file: made.file}
 	show := func(pw adminPassword) func(*os.File) {
@@ -60,20 +60,20 @@ func TestTheFirstPasswordIsShownOnATerminalOnly(t *testing.T) {
 	}
 	defer r.Close()
 	if got := printed(r, w, show(made)); got != "" {
-		t.Errorf("to another program it says %q", got)
+		t.Errorf("to another program it prints %q", got)
 	}
 	outer, inner := terminal(t)
 	if got := printed(outer, inner, show(made)); !strings.Contains(got, "hunter2-hunter2") {
-		t.Errorf("on a terminal it says %q", got)
+		t.Errorf("on a terminal it prints %q", got)
 	}
 	outer, inner = terminal(t)
 	got := printed(outer, inner, show(known))
 	if strings.Contains(got, "hunter2") {
-		t.Errorf("the second time it says %q", got)
+		t.Errorf("the second time it prints %q", got)
 	}
 	for _, part := range []string{"http://x", "admin", made.file} {
 		if !strings.Contains(got, part) {
-			t.Errorf("the second time it does not say %q: %q", part, got)
+			t.Errorf("the second time it does not print %q: %q", part, got)
 		}
 	}
 }

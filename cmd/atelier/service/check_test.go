@@ -37,7 +37,7 @@ func pairIn(t *testing.T, until time.Time) (certFile, keyFile string) {
 	return certFile, keyFile
 }
 
-func TestACheckFindsWhatAStartWould(t *testing.T) {
+func TestACheckReportsTheProblemsOfAStart(t *testing.T) {
 	future := time.Now().Add(time.Hour)
 	cert, key := pairIn(t, future)
 	_, otherKey := pairIn(t, future)
@@ -50,16 +50,16 @@ func TestACheckFindsWhatAStartWould(t *testing.T) {
 		change    func(c *config.Config)
 		err, warn string
 	}{
-		"all is well":             {func(c *config.Config) { c.Server.TLSCert, c.Server.TLSKey = cert, key }, "", ""},
-		"the folder is not there": {func(c *config.Config) { c.Server.Data = filepath.Join(c.Server.Data, "a", "b") }, "", ""},
-		"another key":             {func(c *config.Config) { c.Server.TLSCert, c.Server.TLSKey = cert, otherKey }, "server.tls_cert", ""},
-		"no certificate":          {func(c *config.Config) { c.Server.TLSCert, c.Server.TLSKey = file, key }, "server.tls_cert", ""},
-		"an expired certificate":  {func(c *config.Config) { c.Server.TLSCert, c.Server.TLSKey = expired, expiredKey }, "", "has expired"},
+		"no problem":             {func(c *config.Config) { c.Server.TLSCert, c.Server.TLSKey = cert, key }, "", ""},
+		"the folder is missing":  {func(c *config.Config) { c.Server.Data = filepath.Join(c.Server.Data, "a", "b") }, "", ""},
+		"another key":            {func(c *config.Config) { c.Server.TLSCert, c.Server.TLSKey = cert, otherKey }, "server.tls_cert", ""},
+		"no certificate":         {func(c *config.Config) { c.Server.TLSCert, c.Server.TLSKey = file, key }, "server.tls_cert", ""},
+		"an expired certificate": {func(c *config.Config) { c.Server.TLSCert, c.Server.TLSKey = expired, expiredKey }, "", "has expired"},
 		"another key between nodes": {func(c *config.Config) {
 			c.Cluster.Enabled, c.Cluster.TLSCert, c.Cluster.TLSKey, c.Cluster.TLSCA = true, cert, otherKey, cert
 		}, "cluster.tls_cert", ""},
 		"the folder is a file": {func(c *config.Config) { c.Server.Data = file }, "is not a folder", ""},
-		"a disk that is full":  {func(c *config.Config) { c.Storage.MinFreeMiB = 1 << 40 }, "", "reads only"},
+		"a full disk":          {func(c *config.Config) { c.Storage.MinFreeMiB = 1 << 40 }, "", "reads only"},
 	} {
 		c := config.Default()
 		c.Server.Data = t.TempDir()

@@ -24,18 +24,18 @@ type brokenStore struct {
 func (s brokenStore) Stats() durable.StoreStats { return durable.StoreStats{Failed: s.failed} }
 
 // Earlier, if the disk failed during a start, the error contained only "no answer in time".
-func TestErrorsOfAStartTellThatTheDiskFailed(t *testing.T) {
+func TestErrorsOfAStartSayThatTheDiskFailed(t *testing.T) {
 	disk, late := errors.New("input/output error"), durable.ErrTimeout
 	c := &Core{store: brokenStore{failed: disk}}
 	if err := c.explain(late); !errors.Is(err, late) || !errors.Is(err, disk) || !strings.Contains(err.Error(), disk.Error()) {
 		t.Errorf("the error is %v", err)
 	}
 	for name, err := range map[string]error{
-		"told already": c.explain(disk), "nothing failed": (&Core{store: brokenStore{}}).explain(disk),
+		"disk error already": c.explain(disk), "nothing failed": (&Core{store: brokenStore{}}).explain(disk),
 		"no store": (&Core{}).explain(disk), "nothing open": (*Core)(nil).explain(disk),
 	} {
 		if err != disk {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: the error is %v", name, err)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestAFailedStartOfTheVaultsClosesThem(t *testing.T) {
 // The sum of all default limits is less than 400 MiB, so that 512 MiB of memory are enough. The
 // limits cover request bodies that are being read, and batches and snapshots for the disk. They
 // also cover a busy codelab's events for clients that reconnect.
-func TestTheDefaultBoundsOfMemory(t *testing.T) {
+func TestTheDefaultMemoryLimitsFitInto400MiB(t *testing.T) {
 	cfg := config.Default()
 	limits := durable.StoreLimits{QueueBytes: int64(cfg.Storage.QueueMiB) << 20}
 	limits.SetDefaults()
@@ -73,11 +73,11 @@ func TestTheDefaultBoundsOfMemory(t *testing.T) {
 	sum := int64(0)
 	for _, bound := range all {
 		if bound <= 0 {
-			t.Errorf("a bound of %v is none", all)
+			t.Errorf("a limit in %v is not positive", all)
 		}
 		sum += bound
 	}
 	if sum >= 400<<20 {
-		t.Errorf("the bounds %v are %d MiB together", all, sum>>20)
+		t.Errorf("the limits %v add up to %d MiB", all, sum>>20)
 	}
 }

@@ -64,11 +64,11 @@ func TestABackupRestoresIntoEveryStore(t *testing.T) {
 		}
 		cfg, open := coreIn(t, to)
 		if err := Restore(cfg, bytes.NewReader(saved.Bytes()), ""); err != nil {
-			t.Fatalf("%s: %v", to, err)
+			t.Fatalf("restoring to %s: %v", to, err)
 		}
 		other, _ := coreIn(t, to)
 		if err := Restore(other, bytes.NewReader(saved.Bytes()), ""); to != "" && err == nil {
-			t.Errorf("%s: restored over what was there", to)
+			t.Errorf("%s: restored over existing data", to)
 		}
 		c = open()
 		f, _, err := c.blobs.Open(sum)
@@ -77,19 +77,19 @@ func TestABackupRestoresIntoEveryStore(t *testing.T) {
 		}
 		got, err := io.ReadAll(f)
 		if err = errors.Join(err, f.Close()); string(got) != "content" || err != nil {
-			t.Errorf("%s: %q, %v", to, got, err)
+			t.Errorf("%s: the file is %q, %v", to, got, err)
 		}
 		if got, _, err := c.code.Read(workspace, code.Git, tree, "a/b"); string(got) != "code" || err != nil {
-			t.Errorf("%s: %q, %v", to, got, err)
+			t.Errorf("%s: the code is %q, %v", to, got, err)
 		}
 		if n, err := c.Scrub(io.Discard); n != 0 || err != nil {
-			t.Errorf("%s: %d damaged, %v", to, n, err)
+			t.Errorf("%s: the scrub found %d damaged, %v", to, n, err)
 		}
 		if to != "" {
 			// Another installation has no references to these files, so it must not open the store.
 			_, err := OpenCore(other, Hooks{}, onBusyMachine, slog.New(slog.DiscardHandler))
 			if !errors.Is(err, objects.ErrOwned) {
-				t.Errorf("%s: another was opened: %v", to, err)
+				t.Errorf("%s: the store was opened a second time: %v", to, err)
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func TestABackupRestoresIntoEveryStore(t *testing.T) {
 }
 
 // If a folder once contained files and is empty later, it is not mounted.
-func TestASharedStoreIsNotTakenTwice(t *testing.T) {
+func TestAnUnmountedSharedStoreIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	cfg, open := coreIn(t, "folder:"+dir)
 	for range 2 {
@@ -123,28 +123,28 @@ func TestASharedStoreIsNotTakenTwice(t *testing.T) {
 	c, err := OpenData(away, slog.New(slog.DiscardHandler))
 	if err == nil {
 		_ = c.Close(context.Background())
-		t.Fatal("an empty folder was taken for the one with the files")
+		t.Fatal("an empty folder was accepted as the store with the files")
 	}
 	if !strings.Contains(err.Error(), "is it mounted") {
 		t.Error(err)
 	}
 	// Nothing was written to the wrong folder, so the right folder is still accepted.
 	if left, err := os.ReadDir(strings.TrimPrefix(away.Files.Store, "folder:")); err != nil || len(left) > 1 {
-		t.Errorf("%v, %v", left, err)
+		t.Errorf("the empty folder contains %v, %v", left, err)
 	}
 	if err := open().Close(context.Background()); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestASharedStoreIsNotOpenedWhereItMustNot(t *testing.T) {
+func TestAWrongSharedStoreIsNotOpened(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
 	open := func(cfg config.Config) string {
 		t.Helper()
 		c, err := OpenCore(cfg, Hooks{}, onBusyMachine, slog.New(slog.DiscardHandler))
 		if err == nil {
 			_ = c.Close(context.Background())
-			t.Fatal("it was opened")
+			t.Fatal("the store was opened")
 		}
 		return err.Error()
 	}

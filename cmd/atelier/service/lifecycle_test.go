@@ -14,7 +14,7 @@ import (
 )
 
 // A failed start leaves nothing that blocks the next start: no address, no lock, no socket.
-func TestAStartThatFailsStopsWhatItHasStarted(t *testing.T) {
+func TestAFailedStartStopsThePartsThatItStarted(t *testing.T) {
 	cfg := config.Default()
 	cfg.Server.Data, cfg.Server.ShutdownDelay = t.TempDir(), 0
 	free := bustest.Addresses(t, 2)
@@ -26,23 +26,23 @@ func TestAStartThatFailsStopsWhatItHasStarted(t *testing.T) {
 		parts := s.parts()
 		parts[i].start = func() error { return broken }
 		if err := s.start(parts); !errors.Is(err, broken) {
-			t.Fatalf("before %s: %v", p.name, err)
+			t.Fatalf("starting without %s: %v", p.name, err)
 		}
 		if err := s.Stop(); err != nil {
-			t.Errorf("without %s: %v", p.name, err)
+			t.Errorf("stopping after a start without %s: %v", p.name, err)
 		}
 		whole, err := Start(cfg, Options{}, log)
 		if err != nil {
-			t.Fatalf("behind a start without %s: %v", p.name, err)
+			t.Fatalf("the start after one without %s: %v", p.name, err)
 		}
 		if err := whole.Stop(); err != nil {
-			t.Errorf("stop behind a start without %s: %v", p.name, err)
+			t.Errorf("the stop after a start without %s: %v", p.name, err)
 		}
 	}
 }
 
 // A start is retried only if it lost its lease.
-func TestAStartWithoutItsLeaseBeginsAgain(t *testing.T) {
+func TestAStartThatLostItsLeaseIsRetried(t *testing.T) {
 	fenced, other := fmt.Errorf("read a secret: %w", durable.ErrFenced), errors.New("the port is taken")
 	unrecorded := fmt.Errorf("settings: %w", durable.ErrUnavailable)
 	for name, c := range map[string]struct {
@@ -68,7 +68,7 @@ func TestAStartWithoutItsLeaseBeginsAgain(t *testing.T) {
 	}
 }
 
-func TestPartsAreStoppedInReverse(t *testing.T) {
+func TestPartsAreStoppedInReverseOrder(t *testing.T) {
 	s := unstarted(config.Default())
 	var order []string
 	note := func(what string) func() error {

@@ -6,7 +6,7 @@ import (
 )
 
 // Memory is released once, after a load peak rather than during it.
-func TestMemoryIsGivenBackWhenItIsQuiet(t *testing.T) {
+func TestMemoryIsReleasedOnceAfterAPeak(t *testing.T) {
 	const mib = 1 << 20
 	var g growth
 	var r returns
@@ -24,7 +24,7 @@ func TestMemoryIsGivenBackWhenItIsQuiet(t *testing.T) {
 	} {
 		grown, known := g.since(look.allocated)
 		if got := r.due(grown, known, look.unused); got != look.due {
-			t.Errorf("look %d: %v", i+1, got)
+			t.Errorf("look %d: due is %v", i+1, got)
 		}
 		if look.due {
 			r.done(20 * mib)
@@ -34,7 +34,7 @@ func TestMemoryIsGivenBackWhenItIsQuiet(t *testing.T) {
 
 // Garbage is collected less often while the server allocates much. A setting that is already
 // active is not set again.
-func TestTheCollectorHurriesUnderLoad(t *testing.T) {
+func TestGarbageIsCollectedLessOftenUnderLoad(t *testing.T) {
 	const mib = 1 << 20
 	var set []int
 	p := pace{set: func(percent int) { set = append(set, percent) }}
@@ -44,6 +44,6 @@ func TestTheCollectorHurriesUnderLoad(t *testing.T) {
 		p.look(g.since(allocated))
 	}
 	if want := []int{thrifty, hurried, thrifty}; !slices.Equal(set, want) {
-		t.Errorf("%v, want %v", set, want)
+		t.Errorf("the settings are %v, want %v", set, want)
 	}
 }

@@ -36,7 +36,7 @@ func TestSharedSecretsAreNotRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := onNode(c).Agree("key", "other"); !errors.Is(err, nodes.ErrNotTheSame) {
-		t.Errorf("another secret: %v", err)
+		t.Errorf("agreeing on another secret: %v", err)
 	}
 	var saved bytes.Buffer
 	if err := c.store.Backup(&saved); err != nil {
@@ -54,10 +54,10 @@ func TestSharedSecretsAreNotRestored(t *testing.T) {
 	c = open(restored) // into an empty folder
 	for _, secret := range []string{"secret", "secret"} {
 		if err := onNode(c).Agree("key", secret); err != nil {
-			t.Errorf("after a restore: %v", err)
+			t.Errorf("agreeing on the secret after a restore: %v", err)
 		}
 	}
 	if err := onNode(c).Agree("key", "other"); !errors.Is(err, nodes.ErrNotTheSame) {
-		t.Errorf("another secret after a restore: %v", err)
+		t.Errorf("agreeing on another secret after a restore: %v", err)
 	}
 }

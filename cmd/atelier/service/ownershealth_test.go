@@ -13,26 +13,26 @@ import (
 	"atelier/transport/server"
 )
 
-func TestNodesAreShownAsClusterStatusHasThem(t *testing.T) {
+func TestNodesHealthMatchesTheClusterStatus(t *testing.T) {
 	st := &nodes.Status{Node: "a", Problems: []string{}, Nodes: []nodes.NodeStatus{
 		{Node: "a", Alive: true, LeaseLeftSeconds: 2, Protocol: 5, Owns: 3},
 		{Node: "b", Alive: true, Reached: "1ms"},
 	}}
 	h := toNodesHealth(st)
 	if !*h.OK || h.Remedy != "" || h.Node != "a" || len(h.List) != 2 || h.List[0].Owns != 3 || h.List[1].Reached != "1ms" {
-		t.Errorf("all are well: %+v", h)
+		t.Errorf("with all nodes well: %+v", h)
 	}
 	st.Problems = []string{"node b is dead", "this node is not ready"}
 	if h := toNodesHealth(st); *h.OK || h.Text != "node b is dead; this node is not ready" || h.Remedy == "" {
-		t.Errorf("one is dead: %+v", h)
+		t.Errorf("with a dead node: %+v", h)
 	}
 	st.Unlisted, st.Nodes = true, nil
 	if h := toNodesHealth(st); *h.OK || h.List != nil {
-		t.Errorf("the database does not answer: %+v", h)
+		t.Errorf("without an answer from the database: %+v", h)
 	}
 }
 
-func TestCommitsAreJudgedByTheirStore(t *testing.T) {
+func TestCommitLatencyIsJudgedByTheStore(t *testing.T) {
 	quick, slow := server.Recent{N: 1, P50: time.Millisecond, P99: time.Millisecond}, server.Recent{N: 1, P50: time.Second, P99: time.Second}
 	for _, c := range []struct {
 		what    string
@@ -50,14 +50,14 @@ func TestCommitsAreJudgedByTheirStore(t *testing.T) {
 	} {
 		f := judgeCommits(c.recent, c.backend, c.failed)
 		if f.OK != c.ok || (f.Remedy == "") != c.ok || !strings.Contains(f.Text+f.Remedy, c.says) {
-			t.Errorf("%s: %+v", c.what, f)
+			t.Errorf("%s: the finding is %+v", c.what, f)
 		}
 	}
 	if f := judgeWaits(slow); f.OK || f.Remedy == "" {
-		t.Errorf("long waits: %+v", f)
+		t.Errorf("for long waits: %+v", f)
 	}
 	if f := judgeWaits(server.Recent{}); !f.OK || !strings.Contains(f.Text, "no command") {
-		t.Errorf("no waits: %+v", f)
+		t.Errorf("without waits: %+v", f)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestHangingChecksAreReportedAsUnknown(t *testing.T) {
 		defer cancel()
 		disk, backup, certificate := s.diskHealth(ctx), s.backupHealth(ctx), s.certificateHealth(ctx)
 		if took := time.Since(began); took != healthPatience {
-			t.Errorf("it took %s", took)
+			t.Errorf("the checks took %s", took)
 		}
 		for _, text := range []string{disk.Text, backup.Text, certificate.Text} {
 			if !strings.Contains(text, "not known") {
@@ -85,7 +85,7 @@ func TestHangingChecksAreReportedAsUnknown(t *testing.T) {
 			}
 		}
 		if disk.OK != nil || disk.Free != nil || disk.Data != nil || backup.OK != nil || backup.At != nil || certificate.OK != nil || certificate.DaysLeft != nil {
-			t.Errorf("%+v %+v %+v", disk, backup, certificate)
+			t.Errorf("unknown parts have values: %+v %+v %+v", disk, backup, certificate)
 		}
 		close(hangs)
 	})

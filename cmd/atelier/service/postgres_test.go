@@ -55,7 +55,7 @@ func TestABackupMovesBetweenStores(t *testing.T) {
 	holds := func(c *Core) {
 		t.Helper()
 		if v, err := c.store.Get("t", []byte("k")); err != nil || string(v) != "v" {
-			t.Errorf("the row is %q, %v", v, err)
+			t.Errorf("the restored row is %q, %v", v, err)
 		}
 	}
 	first := backup(from)
@@ -70,7 +70,7 @@ func TestABackupMovesBetweenStores(t *testing.T) {
 	middle := openCoreOf(t, database)
 	holds(middle)
 	if err := Restore(onPostgres(t, string(database.Storage.Postgres)), first, ""); err == nil || !strings.Contains(err.Error(), "holds data already") {
-		t.Errorf("over data: %v", err)
+		t.Errorf("a restore over data returned %v", err)
 	}
 	back := config.Default()
 	back.Server.Data, back.Storage.MinFreeMiB = t.TempDir(), 1

@@ -19,7 +19,7 @@ func counted(ctx context.Context, maxAge, takes time.Duration) *probe[int] {
 	return l
 }
 
-func TestAProbeKeepsItsValueForAWhile(t *testing.T) {
+func TestAProbeReturnsACachedValue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
@@ -29,23 +29,23 @@ func TestAProbeKeepsItsValueForAWhile(t *testing.T) {
 			l.want() // another caller
 			n, known := l.get(ctx)
 			if !known {
-				t.Error("nothing is known")
+				t.Error("no value is known")
 			}
 			return n
 		}
 		if n := ask() + ask(); n != 2 {
-			t.Errorf("a new value was determined at once: %d", n)
+			t.Errorf("the value was determined again at once: %d", n)
 		}
 		time.Sleep(6 * time.Second)
 		synctest.Wait()
 		if n := ask(); n != 2 {
-			t.Errorf("the second look has number %d", n)
+			t.Errorf("the later value is %d", n)
 		}
 	})
 }
 
 // A hanging disk blocks no caller, and an earlier result does not count as new.
-func TestAProbeThatHangsIsUnknown(t *testing.T) {
+func TestAHangingProbeIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		hangs, first := make(chan struct{}), true
@@ -66,28 +66,28 @@ func TestAProbeThatHangsIsUnknown(t *testing.T) {
 			return n, known, time.Since(began)
 		}
 		if n, known, _ := ask(l.get); n != 7 || !known {
-			t.Errorf("before: %d, %v", n, known)
+			t.Errorf("before the probe hangs: %d, %v", n, known)
 		}
 		time.Sleep(time.Minute)
 		for range 3 {
 			if _, known, took := ask(l.get); known || took != healthPatience {
-				t.Errorf("it hangs: known %v after %s", known, took)
+				t.Errorf("the hanging probe: known %v after %s", known, took)
 			}
 		}
 		if n, known, took := ask(l.last); n != 7 || !known || took != 0 {
-			t.Errorf("what was found last: %d, %v after %s", n, known, took)
+			t.Errorf("the last value: %d, %v after %s", n, known, took)
 		}
 		close(hangs)
 		synctest.Wait()
 		if n, known, _ := ask(l.get); n != 7 || !known {
-			t.Errorf("afterwards: %d, %v", n, known)
+			t.Errorf("after the probe hung: %d, %v", n, known)
 		}
 		end()
 	})
 }
 
 // Visits to the page do not walk a folder of a million files each time.
-func TestCostlyProbesRunRarely(t *testing.T) {
+func TestExpensiveProbesRunRarely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
@@ -95,7 +95,7 @@ func TestCostlyProbesRunRarely(t *testing.T) {
 		l.costly = true
 		l.want()
 		if n, known := l.last(ctx); n != 1 || !known {
-			t.Errorf("at first: %d, %v", n, known)
+			t.Errorf("the first value: %d, %v", n, known)
 		}
 		for range 28 { // 280 s; a rerun is due after 300 s, a hundred times the run time
 			time.Sleep(10 * time.Second)
@@ -108,7 +108,7 @@ func TestCostlyProbesRunRarely(t *testing.T) {
 		l.want()
 		time.Sleep(time.Minute)
 		if n, _ := l.last(ctx); n != 2 {
-			t.Errorf("%d runs afterwards", n)
+			t.Errorf("%d runs after that", n)
 		}
 	})
 }
@@ -122,7 +122,7 @@ func TestAStopDoesNotWaitForAHangingProbe(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := s.stopProbes(ctx); err != nil || ctx.Err() == nil {
-			t.Errorf("%v, %v", err, ctx.Err())
+			t.Errorf("stopProbes returned %v, the context %v", err, ctx.Err())
 		}
 		close(hangs)
 		if err := s.stopProbes(t.Context()); err != nil {

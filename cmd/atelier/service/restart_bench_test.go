@@ -92,7 +92,7 @@ func BenchmarkRestartAfterKill(b *testing.B) {
 		b.StopTimer()
 		v, seq := lab.ViewAt()
 		if seq < messages || v.Attendees.Len() != people {
-			b.Fatalf("recovered up to %d with %d people", seq, v.Attendees.Len())
+			b.Fatalf("recovered up to position %d with %d people", seq, v.Attendees.Len())
 		}
 		_ = core.Close(context.Background())
 		b.StartTimer()

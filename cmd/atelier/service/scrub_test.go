@@ -37,14 +37,14 @@ func TestScrubComparesTheListWithTheLogs(t *testing.T) {
 	}
 	// The scrub runs concurrently with the server, and must not fence the server's logs.
 	if n, err := c.Scrub(io.Discard); n != 0 || err != nil {
-		t.Fatalf("of sound data %d are damaged, %v", n, err)
+		t.Fatalf("the scrub of sound data reports %d damaged, %v", n, err)
 	}
 	ws, err := c.codelabs.Get(labs[0].Id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := ws.Ask(codelab.Command{Caller: admin, Body: codelab.Update{Title: proto.String("still sound")}}); err != nil {
-		t.Fatalf("after a scrub the codelab takes no command: %v", err)
+		t.Fatalf("after a scrub the codelab refuses a command: %v", err)
 	}
 	if err := c.Close(context.Background()); err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestScrubComparesTheListWithTheLogs(t *testing.T) {
 	var out strings.Builder
 	n, err := c.Scrub(&out)
 	if err != nil || n != 4 {
-		t.Errorf("%d are damaged, %v", n, err)
+		t.Errorf("the scrub reports %d damaged, %v", n, err)
 	}
 	for i, want := range map[int]string{1: "is not in the list", 2: "has no log", 3: "is another one in the list", 4: "the log of codelab"} {
 		found := false
@@ -84,7 +84,7 @@ func TestScrubComparesTheListWithTheLogs(t *testing.T) {
 			found = found || strings.Contains(line, want) && strings.Contains(line, labs[i].Id)
 		}
 		if !found {
-			t.Errorf("nothing says %q of codelab %d:\n%s", want, i, out.String())
+			t.Errorf("the output lacks %q for codelab %d:\n%s", want, i, out.String())
 		}
 	}
 	if err := c.Close(context.Background()); err != nil {

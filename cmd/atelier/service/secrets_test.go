@@ -9,7 +9,7 @@ import (
 )
 
 // Earlier, a key file that a full disk or a careless copy had truncated was used as the key.
-func TestAKeyThatLostAPartIsNotUsed(t *testing.T) {
+func TestATruncatedKeyIsNotUsed(t *testing.T) {
 	cfg := config.Default()
 	cfg.Server.Data = t.TempDir()
 	key, made, err := secretKey(cfg, "some.key")
@@ -17,7 +17,7 @@ func TestAKeyThatLostAPartIsNotUsed(t *testing.T) {
 		t.Fatal(made, err)
 	}
 	if again, made, err := secretKey(cfg, "some.key"); again != key || made || err != nil {
-		t.Error("another key", made, err)
+		t.Error("the second read returned another key", made, err)
 	}
 	path := secretFile(cfg, "some.key")
 	if err := os.WriteFile(path, []byte(key[:31]), 0o600); err != nil {
@@ -25,6 +25,6 @@ func TestAKeyThatLostAPartIsNotUsed(t *testing.T) {
 	}
 	_, _, err = secretKey(cfg, "some.key")
 	if err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), key[:31]) {
-		t.Errorf("a part of a key: %v", err)
+		t.Errorf("a truncated key: %v", err)
 	}
 }

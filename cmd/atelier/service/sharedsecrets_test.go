@@ -60,7 +60,7 @@ func secretsOf(t *testing.T, cfg config.Config) map[string]string {
 	for _, name := range allShared {
 		b, err := os.ReadFile(secretFile(cfg, name))
 		if err != nil || len(b) == 0 {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("reading the secret %s: %v", name, err)
 		}
 		all[name] = string(b)
 	}
@@ -71,14 +71,14 @@ func sameSecrets(t *testing.T, got, want map[string]string) {
 	t.Helper()
 	for name := range want {
 		if got[name] != want[name] {
-			t.Errorf("%s is another one", name)
+			t.Errorf("the secret %s differs", name)
 		}
 	}
 }
 
 // Nodes that start at the same moment with empty folders find each other. They use the same
 // secrets, which one of them has created.
-func TestNodesThatShareNothingByHand(t *testing.T) {
+func TestNodesWithEmptyFoldersAgreeOnTheirSecrets(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	var all []config.Config
 	for _, name := range []string{"a", "b", "c"} {
@@ -110,7 +110,7 @@ func TestNodesThatShareNothingByHand(t *testing.T) {
 		sameSecrets(t, secretsOf(t, cfg), want)
 	}
 	if made != 1 {
-		t.Errorf("%d nodes say that they made the key", made)
+		t.Errorf("%d nodes report that they made the key, want 1", made)
 	}
 	// A node that lost its folder reads the secrets again and replaces its files.
 	if err := cores[2].Close(context.Background()); err != nil {
@@ -137,7 +137,7 @@ func TestNodesThatShareNothingByHand(t *testing.T) {
 }
 
 // If nodes start on a single server's database, they use the single server's secrets.
-func TestTheFirstNodeBringsWhatItHas(t *testing.T) {
+func TestTheFirstNodeUsesTheSecretsOfTheSingleServer(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	alone := onPostgres(t, dsn)
 	alone.Files.Store = "folder:" + files
@@ -166,7 +166,7 @@ func TestTheFirstNodeBringsWhatItHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Remove(secretFile(alone, settingsKeyFile)); err == nil {
-		t.Error("this test wants a secret that is missing")
+		t.Error("this test needs a secret that is missing")
 	}
 	// The single server never needed this key, so no data depends on it. The node cannot know that.
 	if _, err := openNode(t, first); err == nil || !strings.Contains(err.Error(), settingsKeyFile+" is missing") {
@@ -194,16 +194,16 @@ func TestANodeWithAnotherSecretIsRefused(t *testing.T) {
 	other.Cluster.Secret += "!"
 	_, err := openNode(t, other)
 	if !errors.Is(err, nodes.ErrAnotherSecret) || strings.Contains(err.Error(), clusterSecret) {
-		t.Errorf("told %v", err)
+		t.Errorf("starting with another cluster secret returned %v", err)
 	}
 	if _, err := os.Stat(secretFile(other, pinKeyFile)); err == nil {
-		t.Error("it has made keys")
+		t.Error("the refused node has made keys")
 	}
 }
 
 // Secrets in the database cannot be read without the cluster secret, and nodes detect swaps and
 // rollbacks. Backups do not contain the secrets.
-func TestSecretsInTheDatabase(t *testing.T) {
+func TestSecretsInTheDatabaseAreSealed(t *testing.T) {
 	cfg := aNode(t, "first", postgrestest.Database(t), t.TempDir())
 	c, err := openNode(t, cfg)
 	if err != nil {
@@ -226,30 +226,30 @@ func TestSecretsInTheDatabase(t *testing.T) {
 		t.Fatalf("stored as %q, %v", stored, err)
 	}
 	if _, err := k.Put("one", nodes.Secret{}, []byte("again")); !errors.Is(err, durable.ErrConflict) {
-		t.Errorf("made twice: %v", err)
+		t.Errorf("creating the secret a second time: %v", err)
 	}
 	second, err := k.Put("one", first, []byte("second"))
 	if err != nil || second.Version != 2 {
 		t.Fatal(err)
 	}
 	if _, err := k.Put("one", first, []byte("third")); !errors.Is(err, durable.ErrConflict) {
-		t.Errorf("changed by one who had not read the newest: %v", err)
+		t.Errorf("a change based on an older version: %v", err)
 	}
 	for i := range stored {
 		damaged := bytes.Clone(stored)
 		damaged[i] ^= 1
 		put("one", damaged)
 		if s, err := k.Get("one"); err == nil {
-			t.Errorf("with byte %d changed it is %q", i, s.Content)
+			t.Errorf("after a change of byte %d the secret is %q", i, s.Content)
 		}
 	}
 	put("two", stored)
 	if s, err := k.Get("two"); err == nil {
-		t.Errorf("under another name it is %q", s.Content)
+		t.Errorf("under another name the secret is %q", s.Content)
 	}
 	put("two", stored[:5])
 	if _, err := k.Get("two"); err == nil {
-		t.Error("a part of one was taken")
+		t.Error("a truncated secret was accepted")
 	}
 
 	if _, err := c.pinKey(); err != nil { // records which key all nodes have
@@ -260,12 +260,12 @@ func TestSecretsInTheDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bytes.Contains(backup.Bytes(), []byte(durable.NodeSecrets)) || !bytes.Contains(backup.Bytes(), []byte("nodekeys")) {
-		t.Error("the backup has the nodes' secrets, or not the rest")
+		t.Error("the backup contains the nodes' secrets, or lacks the rest")
 	}
 }
 
 // cluster.secret changes while no node runs. The sealed secrets stay the same.
-func TestTheSecretOfTheClusterChanges(t *testing.T) {
+func TestTheClusterSecretCanBeChanged(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	cfg := aNode(t, "first", dsn, files)
 	c, err := openNode(t, cfg)
@@ -276,7 +276,7 @@ func TestTheSecretOfTheClusterChanges(t *testing.T) {
 	const other = "another secret of this test, long enough: 9876543210"
 	beside := aNode(t, "beside", dsn, files)
 	if err := Rekey(beside, other, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "node first is running") {
-		t.Errorf("while a node runs: %v", err)
+		t.Errorf("changing the secret while a node runs: %v", err)
 	}
 	if err := c.Close(context.Background()); err != nil {
 		t.Fatal(err)
@@ -290,7 +290,7 @@ func TestTheSecretOfTheClusterChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := openNode(t, cfg); !errors.Is(err, nodes.ErrAnotherSecret) {
-		t.Errorf("with the secret of before: %v", err)
+		t.Errorf("starting with the previous secret: %v", err)
 	}
 	second := aNode(t, "second", dsn, files)
 	second.Cluster.Secret = other
@@ -319,7 +319,7 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := v.keys.Rotate(time.Now()); err == nil || !strings.Contains(err.Error(), "node silent") {
-		t.Errorf("with a node that does not answer: %v", err)
+		t.Errorf("a rotation while a node does not answer: %v", err)
 	}
 	newest := func() (used uint32, known int) {
 		ring := v.production.Ring()
@@ -379,7 +379,7 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 
 // A node that ran alone for some time can have rotated keys that no other node has. When the node
 // joins again, it publishes these keys, and nothing overwrites them.
-func TestKeysOfATimeAloneAreBrought(t *testing.T) {
+func TestKeysRotatedOnASingleServerReachTheOtherNodes(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	cfg := aNode(t, "first", dsn, files)
 	use := func(cfg config.Config, do func(c *Core, v vaults)) {
@@ -422,7 +422,7 @@ func TestKeysOfATimeAloneAreBrought(t *testing.T) {
 			t.Errorf("node %s has other keys, %v", cfg.Cluster.Node, err)
 		}
 		if _, err := os.Stat(TokenKeyFile(cfg) + ".before"); err == nil {
-			t.Errorf("node %s keeps token keys that may have been dropped", cfg.Cluster.Node)
+			t.Errorf("node %s kept token keys that may have been dropped", cfg.Cluster.Node)
 		}
 	}
 }
@@ -438,7 +438,7 @@ func (idle) Compare([]string)     {}
 func (idle) Counts() nodes.Counts { return nodes.Counts{} }
 
 // A node that was paused during a rotation has the new keys when it resumes serving.
-func TestANodeThatWasAwayHasTheNewKeys(t *testing.T) {
+func TestAPausedNodeHasTheNewKeysWhenItResumes(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	cfg := aNode(t, "first", dsn, files)
 	c, err := openNode(t, cfg)
@@ -470,14 +470,14 @@ func TestANodeThatWasAwayHasTheNewKeys(t *testing.T) {
 		runtime.Gosched()
 	}
 	if used := v.production.Ring().Newest().Number; used != 2 {
-		t.Errorf("it serves with version %d", used)
+		t.Errorf("the node serves with version %d", used)
 	}
 	stop()
 	watching.Wait()
 }
 
 // When a node starts over, it keeps no data of any kind in memory.
-func TestEverythingInMemoryGoes(t *testing.T) {
+func TestARestartingNodeKeepsNothingInMemory(t *testing.T) {
 	c, err := openNode(t, aNode(t, "first", postgrestest.Database(t), t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
@@ -500,10 +500,10 @@ func TestEverythingInMemoryGoes(t *testing.T) {
 		return kinds
 	}
 	if got, want := inMemory(), []string{"codelab", "participants", "people", "settings", "webhooks"}; !slices.Equal(got, want) {
-		t.Errorf("in memory are %v, want %v", got, want)
+		t.Errorf("the stores in memory are %v, want %v", got, want)
 	}
 	(&duties{Service: &Service{core: c}}).Drop()
 	if got := inMemory(); len(got) > 0 {
-		t.Errorf("left in memory are %v", got)
+		t.Errorf("the stores still in memory are %v", got)
 	}
 }

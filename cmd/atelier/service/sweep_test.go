@@ -14,19 +14,19 @@ func (e ending) NextEnd(time.Time) (time.Time, bool) { return time.Time(e), !tim
 
 // The connections of a one-day helper end exactly when the helper's time ends, rather than with the
 // next regular sweep.
-func TestASweepComesAtTheEndOfAHelpersTime(t *testing.T) {
+func TestASweepRunsWhenAHelpersTimeEnds(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	for end, want := range map[time.Duration]time.Duration{
 		time.Second: time.Second + time.Millisecond, 29 * time.Second: 29*time.Second + time.Millisecond, time.Hour: grantsEvery,
 	} {
 		if got := untilSweep(ending(now.Add(end)), now); got != want {
-			t.Errorf("%v before the end the sweep comes after %v, want %v", end, got, want)
+			t.Errorf("%v before the end the next sweep is in %v, want %v", end, got, want)
 		}
 	}
 	if got := untilSweep(ending{}, now); got != grantsEvery {
-		t.Errorf("without a helper it comes after %v", got)
+		t.Errorf("without a helper the next sweep is in %v", got)
 	}
 	if people.MinHelperLife <= grantsEvery {
-		t.Error("a helper's time could end before anybody looks when that is")
+		t.Error("a helper's time could end before the next sweep knows about it")
 	}
 }

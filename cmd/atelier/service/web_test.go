@@ -7,7 +7,7 @@ import (
 )
 
 // Earlier, the printed address was "http://[::]:8080", which no browser can open.
-func TestTheAddressToOpenCanBeOpened(t *testing.T) {
+func TestThePrintedAddressCanBeOpened(t *testing.T) {
 	for _, c := range []struct {
 		cfg        config.Server
 		addr, want string
@@ -20,7 +20,7 @@ func TestTheAddressToOpenCanBeOpened(t *testing.T) {
 		{config.Server{PublicURL: "https://workshop.example.org/"}, "127.0.0.1:8080", "https://workshop.example.org"},
 	} {
 		if got := openAt(c.cfg, c.addr); got != c.want {
-			t.Errorf("%s: %s, want %s", c.addr, got, c.want)
+			t.Errorf("the address for %s is %s, want %s", c.addr, got, c.want)
 		}
 	}
 }

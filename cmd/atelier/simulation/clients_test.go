@@ -108,7 +108,7 @@ func (c *client) act(n *node) {
 	}
 	looks("a read")
 	if seq < at {
-		model.fail("linearizable", "%s shows position %d, %d was acknowledged before %s began to read", n.name, seq, at, c.Name)
+		model.fail("linearizable", "%s shows position %d , but %d was acknowledged before %s read", n.name, seq, at, c.Name)
 	}
 	model.asked(c.number, false, began, seq)
 	model.checkView(n.name, view, seq)
@@ -145,7 +145,7 @@ func (c *client) say(n *node, s *server, ws codelab.Codelab, view *codelab.View,
 	if err = c.taken(word, s, err); err == nil {
 		looks("the answer to " + word)
 		if head := ws.Room.Head(); head < seq {
-			model.fail("frames", "%s acknowledged %d to %s while the room there is at %d: the ack came before the frame", n.name, seq, c.Name, head)
+			model.fail("frames", "%s acknowledged position %d to %s while its room is at %d: the ack came before the frame", n.name, seq, c.Name, head)
 		}
 	}
 	c.note(n, fmt.Sprintf("%s %+v", word, cmd.Body), seq, err)
@@ -198,7 +198,7 @@ const answerWithin = time.Minute
 func (c *client) taken(what string, s *server, err error) error {
 	err = s.leaves(err)
 	if known := durable.Refused(err) || errors.Is(err, errDown) || isOne(err, expected); err != nil && !known {
-		c.w.model.fail("answers", "%s was answered %v to %s by %s", c.Name, err, what, s.n.name)
+		c.w.model.fail("answers", "%s got the unexpected error %v for %s from %s", c.Name, err, what, s.n.name)
 	}
 	return err
 }

@@ -96,7 +96,7 @@
 //	crash         nothing panics, and nothing waits for a mutex whose holder waits
 //	              for time
 //
-// TestOraclesNotice makes each check face a wrong result. A run of 1,000 seeds or more also fails
+// TestOraclesDetectFaults makes each check face a wrong result. A run of 1,000 seeds or more also fails
 // if a command was never accepted, a kind of message was never lost, or a fault was never
 // triggered. The table at its end contains the numbers.
 //

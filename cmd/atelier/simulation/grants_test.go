@@ -46,9 +46,9 @@ func (g *grants) check(s *server, x *grant, began time.Time, good bool) {
 	f := x.family
 	switch late := began.Add(-login.MaxAge); {
 	case good && !f.ended.IsZero() && f.ended.Before(late):
-		g.w.model.fail("grants", "%s lets %s in, whose end was acknowledged %v before", s.n.name, x.id, began.Sub(f.ended))
+		g.w.model.fail("grants", "%s accepts grant %s, whose end was acknowledged %v earlier", s.n.name, x.id, began.Sub(f.ended))
 	case !good && !f.ending && !x.replaced && x.since.Before(late):
-		g.w.model.fail("grants", "%s does not let %s in, which was acknowledged %v before", s.n.name, x.id, began.Sub(x.since))
+		g.w.model.fail("grants", "%s refuses grant %s, which was acknowledged %v earlier", s.n.name, x.id, began.Sub(x.since))
 	}
 }
 

@@ -203,10 +203,10 @@ func (h *hooks) stop() error {
 		time.Sleep(200 * time.Millisecond)
 	}
 	if stopped, err := h.stopped(); err != nil || !stopped {
-		return fmt.Errorf("the receiver refused %d tries in a row, and the webhook goes on (%v)", h.refused(), err)
+		return fmt.Errorf("the receiver refused %d attempts in a row, but the webhook was not stopped (%v)", h.refused(), err)
 	}
 	if row := h.refused(); row != refusals {
-		return fmt.Errorf("the webhook was stopped after %d refused tries in a row", row)
+		return fmt.Errorf("the webhook was stopped after %d refused attempts in a row", row)
 	}
 	h.w.history.count("command", stopHook)
 	time.Sleep(2 * time.Second) // all nodes know it then
@@ -275,12 +275,12 @@ func (h *hooks) checkTries() error {
 			continue
 		}
 		if len(tries) > webhook.MaxTries || len(tries) == 0 && all[0].LastAt != 0 {
-			return fmt.Errorf("%d tries are told, the last was at %d", len(tries), all[0].LastAt)
+			return fmt.Errorf("%d attempts are listed, the last was at %d", len(tries), all[0].LastAt)
 		}
 		for i, t := range tries {
 			answered := t.Error == "" && (t.Status == 204 || t.Status == 500 && (t.Number == 1 || h.outage.from > 0))
 			if t.Id == "" || t.Type == "" || t.Number == 0 || !answered && (t.Status != 0 || t.Error != webhook.TimedOut) {
-				return fmt.Errorf("try %d is told as %v", i, t)
+				return fmt.Errorf("attempt %d is listed as %v", i, t)
 			}
 		}
 		return nil

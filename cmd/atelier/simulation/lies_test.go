@@ -22,7 +22,7 @@ import (
 
 // Each oracle detects its kind of fault. In each case a layer below or next to the server
 // misbehaves, and the expected oracle must report it.
-func TestOraclesNotice(t *testing.T) {
+func TestOraclesDetectFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		plan  string // the plan of all seeds
 		finds string // the finding begins with one of these words
@@ -48,12 +48,12 @@ func TestOraclesNotice(t *testing.T) {
 				}
 			})
 		}},
-		"a snapshot that lost a part": {finds: "snapshot same acknowledged", plan: "faults=0", lies: func() lies {
+		"a snapshot that lacks a part": {finds: "snapshot same acknowledged", plan: "faults=0", lies: func() lies {
 			return onLogs(func(l *lyingLog) {
 				l.snapshot = func(state []byte) []byte { return bytes.ReplaceAll(state, []byte("chat-"), []byte("tahc-")) }
 			})
 		}},
-		"a delivery that is lost": {finds: "webhooks", plan: "faults=0", lies: func() lies {
+		"a lost delivery": {finds: "webhooks", plan: "faults=0", lies: func() lies {
 			return onLogs(func(l *lyingLog) {
 				l.append = func(b durable.Batch) error {
 					b.Rows = slices.DeleteFunc(slices.Clone(b.Rows), func(r durable.Row) bool { return r.Table == "hookqueue" && !r.Delete })
@@ -61,16 +61,16 @@ func TestOraclesNotice(t *testing.T) {
 				}
 			})
 		}},
-		"a bus that doubles": {plan: "nodes=3 faults=0", finds: "once erased", lies: func() lies {
+		"a bus that duplicates messages": {plan: "nodes=3 faults=0", finds: "once erased", lies: func() lies {
 			return lies{fate: func(m bustest.Message, f *bustest.Fate) { f.Twice = m.Sort == bustest.Question }}
 		}},
 		"a copy that differs": {plan: "nodes=3 faults=0", finds: "same acknowledged removed", lies: func() lies {
 			return lies{store: func(n *memory.Node) durable.Shared { return &changing{n} }}
 		}},
-		"a removed person who stays in the log": {finds: "erased", lies: func() lies {
+		"a removed person who remains in the log": {finds: "erased", lies: func() lies {
 			return onLogs(func(l *lyingLog) { l.rewrite = func() error { return nil } })
 		}},
-		"a deleted codelab that stays": {finds: "deleted", lies: func() lies {
+		"a deleted codelab that remains": {finds: "deleted", lies: func() lies {
 			return lies{store: func(n *memory.Node) durable.Shared { return &keeping{n} }}
 		}},
 		"a token that pays twice": {plan: "payers=3", finds: "tokens", lies: func() lies {
@@ -81,22 +81,22 @@ func TestOraclesNotice(t *testing.T) {
 		"a session that does not end": {plan: "visitors=3", finds: "grants", lies: func() lies {
 			return onRows(func(r durable.Row) bool { return r.Table == "sessionfamilies" && r.Delete })
 		}},
-		"an upload that goes although a claim says that it stays": {plan: "uploaders=3", finds: "uploads", lies: func() lies {
+		"an upload that is removed despite a claim": {plan: "uploaders=3", finds: "uploads", lies: func() lies {
 			return onRows(func(r durable.Row) bool { return r.Table == "claims" })
 		}},
-		"an upload that goes although a codelab refers to it": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
+		"an upload that is removed although a codelab refers to it": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
 			return lies{store: func(n *memory.Node) durable.Shared { return &blind{n, "uploaduses"} }}
 		}},
-		"a content that goes although a submission refers to it": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
+		"a content that is removed although a submission refers to it": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
 			return lies{store: func(n *memory.Node) durable.Shared { return &blind{n, "blobuses"} }}
 		}},
-		"a content that is lost": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
+		"a lost content": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
 			return lies{blobs: func(b files.Blobs) files.Blobs { return forgetfulBlobs{b} }}
 		}},
-		"an upload that stays": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
+		"an upload that remains": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
 			return onRows(func(r durable.Row) bool { return r.Table == "uploads" && r.Delete })
 		}},
-		"a reference that stays": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
+		"a reference that remains": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
 			return onLogs(func(l *lyingLog) {
 				l.append = func(b durable.Batch) error {
 					b.Rows = slices.DeleteFunc(slices.Clone(b.Rows), func(r durable.Row) bool { return r.Table == "blobuses" && r.Delete })
@@ -104,7 +104,7 @@ func TestOraclesNotice(t *testing.T) {
 				}
 			})
 		}},
-		"a content that stays": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
+		"a content that remains": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
 			return lies{blobs: func(b files.Blobs) files.Blobs { return hoardingBlobs{b} }}
 		}},
 		"an answer that never comes": {plan: "visitors=3 faults=0", finds: "answers", lies: func() lies {
@@ -122,18 +122,18 @@ func TestOraclesNotice(t *testing.T) {
 		"a node that answers without a lease": {plan: "nodes=3", finds: "out linearizable", lies: func() lies {
 			return lies{store: func(n *memory.Node) durable.Shared { return &stubborn{n} }}
 		}},
-		"a frame that is not told": {plan: "listeners=4 nodes=2", finds: "frames", lies: func() lies {
+		"a frame that is not delivered": {plan: "listeners=4 nodes=2", finds: "frames", lies: func() lies {
 			return lies{frames: func(node string) codelab.Frames { return forgetfulFrames{node == "n1"} }}
 		}},
-		"a frame that everybody is told": {finds: "audience", lies: func() lies {
+		"a frame that is delivered to everybody": {finds: "audience", lies: func() lies {
 			return lies{frames: func(string) codelab.Frames { return gossipingFrames{} }}
 		}},
-		"a network that loses who comes and goes": {plan: "listeners=4 nodes=2", finds: "presence", lies: func() lies {
+		"a network that loses presence messages": {plan: "listeners=4 nodes=2", finds: "presence", lies: func() lies {
 			return lies{fate: func(m bustest.Message, f *bustest.Fate) {
 				f.Lost = f.Lost || strings.HasPrefix(kindOf(m), "aside")
 			}}
 		}},
-		"a goroutine that stays": {finds: "goroutines", lies: func() lies {
+		"a goroutine that does not end": {finds: "goroutines", lies: func() lies {
 			return lies{frames: func(string) codelab.Frames {
 				go func() { time.Sleep(30 * time.Minute) }()
 				return messages.Frames{}
@@ -156,12 +156,12 @@ func TestOraclesNotice(t *testing.T) {
 				})
 				if which, _, _ := strings.Cut(found, ":"); found != "" {
 					if first, _, _ := strings.Cut(which, " "); !strings.Contains(c.finds, first) {
-						t.Errorf("seed %d finds %s", seed, found)
+						t.Errorf("seed %d detects %s", seed, found)
 					}
 					return
 				}
 			}
-			t.Error("nobody noticed")
+			t.Error("no oracle detected the fault")
 		})
 	}
 }

@@ -339,7 +339,7 @@ func (s *server) end() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	if n := s.labs.Stats().Divergences.Load(); n > 0 && !s.n.w.lying() {
-		s.n.w.model.fail("divergence", "%s counts %d copies that differed from their owner, and nobody lied", s.n.name, n)
+		s.n.w.model.fail("divergence", "%s counts %d copies that differ from their owner without a fault", s.n.name, n)
 	}
 	err := s.labs.Close(ctx)
 	if s.hooks != nil {

@@ -13,45 +13,45 @@ func at(began, ended int64, input, output any) porcupine.Operation {
 	return porcupine.Operation{ClientId: int(began), Input: input, Call: began, Output: output, Return: ended}
 }
 
-func TestPositionsHaveAnOrder(t *testing.T) {
+func TestImpossibleOrdersOfPositionsAreDetected(t *testing.T) {
 	read, write := operation{}, operation{wrote: true}
 	for name, c := range map[string]struct {
 		history []porcupine.Operation
 		legal   bool
 	}{
-		"a read behind a write":            {[]porcupine.Operation{at(1, 2, write, uint64(5)), at(3, 4, read, uint64(5))}, true},
-		"a read beside a write, before it": {[]porcupine.Operation{at(1, 4, write, uint64(5)), at(2, 3, read, uint64(4))}, true},
-		"a write that nobody heard of":     {[]porcupine.Operation{at(1, 2, write, uint64(5)), at(3, 4, read, uint64(6))}, true},
+		"a read after a write":             {[]porcupine.Operation{at(1, 2, write, uint64(5)), at(3, 4, read, uint64(5))}, true},
+		"a read during a write, before it": {[]porcupine.Operation{at(1, 4, write, uint64(5)), at(2, 3, read, uint64(4))}, true},
+		"a write without an answer":        {[]porcupine.Operation{at(1, 2, write, uint64(5)), at(3, 4, read, uint64(6))}, true},
 		"an old read":                      {[]porcupine.Operation{at(1, 2, write, uint64(5)), at(3, 4, read, uint64(4))}, false},
-		"a read that goes back":            {[]porcupine.Operation{at(1, 9, write, uint64(5)), at(2, 3, read, uint64(5)), at(4, 5, read, uint64(4))}, false},
+		"a read that goes backwards":       {[]porcupine.Operation{at(1, 9, write, uint64(5)), at(2, 3, read, uint64(5)), at(4, 5, read, uint64(4))}, false},
 		"two writes at one position":       {[]porcupine.Operation{at(1, 4, write, uint64(5)), at(2, 3, write, uint64(5))}, false},
 	} {
 		if legal := porcupine.CheckOperations(positions, c.history); legal != c.legal {
-			t.Errorf("%s: %v", name, legal)
+			t.Errorf("%s: legal is %v", name, legal)
 		}
 	}
 }
 
-func TestTokensHaveRules(t *testing.T) {
+func TestViolationsOfTokenRulesAreDetected(t *testing.T) {
 	once, ttl := pb.Policy_POLICY_SINGLE_USE, pb.Policy_POLICY_TTL
 	step := func(op tokenOp, p pb.Policy) tokenStep { return tokenStep{op, p} }
 	for name, c := range map[string]struct {
 		history []porcupine.Operation
 		legal   bool
 	}{
-		"used once":                   {[]porcupine.Operation{at(1, 2, step(detokenize, once), done), at(3, 4, step(detokenize, once), used)}, true},
-		"used twice":                  {[]porcupine.Operation{at(1, 2, step(detokenize, once), done), at(3, 4, step(detokenize, once), done)}, false},
-		"used often":                  {[]porcupine.Operation{at(1, 2, step(detokenize, ttl), done), at(3, 4, step(detokenize, ttl), done)}, true},
-		"used by nobody":              {[]porcupine.Operation{at(1, 2, step(detokenize, once), used)}, false},
-		"used by one who got nothing": {[]porcupine.Operation{at(1, 99, step(detokenize, once), unknown), at(3, 4, step(introspect, once), used)}, true},
-		"used behind its end":         {[]porcupine.Operation{at(1, 2, step(revoke, ttl), done), at(3, 4, step(detokenize, ttl), done)}, false},
-		"used beside its end":         {[]porcupine.Operation{at(1, 4, step(endSession, ttl), done), at(2, 3, step(detokenize, ttl), done)}, true},
-		"active behind its end":       {[]porcupine.Operation{at(1, 2, step(endSession, ttl), done), at(3, 4, step(introspect, ttl), active)}, false},
-		"over without an end":         {[]porcupine.Operation{at(1, 2, step(detokenize, ttl), over)}, false},
-		"an end that is lost":         {[]porcupine.Operation{at(1, 99, step(revoke, ttl), unknown), at(3, 4, step(detokenize, ttl), over), at(5, 6, step(introspect, ttl), active)}, false},
+		"used once":                        {[]porcupine.Operation{at(1, 2, step(detokenize, once), done), at(3, 4, step(detokenize, once), used)}, true},
+		"used twice":                       {[]porcupine.Operation{at(1, 2, step(detokenize, once), done), at(3, 4, step(detokenize, once), done)}, false},
+		"used several times":               {[]porcupine.Operation{at(1, 2, step(detokenize, ttl), done), at(3, 4, step(detokenize, ttl), done)}, true},
+		"used without a use":               {[]porcupine.Operation{at(1, 2, step(detokenize, once), used)}, false},
+		"used by a call without an answer": {[]porcupine.Operation{at(1, 99, step(detokenize, once), unknown), at(3, 4, step(introspect, once), used)}, true},
+		"used after its end":               {[]porcupine.Operation{at(1, 2, step(revoke, ttl), done), at(3, 4, step(detokenize, ttl), done)}, false},
+		"used during its end":              {[]porcupine.Operation{at(1, 4, step(endSession, ttl), done), at(2, 3, step(detokenize, ttl), done)}, true},
+		"active after its end":             {[]porcupine.Operation{at(1, 2, step(endSession, ttl), done), at(3, 4, step(introspect, ttl), active)}, false},
+		"ended without an end":             {[]porcupine.Operation{at(1, 2, step(detokenize, ttl), over)}, false},
+		"an end that is lost again":        {[]porcupine.Operation{at(1, 99, step(revoke, ttl), unknown), at(3, 4, step(detokenize, ttl), over), at(5, 6, step(introspect, ttl), active)}, false},
 	} {
 		if legal := porcupine.CheckOperations(tokenRules, c.history); legal != c.legal {
-			t.Errorf("%s: %v", name, legal)
+			t.Errorf("%s: legal is %v", name, legal)
 		}
 	}
 }

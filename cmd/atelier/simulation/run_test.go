@@ -55,7 +55,7 @@ func run(p Plan, l lies) (h *history, finding string) {
 	synctest.Wait()
 	if runtime.NumGoroutine() > goroutines {
 		for _, stack := range leftovers() {
-			w.model.fail("goroutines", "one is left when all nodes are closed: %s", stack)
+			w.model.fail("goroutines", "a goroutine remains after all nodes were closed: %s", stack)
 		}
 	}
 	return w.history, w.model.failed()
@@ -102,7 +102,7 @@ func (w *world) act(until time.Time) {
 	select {
 	case <-done:
 	case <-time.After(time.Until(until) + answerWithin):
-		w.model.fail("answers", "somebody still waits %v after the last question:\n%s", answerWithin, stacks())
+		w.model.fail("answers", "a caller still waits %v after the last request:\n%s", answerWithin, stacks())
 	}
 }
 
@@ -138,13 +138,13 @@ func (w *world) settle(when string) {
 			if err == nil {
 				view, seq := ws.ViewAt()
 				if seq < at {
-					w.model.fail("linearizable", "%s, %s shows position %d, %d was acknowledged", when, n.name, seq, at)
+					w.model.fail("linearizable", "%s, %s shows position %d although %d was acknowledged", when, n.name, seq, at)
 				}
 				w.model.checkView(n.name, view, seq)
 				w.model.keep(n.name, view, seq)
 				// The room follows the view, and it takes a moment to send listeners away.
 				if err := ws.Await(seq); err != nil {
-					w.model.fail("frames", "%s, the room at %s does not get to %d: %v", when, n.name, seq, err)
+					w.model.fail("frames", "%s, the room at %s does not reach position %d: %v", when, n.name, seq, err)
 				}
 				time.Sleep(100 * time.Millisecond)
 				view, _ = ws.ViewAt()
@@ -153,7 +153,7 @@ func (w *world) settle(when string) {
 				break
 			}
 			if try == settleIn {
-				w.model.fail("answers", "%s, node %s gives no answer for %d s: %v", when, n.name, settleIn, err)
+				w.model.fail("answers", "%s, node %s does not answer for %d s: %v", when, n.name, settleIn, err)
 				return
 			}
 			time.Sleep(time.Second)
@@ -178,7 +178,7 @@ func (w *world) writes() {
 				break
 			}
 			if try == settleIn { // pending faults of the store can still affect it
-				w.model.fail("answers", "node %s takes nothing for %d s after all was whole again: %v", n.name, settleIn, err)
+				w.model.fail("answers", "node %s accepts nothing for %d s after all faults ended: %v", n.name, settleIn, err)
 			}
 			time.Sleep(time.Second)
 		}
@@ -200,11 +200,11 @@ func (w *world) presence() {
 	for _, n := range w.nodes {
 		_, ws, err := n.get()
 		if err != nil {
-			w.model.fail("answers", "node %s, when all was whole again: %v", n.name, err)
+			w.model.fail("answers", "node %s, after all faults ended: %v", n.name, err)
 			return
 		}
 		if told := slices.Sorted(slices.Values(ws.Room.Present())); !slices.Equal(told, here) {
-			w.model.fail("presence", "%s says that %v are there; these are: %v", n.name, told, here)
+			w.model.fail("presence", "%s reports %v as present, want %v", n.name, told, here)
 		}
 	}
 	w.model.still(false)
@@ -234,7 +234,7 @@ func (w *world) leave() {
 	time.Sleep(10 * time.Second)
 	for _, n := range w.nodes[:len(w.nodes)-1] {
 		if _, ws, err := n.get(); err == nil && len(ws.Room.Present()) > 0 {
-			w.model.fail("presence", "%s says that %v are there; everybody left, and %s has ended", n.name, ws.Room.Present(), last.name)
+			w.model.fail("presence", "%s reports %v as present although everybody left and %s has ended", n.name, ws.Room.Present(), last.name)
 		}
 	}
 }

@@ -83,13 +83,13 @@ func say(r report) {
 }
 
 // A formatted plan parses as the same plan, and each smaller plan contains less.
-func TestPlansAreReadAsTheyWereWritten(t *testing.T) {
+func TestFormattedPlansParseToTheSamePlan(t *testing.T) {
 	for seed := range uint64(50) {
 		p := PlanOf(seed)
 		for depth := 0; depth < 3; depth++ {
 			q := Plan{Seed: seed}
 			if err := q.Parse(p.String()); err != nil || q.String() != p.String() {
-				t.Fatalf("%s is read as %s, %v", p, q, err)
+				t.Fatalf("%s is parsed as %s, %v", p, q, err)
 			}
 			smaller := p.smaller()
 			p = smaller[int(seed)%len(smaller)]
@@ -98,7 +98,7 @@ func TestPlansAreReadAsTheyWereWritten(t *testing.T) {
 	var p Plan
 	for _, bad := range []string{"nodes=0", "nodes=x", "for=3", "what=1", "nodes=3 "} {
 		if err := p.Parse(bad); (err == nil) != (bad == "nodes=3 ") {
-			t.Errorf("%q: %v", bad, err)
+			t.Errorf("parsing %q: %v", bad, err)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func TestFoundSeeds(t *testing.T) {
 		666:    "a revocation at a node whose clock was ahead (allowed for, see the page)",
 	} {
 		if simulate(t, seed); t.Failed() {
-			t.Fatalf("again: %s", fault)
+			t.Fatalf("the fault occurred again: %s", fault)
 		}
 	}
 }

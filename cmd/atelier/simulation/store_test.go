@@ -17,7 +17,7 @@ func (w *world) watchLease(n *node) (answered func(what string)) {
 	before, held := w.store.Lease(n.name)
 	return func(what string) {
 		if now, _ := w.store.Lease(n.name); !held && now == before {
-			w.model.fail("out", "%s answered %s although its lease was over before the question", n.name, what)
+			w.model.fail("out", "%s answered %s although its lease had ended before the request", n.name, what)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func (m *model) checkStore(j durable.Journal) {
 	counted := m.counted()
 	look := func(where string, data []byte) {
 		for text := range found(data, gone) {
-			m.fail("erased", "%s still holds %s, which was removed", where, text)
+			m.fail("erased", "%s still contains %s, which was removed", where, text)
 		}
 	}
 	r, err := j.Follow(m.log)
@@ -68,7 +68,7 @@ func (m *model) checkStore(j durable.Journal) {
 	}, func(seq uint64, record []byte) error {
 		look(fmt.Sprintf("record %d", seq), record)
 		if e, err := codelab.ParseEvent(record); err == nil && len(e.GetPollVoted().GetBallot()) > 0 && seq < counted[e.GetPollVoted().PollId] {
-			m.fail("anonymous", "record %d still holds the ballot of %s, after the poll was counted", seq, e.GetPollVoted().AttendeeId)
+			m.fail("anonymous", "record %d still contains the ballot of %s after the poll was counted", seq, e.GetPollVoted().AttendeeId)
 		}
 		return nil
 	})
@@ -123,7 +123,7 @@ func (m *model) checkGone(j durable.Journal, id string) {
 		r.Close()
 	}
 	if _, err := j.Get("codelabs", []byte(id)); tail > 0 || !errors.Is(err, durable.ErrNotFound) {
-		m.fail("deleted", "codelab %s, which was deleted, is still there: %d records, row: %v", id, tail, err)
+		m.fail("deleted", "the deleted codelab %s still exists: %d records, row: %v", id, tail, err)
 	}
 }
 
@@ -150,7 +150,7 @@ func (w *world) checkRest() {
 
 func (w *world) checkErasure(j durable.Journal) {
 	err := j.Scan(durable.Scan{Table: "erasure"}, func(key, _ []byte) bool {
-		w.model.fail("rest", "the row that asks to erase something of %s is still there", key)
+		w.model.fail("rest", "the row that requests an erasure for %s still exists", key)
 		return false
 	})
 	if err != nil {

@@ -229,7 +229,7 @@ func (p *payer) use(s *server, x *issued, op tokenOp) {
 	case detokenize:
 		var secret seal.Secret
 		if secret, err = s.vault.Detokenize(shop, u); err == nil && string(secret) != x.content {
-			p.t.w.model.fail("tokens", "%s gave another credential than was tokenized", s.n.name)
+			p.t.w.model.fail("tokens", "%s returned another credential than was tokenized", s.n.name)
 		}
 	case introspect:
 		var st token.Status
@@ -258,7 +258,7 @@ func (p *payer) use(s *server, x *issued, op tokenOp) {
 	case isOne(err, expected) || errors.Is(err, errDown):
 		out = unknown
 	default:
-		p.t.w.model.fail("tokens", "%s answered %s of an acknowledged token with: %v", s.n.name, op, err)
+		p.t.w.model.fail("tokens", "%s failed %s of an acknowledged token: %v", s.n.name, op, err)
 		return
 	}
 	p.note(s, fmt.Sprintf("%s %s: %s", op, x.content, out), nil)
@@ -271,11 +271,11 @@ func (p *payer) use(s *server, x *issued, op tokenOp) {
 	switch {
 	case out == expired:
 		if now.Add(slack).Before(x.earliest) {
-			p.t.w.model.fail("tokens", "%s says that %s has expired, %v before its time", s.n.name, x.content, x.earliest.Sub(now))
+			p.t.w.model.fail("tokens", "%s reports %s as expired %v too early", s.n.name, x.content, x.earliest.Sub(now))
 		}
 		return
 	case (out == done && op == detokenize || out == active) && began.After(x.latest.Add(slack)):
-		p.t.w.model.fail("tokens", "%s still uses %s, %v after its time", s.n.name, x.content, began.Sub(x.latest))
+		p.t.w.model.fail("tokens", "%s still accepts %s %v after it expired", s.n.name, x.content, began.Sub(x.latest))
 	}
 	if op == revoke && out == done && now.Add(slack).After(x.earliest) {
 		// A node whose time of day is ahead treats the token as expired. There is then nothing to
@@ -304,7 +304,7 @@ func (p *payer) misuse(s *server, x *issued) {
 	}
 	_, err := s.vault.Detokenize(shop, token.Use{Token: x.token, Participant: shop.Participant, Checkout: "another"})
 	if s.leaves(err) == nil {
-		p.t.w.model.fail("tokens", "%s gave %s to another checkout", s.n.name, x.content)
+		p.t.w.model.fail("tokens", "%s returned %s to another checkout", s.n.name, x.content)
 	}
 }
 
@@ -368,7 +368,7 @@ func (t *tokens) check() {
 	defer t.mu.Unlock()
 	for _, x := range t.all {
 		if porcupine.CheckOperationsTimeout(tokenRules, x.operations, 10*time.Second) == porcupine.Illegal {
-			t.w.model.fail("tokens", "what was answered about %s (%s) has no order in which its rules hold", x.content, token.PolicyName(x.policy))
+			t.w.model.fail("tokens", "the answers about %s (%s) have no order in which the rules hold", x.content, token.PolicyName(x.policy))
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (u *uploads) ask(c *client, s *server, ws codelab.Codelab, view *codelab.Vi
 			release, err := s.files.Claim(name)
 			if errors.Is(err, files.ErrMissing) {
 				if u.there(name) {
-					u.w.model.fail("uploads", "%s answered %s that %s is missing, which is there", s.n.name, c.Name, name)
+					u.w.model.fail("uploads", "%s told %s that %s is missing although it exists", s.n.name, c.Name, name)
 				}
 				u.missing(s, view, seq, name)
 				u.w.history.count("command", claimGone)
@@ -198,7 +198,7 @@ func (u *uploads) missing(s *server, before *codelab.View, seq uint64, name stri
 	still := references(view)[name]
 	for _, by := range references(before)[name] {
 		if slices.Contains(still, by) && (by.by != files.ByText || !u.w.model.textsChanged(seq, at)) && u.firm(name) {
-			u.w.model.fail("uploads", "%s is gone, although the codelab refers to it by %s %s: %s shows that at %d, and at %d", name, by.by, by.id, s.n.name, seq, at)
+			u.w.model.fail("uploads", "%s is gone although the codelab refers to it by %s %s: %s shows that at %d and at %d", name, by.by, by.id, s.n.name, seq, at)
 		}
 	}
 }
@@ -297,9 +297,9 @@ func (u *uploads) lookAt(when string, s *server, view *codelab.View) {
 		if up, err := s.files.Get(name); !u.firm(name) {
 			continue
 		} else if err != nil {
-			u.w.model.fail("uploads", "%s, %s cannot read %s, to which %v refers: %v", when, s.n.name, name, by, err)
+			u.w.model.fail("uploads", "%s, %s cannot read %s although %v refers to it: %v", when, s.n.name, name, by, err)
 		} else if sum, _ := files.SumOf(up.Sum); !u.contents.has(sum) {
-			u.w.model.fail("uploads", "%s the content of %s is gone, to which %v refers", when, name, by)
+			u.w.model.fail("uploads", "%s the content of %s is gone although %v refers to it", when, name, by)
 		}
 	}
 	for _, work := range view.Submissions.All() {

@@ -103,7 +103,7 @@ func (s *server) sweep() {
 // fails reports whether a call failed. An unexpected error is a finding.
 func (u *uploads) fails(s *server, what string, err error) bool {
 	if known := durable.Refused(err) || errors.Is(err, errDown) || isOne(err, expected); err != nil && !known {
-		u.w.model.fail("answers", "%s answered %v to %s", s.n.name, err, what)
+		u.w.model.fail("answers", "%s returned the unexpected error %v for %s", s.n.name, err, what)
 	}
 	return err != nil
 }

@@ -30,7 +30,7 @@ func (u *uploads) afterwards() {
 	}
 	for range 2 { // the first round lets the second remove more
 		if _, err := s.files.Sweep(context.Background()); err != nil {
-			u.w.model.fail("uploads", "a sweep when all was quiet: %v", err)
+			u.w.model.fail("uploads", "a sweep after all clients ended: %v", err)
 		}
 	}
 	want := rowSet{}
@@ -94,7 +94,7 @@ func (u *uploads) checkLeft(j durable.Journal, want rowSet) {
 			u.w.model.fail("store", "upload %s: %v", k, err)
 		}
 		if !used[up.Name] {
-			u.w.model.fail("uploads", "upload %s stays, to which nothing refers", up.Name)
+			u.w.model.fail("uploads", "upload %s remains although nothing refers to it", up.Name)
 		}
 		want.add(files.UploadRows(up)[1])
 	})
@@ -104,7 +104,7 @@ func (u *uploads) checkLeft(j durable.Journal, want rowSet) {
 		each(table, func(k, _ []byte) {
 			row := nameOf(table, k)
 			if left[row] = true; !want[row] {
-				u.w.model.fail("uploads", "row %q stays, for which there is no reason", row)
+				u.w.model.fail("uploads", "row %q remains without a reason", row)
 			}
 			if sum, _, _ := strings.Cut(string(k), "\x00"); table == "blobuses" {
 				sums[sum] = true
@@ -120,7 +120,7 @@ func (u *uploads) checkLeft(j durable.Journal, want rowSet) {
 	defer u.contents.mu.Unlock()
 	for _, o := range u.contents.all {
 		if !sums[o.sum.String()] {
-			u.w.model.fail("uploads", "content %s stays, to which nothing refers", o.sum)
+			u.w.model.fail("uploads", "content %s remains although nothing refers to it", o.sum)
 		}
 	}
 }

@@ -24,7 +24,7 @@ var machineTime = map[string][]string{
 
 // Each simulated node has its own clock, so actors use the clock that they are given. Packages with
 // names that end in "test" support tests, and are exempt.
-func TestActorsTakeTheTimeFromTheirClock(t *testing.T) {
+func TestActorsUseTheClockTheyAreGiven(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir(filepath.Join(root, "actors"), func(file string, d fs.DirEntry, err error) error {
 		switch {
@@ -38,7 +38,7 @@ func TestActorsTakeTheTimeFromTheirClock(t *testing.T) {
 		files++
 		found, err := readsMachineTime(file, nil)
 		for _, use := range found {
-			t.Errorf("%s: take the time from a clock.Clock", use)
+			t.Errorf("%s: use the time of a clock.Clock", use)
 		}
 		return err
 	})
@@ -101,7 +101,7 @@ func readsMachineTime(file string, src any) (found []string, err error) {
 	return found, nil
 }
 
-func TestEachUseOfTheMachinesTimeIsNoticed(t *testing.T) {
+func TestEachUseOfTheMachinesTimeIsDetected(t *testing.T) {
 	type source struct{ imports, body string }
 	for want, sources := range map[int][]source{
 		1: {

@@ -4,4 +4,4 @@
 // crosses the wire has its own tests, and a complete description that client generators can read.
 package house
 
-//go:generate go test . -run TestThePackageIndexIsTrue -update
+//go:generate go test . -run TestThePackageIndexMatchesTheDocumentation -update

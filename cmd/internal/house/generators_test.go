@@ -62,7 +62,7 @@ func walk(node any, at, under string, visit func(at, under string, node any)) {
 
 // Generators create one file or type for each name, spelled according to their language. PIN and
 // Pin become one Python module, and if_match and IfMatch one Go type.
-func TestNamesDifferInMoreThanTheirSpelling(t *testing.T) {
+func TestNamesDifferInMoreThanCaseAndSeparators(t *testing.T) {
 	same := func(name string) string {
 		return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
 	}
@@ -77,7 +77,7 @@ func TestNamesDifferInMoreThanTheirSpelling(t *testing.T) {
 				for name := range d.components(kind) {
 					checked++
 					if other := owners[same(name)]; other != "" {
-						t.Errorf("%s: generators cannot tell %s/%s from %s", d.name, kind, name, other)
+						t.Errorf("%s: generators cannot distinguish %s/%s from %s", d.name, kind, name, other)
 					}
 					owners[same(name)] = kind + "/" + name
 				}
@@ -88,7 +88,7 @@ func TestNamesDifferInMoreThanTheirSpelling(t *testing.T) {
 			n, _ := node.(map[string]any)
 			if id, ok := n["operationId"].(string); ok {
 				if other := ids[same(id)]; other != "" {
-					t.Errorf("%s: generators cannot tell the operation %s from %s", d.name, id, other)
+					t.Errorf("%s: generators cannot distinguish the operation %s from %s", d.name, id, other)
 				}
 				ids[same(id)] = id
 			}
@@ -97,7 +97,7 @@ func TestNamesDifferInMoreThanTheirSpelling(t *testing.T) {
 				for name := range n {
 					members++
 					if other := names[same(name)]; other != "" && strings.HasSuffix(at, "/properties") {
-						t.Errorf("%s%s: generators cannot tell %s from %s", d.name, at, name, other)
+						t.Errorf("%s%s: generators cannot distinguish %s from %s", d.name, at, name, other)
 					}
 					names[same(name)] = name
 				}
@@ -113,7 +113,7 @@ func TestNamesDifferInMoreThanTheirSpelling(t *testing.T) {
 }
 
 // Generators resolve references to components, but not references into a component.
-func TestReferencesLeadToComponents(t *testing.T) {
+func TestReferencesPointToComponents(t *testing.T) {
 	component := regexp.MustCompile(`^#/components/[A-Za-z]+/[A-Za-z0-9_.-]+$`)
 	message := regexp.MustCompile(`^#/channels/[a-z]+(/messages/[A-Za-z]+)?$`) // operations of AsyncAPI refer to their channel and its messages
 	references := 0
@@ -126,7 +126,7 @@ func TestReferencesLeadToComponents(t *testing.T) {
 			}
 			references++
 			if !component.MatchString(ref) && (d.isOpenAPI() || !message.MatchString(ref)) {
-				t.Errorf("%s%s: %s leads to no component", d.name, at, ref)
+				t.Errorf("%s%s: %s does not refer to a component", d.name, at, ref)
 			}
 		})
 	}
@@ -163,7 +163,7 @@ func TestSchemasHaveOneType(t *testing.T) {
 
 // Generators create an object from properties, or a choice from alternatives. If a schema has both,
 // the object is lost, or has an alternative without fields.
-func TestSchemasAreAnObjectOrAChoice(t *testing.T) {
+func TestSchemasAreEitherAnObjectOrAChoice(t *testing.T) {
 	choices := 0
 	for _, d := range documents(t) {
 		walk(d.root, "", "", func(at, _ string, node any) {
@@ -230,7 +230,7 @@ func TestTypesOfMessagesHaveNames(t *testing.T) {
 				return
 			}
 			if named++; n["title"] == nil || titles[n["title"]] != "" {
-				t.Errorf("%s%s: the title %v is missing, or that of %q", d.name, at, n["title"], titles[n["title"]])
+				t.Errorf("%s%s: the title %v is missing, or is also the title of %q", d.name, at, n["title"], titles[n["title"]])
 			}
 			titles[n["title"]] = at
 		})
@@ -258,14 +258,14 @@ func TestFilesAreBinary(t *testing.T) {
 			n, _ := node.(map[string]any)
 			for _, keyword := range []string{"contentMediaType", "contentEncoding"} {
 				if n[keyword] != nil {
-					t.Errorf("%s%s: generators do not know %s; files are of format binary", d.name, at, keyword)
+					t.Errorf("%s%s: generators do not support %s; files have the format binary", d.name, at, keyword)
 				}
 			}
 			if under != "content" {
 				return
 			}
 			if strings.HasSuffix(at, "/requestBody/content") && len(n) != 1 {
-				t.Errorf("%s%s: a request has several media types, of which generators make one", d.name, at)
+				t.Errorf("%s%s: a request has several media types, but generators support one", d.name, at)
 			}
 			for media, v := range n {
 				body, _ := v.(map[string]any)
@@ -285,7 +285,7 @@ func TestFilesAreBinary(t *testing.T) {
 						t.Errorf("%s%s/%s: the body has no type", d.name, at, media)
 					}
 					if binary(schema) {
-						t.Errorf("%s%s/%s: text is not binary", d.name, at, media)
+						t.Errorf("%s%s/%s: text must not have the format binary", d.name, at, media)
 					}
 				case strings.Contains(media, "/"):
 					bodies++

@@ -44,7 +44,7 @@ func packages(t *testing.T) (out []pkg) {
 		out = append(out, p)
 	}
 	if len(out) < 50 {
-		t.Fatalf("only %d packages", len(out))
+		t.Fatalf("only %d packages were found", len(out))
 	}
 	return out
 }
@@ -114,10 +114,10 @@ func TestEveryDependencyHasAReason(t *testing.T) {
 		rows[path] = true
 		indirect, known := graph[path]
 		if !known {
-			t.Errorf("DEPENDENCIES.md has %s, which is not required", path)
+			t.Errorf("DEPENDENCIES.md lists %s, which is not required", path)
 		}
 		if want := 5; !indirect && len(cells) != want || slices.ContainsFunc(cells, func(c string) bool { return strings.TrimSpace(c) == "" }) {
-			t.Errorf("the row of %s lacks something", path)
+			t.Errorf("the row of %s has an empty or missing cell", path)
 		}
 	}
 	direct := 0
@@ -131,16 +131,16 @@ func TestEveryDependencyHasAReason(t *testing.T) {
 			direct++
 		}
 		if !rows[f[0]] && (strings.TrimSpace(comment) == "" || !strings.Contains(page, "`"+f[0]+"`")) {
-			t.Errorf("DEPENDENCIES.md does not have %s: a row by hand, or make dependencies", f[0])
+			t.Errorf("DEPENDENCIES.md lacks %s: add a row, or run make dependencies", f[0])
 		}
 	}
 	if direct < 20 {
-		t.Errorf("%d modules were found", direct)
+		t.Errorf("only %d modules were found", direct)
 	}
 }
 
 // The map of ARCHITECTURE.md contains every package.
-func TestTheMapShowsEveryPackage(t *testing.T) {
+func TestArchitectureListsEveryPackage(t *testing.T) {
 	_, drawn, _ := strings.Cut(read(t, "ARCHITECTURE.md"), "```")
 	drawn, _, _ = strings.Cut(drawn, "```")
 	shown := strings.Fields(drawn)
@@ -151,7 +151,7 @@ func TestTheMapShowsEveryPackage(t *testing.T) {
 		}
 		for _, room := range rooms {
 			if room.IsDir() && !slices.Contains(shown, room.Name()+"/") {
-				t.Errorf("ARCHITECTURE.md does not show %s/%s", part, room.Name())
+				t.Errorf("ARCHITECTURE.md does not list %s/%s", part, room.Name())
 			}
 		}
 	}
@@ -168,7 +168,7 @@ func read(t *testing.T, name string) string {
 
 // The amount of generated code must stay small. Of 68,000 earlier lines, a quarter marshalled
 // messages that were never stored.
-func TestLittleIsGenerated(t *testing.T) {
+func TestTheAmountOfGeneratedCodeStaysSmall(t *testing.T) {
 	lines := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -188,7 +188,7 @@ func TestLittleIsGenerated(t *testing.T) {
 		t.Fatal(err)
 	}
 	if lines == 0 || lines >= 25_500 {
-		t.Errorf("%d lines are generated", lines)
+		t.Errorf("%d lines are generated, want fewer than 25,500", lines)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestPackagesOfTransportHaveTests(t *testing.T) {
 
 // Tools require these properties of an API description. Otherwise linters reject it, and client
 // generators ignore it.
-func TestDescriptionsAreWhole(t *testing.T) {
+func TestAPIDescriptionsAreComplete(t *testing.T) {
 	arrays, operations, components := 0, 0, 0
 	for name, text := range map[string][]byte{
 		"REST interface": rest.OpenAPI(), "messages": messages.AsyncAPI(), "handler": handler.OpenAPI(),
@@ -229,11 +229,11 @@ func TestDescriptionsAreWhole(t *testing.T) {
 				if isArray(n["type"]) {
 					arrays++
 					if _, ok := n["items"].(map[string]any); !ok {
-						t.Errorf("%s%s: an array without a schema of its items", name, at)
+						t.Errorf("%s%s: an array without an item schema", name, at)
 					}
 				}
 				if host, ok := n["host"].(string); ok && n["protocol"] != nil && !strings.HasPrefix(host, "{") {
-					t.Errorf("%s%s: the host is fixed: %s", name, at, host)
+					t.Errorf("%s%s: the host is not a variable: %s", name, at, host)
 				}
 				if ref, ok := n["$ref"]; ok {
 					used[ref] = true
@@ -246,14 +246,14 @@ func TestDescriptionsAreWhole(t *testing.T) {
 					required, _ := n["required"].([]any)
 					for _, r := range required {
 						if properties[r.(string)] == nil {
-							t.Errorf("%s%s: %s is required, and nothing is said of it", name, at, r)
+							t.Errorf("%s%s: %s is required, but not described", name, at, r)
 						}
 					}
 				}
 				if responses := n["responses"]; responses != nil && doc["paths"] != nil && at != "/components" {
 					operations++
 					if id := n["operationId"]; id == nil || ids[id] {
-						t.Errorf("%s%s: no operationId of its own", name, at)
+						t.Errorf("%s%s: the operationId is missing or not unique", name, at)
 					}
 					ids[n["operationId"]] = true
 					if n["summary"] == nil || n["description"] == nil {
@@ -262,7 +262,7 @@ func TestDescriptionsAreWhole(t *testing.T) {
 					of, _ := n["tags"].([]any)
 					for _, tag := range of {
 						if !tags[tag] {
-							t.Errorf("%s%s: the document says nothing of its tag %s", name, at, tag)
+							t.Errorf("%s%s: the document does not describe its tag %s", name, at, tag)
 						}
 					}
 					if len(of) == 0 {
@@ -287,7 +287,7 @@ func TestDescriptionsAreWhole(t *testing.T) {
 		}
 	}
 	if arrays < 50 || operations < 100 || components < 100 {
-		t.Errorf("%d arrays, %d operations and %d components: something is not looked at any more", arrays, operations, components)
+		t.Errorf("only %d arrays, %d operations and %d components were checked", arrays, operations, components)
 	}
 }
 
@@ -299,7 +299,7 @@ func isArray(typ any) bool {
 }
 
 // A reference to a page of rules contains the name of an existing section.
-func TestRulesThatAreNamedExist(t *testing.T) {
+func TestRulesThatAreReferredToExist(t *testing.T) {
 	named := regexp.MustCompile(`((?:\w+/)*)RULES\.md(?:,[ \n/]+"([^"]+)")?`)
 	found := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -324,9 +324,9 @@ func TestRulesThatAreNamedExist(t *testing.T) {
 			}
 			text, err := os.ReadFile(page)
 			if err != nil {
-				t.Errorf("%s names %s: %v", path, m[0], err)
+				t.Errorf("%s refers to %s: %v", path, m[0], err)
 			} else if m[2] != "" && !strings.Contains(string(text), "\n## "+m[2]+"\n") {
-				t.Errorf("%s names the section %q, which %s does not have", path, m[2], page)
+				t.Errorf("%s refers to the section %q, which %s does not have", path, m[2], page)
 			}
 		}
 		return nil
@@ -335,13 +335,13 @@ func TestRulesThatAreNamedExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found < 20 {
-		t.Errorf("%d are named: nothing is looked at any more", found)
+		t.Errorf("only %d references were found", found)
 	}
 }
 
 // Commands in documents are pasted into shells, and zsh treats a comment after a command as
 // arguments. Links in documents must have existing targets.
-func TestDocumentsCanBePastedAndFollowed(t *testing.T) {
+func TestCommandsInDocumentsCanBePastedAndLinksExist(t *testing.T) {
 	commented := regexp.MustCompile(`(?m)^    (?:make|bin/|atelier|commerce|go|git|systemctl|install|curl|cd) ?.*\s#\s.*$`)
 	link := regexp.MustCompile(`\]\(([^)\s#]+)[^)]*\)`)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -359,14 +359,14 @@ func TestDocumentsCanBePastedAndFollowed(t *testing.T) {
 			return err
 		}
 		for _, line := range commented.FindAllString(string(b), -1) {
-			t.Errorf("%s: a comment stands behind a command: %s", path, line)
+			t.Errorf("%s: a comment follows a command: %s", path, line)
 		}
 		for _, m := range link.FindAllStringSubmatch(string(b), -1) {
 			if strings.Contains(m[1], ":") {
 				continue
 			}
 			if _, err := os.Stat(filepath.Join(filepath.Dir(path), m[1])); err != nil {
-				t.Errorf("%s links to %s, which is not there", path, m[1])
+				t.Errorf("%s links to %s, which does not exist", path, m[1])
 			}
 		}
 		return nil

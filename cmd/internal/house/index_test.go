@@ -15,7 +15,7 @@ import (
 var update = flag.Bool("update", false, "write PACKAGES.md anew")
 
 // PACKAGES.md has one line for each package: the first sentence of its documentation.
-func TestThePackageIndexIsTrue(t *testing.T) {
+func TestThePackageIndexMatchesTheDocumentation(t *testing.T) {
 	list := exec.Command("go", "list", "-f", `{{printf "%s\t%q" .ImportPath .Doc}}`, "./...")
 	list.Dir = root
 	out, err := list.Output()
@@ -38,7 +38,7 @@ func TestThePackageIndexIsTrue(t *testing.T) {
 		}
 		says := sentence(text, path)
 		if says == "" {
-			t.Errorf("%s has no documentation that says what it is", path)
+			t.Errorf("the documentation of %s lacks a first sentence", path)
 		}
 		fmt.Fprintf(&b, "| [%s](%s) | %s |\n", path, path, says)
 	}
@@ -49,7 +49,7 @@ func TestThePackageIndexIsTrue(t *testing.T) {
 		}
 	}
 	if read(t, "PACKAGES.md") != b.String() {
-		t.Error("PACKAGES.md is not what the packages say; run make generate")
+		t.Error("PACKAGES.md differs from the packages' documentation; run make generate")
 	}
 }
 

@@ -14,7 +14,7 @@ var labelPages = []string{"ATTENDING.md", "HELPING.md", "WORKSHOPS.md"}
 var bold = regexp.MustCompile(`\*\*([^*\n]+)\*\*`)
 
 // Readers look on the screen for the labels that a page mentions.
-func TestLabelsInPagesAreThoseOfTheApp(t *testing.T) {
+func TestLabelsInPagesExistInTheApp(t *testing.T) {
 	labels := map[string]bool{}
 	files, err := filepath.Glob(filepath.Join(root, "transport/web/app/src/messages/*/en.json"))
 	if err != nil || len(files) == 0 {
@@ -38,7 +38,7 @@ func TestLabelsInPagesAreThoseOfTheApp(t *testing.T) {
 	for _, page := range labelPages {
 		found := bold.FindAllStringSubmatch(read(t, "cmd/atelier/deploy/"+page), -1)
 		if len(found) < 5 {
-			t.Errorf("%s quotes %d labels", page, len(found))
+			t.Errorf("%s quotes only %d labels", page, len(found))
 		}
 		for _, m := range found {
 			if !labels[plain(m[1])] {

@@ -27,7 +27,7 @@ var severalTypes = map[string]string{
 
 // For each object in the REST document, some struct of the code has exactly the same JSON fields.
 // The test finds this struct itself. Message schemas are generated from their types.
-func TestMembersAreThoseOfAType(t *testing.T) {
+func TestSchemasHaveTheMembersOfAStruct(t *testing.T) {
 	structs := jsonStructs(t, "transport/rest", "transport/ai", "transport/messages", "transport/webhook", "transport/commerce/negotiate")
 	var doc struct {
 		Components struct {
@@ -55,11 +55,11 @@ func TestMembersAreThoseOfAType(t *testing.T) {
 		case known && distance == 0:
 			t.Errorf("%s is one of severalTypes, and the struct at %s has its members", name, nearest.at)
 		case !known && distance > 0:
-			t.Errorf("no struct has the members of the schema %s; the nearest, at %s, lacks %v and has %v besides", name, nearest.at, without(members, nearest.members), without(nearest.members, members))
+			t.Errorf("no struct has the members of the schema %s; the closest, at %s, lacks %v and has the additional %v", name, nearest.at, without(members, nearest.members), without(nearest.members, members))
 		}
 	}
 	if held < 150 {
-		t.Errorf("only %d schemas were looked at", held)
+		t.Errorf("only %d schemas were checked", held)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // The version is the changelog's top entry, or the next version while that entry is not released.
-func TestTheVersionIsTheTopOfTheChangelog(t *testing.T) {
+func TestTheVersionComesFromTheTopOfTheChangelog(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {
 		t.Fatal(err)

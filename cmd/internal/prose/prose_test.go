@@ -19,7 +19,7 @@ func TestExtractKeepsTheLinesOfTheSource(t *testing.T) {
 	} {
 		p, ok := extract(c.path, []byte(c.source))
 		if !ok {
-			t.Errorf("%s: no prose", c.path)
+			t.Errorf("%s: no prose was found", c.path)
 			continue
 		}
 		var got []string
@@ -33,13 +33,13 @@ func TestExtractKeepsTheLinesOfTheSource(t *testing.T) {
 		}
 	}
 	if _, ok := extract("a.png", nil); ok {
-		t.Error("a picture has prose")
+		t.Error("prose was found in a picture")
 	}
 }
 
 func itoa(n int) string { return string(rune('0' + n)) }
 
-func TestPromisesHoldForPathsAndRules(t *testing.T) {
+func TestPromisesApplyToPathsAndRules(t *testing.T) {
 	promised := parsePromises("# a comment\nREADME.md\nactors/clock Commas\n. AtATime\n")
 	for _, c := range []struct {
 		f    finding

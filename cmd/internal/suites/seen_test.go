@@ -28,10 +28,10 @@ func TestOutputOfSuitesIsCounted(t *testing.T) {
 			count{passed: 1, skipped: 1}, nil, "ok   a/b", "said by TestA"},
 		"go fails": {[]string{go1("output", "TestA/inner"), go1("fail", "TestA/inner"), go1("output", "TestA"), go1("fail", "TestA"), go1("fail", "")},
 			count{failed: 1}, []string{"a/b TestA"}, "said by TestA/inner", "outside its tests"},
-		"a panic ends the test that runs": {[]string{go1("output", "TestA"), go1("fail", "")}, count{failed: 1}, []string{"a/b"}, "said by TestA", "nothing"},
+		"a panic ends the running test": {[]string{go1("output", "TestA"), go1("fail", "")}, count{failed: 1}, []string{"a/b"}, "said by TestA", "nothing"},
 		"a package fails outside its tests": {[]string{go1("pass", "TestA"), go1("output", ""), go1("fail", "")},
 			count{passed: 1, failed: 1}, []string{"a/b"}, "a/b failed outside its tests", "nothing"},
-		"one does not compile": {[]string{`{"ImportPath":"a/b","Action":"build-output","Output":"x.go:1: bad\n"}`, `{"Action":"fail","Package":"a/b","FailedBuild":"a/b"}`},
+		"a package does not compile": {[]string{`{"ImportPath":"a/b","Action":"build-output","Output":"x.go:1: bad\n"}`, `{"Action":"fail","Package":"a/b","FailedBuild":"a/b"}`},
 			count{failed: 1}, []string{"a/b a/b"}, "x.go:1: bad", "nothing"},
 		"node":            {[]string{"# pass 3", "# fail 1", "# skipped 2", "not ok 4 - a story"}, count{3, 1, 2}, []string{"a story"}, "# pass 3", "nothing"},
 		"node, in colour": {[]string{"\x1b[34mℹ pass 3\x1b[39m", "\x1b[31m✖ a story (12ms)\x1b[39m", "ℹ fail 1"}, count{3, 1, 0}, []string{"a story (12ms)"}, "pass 3", "nothing"},
@@ -48,14 +48,14 @@ func TestOutputOfSuitesIsCounted(t *testing.T) {
 			t.Errorf("%s: %+v, failed %q", name, s.count, s.names)
 		}
 		if !strings.Contains(out.String(), c.shown) || strings.Contains(out.String(), c.quiet) {
-			t.Errorf("%s: it shows\n%s", name, &out)
+			t.Errorf("%s: the output is\n%s", name, &out)
 		}
 	}
 }
 
 // The table fails if any suite fails, even a suite without tests. Its last line can be understood
 // alone.
-func TestTheTableTellsOfEachFailure(t *testing.T) {
+func TestTheTableShowsEachFailure(t *testing.T) {
 	fine := &result{name: "fine", seen: &seen{count: count{passed: 2}}}
 	for name, c := range map[string]struct {
 		other *result
@@ -71,12 +71,12 @@ func TestTheTableTellsOfEachFailure(t *testing.T) {
 		ok := printTable(&out, []*result{fine, c.other}, 0)
 		rows := strings.Split(strings.TrimSpace(out.String()), "\n")
 		if ok != c.ok || rows[len(rows)-1] != c.last {
-			t.Errorf("%s: %v\n%s", name, ok, &out)
+			t.Errorf("%s: ok is %v, the table\n%s", name, ok, &out)
 		}
 	}
 }
 
-func TestWhereGoroutinesCanMeet(t *testing.T) {
+func TestConcurrentSourcesAreRecognized(t *testing.T) {
 	for source, want := range map[string]bool{
 		`import "sync"`:                                   true,
 		`import "sync/atomic"`:                            true,
@@ -91,7 +91,7 @@ func TestWhereGoroutinesCanMeet(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := isConcurrent(f); got != want {
-			t.Errorf("%s: %v", source, got)
+			t.Errorf("%s: concurrent is %v", source, got)
 		}
 	}
 }
@@ -110,7 +110,7 @@ func TestTwoSuitesRunInParallel(t *testing.T) {
 		})
 		slices.Sort(starts)
 		if want := []string{"a0s", "b0s", "c1s", "d2s"}; !slices.Equal(starts, want) || time.Since(began) != 3*time.Second {
-			t.Errorf("started %v, ended after %v", starts, time.Since(began))
+			t.Errorf("the starts are %v, the end is after %v", starts, time.Since(began))
 		}
 	})
 }

@@ -50,7 +50,7 @@ func entry(kind Kind, name string, l *testLog, first uint64) testItem {
 func handle() *testLog { return &testLog{Cursor{Actor: "a", Next: 1}} }
 
 // A late release of an old handle does not affect the newer one.
-func TestTheNewestHandleAppends(t *testing.T) {
+func TestOnlyTheNewestHandleAppends(t *testing.T) {
 	push, told := work(nil)
 	first, second, third := handle(), handle(), handle()
 	push(entry(KindOpen, "", first, 0), entry(KindOpen, "", second, 0), entry(KindRelease, "", first, 0),
@@ -61,44 +61,44 @@ func TestTheNewestHandleAppends(t *testing.T) {
 		"of the first": durable.ErrFenced, "of the second": nil, "of the second, late": durable.ErrFenced, "of the third": nil,
 	} {
 		if err, heard := got[name]; !heard || !errors.Is(err, want) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("batch %s: %v", name, err)
 		}
 	}
 }
 
 // Every item of a failed group gets the error, and a log with a gap accepts no more batches.
-func TestAGroupThatFails(t *testing.T) {
+func TestAFailedGroupFailsAllItsItems(t *testing.T) {
 	failed := errors.New("the disk is gone")
 	push, told := work(map[string]error{"rows": failed, "batch": failed})
 	l, other := handle(), &testLog{Cursor{Actor: "b", Next: 1}}
-	push(entry(KindRows, "rows", nil, 0), entry(KindBatch, "batch", l, 1), entry(KindBatch, "behind it", l, 2), entry(KindBatch, "another's", other, 1),
+	push(entry(KindRows, "rows", nil, 0), entry(KindBatch, "batch", l, 1), entry(KindBatch, "after it", l, 2), entry(KindBatch, "another's", other, 1),
 		entry(KindBatch, "with a gap", other, 7), entry(KindRows, "more rows", nil, 0))
 	got := told()
 	for name, want := range map[string]error{
-		"rows": failed, "batch": failed, "behind it": durable.ErrGap, "another's": nil, "with a gap": durable.ErrGap, "more rows": nil,
+		"rows": failed, "batch": failed, "after it": durable.ErrGap, "another's": nil, "with a gap": durable.ErrGap, "more rows": nil,
 	} {
 		if err, heard := got[name]; !heard || !errors.Is(err, want) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("item %s: %v", name, err)
 		}
 	}
 }
 
 // An invalid batch is refused before it is queued.
-func TestBatchesAreLookedAt(t *testing.T) {
+func TestInvalidBatchesAreRefused(t *testing.T) {
 	records := durable.Records(nil).Add([]byte("one")).Add([]byte("two"))
 	rows := []durable.Row{{Table: "t", Key: []byte("k"), Value: []byte("v")}}
 	it, err := BatchItem(handle(), durable.Batch{First: 3, Records: records, Rows: rows})
 	if err != nil || it.Count != 2 || it.First != 3 || len(it.Rows) != 1 || !it.Commits() {
-		t.Errorf("%+v, %v", it, err)
+		t.Errorf("a valid batch: %+v, %v", it, err)
 	}
 	guarded := []durable.Row{{Table: "t", Key: []byte("k"), Precondition: durable.Absent()}}
 	for name, b := range map[string]durable.Batch{
-		"half a record":    {First: 1, Records: records[:len(records)-1]},
-		"a row of nothing": {First: 1, Records: records, Rows: []durable.Row{{}}},
-		"a precondition":   {First: 1, Records: records, Rows: guarded},
+		"half a record":  {First: 1, Records: records[:len(records)-1]},
+		"an empty row":   {First: 1, Records: records, Rows: []durable.Row{{}}},
+		"a precondition": {First: 1, Records: records, Rows: guarded},
 	} {
 		if _, err := BatchItem(handle(), b); err == nil {
-			t.Errorf("%s was taken", name)
+			t.Errorf("%s was accepted", name)
 		}
 	}
 }

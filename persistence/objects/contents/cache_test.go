@@ -18,13 +18,13 @@ func newCache(limit int64) (c *cache, dropped *[]byte) {
 
 // A copy is dropped an hour after it was created, no matter how often it was used. A file that was
 // erased in the store must not stay on a node because it is popular.
-func TestACopyGoesAfterAnHour(t *testing.T) {
+func TestACopyIsDroppedAfterAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, dropped := newCache(100)
 		gone := func(want ...byte) {
 			t.Helper()
 			if c.expire(); !slices.Equal(*dropped, want) {
-				t.Errorf("dropped are %v, and not %v", *dropped, want)
+				t.Errorf("the dropped copies are %v, want %v", *dropped, want)
 			}
 		}
 		for range 4 {
@@ -37,7 +37,7 @@ func TestACopyGoesAfterAnHour(t *testing.T) {
 		time.Sleep(time.Second)
 		gone(1)
 		if c.bytes != 10 {
-			t.Errorf("it counts %d bytes", c.bytes)
+			t.Errorf("the cache counts %d bytes, want 10", c.bytes)
 		}
 		// A new copy lasts for the full time again.
 		c.add(files.Sum{1}, 10)
@@ -52,7 +52,7 @@ func TestACopyGoesAfterAnHour(t *testing.T) {
 
 // When the cache is full, the least recently used copies are dropped. The copy in use stays, no
 // matter how large it is.
-func TestTheCopiesUsedLastStay(t *testing.T) {
+func TestTheLeastRecentlyUsedCopiesAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, dropped := newCache(30)
 		add := func(sum byte, size int64, want ...byte) {
@@ -60,7 +60,7 @@ func TestTheCopiesUsedLastStay(t *testing.T) {
 			time.Sleep(time.Second)
 			c.add(files.Sum{sum}, size)
 			if got := slices.Clone(*dropped); !slices.Equal(got, want) {
-				t.Errorf("with %d dropped are %v, and not %v", sum, got, want)
+				t.Errorf("with a limit of %d the dropped copies are %v, want %v", sum, got, want)
 			}
 			*dropped = nil
 			var bytes int64
@@ -68,7 +68,7 @@ func TestTheCopiesUsedLastStay(t *testing.T) {
 				bytes += o.size
 			}
 			if c.bytes != bytes {
-				t.Errorf("with %d it counts %d bytes of %d", sum, c.bytes, bytes)
+				t.Errorf("with a limit of %d the cache counts %d bytes of %d", sum, c.bytes, bytes)
 			}
 		}
 		add(1, 10)

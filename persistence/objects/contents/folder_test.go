@@ -76,7 +76,7 @@ func content(s files.Blobs, sum files.Sum) (string, error) {
 	defer f.Close()
 	b, err := io.ReadAll(f)
 	if int64(len(b)) != size {
-		err = errors.Join(err, fmt.Errorf("%d bytes, said to be %d", len(b), size))
+		err = errors.Join(err, fmt.Errorf("%d bytes, want %d", len(b), size))
 	}
 	return string(b), err
 }
@@ -98,20 +98,20 @@ func left(t testing.TB, dir string) (names []string) {
 
 func anybody(files.Sum) (bool, error) { return true, nil }
 
-func TestAContentIsKeptOnceUnderItsSum(t *testing.T) {
+func TestEqualContentsAreStoredOnceUnderTheirSum(t *testing.T) {
 	s, _ := openTest(t, Options{})
 	a, b := put(t, s, "content"), put(t, s, "content")
 	if a.Sum != sha256.Sum256([]byte("content")) || a.Sum != b.Sum || a.Size != 7 {
-		t.Errorf("sum %s of %d bytes", a.Sum, a.Size)
+		t.Errorf("the sum is %s, the size %d bytes", a.Sum, a.Size)
 	}
 	if got, err := content(s, a.Sum); got != "content" || err != nil {
 		t.Errorf("read %q, %v", got, err)
 	}
 	if n := left(t, s.opts.Dir); len(n) != 1 {
-		t.Errorf("left are %q", n)
+		t.Errorf("the files are %q, want one", n)
 	}
 	if _, err := content(s, files.Sum{}); !errors.Is(err, files.ErrMissing) {
-		t.Errorf("another: %v", err)
+		t.Errorf("a missing content: %v", err)
 	}
 }
 
@@ -136,9 +136,9 @@ func TestFailedUploadsLeaveNothing(t *testing.T) {
 		r    io.Reader
 		want error
 	}{
-		"too long":   {strings.NewReader(strings.Repeat("x", 1001)), files.ErrTooLarge},
-		"broken off": {io.MultiReader(strings.NewReader("x"), iotest.ErrReader(io.ErrUnexpectedEOF)), files.ErrSource},
-		"disk fills": {filling(), durable.ErrReadOnly},
+		"too long":    {strings.NewReader(strings.Repeat("x", 1001)), files.ErrTooLarge},
+		"interrupted": {io.MultiReader(strings.NewReader("x"), iotest.ErrReader(io.ErrUnexpectedEOF)), files.ErrSource},
+		"disk full":   {filling(), durable.ErrReadOnly},
 	} {
 		limit := int64(1000)
 		if name == "disk fills" {
@@ -146,11 +146,11 @@ func TestFailedUploadsLeaveNothing(t *testing.T) {
 		}
 		full = false
 		if _, err := s.Put(try.r, limit); !errors.Is(err, try.want) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("upload %s: %v", name, err)
 		}
 		full = false
 		if f, _, err := s.Spool(io.MultiReader(try.r, strings.NewReader(strings.Repeat("x", 1001))), 1000); err == nil {
-			t.Errorf("%s: spooled", name)
+			t.Errorf("%s: spooling succeeded", name)
 			_ = f.Close()
 		}
 	}
@@ -159,7 +159,7 @@ func TestFailedUploadsLeaveNothing(t *testing.T) {
 		t.Errorf("on a full disk: %v", err)
 	}
 	if n := left(t, s.opts.Dir); len(n) != 0 {
-		t.Errorf("left are %q", n)
+		t.Errorf("files left behind: %q", n)
 	}
 }
 
@@ -178,13 +178,13 @@ func TestASpooledFileHasNoName(t *testing.T) {
 		t.Errorf("read %q, %v", b, err)
 	}
 	if n := left(t, s.opts.Dir); len(n) != 0 {
-		t.Errorf("left are %q", n)
+		t.Errorf("files left behind: %q", n)
 	}
 }
 
 // A process that dies leaves files in tmp, which the next process removes. A file that was renamed
 // but not synced is completed when it is put again.
-func TestACrashLeavesNothingThatCounts(t *testing.T) {
+func TestPartialFilesOfACrashAreRemoved(t *testing.T) {
 	s, _ := openTest(t, Options{})
 	l := put(t, s, "whole")
 	if err := os.WriteFile(filepath.Join(s.temp(), "put-123"), []byte("half"), 0o600); err != nil {
@@ -192,7 +192,7 @@ func TestACrashLeavesNothingThatCounts(t *testing.T) {
 	}
 	s, _ = openTest(t, Options{Dir: s.opts.Dir})
 	if n := left(t, s.temp()); len(n) != 0 {
-		t.Errorf("left are %q", n)
+		t.Errorf("files left behind: %q", n)
 	}
 	if got, err := content(s, l.Sum); got != "whole" || err != nil {
 		t.Errorf("read %q, %v", got, err)
@@ -207,7 +207,7 @@ func TestACrashLeavesNothingThatCounts(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatNobodyNeedsIsRemoved(t *testing.T) {
+func TestOnlyUnusedContentsAreRemoved(t *testing.T) {
 	s, now := openTest(t, Options{Grace: time.Hour})
 	l := put(t, s, "content")
 	there := func() bool { _, err := os.Stat(s.path(l.Sum)); return err == nil }
@@ -221,7 +221,7 @@ func TestOnlyWhatNobodyNeedsIsRemoved(t *testing.T) {
 	}
 	now.pass(2 * time.Hour)
 	if collect(nobody); !there() {
-		t.Fatal("removed under a lease")
+		t.Fatal("removed despite a lease")
 	}
 	l.Release()
 	l.Release()
@@ -238,37 +238,37 @@ func TestOnlyWhatNobodyNeedsIsRemoved(t *testing.T) {
 	release()
 	put(t, s, "content").Release()
 	if collect(nobody); !there() {
-		t.Fatal("removed though it was put again just now")
+		t.Fatal("removed although it was just stored again")
 	}
 	now.pass(2 * time.Hour)
 	if n := collect(nobody); n != 0 || there() {
-		t.Errorf("%d removed, there is %v: it was to be set aside", n, there())
+		t.Errorf("%d removed, exists: %v; want it set aside", n, there())
 	}
 	now.pass(2 * time.Hour)
 	if n := collect(nobody); n != 1 {
 		t.Errorf("%d removed for good", n)
 	}
 	if _, err := content(s, l.Sum); !errors.Is(err, files.ErrMissing) {
-		t.Error("still there", err)
+		t.Error("the content still exists", err)
 	}
 	l = put(t, s, "young")
 	l.Release()
 	if err := s.Discard(anybody, l.Sum); err != nil || !there() {
-		t.Error("discarded while in use", err)
+		t.Error("the content was discarded while in use", err)
 	}
 	if err := s.Discard(nobody, l.Sum, files.Sum{}); err != nil || there() {
-		t.Error("not discarded", err)
+		t.Error("the content was not discarded", err)
 	}
 	failing := func(files.Sum) (bool, error) { return false, durable.ErrClosed }
 	l = put(t, s, "unknown")
 	l.Release()
 	if err := s.Discard(failing, l.Sum); !errors.Is(err, durable.ErrClosed) || !there() {
-		t.Error("removed without knowing", err)
+		t.Error("removed although its use is unknown", err)
 	}
 }
 
 // A stored object that was put and recorded can be read, even while collections and discards run.
-func TestUploadsAndCollectionsNeverMeet(t *testing.T) {
+func TestCollectionsRemoveNoRecordedUpload(t *testing.T) {
 	s, now := openTest(t, Options{Grace: time.Nanosecond})
 	var mu sync.Mutex
 	refs := map[files.Sum]int{}
@@ -311,7 +311,7 @@ func TestUploadsAndCollectionsNeverMeet(t *testing.T) {
 				record(l.Sum, +1)
 				l.Release()
 				if got, err := content(s, l.Sum); got != text || err != nil {
-					t.Errorf("recorded and read %q, %v", got, err)
+					t.Errorf("a recorded content was read as %q, %v", got, err)
 				}
 				record(l.Sum, -1)
 				if err := s.Discard(inUse, l.Sum); err != nil {
@@ -328,7 +328,7 @@ func TestUploadsAndCollectionsNeverMeet(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := left(t, s.opts.Dir); len(n) != 0 || len(s.leases) != 0 {
-		t.Errorf("left are %q and %d leases", n, len(s.leases))
+		t.Errorf("files left behind: %q, and %d leases", n, len(s.leases))
 	}
 }
 
@@ -351,7 +351,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-func TestABackupHoldsEveryObject(t *testing.T) {
+func TestABackupContainsEveryObject(t *testing.T) {
 	s, _ := openTest(t, Options{})
 	a, b := put(t, s, "one"), put(t, s, strings.Repeat("two", 1<<18))
 	var saved bytes.Buffer
@@ -382,16 +382,16 @@ func TestABackupHoldsEveryObject(t *testing.T) {
 	}
 	restored, _ = openTest(t, Options{Dir: filepath.Join(data, "contents")})
 	if got, err := content(restored, b.Sum); len(got) != 3<<18 || err != nil {
-		t.Errorf("the sound one: %d bytes, %v", len(got), err)
+		t.Errorf("the undamaged content: %d bytes, %v", len(got), err)
 	}
 	if _, err := content(restored, a.Sum); !errors.Is(err, files.ErrMissing) {
-		t.Errorf("the damaged one: %v", err)
+		t.Errorf("the damaged content: %v", err)
 	}
 }
 
 // Nothing is removed before the last of several backups has ended. Releasing one hold twice does
 // not release another hold.
-func TestSeveralBackupsHoldTogether(t *testing.T) {
+func TestNothingIsRemovedDuringSeveralBackups(t *testing.T) {
 	s, now := openTest(t, Options{Grace: time.Hour})
 	kept, dropped := put(t, s, "kept"), put(t, s, "dropped")
 	kept.Release()
@@ -419,7 +419,7 @@ func TestSeveralBackupsHoldTogether(t *testing.T) {
 			}
 		}
 		if n != want {
-			t.Errorf("%s there are %d", when, n)
+			t.Errorf("%s there are %d contents", when, n)
 		}
 	}
 	first, second := hold(), hold()
@@ -457,6 +457,6 @@ func TestDamageWhileSavingFailsTheBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := save(&hurting{io.Discard, s.path(sum)}); !errors.Is(err, durable.ErrCorrupt) {
-		t.Errorf("damaged meanwhile it is saved: %v", err)
+		t.Errorf("saving an object that is damaged meanwhile: %v", err)
 	}
 }

@@ -59,19 +59,19 @@ func TestAllNodesReadStoredContent(t *testing.T) {
 			}
 		}
 		if _, err := content(two, files.Sum{}); !errors.Is(err, files.ErrMissing) {
-			t.Errorf("another: %v", err)
+			t.Errorf("a missing content: %v", err)
 		}
 		if putOne(t, one, "content") != sum || len(b.Keys(t, "contents/")) != 1 {
-			t.Errorf("put again it lies at %q", b.Keys(t, ""))
+			t.Errorf("after storing it again the keys are %q", b.Keys(t, ""))
 		}
 		if _, err := one.Put(strings.NewReader("too long"), 3); !errors.Is(err, files.ErrTooLarge) {
 			t.Errorf("too long: %v", err)
 		}
 		if _, err := one.Put(iotest.ErrReader(io.ErrClosedPipe), 3); !errors.Is(err, files.ErrSource) {
-			t.Errorf("broken off: %v", err)
+			t.Errorf("an interrupted upload: %v", err)
 		}
 		if got := b.Keys(t, "contents/"); len(got) != 1 {
-			t.Errorf("there are %q", got)
+			t.Errorf("the stored contents are %q", got)
 		}
 	})
 }
@@ -101,7 +101,7 @@ func TestDamagedObjectsAreNotServed(t *testing.T) {
 				// Putting the object again makes it readable. The damaged object is removed later.
 				putOne(t, two, whole)
 				if got, err := content(node(t, b, nil), sum); got != whole || err != nil {
-					t.Errorf("sent again: %d bytes, %v", len(got), err)
+					t.Errorf("after another upload: %d bytes, %v", len(got), err)
 				}
 			})
 		})
@@ -110,7 +110,7 @@ func TestDamagedObjectsAreNotServed(t *testing.T) {
 
 // The same applies to the node that has just stored the object. Once the node has detected the
 // damage, it stores the object again.
-func TestADamagedContentIsStoredAgain(t *testing.T) {
+func TestDamagedContentIsStoredAgainOnUpload(t *testing.T) {
 	b := objectstest.Folder(t)
 	one, err := Open(Options{Objects: b, Dir: filepath.Join(t.TempDir(), "copies"), MinFreeBytes: 1, CacheBytes: 1})
 	if err != nil {
@@ -121,7 +121,7 @@ func TestADamagedContentIsStoredAgain(t *testing.T) {
 	putOne(t, one, "content")
 	putOne(t, one, "another, which leaves no room for a copy of the first")
 	if got := b.Keys(t, "contents/"); len(got) != 2 {
-		t.Fatalf("put again while all is whole: %q", got)
+		t.Fatalf("storing an undamaged content again: %q", got)
 	}
 	damage := func() {
 		for _, key := range b.Keys(t, "contents/") {
@@ -134,7 +134,7 @@ func TestADamagedContentIsStoredAgain(t *testing.T) {
 		t.Helper()
 		putOne(t, one, "content")
 		if got, err := content(node(t, b, nil), sum); got != "content" || err != nil {
-			t.Errorf("found by %s and stored again, another node reads %q, %v", found, got, err)
+			t.Errorf("after damage was detected by %s and a new upload, another node reads %q, %v", found, got, err)
 		}
 	}
 	damage()
@@ -158,14 +158,14 @@ func TestOneNodeCollectsWhileAnotherPuts(t *testing.T) {
 		sum := putOne(t, one, "content")
 		for range 3 {
 			if n := collect(t, two, nobody); n != 0 {
-				t.Fatal("what is young was removed")
+				t.Fatal("a young content was removed")
 			}
 		}
 		if err := two.Discard(nobody, sum); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := content(node(t, b, nil), sum); got != "content" || err != nil {
-			t.Fatalf("discarded while it was young: %q, %v", got, err)
+			t.Fatalf("discarded although it was young: %q, %v", got, err)
 		}
 		// Between the listing and the removal of an old object, the other node puts it again and
 		// records it.
@@ -181,38 +181,38 @@ func TestOneNodeCollectsWhileAnotherPuts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := content(node(t, b, nil), sum); got != "content" || err != nil {
-			t.Errorf("put again while it was discarded: %q, %v", got, err)
+			t.Errorf("stored again while it was being discarded: %q, %v", got, err)
 		}
 		collect(t, two, anybody)
 		if got, err := content(node(t, b, nil), sum); got != "content" || err != nil {
-			t.Errorf("recorded: %q, %v", got, err)
+			t.Errorf("after recording: %q, %v", got, err)
 		}
 		if got := b.Keys(t, "discarded/"); got != nil {
-			t.Errorf("marked are %q", got)
+			t.Errorf("the marks are %q", got)
 		}
 	})
 }
 
-func TestUnusedContentIsRemovedInTime(t *testing.T) {
+func TestUnusedContentIsRemovedAfterTheGracePeriod(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		one, two := node(t, b, nil), node(t, b, nil)
 		sum := putOne(t, one, "content")
 		there := func() bool { return len(b.Keys(t, "contents/")) > 0 }
 		b.Age(t, "contents/", 25*time.Hour)
 		if collect(t, one, anybody); len(b.Keys(t, "aside/")) != 0 {
-			t.Error("set aside while it was in use")
+			t.Error("a used content was set aside")
 		}
 		if collect(t, one, nobody); !there() || len(b.Keys(t, "aside/")) != 1 {
-			t.Errorf("it was to be set aside: %q", b.Keys(t, ""))
+			t.Errorf("an unused content was not set aside: %q", b.Keys(t, ""))
 		}
 		if collect(t, two, anybody); !there() || len(b.Keys(t, "aside/")) != 0 {
-			t.Errorf("in use again: %q", b.Keys(t, ""))
+			t.Errorf("a content used again is still set aside: %q", b.Keys(t, ""))
 		}
 		collect(t, one, nobody)
 		collect(t, two, nobody)
 		b.Age(t, "aside/", 23*time.Hour)
 		if collect(t, one, nobody); !there() {
-			t.Error("removed before the grace period was over")
+			t.Error("removed before the end of the grace period")
 		}
 		b.Age(t, "aside/", 2*time.Hour)
 		release, err := one.Hold()
@@ -231,11 +231,11 @@ func TestUnusedContentIsRemovedInTime(t *testing.T) {
 		}
 		release()
 		if _, err := content(node(t, b, nil), sum); !errors.Is(err, files.ErrMissing) {
-			t.Errorf("%v", err)
+			t.Errorf("reading the removed content: %v", err)
 		}
 		collect(t, one, nobody)
 		if got := b.Keys(t, ""); got != nil {
-			t.Errorf("left are %q", got)
+			t.Errorf("the remaining keys are %q", got)
 		}
 	})
 }
@@ -247,26 +247,26 @@ func TestDiscardedContentIsRemovedSooner(t *testing.T) {
 	b.Age(t, "contents/", 61*time.Minute)
 	failing := func(files.Sum) (bool, error) { return false, durable.ErrClosed }
 	if err := s.Discard(failing, sum); !errors.Is(err, durable.ErrClosed) {
-		t.Errorf("%v", err)
+		t.Errorf("a discard whose check failed returned %v", err)
 	}
 	if err := errors.Join(s.Discard(anybody, sum), s.Discard(nobody, files.Sum{})); err != nil || len(b.Keys(t, "contents/")) != 1 {
-		t.Errorf("it was in use, %v", err)
+		t.Errorf("a used content was discarded, %v", err)
 	}
 	if err := s.Discard(nobody, sum); err != nil || len(b.Keys(t, "")) != 0 {
-		t.Errorf("left are %q, %v", b.Keys(t, ""), err)
+		t.Errorf("the remaining keys are %q, %v", b.Keys(t, ""), err)
 	}
 	sum = putOne(t, s, "young")
 	if err := s.Discard(nobody, sum); err != nil || len(b.Keys(t, "contents/")) != 1 {
-		t.Errorf("left are %q, %v", b.Keys(t, ""), err)
+		t.Errorf("the remaining keys are %q, %v", b.Keys(t, ""), err)
 	}
 	b.Age(t, "contents/", 61*time.Minute)
 	if n := collect(t, s, nobody); n != 1 || len(b.Keys(t, "")) != 0 {
-		t.Errorf("%d removed, left are %q", n, b.Keys(t, ""))
+		t.Errorf("%d removed, the remaining keys are %q", n, b.Keys(t, ""))
 	}
 }
 
 // The remaining object is undamaged.
-func TestOfManyObjectsOfOneContentOneStays(t *testing.T) {
+func TestOfSeveralEqualObjectsOneRemains(t *testing.T) {
 	b := objectstest.Folder(t)
 	for range 3 {
 		putOne(t, node(t, b, nil), "content")
@@ -286,20 +286,20 @@ func TestOfManyObjectsOfOneContentOneStays(t *testing.T) {
 	}
 	b.Change(t, newest, func([]byte) []byte { return []byte("damaged") })
 	if collect(t, node(t, b, nil), anybody); len(b.Keys(t, "contents/")) != 4 {
-		t.Error("what was left of it was removed")
+		t.Error("an undamaged object was removed")
 	}
 	if got, err := content(node(t, b, nil), sum); got != "content" || err != nil {
-		t.Errorf("one is damaged: %q, %v", got, err)
+		t.Errorf("with one damaged object: %q, %v", got, err)
 	}
 	b.Change(t, newest, func([]byte) []byte { return []byte("content") })
 	collect(t, node(t, b, nil), anybody)
 	if got := b.Keys(t, ""); len(got) != 1 || got[0] != newest {
-		t.Errorf("left are %q", got)
+		t.Errorf("the remaining keys are %q", got)
 	}
 }
 
 // A recorded object can be read while any of the nodes sweeps and discards.
-func TestNodesThatPutAndCollectNeverMeet(t *testing.T) {
+func TestCollectionsOfAnyNodeRemoveNoRecordedContent(t *testing.T) {
 	b := objectstest.Folder(t)
 	var mu sync.Mutex
 	refs := map[files.Sum]int{}
@@ -313,7 +313,7 @@ func TestNodesThatPutAndCollectNeverMeet(t *testing.T) {
 				sum := putOne(t, s, fmt.Sprint("content ", (u+i)%3))
 				record(sum, +1)
 				if got, err := content(s, sum); !strings.HasPrefix(got, "content ") || err != nil {
-					t.Errorf("recorded and read %q, %v", got, err)
+					t.Errorf("a recorded content was read as %q, %v", got, err)
 				}
 				if _, _, err := s.Open(sum); err != nil {
 					t.Error(err)
@@ -331,7 +331,7 @@ func TestNodesThatPutAndCollectNeverMeet(t *testing.T) {
 	users.Wait()
 }
 
-func TestAStoreThatCannotBeReachedLosesNothing(t *testing.T) {
+func TestAnUnreachableStoreReturnsUnavailable(t *testing.T) {
 	s3, err := objectstest.Hostile(t, time.Second, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodHead || strings.Trim(r.URL.Path, "/") != objectstest.Bucket {
 			w.WriteHeader(http.StatusForbidden)
@@ -355,7 +355,7 @@ func TestAStoreThatCannotBeReachedLosesNothing(t *testing.T) {
 	}
 }
 
-func TestBackupsGoFromOneKindToTheOther(t *testing.T) {
+func TestBackupsMoveBetweenTheKindsOfStores(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		s := node(t, b, nil)
 		sums := []files.Sum{putOne(t, s, "one"), putOne(t, s, strings.Repeat("two", 1<<18))}
@@ -392,7 +392,7 @@ func TestBackupsGoFromOneKindToTheOther(t *testing.T) {
 }
 
 // If no copy can be written, the object itself is read.
-func TestReadingNeedsNoRoom(t *testing.T) {
+func TestReadingNeedsNoFreeDiskSpace(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		damaged := 0
 		one, two := node(t, b, nil), node(t, b, func() { damaged++ })
@@ -418,15 +418,15 @@ func TestReadingNeedsNoRoom(t *testing.T) {
 			}
 		}
 		if _, err := f.Seek(-1, io.SeekStart); err == nil {
-			t.Error("before the beginning")
+			t.Error("seeking before the beginning succeeded")
 		}
 		if _, err := content(two, files.Sum{}); !errors.Is(err, files.ErrMissing) {
-			t.Errorf("another: %v", err)
+			t.Errorf("a missing content: %v", err)
 		}
 		// Reading a damaged object fails immediately.
 		b.Change(t, b.Keys(t, "contents/")[0], func(c []byte) []byte { c[9]++; return c })
 		if _, _, err := two.Open(sum); !errors.Is(err, durable.ErrCorrupt) || damaged != 1 {
-			t.Errorf("damaged: %v, told %d times", err, damaged)
+			t.Errorf("opening a damaged object: %v, reported %d times", err, damaged)
 		}
 	})
 }

@@ -48,12 +48,12 @@ func TestADamagedContentIsNotServed(t *testing.T) {
 				t.Errorf("scrubbing %d found %q, %v", n, found, err)
 			}
 			if got, err := content(s, other.Sum); got != "other" || err != nil {
-				t.Errorf("the other one: %q, %v", got, err)
+				t.Errorf("the other content: %q, %v", got, err)
 			}
 			// Sending the content again repairs the object.
 			put(t, s, whole).Release()
 			if got, err := content(s, l.Sum); got != whole || err != nil {
-				t.Errorf("after it was sent again: %d bytes, %v", len(got), err)
+				t.Errorf("after another upload: %d bytes, %v", len(got), err)
 			}
 		})
 	}
@@ -61,7 +61,7 @@ func TestADamagedContentIsNotServed(t *testing.T) {
 
 // A disk can lose a bit without a change in the file's metadata. Verification is therefore repeated
 // after a while.
-func TestSoundnessIsNotRememberedForGood(t *testing.T) {
+func TestAVerificationIsRepeatedAfterAWhile(t *testing.T) {
 	s, now := openTest(t, Options{})
 	l := put(t, s, "content")
 	if _, err := content(s, l.Sum); err != nil {
@@ -72,11 +72,11 @@ func TestSoundnessIsNotRememberedForGood(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !s.sound.has(l.Sum, identityOf(info), now.Now()) {
-		t.Error("not remembered")
+		t.Error("the verification was not remembered")
 	}
 	now.pass(soundFor)
 	if s.sound.has(l.Sum, identityOf(info), now.Now()) {
-		t.Error("remembered for too long")
+		t.Error("the verification was remembered for too long")
 	}
 }
 
@@ -93,18 +93,18 @@ func TestCollectedContentCanBeRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(filepath.Join(s.opts.Dir, "aside")); len(left) != 3 || err != nil {
-		t.Fatalf("%d are set aside, %v", len(left), err)
+		t.Fatalf("%d contents are set aside, %v", len(left), err)
 	}
 	if got, err := content(s, asked.Sum); got != "asked for" || err != nil {
-		t.Errorf("asked for: %q, %v", got, err)
+		t.Errorf("a requested content: %q, %v", got, err)
 	}
 	put(t, s, "sent again").Release()
 	now.pass(59 * time.Minute)
 	if n, err := s.Collect(func(sum files.Sum) (bool, error) { return sum == again.Sum, nil }); n != 0 || err != nil {
-		t.Errorf("%d removed before the grace period was over, %v", n, err)
+		t.Errorf("%d removed before the end of the grace period, %v", n, err)
 	}
 	if _, err := os.Stat(s.path(again.Sum)); err != nil {
-		t.Errorf("referred to again: %v", err)
+		t.Errorf("a content used again: %v", err)
 	}
 }
 
@@ -124,26 +124,26 @@ func TestEverySyncOfAPutIsInItsPlace(t *testing.T) {
 		case filepath.Dir(path) == s.temp():
 			order = append(order, "content")
 			if first && named(sum) {
-				t.Error("named before it was synced")
+				t.Error("the file got its name before it was synced")
 			}
 		case path == s.objects():
 			order = append(order, "name of the folder")
 		case path == filepath.Dir(s.path(sum)):
 			order = append(order, "name")
 			if !named(sum) {
-				t.Error("the folder was synced before the name was in it")
+				t.Error("the folder was synced before it contained the name")
 			}
 		}
 	}
 	s, _ = openTest(t, Options{Synced: told})
 	put(t, s, "content").Release()
 	if want := []string{"content", "name of the folder", "name"}; !slices.Equal(order, want) {
-		t.Errorf("synced were %q, want %q", order, want)
+		t.Errorf("the syncs were %q, want %q", order, want)
 	}
 	order, first = nil, false
 	put(t, s, "content").Release()
 	if want := []string{"name"}; len(order) == 0 || order[len(order)-1] != want[0] {
-		t.Errorf("of a content that was there, synced were %q", order)
+		t.Errorf("for an existing content the syncs were %q", order)
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestAFolderIsAStore(t *testing.T) { objectstest.Run(t, objectstest.Folder) }
+func TestAFolderSatisfiesTheContractOfAStore(t *testing.T) { objectstest.Run(t, objectstest.Folder) }
 
 // Another node can be writing at this moment, so only old files count as abandoned.
 func TestOnlyOldTemporaryFilesAreCleared(t *testing.T) {
@@ -44,16 +44,16 @@ func TestOnlyOldTemporaryFilesAreCleared(t *testing.T) {
 	defer s.Close()
 	left, err := os.ReadDir(temp)
 	if err != nil || len(left) != 1 || left[0].Name() != "living" {
-		t.Errorf("left are %v, %v", left, err)
+		t.Errorf("the remaining files are %v, %v", left, err)
 	}
 	if got := b.Keys(t, ""); got != nil {
-		t.Errorf("listed are %q", got)
+		t.Errorf("the listed keys are %q", got)
 	}
 }
 
-func TestAFullOrMissingFolderTakesNothing(t *testing.T) {
+func TestAFullOrMissingFolderAcceptsNothing(t *testing.T) {
 	if _, err := folder.Open(folder.Options{Dir: filepath.Join(t.TempDir(), "not-mounted")}); err == nil {
-		t.Error("a folder that is not there was opened")
+		t.Error("a missing folder was opened")
 	}
 	dir, free := t.TempDir(), uint64(100)
 	s, err := folder.Open(folder.Options{Dir: dir, MinFreeBytes: 100, FreeBytes: func() (uint64, error) { return free, nil }})
@@ -66,7 +66,7 @@ func TestAFullOrMissingFolderTakesNothing(t *testing.T) {
 	}
 	free = 99
 	if err := objects.PutBytes(t.Context(), s, "b", []byte("x")); !errors.Is(err, durable.ErrReadOnly) {
-		t.Errorf("%v", err)
+		t.Errorf("writing to a full folder: %v", err)
 	}
 }
 
@@ -77,7 +77,7 @@ func (zeros) ReadAt(p []byte, _ int64) (int, error) { clear(p); return len(p), n
 
 // If a folder becomes full while an object is being written, the write stops and leaves no part of
 // the object.
-func TestALargeObjectStopsWhereTheFolderIsFull(t *testing.T) {
+func TestALargeObjectIsAbandonedWhenTheFolderIsFull(t *testing.T) {
 	const size = 33 << 20
 	hash := sha256.New()
 	_, _ = io.CopyN(hash, io.NewSectionReader(zeros{}, 0, size), size)
@@ -96,10 +96,10 @@ func TestALargeObjectStopsWhereTheFolderIsFull(t *testing.T) {
 		_, stat := s.Stat(t.Context(), "a/b")
 		temp, failed := os.ReadDir(filepath.Join(dir, ".tmp"))
 		if full := looks < 100; full != errors.Is(err, durable.ErrReadOnly) || full != errors.Is(stat, objects.ErrNotFound) || failed != nil || len(temp) != 0 {
-			t.Errorf("with room at %d looks: %v, %v; left are %v, %v", looks, err, stat, temp, failed)
+			t.Errorf("with room for %d checks: %v, %v; temporary files %v, %v", looks, err, stat, temp, failed)
 		}
 		if looks < 100 && looked != looks+1 {
-			t.Errorf("with room at %d looks it looked %d times", looks, looked)
+			t.Errorf("with room for %d checks there were %d checks", looks, looked)
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -108,7 +108,7 @@ func TestALargeObjectStopsWhereTheFolderIsFull(t *testing.T) {
 }
 
 // Links and unrelated files in the folder are not objects.
-func TestLinksAndForeignFilesAreNoObjects(t *testing.T) {
+func TestLinksAndForeignFilesAreNotObjects(t *testing.T) {
 	b := objectstest.Folder(t)
 	secret := filepath.Join(t.TempDir(), "secret")
 	err := errors.Join(os.WriteFile(secret, []byte("secret"), 0o600), os.Symlink(secret, filepath.Join(b.Dir, "out")),
@@ -118,11 +118,11 @@ func TestLinksAndForeignFilesAreNoObjects(t *testing.T) {
 	}
 	for _, key := range []string{"out", "up/secret"} {
 		if _, _, err := b.Get(t.Context(), key, 0, -1); err == nil {
-			t.Errorf("%s was read", key)
+			t.Errorf("%s was read as an object", key)
 		}
 	}
 	if got := b.Keys(t, ""); got != nil {
-		t.Errorf("listed are %q", got)
+		t.Errorf("the listed keys are %q", got)
 	}
 }
 
@@ -146,13 +146,13 @@ func TestEverySyncOfAPutIsInItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := []string{"content false", "a/b true", "a true", ". true"}; !slices.Equal(got, want) {
-		t.Errorf("synced are %q, want %q", got, want)
+		t.Errorf("the syncs are %q, want %q", got, want)
 	}
 	got = nil
 	if err := s.Link("a/b/c", "d/e"); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"d true", ". true"}; !slices.Equal(got, want) {
-		t.Errorf("of a second name synced are %q, want %q", got, want)
+		t.Errorf("for a second name the syncs are %q, want %q", got, want)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"atelier/persistence/objects/s3"
 )
 
-func TestABucketIsAStore(t *testing.T) { objectstest.Run(t, objectstest.S3) }
+func TestABucketSatisfiesTheContractOfAStore(t *testing.T) { objectstest.Run(t, objectstest.S3) }
 
 func TestPrefixesOfABucketDoNotMix(t *testing.T) {
 	server := objectstest.Serve(t)
@@ -36,10 +36,10 @@ func TestPrefixesOfABucketDoNotMix(t *testing.T) {
 		t.Fatal(err)
 	}
 	if vacant, err := objects.Vacant(t.Context(), two); !vacant || err != nil {
-		t.Errorf("the other holds something, %v", err)
+		t.Errorf("the other prefix is not empty, %v", err)
 	}
 	if vacant, err := objects.Vacant(t.Context(), one); vacant || err != nil {
-		t.Errorf("it holds nothing, %v", err)
+		t.Errorf("the used prefix is empty, %v", err)
 	}
 	if err := objects.PutBytes(t.Context(), two, "a", []byte("22")); err != nil {
 		t.Fatal(err)
@@ -48,11 +48,11 @@ func TestPrefixesOfABucketDoNotMix(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := two.Stat(t.Context(), "a"); !errors.Is(err, objects.ErrNotFound) {
-		t.Errorf("what was deleted is there: %v", err)
+		t.Errorf("the deleted object still exists: %v", err)
 	}
 	info, err := one.Stat(t.Context(), "a")
 	if b, failed := objects.GetBytes(t.Context(), one, "a", 0, -1, 10); failed != nil || string(b) != "1" || err != nil || info.Key != "a" || info.Size != 1 {
-		t.Errorf("the first holds %q and %+v: %v, %v", b, info, failed, err)
+		t.Errorf("the first prefix has %q and %+v: %v, %v", b, info, failed, err)
 	}
 }
 
@@ -68,14 +68,14 @@ func TestWrongKeysAndBucketsFailAtTheStart(t *testing.T) {
 		change(&o)
 		_, err := s3.Open(o)
 		if err == nil || !strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "status 403") || strings.Contains(err.Error(), o.SecretKey) || strings.Contains(err.Error(), "nobody") {
-			t.Errorf("%s: %v", want, err)
+			t.Errorf("want an error with %s, got %v", want, err)
 		}
 	}
 }
 
 // Failed requests are repeated a few times. Errors are distinguished, and contain no text from the
 // server.
-func TestAServerThatFails(t *testing.T) {
+func TestFailedRequestsAreRepeated(t *testing.T) {
 	for _, c := range []struct {
 		status int
 		code   string
@@ -112,19 +112,19 @@ func TestAServerThatFails(t *testing.T) {
 			}
 			_, _, err = s.Get(t.Context(), "key", 0, -1)
 			if !errors.Is(err, c.want) || strings.Contains(fmt.Sprint(err), objectstest.SecretKey) {
-				t.Errorf("%v", err)
+				t.Errorf("the error is %v", err)
 			}
 			if n := asked.Load(); n < c.least || n > c.most {
-				t.Errorf("asked %d times", n)
+				t.Errorf("the server was asked %d times", n)
 			}
 			if err := objects.PutBytes(t.Context(), s, "key", []byte("x")); err == nil {
-				t.Error("put")
+				t.Error("the put succeeded")
 			}
 		})
 	}
 }
 
-func TestAServerThatDoesNotAnswer(t *testing.T) {
+func TestAServerThatDoesNotAnswerIsUnavailable(t *testing.T) {
 	stop := make(chan struct{})
 	s, err := objectstest.Hostile(t, 50*time.Millisecond, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead && strings.Trim(r.URL.Path, "/") == objectstest.Bucket {
@@ -153,13 +153,13 @@ func TestAServerThatDoesNotAnswer(t *testing.T) {
 		"list": s.List(t.Context(), "", func(objects.Info) error { return nil }),
 	} {
 		if !errors.Is(err, durable.ErrUnavailable) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s returned %v", what, err)
 		}
 	}
 }
 
 // Keys outside the prefix are skipped, and an endless listing ends with an error.
-func TestAServerThatListsNonsense(t *testing.T) {
+func TestInvalidListingsAreHandled(t *testing.T) {
 	var forever bool
 	s, err := objectstest.Hostile(t, time.Minute, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {
@@ -186,27 +186,27 @@ func TestAServerThatListsNonsense(t *testing.T) {
 		return s.List(t.Context(), "", func(i objects.Info) error { got = append(got, i.Key); return nil })
 	}
 	if err := list(); err != nil || len(got) != 1 || got[0] != "good" {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("the listed keys are %q, %v", got, err)
 	}
 	if err := s.List(t.Context(), "a", func(i objects.Info) error { t.Errorf("%s does not begin with a", i.Key); return nil }); err != nil {
 		t.Error(err)
 	}
 	forever = true
 	if err := list(); !errors.Is(err, durable.ErrUnavailable) || len(got) > 1001 {
-		t.Errorf("%d, %v", len(got), err)
+		t.Errorf("an endless listing returned %d keys, %v", len(got), err)
 	}
 }
 
 // The process dies during a put.
-func TestAPutThatIsCutOff(t *testing.T) {
+func TestAnInterruptedPutLeavesNothing(t *testing.T) {
 	b := objectstest.S3(t)
 	ctx, die := context.WithCancel(t.Context())
 	err := b.Put(ctx, "key", dying{die}, 8<<20, [32]byte{})
 	if err == nil {
-		t.Fatal("put")
+		t.Fatal("the interrupted put succeeded")
 	}
 	if got := b.Keys(t, ""); got != nil {
-		t.Errorf("there are %q", got)
+		t.Errorf("the remaining keys are %q", got)
 	}
 }
 

@@ -50,15 +50,15 @@ func TestABackupRestoresAnywhere(t *testing.T) {
 			back := node(t, o)
 			for tree, want := range want {
 				if got := content(t, back, kind, tree); got != want {
-					t.Errorf("restored is %.80q, want %.80q", got, want)
+					t.Errorf("the restored workspace is %.80q, want %.80q", got, want)
 				}
 			}
 			var bad []string
 			if _, err := back.Scrub(map[string]code.Recorded{id: {Kind: kind}}, func(what string) { bad = append(bad, what) }); err != nil || bad != nil {
-				t.Errorf("damaged is %q, %v", bad, err)
+				t.Errorf("the damaged objects are %q, %v", bad, err)
 			}
 			if third := write(t, back, kind, second, "d", "4"); content(t, back, kind, third) == want[second] {
-				t.Error("what is restored takes no change")
+				t.Error("the restored workspace accepts no change")
 			}
 		}
 	})
@@ -79,7 +79,7 @@ func (b breakingOff) Get(ctx context.Context, key string, from, n int64) (io.Rea
 	}{half, r}, size, nil
 }
 
-func TestATransferThatBreaksOffIsGoneOnWith(t *testing.T) {
+func TestAnInterruptedTransferIsResumed(t *testing.T) {
 	b := objectstest.Folder(t)
 	if err := objects.PutBytes(t.Context(), b, "a/b", []byte("content")); err != nil {
 		t.Fatal(err)
@@ -94,13 +94,13 @@ func TestATransferThatBreaksOffIsGoneOnWith(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := io.ReadAll(r); h.Name != "a/b" || string(got) != "content" || err != nil {
-		t.Errorf("saved is %s %q, %v", h.Name, got, err)
+		t.Errorf("the saved object is %s %q, %v", h.Name, got, err)
 	}
 }
 
 // Workspaces that are removed during backups are deleted when the last backup has ended. Nothing
 // else is deleted. Releasing one hold twice does not release another.
-func TestWorkspacesRemovedDuringBackupsGoAfterThem(t *testing.T) {
+func TestWorkspacesRemovedDuringBackupsAreDeletedAfterThem(t *testing.T) {
 	b := objectstest.Folder(t)
 	s, err := trees.Open(trees.Options{Objects: b, Dir: t.TempDir(), Alone: true})
 	if err != nil {
@@ -125,7 +125,7 @@ func TestWorkspacesRemovedDuringBackupsGoAfterThem(t *testing.T) {
 			}
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s there are %q, and not %q", when, got, want)
+			t.Errorf("%s the workspaces are %q, want %q", when, got, want)
 		}
 	}
 	hold := func() (release func()) {
@@ -155,7 +155,7 @@ func TestWorkspacesRemovedDuringBackupsGoAfterThem(t *testing.T) {
 
 // If several nodes share the objects, workspaces removed during a backup of another node are
 // removed by the next sweep.
-func TestWhatIsRemovedDuringABackupElsewhereIsSwept(t *testing.T) {
+func TestWorkspacesRemovedDuringABackupOfAnotherNodeAreSwept(t *testing.T) {
 	b := objectstest.Folder(t)
 	one, two := node(t, b), node(t, b)
 	if err := one.Make(id, code.Plain); err != nil {
@@ -168,11 +168,11 @@ func TestWhatIsRemovedDuringABackupElsewhereIsSwept(t *testing.T) {
 	}
 	one.Remove(id)
 	if got := b.Keys(t, "workspaces/"); len(got) != 2 {
-		t.Errorf("during a backup there are %q", got)
+		t.Errorf("during a backup the keys are %q", got)
 	}
 	release()
 	one.Remove(id)
 	if got := b.Keys(t, ""); len(got) != 0 {
-		t.Errorf("behind it there are %q", got)
+		t.Errorf("after the backup the keys are %q", got)
 	}
 }

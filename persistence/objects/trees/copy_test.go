@@ -53,7 +53,7 @@ func copied(t *testing.T, s code.Store, kind code.Kind) (heads []code.Head, want
 	want = map[string]string{}
 	for _, h := range heads {
 		if want[h.Tree] = contentOf(t, s, id, kind, h.Tree); contentOf(t, s, copyID, kind, h.Tree) != want[h.Tree] {
-			t.Errorf("the copy of %s is another", h.Name)
+			t.Errorf("the copy of %s differs", h.Name)
 		}
 	}
 	return heads, want
@@ -68,10 +68,10 @@ func whole(t *testing.T, s interface {
 	t.Helper()
 	for tree, want := range want {
 		if got := contentOf(t, s, of, kind, tree); got != want {
-			t.Errorf("%s holds\n%s\nwant\n%s", tree, got, want)
+			t.Errorf("%s contains\n%s\nwant\n%s", tree, got, want)
 		}
 	}
-	if _, err := s.Scrub(map[string]code.Recorded{of: {Kind: kind, Heads: heads}}, func(what string) { t.Errorf("damaged is %s", what) }); err != nil {
+	if _, err := s.Scrub(map[string]code.Recorded{of: {Kind: kind, Heads: heads}}, func(what string) { t.Errorf("%s is damaged", what) }); err != nil {
 		t.Error(err)
 	}
 	if _, err := s.Write(of, kind, heads[1].Tree, change("new", "x")); err != nil {
@@ -84,7 +84,7 @@ func whole(t *testing.T, s interface {
 	_ = f.Close()
 }
 
-func TestRemovingAWorkspaceLeavesItsCopyWhole(t *testing.T) {
+func TestRemovingAWorkspaceDoesNotChangeItsCopy(t *testing.T) {
 	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
 		for gone, stays := range map[string]string{id: copyID, copyID: id} {
 			s := node(t, b)
@@ -110,19 +110,19 @@ func TestRemovingAWorkspaceLeavesItsCopyWhole(t *testing.T) {
 }
 
 // A copy contains neither old plain trees nor trees without a head.
-func TestACopyHasWhatIsPublishedAlone(t *testing.T) {
+func TestACopyContainsOnlyPublishedTrees(t *testing.T) {
 	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
 		s := node(t, b)
 		heads, _ := copied(t, s, kind)
 		secret := write(t, s, kind, heads[0].Tree, "unpublished", "secret")
 		if _, err := s.List(copyID, kind, secret); !errors.Is(err, code.ErrMissing) {
-			t.Errorf("a tree that no head names is copied: %v", err)
+			t.Errorf("a tree without a head was copied: %v", err)
 		}
 		if n, want := len(b.Keys(t, "workspaces/"+copyID+"/trees/")), map[code.Kind]int{code.Git: 4, code.Plain: 2}[kind]; n != want {
 			t.Errorf("the copy has %d trees, want %d", n, want)
 		}
 		if err := s.Copy(unknownWorkspace, copyID, kind, heads); !errors.Is(err, code.ErrMissing) {
-			t.Errorf("copying nothing: %v", err)
+			t.Errorf("copying a missing workspace: %v", err)
 		}
 	})
 }
@@ -154,7 +154,7 @@ func (c cameOver) Content(name string) ([]byte, error) {
 
 // The content of a pushed commit can be in the object of a commit that is not its ancestor. A copy
 // must include this object.
-func TestACopyHasContentsOfOtherBranches(t *testing.T) {
+func TestACopyContainsTheContentsOfOtherBranches(t *testing.T) {
 	st := memory.NewStorage()
 	put := func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) plumbing.Hash {
 		t.Helper()
@@ -199,7 +199,7 @@ func TestACopyHasContentsOfOtherBranches(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := contentOf(t, s, copyID, code.Git, head); got != want {
-			t.Errorf("the copy holds\n%s\nwant\n%s", got, want)
+			t.Errorf("the copy contains\n%s\nwant\n%s", got, want)
 		}
 	}
 }

@@ -37,25 +37,25 @@ func TestLocksDoNotDeadlock(t *testing.T) {
 }
 
 // LockReading locks the first key exclusively, and shares the second with other readers.
-func TestLockReadingTakesBoth(t *testing.T) {
+func TestLockReadingLocksBothKeys(t *testing.T) {
 	s := &Store{seed: maphash.MakeSeed()}
 	first, second := inOrder(s)
 	for _, keys := range [][2]string{{first, second}, {second, first}} {
 		mine, read := &s.locks[s.shard(keys[0])], &s.locks[s.shard(keys[1])]
 		unlock := s.LockReading(keys[0], keys[1])
 		if mine.TryRLock() {
-			t.Error("others read what is being written")
+			t.Error("the key being written can be read by others")
 		}
 		if read.TryLock() {
-			t.Error("others write what is being read")
+			t.Error("the key being read can be written by others")
 		}
 		if !read.TryRLock() {
-			t.Fatal("of two who read one waits")
+			t.Fatal("a second reader has to wait")
 		}
 		read.RUnlock()
 		unlock()
 		if !mine.TryLock() || !read.TryLock() {
-			t.Fatal("a lock is held by nobody")
+			t.Fatal("a lock is still held")
 		}
 		mine.Unlock()
 		read.Unlock()

@@ -39,11 +39,11 @@ func TestACopiedPlainTreeRefersToFewOthers(t *testing.T) {
 	last := heads[len(heads)-1].Tree
 	m, err := s.load(t.Context(), to, code.Plain, last)
 	if err != nil || len(m.Bundles) != maxPlainBundles || len(m.Files) != len(all.Write) {
-		t.Fatalf("it has %d files and refers to %d others: %v", len(m.Files), len(m.Bundles), err)
+		t.Fatalf("the copy has %d files and refers to %d other trees: %v", len(m.Files), len(m.Bundles), err)
 	}
 	for _, f := range m.Files {
 		if got, _, err := s.Read(to, code.Plain, last, f.Path); err != nil || string(got) != f.Path {
-			t.Errorf("%s holds %q, %v", f.Path, got, err)
+			t.Errorf("%s contains %q, %v", f.Path, got, err)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func unpack(t testing.TB, s code.Store, kind code.Kind, heads []code.Head) strin
 	}
 	defer f.Close()
 	if info, err := f.(*os.File).Stat(); err != nil || info.Size() != size {
-		t.Errorf("%d bytes, said %d", info.Size(), size)
+		t.Errorf("the pack has %d bytes, reported as %d", info.Size(), size)
 	}
 	z, err := gzip.NewReader(f)
 	if err != nil {
@@ -39,7 +39,7 @@ func unpack(t testing.TB, s code.Store, kind code.Kind, heads []code.Head) strin
 			t.Fatal(err)
 		}
 		if !filepath.IsLocal(h.Name) {
-			t.Fatalf("%q leads outside", h.Name)
+			t.Fatalf("the path %q is outside of the archive", h.Name)
 		}
 		path := filepath.Join(dir, h.Name)
 		if h.Typeflag == tar.TypeDir {
@@ -59,7 +59,7 @@ func unpack(t testing.TB, s code.Store, kind code.Kind, heads []code.Head) strin
 func git(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git")
+		t.Skip("git is not installed")
 	}
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
@@ -71,7 +71,7 @@ func git(t testing.TB, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func TestTheOrdinaryClientClonesTheDownload(t *testing.T) {
+func TestGitCanCloneTheDownload(t *testing.T) {
 	s := alone(t, code.Git)
 	main := write(t, s, code.Git, "", "README.md", "# Hi\n", "src/main.go", "package main\n", "ä/한글.txt", "x")
 	start := write(t, s, code.Git, main, "src/main.go", "package start\n", "src/a/b/c.txt", "deep")
@@ -89,17 +89,17 @@ func TestTheOrdinaryClientClonesTheDownload(t *testing.T) {
 	clone := filepath.Join(t.TempDir(), "clone")
 	git(t, dir, "clone", "-q", dir, clone)
 	if b, err := os.ReadFile(filepath.Join(clone, "src/main.go")); err != nil || string(b) != "package main\n" {
-		t.Errorf("cloned %q %v", b, err)
+		t.Errorf("the cloned file is %q %v", b, err)
 	}
 	git(t, clone, "checkout", "-q", "step-1-end")
 	if b, err := os.ReadFile(filepath.Join(clone, "src/main.go")); err != nil || string(b) != "package end\n" {
-		t.Errorf("checked out %q %v", b, err)
+		t.Errorf("after a checkout the file is %q %v", b, err)
 	}
 	if got := git(t, clone, "log", "--format=%an|%ae|%s", "origin/step-1-start"); got != "Ada x|facilitator@atelier.invalid|change\nAda x|facilitator@atelier.invalid|change" {
-		t.Errorf("log: %s", got)
+		t.Errorf("the log is %s", got)
 	}
 	if got := git(t, clone, "log", "--all", "--oneline"); strings.Count(got, "\n") != 2 {
-		t.Errorf("cloned is more than the branches: %s", got)
+		t.Errorf("the clone contains more than the branches: %s", got)
 	}
 }
 
@@ -110,19 +110,19 @@ func TestFoldersAreDownloadedAsFolders(t *testing.T) {
 	dir := unpack(t, s, code.Plain, []code.Head{{Name: "step-1-end", Tree: two}, {Name: "step-1-start", Tree: one}})
 	for path, want := range map[string]string{"step-1-start/a/b": "1", "step-1-end/a/b": "1", "step-1-end/c": "2"} {
 		if b, err := os.ReadFile(filepath.Join(dir, path)); err != nil || string(b) != want {
-			t.Errorf("%s: %q %v", path, b, err)
+			t.Errorf("%s contains %q, %v", path, b, err)
 		}
 	}
 }
 
-func TestAnEmptyRepositoryIsOneToo(t *testing.T) {
+func TestAnEmptyRepositoryCanBeDownloaded(t *testing.T) {
 	s := alone(t, code.Git)
 	main := write(t, s, code.Git, "")
 	dir := unpack(t, s, code.Git, []code.Head{{Name: "main", Tree: main}})
 	if got := git(t, dir, "status", "--porcelain", "--branch"); got != "## main" {
-		t.Errorf("status: %s", got)
+		t.Errorf("the status is %s", got)
 	}
 	if same := write(t, s, code.Git, main); same != main {
-		t.Error("a change of nothing makes a commit")
+		t.Error("an empty change creates a commit")
 	}
 }

@@ -55,7 +55,7 @@ func (p push) commit(tree string, parents ...string) string {
 
 // A pushed commit is stored once, with its files, modes and folders, including files of earlier
 // commits.
-func TestAPushIsStoredAsItWasCommitted(t *testing.T) {
+func TestAPushIsStoredUnchanged(t *testing.T) {
 	s := alone(t, code.Git)
 	p := push{}
 	a, b := p.blob("a"), p.blob("b")
@@ -71,11 +71,11 @@ func TestAPushIsStoredAsItWasCommitted(t *testing.T) {
 		first: "a=a dir/same=a dir/tool+x=b", second: "a+x=b dir/same=a dir/tool+x=b more/same=a more/tool+x=b", other: "other=b", merged: "a+x=a dir/same=a dir/tool+x=b",
 	} {
 		if got := content(t, s, code.Git, commit); got != want {
-			t.Errorf("%q is there, not %q", got, want)
+			t.Errorf("the commit contains %q, want %q", got, want)
 		}
 	}
 	if n, err := s.Receive(id, []string{merged}, []string{merged, first}, p); n != 0 || err != nil {
-		t.Errorf("again, it stores %d: %v", n, err)
+		t.Errorf("the repeated push stored %d commits: %v", n, err)
 	}
 	next := push{}
 	last := next.commit(next.folder("100644 a "+a, "40000 dir "+folder, "40000 twice "+folder), merged) // both already exist
@@ -83,7 +83,7 @@ func TestAPushIsStoredAsItWasCommitted(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	if got, want := content(t, s, code.Git, last), "a=a dir/same=a dir/tool+x=b twice/same=a twice/tool+x=b"; got != want {
-		t.Errorf("%q is there, not %q", got, want)
+		t.Errorf("the commit contains %q, want %q", got, want)
 	}
 	if err := s.Publish(id, code.Git, []code.Head{{Name: "main", Tree: last}}); err != nil {
 		t.Fatal(err)
@@ -91,12 +91,12 @@ func TestAPushIsStoredAsItWasCommitted(t *testing.T) {
 	dir := unpack(t, s, code.Git, []code.Head{{Name: "main", Tree: last}})
 	git(t, dir, "fsck", "--full", "--strict")
 	if got := git(t, dir, "rev-parse", "HEAD"); got != last {
-		t.Errorf("downloaded is %s, not %s", got, last)
+		t.Errorf("the downloaded HEAD is %s, want %s", got, last)
 	}
 }
 
 // A push that cannot be stored completely is refused with the reason, and leaves nothing.
-func TestAPushThatCannotBeKeptIsRefused(t *testing.T) {
+func TestAPushThatCannotBeStoredIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		make func(p push) (tip string)
 		why  string // in the error; "" for a push that is stored
@@ -150,7 +150,7 @@ func TestAPushThatCannotBeKeptIsRefused(t *testing.T) {
 		"a large commit": {func(p push) string {
 			return p.add(code.CommitObject, fmt.Sprintf("tree %s\nauthor%scommitter%s\n%s", p.folder("100644 a "+p.blob("a")), person, person, strings.Repeat("x", 256<<10)))
 		}, "larger than"},
-		"one in the middle": {func(p push) string {
+		"a bad commit in the middle": {func(p push) string {
 			return p.commit(p.folder("100644 a "+p.blob("a")), p.commit(p.folder("120000 b "+p.blob("b")), p.commit(p.folder("100644 c "+p.blob("c")))))
 		}, "symbolic link"},
 	} {
@@ -165,25 +165,25 @@ func TestAPushThatCannotBeKeptIsRefused(t *testing.T) {
 		var problem *code.Problem
 		switch {
 		case c.why == "" && (n != 1 || err != nil):
-			t.Errorf("%s: %d, %v", name, n, err)
+			t.Errorf("pushing %s: %d commits, %v", name, n, err)
 		case c.why != "" && (!errors.As(err, &problem) || !strings.Contains(err.Error(), c.why)):
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("pushing %s: got the error %v", name, err)
 		case c.why != "" && !slices.Equal(b.Keys(t, ""), before):
-			t.Errorf("%s: something of it stays", name)
+			t.Errorf("%s: the refused push left objects behind", name)
 		}
 	}
 }
 
 // Missing workspaces and workspaces of another kind refuse a push.
-func TestAPushNeedsItsWorkspace(t *testing.T) {
+func TestAPushNeedsAGitWorkspace(t *testing.T) {
 	p := push{}
 	tip := p.commit(p.folder("100644 a " + p.blob("a")))
 	s := alone(t, code.Plain)
 	if _, err := s.Receive(id, nil, []string{tip}, p); err == nil {
-		t.Error("a workspace of folders takes a push")
+		t.Error("a workspace of folders accepted a push")
 	}
 	if _, err := s.Receive(copyID, nil, []string{tip}, p); err == nil {
-		t.Error("a workspace that is not there takes a push")
+		t.Error("a missing workspace accepted a push")
 	}
 }
 
@@ -199,7 +199,7 @@ func (p heavy) Stat(name string) (code.ObjectKind, int64, bool) {
 }
 
 // A workspace can have up to 512 MiB, including its history. A file in several commits counts once.
-func TestAPushOfMoreThanAWorkspaceHoldsIsRefused(t *testing.T) {
+func TestAPushBeyondTheSizeOfAWorkspaceIsRefused(t *testing.T) {
 	const inTree = code.MaxTree / code.MaxFile
 	for files, taken := range map[int]bool{512<<20/code.MaxFile - 1: true, 512 << 20 / code.MaxFile: false} {
 		p := heavy{push{}}

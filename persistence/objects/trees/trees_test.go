@@ -76,13 +76,13 @@ func content(t testing.TB, s code.Store, kind code.Kind, tree string) string {
 			t.Fatal(err)
 		}
 		if about != info || info.Size != int64(len(c)) || info.Binary != code.Binary(c) {
-			t.Errorf("%s is described as %v in its tree, and as %v", info.Path, info, about)
+			t.Errorf("%s is described as %v in its tree, but as %v in the list", info.Path, info, about)
 		}
 		sign := map[code.Mode]string{code.Regular: "=", code.Executable: "+x="}[info.Mode]
 		fmt.Fprintf(&b, "%s%s%s ", info.Path, sign, c)
 	}
 	if listed, err := s.List(id, kind, tree); err != nil || !slices.Equal(listed, paths) {
-		t.Errorf("listed are %q %v, described %q", listed, err, paths)
+		t.Errorf("the listed paths are %q %v, the described paths %q", listed, err, paths)
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -118,32 +118,32 @@ func TestATreeNeverChanges(t *testing.T) {
 			before := len(b.Keys(t, ""))
 			last = write(t, s, kind, last, step.files...)
 			if n := len(b.Keys(t, "")) - before; n != 1 {
-				t.Errorf("a tree is %d objects", n)
+				t.Errorf("a tree consists of %d objects", n)
 			}
 			for _, reader := range []*trees.Store{s, node(t, b)} {
 				if got := content(t, reader, kind, last); got != step.want {
-					t.Errorf("%d: %q, want %q", i, got, step.want)
+					t.Errorf("change %d: the tree is %q, want %q", i, got, step.want)
 				}
 			}
 		}
 		for _, path := range []string{"no", "b/c", "a/b"} {
 			if _, _, err := s.Read(id, kind, last, path); !errors.Is(err, code.ErrNotFound) {
-				t.Errorf("%s: %v", path, err)
+				t.Errorf("reading %s: %v", path, err)
 			}
 		}
 		for _, tree := range []string{"", "x", "..", "../../../x", strings.Repeat("0", 32), strings.Repeat("0", 40)} {
 			if _, err := s.List(id, kind, tree); !errors.Is(err, code.ErrNotFound) {
-				t.Errorf("tree %q: %v", tree, err)
+				t.Errorf("listing the tree %q: %v", tree, err)
 			}
 		}
 		for _, bad := range []string{"..", "", "../../holds", strings.Repeat("a", 36)} {
 			if _, err := s.Write(bad, kind, "", change("a", "1")); !errors.Is(err, code.ErrNotFound) {
-				t.Errorf("workspace %q: %v", bad, err)
+				t.Errorf("writing to the workspace %q: %v", bad, err)
 			}
 		}
 		var p *code.Problem
 		if _, err := s.Write(id, kind, last, change("../evil", "x")); !errors.As(err, &p) {
-			t.Errorf("%v", err)
+			t.Errorf("writing outside the workspace: %v", err)
 		}
 	})
 }
@@ -167,14 +167,14 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 					t.Errorf("read %q, %v", got, err)
 				}
 				if _, _, err := s.Pack(id, kind, []code.Head{{Name: "main", Tree: tree}}, at); !errors.Is(err, durable.ErrCorrupt) {
-					t.Errorf("packed: %v", err)
+					t.Errorf("packing a damaged tree: %v", err)
 				}
 				var found []string
 				if _, err := s.Scrub(map[string]code.Recorded{id: {Kind: kind}}, func(what string) { found = append(found, what) }); err != nil || len(found) != 1 {
 					t.Errorf("scrubbing found %q, %v", found, err)
 				}
 				if err := s.Save(io.Discard); err != nil {
-					t.Errorf("the backup of the rest: %v", err)
+					t.Errorf("the backup of the other trees: %v", err)
 				}
 			})
 		})
@@ -182,7 +182,7 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 	b := objectstest.Folder(t)
 	var found []string
 	if _, err := node(t, b).Scrub(map[string]code.Recorded{id: {Kind: code.Git}}, func(what string) { found = append(found, what) }); err != nil || len(found) != 1 {
-		t.Errorf("one that is missing: %q, %v", found, err)
+		t.Errorf("with a missing workspace the scrub found %q, %v", found, err)
 	}
 }
 
@@ -207,14 +207,14 @@ func TestWritingAgainRepairsDamagedContent(t *testing.T) {
 			}
 		}
 		if got, _, err := node(t, b).Read(id, kind, head, "b.txt"); err != nil || string(got) != "x" {
-			t.Errorf("its neighbour is %q, %v", got, err)
+			t.Errorf("the neighbouring file is %q, %v", got, err)
 		}
 	})
 }
 
 // Every commit of the history is needed, even if none of its files is in the head. Without it the
 // repository cannot be cloned.
-func TestAMissingCommitOfTheHistoryIsFound(t *testing.T) {
+func TestAMissingCommitOfTheHistoryIsDetected(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		if err := node(t, b).Make(id, code.Git); err != nil {
 			t.Fatal(err)
@@ -233,7 +233,7 @@ func TestAMissingCommitOfTheHistoryIsFound(t *testing.T) {
 			return found
 		}
 		if found := scrub(); found != nil {
-			t.Errorf("found of a whole one is %q", found)
+			t.Errorf("in a complete workspace the scrub found %q", found)
 		}
 		for _, gone := range commits {
 			key := "workspaces/" + id + "/trees/" + gone
@@ -245,7 +245,7 @@ func TestAMissingCommitOfTheHistoryIsFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			if found := scrub(); !slices.ContainsFunc(found, func(what string) bool { return strings.Contains(what, gone) }) {
-				t.Errorf("without %s found is %q", gone, found)
+				t.Errorf("without %s the scrub found %q", gone, found)
 			}
 			if err := objects.PutBytes(t.Context(), b, key, kept); err != nil {
 				t.Fatal(err)
@@ -256,7 +256,7 @@ func TestAMissingCommitOfTheHistoryIsFound(t *testing.T) {
 
 // Everything that a recorded head needs is checked: its tree, the trees with its files, and
 // the history of a repository.
-func TestAMissingTreeIsFound(t *testing.T) {
+func TestAMissingTreeIsDetected(t *testing.T) {
 	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
 		first := write(t, node(t, b), kind, "", "a.txt", "1")
 		head := write(t, node(t, b), kind, first, "b.txt", "2")
@@ -271,18 +271,18 @@ func TestAMissingTreeIsFound(t *testing.T) {
 			}
 			if gone == first {
 				if scrub(); found != nil {
-					t.Fatalf("a sound workspace has %q", found)
+					t.Fatalf("in an undamaged workspace the scrub found %q", found)
 				}
 			}
 			if err := b.Delete(t.Context(), "workspaces/"+id+"/trees/"+gone); err != nil {
 				t.Fatal(err)
 			}
 			if scrub(); len(found) == 0 {
-				t.Errorf("without %s scrub finds nothing", gone)
+				t.Errorf("without %s the scrub found nothing", gone)
 			}
 		}
 		if _, _, err := node(t, b).Read(id, kind, head, "b.txt"); !errors.Is(err, code.ErrMissing) {
-			t.Errorf("reading gives %v", err)
+			t.Errorf("reading returned %v", err)
 		}
 	})
 }
@@ -343,11 +343,11 @@ func TestALatePublishRemovesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := content(t, node(t, b), code.Plain, newer); got != "a=1 b=2" {
-		t.Errorf("the newer is %q", got)
+		t.Errorf("the newer tree is %q", got)
 	}
 }
 
-func TestObjectsWithoutAHeadAreRemovedInTime(t *testing.T) {
+func TestObjectsWithoutAHeadAreRemovedAfterTheGracePeriod(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		s := node(t, b)
 		if err := s.Make(id, code.Plain); err != nil {
@@ -358,13 +358,13 @@ func TestObjectsWithoutAHeadAreRemovedInTime(t *testing.T) {
 		head := write(t, s, code.Plain, base, "b", "2") // its "a" is in base
 		for range 2 {
 			if n := sweep(t, s, heads(head)); n != 0 || len(b.Keys(t, "aside/")) != 0 {
-				t.Fatal("what is young was touched")
+				t.Fatal("a young tree was removed or set aside")
 			}
 		}
 		b.Age(t, "workspaces/", 25*time.Hour)
 		sweep(t, s, heads(head))
 		if got := b.Keys(t, "aside/"); len(got) != 1 || !strings.HasSuffix(got[0], lost) {
-			t.Errorf("set aside are %q", got)
+			t.Errorf("the trees set aside are %q", got)
 		}
 		b.Age(t, "aside/", 25*time.Hour)
 		release, err := node(t, b).Hold()
@@ -382,7 +382,7 @@ func TestObjectsWithoutAHeadAreRemovedInTime(t *testing.T) {
 		b.Age(t, "aside/", 25*time.Hour)
 		sweep(t, s, heads(head))
 		if _, err := node(t, b).List(id, code.Plain, lost); !errors.Is(err, code.ErrNotFound) {
-			t.Errorf("%v", err)
+			t.Errorf("listing the removed tree: %v", err)
 		}
 		if got := content(t, node(t, b), code.Plain, head); got != "a=1 b=2" {
 			t.Errorf("the head is %q", got)
@@ -392,21 +392,21 @@ func TestObjectsWithoutAHeadAreRemovedInTime(t *testing.T) {
 		none := func() (map[string][]code.Head, error) { return nil, nil }
 		sweep(t, s, none)
 		if got := b.Keys(t, "aside/"); len(got) != 3 {
-			t.Errorf("set aside are %q", got)
+			t.Errorf("the trees set aside are %q", got)
 		}
 		if sweep(t, s, heads(head)); len(b.Keys(t, "aside/")) != 0 {
-			t.Errorf("known again, set aside are %q", b.Keys(t, "aside/"))
+			t.Errorf("after the workspace was known again, the trees set aside are %q", b.Keys(t, "aside/"))
 		}
 		sweep(t, s, none)
 		b.Age(t, "aside/", 25*time.Hour)
 		if n := sweep(t, s, none); n != 3 || len(b.Keys(t, "")) != 0 {
-			t.Errorf("%d removed, left are %q", n, b.Keys(t, ""))
+			t.Errorf("%d removed, the remaining keys are %q", n, b.Keys(t, ""))
 		}
 	})
 }
 
 // A head that is recorded after the listing needs a tree that the listing does not contain.
-func TestASweepAsksAfterItHasListed(t *testing.T) {
+func TestASweepKeepsTreesOfHeadsRecordedAfterItsListing(t *testing.T) {
 	b := objectstest.Folder(t)
 	s := node(t, b)
 	if err := s.Make(id, code.Plain); err != nil {
@@ -420,7 +420,7 @@ func TestASweepAsksAfterItHasListed(t *testing.T) {
 		return heads(newer)()
 	})
 	if got := b.Keys(t, "aside/"); got != nil {
-		t.Errorf("set aside are %q", got)
+		t.Errorf("the trees set aside are %q", got)
 	}
 }
 
@@ -438,7 +438,7 @@ func (b *before) List(ctx context.Context, prefix string, fn func(objects.Info) 
 }
 
 // A tree that refers to an old tree is recorded just before the listing, so the old tree stays.
-func TestASweepSeesWhatWasRecordedWhileItListed(t *testing.T) {
+func TestASweepKeepsTreesOfHeadsRecordedBeforeItsListing(t *testing.T) {
 	b := objectstest.Folder(t)
 	slow := &before{Store: b}
 	s := node(t, slow)
@@ -456,7 +456,7 @@ func TestASweepSeesWhatWasRecordedWhileItListed(t *testing.T) {
 		return heads(newer)()
 	})
 	if got := b.Keys(t, "aside/"); got != nil {
-		t.Errorf("set aside are %q", got)
+		t.Errorf("the trees set aside are %q", got)
 	}
 }
 
@@ -477,9 +477,9 @@ func TestAPlainTreeRefersToFewOthers(t *testing.T) {
 	b.Age(t, "aside/", 25*time.Hour)
 	sweep(t, s, heads(tree))
 	if got := b.Keys(t, "workspaces/"+id+"/trees/"); len(got) > 17 {
-		t.Errorf("%d trees stay", len(got))
+		t.Errorf("%d trees remain", len(got))
 	}
 	if got := content(t, node(t, b), code.Plain, tree); got != strings.TrimSpace(want) {
-		t.Errorf("%q", got)
+		t.Errorf("the tree is %q", got)
 	}
 }

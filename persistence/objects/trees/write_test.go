@@ -27,7 +27,7 @@ func alone(t testing.TB, kind code.Kind) *trees.Store {
 	return s
 }
 
-func TestAFileKeepsItsModeUntilItIsGivenAnother(t *testing.T) {
+func TestAFileKeepsItsModeUntilItIsChanged(t *testing.T) {
 	for _, kind := range kinds {
 		s := alone(t, kind)
 		one := write(t, s, kind, "", "a b+x", "1", "plain", "1", "same", "1")
@@ -49,13 +49,13 @@ func TestAFileKeepsItsModeUntilItIsGivenAnother(t *testing.T) {
 			one: "a b+x=1 plain=1 same=1", two: "a b+x=2 plain+x=1 same=1", three: "a b=2 plain+x=1 same=1", four: "a b=3 plain=4 same=1",
 		} {
 			if got := content(t, s, kind, tree); got != want {
-				t.Errorf("%s: %q, want %q", kind, got, want)
+				t.Errorf("%s: the tree is %q, want %q", kind, got, want)
 			}
 		}
 	}
 }
 
-func TestAChangeThatCannotBeIsRefusedAsAWhole(t *testing.T) {
+func TestAnInvalidChangeIsRefusedAsAWhole(t *testing.T) {
 	for _, kind := range kinds {
 		b := objectstest.Folder(t)
 		s := node(t, b)
@@ -70,11 +70,11 @@ func TestAChangeThatCannotBeIsRefusedAsAWhole(t *testing.T) {
 		} {
 			var p *code.Problem
 			if _, err := s.Write(id, kind, base, change(bad...)); !errors.As(err, &p) {
-				t.Errorf("%s: %.60q: %v", kind, bad, err)
+				t.Errorf("%s: writing %.60q: %v", kind, bad, err)
 			}
 		}
 		if _, err := s.Write(id, kind, base, change("no", "-")); !errors.Is(err, code.ErrNotFound) {
-			t.Errorf("%s: deleting what is not there: %v", kind, err)
+			t.Errorf("%s: deleting a missing file: %v", kind, err)
 		}
 		var many []string
 		for i := range code.MaxFiles + 1 {
@@ -85,7 +85,7 @@ func TestAChangeThatCannotBeIsRefusedAsAWhole(t *testing.T) {
 			t.Errorf("%s: too many files: %v", kind, err)
 		}
 		if after := b.Keys(t, ""); !slices.Equal(after, before) {
-			t.Errorf("%s: something was left behind: %q, before %q", kind, after, before)
+			t.Errorf("%s: the refused change left objects: %q, before %q", kind, after, before)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestWritersOfDifferentBranchesDoNotMix(t *testing.T) {
 			if err != nil || len(paths) != 11 || slices.ContainsFunc(paths, func(p string) bool {
 				return p != "shared" && !strings.HasPrefix(p, fmt.Sprintf("of-%d/", i))
 			}) {
-				t.Errorf("%s: branch %d holds %v %v", kind, i, paths, err)
+				t.Errorf("%s: branch %d contains %v %v", kind, i, paths, err)
 			}
 		}
 	}
@@ -165,7 +165,7 @@ func FuzzWrite(f *testing.F) {
 	})
 }
 
-func TestNothingIsWrittenWhileTheGateIsShut(t *testing.T) {
+func TestNothingIsWrittenWhileTheStoreIsReadOnly(t *testing.T) {
 	shut := errors.New("read-only")
 	b := objectstest.Folder(t)
 	s, err := trees.Open(trees.Options{Objects: b, Dir: t.TempDir(), Gate: func() error { return shut }})
@@ -191,7 +191,7 @@ func TestNothingIsWrittenWhileTheGateIsShut(t *testing.T) {
 
 // If no other process can have recorded a tree, Publish removes the trees that no head needs.
 // Otherwise old plain trees would fill the disk. During a backup these trees stay.
-func TestPublishRemovesWhatNoHeadNeeds(t *testing.T) {
+func TestPublishRemovesTreesThatNoHeadNeeds(t *testing.T) {
 	s := alone(t, code.Plain)
 	one := write(t, s, code.Plain, "", "a", "1")
 	two := write(t, s, code.Plain, one, "b", "2")
@@ -209,11 +209,11 @@ func TestPublishRemovesWhatNoHeadNeeds(t *testing.T) {
 	publish(three)
 	release()
 	if got := content(t, s, code.Plain, two); got != "a=1 b=2" {
-		t.Errorf("during a backup it is %q", got)
+		t.Errorf("during a backup the tree is %q", got)
 	}
 	publish(two)
 	if got := content(t, s, code.Plain, two); got != "a=1 b=2" {
-		t.Errorf("with its other tree removed it is %q", got)
+		t.Errorf("after its other tree was removed it is %q", got)
 	}
 	if _, err := s.List(id, code.Plain, three); !errors.Is(err, code.ErrMissing) {
 		t.Errorf("a tree that no head needs: %v", err)
@@ -222,11 +222,11 @@ func TestPublishRemovesWhatNoHeadNeeds(t *testing.T) {
 	publish(last)
 	for _, gone := range []string{one, two} {
 		if _, err := s.List(id, code.Plain, gone); !errors.Is(err, code.ErrMissing) {
-			t.Errorf("a tree whose contents no head has any more: %v", err)
+			t.Errorf("a tree whose contents no head needs any more: %v", err)
 		}
 	}
 	if got := content(t, s, code.Plain, last); got != "a=5 b=6" {
-		t.Errorf("published is %q", got)
+		t.Errorf("the published tree is %q", got)
 	}
 	git := alone(t, code.Git)
 	first := write(t, git, code.Git, "", "a", "1")
@@ -235,6 +235,6 @@ func TestPublishRemovesWhatNoHeadNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := content(t, git, code.Git, first); got != "a=1" {
-		t.Errorf("of a repository the history is %q", got)
+		t.Errorf("the first commit of the repository is %q", got)
 	}
 }

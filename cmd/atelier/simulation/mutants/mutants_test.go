@@ -71,14 +71,14 @@ func TestTheTestsOfMutantsExist(t *testing.T) {
 				}
 			}
 			if !there {
-				t.Errorf("%s: there is no test %s", m.name, test)
+				t.Errorf("%s: the test %s does not exist", m.name, test)
 			}
 		}
 	}
 }
 
 // found.txt refers only to existing mutants, and to tests in their entries.
-func TestFoundNamesExistingMutantsAndTests(t *testing.T) {
+func TestFoundListsOnlyExistingMutantsAndTests(t *testing.T) {
 	all, _ := real(t)
 	found, err := readFound("found.txt")
 	if err != nil {
@@ -88,11 +88,11 @@ func TestFoundNamesExistingMutantsAndTests(t *testing.T) {
 		f, ok := found[m.name]
 		delete(found, m.name)
 		if named := f.seed > 0 || strings.Contains(joined(m.tests), f.test.String()+"\n"); ok && !named {
-			t.Errorf("%s was found by %s, which it does not name", m.name, f)
+			t.Errorf("%s was found by %s, which is not in its entry", m.name, f)
 		}
 	}
 	for name := range found {
-		t.Errorf("found.txt knows %s, mutants.txt does not", name)
+		t.Errorf("found.txt contains %s, mutants.txt does not", name)
 	}
 	path := filepath.Join(t.TempDir(), "found")
 	two := []*mutant{{name: "a"}, {name: "b"}, {name: "c"}}
@@ -114,19 +114,19 @@ func joined(tests []packageTest) (out string) {
 
 const source = "package p\n\nfunc a() {\n\tone()\n\ttwo()\n}\n\nfunc b() {\n\tone()\n}\n"
 
-func TestPlacesAreReplaced(t *testing.T) {
+func TestChangedLinesAreReplaced(t *testing.T) {
 	for _, x := range []struct {
 		name, list, want, err string
 		spans                 []span
 	}{
-		{"a line goes", "- \ttwo()", "", "0 times", nil},
-		{"a line goes", "-\ttwo()", strings.Replace(source, "\ttwo()\n", "", 1), "", []span{{5, 5}}},
-		{"a line comes", " \ttwo()\n+\tthree()", strings.Replace(source, "two()\n", "two()\n\tthree()\n", 1), "", []span{{5, 5}}},
-		{"a line is another", " \tone()\n-\ttwo()\n+\tthree()\n }", strings.Replace(source, "two", "three", 1), "", []span{{5, 5}}},
-		{"it stands twice", "-\tone()", "", "2 times", nil},
+		{"a removed line, indented otherwise", "- \ttwo()", "", "0 times", nil},
+		{"a removed line", "-\ttwo()", strings.Replace(source, "\ttwo()\n", "", 1), "", []span{{5, 5}}},
+		{"an added one", " \ttwo()\n+\tthree()", strings.Replace(source, "two()\n", "two()\n\tthree()\n", 1), "", []span{{5, 5}}},
+		{"a changed line", " \tone()\n-\ttwo()\n+\tthree()\n }", strings.Replace(source, "two", "three", 1), "", []span{{5, 5}}},
+		{"a line that occurs twice", "-\tone()", "", "2 times", nil},
 		{"two places", "-\ttwo()\n+\tthree()\n\n-func b() {\n+func c() {", strings.NewReplacer("two", "three", "b()", "c()").Replace(source), "", []span{{5, 5}, {8, 8}}},
-		{"two places of two files", "-\ttwo()\n\nfile: q.go\n-func b() {\n+func c() {", strings.Replace(source, "\ttwo()\n", "", 1), "", []span{{5, 5}}},
-		{"they overlap", " \tone()\n-\ttwo()\n\n-\ttwo()\n }", "", "overlap", nil},
+		{"two places in two files", "-\ttwo()\n\nfile: q.go\n-func b() {\n+func c() {", strings.Replace(source, "\ttwo()\n", "", 1), "", []span{{5, 5}}},
+		{"overlapping places", " \tone()\n-\ttwo()\n\n-\ttwo()\n }", "", "overlap", nil},
 	} {
 		all, err := parse([]byte("== x\npromise: it\nfile: p.go\n" + x.list + "\n"))
 		if err != nil {
@@ -139,7 +139,7 @@ func TestPlacesAreReplaced(t *testing.T) {
 				t.Errorf("%s: %v, want %q", x.name, err, x.err)
 			}
 		case err != nil || string(changed["p.go"]) != x.want || !reflect.DeepEqual(spans["p.go"], x.spans):
-			t.Errorf("%s: %q, %v, %v", x.name, changed["p.go"], spans["p.go"], err)
+			t.Errorf("%s: changed to %q, spans %v, %v", x.name, changed["p.go"], spans["p.go"], err)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestBadListsAreRefused(t *testing.T) {
 		"== x\npromise: it", "== x\nfile: p.go\n-a", "-a", "== a\n-a", "== a b", "== a\n== a", "== a\nwhat: it", "== a\ntest: ./x",
 	} {
 		if _, err := parse([]byte(bad)); err == nil {
-			t.Errorf("%q is read", bad)
+			t.Errorf("the invalid list %q is accepted", bad)
 		}
 	}
 }
@@ -171,12 +171,12 @@ func TestAMutantMustBeFoundUnlessItIsEquivalent(t *testing.T) {
 	} {
 		err := verdict{mutant: &mutant{name: "x", equivalent: x.equivalent}, found: x.found}.conclude(x.unexecuted)
 		if (err == nil) != x.good {
-			t.Errorf("%+v: %v", x, err)
+			t.Errorf("concluding %+v: %v", x, err)
 		}
 	}
 }
 
-func TestALineThatNothingRanIsNoticed(t *testing.T) {
+func TestALineThatWasNotRunIsDetected(t *testing.T) {
 	blocks := []block{{"atelier/a/b.go", 3, 5, 1}, {"atelier/a/b.go", 6, 9, 0}, {"atelier/a/c.go", 20, 30, 4}}
 	for _, x := range []struct {
 		file string
@@ -186,7 +186,7 @@ func TestALineThatNothingRanIsNoticed(t *testing.T) {
 		{"a/b.go", span{5, 6}, true}, {"a/b.go", span{7, 7}, false}, {"a/b.go", span{12, 12}, true}, {"a/c.go", span{30, 31}, true},
 	} {
 		if got := executed(blocks, x.file, x.at); got != x.want {
-			t.Errorf("%s %v: %t", x.file, x.at, got)
+			t.Errorf("%s %v: executed is %t", x.file, x.at, got)
 		}
 	}
 }
@@ -208,7 +208,7 @@ func TestFunctionsAreSwitched(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !c.has[all[0]] || !c.has[all[1]] || c.has[all[2]] {
-		t.Errorf("switched are %v", c.has)
+		t.Errorf("the switched functions are %v", c.has)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "1-p.go"))
 	if err != nil {
@@ -224,10 +224,10 @@ func TestFunctionsAreSwitched(t *testing.T) {
 		"//line b.mutant:1\nfunc two_2[A, B any](x A, y B) {\n\tprintln(y, x)\n}",
 	} {
 		if !strings.Contains(string(text), want) {
-			t.Errorf("%q is not in\n%s", want, text)
+			t.Errorf("the text lacks %q:\n%s", want, text)
 		}
 	}
 	if named := namedBy("x.go:1:2: good\np/two-words.mutant:3:4: declared and not used: y\n"); len(named) != 1 || !strings.Contains(named["two-words"], "not used") {
-		t.Errorf("a compiler names %v", named)
+		t.Errorf("the mutants in the compiler errors are %v", named)
 	}
 }
