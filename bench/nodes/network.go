@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"strconv"
@@ -201,13 +202,23 @@ func (n *Network) close() {
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// freePorts finds unused loopback ports. Another process can take one before it is used; then
-// repeat the load test.
+// The ports of nodes are below the range that Linux uses for outgoing connections. A connection of
+// the generator, which opens thousands, cannot take such a port before its node listens.
+const (
+	lowestPort = 12_000
+	portCount  = 18_000
+)
+
+// freePorts finds unused loopback ports. Another server can take one before it is used. The load
+// test then fails, and can be repeated.
 func freePorts(n int) ([]int, error) {
 	var out []int
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	for tries := 0; len(out) < n; tries++ {
+		l, err := net.Listen("tcp", loopback(lowestPort+rand.IntN(portCount)))
 		if err != nil {
+			if tries < 1000 {
+				continue
+			}
 			return nil, fmt.Errorf("find a free port: %w", err)
 		}
 		// All are held until the last is found, so no two are the same.

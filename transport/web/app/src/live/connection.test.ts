@@ -477,6 +477,24 @@ describe('the connection', () => {
     ])
   })
 
+  test('reports a message as stored only after its own held frame, and not after a break', async () => {
+    const s = stage()
+    await connected(s)
+    s.last.on.messages([{ type: 'resync', epoch: 'e1', seq: 50, reason: 'window' } as ServerMessage])
+    s.last.on.messages([chat(51), { type: 'ack', ref: 'r1', seq: 51 } as ServerMessage])
+    expect(s.settled).toEqual([])
+    s.reads.at(-1)!.resolve()
+    await settle()
+    expect(seqs(s.told)).toEqual([51])
+    expect(s.settled).toEqual([['r1', null]])
+    s.last.on.messages([{ type: 'resync', epoch: 'e1', seq: 60, reason: 'window' } as ServerMessage])
+    s.last.on.messages([{ type: 'ack', ref: 'r2', seq: 61 } as ServerMessage])
+    s.last.on.closed(1006)
+    s.hands.next()
+    await connected(s, 61)
+    expect(s.settled).toEqual([['r1', null]])
+  })
+
   test('delivers nothing after it was stopped', async () => {
     const s = stage()
     await connected(s)

@@ -95,6 +95,8 @@ export class Connection {
    * Messages that are held back until everything has been read, or null if nothing is being read.
    */
   #held: Told[] | null = null
+  /** The refs of acks that arrived while messages were held back, because theirs are among them. */
+  #acks: string[] = []
   /** Counts attempts, so that events of an earlier attempt are ignored. */
   #attempt = 0
   #welcomed = false
@@ -195,6 +197,7 @@ export class Connection {
     if (this.#held) this.#place = null // the data of the interrupted read is missing
     this.#held = null
     this.#unanswered.clear()
+    this.#acks = [] // their messages are sent again, with the same refs
     this.#doubtful = false
     this.#certain()
     this.#pipe?.close()
@@ -312,7 +315,8 @@ export class Connection {
       case 'ack':
         if (m.ref === null) return
         this.#answered(m.ref)
-        this.#on.settled(m.ref, null)
+        if (this.#held) this.#acks.push(m.ref)
+        else this.#on.settled(m.ref, null)
         return
       case 'error':
         if (m.ref === undefined) return
@@ -403,6 +407,7 @@ export class Connection {
         if (!current()) return
         this.#held = null
         if (held.length > 0) this.#on.told(held, false)
+        this.#acks.splice(0).forEach((ref) => this.#on.settled(ref, null))
         this.#open()
       },
       () => {
@@ -421,6 +426,7 @@ export class Connection {
   #closed(code: number) {
     this.#caughtUp() // they are before the last position
     this.#unanswered.clear()
+    this.#acks = [] // their messages are sent again, with the same refs
     this.#doubtful = false
     this.#certain()
     this.#cancelSilence?.()

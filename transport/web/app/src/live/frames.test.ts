@@ -34,6 +34,19 @@ test('values are handed over once per frame, in order', () => {
   expect(batches).toEqual([[1, 2, 3], [4]])
 })
 
+test('flush hands waiting values over immediately, and the frame none of them again', () => {
+  const batches: number[][] = []
+  const frames = new Frames<number>((b) => batches.push(b))
+  frames.flush()
+  frames.add([1, 2])
+  frames.flush()
+  expect(batches).toEqual([[1, 2]])
+  expect(draw).toBeNull()
+  frames.add([3])
+  draw!()
+  expect(batches).toEqual([[1, 2], [3]])
+})
+
 test('a hidden page, which draws no frames, receives values from a timer', () => {
   visibility = 'hidden'
   const batches: number[][] = []

@@ -17,6 +17,14 @@ export class Frames<T> {
     })
   }
 
+  /** Delivers the waiting values now. */
+  flush(): void {
+    if (!this.#cancel) return
+    this.#cancel()
+    this.#cancel = null
+    this.#take(this.#pending.splice(0))
+  }
+
   /** Cancels the scheduled delivery. */
   stop(): void {
     this.#cancel?.()

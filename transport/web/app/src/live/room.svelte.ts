@@ -245,6 +245,8 @@ export class Room {
   }
 
   #settled(ref: string, refused: string | null) {
+    // The message itself, which the server sends before its ack, replaces the waiting one.
+    this.#frames.flush()
     const said = this.outbox.find((e) => e.ref === ref)?.message
     // The server does not send a direct message back to its sender.
     if (this.#outgoing.settled(ref, refused)?.message.type === 'dm') void this.read('chat').catch(() => {})

@@ -155,6 +155,16 @@ describe('a room', () => {
     expect(room.outbox).toEqual([])
   })
 
+  test('replaces a waiting message by the stored one at the same moment', async () => {
+    const { room, ws } = await inside()
+    room.say({ type: 'chat', message: 'x' })
+    const [chat] = ws.sent
+    ws.says({ type: 'chat', sender: 'A', sender_id: 'a1', message: 'x', id: 'c11', seq: 11, ts: '' })
+    ws.says({ type: 'ack', ref: chat!.ref, seq: 11 })
+    expect(room.outbox).toEqual([])
+    expect(room.now?.chat.map((c) => c.message)).toContain('x')
+  })
+
   test('reports missed messages, separates signals, and delivers nothing after the page left', async () => {
     const { room, ws, leave } = await inside()
     const signals: string[] = []
