@@ -475,7 +475,7 @@ func TestInvalidWebhooksAreRefused(t *testing.T) {
 		hook   *Hook
 	}{
 		"":                                 {create: func(b *Create) { b.Codelabs = labs }},
-		"the webhook already exists":       {create: func(*Create) {}, hook: &Hook{Id: "h"}},
+		"there is such a webhook already":  {create: func(*Create) {}, hook: &Hook{Id: "h"}},
 		"must begin with https":            {create: func(b *Create) { b.URL = "http://example.org" }},
 		"at least one event":               {create: func(b *Create) { b.Events = nil }},
 		"events[1] must be":                {create: func(b *Create) { b.Events = []string{TokenUsed, Test} }},

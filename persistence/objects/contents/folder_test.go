@@ -141,7 +141,7 @@ func TestFailedUploadsLeaveNothing(t *testing.T) {
 		"disk full":   {filling(), durable.ErrReadOnly},
 	} {
 		limit := int64(1000)
-		if name == "disk fills" {
+		if name == "disk full" {
 			limit = 1 << 30
 		}
 		full = false

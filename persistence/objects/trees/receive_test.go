@@ -119,7 +119,7 @@ func TestAPushThatCannotBeStoredIsRefused(t *testing.T) {
 			return p.commit(p.folder("100644 b "+p.blob("b"), "100644 a "+p.blob("a")))
 		}, "malformed"},
 		"an empty folder":   {func(p push) string { return p.commit(p.folder("40000 a " + p.folder())) }, "empty"},
-		"a path up":         {func(p push) string { return p.commit(p.folder("40000 .. " + p.folder("100644 a "+p.blob("a")))) }, "part .."},
+		"a path up":         {func(p push) string { return p.commit(p.folder("40000 .. " + p.folder("100644 a "+p.blob("a")))) }, `the part ".."`},
 		"a slash in a name": {func(p push) string { return p.commit(p.folder("100644 a/b " + p.blob("a"))) }, "malformed"},
 		"Git's own folder":  {func(p push) string { return p.commit(p.folder("40000 .git " + p.folder("100644 config "+p.blob("a")))) }, ".git"},
 		"a device":          {func(p push) string { return p.commit(p.folder("100644 con.txt " + p.blob("a"))) }, "Windows"},
