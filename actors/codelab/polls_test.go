@@ -495,7 +495,7 @@ func TestAPollWaitsForItsSecret(t *testing.T) {
 						by = system
 					}
 					l.must(t, by, close(l, p, other))
-					if how == "and snapshot" {
+					if how == "before a snapshot" {
 						state, err := EncodeState(l.Capture())
 						again := l.empty()
 						if again.rules = l.rules; err == nil {

@@ -260,7 +260,7 @@ func TestOneIsolatedNodeStandsAside(t *testing.T) {
 	others := map[string][]byte{
 		"nothing":             nil,
 		"unreadable":          []byte("{"),
-		"lonely":              row(now, true),
+		"isolated":            row(now, true),
 		"not isolated":        row(now, false),
 		"isolated before":     row(now-1, true),
 		"not isolated before": row(now-1, false),
@@ -291,7 +291,7 @@ func TestOneIsolatedNodeStandsAside(t *testing.T) {
 					}
 					want := false
 					for node, state := range states {
-						want = want || state == "not lonely" || state == "lonely" && node < stores[me].Node()
+						want = want || state == "not isolated" || state == "isolated" && node < stores[me].Node()
 					}
 					got, err := n.standAside(durable.Member{Node: stores[me].Node(), Incarnation: now}, members, lonely)
 					if err != nil || got != (want && lonely) {
