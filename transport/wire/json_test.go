@@ -82,7 +82,7 @@ func TestTimesAndEmptyValues(t *testing.T) {
 }
 
 // Clients whose language has only one number type write integers so.
-func TestIntegersMayHaveAFractionOfZero(t *testing.T) {
+func TestIntegersCanHaveAFractionOfZero(t *testing.T) {
 	type record struct {
 		N int32   `json:"n"`
 		S string  `json:"s"`

@@ -27,7 +27,7 @@ func operator(t *testing.T, data string) *control.Client {
 
 // A drained node's clients move to the other nodes, which take over its actors. No message is
 // lost. The node stays drained after a restart.
-func TestADrainedNodeHandsOverItsClientsAndActors(t *testing.T) {
+func TestADrainedNodeGivesAwayItsClientsAndActors(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)
 	cfgs := nodeConfigs(t, 3, dsn, testConfig(t))

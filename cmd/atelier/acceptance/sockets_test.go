@@ -39,7 +39,7 @@ func TestTheOldestConnectionBeyondTheLimitIsClosed(t *testing.T) {
 	all[2].acked(record{"type": "chat", "message": "x"}, "g")
 }
 
-func TestAFacilitatorsSessionMayHaveEightTimesAsManyConnections(t *testing.T) {
+func TestAFacilitatorsSessionCanHaveEightTimesAsManyConnections(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.SocketsPerPerson = 1
