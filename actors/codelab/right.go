@@ -5,14 +5,14 @@ import (
 	"atelier/actors/cow"
 )
 
-// Right is the set of choice questions that an attendee has answered correctly, a bit per entry of
-// View.Quizzes, "" for none. The attendee can see the right answers to these questions.
+// Right is the set of choice questions that an attendee has answered correctly: one bit per entry
+// of View.Quizzes, or "" for the empty set. The attendee can see the right answers to these questions.
 type Right string
 
 // Has reports whether question i is in the set.
 func (r Right) Has(i int) bool { return i/8 < len(r) && r[i/8]&(1<<(i%8)) != 0 }
 
-// Right returns the right answers of an attendee.
+// Right returns the questions that an attendee has answered correctly.
 func (v *View) Right(attendee string) Right {
 	if i, ok := search(v.Attendees.Len(), v.Attendees.At, attendee, (*pb.Attendee).GetId); ok {
 		return v.right.At(i)
@@ -20,7 +20,7 @@ func (v *View) Right(attendee string) Right {
 	return ""
 }
 
-// setRight updates the right answers of one attendee.
+// setRight updates the set of one attendee.
 func (s *State) setRight(attendee string) {
 	at, ok := s.byAttendee[attendee]
 	if !ok {
@@ -35,7 +35,7 @@ func (s *State) setRight(attendee string) {
 	s.right.Set(at, Right(set))
 }
 
-// indexRight computes the right answers of all attendees, reading each answer once.
+// indexRight computes the sets of all attendees, reading each answer once.
 func (s *State) indexRight() {
 	number := map[string]int{}
 	for i, q := range s.quizzes {

@@ -22,12 +22,12 @@ type loaded[C, E, V any] struct {
 	size  int    // of the snapshot, bytes
 	// events and bytes are the amounts applied after the snapshot.
 	events, bytes int
-	// erasers are the events among those read that request erasure.
+	// erasers are those of the events read that request erasure.
 	erasers []E
 }
 
-// Read reads the state of an actor from its log, without the actor. It fences no handle. An actor
-// without a log has the empty state, at 0.
+// Read returns an actor's state, read from its log. The actor is not started. Open handles stay
+// valid. The state of an actor without a log is empty.
 func (k *Kind[C, E, V]) Read(j Journal, id string) (view *V, seq uint64, err error) {
 	from, err := j.Follow(k.Name + "/" + id)
 	if err != nil {
@@ -107,7 +107,7 @@ func (hd *Handle[C, E, V]) publishRead(read loaded[C, E, V]) *V {
 	return view
 }
 
-// readFurther is the part of a log after a position.
+// readFurther is the result of readOn: the part of a log after a position.
 type readFurther[E any] struct {
 	events []Committed[E]
 	chain  uint64 // of the last one
@@ -138,10 +138,9 @@ func (h *Host[C, E, V]) readOn(from LogReader, seq, chain, upTo uint64) (read re
 	return read, err
 }
 
-// errFarEnough ends the reading of a log at the position returned by its owner. Later records may
-// be committed, but the owner has not noticed their commit yet and still shows a state without
-// them. A reader must not see these records appear and disappear.
-var errFarEnough = errors.New("the owner has not acknowledged more")
+// errFarEnough stops reading a log at the position that its owner reported. Later records may
+// already be committed. Until the owner learns of that, it shows a state without them. A reader must not see these records appear and disappear.
+var errFarEnough = errors.New("end of the records acknowledged by the owner")
 
 func (k *Kind[C, E, V]) parse(seq uint64, record []byte) (E, error) {
 	event, err := k.ParseEvent(record)
@@ -155,7 +154,7 @@ func (k *Kind[C, E, V]) parse(seq uint64, record []byte) (E, error) {
 // the records as appended. Two replicas with the same hash at a position have applied the same
 // records. A snapshot includes it, so rewriting the log does not change it.
 //
-// xxhash takes a fifth of the time of SHA-256 for a record of 150 bytes. It does not prevent
+// For a 150-byte record, xxhash takes a fifth of the time of SHA-256. It does not prevent
 // deliberate collisions, but nodes trust each other.
 func chained(chain uint64, record []byte) uint64 {
 	var d xxhash.Digest

@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// The audit trail contains each change of the settings with its kind, so removing a key differs
-// from setting one. It contains neither refused changes nor uses of the AI.
+// The audit trail records each change to the settings with its kind, so that removing a key can be
+// told from setting one. It does not record refused changes and uses of the AI.
 func TestTheAuditTrailRecordsEachChange(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()
@@ -66,12 +66,13 @@ func TestTheAuditTrailRecordsEachChange(t *testing.T) {
 	}
 }
 
-// The largest allowed value for API tokens is accepted, and the next one is refused.
+// Values up to each limit of an API token are accepted. Values beyond it, and malformed ones, are
+// refused.
 func TestAPITokensAreBounded(t *testing.T) {
 	now := time.UnixMilli(1_800_000_000_000).UTC()
 	for name, tc := range map[string]struct {
 		CreateToken
-		there int // tokens
+		there int // tokens that already exist
 		ok    bool
 	}{
 		"the longest name":   {CreateToken{Name: strings.Repeat("ä", 80)}, 0, true},

@@ -48,7 +48,7 @@ func TestDrainSendsEveryClientAReconnectDelay(t *testing.T) {
 		t.Errorf("there are only %d different delays for 100 clients", len(delays))
 	}
 	if s := h.hub.Stats(); s.Sessions != 0 || s.Closes[ReasonDrain] != n {
-		t.Errorf("after the drain %d sessions remain, %d were closed by it", s.Sessions, s.Closes[ReasonDrain])
+		t.Errorf("after the drain, %d sessions remain; it closed %d", s.Sessions, s.Closes[ReasonDrain])
 	}
 	a, b := net.Pipe()
 	defer b.Close()

@@ -14,7 +14,7 @@ const pollBatch = 256
 // event describes the operations for which a session's socket is ready.
 type event struct {
 	id uint64
-	// in means that bytes can be read, out that bytes can be written. hup means that the peer has
+	// in means that bytes can be read, and out that bytes can be written. hup means that the peer has
 	// closed its side, so reading must continue to EOF.
 	in, out, hup bool
 }
@@ -110,12 +110,12 @@ func (p *poller) poll() []event {
 	return p.events[:count]
 }
 
-// park returns when poll would return an event, or the poller was woken.
+// park blocks until poll would return an event or wake is called.
 func (p *poller) park() {
 	asked := false
 	_ = p.raw.Read(func(uintptr) bool {
 		// The first call checks whether waiting is necessary at all: the runtime's record of an
-		// earlier edge may be stale or not yet made.
+		// earlier edge can be stale or missing.
 		if !asked {
 			asked = true
 			return p.pending()
@@ -131,7 +131,7 @@ func (p *poller) pending() bool {
 	return err != nil || n > 0
 }
 
-// wake ends park. Called from any goroutine, not after close.
+// wake ends park. Any goroutine can call it, but not after close.
 func (p *poller) wake() {
 	one := [8]byte{0: 1}
 	_, _ = unix.Write(p.wakefd, one[:])

@@ -17,7 +17,7 @@ const (
 )
 
 // downloadWorkspace sends an archive of the branch or folder in the query, or of the whole
-// workspace. The latter needs the permission to export the whole codelab.
+// workspace. Downloading the whole workspace requires the permission to export the codelab.
 func downloadWorkspace(r *Request) error {
 	defer r.api.Workspaces.RLock(r.Codelab.ID())()
 	format := r.Query("format")
@@ -30,13 +30,13 @@ func downloadWorkspace(r *Request) error {
 	branch, folder := r.Query("branch"), r.Query("folder")
 	switch {
 	case branch != "" && folder != "":
-		return wire.Invalid("branch and folder exclude each other")
+		return wire.Invalid("branch and folder cannot be combined")
 	case branch != "":
 		return r.downloadTree(codelab.BranchWorkspace, branch, format)
 	case folder != "":
 		return r.downloadTree(codelab.FolderWorkspace, folder, format)
 	case format != formatTar:
-		return wire.Invalid("the whole workspace is a %s; a %s is of one branch or folder", formatTar, format)
+		return wire.Invalid("the whole workspace is available only as %s; for %s, name a branch or folder", formatTar, format)
 	case !r.IsAdmin() || r.assists():
 		return errForbidden
 	}

@@ -19,17 +19,19 @@ type entity struct {
 	cache  string // Cache-Control
 	policy string // Content-Security-Policy
 	frames frames
-	// shared means that documents without an origin may load it as a module.
+	// shared allows documents with an opaque origin, such as sandboxed frames, to load the entity as
+	// a module.
 	shared   bool
 	variants [wire.Count]variant
-	// made are the variants that are produced at the first request.
+	// made contains functions that produce a variant at the first request for it.
 	made [wire.Count]func() (variant, error)
-	// varies means that there is more than one variant, languages that there is one per language.
+	// varies means that the entity has several variants. languages means that it has one per
+	// language.
 	varies, languages bool
 }
 
-// frames is where something may be framed, in addition to its policy: browsers without support for
-// frame-ancestors use X-Frame-Options, which cannot name origins.
+// frames states which pages can frame an entity. It repeats frame-ancestors of the policy for
+// browsers that support only X-Frame-Options, which cannot name origins.
 type frames uint8
 
 const (
@@ -38,7 +40,7 @@ const (
 	anyFrame        // as in the policy
 )
 
-// variant is an entity in one coding. Without a tag it does not exist.
+// variant is an entity in one coding. If the tag is empty, there is no such variant.
 type variant struct {
 	body []byte
 	tag  string // entity tag, with its quotes
@@ -50,16 +52,16 @@ func (e *entity) set(c wire.Coding, body []byte) {
 	e.variants[c] = tagged(body)
 }
 
-// tagged returns a body with a tag derived from its bytes, so each coding has a different tag, as
-// required (RFC 9110, 8.8.3.3).
+// tagged returns a body with a tag derived from its bytes, so that each coding has a different
+// tag. RFC 9110, 8.8.3.3, requires this.
 func tagged(body []byte) variant {
 	sum := sha256.Sum256(body)
 	return variant{body: body, tag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
 }
 
-// pack sets a body that exists only in Brotli. Nearly all browsers request that; over http they
-// request gzip, and some programs neither. These variants are produced at the first request, and
-// kept.
+// pack sets a body that is stored only in Brotli, which nearly all browsers request over https.
+// Over plain http they request gzip, and some programs request no compression. These two variants
+// are produced at the first request for them, and kept.
 func (e *entity) pack(coded []byte) {
 	e.set(wire.Brotli, coded)
 	e.made[wire.Identity] = sync.OnceValues(func() (variant, error) {
@@ -91,9 +93,9 @@ func (e *entity) variant(c wire.Coding) (variant, error) {
 	return e.variants[c], nil
 }
 
-// compress adds a coding to a body that was produced at startup; one that every browser supports is
-// enough for a page. Bodies shorter than a packet are not compressed. All pages share one writer,
-// which takes more memory than a page.
+// compress adds a gzip variant to a body that was produced at startup. For a page, one coding that
+// every browser supports is enough. Bodies shorter than a packet are not compressed. All pages share
+// one writer, because a writer takes more memory than a page.
 func (e *entity) compress(z *zip.Writer) error {
 	plain := e.variants[wire.Identity].body
 	if len(plain) < wire.SmallestCompressed {

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// sizeRecord is a header with the size of a file, including the zeros at its end. These zeros are
-// not packed, because a running store has files of a gigabyte that are mostly holes.
+// sizeRecord is the key of the header record with a file's full size. The zeros at the file's end
+// are not packed, because a running store has files of a gigabyte that are mostly holes.
 const sizeRecord = "ATELIER.size"
 
 // pack packs a data folder. A folder in use is packed as a crash would leave it.

@@ -26,8 +26,8 @@ const (
 )
 
 // testConfig is a configuration with free ports, a temporary folder and small buffers. If the
-// common server is several nodes, tests with their own server are not repeated, because nothing
-// differs for them.
+// common server is a cluster (TEST_NODES), tests that start their own server are skipped, because
+// they would only repeat the run on one node.
 func testConfig(t testing.TB) config.Config {
 	t.Helper()
 	if os.Getenv("TEST_NODES") != "" {
@@ -60,16 +60,16 @@ func startServer(t testing.TB, c config.Config) *service.Service {
 	return s
 }
 
-// startUntilStopped runs the whole server; the caller stops it. The lease of a node is long. The
-// tests that use startShort cover lost leases.
+// startUntilStopped runs the whole server; the caller stops it. Its lease is long enough not to
+// expire during a test. The tests that use startShort cover lost leases.
 func startUntilStopped(t testing.TB, c config.Config) *service.Service {
 	t.Helper()
 	return startWith(t, c, service.Options{Lease: lastingLease, Version: "1.2.3"})
 }
 
-// onceItCan retries while a folder is in use, or after the loss of a short lease. A program that
-// another test starts briefly inherits all open files of this process, including the lock of a
-// closed folder. A busy machine loses leases.
+// onceItCan retries while a folder is locked or a lease is lost. A program that another test starts
+// briefly inherits the open files of this process, and with them the lock of a folder that is
+// already closed. On a busy machine, short leases can expire.
 func onceItCan(try func() error) error {
 	err := try()
 	for until := time.Now().Add(patience); (errors.Is(err, durable.ErrFenced) || errors.Is(err, durable.ErrUnavailable) || err != nil && strings.Contains(err.Error(), "in use by another process")) && time.Now().Before(until); {
@@ -104,7 +104,8 @@ func startWith(t testing.TB, c config.Config, opts service.Options) *service.Ser
 }
 
 // nodeAddresses records for each server address whether it belongs to one of several nodes. The
-// kernel reuses ports, so the newest server counts.
+// kernel reuses ports, so a new server replaces the entry of an
+// earlier one.
 var nodeAddresses sync.Map
 
 func isNode(base string) bool {
@@ -114,11 +115,11 @@ func isNode(base string) bool {
 
 // common is the server of all tests that need no special configuration. Each test creates its own
 // codelab, so tests do not interfere. The server trusts proxies on loopback, so that a test can
-// use its own address. It does not limit writes, because all tests share one address.
+// choose its client address. It does not limit writes, because all tests share one address.
 var common sharedServer
 
-// With TEST_NODES=3 it is a cluster of three nodes, and each request of a browser goes to another
-// node. No test may notice a difference.
+// With TEST_NODES=3 it is a cluster of three nodes, in which successive requests go to different
+// nodes. Tests must not notice the difference.
 type sharedServer struct {
 	once  sync.Once
 	s     *service.Service
@@ -164,7 +165,7 @@ func (c *sharedServer) stop() {
 }
 
 // folders returns the folders in which the common server stores data. own is its data folder,
-// which contains the control socket. all are also the data folders of the other nodes, the folder
+// which contains the control socket. all also contains the other nodes' data folders, the folder
 // that they share, and the database.
 func (c *sharedServer) folders() (own string, all []string) {
 	if c.nodes == nil {
@@ -173,15 +174,16 @@ func (c *sharedServer) folders() (own string, all []string) {
 	return filepath.Join(c.data, "node1"), []string{c.data, postgrestest.Folder()}
 }
 
-// onOneServer skips tests of behaviour that differs between several nodes: they share limits,
-// have separate addresses, and learn of a revocation within a second.
+// onOneServer skips a test in cluster runs if a cluster behaves differently: its nodes share limits,
+// have separate addresses, and learn of a revocation only within a second.
 func onOneServer(t *testing.T) {
 	if os.Getenv("TEST_NODES") != "" {
 		t.Skip("this test runs on one server only")
 	}
 }
 
-// anyNode returns an address that also reaches the server of this base.
+// anyNode returns the address of the next node if base is that of the common server, and otherwise
+// base itself.
 func anyNode(base string) string {
 	if common.nodes == nil || base != "http://"+common.s.Addr() {
 		return base
@@ -211,7 +213,7 @@ func nodeConfigs(t testing.TB, n int, dsn string, c config.Config) (out []config
 		t.Fatal(err)
 	}
 	c.Files.Store = "folder:" + shared
-	c.Cluster.Enabled, c.Cluster.Secret = true, "the same secret of all nodes in this test"
+	c.Cluster.Enabled, c.Cluster.Secret = true, "a secret shared by all nodes of this test"
 	for i, address := range addresses {
 		cfg := c
 		cfg.Cluster.Node, cfg.Cluster.Listen = fmt.Sprint("node", i+1), address

@@ -8,10 +8,10 @@ import (
 // Live is the configuration section of WebSocket and SSE connections.
 type Live struct {
 	ReplayEvents int      `toml:"replay_events" min:"1" doc:"Number of recent events per codelab that are kept for reconnecting clients."`
-	ReplayMiB    int      `toml:"replay_mib" min:"1" doc:"Maximum memory of a codelab for replay_events, in MiB."`
+	ReplayMiB    int      `toml:"replay_mib" min:"1" doc:"Maximum memory per codelab for these events, in MiB."`
 	PingInterval Duration `toml:"ping_interval" min:"10ms" doc:"Silence after which the server pings a client."`
-	IdleTimeout  Duration `toml:"idle_timeout" min:"10ms" doc:"Silence after which the server closes a connection; longer than two pings by default."`
-	SlowTimeout  Duration `toml:"slow_timeout" min:"10ms" doc:"Time after which a client that reads nothing must resync, or the server closes its connection."`
+	IdleTimeout  Duration `toml:"idle_timeout" min:"10ms" doc:"Silence after which the server closes a connection; longer than two ping intervals by default."`
+	SlowTimeout  Duration `toml:"slow_timeout" min:"10ms" doc:"How long a client can read nothing before it must resync or is disconnected."`
 
 	IceServers []IceServer `toml:"ice_servers" doc:"STUN and TURN servers for shared screens: tables of urls, username, credential. Everybody can read them, so use short-lived credentials."`
 }
@@ -36,7 +36,7 @@ func (l *Live) check(bad, warn func(string, ...any)) {
 	}
 	for _, s := range l.IceServers {
 		if len(s.URLs) == 0 {
-			bad("live.ice_servers: a server needs urls")
+			bad("live.ice_servers: every server needs at least one entry in urls")
 		}
 		for _, u := range s.URLs {
 			scheme, rest, _ := strings.Cut(u, ":")

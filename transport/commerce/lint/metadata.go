@@ -55,7 +55,7 @@ func (l *linter) duplicateIDs() {
 			continue
 		}
 		if other := first[s.res.ID]; other != nil {
-			s.find("id-duplicate", "/$id", "$id is that of "+other.doc.File+" too")
+			s.find("id-duplicate", "/$id", "$id is already used by "+other.doc.File)
 			continue
 		}
 		first[s.res.ID] = s

@@ -10,12 +10,12 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// profile checks a document with registries: a profile, or the ucp member of an answer.
+// profile checks the registries of a document, which is a profile or an answer with a ucp member.
 func (s *subject) profile() {
 	at := "/ucp"
 	value, wrapped := s.root["ucp"]
 	if !wrapped {
-		s.find("profile-malformed", "", "the registries of a profile stand in an object ucp, beside its version")
+		s.find("profile-malformed", "", "a profile must put its version and registries in an object named ucp")
 		at, value = "", s.root
 	}
 	holder, ok := value.(map[string]any)
@@ -32,7 +32,7 @@ func (s *subject) profile() {
 	side := s.side(holder)
 	for _, registry := range schema.Registries {
 		if _, ok := holder[registry]; !ok && wrapped && side != answer {
-			s.find("profile-malformed", at, registry+" is missing; a profile without any has an empty object")
+			s.find("profile-malformed", at, registry+" is missing; if the profile has no entries for it, write an empty object")
 		}
 	}
 	ids := map[string]string{}
@@ -43,8 +43,9 @@ func (s *subject) profile() {
 	}
 }
 
-// side returns the side whose declarations a document has; "" if it could be both. An answer has
-// other members beside ucp; a platform's entries state spec and schema, a business's may.
+// side returns whether a document declares a platform, a business or an answer; "" if that is not
+// clear. An answer has other members besides ucp. Every entry of a platform has spec and schema. In
+// a business's entries they are optional.
 func (s *subject) side(holder map[string]any) Side {
 	if s.root["ucp"] != nil && len(s.root) > 1 {
 		return answer
@@ -73,13 +74,13 @@ func (s *subject) supportedVersions(at string, value any) {
 	}
 	byVersion, ok := value.(map[string]any)
 	if !ok {
-		s.find("profile-malformed", at, "supported_versions is not an object of profile addresses by version")
+		s.find("profile-malformed", at, "supported_versions must be an object that maps each version to the URL of its profile")
 		return
 	}
 	for _, version := range slices.Sorted(maps.Keys(byVersion)) {
 		s.checkVersion(at+"/"+schema.Escape(version), version)
 		if address, ok := byVersion[version].(string); !ok || address == "" {
-			s.find("profile-malformed", at+"/"+schema.Escape(version), "want the address of the profile of that version")
+			s.find("profile-malformed", at+"/"+schema.Escape(version), "want the URL of that version's profile")
 		}
 	}
 }
@@ -87,7 +88,7 @@ func (s *subject) supportedVersions(at string, value any) {
 func (s *subject) registry(side Side, at, registry string, value any, ids map[string]string) {
 	byName, ok := value.(map[string]any)
 	if !ok {
-		s.find("registry-shape", at, registry+" has to be an object: name -> array of entries")
+		s.find("registry-shape", at, registry+" must be an object that maps names to arrays of entries")
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
@@ -107,7 +108,7 @@ func (s *subject) registry(side Side, at, registry string, value any, ids map[st
 		for i, value := range entries {
 			e := entry{subject: s, registry: registry, name: name, at: fmt.Sprintf("%s/%d", below, i)}
 			if e.fields, ok = value.(map[string]any); !ok {
-				s.find("registry-shape", e.at, "an entry is an object")
+				s.find("registry-shape", e.at, "the entry is not an object")
 				continue
 			}
 			e.check(side, seen, ids)
@@ -122,8 +123,8 @@ type entry struct {
 	fields             map[string]any
 }
 
-// check checks an entry; seen has the other entries under its name, ids the handlers of the
-// whole profile.
+// check checks an entry. seen contains the entries already checked under the same name, and ids the
+// payment handlers of the whole profile.
 func (e entry) check(side Side, seen map[string]bool, ids map[string]string) {
 	before := len(e.found)
 	e.conventions(seen, ids)
@@ -171,7 +172,7 @@ func (e entry) version() bool {
 	}
 	address, _ := e.fields["schema"].(string)
 	if date := dateInURL.FindString(address); date != "" {
-		e.find("version-inferred", e.at+"/schema", fmt.Sprintf("version is missing; the %s in the address of the schema does not count, state it", date))
+		e.find("version-inferred", e.at+"/schema", fmt.Sprintf("version is missing; the date %s in the schema's URL does not replace it, so add a version", date))
 		return false
 	}
 	e.find("version-missing", e.at, "version is missing")
@@ -192,11 +193,11 @@ func (e entry) address(member string) {
 func (e entry) instance(ids map[string]string) {
 	id, ok := e.fields["id"].(string)
 	if !ok || id == "" {
-		e.find("handler-id", e.at, "a payment handler carries an instance id")
+		e.find("handler-id", e.at, "a payment handler needs an instance id")
 		return
 	}
 	if other, taken := ids[id]; taken {
-		e.find("handler-id-duplicate", e.at+"/id", fmt.Sprintf("id %q is that of %s too", id, other))
+		e.find("handler-id-duplicate", e.at+"/id", fmt.Sprintf("id %q is already used by %s", id, other))
 		return
 	}
 	ids[id] = e.at
@@ -206,7 +207,7 @@ func (e entry) instance(ids map[string]string) {
 func (e entry) transport() {
 	value, ok := e.fields["transport"]
 	if !ok {
-		e.find("transport-missing", e.at, "a service entry states its transport: "+naming.Or(schema.TransportNames()...))
+		e.find("transport-missing", e.at, "a service entry must state its transport: "+naming.Or(schema.TransportNames()...))
 		return
 	}
 	name, _ := value.(string)

@@ -149,7 +149,7 @@ func parseRegistry(at string, value any) (Registry, error) {
 func parseEntry(at string, value any) (e Entry, err error) {
 	object, ok := value.(map[string]any)
 	if !ok {
-		return e, &MalformedError{at, "an entry is an object"}
+		return e, &MalformedError{at, "the entry is not an object"}
 	}
 	if e.Version, err = parseVersion(at, object); err != nil {
 		return e, err
@@ -183,7 +183,7 @@ func checkHandlers(handlers Registry) error {
 		for i, e := range handlers[name] {
 			at := fmt.Sprintf("/ucp/payment_handlers/%s/%d", name, i)
 			if e.ID == "" {
-				return &MalformedError{at, "a payment handler carries an instance id"}
+				return &MalformedError{at, "a payment handler needs an instance id"}
 			}
 			if ids[e.ID] {
 				return &MalformedError{at + "/id", fmt.Sprintf("id %q is used twice", e.ID)}

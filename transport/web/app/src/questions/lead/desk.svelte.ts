@@ -1,4 +1,4 @@
-// The actions of a facilitator on questions.
+// A facilitator's actions on questions.
 import { api, ask } from '../../api/client'
 import type { Room } from '../../live/room.svelte'
 import { m } from '../../messages/compiled/messages.js'
@@ -32,7 +32,7 @@ export class QuestionDesk {
     return this.#change(q, { state: 'answered', answer })
   }
 
-  /** Marks a question as answered in the room. */
+  /** Marks a question as answered aloud, without a written answer. */
   answeredAloud(q: Question): Promise<boolean> {
     return this.#change(q, { state: 'answered' })
   }
