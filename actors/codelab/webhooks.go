@@ -7,7 +7,7 @@ import (
 )
 
 // webhookRows returns the webhook deliveries of a decision (transport/rest/RULES.md, "Webhooks").
-// They are derived from the events, so that no command can omit them; s is the state before the
+// They are derived from the events, so no command can omit them. s is the state before the
 // events.
 func (s *State) webhookRows(events []*pb.Event) (rows []durable.Row) {
 	if s.rules.Webhooks == nil {
@@ -21,7 +21,7 @@ func (s *State) webhookRows(events []*pb.Event) (rows []durable.Row) {
 	return rows
 }
 
-// webhookEvent returns the webhook event of an event; kind is "" if there is none. The webhook
+// webhookEvent returns the webhook event for a codelab event; kind is "" if there is none. The webhook
 // event contains only ids. Names are looked up when it is sent, so that it does not contain an
 // erased person's name.
 func (s *State) webhookEvent(e *pb.Event) (kind string, data *webhook.Data) {

@@ -10,10 +10,10 @@ import (
 	"atelier/actors/internal/held"
 )
 
-// familyTable is the table of sessions: families by a random key.
+// familyTable stores the sessions: one row per family, under a random key.
 const familyTable = "sessionfamilies"
 
-// family contains all session ids that were issued from one another. One row contains the whole
+// family is a first session id and all ids issued from it, directly or indirectly. One row contains the whole
 // family, so that a change is atomic.
 type family struct {
 	// Immutable. The row's key as text.
@@ -25,7 +25,7 @@ type family struct {
 	record atomic.Pointer[record]
 	// Set if the row differs from the record; a sweep writes it.
 	unsaved atomic.Bool
-	// Guarded by mu. The row's value, including queued commits; kept only if several nodes use the
+	// Guarded by mu. The row's value once all queued commits are written; kept only if several nodes use the
 	// store.
 	value []byte
 }

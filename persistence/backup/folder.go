@@ -108,7 +108,7 @@ func LoadFolder(dir string, r io.Reader) error {
 		case tar.TypeReg:
 			err = loadFile(root, name, fs.FileMode(h.Mode)&0o700|0o600, tr)
 		default:
-			err = fmt.Errorf("%w: %q is no plain file", ErrDamaged, h.Name)
+			err = fmt.Errorf("%w: %q is not a regular file", ErrDamaged, h.Name)
 		}
 		if err != nil {
 			return err

@@ -122,7 +122,7 @@ func content(t *testing.T, s durable.Store) (out []string) {
 }
 
 // A backup of either kind of store can be restored into the other.
-func TestBackupsMoveBetweenTheKindsOfStores(t *testing.T) {
+func TestABackupCanBeRestoredIntoEitherKindOfStore(t *testing.T) {
 	for _, from := range kinds {
 		for _, to := range kinds {
 			t.Run(from.name+" to "+to.name, func(t *testing.T) {
@@ -194,8 +194,8 @@ func TestABackupIsConsistent(t *testing.T) {
 }
 
 // A restored row expires when the original would have, or within a second of that time. Backups
-// contain no node secrets. A snapshot stored afterwards gets a new id.
-func TestARestoreKeepsTheExpiryOfRowsAndNoSecrets(t *testing.T) {
+// contain no node secrets. A snapshot stored after the restore gets an id that no restored snapshot has.
+func TestARestoreKeepsExpiryTimesAndOmitsNodeSecrets(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	put(t, s, durable.Row{Table: "t", Key: []byte("a while"), Value: []byte("v"), TTL: time.Hour}, row("for ever", "v"), durable.Row{Table: durable.NodeSecrets, Key: []byte("key"), Value: []byte("secret")})
 	log := openLog(t, s, "codelab/1")
@@ -237,7 +237,7 @@ func TestARestoreKeepsTheExpiryOfRowsAndNoSecrets(t *testing.T) {
 	}
 }
 
-// If a value is damaged, the backup fails. The value is not saved as if it were valid.
+// If a value is damaged, the backup fails instead of saving the value as if it were valid.
 func TestADamagedStoreIsNotBackedUp(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	put(t, s, row("a", "v"))

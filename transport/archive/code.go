@@ -117,7 +117,7 @@ func (c *codeReader) zip(r io.ReaderAt, size int64) error {
 		case path == "":
 			return invalid("the archive has a file without a name")
 		case !mode.IsRegular():
-			return invalid("%s is no plain file", path)
+			return invalid("%s is not a regular file", path)
 		case f.Flags&encrypted != 0:
 			return invalid("%s is encrypted", path)
 		case !wanted:
@@ -159,7 +159,7 @@ func modeOf(m fs.FileMode) code.Mode {
 }
 
 // errTarTooLarge is the error for a tar.gz that unpacks to more than the limit.
-var errTarTooLarge = errors.New("the archive unpacks to more than it may")
+var errTarTooLarge = errors.New("the archive unpacks to more than the limit")
 
 // bounded returns an error instead of EOF once its byte limit is reached.
 type bounded struct {
@@ -223,7 +223,7 @@ func (c *codeReader) tarEntry(t *tar.Reader, h *tar.Header) error {
 	case h.Typeflag == tar.TypeDir:
 		return nil
 	case h.Typeflag != tar.TypeReg:
-		return invalid("%s is no plain file", path)
+		return invalid("%s is not a regular file", path)
 	case path == "":
 		return invalid("the archive has a file without a name")
 	case !wanted:

@@ -129,10 +129,10 @@ func TestHostileArchivesOfCodeAreRefused(t *testing.T) {
 		refused(t, "tar folder "+name, tarOf(t, good, folder), says)
 	}
 	for what, mode := range map[string]fs.FileMode{"link": fs.ModeSymlink, "device": fs.ModeDevice, "pipe": fs.ModeNamedPipe, "socket": fs.ModeSocket, "character device": fs.ModeDevice | fs.ModeCharDevice} {
-		refused(t, "ZIP with a "+what, zipOf(t, good, member{name: "a", content: "good", mode: mode | 0o644}), "a is no plain file")
+		refused(t, "ZIP with a "+what, zipOf(t, good, member{name: "a", content: "good", mode: mode | 0o644}), "a is not a regular file")
 	}
 	for what, kind := range map[string]byte{"link": tar.TypeSymlink, "hard link": tar.TypeLink, "device": tar.TypeBlock, "character device": tar.TypeChar, "pipe": tar.TypeFifo} {
-		refused(t, "tar with a "+what, tarOf(t, good, member{name: "a", link: "good", tarType: kind}), "a is no plain file")
+		refused(t, "tar with a "+what, tarOf(t, good, member{name: "a", link: "good", tarType: kind}), "a is not a regular file")
 	}
 	refused(t, "a password", zipOf(t, member{name: "a", content: "x", mode: 0o644, flags: encrypted}), "encrypted")
 	refused(t, "empty ZIP", zipOf(t), "no files")

@@ -141,7 +141,7 @@ func (k *keeper) bring(kind, file string) (*pb.Upload, error) {
 	unpacked := &counted{r: r, room: &k.t.room, still: k.t.still}
 	u, reason, code, err := k.take(kind, name, unpacked)
 	if errors.Is(err, errUnpacked) {
-		return nil, invalid("the archive unpacks to more than %d MiB, with %s", maxUnpacked>>20, shown(file))
+		return nil, invalid("the archive unpacks to more than %d MiB; the limit is exceeded at %s", maxUnpacked>>20, shown(file))
 	}
 	if err != nil {
 		return nil, err

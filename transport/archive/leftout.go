@@ -86,7 +86,7 @@ func (t *tree) unused() {
 		switch {
 		case t.used[name], isNoise(name):
 		case isMarkdown(name):
-			t.left.add(name, "it is no part of the codelab", CodeUnknown)
+			t.left.add(name, "it is not part of the codelab", CodeUnknown)
 		default:
 			t.left.add(name, "nothing refers to it", CodeUnknown)
 		}

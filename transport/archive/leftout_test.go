@@ -56,7 +56,7 @@ func TestLeftOutPartsAreReported(t *testing.T) {
 				"lab.md": strings.Replace(tutorial, "# T\n", "# T\npreface\n", 1) + "![](a.png)\n<<part.md>>\n", "part.md": "x", "a.png": "x", "b.png": "x", "aa.md": "# no",
 				"other.md": other, "more/notes.md": "notes", "more/movie.mp4": "x", ".DS_Store": "x", "__MACOSX/lab.md": "x",
 			}),
-			[]string{"aa.md: it is no tutorial", "b.png: nothing refers", "lab.md: the text before", "more/movie.mp4: nothing refers", "more/notes.md: it is no part", "other.md: another tutorial"},
+			[]string{"aa.md: it is not a tutorial", "b.png: nothing refers", "lab.md: the text before", "more/movie.mp4: nothing refers", "more/notes.md: it is not part", "other.md: it is another tutorial"},
 		},
 		"checks and ids without effect": {
 			[]byte("id: t\n\n# T\n\n## One\n<!-- id: a -->\n```check build\nIt builds\n```\n```check\nNo name\n```\n\n## Two\n<!-- id: a -->\n```check build\nAgain\n```\n```check my tests\nOf no name\n```\n"),
@@ -73,7 +73,7 @@ func TestLeftOutPartsAreReported(t *testing.T) {
 		},
 		"our own form": {
 			pack(t, map[string]string{"codelab.json": `{"format":"atelier-codelab","title":"t"}`, "steps/01.md": "---\ntitle: a\n---\nx", "steps/x.md": "x", "files/materials/a": "x"}),
-			[]string{"files/materials/a: nothing refers", "steps/x.md: it is no part"},
+			[]string{"files/materials/a: nothing refers", "steps/x.md: it is not part"},
 		},
 	} {
 		_, left, err := readAll(tc.file)

@@ -36,18 +36,18 @@ const (
 	maxFile = 32 << 20
 )
 
-// Surroundings are the functions that the caller must provide for reading a file.
+// Surroundings is what the caller must provide for reading a file.
 type Surroundings struct {
 	// Keep stores a file of the codelab.
 	Keep Keep
-	// Still is called periodically. It fails if nobody waits for the outcome any more, and this
-	// failure ends the work.
+	// Still is called periodically. It returns an error if nobody waits for the result any more.
+	// Reading then ends with that error.
 	Still func() error
 	// Name is the name of the file, and the title of a tutorial without a title.
 	Name string
 	// Codelab returns the id of the codelab that was created from the file with the given id, or
-	// "". Links in texts to that file then point to the codelab. A nil function means that there
-	// are no such codelabs.
+	// "". In texts, links to that file then lead to the codelab. Nil means that there are no such
+	// codelabs.
 	Codelab func(slug string) (id string, err error)
 }
 
@@ -56,17 +56,17 @@ type Content struct {
 	*codelab.Create
 	// LeftOut lists the parts of the file that the codelab does not have. It is never nil.
 	LeftOut []LeftOut
-	// Whole means that the file has our own form or that of the reference application: what it
-	// lacks is removed from the codelab. In other files, Materials are only the files linked by the
-	// text.
+	// Whole means that the file is in our own format or in that of the reference application, which
+	// describe all steps, quizzes and materials. Publishing can therefore remove those that the file
+	// lacks. For other formats, Materials contains only the files that the text links to.
 	Whole bool
 	// TitleFrom is the source of a tutorial's title; empty for other forms.
 	TitleFrom claat.TitleFrom
 }
 
 // Read reads a codelab from a file of any known form, and passes its files to Keep. Unusable files
-// are omitted. An Invalid rejection states the file's fault; other errors come from Keep, from
-// reading, and from Still.
+// are omitted. An Invalid rejection states what is wrong with the file. Other errors come from
+// Keep, from reading, and from Still.
 func Read(r io.ReaderAt, size int64, with Surroundings) (*Content, error) {
 	var magic [4]byte
 	if n, err := r.ReadAt(magic[:], 0); err != nil && err != io.EOF {
@@ -162,17 +162,17 @@ func check(z *zip.Reader, size int64) (*tree, error) {
 	for i, f := range z.File {
 		name, readable := entryName(f)
 		if i == maxEntries {
-			return nil, invalid("the archive has more than %d entries: %s is too many", maxEntries, shown(name))
+			return nil, invalid("the archive has more than %d entries; the first one over the limit is %s", maxEntries, shown(name))
 		}
 		if leadsOut(name) {
-			return nil, invalid("the archive has an entry that leads out of it: %s", shown(name))
+			return nil, invalid("the archive has an entry whose path leads out of it: %s", shown(name))
 		}
 		if mode := f.Mode(); mode&fs.ModeSymlink != 0 || mode&(fs.ModeDevice|fs.ModeNamedPipe|fs.ModeSocket) != 0 {
-			return nil, invalid("the archive has an entry that is no plain file: %s", shown(name))
+			return nil, invalid("the archive has an entry that is not a regular file: %s", shown(name))
 		}
 		// Each size is checked alone first, because a sum of claimed sizes can overflow.
 		if f.UncompressedSize64 > maxUnpacked || total+f.UncompressedSize64 > maxUnpacked {
-			return nil, invalid("the archive unpacks to more than %d MiB, with %s", maxUnpacked>>20, shown(name))
+			return nil, invalid("the archive unpacks to more than %d MiB; the limit is exceeded at %s", maxUnpacked>>20, shown(name))
 		}
 		total += f.UncompressedSize64
 		if f.UncompressedSize64 >= largest {
@@ -193,7 +193,7 @@ func check(z *zip.Reader, size int64) (*tree, error) {
 		t.files[name] = f
 	}
 	if total > freeRatio && total/maxRatio > uint64(size) {
-		return nil, invalid("the archive unpacks to suspiciously much: %s is the largest in it", shown(widest))
+		return nil, invalid("the archive unpacks to a suspiciously large size; its largest entry is %s", shown(widest))
 	}
 	return t, nil
 }
@@ -207,7 +207,7 @@ func (t *tree) read(name string) ([]byte, error) {
 	return b, err
 }
 
-// unpack does the same as read, for files that can be in another encoding.
+// unpack is read without the check for UTF-8, for files that can be in another encoding.
 func (t *tree) unpack(name string) ([]byte, error) {
 	f := t.files[name]
 	if f == nil {
@@ -328,7 +328,7 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 			c.Polls = append(c.Polls, p.poll())
 		}
 	}
-	// Small parts that can be invalid were read first; the files follow.
+	// The small parts were read first, because they can be invalid. Only now are files stored.
 	var texts []reading
 	for i, st := range c.Steps {
 		texts = append(texts, reading{&st.ContentMarkdown, in, i + 1})
@@ -359,7 +359,7 @@ func (k *keeper) checkLogo(m *pb.Codelab) {
 	i := slices.IndexFunc(k.all, func(u *pb.Upload) bool { return u.Name == name })
 	switch {
 	case !ok || i < 0:
-		k.t.left.add("codelab.json", "its logo is no PNG, JPEG or WebP of the archive", CodeUnknown)
+		k.t.left.add("codelab.json", "its logo is not a PNG, JPEG or WebP file in the archive", CodeUnknown)
 	case k.all[i].Size > codelab.MaxLogo:
 		k.t.left.add("codelab.json", fmt.Sprintf("its logo is larger than %d kB", codelab.MaxLogo>>10), CodeTooLarge)
 	default:
@@ -407,7 +407,7 @@ func parseStep(text string) (*pb.Step, error) {
 	}
 	front, content, ok := strings.Cut(rest, "\n---\n")
 	if !ok {
-		return nil, fmt.Errorf("the front matter does not end")
+		return nil, fmt.Errorf("the front matter has no end")
 	}
 	st := &pb.Step{ContentMarkdown: content}
 	for l := range strings.Lines(front) {
@@ -417,7 +417,7 @@ func parseStep(text string) (*pb.Step, error) {
 		case "title":
 			if strings.HasPrefix(value, `"`) {
 				if err := json.Unmarshal([]byte(value), &st.Title); err != nil {
-					return nil, fmt.Errorf("the title is not well quoted")
+					return nil, fmt.Errorf("the title is not a valid quoted string")
 				}
 			} else {
 				st.Title = value
@@ -445,7 +445,7 @@ func (t *tree) tutorial(k *keeper) (*codelab.Create, claat.TitleFrom, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, "", invalid("the archive holds neither codelab.json nor a Markdown file")
+		return nil, "", invalid("the archive contains neither codelab.json nor a Markdown file")
 	}
 	slices.SortFunc(names, func(a, b string) int {
 		if d := strings.Count(a, "/") - strings.Count(b, "/"); d != 0 {
@@ -468,7 +468,7 @@ func (t *tree) tutorial(k *keeper) (*codelab.Create, claat.TitleFrom, error) {
 			}
 			for _, n := range none {
 				if k.kept[files.Materials+"\x00"+n[0]] == nil {
-					t.left.add(n[0], "it is no tutorial: "+n[1], CodeUnknown)
+					t.left.add(n[0], "it is not a tutorial: "+n[1], CodeUnknown)
 				}
 			}
 			return c, tut.TitleFrom, t.further(tried[i+1:])
@@ -507,7 +507,7 @@ func (t *tree) readTutorial(name string, picture func(string) (string, error)) (
 	}})
 }
 
-// further reports the tutorials other than the imported one.
+// further reports the Markdown files that were not imported.
 func (t *tree) further(names []string) error {
 	for _, name := range names {
 		if t.used[name] {
@@ -518,15 +518,15 @@ func (t *tree) further(names []string) error {
 			return err
 		}
 		if err == nil {
-			t.left.add(name, "another tutorial: a codelab is made of one; import it alone", CodeUnknown)
+			t.left.add(name, "it is another tutorial; a codelab is made from one, so import this one separately", CodeUnknown)
 		} else {
-			t.left.add(name, "it is no part of the tutorial", CodeUnknown)
+			t.left.add(name, "it is not part of the tutorial", CodeUnknown)
 		}
 	}
 	return nil
 }
 
-// relinkSteps points the links in the steps of a tutorial to the contents of the archive.
+// relinkSteps makes the links in a tutorial's steps point to the files of the archive.
 func (t *tree) relinkSteps(c *codelab.Create, k *keeper, name, dir string, lost []string) error {
 	for _, what := range lost {
 		t.left.add(name, what, CodeUnknown)

@@ -54,7 +54,7 @@ const (
 )
 
 var (
-	errNoImage   = errors.New("the file is no PNG, JPEG, GIF or WebP image")
+	errNoImage   = errors.New("the file is not a PNG, JPEG, GIF or WebP image")
 	errMalformed = errors.New("the image is malformed or cut off")
 )
 

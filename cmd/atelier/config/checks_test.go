@@ -63,8 +63,8 @@ func TestInvalidSettingsAreRefused(t *testing.T) {
 		"*.example.org\" is this": func(c *Config) {
 			c.Server.PublicURL, c.Web.Embed = "https://lab.example.org", []string{"*.example.org"}
 		},
-		"needs at least one entry in urls":               func(c *Config) { c.Live.IceServers = []IceServer{{Username: "u"}} },
-		"not an address like stun": func(c *Config) { c.Live.IceServers = []IceServer{{URLs: []string{"https://stun.example.org"}}} },
+		"needs at least one entry in urls": func(c *Config) { c.Live.IceServers = []IceServer{{Username: "u"}} },
+		"not an address like stun":         func(c *Config) { c.Live.IceServers = []IceServer{{URLs: []string{"https://stun.example.org"}}} },
 	} {
 		c := Default()
 		set(&c)

@@ -10,8 +10,8 @@ import (
 
 var errCommit = errors.New("simulated: the commit failed")
 
-// fault is one kind of fault. begin starts it, on one node or between two, and returns a function
-// that ends it, or nil if it has already ended. It returns false if the fault is impossible now.
+// fault is one kind of fault. begin starts it, on one node or between two. It returns a function that
+// ends the fault; nil if the fault ends by itself. It returns false if the fault is impossible now.
 type fault struct {
 	name string
 	// often is the fault's weight when a fault is drawn.
@@ -19,7 +19,7 @@ type fault struct {
 	begin func(w *world, a, b *node, draw *rand.Rand) (end func(), ok bool)
 }
 
-// faults lists all kinds. A run of many seeds fails if a kind never happened.
+// faults lists all kinds. A run over many seeds fails if one of them never happened.
 var faults []fault
 
 func init() { // avoids an initialization cycle
@@ -85,13 +85,14 @@ func init() { // avoids an initialization cycle
 }
 
 // maxOffset is the largest temporary error of a node's time of day. maxSkew is the largest
-// permanent error. No health check reports it.
+// permanent error, just below the 2 s from which a node reports its clock (cmd/atelier/nodes).
 const (
 	maxOffset = 10 * time.Second
 	maxSkew   = 1900 * time.Millisecond
 )
 
-// onServer makes a fault of one running server.
+// onServer returns the begin function of a fault of one running server. The fault is impossible
+// without a running server.
 func onServer(begin func(*server, *rand.Rand) func()) func(*world, *node, *node, *rand.Rand) (func(), bool) {
 	return func(_ *world, a, _ *node, draw *rand.Rand) (func(), bool) {
 		s := a.server.Load()
@@ -126,8 +127,8 @@ func (w *world) disturb(faults []fault, draw *rand.Rand, until time.Time) {
 	var ends sync.WaitGroup
 	defer ends.Wait()
 	for happened := 0; happened < w.plan.Faults; {
-		// Everything is drawn before anything is omitted, so that a reduced plan continues in the
-		// same way.
+		// Everything is drawn before a fault that the plan excludes is skipped. A reduced plan
+		// therefore draws the same faults afterwards.
 		wait := time.Duration(draw.ExpFloat64() * float64(2*time.Second))
 		long := time.Duration(draw.ExpFloat64() * float64(2*time.Second))
 		if draw.IntN(3) == 0 { // so that faults also overlap

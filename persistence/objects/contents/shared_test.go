@@ -355,7 +355,7 @@ func TestAnUnreachableStoreReturnsUnavailable(t *testing.T) {
 	}
 }
 
-func TestBackupsMoveBetweenTheKindsOfStores(t *testing.T) {
+func TestABackupCanBeRestoredIntoEitherKindOfStore(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		s := node(t, b, nil)
 		sums := []files.Sum{putOne(t, s, "one"), putOne(t, s, strings.Repeat("two", 1<<18))}

@@ -1,5 +1,5 @@
-// Converts between places in the page and offsets in its text. The text of a rendered formula is
-// its source, which its annotation contains. The visible symbols do not count.
+// Converts between places in the page and offsets in its text. A rendered formula counts as its
+// source, which is in its annotation element. Its visible symbols are ignored.
 import type { Span } from '../workshop/anchor'
 
 /** The counted text nodes below root, in order. */
@@ -46,7 +46,7 @@ export function spanOf(root: HTMLElement, range: Range): (Span & { text: string 
   return trimmed === '' ? null : { start, end: start + trimmed.length, text: trimmed }
 }
 
-/** The range of a span within root; null if the text is shorter. */
+/** The range of a span within root; null if the text ends before the span does. */
 export function rangeOf(root: HTMLElement, span: Span): Range | null {
   const range = document.createRange()
   const walker = texts(root)

@@ -7,9 +7,9 @@ export interface Span {
 }
 
 /**
- * The span of a thread in the current text. If other text is at its offsets, because another
- * program renders differently, the nearest place with the same words is used. Null if there is
- * none.
+ * The span of a thread in the current text. If its offsets point to different text, for example
+ * because another program renders Markdown differently, the nearest place with the same words is
+ * used. Null if there is none.
  */
 export function locate(text: string, thread: Pick<Thread, 'start_offset' | 'end_offset' | 'selected_text'>): Span | null {
   const { start_offset: start, end_offset: end, selected_text: words } = thread
@@ -25,7 +25,7 @@ export function locate(text: string, thread: Pick<Thread, 'start_offset' | 'end_
   return best
 }
 
-/** A pattern for the same words, with any white space between them. */
+/** A pattern for the same words, with any white space, or none, between them. */
 function loosely(words: string): RegExp | null {
   const parts = words.split(/\s+/u).filter(Boolean)
   if (parts.length === 0) return null
