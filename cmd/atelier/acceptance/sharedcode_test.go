@@ -149,7 +149,7 @@ func TestASharedStateCanBeDownloaded(t *testing.T) {
 			t.Errorf("the ZIP contains %q", all)
 		}
 		lin.get(at+"&format=rar").refused(http.StatusBadRequest, "format")
-		lin.get(at+"&branch=a&folder=b").refused(http.StatusBadRequest, "exclude")
+		lin.get(at+"&branch=a&folder=b").refused(http.StatusBadRequest, "cannot be combined")
 		lin.get(c.code()+"/download?"+kind+"=..").refused(http.StatusBadRequest, kind)
 		c.admin.get(c.code() + "/download?format=zip").refused(http.StatusBadRequest)
 		c.admin.get(c.code() + "/download?" + kind + "=no-such").refused(http.StatusNotFound)
