@@ -213,7 +213,8 @@ func nodeConfigs(t testing.TB, n int, dsn string, c config.Config) (out []config
 		t.Fatal(err)
 	}
 	c.Files.Store = "folder:" + shared
-	c.Cluster.Enabled, c.Cluster.Secret = true, "a secret shared by all nodes of this test"
+	// Keys in the databases of earlier releases (testdata) are sealed under this secret.
+	c.Cluster.Enabled, c.Cluster.Secret = true, "the same secret of all nodes in this test"
 	for i, address := range addresses {
 		cfg := c
 		cfg.Cluster.Node, cfg.Cluster.Listen = fmt.Sprint("node", i+1), address
