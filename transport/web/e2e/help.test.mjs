@@ -38,7 +38,7 @@ test('the handbook explains the current screen, and its search finds a section',
   // A link between pages stays in the app.
   await page.goto('/help/operations')
   await page.evaluate(() => (window.same = true))
-  await page.getByRole('link', { name: 'this page' }).click()
+  await page.locator('p').getByRole('link', { name: 'Tomorrow' }).click()
   await page.waitForURL('**/help/tomorrow')
   await page.getByRole('heading', { level: 1, name: /^Tomorrow/ }).waitFor()
   assert.equal(await page.evaluate(() => window.same), true, 'the app was reloaded')
