@@ -125,6 +125,6 @@ func TestACommentContainsItsAuthor(t *testing.T) {
 		}
 	}
 	if len(told) != 1 || !proto.Equal(told[0], &pb.CommentsGone{ThreadId: th.Id, TargetType: TargetGuide}) {
-		t.Errorf("clients are told about the threads %v", told)
+		t.Errorf("clients received messages about the threads %v", told)
 	}
 }

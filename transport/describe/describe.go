@@ -43,10 +43,21 @@ func (d describer) of(t reflect.Type, open any) *Schema {
 	return s
 }
 
+// isOmitted reports whether a member without a value is not there.
+func isOmitted(f reflect.StructField) bool {
+	_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return options == "omitempty" || options == "omitzero"
+}
+
+// isRequired reports whether an object must contain the field's member.
+func isRequired(f reflect.StructField) bool {
+	return !isOmitted(f) && f.Tag.Get("optional") != "true"
+}
+
 func (d describer) include(s *Schema, t reflect.Type) {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "":
 			d.embed(s, f)
@@ -57,11 +68,10 @@ func (d describer) include(s *Schema, t reflect.Type) {
 			s.forbid(name)
 			continue
 		}
-		omitted := options == "omitempty" || options == "omitzero"
-		if !omitted && f.Tag.Get("optional") != "true" {
+		if isRequired(f) {
 			s.Required = append(s.Required, name)
 		}
-		s.Properties.Add(name, d.field(f, omitted))
+		s.Properties.Add(name, d.field(f, isOmitted(f)))
 	}
 }
 
@@ -151,12 +161,12 @@ func (d describer) ofType(f reflect.StructField, t reflect.Type) *Schema {
 	if is != "" {
 		s, component := d.Named(is)
 		if component {
-			return &Schema{Ref: reference(is)}
+			return Ref(is)
 		}
 		return s
 	}
 	if name := d.Component(t); name != "" {
-		return &Schema{Ref: reference(name)}
+		return Ref(name)
 	}
 	return d.plain(f, t)
 }
@@ -260,11 +270,9 @@ func bounds(f reflect.StructField, tag string) (least, most int) {
 	return least, most
 }
 
-func reference(component string) string { return "#/components/schemas/" + component }
-
 // orNull permits null in addition.
 func (d describer) orNull(s *Schema) *Schema {
-	name, isReference := strings.CutPrefix(s.Ref, "#/components/schemas/")
+	name, isReference := strings.CutPrefix(s.Ref, components)
 	if _, already := s.Type.([]string); already {
 		return s
 	}

@@ -65,7 +65,7 @@ func demandsOf(t reflect.Type) []demand {
 	var all []demand
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		kind := f.Type
 		for kind.Kind() == reflect.Pointer {
 			kind = kind.Elem()
@@ -80,7 +80,7 @@ func demandsOf(t reflect.Type) []demand {
 			continue
 		default:
 			nilable := f.Type.Kind() == reflect.Pointer || f.Type.Kind() == reflect.Slice || f.Type.Kind() == reflect.Map
-			d.required = nilable && options == "" && f.Tag.Get("optional") != "true" && f.Tag.Get("null") != "true"
+			d.required = nilable && isRequired(f) && f.Tag.Get("null") != "true"
 			d.elements = kind.Kind() == reflect.Slice && kind.Elem().Kind() == reflect.Struct && len(demandsOf(kind.Elem())) > 0
 			if !d.required && !d.elements {
 				continue

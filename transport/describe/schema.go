@@ -39,6 +39,12 @@ type Schema struct {
 	Of any `json:"-"`
 }
 
+// components is the path of schemas in a document.
+const components = "#/components/schemas/"
+
+// Ref returns a reference to a component.
+func Ref(component string) *Schema { return &Schema{Ref: components + component} }
+
 // Parameter is a parameter of an OpenAPI operation.
 type Parameter struct {
 	Name        string  `json:"name"`

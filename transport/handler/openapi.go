@@ -149,9 +149,9 @@ func (op *operation) describe() describedOperation {
 		if !other {
 			about = usual[status]
 		}
-		schema := ref("Error")
+		schema := describe.Ref("Error")
 		if op.Tag == "oauth" && (status == 400 || status == 401) {
-			schema = ref("OAuthError")
+			schema = describe.Ref("OAuthError")
 		}
 		d.Responses[strconv.Itoa(status)] = describedBody{Description: about, Headers: headersOf(status, false), Content: contents(content{Media: jsonType, Schema: schema})}
 	}
@@ -258,7 +258,7 @@ func (v vocabulary) schemas() map[string]*describe.Schema {
 	c := out["Credential"]
 	c.Description = "card, pan, network_token, or a type that the specification document names. Kept and returned as it was given, unknown members included; at most 16 KiB."
 	c.If = &describe.Schema{Properties: describe.Object{{Name: "type", Value: &describe.Schema{Type: "string", Const: "card"}}}}
-	c.Then = ref("Card")
+	c.Then = describe.Ref("Card")
 	e := out["Event"]
 	e.Description = "A line of a participant's own log."
 	last, checkout, policy := "x_9Q", "chk_1", "single_use"

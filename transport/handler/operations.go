@@ -43,11 +43,9 @@ type answer struct {
 
 const jsonType, keyType = "application/json", "application/jwk+json"
 
-func ref(component string) *describe.Schema {
-	return &describe.Schema{Ref: "#/components/schemas/" + component}
+func takes(component string) *content {
+	return &content{Media: jsonType, Schema: describe.Ref(component)}
 }
-
-func takes(component string) *content { return &content{Media: jsonType, Schema: ref(component)} }
 
 func gives(about, media string, s *describe.Schema) answer {
 	return answer{About: about, Bodies: []content{{Media: media, Schema: s}}}
@@ -71,8 +69,8 @@ func publishKey() operation {
 		Line: "Publishes the caller's encryption key (JWK).",
 		ID:   "publishKey", Tag: "keys", Summary: "Publish the caller's encryption key",
 		About: "Scope detokenize, and the caller's acknowledgement, because the owner of the key can read everything that is encrypted from now on. A public JWK: EC (P-256, P-384 or P-521), or RSA of 2048 to 8192 bits with an odd exponent of 3 or more. A key with any private member is refused.",
-		Takes: &content{Media: jsonType, Schema: ref("JWK"), About: "Also as application/jwk+json."},
-		Gives: gives("the key as it is published", keyType, ref("JWK")),
+		Takes: &content{Media: jsonType, Schema: describe.Ref("JWK"), About: "Also as application/jwk+json."},
+		Gives: gives("the key as it is published", keyType, describe.Ref("JWK")),
 		Says:  map[int]string{403: keyScope},
 	}
 }
@@ -91,7 +89,7 @@ func operations() []operation {
 				Description: "The same caller, key and body get the same token while it lives; another body is idempotency_conflict for as long. Once the token has ended, the key is free.",
 				Schema:      &describe.Schema{Type: "string", MinLength: minIdempotencyKey, MaxLength: maxIdempotencyKey},
 			}},
-			Takes: takes("TokenizeRequest"), Gives: gives("success", jsonType, ref("Token")), Refuses: []int{409, 422},
+			Takes: takes("TokenizeRequest"), Gives: gives("success", jsonType, describe.Ref("Token")), Refuses: []int{409, 422},
 		},
 		{
 			Method: "POST", Path: "/detokenize", Name: "detokenize", Handle: (*call).detokenize, Scope: participant.ScopeDetokenize,
@@ -99,14 +97,14 @@ func operations() []operation {
 			Line:    "Returns the credential to the bound participant, or to one that may act for it.",
 			ID:      "detokenize", Tag: "operations", Summary: "Turn a token back into its credential",
 			About: "Scope detokenize, and the caller's acknowledgement. The use and its audit record are on disk before the answer. At most once under single_use: an answer that is lost is not given again.",
-			Takes: takes("UseRequest"), Gives: gives("the credential as it was given", jsonType, ref("Credential")), Refuses: []int{404, 410},
+			Takes: takes("UseRequest"), Gives: gives("the credential as it was given", jsonType, describe.Ref("Credential")), Refuses: []int{404, 410},
 		},
 		{
 			Method: "POST", Path: "/introspect", Name: "introspect", Handle: (*call).introspect, Scope: participant.ScopeDetokenize,
 			Line: "Tells policy, state and expiry of a token, and type, brand and last four digits of its credential. Uses nothing up.",
 			ID:   "introspect", Tag: "operations", Summary: "Tell about a token",
 			About: onBehalf + " Uses nothing up, and answers for tokens that have ended as well.",
-			Takes: takes("UseRequest"), Gives: gives("success", jsonType, ref("Introspection")), Refuses: []int{404},
+			Takes: takes("UseRequest"), Gives: gives("success", jsonType, describe.Ref("Introspection")), Refuses: []int{404},
 		},
 		{
 			Method: "POST", Path: "/revoke", Name: "revoke", Handle: (*call).revoke, Scope: participant.ScopeDetokenize,
@@ -132,7 +130,7 @@ func operations() []operation {
 				{Name: "limit", In: "query", Description: "How many at most.", Schema: &describe.Schema{Type: "integer", Minimum: 1, Maximum: maxEventsPage, Default: eventsPage}},
 				{Name: "before", In: "query", Description: "The id of an event: only older ones, for the next page.", Schema: &describe.Schema{Type: "string", Format: "uuid"}},
 			},
-			Gives:   gives("success", jsonType, &describe.Schema{Type: "array", Items: ref("Event")}),
+			Gives:   gives("success", jsonType, &describe.Schema{Type: "array", Items: describe.Ref("Event")}),
 			Refuses: []int{400},
 			Says:    map[int]string{400: "invalid_request: limit or before is malformed", 503: "unavailable: the log cannot be read now"},
 		},
@@ -142,7 +140,7 @@ func operations() []operation {
 			ID:   "accessToken", Tag: "oauth", Summary: "Access token for an OAuth 2.0 client",
 			About:   "RFC 6749, section 4.4. The client authenticates in the form or by HTTP Basic.",
 			Takes:   &content{Media: "application/x-www-form-urlencoded", Schema: describe.Body(components, reflect.TypeFor[oauthForm]())},
-			Gives:   gives("success", jsonType, ref("AccessToken")),
+			Gives:   gives("success", jsonType, describe.Ref("AccessToken")),
 			Refuses: []int{401, 429, 503},
 			Says: map[int]string{
 				400: "invalid_request, unsupported_grant_type, invalid_scope", 401: "invalid_client",
@@ -163,7 +161,7 @@ func operations() []operation {
 			ID:   "getKey", Tag: "keys", Summary: "The encryption key that a participant published",
 			About:      "Needs no bearer. The key is a public JWK; Cache-Control says for how long it may be kept.",
 			Parameters: []describe.Parameter{{Name: "identity", In: "path", Required: true, Schema: text}},
-			Gives:      gives("the key", keyType, ref("JWK")),
+			Gives:      gives("the key", keyType, describe.Ref("JWK")),
 			Refuses:    []int{404, 503}, Says: map[int]string{404: "not_found"},
 		},
 		byPost(publishKey()),
@@ -172,7 +170,7 @@ func operations() []operation {
 			ID: "describe", Tag: "documents", Summary: "The specification document of the handler",
 			About:      "JSON, or HTML when Accept asks for it.",
 			Parameters: []describe.Parameter{ifChanged},
-			Gives:      answer{About: "the document", Bodies: []content{{Media: jsonType, Schema: ref("Document")}, {Media: "text/html", Schema: text}}, Tagged: true},
+			Gives:      answer{About: "the document", Bodies: []content{{Media: jsonType, Schema: describe.Ref("Document")}, {Media: "text/html", Schema: text}}, Tagged: true},
 		},
 		{
 			Method: "GET", Path: "/openapi.json", Name: "openapi", Handle: (*call).openAPI, Open: true,

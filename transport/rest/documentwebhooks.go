@@ -71,7 +71,7 @@ func delivery(words vocabulary, event string, o *occasion) any {
 	codelab := &describe.Schema{Type: []string{"string", "null"}, Description: "null: a token belongs to no codelab."}
 	if ofCodelab {
 		example["codelab_id"] = "019a3f65-6d4e-7b99-8f10-2b3c4d5e6f02"
-		codelab = &describe.Schema{Ref: "#/components/schemas/Id"}
+		codelab = describe.Ref("Id")
 	}
 	body.Properties.Set("type", &describe.Schema{Type: "string", Const: event})
 	body.Properties.Set("codelab_id", codelab)

@@ -15,7 +15,7 @@ var parameters = map[string]describe.Parameter{
 	"thread_id":      inPath("thread_id", "The id of the thread.", text),
 	"comment_id":     inPath("comment_id", "The id of the comment.", text),
 	"help_id":        inPath("help_id", "The id of the help request.", text),
-	"material_id":    inPath("material_id", "The material.", ref("Id")),
+	"material_id":    inPath("material_id", "The material.", describe.Ref("Id")),
 	"upload_kind":    inPath("kind", "The name of the uploaded file.", oneOf("images", "materials")),
 	"upload_name":    inPath("name", "The file's random name.", &describe.Schema{Type: "string", Pattern: `^[0-9a-f]{32}\.[0-9a-z]{1,10}$`}),
 	"participant_id": inPath("participant_id", "The id of a participant.", text),
@@ -27,7 +27,7 @@ var parameters = map[string]describe.Parameter{
 	"question_id":    inPath("question_id", "The id of the question.", text),
 	"codelab_id":     inPath("id", "The id of the codelab.", text),
 	"attendee_id":    inPath("attendee_id", "The id of an attendee of the codelab.", text),
-	"submission_id":  inPath("submission_id", "The submission.", ref("Id")),
+	"submission_id":  inPath("submission_id", "The submission.", describe.Ref("Id")),
 	"token_id":       inPath("token_id", "The id of the API token.", text),
 	"webhook_id":     inPath("webhook_id", "The id of the webhook.", text),
 	"branch":         inPath("branch", "The name of a branch: `[a-z0-9][a-z0-9._-]*`, if Git allows it.", text),
@@ -67,8 +67,8 @@ var parameters = map[string]describe.Parameter{
 	"signin_code":     inQuery("code", "", text),
 	"signin_error":    inQuery("error", "", text),
 	"q":               inQuery("q", "Only codelabs that contain this text in the title or the author, in any case. For facilitators also the codelab with this join code.", &describe.Schema{Type: "string", MaxLength: 400}),
-	"source_id":       inQuery("source_id", "Only the copies of this codelab.", ref("Id")),
-	"into":            inQuery("into", "The id of the codelab to update.", ref("Id")),
+	"source_id":       inQuery("source_id", "Only the copies of this codelab.", describe.Ref("Id")),
+	"into":            inQuery("into", "The id of the codelab to update.", describe.Ref("Id")),
 	"match":           inQuery("match", "Updates the codelab whose `slug` is the `id:` in the file's header, or creates it.", zeroOrOne),
 	"import_dry_run":  inQuery("dry_run", "With `into` or `match`: returns what would change, and changes nothing.", zeroOrOne),
 	"source_dry_run":  inQuery("dry_run", "Returns what would change, and changes nothing.", zeroOrOne),
@@ -106,26 +106,21 @@ var (
 
 func oneOf(values ...any) *describe.Schema { return &describe.Schema{Type: "string", Enum: values} }
 
-func ref(component string) *describe.Schema {
-	return &describe.Schema{Ref: "#/components/schemas/" + component}
-}
-
 // pathParameter returns the component of the parameter that a path contains as {name}. chosen are
 // the components that the operation names itself: one of them takes precedence, because {id} is the
 // id of a codelab nearly everywhere.
 func pathParameter(name string, chosen []string) string {
+	usual := ""
 	for component, p := range parameters {
-		if p.In == "path" && p.Name == name && slices.Contains(chosen, component) {
+		switch {
+		case p.In != "path" || p.Name != name:
+		case slices.Contains(chosen, component):
 			return component
+		case name == "id":
+			usual = "codelab_id"
+		default:
+			usual = component
 		}
 	}
-	if name == "id" {
-		return "codelab_id"
-	}
-	for component, p := range parameters {
-		if p.In == "path" && p.Name == name {
-			return component
-		}
-	}
-	return ""
+	return usual
 }
