@@ -75,7 +75,9 @@ func questions(t *testing.T, b [3]durable.Bus, _ func()) {
 		t.Fatal(err)
 	}
 	defer stop()
-	Reachable(t, b[0], "b", "ask.x")
+	for _, from := range []int{0, 2} { // each node learns by itself that b serves the subject
+		Reachable(t, b[from], "b", "ask.x")
+	}
 	const n = 200
 	got := make(chan string, n)
 	for i := range n {
