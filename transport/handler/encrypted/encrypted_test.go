@@ -49,7 +49,7 @@ func TestABusinessDecryptsAPlatformsMessage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(message, "4242") || strings.Count(message, ".") != 4 {
+			if strings.Contains(message, "42424242") || strings.Count(message, ".") != 4 {
 				t.Fatalf("the message of %d bytes is not encrypted", len(message))
 			}
 			got, err := Decrypt(keys[1], "checkout-1", message)
