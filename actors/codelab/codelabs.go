@@ -263,16 +263,7 @@ func (w *Codelabs) deleted(name string) (bool, error) {
 func (w *Codelabs) FinishErasing(ctx context.Context) error { return w.host.FinishErasing(ctx) }
 
 // ParseEvent decodes a stored event.
-func ParseEvent(record []byte) (*pb.Event, error) {
-	e := &pb.Event{}
-	if err := e.Decode(record); err != nil {
-		return nil, err
-	}
-	if e.Body == nil {
-		return nil, durable.ErrUnknownEvent
-	}
-	return e, nil
-}
+var ParseEvent = durable.ParseMessage[*pb.Event]
 
 func (w *Codelabs) room(id string) *room.Room {
 	r, _ := w.rooms.Load(id)

@@ -10,22 +10,15 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/actors/naming"
+	"atelier/actors/registry"
 	"atelier/actors/token"
 )
 
-// Caller is the acting person and their address, for the audit trail.
-type Caller struct {
-	ActorType string // admin, participant
-	ActorID   string
-	IP        string
-	UserAgent string
-}
+// Caller is the acting account and its address.
+type Caller = registry.Caller
 
-// Command is a command to the participants. It is plain data.
-type Command struct {
-	Caller Caller
-	Body   Body
-}
+// Command is a command to the participants.
+type Command = registry.Command[Body]
 
 // Body is one kind of command.
 type Body interface {
@@ -44,13 +37,6 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[SetPolicy, durable.Nothing](),
 	durable.Says[Disable, durable.Nothing](),
 	durable.Says[SetEncryptionKey, durable.Nothing](),
-)
-
-// codec encodes commands for the node that owns the actor. No command is repeatable.
-var codec = durable.JSONCodec(Vocabulary,
-	func(c Command) (Body, Caller) { return c.Body, c.Caller },
-	func(body Body, caller Caller) Command { return Command{Caller: caller, Body: body} },
-	func(Command) bool { return false },
 )
 
 // Add creates a participant with a first key. The key's secret is never sent here. The reply is its
@@ -92,13 +78,13 @@ func (in Add) decide(d *decision) error {
 	if len(d.core.all) >= MaxParticipants {
 		return durable.Reject(durable.Conflict, "there are %d participants already", MaxParticipants)
 	}
-	now := d.env.Now.UnixMilli()
+	now := d.Now.UnixMilli()
 	p := &Participant{
-		Id: d.core.ids.Next(d.env.Now), Name: name, Kind: in.Kind, Environment: environment, Identity: in.Identity, Scopes: scopes,
+		Id: d.core.ids.Next(d.Now), Name: name, Kind: in.Kind, Environment: environment, Identity: in.Identity, Scopes: scopes,
 		Keys: []*Key{{Id: in.KeyID, SecretHash: in.SecretHash, CreatedAt: now}}, CreatedAt: now,
 	}
 	d.Reply = p
-	d.event(&Event{Body: &Event_Added{Added: p}})
+	d.Event(&Event{Body: &Event_Added{Added: p}})
 	d.record("participant_add", p.Id, map[string]string{"kind": p.Kind, "environment": environment})
 	return nil
 }
@@ -127,9 +113,9 @@ func (in AddKey) decide(d *decision) error {
 	if len(p.Keys) >= MaxKeys {
 		return durable.Reject(durable.Conflict, "the participant has %d keys already; remove one first", MaxKeys)
 	}
-	k := &Key{Id: in.KeyID, SecretHash: in.SecretHash, CreatedAt: d.env.Now.UnixMilli()}
+	k := &Key{Id: in.KeyID, SecretHash: in.SecretHash, CreatedAt: d.Now.UnixMilli()}
 	d.Reply = k
-	d.event(&Event{Body: &Event_KeyAdded{KeyAdded: &KeyAdded{Id: p.Id, Key: k}}})
+	d.Event(&Event{Body: &Event_KeyAdded{KeyAdded: &KeyAdded{Id: p.Id, Key: k}}})
 	d.record("participant_key_add", p.Id, map[string]string{"key_id": k.Id})
 	return nil
 }
@@ -145,7 +131,7 @@ func (in RemoveKey) decide(d *decision) error {
 	if KeyOf(p, in.KeyID) == nil {
 		return durable.Reject(durable.Missing, "key not found")
 	}
-	d.event(&Event{Body: &Event_KeyRemoved{KeyRemoved: &KeyRemoved{Id: p.Id, KeyId: in.KeyID}}})
+	d.Event(&Event{Body: &Event_KeyRemoved{KeyRemoved: &KeyRemoved{Id: p.Id, KeyId: in.KeyID}}})
 	d.record("participant_key_remove", p.Id, map[string]string{"key_id": in.KeyID})
 	return nil
 }
@@ -171,7 +157,7 @@ func (in Grant) decide(d *decision) error {
 	case len(whom.Delegates) >= MaxDelegates:
 		return durable.Reject(durable.Conflict, "the participant has %d delegates already", MaxDelegates)
 	}
-	d.event(&Event{Body: &Event_Granted{Granted: &Granted{Id: who.Id, ParticipantId: whom.Id}}})
+	d.Event(&Event{Body: &Event_Granted{Granted: &Granted{Id: who.Id, ParticipantId: whom.Id}}})
 	d.record("participant_grant", who.Id, map[string]string{"for": whom.Id})
 	return nil
 }
@@ -187,7 +173,7 @@ func (in Ungrant) decide(d *decision) error {
 	if whom == nil || !slices.Contains(whom.Delegates, in.ID) {
 		return durable.Reject(durable.Missing, "grant not found")
 	}
-	d.event(&Event{Body: &Event_Ungranted{Ungranted: &Ungranted{Id: in.ID, ParticipantId: whom.Id}}})
+	d.Event(&Event{Body: &Event_Ungranted{Ungranted: &Ungranted{Id: in.ID, ParticipantId: whom.Id}}})
 	d.record("participant_ungrant", in.ID, map[string]string{"for": whom.Id})
 	return nil
 }
@@ -205,8 +191,8 @@ func (in Acknowledge) decide(d *decision) error {
 	if n := utf8.RuneCountInString(version); n < 1 || n > 200 || !utf8.ValidString(version) {
 		return durable.Reject(durable.Invalid, "version must have 1 to 200 characters")
 	}
-	a := &Acknowledgement{Version: version, AdminId: d.caller.ActorID, At: d.env.Now.UnixMilli()}
-	d.event(&Event{Body: &Event_Acknowledged{Acknowledged: &Acknowledged{Id: p.Id, Acknowledgement: a}}})
+	a := &Acknowledgement{Version: version, AdminId: d.Caller.ID, At: d.Now.UnixMilli()}
+	d.Event(&Event{Body: &Event_Acknowledged{Acknowledged: &Acknowledged{Id: p.Id, Acknowledgement: a}}})
 	d.record("participant_acknowledge", p.Id, map[string]string{"version": version})
 	return nil
 }
@@ -233,7 +219,7 @@ func (in SetPolicy) decide(d *decision) error {
 		return durable.Reject(durable.Invalid, "ttl_seconds must be %d to %d, and is not for %s",
 			int(token.MinLife.Seconds()), int(token.MaxLife.Seconds()), naming.Or(token.PolicyNames(token.Ends)...))
 	}
-	d.event(&Event{Body: &Event_PolicySet{PolicySet: &PolicySet{
+	d.Event(&Event{Body: &Event_PolicySet{PolicySet: &PolicySet{
 		Id: p.Id, Policy: &Policy{Policy: in.Policy, TtlSeconds: in.TTLSeconds},
 	}}})
 	d.record("participant_policy", p.Id, map[string]string{"policy": in.Policy, "ttl_seconds": fmt.Sprint(in.TTLSeconds)})
@@ -248,7 +234,7 @@ func (in Disable) decide(d *decision) error {
 	if err != nil || p.Disabled {
 		return err
 	}
-	d.event(&Event{Body: &Event_Disabled{Disabled: &Disabled{Id: p.Id}}})
+	d.Event(&Event{Body: &Event_Disabled{Disabled: &Disabled{Id: p.Id}}})
 	d.record("participant_disable", p.Id, nil)
 	return nil
 }
@@ -268,7 +254,7 @@ func (in SetEncryptionKey) decide(d *decision) error {
 	if len(in.Key) > 8<<10 {
 		return durable.Reject(durable.Invalid, "the key is too large")
 	}
-	d.event(&Event{Body: &Event_EncryptionKeySet{EncryptionKeySet: &EncryptionKeySet{Id: p.Id, Key: in.Key}}})
+	d.Event(&Event{Body: &Event_EncryptionKeySet{EncryptionKeySet: &EncryptionKeySet{Id: p.Id, Key: in.Key}}})
 	// The owner of the key can read all later messages, so that an unwanted change must be noticed.
 	more := map[string]string{"security": "true"}
 	if old := thumbprint(p.EncryptionKey); old != "" {

@@ -8,6 +8,7 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
 	"atelier/actors/naming"
+	"atelier/actors/registry"
 )
 
 // Host runs the participants' actor.
@@ -18,36 +19,19 @@ const ID = "all"
 
 // Kind describes the actor.
 func Kind(trail *audit.Trail) durable.Kind[Command, *Event, View] {
-	return durable.Kind[Command, *Event, View]{
-		Name: "participants",
-		New: func(string) durable.Core[Command, *Event, View] {
-			return &core{audit: trail, ids: naming.NewIDs("participants")}
-		},
-		Codec:       codec,
-		FromLog:     true,
-		AppendEvent: durable.AppendMessage[*Event],
-		ParseEvent: func(record []byte) (*Event, error) {
-			e := &Event{}
-			if err := e.Decode(record); err != nil {
-				return nil, err
-			}
-			if e.Body == nil {
-				return nil, durable.ErrUnknownEvent
-			}
-			return e, nil
-		},
-		EncodeState: func(v *View) ([]byte, error) {
-			return pbwire.Encode(&Snapshot{Participants: v.all}), nil
-		},
-	}
+	kind := registry.Kind("participants", Vocabulary, trail, func(string) *core { return newCore() })
+	kind.FromLog = true
+	kind.EncodeState = func(v *View) ([]byte, error) { return pbwire.Encode(&Snapshot{Participants: v.all}), nil }
+	return kind
 }
 
 // core is the pure part. Its actor owns it. The slice and records are replaced, never modified.
 type core struct {
-	audit *audit.Trail
-	ids   *naming.IDs
-	all   []*Participant
+	ids *naming.IDs
+	all []*Participant
 }
+
+func newCore() *core { return &core{ids: naming.NewIDs("participants")} }
 
 func (c *core) find(id string) *Participant {
 	for _, p := range c.all {
@@ -58,17 +42,10 @@ func (c *core) find(id string) *Participant {
 	return nil
 }
 
-// decision collects the result of a command.
+// decision is a command's decision in the making.
 type decision struct {
-	durable.Decision[*Event]
-	core   *core
-	caller Caller
-	env    durable.Env
-}
-
-func (d *decision) event(e *Event) {
-	e.At = d.env.Now.UnixMilli()
-	d.Events = append(d.Events, e)
+	*registry.Decision[*Event]
+	core *core
 }
 
 func (d *decision) record(action, target string, more map[string]string) {
@@ -76,26 +53,13 @@ func (d *decision) record(action, target string, more map[string]string) {
 	if more["security"] != "" {
 		owner = target
 	}
-	d.Rows = append(d.Rows, d.core.audit.OwnRows(&audit.Record{
-		Action: action, ActorType: d.caller.ActorType, ActorId: d.caller.ActorID,
-		TargetId: target, Ip: d.caller.IP, UserAgent: d.caller.UserAgent, Metadata: more,
-		CreatedAt: d.env.Now.UnixMilli(),
-	}, &audit.Own{}, owner)...)
+	d.Record(&audit.Record{Action: action, TargetId: target, Metadata: more}, owner)
 }
 
-// Decide implements durable.Core.
-func (c *core) Decide(cmd Command, env durable.Env) (durable.Decision[*Event], error) {
-	if cmd.Body == nil {
-		return durable.Decision[*Event]{}, durable.Reject(durable.Invalid, "unknown command")
-	}
-	d := &decision{core: c, caller: cmd.Caller, env: env}
-	if err := cmd.Body.decide(d); err != nil {
-		return durable.Decision[*Event]{}, err
-	}
-	return d.Decision, nil
-}
+// Decide implements registry.State.
+func (c *core) Decide(b Body, d *registry.Decision[*Event]) error { return b.decide(&decision{d, c}) }
 
-// Apply implements durable.Core.
+// Apply implements registry.State.
 func (c *core) Apply(_ uint64, e *Event) {
 	switch b := e.Body.(type) {
 	case *Event_Added:
@@ -135,7 +99,7 @@ func (c *core) change(id string, fn func(*Participant)) {
 	fn(c.all[i])
 }
 
-// Capture implements durable.Core.
+// Capture implements registry.State.
 func (c *core) Capture() *View {
 	v := &View{
 		all: c.all, byID: make(map[string]*Participant, len(c.all)),
@@ -150,7 +114,7 @@ func (c *core) Capture() *View {
 	return v
 }
 
-// Restore implements durable.Core.
+// Restore implements registry.State.
 func (c *core) Restore(_ uint64, state []byte) error {
 	var snap Snapshot
 	if err := snap.Decode(state); err != nil {
@@ -162,3 +126,9 @@ func (c *core) Restore(_ uint64, state []byte) error {
 	}
 	return nil
 }
+
+// Known reports whether this program knows the event.
+func (x *Event) Known() bool { return x.Body != nil }
+
+// Stamp sets the time of the event.
+func (x *Event) Stamp(at int64) { x.At = at }

@@ -16,6 +16,7 @@ import (
 	"atelier/actors/clock"
 	"atelier/actors/clock/clocktest"
 	"atelier/actors/durable"
+	"atelier/actors/registry"
 	"atelier/persistence/memory"
 )
 
@@ -65,8 +66,9 @@ func (d *desk) ask(cmd Command) (any, error) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	cmd.Caller = Caller{ActorType: "admin", ActorID: "admin"}
+	cmd.Caller = Caller{Type: "admin", ID: "admin"}
 	if cmd.Body != nil { // as it comes from another process
+		codec := Kind(nil).Codec
 		b, err := codec.Encode(cmd)
 		if err != nil {
 			d.t.Fatal(err)
@@ -214,7 +216,8 @@ func TestAnyStateIsRestored(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		audit := audit.New(nil, clock.System, time.Hour)
 		kind := Kind(audit)
-		live := kind.New(ID).(*core)
+		live := newCore()
+		actor := registry.NewCore(live, audit)
 		var events []*Event
 		any := func() string {
 			if len(live.all) == 0 || rapid.IntRange(0, 9).Draw(rt, "nobody") == 0 {
@@ -240,7 +243,7 @@ func TestAnyStateIsRestored(t *testing.T) {
 			case 8:
 				cmd.Body = Disable{ID: any()}
 			}
-			d, err := live.Decide(cmd, durable.Env{Now: time.UnixMilli(int64(i + 1))})
+			d, err := actor.Decide(cmd, durable.Env{Now: time.UnixMilli(int64(i + 1))})
 			if err != nil {
 				continue
 			}
@@ -250,12 +253,12 @@ func TestAnyStateIsRestored(t *testing.T) {
 			}
 		}
 		view := live.Capture()
-		same := func(what string, other *core) {
+		same := func(what string, other durable.Core[Command, *Event, View]) {
 			if !slices.EqualFunc(view.All(), other.Capture().All(), func(a, b *Participant) bool { return proto.Equal(a, b) }) {
 				rt.Fatalf("the %s yields other participants", what)
 			}
 		}
-		replayed := kind.New(ID).(*core)
+		replayed := kind.New(ID)
 		for i, e := range events {
 			record, err := kind.AppendEvent(nil, e)
 			if err != nil {
@@ -272,7 +275,7 @@ func TestAnyStateIsRestored(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		restored := kind.New(ID).(*core)
+		restored := kind.New(ID)
 		if err := restored.Restore(uint64(len(events)), state); err != nil {
 			rt.Fatal(err)
 		}
@@ -379,7 +382,7 @@ func TestKeysAndIdentitiesContainTheirEnvironment(t *testing.T) {
 // The largest allowed value is accepted, and the next one is refused.
 func TestBoundsOfParticipants(t *testing.T) {
 	filled := func(change func(c *core, p *Participant)) *core {
-		c := Kind(audit.New(nil, clock.System, 0)).New(ID).(*core)
+		c := newCore()
 		c.all = []*Participant{{Id: "shop", Environment: Production}, {Id: "psp", Environment: Production}}
 		change(c, c.all[0])
 		return c
@@ -420,7 +423,7 @@ func TestBoundsOfParticipants(t *testing.T) {
 		"the largest key":          {any, SetEncryptionKey{ID: "shop", Key: make([]byte, 8<<10)}, 0},
 		"a larger key":             {any, SetEncryptionKey{ID: "shop", Key: make([]byte, 8<<10+1)}, durable.Invalid},
 	} {
-		_, err := tc.Decide(Command{Body: tc.body}, durable.Env{Now: time.Now()})
+		_, err := registry.NewCore(tc.core, audit.New(nil, clock.System, 0)).Decide(Command{Body: tc.body}, durable.Env{Now: time.Now()})
 		var r *durable.Rejection
 		if errors.As(err, &r); err != nil && r == nil || r != nil && r.Reason != tc.reason || r == nil && tc.reason != 0 {
 			t.Errorf("%s: the command returned %v", name, err)
@@ -430,7 +433,7 @@ func TestBoundsOfParticipants(t *testing.T) {
 
 // A view that is being read does not change, and neither do its participants.
 func TestAnEarlierViewDoesNotChange(t *testing.T) {
-	c := Kind(nil).New(ID).(*core)
+	c := newCore()
 	c.Apply(1, &Event{Body: &Event_Added{&Participant{Id: "shop", Keys: []*Key{{Id: "one"}, {Id: "two"}}, Delegates: []string{"psp", "other"}}}})
 	c.all = slices.Grow(c.all, 4)
 	before := c.Capture()
@@ -456,7 +459,7 @@ func TestAnEarlierViewDoesNotChange(t *testing.T) {
 func TestIdsAreNotReused(t *testing.T) {
 	kind := Kind(audit.New(nil, clock.System, 0))
 	at := time.UnixMilli(1_800_000_000_000)
-	added := func(c *core) string {
+	added := func(c durable.Core[Command, *Event, View]) string {
 		t.Helper()
 		d, err := c.Decide(Command{Body: Add{Name: "N", Kind: PSP, Scopes: []string{ScopeTokenize}}}, durable.Env{Now: at})
 		if err != nil {
@@ -465,13 +468,13 @@ func TestIdsAreNotReused(t *testing.T) {
 		c.Apply(1, d.Events[0])
 		return d.Reply.(*Participant).Id
 	}
-	before := kind.New(ID).(*core)
+	before := kind.New(ID)
 	first := added(before)
 	state, err := kind.EncodeState(before.Capture())
 	if err != nil {
 		t.Fatal(err)
 	}
-	after := kind.New(ID).(*core)
+	after := kind.New(ID)
 	if err := after.Restore(1, state); err != nil {
 		t.Fatal(err)
 	}

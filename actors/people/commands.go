@@ -9,23 +9,14 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/actors/naming"
+	"atelier/actors/registry"
 )
 
-// Caller is the acting person and their address, for the audit trail.
-type Caller struct {
-	// ActorID is the owner's account or a person's id.
-	ActorID string
-	// Owner permits all commands. Other callers can manage and see only assistants.
-	Owner     bool
-	IP        string
-	UserAgent string
-}
+// Caller is the acting account and its address.
+type Caller = registry.Caller
 
-// Command is a command to the people actor. It is plain data.
-type Command struct {
-	Caller Caller
-	Body   Body
-}
+// Command is a command to the people actor.
+type Command = registry.Command[Body]
 
 // Body is one kind of command.
 type Body interface {
@@ -43,13 +34,6 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[SetPassword, *Person](),
 	durable.Says[NoteSeen, durable.Nothing](),
 	durable.Says[SignIn, *Person](),
-)
-
-// codec encodes commands for the node that owns the actor. No command is repeatable.
-var codec = durable.JSONCodec(Vocabulary,
-	func(c Command) (Body, Caller) { return c.Body, c.Caller },
-	func(body Body, caller Caller) Command { return Command{Caller: caller, Body: body} },
-	func(Command) bool { return false },
 )
 
 // errInUse means that a login is in use.
@@ -112,7 +96,7 @@ func checkRole(role string, codelabs []string) ([]string, error) {
 }
 
 // mayLead reports whether the caller can manage people with a role.
-func (d *decision) mayLead(role string) bool { return d.caller.Owner || role == Assistant }
+func (d *decision) mayLead(role string) bool { return d.Caller.Owner || role == Assistant }
 
 // known returns a person whom the caller can manage.
 func (d *decision) known(id string) (*Person, error) {
@@ -145,11 +129,11 @@ func (in Invite) decide(d *decision) error {
 		return durable.Reject(durable.Forbidden, "only the owner invites facilitators")
 	}
 	p := &Person{
-		Name: name, Role: in.Role, Codelabs: labs, Invitation: in.Token, CreatedAt: d.env.Now.UnixMilli(),
-		InvitationEndsAt: d.env.Now.Add(InvitationLife).UnixMilli(), Generation: 1,
+		Name: name, Role: in.Role, Codelabs: labs, Invitation: in.Token, CreatedAt: d.Now.UnixMilli(),
+		InvitationEndsAt: d.Now.Add(InvitationLife).UnixMilli(), Generation: 1,
 	}
 	if in.ExpiresAt != 0 {
-		err = in.helper(p, d.env.Now)
+		err = in.helper(p, d.Now)
 	} else {
 		p.Login, err = d.freeLogin(in.Login)
 	}
@@ -159,7 +143,7 @@ func (in Invite) decide(d *decision) error {
 	case len(d.core.all) >= MaxPeople:
 		return durable.Reject(durable.Conflict, "there are %d people already; delete some first", MaxPeople)
 	}
-	p.Id = d.core.ids.Next(d.env.Now)
+	p.Id = d.core.ids.Next(d.Now)
 	d.unbar(loginHash(p.Login))
 	d.put(p, "people_invite", map[string]string{"role": p.Role})
 	return nil
@@ -209,7 +193,7 @@ func (in InviteAgain) decide(d *decision) error {
 	next.Invitation, next.Password, next.Accepted, next.Link = in.Token, "", false, false
 	next.MovedAt = 0
 	next.Generation++
-	next.InvitationEndsAt = d.env.Now.Add(InvitationLife).UnixMilli()
+	next.InvitationEndsAt = d.Now.Add(InvitationLife).UnixMilli()
 	if Helper(p) {
 		next.InvitationEndsAt = p.ExpiresAt
 	}
@@ -264,7 +248,7 @@ func (in Update) decide(d *decision) error {
 	switch {
 	case !d.mayLead(next.Role):
 		return durable.Reject(durable.Forbidden, "only the owner makes facilitators")
-	case in.Link != nil && !d.caller.Owner:
+	case in.Link != nil && !d.Caller.Owner:
 		return durable.Reject(durable.Forbidden, "only the owner links people with the identity provider")
 	case next.Link && Helper(p):
 		return durable.Reject(durable.Invalid, "a helper for a day has no login to link")
@@ -299,7 +283,7 @@ func (in Delete) decide(d *decision) error {
 	if err != nil {
 		return err
 	}
-	d.event(&Event{Body: &Event_Deleted{Deleted: &Deleted{Id: p.Id, Barred: barredOf(p)}}})
+	d.Event(&Event{Body: &Event_Deleted{Deleted: &Deleted{Id: p.Id, Barred: barredOf(p)}}})
 	d.record("people_delete", p, map[string]string{"role": p.Role})
 	return nil
 }
@@ -317,7 +301,7 @@ type Accept struct {
 }
 
 func (in Accept) decide(d *decision) error {
-	p := newView(d.core.all, nil, nil).Invited(in.Token, d.env.Now)
+	p := newView(d.core.all, nil, nil).Invited(in.Token, d.Now)
 	if p == nil {
 		return durable.Reject(durable.Missing, "this invitation is not valid any more")
 	}
@@ -329,7 +313,7 @@ func (in Accept) decide(d *decision) error {
 		}
 		if p.Accepted {
 			next.Generation++
-			next.MovedAt = d.env.Now.UnixMilli()
+			next.MovedAt = d.Now.UnixMilli()
 			about["elsewhere"] = "true"
 		}
 	} else {
@@ -340,7 +324,7 @@ func (in Accept) decide(d *decision) error {
 		next.Issuer, next.Subject = "", "" // they now sign in with the password only
 		next.Generation++
 	}
-	d.caller.ActorID = p.Id
+	d.Caller.ID = p.Id
 	d.put(next, "people_accept", about)
 	return nil
 }
@@ -374,7 +358,7 @@ type NoteSeen struct{ ID string }
 
 func (in NoteSeen) decide(d *decision) error {
 	if d.core.find(in.ID) != nil {
-		d.event(&Event{Body: &Event_Seen{Seen: &Seen{Id: in.ID}}})
+		d.Event(&Event{Body: &Event_Seen{Seen: &Seen{Id: in.ID}}})
 	}
 	return nil
 }

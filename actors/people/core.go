@@ -10,6 +10,7 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
 	"atelier/actors/naming"
+	"atelier/actors/registry"
 )
 
 // Host runs the actor.
@@ -20,36 +21,19 @@ const ID = "all"
 
 // Kind describes the actor. owner is the id of the admin account, which nobody can use as a login.
 func Kind(trail *audit.Trail, owner string) durable.Kind[Command, *Event, View] {
-	return durable.Kind[Command, *Event, View]{
-		Name: "people",
-		New: func(string) durable.Core[Command, *Event, View] {
-			return newCore(trail, owner)
-		},
-		Codec:       codec,
-		FromLog:     true,
-		AppendEvent: durable.AppendMessage[*Event],
-		ParseEvent: func(record []byte) (*Event, error) {
-			e := &Event{}
-			if err := e.Decode(record); err != nil {
-				return nil, err
+	kind := registry.Kind("people", Vocabulary, trail, func(string) *core { return newCore(owner) })
+	kind.FromLog = true
+	kind.Erases, kind.Erase = erases, erase
+	kind.EncodeState = func(v *View) ([]byte, error) {
+		snap := &Snapshot{People: v.all, Barred: v.barred}
+		for _, p := range v.all {
+			if at := v.seen[p.Id]; at != 0 {
+				snap.Seen = append(snap.Seen, &Seen{Id: p.Id, At: at})
 			}
-			if e.Body == nil {
-				return nil, durable.ErrUnknownEvent
-			}
-			return e, nil
-		},
-		Erases: erases,
-		Erase:  erase,
-		EncodeState: func(v *View) ([]byte, error) {
-			snap := &Snapshot{People: v.all, Barred: v.barred}
-			for _, p := range v.all {
-				if at := v.seen[p.Id]; at != 0 {
-					snap.Seen = append(snap.Seen, &Seen{Id: p.Id, At: at})
-				}
-			}
-			return pbwire.Encode(snap), nil
-		},
+		}
+		return pbwire.Encode(snap), nil
 	}
+	return kind
 }
 
 // erases and erase remove earlier forms of a record from the log. A person's next event contains
@@ -72,7 +56,6 @@ func erase(v *View) func(*Event) (*Event, bool) {
 // core is the pure part. Its actor owns it. The slice, map and records are replaced, never
 // modified.
 type core struct {
-	audit *audit.Trail
 	owner string
 	ids   *naming.IDs
 	all   []*Person
@@ -81,8 +64,8 @@ type core struct {
 	barred [][]byte
 }
 
-func newCore(trail *audit.Trail, owner string) *core {
-	return &core{audit: trail, owner: foldLogin(owner), ids: naming.NewIDs("people"), seen: map[string]int64{}}
+func newCore(owner string) *core {
+	return &core{owner: foldLogin(owner), ids: naming.NewIDs("people"), seen: map[string]int64{}}
 }
 
 // identified returns the person with a subject at the identity provider, or nil.
@@ -106,24 +89,17 @@ func (c *core) first(fits func(*Person) bool) *Person {
 	return nil
 }
 
-// decision collects the outcome of a command.
+// decision is a command's decision in the making.
 type decision struct {
-	durable.Decision[*Event]
-	core   *core
-	caller Caller
-	env    durable.Env
+	*registry.Decision[*Event]
+	core *core
 }
 
 // put sets the next record of a person.
 func (d *decision) put(p *Person, action string, about map[string]string) {
 	d.Reply = p
-	d.event(&Event{Body: &Event_Put{Put: p}})
+	d.Event(&Event{Body: &Event_Put{Put: p}})
 	d.record(action, p, about)
-}
-
-func (d *decision) event(e *Event) {
-	e.At = d.env.Now.UnixMilli()
-	d.Events = append(d.Events, e)
 }
 
 // record writes a person's event to the audit trail. The events of a helper for a day are also
@@ -133,25 +109,13 @@ func (d *decision) record(action string, p *Person, about map[string]string) {
 	if Helper(p) {
 		codelab = p.Codelabs[0]
 	}
-	d.Rows = append(d.Rows, d.core.audit.Rows(&audit.Record{
-		Action: action, ActorType: "admin", ActorId: d.caller.ActorID, CodelabId: codelab,
-		TargetId: p.Id, Ip: d.caller.IP, UserAgent: d.caller.UserAgent, Metadata: about, CreatedAt: d.env.Now.UnixMilli(),
-	})...)
+	d.Record(&audit.Record{Action: action, TargetId: p.Id, CodelabId: codelab, Metadata: about})
 }
 
-// Decide implements durable.Core.
-func (c *core) Decide(cmd Command, env durable.Env) (durable.Decision[*Event], error) {
-	if cmd.Body == nil {
-		return durable.Decision[*Event]{}, durable.Reject(durable.Invalid, "unknown command")
-	}
-	d := &decision{core: c, caller: cmd.Caller, env: env}
-	if err := cmd.Body.decide(d); err != nil {
-		return durable.Decision[*Event]{}, err
-	}
-	return d.Decision, nil
-}
+// Decide implements registry.State.
+func (c *core) Decide(b Body, d *registry.Decision[*Event]) error { return b.decide(&decision{d, c}) }
 
-// Apply implements durable.Core.
+// Apply implements registry.State.
 func (c *core) Apply(_ uint64, e *Event) {
 	switch b := e.Body.(type) {
 	case *Event_Put:
@@ -177,10 +141,10 @@ func (c *core) Apply(_ uint64, e *Event) {
 	}
 }
 
-// Capture implements durable.Core.
+// Capture implements registry.State.
 func (c *core) Capture() *View { return newView(c.all, c.seen, c.barred) }
 
-// Restore implements durable.Core.
+// Restore implements registry.State.
 func (c *core) Restore(_ uint64, state []byte) error {
 	var snap Snapshot
 	if err := snap.Decode(state); err != nil {
@@ -195,3 +159,9 @@ func (c *core) Restore(_ uint64, state []byte) error {
 	}
 	return nil
 }
+
+// Known reports whether this program knows the event.
+func (x *Event) Known() bool { return x.Body != nil }
+
+// Stamp sets the time of the event.
+func (x *Event) Stamp(at int64) { x.At = at }

@@ -11,6 +11,7 @@ import (
 	"atelier/actors/clock"
 	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
+	"atelier/actors/registry"
 	"atelier/persistence/memory"
 )
 
@@ -18,7 +19,9 @@ import (
 type office struct {
 	t       *testing.T
 	journal *memory.Store
+	trail   *audit.Trail
 	c       *core
+	actor   durable.Core[Command, *Event, View] // of c
 	now     time.Time
 	log     []*Event
 }
@@ -27,15 +30,17 @@ func newOffice(t *testing.T) *office {
 	t.Helper()
 	journal := memory.New()
 	t.Cleanup(func() { _ = journal.Close() })
-	return &office{t: t, journal: journal, now: time.Unix(1_800_000_000, 0), c: newCore(audit.New(journal, clock.System, time.Hour), "admin")}
+	c := newCore("admin")
+	trail := audit.New(journal, clock.System, time.Hour)
+	return &office{t: t, journal: journal, now: time.Unix(1_800_000_000, 0), trail: trail, c: c, actor: registry.NewCore(c, trail)}
 }
 
-var owner = Caller{ActorID: "admin", Owner: true}
+var owner = Caller{Type: "admin", ID: "admin", Owner: true}
 
 // try decides and applies, and erases as the host does.
 func (o *office) try(who Caller, b Body) (*Person, error) {
 	o.t.Helper()
-	d, err := o.c.Decide(Command{Caller: who, Body: b}, durable.Env{Now: o.now})
+	d, err := o.actor.Decide(Command{Caller: who, Body: b}, durable.Env{Now: o.now})
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +116,7 @@ func TestLossOfRightsStartsANewGeneration(t *testing.T) {
 func TestAFacilitatorManagesOnlyAssistants(t *testing.T) {
 	o := newOffice(t)
 	boss, asa := o.invite("boss", Facilitator), o.invite("asa", Assistant)
-	fay := Caller{ActorID: boss.Id}
+	fay := Caller{ID: boss.Id}
 	role := Facilitator
 	for _, b := range []Body{Delete{ID: boss.Id}, InviteAgain{ID: boss.Id}, Update{ID: boss.Id}} {
 		o.refused(fay, b, durable.Missing)
@@ -295,10 +300,10 @@ func TestAChangeKeepsAllElse(t *testing.T) {
 		{owner, Update{ID: p.Id, Role: new(Facilitator)}, func() { want.Role, want.Codelabs, want.Generation = Facilitator, nil, 4 }, "people_update map[codelabs:0 role:facilitator]"},
 		{owner, Update{ID: p.Id, Role: new(Assistant), Codelabs: &labs}, func() { want.Role, want.Codelabs, want.Generation = Assistant, labs, 5 }, "people_update map[codelabs:1 role:assistant]"},
 		{owner, Update{ID: p.Id, Link: new(true)}, func() { want.Link = true }, "people_update map[codelabs:1 link:true role:assistant]"},
-		{Caller{}, Accept{Token: []byte("invitation of ann"), Password: "hash"}, func() {
+		{Caller{Type: "admin"}, Accept{Token: []byte("invitation of ann"), Password: "hash"}, func() {
 			want.Accepted, want.Password, want.Invitation, want.InvitationEndsAt, want.Link, want.Generation = true, "hash", nil, 0, false, 6
 		}, "people_accept map[role:assistant]"},
-		{Caller{ActorID: p.Id}, SetPassword{ID: p.Id, Was: "hash", Password: "next"}, func() { want.Password, want.Generation = "next", 7 }, "people_password map[]"},
+		{Caller{Type: "admin", ID: p.Id}, SetPassword{ID: p.Id, Was: "hash", Password: "next"}, func() { want.Password, want.Generation = "next", 7 }, "people_password map[]"},
 		{owner, Update{ID: p.Id, Disabled: new(true)}, func() { want.Disabled, want.Generation = true, 8 }, "people_disable map[codelabs:1 role:assistant]"},
 		{owner, Update{ID: p.Id, Disabled: new(false), Codelabs: &none}, func() { want.Disabled, want.Codelabs, want.Generation = false, nil, 9 }, "people_update map[codelabs:0 role:assistant]"},
 		{owner, InviteAgain{ID: p.Id, Token: []byte("again")}, func() {
@@ -308,7 +313,7 @@ func TestAChangeKeepsAllElse(t *testing.T) {
 		{owner, Delete{ID: p.Id}, func() { want = nil }, "people_delete map[role:assistant]"},
 	} {
 		o.now = o.now.Add(time.Minute)
-		d, err := o.c.Decide(Command{Caller: tc.who, Body: tc.b}, durable.Env{Now: o.now})
+		d, err := o.actor.Decide(Command{Caller: tc.who, Body: tc.b}, durable.Env{Now: o.now})
 		if err != nil {
 			t.Fatalf("%d: %v", i, err)
 		}
@@ -323,7 +328,7 @@ func TestAChangeKeepsAllElse(t *testing.T) {
 		if err := durable.Commit(o.journal, d.Rows); err != nil {
 			t.Fatal(err)
 		}
-		found, err := o.c.audit.Find(audit.Query{Limit: 100})
+		found, err := o.trail.Find(audit.Query{Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -333,7 +338,7 @@ func TestAChangeKeepsAllElse(t *testing.T) {
 				continue
 			}
 			got += fmt.Sprint(r.Action, " ", r.Metadata)
-			if actor := tc.who.ActorID; r.TargetId != p.Id || r.ActorType != "admin" || r.ActorId != actor && r.Action != "people_accept" {
+			if actor := tc.who.ID; r.TargetId != p.Id || r.ActorType != "admin" || r.ActorId != actor && r.Action != "people_accept" {
 				t.Errorf("%d: audit record %v", i, r)
 			}
 		}

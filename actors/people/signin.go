@@ -47,7 +47,7 @@ func (c *core) isBarred(hash []byte) bool {
 // unbar admits a deleted person again.
 func (d *decision) unbar(hash []byte) {
 	if d.core.isBarred(hash) {
-		d.event(&Event{Body: &Event_Unbarred{Unbarred: &Unbarred{Barred: hash}}})
+		d.Event(&Event{Body: &Event_Unbarred{Unbarred: &Unbarred{Barred: hash}}})
 	}
 }
 
@@ -97,7 +97,7 @@ func (in SignIn) decide(d *decision) error {
 		return err
 	}
 	p := &Person{
-		Id: d.core.ids.Next(d.env.Now), Login: login, Name: name, Role: in.Role, CreatedAt: d.env.Now.UnixMilli(), Generation: 1,
+		Id: d.core.ids.Next(d.Now), Login: login, Name: name, Role: in.Role, CreatedAt: d.Now.UnixMilli(), Generation: 1,
 	}
 	in.accept(d, p)
 	return nil
@@ -113,7 +113,7 @@ func (in SignIn) again(d *decision, p *Person) error {
 	case p.Link: // the permission was for this sign-in, needed or not
 		next := p.Clone()
 		next.Link = false
-		d.caller.ActorID = p.Id
+		d.Caller.ID = p.Id
 		d.put(next, "people_update", map[string]string{"role": p.Role, "by": "oidc"})
 	default:
 		d.Reply = p
@@ -127,7 +127,7 @@ func (in SignIn) link(d *decision, p *Person) error {
 	switch {
 	case p.Disabled:
 		return ErrDisabled
-	case State(p, d.env.Now) != Invited && !p.Link:
+	case State(p, d.Now) != Invited && !p.Link:
 		return ErrOtherLogin
 	}
 	next := p.Clone()
@@ -140,7 +140,7 @@ func (in SignIn) link(d *decision, p *Person) error {
 func (in SignIn) accept(d *decision, p *Person) {
 	p.Issuer, p.Subject, p.Link = in.Issuer, in.Subject, false
 	p.Accepted, p.Invitation, p.InvitationEndsAt, p.Password = true, nil, 0, ""
-	d.caller.ActorID = p.Id
+	d.Caller.ID = p.Id
 	d.unbar(identityHash(in.Issuer, in.Subject))
 	d.put(p, "people_accept", map[string]string{"role": p.Role, "by": "oidc"})
 }

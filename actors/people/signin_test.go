@@ -66,7 +66,7 @@ func TestTheOwnerAllowsLinkingOnce(t *testing.T) {
 	o.refused(Caller{}, signIn("1", "ann@example.org"), durable.Forbidden)
 	yes := true
 	asa := o.invite("asa@example.org", Assistant)
-	o.refused(Caller{ActorID: p.Id}, Update{ID: asa.Id, Link: &yes}, durable.Forbidden)
+	o.refused(Caller{ID: p.Id}, Update{ID: asa.Id, Link: &yes}, durable.Forbidden)
 	before := o.do(owner, Update{ID: p.Id, Link: &yes}).Generation
 	linked := o.signIn("1", "ann@example.org")
 	if linked.Id != p.Id || linked.Password != "" || linked.Link {
@@ -215,7 +215,7 @@ func TestDeletedPeopleAreBounded(t *testing.T) {
 // replays verifies that the log and a snapshot both restore the current state.
 func (o *office) replays() {
 	o.t.Helper()
-	again := newCore(nil, "admin")
+	again := newCore("admin")
 	for i, e := range o.log {
 		again.Apply(uint64(i+1), e)
 	}
@@ -224,7 +224,7 @@ func (o *office) replays() {
 	if got, _ := kind.EncodeState(again.Capture()); !slices.Equal(got, want) {
 		o.t.Errorf("a replay of the log yields %x, want %x", got, want)
 	}
-	restored := newCore(nil, "admin")
+	restored := newCore("admin")
 	if err := restored.Restore(1, want); err != nil {
 		o.t.Fatal(err)
 	}

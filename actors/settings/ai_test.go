@@ -10,7 +10,7 @@ func TestAReplacedKeyLeavesTheLog(t *testing.T) {
 	}
 	log := []*Event{set("one"), set("two"), set(""), set("three")}
 	state := func(events []*Event) *View {
-		s := &settings{}
+		s := &core{}
 		for i, e := range events {
 			s.Apply(uint64(i+1), e)
 		}

@@ -36,7 +36,7 @@ func TestTheAuditTrailRecordsEachChange(t *testing.T) {
 		{func() Body { return NoteAIUse{Usage: &usage.AIUsage{Model: "m"}} }, ""},
 		{func() Body { return SetAIKey{} }, "settings_update  map[ai_api_key:removed]"},
 	} {
-		d, _ := s.Decide(Command{Caller: Caller{AdminID: "admin", IP: "192.0.2.1", UserAgent: "browser"}, Body: tc.body()}, durable.Env{Now: time.UnixMilli(int64(1000 + i))})
+		d, _ := s.Decide(Command{Caller: Caller{Type: "admin", ID: "admin", IP: "192.0.2.1", UserAgent: "browser"}, Body: tc.body()}, durable.Env{Now: time.UnixMilli(int64(1000 + i))})
 		for _, e := range d.Events {
 			s.Apply(uint64(i+1), e)
 			if made := e.GetTokenCreated(); made != nil {
@@ -86,7 +86,7 @@ func TestAPITokensAreBounded(t *testing.T) {
 		"the last token":     {CreateToken{Name: "a"}, 199, true},
 		"one token too many": {CreateToken{Name: "a"}, 200, false},
 	} {
-		s := Kind(audit.New(nil, clock.System, 0)).New(ID).(*settings)
+		s := Kind(audit.New(nil, clock.System, 0)).New(ID)
 		for i := range tc.there {
 			s.Apply(uint64(i+1), &Event{Body: &Event_TokenCreated{TokenCreated: &ApiToken{Id: fmt.Sprint(i)}}})
 		}

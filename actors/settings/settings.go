@@ -10,6 +10,7 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
 	"atelier/actors/naming"
+	"atelier/actors/registry"
 	"atelier/actors/usage"
 )
 
@@ -51,88 +52,74 @@ func Expired(t *ApiToken, now time.Time) bool {
 
 // Kind describes the settings actor.
 func Kind(trail *audit.Trail) durable.Kind[Command, *Event, View] {
-	return durable.Kind[Command, *Event, View]{
-		Name: "catalog", // the name in existing stores
-		New: func(string) durable.Core[Command, *Event, View] {
-			return &settings{audit: trail, ids: naming.NewIDs("catalog")}
-		},
-		Codec:       codec,
-		FromLog:     true,
-		AppendEvent: durable.AppendMessage[*Event],
-		ParseEvent: func(record []byte) (*Event, error) {
-			e := &Event{}
-			if err := e.Decode(record); err != nil {
-				return nil, err
-			}
-			if e.Body == nil {
-				return nil, durable.ErrUnknownEvent
-			}
-			return e, nil
-		},
-		Erases: replacesKey,
-		Erase:  eraseKeys,
-		EncodeState: func(v *View) ([]byte, error) {
-			return pbwire.Encode(&Snapshot{Tokens: v.Tokens, AiKey: v.AIKey, AiUsage: v.AIUsage}), nil
-		},
+	// The name is that of existing stores.
+	kind := registry.Kind("catalog", Vocabulary, trail, func(string) *core { return &core{ids: naming.NewIDs("catalog")} })
+	kind.FromLog = true
+	kind.Erases, kind.Erase = replacesKey, eraseKeys
+	kind.EncodeState = func(v *View) ([]byte, error) {
+		return pbwire.Encode(&Snapshot{Tokens: v.Tokens, AiKey: v.AIKey, AiUsage: v.AIUsage}), nil
 	}
+	return kind
 }
 
-// settings is the pure core. Its actor owns it. The slice is replaced, never modified.
-type settings struct {
-	audit   *audit.Trail
+// core is the pure part. Its actor owns it. The slices are replaced, never modified.
+type core struct {
 	ids     *naming.IDs
 	tokens  []*ApiToken
 	aiKey   []byte
 	aiUsage []*usage.AIUsage
 }
 
-// Decide implements durable.Core.
-func (s *settings) Decide(cmd Command, env durable.Env) (durable.Decision[*Event], error) {
-	c := change{s: s, caller: cmd.Caller, env: env}
-	if cmd.Body == nil {
-		return c.Decision, durable.Reject(durable.Invalid, "unknown command")
-	}
-	if err := cmd.Body.decide(&c); err != nil {
-		return durable.Decision[*Event]{}, err
-	}
-	for _, e := range c.Events {
-		e.At = env.Now.UnixMilli()
-	}
-	return c.Decision, nil
+// decision is a command's decision in the making.
+type decision struct {
+	*registry.Decision[*Event]
+	core *core
 }
 
-func (s *settings) Apply(_ uint64, e *Event) {
+// Decide implements registry.State.
+func (c *core) Decide(b Body, d *registry.Decision[*Event]) error { return b.decide(&decision{d, c}) }
+
+// Apply implements registry.State.
+func (c *core) Apply(_ uint64, e *Event) {
 	switch b := e.Body.(type) {
 	case *Event_TokenCreated:
-		s.ids.Seen(b.TokenCreated.Id)
-		s.tokens = append(s.tokens[:len(s.tokens):len(s.tokens)], b.TokenCreated)
+		c.ids.Seen(b.TokenCreated.Id)
+		c.tokens = append(c.tokens[:len(c.tokens):len(c.tokens)], b.TokenCreated)
 	case *Event_TokenRevoked:
 		var kept []*ApiToken
-		for _, t := range s.tokens {
+		for _, t := range c.tokens {
 			if t.Id != b.TokenRevoked.Id {
 				kept = append(kept, t)
 			}
 		}
-		s.tokens = kept
+		c.tokens = kept
 	case *Event_AiKeySet:
-		s.aiKey = b.AiKeySet.Sealed
+		c.aiKey = b.AiKeySet.Sealed
 	case *Event_AiUsed:
-		s.aiUsage = usage.Add(s.aiUsage, b.AiUsed)
+		c.aiUsage = usage.Add(c.aiUsage, b.AiUsed)
 	}
 }
 
-func (s *settings) Capture() *View {
-	return &View{Tokens: s.tokens, AIKey: s.aiKey, AIUsage: s.aiUsage}
+// Capture implements registry.State.
+func (c *core) Capture() *View {
+	return &View{Tokens: c.tokens, AIKey: c.aiKey, AIUsage: c.aiUsage}
 }
 
-func (s *settings) Restore(_ uint64, state []byte) error {
+// Restore implements registry.State.
+func (c *core) Restore(_ uint64, state []byte) error {
 	var snap Snapshot
 	if err := snap.Decode(state); err != nil {
 		return fmt.Errorf("decode snapshot: %w", err)
 	}
-	s.tokens, s.aiKey, s.aiUsage = snap.Tokens, snap.AiKey, snap.AiUsage
-	for _, t := range s.tokens {
-		s.ids.Seen(t.Id)
+	c.tokens, c.aiKey, c.aiUsage = snap.Tokens, snap.AiKey, snap.AiUsage
+	for _, t := range c.tokens {
+		c.ids.Seen(t.Id)
 	}
 	return nil
 }
+
+// Known reports whether this program knows the event.
+func (x *Event) Known() bool { return x.Body != nil }
+
+// Stamp sets the time of the event.
+func (x *Event) Stamp(at int64) { x.At = at }

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"atelier/actors/audit"
 	"atelier/actors/durable"
 	"atelier/actors/naming"
+	"atelier/actors/registry"
 )
 
 // Events to which a webhook can subscribe.
@@ -67,14 +67,11 @@ func (m *Hook) State() string {
 
 var errMissing = &durable.Rejection{Reason: durable.Missing, Text: "webhook not found"}
 
-// Caller is the acting owner and their address, for the audit trail.
-type Caller struct{ AdminID, IP, UserAgent string }
+// Caller is the acting account and its address.
+type Caller = registry.Caller
 
-// Command is a command to a webhook. It is plain data.
-type Command struct {
-	Caller Caller
-	Body   Body
-}
+// Command is a command to a webhook.
+type Command = registry.Command[Body]
 
 // Body is one kind of command.
 type Body interface {
@@ -90,33 +87,6 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[NoteTest, durable.Nothing](),
 	durable.Says[Resume, durable.Nothing](),
 )
-
-// codec encodes commands for the node that owns the webhook. No command is repeatable.
-var codec = durable.JSONCodec(Vocabulary,
-	func(c Command) (Body, Caller) { return c.Body, c.Caller },
-	func(body Body, caller Caller) Command { return Command{Caller: caller, Body: body} },
-	func(Command) bool { return false },
-)
-
-// decision collects the outcome of a command.
-type decision struct {
-	durable.Decision[*Change]
-	core   *core
-	caller Caller
-	env    durable.Env
-}
-
-func (d *decision) event(e *Change) {
-	e.At = d.env.Now.UnixMilli()
-	d.Events = append(d.Events, e)
-}
-
-func (d *decision) record(action, actorType string) {
-	d.Rows = append(d.Rows, d.core.audit.Rows(&audit.Record{
-		Action: action, ActorType: actorType, ActorId: d.caller.AdminID, TargetId: d.core.id,
-		Ip: d.caller.IP, UserAgent: d.caller.UserAgent, CreatedAt: d.env.Now.UnixMilli(),
-	})...)
-}
 
 // Create creates a webhook. Its secret is already sealed.
 type Create struct {
@@ -155,11 +125,11 @@ func (b Create) decide(d *decision) error {
 	}
 	h := &Hook{
 		Id: d.core.id, Url: b.URL, Events: b.Events, Codelabs: b.Codelabs, Names: b.Names, Secret: b.Secret,
-		CreatedAt: d.env.Now.UnixMilli(),
+		CreatedAt: d.Now.UnixMilli(),
 	}
-	d.event(&Change{Body: &Change_Created{h}})
+	d.Event(&Change{Body: &Change_Created{h}})
 	d.Rows = append(d.Rows, listed(h))
-	d.record("webhook_create", "admin")
+	d.record("webhook_create")
 	return nil
 }
 
@@ -193,9 +163,9 @@ func checkURL(text string) error {
 type Delete struct{}
 
 func (Delete) decide(d *decision) error {
-	d.event(&Change{Body: &Change_Deleted{&Deleted{}}})
+	d.Event(&Change{Body: &Change_Deleted{&Deleted{}}})
 	d.Rows = append(d.Rows, durable.Row{Table: listTable, Key: []byte(d.core.id), Delete: true})
-	d.record("webhook_delete", "admin")
+	d.record("webhook_delete")
 	return nil
 }
 
@@ -232,7 +202,7 @@ type Note struct {
 }
 
 func (b Note) decide(d *decision) error {
-	h, now := d.core.hook, d.env.Now
+	h, now := d.core.hook, d.Now
 	t := b.tried(b.Delivery)
 	d.Rows = append(d.Rows, gone(queueTable, waitingKey(h.Id, b.Due, b.Delivery.Id)))
 	if !Delivered(b.Status) {
@@ -254,10 +224,10 @@ func (b Note) decide(d *decision) error {
 			stopped := h.Clone()
 			stopped.Stopped = true
 			d.Rows = append(d.Rows, listed(stopped))
-			d.record("webhook_stopped", "system")
+			d.record("webhook_stopped")
 		}
 	}
-	d.event(&Change{Body: &Change_Tried{t}})
+	d.Event(&Change{Body: &Change_Tried{t}})
 	return nil
 }
 
@@ -271,7 +241,7 @@ type NoteTest struct {
 func (b NoteTest) decide(d *decision) error {
 	t := b.tried(&Delivery{Id: b.ID, Type: Test})
 	t.Test = true
-	d.event(&Change{Body: &Change_Tried{t}})
+	d.Event(&Change{Body: &Change_Tried{t}})
 	return nil
 }
 
@@ -279,7 +249,7 @@ func (b NoteTest) decide(d *decision) error {
 type Resume struct{ Failed []*Delivery }
 
 func (b Resume) decide(d *decision) error {
-	now := d.env.Now.UnixMilli()
+	now := d.Now.UnixMilli()
 	h := d.core.hook.Clone()
 	for _, x := range b.Failed {
 		again := x.Clone()
@@ -288,7 +258,7 @@ func (b Resume) decide(d *decision) error {
 	}
 	h.Stopped = false
 	d.Rows = append(d.Rows, listed(h))
-	d.event(&Change{Body: &Change_Resumed{&Resumed{}}})
-	d.record("webhook_resume", "admin")
+	d.Event(&Change{Body: &Change_Resumed{&Resumed{}}})
+	d.record("webhook_resume")
 	return nil
 }

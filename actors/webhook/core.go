@@ -7,6 +7,7 @@ import (
 	"atelier/actors/audit"
 	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
+	"atelier/actors/registry"
 )
 
 // Host runs the webhook actors.
@@ -20,61 +21,47 @@ type View struct {
 
 // Kind describes a webhook's actor. The actor has the webhook's id.
 func Kind(trail *audit.Trail) durable.Kind[Command, *Change, View] {
-	return durable.Kind[Command, *Change, View]{
-		Name: "webhooks",
-		New: func(id string) durable.Core[Command, *Change, View] {
-			return &core{id: id, audit: trail}
-		},
-		Codec:       codec,
-		AppendEvent: durable.AppendMessage[*Change],
-		ParseEvent: func(record []byte) (*Change, error) {
-			e := &Change{}
-			if err := e.Decode(record); err != nil {
-				return nil, err
+	kind := registry.Kind("webhooks", Vocabulary, trail, func(id string) *core { return &core{id: id} })
+	kind.EncodeState = func(v *View) ([]byte, error) { return pbwire.Encode(&Snapshot{Hook: v.Hook}), nil }
+	// The secret of a deleted webhook is erased from the log, because a later backup must not
+	// contain it.
+	kind.Erases = func(e *Change) bool { return e.GetDeleted() != nil }
+	kind.Erase = func(*View) func(*Change) (*Change, bool) {
+		return func(e *Change) (*Change, bool) {
+			if e.GetCreated() == nil || len(e.GetCreated().Secret) == 0 {
+				return nil, false
 			}
-			if e.Body == nil {
-				return nil, durable.ErrUnknownEvent
-			}
-			return e, nil
-		},
-		EncodeState: func(v *View) ([]byte, error) { return pbwire.Encode(&Snapshot{Hook: v.Hook}), nil },
-		// The secret of a deleted webhook is erased from the log, because a later backup must not
-		// contain it.
-		Erases: func(e *Change) bool { return e.GetDeleted() != nil },
-		Erase: func(*View) func(*Change) (*Change, bool) {
-			return func(e *Change) (*Change, bool) {
-				if e.GetCreated() == nil || len(e.GetCreated().Secret) == 0 {
-					return nil, false
-				}
-				return &Change{At: e.At, Body: &Change_Created{&Hook{Id: e.GetCreated().Id}}}, true
-			}
-		},
+			return &Change{At: e.At, Body: &Change_Created{&Hook{Id: e.GetCreated().Id}}}, true
+		}
 	}
+	return kind
 }
 
 // core is the pure part. Its actor owns it. The record is replaced, never modified.
 type core struct {
-	id    string
-	audit *audit.Trail
-	hook  *Hook // nil before creation and after deletion
+	id   string
+	hook *Hook // nil before creation and after deletion
 }
 
-// Decide implements durable.Core.
-func (c *core) Decide(cmd Command, env durable.Env) (durable.Decision[*Change], error) {
-	d := &decision{core: c, caller: cmd.Caller, env: env}
-	if cmd.Body == nil {
-		return d.Decision, durable.Reject(durable.Invalid, "unknown command")
-	}
-	if _, creates := cmd.Body.(Create); c.hook == nil && !creates {
-		return d.Decision, errMissing
-	}
-	if err := cmd.Body.decide(d); err != nil {
-		return durable.Decision[*Change]{}, err
-	}
-	return d.Decision, nil
+// decision is a command's decision in the making.
+type decision struct {
+	*registry.Decision[*Change]
+	core *core
 }
 
-// Apply implements durable.Core.
+func (d *decision) record(action string) {
+	d.Record(&audit.Record{Action: action, TargetId: d.core.id})
+}
+
+// Decide implements registry.State.
+func (c *core) Decide(b Body, d *registry.Decision[*Change]) error {
+	if _, creates := b.(Create); c.hook == nil && !creates {
+		return errMissing
+	}
+	return b.decide(&decision{d, c})
+}
+
+// Apply implements registry.State.
 func (c *core) Apply(_ uint64, e *Change) {
 	switch b := e.Body.(type) {
 	case *Change_Created:
@@ -118,10 +105,10 @@ func tried(h *Hook, at int64, t *Tried) {
 	}
 }
 
-// Capture implements durable.Core.
+// Capture implements registry.State.
 func (c *core) Capture() *View { return &View{c.hook} }
 
-// Restore implements durable.Core.
+// Restore implements registry.State.
 func (c *core) Restore(_ uint64, state []byte) error {
 	var snap Snapshot
 	if err := snap.Decode(state); err != nil {
@@ -130,3 +117,9 @@ func (c *core) Restore(_ uint64, state []byte) error {
 	c.hook = snap.Hook
 	return nil
 }
+
+// Known reports whether this program knows the event.
+func (x *Change) Known() bool { return x.Body != nil }
+
+// Stamp sets the time of the event.
+func (x *Change) Stamp(at int64) { x.At = at }

@@ -19,6 +19,7 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/durable/journaltest"
 	"atelier/actors/naming"
+	"atelier/actors/registry"
 	"atelier/persistence/memory"
 )
 
@@ -144,7 +145,7 @@ func (w *world) got() []string {
 
 func (w *world) create(events ...string) string {
 	w.t.Helper()
-	id, err := w.hooks.Create(Caller{AdminID: "admin"}, Create{URL: "https://example.org/", Events: events, Secret: []byte("sealed")})
+	id, err := w.hooks.Create(Caller{ID: "admin"}, Create{URL: "https://example.org/", Events: events, Secret: []byte("sealed")})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -438,11 +439,12 @@ func TestAChangeOfAnUnknownKindIsAnError(t *testing.T) {
 
 // The oldest failed deliveries are dropped.
 func TestFailedDeliveriesAreBounded(t *testing.T) {
-	c := &core{id: "h", audit: audit.New(nil, clock.System, time.Hour), hook: &Hook{Id: "h", Stopped: true}}
+	c := &core{id: "h", hook: &Hook{Id: "h", Stopped: true}}
+	actor := registry.NewCore(c, audit.New(nil, clock.System, time.Hour))
 	rows := map[string]bool{}
 	for i := range MaxFailed + 7 {
 		d := &Delivery{Id: fmt.Sprintf("d%03d", i), Type: TokenUsed, Data: &Data{}, Tries: uint32(len(Pauses) - 1)}
-		out, err := c.Decide(Command{Body: Note{Due: 1, Delivery: d, Outcome: Outcome{Status: 500}}}, durable.Env{Now: time.Unix(1, 0)})
+		out, err := actor.Decide(Command{Body: Note{Due: 1, Delivery: d, Outcome: Outcome{Status: 500}}}, durable.Env{Now: time.Unix(1, 0)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -483,7 +485,7 @@ func TestInvalidWebhooksAreRefused(t *testing.T) {
 		"at most 100 codelabs":             {create: func(b *Create) { b.Codelabs = append(labs[:maxCodelabs:maxCodelabs], labs[0]) }},
 		"codelabs[1] must be the id of a ": {create: func(b *Create) { b.Codelabs = []string{labs[0], "mine"} }},
 	} {
-		core := &core{id: "h", audit: audit.New(nil, clock.System, time.Hour), hook: c.hook}
+		core := registry.NewCore(&core{id: "h", hook: c.hook}, audit.New(nil, clock.System, time.Hour))
 		b := good
 		c.create(&b)
 		d, err := core.Decide(Command{Body: b}, durable.Env{Now: time.Unix(1, 0)})
@@ -772,7 +774,7 @@ func TestOnlySuccessStatusesDeliver(t *testing.T) {
 // The audit trail contains who created and deleted a webhook, and from where.
 func TestWebhooksAreAudited(t *testing.T) {
 	inWorld(t, func(w *world) {
-		who := Caller{AdminID: "boss", IP: "192.0.2.7", UserAgent: "browser"}
+		who := Caller{Type: "admin", ID: "boss", IP: "192.0.2.7", UserAgent: "browser"}
 		id, err := w.hooks.Create(who, Create{URL: "https://example.org/", Events: []string{WorkshopEnded}, Secret: []byte("sealed")})
 		if err != nil {
 			t.Fatal(err)
@@ -787,7 +789,7 @@ func TestWebhooksAreAudited(t *testing.T) {
 		var actions []string
 		for _, r := range found {
 			actions = append(actions, r.Action)
-			if r.ActorType != "admin" || r.ActorId != who.AdminID || r.TargetId != id || r.Ip != who.IP || r.UserAgent != who.UserAgent || r.CreatedAt == 0 {
+			if r.ActorType != "admin" || r.ActorId != who.ID || r.TargetId != id || r.Ip != who.IP || r.UserAgent != who.UserAgent || r.CreatedAt == 0 {
 				t.Errorf("audit record %v", r)
 			}
 		}

@@ -92,6 +92,9 @@ func (w *Webhooks) Stats() Stats {
 	return Stats{w.delivered.Load(), w.failedTries.Load(), w.dropped.Load(), w.waiting.Load(), w.stopped.Load()}
 }
 
+// system is the server itself as a caller.
+var system = Caller{Type: "system"}
+
 func (w *Webhooks) ask(id string, caller Caller, body Body) error {
 	h, err := w.host.Get(id)
 	if err == nil {
@@ -218,7 +221,7 @@ func (w *Webhooks) Test(ctx context.Context, id string, send Send) (int32, error
 	}
 	d := &Delivery{Id: w.ids.New(), Type: Test, At: w.clock.Now().UnixMilli(), Data: &Data{}}
 	outcome := send(ctx, hook, d)
-	if err := w.ask(id, Caller{}, NoteTest{ID: d.Id, Outcome: outcome}); err != nil && !durable.IsMissing(err) {
+	if err := w.ask(id, system, NoteTest{ID: d.Id, Outcome: outcome}); err != nil && !durable.IsMissing(err) {
 		w.log.Warn("recording the result of a webhook test failed", "webhook", id, "error", err)
 	}
 	return outcome.Status, nil
@@ -321,7 +324,7 @@ func (w *Webhooks) drain(ctx context.Context, id string, send Send) {
 		} else {
 			w.failedTries.Add(1)
 		}
-		if err := w.ask(id, Caller{}, Note{Due: due, Delivery: d, Outcome: outcome}); err != nil {
+		if err := w.ask(id, system, Note{Due: due, Delivery: d, Outcome: outcome}); err != nil {
 			if !durable.IsMissing(err) {
 				w.log.Warn("recording the result of a webhook delivery failed; the delivery will be sent again", "webhook", id, "error", err)
 				w.pause(ctx, rest)

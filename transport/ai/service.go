@@ -147,7 +147,7 @@ func (s *Service) note(a *answer) {
 			Ask(settings.Command) (any, uint64, error)
 		}
 		if h, err = s.Settings.Get(settings.ID); err == nil {
-			_, _, err = h.Ask(settings.Command{Caller: settings.Caller{AdminID: a.admin}, Body: settings.NoteAIUse{Usage: u}})
+			_, _, err = h.Ask(settings.Command{Caller: settings.Caller{Type: "admin", ID: a.admin}, Body: settings.NoteAIUse{Usage: u}})
 		}
 	} else {
 		var lab codelab.Codelab

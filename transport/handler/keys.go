@@ -83,7 +83,7 @@ func (c *call) setKey(key []byte) error {
 	}
 	caller := c.caller()
 	_, _, err = h.Ask(participant.Command{
-		Caller: participant.Caller{ActorType: "participant", ActorID: c.who.Id, IP: caller.IP, UserAgent: caller.UserAgent},
+		Caller: participant.Caller{Type: "participant", ID: c.who.Id, IP: caller.IP, UserAgent: caller.UserAgent},
 		Body:   participant.SetEncryptionKey{ID: c.who.Id, Key: key},
 	})
 	return err

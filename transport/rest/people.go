@@ -83,7 +83,7 @@ func (r *Request) tellPeople(b people.Body) (*people.Person, *people.View, error
 		return nil, nil, err
 	}
 	caller := people.Caller{
-		ActorID: r.actorID(), Owner: r.who.Rank() == auth.Owner, IP: r.ip(), UserAgent: string(r.Request.Header.UserAgent()),
+		Type: "admin", ID: r.actorID(), Owner: r.who.Rank() == auth.Owner, IP: r.ip(), UserAgent: string(r.Request.Header.UserAgent()),
 	}
 	v, _, err := h.Ask(people.Command{Caller: caller, Body: b})
 	if err != nil {

@@ -86,7 +86,7 @@ func (e *entrance) person(login, password string) *people.Person {
 
 func (e *entrance) tell(b people.Body) *people.Person {
 	e.t.Helper()
-	v, _, err := e.desk.Ask(people.Command{Caller: people.Caller{ActorID: "admin", Owner: true}, Body: b})
+	v, _, err := e.desk.Ask(people.Command{Caller: people.Caller{Type: "admin", ID: "admin", Owner: true}, Body: b})
 	if err != nil {
 		e.t.Fatal(err)
 	}

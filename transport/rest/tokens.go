@@ -24,7 +24,7 @@ func (r *Request) setting(b settings.Body) (any, error) {
 		return nil, err
 	}
 	v, _, err := h.Ask(settings.Command{
-		Caller: settings.Caller{AdminID: r.api.AdminID, IP: r.ip(), UserAgent: r.Caller.UserAgent}, Body: b,
+		Caller: settings.Caller{Type: "admin", ID: r.api.AdminID, IP: r.ip(), UserAgent: r.Caller.UserAgent}, Body: b,
 	})
 	return v, err
 }

@@ -23,7 +23,7 @@ type webhookLast struct {
 }
 
 func (r *Request) webhookCaller() webhook.Caller {
-	return webhook.Caller{AdminID: r.api.AdminID, IP: r.ip(), UserAgent: r.Caller.UserAgent}
+	return webhook.Caller{Type: "admin", ID: r.api.AdminID, IP: r.ip(), UserAgent: r.Caller.UserAgent}
 }
 
 type webhookCreateBody struct {

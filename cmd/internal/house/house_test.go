@@ -139,7 +139,7 @@ func TestEveryDependencyHasAReason(t *testing.T) {
 	}
 }
 
-// The map of ARCHITECTURE.md contains every package.
+// The map of ARCHITECTURE.md contains every package, and no folder that does not exist.
 func TestArchitectureListsEveryPackage(t *testing.T) {
 	_, drawn, _ := strings.Cut(read(t, "ARCHITECTURE.md"), "```")
 	drawn, _, _ = strings.Cut(drawn, "```")
@@ -153,6 +153,23 @@ func TestArchitectureListsEveryPackage(t *testing.T) {
 			if room.IsDir() && !slices.Contains(shown, room.Name()+"/") {
 				t.Errorf("ARCHITECTURE.md does not list %s/%s", part, room.Name())
 			}
+		}
+	}
+	for _, name := range shown {
+		name = strings.TrimRight(name, ",")
+		if !strings.HasSuffix(name, "/") {
+			continue
+		}
+		found := false
+		for _, above := range []string{"", "*", "*/*"} {
+			folders, err := filepath.Glob(filepath.Join(root, above, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = found || len(folders) > 0
+		}
+		if !found {
+			t.Errorf("ARCHITECTURE.md lists %s, which does not exist", name)
 		}
 	}
 }
