@@ -248,61 +248,89 @@ func (t *tree) json(name string, into any) error {
 
 // codelab reads our own layout, or that of the reference application.
 func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
+	meta, err := d.meta()
+	if err != nil {
+		return nil, err
+	}
+	c := &codelab.Create{Origin: codelab.OriginImport, Codelab: meta}
+	in, err := t.steps(c, d)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.parts(c); err != nil {
+		return nil, err
+	}
+	// The small parts were read first, because they can be invalid. Only now are files stored.
+	if err := k.relink(textsOf(c, in)); err != nil {
+		return nil, err
+	}
+	k.checkLogo(c.Codelab)
+	c.Materials, err = k.materials()
+	return c, err
+}
+
+// meta returns the codelab's settings.
+func (d *document) meta() (*pb.Codelab, error) {
 	if d.Format != "" && d.Format != format || d.FormatVersion > formatVersion {
 		return nil, invalid("codelab.json has format %q version %d; this server reads %q up to version %d", d.Format, d.FormatVersion, format, formatVersion)
 	}
-	c := &codelab.Create{Origin: codelab.OriginImport, Codelab: &pb.Codelab{
+	m := &pb.Codelab{
 		Title: d.Title, Description: d.Description, Author: d.Author, IsPublic: d.IsPublic == nil || bool(*d.IsPublic),
 		QuizEnabled: bool(d.QuizEnabled), RequireQuiz: bool(d.RequireQuiz), RequireFeedback: bool(d.RequireFeedback),
 		RequireSubmission: bool(d.RequireSubmission), RequireChecks: d.RequireChecks, AiDisabled: d.AIEnabled != nil && !*d.AIEnabled,
-	}}
+		Organiser: d.Organiser, CertificateText: d.CertificateText, Seal: d.Seal, LogoUrl: d.LogoURL,
+		QuestionsNamed: d.QuestionsAnonymous != nil && !*d.QuestionsAnonymous,
+	}
 	if d.Format != "" { // the reference application has its own ids
-		c.Codelab.Slug = slugOf(d.Slug)
+		m.Slug = slugOf(d.Slug)
 	}
 	asking, err := setting("questions", codelab.Askings, d.Questions)
 	if err != nil {
 		return nil, err
 	}
-	c.Codelab.Questions, c.Codelab.QuestionsNamed = pb.Asking(asking), d.QuestionsAnonymous != nil && !*d.QuestionsAnonymous
 	sharing, err := setting("share_code", codelab.Sharings, d.ShareCode)
 	if err != nil {
 		return nil, err
 	}
-	c.Codelab.ShareCode = pb.Sharing(sharing)
 	accent, err := setting("accent", codelab.Accents, d.Accent)
 	if err != nil {
 		return nil, err
 	}
-	c.Codelab.Accent = pb.Accent(accent)
-	c.Codelab.Organiser, c.Codelab.CertificateText, c.Codelab.Seal, c.Codelab.LogoUrl = d.Organiser, d.CertificateText, d.Seal, d.LogoURL
-	if h := d.Hours; h != nil {
-		if c.Codelab.HalfHours, err = codelab.HalfHours(*h); err != nil {
+	m.Questions, m.ShareCode, m.Accent = pb.Asking(asking), pb.Sharing(sharing), pb.Accent(accent)
+	if d.Hours != nil {
+		if m.HalfHours, err = codelab.HalfHours(*d.Hours); err != nil {
 			return nil, invalid("codelab.json: %v", err)
 		}
 	}
-	in := "steps"
+	return m, nil
+}
+
+// steps reads the steps. It returns the folder to which the addresses in their texts are relative.
+func (t *tree) steps(c *codelab.Create, d *document) (in string, err error) {
 	names := t.stepNames()
 	if d.Format == "" && len(names) == 0 {
-		in = "."
-		if err := t.referenceSteps(c, d); err != nil {
-			return nil, err
-		}
+		return ".", t.referenceSteps(c, d)
 	}
 	for _, name := range names {
 		b, err := t.read(name)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		st, err := parseStep(string(b))
 		if err != nil {
-			return nil, invalid("%s: %v", name, err)
+			return "", invalid("%s: %v", name, err)
 		}
 		c.Steps = append(c.Steps, st)
 	}
+	return "steps", nil
+}
+
+// parts reads the guide, the quizzes and the polls, as far as the archive has them.
+func (t *tree) parts(c *codelab.Create) error {
 	if t.files["guide.md"] != nil && c.Codelab.GuideMarkdown == nil {
 		b, err := t.read("guide.md")
 		if err != nil {
-			return nil, err
+			return err
 		}
 		guide := string(b)
 		c.Codelab.GuideMarkdown = &guide
@@ -310,7 +338,7 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 	if t.files["quizzes.json"] != nil {
 		var quizzes []quiz
 		if err := t.json("quizzes.json", &quizzes); err != nil {
-			return nil, err
+			return err
 		}
 		for _, q := range quizzes {
 			c.Quizzes = append(c.Quizzes, q.quiz())
@@ -319,7 +347,7 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 	if t.files["polls.json"] != nil {
 		var polls []poll
 		if err := t.json("polls.json", &polls); err != nil {
-			return nil, err
+			return err
 		}
 		for i, st := range c.Steps {
 			st.Id = strconv.Itoa(i + 1) // polls refer to it; the codelab creates its own ids
@@ -328,10 +356,13 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 			c.Polls = append(c.Polls, p.poll())
 		}
 	}
-	// The small parts were read first, because they can be invalid. Only now are files stored.
-	var texts []reading
+	return nil
+}
+
+// textsOf returns all texts that can refer to files. Those of the steps are in a folder.
+func textsOf(c *codelab.Create, folder string) (texts []reading) {
 	for i, st := range c.Steps {
-		texts = append(texts, reading{&st.ContentMarkdown, in, i + 1})
+		texts = append(texts, reading{&st.ContentMarkdown, folder, i + 1})
 	}
 	texts = append(texts, reading{&c.Codelab.Description, ".", 0}, reading{&c.Codelab.LogoUrl, ".", 0})
 	if c.Codelab.GuideMarkdown != nil {
@@ -342,12 +373,7 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 			texts = append(texts, reading{text, ".", 0})
 		}
 	}
-	if err := k.relink(texts); err != nil {
-		return nil, err
-	}
-	k.checkLogo(c.Codelab)
-	c.Materials, err = k.materials()
-	return c, err
+	return texts
 }
 
 // checkLogo removes a logo that is missing from the archive or cannot be used.

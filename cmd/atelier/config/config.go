@@ -346,63 +346,86 @@ func (c *Config) Check() (warnings []string, err error) {
 	if c.Webhooks.AllowPrivate {
 		warn("webhooks.allow_private lets webhooks send requests to everything that this server reaches in your own network")
 	}
-
 	c.checkBounds(bad)
-	host, err := checkAddress(c.Server.Listen)
+	c.Server.check(bad, warn)
+	c.Web.check(c.Server.PublicURL, bad)
+	c.Live.check(bad, warn)
+	c.checkCluster(bad, warn)
+	c.checkSecrets(bad, warn)
+	if n := c.Limits.BodyMemoryMiB; n > 0 && n < minBodyMemoryMiB {
+		bad("limits.body_memory_mib must be 0 or at least %d: the steps of a codelab may take 32 MiB", minBodyMemoryMiB)
+	}
+	c.Files.check(bad, warn)
+	c.Storage.check(bad, warn)
+	c.AI.check(bad, warn)
+	c.Login.check(c.Server.PublicURL, bad, warn)
+	c.Handler.check(bad, warn)
+	return warnings, errors.Join(errs...)
+}
+
+// check checks addresses, certificates, proxies and the data folder.
+func (s *Server) check(bad, warn func(string, ...any)) {
+	host, err := checkAddress(s.Listen)
 	if err != nil {
 		bad("server.listen: %v", err)
 	}
-	if c.Server.InternalListen != "" {
-		inner, err := checkAddress(c.Server.InternalListen)
+	if s.InternalListen != "" {
+		inner, err := checkAddress(s.InternalListen)
 		if err != nil {
 			bad("server.internal_listen: %v", err)
 		} else if !loopback(inner) {
-			warn("server.internal_listen %s is not on loopback: everybody who can reach it can read metrics and profiles", c.Server.InternalListen)
+			warn("server.internal_listen %s is not on loopback: everybody who can reach it can read metrics and profiles", s.InternalListen)
 		}
 	}
-	secure := c.Server.TLSCert != ""
-	if c.Server.PublicURL != "" {
-		u, err := url.Parse(c.Server.PublicURL)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			bad("server.public_url must be http:// or https:// and a host")
-		} else {
-			checkPrefix(u, bad)
-			secure = secure || u.Scheme == "https"
-		}
+	public := s.checkPublicURL(bad)
+	if s.TLSCert == "" && !public && !loopback(host) {
+		warn("server.listen %s is open to the network without TLS, and public_url is not https: cookies travel in the clear", s.Listen)
 	}
-	if !secure && !loopback(host) {
-		warn("server.listen %s is open to the network without TLS, and public_url is not https: cookies travel in the clear", c.Server.Listen)
-	}
-	if (c.Server.TLSCert == "") != (c.Server.TLSKey == "") {
+	if (s.TLSCert == "") != (s.TLSKey == "") {
 		bad("server.tls_cert and server.tls_key must be set together")
 	}
-	for _, f := range []string{c.Server.TLSCert, c.Server.TLSKey} {
+	for _, f := range []string{s.TLSCert, s.TLSKey} {
 		if _, err := os.Stat(f); f != "" && errors.Is(err, fs.ErrNotExist) {
 			bad("server: %s does not exist", f)
 		}
 	}
-	for _, p := range c.Server.TrustedProxies {
+	for _, p := range s.TrustedProxies {
 		if n, err := netip.ParsePrefix(p); err != nil {
 			bad("server.trusted_proxies: %q is not a network like 10.0.0.0/8", p)
 		} else if n.Bits() == 0 {
 			warn("server.trusted_proxies %s trusts the X-Forwarded-For of everybody", p)
 		}
 	}
-	if u, err := url.Parse(c.Server.PublicURL); err == nil && u.Scheme == "https" && c.Server.TLSCert == "" && len(c.Server.TrustedProxies) == 0 {
+	if public && s.TLSCert == "" && len(s.TrustedProxies) == 0 {
 		warn("server.public_url is https and this server speaks HTTP, so a proxy is in front of it, but server.trusted_proxies is empty: everybody has the proxy's address and shares its rate limits")
 	}
-	for _, o := range c.Server.AllowedOrigins {
+	for _, o := range s.AllowedOrigins {
 		u, err := url.Parse(o)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path+u.RawQuery+u.Fragment != "" || u.User != nil {
 			bad("server.allowed_origins: %q is not an origin like https://example.org", o)
 		}
 	}
-	c.Web.check(c.Server.PublicURL, bad)
-	c.Live.check(bad, warn)
-	c.checkCluster(bad, warn)
-	if c.Server.Data == "" {
+	if s.Data == "" {
 		bad("server.data is required")
 	}
+}
+
+// checkPublicURL reports whether the public address is https.
+func (s *Server) checkPublicURL(bad func(string, ...any)) (secure bool) {
+	if s.PublicURL == "" {
+		return false
+	}
+	u, err := url.Parse(s.PublicURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		bad("server.public_url must be http:// or https:// and a host")
+		return false
+	}
+	checkPrefix(u, bad)
+	return u.Scheme == "https"
+}
+
+// checkSecrets checks the owner's account and what protects it.
+func (c *Config) checkSecrets(bad, warn func(string, ...any)) {
 	if strings.TrimSpace(c.Admin.ID) == "" {
 		bad("admin.id is required")
 	}
@@ -412,26 +435,21 @@ func (c *Config) Check() (warnings []string, err error) {
 	if n := len(c.Session.Key); n > 0 && n < 32 {
 		bad("session.key needs at least 32 characters")
 	}
-	if n := c.Limits.BodyMemoryMiB; n > 0 && n < minBodyMemoryMiB {
-		bad("limits.body_memory_mib must be 0 or at least %d: the steps of a codelab may take 32 MiB", minBodyMemoryMiB)
-	}
 	if c.Limits.LoginFailures == 0 {
 		warn("limits.login_failures is 0: passwords can be guessed without limit")
 	}
-	c.Files.check(bad, warn)
-	switch c.Storage.Backend {
+}
+
+func (s *Storage) check(bad, warn func(string, ...any)) {
+	switch s.Backend {
 	case Postgres:
-		checkPostgres(c.Storage.Postgres, bad, warn)
+		checkPostgres(s.Postgres, bad, warn)
 	case Memory:
 		warn("storage.backend is memory: all data is lost when the server ends")
 	}
-	if c.Storage.MinFreeMiB < 64 {
+	if s.MinFreeMiB < 64 {
 		warn("storage.min_free_mib is low: if the disk fills up, the server fails instead of becoming read-only")
 	}
-	c.AI.check(bad, warn)
-	c.Login.check(c.Server.PublicURL, bad, warn)
-	c.Handler.check(bad, warn)
-	return warnings, errors.Join(errs...)
 }
 
 // minBodyMemoryMiB is the memory needed to read the largest body.
