@@ -151,81 +151,114 @@ func parse(source []byte, with Options) (*Tutorial, error) {
 		line, _ := place(source, len(bytes.TrimRight(source, "\n")))
 		return nil, at(line, 1, "there is no step: each step starts with a line of ## and its title")
 	}
-	t := &Tutorial{}
-	if o.preface >= 0 {
-		t.lose("the text before the first step belongs to none")
-	}
 	if front == nil {
 		front = &header{}
 	}
-	until := o.steps[0].start
-	if o.titled {
-		until = o.title.start
+	p := reader{source, o, with, &Tutorial{}}
+	if err := p.header(front); err != nil {
+		return nil, err
 	}
-	front.lines(source[body:until])
-	t.ID, t.Summary, t.Author = front.id, front.summary, front.author
-	for _, key := range front.ignored {
-		t.lose(fmt.Sprintf("the metadata %q", key))
-	}
-	if t.ID == "" {
-		return nil, at(1, 1, "the metadata has no id: a line like \"id: my-codelab\" before the title")
-	}
-	name := strings.TrimSuffix(with.Name, path.Ext(with.Name))
-	switch {
-	case o.titled:
-		t.TitleFrom = TitleH1
-		if t.Title, err = plain(source, o.title, o.links); err != nil {
-			return nil, o.title.wrong(source, "the title %w", err)
-		}
-		t.Title, _ = named(t.Title)
-	case front.title != "":
-		t.Title, t.TitleFrom = front.title, TitleHeader
-	case strings.TrimSpace(name) != "":
-		t.Title, t.TitleFrom = strings.TrimSpace(name), TitleName
-	default:
-		return nil, at(1, 1, "the title is missing: a line with # and the title, before the first step")
+	if err := p.title(front); err != nil {
+		return nil, err
 	}
 	refs, known := o.references(source)
-	for i, h := range o.steps {
+	for i := range o.steps {
 		if err := with.Still(); err != nil {
 			return nil, err
 		}
-		title, err := plain(source, h, o.links)
-		if err != nil {
-			return nil, h.wrong(source, "the title of step %d %w", i+1, err)
+		if err := p.step(i, refs[i], known); err != nil {
+			return nil, err
 		}
-		title, id := named(title)
-		end := len(source)
-		if i+1 < len(o.steps) {
-			end = o.steps[i+1].start
-		}
-		content := source[h.end:end]
-		content = o.links.without(content, refs[i], known)
-		if len(content) > maxContent && utf8.RuneCount(content) > maxContent {
-			return nil, tooLong(source, h.end, end, i+1, Step{Title: title, Markdown: string(content)})
-		}
-		st := Step{Title: title}
-		asked := func(q question) bool {
-			p := q.poll()
-			if p == nil || len(t.Polls) == codelab.Bounds.Polls {
-				return false
-			}
-			p.StepId = strconv.Itoa(i + 1)
-			t.Polls = append(t.Polls, p)
-			return true
-		}
-		st.read(string(content), o.links, asked, func(what string) {
-			t.lose(fmt.Sprintf("step %d: %s", i+1, what))
-		})
-		if id != "" { // for links to this step
-			st.Markdown = "<a id=\"" + id + "\"></a>\n\n" + st.Markdown
-		}
-		if utf8.RuneCountInString(st.Markdown) > codelab.Bounds.Markdown {
-			return nil, tooLong(source, h.end, end, i+1, st)
-		}
-		t.Steps = append(t.Steps, st)
 	}
-	return t, nil
+	return p.t, nil
+}
+
+// reader reads the parts of a file whose outline is known.
+type reader struct {
+	source []byte
+	o      *outline
+	with   Options
+	t      *Tutorial
+}
+
+// header reads the metadata before the title.
+func (p *reader) header(front *header) error {
+	if p.o.preface >= 0 {
+		p.t.lose("the text before the first step belongs to none")
+	}
+	until := p.o.steps[0].start
+	if p.o.titled {
+		until = p.o.title.start
+	}
+	front.lines(p.source[p.o.body:until])
+	p.t.ID, p.t.Summary, p.t.Author = front.id, front.summary, front.author
+	for _, key := range front.ignored {
+		p.t.lose(fmt.Sprintf("the metadata %q", key))
+	}
+	if p.t.ID == "" {
+		return at(1, 1, "the metadata has no id: a line like \"id: my-codelab\" before the title")
+	}
+	return nil
+}
+
+// title takes the title from the H1, else from the metadata, else from the file's name.
+func (p *reader) title(front *header) (err error) {
+	name := strings.TrimSpace(strings.TrimSuffix(p.with.Name, path.Ext(p.with.Name)))
+	switch {
+	case p.o.titled:
+		p.t.TitleFrom = TitleH1
+		if p.t.Title, err = plain(p.source, p.o.title, p.o.links); err != nil {
+			return p.o.title.wrong(p.source, "the title %w", err)
+		}
+		p.t.Title, _ = named(p.t.Title)
+	case front.title != "":
+		p.t.Title, p.t.TitleFrom = front.title, TitleHeader
+	case name != "":
+		p.t.Title, p.t.TitleFrom = name, TitleName
+	default:
+		return at(1, 1, "the title is missing: a line with # and the title, before the first step")
+	}
+	return nil
+}
+
+// step reads the step with index i. refs has the labels of links to which it refers, and known those
+// of all steps.
+func (p *reader) step(i int, refs, known map[string]bool) error {
+	h := p.o.steps[i]
+	title, err := plain(p.source, h, p.o.links)
+	if err != nil {
+		return h.wrong(p.source, "the title of step %d %w", i+1, err)
+	}
+	title, id := named(title)
+	end := len(p.source)
+	if i+1 < len(p.o.steps) {
+		end = p.o.steps[i+1].start
+	}
+	content := p.o.links.without(p.source[h.end:end], refs, known)
+	if len(content) > maxContent && utf8.RuneCount(content) > maxContent {
+		return tooLong(p.source, h.end, end, i+1, Step{Title: title, Markdown: string(content)})
+	}
+	st := Step{Title: title}
+	asked := func(q question) bool {
+		poll := q.poll()
+		if poll == nil || len(p.t.Polls) == codelab.Bounds.Polls {
+			return false
+		}
+		poll.StepId = strconv.Itoa(i + 1)
+		p.t.Polls = append(p.t.Polls, poll)
+		return true
+	}
+	st.read(string(content), p.o.links, asked, func(what string) {
+		p.t.lose(fmt.Sprintf("step %d: %s", i+1, what))
+	})
+	if id != "" { // for links to this step
+		st.Markdown = "<a id=\"" + id + "\"></a>\n\n" + st.Markdown
+	}
+	if utf8.RuneCountInString(st.Markdown) > codelab.Bounds.Markdown {
+		return tooLong(p.source, h.end, end, i+1, st)
+	}
+	p.t.Steps = append(p.t.Steps, st)
+	return nil
 }
 
 // wrong returns an error at a heading.
