@@ -261,9 +261,14 @@ func (r Rename) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// Stands reports whether an attendee's grant is still valid: they are registered, and their
+// Granted returns an attendee whose grant is still valid, else nil: they are registered, and their
 // PIN was not reset since.
-func (v *View) Stands(id string, generation uint32) bool {
-	a := v.Attendee(id)
-	return a != nil && a.Generation == generation
+func (v *View) Granted(id string, generation uint32) *pb.Attendee {
+	if a := v.Attendee(id); a != nil && a.Generation == generation {
+		return a
+	}
+	return nil
 }
+
+// Stands reports whether an attendee's grant is still valid.
+func (v *View) Stands(id string, generation uint32) bool { return v.Granted(id, generation) != nil }

@@ -8,6 +8,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/login"
 	"atelier/actors/settings"
@@ -84,7 +85,6 @@ func (r *Request) EnterAsAdmin() bool {
 func (r *Request) enter(who Access, id string) (err error) {
 	a := r.api
 	leads := r.Query("as") != "attendee" && (r.who.Admin() || r.op.Assistants && r.who.Leads(id))
-	attendee := ""
 	switch who {
 	case Anyone:
 		return nil
@@ -113,12 +113,12 @@ func (r *Request) enter(who Access, id string) (err error) {
 			return err
 		}
 		v := r.Codelab.View()
-		attendee = r.attendeeIn(v, id)
+		attendee := r.attendeeIn(v, id)
 		switch {
 		case leads:
 			r.asAdmin()
-		case attendee != "":
-			r.asAttendee(v, attendee)
+		case attendee != nil:
+			r.asAttendee(attendee)
 		case who == Registrant || v.Meta.GetIsPublic():
 			r.asAnyone()
 		case !r.who.Known():
@@ -143,11 +143,11 @@ func (r *Request) enter(who Access, id string) (err error) {
 	if r.Codelab, err = a.Codelabs.Get(id); err != nil {
 		return err
 	}
-	v := r.Codelab.View()
-	if attendee = r.attendeeIn(v, id); attendee == "" {
+	attendee := r.attendeeIn(r.Codelab.View(), id)
+	if attendee == nil {
 		return errForbidden
 	}
-	r.asAttendee(v, attendee)
+	r.asAttendee(attendee)
 	return nil
 }
 
@@ -162,12 +162,11 @@ func (r *Request) isMember() bool {
 // actAsAttendee makes a caller with both grants act as an attendee, for operations that turn out to
 // need an attendee. It returns false without an attendee grant.
 func (r *Request) actAsAttendee() bool {
-	v := r.Codelab.View()
-	id := r.attendeeIn(v, r.Codelab.ID())
-	if id != "" {
-		r.asAttendee(v, id)
+	attendee := r.attendeeIn(r.Codelab.View(), r.Codelab.ID())
+	if attendee != nil {
+		r.asAttendee(attendee)
 	}
-	return id != ""
+	return attendee != nil
 }
 
 // authorizeSomebody admits attendees of any codelab.
@@ -191,10 +190,9 @@ func (r *Request) authorizeSomebody(admin bool) error {
 			}
 			continue
 		}
-		v := w.View()
-		if id := r.attendeeIn(v, lab); id != "" {
+		if attendee := r.attendeeIn(w.View(), lab); attendee != nil {
 			r.Codelab = w
-			r.asAttendee(v, id)
+			r.asAttendee(attendee)
 			return nil
 		}
 	}
@@ -256,16 +254,16 @@ func (r *Request) registered(lab string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return r.attendeeIn(w.View(), lab) != "", nil
+	return r.attendeeIn(w.View(), lab) != nil, nil
 }
 
-// attendeeIn returns the caller's attendee id if their grant is still valid, else "".
-func (r *Request) attendeeIn(v *codelab.View, lab string) string {
+// attendeeIn returns the caller as an attendee if their grant is still valid, else nil.
+func (r *Request) attendeeIn(v *codelab.View, lab string) *pb.Attendee {
 	g := r.who.Grant(lab)
-	if g == nil || !v.Stands(g.AttendeeID, g.Generation) {
-		return ""
+	if g == nil {
+		return nil
 	}
-	return g.AttendeeID
+	return v.Granted(g.AttendeeID, g.Generation)
 }
 
 // Standing returns the caller's grant, for objects that outlive the request.
@@ -318,11 +316,10 @@ func (r *Request) asAdmin() {
 	r.SetWho("admin", r.who.Person())
 }
 
-func (r *Request) asAttendee(v *codelab.View, id string) {
+func (r *Request) asAttendee(a *pb.Attendee) {
 	r.Caller = r.caller(codelab.RoleAttendee)
-	a := v.Attendee(id)
-	r.Caller.ID, r.Caller.Name, r.Caller.Person, r.Caller.Generation = id, a.GetName(), id, a.GetGeneration()
-	r.SetWho("attendee", id)
+	r.Caller.ID, r.Caller.Name, r.Caller.Person, r.Caller.Generation = a.Id, a.Name, a.Id, a.Generation
+	r.SetWho("attendee", a.Id)
 }
 
 func (r *Request) asAnyone() { r.Caller = r.caller(codelab.RoleAnyone) }
