@@ -69,37 +69,40 @@ func clusterOfTwo(t *testing.T, around func(durable.Shared) durable.Shared) (ws 
 // A deleted codelab leaves no data, even if a node with a replica takes it over before its log is
 // removed. Earlier the log stayed until a node started.
 func TestTheNewOwnerRemovesADeletedCodelab(t *testing.T) {
-	id := ""
-	ws, nodes := clusterOfTwo(t, func(first durable.Shared) durable.Shared {
-		return slow{first, func() {
-			for node, err := "", error(nil); node != "n2" && err == nil; {
-				node, err = first.Owner("codelab/" + id)
-			}
-		}}
-	})
-	m, err := ws[0].Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	id = m.Id
-	if _, err := ws[1].Get(id); err != nil {
-		t.Fatal(err)
-	}
-	if err := ws[0].Delete(leader, id); err != nil {
-		t.Fatal(err)
-	}
-	logs := func() (n int) {
-		if err := nodes[0].Actors("codelab/", func(string) bool { n++; return true }); err != nil {
+	clocktest.Bubble(t, func(t *testing.T) {
+		id := ""
+		ws, nodes := clusterOfTwo(t, func(first durable.Shared) durable.Shared {
+			return slow{first, func() {
+				for node, err := "", error(nil); node != "n2" && err == nil; time.Sleep(time.Millisecond) {
+					node, err = first.Owner("codelab/" + id)
+				}
+			}}
+		})
+		m, err := ws[0].Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true}})
+		if err != nil {
 			t.Fatal(err)
 		}
-		return n
-	}
-	for deadline := time.Now().Add(10 * time.Second); logs() > 0; {
-		if time.Now().After(deadline) {
-			t.Fatal("the log of the deleted codelab is still there")
+		id = m.Id
+		if _, err := ws[1].Get(id); err != nil {
+			t.Fatal(err)
 		}
-		ws[1].Compare([]string{"n1", "n2"})
-	}
+		if err := ws[0].Delete(leader, id); err != nil {
+			t.Fatal(err)
+		}
+		logs := func() (n int) {
+			if err := nodes[0].Actors("codelab/", func(string) bool { n++; return true }); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		for deadline := time.Now().Add(10 * time.Second); logs() > 0; {
+			if time.Now().After(deadline) {
+				t.Fatal("the log of the deleted codelab is still there")
+			}
+			ws[1].Compare([]string{"n1", "n2"})
+			time.Sleep(time.Millisecond)
+		}
+	})
 }
 
 // onBoth creates a codelab on the first node and opens it on both.

@@ -96,34 +96,36 @@ func (f forging) Listen(subject string, fn func(from string, data []byte)) (func
 // A replica that differs from its owner is detected at the owner's next position, reloaded and
 // counted. The second time within a minute, the node reads only from the store.
 func TestADivergedReplicaIsDropped(t *testing.T) {
-	var forge atomic.Bool
-	c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Bus = forging{o.Cluster.Bus, &forge} })
-	ask(t, get(t, c.hosts[0], "a"), "1")
-	c.sum(1)
-	copies := func() durable.ReplicaStats { return c.hosts[1].Replicas() }
-	forge.Store(true)
-	for n := int64(1); n <= 2; n++ {
+	inBubble(t, func(t *testing.T) {
+		var forge atomic.Bool
+		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Bus = forging{o.Cluster.Bus, &forge} })
 		ask(t, get(t, c.hosts[0], "a"), "1")
-		// A read requests the owner's position, so it never shows the wrong replica.
-		if got := c.sum(1); got != int(n)+1 {
-			t.Errorf("the replica shows %d after a forged record", got)
+		c.sum(1)
+		copies := func() durable.ReplicaStats { return c.hosts[1].Replicas() }
+		forge.Store(true)
+		for n := int64(1); n <= 2; n++ {
+			ask(t, get(t, c.hosts[0], "a"), "1")
+			// A read requests the owner's position, so it never shows the wrong replica.
+			if got := c.sum(1); got != int(n)+1 {
+				t.Errorf("the replica shows %d after a forged record", got)
+			}
+			if got := c.hosts[1].Stats().Divergences.Load(); got != n {
+				t.Errorf("the replica diverged %d times, want %d", got, n)
+			}
 		}
-		if got := c.hosts[1].Stats().Divergences.Load(); got != n {
-			t.Errorf("the replica diverged %d times, want %d", got, n)
+		if d := copies().Distrusted; len(d) != 1 || d[0] != "a" {
+			t.Errorf("the distrusted actors are %v, want a", d)
 		}
-	}
-	if d := copies().Distrusted; len(d) != 1 || d[0] != "a" {
-		t.Errorf("the distrusted actors are %v, want a", d)
-	}
-	for n := range 5 {
-		ask(t, get(t, c.hosts[0], "a"), "1")
-		if got := c.sum(1); got != n+4 {
-			t.Errorf("read from the store, the sum is %d, want %d", got, n+4)
+		for n := range 5 {
+			ask(t, get(t, c.hosts[0], "a"), "1")
+			if got := c.sum(1); got != n+4 {
+				t.Errorf("read from the store, the sum is %d, want %d", got, n+4)
+			}
 		}
-	}
-	if got := c.hosts[1].Stats().Divergences.Load(); got != 2 {
-		t.Errorf("the replica diverged %d times, want 2", got)
-	}
+		if got := c.hosts[1].Stats().Divergences.Load(); got != 2 {
+			t.Errorf("the replica diverged %d times, want 2", got)
+		}
+	})
 }
 
 // The hash covers the records as they were appended. Neither erasing nor a restart changes it, so
@@ -150,29 +152,31 @@ func TestRewritingALogDoesNotChangeItsHash(t *testing.T) {
 
 // A batch that differs is detected before it is applied, so no view and no listener receives it.
 func TestADivergingBatchIsNotShown(t *testing.T) {
-	var forge atomic.Bool
-	// Without beats and reads, only the batch itself can reveal it.
-	c := newClanWith(t, 2, func(o *durable.Options) {
-		o.Cluster.Beat, o.Cluster.Patience = time.Hour, 2*time.Hour
-		o.Cluster.Bus = forging{o.Cluster.Bus, &forge}
+	inBubble(t, func(t *testing.T) {
+		var forge atomic.Bool
+		// Without beats and reads, only the batch itself can reveal it.
+		c := newClanWith(t, 2, func(o *durable.Options) {
+			o.Cluster.Beat, o.Cluster.Patience = time.Hour, 2*time.Hour
+			o.Cluster.Bus = forging{o.Cluster.Bus, &forge}
+		})
+		ask(t, get(t, c.hosts[0], "a"), "1")
+		c.sum(1)
+		forge.Store(true)
+		ask(t, get(t, c.hosts[0], "a"), "1")
+		eventually(t, "the batch", func() bool {
+			_, seq := c.hosts[1].Peek("a").ViewAt()
+			return seq == 2
+		})
+		if got := c.hosts[1].Peek("a").View().sum; got != 2 {
+			t.Errorf("the replica shows %d, want 2", got)
+		}
+		if e, _ := c.seen[1].Load(uint64(2)); e != "1" {
+			t.Errorf("listeners received %v, want 1", e)
+		}
+		if n := c.hosts[1].Stats().Divergences.Load(); n != 1 {
+			t.Errorf("the replica diverged %d times, want 1", n)
+		}
 	})
-	ask(t, get(t, c.hosts[0], "a"), "1")
-	c.sum(1)
-	forge.Store(true)
-	ask(t, get(t, c.hosts[0], "a"), "1")
-	eventually(t, "the batch", func() bool {
-		_, seq := c.hosts[1].Peek("a").ViewAt()
-		return seq == 2
-	})
-	if got := c.hosts[1].Peek("a").View().sum; got != 2 {
-		t.Errorf("the replica shows %d, want 2", got)
-	}
-	if e, _ := c.seen[1].Load(uint64(2)); e != "1" {
-		t.Errorf("listeners received %v, want 1", e)
-	}
-	if n := c.hosts[1].Stats().Divergences.Load(); n != 1 {
-		t.Errorf("the replica diverged %d times, want 1", n)
-	}
 }
 
 // misreading is a node that reads one record of a log wrongly, once.
@@ -204,15 +208,17 @@ func (m misread) Load(history uint64, snapshot func(durable.Snapshot) error, rec
 // A replica that is wrong from the start is detected at the owner's first position, before anything
 // reads it.
 func TestAPositionRevealsADivergedReplica(t *testing.T) {
-	var wrong atomic.Bool
-	wrong.Store(true)
-	c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Store = misreading{o.Cluster.Store, &wrong} })
-	ask(t, get(t, c.hosts[0], "a"), "1")
-	ask(t, get(t, c.hosts[0], "a"), "1")
-	if got := c.sum(1); got != 2 {
-		t.Errorf("the replica shows %d, want 2", got)
-	}
-	if n := c.hosts[1].Stats().Divergences.Load(); n != 1 || wrong.Load() {
-		t.Errorf("the replica diverged %d times, want 1; a record is still to be misread: %v", n, wrong.Load())
-	}
+	inBubble(t, func(t *testing.T) {
+		var wrong atomic.Bool
+		wrong.Store(true)
+		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Store = misreading{o.Cluster.Store, &wrong} })
+		ask(t, get(t, c.hosts[0], "a"), "1")
+		ask(t, get(t, c.hosts[0], "a"), "1")
+		if got := c.sum(1); got != 2 {
+			t.Errorf("the replica shows %d, want 2", got)
+		}
+		if n := c.hosts[1].Stats().Divergences.Load(); n != 1 || wrong.Load() {
+			t.Errorf("the replica diverged %d times, want 1; a record is still to be misread: %v", n, wrong.Load())
+		}
+	})
 }

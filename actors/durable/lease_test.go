@@ -16,35 +16,39 @@ import (
 // Without a lease, commands that need no commit are not answered either. Another node may have
 // changed the state since.
 func TestCommandsFailWithoutALease(t *testing.T) {
-	c := newClan(t, 2)
-	ask(t, get(t, c.hosts[0], "a"), "1")
-	hd := get(t, c.hosts[0], "a")
-	c.nodes[0].Lose()
-	ask(t, get(t, c.hosts[1], "a"), "1")
-	for _, cmd := range []string{"get", "bad"} {
-		if v, _, err := hd.Ask(cmd); !errors.Is(err, durable.ErrUnavailable) {
-			t.Errorf("%s without a lease returned %v, %v", cmd, v, err)
+	inBubble(t, func(t *testing.T) {
+		c := newClan(t, 2)
+		ask(t, get(t, c.hosts[0], "a"), "1")
+		hd := get(t, c.hosts[0], "a")
+		c.nodes[0].Lose()
+		ask(t, get(t, c.hosts[1], "a"), "1")
+		for _, cmd := range []string{"get", "bad"} {
+			if v, _, err := hd.Ask(cmd); !errors.Is(err, durable.ErrUnavailable) {
+				t.Errorf("%s without a lease returned %v, %v", cmd, v, err)
+			}
 		}
-	}
+	})
 }
 
 // A quarantine ends when the lease is lost, as all actors start over. Earlier the actor stayed in
 // the stopping state, and callers waited for it repeatedly.
 func TestALostLeaseEndsAQuarantine(t *testing.T) {
-	c := newClanWith(t, 1, func(o *durable.Options) { o.MaxFailures = -1 })
-	hd := get(t, c.hosts[0], "a")
-	_, _, _ = hd.Ask("poison")
-	eventually(t, "the quarantine", func() bool { return hd.Condition() == durable.Quarantined })
-	c.lose(0)
-	if c.hosts[0].Peek("a") != nil {
-		t.Fatal("the quarantined actor is still in memory")
-	}
-	if err := c.nodes[0].Rejoin(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if got := c.sum(0); got != 0 {
-		t.Errorf("the sum is %d, want 0", got)
-	}
+	inBubble(t, func(t *testing.T) {
+		c := newClanWith(t, 1, func(o *durable.Options) { o.MaxFailures = -1 })
+		hd := get(t, c.hosts[0], "a")
+		_, _, _ = hd.Ask("poison")
+		eventually(t, "the quarantine", func() bool { return hd.Condition() == durable.Quarantined })
+		c.lose(0)
+		if c.hosts[0].Peek("a") != nil {
+			t.Fatal("the quarantined actor is still in memory")
+		}
+		if err := c.nodes[0].Rejoin(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.sum(0); got != 0 {
+			t.Errorf("the sum is %d, want 0", got)
+		}
+	})
 }
 
 // When the time of a quarantine is over that a lost lease had already ended, the actor's successor
@@ -98,29 +102,31 @@ func TestANewLeaseDoesNotCoverEarlierActors(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			net := bustest.NewNet()
-			store, nodes := memory.Share(2)
-			defer store.Close()
-			n := &regained{Shared: nodes[0]}
-			k := kind()
-			k.Codec = &durable.Codec[string]{}
-			bus, stop := net.Node("n1")
-			defer stop()
-			other, stop := net.Node("n2")
-			defer stop()
-			h := start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: n, Bus: bus, Beat: time.Hour, Patience: time.Hour}})
-			hd := get(t, h, "a")
-			ask(t, hd, "1")
-			n.mu.Lock()
-			n.then = func() {
-				h.Drop()
-				_ = nodes[0].Rejoin(context.Background())
-			}
-			n.mu.Unlock()
-			nodes[0].Lose()
-			if look(hd, other) {
-				t.Error("the actor of the lost lease is still used")
-			}
+			inBubble(t, func(t *testing.T) {
+				net := bustest.NewNet()
+				store, nodes := memory.Share(2)
+				defer store.Close()
+				n := &regained{Shared: nodes[0]}
+				k := kind()
+				k.Codec = &durable.Codec[string]{}
+				bus, stop := net.Node("n1")
+				defer stop()
+				other, stop := net.Node("n2")
+				defer stop()
+				h := start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: n, Bus: bus, Beat: time.Hour, Patience: time.Hour}})
+				hd := get(t, h, "a")
+				ask(t, hd, "1")
+				n.mu.Lock()
+				n.then = func() {
+					h.Drop()
+					_ = nodes[0].Rejoin(context.Background())
+				}
+				n.mu.Unlock()
+				nodes[0].Lose()
+				if look(hd, other) {
+					t.Error("the actor of the lost lease is still used")
+				}
+			})
 		})
 	}
 }
@@ -142,56 +148,62 @@ func (l *lapsing) Holds() bool {
 // An owner checks its lease after it has read its position. If the process was suspended in
 // between, other nodes may already be ahead of that position.
 func TestAPositionIsNotReturnedAfterTheLeaseEnded(t *testing.T) {
-	net := bustest.NewNet()
-	store, nodes := memory.Share(2)
-	defer store.Close()
-	n := &lapsing{Shared: nodes[0]}
-	k := kind()
-	k.Codec = &durable.Codec[string]{}
-	bus, stop := net.Node("n1")
-	defer stop()
-	other, stop := net.Node("n2")
-	defer stop()
-	h := start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: n, Bus: bus, Beat: time.Hour, Patience: time.Hour}})
-	ask(t, get(t, h, "a"), "1")
-	n.end = nodes[0].Lose
-	got := make(chan []byte, 1)
-	other.Request("n1", "ask.tally", []byte("p\x01a"), 10*time.Second, func(b []byte, _ error) { got <- b })
-	if b := <-got; len(b) == 0 || b[0] != 'e' {
-		t.Errorf("the position was returned: %q", b)
-	}
+	inBubble(t, func(t *testing.T) {
+		net := bustest.NewNet()
+		store, nodes := memory.Share(2)
+		defer store.Close()
+		n := &lapsing{Shared: nodes[0]}
+		k := kind()
+		k.Codec = &durable.Codec[string]{}
+		bus, stop := net.Node("n1")
+		defer stop()
+		other, stop := net.Node("n2")
+		defer stop()
+		h := start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: n, Bus: bus, Beat: time.Hour, Patience: time.Hour}})
+		ask(t, get(t, h, "a"), "1")
+		n.end = nodes[0].Lose
+		got := make(chan []byte, 1)
+		other.Request("n1", "ask.tally", []byte("p\x01a"), 10*time.Second, func(b []byte, _ error) { got <- b })
+		if b := <-got; len(b) == 0 || b[0] != 'e' {
+			t.Errorf("the position was returned: %q", b)
+		}
+	})
 }
 
 // Only the owner can return the last acknowledged position, because a replica can be behind.
 func TestAReplicaDoesNotAnswerForTheOwner(t *testing.T) {
-	c := newClan(t, 2)
-	ask(t, get(t, c.hosts[0], "a"), "1")
-	get(t, c.hosts[1], "a")
-	other, stop := c.net.Node("n3")
-	defer stop()
-	for _, op := range []string{"p", "f"} {
-		got := make(chan []byte, 1)
-		other.Request("n2", "ask.tally", []byte(op+"\x01a"), 10*time.Second, func(b []byte, _ error) { got <- b })
-		if b := <-got; len(b) == 0 || b[0] != 'e' {
-			t.Errorf("a replica answered the request %q with %q", op, b)
+	inBubble(t, func(t *testing.T) {
+		c := newClan(t, 2)
+		ask(t, get(t, c.hosts[0], "a"), "1")
+		get(t, c.hosts[1], "a")
+		other, stop := c.net.Node("n3")
+		defer stop()
+		for _, op := range []string{"p", "f"} {
+			got := make(chan []byte, 1)
+			other.Request("n2", "ask.tally", []byte(op+"\x01a"), 10*time.Second, func(b []byte, _ error) { got <- b })
+			if b := <-got; len(b) == 0 || b[0] != 'e' {
+				t.Errorf("a replica answered the request %q with %q", op, b)
+			}
 		}
-	}
+	})
 }
 
 // A node with a replica of a purged actor does not restore it when it takes over.
 func TestATakeoverDoesNotRestoreAPurgedActor(t *testing.T) {
-	c := newClan(t, 2)
-	ask(t, get(t, c.hosts[0], "a"), "1")
-	c.sum(1)
-	if err := c.nodes[0].Purge("tally/a"); err != nil {
-		t.Fatal(err)
-	}
-	c.lose(0)
-	eventually(t, "a takeover", func() bool { return get(t, c.hosts[1], "a").Owns() })
-	if got := c.sum(1); got != 0 {
-		t.Errorf("the new owner shows %d, want 0", got)
-	}
-	ask(t, get(t, c.hosts[1], "a"), "1")
+	inBubble(t, func(t *testing.T) {
+		c := newClan(t, 2)
+		ask(t, get(t, c.hosts[0], "a"), "1")
+		c.sum(1)
+		if err := c.nodes[0].Purge("tally/a"); err != nil {
+			t.Fatal(err)
+		}
+		c.lose(0)
+		eventually(t, "a takeover", func() bool { return get(t, c.hosts[1], "a").Owns() })
+		if got := c.sum(1); got != 0 {
+			t.Errorf("the new owner shows %d, want 0", got)
+		}
+		ask(t, get(t, c.hosts[1], "a"), "1")
+	})
 }
 
 // Rested is called before the next incarnation begins, so it removes the data of the resting one
