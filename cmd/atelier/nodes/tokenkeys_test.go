@@ -2,11 +2,14 @@ package nodes
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"atelier/actors/clock/clocktest"
@@ -170,6 +173,33 @@ func TestARotationReachesAllNodes(t *testing.T) {
 	if err := all[1].dropOld(); err != nil || versions(all[1].used) != "3" || versions(all[1].noted) != "123" {
 		t.Errorf("the remaining keys are %s, recorded %s: %v", versions(all[1].used), versions(all[1].noted), err)
 	}
+}
+
+// A node that missed the announcement of a key reads the key from the database within the interval.
+func TestAMissedKeyIsReadLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := newKeyed(t)
+		a, b := all[0], all[1]
+		ctx, stop := context.WithCancel(t.Context())
+		var following sync.WaitGroup
+		following.Go(func() { b.Follow(ctx, time.Minute) })
+		add := func(keys []seal.Key) ([]seal.Key, error) { return secrets.Announced(keys, time.Now()), nil }
+		if _, _, err := a.Change(add); err != nil {
+			t.Fatal(err)
+		}
+		if versions(b.used) != "1" {
+			t.Errorf("before it looks, the node uses %s", versions(b.used))
+		}
+		b.fail = errors.New("for a moment") // one failed attempt does not end the looking
+		time.Sleep(90 * time.Second)
+		b.fail = nil
+		time.Sleep(time.Minute)
+		stop()
+		following.Wait()
+		if versions(b.used) != "12?" {
+			t.Errorf("after two intervals the node uses %s", versions(b.used))
+		}
+	})
 }
 
 // A key is not used anywhere until all living nodes have it. Otherwise a node without the key would

@@ -193,6 +193,31 @@ func TestAnIsolatedNodeStepsAside(t *testing.T) {
 	})
 }
 
+// A node that loses its lease disconnects its people, drops everything in memory, and comes back as
+// a new incarnation. The other nodes notice nothing.
+func TestANodeThatLostItsLeaseStartsOver(t *testing.T) {
+	watched(t, func(x *trio, all []*duties) {
+		time.Sleep(3 * time.Second)
+		x.nodes[0].Store.(interface{ Lose() }).Lose()
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		for i, d := range all {
+			d.mu.Lock()
+			want := 0
+			if i == 0 {
+				want = 1
+			}
+			if len(d.sentAway) != want || d.drops != want || int(x.nodes[i].lost.Load()) != want {
+				t.Errorf("node %d disconnected its people %d times (%q) and dropped its memory %d times, want %d", i+1, len(d.sentAway), d.sentAway, d.drops, want)
+			}
+			if !x.nodes[i].Serves() {
+				t.Errorf("node %d does not serve", i+1)
+			}
+			d.mu.Unlock()
+		}
+	})
+}
+
 // If a node loses its lease again while it rejoins, the attempt ends, because the other nodes
 // have taken over again.
 func TestARejoinEndsWithTheLease(t *testing.T) {
