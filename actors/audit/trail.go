@@ -104,8 +104,6 @@ func (a *Trail) Committed(rows []durable.Row) {
 // spanLength is the length of the id prefix that is common to a quarter of a second (256 ms).
 const spanLength = len("0197f3a2-7c")
 
-const idLength = len("0197f3a2-7c1e-7aaa-8bbb-0123456789ab")
-
 func spanOf(id string) string { return id[:min(spanLength, len(id))] }
 
 // longer returns the lifetime of a span's mark. The mark lasts until the span's last record
@@ -175,30 +173,22 @@ func (a *Trail) Owned(participant, before string, limit int) ([]Entry, error) {
 	return out, nil
 }
 
-// mark states that a span contains records of a participant. Marks of older data have the whole
-// ids, and the Own of each record.
-type mark struct {
-	span string
-	ids  map[string][]byte
-}
-
-// marked reads the next marks of a scan of auditOwn: whole spans, until it has read at least count
-// rows or none are left. It sets the scan's From to the first unread one, nil at the end.
-func (a *Trail) marked(scan *durable.Scan, count int) (all []*mark, err error) {
+// marked reads the next spans of a scan of auditOwn, until it has read at least count marks or none
+// are left. Each node marks a span for itself. It sets the scan's From to the first unread mark, nil
+// at the end.
+func (a *Trail) marked(scan *durable.Scan, count int) (all []string, err error) {
 	read := 0
 	var next []byte
-	err = a.journal.Scan(*scan, func(key, value []byte) bool {
-		id := string(key[len(scan.Prefix):])
-		if len(all) == 0 || all[len(all)-1].span != spanOf(id) {
+	err = a.journal.Scan(*scan, func(key, _ []byte) bool {
+		span := spanOf(string(key[len(scan.Prefix):]))
+		if len(all) == 0 || all[len(all)-1] != span {
 			if read >= count {
 				next = bytes.Clone(key)
 				return false
 			}
-			all = append(all, &mark{span: spanOf(id), ids: map[string][]byte{}})
+			all = append(all, span)
 		}
-		if read++; len(id) == idLength {
-			all[len(all)-1].ids[id] = bytes.Clone(value)
-		}
+		read++
 		return true
 	})
 	scan.From = next
@@ -206,25 +196,20 @@ func (a *Trail) marked(scan *durable.Scan, count int) (all []*mark, err error) {
 }
 
 // ownedIn appends the entries of a participant's log in one span.
-func (a *Trail) ownedIn(m *mark, participant, before string, limit int, out []Entry) ([]Entry, error) {
+func (a *Trail) ownedIn(span, participant, before string, limit int, out []Entry) ([]Entry, error) {
 	var failed error
-	err := a.journal.Scan(durable.Scan{Table: auditTable, Prefix: []byte(m.span), Reverse: true}, func(id, value []byte) bool {
+	err := a.journal.Scan(durable.Scan{Table: auditTable, Prefix: []byte(span), Reverse: true}, func(id, value []byte) bool {
 		if before != "" && string(id) >= before {
 			return true
 		}
-		e := Entry{&Record{}, &Own{}}
-		if failed = e.Record.Decode(value); failed != nil {
+		r := &Record{}
+		if failed = r.Decode(value); failed != nil {
 			return false
 		}
-		if own, older := m.ids[string(id)]; older {
-			if failed = e.Own.Decode(own); failed != nil {
-				return false
-			}
-		} else if e.Own = e.Record.Own; !e.Own.of(participant, e.Record) {
-			return true
+		if r.Own.of(participant, r) {
+			r.Id = string(id)
+			out = append(out, Entry{r, r.Own})
 		}
-		e.Id = string(id)
-		out = append(out, e)
 		return len(out) < limit
 	})
 	return out, errors.Join(err, failed)
