@@ -181,7 +181,7 @@ type quizAnswerRecord struct {
 	IsCorrect    bool   `json:"is_correct"`
 	CreatedAt    string `json:"created_at" is:"Timestamp"`
 	Attempts     int32  `json:"attempts" range:"1.." doc:"The number of the attendee's answers to the question. An identical answer sent again is not counted."`
-	FirstAnswer  string `json:"first_answer" length:"..10000" doc:"The attendee's first answer. If an earlier version of the server did not keep it, the earliest that is stored."`
+	FirstAnswer  string `json:"first_answer" length:"..10000" doc:"The attendee's first answer."`
 	FirstCorrect bool   `json:"first_correct" doc:"Whether the first answer is right."`
 }
 

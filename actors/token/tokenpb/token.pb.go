@@ -156,8 +156,8 @@ type Token struct {
 	EndedAt int64 `protobuf:"varint,11,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
 	// The credential was sealed again without its sensitive parts.
 	SensitiveDropped bool `protobuf:"varint,12,opt,name=sensitive_dropped,json=sensitiveDropped,proto3" json:"sensitive_dropped,omitempty"`
-	// The id of the share under which the credential is sealed. Empty in tokens that are
-	// older than shares, and once the token has ended.
+	// The id of the share under which the credential is sealed. Empty once the token has
+	// ended.
 	Share         []byte `protobuf:"bytes,13,opt,name=share,proto3" json:"share,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
