@@ -14,7 +14,7 @@ type observer struct {
 	w    *Codelabs
 	id   string
 	room *room.Room
-	// who requests the connected people from the other nodes.
+	// who asks the other nodes for their connected people.
 	who func()
 	lab Codelab
 	// shown is the last published view.
@@ -25,7 +25,7 @@ type observer struct {
 	// ends.
 	pollEnds, questionsLeave, rehearsalEnds alarm
 
-	// During recovery: whether the journal has records.
+	// found is set during recovery if the journal has records.
 	found  bool
 	floor  uint64
 	frames []room.Frame
