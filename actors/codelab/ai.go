@@ -9,9 +9,9 @@ import (
 	"atelier/actors/usage"
 )
 
-// AskAI decides whether the caller may ask the AI about this codelab. The question itself is not
-// sent to the actor, which must not wait for an upstream. Permitted questions are recorded in
-// the audit trail.
+// AskAI decides whether the caller may ask the AI about this codelab. The caller sends the question
+// to the upstream itself, because an actor must not wait for an upstream. The audit trail records
+// each permitted question.
 type AskAI struct {
 	Model string
 	// 0 for none.
@@ -44,8 +44,8 @@ func (c call) stepExists(n int32) error {
 	return nil
 }
 
-// NoteAIUse counts the tokens of a query. The codelab's row in the list is written in the
-// same commit, so totals are computed without loading codelabs.
+// NoteAIUse counts the tokens of a query. The same commit updates the codelab's row in the list, so
+// that totals are computed without loading codelabs.
 type NoteAIUse struct {
 	Usage *usage.AIUsage
 }

@@ -103,7 +103,7 @@ func TestSavedConversationsDoNotDisplaceThoseOfOthers(t *testing.T) {
 	for range 3 * maxPersonConversations {
 		save(eve, 1)
 		if n := of(eve); n > maxPersonConversations {
-			t.Fatalf("Eve has %d saved conversations, over her limit", n)
+			t.Fatalf("Eve has %d saved conversations, more than the limit per person", n)
 		}
 	}
 	if of(lin) != 1 || of(eve) < maxPersonConversations*9/10 {
@@ -113,15 +113,15 @@ func TestSavedConversationsDoNotDisplaceThoseOfOthers(t *testing.T) {
 		save(eve, 150_000)
 	}
 	if by := l.saved[eve.ID]; by.bytes > maxPersonConversationSize || by.count != of(eve) || of(lin) != 1 {
-		t.Errorf("Eve's saved conversations have %+v, over her limits or miscounted", by)
+		t.Errorf("Eve's saved conversations have %+v, which exceeds the limits or is miscounted", by)
 	}
 	if l.savedAll.count != l.conversations.Len() {
 		t.Errorf("savedAll counts %d conversations, but there are %d", l.savedAll.count, l.conversations.Len())
 	}
 }
 
-// The number of saved conversations per codelab is bounded. The latest ones stay. The
-// person who saved them does not matter.
+// The number of saved conversations per codelab is bounded. The latest ones stay, whoever saved
+// them.
 func TestTheOldestSavedConversationsAreRemoved(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

@@ -17,7 +17,7 @@ func (s *State) attendee(id string) *pb.Attendee {
 	return nil
 }
 
-// target finds the attendee of a facilitator's command.
+// target returns the attendee with the id in a facilitator's command.
 func (c call) target(id string) (*pb.Attendee, error) {
 	if a := c.s.attendee(id); a != nil {
 		return a, nil
@@ -47,7 +47,8 @@ func (p Progress) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// progressed is the most frequent decision, made in one allocation instead of four.
+// progressed returns the decision of a Progress command. It is the most frequent decision, so it
+// takes one allocation instead of four.
 func progressed(attendee string, step int32) decision {
 	var d struct {
 		event pb.Event
@@ -90,8 +91,8 @@ func (Complete) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// gates returns everything that an attendee still has to do before completing, so that nobody
-// learns of the next requirement only after meeting the first.
+// gates returns an error that lists everything the attendee still has to do before completing. It
+// lists all requirements, so that nobody learns of the next one only after meeting the first.
 func (c call) gates(attendee string) error {
 	m := c.s.meta
 	var missing []string
@@ -184,9 +185,9 @@ func (c call) speak() error {
 	return nil
 }
 
-// Remove removes an attendee with all their data, except anonymous questions: removing these as
-// well would reveal their author. The questions only lose their author. If attendees erase
-// themselves, or Erase is set, the questions are removed later (questionsStay).
+// Remove removes an attendee with all their data. Anonymous questions stay and only lose their
+// author, because removing them together with the attendee would reveal the author. If attendees
+// erase themselves, or Erase is set, the questions are removed later (questionsStay).
 type Remove struct {
 	AttendeeID string
 	Erase      bool

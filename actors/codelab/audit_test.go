@@ -11,8 +11,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Nobody notices a missing audit record until it is needed. Therefore this test has every command
-// that makes one, with its target and metadata.
+// Nobody notices a missing audit record until it is needed. For this reason the test runs every
+// command that makes a record, and compares the record's target and metadata.
 func TestTheAuditTrailRecordsEachAction(t *testing.T) {
 	l := newLab()
 	from := &Caller{Role: RoleAdmin, ID: FacilitatorID, Name: "Facilitator", AdminID: "leader", IP: "192.0.2.7", UserAgent: "browser"}

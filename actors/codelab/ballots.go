@@ -17,23 +17,25 @@ import (
 // acknowledged, and nobody can vote twice. For this reason, the event of a vote identifies the
 // voter and contains the ballot, sealed under a secret for this round. Each node keeps the secret
 // in its own file, outside of databases and backups. Nobody sees a ballot while the poll is open.
-// Closing it writes the result in one event. Afterwards the ballots are erased from the log like
-// personal data, and the secret is destroyed. An old copy of the log shows who voted, but not how.
+// The closing of the poll writes the result in one event. Afterwards the ballots are erased from
+// the log like personal data, and the secret is destroyed. An old copy of the log shows who voted,
+// but not how.
 //
 // Nothing else reveals a vote. All ballots of a poll have the same length, snapshots store them
-// separately from the voters, and texts are in random order. A result with too few votes is not
-// written at all.
+// separately from the voters, and texts are in random order. If there are too few votes, the
+// closing writes no result.
 
 // BallotKeys stores the secrets of anonymous polls.
 type BallotKeys interface {
-	// Make creates a secret. When it returns, every living node has the secret on disk; these nodes
-	// are its keepers (none on a single server). The id begins with that of the codelab. An error
-	// of the folder is durable.ErrReadOnly, and ErrTooFewKeepers means that no second node can
-	// store it.
+	// Make creates a secret. When Make returns, every living node has the secret on disk. These
+	// nodes are its keepers; a single server has none. The id begins with the codelab's id. If the
+	// folder cannot be written, the error is durable.ErrReadOnly. If no second node can store the
+	// secret, the error is ErrTooFewKeepers.
 	Make(codelab string) (id string, keepers []string, err error)
 	// Destroy permanently removes a secret from this node.
 	Destroy(id string)
-	// Old returns the secrets on this node that are so old that the command for them has ended.
+	// Old returns the secrets on this node that are older than any command in progress, so that
+	// their polls are recorded if their commands succeeded.
 	Old() (ids []string)
 }
 
@@ -49,15 +51,15 @@ func (r *Rules) ballotKey(id string) []byte {
 }
 
 const (
-	// fewestVotes is the minimum number of votes for a result: with fewer, it would reveal single
-	// votes. With five or more, any result is shown. Withholding a unanimous result would reveal
-	// that it is unanimous, and the facilitator's own vote would reveal its answer.
+	// fewestVotes is the minimum number of votes for a result. A result of fewer votes would reveal
+	// single votes. With five or more votes, any result is shown. Withholding a unanimous result
+	// would reveal that it is unanimous, and the facilitator's own vote would reveal its answer.
 	fewestVotes = 5
 	maxBallots  = 64 << 20 // bytes of one poll
 )
 
-// hidden is data about the ballots of an open poll, on a node with the secret, to enforce the
-// poll's bounds. This data is in no view and no snapshot.
+// hidden contains the sizes of the votes in an open poll's ballots. A node with the secret uses it
+// to enforce the poll's bounds. Views and snapshots do not contain it.
 type hidden struct {
 	texts int // bytes
 	words map[string]bool
@@ -157,7 +159,7 @@ func (s *State) seal(p *poll, e *pb.PollVoted) (*pb.PollVoted, error) {
 		return nil, errPollFull
 	}
 	nonce := make([]byte, aead.NonceSize(), sealed)
-	_, _ = rand.Read(nonce) // never fails
+	_, _ = rand.Read(nonce) // rand.Read never fails
 	return &pb.PollVoted{PollId: e.PollId, AttendeeId: e.AttendeeId, Ballot: aead.Seal(nonce, nonce, plain, ballotOf(p.rec))}, nil
 }
 
@@ -181,7 +183,8 @@ func (s *State) openBallot(p *pb.Poll, ballot []byte) (*pb.PollVoted, error) {
 	return readBallot(p.Kind, plain), nil
 }
 
-// look counts a ballot towards the poll's bounds. Without the secret, look does nothing.
+// look opens a ballot and counts it towards the poll's bounds. Without the secret, look does
+// nothing.
 func (s *State) look(p *poll, ballot []byte) {
 	if p.rec.Kind != pollWords && p.rec.Kind != pollText {
 		return
@@ -258,7 +261,7 @@ func shuffle(texts []string) {
 	for i := len(texts) - 1; i > 0; i-- {
 		n, err := rand.Int(rand.Reader, big.NewInt(int64(i+1)))
 		if err != nil {
-			panic(err) // never
+			panic(err) // rand.Int never fails
 		}
 		j := int(n.Int64())
 		texts[i], texts[j] = texts[j], texts[i]

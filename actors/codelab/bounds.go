@@ -2,8 +2,8 @@ package codelab
 
 import "atelier/actors/markdown"
 
-// Bounds contains the limits that affect a codelab's clients, for descriptions of the API. Limits
-// copied into a description would become outdated.
+// Bounds contains the limits that affect a codelab's clients. Descriptions of the API read the
+// limits from here, because a copied limit would become outdated.
 var Bounds = struct {
 	// Maxima per codelab.
 	Attendees, Threads, ThreadMessages, Chat, SettledHelp, Materials, Quizzes, Steps, Mentions, Heads int
@@ -13,12 +13,13 @@ var Bounds = struct {
 	QuizOptions int
 	// Stored AI conversations, per person and per codelab.
 	PersonConversations, Conversations int
-	// Maximum numbers of individual notices to clients, for messages and threads removed with a
-	// person, and for pulses that end with their steps.
+	// Maximum numbers of individual notices to clients. Gone is for the messages and threads of a
+	// removed person, PulsesTold for pulses that end because their steps are removed.
 	Gone, PulsesTold int
 	// Polls and questions, and open questions per person.
 	Polls, PollOptions, PollBoxes, Questions, OpenAsked int
-	// Seconds of a poll or a timer, and words of a vote.
+	// LeastSeconds and MostSeconds bound the duration of a poll or a timer. VoteWords bounds the
+	// words of a vote.
 	LeastSeconds, MostSeconds, VoteWords int
 	// Checks declared by the steps of a codelab.
 	Checks int

@@ -12,7 +12,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// The settings are bounded for every sender, because archives bypass the checks of the interface.
+// The codelab itself checks the bounds of settings, because settings from archives bypass the
+// checks of the REST interface.
 func TestSettingsAreBounded(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -74,7 +75,7 @@ func TestHoursAreStoredInHalfHours(t *testing.T) {
 	}
 }
 
-// Nobody could pass a question whose right answer is not among its options.
+// A question whose right answer is not among its options is refused, because nobody could pass it.
 func TestTheRightAnswersAreOptions(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -106,8 +107,8 @@ func TestADirectMessageIsVisibleToItsSenderAndReceiver(t *testing.T) {
 	}
 }
 
-// Names and titles are a single line. A second line or a control character would change the text
-// around them.
+// Names and titles are a single line. A line break or a control character would change the text
+// around a name.
 func TestNamesAndTitlesAreOneLine(t *testing.T) {
 	for _, bad := range []string{"one\ntwo", "one\x00", "one\x1b[31m", "one\u2028two", "one\xff"} {
 		l := newLab()
@@ -137,6 +138,6 @@ func TestOnlyTheRoleGivesFacilitatorRights(t *testing.T) {
 		}
 	}
 	if !admin.IsAdmin() {
-		t.Error("a facilitator has no facilitator rights")
+		t.Error("a facilitator lacks facilitator rights")
 	}
 }

@@ -24,8 +24,8 @@ const (
 	maxHours           = 1000
 )
 
-// LogoName returns the upload in a logo's address. It returns false if the address cannot be that
-// of a logo.
+// LogoName returns the name of the upload in a logo's address. It returns false if the address is
+// not the address of an uploaded image.
 func LogoName(url string) (name string, ok bool) {
 	name, ok = files.NameOf(url)
 	kind, _, _ := strings.Cut(name, "/")
@@ -44,7 +44,7 @@ func checkCertificate(m *pb.Codelab) (err error) {
 		return durable.Reject(durable.Invalid, "hours must be 0 to %d", maxHours)
 	}
 	if _, known := pb.Accent_name[int32(m.Accent)]; !known {
-		return durable.Reject(durable.Invalid, "accent is none of the known ones")
+		return durable.Reject(durable.Invalid, "accent is not a known accent")
 	}
 	if _, ok := LogoName(m.LogoUrl); m.LogoUrl != "" && !ok {
 		return durable.Reject(durable.Invalid, "logo_url must be the address of a PNG, JPEG or WebP that was uploaded here")
@@ -60,7 +60,7 @@ func HalfHours(hours float64) (*int32, error) {
 	return nil, durable.Reject(durable.Invalid, "hours must be 0 to %d in halves", maxHours)
 }
 
-// OwnHours returns the hours set in the codelab; nil for the planned ones.
+// OwnHours returns the hours that the codelab sets, or nil if it uses the planned hours.
 func OwnHours(m *pb.Codelab) *float64 {
 	if m.HalfHours == nil {
 		return nil
@@ -68,8 +68,8 @@ func OwnHours(m *pb.Codelab) *float64 {
 	return new(Hours(m))
 }
 
-// Hours returns the hours on a certificate; 0 for none. If the codelab does not set hours, they are
-// the planned minutes, rounded to half hours.
+// Hours returns the hours on a certificate, or 0 if it shows none. If the codelab does not set
+// hours, Hours rounds the planned minutes to half hours.
 func Hours(m *pb.Codelab) float64 {
 	if m.HalfHours != nil {
 		return float64(*m.HalfHours) / 2

@@ -10,7 +10,8 @@ import (
 const (
 	maxMessage = 2000
 	// maxGone bounds the individual notices to clients about a removed person's messages and
-	// threads. It is one page of the history.
+	// threads. The value is the size of one page of the history, because clients show no older
+	// messages.
 	maxGone = 1000
 )
 
@@ -84,8 +85,8 @@ func (b DeleteChat) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// chatGone lists the newest messages of a removed person, because clients show no others. The
-// events contain only ids of messages, and no data of the person.
+// chatGone returns notices about the newest messages of a removed person. Clients show no older
+// messages. The events contain only ids of messages, and no data of the person.
 func (c call) chatGone(person string) (out []*pb.Event) {
 	for i := c.s.chat.Len() - 1; i >= 0 && len(out) < maxGone; i-- {
 		if m := c.s.chat.At(i); m.SenderId == person || m.TargetId == person {

@@ -10,8 +10,8 @@ import (
 	"atelier/actors/markdown"
 )
 
-// Checks (transport/rest/RULES.md, "Checks"): the text of a step declares them, and
-// programs on people's own machines report the results.
+// Checks test people's work (transport/rest/RULES.md, "Checks"). The text of a step declares them,
+// and programs on people's own machines report the results.
 
 const (
 	// MaxChecks bounds the checks of a codelab; further declarations are ignored.
@@ -19,7 +19,7 @@ const (
 	maxCheckNote = 500
 )
 
-// Check is a check declared by a step. Of two checks with the same name, the first counts.
+// Check is a check declared by a step. If two checks have the same name, only the first is used.
 type Check struct {
 	markdown.Check
 	// StepNumber is the number of the step, from 1.
@@ -64,8 +64,8 @@ func (b ReportCheck) decide(c call) (decision, error) {
 	}}}), nil
 }
 
-// printable removes control characters for terminals and pages from a text. Line breaks and tabs
-// remain.
+// printable removes the characters that control a terminal or a page from a text. Line breaks and
+// tabs remain.
 func printable(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -78,7 +78,7 @@ func printable(s string) string {
 // declared lists the checks, for an error.
 func declared(checks []Check) string {
 	if len(checks) == 0 {
-		return "none does"
+		return "no step declares any check"
 	}
 	var names []string
 	for _, c := range checks[:min(len(checks), 10)] {
@@ -106,7 +106,7 @@ func (s *State) applyCheckReported(seq uint64, at int64, b *pb.CheckReported) {
 	})
 }
 
-// Reported returns the latest report of a person's check; nil for none.
+// Reported returns the latest report of a person's check, or nil if there is none.
 func Reported(a *pb.Attendee, check string) *pb.CheckResult {
 	for _, r := range a.GetChecks() {
 		if r.Name == check {

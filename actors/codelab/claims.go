@@ -56,7 +56,7 @@ func (w Codelab) Submit(cmd Command, to durable.Replier) error {
 		if c.release, err = w.claim(cmd.Body); err == nil {
 			err = w.handle.Submit(cmd, c)
 		}
-		if err != nil { // nothing was sent
+		if err != nil { // the command was not sent
 			if c.release != nil {
 				c.release()
 			}
@@ -68,7 +68,7 @@ func (w Codelab) Submit(cmd Command, to durable.Replier) error {
 	return nil
 }
 
-// claim claims the uploads mentioned by a command; release is nil if there are none.
+// claim claims the uploads that a command mentions. release is nil if the command mentions none.
 func (w Codelab) claim(b Body) (release func(), err error) {
 	names := Mentions(b)
 	if len(names) == 0 {
@@ -77,8 +77,8 @@ func (w Codelab) claim(b Body) (release func(), err error) {
 	return w.all.Files.ClaimKnown(names...)
 }
 
-// settle releases the claims of a command that was answered with err: at once if its outcome is
-// certain, else after claimsStay.
+// settle releases the claims of a command that was answered with err. If the outcome is certain, it
+// releases them immediately, otherwise after claimsStay.
 func (w Codelab) settle(release func(), err error) {
 	switch {
 	case release == nil:
@@ -101,5 +101,5 @@ func (c claimant) Reply(r durable.Reply) {
 	if c.to != nil {
 		c.to.Reply(r)
 	}
-	go c.w.settle(c.release, r.Err) // it waits for the store
+	go c.w.settle(c.release, r.Err) // in the background, because settle waits for the store
 }

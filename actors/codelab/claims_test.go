@@ -48,7 +48,8 @@ func TestAnUploadStaysWhileACommandRefersToIt(t *testing.T) {
 	}
 }
 
-// claimed lets a command wait for the store for the duration held, and meanwhile drops its upload.
+// claimed sends a command with an upload while the store is blocked. After the duration held, it
+// drops the upload and unblocks the store.
 func claimed(t *testing.T, say func(codelab.Codelab, codelab.Command) error, held time.Duration) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()
@@ -61,7 +62,7 @@ func claimed(t *testing.T, say func(codelab.Codelab, codelab.Command) error, hel
 	release := store.Hold()
 	said, dropped := make(chan error, 1), make(chan error, 1)
 	go func() { said <- say(ws, mentioning(u.Name)) }()
-	time.Sleep(held) // simulated
+	time.Sleep(held) // in simulated time
 	go func() { dropped <- register.Drop(u.Name) }()
 	synctest.Wait()
 	release()
@@ -96,7 +97,7 @@ func mentioning(upload string) codelab.Command {
 	return codelab.Command{Caller: leader, Body: codelab.PostChat{Message: files.Folder + upload}}
 }
 
-// oneLab makes a codelab, with a register over its own journal. open is the maximum number
+// oneLab creates a codelab, and a register over the journal uploads. atOnce is the maximum number
 // of commands in progress; 0 is the default.
 func oneLab(t *testing.T, store *memory.Store, uploads durable.Journal, atOnce int) (codelab.Codelab, *files.Register) {
 	t.Helper()
@@ -124,8 +125,8 @@ func oneLab(t *testing.T, store *memory.Store, uploads durable.Journal, atOnce i
 	return ws, register
 }
 
-// A caller that looked up a codelab just before its deletion gets "gone". Earlier it got an error
-// that asked it to retry.
+// A caller that looked up a codelab just before its deletion gets errGone. Earlier the caller got
+// an error that told it to retry.
 func TestACommandToAJustDeletedCodelabReturnsMissing(t *testing.T) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()

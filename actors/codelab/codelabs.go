@@ -27,7 +27,7 @@ type (
 	handle = durable.Handle[Command, *pb.Event, View]
 )
 
-// Frames encodes events for listeners.
+// Frames encodes events as frames for listeners.
 type Frames interface {
 	// Encode returns the frame of an event, or false if no client receives it. The frame contains
 	// the ids of all persons and items in the event (see personal.proto).
@@ -42,16 +42,16 @@ type Config struct {
 	Files   *files.Register
 	Rules   Rules
 	Frames  Frames
-	// Epoch identifies the stream of this store, as in room.New.
+	// Epoch identifies the store's stream of events, as in room.New.
 	Epoch string
-	// Room bounds the frames kept for replay; Room.Frames is also the number of events kept in the
-	// journal for it.
+	// Room bounds the frames kept for replay. Room.Frames is also the number of events that the
+	// journal keeps for this purpose.
 	Room room.Limits
-	// Durable are the options of the actors. Durable.Clock is used for everything here.
+	// Durable are the options of the actors. Durable.Clock is the clock of this package, too.
 	Durable durable.Options
-	// Removed is called after the grants of an attendee have ended, because they were removed or
-	// their PIN was reset, and with "" after the whole codelab was removed. Removed is called after
-	// the commit and the new view. It ends the room sessions that depend on these grants.
+	// Removed ends the room sessions that depend on an attendee's grants. It is called after an
+	// attendee was removed or got a new PIN, and with "" after the whole codelab was removed. At
+	// that time the change is committed and visible.
 	Removed func(r *room.Room, attendee string)
 	// Forgotten is called when the room of a codelab has ended on this node while it had sessions.
 	// The room receives no more events, so that the sessions must reconnect. It must not block, or
@@ -62,8 +62,8 @@ type Config struct {
 	// of a person, or of all facilitators for "". Both are used only if Durable.Cluster is set.
 	Announce func(w Codelab, person string, arrived bool)
 	Signal   func(w Codelab, person string, payload []byte)
-	// Ballots stores the secrets of anonymous polls, in which Rules.BallotKey looks them up; nil if
-	// there are none.
+	// Ballots stores the secrets of anonymous polls. Rules.BallotKey reads them from the same
+	// place. Without Ballots, polls cannot be anonymous.
 	Ballots BallotKeys
 	// Rehearse simulates the attendees of a rehearsal, on the node that owns the codelab, until ctx
 	// ends with the rehearsal. nil disables rehearsals.
@@ -99,22 +99,22 @@ type Codelabs struct {
 
 	claiming atomic.Int32 // see Codelab.Submit
 
-	rehearsals rehearsals // that run here
+	rehearsals rehearsals // the rehearsals that run on this node
 
 	// Counts from other nodes, see nodes.go.
 	counts counts
 	deaf   func()
 }
 
-// Codelab is one active codelab: its actor, its view, its room.
+// Codelab is one active codelab with its actor, its view and its room.
 type Codelab struct {
 	*handle
 	Room *room.Room
 	all  *Codelabs
 }
 
-// OnlineAttendees counts the connected attendees. All facilitators together are one person in a
-// room.
+// OnlineAttendees counts the connected attendees. It subtracts the facilitators, who together are
+// one person in a room.
 func (w Codelab) OnlineAttendees() int {
 	n := w.Room.Online()
 	if w.Room.IsPresent(FacilitatorID) {
@@ -123,9 +123,9 @@ func (w Codelab) OnlineAttendees() int {
 	return n
 }
 
-// Over reports whether this codelab's room has ended or will end: a session that enters the room
-// now receives nothing. For this reason, a session checks Over after entering. Config.Forgotten
-// handles earlier sessions.
+// Over reports whether this codelab's room has ended or will end. A session that enters the room
+// now would receive nothing, so each session checks Over after entering. Config.Forgotten handles
+// sessions that entered earlier.
 func (w Codelab) Over() bool { return w.Condition() == durable.Resting }
 
 // Await waits until the room shows a position that a client has read. Like durable.Handle.Await it
@@ -214,7 +214,7 @@ func (w *Codelabs) sweep() error {
 		return true
 	})
 	if err != nil {
-		return fmt.Errorf("look for unlisted codelabs: %w", err)
+		return fmt.Errorf("find unlisted codelabs: %w", err)
 	}
 	for _, name := range logs {
 		if err := w.sweepLog(name); err != nil {
@@ -226,8 +226,8 @@ func (w *Codelabs) sweep() error {
 
 // sweepLog purges one log if its codelab is not in the list and was deleted. Other nodes create and
 // delete codelabs concurrently, so the result of a check must still be valid afterwards. The owner
-// of a log is responsible for it. A log that was not deleted is unlisted only if the list still
-// lacks it after the log was read.
+// of a log removes the log itself. A codelab that was not deleted counts as unlisted only if the
+// list still lacks it after its log was read.
 func (w *Codelabs) sweepLog(name string) error {
 	id := name[len("codelab/"):]
 	if m, err := w.List.Get(id); m != nil || err != nil {
@@ -286,8 +286,8 @@ func (w *Codelabs) Get(id string) (Codelab, error) {
 		return Codelab{}, errGone
 	}
 	if err == nil && w.duePoll(ws.View()) {
-		// If it fails, the next reader retries. The poll accepts no votes any more, and the rest of
-		// the codelab must be readable.
+		// If this fails, the next reader retries. An error here would only make the rest of the
+		// codelab unreadable. The due poll accepts no votes in any case.
 		_, _, _ = ws.Ask(Command{Caller: system, Body: CloseDuePoll{}})
 	}
 	if err == nil {
@@ -320,7 +320,8 @@ func (w *Codelabs) Active() []Codelab {
 	return out
 }
 
-// Peek returns a codelab that is in memory, and false for any other: it activates nothing.
+// Peek returns a codelab that is in memory. For any other codelab it returns false, because it
+// activates none.
 func (w *Codelabs) Peek(id string) (Codelab, bool) {
 	if h := w.host.Peek(id); h != nil {
 		return w.inMemory(h)
@@ -353,7 +354,7 @@ func (w *Codelabs) Create(caller *Caller, c *Create) (*pb.Codelab, error) {
 		letGo()
 		return nil, err
 	}
-	v, _, err := ws.ask(Command{Caller: caller, Body: *c}) // it is not listed yet
+	v, _, err := ws.ask(Command{Caller: caller, Body: *c}) // without Ask's check, because the codelab is not listed yet
 	if err != nil {
 		if durable.Refused(err) {
 			letGo()
@@ -374,8 +375,8 @@ func (w *Codelabs) freeJoinCode() (string, error) {
 	}
 }
 
-// BySlug returns the id of the codelab with a slug, "" for none. claimed means that the codelab is
-// about to get the slug, or its import has failed.
+// BySlug returns the id of the codelab with a slug, or "" if there is none. claimed means that the
+// codelab is about to get the slug, or its import has failed.
 func (w *Codelabs) BySlug(slug string) (id string, claimed bool, err error) {
 	return catalog.BySlug(w.Journal, slug)
 }
@@ -411,8 +412,8 @@ func (w *Codelabs) remove(caller *Caller, id string, b Delete) error {
 	if err != nil {
 		return err
 	}
-	// The codelab has now disappeared for everybody. Its data on disk is removed here, or at the
-	// next start. The actor stops when its last caller has left.
+	// From here on nobody can open the codelab. Its data on disk is removed now, or at the next
+	// start. The actor stops when its last caller has left.
 	w.host.Rest(context.Background(), ws.handle, false)
 	w.removeLog(id)
 	if err := w.Files.Forget(id, v.(files.Forgotten)); err != nil {
@@ -430,7 +431,7 @@ func (w *Codelabs) FindAttendee(id string) (*View, *pb.Attendee, error) {
 	for _, owner := range owners {
 		ws, err := w.Get(owner)
 		if durable.IsMissing(err) {
-			continue // recently deleted, or the tag also belongs to another codelab
+			continue // deleted meanwhile, or another codelab has the same tag
 		}
 		if err != nil {
 			return nil, nil, err

@@ -26,8 +26,8 @@ type Caller struct {
 	ID string
 	// Name is the name that others see.
 	Name string
-	// Person distinguishes people who share an id: for an admin, the login. References (see
-	// Event.ref) belong to this Person.
+	// Person distinguishes people who share an id. For an admin it is the login. References (see
+	// Event.ref) belong to a Person.
 	Person string
 	IP     string
 	// UserAgent is the user agent of the browser, if it sent one.
@@ -39,7 +39,7 @@ type Caller struct {
 	Session uint64
 	// Generation is the generation of the attendee's grant, see Attendee.
 	Generation uint32
-	// Silent is set for API tokens with read access only.
+	// Silent is set for API tokens that can only read.
 	Silent bool
 }
 
@@ -60,8 +60,8 @@ type Command struct {
 	// Ref is the client's reference: a person's commands with the same reference are
 	// executed once.
 	Ref string
-	// IfMatch lists revisions, see Revisions. If none of them is the current revision of the
-	// replaced part, the edit is refused. Without revisions, the last edit wins.
+	// IfMatch lists revisions, see Revisions. If none of these is the current revision of the
+	// replaced part, the edit is refused. An edit without revisions is always accepted.
 	IfMatch []uint64
 	// Body is the command itself. Each body type is in the file for its subject, together with its
 	// rules.

@@ -4,8 +4,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Bounds of saved conversations. Reaching one is not an error. The oldest conversations of the
-// person who reached it are dropped, so that nobody can displace others' conversations.
+// Bounds of saved conversations. Reaching a bound is not an error: the oldest conversations of the
+// same person are dropped. In this way nobody can displace other people's conversations.
 const (
 	maxAIQuestion = 100_000
 	maxAIAnswer   = 200_000
@@ -16,7 +16,7 @@ const (
 	maxPersonConversationSize = 4 << 20
 )
 
-// heap is the number and size of stored items.
+// heap contains the number of stored items and their total size.
 type heap struct{ count, bytes int }
 
 func (h heap) over(count, bytes int) bool { return h.count > count || h.bytes > bytes }
@@ -64,7 +64,7 @@ func (s *State) applyConversation(in *pb.Conversation) {
 	}
 	s.conversations.Append(in)
 	s.weighConversation(in)
-	// Remove a tenth together, so that filtering costs little.
+	// Remove a tenth at once, because each removal filters the whole list.
 	if by := s.saved[in.UserId]; by.over(maxPersonConversations, maxPersonConversationSize) {
 		s.dropOldest(by, maxPersonConversations, maxPersonConversationSize, func(c *pb.Conversation) bool { return c.UserId == in.UserId })
 	}

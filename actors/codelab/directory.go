@@ -11,13 +11,13 @@ type Directory interface {
 	Get(id string) (Codelab, error)
 	// Create creates a codelab and returns its record.
 	Create(caller *Caller, c *Create) (*pb.Codelab, error)
-	// BySlug returns the id of the codelab with a slug, "" for none. ClaimSlug reserves one for a
-	// codelab, before the command that assigns it.
+	// BySlug returns the id of the codelab with a slug, "" for none. ClaimSlug reserves a slug for
+	// a codelab, before the command that assigns the slug.
 	BySlug(slug string) (id string, claimed bool, err error)
 	ClaimSlug(slug, id string) (letGo func(), err error)
 	// Delete removes a codelab with all its data.
 	Delete(caller *Caller, id string) error
-	// Active returns the codelabs in memory, which are the codelabs with people.
+	// Active returns the codelabs in memory, for example those with connected people.
 	Active() []Codelab
 	// Online returns the number of connected attendees of each codelab.
 	Online() map[string]int

@@ -7,8 +7,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// maxDirects bounds the recipients of one PostDirects: each takes an event of up to 8 KB in one
-// commit, and a place among the replayed messages.
+// maxDirects bounds the recipients of one PostDirects. For each recipient, the commit contains an
+// event of up to 8 KB, which also takes a place among the replayed messages.
 const maxDirects = 1000
 
 // Audience selects the recipients of PostDirects.
@@ -46,7 +46,7 @@ type DirectsPosted struct {
 
 func (p PostDirects) decide(c call) (decision, error) {
 	if !c.admin() {
-		return decision{}, durable.Reject(durable.Forbidden, "only facilitators write to many at once")
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators can write to many people at once")
 	}
 	if err := text("message", p.Message, 1, maxMessage); err != nil {
 		return decision{}, err

@@ -17,7 +17,7 @@ import (
 // applyRemoved removes an attendee and everything they created from the state.
 func (s *State) applyRemoved(seq uint64, now int64, b *pb.Removed) {
 	id := b.AttendeeId
-	// Even the attendee's record can be absent, if the log was cleaned since.
+	// If the log was erased since, even the attendee's record can be absent.
 	if at, known := s.byAttendee[id]; known {
 		s.forgetVoter(seq, at)
 	}
@@ -89,14 +89,14 @@ func Erases(e *pb.Event) bool {
 	case *pb.Event_PollChanged:
 		return b.PollChanged.BallotsGone
 	case *pb.Event_PollDeleted:
-		return true // people's texts are erased
+		return true // erases texts of people
 	}
 	return false
 }
 
 // Erase returns the replacement of a stored event, based on the view of the snapshot that includes
 // it. An event that can be replayed to clients is kept while all its persons and items exist. All
-// others are removed, because the snapshot has their effect.
+// other events are removed, because the snapshot contains their effect.
 func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 	present := v.Present()
 	gone := func(id string) bool { return !present.person(id) }
@@ -128,7 +128,7 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 // safe for concurrent use.
 type Present struct {
 	view     *View
-	comments map[string]bool // built when needed
+	comments map[string]bool // built on the first use
 }
 
 // Present returns the persons and items of the view.
@@ -139,9 +139,9 @@ func (p *Present) all(persons [2]string, item string) bool {
 	return p.person(persons[0]) && p.person(persons[1]) && p.item(item)
 }
 
-// Frame returns the part of a frame that can still be sent, and false if there is none. The frame
-// of an anonymous question whose author has left is for everybody, or for facilitators while the
-// question waits.
+// Frame returns the part of a frame that can still be sent, and false if no part can be sent. The
+// frame of an anonymous question whose author has left is for everybody, or for facilitators while
+// the question waits.
 func (p *Present) Frame(f room.Frame) (room.Frame, bool) {
 	if q := p.orphan(f.Item); q != nil && f.People != [2]string{} {
 		f.People = [2]string{}
@@ -204,8 +204,8 @@ func (p *Present) comment(id string) bool {
 }
 
 // TellsOf returns all persons and items in an event. The event's frame must contain their ids (see
-// Frames). It also returns whether the event is replayed to reconnecting clients: the option told
-// of the event's kind in personal.proto.
+// Frames). told reports whether the event is replayed to reconnecting clients, which is the option
+// "told" of the event's kind in personal.proto.
 func TellsOf(e *pb.Event) (persons, items []string, told bool) {
 	body := bodyOf(e)
 	if body == nil {

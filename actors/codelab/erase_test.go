@@ -109,7 +109,8 @@ func personCommand(t *rapid.T, l *lab, who, other *marks) Command {
 }
 
 // After the removal of an attendee, neither the state nor any erased event contains their data:
-// their id, names, addresses, hashes or texts. The test needs no list of fields.
+// their id, names, addresses, hashes or texts. The test searches for the values themselves, so that
+// it also covers new fields.
 func TestNoDataOfARemovedAttendeeStays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLab()
@@ -173,7 +174,7 @@ func TestNoDataOfARemovedAttendeeStays(t *testing.T) {
 				}
 			}
 		}
-		// The data of others stays. Otherwise a test could pass by erasing too much.
+		// The data of others must stay. Without this check the test would accept erasing too much.
 		for _, m := range l.chat.All() {
 			kept := false
 			for _, e := range l.events {
@@ -187,7 +188,7 @@ func TestNoDataOfARemovedAttendeeStays(t *testing.T) {
 	})
 }
 
-// A text that is deleted alone is erased from the log, too.
+// A text whose author stays is also erased from the log when the text is deleted.
 func TestDeletedTextsLeaveTheLog(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -235,7 +236,7 @@ func TestDeletedTextsLeaveTheLog(t *testing.T) {
 	}
 }
 
-// A removed person is refused every command, even with the grant from before.
+// Every command of a removed person is refused, even with a grant from before the removal.
 func TestRemovedPersonCannotAct(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -284,9 +285,9 @@ func TestADeletedSubmissionLeavesTheLog(t *testing.T) {
 	}
 }
 
-// TestWhichEventsTriggerErasing has every kind of event. Erasing follows when a text is deleted by
-// its author or a facilitator, or because its time has passed. Personal data that is replaced, or
-// removed because of a limit (gone), leaves the log with the next erasing.
+// TestWhichEventsTriggerErasing covers every kind of event. A text that its author or a facilitator
+// deletes, or whose retention has ended, triggers erasing. Personal data that is replaced, or
+// removed because of a limit (gone), does not: the next erasing removes it from the log.
 func TestWhichEventsTriggerErasing(t *testing.T) {
 	asks := map[string]bool{
 		"removed": true, "retention_applied": true, "chat_deleted": true, "comment_deleted": true, "submission_deleted": true,
@@ -327,7 +328,8 @@ func BenchmarkForget(b *testing.B) {
 	}
 }
 
-// A removal deletes what the attendee did and nothing of others, wherever both are in one record.
+// A removal deletes all data of the attendee and keeps the data of others, even where one record
+// contains both.
 func TestARemovalKeepsTheDataOfOthers(t *testing.T) {
 	l := newLab()
 	l.create(t, "one", "two")

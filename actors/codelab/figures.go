@@ -19,8 +19,8 @@ func isEdit(e *pb.Event) bool {
 	return false
 }
 
-// figureRows returns the additional figures in the list of codelabs if a decision changes them.
-// They are derived from the events, so that no command can omit them.
+// figureRows returns the additional figures in the list of codelabs if a decision changes them. The
+// figures are derived from the events, so that no command can omit them.
 func (s *State) figureRows(events []*pb.Event, now time.Time) []durable.Row {
 	f, changed := &pb.Figures{Attendees: int32(s.people()), UpdatedAt: s.updatedAt}, false
 	for _, e := range events {

@@ -23,8 +23,8 @@ var (
 	paper = "materials/" + strings.Repeat("b", 32) + ".pdf"
 )
 
-// note records the rows about references to files and about the list. A reference that ends after a
-// while counts as ended.
+// note records the rows about references to files and about the list. A reference that ends after
+// the grace period counts as ended.
 func (l *lab) note(rows []durable.Row) {
 	for _, r := range rows {
 		if r.Table == "audit" {
@@ -185,8 +185,8 @@ func FuzzFileName(f *testing.F) {
 	})
 }
 
-// When there are too many messages, the oldest are removed. They once were not: the function passed
-// to Filter counted its calls, and Filter called it twice per element.
+// When there are too many messages, the oldest are removed. Earlier they were not removed: the
+// function passed to Filter counted its calls, but Filter called it twice per element.
 func TestTheOldestChatMessagesAreRemoved(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

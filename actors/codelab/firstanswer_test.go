@@ -7,8 +7,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// The first answer is kept beside the last one, also after a snapshot and a replay. It is graded
-// again when the question changes, and removed with its author.
+// The first answer to a question is kept next to the last one, even after a snapshot and a replay.
+// It is graded again when the question changes, and removed with its author.
 func TestTheFirstAnswerIsKeptNextToTheLast(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -78,7 +78,7 @@ func TestTheFirstAnswerIsKeptNextToTheLast(t *testing.T) {
 	do(Command{Caller: admin, Body: ReplaceQuizzes{Quizzes: []*pb.Quiz{turned, quizzes[1]}}})
 	expect("the first is wrong again, the last right", kept{"1", true, 3, "0", false})
 
-	// Only the grade of the first answer changes.
+	// This edit changes only the grade of the first answer.
 	for _, correct := range [][]int32{{0, 1}, {0}} {
 		turned = turned.Clone()
 		turned.Correct = correct

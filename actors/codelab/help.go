@@ -104,7 +104,7 @@ func (c call) claim(h *pb.HelpRequest) (decision, error) {
 // the attendee's waiting request (transport/rest/RULES.md, "Help and feedback").
 type OfferHelp struct {
 	AttendeeID string
-	// If absent, it is the attendee's own step.
+	// Without it, the request is for the attendee's current step.
 	StepNumber *int32
 	Message    string
 }
@@ -199,8 +199,8 @@ func (b AnswerHelp) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// ReleaseHelp returns a claimed request to its old place in the queue: the facilitator did not find
-// the attendee, or was called away.
+// ReleaseHelp returns a claimed request to its old place in the queue, for example if the
+// facilitator did not find the attendee.
 type ReleaseHelp struct {
 	HelpID string
 	Reason string
@@ -269,7 +269,7 @@ func (w *Codelabs) ReleaseClaims(leads func(person, codelab string) bool) error 
 			_, _, failed = lab.Ask(Command{Caller: system, Body: ReleaseClaims{persons}})
 		}
 		if failed != nil && !durable.IsMissing(failed) {
-			err = errors.Join(err, fmt.Errorf("release what was claimed in codelab %s: %w", codelab, failed))
+			err = errors.Join(err, fmt.Errorf("release the claims in codelab %s: %w", codelab, failed))
 		}
 	}
 	return err
@@ -339,8 +339,8 @@ func (s *State) applyHelpResolved(seq uint64, at int64, b *pb.HelpResolved) {
 		delete(s.openHelp, h.AttendeeId)
 		s.settled++
 	})
-	// Remove the oldest tenth of the settled requests together, so that filtering costs little per
-	// request.
+	// Remove the oldest tenth of the settled requests at once, because each removal filters the
+	// whole list.
 	if s.settled > maxSettledHelp+maxSettledHelp/10 {
 		drop := s.settled - maxSettledHelp
 		s.help.Filter(func(h *pb.HelpRequest) bool {

@@ -9,8 +9,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// When a helper stops leading, their claims are released, even if another helper who still leads
-// claimed a request later.
+// When a helper is no longer a facilitator, the helper's claims are released, even if another
+// helper claimed a request later.
 func TestAFormerHelpersClaimsAreReleasedDespiteLaterClaims(t *testing.T) {
 	for _, out := range []string{"ada", "bea"} {
 		t.Run(out, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestAFormerHelpersClaimsAreReleasedDespiteLaterClaims(t *testing.T) {
 			}
 			for _, h := range ws.View().Help.All() {
 				if released := h.Status == pb.HelpStatus_HELP_STATUS_PENDING; released != (h.ClaimedPerson == "") || released != (h.AttendeeName == "helped by "+out) {
-					t.Errorf("after %s stopped leading, the request is %v", out, h)
+					t.Errorf("after %s stopped being a facilitator, the request is %v", out, h)
 				}
 			}
 		})

@@ -11,9 +11,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// The test has the result of each command for a request in each state, and its helper afterwards.
-// Two facilitators have the same name: a claim belongs to one login, not to everybody with that
-// name.
+// For each command and each state of a request, the test compares the result and the request's
+// helper afterwards. Two facilitators have the same name, because a claim belongs to one login, not
+// to everybody with that name.
 func TestAClaimBelongsToOneLogin(t *testing.T) {
 	ada, namesake := *admin, *admin
 	ada.Name, ada.Person, ada.AdminID = "Ada", PersonPrefix+"ada", "ada"
@@ -21,12 +21,12 @@ func TestAClaimBelongsToOneLogin(t *testing.T) {
 
 	type is struct {
 		status  pb.HelpStatus
-		by      *Caller // who has claimed it; nil for nobody
-		another bool    // it is another request than before
+		by      *Caller // the person who has claimed the request; nil for nobody
+		another bool    // the command created a new request
 	}
 	states := []struct {
 		name string
-		from []Body // of the caller, after the attendee has asked
+		from []Body // commands after the attendee's request that lead to the state
 		by   *Caller
 	}{
 		{"waiting", nil, &ada},
@@ -52,7 +52,7 @@ func TestAClaimBelongsToOneLogin(t *testing.T) {
 			[4]is{{status: resolved}, {status: resolved, by: &ada}, {status: resolved, by: &namesake}, {status: resolved, by: &namesake}}},
 		"ask again": {func(*pb.HelpRequest) Body { return AskHelp{StepNumber: 2} }, nil,
 			[4]is{{status: pending}, {status: inProgress, by: &ada}, {status: inProgress, by: &namesake}, {status: pending, another: true}}},
-		"stop leading": {func(*pb.HelpRequest) Body { return ReleaseClaims{Persons: []string{ada.Person}} }, system,
+		"stop being a facilitator": {func(*pb.HelpRequest) Body { return ReleaseClaims{Persons: []string{ada.Person}} }, system,
 			[4]is{{status: pending}, {status: pending}, {status: inProgress, by: &namesake}, {status: resolved, by: &namesake}}},
 	} {
 		for i, state := range states {

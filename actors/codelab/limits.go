@@ -38,7 +38,7 @@ func PersonName(field, value string, least, most int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	const widest = 4 * utf8.UTFMax // of a name with invisible characters
+	const widest = 4 * utf8.UTFMax // bytes per character of a name with invisible characters
 	if len(value) <= most*widest {
 		value = naming.Clean(value)
 	}

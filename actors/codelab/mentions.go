@@ -11,10 +11,11 @@ import (
 	"atelier/actors/files"
 )
 
-// Texts refer to uploads by path. Each reference is recorded in a row, committed with the change of
-// the text, so that a file remains while a text refers to it.
+// Texts refer to uploads by path. A file must remain while a text refers to it, so the commit that
+// changes the text also records each reference in a row.
 
-// maxMentions bounds the uploads of one text: further mentions do not protect their files.
+// maxMentions bounds the recorded references of one text. Further mentions do not protect their
+// files.
 const maxMentions = 5000
 
 // names is a set of uploads.
@@ -44,8 +45,8 @@ func inText(m *pb.Codelab, steps []*pb.Step, quizzes []*pb.Quiz, pin string) nam
 	return n
 }
 
-// textRows records new mentions in the text, and removed mentions. Unreferenced files remain for a
-// while.
+// textRows returns the rows that record added and removed mentions in the text. Files without
+// references remain for a grace period.
 func (c call) textRows(before, after names) (rows []durable.Row) {
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		if !before[name] {
@@ -60,7 +61,7 @@ func (c call) textRows(before, after names) (rows []durable.Row) {
 	return rows
 }
 
-// talkRows records the mentions in a message.
+// talkRows returns the rows that record the mentions in a message.
 func (c call) talkRows(message string) (rows []durable.Row) {
 	if !strings.Contains(message, files.Folder) {
 		return nil // the usual case
@@ -152,7 +153,7 @@ func (v *View) TextUploads() []string {
 }
 
 // Mentions returns the uploads to which a command can make a codelab refer: all uploads in any of
-// its texts. Protecting too many uploads for a moment is harmless.
+// its texts. It can return too many, because protecting an upload for a moment is harmless.
 func Mentions(b Body) []string {
 	switch b := b.(type) { // the most frequent commands need no reflection
 	case Progress, SetPulse:

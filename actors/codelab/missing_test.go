@@ -53,7 +53,7 @@ func TestCompleteIsRefusedForTheMissingRequirements(t *testing.T) {
 	}
 	expect("at first", "quiz", "feedback", "submission", "checks")
 	answer(0, "1")
-	expect("the free text is open", "quiz", "feedback", "submission", "checks")
+	expect("the free-text question is unanswered", "quiz", "feedback", "submission", "checks")
 	answer(1, "because")
 	expect("the quiz is passed", "feedback", "submission", "checks")
 	answer(0, "0")
@@ -65,15 +65,15 @@ func TestCompleteIsRefusedForTheMissingRequirements(t *testing.T) {
 	do(Command{Caller: attendeeCaller(ann), Body: ReportCheck{Name: "b"}})
 	expect("a check has failed", "submission", "checks")
 	do(Command{Caller: attendeeCaller(ann), Body: AddSubmission{Submission: &pb.Submission{AttendeeId: ann.Id, SubmissionType: Link, LinkUrl: "https://example.org"}}})
-	expect("something is handed in", "checks")
+	expect("a file is submitted", "checks")
 	do(Command{Caller: attendeeCaller(ann), Body: ReportCheck{Name: "b", OK: true}})
-	expect("all is done")
+	expect("all requirements are met")
 	done := ann
 	do(Command{Caller: &Caller{Role: RoleAnyone}, Body: Register{Name: "Cyd"}})
 	ann = l.attendees.At(1)
-	expect("another one has done nothing", "quiz", "feedback", "submission", "checks")
+	expect("another attendee has done nothing", "quiz", "feedback", "submission", "checks")
 	answer(0, "1")
-	expect("another one has answered a question", "quiz", "feedback", "submission", "checks")
+	expect("another attendee has answered one question", "quiz", "feedback", "submission", "checks")
 	do(Command{Caller: admin, Body: Remove{AttendeeID: ann.Id}})
 	ann = done
 	// Answers of two attendees do not add up to one pass.
@@ -85,7 +85,7 @@ func TestCompleteIsRefusedForTheMissingRequirements(t *testing.T) {
 	answer(1, "because")
 	ann = l.attendees.At(0)
 	answer(0, "1")
-	expect("two have answered one question each", "quiz", "feedback", "submission", "checks")
+	expect("two attendees have answered one question each", "quiz", "feedback", "submission", "checks")
 	do(Command{Caller: admin, Body: Remove{AttendeeID: l.attendees.At(1).Id}})
 	off := proto.Bool(false)
 	do(Command{Caller: admin, Body: Remove{AttendeeID: ann.Id}})

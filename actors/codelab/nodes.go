@@ -23,7 +23,7 @@ type aside struct {
 	Person string `json:"p,omitempty"`
 	// People lists everybody connected to the node.
 	People []string `json:"all,omitempty"`
-	// Count and Sum describe them, see room.Count.
+	// Count and Sum describe the connected people, see room.Count.
 	Count int    `json:"n,omitempty"`
 	Sum   uint64 `json:"s,omitempty"`
 	// Frames are for the sessions of every node.
@@ -38,8 +38,8 @@ const (
 	asideArrived asideKind = "arrived"
 	asideLeft    asideKind = "left"
 	asideAll     asideKind = "all"   // who is connected to the sender
-	asideCount   asideKind = "count" // and their count, to detect lost messages
-	asideWho     asideKind = "who"   // asks all nodes for that
+	asideCount   asideKind = "count" // the number of people connected to the sender, to detect lost messages
+	asideWho     asideKind = "who"   // asks all nodes for their asideAll
 	asideFrames  asideKind = "frames"
 	asideSignal  asideKind = "signal"
 )
@@ -54,7 +54,7 @@ func AsideKinds() []string {
 }
 
 func (a aside) encode() []byte {
-	b, _ := json.Marshal(a) // of texts, numbers and bytes
+	b, _ := json.Marshal(a) // cannot fail: the values are texts, numbers and bytes
 	return b
 }
 
@@ -78,8 +78,8 @@ func (l *nodes) Gone(person string) {
 	}
 }
 
-// Signal sends a message to a person's sessions on other nodes, or to those of all facilitators for
-// "".
+// Signal sends a message to a person's sessions on other nodes. If person is "", it sends the
+// message to the sessions of all facilitators.
 func (w Codelab) Signal(person string, payload []byte) {
 	w.Tell(aside{Kind: asideSignal, Person: person, Payload: payload}.encode())
 }
@@ -126,8 +126,9 @@ func (w *Codelabs) all(ws Codelab, node string, people []string) {
 	}
 }
 
-// A node waits for the record of a person who has connected to another node, because its replica of
-// the codelab can be behind. namelessLook is the polling interval, and namelessLong the limit.
+// After a person has connected to another node, this node waits for the person's record, because
+// its replica of the codelab can be behind. namelessLook is the polling interval, and namelessLong
+// the limit.
 const (
 	namelessLook = 100 * time.Millisecond
 	namelessLong = 10 * time.Second
@@ -176,8 +177,8 @@ func (w *Codelabs) Compare(alive []string) {
 }
 
 // purge removes the remaining data of a codelab that another node has deleted. That node released
-// the codelab before removing its data. This node had a replica and took the codelab over before
-// the removal.
+// the codelab before it removed the data. In between, this node took the codelab over, because it
+// had a replica.
 func (w *Codelabs) purge(ws Codelab) {
 	ctx, cancel := clock.WithTimeout(context.Background(), w.Durable.Clock, time.Second)
 	defer cancel()
@@ -196,7 +197,8 @@ func (w *Codelabs) removeLog(id string) {
 	}
 }
 
-// elsewhere reports whether another node owns a codelab. That node then does the remaining work.
+// elsewhere reports whether another node owns a codelab. In that case the other node does the
+// remaining work.
 func (w *Codelabs) elsewhere(id string) bool {
 	c := w.Durable.Cluster
 	if c == nil {
@@ -247,8 +249,8 @@ func (w *Codelabs) tellCounts(alive []string) {
 			mine[ws.ID()] = n
 		}
 	}
-	b, _ := json.Marshal(mine)                         // of texts and numbers
-	_ = w.Durable.Cluster.Bus.Publish(CountSubject, b) // published again soon
+	b, _ := json.Marshal(mine)                         // cannot fail: the values are texts and numbers
+	_ = w.Durable.Cluster.Bus.Publish(CountSubject, b) // an error can be ignored, because the next call publishes again
 	w.counts.mu.Lock()
 	defer w.counts.mu.Unlock()
 	for node := range w.counts.byNode {

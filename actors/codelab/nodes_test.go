@@ -20,10 +20,10 @@ import (
 	"atelier/persistence/memory"
 )
 
-// slow is a node whose Purge comes too late: another node already owns the actor.
+// slow is a node whose Purge runs only after another node has taken over the actor.
 type slow struct {
 	durable.Shared
-	taken func() // waits until another has it
+	taken func() // waits until another node owns the actor
 }
 
 func (s slow) Purge(actor string) error {
@@ -120,7 +120,7 @@ func onBoth(t *testing.T, ws [2]*codelab.Codelabs) (at [2]codelab.Codelab) {
 	return at
 }
 
-// The people of a dead node no longer count as present. Those of a live node do.
+// People connected to a live node count as present, but not people connected to a dead node.
 func TestThePeopleOfADeadNodeAreNotPresent(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		ws, _ := clusterOfTwo(t, func(first durable.Shared) durable.Shared { return first })
@@ -140,8 +140,8 @@ func TestThePeopleOfADeadNodeAreNotPresent(t *testing.T) {
 	})
 }
 
-// Once the deletion of a codelab is answered, the store contains nothing of it, without the sweep
-// of the next start. Other codelabs stay.
+// Once the deletion of a codelab is answered, the store contains nothing of the codelab, even
+// before the sweep of the next start. Other codelabs stay.
 func TestADeletionRemovesTheLog(t *testing.T) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()
@@ -168,7 +168,8 @@ func TestADeletionRemovesTheLog(t *testing.T) {
 }
 
 // Facilitators on every node are informed of arrivals and departures, even while the codelab moves
-// to another node. When only the owner announced them, a departure in that half second was missed.
+// to another node. Earlier only the owner announced these, so a departure during the move was
+// missed.
 func TestEveryNodeAnnouncesArrivalsAndDeparturesDuringAMove(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		ws, nodes := clusterOfTwo(t, func(first durable.Shared) durable.Shared { return first })
@@ -191,7 +192,7 @@ func TestEveryNodeAnnouncesArrivalsAndDeparturesDuringAMove(t *testing.T) {
 			t.Fatal(err)
 		}
 		ann := r.(codelab.Registration).Attendee.Id
-		at[1].Arrive(ann) // perhaps before the copy has her
+		at[1].Arrive(ann) // possibly before this node's replica contains her record
 		time.Sleep(time.Second)
 		at[1].Depart(ann)
 		ws[0].GiveTo(at[0], "n2")

@@ -14,7 +14,7 @@ type observer struct {
 	w    *Codelabs
 	id   string
 	room *room.Room
-	// who requests the connected people from the other nodes.
+	// who asks the other nodes for their connected people.
 	who func()
 	lab Codelab
 	// shown is the last published view.
@@ -25,7 +25,7 @@ type observer struct {
 	// ends.
 	pollEnds, questionsLeave, rehearsalEnds alarm
 
-	// During recovery: whether the journal has records.
+	// found is set during recovery if the journal has records.
 	found  bool
 	floor  uint64
 	frames []room.Frame
@@ -53,7 +53,8 @@ func (o *observer) Live(v *View, seq uint64) {
 		o.floor = seq
 	}
 	if o.erases {
-		// A crash may have prevented the log from being cleaned.
+		// Drop frames of erased data. A crash can have interrupted the erasing, so that the log
+		// still contains them.
 		o.frames = edited(o.frames, v.Present().Frame)
 	}
 	o.room.Restore(o.frames, o.floor, seq)
@@ -69,8 +70,8 @@ func (o *observer) Live(v *View, seq uint64) {
 	o.found, o.floor, o.frames, o.erases = false, 0, nil, false
 }
 
-// leap replaces Commit after the state was reloaded without the events in between. It is for a
-// follower that missed events, or an incarnation that lags behind its commit.
+// leap replaces Commit after the state was reloaded and the events in between are missing. This
+// happens to a follower that missed events, and to an incarnation that lags behind its commit.
 func (o *observer) leap(from, to *View) {
 	switch {
 	case to.Meta != nil && to.Meta != from.Meta:
@@ -98,7 +99,7 @@ func (o *observer) ended(attendee string) {
 // Commit publishes the committed events.
 func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Event]) {
 	if o.shown == nil || v.Changed.Polls != o.shown.Changed.Polls {
-		o.gather(v) // the event that opens a poll includes its audience
+		o.gather(v) // before the frames, because the event that opens a poll includes its audience
 	}
 	frames := o.frames[:0]
 	clean, gone, withdrawals := false, []string(nil), []Withdrawal(nil)
@@ -172,8 +173,8 @@ func (o *observer) withAudience(v *View, e *pb.Event) *pb.Event {
 	return e
 }
 
-// list updates the list with the current record; a later event of the batch may have deleted the
-// codelab.
+// list updates the list with the current record. It does nothing if a later event of the batch has
+// deleted the codelab.
 func (o *observer) list(v *View) {
 	if v.Meta != nil {
 		o.w.List.Put(v.Meta)
@@ -183,7 +184,7 @@ func (o *observer) list(v *View) {
 // Withdrawal means that an item is hidden from attendees, completely or in part. The item's events
 // before this position are not replayed to them.
 type Withdrawal struct {
-	Item   string // "" for nothing
+	Item   string // "" if nothing is withdrawn
 	Before uint64
 }
 
@@ -235,7 +236,7 @@ func echoed(e *pb.Event) bool {
 	return true
 }
 
-// alarm calls a function at the given time in ms; 0 is never. Owned by its observer.
+// alarm calls a function at the given time in ms, or never if the time is 0. Owned by its observer.
 type alarm struct {
 	at    int64
 	timer clock.Timer

@@ -28,7 +28,7 @@ type muteFrames struct{}
 func (muteFrames) Encode(uint64, *pb.Event) (room.Frame, bool) { return room.Frame{}, false }
 
 // A follower that missed the removal of a person loads a state without that person, and no event of
-// the removal. Earlier the sockets of that person stayed open.
+// the removal. Earlier the removed person's connections stayed open.
 func TestALoadedStateEndsTheAccessOfRemovedPeople(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -110,7 +110,7 @@ func TestARecoveredRoomReplaysFromItsFirstRecord(t *testing.T) {
 	}{
 		{[]uint64{1, 2, 3}, 3, 0},
 		{[]uint64{5, 6}, 6, 4},
-		{nil, 7, 7}, // all of it is in the snapshot
+		{nil, 7, 7}, // the snapshot contains all records
 	} {
 		for _, seq := range tc.records {
 			o.Recovered(seq, &pb.Event{Body: &pb.Event_Pulsed{Pulsed: &pb.Pulsed{}}})
@@ -246,7 +246,7 @@ func TestAPollCountsTheConnectedAttendees(t *testing.T) {
 	}
 	commit("opened", OpenPoll{PollID: p.Id}, 1)
 	o.room.Join(people[1].ID)
-	o.room.Leave(people[0].ID) // who left was asked
+	o.room.Leave(people[0].ID) // a person who left still counts as asked
 	commit("closed", ClosePoll{PollID: p.Id}, 2)
 	o.room.Join(people[2].ID)
 	o.room.Leave(people[1].ID)

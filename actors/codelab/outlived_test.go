@@ -9,8 +9,8 @@ import (
 	"atelier/actors/files"
 )
 
-// Data is removed when it is older than the retention of the codelab. Younger data stays, and so
-// does data for which no retention is set.
+// Data is removed when it is older than the codelab's retention for this kind of data. Younger
+// data, and data without a retention, stays.
 func TestRetentionRemovesOlderData(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, tc := range []struct {

@@ -5,7 +5,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// SetPin pins a message above the chat for everybody, or removes it (decisions W14).
+// SetPin pins a message above the chat for everybody, or removes the pinned message (decisions
+// W14).
 type SetPin struct {
 	// Absent removes the pin.
 	Message *string

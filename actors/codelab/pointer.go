@@ -5,8 +5,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// Point shows everybody the facilitators' step, or none (transport/rest/RULES.md, "Live teaching").
-// A repeated Point at the same step is sent again, to call back people who went elsewhere.
+// Point shows everybody at which step the facilitators are, or removes the pointer
+// (transport/rest/RULES.md, "Live teaching"). A repeated Point at the same step is sent again, to
+// call back people who moved to another step.
 type Point struct {
 	// Absent removes the pointer.
 	StepNumber *int32

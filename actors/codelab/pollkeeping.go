@@ -24,7 +24,7 @@ func (w Codelab) OpenPoll(caller *Caller, poll string, seconds *int32) (*pb.Poll
 	}
 	v, _, err := w.Ask(Command{Caller: caller, Body: body})
 	if err != nil {
-		if body.Secret != "" && durable.Refused(err) { // otherwise it may have been opened
+		if body.Secret != "" && durable.Refused(err) { // only if the command was certainly refused; otherwise the poll can be open
 			w.all.Ballots.Destroy(body.Secret)
 		}
 		return nil, err
@@ -32,9 +32,9 @@ func (w Codelab) OpenPoll(caller *Caller, poll string, seconds *int32) (*pb.Poll
 	return v.(*pb.Poll), nil
 }
 
-// duePoll reports whether a poll of a view must be closed or counted before it is read: its time
-// has passed, or its secret is lost or has arrived. If the owner does not know the secret's newer
-// state yet, the request has no effect.
+// duePoll reports whether a poll of a view must be closed or counted before the view is read. This
+// is so if the poll's time has passed, or its secret is lost or has arrived. The owner decides, so
+// the request has no effect if the owner's state is different.
 func (w *Codelabs) duePoll(v *View) bool {
 	return slices.ContainsFunc(v.Polls, func(p *PollView) bool {
 		switch {
@@ -51,14 +51,14 @@ func (w *Codelabs) duePoll(v *View) bool {
 // due when its secret has arrived, or is known to be lost.
 func (w *Codelabs) CloseDuePolls(id string) {
 	if ws, ok := w.Peek(id); ok && w.duePoll(ws.View()) {
-		// If it fails, the next reader retries.
+		// If this fails, the next reader retries.
 		_, _, _ = ws.Ask(Command{Caller: system, Body: CloseDuePoll{}})
 	}
 }
 
 // SweepBallots destroys the secrets of polls that are no longer open, now and at every interval
-// until ctx ends. It finds polls that were closed while this node received no messages, and secrets
-// with which no poll was opened.
+// until ctx ends. It is needed for polls that closed while this node received no messages, and for
+// secrets with which no poll was opened.
 func (w *Codelabs) SweepBallots(ctx context.Context, every time.Duration) {
 	tick := w.Durable.Clock.NewTicker(every)
 	defer tick.Stop()
@@ -70,7 +70,7 @@ func (w *Codelabs) SweepBallots(ctx context.Context, every time.Duration) {
 			if used, err := w.UsesSecret(secret); err == nil && !used {
 				w.Ballots.Destroy(secret)
 			} else if err != nil {
-				w.Logger.Warn("looking for the poll of a secret failed; the secret is kept", "error", err)
+				w.Logger.Warn("finding the poll of a secret failed; the secret is kept", "error", err)
 			}
 		}
 		select {
@@ -177,7 +177,7 @@ func (o *observer) watchPoll(v *View) {
 	}
 	for _, p := range v.Polls {
 		if p.Secret != "" && !slices.Contains(o.secrets, p.Secret) {
-			_ = o.w.Rules.secretAwaited(p.Poll) // starts a search
+			_ = o.w.Rules.secretAwaited(p.Poll) // starts a search on other nodes
 		}
 	}
 	o.secrets = secrets

@@ -22,7 +22,7 @@ import (
 type someSecrets struct {
 	mu                       sync.Mutex
 	created, destroyed, aged []string
-	away                     atomic.Bool // they are on other nodes only
+	away                     atomic.Bool // only other nodes have the secrets
 }
 
 func (s *someSecrets) Make(lab string) (string, []string, error) {
@@ -98,7 +98,7 @@ func polling(t *testing.T, secrets *someSecrets, gate *atomic.Bool) (labs *codel
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws.Room.Join("somebody") // it does not rest
+	ws.Room.Join("somebody") // so that the codelab stays in memory
 	return labs, ws, ws.View().Polls
 }
 
@@ -136,12 +136,12 @@ func TestASecretIsDestroyedWithItsPoll(t *testing.T) {
 		}
 		open(0)
 		destroyed("open", 1)
-		open(0) // again, to set its end
+		open(0) // open the same poll again, to set its end
 		if len(secrets.made()) != 2 {
 			t.Error("opening an open poll made another secret")
 		}
 		open(1)
-		destroyed("another was opened", 2)
+		destroyed("another poll was opened", 2)
 		ask(codelab.ClosePoll{PollID: polls[1].Id})
 		destroyed("closed", 3)
 		ask(codelab.ResetPoll{PollID: polls[0].Id})
@@ -195,7 +195,7 @@ func TestASweepDestroysOnlySecretsThatNoOpenPollUses(t *testing.T) {
 	})
 }
 
-// A poll closes at its end although nobody reads it.
+// A poll closes at its end even if nobody reads it.
 func TestAPollClosesAtItsEndWithoutReaders(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		secrets, gate := &someSecrets{}, new(atomic.Bool)
@@ -205,7 +205,7 @@ func TestAPollClosesAtItsEndWithoutReaders(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second)
-		if _, err := ws.OpenPoll(leader, polls[0].Id, &seconds); err != nil { // five more
+		if _, err := ws.OpenPoll(leader, polls[0].Id, &seconds); err != nil { // five seconds from now
 			t.Fatal(err)
 		}
 		time.Sleep(9 * time.Second)
@@ -248,8 +248,8 @@ func TestQuestionsAreRemovedAfterADay(t *testing.T) {
 	})
 }
 
-// The poll is closed, but its votes are not counted yet. Neither the sweep nor the next poll
-// destroys the secret until they are.
+// While a poll is closed but its votes are not counted yet, neither the sweep nor the next poll
+// destroys its secret.
 func TestASecretIsKeptUntilItsPollIsCounted(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		secrets := &someSecrets{}

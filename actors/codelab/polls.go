@@ -20,7 +20,7 @@ const (
 	maxPollOptions  = 10
 	maxPollOption   = 200
 	maxPollBoxes    = 4
-	maxPollLines    = 32 << 10 // bytes: more than all of these need
+	maxPollLines    = 32 << 10 // bytes; larger than the longest valid question with all options
 	minPollSeconds  = 5
 	maxPollSeconds  = 14_400
 )
@@ -51,7 +51,7 @@ func PollKind(name string) pb.PollKind { return pb.PollKind(slices.Index(PollKin
 // scaleSteps is the number of values on a scale, from 1.
 const scaleSteps = 5
 
-// CreatePoll creates a draft. The reply is its record.
+// CreatePoll creates a draft. The reply is the draft's record.
 type CreatePoll struct {
 	// Poll contains the kind, question, options, anonymity, step and right options.
 	Poll *pb.Poll
@@ -88,7 +88,7 @@ func (c call) newPoll(in *pb.Poll) (*pb.Poll, error) {
 	return p, CheckPoll(p)
 }
 
-// newPolls returns the drafts of a new codelab; made contains its steps, in the order of given.
+// newPolls returns the drafts of a new codelab. made contains the new steps, in the order of given.
 func (c call) newPolls(in []*pb.Poll, given, made []*pb.Step) ([]*pb.Poll, error) {
 	if len(in) > maxPolls {
 		return nil, durable.Reject(durable.Invalid, "a codelab has at most %d polls", maxPolls)
@@ -110,7 +110,7 @@ func (c call) newPolls(in []*pb.Poll, given, made []*pb.Step) ([]*pb.Poll, error
 
 func (c call) leadsPolls() error {
 	if !c.admin() {
-		return durable.Reject(durable.Forbidden, "only facilitators make polls")
+		return durable.Reject(durable.Forbidden, "only facilitators can create and change polls")
 	}
 	return nil
 }
@@ -137,15 +137,15 @@ func CheckPoll(p *pb.Poll) (err error) {
 			p.Options = []string{"", ""}
 		}
 		if len(p.Options) != 2 {
-			return durable.Reject(durable.Invalid, "options: a scale has two labels, of its lowest and its highest value")
+			return durable.Reject(durable.Invalid, "options: a scale has two labels, for its lowest and its highest value")
 		}
 	case pollWords:
 		if len(p.Options) > 0 {
-			return durable.Reject(durable.Invalid, "options: words have none")
+			return durable.Reject(durable.Invalid, "options: a poll for words has no options")
 		}
 	case pollText:
 		if n := len(p.Options); n == 1 || n > maxPollBoxes {
-			return durable.Reject(durable.Invalid, "options: a text has none, or the labels of 2 to %d boxes", maxPollBoxes)
+			return durable.Reject(durable.Invalid, "options: a poll for texts has no options, or the labels of 2 to %d boxes", maxPollBoxes)
 		}
 	default:
 		return durable.Reject(durable.Invalid, "kind must be choice, several, scale, words or text")
@@ -210,7 +210,7 @@ func (b UpdatePoll) decide(c call) (decision, error) {
 	}
 	switch {
 	case out.Anonymous != was.Anonymous && was.State != pollDraft:
-		return decision{}, durable.Reject(durable.Conflict, "who votes was told whether this poll is anonymous: reset it first")
+		return decision{}, durable.Reject(durable.Conflict, "voters rely on whether this poll is anonymous: reset it first")
 	case p.votes() > 0 && (out.Kind != was.Kind || !slices.Equal(out.Options, was.Options)):
 		return decision{}, durable.Reject(durable.Conflict, "somebody has voted: kind and options stay until the poll is reset")
 	}
@@ -218,10 +218,10 @@ func (b UpdatePoll) decide(c call) (decision, error) {
 }
 
 // OpenPoll lets attendees vote, and closes the previously open poll. A closed named poll continues
-// with its votes; opening an open poll sets a new end.
+// with its votes. If the poll is already open, OpenPoll sets a new end.
 type OpenPoll struct {
 	PollID string
-	// The number of seconds until the poll closes; nil for never.
+	// The number of seconds until the poll closes; nil if it stays open until somebody closes it.
 	Seconds *int32
 	// Secret is the secret for the ballots of an anonymous poll, stored by its keepers; see
 	// BallotKeys.
@@ -247,7 +247,7 @@ func (b OpenPoll) decide(c call) (decision, error) {
 	if out.Anonymous && out.State != pollOpen {
 		switch {
 		case out.State == pollClosed:
-			return decision{}, durable.Reject(durable.Conflict, "an anonymous poll is not opened again: reset it first")
+			return decision{}, durable.Reject(durable.Conflict, "a closed anonymous poll is not opened again: reset it first")
 		case b.Secret == "":
 			return decision{}, durable.Reject(durable.Conflict, "somebody has made this poll anonymous just now: open it again")
 		case c.s.rules.ballotKey(b.Secret) == nil:
@@ -309,8 +309,9 @@ func (CloseDuePoll) decide(c call) (decision, error) {
 // over reports whether the time of an open poll has passed.
 func (p *poll) over(now time.Time) bool { return p.rec.EndsAt != 0 && now.UnixMilli() >= p.rec.EndsAt }
 
-// closePoll returns the decision that closes an open poll. For an anonymous poll it includes the
-// result, and removes the ballots. If the secret can still arrive, both are postponed.
+// closePoll returns the decision that closes an open poll. For an anonymous poll the decision
+// includes the result, and removes the ballots. If the secret is missing but can still arrive, the
+// result and the removal are postponed.
 func (c call) closePoll(p *poll) decision {
 	out := p.rec.Clone()
 	out.State, out.EndsAt = pollClosed, 0
@@ -338,7 +339,7 @@ func (b ShowPoll) decide(c call) (decision, error) {
 	case p.rec.State == pollDraft:
 		return decision{}, durable.Reject(durable.Conflict, "this poll has not been opened yet")
 	case p.rec.Counting:
-		return decision{}, durable.Reject(durable.Conflict, "this poll is still being counted: a node that has its secret is away")
+		return decision{}, durable.Reject(durable.Conflict, "this poll is still being counted: the nodes with its secret are unreachable")
 	case p.rec.Shown == b.Shown:
 		return decided(p.withResult()), nil
 	}
@@ -405,7 +406,8 @@ func (c call) poll(id string) (*poll, error) {
 	return nil, ErrNoPoll
 }
 
-// pollChanged returns the decision that changes a poll, and shows attendees their new view of it.
+// pollChanged returns the decision that changes a poll, and shows attendees the parts that they may
+// see.
 func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
 	again := out.Round != p.rec.Round
 	gone := p.rec.Secret != "" && out.Secret != p.rec.Secret || again && p.votes() > 0
@@ -428,14 +430,14 @@ func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
 	return d
 }
 
-// keepsTexts reports whether a poll keeps its texts when it changes to out. The texts can be
-// megabytes, so that no event repeats them: a poll can be shown and hidden often.
+// keepsTexts reports whether a poll keeps its texts when it changes to out. No event repeats the
+// texts, because they can have megabytes, and a poll can be shown and hidden often.
 func (p *poll) keepsTexts(out *pb.Poll) bool {
 	return p.rec.Anonymous && p.rec.State == pollClosed && !p.rec.Counting && out.State == pollClosed && out.Round == p.rec.Round
 }
 
-// ForAttendees returns the attendees' view of a poll, with the result if it is shown to them; nil
-// if they do not see it.
+// ForAttendees returns a poll as attendees see it, with the result only if it is shown. It returns
+// nil if attendees do not see the poll.
 func ForAttendees(p *pb.Poll) *pb.Poll {
 	if p.State == pollDraft || p.State == pollClosed && !p.Shown {
 		return nil
@@ -451,7 +453,7 @@ func ForAttendees(p *pb.Poll) *pb.Poll {
 	return p
 }
 
-// forgetSecret is called for a poll whose ballots were removed.
+// forgetSecret removes the secret from the record of a poll whose ballots were removed.
 func forgetSecret(p *pb.Poll) { p.Secret, p.Keepers, p.Counting = "", nil, false }
 
 func forgetResult(p *pb.Poll) {
@@ -467,7 +469,7 @@ func (s *State) poll(id string) *poll {
 	return nil
 }
 
-// openPoll returns the open poll; nil for none.
+// openPoll returns the open poll, or nil if no poll is open.
 func (s *State) openPoll() *poll {
 	for _, p := range s.polls {
 		if p.rec.State == pollOpen {

@@ -17,10 +17,10 @@ import (
 	"atelier/actors/durable"
 )
 
-// aSecret is the id of the secret in test labs.
+// aSecret is the id of the secret that encrypts anonymous ballots in these tests.
 const aSecret = "lab.secret"
 
-// polled returns a lab with attendees named p0, p1, …
+// polled returns a codelab with this many attendees, named p0, p1, …
 func polled(t interface {
 	Fatal(...any)
 	Helper()
@@ -80,22 +80,19 @@ func choose(p *pb.Poll, options ...int32) Vote {
 func TestAnInvalidPollIsRefused(t *testing.T) {
 	l, people := polled(t, 1)
 	for text, p := range map[string]*pb.Poll{
-		"question":         {Kind: pollWords},
-		"question is long": {Kind: pollWords, Question: strings.Repeat("x", 501)},
-		"kind must be":     {Question: "q"},
-		"options: 2 to":    {Kind: pollChoice, Question: "q", Options: []string{"one"}},
-		"options[1]":       {Kind: pollSeveral, Question: "q", Options: []string{"one", " "}},
-		"two labels":       {Kind: pollScale, Question: "q", Options: []string{"one"}},
-		"have none":        {Kind: pollWords, Question: "q", Options: []string{"one", "two"}},
-		"2 to 4 boxes":     {Kind: pollText, Question: "q", Options: []string{"one"}},
-		"labels of 2 to 4": {Kind: pollText, Question: "q", Options: []string{"1", "2", "3", "4", "5"}},
-		"right must be":    {Kind: pollChoice, Question: "q", Options: []string{"one", "two"}, Right: []int32{2}},
-		"only a choice":    {Kind: pollScale, Question: "q", Right: []int32{1}},
-		"step_id must be":  {Kind: pollText, Question: "q", StepId: "nothing"},
+		"question":           {Kind: pollWords},
+		"question is longer": {Kind: pollWords, Question: strings.Repeat("x", 501)},
+		"kind must be":       {Question: "q"},
+		"options: 2 to":      {Kind: pollChoice, Question: "q", Options: []string{"one"}},
+		"options[1]":         {Kind: pollSeveral, Question: "q", Options: []string{"one", " "}},
+		"two labels":         {Kind: pollScale, Question: "q", Options: []string{"one"}},
+		"has no options":     {Kind: pollWords, Question: "q", Options: []string{"one", "two"}},
+		"2 to 4 boxes":       {Kind: pollText, Question: "q", Options: []string{"one"}},
+		"labels of 2 to 4":   {Kind: pollText, Question: "q", Options: []string{"1", "2", "3", "4", "5"}},
+		"right must be":      {Kind: pollChoice, Question: "q", Options: []string{"one", "two"}, Right: []int32{2}},
+		"only a choice":      {Kind: pollScale, Question: "q", Right: []int32{1}},
+		"step_id must be":    {Kind: pollText, Question: "q", StepId: "nothing"},
 	} {
-		if text == "question is long" {
-			text = "question is longer"
-		}
 		l.refused(t, admin, CreatePoll{Poll: p}, durable.Invalid, text)
 	}
 	l.refused(t, people[0], CreatePoll{Poll: choicePoll(false)}, durable.Forbidden, "facilitators")
@@ -108,12 +105,12 @@ func TestAnInvalidPollIsRefused(t *testing.T) {
 func TestVotesAreCountedOncePerPerson(t *testing.T) {
 	l, people := polled(t, 3)
 	p := l.newPoll(t, choicePoll(false))
-	l.refused(t, people[0], choose(p, 0), durable.Missing, "not found") // a draft
+	l.refused(t, people[0], choose(p, 0), durable.Missing, "not found") // the poll is a draft
 	l.refused(t, admin, ClosePoll{PollID: p.Id}, durable.Conflict, "not open")
 	p = l.must(t, admin, OpenPoll{PollID: p.Id}).(*pb.Poll)
 	l.must(t, people[0], choose(p, 0))
 	l.must(t, people[1], choose(p, 0))
-	l.must(t, people[1], choose(p, 2)) // in place of the first
+	l.must(t, people[1], choose(p, 2)) // replaces the first vote
 	l.must(t, people[2], choose(p, 1))
 	l.must(t, people[2], Unvote{PollID: p.Id})
 	if v := l.Capture().Polls[0]; v.Votes != 2 || !slices.Equal(v.Counts, []int32{1, 0, 1}) {
@@ -123,7 +120,7 @@ func TestVotesAreCountedOncePerPerson(t *testing.T) {
 	l.must(t, people[0], choose(p, 0))
 	l.must(t, people[2], Unvote{PollID: p.Id})
 	if l.seq != before {
-		t.Error("repeating a vote or a withdrawal made an event")
+		t.Error("repeating a vote or a withdrawal produced an event")
 	}
 	l.refused(t, people[0], choose(p, 0, 1), durable.Invalid, "one index")
 	l.refused(t, people[0], choose(p, 3), durable.Invalid, "0 to 2")
@@ -137,7 +134,7 @@ func TestVotesAreCountedOncePerPerson(t *testing.T) {
 	l.refused(t, people[0], choose(p, 0), durable.Conflict, "closed")
 	l.refused(t, people[0], Unvote{PollID: p.Id}, durable.Conflict, "closed")
 
-	// A named poll that is opened again keeps its votes. After a reset it has none.
+	// A named poll that is opened again keeps its votes. A reset removes them.
 	l.must(t, admin, OpenPoll{PollID: p.Id})
 	l.must(t, people[2], choose(p, 2))
 	if v := l.Capture().Polls[0]; !slices.Equal(v.Counts, []int32{1, 0, 2}) {
@@ -203,8 +200,8 @@ func TestOpeningAnOpenPollSetsANewEnd(t *testing.T) {
 	}
 }
 
-// Attendees receive counts only while they are shown, right options only once the poll is closed
-// and shown, and nothing of drafts.
+// Attendees receive counts only while the counts are shown. They receive right options only once
+// the poll is closed and shown, and no data of drafts.
 func TestAttendeesReceiveOnlyVisiblePollData(t *testing.T) {
 	l, people := polled(t, 1)
 	p := choicePoll(false)
@@ -243,7 +240,8 @@ func TestAttendeesReceiveOnlyVisiblePollData(t *testing.T) {
 	}
 }
 
-// anonymous opens an anonymous poll.
+// anonymous opens p as an anonymous poll, and verifies that a poll without its secret cannot be
+// opened.
 func (l *lab) anonymous(t *testing.T, p *pb.Poll) *pb.Poll {
 	t.Helper()
 	p.Anonymous = true
@@ -320,7 +318,7 @@ func TestAnonymousVotesAreSealedUntilTheEnd(t *testing.T) {
 	l.refused(t, admin, OpenPoll{PollID: p.Id, Secret: aSecret}, durable.Conflict, "not opened again")
 }
 
-// cleaned returns the log as it is after an erasure.
+// cleaned returns the log in the form that an erasure would leave.
 func (l *lab) cleaned() (out []*pb.Event) {
 	clean := Erase(l.Capture())
 	for _, e := range l.events {
@@ -333,7 +331,7 @@ func (l *lab) cleaned() (out []*pb.Event) {
 }
 
 // Earlier, the closing event stayed in the log with the texts, so backups contained them after the
-// poll had been reset or deleted. Each publication also wrote all of them again.
+// poll had been reset or deleted. Each time the result was shown, an event repeated all texts.
 func TestTextsOfAnonymousPollsLeaveTheLog(t *testing.T) {
 	l, people := polled(t, 5)
 	p := l.anonymous(t, &pb.Poll{Kind: pollText, Question: "What?"})
@@ -409,7 +407,7 @@ func TestNamedVotesLeaveTheLog(t *testing.T) {
 }
 
 // With fewer than five votes the closing event contains no result, not even for facilitators. With
-// five or more it does, even if all agree.
+// five or more votes it contains the result, even if all votes are the same.
 func TestAResultThatWouldRevealVotesIsNotWritten(t *testing.T) {
 	for name, c := range map[string]struct {
 		votes  []int32
@@ -440,7 +438,8 @@ func TestAResultThatWouldRevealVotesIsNotWritten(t *testing.T) {
 	}
 }
 
-// A restored backup contains the ballots of an open poll but not its secret.
+// After a backup is restored, an open poll has ballots but no secret, so its votes cannot be
+// counted.
 func TestAPollWithoutItsSecretIsVoid(t *testing.T) {
 	l, people := polled(t, 5)
 	p := l.anonymous(t, choicePoll(true))
@@ -457,8 +456,9 @@ func TestAPollWithoutItsSecretIsVoid(t *testing.T) {
 	}
 }
 
-// If other nodes could have the secret, the poll closes without being counted, and everything else
-// continues. It is counted when the secret arrives, and void once no node has it.
+// If other nodes can have the secret, the poll closes without being counted, and everything else
+// continues. When the secret arrives, the votes are counted. Once it is certain that no node has
+// the secret, the poll is void.
 func TestAPollWaitsForItsSecret(t *testing.T) {
 	for _, kind := range []pb.PollKind{pollChoice, pollText} {
 		for how, close := range map[string]func(l *lab, p, other *pb.Poll) Body{
@@ -545,7 +545,7 @@ func TestAPollWaitsForItsSecret(t *testing.T) {
 	}
 }
 
-// Removing a person removes their named votes, but not their anonymous ones.
+// Removing a person removes the person's named votes, but not the anonymous ones.
 func TestARemovalRemovesNamedVotesOnly(t *testing.T) {
 	l, people := polled(t, 6)
 	named := l.newPoll(t, &pb.Poll{Kind: pollWords, Question: "One word?"})
@@ -586,7 +586,7 @@ func TestWordsAreCountedAfterFolding(t *testing.T) {
 	l.refused(t, people[0], Vote{PollID: p.Id, Round: 1, Words: []string{strings.Repeat("x", 61)}}, durable.Invalid, "60")
 }
 
-// The size of a poll is bounded, also with sealed ballots.
+// The total size of a poll's texts is bounded, even if the ballots are sealed.
 func TestTheTextsOfAPollAreBounded(t *testing.T) {
 	for _, anonymous := range []bool{false, true} {
 		l, people := polled(t, 2)
@@ -605,8 +605,8 @@ func TestTheTextsOfAPollAreBounded(t *testing.T) {
 	}
 }
 
-// A vote makes room for the one that replaces it, and a withdrawn vote makes room for another
-// person.
+// In a full poll, a person can replace their own vote, and after a vote is withdrawn another person
+// can vote.
 func TestAVoteInAFullPollCanBeReplaced(t *testing.T) {
 	l, people := polled(t, 2)
 	p := l.newPoll(t, &pb.Poll{Kind: pollText, Question: "What?"})
@@ -643,14 +643,16 @@ func TestPollOfLines(t *testing.T) {
 	if _, err := PollOfLines("Which?\n- a\nand then\n- b"); err == nil {
 		t.Error("text between options is accepted")
 	}
-	// Earlier, each line of a question created a longer copy of it.
+	// Many lines are refused early. Earlier, each line of a question made a longer copy of the
+	// question.
 	if _, err := PollOfLines(strings.Repeat("a\n", maxPollLines/2+1)); err == nil {
 		t.Error("too many lines are accepted")
 	}
 }
 
-// TestAnyVotes draws votes and removals. The counts are those of the present votes. Replaying the
-// log leads to the same state as a snapshot plus its tail, and every node shows the same words.
+// TestAnyVotes draws votes and removals. The counts must match the current votes. Replaying the
+// whole log must lead to the same state as a snapshot and the later events, and every node must
+// show the same words.
 func TestAnyVotes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, people := polled(t, 6)
@@ -710,13 +712,13 @@ func TestAnyVotes(t *testing.T) {
 				checkCounts(t, view, p)
 			}
 		}
-		same(t, "full replay", replay(l.empty(), 0, l.events), l.State)
+		same(t, "replay of the whole log", replay(l.empty(), 0, l.events), l.State)
 		if snapshot != nil {
 			s := l.empty()
 			if err := s.Restore(snapped, snapshot); err != nil {
 				t.Fatal(err)
 			}
-			same(t, "snapshot and tail", replay(s, snapped, l.events), l.State)
+			same(t, "snapshot and later events", replay(s, snapped, l.events), l.State)
 		}
 	})
 }
@@ -783,8 +785,8 @@ func BenchmarkPolls(b *testing.B) {
 	}
 }
 
-// After any votes and withdrawals, the best words are those that sorting all words returns. A
-// normalized form is bounded, although NFKC makes 18 code points of one.
+// After any votes and withdrawals, best must return the same words as sorting all words. The
+// normalized form of a word is bounded, although NFKC can turn one code point into 18.
 func TestTheBestWordsAreCorrectAfterAnyVotes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var tally tally
@@ -843,7 +845,7 @@ func TestAVoteMustFitItsPoll(t *testing.T) {
 	l.must(t, admin, OpenPoll{PollID: choice.Id})
 	l.refused(t, people[0], choose(choice), durable.Invalid, "one index")
 	l.refused(t, people[0], choose(choice, -1), durable.Invalid, "0 to 2")
-	l.must(t, admin, UpdatePoll{PollID: choice.Id, Kind: pollSeveral.Enum()}) // nobody has voted
+	l.must(t, admin, UpdatePoll{PollID: choice.Id, Kind: pollSeveral.Enum()}) // possible, because nobody has voted
 	l.refused(t, people[0], choose(choice, 0, 1, 2, 0), durable.Invalid, "indexes")
 	l.must(t, people[0], choose(choice, 0, 0, 2))
 	if x := l.Capture().Poll(choice.Id); !slices.Equal(x.Counts, []int32{1, 0, 1}) {
@@ -854,7 +856,7 @@ func TestAVoteMustFitItsPoll(t *testing.T) {
 	l.refused(t, admin, ShowPoll{PollID: l.newPoll(t, choicePoll(false)).Id, Shown: true}, durable.Conflict, "not been opened")
 }
 
-// Words and ballots stay bounded after a restart.
+// The bounds of words and ballots also hold after a restart.
 func TestPollWordsAndBallotsAreBounded(t *testing.T) {
 	for _, anonymous := range []bool{false, true} {
 		l, people := polled(t, 3)
@@ -892,7 +894,8 @@ func TestPollWordsAndBallotsAreBounded(t *testing.T) {
 	l.refused(t, people[0], Vote{PollID: p.Id, Round: 1, Text: proto.String("a")}, durable.Conflict, "full")
 }
 
-// A ballot of another poll or round, or a damaged one, makes the poll void. Nothing is counted.
+// If one ballot is damaged or belongs to another poll or round, the poll is void, and no vote is
+// counted.
 func TestABallotBelongsToOneRoundOfOnePoll(t *testing.T) {
 	l, people := polled(t, 6)
 	p := l.anonymous(t, choicePoll(true))
@@ -937,7 +940,7 @@ func TestTextsAreNotInTheOrderOfTheVotes(t *testing.T) {
 	}
 	l.must(t, admin, ClosePoll{PollID: p.Id})
 	texts := slices.Clone(l.Capture().Polls[0].Texts)
-	if slices.Equal(texts, voted) { // one in 40! by chance
+	if slices.Equal(texts, voted) { // with a random order, the chance of this is 1 in 40!
 		t.Error("the texts are in the order of the votes")
 	}
 	if slices.Sort(texts); !slices.Equal(texts, voted) {
@@ -958,7 +961,7 @@ func TestADeletedPollLeavesTheProjector(t *testing.T) {
 	}
 }
 
-// This holds for every kind of result.
+// Results include counts, words and texts.
 func TestAttendeesReceiveOnlyShownResults(t *testing.T) {
 	full := &pb.Poll{
 		State: pollOpen, Secret: "s", Right: []int32{0}, Votes: 5, Counts: []int32{5}, Words: []*pb.PollWord{{Word: "w"}}, Texts: []string{"t"}, TooFew: true,
@@ -996,8 +999,8 @@ func TestResetHidesThePreviousRound(t *testing.T) {
 	}
 }
 
-// The most frequent spelling is shown after any votes and withdrawals. That also holds for a word
-// with more spellings than a scan of all could handle.
+// The most frequent spelling is shown after any votes and withdrawals. One of the words has so many
+// spellings that a scan of all of them would take too long.
 func TestTheMostFrequentSpellingIsShown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var tally tally
@@ -1036,8 +1039,8 @@ func TestTheMostFrequentSpellingIsShown(t *testing.T) {
 	})
 }
 
-// Voters see whether a poll is anonymous, and rely on it. Therefore an opened poll stays anonymous,
-// or named, until a reset removes the votes.
+// Voters see whether a poll is anonymous, and rely on it. For this reason an opened poll stays
+// anonymous or named until a reset removes the votes.
 func TestAPollStaysAnonymousOrNamedUntilItIsReset(t *testing.T) {
 	for _, anonymous := range []bool{false, true} {
 		l, people := polled(t, 1)
@@ -1063,8 +1066,7 @@ func TestAPollStaysAnonymousOrNamedUntilItIsReset(t *testing.T) {
 	}
 }
 
-// The words that everybody is shown are also bounded in bytes. The most frequent ones are among
-// them.
+// The total size of the shown words is bounded. The most frequent words are shown.
 func TestTheShownWordsAreBoundedInBytes(t *testing.T) {
 	var all tally
 	word := func(i int) string {

@@ -22,12 +22,12 @@ const (
 	shownPollWordsB = 8 << 10 // bytes
 )
 
-var errPollFull = &durable.Rejection{Reason: durable.Conflict, Text: "full: this poll takes no more"}
+var errPollFull = &durable.Rejection{Reason: durable.Conflict, Text: "full: this poll accepts no more texts"}
 
 // poll is a poll with its votes. Owned by the codelab's actor.
 type poll struct {
 	rec *pb.Poll // replaced, never modified
-	// told is rec with the current result; nil if it must be rebuilt.
+	// told is rec with the current result. It is nil if it must be rebuilt.
 	told *pb.Poll `snapshot:"rebuilt, with the current result"`
 
 	// marks and said are parallel to State.attendees, without trailing zeros. An attendee who has
@@ -44,7 +44,7 @@ type poll struct {
 	tally  tally
 	texts  int // bytes
 
-	view *PollView `snapshot:"captured anew"` // nil after a change
+	view *PollView `snapshot:"captured anew"` // nil after a change, until the next capture
 }
 
 // PollView is a poll with its votes. Immutable.
@@ -78,8 +78,8 @@ func (p *poll) votes() int {
 	return p.voted
 }
 
-// resultOf returns a record with the current result, without texts, and without words of people who
-// can be erased.
+// resultOf returns a record with the current result. It omits texts, and words of people who can be
+// erased.
 func (p *poll) resultOf(rec *pb.Poll) *pb.Poll {
 	if rec.Anonymous && rec.State == pollClosed {
 		return rec
@@ -127,7 +127,7 @@ func (b Vote) decide(c call) (decision, error) {
 		return decision{}, err
 	}
 	if b.Round != p.rec.Round {
-		return decision{}, durable.Reject(durable.Conflict, "this poll is in round %d now: read it again", p.rec.Round)
+		return decision{}, durable.Reject(durable.Conflict, "this poll is now in round %d: read it again", p.rec.Round)
 	}
 	e := &pb.PollVoted{PollId: p.rec.Id, AttendeeId: c.ID}
 	if err := b.mark(p.rec, e); err != nil {
@@ -259,7 +259,7 @@ func (p *poll) mark(at int) uint16 {
 	return 0
 }
 
-// saidBy returns the text of the attendee at an index; nil for none.
+// saidBy returns the text of the attendee at an index, or nil if there is none.
 func (p *poll) saidBy(at int) *pb.PollSaid {
 	if at < p.said.Len() {
 		return p.said.At(at)
@@ -276,7 +276,8 @@ func (p *poll) same(at int, e *pb.PollVoted) bool {
 	return slices.Equal(was.GetWords(), e.Words) && was.GetText() == e.Text
 }
 
-// overflows reports whether a vote, replacing an earlier one, would exceed the bounds of a poll.
+// overflows reports whether a poll would exceed its bounds after this vote has replaced the
+// attendee's earlier vote.
 func (p *poll) overflows(at int, e *pb.PollVoted) bool {
 	if p.texts-len(p.saidBy(at).GetText())+len(e.Text) > maxPollTexts {
 		return true
@@ -293,7 +294,7 @@ func (s *State) applyPollVoted(seq uint64, b *pb.PollVoted) {
 	if known && s.attendees.At(at).Simulated && !p.rec.Rehearsed {
 		p.rec = p.rec.Clone()
 		p.rec.Rehearsed, p.told = true, nil
-		s.changed.Codelab = seq // which includes it
+		s.changed.Codelab = seq // the part Codelab includes the open poll
 	}
 	switch {
 	case len(b.Ballot) > 0:
@@ -361,7 +362,7 @@ func fit[T any](v *cow.Vector[T], at int, x T) {
 	v.Set(at, x)
 }
 
-// drop removes an element from a list, if the index exists.
+// drop removes the element at an index, if the list contains this index.
 func drop[T any](v *cow.Vector[T], at int) {
 	if at >= v.Len() {
 		return
@@ -384,12 +385,13 @@ func (s *State) forgetVoter(seq uint64, at int) {
 		// The indexes of all later attendees change.
 		p.view, p.told, s.changed.Polls = nil, nil, seq
 		if p.rec.State == pollOpen {
-			s.changed.Codelab = seq // which includes it
+			s.changed.Codelab = seq // the part Codelab includes the open poll
 		}
 	}
 }
 
-// pollViews returns the polls for readers; the same slice while no poll changes.
+// pollViews returns the polls for readers. It returns the same slice as before if no poll has
+// changed.
 func (s *State) pollViews() []*PollView {
 	if s.pollsAt != s.changed.Polls || len(s.pollsShown) != len(s.polls) {
 		s.pollsShown, s.pollsAt = make([]*PollView, len(s.polls)), s.changed.Polls
@@ -476,8 +478,8 @@ func (v *View) PollsInOrder() []*PollView {
 	return out
 }
 
-// place returns the index of an attendee in the lists that are parallel to Attendees, -1 if there
-// is none.
+// place returns the index of an attendee in the lists that are parallel to Attendees, or -1 if the
+// attendee does not exist.
 func (v *View) place(attendee string) int {
 	if i, ok := search(v.Attendees.Len(), v.Attendees.At, attendee, (*pb.Attendee).GetId); ok {
 		return i
@@ -485,8 +487,8 @@ func (v *View) place(attendee string) int {
 	return -1
 }
 
-// Voted returns an attendee's vote: the marks, and the text in a poll that is not anonymous. Both
-// are zero if there is no vote.
+// Voted returns an attendee's vote: the marks, and the text in a poll that is not anonymous. marks
+// and said are zero if there is no vote.
 func (v *View) Voted(p *PollView, attendee string) (marks uint16, said *pb.PollSaid) {
 	return p.at(v.place(attendee))
 }

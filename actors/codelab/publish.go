@@ -15,27 +15,27 @@ import (
 	"atelier/actors/files"
 )
 
-// Publish replaces the text of a codelab by a newer version, possibly while people use it
-// (transport/rest/RULES.md, "Publishing"): from a file, or from the source of the copy. Parts that
-// the version does not contain are kept.
+// Publish replaces the text of a codelab by a newer version, possibly while people use the codelab
+// (transport/rest/RULES.md, "Publishing"). The version comes from a file, or from the codelab of
+// which this is a copy. Parts that the version does not contain are kept.
 type Publish struct {
 	Title string
 	// An empty string leaves these fields unchanged.
 	Description, Author, Slug string
 	Guide                     *string
 	Steps                     []*pb.Step
-	// Materials replace the existing ones; nil keeps them. Uploads are registered in the same
-	// commit.
+	// Materials replace the existing materials. nil keeps the existing ones. Uploads are registered
+	// in the same commit.
 	Materials *[]*pb.Material
 	Uploads   []*pb.Upload
-	// Quizzes replace the existing ones, and Polls are added as drafts; nil keeps them. The StepID
-	// of a poll is the id of its step in Steps.
+	// Quizzes replace the existing questions, and Polls are added as drafts. nil keeps the existing
+	// ones. The StepID of a poll is the id of its step in Steps.
 	Quizzes *[]*pb.Quiz
 	Polls   []*pb.Poll
-	// Workspace replaces the code; nil for none. The current code must be Replaces.
+	// Workspace replaces the code, whose current id must be Replaces. nil keeps the code.
 	Workspace *CreateWorkspace
 	Replaces  *pb.Workspace
-	// SourceID is the source codelab; "" for a file.
+	// SourceID is the id of the source codelab, or "" for a file.
 	SourceID string
 	// DryRun returns the changes without making them.
 	DryRun bool
@@ -72,7 +72,7 @@ const (
 // StepChange is a step, and its change.
 type StepChange struct {
 	ID, Title string
-	// Was is the earlier title, if it differs.
+	// Was is the earlier title, if the title has changed.
 	Was    string
 	Change Change
 }
@@ -194,7 +194,7 @@ func (b Publish) quizzes(c call) (_ []*pb.Quiz, changed bool, _ error) {
 	return made, !same, err
 }
 
-// materials replaces all materials that are not among the given ones.
+// materials replaces all materials if they differ from the given ones.
 func (b Publish) materials(c call, d *decision) error {
 	if b.Materials == nil {
 		return nil
@@ -235,9 +235,9 @@ func (b Publish) materials(c call, d *decision) error {
 	return nil
 }
 
-// polls imports drafts. An existing poll with the same question is changed while it is a draft, and
-// left unchanged once people have answered. Of several polls with the same question, the first one
-// counts.
+// polls imports drafts. An existing poll with the same question is changed if it is still a draft,
+// and stays unchanged otherwise. If several existing polls have the same question, each matches one
+// imported draft.
 func (b Publish) polls(c call, steps []*pb.Step, d *decision) error {
 	made, err := c.newPolls(b.Polls, b.Steps, steps)
 	if err != nil {
@@ -291,7 +291,7 @@ func (c call) threadsAfter(m *pb.Codelab, steps []*pb.Step) (stale, gone int) {
 // text.
 var stepMark = regexp.MustCompile(`^(?:\s*<!--[^>]*-->)*?\s*<!--\s*id:\s*([^\s<>]{1,100})\s*-->`)
 
-// StepMark returns the id that an author gave a step; "" for none.
+// StepMark returns the id that an author gave a step, or "".
 func StepMark(st *pb.Step) string {
 	if m := stepMark.FindStringSubmatch(st.ContentMarkdown[:min(len(st.ContentMarkdown), 2000)]); m != nil {
 		return m[1]
@@ -299,9 +299,9 @@ func StepMark(st *pb.Step) string {
 	return ""
 }
 
-// matchSteps returns, for each new step, the old step that it corresponds to, "" for none. It
-// compares first the ids given by authors, then titles that occur once on both sides, then the
-// order of the remaining steps.
+// matchSteps returns for each new step the id of the corresponding old step, or "". It compares
+// first the ids given by authors, then titles that occur once on both sides, then the order of the
+// remaining steps.
 func matchSteps(old, made []*pb.Step) []string {
 	out := make([]string, len(made))
 	taken := map[string]bool{}
@@ -340,8 +340,9 @@ func matchSteps(old, made []*pb.Step) []string {
 	return out
 }
 
-// pair returns the index of the old element for each new one, -1 for none. It pairs elements first
-// by a key that occurs once on both sides, then by the order of the remaining elements.
+// pair returns for each new element the index of the corresponding old element, or -1. It pairs
+// elements first by a key that occurs once on both sides, then by the order of the remaining
+// elements.
 func pair[T any](old, made []T, key func(T) string) []int {
 	once := func(all []T) map[string]int {
 		out := map[string]int{}
@@ -413,7 +414,8 @@ func stepChanges(old, made []*pb.Step) []StepChange {
 	return out
 }
 
-// inOrder returns the longest ascending subsequence of distinct numbers: the others have moved.
+// inOrder returns the longest ascending subsequence of distinct numbers. Steps outside this
+// subsequence count as moved.
 func inOrder(all []int) map[int]bool {
 	longest, before := make([]int, len(all)), make([]int, len(all))
 	best := -1
@@ -435,15 +437,15 @@ func inOrder(all []int) map[int]bool {
 	return out
 }
 
-// moves maps positions when steps are replaced, so that people stay on their step. It is
-// computed once for all of them.
+// moves maps positions when steps are replaced, so that people stay on their step. It is computed
+// once for all people.
 type moves struct {
 	old, made []*pb.Step
 	// to is the new number of each old step, by its number from 1. A removed step has the
 	// number of the nearest remaining step before it, or 1.
 	to   []int32
 	gone []bool // by the index of an old step
-	from []int  // index of the old step of each new one, -1 for none
+	from []int  // for each new step the index of its old step, or -1
 }
 
 func movesOf(old, made []*pb.Step) moves {
@@ -488,8 +490,8 @@ func (m moves) followed(a *pb.Attendee, at int64) {
 	for n := 1; n <= min(int(a.FurthestStep), len(old)); n++ {
 		furthest = max(furthest, to[n])
 	}
-	// The times of reaching the steps. A new step counts as reached together with its predecessor,
-	// so that no time was spent on it.
+	// The times of reaching the steps. A new step counts as reached at the same time as its
+	// predecessor, so that the time spent on it is zero.
 	reached := make([]int64, 0, furthest)
 	for _, i := range m.from[:min(int(furthest), len(made))] {
 		when, known := int64(0), i >= 0 && i < min(len(was), len(old))

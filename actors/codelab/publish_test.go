@@ -14,7 +14,7 @@ import (
 	"atelier/actors/files"
 )
 
-// textOf reads steps as "Title", "Title=content" or "#mark Title".
+// textOf parses steps of the form "Title", "Title=content" or "#mark Title".
 func textOf(lines ...string) (out []*pb.Step) {
 	for _, l := range lines {
 		mark := ""
@@ -37,7 +37,7 @@ func TestStepsAreMatched(t *testing.T) {
 		"an inserted step is new":                               {"A B", "A X B", "1 - 2"},
 		"a renamed step is matched with the next unmatched one": {"A B C", "A X C", "1 2 3"},
 		"unmatched steps are matched in order":                  {"A B C", "X Y Z", "1 2 3"},
-		"a title that occurs twice is no match":                 {"A A B", "B A A", "3 1 2"},
+		"a title that occurs twice does not match":              {"A A B", "B A A", "3 1 2"},
 		"an id takes precedence over a title":                   {"#one A/B", "B/#one C", "2 1"},
 		"an id of a stored step is matched":                     {"A B", "#id2 X/Y", "2 1"},
 		"an id that occurs twice is matched once":               {"#one A/#one B", "#one B/#one A", "1 2"},
@@ -69,7 +69,7 @@ func TestStepsAreMatched(t *testing.T) {
 	}
 }
 
-// told returns the result of a Publish for the steps, in short.
+// told formats the changes of the steps in a reply to Publish.
 func (p Published) told() string {
 	var out []string
 	for _, st := range p.Steps {
@@ -248,7 +248,7 @@ func TestPublishingChangesOnlyWhatItContains(t *testing.T) {
 	l.refused(t, admin, Publish{Title: "New"}, durable.Invalid, "steps")
 	l.refused(t, admin, Publish{Steps: textOf("A")}, durable.Invalid, "title")
 	if _, err := l.do(Command{Caller: admin, IfMatch: []uint64{1}, Body: Publish{Title: "New", Steps: textOf("A")}}); err != errOutdated {
-		t.Error("publishing over an unknown revision returned", err)
+		t.Error("publishing with an unknown revision returned", err)
 	}
 }
 
@@ -283,8 +283,8 @@ func TestPublishingKeepsUnchangedQuizzesAndPolls(t *testing.T) {
 	}
 }
 
-// A draft that already had votes stays in its round, so a vote for an earlier round is not counted
-// in it.
+// A draft that had votes before a reset keeps its round, so that a late vote for an earlier round
+// is not counted.
 func TestAPublishedPollKeepsItsRound(t *testing.T) {
 	l := newLab()
 	l.create(t, "A")
@@ -425,7 +425,7 @@ func TestReplacingAllStepsKeepsStepNumbers(t *testing.T) {
 	}
 }
 
-// Code that was written meanwhile through another node is not overwritten silently.
+// Publishing is refused if the code was changed through another node meanwhile.
 func TestPublishingRefusesToReplaceChangedCode(t *testing.T) {
 	l := newLab()
 	l.create(t, "A")
@@ -457,9 +457,9 @@ func TestMaterialsAreReplacedWhenOneDiffers(t *testing.T) {
 			m[0] = &pb.Material{Title: "a", MaterialType: File, Upload: image}
 			return m
 		},
-		"one less material": func(m []*pb.Material) []*pb.Material { return m[:1] },
-		"one more material": func(m []*pb.Material) []*pb.Material { return append(m, given()[0]) },
-		"their order":       func(m []*pb.Material) []*pb.Material { m[0], m[1] = m[1], m[0]; return m },
+		"a removed material": func(m []*pb.Material) []*pb.Material { return m[:1] },
+		"an added material":  func(m []*pb.Material) []*pb.Material { return append(m, given()[0]) },
+		"their order":        func(m []*pb.Material) []*pb.Material { m[0], m[1] = m[1], m[0]; return m },
 	} {
 		l := newLab()
 		l.create(t, "one")

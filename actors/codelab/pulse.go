@@ -20,9 +20,9 @@ func (p *Pulses) Count(state pb.PulseState, by int) {
 	}
 }
 
-// maxPulsesTold bounds the individual notices about pulses that end with their steps. Beyond this
-// number, clients read the state again after `steps_changed`, because one commit could not contain
-// 100,000 events.
+// maxPulsesTold bounds the individual notices about pulses that end with their steps. For more
+// pulses there are no notices, because one commit could not contain 100,000 events. Clients then
+// read the state again after `steps_changed`.
 const maxPulsesTold = 10_000
 
 // SetPulse reports an attendee's pace in their step.
@@ -35,7 +35,7 @@ func (p SetPulse) decide(c call) (decision, error) {
 		return decision{}, err
 	}
 	if c.Role != RoleAttendee {
-		return decision{}, durable.Reject(durable.Forbidden, "only attendees say how they get on")
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees report their pace")
 	}
 	if _, known := pb.PulseState_name[int32(p.State)]; !known {
 		return decision{}, durable.Reject(durable.Invalid, "state must be fine, slow, stuck or null")
@@ -121,7 +121,7 @@ func follow[T onStep[T]](r T, steps []*pb.Step, numbered func(T) *int32) T {
 	}
 }
 
-// stepID returns the id of a step by its number; "" if there is none.
+// stepID returns the id of the step with this number, or "".
 func (s *State) stepID(number int32) string {
 	if number < 1 || int(number) > len(s.steps) {
 		return ""
@@ -129,7 +129,7 @@ func (s *State) stepID(number int32) string {
 	return s.steps[number-1].Id
 }
 
-// numberOf returns the number of the step with this id; 0 if there is none.
+// numberOf returns the number of the step with this id, or 0.
 func numberOf(steps []*pb.Step, id string) int32 {
 	for i, st := range steps {
 		if st.Id == id {

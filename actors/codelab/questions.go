@@ -51,7 +51,7 @@ func (q *question) told() *pb.Question {
 	return rec
 }
 
-// AskQuestion asks everybody.
+// AskQuestion adds an attendee's question to everybody.
 type AskQuestion struct {
 	Text      string
 	Anonymous bool
@@ -72,7 +72,7 @@ func (b AskQuestion) decide(c call) (decision, error) {
 	case c.s.meta.Questions == askingOff:
 		return decision{}, durable.Reject(durable.Conflict, "questions are switched off")
 	case b.Anonymous && c.s.meta.QuestionsNamed:
-		return decision{}, durable.Reject(durable.Conflict, "questions carry a name here")
+		return decision{}, durable.Reject(durable.Conflict, "anonymous questions are switched off")
 	case who.Muted:
 		return decision{}, durable.Reject(durable.Forbidden, "you are muted")
 	case c.s.stopped[c.ID] || c.s.anyStopped(b.Siblings):
@@ -122,7 +122,7 @@ type TakeQuestion struct {
 
 func (b TakeQuestion) decide(c call) (decision, error) {
 	if !c.admin() {
-		return decision{}, durable.Reject(durable.Forbidden, "only facilitators take questions from elsewhere")
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators make questions from messages and help requests")
 	}
 	if b.HelpID != "" {
 		h, err := c.findHelp(b.HelpID)
@@ -136,7 +136,7 @@ func (b TakeQuestion) decide(c call) (decision, error) {
 	case err != nil:
 		return decision{}, err
 	case m.TargetId != "" || m.Broadcast || m.SenderId == FacilitatorID:
-		return decision{}, durable.Reject(durable.Conflict, "only what attendees say to all becomes a question")
+		return decision{}, durable.Reject(durable.Conflict, "only an attendee's message to all can become a question")
 	}
 	return c.asked(&pb.Question{Text: m.Message, AuthorId: m.SenderId, AuthorName: m.SenderName, State: questionOpen})
 }
@@ -219,17 +219,17 @@ func (b DeleteQuestion) decide(c call) (decision, error) {
 }
 
 // questionsGone notifies clients that the named questions of a removed person are removed. It omits
-// anonymous ones, because that would reveal their author.
+// anonymous questions, because these notices would reveal their author.
 func (c call) questionsGone(author string) (events []*pb.Event) {
 	return c.questionsDeleted(func(q *pb.Question) bool { return q.AuthorId == author && !q.Anonymous })
 }
 
 // questionsStay is the maximum time for which anonymous questions of people who erased themselves
-// are kept. They are removed together, at the latest this long after the first of these people
-// left, and when the workshop ends. Nobody can therefore learn who asked them.
+// are kept. The questions of all these people are removed together, so that nobody learns who asked
+// them. This happens at the end of the workshop, or this long after the first of these people left.
 const questionsStay = 24 * time.Hour
 
-// questionsLeave notifies clients of their removal.
+// questionsLeave returns the events that remove these questions.
 func (c call) questionsLeave() []*pb.Event {
 	return c.questionsDeleted(func(q *pb.Question) bool { return q.LeavesAt != 0 })
 }
@@ -245,7 +245,7 @@ func (DropQuestions) decide(c call) (decision, error) {
 }
 
 // leavesAt returns the time at which these questions are removed, in ms; 0 if there are none. All
-// questions have the same time.
+// these questions have the same time.
 func (s *State) leavesAt() int64 {
 	for _, q := range s.questions {
 		if q.rec.LeavesAt != 0 {
@@ -262,7 +262,7 @@ func (o *observer) watchQuestions(v *View) {
 		at = max(at, q.LeavesAt)
 	}
 	o.questionsLeave.set(o.w.Durable.Clock, at, func() {
-		if ws, err := o.w.Get(o.id); err == nil { // also without connected people
+		if ws, err := o.w.Get(o.id); err == nil { // Get activates the codelab even if nobody is connected
 			_, _, _ = ws.Ask(Command{Caller: system, Body: DropQuestions{}})
 		}
 	})
@@ -309,8 +309,8 @@ func (b VoteQuestion) decide(c call) (decision, error) {
 	}}}), nil
 }
 
-// MergeQuestion merges a question into another that asks the same: its votes count for the other
-// question, and it is removed.
+// MergeQuestion merges a question into another one that asks the same. Its votes count for the
+// other question, and the merged question is removed.
 type MergeQuestion struct {
 	QuestionID, Into string
 }
@@ -364,7 +364,7 @@ func (b StopAsker) decide(c call) (decision, error) {
 		return decision{}, durable.Reject(durable.Conflict, "this question has a name: mute its author")
 	case c.s.stopped[q.rec.AuthorId]:
 		return decision{}, nil
-	case q.rec.AuthorId == "": // an author who has left asks no more, and is not notified
+	case q.rec.AuthorId == "": // the author has left, so nobody is stopped or notified
 		return decision{Rows: c.audit("question_stop", q.rec.Id, nil)}, nil
 	}
 	d := decided(nil, &pb.Event{Body: &pb.Event_AskerStopped{AskerStopped: &pb.AskerStopped{QuestionId: q.rec.Id}}})
@@ -374,7 +374,7 @@ func (b StopAsker) decide(c call) (decision, error) {
 
 func (c call) questionToLead(id string) (*question, error) {
 	if !c.admin() {
-		return nil, durable.Reject(durable.Forbidden, "only facilitators look after questions")
+		return nil, durable.Reject(durable.Forbidden, "only facilitators can do this with a question")
 	}
 	return c.question(id)
 }
@@ -413,7 +413,7 @@ func (s *State) question(id string) *question {
 
 func (s *State) applyQuestionAsked(seq uint64, rec *pb.Question) {
 	if s.attendee(rec.AuthorId) == nil && !rec.Anonymous {
-		return // the log was cleaned since
+		return // an erasure has removed the question from the log
 	}
 	s.questions = append(slices.Clip(s.questions), &question{rec: rec})
 	s.seen(rec.Id)
@@ -434,7 +434,7 @@ func (s *State) changeQuestion(seq uint64, id string, change func(q *question)) 
 
 func (s *State) applyQuestionChanged(seq uint64, rec *pb.Question) {
 	s.changeQuestion(seq, rec.Id, func(q *question) {
-		// Decisions made before the author left are stored with their name.
+		// A decision that was made before the author left contains the author's name.
 		author, name, leaves := q.rec.AuthorId, q.rec.AuthorName, q.rec.LeavesAt
 		q.rec = rec.Clone()
 		q.rec.Votes = 0
@@ -518,7 +518,7 @@ func (s *State) forgetAsker(seq uint64, now int64, b *pb.Removed) {
 		}
 		kept = append(kept, &q)
 	}
-	if len(s.questions) > 0 { // even if none was theirs: the version would reveal it
+	if len(s.questions) > 0 { // even if the person asked none, because an unchanged version would reveal that
 		s.questions, s.changed.Questions = kept, seq
 	}
 	if s.stopped[id] {

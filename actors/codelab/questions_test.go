@@ -15,7 +15,7 @@ import (
 	"atelier/actors/room"
 )
 
-// asking returns a lab in which questions are switched on.
+// asking returns a codelab in which questions are switched on.
 func asking(t *testing.T, how pb.Asking, people int) (*lab, []*Caller) {
 	t.Helper()
 	l, all := polled(t, people)
@@ -32,7 +32,7 @@ func TestQuestionsAreOffByDefault(t *testing.T) {
 	l, people := polled(t, 1)
 	l.refused(t, people[0], AskQuestion{Text: "Why?"}, durable.Conflict, "switched off")
 	l.must(t, admin, Update{Questions: askingOpen.Enum(), QuestionsNamed: proto.Bool(true)})
-	l.refused(t, people[0], AskQuestion{Text: "Why?", Anonymous: true}, durable.Conflict, "name")
+	l.refused(t, people[0], AskQuestion{Text: "Why?", Anonymous: true}, durable.Conflict, "anonymous questions")
 	l.refused(t, people[0], AskQuestion{Text: strings.Repeat("x", 501)}, durable.Invalid, "500")
 	l.refused(t, people[0], AskQuestion{Text: " "}, durable.Invalid, "required")
 	l.refused(t, people[0], AskQuestion{Text: "Why?", StepID: "x"}, durable.Invalid, "step_id")
@@ -47,7 +47,7 @@ func TestAQuestionWaitsForApproval(t *testing.T) {
 	q := l.ask(t, people[0], "Why?")
 	v := l.Capture()
 	if n := len(v.QuestionsFor(people[1].ID)); n != 0 || len(v.QuestionsFor(people[0].ID)) != 1 || len(v.QuestionsFor("")) != 1 {
-		t.Errorf("another attendee sees %d questions, or the author or the facilitators do not see one", n)
+		t.Errorf("another attendee sees %d questions, or the author or the facilitators do not see theirs", n)
 	}
 	l.refused(t, people[1], VoteQuestion{QuestionID: q.Id}, durable.Missing, "not found")
 	l.refused(t, people[1], DeleteQuestion{QuestionID: q.Id}, durable.Missing, "not found")
@@ -82,7 +82,7 @@ func TestOpenQuestionsOfAPersonAreBounded(t *testing.T) {
 	l.ask(t, people[0], "one more")
 }
 
-// A merged question has the voters of both, each once, without its author.
+// The remaining question has the voters of both questions, each once, except its own author.
 func TestMergedQuestionsCombineTheirVoters(t *testing.T) {
 	l, people := asking(t, askingOpen, 4)
 	a, b := l.ask(t, people[0], "a"), l.ask(t, people[1], "b")
@@ -112,13 +112,14 @@ func TestStoppedAuthorCannotAsk(t *testing.T) {
 	if e := l.events[len(l.events)-1].String(); strings.Contains(e, people[0].ID) || strings.Contains(fmt.Sprint(l.audits[len(l.audits)-1]), people[0].ID) {
 		t.Errorf("the event or the audit record contains the author: %s", e)
 	}
-	l.refused(t, people[0], AskQuestion{Text: "b"}, durable.Conflict, "stopped") // no denial for the audit log
+	l.refused(t, people[0], AskQuestion{Text: "b"}, durable.Conflict, "stopped") // a Conflict, because the audit log records Forbidden with the name
 	l.must(t, admin, SetEnded{Ended: true})
 	l.must(t, admin, SetEnded{Ended: false})
 	l.ask(t, people[0], "b")
 }
 
-// This applies to the same browser, even after the stopped attendee was removed.
+// An attendee who registers in the browser of a stopped attendee is stopped, too, even after the
+// stopped attendee was removed.
 func TestStoppedAuthorCannotAskUnderAnotherName(t *testing.T) {
 	l, people := asking(t, askingOpen, 2)
 	author, other := people[0], people[1]
@@ -225,7 +226,7 @@ func TestAnAnonymousQuestionStaysWithoutItsAuthor(t *testing.T) {
 			texts++
 		}
 	}
-	if texts != 3 { // asked twice, opened once
+	if texts != 3 { // two events ask the questions, and one opens the first
 		t.Errorf("%d events contain the questions, want 3", texts)
 	}
 
@@ -241,7 +242,7 @@ func TestAnAnonymousQuestionStaysWithoutItsAuthor(t *testing.T) {
 	}
 }
 
-// The change was decided before its author was removed, and is applied after the removal.
+// The change is decided before the question's author is removed, but applied after the removal.
 func TestAChangeAfterARemovalDoesNotRestoreTheAuthor(t *testing.T) {
 	l, people := polled(t, 1)
 	id := people[0].ID
@@ -287,7 +288,7 @@ func TestFramesOfAQuestionWithoutItsAuthor(t *testing.T) {
 	}
 }
 
-// Removing them one by one would reveal their author.
+// Removing the questions person by person would reveal who asked them.
 func TestQuestionsOfErasedPeopleAreRemovedTogether(t *testing.T) {
 	for how, leave := range map[string]func(who *Caller) (*Caller, Body){
 		"themselves":       func(who *Caller) (*Caller, Body) { return who, Remove{AttendeeID: who.ID} },
@@ -342,7 +343,8 @@ func TestQuestionsOfErasedPeopleAreRemovedTogether(t *testing.T) {
 	}
 }
 
-// After any votes, merges and removals, a question has the votes of those present who voted for it.
+// After any votes, merges and removals, a question has the votes of the remaining people who voted
+// for it.
 func TestQuestionVotesAreCorrectAfterAnyCommands(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l, people := asking(t, askingOpen, 5)
@@ -454,11 +456,11 @@ func TestTheTimerUsesTheServersTime(t *testing.T) {
 func TestOnlyOpenQuestionsGetVotes(t *testing.T) {
 	l, people := asking(t, askingOpen, 2)
 	q := l.ask(t, people[0], "a")
-	l.must(t, admin, ChangeQuestion{QuestionID: q.Id, State: questionAnswered.Enum()}) // aloud
+	l.must(t, admin, ChangeQuestion{QuestionID: q.Id, State: questionAnswered.Enum()}) // answered aloud, without a text
 	l.refused(t, people[1], VoteQuestion{QuestionID: q.Id}, durable.Conflict, "not open")
 	l.must(t, admin, ChangeQuestion{QuestionID: q.Id, State: questionHidden.Enum()})
 	l.refused(t, people[1], VoteQuestion{QuestionID: q.Id}, durable.Missing, "not found")
-	l.refused(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: q.Id}, durable.Conflict, "does not see")
+	l.refused(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: q.Id}, durable.Conflict, "do not see")
 	l.refused(t, admin, VoteQuestion{QuestionID: q.Id}, durable.Forbidden, "attendees")
 	if n := len(l.Capture().QuestionsFor(people[0].ID)); n != 0 {
 		t.Errorf("the author sees %d hidden questions", n)
@@ -480,7 +482,7 @@ func TestOnlyAttendeesMessagesToAllBecomeQuestions(t *testing.T) {
 	said := l.must(t, admin, PostChat{Message: "to all"}).(*pb.ChatMessage)
 	cast := l.must(t, admin, PostChat{Message: "to all", Broadcast: true}).(*pb.ChatMessage)
 	for _, m := range []*pb.ChatMessage{said, cast} {
-		l.refused(t, admin, TakeQuestion{ChatID: m.Id}, durable.Conflict, "attendees")
+		l.refused(t, admin, TakeQuestion{ChatID: m.Id}, durable.Conflict, "an attendee")
 	}
 	l.refused(t, admin, TakeQuestion{ChatID: "nothing"}, durable.Missing, "message")
 	named := l.must(t, people[0], AskQuestion{Text: "a"}).(*pb.Question)
@@ -488,7 +490,7 @@ func TestOnlyAttendeesMessagesToAllBecomeQuestions(t *testing.T) {
 	l.ask(t, people[0], "b")
 }
 
-// A merged question is gone, so a chain of merges cannot end where it began.
+// A merged question no longer exists, so a chain of merges cannot return to it.
 func TestQuestionsCannotBeMergedInACycle(t *testing.T) {
 	l, people := asking(t, askingOpen, 4)
 	var asked []*pb.Question

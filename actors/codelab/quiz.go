@@ -29,9 +29,10 @@ const (
 type QuizResult struct {
 	// Score counts the attendee's right answers, of Total questions.
 	Score, Total int
-	// Passed means that every question is answered, and every choice question correctly.
+	// Passed means that the attendee has answered every question, and all choice questions
+	// correctly.
 	Passed bool
-	// Results lists this submission's answers, in its order.
+	// Results lists the answers of this submission, in their order.
 	Results []*pb.QuizAnswer
 }
 
@@ -179,7 +180,7 @@ func ChoiceText(options []int32) string {
 	if len(options) == 1 {
 		return strconv.Itoa(int(options[0]))
 	}
-	b, _ := json.Marshal(options) // cannot fail for numbers
+	b, _ := json.Marshal(options) // Marshal cannot fail for numbers
 	return string(b)
 }
 
@@ -192,8 +193,8 @@ func (s *State) quiz(id string) *pb.Quiz {
 	return nil
 }
 
-// standing counts an attendee's right answers and given answers. Answers in newer replace the
-// stored ones.
+// standing counts an attendee's right answers, and all answers. newer contains newer answers, true
+// for right ones, which replace the stored answers.
 func (s *State) standing(attendee string, newer map[string]bool) (right, answered int) {
 	for _, q := range s.quizzes {
 		ok, given := newer[q.Id]
@@ -258,12 +259,12 @@ func (s *State) applyAnswers(seq uint64, answers []*pb.QuizAnswer) {
 		s.answers.Append(a)
 	}
 	if len(answers) > 0 {
-		s.setRight(answers[0].AttendeeId) // all have the same author
+		s.setRight(answers[0].AttendeeId) // all these answers have the same author
 	}
 }
 
-// after returns an answer with the kept data of earlier ones. Repeating an answer changes nothing,
-// because clients send the whole quiz each time.
+// after returns the record of an answer a that follows old: it keeps the first answer and counts
+// the changes. A repeated answer is not a change, because clients send the whole quiz each time.
 func after(old, a *pb.QuizAnswer) *pb.QuizAnswer {
 	a = a.Clone()
 	a.Changes, a.FirstAnswer, a.FirstCorrect = old.Changes, old.FirstAnswer, old.FirstCorrect

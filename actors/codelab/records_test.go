@@ -83,7 +83,8 @@ func TestRecordsAreStoredAsSent(t *testing.T) {
 	}
 }
 
-// A comment contains its author. For facilitators it also contains which one.
+// A comment contains its author. If a facilitator wrote the comment, it also contains which
+// facilitator.
 func TestACommentContainsItsAuthor(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

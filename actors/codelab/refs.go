@@ -15,13 +15,13 @@ const (
 	refsPerPerson = 12_000
 )
 
-// refs are the applied references in the order of their commits. After a crash, up to a million of
-// them are indexed before the first answer. Indexing one by its hash costs a fifth of indexing it
-// by its two texts.
+// refs contains the references of executed commands, in the order of their commits. The index is by
+// hash, because indexing by the two texts of a reference takes five times as long. After a crash,
+// up to a million references must be indexed before the first answer.
 type refs struct {
 	queue []*pb.Ref // oldest first; captures share its array, so it only grows
 	index map[uint64]*pb.Ref
-	// second contains the references with the same hash as another one.
+	// second contains each reference whose hash is already in index for another reference.
 	second map[refKey]*pb.Ref
 	count  map[string]int // by person
 }
@@ -34,7 +34,7 @@ func (k refKey) hash() uint64 { return maphash.Comparable(refSeed, k) }
 
 func (k refKey) is(e *pb.Ref) bool { return e != nil && e.Person == k.person && e.Ref == k.ref }
 
-// find returns the seq at which a reference was applied.
+// find returns the seq of the command that was executed with a reference.
 func (r *refs) find(person, ref string, now time.Time) (uint64, bool) {
 	k := refKey{person, ref}
 	e := r.index[k.hash()]

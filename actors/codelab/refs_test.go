@@ -16,7 +16,7 @@ func TestReferencesWithEqualHashesAreDistinct(t *testing.T) {
 	first := &pb.Ref{Person: "a", Ref: "1", Seq: 1, At: at}
 	var r refs
 	r.file(first)
-	r.index[second.hash()] = first // as if both had this hash
+	r.index[second.hash()] = first // simulates two references with the same hash
 	if _, ok := r.find("b", "2", now); ok {
 		t.Fatal("found a reference that was never added")
 	}

@@ -19,8 +19,8 @@ type Registration struct {
 	Rejoined bool
 }
 
-// ErrNameTaken is the answer to an existing name, whether the PIN was wrong or missing: the error
-// must not reveal which.
+// ErrNameTaken is the answer to a registration with an existing name and a wrong or missing PIN.
+// The error must not reveal whether the attendee has a PIN.
 var ErrNameTaken error = &durable.Rejection{Reason: durable.Conflict, Text: "this name is taken; to rejoin, give the code you registered with"}
 
 // ErrCodeVoid is the answer to any code if the hash of the right code was created with a lost key.
@@ -30,7 +30,7 @@ var ErrCodeVoid error = &durable.Rejection{
 }
 
 // HashPIN returns the stored hash of a code: four bytes that identify the key, and an HMAC-SHA256
-// of codelab and code. Nil for no code.
+// of codelab and code. Without a code the hash is nil.
 func HashPIN(key []byte, codelab, code string) []byte {
 	if code == "" {
 		return nil
@@ -185,7 +185,7 @@ func (c call) rejoin(a *pb.Attendee, r Register) (decision, error) {
 	return d, nil
 }
 
-// ResetPin sets new codes, or none. Grants that were created with the earlier codes end, because
+// ResetPin replaces or removes codes. Grants that were created with the earlier codes end, because
 // they have an earlier generation.
 type ResetPin struct {
 	Pins []NewPin
@@ -201,7 +201,7 @@ func (r ResetPin) decide(c call) (d decision, err error) {
 	for _, pin := range r.Pins {
 		a, err := c.target(pin.AttendeeID)
 		if err != nil && len(r.Pins) > 1 {
-			continue // removed since the list was built
+			continue // the attendee was removed after the list was built
 		}
 		if err != nil {
 			return decision{}, err

@@ -24,8 +24,8 @@ func (l *lab) register(t *testing.T, r Register) *pb.Attendee {
 	return v.(Registration).Attendee
 }
 
-// Rate limits count only registrations that Admit accepts. The codelab refuses the others for the
-// same reason, regardless of the registered attendees.
+// Rate limits count only registrations that Admit accepts. The codelab refuses all other
+// registrations for the same reason as Admit, whoever is already registered.
 func TestAdmitRefusesWhatTheCodelabRefuses(t *testing.T) {
 	l := newLab()
 	l.create(t)
@@ -89,7 +89,7 @@ func TestAPersonWithAReservedNameKeepsTheirRecord(t *testing.T) {
 	}
 }
 
-// The earlier name of a renamed person is free, and their current one is taken.
+// Another person can take the earlier name of a renamed person, but not the current name.
 func TestTheEarlierNameOfARenamedPersonIsFree(t *testing.T) {
 	l := newLab()
 	l.create(t)
@@ -161,7 +161,8 @@ func TestResetPINEndsThePreviousGeneration(t *testing.T) {
 	}
 }
 
-// Records are copied field by field. A forgotten field would be lost with the next change.
+// Records are copied field by field. A field that the copy omits would be lost with the next
+// change.
 func TestAChangedAttendeeKeepsAllOtherFields(t *testing.T) {
 	l := newLab()
 	l.create(t)
@@ -190,7 +191,7 @@ func TestAChangedAttendeeKeepsAllOtherFields(t *testing.T) {
 		case f.Kind() == protoreflect.MessageKind:
 			m.Mutable(f)
 		default:
-			t.Fatalf("%s is of a kind that this test does not know", f.Name())
+			t.Fatalf("this test must learn to fill the field %s", f.Name())
 		}
 	}
 	l.applyRegistered(1, full)
@@ -210,8 +211,8 @@ func TestAReturningPersonKeepsTheirRecord(t *testing.T) {
 		events     int
 	}{
 		{"no address and no seat", Register{}, Register{}, Register{}, 0},
-		{"neither again", Register{Email: "a@b.org", Place: "A1"}, Register{}, Register{Email: "a@b.org", Place: "A1"}, 0},
-		{"the same", Register{Email: "a@b.org", Place: "A1"}, Register{Email: "a@b.org", Place: "A1"}, Register{Email: "a@b.org", Place: "A1"}, 0},
+		{"neither an address nor a seat", Register{Email: "a@b.org", Place: "A1"}, Register{}, Register{Email: "a@b.org", Place: "A1"}, 0},
+		{"the same address and seat", Register{Email: "a@b.org", Place: "A1"}, Register{Email: "a@b.org", Place: "A1"}, Register{Email: "a@b.org", Place: "A1"}, 0},
 		{"a first address", Register{Place: "A1"}, Register{Email: "c@d.org"}, Register{Email: "c@d.org", Place: "A1"}, 1},
 		{"another address", Register{Email: "a@b.org"}, Register{Email: "c@d.org"}, Register{Email: "a@b.org"}, 0},
 		{"a first seat", Register{Email: "a@b.org"}, Register{Place: "B2"}, Register{Email: "a@b.org", Place: "B2"}, 1},
@@ -231,7 +232,7 @@ func TestAReturningPersonKeepsTheirRecord(t *testing.T) {
 			l.must(t, admin, Mute{AttendeeID: lin.ID, Muted: true})
 			want := proto.CloneOf(l.attendee(lin.ID))
 			want.Email, want.Place = tc.want.Email, tc.want.Place
-			// Registered people get in although the registration is closed and the workshop has
+			// Registered people can sign in even after registration has closed and the workshop has
 			// ended.
 			l.must(t, admin, SetRegistration{Open: false})
 			l.must(t, admin, SetEnded{Ended: true})
@@ -269,7 +270,7 @@ func TestAdmissionDependsOnStateAndRole(t *testing.T) {
 		{"open", func(*testing.T, *lab) {}, 0, 0},
 		{"closed", closed, durable.Forbidden, 0},
 		{"over", over, durable.Conflict, durable.Conflict},
-		{"closed and over", func(t *testing.T, l *lab) { closed(t, l); over(t, l) }, durable.Conflict, durable.Conflict},
+		{"closed and ended", func(t *testing.T, l *lab) { closed(t, l); over(t, l) }, durable.Conflict, durable.Conflict},
 	} {
 		for who, want := range map[*Caller]durable.Reason{anyone: tc.self, admin: tc.lead} {
 			l := newLab()
@@ -295,7 +296,7 @@ func TestCodesAreResetTogether(t *testing.T) {
 	pin := func(id string) NewPin { return NewPin{AttendeeID: id, Hash: []byte("q")} }
 	for _, tc := range []struct {
 		pins  []NewPin
-		reset bool // Lin's
+		reset bool // whether Lin's code is reset
 		want  durable.Reason
 	}{
 		{[]NewPin{pin(played)}, false, durable.Conflict},

@@ -24,7 +24,7 @@ const (
 // codelab's record.
 type StartRehearsal struct {
 	People, Minutes int32
-	// Force permits real attendees to be present, and to join.
+	// Force allows the rehearsal while real attendees are connected, and real attendees to join.
 	Force bool
 	// Connected is the number of people who are connected now.
 	Connected int
@@ -43,7 +43,7 @@ func (b StartRehearsal) decide(c call) (decision, error) {
 	case c.s.meta.Rehearsal != nil:
 		return decision{}, durable.Reject(durable.Conflict, "a rehearsal runs already")
 	case b.Connected > 0 && !b.Force:
-		return decision{}, durable.Reject(durable.Conflict, "attendees are connected: with force the rehearsal runs beside them")
+		return decision{}, durable.Reject(durable.Conflict, "attendees are connected: set force to rehearse nevertheless")
 	}
 	m := c.s.meta.Clone()
 	m.Rehearsal = &pb.Rehearsal{
@@ -100,7 +100,7 @@ func (c call) rehearsalEnded(why string) decision {
 	m.Rehearsal = nil
 	who := c.Caller
 	if !c.admin() {
-		who = system // no person requested it
+		who = system // no person ended the rehearsal
 	}
 	var about map[string]string
 	if why != "" {
@@ -111,7 +111,8 @@ func (c call) rehearsalEnded(why string) decision {
 }
 
 // unplayed returns the decision that removes the simulated attendees with everything they sent.
-// Their anonymous questions are removed, too, because all of them are removed together.
+// Their anonymous questions are also removed. Because all simulated attendees are removed together,
+// this does not reveal who asked a question.
 func (c call) unplayed() decision {
 	var all []*pb.Attendee
 	for _, a := range c.s.attendees.All() {
@@ -131,8 +132,8 @@ func (s *State) applyRehearsal(seq uint64, r *pb.Rehearsal) {
 	s.meta, s.changed.Codelab = m, seq
 }
 
-// simulated registers an attendee simulated by the rehearsal. This does not need open registration,
-// and never takes a used name.
+// simulated registers an attendee simulated by the rehearsal. Registration can be closed. A
+// simulated attendee never takes a used name.
 func (r Register) simulated(c call) (decision, error) {
 	run := c.s.meta.Rehearsal
 	name, err := PersonName("name", r.Name, 1, maxName)
@@ -143,7 +144,7 @@ func (r Register) simulated(c call) (decision, error) {
 	case c.Role != RoleSystem:
 		return decision{}, durable.Reject(durable.Forbidden, "only a rehearsal simulates attendees")
 	case run == nil || c.s.simulated >= int(run.People):
-		return decision{}, durable.Reject(durable.Conflict, "the rehearsal is over, or all are there")
+		return decision{}, durable.Reject(durable.Conflict, "the rehearsal is over, or all its attendees are registered")
 	case taken || reserved(name, r.NameReserved):
 		return decision{}, ErrNameTaken
 	}
@@ -151,8 +152,9 @@ func (r Register) simulated(c call) (decision, error) {
 }
 
 // besideRehearsal returns the decision that admits a real attendee, new or returning. It ends a
-// rehearsal that was not forced. In a forced rehearsal it frees the name for the real attendee, and
-// resets the anonymous polls in which simulated attendees voted, so that no result mixes both.
+// rehearsal that was not forced. In a forced rehearsal it frees the attendee's name. It also resets
+// the anonymous polls in which simulated attendees voted, so that no result mixes simulated and
+// real votes.
 func (c call) besideRehearsal(d decision, name string, err error) (decision, error) {
 	run := c.s.meta.Rehearsal
 	if err != nil || run == nil {
@@ -197,8 +199,8 @@ func renamed(attendee, name string) *pb.Event {
 	return &pb.Event{Body: &pb.Event_Renamed{Renamed: &pb.Renamed{AttendeeId: attendee, Name: name}}}
 }
 
-// mayRehearse refuses the vote of a simulated attendee in an anonymous poll if it could be counted
-// with real votes.
+// mayRehearse refuses the vote of a simulated attendee in an anonymous poll if real attendees can
+// also vote there.
 func (c call) mayRehearse(p *poll) error {
 	if !p.rec.Anonymous || !c.s.simulatedID(c.ID) {
 		return nil
@@ -256,7 +258,7 @@ func (v *View) CountPeople() int {
 
 // Real returns the view without simulated attendees and everything they sent, for data that leaves
 // the server. Named polls have only the votes of real attendees. Anonymous polls with simulated
-// votes have none.
+// votes have no votes.
 func (v *View) Real() *View {
 	if v.Meta.GetRehearsal() == nil {
 		return v
@@ -267,7 +269,7 @@ func (v *View) Real() *View {
 		err = s.Restore(0, b)
 	}
 	if err != nil {
-		panic(err) // cannot fail: it was just encoded
+		panic(err) // cannot fail, because the state was just encoded
 	}
 	c := call{s: s, Caller: system, now: time.UnixMilli(v.Meta.Rehearsal.StartedAt)}
 	var resets []*pb.Event

@@ -55,8 +55,8 @@ func TestTheLimitsOfARehearsal(t *testing.T) {
 	l.refused(t, admin, StartRehearsal{People: 1, Minutes: 1}, durable.Conflict, "has ended")
 }
 
-// However a rehearsal ends, all data of its simulated attendees is removed and all other data
-// stays.
+// In whichever way a rehearsal ends, all data of its simulated attendees is removed, and all other
+// data stays.
 func TestARehearsalLeavesNothing(t *testing.T) {
 	for how, end := range map[string]func(*lab){
 		"by a facilitator": func(l *lab) { l.must(t, admin, EndRehearsal{}) },
@@ -207,8 +207,8 @@ func TestAnAnonymousPollIsResetEvenWithoutItsSimulatedVoter(t *testing.T) {
 	}
 }
 
-// Only the codelab's own data contains simulated attendees. They are not in the list's figures, the
-// audit trail, or webhooks.
+// Only the codelab's own data contains simulated attendees. The list's figures, the audit trail and
+// webhooks do not contain them.
 func TestSimulatedAttendeesLeaveNoRows(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

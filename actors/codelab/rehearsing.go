@@ -10,7 +10,8 @@ import (
 )
 
 // The host's tasks for rehearsals. The host runs each rehearsal on the node that owns its codelab.
-// It ends a rehearsal at its time, or if no node runs it any more.
+// It ends a rehearsal when the rehearsal's time has passed, or when no node runs the rehearsal any
+// more.
 
 // maxRehearsals bounds the concurrent rehearsals of a server.
 const maxRehearsals = 20
@@ -51,8 +52,8 @@ func (r *rehearsals) finished(id string, run *pb.Rehearsal) bool {
 	return p != nil && p.startedAt == run.StartedAt && p.finished
 }
 
-// play starts the player of a rehearsal, and replaces an earlier one. If it ends because its time
-// has passed, end is called.
+// play starts the player of a rehearsal, and replaces an earlier one. If the player ends because
+// the rehearsal's time has passed, play calls end.
 func (r *rehearsals) play(id string, run *pb.Rehearsal, player func(context.Context), end func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,7 +103,7 @@ func (r *rehearsals) watch(id string, look func(id string)) {
 		r.watched = map[string]bool{}
 	}
 	r.watched[id] = true
-	go look(id) // on a goroutine, because it asks the actor, which makes this call
+	go look(id) // on another goroutine, because look asks the actor, and the actor calls watch
 }
 
 func (r *rehearsals) unwatch(id string) {
@@ -137,7 +138,7 @@ func (w Codelab) StartRehearsal(caller *Caller, b StartRehearsal) (*pb.Codelab, 
 		}
 	}
 	if running >= maxRehearsals {
-		return nil, durable.Reject(durable.Conflict, "%d rehearsals run on this server, and more may not", running)
+		return nil, durable.Reject(durable.Conflict, "%d rehearsals run on this server, which is the maximum", running)
 	}
 	v := w.View()
 	for _, person := range w.Room.Present() {
@@ -152,9 +153,9 @@ func (w Codelab) StartRehearsal(caller *Caller, b StartRehearsal) (*pb.Codelab, 
 	return m.(*pb.Codelab), nil
 }
 
-// endDueRehearsal ends the rehearsal of a codelab that this node owns if its time has passed or
-// another process ran it. In the second case a restart has interrupted it, or the codelab has moved
-// here from another node.
+// endDueRehearsal ends the rehearsal of a codelab that this node owns, if the rehearsal's time has
+// passed or another process started it. In the second case the server was restarted, or the codelab
+// has moved here from another node.
 func (w *Codelabs) endDueRehearsal(ws Codelab) {
 	run := ws.View().Meta.GetRehearsal()
 	if run == nil || !ws.Owns() {
@@ -168,13 +169,13 @@ func (w *Codelabs) endDueRehearsal(ws Codelab) {
 	}
 }
 
-// endRehearsal ends this rehearsal, unless it has ended. If that fails, the next read retries.
+// endRehearsal ends this rehearsal, unless it has ended. If this fails, the next read retries.
 func (w Codelab) endRehearsal(run *pb.Rehearsal, why string) {
 	_, _, _ = w.Ask(Command{Caller: system, Body: EndRehearsal{StartedAt: run.StartedAt, Why: why}})
 }
 
-// watchRehearsal handles the rehearsal of a new view. It runs a rehearsal that was started here,
-// ends one that another process abandoned, and ends each at its time.
+// watchRehearsal handles the rehearsal of a new view. It runs a rehearsal that was started on this
+// node, and ends it at its time. It also ends a rehearsal that another process abandoned.
 func (o *observer) watchRehearsal(v *View) {
 	run := v.Meta.GetRehearsal()
 	over := func() { o.lab.endRehearsal(run, rehearsalTime) }
@@ -193,8 +194,8 @@ func (o *observer) watchRehearsal(v *View) {
 // move of a codelab to another node is not announced.
 const rehearsalLook = 2 * time.Second
 
-// lookAfterRehearsal ends the rehearsal of a codelab in memory if it is due, now and periodically
-// while there is one.
+// lookAfterRehearsal ends the rehearsal of a codelab in memory if the rehearsal is due. It checks
+// now, and then periodically while the codelab has a rehearsal.
 func (w *Codelabs) lookAfterRehearsal(id string) {
 	ws, ok := w.Peek(id)
 	if ok {
@@ -207,7 +208,7 @@ func (w *Codelabs) lookAfterRehearsal(id string) {
 		w.Durable.Clock.AfterFunc(rehearsalLook, func() { w.lookAfterRehearsal(id) })
 		return
 	}
-	if w.rehearsals.unwatch(id); w.rehearses(id) { // another has just started
+	if w.rehearsals.unwatch(id); w.rehearses(id) { // another rehearsal has just started
 		w.rehearsals.watch(id, w.lookAfterRehearsal)
 	}
 }

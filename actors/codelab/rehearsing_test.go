@@ -50,7 +50,7 @@ func played(n *atomic.Int32) func(*codelab.Config) {
 }
 
 // left returns how many attendees and help requests a codelab has, and whether a rehearsal runs in
-// it. It verifies that the list agrees.
+// it. It verifies that the list also reports whether a rehearsal runs.
 func left(t *testing.T, labs *codelab.Codelabs, id string) (n int, runs bool) {
 	t.Helper()
 	ws, err := labs.Get(id)
@@ -84,8 +84,8 @@ func TestARehearsalEndsAtTheSetTime(t *testing.T) {
 	})
 }
 
-// After a restart the first read ends the rehearsal. If nobody reads it, the hourly retention run
-// does.
+// After a restart the first read ends the rehearsal. If nobody reads the codelab, the hourly
+// retention run ends the rehearsal.
 func TestARestartEndsARehearsal(t *testing.T) {
 	for name, reads := range map[string]bool{"read by somebody": true, "read by nobody": false} {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestARestartEndsARehearsal(t *testing.T) {
 				id := rehearsed(t, labs)
 				closed(t, labs)
 				if players.Load() != 0 {
-					t.Error("the rehearsal is still played")
+					t.Error("a player still runs the rehearsal")
 				}
 				time.Sleep(time.Millisecond)
 				labs = oneNode(t, store, played(&players))
@@ -111,7 +111,7 @@ func TestARestartEndsARehearsal(t *testing.T) {
 						t.Error("the list still has the rehearsal")
 					}
 				}
-				left(t, labs, id) // the first read ends it, beside the reader
+				left(t, labs, id) // the first read ends the rehearsal on another goroutine
 				synctest.Wait()
 				if n, runs := left(t, labs, id); n != 0 || runs {
 					t.Errorf("%d items left, running %v", n, runs)
@@ -142,15 +142,15 @@ func TestTheNumberOfRehearsalsIsBounded(t *testing.T) {
 		if _, err := ws.StartRehearsal(leader, codelab.StartRehearsal{People: 1, Minutes: 3}); err == nil {
 			t.Error("one rehearsal too many was started")
 		}
-		synctest.Wait() // until each is played
+		synctest.Wait() // waits until each rehearsal has a player
 		if players.Load() != 20 {
-			t.Error(players.Load(), "are played")
+			t.Error(players.Load(), "rehearsals have players")
 		}
 	})
 }
 
 // Without force a rehearsal does not start while people are present. Simulated attendees of an
-// earlier one do not count.
+// earlier rehearsal do not count as people.
 func TestARehearsalDoesNotStartWhilePeopleArePresent(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
@@ -178,8 +178,8 @@ func TestARehearsalDoesNotStartWhilePeopleArePresent(t *testing.T) {
 	})
 }
 
-// closed closes codelabs in a bubble. After a message to a stopped actor, the actor library has a
-// goroutine for a millisecond, which must end before the bubble does.
+// closed closes codelabs in a bubble. After a message to a stopped actor, the actor library runs a
+// goroutine for a millisecond. closed waits for it, because the bubble must not end first.
 func closed(t *testing.T, labs *codelab.Codelabs) {
 	_ = labs.Close(t.Context())
 	time.Sleep(2 * time.Millisecond)

@@ -16,8 +16,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// A codelab rests when nobody requests it and nobody is connected. A connected person who only
-// listens keeps it in memory.
+// A codelab goes to rest when nobody requests it and nobody is connected. A connected person keeps
+// the codelab in memory even by only listening.
 func TestACodelabWithListenersDoesNotRest(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()

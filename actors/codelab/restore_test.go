@@ -31,7 +31,7 @@ func TestNewIdsAreLargerThanEveryIdInASnapshot(t *testing.T) {
 			element := at.NewField(f).List().NewElement().Message()
 			look(element, with)
 			id := f.Message().Fields().ByName("id")
-			if id == nil || f.Name() == "threads" { // they are older than their comments
+			if id == nil || f.Name() == "threads" { // the ids of threads are smaller than those of their comments
 				continue
 			}
 			element.Set(id, protoreflect.ValueOfString(late))

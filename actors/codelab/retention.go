@@ -48,7 +48,7 @@ func (w *Codelabs) retain(m *pb.Codelab, codelabs Expiry) error {
 	if !applies && !changes && !due(m, now) && m.Rehearsal == nil || w.elsewhere(m.Id) {
 		return nil
 	}
-	ws, err := w.Get(m.Id) // also ends a rehearsal interrupted by a restart
+	ws, err := w.Get(m.Id) // Get also ends a rehearsal that a restart interrupted
 	if err == nil && applies {
 		_, _, err = ws.Ask(Command{Caller: system, Body: ApplyRetention{}})
 	}
@@ -61,7 +61,8 @@ func (w *Codelabs) retain(m *pb.Codelab, codelabs Expiry) error {
 	return err
 }
 
-// DeleteDue is Delete for a codelab that is due for deletion; for others it returns a Conflict.
+// DeleteDue deletes a codelab that is due for deletion. For any other codelab it returns a
+// Conflict.
 func (w *Codelabs) DeleteDue(id string) error { return w.remove(system, id, Delete{Due: true}) }
 
 // due reports whether the announced time of deletion has passed.
@@ -76,7 +77,8 @@ const notice = 14 * 24 * time.Hour
 const MaxDays = 36_500
 
 // deletionAt returns the time of deletion for a retention of days, in Unix milliseconds; 0 for
-// never. The result is never earlier than the announced time.
+// never. The result is at least two weeks from now, or not before the announced time if that is
+// sooner.
 func deletionAt(m *pb.Codelab, days int, now time.Time) int64 {
 	if days == 0 || m.EndedAt == 0 {
 		return 0

@@ -16,7 +16,7 @@ import (
 
 const day = 24 * time.Hour
 
-// retained is a codelab on a node that looks for codelabs to delete every hour.
+// retained is a codelab on a node that deletes due codelabs every hour.
 type retained struct {
 	t       *testing.T
 	store   *memory.Store
@@ -49,8 +49,8 @@ func (r *retained) start(days int) {
 	synctest.Wait()
 }
 
-// later stops the node and starts it again after d. Running a node through years of simulated time
-// would take too long.
+// later stops the node and starts it again after d. The node does not run meanwhile, because years
+// of simulated time would take too long.
 func (r *retained) later(d time.Duration, days int) {
 	r.t.Helper()
 	r.stop()
@@ -177,7 +177,7 @@ func TestACodelabStaysAtLeastTwoWeeks(t *testing.T) {
 }
 
 // Every hour the node removes data that is older than the retention of its codelab, for both kinds
-// of data.
+// of data, e-mail addresses and chat.
 func TestANodeAppliesTheRetentionOfItsCodelabs(t *testing.T) {
 	for _, of := range []string{"", "e-mail", "chat"} {
 		retaining(t, 0, func(r *retained) {

@@ -10,8 +10,8 @@ import (
 )
 
 // Revisions contains the seqs of the last edits of the parts that are edited as a whole. Unlike
-// Changed, they are part of snapshots, so that an editor that stayed open can still detect another
-// person's edit.
+// Changed, they are part of snapshots. An editor that stayed open during a restart can therefore
+// still detect another person's edit.
 type Revisions struct {
 	// Codelab is the revision of the settings and the steps.
 	Codelab uint64
@@ -29,8 +29,8 @@ type Edited struct {
 
 var errOutdated = &durable.Rejection{Reason: durable.Outdated, Text: "somebody else has changed this meanwhile: read it again"}
 
-// current rejects an edit of an outdated revision. The check is part of the decision, so that only
-// one of several edits of the same revision succeeds.
+// current rejects an edit of an outdated revision. The check is part of the decision. Of several
+// edits of the same revision, only the first therefore succeeds.
 func (c call) current(cmd Command) error {
 	if cmd.IfMatch == nil {
 		return nil

@@ -24,8 +24,8 @@ func (l *lab) revision(what string) uint64 {
 	return l.revisions.Codelab
 }
 
-// Two people open the same text and save it one after the other. Earlier the second silently
-// overwrote the first.
+// Two people open the same text and save it one after the other. Earlier the second person silently
+// overwrote the changes of the first.
 func TestOnlyOneOfTwoEditsOfARevisionSucceeds(t *testing.T) {
 	for _, what := range []string{"settings", "steps", "quizzes"} {
 		l := newLab()
@@ -46,8 +46,8 @@ func TestOnlyOneOfTwoEditsOfARevisionSucceeds(t *testing.T) {
 		if !errors.As(err, &refused) || refused.Reason != durable.Outdated || len(l.events) != events {
 			t.Errorf("%s: the second edit returned %v and made %d events", what, err, len(l.events)-events)
 		}
-		// With the new revision the second edit succeeds. Without a precondition the last edit
-		// wins.
+		// With the new revision the second edit succeeds. Without a revision an edit always
+		// succeeds.
 		second.IfMatch[0] = made.(Edited).Revision
 		for range 2 {
 			if _, err := l.do(second); err != nil {
@@ -55,7 +55,7 @@ func TestOnlyOneOfTwoEditsOfARevisionSucceeds(t *testing.T) {
 			}
 			second.IfMatch = nil
 		}
-		// An empty list refuses to replace anything that exists.
+		// With an empty list of revisions, nothing that exists can be replaced.
 		first.IfMatch = []uint64{}
 		if _, err := l.do(first); !errors.As(err, &refused) || refused.Reason != durable.Outdated {
 			t.Errorf("%s: an empty list of revisions returned %v, want Outdated", what, err)

@@ -7,8 +7,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// The stored answers always determine which questions an attendee got right, also after a snapshot
-// and a replay.
+// Which questions an attendee answered correctly always follows from the stored answers, even after
+// a snapshot and a replay.
 func TestRightAnswersFollowFromStoredAnswers(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -70,9 +70,9 @@ func TestRightAnswersFollowFromStoredAnswers(t *testing.T) {
 	answer(2, "0", 0)
 	expect("after answers", "[]", "[1 9]", "[0]")
 	answer(1, "0", 1, 2)
-	expect("after others", "[]", "[2 9]", "[0]")
+	expect("after other answers", "[]", "[2 9]", "[0]")
 	do(Command{Caller: admin, Body: Remove{AttendeeID: people[0].Id}})
-	expect("after one has gone", "[]", "[2 9]", "[0]")
+	expect("after an attendee was removed", "[]", "[2 9]", "[0]")
 	kept := quizzes[9].Clone()
 	turned := quizzes[2].Clone()
 	turned.Correct = []int32{1}

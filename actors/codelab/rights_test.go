@@ -12,10 +12,10 @@ import (
 	"atelier/actors/durable"
 )
 
-// Permissions that the codelab itself checks: those of facilitators, of an item's author, and of
-// another attendee. Checks of the interface are not tested here.
+// The codelab itself checks the permissions of facilitators, of an item's author, and of another
+// attendee. The test covers only these checks, not those of REST and messages.
 func TestPermissionsOfCommands(t *testing.T) {
-	// A codelab with items of Ann, and the ids for commands about them.
+	// scene is a codelab with items of Ann, and the ids of these items.
 	type scene struct {
 		l                                           *lab
 		ann                                         *Caller
@@ -96,7 +96,7 @@ func TestPermissionsOfCommands(t *testing.T) {
 			}
 		}
 	}
-	// If only authors can delete, facilitators cannot.
+	// With the setting AuthorOnlyDeletes, facilitators cannot delete comments of others.
 	s := begin()
 	s.l.rules.AuthorOnlyDeletes = true
 	s.l.refused(t, admin, DeleteComment{ThreadID: s.thread, CommentID: s.comment}, durable.Forbidden, "author")
@@ -233,7 +233,7 @@ func TestLimitsOfCommands(t *testing.T) {
 			}
 		}
 	}
-	// The maximum number of branches can also be reached one by one.
+	// Branches that are created one by one count towards the same maximum.
 	l.must(t, admin, ChangeWorkspace{WorkspaceID: "w", Name: "last", After: "t"})
 	if err := try(admin, ChangeWorkspace{WorkspaceID: "w", Name: "more", After: "t"}); reason(err) != durable.Conflict {
 		t.Errorf("one branch too many returned %v, want Conflict", err)
@@ -259,7 +259,8 @@ func TestSettingTheSameTimerAgainRestartsIt(t *testing.T) {
 	}
 }
 
-// Deleted content leaves the projector. Content is replaced by other content of its kind.
+// The projector shows the item that was set last. Deleting this item clears the projector, and
+// deleting another item does not.
 func TestTheProjectorShowsTheLatestExistingItem(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -279,11 +280,11 @@ func TestTheProjectorShowsTheLatestExistingItem(t *testing.T) {
 		t.Errorf("showing the same item again made %v", again)
 	}
 	l.must(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: second})
-	shows("another one", SpotlightQuestion+" "+second)
+	shows("another question", SpotlightQuestion+" "+second)
 	l.must(t, admin, DeleteQuestion{QuestionID: first})
 	shows("the first is deleted", SpotlightQuestion+" "+second)
 	l.must(t, admin, MergeQuestion{QuestionID: second, Into: third})
-	shows("it went into another", " ")
+	shows("the shown question was merged into another", " ")
 	poll, other := l.newPoll(t, &pb.Poll{Kind: pollText, Question: "q"}).Id, l.newPoll(t, &pb.Poll{Kind: pollText, Question: "r"}).Id
 	l.must(t, admin, SetSpotlight{Kind: SpotlightPoll, ID: poll})
 	l.must(t, admin, DeletePoll{PollID: other})
@@ -329,7 +330,7 @@ func TestALinkMustBeAWebAddress(t *testing.T) {
 			t.Errorf("the link %q references uploads: %v", address, l.uses)
 		}
 	}
-	// A material is a link or a file.
+	// A material is either a link or a file.
 	l := newLab()
 	l.create(t, "one")
 	for _, m := range []*pb.Material{

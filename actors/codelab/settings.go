@@ -155,7 +155,7 @@ func checkMeta(m *pb.Codelab) (err error) {
 	return checkCertificate(m)
 }
 
-// slugRows release one slug and claim another, if they differ.
+// slugRows returns the rows that release one slug and claim another, if the two differ.
 func slugRows(old, now *pb.Codelab) (rows []durable.Row) {
 	if was := old.GetSlug(); was != now.GetSlug() && was != "" {
 		rows = append(rows, catalog.NoSlugRow(was))
@@ -429,7 +429,7 @@ type Delete struct {
 
 func (b Delete) decide(c call) (decision, error) {
 	if b.Due && !due(c.s.meta, c.now) {
-		return decision{}, durable.Reject(durable.Conflict, "its time has not come")
+		return decision{}, durable.Reject(durable.Conflict, "this codelab is not yet due for deletion")
 	}
 	d := decided(c.s.files(), &pb.Event{Body: &pb.Event_Deleted{Deleted: &pb.Deleted{}}})
 	d.Rows = append(c.audit("codelab_delete", c.s.id, nil), catalog.GoneRows(c.s.id)...)
@@ -474,7 +474,8 @@ func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) 
 	}
 	tasks := tasksOf(steps, s.steps, s.tasks)
 	lost := lostTasks(s.steps, s.tasks, steps, tasks)
-	// The number of steps is in every attendee's record, and readers cache the encoded records.
+	// Every encoded attendee's record contains the number of tasks, and readers cache the encoded
+	// records.
 	renew := countTasks(tasks) != countTasks(s.tasks)
 	s.steps, s.checks, s.tasks = steps, checksOf(steps), tasks
 	s.meta = counted(s.meta, steps)
@@ -494,7 +495,7 @@ func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) 
 	if s.threads.Filter(func(t *pb.Thread) bool { return t.TargetType != "step" || known[t.TargetStepId] }) > 0 {
 		s.indexThreads()
 	}
-	s.changed.Threads = seq // staleness may have changed
+	s.changed.Threads = seq // a changed text can make threads stale, or current again
 	s.unstepPolls(seq)
 	s.unstepQuestions(seq)
 	last := int32(max(len(steps), 1))
@@ -518,7 +519,8 @@ func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) 
 	s.countSteps()
 }
 
-// applyDeleted keeps only a mark, so that the id is never reused while its actor is active.
+// applyDeleted removes everything except a mark, which prevents the id from being reused while its
+// actor is active.
 func (s *State) applyDeleted(seq uint64) {
 	*s = *New(s.id, s.rules, s.ids)
 	s.deleted = true

@@ -13,13 +13,14 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Each setting can be changed without changing another one. The audit trail names it.
+// Each setting can be changed without changing another one, and the audit trail names the changed
+// setting.
 func TestEachSettingChangesAlone(t *testing.T) {
 	text, number, yes := proto.String("text"), proto.Int32(7), proto.Bool(true)
 	for _, tc := range []struct {
 		body   Update
-		member string // of the record
-		named  string // as the audit trail names it, where that differs
+		member string // the member of the record
+		named  string // the name in the audit trail, if it differs from member
 	}{
 		{Update{Title: text}, "title", ""},
 		{Update{Description: text}, "description", ""},
@@ -88,13 +89,13 @@ func TestEachSettingChangesAlone(t *testing.T) {
 			t.Errorf("audit record of changing %s: %v", tc.member, r)
 		}
 	}
-	// A new setting needs a line above.
+	// A new setting needs an entry in the table above.
 	if n := reflect.TypeFor[Update]().NumField(); n != 24 {
 		t.Errorf("Update has %d settings, want 24", n)
 	}
 }
 
-// An edit marks a codelab as updated in the list. Actions of attendees do not.
+// An edit changes the time of the last update in the list. Actions of attendees do not change it.
 func TestWhichCommandsUpdateTheEditTime(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -129,7 +130,7 @@ func TestWhichCommandsUpdateTheEditTime(t *testing.T) {
 	}
 }
 
-// A deleted item is removed, and the other one of its kind stays.
+// A deletion removes its item, and another item of the same kind stays.
 func TestADeletionRemovesOnlyItsItem(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -148,7 +149,7 @@ func TestADeletionRemovesOnlyItsItem(t *testing.T) {
 		made   func() string
 		delete func(id string) Body
 		there  func(v *View, id string) bool
-		also   func() // what is so after the first, and not after the second
+		also   func() // checks that the references exist after the first deletion, but not after the second
 	}{
 		{said, func(id string) Body { return DeleteChat{MessageID: id} }, func(v *View, id string) bool { return v.ChatMessage(id) != nil }, func() {
 			if got := l.uses; len(got) != 1 {
@@ -236,8 +237,8 @@ func TestChoicesOfAnAnswer(t *testing.T) {
 	}
 }
 
-// If an id occurs twice, the first step or question keeps it together with its data. The second
-// gets a new id, because two with one id could not be distinguished.
+// If an id occurs twice, the first step or question keeps it together with its data. The second one
+// gets a new id, because two items with one id could not be distinguished.
 func TestADuplicateIDStaysWithTheFirst(t *testing.T) {
 	l := newLab()
 	l.create(t, "one", "two")

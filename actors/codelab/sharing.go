@@ -44,7 +44,8 @@ func InOrder(heads []*pb.WorkspaceHead) []*pb.WorkspaceHead {
 }
 
 // BeginWith returns the shared branch that a clone checks out. It is the last branch that the
-// workshop has reached, at the step of the pointer, or else the first; "" if there is none.
+// workshop has reached according to the pointer, otherwise the first branch. It is "" if no branch
+// is shared.
 func BeginWith(shared []*pb.WorkspaceHead, pointer *pb.Pointer) (begin string) {
 	here := "step-" + strconv.Itoa(max(1, int(pointer.GetStepNumber()))) + "-start"
 	for _, h := range InOrder(shared) {
@@ -55,7 +56,7 @@ func BeginWith(shared []*pb.WorkspaceHead, pointer *pb.Pointer) (begin string) {
 	return begin
 }
 
-// Latest returns the last branch or folder in the order of the workshop; "" if there is none.
+// Latest returns the last branch or folder in the order of the workshop, or "".
 func Latest(names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -74,7 +75,8 @@ func compareStates(a, b string) int {
 // TakeCode records that the caller downloaded code, in the audit trail and in the attendee's
 // record, so that facilitators see who has caught up.
 type TakeCode struct {
-	// Name is the branch or folder, or the latest of several; "" for the whole code.
+	// Name is the downloaded branch or folder. If there are several, it is the latest in the order
+	// of the workshop. "" means the whole code.
 	Name string
 }
 
@@ -87,7 +89,7 @@ func (b TakeCode) decide(c call) (decision, error) {
 		about = map[string]string{"name": b.Name}
 	}
 	d := decision{Rows: c.audit("workspace_download", c.s.id, about)}
-	// Downloading the same state again, as Git does, is not progress.
+	// Git downloads the same state repeatedly, so only another state is recorded.
 	if a := c.s.attendee(c.ID); a != nil && b.Name != "" && a.CodeTaken.GetName() != b.Name {
 		d.Events = []*pb.Event{{Body: &pb.Event_CodeTaken{CodeTaken: &pb.CodeTaken{AttendeeId: a.Id, Name: b.Name}}}}
 	}

@@ -65,7 +65,7 @@ func TestCloneBeginsWithTheBranchOfThePointer(t *testing.T) {
 	}{
 		{"", 1, ""},
 		{"step-1-start", 0, "step-1-start"},
-		{"step-2-end step-10-start step-2-start", 0, "step-2-start"}, // before all states, the first
+		{"step-2-end step-10-start step-2-start", 0, "step-2-start"}, // all states are later than the pointer, so a clone begins with the first branch
 		{"step-1-start step-1-end step-2-start step-2-end", 0, "step-1-start"},
 		{"step-1-start step-1-end step-2-start step-2-end", 2, "step-2-start"},
 		{"step-1-start step-1-end step-10-start step-2-end", 9, "step-2-end"},

@@ -24,23 +24,24 @@ type Rules struct {
 	AuthorOnlyDeletes bool
 	// FileGrace is how long a file remains after the last mention in a text was removed.
 	FileGrace time.Duration
-	// AuditRows returns the rows of an audit record; nil writes none.
+	// AuditRows returns the rows of an audit record; if it is nil, there is no audit trail.
 	AuditRows func(*audit.Record) []durable.Row
 	// Player identifies this process, which runs the rehearsals that it starts.
 	Player string
 	// Webhooks receive the events; nil for none.
 	Webhooks *webhook.Outbox
-	// BallotKey returns the secret of an anonymous poll, 32 bytes, or nil if it is not on this
-	// node; see BallotKeys. A nil function has none.
+	// BallotKey returns the secret of an anonymous poll, which has 32 bytes, or nil if this node
+	// does not have the secret (see BallotKeys). A nil function means that this node has no
+	// secrets.
 	BallotKey func(id string) []byte
 	// BallotLost reports whether a secret that is missing on this node is lost: no keeper and no
-	// living node has it. Until this is known, BallotLost returns false, and starts to ask the
+	// living node has it. While this is not certain, BallotLost returns false and starts asking the
 	// other nodes. A nil function means that every missing secret is lost.
 	BallotLost func(id string, keepers []string) bool
 }
 
-// Bounds of one codelab. Reaching a bound is a Conflict, except for chat and settled help requests:
-// their oldest entries are removed.
+// Bounds of one codelab. A command that would exceed a bound is rejected as a Conflict. For chat
+// and settled help requests, the oldest entries are removed instead.
 const (
 	maxAttendees      = 100_000
 	maxThreads        = 20_000
@@ -77,13 +78,13 @@ type State struct {
 	pointer       *pb.Pointer      // nil for none; replaced as a whole
 	timer         *pb.Timer        // nil for none; replaced as a whole
 	spotlight     *pb.Spotlight    // nil for none; replaced as a whole
-	updatedAt     int64            // when it was last edited, see isEdit
+	updatedAt     int64            // the time of the last edit, see isEdit
 
 	materials   cow.Vector[*pb.Material]
 	submissions cow.Vector[*pb.Submission]
 
 	polls     []*poll         // oldest first
-	questions []*question     // replaced as a whole, as each of them
+	questions []*question     // the slice and each question are replaced, never modified
 	stopped   map[string]bool // attendees who must not ask questions; replaced as a whole
 
 	// Indexes over the fields above.
@@ -110,7 +111,7 @@ type State struct {
 	deleted   bool
 
 	encoded   Encodings `snapshot:"readers make it"`        // see View.Encoded
-	encodedAt Changed   `snapshot:"the changes of encoded"` // the changes that encoded knows of
+	encodedAt Changed   `snapshot:"the changes of encoded"` // the last changes that encoded includes
 
 	// The most recently captured polls and questions, and their last change.
 	pollsShown     []*PollView    `snapshot:"captured again"`
@@ -167,8 +168,8 @@ func (s *State) Decide(cmd Command, env durable.Env) (decision, error) {
 		if err := s.refs.admit(cmd.Caller.Person, env.Now); err != nil {
 			return decision{}, err
 		}
-		// The reference is on the last event, because its seq is also the ack's. A repetition gets
-		// the same ack.
+		// The last event contains the reference, because the ack has the seq of this event. A
+		// repeated command therefore gets the same ack.
 		last := d.Events[len(d.Events)-1]
 		last.Person, last.Ref = cmd.Caller.Person, cmd.Ref
 	}

@@ -25,7 +25,7 @@ func attendeeCaller(a *pb.Attendee) *Caller {
 	return &Caller{Role: RoleAttendee, ID: a.Id, Name: a.Name, Person: a.Id}
 }
 
-// lab drives a state as the runtime does, and records what was decided.
+// lab executes commands on a state as the runtime does, and records events and rows.
 type lab struct {
 	*State
 	seq    uint64

@@ -229,7 +229,8 @@ func (s *State) stepByID(id string) *pb.Step {
 	return nil
 }
 
-// commentsGone lists the newest threads with comments of a removed person, see chatGone.
+// commentsGone returns notices about the newest threads with comments of a removed person, see
+// chatGone.
 func (c call) commentsGone(person string) (out []*pb.Event) {
 	for i := c.s.threads.Len() - 1; i >= 0 && len(out) < maxGone; i-- {
 		t := c.s.threads.At(i)

@@ -8,8 +8,8 @@ import (
 	"atelier/actors/markdown"
 )
 
-// Ticks (transport/rest/RULES.md, "Tasks"): attendees tick items in the steps' task lists.
-// Facilitators see the numbers per item and per person, but never who ticked which item.
+// Attendees tick items in the steps' task lists (transport/rest/RULES.md, "Tasks"). Facilitators
+// see the number of ticks per item and per person, but never who ticked which item.
 
 // Tick marks a task of a step as done by the caller, or as not done.
 type Tick struct {
@@ -64,7 +64,7 @@ func (s *State) applyTicked(seq uint64, b *pb.Ticked) {
 			items = slices.DeleteFunc(slices.Clone(items), func(item string) bool { return item == b.Item })
 		}
 		now := &pb.StepTicks{StepId: b.StepId, Items: items}
-		a.Ticks = slices.Clone(a.Ticks) // views share it
+		a.Ticks = slices.Clone(a.Ticks) // copied, because views share the slice
 		switch {
 		case at < 0:
 			a.Ticks = append(a.Ticks, now)
@@ -93,7 +93,7 @@ func tasksOf(steps, old []*pb.Step, known [][]markdown.Task) [][]markdown.Task {
 	return out
 }
 
-// lostTasks returns the tasks of each step, by id, that are missing in the new steps.
+// lostTasks returns, by the id of the step, the tasks that the new steps no longer contain.
 func lostTasks(steps []*pb.Step, tasks [][]markdown.Task, made []*pb.Step, left [][]markdown.Task) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
 	for i, st := range steps {
@@ -113,7 +113,7 @@ func lostTasks(steps []*pb.Step, tasks [][]markdown.Task, made []*pb.Step, left 
 	return out
 }
 
-// keepTicks returns a person's ticks of remaining tasks, and whether any were dropped.
+// keepTicks returns a person's ticks of remaining tasks. fewer reports whether it dropped any tick.
 func keepTicks(all []*pb.StepTicks, lost map[string]map[string]bool) (out []*pb.StepTicks, fewer bool) {
 	gone := func(t *pb.StepTicks) func(string) bool { return func(item string) bool { return lost[t.StepId][item] } }
 	if !slices.ContainsFunc(all, func(t *pb.StepTicks) bool { return slices.ContainsFunc(t.Items, gone(t)) }) {

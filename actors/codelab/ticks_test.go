@@ -8,7 +8,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// ticked returns what a person has ticked, as numbers of steps and texts of tasks.
+// ticked returns the tasks that a person has ticked, as numbers of steps and texts of tasks.
 func (l *lab) ticked(who *Caller) string {
 	v := l.Capture()
 	out := []string{}
@@ -65,7 +65,7 @@ func TestTasksAreTicked(t *testing.T) {
 		t.Error("another attendee has the ticks", got)
 	}
 
-	l.refused(t, lin, Tick{StepID: l.Capture().Steps[0].Id, Item: "2e7d2c03a9507ae2", Done: true}, durable.Missing, "no task") // c, of the notes
+	l.refused(t, lin, Tick{StepID: l.Capture().Steps[0].Id, Item: "2e7d2c03a9507ae2", Done: true}, durable.Missing, "no task") // the key of task c, which is in the notes for facilitators
 	l.refused(t, lin, Tick{StepID: l.Capture().Steps[1].Id, Item: l.tick(0, 2, true).Item, Done: true}, durable.Missing, "no task")
 	l.refused(t, lin, Tick{StepID: lin.ID, Item: l.tick(0, 0, true).Item, Done: true}, durable.Missing, "no step")
 	l.refused(t, admin, l.tick(0, 0, true), durable.Forbidden, "only attendees")
@@ -90,7 +90,7 @@ func TestTicksFollowTheirTasks(t *testing.T) {
 		}
 		l.must(t, admin, ReplaceSteps{Steps: change(now)})
 	}
-	// The step moves, and the words around its tasks change.
+	// The step moves, and the text around its tasks changes.
 	steps(func(s []*pb.Step) []*pb.Step {
 		s[0].ContentMarkdown = "Do this:\n\n* [x] **b**\n* [ ] e\n* [ ] a\n\nText\n\n* [ ] b\n"
 		return []*pb.Step{s[2], s[0], s[1]}

@@ -13,10 +13,10 @@ const (
 	maxTimerSeconds = 14_400
 )
 
-// SetTimer starts the countdown of an exercise or a break, or removes it
-// (transport/rest/RULES.md, "Timer"). Its end has no other effect.
+// SetTimer starts the countdown of an exercise or a break, or removes the countdown
+// (transport/rest/RULES.md, "Timer"). The server does nothing when the countdown ends.
 type SetTimer struct {
-	// At most one is set; without either the timer is removed.
+	// At most one of Seconds and EndsAt is set. If both are absent, the timer is removed.
 	Seconds *int32
 	EndsAt  *int64 // Unix milliseconds
 	Label   string
@@ -50,7 +50,8 @@ func (b SetTimer) decide(c call) (decision, error) {
 		return decision{}, durable.Reject(durable.Invalid, "the timer takes %d to %d seconds", minTimerSeconds, maxTimerSeconds)
 	}
 	total := int32(left / time.Second)
-	// Extending the same exercise keeps the elapsed share correct.
+	// Extending the timer of the same exercise keeps its start, so that the elapsed share stays
+	// correct.
 	if was := c.s.timer; was != nil && was.EndsAt > c.now.UnixMilli() && was.Label == label && was.Break == b.Break && b.EndsAt != nil {
 		total = was.TotalSeconds + int32((ends.UnixMilli()-was.EndsAt)/1000)
 	}
@@ -72,15 +73,15 @@ const (
 	SpotlightTimer    = "timer"
 )
 
-// SetSpotlight sets the content of the projector: a poll, a question, the timer, or nothing without
-// a kind.
+// SetSpotlight sets the content of the projector to a poll, a question or the timer. Without a kind
+// it clears the projector.
 type SetSpotlight struct {
 	Kind, ID string
 }
 
 func (b SetSpotlight) decide(c call) (decision, error) {
 	if !c.admin() {
-		return decision{}, durable.Reject(durable.Forbidden, "only facilitators say what the projector shows")
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators set the content of the projector")
 	}
 	switch b.Kind {
 	case "", SpotlightTimer:
@@ -95,7 +96,7 @@ func (b SetSpotlight) decide(c call) (decision, error) {
 			return decision{}, err
 		}
 		if q.rec.State != questionOpen && q.rec.State != questionAnswered {
-			return decision{}, durable.Reject(durable.Conflict, "the room does not see this question yet")
+			return decision{}, durable.Reject(durable.Conflict, "attendees do not see this question yet")
 		}
 	default:
 		return decision{}, durable.Reject(durable.Invalid, "kind must be poll, question, timer or null")

@@ -60,7 +60,7 @@ type View struct {
 	// Grants differs between two views if an attendee's grant has ended in between.
 	Grants *Grants
 
-	// Encoded caches the encoded parts; an unchanged part keeps its encoding in later views.
+	// Encoded caches the encoded parts. Later views share the encoding of an unchanged part.
 	Encoded Encodings `snapshot:"readers make it"`
 
 	right   cow.View[Right]
@@ -69,7 +69,8 @@ type View struct {
 	deleted bool
 }
 
-// Grants identifies the grants of all attendees. While it is unchanged, none of them has ended.
+// Grants identifies the grants of all attendees. While the pointer to it is unchanged, no grant has
+// ended.
 type Grants struct{ _ byte }
 
 // Encodings caches the encoded parts of a view.
@@ -137,8 +138,8 @@ func (v *View) Submitted(attendee string) (bytes int64) {
 }
 
 // Missing returns the requirements that an attendee still has to meet before completing: "quiz",
-// "feedback", "submission", "checks", each only if the codelab requires it. It scans the lists; the
-// quiz's only if all choices are right.
+// "feedback", "submission", "checks", each only if the codelab requires it. Missing scans the
+// lists. It scans the answers only if all choice questions are answered correctly.
 func (v *View) Missing(attendee string) []string {
 	out := []string{}
 	if v.Meta.QuizEnabled && v.Meta.RequireQuiz && !v.quizPassed(attendee) {
@@ -192,8 +193,8 @@ func (v *View) Conversation(id string) *pb.Conversation {
 	return find(v.Conversations, id, (*pb.Conversation).GetId)
 }
 
-// ChatBefore returns the position of the message with this id, to page backwards from; ok is false
-// if there is none.
+// ChatBefore returns the position of the message with this id, from which clients page backwards.
+// ok is false if the message does not exist.
 func (v *View) ChatBefore(id string) (int, bool) {
 	return search(v.Chat.Len(), v.Chat.At, id, (*pb.ChatMessage).GetId)
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // webhookRows returns the webhook deliveries of a decision (transport/rest/RULES.md, "Webhooks").
-// They are derived from the events, so no command can omit them. s is the state before the
-// events.
+// The deliveries are derived from the events, so no command can omit them. s is the state before
+// the events.
 func (s *State) webhookRows(events []*pb.Event) (rows []durable.Row) {
 	if s.rules.Webhooks == nil {
 		return nil
@@ -21,9 +21,9 @@ func (s *State) webhookRows(events []*pb.Event) (rows []durable.Row) {
 	return rows
 }
 
-// webhookEvent returns the webhook event for a codelab event; kind is "" if there is none. The webhook
-// event contains only ids. Names are looked up when it is sent, so that it does not contain an
-// erased person's name.
+// webhookEvent returns the webhook event for a codelab event; kind is "" if there is none. The
+// webhook event contains only ids. Names are looked up when the delivery is sent, so that a stored
+// delivery never contains an erased person's name.
 func (s *State) webhookEvent(e *pb.Event) (kind string, data *webhook.Data) {
 	if kind, data = s.webhookData(e); s.simulatedID(data.GetAttendeeId()) {
 		return "", nil
@@ -41,7 +41,7 @@ func (s *State) webhookData(e *pb.Event) (kind string, data *webhook.Data) {
 	case *pb.Event_HelpAsked:
 		h := b.HelpAsked.Request
 		if _, moved := s.openHelp[h.AttendeeId]; moved {
-			return "", nil // the request is already known
+			return "", nil // a repeated request was already reported
 		}
 		return webhook.HelpRequested, &webhook.Data{AttendeeId: h.AttendeeId, HelpId: h.Id, StepNumber: h.StepNumber}
 	case *pb.Event_Completed:

@@ -25,7 +25,7 @@ func TestWebhookEventsContainTheirData(t *testing.T) {
 	}{
 		{func() *Caller { return &Caller{Role: RoleAnyone} }, Register{Name: "Ann"}, webhook.AttendeeRegistered, func() *webhook.Data { return &webhook.Data{AttendeeId: ann.ID} }},
 		{nil, AskHelp{StepNumber: 2}, webhook.HelpRequested, func() *webhook.Data { return &webhook.Data{AttendeeId: ann.ID, HelpId: h, StepNumber: 2} }},
-		{nil, AskHelp{StepNumber: 1}, "", func() *webhook.Data { return nil }}, // the request is known
+		{nil, AskHelp{StepNumber: 1}, "", func() *webhook.Data { return nil }}, // a repeated request
 		{nil, ReportCheck{Name: "a", OK: true}, webhook.CheckReported, func() *webhook.Data { return &webhook.Data{AttendeeId: ann.ID, Check: "a", Ok: true} }},
 		{nil, ReportCheck{Name: "a"}, webhook.CheckReported, func() *webhook.Data { return &webhook.Data{AttendeeId: ann.ID, Check: "a"} }},
 		{nil, PostChat{Message: "m"}, "", func() *webhook.Data { return nil }},
@@ -39,7 +39,7 @@ func TestWebhookEventsContainTheirData(t *testing.T) {
 		if tc.who != nil {
 			who = tc.who()
 		}
-		before := replay(l.empty(), 0, l.events) // what is heard follows from the state before
+		before := replay(l.empty(), 0, l.events) // the state before the events, from which the webhook events are derived
 		from := len(l.events)
 		l.must(t, who, tc.body)
 		if ann == nil {

@@ -17,13 +17,13 @@ const (
 	FolderWorkspace = "folder"
 )
 
-// maxHeads bounds the branches or folders of a workspace: a start and an end per step, and the
-// first one.
+// maxHeads bounds the branches or folders of a workspace: a start and an end per step, and
+// KeptHead.
 const maxHeads = 2*maxSteps + 1
 
-// ErrHeadMoved rejects a ChangeWorkspace that was derived from a tree which is no longer the
-// head's: another node has written meanwhile. Nothing conflicts; the caller repeats the change from
-// the current tree.
+// ErrHeadMoved rejects a ChangeWorkspace whose tree is no longer the head, because another node has
+// written meanwhile. This is not a conflict of contents: the caller repeats the change from the
+// current tree.
 var ErrHeadMoved = durable.Reject(durable.Conflict, "the code was changed meanwhile")
 
 var errNoWorkspace = durable.Reject(durable.Missing, "workspace not found")
@@ -47,7 +47,7 @@ func (in CreateWorkspace) decide(c call) (decision, error) {
 	return d, err
 }
 
-// made returns the decision that gives a codelab its first workspace.
+// made returns the decision that creates a codelab's workspace.
 func (in CreateWorkspace) made(c call) (decision, error) {
 	if in.StructureType != BranchWorkspace && in.StructureType != FolderWorkspace {
 		return decision{}, durable.Reject(durable.Invalid, "structure_type must be %s or %s", BranchWorkspace, FolderWorkspace)
@@ -63,9 +63,9 @@ func (in CreateWorkspace) made(c call) (decision, error) {
 
 func byName(a, b *pb.WorkspaceHead) int { return strings.Compare(a.Name, b.Name) }
 
-// ChangeWorkspace moves a head from one tree to another. It contains the tree from which it was
-// derived, which prevents lost updates regardless of the writers' locks. Without such a tree it
-// creates the branch or folder.
+// ChangeWorkspace moves a head from one tree to another. Before is the tree from which the change
+// was derived, so no update is lost even if two writers run at the same time. Without Before, the
+// command creates the branch or folder.
 type ChangeWorkspace struct {
 	WorkspaceID string
 	Name        string
@@ -87,7 +87,7 @@ func (in ChangeWorkspace) decide(c call) (decision, error) {
 	case in.Before == "" && exists:
 		return decision{}, durable.Reject(durable.Conflict, "the %s %s exists already", w.StructureType, in.Name)
 	case in.Before == "" && len(w.Heads) >= maxHeads:
-		return decision{}, durable.Reject(durable.Conflict, "a workspace has at most %d of them", maxHeads)
+		return decision{}, durable.Reject(durable.Conflict, "a workspace has at most %d branches or folders", maxHeads)
 	case in.Before == "":
 		action = "workspace_" + w.StructureType + "_create"
 	case !exists:
@@ -117,8 +117,8 @@ type PushWorkspace struct {
 // HeadMove is the change of a branch.
 type HeadMove struct {
 	Name string
-	// Before is the tree that the branch must have; empty to create it. After is its new tree;
-	// empty to remove it.
+	// Before is the tree that the branch must have, or empty to create the branch. After is the
+	// branch's new tree, or empty to remove the branch.
 	Before, After string
 }
 
@@ -131,10 +131,10 @@ func (in PushWorkspace) decide(c call) (decision, error) {
 		return decision{}, errNoWorkspace
 	}
 	if w.StructureType != BranchWorkspace {
-		return decision{}, durable.Reject(durable.Conflict, "the workspace of this codelab is no repository")
+		return decision{}, durable.Reject(durable.Conflict, "the workspace of this codelab is not a repository")
 	}
 	if len(in.Moves) == 0 {
-		return decision{}, durable.Reject(durable.Invalid, "nothing is to be changed")
+		return decision{}, durable.Reject(durable.Invalid, "the push changes nothing")
 	}
 	pushed := &pb.WorkspacePushed{}
 	names := make([]string, len(in.Moves))
@@ -152,7 +152,7 @@ func (in PushWorkspace) decide(c call) (decision, error) {
 		case !exists:
 			return decision{}, durable.Reject(durable.Missing, "the branch %s does not exist", m.Name)
 		case m.Name == KeptHead:
-			return decision{}, durable.Reject(durable.Conflict, "the branch %s stays", KeptHead)
+			return decision{}, durable.Reject(durable.Conflict, "the branch %s cannot be removed", KeptHead)
 		default:
 			pushed.Gone = append(pushed.Gone, m.Name)
 		}

@@ -15,8 +15,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// An actor that is read but gets no commands does not rest. Otherwise each reader would wait until
-// it is loaded.
+// An actor that is read but gets no commands stays in memory. Otherwise each reader would have to
+// wait until the actor is loaded.
 func TestReadsKeepAnActorFromResting(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := start(t, store(t), kind(), durable.Options{IdleAfter: 20 * time.Second})
@@ -34,7 +34,7 @@ func TestReadsKeepAnActorFromResting(t *testing.T) {
 	})
 }
 
-// recordOf returns an event whose record fills that number of bytes of a batch.
+// recordOf returns an event whose record takes this number of bytes in a batch.
 func recordOf(bytes int) string {
 	for n := bytes; ; n-- {
 		if event := strings.Repeat("x", n); len(durable.Records(nil).Add([]byte(event))) == bytes {
@@ -43,13 +43,13 @@ func recordOf(bytes int) string {
 	}
 }
 
-// A large state is written once half of its size has been appended, and a small one after a number
-// of events. The cost of snapshots is therefore proportional to that of the log.
+// A large state is written once half of its size has been appended, and a small state after a
+// number of events. The cost of snapshots is therefore proportional to the cost of the log.
 func TestALargeStateIsStoredLessOften(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		k := kind()
 		k.EncodeState = func(v *sumView) ([]byte, error) {
-			return []byte(strings.Repeat("0", 992-len(strconv.Itoa(v.sum))) + strconv.Itoa(v.sum)), nil // 1000 bytes with its hash
+			return []byte(strings.Repeat("0", 992-len(strconv.Itoa(v.sum))) + strconv.Itoa(v.sum)), nil // 1000 bytes together with the chain hash
 		}
 		h := start(t, store(t), k, durable.Options{SnapshotEvents: 2, SnapshotBytes: 1 << 20})
 		hd := get(t, h, "a")
@@ -63,8 +63,8 @@ func TestALargeStateIsStoredLessOften(t *testing.T) {
 	})
 }
 
-// Stopping writes a snapshot only if it saves the next start enough time. A server with many
-// codelabs could not write a snapshot of each.
+// Stopping writes a snapshot only if the snapshot saves the next start enough time, because a
+// server with many codelabs could not write a snapshot of each.
 func TestAStopStoresASnapshotOnlyIfItSavesEnough(t *testing.T) {
 	for name, tc := range map[string]struct {
 		events []string
@@ -104,7 +104,7 @@ func TestGivingAnActorToItsOwnerChangesNothing(t *testing.T) {
 		c.hosts[0].GiveTo(hd, c.nodes[0].Node())
 		synctest.Wait()
 		if n := c.hosts[0].Stats().Takeovers.Load(); n != 0 || !hd.Owns() {
-			t.Errorf("the actor was taken over %d times, or its owner lost it", n)
+			t.Errorf("the actor was taken over %d times, or lost its owner", n)
 		}
 		ask(t, hd, "1")
 	})
@@ -131,7 +131,8 @@ func TestAnUndeliveredCommandIsSentAgain(t *testing.T) {
 	})
 }
 
-// An actor that cannot erase does not stop the others. They erase, and then the error names it.
+// An actor that cannot erase does not stop the erasing of other actors. After these are done, the
+// error names the failed actor.
 func TestAQuarantineDoesNotStopErasingInOtherActors(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		j, k := store(t), eraser(nil)
@@ -177,7 +178,8 @@ func TestAQuarantineDoesNotStopErasingInOtherActors(t *testing.T) {
 }
 
 // If an actor goes to rest just as a command reaches its owner, the next owner executes the
-// command. That also holds for commands that must not be repeated, because it was not executed.
+// command. This also holds for a command that must not be repeated, because the first owner did not
+// execute it.
 func TestACommandDuringARestIsExecutedByTheNextOwner(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var hosts []*host
@@ -192,8 +194,8 @@ func TestACommandDuringARestIsExecutedByTheNextOwner(t *testing.T) {
 			k.Codec = &durable.Codec[string]{
 				Encode: func(s string) ([]byte, error) { return []byte(s), nil },
 				Decode: func(b []byte) (string, error) {
-					// This runs after the owner has looked up the actor and before it gets the
-					// command.
+					// This runs after the owner has looked up the actor, and before the actor gets
+					// the command.
 					if i == 0 {
 						rested = hosts[0].Rest(context.Background(), hosts[0].Peek("a"), false)
 					}
@@ -209,7 +211,7 @@ func TestACommandDuringARestIsExecutedByTheNextOwner(t *testing.T) {
 		ask(t, get(t, hosts[0], "a"), "1")
 		ask(t, get(t, hosts[1], "a"), "1")
 		if hd := get(t, hosts[1], "a"); !rested || !hd.Owns() || hd.View().sum != 2 {
-			t.Errorf("it went to rest: %v; the next node owns it: %v; the sum is %d, want 2", rested, hd.Owns(), hd.View().sum)
+			t.Errorf("the actor went to rest: %v; the next node owns the actor: %v; the sum is %d, want 2", rested, hd.Owns(), hd.View().sum)
 		}
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// apart cuts the two nodes of a clan off from each other, and lets the first execute commands and
-// erase. The second misses that the log was rewritten.
+// apart cuts the link between the two nodes of a clan, and then executes commands and an erasure on
+// the first node. The second node misses that the log was rewritten.
 func apart(t *testing.T, c *clan) {
 	t.Helper()
 	ask(t, get(t, c.hosts[0], "a"), "1")
@@ -28,7 +28,7 @@ func erasers() durable.Kind[string, string, sumView] { return eraser(nil) }
 // A follower that was cut off while its owner erased must load the rewritten log. Earlier it
 // applied the rewritten records and showed 1 instead of 3 at the same position, permanently.
 func TestAFollowerLoadsARewrittenLog(t *testing.T) {
-	inBubble(t, func(t *testing.T) { // no beat asks into the cut link
+	inBubble(t, func(t *testing.T) { // without beats that send requests over the cut link
 		// With a long patience the follower reads the log only because the link was restored.
 		c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.Patience = time.Hour })
 		apart(t, c)
@@ -58,12 +58,12 @@ func TestACutOffFollowerLoadsARewrittenLog(t *testing.T) {
 }
 
 // A node that takes over an actor continues from its replica, unless the log was rewritten beyond
-// it. Earlier, acknowledged attendees were lost on all nodes in this case.
+// the replica's position. Earlier, acknowledged attendees were lost on all nodes in this case.
 func TestATakeoverLoadsARewrittenLog(t *testing.T) {
-	inBubble(t, func(t *testing.T) { // no beat asks into the cut link
+	inBubble(t, func(t *testing.T) { // without beats that send requests over the cut link
 		c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.Patience = time.Hour })
 		apart(t, c)
-		c.net.Repair("n2", "n1") // the owner names only the node that takes over
+		c.net.Repair("n2", "n1") // only requests of the node that takes over reach the owner
 		c.nodes[0].Lose()
 		c.hosts[0].Drop()
 		c.net.Repair("n1", "n2")
@@ -94,7 +94,7 @@ func (f forging) Listen(subject string, fn func(from string, data []byte)) (func
 }
 
 // A replica that differs from its owner is detected at the owner's next position, reloaded and
-// counted. The second time within a minute, the node reads only from the store.
+// counted. After the second time within a minute, the node reads the actor only from the store.
 func TestADivergedReplicaIsDropped(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var forge atomic.Bool
@@ -179,7 +179,7 @@ func TestADivergingBatchIsNotShown(t *testing.T) {
 	})
 }
 
-// misreading is a node that reads one record of a log wrongly, once.
+// misreading is a node that once returns a wrong record when it reads a log.
 type misreading struct {
 	durable.Shared
 	wrong *atomic.Bool
@@ -205,8 +205,8 @@ func (m misread) Load(history uint64, snapshot func(durable.Snapshot) error, rec
 	})
 }
 
-// A replica that is wrong from the start is detected at the owner's first position, before anything
-// reads it.
+// A replica that is wrong from the start is detected when the owner sends its first position,
+// before the replica is read.
 func TestAPositionRevealsADivergedReplica(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var wrong atomic.Bool

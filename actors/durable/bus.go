@@ -7,15 +7,15 @@ import (
 )
 
 // Bus carries messages between the nodes of a cluster. A message can be lost, but it never arrives
-// twice, modified, or before an earlier message with the same sender and subject. Data that must
-// not be lost is in the store. Safe for concurrent use.
+// twice, modified, or before an earlier message with the same sender and subject. The store
+// contains all data that must not be lost. Safe for concurrent use.
 //
 // Subjects are words of letters, digits, "_" and "-", joined by dots. Callbacks run on the bus's
 // goroutines, must not block, and are allowed to keep their data.
 type Bus interface {
 	// Request sends a request to a node. done is called once with the answer or an error. ErrNobody
-	// means that the node does not exist or does not serve the subject, so that it did not receive
-	// the request. ErrTimeout means that no answer arrived in time.
+	// means that the node did not receive the request, because it does not exist or does not serve
+	// the subject. ErrTimeout means that no answer arrived in time.
 	Request(node, subject string, data []byte, timeout time.Duration, done func(answer []byte, err error))
 
 	// Serve answers requests to this node. answer may be called later, from any goroutine, at most
@@ -33,9 +33,9 @@ type Bus interface {
 const MaxMessage = 64 << 20
 
 // ErrNobody means that the node was not reachable and did not receive the message.
-var ErrNobody = errors.New("bus: nobody there")
+var ErrNobody = errors.New("bus: no node received the message")
 
-// Cluster lets actors be owned by any of several nodes. All hosts of a process share one.
+// Cluster lets actors be owned by any of several nodes. All hosts of a process share one Cluster.
 type Cluster struct {
 	Store Shared
 	Bus   Bus
@@ -43,14 +43,14 @@ type Cluster struct {
 	// for it. The default is 250 ms.
 	Beat time.Duration
 	// Patience bounds how long a follower waits for its owner before it looks up the owner in the
-	// store. The default is 1 s. A read waits three times as long.
+	// store. The default is 1 s. A read waits for the owner for three times Patience.
 	Patience time.Duration
 	// MaxTold bounds the records of a batch that is replicated directly, in bytes. The
 	// default is 512 KiB. For a larger batch, followers receive only its position and read
 	// the log.
 	MaxTold int
-	// Aside is set while this node leaves all actors to other nodes. It then has no actors, and Get
-	// fails.
+	// Aside is set while this node leaves all actors to other nodes. In this time the node has no
+	// actors, and Get fails.
 	Aside atomic.Bool
 }
 

@@ -15,13 +15,14 @@ import (
 // inBubble is synctest.Test for a test that starts a host.
 func inBubble(t *testing.T, test func(t *testing.T)) {
 	clocktest.Bubble(t, func(t *testing.T) {
-		// The library waits a moment after a dead letter, and a bubble's time ends with its test.
+		// The actor library runs a timer for a moment after a dead letter. It must end before the
+		// test, because the bubble's time then stops.
 		t.Cleanup(func() { time.Sleep(time.Second) })
 		test(t)
 	})
 }
 
-// dated is a tally that records the time of its last decision.
+// dated is a tally that records the time passed to its last decision.
 type dated struct {
 	tally
 	at *atomic.Int64
@@ -66,8 +67,8 @@ func TestIdleTimeIsMeasuredByUptime(t *testing.T) {
 	})
 }
 
-// Failures far apart do not add up to a quarantine, and failures close together do, however the
-// time of day jumps between them.
+// Failures close together lead to a quarantine, and failures far apart do not. Jumps of the time of
+// day between the failures make no difference.
 func TestFailuresAreCountedByUptime(t *testing.T) {
 	for name, tc := range map[string]struct {
 		apart       time.Duration
@@ -119,17 +120,17 @@ func TestTheAgeOfAReplicaIsMeasuredByUptime(t *testing.T) {
 	})
 }
 
-// A suspended process ends no wait and restarts nothing. When it resumes, everything that is due
-// happens.
+// While a process is suspended, no wait ends and nothing restarts. When the process resumes,
+// everything that is due happens.
 func TestAPausedNodeExecutesNothing(t *testing.T) {
 	for name, tc := range map[string]struct {
 		options durable.Options
-		// within is how soon it happens after the clock resumes; 0 means one second.
+		// within is the maximum time from resuming the clock until the event; 0 means one second.
 		within  time.Duration
 		prepare func(t *testing.T, j *memory.Store, h *host) (happened func() bool)
 	}{
 		"a wait for an answer ends": {
-			within: 11 * time.Second, // a wait counts ticks, and a ticker that was late ticks once
+			within: 11 * time.Second, // a wait counts ticks, and a late ticker ticks only once
 			prepare: func(t *testing.T, j *memory.Store, h *host) func() bool {
 				t.Cleanup(j.Hold())
 				hd, done := get(t, h, "a"), make(chan error, 1)
@@ -176,13 +177,13 @@ func TestAPausedNodeExecutesNothing(t *testing.T) {
 				time.Sleep(time.Hour)
 				synctest.Wait()
 				if happened() {
-					t.Error("it happened while the clock was stopped")
+					t.Error("the event happened while the clock was stopped")
 				}
 				c.Continue()
 				time.Sleep(max(tc.within, time.Second))
 				synctest.Wait()
 				if !happened() {
-					t.Error("it did not happen when the clock ran again")
+					t.Error("the event did not happen after the clock had resumed")
 				}
 			})
 		})

@@ -19,21 +19,21 @@ type interconnect struct {
 	owner atomic.Pointer[string]
 	// followed is set while at least one node receives the events.
 	followed atomic.Bool
-	// fresh is the Clock's uptime when the replica last included everything acknowledged; 0 before
-	// that. The uptime stops while the machine sleeps, but the lease does not, so Fresh checks
-	// both.
+	// fresh is the Clock's uptime at which the replica last included everything acknowledged, or 0
+	// if it never did. The uptime stops while the machine sleeps, but the lease expires
+	// nevertheless, so Fresh checks both.
 	fresh atomic.Int64
-	// unheard means that another node owns the actor and is alive, but has been silent for too long
-	// and is not asked any more.
+	// unheard means that another living node owns the actor, but has been silent for so long that
+	// this node sends it no more requests.
 	unheard atomic.Bool
 	// head is the last position announced by the owner.
 	head atomic.Uint64
-	// distrusted means that this replica differed from its owner twice within a minute. It is now
-	// built only from the store.
+	// distrusted means that this replica differed from its owner twice within a minute. The replica
+	// is now built only from the store.
 	distrusted atomic.Bool
 
 	deaf   sync.Mutex
-	silent func() // guarded by deaf; ends listening
+	silent func() // guarded by deaf; ends the subscription
 }
 
 // answer sends a reply to a waiting caller.
@@ -60,13 +60,13 @@ func (h *Handle[C, E, V]) Owner() string {
 func (h *Handle[C, E, V]) Unheard() bool { return !h.Owns() && h.unheard.Load() }
 
 // Fresh reports whether the view includes everything that was acknowledged longer ago than within.
-// On the owner this is true while the lease is valid.
+// On the owner, Fresh is true while the lease is valid.
 func (h *Handle[C, E, V]) Fresh(within time.Duration) bool {
 	c := h.host.opts.Cluster
 	switch {
 	case c == nil:
 		return true
-	case !c.Store.Holds(): // first, because a later one can be another lease
+	case !c.Store.Holds(): // checked first, because the lease after the other checks can be a new one
 		return false
 	case h.owns.Load():
 		return true
@@ -75,8 +75,8 @@ func (h *Handle[C, E, V]) Fresh(within time.Duration) bool {
 	return at != 0 && h.host.opts.Clock.Uptime() <= time.Duration(at)+within
 }
 
-// Tell sends a message to the other nodes with a replica, for their Kind.Heard. It is not ordered
-// with commits, and not retried if it is lost.
+// Tell sends a message to the other nodes with a replica, where Kind.Heard receives it. Messages
+// are not ordered with commits, and a lost message is not repeated.
 func (h *Handle[C, E, V]) Tell(data []byte) {
 	if c := h.host.opts.Cluster; c != nil {
 		_ = c.Bus.Publish(h.subject(), append([]byte{tellAside}, data...))
@@ -141,10 +141,10 @@ func (h *Handle[C, E, V]) current() error {
 }
 
 // Await waits until the view includes a position that a client has read elsewhere, and returns the
-// view's position then. On the owner it does not wait, because nothing after its view was
-// acknowledged. Elsewhere it asks the owner repeatedly, as long as a read would wait. A lower
-// position than seq therefore means that the owner itself, asked after the wait, does not have seq.
-// If the owner could not be asked, Await fails with ErrUnavailable.
+// view's position then. On the owner it does not wait, because nothing after the owner's view was
+// acknowledged. On other nodes it asks the owner repeatedly, for as long as a read would wait. If
+// the result is lower than seq, the owner itself did not have seq at the end of the wait. If the
+// owner could not be reached, Await fails with ErrUnavailable.
 func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 	at := func() uint64 { _, at := h.ViewAt(); return at }
 	c := h.host.opts.Cluster
@@ -170,7 +170,7 @@ func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 const readTimes = 3
 
 // Near returns an actor's handle with a view that includes everything acknowledged longer ago than
-// within. If the view already does, no other node is asked.
+// within. If the view on this node already does, Near asks no other node.
 func (h *Host[C, E, V]) Near(id string, within time.Duration) (*Handle[C, E, V], error) {
 	if h.opts.Cluster != nil {
 		if hd := h.Peek(id); hd != nil && hd.Condition() == Running && hd.Fresh(within) {
@@ -215,13 +215,13 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 		return
 	}
 	if a.op == askTake {
-		go func() { // because it reads the log
+		go func() { // on another goroutine, because Get reads the log
 			_, _ = h.Get(a.id)
 			reply(answer{kind: answerDone}.encode())
 		}()
 		return
 	}
-	// Without a lease the state can be stale. A caller that finds the actor here could continue
+	// Without a lease the state can be stale. A caller that found the actor here could continue
 	// under the next lease, and would treat the stale state as current.
 	if !h.opts.Cluster.Store.Holds() {
 		reply(elsewhere)
@@ -235,8 +235,8 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 	switch a.op {
 	case askPosition:
 		at := hd.view.Load()
-		// The position is read before the lease is checked, so that no other node can have taken
-		// the actor and acknowledged more in between.
+		// The position was read before this check of the lease. No other node can therefore have
+		// taken the actor and acknowledged more before the position was read.
 		if !h.opts.Cluster.Store.Holds() {
 			reply(elsewhere)
 			return
@@ -260,7 +260,7 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 		err = hd.Submit(cmd, &remoteReplier[C]{cmd, h.kind.Codec, reply})
 		switch {
 		case err == nil:
-		case errors.Is(err, ErrUnavailable): // it has just stopped, and nothing was sent
+		case errors.Is(err, ErrUnavailable): // the actor has just stopped, and did not receive the command
 			reply(elsewhere)
 		default:
 			reply(answer{kind: answerRefused, body: encodeRefusal(err)}.encode())
@@ -284,10 +284,10 @@ func (h *Host[C, E, V]) Drop() {
 		hd.condition.Store(int32(Resting))
 		hd.owns.Store(false)
 		hd.readyOnce.Do(func() { close(hd.ready) })
-		if hd.up.Load() { // otherwise it checks its condition when it comes up
+		if hd.up.Load() { // an actor that is not up checks its condition when it starts
 			h.system.Root.Send(hd.pid, drop{})
 		}
 		<-hd.done
-		h.forget(hd) // a quarantined one does not remove itself, and would stay forever
+		h.forget(hd) // a quarantined actor does not remove its own handle
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// clan is several nodes on one store.
+// clan is a cluster of several nodes on one store.
 type clan struct {
 	*testing.T
 	store   *memory.Database
@@ -25,7 +25,7 @@ type clan struct {
 	seen    []*sync.Map // of each node: the events of its observer, by seq
 	edit    func(*durable.Options)
 	kind    func() durable.Kind[string, string, sumView]
-	journal func(*memory.Node) durable.Journal // of a node that boots
+	journal func(*memory.Node) durable.Journal // wraps the store of a node that boots
 }
 
 func newClan(t *testing.T, n int) *clan { return newClanWith(t, n, func(*durable.Options) {}) }
@@ -85,7 +85,7 @@ func (c *clan) boot(i int) {
 	c.Cleanup(stop)
 }
 
-// lose ends a node's lease, as when it cannot reach the store.
+// lose ends a node's lease, as if the node could not reach the store.
 func (c *clan) lose(i int) {
 	c.nodes[i].Lose()
 	c.hosts[i].Drop()
@@ -106,8 +106,8 @@ func (c *clan) sum(i int) int {
 	return get(c.T, c.hosts[i], "a").View().sum
 }
 
-// A read on any node shows all acknowledged writes, whichever node made them and whichever owns the
-// actor.
+// A read on any node shows all acknowledged writes, whichever node accepted the write and whichever
+// node owns the actor.
 func TestEveryNodeExecutesCommandsAndReads(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClan(t, 3)
@@ -161,7 +161,7 @@ func TestAnotherNodeTakesOver(t *testing.T) {
 			owner := round % 3
 			if !get(t, c.hosts[owner], "a").Owns() {
 				eventually(t, "the actor's move to the next node", func() bool {
-					for _, h := range c.hosts { // another may have been faster
+					for _, h := range c.hosts { // repeated for all hosts, because another node can take the actor first
 						h.GiveTo(get(t, h, "a"), c.nodes[owner].Node())
 					}
 					return get(t, c.hosts[owner], "a").Owns()
@@ -267,7 +267,7 @@ func TestMovingAnActorLosesNoCommand(t *testing.T) {
 	})
 }
 
-// A node that has lost its lease returns nothing from memory.
+// A node that has lost its lease answers no reads from memory.
 func TestWithoutALeaseNothingIsRead(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClan(t, 2)
@@ -321,7 +321,7 @@ func TestTellReachesOtherNodes(t *testing.T) {
 	})
 }
 
-// late is a node that learns of a finished commit only when hold releases it.
+// late is a node that reports the result of a commit only when hold is released.
 type late struct {
 	durable.Shared
 	hold chan struct{}
@@ -352,7 +352,7 @@ func (l lateLog) Append(b durable.Batch) error {
 }
 
 // A follower does not show records that are on disk but not acknowledged. The next read could reach
-// the owner, whose state does not contain them yet.
+// the owner, whose state does not contain these records yet.
 func TestAFollowerIsNotAheadOfItsOwner(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		net := bustest.NewNet()
@@ -453,8 +453,7 @@ func TestANodeStopsWhileAReplicaIsRead(t *testing.T) {
 	})
 }
 
-// A follower that catches up from the log also reads it only up to the position that its owner has
-// named.
+// A follower that catches up reads the log only up to the position that its owner has reported.
 func TestCatchingUpEndsAtTheOwnersPosition(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		net := bustest.NewNet()
@@ -482,7 +481,7 @@ func TestCatchingUpEndsAtTheOwnersPosition(t *testing.T) {
 		}
 		net.Cut("n1", "n2")
 		hold <- struct{}{}
-		ask(t, owner, "1") // which the follower does not receive
+		ask(t, owner, "1") // the follower does not receive this event
 		got := make(answers, 1)
 		if err := owner.Submit("1", got); err != nil {
 			t.Fatal(err)
@@ -558,8 +557,8 @@ func TestConcurrentReadsAreAllAnswered(t *testing.T) {
 	})
 }
 
-// An actor moves only once none of its commands is in flight. Callers that wait for a reply would
-// not get it from the next owner.
+// An actor moves only once none of its commands is in flight. The next owner could not answer
+// callers who wait for such a command.
 func TestCommandsInFlightAreAnsweredBeforeTheActorMoves(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClan(t, 2)
@@ -586,8 +585,8 @@ func TestCommandsInFlightAreAnsweredBeforeTheActorMoves(t *testing.T) {
 	})
 }
 
-// A client from a node that is ahead waits for this node's replica. Earlier it got an
-// immediate resync.
+// A client that comes from a node that is ahead waits until this node's replica has reached its
+// position. Earlier the client got an immediate resync.
 func TestAwaitWaitsForAPositionOfTheOwner(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClan(t, 2)
@@ -617,7 +616,8 @@ func TestAwaitWaitsForAPositionOfTheOwner(t *testing.T) {
 // A waiting client receives the events that the owner acknowledges meanwhile.
 func TestAwaitReturnsWhenThePositionIsReached(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		// The wait ends after a few times the patience, which must be enough on a busy machine.
+		// The wait is bounded by a multiple of the patience. The patience is long, so that the test
+		// passes on a busy machine.
 		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Patience = time.Minute })
 		owner := get(t, c.hosts[0], "a")
 		ask(t, owner, "1")

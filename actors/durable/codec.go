@@ -20,7 +20,7 @@ type Codec[C any] struct {
 }
 
 // JSONCodec returns the codec of commands whose bodies are in the vocabulary: split divides a
-// command into its body and the rest, which is encoded as JSON.
+// command into its body and the rest, and join is the inverse. Body and rest are encoded as JSON.
 func JSONCodec[C, B, R any](words *Vocabulary[B], split func(C) (B, R), join func(B, R) C, repeatable func(C) bool) *Codec[C] {
 	type carried struct {
 		Kind string
@@ -56,13 +56,14 @@ func JSONCodec[C, B, R any](words *Vocabulary[B], split func(C) (B, R), join fun
 	}
 }
 
-// codes are the errors that keep their identity between nodes.
+// codes are the errors that keep their identity (errors.Is) when another node returns them.
 var codes = map[string]error{
 	"busy": ErrBusy, "read-only": ErrReadOnly, "quarantined": ErrQuarantined, "timeout": ErrTimeout,
 	"internal": ErrInternal, "closed": ErrClosed, "unavailable": ErrUnavailable,
 }
 
-// unknownCommand is the code of ErrUnknownCommand, which also wraps one of the others.
+// unknownCommand is the code of ErrUnknownCommand. It is not in codes, because ErrUnknownCommand
+// also wraps ErrUnavailable.
 const unknownCommand = "unknown-command"
 
 // refusal is an error that is sent to another node.
@@ -95,7 +96,7 @@ func encodeRefusal(err error) []byte {
 func decodeRefusal(data []byte) error {
 	var r refusal
 	if err := json.Unmarshal(data, &r); err != nil {
-		return fmt.Errorf("%w: a refusal that cannot be read", ErrUnavailable)
+		return fmt.Errorf("%w: cannot decode the refusal of another node", ErrUnavailable)
 	}
 	if r.Code == unknownCommand {
 		return ErrUnknownCommand

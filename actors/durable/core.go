@@ -38,9 +38,9 @@ type Decision[E any] struct {
 	Rows []Row
 	// Reply is the value for the caller. It must be immutable.
 	Reply any
-	// Seq is the seq of an earlier execution, if the command was already applied, else 0.
+	// Seq is the seq of the earlier execution if the command was already applied, otherwise 0.
 	Seq uint64
-	// Origin is the live session that sent the command, 0 for none.
+	// Origin is the live session that sent the command, or 0.
 	Origin uint64
 }
 
@@ -77,8 +77,8 @@ type Kind[C, E, V any] struct {
 	// EncodeState encodes a view as a snapshot. It runs on a separate goroutine, so it takes the
 	// immutable view.
 	EncodeState func(view *V) ([]byte, error)
-	// Observe returns the observer of an actor; it is called once per
-	// activation and serves all its incarnations. nil for none.
+	// Observe returns the observer of an actor. It is called once per activation, and the observer
+	// serves all incarnations. nil means that the actors have no observers.
 	Observe func(id string, h *Handle[C, E, V]) Observer[E, V]
 	// Erases reports whether an event requests that other events are erased from the log. Erase
 	// reports which events are erased, judged by a view that includes the requesting event. Both
@@ -91,8 +91,8 @@ type Kind[C, E, V any] struct {
 	// Heard receives the messages that other nodes send with Handle.Tell. It must not
 	// block. nil drops them.
 	Heard func(id, node string, data []byte)
-	// FromLog lets followers read the log while the owner cannot be reached, for reads that
-	// accept a slightly older state (Host.Near).
+	// FromLog lets followers read the log while the owner cannot be reached, so that reads that
+	// accept a slightly older state (Host.Near) still succeed.
 	FromLog bool
 	// Urgent reports whether a command frees space, so that it is accepted while the disk
 	// is nearly full. nil means never.

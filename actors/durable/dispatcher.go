@@ -10,9 +10,9 @@ import (
 // throughput is the number of messages that an actor handles before it yields.
 const throughput = 300
 
-// dispatcher runs mailboxes on reused goroutines. The library starts a goroutine for each
-// burst of messages, whose stack then grows while it decides and applies. That copying was
-// 20 % of the CPU of a durable command.
+// dispatcher runs mailboxes on reused goroutines. The library starts a goroutine for each burst of
+// messages, whose stack then grows while it decides and applies. Copying the growing stacks took 20
+// % of the CPU time of a durable command.
 type dispatcher struct {
 	mu     sync.Mutex
 	idle   []chan func() // guarded by mu; newest last, with a warm stack
@@ -31,7 +31,7 @@ func (d *dispatcher) Schedule(fn func()) {
 		work := d.idle[n-1]
 		d.idle = d.idle[:n-1]
 		d.mu.Unlock()
-		work <- fn // never blocks: its goroutine waits
+		work <- fn // does not block, because the idle goroutine is waiting
 		return
 	}
 	d.mu.Unlock()
@@ -59,7 +59,7 @@ func (d *dispatcher) run(fn func()) {
 	}
 }
 
-// close ends the idle goroutines; busy ones end after their work.
+// close ends the idle goroutines. Busy goroutines end after their work.
 func (d *dispatcher) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -6,9 +6,9 @@ import (
 )
 
 // A replica must never differ from its owner at the same position. Owners send the hash of their
-// log with each batch and each position (see chained). A replica with another hash at that position
-// is wrong, regardless of the cause. A batch is compared before it is applied, so that neither a
-// view nor a frame shows wrong data.
+// log with each batch and each position (see chained). A replica with another hash at the same
+// position is wrong, whatever the cause. A batch is compared before it is applied, so that neither
+// a view nor a frame shows wrong data.
 
 // distrustFor is the time within which a second difference makes a follower read only from the
 // store.
@@ -31,7 +31,8 @@ func (f *follower[C, E, V]) compare(seq, chain uint64) {
 	}
 }
 
-// differs reloads a replica whose hash at a position differs from its owner's.
+// differs is called when the replica's hash at a position differs from the owner's. It loads the
+// replica again.
 func (f *follower[C, E, V]) differs(seq uint64) {
 	now := f.host.opts.Clock.Uptime()
 	again := f.differed != 0 && now-f.differed < distrustFor

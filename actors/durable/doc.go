@@ -4,16 +4,16 @@
 // around it owns everything impure: the mailbox, the journal, the clock, replies and
 // supervision. A command is processed like this:
 //
-//  1. Handle.Ask or Handle.Submit posts it to the actor's mailbox. It never
-//     waits: too many open commands give ErrBusy.
-//  2. The runtime calls Core.Decide. A rejection is answered at once. Events are
-//     applied to the state at once, speculatively, and collected in a batch.
-//  3. When the mailbox has run empty the batch goes to the Journal, which
-//     commits what all actors have queued in one transaction. While a batch
-//     is on its way, what arrives fills the next, which leaves when it is as
-//     large or when the first has landed.
-//  4. Only after the commit the runtime releases, in this order: the new read
-//     view, the observer (frames for the room), the replies.
+//  1. Handle.Ask or Handle.Submit sends the command to the actor's mailbox. The
+//     send never blocks: too many open commands cause ErrBusy.
+//  2. The runtime calls Core.Decide. A rejection is answered immediately. Events
+//     are applied to the state before they are committed, and collected in a batch.
+//  3. When the mailbox is empty, the batch goes to the Journal, which commits
+//     the queued batches of all actors in one transaction. Commands that arrive
+//     while a batch is in flight join the next batch. The next batch is sent
+//     when it is as large as the first, or when the first is committed.
+//  4. After the commit, the runtime publishes the new read view, then calls the
+//     observer (frames for the room), then sends the replies.
 //
 // DESIGN.md explains the reasons.
 //

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// tally is a minimal core: it adds numbers and refuses some commands.
+// tally is a minimal core that adds numbers and refuses some commands.
 type tally struct{ sum int }
 
 type sumView struct{ sum int }
@@ -135,7 +135,7 @@ func TestNothingIsVisibleBeforeTheCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the append", func() bool { return j.Queued() > 0 })
-	// A read through the actor reads the speculative state, so it must also wait for the commit.
+	// A reading command sees the speculative state, so its reply must also wait for the commit.
 	if err := hd.Submit("get", got); err != nil {
 		t.Fatal(err)
 	}
@@ -176,8 +176,8 @@ func TestAFailedCommitNeverReturnsSuccess(t *testing.T) {
 	}
 }
 
-// A command with rows only is answered like one with events: after its commit, and never with
-// success if that fails.
+// A command that writes only rows is answered like a command with events: after its commit, and
+// with an error if the commit fails.
 func TestFailedRowsNeverReturnSuccess(t *testing.T) {
 	j := store(t)
 	hd := get(t, start(t, j, kind(), durable.Options{}), "a")
@@ -218,11 +218,12 @@ func TestManyFailuresQuarantineAnActor(t *testing.T) {
 	j := store(t)
 	h := start(t, j, kind(), durable.Options{MaxFailures: 2})
 	hd, other := get(t, h, "a"), get(t, h, "b")
-	// Events are applied before they are appended, so a poisonous event is never stored.
+	// An event whose application panics is never stored, because events are applied before they are
+	// appended.
 	for range 3 {
 		eventually(t, "the running actor", func() bool { return hd.Condition() == durable.Running })
 		if _, _, err := hd.Ask("poison"); err == nil {
-			t.Fatal("a poisonous event was accepted")
+			t.Fatal("an event whose application panics was accepted")
 		}
 	}
 	eventually(t, "the quarantine", func() bool { return hd.Condition() == durable.Quarantined })
@@ -235,7 +236,7 @@ func TestManyFailuresQuarantineAnActor(t *testing.T) {
 	if q := h.QuarantinedIDs(); len(q) != 1 || q[0] != "a" {
 		t.Fatalf("quarantined actors are %v, want a", q)
 	}
-	ask(t, other, "1") // the others live on
+	ask(t, other, "1") // other actors still work
 }
 
 func TestADamagedRecordQuarantinesItsActor(t *testing.T) {
@@ -304,7 +305,7 @@ func TestAFullQueueReturnsErrBusy(t *testing.T) {
 	j := store(t)
 	hd := get(t, start(t, j, kind(), durable.Options{MaxPending: 3}), "a")
 	got := make(answers, 3)
-	for round := range 3 { // who was refused takes no place of the next
+	for round := range 3 { // in each round, because a refused command must free its place in the queue
 		release := j.Hold()
 		for range 3 {
 			if err := hd.Submit("1", got); err != nil {
@@ -325,7 +326,7 @@ func TestAFullQueueReturnsErrBusy(t *testing.T) {
 	}
 }
 
-// On a nearly full disk, commands that free space still succeed: neither the gate nor the store
+// On a nearly full disk, commands that free space succeed, because neither the gate nor the store
 // refuses them.
 func TestUrgentCommandsUseTheReserve(t *testing.T) {
 	j, k := memory.New(), kind()

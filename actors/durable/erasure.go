@@ -8,24 +8,24 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Erasure removes data that must not be kept any more from the places where it was written. Its
-// order makes it safe, whatever happens concurrently:
+// Erasure removes data that must no longer be kept from the places where it was written. The order
+// of its steps makes it safe, whatever happens concurrently:
 //
-//  1. The batch of the event that asks for it carries a row that says so, and
-//     the row stays until the erasure is done: a crash on the way, however
-//     early, is made up for at the next start.
+//  1. The batch with the event that requests the erasure also contains a row
+//     with this request. The row stays until the erasure is done, so that the
+//     next start resumes an erasure that a crash interrupted.
 //  2. A snapshot of a state that contains the event is stored.
-//  3. The log is rewritten up to that snapshot, judged by the view it was made
-//     of. Nothing above it is touched: what came later was not judged. The
-//     rewrite raises the base of the log (LogReader), and no record up to the
-//     base is applied to a state again, on any node: so nothing is lost by it.
+//  3. The log is rewritten up to that snapshot. The snapshot's view decides
+//     which records are erased, so later records are not changed. The rewrite
+//     raises the base of the log (LogReader). No node applies a record up to the
+//     base to a state again, so no state lacks the effect of an erased record.
 //
 // Requests during a round wait for the next one. There is a pause between rounds, because each
 // costs a snapshot and a scan of the log.
 type erasure struct {
-	due  uint64 // seq of the newest applied event that requests it; 0: none
+	due  uint64 // seq of the newest applied event that requests an erasure; 0 if there is none
 	from uint64 // the value of due when the current round began
-	row  []byte // content of this actor's row; nil for no row
+	row  []byte // content of this actor's row; nil if there is no row
 	step erasureStep
 	// paused means that the next round begins with eraseNow.
 	paused bool
@@ -88,7 +88,7 @@ func (s *actorRuntime[C, E, V]) eraseBehind(ctx actor.Context, m *stored[V]) {
 		s.eraseLater(ctx, m.err)
 		return
 	case m.seq < e.from:
-		return // an older snapshot; the requested one will follow
+		return // this is an older snapshot; the requested snapshot will follow
 	}
 	e.step = erasureRewrite
 	kind, log, self, root := &s.host.kind, s.log, ctx.Self(), ctx.ActorSystem().Root
@@ -132,10 +132,10 @@ func (s *actorRuntime[C, E, V]) cleaned(ctx actor.Context, m *erased) {
 	}
 }
 
-// forgetErasure removes the row, because nothing is left to erase. A batch in flight that requests
-// another erasure has a later due, so that forgetErasure is not called then. If the actor meanwhile
-// moves to another node, and that node gets another request, its row remains, because it differs
-// from the row removed here.
+// forgetErasure removes the row, because nothing is left to erase. It is not called if a batch in
+// flight requests another erasure, because that batch has set a later due. If the actor moves to
+// another node and gets another request there, the new row remains, because it differs from the row
+// that is removed here.
 func (s *actorRuntime[C, E, V]) forgetErasure(ctx actor.Context) error {
 	e := &s.erasure
 	if e.row == nil {
@@ -155,7 +155,7 @@ func (s *actorRuntime[C, E, V]) forgetErasure(ctx actor.Context) error {
 	return err
 }
 
-// notNoted retries removing a row, unless more was requested meanwhile.
+// notNoted retries the removal of a row, unless another erasure was requested meanwhile.
 func (s *actorRuntime[C, E, V]) notNoted(ctx actor.Context, m *unnoted) {
 	s.host.log.Warn("personal data was erased from a log, but recording this failed; it is tried again", "actor", s.handle.actorID, "error", m.err)
 	if e := &s.erasure; e.row == nil {
@@ -164,8 +164,8 @@ func (s *actorRuntime[C, E, V]) notNoted(ctx actor.Context, m *unnoted) {
 	}
 }
 
-// eraseLater postpones the next round. An actor that is stopping does not wait after a failure: the
-// row resumes the erasure at the next start.
+// eraseLater postpones the next round. An actor that is stopping does not wait after a failure,
+// because the row makes the next start resume the erasure.
 func (s *actorRuntime[C, E, V]) eraseLater(ctx actor.Context, failed error) {
 	if s.resting && failed != nil {
 		s.erasure.due = 0
@@ -185,8 +185,8 @@ func (s *actorRuntime[C, E, V]) recoverErasure(ctx actor.Context, view *V, erase
 	value, err := s.host.journal.Get(erasureTable, []byte(s.handle.actorID))
 	switch {
 	case errors.Is(err, ErrNotFound):
-		// Older logs have no rows. If an event is still in the log although its own erasure would
-		// have removed it, that erasure was never done.
+		// Logs of older releases have no rows. If the log still contains an event that an erasure
+		// would have removed, the erasure was never done.
 		for _, e := range erasers {
 			if _, changed := s.host.kind.Erase(view)(e); changed {
 				s.erasure.due = s.seq

@@ -27,7 +27,7 @@ func eraser(erasing func()) durable.Kind[string, string, sumView] {
 	return k
 }
 
-// held returns the contents of an actor's log.
+// held returns the records in an actor's log.
 func held(t *testing.T, j durable.Journal, actor string) string {
 	t.Helper()
 	log, err := j.Open(actor)
@@ -54,8 +54,8 @@ func finishErasing(t *testing.T, h *host) {
 	}
 }
 
-// The view does not cover records that are appended during the rewrite, so erasing must leave them
-// alone. Earlier, a rewrite without a limit lost acknowledged messages.
+// The view of an erasure does not include records that are appended during the rewrite, so erasing
+// must not change these records. Earlier, a rewrite without a limit lost acknowledged messages.
 func TestErasingKeepsLaterRecords(t *testing.T) {
 	j := store(t)
 	began, goOn := make(chan struct{}, 8), make(chan struct{})
@@ -64,7 +64,7 @@ func TestErasingKeepsLaterRecords(t *testing.T) {
 	ask(t, hd, "1")
 	ask(t, hd, "0")
 	<-began
-	ask(t, hd, "1") // the same as what is erased, but later
+	ask(t, hd, "1") // the same event as the erased ones, but later
 	ask(t, hd, "5")
 	close(goOn)
 	finishErasing(t, h)
@@ -73,8 +73,8 @@ func TestErasingKeepsLaterRecords(t *testing.T) {
 	}
 }
 
-// The mark is committed with the event. If the node crashes before it erased anything, the next
-// start erases, although nothing opens the actor.
+// The row of an erasure is committed with the event. If the node crashes before erasing, the next
+// start erases, even if nobody opens the actor.
 func TestErasingSurvivesACrash(t *testing.T) {
 	for name, prepare := range map[string]func(t *testing.T, j *memory.Store) *memory.Store{
 		"before the snapshot": func(t *testing.T, j *memory.Store) *memory.Store {
@@ -109,8 +109,8 @@ func TestErasingSurvivesACrash(t *testing.T) {
 	}
 }
 
-// A crash can leave the row of an erasure whose log is purged. A caller that waits for due erasures
-// would wait for it for ever.
+// A crash can leave the row of an erasure whose log is purged. A start must remove this row.
+// Otherwise a caller that waits for due erasures would wait for ever.
 func TestAPurgedActorHasNothingToErase(t *testing.T) {
 	before := memory.New()
 	k := eraser(nil)
@@ -156,13 +156,13 @@ func TestErasureIsNotRepeated(t *testing.T) {
 	hd = get(t, h, "a")
 	ask(t, hd, "2")
 	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, true) })
-	// The "0" that is still in the log costs one judgement.
+	// The event "0" that is still in the log costs one decision about erasing.
 	if n := rounds.Load() - before; n > 1 {
 		t.Fatalf("%d decisions about erasing after the erasure, want at most 1", n)
 	}
 }
 
-// A log from before marks existed is cleaned when one of its events shows that it needs erasing.
+// A log of a release without rows of erasures is erased if one of its events requires erasing.
 func TestALogWithoutAMarkIsErased(t *testing.T) {
 	j := store(t)
 	ask(t, get(t, start(t, j, kind(), durable.Options{}), "a"), "1")
@@ -179,8 +179,8 @@ func TestALogWithoutAMarkIsErased(t *testing.T) {
 	}
 }
 
-// A failed round keeps the mark, and the next round erases. Stopping the actor meanwhile does not
-// wait.
+// After a failed round the row stays, and the next round erases. In between, stopping the actor
+// does not wait for the erasure.
 func TestErasingIsRetriedAfterTheDiskWasReadOnly(t *testing.T) {
 	j := store(t)
 	began, goOn := make(chan struct{}, 8), make(chan struct{})
@@ -199,8 +199,8 @@ func TestErasingIsRetriedAfterTheDiskWasReadOnly(t *testing.T) {
 	}
 }
 
-// Requests during a round are combined in the next one, which starts at once if a caller waits for
-// it.
+// All requests during a round are served by one further round. It starts immediately if a caller
+// waits for it.
 func TestOneRoundServesManyRequests(t *testing.T) {
 	j := store(t)
 	var rounds atomic.Int32
@@ -280,7 +280,7 @@ func TestErasureFollowsTheSnapshotInProgress(t *testing.T) {
 	}
 }
 
-// A backup does not wait for a damaged actor.
+// A backup waits for due erasures, but not for the erasure of a damaged actor.
 func TestWaitingForAnErasureEndsWithAQuarantine(t *testing.T) {
 	j := store(t)
 	k := eraser(nil)
@@ -294,8 +294,8 @@ func TestWaitingForAnErasureEndsWithAQuarantine(t *testing.T) {
 	}
 }
 
-// overtaken is a store in which another node records an erasure just before this node records that
-// its own is done.
+// overtaken is a store in which another node requests an erasure just before this node removes the
+// row of its own completed erasure.
 type overtaken struct {
 	*memory.Store
 	did     atomic.Bool
@@ -330,7 +330,8 @@ func TestAFinishedErasureRemovesOnlyItsOwnRow(t *testing.T) {
 	}
 }
 
-// forgetful is a store that fails to remove rows of erasures, left times.
+// forgetful is a store in which the next removals of rows of erasures fail; left is the number of
+// failures.
 type forgetful struct {
 	*memory.Store
 	left  atomic.Int32

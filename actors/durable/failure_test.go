@@ -13,8 +13,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// The next batch is appended before callers of the committed one get their replies. When the
-// journal refused that batch, these callers got no reply, and the actor never rested.
+// The next batch is appended before callers of the committed one get their replies. Earlier, if the
+// journal refused the next batch, these callers got no reply, and the actor never went to rest.
 func TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended(t *testing.T) {
 	for _, refuse := range []string{"read-only", "closed"} {
 		t.Run(refuse, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended(t *testing.T) {
 			if err := hd.Submit("row x", second); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := hd.Ask("bad"); err == nil { // behind the row in the mailbox
+			if _, _, err := hd.Ask("bad"); err == nil { // queued after the row in the mailbox
 				t.Fatal("a command to be rejected succeeded")
 			}
 			if refuse == "closed" {
@@ -60,7 +60,7 @@ func TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended(t *testing.T) {
 
 // A disk that becomes full refuses a batch while an earlier one is in flight and commits. Callers
 // of the earlier batch must not get ErrReadOnly, which means that nothing was written. Earlier they
-// did: the contents of a submission were removed, but the submission stayed.
+// got it, so the contents of a submission were removed although the submission had been stored.
 func TestARefusedBatchDoesNotFailOneInFlight(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		j := store(t)
@@ -87,7 +87,7 @@ func TestARefusedBatchDoesNotFailOneInFlight(t *testing.T) {
 }
 
 // The outcome of a commit that failed on the disk is unknown, even if the store accepts no more
-// writes because of it. Only a command that was never sent is refused.
+// writes afterwards. Only a command that was never sent is refused.
 func TestAFailedCommitIsNotRefused(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		j := store(t)
@@ -183,8 +183,8 @@ func (s *stuck) Apply(seq uint64, e string) {
 	s.tally.Apply(seq, e)
 }
 
-// An event that is too large for an append is refused to its caller. If it were applied, it would
-// fail the whole batch.
+// An event that is too large for an append is refused to its caller. If the event were applied, the
+// whole batch would fail.
 func TestTooLargeEventsAndRowsAreRefused(t *testing.T) {
 	j := store(t)
 	j.SetLimits(durable.Limits{RecordBytes: 100, Rows: 3, RowBytes: 1000})
@@ -197,7 +197,7 @@ func TestTooLargeEventsAndRowsAreRefused(t *testing.T) {
 	if _, _, err := hd.Ask("row " + strings.Repeat("k", 1000)); !errors.As(err, &r) || r.Reason != durable.TooLarge {
 		t.Errorf("a row that is too large returned %v", err)
 	}
-	// All of them are too many for one append; the rest get ErrBusy.
+	// These rows do not all fit into one append, so the last commands get ErrBusy.
 	release := j.Hold()
 	defer release()
 	got, busy := make(answers, 10), 0
@@ -232,7 +232,7 @@ func TestAFailureWhileStoppingEndsInAStop(t *testing.T) {
 	j := &failingSnapshots{Journal: store(t)}
 	h := start(t, j, kind(), durable.Options{})
 	hd := get(t, h, "a")
-	for i := range 64 { // so many that a snapshot is worth it
+	for i := range 64 { // enough events for a snapshot at the stop
 		ask(t, hd, fmt.Sprint(i))
 	}
 	j.fail.Store(true)
@@ -334,7 +334,7 @@ func (p panicker) Reply(durable.Reply) {
 	panic("replying")
 }
 
-// If a replier panics, no caller gets two replies, and every caller gets one.
+// If a replier panics, every caller gets exactly one reply.
 func TestAfterAPanicInAReplyNobodyIsAnsweredTwice(t *testing.T) {
 	j := store(t)
 	h := start(t, j, kind(), durable.Options{})
@@ -361,7 +361,7 @@ func TestAfterAPanicInAReplyNobodyIsAnsweredTwice(t *testing.T) {
 		t.Errorf("the command after the panic got %+v", r)
 	}
 	eventually(t, "the running actor", func() bool { return hd.Condition() == durable.Running })
-	// The actor rests only when no caller is counted as waiting.
+	// The actor rests only if no caller counts as waiting, so the counter must be correct.
 	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, false) })
 	if len(before)+len(after) != 0 || len(failing.told) != 1 {
 		t.Errorf("second replies: %d to the first, %d calls of the panicking one, %d to the last", len(before), len(failing.told), len(after))

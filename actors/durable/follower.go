@@ -21,8 +21,8 @@ type follower[C, E, V any] struct {
 	reader Reader
 	owner  string
 	begun  string // the owner whose events were requested; "" after giveTo
-	seq    uint64 // of the last applied event
-	chain  uint64 // its hash, see chained
+	seq    uint64 // seq of the last applied event
+	chain  uint64 // the hash of that event, see chained
 	// joined means that the owner sends us its events, and that all earlier ones were read.
 	joined bool
 	// quiet counts the beats since the owner's last message. beats counts all beats.
@@ -32,8 +32,8 @@ type follower[C, E, V any] struct {
 	looked time.Duration
 	// soon means that a look-up is scheduled.
 	soon bool
-	// leaving is until when the release of an owner that has announced its end is expected. If it
-	// is not committed by then, silence will show that there is no owner.
+	// leaving is the time until which an owner that has announced its end is expected to release
+	// the actor. After that time, only the owner's silence shows that the actor has no owner.
 	leaving time.Duration
 	// giving means that another node was asked to take the actor, and commands wait for its answer.
 	giving bool
@@ -42,7 +42,7 @@ type follower[C, E, V any] struct {
 	// arrived after this request was sent.
 	asked, next []reading
 	parked      []parked
-	// homeless contains the commands that were not sent to any node.
+	// homeless contains the commands that are not sent yet, because no owner is known.
 	homeless []*forwarded[C]
 	// unheard contains the ends of the log that were read since the owner became silent.
 	unheard []seen
@@ -50,13 +50,13 @@ type follower[C, E, V any] struct {
 	differed time.Duration
 }
 
-// reading is a caller that waits for a view that includes everything acknowledged.
+// reading is a caller that waits for a view that includes every acknowledged change.
 type reading struct {
 	to   Replier
 	till time.Duration
 }
 
-// seen is the end of a log, and when it was read.
+// seen is the end of a log, and the time at which it was read.
 type seen struct {
 	seq uint64
 	at  time.Duration
@@ -95,7 +95,7 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 		c := f.role.open(m)
 		f.forward(ctx, c)
 	case readHere:
-		if f.silent(f.leaseTime()) { // the owner will not return in time
+		if f.silent(f.leaseTime()) { // the owner will not be back before the read's timeout
 			f.handle.answer(m.to, Reply{Err: ErrUnavailable})
 			break
 		}
@@ -135,8 +135,8 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 	}
 }
 
-// begin follows an owner. It subscribes before it reads the log, so that no event in between is
-// missed.
+// begin follows an owner. It subscribes before it reads the log, so that it misses no event in
+// between.
 func (f *follower[C, E, V]) begin(ctx actor.Context, owner string) {
 	f.owner, f.begun, f.quiet, f.leaving = owner, owner, 0, 0
 	f.handle.owner.Store(&owner)
@@ -219,7 +219,7 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 			f.compare(m.told.seq, m.told.chain)
 		}
 		return
-	default: // sent by a newer program
+	default: // a newer program sends this message
 		return
 	}
 	if f.handle.distrusted.Load() {
@@ -248,7 +248,7 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 		f.role.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
 	}
 	if len(events) > 0 && chain != m.told.chain {
-		// Before the batch is visible.
+		// Compare the hash before the batch becomes visible.
 		f.differs(f.seq + uint64(len(events)))
 	} else {
 		f.apply(events, chain)
@@ -278,8 +278,8 @@ func (f *follower[C, E, V]) show() {
 }
 
 // askPosition asks the owner for the last acknowledged position, once for all waiting reads. Reads
-// that arrive meanwhile need the next request, because the write that they must include may be
-// acknowledged after the answer.
+// that arrive while a request is in flight wait for the next request. A write that they must
+// include can be acknowledged after the owner's answer to the earlier request.
 func (f *follower[C, E, V]) askPosition(ctx actor.Context) {
 	if len(f.asked) > 0 || len(f.next) == 0 {
 		return
@@ -333,7 +333,7 @@ func (f *follower[C, E, V]) beat(ctx actor.Context) {
 	})
 	f.next = slices.DeleteFunc(f.next, func(r reading) bool {
 		over := now > r.till
-		if over { // the owner is alive but unreachable: an error is better than stale data
+		if over { // the owner is alive but unreachable, and an error is better than stale data
 			f.handle.answer(r.to, Reply{Err: ErrUnavailable})
 		}
 		return over
@@ -362,8 +362,8 @@ func (f *follower[C, E, V]) silent(long time.Duration) bool {
 	return f.quiet >= int(max(long/f.host.opts.Cluster.Beat, 1))
 }
 
-// lookPause is the minimum time between two look-ups of the owner for commands. They wait this long
-// while an actor moves.
+// lookPause is the minimum time between two look-ups of the owner for commands. While an actor
+// moves, commands wait this long.
 const lookPause = 20 * time.Millisecond
 
 // lookNow asks a follower to look for the owner.
@@ -372,8 +372,8 @@ type lookNow struct{ f any }
 // left reports whether the owner has announced its end and its release can still be in progress.
 func (f *follower[C, E, V]) left() bool { return f.now() < f.leaving }
 
-// lookAgain looks up the owner, and again soon if the owner has left but its release is still not
-// committed.
+// lookAgain looks up the owner. If the owner has announced its end but its release is not committed
+// yet, lookAgain schedules another look-up.
 func (f *follower[C, E, V]) lookAgain(ctx actor.Context) {
 	if !f.lookForOwner(ctx) && f.left() {
 		f.lookSoon(ctx)
@@ -395,15 +395,15 @@ func (f *follower[C, E, V]) lookSoon(ctx actor.Context) {
 	f.host.opts.Clock.AfterFunc(wait, func() { root.Send(self, lookNow{f}) })
 }
 
-// leaseTime returns a time that is longer than a node may answer without the store.
+// leaseTime returns a time that is longer than a node answers without reaching the store.
 func (f *follower[C, E, V]) leaseTime() time.Duration { return 3 * f.host.opts.Cluster.Patience }
 
 // followEvery is the number of beats after which a follower renews its subscription with the owner.
 // The owner's answer determines the replica's age.
 const followEvery = 2
 
-// lookForOwner looks up the owner in the store, and takes the actor if there is none. It reports
-// whether this node owns it now.
+// lookForOwner looks up the owner in the store, and takes the actor if it has no owner. taken
+// reports whether this node now owns the actor.
 func (f *follower[C, E, V]) lookForOwner(ctx actor.Context) (taken bool) {
 	f.looked = f.now()
 	log, err := f.host.journal.Open(f.handle.actorID)
@@ -433,7 +433,7 @@ func (f *follower[C, E, V]) settle(ctx actor.Context, s *actorRuntime[C, E, V]) 
 		f.reader.Close()
 	}
 	for _, p := range f.parked {
-		if p.reply.Seq > s.committed { // it was never committed
+		if p.reply.Seq > s.committed { // the previous owner never committed it
 			p.reply = Reply{Err: ErrUnavailable}
 		}
 		f.handle.answer(p.to, p.reply)

@@ -14,7 +14,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// heldBack is a bus that can delay the responses to requests of one operation until release.
+// heldBack is a bus that can hold back the responses to one kind of request until release is
+// called.
 type heldBack struct {
 	durable.Bus
 	op byte
@@ -60,11 +61,11 @@ func (h *heldBack) release() (answers int) {
 // askPosition is the first byte of a follower's request for the position.
 const askPosition = 'p'
 
-// A read that begins while an earlier request for the position is in flight sends its own. It must
-// show writes that were acknowledged in between.
+// A read that begins while an earlier request for the position is in flight sends its own. The read
+// must show writes that were acknowledged after the earlier request.
 func TestAReadDoesNotShareAnEarlierRequest(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		var bus *heldBack // of the second node
+		var bus *heldBack // the bus of the second node
 		c := newClanWith(t, 2, func(o *durable.Options) {
 			// With such slow beats, only reads request the position.
 			o.Cluster.Beat, o.Cluster.Patience = time.Hour, time.Hour
@@ -103,7 +104,7 @@ func TestAReadDoesNotShareAnEarlierRequest(t *testing.T) {
 		if n := c.hosts[1].Stats().Questions.Load() - questions; n != 1 {
 			t.Errorf("the later read sent %d requests, want 1", n)
 		}
-		// The follower has the position and waits for the record.
+		// Now the follower knows the position, and waits for the record.
 		select {
 		case sum := <-later:
 			t.Fatalf("the later read returned %d before the replica shows 2", sum)
@@ -122,8 +123,8 @@ func (c *clan) loseNews() {
 	c.net.Disturb(func(m bustest.Message) bustest.Fate { return bustest.Fate{Lost: m.Sort == bustest.News} })
 }
 
-// A replica is fresh once it shows the position that its owner has named, not already when it
-// receives that position.
+// A replica becomes fresh once it shows the position that its owner has reported, not when it
+// receives this position.
 func TestAReplicaBehindItsOwnerIsNotFresh(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.Patience = time.Hour, time.Hour })

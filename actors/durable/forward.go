@@ -14,13 +14,13 @@ import (
 type forwarded[C any] struct {
 	cmd  C
 	to   Replier
-	turn uint64        // its place in the order of arrival
-	till time.Duration // the Clock's uptime of its timeout
+	turn uint64        // the command's number in the order of arrival
+	till time.Duration // the Clock's uptime at which the command times out
 	// node is the node to which the command was sent. quiet counts the beats since that node lost
 	// the actor.
 	node  string
 	quiet int
-	// homeless means that the command was not sent to any node before.
+	// homeless means that the command was never sent to a node.
 	homeless bool
 }
 
@@ -63,11 +63,11 @@ func (s *role[C, E, V]) send(ctx actor.Context, f *follower[C, E, V], c *forward
 	})
 }
 
-// answered forwards the result of a command once this node's view includes it.
+// answered returns the result of a command to its caller once this node's view includes the result.
 func (s *role[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 	c := s.sent[m.serial]
 	if c == nil {
-		return // it was abandoned
+		return // answered already, or withdrawn by recall
 	}
 	delete(s.sent, m.serial)
 	switch {
@@ -88,7 +88,7 @@ func (s *role[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 		case s.follow != nil:
 			s.follow.parked = append(s.follow.parked, parked{c.to, Reply{Value: value, Seq: m.answer.seq}})
 			s.follow.show()
-		default: // it was committed before this node took over
+		default: // the command was committed before this node took over
 			s.handle.answer(c.to, Reply{Value: value, Seq: m.answer.seq})
 		}
 	}
@@ -97,7 +97,7 @@ func (s *role[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 // again sends a command that no node has received to the actor's current owner.
 func (s *role[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 	now := s.host.opts.Clock.Uptime()
-	if now > c.till { // otherwise it could circulate forever, and be executed when nobody waits
+	if now > c.till { // without this timeout, the command could circulate forever, and be executed when nobody waits
 		s.handle.answer(c.to, Reply{Err: ErrUnavailable})
 		return
 	}
@@ -119,7 +119,7 @@ func (s *role[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 	}
 }
 
-// lost handles a command with unknown outcome. The command is repeated if that is harmless and a
+// lost handles a command with unknown outcome. The command is repeated if it is repeatable and a
 // caller still waits.
 func (s *role[C, E, V]) lost(ctx actor.Context, c *forwarded[C]) {
 	if s.host.kind.Codec.Repeatable(c.cmd) && s.host.opts.Clock.Uptime() < c.till {
@@ -143,8 +143,8 @@ func (s *role[C, E, V]) recall(owner string, waiting []*forwarded[C]) []*forward
 	return waiting
 }
 
-// giveUp stops waiting for answers of nodes that no longer own the actor and have had time to
-// answer.
+// giveUp handles commands that were sent to nodes that no longer own the actor. After enough time
+// for an answer, their outcome counts as unknown.
 func (s *role[C, E, V]) giveUp(ctx actor.Context) {
 	patience := int(max(s.host.opts.Cluster.Patience/s.host.opts.Cluster.Beat, 1))
 	for serial, c := range s.sent {

@@ -87,7 +87,7 @@ func (h *Handle[C, E, V]) Condition() Condition { return Condition(h.condition.L
 
 // Ask sends a command and waits for its answer: the core's value, and a position in the log that
 // includes the result. The error is a *Rejection or one of this package's errors. After ErrTimeout
-// and ErrUnavailable the command may still have been applied.
+// and ErrUnavailable it is unknown whether the command was applied.
 func (h *Handle[C, E, V]) Ask(cmd C) (any, uint64, error) {
 	sl := h.host.replies.get()
 	if err := h.Submit(cmd, sl); err != nil {
@@ -106,8 +106,8 @@ func (h *Handle[C, E, V]) Submit(cmd C, to Replier) error {
 			return err
 		}
 	}
-	// pending is changed before condition is read, and rest() does the reverse, so that one of the
-	// two notices the other.
+	// Submit changes pending and then reads condition, while tryRest changes condition and then
+	// reads pending. At least one of them therefore notices the other.
 	if h.pending.Add(1) > int64(h.host.opts.MaxPending) {
 		h.pending.Add(-1)
 		return ErrBusy
@@ -131,13 +131,13 @@ func (h *Handle[C, E, V]) Submit(cmd C, to Replier) error {
 	return nil
 }
 
-// touch records that the actor is in use. It uses the uptime, because otherwise all actors would
-// stop as idle if the time of day jumped.
+// touch records that the actor is in use. It uses the uptime, because a jump of the time of day
+// would make all actors look idle.
 func (h *Handle[C, E, V]) touch() { h.used.Store(int64(h.host.opts.Clock.Uptime())) }
 
 // publish makes a committed view readable.
 func (h *Handle[C, E, V]) publish(v *V, seq, chain uint64) {
-	if h.Owns() { // an unused replica can rest, however busy the owner is
+	if h.Owns() { // not for a replica: an unused replica can rest, however busy its owner is
 		h.touch()
 	}
 	h.view.Store(&viewAt[V]{v, seq, chain})
@@ -170,7 +170,7 @@ func (h *Handle[C, E, V]) stopped() {
 	})
 }
 
-// tryRest closes the handle if there are no pending calls, and reports whether it did.
+// tryRest closes the handle if it has no pending calls, and reports whether it did.
 func (h *Handle[C, E, V]) tryRest() bool {
 	if !h.condition.CompareAndSwap(int32(Running), int32(Resting)) {
 		return false

@@ -46,11 +46,11 @@ type Options struct {
 	// IdleAfter is the time after which an unused actor is stopped. The default is 15 min.
 	// A negative value means never.
 	IdleAfter time.Duration
-	// Waited, if set, is called with a command's time in its actor's mailbox, for one in eight
-	// commands. It must not block.
+	// Waited, if set, is called for one in eight commands, with the command's time in its actor's
+	// mailbox. It must not block.
 	Waited func(time.Duration)
-	// Gate is called before each command that is not urgent and can reject it, for example while
-	// the store is read-only. nil means never.
+	// Gate is called before each command that is not urgent. Its error rejects the command, for
+	// example while the store is read-only. nil accepts all commands.
 	Gate func() error
 	// Cluster lets several nodes share the actors; nil for a single node. Its Store is the host's
 	// journal.
@@ -91,13 +91,13 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// Stats counts what happened in a Host since its start.
+// Stats contains the counters of a Host since its start.
 type Stats struct {
 	Recoveries, Failures, Panics, Snapshots, Rests atomic.Int64
-	// In a cluster. Forwarded counts commands sent to another node, Takeovers actors that this node
-	// took over from another one. Questions counts requests to owners for the last acknowledged
-	// position, Confirmed the reads served by their answers. Divergences counts replicas that
-	// differed from their owner at the same position.
+	// The following counters are used in a cluster. Forwarded counts commands sent to another node,
+	// Takeovers actors that this node took over from another one. Questions counts requests to
+	// owners for the last acknowledged position, Confirmed the reads served by their answers.
+	// Divergences counts replicas that differed from their owner at the same position.
 	Forwarded, Takeovers, Questions, Confirmed, Divergences atomic.Int64
 }
 
@@ -121,22 +121,23 @@ type Host[C, E, V any] struct {
 	mu      sync.Mutex // guards handles and closed
 	handles map[string]*Handle[C, E, V]
 	closed  bool
-	serial  uint64 // makes actors' names unique
+	serial  uint64 // part of each actor's name, to make it unique
 	stop    chan struct{}
 	beside  sync.WaitGroup // goroutines that end with stop
-	// beating are the beats, which a cluster's actors need until the last one has stopped (see
-	// rested): a replica answers its readers on beats, and can stop only then.
+	// beating is the goroutine of beats. It runs until the last actor of a cluster has stopped (see
+	// rested), because a replica answers its readers on beats.
 	beating sync.WaitGroup
 	rested  chan struct{}
 }
 
-// NewSystem returns an actor system without its own log: the library would print messages, which
-// can contain personal data or secrets.
+// NewSystem returns an actor system without a log. The library would log messages, which can
+// contain personal data or secrets.
 func NewSystem() *actor.ActorSystem {
 	return actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }),
 		actor.WithDeadLetterRequestLogging(false),
-		// The first dead letter of an interval starts a goroutine for the rest of it.
+		// The first dead letter of an interval starts a goroutine that lives for the rest of the
+		// interval.
 		actor.WithDeadLetterThrottleInterval(time.Millisecond),
 	)
 }
@@ -179,7 +180,7 @@ func (h *Host[C, E, V]) Stats() *Stats { return &h.stats }
 
 // Get returns the handle of an actor, activating it if necessary, and waits until it is recovered.
 func (h *Host[C, E, V]) Get(id string) (*Handle[C, E, V], error) {
-	var lost <-chan struct{} // this node's lease
+	var lost <-chan struct{} // closed when this node loses its lease
 	if c := h.opts.Cluster; c != nil {
 		if lost = c.Store.Lost(); c.Aside.Load() || !c.Store.Holds() {
 			return nil, ErrUnavailable
@@ -206,7 +207,7 @@ func (h *Host[C, E, V]) Get(id string) (*Handle[C, E, V], error) {
 	case Quarantined:
 		return nil, ErrQuarantined
 	case Resting:
-		// It was stopped between the look-up and now.
+		// The actor was stopped after the look-up.
 		<-hd.done
 		return h.Get(id)
 	}
@@ -297,10 +298,11 @@ func (h *Host[C, E, V]) forget(hd *Handle[C, E, V]) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.handles[hd.id] != hd {
-		return // its successor now has the id
+		return // a successor already uses the id
 	}
 	delete(h.handles, hd.id)
-	// Before a successor starts, which would otherwise lose the results of its Observe.
+	// Called before a successor starts, because Rested would otherwise remove what the successor's
+	// Observe has created.
 	if h.kind.Rested != nil {
 		h.kind.Rested(hd.id)
 	}
@@ -341,8 +343,8 @@ func (h *Host[C, E, V]) Rest(ctx context.Context, hd *Handle[C, E, V], snapshot 
 	}
 }
 
-// restingAtOnce bounds the actors that are stopped concurrently. Each waits for the store, and
-// checks every few milliseconds whether it has open commands.
+// restingAtOnce bounds the actors that Close stops concurrently. For each, a goroutine waits for
+// the store, and checks every few milliseconds for open commands.
 const restingAtOnce = 256
 
 // restAll stops all actors.
@@ -366,7 +368,7 @@ func (h *Host[C, E, V]) restSurely(ctx context.Context, hd *Handle[C, E, V]) {
 	defer tick.Stop()
 	for !h.Rest(ctx, hd, true) {
 		if c := hd.Condition(); c != Running {
-			return // failed or quarantined: there is nothing to write
+			return // the actor failed or is quarantined, so there is no state to write
 		}
 		select {
 		case <-ctx.Done():

@@ -14,22 +14,22 @@ const (
 	askPosition byte = 'p' // return the last acknowledged position
 	askFollow   byte = 'f' // send the events; repeated as long as they are wanted
 	askLeave    byte = 'l' // stop sending
-	askTake     byte = 't' // to any node: own this actor
+	askTake     byte = 't' // request to any node to take this actor
 )
 
 // Answers.
 const (
 	answerDone      byte = 'd' // a position, and a value
 	answerRefused   byte = 'r' // a refusal
-	answerElsewhere byte = 'e' // not owned here; nothing was done
+	answerElsewhere byte = 'e' // this node does not own the actor and did nothing
 )
 
 // From the owner to all followers:
 const (
 	tellBatch byte = 'b' // committed records
-	tellNews  byte = 'n' // a commit that is too large to send: read the log
+	tellNews  byte = 'n' // a commit that is too large for a message; followers read the log
 	tellBeat  byte = 'h' // the position
-	tellBye   byte = 'q' // the owner releases it
+	tellBye   byte = 'q' // the owner is about to release the actor
 	// tellAside is sent by any node to all nodes with the actor; see Handle.Tell.
 	tellAside byte = 'a'
 )
@@ -90,13 +90,13 @@ var elsewhere = answer{kind: answerElsewhere}.encode()
 // replication is an owner's message to the followers.
 type replication struct {
 	kind    byte
-	seq     uint64   // of a batch's first record; else the position
-	chain   uint64   // the hash of the log after it
-	origins []uint64 // of a batch's records, or of those up to the position
-	records Records  // of a batch
+	seq     uint64   // the seq of a batch's first record, otherwise the position
+	chain   uint64   // the hash of the log at the end of the batch, or at the position
+	origins []uint64 // the sessions of a batch's records, or of the records up to the position
+	records Records  // the records of a batch
 }
 
-// origin returns a record's session; 0 if the message does not contain it.
+// origin returns a record's session, or 0 if the message does not contain it.
 func (t replication) origin(seq uint64) uint64 {
 	first := t.seq
 	if t.kind != tellBatch {
@@ -166,7 +166,7 @@ var messageKinds = []struct {
 	}},
 }
 
-// MessageKind returns the kind of a message between nodes; "" if the message does not belong to
+// MessageKind returns the kind of a message between nodes, or "" if the message does not belong to
 // this package.
 func MessageKind(subject string, answer bool, data []byte) string {
 	for _, m := range messageKinds {

@@ -17,8 +17,8 @@ var (
 	// ErrReadOnly means that the store refuses writes, for example because the disk is nearly full.
 	// Reads continue, as do urgent appends, which free space, while there is reserved space.
 	ErrReadOnly = errors.New("journal: store is read-only")
-	// ErrFenced means that a newer handle of the same actor was opened; the old one can never write
-	// again.
+	// ErrFenced means that a newer handle of the same actor was opened. The older handle can never
+	// write again.
 	ErrFenced = errors.New("journal: handle is fenced by a newer incarnation")
 	// ErrGap means that a batch does not start at the end of the log.
 	ErrGap = errors.New("journal: batch does not follow the tail of the log")
@@ -30,7 +30,7 @@ var (
 	ErrNotFound = errors.New("journal: not found")
 	// ErrConflict means that a precondition failed, and the append wrote nothing. The caller must
 	// read and decide again.
-	ErrConflict = errors.New("journal: a row is not what it was")
+	ErrConflict = errors.New("journal: a row has changed since it was read")
 	// ErrCompacted means that the log cannot be read from a position: it was rewritten or truncated
 	// there, or it ends earlier. Call Load.
 	ErrCompacted = errors.New("journal: the log was rewritten behind this position; load the snapshot")
@@ -47,9 +47,9 @@ var (
 //
 // All methods are safe for concurrent use.
 type Journal interface {
-	// Open returns the log of an actor and fences every handle opened for it earlier. When
-	// Open returns, each append of an earlier handle is either committed and visible to the
-	// new handle, or will fail with ErrFenced.
+	// Open returns the log of an actor and fences every handle opened for it earlier. When Open
+	// returns, each append of an earlier handle is either committed and visible to the new handle,
+	// or fails with ErrFenced.
 	Open(actor string) (Log, error)
 
 	// Follow opens the log of an actor for reading, even while an owner has it open. Each call
@@ -61,11 +61,11 @@ type Journal interface {
 	// itself returns an error, done is not called.
 	//
 	// If the precondition of a row fails at the time of the commit, nothing of this append is
-	// written and done gets ErrConflict; other appends are not affected. As a result, only one of
-	// two appends based on the same state succeeds.
+	// written and done gets ErrConflict; other appends are not affected. As a result, if two
+	// appends are based on the same state, only one succeeds.
 	Append(rows []Row, done func(error)) error
 
-	// Limits returns the maximum of one append; larger ones fail with ErrTooLarge.
+	// Limits returns the maximum size of one append. A larger append fails with ErrTooLarge.
 	Limits() Limits
 
 	// Get returns a copy of one row's value, or ErrNotFound.
@@ -106,10 +106,10 @@ const RowOverhead = 32
 // tail.
 type LogReader interface {
 	// Load reads the whole state. It calls snapshot once, then record for every record after the
-	// snapshot, in order. Before those it calls record for older records that are among the newest
-	// history records of the log, if they are still stored. These older records may have been
-	// rewritten. A record is valid only during the call. An error of either function ends the
-	// reading and is returned.
+	// snapshot, in order. Before these records it calls record for older ones, so that the newest
+	// history records of the log are included as far as they are still stored. These older records
+	// may have been rewritten. A record is valid only during the call. An error of either function
+	// ends the reading and is returned.
 	Load(history uint64, snapshot func(Snapshot) error, record func(seq uint64, record []byte) error) error
 
 	// Replay calls fn for every committed record with a seq greater than after, in order. A record
@@ -120,7 +120,7 @@ type LogReader interface {
 
 // Snapshot is an actor's stored state.
 type Snapshot struct {
-	// State is the newest snapshot, nil if there is none. The caller owns it.
+	// State is the newest snapshot, or nil if there is none. The caller owns it.
 	State []byte
 	// Seq is the seq of the last record in the snapshot; 0 without a snapshot.
 	Seq uint64
@@ -150,7 +150,8 @@ type Reader interface {
 
 // Log is one incarnation's handle on the log of one actor.
 //
-// A handle is used by one goroutine at a time, except for Rewrite, which may run on another.
+// A handle is used by one goroutine at a time, except for Rewrite, which can run concurrently on
+// another.
 type Log interface {
 	LogReader
 
@@ -235,7 +236,7 @@ func MakeUrgent(rows []Row) []Row {
 }
 
 // Precondition is a condition on the value stored under a row's key. The zero value always holds.
-// Rows of Append can have one; see Journal.
+// Only rows of Journal.Append can have a precondition.
 type Precondition struct {
 	kind  PreconditionKind
 	value []byte
@@ -321,7 +322,7 @@ func (r Records) Each(fn func(record []byte) error) error {
 	return nil
 }
 
-// Len counts the records; for a damaged run, only as far as the damage.
+// Len counts the records. It counts a damaged run only up to the damage.
 func (r Records) Len() int {
 	n := 0
 	_ = r.Each(func([]byte) error { n++; return nil })

@@ -51,8 +51,8 @@ func TestALostLeaseEndsAQuarantine(t *testing.T) {
 	})
 }
 
-// When the time of a quarantine is over that a lost lease had already ended, the actor's successor
-// stays.
+// A lost lease can end a quarantine early. When the time of this quarantine is over later, the
+// actor's successor must stay.
 func TestAnEarlierQuarantineKeepsTheSuccessor(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClanWith(t, 1, func(o *durable.Options) { o.MaxFailures, o.QuarantineFor = -1, time.Minute })
@@ -71,12 +71,12 @@ func TestAnEarlierQuarantineKeepsTheSuccessor(t *testing.T) {
 	})
 }
 
-// regained is a node that loses its lease and gets another one during a call of Holds, as if a
-// goroutine were suspended between two checks.
+// regained is a node that loses its lease and gets a new one during a call of Holds, as if the
+// calling goroutine were suspended between two checks.
 type regained struct {
 	durable.Shared
 	mu   sync.Mutex
-	then func() // guarded by mu; once
+	then func() // guarded by mu; called once
 }
 
 func (r *regained) Holds() bool {
@@ -206,8 +206,8 @@ func TestATakeoverDoesNotRestoreAPurgedActor(t *testing.T) {
 	})
 }
 
-// Rested is called before the next incarnation begins, so it removes the data of the resting one
-// only.
+// Rested is called before the next incarnation begins, so that it cannot remove data of that
+// incarnation.
 func TestRestedIsCalledBeforeTheNextIncarnation(t *testing.T) {
 	k := kind()
 	var h *host

@@ -17,17 +17,17 @@ const everything = math.MaxUint64
 // loaded is a state read from snapshot and log.
 type loaded[C, E, V any] struct {
 	core  Core[C, E, V]
-	seq   uint64 // of the last event in it
-	chain uint64 // of that event
-	size  int    // of the snapshot, bytes
+	seq   uint64 // seq of the last event in the state
+	chain uint64 // the hash of that event
+	size  int    // bytes of the snapshot
 	// events and bytes are the amounts applied after the snapshot.
 	events, bytes int
-	// erasers are those of the events read that request erasure.
+	// erasers contains the events, among those read, that request an erasure.
 	erasers []E
 }
 
-// Read returns an actor's state, read from its log. The actor is not started. Open handles stay
-// valid. The state of an actor without a log is empty.
+// Read returns an actor's state, read from its log. Read does not start the actor, and open handles
+// stay valid. The state of an actor without a log is empty.
 func (k *Kind[C, E, V]) Read(j Journal, id string) (view *V, seq uint64, err error) {
 	from, err := j.Follow(k.Name + "/" + id)
 	if err != nil {
@@ -110,7 +110,7 @@ func (hd *Handle[C, E, V]) publishRead(read loaded[C, E, V]) *V {
 // readFurther is the result of readOn: the part of a log after a position.
 type readFurther[E any] struct {
 	events []Committed[E]
-	chain  uint64 // of the last one
+	chain  uint64 // the hash of the last event
 }
 
 // readOn returns the events of a log after a position, up to another one, or ErrCompacted. chain is
@@ -138,8 +138,9 @@ func (h *Host[C, E, V]) readOn(from LogReader, seq, chain, upTo uint64) (read re
 	return read, err
 }
 
-// errFarEnough stops reading a log at the position that its owner reported. Later records may
-// already be committed. Until the owner learns of that, it shows a state without them. A reader must not see these records appear and disappear.
+// errFarEnough stops reading a log at the position that the actor's owner reported. Later records
+// can already be committed, but until the owner learns this, it shows a state without them. If a
+// reader included them here, the next read on the owner would lack them.
 var errFarEnough = errors.New("end of the records acknowledged by the owner")
 
 func (k *Kind[C, E, V]) parse(seq uint64, record []byte) (E, error) {
@@ -152,7 +153,7 @@ func (k *Kind[C, E, V]) parse(seq uint64, record []byte) (E, error) {
 
 // chained returns the hash of a log whose last record is record: h(seq) = H(h(seq-1), record), over
 // the records as appended. Two replicas with the same hash at a position have applied the same
-// records. A snapshot includes it, so rewriting the log does not change it.
+// records. A snapshot includes the hash, so rewriting the log does not change the hash.
 //
 // For a 150-byte record, xxhash takes a fifth of the time of SHA-256. It does not prevent
 // deliberate collisions, but nodes trust each other.

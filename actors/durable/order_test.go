@@ -115,7 +115,7 @@ func TestATakeoverKeepsTheOrderOfCommands(t *testing.T) {
 	})
 }
 
-// The order is also kept if a third node takes over and this one stays a follower.
+// The order is also kept if a third node takes over and the sending node stays a follower.
 func TestAThirdNodeGetsCommandsInTheirOrder(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		net, _, hosts, told := ordered(t, 3, plain)
@@ -152,14 +152,14 @@ func (u unheard) Request(node, subject string, data []byte, timeout time.Duratio
 	u.Bus.Request(node, subject, data, timeout, done)
 }
 
-// A command that waits for the next search for an owner also holds back later commands.
+// While a command waits for the next look-up of the owner, later commands also wait.
 func TestACommandDoesNotOvertakeAWaitingOne(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var fail atomic.Int32
 		_, _, hosts, told := ordered(t, 2, func(b durable.Bus) durable.Bus { return unheard{b, &fail} })
 		ask(t, get(t, hosts[0], "a"), "1")
 		copied := get(t, hosts[1], "a")
-		fail.Store(2) // a look, and at once another, which has to wait
+		fail.Store(2) // two attempts fail: the first, and the next one, which must wait for its turn
 		first := submitted(t, copied, "2")
 		synctest.Wait()
 		if len(first) > 0 {

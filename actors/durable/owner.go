@@ -43,10 +43,10 @@ func (s *actorRuntime[C, E, V]) beat() {
 	s.tellAll(replication{kind: tellBeat, seq: s.committed, chain: s.agreed})
 }
 
-// tellBatch sends a committed batch to the followers, to each node once. A follower that misses it
-// notices the gap in the numbers and reads the log. It also reads the records of a batch that is
-// too large for a message, and takes their sessions from the message: the log does not contain
-// them.
+// tellBatch sends a committed batch to the followers, to each node once. A follower that misses a
+// batch notices the gap in the numbers and reads the log. If a batch is too large for a message,
+// followers read its records from the log. The message then contains only their sessions, which the
+// log does not contain.
 func (s *actorRuntime[C, E, V]) tellBatch(b *batch[E, V]) {
 	if len(s.followers) == 0 || len(b.events) == 0 {
 		return
@@ -64,7 +64,7 @@ func (s *actorRuntime[C, E, V]) tellBatch(b *batch[E, V]) {
 
 func (s *actorRuntime[C, E, V]) tellAll(t replication) {
 	if len(s.followers) > 0 {
-		_ = s.host.opts.Cluster.Bus.Publish(s.handle.subject(), t.encode()) // if lost, read from the log
+		_ = s.host.opts.Cluster.Bus.Publish(s.handle.subject(), t.encode()) // followers read a lost batch from the log
 	}
 }
 
@@ -82,7 +82,7 @@ func (r *remoteReplier[C]) Reply(reply Reply) {
 		return
 	}
 	value, err := r.codec.EncodeReply(r.cmd, reply.Value)
-	if err != nil { // the command was executed all the same
+	if err != nil { // the command was executed, but its reply cannot be encoded
 		r.answer(answer{kind: answerRefused, body: encodeRefusal(ErrUnavailable)}.encode())
 		return
 	}

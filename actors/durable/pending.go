@@ -21,8 +21,8 @@ type Reply struct {
 // Replier receives one answer. It is called once, on the actor's goroutine, and must not block.
 type Replier interface{ Reply(Reply) }
 
-// pendingReply is a reusable slot for one answer. A future of the actor library costs 1.5 us; a
-// slot costs a quarter of that.
+// pendingReply is a reusable slot for one answer. A slot costs a quarter of the 1.5 us of the actor
+// library's future.
 type pendingReply struct {
 	ch chan Reply // capacity 1, so that Reply never blocks
 	// deadline is the tick at which the wait ends; 0 while nobody waits. The goroutine that sets it
@@ -38,7 +38,8 @@ func (s *pendingReply) Reply(r Reply) {
 }
 
 // pendingReplies contains the slots for answers, and enforces their timeouts. A timer per wait
-// would cost 5 % of a durable command; checking all slots once per tick costs nothing.
+// would take 5 % of the time of a durable command. Checking all slots once per tick costs nothing
+// measurable.
 type pendingReplies struct {
 	clock clock.Clock
 	limit time.Duration
@@ -47,7 +48,7 @@ type pendingReplies struct {
 	mu   sync.Mutex
 	all  map[*pendingReply]struct{} // guarded by mu; its length is the maximum number of concurrent waits
 	free []*pendingReply            // guarded by mu
-	// closed is set at the end, when waits no longer expire. Guarded by mu.
+	// closed is set by close. From then on, watch no longer ends waits. Guarded by mu.
 	closed bool
 
 	stop chan struct{}
@@ -126,7 +127,7 @@ func (s *pendingReplies) watch() {
 	}
 }
 
-// close ends all waits, since watch has stopped.
+// close ends all waits, because watch no longer runs.
 func (s *pendingReplies) close() {
 	close(s.stop)
 	s.done.Wait()

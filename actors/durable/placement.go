@@ -8,15 +8,16 @@ type ReplicaStats struct {
 	// other nodes. Followed counts the replicas of other nodes' actors.
 	Owned, Shared, Followed int
 	// Behind is the maximum number of records by which a replica is behind the last position
-	// announced by its owner. Age is the longest time since a replica is known to have included
-	// everything acknowledged; 0 without replicas.
+	// announced by its owner. Age is the age of the oldest replica: the time since it certainly
+	// included every acknowledged change. Without replicas it is 0.
 	Behind uint64
 	Age    time.Duration
 	// Distrusted lists the ids of replicas that differed from their owner twice within a minute.
 	Distrusted []string
 }
 
-// Replicas counts the actors in memory, one by one. It is meant for metrics and people.
+// Replicas counts the actors in memory, one by one. It is slow, and meant for metrics and status
+// pages.
 func (h *Host[C, E, V]) Replicas() (c ReplicaStats) {
 	for _, hd := range h.Active() {
 		if hd.Owns() {

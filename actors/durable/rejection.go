@@ -48,8 +48,8 @@ func Reject(reason Reason, format string, args ...any) error {
 	return &Rejection{Reason: reason, Text: fmt.Sprintf(format, args...)}
 }
 
-// IsMissing reports whether err states with certainty that something does not exist. After any
-// other error the object may exist.
+// IsMissing reports whether err means that an object certainly does not exist. After any other
+// error it is unknown whether the object exists.
 func IsMissing(err error) bool {
 	var rejected *Rejection
 	return errors.As(err, &rejected) && rejected.Reason == Missing
@@ -61,16 +61,16 @@ func Refused(err error) bool {
 	return errors.As(err, &rejected) || errors.Is(err, ErrBusy) || errors.Is(err, ErrReadOnly) || errors.Is(err, ErrRested)
 }
 
-// Errors of an actor that cannot answer now. The command may have been applied, unless the
-// comment on the error excludes it.
+// Errors of an actor that cannot answer now. Unless the comment says otherwise, it is unknown
+// whether the command was applied.
 var (
-	// ErrUnavailable: the actor failed or is restarting. A command that it had accepted may have
-	// been applied.
+	// ErrUnavailable: the actor failed or is restarting. It is unknown whether a command in
+	// progress was applied.
 	ErrUnavailable = errors.New("the service cannot record this now")
-	// ErrRested means that the actor stopped after its handle was looked up, because it was
-	// idle or purged. Not applied; Host.Get returns a new handle.
+	// ErrRested means that the actor stopped after its handle was looked up, because it was idle or
+	// purged. The command was not applied. Host.Get returns a new handle.
 	ErrRested = fmt.Errorf("%w: the actor rests", ErrUnavailable)
-	// ErrQuarantined: the actor failed too often and was stopped. Not applied.
+	// ErrQuarantined: the actor failed too often and was stopped. The command was not applied.
 	ErrQuarantined = errors.New("quarantined after repeated failures")
 	// ErrTimeout means that there was no answer in time.
 	ErrTimeout = errors.New("no answer in time")
@@ -78,9 +78,9 @@ var (
 	ErrInternal = errors.New("internal error")
 	// ErrUnknownEvent means that the event was written by a newer program. A state without this
 	// event would be wrong, so that no state is built.
-	ErrUnknownEvent = errors.New("an event that this program does not know: a newer one has written it")
+	ErrUnknownEvent = errors.New("unknown kind of event, written by a newer program")
 	// ErrUnknownCommand: the node that owns the actor runs an earlier version, which cannot decode
 	// the command or a part of it. Nothing was applied. ErrUnknownCommand is an ErrUnavailable,
 	// because an update is in progress.
-	ErrUnknownCommand = fmt.Errorf("%w: the node that has it runs an earlier version; try again when all are updated", ErrUnavailable)
+	ErrUnknownCommand = fmt.Errorf("%w: the owning node runs an earlier version; try again when all nodes are updated", ErrUnavailable)
 )

@@ -69,7 +69,8 @@ func (f *follower[C, E, V]) apply(events []Committed[E], chain uint64) {
 }
 
 // readUnheard reads the log for this node's clients while the owner is alive but cannot be reached.
-// The owner has all records older than a lease, or it is no longer the owner.
+// It shows only records older than a lease. By then, either the owner has acknowledged a record, or
+// it is no longer the owner.
 func (f *follower[C, E, V]) readUnheard(now time.Duration, silent bool) {
 	if !silent || !f.joined {
 		f.unheard = f.unheard[:0]

@@ -8,17 +8,17 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// role is one incarnation of an actor in a cluster: the runtime if this node owns the actor, else a
-// follower of its owner. A role can change from one to the other without effect on holders of its
-// handle.
+// role is one incarnation of an actor in a cluster. It is the runtime if this node owns the actor,
+// and otherwise a follower of the owner. A role can change from one to the other without effect on
+// holders of its handle.
 type role[C, E, V any] struct {
 	host   *Host[C, E, V]
 	handle *Handle[C, E, V]
 
-	own    *actorRuntime[C, E, V] // nil while it follows
-	follow *follower[C, E, V]     // nil while it owns
-	// sent contains the commands that were sent to another node. Answers can arrive when the actor
-	// has moved again, even to this node.
+	own    *actorRuntime[C, E, V] // nil while the role is a follower
+	follow *follower[C, E, V]     // nil while the role is the owner
+	// sent contains the commands that were sent to another node. An answer can arrive after the
+	// actor has moved again, even to this node.
 	sent   map[uint64]*forwarded[C]
 	serial uint64
 	turns  uint64 // number of commands received
@@ -47,7 +47,7 @@ type (
 	}
 	// unfollowed ends this subscription.
 	unfollowed struct{ from string }
-	// readHere requests a view that includes everything acknowledged on any node.
+	// readHere requests a view that includes every change acknowledged on any node.
 	readHere struct{ to Replier }
 	// give requests that the owner moves the actor to another node.
 	give struct{ to string }
@@ -64,7 +64,7 @@ func (s *role[C, E, V]) Receive(ctx actor.Context) {
 		case Quarantined:
 			s.own = s.host.newRuntime(s.handle)
 			s.own.Receive(ctx)
-		case Resting: // it was dropped before it started
+		case Resting: // Drop was called before the actor started
 			ctx.Stop(ctx.Self())
 		default:
 			s.sit(ctx)
@@ -125,7 +125,7 @@ func (s *role[C, E, V]) Receive(ctx actor.Context) {
 	}
 }
 
-// sit takes the actor if no node owns it, and otherwise follows its owner.
+// sit takes the actor if no other node owns it, and otherwise follows the owner.
 func (s *role[C, E, V]) sit(ctx actor.Context) {
 	if err := s.handle.listen(); err != nil {
 		s.fail(fmt.Errorf("listen to other nodes about %s: %w", s.handle.actorID, err))
@@ -217,8 +217,9 @@ func (s *role[C, E, V]) fail(err error) {
 	panic(failure{err})
 }
 
-// goOn recovers a runtime from a follower's state: later records of the log are new to all local
-// clients. If the log was rewritten beyond that state, the state is loaded from the store.
+// goOn recovers a runtime from a follower's state. Later records of the log are sent to the
+// observer as commits, because they are new to this node's clients. If the log was rewritten beyond
+// that state, the state is loaded from the store.
 func (s *actorRuntime[C, E, V]) goOn(ctx actor.Context, log Log) {
 	began := s.host.opts.Clock.Uptime()
 	read, err := s.host.readOn(log, s.seq, s.chain, everything)

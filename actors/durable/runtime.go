@@ -61,7 +61,7 @@ type envelope[C any] struct {
 	sent time.Duration
 }
 
-// actorRuntime is the actor around a core: one value is one incarnation. All fields are owned by
+// actorRuntime is the actor around a core. One value is one incarnation. All fields are owned by
 // the actor's goroutine.
 type actorRuntime[C, E, V any] struct {
 	host   *Host[C, E, V]
@@ -75,7 +75,7 @@ type actorRuntime[C, E, V any] struct {
 	agreed    uint64 // its hash
 	next      *batch[E, V]
 	flying    []*batch[E, V] // appended, oldest first; at most maxFlying
-	releasing *batch[E, V]   // committed, but not completely answered yet
+	releasing *batch[E, V]   // committed, but some callers are not answered yet
 	spare     []*batch[E, V] // empty, for reuse
 	flushing  bool           // a flush is in the mailbox
 	scratch   Records        // the encoded events of one decision
@@ -83,7 +83,7 @@ type actorRuntime[C, E, V any] struct {
 
 	sinceEvents, sinceBytes int  // since the last snapshot
 	lastSize                int  // of the last snapshot
-	snapshotting            bool // one is being encoded or stored
+	snapshotting            bool // a snapshot is being encoded or stored
 	forceSnapshot           bool
 	resting                 bool
 	erasure                 erasure
@@ -154,8 +154,8 @@ func (s *actorRuntime[C, E, V]) Receive(ctx actor.Context) {
 	}
 }
 
-// start recovers the state from the journal. It blocks, because the actor cannot do anything
-// before.
+// start recovers the state from the journal. It blocks, because the actor can do nothing before it
+// has recovered.
 func (s *actorRuntime[C, E, V]) start(ctx actor.Context) {
 	log, err := s.host.journal.Open(s.handle.actorID)
 	if err != nil {
@@ -197,7 +197,7 @@ func (s *actorRuntime[C, E, V]) ready(ctx actor.Context, view *V, erasers []E, t
 
 // command decides, applies, and collects the events.
 func (s *actorRuntime[C, E, V]) command(ctx actor.Context, m envelope[C]) {
-	if s.log == nil { // quarantined
+	if s.log == nil { // the actor is quarantined
 		s.answer(m.to, Reply{Err: ErrQuarantined})
 		return
 	}
@@ -227,7 +227,8 @@ func (s *actorRuntime[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 		b.waiters = append(b.waiters, waiter{m.to, reply})
 		s.flushSoon(ctx)
 	case len(s.flying) > 0:
-		// The command changes nothing, but its decision depends on state that is not on disk yet.
+		// The command changes nothing, but its decision depends on events that are not on disk yet,
+		// so its answer waits for them.
 		last := s.flying[len(s.flying)-1]
 		last.waiters = append(last.waiters, waiter{m.to, reply})
 	default:
@@ -245,7 +246,7 @@ func (s *actorRuntime[C, E, V]) answerNow(to Replier, r Reply) {
 }
 
 // apply changes the state and collects the events. If this panics, the state is unknown and the
-// incarnation ends. The caller to is not in a batch yet, so that it is answered here.
+// incarnation ends. apply then answers the caller to, because the caller is not in a batch yet.
 func (s *actorRuntime[C, E, V]) apply(to Replier, b *batch[E, V], d Decision[E]) {
 	done := false
 	defer func() {

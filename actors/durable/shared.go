@@ -7,9 +7,8 @@ import (
 )
 
 // Shared is a Store that several nodes use concurrently. Each actor is owned by at most one node,
-// the one that has its log open. A node owns actors while its lease is valid, and renews the lease
-// continuously. Decisions between nodes are made here, by the store's clock and in its
-// transactions.
+// which has the actor's log open. A node owns actors while its lease is valid, and renews the lease
+// continuously. The store decides between nodes, with its own clock and in its transactions.
 //
 // In addition to the promises of Journal:
 //
@@ -36,7 +35,7 @@ type Shared interface {
 	Known() ([]string, error)
 
 	// Holds reports whether this node's lease is valid. It is cheap. Code that answers from memory
-	// calls it after reading, because the process may have been paused before.
+	// calls Holds after it has read, because the process can have been paused before the read.
 	Holds() bool
 
 	// Lost is closed when the lease of the present incarnation is lost. Until
@@ -48,9 +47,9 @@ type Shared interface {
 	Rejoin(ctx context.Context) error
 
 	// Watch calls fn for each row of the tables, and then for each row that any node changes, with
-	// nil for a deleted row. Changes of one row are in order; intermediate ones can be skipped, and
-	// the newest can be repeated. Watch returns after the first round. Calls of fn are sequential,
-	// and fn must not block.
+	// nil for a deleted row. Changes of one row are in order; intermediate changes can be skipped,
+	// and the newest can be repeated. Watch returns after the first round. Calls of fn are
+	// sequential, and fn must not block.
 	Watch(tables []string, fn func(table string, key, value []byte)) (Feed, error)
 }
 

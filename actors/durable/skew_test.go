@@ -25,7 +25,7 @@ func TestMessagesOfANewerNodeAreIgnored(t *testing.T) {
 		defer stop()
 		for kind := range 256 {
 			if strings.ContainsRune("bnhqa", rune(kind)) {
-				continue // is known
+				continue // a known kind of message
 			}
 			told := binary.AppendUvarint([]byte{byte(kind)}, 1<<40)
 			if err := newer.Publish("actor.tally.a", append(told, 0)); err != nil {
@@ -79,7 +79,7 @@ func TestAnUnknownCommandIsRefused(t *testing.T) {
 	})
 }
 
-// answersAnew replies to commands in a form that older programs do not support.
+// answersAnew replies to commands in a form that this program does not support.
 type answersAnew struct{ durable.Bus }
 
 func (b answersAnew) Serve(subject string, fn func(string, []byte, func([]byte))) (func(), error) {
@@ -93,7 +93,7 @@ func (b answersAnew) Serve(subject string, fn func(string, []byte, func([]byte))
 	})
 }
 
-// A reply of unknown form means neither success nor refusal.
+// After a reply of unknown form the outcome is unknown, so the caller gets ErrUnavailable.
 func TestAnUnknownReplyIsAnError(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Bus = answersAnew{o.Cluster.Bus} })
@@ -106,7 +106,7 @@ func TestAnUnknownReplyIsAnError(t *testing.T) {
 	})
 }
 
-// deafTo never replies to commands, like a connection that is cut in one direction.
+// deafTo delivers no replies to commands, like a connection that is cut in one direction.
 type deafTo struct{ durable.Bus }
 
 func (b deafTo) Serve(subject string, fn func(string, []byte, func([]byte))) (func(), error) {

@@ -44,8 +44,8 @@ func (s *actorRuntime[C, E, V]) store(ctx actor.Context, m *encoded[V]) {
 	}
 }
 
-// snapshotStored records the result of a snapshot. A failure costs only recovery time; the next one
-// is attempted later.
+// snapshotStored records the result of a snapshot. A failure costs only recovery time, and the next
+// snapshot is attempted later.
 func (s *actorRuntime[C, E, V]) snapshotStored(ctx actor.Context, m *stored[V]) {
 	if m.err != nil {
 		s.host.log.Error("storing a snapshot failed; it is tried again later", "actor", s.handle.actorID, "error", m.err)

@@ -57,8 +57,8 @@ func (j *lateSnapshots) goOn() {
 	}
 }
 
-// Otherwise the log of an actor that rests or fails more often than a snapshot is due would grow
-// for ever.
+// Events before a restart count towards the next snapshot. Otherwise the log of an actor that often
+// rests or fails would grow for ever.
 func TestEventsBeforeARestartCountTowardsASnapshot(t *testing.T) {
 	h := start(t, store(t), kind(), durable.Options{SnapshotEvents: 10})
 	for range 3 {
@@ -73,12 +73,13 @@ func TestEventsBeforeARestartCountTowardsASnapshot(t *testing.T) {
 	}
 }
 
-// A snapshot is as large as the state and keeps an earlier view in memory. Under a flood, five of
-// them waited for the store and took 400 MiB.
+// A snapshot is as large as the state and keeps an earlier view in memory. For this reason the next
+// snapshot waits until the last one is stored. Earlier, under a flood of commands, five snapshots
+// waited for the store and took 400 MiB.
 func TestTheNextSnapshotWaitsUntilTheLastIsStored(t *testing.T) {
 	j := &lateSnapshots{Journal: store(t)}
 	h := start(t, j, kind(), durable.Options{SnapshotEvents: 1})
-	t.Cleanup(j.goOn) // before the host ends
+	t.Cleanup(j.goOn) // runs before the host ends, because cleanups run in reverse order
 	hd := get(t, h, "a")
 	ask(t, hd, "1")
 	eventually(t, "a snapshot", func() bool { return j.count() == 1 })
@@ -120,7 +121,7 @@ func (l refusingLog) Snapshot(seq uint64, state []byte, keep uint64, done func(e
 		return l.Log.Snapshot(seq, state, keep, done)
 	}
 	l.j.failed.Add(1)
-	err := errors.New("the snapshot is too large today")
+	err := errors.New("simulated: the snapshot is too large")
 	if l.j.late.Load() {
 		done(err)
 		return nil
@@ -129,7 +130,7 @@ func (l refusingLog) Snapshot(seq uint64, state []byte, keep uint64, done func(e
 }
 
 // A failed snapshot only makes the next start slower, and the next snapshot is made as usual.
-// Without it, each start would read all of a growing log.
+// Without the next snapshot, each start would read an ever longer log.
 func TestAFailedSnapshotDoesNotPreventTheNext(t *testing.T) {
 	for name, late := range map[string]bool{"at once": false, "later": true} {
 		t.Run(name, func(t *testing.T) {

@@ -41,7 +41,7 @@ func (s *actorRuntime[C, E, V]) end(err error) {
 }
 
 // fail ends this incarnation. If the store takes no writes, the commands that were not sent to it
-// get ErrReadOnly, so that a full disk is not mistaken for a fault. Batches in flight may be
+// get ErrReadOnly, so that a full disk is not mistaken for a fault. Batches in flight can still be
 // committed.
 func (s *actorRuntime[C, E, V]) fail(err error) {
 	s.handle.down()
@@ -60,9 +60,9 @@ func (s *actorRuntime[C, E, V]) rest(ctx actor.Context, snapshot bool) {
 	s.tryStop(ctx)
 }
 
-// A snapshot saves the next start from applying later events. From these sizes on, the saved time
-// is worth a transaction in the store: a server with 100,000 new codelabs could not write all
-// snapshots within its 30 seconds.
+// A snapshot at a stop saves the next start from applying the newest events. Below these sizes the
+// stop writes no snapshot. A server with 100,000 new codelabs could not write all snapshots within
+// its 30 seconds.
 const (
 	worthEvents = 64
 	worthBytes  = 64 << 10

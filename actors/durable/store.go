@@ -12,14 +12,14 @@ type Store interface {
 	Journal
 
 	// StreamID identifies the stream of changes in the store, as 32 hex digits. It survives
-	// restarts, but differs after a backup was restored. A reader of another stream cannot continue
-	// from its position.
+	// restarts, but differs after a backup was restored. After that, a reader cannot continue from
+	// its position.
 	StreamID() string
 
 	// ReadOnly reports whether writes are refused. It is cheap enough to call before each write.
 	ReadOnly() bool
 
-	// Stats returns the current statistics. It is cheap and may be called after Close.
+	// Stats returns the current statistics. It is cheap, and can be called even after Close.
 	Stats() StoreStats
 
 	// Backup writes the consistent state at the time of the call to w, while the store continues to
@@ -50,7 +50,7 @@ func (l *StoreLimits) SetDefaults() {
 // StoreStats contains a store's statistics. Counters count from the opening of the store.
 type StoreStats struct {
 	QueueBatches  int   // queued or being committed
-	QueueBytes    int64 // of them
+	QueueBytes    int64 // bytes of these batches
 	SnapshotBytes int64 // states waiting to be stored
 
 	Commits       uint64 // transactions on disk
@@ -69,7 +69,8 @@ type StoreStats struct {
 	// ReadOnly means that writes are refused, because the store was opened read-only, the disk is
 	// nearly full, or it failed.
 	ReadOnly bool
-	// Failed is the reason why writing has ended until the next start; normally nil.
+	// Failed is the reason why the store accepts no writes until the next start. Normally it is
+	// nil.
 	Failed error
 	// Faults counts failures of the disk.
 	Faults StoreFaults

@@ -32,7 +32,8 @@ func (s strategy[C, E, V]) HandleFailure(_ *actor.ActorSystem, supervisor actor.
 		hd.failures++
 	}
 
-	// Only our own failures are logged: the text of any other panic could contain a person's text.
+	// Only the text of our own failures is logged. The text of any other panic could contain
+	// personal data.
 	text := "panic"
 	if known {
 		text = f.Error()
@@ -43,7 +44,7 @@ func (s strategy[C, E, V]) HandleFailure(_ *actor.ActorSystem, supervisor actor.
 		h.log.Error("actor quarantined after repeated failures", "actor", hd.actorID, "failures", hd.failures, "error", text)
 		hd.condition.Store(int32(Quarantined))
 		hd.readyOnce.Do(func() { close(hd.ready) })
-		// One more incarnation answers the waiting commands, and stops.
+		// One more incarnation answers the waiting commands and then stops.
 		supervisor.RestartChildren(child)
 		h.opts.Clock.AfterFunc(h.opts.QuarantineFor, func() { h.forget(hd) })
 		return

@@ -29,7 +29,7 @@ func (b telling) Publish(subject string, data []byte) error {
 	return b.Bus.Publish(subject, data)
 }
 
-// through is a tally whose commands all come from the same session.
+// through is a tally whose commands all come from one session.
 type through struct{ tally }
 
 const session = 77
@@ -57,8 +57,8 @@ func (o *origins) Commit(_ *sumView, _ uint64, events []durable.Committed[string
 }
 
 // Followers receive a commit if it fits into a message. Of a larger commit they receive the
-// position and read the records from the log. Both contain the session that sent the command, which
-// must not get its own frames.
+// position and read the records from the log. In both cases followers receive the session that sent
+// the command, so that this session does not get its own frames.
 func TestAnOwnerSendsItsCommitsToFollowers(t *testing.T) {
 	const most = 100
 	for _, tc := range []struct {
@@ -131,7 +131,7 @@ func TestAFollowerTakesOverFromAStoppingOwner(t *testing.T) {
 			synctest.Wait()
 			hd := c.hosts[1].Peek("a")
 			if !hd.Owns() || hd.View().sum != 1 {
-				t.Errorf("released %v after the stop: a second later the follower owns it: %v", late, hd.Owns())
+				t.Errorf("released %v after the stop: a second later the follower owns the actor: %v", late, hd.Owns())
 			}
 			ask(t, hd, "1")
 		})
@@ -159,8 +159,8 @@ type heldLog struct {
 
 func (l *heldLog) Close() { time.AfterFunc(l.late, l.Log.Close) }
 
-// The backoff of an actor that keeps failing doubles up to a bound, so it takes no time from
-// others. After a while without a failure it starts again at the minimum.
+// The backoff of an actor that keeps failing doubles up to a bound, so that the actor does not take
+// time from others. After a while without a failure the backoff starts again at the minimum.
 func TestTheBackoffDoubles(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := start(t, store(t), kind(), durable.Options{

@@ -49,8 +49,8 @@ func (c *clan) shows(began time.Time, after time.Duration, want int) {
 }
 
 // A follower cut off from its owner shows listeners a record of the log once the record is older
-// than a lease. Until then the owner may not have acknowledged it, and could show a state without
-// it. Each record is timed separately.
+// than a lease. A younger record can be unacknowledged, so that the owner shows a state without it.
+// The age counts for each record separately.
 func TestACutOffFollowerShowsRecordsOlderThanALease(t *testing.T) {
 	const lease = 3 * time.Second
 	inBubble(t, func(t *testing.T) {
@@ -67,7 +67,8 @@ func TestACutOffFollowerShowsRecordsOlderThanALease(t *testing.T) {
 		c.shows(began, lease+3*time.Second/2, 2)
 		c.shows(began, 2*time.Second+lease-time.Second/4, 2)
 		c.shows(began, 2*time.Second+lease+time.Second/2, 3)
-		// Once reconnected, it shows everything at once. Then the next silence begins.
+		// Once reconnected, the follower shows all records immediately. Then the next silence
+		// begins.
 		c.net.Repair("n1", "n2")
 		c.net.Repair("n2", "n1")
 		ask(t, get(t, c.hosts[0], "a"), "1")

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// Vocabulary contains the command names of one kind of actor and the types of their replies, so
-// that both can be sent to another process as JSON. B is the common interface of the commands.
-// Immutable.
+// Vocabulary contains the commands of one kind of actor by name, and the types of their replies.
+// With it, commands and replies can be sent to another process as JSON. B is the common interface
+// of the commands. Immutable.
 type Vocabulary[B any] struct {
 	words map[string]Word
 	names map[reflect.Type]string
@@ -52,7 +52,7 @@ func (v *Vocabulary[B]) Words() (commands, replies []reflect.Type) {
 	return commands, replies
 }
 
-// Name returns the name of a command; "" if it is not in the vocabulary.
+// Name returns the name of a command, or "" if the command is not in the vocabulary.
 func (v *Vocabulary[B]) Name(command B) string { return v.names[reflect.TypeOf(command)] }
 
 // Encode returns a command's name and its fields as JSON.

@@ -12,8 +12,8 @@ import (
 	"atelier/persistence/shares"
 )
 
-// BenchmarkPairs creates and uses durable single-use tokens, from as many callers as a busy HTTP
-// server would have. It reports pairs per second.
+// BenchmarkPairs creates and uses durable single-use tokens, with as many callers as a busy HTTP
+// server. It reports pairs of tokenize and detokenize per second.
 func BenchmarkPairs(b *testing.B) {
 	for _, callers := range []int{16, 256} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {

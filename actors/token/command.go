@@ -20,15 +20,15 @@ type Caller struct {
 	UserAgent   string
 }
 
-// command is one request that passes through the shard and the token actor. The caller gets exactly
-// one answer: only the first answer counts.
+// command is one request that passes through the shard and the token actor. Only the first answer
+// reaches the caller.
 type command struct {
 	name     seal.Name
 	caller   Caller
 	attempt  Attempt // the token's actor sets its time and session
 	token    seal.Token
-	create   *creation // for a new token
-	end      bool      // for a session
+	create   *creation // set for a new token, otherwise nil
+	end      bool      // set to end a session
 	checkout string
 
 	reply    chan result // capacity 1
@@ -54,8 +54,8 @@ type result struct {
 	err        error
 }
 
-// answer answers the command once. Until then the command counts as open, even if nobody waits any
-// more, so that the number of commands in a stuck journal is also bounded.
+// answer answers the command once. Until then the command counts as open, even if its caller no
+// longer waits. In this way the number of commands in a stuck journal is also bounded.
 func (c *command) answer(r result) {
 	if c.answered.CompareAndSwap(false, true) {
 		c.open.Add(-1)
@@ -68,8 +68,8 @@ func (c *command) answer(r result) {
 	}
 }
 
-// leave is called when nobody waits for the answer any more. A credential in the answer is then
-// wiped, now or when it arrives.
+// leave is called when the caller no longer waits for the answer. It wipes a credential in the
+// answer. If the answer arrives later, answer wipes the credential.
 func (c *command) leave() {
 	c.left.Store(true)
 	c.forget()
@@ -91,7 +91,7 @@ func (*command) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[command]")
 func (result) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[result]")) }
 
 // ErrDamaged means that the token's record differs from the record that was stored. The token is
-// quarantined and no longer answers.
+// quarantined, and operations on it are refused.
 var ErrDamaged = errors.New("the token is quarantined")
 
 // Issue is a request to tokenize.
@@ -105,8 +105,8 @@ type Issue struct {
 	Life time.Duration
 	// IdempotencyKey makes a repeated request return the same token; "" for none.
 	IdempotencyKey string
-	// Request is the request body in canonical form, for recognizing repetitions; unused without an
-	// IdempotencyKey.
+	// Request is the request body in canonical form, by which repetitions are recognized. It is
+	// unused without an IdempotencyKey.
 	Request []byte
 }
 

@@ -11,7 +11,8 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// stash returns a watched world and the row of a token made in it.
+// stash returns a world and its journal, through which the test can observe and change what is
+// stored.
 func stash(t *testing.T, change ...func(*Options)) (*world, *watched) {
 	var j *watched
 	w := newWorld(t, append(change, func(o *Options) {
@@ -95,8 +96,8 @@ func TestASwappedRecordIsDetected(t *testing.T) {
 	}
 }
 
-// Even an attacker with the server's keys, who can create a record that verifies, cannot move a
-// seal to another binding, policy or life.
+// An attacker with the server's keys can create records that verify. Even this attacker cannot move
+// a seal to another binding, policy or lifetime.
 func TestSealsAreBoundToImmutableFields(t *testing.T) {
 	w, _ := stash(t)
 	v := w.vault.Ring().Newest()
@@ -170,7 +171,7 @@ func TestADamagedTokenAffectsNoOther(t *testing.T) {
 	if _, err := w.vault.Detokenize(business, Use{good, "business", "c"}); err != nil {
 		t.Error(err)
 	}
-	clock.jump(-time.Hour) // changes nothing: a quarantine is measured by the uptime
+	clock.jump(-time.Hour) // has no effect, because a quarantine is measured by the uptime
 	clock.wait(6 * time.Minute)
 	if _, err := w.vault.Detokenize(business, Use{bad, "business", "c"}); err != nil {
 		t.Errorf("after the quarantine: %v", err)
@@ -180,7 +181,7 @@ func TestADamagedTokenAffectsNoOther(t *testing.T) {
 func TestTheTimeOfAQuarantineIsMeasuredByUptime(t *testing.T) {
 	clock := clockAt(time.Now())
 	w := newWorld(t, func(o *Options) { o.Clock = clock })
-	s := newShard(w.vault) // beside those of the vault, whose goroutines are not this one
+	s := newShard(w.vault) // a separate shard, because those of the vault run on other goroutines
 	s.quarantine(seal.Name{1})
 	clock.jump(24 * time.Hour)
 	if s.forgive(); len(s.troubled) != 1 {
@@ -189,7 +190,7 @@ func TestTheTimeOfAQuarantineIsMeasuredByUptime(t *testing.T) {
 	clock.jump(-48 * time.Hour)
 	clock.wait(w.vault.opts.QuarantineFor + w.vault.opts.BackoffMax + 1)
 	if s.forgive(); len(s.troubled) != 0 {
-		t.Error("the quarantine is not forgotten after its time")
+		t.Error("the quarantine is still recorded after its time")
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 )
 
 // inline runs an actor's mailbox on the goroutine that finds the mailbox idle. An operation is a
-// chain of short steps (shard, token, journal), and each change of goroutine costs a wake-up. With
-// a pool of goroutines instead, the median of a tokenize was 2.5 ms at 4,000 pairs/s, most of it
-// spent in run queues.
+// chain of short steps (shard, token, journal), and each step on another goroutine would cost a
+// wake-up. With a pool of goroutines instead, the median of a tokenize was 2.5 ms at 4,000 pairs/s,
+// most of it spent in run queues.
 type inline struct{}
 
 var _ actor.Dispatcher = inline{}
@@ -21,8 +21,7 @@ func (inline) Schedule(fn func()) { fn() }
 func (inline) Throughput() int { return 300 }
 
 // completions delivers the journal's answers to the waiting actors on separate goroutines, because
-// the journal's goroutine must not be blocked. Its size is bounded by the number of open
-// operations.
+// the journal's goroutine must not be blocked. The number of open operations bounds its size.
 type completions struct {
 	mu      sync.Mutex
 	wake    sync.Cond
@@ -36,8 +35,8 @@ type completion struct {
 	message any
 }
 
-// landers is the number of these goroutines. While one handles the completions of one commit,
-// another can start with the next commit.
+// landers is the number of goroutines that deliver completions. While one delivers the completions
+// of a commit, the other can start with the next commit.
 const landers = 2
 
 func newCompletions(system *actor.ActorSystem) *completions {

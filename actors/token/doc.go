@@ -2,38 +2,40 @@
 //
 // A Vault contains the tokens of one environment. It has 256 shards; each is the parent of one
 // actor per token in use. A token's actor is spawned when the token is created or requested. The
-// actor reads the token's record and decides with the pure Decide. The shard stops the actor once
-// nobody waits for it, so that a million unused tokens need no memory except the store's.
+// actor reads the token's record and decides with the pure function Decide. The shard stops the
+// actor once no caller waits for it. A million unused tokens therefore need no memory except the
+// store's.
 //
 // An operation makes one append to the journal: the record, with its state at the decision as
 // precondition, and the audit record. The credential is returned only after the append is on disk.
-// As a result, only one of two incarnations that decide concurrently succeeds, and no credential is
+// As a result, if two incarnations decide concurrently, only one succeeds, and no credential is
 // returned without an audit record. A crash between the append and the answer loses the answer, but
 // the credential is still returned at most once. A caller that lost the answer tokenizes again.
 //
-// An operation's steps run on the caller's goroutine, shard and token nested, until the append. A
-// lander delivers the append's result. The number of shards therefore bounds the concurrency. While
-// a token in a shard reads the disk, the other tokens in that shard (one in 256 of all tokens)
-// wait.
+// Until the append, all steps of an operation run on the caller's goroutine: the mailboxes of shard
+// and token run nested. Another goroutine, a lander, delivers the append's result. The number of
+// shards therefore bounds the concurrency. While a token in a shard reads the disk, the other
+// tokens in that shard (one in 256 of all tokens) wait.
 //
 // A credential is sealed under the token, the server's key, and a share common to all tokens that
-// expire in the same quarter of an hour. Options.Shares provides the shares and destroys each in
-// time, so that an expired token's remains on the disk cannot be decrypted. A token without its
-// share has expired. Answers to idempotency keys are sealed under the token's share, too.
+// expire in the same quarter of an hour. Options.Shares provides the shares, and destroys each one
+// at its end. After that, data of expired tokens that remains on the disk cannot be decrypted. A
+// token without its share has expired. Answers to idempotency keys are sealed under the token's
+// share, too.
 //
-// Expiry is determined by comparison with the token's record, so that a million tokens that expire
-// together cost nothing. A wheel in each shard counts the live tokens by the second of their
-// expiry.
+// Each operation compares the time with the expiry in the token's record, so a million tokens that
+// expire together need no timers. A wheel in each shard counts the live tokens by the second of
+// their expiry.
 //
 // A checkout session is a row for a participant and a checkout. One row ends all tokens of a
 // checkout; each operation on a token reads this row.
 //
-// On failures: after a storage error the operation fails as unavailable and the token's actor is
-// stopped, because the actor's state can be wrong. After a panic the operation fails as unavailable
-// and the token is suspended with exponential backoff; after several panics the token is
-// quarantined. A damaged record quarantines its token immediately. Operations on the token fail
-// with ErrDamaged, with an audit record, until the quarantine ends and the record is read again.
-// Other tokens are not affected.
+// After a storage error the operation fails as unavailable, and the token's actor is stopped,
+// because the actor's state can be wrong. After a panic the operation fails as unavailable and the
+// token is suspended with exponential backoff; after several panics the token is quarantined. A
+// damaged record quarantines its token immediately. Operations on the token fail with ErrDamaged,
+// with an audit record, until the quarantine ends and the record is read again. Other tokens are
+// not affected.
 //
 // Queues: a vault has at most Options.MaxOpen unanswered operations, and a token at most
 // maxWaiting. Beyond these limits, callers get durable.ErrBusy.

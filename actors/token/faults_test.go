@@ -10,9 +10,9 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// TestResponsesAreBackedByTheDiskDespiteFailures injects errors into a fifth of all calls to the journal.
-// Every response is backed by the disk: tokens have records, returned credentials have audit
-// records, and no token is used twice.
+// TestResponsesAreBackedByTheDiskDespiteFailures injects errors into a fifth of all calls to the
+// journal. Nevertheless every response agrees with the disk: tokens have records, returned
+// credentials have audit records, and no token is used twice.
 func TestResponsesAreBackedByTheDiskDespiteFailures(t *testing.T) {
 	w, j := stash(t)
 	type made struct {

@@ -14,12 +14,12 @@ import (
 const forgetRows = 1000
 
 // Count counts the token records in a store's stream, in both environments, including stored
-// records of ended tokens. It needs no key.
+// records of ended tokens. Count needs no key, because it does not verify the records.
 func Count(journal durable.Journal, stream string) (n int, err error) {
 	var t pb.Token
 	err = eachRow(journal, stream, func(_ string, _, value []byte) {
 		body, ok := (*seal.Ring)(nil).Body(value)
-		if t.Reset(); !ok || t.Decode(body) != nil || t.Participant != "" { // else the placeholder
+		if t.Reset(); !ok || t.Decode(body) != nil || t.Participant != "" { // the placeholder has no participant
 			n++
 		}
 	})

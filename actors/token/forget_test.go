@@ -34,9 +34,9 @@ func TestTheTokensOfAStreamAreCountedAndForgotten(t *testing.T) {
 	expect("afterwards", 0, 1)
 }
 
-// A record is kept while a second use must be distinguished from an unknown token. That is longer
-// for a token that was used or revoked than for one that expired. The time counts from its end or
-// its expiry, whichever is later.
+// A record is kept while a second use must be distinguished from an unknown token. This time is
+// longer for a used or revoked token than for an expired one. It counts from the token's end or its
+// expiry, whichever is later.
 func TestRecordsExpireAfterTheConfiguredTime(t *testing.T) {
 	at := clockAt(time.UnixMilli(1_800_000_000_000))
 	kept := &recorder{}
@@ -54,7 +54,7 @@ func TestRecordsExpireAfterTheConfiguredTime(t *testing.T) {
 		{15 * time.Minute, 0, time.Hour + 15*time.Minute},
 		{15 * time.Minute, -time.Minute, 24*time.Hour + 15*time.Minute},
 		{-2 * time.Minute, -time.Minute, 24*time.Hour - time.Minute},
-		{-2 * time.Hour, 0, time.Second}, // it is about to go
+		{-2 * time.Hour, 0, time.Second}, // the record is due for removal
 	} {
 		record := &pb.Token{Participant: "business", ExpiresAt: ms(tc.expires)}
 		if tc.ended != 0 {

@@ -15,10 +15,10 @@ import (
 )
 
 // The files testdata/format-N.json contain stored records of tokens in each of their forms,
-// starting with 2, the form of the first release. They are never regenerated. If one cannot be
-// opened after a change, the change has broken existing data folders. Such changes affect a label
-// from which a key is derived, the data to which a seal is bound, or the encoding of a record. A
-// new form gets its own file, and its number in this comment:
+// starting with 2, the form of the first release. Never regenerate them. If a record cannot be
+// opened after a change, the change has broken existing data folders. Examples are a change of a
+// label from which a key is derived, of the data to which a seal is bound, or of the encoding of a
+// record. A new form gets its own file, and its number in this comment:
 //
 //	go test ./actors/token -run StoredFormsOpen -write-format 3
 var writeFormat = flag.Int("write-format", 0, "write the rows of the present form as testdata/format-N.json")
@@ -62,7 +62,7 @@ type fixtureToken struct {
 	State      State  `json:"state"`
 	ExpiresAt  int64  `json:"expires_at"`
 	Credential string `json:"credential,omitempty"`
-	// Mismatches is how many more mismatches lock the token.
+	// Mismatches is the number of further mismatches that lock the token.
 	Mismatches int `json:"mismatches,omitempty"`
 }
 
@@ -127,7 +127,8 @@ func (f *fixture) holds(t *testing.T) {
 	if err := durable.Commit(w.journal, rows); err != nil {
 		t.Fatal(err)
 	}
-	// Verify the kept answers first, because a used-up token frees its key.
+	// Verify the stored answers first, because the key of an answer becomes free once its token is
+	// used up.
 	for _, a := range f.Answers {
 		got, err := w.vault.Tokenize(platform, f.issue(t, a, pb.Policy_POLICY_TTL))
 		if err != nil || string(got) != a.Token {

@@ -16,18 +16,18 @@ import (
 
 // keptAnswer is the stored answer to an earlier request with the same idempotency key.
 type keptAnswer struct {
-	token    seal.Token // "" if nothing is stored
+	token    seal.Token // "" if no answer is stored
 	conflict bool       // the earlier request was different
-	row      []byte     // the key of its row
-	raw      []byte     // its value, for the precondition
+	row      []byte     // the key of the answer's row
+	raw      []byte     // the value of the row, for the precondition
 }
 
 // sealedAnswer is the prefix of an answer, before the id of its share.
 const sealedAnswer = "answer2\x00"
 
-// keptAnswer finds the answer to an earlier request. Only hashes and a sealed token are stored: the
-// token cannot be opened without the idempotency key, and after the end of its share not even with
-// that key.
+// keptAnswer finds the answer to an earlier request. The store contains only hashes and a sealed
+// token. The seal opens only with the idempotency key, and after the end of the token's share not
+// at all.
 func (v *Vault) keptAnswer(c Caller, in Issue) (keptAnswer, error) {
 	if in.IdempotencyKey == "" {
 		return keptAnswer{}, nil
@@ -43,7 +43,7 @@ func (v *Vault) keptAnswer(c Caller, in Issue) (keptAnswer, error) {
 		}
 		answer, err := v.openAnswer(version, c, in, kept)
 		switch {
-		case errors.Is(err, seal.ErrOver): // the token has expired, too
+		case errors.Is(err, seal.ErrOver): // the token has also expired
 			return kept, nil
 		case err != nil:
 			return keptAnswer{}, fmt.Errorf("kept answer: %w", err)
@@ -83,8 +83,8 @@ func (v *Vault) openAnswer(version *seal.Version, c Caller, in Issue, kept keptA
 	return answer, nil
 }
 
-// keepAnswer returns the row for a new stored answer. The row replaces the earlier answer. The row
-// is removed with the token.
+// keepAnswer returns the row for a new stored answer. The row replaces an earlier answer, and is
+// removed together with the token.
 func (v *Vault) keepAnswer(c Caller, in Issue, before keptAnswer, t seal.Token, share *seal.Share) (*durable.Row, error) {
 	version := v.ring.Load().Newest()
 	row := version.AnswerKey(c.Participant, in.IdempotencyKey)
@@ -98,7 +98,7 @@ func (v *Vault) keepAnswer(c Caller, in Issue, before keptAnswer, t seal.Token, 
 	defer seal.Secret(clear).Wipe()
 	opener, err := version.AnswerOpener(c.Participant, in.IdempotencyKey, share)
 	if err != nil {
-		return nil, durable.ErrConflict // it has just ended: decide again
+		return nil, durable.ErrConflict // the share has just ended, so decide again
 	}
 	id := share.ID()
 	head := slices.Concat([]byte(sealedAnswer), id[:])

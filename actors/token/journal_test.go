@@ -10,18 +10,18 @@ import (
 	"atelier/actors/durable"
 )
 
-// watched is a journal that a test can inspect and make fail. It counts audit records and drops
-// them, because there can be a million.
+// watched is a journal that a test can inspect and make fail. It counts audit records instead of
+// storing them, because there can be a million.
 type watched struct {
 	durable.Journal
 	keepAudit bool
 
-	appends atomic.Int64 // that were handed on
+	appends atomic.Int64 // appends that reached the real journal
 
 	mu      sync.Mutex
 	actions map[string]map[string]int // audit action and target: how often, on disk
 	rng     *rand.Rand
-	fail    float64 // share of calls that fail
+	fail    float64 // fraction of calls that fail
 	rewrite func(table string, key, value []byte) []byte
 }
 
@@ -43,7 +43,7 @@ func (w *watched) later() bool {
 	return w.rng.IntN(3) > 0
 }
 
-// injectAt makes a share of all further calls fail.
+// injectAt makes a fraction of all further calls fail.
 func (w *watched) injectAt(share float64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,7 +52,7 @@ func (w *watched) injectAt(share float64) {
 
 func (w *watched) Append(rows []durable.Row, done func(error)) error {
 	if w.fails() {
-		if w.later() { // some at once, some later
+		if w.later() { // some calls fail immediately, others through done
 			go done(errInjected)
 			return nil
 		}

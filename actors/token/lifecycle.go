@@ -32,8 +32,9 @@ const (
 	Introspect
 	// Replay checks whether a repeated tokenize can return a token again.
 	Replay
-	// Probe checks whether a token is active, for any binding. Until the token ends, its
-	// idempotency key is in use. The answer contains none of the token's data.
+	// Probe checks whether a token is active, for any binding. It is used to decide whether an
+	// idempotency key is free, because the key is in use until its token ends. The answer contains
+	// none of the token's data.
 	Probe
 )
 
@@ -56,7 +57,7 @@ const (
 	IsRevoked
 	// IsSessionEnded: a tokenize request was made for an ended checkout session.
 	IsSessionEnded
-	// IsConflict: the idempotency key was already used for another request.
+	// IsConflict: the idempotency key is in use for a different request.
 	IsConflict
 )
 
@@ -117,7 +118,7 @@ type Verdict struct {
 	DropSensitive bool
 	// Record is the action for the audit trail; "" for a refusal that is only counted.
 	Record string
-	// Security means that the record deserves an alert.
+	// Security means that the record is a security event, which triggers alerts.
 	Security bool
 }
 
@@ -145,7 +146,7 @@ func Decide(t *pb.Token, a Attempt, rules Rules) Verdict {
 		return Verdict{State: state, Record: "token_replay"}
 	case Revoke:
 		if state != Active {
-			// The token has already ended, as requested.
+			// The token has already ended, so the caller gets what was requested.
 			return Verdict{State: state, Record: "token_revoke"}
 		}
 		return Verdict{State: Revoked, Next: ended(t, pb.State_STATE_REVOKED, a.Now), Record: "token_revoke"}
@@ -172,9 +173,9 @@ func detokenize(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 	return v
 }
 
-// mismatch refuses the right participant with the wrong checkout. While the token is active,
-// mismatches are counted, and the last permitted one locks the token, so that nobody can try many
-// checkouts. The use of a used token is a security event with any checkout.
+// mismatch refuses an attempt of the right participant with the wrong checkout. While the token is
+// active, mismatches are counted. The last permitted one locks the token, so that nobody can try
+// many checkouts. The use of a used token is a security event, whichever checkout was given.
 func mismatch(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 	v := Verdict{State: state, Refusal: BindingMismatch}
 	switch {

@@ -40,7 +40,7 @@ func TestDecide(t *testing.T) {
 		attempt func(*Attempt)
 		refusal Refusal
 		state   State
-		next    pb.State // 0: nothing is stored
+		next    pb.State // 0 if nothing is stored
 		record  string
 	}{
 		{"a single-use token can be used once", pb.Policy_POLICY_SINGLE_USE, nil, Detokenize, nil, NotRefused, Redeemed, pb.State_STATE_REDEEMED, "token_detokenize"},
@@ -106,10 +106,10 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// promises are the rules of the policies according to the specification.
+// promises contains the rules of the policies according to the specification.
 var promises = map[pb.Policy]struct {
-	// once means that a token can be used once. withSession means that it lives as long as its
-	// session.
+	// once means that a token can be used only once. withSession means that a token lives as long
+	// as its session.
 	once, withSession bool
 }{
 	pb.Policy_POLICY_SINGLE_USE: {once: true},
@@ -148,7 +148,7 @@ func TestLifecycleAgainstAReference(t *testing.T) {
 		var tokens []seal.Token
 		var models []*promised
 		ended := map[string]bool{}
-		opened := map[string]time.Time{} // sessions, by owner and checkout
+		opened := map[string]time.Time{} // the time at which each session was opened, by owner and checkout
 		owners, checkouts := []string{"shop", "store"}, []string{"c1", "c2"}
 		pick := func(what string, of []string) string { return rapid.SampledFrom(of).Draw(rt, what) }
 

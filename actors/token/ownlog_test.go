@@ -25,8 +25,8 @@ func (m *marking) Append(rows []durable.Row, done func(error)) error {
 	return m.Journal.Append(rows, done)
 }
 
-// The vault reports commits to the trail. A busy server therefore marks each span of a participant
-// once, instead of once per token.
+// The vault reports its commits to the audit trail. The trail therefore marks each span of a
+// participant's log once, not once per token.
 func TestASpanOfALogIsMarkedOnce(t *testing.T) {
 	journal := memory.New()
 	t.Cleanup(func() { _ = journal.Close() })

@@ -40,8 +40,8 @@ var policies = []Policy{
 // Policies returns all policies, the default first.
 func Policies() []Policy { return slices.Clone(policies) }
 
-// PolicyNames returns the names of the policies for which such returns true; a nil function selects
-// all.
+// PolicyNames returns the names of the policies for which such returns true. If such is nil, it
+// returns all names.
 func PolicyNames(such func(Policy) bool) []string {
 	var names []string
 	for _, p := range policies {

@@ -28,8 +28,8 @@ func TestEveryPolicyHasARow(t *testing.T) {
 	}
 }
 
-// A row contains the name and meaning of a policy, but lifecycle.go and vault.go decide its
-// behaviour. If two policies always behave alike, one of them has no rule.
+// A row of policies contains the name and meaning of a policy, but lifecycle.go and vault.go
+// implement its behaviour. If two policies always behave alike, the rule of one is not implemented.
 func TestEveryPolicyHasARule(t *testing.T) {
 	does := map[string]string{}
 	for _, p := range Policies() {
@@ -45,8 +45,8 @@ func TestEveryPolicyHasARule(t *testing.T) {
 	}
 }
 
-// behaviour describes in words a token of a policy that is used repeatedly for longer than any
-// token lives, and another token that is not used.
+// behaviour describes the life of two tokens of a policy, as text. One token is used repeatedly,
+// for longer than any token lives, and the other is not used.
 func behaviour(t *testing.T, p Policy) string {
 	const every, longest = 5 * time.Minute, time.Hour
 	clock := clockAt(noon)

@@ -22,11 +22,12 @@ type outcome uint8
 const (
 	gotCredential outcome = iota
 	gotUsed
-	gotUnavailable // whether it was used is not known
+	gotUnavailable // it is unknown whether the token was used
 )
 
 // singleUse is the promise of a single-use token: one caller gets the credential, and every later
-// caller gets "used". A call whose response was lost may or may not have used the token.
+// caller gets "used". If the response to a call was lost, it is unknown whether the call used the
+// token.
 var singleUse = (&porcupine.NondeterministicModel{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		by := map[any][]porcupine.Operation{}
@@ -59,10 +60,10 @@ var singleUse = (&porcupine.NondeterministicModel{
 	Equal: func(a, b any) bool { return a == b },
 }).ToModel()
 
-// TestEachRaceHasOneWinner races detokenize calls for single-use tokens from many goroutines, a
-// million of them with LONG_TESTS=1. Incarnations are killed while they work, so a new one starts
-// while writes of the old one are in flight. Every token returns its credential at most once and is
-// used exactly once on disk, and the history is linearizable.
+// TestEachRaceHasOneWinner races detokenize calls for single-use tokens from many goroutines. With
+// LONG_TESTS=1 it uses a million tokens. Incarnations are killed while they work, so that a new one
+// starts while writes of the old one are in flight. Every token returns its credential at most once
+// and is used exactly once on disk, and the history is linearizable.
 func TestEachRaceHasOneWinner(t *testing.T) {
 	calls := 150_000
 	switch {
@@ -161,7 +162,8 @@ func TestEachRaceHasOneWinner(t *testing.T) {
 	}
 }
 
-// The check must detect a credential that was returned twice. Otherwise it proves nothing.
+// The check with singleUse must detect a credential that was returned twice. Otherwise
+// TestEachRaceHasOneWinner would prove nothing.
 func TestTheCheckFindsTwoWinners(t *testing.T) {
 	history := []porcupine.Operation{
 		{ClientId: 1, Input: 1, Call: 1, Return: 4, Output: gotCredential},
@@ -175,8 +177,8 @@ func TestTheCheckFindsTwoWinners(t *testing.T) {
 	}
 }
 
-// TestTwoIncarnationsUseATokenOnce drives two vaults on one journal, which no server does. Each acts as a
-// stale incarnation of the other.
+// TestTwoIncarnationsUseATokenOnce drives two vaults on one journal, which no server does. Each
+// vault acts as a stale incarnation of the other.
 func TestTwoIncarnationsUseATokenOnce(t *testing.T) {
 	w := newWorld(t)
 	other := newWorld(t, func(o *Options) { o.Journal, o.Shares = w.journal, w.opts.Shares })
@@ -207,7 +209,7 @@ func TestTwoIncarnationsUseATokenOnce(t *testing.T) {
 }
 
 // Two incarnations read the same token before either commits. The second then reads and decides
-// again, and returns that the token was used instead of a failed commit.
+// again, so that it returns IsUsed instead of a failed commit.
 func TestTheLoserOfARaceDecidesAgain(t *testing.T) {
 	w := newWorld(t)
 	other := newWorld(t, func(o *Options) { o.Journal, o.Shares = w.journal, w.opts.Shares })

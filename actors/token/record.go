@@ -20,7 +20,7 @@ func CheckoutHash(checkout string) [32]byte { return sha256.Sum256([]byte(checko
 
 // stored is a token's record as read, with the data needed to change it.
 type stored struct {
-	key     []byte // of the row
+	key     []byte // the key of the row
 	raw     []byte // the row's value, for its precondition
 	record  *pb.Token
 	version *seal.Version
@@ -44,9 +44,9 @@ func reference(rowKey []byte) string {
 	return "tok-" + hex.EncodeToString(rowKey[streamTagBytes+1:][:8])
 }
 
-// load reads a token's record. For an unknown token it returns a record without an owner. This
-// record is refused by the same steps as another participant's token; see levelOut. For a damaged
-// record, load returns seal.ErrDamaged.
+// load reads a token's record. For an unknown token it returns a record without an owner. Decide
+// refuses this record in the same steps as another participant's token, so that both take the same
+// time (see levelOut). For a damaged record, load returns seal.ErrDamaged.
 func (v *Vault) load(t seal.Token) (*stored, error) {
 	ring := v.ring.Load()
 	var s *stored
@@ -69,7 +69,7 @@ func (v *Vault) load(t seal.Token) (*stored, error) {
 		s = &stored{key: v.placeholderKey, raw: raw}
 	}
 	body, version, err := ring.Verify(s.key, s.raw)
-	if err != nil && unknown { // the placeholder could not be written, or is damaged; it is nobody's
+	if err != nil && unknown { // the placeholder could not be written, or is damaged
 		return &stored{record: &pb.Token{}}, nil
 	}
 	if err != nil {
@@ -82,9 +82,9 @@ func (v *Vault) load(t seal.Token) (*stored, error) {
 	return s, nil
 }
 
-// levelOut makes the refusal of another participant's token take as long as the refusal of an
-// unknown token, by a look-up that finds nothing. Both refusals have a successful look-up, the
-// checks and the decision in common.
+// levelOut looks up a missing row, unless the token is unknown. The refusal of another
+// participant's token then takes as long as the refusal of an unknown token, for which load has
+// already looked up a missing row. All other steps are the same.
 func (v *Vault) levelOut(s *stored) error {
 	if string(s.key) == string(v.placeholderKey) {
 		return nil

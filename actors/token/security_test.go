@@ -81,9 +81,9 @@ func TestTokensHaveSufficientLength(t *testing.T) {
 	}
 }
 
-// Tokens of the same credential have nothing in common. A token contains no credential, so it opens
-// nothing without the store. The store opens nothing without the token, even with the server's
-// keys: every key derived without the token fails.
+// Tokens of the same credential have nothing in common. A token contains no credential, so without
+// the store it is useless. The store is useless without the token, even with the server's keys: a
+// seal opens under no key that is derived without the token.
 func TestTheCredentialCannotBeDerivedFromTheToken(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.issue("c", pb.Policy_POLICY_TTL), w.issue("c", pb.Policy_POLICY_TTL)
@@ -224,7 +224,7 @@ func TestTheStoreContainsNoSecretInClear(t *testing.T) {
 			return err
 		}
 		looked += len(b)
-		found += bytes.Count(b, []byte("checkout-1")) // what may be there, so that a blind search is noticed
+		found += bytes.Count(b, []byte("checkout-1")) // an allowed text, which shows that the search works
 		for _, s := range secrets {
 			raw, _ := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(s, "tok_live_"))
 			if bytes.Contains(b, []byte(s)) || len(raw) == 32 && bytes.Contains(b, raw) {
@@ -240,8 +240,8 @@ func TestTheStoreContainsNoSecretInClear(t *testing.T) {
 }
 
 // TestUnknownAndForeignTokensTakeTheSameTime alternates requests for unknown tokens and for tokens
-// of another participant on a real store, and times the refusals. The medians of many rounds differ
-// by less than their own scatter.
+// of another participant on a real store, and times the refusals. The medians of many rounds must
+// differ by less than their scatter.
 func TestUnknownAndForeignTokensTakeTheSameTime(t *testing.T) {
 	if raceDetector {
 		t.Skip("under the race detector most of the time is the detector's")

@@ -25,7 +25,7 @@ func sessionName(participant string, checkout []byte) seal.Name {
 
 // checkoutSession is a session's row as read.
 type checkoutSession struct {
-	raw    []byte      // nil if there is none
+	raw    []byte      // nil if the row does not exist
 	record *pb.Session // never nil
 	over   bool
 }
@@ -62,8 +62,8 @@ func (s *checkoutSession) precondition() durable.Precondition {
 }
 
 // openSession returns the row that keeps a session open until its cap. After the cap, the row marks
-// the session as ended. The precondition prevents it from opening a session that is ended
-// concurrently.
+// the session as ended. The row's precondition fails if the session is ended concurrently, so an
+// ended session is not opened again.
 func (v *Vault) openSession(s checkoutSession, participant string, checkout []byte, now time.Time) (durable.Row, error) {
 	record := s.record
 	if s.raw == nil {
@@ -92,7 +92,7 @@ type sessionActor struct {
 	queue  []*command
 }
 
-// ending is the end of a session being committed.
+// ending is the end of a session while it is being committed.
 type ending struct {
 	cmd    *command
 	rounds int
@@ -103,7 +103,7 @@ type ending struct {
 func (a *sessionActor) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *command:
-		a.queue = append(a.queue, m) // the shard bounds them
+		a.queue = append(a.queue, m) // the shard bounds the queue
 	case *ending:
 		if m != a.busy {
 			return

@@ -20,7 +20,7 @@ func TestOneRecordEndsAllTokensOfACheckout(t *testing.T) {
 		tokens = append(tokens, w.issue("c", p))
 	}
 	other := w.issue("d", pb.Policy_POLICY_SESSION)
-	for range 2 { // again is fine
+	for range 2 { // ending a session twice succeeds
 		if err := w.vault.EndSession(business, "business", "c"); err != nil {
 			t.Fatal(err)
 		}
@@ -122,8 +122,9 @@ func TestATokenDuringTheEndDoesNotReopenTheSession(t *testing.T) {
 	}
 }
 
-// A session's end is read while its first token is being created, so the session does not seem
-// open. The end is then decided again and also revokes that token.
+// While a session's first token is being created, EndSession reads the session as not open. Its
+// commit then conflicts with the new token, so the end is decided again and also revokes that
+// token.
 func TestAnEndDuringTheFirstTokenRevokesIt(t *testing.T) {
 	w := newWorld(t)
 	release := w.journal.Hold()
@@ -175,8 +176,8 @@ func TestAUseDuringTheEndOfItsSessionReturnsNothing(t *testing.T) {
 	}
 }
 
-// A restored backup is another stream. None of its tokens or open sessions is valid, with any keys,
-// and ended sessions stay ended.
+// A restored backup has another stream id. Whatever the keys, none of its tokens and open sessions
+// is valid, and ended sessions stay ended.
 func TestARestoredBackupInvalidatesEveryToken(t *testing.T) {
 	w := newWorld(t)
 	single, session := w.issue("c", pb.Policy_POLICY_SINGLE_USE), w.issue("d", pb.Policy_POLICY_SESSION)
@@ -299,8 +300,8 @@ func TestConcurrentEqualRequestsCreateOneToken(t *testing.T) {
 	}
 }
 
-// The cap applies to the session, so a token created late ends with it. After the end no token can
-// be created.
+// The cap applies to the session, so a token that is created late ends together with the session.
+// After the end no token can be created.
 func TestTheCapAppliesToTheSession(t *testing.T) {
 	clock := clockAt(time.Now())
 	w := newWorld(t, func(o *Options) { o.Clock = clock })
@@ -323,8 +324,8 @@ func TestTheCapAppliesToTheSession(t *testing.T) {
 	}
 }
 
-// A session that reached its cap is remembered as long as an ended one, so its name cannot be
-// opened again.
+// A session that reached its cap is remembered for as long as an ended session, so that it cannot
+// be opened again.
 func TestACappedSessionIsRemembered(t *testing.T) {
 	var rec *recorder
 	w := newWorld(t, func(o *Options) {
@@ -339,8 +340,8 @@ func TestACappedSessionIsRemembered(t *testing.T) {
 	}
 }
 
-// An ended session is remembered for the full time, even if it was never opened. Otherwise it could
-// be opened again under its name.
+// An ended session is remembered for the full time, even if it was never opened. Otherwise the same
+// session could be opened again.
 func TestAnEndedSessionIsRemembered(t *testing.T) {
 	var rec *recorder
 	w := newWorld(t, func(o *Options) {
@@ -364,8 +365,8 @@ func TestAnEndedSessionIsRemembered(t *testing.T) {
 	}
 }
 
-// An operation counts while the journal has it, even if its caller no longer waits. Otherwise
-// operations would accumulate without bound on a stuck disk.
+// An operation counts as open while the journal processes it, even if its caller no longer waits.
+// Otherwise operations would accumulate without bound on a stuck disk.
 func TestOperationsInAStuckJournalAreBounded(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.MaxOpen, o.Patience = 3, 20*time.Millisecond })
 	release := w.journal.Hold()
@@ -388,8 +389,8 @@ func TestOperationsInAStuckJournalAreBounded(t *testing.T) {
 	w.issue("after", pb.Policy_POLICY_TTL)
 }
 
-// A use that read its session before the end, but is executed after it, returns nothing, because
-// the end was acknowledged.
+// A use that read its session before the end, but commits after the acknowledged end, returns no
+// credential.
 func TestNoCredentialIsReturnedAfterTheEndOfASession(t *testing.T) {
 	for _, p := range []pb.Policy{pb.Policy_POLICY_SESSION, pb.Policy_POLICY_TTL, pb.Policy_POLICY_SINGLE_USE} {
 		w, j := stash(t)

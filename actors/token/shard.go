@@ -17,7 +17,8 @@ type shard struct {
 	byPID    map[string]*child
 	troubled map[seal.Name]*trouble
 	wheel    wheel
-	// The properties of children. A producer takes no arguments, so each shard has its own.
+	// The properties of child actors. Their producers refer to the shard, so each shard has its
+	// own.
 	tokens, sessions *actor.Props
 }
 
@@ -25,13 +26,13 @@ type shard struct {
 type child struct {
 	name seal.Name
 	pid  *actor.PID
-	open []*command // sent to it and not finished
+	open []*command // commands sent to the actor and not finished
 }
 
 // trouble is the state of a token whose actor failed.
 type trouble struct {
 	failures    int
-	until       time.Duration // end of its suspension; by the Clock's uptime
+	until       time.Duration // the Clock's uptime at which the suspension ends
 	quarantined bool
 }
 
@@ -49,9 +50,9 @@ type (
 	finished struct {
 		pid     *actor.PID
 		cmd     *command
-		ends    int64 // when the token expires, Unix ms; 0: unknown
+		ends    int64 // the time at which the token expires, Unix ms; 0 if unknown
 		created bool
-		over    bool // it has just ended
+		over    bool // the token has just ended
 		damaged bool
 	}
 	// turned sends the time to the wheel.

@@ -39,11 +39,11 @@ var (
 
 const cardJSON = `{"type":"card","card_number_type":"fpan","number":"4242424242424242","expiry_month":12,"expiry_year":2030,"cvc":"123"}`
 
-// manual is a clock whose time a test sets; its timers are real. Safe for concurrent use.
+// manual is a clock whose time of day a test sets. Its timers are real. Safe for concurrent use.
 type manual struct {
 	clock.Clock
 	at     atomic.Int64
-	offset atomic.Int64 // of the time of day
+	offset atomic.Int64 // offset of the time of day
 }
 
 func clockAt(t time.Time) *manual {
@@ -69,7 +69,7 @@ type world struct {
 	opts    Options
 }
 
-// newWorld starts a vault on a journal in memory, unless change sets another.
+// newWorld starts a vault on a journal in memory, unless change sets another journal.
 func newWorld(t testing.TB, change ...func(*Options)) *world {
 	journal := memory.New()
 	w := &world{TB: t, journal: journal}
@@ -190,7 +190,7 @@ func (w *world) eventually(holds func() bool) {
 	deadline := time.Now().Add(10 * time.Second)
 	for !holds() {
 		if time.Now().After(deadline) {
-			w.Fatalf("it never came; %+v", w.vault.Stats())
+			w.Fatalf("the effect never happened; %+v", w.vault.Stats())
 		}
 		runtime.Gosched()
 	}

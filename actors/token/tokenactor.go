@@ -19,7 +19,7 @@ type tokenActor struct {
 	parent *actor.PID
 
 	known *stored // the stored record; nil if it must be read again
-	busy  *work   // waits for the journal
+	busy  *work   // the command that waits for the journal; nil if none does
 	queue []*command
 	// damaged means that the actor no longer answers, and is being stopped.
 	damaged bool
@@ -29,11 +29,11 @@ type tokenActor struct {
 type work struct {
 	cmd    *command
 	rows   []durable.Row
-	next   *stored // the stored record after the commit; nil if unchanged
+	next   *stored // the stored record after the commit; nil if the record does not change
 	reply  result
 	over   bool
 	rounds int
-	err    error // of the journal
+	err    error // the error of the journal
 }
 
 // Format redacts the work.
@@ -44,7 +44,7 @@ func (a *tokenActor) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *command:
 		if a.busy != nil {
-			a.queue = append(a.queue, m) // the shard bounds them
+			a.queue = append(a.queue, m) // the shard bounds the queue
 			return
 		}
 		a.work(ctx, &work{cmd: m})
@@ -112,7 +112,7 @@ func (a *tokenActor) landed(ctx actor.Context, w *work) {
 		a.known = nil
 		a.work(ctx, &work{cmd: w.cmd, rounds: w.rounds + 1})
 	default:
-		a.known = nil // it is unknown whether it is on disk
+		a.known = nil // whether the new record is on disk is unknown, so read it again
 		a.fail(ctx, w, w.err)
 	}
 }
@@ -137,7 +137,7 @@ func (a *tokenActor) create(w *work) error {
 	}), row)
 	if Ends(PolicyOf(c.record.Policy)) {
 		if c.record.ExpiresAt > s.ends(v, now).UnixMilli() {
-			return durable.ErrConflict // it was opened meanwhile: decide again
+			return durable.ErrConflict // the session was opened meanwhile, so decide again
 		}
 		open, err := v.openSession(s, c.record.Participant, c.record.Checkout, now)
 		if err != nil {
@@ -171,8 +171,8 @@ func (a *tokenActor) use(w *work) error {
 	cmd.attempt.SessionEnded = s.over
 	var share *seal.Share
 	if k.record.Participant == cmd.attempt.Participant || cmd.attempt.Operation == Probe {
-		// This is not done for another participant, because the refusal would then take longer than
-		// for an unknown token.
+		// The share is not looked up for another participant's token. Otherwise the refusal would
+		// take longer than for an unknown token.
 		if share, err = v.findShare(k.record.Share); err != nil {
 			return err
 		}
@@ -188,7 +188,7 @@ func (a *tokenActor) use(w *work) error {
 			}
 		}
 	} else if err := a.open(w, verdict, share); errors.Is(err, seal.ErrOver) {
-		w.reply = result{err: IsExpired, state: Expired} // it has just expired
+		w.reply = result{err: IsExpired, state: Expired} // the token has just expired
 		return nil
 	} else if err != nil {
 		return err
@@ -206,8 +206,8 @@ func (a *tokenActor) use(w *work) error {
 	}
 	w.rows = append(v.audit(verdict.Record, cmd, k.record.Policy, reference(k.key), now, more), v.webhookRows(verdict.Record, cmd, k.record)...)
 	if w.reply.credential != nil {
-		// After the end of its session was acknowledged, no credential is returned any more, even
-		// to a caller that read the token before.
+		// This row fails the append if the session has ended meanwhile. After the end of a session
+		// is acknowledged, no credential is returned, even to a caller that read the token before.
 		w.rows = append(w.rows, v.sessionCheck(s, k.record))
 	}
 	precondition := durable.Unchanged(k.raw)
@@ -225,7 +225,8 @@ func (a *tokenActor) use(w *work) error {
 	return nil
 }
 
-// open decrypts the credential before the token is used up: a damaged seal must not cost the token.
+// open decrypts the credential before the use is recorded, so that a damaged seal does not use up
+// the token.
 func (a *tokenActor) open(w *work, verdict Verdict, share *seal.Share) error {
 	k, op := a.known, w.cmd.attempt.Operation
 	if op != Detokenize && op != Introspect {

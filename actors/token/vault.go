@@ -29,7 +29,7 @@ type Options struct {
 	Audit       *audit.Trail
 	// Webhooks receive events of tokens that are used, reused and locked; nil for none.
 	Webhooks *webhook.Outbox
-	// Stream identifies the store's stream; a restored backup has another one.
+	// Stream is the id of the store's stream. A restored backup has another id.
 	Stream string
 	Keys   []seal.Key
 	Shares Shares
@@ -37,9 +37,10 @@ type Options struct {
 	// SessionCap is the maximum time for which a checkout session stays open. The default
 	// is 6 h.
 	SessionCap time.Duration
-	// RememberExpired and RememberEnded are how long the store can distinguish a token from an
-	// unknown one. RememberExpired applies to expired tokens, RememberEnded to tokens that were
-	// used, revoked or locked. The defaults are 1 h and 24 h.
+	// RememberExpired and RememberEnded are the times for which the record of an ended token is
+	// kept. Without its record, a token is answered like an unknown one. RememberExpired applies to
+	// expired tokens, RememberEnded to used, revoked and locked ones. The defaults are 1 h and 24
+	// h.
 	RememberExpired, RememberEnded time.Duration
 	// RememberSessions is how long a session stays recorded as ended, after its end or the cap. The
 	// default is 400 days.
@@ -98,8 +99,8 @@ type Vault struct {
 	opts           Options
 	tables         tables
 	streamTag      [streamTagBytes]byte
-	placeholderKey []byte // a record without an owner
-	missingKey     []byte // a record that never exists
+	placeholderKey []byte // the key of a record without an owner
+	missingKey     []byte // the key of a record that never exists
 	shards         [shardCount]*actor.PID
 	completions    *completions
 	log            *slog.Logger
@@ -156,7 +157,8 @@ func NewVault(opts Options) (*Vault, error) {
 	return v, nil
 }
 
-// placePlaceholder stores the record that is read instead of an unknown token's.
+// placePlaceholder stores the placeholder: the record that is read in place of the record of an
+// unknown token.
 func (v *Vault) placePlaceholder(version *seal.Version) {
 	now := v.opts.Clock.Now().UnixMilli()
 	body := pbwire.Encode(&pb.Token{
@@ -171,14 +173,15 @@ func (v *Vault) placePlaceholder(version *seal.Version) {
 	}
 }
 
-// SetKeys activates new server keys: the newest for new tokens, the others for existing ones.
+// SetKeys activates new server keys. The newest is used for new tokens, the others for existing
+// tokens.
 func (v *Vault) SetKeys(keys []seal.Key) error {
 	ring, err := seal.NewRing(v.opts.Environment, v.opts.Stream, keys)
 	if err != nil {
 		return err
 	}
-	// The placeholder must not remain under a dropped key. The current newest key is among the new
-	// keys, so that the placeholder can be verified before and after the change.
+	// The placeholder must not remain under a dropped key. It is stored under the current newest
+	// key, which is also among the new keys, so it can be verified before and after the change.
 	v.placePlaceholder(v.ring.Load().Newest())
 	v.ring.Store(ring)
 	return nil
@@ -211,9 +214,9 @@ func (v *Vault) Stats() Stats {
 	return Stats{v.live.Load(), v.resident.Load(), v.quarantined.Load(), v.open.Load()}
 }
 
-// Tokenize creates a token, or returns the one of an earlier identical request with the same
-// idempotency key. The token is on disk when Tokenize returns. The error is a Refusal or one of
-// package durable's errors.
+// Tokenize creates a token. If an earlier identical request had the same idempotency key, Tokenize
+// returns the token of that request. The token is on disk when Tokenize returns. The error is a
+// Refusal or one of package durable's errors.
 func (v *Vault) Tokenize(c Caller, in Issue) (seal.Token, error) {
 	for range maxRetries {
 		kept, err := v.keptAnswer(c, in)
@@ -236,7 +239,7 @@ func (v *Vault) Tokenize(c Caller, in Issue) (seal.Token, error) {
 			case !over:
 				return kept.token, r.err
 			}
-			// The token has ended, so that the key can be used for another one.
+			// The token has ended, so the key is free for a new token.
 		}
 		t, err := v.issue(c, in, kept)
 		if !errors.Is(err, durable.ErrConflict) {
@@ -246,8 +249,8 @@ func (v *Vault) Tokenize(c Caller, in Issue) (seal.Token, error) {
 	return "", durable.ErrUnavailable
 }
 
-// maxRetries bounds the retries of an operation whose precondition failed. In each round another
-// operation has made progress.
+// maxRetries bounds the retries of an operation whose precondition failed. Each time another
+// operation has succeeded, so the retries do not block each other.
 const maxRetries = 8
 
 // issue creates a new token.
@@ -279,7 +282,7 @@ func (v *Vault) issue(c Caller, in Issue, kept keptAnswer) (seal.Token, error) {
 	display := pbwire.Encode(in.Credential.Display())
 	opener, err := version.SharedOpener(t, share)
 	if err != nil {
-		return "", durable.ErrConflict // it has just ended: decide again
+		return "", durable.ErrConflict // the share has just ended, so decide again
 	}
 	binding := bound(key, record)
 	record.Credential = opener.Seal(seal.ForCredential, binding, in.Credential.Bytes())
@@ -358,7 +361,7 @@ func (v *Vault) ask(cmd *command) result {
 	}
 }
 
-// get reads a row; nil if there is none.
+// get reads a row. It returns nil if the row does not exist.
 func (v *Vault) get(table string, key []byte) ([]byte, error) {
 	b, err := v.opts.Journal.Get(table, key)
 	if errors.Is(err, durable.ErrNotFound) {
@@ -373,7 +376,7 @@ func (v *Vault) get(table string, key []byte) ([]byte, error) {
 // audit returns the rows of an audit record about a token or session. The record identifies a token
 // by its reference, from which the token cannot be derived.
 //
-// The record appears in the event logs of the caller and of the bound participant. These logs
+// The audit record appears in the event logs of the caller and of the bound participant. These logs
 // identify the token by its last four characters; type, brand and last four digits of the
 // credential stay sealed.
 func (v *Vault) audit(action string, cmd *command, policy pb.Policy, target string, now time.Time, more map[string]string) []durable.Row {
@@ -382,8 +385,8 @@ func (v *Vault) audit(action string, cmd *command, policy pb.Policy, target stri
 	if policy != pb.Policy_POLICY_UNSPECIFIED {
 		own.Policy = PolicyName(policy)
 	}
-	// Default values are omitted, because half of the data that the store writes for a token is its
-	// audit record.
+	// Default values are omitted to save space: half of the data that the store writes for a token
+	// is its audit record.
 	if v.opts.Environment != seal.Production {
 		more["environment"] = string(v.opts.Environment)
 	}

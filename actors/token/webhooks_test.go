@@ -13,9 +13,9 @@ import (
 	"atelier/actors/webhook"
 )
 
-// A webhook receives an event when a token is used, when a used one is used again, and when one is
-// locked. Each event contains the caller, the participant and the checkout, and no data of the
-// token.
+// A webhook receives an event when a token is used, when a used token is used again, and when a
+// token is locked. Each event contains the caller, the participant and the checkout, and no data of
+// the token.
 func TestWebhooksReceiveTheEventsOfTokens(t *testing.T) {
 	var hooks *webhook.Webhooks
 	w := newWorld(t, func(o *Options) {

@@ -9,12 +9,12 @@ import (
 )
 
 // wheel counts live tokens by the Unix second in which they end. A heap of tokens would need memory
-// per token. A million timers that fire together would need a million goroutines. Counting needs
-// neither, because a token's end is determined by its record.
+// per token. A million timers that fire together would need a million goroutines. Counts are
+// enough, because each operation reads the token's expiry in its record.
 type wheel map[int64]int
 
-// add adds n to the count of a second, and reports whether it did: seconds that have passed are not
-// counted.
+// add adds n to the count of a second. If n is negative and the second has no count, add has no
+// effect and returns false, because turn has already removed this second.
 func (w wheel) add(second int64, n int) bool {
 	if n < 0 && w[second] == 0 {
 		return false
@@ -54,8 +54,9 @@ func (v *Vault) turn(ctx context.Context) {
 	}
 }
 
-// recount fills the wheels with the tokens that existed at startup; later tokens are counted when
-// they are created, even if recount starts late. Nothing waits for recount, because it only counts.
+// recount fills the wheels with the tokens that existed at startup; Tokens created later are
+// counted when they are created, even if recount starts late. No operation waits for recount,
+// because the counts are only statistics.
 func (v *Vault) recount(ctx context.Context, now time.Time) {
 	began, total := v.opts.Clock.Uptime(), 0
 	ends := make([]map[int64]int, shardCount)

@@ -11,13 +11,14 @@ import (
 	"atelier/actors/token/seal"
 )
 
-// deaf is the context of an actor whose messages go nowhere.
+// deaf is an actor's context that drops all messages.
 type deaf struct{ actor.Context }
 
 func (deaf) Self() *actor.PID     { return nil }
 func (deaf) Send(*actor.PID, any) {}
 
-// An opened credential that does not reach its caller is wiped, for any cause.
+// An opened credential that does not reach its caller is wiped, for whatever reason it is not
+// delivered.
 func TestAnUndeliveredCredentialIsWiped(t *testing.T) {
 	w := newWorld(t)
 	for name, lose := range map[string]func(*command, result){

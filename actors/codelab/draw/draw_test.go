@@ -24,9 +24,9 @@ import (
 )
 
 // A command that is never drawn is not tested, so every new command of the vocabulary must be added
-// here. Create and Delete are for separate codelabs. PostDirects makes the events of several
-// PostChat in one commit. ReportCheck also draws Tick, and Register rehearsals: separate entries
-// would change the draws of every kept seed.
+// here. Create and Delete are missing because they need separate codelabs. PostDirects is missing
+// because it makes the events of several PostChat commands. ReportCheck also draws Tick, and
+// Register draws rehearsals, because separate entries would change the draws of every stored seed.
 func TestEveryCommandIsDrawn(t *testing.T) {
 	commands, _ := codelab.Vocabulary.Words()
 	for _, c := range commands {
@@ -55,15 +55,15 @@ func encoded(t *testing.T, s *codelab.State) []byte {
 }
 
 // marks matches the texts that Mark makes; wrote also matches ids. withItem matches the texts of
-// votes and of items that can be deleted alone: once they are not in the snapshot, they are in no
-// record.
+// votes, and of items that can be deleted separately. Once such a text is missing from the
+// snapshot, no record contains it.
 var (
 	marks    = regexp.MustCompile(`[a-z]+-[0-9]+-of-draw`)
 	wrote    = regexp.MustCompile(marks.String() + `|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 	withItem = regexp.MustCompile(`^(chat|comment|reply|asked|taken|link|word|text|feedback|ai|question|answer)-`)
 )
 
-// leaves matches the texts that leave the log with their item.
+// leaves matches the texts that are erased from the log with their item.
 var leaves = regexp.MustCompile(`^(chat|comment|reply|asked|taken|link)-`)
 
 // parts returns the parts that readers request by version. A change of a part must raise its
@@ -119,7 +119,7 @@ func kindOf(e *pb.Event) protoreflect.Name {
 
 var body = new(pb.Event).ProtoReflect().Descriptor().Oneofs().ByName("body")
 
-// kindsOfPeople returns the events whose definition contains the id of a person.
+// kindsOfPeople returns the kinds of events that have a field with a person's id.
 func kindsOfPeople() (kinds []protoreflect.Name) {
 	var names func(m protoreflect.MessageDescriptor) bool
 	names = func(m protoreflect.MessageDescriptor) bool {
@@ -139,11 +139,11 @@ func kindsOfPeople() (kinds []protoreflect.Name) {
 	return kinds
 }
 
-// For all commands, the events alone produce the state in every field, for any mixture of snapshot
-// and tail. The rules are kept (package oracle). Log and snapshot contain no data of removed people
-// and deleted items, in any event.
+// For any sequence of commands, the events alone produce every field of the state, also from a
+// snapshot and the later events. The rules hold (package oracle). Log and snapshot contain no data
+// of removed people and deleted items.
 func TestAnyWords(t *testing.T) {
-	drawn, told := map[string]bool{}, map[protoreflect.Name]bool{} // told: events of people who are gone
+	drawn, told := map[string]bool{}, map[protoreflect.Name]bool{} // told contains the kinds of events by people who were removed
 	// More seeds are drawn until every required case has occurred.
 	missing := func() (out []string) {
 		for _, name := range Names {
@@ -165,11 +165,11 @@ func TestAnyWords(t *testing.T) {
 		}
 		state, now := newState(), time.UnixMilli(1_800_000_000_000)
 		var events []*pb.Event
-		var removed []string           // ids and texts of people who are gone
+		var removed []string           // ids and texts of removed people
 		texts := map[string][]string{} // that people wrote, by their id
-		items := map[string]bool{}     // texts that leave with their item
+		items := map[string]bool{}     // texts that are erased with their item
 		rules, shown := oracle.New(), map[string]bool{}
-		var read map[string]part // as it was asked for last
+		var read map[string]part // the parts at the time of the last read
 		say := func(cmd codelab.Command) {
 			rules.Saying(cmd)
 			d, err := state.Decide(cmd, durable.Env{Now: now, Seq: uint64(len(events)) + 1})
@@ -219,7 +219,7 @@ func TestAnyWords(t *testing.T) {
 			case codelab.Remove:
 				removed = append(removed, texts[b.AttendeeID]...)
 			case codelab.AskQuestion:
-				if b.Anonymous { // stays, without who asked
+				if b.Anonymous { // the question stays, without its author
 					break
 				}
 				texts[cmd.Caller.ID] = append(texts[cmd.Caller.ID], said...)
@@ -287,7 +287,7 @@ func TestAnyWords(t *testing.T) {
 		}
 		erase := codelab.Erase(state.Capture())
 		for i, e := range append(events, nil) {
-			record := want // the snapshot comes after the last one
+			record := want // the snapshot follows the last record
 			if e != nil {
 				persons, _, _ := codelab.TellsOf(e)
 				if slices.ContainsFunc(persons, func(id string) bool { return gone[id] }) {

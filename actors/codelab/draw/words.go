@@ -21,7 +21,8 @@ import (
 // Checked is the end of a step that declares the check "build".
 const Checked = "\n\n```check build\nIt builds\n```\n"
 
-// tasks returns the end of a step with a check and tasks, one of which is not in every step.
+// tasks returns the end of a step, with a check and tasks. One of the tasks differs from step to
+// step.
 func (s *Source) tasks() string {
 	return Checked + fmt.Sprintf("\n- [ ] Save\n- [x] Run %d\n- [ ] Save\n", s.made%3)
 }
@@ -37,8 +38,9 @@ func (s *Source) tick(v *codelab.View) codelab.Tick {
 	return b
 }
 
-// rehearse sometimes starts a rehearsal, registers a simulated attendee, or ends it. Names are not
-// marks: somebody else can take one. Like tick it uses no randomness.
+// rehearse sometimes starts a rehearsal, registers a simulated attendee, or ends it. The names of
+// simulated attendees are not marks, because somebody else can take such a name. Like tick it uses
+// no randomness.
 func (s *Source) rehearse(v *codelab.View) codelab.Command {
 	switch run := v.Meta.GetRehearsal(); {
 	case run == nil && s.made%16 == 7:
@@ -79,12 +81,12 @@ func (s *Source) Mark(what string) string {
 	return fmt.Sprintf("%s-%d-of-%s", what, s.made, s.Name)
 }
 
-// Word draws one command of the vocabulary about a view. Without a body there is no suitable
-// subject.
+// Word draws one command of the vocabulary for a view. It returns a command without a body if the
+// view contains nothing to which the command applies.
 type Word func(s *Source, v *codelab.View) codelab.Command
 
-// Words are the commands of a codelab by name. A test fails if one is missing here. Create and
-// Delete are for separate codelabs.
+// Words are the commands of a codelab by name. A test fails if a command of the vocabulary is
+// missing here, except Create and Delete, which need separate codelabs.
 var Words = map[string]Word{
 	"Register": func(s *Source, v *codelab.View) codelab.Command {
 		name := s.Mark("person")
@@ -347,7 +349,7 @@ var Words = map[string]Word{
 		}
 		body := codelab.Vote{PollID: p.GetId(), Round: p.GetRound()}
 		mark := s.Mark
-		if p.GetAnonymous() { // texts there are kept, even if their author is erased
+		if p.GetAnonymous() { // not a mark, because texts in anonymous polls stay when their author is erased
 			mark = func(what string) string { s.made++; return fmt.Sprint("some ", what, " ", s.made) }
 		}
 		switch p.GetKind() {
@@ -371,7 +373,7 @@ var Words = map[string]Word{
 	},
 	"AskQuestion": func(s *Source, v *codelab.View) codelab.Command {
 		a := One(s, v.Attendees)
-		if a != nil && s.coin() { // sometimes more questions than permitted
+		if a != nil && s.coin() { // one person asks often, and sometimes exceeds the permitted number of questions
 			a = v.Attendees.At(0)
 		}
 		return as(a, codelab.AskQuestion{Text: s.Mark("asked"), Anonymous: s.coin()})
@@ -449,8 +451,9 @@ var Words = map[string]Word{
 // Names lists the sorted names of Words, so that a seed always draws the same commands.
 var Names = slices.Sorted(maps.Keys(Words))
 
-// Subjects are groups of related commands, with weights. Behaviour that needs several of them, like
-// a poll in which five people vote, hardly ever occurs among all commands.
+// Subjects are groups of related commands, in which a frequent command occurs several times.
+// Behaviour that needs several commands, like a poll in which five people vote, hardly ever occurs
+// if commands are drawn from all subjects.
 var Subjects = [][]string{
 	{"Register", "CreatePoll", "OpenPoll", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Unvote", "Unvote", "ClosePoll", "ShowPoll", "ResetPoll", "UpdatePoll", "CloseDuePoll", "DeletePoll", "Remove", "Remove", "SetSpotlight"},
 	{"Register", "Register", "AskQuestion", "AskQuestion", "AskQuestion", "VoteQuestion", "VoteQuestion", "VoteQuestion", "MergeQuestion", "ChangeQuestion", "TakeQuestion", "DeleteQuestion", "StopAsker", "PostChat", "Remove", "Update", "SetSpotlight"},
@@ -459,7 +462,7 @@ var Subjects = [][]string{
 	{"Register", "PostChat", "PostChat", "DeleteChat", "Annotate", "Reply", "DeleteComment", "AddSubmission", "DeleteSubmission", "SaveConversation", "GiveFeedback", "SubmitQuiz", "ReplaceQuizzes", "ApplyRetention", "Mute", "Remove"},
 }
 
-// Of draws a word, mostly of a subject, and sometimes any.
+// Of draws the name of a command. Most draws are from the subject, and some from all commands.
 func Of(s *Source, subject []string) string {
 	if s.Rand.IntN(4) == 0 {
 		return Names[s.Rand.IntN(len(Names))]
@@ -467,7 +470,7 @@ func Of(s *Source, subject []string) string {
 	return subject[s.Rand.IntN(len(subject))]
 }
 
-// One draws an item of a list; nil if it is empty.
+// One draws an item of a list, or returns nil if the list is empty.
 func One[T any](s *Source, list cow.View[*T]) *T {
 	if list.Len() == 0 {
 		return nil
@@ -486,7 +489,7 @@ func (s *Source) lead(body codelab.Body) codelab.Command {
 	return Lead(body)
 }
 
-// as returns an attendee's command; an empty one without an attendee.
+// as returns an attendee's command, or an empty command if a is nil.
 func as(a *pb.Attendee, body codelab.Body) codelab.Command {
 	if a == nil {
 		return codelab.Command{}
@@ -496,7 +499,7 @@ func as(a *pb.Attendee, body codelab.Body) codelab.Command {
 	}
 }
 
-// upload draws one of Uploads, half of the time; else "".
+// upload draws one of Uploads in half of all cases, and otherwise returns "".
 func (s *Source) upload() string {
 	if len(s.Uploads) == 0 || s.coin() {
 		return ""
@@ -504,7 +507,7 @@ func (s *Source) upload() string {
 	return s.Uploads[s.Rand.IntN(len(s.Uploads))]
 }
 
-// mention adds an upload to a text, half of the time.
+// mention adds an upload to a text in half of all cases.
 func (s *Source) mention(text string) string {
 	if name := s.upload(); name != "" {
 		text += " ![](" + files.Folder + name + ")"
@@ -512,7 +515,7 @@ func (s *Source) mention(text string) string {
 	return text
 }
 
-// poll draws a poll; nil if there are none.
+// poll draws a poll, or returns nil if there is none.
 func (s *Source) poll(v *codelab.View) *pb.Poll {
 	if len(v.Polls) == 0 {
 		return nil
@@ -520,7 +523,7 @@ func (s *Source) poll(v *codelab.View) *pb.Poll {
 	return v.Polls[s.Rand.IntN(len(v.Polls))].Poll
 }
 
-// question draws the id of a question; "" if there are none.
+// question draws the id of a question, or returns "" if there is none.
 func (s *Source) question(v *codelab.View) string {
 	if len(v.Questions) == 0 {
 		return ""

@@ -10,11 +10,11 @@ import (
 	frames "atelier/actors/room"
 )
 
-// audience is the recipients of an event's message: the section "Messages", and the document of the
-// messages.
+// audience contains the recipients of an event's message, as defined in the section "Messages" and
+// in the document of the messages.
 type audience struct {
-	leaders, attendees bool     // all of them
-	people             []string // in addition to those
+	leaders, attendees bool     // whether all facilitators, and all attendees, receive it
+	people             []string // further recipients
 	// secret is text that must not be in the message.
 	secret string
 }
@@ -25,14 +25,14 @@ func (c *Codelab) Frame(e *pb.Event, f *frames.Frame) error {
 	want := audienceOf(e)
 	if f == nil {
 		if want.leaders || want.attendees || len(want.people) > 0 {
-			return fmt.Errorf("nobody receives a message, and %+v should", want)
+			return fmt.Errorf("no message is sent, but the recipients should be %+v", want)
 		}
 		return nil
 	}
-	if err := differs("whether facilitators receive it", f.Reaches("", true), want.leaders); err != nil {
+	if err := differs("whether facilitators receive the message", f.Reaches("", true), want.leaders); err != nil {
 		return err
 	}
-	if err := differs("whether every attendee receives it", f.Reaches("", false), want.attendees); err != nil {
+	if err := differs("whether every attendee receives the message", f.Reaches("", false), want.attendees); err != nil {
 		return err
 	}
 	concerned := append(slices.Clone(want.people), f.People[:]...)
@@ -43,7 +43,7 @@ func (c *Codelab) Frame(e *pb.Event, f *frames.Frame) error {
 		if id == "" || id == codelab.FacilitatorID {
 			continue
 		}
-		if err := differs("whether "+id+" receives it", f.Reaches(id, false), want.attendees || slices.Contains(want.people, id)); err != nil {
+		if err := differs("whether "+id+" receives the message", f.Reaches(id, false), want.attendees || slices.Contains(want.people, id)); err != nil {
 			return err
 		}
 	}

@@ -1,13 +1,14 @@
 // Package oracle models the promises of transport/rest/RULES.md about a codelab, without sharing
 // code with it. Each model is written from a section of that page, receives the events in order,
-// and compares a view with its expectation. Package draw and the simulator use it.
+// and compares a view with its expectation. The tests of package draw and the simulator use this
+// package.
 //
 // From an event a model takes a person's input, such as the text of a question. It computes the
 // consequences itself: who is in the queue, where people move when steps are removed, how many
 // votes a poll has. An event that the rules do not permit is also an error.
 //
-// Saying passes data that a model needs in addition to the events: the votes of an anonymous poll,
-// which are sealed in the log, and the authors of questions.
+// Saying passes data that the events do not contain: the votes of an anonymous poll, which are
+// sealed in the log, and which questions attendees asked themselves.
 package oracle
 
 import (
@@ -27,9 +28,9 @@ type Codelab struct {
 	questions *questions
 }
 
-// model is one section of the rules.
+// model is the model of one section of the rules.
 type model interface {
-	// event receives an event before the room does.
+	// event receives an event before the model room does.
 	event(e *pb.Event) error
 	// view checks a view after an event.
 	view(v *codelab.View) error
@@ -101,5 +102,5 @@ func differs(what string, got, want any) error {
 	if fmt.Sprint(got) == fmt.Sprint(want) {
 		return nil
 	}
-	return fmt.Errorf("%s is %v, and should be %v", what, got, want)
+	return fmt.Errorf("%s is %v, but should be %v", what, got, want)
 }

@@ -8,7 +8,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// help is the queue: the section "Help and feedback".
+// help models the queue of help requests: the section "Help and feedback".
 type help struct {
 	room  *room
 	queue []*request // oldest first, including resolved ones
@@ -21,10 +21,10 @@ type request struct {
 	step                 int
 	message              string
 	status               string
-	// Name, login and time of the claim; empty while it waits.
+	// Name, login and time of the claim; empty while the request waits.
 	by, claimant string
 	claimed      int64
-	// When it was resolved, and the written answer.
+	// The time at which the request was resolved, and the written answer.
 	resolved int64
 	answer   string
 }
@@ -69,50 +69,50 @@ func (m *help) event(e *pb.Event) error {
 		was := m.open(r.who)
 		if was == nil {
 			if r.status != waiting || r.claimant != "" || r.by != "" || m.find(r.id) != nil {
-				return fmt.Errorf("a new request begins as %+v", *r)
+				return fmt.Errorf("a new request is %+v, not waiting and unclaimed", *r)
 			}
 			m.queue = append(m.queue, r)
 			return m.seat(r)
 		}
 		if r.message == "" && was.message != "" {
-			return fmt.Errorf("asked again, request %s loses its text: %s", r.id, was.message)
+			return fmt.Errorf("the repeated request %s lost its text: %s", r.id, was.message)
 		}
 		// A repeated request changes the message, and keeps its place and claimant.
 		want := *was
 		want.step, want.message = r.step, r.message
 		*was = want
-		return differs("a request that is asked again", fmt.Sprintf("%+v", *r), fmt.Sprintf("%+v", want))
+		return differs("a repeated request", fmt.Sprintf("%+v", *r), fmt.Sprintf("%+v", want))
 	case *pb.Event_HelpOffered:
 		r := requestOf(b.HelpOffered.Request)
 		if m.open(r.who) != nil || m.find(r.id) != nil || r.status != claimed || r.claimant == "" {
-			return fmt.Errorf("help is offered as %+v; open: %+v", *r, m.open(r.who))
+			return fmt.Errorf("an offer of help creates %+v, while %+v is open", *r, m.open(r.who))
 		}
 		m.queue = append(m.queue, r)
 		return m.seat(r)
 	case *pb.Event_HelpClaimed:
 		r := m.find(b.HelpClaimed.HelpId)
 		if r == nil || r.status != waiting {
-			return fmt.Errorf("%s is claimed, which is %+v", b.HelpClaimed.HelpId, r)
+			return fmt.Errorf("request %s was claimed, but it is %+v", b.HelpClaimed.HelpId, r)
 		}
 		r.status, r.by, r.claimant, r.claimed = claimed, b.HelpClaimed.By, b.HelpClaimed.Person, e.At
-		return differs("who is told of a claim", b.HelpClaimed.AttendeeId, r.who)
+		return differs("the recipient of a claim", b.HelpClaimed.AttendeeId, r.who)
 	case *pb.Event_HelpReleased:
 		r := m.find(b.HelpReleased.HelpId)
 		if r == nil || r.status != claimed {
-			return fmt.Errorf("%s is released, which is %+v", b.HelpReleased.HelpId, r)
+			return fmt.Errorf("request %s was released, but it is %+v", b.HelpReleased.HelpId, r)
 		}
 		if claimant := r.claimant; b.HelpReleased.Reason == "" && !m.over[claimant] {
-			return fmt.Errorf("request %s is taken from %s, who leads", r.id, claimant)
+			return fmt.Errorf("request %s was taken from %s, who is still a facilitator", r.id, claimant)
 		}
 		r.status, r.by, r.claimant, r.claimed = waiting, "", "", 0
-		return differs("who is told of a release", b.HelpReleased.AttendeeId, r.who)
+		return differs("the recipient of a release", b.HelpReleased.AttendeeId, r.who)
 	case *pb.Event_HelpResolved:
 		r := m.find(b.HelpResolved.HelpId)
 		if r == nil || r.status == resolved {
-			return fmt.Errorf("%s is resolved, which is %+v", b.HelpResolved.HelpId, r)
+			return fmt.Errorf("request %s was resolved, but it is %+v", b.HelpResolved.HelpId, r)
 		}
 		r.status, r.resolved, r.answer = resolved, e.At, b.HelpResolved.Message
-		return differs("who is told of an answer", b.HelpResolved.AttendeeId, r.who)
+		return differs("the recipient of an answer", b.HelpResolved.AttendeeId, r.who)
 	case *pb.Event_Renamed:
 		if r := m.open(b.Renamed.AttendeeId); r != nil {
 			r.name = b.Renamed.Name
@@ -124,7 +124,8 @@ func (m *help) event(e *pb.Event) error {
 	case *pb.Event_Removed:
 		m.queue = slices.DeleteFunc(m.queue, func(r *request) bool { return r.who == b.Removed.AttendeeId })
 	case *pb.Event_StepsReplaced:
-		// Open requests move with their steps like people, or keep the number if all are new.
+		// Open requests move with their steps like people. If all steps are new, they keep their
+		// number.
 		steps := idsOf(b.StepsReplaced.Steps)
 		if !slices.ContainsFunc(steps, func(id string) bool { return m.room.step(id) > 0 }) {
 			return nil
@@ -142,7 +143,7 @@ func (m *help) event(e *pb.Event) error {
 func (m *help) seat(r *request) error {
 	p := m.room.find(r.who)
 	if p == nil {
-		return fmt.Errorf("request %s is of %s, who is not there", r.id, r.who)
+		return fmt.Errorf("request %s is from %s, who is not registered", r.id, r.who)
 	}
 	return differs("the seat of request "+r.id, r.place, p.place)
 }

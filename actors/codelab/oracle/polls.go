@@ -13,12 +13,12 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// polls is the section "Polls".
+// polls models the section "Polls".
 type polls struct {
 	room *room
 	all  []*poll // in the order in which they were made
-	// said are the possible votes of a person in an anonymous poll: more than one if the outcome of
-	// the first was unknown.
+	// said contains the possible votes of a person in an anonymous poll. There are several if the
+	// outcome of the first one is unknown.
 	said map[ballot][]vote
 }
 
@@ -29,7 +29,7 @@ type ballot struct {
 }
 
 type poll struct {
-	rec   *pb.Poll        // at its last change
+	rec   *pb.Poll        // the record of the last change
 	votes map[string]vote // by attendee; empty votes in an anonymous poll
 	// kept is the result of a closed anonymous poll.
 	kept *pb.Poll
@@ -61,7 +61,7 @@ func voteOf(v codelab.Vote) (out vote) {
 // fewest is the minimum number of votes for an anonymous result.
 const fewest = 5
 
-// word returns the normalized form of a word: case, width and spaces do not count.
+// word returns the normalized form of a word, without differences in case, width and spaces.
 func word(w string) string {
 	return strings.Join(strings.Fields(cases.Fold().String(norm.NFKC.String(w))), " ")
 }
@@ -90,12 +90,12 @@ func (m *polls) event(e *pb.Event) error {
 	case *pb.Event_PollUnvoted:
 		p := m.find(b.PollUnvoted.PollId)
 		if p == nil || p.rec.State != pb.PollState_POLL_STATE_OPEN || p.rec.Anonymous {
-			return fmt.Errorf("a vote is taken back in %v", p)
+			return fmt.Errorf("a vote was withdrawn in %v", p)
 		}
 		delete(p.votes, b.PollUnvoted.AttendeeId)
 	case *pb.Event_PollShown:
 		return m.shown(b.PollShown)
-	case *pb.Event_Removed: // named votes are removed, anonymous ones kept
+	case *pb.Event_Removed: // named votes are removed, anonymous votes stay
 		for _, p := range m.all {
 			if _, voted := p.votes[b.Removed.AttendeeId]; voted && !p.rec.Anonymous {
 				delete(p.votes, b.Removed.AttendeeId)
@@ -112,13 +112,13 @@ func (m *polls) event(e *pb.Event) error {
 	return nil
 }
 
-// changed verifies a changed poll. At most one poll is open, and an anonymous one is never
-// reopened. A closed poll has no secret, and the result of a draft is not published.
+// changed verifies a changed poll. At most one poll is open, and an anonymous poll is never
+// reopened. A closed poll has no secret, and the result of a draft is never shown.
 func (m *polls) changed(rec *pb.Poll) error {
 	p := m.find(rec.Id)
 	if p == nil {
 		if rec.State != pb.PollState_POLL_STATE_DRAFT || rec.Round != 1 {
-			return fmt.Errorf("poll %s begins in round %d as %v", rec.Id, rec.Round, rec.State)
+			return fmt.Errorf("the new poll %s is in round %d and %v", rec.Id, rec.Round, rec.State)
 		}
 		m.all = append(m.all, &poll{rec: rec, votes: map[string]vote{}})
 		return nil
@@ -128,27 +128,27 @@ func (m *polls) changed(rec *pb.Poll) error {
 	closed := rec.State == pb.PollState_POLL_STATE_CLOSED
 	switch {
 	case open && slices.ContainsFunc(m.all, func(o *poll) bool { return o != p && o.rec.State == pb.PollState_POLL_STATE_OPEN }):
-		return fmt.Errorf("poll %s opens while another one is open", rec.Id)
+		return fmt.Errorf("poll %s was opened while another poll is open", rec.Id)
 	case open && m.room.ended:
-		return fmt.Errorf("poll %s opens after the workshop has ended", rec.Id)
+		return fmt.Errorf("poll %s was opened after the end of the workshop", rec.Id)
 	case open && was.Anonymous && was.State == pb.PollState_POLL_STATE_CLOSED:
-		return fmt.Errorf("anonymous poll %s is opened again", rec.Id)
+		return fmt.Errorf("anonymous poll %s was reopened", rec.Id)
 	case closed && was.State == pb.PollState_POLL_STATE_DRAFT:
-		return fmt.Errorf("poll %s is closed, and was never open", rec.Id)
+		return fmt.Errorf("poll %s was closed, but was never open", rec.Id)
 	case rec.Anonymous != was.Anonymous && was.State != pb.PollState_POLL_STATE_DRAFT:
-		return fmt.Errorf("poll %s becomes anonymous %t in %v", rec.Id, rec.Anonymous, was.State)
+		return fmt.Errorf("poll %s changed to anonymous %t while it was %v", rec.Id, rec.Anonymous, was.State)
 	case rec.Round != was.Round && (rec.Round != was.Round+1 || rec.State != pb.PollState_POLL_STATE_DRAFT):
-		return fmt.Errorf("poll %s goes from round %d to %d as %v", rec.Id, was.Round, rec.Round, rec.State)
+		return fmt.Errorf("poll %s changed from round %d to round %d and is %v", rec.Id, was.Round, rec.Round, rec.State)
 	case rec.State == pb.PollState_POLL_STATE_DRAFT && was.State != rec.State && rec.Round == was.Round:
-		return fmt.Errorf("poll %s is a draft again, in the same round", rec.Id)
+		return fmt.Errorf("poll %s became a draft in the same round", rec.Id)
 	case !open && !rec.Counting && rec.Secret != "":
-		return fmt.Errorf("poll %s is %v, and keeps the secret %s", rec.Id, rec.State, rec.Secret)
+		return fmt.Errorf("poll %s is %v, but still has the secret %s", rec.Id, rec.State, rec.Secret)
 	case len(p.votes) > 0 && rec.Round == was.Round && (rec.Kind != was.Kind || !slices.Equal(rec.Options, was.Options)):
-		return fmt.Errorf("poll %s asks something else, after votes", rec.Id)
+		return fmt.Errorf("the kind or options of poll %s changed after votes", rec.Id)
 	case rec.Shown && rec.State == pb.PollState_POLL_STATE_DRAFT:
-		return fmt.Errorf("poll %s is shown, and a draft", rec.Id)
+		return fmt.Errorf("poll %s is a draft, but its result is shown", rec.Id)
 	case rec.Shown && rec.Counting:
-		return fmt.Errorf("poll %s is shown, and being counted", rec.Id)
+		return fmt.Errorf("poll %s is being counted, but its result is shown", rec.Id)
 	}
 	if rec.Round != was.Round {
 		p.votes, p.kept = map[string]vote{}, nil
@@ -169,8 +169,8 @@ func result(p *pb.Poll) string {
 	return fmt.Sprint(p.Votes, " votes, ", p.Counts, p.Words, " too few: ", p.TooFew, ", void: ", p.Void)
 }
 
-// counted verifies the result of an anonymous round. With fewer than five votes there is none.
-// Otherwise it includes each vote once.
+// counted verifies the result of an anonymous round. With fewer than five votes the poll has no
+// result. Otherwise the result includes each vote once.
 func (m *polls) counted(p *poll) error {
 	rec := p.rec
 	if err := differs("the number of votes in anonymous poll "+rec.Id, rec.Votes, len(p.votes)); err != nil || rec.Void {
@@ -194,8 +194,8 @@ func (m *polls) counted(p *poll) error {
 	return differs("the result of anonymous poll "+rec.Id, tallyOf(rec), want.String())
 }
 
-// saidIn returns the votes of an anonymous round. sure is false if a vote is ambiguous,
-// because somebody's request was not answered.
+// saidIn returns the votes of an anonymous round. sure is false if a vote is unknown, because the
+// response to a person's request was lost.
 func (m *polls) saidIn(p *poll) (votes []vote, sure bool) {
 	for who := range p.votes {
 		said := m.said[ballot{p.rec.Id, p.rec.Round, who}]
@@ -254,12 +254,11 @@ func tallyOf(p *pb.Poll) string {
 	return t.String()
 }
 
-// voted: a vote counts once per person and round, and only while the poll is open. A vote in an
-// anonymous poll is sealed and cannot be changed. mixed: a simulated attendee votes in an anonymous
-// poll only among simulated ones.
+// mixed verifies that a simulated attendee votes in an anonymous poll only if all its voters are
+// simulated.
 func (m *polls) mixed(p *poll, who string) error {
 	if voter := m.room.find(who); p.rec.Anonymous && voter != nil && voter.simulated && m.room.real() {
-		return fmt.Errorf("%s is simulated and votes in anonymous poll %s together with others", who, p.rec.Id)
+		return fmt.Errorf("the simulated attendee %s voted in anonymous poll %s together with real ones", who, p.rec.Id)
 	}
 	return nil
 }
@@ -268,13 +267,13 @@ func (m *polls) voted(at int64, b *pb.PollVoted) error {
 	p := m.find(b.PollId)
 	switch {
 	case p == nil || p.rec.State != pb.PollState_POLL_STATE_OPEN:
-		return fmt.Errorf("%s votes in poll %s, which is not open", b.AttendeeId, b.PollId)
+		return fmt.Errorf("%s voted in poll %s, which is not open", b.AttendeeId, b.PollId)
 	case p.rec.EndsAt != 0 && at >= p.rec.EndsAt:
-		return fmt.Errorf("%s votes in poll %s after its end", b.AttendeeId, b.PollId)
+		return fmt.Errorf("%s voted in poll %s after its end", b.AttendeeId, b.PollId)
 	case m.room.find(b.AttendeeId) == nil || m.room.ended:
-		return fmt.Errorf("%s votes, who is not there any more", b.AttendeeId)
+		return fmt.Errorf("%s voted, but was removed", b.AttendeeId)
 	case p.rec.Anonymous != (len(b.Ballot) > 0):
-		return fmt.Errorf("a vote in poll %s is not sealed, or sealed in vain", b.PollId)
+		return fmt.Errorf("a vote in poll %s is sealed although the poll is named, or unsealed although it is anonymous", b.PollId)
 	}
 	if err := m.mixed(p, b.AttendeeId); err != nil {
 		return err
@@ -282,7 +281,7 @@ func (m *polls) voted(at int64, b *pb.PollVoted) error {
 	if p.rec.Anonymous {
 		_, twice := p.votes[b.AttendeeId]
 		if twice || b.Marks != 0 || len(b.Words) > 0 || b.Text != "" {
-			return fmt.Errorf("%s votes in anonymous poll %s twice, or in the open", b.AttendeeId, b.PollId)
+			return fmt.Errorf("%s voted in anonymous poll %s twice, or unsealed", b.AttendeeId, b.PollId)
 		}
 		p.votes[b.AttendeeId] = vote{}
 		return nil
@@ -297,12 +296,12 @@ func (m *polls) voted(at int64, b *pb.PollVoted) error {
 	return nil
 }
 
-// shown verifies that attendees see the open poll and the shown ones. They see counts only
-// while those are shown, and correct options once the poll is closed and shown.
+// shown verifies that attendees see the open poll and the shown polls. They see counts only while
+// the counts are shown, and right options once the poll is closed and shown.
 func (m *polls) shown(b *pb.PollShown) error {
 	p := m.find(b.PollId)
 	if p == nil {
-		return fmt.Errorf("attendees are shown poll %s, which is not there", b.PollId)
+		return fmt.Errorf("attendees see poll %s, which does not exist", b.PollId)
 	}
 	closed := p.rec.State == pb.PollState_POLL_STATE_CLOSED
 	sees := p.rec.State == pb.PollState_POLL_STATE_OPEN || closed && p.rec.Shown
@@ -318,7 +317,7 @@ func (m *polls) shown(b *pb.PollShown) error {
 	case !p.rec.Shown && (len(got.Counts) > 0 || len(got.Words) > 0):
 		return fmt.Errorf("attendees see the counts of poll %s, which are not shown", b.PollId)
 	case !(closed && p.rec.Shown) && len(got.Right) > 0:
-		return fmt.Errorf("attendees see what is right in poll %s", b.PollId)
+		return fmt.Errorf("attendees see the right options of poll %s too early", b.PollId)
 	case p.rec.Anonymous && !closed && len(got.Counts) > 0:
 		return fmt.Errorf("attendees see the counts of anonymous poll %s, which is open", b.PollId)
 	}
@@ -363,14 +362,14 @@ func (m *polls) view(v *codelab.View) error {
 	return nil
 }
 
-// sealed verifies an anonymous poll: while it is open nobody sees counts, and once it is closed
-// they do not change.
+// sealed verifies an anonymous poll. While it is open nobody sees counts, and after it has closed
+// the counts do not change.
 func (p *poll) sealed(v *codelab.View, got *codelab.PollView) error {
 	if p.kept != nil {
 		return differs("the result of anonymous poll "+p.rec.Id, result(got.Poll), result(p.kept))
 	}
 	if len(got.Counts)+len(got.Words)+len(got.Texts) > 0 {
-		return fmt.Errorf("anonymous poll %s shows %s, and is %v", p.rec.Id, result(got.Poll), p.rec.State)
+		return fmt.Errorf("anonymous poll %s shows %s, although it is %v", p.rec.Id, result(got.Poll), p.rec.State)
 	}
 	return differs("the number of votes in anonymous poll "+p.rec.Id, got.Votes, len(p.votes))
 }

@@ -9,14 +9,14 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// questions is the section "Questions".
+// questions models the section "Questions".
 type questions struct {
 	room    *room
 	asking  pb.Asking
 	named   bool
 	all     []*question // oldest first
 	stopped map[string]bool
-	said    map[string]bool // texts that attendees asked; others were taken from elsewhere
+	said    map[string]bool // texts that attendees asked; facilitators took other questions from chat or help requests
 }
 
 type question struct {
@@ -65,30 +65,30 @@ func (m *questions) event(e *pb.Event) error {
 	case *pb.Event_QuestionChanged:
 		q := m.find(b.QuestionChanged.Question.Id)
 		if q == nil || q.rec.Text != b.QuestionChanged.Question.Text || q.rec.Anonymous != b.QuestionChanged.Question.Anonymous {
-			return fmt.Errorf("question %s becomes another one", b.QuestionChanged.Question.Id)
+			return fmt.Errorf("the text or anonymity of question %s changed", b.QuestionChanged.Question.Id)
 		}
 		q.rec = b.QuestionChanged.Question
-		return differs("the votes told of question "+q.rec.Id, q.rec.Votes, len(q.voters))
+		return differs("the number of votes in the message about question "+q.rec.Id, q.rec.Votes, len(q.voters))
 	case *pb.Event_QuestionHidden:
 		if q := m.find(b.QuestionHidden.QuestionId); q != nil && visible(q.rec.State) {
-			return fmt.Errorf("question %s is hidden, and is %v", q.rec.Id, q.rec.State)
+			return fmt.Errorf("question %s was hidden, but is %v", q.rec.Id, q.rec.State)
 		}
 	case *pb.Event_QuestionDeleted:
 		m.drop(b.QuestionDeleted.QuestionId)
 	case *pb.Event_QuestionVoted:
 		q, who := m.find(b.QuestionVoted.QuestionId), b.QuestionVoted.AttendeeId
 		if q == nil || q.rec.State != pb.QuestionState_QUESTION_STATE_OPEN || q.author == who || m.room.find(who) == nil || m.room.ended {
-			return fmt.Errorf("%s votes for question %s: %+v", who, b.QuestionVoted.QuestionId, q)
+			return fmt.Errorf("%s voted for question %s, which is not allowed: %+v", who, b.QuestionVoted.QuestionId, q)
 		}
 		if b.QuestionVoted.Withdrawn {
 			delete(q.voters, who)
 		} else {
 			q.voters[who] = true
 		}
-	case *pb.Event_QuestionsMerged: // merging unites the voters; nobody votes for their own question
+	case *pb.Event_QuestionsMerged: // the voters of both questions count, except the author of the remaining question
 		q, into := m.find(b.QuestionsMerged.QuestionId), m.find(b.QuestionsMerged.Into)
 		if q == nil || into == nil || q == into {
-			return fmt.Errorf("question %s is merged into %s", b.QuestionsMerged.QuestionId, b.QuestionsMerged.Into)
+			return fmt.Errorf("question %s was merged into %s, but one is missing or both are the same", b.QuestionsMerged.QuestionId, b.QuestionsMerged.Into)
 		}
 		maps.Copy(into.voters, q.voters)
 		if q.author != "" && m.room.find(q.author) != nil {
@@ -97,15 +97,15 @@ func (m *questions) event(e *pb.Event) error {
 		delete(into.voters, into.author)
 		m.drop(q.rec.Id)
 	case *pb.Event_AskerStopped:
-		if who := b.AskerStopped.AttendeeId; who != "" { // they registered again
+		if who := b.AskerStopped.AttendeeId; who != "" { // a stopped person who registered under another name
 			if m.room.find(who) == nil || len(m.stopped) == 0 {
-				return fmt.Errorf("attendee %s is stopped", who)
+				return fmt.Errorf("attendee %s was stopped from asking without a reason", who)
 			}
 			m.stopped[who] = true
 			return nil
 		}
 		if q := m.find(b.AskerStopped.QuestionId); q == nil || !q.rec.Anonymous || q.author == "" {
-			return fmt.Errorf("the author of question %s is stopped", b.AskerStopped.QuestionId)
+			return fmt.Errorf("the author of question %s was stopped, but the question is not anonymous or has no author", b.AskerStopped.QuestionId)
 		} else if m.stopped == nil {
 			m.stopped = map[string]bool{q.author: true}
 		} else {
@@ -123,8 +123,8 @@ func (m *questions) event(e *pb.Event) error {
 	return nil
 }
 
-// asked verifies who may ask, and how many questions there can be. A question that a facilitator
-// takes from elsewhere is open.
+// asked verifies that the author may ask and the number of questions is within the bounds. A
+// question that a facilitator takes from chat or a help request is open.
 func (m *questions) asked(rec *pb.Question) error {
 	unanswered := 0
 	for _, q := range m.all {
@@ -140,20 +140,21 @@ func (m *questions) asked(rec *pb.Question) error {
 	who := m.room.find(rec.AuthorId)
 	switch {
 	case rec.State != begins:
-		return fmt.Errorf("question %s begins as %v", rec.Id, rec.State)
+		return fmt.Errorf("the new question %s is %v", rec.Id, rec.State)
 	case own && (unanswered >= mostUnanswered || m.stopped[rec.AuthorId]):
-		return fmt.Errorf("%s asks another question, after %d, stopped: %t", rec.AuthorId, unanswered, m.stopped[rec.AuthorId])
+		return fmt.Errorf("%s asked a question, with %d unanswered questions, stopped: %t", rec.AuthorId, unanswered, m.stopped[rec.AuthorId])
 	case own && (m.asking == pb.Asking_ASKING_OFF || m.named && rec.Anonymous || m.room.ended || who == nil || who.muted):
-		return fmt.Errorf("%s must not ask a question: %+v", rec.AuthorId, who)
+		return fmt.Errorf("%s asked a question, which is not allowed: %+v", rec.AuthorId, who)
 	case len(m.all) >= mostQuestions:
-		return fmt.Errorf("%d questions, and another one", len(m.all))
+		return fmt.Errorf("a question was added to %d questions, the maximum", len(m.all))
 	}
 	m.all = append(m.all, &question{rec: rec, author: rec.AuthorId, step: rec.StepId, voters: map[string]bool{}})
 	return nil
 }
 
-// left removes a person's named questions, and the author of anonymous ones. The questions of
-// erased people are removed together.
+// left removes a person's named questions, and the author of the person's anonymous questions. If
+// the person was erased, it also schedules the removal of the anonymous questions, at one time for
+// all erased people.
 func (m *questions) left(at int64, b *pb.Removed) {
 	leaves := at + stayMost
 	for _, q := range m.all {

@@ -9,19 +9,19 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// room is the present people and their steps: the sections "Attendees", "Codelabs and steps" and
-// "Publishing".
+// room models the registered people and their steps: the sections "Attendees", "Codelabs and steps"
+// and "Publishing".
 type room struct {
 	people []*person // oldest first
 	steps  []string  // ids
 	ended  bool
-	// extent is the amount of work, as text. deletion is the announced time of deletion,
-	// ms; 0 for never.
+	// extent is the number of steps and minutes, as text. deletion is the announced time of
+	// deletion in ms, or 0 for never.
 	extent   string
 	deletion int64
 	// rehearses means that a rehearsal runs.
 	rehearses bool
-	// at is the time of the last event. back means that it was earlier than its
+	// at is the time of the last event. back means that an event had an earlier time than its
 	// predecessor, because the clock of a node was wrong.
 	at   int64
 	back bool
@@ -50,7 +50,7 @@ func (r *room) find(id string) *person {
 	return nil
 }
 
-// step returns the number of a step; 0 if it is missing.
+// step returns the number of a step, or 0 if the step does not exist.
 func (r *room) step(id string) int { return slices.Index(r.steps, id) + 1 }
 
 func idsOf(steps []*pb.Step) (ids []string) {
@@ -68,7 +68,7 @@ func (r *room) event(e *pb.Event) error {
 		r.steps, r.extent = idsOf(b.Created.Steps), extentOf(b.Created.Steps)
 	case *pb.Event_Updated:
 		if r.ended = b.Updated.Codelab.EndedAt != 0; !r.ended && b.Updated.Codelab.DeletionAt != 0 {
-			return fmt.Errorf("what goes on is to be deleted at %d", b.Updated.Codelab.DeletionAt)
+			return fmt.Errorf("the workshop has not ended, but its deletion is set for %d", b.Updated.Codelab.DeletionAt)
 		}
 		return r.told(e.At, b.Updated.Codelab.DeletionAt)
 	case *pb.Event_DeletionSet:
@@ -82,7 +82,7 @@ func (r *room) event(e *pb.Event) error {
 	case *pb.Event_Registered:
 		a := b.Registered.Attendee
 		if r.find(a.Id) != nil {
-			return fmt.Errorf("%s registers twice", a.Id)
+			return fmt.Errorf("%s registered twice", a.Id)
 		}
 		r.people = append(r.people, &person{id: a.Id, name: a.Name, place: a.Place, step: 1, furthest: 1, simulated: a.Simulated})
 		if a.Simulated && !r.rehearses {
@@ -90,14 +90,14 @@ func (r *room) event(e *pb.Event) error {
 		}
 	case *pb.Event_RehearsalStarted:
 		if r.rehearses {
-			return errors.New("a rehearsal starts during another")
+			return errors.New("a rehearsal started during another one")
 		}
 		r.rehearses = true
-	case *pb.Event_RehearsalEnded: // includes all simulated attendees
+	case *pb.Event_RehearsalEnded: // the same commit has removed all simulated attendees
 		r.rehearses = false
 		for _, p := range r.people {
 			if p.simulated {
-				return fmt.Errorf("the rehearsal of %s has ended", p.id)
+				return fmt.Errorf("the rehearsal has ended, but its attendee %s remains", p.id)
 			}
 		}
 	case *pb.Event_Removed:
@@ -111,10 +111,10 @@ func (r *room) event(e *pb.Event) error {
 	case *pb.Event_Progressed:
 		n := int(b.Progressed.StepNumber)
 		if n < 1 || n > len(r.steps) {
-			return fmt.Errorf("%s goes to step %d of %d", b.Progressed.AttendeeId, n, len(r.steps))
+			return fmt.Errorf("%s moved to step %d of %d", b.Progressed.AttendeeId, n, len(r.steps))
 		}
 		return r.change(b.Progressed.AttendeeId, func(p *person) { p.step, p.furthest = n, max(p.furthest, n) })
-	case *pb.Event_Completed: // a second call keeps the first time
+	case *pb.Event_Completed: // a repeated completion keeps the first time
 		return r.change(b.Completed.AttendeeId, func(p *person) {
 			if p.completed == 0 {
 				p.completed = e.At
@@ -129,7 +129,7 @@ func (r *room) told(now, at int64) error {
 	was := r.deletion
 	r.deletion = at
 	if soonest := now + 14*24*60*60*1000; at != 0 && at != was && at < soonest && (was == 0 || at < was) {
-		return fmt.Errorf("at %d the deletion is announced for %d, earlier for %d", now, at, was)
+		return fmt.Errorf("at %d the deletion was announced for %d, less than two weeks ahead; the earlier announcement was %d", now, at, was)
 	}
 	return nil
 }
@@ -145,15 +145,15 @@ func extentOf(steps []*pb.Step) string {
 func (r *room) change(id string, change func(*person)) error {
 	p := r.find(id)
 	if p == nil {
-		return fmt.Errorf("%s acts, who is not there", id)
+		return fmt.Errorf("%s acted, but is not registered", id)
 	}
 	change(p)
 	return nil
 }
 
-// replaced checks that people stay on their step, even if its number changes. If their step
-// is removed, they move to the nearest earlier step that remains. If all steps are new,
-// they keep the number, at most the last.
+// replaced replaces the steps. People stay on their step, even if its number changes. If their step
+// is removed, they move to the nearest earlier step that remains. If all steps are new, people keep
+// their number, up to the last step.
 func (r *room) replaced(steps []string) error {
 	was := *r
 	r.steps = steps
@@ -180,7 +180,7 @@ func (r *room) moved(number int, steps []string) int {
 	return 1
 }
 
-// reached returns the furthest reached step after a change of the steps.
+// reached returns the number of the furthest reached step after a change of the steps.
 func (r *room) reached(furthest int, steps []string) (now int) {
 	for n := 1; n <= furthest; n++ {
 		now = max(now, r.moved(n, steps))
@@ -190,10 +190,10 @@ func (r *room) reached(furthest int, steps []string) (now int) {
 
 func (r *room) view(v *codelab.View) error {
 	if x := v.Meta.GetExtent(); v.Meta != nil {
-		if err := differs("how much there is to do", fmt.Sprint(x.GetSteps(), " steps, ", x.GetMinutes(), " minutes"), r.extent); err != nil {
+		if err := differs("the number of steps and minutes", fmt.Sprint(x.GetSteps(), " steps, ", x.GetMinutes(), " minutes"), r.extent); err != nil {
 			return err
 		}
-		if err := differs("when it is deleted", v.Meta.DeletionAt, r.deletion); err != nil {
+		if err := differs("the time of deletion", v.Meta.DeletionAt, r.deletion); err != nil {
 			return err
 		}
 	}
@@ -211,7 +211,7 @@ func (r *room) view(v *codelab.View) error {
 			return err
 		}
 		if len(a.ReachedAt) != p.furthest || !r.back && !slices.IsSorted(a.ReachedAt) {
-			return differs("when "+p.id+" reached each step", a.ReachedAt, fmt.Sprint(p.furthest, " times, one after another"))
+			return differs("when "+p.id+" reached each step", a.ReachedAt, fmt.Sprint(p.furthest, " ascending times"))
 		}
 		if p.step > 0 && p.step <= len(counts) {
 			counts[p.step-1]++

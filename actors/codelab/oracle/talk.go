@@ -8,7 +8,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// talk is the chat, and retention: the sections "Attendees" and "Messages".
+// talk models the chat and retention: the sections "Attendees" and "Messages".
 type talk struct {
 	room   *room
 	chat   []*pb.ChatMessage // oldest first
@@ -28,7 +28,7 @@ func (m *talk) event(e *pb.Event) error {
 	case *pb.Event_ChatPosted:
 		c := b.ChatPosted.Message
 		if who := m.room.find(c.SenderId); c.SenderId != codelab.FacilitatorID && (who == nil || who.muted || m.room.ended || c.Broadcast) {
-			return fmt.Errorf("%s must not send a message: %+v", c.SenderId, who)
+			return fmt.Errorf("%s sent a message, which is not allowed: %+v", c.SenderId, who)
 		}
 		m.chat = append(m.chat, c)
 	case *pb.Event_ChatDeleted:
@@ -37,7 +37,7 @@ func (m *talk) event(e *pb.Event) error {
 		m.emails[b.Registered.Attendee.Id] = email{b.Registered.Attendee.Email, b.Registered.Attendee.CreatedAt}
 	case *pb.Event_Rejoined:
 		m.emails[b.Rejoined.AttendeeId] = email{b.Rejoined.Email, m.emails[b.Rejoined.AttendeeId].registered}
-	case *pb.Event_Removed: // including the messages to them
+	case *pb.Event_Removed: // together with the messages to them
 		delete(m.emails, b.Removed.AttendeeId)
 		keep(func(c *pb.ChatMessage) bool {
 			return c.SenderId != b.Removed.AttendeeId && c.TargetId != b.Removed.AttendeeId

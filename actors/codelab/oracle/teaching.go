@@ -8,8 +8,8 @@ import (
 	"atelier/actors/markdown"
 )
 
-// teaching is the pin, the pointer, the timer, the spotlight, pulses and ticks: the
-// sections "Live teaching", "Tasks" and "Timer".
+// teaching models the pin, the pointer, the timer, the spotlight, pulses and ticks: the sections
+// "Live teaching", "Tasks" and "Timer".
 type teaching struct {
 	room      *room
 	pin       string
@@ -19,11 +19,12 @@ type teaching struct {
 	timer     string
 	spotlight string
 	pulses    map[string]pulse // by attendee
-	// ticks are the ticked tasks, and tasks the existing ones, each as the id of its step, a blank
-	// and its key.
+	// ticks contains the ticked tasks, and tasks the existing tasks. A task is identified by the id
+	// of its step, a blank and its key.
 	ticks map[string]map[string]bool // by attendee
 	tasks map[string]bool
-	// endedAt is when the workshop ended; left is what the same decision must remove.
+	// endedAt is the time at which the workshop ended. left contains the items that the same
+	// decision must remove.
 	endedAt int64
 	left    map[string]bool
 }
@@ -57,7 +58,7 @@ func there(v *codelab.View, x *pb.Spotlight) bool {
 
 func (m *teaching) event(e *pb.Event) error {
 	if len(m.left) > 0 && e.At != m.endedAt {
-		return fmt.Errorf("the workshop has ended, and left %v", m.left)
+		return fmt.Errorf("the end of the workshop did not remove %v", m.left)
 	}
 	switch b := e.Body.(type) {
 	case *pb.Event_Created:
@@ -65,7 +66,7 @@ func (m *teaching) event(e *pb.Event) error {
 	case *pb.Event_Ticked:
 		who, task := b.Ticked.AttendeeId, b.Ticked.StepId+" "+b.Ticked.Item
 		if m.room.find(who) == nil || !m.tasks[task] || m.ticks[who][task] == b.Ticked.Done {
-			return fmt.Errorf("%s ticks %s: %v, and had %v of %v", who, task, b.Ticked.Done, m.ticks[who], m.tasks)
+			return fmt.Errorf("%s set the tick of %s to %v, with the ticks %v of the tasks %v", who, task, b.Ticked.Done, m.ticks[who], m.tasks)
 		}
 		if m.ticks == nil {
 			m.ticks = map[string]map[string]bool{}
@@ -92,7 +93,7 @@ func (m *teaching) event(e *pb.Event) error {
 	case *pb.Event_Pointed:
 		p := b.Pointed.Pointer
 		if p.StepNumber != 0 && m.room.step(p.StepId) != int(p.StepNumber) {
-			return fmt.Errorf("the pointer is at step %d, which is %s", p.StepNumber, p.StepId)
+			return fmt.Errorf("the pointer has the step number %d, but the step id %s", p.StepNumber, p.StepId)
 		}
 		m.pointed, m.hints = p.StepId, p.Hints
 		delete(m.left, "the pointer")
@@ -111,7 +112,7 @@ func (m *teaching) event(e *pb.Event) error {
 		}
 		p := m.room.find(b.Pulsed.AttendeeId)
 		if p == nil || p.step != int(b.Pulsed.StepNumber) {
-			return fmt.Errorf("the pulse of %s on step %d is %+v", b.Pulsed.AttendeeId, b.Pulsed.StepNumber, p)
+			return fmt.Errorf("%s sent a pulse for step %d, but is %+v", b.Pulsed.AttendeeId, b.Pulsed.StepNumber, p)
 		}
 		m.pulses[b.Pulsed.AttendeeId] = pulse{b.Pulsed.State, b.Pulsed.StepId, p.step}
 	case *pb.Event_Removed:
@@ -179,12 +180,12 @@ func (m *teaching) view(v *codelab.View) error {
 		return err
 	}
 	if !there(v, v.Spotlight) {
-		return fmt.Errorf("the projector shows %s, which the room does not see", spotlight)
+		return fmt.Errorf("the projector shows %s, which attendees must not see", spotlight)
 	}
 	counts := map[pb.PulseState]int{}
 	for _, p := range m.room.people {
 		a, want := v.Attendee(p.id), m.pulses[p.id]
-		if err := differs("the mood of "+p.id, a.GetPulse().GetState(), want.state); err != nil {
+		if err := differs("the pulse of "+p.id, a.GetPulse().GetState(), want.state); err != nil {
 			return err
 		}
 		counts[want.state]++
@@ -198,7 +199,7 @@ func (m *teaching) view(v *codelab.View) error {
 			return err
 		}
 	}
-	return differs("the number of people per mood", v.Pulses, codelab.Pulses{
+	return differs("the number of people per pulse", v.Pulses, codelab.Pulses{
 		Fine:  counts[pb.PulseState_PULSE_STATE_FINE],
 		Slow:  counts[pb.PulseState_PULSE_STATE_SLOW],
 		Stuck: counts[pb.PulseState_PULSE_STATE_STUCK],

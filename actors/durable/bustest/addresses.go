@@ -10,7 +10,7 @@ import (
 
 // Addresses returns n unused loopback addresses. Their ports are below the range for outgoing
 // connections, so that another test cannot take such a port in the meantime. Until the test ends,
-// no other call returns them, in any process on this machine.
+// no other call returns these addresses, in any process on this machine.
 func Addresses(t testing.TB, n int) (out []string) {
 	t.Helper()
 	for tries := 0; len(out) < n; tries++ {

@@ -19,7 +19,7 @@ type Net struct {
 	// fate returns the Fate of each message; nil delivers all messages immediately.
 	fate  func(Message) Fate // guarded by mu
 	lines map[lineKey]*line  // guarded by mu
-	// stopped contains the paused nodes and the waiting messages of each.
+	// stopped contains the paused nodes, with the messages that wait for each.
 	stopped map[string]*waiting // guarded by mu
 }
 
@@ -44,11 +44,12 @@ const (
 type Fate struct {
 	Lost  bool
 	Delay time.Duration
-	// Twice violates the contract of a bus, but receivers of published messages tolerate it.
+	// Twice delivers the message twice. This violates the contract of a bus, but receivers of
+	// published messages tolerate it.
 	Twice bool
 }
 
-// waiting contains the messages that arrive or leave when a node resumes.
+// waiting contains the messages to and from a paused node, which continue when the node resumes.
 type waiting struct{ in, out []func() }
 
 type node struct {
@@ -69,7 +70,7 @@ func NewNet() *Net {
 	return &Net{nodes: map[string]*node{}, cut: map[[2]string]bool{}, lines: map[lineKey]*line{}, stopped: map[string]*waiting{}}
 }
 
-// Node returns the bus of a node; stop removes it from the network.
+// Node returns the bus of a node. stop removes the node from the network.
 func (n *Net) Node(name string) (bus durable.Bus, stop func()) {
 	nd := &node{
 		net: n, name: name, serves: map[string]func(string, []byte, func([]byte)){}, hears: map[string][]*listener{},

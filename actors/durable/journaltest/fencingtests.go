@@ -19,7 +19,7 @@ var fencingTests = []conformance{
 		s.fails(old.trySnap(1, "state", 0), durable.ErrFenced)
 		s.fails(old.Rewrite(0, func(uint64, []byte) ([]byte, bool, error) { return nil, false, nil }), durable.ErrFenced)
 		l.add(2, "b")
-		old.Close() // must not affect the newer one
+		old.Close() // must not affect the newer handle
 		l.add(3, "c")
 		l.holds(0, "1 a", "2 b", "3 c")
 	}},

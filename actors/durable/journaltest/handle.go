@@ -95,8 +95,8 @@ func ReadWhole(from durable.LogReader, history uint64) (Whole, error) {
 // Everything is a history longer than any log.
 const Everything = ^uint64(0)
 
-// replayed returns the stored records after a seq as "seq content". Where the log can be replayed,
-// Load and Replay must return the same.
+// replayed returns the stored records after a seq as "seq content". If the log can be replayed from
+// there, Load and Replay must return the same records.
 func (h handle) replayed(after uint64) []string {
 	h.s.Helper()
 	whole, err := ReadWhole(h, Everything)
@@ -110,7 +110,7 @@ func (h handle) replayed(after uint64) []string {
 	if after < whole.Base || after > whole.Tail {
 		h.s.fails(err, durable.ErrCompacted)
 		if len(replay.Records) > 0 {
-			h.s.Fatalf("replay after %d, where the log was rewritten or does not reach, returned %q", after, replay.Records)
+			h.s.Fatalf("replay after %d, which is below the base or above the tail, returned %q", after, replay.Records)
 		}
 		return got
 	}

@@ -117,7 +117,8 @@ func (m *model) open(*rapid.T) {
 	}
 }
 
-// reopen is rare, because it is the most expensive action.
+// reopen closes and opens the journal. It does so rarely, because this is the most expensive
+// action.
 func (m *model) reopen(t *rapid.T) {
 	if rapid.IntRange(0, 9).Draw(t, "really") == 0 {
 		m.s.reopen()
@@ -137,8 +138,8 @@ func (m *model) purge(t *rapid.T) {
 func (m *model) check(t *rapid.T) {
 	m.log.loads(m.state, m.stateSeq)
 	m.log.bases(m.base)
-	// Truncated records can still be returned. However, each returned record must be correct, there
-	// must be no holes, and all records above the cut must be present.
+	// Truncated records can still be returned. However, each returned record must be correct, no
+	// record may be missing in between, and all records above the cut must be present.
 	after := rapid.Uint64Range(0, m.tail()+1).Draw(t, "after")
 	got := m.log.replayed(after)
 	must := max(m.cut, after)

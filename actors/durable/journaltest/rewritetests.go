@@ -34,7 +34,8 @@ var rewriteTests = []conformance{
 		l.add(7, "g")
 	}},
 
-	// Rewritten records cannot be replayed. Only the snapshot contains the state.
+	// Rewritten records must not be replayed, because only the snapshot still contains their
+	// effect.
 	{"a rewritten log cannot be replayed from below its base", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a", "secret", "c", "d")
@@ -58,7 +59,7 @@ var rewriteTests = []conformance{
 		l.loads("state", 3)
 		l.holds(0, "1 a", "2 x", "3 c", "4 d")
 		l.add(5, "e")
-		l.snap(5, "new", 0) // keeps the earlier base
+		l.snap(5, "new", 0) // must keep the earlier base
 		l.bases(3)
 	}},
 
@@ -175,7 +176,7 @@ var rewriteTests = []conformance{
 			}
 		})
 		both.Wait()
-		s.reopen() // waits for the snapshots
+		s.reopen() // waits until the snapshots are stored
 		l = s.log("codelab/1")
 		got := l.replayed(n / 2)
 		if len(got) != n/2 {

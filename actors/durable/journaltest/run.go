@@ -13,7 +13,8 @@ type Journal interface {
 }
 
 // Open opens the journal in dir. After a Close the suite calls it again with the same dir, to
-// verify that all data survives. A small queue makes the suite faster.
+// verify that all data survives. The journal should have a small queue, which makes the suite
+// faster.
 type Open func(t testing.TB, dir string) Journal
 
 // Run is the conformance suite. It tests every promise of the contract that can be tested without

@@ -13,7 +13,7 @@ import (
 // Shared is a shared store with additions for its conformance suite.
 type Shared interface {
 	durable.Shared
-	// Expire ends the lease of this node at once for all others, as after a long pause. The node
+	// Expire ends the lease of this node for all other nodes, as after a long pause. This node
 	// itself does not notice yet.
 	Expire()
 }
@@ -54,7 +54,7 @@ type member struct {
 	Shared
 }
 
-// Both embedded types have Append and other methods.
+// open is needed because both embedded types have methods with the same names.
 func (m *member) open(actor string) handle { return m.log(actor) }
 
 func (p *pair) node(name string) *member {

@@ -62,7 +62,7 @@ var ownershipTests = []sharedTest{
 		c.must(c.Shared.Close())
 		n := p.b.open("codelab/1")
 		n.holds(0, "1 r")
-		p.node("c").open("codelab/2") // the name is free at once
+		p.node("c").open("codelab/2") // the node's name can be used again immediately
 	}},
 
 	{"another node can own the actors of a lost lease", func(p *pair) {
@@ -302,8 +302,8 @@ var preconditionTests = []sharedTest{
 
 var followTests = []sharedTest{
 	// The owner rewrites records that the snapshot includes. A follower that is behind must not
-	// take rewritten records for events. In this way three nodes once lost 58 acknowledged
-	// attendees.
+	// take rewritten records for events. This mistake once lost 58 acknowledged attendees on three
+	// nodes.
 	{"a follower can read while the owner appends, stores snapshots, truncates and rewrites", func(p *pair) {
 		const n = 300
 		l := p.a.open("codelab/1")

@@ -50,7 +50,7 @@ func Vocabulary[B any](t *testing.T, v *durable.Vocabulary[B]) {
 	}
 }
 
-// decided returns the types with a method decide in the package of the working folder.
+// decided returns the names of the types with a method decide in the package of the working folder.
 func decided(t *testing.T) (out []string) {
 	entries, err := os.ReadDir(".")
 	if err != nil {
@@ -105,7 +105,7 @@ func filled(t reflect.Type) reflect.Value {
 			}
 		}
 	default:
-		panic("journaltest: a command holds a " + t.String())
+		panic("journaltest: cannot fill a field of the type " + t.String())
 	}
 	return v
 }

@@ -83,7 +83,7 @@ var watchTests = []sharedTest{
 			p.a.put(put("s", key, "v"))
 			p.a.put(del("s", key))
 			p.b.must(feed.Sync(context.Background()))
-			for told := ""; told != key; { // a row can be reported again
+			for told := ""; told != key; { // repeated, because a row can be reported again
 				select {
 				case told = <-gone:
 				default:

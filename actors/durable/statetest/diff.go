@@ -1,5 +1,5 @@
-// Package statetest compares the states of actors field by field, including unexported ones. Equal
-// snapshots can both omit a field; a comparison of states detects that.
+// Package statetest compares the states of actors field by field, including unexported ones.
+// Comparing snapshots is not enough, because equal snapshots can both lack a field.
 package statetest
 
 import (
@@ -15,7 +15,7 @@ import (
 // Tag is the key of the struct tag for fields that a snapshot does not restore unchanged, with the
 // reason:
 //
-//	encoded Encodings `snapshot:"made anew by who reads"`
+//	encoded Encodings `snapshot:"readers make it"`
 //
 // Such a field is not compared. If the reason begins with one of these, it is compared in part:
 const (
@@ -31,7 +31,7 @@ const (
 func Diff(a, b any) string {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	if x.Type() != y.Type() {
-		return fmt.Sprintf("a %T beside a %T", a, b)
+		return fmt.Sprintf("a %T instead of a %T", a, b)
 	}
 	return (&differ{seen: map[[2]unsafe.Pointer]bool{}}).diff("", readable(x), readable(y))
 }
@@ -159,7 +159,7 @@ func (d *differ) maps(path string, a, b reflect.Value) string {
 		other := b.MapIndex(it.Key())
 		at := path + "[" + show(it.Key()) + "]"
 		if !other.IsValid() {
-			return at + " is " + show(it.Value()) + " in one alone"
+			return at + " is " + show(it.Value()) + " in only one of them"
 		}
 		if found := d.diff(at, readable(it.Value()), readable(other)); found != "" {
 			return found

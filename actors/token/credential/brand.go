@@ -3,7 +3,7 @@ package credential
 import "strconv"
 
 // ranges maps leading digits to brands, according to the card networks' public tables. The first
-// matching range counts.
+// matching range decides.
 var ranges = []struct {
 	first, last int // both bounds have the same number of digits
 	brand       string

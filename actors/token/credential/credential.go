@@ -1,6 +1,6 @@
-// Package credential parses the source credentials that are tokenized (transport/handler/RULES.md):
-// the required fields of each type, the fields that can be shown, and the most sensitive ones. A
-// credential stays unchanged. Pure.
+// Package credential parses the source credentials that are tokenized (transport/handler/RULES.md).
+// It checks the required fields of each type, and determines the fields that can be shown and the
+// most sensitive ones. The bytes of a credential stay unchanged. The package is pure.
 package credential
 
 import (
@@ -88,7 +88,8 @@ type named struct {
 
 var codec = sonic.Config{CopyString: true, ValidateString: true, CaseSensitive: true}.Froze()
 
-// decode decodes a credential from a reader, because the codec copies bytes that it is given.
+// decode decodes a credential without copying its bytes. It passes them as a string, because the
+// codec copies a []byte.
 func decode(raw []byte, into any) error {
 	return codec.UnmarshalFromString(unsafe.String(unsafe.SliceData(raw), len(raw)), into)
 }
@@ -192,8 +193,8 @@ func (c *Credential) readCard(kind string, rules Rules, now time.Time) error {
 	return nil
 }
 
-// wrongType returns the field with the wrong type, because the fast decoder does not state it. The
-// error contains no content.
+// wrongType returns an error that names the field with the wrong type. The fast decoder does not
+// report this field. The error contains no content.
 func wrongType(raw []byte, into any) error {
 	var wrong *json.UnmarshalTypeError
 	err := json.Unmarshal(raw, into)
@@ -209,8 +210,8 @@ func asType(err error, target **json.UnmarshalTypeError) bool {
 	return ok
 }
 
-// WithoutSensitive returns the credential without cvc and cryptogram; changed is false if it has
-// neither.
+// WithoutSensitive returns the credential without cvc and cryptogram; changed is false if the
+// credential has neither field.
 func WithoutSensitive(raw []byte) (out []byte, changed bool, err error) {
 	var fields map[string]field
 	if err := json.Unmarshal(raw, &fields); err != nil {
@@ -235,7 +236,7 @@ func WithoutSensitive(raw []byte) (out []byte, changed bool, err error) {
 	if !changed {
 		return raw, false, nil
 	}
-	// Written by hand, because the encoder would keep a copy in its pool.
+	// The JSON is written without the encoder, which would keep a copy of the secrets in its pool.
 	out = append(make([]byte, 0, size), '{')
 	for i, name := range slices.Sorted(maps.Keys(fields)) {
 		if i > 0 {

@@ -65,7 +65,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// The decoded fields of a card are wiped, also if the card is refused.
+// The decoded fields of a card are wiped, even if the card is refused.
 func TestDecodedFieldsOfACardAreWiped(t *testing.T) {
 	var buffers [][]byte
 	held := 0

@@ -9,12 +9,12 @@ import (
 // wiped after use.
 type field []byte
 
-// wiping is called before bytes are wiped; for tests.
+// wiping is called before bytes are wiped. Tests replace it.
 var wiping = func([]byte) {}
 
-// UnmarshalJSON keeps a copy.
+// UnmarshalJSON stores a copy of the value, which wipe can overwrite.
 func (f *field) UnmarshalJSON(b []byte) error {
-	f.wipe() // a duplicate name
+	f.wipe() // holds a value only if the name occurs twice in the object
 	*f = bytes.Clone(b)
 	return nil
 }

@@ -6,9 +6,9 @@
 // key derived from the token, the server's key, and a share. All tokens that end in the same
 // quarter of an hour have a common share, which is destroyed after that quarter. As a result,
 // neither the database alone, nor the database with the server's keys and shares, is enough to open
-// a credential: the token is required as well. After expiry even the token opens nothing,
-// whatever data remains on the disk. Every record has a tag under the server's key, so that a
-// changed or moved record is detected before it is used.
+// a credential: the token is required as well. After expiry a credential cannot be opened even with
+// the token, whatever data remains on the disk. Every record has a tag under the server's key, so
+// that a changed or moved record is detected before it is used.
 //
 // Server keys have versions. New tokens use the newest; earlier keys stay in the Ring as long as
 // data sealed under them can exist. All keys in use are derived for one environment and one stream

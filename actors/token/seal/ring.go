@@ -34,8 +34,9 @@ type Key struct {
 	MadeAt   time.Time
 	// RetiredAt is the time at which a newer version replaced the key; zero for the newest.
 	RetiredAt time.Time
-	// Pending means that the key only opens data from other nodes. It is not used for new data
-	// here, because not all nodes have it yet. Only the newest key can be pending.
+	// Pending means that this node uses the key only to open data from other nodes. New data is
+	// sealed under an older key, because not all nodes have this one yet. Only the newest key can
+	// be pending.
 	Pending bool
 }
 
@@ -46,17 +47,17 @@ const MaterialBytes = 32
 // Immutable.
 type Ring struct {
 	versions []*Version // newest first
-	newest   *Version   // that is in use
+	newest   *Version   // the newest version that is not pending
 }
 
 // Version has the keys derived from one server key. Immutable; the keys are not exported.
 type Version struct {
 	Number uint32
-	lookup *keyed // names records
+	lookup *keyed // derives the names of records
 	record *keyed // authenticates records
 	wrap   *keyed // half of a sealing key; the other half is the token
-	idem   *keyed // names of stored answers, and half of their keys
-	sign   []byte // access tokens of OAuth clients
+	idem   *keyed // derives the names of stored answers, and half of their keys
+	sign   []byte // signs access tokens of OAuth clients
 }
 
 // ErrNoKey means that there is no server key.
@@ -76,7 +77,7 @@ func NewRing(e Environment, stream string, keys []Key) (*Ring, error) {
 		derive := func(purpose string) []byte {
 			info := "atelier token v1\x00" + string(e) + "\x00" + stream + "\x00" + purpose
 			b, err := hkdf.Key(sha256.New, k.Material, nil, info, 32)
-			if err != nil { // only for lengths that are never used
+			if err != nil { // happens only for lengths that are not used here
 				panic("seal: derive keys")
 			}
 			return b
@@ -94,7 +95,7 @@ func NewRing(e Environment, stream string, keys []Key) (*Ring, error) {
 	slices.SortFunc(r.versions, func(a, b *Version) int { return cmp.Compare(b.Number, a.Number) })
 	for i := 1; i < len(r.versions); i++ {
 		if r.versions[i].Number == r.versions[i-1].Number {
-			return nil, fmt.Errorf("%w: version %d is there twice", ErrNoKey, r.versions[i].Number)
+			return nil, fmt.Errorf("%w: version %d occurs twice", ErrNoKey, r.versions[i].Number)
 		}
 	}
 	return r, nil
@@ -125,8 +126,8 @@ func (k Key) Check(stream string) []byte {
 	return newKeyed(k.Material).mac("atelier key check v1", []byte(stream))
 }
 
-// keyed is HMAC-SHA256 under one key. Creating an HMAC per call took a third of the call's time.
-// Safe for concurrent use.
+// keyed is HMAC-SHA256 under one key. It reuses HMACs, because creating one per call took a third
+// of the call's time. Safe for concurrent use.
 type keyed struct{ spare sync.Pool }
 
 func newKeyed(key []byte) *keyed {

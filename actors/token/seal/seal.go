@@ -9,12 +9,12 @@ import (
 	"errors"
 )
 
-// ErrDamaged means that a record or a seal differs from the stored one: changed, truncated, or
-// moved. No part of it can be trusted.
+// ErrDamaged means that a record or a seal was changed, truncated or moved after it was stored. No
+// part of it can be trusted.
 var ErrDamaged = errors.New("seal: the record is damaged")
 
 const (
-	tagBytes   = 16 // of a record; GCM's own is as long
+	tagBytes   = 16 // length of a record's tag, and of GCM's
 	nonceBytes = 12
 
 	recordFormat = 1
@@ -51,7 +51,7 @@ func (v *Version) tag(key, stored []byte) []byte {
 	return v.record.mac("record", key, stored[:5], stored[headerBytes:])[:tagBytes]
 }
 
-// Purpose is the kind of the sealed data: data of one kind never opens as another.
+// Purpose is the kind of the sealed data: sealed data of one kind cannot be opened as another kind.
 type Purpose string
 
 // Purposes.
@@ -81,7 +81,7 @@ func (v *Version) SharedOpener(t Token, s *Share) (Opener, error) {
 
 func opener(key []byte) Opener {
 	block, err := aes.NewCipher(key)
-	if err != nil { // 32 bytes are always valid
+	if err != nil { // impossible, because 32 bytes are a valid length
 		panic("seal: key length")
 	}
 	aead, err := cipher.NewGCM(block)
@@ -94,7 +94,7 @@ func opener(key []byte) Opener {
 // Seal encrypts; bound is the data to which the seal is bound, which must be the same for Open.
 func (o Opener) Seal(p Purpose, bound, clear []byte) []byte {
 	out := make([]byte, nonceBytes, nonceBytes+len(clear)+o.aead.Overhead())
-	_, _ = rand.Read(out) // never fails
+	_, _ = rand.Read(out) // rand.Read never fails
 	return o.aead.Seal(out, out, clear, additional(p, bound))
 }
 
@@ -141,7 +141,8 @@ func (v *Version) RequestHash(caller, key string, body []byte) []byte {
 	return v.idem.mac("request", []byte(caller), []byte(key), body)
 }
 
-// Body returns the body of a stored record without verifying it: for counting, never for decisions.
+// Body returns the body of a stored record without verifying it. Use it for counting, never for
+// decisions.
 func (*Ring) Body(stored []byte) (body []byte, ok bool) {
 	if len(stored) < headerBytes || stored[0] != recordFormat {
 		return nil, false

@@ -25,7 +25,8 @@ func ring(t testing.TB, e Environment, stream string, keys ...Key) *Ring {
 	return r
 }
 
-// A seal opens only with everything that it was sealed with.
+// A seal opens only with the token, binding, purpose, server key, environment and stream with which
+// it was sealed.
 func TestASealOpensOnlyWithAllItsInputs(t *testing.T) {
 	v := ring(t, Production, "s", key(1, 1)).Newest()
 	tok := NewToken(Production)

@@ -12,7 +12,8 @@ import (
 // Quarter is the period in which expiring tokens have a common share.
 const Quarter = 15 * time.Minute
 
-// QuarterEnd returns the end of t's quarter of an hour, or t itself if a quarter ends then.
+// QuarterEnd returns the end of the quarter of an hour that contains t. If a quarter ends at t, it
+// returns t.
 func QuarterEnd(t time.Time) time.Time {
 	end := t.UTC().Truncate(Quarter)
 	if end.Before(t) {
@@ -34,8 +35,8 @@ func (id ShareID) String() string { return hex.EncodeToString(id[:]) }
 var ErrOver = errors.New("seal: the share has ended")
 
 // Share is the common part of the sealing keys of all tokens that end in one quarter of an hour
-// (transport/handler/RULES.md, "Secrets"). Replaced data can remain on the disk of a store for
-// long. Without the share, this data cannot be opened, not even with the token and the server's
+// (transport/handler/RULES.md, "Secrets"). The disk of a store can contain replaced data for a long
+// time. Without the share, this data cannot be opened, not even with the token and the server's
 // key. Safe for concurrent use.
 type Share struct {
 	id   ShareID

@@ -36,19 +36,19 @@ type Token string
 // NewToken returns a token from the system's secure random generator.
 func NewToken(e Environment) Token {
 	var b [tokenBytes]byte
-	_, _ = rand.Read(b[:]) // never fails
+	_, _ = rand.Read(b[:]) // rand.Read never fails
 	return Token(e.Prefix() + base64.RawURLEncoding.EncodeToString(b[:]))
 }
 
 // ParseToken returns the token if text has the form of one of the environment's tokens. The token
-// need not exist.
+// does not have to exist.
 func ParseToken(e Environment, text string) (Token, bool) {
 	rest, ok := strings.CutPrefix(text, e.Prefix())
 	if !ok || len(rest) != tokenText {
 		return "", false
 	}
 	var b [tokenBytes]byte
-	// Strict: a token has only one spelling, so that a record has only one name.
+	// Strict decoding: a token has only one spelling, so that its record has only one name.
 	if _, err := strictBase64.Decode(b[:], []byte(rest)); err != nil {
 		return "", false
 	}
@@ -71,7 +71,7 @@ func (t Token) String() string { return redacted }
 // GoString redacts the token.
 func (t Token) GoString() string { return redacted }
 
-// MarshalText redacts the token; an answer writes string(t).
+// MarshalText redacts the token. An answer to the caller contains string(t) instead.
 func (t Token) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // LogValue redacts the token.

@@ -151,7 +151,7 @@ func TestUnstorablePushesAreRefused(t *testing.T) {
 		g.run(dir, "add", "-A")
 		commit()
 	}, "more than 2000 files")
-	g.fails(dir, []string{"push", "-q", "origin", ":main"}, "the branch main stays")
+	g.fails(dir, []string{"push", "-q", "origin", ":main"}, "the branch main cannot be removed")
 	g.fails(dir, []string{"push", "-q", "origin", "HEAD:refs/heads/Upper"}, "a name must match")
 	g.run(dir, "tag", "v1")
 	g.fails(dir, []string{"push", "-q", "origin", "v1"}, "only branches are kept here")

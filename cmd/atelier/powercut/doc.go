@@ -1,5 +1,5 @@
-// Package powercut runs the server on a disk that fails and loses power. It verifies that
-// everything the server has acknowledged survives.
+// Package powercut runs the server on a disk that fails and loses power. It verifies that no
+// acknowledged change is lost.
 //
 //	make powercut                       # 200 power cuts, and every kind of fault
 //	make powercut POINT=4711 SEED=8000  # repeat one power cut of the last run
@@ -8,12 +8,13 @@
 //
 // # What runs
 //
-// The real binary runs on the file system of persistence/powercut. Its load adds and removes
-// everything in kindsOfItems: codelabs, steps, attendees, messages, files, code, participants,
-// tokens and API tokens. The memtable has 1 MiB, and the server restarts repeatedly, after a stop
-// or a kill, so that it flushes and compacts. A codelab takes a snapshot every 40 events. The load
-// records in the trace each request for a removal, and each acknowledgement by the server. One
-// server stores its files in the data folder, and another in a folder of shared objects.
+// The real binary runs on the file system of persistence/powercut. Its load adds and removes items
+// of all kinds in kindsOfItems: codelabs, steps, attendees, messages, files, code, participants,
+// tokens and API tokens. So that the store flushes and compacts, the memtable has only 1 MiB, and
+// the server restarts repeatedly after a stop or a kill. A codelab takes a snapshot every 40
+// events. The load records in the trace each request for a removal, and each acknowledgement by the
+// server. One server stores its files in the data folder, and another in a folder of shared
+// objects.
 //
 // # What is checked
 //
@@ -36,7 +37,7 @@
 //
 // # What is not tried
 //
-// Bytes that change on the disk, and reads that fail, are tested by persistence/badger.
-// PostgreSQL's own files are not tested. Nor are several power cuts in a row. The simulation tests
-// a load with many concurrent clients.
+// persistence/badger tests bytes that change on the disk, and reads that fail. The simulation tests
+// a load with many concurrent clients. Several power cuts in a row, and PostgreSQL's own files, are
+// not tested.
 package powercut

@@ -32,8 +32,8 @@ var faultsOf = map[powercut.Kind][]powercut.Fault{
 // short.
 var mappedFiles = map[string]bool{"write-ahead log": true, "table": true, "statistics": true}
 
-// plan is one fault. It begins with the nth call at a place, and occurs once or until the server
-// ends.
+// plan is one fault. It begins with the nth call at a place. It occurs once, or again with each
+// call until the server ends.
 type plan struct {
 	at    place
 	fault powercut.Fault
@@ -106,7 +106,7 @@ func tryFault(p *program, pl plan, at, scratch string) (o outcome, err error) {
 		if isRefusal(err) {
 			o.refusals = append(o.refusals, err.Error())
 			if pl.fault.Err != 0 && !strings.Contains(err.Error(), pl.fault.Err.Error()) {
-				vague = append(vague, "while the fault lasts, a refusal does not tell of it: "+err.Error())
+				vague = append(vague, "while the fault lasts, a refusal does not name the fault: "+err.Error())
 			}
 			disk.Inject(nil) // the operator repairs the disk
 			continue

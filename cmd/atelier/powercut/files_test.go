@@ -63,8 +63,8 @@ func places(t powercut.Trace) map[place]int {
 // neverMade contains the reasons why a server never makes certain kinds of calls. All other kinds
 // must occur.
 var neverMade = map[powercut.Kind]string{
-	powercut.Link:  "files get one name each",
-	powercut.Chmod: "files are made with their modes",
+	powercut.Link:  "each file has only one name",
+	powercut.Chmod: "files are created with their final modes",
 }
 
 // missing returns the kinds of calls and files that never occurred in the traces, and the files
@@ -84,7 +84,7 @@ func missing(seen map[place]int) (wrong []string) {
 	}
 	for _, f := range filesOnDisk {
 		if !files[f.kind] {
-			wrong = append(wrong, "no call was about a file of the kind "+f.kind)
+			wrong = append(wrong, "no call used a file of the kind "+f.kind)
 		}
 	}
 	return wrong

@@ -21,7 +21,8 @@ type kind struct {
 	there func(v *view, it item) (bool, error)
 }
 
-// kindsOfItems lists everything that the load does, in an order in which the items can be created.
+// kindsOfItems lists the kinds of items that the load creates. Each kind follows the kinds that it
+// needs.
 var kindsOfItems = []kind{
 	{"codelab",
 		func(l *load, it *item) error {
@@ -34,7 +35,8 @@ var kindsOfItems = []kind{
 		func(v *view, it item) (bool, error) { return v.found(lab(it.Key)) }},
 	{"steps",
 		func(l *load, it *item) error {
-			// The text is large, so that memtables fill and values are split into parts.
+			// The text is large, so that it fills memtables and is stored as a value of several
+			// parts.
 			it.Content = strings.Repeat("About "+it.Key+".\n", 3500)
 			step := record{"title": it.Key, "content_markdown": it.Content}
 			err := l.call(http.MethodPut, lab(it.Codelab)+"/steps", record{"steps": []record{step, step, step}}, nil)
@@ -68,7 +70,7 @@ var kindsOfItems = []kind{
 					return s.call(http.MethodDelete, lab(it.Codelab)+"/chat/"+m.text("id"), nil, nil)
 				}
 			}
-			return errors.New("the message is not there")
+			return errors.New("the message does not exist")
 		},
 		func(v *view, it item) (bool, error) { return v.holds(lab(it.Codelab)+"/chat?limit=1000", it.Key) }},
 	{"file",
@@ -92,7 +94,7 @@ var kindsOfItems = []kind{
 			}
 			whole, err := v.holds(it.At, it.Content)
 			if err == nil && !whole {
-				err = fmt.Errorf("%s is listed and %s is not its file", it.name(), it.At)
+				err = fmt.Errorf("%s is listed, but %s is not its file", it.name(), it.At)
 			}
 			return whole, err
 		}},
@@ -226,7 +228,7 @@ func (v *view) check(e expectation) (wrong []string) {
 			}
 		}
 	}
-	look(e.there, true, " was acknowledged and is lost")
-	look(e.gone, false, " was acknowledged as removed and is back")
+	look(e.there, true, " was acknowledged, but is lost")
+	look(e.gone, false, " was acknowledged as removed, but exists again")
 	return wrong
 }

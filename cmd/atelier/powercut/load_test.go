@@ -14,7 +14,7 @@ type load struct {
 	*server
 	disk *powercut.Disk
 	rand *rand.Rand
-	// made counts the items and is part of their names.
+	// made counts the items. Its value is part of each new item's name.
 	made  int
 	items []item // items that exist
 	coded map[string]bool

@@ -10,11 +10,11 @@ import (
 	"atelier/persistence/powercut"
 )
 
-// The test removes the syncs of one kind of file from a trace, as if the server did not sync it. At
-// least one power cut must then show a loss.
+// The test removes the syncs of one kind of file from a trace, as if the server did not sync these
+// files. At least one power cut must then show a loss.
 func TestMissingSyncsAreDetected(t *testing.T) {
 	if *live {
-		t.Skip("this test is about the traces of testdata")
+		t.Skip("this test needs the traces of testdata")
 	}
 	for file, shared := range map[string]bool{
 		"write-ahead log": false, "table": false, "MANIFEST": false, "store's folder": false, "keys": false, "files": false, "code": false, "objects": true, "data folder": false,
@@ -93,7 +93,7 @@ func TestMissingPowerCutsAreListed(t *testing.T) {
 		}
 	}
 	all[place{fileKind("data/strange"), powercut.Write}] = 1
-	want := []string{"no call was a rename", "no call was about a file of the kind mark", "unknown: data/strange: no kind of file matches it"}
+	want := []string{"no call was a rename", "no call used a file of the kind mark", "unknown: data/strange: no kind of file matches it"}
 	if got := slices.Sorted(slices.Values(missing(all))); !slices.Equal(got, want) {
 		t.Errorf("missing are %q", got)
 	}
@@ -104,7 +104,7 @@ func TestMissingPowerCutsAreListed(t *testing.T) {
 // refusal had recommended.
 func TestARecoveryKeepsSharedFiles(t *testing.T) {
 	if *live {
-		t.Skip("this test is about the traces of testdata")
+		t.Skip("this test needs the traces of testdata")
 	}
 	p := binary(t, true)
 	trace := traceOf(t, "shared", p, map[string]int{})
@@ -123,7 +123,7 @@ func TestARecoveryKeepsSharedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.there = slices.DeleteFunc(e.there, func(it item) bool { return it.Kind == "token" })
-	e.gone = nil // old tables can still have them, and the log reports that
+	e.gone = nil // without the MANIFEST, removed items in old tables can reappear, and the log reports this
 	for _, flags := range [][]string{{recoverFlag}, nil} {
 		s, err := p.start(dataIn(root), flags...)
 		if err != nil {

@@ -17,12 +17,12 @@ import (
 )
 
 var (
-	live     = flag.Bool("live", false, "record on a mounted disk, and let it fail; else replay what lies in testdata")
-	toRecord = flag.Bool("record", false, "record the traces of testdata anew")
-	points   = flag.Int("points", 60, "how many power cuts to try")
-	point    = flag.Int("point", -1, "try this power cut alone, of the trace in testdata or the one of the last live run")
-	seed     = flag.Uint64("seed", 1, "what of the unsynced changes is there; of a live run: the load")
-	oneFault = flag.String("fault", "", "try this fault alone, as the table names it")
+	live     = flag.Bool("live", false, "record on a mounted disk, and let it fail; otherwise replay the traces in testdata")
+	toRecord = flag.Bool("record", false, "record the traces of testdata again")
+	points   = flag.Int("points", 60, "number of power cuts to try")
+	point    = flag.Int("point", -1, "try only this power cut, of the trace in testdata or of the last live run")
+	seed     = flag.Uint64("seed", 1, "decides which unsynced changes survive; in a live run it also decides the load")
+	oneFault = flag.String("fault", "", "try only this fault, with its name in the table")
 	last     = flag.String("last", "", "a folder where a live run keeps its traces, so that a point can be repeated")
 )
 
@@ -148,7 +148,7 @@ var canLive = sync.OnceValue(func() bool {
 		_ = os.Remove(at)
 	}
 	if err != nil {
-		fmt.Printf("no disk can be mounted, so no fault is tried, and recorded traces are replayed: %v\n", err)
+		fmt.Printf("cannot mount a disk, so only the recorded traces are replayed, without faults: %v\n", err)
 	}
 	return err == nil
 })

@@ -55,7 +55,7 @@ func (p *program) options(data string, flags ...string) (args, env []string) {
 // program is the binary, with the place of its files.
 type program struct {
 	path   string
-	shared bool // files and code are in a folder of objects
+	shared bool // files and code are stored in a folder of shared objects
 }
 
 var listening = regexp.MustCompile(`msg=listening addr=(\S+)`)

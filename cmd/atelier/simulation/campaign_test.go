@@ -22,8 +22,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Campaign runs many seeds, using every CPU. Each seed has a process with one CPU, so that the Go
-// scheduler makes as few choices of its own as possible.
+// Campaign runs many seeds, using every CPU. Each seed runs in a process with one CPU, so that the
+// Go scheduler makes as few choices of its own as possible.
 type Campaign struct {
 	// First is the first seed and Seeds the number of seeds. For is the minimum duration. 0 means
 	// until all seeds have run.
@@ -32,8 +32,9 @@ type Campaign struct {
 	Workers      int
 	// Change is applied to all plans, in the syntax of Plan.Parse.
 	Change string
-	// Self is this program with the flags of a worker. A worker gets First, Seeds, the step between
-	// its seeds, and Change. It writes one report per line.
+	// Self returns the command that runs this program as a worker. Its arguments are the worker's
+	// first seed, the number of seeds, the step between them, and Change. A worker writes one
+	// report per line.
 	Self func(first, seeds, every uint64, plan string) *exec.Cmd
 	// Dir receives the history of a failed run.
 	Dir string
@@ -44,15 +45,15 @@ type Campaign struct {
 type report struct {
 	Seed    uint64
 	Plan    string
-	Began   bool   `json:",omitempty"` // the seed has only begun
+	Began   bool   `json:",omitempty"` // the seed has begun, and has no result yet
 	Finding string `json:",omitempty"`
 	Story   string `json:",omitempty"`
 	History string `json:",omitempty"`
 	Counts  counts `json:",omitempty"`
 }
 
-// hang is the time after which a seed counts as hanging. In a test bubble, time stops while a
-// goroutine waits for a mutex whose holder waits for time.
+// hang is the time after which a seed counts as hanging. A seed hangs if a goroutine waits for a
+// mutex whose holder waits for time, because time in a test bubble then stops.
 const hang = time.Minute
 
 // crashed is the finding of a process that crashed or hung.
@@ -82,7 +83,7 @@ func (c *Campaign) Run() error {
 	_, _ = fmt.Fprintf(c.Out, "%d seeds in %v, no fault found\n\n", ran, time.Since(began).Round(time.Second))
 	total.print(c.Out)
 	if missing := total.missing(); ran >= enough && c.Change == "" && len(missing) > 0 {
-		return fmt.Errorf("in %d seeds these never happened: %s", ran, strings.Join(missing, "; "))
+		return fmt.Errorf("%d seeds never produced: %s", ran, strings.Join(missing, "; "))
 	}
 	return nil
 }
@@ -173,7 +174,7 @@ func (c *Campaign) start(cmd *exec.Cmd, ran func(report), started func(*exec.Cmd
 	return nil
 }
 
-// one runs one plan in a separate process.
+// one runs a single plan in a separate process.
 func (c *Campaign) one(p Plan) (r report, err error) {
 	err = c.start(c.Self(p.Seed, 1, 1, p.String()), func(x report) { r = x }, func(*exec.Cmd) {})
 	return r, err
@@ -182,15 +183,15 @@ func (c *Campaign) one(p Plan) (r report, err error) {
 // tell shrinks a failed run, prints the relevant steps, and writes its history.
 func (c *Campaign) tell(r *report) {
 	p := PlanOf(r.Seed)
-	_ = errors.Join(p.Parse(c.Change), p.Parse(r.Plan)) // a worker has already parsed them
+	_ = errors.Join(p.Parse(c.Change), p.Parse(r.Plan)) // cannot fail, because a worker has already parsed both
 	small := c.shrink(p, r)
 	path := filepath.Join(c.Dir, fmt.Sprintf("simulation-%d.txt", r.Seed))
 	if err := os.WriteFile(path, []byte(r.Plan+"\n"+r.Finding+"\n\n"+r.History), 0o600); err != nil {
 		path = err.Error()
 	}
-	_, _ = fmt.Fprintf(c.Out, "\nseed %d: %s\n  %s\n  whole history: %s\n  once more:     make simulate SEED=%d\n\n", r.Seed, r.Finding, r.Plan, path, r.Seed)
+	_, _ = fmt.Fprintf(c.Out, "\nseed %d: %s\n  %s\n  whole history: %s\n  repeat with:     make simulate SEED=%d\n\n", r.Seed, r.Finding, r.Plan, path, r.Seed)
 	if small.Plan != r.Plan {
-		_, _ = fmt.Fprintf(c.Out, "smaller: %s\n  once more:     make simulate SEED=%d PLAN='%s'\n\n", small.Finding, r.Seed, small.Plan)
+		_, _ = fmt.Fprintf(c.Out, "smaller: %s\n  repeat with:     make simulate SEED=%d PLAN='%s'\n\n", small.Finding, r.Seed, small.Plan)
 	}
 	_, _ = fmt.Fprintln(c.Out, small.Story)
 }
@@ -271,7 +272,7 @@ func (c counts) missing() (out []string) {
 	return out
 }
 
-// otherCommands lists the commands that are drawn outside package draw.
+// otherCommands lists the commands that this package draws itself, without package draw.
 var otherCommands = []string{"Create", "Delete", "Broadcast", "Signal", "Tokenize", string(detokenize), string(introspect), string(revoke), string(endSession),
 	"GrantAttendee", "AddKey", "Use", "End", stopHook,
 	upload, importLab, copyLab, claim, claimGone, drop, look, sweptReferences, sweptUploads, sweptContents}
@@ -279,7 +280,7 @@ var otherCommands = []string{"Create", "Delete", "Broadcast", "Signal", "Tokeniz
 // messageKinds returns the kinds of all messages between nodes.
 func messageKinds() (all []string) {
 	for _, kind := range durable.MessageKinds() {
-		if kind != "tell aside" { // counted by content
+		if kind != "tell aside" { // kindOf names these messages by their contents
 			all = append(all, kind)
 		}
 	}

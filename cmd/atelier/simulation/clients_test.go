@@ -16,14 +16,14 @@ import (
 	"atelier/actors/room"
 )
 
-// client is a person who acts as an attendee or as a draw.Facilitator, on changing nodes.
+// client is an attendee or a draw.Facilitator who sends commands, each to a random node.
 type client struct {
 	*draw.Source
 	w *world
 	// number identifies a client in the linearizability check.
 	number int
 	refs   int    // number of refs used
-	only   string // the only command that it sends; "" for any
+	only   string // the only command that the client sends; "" for any
 }
 
 func newClient(w *world, name string, r *rand.Rand) *client {
@@ -57,8 +57,8 @@ func (c *client) run(until time.Time) {
 	}
 }
 
-// lasts lists the last commands of a run. Each pair creates an object and removes it. If the
-// erasure does not happen now, no later command triggers it.
+// lasts lists the last commands of a run. Each pair creates an object and removes it. No later
+// command triggers the erasure of the object, so the removal must trigger it.
 var lasts = [][2]string{{"Register", "Remove"}, {"PostChat", "DeleteChat"}, {"Annotate", "DeleteComment"}, {"AddSubmission", "DeleteSubmission"}}
 
 // lastWords makes several tabs create and remove objects at the same time. All tabs of a run use
@@ -79,12 +79,13 @@ func (c *client) lastWords() {
 	}
 }
 
-// numbers identifies clients in the linearizability check.
+// numbers returns the next number of a client in the linearizability check.
 type numbers struct{ atomic.Int64 }
 
 func (n *numbers) next() int { return int(n.Add(1)) }
 
-// think returns a delay. It is mostly short, so that commands collide.
+// think returns the delay before a client's next command. Most delays are short, so that commands
+// collide.
 func (c *client) think() time.Duration {
 	return time.Duration(c.Rand.ExpFloat64() * float64(150*time.Millisecond))
 }
@@ -108,14 +109,14 @@ func (c *client) act(n *node) {
 	}
 	looks("a read")
 	if seq < at {
-		model.fail("linearizable", "%s shows position %d , but %d was acknowledged before %s read", n.name, seq, at, c.Name)
+		model.fail("linearizable", "%s shows position %d, but %d was acknowledged before %s read", n.name, seq, at, c.Name)
 	}
 	model.asked(c.number, false, began, seq)
 	model.checkView(n.name, view, seq)
 	switch draw := c.Rand.IntN(120); {
 	case c.only != "":
 	case draw < 20:
-		return // it only reads
+		return // this client only reads
 	case draw < 23:
 		c.aside(ws, view)
 		return
@@ -123,8 +124,8 @@ func (c *client) act(n *node) {
 	c.say(n, s, ws, view, c.word(view))
 }
 
-// say draws a command by name, and sends it to a node that shows view. The error reports whether
-// the command was executed.
+// say draws a command with the name word, and sends it to a node that shows view. The error is nil
+// if the command was executed.
 func (c *client) say(n *node, s *server, ws codelab.Codelab, view *codelab.View, word string) error {
 	model := c.w.model
 	cmd := draw.Words[word](c.Source, view)
@@ -169,7 +170,7 @@ func (c *client) say(n *node, s *server, ws codelab.Codelab, view *codelab.View,
 }
 
 // errNothing means that no object existed to which the command could apply.
-var errNothing = errors.New("nothing to say")
+var errNothing = errors.New("no object for this command")
 
 // ask sends a command to a node that shows view.
 func (c *client) ask(s *server, ws codelab.Codelab, view *codelab.View, cmd codelab.Command) (any, uint64, error) {
@@ -190,11 +191,11 @@ func (c *client) aside(ws codelab.Codelab, v *codelab.View) {
 	ws.Signal(draw.One(c.Source, v.Attendees).GetId(), []byte(c.Mark("signal")))
 }
 
-// answerWithin is the maximum time until a response. It includes the time for which the server
-// itself waits for another node and the store, and the faults in between.
+// answerWithin is the maximum time until a response. During faults the server itself waits for
+// another node or the store, and this time is included.
 const answerWithin = time.Minute
 
-// taken returns the error that the client receives, after faults on the connection.
+// taken returns the error that the client receives instead of err if the connection failed.
 func (c *client) taken(what string, s *server, err error) error {
 	err = s.leaves(err)
 	if known := durable.Refused(err) || errors.Is(err, errDown) || isOne(err, expected); err != nil && !known {
@@ -206,16 +207,16 @@ func (c *client) taken(what string, s *server, err error) error {
 // expected lists the errors that a server may return under faults.
 var expected = []error{
 	durable.ErrUnavailable, durable.ErrTimeout, durable.ErrBusy, durable.ErrReadOnly, durable.ErrQuarantined, durable.ErrClosed, durable.ErrFenced,
-	errCommit, // for users of the store without an actor
+	errCommit, // from requests that use the store without an actor
 }
 
 func isOne(err error, of []error) bool {
 	return slices.ContainsFunc(of, func(e error) bool { return errors.Is(err, e) })
 }
 
-// again repeats a command with its reference on another node. Like real clients, it repeats
-// commands with an unknown outcome. Sometimes it repeats an acknowledged command, which must not be
-// executed twice.
+// again repeats a command with the same reference on another node. Like real clients, it repeats
+// every command whose outcome is unknown. It also repeats some acknowledged commands, to check that
+// none is executed twice.
 func (c *client) again(cmd codelab.Command, value any, seq uint64, err error) (any, uint64, error) {
 	known := err == nil
 	for range 3 {
@@ -241,14 +242,14 @@ func (c *client) again(cmd codelab.Command, value any, seq uint64, err error) (a
 	return value, seq, err
 }
 
-// alwaysNew reports whether a command produces an event whenever it is accepted. A command that
-// changes nothing returns the current position.
+// alwaysNew reports whether an accepted command always produces an event. A command that changes
+// nothing produces none, and its response has the current position.
 func alwaysNew(cmd codelab.Command) bool {
 	_, chat := cmd.Body.(codelab.PostChat)
 	return chat
 }
 
-// word draws a command, mostly one of the most frequent, and occasionally any other.
+// word draws the name of a command. Most draws return one of the most frequent commands.
 func (c *client) word(v *codelab.View) string {
 	if c.only != "" {
 		return c.only

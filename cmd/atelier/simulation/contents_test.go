@@ -28,7 +28,7 @@ type contents struct {
 type object struct {
 	sum files.Sum
 	put time.Time
-	of  *mount // the process with a lease on it; nil once released
+	of  *mount // the process with a lease on the object; nil once released
 	// young is the time before which the object is not removed, because a process that has ended
 	// can have requested a reference to it.
 	young time.Time
@@ -69,8 +69,8 @@ type mount struct {
 
 var _ files.Blobs = (*mount)(nil)
 
-// wait lasts as long as the store takes. It fails if the process has ended meanwhile. The process
-// then does nothing more.
+// wait takes the time of one call to the store. It returns an error if the process has ended
+// meanwhile, so that the caller stops there.
 func (m *mount) wait() error {
 	m.mu.Lock()
 	d := time.Duration(m.rand.ExpFloat64() * float64(3*time.Millisecond) * float64(1+300*m.slow))
@@ -84,7 +84,7 @@ func (m *mount) wait() error {
 	return nil
 }
 
-// works returns an error while the store fails calls.
+// works returns an error while a fault makes the store fail.
 func (m *mount) works() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -114,7 +114,7 @@ func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	}
 	m.mu.Unlock()
 	if failed == nil {
-		failed = m.wait() // until it gets the response
+		failed = m.wait() // the response is on its way
 	}
 	if errors.Is(failed, errDown) {
 		m.s.n.w.history.count("fault", interruptedPut)
@@ -132,12 +132,14 @@ func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
 // interruptedPut is the name of the fault that kills the process during a put.
 const interruptedPut = "kill during a put"
 
-var errNoFiles = errors.New("simulated: contents are not files here")
+var errNoFiles = errors.New("simulated: contents are not stored in files")
 
-// Spool implements files.Blobs. It fails, because it needs files of the operating system.
+// Spool implements files.Blobs. It always fails, because the simulation has no files of the
+// operating system.
 func (m *mount) Spool(io.Reader, int64) (*os.File, int64, error) { return nil, 0, errNoFiles }
 
-// Open implements files.Blobs. It fails, because it needs files of the operating system.
+// Open implements files.Blobs. It always fails, because the simulation has no files of the
+// operating system.
 func (m *mount) Open(files.Sum) (files.Content, int64, error) { return nil, 0, errNoFiles }
 
 // Discard implements files.Blobs. It lists the objects, then checks for references, and then
@@ -219,11 +221,11 @@ func (m *mount) end() {
 
 // contentFaults lists the faults that affect contents, in runs with uploads.
 var contentFaults = []fault{
-	{"answer late for contents", 2, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
+	{"delay the store of contents", 2, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
 		c := w.uploads.contents
 		return c.during(&c.slow), true
 	}},
-	{"refuse contents", 1, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
+	{"make the store of contents fail", 1, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
 		c := w.uploads.contents
 		return c.during(&c.broken), true
 	}},

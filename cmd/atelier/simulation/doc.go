@@ -12,8 +12,8 @@
 //
 // The real code from actors/durable upwards runs: owners, followers, forwarding, erasing and rooms.
 // The codelab runs with every command of its vocabulary (actors/codelab/draw). The list of
-// codelabs, retention, sessions, participants, tokens and webhooks run, too, and so does the
-// register of files with its claims and sweeps. The layers below are simulated:
+// codelabs, retention, sessions, participants, tokens, webhooks, and the register of files with its
+// claims and sweeps also run. The layers below are simulated:
 //
 //   - The store is persistence/memory. Each node has its own lease, which it renews,
 //     queue and latency. The store passes the same suites as PostgreSQL
@@ -21,7 +21,8 @@
 //   - The network is actors/durable/bustest, which passes the suite of buses.
 //   - File contents are in a store that all nodes share (contents_test.go). It keeps
 //     the promises of files.Blobs: each put creates its own object, which stays while
-//     its lease is held; a removal lists objects, asks the register, then removes them.
+//     its lease is held. A removal lists objects, asks the register, then removes the
+//     unreferenced ones.
 //   - Time is simulated by testing/synctest, so a minute of a workshop takes
 //     milliseconds. Each node has its own clock on top of it (clocktest). In a sixth of
 //     all seeds the clocks always differ, by less than health checks report.
@@ -38,12 +39,12 @@
 //
 // # Faults
 //
-// faults_test.go has the table. Links are cut one way or both, messages are lost, delayed or
-// doubled, and queues overflow. A node loses its lease, cannot reach the store, is paused while its
-// timers wait, or has a wrong time of day. It is stopped properly, is killed (the store keeps any
-// prefix of its queue), moves a codelab to another node, or has a full disk or queue. Commits fail,
-// their responses are lost whether or not they succeeded, and the store hangs. Contents are stored
-// late, or refused, or their node is killed during the put (contents_test.go). At the end all
+// faults_test.go has the table. Links are cut in one or both directions, messages are lost, delayed
+// or delivered twice, and queues overflow. A node loses its lease, cannot reach the store, is
+// paused together with its timers, or has a wrong time of day. It is shut down, is killed (the
+// store keeps any prefix of its queue), moves a codelab to another node, or has a full disk or
+// queue. Commits fail or hang, and responses to successful and failed commits are lost. Puts of
+// contents are slow or fail, or their node is killed meanwhile (contents_test.go). At the end all
 // faults stop and all activity ends. Then all nodes are killed and started. If files were uploaded,
 // all nodes are down for another 15 minutes. Then one node starts and sweeps.
 //
@@ -70,8 +71,8 @@
 //	frames        a listener receives each frame once, in order, or reads again; an
 //	              ack does not precede its frame
 //	removed       a removed person is in no view, and has no connection
-//	erased        nor in a snapshot, record, row, or frame kept for replay; the same
-//	              applies to deleted content, and to merged questions
+//	erased        no snapshot, record, row, or frame kept for replay contains a removed
+//	              person, deleted content, or a merged question
 //	anonymous     no record reveals the voters of an anonymous poll that was counted
 //	deleted       nothing remains of a deleted codelab: immediately without faults,
 //	              otherwise after the next start
@@ -81,36 +82,36 @@
 //	grants        a session or key is valid everywhere once it is acknowledged, and
 //	              nowhere once its end is acknowledged
 //	uploads       an upload, or the content of a submission, stays while a codelab
-//	              refers to it, and while a claim says so (uploadchecks_test.go); in the end
-//	              no unreferenced part of a file is left (uploadsleft_test.go)
+//	              refers to it, and while a claim on it is held (uploadchecks_test.go);
+//	              in the end no unreferenced part of a file is left (uploadsleft_test.go)
 //	answers       every request is answered in time, and only with known errors;
 //	              without faults each node accepts a write
-//	webhooks      each event that a webhook wants is delivered at least once, and none
-//	              that happens while it is stopped; it is stopped after 20 refused tries in
-//	              a row, not earlier
+//	webhooks      each event that a webhook subscribes to is delivered at least once, but
+//	              no event that happens while it is stopped; it is stopped after exactly
+//	              20 consecutive refused attempts
 //	divergence    no replica is reported as different from its owner
-//	out           a node whose lease had expired before a question does not answer it
+//	out           a node does not answer a request that arrived after its lease had expired
 //	rest          everything unused is removed: owners, replicas, rows of erasing, and
 //	              the subscriptions of nodes
-//	goroutines    none of a stopped node remains
+//	goroutines    no goroutine of a stopped node remains
 //	crash         nothing panics, and nothing waits for a mutex whose holder waits
 //	              for time
 //
-// TestOraclesDetectFaults makes each check face a wrong result. A run of 1,000 seeds or more also fails
-// if a command was never accepted, a kind of message was never lost, or a fault was never
-// triggered. The table at its end contains the numbers.
+// TestOraclesDetectFaults gives each check a wrong result, which the check must report. A run of
+// 1,000 seeds or more also fails if a command was never accepted, a kind of message was never lost,
+// or a fault was never triggered. The table at its end contains the numbers.
 //
 // # A run that fails
 //
 // A failed run prints the finding, the seed and its plan. It then makes the plan smaller as long as
-// the same oracle finds something. Next it prints the steps of the people and things that the
-// finding mentions, between the faults: time, person, node, action, and the acknowledged position
-// ("= 17"). The whole history is written to a file. Each process has one CPU (GOMAXPROCS=1). Runs
-// still differ, because the Go scheduler makes choices of its own (select, the order in which
-// goroutines wake) and ids are random. Of ten seeds that found the same fault, repeated five times
-// each, 45 of 50 repetitions failed again. A race between two goroutines that meet at one moment
-// failed in 9 of 30 repetitions. If a seed passes, repeat it a few times before you trust the
-// result.
+// the same oracle finds something. Next it prints the faults, and the steps of the people and
+// things that the finding mentions. Each step has the time, person, node, action, and the
+// acknowledged position ("= 17"). The whole history is written to a file. Each process has one CPU
+// (GOMAXPROCS=1). Runs still differ, because the Go scheduler makes choices of its own (select, the
+// order in which goroutines wake) and ids are random. Of ten seeds that found the same fault,
+// repeated five times each, 45 of 50 repetitions failed again. A race between two goroutines that
+// meet at one moment failed in 9 of 30 repetitions. If a seed passes, repeat it a few times before
+// you trust the result.
 //
 // # What is not simulated
 //
@@ -119,15 +120,15 @@
 // their sealing, and the guarantee that a command never arrives twice, are tested by transport/bus.
 // REST, WebSocket and the browser are tested by cmd/atelier/acceptance. The files of contents and
 // workspaces, the minimum age of a removed object, and backups are tested by persistence/objects.
-// Clocks that run at different speeds are not simulated. A node uses its lease for two thirds of
-// the database's time, and guarantees nothing beyond that. A node whose time of day is ahead treats
-// a token as expired while other nodes still use it; the oracle allows for that. A process stops
-// only where it calls its store, network or clock.
+// Clocks that run at different speeds are not simulated. A node stops using its lease after two
+// thirds of the time that the database grants. This bounds the difference in speed. A node whose
+// time of day is ahead treats a token as expired while other nodes still use it; the oracle allows
+// for that. A process stops only where it calls its store, network or clock.
 //
 // # How to add
 //
-// A command must be in actors/codelab/draw, or a test fails. A fault is a row in faults_test.go, in
-// the table faults. An oracle calls model.fail with its name, which must be in the list above. In
-// lies_test.go it needs a wrong result that it must detect. Package mutants measures whether the
-// simulator finds faults at all (make simulate-mutants).
+// A command must be in actors/codelab/draw, or a test fails. A fault is an entry of faults in
+// faults_test.go. An oracle calls model.fail with its name, which must be in the list above. It
+// also needs an entry in lies_test.go with a wrong result that it must detect. Package mutants
+// measures whether the simulator finds faults at all (make simulate-mutants).
 package simulation

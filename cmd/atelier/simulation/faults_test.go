@@ -10,8 +10,9 @@ import (
 
 var errCommit = errors.New("simulated: the commit failed")
 
-// fault is one kind of fault. begin starts it, on one node or between two. It returns a function that
-// ends the fault; nil if the fault ends by itself. It returns false if the fault is impossible now.
+// fault is one kind of fault. begin starts the fault on node a, or between the nodes a and b. It
+// returns a function that ends the fault, or nil if the fault ends by itself. ok is false if the
+// fault is impossible now.
 type fault struct {
 	name string
 	// often is the fault's weight when a fault is drawn.
@@ -19,33 +20,34 @@ type fault struct {
 	begin func(w *world, a, b *node, draw *rand.Rand) (end func(), ok bool)
 }
 
-// faults lists all kinds. A run over many seeds fails if one of them never happened.
+// faults lists all kinds of faults except contentFaults. A run over many seeds fails if one of
+// these kinds never happened.
 var faults []fault
 
-func init() { // avoids an initialization cycle
+func init() { // an initializer of faults would be an initialization cycle
 	faults = []fault{
 		{"cut a link", 3, func(w *world, a, b *node, _ *rand.Rand) (func(), bool) {
 			there, back := w.net.cutLink(a.name, b.name), w.net.cutLink(b.name, a.name)
 			return func() { there(); back() }, a != b
 		}},
-		{"cut a link one way", 2, func(w *world, a, b *node, _ *rand.Rand) (func(), bool) {
+		{"cut a link in one direction", 2, func(w *world, a, b *node, _ *rand.Rand) (func(), bool) {
 			return w.net.cutLink(a.name, b.name), a != b
 		}},
 		{"lose messages", 2, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
 			return w.net.during(func(by int) { w.net.lossy += by }), len(w.nodes) > 1
 		}},
-		{"double news", 1, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
+		{"deliver replication messages twice", 1, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
 			return w.net.during(func(by int) { w.net.twice += by }), len(w.nodes) > 1
 		}},
 		{"slow network", 1, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
 			return w.net.during(func(by int) { w.net.slow += by }), len(w.nodes) > 1
 		}},
-		{"overflow a queue", 1, func(w *world, a, _ *node, _ *rand.Rand) (func(), bool) {
+		{"overflow the message queue of a node", 1, func(w *world, a, _ *node, _ *rand.Rand) (func(), bool) {
 			return w.net.during(func(by int) { w.net.deaf[a.name] += by }), len(w.nodes) > 1
 		}},
 		{"lose a lease", 1, onServer(func(s *server, _ *rand.Rand) func() { s.store.Lose(); return nil })},
-		{"cut from the store", 2, onServer(func(s *server, _ *rand.Rand) func() { return s.n.during(s.store.Cut()) })},
-		{"stand still", 2, onServer(func(s *server, _ *rand.Rand) func() {
+		{"cut a node from the store", 2, onServer(func(s *server, _ *rand.Rand) func() { return s.n.during(s.store.Cut()) })},
+		{"pause a node", 2, onServer(func(s *server, _ *rand.Rand) func() {
 			s.clock.Stop()
 			return s.n.during(s.store.Stop(), s.n.w.net.Stop(s.n.name), s.clock.Continue)
 		})},
@@ -55,11 +57,11 @@ func init() { // avoids an initialization cycle
 			return func() { s.clock.SetOffset(s.n.skew) }
 		})},
 		{"fail commits", 1, onServer(func(s *server, draw *rand.Rand) func() { s.store.FailCommits(1+draw.IntN(3), errCommit); return nil })},
-		{"lose the answer of a commit", 2, onServer(func(s *server, draw *rand.Rand) func() {
+		{"lose the response to a commit", 2, onServer(func(s *server, draw *rand.Rand) func() {
 			s.store.LoseAnswer(errCommit, draw.IntN(2) == 0)
 			return nil
 		})},
-		{"answer late", 2, func(_ *world, a, _ *node, _ *rand.Rand) (func(), bool) {
+		{"delay the responses to commits", 2, func(_ *world, a, _ *node, _ *rand.Rand) (func(), bool) {
 			a.late.Add(1)
 			return func() { a.late.Add(-1) }, true
 		}},
@@ -67,20 +69,20 @@ func init() { // avoids an initialization cycle
 			s.store.SetReadOnly(true)
 			return func() { s.store.SetReadOnly(false) }
 		})},
-		{"fill the queue of the store", 1, onServer(func(s *server, _ *rand.Rand) func() {
+		{"fill the write queue of the store", 1, onServer(func(s *server, _ *rand.Rand) func() {
 			s.store.SetFull(true)
 			return func() { s.store.SetFull(false) }
 		})},
-		{"hold the store", 2, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) { return w.store.Hold(), true }},
+		{"block the commits of all nodes", 2, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) { return w.store.Hold(), true }},
 		{"kill a node", 2, func(w *world, a, _ *node, _ *rand.Rand) (func(), bool) {
 			a.kill()
 			return a.restart, true
 		}},
-		{"stop a node in order", 1, func(w *world, a, _ *node, _ *rand.Rand) (func(), bool) {
+		{"shut a node down", 1, func(w *world, a, _ *node, _ *rand.Rand) (func(), bool) {
 			_ = a.close() // fails if the lease was lost meanwhile
 			return a.restart, true
 		}},
-		{"give a codelab away", 2, give},
+		{"move a codelab to another node", 2, give},
 	}
 }
 
@@ -91,8 +93,8 @@ const (
 	maxSkew   = 1900 * time.Millisecond
 )
 
-// onServer returns the begin function of a fault of one running server. The fault is impossible
-// without a running server.
+// onServer returns the begin function of a fault that affects one running server. The fault is
+// impossible while the node is down.
 func onServer(begin func(*server, *rand.Rand) func()) func(*world, *node, *node, *rand.Rand) (func(), bool) {
 	return func(_ *world, a, _ *node, draw *rand.Rand) (func(), bool) {
 		s := a.server.Load()
@@ -131,7 +133,7 @@ func (w *world) disturb(faults []fault, draw *rand.Rand, until time.Time) {
 		// therefore draws the same faults afterwards.
 		wait := time.Duration(draw.ExpFloat64() * float64(2*time.Second))
 		long := time.Duration(draw.ExpFloat64() * float64(2*time.Second))
-		if draw.IntN(3) == 0 { // so that faults also overlap
+		if draw.IntN(3) == 0 { // short, so that some faults overlap
 			wait /= 100
 		}
 		kind, i, j, own := draw.IntN(total), draw.IntN(1<<20), draw.IntN(1<<20), rand.New(rand.NewPCG(draw.Uint64(), 0))
@@ -158,7 +160,7 @@ func (w *world) disturb(faults []fault, draw *rand.Rand, until time.Time) {
 				time.Sleep(max(0, min(long, time.Until(until))))
 				end()
 				if ok {
-					w.history.add("fault", a.name, "%s: it is over", f.name)
+					w.history.add("fault", a.name, "%s: has ended", f.name)
 				}
 			}
 		})

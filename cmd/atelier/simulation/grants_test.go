@@ -11,9 +11,9 @@ import (
 	"atelier/actors/participant"
 )
 
-// grants contains the credentials: session ids and participants' keys. Each is valid on every node
-// once it is acknowledged, and on no node once its end is acknowledged. A node can be behind by
-// login.MaxAge.
+// grants contains the credentials: session ids and participants' keys. Once a credential is
+// acknowledged, it is valid on every node. Once its end is acknowledged, it is valid on no node
+// after at most login.MaxAge.
 type grants struct {
 	w   *world
 	mu  sync.Mutex
@@ -27,8 +27,8 @@ type grant struct {
 	of     string
 	family *family
 	since  time.Time // when it was acknowledged
-	// replaced means that another id was issued from this id. It ends a minute after the first use
-	// of the new id.
+	// replaced means that another id was issued from this id. This id ends a minute after the first
+	// use of the new id.
 	replaced bool
 }
 
@@ -39,7 +39,7 @@ type family struct {
 	ended  time.Time // when its end was acknowledged
 }
 
-// check verifies a node's answer about a grant. began is the time of the question.
+// check verifies a node's answer about a grant. began is the time of the request.
 func (g *grants) check(s *server, x *grant, began time.Time, good bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -114,7 +114,7 @@ func (v *visitor) use(s *server, x *grant) {
 	v.g.check(s, x, began, good)
 }
 
-// signIn issues a session id, optionally from another one.
+// signIn issues a session id. If from is not nil, the id is issued from that session's id.
 func (v *visitor) signIn(s *server, from *grant) {
 	v.made++
 	x := &grant{id: fmt.Sprintf("session-%d-of-%s", v.made, v.name), family: &family{}}
@@ -149,8 +149,8 @@ func (v *visitor) addKey(s *server) {
 	}
 }
 
-// remember records an acknowledged grant. If the end of the grant's family was requested meanwhile,
-// the grant can belong to another family, so remember ignores it.
+// remember records an acknowledged grant. It ignores the grant if the end of the grant's family was
+// requested meanwhile, because the grant can then belong to another family.
 func (v *visitor) remember(x *grant) {
 	v.g.mu.Lock()
 	defer v.g.mu.Unlock()

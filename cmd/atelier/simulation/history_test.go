@@ -23,7 +23,7 @@ type history struct {
 type step struct {
 	at   time.Duration // since the beginning of the run
 	who  string        // a client, or "fault"
-	node string        // the node; "" if the step concerns none or all
+	node string        // the node; "" if the step concerns no node or all nodes
 	what string
 }
 
@@ -59,8 +59,8 @@ func (h *history) write(to io.Writer) {
 }
 
 // story prints the newest n steps that concern a finding. These are the steps that concern
-// everybody, and the steps of the people and things in the finding, which are words with a digit.
-// If the finding contains only nodes, it prints the steps of those nodes.
+// everybody, and the steps of the people and things that the finding names. Such a name is a word
+// with a digit. If the finding names only nodes, story prints the steps of those nodes.
 func (h *history) story(to io.Writer, finding string, n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -20,7 +20,7 @@ type hooks struct {
 	w     *world
 	id    string
 	since uint64      // the webhook is active on all nodes for events after this position
-	kind  atomic.Bool // it accepts everything from now on
+	kind  atomic.Bool // the receiver accepts every delivery from now on
 
 	mu    sync.Mutex
 	tries int            // guarded by mu
@@ -62,7 +62,7 @@ func (p Plan) refusing() bool { return p.Seed%10 == 1 }
 // told formats a delivery.
 func told(kind, attendee, more string) string { return kind + " " + attendee + " " + more }
 
-// send is a receiver that refuses many first attempts.
+// send receives a delivery, and refuses many first attempts.
 func (h *hooks) send(ctx context.Context, _ *webhook.Hook, d *webhook.Delivery) webhook.Outcome {
 	select {
 	case <-time.After(5 * time.Millisecond):
@@ -75,7 +75,7 @@ func (h *hooks) send(ctx context.Context, _ *webhook.Hook, d *webhook.Delivery) 
 		h.outage.row++
 		return webhook.Outcome{Status: 500}
 	}
-	if h.tries++; d.Tries == 0 && !h.kind.Load() && h.tries%3 == 0 { // 20 in a row would stop it
+	if h.tries++; d.Tries == 0 && !h.kind.Load() && h.tries%3 == 0 { // not every attempt, because 20 consecutive failures would stop the webhook
 		return webhook.Outcome{Status: 500}
 	}
 	h.got[told(d.Type, d.Data.AttendeeId, d.Data.HelpId+d.Data.Check)]++
@@ -122,7 +122,7 @@ func (h *hooks) check() {
 		return
 	}
 	h.kind.Store(true)
-	time.Sleep(45 * time.Second) // the second try is after 5 s, or 30 s if the outcome was not recorded
+	time.Sleep(45 * time.Second) // the second attempt is after 5 s, or after 30 s if the first outcome was not recorded
 	if h.w.plan.refusing() {
 		if err := h.stop(); err != nil {
 			h.w.model.fail("webhooks", "%s", err)
@@ -157,7 +157,7 @@ const refusals = 20
 // stopHook is the event that is counted each time a webhook was stopped.
 const stopHook = "Stop a webhook"
 
-// refuse begins an outage. Before an outage, more than two consecutive attempts are rarely refused.
+// refuse begins an outage.
 func (h *hooks) refuse() {
 	at := h.w.model.committedTo()
 	h.mu.Lock()
@@ -173,7 +173,7 @@ func (h *hooks) refused() int {
 }
 
 // stop makes the receiver refuse every delivery until the webhook is stopped, and then resumes the
-// webhook. There are no other faults meanwhile. If registration has closed, stop does nothing.
+// webhook. It runs while no other fault is active. If registration has closed, stop does nothing.
 func (h *hooks) stop() error {
 	c := newClient(h.w, "c98", h.w.plan.random(ofClients-3))
 	register := func(times int) (registered bool) {
@@ -203,13 +203,13 @@ func (h *hooks) stop() error {
 		time.Sleep(200 * time.Millisecond)
 	}
 	if stopped, err := h.stopped(); err != nil || !stopped {
-		return fmt.Errorf("the receiver refused %d attempts in a row, but the webhook was not stopped (%v)", h.refused(), err)
+		return fmt.Errorf("the receiver refused %d consecutive attempts, but the webhook was not stopped (%v)", h.refused(), err)
 	}
 	if row := h.refused(); row != refusals {
-		return fmt.Errorf("the webhook was stopped after %d refused attempts in a row", row)
+		return fmt.Errorf("the webhook was stopped after %d consecutive refused attempts", row)
 	}
 	h.w.history.count("command", stopHook)
-	time.Sleep(2 * time.Second) // all nodes know it then
+	time.Sleep(2 * time.Second) // by then the webhook is stopped on all nodes
 	h.mark(func(o *outage, at uint64) { o.silent = at })
 	register(3)
 	time.Sleep(10 * time.Second)
@@ -236,7 +236,7 @@ func (h *hooks) resume() error {
 	for range 3 {
 		c.act(h.w.nodes[c.Rand.IntN(len(h.w.nodes))])
 	}
-	time.Sleep(6 * time.Minute) // the third try is 5 min after the second
+	time.Sleep(6 * time.Minute) // the third attempt is 5 min after the second
 	return nil
 }
 
@@ -257,9 +257,9 @@ func (h *hooks) stopped() (bool, error) {
 	return all[0].Stopped, nil
 }
 
-// checkTries verifies the last deliveries that each node reports. Each outcome must match the
-// receiver's response, or must still be missing. The newest reported delivery must be the webhook's
-// last one.
+// checkTries verifies the last deliveries that each node reports. A recorded outcome must match the
+// receiver's response. An outcome can still be missing. The newest reported delivery must be the
+// webhook's last one.
 func (h *hooks) checkTries() error {
 	for _, n := range h.w.nodes {
 		s := n.server.Load()

@@ -28,7 +28,7 @@ func TestOraclesDetectFaults(t *testing.T) {
 		finds string // the finding begins with one of these words
 		lies  func() lies
 	}{
-		"a store that forgets a record": {finds: "acknowledged", lies: func() lies {
+		"a store that loses a record": {finds: "acknowledged", lies: func() lies {
 			var n atomic.Int32
 			return onLogs(func(l *lyingLog) {
 				l.append = func(b durable.Batch) error {
@@ -64,7 +64,7 @@ func TestOraclesDetectFaults(t *testing.T) {
 		"a bus that duplicates messages": {plan: "nodes=3 faults=0", finds: "once erased", lies: func() lies {
 			return lies{fate: func(m bustest.Message, f *bustest.Fate) { f.Twice = m.Sort == bustest.Question }}
 		}},
-		"a copy that differs": {plan: "nodes=3 faults=0", finds: "same acknowledged removed", lies: func() lies {
+		"a replica that differs": {plan: "nodes=3 faults=0", finds: "same acknowledged removed", lies: func() lies {
 			return lies{store: func(n *memory.Node) durable.Shared { return &changing{n} }}
 		}},
 		"a removed person who remains in the log": {finds: "erased", lies: func() lies {
@@ -73,7 +73,7 @@ func TestOraclesDetectFaults(t *testing.T) {
 		"a deleted codelab that remains": {finds: "deleted", lies: func() lies {
 			return lies{store: func(n *memory.Node) durable.Shared { return &keeping{n} }}
 		}},
-		"a token that pays twice": {plan: "payers=3", finds: "tokens", lies: func() lies {
+		"a token that is used twice": {plan: "payers=3", finds: "tokens", lies: func() lies {
 			return onRows(func(r durable.Row) bool {
 				return strings.HasPrefix(r.Table, "tokens-") && r.Precondition.Kind() == durable.PreconditionUnchanged
 			})
@@ -119,7 +119,7 @@ func TestOraclesDetectFaults(t *testing.T) {
 				}}
 			}}
 		}},
-		"a node that answers without a lease": {plan: "nodes=3", finds: "out linearizable", lies: func() lies {
+		"a node that answers after its lease expired": {plan: "nodes=3", finds: "out linearizable", lies: func() lies {
 			return lies{store: func(n *memory.Node) durable.Shared { return &stubborn{n} }}
 		}},
 		"a frame that is not delivered": {plan: "listeners=4 nodes=2", finds: "frames", lies: func() lies {
@@ -152,7 +152,7 @@ func TestOraclesDetectFaults(t *testing.T) {
 				found := ""
 				synctest.Test(t, func(*testing.T) {
 					_, found = run(p, c.lies())
-					time.Sleep(time.Hour) // leftovers of a lie end
+					time.Sleep(time.Hour) // the goroutines of this lie end meanwhile
 				})
 				if which, _, _ := strings.Cut(found, ":"); found != "" {
 					if first, _, _ := strings.Cut(which, " "); !strings.Contains(c.finds, first) {

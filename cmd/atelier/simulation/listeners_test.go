@@ -28,7 +28,7 @@ type stretch struct {
 	node     string
 	from, to uint64
 	frames   []uint64 // seqs, in order of arrival
-	heads    []uint64 // heads of the room when each part arrived, with the following frame
+	heads    []uint64 // the room's heads when each part arrived
 	parts    []int
 }
 
@@ -77,8 +77,8 @@ func (c *connections) people() []string {
 	return slices.Compact(here)
 }
 
-// still stops listeners from connecting and leaving, except those that are sent away. With false,
-// it allows this again.
+// still prevents listeners from connecting and leaving while it is set. A listener that is sent
+// away leaves nevertheless.
 func (m *model) still(still bool) {
 	m.open.mu.Lock()
 	defer m.open.mu.Unlock()
@@ -107,7 +107,8 @@ func (c *connections) end(which func(*connection) bool) {
 	}
 }
 
-// sentAway is called by a node when an attendee's grants have ended. "" means everybody.
+// sentAway ends the connections of an attendee, or all if attendee is "". A node calls it when the
+// attendee's grants have ended.
 func (m *model) sentAway(r *room.Room, attendee string) {
 	m.open.end(func(c *connection) bool { return c.room == r && (attendee == "" || c.who == attendee) })
 }
@@ -148,8 +149,8 @@ func (l *listener) run(quiet <-chan struct{}) {
 	}
 }
 
-// listen stays connected to a node until it is sent away or leaves. It returns its position.
-// known is false if it must read the state again.
+// listen stays connected to a node until it is sent away or leaves. It returns its position. known
+// is false if the listener must read the state again.
 func (l *listener) listen(s *server, ws codelab.Codelab, since uint64, quiet <-chan struct{}) (at uint64, known bool) {
 	m, r := l.w.model, ws.Room
 	c := &connection{wake: make(chan struct{}, 1), away: make(chan struct{}), room: r, who: l.person, s: s}
@@ -166,7 +167,7 @@ func (l *listener) listen(s *server, ws codelab.Codelab, since uint64, quiet <-c
 		return since, true
 	}
 	st := &stretch{node: s.n.name, from: since, to: since}
-	l.w.history.add(l.name, s.n.name, "listens behind %d", since)
+	l.w.history.add(l.name, s.n.name, "listens from position %d", since)
 	m.mu.Lock()
 	l.stretches = append(l.stretches, st)
 	m.mu.Unlock()
@@ -185,7 +186,7 @@ func (l *listener) listen(s *server, ws codelab.Codelab, since uint64, quiet <-c
 		}
 		frames, to, ok := r.After(st.to, nil, 4096)
 		if !ok {
-			return 0, false // it must read again
+			return 0, false // the listener must read the state again
 		}
 		head := r.Head()
 		m.mu.Lock()
@@ -225,7 +226,7 @@ func (l *listener) listen(s *server, ws codelab.Codelab, since uint64, quiet <-c
 func (m *model) checkListener(l *listener, told []*tale) {
 	for _, st := range l.stretches {
 		if !slices.IsSorted(st.frames) || len(slices.Compact(slices.Clone(st.frames))) != len(st.frames) {
-			m.failLocked("frames", "%s at %s behind %d got frames out of order, or twice: %v", l.name, st.node, st.from, st.frames)
+			m.failLocked("frames", "%s at %s from position %d got frames out of order, or twice: %v", l.name, st.node, st.from, st.frames)
 			return
 		}
 		got := map[uint64]uint64{} // the head of the room when each frame arrived
@@ -245,13 +246,13 @@ func (m *model) checkListener(l *listener, told []*tale) {
 		for _, t := range told {
 			if _, came := got[t.Seq]; t.Seq > st.from && t.Seq <= st.to && !came && (t.gone == 0 || t.gone > last) {
 				e, _ := m.event(t.Seq)
-				m.failLocked("frames", "%s at %s behind %d was never told of %d, and has %v up to %d. Event %d, which is erased at %d: %v", l.name, st.node, st.from, t.Seq, st.frames, st.to, t.Seq, t.gone, e)
+				m.failLocked("frames", "%s at %s from position %d never received the frame of %d, but has %v up to %d. Event %d, which is erased at %d: %v", l.name, st.node, st.from, t.Seq, st.frames, st.to, t.Seq, t.gone, e)
 				return
 			}
 			delete(got, t.Seq)
 		}
 		for seq := range got {
-			m.failLocked("frames", "%s at %s was told of %d, which is not an event that people hear of", l.name, st.node, seq)
+			m.failLocked("frames", "%s at %s received a frame of %d, although this event has no frame", l.name, st.node, seq)
 			return
 		}
 	}

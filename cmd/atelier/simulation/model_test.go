@@ -18,9 +18,9 @@ import (
 const reporter = "ORACLE"
 
 // model records committed and acknowledged changes, and compares the nodes' views with them. It
-// contains no rules. For each person and message, it records only the position from which it must
-// exist, and the position from which it must be gone. The rest follows from the events themselves,
-// applied in order (see reference_test.go).
+// contains no rules. For each person and message, the model records only the position from which it
+// must exist, and the position from which it must be gone. reference_test.go derives everything
+// else by applying the events in order.
 type model struct {
 	w *world
 
@@ -44,8 +44,8 @@ type model struct {
 	// name.
 	names   map[string]int
 	deleted []string // ids of codelabs of which nothing may remain
-	// taken contains messages that became, or can have become, a question to all. The question
-	// stays when the message is deleted, and is removed with its author.
+	// taken contains messages that became, or can have become, a question to all. Such a question
+	// stays when its message is deleted. It is removed together with its author.
 	taken map[string]bool
 	// operations contains the responses to clients, for the linearizability check.
 	operations []porcupine.Operation
@@ -63,8 +63,8 @@ type model struct {
 // fact is the result of an acknowledged command.
 type fact struct {
 	names []string
-	since uint64 // the position of its event
-	// ending means that a command to remove it was sent, so the object can be gone.
+	since uint64 // the position of the command's event
+	// ending means that a command to remove the object was sent, so the object can be gone.
 	ending bool
 	// gone is the position of its acknowledged removal.
 	gone uint64
@@ -110,7 +110,7 @@ func (m *model) committed(node, actor string, first uint64, records [][]byte) {
 		return
 	}
 	if want := uint64(len(m.records)) + 1; first != want {
-		m.failLocked("acknowledged", "%s committed position %d where %d is next: a record was lost", node, first, want)
+		m.failLocked("acknowledged", "%s committed position %d, but the next is %d: a record was lost", node, first, want)
 		return
 	}
 	for _, r := range records {
@@ -143,7 +143,7 @@ func (m *model) rehearsed(seq uint64) {
 	}
 }
 
-// leaves records that a person, and the person's messages, can be gone from now on.
+// leaves records that a person and the person's messages can disappear from now on.
 func (m *model) leaves(id string) {
 	of(m.people, id).ending = true
 	for _, f := range m.messages {
@@ -187,7 +187,7 @@ func (m *model) acknowledged(where string, seq uint64) {
 	defer m.mu.Unlock()
 	m.acked = max(m.acked, seq)
 	if seq > uint64(len(m.records)) {
-		m.failLocked("acknowledged", "%s acknowledged position %d, %d is committed", where, seq, len(m.records))
+		m.failLocked("acknowledged", "%s acknowledged position %d, but only %d is committed", where, seq, len(m.records))
 	}
 }
 
@@ -208,9 +208,9 @@ func (m *model) asking(cmd codelab.Command) {
 	defer m.mu.Unlock()
 	m.rules.Saying(cmd)
 	asked, _ := cmd.Body.(codelab.AskQuestion)
-	if cmd.Caller.Role == codelab.RoleAttendee && !asked.Anonymous { // stays, without its author
+	if cmd.Caller.Role == codelab.RoleAttendee && !asked.Anonymous { // the text stays, without its author
 		for _, text := range marks.FindAllString(fmt.Sprintf("%+v", cmd.Body), -1) {
-			m.named(cmd.Caller.ID, text) // removed with its author
+			m.named(cmd.Caller.ID, text) // the text is removed with its author
 		}
 	}
 	switch b := cmd.Body.(type) {
@@ -228,8 +228,8 @@ func (m *model) asking(cmd codelab.Command) {
 	}
 }
 
-// answeredWith records the effect of an acknowledged command. A command without a value had already
-// been executed before. deleted contains the texts that the command removes.
+// answeredWith records the effect of an acknowledged command. If value is nil, the command had
+// already been executed by an earlier request. deleted contains the texts that the command removes.
 func (m *model) answeredWith(cmd codelab.Command, value any, seq uint64, deleted []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -292,8 +292,8 @@ func textsOf(body codelab.Body, v *codelab.View) (texts []string) {
 	return texts
 }
 
-// askedIn returns the text of a question, unless the question was taken from the chat and its
-// text is also there.
+// askedIn returns the text of a question. It returns nothing if the question was taken from the
+// chat, because the chat message contains the same text.
 func askedIn(v *codelab.View, id string) []string {
 	if q := v.Question(id); q != nil && strings.HasPrefix(q.Text, "asked-") {
 		return []string{q.Text}
@@ -323,8 +323,8 @@ func (m *model) deletedLab(id string) {
 	m.deleted = append(m.deleted, id)
 }
 
-// checkView verifies a view by oracles 1, 2 and 5. The view contains everything acknowledged up to
-// its position, once, and no removed person. All nodes show the same view at the same position.
+// checkView verifies a view by oracles 1, 2 and 5. The view contains every change acknowledged up
+// to its position once, and no removed person. All nodes show the same view at the same position.
 func (m *model) checkView(where string, v *codelab.View, seq uint64) {
 	if v == nil {
 		return

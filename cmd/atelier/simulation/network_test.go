@@ -19,9 +19,10 @@ type network struct {
 	rand *rand.Rand
 	// cuts counts the faults that cut a link from one node to another.
 	cuts map[[2]string]int
-	// deaf counts the faults that overflow a node's queue, so that the node receives no news.
+	// deaf counts the faults that overflow a node's queue, so that the node receives no replication
+	// messages (bustest.News).
 	deaf map[string]int
-	// lossy, twice and slow count the faults of all links.
+	// lossy, twice and slow count the faults that affect all links.
 	lossy, twice, slow int
 }
 
@@ -40,8 +41,8 @@ func (n *network) fate(m bustest.Message) (f bustest.Fate) {
 		f.Delay *= 200
 	}
 	f.Lost = n.cuts[[2]string{m.From, m.To}] > 0 || n.lossy > 0 && draw < 30 || n.w.plan.Seed%2 == 0 && draw == 0 || n.deaf[m.To] > 0 && m.Sort == bustest.News
-	// Nodes never execute a message twice, because the bus below this interface prevents it
-	// (package bus). News can still arrive twice.
+	// Package bus ensures that nodes execute no request twice, so only replication messages arrive
+	// twice here.
 	f.Twice = n.twice > 0 && draw > 60 && m.Sort == bustest.News
 	if n.w.lies.fate != nil {
 		n.w.lies.fate(m, &f)

@@ -30,16 +30,16 @@ import (
 	"atelier/transport/messages"
 )
 
-// An actor system keeps its actors in 1024 of these maps, each with as many parts. Creating them
-// took a third of a run.
+// An actor system keeps its actors in 1024 of these maps, each with SHARD_COUNT parts. With the
+// default of SHARD_COUNT, creating these maps took a third of a run.
 func init() { cmap.SHARD_COUNT = 1 }
 
 const (
-	// lease is the duration of a lease in the database. A node uses two thirds of it, which is less
-	// than followers wait (three times the patience).
+	// lease is the duration of a lease in the database. A node uses a lease for two thirds of this
+	// time. Followers wait longer: three times the patience.
 	lease    = 3 * time.Second
 	patience = time.Second
-	// idleAfter is short, so that the simulation includes unused actors becoming inactive.
+	// idleAfter is short, so that unused actors become inactive during a run.
 	idleAfter = 20 * time.Second
 )
 
@@ -47,8 +47,8 @@ const (
 type node struct {
 	w       *world
 	name    string
-	skew    time.Duration // the constant error of its time of day
-	crashes *rand.Rand    // determines how much of a queue survives; guarded by life
+	skew    time.Duration // the constant error of the node's time of day
+	crashes *rand.Rand    // determines how much of the store's queue survives a kill; guarded by life
 	starts  uint64        // guarded by life
 	// server is the running server, or nil while the node is down.
 	server atomic.Pointer[server]
@@ -78,12 +78,12 @@ type server struct {
 	sessions *login.Sessions
 	parties  *participant.Host
 	hooks    *webhook.Webhooks // nil without a receiver
-	unhook   func()            // ends their deliveries
-	unplug   func()            // disconnects it from the network
+	unhook   func()            // ends the deliveries of hooks
+	unplug   func()            // disconnects the server from the network
 	stop     chan struct{}
 	done     chan struct{} // closed when watch has ended
 	sweeping sync.WaitGroup
-	dead     atomic.Bool // killed: its messages no longer reach anybody
+	dead     atomic.Bool // the process was killed, so its messages reach nobody
 }
 
 func newNode(w *world, i int) *node {
@@ -102,7 +102,7 @@ func (n *node) start() error {
 	commits := rand.New(rand.NewPCG(w.plan.Seed, n.starts<<16+uint64(n.name[1])))
 	latency := 2 * time.Millisecond
 	if w.plan.Uploaders > 0 && n.name == "n1" {
-		latency *= 5 // removals collide with claims by others
+		latency *= 5 // so that removals collide with claims by other nodes
 	}
 	clock := clocktest.New()
 	clock.SetOffset(n.skew)
@@ -149,7 +149,7 @@ func (n *node) start() error {
 		Room:    room.Limits{Frames: keptFrames},
 		Durable: cluster,
 		Sweep:   true,
-		Rehearse: func(ctx context.Context, ws codelab.Codelab) { // clients report their actions
+		Rehearse: func(ctx context.Context, ws codelab.Codelab) { // only waits, because clients report the actions
 			over := ws.Clock().NewTimer(3 * time.Second)
 			defer over.Stop()
 			select {
@@ -168,7 +168,7 @@ func (n *node) start() error {
 		s.sessions, err = login.Follow(shared, []byte("account"), clock, func(err error) { s.unreadable("grants", err) })
 		if err == nil {
 			options := cluster
-			options.IdleAfter = -1 // as in the server, because they are requested constantly
+			options.IdleAfter = -1 // never, as in the server, because participants are requested constantly
 			s.parties, err = durable.NewHost(s.system, shared, participant.Kind(audit.New(shared, clock, time.Hour)), options)
 		}
 	}
@@ -191,13 +191,13 @@ func (s *server) unreadable(which string, err error) {
 	}
 }
 
-// ballotKey returns the secret of anonymous polls. Every node has it.
+// ballotKey returns the secret of anonymous polls, which is the same on every node.
 func ballotKey(id string) []byte {
 	key := sha256.Sum256([]byte(id))
 	return key[:]
 }
 
-// slowFrames sometimes waits for a moment, so that other goroutines can act during a commit.
+// slowFrames waits for a moment in some calls, so that other goroutines act during a commit.
 type slowFrames struct{ messages.Frames }
 
 func (f slowFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
@@ -224,8 +224,8 @@ func (n *node) get() (*server, codelab.Codelab, error) {
 	return s, ws, s.leaves(err)
 }
 
-// leaves does the same as the transport before it sends a response: without a lease it sends none.
-// Messages of a dead process reach nobody.
+// leaves returns the error that a client receives instead of err. Like the transport, a node
+// without a lease sends no response. A killed process sends none either.
 func (s *server) leaves(err error) error {
 	switch {
 	case s.dead.Load():
@@ -259,7 +259,7 @@ func (s *server) watch() {
 			if s.dead.Load() {
 				return
 			}
-			s.n.w.history.add("fault", s.n.name, "has lost its lease, and starts over")
+			s.n.w.history.add("fault", s.n.name, "has lost its lease, and restarts")
 			s.n.w.model.sentAllAway(s)
 			s.drop()
 			if err := s.store.Rejoin(ctx); err != nil {
@@ -313,18 +313,18 @@ func (n *node) kill() {
 	close(s.stop)
 	<-s.done
 	s.drop()
-	_ = s.end() // it no longer owns anything
+	_ = s.end() // the killed process no longer owns anything
 }
 
 // inTime panics if an operation takes more than a minute. Otherwise the operation and the run would
 // never end.
 func inTime(what string) (done func() bool) {
-	return time.AfterFunc(time.Minute, func() { panic(what + " takes more than a minute: somebody was not answered") }).Stop
+	return time.AfterFunc(time.Minute, func() { panic(what + " takes more than a minute: a caller got no response") }).Stop
 }
 
 // drop ends all actors immediately.
 func (s *server) drop() {
-	defer inTime("to drop all actors of " + s.n.name)()
+	defer inTime("dropping all actors of " + s.n.name)()
 	s.labs.Drop()
 	if s.hooks != nil {
 		s.hooks.Host().Drop()
@@ -335,11 +335,11 @@ func (s *server) drop() {
 }
 
 func (s *server) end() error {
-	defer inTime("to close " + s.n.name)()
+	defer inTime("closing " + s.n.name)()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	if n := s.labs.Stats().Divergences.Load(); n > 0 && !s.n.w.lying() {
-		s.n.w.model.fail("divergence", "%s counts %d copies that differ from their owner without a fault", s.n.name, n)
+		s.n.w.model.fail("divergence", "%s counts %d replicas that differ from their owner without a fault", s.n.name, n)
 	}
 	err := s.labs.Close(ctx)
 	if s.hooks != nil {

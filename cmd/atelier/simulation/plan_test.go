@@ -19,8 +19,8 @@ type Plan struct {
 	Clients, Listeners, Payers, Visitors, Uploaders int
 	// For is the duration of the people's actions, in simulated time.
 	For time.Duration
-	// Without lists faults that must not happen, which serves to shrink a plan. Faults is the
-	// maximum number of faults.
+	// Without lists faults that must not happen. A smaller plan of a failed run has more of them.
+	// Faults is the maximum number of faults.
 	Without []string
 	Faults  int
 }
@@ -45,8 +45,8 @@ func PlanOf(seed uint64) Plan {
 	return p
 }
 
-// maxTold returns the limit for announcing records. In some plans it is so small that followers
-// must read announced records from the store.
+// maxTold returns the maximum size of records that an owner sends to followers. In some plans it is
+// so small that followers must read announced records from the store.
 func (p Plan) maxTold() int {
 	if p.Seed%4 == 0 {
 		return 200

@@ -14,10 +14,9 @@ import (
 	"atelier/transport/messages"
 )
 
-// checkReference is oracles 1, 2 and 4 for the whole run. It applies every committed record in
-// order to an empty state, in the form before any rewrite. The state that a node showed at a
-// position must equal this state. A listener's frames must be the frames of the events in its
-// stretch.
+// checkReference is oracles 1, 2 and 4 for the whole run. It applies every committed record, in its
+// form before any rewrite, to an empty state. The state that a node showed at a position must equal
+// this state. A listener's frames must be the frames of the events in its stretch.
 func (m *model) checkReference() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -29,7 +28,7 @@ func (m *model) checkReference() {
 	if m.w.lies.frames != nil {
 		frames = m.w.lies.frames("")
 	}
-	// A second core starts from a snapshot at a random position.
+	// A second state starts from a snapshot at a random position.
 	cut, restored := m.w.plan.random(ofSnapshots).Uint64N(uint64(len(m.records)))+1, kind.New(m.w.lab)
 	for seq := uint64(1); seq <= uint64(len(m.records)); seq++ {
 		e, err := m.event(seq)
@@ -39,7 +38,7 @@ func (m *model) checkReference() {
 		}
 		if text := e.GetChatPosted().GetMessage().GetMessage(); text != "" {
 			if once[text] > 0 {
-				m.failLocked("once", "%s was said at %d, and again at %d", text, once[text], seq)
+				m.failLocked("once", "%s was written at %d, and again at %d", text, once[text], seq)
 				return
 			}
 			once[text] = seq
@@ -68,13 +67,13 @@ func (m *model) checkReference() {
 				continue
 			}
 			if diff := statetest.Diff(v, w.view); diff != "" {
-				m.failLocked("snapshot", "at position %d %s shows another view than the events up to there lead to: %s", seq, w.where, diff)
+				m.failLocked("snapshot", "at position %d %s shows a view that differs from the result of all events: %s", seq, w.where, diff)
 				return
 			}
 		}
 		if before, ok := m.views[seq]; ok {
 			if state, err := codelab.EncodeState(v); err != nil || sha256.Sum256(state) != before.sum {
-				m.failLocked("acknowledged", "at position %d %s showed another state than the events up to there lead to", seq, before.where)
+				m.failLocked("acknowledged", "at position %d %s showed a state that differs from the result of all events", seq, before.where)
 				return
 			}
 		}
@@ -104,7 +103,7 @@ func (m *model) checkReference() {
 		}
 	}
 	if diff := statetest.Diff(core, restored); diff != "" {
-		m.failLocked("snapshot", "one at position %d forgets: %s", cut, diff)
+		m.failLocked("snapshot", "the snapshot at position %d lacks: %s", cut, diff)
 	}
 	for _, l := range m.listeners {
 		m.checkListener(l, told)
@@ -120,7 +119,7 @@ type tale struct {
 
 // operation is a client operation with the position in its response, for the linearizability check.
 type operation struct {
-	wrote bool // it has its own event: no other operation has this position
+	wrote bool // the operation wrote an event, so no other operation has its position
 }
 
 // asked records an operation that got a response.

@@ -25,7 +25,7 @@ func run(p Plan, l lies) (h *history, finding string) {
 	}
 	w.act(time.Now().Add(p.For))
 	w.startAll()
-	w.settle("when all is whole again")
+	w.settle("after all faults ended")
 	w.writes()
 	w.presence()
 	w.hooks.check()
@@ -33,7 +33,7 @@ func run(p Plan, l lies) (h *history, finding string) {
 	w.erasesSoon()
 	deleted := newClient(w, "c0", w.plan.random(ofClients-1)).shortLived(w.nodes[0])
 	w.rest()
-	if deleted != "" { // no start has removed leftovers of the deletion yet
+	if deleted != "" { // before a restart, which removes leftovers of the deletion
 		w.store.Look(func(j durable.Journal) { w.model.checkGone(j, deleted) })
 	}
 	w.erased()
@@ -41,7 +41,7 @@ func run(p Plan, l lies) (h *history, finding string) {
 		n.kill()
 	}
 	w.startAll()
-	w.settle("after all were killed and started")
+	w.settle("after all nodes were killed and restarted")
 	w.store.Look(w.model.checkDeleted)
 	w.model.checkReference()
 	w.model.checkLinear()
@@ -51,7 +51,7 @@ func run(p Plan, l lies) (h *history, finding string) {
 		}
 	}
 	w.uploads.afterwards()
-	time.Sleep(time.Minute) // actions in progress end; simulated time stops with this function
+	time.Sleep(time.Minute) // actions in progress end now, because simulated time stops with this function
 	synctest.Wait()
 	if runtime.NumGoroutine() > goroutines {
 		for _, stack := range leftovers() {
@@ -66,8 +66,8 @@ func stacks() string {
 	return string(b[:runtime.Stack(b, true)])
 }
 
-// leftovers returns the stacks of this run's other goroutines. Goroutines that have just ended
-// still count briefly, but have no stack.
+// leftovers returns the stacks of this run's other goroutines. The runtime still counts goroutines
+// that have just ended, although they have no stack.
 func leftovers() (all []string) {
 	for n, stack := range strings.Split(stacks(), "\n\n") {
 		head, _, _ := strings.Cut(stack, "\n")
@@ -102,7 +102,7 @@ func (w *world) act(until time.Time) {
 	select {
 	case <-done:
 	case <-time.After(time.Until(until) + answerWithin):
-		w.model.fail("answers", "a caller still waits %v after the last request:\n%s", answerWithin, stacks())
+		w.model.fail("answers", "a caller is still waiting %v after the last request:\n%s", answerWithin, stacks())
 	}
 }
 
@@ -165,7 +165,7 @@ func (w *world) settle(when string) {
 }
 
 // writes sends a command to each node after all faults have ended. Each node must accept the
-// command in time. Earlier refusals by a store or a queue do not matter.
+// command in time. Refusals by a store or a queue before that are allowed.
 func (w *world) writes() {
 	c := newClient(w, "c99", w.plan.random(ofClients-2))
 	for _, n := range w.nodes {
@@ -177,7 +177,7 @@ func (w *world) writes() {
 			if err == nil {
 				break
 			}
-			if try == settleIn { // pending faults of the store can still affect it
+			if try == settleIn { // earlier attempts can still meet a pending fault of the store
 				w.model.fail("answers", "node %s accepts nothing for %d s after all faults ended: %v", n.name, settleIn, err)
 			}
 			time.Sleep(time.Second)
@@ -192,7 +192,7 @@ func (w *world) presence() {
 		return
 	}
 	w.model.still(true)
-	for _, n := range w.nodes { // a resting node requests data from the others, which it has below
+	for _, n := range w.nodes { // activates the codelab on every node, which then fetches the list from the others
 		_, _, _ = n.get()
 	}
 	time.Sleep(10 * time.Second)
@@ -210,9 +210,8 @@ func (w *world) presence() {
 	w.model.still(false)
 }
 
-// leave makes all listeners leave. In some runs, a node from which the other nodes no longer
-// receive messages ends first. The other nodes must notice without a message that nobody is
-// connected to it.
+// leave makes all listeners leave. In some runs one node first loses its links to the other nodes,
+// and then ends. The other nodes must notice without a message that nobody is connected to it.
 func (w *world) leave() {
 	quietly := func() {
 		close(w.model.quiet)
@@ -239,8 +238,8 @@ func (w *world) leave() {
 	}
 }
 
-// erasesSoon waits for a few rounds of erasing. Unused actors become inactive only later, and
-// then erase the rest.
+// erasesSoon waits for a few rounds of erasing. Unused actors erase the rest later, when they
+// become inactive.
 func (w *world) erasesSoon() {
 	if w.model.failed() == "" {
 		time.Sleep(idleAfter / 2)

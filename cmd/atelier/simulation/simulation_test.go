@@ -13,12 +13,12 @@ import (
 
 var (
 	first   = flag.Uint64("first", 1, "the first seed")
-	seeds   = flag.Uint64("seeds", 20, "how many seeds to run")
-	forTime = flag.Duration("for", 0, "go on with further seeds for so long")
-	every   = flag.Uint64("every", 1, "run each n-th seed")
-	plan    = flag.String("plan", "", "what to change of each plan, for example 'nodes=2 without=kill-a-node'")
+	seeds   = flag.Uint64("seeds", 20, "number of seeds to run")
+	forTime = flag.Duration("for", 0, "run further seeds for at least this time")
+	every   = flag.Uint64("every", 1, "run every n-th seed only")
+	plan    = flag.String("plan", "", "changes to each plan, for example 'nodes=2 without=kill-a-node'")
 	whole   = flag.Bool("whole", false, "print the whole history")
-	workers = flag.Int("workers", 0, "share the seeds between so many processes and sum up; 0: run them here")
+	workers = flag.Int("workers", 0, "number of processes that share the seeds; 0 runs the seeds in this process")
 	worker  = flag.Bool("worker", false, "report each seed as a line of JSON")
 )
 
@@ -39,7 +39,7 @@ func TestSimulation(t *testing.T) {
 
 // self returns a command that runs this program as a worker, with one CPU.
 func self(first, seeds, every uint64, plan string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], "-test.run=^TestSimulation$", "-worker", //nolint:gosec // it is this program
+	cmd := exec.Command(os.Args[0], "-test.run=^TestSimulation$", "-worker", //nolint:gosec // the command is this program
 		fmt.Sprint("-first=", first), fmt.Sprint("-seeds=", seeds), fmt.Sprint("-every=", every), "-plan="+plan)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	return cmd
@@ -107,13 +107,13 @@ func TestFormattedPlansParseToTheSamePlan(t *testing.T) {
 // so each fault also has a test next to its code.
 func TestFoundSeeds(t *testing.T) {
 	for seed, fault := range map[uint64]string{
-		422:    "a request that came while its host closed waited for ever",
-		100922: "the row of a done erasure stayed when removing it failed once",
-		201972: "a room kept the frame of a thread whose event the log had lost",
-		382:    "a claim was refused of an upload that stayed, since its removal came to nothing",
-		243:    "a connection stayed in a room that was no more",
-		970:    "a node whose end of a session had failed stored that session again",
-		666:    "a revocation at a node whose clock was ahead (allowed for, see the page)",
+		422:    "a request that arrived while its host closed never got a response",
+		100922: "after one failed removal, the row of a completed erasure stayed",
+		201972: "a room kept the frame of a thread whose event had been erased from the log",
+		382:    "a claim on an upload was refused, although the upload's removal failed",
+		243:    "a connection stayed in a room that had been closed",
+		970:    "a node that failed to end a session stored the session again",
+		666:    "a revocation at a node whose clock was ahead (the oracle now allows it, see doc.go)",
 	} {
 		if simulate(t, seed); t.Failed() {
 			t.Fatalf("the fault occurred again: %s", fault)

@@ -11,8 +11,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// watchLease checks whether a node's lease is valid in the database. If the node answers a question
-// that was asked after its lease had expired, oracle 9 ("out") reports it.
+// watchLease checks whether a node's lease is valid in the database. If the node answers a request
+// that was sent after the lease had expired, oracle 9 ("out") reports this.
 func (w *world) watchLease(n *node) (answered func(what string)) {
 	before, held := w.store.Lease(n.name)
 	return func(what string) {
@@ -25,8 +25,8 @@ func (w *world) watchLease(n *node) (answered func(what string)) {
 // marks matches the texts that package draw generates.
 var marks = regexp.MustCompile(`[a-z]+-[0-9]+-of-[a-z0-9-]*[a-z0-9]`)
 
-// found returns the texts of a set that occur in data. Adjacent bytes can look like a part of a
-// text, so it tries shorter matches, too.
+// found returns the texts of a set that occur in data. It also tries shorter matches, because a
+// match can include adjacent bytes that look like a part of the text.
 func found(data []byte, of map[string]bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, m := range marks.FindAllString(string(data), -1) {
@@ -94,7 +94,7 @@ func (m *model) counted() map[string]uint64 {
 	for seq := uint64(1); seq <= uint64(len(m.records)); seq++ {
 		e, err := m.event(seq)
 		if err != nil {
-			continue // the reference reports it
+			continue // checkReference reports an unreadable record
 		}
 		if b := e.GetPollChanged(); b.GetBallotsGone() {
 			last[b.Poll.Id] = seq
@@ -130,18 +130,18 @@ func (m *model) checkGone(j durable.Journal, id string) {
 // checkRest is oracle 8. Everything unused is removed.
 func (w *world) checkRest() {
 	for actor, node := range w.store.Owners() {
-		if strings.HasPrefix(actor, "participants/") { // these never rest
+		if strings.HasPrefix(actor, "participants/") { // participants stay active
 			continue
 		}
-		w.model.fail("rest", "%s still owns %s, which nobody uses", node, actor)
+		w.model.fail("rest", "%s still owns the unused actor %s", node, actor)
 	}
 	for _, n := range w.nodes {
 		if s := n.server.Load(); s != nil && len(s.labs.Active()) > 0 {
-			w.model.fail("rest", "%s still has %d codelabs in memory, which nobody uses", n.name, len(s.labs.Active()))
+			w.model.fail("rest", "%s still has %d unused codelabs in memory", n.name, len(s.labs.Active()))
 		}
 		for _, subject := range w.net.Listens(n.name) {
 			if strings.HasPrefix(subject, "actor.codelab.") {
-				w.model.fail("rest", "%s still listens to %s, which nobody uses", n.name, subject)
+				w.model.fail("rest", "%s still subscribes to the unused subject %s", n.name, subject)
 			}
 		}
 	}
@@ -150,7 +150,7 @@ func (w *world) checkRest() {
 
 func (w *world) checkErasure(j durable.Journal) {
 	err := j.Scan(durable.Scan{Table: "erasure"}, func(key, _ []byte) bool {
-		w.model.fail("rest", "the row that requests an erasure for %s still exists", key)
+		w.model.fail("rest", "the row that requests an erasure of %s still exists", key)
 		return false
 	})
 	if err != nil {

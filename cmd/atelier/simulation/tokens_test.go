@@ -42,7 +42,7 @@ type issued struct {
 	operations []porcupine.Operation // guarded by tokens.mu
 }
 
-// shares contains the shares of sealing keys. All nodes have them.
+// shares contains the shares of sealing keys, for all nodes.
 type shares struct {
 	mu   sync.Mutex
 	made []*seal.Share
@@ -258,7 +258,7 @@ func (p *payer) use(s *server, x *issued, op tokenOp) {
 	case isOne(err, expected) || errors.Is(err, errDown):
 		out = unknown
 	default:
-		p.t.w.model.fail("tokens", "%s failed %s of an acknowledged token: %v", s.n.name, op, err)
+		p.t.w.model.fail("tokens", "%s failed to %s an acknowledged token: %v", s.n.name, op, err)
 		return
 	}
 	p.note(s, fmt.Sprintf("%s %s: %s", op, x.content, out), nil)
@@ -285,7 +285,7 @@ func (p *payer) use(s *server, x *issued, op tokenOp) {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
 	o := porcupine.Operation{ClientId: p.number, Input: tokenStep{op, x.policy}, Output: out, Call: began.UnixNano(), Return: now.UnixNano()}
-	if out == unknown { // it can still happen
+	if out == unknown { // the operation can still take effect later
 		o.Return = now.Add(24 * time.Hour).UnixNano()
 		o.ClientId = 1000 + len(x.operations)
 	}
@@ -368,7 +368,7 @@ func (t *tokens) check() {
 	defer t.mu.Unlock()
 	for _, x := range t.all {
 		if porcupine.CheckOperationsTimeout(tokenRules, x.operations, 10*time.Second) == porcupine.Illegal {
-			t.w.model.fail("tokens", "the answers about %s (%s) have no order in which the rules hold", x.content, token.PolicyName(x.policy))
+			t.w.model.fail("tokens", "the responses about %s (%s) have no order in which the rules hold", x.content, token.PolicyName(x.policy))
 		}
 	}
 }

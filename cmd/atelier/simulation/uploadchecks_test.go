@@ -15,8 +15,8 @@ import (
 
 // facts contains the oracle's records about references to uploads. Guarded by uploads.mu.
 type facts struct {
-	// weak contains uploads that were gone when a command referenced them. Register.ClaimKnown
-	// skips such uploads, so they can be absent.
+	// weak contains uploads that were missing when a command referenced them. Register.ClaimKnown
+	// skips such uploads, so a codelab can refer to a missing upload.
 	weak map[string]bool
 	// asking counts the commands in progress whose outcome is still unknown.
 	asking map[string]int
@@ -40,8 +40,8 @@ func (u *uploads) there(name string) (there bool) {
 
 // ask sends a command that can reference uploads. Half of these clients also claim the uploads
 // themselves, as transport/rest does for a material: either the claim fails with files.ErrMissing,
-// or the upload stays. The other clients rely on the claims of Codelab.Ask. They know only that an
-// upload that is present afterwards was claimed.
+// or the upload stays. The other clients rely on the claims of Codelab.Ask. For these clients, only
+// an upload that exists afterwards is certain to be claimed.
 func (u *uploads) ask(c *client, s *server, ws codelab.Codelab, view *codelab.View, cmd codelab.Command) (any, uint64, error) {
 	names := codelab.Mentions(cmd.Body)
 	if len(names) == 0 {
@@ -56,7 +56,7 @@ func (u *uploads) ask(c *client, s *server, ws codelab.Codelab, view *codelab.Vi
 			release, err := s.files.Claim(name)
 			if errors.Is(err, files.ErrMissing) {
 				if u.there(name) {
-					u.w.model.fail("uploads", "%s told %s that %s is missing although it exists", s.n.name, c.Name, name)
+					u.w.model.fail("uploads", "%s reported to %s that %s is missing, although it exists", s.n.name, c.Name, name)
 				}
 				u.missing(s, view, seq, name)
 				u.w.history.count("command", claimGone)
@@ -113,7 +113,8 @@ func (u *uploads) weaken(name string) {
 	u.weak[name] = true
 }
 
-// firm reports whether the commands that referenced an upload had claimed it.
+// firm reports whether all commands that referenced an upload had claimed it, so that it must
+// exist.
 func (u *uploads) firm(name string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -170,7 +171,7 @@ func (u *uploads) look(s *server, view *codelab.View, seq uint64, r *rand.Rand) 
 		case errors.Is(err, files.ErrMissing):
 			u.missing(s, view, seq, name)
 		default:
-			u.fails(s, "a look at an upload", s.leaves(err))
+			u.fails(s, "opening an upload", s.leaves(err))
 		}
 	}
 	for _, work := range view.Submissions.All() {
@@ -184,8 +185,8 @@ func (u *uploads) look(s *server, view *codelab.View, seq uint64, r *rand.Rand) 
 	}
 }
 
-// missing is called for an upload that was found missing after a view was read. The reference can
-// have been removed since, or may never have been firm. An upload that is correctly missing never
+// missing is called for an upload that was found missing after a view was read. This is correct if
+// the reference was removed since, or was never firm. An upload that is correctly missing never
 // reappears.
 func (u *uploads) missing(s *server, before *codelab.View, seq uint64, name string) {
 	if !u.firm(name) {
@@ -261,13 +262,13 @@ func (u *uploads) settle(when string) {
 			continue
 		}
 		view, seq := u.newest(s)
-		// The last failed commit can stop the actor as late as now. The actor then starts again.
+		// If the last failed commit stops the actor now, the actor starts again.
 		for try := 0; view == nil && try < settleIn; try++ {
 			time.Sleep(time.Second)
 			view, seq = u.newest(s)
 		}
 		if view == nil {
-			u.w.model.fail("answers", "%s, node %s does not show what is committed", when, n.name)
+			u.w.model.fail("answers", "%s, node %s does not show all committed changes", when, n.name)
 			return
 		}
 		u.look(s, view, seq, r)

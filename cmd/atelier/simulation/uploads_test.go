@@ -22,9 +22,9 @@ const (
 	importLab       = "Create with new uploads"
 	copyLab         = "Create with known uploads"
 	claim           = "Claim"
-	claimGone       = "Claim of what is gone"
-	drop            = "Drop an upload"
-	look            = "Look at an upload"
+	claimGone       = "Claim of a removed upload"
+	drop            = "Remove an upload"
+	look            = "Open an upload"
 	sweptReferences = "Sweep of references"
 	sweptUploads    = "Sweep of uploads"
 	sweptContents   = "Sweep of contents"
@@ -167,8 +167,8 @@ func (p uploader) act(n *node) {
 	}
 }
 
-// some returns uploads to reference. They are mostly the newest and the same for several clients,
-// so that clients collide.
+// some returns uploads to reference. It prefers the newest uploads, so that several clients use the
+// same ones and collide.
 func (u *uploads) some(r *rand.Rand) (names []string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -195,7 +195,7 @@ func (p uploader) meet(s *server) {
 	if name == "" {
 		return
 	}
-	if p.Rand.IntN(2) == 0 { // somebody had already claimed it
+	if p.Rand.IntN(2) == 0 { // in half of all cases, somebody has already claimed the upload
 		release, err := s.files.Claim(name)
 		if errors.Is(err, files.ErrMissing) || p.w.uploads.fails(s, "a claim", s.leaves(err)) {
 			return
@@ -238,7 +238,7 @@ func (p uploader) send(s *server) string {
 	err = s.leaves(s.files.Add(up))
 	p.note(s.n, "uploads "+up.Name, 0, err)
 	if p.w.uploads.fails(s, "an upload", err) {
-		return "" // it can be recorded: the lease stays as long as the process
+		return "" // keep the lease, because the upload can have been recorded
 	}
 	lease.Release()
 	p.w.history.count("command", upload)
@@ -272,7 +272,7 @@ func (p uploader) submit(s *server, ws codelab.Codelab, view *codelab.View) {
 		lease.Release()
 	}
 	if refused {
-		p.w.uploads.fails(s, "to discard a content", s.files.Discard(lease.Sum[:]))
+		p.w.uploads.fails(s, "discarding a content", s.files.Discard(lease.Sum[:]))
 	}
 }
 
@@ -280,7 +280,7 @@ func (p uploader) submit(s *server, ws codelab.Codelab, view *codelab.View) {
 func (p uploader) importLab(s *server) {
 	lease, err := p.put(s)
 	if err = s.leaves(err); err != nil {
-		p.note(s.n, "puts what is to be imported", 0, err)
+		p.note(s.n, "puts a file to be imported", 0, err)
 		return
 	}
 	up := p.record(s, lease)
@@ -291,7 +291,7 @@ func (p uploader) importLab(s *server) {
 		p.w.uploads.add(up)
 	case durable.Refused(err):
 		lease.Release()
-		p.w.uploads.fails(s, "to discard a content", s.files.Discard(lease.Sum[:]))
+		p.w.uploads.fails(s, "discarding a content", s.files.Discard(lease.Sum[:]))
 	}
 }
 
@@ -339,7 +339,7 @@ func (p uploader) deleteLab(s *server) {
 	}
 	err := s.leaves(s.labs.Delete(draw.Facilitator, lab.id))
 	p.note(s.n, "deletes the codelab "+lab.id, 0, err)
-	if !u.fails(s, "to delete a codelab", err) {
+	if !u.fails(s, "deleting a codelab", err) {
 		p.w.model.deletedLab(lab.id)
 	}
 }
@@ -365,5 +365,5 @@ func (u *uploads) release(s *server, body codelab.Body, value any) {
 			gone.Submissions = []*pb.Submission{v}
 		}
 	}
-	u.fails(s, "to remove files", s.files.Release(gone))
+	u.fails(s, "removing files", s.files.Release(gone))
 }

@@ -28,7 +28,7 @@ func (u *uploads) afterwards() {
 	if s == nil {
 		return
 	}
-	for range 2 { // the first round lets the second remove more
+	for range 2 { // the second round removes what only the removed items of the first referenced
 		if _, err := s.files.Sweep(context.Background()); err != nil {
 			u.w.model.fail("uploads", "a sweep after all clients ended: %v", err)
 		}
@@ -104,7 +104,7 @@ func (u *uploads) checkLeft(j durable.Journal, want rowSet) {
 		each(table, func(k, _ []byte) {
 			row := nameOf(table, k)
 			if left[row] = true; !want[row] {
-				u.w.model.fail("uploads", "row %q remains without a reason", row)
+				u.w.model.fail("uploads", "row %q remains although nothing refers to it", row)
 			}
 			if sum, _, _ := strings.Cut(string(k), "\x00"); table == "blobuses" {
 				sums[sum] = true

@@ -15,8 +15,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// lies replaces layers around the server in a test, to verify that an oracle notices. Zero fields
-// replace nothing.
+// lies replaces layers around the server with faulty ones, so that a test can verify that an oracle
+// reports the fault. A zero field replaces nothing.
 type lies struct {
 	store  func(n *memory.Node) durable.Shared
 	frames func(node string) codelab.Frames
@@ -40,7 +40,7 @@ type world struct {
 	lab     string // id of the codelab in which everything happens
 	tabs    numbers
 	ended   chan struct{}
-	// listening counts the listeners, which stay until all activity has ended.
+	// listening counts the running listeners, which end last.
 	listening sync.WaitGroup
 }
 

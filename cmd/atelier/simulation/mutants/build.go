@@ -26,13 +26,13 @@ type tree struct {
 func newTree() (t *tree, err error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
-		return nil, fmt.Errorf("look for the module: %w", err)
+		return nil, fmt.Errorf("find the module: %w", err)
 	}
 	t = &tree{root: strings.TrimSpace(string(out)), deps: map[string]bool{}}
 	list := exec.Command("go", "list", "-deps", "-test", "-f", "{{with .Module}}{{if .Main}}{{$.Dir}}{{end}}{{end}}", simulation)
 	list.Dir = t.root
 	if out, err = list.Output(); err != nil {
-		return nil, fmt.Errorf("look for the simulator's packages: %w", err)
+		return nil, fmt.Errorf("list the simulator's packages: %w", err)
 	}
 	for _, dir := range strings.Fields(string(out)) {
 		if rel, err := filepath.Rel(t.root, dir); err == nil {
@@ -58,8 +58,8 @@ type mutated struct {
 	*mutant
 	overlay string // file for -overlay; "" for the unmodified tree
 	binary  string // the simulator, once built
-	// shared is the build that the mutant shares with others. The mutant's number activates it
-	// there. It is nil for a mutant with its own build.
+	// shared is the build that the mutant shares with others, where the mutant's number activates
+	// it. shared is nil for a mutant with its own build.
 	shared *sharedBuild
 }
 
@@ -133,7 +133,7 @@ func (b *sharedBuild) compile(to string, packages ...string) error {
 	if to == "" {
 		args = []string{"build"}
 	}
-	cmd := exec.Command("go", append(append(args, "-overlay="+b.original.overlay), packages...)...) //nolint:gosec // of the list
+	cmd := exec.Command("go", append(append(args, "-overlay="+b.original.overlay), packages...)...) //nolint:gosec // the packages come from mutants.txt
 	cmd.Dir = b.root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %v: %w\n%s", packages, err, bytes.TrimSpace(out))
@@ -184,7 +184,7 @@ func (x *mutated) build(flags ...string) error {
 	if x.overlay != "" {
 		args = append(args, "-overlay="+x.overlay)
 	}
-	cmd := exec.Command("go", append(args, simulation)...) //nolint:gosec // of the list
+	cmd := exec.Command("go", append(args, simulation)...) //nolint:gosec // the packages come from mutants.txt
 	cmd.Dir = x.root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s does not compile: %w\n%s", x.name, err, bytes.TrimSpace(out))

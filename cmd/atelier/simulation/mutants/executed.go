@@ -108,7 +108,7 @@ func (t *tree) coverSeeds(cover string) (all []block, err error) {
 
 func (t *tree) coverTest(cover string, test packageTest) ([]block, error) {
 	profile := filepath.Join(t.dir, "profile")
-	cmd := exec.Command("go", "test", "-count=1", "-vet=off", "-covermode=atomic", cover, "-coverprofile="+profile, "-run", test.run, test.pkg) //nolint:gosec // of the list
+	cmd := exec.Command("go", "test", "-count=1", "-vet=off", "-covermode=atomic", cover, "-coverprofile="+profile, "-run", test.run, test.pkg) //nolint:gosec // the test comes from mutants.txt
 	cmd.Dir = t.root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go test %s fails without a mutant: %w\n%s", test, err, out)

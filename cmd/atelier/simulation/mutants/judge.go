@@ -142,7 +142,7 @@ func (j *judge) test(x *mutated, t packageTest) (*finding, error) {
 	return &f, nil
 }
 
-var errLives = errors.New("nothing finds it")
+var errLives = errors.New("no seed and no test finds the mutant")
 
 // conclude returns an error for a bad verdict, and nil for any other.
 func (v verdict) conclude(unexecuted bool) error {
@@ -150,7 +150,7 @@ func (v verdict) conclude(unexecuted bool) error {
 	case v.err != nil:
 		return v.err
 	case v.found != nil && v.equivalent != "":
-		return fmt.Errorf("%s is called equivalent, and found by %s", v.name, *v.found)
+		return fmt.Errorf("%s is declared equivalent, but was found by %s", v.name, *v.found)
 	case v.found == nil && unexecuted:
 		return fmt.Errorf("%s: the lines that it changes were never run", v.name)
 	case v.found == nil && v.equivalent == "":

@@ -16,7 +16,7 @@ type mutant struct {
 	promise    string
 	places     []place
 	tests      []packageTest
-	equivalent string // the reason why it cannot be found; "" if it must be found
+	equivalent string // the reason why no run can find the mutant; "" if it must be found
 }
 
 // place is a piece of a file and its replacement.
@@ -60,10 +60,10 @@ func parse(list []byte) (all []*mutant, err error) {
 		case line[0] == '#':
 			continue
 		case m == nil:
-			return nil, fail("%q stands before the first mutant", line)
+			return nil, fail("%q is before the first mutant", line)
 		case strings.ContainsRune(" -+", rune(line[0])):
 			if file == "" {
-				return nil, fail("there is no file before %q", line)
+				return nil, fail("%q needs a file: line before it", line)
 			}
 			if at == nil {
 				m.places = append(m.places, place{file: file})
@@ -93,7 +93,7 @@ func parse(list []byte) (all []*mutant, err error) {
 		case "equivalent":
 			m.equivalent = value
 		default:
-			return nil, fail("%q is not known", line)
+			return nil, fail("%q is not a known kind of line", line)
 		}
 	}
 	for _, m := range all {
@@ -136,11 +136,11 @@ func (m *mutant) apply(read func(file string) ([]byte, error)) (changed map[stri
 		}
 		old := []byte("\n" + strings.Join(p.old, "\n") + "\n")
 		if n := bytes.Count(append([]byte("\n"), original...), old); n != 1 || len(p.old) == 0 {
-			return nil, nil, fmt.Errorf("%s: its lines are in %s %d times: %q", m.name, p.file, n, p.old)
+			return nil, nil, fmt.Errorf("%s: its lines must be in %s once, but are there %d times: %q", m.name, p.file, n, p.old)
 		}
 		before, after, ok := bytes.Cut(append([]byte("\n"), text...), old)
 		if !ok {
-			return nil, nil, fmt.Errorf("%s: two of its places overlap in %s", m.name, p.file)
+			return nil, nil, fmt.Errorf("%s: two places overlap in %s", m.name, p.file)
 		}
 		put := "\n" + strings.Join(p.new, "\n") + "\n"
 		if len(p.new) == 0 {

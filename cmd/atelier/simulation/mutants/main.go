@@ -22,7 +22,7 @@ const (
 func main() {
 	which := flag.String("mutant", "", "run only these `mutants`, by their numbers or names, separated by commas")
 	limit := flag.Uint64("limit", 600, "maximum number of seeds for each mutant; 0 runs only the package tests and stores no results")
-	atOnce := flag.Int("at-once", 2, "how many mutants to build and run side by side")
+	atOnce := flag.Int("at-once", 2, "number of mutants to build and run concurrently")
 	flag.Parse()
 	if err := run(*which, *limit, *atOnce, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -86,7 +86,7 @@ func run(which string, limit uint64, atOnce int, out io.Writer) error {
 	}
 	err = conclude(t, verdicts, out)
 	for seed, oracle := range j.unclean {
-		_, _ = fmt.Fprintf(out, "seed %d fails without a mutant, now and then: %s\n", seed, oracle)
+		_, _ = fmt.Fprintf(out, "seed %d sometimes fails without a mutant: %s\n", seed, oracle)
 	}
 	_, _ = fmt.Fprintf(out, "%v\n", time.Since(began).Round(time.Second))
 	return err

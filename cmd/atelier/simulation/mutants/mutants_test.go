@@ -119,9 +119,9 @@ func TestChangedLinesAreReplaced(t *testing.T) {
 		name, list, want, err string
 		spans                 []span
 	}{
-		{"a removed line, indented otherwise", "- \ttwo()", "", "0 times", nil},
+		{"a removed line with another indentation", "- \ttwo()", "", "0 times", nil},
 		{"a removed line", "-\ttwo()", strings.Replace(source, "\ttwo()\n", "", 1), "", []span{{5, 5}}},
-		{"an added one", " \ttwo()\n+\tthree()", strings.Replace(source, "two()\n", "two()\n\tthree()\n", 1), "", []span{{5, 5}}},
+		{"an added line", " \ttwo()\n+\tthree()", strings.Replace(source, "two()\n", "two()\n\tthree()\n", 1), "", []span{{5, 5}}},
 		{"a changed line", " \tone()\n-\ttwo()\n+\tthree()\n }", strings.Replace(source, "two", "three", 1), "", []span{{5, 5}}},
 		{"a line that occurs twice", "-\tone()", "", "2 times", nil},
 		{"two places", "-\ttwo()\n+\tthree()\n\n-func b() {\n+func c() {", strings.NewReplacer("two", "three", "b()", "c()").Replace(source), "", []span{{5, 5}, {8, 8}}},

@@ -105,7 +105,7 @@ func (x *mutated) test(t packageTest) (f finding, failed bool, err error) {
 		cmd = exec.Command(binary, "-test.count=1", "-test.v", timeout, "-test.run="+t.run) //nolint:gosec // built here
 		cmd.Dir = filepath.Join(x.root, t.pkg)
 	} else {
-		cmd = exec.Command("go", "test", "-count=1", "-vet=off", timeout, "-v", "-run", t.run, "-overlay="+x.overlay, t.pkg) //nolint:gosec // of the list
+		cmd = exec.Command("go", "test", "-count=1", "-vet=off", timeout, "-v", "-run", t.run, "-overlay="+x.overlay, t.pkg) //nolint:gosec // the test comes from mutants.txt
 		cmd.Dir = x.root
 	}
 	cmd.Env = x.environment("RAPID_NOFAILFILE=true") // otherwise it would leave a file in the tree

@@ -1,5 +1,6 @@
-// A small workshop, run with the client that oapi-codegen generates from /api/openapi.json. It
-// reads ATELIER_URL, ATELIER_ADMIN and ATELIER_PASSWORD.
+// Command workshop runs a small workshop with the client that oapi-codegen generates from
+// /api/openapi.json. It reads the server's URL and the administrator's login from ATELIER_URL,
+// ATELIER_ADMIN and ATELIER_PASSWORD.
 package main
 
 import (
@@ -28,8 +29,8 @@ var (
 func main() {
 	log.SetFlags(log.Lshortfile)
 
-	// A facilitator logs in; the cookie jar keeps the session. With it they create an API token,
-	// which needs no CSRF token.
+	// A facilitator logs in, and the cookie jar keeps the session. With this session the
+	// facilitator creates an API token, which needs no CSRF token.
 	browser := session()
 	in, err := browser.LoginWithResponse(ctx, nil, atelier.Login{AdminId: os.Getenv("ATELIER_ADMIN"), AdminPw: os.Getenv("ATELIER_PASSWORD")})
 	expect(in, err)
@@ -40,7 +41,7 @@ func main() {
 		return nil
 	})
 
-	// They create a codelab with two steps and a question.
+	// The facilitator creates a codelab with two steps and a question.
 	codelab, err := lead.CreateCodelabWithResponse(ctx, nil, atelier.CodelabCreate{Title: "Go", QuizEnabled: to(true)})
 	expect(codelab, err)
 	lab := codelab.JSON200.Id
@@ -55,7 +56,8 @@ func main() {
 	}})
 	expect(quiz, err)
 
-	// An attendee registers and reads the codelab: an array of the codelab and its steps.
+	// An attendee registers and reads the codelab. The answer is an array of the codelab and its
+	// steps.
 	ann := session()
 	me, err := ann.RegisterAttendeeWithResponse(ctx, lab, nil, atelier.Register{Name: "Ann", Code: to("1234")})
 	expect(me, err)
@@ -66,9 +68,9 @@ func main() {
 	shown, err := (*read.JSON200)[1].AsCodelabOrSteps1()
 	assert(err == nil && len(shown) == 2 && shown[1].Title == "Try it", "the steps are", shown, err)
 
-	// They chat. If the answer to a message is lost, the client sends it again with the same ref:
-	// it is not stored twice, and the ack is the same. Messages sent meanwhile are replayed after
-	// the position of the welcome.
+	// The attendee sends a chat message. If its answer is lost, a client sends the message again
+	// with the same ref: it is stored once, and both acks are the same. The stream replays messages
+	// after the position of the welcome.
 	hello, err := ann.PostMessageWithResponse(ctx, lab, nil, atelier.ClientMessage{Type: atelier.ClientMessageTypeHello})
 	expect(hello, err)
 	welcome, err := hello.JSON200.AsWelcome()
@@ -86,7 +88,7 @@ func main() {
 	missed := resume(ann, lab, welcome.Epoch, int64(welcome.Head))
 	assert(seqs[0] == seqs[1] && missed.Seq == seqs[0] && missed.Message == "It works!", "missed", missed, "acks", seqs)
 
-	// They move to the second step, ask for help and answer the question.
+	// The attendee moves to the second step, asks for help and answers the question.
 	moved, err := ann.PostMessageWithResponse(ctx, lab, nil, atelier.ClientMessage{
 		Type: atelier.ClientMessageTypeStepProgress, StepNumber: to(2), Ref: to("move"),
 	})
@@ -103,7 +105,7 @@ func main() {
 	expect(result, err)
 	assert(result.JSON200.Passed, "the answer is wrong")
 
-	// They submit a file. Attendee and facilitator read the same bytes.
+	// The attendee submits a file. Attendee and facilitator read the same bytes.
 	content := make([]byte, 4096)
 	rand.Read(content)
 	content = append(content, "\r\n--\xff\xfe\x00"...)
@@ -119,7 +121,7 @@ func main() {
 	for _, who := range []*atelier.ClientWithResponses{ann, lead} {
 		stored, err := who.GetSubmissionFileWithResponse(ctx, lab, me.JSON200.Id, work.JSON200.Id, nil)
 		expect(stored, err)
-		assert(bytes.Equal(stored.Body, content), "the file came back changed")
+		assert(bytes.Equal(stored.Body, content), "the file was changed")
 	}
 	expect(ann.CompleteWithResponse(ctx, lab, nil))
 

@@ -1,5 +1,5 @@
-// A small workshop, held with the client that openapi-generator makes of
-// /api/openapi.json. It reads ATELIER_URL, ATELIER_ADMIN and ATELIER_PASSWORD.
+// Runs a small workshop with the client that openapi-generator generates from /api/openapi.json. It
+// reads ATELIER_URL, ATELIER_ADMIN and ATELIER_PASSWORD.
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import okhttp3.Cookie;
@@ -44,8 +44,8 @@ public class Workshop {
     }
 
     public static void main(String[] args) throws Exception {
-        // A facilitator logs in. With the session they make an API token, which needs no
-        // CSRF token.
+        // A facilitator logs in. With the session, the facilitator creates an API token, which
+        // needs no CSRF token.
         Jar cookies = new Jar();
         ApiClient browser = client(cookies);
         new SessionApi(browser).login(
@@ -54,7 +54,7 @@ public class Workshop {
         ApiClient lead = client(CookieJar.NO_COOKIES);
         lead.setBearerToken(token.getToken());
 
-        // They make a codelab with two steps.
+        // The facilitator creates a codelab with two steps.
         CodelabsApi codelabs = new CodelabsApi(lead);
         String lab = codelabs.createCodelab(new CodelabCreate().title("Java"), null).getId();
         codelabs.replaceSteps(lab, new Steps().steps(List.of(
@@ -71,8 +71,8 @@ public class Workshop {
         List<HelpRequest> queue = new HelpApi(lead).listHelp(lab, null, null);
         check(queue.size() == 1 && queue.get(0).getAttendeeId().equals(me.getId()), queue);
 
-        // They chat. The answer to a message may be lost: sending it again with the same ref
-        // does nothing twice, and gives the same ack.
+        // The attendee sends a chat message. If its answer is lost, a client sends the message
+        // again with the same ref: it is stored once, and both acks are the same.
         LiveApi live = new LiveApi(ann);
         Welcome welcome = live.postMessage(
             lab, new ClientMessage().type(ClientMessage.TypeEnum.HELLO), null, hers.csrf()).getWelcome();
@@ -81,7 +81,7 @@ public class Workshop {
         Ack again = live.postMessage(lab, chat, null, hers.csrf()).getAck();
         check(first.getSeq().equals(again.getSeq()), again);
 
-        // What was said meanwhile is replayed behind the position of the welcome.
+        // The stream replays messages after the position of the welcome.
         okhttp3.Call events = live.streamEventsCall(lab, null, welcome.getEpoch(), welcome.getHead(), null, null);
         try (okhttp3.Response stream = events.execute()) {
             String line = "";
@@ -91,6 +91,6 @@ public class Workshop {
             check(line.startsWith("data: "), line);
         }
         System.out.println("held");
-        System.exit(0); // okhttp keeps threads
+        System.exit(0); // ends the program, although okhttp keeps threads
     }
 }

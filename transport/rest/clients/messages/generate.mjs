@@ -1,4 +1,4 @@
-// Models of the messages, made by modelina of /api/asyncapi.json: interfaces for
+// Generates models of the messages from /api/asyncapi.json with modelina: interfaces for
 // TypeScript, classes for Python.
 import { PythonFileGenerator, TypeScriptFileGenerator } from '@asyncapi/modelina'
 import { readFile } from 'node:fs/promises'

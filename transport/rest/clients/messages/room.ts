@@ -1,4 +1,4 @@
-// Messages as the models of modelina have them.
+// Uses the models of the messages that modelina generates.
 import type { Chat } from './typescript/Chat.js'
 import type { SendStepProgress } from './typescript/SendStepProgress.js'
 import type { Welcome } from './typescript/Welcome.js'

@@ -1,5 +1,6 @@
-// A small workshop, run with the client that ogen generates from /api/openapi.json. It reads
-// ATELIER_URL, ATELIER_ADMIN and ATELIER_PASSWORD.
+// Command workshop runs a small workshop with the client that ogen generates from
+// /api/openapi.json. It reads the server's URL and the administrator's login from ATELIER_URL,
+// ATELIER_ADMIN and ATELIER_PASSWORD.
 package main
 
 import (
@@ -81,8 +82,8 @@ func client(p proof) *atelier.Client {
 	return c
 }
 
-// keep puts the cookies of answers into the jar. proof adds the session cookie to requests; keep
-// adds the CSRF cookie, which must equal the header.
+// keep stores the cookies of answers in the jar, and adds the CSRF cookie to requests. proof adds
+// the session cookie and the header with the same CSRF token.
 type keep struct{ proof }
 
 func (k keep) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -119,13 +120,13 @@ func is[T any](answer any, err error) T {
 func main() {
 	log.SetFlags(log.Lshortfile)
 
-	// A facilitator logs in. With the session they create an API token.
+	// A facilitator logs in. With the session, the facilitator creates an API token.
 	facilitator, _ := browser()
 	is[*atelier.StatusHeaders](facilitator.Login(ctx, &atelier.Login{AdminID: os.Getenv("ATELIER_ADMIN"), AdminPw: os.Getenv("ATELIER_PASSWORD")}, atelier.LoginParams{}))
 	token := is[*atelier.NewTokenHeaders](facilitator.CreateToken(ctx, &atelier.TokenCreate{Name: "ogen"}, atelier.CreateTokenParams{}))
 	lead := client(proof{token: token.Response.Token})
 
-	// They create a codelab with two steps.
+	// The facilitator creates a codelab with two steps.
 	codelab := is[*atelier.CodelabHeaders](lead.CreateCodelab(ctx, &atelier.CodelabCreate{Title: "ogen"}, atelier.CreateCodelabParams{}))
 	lab := string(codelab.Response.ID)
 	steps := &atelier.Steps{Steps: []atelier.StepInput{
@@ -142,8 +143,8 @@ func main() {
 		log.Fatalf("the queue is %+v", queue.Response)
 	}
 
-	// They chat. If the answer to a message is lost, the client sends it again with the same ref:
-	// it is not stored twice, and the ack is the same.
+	// The attendee sends a chat message. If its answer is lost, a client sends the message again
+	// with the same ref: it is stored once, and both acks are the same.
 	say := func(m atelier.ClientMessage) atelier.PostMessageOK {
 		return is[*atelier.PostMessageOKHeaders](ann.PostMessage(ctx, &m, atelier.PostMessageParams{ID: lab})).Response
 	}
@@ -155,8 +156,8 @@ func main() {
 		log.Fatalf("the acks are %+v and %+v", first, again)
 	}
 
-	// Messages sent meanwhile are replayed after the position of the welcome. The ogen client waits
-	// for the end of an answer, so the stream is read without it.
+	// The stream replays messages after the position of the welcome. The ogen client waits for the
+	// end of an answer, so this program reads the stream with net/http.
 	place := url.Values{"epoch": {welcome.Epoch}, "since": {fmt.Sprint(welcome.Head)}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/codelabs/"+lab+"/events?"+place.Encode(), nil)
 	if err != nil {

@@ -1,4 +1,4 @@
-// The client knows the server's address: here that of the test.
+// The generated client contains the server's address, here the address of the test server.
 export default {
   atelier: {
     input: './openapi.json',

@@ -1,4 +1,4 @@
-"""A small workshop, held with the client that openapi-python-client makes of
+"""Runs a small workshop with the client that openapi-python-client generates from
 /api/openapi.json. It reads ATELIER_URL, ATELIER_ADMIN and ATELIER_PASSWORD."""
 
 import io
@@ -46,7 +46,7 @@ API = os.environ["ATELIER_URL"] + "/api"
 
 
 def expect(kind, answer):
-    """Return the answer if it is of this kind; else it is an Error."""
+    """Return the answer if it is of this kind; otherwise raise an error."""
     if not isinstance(answer, kind):
         raise SystemExit(f"want {kind.__name__}, got {answer!r}")
     return answer
@@ -57,8 +57,8 @@ def csrf(client):
     return client.get_httpx_client().cookies["svc_csrf"]
 
 
-# A facilitator logs in; the client keeps the cookies. With the session they make an
-# API token, which needs no CSRF token.
+# A facilitator logs in, and the client keeps the cookies. With the session, the facilitator creates
+# an API token, which needs no CSRF token.
 browser = Client(base_url=API)
 account = Login(admin_id=os.environ["ATELIER_ADMIN"], admin_pw=os.environ["ATELIER_PASSWORD"])
 expect(Status, login.sync(client=browser, body=account))
@@ -67,7 +67,7 @@ token = expect(
 )
 lead = AuthenticatedClient(base_url=API, token=token.token)
 
-# They make a codelab with two steps and a question.
+# The facilitator creates a codelab with two steps and a question.
 lab = expect(Codelab, create_codelab.sync(client=lead, body=CodelabCreate(title="Python", quiz_enabled=True))).id
 steps = Steps(
     steps=[
@@ -90,8 +90,8 @@ me = expect(Attendee, register_attendee.sync(lab, client=ann, body=Register(name
 codelab, read = expect(list, get_codelab.sync(lab, client=ann))
 assert expect(Codelab, codelab).title == "Python" and [s.title for s in read] == ["Look around", "Try it"]
 
-# They chat. The answer to a message may be lost: sending it again with the same ref does
-# nothing twice, and gives the same ack. What was said meanwhile is replayed behind the
+# The attendee sends a chat message. If its answer is lost, a client sends the message again with
+# the same ref: it is stored once, and both acks are the same. The stream replays messages after the
 # position of the welcome.
 hello = ClientMessage(type_=ClientMessageType.HELLO)
 welcome = expect(Welcome, post_message.sync(lab, client=ann, body=hello, x_csrf_token=csrf(ann)))
@@ -101,7 +101,7 @@ assert first.seq == again.seq, (first, again)
 
 
 def resume(client, epoch, since):
-    """Yield the messages behind a position, and those that follow."""
+    """Yield the stored messages after a position, and then each new message."""
     place = {"epoch": epoch, "since": since}
     with client.get_httpx_client().stream("GET", f"/codelabs/{lab}/events", params=place) as events:
         for line in events.iter_lines():
@@ -112,7 +112,7 @@ def resume(client, epoch, since):
 missed = next(m for m in resume(ann, welcome.epoch, welcome.head) if m.get("type") == "chat")
 assert missed["seq"] == first.seq and missed["message"] == "It works!", missed
 
-# They move to the second step, ask for help and answer the question.
+# The attendee moves to the second step, asks for help and answers the question.
 move = ClientMessage(type_=ClientMessageType.STEP_PROGRESS, step_number=2, ref="move")
 assert expect(Ack, post_message.sync(lab, client=ann, body=move, x_csrf_token=csrf(ann))).ref == "move"
 plea = HelpAsk(step_number=2, message="It does not start.")
@@ -122,7 +122,7 @@ assert waiting.attendee_id == me.id and waiting.message == plea.message
 right = QuizSubmit(submissions=[QuizAnswer(quiz_id=question.id, answer="1")])
 assert expect(QuizResult, submit_quiz.sync(lab, client=ann, body=right, x_csrf_token=csrf(ann))).passed
 
-# They hand in a file. Both of them read the same bytes.
+# The attendee submits a file. Attendee and facilitator read the same bytes.
 content = bytes(range(256)) + b"\r\n--\xff\xfe\x00" + os.urandom(4096)
 body = SubmitFileBody(file=File(payload=io.BytesIO(content), file_name="work.bin"))
 work = expect(Submission, submit_file.sync(lab, me.id, client=ann, body=body, x_csrf_token=csrf(ann)))
@@ -132,7 +132,7 @@ for client in (ann, lead):
     assert stored.payload.read() == content, "the file came back changed"
 expect(Status, complete.sync(lab, client=ann, x_csrf_token=csrf(ann)))
 
-# The facilitator takes everything home as a ZIP.
+# The facilitator downloads everything as a ZIP.
 archive = expect(File, export_all.sync(lab, client=lead))
 with zipfile.ZipFile(archive.payload) as z:
     assert z.testzip() is None and "index.html" in z.namelist(), z.namelist()

@@ -1,6 +1,6 @@
-// A small workshop, held with the types that openapi-typescript makes of
-// /api/openapi.json, and openapi-fetch. It reads ATELIER_URL, ATELIER_ADMIN and
-// ATELIER_PASSWORD.
+// Runs a small workshop with openapi-fetch and the types that openapi-typescript generates from
+// /api/openapi.json. The server's URL and the administrator's login are in ATELIER_URL,
+// ATELIER_ADMIN and ATELIER_PASSWORD.
 import createClient, { type Client, type Middleware } from 'openapi-fetch'
 import type { components, paths } from './atelier.js'
 
@@ -40,15 +40,15 @@ function assert(ok: boolean, about: string): asserts ok {
   if (!ok) throw new Error(about)
 }
 
-// A facilitator logs in. With the session they make an API token, which needs no CSRF
-// token.
+// A facilitator logs in. With the session, the facilitator creates an API token, which needs no
+// CSRF token.
 const browser = session()
 expect(await browser.POST('/login', { body: { admin_id: ATELIER_ADMIN, admin_pw: ATELIER_PASSWORD } }))
 const { token } = expect(await browser.POST('/admin/tokens', { body: { name: 'TypeScript' } }))
 const lead = newClient()
 lead.use({ onRequest: ({ request }) => request.headers.set('Authorization', `Bearer ${token}`) })
 
-// They make a codelab with two steps and a question.
+// The facilitator creates a codelab with two steps and a question.
 const { id } = expect(await lead.POST('/codelabs', { body: { title: 'TypeScript', quiz_enabled: true } }))
 const lab = { params: { path: { id } } }
 const steps = [
@@ -63,16 +63,16 @@ const [question] = expect(
   }),
 )
 
-// An attendee registers and reads the codelab, a tuple that openapi-fetch calls an
-// array.
+// An attendee registers and reads the codelab and its steps. The answer is a tuple, which
+// openapi-fetch types as an array.
 const ann = session()
 const me = expect(await ann.POST('/codelabs/{id}/register', { ...lab, body: { name: 'Ann', code: '1234' } }))
 const [codelab, shown] = expect(await ann.GET('/codelabs/{id}', lab)) as components['schemas']['CodelabWithSteps']
-assert(codelab.title === 'TypeScript' && shown[1].title === 'Try it', 'the codelab is another one')
+assert(codelab.title === 'TypeScript' && shown[1].title === 'Try it', 'the codelab has other contents')
 
-// They chat. The answer to a message may be lost: sending it again with the same ref does
-// nothing twice, and gives the same ack. Messages sent meanwhile are replayed after the
-// position of the welcome.
+// The attendee sends a chat message. If its answer is lost, a client sends the message again with
+// the same ref: it is stored once, and both acks are the same. The stream replays messages after
+// the position of the welcome.
 const welcome = expect(await ann.POST('/codelabs/{id}/messages', { ...lab, body: { type: 'hello' } }))
 assert(welcome.type === 'welcome', `the answer is ${welcome.type}`)
 const seqs = []
@@ -83,7 +83,7 @@ for (let i = 0; i < 2; i++) {
 const missed = await resume(welcome.epoch, welcome.head)
 assert(seqs[0] === seqs[1] && missed.seq === seqs[0] && missed.message === 'It works!', JSON.stringify({ seqs, missed }))
 
-/** Reads the server-sent events behind a position, until somebody says something. */
+/** Reads the server-sent events after a position until a chat message arrives. */
 async function resume(epoch: string, since: number): Promise<{ seq: number; message: string }> {
   const stop = new AbortController()
   const stream = expect(
@@ -98,7 +98,7 @@ async function resume(epoch: string, since: number): Promise<{ seq: number; mess
     for await (const bytes of stream.pipeThrough(new TextDecoderStream())) {
       text += bytes
       const lines = text.split('\n')
-      text = lines.pop()! // not whole yet
+      text = lines.pop()! // an incomplete line
       for (const line of lines) {
         const message = line.startsWith('data: ') && JSON.parse(line.slice('data: '.length))
         if (message?.type === 'chat') return message
@@ -110,21 +110,21 @@ async function resume(epoch: string, since: number): Promise<{ seq: number; mess
   throw new Error('the stream ended')
 }
 
-// They move to the second step, ask for help and answer the question.
+// The attendee moves to the second step, asks for help and answers the question.
 const ack = expect(
   await ann.POST('/codelabs/{id}/messages', { ...lab, body: { type: 'step_progress', step_number: 2, ref: 'move' } }),
 )
 assert(ack.type === 'ack' && ack.ref === 'move', `the answer is ${ack.type}`)
 expect(await ann.POST('/codelabs/{id}/help', { ...lab, body: { step_number: 2, message: 'It does not start.' } }))
 const queue = expect(await lead.GET('/codelabs/{id}/help', lab))
-assert(queue.length === 1 && queue[0].attendee_id === me.id, 'the queue has not the one who asked')
+assert(queue.length === 1 && queue[0].attendee_id === me.id, 'the queue does not contain the attendee')
 const result = expect(
   await ann.POST('/codelabs/{id}/quizzes/submit', { ...lab, body: { submissions: [{ quiz_id: question.id, answer: '1' }] } }),
 )
 assert(result.passed, 'the answer is wrong')
 
-// They hand in a file. Both of them read the same bytes. The types call a file a
-// string; what is sent is the form that the serializer makes.
+// The attendee submits a file. Attendee and facilitator read the same bytes. In the types a file is
+// a string, but bodySerializer sends a form.
 const content = crypto.getRandomValues(new Uint8Array(4096))
 content.set([0, 255, 254, 13, 10, 45, 45])
 const path = { id, attendee_id: me.id }
@@ -147,11 +147,11 @@ for (const who of [ann, lead]) {
       parseAs: 'arrayBuffer',
     }),
   )
-  assert(same(new Uint8Array(stored)), 'the file came back changed')
+  assert(same(new Uint8Array(stored)), 'the file was changed')
 }
 expect(await ann.POST('/codelabs/{id}/complete', lab))
 
-// The facilitator takes everything home as a ZIP: its first and its last record.
+// The facilitator downloads everything as a ZIP. This program checks the first and the last record.
 const archive = new Uint8Array(expect(await lead.GET('/codelabs/{id}/export/all', { ...lab, parseAs: 'arrayBuffer' })))
 const end = archive.length - 22
 assert(String.fromCharCode(...archive.slice(0, 4)) === 'PK\x03\x04', 'the archive has no beginning')

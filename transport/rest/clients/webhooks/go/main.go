@@ -1,5 +1,6 @@
-// A webhook receiver: it accepts each delivery signed by the server once, and prints it. It reads
-// WEBHOOK_SECRET, and LISTEN, which is 127.0.0.1:8090 by default.
+// Command receiver receives webhooks. It verifies the signature of each delivery, ignores repeated
+// deliveries, and prints the events. WEBHOOK_SECRET contains the webhook's secret, and LISTEN the
+// address, by default 127.0.0.1:8090.
 package main
 
 import (
@@ -65,9 +66,9 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "the body is not JSON", http.StatusBadRequest)
 		return
 	}
-	// A delivery is repeated if an earlier answer was lost.
+	// The server repeats a delivery if the earlier answer was lost.
 	if id := req.Header.Get("webhook-id"); r.first(id) {
-		fmt.Println(event.Type, id) // here your program does its work
+		fmt.Println(event.Type, id) // replace this line with your own code
 	}
 	w.WriteHeader(http.StatusNoContent)
 }

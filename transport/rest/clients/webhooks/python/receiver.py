@@ -1,4 +1,4 @@
-"""A receiver of webhooks: it accepts what the server signed, once, and prints it.
+"""Receives webhooks: verifies the signature of each delivery, ignores repetitions, and prints the events.
 It reads WEBHOOK_SECRET, and LISTEN, which is 127.0.0.1:8090 by default."""
 
 import base64
@@ -21,12 +21,12 @@ try:
 except ValueError:
     KEY = b""
 if not KEY:
-    # Everybody can sign with an empty key.
+    # Anyone could sign with an empty key.
     sys.exit("WEBHOOK_SECRET must be the secret of the webhook: whsec_ and Base64")
 
 
 def genuine(headers, body):
-    """Say whether somebody who has the secret signed this a short time ago."""
+    """Report whether the delivery was signed with the secret a short time ago."""
     name, at = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not at.isdecimal() or abs(time.time() - int(at)) > MAX_AGE:
         return False
@@ -44,7 +44,7 @@ class Seen:
         self._ids = collections.OrderedDict()
 
     def first(self, name):
-        """Say whether an id is new, and note it."""
+        """Report whether an id is new, and record it."""
         with self._lock:
             if name in self._ids:
                 return False
@@ -73,9 +73,9 @@ class Receiver(http.server.BaseHTTPRequestHandler):
             event = json.loads(body)
         except ValueError:
             return self.answer(400)
-        # A delivery comes again if an earlier answer was lost.
+        # The server repeats a delivery if the earlier answer was lost.
         if SEEN.first(self.headers["webhook-id"]):
-            print(event["type"], self.headers["webhook-id"], flush=True)  # here your program does its work
+            print(event["type"], self.headers["webhook-id"], flush=True)  # replace this line with your own code
         return self.answer(204)
 
     def answer(self, status):
