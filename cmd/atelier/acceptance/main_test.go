@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 		code = 1
 	}
 	common.stop()
+	if built != "" {
+		_ = os.RemoveAll(built)
+	}
 	if code == 0 {
 		// fasthttp's pools check every ten seconds whether they were stopped, and its clock never
 		// stops.
