@@ -16,13 +16,14 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	trustTestServers()
+	certificate := trustTestServers()
 	code := m.Run()
 	if err := searchTheSuite(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
 	common.stop()
+	_ = os.Remove(certificate)
 	if built != "" {
 		_ = os.RemoveAll(built)
 	}

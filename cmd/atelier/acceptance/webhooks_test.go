@@ -22,8 +22,8 @@ import (
 )
 
 // trustTestServers makes this process and its children trust the certificate of httptest's
-// servers, because webhooks use only https.
-func trustTestServers() {
+// servers, because webhooks use only https. It returns the file of the certificate.
+func trustTestServers() (file string) {
 	s := httptest.NewTLSServer(http.NotFoundHandler())
 	defer s.Close()
 	f, err := os.CreateTemp("", "atelier-acceptance-*.pem")
@@ -35,6 +35,7 @@ func trustTestServers() {
 	}
 	_ = f.Close()
 	_ = os.Setenv("SSL_CERT_FILE", f.Name())
+	return f.Name()
 }
 
 // delivery is a request that a receiver got.
