@@ -2,7 +2,7 @@ package web
 
 import (
 	"bytes"
-	zip "compress/gzip"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
 	"sync"
@@ -64,21 +64,32 @@ func tagged(body []byte) variant {
 // are produced at the first request for them, and kept.
 func (e *entity) pack(coded []byte) {
 	e.set(wire.Brotli, coded)
+	plain := func() ([]byte, error) { return wire.Expand(coded) }
 	e.made[wire.Identity] = sync.OnceValues(func() (variant, error) {
-		plain, err := wire.Expand(coded)
-		return tagged(plain), err
-	})
-	e.made[wire.Gzip] = sync.OnceValues(func() (variant, error) {
-		plain, err := wire.Expand(coded)
-		if err != nil {
-			return variant{}, err
-		}
-		z, err := zip.NewWriterLevel(nil, zip.BestCompression)
-		if err != nil {
-			return variant{}, err
-		}
-		body, err := zipped(z, plain)
+		body, err := plain()
 		return tagged(body), err
+	})
+	e.zip(plain)
+}
+
+// zip adds a gzip variant, which is produced at the first request for it, and kept.
+func (e *entity) zip(plain func() ([]byte, error)) {
+	e.varies = true
+	e.made[wire.Gzip] = sync.OnceValues(func() (variant, error) {
+		body, err := plain()
+		if err != nil {
+			return variant{}, err
+		}
+		var b bytes.Buffer
+		z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+		if err != nil {
+			return variant{}, err
+		}
+		if _, err := z.Write(body); err != nil {
+			return variant{}, err
+		}
+		err = z.Close()
+		return tagged(b.Bytes()), err
 	})
 }
 
@@ -91,32 +102,6 @@ func (e *entity) variant(c wire.Coding) (variant, error) {
 		return e.made[c]()
 	}
 	return e.variants[c], nil
-}
-
-// compress adds a gzip variant to a body that was produced at startup. For a page, one coding that
-// every browser supports is enough. Bodies shorter than a packet are not compressed. All pages share
-// one writer, because a writer takes more memory than a page.
-func (e *entity) compress(z *zip.Writer) error {
-	plain := e.variants[wire.Identity].body
-	if len(plain) < wire.SmallestCompressed {
-		return nil
-	}
-	body, err := zipped(z, plain)
-	if err != nil {
-		return err
-	}
-	e.set(wire.Gzip, body)
-	return nil
-}
-
-func zipped(z *zip.Writer, plain []byte) ([]byte, error) {
-	var b bytes.Buffer
-	z.Reset(&b)
-	if _, err := z.Write(plain); err != nil {
-		return nil, err
-	}
-	err := z.Close()
-	return b.Bytes(), err
 }
 
 // answer sends the entity with a status, or 304 if the client has it. Conditions apply only if the

@@ -12,7 +12,6 @@ import (
 const mark = "<!--app:noscript-->"
 
 // tongue is the language in the file; the server replaces it.
-// place.
 const tongue = `<html lang="en"`
 
 // shell is a page, split where the server inserts text. Immutable.

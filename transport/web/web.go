@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	zip "compress/gzip"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -66,7 +65,7 @@ func (l inLanguages) asked(ctx *fasthttp.RequestCtx) *entity {
 	return l[language.Asked(ctx.Request.Header.Peek("Accept-Language"))]
 }
 
-// New prepares all responses. It fails if the build cannot be read, or if its page does not meet
+// New prepares all responses, except compressed forms, which are made when needed. It fails if the build cannot be read, or if its page does not meet
 // the requirements (see the package).
 func New(cfg Config) (*Handler, error) {
 	w := &Handler{cfg: cfg, policy: policyWith(cfg.Embed, nil), within: policyWith(cfg.Embed, cfg.FrameAncestors)}
@@ -82,16 +81,12 @@ func New(cfg Config) (*Handler, error) {
 		w.within = w.policy
 		block, nothing = howToBuild(cfg.Prefix), nothingHere(cfg.Prefix)
 	}
-	z, err := zip.NewWriterLevel(nil, zip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
 	type key struct {
 		text   string
 		framed bool
 	}
 	made := map[key]*entity{}
-	prepare := func(title string, framed bool, block func(*language.Texts) string) (inLanguages, error) {
+	prepare := func(title string, framed bool, block func(*language.Texts) string) inLanguages {
 		in := inLanguages{}
 		for _, t := range language.All {
 			body := w.shell.fill(t, t.Titles[title], block(t))
@@ -99,27 +94,25 @@ func New(cfg Config) (*Handler, error) {
 			if e == nil {
 				e = w.page(framed)
 				e.set(wire.Identity, body)
-				if err := e.compress(z); err != nil {
-					return nil, err
+				// For a page, one coding that every browser supports is enough. A body that is
+				// shorter than a packet is not compressed.
+				if len(body) >= wire.SmallestCompressed {
+					e.zip(func() ([]byte, error) { return body, nil })
 				}
 				made[key{string(body), framed}] = e
 			}
 			in[t] = e
 		}
-		return in, nil
+		return in
 	}
 	for _, r := range routes {
 		p := &page{verify: r.verify}
 		if !r.verify {
-			if p.inLanguages, err = prepare(r.title, r.framed, block); err != nil {
-				return nil, fmt.Errorf("page %s: %w", r.pattern, err)
-			}
+			p.inLanguages = prepare(r.title, r.framed, block)
 		}
 		w.pages.add(r.pattern, p)
 	}
-	if w.missing, err = prepare(notFound, false, nothing); err != nil {
-		return nil, fmt.Errorf("page for unknown addresses: %w", err)
-	}
+	w.missing = prepare(notFound, false, nothing)
 	return w, nil
 }
 
