@@ -9,10 +9,9 @@ import (
 	"time"
 
 	"atelier/bench/broadcast"
-	"atelier/bench/metrics"
 	"atelier/bench/report"
 	"atelier/bench/server"
-	"atelier/bench/tunnel"
+	"atelier/bench/timeline"
 	"atelier/bench/workers"
 )
 
@@ -66,7 +65,7 @@ type Config struct {
 	// Progress is called about every second; nil for none.
 	Progress func(Progress)
 	// Meter counts the load for Prometheus; nil for none.
-	Meter *metrics.Meter
+	Meter *timeline.Meter
 }
 
 // Endpoint describes how to connect to a server.
@@ -76,7 +75,7 @@ type Endpoint struct {
 	// More are other nodes of the same server.
 	More []broadcast.Node
 	// TLS, if set, means that the server uses TLS, and selects the accepted certificates.
-	TLS *tunnel.Trust
+	TLS *server.Trust
 	// Stream selects event streams.
 	Stream  bool
 	Dialect broadcast.Dialect

@@ -24,9 +24,9 @@ import (
 	"go.uber.org/goleak"
 
 	"atelier/bench/broadcast"
-	"atelier/bench/metrics"
 	"atelier/bench/report"
 	"atelier/bench/server"
+	"atelier/bench/timeline"
 	"atelier/bench/workers"
 )
 
@@ -431,8 +431,8 @@ func TestStagesAndPartsDivideARun(t *testing.T) {
 
 // The metrics of a run include all its events and its end.
 func TestMetricsOfARunIncludeItsEvents(t *testing.T) {
-	meter := &metrics.Meter{}
-	at, stop, err := metrics.Serve("127.0.0.1:0", meter)
+	meter := &timeline.Meter{}
+	at, stop, err := timeline.Serve("127.0.0.1:0", meter)
 	if err != nil {
 		t.Fatal(err)
 	}

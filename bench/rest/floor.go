@@ -12,13 +12,11 @@ import (
 
 	"atelier/bench/api"
 	"atelier/bench/frames"
-	"atelier/bench/keepalive"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
 	"atelier/bench/timeline"
-	"atelier/bench/tunnel"
 )
 
 // FloorConfig configures the repetition of one request to any server.
@@ -26,7 +24,7 @@ type FloorConfig struct {
 	// URL is the http or https URL of the request. Headers have the form "Name: value". With a Body
 	// the request is a POST.
 	URL     string
-	Trust   tunnel.Trust
+	Trust   server.Trust
 	Headers []string
 	Body    []byte
 	// Connections is the number of persistent connections. Rate is the requests per second of all
@@ -68,19 +66,19 @@ func Floor(ctx context.Context, c *FloorConfig) (*report.Result, error) {
 		return nil, err
 	}
 	if u.Scheme == "https" {
-		passage, err := tunnel.Open(address, c.Trust)
+		passage, err := server.OpenTunnel(address, c.Trust)
 		if err != nil {
 			return nil, err
 		}
 		defer passage.Close()
 		address = passage.Address()
 	}
-	request := keepalive.Request{Method: "GET", Path: u.RequestURI(), Body: c.Body}
+	method, headers := "GET", ""
 	if c.Body != nil {
-		request.Method = "POST"
+		method = "POST"
 	}
 	for _, line := range c.Headers {
-		request.Headers += line + "\r\n"
+		headers += line + "\r\n"
 	}
 	clock := pacing.NewClock()
 	r := &run{clock: clock, timeline: timeline.New(clock.Now), target: &server.Target{Usage: c.Usage}, cfg: &Config{Attendees: 0, Reading: Side{Connections: c.Connections, Rate: c.Rate}}}
@@ -93,11 +91,11 @@ func Floor(ctx context.Context, c *FloorConfig) (*report.Result, error) {
 	defer stop()
 	var working sync.WaitGroup
 	for range c.Connections {
-		w := &worker{r: r, conn: keepalive.Conn{Address: address, Host: u.Host}, tallies: map[string]*tally{}, lag: latency.New()}
+		w := &worker{r: r, conn: api.Conn{Address: address, Host: u.Host}, tallies: map[string]*tally{}, lag: latency.New()}
 		r.workers = append(r.workers, w)
 		working.Go(func() {
 			w.work(ctx, r.reads, 0, func(int64) (string, int, []byte, error) {
-				status, body, err := w.conn.Do(&request)
+				status, body, err := w.conn.Do(method, u.RequestURI(), headers, c.Body)
 				return "request", status, body, err
 			})
 		})
@@ -110,6 +108,6 @@ func Floor(ctx context.Context, c *FloorConfig) (*report.Result, error) {
 	default:
 	}
 	out := r.conclude(begin, end, nil, ctx.Err() != nil)
-	out.About = fmt.Sprintf("%s %s, %s", request.Method, u.Redacted(), report.Count(c.Connections, "connection"))
+	out.About = fmt.Sprintf("%s %s, %s", method, u.Redacted(), report.Count(c.Connections, "connection"))
 	return out, nil
 }

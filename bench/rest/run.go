@@ -11,7 +11,6 @@ import (
 
 	"atelier/bench/api"
 	"atelier/bench/audit"
-	"atelier/bench/keepalive"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
@@ -76,11 +75,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 func (r *run) prepare(ctx context.Context) error {
 	r.timeline.Enter(timeline.Preparing)
 	var err error
-	var endpoints []api.Endpoint
-	for _, n := range r.target.Nodes() {
-		endpoints = append(endpoints, api.Endpoint{URL: n.URL, Via: n.Via})
-	}
-	if r.clients, err = api.NewSpread(endpoints, keepalive.Within); err != nil {
+	if r.clients, err = r.target.Clients(); err != nil {
 		return err
 	}
 	client := r.clients.Node(0)

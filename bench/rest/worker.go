@@ -9,7 +9,6 @@ import (
 
 	"atelier/bench/api"
 	"atelier/bench/audit"
-	"atelier/bench/keepalive"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
 )
@@ -19,7 +18,7 @@ const paragraph = "Read this, try it, and ask when you are stuck. Read this, try
 // worker is one connection of one person.
 type worker struct {
 	r       *run
-	conn    keepalive.Conn
+	conn    api.Conn
 	me      api.Person
 	headers string // headers of the person
 	admin   string // headers of a facilitator
@@ -32,7 +31,7 @@ type worker struct {
 func (r *run) worker(i int) *worker {
 	w := &worker{
 		r: r, me: r.people[i%len(r.people)], admin: r.admin.Headers(), base: r.clients.Node(i).Path() + "/api/codelabs/" + r.lab.ID,
-		conn: keepalive.Conn{Address: r.clients.Node(i).Address(), Host: r.clients.Node(i).Host()}, tallies: map[string]*tally{}, lag: latency.New(),
+		conn: api.Conn{Address: r.clients.Node(i).Address(), Host: r.clients.Node(i).Host()}, tallies: map[string]*tally{}, lag: latency.New(),
 	}
 	w.headers = w.me.Session.Headers()
 	if r.cfg.Compressed {
@@ -113,7 +112,7 @@ func (w *worker) read(number int64) (string, int, []byte, error) {
 	case "chat", "help":
 		path = w.base + "/" + kind
 	}
-	status, body, err := w.conn.Do(&keepalive.Request{Method: "GET", Path: path, Headers: headers})
+	status, body, err := w.conn.Do("GET", path, headers, nil)
 	return "read " + kind, status, body, err
 }
 
@@ -132,7 +131,7 @@ func (w *worker) write(number int64) (string, int, []byte, error) {
 		path = w.base + "/help"
 		w.body = fmt.Appendf(w.body[:0], `{"step_number":%d}`, 1+number%8)
 	}
-	status, body, err := w.conn.Do(&keepalive.Request{Method: "POST", Path: path, Headers: w.headers, Body: w.body})
+	status, body, err := w.conn.Do("POST", path, w.headers, w.body)
 	if chat >= 0 {
 		w.r.fate(chat, status, err)
 	}

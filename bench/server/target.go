@@ -2,7 +2,12 @@
 
 package server
 
-import "context"
+import (
+	"context"
+	"time"
+
+	"atelier/bench/api"
+)
 
 // Target is the server of a run, or all nodes if there are several.
 type Target struct {
@@ -53,6 +58,24 @@ func (t *Target) Nodes() []Node {
 		return t.Several
 	}
 	return []Node{{URL: t.URL, Via: t.Via, Process: t.Process, Usage: t.Usage, Inside: t.Inside}}
+}
+
+// Client returns a client of the server, or of the first node. The caller must close it.
+func (t *Target) Client(timeout time.Duration) (*api.Client, error) {
+	return api.New(t.URL, t.Via, timeout)
+}
+
+// Clients returns a client of all nodes. The caller must close it.
+func (t *Target) Clients() (*api.Spread, error) {
+	var all []*api.Client
+	for _, n := range t.Nodes() {
+		c, err := api.New(n.URL, n.Via, api.Within)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return api.NewSpread(all...), nil
 }
 
 // Join combines nodes into one target. The target's usage is the sum of their usages.

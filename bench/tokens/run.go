@@ -14,7 +14,6 @@ import (
 
 	"atelier/bench/api"
 	"atelier/bench/faults"
-	"atelier/bench/keepalive"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
@@ -52,11 +51,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	if err := r.inflictor.Check(cfg.Faults); err != nil {
 		return nil, err
 	}
-	var endpoints []api.Endpoint
-	for _, n := range target.Nodes() {
-		endpoints = append(endpoints, api.Endpoint{URL: n.URL, Via: n.Via})
-	}
-	if r.clients, err = api.NewSpread(endpoints, keepalive.Within); err != nil {
+	if r.clients, err = target.Clients(); err != nil {
 		return nil, err
 	}
 	defer r.clients.Close()

@@ -8,9 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"atelier/bench/api"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
@@ -56,7 +54,7 @@ func TestWinnersAreCountedInTheAuditAndTheTimeline(t *testing.T) {
 		"never": {0, report.Tokens{Begun: 8, Contested: 4, Raced: 5, NoWinner: 5}},
 	} {
 		srv := httptest.NewServer(&vault{times: c.times, given: map[string]int{}})
-		clients, err := api.NewSpread([]api.Endpoint{{URL: srv.URL}}, 5*time.Second)
+		clients, err := (&server.Target{URL: srv.URL}).Clients()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,10 +19,6 @@ import (
 	"atelier/bench/timeline"
 )
 
-// requestWithin is the timeout of a REST request. It must be longer than a pause of the server.
-// Otherwise the pause would appear as errors instead of latency.
-const requestWithin = 30 * time.Second
-
 // run is one workshop. The goroutine of Run owns it.
 type run struct {
 	cfg       *Config
@@ -84,20 +80,17 @@ func (r *run) prepare() error {
 	if err := r.inflictor.Check(r.cfg.Faults); err != nil {
 		return err
 	}
-	endpoints, names := []api.Endpoint{}, []string{}
-	for _, n := range r.target.Nodes() {
-		endpoints, names = append(endpoints, api.Endpoint{URL: n.URL, Via: n.Via}), append(names, n.Name)
-	}
-	if r.clients, err = api.NewSpread(endpoints, requestWithin); err != nil {
+	if r.clients, err = r.target.Clients(); err != nil {
 		return err
 	}
+	var names []string
 	var addresses []unix.Sockaddr
-	for n := range endpoints {
-		address, err := sockets.Resolve(r.clients.Node(n).Address())
+	for i, n := range r.target.Nodes() {
+		address, err := sockets.Resolve(r.clients.Node(i).Address())
 		if err != nil {
 			return err
 		}
-		addresses = append(addresses, address)
+		names, addresses = append(names, n.Name), append(addresses, address)
 	}
 	client := r.clients.Node(0)
 	if r.admin, err = client.Login(r.target.AdminID, r.target.AdminPW, "Load test"); err != nil {

@@ -17,9 +17,9 @@ import (
 
 	"atelier/bench/broadcast"
 	"atelier/bench/fanout"
-	"atelier/bench/metrics"
 	"atelier/bench/report"
-	"atelier/bench/tunnel"
+	"atelier/bench/server"
+	"atelier/bench/timeline"
 	"atelier/bench/workers"
 )
 
@@ -326,8 +326,8 @@ func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publish
 		return err
 	}
 	if b.Prometheus != "" {
-		cfg.Meter = &metrics.Meter{}
-		at, stop, err := metrics.Serve(b.Prometheus, cfg.Meter)
+		cfg.Meter = &timeline.Meter{}
+		at, stop, err := timeline.Serve(b.Prometheus, cfg.Meter)
 		if err != nil {
 			return err
 		}
@@ -346,7 +346,7 @@ func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publish
 		return err
 	}
 	return hold(ctx, &b.serverFlags, &b.outputFlags, fanout.Relaxed, func(t *bench) (*report.Result, error) {
-		cfg.Prepare = fanout.Atelier(t.Target, tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure}, size)
+		cfg.Prepare = fanout.Atelier(t.Target, server.Trust{CAFile: b.CA, Insecure: b.Insecure}, size)
 		cfg.Usage, cfg.Inside, cfg.Nodes, cfg.Progress = t.Usage, t.Inside, t.Several, t.screen.broadcast
 		return b.carryOut(ctx, cfg)
 	})

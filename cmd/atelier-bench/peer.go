@@ -12,7 +12,6 @@ import (
 	"atelier/bench/fanout"
 	"atelier/bench/report"
 	"atelier/bench/server"
-	"atelier/bench/tunnel"
 )
 
 // usualSize is the default size of a message, in bytes.
@@ -80,7 +79,7 @@ func (b *broadcastFlags) peer(p *publishFlags) (*fanout.Peer, error) {
 		}
 	}
 	return &fanout.Peer{
-		URL: at, Publish: b.Publish, Clients: people, Elsewhere: len(b.WorkerAt) > 0, Trust: tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure}, Dialect: d,
+		URL: at, Publish: b.Publish, Clients: people, Elsewhere: len(b.WorkerAt) > 0, Trust: server.Trust{CAFile: b.CA, Insecure: b.Insecure}, Dialect: d,
 	}, nil
 }
 

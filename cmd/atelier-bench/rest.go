@@ -14,7 +14,6 @@ import (
 	"atelier/bench/report"
 	"atelier/bench/rest"
 	"atelier/bench/server"
-	"atelier/bench/tunnel"
 )
 
 type restCommand struct {
@@ -68,7 +67,7 @@ func (c *restCommand) Validate() error {
 
 func (c *restCommand) floor() *rest.FloorConfig {
 	f := &rest.FloorConfig{
-		URL: c.server(), Trust: tunnel.Trust{CAFile: c.CA, Insecure: c.Insecure}, Headers: c.Header,
+		URL: c.server(), Trust: server.Trust{CAFile: c.CA, Insecure: c.Insecure}, Headers: c.Header,
 		Connections: c.ReadConnections, Rate: c.ReadRate, Warmup: c.Warmup, Duration: c.Duration,
 	}
 	if c.Body != "" {

@@ -12,7 +12,6 @@ import (
 	"atelier/bench/report"
 	"atelier/bench/rest"
 	"atelier/bench/server"
-	"atelier/bench/tunnel"
 )
 
 // The test runs the scenarios with many listeners in their smallest form. Every message reaches
@@ -35,7 +34,7 @@ func TestFanOutScenariosDeliverEveryMessage(t *testing.T) {
 			cfg := &fanout.Config{
 				Scenario: name, Subscribers: 20, Publishers: 2, Duration: 2 * time.Second, Warmup: 100 * time.Millisecond,
 				Stages: []broadcast.Stage{{Rate: 30}}, Drain: 20 * time.Second, Seed: 1,
-				Prepare: fanout.Atelier(target, tunnel.Trust{}, 100),
+				Prepare: fanout.Atelier(target, server.Trust{}, 100),
 			}
 			change(cfg)
 			r, err := fanout.Run(t.Context(), cfg)
