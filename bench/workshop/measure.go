@@ -25,8 +25,6 @@ const (
 	opComment
 	opResume
 	opRead
-	opPoll
-	opVote
 	operations
 )
 
@@ -45,8 +43,6 @@ var names = [operations]string{
 	opComment:  "comment",
 	opResume:   "resume",
 	opRead:     "facilitator read",
-	opPoll:     "poll",
-	opVote:     "vote",
 }
 
 // tally counts the results of one kind of operation.

@@ -33,7 +33,7 @@ func holdOn(t *testing.T, cfg *Config, nodes ...http.Handler) *report.Result {
 	}
 	target := server.Join(all)
 	target.AdminID, target.AdminPW = "a", "b"
-	r, err := Run(t.Context(), cfg, target)
+	r, err := cfg.Run(t.Context(), target)
 	if err != nil {
 		t.Fatal(err)
 	}

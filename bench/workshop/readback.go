@@ -19,9 +19,6 @@ type truth struct {
 	// attendees are keyed by name; the run's names are unique.
 	attendees map[string][]api.Attendee
 	openHelp  map[string]bool // by id
-	votes     []int           // by attendee; nil without a poll
-	// strangeVotes counts the votes that nobody in the run cast.
-	strangeVotes int
 }
 
 // readAgain and readTries are the delay and the number of attempts for a server that is just
@@ -66,7 +63,7 @@ func (t *truth) differs(o *truth) string {
 		same bool
 	}{
 		{"chat", slices.Equal(t.chat, o.chat)}, {"comments", slices.Equal(t.comments, o.comments)},
-		{"attendees", reflect.DeepEqual(t.attendees, o.attendees)}, {"help", maps.Equal(t.openHelp, o.openHelp)}, {"votes", slices.Equal(t.votes, o.votes)},
+		{"attendees", reflect.DeepEqual(t.attendees, o.attendees)}, {"help", maps.Equal(t.openHelp, o.openHelp)},
 	} {
 		if !part.same {
 			in = append(in, part.name)
@@ -111,7 +108,7 @@ func (r *run) readBack(client *api.Client) (*truth, error) {
 	for _, h := range help {
 		t.openHelp[h.ID] = true
 	}
-	return t, r.readVotes(client, t)
+	return t, nil
 }
 
 // readChat counts how often each message of the run occurs in the history.

@@ -32,14 +32,15 @@ type run struct {
 	inflictor faults.Inflictor
 }
 
-// Run runs a workshop. If ctx ends, the load ends early, and Run audits and reports the results up
+// Run runs the workshop. If ctx ends, the load ends early, and Run audits and reports the results up
 // to then. An error means that there are no results.
-func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Result, error) {
-	if err := cfg.validate(); err != nil {
+func (c *Config) Run(ctx context.Context, target *server.Target) (*report.Result, error) {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	r := &run{cfg: cfg, target: target, clock: pacing.NewClock(), result: newResult(cfg)}
-	r.inflictor = faults.Inflictor{Target: target, Pause: cfg.Pause, Cut: cfg.Cut, Upgrade: cfg.Upgrade, Rng: rand.New(rand.NewPCG(cfg.Seed, 2))}
+	c.DrawSeed()
+	r := &run{cfg: c, target: target, clock: pacing.NewClock(), result: newResult(c)}
+	r.inflictor = faults.Inflictor{Target: target, Pause: c.Pause, Cut: c.Cut, Upgrade: c.Upgrade, Rng: rand.New(rand.NewPCG(c.Seed, 2))}
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}
@@ -155,12 +156,21 @@ func (r *run) load(ctx context.Context) error {
 	return err
 }
 
-// beside starts the functions that run during the load. The returned function ends them and waits.
+// beside starts the function that runs during the load. The returned function ends it and waits.
 func (r *run) beside(ctx context.Context) func() {
 	if r.cfg.Beside == nil {
 		return func() {}
 	}
-	return pacing.Beside(ctx, r.cfg.Beside)
+	c := r.crowd
+	live := &Live{Began: time.Now().Add(c.from - r.clock.Now()), Codelab: c.lab.ID, Facilitator: c.facilitator(0).login}
+	r.loop.Do(func() {
+		for _, p := range c.attendees() {
+			if p.joined() && !p.stalled {
+				live.People = append(live.People, api.Person{ID: p.id, Session: p.login})
+			}
+		}
+	})
+	return pacing.Beside(ctx, func(ctx context.Context) { r.cfg.Beside(ctx, live) })
 }
 
 // drain waits for messages in flight, sends a last message, and waits until it has reached
@@ -173,7 +183,6 @@ func (r *run) drain(ctx context.Context) {
 		bound = min(bound, 5*time.Second)
 	}
 	r.until(ctx, bound, func() bool { return c.outstanding() == 0 })
-	r.closePoll()
 	r.loop.Do(func() { c.chat.last = c.say(c.facilitator(0), r.clock.Now()) })
 	r.until(ctx, bound, func() bool {
 		return c.count(func(p *person) bool { return p.joined() && !p.stalled && !p.finished }) == 0

@@ -76,7 +76,7 @@ func hold(t *testing.T, ctx context.Context, cfg *Config, f *fake) *report.Resul
 	t.Helper()
 	srv := httptest.NewServer(f.handler())
 	defer srv.Close()
-	r, err := Run(ctx, cfg, &server.Target{URL: srv.URL, AdminID: "a", AdminPW: "b"})
+	r, err := cfg.Run(ctx, &server.Target{URL: srv.URL, AdminID: "a", AdminPW: "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestPauseOfTheServerShowsInTheTail(t *testing.T) {
 	cfg := small()
 	cfg.Chat, cfg.Duration = 100, 2500*time.Millisecond
 	// The measured time has just begun, so it includes the whole pause.
-	cfg.Beside = func(context.Context) {
+	cfg.Beside = func(context.Context, *Live) {
 		if err := target.Process.Pause(); err != nil {
 			t.Error(err)
 		}
@@ -249,7 +249,7 @@ func TestPauseOfTheServerShowsInTheTail(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	r, err := Run(t.Context(), cfg, target)
+	r, err := cfg.Run(t.Context(), target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestFaultsLoseNoAcknowledgedWrite(t *testing.T) {
 	cfg.Duration, cfg.Pause = 3500*time.Millisecond, 100*time.Millisecond
 	cfg.Faults = faults.Every(700*time.Millisecond, 2500*time.Millisecond, faults.Fault{Kind: faults.Kill}, faults.Fault{Kind: faults.Pause}, faults.Fault{Kind: faults.Restart})
 	cfg.Churn, cfg.BurstEvery, cfg.Burst, cfg.FacilitatorReads = 5, time.Second, 3, 10
-	r, err := Run(t.Context(), cfg, target)
+	r, err := cfg.Run(t.Context(), target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,14 +299,14 @@ func TestADeadServerStillLeavesAReport(t *testing.T) {
 			tell()
 		}
 	}
-	cfg.Beside = func(ctx context.Context) {
+	cfg.Beside = func(ctx context.Context, _ *Live) {
 		select {
 		case <-heard:
 			target.Process.Kill()
 		case <-ctx.Done():
 		}
 	}
-	r, err := Run(t.Context(), cfg, target)
+	r, err := cfg.Run(t.Context(), target)
 	if err != nil {
 		t.Fatal(err)
 	}

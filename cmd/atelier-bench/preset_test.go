@@ -295,7 +295,7 @@ func TestPresetsFollowTheirProtocols(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, size := range c.sizes {
-				beside(t, fmt.Sprint(size), func(t *testing.T) {
+				inParallel(t, fmt.Sprint(size), func(t *testing.T) {
 					f := &forum{serve: c.serve, path: c.path, in: map[*peer]bool{}}
 					if name == "mqtt" {
 						f.protocol = "mqtt"
@@ -345,7 +345,7 @@ func TestNATSUnderstandsItsPresets(t *testing.T) {
 	for _, args := range [][]string{
 		{"--preset", "nats"}, {"--preset", "nats", "--channel", "a.5", "--binary"}, {"--preset", "mqtt"}, {"--preset", "mqtt", "--channel", "a/5", "--size", "130"},
 	} {
-		beside(t, strings.Join(args[1:], " "), func(t *testing.T) {
+		inParallel(t, strings.Join(args[1:], " "), func(t *testing.T) {
 			// A subscription takes effect slightly later at the server.
 			code, r, text := confer(t, slices.Concat(args, []string{"--url", natsServer(t), "--settle", "500ms"})...)
 			if code != 0 || r["lost"] != 0.0 || r["deliveries"].(float64) < 100 {
