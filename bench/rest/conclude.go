@@ -62,7 +62,7 @@ func (r *run) conclude(begin, end timeline.Weight, found []int, interrupted bool
 		}
 	}
 	if len(r.fates) > 0 && found != nil {
-		from := keptFrom(found, r.cfg.Writing.Connections)
+		from := keptFrom(found, r.cfg.WriteConnections)
 		if from > 0 {
 			out.Figures = append(out.Figures, report.Figure{Key: "forgotten", Name: "messages older than those that a codelab keeps", Value: float64(from)})
 		}
@@ -96,16 +96,16 @@ func (c *Config) about() string {
 	parts := []string{report.Count(c.Attendees, "attendee")}
 	for _, side := range []struct {
 		name string
-		s    Side
-	}{{"reader", c.Reading}, {"writer", c.Writing}} {
+		s    side
+	}{{"reader", c.reading()}, {"writer", c.writing()}} {
 		switch s := side.s; {
-		case s.Connections == 0:
-		case s.Count > 0:
-			parts = append(parts, fmt.Sprintf("%s with %s", report.Count(s.Connections, side.name), report.Count(s.Count, "request")))
-		case s.Rate > 0:
-			parts = append(parts, fmt.Sprintf("%s with %g requests a second", report.Count(s.Connections, side.name), s.Rate))
+		case s.connections == 0:
+		case s.count > 0:
+			parts = append(parts, fmt.Sprintf("%s with %s", report.Count(s.connections, side.name), report.Count(s.count, "request")))
+		case s.rate > 0:
+			parts = append(parts, fmt.Sprintf("%s with %g requests a second", report.Count(s.connections, side.name), s.rate))
 		default:
-			parts = append(parts, fmt.Sprintf("%s with as many requests as go", report.Count(s.Connections, side.name)))
+			parts = append(parts, fmt.Sprintf("%s with as many requests as go", report.Count(s.connections, side.name)))
 		}
 	}
 	return strings.Join(parts, ", ")

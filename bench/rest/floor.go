@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"sync"
 	"time"
 
 	"atelier/bench/api"
@@ -19,8 +18,8 @@ import (
 	"atelier/bench/timeline"
 )
 
-// FloorConfig configures the repetition of one request to any server.
-type FloorConfig struct {
+// Floor is the repetition of one request to any server.
+type Floor struct {
 	// URL is the http or https URL of the request. Headers have the form "Name: value". With a Body
 	// the request is a POST.
 	URL     string
@@ -37,7 +36,7 @@ type FloorConfig struct {
 }
 
 // Check returns an error if the request is invalid.
-func (c *FloorConfig) Check() error {
+func (c *Floor) Check() error {
 	u, err := url.Parse(c.URL)
 	if err == nil {
 		_, err = api.Address(u)
@@ -52,8 +51,8 @@ func (c *FloorConfig) Check() error {
 	return errors.Join(problems...)
 }
 
-// Floor runs the load.
-func Floor(ctx context.Context, c *FloorConfig) (*report.Result, error) {
+// Run runs the load.
+func (c *Floor) Run(ctx context.Context) (*report.Result, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -81,32 +80,17 @@ func Floor(ctx context.Context, c *FloorConfig) (*report.Result, error) {
 		headers += line + "\r\n"
 	}
 	clock := pacing.NewClock()
-	r := &run{clock: clock, timeline: timeline.New(clock.Now), target: &server.Target{Usage: c.Usage}, cfg: &Config{Attendees: 0, Reading: Side{Connections: c.Connections, Rate: c.Rate}}}
+	cfg := &Config{ReadConnections: c.Connections, ReadRate: c.Rate, Warmup: c.Warmup, Duration: c.Duration}
+	r := &run{cfg: cfg, clock: clock, timeline: timeline.New(clock.Now), target: &server.Target{Usage: c.Usage}}
 	defer server.Watch(ctx, c.Usage, nil, r.timeline.See)()
-	r.start = clock.Now() + 50*time.Millisecond
-	r.from, r.until = r.start+c.Warmup, r.start+c.Warmup+c.Duration
-	r.timeline.Begin(r.start)
-	r.reads = &pacing.Schedule{Rate: c.Rate, Start: r.start, Until: r.until}
-	weighed, stop := r.begin()
-	defer stop()
-	var working sync.WaitGroup
-	for range c.Connections {
-		w := &worker{r: r, conn: api.Conn{Address: address, Host: u.Host}, tallies: map[string]*tally{}, lag: latency.New()}
-		r.workers = append(r.workers, w)
-		working.Go(func() {
-			w.work(ctx, r.reads, 0, func(int64) (string, int, []byte, error) {
-				status, body, err := w.conn.Do(method, u.RequestURI(), headers, c.Body)
-				return "request", status, body, err
-			})
-		})
+	r.plan()
+	open := func(int) *worker {
+		return &worker{r: r, conn: api.Conn{Address: address, Host: u.Host}, tallies: map[string]*tally{}, lag: latency.New()}
 	}
-	working.Wait()
-	end := r.weigh()
-	begin := end
-	select {
-	case begin = <-weighed:
-	default:
-	}
+	begin, end := r.load(ctx, open, func(w *worker, _ int64) (string, int, []byte, error) {
+		status, body, err := w.conn.Do(method, u.RequestURI(), headers, c.Body)
+		return "request", status, body, err
+	})
 	out := r.conclude(begin, end, nil, ctx.Err() != nil)
 	out.About = fmt.Sprintf("%s %s, %s", method, u.Redacted(), report.Count(c.Connections, "connection"))
 	return out, nil

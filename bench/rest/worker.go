@@ -15,6 +15,9 @@ import (
 
 const paragraph = "Read this, try it, and ask when you are stuck. Read this, try it, and ask when you are stuck. Read this, try it, and ask when you are stuck.\n"
 
+// request makes one request, and returns its kind and the response.
+type request func(w *worker, number int64) (kind string, status int, body []byte, err error)
+
 // worker is one connection of one person.
 type worker struct {
 	r       *run
@@ -38,12 +41,11 @@ func (r *run) worker(i int) *worker {
 		w.headers += "Accept-Encoding: gzip, br\r\n"
 		w.admin += "Accept-Encoding: gzip, br\r\n"
 	}
-	r.workers = append(r.workers, w)
 	return w
 }
 
 // work sends requests until none are left, or the time has passed.
-func (w *worker) work(ctx context.Context, s *pacing.Schedule, count int, do func(number int64) (kind string, status int, body []byte, err error)) {
+func (w *worker) work(ctx context.Context, s *pacing.Schedule, count int, do request) {
 	defer w.conn.Close()
 	for ctx.Err() == nil {
 		number, due, ok := s.Take(w.r.clock.Now())
@@ -60,7 +62,7 @@ func (w *worker) work(ctx context.Context, s *pacing.Schedule, count int, do fun
 			}
 			w.late(due)
 		}
-		kind, status, body, err := do(number)
+		kind, status, body, err := do(w, number)
 		w.note(kind, due, status, body, err)
 	}
 }
@@ -102,7 +104,7 @@ func (w *worker) note(kind string, due time.Duration, status int, body []byte, e
 
 // read makes one read request.
 func (w *worker) read(number int64) (string, int, []byte, error) {
-	kind := w.r.cfg.ReadKinds[number%int64(len(w.r.cfg.ReadKinds))]
+	kind := w.r.cfg.Read[number%int64(len(w.r.cfg.Read))]
 	path, headers := w.base, w.headers
 	switch kind {
 	case "attendees":
@@ -118,7 +120,7 @@ func (w *worker) read(number int64) (string, int, []byte, error) {
 
 // write makes one write request. Its response means that the data is durable.
 func (w *worker) write(number int64) (string, int, []byte, error) {
-	kind := w.r.cfg.WriteKinds[number%int64(len(w.r.cfg.WriteKinds))]
+	kind := w.r.cfg.Write[number%int64(len(w.r.cfg.Write))]
 	path := w.base + "/messages"
 	chat := -1
 	switch kind {

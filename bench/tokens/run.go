@@ -39,16 +39,16 @@ type run struct {
 	timeline  *timeline.Timeline
 }
 
-// Run runs a load test. An error means that there are no results.
-func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Result, error) {
-	if err := cfg.validate(); err != nil {
+// Run runs the load test. An error means that there are no results.
+func (c *Config) Run(ctx context.Context, target *server.Target) (*report.Result, error) {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	r := &run{cfg: cfg, target: target, clock: pacing.NewClock(), result: newResult(cfg), marker: cryptorand.Text()}
+	r := &run{cfg: c, target: target, clock: pacing.NewClock(), result: newResult(c), marker: cryptorand.Text()}
 	r.timeline = timeline.New(r.clock.Now)
 	var err error
-	r.inflictor = faults.Inflictor{Target: target, Pause: cfg.Pause, Cut: cfg.Cut, Rng: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 2))}
-	if err := r.inflictor.Check(cfg.Faults); err != nil {
+	r.inflictor = faults.Inflictor{Target: target, Pause: c.Pause, Cut: c.Cut, Rng: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 2))}
+	if err := r.inflictor.Check(c.Faults); err != nil {
 		return nil, err
 	}
 	if r.clients, err = target.Clients(); err != nil {
@@ -64,12 +64,12 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 		return nil, err
 	}
 	defer server.Watch(ctx, target.Usage, target.Inside, r.timeline.See)()
-	if cfg.Live > 0 {
+	if c.Live > 0 {
 		if err := r.crowd(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if cfg.Duration > 0 && ctx.Err() == nil {
+	if c.Duration > 0 && ctx.Err() == nil {
 		if err := r.load(ctx); err != nil {
 			return nil, err
 		}
@@ -82,7 +82,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 // contested reports whether two callers use the pair's token; contested pairs are evenly
 // distributed.
 func (r *run) contested(pair int64) bool {
-	share := r.cfg.Reuse
+	share := r.cfg.Reuse / 100
 	return int64(float64(pair+1)*share) > int64(float64(pair)*share)
 }
 

@@ -58,7 +58,7 @@ func TestWinnersAreCountedInTheAuditAndTheTimeline(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg := &Config{Reuse: 0.5, Connections: 1}
+		cfg := &Config{Reuse: 50, Connections: 1}
 		r := &run{cfg: cfg, clock: pacing.NewClock(), clients: clients, result: newResult(cfg), parties: []party{{}}, target: &server.Target{}}
 		r.timeline = timeline.New(r.clock.Now)
 		w := newWorker(r, 0)

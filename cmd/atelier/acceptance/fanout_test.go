@@ -69,13 +69,14 @@ func TestTheRESTScenarioFindsAllItsWrites(t *testing.T) {
 	conf := testConfig(t)
 	conf.Limits.WritesPerMinute = 1_000_000
 	target := &server.Target{URL: "http://" + startServer(t, conf).Addr(), AdminID: adminID, AdminPW: adminPW}
-	base := rest.Config{Attendees: 5, ReadKinds: rest.Reads, WriteKinds: rest.Writes, Duration: time.Second, Seed: 7,
+	base := rest.Config{Attendees: 5, Read: rest.Readable, Write: rest.Writable, Duration: time.Second, Seed: 7,
 		// Progress runs in a separate goroutine.
 		Progress: func(string, time.Duration, float64, int64, float64) {}}
-	timed := base
-	timed.Reading, timed.Writing = rest.Side{Connections: 4, Rate: 100}, rest.Side{Connections: 4, Rate: 60}
-	for name, cfg := range map[string]*rest.Config{"timed": &timed, "counted": (rest.Row{Attendees: 3, Reads: 100, Writes: 60, Readers: 5, Writers: 3}).Apply(base)} {
-		r, err := rest.Run(t.Context(), cfg, target)
+	timed, counted := base, base
+	timed.ReadConnections, timed.ReadRate, timed.WriteConnections, timed.WriteRate = 4, 100, 4, 60
+	counted.ReadConnections, counted.Reads, counted.WriteConnections, counted.Writes = 5, 100, 3, 60
+	for name, cfg := range map[string]*rest.Config{"timed": &timed, "counted": &counted} {
+		r, err := cfg.Run(t.Context(), target)
 		if err != nil {
 			t.Fatal(err)
 		}
