@@ -22,7 +22,7 @@ import (
 // Clones is a workshop in which attendees clone the code of the steps at the same moment, and again
 // after every interval. The fields with a help text are flags of cmd/atelier-bench.
 type Clones struct {
-	workshop.Config `set:"attendees=500" set:"duration=2m" set:"join=10s" set:"reads=0"`
+	workshop.Config `kong:"set=attendees=500,set=duration=2m,set=join=10s,set=reads=0"`
 
 	People    int           `default:"300" group:"Clones" help:"Number of simultaneous clones."`
 	Line      float64       `default:"125" group:"Clones" help:"Bandwidth that all clones share, in MB/s, as in one room; 0 is unlimited."`

@@ -24,7 +24,7 @@ import (
 // Polls is a workshop with a poll at the end of the measured time. The fields with a help text are
 // flags of cmd/atelier-bench.
 type Polls struct {
-	workshop.Config `set:"attendees=1000" set:"duration=30s" set:"join=20s" set:"reads=1"`
+	workshop.Config `kong:"set=attendees=1000,set=duration=30s,set=join=20s,set=reads=1"`
 
 	Votes  int           `default:"500" group:"Polls" help:"Number of voters; each votes once."`
 	Within time.Duration `default:"10s" group:"Polls" help:"Time over which the votes are spread, at the end of the measured time."`

@@ -22,7 +22,7 @@ import (
 // Uploads is a workshop in which people submit files. Phases of equal length alternate, and the
 // first one is without uploads. The fields with a help text are flags of cmd/atelier-bench.
 type Uploads struct {
-	workshop.Config `set:"attendees=500" set:"duration=2m" set:"join=10s" set:"reads=0"`
+	workshop.Config `kong:"set=attendees=500,set=duration=2m,set=join=10s,set=reads=0"`
 
 	Phase      time.Duration `default:"10s" group:"Uploads" help:"Length of a phase: phases with and without uploads alternate. The measured time should hold an even number of them."`
 	Settle     time.Duration `default:"1s" group:"Uploads" help:"Time at the start of each phase that is not measured."`

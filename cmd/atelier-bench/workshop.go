@@ -16,7 +16,7 @@ import (
 
 // workshopCommand is the command line of the workshop scenario.
 type workshopCommand struct {
-	workshop.Config `set:"attendees=1000" set:"duration=30s" set:"join=20s" set:"reads=1"`
+	workshop.Config `kong:"set=attendees=1000,set=duration=30s,set=join=20s,set=reads=1"`
 	serverFlags
 	outputFlags
 	nodeFaultFlags
@@ -26,7 +26,7 @@ type workshopCommand struct {
 
 // chaosCommand is a workshop with repeated server faults.
 type chaosCommand struct {
-	workshop.Config `set:"attendees=300" set:"duration=60s" set:"join=20s" set:"reads=1"`
+	workshop.Config `kong:"set=attendees=300,set=duration=60s,set=join=20s,set=reads=1"`
 
 	Every     time.Duration `default:"8s" help:"Time between two faults."`
 	Faults    []string      `default:"kill,pause,restart" help:"Faults to repeat in this order: kill (SIGKILL), pause (SIGSTOP for --pause), restart (SIGTERM), each of any node or with :NODE. With --nodes also cut:A-B, cut:A-B:to, cut:A-B:from, restart-db, roll, upgrade (to --upgrade-to, and back the next time), kill-all."`
