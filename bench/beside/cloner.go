@@ -144,11 +144,11 @@ func (c *cloner) clone(due time.Time, done *report.Tally) error {
 	for _, o := range all {
 		switch {
 		case o.Refused != "":
-			done.Refused(errors.New(o.Refused))
+			done.Refuse(o.Refused)
 		case o.Failed != "":
-			done.Unanswered(errors.New(o.Failed))
+			done.GiveUp(o.Failed)
 		default:
-			done.Done(o.Took)
+			done.Succeed(o.Took, true)
 		}
 	}
 	return nil

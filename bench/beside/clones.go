@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"atelier/bench/api"
@@ -78,7 +77,6 @@ type clones struct {
 	rng    *rand.Rand // for preparing and changing the code
 	done   *report.Tally
 
-	mu sync.Mutex
 	// times are those of the clones, since the beginning of the measured time. The last one is in
 	// progress while it has no end. Guarded by mu.
 	times []span
@@ -108,28 +106,24 @@ func (l *clones) partOf(since time.Duration) int {
 func (l *clones) run(ctx context.Context, live *workshop.Live) {
 	cloner, err := startCloner(context.WithoutCancel(ctx), l.cfg.Cloner, crowd{l.people, l.cfg.Line * 1e6})
 	if err != nil {
-		l.done.Unanswered(err)
+		l.done.GiveUp(err.Error())
 		return
 	}
 	defer cloner.stop()
 	for at := l.cfg.Every / 2; at < l.cfg.Duration; at += l.cfg.Every {
 		if err := l.change(); err != nil {
-			l.done.Unanswered(err)
+			l.done.GiveUp(err.Error())
 		}
 		due := live.Began.Add(at)
 		if !pacing.SleepUntil(ctx, due) {
 			return
 		}
-		l.mu.Lock()
-		l.times = append(l.times, span{from: at})
-		l.mu.Unlock()
+		l.note(func() { l.times = append(l.times, span{from: at}) })
 		if err := cloner.clone(due, l.done); err != nil && ctx.Err() == nil {
-			l.done.Unanswered(err)
+			l.done.GiveUp(err.Error())
 			return
 		}
-		l.mu.Lock()
-		l.times[len(l.times)-1].to = time.Since(live.Began)
-		l.mu.Unlock()
+		l.note(func() { l.times[len(l.times)-1].to = time.Since(live.Began) })
 	}
 }
 
@@ -211,5 +205,5 @@ func (l *clones) send(method, path string, body any) error {
 }
 
 func (l *clones) conclude(out *report.Result) {
-	out.Operations = append(out.Operations, l.done.Operation())
+	out.Operations = append(out.Operations, l.done.Result())
 }

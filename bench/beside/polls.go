@@ -77,8 +77,6 @@ type polls struct {
 	choice []int // by voter
 	poll   *report.Tally
 	vote   *report.Tally
-
-	mu sync.Mutex
 	// Guarded by mu. fates are by voter. counts are the numbers of frames with counts that each
 	// facilitator received during the votes.
 	fates  []audit.Fate
@@ -116,9 +114,7 @@ func (l *polls) counted(facilitator int, kind string) {
 }
 
 func (l *polls) run(ctx context.Context, live *workshop.Live) {
-	l.mu.Lock()
-	l.live = live
-	l.mu.Unlock()
+	l.note(func() { l.live = live })
 	opens := live.Began.Add(l.cfg.opens())
 	if !pacing.SleepUntil(ctx, opens) || !l.open(opens) {
 		return
@@ -183,14 +179,12 @@ func (l *polls) cast(n int, due time.Time) {
 	default:
 		fate = audit.Unanswered
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.fates[n] = fate
+	l.note(func() { l.fates[n] = fate })
 }
 
 // conclude compares the votes with those that the server has stored.
 func (l *polls) conclude(out *report.Result) {
-	out.Operations = append(out.Operations, l.poll.Operation(), l.vote.Operation())
+	out.Operations = append(out.Operations, l.poll.Result(), l.vote.Result())
 	fault := func(format string, args ...any) { out.Faults = append(out.Faults, fmt.Sprintf(format, args...)) }
 	if l.path == "" {
 		if !out.Interrupted {

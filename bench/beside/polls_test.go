@@ -36,7 +36,7 @@ func TestVotesDivideTheMeasuredTime(t *testing.T) {
 
 // Only counts that arrive during the votes are limited.
 func TestCountsAreCountedDuringTheVotes(t *testing.T) {
-	l := &polls{cfg: &Polls{Config: workshop.Config{Duration: time.Hour}, Within: 30 * time.Minute}, counts: make([]int, 2)}
+	l := &polls{site: &site{}, cfg: &Polls{Config: workshop.Config{Duration: time.Hour}, Within: 30 * time.Minute}, counts: make([]int, 2)}
 	l.counted(1, "poll_counts") // before the measured time
 	for _, ago := range []time.Duration{time.Minute, 45 * time.Minute} {
 		l.live = &workshop.Live{Began: time.Now().Add(-ago)}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"atelier/bench/api"
@@ -39,6 +40,16 @@ type load interface {
 type site struct {
 	*api.Client
 	admin api.Session
+
+	// mu guards the tallies, and what the loads declare.
+	mu sync.Mutex
+}
+
+// note makes a change that needs mu.
+func (s *site) note(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
 }
 
 // within is the timeout of a request of the load.
@@ -104,15 +115,17 @@ func weigh(r *report.Result) {
 // request makes a request that was planned for due, and counts its result.
 func (s *site) request(t *report.Tally, due time.Time, r *api.Request) (*api.Answer, error) {
 	a, err := s.Do(r)
-	switch {
-	case err != nil:
-		t.Unanswered(err)
-	case !a.OK():
-		t.Refused(a.Err())
-		err = a.Err()
-	default:
-		t.Done(time.Since(due))
-	}
+	s.note(func() {
+		switch {
+		case err != nil:
+			t.GiveUp(err.Error())
+		case !a.OK():
+			err = a.Err()
+			t.Refuse(err.Error())
+		default:
+			t.Succeed(time.Since(due), true)
+		}
+	})
 	return a, err
 }
 

@@ -24,7 +24,7 @@ func TestUploadsAlternateWithPauses(t *testing.T) {
 
 // A round of clones lasts until its last clone has ended. Then the server settles.
 func TestRoundsOfClonesHaveAnEnd(t *testing.T) {
-	l := &clones{cfg: &Clones{Settle: time.Second}, times: []span{{5 * time.Second, 7 * time.Second}, {15 * time.Second, 0}}}
+	l := &clones{site: &site{}, cfg: &Clones{Settle: time.Second}, times: []span{{5 * time.Second, 7 * time.Second}, {15 * time.Second, 0}}}
 	for since, want := range map[time.Duration]int{
 		-time.Second: -1, 0: without, 5 * time.Second: with, 7 * time.Second: -1, 8 * time.Second: without,
 		15 * time.Second: with, time.Minute: with,

@@ -73,11 +73,8 @@ type uploads struct {
 	free     chan *sender  // idle senders
 	underway chan struct{} // has an element for each upload in progress
 	filler   []byte        // content of files; immutable after prepare
-
-	mu sync.Mutex
 	// Guarded by mu.
-	count, shed int
-
+	count, shed  int
 	small, large *report.Tally
 }
 
@@ -148,12 +145,6 @@ func (l *uploads) run(ctx context.Context, live *workshop.Live) {
 	underway.Wait()
 }
 
-func (l *uploads) note(change func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	change()
-}
-
 // upload submits a unique file. If all attendees are busy, upload waits for one, and the wait
 // counts as latency.
 func (l *uploads) upload(due time.Time, size int, t *report.Tally) {
@@ -169,7 +160,7 @@ func (l *uploads) upload(due time.Time, size int, t *report.Tally) {
 	mark := fmt.Appendf(nil, "%016d", number)
 	r, err := api.Upload(s.session, s.path, "file.bin", io.MultiReader(bytes.NewReader(mark), bytes.NewReader(l.filler[:size-len(mark)])), size)
 	if err != nil {
-		t.Unanswered(err)
+		l.note(func() { t.GiveUp(err.Error()) })
 		return
 	}
 	var made struct {
@@ -181,7 +172,7 @@ func (l *uploads) upload(due time.Time, size int, t *report.Tally) {
 }
 
 func (l *uploads) conclude(out *report.Result) {
-	out.Operations = append(out.Operations, l.small.Operation(), l.large.Operation())
+	out.Operations = append(out.Operations, l.small.Result(), l.large.Result())
 	out.Generator.Shed += l.shed
 }
 

@@ -22,33 +22,22 @@ func (r *run) conclude(begin, end timeline.Weight, found []int, interrupted bool
 		Seed: r.cfg.Seed, Warmup: (r.from - r.start).Seconds(), Interrupted: interrupted,
 	}
 	all, lag := latency.New(), latency.New()
-	merged := map[string]*tally{}
+	merged := map[string]*report.Tally{}
 	for _, w := range r.workers {
 		lag.Merge(w.lag)
 		for kind, t := range w.tallies {
-			m := merged[kind]
-			if m == nil {
-				m = &tally{latency: latency.New()}
-				merged[kind] = m
+			if merged[kind] == nil {
+				merged[kind] = report.NewTally(kind)
 			}
-			m.latency.Merge(t.latency)
-			m.done += t.done
-			m.refused += t.refused
-			m.unanswered += t.unanswered
-			if t.complaint != "" {
-				m.complaint = t.complaint
-			}
-			all.Merge(t.latency)
+			merged[kind].Merge(t)
+			all.Merge(t.Timed)
 		}
 	}
 	counted := map[string]int64{}
 	for _, kind := range slices.Sorted(maps.Keys(merged)) {
-		m := merged[kind]
-		out.Operations = append(out.Operations, report.Operation{
-			Name: kind, Latency: m.latency.Summary(), Done: m.done, Refused: m.refused, Unanswered: m.unanswered, Complaint: m.complaint,
-		})
+		out.Operations = append(out.Operations, merged[kind].Result())
 		side, _, _ := strings.Cut(kind, " ")
-		counted[side] += m.latency.Count()
+		counted[side] += merged[kind].Timed.Count()
 	}
 	out.Latency, out.Counts = all.Summary(), all
 	out.Generator.Workers, out.Generator.Lag = 1, lag.Summary()

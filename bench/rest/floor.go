@@ -85,7 +85,7 @@ func (c *Floor) Run(ctx context.Context) (*report.Result, error) {
 	defer server.Watch(ctx, c.Usage, nil, r.timeline.See)()
 	r.plan()
 	open := func(int) *worker {
-		return &worker{r: r, conn: api.Conn{Address: address, Host: u.Host}, tallies: map[string]*tally{}, lag: latency.New()}
+		return &worker{r: r, conn: api.Conn{Address: address, Host: u.Host}, tallies: map[string]*report.Tally{}, lag: latency.New()}
 	}
 	begin, end := r.load(ctx, open, func(w *worker, _ int64) (string, int, []byte, error) {
 		status, body, err := w.conn.Do(method, u.RequestURI(), headers, c.Body)

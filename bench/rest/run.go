@@ -13,7 +13,6 @@ import (
 
 	"atelier/bench/api"
 	"atelier/bench/audit"
-	"atelier/bench/latency"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
@@ -195,11 +194,4 @@ func (r *run) readBack(client *api.Client) ([]int, error) {
 		return nil, err
 	}
 	return found, nil
-}
-
-// tally counts the results of one kind of request. One worker owns it until the worker ends.
-type tally struct {
-	latency                   *latency.Histogram
-	done, refused, unanswered int
-	complaint                 string
 }

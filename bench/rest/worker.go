@@ -11,6 +11,7 @@ import (
 	"atelier/bench/audit"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
+	"atelier/bench/report"
 )
 
 const paragraph = "Read this, try it, and ask when you are stuck. Read this, try it, and ask when you are stuck. Read this, try it, and ask when you are stuck.\n"
@@ -27,14 +28,14 @@ type worker struct {
 	admin   string // headers of a facilitator
 	base    string // path of the codelab
 	body    []byte
-	tallies map[string]*tally
+	tallies map[string]*report.Tally
 	lag     *latency.Histogram
 }
 
 func (r *run) worker(i int) *worker {
 	w := &worker{
 		r: r, me: r.people[i%len(r.people)], admin: r.admin.Headers(), base: r.clients.Node(i).Path() + "/api/codelabs/" + r.lab.ID,
-		conn: api.Conn{Address: r.clients.Node(i).Address(), Host: r.clients.Node(i).Host()}, tallies: map[string]*tally{}, lag: latency.New(),
+		conn: api.Conn{Address: r.clients.Node(i).Address(), Host: r.clients.Node(i).Host()}, tallies: map[string]*report.Tally{}, lag: latency.New(),
 	}
 	w.headers = w.me.Session.Headers()
 	if r.cfg.Compressed {
@@ -79,25 +80,19 @@ func (w *worker) late(due time.Duration) {
 func (w *worker) note(kind string, due time.Duration, status int, body []byte, err error) {
 	t := w.tallies[kind]
 	if t == nil {
-		t = &tally{latency: latency.New()}
+		t = report.NewTally(kind)
 		w.tallies[kind] = t
 	}
 	switch {
 	case err != nil:
-		t.unanswered++
-		t.complaint = err.Error()
+		t.GiveUp(err.Error())
 		w.r.timeline.Failed()
 	case status/100 != 2:
-		t.refused++
-		t.complaint = fmt.Sprintf("status %d: %.200s", status, body)
+		t.Refuse(fmt.Sprintf("status %d: %.200s", status, body))
 		w.r.timeline.Failed()
 	default:
-		t.done++
-		took := w.r.clock.Now() - due
-		measured := due >= w.r.from && due < w.r.until
-		if measured {
-			t.latency.Record(took)
-		}
+		took, measured := w.r.clock.Now()-due, due >= w.r.from && due < w.r.until
+		t.Succeed(took, measured)
 		w.r.timeline.Done(took, measured)
 	}
 }

@@ -57,11 +57,11 @@ func (c *crowd) figures(r *report.Result) {
 // operations lists the measurements of each worker.
 var operations = []struct {
 	name string
-	of   func(*worker) *tally
+	of   func(*worker) *report.Tally
 }{
-	{"tokenize", func(w *worker) *tally { return &w.tokenize }},
-	{"detokenize", func(w *worker) *tally { return &w.detokenize }},
-	{"pair", func(w *worker) *tally { return &w.pair }},
+	{"tokenize", func(w *worker) *report.Tally { return w.tokenize }},
+	{"detokenize", func(w *worker) *report.Tally { return w.detokenize }},
+	{"pair", func(w *worker) *report.Tally { return w.pair }},
 }
 
 func named() (names []string) {
@@ -76,28 +76,19 @@ func (r *run) conclude(workers []*worker, begin, end weight) {
 	out := r.result
 	lag := latency.New()
 	for _, k := range operations {
-		all := latency.New()
-		op := report.Operation{Name: k.name}
+		all := report.NewTally(k.name)
 		for _, w := range workers {
-			t := k.of(w)
-			all.Merge(t.latency)
-			op.Done += t.done
-			op.Refused += t.refused
-			op.Unanswered += t.unanswered
+			all.Merge(k.of(w))
 			for _, c := range []*caller{&w.conn, &w.rival} {
-				op.Repeated += c.trips[k.name].repeated
-				op.Failed += c.trips[k.name].failed
-			}
-			if t.complaint != "" {
-				op.Complaint = t.complaint
+				all.Repeated += c.trips[k.name].repeated
+				all.Failed += c.trips[k.name].failed
 			}
 		}
-		op.Latency = all.Summary()
 		if k.name == out.Subject {
-			out.Latency, out.Counts = op.Latency, all
+			out.Latency, out.Counts = all.Timed.Summary(), all.Timed
 			continue
 		}
-		out.Operations = append(out.Operations, op)
+		out.Operations = append(out.Operations, all.Result())
 	}
 	a := &report.Tokens{Timed: int(out.Latency.Count)}
 	for _, w := range workers {

@@ -218,8 +218,8 @@ func (r *run) restart(ctx context.Context, c *crowd) error {
 	defer w.conn.Close()
 	w.do(r.made, r.clock.Now(), false)
 	r.made++
-	if w.pair.done != 1 {
-		return fmt.Errorf("after the restart a pair failed: %s%s", w.tokenize.complaint, w.detokenize.complaint)
+	if w.pair.Done != 1 {
+		return fmt.Errorf("after the restart a pair failed: %s%s", w.tokenize.Complaint, w.detokenize.Complaint)
 	}
 	c.restarted = latency.Milliseconds(r.clock.Now() - began)
 	r.sleep(ctx, 10*time.Second)

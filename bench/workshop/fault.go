@@ -73,7 +73,7 @@ func (r *run) harm(ctx context.Context, fault faults.Fault) error {
 		// A paused server keeps its connections, and a restart of the database can go unnoticed.
 		ends := fault.Kind == faults.Kill || fault.Kind == faults.Restart || fault.Kind == faults.KillAll
 		c.down = ends && whole
-		expected = c.tallies[opResume].done
+		expected = c.tallies[opResume].Done
 		if ends {
 			expected += c.count(func(p *person) bool { return p.joined() && !p.stalled && slices.Contains(h.nodes, p.node) })
 		}
@@ -88,7 +88,7 @@ func (r *run) harm(ctx context.Context, fault faults.Fault) error {
 		c.down, c.standing = false, nil
 	})
 	all := r.until(ctx, resumeWithin, func() bool {
-		return c.tallies[opResume].done >= expected &&
+		return c.tallies[opResume].Done >= expected &&
 			c.count(func(p *person) bool { return p.joined() && !p.stalled && !p.online }) == 0
 	})
 	r.loop.Do(func() {

@@ -39,13 +39,8 @@ func (r *run) conclude(t *truth) {
 	out.Generator.Lag = c.lag.Summary()
 	out.Generator.Shed = c.shed
 	for op := range operations {
-		tally := &c.tallies[op]
-		if tally.done+tally.refused+tally.unanswered == 0 {
-			continue
+		if t := c.tallies[op]; t.Done+t.Refused+t.Unanswered > 0 {
+			out.Operations = append(out.Operations, t.Result())
 		}
-		out.Operations = append(out.Operations, report.Operation{
-			Name: names[op], Latency: tally.latency.Summary(),
-			Done: tally.done, Refused: tally.refused, Unanswered: tally.unanswered, Repeated: tally.repeated, Failed: tally.failed, Complaint: tally.complaint,
-		})
 	}
 }

@@ -147,7 +147,7 @@ func (c *crowd) repeated(op operation, at time.Duration) {
 	if len(c.addresses) == 1 {
 		return // an ordinary reconnection to the same server
 	}
-	c.tallies[op].repeated++
+	c.tallies[op].Repeated++
 	if h := c.harmAt(at); h != nil {
 		h.repeated++
 	}
