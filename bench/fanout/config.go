@@ -55,11 +55,8 @@ type Config struct {
 	// Prepare makes the clients; it is called after the server was measured without them.
 	Prepare func(ctx context.Context, subscribers, publishers int) (*Endpoint, error)
 	Plan    workers.Plan
-	// Usage and Inside measure the server; nil if that is impossible.
-	Usage  func() (server.Usage, error)
-	Inside func() (server.Inside, error)
-	// Nodes, if there are several, are measured individually.
-	Nodes []server.Node
+	// Target is the server, as far as it can be measured.
+	Target *server.Target
 	// Beside, if set, runs on its own goroutine during the measured time; its context ends with it.
 	Beside func(ctx context.Context)
 	// Progress is called about every second; nil for none.

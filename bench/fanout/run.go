@@ -16,6 +16,7 @@ import (
 	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
+	"atelier/bench/timeline"
 	"atelier/bench/workers"
 )
 
@@ -30,11 +31,9 @@ type run struct {
 	key uint64
 
 	// Times on the run's timeline.
-	start, from, until   time.Duration
-	empty, full          server.Usage // the server without clients, and with them
-	begin, end           server.Usage // of the measured time
-	beginNodes, endNodes []server.Inside
-	own                  time.Duration
+	start, from, until time.Duration
+	empty              server.Usage    // the server without clients
+	begin, end         timeline.Weight // of the measured time
 }
 
 // Run runs a load test. If ctx ends, the load ends early, and the results until then are audited
@@ -47,7 +46,7 @@ func Run(ctx context.Context, cfg *Config) (*report.Result, error) {
 		defer cfg.Meter.Open(0)
 	}
 	r := &run{cfg: cfg, timeline: newWatcher(cfg), result: newResult(cfg), key: rand.Uint64()}
-	r.empty = r.weigh()
+	r.empty = timeline.Weigh(0, cfg.Target).Server
 	var err error
 	r.timeline.enter("preparing")
 	if r.endpoint, err = cfg.Prepare(ctx, cfg.Subscribers, cfg.Publishers); err != nil {
@@ -58,7 +57,7 @@ func Run(ctx context.Context, cfg *Config) (*report.Result, error) {
 	}
 	defer r.workers.Close()
 	r.timeline.begin(r.workers.Now)
-	defer server.Watch(ctx, cfg.Usage, cfg.Inside, r.timeline.See)()
+	defer cfg.Target.Watch(ctx, r.timeline.See)()
 	if err := r.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -121,7 +120,6 @@ func (r *run) connect(ctx context.Context) error {
 		r.sleep(ctx, 50*time.Millisecond)
 	}
 	r.sleep(ctx, r.cfg.Settle)
-	r.full = r.weigh()
 	return nil
 }
 
@@ -204,8 +202,7 @@ func (r *run) load(ctx context.Context) error {
 	r.timeline.enter("warm-up")
 	r.sleepUntil(ctx, r.from)
 	r.timeline.enter("load")
-	r.begin, r.own = r.weigh(), server.OwnCPU()
-	r.beginNodes = server.Look(r.cfg.Nodes)
+	r.begin = timeline.Weigh(r.from, r.cfg.Target)
 	besides := r.beside(ctx)
 	r.sleepUntil(ctx, r.until)
 	besides()
@@ -218,8 +215,7 @@ func (r *run) load(ctx context.Context) error {
 			return err
 		}
 	}
-	r.end, r.own = r.weigh(), server.OwnCPU()-r.own
-	r.endNodes = server.Look(r.cfg.Nodes)
+	r.end = timeline.Weigh(r.until, r.cfg.Target)
 	return nil
 }
 
@@ -329,17 +325,6 @@ func (r *run) finish(ctx context.Context) (*report.Result, error) {
 	}
 	r.conclude(outcomes)
 	return r.result, nil
-}
-
-func (r *run) weigh() server.Usage {
-	if r.cfg.Usage == nil {
-		return server.Usage{}
-	}
-	u, err := r.cfg.Usage()
-	if err != nil {
-		return server.Usage{}
-	}
-	return u
 }
 
 func (r *run) sleepUntil(ctx context.Context, at time.Duration) { r.sleep(ctx, at-r.workers.Now()) }

@@ -103,7 +103,7 @@ func hold(ctx context.Context, t *testing.T, h *hub, change func(*Config)) *repo
 	defer srv.CloseClientConnections()
 	address := srv.Listener.Addr().String()
 	cfg := &Config{
-		Scenario: "fanout", Subscribers: 6, Publishers: 2, Stages: []broadcast.Stage{{Rate: 100}}, Settle: 100 * time.Millisecond, Seed: 1,
+		Target: &server.Target{}, Scenario: "fanout", Subscribers: 6, Publishers: 2, Stages: []broadcast.Stage{{Rate: 100}}, Settle: 100 * time.Millisecond, Seed: 1,
 		Warmup: 300 * time.Millisecond, Duration: time.Second, Drain: time.Second,
 		Plan: workers.Plan{Processes: 2, Binary: os.Args[0], Args: []string{"worker"}},
 		Prepare: func(context.Context, int, int) (*Endpoint, error) {
@@ -268,7 +268,7 @@ func TestAServerThatRefusesEverybodyIsReported(t *testing.T) {
 				drain = time.Hour // told at once: asking again changes nothing
 			}
 			_, err := Run(t.Context(), &Config{
-				Scenario: "fanout", Subscribers: 1, Publishers: 1, Stages: []broadcast.Stage{{Rate: 100}}, Duration: time.Second, Drain: drain,
+				Target: &server.Target{}, Scenario: "fanout", Subscribers: 1, Publishers: 1, Stages: []broadcast.Stage{{Rate: 100}}, Duration: time.Second, Drain: drain,
 				Prepare: func(context.Context, int, int) (*Endpoint, error) {
 					address := srv.Listener.Addr().String()
 					d := &Endpoint{Address: address, Host: address, Subscribers: []broadcast.Seat{{Path: "/?id=1"}}, Publishers: []broadcast.Seat{{Path: "/?id=2"}}}
@@ -319,7 +319,7 @@ func TestUnmeasurableMemoryIsReportedAsSuch(t *testing.T) {
 				d.Publishers = nil
 				return d, err
 			}
-			cfg.Usage = func() (server.Usage, error) {
+			cfg.Target.Usage = func() (server.Usage, error) {
 				u := server.Usage{RSS: 100 << 20}
 				if looks.Add(1) > 1 {
 					u.RSS += c.change
@@ -375,7 +375,7 @@ func TestADeadWorkerEndsTheRun(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	_, err := Run(ctx, &Config{
-		Scenario: "idle", Subscribers: 2, Duration: time.Hour, Drain: time.Second,
+		Target: &server.Target{}, Scenario: "idle", Subscribers: 2, Duration: time.Hour, Drain: time.Second,
 		Plan: workers.Plan{Processes: 2, Binary: "/bin/sh", Args: []string{"-c", `"$0" worker & sleep 1; kill $!`, os.Args[0]}},
 		Prepare: func(context.Context, int, int) (*Endpoint, error) {
 			seats := []broadcast.Seat{{Path: "/?id=1"}, {Path: "/?id=2"}}

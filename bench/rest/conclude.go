@@ -41,7 +41,7 @@ func (r *run) conclude(begin, end timeline.Weight, found []int, interrupted bool
 	}
 	out.Latency, out.Counts = all.Summary(), all
 	out.Generator.Workers, out.Generator.Lag = 1, lag.Summary()
-	if end.Account(begin, r.target.Usage != nil, out) {
+	if end.Account(begin, r.target, nil, out) {
 		seconds := out.Duration
 		out.Figures = append(out.Figures, report.Figure{Key: "requests_per_second", Name: "requests", Value: float64(all.Count()) / seconds, Unit: "a second"})
 		for _, side := range []string{"read", "write"} {

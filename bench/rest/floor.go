@@ -82,7 +82,7 @@ func (c *Floor) Run(ctx context.Context) (*report.Result, error) {
 	clock := pacing.NewClock()
 	cfg := &Config{ReadConnections: c.Connections, ReadRate: c.Rate, Warmup: c.Warmup, Duration: c.Duration}
 	r := &run{cfg: cfg, clock: clock, timeline: timeline.New(clock.Now), target: &server.Target{Usage: c.Usage}}
-	defer server.Watch(ctx, c.Usage, nil, r.timeline.See)()
+	defer r.target.Watch(ctx, r.timeline.See)()
 	r.plan()
 	open := func(int) *worker {
 		return &worker{r: r, conn: api.Conn{Address: address, Host: u.Host}, tallies: map[string]*report.Tally{}, lag: latency.New()}

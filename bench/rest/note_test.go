@@ -36,7 +36,7 @@ func TestResponsesAreRecorded(t *testing.T) {
 		r.fate(r.say(), status, nil)
 	}
 	r.fate(r.say(), 0, errors.New("gone"))
-	out := r.conclude(timeline.Weight{}, timeline.Weigh(time.Second, nil), []int{1, 0, 0}, false)
+	out := r.conclude(timeline.Weight{}, timeline.Weight{At: time.Second}, []int{1, 0, 0}, false)
 	if name := Names.Lacks(out); name != "" || len(out.Figures) == 0 {
 		t.Errorf("%q is not available for thresholds: %+v", name, out.Figures)
 	}

@@ -54,7 +54,7 @@ func (c *Config) Run(ctx context.Context, target *server.Target) (*report.Result
 		return nil, err
 	}
 	defer r.clients.Close()
-	defer server.Watch(ctx, target.Usage, target.Inside, r.timeline.See)()
+	defer target.Watch(ctx, r.timeline.See)()
 	r.plan()
 	defer r.show()()
 	begin, end := r.load(ctx, r.worker, (*worker).read)
@@ -178,7 +178,7 @@ func (r *run) done(now time.Duration) float64 {
 	return min(max(float64(now-r.start)/float64(r.until-r.start), 0), 1)
 }
 
-func (r *run) weigh() timeline.Weight { return timeline.Weigh(r.clock.Now(), r.target.Usage) }
+func (r *run) weigh() timeline.Weight { return timeline.Weigh(r.clock.Now(), r.target) }
 
 // readBack counts how often each chat message is in the history. The result is nil if that is
 // unknown.

@@ -6,7 +6,7 @@
 // A [Target] is the server of a run, or all nodes if there are several. A [Tunnel] leads to a server
 // that speaks TLS.
 //
-// [Watch] monitors either of them while it runs.
+// [Target.Watch] monitors either of them while it runs.
 //
 // A Process is not safe for concurrent use, except for Usage. The child dies with its parent.
 package server

@@ -4,6 +4,7 @@ package server
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"atelier/bench/api"
@@ -111,25 +112,11 @@ func sum(nodes []Node) (all Usage, err error) {
 // contains only its usage.
 func Look(nodes []Node) []Inside {
 	all := make([]Inside, len(nodes))
-	done := make(chan int, len(nodes))
+	var looking sync.WaitGroup
 	for i, n := range nodes {
-		go func() {
-			var in Inside
-			if n.Inside != nil {
-				in, _ = n.Inside()
-			}
-			if n.Usage != nil {
-				if u, err := n.Usage(); err == nil {
-					in.Usage = u
-				}
-			}
-			all[i] = in
-			done <- i
-		}()
+		looking.Go(func() { all[i] = look(n.Usage, n.Inside) })
 	}
-	for range nodes {
-		<-done
-	}
+	looking.Wait()
 	return all
 }
 

@@ -72,7 +72,7 @@ func named() (names []string) {
 }
 
 // conclude adds the results of the workers. They have ended.
-func (r *run) conclude(workers []*worker, begin, end weight) {
+func (r *run) conclude(workers []*worker, begin, end timeline.Weight) {
 	out := r.result
 	lag := latency.New()
 	for _, k := range operations {
@@ -104,15 +104,8 @@ func (r *run) conclude(workers []*worker, begin, end weight) {
 	out.Audit.Tokens = a
 	out.Faults = append(out.Faults, broken(a.TwoWinners, a.NoWinner, a.Wrong)...)
 	out.Generator.Workers, out.Generator.Lag = 1, lag.Summary()
-	if end.Account(begin.Weight, r.target.Usage != nil, out) {
+	if end.Account(begin, r.target, nil, out) {
 		out.Figures = append(out.Figures, report.Figure{Key: "pairs_per_second", Name: "pairs", Value: float64(out.Operations[0].Latency.Count) / out.Duration, Unit: "a second"})
-	}
-	if r.target.Several != nil {
-		var names []string
-		for _, n := range r.target.Several {
-			names = append(names, n.Name)
-		}
-		out.Nodes = timeline.Nodes(names, begin.nodes, end.nodes, nil, out.Duration)
 	}
 	out.Figures = append(out.Figures, report.Figure{Key: "raced", Name: "tokens that two used at once", Value: float64(a.Raced)})
 }

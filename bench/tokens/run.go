@@ -63,7 +63,7 @@ func (c *Config) Run(ctx context.Context, target *server.Target) (*report.Result
 	if err := r.onboard(); err != nil {
 		return nil, err
 	}
-	defer server.Watch(ctx, target.Usage, target.Inside, r.timeline.See)()
+	defer target.Watch(ctx, r.timeline.See)()
 	if c.Live > 0 {
 		if err := r.crowd(ctx); err != nil {
 			return nil, err
@@ -95,10 +95,10 @@ func (r *run) load(ctx context.Context) error {
 	r.timeline.Begin(s.Start)
 	r.timeline.Enter(timeline.WarmUp)
 	base := r.made
-	weighed := make(chan weight, 1)
+	weighed := make(chan timeline.Weight, 1)
 	time.AfterFunc(measuredFrom-r.clock.Now(), func() {
 		r.timeline.Enter(timeline.Load)
-		weighed <- weight{r.weigh(), server.Look(r.target.Several)}
+		weighed <- r.weigh()
 	})
 
 	workers := make([]*worker, r.cfg.Connections)
@@ -127,7 +127,7 @@ func (r *run) load(ctx context.Context) error {
 	if err := harmed(); err != nil {
 		return err
 	}
-	end := weight{r.weigh(), server.Look(r.target.Several)}
+	end := r.weigh()
 	r.made = base + s.Taken()
 	begin := end // interrupted before anything was measured
 	select {
@@ -274,10 +274,4 @@ func (r *run) show(line string) {
 	}
 }
 
-func (r *run) weigh() timeline.Weight { return timeline.Weigh(r.clock.Now(), r.target.Usage) }
-
-// weight is the resource usage up to a moment, including that of each node.
-type weight struct {
-	timeline.Weight
-	nodes []server.Inside
-}
+func (r *run) weigh() timeline.Weight { return timeline.Weigh(r.clock.Now(), r.target) }

@@ -67,7 +67,7 @@ func TestWinnersAreCountedInTheAuditAndTheTimeline(t *testing.T) {
 		}
 		w.conn.Close()
 		w.rival.Close()
-		r.conclude([]*worker{w}, weight{}, weight{})
+		r.conclude([]*worker{w}, timeline.Weight{}, timeline.Weight{})
 		if got := *r.result.Audit.Tokens; got != c.want {
 			t.Errorf("%s: the audit is %+v", name, got)
 		}

@@ -50,7 +50,7 @@ func (c *Config) Run(ctx context.Context, target *server.Target) (*report.Result
 	defer r.loop.Stop()
 	stopShowing := r.show()
 	defer stopShowing()
-	defer server.Watch(ctx, r.target.Usage, r.target.Inside, r.crowd.timeline.See)()
+	defer r.target.Watch(ctx, r.crowd.timeline.See)()
 	defer r.count()()
 
 	r.join(ctx)

@@ -347,7 +347,7 @@ func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publish
 	}
 	return hold(ctx, &b.serverFlags, &b.outputFlags, fanout.Relaxed, func(t *bench) (*report.Result, error) {
 		cfg.Prepare = fanout.Atelier(t.Target, server.Trust{CAFile: b.CA, Insecure: b.Insecure}, size)
-		cfg.Usage, cfg.Inside, cfg.Nodes, cfg.Progress = t.Usage, t.Inside, t.Several, t.screen.broadcast
+		cfg.Target, cfg.Progress = t.Target, t.screen.broadcast
 		return b.carryOut(ctx, cfg)
 	})
 }

@@ -92,10 +92,10 @@ func (b *broadcastFlags) foreign(ctx context.Context, cfg *fanout.Config, p *pub
 	if err != nil {
 		return err
 	}
-	cfg.Prepare = fanout.Generic(peer)
+	cfg.Prepare, cfg.Target = fanout.Generic(peer), &server.Target{}
 	if b.PID > 0 {
-		cfg.Usage = server.OfPID(b.PID)
-		if _, err := cfg.Usage(); err != nil {
+		cfg.Target.Usage = server.OfPID(b.PID)
+		if _, err := cfg.Target.Usage(); err != nil {
 			return err
 		}
 	}

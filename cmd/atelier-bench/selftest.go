@@ -37,7 +37,7 @@ func (c *selftestCommand) Run(ctx context.Context) error {
 		cfg := &fanout.Config{
 			Scenario: "selftest", Subscribers: 200, Publishers: 1, Stages: []broadcast.Stage{{Rate: 100}}, Regular: true,
 			Connect: time.Second, Warmup: time.Second, Duration: 5 * time.Second, Drain: 30 * time.Second, Seed: 1,
-			Prepare: fanout.Atelier(t.Target, server.Trust{}, 200), Usage: t.Usage, Inside: t.Inside, Progress: t.screen.broadcast,
+			Prepare: fanout.Atelier(t.Target, server.Trust{}, 200), Target: t.Target, Progress: t.screen.broadcast,
 		}
 		var stopped error
 		cfg.Beside = func(ctx context.Context) {

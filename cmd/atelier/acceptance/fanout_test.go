@@ -34,7 +34,7 @@ func TestFanOutScenariosDeliverEveryMessage(t *testing.T) {
 			cfg := &fanout.Config{
 				Scenario: name, Subscribers: 20, Publishers: 2, Duration: 2 * time.Second, Warmup: 100 * time.Millisecond,
 				Stages: []broadcast.Stage{{Rate: 30}}, Drain: 20 * time.Second, Seed: 1,
-				Prepare: fanout.Atelier(target, server.Trust{}, 100),
+				Prepare: fanout.Atelier(target, server.Trust{}, 100), Target: target,
 			}
 			change(cfg)
 			r, err := fanout.Run(t.Context(), cfg)
