@@ -89,7 +89,7 @@ func (r *run) readBack(client *api.Client) (*truth, error) {
 	}
 	for _, thread := range threads {
 		for _, m := range thread.Messages {
-			if n := numberAfter(m.Message, c.chat.marker); n >= 0 && n < len(t.comments) {
+			if n := c.chat.number([]byte(m.Message), len(t.comments)); n >= 0 {
 				t.comments[n]++
 			}
 		}
@@ -114,25 +114,8 @@ func (r *run) readBack(client *api.Client) (*truth, error) {
 // readChat counts how often each message of the run occurs in the history.
 func (r *run) readChat(client *api.Client, t *truth) error {
 	return client.History(r.admin, r.crowd.lab.ID, func(m api.ChatMessage) {
-		if n := numberAfter(m.Message, r.crowd.chat.marker); n >= 0 && n < len(t.chat) {
+		if n := r.crowd.chat.number([]byte(m.Message), len(t.chat)); n >= 0 {
 			t.chat[n]++
 		}
 	})
-}
-
-// numberAfter parses the number after the marker at the beginning of a text. It returns -1 if there
-// is none.
-func numberAfter(text string, marker []byte) int {
-	digits, ours := strings.CutPrefix(text, string(marker))
-	if !ours {
-		return -1
-	}
-	n := 0
-	for _, d := range []byte(digits) {
-		if d < '0' || d > '9' || n > 1<<40 {
-			break
-		}
-		n = n*10 + int(d-'0')
-	}
-	return n
 }
