@@ -54,12 +54,8 @@ func (w *worker) work(ctx context.Context, s *pacing.Schedule, count int, do req
 			return
 		}
 		if wait := due - w.r.clock.Now(); wait > 0 {
-			timer := time.NewTimer(wait)
-			select {
-			case <-ctx.Done():
-				timer.Stop()
+			if !pacing.Sleep(ctx, wait) {
 				return
-			case <-timer.C:
 			}
 			w.late(due)
 		}

@@ -154,7 +154,7 @@ func (r *run) crowd(ctx context.Context) error {
 	if err := r.policy("single_use", 0); err != nil {
 		return err
 	}
-	r.sleep(ctx, 5*time.Second)
+	pacing.Sleep(ctx, 5*time.Second)
 	u := r.weigh().Server
 	c.rss, c.peakRSS = u.RSS, u.PeakRSS
 	if r.target.Process != nil {
@@ -222,7 +222,7 @@ func (r *run) restart(ctx context.Context, c *crowd) error {
 		return fmt.Errorf("after the restart a pair failed: %s%s", w.tokenize.Complaint, w.detokenize.Complaint)
 	}
 	c.restarted = latency.Milliseconds(r.clock.Now() - began)
-	r.sleep(ctx, 10*time.Second)
+	pacing.Sleep(ctx, 10*time.Second)
 	u := r.weigh().Server
 	c.restartedRSS = u.RSS
 	return nil
@@ -233,13 +233,13 @@ func (r *run) expiry(ctx context.Context, c *crowd, ends time.Time) error {
 	const window = time.Minute
 	if quiet := time.Until(ends) - window - 10*time.Second; quiet > window {
 		r.show("waiting for the tokens to expire")
-		r.sleep(ctx, quiet)
+		pacing.Sleep(ctx, quiet)
 	}
 	watch := func(d time.Duration) (cores float64, goroutines int) {
 		begin := r.weigh()
 		end := time.Now().Add(d)
 		for time.Now().Before(end) && ctx.Err() == nil {
-			r.sleep(ctx, 500*time.Millisecond)
+			pacing.Sleep(ctx, 500*time.Millisecond)
 			if r.target.Inside != nil {
 				if in, err := r.target.Inside(); err == nil {
 					goroutines = max(goroutines, int(in.Goroutines))
@@ -256,16 +256,9 @@ func (r *run) expiry(ctx context.Context, c *crowd, ends time.Time) error {
 	r.show("watching a quiet minute")
 	c.idleCores, c.idleGoroutines = watch(idle)
 	r.show("watching the tokens expire")
-	r.sleep(ctx, time.Until(ends)-15*time.Second)
+	pacing.Sleep(ctx, time.Until(ends)-15*time.Second)
 	c.expiryCores, c.expiryGoroutines = watch(window)
 	return nil
-}
-
-func (r *run) sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }
 
 func (r *run) show(line string) {

@@ -10,6 +10,7 @@ import (
 
 	"atelier/bench/faults"
 	"atelier/bench/latency"
+	"atelier/bench/pacing"
 	"atelier/bench/report"
 )
 
@@ -43,8 +44,7 @@ func (r *run) faults(ctx context.Context) error {
 		if at >= r.crowd.until-time.Second {
 			return nil
 		}
-		r.sleepUntil(ctx, at)
-		if ctx.Err() != nil {
+		if !pacing.Sleep(ctx, at-r.clock.Now()) {
 			return nil
 		}
 		if err := r.harm(ctx, r.inflictor.Choose(planned.Fault)); err != nil {

@@ -142,12 +142,12 @@ func (r *run) load(ctx context.Context) error {
 		c.load(r.clock.Now())
 		c.timeline.Begin(c.from - r.cfg.Warmup)
 	})
-	r.sleepUntil(ctx, c.from)
+	pacing.Sleep(ctx, c.from-r.clock.Now())
 	r.crowd.timeline.Enter(timeline.Load)
 	begin := r.weigh()
 	defer r.beside(ctx)()
 	err := r.faults(ctx)
-	r.sleepUntil(ctx, c.until)
+	pacing.Sleep(ctx, c.until-r.clock.Now())
 	r.loop.Do(func() {
 		c.over = true
 		c.until = min(c.until, r.clock.Now())
@@ -199,8 +199,6 @@ func (r *run) drain(ctx context.Context) {
 // until waits until a condition is true. The condition is evaluated on the loop. until returns
 // false after the timeout, or if ctx ended.
 func (r *run) until(ctx context.Context, bound time.Duration, holds func() bool) bool {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
 	end := r.clock.Now() + bound
 	for {
 		yes := false
@@ -208,24 +206,9 @@ func (r *run) until(ctx context.Context, bound time.Duration, holds func() bool)
 		if yes {
 			return true
 		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-tick.C:
-		}
-		if r.clock.Now() > end {
+		if !pacing.Sleep(ctx, 20*time.Millisecond) || r.clock.Now() > end {
 			return false
 		}
-	}
-}
-
-// sleepUntil waits until a given time, or the end of ctx.
-func (r *run) sleepUntil(ctx context.Context, at time.Duration) {
-	timer := time.NewTimer(at - r.clock.Now())
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"atelier/bench/broadcast"
 	"atelier/bench/fanout"
+	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
 )
@@ -41,9 +42,7 @@ func (c *selftestCommand) Run(ctx context.Context) error {
 		}
 		var stopped error
 		cfg.Beside = func(ctx context.Context) {
-			select {
-			case <-ctx.Done():
-			case <-time.After(2 * time.Second):
+			if pacing.Sleep(ctx, 2*time.Second) {
 				stopped = c.stop(t)
 			}
 		}
