@@ -114,8 +114,7 @@ func (r *run) plan() {
 // load sends the requests, and measures the server before and after. open makes the worker of a
 // connection, and read makes a request of those that read.
 func (r *run) load(ctx context.Context, open func(i int) *worker, read request) (begin, end timeline.Weight) {
-	weighed, stop := r.begin()
-	defer stop()
+	weigh := r.timeline.Weigh(r.from, r.target)
 	var working sync.WaitGroup
 	start := func(connections int, s *pacing.Schedule, count int, do request) {
 		for i := range connections {
@@ -127,25 +126,7 @@ func (r *run) load(ctx context.Context, open func(i int) *worker, read request) 
 	start(r.cfg.ReadConnections, r.reads, r.cfg.Reads, read)
 	start(r.cfg.WriteConnections, r.writes, r.cfg.Writes, (*worker).write)
 	working.Wait()
-	end = r.weigh()
-	select {
-	case begin = <-weighed:
-	default:
-		begin = end // interrupted before anything was measured
-	}
-	return begin, end
-}
-
-// begin enters the load. The first measurement is taken when the measured time begins. stop cancels
-// it.
-func (r *run) begin() (weighed chan timeline.Weight, stop func() bool) {
-	r.timeline.Enter(timeline.WarmUp)
-	weighed = make(chan timeline.Weight, 1)
-	timer := time.AfterFunc(r.from-r.clock.Now(), func() {
-		r.timeline.Enter(timeline.Load)
-		weighed <- r.weigh()
-	})
-	return weighed, timer.Stop
+	return weigh()
 }
 
 func (r *run) schedule(s side) *pacing.Schedule {
@@ -177,8 +158,6 @@ func (r *run) done(now time.Duration) float64 {
 	}
 	return min(max(float64(now-r.start)/float64(r.until-r.start), 0), 1)
 }
-
-func (r *run) weigh() timeline.Weight { return timeline.Weigh(r.clock.Now(), r.target) }
 
 // readBack counts how often each chat message is in the history. The result is nil if that is
 // unknown.

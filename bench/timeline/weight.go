@@ -27,6 +27,27 @@ func Weigh(at time.Duration, t *server.Target) Weight {
 	return w
 }
 
+// Weigh enters the warm-up, and the load when its measured time begins. The returned function ends
+// the load. It returns the usage at the beginning of the measured time and now.
+func (c *Timeline) Weigh(from time.Duration, t *server.Target) (end func() (Weight, Weight)) {
+	c.Enter(WarmUp)
+	weighed := make(chan Weight, 1)
+	timer := time.AfterFunc(from-c.now(), func() {
+		c.Enter(Load)
+		weighed <- Weigh(c.now(), t)
+	})
+	return func() (Weight, Weight) {
+		timer.Stop()
+		end := Weigh(c.now(), t)
+		select {
+		case begin := <-weighed:
+			return begin, end
+		default:
+			return end, end // interrupted before anything was measured
+		}
+	}
+}
+
 // Account puts the usage between two moments into a result. deliveries is the number of deliveries
 // to each node's clients, or nil if they are not counted per node. Account returns false if the
 // moments are equal.

@@ -93,14 +93,8 @@ func (r *run) load(ctx context.Context) error {
 	measuredFrom := s.Start + r.cfg.Warmup
 	s.Until = measuredFrom + r.cfg.Duration
 	r.timeline.Begin(s.Start)
-	r.timeline.Enter(timeline.WarmUp)
 	base := r.made
-	weighed := make(chan timeline.Weight, 1)
-	time.AfterFunc(measuredFrom-r.clock.Now(), func() {
-		r.timeline.Enter(timeline.Load)
-		weighed <- r.weigh()
-	})
-
+	weigh := r.timeline.Weigh(measuredFrom, r.target)
 	workers := make([]*worker, r.cfg.Connections)
 	var wg sync.WaitGroup
 	for i := range workers {
@@ -127,13 +121,8 @@ func (r *run) load(ctx context.Context) error {
 	if err := harmed(); err != nil {
 		return err
 	}
-	end := r.weigh()
+	begin, end := weigh()
 	r.made = base + s.Taken()
-	begin := end // interrupted before anything was measured
-	select {
-	case begin = <-weighed:
-	default:
-	}
 	r.conclude(workers, begin, end)
 	return nil
 }
