@@ -19,10 +19,10 @@ func about(cfg *Config) string {
 	switch {
 	case cfg.Scenario == "idle":
 		about = report.Count(cfg.Subscribers, "connection")
-	case cfg.Stages[0].Rate == 0:
+	case len(cfg.Stages) == 0 && cfg.Rate == 0:
 		about += fmt.Sprintf(", %d messages of each under way", cfg.Window)
-	case len(cfg.Stages) == 1:
-		about += fmt.Sprintf(", %g messages a second", cfg.Stages[0].Rate)
+	case len(cfg.rates()) == 1:
+		about += fmt.Sprintf(", %g messages a second", cfg.rates()[0].Rate)
 	default:
 		about += fmt.Sprintf(", %d stages", len(cfg.Stages))
 	}

@@ -36,28 +36,31 @@ type run struct {
 	begin, end         timeline.Weight // of the measured time
 }
 
-// Run runs a load test. If ctx ends, the load ends early, and the results until then are audited
+// Run runs the load test. If ctx ends, the load ends early, and the results until then are audited
 // and reported. An error means that there are no results.
-func Run(ctx context.Context, cfg *Config) (*report.Result, error) {
-	if err := cfg.validate(); err != nil {
+func (c *Config) Run(ctx context.Context) (*report.Result, error) {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	if cfg.Meter != nil {
-		defer cfg.Meter.Open(0)
+	if all, generators := c.Subscribers+c.Publishers, c.Plan.Size(); all > generators*mostPerWorker {
+		return nil, fmt.Errorf("%d connections are too many for %d workers", all, generators)
 	}
-	r := &run{cfg: cfg, timeline: newWatcher(cfg), result: newResult(cfg), key: rand.Uint64()}
-	r.empty = timeline.Weigh(0, cfg.Target).Server
+	if c.Meter != nil {
+		defer c.Meter.Open(0)
+	}
+	r := &run{cfg: c, timeline: newWatcher(c), result: newResult(c), key: rand.Uint64()}
+	r.empty = timeline.Weigh(0, c.Target).Server
 	var err error
 	r.timeline.enter("preparing")
-	if r.endpoint, err = cfg.Prepare(ctx, cfg.Subscribers, cfg.Publishers); err != nil {
+	if r.endpoint, err = c.Prepare(ctx, c.Subscribers, c.Publishers); err != nil {
 		return nil, err
 	}
-	if r.workers, err = workers.Gather(&cfg.Plan, r.timeline.add); err != nil {
+	if r.workers, err = workers.Gather(&c.Plan, r.timeline.add); err != nil {
 		return nil, err
 	}
 	defer r.workers.Close()
 	r.timeline.begin(r.workers.Now)
-	defer cfg.Target.Watch(ctx, r.timeline.See)()
+	defer c.Target.Watch(ctx, r.timeline.See)()
 	if err := r.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -231,7 +234,7 @@ func (r *run) beside(ctx context.Context) func() {
 // stages returns the stages of the configuration. The first one includes the warm-up before it, and
 // the last one lasts until the end.
 func (r *run) stages() []broadcast.Stage {
-	stages := slices.Clone(r.cfg.Stages)
+	stages := slices.Clone(r.cfg.rates())
 	stages[0].During += r.cfg.Warmup
 	rest := r.cfg.Warmup + r.cfg.Duration
 	for i := range stages {
@@ -269,7 +272,7 @@ func (r *run) partNames() []string {
 		return []string{"all read", "some stalled"}
 	}
 	var names []string
-	for _, s := range r.cfg.Stages {
+	for _, s := range r.cfg.rates() {
 		names = append(names, fmt.Sprintf("%g/s", s.Rate))
 	}
 	return names

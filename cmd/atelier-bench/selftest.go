@@ -9,7 +9,6 @@ import (
 	"os"
 	"time"
 
-	"atelier/bench/broadcast"
 	"atelier/bench/fanout"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
@@ -36,8 +35,8 @@ func (c *selftestCommand) Validate() error {
 func (c *selftestCommand) Run(ctx context.Context) error {
 	return hold(ctx, &c.serverFlags, &c.outputFlags, fanout.Relaxed, func(t *bench) (*report.Result, error) {
 		cfg := &fanout.Config{
-			Scenario: "selftest", Subscribers: 200, Publishers: 1, Stages: []broadcast.Stage{{Rate: 100}}, Regular: true,
-			Connect: time.Second, Warmup: time.Second, Duration: 5 * time.Second, Drain: 30 * time.Second, Seed: 1,
+			Scenario: "selftest", Subscribers: 200, Publishing: fanout.Publishing{Publishers: 1, Rate: 100, Regular: true, Warmup: time.Second},
+			Connect: time.Second, Duration: 5 * time.Second, Drain: 30 * time.Second, Seed: 1,
 			Prepare: fanout.Atelier(t.Target, server.Trust{}, 200), Target: t.Target, Progress: t.screen.broadcast,
 		}
 		var stopped error
@@ -46,7 +45,7 @@ func (c *selftestCommand) Run(ctx context.Context) error {
 				stopped = c.stop(t)
 			}
 		}
-		r, err := fanout.Run(ctx, cfg)
+		r, err := cfg.Run(ctx)
 		if err != nil || stopped != nil {
 			return nil, fmt.Errorf("self-test: %w", errors.Join(err, stopped))
 		}

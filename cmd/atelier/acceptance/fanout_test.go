@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"atelier/bench/broadcast"
 	"atelier/bench/fanout"
 	"atelier/bench/report"
 	"atelier/bench/rest"
@@ -24,20 +23,19 @@ func TestFanOutScenariosDeliverEveryMessage(t *testing.T) {
 	target := &server.Target{URL: "http://" + addr, AdminID: adminID, AdminPW: adminPW}
 	for name, change := range map[string]func(*fanout.Config){
 		"fanout":    func(*fanout.Config) {},
-		"window":    func(c *fanout.Config) { c.Stages, c.Window, c.Publishers = []broadcast.Stage{{}}, 2, 3 },
-		"stages":    func(c *fanout.Config) { c.Stages = []broadcast.Stage{{During: time.Second, Rate: 10}, {Rate: 20}} },
+		"window":    func(c *fanout.Config) { c.Rate, c.Window, c.Publishers = 0, 2, 3 },
+		"stages":    func(c *fanout.Config) { c.Stages = fanout.Stages{{During: time.Second, Rate: 10}, {Rate: 20}} },
 		"idle":      func(c *fanout.Config) { c.Publishers = 0 },
 		"reconnect": func(c *fanout.Config) { c.DropEvery, c.Spread = 500*time.Millisecond, 100*time.Millisecond },
 		"slow":      func(c *fanout.Config) { c.Stalled, c.Part = 2, time.Second },
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := &fanout.Config{
-				Scenario: name, Subscribers: 20, Publishers: 2, Duration: 2 * time.Second, Warmup: 100 * time.Millisecond,
-				Stages: []broadcast.Stage{{Rate: 30}}, Drain: 20 * time.Second, Seed: 1,
+				Scenario: name, Subscribers: 20, Publishing: fanout.Publishing{Publishers: 2, Rate: 30, Warmup: 100 * time.Millisecond}, Duration: 2 * time.Second, Drain: 20 * time.Second, Seed: 1,
 				Prepare: fanout.Atelier(target, server.Trust{}, 100), Target: target,
 			}
 			change(cfg)
-			r, err := fanout.Run(t.Context(), cfg)
+			r, err := cfg.Run(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
