@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -223,13 +224,16 @@ func (l *polls) stored() (votes []int, strange int, err error) {
 	}
 	rows, err := csv.NewReader(bytes.NewReader(a.Body)).ReadAll()
 	if err != nil || len(rows) == 0 {
-		return nil, 0, fmt.Errorf("read the table: %w", err)
+		return nil, 0, errors.Join(errors.New("the table of votes is not CSV with a head"), err)
+	}
+	who, what := slices.Index(rows[0], "attendee_id"), slices.Index(rows[0], "answer")
+	if who < 0 || what < 0 {
+		return nil, 0, fmt.Errorf("the table of votes has the columns %q", rows[0])
 	}
 	number := map[string]int{}
 	for n, p := range l.voters {
 		number[p.ID] = n
 	}
-	who, what := slices.Index(rows[0], "attendee_id"), slices.Index(rows[0], "answer")
 	votes = make([]int, len(l.voters))
 	for _, row := range rows[1:] {
 		if n, known := number[row[who]]; known && row[what] == "option "+strconv.Itoa(l.choice[n]) {

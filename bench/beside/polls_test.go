@@ -3,9 +3,15 @@
 package beside
 
 import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
+	"atelier/bench/api"
 	"atelier/bench/workshop"
 )
 
@@ -45,5 +51,27 @@ func TestCountsAreCountedDuringTheVotes(t *testing.T) {
 	}
 	if l.counts[0] != 0 || l.counts[1] != 1 {
 		t.Errorf("the counts are %v", l.counts)
+	}
+}
+
+// A vote for another option than the voter's, or of somebody else, was cast by nobody in the run.
+func TestStoredVotesAreComparedWithTheVoters(t *testing.T) {
+	for table, want := range map[string]string{
+		"attendee_id,answer\na,option 1\nb,option 0\nb,option 0\nc,option 1\na,option 2\n": "[1 2] 2",
+		"attendee_id,text\na,option 1\n": "columns",
+		"":                               "not CSV",
+	} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, table) }))
+		client, err := api.New(srv.URL, "", time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &polls{site: &site{Client: client}, live: &workshop.Live{}, voters: []api.Person{{ID: "a"}, {ID: "b"}}, choice: []int{1, 0}}
+		votes, strange, err := l.stored()
+		if got := fmt.Sprint(votes, " ", strange); err == nil && got != want || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is read as %s, %v", table, got, err)
+		}
+		client.Close()
+		srv.Close()
 	}
 }
