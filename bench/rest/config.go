@@ -35,9 +35,12 @@ type Config struct {
 	Warmup           time.Duration `default:"2s" group:"Load" help:"Load before the measured time."`
 	Seed             uint64        `group:"Load" help:"Seed that marks written texts; 0 draws one."`
 
-	// Progress is called about every second; nil for none.
-	Progress func(phase string, elapsed time.Duration, done float64, perSecond int64, p99 float64) `kong:"-"`
+	Progress Progress `kong:"-"`
 }
+
+// Progress is called about every second with the state of a run; nil for none. done is the
+// completed fraction of the load, 0 to 1. p99 is that of the last second, in milliseconds.
+type Progress func(phase string, elapsed time.Duration, done float64, perSecond int64, p99 float64)
 
 // side is the reading or the writing half of a load.
 type side struct {

@@ -32,7 +32,8 @@ type Floor struct {
 	Rate             float64
 	Warmup, Duration time.Duration
 	// Usage measures the server; nil if it cannot be measured.
-	Usage func() (server.Usage, error)
+	Usage    func() (server.Usage, error)
+	Progress Progress
 }
 
 // Check returns an error if the request is invalid.
@@ -80,10 +81,11 @@ func (c *Floor) Run(ctx context.Context) (*report.Result, error) {
 		headers += line + "\r\n"
 	}
 	clock := pacing.NewClock()
-	cfg := &Config{ReadConnections: c.Connections, ReadRate: c.Rate, Warmup: c.Warmup, Duration: c.Duration}
+	cfg := &Config{ReadConnections: c.Connections, ReadRate: c.Rate, Warmup: c.Warmup, Duration: c.Duration, Progress: c.Progress}
 	r := &run{cfg: cfg, clock: clock, timeline: timeline.New(clock.Now), target: &server.Target{Usage: c.Usage}}
 	defer r.target.Watch(ctx, r.timeline.See)()
 	r.plan()
+	defer r.show()()
 	open := func(int) *worker {
 		return &worker{r: r, conn: api.Conn{Address: address, Host: u.Host}, tallies: map[string]*report.Tally{}, lag: latency.New()}
 	}

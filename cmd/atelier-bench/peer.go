@@ -85,9 +85,6 @@ func (b *broadcastFlags) peer() (*fanout.Peer, error) {
 
 // foreign tests a server other than Atelier.
 func (b *broadcastFlags) foreign(ctx context.Context) error {
-	if err := raiseFileLimit(); err != nil {
-		return err
-	}
 	peer, err := b.peer()
 	if err != nil {
 		return err
@@ -99,15 +96,8 @@ func (b *broadcastFlags) foreign(ctx context.Context) error {
 			return err
 		}
 	}
-	screen := newScreen(ctx)
-	b.Progress = screen.broadcast
-	result, err := b.profiled(func() (*report.Result, error) { return b.carryOut(ctx) })
-	screen.close()
-	if err != nil {
-		return err
-	}
-	if err := b.judge(result, b.environment()); err != nil {
-		return err
-	}
-	return b.write(result)
+	return holdOther(ctx, &b.serverFlags, &b.outputFlags, func(s *screen) (*report.Result, error) {
+		b.Progress = s.broadcast
+		return b.carryOut(ctx)
+	})
 }

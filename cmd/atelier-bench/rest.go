@@ -59,17 +59,11 @@ func (c *restCommand) floor() *rest.Floor {
 // Run is called by kong.
 func (c *restCommand) Run(ctx context.Context) error {
 	if c.Generic {
-		if err := raiseFileLimit(); err != nil {
-			return err
-		}
-		result, err := c.floor().Run(ctx)
-		if err != nil {
-			return err
-		}
-		if err := c.judge(result, c.environment()); err != nil {
-			return err
-		}
-		return c.write(result)
+		return holdOther(ctx, &c.serverFlags, &c.outputFlags, func(s *screen) (*report.Result, error) {
+			f := c.floor()
+			f.Progress = s.rest
+			return f.Run(ctx)
+		})
 	}
 	return hold(ctx, &c.serverFlags, &c.outputFlags, fanout.Relaxed, func(t *bench) (*report.Result, error) {
 		c.Progress = t.screen.rest
