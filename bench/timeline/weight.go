@@ -34,17 +34,17 @@ func (c *Timeline) Weigh(from time.Duration, t *server.Target) (end func() (Weig
 	weighed := make(chan Weight, 1)
 	timer := time.AfterFunc(from-c.now(), func() {
 		c.Enter(Load)
-		weighed <- Weigh(c.now(), t)
+		weighed <- Weigh(from, t) // operations count from this time, however late a busy machine is
 	})
 	return func() (Weight, Weight) {
-		timer.Stop()
-		end := Weigh(c.now(), t)
-		select {
-		case begin := <-weighed:
-			return begin, end
-		default:
-			return end, end // interrupted before anything was measured
+		if !timer.Stop() {
+			begin := <-weighed
+			return begin, Weigh(c.now(), t)
 		}
+		end := Weigh(c.now(), t)
+		begin := end
+		begin.At = min(from, end.At) // equal if interrupted before anything was measured
+		return begin, end
 	}
 }
 
