@@ -5,5 +5,6 @@
 // A test that kills the server must distinguish unsent requests, answered requests, and requests
 // with an unknown outcome.
 //
-// A Client is safe for concurrent use. A Session is an immutable value.
+// A Client is safe for concurrent use. A Session is an immutable value. A [Conn] is one connection
+// that costs the generator little, for scenarios with very many requests.
 package api

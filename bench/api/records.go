@@ -11,7 +11,6 @@ type Codelab struct {
 // Step is a step of a codelab.
 type Step struct {
 	ID      string `json:"id"`
-	Number  int    `json:"step_number"`
 	Content string `json:"content_markdown"`
 }
 
@@ -31,7 +30,6 @@ type ChatMessage struct {
 
 // Thread is a thread of inline comments.
 type Thread struct {
-	ID       string `json:"id"`
 	Messages []struct {
 		Message string `json:"message"`
 	} `json:"messages"`
@@ -39,7 +37,5 @@ type Thread struct {
 
 // HelpRequest is an open request for help.
 type HelpRequest struct {
-	ID         string `json:"id"`
-	AttendeeID string `json:"attendee_id"`
-	Status     string `json:"status"`
+	ID string `json:"id"`
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"atelier/bench/pacing"
 )
 
 // Person is an attendee of the run.
@@ -68,10 +70,8 @@ func one(ctx context.Context, client *Client, codelab string, i int) (Person, er
 			return Person{}, err
 		}
 		if a.Status == 429 {
-			select {
-			case <-ctx.Done():
+			if !pacing.Sleep(ctx, max(a.RetryAfter, time.Second)) {
 				return Person{}, ctx.Err()
-			case <-time.After(max(a.RetryAfter, time.Second)):
 			}
 			continue
 		}

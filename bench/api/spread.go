@@ -12,21 +12,8 @@ type Spread struct {
 	nodes []*Client
 }
 
-// Endpoint is the address of one node, as in New.
-type Endpoint struct{ URL, Via string }
-
-// NewSpread returns a client for these nodes.
-func NewSpread(endpoints []Endpoint, timeout time.Duration) (*Spread, error) {
-	s := &Spread{}
-	for _, d := range endpoints {
-		c, err := New(d.URL, d.Via, timeout)
-		if err != nil {
-			return nil, err
-		}
-		s.nodes = append(s.nodes, c)
-	}
-	return s, nil
-}
+// NewSpread returns a client for the nodes of these clients.
+func NewSpread(nodes ...*Client) *Spread { return &Spread{nodes} }
 
 // Size returns the number of nodes.
 func (s *Spread) Size() int { return len(s.nodes) }

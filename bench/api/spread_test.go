@@ -42,7 +42,7 @@ func TestOnlySafeRequestsAreRepeatedOnAnotherNode(t *testing.T) {
 // spread returns a client of nodes with these handlers; nil is a node that is gone.
 func spread(t *testing.T, nodes ...http.HandlerFunc) *Spread {
 	t.Helper()
-	var endpoints []Endpoint
+	var clients []*Client
 	for _, f := range nodes {
 		srv := httptest.NewServer(f)
 		if f == nil {
@@ -50,12 +50,13 @@ func spread(t *testing.T, nodes ...http.HandlerFunc) *Spread {
 		} else {
 			t.Cleanup(srv.Close)
 		}
-		endpoints = append(endpoints, Endpoint{URL: srv.URL})
+		c, err := New(srv.URL, "", 5*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clients = append(clients, c)
 	}
-	s, err := NewSpread(endpoints, 5*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := NewSpread(clients...)
 	t.Cleanup(s.Close)
 	return s
 }

@@ -28,6 +28,16 @@ type Writes struct {
 	Phantom int `json:"phantom"`
 }
 
+// Add adds the counts of other writes.
+func (w *Writes) Add(more Writes) {
+	w.Acknowledged += more.Acknowledged
+	w.Unanswered += more.Unanswered
+	w.UnansweredApplied += more.UnansweredApplied
+	w.Lost += more.Lost
+	w.Doubled += more.Doubled
+	w.Phantom += more.Phantom
+}
+
 // Reconcile compares the fates of writes with the number of times that each was found.
 func Reconcile(fates []Fate, found []int) Writes {
 	var w Writes

@@ -16,7 +16,6 @@ import (
 	"atelier/bench/pacing"
 	"atelier/bench/server"
 	"atelier/bench/sockets"
-	"atelier/bench/tunnel"
 )
 
 // Engine is a running worker. Its methods are not safe for concurrent use.
@@ -26,7 +25,7 @@ type Engine struct {
 	offset   time.Duration // the run's timeline minus the clock
 	loop     *sockets.Loop
 	nodes    []node
-	passages []*tunnel.Tunnel // to nodes that speak TLS
+	passages []*server.Tunnel // to nodes that speak TLS
 	emit     func(Sample)
 	posts    *poster // for event streams; otherwise nil
 	// publishers are the scripts of this worker's publishers.
@@ -152,7 +151,7 @@ type node struct {
 func (e *Engine) open(n Node) (string, error) {
 	address := n.Address
 	if e.job.TLS != nil {
-		p, err := tunnel.Open(address, *e.job.TLS)
+		p, err := server.OpenTunnel(address, *e.job.TLS)
 		if err != nil {
 			return "", err
 		}

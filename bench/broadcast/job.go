@@ -5,7 +5,7 @@ import (
 
 	"atelier/bench/latency"
 	"atelier/bench/report"
-	"atelier/bench/tunnel"
+	"atelier/bench/server"
 )
 
 // Job describes the work of a worker: its clients and their server.
@@ -17,7 +17,7 @@ type Job struct {
 	// that loses its node connects to the next.
 	More []Node `json:"more,omitempty"`
 	// TLS, if set, means that the server uses TLS, and selects the accepted certificates.
-	TLS *tunnel.Trust `json:"tls,omitempty"`
+	TLS *server.Trust `json:"tls,omitempty"`
 	// Stream selects event streams instead of WebSockets. Publishers then POST their messages.
 	Stream  bool    `json:"stream,omitempty"`
 	Dialect Dialect `json:"dialect"`

@@ -5,12 +5,10 @@ package fanout
 import (
 	"context"
 	"net/url"
-	"time"
 
 	"atelier/bench/api"
 	"atelier/bench/broadcast"
 	"atelier/bench/server"
-	"atelier/bench/tunnel"
 )
 
 // Relaxed are settings of a spawned server without which a load test would measure its limits per
@@ -22,9 +20,6 @@ var Relaxed = []string{
 	"ATELIER_LIMITS_WRITES_PER_MINUTE=100000000", "ATELIER_LIMITS_READS_PER_MINUTE=100000000",
 	"ATELIER_LIMITS_SOCKETS_PER_PERSON=0",
 }
-
-// registerWithin is the timeout of a registration.
-const registerWithin = 30 * time.Second
 
 // atelier is the dialect of an Atelier server; publishers send chat messages.
 func atelier(size int) broadcast.Dialect {
@@ -42,9 +37,9 @@ func atelier(size int) broadcast.Dialect {
 }
 
 // Atelier creates a codelab and registers an attendee for each client.
-func Atelier(target *server.Target, trust tunnel.Trust, size int) func(context.Context, int, int) (*Endpoint, error) {
+func Atelier(target *server.Target, trust server.Trust, size int) func(context.Context, int, int) (*Endpoint, error) {
 	return func(ctx context.Context, subscribers, publishers int) (*Endpoint, error) {
-		client, err := api.New(target.URL, target.Via, registerWithin)
+		client, err := target.Client(api.Within)
 		if err != nil {
 			return nil, err
 		}

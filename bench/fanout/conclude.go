@@ -11,7 +11,6 @@ import (
 	"atelier/bench/broadcast"
 	"atelier/bench/latency"
 	"atelier/bench/report"
-	"atelier/bench/timeline"
 )
 
 // about returns a short description of the run.
@@ -20,10 +19,10 @@ func about(cfg *Config) string {
 	switch {
 	case cfg.Scenario == "idle":
 		about = report.Count(cfg.Subscribers, "connection")
-	case cfg.Stages[0].Rate == 0:
+	case len(cfg.Stages) == 0 && cfg.Rate == 0:
 		about += fmt.Sprintf(", %d messages of each under way", cfg.Window)
-	case len(cfg.Stages) == 1:
-		about += fmt.Sprintf(", %g messages a second", cfg.Stages[0].Rate)
+	case len(cfg.rates()) == 1:
+		about += fmt.Sprintf(", %g messages a second", cfg.rates()[0].Rate)
 	default:
 		about += fmt.Sprintf(", %d stages", len(cfg.Stages))
 	}
@@ -40,8 +39,6 @@ func newResult(cfg *Config) *report.Result {
 // conclude combines the results of the workers.
 func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	out := r.result
-	seconds := (r.until - r.from).Seconds()
-	out.Duration, out.Generator.Seconds = seconds, seconds
 	deliveries, acks, connects, resumes, lag, turns := latency.New(), latency.New(), latency.New(), latency.New(), latency.New(), latency.New()
 	var parts []*latency.Histogram
 	steps := int64(0)
@@ -49,11 +46,14 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	out.Disconnects = map[string]int{}
 	out.Audit.AwayMeant = r.cfg.Scenario == "reconnect" || r.cfg.Scenario == "slow" || r.endpoint.Dialect.Resume != ""
 	publish := report.Operation{Name: "publish"}
-	g := &out.Generator
-	byNode, names := make([]int64, len(r.cfg.Nodes)), []string{}
-	for _, n := range r.cfg.Nodes {
-		names = append(names, n.Name)
+	byNode := make([]int64, len(r.cfg.Target.Several))
+	for _, o := range outcomes {
+		for n := range min(len(byNode), len(o.ByNode)) {
+			byNode[n] += o.ByNode[n]
+		}
 	}
+	measured := r.end.Account(r.begin, r.cfg.Target, byNode, out)
+	g := &out.Generator
 	for _, o := range outcomes {
 		r.timeline.add(o.Rest)
 		deliveries.Merge(o.Deliveries)
@@ -70,9 +70,6 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 		}
 		out.Messages += o.Messages
 		out.Deliveries += o.Arrived
-		for n := range min(len(byNode), len(o.ByNode)) {
-			byNode[n] += o.ByNode[n]
-		}
 		out.Connections.Open += o.Open
 		out.Connections.Lost += o.Ended
 		out.Connections.Gone += o.Gone
@@ -106,10 +103,10 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 		for how, n := range o.Disconnects {
 			out.Disconnects[how] += n
 		}
-		if seconds > 0 {
-			g.Busy = max(g.Busy, o.Busy.Seconds()/seconds)
+		if measured {
+			g.Busy = max(g.Busy, o.Busy.Seconds()/g.Seconds)
 			if r.workers.Separate {
-				g.CPU += o.CPU.Seconds() / seconds
+				g.CPU += o.CPU.Seconds() / g.Seconds
 			}
 		}
 	}
@@ -140,13 +137,11 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	}
 	g.Workers, g.Lag, g.Turns = r.workers.Size(), lag.Summary(), turns.Summary()
 	r.timeline.Put(out)
-	if seconds <= 0 {
+	if !measured {
 		return
 	}
-	g.CPU += r.own.Seconds() / seconds
-	out.DeliveriesPerSecond = float64(out.Deliveries) / seconds
-	out.Nodes = timeline.Nodes(names, r.beginNodes, r.endNodes, byNode, seconds)
-	r.weights(seconds)
+	out.DeliveriesPerSecond = float64(out.Deliveries) / g.Seconds
+	r.weights()
 	if r.cfg.StepEvery > 0 {
 		out.Figures = append(out.Figures, report.Figure{Key: "steps", Name: "steps of subscribers, warm-up included", Value: float64(steps)})
 	}
@@ -177,7 +172,7 @@ func (r *run) unheard(outcomes []*broadcast.Outcome) []string {
 }
 
 // weights returns the resources that the clients used on the server.
-func (r *run) weights(seconds float64) {
+func (r *run) weights() {
 	out := r.result
 	figure := func(key, name string, value float64, unit string) {
 		out.Figures = append(out.Figures, report.Figure{Key: key, Name: name, Value: value, Unit: unit})
@@ -185,15 +180,14 @@ func (r *run) weights(seconds float64) {
 	if len(r.cfg.Plan.Remote) > 0 {
 		figure("clock_error_ms", "clocks of the workers agree within", latency.Milliseconds(r.workers.Uncertain), "ms")
 	}
-	if r.cfg.Usage == nil || r.full.RSS == 0 {
+	if out.Server == nil {
 		return
 	}
-	out.Server = &report.Server{CPU: (r.end.CPU - r.begin.CPU).Seconds() / seconds, RSS: r.end.RSS, PeakRSS: r.end.PeakRSS}
 	if r.cfg.Scenario == "idle" && out.Connections.Open > 0 {
 		// The server may have released more memory than a few connections take.
 		const perConnection = "memory per connection"
-		if r.end.RSS > r.empty.RSS {
-			figure("bytes_per_connection", perConnection, float64(r.end.RSS-r.empty.RSS)/float64(out.Connections.Open), "bytes")
+		if out.Server.RSS > r.empty.RSS {
+			figure("bytes_per_connection", perConnection, float64(out.Server.RSS-r.empty.RSS)/float64(out.Connections.Open), "bytes")
 		} else {
 			out.Remarks = append(out.Remarks, report.Remark{Name: perConnection, Text: "cannot be told with so few connections"})
 		}
@@ -201,7 +195,7 @@ func (r *run) weights(seconds float64) {
 		figure("idle_cores", "server, nobody saying anything", out.Server.CPU, "cores")
 	}
 	if out.Deliveries > 0 {
-		figure("cpu_per_million", "server's processor, for a million deliveries", (r.end.CPU-r.begin.CPU).Seconds()/float64(out.Deliveries)*1e6, "s")
+		figure("cpu_per_million", "server's processor, for a million deliveries", (r.end.Server.CPU-r.begin.Server.CPU).Seconds()/float64(out.Deliveries)*1e6, "s")
 	}
 }
 

@@ -6,13 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"atelier/bench/broadcast"
-	"atelier/bench/metrics"
 	"atelier/bench/report"
 	"atelier/bench/server"
-	"atelier/bench/tunnel"
+	"atelier/bench/timeline"
 	"atelier/bench/workers"
 )
 
@@ -22,51 +23,84 @@ var Names = report.Names{
 	Figures:    []string{"drops", "clock_error_ms", "bytes_per_connection", "rss_without", "idle_cores", "cpu_per_million", "steps", HighestRate},
 }
 
-// Config is the configuration of a run. The flags of cmd/atelier-bench have the
-// defaults.
+// Config is the configuration of a run. The fields with a help text are flags of cmd/atelier-bench.
 type Config struct {
+	Connect time.Duration `default:"5s" group:"Load" help:"Time over which connections are opened. A step of --find-max takes at most half a millisecond per connection."`
+	Settle  time.Duration `default:"1s" group:"Load" help:"Pause between connecting and the load."`
+	Drain   time.Duration `default:"30s" group:"Load" help:"Maximum wait for outstanding messages, at the end and while connecting."`
+	Seed    uint64        `group:"Load" help:"Seed of the random numbers; 0 draws one and prints it."`
+
+	// Publishing is empty in the scenario idle, in which nobody publishes.
+	Publishing `kong:"-"`
+
 	// Scenario is fanout, idle, reconnect or slow.
-	Scenario string
-	// Subscribers receive, Publishers send.
-	Subscribers, Publishers int
-	// Connect is the time over which connections are opened. Settle is a pause after it, for the
-	// server to become idle.
-	Connect, Settle time.Duration
-	// Warmup runs before Duration under the same load; it is audited and not measured.
-	Warmup, Duration time.Duration
-	// Stages are those of the rate, in messages per second of all publishers, one after another.
-	// The warm-up has the rate of the first stage, and the last stage lasts until the end. A single
-	// rate of 0 is unthrottled: each publisher has Window messages in progress.
-	Stages []broadcast.Stage
-	Window int
-	// Regular plans messages at equal intervals instead of a Poisson process.
-	Regular bool
+	Scenario    string        `kong:"-"`
+	Subscribers int           `kong:"-"`
+	Duration    time.Duration `kong:"-"`
 	// StepEvery is the interval of a subscriber's steps; 0 for none.
-	StepEvery time.Duration
+	StepEvery time.Duration `kong:"-"`
 	// Stalled subscribers stop reading in every second part of the time. Part is its length.
-	Stalled int
-	Part    time.Duration
+	Stalled int           `kong:"-"`
+	Part    time.Duration `kong:"-"`
 	// DropEvery is the interval of losses of all connections; Spread is the time over which
 	// subscribers reconnect.
-	DropEvery, Spread time.Duration
-	// Drain is the timeout for messages in flight.
-	Drain time.Duration
-	Seed  uint64
+	DropEvery, Spread time.Duration `kong:"-"`
 
 	// Prepare makes the clients; it is called after the server was measured without them.
-	Prepare func(ctx context.Context, subscribers, publishers int) (*Endpoint, error)
-	Plan    workers.Plan
-	// Usage and Inside measure the server; nil if that is impossible.
-	Usage  func() (server.Usage, error)
-	Inside func() (server.Inside, error)
-	// Nodes, if there are several, are measured individually.
-	Nodes []server.Node
+	Prepare func(ctx context.Context, subscribers, publishers int) (*Endpoint, error) `kong:"-"`
+	Plan    workers.Plan                                                              `kong:"-"`
+	// Target is the server, as far as it can be measured.
+	Target *server.Target `kong:"-"`
 	// Beside, if set, runs on its own goroutine during the measured time; its context ends with it.
-	Beside func(ctx context.Context)
+	Beside func(ctx context.Context) `kong:"-"`
 	// Progress is called about every second; nil for none.
-	Progress func(Progress)
+	Progress func(Progress) `kong:"-"`
 	// Meter counts the load for Prometheus; nil for none.
-	Meter *metrics.Meter
+	Meter *timeline.Meter `kong:"-"`
+}
+
+// Publishing describes the published messages. The fields are flags of cmd/atelier-bench.
+type Publishing struct {
+	Publishers int           `default:"1" group:"Load" help:"Number of clients that publish."`
+	Size       int           `default:"200" placeholder:"BYTES" group:"Load" help:"Size of a message as sent, in bytes."`
+	Rate       float64       `default:"100" group:"Load" help:"Messages per second of all publishers; 0 is unthrottled."`
+	Stages     Stages        `placeholder:"DURATION@RATE,…" group:"Load" help:"Consecutive rates instead of --rate, such as 10s@100,20s@500, each measured separately. The warm-up has the first rate; the last stage continues if --duration is longer."`
+	Window     int           `default:"128" group:"Load" help:"Number of messages in flight per publisher, with --rate 0."`
+	Warmup     time.Duration `default:"2s" group:"Load" help:"Load before the measured time; audited, not measured."`
+	Regular    bool          `group:"Load" help:"Equal intervals between messages instead of a Poisson process."`
+}
+
+// Stages are the stages of the rate, in messages per second of all publishers, one after another.
+type Stages []broadcast.Stage
+
+// UnmarshalText reads stages such as 10s@100,20s@500.
+func (s *Stages) UnmarshalText(text []byte) error {
+	for stage := range strings.SplitSeq(string(text), ",") {
+		during, rate, ok := strings.Cut(strings.TrimSpace(stage), "@")
+		d, err1 := time.ParseDuration(during)
+		r, err2 := strconv.ParseFloat(rate, 64)
+		if !ok || err1 != nil || err2 != nil || d <= 0 || r <= 0 {
+			return fmt.Errorf("%q: want DURATION@RATE, such as 10s@100", stage)
+		}
+		*s = append(*s, broadcast.Stage{During: d, Rate: r})
+	}
+	return nil
+}
+
+// Together returns the sum of the durations.
+func (s Stages) Together() (all time.Duration) {
+	for _, stage := range s {
+		all += stage.During
+	}
+	return all
+}
+
+// rates returns the stages, or the only rate as a stage.
+func (p *Publishing) rates() Stages {
+	if len(p.Stages) == 0 {
+		return Stages{{Rate: p.Rate}}
+	}
+	return p.Stages
 }
 
 // Endpoint describes how to connect to a server.
@@ -76,7 +110,7 @@ type Endpoint struct {
 	// More are other nodes of the same server.
 	More []broadcast.Node
 	// TLS, if set, means that the server uses TLS, and selects the accepted certificates.
-	TLS *tunnel.Trust
+	TLS *server.Trust
 	// Stream selects event streams.
 	Stream  bool
 	Dialect broadcast.Dialect
@@ -111,6 +145,9 @@ type Progress struct {
 // files, 20,000 here.
 const perWorker = 15_000
 
+// mostPerWorker is the maximum with an explicit number of workers.
+const mostPerWorker = 19_000
+
 // perWorkerTLS is the same for a server that uses TLS, where each connection has a second one,
 // through the worker's tunnel.
 const perWorkerTLS = 6_000
@@ -124,36 +161,27 @@ func Workers(connections int, tls bool) int {
 	return max((connections+per-1)/per, 1)
 }
 
-func (c *Config) validate() error {
-	connections := c.Subscribers + c.Publishers
-	workers := max(c.Plan.Processes, len(c.Plan.Remote), 1)
+// Check refuses invalid values.
+func (c *Config) Check() error {
 	switch {
 	case c.Subscribers < 1 || c.Publishers < 0:
 		return errors.New("subscribers: want at least 1")
-	case connections > workers*19_000:
-		return fmt.Errorf("%d connections are too many for %d workers", connections, workers)
 	case c.Scenario != "idle" && c.Publishers < 1:
 		return errors.New("publishers: want at least 1")
-	case c.Duration <= 0 || c.Duration > 24*time.Hour:
-		return errors.New("duration: want up to 24h")
-	case c.Warmup < 0 || c.Connect < 0 || c.Settle < 0 || c.Drain <= 0 || c.Part < 0 || c.DropEvery < 0 || c.Spread < 0:
+	case c.Duration < time.Second || c.Duration > 24*time.Hour:
+		return errors.New("duration: want 1s to 24h")
+	case c.Warmup < 0 || c.Connect < 0 || c.Settle < 0 || c.Drain <= 0 || c.Part < 0 || c.StepEvery < 0 || c.DropEvery < 0 || c.Spread < 0:
 		return errors.New("times must not be negative")
-	case c.Publishers > 0 && len(c.Stages) == 0:
-		return errors.New("nothing says how much is sent")
+	case c.Size < 0 || c.Rate < 0 || c.Rate == 0 && len(c.Stages) == 0 && c.Publishers > 0 && c.Window < 1:
+		return errors.New("size and rate must not be negative; a rate of 0 needs a window")
+	case c.Rate == 0 && len(c.Stages) == 0 && c.DropEvery > 0:
+		return errors.New("a rate of 0, unthrottled, must be without lost connections")
 	case c.Stalled < 0 || c.Stalled >= c.Subscribers:
 		return errors.New("stalled: want fewer than all subscribers")
 	case c.Stalled > 0 && c.Part < time.Second:
 		return errors.New("parts of the time: want at least 1s")
 	case c.Stalled > 0 && c.Duration < 2*c.Part:
 		return fmt.Errorf("duration: want %v or more: a part in which all read, and one in which some do not", 2*c.Part)
-	}
-	for _, s := range c.Stages {
-		if s.Rate < 0 || s.During < 0 {
-			return errors.New("rates and their times must not be negative")
-		}
-		if s.Rate == 0 && (len(c.Stages) > 1 || c.DropEvery > 0) {
-			return errors.New("a rate of 0, unthrottled, must be the only one, and without lost connections")
-		}
 	}
 	return nil
 }

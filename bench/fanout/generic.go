@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"atelier/bench/broadcast"
-	"atelier/bench/tunnel"
+	"atelier/bench/server"
 )
 
 // Peer is a server other than Atelier, as the command line describes it.
@@ -21,7 +21,7 @@ type Peer struct {
 	URL string
 	// Publish is the URL to which messages are posted, for an event stream; "" for URL itself.
 	Publish string
-	Trust   tunnel.Trust
+	Trust   server.Trust
 	// Dialect has no columns; Clients have them.
 	Dialect broadcast.Dialect
 	// Clients have the values for the dialect, and for path and query of the URLs: first those of

@@ -16,6 +16,7 @@ import (
 	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
+	"atelier/bench/timeline"
 	"atelier/bench/workers"
 )
 
@@ -30,35 +31,36 @@ type run struct {
 	key uint64
 
 	// Times on the run's timeline.
-	start, from, until   time.Duration
-	empty, full          server.Usage // the server without clients, and with them
-	begin, end           server.Usage // of the measured time
-	beginNodes, endNodes []server.Inside
-	own                  time.Duration
+	start, from, until time.Duration
+	empty              server.Usage    // the server without clients
+	begin, end         timeline.Weight // of the measured time
 }
 
-// Run runs a load test. If ctx ends, the load ends early, and the results until then are audited
+// Run runs the load test. If ctx ends, the load ends early, and the results until then are audited
 // and reported. An error means that there are no results.
-func Run(ctx context.Context, cfg *Config) (*report.Result, error) {
-	if err := cfg.validate(); err != nil {
+func (c *Config) Run(ctx context.Context) (*report.Result, error) {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	if cfg.Meter != nil {
-		defer cfg.Meter.Open(0)
+	if all, generators := c.Subscribers+c.Publishers, c.Plan.Size(); all > generators*mostPerWorker {
+		return nil, fmt.Errorf("%d connections are too many for %d workers", all, generators)
 	}
-	r := &run{cfg: cfg, timeline: newWatcher(cfg), result: newResult(cfg), key: rand.Uint64()}
-	r.empty = r.weigh()
+	if c.Meter != nil {
+		defer c.Meter.Open(0)
+	}
+	r := &run{cfg: c, timeline: newWatcher(c), result: newResult(c), key: rand.Uint64()}
+	r.empty = timeline.Weigh(0, c.Target).Server
 	var err error
 	r.timeline.enter("preparing")
-	if r.endpoint, err = cfg.Prepare(ctx, cfg.Subscribers, cfg.Publishers); err != nil {
+	if r.endpoint, err = c.Prepare(ctx, c.Subscribers, c.Publishers); err != nil {
 		return nil, err
 	}
-	if r.workers, err = workers.Gather(&cfg.Plan, r.timeline.add); err != nil {
+	if r.workers, err = workers.Gather(&c.Plan, r.timeline.add); err != nil {
 		return nil, err
 	}
 	defer r.workers.Close()
 	r.timeline.begin(r.workers.Now)
-	defer server.Watch(ctx, cfg.Usage, cfg.Inside, r.timeline.See)()
+	defer c.Target.Watch(ctx, r.timeline.See)()
 	if err := r.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -121,7 +123,6 @@ func (r *run) connect(ctx context.Context) error {
 		r.sleep(ctx, 50*time.Millisecond)
 	}
 	r.sleep(ctx, r.cfg.Settle)
-	r.full = r.weigh()
 	return nil
 }
 
@@ -204,8 +205,7 @@ func (r *run) load(ctx context.Context) error {
 	r.timeline.enter("warm-up")
 	r.sleepUntil(ctx, r.from)
 	r.timeline.enter("load")
-	r.begin, r.own = r.weigh(), server.OwnCPU()
-	r.beginNodes = server.Look(r.cfg.Nodes)
+	r.begin = timeline.Weigh(r.from, r.cfg.Target)
 	besides := r.beside(ctx)
 	r.sleepUntil(ctx, r.until)
 	besides()
@@ -218,8 +218,7 @@ func (r *run) load(ctx context.Context) error {
 			return err
 		}
 	}
-	r.end, r.own = r.weigh(), server.OwnCPU()-r.own
-	r.endNodes = server.Look(r.cfg.Nodes)
+	r.end = timeline.Weigh(r.until, r.cfg.Target)
 	return nil
 }
 
@@ -235,7 +234,7 @@ func (r *run) beside(ctx context.Context) func() {
 // stages returns the stages of the configuration. The first one includes the warm-up before it, and
 // the last one lasts until the end.
 func (r *run) stages() []broadcast.Stage {
-	stages := slices.Clone(r.cfg.Stages)
+	stages := slices.Clone(r.cfg.rates())
 	stages[0].During += r.cfg.Warmup
 	rest := r.cfg.Warmup + r.cfg.Duration
 	for i := range stages {
@@ -273,7 +272,7 @@ func (r *run) partNames() []string {
 		return []string{"all read", "some stalled"}
 	}
 	var names []string
-	for _, s := range r.cfg.Stages {
+	for _, s := range r.cfg.rates() {
 		names = append(names, fmt.Sprintf("%g/s", s.Rate))
 	}
 	return names
@@ -329,17 +328,6 @@ func (r *run) finish(ctx context.Context) (*report.Result, error) {
 	}
 	r.conclude(outcomes)
 	return r.result, nil
-}
-
-func (r *run) weigh() server.Usage {
-	if r.cfg.Usage == nil {
-		return server.Usage{}
-	}
-	u, err := r.cfg.Usage()
-	if err != nil {
-		return server.Usage{}
-	}
-	return u
 }
 
 func (r *run) sleepUntil(ctx context.Context, at time.Duration) { r.sleep(ctx, at-r.workers.Now()) }

@@ -24,9 +24,9 @@ import (
 	"go.uber.org/goleak"
 
 	"atelier/bench/broadcast"
-	"atelier/bench/metrics"
 	"atelier/bench/report"
 	"atelier/bench/server"
+	"atelier/bench/timeline"
 	"atelier/bench/workers"
 )
 
@@ -103,8 +103,8 @@ func hold(ctx context.Context, t *testing.T, h *hub, change func(*Config)) *repo
 	defer srv.CloseClientConnections()
 	address := srv.Listener.Addr().String()
 	cfg := &Config{
-		Scenario: "fanout", Subscribers: 6, Publishers: 2, Stages: []broadcast.Stage{{Rate: 100}}, Settle: 100 * time.Millisecond, Seed: 1,
-		Warmup: 300 * time.Millisecond, Duration: time.Second, Drain: time.Second,
+		Target: &server.Target{}, Scenario: "fanout", Subscribers: 6, Publishing: Publishing{Publishers: 2, Rate: 100, Warmup: 300 * time.Millisecond}, Settle: 100 * time.Millisecond, Seed: 1,
+		Duration: time.Second, Drain: time.Second,
 		Plan: workers.Plan{Processes: 2, Binary: os.Args[0], Args: []string{"worker"}},
 		Prepare: func(context.Context, int, int) (*Endpoint, error) {
 			d := &Endpoint{Address: address, Host: address, Dialect: broadcast.Dialect{
@@ -120,7 +120,7 @@ func hold(ctx context.Context, t *testing.T, h *hub, change func(*Config)) *repo
 	if change != nil {
 		change(cfg)
 	}
-	r, err := Run(ctx, cfg)
+	r, err := cfg.Run(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,8 +267,8 @@ func TestAServerThatRefusesEverybodyIsReported(t *testing.T) {
 			if name == "no WebSocket" {
 				drain = time.Hour // told at once: asking again changes nothing
 			}
-			_, err := Run(t.Context(), &Config{
-				Scenario: "fanout", Subscribers: 1, Publishers: 1, Stages: []broadcast.Stage{{Rate: 100}}, Duration: time.Second, Drain: drain,
+			_, err := (&Config{
+				Target: &server.Target{}, Scenario: "fanout", Subscribers: 1, Publishing: Publishing{Publishers: 1, Rate: 100}, Duration: time.Second, Drain: drain,
 				Prepare: func(context.Context, int, int) (*Endpoint, error) {
 					address := srv.Listener.Addr().String()
 					d := &Endpoint{Address: address, Host: address, Subscribers: []broadcast.Seat{{Path: "/?id=1"}}, Publishers: []broadcast.Seat{{Path: "/?id=2"}}}
@@ -278,7 +278,7 @@ func TestAServerThatRefusesEverybodyIsReported(t *testing.T) {
 					}
 					return d, nil
 				},
-			})
+			}).Run(t.Context())
 			if err == nil || !strings.HasPrefix(err.Error(), "nobody could connect: ") || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("the error is %v", err)
 			}
@@ -319,7 +319,7 @@ func TestUnmeasurableMemoryIsReportedAsSuch(t *testing.T) {
 				d.Publishers = nil
 				return d, err
 			}
-			cfg.Usage = func() (server.Usage, error) {
+			cfg.Target.Usage = func() (server.Usage, error) {
 				u := server.Usage{RSS: 100 << 20}
 				if looks.Add(1) > 1 {
 					u.RSS += c.change
@@ -374,23 +374,23 @@ func TestADeadWorkerEndsTheRun(t *testing.T) {
 	// The run must end because of the worker, not because of this timeout.
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	_, err := Run(ctx, &Config{
-		Scenario: "idle", Subscribers: 2, Duration: time.Hour, Drain: time.Second,
+	_, err := (&Config{
+		Target: &server.Target{}, Scenario: "idle", Subscribers: 2, Duration: time.Hour, Drain: time.Second,
 		Plan: workers.Plan{Processes: 2, Binary: "/bin/sh", Args: []string{"-c", `"$0" worker & sleep 1; kill $!`, os.Args[0]}},
 		Prepare: func(context.Context, int, int) (*Endpoint, error) {
 			seats := []broadcast.Seat{{Path: "/?id=1"}, {Path: "/?id=2"}}
 			return &Endpoint{Address: srv.Listener.Addr().String(), Host: "x", Subscribers: seats}, nil
 		},
-	})
+	}).Run(ctx)
 	if err == nil || ctx.Err() != nil {
 		t.Errorf("the run ended with %v, its context with %v", err, ctx.Err())
 	}
 }
 
 func TestStagesAndPartsDivideARun(t *testing.T) {
-	r := &run{cfg: &Config{Stalled: 1, Part: time.Second, Warmup: 2 * time.Second, Duration: 8 * time.Second, Stages: []broadcast.Stage{
+	r := &run{cfg: &Config{Stalled: 1, Part: time.Second, Duration: 8 * time.Second, Publishing: Publishing{Warmup: 2 * time.Second, Stages: Stages{
 		{During: 3 * time.Second, Rate: 1}, {During: time.Second, Rate: 2}, {During: time.Second, Rate: 3},
-	}}, from: 2 * time.Second, until: 6 * time.Second}
+	}}}, from: 2 * time.Second, until: 6 * time.Second}
 	if s := r.stages(); s[0].During != 5*time.Second || s[1].During != time.Second || s[2].During != 4*time.Second {
 		t.Errorf("the stages are %+v", s)
 	}
@@ -431,8 +431,8 @@ func TestStagesAndPartsDivideARun(t *testing.T) {
 
 // The metrics of a run include all its events and its end.
 func TestMetricsOfARunIncludeItsEvents(t *testing.T) {
-	meter := &metrics.Meter{}
-	at, stop, err := metrics.Serve("127.0.0.1:0", meter)
+	meter := &timeline.Meter{}
+	at, stop, err := timeline.Serve("127.0.0.1:0", meter)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 
-	"atelier/bench/broadcast"
 	"atelier/bench/report"
 )
 
@@ -82,9 +81,9 @@ func (s *search) limit(next float64) report.Limit {
 // times, beginning with the configured rate. It returns the result of the highest successful rate,
 // or of the lowest rate if none was successful, with all steps; the caller judges it again. If ctx
 // ends, the search ends with its results so far. An error means that there are none.
-func FindMax(ctx context.Context, cfg *Config, most int, judge func(*report.Result) error) (*report.Result, error) {
-	return findMax(cfg, most, func(c *Config) (*report.Result, error) {
-		r, err := Run(ctx, c)
+func (c *Config) FindMax(ctx context.Context, most int, judge func(*report.Result) error) (*report.Result, error) {
+	return findMax(c, most, func(c *Config) (*report.Result, error) {
+		r, err := c.Run(ctx)
 		if err == nil {
 			err = judge(r)
 		}
@@ -97,7 +96,7 @@ func findMax(cfg *Config, most int, run func(*Config) (*report.Result, error)) (
 	var s search
 	var found *report.Result
 	log := &report.Search{}
-	for rate := cfg.Stages[0].Rate; log.LimitedBy == ""; {
+	for rate := cfg.Rate; log.LimitedBy == ""; {
 		r, err := run(step(cfg, rate, len(log.Steps)+1))
 		if err != nil && found == nil {
 			return nil, err
@@ -138,7 +137,7 @@ const HighestRate = "highest_messages_per_second"
 // step is a load test at one rate.
 func step(cfg *Config, rate float64, number int) *Config {
 	c := *cfg
-	c.Stages = []broadcast.Stage{{Rate: rate}}
+	c.Rate = rate
 	if cfg.Progress != nil {
 		c.Progress = func(p Progress) {
 			p.Step, p.Rate = number, rate

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"atelier/bench/broadcast"
 	"atelier/bench/latency"
 	"atelier/bench/report"
 )
@@ -52,13 +51,13 @@ func TestTheHighestRateIsFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var tried []float64
-			cfg := &Config{Scenario: "fanout", Subscribers: 1, Publishers: 1, Stages: []broadcast.Stage{{Rate: c.start}}, Progress: func(p Progress) {
+			cfg := &Config{Scenario: "fanout", Subscribers: 1, Publishing: Publishing{Publishers: 1, Rate: c.start}, Progress: func(p Progress) {
 				if p.Step != len(tried) || p.Rate != tried[len(tried)-1] {
 					t.Errorf("step %d is shown as %d, with %g per second", len(tried), p.Step, p.Rate)
 				}
 			}}
 			r, err := findMax(cfg, c.most, func(step *Config) (*report.Result, error) {
-				rate := step.Stages[0].Rate
+				rate := step.Rate
 				tried = append(tried, rate)
 				step.Progress(Progress{})
 				r := newResult(step)
@@ -94,7 +93,7 @@ func TestTheHighestRateIsFound(t *testing.T) {
 		})
 	}
 	// A search that cannot begin returns no result.
-	if _, err := findMax(&Config{Stages: []broadcast.Stage{{Rate: 1}}}, 3, func(*Config) (*report.Result, error) { return nil, errors.New("no server") }); err == nil {
+	if _, err := findMax(&Config{Publishing: Publishing{Rate: 1}}, 3, func(*Config) (*report.Result, error) { return nil, errors.New("no server") }); err == nil {
 		t.Error("a search without any run has a result")
 	}
 }

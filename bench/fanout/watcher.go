@@ -67,7 +67,7 @@ func (w *watcher) add(s broadcast.Sample) {
 		w.cfg.Meter.Add(sample)
 	}
 	w.Add(sample, s.Second)
-	workers := max(w.cfg.Plan.Processes, len(w.cfg.Plan.Remote), 1)
+	workers := w.cfg.Plan.Size()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.told[s.Second]++; w.told[s.Second] < workers {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"atelier/bench/nodes"
+	"atelier/bench/pacing"
 	"atelier/bench/server"
 )
 
@@ -67,7 +68,7 @@ func (i *Inflictor) Do(ctx context.Context, f Fault) error {
 		if err := p.Pause(); err != nil {
 			return err
 		}
-		wait(ctx, i.Pause)
+		pacing.Sleep(ctx, i.Pause)
 		return p.Continue()
 	case Restart:
 		return restart(ctx, p, p.Binary)
@@ -87,7 +88,7 @@ func (i *Inflictor) Do(ctx context.Context, f Fault) error {
 		if err != nil {
 			return err
 		}
-		wait(ctx, i.Cut)
+		pacing.Sleep(ctx, i.Cut)
 		return heal()
 	case RestartDB:
 		i.restarts++
@@ -140,13 +141,4 @@ func killAll(ctx context.Context, all []server.Node) error {
 	}
 	starting.Wait()
 	return errors.Join(problems...)
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }

@@ -33,13 +33,16 @@ func Every(ctx context.Context, interval time.Duration, do func()) (stop func())
 }
 
 // SleepUntil waits until a point in time. It returns false if ctx ends first.
-func SleepUntil(ctx context.Context, at time.Time) bool {
-	timer := time.NewTimer(time.Until(at))
+func SleepUntil(ctx context.Context, at time.Time) bool { return Sleep(ctx, time.Until(at)) }
+
+// Sleep waits for a duration. It returns false if ctx ends first.
+func Sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false
 	case <-timer.C:
-		return true
+		return ctx.Err() == nil
 	}
 }

@@ -1,55 +1,57 @@
 package report
 
 import (
-	"sync"
+	"cmp"
 	"time"
 
 	"atelier/bench/latency"
 )
 
-// Tally counts the results of one kind of request, for scenarios that make requests of this kind
-// during a workshop. Safe for concurrent use.
+// Tally counts the results of one kind of operation. It is not safe for concurrent use.
 type Tally struct {
-	mu sync.Mutex
-	// Guarded by mu.
-	of      Operation
-	latency *latency.Histogram
+	Operation
+	// Timed has the latencies of the measured operations.
+	Timed *latency.Histogram
 }
 
 // NewTally returns an empty tally.
 func NewTally(name string) *Tally {
-	return &Tally{of: Operation{Name: name}, latency: latency.New()}
+	return &Tally{Operation{Name: name}, latency.New()}
 }
 
-// Done counts a successful request and its duration.
-func (t *Tally) Done(took time.Duration) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.of.Done++
-	t.latency.Record(took)
+// Succeed counts a successful operation, and its duration if it is measured.
+func (t *Tally) Succeed(took time.Duration, measured bool) {
+	if t.Done++; measured {
+		t.Timed.Record(took)
+	}
 }
 
-// Refused counts a request that the server refused.
-func (t *Tally) Refused(why error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.of.Refused++
-	t.of.Complaint = why.Error()
+// Refuse counts an operation that the server refused.
+func (t *Tally) Refuse(complaint string) {
+	t.Refused++
+	t.Complaint = complaint
 }
 
-// Unanswered counts a request that failed without a response.
-func (t *Tally) Unanswered(why error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.of.Unanswered++
-	t.of.Complaint = why.Error()
+// GiveUp counts an operation without a response.
+func (t *Tally) GiveUp(complaint string) {
+	t.Unanswered++
+	t.Complaint = complaint
 }
 
-// Operation returns the tally in the form of a report.
-func (t *Tally) Operation() Operation {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	out := t.of
-	out.Latency = t.latency.Summary()
+// Merge adds the counts of another tally.
+func (t *Tally) Merge(o *Tally) {
+	t.Timed.Merge(o.Timed)
+	t.Done += o.Done
+	t.Refused += o.Refused
+	t.Unanswered += o.Unanswered
+	t.Repeated += o.Repeated
+	t.Failed += o.Failed
+	t.Complaint = cmp.Or(o.Complaint, t.Complaint)
+}
+
+// Result returns the tally in the form of a report.
+func (t *Tally) Result() Operation {
+	out := t.Operation
+	out.Latency = t.Timed.Summary()
 	return out
 }

@@ -22,37 +22,26 @@ func (r *run) conclude(begin, end timeline.Weight, found []int, interrupted bool
 		Seed: r.cfg.Seed, Warmup: (r.from - r.start).Seconds(), Interrupted: interrupted,
 	}
 	all, lag := latency.New(), latency.New()
-	merged := map[string]*tally{}
+	merged := map[string]*report.Tally{}
 	for _, w := range r.workers {
 		lag.Merge(w.lag)
 		for kind, t := range w.tallies {
-			m := merged[kind]
-			if m == nil {
-				m = &tally{latency: latency.New()}
-				merged[kind] = m
+			if merged[kind] == nil {
+				merged[kind] = report.NewTally(kind)
 			}
-			m.latency.Merge(t.latency)
-			m.done += t.done
-			m.refused += t.refused
-			m.unanswered += t.unanswered
-			if t.complaint != "" {
-				m.complaint = t.complaint
-			}
-			all.Merge(t.latency)
+			merged[kind].Merge(t)
+			all.Merge(t.Timed)
 		}
 	}
 	counted := map[string]int64{}
 	for _, kind := range slices.Sorted(maps.Keys(merged)) {
-		m := merged[kind]
-		out.Operations = append(out.Operations, report.Operation{
-			Name: kind, Latency: m.latency.Summary(), Done: m.done, Refused: m.refused, Unanswered: m.unanswered, Complaint: m.complaint,
-		})
+		out.Operations = append(out.Operations, merged[kind].Result())
 		side, _, _ := strings.Cut(kind, " ")
-		counted[side] += m.latency.Count()
+		counted[side] += merged[kind].Timed.Count()
 	}
 	out.Latency, out.Counts = all.Summary(), all
 	out.Generator.Workers, out.Generator.Lag = 1, lag.Summary()
-	if end.Account(begin, r.target.Usage != nil, out) {
+	if end.Account(begin, r.target, nil, out) {
 		seconds := out.Duration
 		out.Figures = append(out.Figures, report.Figure{Key: "requests_per_second", Name: "requests", Value: float64(all.Count()) / seconds, Unit: "a second"})
 		for _, side := range []string{"read", "write"} {
@@ -62,7 +51,7 @@ func (r *run) conclude(begin, end timeline.Weight, found []int, interrupted bool
 		}
 	}
 	if len(r.fates) > 0 && found != nil {
-		from := keptFrom(found, r.cfg.Writing.Connections)
+		from := keptFrom(found, r.cfg.WriteConnections)
 		if from > 0 {
 			out.Figures = append(out.Figures, report.Figure{Key: "forgotten", Name: "messages older than those that a codelab keeps", Value: float64(from)})
 		}
@@ -96,16 +85,16 @@ func (c *Config) about() string {
 	parts := []string{report.Count(c.Attendees, "attendee")}
 	for _, side := range []struct {
 		name string
-		s    Side
-	}{{"reader", c.Reading}, {"writer", c.Writing}} {
+		s    side
+	}{{"reader", c.reading()}, {"writer", c.writing()}} {
 		switch s := side.s; {
-		case s.Connections == 0:
-		case s.Count > 0:
-			parts = append(parts, fmt.Sprintf("%s with %s", report.Count(s.Connections, side.name), report.Count(s.Count, "request")))
-		case s.Rate > 0:
-			parts = append(parts, fmt.Sprintf("%s with %g requests a second", report.Count(s.Connections, side.name), s.Rate))
+		case s.connections == 0:
+		case s.count > 0:
+			parts = append(parts, fmt.Sprintf("%s with %s", report.Count(s.connections, side.name), report.Count(s.count, "request")))
+		case s.rate > 0:
+			parts = append(parts, fmt.Sprintf("%s with %g requests a second", report.Count(s.connections, side.name), s.rate))
 		default:
-			parts = append(parts, fmt.Sprintf("%s with as many requests as go", report.Count(s.Connections, side.name)))
+			parts = append(parts, fmt.Sprintf("%s with as many requests as go", report.Count(s.connections, side.name)))
 		}
 	}
 	return strings.Join(parts, ", ")

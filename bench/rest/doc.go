@@ -2,7 +2,7 @@
 // lists, and write data that is stored before the response.
 //
 // Readers and writers have separate connections and run concurrently. There are three modes. Each
-// connection can make a number of requests, one after another, as in the rows of [Matrix]. The
+// connection can make a number of requests, one after another, as in the rows of a comparison. The
 // requests can follow a planned rate for a time. Or they can run unthrottled. Acknowledged writes
 // are verified afterwards.
 //

@@ -7,26 +7,23 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"sync"
 	"time"
 
 	"atelier/bench/api"
 	"atelier/bench/frames"
-	"atelier/bench/keepalive"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
 	"atelier/bench/timeline"
-	"atelier/bench/tunnel"
 )
 
-// FloorConfig configures the repetition of one request to any server.
-type FloorConfig struct {
+// Floor is the repetition of one request to any server.
+type Floor struct {
 	// URL is the http or https URL of the request. Headers have the form "Name: value". With a Body
 	// the request is a POST.
 	URL     string
-	Trust   tunnel.Trust
+	Trust   server.Trust
 	Headers []string
 	Body    []byte
 	// Connections is the number of persistent connections. Rate is the requests per second of all
@@ -35,11 +32,12 @@ type FloorConfig struct {
 	Rate             float64
 	Warmup, Duration time.Duration
 	// Usage measures the server; nil if it cannot be measured.
-	Usage func() (server.Usage, error)
+	Usage    func() (server.Usage, error)
+	Progress Progress
 }
 
 // Check returns an error if the request is invalid.
-func (c *FloorConfig) Check() error {
+func (c *Floor) Check() error {
 	u, err := url.Parse(c.URL)
 	if err == nil {
 		_, err = api.Address(u)
@@ -54,8 +52,8 @@ func (c *FloorConfig) Check() error {
 	return errors.Join(problems...)
 }
 
-// Floor runs the load.
-func Floor(ctx context.Context, c *FloorConfig) (*report.Result, error) {
+// Run runs the load.
+func (c *Floor) Run(ctx context.Context) (*report.Result, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -68,48 +66,34 @@ func Floor(ctx context.Context, c *FloorConfig) (*report.Result, error) {
 		return nil, err
 	}
 	if u.Scheme == "https" {
-		passage, err := tunnel.Open(address, c.Trust)
+		passage, err := server.OpenTunnel(address, c.Trust)
 		if err != nil {
 			return nil, err
 		}
 		defer passage.Close()
 		address = passage.Address()
 	}
-	request := keepalive.Request{Method: "GET", Path: u.RequestURI(), Body: c.Body}
+	method, headers := "GET", ""
 	if c.Body != nil {
-		request.Method = "POST"
+		method = "POST"
 	}
 	for _, line := range c.Headers {
-		request.Headers += line + "\r\n"
+		headers += line + "\r\n"
 	}
 	clock := pacing.NewClock()
-	r := &run{clock: clock, timeline: timeline.New(clock.Now), target: &server.Target{Usage: c.Usage}, cfg: &Config{Attendees: 0, Reading: Side{Connections: c.Connections, Rate: c.Rate}}}
-	defer server.Watch(ctx, c.Usage, nil, r.timeline.See)()
-	r.start = clock.Now() + 50*time.Millisecond
-	r.from, r.until = r.start+c.Warmup, r.start+c.Warmup+c.Duration
-	r.timeline.Begin(r.start)
-	r.reads = &pacing.Schedule{Rate: c.Rate, Start: r.start, Until: r.until}
-	weighed, stop := r.begin()
-	defer stop()
-	var working sync.WaitGroup
-	for range c.Connections {
-		w := &worker{r: r, conn: keepalive.Conn{Address: address, Host: u.Host}, tallies: map[string]*tally{}, lag: latency.New()}
-		r.workers = append(r.workers, w)
-		working.Go(func() {
-			w.work(ctx, r.reads, 0, func(int64) (string, int, []byte, error) {
-				status, body, err := w.conn.Do(&request)
-				return "request", status, body, err
-			})
-		})
+	cfg := &Config{ReadConnections: c.Connections, ReadRate: c.Rate, Warmup: c.Warmup, Duration: c.Duration, Progress: c.Progress}
+	r := &run{cfg: cfg, clock: clock, timeline: timeline.New(clock.Now), target: &server.Target{Usage: c.Usage}}
+	defer r.target.Watch(ctx, r.timeline.See)()
+	r.plan()
+	defer r.show()()
+	open := func(int) *worker {
+		return &worker{r: r, conn: api.Conn{Address: address, Host: u.Host}, tallies: map[string]*report.Tally{}, lag: latency.New()}
 	}
-	working.Wait()
-	end := r.weigh()
-	begin := end
-	select {
-	case begin = <-weighed:
-	default:
-	}
+	begin, end := r.load(ctx, open, func(w *worker, _ int64) (string, int, []byte, error) {
+		status, body, err := w.conn.Do(method, u.RequestURI(), headers, c.Body)
+		return "request", status, body, err
+	})
 	out := r.conclude(begin, end, nil, ctx.Err() != nil)
-	out.About = fmt.Sprintf("%s %s, %s", request.Method, u.Redacted(), report.Count(c.Connections, "connection"))
+	out.About = fmt.Sprintf("%s %s, %s", method, u.Redacted(), report.Count(c.Connections, "connection"))
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 	"atelier/bench/audit"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
+	"atelier/bench/report"
 	"atelier/bench/server"
 	"atelier/bench/timeline"
 )
@@ -21,7 +22,7 @@ func TestResponsesAreRecorded(t *testing.T) {
 	now := clock.Now()
 	r := &run{cfg: &Config{}, target: &server.Target{}, clock: clock, timeline: timeline.New(clock.Now), from: now - time.Second, until: now + time.Hour}
 	for range 2 {
-		w := &worker{r: r, tallies: map[string]*tally{}, lag: latency.New()}
+		w := &worker{r: r, tallies: map[string]*report.Tally{}, lag: latency.New()}
 		w.late(now)
 		w.late(now - 2*time.Second)                           // in the warm-up
 		w.note("read self", now-2*time.Second, 200, nil, nil) // in the warm-up
@@ -35,7 +36,7 @@ func TestResponsesAreRecorded(t *testing.T) {
 		r.fate(r.say(), status, nil)
 	}
 	r.fate(r.say(), 0, errors.New("gone"))
-	out := r.conclude(timeline.Weight{}, timeline.Weigh(time.Second, nil), []int{1, 0, 0}, false)
+	out := r.conclude(timeline.Weight{}, timeline.Weight{At: time.Second}, []int{1, 0, 0}, false)
 	if name := Names.Lacks(out); name != "" || len(out.Figures) == 0 {
 		t.Errorf("%q is not available for thresholds: %+v", name, out.Figures)
 	}

@@ -3,16 +3,16 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
 
 	"atelier/bench/api"
 	"atelier/bench/audit"
-	"atelier/bench/keepalive"
-	"atelier/bench/latency"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
@@ -40,22 +40,24 @@ type run struct {
 	fates []audit.Fate // guarded by mu: by number of the chat message
 }
 
-// Run runs a load test. If ctx ends, the load ends early, and Run reports the results up to then.
+// Run runs the load test. If ctx ends, the load ends early, and Run reports the results up to then.
 // An error means that there are no results.
-func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Result, error) {
-	if err := cfg.validate(); err != nil {
+func (c *Config) Run(ctx context.Context, target *server.Target) (*report.Result, error) {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	r := &run{cfg: cfg, target: target, clock: pacing.NewClock(), marker: fmt.Sprintf("rest %x ", cfg.Seed)}
+	c.fill()
+	c.Seed = cmp.Or(c.Seed, uint64(rand.Uint32()))
+	r := &run{cfg: c, target: target, clock: pacing.NewClock(), marker: fmt.Sprintf("rest %x ", c.Seed)}
 	r.timeline = timeline.New(r.clock.Now)
 	if err := r.prepare(ctx); err != nil {
 		return nil, err
 	}
 	defer r.clients.Close()
-	defer server.Watch(ctx, target.Usage, target.Inside, r.timeline.See)()
+	defer target.Watch(ctx, r.timeline.See)()
 	r.plan()
 	defer r.show()()
-	begin, end := r.load(ctx)
+	begin, end := r.load(ctx, r.worker, (*worker).read)
 	r.timeline.Enter(timeline.ReadingBack)
 	found, err := r.readBack(r.clients.Node(0))
 	out := r.conclude(begin, end, found, ctx.Err() != nil)
@@ -76,11 +78,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 func (r *run) prepare(ctx context.Context) error {
 	r.timeline.Enter(timeline.Preparing)
 	var err error
-	var endpoints []api.Endpoint
-	for _, n := range r.target.Nodes() {
-		endpoints = append(endpoints, api.Endpoint{URL: n.URL, Via: n.Via})
-	}
-	if r.clients, err = api.NewSpread(endpoints, keepalive.Within); err != nil {
+	if r.clients, err = r.target.Clients(); err != nil {
 		return err
 	}
 	client := r.clients.Node(0)
@@ -104,55 +102,37 @@ func (r *run) plan() {
 	// Counted requests begin immediately, and all of them are measured.
 	r.start = r.clock.Now()
 	r.from, r.until = r.start, r.start+24*time.Hour
-	if cfg.Reading.Count+cfg.Writing.Count == 0 {
+	if cfg.Reads+cfg.Writes == 0 {
 		r.start += 50 * time.Millisecond
 		r.from = r.start + cfg.Warmup
 		r.until = r.from + cfg.Duration
 	}
-	r.reads, r.writes = r.schedule(cfg.Reading), r.schedule(cfg.Writing)
+	r.reads, r.writes = r.schedule(cfg.reading()), r.schedule(cfg.writing())
 	r.timeline.Begin(r.start)
 }
 
-// load sends the requests, and measures the server before and after.
-func (r *run) load(ctx context.Context) (begin, end timeline.Weight) {
-	cfg := r.cfg
-	weighed, stop := r.begin()
-	defer stop()
+// load sends the requests, and measures the server before and after. open makes the worker of a
+// connection, and read makes a request of those that read.
+func (r *run) load(ctx context.Context, open func(i int) *worker, read request) (begin, end timeline.Weight) {
+	weigh := r.timeline.Weigh(r.from, r.target)
 	var working sync.WaitGroup
-	for i := range cfg.Reading.Connections {
-		w := r.worker(i)
-		working.Go(func() { w.work(ctx, r.reads, cfg.Reading.Count, w.read) })
+	start := func(connections int, s *pacing.Schedule, count int, do request) {
+		for i := range connections {
+			w := open(i)
+			r.workers = append(r.workers, w)
+			working.Go(func() { w.work(ctx, s, count, do) })
+		}
 	}
-	for i := range cfg.Writing.Connections {
-		w := r.worker(i)
-		working.Go(func() { w.work(ctx, r.writes, cfg.Writing.Count, w.write) })
-	}
+	start(r.cfg.ReadConnections, r.reads, r.cfg.Reads, read)
+	start(r.cfg.WriteConnections, r.writes, r.cfg.Writes, (*worker).write)
 	working.Wait()
-	end = r.weigh()
-	select {
-	case begin = <-weighed:
-	default:
-		begin = end // interrupted before anything was measured
-	}
-	return begin, end
+	return weigh()
 }
 
-// begin enters the load. The first measurement is taken when the measured time begins. stop cancels
-// it.
-func (r *run) begin() (weighed chan timeline.Weight, stop func() bool) {
-	r.timeline.Enter(timeline.WarmUp)
-	weighed = make(chan timeline.Weight, 1)
-	timer := time.AfterFunc(r.from-r.clock.Now(), func() {
-		r.timeline.Enter(timeline.Load)
-		weighed <- r.weigh()
-	})
-	return weighed, timer.Stop
-}
-
-func (r *run) schedule(s Side) *pacing.Schedule {
+func (r *run) schedule(s side) *pacing.Schedule {
 	out := &pacing.Schedule{Start: r.start, Until: r.until}
-	if s.Count == 0 {
-		out.Rate = s.Rate
+	if s.count == 0 {
+		out.Rate = s.rate
 	}
 	return out
 }
@@ -171,15 +151,13 @@ func (r *run) show() func() {
 
 // done returns the completed fraction of the load, 0 to 1.
 func (r *run) done(now time.Duration) float64 {
-	count := r.cfg.Reading.Count + r.cfg.Writing.Count
+	count := r.cfg.Reads + r.cfg.Writes
 	switch {
 	case count > 0:
 		return min(float64(r.reads.Taken()+r.writes.Taken())/float64(count), 1)
 	}
 	return min(max(float64(now-r.start)/float64(r.until-r.start), 0), 1)
 }
-
-func (r *run) weigh() timeline.Weight { return timeline.Weigh(r.clock.Now(), r.target.Usage) }
 
 // readBack counts how often each chat message is in the history. The result is nil if that is
 // unknown.
@@ -195,11 +173,4 @@ func (r *run) readBack(client *api.Client) ([]int, error) {
 		return nil, err
 	}
 	return found, nil
-}
-
-// tally counts the results of one kind of request. One worker owns it until the worker ends.
-type tally struct {
-	latency                   *latency.Histogram
-	done, refused, unanswered int
-	complaint                 string
 }

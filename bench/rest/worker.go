@@ -9,42 +9,44 @@ import (
 
 	"atelier/bench/api"
 	"atelier/bench/audit"
-	"atelier/bench/keepalive"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
+	"atelier/bench/report"
 )
 
 const paragraph = "Read this, try it, and ask when you are stuck. Read this, try it, and ask when you are stuck. Read this, try it, and ask when you are stuck.\n"
 
+// request makes one request, and returns its kind and the response.
+type request func(w *worker, number int64) (kind string, status int, body []byte, err error)
+
 // worker is one connection of one person.
 type worker struct {
 	r       *run
-	conn    keepalive.Conn
+	conn    api.Conn
 	me      api.Person
 	headers string // headers of the person
 	admin   string // headers of a facilitator
 	base    string // path of the codelab
 	body    []byte
-	tallies map[string]*tally
+	tallies map[string]*report.Tally
 	lag     *latency.Histogram
 }
 
 func (r *run) worker(i int) *worker {
 	w := &worker{
 		r: r, me: r.people[i%len(r.people)], admin: r.admin.Headers(), base: r.clients.Node(i).Path() + "/api/codelabs/" + r.lab.ID,
-		conn: keepalive.Conn{Address: r.clients.Node(i).Address(), Host: r.clients.Node(i).Host()}, tallies: map[string]*tally{}, lag: latency.New(),
+		conn: api.Conn{Address: r.clients.Node(i).Address(), Host: r.clients.Node(i).Host()}, tallies: map[string]*report.Tally{}, lag: latency.New(),
 	}
 	w.headers = w.me.Session.Headers()
 	if r.cfg.Compressed {
 		w.headers += "Accept-Encoding: gzip, br\r\n"
 		w.admin += "Accept-Encoding: gzip, br\r\n"
 	}
-	r.workers = append(r.workers, w)
 	return w
 }
 
 // work sends requests until none are left, or the time has passed.
-func (w *worker) work(ctx context.Context, s *pacing.Schedule, count int, do func(number int64) (kind string, status int, body []byte, err error)) {
+func (w *worker) work(ctx context.Context, s *pacing.Schedule, count int, do request) {
 	defer w.conn.Close()
 	for ctx.Err() == nil {
 		number, due, ok := s.Take(w.r.clock.Now())
@@ -52,16 +54,12 @@ func (w *worker) work(ctx context.Context, s *pacing.Schedule, count int, do fun
 			return
 		}
 		if wait := due - w.r.clock.Now(); wait > 0 {
-			timer := time.NewTimer(wait)
-			select {
-			case <-ctx.Done():
-				timer.Stop()
+			if !pacing.Sleep(ctx, wait) {
 				return
-			case <-timer.C:
 			}
 			w.late(due)
 		}
-		kind, status, body, err := do(number)
+		kind, status, body, err := do(w, number)
 		w.note(kind, due, status, body, err)
 	}
 }
@@ -78,32 +76,26 @@ func (w *worker) late(due time.Duration) {
 func (w *worker) note(kind string, due time.Duration, status int, body []byte, err error) {
 	t := w.tallies[kind]
 	if t == nil {
-		t = &tally{latency: latency.New()}
+		t = report.NewTally(kind)
 		w.tallies[kind] = t
 	}
 	switch {
 	case err != nil:
-		t.unanswered++
-		t.complaint = err.Error()
+		t.GiveUp(err.Error())
 		w.r.timeline.Failed()
 	case status/100 != 2:
-		t.refused++
-		t.complaint = fmt.Sprintf("status %d: %.200s", status, body)
+		t.Refuse(fmt.Sprintf("status %d: %.200s", status, body))
 		w.r.timeline.Failed()
 	default:
-		t.done++
-		took := w.r.clock.Now() - due
-		measured := due >= w.r.from && due < w.r.until
-		if measured {
-			t.latency.Record(took)
-		}
+		took, measured := w.r.clock.Now()-due, due >= w.r.from && due < w.r.until
+		t.Succeed(took, measured)
 		w.r.timeline.Done(took, measured)
 	}
 }
 
 // read makes one read request.
 func (w *worker) read(number int64) (string, int, []byte, error) {
-	kind := w.r.cfg.ReadKinds[number%int64(len(w.r.cfg.ReadKinds))]
+	kind := w.r.cfg.Read[number%int64(len(w.r.cfg.Read))]
 	path, headers := w.base, w.headers
 	switch kind {
 	case "attendees":
@@ -113,13 +105,13 @@ func (w *worker) read(number int64) (string, int, []byte, error) {
 	case "chat", "help":
 		path = w.base + "/" + kind
 	}
-	status, body, err := w.conn.Do(&keepalive.Request{Method: "GET", Path: path, Headers: headers})
+	status, body, err := w.conn.Do("GET", path, headers, nil)
 	return "read " + kind, status, body, err
 }
 
 // write makes one write request. Its response means that the data is durable.
 func (w *worker) write(number int64) (string, int, []byte, error) {
-	kind := w.r.cfg.WriteKinds[number%int64(len(w.r.cfg.WriteKinds))]
+	kind := w.r.cfg.Write[number%int64(len(w.r.cfg.Write))]
 	path := w.base + "/messages"
 	chat := -1
 	switch kind {
@@ -132,7 +124,7 @@ func (w *worker) write(number int64) (string, int, []byte, error) {
 		path = w.base + "/help"
 		w.body = fmt.Appendf(w.body[:0], `{"step_number":%d}`, 1+number%8)
 	}
-	status, body, err := w.conn.Do(&keepalive.Request{Method: "POST", Path: path, Headers: w.headers, Body: w.body})
+	status, body, err := w.conn.Do("POST", path, w.headers, w.body)
 	if chat >= 0 {
 		w.r.fate(chat, status, err)
 	}

@@ -3,7 +3,10 @@
 //
 // [Remote] is a server that was started by someone else. It can only be measured.
 //
-// [Watch] monitors either of them while it runs.
+// A [Target] is the server of a run, or all nodes if there are several. A [Tunnel] leads to a server
+// that speaks TLS.
+//
+// [Target.Watch] monitors either of them while it runs.
 //
 // A Process is not safe for concurrent use, except for Usage. The child dies with its parent.
 package server

@@ -2,7 +2,13 @@
 
 package server
 
-import "context"
+import (
+	"context"
+	"sync"
+	"time"
+
+	"atelier/bench/api"
+)
 
 // Target is the server of a run, or all nodes if there are several.
 type Target struct {
@@ -55,6 +61,24 @@ func (t *Target) Nodes() []Node {
 	return []Node{{URL: t.URL, Via: t.Via, Process: t.Process, Usage: t.Usage, Inside: t.Inside}}
 }
 
+// Client returns a client of the server, or of the first node. The caller must close it.
+func (t *Target) Client(timeout time.Duration) (*api.Client, error) {
+	return api.New(t.URL, t.Via, timeout)
+}
+
+// Clients returns a client of all nodes. The caller must close it.
+func (t *Target) Clients() (*api.Spread, error) {
+	var all []*api.Client
+	for _, n := range t.Nodes() {
+		c, err := api.New(n.URL, n.Via, api.Within)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return api.NewSpread(all...), nil
+}
+
 // Join combines nodes into one target. The target's usage is the sum of their usages.
 func Join(nodes []Node) *Target {
 	t := &Target{URL: nodes[0].URL, Via: nodes[0].Via, Several: nodes}
@@ -88,25 +112,11 @@ func sum(nodes []Node) (all Usage, err error) {
 // contains only its usage.
 func Look(nodes []Node) []Inside {
 	all := make([]Inside, len(nodes))
-	done := make(chan int, len(nodes))
+	var looking sync.WaitGroup
 	for i, n := range nodes {
-		go func() {
-			var in Inside
-			if n.Inside != nil {
-				in, _ = n.Inside()
-			}
-			if n.Usage != nil {
-				if u, err := n.Usage(); err == nil {
-					in.Usage = u
-				}
-			}
-			all[i] = in
-			done <- i
-		}()
+		looking.Go(func() { all[i] = look(n.Usage, n.Inside) })
 	}
-	for range nodes {
-		<-done
-	}
+	looking.Wait()
 	return all
 }
 

@@ -8,12 +8,13 @@ import (
 )
 
 // Watch measures a server every second until ctx ends or the returned function is called. That
-// function waits for the last measurement. Resources come from usage, and all other values from
-// inside. Either can be nil. Unreadable values are omitted, such as those of a server that is down.
-func Watch(ctx context.Context, usage func() (Usage, error), inside func() (Inside, error), see func(time.Time, Inside)) (stop func()) {
-	return pacing.Every(ctx, time.Second, func() { see(time.Now(), look(usage, inside)) })
+// function waits for the last measurement.
+func (t *Target) Watch(ctx context.Context, see func(time.Time, Inside)) (stop func()) {
+	return pacing.Every(ctx, time.Second, func() { see(time.Now(), look(t.Usage, t.Inside)) })
 }
 
+// look measures a server. Resources come from usage, and all other values from inside. Either can
+// be nil. Unreadable values are omitted, such as those of a server that is down.
 func look(usage func() (Usage, error), inside func() (Inside, error)) Inside {
 	var in Inside
 	if inside != nil {

@@ -1,5 +1,3 @@
-// Package timeline records each second of a run: the operations, their durations, and the state of
-// the server.
 package timeline
 
 import (

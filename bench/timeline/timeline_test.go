@@ -71,3 +71,17 @@ func TestConnectionsOfAllWorkersAreAdded(t *testing.T) {
 		t.Errorf("%d connections are open, want 7", got)
 	}
 }
+
+// The resources of a load count from its planned beginning, even if the machine was busy then. A
+// load that ended before has none.
+func TestALoadIsWeighedFromItsBeginning(t *testing.T) {
+	for from, want := range map[time.Duration]time.Duration{3 * time.Second: 2 * time.Second, time.Hour: 0} {
+		now := 5 * time.Second
+		c := New(func() time.Duration { return now })
+		begin, end := c.Weigh(from, &server.Target{})()
+		var out report.Result
+		if end.Account(begin, &server.Target{}, nil, &out) != (want > 0) || out.Duration != want.Seconds() {
+			t.Errorf("a load from %v to %v lasts %v s", from, now, out.Duration)
+		}
+	}
+}

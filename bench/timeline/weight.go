@@ -13,29 +13,76 @@ type Weight struct {
 	At, Generator time.Duration
 	// Server is zero if it could not be measured.
 	Server server.Usage
+	// Nodes has the values of each node, if there are several.
+	Nodes []server.Inside
 }
 
-// Weigh measures the usage up to now. usage is nil for a server that cannot be measured. If the
-// server has just ended, Weigh ignores it, because the caller notices that later.
-func Weigh(at time.Duration, usage func() (server.Usage, error)) Weight {
-	w := Weight{At: at, Generator: server.OwnCPU()}
-	if usage != nil {
-		w.Server, _ = usage()
+// Weigh measures the usage up to now. If the server has just ended, Weigh ignores it, because the
+// caller notices that later.
+func Weigh(at time.Duration, t *server.Target) Weight {
+	w := Weight{At: at, Generator: server.OwnCPU(), Nodes: server.Look(t.Several)}
+	if t.Usage != nil {
+		w.Server, _ = t.Usage()
 	}
 	return w
 }
 
-// Account puts the usage between two moments into a result. It returns false if the moments are
-// equal.
-func (end Weight) Account(begin Weight, weighed bool, out *report.Result) bool {
+// Weigh enters the warm-up, and the load when its measured time begins. The returned function ends
+// the load. It returns the usage at the beginning of the measured time and now.
+func (c *Timeline) Weigh(from time.Duration, t *server.Target) (end func() (Weight, Weight)) {
+	c.Enter(WarmUp)
+	weighed := make(chan Weight, 1)
+	timer := time.AfterFunc(from-c.now(), func() {
+		c.Enter(Load)
+		weighed <- Weigh(from, t) // operations count from this time, however late a busy machine is
+	})
+	return func() (Weight, Weight) {
+		if !timer.Stop() {
+			begin := <-weighed
+			return begin, Weigh(c.now(), t)
+		}
+		end := Weigh(c.now(), t)
+		begin := end
+		begin.At = min(from, end.At) // equal if interrupted before anything was measured
+		return begin, end
+	}
+}
+
+// Account puts the usage between two moments into a result. deliveries is the number of deliveries
+// to each node's clients, or nil if they are not counted per node. Account returns false if the
+// moments are equal.
+func (end Weight) Account(begin Weight, t *server.Target, deliveries []int64, out *report.Result) bool {
 	seconds := (end.At - begin.At).Seconds()
 	out.Duration, out.Generator.Seconds = max(seconds, 0), max(seconds, 0)
 	if seconds <= 0 {
 		return false
 	}
 	out.Generator.CPU = (end.Generator - begin.Generator).Seconds() / seconds
-	if weighed {
+	if unknown := (server.Usage{}); begin.Server != unknown && end.Server != unknown {
 		out.Server = &report.Server{CPU: (end.Server.CPU - begin.Server.CPU).Seconds() / seconds, RSS: end.Server.RSS, PeakRSS: end.Server.PeakRSS}
 	}
+	for i, n := range t.Several {
+		node := account(begin.Nodes[i], end.Nodes[i], seconds)
+		node.Name = n.Name
+		if i < len(deliveries) && deliveries[i] > 0 {
+			node.Deliveries, node.CPUPerMillion = deliveries[i], node.CPU*seconds/float64(deliveries[i])*1e6
+		}
+		out.Nodes = append(out.Nodes, node)
+	}
 	return true
+}
+
+// account returns the resources that a node used between two moments.
+func account(begin, end server.Inside, seconds float64) report.Node {
+	// A restarted node counts its messages from zero again.
+	since := func(a, b int64) int64 {
+		if b < a {
+			return b
+		}
+		return b - a
+	}
+	return report.Node{
+		CPU: max((end.CPU-begin.CPU).Seconds(), 0) / seconds, RSS: end.RSS, PeakRSS: end.PeakRSS,
+		Sent: since(begin.Bus.Sent, end.Bus.Sent), Received: since(begin.Bus.Received, end.Bus.Received), Bytes: since(begin.Bus.Bytes, end.Bus.Bytes),
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"atelier/bench/api"
-	"atelier/bench/keepalive"
 )
 
 // caller is a client with a connection to one node. If it loses the connection, it connects to the
@@ -15,7 +14,7 @@ import (
 type caller struct {
 	clients *api.Spread
 	node    int
-	conn    keepalive.Conn
+	conn    api.Conn
 
 	// trips is keyed by operation.
 	trips map[string]trip
@@ -45,13 +44,13 @@ func (c *caller) post(operation, path, key, idempotency string, body []byte) (st
 	for try := 0; ; try++ {
 		n := c.clients.Node(c.node)
 		c.conn.Address, c.conn.Host = n.Address(), n.Host()
-		status, answer, err = c.conn.Do(&keepalive.Request{Method: "POST", Path: path, Headers: headers, Body: body})
+		status, answer, err = c.conn.Do("POST", path, headers, body)
 		if c.clients.Size() == 1 || err == nil && status != http.StatusServiceUnavailable {
 			return status, answer, err
 		}
 		c.node++
 		c.conn.Close()
-		if try == repeats || idempotency == "" && !keepalive.Unsent(err) {
+		if try == repeats || idempotency == "" && !api.Unsent(err) {
 			c.note(operation, trip{failed: 1})
 			return status, answer, err
 		}

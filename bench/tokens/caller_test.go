@@ -6,9 +6,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
-	"atelier/bench/api"
+	"atelier/bench/server"
 )
 
 func TestACallerRetriesOnlySafeRequests(t *testing.T) {
@@ -39,7 +38,7 @@ func TestACallerRetriesOnlySafeRequests(t *testing.T) {
 		if c.first == nil {
 			first.Close()
 		}
-		clients, err := api.NewSpread([]api.Endpoint{{URL: first.URL}, {URL: second.URL}}, 5*time.Second)
+		clients, err := server.Join([]server.Node{{URL: first.URL}, {URL: second.URL}}).Clients()
 		if err != nil {
 			t.Fatal(err)
 		}

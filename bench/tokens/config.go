@@ -19,37 +19,37 @@ var Names = report.Names{
 	},
 }
 
-// Config is the configuration of a run.
+// Config is the configuration of a run. The fields with a help text are flags of cmd/atelier-bench.
 type Config struct {
-	// Rate is the number of pairs per second. With 0, the load is unthrottled.
-	Rate             float64
-	Connections      int
-	Warmup, Duration time.Duration
-	// Reuse is the fraction of tokens, 0 to 1, that two callers use concurrently.
-	Reuse float64
-	// Participants is the number of platforms, and also of businesses. Each has its own rate limit.
-	Participants int
-	// Live is the number of tokens that are created before the load and left unused. They expire
-	// together.
-	Live int
-	// LiveFor is the minimum lifetime of these tokens.
-	LiveFor time.Duration
+	Rate        float64       `default:"8000" help:"Pairs of tokenize and detokenize per second; 0 is unthrottled."`
+	Duration    time.Duration `default:"20s" help:"Measured time; 0 for no load."`
+	Warmup      time.Duration `default:"3s" help:"Load before the measured time."`
+	Connections int           `default:"256" help:"Number of connections."`
+
+	Participants int           `default:"16" group:"Tokens" help:"Number of platforms, and of businesses; each has its own rate limit."`
+	Reuse        float64       `default:"1" placeholder:"PERCENT" group:"Tokens" help:"Share of tokens that two callers use concurrently; exactly one must get the credential."`
+	Live         int           `group:"Tokens" help:"Number of tokens to keep alive: measure the server with them, restart it, and let all expire within a minute. Needs --spawn."`
+	LiveFor      time.Duration `default:"5m" group:"Tokens" help:"Minimum lifetime of these tokens."`
+
 	// Faults are injected in the measured time, and their times count from its beginning. Pause is
 	// the duration of a server pause, and Cut the duration of a network cut.
-	Faults     []faults.Planned
-	Pause, Cut time.Duration
+	Faults     []faults.Planned `kong:"-"`
+	Pause, Cut time.Duration    `kong:"-"`
 	// Progress is called occasionally with a progress line; nil for none.
-	Progress func(line string)
+	Progress func(line string) `kong:"-"`
 }
 
-func (c *Config) validate() error {
+// Check refuses invalid values.
+func (c *Config) Check() error {
 	switch {
 	case c.Connections < 1 || c.Connections > 4096:
 		return errors.New("connections must be 1 to 4096")
 	case c.Participants < 1 || c.Participants > 1000:
 		return errors.New("participants must be 1 to 1000")
-	case c.Rate < 0 || c.Reuse < 0 || c.Reuse > 1:
-		return errors.New("rate and reuse must not be negative, and reuse at most all")
+	case c.Rate < 0 || c.Duration < 0 || c.Warmup < 0:
+		return errors.New("rate, duration and warmup must not be negative")
+	case c.Reuse < 0 || c.Reuse > 100:
+		return errors.New("reuse must be 0 to 100 percent")
 	case c.Live < 0 || c.Live > 10_000_000:
 		return errors.New("live must be 0 to 10,000,000")
 	case c.Live > 0 && (c.LiveFor < 2*time.Minute || c.LiveFor > 30*time.Minute):

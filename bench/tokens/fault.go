@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"atelier/bench/latency"
+	"atelier/bench/pacing"
 	"atelier/bench/report"
 )
 
@@ -28,8 +29,7 @@ func (r *run) inflict(ctx context.Context, from time.Duration) error {
 		if planned.At > r.cfg.Duration-time.Second {
 			break
 		}
-		r.sleep(ctx, from+planned.At-r.clock.Now())
-		if ctx.Err() != nil {
+		if !pacing.Sleep(ctx, from+planned.At-r.clock.Now()) {
 			break
 		}
 		f := r.inflictor.Choose(planned.Fault)

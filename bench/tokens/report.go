@@ -57,11 +57,11 @@ func (c *crowd) figures(r *report.Result) {
 // operations lists the measurements of each worker.
 var operations = []struct {
 	name string
-	of   func(*worker) *tally
+	of   func(*worker) *report.Tally
 }{
-	{"tokenize", func(w *worker) *tally { return &w.tokenize }},
-	{"detokenize", func(w *worker) *tally { return &w.detokenize }},
-	{"pair", func(w *worker) *tally { return &w.pair }},
+	{"tokenize", func(w *worker) *report.Tally { return w.tokenize }},
+	{"detokenize", func(w *worker) *report.Tally { return w.detokenize }},
+	{"pair", func(w *worker) *report.Tally { return w.pair }},
 }
 
 func named() (names []string) {
@@ -72,32 +72,23 @@ func named() (names []string) {
 }
 
 // conclude adds the results of the workers. They have ended.
-func (r *run) conclude(workers []*worker, begin, end weight) {
+func (r *run) conclude(workers []*worker, begin, end timeline.Weight) {
 	out := r.result
 	lag := latency.New()
 	for _, k := range operations {
-		all := latency.New()
-		op := report.Operation{Name: k.name}
+		all := report.NewTally(k.name)
 		for _, w := range workers {
-			t := k.of(w)
-			all.Merge(t.latency)
-			op.Done += t.done
-			op.Refused += t.refused
-			op.Unanswered += t.unanswered
+			all.Merge(k.of(w))
 			for _, c := range []*caller{&w.conn, &w.rival} {
-				op.Repeated += c.trips[k.name].repeated
-				op.Failed += c.trips[k.name].failed
-			}
-			if t.complaint != "" {
-				op.Complaint = t.complaint
+				all.Repeated += c.trips[k.name].repeated
+				all.Failed += c.trips[k.name].failed
 			}
 		}
-		op.Latency = all.Summary()
 		if k.name == out.Subject {
-			out.Latency, out.Counts = op.Latency, all
+			out.Latency, out.Counts = all.Timed.Summary(), all.Timed
 			continue
 		}
-		out.Operations = append(out.Operations, op)
+		out.Operations = append(out.Operations, all.Result())
 	}
 	a := &report.Tokens{Timed: int(out.Latency.Count)}
 	for _, w := range workers {
@@ -113,15 +104,8 @@ func (r *run) conclude(workers []*worker, begin, end weight) {
 	out.Audit.Tokens = a
 	out.Faults = append(out.Faults, broken(a.TwoWinners, a.NoWinner, a.Wrong)...)
 	out.Generator.Workers, out.Generator.Lag = 1, lag.Summary()
-	if end.Account(begin.Weight, r.target.Usage != nil, out) {
+	if end.Account(begin, r.target, nil, out) {
 		out.Figures = append(out.Figures, report.Figure{Key: "pairs_per_second", Name: "pairs", Value: float64(out.Operations[0].Latency.Count) / out.Duration, Unit: "a second"})
-	}
-	if r.target.Several != nil {
-		var names []string
-		for _, n := range r.target.Several {
-			names = append(names, n.Name)
-		}
-		out.Nodes = timeline.Nodes(names, begin.nodes, end.nodes, nil, out.Duration)
 	}
 	out.Figures = append(out.Figures, report.Figure{Key: "raced", Name: "tokens that two used at once", Value: float64(a.Raced)})
 }

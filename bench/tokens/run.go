@@ -14,7 +14,6 @@ import (
 
 	"atelier/bench/api"
 	"atelier/bench/faults"
-	"atelier/bench/keepalive"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
@@ -40,23 +39,19 @@ type run struct {
 	timeline  *timeline.Timeline
 }
 
-// Run runs a load test. An error means that there are no results.
-func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Result, error) {
-	if err := cfg.validate(); err != nil {
+// Run runs the load test. An error means that there are no results.
+func (c *Config) Run(ctx context.Context, target *server.Target) (*report.Result, error) {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	r := &run{cfg: cfg, target: target, clock: pacing.NewClock(), result: newResult(cfg), marker: cryptorand.Text()}
+	r := &run{cfg: c, target: target, clock: pacing.NewClock(), result: newResult(c), marker: cryptorand.Text()}
 	r.timeline = timeline.New(r.clock.Now)
 	var err error
-	r.inflictor = faults.Inflictor{Target: target, Pause: cfg.Pause, Cut: cfg.Cut, Rng: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 2))}
-	if err := r.inflictor.Check(cfg.Faults); err != nil {
+	r.inflictor = faults.Inflictor{Target: target, Pause: c.Pause, Cut: c.Cut, Rng: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 2))}
+	if err := r.inflictor.Check(c.Faults); err != nil {
 		return nil, err
 	}
-	var endpoints []api.Endpoint
-	for _, n := range target.Nodes() {
-		endpoints = append(endpoints, api.Endpoint{URL: n.URL, Via: n.Via})
-	}
-	if r.clients, err = api.NewSpread(endpoints, keepalive.Within); err != nil {
+	if r.clients, err = target.Clients(); err != nil {
 		return nil, err
 	}
 	defer r.clients.Close()
@@ -68,13 +63,13 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	if err := r.onboard(); err != nil {
 		return nil, err
 	}
-	defer server.Watch(ctx, target.Usage, target.Inside, r.timeline.See)()
-	if cfg.Live > 0 {
+	defer target.Watch(ctx, r.timeline.See)()
+	if c.Live > 0 {
 		if err := r.crowd(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if cfg.Duration > 0 && ctx.Err() == nil {
+	if c.Duration > 0 && ctx.Err() == nil {
 		if err := r.load(ctx); err != nil {
 			return nil, err
 		}
@@ -87,7 +82,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 // contested reports whether two callers use the pair's token; contested pairs are evenly
 // distributed.
 func (r *run) contested(pair int64) bool {
-	share := r.cfg.Reuse
+	share := r.cfg.Reuse / 100
 	return int64(float64(pair+1)*share) > int64(float64(pair)*share)
 }
 
@@ -98,14 +93,8 @@ func (r *run) load(ctx context.Context) error {
 	measuredFrom := s.Start + r.cfg.Warmup
 	s.Until = measuredFrom + r.cfg.Duration
 	r.timeline.Begin(s.Start)
-	r.timeline.Enter(timeline.WarmUp)
 	base := r.made
-	weighed := make(chan weight, 1)
-	time.AfterFunc(measuredFrom-r.clock.Now(), func() {
-		r.timeline.Enter(timeline.Load)
-		weighed <- weight{r.weigh(), server.Look(r.target.Several)}
-	})
-
+	weigh := r.timeline.Weigh(measuredFrom, r.target)
 	workers := make([]*worker, r.cfg.Connections)
 	var wg sync.WaitGroup
 	for i := range workers {
@@ -132,13 +121,8 @@ func (r *run) load(ctx context.Context) error {
 	if err := harmed(); err != nil {
 		return err
 	}
-	end := weight{r.weigh(), server.Look(r.target.Several)}
+	begin, end := weigh()
 	r.made = base + s.Taken()
-	begin := end // interrupted before anything was measured
-	select {
-	case begin = <-weighed:
-	default:
-	}
 	r.conclude(workers, begin, end)
 	return nil
 }
@@ -159,7 +143,7 @@ func (r *run) crowd(ctx context.Context) error {
 	if err := r.policy("single_use", 0); err != nil {
 		return err
 	}
-	r.sleep(ctx, 5*time.Second)
+	pacing.Sleep(ctx, 5*time.Second)
 	u := r.weigh().Server
 	c.rss, c.peakRSS = u.RSS, u.PeakRSS
 	if r.target.Process != nil {
@@ -223,11 +207,11 @@ func (r *run) restart(ctx context.Context, c *crowd) error {
 	defer w.conn.Close()
 	w.do(r.made, r.clock.Now(), false)
 	r.made++
-	if w.pair.done != 1 {
-		return fmt.Errorf("after the restart a pair failed: %s%s", w.tokenize.complaint, w.detokenize.complaint)
+	if w.pair.Done != 1 {
+		return fmt.Errorf("after the restart a pair failed: %s%s", w.tokenize.Complaint, w.detokenize.Complaint)
 	}
 	c.restarted = latency.Milliseconds(r.clock.Now() - began)
-	r.sleep(ctx, 10*time.Second)
+	pacing.Sleep(ctx, 10*time.Second)
 	u := r.weigh().Server
 	c.restartedRSS = u.RSS
 	return nil
@@ -238,13 +222,13 @@ func (r *run) expiry(ctx context.Context, c *crowd, ends time.Time) error {
 	const window = time.Minute
 	if quiet := time.Until(ends) - window - 10*time.Second; quiet > window {
 		r.show("waiting for the tokens to expire")
-		r.sleep(ctx, quiet)
+		pacing.Sleep(ctx, quiet)
 	}
 	watch := func(d time.Duration) (cores float64, goroutines int) {
 		begin := r.weigh()
 		end := time.Now().Add(d)
 		for time.Now().Before(end) && ctx.Err() == nil {
-			r.sleep(ctx, 500*time.Millisecond)
+			pacing.Sleep(ctx, 500*time.Millisecond)
 			if r.target.Inside != nil {
 				if in, err := r.target.Inside(); err == nil {
 					goroutines = max(goroutines, int(in.Goroutines))
@@ -261,16 +245,9 @@ func (r *run) expiry(ctx context.Context, c *crowd, ends time.Time) error {
 	r.show("watching a quiet minute")
 	c.idleCores, c.idleGoroutines = watch(idle)
 	r.show("watching the tokens expire")
-	r.sleep(ctx, time.Until(ends)-15*time.Second)
+	pacing.Sleep(ctx, time.Until(ends)-15*time.Second)
 	c.expiryCores, c.expiryGoroutines = watch(window)
 	return nil
-}
-
-func (r *run) sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }
 
 func (r *run) show(line string) {
@@ -279,10 +256,4 @@ func (r *run) show(line string) {
 	}
 }
 
-func (r *run) weigh() timeline.Weight { return timeline.Weigh(r.clock.Now(), r.target.Usage) }
-
-// weight is the resource usage up to a moment, including that of each node.
-type weight struct {
-	timeline.Weight
-	nodes []server.Inside
-}
+func (r *run) weigh() timeline.Weight { return timeline.Weigh(r.clock.Now(), r.target) }

@@ -41,7 +41,7 @@ func TestEveryPairHasItsOwnCard(t *testing.T) {
 
 func TestContestedTokensAreSpreadEvenly(t *testing.T) {
 	for _, share := range []float64{0, 0.01, 0.5, 1} {
-		r := &run{cfg: &Config{Reuse: share}}
+		r := &run{cfg: &Config{Reuse: 100 * share}}
 		n := 0
 		for pair := range int64(1000) {
 			if r.contested(pair) {

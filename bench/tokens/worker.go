@@ -4,40 +4,14 @@ package tokens
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"net/http"
 	"sync"
 	"time"
 
 	"atelier/bench/latency"
+	"atelier/bench/report"
 )
-
-// tally counts one kind of operation. One worker owns it until the worker ends.
-type tally struct {
-	latency             *latency.Histogram
-	done                int
-	refused, unanswered int
-	complaint           string
-}
-
-func (t *tally) record(measured bool, took time.Duration) {
-	if t.done++; measured {
-		t.latency.Record(took)
-	}
-}
-
-// fail records an unexpected response. It keeps only the error code, because the rest can contain a
-// secret.
-func (t *tally) fail(status int, body []byte, err error) {
-	if err != nil {
-		t.unanswered++
-		t.complaint = err.Error()
-		return
-	}
-	t.refused++
-	t.complaint = fmt.Sprintf("status %d %s", status, code(body))
-}
 
 func code(body []byte) string {
 	_, rest, ok := bytes.Cut(body, []byte(`"code":"`))
@@ -56,7 +30,7 @@ type worker struct {
 	rival caller // the second caller of a token
 	out   []byte
 
-	tokenize, detokenize, pair tally
+	tokenize, detokenize, pair *report.Tally
 	lag                        *latency.Histogram
 	// These are violations: a credential that differs from the original, a token that returned its
 	// credential twice, and a token that returned it to neither of two callers.
@@ -71,11 +45,10 @@ type worker struct {
 
 func newWorker(r *run, i int) *worker {
 	// The two callers of a token use two nodes, if there are several.
-	w := &worker{r: r, party: &r.parties[i%len(r.parties)], lag: latency.New(), conn: caller{clients: r.clients, node: i}, rival: caller{clients: r.clients, node: i + 1}}
-	for _, t := range []*tally{&w.tokenize, &w.detokenize, &w.pair} {
-		t.latency = latency.New()
+	return &worker{
+		r: r, party: &r.parties[i%len(r.parties)], conn: caller{clients: r.clients, node: i}, rival: caller{clients: r.clients, node: i + 1},
+		tokenize: report.NewTally("tokenize"), detokenize: report.NewTally("detokenize"), pair: report.NewTally("pair"), lag: latency.New(),
 	}
-	return w
 }
 
 // credential writes the card of a pair, which has a unique number.
@@ -118,13 +91,13 @@ func (w *worker) mint(pair int64) (token []byte, ok bool) {
 	w.out = append(w.out, `"}}}`...)
 	status, body, err := w.conn.post("tokenize", w.r.path+"/handler/tokenize", w.party.platformKey, w.key(pair), w.out)
 	if err != nil || status != 200 {
-		w.fail(&w.tokenize, status, body, err)
+		w.fail(w.tokenize, status, body, err)
 		return nil, false
 	}
 	_, rest, _ := bytes.Cut(body, []byte(`"token":"`))
 	token, _, ok = bytes.Cut(rest, []byte(`"`))
 	if !ok {
-		w.fail(&w.tokenize, status, nil, nil)
+		w.fail(w.tokenize, status, nil, nil)
 		return nil, false
 	}
 	w.r.timeline.Sent()
@@ -153,7 +126,7 @@ func (w *worker) do(pair int64, due time.Duration, measured bool) {
 	if !ok {
 		return
 	}
-	w.tokenize.record(measured, minted-due)
+	w.tokenize.Succeed(minted-due, measured)
 	w.out = append(w.out[:0], `{"token":"`...)
 	w.out = append(w.out, token...)
 	w.out = append(w.out, `","binding":{"checkout_id":"bench-`...)
@@ -166,13 +139,13 @@ func (w *worker) do(pair int64, due time.Duration, measured bool) {
 	}
 	status, body, err := w.conn.post("detokenize", path, w.party.businessKey, "", w.out)
 	if err != nil || status != 200 {
-		w.fail(&w.detokenize, status, body, err)
+		w.fail(w.detokenize, status, body, err)
 		return
 	}
 	used := w.r.clock.Now()
 	w.check(pair, body)
-	w.detokenize.record(measured, used-minted)
-	w.pair.record(measured, used-due)
+	w.detokenize.Succeed(used-minted, measured)
+	w.pair.Succeed(used-due, measured)
 	w.r.timeline.Done(used-due, measured)
 }
 
@@ -191,12 +164,12 @@ func (w *worker) race(pair int64, path string) {
 	for i := range status {
 		switch {
 		case errs[i] != nil:
-			w.fail(&w.detokenize, 0, nil, errs[i])
+			w.fail(w.detokenize, 0, nil, errs[i])
 		case status[i] == 200:
 			winners++
 			w.check(pair, body[i])
 		case status[i] != 410:
-			w.fail(&w.detokenize, status[i], body[i], nil)
+			w.fail(w.detokenize, status[i], body[i], nil)
 		}
 	}
 	switch {
@@ -213,17 +186,20 @@ func (w *worker) race(pair int64, path string) {
 // told reports whether a response settles the outcome of a request.
 func told(status int, err error) bool { return err == nil && status != http.StatusServiceUnavailable }
 
-// fail records an unexpected response. With several nodes, a 503 is expected. The node that
-// responds may have lost its connection to the node that has the token.
-func (w *worker) fail(t *tally, status int, body []byte, err error) {
-	if err == nil && w.r.clients.Size() > 1 && !told(status, err) {
-		err = errUnavailable
+// fail records an unexpected response. It keeps only the error code, because the rest can contain a
+// secret. With several nodes, a 503 is expected. The node that responds may have lost its
+// connection to the node that has the token.
+func (w *worker) fail(t *report.Tally, status int, body []byte, err error) {
+	switch {
+	case err != nil:
+		t.GiveUp(err.Error())
+	case w.r.clients.Size() > 1 && !told(status, err):
+		t.GiveUp("status 503")
+	default:
+		t.Refuse(fmt.Sprintf("status %d %s", status, code(body)))
 	}
-	t.fail(status, body, err)
 	w.r.timeline.Failed()
 }
-
-var errUnavailable = errors.New("status 503")
 
 func (w *worker) check(pair int64, body []byte) {
 	w.out = credential(w.out[:0], pair)

@@ -8,9 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"atelier/bench/api"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
@@ -56,11 +54,11 @@ func TestWinnersAreCountedInTheAuditAndTheTimeline(t *testing.T) {
 		"never": {0, report.Tokens{Begun: 8, Contested: 4, Raced: 5, NoWinner: 5}},
 	} {
 		srv := httptest.NewServer(&vault{times: c.times, given: map[string]int{}})
-		clients, err := api.NewSpread([]api.Endpoint{{URL: srv.URL}}, 5*time.Second)
+		clients, err := (&server.Target{URL: srv.URL}).Clients()
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg := &Config{Reuse: 0.5, Connections: 1}
+		cfg := &Config{Reuse: 50, Connections: 1}
 		r := &run{cfg: cfg, clock: pacing.NewClock(), clients: clients, result: newResult(cfg), parties: []party{{}}, target: &server.Target{}}
 		r.timeline = timeline.New(r.clock.Now)
 		w := newWorker(r, 0)
@@ -69,7 +67,7 @@ func TestWinnersAreCountedInTheAuditAndTheTimeline(t *testing.T) {
 		}
 		w.conn.Close()
 		w.rival.Close()
-		r.conclude([]*worker{w}, weight{}, weight{})
+		r.conclude([]*worker{w}, timeline.Weight{}, timeline.Weight{})
 		if got := *r.result.Audit.Tokens; got != c.want {
 			t.Errorf("%s: the audit is %+v", name, got)
 		}

@@ -57,6 +57,9 @@ type Plan struct {
 	Secret string
 }
 
+// Size returns the number of workers.
+func (p *Plan) Size() int { return max(p.Processes, len(p.Remote), 1) }
+
 // sampled receives the workers' reports once per second.
 type sampled func(broadcast.Sample)
 

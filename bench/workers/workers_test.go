@@ -223,8 +223,9 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// The coordinator reveals nothing to a stranger that listens on the worker's address.
-func TestTheCoordinatorSendsNothingToAStranger(t *testing.T) {
+// stranger listens like a worker.
+func stranger(t *testing.T) net.Listener {
+	t.Helper()
 	certificate, err := ephemeral()
 	if err != nil {
 		t.Fatal(err)
@@ -233,7 +234,13 @@ func TestTheCoordinatorSendsNothingToAStranger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// The coordinator reveals nothing to a stranger that listens on the worker's address.
+func TestTheCoordinatorSendsNothingToAStranger(t *testing.T) {
+	l := stranger(t)
 	got := make(chan []byte, 1)
 	go func() {
 		conn, err := l.Accept()
@@ -258,15 +265,7 @@ func TestTheCoordinatorSendsNothingToAStranger(t *testing.T) {
 // was made.
 func TestAManInTheMiddleIsRefused(t *testing.T) {
 	address := listen(t)
-	certificate, err := ephemeral()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{certificate}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := stranger(t)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -332,15 +331,7 @@ func TestSilentConnectionsBlockNobody(t *testing.T) {
 
 // A proof that is sent back to its author is not accepted.
 func TestAnEchoedProofIsRefused(t *testing.T) {
-	certificate, err := ephemeral()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{certificate}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := stranger(t)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

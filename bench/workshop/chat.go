@@ -37,8 +37,9 @@ func newChatLedger(run string) chatLedger {
 	return chatLedger{run: run, marker: []byte("m-" + run + "-"), last: -1}
 }
 
-// number extracts the message's number from a text, or -1 if the text does not belong to this run.
-func (l *chatLedger) number(text []byte) int {
+// number extracts the number after the marker at the beginning of a text. It returns -1 if the text
+// does not belong to this run, or if the number is not below the bound.
+func (l *chatLedger) number(text []byte, bound int) int {
 	digits, ours := bytes.CutPrefix(text, l.marker)
 	if !ours {
 		return -1
@@ -48,9 +49,12 @@ func (l *chatLedger) number(text []byte) int {
 		if d < '0' || d > '9' {
 			break
 		}
-		if n = n*10 + int(d-'0'); n >= len(l.messages) {
-			return -1
+		if n = n*10 + int(d-'0'); n >= bound {
+			break
 		}
+	}
+	if n >= bound {
+		return -1
 	}
 	return n
 }
@@ -70,7 +74,7 @@ func (c *crowd) say(p *person, due time.Duration) int {
 
 // hear handles the delivery of a chat message.
 func (c *crowd) hear(p *person, m *message) {
-	n := c.chat.number(m.Text)
+	n := c.chat.number(m.Text, len(c.chat.messages))
 	if n < 0 {
 		return
 	}

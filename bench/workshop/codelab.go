@@ -5,6 +5,7 @@ package workshop
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"unicode/utf16"
 
@@ -19,8 +20,12 @@ func prepare(client *api.Client, admin api.Session, cfg *Config) (*api.Codelab, 
 	id := cfg.CodelabID
 	switch {
 	case id != "":
-	case cfg.Markdown != nil:
-		lab, err := client.Import(admin, "codelab.md", cfg.Markdown)
+	case cfg.Codelab != "":
+		text, err := os.ReadFile(cfg.Codelab)
+		if err != nil {
+			return nil, fmt.Errorf("codelab: %w", err)
+		}
+		lab, err := client.Import(admin, "codelab.md", text)
 		if err != nil {
 			return nil, err
 		}

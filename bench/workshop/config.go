@@ -9,73 +9,77 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"atelier/bench/api"
 	"atelier/bench/faults"
 	"atelier/bench/pacing"
 )
 
-// Config is the configuration of a workshop. The flags of cmd/atelier-bench define the defaults.
+// Config is the configuration of a workshop. The fields with a help text are flags of
+// cmd/atelier-bench. A command that embeds Config sets the variables in its defaults.
 type Config struct {
-	// Attendees and Facilitators are the numbers of people, at least one each.
-	Attendees, Facilitators int
-	// Join is the time over which the registrations are spread.
-	Join time.Duration
-	// Warmup precedes Duration and has the same load. It is audited but not measured.
-	Warmup, Duration time.Duration
-	// StepEvery is the interval between an attendee's steps; 0 for none.
-	StepEvery time.Duration
-	// Chat, Help and Comments are the total rates of chat messages, help requests and inline
-	// comments, per second.
-	Chat, Help, Comments float64
-	// Churn is the number of attendees per second who lose their connection and reconnect.
-	Churn float64
-	// BurstEvery is the interval of bursts, 0 for none: In a burst, Burst people ask for help and
-	// Burst people comment, all at the same moment.
-	BurstEvery time.Duration
-	Burst      int
-	// FacilitatorReads is the number of reads per second by facilitators' screens: lists of
-	// attendees, help requests, threads and the overview.
-	FacilitatorReads float64
-	// Regular plans operations at equal intervals instead of as a Poisson process.
-	Regular bool
-	// Stalled is the fraction of attendees, 0 to 1, who stop reading after the join.
-	Stalled float64
+	Attendees int           `default:"${attendees}" help:"Number of attendees."`
+	Duration  time.Duration `default:"${duration}" help:"Measured time."`
+
+	Codelab   string `type:"existingfile" xor:"codelab" placeholder:"FILE.md" group:"Workshop" help:"Markdown file to import; the default is a small built-in codelab."`
+	CodelabID string `xor:"codelab" placeholder:"ID" group:"Workshop" help:"Existing codelab to use; nobody else should use it during the run."`
+
+	Facilitators     int           `default:"2" group:"Workshop" help:"Number of facilitators; each receives all progress and all requests for help."`
+	FacilitatorReads float64       `default:"${reads}" group:"Workshop" help:"Lists that facilitators read per second, in total."`
+	Join             time.Duration `default:"${join}" group:"Workshop" help:"Time over which registrations are spread."`
+	Warmup           time.Duration `default:"2s" group:"Workshop" help:"Load before the measured time; audited, not measured."`
+	StepEvery        time.Duration `default:"20s" group:"Workshop" help:"Time between two steps of one attendee; 0 for none."`
+	Chat             float64       `default:"10" group:"Workshop" help:"Chat messages per second, in total."`
+	Help             float64       `name:"help-rate" default:"1" group:"Workshop" help:"Requests for help per second, in total."`
+	Comments         float64       `default:"1" group:"Workshop" help:"Inline comments per second, in total."`
+	Churn            float64       `default:"0" group:"Workshop" help:"Attendees per second who lose their connection and reconnect."`
+	BurstEvery       time.Duration `default:"0s" group:"Workshop" help:"Time between two bursts of help and comments; 0 for none."`
+	Burst            int           `default:"20" group:"Workshop" help:"Number of requests for help, and of comments, in a burst."`
+	Regular          bool          `group:"Workshop" help:"Equal intervals between operations instead of a Poisson process."`
+	Stalled          float64       `placeholder:"PERCENT" group:"Workshop" help:"Share of attendees who stop reading their socket."`
+	Drain            time.Duration `default:"30s" group:"Workshop" help:"Maximum wait for outstanding messages, at the end and while joining."`
+	Seed             uint64        `help:"Seed of the random numbers; 0 draws one and prints it."`
+
+	// Scenario is the name of the scenario in the report.
+	Scenario string `kong:"-"`
 	// Faults are injected in the measured time, and their times count from its beginning. Pause is
 	// the duration of a server pause, and Cut the duration of a network cut. Upgrade is the program
 	// to upgrade to; "" is the servers' own program.
-	Faults     []faults.Planned
-	Pause, Cut time.Duration
-	Upgrade    string
-	// Drain is the timeout of each final wait for messages in flight.
-	Drain time.Duration
-	// Seed determines all random choices.
-	Seed uint64
-
-	// CodelabID is an existing codelab, and Markdown is a codelab to import. Without either, a
-	// small codelab is created for the run.
-	CodelabID string
-	Markdown  []byte
-
-	// Votes is a poll in the measured time. The poll divides the measured time into Parts.
-	Votes Votes
+	Faults     []faults.Planned `kong:"-"`
+	Pause, Cut time.Duration    `kong:"-"`
+	Upgrade    string           `kong:"-"`
 
 	// Parts, if positive, divides the measured time. PartOf returns the part of a chat message, 0
 	// to Parts-1, or -1 for none. Its argument is the planned time of the message since the
 	// beginning. The message's deliveries are counted in the same part.
-	Parts  int
-	PartOf func(since time.Duration) int
+	Parts  int                           `kong:"-"`
+	PartOf func(since time.Duration) int `kong:"-"`
 	// Beside, if set, runs on its own goroutine from the beginning of the measured time. Its ctx
 	// ends with the measured time.
-	Beside func(ctx context.Context)
+	Beside func(context.Context, *Live) `kong:"-"`
+	// Unstored, if set, is called for each message to a facilitator that is not stored, such as the
+	// counts of a poll. It runs on the goroutine of the socket loop.
+	Unstored func(facilitator int, kind string) `kong:"-"`
 
 	// Progress is called about every second from its own goroutine; nil for none.
-	Progress func(Snapshot)
+	Progress func(Snapshot) `kong:"-"`
+}
+
+// Live is the workshop at the beginning of the measured time.
+type Live struct {
+	Began   time.Time
+	Codelab string
+	// Facilitator is the login of a facilitator. People are the attendees who have joined, except
+	// those who do not read.
+	Facilitator api.Session
+	People      []api.Person
 }
 
 // maxAttendees keeps a run within the number of files that one process can open (20,000 on the
 // intended machines), and within the number of people that one codelab supports.
 const maxAttendees = 19_000
 
-func (c *Config) validate() error {
+// Check refuses invalid values.
+func (c *Config) Check() error {
 	switch {
 	case c.Attendees < 1 || c.Attendees > maxAttendees:
 		return fmt.Errorf("attendees: want 1..%d", maxAttendees)
@@ -87,16 +91,17 @@ func (c *Config) validate() error {
 		return errors.New("times must not be negative")
 	case c.Chat < 0 || c.Help < 0 || c.Comments < 0 || c.Churn < 0 || c.FacilitatorReads < 0 || c.Burst < 0 || c.BurstEvery < 0:
 		return errors.New("rates must not be negative")
-	case c.Stalled < 0 || c.Stalled > 0.9:
+	case c.Stalled < 0 || c.Stalled > 90:
 		return errors.New("stalled: want at most 90 percent")
 	}
-	if err := c.Votes.check(c); err != nil {
-		return err
-	}
-	if c.Votes.Count > 0 {
-		c.Parts, c.PartOf = votingParts, c.partOfVotes
-	}
 	return nil
+}
+
+// DrawSeed draws a seed if there is none.
+func (c *Config) DrawSeed() {
+	if c.Seed == 0 {
+		c.Seed = uint64(rand.Uint32())
+	}
 }
 
 // pacer plans one kind of operation of the load.

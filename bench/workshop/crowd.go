@@ -68,7 +68,6 @@ type crowd struct {
 	underway int
 	// requests waits for the goroutines of REST requests.
 	requests sync.WaitGroup
-	ballots  ballotBox
 }
 
 func newCrowd(cfg *Config, clock pacing.Clock, clients *api.Spread, lab *api.Codelab, addresses []unix.Sockaddr) *crowd {
@@ -89,7 +88,7 @@ func newCrowd(cfg *Config, clock pacing.Clock, clients *api.Spread, lab *api.Cod
 		p.subscriber = audit.Subscriber{Index: i, Facilitator: p.facilitator}
 		c.people = append(c.people, p)
 	}
-	for _, i := range rng.Perm(cfg.Attendees)[:int(cfg.Stalled*float64(cfg.Attendees))] {
+	for _, i := range rng.Perm(cfg.Attendees)[:int(cfg.Stalled/100*float64(cfg.Attendees))] {
 		c.people[i].stalled = true
 	}
 	c.walk.order = rng.Perm(cfg.Attendees)

@@ -6,8 +6,8 @@
 //
 // # Ownership
 //
-// [Run] is a list of phases on the caller's goroutine. The goroutine of the socket loop owns the
-// crowd, which contains all state of the people. A phase accesses the crowd with Loop.Do, and
+// [Config.Run] is a list of phases on the caller's goroutine. The goroutine of the socket loop owns
+// the crowd, which contains all state of the people. A phase accesses the crowd with Loop.Do, and
 // directly after the loop has ended. REST calls run on their own goroutines and pass their
 // responses back to the loop.
 //

@@ -10,6 +10,7 @@ import (
 
 	"atelier/bench/faults"
 	"atelier/bench/latency"
+	"atelier/bench/pacing"
 	"atelier/bench/report"
 )
 
@@ -43,8 +44,7 @@ func (r *run) faults(ctx context.Context) error {
 		if at >= r.crowd.until-time.Second {
 			return nil
 		}
-		r.sleepUntil(ctx, at)
-		if ctx.Err() != nil {
+		if !pacing.Sleep(ctx, at-r.clock.Now()) {
 			return nil
 		}
 		if err := r.harm(ctx, r.inflictor.Choose(planned.Fault)); err != nil {
@@ -73,7 +73,7 @@ func (r *run) harm(ctx context.Context, fault faults.Fault) error {
 		// A paused server keeps its connections, and a restart of the database can go unnoticed.
 		ends := fault.Kind == faults.Kill || fault.Kind == faults.Restart || fault.Kind == faults.KillAll
 		c.down = ends && whole
-		expected = c.tallies[opResume].done
+		expected = c.tallies[opResume].Done
 		if ends {
 			expected += c.count(func(p *person) bool { return p.joined() && !p.stalled && slices.Contains(h.nodes, p.node) })
 		}
@@ -88,7 +88,7 @@ func (r *run) harm(ctx context.Context, fault faults.Fault) error {
 		c.down, c.standing = false, nil
 	})
 	all := r.until(ctx, resumeWithin, func() bool {
-		return c.tallies[opResume].done >= expected &&
+		return c.tallies[opResume].Done >= expected &&
 			c.count(func(p *person) bool { return p.joined() && !p.stalled && !p.online }) == 0
 	})
 	r.loop.Do(func() {

@@ -25,7 +25,6 @@ type helpLedger struct {
 
 // helpRequest is one request in the queue.
 type helpRequest struct {
-	owner           int
 	claim, resolve  audit.Fate
 	claimed, solved int // numbers of events that anybody received
 }
@@ -75,7 +74,7 @@ func (c *crowd) helpSeen(m *message, owner int) {
 	id := string(m.ID)
 	h := c.helping.requests[id]
 	if h == nil {
-		h = &helpRequest{owner: owner}
+		h = &helpRequest{}
 		c.helping.requests[id] = h
 	}
 	switch string(m.Type) {

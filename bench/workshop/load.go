@@ -41,7 +41,6 @@ func (c *crowd) load(start time.Duration) {
 	stream(c.cfg.Comments, c.annotate)
 	stream(c.cfg.Churn, func(time.Duration) { c.leave() })
 	stream(c.cfg.FacilitatorReads, c.look)
-	c.planVotes()
 	if c.cfg.BurstEvery > 0 {
 		c.loop.Agenda.Stream(start+c.cfg.BurstEvery, pacing.Uniform(1/c.cfg.BurstEvery.Seconds(), c.cfg.Warmup+c.cfg.Duration-c.cfg.BurstEvery), func(due time.Duration) {
 			for range c.cfg.Burst {

@@ -25,8 +25,6 @@ const (
 	opComment
 	opResume
 	opRead
-	opPoll
-	opVote
 	operations
 )
 
@@ -45,21 +43,6 @@ var names = [operations]string{
 	opComment:  "comment",
 	opResume:   "resume",
 	opRead:     "facilitator read",
-	opPoll:     "poll",
-	opVote:     "vote",
-}
-
-// tally counts the results of one kind of operation.
-type tally struct {
-	latency *latency.Histogram
-	// done is the number of acknowledged operations, refused of those with any other response, and
-	// unanswered of those without a response. All of them include the warm-up.
-	done, refused, unanswered int
-	// repeated is the number of retries. failed is the number of operations that got no response
-	// and could not be retried.
-	repeated, failed int
-	// complaint is the last refusal's text.
-	complaint string
 }
 
 // measurements contains the measurements of a run. The loop owns it.
@@ -70,10 +53,10 @@ type measurements struct {
 
 	// timeline is the run's timeline.
 	timeline   *timeline.Timeline
-	deliveries *latency.Histogram   // chat: planned time to receipt, each receiver
-	parts      []*latency.Histogram // the same, divided; see Config.Parts
-	lag        *latency.Histogram   // planned time to sending
-	tallies    [operations]tally
+	deliveries *latency.Histogram        // chat: planned time to receipt, each receiver
+	parts      []*latency.Histogram      // the same, divided; see Config.Parts
+	lag        *latency.Histogram        // planned time to sending
+	tallies    [operations]*report.Tally // including the warm-up, except for latencies
 
 	// byNode counts deliveries to the clients of each node.
 	byNode []int64
@@ -93,7 +76,7 @@ func newMeasurements(parts int, clock pacing.Clock) measurements {
 		m.parts = append(m.parts, latency.New())
 	}
 	for i := range m.tallies {
-		m.tallies[i].latency = latency.New()
+		m.tallies[i] = report.NewTally(names[i])
 	}
 	return m
 }
@@ -116,18 +99,12 @@ func (m *measurements) sent(op operation, due, now time.Duration) {
 
 // done records a successful operation.
 func (m *measurements) done(op operation, due, now time.Duration) {
-	t := &m.tallies[op]
-	t.done++
+	m.tallies[op].Succeed(now-due, op == opRegister || op == opJoin || op == opResume || m.counts(due))
 	m.acked++
-	if op == opRegister || op == opJoin || op == opResume || m.counts(due) {
-		t.latency.Record(now - due)
-	}
 }
 
 // refused records an operation that the server refused.
 func (m *measurements) refused(op operation, complaint string) {
-	t := &m.tallies[op]
-	t.refused++
-	t.complaint = complaint
+	m.tallies[op].Refuse(complaint)
 	m.timeline.Failed()
 }

@@ -33,7 +33,7 @@ func holdOn(t *testing.T, cfg *Config, nodes ...http.Handler) *report.Result {
 	}
 	target := server.Join(all)
 	target.AdminID, target.AdminPW = "a", "b"
-	r, err := Run(t.Context(), cfg, target)
+	r, err := cfg.Run(t.Context(), target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,8 @@ func TestOnlyUncertainMessagesAreRepeated(t *testing.T) {
 		"an unknown reference": {2, "c2", unknown, false},
 		"to a single server":   {1, "c1", unknown, false},
 	} {
-		crowd := &crowd{addresses: make([]unix.Sockaddr, c.nodes), clock: pacing.NewClock()}
+		clock := pacing.NewClock()
+		crowd := &crowd{addresses: make([]unix.Sockaddr, c.nodes), clock: clock, measurements: newMeasurements(0, clock)}
 		var err error
 		if crowd.loop, err = sockets.New(crowd.clock, 1, crowd); err != nil {
 			t.Fatal(err)
@@ -125,7 +126,7 @@ func TestOnlyUncertainMessagesAreRepeated(t *testing.T) {
 		if got := crowd.sayAgain(p, &message{Ref: []byte(c.ref), Error: []byte(c.error)}); got != c.again || len(p.unacked) != 1 {
 			t.Errorf("%s: repeated: %v, %d unacknowledged", name, got, len(p.unacked))
 		}
-		if got := crowd.tallies[opChat].repeated; (got == 1) != c.again {
+		if got := crowd.tallies[opChat].Repeated; (got == 1) != c.again {
 			t.Errorf("%s: %d repetitions are counted", name, got)
 		}
 		go crowd.loop.Run()

@@ -3,6 +3,7 @@
 package workshop
 
 import (
+	"cmp"
 	"time"
 
 	"atelier/bench/report"
@@ -10,7 +11,7 @@ import (
 
 func newResult(cfg *Config) *report.Result {
 	return &report.Result{
-		Scenario: "workshop", Started: time.Now().UTC().Truncate(time.Second), Seed: cfg.Seed,
+		Scenario: cmp.Or(cfg.Scenario, "workshop"), Started: time.Now().UTC().Truncate(time.Second), Seed: cfg.Seed,
 		About: report.Count(cfg.Attendees, "attendee") + ", " + report.Count(cfg.Facilitators, "facilitator"), Subject: "chat delivery",
 		Attendees: cfg.Attendees, Facilitators: cfg.Facilitators,
 		Warmup: cfg.Warmup.Seconds(), Duration: cfg.Duration.Seconds(),
@@ -31,23 +32,15 @@ func (r *run) conclude(t *truth) {
 	}
 	r.recoveries()
 	out.Events, out.Acked = c.events, c.acked
-	c.cfg.nameParts(out.Parts)
-	if out.Audit = c.verify(t); t != nil {
-		r.verifyVotes(t, out.Audit.Writes)
-	}
+	out.Audit = c.verify(t)
 	out.Disconnects = c.disconnects
 	c.timeline.Put(out)
 	out.Generator.Workers = 1
 	out.Generator.Lag = c.lag.Summary()
 	out.Generator.Shed = c.shed
 	for op := range operations {
-		tally := &c.tallies[op]
-		if tally.done+tally.refused+tally.unanswered == 0 {
-			continue
+		if t := c.tallies[op]; t.Done+t.Refused+t.Unanswered > 0 {
+			out.Operations = append(out.Operations, t.Result())
 		}
-		out.Operations = append(out.Operations, report.Operation{
-			Name: names[op], Latency: tally.latency.Summary(),
-			Done: tally.done, Refused: tally.refused, Unanswered: tally.unanswered, Repeated: tally.repeated, Failed: tally.failed, Complaint: tally.complaint,
-		})
 	}
 }

@@ -19,9 +19,6 @@ type truth struct {
 	// attendees are keyed by name; the run's names are unique.
 	attendees map[string][]api.Attendee
 	openHelp  map[string]bool // by id
-	votes     []int           // by attendee; nil without a poll
-	// strangeVotes counts the votes that nobody in the run cast.
-	strangeVotes int
 }
 
 // readAgain and readTries are the delay and the number of attempts for a server that is just
@@ -66,7 +63,7 @@ func (t *truth) differs(o *truth) string {
 		same bool
 	}{
 		{"chat", slices.Equal(t.chat, o.chat)}, {"comments", slices.Equal(t.comments, o.comments)},
-		{"attendees", reflect.DeepEqual(t.attendees, o.attendees)}, {"help", maps.Equal(t.openHelp, o.openHelp)}, {"votes", slices.Equal(t.votes, o.votes)},
+		{"attendees", reflect.DeepEqual(t.attendees, o.attendees)}, {"help", maps.Equal(t.openHelp, o.openHelp)},
 	} {
 		if !part.same {
 			in = append(in, part.name)
@@ -92,7 +89,7 @@ func (r *run) readBack(client *api.Client) (*truth, error) {
 	}
 	for _, thread := range threads {
 		for _, m := range thread.Messages {
-			if n := numberAfter(m.Message, c.chat.marker); n >= 0 && n < len(t.comments) {
+			if n := c.chat.number([]byte(m.Message), len(t.comments)); n >= 0 {
 				t.comments[n]++
 			}
 		}
@@ -111,31 +108,14 @@ func (r *run) readBack(client *api.Client) (*truth, error) {
 	for _, h := range help {
 		t.openHelp[h.ID] = true
 	}
-	return t, r.readVotes(client, t)
+	return t, nil
 }
 
 // readChat counts how often each message of the run occurs in the history.
 func (r *run) readChat(client *api.Client, t *truth) error {
 	return client.History(r.admin, r.crowd.lab.ID, func(m api.ChatMessage) {
-		if n := numberAfter(m.Message, r.crowd.chat.marker); n >= 0 && n < len(t.chat) {
+		if n := r.crowd.chat.number([]byte(m.Message), len(t.chat)); n >= 0 {
 			t.chat[n]++
 		}
 	})
-}
-
-// numberAfter parses the number after the marker at the beginning of a text. It returns -1 if there
-// is none.
-func numberAfter(text string, marker []byte) int {
-	digits, ours := strings.CutPrefix(text, string(marker))
-	if !ours {
-		return -1
-	}
-	n := 0
-	for _, d := range []byte(digits) {
-		if d < '0' || d > '9' || n > 1<<40 {
-			break
-		}
-		n = n*10 + int(d-'0')
-	}
-	return n
 }

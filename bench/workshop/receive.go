@@ -28,12 +28,12 @@ func (c *crowd) Message(conn *sockets.Conn, payload []byte) {
 		c.reject(p, &m)
 	case "resync":
 		p.subscriber.Resync(m.Seq)
-	case "poll_counts":
-		c.countsSeen(p)
 	default:
 		// Messages without a seq, such as summaries and presence, are not stored.
 		if m.Seq > 0 {
 			c.event(p, &m)
+		} else if p.facilitator && c.cfg.Unstored != nil {
+			c.cfg.Unstored(p.index-c.cfg.Attendees, string(m.Type))
 		}
 	}
 }
@@ -147,7 +147,7 @@ func (c *crowd) repeated(op operation, at time.Duration) {
 	if len(c.addresses) == 1 {
 		return // an ordinary reconnection to the same server
 	}
-	c.tallies[op].repeated++
+	c.tallies[op].Repeated++
 	if h := c.harmAt(at); h != nil {
 		h.repeated++
 	}

@@ -34,7 +34,7 @@ func (c *crowd) request(op operation, due time.Duration, p *person, r *api.Reque
 		now := c.clock.Now()
 		c.loop.Post(func() {
 			c.underway--
-			c.tallies[op].repeated += trip.Repeated
+			c.tallies[op].Repeated += trip.Repeated
 			if h := c.harmAt(sent); h != nil {
 				h.repeated += trip.Repeated
 			}
@@ -47,7 +47,7 @@ func (c *crowd) request(op operation, due time.Duration, p *person, r *api.Reque
 func (c *crowd) fate(op operation, due, now time.Duration, a *api.Answer, err error, sent time.Duration) audit.Fate {
 	switch {
 	case api.Unsent(err):
-		c.tallies[op].unanswered++
+		c.tallies[op].Unanswered++
 		return audit.Unsent
 	case err != nil:
 		c.gaveUp(op, sent, err.Error())
@@ -58,7 +58,7 @@ func (c *crowd) fate(op operation, due, now time.Duration, a *api.Answer, err er
 		return audit.Unanswered
 	case a.Status == http.StatusServiceUnavailable && len(c.cfg.Faults) > 0:
 		// A starting server responds like this. Nothing was applied.
-		c.tallies[op].unanswered++
+		c.tallies[op].Unanswered++
 		return audit.Unsent
 	case !a.OK():
 		c.refused(op, a.Err().Error())
@@ -71,10 +71,8 @@ func (c *crowd) fate(op operation, due, now time.Duration, a *api.Answer, err er
 // gaveUp records a request that ended in an error for the client. The request got no reliable
 // response, and could not be retried.
 func (c *crowd) gaveUp(op operation, sent time.Duration, complaint string) {
-	t := &c.tallies[op]
-	t.unanswered++
-	t.failed++
-	t.complaint = complaint
+	c.tallies[op].GiveUp(complaint)
+	c.tallies[op].Failed++
 	if h := c.harmAt(sent); h != nil {
 		h.failed[names[op]]++
 	}

@@ -19,10 +19,6 @@ import (
 	"atelier/bench/timeline"
 )
 
-// requestWithin is the timeout of a REST request. It must be longer than a pause of the server.
-// Otherwise the pause would appear as errors instead of latency.
-const requestWithin = 30 * time.Second
-
 // run is one workshop. The goroutine of Run owns it.
 type run struct {
 	cfg       *Config
@@ -36,14 +32,15 @@ type run struct {
 	inflictor faults.Inflictor
 }
 
-// Run runs a workshop. If ctx ends, the load ends early, and Run audits and reports the results up
+// Run runs the workshop. If ctx ends, the load ends early, and Run audits and reports the results up
 // to then. An error means that there are no results.
-func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Result, error) {
-	if err := cfg.validate(); err != nil {
+func (c *Config) Run(ctx context.Context, target *server.Target) (*report.Result, error) {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	r := &run{cfg: cfg, target: target, clock: pacing.NewClock(), result: newResult(cfg)}
-	r.inflictor = faults.Inflictor{Target: target, Pause: cfg.Pause, Cut: cfg.Cut, Upgrade: cfg.Upgrade, Rng: rand.New(rand.NewPCG(cfg.Seed, 2))}
+	c.DrawSeed()
+	r := &run{cfg: c, target: target, clock: pacing.NewClock(), result: newResult(c)}
+	r.inflictor = faults.Inflictor{Target: target, Pause: c.Pause, Cut: c.Cut, Upgrade: c.Upgrade, Rng: rand.New(rand.NewPCG(c.Seed, 2))}
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}
@@ -53,7 +50,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	defer r.loop.Stop()
 	stopShowing := r.show()
 	defer stopShowing()
-	defer server.Watch(ctx, r.target.Usage, r.target.Inside, r.crowd.timeline.See)()
+	defer r.target.Watch(ctx, r.crowd.timeline.See)()
 	defer r.count()()
 
 	r.join(ctx)
@@ -84,20 +81,17 @@ func (r *run) prepare() error {
 	if err := r.inflictor.Check(r.cfg.Faults); err != nil {
 		return err
 	}
-	endpoints, names := []api.Endpoint{}, []string{}
-	for _, n := range r.target.Nodes() {
-		endpoints, names = append(endpoints, api.Endpoint{URL: n.URL, Via: n.Via}), append(names, n.Name)
-	}
-	if r.clients, err = api.NewSpread(endpoints, requestWithin); err != nil {
+	if r.clients, err = r.target.Clients(); err != nil {
 		return err
 	}
+	var names []string
 	var addresses []unix.Sockaddr
-	for n := range endpoints {
-		address, err := sockets.Resolve(r.clients.Node(n).Address())
+	for i, n := range r.target.Nodes() {
+		address, err := sockets.Resolve(r.clients.Node(i).Address())
 		if err != nil {
 			return err
 		}
-		addresses = append(addresses, address)
+		names, addresses = append(names, n.Name), append(addresses, address)
 	}
 	client := r.clients.Node(0)
 	if r.admin, err = client.Login(r.target.AdminID, r.target.AdminPW, "Load test"); err != nil {
@@ -148,12 +142,12 @@ func (r *run) load(ctx context.Context) error {
 		c.load(r.clock.Now())
 		c.timeline.Begin(c.from - r.cfg.Warmup)
 	})
-	r.sleepUntil(ctx, c.from)
+	pacing.Sleep(ctx, c.from-r.clock.Now())
 	r.crowd.timeline.Enter(timeline.Load)
 	begin := r.weigh()
 	defer r.beside(ctx)()
 	err := r.faults(ctx)
-	r.sleepUntil(ctx, c.until)
+	pacing.Sleep(ctx, c.until-r.clock.Now())
 	r.loop.Do(func() {
 		c.over = true
 		c.until = min(c.until, r.clock.Now())
@@ -162,12 +156,21 @@ func (r *run) load(ctx context.Context) error {
 	return err
 }
 
-// beside starts the functions that run during the load. The returned function ends them and waits.
+// beside starts the function that runs during the load. The returned function ends it and waits.
 func (r *run) beside(ctx context.Context) func() {
 	if r.cfg.Beside == nil {
 		return func() {}
 	}
-	return pacing.Beside(ctx, r.cfg.Beside)
+	c := r.crowd
+	live := &Live{Began: time.Now().Add(c.from - r.clock.Now()), Codelab: c.lab.ID, Facilitator: c.facilitator(0).login}
+	r.loop.Do(func() {
+		for _, p := range c.attendees() {
+			if p.joined() && !p.stalled {
+				live.People = append(live.People, api.Person{ID: p.id, Session: p.login})
+			}
+		}
+	})
+	return pacing.Beside(ctx, func(ctx context.Context) { r.cfg.Beside(ctx, live) })
 }
 
 // drain waits for messages in flight, sends a last message, and waits until it has reached
@@ -180,7 +183,6 @@ func (r *run) drain(ctx context.Context) {
 		bound = min(bound, 5*time.Second)
 	}
 	r.until(ctx, bound, func() bool { return c.outstanding() == 0 })
-	r.closePoll()
 	r.loop.Do(func() { c.chat.last = c.say(c.facilitator(0), r.clock.Now()) })
 	r.until(ctx, bound, func() bool {
 		return c.count(func(p *person) bool { return p.joined() && !p.stalled && !p.finished }) == 0
@@ -197,8 +199,6 @@ func (r *run) drain(ctx context.Context) {
 // until waits until a condition is true. The condition is evaluated on the loop. until returns
 // false after the timeout, or if ctx ended.
 func (r *run) until(ctx context.Context, bound time.Duration, holds func() bool) bool {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
 	end := r.clock.Now() + bound
 	for {
 		yes := false
@@ -206,24 +206,9 @@ func (r *run) until(ctx context.Context, bound time.Duration, holds func() bool)
 		if yes {
 			return true
 		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-tick.C:
-		}
-		if r.clock.Now() > end {
+		if !pacing.Sleep(ctx, 20*time.Millisecond) || r.clock.Now() > end {
 			return false
 		}
-	}
-}
-
-// sleepUntil waits until a given time, or the end of ctx.
-func (r *run) sleepUntil(ctx context.Context, at time.Duration) {
-	timer := time.NewTimer(at - r.clock.Now())
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
 	}
 }
 

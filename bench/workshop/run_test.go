@@ -76,7 +76,7 @@ func hold(t *testing.T, ctx context.Context, cfg *Config, f *fake) *report.Resul
 	t.Helper()
 	srv := httptest.NewServer(f.handler())
 	defer srv.Close()
-	r, err := Run(ctx, cfg, &server.Target{URL: srv.URL, AdminID: "a", AdminPW: "b"})
+	r, err := cfg.Run(ctx, &server.Target{URL: srv.URL, AdminID: "a", AdminPW: "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,33 +121,21 @@ func TestACorrectServerPasses(t *testing.T) {
 func TestFaultsOfAServerAreFound(t *testing.T) {
 	// Only attendee 5 is affected, and only by chat messages whose seq ends in 0. The expected
 	// result is therefore known exactly.
-	harmed := func(f *fake, seq uint64, kind string, attendee int) bool {
-		return kind == "chat" && attendee == 5 && seq%10 == 0
-	}
 	for name, c := range map[string]struct {
-		harm  func(*fake) func(uint64, string, int) int
+		times int
 		found func(*report.Audit) int
 	}{
-		"lost": {func(f *fake) func(uint64, string, int) int {
-			return func(seq uint64, kind string, attendee int) int {
-				if harmed(f, seq, kind, attendee) {
-					return 0
-				}
-				return 1
-			}
-		}, func(a *report.Audit) int { return a.Missed }},
-		"doubled": {func(f *fake) func(uint64, string, int) int {
-			return func(seq uint64, kind string, attendee int) int {
-				if harmed(f, seq, kind, attendee) {
-					return 2
-				}
-				return 1
-			}
-		}, func(a *report.Audit) int { return a.Duplicated }},
+		"lost":    {0, func(a *report.Audit) int { return a.Missed }},
+		"doubled": {2, func(a *report.Audit) int { return a.Duplicated }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake("")
-			f.harm = c.harm(f)
+			f.harm = func(seq uint64, kind string, attendee int) int {
+				if kind == "chat" && attendee == 5 && seq%10 == 0 {
+					return c.times
+				}
+				return 1
+			}
 			r := hold(t, t.Context(), small(), f)
 			last := f.state.Seq
 			want := 0
@@ -240,7 +228,7 @@ func TestPauseOfTheServerShowsInTheTail(t *testing.T) {
 	cfg := small()
 	cfg.Chat, cfg.Duration = 100, 2500*time.Millisecond
 	// The measured time has just begun, so it includes the whole pause.
-	cfg.Beside = func(context.Context) {
+	cfg.Beside = func(context.Context, *Live) {
 		if err := target.Process.Pause(); err != nil {
 			t.Error(err)
 		}
@@ -249,7 +237,7 @@ func TestPauseOfTheServerShowsInTheTail(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	r, err := Run(t.Context(), cfg, target)
+	r, err := cfg.Run(t.Context(), target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +257,7 @@ func TestFaultsLoseNoAcknowledgedWrite(t *testing.T) {
 	cfg.Duration, cfg.Pause = 3500*time.Millisecond, 100*time.Millisecond
 	cfg.Faults = faults.Every(700*time.Millisecond, 2500*time.Millisecond, faults.Fault{Kind: faults.Kill}, faults.Fault{Kind: faults.Pause}, faults.Fault{Kind: faults.Restart})
 	cfg.Churn, cfg.BurstEvery, cfg.Burst, cfg.FacilitatorReads = 5, time.Second, 3, 10
-	r, err := Run(t.Context(), cfg, target)
+	r, err := cfg.Run(t.Context(), target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,14 +287,14 @@ func TestADeadServerStillLeavesAReport(t *testing.T) {
 			tell()
 		}
 	}
-	cfg.Beside = func(ctx context.Context) {
+	cfg.Beside = func(ctx context.Context, _ *Live) {
 		select {
 		case <-heard:
 			target.Process.Kill()
 		case <-ctx.Done():
 		}
 	}
-	r, err := Run(t.Context(), cfg, target)
+	r, err := cfg.Run(t.Context(), target)
 	if err != nil {
 		t.Fatal(err)
 	}

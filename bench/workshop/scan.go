@@ -9,10 +9,9 @@ import "bytes"
 // message has the required members of an event. Strings are in their JSON form, without quotes but
 // with escapes. They point into the scanned bytes. Absent members are empty or zero.
 type message struct {
-	Type, Ref, Epoch, ID, AttendeeID, ThreadID, Text, Error []byte
+	Type, Ref, Epoch, ID, AttendeeID, Text, Error []byte
 
-	Seq, Head uint64
-	Step      int
+	Seq uint64
 }
 
 // scanMessage scans the top level of a JSON object. It returns false if the scanned part is not an
@@ -73,16 +72,10 @@ func (m *message) set(key, val []byte) {
 		m.Ref = text(val)
 	case "epoch":
 		m.Epoch = text(val)
-	case "head":
-		m.Head = number(val)
 	case "id":
 		m.ID = text(val)
 	case "attendee_id":
 		m.AttendeeID = text(val)
-	case "thread_id":
-		m.ThreadID = text(val)
-	case "step_number":
-		m.Step = int(number(val))
 	case "error":
 		m.Error = text(val)
 	}

@@ -158,13 +158,7 @@ func (c *crowd) verifyHelp(t *truth, a *report.Audit) audit.Writes {
 			fate audit.Fate
 			seen int
 		}{{h.claim, h.claimed}, {h.resolve, h.solved}} {
-			one := audit.Reconcile([]audit.Fate{act.fate}, []int{act.seen})
-			w.Acknowledged += one.Acknowledged
-			w.Unanswered += one.Unanswered
-			w.UnansweredApplied += one.UnansweredApplied
-			w.Lost += one.Lost
-			w.Doubled += one.Doubled
-			w.Phantom += one.Phantom
+			w.Add(audit.Reconcile([]audit.Fate{act.fate}, []int{act.seen}))
 		}
 		switch open := t.openHelp[id]; {
 		case h.resolve == audit.Acknowledged && open:

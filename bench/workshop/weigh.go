@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"atelier/bench/latency"
-	"atelier/bench/server"
 	"atelier/bench/timeline"
 )
 
@@ -14,17 +13,12 @@ import (
 type weight struct {
 	timeline.Weight
 	busy time.Duration
-	// nodes contains the values of each node; nil for a single server.
-	nodes []server.Inside
 	// turns contains the turns of the socket loop since the last measurement.
 	turns *latency.Histogram
 }
 
 func (r *run) weigh() weight {
-	w := weight{Weight: timeline.Weigh(r.clock.Now(), r.target.Usage)}
-	if r.target.Several != nil {
-		w.nodes = server.Look(r.target.Several)
-	}
+	w := weight{Weight: timeline.Weigh(r.clock.Now(), r.target)}
 	r.loop.Do(func() {
 		// The turns of the join and of the drain do not belong to the load. Each measurement
 		// therefore counts from zero.
@@ -36,9 +30,8 @@ func (r *run) weigh() weight {
 
 // account reports the resources used between two moments.
 func (r *run) account(begin, end weight) {
-	if end.Account(begin.Weight, r.target.Usage != nil, r.result) {
+	if end.Account(begin.Weight, r.target, r.crowd.byNode, r.result) {
 		g := &r.result.Generator
 		g.Turns, g.Busy = end.turns.Summary(), (end.busy-begin.busy).Seconds()/g.Seconds
 	}
-	r.result.Nodes = timeline.Nodes(r.crowd.names, begin.nodes, end.nodes, r.crowd.byNode, (end.At - begin.At).Seconds())
 }

@@ -12,14 +12,12 @@ import (
 	"net/url"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
-	"atelier/bench/broadcast"
 	"atelier/bench/fanout"
-	"atelier/bench/metrics"
 	"atelier/bench/report"
-	"atelier/bench/tunnel"
+	"atelier/bench/server"
+	"atelier/bench/timeline"
 	"atelier/bench/workers"
 )
 
@@ -66,21 +64,7 @@ type broadcastFlags struct {
 
 	Prometheus string `placeholder:"HOST:PORT" group:"Result" help:"Serve metrics for Prometheus at http://HOST:PORT/metrics during the run, without a password."`
 
-	Connect time.Duration `default:"5s" group:"Load" help:"Time over which connections are opened. A step of --find-max takes at most half a millisecond per connection."`
-	Settle  time.Duration `default:"1s" group:"Load" help:"Pause between connecting and the load."`
-	Drain   time.Duration `default:"30s" group:"Load" help:"Maximum wait for outstanding messages, at the end and while connecting."`
-	Seed    uint64        `group:"Load" help:"Seed of the random numbers; 0 draws one and prints it."`
-}
-
-// publishFlags describe the published messages.
-type publishFlags struct {
-	Publishers int           `default:"1" group:"Load" help:"Number of clients that publish."`
-	Size       int           `default:"200" placeholder:"BYTES" group:"Load" help:"Size of a message as sent, in bytes."`
-	Rate       float64       `default:"100" group:"Load" help:"Messages per second of all publishers; 0 is unthrottled."`
-	Stages     string        `placeholder:"DURATION@RATE,…" group:"Load" help:"Consecutive rates instead of --rate, such as 10s@100,20s@500, each measured separately. The warm-up has the first rate; the last stage continues if --duration is longer."`
-	Window     int           `default:"128" group:"Load" help:"Number of messages in flight per publisher, with --rate 0."`
-	Warmup     time.Duration `default:"2s" group:"Load" help:"Load before the measured time; audited, not measured."`
-	Regular    bool          `group:"Load" help:"Equal intervals between messages instead of a Poisson process."`
+	fanout.Config
 }
 
 // The default number of listeners: the limits of an unknown server are not known yet.
@@ -89,21 +73,22 @@ const (
 	firstListeners = 50
 )
 
-// listenerFlags describe the listeners.
-type listenerFlags struct {
-	Asked       *int `name:"subscribers" placeholder:"N" help:"Number of subscribers; the default is 1000, for other servers 50."`
-	Subscribers int  `kong:"-"` // set by settle
+// publishFlags are the flags of a scenario with publishers.
+type publishFlags struct {
+	Asked *int `name:"subscribers" placeholder:"N" help:"Number of subscribers; the default is 1000, for other servers 50."`
+	fanout.Publishing
 }
 
-// settle sets the number of listeners to the requested or the default one.
-func (l *listenerFlags) settle(b *broadcastFlags) {
+// settle completes the configuration by the flags, and by the default number of listeners.
+func (p *publishFlags) settle(b *broadcastFlags) {
+	b.Config.Publishing = p.Publishing
 	switch {
-	case l.Asked != nil:
-		l.Subscribers = *l.Asked
+	case p.Asked != nil:
+		b.Subscribers = *p.Asked
 	case b.Generic || b.Preset != "":
-		l.Subscribers, b.small = firstListeners, true
+		b.Subscribers, b.small = firstListeners, true
 	default:
-		l.Subscribers = usualListeners
+		b.Subscribers = usualListeners
 	}
 }
 
@@ -111,9 +96,8 @@ type fanoutCommand struct {
 	StepEvery time.Duration `default:"0s" help:"Time between two steps of a subscriber; 0 for none. Not with --generic."`
 	FindMax   bool          `help:"Find the highest rate that keeps all thresholds: double --rate until a threshold is missed twice, then bisect until the gap is 5 %. Each step is a run of --duration (10s). The report is that of the highest rate. A threshold on highest_messages_per_second applies to the result, not to the steps."`
 	Steps     int           `default:"20" help:"Maximum number of steps of --find-max."`
-	listenerFlags
-	broadcastFlags
 	publishFlags
+	broadcastFlags
 }
 
 type idleCommand struct {
@@ -124,97 +108,66 @@ type idleCommand struct {
 type reconnectCommand struct {
 	Every  time.Duration `default:"10s" help:"Time between two drops of all connections."`
 	Spread time.Duration `default:"1s" help:"Time over which clients reconnect."`
-	listenerFlags
-	broadcastFlags
 	publishFlags
+	broadcastFlags
 }
 
 type slowCommand struct {
 	Stalled float64       `default:"5" placeholder:"PERCENT" help:"Share of subscribers that stop reading in every second phase."`
 	Part    time.Duration `default:"5s" help:"Length of a phase."`
-	listenerFlags
-	broadcastFlags
 	publishFlags
+	broadcastFlags
 }
 
 // Validate is called by kong.
 func (c *fanoutCommand) Validate() error {
 	c.settle(&c.broadcastFlags)
+	c.Scenario, c.Config.StepEvery = "fanout", c.StepEvery
 	if c.FindMax {
 		if err := c.search(); err != nil {
 			return err
 		}
 	}
-	_, err := c.lasts(&c.publishFlags)
-	if c.StepEvery > 0 && (c.Generic || c.Preset != "") {
+	err := c.broadcastFlags.validate()
+	if c.StepEvery > 0 && c.Generic {
 		err = errors.Join(err, errors.New("--step-every is not for --generic"))
 	}
-	return errors.Join(err, c.broadcastFlags.validate(&c.publishFlags, c.Subscribers+c.Publishers), c.publishFlags.check(),
-		atLeast("subscribers", c.Subscribers, 1), atLeast("step-every", c.StepEvery, 0))
+	return err
 }
 
 // Validate is called by kong.
 func (c *idleCommand) Validate() error {
-	_, err := c.lasts(nil)
-	return errors.Join(err, c.broadcastFlags.validate(nil, c.Connections), atLeast("connections", c.Connections, 1))
+	c.Scenario, c.Subscribers = "idle", c.Connections
+	return c.validate()
 }
 
 // Validate is called by kong.
 func (c *reconnectCommand) Validate() error {
 	c.settle(&c.broadcastFlags)
-	_, err := c.lasts(&c.publishFlags)
-	return errors.Join(err, c.broadcastFlags.validate(&c.publishFlags, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1),
-		atLeast("every", c.Every, time.Second), atLeast("spread", c.Spread, 0))
+	c.Scenario, c.DropEvery, c.Config.Spread = "reconnect", c.Every, c.Spread
+	return errors.Join(c.validate(), atLeast("every", c.Every, time.Second))
 }
 
 // Validate is called by kong.
 func (c *slowCommand) Validate() error {
 	c.settle(&c.broadcastFlags)
-	lasts, err := c.lasts(&c.publishFlags)
-	if err == nil {
-		err = atLeast("duration", lasts, 2*c.Part) // a part of each kind
-	}
+	c.Scenario, c.Config.Part = "slow", c.Part
+	c.Config.Stalled = max(int(float64(c.Subscribers)*c.Stalled/100), 1)
+	var err error
 	if c.Stalled <= 0 || c.Stalled > 90 {
-		err = errors.Join(err, errors.New("--stalled is more than 0 and at most 90 percent"))
+		err = errors.New("--stalled is more than 0 and at most 90 percent")
 	}
-	return errors.Join(err, c.broadcastFlags.validate(&c.publishFlags, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 2),
-		atLeast("part", c.Part, time.Second))
+	return errors.Join(err, c.validate())
 }
 
-// Run is called by kong.
-func (c *fanoutCommand) Run(ctx context.Context) error {
-	cfg := &fanout.Config{Scenario: "fanout", Subscribers: c.Subscribers, StepEvery: c.StepEvery}
-	return c.run(ctx, cfg, &c.publishFlags)
-}
-
-// Run is called by kong.
-func (c *idleCommand) Run(ctx context.Context) error {
-	return c.run(ctx, &fanout.Config{Scenario: "idle", Subscribers: c.Connections}, nil)
-}
-
-// Run is called by kong.
-func (c *reconnectCommand) Run(ctx context.Context) error {
-	cfg := &fanout.Config{Scenario: "reconnect", Subscribers: c.Subscribers, DropEvery: c.Every, Spread: c.Spread}
-	return c.run(ctx, cfg, &c.publishFlags)
-}
-
-// Run is called by kong.
-func (c *slowCommand) Run(ctx context.Context) error {
-	cfg := &fanout.Config{Scenario: "slow", Subscribers: c.Subscribers, Part: c.Part}
-	cfg.Stalled = max(int(float64(c.Subscribers)*c.Stalled/100), 1)
-	return c.run(ctx, cfg, &c.publishFlags)
-}
-
-// validate checks the flags of a scenario with the given number of clients; p is nil if
-// nothing is sent.
-func (b *broadcastFlags) validate(p *publishFlags, clients int) error {
+// validate checks the flags of a scenario, and completes its configuration.
+func (b *broadcastFlags) validate() error {
 	if b.Preset == listed {
 		return nil
 	}
 	b.Generic = b.Generic || b.Preset != ""
 	problems := []error{
-		b.outputFlags.check(b.names()), atLeast("connect", b.Connect, 0), atLeast("settle", b.Settle, 0),
-		atLeast("drain", b.Drain, time.Second), atLeast("workers", b.Workers, 0), atLeast("pid", b.PID, 0), b.checkPrometheus(),
+		b.outputFlags.check(b.names()), b.last(), b.Check(), atLeast("workers", b.Workers, 0), atLeast("pid", b.PID, 0), b.checkPrometheus(),
 	}
 	if len(b.WorkerAt) > 0 {
 		problems = append(problems, workers.CheckSecret(b.Secret))
@@ -231,10 +184,10 @@ func (b *broadcastFlags) validate(p *publishFlags, clients int) error {
 	switch {
 	case b.Spawn || len(b.URL) == 0:
 		problems = append(problems, errors.New("--generic needs --url"))
-	case p != nil && b.Preset == "" && (b.Send == "" || b.Match == ""):
+	case b.Publishers > 0 && b.Preset == "" && (b.Send == "" || b.Match == ""):
 		problems = append(problems, errors.New("--generic needs --send and --match to publish, or a --preset"))
 	default:
-		problems = append(problems, b.checkPeer(p, clients))
+		problems = append(problems, b.checkPeer())
 	}
 	return errors.Join(problems...)
 }
@@ -253,81 +206,34 @@ func (b *broadcastFlags) checkPrometheus() error {
 	return nil
 }
 
-func (p *publishFlags) check() error {
-	return errors.Join(atLeast("publishers", p.Publishers, 1), atLeast("size", p.Size, 0), atLeast("rate", p.Rate, 0),
-		atLeast("window", p.Window, 1), atLeast("warmup", p.Warmup, 0))
-}
-
 // usual is the default duration of a load.
 const usual = 30 * time.Second
 
-// lasts returns how long the load is measured; p is nil if nothing is sent.
-func (b *broadcastFlags) lasts(p *publishFlags) (time.Duration, error) {
-	together := time.Duration(0)
-	if p != nil {
-		stages, err := p.stages()
-		if err != nil {
-			return 0, err
-		}
-		for _, s := range stages {
-			together += s.During
-		}
-	}
-	lasts := cmp.Or(together, usual)
+// last sets how long the load is measured.
+func (b *broadcastFlags) last() error {
+	together := b.Stages.Together()
+	b.Config.Duration = cmp.Or(together, usual)
 	if b.Duration != nil {
-		lasts = *b.Duration
+		b.Config.Duration = *b.Duration
 	}
-	if lasts < together {
-		return 0, fmt.Errorf("--duration is %v, and all --stages together are %v: leave it out, or make it longer", lasts, together)
+	if b.Config.Duration < together {
+		return fmt.Errorf("--duration is %v, and all --stages together are %v: leave it out, or make it longer", b.Config.Duration, together)
 	}
-	return lasts, atLeast("duration", lasts, time.Second)
+	return nil
 }
 
-// stages are the rates, one after another.
-func (p *publishFlags) stages() ([]broadcast.Stage, error) {
-	if p.Stages == "" {
-		return []broadcast.Stage{{Rate: p.Rate}}, nil
-	}
-	var out []broadcast.Stage
-	for text := range strings.SplitSeq(p.Stages, ",") {
-		during, rate, ok := strings.Cut(strings.TrimSpace(text), "@")
-		d, err1 := time.ParseDuration(during)
-		r, err2 := strconv.ParseFloat(rate, 64)
-		if !ok || err1 != nil || err2 != nil || d <= 0 || r <= 0 {
-			return nil, fmt.Errorf("--stages %q: want DURATION@RATE, such as 10s@100", text)
-		}
-		out = append(out, broadcast.Stage{During: d, Rate: r})
-	}
-	return out, nil
-}
-
-// run carries out one scenario.
-func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publishFlags) error {
+// Run is called by kong for each of these scenarios.
+func (b *broadcastFlags) Run(ctx context.Context) error {
 	if b.Preset == listed {
 		return listPresets(os.Stdout)
 	}
-	cfg.Connect, cfg.Settle, cfg.Drain = b.Connect, b.Settle, b.Drain
-	lasts, err := b.lasts(p)
-	if err != nil {
-		return err
-	}
-	cfg.Duration = lasts
-	cfg.Seed = cmp.Or(b.Seed, uint64(rand.Uint32()))
-	size := 0
-	if p != nil {
-		cfg.Publishers, cfg.Warmup, cfg.Window, cfg.Regular, size = p.Publishers, p.Warmup, p.Window, p.Regular, p.Size
-		stages, err := p.stages()
-		if err != nil {
-			return err
-		}
-		cfg.Stages = stages
-	}
-	if err := b.plan(cfg); err != nil {
+	b.Seed = cmp.Or(b.Seed, uint64(rand.Uint32()))
+	if err := b.plan(); err != nil {
 		return err
 	}
 	if b.Prometheus != "" {
-		cfg.Meter = &metrics.Meter{}
-		at, stop, err := metrics.Serve(b.Prometheus, cfg.Meter)
+		b.Meter = &timeline.Meter{}
+		at, stop, err := timeline.Serve(b.Prometheus, b.Meter)
 		if err != nil {
 			return err
 		}
@@ -335,10 +241,10 @@ func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publish
 		fmt.Fprintf(os.Stderr, "metrics for Prometheus: http://%v/metrics\n", at)
 	}
 	if b.Generic {
-		err := b.foreign(ctx, cfg, p)
+		err := b.foreign(ctx)
 		if b.small && (err == nil || errors.Is(err, exitCode(report.ExitFailed))) {
 			fmt.Fprintf(os.Stderr, "\nA first run, with %d clients: --subscribers %d goes up", firstListeners, usualListeners)
-			if p != nil && b.steps == 0 {
+			if b.Publishers > 0 && b.steps == 0 {
 				fmt.Fprint(os.Stderr, "; fanout --find-max --threshold 'p99<50ms' looks for the highest rate")
 			}
 			fmt.Fprintln(os.Stderr, ".")
@@ -346,14 +252,14 @@ func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publish
 		return err
 	}
 	return hold(ctx, &b.serverFlags, &b.outputFlags, fanout.Relaxed, func(t *bench) (*report.Result, error) {
-		cfg.Prepare = fanout.Atelier(t.Target, tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure}, size)
-		cfg.Usage, cfg.Inside, cfg.Nodes, cfg.Progress = t.Usage, t.Inside, t.Several, t.screen.broadcast
-		return b.carryOut(ctx, cfg)
+		b.Prepare = fanout.Atelier(t.Target, server.Trust{CAFile: b.CA, Insecure: b.Insecure}, b.Size)
+		b.Target, b.Progress = t.Target, t.screen.broadcast
+		return b.carryOut(ctx)
 	})
 }
 
-// plan returns the plan of the workers.
-func (b *broadcastFlags) plan(cfg *fanout.Config) error {
+// plan plans the workers.
+func (b *broadcastFlags) plan() error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
@@ -363,8 +269,8 @@ func (b *broadcastFlags) plan(cfg *fanout.Config) error {
 		return fmt.Errorf("server URL: %w", err)
 	}
 	tls := u.Scheme == "https" || u.Scheme == "wss"
-	cfg.Plan = workers.Plan{
-		Processes: cmp.Or(b.Workers, fanout.Workers(cfg.Subscribers+cfg.Publishers, tls)),
+	b.Plan = workers.Plan{
+		Processes: cmp.Or(b.Workers, fanout.Workers(b.Subscribers+b.Publishers, tls)),
 		Binary:    self, Args: []string{"worker"}, Remote: b.WorkerAt, Secret: b.Secret,
 	}
 	return nil

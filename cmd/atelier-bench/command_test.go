@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"atelier/bench/profiles"
 	"atelier/bench/report"
 )
 
@@ -199,13 +198,13 @@ func TestReportsAreCompared(t *testing.T) {
 
 // Every included profile is a valid command line.
 func TestIncludedProfilesAreCommands(t *testing.T) {
-	all, err := profiles.Included()
+	all, err := includedProfiles()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range all {
-		if code := run(p.Args([]string{"--server", "/nonexistent"})); code != exitBroken {
-			t.Errorf("%s ended with %d", p.Name, code)
+		if code := run(p.args([]string{"--server", "/nonexistent"})); code != exitBroken {
+			t.Errorf("%s ended with %d", p.name, code)
 		}
 	}
 }

@@ -110,12 +110,9 @@ type demoWorkshop struct {
 	lab    api.Codelab
 }
 
-// requestWithin is the timeout of a request of the demo.
-const requestWithin = 30 * time.Second
-
 // prepareDemo creates the workshop. Registration is open to everybody.
 func prepareDemo(target demoTarget) (*demoWorkshop, error) {
-	client, err := api.New(target.URL, "", requestWithin)
+	client, err := api.New(target.URL, "", api.Within)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func (c *fanoutCommand) search() error {
 	c.steps = c.Steps
 	c.Connect = min(c.Connect, time.Duration(c.Subscribers+c.Publishers)*eachConnects)
 	var err error
-	if c.Stages != "" || c.Rate == 0 {
+	if len(c.Stages) > 0 || c.Rate == 0 {
 		err = errors.New("--find-max begins with a --rate above 0, and has no --stages")
 	}
 	limits, wrong := c.limits()
@@ -48,13 +48,13 @@ func eachStep(limits *report.Limits) *report.Limits {
 }
 
 // carryOut runs a scenario or a search.
-func (b *broadcastFlags) carryOut(ctx context.Context, cfg *fanout.Config) (*report.Result, error) {
+func (b *broadcastFlags) carryOut(ctx context.Context) (*report.Result, error) {
 	if b.steps == 0 {
-		return fanout.Run(ctx, cfg)
+		return b.Config.Run(ctx)
 	}
 	limits, err := b.limits()
 	if err != nil {
 		return nil, err
 	}
-	return fanout.FindMax(ctx, cfg, b.steps, func(r *report.Result) error { return r.Judge(eachStep(limits)) })
+	return b.FindMax(ctx, b.steps, func(r *report.Result) error { return r.Judge(eachStep(limits)) })
 }

@@ -226,27 +226,27 @@ func TestStagesAreMeasuredSeparately(t *testing.T) {
 
 func TestMissedThresholdsAndLossFail(t *testing.T) {
 	fanout := []string{"fanout", "--subscribers", "3", "--rate", "50", "--warmup", "0s", "--size", "0"}
-	beside(t, "a missed threshold", func(t *testing.T) {
+	inParallel(t, "a missed threshold", func(t *testing.T) {
 		if code, r, _ := hear(t, &hall{}, slices.Concat(fanout, []string{"--threshold", "p99<1us"})...); code != 1 || r["passed"] != false {
 			t.Errorf("the run ended with %d", code)
 		}
 	})
-	beside(t, "a deaf server", func(t *testing.T) {
+	inParallel(t, "a deaf server", func(t *testing.T) {
 		code, r, _ := hear(t, &hall{deaf: true}, fanout...)
 		if sent := r["messages"].(float64) * 3; code != 1 || r["lost"].(float64) < sent/4 || r["lost"].(float64) > sent/2 {
 			t.Errorf("the run ended with %d: %v of %v lost", code, r["lost"], sent)
 		}
 	})
-	beside(t, "a threshold of an operation that there could have been", func(t *testing.T) {
+	inParallel(t, "a threshold of an operation that there could have been", func(t *testing.T) {
 		if code, _, _ := hear(t, &hall{}, slices.Concat(fanout, []string{"--threshold", "resume.p99<1s"})...); code != 1 {
 			t.Errorf("the run ended with %d", code)
 		}
 	})
 }
 
-// beside runs a part of a test in parallel. A measurement mostly waits and needs little processor
+// inParallel runs a part of a test in parallel. A measurement mostly waits and needs little processor
 // time.
-func beside(t *testing.T, name string, part func(*testing.T)) {
+func inParallel(t *testing.T, name string, part func(*testing.T)) {
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
 		part(t)
@@ -266,7 +266,7 @@ func long(t *testing.T, _ string) {
 func TestMessagesMissedWhileDisconnectedFailTheRun(t *testing.T) {
 	fanout := []string{"fanout", "--subscribers", "3", "--rate", "200", "--warmup", "0s"}
 	for bound, want := range map[string]int{"lost==0": 1, "away<=1000": 0, "away<=1": 1} {
-		beside(t, bound, func(t *testing.T) {
+		inParallel(t, bound, func(t *testing.T) {
 			code, r, text := hear(t, &hall{showsOut: true}, slices.Concat(fanout, []string{"--threshold", bound})...)
 			if audit := r["audit"].(map[string]any); code != want || r["lost"] != 0.0 || audit["away"].(float64) < 2 {
 				t.Errorf("the run ended with %d: %.2000s", code, text)
@@ -277,23 +277,23 @@ func TestMessagesMissedWhileDisconnectedFailTheRun(t *testing.T) {
 
 func TestOtherScenariosWorkWithAnyServer(t *testing.T) {
 	// No client sends anything, so nothing was timed. That does not count as 0 ms.
-	beside(t, "the latency of nothing", func(t *testing.T) {
+	inParallel(t, "the latency of nothing", func(t *testing.T) {
 		if code, _, text := hear(t, &hall{}, "idle", "--connections", "2", "--threshold", "p99<1ms"); code != 1 {
 			t.Errorf("the run ended with %d: %.1000s", code, text)
 		}
 	})
-	beside(t, "idle", func(t *testing.T) {
+	inParallel(t, "idle", func(t *testing.T) {
 		if code, r, text := hear(t, &hall{}, "idle", "--connections", "7"); code != 0 || r["connections"].(map[string]any)["open"] != 7.0 {
 			t.Errorf("the run ended with %d: %.1000s", code, text)
 		}
 	})
-	beside(t, "reconnect", func(t *testing.T) {
+	inParallel(t, "reconnect", func(t *testing.T) {
 		code, r, text := hear(t, &hall{}, "reconnect", "--subscribers", "4", "--every", "1s", "--spread", "90ms", "--duration", "1100ms", "--rate", "500")
 		if resumed, _ := r["operations"].(map[string]any)["resume"].(map[string]any); code != 0 || resumed["done"] != 4.0 || r["audit"].(map[string]any)["away"] == nil {
 			t.Errorf("the run ended with %d: %.2000s", code, text)
 		}
 	})
-	beside(t, "slow", func(t *testing.T) {
+	inParallel(t, "slow", func(t *testing.T) {
 		if code, _, text := hear(t, &hall{}, "slow", "--subscribers", "4", "--stalled", "25", "--part", "1s", "--duration", "2s", "--rate", "50"); code != 0 {
 			t.Errorf("the run ended with %d: %.2000s", code, text)
 		}

@@ -5,12 +5,10 @@ package main
 import (
 	"maps"
 
-	"atelier/bench/clones"
 	"atelier/bench/fanout"
 	"atelier/bench/report"
 	"atelier/bench/rest"
 	"atelier/bench/tokens"
-	"atelier/bench/uploads"
 	"atelier/bench/workshop"
 )
 
@@ -52,7 +50,7 @@ var (
 	unharmed   = absence{true, "nothing is done to the server from which it could recover", []string{"recovery", "unrecovered"}}
 	undivided  = absence{true, "the measured time is not divided into parts", []string{"slowdown", "growth"}}
 	unsearched = absence{true, "nothing is searched without --find-max", []string{"search", fanout.HighestRate}}
-	unfollowed = absence{true, "memory is followed through the parts of uploads only", []string{"growth"}}
+	unfollowed = absence{true, "memory is measured by part only beside a workshop", []string{"growth"}}
 	unnamed    = absence{true, "it is for runs with connections and without people", []string{"missing_connections"}}
 )
 
@@ -76,22 +74,21 @@ func (c *tokensCommand) names() report.Names {
 	return without(tokens.Names, unharmed, undivided, unsearched, unnamed, c.unweighed())
 }
 
-func (c *clonesCommand) names() report.Names {
-	return without(clones.Names, unharmed, unfollowed, unsearched, unnamed, c.unweighed())
-}
+func (c *clonesCommand) names() report.Names { return c.beside(c.Names()) }
 
-func (u *uploadsCommand) names() report.Names {
-	return without(uploads.Names, unharmed, unsearched, unnamed, u.unweighed())
+func (u *uploadsCommand) names() report.Names { return u.beside(u.Names()) }
+
+func (p *pollsCommand) names() report.Names { return p.beside(p.Names()) }
+
+// beside returns the report of a workshop with another load beside it.
+func (w *serverFlags) beside(names report.Names) report.Names {
+	return without(names, unharmed, unsearched, unnamed, w.unweighed())
 }
 
 func (w *workshopCommand) names() report.Names {
 	quiet := unharmed
 	quiet.absent = w.KillEvery == 0 && len(w.plan(w.Nodes, w.Duration)) == 0
 	return without(workshop.Names, quiet, undivided, unsearched, unnamed, w.unweighed())
-}
-
-func (p *pollsCommand) names() report.Names {
-	return without(workshop.Names, unharmed, unfollowed, unsearched, unnamed, p.unweighed())
 }
 
 func (c *chaosCommand) names() report.Names {

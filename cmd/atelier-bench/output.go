@@ -125,6 +125,23 @@ func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, sce
 	return o.write(result)
 }
 
+// holdOther runs a scenario against a server other than Atelier, then judges and writes the result.
+func holdOther(ctx context.Context, s *serverFlags, o *outputFlags, scenario func(*screen) (*report.Result, error)) error {
+	if err := raiseFileLimit(); err != nil {
+		return err
+	}
+	screen := newScreen(ctx)
+	result, err := o.profiled(func() (*report.Result, error) { return scenario(screen) })
+	screen.close()
+	if err == nil {
+		err = o.judge(result, s.environment())
+	}
+	if err != nil {
+		return err
+	}
+	return o.write(result)
+}
+
 // died returns a sentence for each of the run's own servers that ended unexpectedly. The load does
 // not stop for this, so its results are useless.
 func died(t *server.Target) (faults []string) {

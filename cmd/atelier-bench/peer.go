@@ -12,31 +12,30 @@ import (
 	"atelier/bench/fanout"
 	"atelier/bench/report"
 	"atelier/bench/server"
-	"atelier/bench/tunnel"
 )
 
 // usualSize is the default size of a message, in bytes.
 const usualSize = 200
 
 // checkPeer validates the flags for a server other than Atelier, and reads its clients.
-func (b *broadcastFlags) checkPeer(p *publishFlags, clients int) (err error) {
+func (b *broadcastFlags) checkPeer() (err error) {
 	if b.Clients != "" {
-		if b.people, err = fanout.ReadClients(b.Clients, clients); err != nil {
+		if b.people, err = fanout.ReadClients(b.Clients, b.Subscribers+b.Publishers); err != nil {
 			return err
 		}
 	}
-	peer, err := b.peer(p)
+	peer, err := b.peer()
 	if err != nil {
 		return err
 	}
 	return peer.Check()
 }
 
-// peer returns the server that the flags describe; p is nil if nothing is sent.
-func (b *broadcastFlags) peer(p *publishFlags) (*fanout.Peer, error) {
+// peer returns the server that the flags describe.
+func (b *broadcastFlags) peer() (*fanout.Peer, error) {
 	size := usualSize
-	if p != nil {
-		size = p.Size
+	if b.Publishers > 0 {
+		size = b.Size
 	}
 	d := broadcast.Dialect{
 		Headers: b.Header, Binary: b.Binary, Match: b.Match, Ready: b.Ready, Ack: b.Ack, Refusal: b.Refusal,
@@ -80,35 +79,25 @@ func (b *broadcastFlags) peer(p *publishFlags) (*fanout.Peer, error) {
 		}
 	}
 	return &fanout.Peer{
-		URL: at, Publish: b.Publish, Clients: people, Elsewhere: len(b.WorkerAt) > 0, Trust: tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure}, Dialect: d,
+		URL: at, Publish: b.Publish, Clients: people, Elsewhere: len(b.WorkerAt) > 0, Trust: server.Trust{CAFile: b.CA, Insecure: b.Insecure}, Dialect: d,
 	}, nil
 }
 
 // foreign tests a server other than Atelier.
-func (b *broadcastFlags) foreign(ctx context.Context, cfg *fanout.Config, p *publishFlags) error {
-	if err := raiseFileLimit(); err != nil {
-		return err
-	}
-	peer, err := b.peer(p)
+func (b *broadcastFlags) foreign(ctx context.Context) error {
+	peer, err := b.peer()
 	if err != nil {
 		return err
 	}
-	cfg.Prepare = fanout.Generic(peer)
+	b.Prepare, b.Target = fanout.Generic(peer), &server.Target{}
 	if b.PID > 0 {
-		cfg.Usage = server.OfPID(b.PID)
-		if _, err := cfg.Usage(); err != nil {
+		b.Target.Usage = server.OfPID(b.PID)
+		if _, err := b.Target.Usage(); err != nil {
 			return err
 		}
 	}
-	screen := newScreen(ctx)
-	cfg.Progress = screen.broadcast
-	result, err := b.profiled(func() (*report.Result, error) { return b.carryOut(ctx, cfg) })
-	screen.close()
-	if err != nil {
-		return err
-	}
-	if err := b.judge(result, b.environment()); err != nil {
-		return err
-	}
-	return b.write(result)
+	return holdOther(ctx, &b.serverFlags, &b.outputFlags, func(s *screen) (*report.Result, error) {
+		b.Progress = s.broadcast
+		return b.carryOut(ctx)
+	})
 }

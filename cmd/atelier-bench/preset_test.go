@@ -23,6 +23,7 @@ import (
 	nats "github.com/nats-io/nats-server/v2/server"
 
 	"atelier/bench/broadcast"
+	"atelier/bench/fanout"
 )
 
 // forum is a server that sends each message to all clients that have entered.
@@ -295,7 +296,7 @@ func TestPresetsFollowTheirProtocols(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, size := range c.sizes {
-				beside(t, fmt.Sprint(size), func(t *testing.T) {
+				inParallel(t, fmt.Sprint(size), func(t *testing.T) {
 					f := &forum{serve: c.serve, path: c.path, in: map[*peer]bool{}}
 					if name == "mqtt" {
 						f.protocol = "mqtt"
@@ -345,7 +346,7 @@ func TestNATSUnderstandsItsPresets(t *testing.T) {
 	for _, args := range [][]string{
 		{"--preset", "nats"}, {"--preset", "nats", "--channel", "a.5", "--binary"}, {"--preset", "mqtt"}, {"--preset", "mqtt", "--channel", "a/5", "--size", "130"},
 	} {
-		beside(t, strings.Join(args[1:], " "), func(t *testing.T) {
+		inParallel(t, strings.Join(args[1:], " "), func(t *testing.T) {
 			// A subscription takes effect slightly later at the server.
 			code, r, text := confer(t, slices.Concat(args, []string{"--url", natsServer(t), "--settle", "500ms"})...)
 			if code != 0 || r["lost"] != 0.0 || r["deliveries"].(float64) < 100 {
@@ -484,8 +485,9 @@ func TestFlagsOverrideThePreset(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := broadcastFlags{serverFlags: serverFlags{URL: []string{"ws://h/own"}}}
+	b.Publishing = fanout.Publishing{Publishers: 1, Size: 100}
 	b.Preset, b.Hello, b.Header, b.Answer = "mqtt", `\x10\x0C`, []string{"sec-websocket-protocol: mqttv5", "X-A: b"}, []string{`\xd0=\n`}
-	peer, err := b.peer(&publishFlags{Size: 100})
+	peer, err := b.peer()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -494,8 +496,9 @@ func TestFlagsOverrideThePreset(t *testing.T) {
 		t.Errorf("the dialect is %+v", d)
 	}
 	b = broadcastFlags{serverFlags: serverFlags{URL: []string{"ws://h"}}}
+	b.Publishing = fanout.Publishing{Publishers: 1, Size: 10}
 	b.Preset, b.Send, b.Match = "nats", "PUB x {{stamp}}{{seq}}{{pad}}", "m"
-	if peer, err = b.peer(&publishFlags{Size: 10}); err != nil || peer.Dialect.Send != "PUB x {{stamp}}{{seq}}{{pad}}" || peer.Dialect.Size != 10 || peer.Dialect.Match != "m" || peer.URL != "ws://h" {
+	if peer, err = b.peer(); err != nil || peer.Dialect.Send != "PUB x {{stamp}}{{seq}}{{pad}}" || peer.Dialect.Size != 10 || peer.Dialect.Match != "m" || peer.URL != "ws://h" {
 		t.Errorf("the peer is %+v, %v", peer, err)
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"os"
 	"time"
 
-	"atelier/bench/broadcast"
 	"atelier/bench/fanout"
+	"atelier/bench/pacing"
 	"atelier/bench/report"
-	"atelier/bench/tunnel"
+	"atelier/bench/server"
 )
 
 // selftestCommand checks the measurement itself. The report must show a server pause of 200 ms, for
@@ -35,19 +35,17 @@ func (c *selftestCommand) Validate() error {
 func (c *selftestCommand) Run(ctx context.Context) error {
 	return hold(ctx, &c.serverFlags, &c.outputFlags, fanout.Relaxed, func(t *bench) (*report.Result, error) {
 		cfg := &fanout.Config{
-			Scenario: "selftest", Subscribers: 200, Publishers: 1, Stages: []broadcast.Stage{{Rate: 100}}, Regular: true,
-			Connect: time.Second, Warmup: time.Second, Duration: 5 * time.Second, Drain: 30 * time.Second, Seed: 1,
-			Prepare: fanout.Atelier(t.Target, tunnel.Trust{}, 200), Usage: t.Usage, Inside: t.Inside, Progress: t.screen.broadcast,
+			Scenario: "selftest", Subscribers: 200, Publishing: fanout.Publishing{Publishers: 1, Rate: 100, Regular: true, Warmup: time.Second},
+			Connect: time.Second, Duration: 5 * time.Second, Drain: 30 * time.Second, Seed: 1,
+			Prepare: fanout.Atelier(t.Target, server.Trust{}, 200), Target: t.Target, Progress: t.screen.broadcast,
 		}
 		var stopped error
 		cfg.Beside = func(ctx context.Context) {
-			select {
-			case <-ctx.Done():
-			case <-time.After(2 * time.Second):
+			if pacing.Sleep(ctx, 2*time.Second) {
 				stopped = c.stop(t)
 			}
 		}
-		r, err := fanout.Run(ctx, cfg)
+		r, err := cfg.Run(ctx)
 		if err != nil || stopped != nil {
 			return nil, fmt.Errorf("self-test: %w", errors.Join(err, stopped))
 		}

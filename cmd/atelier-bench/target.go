@@ -19,7 +19,6 @@ import (
 	"atelier/bench/api"
 	"atelier/bench/nodes"
 	"atelier/bench/server"
-	"atelier/bench/tunnel"
 )
 
 // serverFlags select the server to test.
@@ -201,7 +200,7 @@ func (w *serverFlags) cluster(ctx context.Context, binary string, env []string) 
 
 // running finds servers that are already running.
 func (w *serverFlags) running(ctx context.Context) (*server.Target, func(bool) error, error) {
-	var passages []*tunnel.Tunnel
+	var passages []*server.Tunnel
 	done := func(bool) error {
 		for _, p := range passages {
 			p.Close()
@@ -227,7 +226,7 @@ func (w *serverFlags) running(ctx context.Context) (*server.Target, func(bool) e
 	return t, done, nil
 }
 
-func (w *serverFlags) node(ctx context.Context, i int, text string) (n server.Node, passage *tunnel.Tunnel, err error) {
+func (w *serverFlags) node(ctx context.Context, i int, text string) (n server.Node, passage *server.Tunnel, err error) {
 	n = server.Node{Name: nodes.Name(i + 1), URL: text}
 	if len(w.InternalURL) > 0 {
 		remote := &server.Remote{URL: w.InternalURL[i], Within: lookWithin}
@@ -244,7 +243,7 @@ func (w *serverFlags) node(ctx context.Context, i int, text string) (n server.No
 	if err != nil {
 		return n, nil, err
 	}
-	if passage, err = tunnel.Open(address, tunnel.Trust{CAFile: w.CA, Insecure: w.Insecure}); err == nil {
+	if passage, err = server.OpenTunnel(address, server.Trust{CAFile: w.CA, Insecure: w.Insecure}); err == nil {
 		n.Via = passage.Address()
 	}
 	return n, passage, err

@@ -7,12 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"atelier/bench/broadcast"
 	"atelier/bench/fanout"
 	"atelier/bench/report"
 	"atelier/bench/rest"
 	"atelier/bench/server"
-	"atelier/bench/tunnel"
 )
 
 // The test runs the scenarios with many listeners in their smallest form. Every message reaches
@@ -25,20 +23,19 @@ func TestFanOutScenariosDeliverEveryMessage(t *testing.T) {
 	target := &server.Target{URL: "http://" + addr, AdminID: adminID, AdminPW: adminPW}
 	for name, change := range map[string]func(*fanout.Config){
 		"fanout":    func(*fanout.Config) {},
-		"window":    func(c *fanout.Config) { c.Stages, c.Window, c.Publishers = []broadcast.Stage{{}}, 2, 3 },
-		"stages":    func(c *fanout.Config) { c.Stages = []broadcast.Stage{{During: time.Second, Rate: 10}, {Rate: 20}} },
+		"window":    func(c *fanout.Config) { c.Rate, c.Window, c.Publishers = 0, 2, 3 },
+		"stages":    func(c *fanout.Config) { c.Stages = fanout.Stages{{During: time.Second, Rate: 10}, {Rate: 20}} },
 		"idle":      func(c *fanout.Config) { c.Publishers = 0 },
 		"reconnect": func(c *fanout.Config) { c.DropEvery, c.Spread = 500*time.Millisecond, 100*time.Millisecond },
 		"slow":      func(c *fanout.Config) { c.Stalled, c.Part = 2, time.Second },
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := &fanout.Config{
-				Scenario: name, Subscribers: 20, Publishers: 2, Duration: 2 * time.Second, Warmup: 100 * time.Millisecond,
-				Stages: []broadcast.Stage{{Rate: 30}}, Drain: 20 * time.Second, Seed: 1,
-				Prepare: fanout.Atelier(target, tunnel.Trust{}, 100),
+				Scenario: name, Subscribers: 20, Publishing: fanout.Publishing{Publishers: 2, Rate: 30, Warmup: 100 * time.Millisecond}, Duration: 2 * time.Second, Drain: 20 * time.Second, Seed: 1,
+				Prepare: fanout.Atelier(target, server.Trust{}, 100), Target: target,
 			}
 			change(cfg)
-			r, err := fanout.Run(t.Context(), cfg)
+			r, err := cfg.Run(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,13 +67,14 @@ func TestTheRESTScenarioFindsAllItsWrites(t *testing.T) {
 	conf := testConfig(t)
 	conf.Limits.WritesPerMinute = 1_000_000
 	target := &server.Target{URL: "http://" + startServer(t, conf).Addr(), AdminID: adminID, AdminPW: adminPW}
-	base := rest.Config{Attendees: 5, ReadKinds: rest.Reads, WriteKinds: rest.Writes, Duration: time.Second, Seed: 7,
+	base := rest.Config{Attendees: 5, Read: rest.Readable, Write: rest.Writable, Duration: time.Second, Seed: 7,
 		// Progress runs in a separate goroutine.
 		Progress: func(string, time.Duration, float64, int64, float64) {}}
-	timed := base
-	timed.Reading, timed.Writing = rest.Side{Connections: 4, Rate: 100}, rest.Side{Connections: 4, Rate: 60}
-	for name, cfg := range map[string]*rest.Config{"timed": &timed, "counted": (rest.Row{Attendees: 3, Reads: 100, Writes: 60, Readers: 5, Writers: 3}).Apply(base)} {
-		r, err := rest.Run(t.Context(), cfg, target)
+	timed, counted := base, base
+	timed.ReadConnections, timed.ReadRate, timed.WriteConnections, timed.WriteRate = 4, 100, 4, 60
+	counted.ReadConnections, counted.Reads, counted.WriteConnections, counted.Writes = 5, 100, 3, 60
+	for name, cfg := range map[string]*rest.Config{"timed": &timed, "counted": &counted} {
+		r, err := cfg.Run(t.Context(), target)
 		if err != nil {
 			t.Fatal(err)
 		}

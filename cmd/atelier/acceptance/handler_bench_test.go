@@ -18,9 +18,8 @@ import (
 func TestTheTokenLoadTestPassesWithoutSecretsInItsReport(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []float64{200, 0} {
-		r, err := tokens.Run(t.Context(), &tokens.Config{
-			Rate: rate, Connections: 8, Duration: 300 * time.Millisecond, Warmup: 50 * time.Millisecond, Reuse: 0.2, Participants: 2,
-		}, &server.Target{URL: "http://" + common.get(t).Addr(), AdminID: adminID, AdminPW: adminPW})
+		cfg := &tokens.Config{Rate: rate, Connections: 8, Duration: 300 * time.Millisecond, Warmup: 50 * time.Millisecond, Reuse: 20, Participants: 2}
+		r, err := cfg.Run(t.Context(), &server.Target{URL: "http://" + common.get(t).Addr(), AdminID: adminID, AdminPW: adminPW})
 		if err != nil {
 			t.Fatal(err)
 		}

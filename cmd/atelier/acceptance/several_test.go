@@ -135,9 +135,9 @@ func TestEachTestRunsInParallelOrSaysWhyNot(t *testing.T) {
 	}
 }
 
-// beside is the number of tests that run concurrently without -parallel. Tests wait more than
+// atOnce is the number of tests that run concurrently without -parallel. Tests wait more than
 // they compute.
-const beside = 4
+const atOnce = 4
 
 func runBeside() error {
 	given := false
@@ -150,7 +150,7 @@ func runBeside() error {
 		// nodes in each run.
 		return flag.Set("test.parallel", "1")
 	}
-	return flag.Set("test.parallel", fmt.Sprint(beside))
+	return flag.Set("test.parallel", fmt.Sprint(atOnce))
 }
 
 // inLongRuns skips a test unless LONG_TESTS=1 is set. Such a test is slow, and a faster test

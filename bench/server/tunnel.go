@@ -1,8 +1,4 @@
-// Package tunnel lets the generator test servers that speak TLS. Its clients connect to a plain
-// port of this process, which forwards their bytes through TLS connections. Each client connection
-// has one TLS connection, so that the server gets the same connections. The cost of TLS is outside
-// of the generator's event loops and appears in its CPU time.
-package tunnel
+package server
 
 import (
 	"crypto/tls"
@@ -40,7 +36,10 @@ func (t *Trust) Load() error {
 	return nil
 }
 
-// Tunnel is open until Close.
+// Tunnel connects the generator to a server that speaks TLS. Its clients connect to a plain port of
+// this process, which forwards their bytes through TLS connections. Each client connection has one
+// TLS connection, so that the server gets the same connections. The cost of TLS is outside of the
+// generator's event loops and appears in its CPU time. A tunnel is open until Close.
 type Tunnel struct {
 	server string
 	config *tls.Config
@@ -55,8 +54,8 @@ type Tunnel struct {
 // dialWithin is the timeout for connect and handshake.
 const dialWithin = 10 * time.Second
 
-// Open opens a tunnel to a server, given as host:port.
-func Open(server string, trust Trust) (*Tunnel, error) {
+// OpenTunnel opens a tunnel to a server, given as host:port.
+func OpenTunnel(server string, trust Trust) (*Tunnel, error) {
 	host, _, err := net.SplitHostPort(server)
 	if err != nil {
 		return nil, fmt.Errorf("server address: %w", err)

@@ -1,6 +1,6 @@
 //go:build linux
 
-package clones
+package beside
 
 import (
 	"context"
@@ -36,9 +36,9 @@ type outcome struct {
 	Failed  string        `json:"failed,omitempty"`
 }
 
-// Serve runs in that process. It reads the list of cloning attendees. For each further line it
+// ServeClones runs in that process. It reads the list of cloning attendees. For each further line it
 // makes a clone for each of them, and writes the results.
-func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+func ServeClones(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := yield(); err != nil {
 		return fmt.Errorf("yield to the workshop: %w", err)
 	}
@@ -110,7 +110,7 @@ type cloner struct {
 	answers *json.Decoder
 }
 
-// startCloner starts the program, which must call Serve. It ends with ctx.
+// startCloner starts the program, which must call ServeClones. It ends with ctx or with stop.
 func startCloner(ctx context.Context, program []string, who crowd) (*cloner, error) {
 	cmd := exec.CommandContext(ctx, program[0], program[1:]...)
 	in, err := cmd.StdinPipe()
@@ -144,11 +144,11 @@ func (c *cloner) clone(due time.Time, done *report.Tally) error {
 	for _, o := range all {
 		switch {
 		case o.Refused != "":
-			done.Refused(errors.New(o.Refused))
+			done.Refuse(o.Refused)
 		case o.Failed != "":
-			done.Unanswered(errors.New(o.Failed))
+			done.GiveUp(o.Failed)
 		default:
-			done.Done(o.Took)
+			done.Succeed(o.Took, true)
 		}
 	}
 	return nil

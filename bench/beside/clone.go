@@ -1,6 +1,6 @@
 //go:build linux
 
-package clones
+package beside
 
 import (
 	"bytes"

@@ -1,4 +1,6 @@
-package profiles
+//go:build linux
+
+package main
 
 import (
 	"os"
@@ -9,7 +11,7 @@ import (
 )
 
 func TestAProfileBecomesACommandLine(t *testing.T) {
-	p, err := Parse([]byte(`
+	p, err := parseProfile([]byte(`
 scenario = "fanout"
 description = "A rising load"
 spawn = true
@@ -27,24 +29,24 @@ rate = 20.5
 		t.Fatal(err)
 	}
 	want := []string{"fanout", "--stages=1s@10,2s@20.5", "--max-busy=99.5", "--spawn=true", "--subscribers=50", "--threshold=p99<50ms", "--threshold=lost==0"}
-	if got := p.Args(nil); !slices.Equal(got, want) {
+	if got := p.args(nil); !slices.Equal(got, want) {
 		t.Errorf("the arguments are %q", got)
 	}
 	want = []string{"fanout", "--max-busy=99.5", "--threshold=p99<50ms", "--threshold=lost==0", "--subscribers", "7", "--url=http://x", "--rate", "5"}
-	if got := p.Args([]string{"--subscribers", "7", "--url=http://x", "--rate", "5"}); !slices.Equal(got, want) {
+	if got := p.args([]string{"--subscribers", "7", "--url=http://x", "--rate", "5"}); !slices.Equal(got, want) {
 		t.Errorf("with overrides the arguments are %q", got)
 	}
 }
 
 func TestStagesOfFaultsBecomeAFlag(t *testing.T) {
-	p, err := Parse([]byte("scenario = 'chaos'\n[[stage]]\nduration = '9s'\nfault = 'kill:1'\n[[stage]]\nduration = '8s'\nfault = 'cut:1-db:to'\n"))
+	p, err := parseProfile([]byte("scenario = 'chaos'\n[[stage]]\nduration = '9s'\nfault = 'kill:1'\n[[stage]]\nduration = '8s'\nfault = 'cut:1-db:to'\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := p.Args(nil), []string{"chaos", "--stages=9s@kill:1,8s@cut:1-db:to"}; !slices.Equal(got, want) {
+	if got, want := p.args(nil), []string{"chaos", "--stages=9s@kill:1,8s@cut:1-db:to"}; !slices.Equal(got, want) {
 		t.Errorf("the arguments are %q", got)
 	}
-	if got, want := p.Args([]string{"--faults", "kill"}), []string{"chaos", "--faults", "kill"}; !slices.Equal(got, want) {
+	if got, want := p.args([]string{"--faults", "kill"}), []string{"chaos", "--faults", "kill"}; !slices.Equal(got, want) {
 		t.Errorf("with another fault the arguments are %q", got)
 	}
 }
@@ -54,11 +56,11 @@ func TestInvalidProfilesAreRefused(t *testing.T) {
 		"", "scenario = 5", "scenario =", `scenario = "x"` + "\n[table]\na = 1", `scenario = "x"` + "\nstage = 5",
 		`scenario = "x"` + "\n[[stage]]\nrate = 5", `scenario = "x"` + "\n[[stage]]\nrate = 5\nduration = '1s'\nmore = 1", `scenario = "x"` + "\na = [[1]]",
 	} {
-		if p, err := Parse([]byte(text)); err == nil {
+		if p, err := parseProfile([]byte(text)); err == nil {
 			t.Errorf("%q is parsed as %+v", text, p)
 		}
 	}
-	if _, err := Load("../profiles/none"); err == nil {
+	if _, err := loadProfile("profiles/none"); err == nil {
 		t.Error("a missing profile is loaded")
 	}
 }
@@ -68,20 +70,20 @@ func TestProfilesOfUsersAreFiles(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`scenario = "idle"`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(path)
-	if err != nil || p.Name != "mine" || p.Scenario != "idle" {
+	p, err := loadProfile(path)
+	if err != nil || p.name != "mine" || p.scenario != "idle" {
 		t.Errorf("the profile is %+v, %v", p, err)
 	}
 }
 
 func TestIncludedProfilesHaveADescription(t *testing.T) {
-	all, err := Included()
+	all, err := includedProfiles()
 	if err != nil || len(all) < 10 {
 		t.Fatalf("%d profiles, %v", len(all), err)
 	}
 	for _, p := range all {
-		if p.Description == "" {
-			t.Errorf("%s has no description", p.Name)
+		if p.description == "" {
+			t.Errorf("%s has no description", p.name)
 		}
 	}
 }
@@ -90,7 +92,7 @@ func TestIncludedProfilesHaveADescription(t *testing.T) {
 func TestTheErrorContainsAMisspeltKeyOfAStage(t *testing.T) {
 	good := "scenario = 'fanout'\n[[stage]]\nduration = '9s'\nrate = 5\n"
 	for key, text := range map[string]string{"rte": "rte = 50", "durration": "rate = 50\ndurration = '9s'"} {
-		_, err := Parse([]byte(good + "[[stage]]\nduration = '9s'\n" + text))
+		_, err := parseProfile([]byte(good + "[[stage]]\nduration = '9s'\n" + text))
 		if err == nil || !strings.Contains(err.Error(), `stage 2 has "`+key+`"`) {
 			t.Errorf("misspelt key %s: %v", key, err)
 		}

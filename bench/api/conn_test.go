@@ -1,6 +1,4 @@
-//go:build linux
-
-package keepalive
+package api
 
 import (
 	"net"
@@ -37,7 +35,7 @@ func TestOnlyValidResponsesAreRead(t *testing.T) {
 			_, _ = c.Write([]byte(text))
 		}()
 		c := Conn{Address: l.Addr().String(), Host: "workshop.example"}
-		status, _, err := c.Do(&Request{Method: "POST", Path: "/x", Body: []byte("{}")})
+		status, _, err := c.Do("POST", "/x", "", []byte("{}"))
 		c.Close()
 		<-done
 		_ = l.Close()

@@ -1,26 +1,22 @@
-//go:build linux
-
-package keepalive
+package api
 
 import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"strconv"
 	"time"
 )
 
-// Within is the request timeout. With a paused server, the timeout must be longer than the pause.
-// Otherwise the pause would cause errors instead of latency.
+// Within is the usual timeout of a request. With a paused server, the timeout must be longer than
+// the pause. Otherwise the pause would cause errors instead of latency.
 const Within = 30 * time.Second
 
-// maxBody bounds a response body, in bytes.
-const maxBody = 64 << 20
-
-// Conn is one connection. It connects on first use, and again after an error.
+// Conn is a persistent connection for one request at a time. It connects on first use, and again
+// after an error. A general client would cost the generator as much CPU time as the server needs
+// for the request. Conn is not safe for concurrent use.
 type Conn struct {
 	// Address is the address to connect to; Host is the Host header.
 	Address, Host string
@@ -31,15 +27,6 @@ type Conn struct {
 	body []byte
 }
 
-// Request is an HTTP request.
-type Request struct {
-	Method, Path string
-	// Headers are complete lines, each with its CR LF.
-	Headers string
-	// Body is sent as JSON; nil sends none.
-	Body []byte
-}
-
 // Close ends the connection.
 func (c *Conn) Close() {
 	if c.net != nil {
@@ -48,29 +35,30 @@ func (c *Conn) Close() {
 	}
 }
 
-// Do sends a request and returns the status and the body of the response. The body is valid until
-// the next call. After an error it is unknown whether the request was executed.
-func (c *Conn) Do(r *Request) (status int, answer []byte, err error) {
+// Do sends a request and returns the status and the body of the response. headers are complete
+// lines, each with its CR LF. content is sent as JSON; nil sends no body. The returned body is valid
+// until the next call. An error means that no response was received. See Unsent.
+func (c *Conn) Do(method, path, headers string, content []byte) (status int, body []byte, err error) {
 	if c.net == nil {
-		if c.net, err = net.DialTimeout("tcp", c.Address, 5*time.Second); err != nil {
-			return 0, nil, fmt.Errorf("%w: %w", errConnect, err)
+		if c.net, err = dial(c.Address); err != nil {
+			return 0, nil, err
 		}
 		c.in = bufio.NewReaderSize(c.net, 16<<10)
 	}
-	c.out = append(c.out[:0], r.Method...)
+	c.out = append(c.out[:0], method...)
 	c.out = append(c.out, ' ')
-	c.out = append(c.out, r.Path...)
+	c.out = append(c.out, path...)
 	c.out = append(c.out, " HTTP/1.1\r\nHost: "...)
 	c.out = append(c.out, c.Host...)
 	c.out = append(c.out, "\r\n"...)
-	c.out = append(c.out, r.Headers...)
-	if r.Body != nil {
+	c.out = append(c.out, headers...)
+	if content != nil {
 		c.out = append(c.out, "Content-Type: application/json\r\nContent-Length: "...)
-		c.out = strconv.AppendInt(c.out, int64(len(r.Body)), 10)
+		c.out = strconv.AppendInt(c.out, int64(len(content)), 10)
 		c.out = append(c.out, "\r\n"...)
 	}
 	c.out = append(c.out, "\r\n"...)
-	c.out = append(c.out, r.Body...)
+	c.out = append(c.out, content...)
 	_ = c.net.SetDeadline(time.Now().Add(Within))
 	if _, err = c.net.Write(c.out); err == nil {
 		status, err = c.read()
@@ -82,13 +70,9 @@ func (c *Conn) Do(r *Request) (status int, answer []byte, err error) {
 	return status, c.body, nil
 }
 
-// Unsent reports whether an error of Do guarantees that the server did not receive the request.
-func Unsent(err error) bool { return errors.Is(err, errConnect) }
-
 var (
-	errConnect = errors.New("connect")
-	errAnswer  = errors.New("the answer is not HTTP")
-	errLength  = errors.New("the answer has no Content-Length")
+	errAnswer = errors.New("the answer is not HTTP")
+	errLength = errors.New("the answer has no Content-Length")
 )
 
 // read reads one answer. It must have a Content-Length; chunked answers are not supported.
@@ -112,7 +96,7 @@ func (c *Conn) read() (status int, err error) {
 			break
 		}
 		if name, value, ok := bytes.Cut(line, []byte(": ")); ok && bytes.EqualFold(name, []byte("Content-Length")) {
-			if length, err = strconv.Atoi(string(value)); err != nil || length < 0 || length > maxBody {
+			if length, err = strconv.Atoi(string(value)); err != nil || length < 0 || length > maxAnswer {
 				return 0, errAnswer
 			}
 			known = true

@@ -1,4 +1,4 @@
-package tunnel
+package server
 
 import (
 	"bufio"
@@ -15,9 +15,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
 func TestRequestsNeedATrustedTunnel(t *testing.T) {
+	defer goleak.VerifyNone(t)
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "hello "+r.Host)
 	}))
@@ -27,11 +26,11 @@ func TestRequestsNeedATrustedTunnel(t *testing.T) {
 	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(address, Trust{}); err == nil || !strings.Contains(err.Error(), "--ca") {
+	if _, err := OpenTunnel(address, Trust{}); err == nil || !strings.Contains(err.Error(), "--ca") {
 		t.Errorf("a tunnel with an unknown authority: %v", err)
 	}
 	for name, trust := range map[string]Trust{"authority": {CAFile: authority}, "any": {Insecure: true}} {
-		tunnel, err := Open(address, trust)
+		tunnel, err := OpenTunnel(address, trust)
 		if err != nil {
 			t.Fatalf("opening with %s: %v", name, err)
 		}
@@ -62,7 +61,7 @@ func TestRequestsNeedATrustedTunnel(t *testing.T) {
 		_ = c.Close()
 	}
 	for _, trust := range []Trust{{CAFile: "/nonexistent"}, {CAFile: "tunnel.go"}} {
-		if _, err := Open(address, trust); err == nil {
+		if _, err := OpenTunnel(address, trust); err == nil {
 			t.Errorf("the tunnel opened with %+v", trust)
 		}
 	}
