@@ -103,7 +103,7 @@ func (l *handle) Append(b durable.Batch) error {
 				return err
 			}
 			if b.First != l.next {
-				return fmt.Errorf("%w: %s: batch starts at %d, the log goes on at %d",
+				return fmt.Errorf("%w: %s: batch starts at %d, the log continues at %d",
 					durable.ErrGap, l.actor, b.First, l.next)
 			}
 			l.next += uint64(len(records))
@@ -136,7 +136,7 @@ func (l *handle) Snapshot(seq uint64, state []byte, keep uint64, done func(error
 				return err
 			}
 			if seq >= l.next {
-				return fmt.Errorf("%w: %s: snapshot at %d, the log goes on at %d",
+				return fmt.Errorf("%w: %s: snapshot at %d, the log continues at %d",
 					durable.ErrGap, l.actor, seq, l.next)
 			}
 			return m.content.snapshot(l.actor, seq, state, keep)

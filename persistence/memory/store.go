@@ -353,8 +353,8 @@ func rowBytes(rows []durable.Row) int {
 }
 
 var (
-	errNoRecords     = errors.New("memory: a batch holds one or more records")
-	errPreconditions = errors.New("memory: rows of a log's batch carry no preconditions")
+	errNoRecords     = errors.New("memory: a batch needs at least one record")
+	errPreconditions = errors.New("memory: rows of a log's batch cannot have preconditions")
 )
 
 func expires(ttl time.Duration) time.Time {
