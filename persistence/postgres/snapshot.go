@@ -123,7 +123,7 @@ func (l *actorLog) changeAll(changes ...statement) (rows int64, err error) {
 			return err
 		}
 		defer conn.Release()
-		b := &pgx.Batch{} // all in one transaction
+		b := &pgx.Batch{} // all statements are in one transaction
 		b.Queue("select hold_log($1, $2, $3, $4)", s.node, l.lease.incarnation, []byte(l.Actor), l.epoch)
 		for _, c := range changes {
 			b.Queue(c.sql, c.args...)
@@ -286,7 +286,7 @@ func (s *Store) Purge(actor string) error {
 	}
 	var owned *durable.Owned
 	err := l.ask(func(ctx context.Context) error {
-		b := &pgx.Batch{} // all in one transaction
+		b := &pgx.Batch{} // all statements are in one transaction
 		b.Queue("select from take_log($1, $2, $3)", s.node, l.incarnation, []byte(actor))
 		for _, table := range []string{"records", "snapshots", "snapshot_parts", "owners"} {
 			b.Queue("delete from "+table+" where actor = $1", []byte(actor))
