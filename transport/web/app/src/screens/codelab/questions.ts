@@ -13,7 +13,7 @@ export interface Option {
 export interface Question {
   /** The id within the page. */
   readonly id: string
-  /** The server's id, to which answers belong; null until the question is saved. */
+  /** The server's id, to which answers belong, or null until the question is saved. */
   readonly server: string | null
   readonly text: string
   readonly type: Quiz['quiz_type']
