@@ -57,7 +57,7 @@ export function same(a: readonly Question[], b: readonly Question[]): boolean {
 
 export type Trouble = 'no_text' | 'few_options' | 'empty_option' | 'twice' | 'none_right'
 
-/** The reason why a question cannot be saved; null if it can be. */
+/** The reason why a question cannot be saved, or null if it can be saved. */
 export function trouble(q: Question): Trouble | null {
   if (q.text.trim() === '') return 'no_text'
   if (q.type === 'descriptive') return null
