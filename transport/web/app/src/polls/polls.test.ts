@@ -76,7 +76,7 @@ test('values that only reads contain stay until the end of the round', () => {
   expect(only(pollChanged(shown, changed(6, poll({ round: 2 }))))).toMatchObject({ mine: null, of: 0, counts: null })
 })
 
-test('a poll that is hidden and shown again keeps the person's own vote without a read', () => {
+test("a poll that is hidden and shown again keeps the person's own vote without a read", () => {
   const hidden = pollChanged(of(poll({ mine: { choice: [1] }, of: 9 })), changed(5, null))
   const shown = changed(6, poll({ state: 'closed', shown: true, votes: 3 }))
   expect(changeNeedsRead(hidden, shown, false)).toBe(false)

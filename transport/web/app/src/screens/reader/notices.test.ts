@@ -75,7 +75,7 @@ test('only the asker hears that a question was answered', () => {
   expect(heard).toEqual(['question_heard_answered', 'question_heard_aloud'])
 })
 
-test('chat is read out while it is open, except for missed messages and the attendee's own', () => {
+test("chat is read out while it is open, except for missed messages and the attendee's own", () => {
   const frame = { type: 'chat', sender: 'B', sender_id: 'b', message: 'x' }
   const { tell } = stage('chat')
   tell({ ...frame, sender_id: 'a1' })
