@@ -32,7 +32,7 @@ func TestQuestionsAreOffByDefault(t *testing.T) {
 	l, people := polled(t, 1)
 	l.refused(t, people[0], AskQuestion{Text: "Why?"}, durable.Conflict, "switched off")
 	l.must(t, admin, Update{Questions: askingOpen.Enum(), QuestionsNamed: proto.Bool(true)})
-	l.refused(t, people[0], AskQuestion{Text: "Why?", Anonymous: true}, durable.Conflict, "name")
+	l.refused(t, people[0], AskQuestion{Text: "Why?", Anonymous: true}, durable.Conflict, "anonymous")
 	l.refused(t, people[0], AskQuestion{Text: strings.Repeat("x", 501)}, durable.Invalid, "500")
 	l.refused(t, people[0], AskQuestion{Text: " "}, durable.Invalid, "required")
 	l.refused(t, people[0], AskQuestion{Text: "Why?", StepID: "x"}, durable.Invalid, "step_id")
@@ -460,7 +460,7 @@ func TestOnlyOpenQuestionsGetVotes(t *testing.T) {
 	l.refused(t, people[1], VoteQuestion{QuestionID: q.Id}, durable.Conflict, "not open")
 	l.must(t, admin, ChangeQuestion{QuestionID: q.Id, State: questionHidden.Enum()})
 	l.refused(t, people[1], VoteQuestion{QuestionID: q.Id}, durable.Missing, "not found")
-	l.refused(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: q.Id}, durable.Conflict, "does not see")
+	l.refused(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: q.Id}, durable.Conflict, "do not see")
 	l.refused(t, admin, VoteQuestion{QuestionID: q.Id}, durable.Forbidden, "attendees")
 	if n := len(l.Capture().QuestionsFor(people[0].ID)); n != 0 {
 		t.Errorf("the author sees %d hidden questions", n)
@@ -482,7 +482,7 @@ func TestOnlyAttendeesMessagesToAllBecomeQuestions(t *testing.T) {
 	said := l.must(t, admin, PostChat{Message: "to all"}).(*pb.ChatMessage)
 	cast := l.must(t, admin, PostChat{Message: "to all", Broadcast: true}).(*pb.ChatMessage)
 	for _, m := range []*pb.ChatMessage{said, cast} {
-		l.refused(t, admin, TakeQuestion{ChatID: m.Id}, durable.Conflict, "attendees")
+		l.refused(t, admin, TakeQuestion{ChatID: m.Id}, durable.Conflict, "an attendee's")
 	}
 	l.refused(t, admin, TakeQuestion{ChatID: "nothing"}, durable.Missing, "message")
 	named := l.must(t, people[0], AskQuestion{Text: "a"}).(*pb.Question)

@@ -230,11 +230,11 @@ func TestARunIsUpdatedFromItsSource(t *testing.T) {
 	if both := c.admin.get(c.path + "/runs?itself=1").list(); len(both) != 2 || both[1].text("id") != c.id {
 		t.Errorf("with itself=1 the runs are %v", both)
 	}
-	c.admin.post(c.path+"/update-from-source", nil).refused(409, "no copy")
+	c.admin.post(c.path+"/update-from-source", nil).refused(409, "not a copy")
 	c.admin.delete(c.path).want(204)
 	// Another node receives the change a moment later.
 	c.eventually("the source is deleted and not listed", func() bool { return run.meta()["source_id"] == nil })
-	run.admin.post(run.path+"/update-from-source", nil).refused(409, "gone")
+	run.admin.post(run.path+"/update-from-source", nil).refused(409, "no longer exists")
 }
 
 // A refused file can be corrected and sent again, because its id is still available.
