@@ -21,9 +21,10 @@ import (
 // Badger's value log is the alternative for such values. But Badger only logs a failed sync of the
 // value log, so a later commit with a dangling pointer succeeds. The value log would also be one
 // more kind of file that can be truncated, lost or full. Parts are slower, because the tree writes
-// them to its log and then into a table. Through the value log, a record of 2 MiB took 14 ms, and
-// one of 16 MiB 75 ms. In parts they take 1.1 times, and 1.3 to 1.6 times as long. These are
-// medians of six alternating runs of BenchmarkLargeRecord on a busy machine. Such records are rare.
+// them to its log and then into a table. A record of 2 MiB took 14 ms through the value log, and
+// takes 1.1 times as long in parts. A record of 16 MiB took 75 ms, and takes 1.3 to 1.6 times as
+// long. These are medians of six alternating runs of BenchmarkLargeRecord on a busy machine. Such
+// records are rare.
 
 // familyLarge is the family of the parts' keys. Such a key contains the owner's key, a random id of
 // 8 bytes, and the part's number in 4 bytes.

@@ -36,8 +36,8 @@ type Options struct {
 	// MemTableBytes is the size of Badger's table in memory. Up to three exist while the disk is
 	// slower than the writers. Each flush and compaction builds tables in buffers that grow to
 	// about twice its size, and Badger keeps up to eight of them. After 600,000 messages in 25 s,
-	// the resident memory was 1,050 MiB with 32 MiB, 830 MiB with 16 MiB, and 650 MiB with 8 MiB.
-	// With 8 MiB a batch could have only 13,000 rows. Default 16 MiB.
+	// the resident memory was 1,050 MiB with 32 MiB. It was 830 MiB with 16 MiB, and 650 MiB with 8
+	// MiB. With 8 MiB a batch could have only 13,000 rows. Default 16 MiB.
 	MemTableBytes int64
 	// BlockCacheBytes bounds the cache of table blocks. Default 32 MiB.
 	BlockCacheBytes int64

@@ -35,7 +35,7 @@ func (s *Store) Take(in Share) error {
 	}
 	if left := in.Ends.Sub(now); left > s.opts.Longest+2*seal.Quarter {
 		share.Wipe()
-		return fmt.Errorf("take a share: it ends in %v, which is too far ahead; check the clocks of the nodes", left)
+		return fmt.Errorf("take a share: it ends in %v, which is too far ahead, so check the clocks of the nodes", left)
 	}
 	err := s.write(h, in.Secret, func() {
 		s.mu.Lock()

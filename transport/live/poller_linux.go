@@ -24,8 +24,8 @@ type event struct {
 // A parked loop does not block in epoll_wait: it waits for the epoll descriptor itself in Go's
 // poller, as any goroutine waits for a connection. A goroutine that blocks in a system call keeps
 // its P until sysmon takes the P away, 20 us to 10 ms later. With one loop per CPU, such calls
-// stall everything else. With poll(2) instead, a frame took 5 to 6 times as long from Publish to
-// the client in an idle process (70 us instead of 12 us), and 2.5 times as long with all CPUs busy.
+// stall everything else. With poll(2) instead, a frame took 5 to 6 times as long to reach the
+// client in an idle process (70 us instead of 12 us). With all CPUs busy it took 2.5 times as long.
 // During a full fan-out, in which a loop never parks, there was no difference (go test -bench
 // 'Wake|Fanout/conns=1000').
 type poller struct {

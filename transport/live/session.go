@@ -100,7 +100,7 @@ type Session struct {
 // ID returns the session's number, which is unique in this process and never 0.
 func (s *Session) ID() uint64 { return s.id }
 
-// Person returns the id of the person to whom the session belongs.
+// Person returns the id of the session's person.
 func (s *Session) Person() string { return s.person }
 
 // IsFacilitator reports whether the session is a facilitator's.

@@ -12,8 +12,8 @@ import (
 )
 
 // A client can have a position from REST or from a node that is ahead, while the room still lacks
-// that commit, because a room is updated slightly later than the view. Earlier such a client got a
-// resync.
+// the commit. A room is updated slightly later than the view. In an earlier version such a client
+// got a resync.
 func TestAClientAheadOfTheRoomGetsNoResync(t *testing.T) {
 	s := newSchool(t)
 	for i := range 20 {

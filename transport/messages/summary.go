@@ -9,8 +9,8 @@ import (
 	"atelier/transport/rest"
 )
 
-// summaryEvery is the minimum interval of summaries to facilitators, who receive 4 per second.
-// Attendees receive every twelfth summary, which is one in 3 s.
+// summaryEvery is the minimum interval of summaries to facilitators. Attendees receive every
+// twelfth summary, which is one in 3 s.
 const (
 	summaryEvery    = 250 * time.Millisecond
 	attendeeSummary = 12

@@ -12,8 +12,7 @@ import (
 )
 
 // outline is the part of an operation's description that is in a piece. The rest follows from the
-// table of operations. If a piece contains only the description text, the text stands there as a
-// string.
+// table of operations. If a piece contains only the description text, the piece is this string.
 type outline struct {
 	tag         string
 	Description string `json:"description"`

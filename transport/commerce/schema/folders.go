@@ -37,8 +37,8 @@ func Around(path string) string {
 	return filepath.Dir(abs)
 }
 
-// within reports whether a file is in one of the folders after resolving symbolic links: Otherwise
-// a stranger's schema could refer to any file, whose content findings and bundles would show.
+// within reports whether a file is in one of the folders after resolving symbolic links. Otherwise
+// a stranger's schema could refer to any file, and findings and bundles would show its content.
 func (l *Library) within(path string) bool {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real

@@ -21,7 +21,7 @@ export class Probe {
 
   /**
    * Reads the session, with at most one request at a time. Only status 401 or another role means
-   * that the session is over.
+   * that the session has ended.
    */
   async look(): Promise<void> {
     if (this.#asking) return

@@ -110,8 +110,8 @@ test("the server's time is taken from a fresh response, and not from a cached on
   const minutesAhead = () => Math.abs(Math.round((serverNow() - Date.now()) / 60_000))
   const there = Date.now() + 3_600_000
   answer = () => [{ id: 'lab', now: new Date(there).toISOString() }, []]
-  // The age of these responses is unknown, because they have no Date or come from a cache on the
-  // way.
+  // The age of these responses is unknown, because they have no Date or come from an intermediate
+  // cache.
   await r.text()
   headers = { Date: new Date(there).toUTCString(), Age: '8' }
   await r.text()

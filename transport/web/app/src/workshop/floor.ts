@@ -255,8 +255,8 @@ export interface Verdict {
    */
   readonly longest: number | null
   /**
-   * The step with at least three quarters of the people who are stuck or wait, or null if no step
-   * has so many.
+   * The step with at least three quarters of the people who are stuck or wait, or null without such
+   * a step.
    */
   readonly where: number | null
 }
