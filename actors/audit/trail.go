@@ -183,7 +183,7 @@ type mark struct {
 }
 
 // marked reads the next marks of a scan of auditOwn: whole spans, until it has read at least count
-// rows or none are left. It sets the scan's From to the first unread one, nil at the end.
+// rows or none are left. It sets the scan's From to the first unread row, or to nil at the end.
 func (a *Trail) marked(scan *durable.Scan, count int) (all []*mark, err error) {
 	read := 0
 	var next []byte
