@@ -99,7 +99,7 @@ func testSpans(t *testing.T) {
 	}
 }
 
-// The memory for marked spans is bounded, however many participants there are.
+// The memory for marked spans is bounded for any number of participants.
 func TestMarkedSpansAreBounded(t *testing.T) {
 	var s spans
 	for i := range maxSpans + 10 {

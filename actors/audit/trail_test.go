@@ -19,7 +19,7 @@ import (
 type faulty struct {
 	*memory.Store
 	fault error
-	of    []byte // the key of the only row that has it; nil for each
+	of    []byte // the key of the only row with the fault, or nil if every row has it
 }
 
 func (f *faulty) Get(table string, key []byte) ([]byte, error) {
@@ -39,7 +39,7 @@ func (f *faulty) Scan(s durable.Scan, visit func(key, value []byte) bool) error 
 	return f.Store.Scan(s, visit)
 }
 
-// A missing record is left out, but an unreadable one is an error.
+// A missing record is left out, but an unreadable record is an error.
 func TestFaultsAreDistinguishedFromExpiredRecords(t *testing.T) {
 	store := &faulty{Store: memory.New()}
 	defer store.Close()

@@ -40,7 +40,7 @@ func UnlistRow(id string) durable.Row {
 // at the next read, and shared by all readers until the next change.
 type List struct {
 	journal durable.Journal
-	feed    durable.Feed // changes of other nodes; nil on a single server
+	feed    durable.Feed // the changes of other nodes, or nil on a single server
 	clock   clock.Clock  // with feed
 
 	byID sync.Map // id to *pb.Codelab

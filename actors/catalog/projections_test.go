@@ -9,7 +9,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// Figures read one by one equal those read as a whole table.
+// Reading figures one by one and reading the whole table have the same result.
 func TestFiguresReadSinglyEqualThoseOfTheTable(t *testing.T) {
 	store := memory.New()
 	defer store.Close()
@@ -17,7 +17,7 @@ func TestFiguresReadSinglyEqualThoseOfTheTable(t *testing.T) {
 	for i := range 100 {
 		id := fmt.Sprintf("lab-%03d", i)
 		rows = append(rows, ListRow(&pb.Codelab{Id: id}))
-		if i != 50 { // of one they were never kept
+		if i != 50 { // one codelab has no recorded figures
 			rows = append(rows, FiguresRow(id, &pb.Figures{Attendees: int32(i)}))
 		}
 	}

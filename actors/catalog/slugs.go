@@ -28,8 +28,8 @@ func NoSlugRow(slug string) durable.Row {
 	return durable.Row{Table: slugTable, Key: []byte(slug), Delete: true}
 }
 
-// BySlug returns the id of the codelab with a slug; "" for none. claimed means that an import has
-// claimed it and has not finished.
+// BySlug returns the id of the codelab with a slug, or "". claimed means that an import has claimed
+// it and has not finished.
 func BySlug(journal durable.Journal, slug string) (codelab string, claimed bool, err error) {
 	value, err := journal.Get(slugTable, []byte(slug))
 	if errors.Is(err, durable.ErrNotFound) {

@@ -46,7 +46,7 @@ func TestASlugIsClaimedOnce(t *testing.T) {
 	first()
 	has(t, j, "one", true)
 	refused()
-	// A failed command does not remove the slug of a completed one either.
+	// A failed command does not remove the slug of a completed command either.
 	if err := durable.Commit(j, []durable.Row{catalog.SlugRow("tour", "one")}); err != nil {
 		t.Fatal(err)
 	}

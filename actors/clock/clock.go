@@ -9,7 +9,7 @@ type Clock interface {
 	Now() time.Time
 	// Uptime returns the time since some moment in the past. It never jumps, and it is positive, so
 	// that 0 can mean "never". It stops while the machine sleeps. Two values of the same Clock can
-	// be compared and subtracted; a single value has no meaning.
+	// be compared and subtracted. A single value has no meaning.
 	Uptime() time.Duration
 	// AfterFunc calls fn once, after d, in its own goroutine. The Timer's C is nil.
 	AfterFunc(d time.Duration, fn func()) Timer
@@ -53,7 +53,8 @@ func (system) NewTimer(d time.Duration) Timer { return timer{time.NewTimer(d)} }
 
 func (system) NewTicker(d time.Duration) Ticker { return ticker{time.NewTicker(d)} }
 
-// timer and ticker are one pointer each, so that storing them in an interface needs no allocation.
+// timer and ticker each consist of one pointer, so that storing them in an interface needs no
+// allocation.
 type (
 	timer  struct{ *time.Timer }
 	ticker struct{ *time.Ticker }

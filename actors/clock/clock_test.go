@@ -64,7 +64,7 @@ func TestASlowFunctionDoesNotDelayOthers(t *testing.T) {
 	each(t, func(t *testing.T, c clock.Clock) {
 		done := make(chan struct{})
 		for range 2 {
-			c.AfterFunc(time.Second, func() { // one waits for the other
+			c.AfterFunc(time.Second, func() { // the second function waits for the first
 				select {
 				case done <- struct{}{}:
 				case <-done:
@@ -135,7 +135,7 @@ func TestATickerKeepsItsIntervalAfterDroppedTicks(t *testing.T) {
 				t.Errorf("tick %d after %v", i+1, d)
 			}
 		}
-		time.Sleep(3500 * time.Millisecond) // three ticks, of which one waits
+		time.Sleep(3500 * time.Millisecond) // three ticks are due, and the channel holds one of them
 		<-ticker.C()
 		nothing(t, ticker.C())
 		<-ticker.C()

@@ -10,14 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a tree: the number of files, and the bytes of one file and of all files together.
+// Bounds of a tree: the number of its files, the bytes of a file, and the bytes of all files
+// together.
 const (
 	MaxFiles = 2_000
 	MaxFile  = 8 << 20
 	MaxTree  = 64 << 20
 )
 
-// ErrNotFound means that there is no such workspace, tree or file.
+// ErrNotFound means that the workspace, tree or file does not exist.
 var ErrNotFound = errors.New("not found")
 
 // ErrMissing is the ErrNotFound for a workspace or a tree. A recorded tree must be stored, so that
@@ -87,7 +88,7 @@ const (
 	Zip
 )
 
-// Change creates a tree from another one. Files are first removed, then written.
+// Change describes how a tree is created from another tree. Files are first removed, then written.
 type Change struct {
 	Write  []File
 	Delete []string
@@ -114,10 +115,10 @@ type Store interface {
 	// and publishes the heads. The new workspace is stored when Copy returns, and removing either
 	// workspace leaves the other intact. The caller holds RLock of the other workspace.
 	Copy(from, to string, kind Kind, heads []Head) error
-	// Remove removes a workspace, if there is one.
+	// Remove removes a workspace, if it exists.
 	Remove(id string)
-	// Write creates a tree from a change to another tree or to none. The new tree is stored when
-	// Write returns. The caller holds the lock.
+	// Write creates a tree from a change to another tree, or to an empty tree. The new tree is
+	// stored when Write returns. The caller holds the lock.
 	Write(id string, kind Kind, base string, c Change) (tree string, err error)
 	// Publish sets the current trees and their names. The caller holds the lock.
 	Publish(id string, kind Kind, heads []Head) error

@@ -1,7 +1,7 @@
 // Package code defines the code of a codelab: named trees of files, of two kinds, and their store.
 // One kind is a Git repository with commits as trees. The other kind is plain folders.
 //
-// A tree never changes: a write creates a new tree from a change to another one. The codelab's
+// A tree never changes. A write applies a change to a tree and creates a new tree. The codelab's
 // actor records the current trees; the store is updated afterwards.
 //
 // Paths are relative, with slashes, at most 1,024 bytes, and never lead out of the tree or into a

@@ -18,7 +18,7 @@ const (
 	maxName = 100
 )
 
-// Problem is a fault of the request; its text is meant for the caller.
+// Problem is a fault of the request. Its text is meant for the caller.
 type Problem struct{ Text string }
 
 func (p *Problem) Error() string { return p.Text }

@@ -34,7 +34,7 @@ func (p PostChat) decide(c call) (decision, error) {
 		return decision{}, durable.Reject(durable.Forbidden, "only facilitators send a broadcast")
 	}
 	if t := p.TargetID; t != "" && t != FacilitatorID && c.s.attendee(t) == nil {
-		return decision{}, durable.Reject(durable.Invalid, "target_id is nobody in this codelab")
+		return decision{}, durable.Reject(durable.Invalid, "target_id is not a person in this codelab")
 	}
 	m := &pb.ChatMessage{
 		Id: c.id(), SenderId: c.ID, SenderName: c.name(), Message: p.Message, TargetId: p.TargetID, CreatedAt: c.now.UnixMilli(),

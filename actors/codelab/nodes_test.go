@@ -140,8 +140,8 @@ func TestThePeopleOfADeadNodeAreNotPresent(t *testing.T) {
 	})
 }
 
-// Once the deletion of a codelab is answered, the store contains nothing of the codelab, even
-// before the sweep of the next start. Other codelabs stay.
+// After the response to a deletion, the store contains no data of the codelab, even before the
+// sweep of the next start. Other codelabs stay.
 func TestADeletionRemovesTheLog(t *testing.T) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()

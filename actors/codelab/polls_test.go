@@ -999,8 +999,8 @@ func TestResetHidesThePreviousRound(t *testing.T) {
 	}
 }
 
-// The most frequent spelling is shown after any votes and withdrawals. One of the words has so many
-// spellings that a scan of all of them would take too long.
+// The most frequent spelling is shown after any votes and withdrawals. One of the words has a large
+// number of spellings, and a scan of all of them would take too long.
 func TestTheMostFrequentSpellingIsShown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var tally tally

@@ -61,7 +61,7 @@ func (b Create) decide(c call) (decision, error) {
 		return decision{}, errGone
 	}
 	if c.s.meta != nil {
-		return decision{}, durable.Reject(durable.Conflict, "this codelab exists already")
+		return decision{}, durable.Reject(durable.Conflict, "this codelab already exists")
 	}
 	meta := b.Codelab.Clone()
 	meta.Id, meta.CreatedAt, meta.Rehearsal = c.s.id, c.now.UnixMilli(), nil

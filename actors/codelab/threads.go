@@ -79,7 +79,7 @@ func (c call) checkAnnotation(a Annotate) ([]byte, error) {
 		}
 	}
 	if a.StartOffset < 0 || a.EndOffset <= a.StartOffset {
-		return bad("start_offset and end_offset must hold 0 <= start < end")
+		return bad("start_offset must be at least 0 and less than end_offset")
 	}
 	switch a.TargetType {
 	case TargetGuide:

@@ -38,7 +38,7 @@ type CreateWorkspace struct {
 
 func (in CreateWorkspace) decide(c call) (decision, error) {
 	if c.s.workspace != nil {
-		return decision{}, durable.Reject(durable.Conflict, "this codelab has a workspace already")
+		return decision{}, durable.Reject(durable.Conflict, "this codelab already has a workspace")
 	}
 	d, err := in.made(c)
 	if err == nil {
@@ -85,7 +85,7 @@ func (in ChangeWorkspace) decide(c call) (decision, error) {
 	action := "workspace_update"
 	switch {
 	case in.Before == "" && exists:
-		return decision{}, durable.Reject(durable.Conflict, "the %s %s exists already", w.StructureType, in.Name)
+		return decision{}, durable.Reject(durable.Conflict, "the %s %s already exists", w.StructureType, in.Name)
 	case in.Before == "" && len(w.Heads) >= maxHeads:
 		return decision{}, durable.Reject(durable.Conflict, "a workspace has at most %d branches or folders", maxHeads)
 	case in.Before == "":

@@ -15,14 +15,15 @@ type madeAt struct {
 	b  []byte
 }
 
-// Variants of a value, numbered by its readers, and codings of each: 0 is the uncompressed one.
+// The encodings by variant and coding. The value's readers number the variants. Coding 0 is
+// uncompressed.
 const (
 	variants = 3
 	codings  = 3
 )
 
 // Get returns the cached result for this slot, or calls make. make must always return the same
-// result; concurrent callers can both call it. The result must not be modified.
+// result, because concurrent callers can call it at the same time. The result must not be modified.
 func (e *Encoded) Get(slot int, make func() ([]byte, error)) ([]byte, error) {
 	return kept(&e.made[slot][0], make)
 }
@@ -32,8 +33,8 @@ func (e *Encoded) GetCoded(slot, coding int, make func() ([]byte, error)) ([]byt
 	return kept(&e.made[slot][coding], make)
 }
 
-// GetAt is GetCoded for a value that is valid at one time; for another time the encoding is created
-// again.
+// GetAt does the same as GetCoded for a value that is valid at one time. For another time the
+// encoding is created again.
 func (e *Encoded) GetAt(slot, coding int, at int64, make func() ([]byte, error)) ([]byte, error) {
 	all := e.timed.Load()
 	if all == nil {

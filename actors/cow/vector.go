@@ -21,7 +21,7 @@ type page[T any] struct {
 }
 
 // Vector is a growable list. The zero value is empty. It is used by one goroutine. Elements are
-// treated as immutable: to change one, replace it.
+// treated as immutable: to change an element, replace it.
 type Vector[T any] struct {
 	pages  []*page[T]
 	n      int

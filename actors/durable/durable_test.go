@@ -135,7 +135,8 @@ func TestNothingIsVisibleBeforeTheCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the append", func() bool { return j.Queued() > 0 })
-	// A reading command sees the speculative state, so its reply must also wait for the commit.
+	// A command that only reads gets the speculative state, so its reply must also wait for the
+	// commit.
 	if err := hd.Submit("get", got); err != nil {
 		t.Fatal(err)
 	}

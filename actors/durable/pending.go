@@ -48,7 +48,7 @@ type pendingReplies struct {
 	mu   sync.Mutex
 	all  map[*pendingReply]struct{} // guarded by mu; its length is the maximum number of concurrent waits
 	free []*pendingReply            // guarded by mu
-	// closed is set by close. From then on, watch no longer ends waits. Guarded by mu.
+	// closed is set by close. If set, watch no longer ends waits. Guarded by mu.
 	closed bool
 
 	stop chan struct{}

@@ -27,7 +27,7 @@ var (
 	ErrTooLarge = errors.New("files: content is over its limit")
 	// ErrSource means that reading the stream to store failed.
 	ErrSource = errors.New("files: the source failed")
-	// ErrMissing means that there is no such stored object or upload.
+	// ErrMissing means that the stored object or upload does not exist.
 	ErrMissing = errors.New("files: not found")
 )
 

@@ -48,7 +48,7 @@ func countWhile(s string, fits func(byte) bool) int {
 	return n
 }
 
-// NameAt returns the name of the upload with which s begins, "" if there is none.
+// NameAt returns the name of the upload with which s begins, or "".
 func NameAt(s string) string {
 	for _, kind := range []string{Images, Materials} {
 		rest, ok := strings.CutPrefix(s, kind+"/")

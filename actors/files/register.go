@@ -25,7 +25,7 @@ type Register struct {
 
 	mu held.Lock // the holder may wait for the store
 	// Guarded by mu. Unless other nodes use the register, an upload that is being removed cannot be
-	// claimed, and a claimed one is not removed.
+	// claimed, and a claimed upload is not removed.
 	claims  map[string]int
 	leaving map[string]bool
 }
@@ -70,7 +70,7 @@ func (r *Register) Open(u *pb.Upload) (Content, int64, error) {
 }
 
 // Claim prevents the removal of uploads until release is called, by which time a reference to them
-// is recorded. It fails with ErrMissing if one does not exist.
+// is recorded. It fails with ErrMissing if one of the uploads does not exist.
 func (r *Register) Claim(names ...string) (release func(), err error) {
 	return r.claim(names, true)
 }
@@ -105,7 +105,7 @@ func (r *Register) claim(names []string, all bool) (release func(), err error) {
 	return release, nil
 }
 
-// claimHere claims uploads on this node, and returns those claimed.
+// claimHere claims uploads on this node, and returns the uploads that it has claimed.
 func (r *Register) claimHere(names []string, all bool) (claimed []string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

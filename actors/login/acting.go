@@ -4,8 +4,8 @@ import "slices"
 
 // Acting returns the session of a person in a codelab, in the browser with this family name. of is
 // a facilitator's login if leading is true, else an attendee's id. Others can use the same browser.
-// Of several sessions it returns the one that lasts longest; ok is false if there is none. It fails
-// like Use.
+// Of several sessions it returns the session that lasts longest. Without a session, ok is false. It
+// fails like Use.
 func (s *Sessions) Acting(name, codelab string, leading bool, of string) (best Session, ok bool, err error) {
 	if best, ok = s.acting(name, codelab, leading, of); !ok && s.feed != nil {
 		// Another node may just have issued the session.

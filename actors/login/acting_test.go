@@ -8,8 +8,8 @@ import (
 	pb "atelier/actors/login/loginpb"
 )
 
-// Several people may have used one browser. Each acts by their own session, the one that expires
-// last, and never by an ended one.
+// Several people may have used one browser. Each person acts by their own session. Of several
+// sessions it is the one that expires last, and never an ended session.
 func TestEachPersonActsByTheirOwnSession(t *testing.T) {
 	d := newDesk(t)
 	lin := func(name string, after time.Duration) AttendeeGrant {

@@ -21,7 +21,7 @@ type family struct {
 
 	// Held while a change is decided and written to disk.
 	mu held.Lock
-	// nil once the family has ended. Stored with mu held.
+	// Nil after the family has ended. Stored with mu held.
 	record atomic.Pointer[record]
 	// Set if the row differs from the record; a sweep writes it.
 	unsaved atomic.Bool

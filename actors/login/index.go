@@ -92,8 +92,8 @@ func (s *Sessions) NamesAdmin(name string, counts func(*pb.AdminGrant) bool) boo
 	return false
 }
 
-// firstOf returns the family with an attendee's oldest grant if there are too many, but not the
-// family that has just got one.
+// firstOf returns the family with an attendee's oldest grant if the attendee has too many. It never
+// returns the family that has just received a grant.
 func (s *Sessions) firstOf(attendee string, but *family) *family {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -94,7 +94,7 @@ func (s *Sessions) endLogin(f *family, login *pb.AdminGrant) error {
 		}
 		err := s.commit(f, rec)
 		if errors.Is(err, durable.ErrConflict) {
-			continue // another node changed it, and this node has read the change
+			continue // another node has changed the family, and this node has read the change
 		}
 		if err != nil {
 			return err

@@ -17,7 +17,7 @@ type record struct{ ids []*entry }
 type entry struct {
 	hash    Key
 	expires int64
-	// The id from which it was issued, until the first use; else nil.
+	// The id from which this id was issued, or nil after the first use.
 	replaces  *Key
 	admin     *pb.AdminGrant
 	attendees []AttendeeGrant // at most one per codelab
@@ -83,7 +83,7 @@ func (r *record) encode() []byte {
 	return pbwire.Encode(stored)
 }
 
-// all returns the ids; none for a family that has ended.
+// all returns the ids. A family that has ended has no ids.
 func (r *record) all() []*entry {
 	if r == nil {
 		return nil
@@ -194,8 +194,8 @@ func (r *record) attendees() (all []string) {
 	return all
 }
 
-// crowded returns the id to remove for a new one: the oldest unused id, else the oldest. It returns
-// -1 if there are not too many ids. from is never removed.
+// crowded returns the id to remove for a new id, which is the oldest unused id or else the oldest.
+// It returns -1 if the family does not have too many ids. from is never removed.
 func (r *record) crowded(from *entry) int {
 	if len(r.ids) < maxIDs {
 		return -1
@@ -220,7 +220,7 @@ func (e *entry) copy() *entry {
 	return &out
 }
 
-// grant returns an attendee's grant in a codelab; nil for none. It must not be modified.
+// grant returns an attendee's grant in a codelab, or nil. It must not be modified.
 func (e *entry) grant(codelab string) *AttendeeGrant {
 	if e == nil {
 		return nil

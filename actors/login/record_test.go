@@ -42,7 +42,7 @@ func TestARecordThatIsBeingReadDoesNotChange(t *testing.T) {
 	}
 }
 
-// A record is read as it was written, and a damaged one is refused.
+// A record is read as it was written, and a damaged record is refused.
 func TestARecordIsReadAsWritten(t *testing.T) {
 	root := KeyOf("root")
 	e := &entry{

@@ -43,7 +43,7 @@ type Sessions struct {
 	named     map[string]map[*family]struct{} // families of facilitators, see keysOf
 	kept      int                             // number of families
 
-	// Set if several nodes use the store; else nil.
+	// Nil unless several nodes use the store.
 	feed  durable.Feed
 	clock clock.Clock
 	// unread contains the families with changed rows that could not be read; the feed does not
@@ -99,7 +99,7 @@ func (s *Sessions) pruned(rec *record) *record {
 
 func (s *Sessions) ms() int64 { return s.now().UnixMilli() }
 
-// Session contains the grants of one id, as of the time of each call. The zero value contains none.
+// Session contains the grants of an id, as of the time of each call. The zero value has no grants.
 type Session struct {
 	family *family
 	id     Key
@@ -109,7 +109,7 @@ type Session struct {
 // Family identifies the ids that were issued from one another.
 func (s Session) Family() string { return s.family.name }
 
-// Admin returns the admin's grant, or nil if there is none or it has ended.
+// Admin returns the admin's grant, or nil without a grant or if it has ended.
 func (s Session) Admin(now int64) *pb.AdminGrant {
 	if s.admin == nil || s.admin.ExpiresAt <= now || s.Ended() || !carriesOn(s.family.record.Load(), s.admin) {
 		return nil
@@ -117,8 +117,8 @@ func (s Session) Admin(now int64) *pb.AdminGrant {
 	return s.admin
 }
 
-// Grant returns the grant of an attendee in a codelab, or nil; it may have expired. It must not be
-// modified.
+// Grant returns the grant of an attendee in a codelab, or nil. The grant may have expired. It must
+// not be modified.
 func (s Session) Grant(codelab string) *AttendeeGrant {
 	if s.family == nil {
 		return nil
@@ -126,8 +126,8 @@ func (s Session) Grant(codelab string) *AttendeeGrant {
 	return s.family.record.Load().find(s.id).grant(codelab)
 }
 
-// Grants returns the grants of attendees, at most one per codelab; some may have expired. The slice
-// must not be modified.
+// Grants returns the grants of attendees, at most one per codelab. Some of them may have expired.
+// The slice must not be modified.
 func (s Session) Grants() []AttendeeGrant {
 	if s.family == nil {
 		return nil
@@ -226,8 +226,8 @@ func (s *Sessions) write(f *family, rec *record) {
 	}
 }
 
-// GrantAdmin issues an id from another, or from none, with an admin's grant. It returns the expiry
-// of the id, in Unix milliseconds. The id is on disk when it returns.
+// GrantAdmin issues an id with an admin's grant, from another id or without one. It returns the
+// expiry of the id, in Unix milliseconds. The id is on disk when it returns.
 func (s *Sessions) GrantAdmin(from, id string, g *pb.AdminGrant) (expires int64, err error) {
 	if g.Person == "" {
 		g.Account = s.account
@@ -392,7 +392,7 @@ func (s *Sessions) Leave(id, codelab string) (attendee string, err error) {
 		rec := before.without(s.ms(), attendee, nobody)
 		err := s.commit(f, rec)
 		if errors.Is(err, durable.ErrConflict) {
-			continue // another node changed it, and this node has read the change
+			continue // another node has changed the family, and this node has read the change
 		}
 		if err != nil {
 			return "", fmt.Errorf("end an attendee's grant: %w", err)
@@ -421,11 +421,11 @@ func (s *Sessions) withdraw(f *family, attendee string, take func([]AttendeeGran
 		if !errors.Is(err, durable.ErrConflict) {
 			return
 		}
-		// Another node has changed it, and this one has read the change.
+		// Another node has changed the family, and this node has read the change.
 	}
 }
 
-// End ends an id with its whole family; ending an invalid one is not an error. It fails with
+// End ends an id with its whole family. Ending an invalid id is not an error. It fails with
 // durable.ErrUnavailable if this node cannot determine whether the id is valid, because another
 // node would continue to accept it.
 func (s *Sessions) End(id string) error {
@@ -438,7 +438,7 @@ func (s *Sessions) End(id string) error {
 	for rec := f.record.Load(); rec != nil; rec = f.record.Load() {
 		err := s.commit(f, nil)
 		if errors.Is(err, durable.ErrConflict) {
-			continue // another node changed it, and this node has read the change
+			continue // another node has changed the family, and this node has read the change
 		}
 		if err != nil {
 			return fmt.Errorf("end session: %w", err)

@@ -176,8 +176,8 @@ func TestAUseDuringTheEndOfItsSessionReturnsNothing(t *testing.T) {
 	}
 }
 
-// A restored backup has another stream id. Whatever the keys, none of its tokens and open sessions
-// is valid, and ended sessions stay ended.
+// A restored backup has another stream id. With any keys, its tokens and open sessions are invalid,
+// and ended sessions stay ended.
 func TestARestoredBackupInvalidatesEveryToken(t *testing.T) {
 	w := newWorld(t)
 	single, session := w.issue("c", pb.Policy_POLICY_SINGLE_USE), w.issue("d", pb.Policy_POLICY_SESSION)

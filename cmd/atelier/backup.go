@@ -21,7 +21,7 @@ type backupCmd struct {
 	PassphraseFile string `help:"File whose first line is the passphrase." placeholder:"FILE" type:"path"`
 }
 
-// Run writes a backup, through the running server if there is one.
+// Run writes a backup. If a server runs on the data, the server makes the backup.
 func (c backupCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 
 type scrubCmd struct{ common }
 
-// Run verifies all stored data, through the running server if there is one, and prints each damaged
-// item.
+// Run verifies all stored data, through the server if one runs, and prints each damaged item.
 func (c scrubCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {

@@ -29,7 +29,8 @@ func either(cfg config.Config, running func(*control.Client) error, stopped func
 // served by the store's own actors.
 func (c common) operate(ask func(*control.Client) error) error { return c.operateOn(false, ask) }
 
-// operateOn is like operate. If there is true, a folder without data is an error.
+// operateOn does the same as operate. If the argument there is true, a folder without data is an
+// error.
 func (c common) operateOn(there bool, ask func(*control.Client) error) error {
 	cfg, err := c.load()
 	if err != nil {

@@ -22,9 +22,9 @@ type upgradeCmd struct {
 // upgrade is the report on an upgrade.
 type upgrade struct {
 	Program string `json:"program"` // version of this program
-	Running string `json:"running"` // version of the server that runs on the data; "" for none
-	// Found is the data's format, or 0 if there is none or it is unknown. Writes is the format to
-	// which this program converts the data.
+	Running string `json:"running"` // the version of the server that runs on the data, or ""
+	// Found is the data's format, or 0 without data or if the format is unknown. Writes is the
+	// format to which this program converts the data.
 	Found  int `json:"format_found"`
 	Writes int `json:"format_writes"`
 	// WayBack is "data" if the previous program can open the data, and "backup" if it cannot. It is

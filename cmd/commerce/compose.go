@@ -62,7 +62,8 @@ func (c composeFlags) write(ctx context.Context, s streams, view schema.View) er
 	return writeJSON(s.out, composed)
 }
 
-// gather finds the base and its extensions: the given ones, or those that a payload declares.
+// gather finds the base and its extensions. These are the given extensions, or the extensions that
+// a payload declares.
 func (c composeFlags) gather(d *desk) (*schema.Resource, []*schema.Resource, string, error) {
 	target, err := d.schema(c.Base)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Command commerce is the toolkit for authors of commerce schemas, and for businesses and
-// platforms that must agree on them. It can lint, validate, compose, resolve and negotiate.
-// It has tools for both sides of encrypted credentials, too.
+// Command commerce is the toolkit for authors of commerce schemas, and for businesses and platforms
+// that must agree on them. It can lint, validate, compose, resolve and negotiate. It also has tools
+// for the two sides of encrypted credentials.
 package main
 
 import (

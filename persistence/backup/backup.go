@@ -27,8 +27,8 @@ type Section struct {
 	Name string
 	// Folder is the section's folder below the data folder.
 	Folder string
-	// Hold, if set, is called before the first section is saved. Until release is called, no object
-	// that earlier sections can refer to is removed.
+	// Hold, if set, is called before the first section is saved. Until release is called, this
+	// section removes no object to which an earlier section can refer.
 	Hold func() (release func(), err error)
 	// Save writes the content while the server keeps running.
 	Save func(w io.Writer) error
@@ -38,15 +38,15 @@ type Section struct {
 	// Required means that a backup without this section is refused.
 	Required bool
 
-	// Sections without a folder set the following. Vacant replaces the check that the folder is
-	// empty. Place puts the loaded data into use. Without Place, the folder is renamed. Discard is
-	// always called at the end.
+	// A section whose data is not a folder sets the following functions. Vacant replaces the check
+	// that the folder is empty. Place puts the loaded data into use, instead of renaming the
+	// folder. Discard is always called at the end of a restore.
 	Vacant, Discard func() error
 	Place           func(dir string) error
 }
 
-// Write writes a backup. The backup is complete only if Write returns nil; the caller should sync w
-// before relying on it.
+// Write writes a backup. The backup is complete only if Write returns nil. The caller should sync w
+// before relying on the backup.
 func Write(w io.Writer, sections ...Section) error {
 	for _, s := range sections {
 		if s.Hold == nil {
@@ -73,7 +73,7 @@ func Append(f *os.File, sections ...Section) error {
 		_, err = f.ReadAt(tail, size)
 	}
 	if err != nil || string(tail) != end {
-		return fmt.Errorf("%w: the end is missing", ErrDamaged)
+		return fmt.Errorf("%w: the end line is missing", ErrDamaged)
 	}
 	return writeSections(bufio.NewWriterSize(f, 64<<10), sections)
 }
@@ -97,7 +97,7 @@ func writeSections(out *bufio.Writer, sections []Section) error {
 }
 
 // Restore creates the section folders in the data folder. Each section folder must be missing or
-// empty. The backup need not contain all sections.
+// empty. Sections that are not required can be missing from the backup.
 func Restore(data string, r io.Reader, sections ...Section) (err error) {
 	for _, s := range sections {
 		if s.Vacant == nil {
@@ -119,8 +119,8 @@ func Restore(data string, r io.Reader, sections ...Section) (err error) {
 	if err != nil {
 		return err
 	}
-	// The first section refers to the others. It is moved into place last, so that an interrupted
-	// restore leaves no references to missing data.
+	// The first section refers to the others. Restore moves this section into place last, so that
+	// an interrupted restore leaves no references to missing data.
 	for i := len(loaded) - 1; i >= 0; i-- {
 		s := loaded[i]
 		if s.Place == nil {
@@ -154,7 +154,7 @@ func load(temp string, in *bufio.Reader, known []Section) ([]Section, error) {
 		}
 		if line == endLine {
 			if _, err := in.ReadByte(); err != io.EOF {
-				return nil, fmt.Errorf("%w: data follows its end", ErrDamaged)
+				return nil, fmt.Errorf("%w: data follows the end line", ErrDamaged)
 			}
 			for _, s := range known {
 				if s.Required && find(loaded, s.Name) == nil {
@@ -202,7 +202,7 @@ func readFirstLine(in *bufio.Reader) error {
 		return fmt.Errorf("%w: no header", ErrDamaged)
 	}
 	if v > version {
-		return fmt.Errorf("%w: it has version %d, this program reads %d", ErrNewer, v, version)
+		return fmt.Errorf("%w: the backup has version %d, this program reads %d", ErrNewer, v, version)
 	}
 	if line != fmt.Sprintf(firstLine, version) {
 		return fmt.Errorf("%w: no header", ErrDamaged)
@@ -216,7 +216,7 @@ func readLine(in *bufio.Reader) (string, error) {
 		return "", err
 	}
 	if err != nil || len(line) > maxLine {
-		return "", fmt.Errorf("%w: it ends early", ErrDamaged)
+		return "", fmt.Errorf("%w: the backup ends early", ErrDamaged)
 	}
 	return string(line[:len(line)-1]), nil
 }

@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// folder is a section that contains a folder tree unchanged.
+// folder returns a section that saves and loads the folder dir unchanged.
 func folder(name, dir string) Section {
 	return Section{Name: name, Folder: name, Save: func(w io.Writer) error { return SaveFolder(w, dir) }, Load: LoadFolder}
 }
 
-// tree writes files given as names and contents.
+// tree creates a folder with files, given as pairs of path and content.
 func tree(t testing.TB, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,12 +60,12 @@ func TestASectionIsRestoredUnchanged(t *testing.T) {
 	left(t, data, "files", "store")
 }
 
-// The store refers to the other sections, so it is placed last. After a crash in between there must
-// be no store, and the restore can be repeated.
+// The store refers to the other sections, so a restore places it last. After a crash in between,
+// the store does not exist yet, so the restore can be repeated.
 func TestTheStoreIsPlacedLast(t *testing.T) {
 	saved, sections := sample(t)
 	data := t.TempDir()
-	// A folder that cannot be replaced simulates the crash.
+	// A folder that cannot be replaced interrupts the restore like a crash.
 	in := filepath.Join(data, "files")
 	for i := range sections {
 		load := sections[i].Load
@@ -119,14 +119,14 @@ func TestDamagedBackupsChangeNothing(t *testing.T) {
 func TestANewerBackupIsRefused(t *testing.T) {
 	saved, sections := sample(t)
 	if err := Restore(t.TempDir(), strings.NewReader("atelier-backup 3\nend\n"), sections...); !errors.Is(err, ErrNewer) {
-		t.Errorf("restoring a newer version: %v", err)
+		t.Errorf("restoring a backup of a newer version: %v", err)
 	}
 	if err := Restore(t.TempDir(), bytes.NewReader(saved), sections[0]); !errors.Is(err, ErrNewer) {
 		t.Errorf("restoring an unknown section: %v", err)
 	}
 }
 
-// The first backup format contains only the store, from its first line on.
+// A backup of version 1 contains only the store. Its first line is a part of the store's data.
 func TestABackupOfTheFirstVersionIsReadAsTheStore(t *testing.T) {
 	const old = "atelier-backup 1 store-format 1\nand the rest"
 	data := t.TempDir()
@@ -163,7 +163,7 @@ func TestARestoreNeedsAnEmptyFolder(t *testing.T) {
 		vacant bool
 	}{"missing": {filepath.Join(t.TempDir(), "none"), true}, "empty": {tree(t), true}, "with a file": {tree(t, "a", ""), false}, "with a folder": {filepath.Dir(tree(t)), false}} {
 		if err := CheckVacant(tc.dir); (err == nil) != tc.vacant {
-			t.Errorf("checking %s: %v", name, err)
+			t.Errorf("CheckVacant of a folder that is %s: %v", name, err)
 		}
 	}
 }
@@ -183,7 +183,8 @@ func TestABackupWithoutARequiredSectionIsRefused(t *testing.T) {
 	left(t, data)
 }
 
-// If a section was not read to its end, the restore fails, because its contents are unknown.
+// A restore fails if a section's Load did not read to the end, because the unread part was not
+// verified.
 func TestASectionMustBeReadToItsEnd(t *testing.T) {
 	saved, sections := sample(t)
 	data := t.TempDir()
@@ -197,8 +198,8 @@ func TestASectionMustBeReadToItsEnd(t *testing.T) {
 	left(t, data)
 }
 
-// A section without a folder discards its preparations at the end of a restore, whether the backup
-// is complete or damaged.
+// A section can prepare a restore elsewhere than in a folder. The restore calls its Discard at the
+// end, whether the backup is complete or damaged.
 func TestASectionDiscardsItsPreparations(t *testing.T) {
 	saved, sections := sample(t)
 	for name, in := range map[string][]byte{"whole": saved, "cut off": saved[:len(saved)-1], "none": nil} {
@@ -224,7 +225,8 @@ func TestASectionDiscardsItsPreparations(t *testing.T) {
 	}
 }
 
-// All holds are taken before the first section is saved, and released after the last.
+// Write takes the holds of all sections before it saves the first, and releases them after the
+// last.
 func TestAllHoldsAreTakenDuringABackup(t *testing.T) {
 	held := false
 	save := func(io.Writer) error {
@@ -255,7 +257,7 @@ func TestPathsOutsideTheFolderAreRefused(t *testing.T) {
 	left(t, parent, "in")
 }
 
-// Entries at the top of a folder that are to be skipped are not saved.
+// SaveFolder skips the named entries only directly in the folder, not in its subfolders.
 func TestAFolderIsSavedWithoutSkippedEntries(t *testing.T) {
 	var b bytes.Buffer
 	if err := SaveFolder(&b, tree(t, "a", "", "cache/b", "", "cached/c", "", "deep/cache/d", ""), "cache"); err != nil {
@@ -282,18 +284,19 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// Sections are added to a complete backup only. A damaged backup would otherwise look complete.
+// Append adds sections only to a complete backup, because otherwise a damaged backup would look
+// complete.
 func TestSectionsAreAddedOnlyToACompleteBackup(t *testing.T) {
 	saved, sections := sample(t)
 	more := folder("more", tree(t, "d", "four"))
 	for name, before := range map[string][]byte{
-		"whole":              saved,
-		"without its end":    saved[:len(saved)-len(endLine)-1],
-		"without a line end": saved[:len(saved)-1],
-		"with another end":   append(slices.Clone(saved[:len(saved)-2]), "s\n"...),
-		"with more after it": append(slices.Clone(saved), '\n'),
-		"short":              saved[:2],
-		"empty":              nil,
+		"whole":                   saved,
+		"without its end":         saved[:len(saved)-len(endLine)-1],
+		"without a line end":      saved[:len(saved)-1],
+		"with a wrong end line":   append(slices.Clone(saved[:len(saved)-2]), "s\n"...),
+		"with data after the end": append(slices.Clone(saved), '\n'),
+		"short":                   saved[:2],
+		"empty":                   nil,
 	} {
 		path := filepath.Join(t.TempDir(), "backup")
 		if err := os.WriteFile(path, before, 0o600); err != nil {
@@ -328,8 +331,8 @@ func TestSectionsAreAddedOnlyToACompleteBackup(t *testing.T) {
 	}
 }
 
-// A restored file is readable by its owner only, whatever its mode was, because it can contain
-// secrets.
+// A restored file is readable only by its owner, whatever its mode was, because the file can
+// contain secrets.
 func TestRestoredFilesAreReadableByTheirOwnerOnly(t *testing.T) {
 	dir := tree(t, "open", "1", "program", "2", "closed", "3")
 	want := map[string]os.FileMode{"open": 0o600, "program": 0o700, "closed": 0o600}
@@ -354,7 +357,7 @@ func TestRestoredFilesAreReadableByTheirOwnerOnly(t *testing.T) {
 	}
 }
 
-// growing lets a file grow when its first bytes are saved.
+// growing is a writer that lets a file grow when the first bytes of the backup are written.
 type growing struct {
 	bytes.Buffer
 	path string

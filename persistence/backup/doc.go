@@ -3,18 +3,17 @@
 //
 // # Format
 //
-// The first line is "atelier-backup 2". Each section is a line
-// "section <name>", and its content in checked frames (frames.go), which end
-// with its length and its SHA-256. The line "end" is the last. A backup of
-// version 1 is the store alone; it restores as the section "store".
+// The first line is "atelier-backup 2". Each section is a line "section <name>", and its content in
+// checked frames (frames.go), which end with its length and its SHA-256. The line "end" is the
+// last. A backup of version 1 contains only the store, and is restored as the section "store".
 //
 // # Promises
 //
-// Write saves the sections in order while the server runs. A section can refer to objects
-// of a later one, so the one with the references comes first. The Hold of every section is
-// called before any is saved; until the end no referenced object is removed.
+// Write saves the sections in order while the server runs. A section can refer to objects of a
+// later section, so the section with the references is saved first. Write calls the Hold of every
+// section before it saves any. Until the end of the backup, no referenced object is removed.
 //
 // Restore builds every section in a temporary folder and renames it only after the whole backup was
-// read and verified. A damaged backup, one of a newer program, and one with an unknown section
-// change nothing.
+// read and verified. Restoring a damaged backup, a backup of a newer program, or one with an
+// unknown section changes nothing.
 package backup

@@ -13,9 +13,9 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// SaveFolder writes the folders and regular files below dir as a tar stream, without folders in dir
-// whose names are to be skipped. Files that disappear meanwhile are omitted, and so is anything
-// that is neither a folder nor a regular file. A missing folder counts as empty.
+// SaveFolder writes the folders and regular files below dir as a tar stream. It skips entries
+// directly in dir whose names are in skip. It also omits files that disappear meanwhile, and
+// anything that is neither a folder nor a regular file. A missing folder counts as empty.
 func SaveFolder(w io.Writer, dir string, skip ...string) error {
 	tw := tar.NewWriter(w)
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -100,7 +100,7 @@ func LoadFolder(dir string, r io.Reader) error {
 		}
 		name := filepath.FromSlash(h.Name)
 		if !filepath.IsLocal(name) {
-			return fmt.Errorf("%w: a name leads outside: %q", ErrDamaged, h.Name)
+			return fmt.Errorf("%w: the path %q leads outside the folder", ErrDamaged, h.Name)
 		}
 		switch h.Typeflag {
 		case tar.TypeDir:
@@ -164,7 +164,7 @@ func CheckVacant(dir string) error {
 
 // PutInPlace durably renames temp to dir.
 func PutInPlace(temp, dir string) error {
-	// A rename does not replace a folder, not even an empty one.
+	// Remove the empty folder first, because a rename does not replace a folder.
 	if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

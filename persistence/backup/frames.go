@@ -11,9 +11,10 @@ import (
 	"io"
 )
 
-// Content is written as frames, so that a reader never uses unverified bytes. A frame is its length
-// (4 bytes), a CRC32C (4), and content. A frame of length 0 ends the content. The content's length
-// in bytes (8) and its SHA-256 (32) follow, so that missing or misplaced frames are detected.
+// Content is written as frames, so that a reader never uses unverified bytes. A frame consists of
+// its length (4 bytes), a CRC32C (4 bytes), and the content. A frame of length 0 ends the content.
+// The content's length in bytes (8) and its SHA-256 (32) follow, so that missing or misplaced
+// frames are detected.
 const (
 	FrameBytes    = 1 << 20
 	TrailerBytes  = 8 + sha256.Size
@@ -128,7 +129,7 @@ func (f *FrameReader) next() error {
 		return err
 	}
 	if crc32.Checksum(content, castagnoli) != binary.BigEndian.Uint32(head[4:]) {
-		return fmt.Errorf("%w: checksum at byte %d", ErrDamaged, f.total)
+		return fmt.Errorf("%w: the checksum of the frame before byte %d does not match", ErrDamaged, f.total)
 	}
 	f.total += uint64(size)
 	f.sum.Write(content)
@@ -152,7 +153,7 @@ func (f *FrameReader) trailer() error {
 func (f *FrameReader) full(p []byte) error {
 	_, err := io.ReadFull(f.r, p)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%w: it ends early", ErrDamaged)
+		return fmt.Errorf("%w: the backup ends early", ErrDamaged)
 	}
 	return err
 }

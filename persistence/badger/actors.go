@@ -8,8 +8,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Actors implements durable.Journal. It reads only keys, and seeks from one actor to the
-// next if there are many chunks between them.
+// Actors implements durable.Journal. It reads only keys. If an actor has many chunks, it seeks
+// directly to the next actor.
 func (s *Store) Actors(prefix string, fn func(actor string) bool) error {
 	if err := s.gate.Enter(); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (c *actorCursor) read() {
 	}
 }
 
-// pass moves beyond actor if the cursor is at it.
+// pass moves beyond an actor if the cursor is at this actor.
 func (c *actorCursor) pass(actor string) {
 	if !c.valid || c.actor != actor {
 		return
@@ -78,8 +78,8 @@ func (c *actorCursor) pass(actor string) {
 	c.read()
 }
 
-// nearKeys is the number of keys to iterate over before seeking the next actor: most actors have
-// few keys, and a seek costs as much as a dozen.
+// nearKeys is the number of keys to iterate over before seeking the next actor. Most actors have
+// few keys, and a seek costs as much as a dozen keys.
 const nearKeys = 6
 
 // eachKey calls fn with a copy of every key with the prefix.

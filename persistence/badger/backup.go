@@ -19,8 +19,8 @@ func (s *Store) Backup(w io.Writer) error {
 		return err
 	}
 	defer s.gate.Leave()
-	// A damaged table would end the iteration early without an error, and the backup would be
-	// complete in form only.
+	// Verify the tables first. A damaged table would end the iteration early without an error, and
+	// the incomplete backup would look complete.
 	var damaged error
 	s.verifyTables(func() bool { return damaged != nil }, func(name string, err error) {
 		damaged = fmt.Errorf("backup: %w: %s: %w", durable.ErrCorrupt, name, err)
@@ -47,7 +47,7 @@ func writeEntries(out *layout.EntryWriter, txn *badgerdb.Txn) error {
 	for it.Rewind(); it.Valid(); it.Next() {
 		item := it.Item()
 		if item.Key()[0] == familyLarge || bytes.Equal(item.Key(), tickKey) {
-			continue // part of a value, and written with it; or of this store only
+			continue // parts are written together with their value, and local metadata is not written
 		}
 		err := viewValue(txn, item, func(value []byte) error {
 			return out.Put(layout.Entry{Key: item.Key(), Value: value, Expires: item.ExpiresAt()})

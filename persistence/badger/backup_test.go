@@ -63,7 +63,7 @@ func TestARestoredStoreHasTheDataOfTheBackup(t *testing.T) {
 	}
 }
 
-// A restored row expires when the original would have.
+// A restored row expires at the same time as the original row.
 func TestARestoreKeepsTheExpiryOfRows(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	short := row("t", "a while")
@@ -123,8 +123,8 @@ func TestABackupContainsALargeValueOnce(t *testing.T) {
 	}
 }
 
-// If a table is damaged while the store is open, the backup fails. Otherwise it would be complete
-// only in form.
+// If a table is damaged while the store is open, the backup fails. Otherwise an incomplete backup
+// would look complete.
 func TestADamagedStoreCannotBeBackedUp(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(small(dir))
@@ -161,7 +161,7 @@ func TestADamagedStoreCannotBeBackedUp(t *testing.T) {
 }
 
 // A restore removes the mark of an earlier store in the same place. That mark includes writes that
-// the restored store does not have.
+// the restored store does not contain, so the next start would refuse the store.
 func TestARestoreRemovesTheMarkOfAnEarlierStore(t *testing.T) {
 	backup, _ := sampleBackup(t)
 	dir := filepath.Join(t.TempDir(), "store")
@@ -179,8 +179,8 @@ func TestARestoreRemovesTheMarkOfAnEarlierStore(t *testing.T) {
 	}
 }
 
-// A backup during concurrent appends is one moment of the store: the row of each batch is exactly
-// as new as the log.
+// A backup during concurrent appends contains the state of one moment: for each actor, the row of
+// the newest batch matches the end of the log.
 func TestABackupDuringAppendsIsConsistent(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	const logs = 8

@@ -50,8 +50,9 @@ func (c *collector) collect() error {
 	return c.store.health.read(func() error { return c.store.sweepLarge(c.stopped) })
 }
 
-// patrol verifies the tables. A damaged table stops all writes, since its keys may be damaged. A
-// compaction would then write the keys as if they were valid, and a look-up could miss stored data.
+// patrol verifies the tables. After finding a damaged table, patrol stops all writes, because the
+// table's keys can be damaged. A compaction would write these keys as if they were valid, and a
+// look-up could then miss stored data.
 func (c *collector) patrol() {
 	c.store.verifyTables(c.stopped, func(name string, err error) {
 		c.store.breakDown(faultRead, fmt.Errorf("%s: %w", name, err))

@@ -9,7 +9,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Collecting removes the parts of replaced values and nothing that is still in use.
+// Collecting removes the parts of replaced values, but no part that is still in use.
 func TestCollectKeepsLargeValues(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	large := strings.Repeat("large", 1<<20)
@@ -17,7 +17,7 @@ func TestCollectKeepsLargeValues(t *testing.T) {
 	add(t, s, "codelab/2", 1, large)
 	putRow(t, s, "t", "k", large)
 	one := keys(t, s, []byte{familyLarge}) / 3
-	putRow(t, s, "t", "k", large+"!") // the first one's parts are left
+	putRow(t, s, "t", "k", large+"!") // replaces the first value, whose parts remain
 	putRow(t, s, "t", "small", large)
 	putRow(t, s, "t", "small", "small")
 	if err := s.Purge("codelab/2"); err != nil {
@@ -51,7 +51,7 @@ func TestCollectKeepsPartsThatAreBeingWritten(t *testing.T) {
 	}
 	collected := make(chan error)
 	go func() { collected <- s.collector.collect() }()
-	for s.moving.TryRLock() { // until the collector waits
+	for s.moving.TryRLock() { // until the collector waits for the lock
 		s.moving.RUnlock()
 	}
 	if err := s.commitTxn(entries, nil); err != nil {

@@ -5,8 +5,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// txnCost is the cost of an entry in a transaction, in Badger's own measure. Counting it beforehand
-// prevents ErrTxnTooBig from splitting a batch.
+// txnCost is the cost of an entry in a transaction, in Badger's own measure. The cost is counted
+// beforehand, so that a batch never fails with ErrTxnTooBig after a part of it was added.
 type txnCost struct {
 	bytes   int64
 	entries int64

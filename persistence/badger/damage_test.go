@@ -11,15 +11,15 @@ import (
 	"atelier/actors/durable"
 )
 
-// Tests write in rounds; each round ends in a table.
+// Tests write in rounds. The data of each round is in a separate table.
 const (
 	damageRounds = 3
 	damageRows   = 40
 	damageLarge  = 2 << 20
 )
 
-// writeRound writes rows, records and a large value, and removes a row of the previous round:
-// losing a removal counts as data loss, too.
+// writeRound writes rows, records and a large value, and removes a row of the previous round: a
+// lost removal also counts as data loss.
 func writeRound(t *testing.T, s *Store, round int) {
 	t.Helper()
 	l := openLog(t, s, "codelab/1")
@@ -79,10 +79,10 @@ func copyStore(t *testing.T, from, to string) {
 }
 
 // TestAnyDamageToAnyFileIsDetected damages every file of a closed and of a killed store, in each
-// way. Either the store starts with everything that was acknowledged. Or it refuses, names the
-// file, and starts with RecoverDamaged and the undamaged data. It never silently starts with less.
+// way. Either the store starts with all acknowledged data. Or it refuses to start, names the file,
+// and starts with RecoverDamaged and the undamaged data. It never silently starts with less data.
 func TestAnyDamageToAnyFileIsDetected(t *testing.T) {
-	// A closed store has no logs left, so a copy of each log is made while it is written.
+	// A closed store has no logs left, so the test copies each log while the store writes it.
 	base, older := filepath.Join(t.TempDir(), "store"), map[string][]byte{}
 	keepOlder := func(dir string) {
 		entries, err := os.ReadDir(dir)
@@ -199,7 +199,7 @@ func checkDamaged(t *testing.T, dir, name string, rounds int) {
 		}
 		for round := range rounds - 1 {
 			if _, err := s.Get("t", fmt.Appendf(nil, "%d/00", round)); !errors.Is(err, durable.ErrNotFound) {
-				t.Errorf("a removed row is back: %v", err)
+				t.Errorf("a removed row exists again: %v", err)
 			}
 		}
 		if got := strings.Count(replayed(t, openLog(t, s, "codelab/1")), "record"); got != rounds*damageRows {
@@ -215,7 +215,7 @@ func checkDamaged(t *testing.T, dir, name string, rounds int) {
 		t.Fatalf("opening returned %v", err)
 	}
 	if entries, _ := filepath.Glob(dir + "-damaged-*"); len(entries) > 0 {
-		t.Error("a refused start set files aside")
+		t.Error("a refused start moved files away")
 	}
 	o.RecoverDamaged = true
 	s, err = Open(o)
@@ -225,13 +225,13 @@ func checkDamaged(t *testing.T, dir, name string, rounds int) {
 	// A file contains at most one round, and the removal of its row.
 	least := allRows(rounds) - damageRows - 2
 	if name == "MANIFEST" {
-		least = allRows(rounds) // it holds nothing itself
+		least = allRows(rounds) // this file contains no data
 	}
 	if n := rowsLeft(t, s); n < least {
 		t.Errorf("%d rows are left, want at least %d", n, least)
 	}
 	if entries, _ := filepath.Glob(dir + "-damaged-*"); len(entries) != 1 {
-		t.Errorf("the files set aside are %q", entries)
+		t.Errorf("the files that were moved away are %q", entries)
 	}
 	stream := s.StreamID()
 	if err := s.Close(); err != nil {

@@ -17,7 +17,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Done(nil) promises that the bytes were synced. A test that kills a process cannot verify that.
+// Done(nil) promises that the bytes were synced. A test that kills a process cannot verify this, so
+// the test checks Badger's options.
 func TestBadgerSyncsWrites(t *testing.T) {
 	s := openTest(t, Options{Dir: t.TempDir()}, hooks{})
 	if o := s.db.Opts(); !o.SyncWrites || o.InMemory || o.DetectConflicts || o.NumVersionsToKeep != 1 {
@@ -107,7 +108,7 @@ func TestTheStoreIsReadOnlyWhileTheDiskIsFull(t *testing.T) {
 	free <- 5000
 	o := small(t.TempDir())
 	o.MinFreeBytes = 1000
-	o.SpaceInterval = time.Hour // the test looks itself
+	o.SpaceInterval = time.Hour // no periodic checks, because the test checks the space itself
 	o.FreeBytes = func() (uint64, error) { return <-free, nil }
 	s := openTest(t, o, hooks{})
 	add(t, s, "codelab/1", 1, "a")
@@ -167,8 +168,8 @@ func TestSpaceIsWatched(t *testing.T) {
 	}
 }
 
-// After a failed write the state of the disk is unknown, so the store stops writing. Earlier it
-// showed readers a batch whose sync had failed.
+// After a failed write the state of the disk is unknown, so the store stops writing. Earlier the
+// store showed readers a batch whose sync had failed.
 func TestAFailedDiskStopsWriting(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	l := openLog(t, s, "codelab/1")
@@ -192,7 +193,7 @@ func TestAFailureLoggedByBadgerStopsWriting(t *testing.T) {
 		"Error while curlf sync: %v\n":          true,
 		"while deleting file: x, err: %v":       true,
 		"a line of a later version: %v":         true,
-		"writeRequests: %v":                     false, // the commit returns it
+		"writeRequests: %v":                     false, // the commit also returns this error
 		"Block cache life expectancy is %v":     true,
 		"Cache life expectancy (in seconds) %v": false,
 	} {
@@ -285,7 +286,7 @@ func TestDamageAffectsOnlyItsOwner(t *testing.T) {
 	}
 }
 
-// A value under a wrong key or a missing chunk is damage, too.
+// A value under a wrong key, and a missing chunk, also count as damage.
 func TestLostAndMisplacedChunksAreDetected(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	for _, actor := range []string{"hole", "beginning", "swapped"} {
@@ -322,7 +323,7 @@ func TestFlippedBytesInFilesAreDetected(t *testing.T) {
 	marker := strings.Repeat("marker of the damaged log ", 8)
 	add(t, s, "damaged", 1, marker)
 	add(t, s, "sound", 1, "a")
-	if err := s.Close(); err != nil { // leaves tables
+	if err := s.Close(); err != nil { // writes tables
 		t.Fatal(err)
 	}
 	tables, err := os.ReadDir(dir)
@@ -393,7 +394,8 @@ func TestATruncatedTableIsRefused(t *testing.T) {
 			}
 		})
 	}
-	// A crash can leave a half-written file. The manifest does not contain it, so it is not damage.
+	// A crash can leave a half-written file. The MANIFEST does not contain such a file, so it does
+	// not count as damage.
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
 		t.Fatal(err)

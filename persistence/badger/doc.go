@@ -12,7 +12,7 @@
 //
 // Batches of one log are committed in the order of their Append calls, and their Done calls have
 // the same order. There is no order between two logs. A batch and its rows are in one transaction,
-// which usually has the batches of many logs.
+// which usually contains the batches of many logs.
 //
 // # Back-pressure
 //
@@ -22,9 +22,9 @@
 // # Failure
 //
 // Done(nil) means that the bytes went through fsync. After a failed batch every later batch of its
-// handle fails, too; the actor opens a new handle. If a write to the disk fails, or Badger fails in
-// the background, the state of the store is unknown. It then permits only reads until the next
-// start (Stats.Failed). While the disk is nearly full, the store is read-only. Damaged or
+// handle also fails, and the actor must open a new handle. If a write to the disk fails, or Badger
+// fails in the background, the state of the store is unknown. It then permits only reads until the
+// next start (Stats.Failed). While the disk is nearly full, the store is read-only. Damaged or
 // unreadable bytes return durable.ErrCorrupt to their actor. Open verifies every file and returns
 // ErrDamaged for damage that a crash does not explain.
 package badger

@@ -24,7 +24,7 @@ type health struct {
 type fault uint8
 
 const (
-	faultRead       fault = iota // a stored value cannot be read, or is not what was written
+	faultRead       fault = iota // a stored value cannot be read, or differs from the written value
 	faultWrite                   // a commit failed
 	faultSync                    // syncing the folder or the mark failed
 	faultBackground              // Badger's flushing, compacting or cleaning up failed
@@ -40,8 +40,8 @@ func (h *health) stats() durable.StoreFaults {
 
 // breakDown permanently ends writing. After a failed write or sync it is unknown which part of the
 // transaction is on disk. Badger may already show it to readers, and the kernel may have dropped
-// the dirty pages. A later successful sync proves nothing about them. Only a restart, which reads
-// the actual content of the disk, leads to a known state.
+// the dirty pages. A later successful sync proves nothing about them. Only a restart leads to a
+// known state, because it reads the actual content of the disk.
 func (h *health) breakDown(kind fault, cause error) {
 	h.counts[kind].Add(1)
 	err := fmt.Errorf("%w: the disk failed, restart to recover: %w", durable.ErrReadOnly, cause)
@@ -65,7 +65,8 @@ func (h *health) broken() error {
 func (h *health) read(fn func() error) error {
 	err := onFault(fn)
 	if broken := h.broken(); broken != nil && errors.Is(err, errStumbled) {
-		// After a failure parts of Badger stop working: stored data is not damaged.
+		// After a failure parts of Badger stop working, so this fault does not mean that stored
+		// data is damaged.
 		return broken
 	}
 	if err != nil && errors.Is(err, durable.ErrCorrupt) {
@@ -77,10 +78,10 @@ func (h *health) read(fn func() error) error {
 }
 
 // errFault means that file-mapped memory could not be read.
-var errFault = errors.New("the disk does not give what a file holds")
+var errFault = errors.New("the disk cannot read a part of a file")
 
 // errStumbled means that Badger panicked.
-var errStumbled = errors.New("what is stored there makes no sense")
+var errStumbled = errors.New("the stored data has an invalid form")
 
 // onFault runs fn and returns faults of mapped memory, and panics of Badger, as errors. Other
 // panics propagate.
@@ -96,7 +97,7 @@ func onFault(fn func() error) (err error) {
 		case atAddress:
 			err = fmt.Errorf("%w: %w", durable.ErrCorrupt, errFault)
 		case fromBadger():
-			// The text can contain keys, which can name people.
+			// The text of the panic is dropped, because it can contain keys with people's names.
 			err = fmt.Errorf("%w: %w", durable.ErrCorrupt, errStumbled)
 		default:
 			panic(r)

@@ -16,8 +16,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// syncManifest is how Badger syncs its MANIFEST, which no test could make fail
-// otherwise.
+// syncManifest is the variable of Badger with the function that syncs its MANIFEST. Tests replace
+// it to make the sync fail.
 //
 //go:linkname syncManifest github.com/dgraph-io/badger/v4.syncFunc
 var syncManifest func(*os.File) error
@@ -58,8 +58,9 @@ func untilBroken(o Options) (Options, chan struct{}) {
 	return o, told
 }
 
-// After a failed sync of the MANIFEST the store must stop. Earlier it kept acknowledging, Badger
-// deleted the table that the MANIFEST then named, and every later start was refused.
+// After a failed sync of the MANIFEST the store must stop. Earlier the store continued to
+// acknowledge writes, and Badger deleted the table that the MANIFEST already contained. Every later
+// start was then refused.
 func TestAFailedSyncOfTheManifestStopsWriting(t *testing.T) {
 	content := strings.Repeat("v", 100<<10)
 	put := func(s *Store, from, to int) error {
@@ -135,7 +136,7 @@ func TestAFailedSyncOfTheManifestStopsWriting(t *testing.T) {
 	})
 }
 
-// Badger reads through memory maps, and unreadable pages once ended the process with SIGBUS. They
+// Badger reads through memory maps. Earlier an unreadable page ended the process with SIGBUS. It
 // must cause an error instead.
 func TestUnreadablePagesCauseAnError(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
@@ -183,7 +184,7 @@ func TestUnreadablePagesCauseAnError(t *testing.T) {
 	if v, err := s.Get("t", []byte("new")); err != nil || string(v) != "v" {
 		t.Errorf("reading a new row: %q, %v", v, err)
 	}
-	if err := os.WriteFile(tables[0], whole, 0o600); err != nil { // for Close
+	if err := os.WriteFile(tables[0], whole, 0o600); err != nil { // Close reads the table
 		t.Fatal(err)
 	}
 }
@@ -223,7 +224,8 @@ func TestALogThatCannotBeCreatedStopsWriting(t *testing.T) {
 		seq++
 		return done
 	}
-	// Either batch can be the first that needs a new log. Each fails or is committed as a whole.
+	// Either batch can be the first that needs a new log. Each batch fails or is committed as a
+	// whole.
 	var err1, err2 error
 	for ; err1 == nil && err2 == nil; kept++ {
 		first := append1("a", durable.Row{Table: "t", Key: fmt.Append(nil, kept), Value: content})
@@ -269,7 +271,8 @@ func TestALogThatCannotBeCreatedStopsWriting(t *testing.T) {
 	}
 }
 
-// Badger writes its log through a memory map, where a full disk once ended the process with SIGBUS.
+// Badger writes its log through a memory map. Earlier a full disk ended the process with SIGBUS
+// there.
 func TestALogWithoutSpaceStopsWriting(t *testing.T) {
 	full := new(atomic.Bool)
 	s := openTest(t, small(t.TempDir()), hooks{reserve: func(path string, bytes int64) error {
@@ -294,7 +297,7 @@ func TestALogWithoutSpaceStopsWriting(t *testing.T) {
 	}
 }
 
-// Earlier, each of these empty files prevented a start.
+// A crash can leave these files empty. Earlier, each of them prevented a start.
 func TestEmptyFilesLeftByACrashAreAccepted(t *testing.T) {
 	for _, name := range []string{"00009.mem", "000009.vlog", "DISCARD", "KEYREGISTRY", "MANIFEST-REWRITE", "000999.sst"} {
 		t.Run(name, func(t *testing.T) {
@@ -313,7 +316,8 @@ func TestEmptyFilesLeftByACrashAreAccepted(t *testing.T) {
 	}
 }
 
-// An old value log is refused, because its contents would be lost.
+// A store with a value log of an older build is refused, because the contents of the value log
+// would be lost.
 func TestAValueLogOfAnOlderBuildIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s, err := Open(small(dir))
@@ -330,7 +334,7 @@ func TestAValueLogOfAnOlderBuildIsRefused(t *testing.T) {
 	if err != nil || len(logs) != 1 {
 		t.Fatalf("logs %q, %v", logs, err)
 	}
-	// Both kinds of logs have the same form.
+	// A copy of a write-ahead log serves as the value log, because both have the same form.
 	if err := copyFile(filepath.Join(killed, logs[0]), filepath.Join(dir, "000001.vlog")); err != nil {
 		_ = os.Remove(filepath.Join(dir, "000001.vlog"))
 		if err := copyFile(filepath.Join(killed, logs[0]), filepath.Join(dir, "000001.vlog")); err != nil {

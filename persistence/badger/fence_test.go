@@ -35,8 +35,8 @@ func TestALargeLogIsNotTruncatedBeforeItsSnapshot(t *testing.T) {
 	}
 }
 
-// A newer incarnation has read the log as it was, so a waiting snapshot of the old one must not
-// shorten it.
+// A newer incarnation has already read the log, so a waiting snapshot of the older incarnation must
+// not shorten the log.
 func TestAWaitingSnapshotOfAFencedHandleIsNotStored(t *testing.T) {
 	began, goOn := make(chan struct{}), make(chan struct{})
 	first := true
@@ -56,7 +56,7 @@ func TestAWaitingSnapshotOfAFencedHandleIsNotStored(t *testing.T) {
 	if err := other.Snapshot(1, []byte("state"), 0, func(err error) { others <- err }); err != nil {
 		t.Fatal(err)
 	}
-	<-began // the one goroutine that stores snapshots is busy
+	<-began // now the only goroutine that stores snapshots is busy
 	if err := old.Snapshot(2, []byte("late"), 2, func(err error) { olds <- err }); err != nil {
 		t.Fatal(err)
 	}

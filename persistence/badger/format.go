@@ -14,7 +14,8 @@ import (
 // Format is the version of the layout that this program writes.
 const Format = layout.Format
 
-// migrations[n] upgrades a store from format n to n+1. After a crash a step is run again.
+// migrations[n] upgrades a store from format n to n+1. A step that a crash interrupted is run
+// again.
 var migrations = map[int]func(*Store) error{}
 
 // formatError is the error for a store with another format.
@@ -73,7 +74,7 @@ func (s *Store) migrate(m meta) (meta, error) {
 			return meta{}, fmt.Errorf("badger: %w", layout.Unreleased(m.format))
 		}
 		if s.opts.ReadOnly {
-			return meta{}, &formatError{m.format, fmt.Errorf("badger: format %d must be brought to %d, which needs writing", m.format, Format)}
+			return meta{}, &formatError{m.format, fmt.Errorf("badger: the store must be upgraded from format %d to %d; open it for writing once", m.format, Format)}
 		}
 		if err := step(s); err != nil {
 			return meta{}, fmt.Errorf("migrate from format %d: %w", m.format, err)

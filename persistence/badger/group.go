@@ -46,8 +46,8 @@ type span struct {
 
 const (
 	noItem = int32(-1)
-	// maxSpanBytes ends a chunk: beyond it, merging has no advantage, and a reader must load whole
-	// chunks.
+	// maxSpanBytes is the size at which a chunk ends. Larger chunks gain nothing, and a reader must
+	// load whole chunks.
 	maxSpanBytes = 64 << 10
 	// maxKeptMemory bounds the slab of bytes that is reused after its group.
 	maxKeptMemory = 16 << 20
@@ -146,7 +146,8 @@ func (g *group) addRow(r *durable.Row, now time.Time) {
 	g.slab = append(g.slab, badgerdb.Entry{Key: key, Value: value, ExpiresAt: expiresAt(now, r.TTL)})
 }
 
-// expiresAt returns the second from which a row is expired, never earlier than its TTL; 0 is never.
+// expiresAt returns the second from which a row counts as expired, or 0 for never. It rounds up, so
+// that no row expires before its TTL.
 func expiresAt(now time.Time, ttl time.Duration) uint64 {
 	if ttl <= 0 {
 		return 0

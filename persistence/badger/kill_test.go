@@ -16,8 +16,8 @@ import (
 const childDir = "ATELIER_TEST_APPEND_TO"
 
 // TestKill kills a process at random moments while it appends, and then verifies every record that
-// was acknowledged. Killing a process does not lose the kernel's memory, so surviving a power
-// failure depends on SyncWrites, which TestBadgerSyncsWrites verifies.
+// was acknowledged. A kill does not lose the kernel's memory, unlike a power failure.
+// TestBadgerSyncsWrites verifies that writes are synced.
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	acked := make(map[string]uint64)

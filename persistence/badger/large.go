@@ -13,17 +13,18 @@ import (
 	"atelier/persistence/layout"
 )
 
-// A large value is in the tree like all other values. It is stored in parts, each under a separate
-// key, with a reference to them under the value's key. The parts are on disk before the reference
-// is written, so a reference without its parts is damage. The collector removes unreferenced parts,
+// A large value is in the tree like all other values, but in parts. Each part has its own key, and
+// the value's key contains a reference to the parts. The parts are on disk before the reference is
+// written, so a reference without its parts is damage. The collector removes unreferenced parts,
 // which were never acknowledged or have been replaced.
 //
-// Badger's value log is the alternative for such values. But a failed sync of the value log is only
-// logged, so a later commit with a dangling pointer succeeds. The value log is also another kind of
-// file that can be truncated, lost or full. Records of 2 MiB take 1.1 times as long as through the
-// value log, which took 14 ms. Records of 16 MiB take 1.3 to 1.6 times as long as the earlier 75
-// ms. The tree writes them to its log and then into a table (BenchmarkLargeRecord, medians of six
-// alternating runs on a busy machine). Such records are rare.
+// Badger's value log is the alternative for such values. But Badger only logs a failed sync of the
+// value log, so a later commit with a dangling pointer succeeds. The value log would also be one
+// more kind of file that can be truncated, lost or full. Parts are slower, because the tree writes
+// them to its log and then into a table. A record of 2 MiB took 14 ms through the value log, and
+// takes 1.1 times as long in parts. A record of 16 MiB took 75 ms, and takes 1.3 to 1.6 times as
+// long. These are medians of six alternating runs of BenchmarkLargeRecord on a busy machine. Such
+// records are rare.
 
 // familyLarge is the family of the parts' keys. Such a key contains the owner's key, a random id of
 // 8 bytes, and the part's number in 4 bytes.
@@ -41,7 +42,7 @@ const maxLargeValue = MaxBatchBytes + 1<<20
 type reference struct {
 	id     uint64
 	parts  uint32
-	length uint32 // of all parts together
+	length uint32 // the sum of all parts
 }
 
 func (r reference) encode() []byte {
@@ -87,7 +88,7 @@ func splitLargeKey(key []byte) (owner []byte, id uint64, ok bool) {
 // reference to them.
 func splitLarge(e *badgerdb.Entry, threshold int64, put func(key, value []byte) error) error {
 	var id [8]byte
-	_, _ = rand.Read(id[:]) // never fails
+	_, _ = rand.Read(id[:]) // rand.Read never fails
 	r := reference{id: binary.BigEndian.Uint64(id[:]), length: uint32(len(e.Value))}
 	for piece := range chunksOf(e.Value, int(threshold/2)) {
 		key := largeKey(e.Key, r.id, r.parts)
@@ -156,8 +157,8 @@ func (s *Store) moveLarge(entries []badgerdb.Entry) (release func(), err error) 
 	return release, err
 }
 
-// viewValue passes an item's value to fn, joined if it is stored in parts. An unreadable value is
-// also damage.
+// viewValue passes an item's value to fn, joined if it is stored in parts. An unreadable value also
+// counts as damage.
 func viewValue(txn *badgerdb.Txn, item *badgerdb.Item, fn func(value []byte) error) error {
 	called := false
 	err := item.Value(func(value []byte) error {
@@ -210,8 +211,8 @@ func joinLarge(txn *badgerdb.Txn, owner, value []byte) ([]byte, error) {
 	return whole, nil
 }
 
-// sweepLarge removes unreferenced parts. It does not see concurrent writes: its transaction
-// begins while no value is between its parts and its reference.
+// sweepLarge removes unreferenced parts. It cannot remove parts of a value that is being written,
+// because its transaction begins while no value has parts without a reference.
 func (s *Store) sweepLarge(stop func() bool) error {
 	s.moving.Lock()
 	txn := s.db.NewTransaction(false)
@@ -226,7 +227,7 @@ func (s *Store) sweepLarge(stop func() bool) error {
 		key := it.Item().KeyCopy(nil)
 		owner, id, ok := splitLargeKey(key)
 		if !ok {
-			continue // not ours to remove
+			continue // not a part, or a part of a value in use
 		}
 		if value := key[:len(key)-4]; !bytes.Equal(value, last) {
 			var err error
@@ -245,8 +246,8 @@ func (s *Store) sweepLarge(stop func() bool) error {
 	return b.flush()
 }
 
-// refersTo reports whether the value under owner is stored in the parts with this id. A
-// damaged reference possibly is, so its parts stay.
+// refersTo reports whether the value under owner is stored in the parts with this id. If the
+// reference is damaged, refersTo returns true, so that the parts stay.
 func refersTo(txn *badgerdb.Txn, owner []byte, id uint64) (bool, error) {
 	item, err := txn.Get(owner)
 	if errors.Is(err, badgerdb.ErrKeyNotFound) {

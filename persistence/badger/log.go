@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// actorLog is one handle. Its owner calls it from one goroutine. The writer stores some state in
-// the handle.
+// actorLog is one handle of a log. Its owner calls it from one goroutine. Some of its fields belong
+// to the writer.
 type actorLog struct {
 	// Immutable after Open.
 	store  *Store
@@ -53,7 +53,7 @@ func (s *Store) Open(actor string) (durable.Log, error) {
 	if err := s.wait(entry{Kind: calls.KindOpen, Log: l}); err != nil {
 		return nil, fmt.Errorf("open %s: %w", actor, err)
 	}
-	// Everything that earlier handles could commit is committed now.
+	// From here on, earlier handles commit nothing more.
 	tail, err := s.tail(actor)
 	if err != nil {
 		l.Close()
@@ -138,7 +138,7 @@ func (l *actorLog) Close() {
 	if l.closed.Swap(true) {
 		return
 	}
-	// Fails only if the store is closing, and then nothing needs to be released.
+	// Push fails only if the store is closing, and then nothing needs to be released.
 	_ = l.store.queue.Push(item{entry: entry{Kind: calls.KindRelease, Log: l}}, 0)
 }
 

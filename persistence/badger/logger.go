@@ -12,9 +12,9 @@ import (
 // bridge passes Badger's warnings and errors to slog. It drops informational lines, which report
 // every compaction.
 //
-// Badger's goroutines for flushing, compaction and cleanup cannot return errors. They log errors
-// and continue or retry. Every line that is not known to be harmless therefore ends writing,
-// including lines of later versions.
+// Badger's goroutines for flushing, compaction and cleanup cannot return errors. They log errors,
+// and then continue or retry. For this reason every logged line ends writing, unless it is known to
+// be harmless. This includes unknown lines of later versions.
 type bridge struct {
 	*health
 	closing atomic.Bool // set when the store closes
@@ -35,11 +35,11 @@ const (
 // returned are lines whose error is returned anyway, by a commit or when opening.
 var returned = []string{"writeRequests: ", "Received err: ", "Got error: "}
 
-// noise is only useful for tuning the cache: a large store exceeds any cache, and its blocks are in
-// the page cache anyway.
+// noise lists lines about tuning the cache. They are useless here, because a large store exceeds
+// any cache, and its blocks are in the page cache anyway.
 var noise = []string{"%s might be too small", "Cache life expectancy"}
 
-// busyLevels is the error of a compaction that another one overtook.
+// busyLevels is the error of a compaction whose level another compaction has filled meanwhile.
 const busyLevels = "there is a non-empty level"
 
 // Errorf implements Badger's Logger.
@@ -51,9 +51,9 @@ func (b *bridge) Errorf(format string, args ...any) {
 	}
 	b.failed(text)
 	if strings.HasPrefix(format, lineFlush) && (b.closing.Load() || !strings.Contains(fmt.Sprint(args...), lineTable)) {
-		// The MANIFEST may contain the table or not, and Badger has deleted it. A retry would write
-		// it once more, and then delete the log that still has everything. So this goroutine ends:
-		// the unwritten data stays in its log, as after a crash.
+		// It is unknown whether the MANIFEST contains the table, which Badger has deleted. A retry
+		// would write the table again, and then delete the log that still contains all its data.
+		// Therefore this goroutine ends, and the data stays in the log, as after a crash.
 		b.stopped.Store(true)
 		runtime.Goexit()
 	}
@@ -72,8 +72,8 @@ func (b *bridge) Warningf(format string, args ...any) {
 	}
 	b.failed(text)
 	if strings.HasPrefix(format, lineCompact) {
-		// Badger's copy of its MANIFEST and the file may differ now. No lock is held where this
-		// line is logged.
+		// Badger's copy of its MANIFEST can now differ from the file, so this goroutine ends.
+		// Badger holds no lock where it logs this line.
 		runtime.Goexit()
 	}
 }

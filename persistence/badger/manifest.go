@@ -17,10 +17,10 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Badger's MANIFEST is a header and sets of changes, each with its length and a CRC32C: added and
-// removed tables. Badger deletes every table that is not in the MANIFEST. So the sets are read here
-// first, and more carefully. A set from a failed sync is distinguished from one whose tables are
-// lost.
+// Badger's MANIFEST consists of a header and sets of changes, each with its length and a CRC32C. A
+// change adds or removes a table. Badger deletes every table that is not in the MANIFEST. Therefore
+// this file reads the sets before Badger does. It distinguishes a set whose sync failed from a set
+// whose tables are lost.
 
 // manifestHeader is Badger's magic, the user's (0), and the version.
 var manifestHeader = []byte{'B', 'd', 'g', 'r', 0, 0, 0, 8}
@@ -45,13 +45,13 @@ func (c changeSet) ids(op badgerpb.ManifestChange_Operation) (ids []uint64) {
 // manifest is the result of all sets.
 type manifest struct {
 	sets    []changeSet
-	named   map[uint64]*badgerpb.ManifestChange // as they were created
-	removed map[uint64]bool                     // deleted by a set
+	named   map[uint64]*badgerpb.ManifestChange // the changes that added them
+	removed map[uint64]bool                     // tables that a set removed
 	// cut is true if bytes follow the last valid set.
 	cut bool
 }
 
-var errNoManifest = errors.New("it is missing")
+var errNoManifest = errors.New("the file is missing")
 
 // readManifest reads the sets of a folder up to the first invalid one.
 func readManifest(dir string) (*manifest, error) {
@@ -63,7 +63,7 @@ func readManifest(dir string) (*manifest, error) {
 		return nil, err
 	}
 	if len(data) < len(manifestHeader) || !slices.Equal(data[:len(manifestHeader)], manifestHeader) {
-		return nil, errors.New("it does not begin as it should")
+		return nil, errors.New("its header is invalid")
 	}
 	m := &manifest{}
 	rest := data[len(manifestHeader):]
@@ -106,10 +106,10 @@ func (m *manifest) add() error {
 			switch change.Op {
 			case badgerpb.ManifestChange_CREATE:
 				if m.named[change.Id] != nil {
-					return fmt.Errorf("it names table %d twice", change.Id)
+					return fmt.Errorf("it contains table %d twice", change.Id)
 				}
 				if change.KeyId != 0 || change.Compression != 0 {
-					return fmt.Errorf("table %d is encrypted or compressed, which no table of this store is", change.Id)
+					return fmt.Errorf("table %d is encrypted or compressed, but this store writes no such tables", change.Id)
 				}
 				m.named[change.Id] = change
 			case badgerpb.ManifestChange_DELETE:
@@ -123,9 +123,9 @@ func (m *manifest) add() error {
 
 // undoFailed reverts the sets that Badger wrote but could not sync. Badger then deletes the tables
 // that the set was to add, and continues with those that it was to remove. undoFailed reverts a set
-// only if nothing is lost. Everything that the set removed must still exist (or have been compacted
-// by another set), and the memtable that it wrote must still be in a log. firstLogged is the oldest
-// transaction in the logs, maxVersion the newest in a table.
+// only if nothing is lost. Every table that the set removed must still exist, or another set must
+// have compacted it. The memtable that the set wrote must still be in a log. firstLogged is the
+// oldest transaction in the logs, maxVersion the newest in a table.
 func (m *manifest) undoFailed(present func(id uint64) bool, firstLogged uint64, maxVersion func(ids map[uint64]*badgerpb.ManifestChange) uint64) bool {
 	failed := func(set changeSet) bool {
 		for _, id := range set.ids(badgerpb.ManifestChange_CREATE) {
@@ -156,7 +156,7 @@ func (m *manifest) undoFailed(present func(id uint64) bool, firstLogged uint64, 
 	}
 	less := &manifest{sets: kept}
 	if err := less.add(); err != nil {
-		return false // a later set builds on a failed one
+		return false // a later set depends on this failed set
 	}
 	for id := range less.named {
 		if m.named[id] == nil && !present(id) {

@@ -11,8 +11,8 @@ import (
 	badgerpb "github.com/dgraph-io/badger/v4/pb"
 )
 
-// Only the traces of a failed sync are undone. They look much like a lost table, which must not be
-// hidden.
+// undoFailed reverts only sets whose sync failed. A lost table leaves similar traces, but it must
+// be reported.
 func TestOnlyTracesOfAFailedSyncAreUndone(t *testing.T) {
 	add := func(id uint64) *badgerpb.ManifestChange { return tableChange(id) }
 	del := func(id uint64) *badgerpb.ManifestChange {
@@ -57,8 +57,8 @@ func TestOnlyTracesOfAFailedSyncAreUndone(t *testing.T) {
 	}
 }
 
-// A missing table is refused even without the mark, which would also detect it. Earlier Badger
-// deleted the table, and used tokens returned their cards again.
+// A store with a missing table is refused even without the mark, which would also detect the loss.
+// Earlier Badger deleted the table, and used tokens returned their cards again.
 func TestAMissingTableIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	for round := range 2 {

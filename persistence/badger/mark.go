@@ -18,10 +18,10 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// The high-water mark is a file next to the store's folder with the newest position of the store. A
-// folder that ends before its mark has gone back in time. Either a file system snapshot was
-// restored, an older copy has replaced the folder, or a file with the newest transactions is
-// missing. Tokens that were used since then would return their cards again.
+// The high-water mark is a file next to the store's folder with the newest position of the store.
+// If a folder's newest transaction is older than its mark, the folder has gone back in time. Either
+// a file system snapshot was restored, an older copy has replaced the folder, or a file with the
+// newest transactions is missing. Tokens that were used since then could return their cards again.
 //
 // The mark is written after each commit, so that it survives the end of the process. It is synced
 // once per Options.SpaceInterval and on closing, so after a power failure it can lag by one
@@ -39,9 +39,9 @@ func Marked(dir string) bool {
 // mark is the open file. Its lock protects the whole store, so that only one process at any time
 // examines the folder.
 type mark struct {
-	file *os.File // nil for a read-only store without one
-	// emptied means that it already existed but is empty. A mark is filled and synced before there
-	// is a store beside it.
+	file *os.File // nil for a read-only store without a mark
+	// emptied means that the mark already existed but is empty. This is damage if a store exists,
+	// because a mark is written and synced before its store is created.
 	emptied bool
 
 	mu    sync.Mutex
@@ -51,16 +51,18 @@ type mark struct {
 
 // markState is the mark's content.
 type markState struct {
-	seq     uint64 // of the write; the newer of the two slots counts
+	seq     uint64 // number of the write; of the two slots, the one with the higher number is valid
 	version uint64 // the store has a transaction at least as new
 	logs    []logStart
 }
 
-// flushed is not a log: its entry is for removed logs. A log has a tick, and compactions keep the
-// newest tick; so some table is always as new.
+// flushed is the number under which the newest transaction of removed logs is recorded. Each log
+// contains a tick, and compactions keep the newest tick, so some table must contain a transaction
+// at least as new.
 const flushed = 0
 
-// logStart records that a log has a transaction. The log may be deleted only if a table is as new.
+// logStart records that a log has a transaction. If the log is deleted, some table must be at least
+// as new.
 type logStart struct {
 	log     uint32 // number of the file
 	version uint64
@@ -75,8 +77,8 @@ const (
 
 var errMark = errors.New("the high-water mark is damaged")
 
-// openMark opens or creates the mark of the store in dir, and locks it. known is false for a new
-// one.
+// openMark opens or creates the mark of the store in dir, and locks it. known is false if the mark
+// did not exist.
 func openMark(dir string, readOnly bool) (m *mark, known bool, err error) {
 	m = &mark{}
 	flags, how := os.O_RDWR|os.O_CREATE, unix.LOCK_EX
@@ -100,7 +102,7 @@ func openMark(dir string, readOnly bool) (m *mark, known bool, err error) {
 	n, err := m.file.ReadAt(b, 0)
 	switch {
 	case n == 0 && !readOnly:
-		// A crash before the store was created can leave it in this state.
+		// A crash before the store was created can leave an empty mark.
 		m.emptied = missing == nil
 		return m, false, nil
 	case n < len(b):
@@ -180,8 +182,8 @@ func (m *mark) setLogs(present []uint32, newest uint32, version uint64) error {
 	return m.write()
 }
 
-// forget drops the logs that no longer exist. Their transactions are in tables. Badger continues
-// counting from the existing logs, so it can reuse their numbers.
+// forget drops the entries of logs that no longer exist, because the logs' transactions are in
+// tables. Badger continues counting from the existing logs, so it can reuse their numbers.
 func (m *mark) forget(present []walLog) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -192,8 +194,8 @@ func (m *mark) forget(present []walLog) {
 	m.keep(numbers)
 }
 
-// keep drops the logs that are not present, and remembers their newest transaction. The caller
-// holds m.mu.
+// keep drops the entries of logs that are not present, and records their newest transaction under
+// flushed. The caller holds m.mu.
 func (m *mark) keep(present []uint32) {
 	inTables := logStart{log: flushed}
 	m.state.logs = slices.DeleteFunc(m.state.logs, func(l logStart) bool {
@@ -247,8 +249,8 @@ func (m *mark) restart() error {
 	return errors.Join(m.file.Truncate(2*markSlot), m.file.Sync(), ondisk.SyncFolder(filepath.Dir(m.file.Name())))
 }
 
-// tickKey is written occasionally, and never deleted. Otherwise the newest transaction could be a
-// deletion. A compaction drops deletions, so the store would seem to end before its mark.
+// tickKey is written occasionally, and never deleted. Without it, the newest transaction could be a
+// deletion. After a compaction, which drops deletions, the store would seem older than its mark.
 var tickKey = []byte{layout.FamilyMeta, 't', 'i', 'c', 'k'}
 
 // tick commits a transaction that is never deleted, and returns its version or an earlier one that
@@ -261,7 +263,7 @@ func (s *Store) tick() (version uint64, err error) {
 // the mark shows whether a table has its content.
 func (s *Store) noteLogs() error {
 	if s.opts.ReadOnly || !s.ticking.TryLock() {
-		return nil // the holder checks again
+		return nil // the goroutine that holds the lock checks again
 	}
 	defer s.ticking.Unlock()
 	for {
@@ -276,7 +278,7 @@ func (s *Store) noteLogs() error {
 		if err != nil {
 			return err
 		}
-		// Check whether the tick is the first entry of another log.
+		// Check again, because the tick can be the first entry of another new log.
 		after, again, err := s.presentLogs()
 		if err != nil {
 			return err
@@ -291,8 +293,8 @@ func (s *Store) noteLogs() error {
 	}
 }
 
-// reserve allocates the space that a log may need, because Badger writes it through a memory map. A
-// full log accepts one more transaction, 15 % of it.
+// reserve allocates the disk space that a log can need, because Badger writes the log through a
+// memory map. A full log accepts one more transaction, of up to 15 % of its size.
 func (s *Store) reserve(log string) error {
 	reserve := ondisk.Reserve
 	if s.hooks.reserve != nil {

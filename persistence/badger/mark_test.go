@@ -9,7 +9,7 @@ func TestAMarkThatCannotBeWrittenStopsWriting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = s.Close() }() // it says that the mark is closed already
+	defer func() { _ = s.Close() }() // returns an error, because the mark is already closed
 	l := openLog(t, s, "actor/1")
 	if err := commit(l, 1, "before"); err != nil {
 		t.Fatal(err)
@@ -17,7 +17,7 @@ func TestAMarkThatCannotBeWrittenStopsWriting(t *testing.T) {
 	if err := s.mark.close(); err != nil {
 		t.Fatal(err)
 	}
-	first := commit(l, 2, "without a mark") // it is on the disk, whatever the answer
+	first := commit(l, 2, "without a mark") // the record is on disk, whatever commit returns
 	if err := commit(l, 3, "after it"); err == nil {
 		t.Errorf("the store still writes; the append before returned %v", first)
 	}

@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// names ensures that the store's files are found after a power failure. Badger creates write-ahead
-// logs and value log files without syncing the folder. Until a compaction syncs the folder, a
-// synced write can be in a file without a name on disk. Whenever the folder's listing has changed,
-// the folder is therefore synced before anything is acknowledged.
+// names ensures that the names of the store's files survive a power failure. Badger creates
+// write-ahead logs and value log files without syncing the folder. Until a compaction syncs the
+// folder, a synced write can be in a file without a name on disk. Whenever the folder's listing has
+// changed, the folder is therefore synced before anything is acknowledged.
 type names struct {
 	dir  string
-	sync func(dir string) error // nil: the real one
+	sync func(dir string) error // replaced by tests; nil syncs the folder
 	// folder stays open as long as the store, so that a process without free descriptors can still
 	// sync it.
 	folder *os.File
 
-	mu   sync.Mutex // one sync serves all callers that wait
+	mu   sync.Mutex // held during a sync, which serves all waiting callers
 	seen time.Time  // guarded by mu; modification time of the synced listing
 }
 
-// clockTick is longer than the granularity of a folder's modification time: the second of two
-// changes within it is possibly invisible there.
+// clockTick is longer than the granularity of a folder's modification time: of two changes within
+// this time, the second one can leave the modification time unchanged.
 const clockTick = 25 * time.Millisecond
 
 // settle returns when every name in the folder is on disk. It reads the folder's modification time,

@@ -56,7 +56,8 @@ func TestNamesAreOnDiskBeforeAnAcknowledgement(t *testing.T) {
 	}
 }
 
-// Otherwise written data could be in a file without a name.
+// If the folder cannot be synced, the store must stop, because written data could be in a file
+// without a name.
 func TestAFolderThatCannotBeSyncedStopsWriting(t *testing.T) {
 	failing := false
 	s := openTest(t, small(t.TempDir()), hooks{syncFolder: func(string) error {
@@ -81,8 +82,8 @@ func TestAFolderThatCannotBeSyncedStopsWriting(t *testing.T) {
 	}
 }
 
-// A change is noticed even if it follows the previous one so soon that the folder's time is the
-// same.
+// A change of the folder is noticed even if it follows the previous change so soon that the
+// folder's modification time stays the same.
 func TestTwoChangesWithTheSameTimeAreDetected(t *testing.T) {
 	dir, syncs := t.TempDir(), 0
 	n := &names{dir: dir, sync: func(string) error { syncs++; return nil }}

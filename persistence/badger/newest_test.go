@@ -9,7 +9,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// This also holds for two concurrent commits.
+// The mark has the newest transaction even after two concurrent commits.
 func TestTheMarkContainsTheNewestTransaction(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	for n := range 200 {

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// If a process ends after flushing its logs and before its next transaction, the mark contains a
-// log that no longer exists. Badger then numbers logs from 1 again. Earlier, no space was reserved
-// for such logs, and nobody noticed when one was lost.
+// A process can end after its logs were flushed and before its next transaction. The mark then
+// contains a log that no longer exists, and Badger numbers logs from 1 again. Earlier the store did
+// not notice these new logs: it reserved no space for them, and did not detect their loss.
 func TestALogWithAReusedNumberIsRecorded(t *testing.T) {
 	dir, _, _ := crashed(t, 20)
 	s, err := Open(small(dir))

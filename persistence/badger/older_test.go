@@ -10,8 +10,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// The older of two logs ends before the newer one begins. Earlier, the transactions in between were
-// silently lost.
+// An older copy of the older log ends before the newer log begins. Earlier, the transactions in
+// between were silently lost.
 func TestAnOlderCopyOfALogIsRefused(t *testing.T) {
 	dir, wal, starts := crashed(t, 20)
 	data, err := os.ReadFile(wal)
@@ -144,7 +144,7 @@ func TestAnEmptyMarkIsDamage(t *testing.T) {
 		t.Fatalf("the second attempt: %v", err)
 	}
 	if err := open(true); err != nil {
-		t.Fatalf("a recovery on purpose: %v", err)
+		t.Fatalf("opening with RecoverDamaged: %v", err)
 	}
 	if err := open(false); err != nil {
 		t.Fatalf("the start after that: %v", err)

@@ -24,8 +24,8 @@ var (
 // MaxBatchBytes bounds the records and rows of one batch together; larger ones fail with
 // durable.ErrTooLarge. Values of a megabyte and more are committed in parts before their batch
 // (large.go), so the limit bounds memory and the delay of other batches. Smaller values are in the
-// transaction, which is limited to 15 % of a memtable (2.4 MB by default): only a batch with very
-// many rows exceeds that limit, which also is ErrTooLarge.
+// transaction, whose size is limited to 15 % of a memtable (2.4 MB by default). A batch with very
+// many rows can exceed this limit, and then also fails with ErrTooLarge.
 const MaxBatchBytes = 64 << 20
 
 // Options are the folder and the limits of a store. Zero fields except Dir select the defaults.
@@ -33,12 +33,11 @@ type Options struct {
 	// Dir is the store's folder, which is created if missing.
 	Dir string
 
-	// MemTableBytes is the size of Badger's table in memory. Up to three exist while the
-	// disk is slower than the writers. Each flush and compaction builds tables in buffers
-	// that grow to about twice its size, and Badger keeps up to eight of them. After
-	// 600,000 messages in 25 s, 1,050 MiB were resident with 32 MiB. It was 830 with 16
-	// MiB, and 650 with 8 MiB, which leaves room for 13,000 rows in a batch. Default 16
-	// MiB.
+	// MemTableBytes is the size of Badger's table in memory. Up to three exist while the disk is
+	// slower than the writers. Each flush and compaction builds tables in buffers that grow to
+	// about twice its size, and Badger keeps up to eight of them. After 600,000 messages in 25 s,
+	// the resident memory was 1,050 MiB with 32 MiB. It was 830 MiB with 16 MiB, and 650 MiB with 8
+	// MiB. With 8 MiB a batch could have only 13,000 rows. Default 16 MiB.
 	MemTableBytes int64
 	// BlockCacheBytes bounds the cache of table blocks. Default 32 MiB.
 	BlockCacheBytes int64
@@ -65,9 +64,9 @@ type Options struct {
 	// logged.
 	Logger *slog.Logger
 
-	// RecoverDamaged opens a store whose files are damaged, missing, or older than they were, using
-	// its valid part, and gives it another stream; otherwise Open returns ErrDamaged. Changed or
-	// omitted files are kept in a folder next to the store's.
+	// RecoverDamaged opens a store whose files are damaged, missing, or older than they were. The
+	// store then contains its valid part, and gets another stream id. Without RecoverDamaged, Open
+	// returns ErrDamaged. Changed or omitted files are kept in a folder next to the store's.
 	RecoverDamaged bool
 
 	// ReadOnly opens a properly closed store without writing to it.
@@ -112,8 +111,8 @@ func (o Options) withDefaults() Options {
 const (
 	// valueLogThreshold is Badger's upper limit.
 	valueLogThreshold = 1 << 20
-	// valueLogFileBytes is Badger's lower limit. Nothing is written there, but each commit syncs
-	// it.
+	// valueLogFileBytes is Badger's lower limit. The store writes nothing to this file, but each
+	// commit syncs it.
 	valueLogFileBytes = 1 << 20
 )
 
@@ -125,8 +124,8 @@ func (o Options) badgerOptions(logger *bridge) badgerdb.Options {
 		// An acknowledged batch is on disk. This is the purpose of the store and therefore not an
 		// option.
 		WithSyncWrites(true).
-		// One goroutine appends to each log, so there are no conflicts to detect, and the set of
-		// read keys costs memory.
+		// Conflicts are impossible, because one goroutine appends to each log. Detecting them would
+		// cost memory for the set of read keys.
 		WithDetectConflicts(false).
 		WithNumVersionsToKeep(1).
 		// A damaged compressed block ends an iteration without an error. Uncompressed blocks reach

@@ -9,9 +9,9 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Purge implements durable.Journal. A row of layout.PurgeTable marks a purge in progress: an
-// interrupted one is finished when the store opens. Purging is possible while the disk is nearly
-// full, because it writes only small markers and frees space.
+// Purge implements durable.Journal. A row of layout.PurgeTable marks a purge in progress. If the
+// purge is interrupted, it is finished when the store opens. Purging is possible while the disk is
+// nearly full, because it writes only small markers and frees space.
 func (s *Store) Purge(actor string) error {
 	if err := layout.CheckActor(actor); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (s *Store) purge(actor string) error {
 			return err
 		}
 	}
-	// In order, so the mark is not removed before the rest.
+	// The mark is removed last, because an interrupted purge must be resumed.
 	return errors.Join(remove(mark), b.flush())
 }
 

@@ -7,12 +7,12 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 )
 
-// reads lets look-ups of single rows share a transaction while nothing is committed. Opening and
-// ending one transaction per look-up took two channel operations to one Badger goroutine. At 30,000
+// reads lets look-ups of single rows share a transaction until the next commit. Opening and ending
+// one transaction per look-up took two channel operations to one Badger goroutine. At 30,000
 // look-ups per second that goroutine was the bottleneck for all callers, including the writer.
 //
-// A look-up includes everything that was committed before it began: a commit advances the
-// generation before it is acknowledged.
+// A look-up includes everything that was committed before the look-up began, because a commit
+// advances the generation before it is acknowledged.
 type reads struct {
 	db         *badgerdb.DB
 	generation atomic.Uint64 // number of commits
@@ -25,11 +25,11 @@ type reads struct {
 type view struct {
 	txn        *badgerdb.Txn
 	generation uint64
-	users      atomic.Int64 // plus one while it is current; discarded at 0
+	users      atomic.Int64 // readers, plus one while the view is current; at 0 the view is discarded
 }
 
 // committed ends the current view for later readers. It does not wait for current readers. While a
-// view is open, Badger stores everything that was replaced since.
+// view is open, Badger keeps all data that was replaced since the view began.
 func (r *reads) committed() {
 	r.generation.Add(1)
 	r.put(nil)
@@ -55,8 +55,8 @@ func (r *reads) enter() *view {
 func (r *reads) renew() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	// The generation is read before the transaction begins: the transaction may show more than
-	// that, never less.
+	// The generation is read before the transaction begins, so the transaction includes at least
+	// this generation.
 	generation := r.generation.Load()
 	if v := r.current.Load(); v != nil && v.generation >= generation {
 		return // another reader was faster

@@ -39,8 +39,8 @@ func TestALookupSeesEarlierCommits(t *testing.T) {
 	wg.Wait()
 }
 
-// An unused view ends with the next commit. While a view is open, Badger keeps everything that was
-// replaced since.
+// An unused view ends with the next commit. While a view is open, Badger keeps all data that was
+// replaced since the view began.
 func TestAnUnusedViewEndsWithTheNextCommit(t *testing.T) {
 	s, err := Open(Options{Dir: t.TempDir()})
 	if err != nil {

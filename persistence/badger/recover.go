@@ -21,8 +21,8 @@ import (
 )
 
 // inspect checks the folder of a store before Badger opens it. It refuses a store whose files are
-// damaged, missing or older than they were. If it is to open it nevertheless, it sets aside the
-// original of every file that it changes, and reports the losses. The returned mark is locked.
+// damaged, missing or older than they were. With RecoverDamaged it keeps the original of every file
+// that it changes, and reports the losses. The returned mark is locked.
 func inspect(o Options) (*mark, error) {
 	m, known, err := openMark(o.Dir, o.ReadOnly)
 	markErr := err
@@ -53,7 +53,7 @@ func inspectLocked(o Options, m *mark, known bool, markErr error) error {
 	case m.emptied && s.manifest != nil:
 		s.find(markName(o.Dir), fmt.Errorf("%w: it is empty", errMark))
 	case s.manifest != nil:
-		o.Logger.Warn("the store has no high-water mark yet: this start cannot detect whether an older copy of its folder was put back", "file", markName(o.Dir))
+		o.Logger.Warn("the store has no high-water mark yet: this start cannot detect whether its folder was replaced by an older copy", "file", markName(o.Dir))
 	}
 	dropped := s.logs.verdict()
 	if len(s.findings) > 0 || dropped != nil {
@@ -66,7 +66,7 @@ func inspectLocked(o Options, m *mark, known bool, markErr error) error {
 	}
 	if o.ReadOnly {
 		if !s.noted {
-			return errors.New("it was not closed properly; open it for writing once")
+			return errors.New("the store was not closed properly; open it for writing once")
 		}
 		return nil
 	}
@@ -109,7 +109,7 @@ func (s *survey) refusal(dropped *Dropped) error {
 	return errors.Join(errs...)
 }
 
-// tidy changes the folder so that Badger does not fail on it and takes only actions that were
+// tidy changes the folder so that Badger can open it, and takes only actions that the survey has
 // explained.
 func (s *survey) tidy(log *slog.Logger) error {
 	if !s.noted {
@@ -138,7 +138,7 @@ func (s *survey) tidy(log *slog.Logger) error {
 	return ondisk.SyncFolder(s.dir)
 }
 
-// moveStrange sets aside files with unexplained bytes.
+// moveStrange moves files with unexplained bytes out of the folder.
 func (s *survey) moveStrange(log *slog.Logger) error {
 	if len(s.strange) == 0 {
 		return nil
@@ -162,11 +162,11 @@ func asideName(dir string) string {
 	return filepath.Join(filepath.Dir(dir), filepath.Base(dir)+"-damaged-"+time.Now().UTC().Format("20060102T150405.000000Z"))
 }
 
-// holdsNothing reports whether the store can be opened without a file and loses no data. Such a
-// file is a log that a crash left without content, or a file of the value log (look has verified
-// that it is empty). The same applies to Badger's statistics about the value log, and its key
-// registry for encryption, which this store does not use. Badger refuses to start, or crashes, if
-// some of these files are empty or damaged.
+// holdsNothing reports whether the store loses no data without this file. This is so for a log that
+// a crash left without content, and for a file of the value log, which look has verified to be
+// empty. It is also so for Badger's statistics about the value log and for its key registry,
+// because this store uses neither. Badger refuses to start, or crashes, if some of these files are
+// empty or damaged.
 func (s *survey) holdsNothing(name string) (bool, error) {
 	switch {
 	case name == "DISCARD", name == "KEYREGISTRY", strings.HasSuffix(name, valueExt):
@@ -196,14 +196,15 @@ func (s *survey) repair(o Options, dropped *Dropped) error {
 	if o.ReadOnly {
 		return errors.New("a store cannot be recovered read-only")
 	}
-	// From here on it is another stream, as after a restore: clients may have seen the dropped
-	// data, and tokens may have been used in it. The note survives a crash before that is recorded.
+	// The recovered store gets another stream id, as after a restore, because clients can have seen
+	// the dropped data, and tokens can have been used in it. The note makes the next start renew
+	// the id even if a crash interrupts this one.
 	if err := ondisk.Replace(filepath.Join(o.Dir, recoveryNote), nil); err != nil {
-		return fmt.Errorf("note the recovery: %w", err)
+		return fmt.Errorf("record the recovery: %w", err)
 	}
 	aside := asideName(o.Dir)
 	if err := s.keep(aside); err != nil {
-		return fmt.Errorf("set the damaged files aside: %w", err)
+		return fmt.Errorf("move the damaged files away: %w", err)
 	}
 	if len(s.findings) > 0 {
 		if err := s.rebuild(aside); err != nil {
@@ -246,8 +247,8 @@ func (s *survey) rebuild(aside string) error {
 	return s.writeManifest()
 }
 
-// replaceTable sets a damaged table aside and replaces it by its valid part; left is false if there
-// is none.
+// replaceTable sets a damaged table aside and replaces it by its valid part; left is false if no
+// part is valid.
 func (s *survey) replaceTable(id uint64, aside string) (left bool, err error) {
 	name := table.IDToFilename(id)
 	if !s.files[name] {
@@ -266,7 +267,7 @@ func (s *survey) replaceTable(id uint64, aside string) (left bool, err error) {
 	return true, ondisk.Replace(filepath.Join(s.dir, name), content)
 }
 
-// keep copies the logs, which Badger truncates and then removes, and the MANIFEST.
+// keep copies the MANIFEST and the logs, because Badger truncates and then removes the logs.
 func (s *survey) keep(aside string) error {
 	if err := os.Mkdir(aside, 0o700); err != nil {
 		return err
@@ -304,10 +305,10 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// recoveryNote is in the store's folder until the store has another stream.
+// recoveryNote is the name of a file that exists until the recovered store has another stream id.
 const recoveryNote = "RECOVERED"
 
-// renewStream gives a recovered store another stream.
+// renewStream gives a recovered store another stream id.
 func (s *Store) renewStream(m meta) (meta, error) {
 	note := filepath.Join(s.opts.Dir, recoveryNote)
 	if _, err := os.Stat(note); errors.Is(err, fs.ErrNotExist) || s.opts.ReadOnly {

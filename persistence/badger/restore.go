@@ -15,9 +15,9 @@ import (
 )
 
 // Restore creates a store in dir from a backup. dir must be empty or not exist. The store is built
-// in a folder beside it and renamed to dir only if the backup was complete. So a damaged backup
-// (ErrBadBackup), or one of a newer program (ErrNewerFormat), changes nothing. The new store has a
-// new StreamID.
+// in a folder beside it and renamed to dir only if the backup was complete. A damaged backup
+// (ErrBadBackup), or a backup of a newer program (ErrNewerFormat), therefore changes nothing. The
+// new store has a new StreamID.
 func Restore(dir string, r io.Reader) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -51,7 +51,8 @@ func build(dir string, r io.Reader) error {
 		return err
 	}
 	o := Options{Dir: dir}.withDefaults()
-	// Nothing is valid before it is complete, so Badger opens it without our checks.
+	// Badger opens the store without our checks, because the store becomes valid only when it is
+	// complete.
 	db, err := badgerdb.Open(o.badgerOptions(newBridge(o)))
 	if err != nil {
 		return err
@@ -69,7 +70,7 @@ func build(dir string, r io.Reader) error {
 func loadEntries(db *badgerdb.DB, in *layout.EntryReader) error {
 	batch := db.NewWriteBatch()
 	defer batch.Cancel()
-	batch.SetMaxPendingTxns(2) // each can need much memory
+	batch.SetMaxPendingTxns(2) // few, because each pending transaction can need much memory
 	for {
 		e, err := in.Next()
 		if err == io.EOF {

@@ -10,8 +10,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Rewrite implements durable.Log. The replaced bytes are not removed from the disk immediately, but
-// by Badger's compactions and value log collection.
+// Rewrite implements durable.Log. The replaced bytes stay on the disk until Badger's compactions
+// and the collector remove them.
 //
 // Appends only add chunks, and Rewrite only replaces existing chunks, so they do not conflict;
 // truncation waits for the actor's lock.

@@ -72,7 +72,7 @@ func getValue(txn *badgerdb.Txn, key []byte) ([]byte, error) {
 	var content []byte
 	err = viewValue(txn, item, func(value []byte) error {
 		payload, err := layout.Unseal(key, value)
-		// Never nil: a row with an empty value is not a missing row.
+		// The result is never nil, because a row with an empty value exists.
 		content = append([]byte{}, payload...)
 		return err
 	})
@@ -130,7 +130,7 @@ func seekRows(it *badgerdb.Iterator, q durable.Scan, prefix []byte) {
 		return
 	}
 	it.Seek(end)
-	// The seek may stop at the end itself, which is a row with another prefix.
+	// The seek can stop at the key end itself, which belongs to another prefix.
 	if it.Valid() && bytes.Equal(it.Item().Key(), end) {
 		it.Next()
 	}

@@ -33,7 +33,7 @@ func (s *Store) Scrub(bad func(what string)) error {
 				})
 			})
 			if err != nil {
-				// Keys of rows may name people.
+				// The report omits the keys of rows, because they can contain people's names.
 				name, _ := layout.ActorOf(item.Key())
 				bad(fmt.Sprintf("an entry of the store, family %q %s", item.Key()[0], name))
 			}
@@ -65,8 +65,8 @@ func (s *Store) verifyTables(stop func() bool, bad func(name string, err error))
 	}
 }
 
-// namedTables reads which tables are valid. Badger could also report it, but holds a lock while it
-// reads mapped memory.
+// namedTables reads from the MANIFEST which tables are valid. Badger could also list them, but it
+// would hold a lock while it reads mapped memory.
 func (s *Store) namedTables() (map[uint64]*badgerpb.ManifestChange, error) {
 	m, err := readManifest(s.opts.Dir)
 	if err != nil {

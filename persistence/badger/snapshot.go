@@ -42,12 +42,13 @@ func (s *Store) storeCounted(job *snapshotJob) error {
 }
 
 // storeSnapshot writes the parts, then the head, and only then removes data made superfluous by the
-// new snapshot. Wherever it is interrupted, there is a complete snapshot with the records after it.
+// new snapshot. At whichever step it is interrupted, a complete snapshot and all later records are
+// stored.
 func (s *Store) storeSnapshot(job *snapshotJob) error {
 	actor := job.Log.Actor
 	defer s.locks.Lock(actor)()
-	// Under the lock no newer handle can be opening, so an old incarnation's snapshot is never
-	// stored after a new one has read the state.
+	// While the lock is held, no newer handle can be opened. An old incarnation's snapshot is
+	// therefore never stored after a new incarnation has read the state.
 	if job.Log.Fenced() {
 		return durable.ErrFenced
 	}
@@ -97,8 +98,8 @@ func (s *Store) writeParts(actor string, h layout.Head, state []byte) error {
 	return b.flush()
 }
 
-// writeHead queues the head. Later deletions in b may share its transaction but are never committed
-// before it.
+// writeHead queues the head. Later deletions in b can be in the same transaction, but are never
+// committed before the head.
 func (s *Store) writeHead(b *bulk, actor string, h layout.Head) error {
 	if err := s.step(stepHead); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// A snapshot that stops at any of its steps leaves one complete snapshot, the later records, and no
-// garbage that the next snapshot does not remove.
+// If a snapshot stops at any of its steps, one complete snapshot and the later records remain. The
+// next snapshot removes all garbage.
 func TestAnInterruptedSnapshotLeavesACompleteOne(t *testing.T) {
 	oldState, newState := strings.Repeat("o", 2*layout.PartBytes), strings.Repeat("n", 3*layout.PartBytes+1)
 	for _, step := range []string{stepPart, stepHead, stepTruncate, stepSweep} {

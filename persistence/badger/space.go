@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// spaceGuard watches the free space. Badger writes through memory maps, where a full disk is not an
-// error but a SIGBUS that ends the process; so the store stops writing before that happens.
+// spaceGuard watches the free space. Badger writes through memory maps. On a full disk this causes
+// a SIGBUS, which ends the process, so the store stops writing earlier.
 type spaceGuard struct {
 	measure  func() (uint64, error)
 	min      uint64
@@ -56,8 +56,8 @@ func (g *spaceGuard) run() {
 	}
 }
 
-// check measures the free space. Writing resumes only with a quarter more than the minimum, so that
-// it does not flap.
+// check measures the free space. Writing resumes only when a quarter more than the minimum is free,
+// so that the state does not flap.
 func (g *spaceGuard) check() error {
 	free, err := g.measure()
 	if err != nil {

@@ -17,14 +17,15 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Tables are read here with plain reads and not through Badger's memory maps, where an unreadable
-// page is a SIGBUS. Every block is verified each time that the store opens. Badger verifies none by
-// default; if configured to, a block with a wrong checksum ends its iterators as at the end of
-// data. A look-up then misses stored values, and a compaction drops these values permanently.
+// This file reads tables with plain reads, not through Badger's memory maps, where an unreadable
+// page causes a SIGBUS. Every block is verified each time that the store opens. By default Badger
+// verifies no block. If it is configured to verify, a block with a wrong checksum ends its
+// iterators without an error, as at the end of the data. A look-up then misses stored values, and a
+// compaction drops these values permanently.
 //
-// On two cores, verification takes 0.6 s per GiB of tables in the page cache, and otherwise as long
-// as reading the disk. Opening a store of 400 MB takes 0.25 s instead of 0.03 s (BenchmarkOpen,
-// alternating runs). Later reads cost nothing extra.
+// On two cores, verification takes 0.6 s per GiB if the tables are in the page cache, and otherwise
+// as long as reading them from the disk. Opening a store of 400 MB takes 0.25 s instead of 0.03 s
+// (BenchmarkOpen, alternating runs). Later reads cost nothing extra.
 
 var (
 	errCut   = errors.New("the end of the file is missing")
@@ -39,7 +40,7 @@ type sstable struct {
 
 // readTable verifies a table, and calls each (may be nil) for its entries.
 func readTable(path string, each func(key []byte)) (t sstable, err error) {
-	// The index was verified before it is parsed, but its numbers may still be implausible.
+	// Parsing can panic: the index is verified first, but its numbers can still be implausible.
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%w: %v", errBlock, r)
@@ -91,8 +92,8 @@ func readTable(path string, each func(key []byte)) (t sstable, err error) {
 	return t, nil
 }
 
-// readIndex verifies and reads the index. Backwards from the end of the file: the length of the
-// checksum, the checksum, the length of the index, the index.
+// readIndex verifies and reads the index. From the end of the file backwards, they are the length
+// of the checksum, the checksum, the length of the index, and the index.
 func readIndex(f *os.File) (*fb.TableIndex, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -140,7 +141,7 @@ func matches(sum, data []byte) bool {
 	case badgerpb.Checksum_CRC32C, badgerpb.Checksum_XXHash64:
 		return y.VerifyChecksum(data, &want) == nil
 	}
-	return false // Badger panics at others
+	return false // an unknown algorithm, at which Badger would panic
 }
 
 // blockBody returns the content of a valid block: entries, their offsets, and their number. The
@@ -238,9 +239,9 @@ func readDamaged(path string) ([]byte, *fb.TableIndex, error) {
 	return data, index, nil
 }
 
-// eachSoundBlock finds the undamaged blocks. With the index it reads them at their offsets. Without
-// it, it reads from the beginning, and each block ends at the first offset where its checksum
-// matches.
+// eachSoundBlock finds the undamaged blocks. With the index, it reads the blocks at their offsets.
+// Without the index, it reads from the beginning, and each block ends at the first offset where its
+// checksum matches.
 func eachSoundBlock(data []byte, index *fb.TableIndex, fn func(body []byte)) {
 	if index != nil {
 		var bo fb.BlockOffset

@@ -41,7 +41,7 @@ type Store struct {
 	space     *spaceGuard
 	collector *collector
 
-	moving  sync.RWMutex // held for reading between the parts of a large value and its reference
+	moving  sync.RWMutex // held for reading while a large value has parts but no reference yet
 	ticking sync.Mutex   // held by noteLogs
 	closing atomic.Bool
 	// commits is the version at which the store was opened, plus one for each successful
@@ -55,7 +55,7 @@ type Store struct {
 type hooks struct {
 	beforeCommit func(entries int) error
 	snapshotStep func(step string) error
-	syncFolder   func(dir string) error // instead of the real one
+	syncFolder   func(dir string) error // replaces the real sync
 	reserve      func(path string, bytes int64) error
 	// uncompacted disables compaction of flushed tables.
 	uncompacted bool
@@ -114,7 +114,7 @@ func openDB(o Options, h hooks, m *mark) (*Store, error) {
 		reads:  &reads{db: db},
 		names:  &names{dir: o.Dir, sync: h.syncFolder},
 		costs: costModel{
-			// The margin is for the entry with which Badger ends a transaction.
+			// The margin is for the entry that Badger adds at the end of a transaction.
 			limit:     txnCost{bytes: db.MaxBatchSize() - 1<<10, entries: db.MaxBatchCount() - 8},
 			threshold: db.Opts().ValueThreshold,
 		},
@@ -164,7 +164,7 @@ func (s *Store) start() {
 	go s.collector.run()
 }
 
-// syncMark keeps the mark from lagging after a power failure.
+// syncMark syncs the mark, so that it does not lag far behind after a power failure.
 func (s *Store) syncMark() {
 	if s.opts.ReadOnly || s.broken() != nil {
 		return
@@ -186,22 +186,23 @@ func openError(o Options, err error) error {
 	}
 }
 
-// writable returns why the store accepts no writes at the moment, or nil.
+// writable returns an error with the reason why the store accepts no writes now, or nil.
 func (s *Store) writable() error {
 	switch {
 	case s.closing.Load():
 		return durable.ErrClosed
 	case s.opts.ReadOnly:
-		return fmt.Errorf("%w: opened so", durable.ErrReadOnly)
+		return fmt.Errorf("%w: it was opened read-only", durable.ErrReadOnly)
 	case s.space.low.Load():
-		return fmt.Errorf("%w: %d bytes free, %d wanted", durable.ErrReadOnly,
+		return fmt.Errorf("%w: %d bytes free, %d required", durable.ErrReadOnly,
 			s.space.free.Load(), s.opts.MinFreeBytes)
 	default:
 		return s.broken()
 	}
 }
 
-// takes is writable for an append. An urgent append can use half of the space that must stay free.
+// takes is like writable, for an append. An urgent append can use half of the space that must stay
+// free.
 func (s *Store) takes(urgent bool) error {
 	if urgent && s.space.low.Load() && s.space.free.Load() >= s.opts.MinFreeBytes/2 && !s.closing.Load() && !s.opts.ReadOnly {
 		return s.broken()
@@ -218,8 +219,8 @@ func (s *Store) Close() error {
 	close(s.hurry)
 	s.gate.Close()
 	s.queue.Close()
-	// The order matters: calls in progress may wait for the writer, and the writer feeds the
-	// snapshots.
+	// The order matters, because calls in progress can wait for the writer, and the writer passes
+	// on the snapshots.
 	s.writer.Wait()
 	s.snapshots.Close()
 	s.gate.Wait()
@@ -271,7 +272,7 @@ func (s *Store) closeDB() error {
 			}
 		}
 	}
-	return errors.New("the disk failed and Badger cannot be closed: what it holds in memory stays in its logs for the next start")
+	return errors.New("the disk failed and Badger cannot be closed: the next start recovers its memtables from the logs")
 }
 
 // StreamID implements durable.Store.

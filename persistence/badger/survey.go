@@ -28,15 +28,15 @@ type survey struct {
 	dir      string
 	files    map[string]bool
 	manifest *manifest // nil if it cannot be read
-	noted    bool      // Badger can read the MANIFEST as it is
+	noted    bool      // Badger can read the MANIFEST without changes
 	tables   map[uint64]sstable
 	bad      map[uint64]error // damaged tables
 	logs     *walCheck
 	findings []finding
-	// strange are files with unexplained bytes; they are quarantined.
+	// strange are files with unexplained bytes, which are moved away.
 	strange []string
-	// unexplained are tables that the MANIFEST does not contain, and whose entries are nowhere
-	// else.
+	// unexplained are tables that the MANIFEST does not contain, but whose entries no other table
+	// contains.
 	unexplained []uint64
 }
 
@@ -57,7 +57,7 @@ func (d damaged) Error() string {
 	if more := len(d) - len(list); more > 0 {
 		list = append(list, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Sprintf("%v: %s; look at the disk and restore a backup, or start with --recover-damaged, which keeps what is sound, sets the rest aside and ends the validity of all tokens",
+	return fmt.Sprintf("%v: %s; check the disk and restore a backup, or start with --recover-damaged, which keeps the undamaged data, moves the rest away and invalidates all tokens",
 		ErrDamaged, strings.Join(list, "; "))
 }
 
@@ -67,7 +67,7 @@ func (damaged) Is(target error) bool { return target == ErrDamaged || target == 
 func (s *survey) find(file string, what error) { s.findings = append(s.findings, finding{file, what}) }
 
 // errOldValues refuses a folder of an older form.
-var errOldValues = errors.New("badger: the store holds values in Badger's value log, where this program keeps none; open it with the program that wrote it, make a backup, and restore that")
+var errOldValues = errors.New("badger: the store has values in Badger's value log, which this program does not use; open the store with the program that wrote it, make a backup, and restore the backup")
 
 // look surveys a folder.
 func look(dir string) (*survey, error) {
@@ -99,8 +99,8 @@ func look(dir string) (*survey, error) {
 	return s, s.explain()
 }
 
-// checkUnused refuses a file of the value log that has a value. Other bytes were not written by
-// this store.
+// checkUnused refuses a file of the value log that has a value. Any other bytes in the file were
+// not written by this store.
 func (s *survey) checkUnused(name string) (err error) {
 	readErr := readLog(filepath.Join(s.dir, name), func(data []byte) {
 		for at := walHeader; at < len(data); at++ {
@@ -172,7 +172,8 @@ func (s *survey) readManifest() error {
 		return nil
 	}
 	s.manifest = m
-	// An end torn by a crash was never synced; its changes are explained like all others.
+	// If a crash has torn the end of the MANIFEST, this end was never synced. Its changes are
+	// explained like all other changes.
 	s.noted = !m.cut
 	undone := m.undoFailed(func(id uint64) bool { _, ok := s.tables[id]; return ok }, s.logs.firstLogged(), s.maxOf)
 	s.noted = s.noted && !undone
@@ -182,7 +183,7 @@ func (s *survey) readManifest() error {
 		}
 		err := s.bad[id]
 		if err == nil {
-			err = errors.New("the MANIFEST names it, and it is missing")
+			err = errors.New("the MANIFEST contains it, but the file is missing")
 		}
 		s.find(table.IDToFilename(id), err)
 	}
@@ -198,8 +199,8 @@ func (s *survey) maxOf(named map[uint64]*badgerpb.ManifestChange) (version uint6
 	return version
 }
 
-// checkLevels finds overlapping tables on a level that forbids them: they are not the tables meant
-// by the MANIFEST.
+// checkLevels finds overlapping tables on a level that forbids them. One of the files is then not
+// the table that the MANIFEST means.
 func (s *survey) checkLevels() {
 	levels := map[uint32][]uint64{}
 	for id, change := range s.manifest.named {
@@ -211,7 +212,7 @@ func (s *survey) checkLevels() {
 		slices.SortFunc(ids, func(a, b uint64) int { return y.CompareKeys(s.tables[a].smallest, s.tables[b].smallest) })
 		for i := 1; i < len(ids); i++ {
 			if y.CompareKeys(s.tables[ids[i-1]].biggest, s.tables[ids[i]].smallest) >= 0 {
-				s.find(table.IDToFilename(ids[i]), fmt.Errorf("it overlaps %s on the same level: one of them is another table", table.IDToFilename(ids[i-1])))
+				s.find(table.IDToFilename(ids[i]), fmt.Errorf("it overlaps %s on the same level, so one of the two files was replaced", table.IDToFilename(ids[i-1])))
 				for _, id := range ids[i-1 : i+1] {
 					s.manifest.named[id] = tableChange(id)
 				}
@@ -233,8 +234,8 @@ func (s *survey) unnamed() (ids []uint64) {
 
 // explain distinguishes tables that a crash left from tables that were lost. A crash leaves tables
 // that the MANIFEST has removed, and tables of a memtable whose log still exists. It also leaves
-// tables of a compaction, whose entries are still in the tables that it read. So an entry that is
-// nowhere else is lost with its table.
+// tables of a compaction, whose entries are still in the tables that the compaction read. If a
+// table has an entry that no other file contains, the table was lost from the MANIFEST.
 func (s *survey) explain() error {
 	if s.manifest == nil {
 		s.unexplained = s.unnamed()
@@ -244,7 +245,7 @@ func (s *survey) explain() error {
 	if len(candidates) == 0 {
 		return nil
 	}
-	// By hash: a wrong match would need two keys with the same 64 bits.
+	// Entries are compared by hash. A wrong match would need two keys with the same 64 bits.
 	seed := maphash.MakeSeed()
 	lost := map[uint64]uint64{} // hash of key and version -> table
 	for _, id := range candidates {
@@ -264,7 +265,7 @@ func (s *survey) explain() error {
 	}
 	slices.Sort(s.unexplained)
 	for _, id := range s.unexplained {
-		s.find(table.IDToFilename(id), fmt.Errorf("the %s does not name it, and entries of it are nowhere else: the end of the %s is missing", badgerdb.ManifestFilename, badgerdb.ManifestFilename))
+		s.find(table.IDToFilename(id), fmt.Errorf("the %s does not contain it, but no other file has all its entries: the end of the %s is missing", badgerdb.ManifestFilename, badgerdb.ManifestFilename))
 	}
 	return nil
 }
@@ -296,7 +297,7 @@ func (s *survey) compare(m *mark) {
 	}
 	if newest := max(tables, s.logs.last); newest < m.state.version {
 		if torn := s.logs.bad; torn != nil {
-			s.find(torn.File, fmt.Errorf("it is cut or damaged at byte %d: it ends at transaction %d, and %d was acknowledged", torn.Offset, newest, m.state.version))
+			s.find(torn.File, fmt.Errorf("it is truncated or damaged at byte %d: it ends at transaction %d, but %d was acknowledged", torn.Offset, newest, m.state.version))
 			return
 		}
 		s.find(filepath.Base(s.dir), fmt.Errorf("it went back in time: it ends at transaction %d, but %d was acknowledged (%s). Is its disk mounted, and has an older copy replaced it?",
@@ -314,22 +315,22 @@ func (s *survey) compareLogs(noted []logStart, tables uint64) {
 		switch {
 		case held || tables >= l.version:
 		case l.log == flushed:
-			s.find(filepath.Base(s.dir), fmt.Errorf("a table is gone: the tables end at transaction %d, and %d was in one", tables, l.version))
+			s.find(filepath.Base(s.dir), fmt.Errorf("a table is missing: the tables end at transaction %d, but transaction %d was in a table", tables, l.version))
 		default:
-			s.find(logName(l.log), fmt.Errorf("it is gone or was emptied: transaction %d, which it held, is in no table", l.version))
+			s.find(logName(l.log), fmt.Errorf("it is missing or was emptied: transaction %d, which it contained, is not in any table", l.version))
 		}
 	}
 	// Transactions have numbers without gaps, and a log begins where the previous one ends.
 	for i := 1; i < len(s.logs.logs); i++ {
 		if before, l := s.logs.logs[i-1], s.logs.logs[i]; l.first > before.last+1 {
-			s.find(before.name, fmt.Errorf("its end is gone: it ends at transaction %d, and %s begins at %d", before.last, l.name, l.first))
+			s.find(before.name, fmt.Errorf("its end is missing: it ends at transaction %d, but %s begins at %d", before.last, l.name, l.first))
 		}
 	}
 }
 
 func logName(number uint32) string { return fmt.Sprintf("%05d%s", number, walExt) }
 
-// logNumber returns the number in the name of a log; 0 for another name.
+// logNumber returns the number in the name of a log, or 0 for any other name.
 func logNumber(name string) uint32 {
 	n, err := strconv.ParseUint(strings.TrimSuffix(name, walExt), 10, 32)
 	if err != nil {

@@ -16,7 +16,7 @@ func (s *Store) truncate(b *bulk, l *actorLog, limit uint64) error {
 	return s.view(func(txn *badgerdb.Txn) error {
 		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: l.prefix})
 		defer it.Close()
-		// A chunk ends where the next one begins, so only the last one is read.
+		// A chunk ends where the next one begins, so only the last chunk must be read.
 		var previous []byte
 		for it.Rewind(); it.Valid(); it.Next() {
 			first, err := layout.ChunkSeq(it.Item().Key(), len(l.prefix))
@@ -56,8 +56,8 @@ func (s *Store) chunkEnd(txn *badgerdb.Txn, key []byte, prefix int) (last uint64
 	return last, err
 }
 
-// sweepParts removes every part that does not belong to the head: those of the older snapshot, and
-// those left by a crash.
+// sweepParts removes every part that does not belong to the head. These are the parts of the older
+// snapshot, and parts left by a crash.
 func (s *Store) sweepParts(b *bulk, actor string, h layout.Head) error {
 	if err := s.step(stepSweep); err != nil {
 		return err

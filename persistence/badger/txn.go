@@ -9,9 +9,10 @@ import (
 	"atelier/actors/durable"
 )
 
-// commitEntries writes entries in one transaction, after the parts of those that are too large for
-// it. An entry without a value is a deletion: every stored value has at least its seal. If the
-// preconditions of a guarded append fail, its entries are omitted and its item is notified.
+// commitEntries writes entries in one transaction. Before that, it writes the parts of entries that
+// are too large. An entry without a value is a deletion, because every stored value has at least
+// its seal. If the preconditions of a guarded append fail, its entries are omitted and its item is
+// notified.
 func (s *Store) commitEntries(entries []badgerdb.Entry, appends []guarded) error {
 	if hook := s.hooks.beforeCommit; hook != nil {
 		if err := hook(len(entries)); err != nil {
@@ -32,8 +33,8 @@ func (s *Store) commitTxn(entries []badgerdb.Entry, appends []guarded) error {
 	return err
 }
 
-// commitVersion returns the lowest possible version of the transaction; 0 if there was nothing to
-// write.
+// commitVersion returns the lowest possible version of the transaction, or 0 if there was nothing
+// to write.
 func (s *Store) commitVersion(entries []badgerdb.Entry, appends []guarded) (version uint64, err error) {
 	if err := s.broken(); err != nil {
 		return 0, err
@@ -58,15 +59,15 @@ func (s *Store) commitVersion(entries []badgerdb.Entry, appends []guarded) (vers
 	if err != nil {
 		s.breakDown(faultSync, err)
 	}
-	// Badger may have failed meanwhile in a way that it only logs.
+	// Badger can have failed meanwhile in a way that it only logs.
 	if err := s.broken(); err != nil {
 		return 0, err
 	}
 	s.reads.committed()
 	// The transaction has this version or a later one, because others may have been committed in
-	// between. Each successful one takes one version, so their count is the store's version when
-	// all are done. A mark that cannot be written does not affect the data on disk, but it ends
-	// writing.
+	// between. Each successful transaction takes one version, so their number is the store's
+	// version when all are done. A mark that cannot be written does not affect the data on disk,
+	// but it ends writing.
 	version = txn.ReadTs() + 1
 	if err := s.mark.reached(max(version, s.commits.Add(1))); err != nil {
 		s.breakDown(faultWrite, err)

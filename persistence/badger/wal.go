@@ -25,10 +25,10 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // One damaged bit would therefore silently drop every later acknowledged write, so the logs are
 // verified first.
 //
-// Badger syncs one transaction before it writes the next. So a crash can tear only the last
-// transaction, though its pages reach the disk in any order. Valid entries of that one transaction
-// after an invalid one are the result of a crash. A valid entry of a later transaction proves that
-// the torn one was synced and acknowledged. That is damage, and nothing may be truncated.
+// Badger syncs one transaction before it writes the next. A crash can therefore tear only the last
+// transaction, whose pages reach the disk in any order. Valid entries of this transaction after an
+// invalid one are the result of a crash. But a valid entry of a later transaction proves that the
+// torn transaction was synced and acknowledged. This is damage, and the log must not be truncated.
 
 // ErrDamaged means that files of the store, with acknowledged writes, are damaged or missing.
 // Options.RecoverDamaged opens the store nevertheless.
@@ -39,15 +39,15 @@ type Dropped struct {
 	// File and Offset are the beginning of the damage.
 	File   string
 	Offset int64
-	// LastCommit is the newest transaction before the damage, and Behind the number of others with
-	// valid entries after it, up to NewestCommit.
+	// LastCommit is the newest transaction before the damage. Behind is the number of later
+	// transactions with valid entries after the damage, up to NewestCommit.
 	LastCommit, NewestCommit uint64
 	Behind                   int
 }
 
 func (d *Dropped) Error() string {
-	return fmt.Sprintf("%v: the write-ahead log %s at byte %d; transaction %d before it is whole, and behind it lie sound entries of %d others, up to %d, "+
-		"which were acknowledged and would be dropped; restore a backup, or look at the disk and start with --recover-damaged",
+	return fmt.Sprintf("%v: the write-ahead log %s at byte %d; transaction %d before it is complete, and valid entries of %d transactions follow it, up to %d, "+
+		"which were acknowledged and would be dropped; restore a backup, or check the disk and start with --recover-damaged",
 		ErrDamaged, d.File, d.Offset, d.LastCommit, d.Behind, d.NewestCommit)
 }
 
@@ -92,7 +92,7 @@ func logFiles(dir, ext string) ([]string, error) {
 			names = append(names, e.Name())
 		}
 	}
-	// Numbers with leading zeros; longer names follow.
+	// Names are numbers with leading zeros. A longer name is a higher number.
 	slices.SortFunc(names, func(a, b string) int {
 		if len(a) != len(b) {
 			return len(a) - len(b)
@@ -110,14 +110,14 @@ type walCheck struct {
 	// bad is set at the first invalid entry; after that only the transactions of the following
 	// entries matter.
 	bad    *Dropped
-	torn   uint64 // the transaction that a crash may have torn; 0: unknown
+	torn   uint64 // the transaction that a crash can have torn; 0 if unknown
 	behind map[uint64]bool
 }
 
 // walLog is a log with complete transactions.
 type walLog struct {
 	name        string
-	first, last uint64 // the oldest and the newest of them
+	first, last uint64 // the oldest and the newest transaction
 }
 
 // commit records a complete transaction.
@@ -130,7 +130,7 @@ func (c *walCheck) commit(name string, ts uint64) {
 	l.first, l.last = min(l.first, ts), max(l.last, ts)
 }
 
-// firstLogged returns the oldest transaction in the logs; 0 if there is none.
+// firstLogged returns the oldest transaction in the logs, or 0 if they contain none.
 func (c *walCheck) firstLogged() uint64 {
 	var first uint64
 	for _, l := range c.logs {
@@ -219,7 +219,7 @@ func (c *walCheck) search(data []byte, at int) {
 		case c.torn == 0:
 			c.torn = e.ts
 			if c.last != 0 && e.ts > c.last+1 {
-				// The one in between is missing completely.
+				// The transaction in between is missing completely.
 				c.behind[e.ts] = true
 			}
 		case e.ts > c.torn:
@@ -246,7 +246,7 @@ func readLog(path string, look func(data []byte)) error {
 	}
 	err = onFault(func() error { look(data); return nil })
 	if errors.Is(err, errFault) {
-		err = fmt.Errorf("%w; copy the store to a sound disk, with zeros for unreadable parts, and open that", err)
+		err = fmt.Errorf("%w; copy the store to an undamaged disk, with zeros for unreadable parts, and open the copy", err)
 	}
 	return errors.Join(err, unix.Munmap(data))
 }
@@ -267,7 +267,7 @@ func written(f *os.File) (int64, error) {
 			hole, err = unix.Seek(int(f.Fd()), data, unix.SEEK_HOLE)
 		}
 		if err != nil || hole <= end || hole >= info.Size() {
-			return info.Size(), nil // this file system does not report it
+			return info.Size(), nil // this file system does not report holes
 		}
 		end = hole
 	}
@@ -289,7 +289,7 @@ type walEntry struct {
 	ts    uint64
 	size  int
 	inTxn bool
-	ends  bool // it ends its transaction
+	ends  bool // the entry ends its transaction
 }
 
 // walEntryAt parses the entry at an offset, if there is a valid one.
@@ -323,14 +323,15 @@ func walEntryAt(data []byte, at int) (e walEntry, ok bool) {
 		inTxn: b[0]&walTxn != 0, ends: b[0]&walEnd != 0,
 	}
 	if e.ends {
-		// The marker repeats the timestamp in its value.
+		// The end marker repeats the timestamp in its value.
 		ts, err := strconv.ParseUint(string(b[head+int(key):end]), 10, 64)
 		return e, err == nil && ts == e.ts
 	}
 	return e, true
 }
 
-// knownFamily avoids computing a checksum where no entry can begin.
+// knownFamily reports whether a key can begin with this byte. It avoids computing checksums where
+// no entry can begin.
 func knownFamily(first byte) bool {
 	switch first {
 	case familyLarge, layout.FamilyMeta, layout.FamilyChunk, layout.FamilyHead, layout.FamilyPart, layout.FamilyRow, '!': // the last is Badger's own

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// crashed makes a store with n transactions and returns a copy of its folder as after kill -9. It
-// also returns the offsets of each transaction's entries in the write-ahead log.
+// crashed creates a store with n transactions, and returns a copy of its folder in the state after
+// kill -9. It also returns the offsets of each transaction's entries in the write-ahead log.
 func crashed(t *testing.T, n int) (dir, wal string, starts [][]int) {
 	t.Helper()
 	s := openTest(t, small(t.TempDir()), hooks{})
@@ -122,10 +122,10 @@ func TestOneDamagedBitIsDetectedAsDamage(t *testing.T) {
 			}
 			kept, err := filepath.Glob(dir + "-damaged-*/*" + walExt)
 			if err != nil || len(kept) != 1 {
-				t.Fatalf("the files set aside are %q, %v", kept, err)
+				t.Fatalf("the files that were moved away are %q, %v", kept, err)
 			}
 			if aside, err := os.ReadFile(kept[0]); err != nil || !bytes.Equal(before, aside) {
-				t.Errorf("the file set aside differs from the damaged log: %v", err)
+				t.Errorf("the file that was moved away differs from the damaged log: %v", err)
 			}
 		})
 	}
@@ -160,8 +160,8 @@ func TestARecoveryStartsANewStream(t *testing.T) {
 	}
 }
 
-// The last transaction was never acknowledged. It counts as torn by a crash, whatever parts of it
-// reached the disk and in whatever order.
+// The last transaction was never acknowledged. It counts as torn by a crash, whichever of its parts
+// reached the disk.
 func TestATornLastTransactionCountsAsACrash(t *testing.T) {
 	const n = 20
 	tear := map[string]func(data []byte, last []int, end int){

@@ -14,8 +14,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// holdCommits returns hooks that block the first commit after those of openMeta. Items queued
-// meanwhile are drained as one group.
+// holdCommits returns hooks that block the first commit after the commits of openMeta. All items
+// queued meanwhile become one group.
 func holdCommits() (h hooks, held, release chan struct{}, sizes *[]int) {
 	held, release = make(chan struct{}), make(chan struct{})
 	sizes = new([]int)
@@ -83,7 +83,7 @@ func TestLargeGroupsAreSplitBetweenBatches(t *testing.T) {
 		if err := inner(entries); err != nil {
 			return err
 		}
-		if len(*sizes) == 3 { // the second of the split group
+		if len(*sizes) == 3 { // the second transaction of the split group
 			return failed
 		}
 		return nil

@@ -8,9 +8,10 @@ import (
 	"atelier/actors/durable"
 )
 
-// Chunk has consecutive records of one log; the seq of the first is in its key. Its payload is the
-// number of records (uvarint) and the records in the form of durable.Records. One chunk per batch
-// instead of one key per record makes 200,000 records/s possible, because Badger's cost is per key.
+// Chunk contains consecutive records of one log. Its key contains the seq of the first record. Its
+// payload is the number of records (uvarint) and the records in the form of durable.Records.
+// Storing one chunk per batch, not one key per record, makes 200,000 records/s possible, because
+// Badger's cost is per key.
 type Chunk struct {
 	First   uint64
 	Count   int
@@ -88,8 +89,8 @@ func (c Chunk) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, error
 	return append(AppendChunkHeader(nil, c.Count), records...), true, nil
 }
 
-// CountRecords counts a batch's records and refuses a damaged or empty run, on the appender's
-// goroutine, to save the writer's time.
+// CountRecords counts a batch's records and refuses a damaged or empty run. It is called on the
+// appender's goroutine, to save the writer's time.
 func CountRecords(r durable.Records) (int, error) {
 	n := 0
 	if err := r.Each(func([]byte) error { n++; return nil }); err != nil {
@@ -101,4 +102,4 @@ func CountRecords(r durable.Records) (int, error) {
 	return n, nil
 }
 
-var errNoRecords = errors.New("store: a batch holds one or more records")
+var errNoRecords = errors.New("store: a batch needs at least one record")

@@ -55,7 +55,7 @@ func NewEntryWriter(w io.Writer) (*EntryWriter, error) {
 }
 
 // Put writes one entry: the lengths of key and value and the time of expiry (uvarints), the key,
-// the value with its seal. It retains neither.
+// the value with its seal. It retains neither key nor value.
 func (w *EntryWriter) Put(e Entry) error {
 	w.head = binary.AppendUvarint(w.head[:0], uint64(len(e.Key)))
 	w.head = binary.AppendUvarint(w.head, uint64(len(e.Value)))
@@ -68,7 +68,7 @@ func (w *EntryWriter) Put(e Entry) error {
 	return err
 }
 
-// Finish writes the end, without which the backup is incomplete.
+// Finish writes the end. Without it the backup counts as incomplete.
 func (w *EntryWriter) Finish() error {
 	if err := w.frames.Finish(); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (r *EntryReader) Next() (Entry, error) {
 // endsEarly converts the end of the input inside an entry to damage.
 func endsEarly(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%w: it ends inside an entry", ErrBadBackup)
+		return fmt.Errorf("%w: the data ends inside an entry", ErrBadBackup)
 	}
 	return err
 }

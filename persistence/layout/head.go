@@ -10,8 +10,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Head is the record that makes a snapshot valid. As long as it refers to the old parts, the old
-// snapshot is valid.
+// Head is the record that makes a snapshot valid. Until a new head is written, the stored head
+// refers to the parts of the old snapshot, which is valid.
 //
 // Its payload: 0, seq, base, id, parts, length (uvarints), CRC32C of the whole state (4 bytes), and
 // the state itself if it is small enough to need no parts.
@@ -26,12 +26,12 @@ type Head struct {
 }
 
 const (
-	// MaxInline is the maximum size of a state in the head, which needs one commit instead
-	// of several; most actors are smaller.
+	// MaxInline is the maximum size of a state in the head, which needs one commit instead of
+	// several. Most states are smaller.
 	MaxInline = 128 << 10
 	// PartBytes is the size of a part. It is below the value log's threshold, so replaced parts are
-	// removed by the next compactions. In the value log they would stay until other compactions
-	// have counted them as garbage, which never happens on a quiet store.
+	// removed by the next compactions. In the value log replaced parts would stay until compactions
+	// have counted them as garbage, which never happens on a store with few writes.
 	PartBytes = 256 << 10
 	// MaxState is a sanity limit for a damaged head.
 	MaxState = 4 << 30
@@ -88,8 +88,8 @@ func DecodeHead(payload []byte) (Head, error) {
 	return h, nil
 }
 
-// Snapshot returns the result of Load: the state, and the log that ends at tail or with the
-// snapshot.
+// Snapshot returns the argument of Load's snapshot function, for a log that ends at tail or with
+// the snapshot.
 func (h Head) Snapshot(state []byte, tail uint64) durable.Snapshot {
 	return durable.Snapshot{State: state, Seq: h.Seq, Base: h.Base, Tail: max(tail, h.Seq)}
 }
@@ -106,11 +106,12 @@ func (h Head) State(actor string, part func(n uint32) ([]byte, error)) ([]byte, 
 			if errors.Is(err, durable.ErrNotFound) || errors.Is(err, durable.ErrCorrupt) {
 				return nil, fmt.Errorf("%w: snapshot of %s, part %d: %w", durable.ErrCorrupt, actor, n, err)
 			}
-			if err != nil { // it is unknown what is stored
+			if err != nil { // the read failed, so it is unknown whether the part is damaged
 				return nil, fmt.Errorf("snapshot of %s, part %d: %w", actor, n, err)
 			}
 			if state == nil {
-				// The size of the first part is real, so it roughly bounds the length.
+				// A damaged head can have a huge length, so the size of the first part bounds the
+				// allocation.
 				state = make([]byte, 0, min(h.Length, h.Parts*uint64(len(piece))))
 			}
 			state = append(state, piece...)

@@ -68,10 +68,10 @@ func CheckRows(rows []durable.Row) error {
 	return nil
 }
 
-// ActorPrefix returns the prefix of an actor's keys in a family. Identities contain no NUL, so no
-// prefix of one actor is a prefix of another's.
+// ActorPrefix returns the prefix of an actor's keys in a family. Identities contain no NUL, so the
+// prefix of one actor is never a prefix of another actor's keys.
 func ActorPrefix(family byte, actor string) []byte {
-	key := make([]byte, 0, 1+len(actor)+1+SeqBytes+4) // capacity for the longest
+	key := make([]byte, 0, 1+len(actor)+1+SeqBytes+4) // capacity for the longest key
 	key = append(key, family)
 	key = append(key, actor...)
 	return append(key, separator)
@@ -123,7 +123,7 @@ func AppendRowKey(dst []byte, table string, key []byte) []byte {
 }
 
 // PrefixEnd returns the first key after all keys with the prefix. Every prefix here begins with a
-// family letter, so there always is one.
+// family letter, so such a key always exists.
 func PrefixEnd(prefix []byte) []byte {
 	end := bytes.Clone(prefix)
 	for i := len(end) - 1; ; i-- {

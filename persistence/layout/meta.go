@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Format is the version of this layout, and FirstFormat that of the first release; earlier ones are
-// not supported.
+// Format is the version of this layout, and FirstFormat the version of the first release. Earlier
+// formats are not supported.
 const Format, FirstFormat = 2, 2
 
 // Unreleased returns the error for a format that no release wrote.
@@ -25,10 +25,10 @@ var (
 // NewStreamID returns a new id of a stream: see durable.Store.
 func NewStreamID() string {
 	id := make([]byte, 16)
-	_, _ = rand.Read(id) // never fails
+	_, _ = rand.Read(id) // rand.Read never fails
 	return hex.EncodeToString(id)
 }
 
-// PurgeTable is the table of actors with a purge in progress: a node that finds such a row finishes
-// the purge.
+// PurgeTable is the table of actors with a purge in progress. A node that finds a row of this table
+// finishes the purge.
 const PurgeTable = "purge"

@@ -27,7 +27,7 @@ type content struct {
 	// The nodes' data about each other, if the store is shared.
 	members map[string]*member
 	owners  map[string]owner // by actor
-	epochs  uint64           // given so far
+	epochs  uint64           // the highest epoch assigned so far
 
 	// committed, if not nil, is called for each batch of records. It must not call the store.
 	committed func(node, actor string, first uint64, records [][]byte)
@@ -36,7 +36,7 @@ type content struct {
 type actorContent struct {
 	first       uint64 // seq of records[0]
 	records     [][]byte
-	snapshot    []byte // nil when there is none
+	snapshot    []byte // nil if there is none
 	snapshotSeq uint64
 	base        uint64 // see durable.LogReader
 }
@@ -141,8 +141,8 @@ func (c *content) check(rows []durable.Row) error {
 	return nil
 }
 
-// sweepEvery is the number of rows after which expired rows are removed, which otherwise would stay
-// where nobody reads them.
+// sweepEvery is the number of written rows after which expired rows are removed. Without it,
+// expired rows that nobody reads would stay.
 const sweepEvery = 50_000
 
 func (c *content) sweep() {

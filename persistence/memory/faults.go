@@ -16,14 +16,15 @@ func (m *Store) FailCommits(n int, err error) {
 	m.failures = slices.Repeat([]failure{{err: err}}, n)
 }
 
-// failure is how one commit fails: with an error, and applied nevertheless or not.
+// failure describes how one commit fails: its error, and whether the commit is applied
+// nevertheless.
 type failure struct {
 	err  error
 	done bool
 }
 
-// LoseAnswer makes the next commit fail with err. done decides whether it was applied nevertheless,
-// which the caller cannot find out.
+// LoseAnswer makes the next commit fail with err. done decides whether the commit is applied
+// nevertheless. The caller cannot distinguish the two cases.
 func (m *Store) LoseAnswer(err error, done bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -108,7 +109,8 @@ func (n *Node) Lose() {
 	n.lose()
 }
 
-// Expire ends the node's lease for all others. The node does not know until the database tells it.
+// Expire ends the node's lease for all other nodes. The node itself notices only when it next
+// reaches the database.
 func (n *Node) Expire() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -119,8 +121,8 @@ func (n *Node) Expire() {
 // database has already received is applied, and its answer waits.
 func (n *Node) Cut() (repair func()) { return n.during(&n.cut) }
 
-// Stop pauses the process: no call is made, and no lease is checked, until goOn is called. Its
-// timers use its clock.
+// Stop pauses the process: no call is made, and no lease is checked, until goOn is called. Timers
+// are not stopped, because they use the node's clock.
 func (n *Node) Stop() (goOn func()) { return n.during(&n.stopped) }
 
 func (n *Node) during(count *int) (end func()) {
@@ -135,8 +137,8 @@ func (n *Node) during(count *int) (end func()) {
 	})
 }
 
-// Kill kills the process. keep returns how many items of its queue the database still applies.
-// Nobody receives an answer. The lease remains until it expires.
+// Kill kills the process. keep returns how many items of its queue the database still applies. No
+// caller receives an answer. The lease stays valid until it expires.
 func (n *Node) Kill(keep func(queued int) int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 // feedEvery is the polling interval of a feed.
 const feedEvery = 100 * time.Millisecond
 
-// feed notifies one watcher of changes, on a separate goroutine. It polls the tables, as with a
-// database, so of several changes of a row it may deliver only the newest. Guarded by the
-// database's mu.
+// feed notifies one watcher of changes, on a separate goroutine. It polls the tables, like a feed
+// of a real database. If a row changes several times between two polls, the feed delivers only the
+// newest change. Guarded by the database's mu.
 type feed struct {
 	node   *Node
 	tables []string

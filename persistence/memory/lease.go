@@ -6,10 +6,10 @@ import (
 	"atelier/actors/durable"
 )
 
-// lease is one incarnation of a node, from the node's side. Guarded by the database's mu.
+// lease is one incarnation of a node, as seen by the node. Guarded by the database's mu.
 type lease struct {
 	incarnation uint64
-	// renewed is when the last successful renewal was sent, by the node's clock.
+	// renewed is the time at which the last successful renewal was sent, by the node's clock.
 	renewed time.Duration
 	over    bool
 	lost    chan struct{}
@@ -57,10 +57,10 @@ func (n *Node) renewIn(l *lease, wait time.Duration) {
 	})
 }
 
-// limit returns how long a lease is valid for its node.
+// limit returns the time for which a node uses its lease after a renewal.
 func (n *Node) limit() time.Duration { return n.opts.Lease * 2 / 3 }
 
-// holds checks the node's own clock.
+// holds reports whether the lease is valid by the node's own clock.
 func (n *Node) holds() bool {
 	if l := n.lease; !l.over && n.opts.Lease > 0 && n.opts.Uptime()-l.renewed >= n.limit() {
 		n.lose()
@@ -68,7 +68,7 @@ func (n *Node) holds() bool {
 	return !n.lease.over
 }
 
-// counted reports whether the lease is valid for the database.
+// counted reports whether the lease is valid by the database's clock.
 func (n *Node) counted() bool {
 	m := n.content.members[n.name]
 	return m.alive() && m.incarnation == n.lease.incarnation

@@ -14,8 +14,8 @@ type handle struct {
 	actor  string
 	closed atomic.Bool
 
-	tail   uint64 // when it was opened
-	epoch  uint64 // of the ownership, if nodes share the store
+	tail   uint64 // the seq of the last record when the handle was opened
+	epoch  uint64 // the epoch of the ownership, if nodes share the store
 	next   uint64 // guarded by store.mu; seq of the next record
 	failed error  // guarded by store.mu; the reason why every later batch fails
 }
@@ -103,7 +103,7 @@ func (l *handle) Append(b durable.Batch) error {
 				return err
 			}
 			if b.First != l.next {
-				return fmt.Errorf("%w: %s: batch starts at %d, the log goes on at %d",
+				return fmt.Errorf("%w: %s: batch starts at %d, the log continues at %d",
 					durable.ErrGap, l.actor, b.First, l.next)
 			}
 			l.next += uint64(len(records))
@@ -136,7 +136,7 @@ func (l *handle) Snapshot(seq uint64, state []byte, keep uint64, done func(error
 				return err
 			}
 			if seq >= l.next {
-				return fmt.Errorf("%w: %s: snapshot at %d, the log goes on at %d",
+				return fmt.Errorf("%w: %s: snapshot at %d, the log continues at %d",
 					durable.ErrGap, l.actor, seq, l.next)
 			}
 			return m.content.snapshot(l.actor, seq, state, keep)
@@ -162,7 +162,7 @@ func (l *handle) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, err
 			return durable.ErrReadOnly
 		}
 		if a := m.content.actors[l.actor]; upTo > 0 && (a == nil || upTo > a.snapshotSeq) {
-			return fmt.Errorf("%w: up to %d, behind the snapshot", durable.ErrGap, upTo)
+			return fmt.Errorf("%w: a rewrite up to %d is beyond the snapshot", durable.ErrGap, upTo)
 		}
 		_, first, records = m.content.read(l.actor)
 		return nil
@@ -198,7 +198,7 @@ func (l *handle) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, err
 	return nil
 }
 
-// usable returns why the log must not be changed any more, or nil.
+// usable returns an error with the reason why the log must not be changed any more, or nil.
 func (l *handle) usable() error {
 	if l.failed != nil {
 		return l.failed
@@ -218,7 +218,7 @@ func (l *handle) Close() {
 	m := l.store
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_ = m.push(entry{apply: func() error { // fails if the node is gone; then nothing is left to do
+	_ = m.push(entry{apply: func() error { // fails only if the node has ended, and then nothing needs to be released
 		m.node.giveLog(l)
 		return nil
 	}})

@@ -25,7 +25,7 @@ type NodeOptions struct {
 
 func (o NodeOptions) withDefaults() NodeOptions {
 	if o.Uptime == nil {
-		start := time.Now() // inside a bubble its time counts
+		start := time.Now() // inside a synctest bubble this is the bubble's time
 		o.Uptime = func() time.Duration { return time.Since(start) }
 	}
 	if o.AfterFunc == nil {
@@ -43,8 +43,8 @@ type Node struct {
 
 	// Guarded by the database's mu.
 	lease   *lease
-	cut     int  // Cuts not repaired
-	stopped int  // Stops not ended
+	cut     int  // number of Cuts that are not repaired
+	stopped int  // number of Stops that are not ended
 	gone    bool // killed, or closed
 	feeds   []*feed
 }
@@ -111,14 +111,15 @@ func (n *Node) Members() (out []durable.Member, err error) {
 	return out, err
 }
 
-// Known implements durable.Shared: no node is ever forgotten here.
+// Known implements durable.Shared. It returns all nodes ever started, because this store forgets
+// none.
 func (n *Node) Known() (names []string, err error) {
 	err = n.look(func() { names = slices.Sorted(maps.Keys(n.content.members)) })
 	return names, err
 }
 
-// Close implements durable.Store: it commits queued entries and releases everything. A killed node
-// has nothing left.
+// Close implements durable.Store: it commits queued entries and releases everything. For a killed
+// node it does nothing.
 func (n *Node) Close() error {
 	n.mu.Lock()
 	feeds := slices.Clone(n.feeds)

@@ -7,7 +7,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// Methods for a server that are not part of the journal.
+// This file contains the methods of durable.Store that are not part of durable.Journal.
 
 // StreamID implements durable.Store.
 func (m *Store) StreamID() string { return m.content.stream }
@@ -28,11 +28,12 @@ func (m *Store) Stats() durable.StoreStats {
 	return s
 }
 
-// ErrNoBackup means that there is nothing to back up.
+// ErrNoBackup means that this kind of store cannot be backed up.
 var ErrNoBackup = errors.New("a store in memory has no backup: set storage.backend to badger")
 
 // Backup implements durable.Store: it fails with ErrNoBackup.
 func (m *Store) Backup(io.Writer) error { return ErrNoBackup }
 
-// Scrub implements durable.Store. There is no disk that could have changed data.
+// Scrub implements durable.Store. It finds nothing, because memory has no disk that could change
+// data.
 func (m *Store) Scrub(func(string)) error { return nil }

@@ -22,7 +22,7 @@ type member struct {
 	incarnation uint64
 	until       time.Time // expiry of the lease; zero if never
 	since       time.Time
-	stopped     bool // by an orderly shutdown
+	stopped     bool // the node released its lease in an orderly shutdown
 }
 
 func (m *member) alive() bool {
@@ -54,8 +54,8 @@ func Share(n int) (*Database, []*Node) {
 	return d, nodes
 }
 
-// Start opens the database as a node. While the lease of an earlier process with this name is
-// valid, it waits.
+// Start opens the database as a node. It waits while the lease of an earlier process with this name
+// is valid.
 func (d *Database) Start(ctx context.Context, name string, o NodeOptions) (*Node, error) {
 	n := &Node{db: d, name: name, opts: o.withDefaults()}
 	for {
@@ -67,7 +67,7 @@ func (d *Database) Start(ctx context.Context, name string, o NodeOptions) (*Node
 		wait := time.Until(before.until)
 		if before.until.IsZero() {
 			d.mu.Unlock()
-			return nil, fmt.Errorf("memory: node %s is there already", name)
+			return nil, fmt.Errorf("memory: node %s already runs", name)
 		}
 		d.mu.Unlock()
 		select {
@@ -110,15 +110,15 @@ func (d *Database) Queued() (queued int) {
 	return queued
 }
 
-// Committed sets fn, which is called for each batch of records, with the node, before anybody else
-// learns of the batch. fn must not call the database.
+// Committed sets fn, which is called for each batch of records, with the node, before any node can
+// read the batch. fn must not call the database.
 func (d *Database) Committed(fn func(node, actor string, first uint64, records [][]byte)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.content.committed = fn
 }
 
-// Lease reports whether the lease of a node is valid for the database, and its incarnation.
+// Lease returns a node's incarnation, and whether its lease is valid by the database's clock.
 func (d *Database) Lease(node string) (incarnation uint64, holds bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

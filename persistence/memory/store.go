@@ -11,19 +11,19 @@ import (
 )
 
 // Store is a durable.Store in memory. One goroutine commits, batch by batch, and calls Done, like a
-// real journal; Close ends it. It waits on a sync.Cond, so it can be used in a testing/synctest
-// bubble, whose clock then expires the rows.
+// real journal; Close ends it. The goroutine waits on a sync.Cond, so the store can be used in a
+// testing/synctest bubble. Rows then expire by the bubble's clock.
 type Store struct {
 	mu      *sync.Mutex // of the content, and of all stores that share it
 	changed *sync.Cond  // for all fields below
-	content *content    // guarded by mu; handed on by Reopen
+	content *content    // guarded by mu; Reopen passes it to the new store
 	node    *Node       // the node that uses this store; nil for an unshared store
 
 	queue   []entry
-	working *entry             // taken from the queue and not applied yet
-	bytes   int                // queued and being applied
-	limit   int                // of bytes
-	limits  durable.Limits     // of one append
+	working *entry             // the entry that was taken from the queue and is not applied yet
+	bytes   int                // bytes of the entries that are queued or being applied
+	limit   int                // bound of bytes
+	limits  durable.Limits     // limits of one append
 	current map[string]*handle // the newest handle of each actor
 
 	closed   bool
@@ -39,12 +39,12 @@ type Store struct {
 
 // entry is an item of the writer's queue. apply runs with mu held, done without.
 type entry struct {
-	commit bool // can be made to fail
+	commit bool // a commit, which a test can make fail
 	urgent bool // accepted even while the store is read-only
 	bytes  int
 	// records is the number of records, for a batch of a log.
 	records int
-	log     *handle // its later batches fail with this one; may be nil
+	log     *handle // if the entry fails, later batches of this log also fail; can be nil
 	apply   func() error
 	done    func(error)
 }
@@ -89,7 +89,7 @@ func (m *Store) run() {
 			}
 			err = m.node.answered(err)
 		}
-		m.bytes -= e.bytes // free before the caller is notified
+		m.bytes -= e.bytes // freed before the caller is notified, who can append again immediately
 		m.mu.Unlock()
 		if e.done != nil {
 			e.done(err)
@@ -178,7 +178,7 @@ func (m *Store) push(e entry) error {
 	return nil
 }
 
-// maxBatch is the size that any journal must accept, and the limit of this one.
+// maxBatch is the size that every journal must accept. It is also the limit of this one.
 const maxBatch = 64 << 20
 
 // wait runs apply through the queue and waits for it.
@@ -291,7 +291,8 @@ func (m *Store) Get(table string, key []byte) ([]byte, error) {
 	return value, found
 }
 
-// look reads the content, which may belong to another journal after this one is closed.
+// look reads the content. After Close it fails, because the content can belong to another store by
+// then.
 func (m *Store) look(read func()) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -353,8 +354,8 @@ func rowBytes(rows []durable.Row) int {
 }
 
 var (
-	errNoRecords     = errors.New("memory: a batch holds one or more records")
-	errPreconditions = errors.New("memory: rows of a log's batch carry no preconditions")
+	errNoRecords     = errors.New("memory: a batch needs at least one record")
+	errPreconditions = errors.New("memory: rows of a log's batch cannot have preconditions")
 )
 
 func expires(ttl time.Duration) time.Time {

@@ -29,7 +29,8 @@ func TestMemoryConforms(t *testing.T) {
 	})
 }
 
-// A node of a database satisfies the contract of a single journal, and that of nodes on PostgreSQL.
+// A node of a database satisfies the contract of a journal. Several nodes satisfy the contract of a
+// store that nodes share.
 func TestNodesConform(t *testing.T) {
 	databases := map[string]*memory.Database{}
 	node := func(t testing.TB, dir, name string) *memory.Node {

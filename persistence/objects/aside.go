@@ -17,7 +17,7 @@ type Aside struct {
 	grace  time.Duration
 	now    time.Time // by the store's clock, before listing
 	prefix string
-	marks  map[string]time.Time // by the key of the marked object; checked marks are deleted
+	marks  map[string]time.Time // by the key of the marked object; a mark is deleted from the map once its object was checked
 
 	// Removed is the number of permanently removed objects.
 	Removed int
@@ -47,7 +47,7 @@ func (a *Aside) Old(i Info) bool { return a.OlderThan(i, a.grace) }
 // OlderThan reports whether an object was put longer than age ago.
 func (a *Aside) OlderThan(i Info, age time.Duration) bool { return a.now.Sub(i.Changed) > age }
 
-// Needed is called for a referenced object. The object leaves the quarantine.
+// Needed is called for a referenced object. It removes the object from the quarantine.
 func (a *Aside) Needed(ctx context.Context, i Info) error {
 	if _, marked := a.marks[i.Key]; !marked {
 		return nil
@@ -90,7 +90,7 @@ func (a *Aside) Remove(ctx context.Context, i Info) (gone bool, err error) {
 func (a *Aside) Finish(ctx context.Context) error {
 	for key, since := range a.marks {
 		if a.now.Sub(since) <= a.grace {
-			continue // the marked object may have been put after the listing
+			continue // a young mark stays, because its object can have been put after the listing
 		}
 		if err := a.store.Delete(ctx, asidePrefix+key); err != nil {
 			return err

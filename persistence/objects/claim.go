@@ -12,10 +12,10 @@ const OwnerKey = "owner"
 
 // ErrOwned means that the records of another store refer to these objects. A sweep based on this
 // store's records would remove all of them.
-var ErrOwned = errors.New("it holds what the records of another store refer to")
+var ErrOwned = errors.New("the records of another store refer to these objects")
 
-// Claim verifies that the objects belong to the records of owner. Claim assigns a store without an
-// owner to this owner.
+// Claim verifies that the objects belong to the records of owner. If the objects have no owner yet,
+// Claim assigns them to this owner.
 func Claim(ctx context.Context, s Store, owner string) error {
 	err := Claimed(ctx, s, owner)
 	if !errors.Is(err, ErrNotFound) {
@@ -24,7 +24,7 @@ func Claim(ctx context.Context, s Store, owner string) error {
 	if err := Reclaim(ctx, s, owner); err != nil {
 		return err
 	}
-	// Another node may have written at the same time.
+	// Read the owner again, because another node can have claimed the objects at the same time.
 	return Claimed(ctx, s, owner)
 }
 
@@ -43,13 +43,13 @@ func Claimed(ctx context.Context, s Store, owner string) error {
 func Owner(ctx context.Context, s Store) (string, error) {
 	is, err := GetBytes(ctx, s, OwnerKey, 0, -1, 1<<10)
 	if err != nil {
-		return "", fmt.Errorf("look whose the store is: %w", err)
+		return "", fmt.Errorf("read the owner of the objects: %w", err)
 	}
 	return string(is), nil
 }
 
 // Reclaim assigns the objects to a new owner. The caller guarantees that the new owner's records
-// continue the earlier owner's.
+// are a continuation of the earlier owner's records.
 func Reclaim(ctx context.Context, s Store, owner string) error {
 	if err := PutBytes(ctx, s, OwnerKey, []byte(owner)); err != nil {
 		return fmt.Errorf("claim the store: %w", err)

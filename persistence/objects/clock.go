@@ -8,8 +8,8 @@ import (
 )
 
 // Clock is a store's clock. Ages are measured with it, because a node's clock can be wrong or
-// paused. The clock is read from an object that is put for this purpose, and extrapolated with the
-// node's clock for a minute.
+// paused. Now reads it by putting an object and reading the object's time. For the next minute, Now
+// extrapolates with the node's clock.
 type Clock struct {
 	store Store
 
@@ -38,7 +38,7 @@ func (c *Clock) Now(ctx context.Context) (time.Time, error) {
 	if c.store == nil {
 		return now, nil
 	}
-	gone := now.Sub(c.here) // monotonic, which pauses while the machine is suspended
+	gone := now.Sub(c.here) // by the monotonic clock, which pauses while the machine is suspended
 	if c.there.IsZero() || gone > measuredFor || (now.Round(0).Sub(c.here.Round(0))-gone).Abs() > time.Second {
 		key := clockPrefix + Random()
 		if err := PutBytes(ctx, c.store, key, nil); err != nil {
@@ -48,7 +48,7 @@ func (c *Clock) Now(ctx context.Context) (time.Time, error) {
 		if err != nil {
 			return time.Time{}, fmt.Errorf("read the clock of the store: %w", err)
 		}
-		// If the object remains, it is empty, and the next sweep removes it.
+		// An error can be ignored: the object is empty, and the next sweep removes it.
 		_ = c.store.Delete(ctx, key)
 		c.there, c.here = info.Changed, time.Now()
 		gone = 0

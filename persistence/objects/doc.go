@@ -11,10 +11,10 @@
 //
 // # What is removed, and why nothing is lost
 //
-// Other nodes put objects that this node does not know. Only its age protects an object that is not
-// recorded yet. To refer to an object, put it and then record the reference. To remove an object,
-// list it, with its age by the store's clock. Then check whether the records refer to it, check for
-// backups, and remove it.
+// Other nodes can put objects at any time. An object that is not recorded yet is protected only by
+// its age. To refer to an object, put it and then record the reference. To remove an object, list
+// it, with its age by the store's clock. Then check whether the records refer to the object, check
+// for backups, and remove the object.
 //
 // A removed object was old when it was listed, and unreferenced when checked afterwards. An object
 // that is needed could be lost only if a later reference used an object put before the grace
@@ -24,9 +24,9 @@
 // remaining risk is a put whose record takes longer than the grace period, which is at least an
 // hour.
 //
-// A sweep does not know why an object is unreferenced: the record may have been lost. The sweep
-// therefore first quarantines the object by putting a mark, which is another object (Aside). It
-// removes the object only if it is still unreferenced a grace period later.
+// A sweep cannot determine why an object is unreferenced. For example, the record can have been
+// lost. The sweep therefore first quarantines the object by putting a mark, which is another object
+// (Aside). It removes the object only if it is still unreferenced a grace period later.
 //
 // # Backups
 //

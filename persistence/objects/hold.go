@@ -33,7 +33,7 @@ func Hold(s Store) (release func(), err error) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				// After a failure there is enough time for ten more attempts.
+				// An error can be ignored, because there is time for ten more attempts.
 				_ = PutBytes(ctx, s, key, nil)
 			}
 		}
@@ -45,7 +45,7 @@ func Hold(s Store) (release func(), err error) {
 	}), nil
 }
 
-var errHeld = errors.New("held for a backup")
+var errHeld = errors.New("a backup holds the objects")
 
 // Held reports whether a node holds the objects. It must be called after reading the records, and
 // before any removal.

@@ -19,9 +19,9 @@ var (
 	// ErrNotFound means that the object does not exist.
 	ErrNotFound = errors.New("objects: not found")
 	// ErrRange means that an object does not have the requested part.
-	ErrRange = errors.New("objects: the object has no such part")
+	ErrRange = errors.New("objects: the requested part does not exist")
 	// ErrSum means that the content does not match its expected hash.
-	ErrSum = errors.New("objects: the content has another sum")
+	ErrSum = errors.New("objects: the content does not match its sum")
 )
 
 // Info is the metadata of an object.
@@ -32,9 +32,9 @@ type Info struct {
 	Changed time.Time
 }
 
-// Store stores objects by key. No key followed by a slash is the prefix of another key, because on
-// disk one name would be both a file and a folder. A Store is safe for concurrent use, also by many
-// nodes. A context can end a call early. Calls also have timeouts.
+// Store stores objects by key. A key followed by a slash must not be the prefix of another key,
+// because on disk one name would be both a file and a folder. A Store is safe for concurrent use,
+// also by many nodes. A call ends early if its context ends. Each call also has a timeout.
 type Store interface {
 	// Put stores the size bytes of content, with sum as their SHA-256. If Put returns nil, the
 	// object is complete and durable. After an error, an earlier object can still exist under the
@@ -67,7 +67,7 @@ var (
 // CheckKey returns an error if a key is invalid.
 func CheckKey(key string) error {
 	if len(key) > maxKey || !keyForm.MatchString(key) {
-		return fmt.Errorf("objects: %.80q is not a key", key)
+		return fmt.Errorf("objects: %.80q is not a valid key", key)
 	}
 	return nil
 }
@@ -75,7 +75,7 @@ func CheckKey(key string) error {
 // CheckPrefix returns an error if a text cannot be the prefix of keys. The empty prefix is valid.
 func CheckPrefix(prefix string) error {
 	if len(prefix) > maxKey || !prefixForm.MatchString(prefix) {
-		return fmt.Errorf("objects: %.80q begins no key", prefix)
+		return fmt.Errorf("objects: %.80q is not the prefix of any valid key", prefix)
 	}
 	return nil
 }
@@ -121,12 +121,12 @@ func getBytes(ctx context.Context, s Store, key string, from, n, limit int64) ([
 // Random returns a random string that makes a key unique.
 func Random() string {
 	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
+	_, _ = rand.Read(b[:]) // rand.Read never fails
 	return hex.EncodeToString(b[:])
 }
 
 // errSome ends a listing at the first object.
-var errSome = errors.New("there is one")
+var errSome = errors.New("an object exists")
 
 // Vacant reports whether a store is empty.
 func Vacant(ctx context.Context, s Store) (bool, error) {

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// faked is a store with one object, with a clock that differs from the machine's.
+// faked is a store with one object. Its clock differs from the machine's clock.
 type faked struct {
 	Store
 	ahead   time.Duration
-	content []byte // nil for none
+	content []byte // nil if the object does not exist
 	changed time.Time
 	puts    int
-	// rival is the object that another node puts after the next put; nil for none.
+	// rival is the content that another node puts after the next put, or nil.
 	rival []byte
 }
 

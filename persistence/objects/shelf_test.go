@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// shelf is a store in memory that uses the machine's clock.
+// shelf is a store in memory that uses the machine's clock, with simulated faults.
 type shelf struct {
 	all   map[string]thing
 	gone  string // the key of an object that is listed but no longer exists
@@ -127,21 +127,21 @@ func TestUnreferencedObjectsAreQuarantinedThenRemoved(t *testing.T) {
 	const grace = 24 * time.Hour
 	for name, tc := range map[string]struct {
 		age    time.Duration
-		mark   time.Duration // the age of the mark; 0 for none
+		mark   time.Duration // the age of the mark; 0 if there is no mark
 		needed bool
 		held   bool
 		left   string
 	}{
-		"young":                 {grace, 0, false, false, "a"},
-		"old":                   {grace + time.Second, 0, false, false, "a aside/a"},
-		"marked":                {9 * grace, grace, false, false, "a aside/a"},
-		"marked long ago":       {9 * grace, grace + time.Second, false, false, ""},
-		"held":                  {9 * grace, 9 * grace, false, true, "a aside/a holds/x"},
-		"needed":                {9 * grace, 0, true, false, "a"},
-		"needed again":          {9 * grace, 2 * grace, true, false, "a"},
-		"stored again":          {time.Second, 2 * grace, false, false, "a aside/a"},
-		"gone, marked earlier":  {-1, grace, false, false, "aside/a"},
-		"gone, marked long ago": {-1, grace + time.Second, false, false, ""},
+		"young":                    {grace, 0, false, false, "a"},
+		"old":                      {grace + time.Second, 0, false, false, "a aside/a"},
+		"marked":                   {9 * grace, grace, false, false, "a aside/a"},
+		"marked long ago":          {9 * grace, grace + time.Second, false, false, ""},
+		"held":                     {9 * grace, 9 * grace, false, true, "a aside/a holds/x"},
+		"needed":                   {9 * grace, 0, true, false, "a"},
+		"needed again":             {9 * grace, 2 * grace, true, false, "a"},
+		"stored again":             {time.Second, 2 * grace, false, false, "a aside/a"},
+		"missing, marked earlier":  {-1, grace, false, false, "aside/a"},
+		"missing, marked long ago": {-1, grace + time.Second, false, false, ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, now := newShelf(), time.Now()
@@ -199,11 +199,11 @@ func TestObjectsAreSaved(t *testing.T) {
 		change func(s *shelf)
 		want   error
 	}{
-		"without a fault":       {func(*shelf) {}, nil},
-		"one is removed":        {func(s *shelf) { s.gone = "b/gone" }, nil},
-		"two transfers break":   {func(s *shelf) { s.short = 2 }, nil},
-		"three transfers break": {func(s *shelf) { s.short = 3 }, io.ErrUnexpectedEOF},
-		"one cannot be read":    {func(s *shelf) { s.fault = io.ErrNoProgress }, io.ErrNoProgress},
+		"without a fault":                 {func(*shelf) {}, nil},
+		"an object is removed":            {func(s *shelf) { s.gone = "b/gone" }, nil},
+		"two transfers are interrupted":   {func(s *shelf) { s.short = 2 }, nil},
+		"three transfers are interrupted": {func(s *shelf) { s.short = 3 }, io.ErrUnexpectedEOF},
+		"an object cannot be read":        {func(s *shelf) { s.fault = io.ErrNoProgress }, io.ErrNoProgress},
 	} {
 		s := newShelf("a", "b/1", "b/2", "c")
 		tc.change(s)

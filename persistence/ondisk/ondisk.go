@@ -27,23 +27,23 @@ func Replace(path string, content []byte) error {
 		err = os.Rename(f.Name(), path)
 	}
 	if err == nil {
-		// Also the folder above, in which this one may be new.
+		// Also sync the parent folder, where this folder can be new.
 		err = errors.Join(SyncFolder(dir), SyncFolder(filepath.Dir(dir)))
 	}
 	return err
 }
 
 // MakeFolder creates a folder and its missing parents. When it returns nil, their names are on
-// disk. The name of an existing folder is also synced: the process that created it may not have
-// done so.
+// disk. The name of an existing folder is also synced, because the process that created the folder
+// can have ended before syncing.
 func MakeFolder(dir string, mode fs.FileMode) error {
 	above := filepath.Dir(dir)
 	info, err := os.Stat(dir)
 	switch {
 	case err == nil && !info.IsDir():
-		return fmt.Errorf("make folder %s: there is a file of that name", dir)
+		return fmt.Errorf("make folder %s: a file with this name exists", dir)
 	case err == nil:
-		// The operator's folder can be in one that this process cannot read.
+		// A parent folder can be unreadable for this process, so this error is ignored.
 		if err := SyncFolder(above); !errors.Is(err, fs.ErrPermission) {
 			return err
 		}

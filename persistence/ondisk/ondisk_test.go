@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// A power cut must not lose a replaced file after data that depends on it was stored.
+// Replace syncs the file and its name. Otherwise a power cut could lose the file although data that
+// depends on it was stored.
 func TestAFileIsSyncedWithItsName(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	path := filepath.Join(data, "secrets", "a.key")
@@ -52,8 +53,8 @@ func TestAFolderIsSyncedWithItsName(t *testing.T) {
 	}
 	defer func() { syncFile = (*os.File).Sync }()
 	for _, want := range [][]string{
-		{filepath.Dir(base) + " false", base + " false", a + " true"}, // made
-		{a + " true"}, // found
+		{filepath.Dir(base) + " false", base + " false", a + " true"}, // the folder was created
+		{a + " true"}, // the folder existed
 	} {
 		synced = nil
 		if err := MakeFolder(b, 0o700); err != nil {
@@ -95,7 +96,7 @@ func TestTheSizeOfAFolderIncludesItsFiles(t *testing.T) {
 	}
 	f, err := os.OpenFile(filepath.Join(dir, "a", "b", "c"), os.O_RDWR, 0)
 	if err == nil {
-		err = errors.Join(f.Sync(), f.Close()) // some file systems take room only now
+		err = errors.Join(f.Sync(), f.Close()) // some file systems allocate space only at a sync
 	}
 	if err != nil {
 		t.Fatal(err)

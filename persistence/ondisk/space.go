@@ -25,12 +25,12 @@ func Space(dir string) (free, total uint64, err error) {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, 0, fmt.Errorf("statfs %s: %w", dir, err)
 	}
-	// Converted, because the widths differ between systems.
+	// The conversion is needed because the types differ between systems.
 	return uint64(st.Bavail) * uint64(st.Bsize), uint64(st.Blocks) * uint64(st.Bsize), nil
 }
 
-// Size returns the disk space of the files below dir, in bytes. Files that are removed meanwhile
-// may be counted. It opens no file; it ends with ctx.
+// Size returns the disk space of the files below dir, in bytes. Size can include files that are
+// removed meanwhile. It opens no file, and ends when ctx ends.
 func Size(ctx context.Context, dir string) (bytes uint64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil {
@@ -60,8 +60,8 @@ func gone(err error) error {
 }
 
 // Reserve ensures that the first bytes of a file can be written, also through a memory map, where a
-// full disk causes a signal instead of an error. If the file system does not support that, it does
-// nothing.
+// full disk causes a signal instead of an error. If the file system does not support this, Reserve
+// does nothing.
 func Reserve(path string, bytes int64) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

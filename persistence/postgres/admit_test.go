@@ -11,7 +11,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// nextFormat makes this program write the next format of the tables, until back is called.
+// nextFormat simulates a newer program: until back is called, this program writes the next format
+// of the tables.
 func nextFormat(t *testing.T) (back func()) {
 	before := migrations
 	back = func() { migrations = before }
@@ -20,9 +21,8 @@ func nextFormat(t *testing.T) (back func()) {
 	return back
 }
 
-// A newer program does not change the tables while older ones use them. Afterwards the older
-// programs cannot return to tables that they do not support, neither at a start nor after a lost
-// lease.
+// A newer program does not change the tables while older ones use them. After the change, older
+// programs cannot use the tables, neither at a start nor after a lost lease.
 func TestTablesDoNotChangeUnderLivingNodes(t *testing.T) {
 	url := postgrestest.Database(t)
 	a := openTest(t, Options{URL: url, Node: "a", Program: "1.0"})
@@ -33,7 +33,7 @@ func TestTablesDoNotChangeUnderLivingNodes(t *testing.T) {
 	if !a.Holds() {
 		t.Fatal("the living node lost its lease")
 	}
-	a.lease.Load().lose() // as if the node were stopped
+	a.lease.Load().lose() // simulates that the node was stopped
 	postgrestest.Exec(t, url, "update atelier.nodes set lease_until = clock_timestamp()")
 	openTest(t, Options{URL: url, Node: "b"})
 	back()

@@ -13,9 +13,10 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// cutter breaks the connection at a later response, which has arrived but was not read yet.
+// cutter closes the connection at a later response, after the response has arrived but before it is
+// read.
 type cutter struct {
-	left atomic.Int64 // number of responses to pass on; all if negative
+	left atomic.Int64 // number of responses to pass on before the cut; negative passes all
 	cuts atomic.Int64
 }
 

@@ -25,7 +25,7 @@ func (s *Store) Backup(w io.Writer) error {
 		if err != nil {
 			return &final{err}
 		}
-		v.started = true // written data cannot be withdrawn
+		v.started = true // no retry from here on, because written data cannot be withdrawn
 		err = v.entries(func(e layout.Entry) error {
 			if _, err := layout.Unseal(e.Key, e.Value); err != nil {
 				return err
@@ -91,7 +91,7 @@ func (v *view) entries(fn func(layout.Entry) error) error {
 		}
 		e := layout.Entry{Key: layout.AppendRowKey(nil, table, key), Value: value}
 		if expires != nil {
-			e.Expires = uint64(expires.Add(time.Second - 1).Unix()) // never earlier
+			e.Expires = uint64(expires.Add(time.Second - 1).Unix()) // rounded up, so that the row does not expire earlier
 		}
 		return fn(e)
 	})

@@ -193,8 +193,9 @@ func TestABackupIsConsistent(t *testing.T) {
 	}
 }
 
-// A restored row expires when the original would have, or within a second of that time. Backups
-// contain no node secrets. A snapshot stored after the restore gets an id that no restored snapshot has.
+// A restored row expires at the same time as the original row, or up to a second later. Backups
+// contain no node secrets. A snapshot stored after the restore gets an id that no restored snapshot
+// has.
 func TestARestoreKeepsExpiryTimesAndOmitsNodeSecrets(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	put(t, s, durable.Row{Table: "t", Key: []byte("a while"), Value: []byte("v"), TTL: time.Hour}, row("for ever", "v"), durable.Row{Table: durable.NodeSecrets, Key: []byte("key"), Value: []byte("secret")})
@@ -249,8 +250,8 @@ func TestADamagedStoreIsNotBackedUp(t *testing.T) {
 	}
 }
 
-// An actor that was being removed when a backup was made is gone after the restore. Its remaining
-// records are gone, too, because nothing else would remove them.
+// If an actor was being removed during a backup, the restore finishes the removal, including the
+// remaining records. Nothing else would remove them.
 func TestARestoreFinishesARemoval(t *testing.T) {
 	for _, from := range kinds {
 		t.Run(from.name, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 const (
 	beginCommit   = "select begin_commit($1, $2, $3, $4, $5, $6, $7, $8)"
 	insertRecords = "insert into records (actor, seq, chunk) select * from unnest($1::bytea[], $2::bigint[], $3::bytea[])"
-	// lockRows locks rows in the given order and returns their values. $3 means that the rows will
-	// be written. lockRows cannot lock missing rows.
+	// lockRows locks rows in the given order and returns their values. $3 is true if the rows will
+	// be written. lockRows cannot lock rows that do not exist.
 	lockRows = `select n, case when expires is null or expires > clock_timestamp() then value end
 		from unnest($1::text[], $2::bytea[], $3::boolean[]) with ordinality as u(t, k, w, n), lateral (
 			select * from (select value, expires from rows where w and tbl = t and key = k for no key update) as written
@@ -33,8 +33,8 @@ const (
 )
 
 // errNotCommitted means that a transaction was interrupted, and that the database has confirmed
-// that it was not committed.
-var errNotCommitted = errors.New("postgres: the connection broke off before the commit")
+// that the transaction was not committed.
+var errNotCommitted = errors.New("postgres: the connection was lost before the commit")
 
 // send commits the group. A group without preconditions takes one round trip and one transaction.
 // If the connection breaks, the next connection shows whether the commit was applied.
@@ -51,7 +51,7 @@ func (w *writer) send(l *lease, items []item) error {
 	committed, lost := w.connection(l)
 	switch {
 	case lost != nil:
-		return fmt.Errorf("%w, and whether it came through is not known: %w", lost, err)
+		return fmt.Errorf("%w, so it is unknown whether the commit was applied: %w", lost, err)
 	case committed == w.number:
 		return nil
 	}

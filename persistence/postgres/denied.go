@@ -12,7 +12,7 @@ import (
 // denied is the error of a database that lacks a grant. It contains the missing grant.
 type denied struct {
 	message string // PostgreSQL's message
-	role    string // "" until known
+	role    string // "" if the role is not known yet
 	grant   string // the grant and its object; "" if unknown
 }
 
@@ -23,7 +23,7 @@ func (d *denied) Error() string {
 	}
 	text := fmt.Sprintf("postgres: %s lacks a privilege: %s (SQLSTATE %s)", role, d.message, pgDenied)
 	if d.grant != "" && d.role != "" {
-		text += fmt.Sprintf("; as the owner of it, or a superuser, run: GRANT %s TO %s;", d.grant, pgx.Identifier{d.role}.Sanitize())
+		text += fmt.Sprintf("; run as its owner or as a superuser: GRANT %s TO %s;", d.grant, pgx.Identifier{d.role}.Sanitize())
 	}
 	return text
 }

@@ -9,8 +9,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// Earlier, the error for a missing grant was a bare SQLSTATE. This test runs the statements that
-// each error suggests until the store opens.
+// The error for a missing grant contains the statement that grants it. This test runs the suggested
+// statements until the store opens. Earlier the error was a bare SQLSTATE.
 func TestAMissingGrantSaysWhatToGrant(t *testing.T) {
 	dsn := postgrestest.Database(t)
 	first, err := Open(Options{URL: dsn, Node: "first"})

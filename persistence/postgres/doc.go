@@ -25,7 +25,7 @@
 // Done(nil) means that the database has committed, with synchronous_commit on. After a broken
 // connection the writer reconnects and asks the database for the outcome of the commit in flight.
 // It sends the commit again only if the database has not applied it. This continues while the lease
-// is valid. After a lost lease everything fails with durable.ErrFenced, until Rejoin. The last
-// commit may then have been applied; the next node that opens the log includes it. An actor that
-// reads damaged bytes gets durable.ErrCorrupt.
+// is valid. After a lost lease everything fails with durable.ErrFenced, until Rejoin. It is then
+// unknown whether the last commit was applied. If it was, the next node that opens the log includes
+// it. An actor that reads damaged bytes gets durable.ErrCorrupt.
 package postgres

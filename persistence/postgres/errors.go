@@ -160,8 +160,8 @@ func (l *lease) ask(fn func(ctx context.Context) error) error {
 // maxTries bounds the retries of a request.
 const maxTries = 20
 
-// final is an error after which nothing is retried. It comes from the caller's own function, or
-// that function has already been called.
+// final wraps an error after which the request is not retried. Either the caller's own function
+// returned the error, or this function was already called and must not be called twice.
 type final struct{ error }
 
 func (f *final) Unwrap() error { return f.error }

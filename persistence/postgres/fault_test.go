@@ -61,8 +61,8 @@ func (l *load) append(i int) {
 	}
 }
 
-// count raises a counter with preconditions. This reveals a commit that was executed twice or
-// conflicted with itself.
+// count raises a counter with preconditions. In this way the test detects a commit that was
+// executed twice, or that conflicted with itself.
 func (l *load) count() {
 	for n := int64(0); !l.stopped.Load(); n++ {
 		err := durable.Commit(l.s, []durable.Row{{Table: "count", Key: []byte("k"), Value: fmt.Append(nil, n+1), Precondition: durable.Unchanged(fmt.Append(nil, n))}})
@@ -133,7 +133,7 @@ func (l *load) end() {
 }
 
 func TestAcknowledgedWritesSurviveARestartOfTheServer(t *testing.T) {
-	for name, sig := range map[string]syscall.Signal{"in order": syscall.SIGINT, "crash": syscall.SIGQUIT} {
+	for name, sig := range map[string]syscall.Signal{"orderly": syscall.SIGINT, "crash": syscall.SIGQUIT} {
 		t.Run(name, func(t *testing.T) {
 			l := startLoad(t, openTest(t, small(postgrestest.Database(t))))
 			for range 2 {
@@ -187,7 +187,7 @@ func TestTheNextConnectionDeterminesTheOutcomeOfALostCommit(t *testing.T) {
 		if got, err := w.connection(l); err != nil || (got == w.number) != committed {
 			t.Errorf("the last number is %d, but %d was sent, %v", got, w.number, err)
 		}
-		w.number++ // a commit that was never sent
+		w.number++ // simulates a commit that was never sent
 	}
 }
 

@@ -23,7 +23,7 @@ type feed struct {
 	fn     func(table string, key, value []byte)
 
 	// These fields are owned by the polling goroutine.
-	since string              // xid8: all lower transactions were seen
+	since string              // a transaction id (xid8); all transactions with lower ids were seen
 	seen  time.Time           // when since was read, by the database's clock
 	known map[string]struct{} // reported rows that still exist, by their keys of package layout
 
@@ -40,7 +40,7 @@ type feed struct {
 // round is one poll together with the callers that wait for it.
 type round struct {
 	done chan struct{} // closed at the end of the poll
-	err  error         // its result; set before
+	err  error         // result of the poll; set before done is closed
 }
 
 // feeds contains the open feeds of a store.
@@ -181,7 +181,7 @@ func (f *feed) look() error {
 		if err != nil {
 			return err
 		}
-		// Tombstones may have been removed before this feed saw them.
+		// Read all rows if tombstones can have been removed before this feed saw them.
 		all = all || now.Sub(f.seen) > s.opts.Remember/2
 		sql, args := "select tbl, key, value, value is null or coalesce(expires <= $2, false) from rows where tbl = any($1)", []any{f.tables, now}
 		if !all {
@@ -230,7 +230,7 @@ func (f *feed) look() error {
 	return nil
 }
 
-// rest pauses, and reports whether to continue.
+// rest waits, and returns false if the store is closing.
 func (s *Store) rest(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -88,7 +88,7 @@ func FormatOf(url string) (format int, err error) {
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
-		return 0, fmt.Errorf("look at the database: %w", deniedTo(config.ConnConfig.User, err))
+		return 0, fmt.Errorf("read the format of the database: %w", deniedTo(config.ConnConfig.User, err))
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	var made bool
@@ -115,7 +115,7 @@ func unused(ctx context.Context, tx pgx.Tx, format int) error {
 	if err != nil || len(others) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w: node %s (%s) works with format %d of the tables, which this program would change to %d. Make a backup, stop all nodes, then start this one (CLUSTER.md, \"Update with a change of the tables\")",
+	return fmt.Errorf("%w: node %s (%s) uses format %d of the tables, which this program would change to %d. Make a backup, stop all nodes, then start this one (CLUSTER.md, \"Update with a change of the tables\")",
 		ErrInUse, others[0].Node, others[0].Program, format, len(migrations))
 }
 

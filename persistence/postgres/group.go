@@ -58,7 +58,7 @@ func (g *group) build(items []item) {
 	for i := range items {
 		it := &items[i]
 		if it.conflict {
-			it.Err, it.conflict = nil, false // earlier decisions ended with their transaction
+			it.Err, it.conflict = nil, false // results of an earlier transaction no longer apply
 		}
 		if it.Err != nil || !it.Commits() {
 			continue
@@ -130,7 +130,7 @@ func (g *group) lost(detail string) (out []*actorLog) {
 		}
 	}
 	if len(out) == 0 {
-		return g.logs // an unchanged group must not be sent again
+		return g.logs // unknown positions: fail all logs, because an unchanged group must not be sent again
 	}
 	return out
 }
@@ -202,8 +202,8 @@ func rowKey(r *durable.Row) string {
 	return string(layout.AppendRowKey(make([]byte, 0, 2+len(r.Table)+len(r.Key)), r.Table, r.Key))
 }
 
-// hold adds rows that were checked but could not be locked, because they do not exist. They become
-// tombstones unless they are written.
+// hold adds rows that were checked but do not exist, so that they could not be locked. Unless the
+// group writes them, they become tombstones, so that a concurrent creation conflicts.
 func (s *rowSet) hold(rows []durable.Row, missing map[string]bool) {
 	for i := range rows {
 		r := &rows[i]
@@ -241,7 +241,7 @@ func (s *rowSet) arrays(isNew bool) (tables []string, keys, values [][]byte, liv
 			life = 1
 		}
 		if key == nil {
-			key = []byte{} // nil is NULL there
+			key = []byte{} // a nil key would become NULL
 		}
 		tables, keys, values, lives = append(tables, w.row.Table), append(keys, key), append(values, w.value), append(lives, life)
 	}

@@ -16,8 +16,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// A paused process detects the end of its lease before any of its goroutines runs, because Holds
-// compares the clock.
+// After a pause, a process detects the end of its lease even before any of its goroutines has run,
+// because Holds reads the clock.
 func TestHoldsChecksTheClock(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	l := s.lease.Load()
@@ -42,8 +42,8 @@ func TestHoldsChecksTheClock(t *testing.T) {
 	}
 }
 
-// If another node takes the actor of a live owner nevertheless, the database decides by the epoch,
-// within the transaction.
+// If another node wrongly takes the actor of a live owner, the database refuses the old owner's
+// writes, because each transaction compares the epoch.
 func TestAnOvertakenOwnerIsFenced(t *testing.T) {
 	url := postgrestest.Database(t)
 	a, b := openNode(t, url, "a"), openNode(t, url, "b")
@@ -59,7 +59,7 @@ func TestAnOvertakenOwnerIsFenced(t *testing.T) {
 	snap(t, snapped, 1, "state", 0)
 	a.Expire()
 	taken, again := openLog(t, b.Store, "codelab/1"), openLog(t, b.Store, "codelab/3")
-	// The update simulates a wrong judgement about the lease.
+	// The update makes the second node consider the lease expired.
 	postgrestest.Exec(t, url, "update atelier.nodes set lease_until = clock_timestamp() + interval '1 hour'")
 	if err := commit(taken, 2, "b"); err != nil {
 		t.Fatal(err)
@@ -89,8 +89,8 @@ func TestAnOvertakenOwnerIsFenced(t *testing.T) {
 	}
 }
 
-// Batches in a group that have lost a row get an error, no matter which row it is. Other batches in
-// the same transaction are not affected.
+// A batch whose log no longer has the expected row of ownership gets an error, whichever field of
+// the row differs. Other batches in the same transaction are not affected.
 func TestFailedBatchesDoNotFailTheirGroup(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a"})
@@ -146,7 +146,7 @@ func TestExpiredLeaseIsNotRenewed(t *testing.T) {
 	}
 }
 
-// If another node judges a lease during its renewal, the result takes the renewal into account.
+// If another node checks a lease while the lease is being renewed, the check waits for the renewal.
 func TestOpeningWaitsForARenewalInProgress(t *testing.T) {
 	ctx := context.Background()
 	url := postgrestest.Database(t)

@@ -24,7 +24,7 @@ func TestLookupsShareAStatement(t *testing.T) {
 	postgrestest.Exec(t, url, "update atelier.rows set value = value || 'x' where key = '4'")
 	l := s.lookups
 	l.mu.Lock()
-	l.asking += maxAsking // as if that many statements were in progress
+	l.asking += maxAsking // simulates that this many statements are in progress
 	l.mu.Unlock()
 	var all sync.WaitGroup
 	for i := range callers {

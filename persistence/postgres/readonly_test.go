@@ -28,8 +28,8 @@ func asAdmin(t *testing.T, url string, statements ...string) {
 	}
 }
 
-// Renewing a lease needs no space, so only writes detect a full disk. It is reported until a write
-// succeeds again.
+// Renewing a lease needs no space, so only writes detect a full disk. The store reports the full
+// disk until a write succeeds again.
 func TestFullDiskIsReported(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url})
@@ -40,7 +40,7 @@ func TestFullDiskIsReported(t *testing.T) {
 	if err := durable.Commit(s, []durable.Row{row("k", "full")}); !errors.Is(err, durable.ErrReadOnly) || !s.ReadOnly() {
 		t.Errorf("on a full disk: %v, read-only: %v", err, s.ReadOnly())
 	}
-	s.readOnly.Store(false) // as if the lease was renewed
+	s.readOnly.Store(false) // simulates a renewal of the lease
 	if !s.Stats().ReadOnly {
 		t.Error("after a renewal the full disk is no longer reported")
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrNotEmpty means that the target database already contains data.
-var ErrNotEmpty = errors.New("postgres: the database holds data already; give an empty one, or drop its schema " + schema)
+var ErrNotEmpty = errors.New("postgres: the database already contains data; use an empty database, or drop its schema " + schema)
 
 // Restoring is a database that is being filled from a backup. The data becomes visible with Commit.
 type Restoring struct {
@@ -162,7 +162,7 @@ func (r *Restoring) add(p *entryPage, e layout.Entry) error {
 	prefix := 2 + len(name)
 	switch e.Key[0] {
 	case layout.FamilyMeta:
-		return nil // this database has its own value
+		return nil // not restored: this database has its own metadata
 	case layout.FamilyChunk:
 		c, err := layout.DecodeChunk(e.Key, e.Value, prefix)
 		if err != nil || !ok {
@@ -207,7 +207,7 @@ func (r *Restoring) add(p *entryPage, e layout.Entry) error {
 	return errNoEntry
 }
 
-var errNoEntry = fmt.Errorf("%w: it holds what no store writes", ErrBadBackup)
+var errNoEntry = fmt.Errorf("%w: it contains an entry that no store writes", ErrBadBackup)
 
 func (p *entryPage) flush(conn *pgx.Conn) error {
 	b := &pgx.Batch{}

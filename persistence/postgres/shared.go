@@ -74,9 +74,9 @@ func (s *Store) Known() (names []string, err error) {
 	return names, err
 }
 
-// Members returns the nodes of a database, for a caller that runs no node on it. Nodes that stopped
-// properly stay in the list for a day, and dead nodes until they are forgotten. Members changes
-// nothing.
+// Members returns the nodes of a database, for a program that is not a node itself. Nodes that
+// stopped properly stay in the list for a day, and dead nodes until they are forgotten. Members
+// changes nothing.
 func Members(url string) (members []durable.Member, err error) {
 	err = once(url, func(ctx context.Context, conn *pgx.Conn) error {
 		var made bool

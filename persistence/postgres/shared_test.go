@@ -34,8 +34,8 @@ func TestSharedConformance(t *testing.T) {
 	})
 }
 
-// The node has just lost its lease, or has not rejoined yet. It counts as stopped, so that no
-// operator needs to look after it.
+// A node can stop after it has lost its lease, before it has rejoined. It counts as stopped, not as
+// dead, so that operators do not have to check it.
 func TestANodeThatStopsWithoutItsLeaseCountsAsStopped(t *testing.T) {
 	url := postgrestest.Database(t)
 	for _, name := range []string{"stops", "stops-without"} {

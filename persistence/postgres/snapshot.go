@@ -26,7 +26,7 @@ func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(err
 		return err
 	}
 	return s.snapshots.Ask(&snapshotJob{Log: l, Seq: seq, State: state, Keep: keep, Done: done}, func(e entry) error {
-		l.users.Add(1) // only now: a handle closed while this waits must be the last user
+		l.users.Add(1) // counted only after the reservation, so that a handle that is closed while it waits is the last user
 		err := s.queue.Push(item{entry: e}, 0)
 		if err != nil {
 			l.users.Add(-1)
@@ -49,8 +49,8 @@ func (s *Store) storeCounted(job *snapshotJob) error {
 func (s *Store) storeSnapshot(job *snapshotJob) error {
 	l := job.Log
 	defer s.locks.Lock(l.Actor)()
-	// Under the lock no newer handle of this node can be opening. An old incarnation's snapshot is
-	// therefore never stored after a new incarnation has read the state.
+	// While the lock is held, no newer handle of this node can be opened. An old incarnation's
+	// snapshot is therefore never stored after a new incarnation has read the state.
 	if err := l.usable(); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (l *actorLog) changeAll(changes ...statement) (rows int64, err error) {
 			return err
 		}
 		defer conn.Release()
-		b := &pgx.Batch{} // all in one transaction
+		b := &pgx.Batch{} // all statements are in one transaction
 		b.Queue("select hold_log($1, $2, $3, $4)", s.node, l.lease.incarnation, []byte(l.Actor), l.epoch)
 		for _, c := range changes {
 			b.Queue(c.sql, c.args...)
@@ -142,8 +142,8 @@ func (l *actorLog) changeAll(changes ...statement) (rows int64, err error) {
 	return rows, err
 }
 
-// truncateChunks is the number of chunks removed per transaction. Appends of this log wait for the
-// transaction, and so do all other appends of this node.
+// truncateChunks is the number of chunks removed per transaction. All appends of this node wait for
+// the transaction, not only those of this log.
 const truncateChunks = 200
 
 // truncate removes all chunks that end at or before limit.
@@ -286,7 +286,7 @@ func (s *Store) Purge(actor string) error {
 	}
 	var owned *durable.Owned
 	err := l.ask(func(ctx context.Context) error {
-		b := &pgx.Batch{} // all in one transaction
+		b := &pgx.Batch{} // all statements are in one transaction
 		b.Queue("select from take_log($1, $2, $3)", s.node, l.incarnation, []byte(actor))
 		for _, table := range []string{"records", "snapshots", "snapshot_parts", "owners"} {
 			b.Queue("delete from "+table+" where actor = $1", []byte(actor))

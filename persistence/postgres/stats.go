@@ -6,8 +6,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// refusedFor is how long Stats reports a refused write if no other write was tried since. Renewing
-// the lease each second proves little, because it needs no space.
+// refusedFor is the time for which Stats reports a refused write if no other write was tried since.
+// A renewed lease does not end this, because renewing needs no space.
 const refusedFor = 30 * time.Second
 
 // Stats implements durable.Store. The free space of the database's disk is unknown.

@@ -32,7 +32,7 @@ func small(url string) Options {
 func TestConformance(t *testing.T) {
 	journaltest.Run(t, func(t testing.TB, dir string) journaltest.Journal {
 		o := small(postgrestest.In(t, dir))
-		o.Lease = 30 * time.Second // machines are busy
+		o.Lease = 30 * time.Second // long, because test machines can be busy
 		s, err := Open(o)
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +45,7 @@ func TestConformance(t *testing.T) {
 func openTest(t testing.TB, o Options) *Store {
 	t.Helper()
 	if o.Lease == 0 {
-		o.Lease = 30 * time.Second // machines are busy
+		o.Lease = 30 * time.Second // long, because test machines can be busy
 	}
 	s, err := Open(o)
 	if err != nil {

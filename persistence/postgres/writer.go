@@ -12,12 +12,13 @@ import (
 	"atelier/persistence/internal/calls"
 )
 
-// writer commits queued items with one transaction per group. Only very large groups take several.
+// writer commits queued items with one transaction per group. Only a very large group needs several
+// transactions.
 type writer struct {
 	*calls.Writer[*actorLog, item, *item]
 	store   *Store
-	gone    []*actorLog // to release after the current group
-	conn    *pgx.Conn   // nil: not open
+	gone    []*actorLog // logs to release after the current group
+	conn    *pgx.Conn   // nil if not open
 	session *lease      // the lease whose session conn has
 	number  int64       // number of the last commit, under any lease
 	group   group
@@ -58,7 +59,7 @@ func (w *writer) commit(items []item) {
 	err := w.commitGroup(items)
 	for i := range items {
 		if it := &items[i]; err != nil && it.conflict {
-			it.Err = err // the conflicting write can be uncommitted
+			it.Err = err // the group failed, so the write that caused the conflict can be uncommitted
 		}
 	}
 	w.Finish(items, err)
@@ -160,8 +161,9 @@ func (w *writer) giveBack() {
 }
 
 // connection ensures that a connection with a session of the lease is open. For a new connection it
-// returns the number of the last commit. An earlier connection can then no longer commit: its
-// transaction in progress was waited for, and a later transaction finds another session.
+// returns the number of the last commit. An earlier connection can then no longer commit.
+// connection has waited for its transaction in progress, and a later transaction finds another
+// session number.
 func (w *writer) connection(l *lease) (committed int64, err error) {
 	if w.conn != nil && w.session == l && !w.conn.IsClosed() {
 		return -1, nil

@@ -79,17 +79,17 @@ func keepToOurselves() error {
 	return err
 }
 
-// Unmount ends the file system. If one of its files is open, the folder is free at once and the
-// rest ends later.
+// Unmount ends the file system. If one of its files is still open, the folder can be used again
+// immediately, and the file system ends later.
 func (d *Disk) Unmount() error {
 	if err := unix.Unmount(d.at, unix.MNT_DETACH); err != nil {
-		return d.server.Unmount() // if it was mounted by fusermount3
+		return d.server.Unmount() // works if fusermount3 has mounted the disk
 	}
 	return nil
 }
 
-// Inject sets the function that decides which calls fail; nil for none. It is called with
-// the disk locked.
+// Inject sets the function that decides which calls fail. nil means that no call fails. It is
+// called with the disk locked.
 func (d *Disk) Inject(fault func(Call) Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

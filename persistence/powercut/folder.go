@@ -130,7 +130,7 @@ func (f *Folder) makeFile(number uint32, path string, made map[uint32]string) er
 		return writeSparse(path, one.data, mode)
 	case syscall.S_IFDIR:
 	default:
-		return nil // a socket: nothing listens on it any more
+		return nil // a socket is not written, because no process listens on it any more
 	}
 	if err := os.Mkdir(path, 0o700); err != nil {
 		return err

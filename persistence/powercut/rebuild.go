@@ -51,15 +51,15 @@ type rebuild struct {
 	styles map[uint32]style
 }
 
-// style is the outcome of the unsynced writes of one file. It exists because independent random
-// pages rarely reveal faults.
+// style is the outcome of the unsynced writes of one file. Independent random pages alone would
+// rarely reveal faults.
 type style uint8
 
 const (
 	coin   style = iota // each page independently
 	none                // nothing
 	all                 // everything
-	early               // up to some write
+	early               // all writes up to a random one
 	styles = iota
 )
 
@@ -67,8 +67,8 @@ func isName(k Kind) bool { return k <= Rename }
 
 func isData(k Kind) bool { return k >= Write && k <= Chmod }
 
-// findSynced goes back from the cut. A change is durable if the next sync of its file succeeded. A
-// name is durable if any later sync of its folder succeeded.
+// findSynced reads the trace backwards from the cut. A change is durable if the next sync of its
+// file succeeded. A name is durable if any later sync of its folder succeeded.
 func (r *rebuild) findSynced() {
 	r.synced = make([]bool, len(r.trace))
 	lasts := map[uint32]bool{}
@@ -168,7 +168,7 @@ func (r *rebuild) apply(f *Folder, i int, op *Op, path string) {
 		return
 	}
 	kept, pages := r.tear(target, op)
-	f.tell(op, path, fmt.Sprintf("%d of %d pages there", kept, pages))
+	f.tell(op, path, fmt.Sprintf("%d of %d pages present", kept, pages))
 }
 
 // tear applies some pages of a write.
@@ -201,7 +201,7 @@ func (r *rebuild) applyEarly(f *Folder, i int, op *Op) {
 	}
 	if kept, pages := r.tear(target, op); kept > 0 {
 		f.Reach = i + 1
-		f.tell(op, fmt.Sprintf("file %d", op.File), fmt.Sprintf("%d of %d pages there, which were mapped and not yet written", kept, pages))
+		f.tell(op, fmt.Sprintf("file %d", op.File), fmt.Sprintf("%d of %d pages present, mapped and not yet written", kept, pages))
 	}
 }
 

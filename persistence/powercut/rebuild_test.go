@@ -52,7 +52,7 @@ func TestStatesAfterAPowerCut(t *testing.T) {
 	for name, c := range map[string]struct {
 		trace     Trace
 		journaled []string
-		unordered []string // nil: the same
+		unordered []string // nil if the states are the same as with Journaled
 	}{
 		"a synced file without a synced name": {Trace{create, write, sync}, []string{"", "a=x"}, nil},
 		"a synced name of an unsynced file":   {Trace{create, write, names}, []string{"a=", "a=x"}, nil},
@@ -75,19 +75,19 @@ func TestStatesAfterAPowerCut(t *testing.T) {
 			[]string{"d="}, []string{"", "d="}},
 		"a rename is complete or absent": {
 			Trace{create, write, sync, other, names, rename}, []string{"a=", "a=x b="}, nil},
-		"a removed name may come back": {
+		"a removed name can reappear": {
 			Trace{create, names, {Kind: Unlink, File: 1, Name: "a"}}, []string{"", "a="}, nil},
 		"a removal does not overtake a name": {
 			Trace{create, write, sync, names, other, {Kind: Unlink, File: 1, Name: "a"}}, []string{"a=x", "a=x b=", "b="}, nil},
 		"a truncation does not overtake a name": {
 			Trace{create, write, sync, names, other, {Kind: Truncate, File: 1}}, []string{"a= b=", "a=x", "a=x b="}, nil},
-		"a link is another name": {
+		"a link is a second name": {
 			Trace{create, write, sync, names, {Kind: Link, File: 1, Name: "b"}, names, {Kind: Unlink, File: 1, Name: "a"}, names}, []string{"b=x"}, nil},
-		"a truncation may be lost": {
+		"a truncation can be lost": {
 			Trace{create, write, sync, names, {Kind: Truncate, File: 1}}, []string{"a=", "a=x"}, nil},
 		"an allocation that keeps the size changes nothing": {
 			Trace{create, names, {Kind: Allocate, File: 1, Offset: 9}}, []string{"a="}, nil},
-		"an allocation may make a file longer": {
+		"an allocation can make a file longer": {
 			Trace{create, names, {Kind: Allocate, File: 1, Size: PageBytes}, sync}, []string{"a=0"}, nil},
 	} {
 		if c.unordered == nil {
@@ -190,8 +190,8 @@ func TestSyncedDataSurvives(t *testing.T) {
 	})
 }
 
-// The same cut yields the same folder, also from a trace that was written and read, so a failure
-// can be reproduced.
+// The same cut always yields the same folder, even from a trace that was written to a file and read
+// again. A failure can therefore be reproduced.
 func TestTheSameCutYieldsTheSameFolder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		trace := randomTrace(t)

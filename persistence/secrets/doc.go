@@ -1,7 +1,8 @@
 // Package secrets stores the server's secrets in files of the data folder. Only the owner can read
 // the files, and a file is always replaced as a whole. The package never prints a secret.
 //
-// A file contains one secret, or all versions of the token keys. A key has a checksum, because a
-// key with a wrong bit would silently make everything that it protects invalid. A password is a
-// single line, because people read it. Files without a checksum are also accepted.
+// A file contains one secret, or all versions of the token keys. A key file has a checksum, because
+// a key with a wrong bit would silently invalidate everything that it protects. A password file is
+// a single line without a checksum, because people read it. Key files without a checksum are also
+// accepted.
 package secrets

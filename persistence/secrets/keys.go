@@ -71,7 +71,7 @@ func LoadKeys(path string) ([]seal.Key, error) {
 func ParseKeys(path string, b []byte) ([]seal.Key, error) {
 	var c keyFile
 	if err := json.Unmarshal(b, &c); err != nil || len(c.Keys) == 0 {
-		return nil, fmt.Errorf("%w: %s", ErrMalformed, path) // the error could quote the key
+		return nil, fmt.Errorf("%w: %s", ErrMalformed, path) // without the decoder's error, which could quote the key
 	}
 	if c.Format != keyFormat {
 		return nil, fmt.Errorf("%w: %s has format %d, this program reads %d", ErrMalformed, path, c.Format, keyFormat)
@@ -160,7 +160,7 @@ func KeepKeys(path string, keep func(seal.Key) bool) ([]seal.Key, error) {
 
 func newKey(version uint32, now time.Time) seal.Key {
 	material := make([]byte, seal.MaterialBytes)
-	_, _ = rand.Read(material) // never fails
+	_, _ = rand.Read(material) // rand.Read never fails
 	return seal.Key{Version: version, Material: material, MadeAt: now.UTC()}
 }
 
@@ -172,7 +172,8 @@ func writeKeys(path string, keys []seal.Key) error {
 		return err
 	}
 	defer clear(b)
-	// Data in the store must never outlive its keys.
+	// Replace syncs the file, because data that is sealed under a key must never be on disk without
+	// the key.
 	if err := ondisk.Replace(path, b); err != nil {
 		return fmt.Errorf("write server keys: %w", err)
 	}

@@ -50,14 +50,14 @@ func parse(path, content string) (string, error) {
 	if checked && strings.HasSuffix(secret, "\n") {
 		secret = strings.TrimSuffix(secret, "\n")
 	} else if checked {
-		sum = "" // the mark is not at the beginning of a line
+		sum = "" // makes the checksum wrong, because the mark must begin a line
 	}
 	switch {
 	case secret == "":
 		return "", fmt.Errorf("secret file %s is empty", path)
 	case strings.Contains(content, "\x00"):
 		// A disk that has lost a block can leave zero bytes, which anybody could guess.
-		return "", fmt.Errorf("secret file %s is damaged: there are zero bytes in it", path)
+		return "", fmt.Errorf("secret file %s is damaged: it contains zero bytes", path)
 	case checked && sum != sumOf(secret), strings.Contains(secret, "\n"):
 		return "", fmt.Errorf("secret file %s is damaged: it does not match its checksum, restore the file from a copy", path)
 	}

@@ -25,8 +25,9 @@ type Ballots struct {
 
 	mu   sync.RWMutex
 	byID map[string]*ballotSecret // guarded by mu
-	// gone contains the ids of the secrets last destroyed here, oldest first. They prevent another
-	// node that has not heard of the destruction from restoring the secrets. Guarded by mu.
+	// gone contains the ids of the secrets last destroyed here, oldest first. Another node that has
+	// not received the destruction can send a secret again. These ids prevent its restoration.
+	// Guarded by mu.
 	gone []string
 
 	// writing is held while the folder is changed, and guards the following fields.
@@ -63,7 +64,7 @@ type ballotSecret struct {
 	secret [ballotBytes]byte
 	made   time.Time
 	// kept means that this process has stored the secret on disk. A secret found on disk at startup
-	// may be from a process that could not sync it.
+	// can be from a process that could not sync it.
 	kept bool
 }
 
@@ -121,7 +122,7 @@ func (b *Ballots) load(id string) error {
 	case info.Mode().Perm()&0o077 != 0:
 		return fmt.Errorf("%s may be read by others; run chmod 600 on it", filepath.Join(b.opts.Dir, ballotPrefix+id))
 	case len(secret) < ballotBytes || strings.Trim(string(secret), "\x00") == "":
-		b.doomed[id] = true // its creation or destruction was interrupted
+		b.doomed[id] = true // incomplete: its creation or destruction was interrupted
 		return nil
 	}
 	// The age of a secret continues over restarts. Otherwise a secret would never become old on a
@@ -138,7 +139,7 @@ func (b *Ballots) load(id string) error {
 // Make implements codelab.BallotKeys.
 func (b *Ballots) Make(codelab string) (id string, keepers []string, err error) {
 	var random [8]byte
-	_, _ = rand.Read(random[:]) // never fails
+	_, _ = rand.Read(random[:]) // rand.Read never fails
 	id = codelab + "." + hex.EncodeToString(random[:])
 	if !ballotID.MatchString(id) {
 		return "", nil, fmt.Errorf("make the secret of a poll: %q is not a codelab", codelab)
@@ -151,7 +152,7 @@ func (b *Ballots) Make(codelab string) (id string, keepers []string, err error) 
 	if b.opts.Spread != nil {
 		if keepers, err = b.opts.Spread(Ballot{id, x.secret[:]}); err != nil {
 			b.Destroy(id)
-			return "", nil, fmt.Errorf("bring the secret of a poll to the other nodes: %w", err)
+			return "", nil, fmt.Errorf("send the secret of a poll to the other nodes: %w", err)
 		}
 	}
 	return id, keepers, nil
@@ -163,7 +164,7 @@ func (b *Ballots) keep(id string, x *ballotSecret) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
 	if b.settled(id) {
-		return nil // another caller was faster
+		return nil // another caller has already stored the secret
 	}
 	if err := keep(b.opts.Disk, ballotPrefix+id, x.secret[:]); err != nil {
 		if b.Key(id) == nil {
@@ -177,7 +178,7 @@ func (b *Ballots) keep(id string, x *ballotSecret) error {
 	x.kept = true
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if slices.Contains(b.gone, id) { // meanwhile
+	if slices.Contains(b.gone, id) { // destroyed while it was being stored
 		b.doomed[id] = true
 		clear(x.secret[:])
 		b.background.Go(b.sweep)

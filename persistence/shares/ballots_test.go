@@ -135,8 +135,8 @@ func TestASecretWithAFutureTimeStillExpires(t *testing.T) {
 	}
 }
 
-// A secret that another node sends again keeps its age, even after a restart. Otherwise it would
-// never be destroyed while nodes join and leave.
+// A secret that another node sends again keeps its age, even after a restart. Otherwise the secret
+// would never be destroyed while nodes join and leave.
 func TestASecretThatIsSentAgainKeepsItsAge(t *testing.T) {
 	dir, now := t.TempDir(), time.Unix(1_800_000_000, 0)
 	open := func() *Ballots {
@@ -170,7 +170,7 @@ func TestASecretThatIsSentAgainKeepsItsAge(t *testing.T) {
 	b.Close()
 }
 
-// If the secret cannot be sent to the other nodes, it is not used.
+// A secret that cannot be sent to the other nodes is not used.
 func TestASecretIsUsedOnlyOnceOtherNodesHaveIt(t *testing.T) {
 	other := openBallots(t, BallotOptions{Dir: t.TempDir()})
 	defer other.Close()
@@ -200,7 +200,7 @@ func TestASecretIsUsedOnlyOnceOtherNodesHaveIt(t *testing.T) {
 	}
 }
 
-// stubborn is a folder in which the given calls fail.
+// stubborn is a folder in which some calls fail.
 type stubborn struct {
 	folder
 	remove, sync error
@@ -220,7 +220,8 @@ func (d *stubborn) Sync() error {
 	return d.folder.Sync()
 }
 
-// A secret is forgotten only once its file is removed durably. Meanwhile it is not used as a key.
+// A secret stays recorded until its file is removed durably. In the meantime the secret is not used
+// as a key.
 func TestFailedDestructionIsRetried(t *testing.T) {
 	broken := errors.New("the disk is broken")
 	for name, d := range map[string]*stubborn{"remove": {remove: broken}, "sync": {sync: broken}} {
@@ -282,7 +283,8 @@ func TestADamagedSecretIsNotUsed(t *testing.T) {
 	}
 }
 
-// The destroyed secret cannot appear in a later core dump or swapped page.
+// The bytes of a destroyed secret are wiped, so that no later core dump or swapped page contains
+// them.
 func TestADestroyedSecretIsWipedFromMemory(t *testing.T) {
 	b := openBallots(t, BallotOptions{Dir: t.TempDir()})
 	id, _, err := b.Make(aCodelab)

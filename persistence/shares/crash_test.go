@@ -54,7 +54,7 @@ func (d *fragile) restart(steps int) {
 	for _, name := range slices.Sorted(maps.Keys(d.names)) {
 		if n := d.names[name]; !bytes.Equal(n.content, n.synced) {
 			// The file size can be on disk without the bytes.
-			switch rapid.IntRange(0, 2).Draw(d.rt, "what of its content") {
+			switch rapid.IntRange(0, 2).Draw(d.rt, "which part of its content") {
 			case 0:
 				n.content = bytes.Clone(n.synced)
 			case 1:

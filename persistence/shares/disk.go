@@ -78,7 +78,7 @@ func write(d Disk, name string, content []byte) error {
 	back, _, err := read(d, name, len(content))
 	defer clear(back)
 	if err == nil && !bytes.Equal(back, content) {
-		err = fmt.Errorf("%s does not hold what was written to it", name)
+		err = fmt.Errorf("%s does not contain the written data", name)
 	}
 	return err
 }

@@ -4,10 +4,10 @@
 // of anonymous polls (transport/rest/RULES.md, "Polls"), and destroys each secret when its poll is
 // closed.
 //
-// The token store retains replaced data. Its write-ahead log and the tables of its tree have every
-// version of a record until they are compacted, minutes or days later. Overwriting a record
-// therefore does not erase it. A record is erased by destroying its share, which is needed to
-// unseal it, in addition to the token and the server key.
+// The token store retains replaced data. Its write-ahead log and tables contain every version of a
+// record until they are compacted, minutes or days later. Overwriting a record therefore does not
+// erase it. A record is erased by destroying its share, which is needed to unseal it, in addition
+// to the token and the server key.
 //
 // # Files
 //
@@ -38,5 +38,5 @@
 //
 // If a share cannot be created, the operations that need it fail, and there is no retry for one
 // second. A file that cannot be destroyed is deactivated, logged, and retried. A damaged file is
-// deactivated, too, because the tokens that need it have expired.
+// also deactivated. The tokens that need it count as expired.
 package shares

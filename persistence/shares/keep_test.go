@@ -166,7 +166,7 @@ func TestDestroyedSecretsStayDestroyed(t *testing.T) {
 		t.Fatal(err)
 	}
 	never := Ballot{ID: aCodelab + ".0123456789abcdef", Secret: bytes.Repeat([]byte{7}, ballotBytes)}
-	b.Destroy(never.ID) // its poll was closed before the secret arrived
+	b.Destroy(never.ID) // the poll was closed before the secret arrived
 	if err := b.Take(never); err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,8 @@ func TestTheAgeOfASecretSurvivesRestarts(t *testing.T) {
 	b.Close()
 }
 
-// The previous process may have failed to sync the secret that this process found.
+// A process must sync a secret that it finds at startup, because the previous process can have
+// failed to sync it.
 func TestAFoundSecretIsAcceptedOnlyOnceItIsSynced(t *testing.T) {
 	dir := t.TempDir()
 	b := openBallots(t, BallotOptions{Dir: dir})
@@ -265,7 +266,7 @@ func (d *meanwhile) Sync() error {
 	return d.folder.Sync()
 }
 
-// forgetful is a folder that reports a file as synced but stores other bytes.
+// forgetful is a folder that reports a successful sync but stores other bytes.
 type forgetful struct{ folder }
 
 func (d forgetful) Sync() error {

@@ -35,7 +35,7 @@ func (s *Store) Take(in Share) error {
 	}
 	if left := in.Ends.Sub(now); left > s.opts.Longest+2*seal.Quarter {
 		share.Wipe()
-		return fmt.Errorf("take a share: it ends in %v; are the clocks of the nodes right?", left)
+		return fmt.Errorf("take a share: it ends in %v, which is too far ahead, so check the clocks of the nodes", left)
 	}
 	err := s.write(h, in.Secret, func() {
 		s.mu.Lock()
@@ -64,7 +64,7 @@ func Count(dir string, now time.Time) (n int, err error) {
 
 // All returns the shares that are in use or about to be, to send to another node.
 func (s *Store) All() (out []Share, err error) {
-	s.writing.Lock() // prevents destruction meanwhile
+	s.writing.Lock() // prevents a destruction meanwhile
 	defer s.writing.Unlock()
 	s.mu.RLock()
 	all := make([]*held, 0, len(s.byID))

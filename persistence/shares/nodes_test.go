@@ -147,7 +147,8 @@ func TestANodeThatStartsMeanwhileGetsTheShare(t *testing.T) {
 	}
 }
 
-// Otherwise a valid token would be reported as expired.
+// While a node can lack shares of other nodes, it reports no missing share as expired. Otherwise a
+// valid token would count as expired.
 func TestANodeWithoutSharesReportsNoneAsExpired(t *testing.T) {
 	lacks := true
 	s, err := Open(Options{Dir: t.TempDir(), Longest: time.Hour, Lacks: func() bool { return lacks }})
@@ -177,7 +178,7 @@ func TestANodeWithoutSharesReportsNoneAsExpired(t *testing.T) {
 func TestAShareThatIsReceivedAgainKeepsItsFile(t *testing.T) {
 	var s *Store
 	s = spread(t, t.TempDir(), func(made Share) error {
-		if err := s.Take(made); err != nil { // from a node that has it
+		if err := s.Take(made); err != nil { // simulates a node that has received the share and sends it back
 			t.Error(err)
 		}
 		return errors.New("one node does not answer")

@@ -206,7 +206,7 @@ func TestRestartKeepsLiveSharesAndDropsExpired(t *testing.T) {
 // and on disk.
 func TestShareIsDestroyedAfterItsQuarter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		began := time.Now() // the test bubble's clock: midnight
+		began := time.Now() // midnight, by the test bubble's clock
 		dir := t.TempDir()
 		s, err := Open(Options{Dir: dir, Longest: time.Hour})
 		if err != nil {
@@ -325,7 +325,7 @@ func TestDamagedFilesOfSharesAreNotUsed(t *testing.T) {
 	s.open2(path)
 }
 
-// open2 opens the store again after a file's mode was corrected.
+// open2 corrects the mode of a file and opens the store again.
 func (s *stage) open2(path string) {
 	if err := os.Chmod(path, 0o600); err != nil {
 		s.t.Fatal(err)
@@ -368,7 +368,7 @@ func TestFailedWritesOfSharesAreRetried(t *testing.T) {
 	for _, fail := range []*error{&d.create, &d.sync} {
 		*fail = full
 		before := d.creates
-		for range 10 { // one attempt per second for any number of callers
+		for range 10 { // the store makes one attempt per second, whatever the number of callers
 			if _, err := s.Until(noon.Add(time.Minute)); !errors.Is(err, full) {
 				t.Fatalf("Until returned %v", err)
 			}

@@ -30,8 +30,8 @@ type Options struct {
 	// sealed under shares found at startup, because some nodes may not have them. nil on a single
 	// server.
 	Spread func(Share) error
-	// Lacks is used if there are several nodes. It reports whether shares that are missing here can
-	// be on other nodes, so that a missing share may still be valid. nil means never.
+	// Lacks is used if there are several nodes. It reports whether other nodes can have shares that
+	// are missing here, so that a missing share can still be valid. nil means never.
 	Lacks func() bool
 	// Failed, if set, is called for each error of the folder. It must not block.
 	Failed func(error)
@@ -51,14 +51,14 @@ type Store struct {
 	byID  map[seal.ShareID]*held // guarded by mu
 	byEnd map[int64]*held        // guarded by mu; the newest for an end, Unix seconds
 	// spreading is the share that is being sent to the other nodes. Guarded by mu. A node that is
-	// just starting is not among them; it requests all shares from this node.
+	// just starting is not among these nodes. It requests all shares from this node.
 	spreading *held
 
 	// making is held while a share is created, and guards the following fields. It is never
 	// acquired while writing is held, because nodes that create shares concurrently take each
 	// other's shares.
 	making  sync.Mutex
-	failed  error         // of the last attempt to create a share
+	failed  error         // the error of the last attempt to create a share
 	retryAt time.Duration // not before this uptime
 
 	// taking is held while another node's share is being stored.

@@ -20,7 +20,7 @@ type answer struct {
 	key     keys.Key
 	query   *upstream.Query
 	person  string
-	codelab string // "" for none
+	codelab string // "" without a codelab
 	admin   string
 	// standing is the caller's session or token. When the session or token ends, cancel ends the
 	// answer.
@@ -37,7 +37,7 @@ type answer struct {
 type event struct {
 	Candidates []candidate     `json:"candidates"`
 	Usage      *upstream.Usage `json:"usageMetadata,omitempty"`
-	// Model is the model that answers, which may differ from the requested one.
+	// Model is the model that answers, which can differ from the requested model.
 	Model string `json:"modelVersion"`
 }
 

@@ -26,7 +26,7 @@ func NewAnswers(most, perPerson int) *Answers {
 	return u
 }
 
-// close refuses new answers, and cancels the remaining ones when ctx ends.
+// close refuses new answers, and cancels the remaining answers when ctx ends.
 func (u *Answers) close(ctx context.Context) {
 	u.mu.Lock()
 	u.closed = true
@@ -44,7 +44,7 @@ func (u *Answers) close(ctx context.Context) {
 	<-ended
 }
 
-// room returns an error if there is no place for the person's next answer.
+// room returns an error if the limits permit no further answer for the person.
 func (u *Answers) room(person string) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()

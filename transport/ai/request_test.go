@@ -25,7 +25,7 @@ func newService(t *testing.T) *Service {
 	return New(Config{Upstream: c, Models: rest.AIModels{Default: "m", All: []string{"m", "n"}}, Answers: NewAnswers(2, 1), Grants: none{}})
 }
 
-// none reports every grant as ended.
+// none is a source of grants that reports every grant as ended.
 type none struct{}
 
 func (none) Hold(auth.Holder) string { return auth.Over }
@@ -72,8 +72,8 @@ func TestQueriesAreMadeFromBodies(t *testing.T) {
 	}
 }
 
-// The known app sends the whole workshop as an instruction, and a model that might not be
-// offered. It once got 400 for each.
+// The known app sends the whole workshop as an instruction, and a model that might not be offered.
+// In an earlier version it got 400 for each of them.
 func TestFacilitatorsInstructionsAndModels(t *testing.T) {
 	s := newService(t)
 	long := strings.Repeat("ä", 217_000)
@@ -102,7 +102,7 @@ func TestTheStepPrecedesTheInstruction(t *testing.T) {
 	}
 }
 
-// An answer that began while the session was ending once continued to its end.
+// In an earlier version an answer that began while the session was ending continued to its end.
 func TestAnAnswerWithAnEndedGrantDoesNotBegin(t *testing.T) {
 	s := newService(t)
 	a := &answer{s: s, person: "a"}

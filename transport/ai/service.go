@@ -27,7 +27,7 @@ type Config struct {
 	Settings *settings.Host
 	// Grants ends an answer when its grant ends.
 	Grants Grants
-	// Rate limits the questions of each person; nil for no limit.
+	// Rate limits the questions of each person. Nil means no limit.
 	Rate    *httpapi.Limiter
 	Answers *Answers
 	// Heartbeat is the idle time after which the server sends a comment on a stream, so that

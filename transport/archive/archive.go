@@ -92,7 +92,7 @@ type poll struct {
 	Question  string   `json:"question"`
 	Options   []string `json:"options,omitempty"`
 	Anonymous bool     `json:"anonymous,omitempty"`
-	// StepNumber is the number of the poll's step; 0 for none.
+	// StepNumber is the number of the poll's step, or 0.
 	StepNumber int     `json:"step_number,omitempty"`
 	Right      []int32 `json:"right,omitempty"`
 }

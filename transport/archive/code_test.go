@@ -123,7 +123,7 @@ func TestHostileArchivesOfCodeAreRefused(t *testing.T) {
 		refused(t, "ZIP "+name, zipOf(t, good, m), says)
 		refused(t, "ZIP folder "+name, zipOf(t, good, member{name: name + "/", mode: fs.ModeDir | 0o755}), says)
 		if strings.Contains(name, `\`) {
-			says = "backslash" // a backslash is no separator in a tar
+			says = "backslash" // in a tar, a backslash is not a separator
 		}
 		refused(t, "tar "+name, tarOf(t, good, m), says)
 		refused(t, "tar folder "+name, tarOf(t, good, folder), says)
@@ -211,7 +211,7 @@ func TestArchivesOfCodeAreBounded(t *testing.T) {
 	if files, err := readCode(tarOf(t, large[:len(large)-1]...)); err != nil || len(files) != 8 {
 		t.Errorf("a tree of the maximum size: %d files, %v", len(files), err)
 	}
-	// Omitted entries are unpacked nevertheless, to reach later ones.
+	// Omitted entries are unpacked nevertheless, to reach the later entries.
 	noise := member{name: ".DS_Store", content: zeros(code.MaxTree + maxTarOverhead), mode: 0o644}
 	refused(t, "tar: noise", tarOf(t, noise, member{name: "a", content: "x"}), "more than 64 MiB")
 	// More compressed data can follow the end of a tar.

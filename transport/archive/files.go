@@ -87,11 +87,11 @@ func (p *Pack) upload(u *pb.Upload, uploads *files.Register) error {
 	return p.store(folder+u.Name, u.CreatedAt, f)
 }
 
-// keeper stores an archive's files, each once.
+// keeper stores each file of an archive once.
 type keeper struct {
 	t     *tree
 	names map[string]string     // from files.json
-	kept  map[string]*pb.Upload // by kind and path in the archive; nil if left out
+	kept  map[string]*pb.Upload // by kind and path in the archive; nil for an omitted file
 	all   []*pb.Upload          // in storage order
 	// linked lists the materials linked by texts.
 	linked []*pb.Material
@@ -285,7 +285,7 @@ func (k *keeper) materials() (out []*pb.Material, err error) {
 	if err := k.t.json("materials.json", &list); err != nil {
 		return nil, err
 	}
-	out = []*pb.Material{} // the file states that there are none
+	out = []*pb.Material{} // the file states that the codelab has no materials
 	for _, m := range list {
 		to := &pb.Material{Title: m.Title, MaterialType: m.MaterialType, LinkUrl: m.LinkURL}
 		if m.File != "" {

@@ -20,7 +20,7 @@ import (
 type Importer struct {
 	Files *files.Register
 	Now   func() time.Time
-	// Codelab is the function Codelab of Surroundings; nil means that there are no other codelabs.
+	// Codelab is the function Codelab of Surroundings. Nil means that no other codelabs exist.
 	Codelab func(slug string) (id string, err error)
 }
 

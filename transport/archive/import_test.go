@@ -128,7 +128,7 @@ func TestAVersionReusesTheFilesOfItsCodelab(t *testing.T) {
 }
 
 // If its format supports guides, a version without a guide removes the guide. The same applies to
-// materials. A tutorial keeps both, and adds the files that it links.
+// materials. A tutorial keeps the codelab's quiz and materials, and adds the files that it links.
 func TestAVersionRemovesOnlyWhatItsFormSupports(t *testing.T) {
 	d := newDepot(t)
 	v := d.create(pack(t, sent(t, "notes.txt")))

@@ -43,7 +43,7 @@ var Codes = []Code{CodeTooLarge, CodeEmpty, CodeNotAnImage, CodeLFS, CodeUnreada
 // MaxLeftOut bounds the list; an additional entry counts the rest.
 const MaxLeftOut = 100
 
-// leftOut collects the omitted parts, each file once.
+// leftOut collects the omitted parts, and lists each file once.
 type leftOut struct {
 	reasons map[LeftOut]bool
 	more    int

@@ -10,7 +10,8 @@ import (
 	"atelier/actors/codelab"
 )
 
-// The export of the reference application was once imported as an empty codelab, with status 200.
+// An earlier version imported the export of the reference application as an empty codelab, with
+// status 200.
 func TestTheReferenceApplicationsLayoutIsRead(t *testing.T) {
 	const record = `{"id":"x","title":"Lab","description":"D","author":"A","is_public":0,"quiz_enabled":1,"require_quiz":true,"require_feedback":0,"guide_markdown":%s,"created_at":"2026-01-02 03:04:05"}`
 	files := map[string]string{

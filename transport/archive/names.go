@@ -43,8 +43,8 @@ func entryName(f *zip.File) (name string, ok bool) {
 	return name, ok
 }
 
-// unicodeName returns the name in an entry's extra field; "" if there is none, or if the field
-// belongs to an earlier name of the entry.
+// unicodeName returns the name in an entry's extra field. It returns "" without such a field, or if
+// the field belongs to an earlier name of the entry.
 func unicodeName(f *zip.File) string {
 	for extra := f.Extra; len(extra) >= 4; {
 		tag, size := binary.LittleEndian.Uint16(extra), int(binary.LittleEndian.Uint16(extra[2:]))

@@ -56,9 +56,9 @@ type Content struct {
 	*codelab.Create
 	// LeftOut lists the parts of the file that the codelab does not have. It is never nil.
 	LeftOut []LeftOut
-	// Whole means that the file is in our own format or in that of the reference application, which
-	// describe all steps, quizzes and materials. Publishing can therefore remove those that the file
-	// lacks. For other formats, Materials contains only the files that the text links to.
+	// Whole means that the file is in our own format or in the format of the reference application,
+	// which describe all steps, quizzes and materials. Publishing can therefore remove those that
+	// the file lacks. For other formats, Materials contains only the files that the text links to.
 	Whole bool
 	// TitleFrom is the source of a tutorial's title; empty for other forms.
 	TitleFrom claat.TitleFrom
@@ -246,7 +246,7 @@ func (t *tree) json(name string, into any) error {
 	return nil
 }
 
-// codelab reads our own layout, or that of the reference application.
+// codelab reads an archive in our own layout, or in the layout of the reference application.
 func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 	meta, err := d.meta()
 	if err != nil {
@@ -480,7 +480,7 @@ func (t *tree) tutorial(k *keeper) (*codelab.Create, claat.TitleFrom, error) {
 		return strings.Compare(a, b)
 	})
 	var first error
-	var none [][2]string // files that are no tutorials, and why
+	var none [][2]string // the files that are not tutorials, and why
 	tried := names[:min(len(names), maxTried)]
 	for i, name := range tried {
 		_, _, err := t.readTutorial(name, noPicture)
@@ -577,7 +577,7 @@ func isInvalid(err error) bool {
 	return errors.As(err, &rejected) && rejected.Reason == durable.Invalid
 }
 
-// setting returns the index of a setting of codelab.json in names; 0 if it is omitted.
+// setting returns the index of a setting of codelab.json in names, or 0 if it is omitted.
 func setting(field string, names []string, given string) (int, error) {
 	i := slices.Index(names, cmp.Or(given, names[0]))
 	if i < 0 {
@@ -586,7 +586,7 @@ func setting(field string, names []string, given string) (int, error) {
 	return i, nil
 }
 
-// slugOf returns a file's id if the id is short enough for look-ups, else "".
+// slugOf returns a file's id if it is short enough for look-ups, or else "".
 func slugOf(id string) string {
 	if id, ok := naming.Line(id); ok && utf8.RuneCountInString(id) <= codelab.MaxSlug {
 		return id

@@ -84,7 +84,7 @@ func (t *tree) referenceSteps(c *codelab.Create, d *document) error {
 }
 
 // referenceTitle returns the title of a step. The file name contains only the title's ASCII
-// letters, or "step" if there are none. The first heading is then the better title.
+// letters, or "step" without letters. The first heading is then the better title.
 func referenceTitle(name string, content []byte, number int) string {
 	title := strings.TrimSpace(strings.ReplaceAll(referenceStep.FindStringSubmatch(name)[2], "_", " "))
 	if title != "" && title != "step" {

@@ -22,7 +22,7 @@ import (
 type reading struct {
 	text *string
 	dir  string // folder for relative links
-	step int    // the step's number; 0 if the text is not a step
+	step int    // the step's number, or 0 if the text is not a step
 }
 
 // edit replaces an address in a text.

@@ -128,7 +128,8 @@ func TestLinkedFilesBecomeMaterials(t *testing.T) {
 	}
 }
 
-// One bad file once refused the whole archive, and the error did not name the picture.
+// In an earlier version the whole archive was refused because of one bad file, and the error did
+// not name the picture.
 func TestABadFileIsLeftOut(t *testing.T) {
 	for content, want := range map[string]LeftOut{
 		"":      {"lab/bad.png", "it is empty", CodeEmpty},

@@ -130,7 +130,7 @@ type Issued struct {
 
 // Login is an authenticated facilitator or assistant, with the address.
 type Login struct {
-	// Person is nil for the owner, who may give a name.
+	// Person is nil for the owner, who can give a name.
 	Person             *people.Person
 	Name               string
 	Address, UserAgent string
@@ -193,7 +193,7 @@ func (a *Authenticator) Reserved(codelab, name string) bool {
 	})
 }
 
-// PINHash returns the stored hash of a rejoin code; nil for none.
+// PINHash returns the stored hash of a rejoin code, or nil without a code.
 func (a *Authenticator) PINHash(lab, code string) []byte {
 	return codelab.HashPIN(a.PINKey, lab, code)
 }
@@ -203,9 +203,9 @@ func (a *Authenticator) PINHash(lab, code string) []byte {
 type Identity struct {
 	// SessionID is the browser's session; "" without one.
 	SessionID string
-	csrf      *csrfToken // of the session; nil without one
+	csrf      *csrfToken // the session's token, or nil without a session
 	session   login.Session
-	// Token is the API token; nil without one.
+	// Token is the API token, or nil.
 	Token *settings.ApiToken
 	// operator: a user with access to the data folder is an admin without a login.
 	operator bool
@@ -264,8 +264,8 @@ func (i *Identity) Scope() string {
 	return cmp.Or(i.Token.GetScope(), settings.ScopeAll)
 }
 
-// Leader returns the calling person; nil for the owner and for callers who are not facilitators or
-// assistants.
+// Leader returns the calling person. It returns nil for the owner and for callers who are not
+// facilitators or assistants.
 func (i *Identity) Leader() *people.Person { return i.person }
 
 // LoginID returns the id of the facilitator's login; "" without one.
@@ -369,8 +369,8 @@ type Grant struct {
 
 // Strongest returns the strongest grant: the admin grant, else the attendee grant that lasts
 // longest. Without admin, or for a given codelab, only attendee grants for which alive returns true
-// count. Strongest fails if it finds none and alive failed for some grants, because one of these
-// may be the caller's.
+// count. Strongest fails if it finds no grant and alive failed for some grants, because one of
+// these may be the caller's.
 func (i *Identity) Strongest(adminID, codelab string, admin bool, alive func(codelab string) (bool, error)) (g Grant, ok bool, err error) {
 	switch {
 	case codelab != "" || !admin:

@@ -107,8 +107,8 @@ var whatEnds = map[string]struct {
 	"an expired attendee":  {(*gate).attendee, false, func(g *gate, _ *Identity, _ *bool) { g.clock = g.clock.Add(12 * time.Hour) }, true},
 }
 
-// A connection that was opening while its session ended once stayed with all rights, because the
-// server checked the caller first and recorded the connection later.
+// In an earlier version a connection that was opening while its session ended stayed with all
+// rights, because the server checked the caller first and recorded the connection later.
 func TestHoldRefusesAnEndedGrant(t *testing.T) {
 	for name, tc := range whatEnds {
 		t.Run(name, func(t *testing.T) {
@@ -341,8 +341,8 @@ func TestClearingTheCacheEndsNoSession(t *testing.T) {
 	}
 }
 
-// A node that could not read the API tokens once acted as if there were none: callers had to log
-// in, and live connections were closed.
+// An earlier version acted as if no API tokens existed when a node could not read them: callers had
+// to log in, and live connections were closed.
 func TestUnknownGrantsEndNothing(t *testing.T) {
 	g := newGate(t)
 	robot := g.robot()

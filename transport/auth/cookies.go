@@ -86,7 +86,7 @@ func (s *Signer) Device(id string) (cookie string, expires time.Time, err error)
 	return cookie, expires, err
 }
 
-// DeviceID returns the device marked by a cookie; "" for none.
+// DeviceID returns the device marked by a cookie, or "".
 func (s *Signer) DeviceID(cookie string) string {
 	id, err := s.open(s.device, cookie)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Signer) SignIn(attempt []byte, life time.Duration) (cookie string, expi
 	return cookie, expires, err
 }
 
-// SignInOf returns the content of a sign-in cookie; nil if it is invalid or expired.
+// SignInOf returns the content of a sign-in cookie, or nil if the cookie is invalid or expired.
 func (s *Signer) SignInOf(cookie string) []byte {
 	id, err := s.open(s.signIn, cookie)
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Signer) Attendee(id string, generation uint32) (cookie string, expires 
 	return cookie, expires, err
 }
 
-// WasAttendee returns the attendee marked by a cookie; "" for none.
+// WasAttendee returns the attendee marked by a cookie, or "".
 func (s *Signer) WasAttendee(cookie string) (id string, generation uint32) {
 	mark, err := s.open(s.attendee, cookie)
 	id, number, ok := strings.Cut(mark, ".")

@@ -43,7 +43,8 @@ func (f *Failures) Attempt(who *Identity, device, ip, account string) Attempt {
 	return Attempt{f.buckets, string(sum[:])}
 }
 
-// Wait returns how long to wait before an attempt; 0 to try now.
+// Wait returns how long a caller must wait before an attempt. 0 means that the attempt is allowed
+// now.
 func (a Attempt) Wait() time.Duration { return a.buckets.Check(a.key) }
 
 // Charge counts the login before its outcome is known. It returns false if the bucket is empty.

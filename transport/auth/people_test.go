@@ -13,7 +13,7 @@ import (
 	"atelier/actors/settings"
 )
 
-// know replaces the people of the server.
+// know replaces the people that the server has.
 func (g *gate) know(all ...*people.Person) {
 	g.t.Helper()
 	state, err := proto.Marshal(&people.Snapshot{People: all})

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// personal returns a personal secret, and fails if there is none.
+// personal returns a personal secret, and fails without one.
 func (g *gate) personal(who Identity, p Purpose, leading bool) string {
 	g.t.Helper()
 	secret, expires, ok, err := g.Personal(&who, p, label, leading)

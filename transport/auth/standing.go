@@ -19,7 +19,7 @@ type Standing struct {
 }
 
 // Standing returns the caller's grant, as an admin or as an attendee in a codelab. alive reports
-// whether the codelab and its attendee still exist; nil means always.
+// whether the codelab and its attendee still exist. Nil means that they always exist.
 func (i *Identity) Standing(codelab string, admin bool, alive func() bool) Standing {
 	s := Standing{key: i.Key(), session: i.session, codelab: codelab, alive: alive}
 	if i.Token != nil {
@@ -93,8 +93,8 @@ func (a *Authenticator) stands(s *Standing) (bool, error) {
 	case s.grant == nil:
 		return a.leads(s.session.Admin(now))
 	}
-	// The session may since have received a later grant, or a grant for another attendee. Neither
-	// ends the first grant.
+	// The session may have received a later grant in the meantime, or a grant for another attendee.
+	// Neither ends the first grant.
 	last, left := s.session.Until(now, s.codelab, s.grant.AttendeeID)
 	return !left && max(last, s.grant.ExpiresAt) > now, nil
 }

@@ -65,7 +65,7 @@ func BenchmarkTell(b *testing.B) {
 				b.Fatal(err)
 			}
 			data := bytes.Repeat([]byte("x"), size)
-			for len(heard) == 0 { // until the two nodes know each other
+			for len(heard) == 0 { // until the two nodes have each other's session
 				if err := one.Publish("x", data); err != nil {
 					b.Fatal(err)
 				}

@@ -102,8 +102,8 @@ func Open(o Options) (*Bus, error) {
 		return nil, err
 	}
 	b.done.Go(b.handle)
-	// Nodes that know an earlier session of this node learn of the new session. If this message is
-	// lost, they learn of the new session with their next request.
+	// This message announces the new session to nodes that have an earlier session of this node. If
+	// the message is lost, they get the new session with their next request.
 	_ = b.Publish(greetSubject, nil)
 	return b, nil
 }
@@ -189,7 +189,7 @@ func (b *Bus) Request(node, subject string, data []byte, timeout time.Duration, 
 	}
 }
 
-// ask is Request for the handshake, before nodes know each other.
+// ask sends a request of the handshake, before the nodes have each other's session.
 func (b *Bus) ask(node, subject string, to session, data []byte, timeout time.Duration, done func(opened, error)) {
 	if number, ok := b.begin(node, timeout, done); ok {
 		b.send(number, node, subject, to, data)
@@ -233,7 +233,7 @@ func (b *Bus) asks(number uint64) bool {
 	return b.asked[number] != nil
 }
 
-// end answers a request, once.
+// end answers a request. Only the first call has an effect.
 func (b *Bus) end(number uint64, o opened, err error) {
 	b.mu.Lock()
 	q := b.asked[number]
@@ -314,7 +314,7 @@ func (b *Bus) handle() {
 	}
 }
 
-// opened is a message whose sender knows the secret.
+// opened is a decrypted message, whose sender has the secret.
 type opened struct {
 	envelope
 	part
@@ -357,7 +357,7 @@ func (b *Bus) take(parts *assembly, m *nats.Msg) {
 	}
 }
 
-// open decrypts a message. It returns false if the sender does not know the secret.
+// open decrypts a message. It returns false if the sender does not have the secret.
 func (b *Bus) open(m *nats.Msg, e envelope) (o opened, ok bool) {
 	o.envelope, o.peer = e, b.peers.session(e.node, e.sender)
 	if o.peer != nil {
@@ -483,7 +483,7 @@ func (b *Bus) answer(node string, to address, k kind, data []byte) {
 	}
 }
 
-// assemble joins the parts of a message; false while parts are missing.
+// assemble joins the parts of a message. It returns false while parts are missing.
 func (b *Bus) assemble(parts *assembly, subject string, o opened) (data []byte, whole bool) {
 	data, whole, fits := parts.add(subject, o.sender, o.part, time.Now())
 	if !fits {

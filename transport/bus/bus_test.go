@@ -241,8 +241,8 @@ func TestCheckNode(t *testing.T) {
 	}
 }
 
-// Nodes connect only to their configured peers. They once found each other through a third node,
-// so they bypassed a link that an operator had omitted or cut.
+// Nodes connect only to their configured peers. In an earlier version they found each other through
+// a third node, so they bypassed a link that an operator had omitted or cut.
 func TestOnlyPeersAreConnected(t *testing.T) {
 	addrs := bustest.Addresses(t, 3)
 	var buses []durable.Bus
@@ -262,7 +262,7 @@ func TestOnlyPeersAreConnected(t *testing.T) {
 	}
 	bustest.Reachable(t, buses[0], "b", "x")
 	bustest.Reachable(t, buses[2], "b", "x")
-	for range 200 { // long after what b tells of them
+	for range 200 { // much longer than b would need to spread the addresses
 		for _, pair := range [][2]int{{0, 2}, {2, 0}} {
 			got := make(chan error, 2)
 			buses[pair[0]].Request(names[pair[1]], "x", nil, time.Minute, func(_ []byte, err error) { got <- err })

@@ -34,7 +34,7 @@ type partKey struct {
 type message struct {
 	parts   [][]byte
 	missing int
-	bytes   int // of all parts, including missing ones
+	bytes   int // the bytes of all parts, including missing parts
 	since   time.Time
 }
 
@@ -78,7 +78,7 @@ func (a *assembly) add(subject string, sender session, p part, now time.Time) (d
 	return data, true, true
 }
 
-// forget drops messages whose parts do not arrive.
+// forget drops messages whose parts have not arrived in time.
 func (a *assembly) forget(now time.Time) {
 	for key, m := range a.open {
 		if now.Sub(m.since) > openFor {

@@ -13,8 +13,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// How nodes learn each other's sessions. Recorded messages of a session can be replayed, so a node
-// accepts messages only from a session that proves that it is currently alive:
+// This file contains the handshake in which nodes exchange their sessions. Recorded messages of a
+// session can be replayed, so a node accepts messages only from a session that proves that it is
+// currently alive:
 //
 //	a asks b:     greet          for no session in particular
 //	b answers a:  serial, token  in the session of b, to a question that only this
@@ -239,7 +240,7 @@ func (b *Bus) greet(node string) {
 // release sends the requests that waited for a session of a node.
 func (b *Bus) release(node string, s session) {
 	for _, w := range b.peers.ready(node, s) {
-		if b.asks(w.number) { // else it has expired
+		if b.asks(w.number) { // otherwise the request has expired
 			b.send(w.number, node, w.subject, s, w.data)
 		}
 	}
@@ -262,7 +263,7 @@ func (b *Bus) greetingFailed(node string, err error) {
 		switch s, ready, greet, err := b.peers.hold(node, w); {
 		case err != nil:
 			b.end(w.number, opened{}, err)
-		case ready: // by a handshake that the other node began
+		case ready: // a handshake that the other node began has completed
 			b.send(w.number, node, w.subject, s, w.data)
 		case greet:
 			b.greet(node)

@@ -24,8 +24,8 @@ const (
 	UnknownSender
 	// Unasked: the message answers a request that this node has not made, or no longer waits for.
 	Unasked
-	// Overflow: the message is part of a larger one. There is no space for the larger message, or
-	// the part has already arrived.
+	// Overflow: the message is a part of a larger message. No space is left for the larger message,
+	// or the part has already arrived.
 	Overflow
 
 	rejections

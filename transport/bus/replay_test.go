@@ -120,7 +120,7 @@ func (e *ears) listen(t *testing.T, b *Bus) {
 			t.Fatal(err)
 		}
 	}
-	// With a subscriber to everything, NATS never reports that there is no responder.
+	// With a subscriber to everything, NATS never reports that a request has no responder.
 	if err := b.conn.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func ask(t *testing.T, b *Bus, node, subject, data string) string {
 		b.Request(node, subject, []byte(data), 20*time.Second, func(data []byte, err error) { got <- result{data, err} })
 		r := <-got
 		if errors.Is(r.err, durable.ErrNobody) && time.Now().Before(until) {
-			continue // the message was lost: the two do not know each other yet
+			continue // the message was lost, because the two nodes do not have each other's session yet
 		}
 		if r.err != nil {
 			t.Fatal(r.err)
@@ -153,8 +153,8 @@ func ask(t *testing.T, b *Bus, node, subject, data string) string {
 	}
 }
 
-// told publishes until the other node has received a message. Messages from a sender that it does
-// not know yet are lost.
+// told publishes until the other node has received a message. Messages are lost if the node does
+// not have the sender's session yet.
 func (e *ears) told(t *testing.T, b *Bus, data string) {
 	t.Helper()
 	for until, n := time.Now().Add(20*time.Second), e.count(); e.count() == n; {
@@ -260,7 +260,7 @@ func TestReplayedMessagesAreRejected(t *testing.T) {
 	b = node("b")
 	ears.listen(t, b)
 	before = b.Stats().Rejected
-	attacker.says(recorded, as) // before it knows any node
+	attacker.says(recorded, as) // before the node has the session of any other node
 	heard = ears.count()
 	nothing("a receiver that knows nobody", b, before, StaleReceiver, UnknownSender)
 }
@@ -324,7 +324,7 @@ func TestARestartedReceiverRefusesEarlierRequests(t *testing.T) {
 	if ask(t, a, "b", "x", "second"); ears.count() != 2 {
 		t.Errorf("the receiver got %q, want the first and the second request", ears.heard)
 	}
-	// This also holds now that the two sessions know each other.
+	// This also holds after the handshake between the two sessions.
 	a.ask("b", "x", earlier, []byte("later"), 20*time.Second, func(_ opened, err error) { got <- err })
 	if err := <-got; !errors.Is(err, durable.ErrNobody) || ears.count() != 2 {
 		t.Errorf("the later request returned %v, received %q", err, ears.heard)
@@ -427,7 +427,7 @@ func TestMessagesFromBeforeAGreetingAreRejected(t *testing.T) {
 	a := open(t, Options{Node: "a", Secret: "the secret", URL: url})
 	b := open(t, Options{Node: "b", Secret: "the secret", URL: url})
 	(&ears{}).listen(t, a)
-	ask(t, b, "a", "y", "") // a knows b, and sends no greeting
+	ask(t, b, "a", "y", "") // a has the session of b, and sends no greeting
 	for range 10 {
 		if err := a.Publish("x", []byte("earlier")); err != nil {
 			t.Fatal(err)

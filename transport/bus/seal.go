@@ -147,7 +147,7 @@ func (s *sealer) with(to address, serial uint64, p part, send func([]byte) error
 	return send(b)
 }
 
-// maxScratch is the largest buffer that is kept for reuse.
+// maxScratch is the maximum size of a buffer that is kept for reuse.
 const maxScratch = 64 << 10
 
 // cover sets the authenticated data of a seal, and the nonce.
@@ -186,7 +186,8 @@ func parseEnvelope(b []byte) (e envelope, ok bool) {
 	return e, true
 }
 
-// open opens a message in place; false if it was not made with this cipher and for this subject.
+// open decrypts a message in place. It returns false if the message was not made with this cipher
+// and for this subject.
 func (s *sealer) open(aead cipher.AEAD, subject, reply string, e envelope) (p part, ok bool) {
 	sc := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(sc)

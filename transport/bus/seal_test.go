@@ -118,7 +118,8 @@ func TestAWindowAcceptsEachSerialOnce(t *testing.T) {
 
 func FuzzEnvelopes(f *testing.F) {
 	k, s := testSealer(f, "secret", "", "a")
-	// The seeds are created in one process and used in others, which must know the session.
+	// The seeds are created in one process and used in other processes, which must have the
+	// session.
 	s.session = session{1}
 	var err error
 	if s.aead, err = k.of("a", s.session); err != nil {

@@ -4,7 +4,7 @@ package bus
 // because a sender's goroutines take the serial and send in two steps.
 const windowSerials = 1 << 14
 
-// window accepts each serial of a session once. It takes 2 KiB.
+// window accepts each serial of a session only once. It needs 2 KiB.
 type window struct {
 	floor, top uint64 // serials up to floor are rejected; top is the highest accepted
 	taken      [windowSerials / 64]uint64
@@ -30,7 +30,7 @@ func (w *window) admit(n uint64) Rejection {
 	return accepted
 }
 
-// forget clears the bits of the serials from first to last, which older serials used.
+// forget clears the bits that older serials used, for the serials from first to last.
 func (w *window) forget(first, last uint64) {
 	if last-first >= windowSerials {
 		clear(w.taken[:])

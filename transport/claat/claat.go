@@ -57,7 +57,7 @@ func (t *Tutorial) lose(what string) {
 // Step is one H2 with its content.
 type Step struct {
 	Title string
-	// Duration is rounded up to minutes; 0 if none is given.
+	// Duration is rounded up to minutes. It is 0 if no duration is given.
 	Duration time.Duration
 	// Markdown is the content, with the boxes as <aside> elements.
 	Markdown string
@@ -84,9 +84,10 @@ type Include func(name string) ([]byte, error)
 
 // Options configures the reading of a tutorial.
 type Options struct {
-	// Name is the name of the file, without its folder. It is the title if the text has none.
+	// Name is the name of the file, without its folder. It is the title if the text has no title.
 	Name string
-	// Include resolves <<file.md>> lines; nil if there is no archive to include from.
+	// Include resolves <<file.md>> lines. It is nil without an archive from which files can be
+	// included.
 	Include Include
 	// Still is called periodically. It fails if nobody waits for the outcome any more, and this
 	// failure ends the work.
@@ -127,7 +128,7 @@ type outline struct {
 	steps  []head
 	// body is the position after the header.
 	body int
-	// preface is the position of text before the first step; -1 if there is none.
+	// preface is the position of text before the first step, or -1 without such text.
 	preface int
 	links   definitions
 }
@@ -379,7 +380,7 @@ func withSpaces(source []byte, body int, o *outline) []byte {
 	for l, more := s.Next(); more; l, more = s.Next() {
 		start, end := l.Start+body, l.End+body
 		if l.Kind == markdown.Heading && l.Level <= 2 {
-			titled = true // further ones belong to a step
+			titled = true // further headings belong to a step
 			continue
 		}
 		m := noSpace.FindSubmatchIndex(source[start:end])

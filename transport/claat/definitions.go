@@ -16,7 +16,7 @@ func (d definitions) add(l markdown.Definition) {
 	}
 }
 
-// carried returns the definitions to which a text may refer and that it lacks, in order of
+// carried returns the definitions to which a text can refer and that it lacks, in order of
 // reference. It stops at the byte limit most.
 func (d definitions) carried(text []byte, most int) []string {
 	if len(d) == 0 {

@@ -12,7 +12,7 @@ import (
 
 var formEnd = regexp.MustCompile("(?i)</form>")
 
-// forms tracks the survey forms of a step. The zero value has found none.
+// forms tracks the survey forms of a step. The zero value has found no form.
 type forms struct{ over bool }
 
 // survey reads a claat form, which has questions and possible answers. last is the index of its
@@ -88,7 +88,7 @@ func answer(to []question, input []parser.Attribute) []question {
 	return to
 }
 
-// poll returns a question as the draft of a poll; nil if a poll cannot represent it.
+// poll returns a question as the draft of a poll, or nil if a poll cannot represent it.
 func (q question) poll() *pb.Poll {
 	kind := "choice"
 	if q.several {

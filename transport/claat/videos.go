@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Forms of a video: an image whose address is that of a page or player of YouTube, and the element
-// that claat writes.
+// The forms of a video are an image with the address of a page or player of YouTube, and the
+// element that claat writes.
 var (
 	videoAddress = regexp.MustCompile(`^<?https?://(?:(?:www\.|m\.)?youtube(?:-nocookie)?\.com/(?:watch\?(?:[^ ]*&)?v=|embed/|shorts/|v/)|youtu\.be/)([A-Za-z0-9_-]{6,20})(?:[?&#/>].*)?$`)
 	videoElement = regexp.MustCompile(`<video id="([A-Za-z0-9_-]{6,20})">[ \t]*</video>`)

@@ -65,7 +65,7 @@ func TestClosingEndsResponsesInProgress(t *testing.T) {
 	}
 }
 
-// patient blocks every write until it may continue.
+// patient is a writer that blocks every write until the test lets it continue.
 type patient struct{ until chan struct{} }
 
 func (p *patient) Write(b []byte) (int, error) {
@@ -215,7 +215,7 @@ func TestALeftoverSocketIsReplaced(t *testing.T) {
 	}
 }
 
-// A server that was closed immediately after its start once continued to listen.
+// In an earlier version a server that was closed immediately after its start continued to listen.
 func TestClosingAtOnceStopsListening(t *testing.T) {
 	for range 50 {
 		data := t.TempDir()

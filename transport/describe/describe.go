@@ -240,7 +240,7 @@ func (s *Schema) number(f reflect.StructField) {
 	s.MultipleOf = number(f.Tag.Get("multiple"))
 }
 
-// number returns a number as JSON; nil for none.
+// number returns a number as JSON, or nil for an empty text.
 func number(text string) any {
 	if text == "" {
 		return nil
@@ -248,7 +248,7 @@ func number(text string) any {
 	return json.RawMessage(text)
 }
 
-// bounds returns the bounds in a tag; 0 for none.
+// bounds returns the bounds in a tag. A missing bound is 0.
 func bounds(f reflect.StructField, tag string) (least, most int) {
 	text := f.Tag.Get(tag)
 	if text == "" {

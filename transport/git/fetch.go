@@ -20,10 +20,10 @@ type Fetch struct {
 	able         map[string]bool
 	// shallow lists the commits that the client has without their parents.
 	shallow map[string]bool
-	// depth is the requested depth in commits; 0 for all.
+	// depth is the requested depth in commits. 0 means all commits.
 	depth int
-	// asks means that the request contained more than the wants. done means that the client waits
-	// only for the pack. rounds lists the number of haves before each flush.
+	// asks means that the request continues after the wants. done means that the client waits only
+	// for the pack. rounds lists the number of haves before each flush.
 	asks, done bool
 	rounds     []int
 }
@@ -106,7 +106,7 @@ func (f *Fetch) need(line string) error {
 type Answer struct {
 	// Head is the response up to the pack.
 	Head []byte
-	// Plan is the pack that follows; nil if there is none.
+	// Plan is the pack that follows, or nil if no pack follows.
 	Plan *Plan
 	band bool
 }
@@ -114,7 +114,7 @@ type Answer struct {
 // Plan lists the content of a pack.
 type Plan struct {
 	repo *Repository
-	// send lists the commits to send; had lists the commits with files that the client already has.
+	// send lists the commits to send. had lists the commits whose files the client already has.
 	send, had []*Commit
 }
 

@@ -10,8 +10,8 @@ import (
 	"atelier/actors/code"
 )
 
-// Limits of pkt-lines, in bytes: of a line with its four-digit length, and of the data of
-// side-band-64k in one line.
+// Limits of pkt-lines, in bytes. The first is the length of a line with its four-digit length, the
+// second the length of the side-band-64k data in one line.
 const (
 	maxLine = 65520
 	maxBand = maxLine - 5
@@ -36,8 +36,8 @@ func appendLine(b []byte, format string, args ...any) []byte {
 // lines reads pkt-lines.
 type lines struct{ r io.Reader }
 
-// next returns a line without its newline. The error is io.EOF at the end, and end is true for a
-// flush.
+// next returns a line without its newline. At the end of the input the error is io.EOF. For a
+// flush, end is true.
 func (l lines) next() (line string, end bool, err error) {
 	var head [4]byte
 	if _, err := io.ReadFull(l.r, head[:]); err != nil {
@@ -100,7 +100,7 @@ func (b *banded) Read(p []byte) (int, error) {
 			copy(b.buf, fmt.Sprintf("%04x\x01", n+bandHead))
 			b.left = b.buf[:n+bandHead]
 		}
-		if b.err != nil { // it fits: the last piece is never full
+		if b.err != nil { // the flush fits, because the last piece is never full
 			b.left = append(b.left, flush...)
 		}
 	}

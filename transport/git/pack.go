@@ -27,7 +27,7 @@ func (p *Plan) write(f *os.File) (size int64, err error) {
 	}
 	defer files.Close()
 	w := &packWriter{w: bufio.NewWriterSize(f, 64<<10)}
-	w.z, _ = zlib.NewWriterLevel(io.Discard, zlib.BestSpeed) // the level is valid
+	w.z, _ = zlib.NewWriterLevel(io.Discard, zlib.BestSpeed) // the level is valid, so this cannot fail
 	if _, err := w.w.Write(make([]byte, packHeadSize)); err != nil {
 		return 0, err
 	}
@@ -91,7 +91,8 @@ func (w *packWriter) object(kind code.ObjectKind, content []byte) error {
 	return errors.Join(err, w.z.Close())
 }
 
-// finish writes the header, because its count is known only now, and the checksum at the end.
+// finish writes the header, because the number of objects is known only now, and the checksum at
+// the end.
 func (w *packWriter) finish(f *os.File) (size int64, err error) {
 	if _, err := f.WriteAt(binary.BigEndian.AppendUint32([]byte(packHead), w.count), 0); err != nil {
 		return 0, err

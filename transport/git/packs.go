@@ -11,8 +11,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// Limits of the cache: packs, their total bytes, and the number built concurrently. While clients
-// keep files with twice as many bytes open, including replaced packs, no more packs are built.
+// Limits of the cache: the number of packs, their total bytes, and the number of packs built
+// concurrently. If clients keep files with twice as many bytes open, including replaced packs, no
+// more packs are built.
 const (
 	maxPacks     = 128
 	maxPackBytes = 512 << 20
@@ -40,7 +41,7 @@ type pack struct {
 	err   error
 	file  *os.File
 	size  int64
-	users atomic.Int32 // readers, and the table
+	users atomic.Int32 // its readers, and the table of cached packs
 	of    *Packs
 }
 
@@ -49,7 +50,7 @@ func NewPacks(scratch func() (*os.File, error)) *Packs {
 	return &Packs{scratch: scratch, making: make(chan struct{}, maxMaking), most: maxPackBytes, packs: map[string]*pack{}}
 }
 
-// Made returns the number of packs that were built, not found in the cache.
+// Made returns the number of packs that were built because the cache did not have them.
 func (ps *Packs) Made() int64 { return ps.made.Load() }
 
 // Reader returns the response to a fetch, and its size. The caller closes the response.
@@ -85,7 +86,7 @@ func (r *packReader) Close() error {
 func (p *pack) release() {
 	if p.users.Add(-1) == 0 && p.file != nil {
 		p.of.held.Add(-p.size)
-		_ = p.file.Close() // it has no name, so errors do not matter
+		_ = p.file.Close() // an error is harmless, because the file has no name
 	}
 }
 
@@ -116,10 +117,10 @@ func (ps *Packs) get(plan *Plan) (*pack, error) {
 	return p, nil
 }
 
-// make builds a pack and adds it to the cache. After a failure nothing remains.
+// make builds a pack and adds it to the cache. A pack that failed is removed from the cache.
 func (ps *Packs) make(key string, p *pack, plan *Plan) {
 	defer close(p.ready)
-	p.err = errors.New("making a pack panicked") // for waiting requests, in case of a panic
+	p.err = errors.New("making a pack panicked") // what waiting requests get if building panics
 	defer func() {
 		ps.mu.Lock()
 		defer ps.mu.Unlock()

@@ -134,7 +134,7 @@ func TestReplacedPacksAreClosed(t *testing.T) {
 		t.Errorf("%d packs are kept, want maxPacks", len(packs.packs))
 	}
 	held := packs.held.Load()
-	// The pack was replaced, but its reader can continue.
+	// The pack was replaced, but its reader can still read it.
 	if b, err := io.ReadAll(first); err != nil || !bytes.HasPrefix(b, []byte("0008NAK\nPACK")) {
 		t.Errorf("a reader of a replaced pack read %.20q, %v", b, err)
 	}
@@ -166,7 +166,7 @@ func TestAFailedPackIsMadeAgain(t *testing.T) {
 	}
 }
 
-// The ids of the commits are written down here.
+// The test compares with fixed ids, because every server must create the same commits.
 func TestSnapshotsHaveTheSameCommitsEverywhere(t *testing.T) {
 	r := testRepository("step-1-start", "step-1-end")
 	if got := r.id("step-1-start") + " " + r.id("step-1-end"); got != chainIDs {
@@ -192,7 +192,7 @@ func TestTheSizeInTheSideBandIsExact(t *testing.T) {
 
 func TestPacksAreBoundedInSize(t *testing.T) {
 	packs := testPacks(t)
-	packs.most = 1 // each pack replaces the previous one, and is more than twice as large
+	packs.most = 1 // each pack replaces the previous one, and exceeds this limit more than twice
 	get := func(branches ...string) (io.ReadCloser, error) {
 		r := testRepository(branches...)
 		content, _, err := packs.Reader(answered(t, r, "want "+r.id(r.Head), flush, "done"))

@@ -10,8 +10,9 @@ import (
 // maxCommands bounds the references changed by a push.
 const maxCommands = 500
 
-// Command is the change of a branch in a push. Old is its current commit, "" if the client saw
-// none. New is its next commit, "" to remove the branch.
+// Command is the change of a branch in a push. Old is the branch's commit when the client last
+// fetched it, or "" if the branch did not exist. New is the branch's next commit, or "" to remove
+// the branch.
 type Command struct{ Branch, Old, New string }
 
 // Push is a client's request to change branches.
@@ -22,8 +23,8 @@ type Push struct {
 	refs     []string // of the commands, under the client's names
 }
 
-// ParsePush parses the commands of a push; a pack follows them if HasPack is true. Its errors are
-// *code.Problem.
+// ParsePush parses the commands of a push. If HasPack is true, a pack follows the commands. Its
+// errors are *code.Problem.
 func ParsePush(r io.Reader) (*Push, error) {
 	p := &Push{}
 	l := lines{r}
@@ -46,7 +47,7 @@ func ParsePush(r io.Reader) (*Push, error) {
 			}
 		}
 		if strings.HasPrefix(line, "shallow ") {
-			continue // missing commits must exist here, which is checked
+			continue // no line is needed: the caller checks that all commits exist
 		}
 		if err := p.command(line); err != nil {
 			return nil, err
@@ -108,14 +109,15 @@ func (p *Push) Tips() (out []string) {
 	return out
 }
 
-// Report returns the response to a push: everything was done, or nothing was done, with the reason.
-// unpacked means that the pack was complete and the reason is a different one.
+// Report returns the response to a push. If reason is "", all commands were executed. Otherwise
+// none was executed, for this reason. unpacked means that the pack was complete, so the reason is
+// not a fault of the pack.
 func (p *Push) Report(reason string, unpacked bool) []byte {
 	if !p.report || len(p.Commands) == 0 {
 		return nil
 	}
 	said := "ok"
-	if !unpacked { // Git shows this, and per branch the usual text of its own server
+	if !unpacked { // Git shows the reason, and for each branch the usual text of a Git server
 		said, reason = oneLine(reason), "unpacker error"
 	}
 	status := appendLine(nil, "unpack %s\n", said)

@@ -42,7 +42,8 @@ func TestParsePush(t *testing.T) {
 	}
 }
 
-// A request that no client sends is refused, and so is a change of anything but branches.
+// A request that no Git client would send is refused, and so is a change of a reference that is not
+// a branch.
 func TestInvalidPushesAreRefused(t *testing.T) {
 	many := func(n int) []byte {
 		var said []string
@@ -53,7 +54,7 @@ func TestInvalidPushesAreRefused(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		body []byte
-		why  string // "" means that it is accepted
+		why  string // "" means that the request is accepted
 	}{
 		"500 branches":    {many(500), ""},
 		"501 branches":    {many(501), "at most 500"},
@@ -77,8 +78,9 @@ func TestInvalidPushesAreRefused(t *testing.T) {
 	}
 }
 
-// The response to a push reports for each branch that it was changed, or why none was. A reason
-// stays on one line. With a side band, the response has pieces of a size that Git accepts.
+// The response to a push reports for each branch that it was changed, or why no branch was changed.
+// A reason is always on one line. With a side band, the response has pieces of a size that Git
+// accepts.
 func TestTheReportOfAPush(t *testing.T) {
 	answer := func(able, reason string, unpacked bool) string {
 		t.Helper()

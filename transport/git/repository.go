@@ -40,10 +40,10 @@ type Repository struct {
 	// Name distinguishes repositories with different files.
 	Name string
 	Refs []Ref // sorted by branch
-	// Head is the branch that a clone checks out; "" for none.
+	// Head is the branch that a clone checks out, or "" for none.
 	Head string
-	// Load returns a commit in the history of Refs. It is never called for other commits. Load is
-	// nil if all commits are loaded.
+	// Load returns a commit in the history of Refs, and is never called for other commits. Load is
+	// nil if all commits are already loaded.
 	Load func(id string) (*Commit, error)
 	// Open opens the files of the commits.
 	Open func() (code.Repository, error)
@@ -51,7 +51,7 @@ type Repository struct {
 	commits map[string]*Commit
 }
 
-// commit returns a commit, loaded at most once.
+// commit returns a commit, and loads it on the first call.
 func (r *Repository) commit(id string) (*Commit, error) {
 	if c := r.commits[id]; c != nil {
 		return c, nil
@@ -105,7 +105,7 @@ func NameOf(kind code.ObjectKind, content []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Snapshot is a state of files, shown without its history.
+// Snapshot is a state of files, served without its history.
 type Snapshot struct{ Branch, Tree, Files string }
 
 // maker is the author of Chain's commits.

@@ -15,8 +15,8 @@ import (
 	"atelier/actors/code"
 )
 
-// Limits of a push: the bytes of its pack, the unpacked bytes of all its objects and deltas, their
-// number, and the bytes of one delta.
+// Limits of a push: the bytes of its pack, the unpacked bytes of all objects and deltas, the number
+// of objects and deltas, and the bytes of one delta.
 const (
 	MaxPack     = 64 << 20
 	maxUnpacked = 256 << 20
@@ -24,7 +24,8 @@ const (
 	maxDelta    = 2 * code.MaxFile
 )
 
-// Kinds of deltas in a pack: against an object at an earlier offset, and against a named one.
+// Kinds of deltas in a pack. The base of the first is given by its offset in the pack, the base of
+// the second by its name.
 const (
 	placeDelta code.ObjectKind = 6
 	nameDelta  code.ObjectKind = 7
@@ -87,8 +88,9 @@ type delta struct {
 	place int64 // offset of the object in the pack
 }
 
-// Unpack unpacks a pack into a separate file. Bases of deltas that are not in the pack come from
-// base; ok is false if it has no object with that name. Errors for the client are *code.Problem.
+// Unpack unpacks a pack into a separate file. If the base of a delta is not in the pack, the
+// function base returns it; ok is false if no object has this name. Errors for the client are
+// *code.Problem.
 func Unpack(pack io.ReaderAt, size int64, file *os.File, base func(name string) (o code.Object, ok bool, err error)) (_ *Pushed, err error) {
 	p := &Pushed{file: file, at: map[string]span{}}
 	u := &unpacking{Pushed: p, byPlace: map[int64][]delta{}, byName: map[string][]delta{}, places: map[int64]string{}}
@@ -133,7 +135,7 @@ func Unpack(pack io.ReaderAt, size int64, file *os.File, base func(name string) 
 
 type unpacking struct {
 	*Pushed
-	// byPlace and byName contain the deltas with a base that is not known yet.
+	// byPlace and byName contain the deltas whose base has not been found yet.
 	byPlace map[int64][]delta
 	byName  map[string][]delta
 	places  map[int64]string // offsets of non-delta objects in the pack
@@ -142,13 +144,13 @@ type unpacking struct {
 	derived int64         // bytes produced from deltas
 }
 
-// found is an object that is a base of deltas.
+// found is an object on which deltas are based.
 type found struct {
 	name  string
 	place int64
 }
 
-// resolvable records an object if it is a base of deltas.
+// resolvable records an object if deltas are based on it.
 func (u *unpacking) resolvable(name string, place int64) {
 	if len(u.byPlace[place])+len(u.byName[name]) > 0 {
 		u.todo = append(u.todo, found{name, place})
@@ -280,7 +282,8 @@ func sizeOf(b []byte) (n uint64, rest []byte, ok bool) {
 	return 0, nil, false
 }
 
-// scan writes the content of a pack into the file: objects, and deltas for later.
+// scan writes the content of a pack into the file: the objects, and the deltas, which are resolved
+// later.
 func (u *unpacking) scan(pack io.ReaderAt, size int64) error {
 	if size < packHeadSize+sha1.Size {
 		return errPack
@@ -420,7 +423,8 @@ func (u *unpacking) inflate(in *counted, s span, sum hash.Hash) error {
 	return nil
 }
 
-// broken returns the error for a stream without the announced content, unless the disk failed.
+// broken returns errPack for a stream that lacks the announced content. An error of the disk is
+// returned unchanged.
 func broken(err error) error {
 	var disk *os.PathError
 	if errors.As(err, &disk) {

@@ -24,7 +24,7 @@ func packed(entries ...[]byte) []byte {
 	return append(b, sum[:]...)
 }
 
-// entry returns an object, or a delta with the reference to its base.
+// entry returns an encoded object, or a delta with the reference to its base.
 func entry(kind code.ObjectKind, said int, of, content []byte) []byte {
 	b := []byte{byte(kind)<<4 | byte(said&0xf)}
 	for n := said >> 4; n > 0; n >>= 7 {
@@ -77,9 +77,9 @@ func unpackTest(t *testing.T, pack []byte) (*Pushed, error) {
 
 func TestUnpack(t *testing.T) {
 	hello := blobEntry("hello")
-	chain := nameEntry(idOf("hello"), deltaOf(5, 10, 0x90, 5, 0x90, 5)) // the content twice
+	chain := nameEntry(idOf("hello"), deltaOf(5, 10, 0x90, 5, 0x90, 5)) // copies the content twice
 	pack := packed(
-		nameEntry(idOf("hellohello"), deltaOf(10, 3, 0x91, 4, 3)), // precedes its base
+		nameEntry(idOf("hellohello"), deltaOf(10, 3, 0x91, 4, 3)), // a delta that precedes its base
 		hello,
 		placeEntry(byte(len(hello)), deltaOf(5, 6, 0x90, 5, 1, '!')),
 		chain,
@@ -179,7 +179,8 @@ func TestHostilePacksAreRefused(t *testing.T) {
 	}
 }
 
-// Results that already exist need no space, but producing them takes just as long.
+// The result of a delta counts even if the object already exists. It then needs no space, but
+// producing it takes just as long.
 func TestDeltasWithEqualResultsAreCounted(t *testing.T) {
 	const size = 1 << 20
 	content := strings.Repeat("x", size)
@@ -206,7 +207,7 @@ func FuzzUnpack(f *testing.F) {
 	hello := blobEntry("hello")
 	f.Add(packed(hello, placeEntry(byte(len(hello)), deltaOf(5, 6, 0x90, 5, 1, '!')), nameEntry(idOf("elsewhere"), deltaOf(9, 4, 0x90, 4))))
 	f.Fuzz(func(t *testing.T, pack []byte) {
-		if len(pack) > 40 { // otherwise the checksum rejects every input
+		if len(pack) > 40 { // with the right checksum, because a wrong one rejects every input
 			sum := sha1.Sum(pack[:len(pack)-20])
 			copy(pack[len(pack)-20:], sum[:])
 		}

@@ -201,7 +201,7 @@ func (v vocabulary) Named(name string) (*describe.Schema, bool) {
 	case name == "event":
 		return eventType, false
 	case v[name] == nil:
-		panic("no component is " + name)
+		panic("no component has the name " + name)
 	}
 	return nil, true
 }

@@ -23,17 +23,17 @@ type AttachOptions struct {
 	// Preamble is written first, unchanged. For SSE it is the HTTP response header.
 	Preamble []byte
 
-	// Since is the last position of a returning client; nil for a new client. EpochChanged means
-	// that the position belongs to another epoch.
+	// Since is the last position of a returning client, and nil for a new client. EpochChanged
+	// means that this position belongs to another epoch.
 	Since        *uint64
 	EpochChanged bool
-	// From is where a new client begins: the room's head when the client was authorized, possibly
-	// well before Attach. With 0 it begins at the room's current head.
+	// From is the position at which a new client begins: the room's head when the client was
+	// authorized, possibly well before Attach. With 0 the client begins at the room's current head.
 	From uint64
 
 	// Welcome returns the first payload: seq is the session's position, head the room's. Resync
-	// returns the payload that makes a client read the state again. The state is then at seq or
-	// later. Both are called on a loop goroutine.
+	// returns the payload that makes a client read the state again, which is then at seq or later.
+	// The functions Welcome and Resync are called on a loop goroutine.
 	Welcome func(seq, head uint64) []byte
 	Resync  func(seq uint64, reason string) []byte
 
@@ -43,13 +43,13 @@ type AttachOptions struct {
 }
 
 // Attach creates a session from a connection after its handshake, and takes the connection over:
-// the caller must not use it again. buffered contains the bytes already read from the connection,
-// see TakeOver.
+// the caller must not use the connection again. buffered contains the bytes already read from the
+// connection, see TakeOver.
 //
-// The session joins its room in one step. The welcome comes first. If the client sent a position,
-// the stored frames after it follow, or a resync if they are not available. Then the published
-// frames follow, each exactly once. Frames published before Attach was called, or before
-// AttachOptions.From was read, precede the welcome's position.
+// The session joins its room in one step. The client first receives the welcome. If the client sent
+// a position, the stored frames after that position follow, or a resync if they are not available.
+// Then the published frames follow, each exactly once. Frames published before Attach was called,
+// or before AttachOptions.From was read, precede the welcome's position.
 //
 // On an error the connection is closed and no method of the Handler is called.
 func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session, error) {
@@ -88,12 +88,13 @@ func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session,
 // join adds a session to its room. head is the room's head when the session was attached.
 func (l *loop) join(s *Session, buffered []byte, o *AttachOptions, head position) {
 	// First the existing sessions get everything up to head, so that the new session can begin at
-	// their position. Later frames do not matter; otherwise each of many new sessions would cause a
-	// separate fan-out.
+	// their position. The fan-out does not wait for later frames: otherwise each of many new
+	// sessions would cause a separate fan-out.
 	if h := l.rooms[s.room]; h != nil && h.at.before(head) {
 		l.drain(h)
 	}
-	// This happens after the fan-out, because the loop's room may have ended with its last session.
+	// The room is looked up again after the fan-out, because the loop's room may have ended with
+	// its last session.
 	l.loopRoom(s.room).enter(s)
 	l.sessions[s.id] = s
 	s.state, s.seen, s.beat = open, l.now, l.now
@@ -130,7 +131,8 @@ func (l *loop) greet(s *Session, dst []byte, o *AttachOptions) []byte {
 	case o.EpochChanged:
 		return refuse(ResyncEpoch)
 	case o.Since == nil && o.From != 0 && o.From < at && o.From >= s.room.Floor():
-		// The session was authorized before the frames published since.
+		// The session was authorized before the latest frames were published, so it must still
+		// receive them.
 		l.fallBehind(s, nil)
 		s.lag.at.stored = o.From
 		s.lag.returning = true
@@ -152,8 +154,8 @@ func (l *loop) greet(s *Session, dst []byte, o *AttachOptions) []byte {
 // the bytes that the HTTP reader had already read from it, which a client may have sent directly
 // after its request.
 //
-// The server must run with KeepHijackedConns, or fasthttp closes a TLS
-// connection when the hijack handler returns.
+// The server must run with KeepHijackedConns. Otherwise fasthttp closes a TLS connection when the
+// hijack handler returns.
 func TakeOver(c net.Conn) (raw net.Conn, buffered []byte, err error) {
 	wrapped, ok := c.(interface{ UnsafeConn() net.Conn })
 	if !ok {

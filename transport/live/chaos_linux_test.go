@@ -22,10 +22,10 @@ type guest struct {
 	roomy int
 	// place is the guest's room.
 	place *place
-	// ended means that its connection was broken. Then only the received bytes are checked.
+	// ended means that the guest's connection was broken. Then only the received bytes are checked.
 	ended bool
 	// answers are the numbers of the responses sent only to this guest. after contains the room's
-	// position at that time.
+	// position when each response was sent.
 	answers []int
 	after   map[int]uint64
 }
@@ -35,15 +35,15 @@ type place struct {
 	room   *room.Room
 	seq    uint64
 	stored []*room.Frame
-	// erased frames are no longer expected.
+	// erased contains the frames that guests must no longer receive.
 	erased     map[uint64]bool
 	transients []*room.Frame
 }
 
 var told = regexp.MustCompile(`<([rstaw])(\d+)>`)
 
-// lacks returns a frame up to a position that a guest at this position should have, or 0 if there
-// is none.
+// lacks returns a frame that the guest should have received after at and up to upTo, or 0 if no
+// frame is missing.
 func (g *guest) lacks(at, upTo uint64) uint64 {
 	for _, f := range g.place.stored {
 		if f.Seq > at && f.Seq <= upTo && g.wants(f) && !g.place.erased[f.Seq] {
@@ -109,7 +109,7 @@ func (p *place) find(seq uint64) *room.Frame {
 	return nil
 }
 
-// tidy returns an error if a loop keeps state between two turns that it must not keep.
+// tidy returns an error if a loop keeps state of one turn that must not remain after the turn.
 func tidy(l *loop) error {
 	if l.fanningOut || len(l.gone) > 0 {
 		return fmt.Errorf("the loop is still fanning out, with %d sessions to remove", len(l.gone))
@@ -145,9 +145,9 @@ func tidy(l *loop) error {
 }
 
 // Random events happen in two rooms of one loop: during writes, between writes and between turns.
-// The events are frames for anybody, responses, news without a frame, erasure, joins, ends,
-// broken connections, and sockets that accept a part and later have room again. Every client
-// receives its frames in order and once, or a resync.
+// Frames for any audience, responses and events without a frame are published, and frames are
+// erased. Sessions join, end and break, and sockets accept only a part of the bytes and later have
+// room again. Every client receives its frames in order and once, or a resync.
 func TestRandomEventsInALoop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var limits room.Limits
@@ -285,7 +285,7 @@ func TestRandomEventsInALoop(t *testing.T) {
 			happen()
 			turn()
 		}
-		// In the end all sockets have room.
+		// At the end all sockets have room.
 		for _, g := range guests {
 			g.tape.takes = nil
 		}

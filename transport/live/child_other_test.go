@@ -2,5 +2,5 @@
 
 package live
 
-// runChild is for benchmarks of features that only Linux has.
+// runChild does nothing: only benchmarks for Linux need a child process.
 func runChild() bool { return false }

@@ -17,8 +17,9 @@ import (
 )
 
 // TestChurn publishes from one goroutine while many clients read, write, disconnect and reconnect
-// with their last position. Each verifies that it gets every frame for it, once and in order, and
-// every response after the frame that it refers to.
+// with their last position. Each client verifies that it receives every frame addressed to it, once
+// and in order. It also verifies that every response arrives after the frame to which the response
+// refers.
 func TestChurn(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -57,8 +58,8 @@ func churn(t *testing.T, kind wireKind, betweenPolls, padding int) {
 	// Every third frame is for everyone. Each of the others is for one person.
 	forPerson := func(seq uint64) (person int, only bool) { return int(seq) % people, seq%3 != 0 }
 	r := h.room("a")
-	// The clients set the pace: roughly one batch per message read. A client that waits for a
-	// message has requested it.
+	// The clients set the pace: the publisher sends roughly one batch per message that a client
+	// reads. A client that waits for a message requests it with a value in pulse.
 	pulse := make(chan struct{}, 16)
 	publisher := make(chan struct{})
 	go func() {
@@ -117,7 +118,7 @@ func churn(t *testing.T, kind wireKind, betweenPolls, padding int) {
 	eventually(t, "everybody has left", func() bool { return h.hub.Stats().Sessions == 0 })
 }
 
-// follow reads a number of frames and returns the last position.
+// follow reads the given number of frames and returns the last position.
 func follow(conn *websocket.Conn, pulse chan<- struct{}, person int, seen, last uint64, some int, forPerson func(uint64) (int, bool)) (uint64, error) {
 	mine := func(seq uint64) bool {
 		p, only := forPerson(seq)

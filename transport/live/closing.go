@@ -25,8 +25,8 @@ func (l *loop) beginLeaving(s *Session, reason Reason) {
 	}
 }
 
-// endNow closes a session before everything that is queued for it, except a partially written
-// frame.
+// endNow closes a session without sending what is queued for it. Only a partially written frame is
+// completed first.
 func (l *loop) endNow(s *Session, e ending) {
 	if s.state != open {
 		return
@@ -42,8 +42,8 @@ func (l *loop) endNow(s *Session, e ending) {
 	}
 }
 
-// drop ends a session: it closes the wire and notifies the owner. During a fan-out the closed
-// session stays in its group until the fan-out ends.
+// drop ends a session: it closes the session's wire and notifies the owner. During a fan-out the
+// closed session stays in its group until the fan-out ends.
 func (l *loop) drop(s *Session, reason Reason) {
 	if s.state != closed {
 		s.wire.close()
@@ -51,7 +51,7 @@ func (l *loop) drop(s *Session, reason Reason) {
 	}
 }
 
-// abort is drop without delivery of pending bytes.
+// abort ends a session like drop, but does not deliver pending bytes.
 func (l *loop) abort(s *Session, reason Reason) {
 	if s.state != closed {
 		s.wire.abort()
@@ -80,7 +80,7 @@ func (l *loop) bury(s *Session, reason Reason) {
 	l.count.sessions.Add(-1)
 }
 
-// sweep removes the sessions that ended from their rooms.
+// sweep removes ended sessions from their rooms.
 func (l *loop) sweep() {
 	for _, s := range l.gone {
 		s.loopRoom.leave(s)

@@ -7,8 +7,8 @@
 // goroutine reads, writes and closes it. An idle connection costs 1.1 kB on Linux, 8 kB with TLS,
 // and about 20 kB on other systems.
 //
-// The package treats frames as opaque. Messages are passed to the session's [Handler], which
-// answers through [Session.Send]. DESIGN.md explains the design and its reasons.
+// The package treats frames as opaque. The loop passes the client's messages to the session's
+// [Handler], which answers through [Session.Send]. DESIGN.md explains the design and its reasons.
 //
 // # Order
 //
@@ -16,8 +16,8 @@
 // payload that is sent after frame M was published arrives after every frame up to M for the
 // session. An ack with seq M therefore means that everything up to M has arrived. Private payloads
 // arrive in the order of the calls to Send. Joining is one step: the welcome, then the missed
-// frames, then the published frames. Transient frames keep their own order, and have no fixed place
-// among the others.
+// frames, then the published frames. Transient frames keep their own order, but have no fixed place
+// among stored frames and private payloads.
 //
 // # Back-pressure
 //

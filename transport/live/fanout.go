@@ -2,10 +2,10 @@ package live
 
 import "atelier/actors/room"
 
-// drain fans out everything published up to now to the sessions of a loop's room.
+// drain sends everything published up to now to the sessions of a loop's room.
 func (l *loop) drain(h *loopRoom) {
-	// Later frames mark the loop's room dirty again, so that a permanent publisher cannot keep the
-	// loop here.
+	// The loop ends at the current head: later frames mark the loop's room dirty again. Otherwise a
+	// client that publishes without a pause could keep the loop here.
 	for head := h.head(); h.at.before(head); {
 		before := h.at
 		if l.fanOut(h); h.at == before {
@@ -50,8 +50,8 @@ func (l *loop) step(h *loopRoom) {
 		h.groups[g].due(h.fanout, seg, g)
 	}
 	for _, s := range h.singled {
-		// The groups of these sessions are not being visited; in other groups the sessions are
-		// visited later.
+		// Only sessions whose group is not being visited get a visit here. In a group that is being
+		// visited, they are visited later anyway.
 		if grp := &h.groups[s.group()]; grp.left == 0 {
 			p, frames := seg.build(s)
 			l.deliver(s, p, frames)
@@ -61,7 +61,8 @@ func (l *loop) step(h *loopRoom) {
 	h.singled = h.singled[:0]
 }
 
-// walk visits the sessions of a group, each at most once, before the other groups continue.
+// walk visits each session of a group at most once, and then returns, so that the other groups
+// continue.
 func (l *loop) walk(h *loopRoom, g int) {
 	grp := &h.groups[g]
 	for range grp.members {
@@ -125,16 +126,17 @@ func (l *loop) deliver(s *Session, p []byte, frames int) {
 func (l *loop) serveMeanwhile(h *loopRoom) {
 	l.sinceView = 0
 	l.serve(l.poller.poll())
-	// At most for one round, so that joins and other rooms have their turn, and only while the last
-	// session's missing frames fit in one write.
+	// Published frames join the fan-out only in its first round, so that joins and other rooms have
+	// their turn. They also join only while the frames that the last session misses fit in one
+	// write.
 	if h.visits > 0 && h.bytes < segmentBytes && h.at.before(h.head()) {
 		l.step(h)
 	}
 	l.flushMidway()
 }
 
-// overrun handles the case that the loop's own position has left the window: all of its sessions
-// are behind, and each of them resyncs.
+// overrun handles the case that the loop's own position has left the room's window: all sessions of
+// the loop's room are behind, and each of them must resync.
 func (l *loop) overrun(h *loopRoom) {
 	head := h.room.Head()
 	for g := range h.groups {

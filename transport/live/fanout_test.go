@@ -47,7 +47,7 @@ func (nobody) Message(*Session, []byte) {}
 func (nobody) Limited(*Session, []byte) {}
 func (nobody) Closed(*Session, Reason)  {}
 
-// stage is a loop with a room. It does not run by itself.
+// stage is a loop with a room. The loop does not run by itself: the test calls its turns.
 type stage struct {
 	loop *loop
 	room *room.Room
@@ -141,8 +141,8 @@ func TestFrameJoinsAFanOutInProgress(t *testing.T) {
 	}
 }
 
-// A frame for attendees can be published during the last write of a frame for facilitators. It
-// was once lost, and the next fan-out crashed the process.
+// A frame for attendees can be published during the last write of a frame for facilitators. An
+// earlier version of the loop lost such a frame, and the next fan-out crashed the process.
 func TestJoiningFrameReachesVisitedGroups(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
@@ -163,7 +163,7 @@ func TestJoiningFrameReachesVisitedGroups(t *testing.T) {
 	}
 }
 
-// A session that ends during a fan-out does not affect the turn of others.
+// If a session ends during a fan-out, the other sessions still get their turn.
 func TestAnEndedSessionDoesNotSkipOthers(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
@@ -201,7 +201,7 @@ func TestAcksDuringAFanOutKeepTheirPlace(t *testing.T) {
 	}
 }
 
-// One write is about as long as a segment, for any number of frames that join.
+// One write is at most about as long as a segment, even if many frames join.
 func TestJoinedFramesKeepWritesShort(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
@@ -243,10 +243,10 @@ func TestSessionsOvertakenDuringAFanOutResync(t *testing.T) {
 			return map[int]func(){
 				2: func() { s.publish(2, 2, 0) },
 				3: func() {
-					s.loop.sessions[3].Send([]byte("<t3>")) // is the fourth write, after the step that comes now
+					s.loop.sessions[3].Send([]byte("<t3>")) // the fourth write, after the next step
 					s.publish(3, 3, segmentBytes)
 				},
-				4: func() { s.publish(4, 5, 0) }, // so the loop itself can continue
+				4: func() { s.publish(4, 5, 0) }, // few bytes, so that the loop itself can continue
 			}
 		},
 	} {
@@ -289,14 +289,15 @@ func TestRecipientOfTwoFramesGetsOneWrite(t *testing.T) {
 	}
 }
 
-// A session that catches up during a fan-out already has its frames.
+// A session that catches up during a fan-out already has the frames of the fan-out, and does not
+// get them again.
 func TestCatchingUpDuringAFanOutRepeatsNothing(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
 	first, late := &tape{}, &tape{wrote: func() {}, takes: func(int) int { return 0 }}
 	first.wrote = func() {
 		if first.writes == 2 {
-			// The poller would report room right after this write.
+			// From this write on the socket accepts all bytes; the poller would report it now.
 			late.takes = nil
 			s.loop.roomy(s.loop.sessions[2])
 		}
@@ -380,7 +381,7 @@ func TestAFanOutEnds(t *testing.T) {
 	}
 }
 
-// Pending acks do not each cause a further fan-out either. Otherwise joins and other rooms would
+// Pending acks do not each cause a separate fan-out either. Otherwise joins and other rooms would
 // wait for as many fan-outs as there are acks.
 func TestResponsesDoNotWaitForLaterFrames(t *testing.T) {
 	s := newStage(t, room.Limits{})

@@ -11,23 +11,24 @@ func (l *loop) flush(s *Session) {
 		} else if end := s.outbox.ending(); end != nil {
 			l.beginLeaving(s, end.reason)
 		}
-		return // resume empties the outbox, too.
+		return // resume also empties the outbox.
 	}
 	if !l.mail(s) {
 		return
 	}
 	// The remaining messages follow frames that the loop has not sent yet. The room's wake-up may
-	// still be pending, and progress without a frame has none. The fan-out does not happen now: one
-	// per waiting answer would delay everything else.
+	// still be pending, and an event without a frame causes no wake-up. The fan-out does not happen
+	// now: one fan-out per waiting answer would delay everything else.
 	if h := s.loopRoom; h.at.stored < s.room.Head() {
 		h.Wake()
 	}
 	l.flushAgain(s)
 }
 
-// flushMidway empties outboxes during a fan-out, as far as the order allows. A session that has
-// just received a frame can get the answer after it. Otherwise the ack would take as long as the
-// whole fan-out (BenchmarkAckInFanout). Other outboxes wait until the end of the fan-out.
+// flushMidway empties outboxes during a fan-out, as far as the order allows: a session that has
+// just received a frame can get the answer that follows it. Without flushMidway an ack would take
+// as long as the whole fan-out (BenchmarkAckInFanout). Other outboxes wait until the end of the
+// fan-out.
 func (l *loop) flushMidway() {
 	l.held = l.inbox.takeOutboxes(l.held)
 	kept := l.held[:0]
@@ -61,7 +62,7 @@ func (l *loop) flushHeld() {
 	held := l.held
 	l.held = l.spareHeld[:0]
 	for _, s := range held {
-		if s.loopRoom == nil { // its join is still in the inbox
+		if s.loopRoom == nil { // the session's join is still in the inbox
 			l.held = append(l.held, s)
 			continue
 		}
@@ -71,9 +72,9 @@ func (l *loop) flushHeld() {
 	l.spareHeld = held[:0]
 }
 
-// flushAgain schedules another flush of a session for the next turn: outbound messages remain that
-// were sent after frames which the loop has not sent yet. Their sender may have found the session
-// already in the list, and then does not wake the loop again.
+// flushAgain schedules another flush of a session for the next turn: some of its outbound messages
+// follow frames which the loop has not sent yet. Their sender may have found the session already in
+// the list, and then does not wake the loop again.
 func (l *loop) flushAgain(s *Session) {
 	l.add(func(w *work) { w.outboxes = append(w.outboxes, s) })
 }

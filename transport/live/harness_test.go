@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	goleak.VerifyTestMain(m,
-		// This is fasthttp's clock for the Date header, which the first server starts.
+		// The first server starts this goroutine, fasthttp's clock for the Date header.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
 		// The worker pool of a stopped server ends after its next sleep of 10 s.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 // patience is how long a test waits for an expected event.
 const patience = 10 * time.Second
 
-// testServer is a hub behind a fasthttp server, as in the product.
+// testServer is a hub behind a fasthttp server, as in Atelier.
 type testServer struct {
 	t    testing.TB
 	hub  *Hub
@@ -46,7 +46,7 @@ type testServer struct {
 	owner    *owner
 }
 
-// owner is a Handler that answers "echo ..." and reports everything else.
+// owner is a Handler that answers messages of the form "echo ..." and reports all others.
 type owner struct {
 	messages chan string
 	closed   chan Reason
@@ -64,7 +64,7 @@ func (o *owner) Limited(s *Session, payload []byte) { s.Send([]byte(`{"type":"er
 
 func (o *owner) Closed(_ *Session, reason Reason) { o.closed <- reason }
 
-// note is a message in these tests, similar to the product's welcome and resync.
+// note is a message in these tests, similar to Atelier's welcome and resync.
 type note struct {
 	Type   string `json:"type"`
 	Seq    uint64 `json:"seq"`
@@ -175,7 +175,7 @@ func (h *testServer) attach(c net.Conn, o AttachOptions) {
 type client struct {
 	t    testing.TB
 	conn *websocket.Conn
-	// session is the server's side.
+	// session is the server's side of the connection.
 	session *Session
 }
 

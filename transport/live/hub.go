@@ -26,7 +26,7 @@ type Hub struct {
 
 	// Counts sessions, for their ids and to distribute them over the loops.
 	attached atomic.Uint64
-	// Set by Drain: no more sessions.
+	// Set by Drain: new sessions are refused.
 	draining atomic.Bool
 
 	// Set by Start.
@@ -86,7 +86,7 @@ func (h *Hub) Close() {
 	h.pipes.Wait()
 }
 
-// clock is the only timer: it triggers the housekeeping of the loops.
+// clock is the only timer of the hub: it triggers the housekeeping of the loops.
 func (h *Hub) clock() {
 	ticker := time.NewTicker(h.opts.Tick)
 	defer ticker.Stop()

@@ -5,22 +5,22 @@ import (
 	"sync/atomic"
 )
 
-// inbox passes work from other goroutines to a loop. They add work under a mutex held for
-// nanoseconds; the loop takes all work together.
+// inbox passes work from other goroutines to a loop. These goroutines add work under a mutex that
+// they hold for nanoseconds. The loop takes all work at once.
 //
-// The wake-up is a system call, so it is made only for a loop that sleeps. The loop announces its
-// sleep and then checks the inbox once more. A producer adds first and then checks for sleep, so
-// that one of the two always notices the other.
+// The wake-up is a system call, so it is made only for a loop that sleeps. The loop sets parked
+// before it sleeps and then checks the inbox once more. A producer first adds work and then checks
+// parked, so that the loop always notices the work or the producer the sleep.
 //
-// The inbox is bounded: rooms and outboxes are queued at most once each, and tasks are a few per
-// connection. Options.SignalBytes bounds the payloads of signals.
+// The inbox is bounded: each room and each outbox is queued at most once, and each connection
+// queues only a few tasks. Options.SignalBytes bounds the payloads of signals.
 type inbox struct {
 	mu sync.Mutex
 	// Guarded by mu.
 	work work
-	// Guarded by mu. New work is refused.
+	// Guarded by mu. If set, new work is refused.
 	closed bool
-	// Guarded by mu. Bytes of signals in work.tasks.
+	// Guarded by mu. The payload bytes of the signals in work.tasks.
 	signalBytes int
 
 	// Set by the loop before it parks, cleared by the goroutine that wakes it.
@@ -50,7 +50,8 @@ func (l *loop) add(put func(*work)) bool {
 		return false
 	}
 	put(&in.work)
-	// Under the mutex: the poller is closed only after inbox.closed was set.
+	// The wake-up happens under the mutex, so that the poller is still open: it is closed only
+	// after inbox.closed was set.
 	if in.parked.Load() && in.parked.CompareAndSwap(true, false) {
 		l.count.wakeups.Add(1)
 		l.poller.wake()
@@ -63,7 +64,7 @@ func (l *loop) post(task func()) bool {
 	return l.add(func(w *work) { w.tasks = append(w.tasks, task) })
 }
 
-// take swaps the work with spare, whose memory is reused.
+// take returns the queued work and puts spare in its place, whose memory is reused.
 func (in *inbox) take(spare work) work {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -75,7 +76,7 @@ func (in *inbox) take(spare work) work {
 	return taken
 }
 
-// takeOutboxes takes only the outboxes, during a fan-out.
+// takeOutboxes takes only the outboxes. It is called during a fan-out.
 func (in *inbox) takeOutboxes(dst []*Session) []*Session {
 	in.mu.Lock()
 	defer in.mu.Unlock()

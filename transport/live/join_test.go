@@ -17,7 +17,7 @@ func TestJoinDuringTheLastLeaveIsServed(t *testing.T) {
 	w := &tape{wrote: func() {}}
 	newcomer := &Session{id: 2, loop: s.loop, room: s.room, person: "bob", handler: nobody{}, wire: w}
 	s.loop.join(newcomer, nil, &AttachOptions{Room: s.room, Welcome: func(uint64, uint64) []byte { return []byte("<t0>") }}, headOf(s.room))
-	s.loop.turn() // the news of the first
+	s.loop.turn() // handles the wake-up for the first session, whose room in the loop has ended
 	s.publish(2, 2, 0)
 	s.loop.turn()
 	if got := w.marks(); got != "<t0><s2>" {

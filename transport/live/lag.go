@@ -5,16 +5,17 @@ package live
 const catchUpBudget = 4 * segmentBytes
 
 // lag is the state of a session that did not keep up with its loop's room, or that has just
-// returned and is catching up. Its memory is bounded: one segment, mostly shared with others, one
-// control frame, and the outbox.
+// returned and is catching up. Its memory is bounded: a segment, which it mostly shares with other
+// sessions, a control frame and the outbox.
 type lag struct {
-	// rest contains the bytes still to be written; they can begin within a frame.
+	// rest contains the bytes still to be written. They can begin in the middle of a frame.
 	rest []byte
 	// control is a pong, or our close frame, that is sent after rest.
 	control []byte
 	// at is the position up to which the session has been served, counting rest as served.
 	at position
-	// since is the time at which the session fell behind, or at which it last accepted a byte.
+	// since is the time at which the session fell behind. moved is the time at which its socket
+	// last accepted a byte.
 	since, moved int64
 	// returning means that the session requested a replay and has not caught up with its loop's
 	// room since. It is exempt from the bounds on lag.

@@ -11,8 +11,9 @@ import (
 // readBuffer is the size of the loop's read buffer, which all its sessions share.
 const readBuffer = 64 << 10
 
-// spareSegments is the number of a fan-out's segments whose memory is kept, at most three times
-// segmentBytes per group: an extended fan-out needs as many concurrently.
+// spareSegments is the number of a fan-out's segments whose memory is kept for reuse, because an
+// extended fan-out needs as many at the same time. Their memory is at most three times segmentBytes
+// per group.
 const spareSegments = 4
 
 var errGone = errors.New("live: connection ended")
@@ -33,15 +34,15 @@ type loop struct {
 	now      int64
 	sessions map[uint64]*Session
 	rooms    map[*room.Room]*loopRoom
-	// soon are sessions that are behind and can continue.
+	// soon contains the sessions that are behind and can continue.
 	soon []*Session
-	// unread are sessions with unread bytes after a turn.
+	// unread contains the sessions that have unread bytes after a turn.
 	unread []*Session
 	// held contains the sessions with an outbox to flush in this turn: during a fan-out if the
 	// order permits, else at its end.
 	held []*Session
-	// fanningOut means that groups are being walked. gone contains the sessions that ended
-	// meanwhile and are still in their groups.
+	// fanningOut means that walk is visiting the sessions of groups. gone contains the sessions
+	// that ended meanwhile and are still in their groups.
 	fanningOut bool
 	gone       []*Session
 	// sinceView counts the writes since the last poll.
@@ -49,7 +50,7 @@ type loop struct {
 	// stopped ends run.
 	stopped bool
 
-	// Scratch, so that the usual turn allocates nothing.
+	// The following memory is reused in each turn, so that the usual turn allocates nothing.
 	spareWork work
 	spareSoon []*Session
 	spareRead []*Session
@@ -59,7 +60,8 @@ type loop struct {
 	out       []byte
 	decoder   rfc6455.Decoder
 	buf       []byte
-	// ping is the last ping among the bytes being read; pinged reports whether there was one.
+	// ping is the last ping among the bytes being read. pinged reports whether these bytes
+	// contained a ping.
 	ping   []byte
 	pinged bool
 }
@@ -94,7 +96,7 @@ func (l *loop) run() {
 }
 
 // serve reads from and writes to sockets that are ready. It is called between turns and during a
-// long fan-out, so it must not interfere with one: it must not join or remove sessions, or start
+// long fan-out, so it must not disturb a fan-out: it must not join or remove sessions, or start
 // another fan-out.
 func (l *loop) serve(events []event) {
 	if len(events) == 0 {
@@ -196,8 +198,8 @@ func (l *loop) writable(s *Session) {
 	}
 }
 
-// housekeep checks every session, once per tick. It costs about 30 ns per session, so 10,000 of
-// them cost 0.03 % of a core.
+// housekeep checks every session, once per tick. A check takes about 30 ns, so 10,000 sessions cost
+// 0.03 % of a core.
 func (l *loop) housekeep() {
 	for _, s := range l.sessions {
 		l.lookAfter(s)
@@ -224,16 +226,17 @@ func (l *loop) lookAfter(s *Session) {
 			l.beat(s)
 		}
 	case s.beat <= s.seen:
-		// The process was suspended. Silence counts from a ping, because otherwise every session
-		// would be closed in the first tick after the process resumes.
+		// The process was suspended. Each client gets a ping, and its silence counts from this
+		// ping. Otherwise every session would be closed in the first tick after the process
+		// resumes.
 		l.beat(s)
 	case l.now-s.beat >= int64(min(o.PingInterval, o.IdleTimeout)):
 		l.endNow(s, ending{rfc6455.CloseGoingAway, "idle", ReasonIdle})
 	}
 }
 
-// beats is the interval of heartbeats to an SSE session, at most the given one, and up to a
-// fifth shorter.
+// beats returns the interval of heartbeats to an SSE session: at most the given interval, and up to
+// a fifth shorter.
 func (s *Session) beats(most time.Duration) int64 {
 	const parts = 64
 	return int64(most) - int64(most)/5*int64(s.id%parts)/parts

@@ -11,18 +11,18 @@ import (
 // 2 MiB per group.
 const recentSegments = 32
 
-// loopRoom is one loop's part of a room: the loop's sessions in it and their common position. It
-// exists while it has a session.
+// loopRoom is one loop's part of a room: the loop's sessions in the room and their common position.
+// It exists as long as it has a session.
 type loopRoom struct {
 	// Immutable after newLoopRoom.
 	loop *loop
 	// Immutable after newLoopRoom.
 	room *room.Room
 
-	// Set by the publisher, cleared by the loop: the loop's room is in the loop's work.
+	// The loop's room is in the loop's work. Set by the publisher, cleared by the loop.
 	dirty atomic.Bool
 	// The time at which the loop's room became dirty, on the hub's clock. Set by the publisher that
-	// marked it dirty, read by the loop.
+	// set dirty, read by the loop.
 	since atomic.Int64
 
 	// Owned by the loop goroutine. The position up to which every session that keeps up has
@@ -34,8 +34,8 @@ type loopRoom struct {
 	// its start, after the step numbered base.
 	steps []position
 	base  uint64
-	// Owned by the loop goroutine. The frames between each of steps and the last, as far as needed,
-	// in one revision of the room.
+	// Owned by the loop goroutine. The frames from each of steps to the last step, as far as
+	// needed, in one revision of the room.
 	spans   []*segment
 	spansOf uint64
 	// Owned by the loop goroutine. The remaining visits in the first round of the fan-out, and its
@@ -43,26 +43,27 @@ type loopRoom struct {
 	visits, bytes int
 	// Owned by the loop goroutine.
 	groups [groups]group
-	// Owned by the loop goroutine. One session per person, with a list of the person's others.
+	// Owned by the loop goroutine. One session per person, which links to the person's other
+	// sessions.
 	people map[string]*Session
 	// Owned by the loop goroutine. The number of lagging sessions.
 	lagging int
 	// Owned by the loop goroutine. Segments that lagging sessions will need.
 	recent []*segment
-	// Owned by the loop goroutine. The room's revision of recent.
+	// Owned by the loop goroutine. The revision of the room from which recent was made.
 	revision uint64
-	// Owned by the loop goroutine. Scratch: the sessions singled out.
+	// Owned by the loop goroutine. The sessions that a step singles out, in memory that is reused.
 	singled []*Session
 }
 
-// group is the sessions of a loop's room that are sent the same bytes, except where a frame singles
-// one out. Owned by the loop goroutine.
+// group contains the sessions of a loop's room that are sent the same bytes, except where a frame
+// singles a session out. Owned by the loop goroutine.
 type group struct {
 	members []*Session
-	// cursor is the next session to visit, and left the number of visits until all are up to date;
-	// 0 outside of fan-outs.
+	// cursor is the next session to visit. left is the number of visits until all sessions are up
+	// to date, and 0 outside of fan-outs.
 	cursor, left int
-	// before is the step that all had received when the visits began.
+	// before is the step that all sessions had received when the visits began.
 	before uint64
 }
 
@@ -96,7 +97,8 @@ func (l *loop) loopRoom(r *room.Room) *loopRoom {
 	}
 	h := &loopRoom{loop: l, room: r, people: make(map[string]*Session)}
 	r.Subscribe(h)
-	// After Subscribe: frames published from here on wake the loop's room.
+	// The position is read after Subscribe, so that frames published from here on wake the loop's
+	// room.
 	h.at = position{stored: r.Head(), transient: r.TransientHead()}
 	h.revision = r.Revision()
 	l.rooms[r] = h
@@ -118,8 +120,8 @@ func (h *loopRoom) enter(s *Session) {
 	h.people[s.person] = s
 }
 
-// leave removes a session. With its last session, it removes the loop's room. It must not be called
-// while a fan-out walks the groups.
+// leave removes a session, and with the last session the loop's room. It must not be called while a
+// fan-out visits the groups.
 func (h *loopRoom) leave(s *Session) {
 	grp := &h.groups[s.group()]
 	last := len(grp.members) - 1
@@ -149,8 +151,8 @@ func (h *loopRoom) leave(s *Session) {
 	}
 }
 
-// segment returns the frames after a position, up to a limit; nil if the position has left the
-// room's window. While sessions lag, equal requests share one segment.
+// segment returns the frames after a position, up to a limit. It returns nil if the position has
+// left the room's window. While sessions lag, equal requests share one segment.
 func (h *loopRoom) segment(from, limit uint64) *segment {
 	if revision := h.room.Revision(); revision != h.revision {
 		h.recent, h.revision = nil, revision

@@ -14,7 +14,7 @@ type Options struct {
 	// escaped.
 	MaxMessage int
 	// MessageRate is the maximum rate of messages per connection and second. MessageBurst is the
-	// maximum burst. A rate of 0 is no limit; a burst of 0 is twice the rate.
+	// maximum burst. A rate of 0 means no limit. A burst of 0 means twice the rate.
 	MessageRate, MessageBurst float64
 	// PingInterval is the silence after which a WebSocket client is pinged.
 	// Default 30 s.
@@ -22,8 +22,8 @@ type Options struct {
 	// IdleTimeout is the silence after which a WebSocket client is disconnected. Default 75 s.
 	IdleTimeout time.Duration
 	// Heartbeat is the maximum interval between heartbeats to an SSE client. Each session's
-	// interval is a little shorter, so that the heartbeats are spread over ticks. Default 14 s,
-	// which is at most 15 s with the tick.
+	// interval is a little shorter, so that the heartbeats are spread over ticks. It is checked
+	// once per tick, so the default of 14 s can become 15 s.
 	Heartbeat time.Duration
 	// SlowTimeout is how long a session may accept no byte before it is closed, and how long it may
 	// lag before it must resync. Default 20 s.
@@ -51,7 +51,8 @@ type Options struct {
 	Tick time.Duration
 
 	// writesBetweenPolls is the number of writes of a fan-out between two polls for incoming
-	// messages. Default 256: at 5 us per write, about a millisecond. Tests poll after every write.
+	// messages. Default 256, which takes about a millisecond at 5 us per write. Some tests poll
+	// after every write.
 	writesBetweenPolls int
 }
 

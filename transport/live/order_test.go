@@ -17,8 +17,8 @@ func TestFreshSessionBeginsAtTheHead(t *testing.T) {
 	c.expect(text(6), text(7))
 }
 
-// Under load the welcome once came 60 ms after the 101, and frames published in between were
-// missed.
+// In an earlier version the welcome came 60 ms after the 101 under load, and the client missed the
+// frames published in between.
 func TestAFreshSessionBeginsAtItsAdmission(t *testing.T) {
 	h := newTestServer(t, Options{})
 	r := h.room("a")
@@ -28,7 +28,7 @@ func TestAFreshSessionBeginsAtItsAdmission(t *testing.T) {
 	c.expect(text(2), text(3))
 	r.Publish(frames(4, 4)...)
 	c.expect(text(4))
-	// If nothing was published since its position, a session begins as usual.
+	// If nothing was published after the given position, the session begins as usual.
 	h.dial("room=a&person=p2&from=4").expectNote(note{Type: "welcome", Seq: 4, Head: 4})
 }
 
@@ -64,9 +64,9 @@ func TestAnImpossibleReplayIsAResync(t *testing.T) {
 	}
 }
 
-// This test once hung. A response was sent after the loop had served the room and before it
-// emptied the outbox. The response stayed in the outbox, since its frame was not served yet and
-// the session was still marked as queued.
+// With an earlier version of the loop this test hung. A response was sent after the loop had served
+// the room and before the loop emptied the outbox. The response stayed in the outbox, because its
+// frame was not served yet and the session was still marked as queued.
 func TestResponsesFollowTheFramesPublishedBeforeThem(t *testing.T) {
 	h := newTestServer(t, Options{})
 	r := h.room("a")

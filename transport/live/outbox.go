@@ -3,7 +3,7 @@ package live
 import "sync"
 
 // outbox is the private queue of a session: answers, errors, signalling, and possibly the close as
-// the last entry. Any goroutine adds; the loop takes.
+// the last entry. Any goroutine adds messages, and the loop takes them.
 type outbox struct {
 	mu sync.Mutex
 	// Guarded by mu. Nil while empty.
@@ -12,11 +12,11 @@ type outbox struct {
 	bytes int
 	// Guarded by mu. The session is in its loop's list of outboxes.
 	queued bool
-	// Guarded by mu. New messages are refused.
+	// Guarded by mu. If set, new messages are refused.
 	shut bool
 }
 
-// outboundMessage is one private payload, or the close of the session.
+// outboundMessage is a private payload, or the close of the session.
 type outboundMessage struct {
 	payload []byte
 	// after is the position that the session must reach before it gets the message: the room's head
@@ -54,8 +54,8 @@ func (o *outbox) put(m outboundMessage, limit int) verdict {
 		return refused
 	}
 	if o.bytes+len(m.payload) > limit {
-		// All messages are dropped, not only this one: a client can notice a closed connection, but
-		// not an answer missing among others.
+		// All messages are dropped and the session closes. A client can notice a closed connection,
+		// but not that one answer is missing among others.
 		o.outbound, o.bytes, o.shut = nil, 0, true
 		return overflowed
 	}
@@ -70,7 +70,7 @@ func (o *outbox) put(m outboundMessage, limit int) verdict {
 }
 
 // take appends to dst the outbound messages that a session at this position is permitted to get.
-// more reports whether others remain.
+// more reports whether other messages remain.
 func (o *outbox) take(dst []outboundMessage, position uint64) (due []outboundMessage, more bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -97,7 +97,7 @@ func (o *outbox) ending() *ending {
 	return o.outbound[len(o.outbound)-1].end
 }
 
-// close refuses everything from now on and drops the queue.
+// close drops the queue and refuses all further messages.
 func (o *outbox) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

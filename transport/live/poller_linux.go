@@ -14,19 +14,20 @@ const pollBatch = 256
 // event describes the operations for which a session's socket is ready.
 type event struct {
 	id uint64
-	// in means that bytes can be read, and out that bytes can be written. hup means that the peer has
-	// closed its side, so reading must continue to EOF.
+	// in means that bytes can be read, and out means that bytes can be written. hup means that the
+	// peer has closed its side, so the loop must read to EOF.
 	in, out, hup bool
 }
 
 // poller is an epoll set, edge-triggered, and an eventfd to wake its owner.
 //
 // A parked loop does not block in epoll_wait: it waits for the epoll descriptor itself in Go's
-// poller, as any goroutine waits for a connection. A goroutine blocked in a system call keeps its P
-// until sysmon takes it away, 20 us to 10 ms later. If there is one loop per CPU, this stalls
-// everything else. With poll(2) instead, Publish to a client took 5 to 6 times as long in an idle
-// process (70 us instead of 12 us), and 2.5 times as long with all CPUs busy. Under a full fan-out,
-// which never parks, there was no difference (go test -bench 'Wake|Fanout/conns=1000').
+// poller, as any goroutine waits for a connection. A goroutine that blocks in a system call keeps
+// its P until sysmon takes the P away, 20 us to 10 ms later. With one loop per CPU, such calls
+// stall everything else. With poll(2) instead, a frame took 5 to 6 times as long to reach the
+// client in an idle process (70 us instead of 12 us). With all CPUs busy it took 2.5 times as long.
+// During a full fan-out, in which a loop never parks, there was no difference (go test -bench
+// 'Wake|Fanout/conns=1000').
 type poller struct {
 	// Immutable after newPoller.
 	epoll *os.File
@@ -52,8 +53,8 @@ func newPoller() (*poller, error) {
 		return nil, fmt.Errorf("create eventfd: %w", err)
 	}
 	p := &poller{epfd: epfd, wakefd: wakefd}
-	// Every write to an edge-triggered eventfd is an event, so it is never read. Session ids begin
-	// at 1; 0 is the eventfd.
+	// Every write to an edge-triggered eventfd is an event, so the poller never reads the eventfd.
+	// Its id is 0; session ids begin at 1.
 	wake := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET}
 	if err := unix.EpollCtl(epfd, unix.EPOLL_CTL_ADD, wakefd, &wake); err != nil {
 		unix.Close(epfd)
@@ -114,8 +115,8 @@ func (p *poller) poll() []event {
 func (p *poller) park() {
 	asked := false
 	_ = p.raw.Read(func(uintptr) bool {
-		// The first call checks whether waiting is necessary at all: the runtime's record of an
-		// earlier edge can be stale or missing.
+		// On the first call the function checks whether waiting is necessary: the runtime's record
+		// of an earlier edge can be stale or missing.
 		if !asked {
 			asked = true
 			return p.pending()

@@ -2,7 +2,8 @@
 
 package live
 
-// event is needed by the loop's code; sockets are never polled on this system.
+// event exists only because the loop's code needs the type: sockets are never polled on this
+// system.
 type event struct {
 	id           uint64
 	in, out, hup bool
@@ -10,7 +11,7 @@ type event struct {
 
 // poller only waits for wake-ups: every wire is a pipe and posts to the loop.
 type poller struct {
-	// woken has capacity 1. Never closed.
+	// woken has capacity 1, and is never closed.
 	woken chan struct{}
 }
 

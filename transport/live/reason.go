@@ -8,12 +8,12 @@ const (
 	ReasonPeer Reason = iota
 	// ReasonGone: the connection ended without a close frame.
 	ReasonGone
-	// ReasonProtocol: the client broke RFC 6455; 1002, 1003, 1007 or 1009.
+	// ReasonProtocol: the client broke RFC 6455 (closed with 1002, 1003, 1007 or 1009).
 	ReasonProtocol
 	// ReasonIdle: the client sent nothing for Options.IdleTimeout (1001).
 	ReasonIdle
-	// ReasonStalled: the client accepted no byte for Options.SlowTimeout (1013, which such a client
-	// may never read).
+	// ReasonStalled: the client accepted no byte for Options.SlowTimeout (closed with 1013, which
+	// such a client may never read).
 	ReasonStalled
 	// ReasonOverflow: the session's private queue was full (1013).
 	ReasonOverflow

@@ -12,8 +12,8 @@ func (l *loop) input(s *Session, p []byte) {
 		return
 	}
 	if s.deaf {
-		// Only the answer to our close frame matters, but a client may complete an earlier message
-		// first.
+		// Only the answer to our close frame is awaited, but a client may complete an earlier
+		// message first.
 		_ = (&rfc6455.Decoder{}).Feed(p, l.hub.opts.MaxMessage, (*receiver)(s))
 		l.pinged = false
 		return
@@ -45,8 +45,8 @@ func (l *loop) input(s *Session, p []byte) {
 	}
 }
 
-// answerPing sends a pong for the last ping among the bytes just read. Earlier pings are skipped,
-// as RFC 6455, 5.5.3 allows, which bounds the work that a flood of pings can cause.
+// answerPing sends a pong for the last ping among the bytes just read. Earlier pings get no answer,
+// which RFC 6455, 5.5.3 allows. This limits the work that a flood of pings can cause.
 func (l *loop) answerPing(s *Session) {
 	if s.state != open {
 		return
@@ -62,7 +62,7 @@ func (l *loop) answerPing(s *Session) {
 	l.say(s, l.out)
 }
 
-// receiver is a session as a callback of its decoder.
+// receiver is a session, with the methods that its decoder calls.
 type receiver Session
 
 func (r *receiver) Message(payload []byte) {
@@ -110,7 +110,7 @@ type bucket struct {
 	at int64
 }
 
-// take takes a token. It returns false if there is none.
+// take takes a token. It returns false if the bucket has no token.
 func (b *bucket) take(now int64, rate, burst float64) bool {
 	b.used = max(0, b.used-float64(now-b.at)/1e9*rate)
 	b.at = now

@@ -7,8 +7,9 @@ import (
 	"atelier/actors/room"
 )
 
-// This file tracks the progress of a fan-out and its sessions. A fan-out is a round of visits. It
-// consists of steps: each time that frames published meanwhile are added, a step begins.
+// This file tracks the progress of a fan-out and its sessions. A fan-out is a round of visits,
+// divided into steps. A step begins whenever frames published during the round are added to the
+// fan-out.
 
 // position is a position in a room. It consists of the positions among stored frames and among
 // transients.
@@ -16,7 +17,7 @@ type position struct {
 	stored, transient uint64
 }
 
-// before reports whether there are frames between p and q.
+// before reports whether frames exist between p and q.
 func (p position) before(q position) bool { return p.stored < q.stored || p.transient < q.transient }
 
 // headOf returns the position of the newest message in a room.
@@ -33,8 +34,8 @@ func (h *loopRoom) begin() {
 	}
 }
 
-// unfinished reports whether a session has not been visited. A joining step may concern only a
-// group that was already visited.
+// unfinished reports whether a session still waits for a visit. This can be a session of a group
+// that was already visited, if a later step has frames only for this group.
 func (h *loopRoom) unfinished() bool {
 	for g := range h.groups {
 		if h.groups[g].left > 0 {
@@ -51,7 +52,7 @@ func (h *loopRoom) end() {
 }
 
 // news returns the frames published since the latest step, limited to one write, and the position
-// after them; false if the window has moved past the loop.
+// after them. It returns false if the room's window no longer contains the loop's position.
 func (h *loopRoom) news() (seg *segment, to position, ok bool) {
 	return h.between(h.at, position{math.MaxUint64, math.MaxUint64}, segmentBytes)
 }
@@ -68,7 +69,7 @@ func (h *loopRoom) stepped(seg *segment, to position) {
 	h.steps = append(h.steps, to)
 }
 
-// moved records progress of the room without a frame.
+// moved records that the room's position has advanced without a frame.
 func (h *loopRoom) moved(to position) {
 	h.at = to
 	h.steps[len(h.steps)-1] = to
@@ -82,8 +83,8 @@ func (h *loopRoom) had(s *Session) uint64 {
 	return h.fanout
 }
 
-// reached returns the position of a session that is not behind. During a fan-out that depends on
-// whether it was already visited.
+// reached returns the position of a session that is not behind. During a fan-out the result depends
+// on whether the session was already visited.
 func (h *loopRoom) reached(s *Session) position {
 	if had := h.had(s); had < h.fanout {
 		return h.steps[had-h.base]
@@ -91,8 +92,8 @@ func (h *loopRoom) reached(s *Session) position {
 	return h.at
 }
 
-// span returns the frames missing to a session that has received step had; nil if the window has
-// moved past it.
+// span returns the frames that a session lacks which has received step had. It returns nil if the
+// room's window no longer contains these frames.
 func (h *loopRoom) span(had uint64) *segment {
 	if revision := h.room.Revision(); revision != h.spansOf {
 		h.forgetSpans()

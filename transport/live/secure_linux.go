@@ -9,8 +9,8 @@ import (
 )
 
 // Beneath prepares l for a TLS listener on top of it, so that Attach can take over the sockets.
-// With a goroutine each for reading and writing, a connection needs several times the memory, and a
-// fan-out twice the time.
+// Otherwise each connection has a goroutine for reading and one for writing. It then needs several
+// times the memory, and a fan-out takes twice the time.
 func Beneath(l net.Listener) net.Listener { return lowest{l} }
 
 type lowest struct{ net.Listener }
@@ -23,25 +23,26 @@ func (l lowest) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// beneath is the connection below TLS: first the runtime's, later a socket that the loop polls. In
-// the second state reads never block and writes accept everything. Close is always the runtime's,
-// so that any goroutine can call it.
+// beneath is the connection below TLS: first a connection of Go's runtime, later a socket that the
+// loop polls. In the second state reads never block and writes accept everything. Close always
+// closes the runtime's connection, so that any goroutine can call it.
 type beneath struct {
 	*net.TCPConn
-	// taken means that the socket belongs to the loop. Then the loop goroutine owns it and
-	// the following fields.
+	// taken means that the socket belongs to the loop. The loop goroutine then owns taken and the
+	// following fields.
 	taken  bool
 	socket socket
-	// dry means that the last read emptied the socket; toEnd means that reads continue to its end.
+	// dry means that the last read emptied the socket. toEnd means that reads continue until the
+	// end of the stream.
 	dry, toEnd bool
-	// pending contains the bytes that the socket did not accept: at most one record and TLS's own
-	// messages, because sessions cannot write while there are any.
+	// pending contains the bytes that the socket did not accept. These are at most one record and
+	// TLS's own messages, because sessions cannot write while bytes are pending.
 	pending []byte
 	err     error // the error that ended writing
 }
 
-// notYet means that no bytes can be read yet. TLS treats it as a timeout, and later continues at
-// the same place.
+// notYet is the error of a read when no bytes have arrived yet. TLS treats this error as a timeout,
+// and later continues at the same place.
 type notYet struct{}
 
 func (notYet) Error() string   { return "live: nothing to read yet" }
@@ -144,7 +145,7 @@ func (w *secure) read(p []byte) (int, error) {
 }
 
 func (w *secure) close() {
-	// This sends close_notify and ends the writing side of TLS.
+	// CloseWrite sends close_notify and ends the writing side of TLS.
 	_ = w.conn.CloseWrite()
 	if len(w.under.pending) == 0 {
 		w.under.socket.close()

@@ -8,7 +8,7 @@ import (
 	"github.com/fasthttp/websocket"
 )
 
-// A peer that triggers TLS responses but reads nothing does not fill the memory.
+// A peer that triggers TLS responses but reads nothing cannot fill the server's memory.
 func TestUnreadTLSResponsesAreBounded(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -59,7 +59,7 @@ func TestTheRestOfARecordIsSent(t *testing.T) {
 		r.Publish(bulk(last, last, 9000)...)
 		seen := make(chan bool, 1)
 		s.loop.post(func() { seen <- len(s.wire.(*secure).under.pending) > 0 })
-		// Published frames are handled before tasks.
+		// The loop handles published frames before tasks, so this frame has been written.
 		waits = <-seen
 	}
 	for seq := uint64(1); seq <= last; seq++ {

@@ -62,8 +62,8 @@ func TestTLS(t *testing.T) {
 			d := &websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MaxVersion: c.version}}
 			r := h.room("a")
 			c := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p1")
-			// The buffer is small and fixed. If the system enlarged it, the buffers on the path
-			// could contain everything that is sent.
+			// The buffer is small and has a fixed size. If the system enlarged the buffer, the
+			// buffers on the path could contain everything that is sent.
 			d.NetDial = func(network, addr string) (net.Conn, error) {
 				conn, err := net.Dial(network, addr)
 				if err == nil {

@@ -3,18 +3,18 @@ package live
 import "atelier/actors/room"
 
 // segmentBytes is the maximum payload joined into one write, in bytes. Larger writes save little:
-// at 64 KiB a 200 byte frame costs 0.02 us of system call, and a reading client's socket should
-// accept a segment at once.
+// at 64 KiB the system call costs only 0.02 us per frame of 200 bytes. The socket of a client that
+// reads should also accept a segment at once.
 const segmentBytes = 64 << 10
 
-// segment is a run of consecutive frames of a room, joined once for each group of sessions that
-// gets the same bytes. Joined bytes are not modified, because lagging sessions hold parts of them.
+// segment contains consecutive frames of a room, joined once for each group of sessions that gets
+// the same bytes. Joined bytes are not modified, because lagging sessions hold parts of them.
 type segment struct {
 	// The segment holds the frames after from, up to and including to.
 	from, to uint64
 	epoch    string
 	frames   []room.Frame
-	// missed is the number of transients before these that had left their ring.
+	// missed is the number of earlier transients that had already left their ring.
 	missed uint64
 	// singles lists the indexes of the frames that treat a session differently from its class.
 	singles []int
@@ -60,7 +60,7 @@ func (seg *segment) forGroup(g int) ([]byte, int) {
 	return j.bytes, j.frames
 }
 
-// forSession returns the bytes for one session: its group's bytes where possible.
+// forSession returns the bytes for one session. Where possible, these are its group's bytes.
 func (seg *segment) forSession(s *Session) ([]byte, int) {
 	for _, i := range seg.singles {
 		f := &seg.frames[i]
@@ -98,7 +98,8 @@ func (l *loop) spareSegment() *segment {
 	return new(segment)
 }
 
-// reuse keeps a segment's memory for another. No session must have part of it any more.
+// reuse keeps a segment's memory for another segment. No session must use a part of the memory any
+// more.
 func (l *loop) reuse(seg *segment) {
 	if len(l.spare) < cap(l.spare) {
 		seg.forget()

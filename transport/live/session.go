@@ -22,7 +22,7 @@ type Handler interface {
 type state uint8
 
 const (
-	// joining: attached, but not yet processed by the loop.
+	// A new session is joining: it is attached, but the loop has not processed it.
 	_ state = iota
 	// open: frames and messages flow.
 	open
@@ -35,7 +35,7 @@ const (
 // Session is one connection of one person to one room. Send and Close may be
 // called from any goroutine.
 type Session struct {
-	// Data belongs to the owner, who sets it before or in the first callback. The package never
+	// Data belongs to the owner, which sets it before or in the first callback. The package never
 	// reads it.
 	Data any
 
@@ -60,12 +60,13 @@ type Session struct {
 	state state
 	// Owned by the loop goroutine. Why the session is closing.
 	reason Reason
-	// Owned by the loop goroutine. Nothing more is expected from the peer: the wire is closed as
-	// soon as everything is written.
+	// Owned by the loop goroutine. The session expects nothing more from the peer, so the wire is
+	// closed as soon as everything is written.
 	hangup bool
-	// Owned by the loop goroutine. Drain has asked it to end.
+	// Owned by the loop goroutine. Drain has already begun to end the session.
 	draining bool
-	// Owned by the loop goroutine. The peer violated the protocol; its further input is discarded.
+	// Owned by the loop goroutine. The peer violated the protocol, so its further input is
+	// discarded.
 	deaf bool
 
 	// Safe for any goroutine.
@@ -84,35 +85,36 @@ type Session struct {
 	// Owned by the loop goroutine. The last fan-out that treated the session
 	// differently from its class.
 	single uint64
-	// Owned by the loop goroutine. Index in its group.
+	// Owned by the loop goroutine. The session's index in its group.
 	place int
 	// Owned by the loop goroutine. Other sessions of the same person.
 	before, after *Session
-	// Owned by the loop goroutine. When the peer last sent something, when it was last sent a
-	// heartbeat, and when the loop learned that the session is to end; 0 while it is not.
+	// Owned by the loop goroutine. seen is the time at which the peer last sent something, and beat
+	// the time of the last heartbeat to the peer. leaving is the time at which the session began to
+	// end, or 0.
 	seen, beat, leaving int64
 	// Owned by the loop goroutine.
 	rate bucket
 }
 
-// ID returns the session's number, unique in this process and never 0.
+// ID returns the session's number, which is unique in this process and never 0.
 func (s *Session) ID() uint64 { return s.id }
 
-// Person returns the id of the person whose session it is.
+// Person returns the id of the session's person.
 func (s *Session) Person() string { return s.person }
 
 // IsFacilitator reports whether the session is a facilitator's.
 func (s *Session) IsFacilitator() bool { return s.facilitator }
 
-// Room returns the room the session is in.
+// Room returns the session's room.
 func (s *Session) Room() *room.Room { return s.room }
 
-// Send queues a payload for this session alone. It is delivered after every stored frame for the
-// session that was published before the call, and in the order of the calls. The payload must not
-// be modified afterwards.
+// Send queues a payload for this session alone. The payload is delivered after every stored frame
+// for the session that was published before the call. Payloads are delivered in the order of the
+// calls. A payload must not be modified after the call.
 //
-// It returns false if the session is closing, or if more than Options.PrivateBytes would be queued:
-// then the session is closed with 1013.
+// Send returns false if the session is closing, or if more than Options.PrivateBytes would be
+// queued. In the second case the session is closed with 1013.
 func (s *Session) Send(payload []byte) bool {
 	return s.put(outboundMessage{payload: payload, after: s.room.Head()})
 }
@@ -169,8 +171,8 @@ func (s *Session) dress(dst, payload []byte) []byte {
 	return s.protocol.append(dst, "", 0, payload)
 }
 
-// stamp appends a payload with the session's position. An SSE client that loses the connection
-// directly after it returns with that position.
+// stamp appends a payload with the session's position. If an SSE client loses the connection
+// directly after this payload, it reconnects with this position.
 func (s *Session) stamp(dst []byte, seq uint64, payload []byte) []byte {
 	return s.protocol.append(dst, s.room.Epoch(), seq, payload)
 }

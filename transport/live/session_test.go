@@ -97,7 +97,8 @@ func TestBrokenFramesCloseTheConnection(t *testing.T) {
 }
 
 // After a client has violated the protocol, everything that it sends except its close frame is
-// discarded. The connection once stayed open for all of CloseGrace.
+// discarded. An earlier version also ignored the close frame, so the connection stayed open for all
+// of CloseGrace.
 func TestTheClientsCloseFrameEndsABrokenConnection(t *testing.T) {
 	h := newTestServer(t, Options{CloseGrace: time.Hour})
 	c := h.dial("room=a&person=p1")
@@ -128,8 +129,8 @@ func TestPingIsAnswered(t *testing.T) {
 	}
 }
 
-// A process that had been suspended for the idle time once closed all sessions immediately,
-// without a ping.
+// An earlier version closed all sessions immediately, without a ping, when the process had been
+// suspended for the idle time.
 func TestASilentClientIsPingedThenClosed(t *testing.T) {
 	for what, interval := range map[string]time.Duration{
 		"pinged in time":  20 * time.Millisecond,
@@ -193,8 +194,8 @@ func TestAVanishedClientIsReported(t *testing.T) {
 	eventually(t, "the room is left", func() bool { return h.hub.Stats().Sessions == 0 })
 }
 
-// A message arrives in the same packet as the upgrade request, so fasthttp's reader already
-// contains it.
+// A message arrives in the same packet as the upgrade request, so fasthttp's reader has already
+// read it.
 func TestBytesAfterTheHandshakeAreNotLost(t *testing.T) {
 	h := newTestServer(t, Options{})
 	conn, err := net.Dial("tcp", h.addr)

@@ -2,10 +2,10 @@ package live
 
 import "atelier/actors/room"
 
-// SendPerson queues a payload for all sessions of a person in a room: signalling, and answers that
-// concern all of the person's windows. It is ordered like Session.Send. It returns false if a loop
-// has more than Options.SignalBytes of such payloads queued; then some sessions possibly do not
-// receive it.
+// SendPerson queues a payload for all sessions of a person in a room. It is used for signalling,
+// and for answers that concern all of the person's windows. The order is that of Session.Send.
+// SendPerson returns false if the payload would exceed Options.SignalBytes in a loop; then some
+// sessions possibly do not receive it.
 func (h *Hub) SendPerson(r *room.Room, person string, payload []byte) bool {
 	return h.signal(r, len(payload), func(v *loopRoom) {
 		for s := v.people[person]; s != nil; s = s.after {
@@ -14,7 +14,7 @@ func (h *Hub) SendPerson(r *room.Room, person string, payload []byte) bool {
 	})
 }
 
-// SendFacilitators is SendPerson for every facilitator's session.
+// SendFacilitators queues a payload like SendPerson, but for every facilitator's session.
 func (h *Hub) SendFacilitators(r *room.Room, payload []byte) bool {
 	return h.signal(r, len(payload), func(v *loopRoom) {
 		for g := range v.groups {
@@ -29,7 +29,7 @@ func (h *Hub) SendFacilitators(r *room.Room, payload []byte) bool {
 }
 
 // EachSession calls fn for every session of a person in a room, including all whose Attach has
-// returned. It is called on the loops' goroutines and must not block.
+// returned. The function fn is called on the loops' goroutines and must not block.
 func (h *Hub) EachSession(r *room.Room, person string, fn func(*Session)) {
 	h.signal(r, 0, func(v *loopRoom) {
 		for s := v.people[person]; s != nil; s = s.after {
@@ -49,8 +49,8 @@ func (h *Hub) CloseRoom(r *room.Room, code int, reason string) {
 	})
 }
 
-// signal runs act on a room in each loop that has a part of it. Only the loops know their sessions,
-// so each of them is asked.
+// signal runs act in each loop that has a part of the room. Only the loops can access their
+// sessions, so each loop gets a task.
 func (h *Hub) signal(r *room.Room, size int, act func(*loopRoom)) bool {
 	all := true
 	for _, l := range h.loops {

@@ -47,8 +47,8 @@ func (c *client) note() note {
 	return n
 }
 
-// The client stops reading until the session is behind, then reads. Nothing is missing, truncated
-// or out of order, and direct messages arrive in their place.
+// The client stops reading until the session is behind, and then reads again. No frame is missing,
+// truncated or out of order, and private payloads arrive in their place.
 func TestASlowReaderEventuallyGetsEverything(t *testing.T) {
 	h := newTestServer(t, Options{})
 	r := h.room("a")

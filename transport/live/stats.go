@@ -2,27 +2,28 @@ package live
 
 import "sync/atomic"
 
-// Stats are the counters of a hub. All but Sessions and Slow only grow.
+// Stats contains the counters of a hub. All counters except Sessions and Slow only grow.
 type Stats struct {
-	// Sessions is the number of connected sessions, Slow that of lagging ones.
+	// Sessions is the number of connected sessions. Slow is the number of sessions that lag.
 	Sessions, Slow int64
 	// Attached is the number of sessions ever attached.
 	Attached uint64
 	// Frames is the number of frames that the loops took from rooms, counted once per loop.
 	Frames uint64
-	// Deliveries is how many frames were written to sessions.
+	// Deliveries is the number of frames written to sessions.
 	Deliveries uint64
-	// Private is how many private payloads were written to sessions.
+	// Private is the number of private payloads written to sessions.
 	Private uint64
-	// Bytes, Writes and ShortWrites count writes to sockets. A short write is one that was not
-	// accepted completely.
+	// Bytes, Writes and ShortWrites count writes to sockets. A short write is a write that the
+	// socket did not accept completely.
 	Bytes, Writes, ShortWrites uint64
-	// Messages is the number of received messages, Limited that of messages above the rate limit.
+	// Messages is the number of received messages. Limited is the number of messages above the rate
+	// limit.
 	Messages, Limited uint64
 	// MissedTransients counts transients that left the ring before a session could receive them.
 	MissedTransients uint64
-	// Overflows counts full private queues, SignalsRefused the signals that a loop's full queue
-	// refused.
+	// Overflows counts full private queues. SignalsRefused counts the signals that a loop refused
+	// because its queue was full.
 	Overflows, SignalsRefused uint64
 	// Wakeups is the number of times that a goroutine woke a parked loop.
 	Wakeups uint64
@@ -33,8 +34,8 @@ type Stats struct {
 	Closes  [reasons]uint64
 }
 
-// counters are the counts of one loop. Each loop writes its own, so additions are uncontended. Any
-// goroutine may read them.
+// counters contains the counters of one loop. Each loop writes only its own counters, so additions
+// are uncontended. Any goroutine may read the counters.
 type counters struct {
 	sessions, slow                      atomic.Int64
 	attached, frames, deliveries        atomic.Uint64

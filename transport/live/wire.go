@@ -9,8 +9,8 @@ import (
 // wire is the output of one connection. All methods are called by the loop goroutine that owns the
 // connection, and none of them blocks.
 type wire interface {
-	// write sends as much of p as the peer accepts. If that is less than p, the loop is notified
-	// when it accepts more.
+	// write sends as much of p as the peer accepts. If the peer accepts only a part, the loop is
+	// notified when the peer accepts more.
 	write(p []byte) (int, error)
 	// close ends the connection after delivery of earlier writes.
 	close()
@@ -26,9 +26,9 @@ const (
 	pipeWriteBuffer = 64 << 10
 )
 
-// pipe is the wire for connections whose descriptor the loop cannot use: everything on systems
-// without epoll. One goroutine reads and hands the bytes to the loop; another writes from a bounded
-// buffer. It costs about 20 kB per connection, which is why there are other wires.
+// pipe is the wire for connections whose descriptor the loop cannot use, such as all connections on
+// systems without epoll. One goroutine reads and hands the bytes to the loop; another writes from a
+// bounded buffer. A pipe costs about 20 kB, so it is used only if no other wire is possible.
 type pipe struct {
 	// Immutable after newPipe.
 	loop *loop
@@ -41,16 +41,19 @@ type pipe struct {
 	mu sync.Mutex
 	// Guarded by mu. Bytes from the loop that the writer has not taken.
 	queue []byte
-	// Guarded by mu. A write of the loop was refused, so it must be notified.
+	// Guarded by mu. A write of the loop was not accepted completely, so the loop must be notified
+	// when the queue has room.
 	wanted bool
-	// Guarded by mu. The loop has closed; the writer ends after the queue.
+	// Guarded by mu. The loop has closed the pipe, so the writer ends after it has written the
+	// queue.
 	closing bool
 	// Guarded by mu. The error that stopped the writer.
 	err error
 
-	// work has capacity 1 and means "check the queue". Never closed.
+	// work makes the writer check the queue. It has capacity 1 and is never closed.
 	work chan struct{}
-	// taken signals to the reader that its buffer is free again. Capacity 1, never closed.
+	// taken signals to the reader that its buffer is free again. It has capacity 1 and is never
+	// closed.
 	taken chan struct{}
 }
 
@@ -90,7 +93,8 @@ func (p *pipe) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closing = true
-	// The close frame for a peer that does not read must not block the writer.
+	// The deadline prevents that the close frame for a peer that does not read blocks the writer
+	// forever.
 	_ = p.conn.SetWriteDeadline(time.Now().Add(p.loop.hub.opts.CloseGrace))
 	p.signal()
 }
@@ -100,7 +104,8 @@ func (p *pipe) abort() {
 	defer p.mu.Unlock()
 	p.closing = true
 	p.queue = nil
-	// Close below TLS, whose own Close would wait to send close_notify.
+	// The connection below TLS is closed, because Close of the TLS connection would wait until
+	// close_notify is sent.
 	if inner, ok := p.conn.(interface{ NetConn() net.Conn }); ok {
 		inner.NetConn().Close()
 	} else {
@@ -116,7 +121,7 @@ func (p *pipe) signal() {
 	}
 }
 
-// next waits for bytes to write; none means that the pipe is closing.
+// next waits for bytes to write. It returns nothing if the pipe is closing.
 func (p *pipe) next() []byte {
 	for {
 		p.mu.Lock()
@@ -141,8 +146,8 @@ func (p *pipe) writeLoop() {
 		_, err := p.conn.Write(batch)
 		p.mu.Lock()
 		p.err = err
-		// A notification for every free byte would be a task for the loop each; it is sent when
-		// half of the buffer is free.
+		// Each notification is a task for the loop. One for every free byte would be too many, so
+		// it is sent only when half of the buffer is free.
 		tell := p.wanted && len(p.queue) <= pipeWriteBuffer/2 || err != nil
 		if tell {
 			p.wanted = false
@@ -172,7 +177,7 @@ func (p *pipe) readLoop() {
 		}) {
 			return
 		}
-		// The loop runs every task it accepted, so this cannot hang.
+		// The loop runs every task that it accepted, so this receive always ends.
 		<-p.taken
 	}
 }

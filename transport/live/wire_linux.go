@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socket is a wire that consists only of a file descriptor: no goroutine, no buffer, no entry in
-// Go's own poller. The loop polls it.
+// socket is a wire that consists only of a file descriptor, which the loop polls. To save memory,
+// it has no goroutine, no buffer and no entry in Go's own poller.
 type socket int
 
-// newSocket takes a TCP connection from the runtime: it duplicates the descriptor and closes the
-// original, which removes that from Go's poller and frees its memory. On failure conn is unchanged.
+// newSocket takes a TCP connection from the runtime: it duplicates the descriptor and closes conn.
+// Closing removes conn from Go's poller and frees its memory. On failure conn is unchanged.
 func newSocket(conn *net.TCPConn, opts *Options) (socket, error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -35,8 +35,8 @@ func newSocket(conn *net.TCPConn, opts *Options) (socket, error) {
 	// costs only speed or memory.
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, opts.SendBuffer)
-	// For a peer that vanished silently: an SSE client never sends anything, so only missing
-	// acknowledgements reveal it.
+	// The timeout ends the connection to a peer that vanished silently. An SSE client never sends
+	// anything, so only missing TCP acknowledgements show that it has vanished.
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(opts.IdleTimeout/time.Millisecond))
 	conn.Close()
 	return socket(fd), nil
@@ -82,7 +82,8 @@ func (s socket) abort() {
 	unix.Close(int(s))
 }
 
-// plug sets a session's wire: the socket itself if conn is one, or TLS over one.
+// plug sets a session's wire: the socket itself if conn is a TCP connection, or TLS over the
+// socket.
 func (l *loop) plug(s *Session, conn net.Conn) (err error) {
 	switch c := conn.(type) {
 	case *net.TCPConn:
@@ -121,16 +122,16 @@ func (l *loop) listen(s *Session) error {
 // others.
 const readsPerTurn = 4
 
-// read reads the arrived bytes of a session. Events are edge-triggered, so it reads until
-// the socket is empty. A read that did not fill the buffer proves that, unless the peer has
-// closed its side and the end must be read.
+// read reads the arrived bytes of a session. Events are edge-triggered, so read continues until the
+// socket is empty. A read that did not fill the buffer proves that the socket is empty. With toEnd,
+// because the peer has closed its side, reading continues to the end of the stream.
 func (l *loop) read(s *Session, toEnd bool) {
 	w, ok := s.wire.(interface{ read(p []byte) (int, error) })
 	if !ok {
 		return
 	}
 	if w, ok := w.(*secure); ok {
-		// A read of TLS returns one record, for any amount of data.
+		// A read of TLS returns one record, however much data the socket has.
 		w.under.dry, w.under.toEnd, toEnd = false, toEnd, true
 	}
 	for range readsPerTurn {
@@ -150,7 +151,7 @@ func (l *loop) read(s *Session, toEnd bool) {
 	l.unread = append(l.unread, s)
 }
 
-// roomy writes the bytes that a socket had not accepted.
+// roomy writes the bytes that a socket had not accepted, after the socket has room again.
 func (l *loop) roomy(s *Session) {
 	if w, ok := s.wire.(*secure); ok && s.state != closed && w.under.flush() != nil {
 		l.drop(s, ReasonGone)

@@ -16,7 +16,8 @@ func (l *loop) listen(s *Session) error {
 	return nil
 }
 
-// read and roomy are for polled sockets, which do not exist on this system.
+// read and roomy do nothing: they are needed only for polled sockets, which do not exist on this
+// system.
 func (l *loop) read(*Session, bool) {}
 func (l *loop) roomy(*Session)      {}
 

@@ -11,8 +11,9 @@ import (
 	"atelier/transport/rest"
 )
 
-// A client with a position from REST, or from a node that is ahead, once got a resync, because
-// the room has a commit slightly later than the view.
+// A client can have a position from REST or from a node that is ahead, while the room still lacks
+// the commit. A room is updated slightly later than the view. In an earlier version such a client
+// got a resync.
 func TestAClientAheadOfTheRoomGetsNoResync(t *testing.T) {
 	s := newSchool(t)
 	for i := range 20 {
@@ -39,7 +40,7 @@ func TestAClientAheadOfTheRoomGetsNoResync(t *testing.T) {
 		}
 		s.frames.wait.Store(nil)
 	}
-	// The server does not wait for a position that no node has.
+	// The server does not wait for a position that no node has reached.
 	r := &rest.Request{Exchange: httpapi.Alone(&fasthttp.RequestCtx{}, httpapi.Endpoint{}), Caller: boss, Codelab: s.lab}
 	if _, err := s.attachment(r, s.lab.Room.Epoch(), "1000000"); err != nil {
 		t.Error(err)

@@ -7,8 +7,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// Server messages that are not stored events: to one session about its connection, and to
-// facilitators about presence.
+// This file contains the server messages that are not stored events. They go to one session about
+// its connection, or to facilitators about presence.
 
 type ackMessage struct {
 	Type string  `json:"type"`
@@ -73,7 +73,8 @@ type reconnectMessage struct {
 	AfterMS int    `json:"after_ms"`
 }
 
-// Reconnect tells a client when to reconnect, before the server stops.
+// Reconnect returns the message that asks a client, before the server stops, to reconnect after a
+// delay.
 func Reconnect(afterMS int) []byte {
 	return encode(reconnectMessage{"reconnect", afterMS})
 }

@@ -13,7 +13,8 @@ import (
 	"atelier/transport/rest"
 )
 
-// head is the part of the document outside messages: how clients connect and authenticate.
+// head is the part of the document outside the messages. It describes how clients connect and
+// authenticate.
 //
 //go:embed asyncapi.head.json
 var head []byte
@@ -26,7 +27,7 @@ func AsyncAPI() []byte { return asyncAPIDocument() }
 
 func asyncAPI(r *rest.Request) error { return r.Document(AsyncAPI()) }
 
-// document is the part of AsyncAPI that is used here.
+// document contains the parts of an AsyncAPI document that this package uses.
 type document struct {
 	AsyncAPI           string          `json:"asyncapi"`
 	Info               json.RawMessage `json:"info"`
@@ -81,11 +82,11 @@ type exampleText struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// written builds the document. Its parts are constant, so that building cannot fail.
+// written builds the document. All parts of the document are constant, so building cannot fail.
 func written() []byte {
 	var d document
 	dec := json.NewDecoder(bytes.NewReader(head))
-	dec.DisallowUnknownFields() // an unknown field would be lost
+	dec.DisallowUnknownFields() // otherwise an unknown field would be lost
 	if err := dec.Decode(&d); err != nil {
 		panic("asyncapi.head.json: " + err.Error())
 	}
@@ -128,8 +129,8 @@ func (r row) text() messageText {
 	}
 }
 
-// schema returns the message's schema. Server messages have only described members; clients can
-// send more, which are relayed.
+// schema returns the message's schema. Server messages have only described members. Client messages
+// can have further members, which the server relays.
 func (r row) schema() *describe.Schema {
 	s := describe.Of(vocabulary{}, reflect.TypeOf(r.example), r.from != server)
 	s.Properties[0].Value = &describe.Schema{Type: "string", Const: r.kind()}
@@ -149,11 +150,12 @@ func (vocabulary) Named(name string) (*describe.Schema, bool) {
 	return m.schema(), m.isComponent()
 }
 
-// Component implements describe.Vocabulary: messages refer to components by tags.
+// Component implements describe.Vocabulary. It names no component, because messages refer to
+// components by tags.
 func (vocabulary) Component(reflect.Type) string { return "" }
 
-// Siblings implements describe.Vocabulary: the schemas of AsyncAPI are those of JSON Schema
-// draft 7.
+// Siblings implements describe.Vocabulary. AsyncAPI uses the schemas of JSON Schema draft 7, in
+// which a reference has no other keywords beside it.
 func (vocabulary) Siblings() bool { return false }
 
 func memberOf(name string) *member {
@@ -167,7 +169,7 @@ func memberOf(name string) *member {
 
 func (m *member) isComponent() bool { return unicode.IsUpper(rune(m.name[0])) }
 
-// schema returns the schema of a component, for callers that add to it.
+// schema returns the schema of a component. The caller may add to the schema.
 func (m *member) schema() *describe.Schema {
 	s := m.Schema
 	if m.Of != nil {

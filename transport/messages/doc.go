@@ -2,13 +2,13 @@
 // or by POST, and the messages that they receive over a WebSocket or the event stream.
 //
 // Inbound messages become commands of the codelab's actor; the sender gets an ack once the command
-// is committed. Committed events become frames (Frames). Messages that are not stored (signalling,
-// presence, summaries) are sent from here. Gateway attaches connections to their rooms; package
-// live transports the bytes.
+// is committed. Committed events become frames (Frames). This package itself sends the messages
+// that are not stored (signalling, presence, summaries). Gateway attaches connections to their
+// rooms; package live transports the bytes.
 //
 // One table (table.go) has a row for every message, with its type and sender. The AsyncAPI document
 // is generated from the table and the types. asyncapi.json is a copy (make generate), for tools
-// that cannot ask the server.
+// that cannot request the document from the server.
 package messages
 
 //go:generate go test . -run TestTheDocumentFileIsUpToDate -update

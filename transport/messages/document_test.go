@@ -43,7 +43,7 @@ func TestTheDocumentFileIsUpToDate(t *testing.T) {
 	}
 }
 
-// An encoded type without a row would be an undocumented message.
+// Every encoded type has a row in the table. Without a row its message would be undocumented.
 func TestEveryMessageTypeHasARow(t *testing.T) {
 	rows, names, kinds := map[string]bool{"inbound": true}, map[string]bool{}, map[string]bool{}
 	for _, r := range table {
@@ -150,8 +150,9 @@ func understood(payload map[string]any) error {
 	return err
 }
 
-// Client messages are decoded as one type, but described as many. Fields described as required
-// are required, the others are optional, and values that the description excludes are refused.
+// Client messages are decoded into one common type, but described as separate types. Fields
+// described as required are required, other fields are optional, and values that the description
+// excludes are refused.
 func TestClientMessagesAreReadAsDescribed(t *testing.T) {
 	read := map[string]bool{}
 	for f := range reflect.TypeFor[inbound]().Fields() {

@@ -14,8 +14,9 @@ import (
 )
 
 // A room keeps the frame of an event as long as the log keeps the event. Otherwise reconnecting
-// clients would receive different frames after a restart. The frame of a thread once named the
-// thread, and stayed after the log had lost the event with the first comment.
+// clients would receive different frames after a restart. In an earlier version the frame of a
+// thread named the thread instead of its first comment. The frame stayed after the log had lost the
+// event together with this comment.
 func TestARoomKeepsFramesAsLongAsTheLog(t *testing.T) {
 	kept, dropped := 0, 0
 	for seed := range uint64(200) {

@@ -14,10 +14,11 @@ type Frames struct{}
 
 var _ codelab.Frames = Frames{}
 
-// The message document is generated from the message types. Tags add the remaining information: the
-// tag is contains the name of a member's schema (members.go), and doc describes the member.
+// The message document is generated from the message types. Tags add the remaining information. The
+// tag "is" contains the name of a member's schema (members.go), and the tag "doc" describes the
+// member.
 
-// stored is the end of every message of a stored event.
+// stored contains the last members of every message of a stored event.
 type stored struct {
 	Seq uint64 `json:"seq" is:"Seq"`
 	TS  string `json:"ts" is:"Timestamp"`
@@ -227,7 +228,7 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	case *pb.Event_ThreadCreated:
 		t := b.ThreadCreated.Thread
 		f.People[0], f.Item = t.CreatedBy, t.Id
-		if len(t.Messages) > 0 { // the event contains them, and is erased with them
+		if len(t.Messages) > 0 { // the event contains the messages and is erased with them, so the frame is too
 			f.People[1], f.Item = t.Messages[0].AuthorId, t.Messages[0].Id
 		}
 		return with(f, threadMessage{"inline_comment_changed", t.TargetType, wire.OrNull(t.TargetStepId), t.Id, threadCreated, at})
@@ -280,7 +281,7 @@ func with(f room.Frame, message any) (room.Frame, bool) {
 	return f, true
 }
 
-// encode encodes one of our messages, which cannot fail.
+// encode encodes a message. It cannot fail, because the messages are plain structs of this package.
 func encode(message any) []byte {
 	b, err := wire.Codec.Marshal(message)
 	if err != nil {

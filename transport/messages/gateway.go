@@ -23,7 +23,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// Grants has the methods of auth.Authenticator that this package needs.
+// Grants contains the methods of auth.Authenticator that this package needs.
 type Grants interface {
 	Hold(h auth.Holder) (ended string)
 	Release(h auth.Holder)
@@ -76,8 +76,8 @@ func (g *Gateway) Operations() []rest.Operation {
 func NewGateway(cfg Config) *Gateway {
 	g := &Gateway{Config: cfg, stop: make(chan struct{})}
 	g.upgrader = websocket.FastHTTPUpgrader{
-		ReadBufferSize: 256, WriteBufferSize: 256, // unused: the connection is taken over
-		CheckOrigin: func(*fasthttp.RequestCtx) bool { return true }, // checked earlier, with our error
+		ReadBufferSize: 256, WriteBufferSize: 256, // unused, because the hub takes the connection over
+		CheckOrigin: func(*fasthttp.RequestCtx) bool { return true }, // allowed has checked the origin
 		Error:       func(*fasthttp.RequestCtx, int, error) {},
 	}
 	g.done.Go(g.summaries)
@@ -93,7 +93,7 @@ func (g *Gateway) Close() {
 var (
 	errOrigin     = durable.Reject(durable.Forbidden, "this origin may not open a connection")
 	errNoUpgrade  = wire.Invalid("this is a WebSocket address: a GET by HTTP/1.1 with Connection: Upgrade and Upgrade: websocket is needed; if the client sent them, a proxy in between did not pass them on")
-	errVersion    = httpapi.Refusal(fasthttp.StatusUpgradeRequired, "only version 13 of the WebSocket protocol is spoken here", 0)
+	errVersion    = httpapi.Refusal(fasthttp.StatusUpgradeRequired, "this server supports only version 13 of the WebSocket protocol", 0)
 	errScope      = durable.Reject(durable.Forbidden, "insufficient_scope")
 	errWrongGrant = durable.Reject(durable.Forbidden, "access denied")
 )
@@ -136,7 +136,7 @@ func (g *Gateway) events(r *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	if unplaced { // it may have missed frames before a position that it cannot name
+	if unplaced { // the client may have missed frames before a position that it cannot name
 		o.Since, o.EpochChanged = new(uint64), true
 	}
 	if r.IsHead() {
@@ -180,8 +180,8 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 			return o, wire.Invalid("since must be a whole number")
 		}
 		o.Since = &n
-		// A position without an epoch can belong to any epoch; only the beginning is the same in
-		// all epochs.
+		// A position without an epoch can belong to any epoch, so the client must resync. Only the
+		// position 0, the beginning, is the same in all epochs.
 		o.EpochChanged = epoch != rm.Epoch() && (epoch != "" || n > 0)
 		// The client may have received frames from a node that is ahead of this one.
 		if !o.EpochChanged {
@@ -193,7 +193,7 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 	return o, nil
 }
 
-// checkHandshake checks the rules of RFC 6455, 4.2.1, that the library does not check.
+// checkHandshake checks the rules of RFC 6455, 4.2.1, which the library does not check.
 func checkHandshake(r *rest.Request) error {
 	h := &r.Request.Header
 	if !r.IsGet() || !h.IsHTTP11() || !bytes.Contains(bytes.ToLower(h.Peek("Upgrade")), []byte("websocket")) ||
@@ -220,8 +220,8 @@ func (g *Gateway) attach(c net.Conn, o live.AttachOptions) {
 	}
 	p := o.Data.(*peer)
 	p.arrive()
-	// This precedes the welcome, because a client that has received the welcome may open its next
-	// connection, and that connection counts as newer.
+	// The connection is counted before the welcome is sent. A client that has received the welcome
+	// may open its next connection, which must count as the newer one.
 	g.sockets.enter(p)
 	s, err := g.Hub.Attach(raw, buffered, o)
 	if err != nil {
@@ -231,7 +231,7 @@ func (g *Gateway) attach(c net.Conn, o live.AttachOptions) {
 	}
 	p.joined(s)
 	g.makeRoom(p)
-	if p.lab.Over() { // the codelab ended in between, so no frame would ever follow
+	if p.lab.Over() { // the codelab ended meanwhile, so no frame would ever follow
 		s.Close(rfc6455.CloseRestart, startsOver)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// Clients' messages, as documented. They are decoded as inbound: additional members are ignored,
-// and a member of the wrong type is an error.
+// The following types describe the clients' messages in the document. The messages themselves are
+// decoded as inbound: additional members are ignored, and a member of the wrong type is an error.
 
 type sayText struct {
 	Type    string `json:"type"`
@@ -33,7 +33,8 @@ type sayProgress struct {
 	Ref        string `json:"ref,omitempty" is:"Ref"`
 }
 
-// sayHello and sayJoin have no ref: the welcome answers them.
+// sayHello and sayJoin have no ref, because the server answers them with the welcome instead of an
+// ack.
 type sayHello struct {
 	Type string `json:"type"`
 }
@@ -94,7 +95,7 @@ func parse(payload []byte) (m inbound, err error) {
 	return m, err
 }
 
-// wanted returns the command for a message that must be stored; nil for other messages.
+// wanted returns the command for a message that must be stored, and nil for other messages.
 func (m *inbound) wanted() (codelab.Body, error) {
 	if does := clientMessages[m.Type].does; does != nil {
 		return does(m)

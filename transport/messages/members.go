@@ -18,7 +18,8 @@ type member struct {
 	describe.Schema
 }
 
-// members take their bounds and enums from the domain's rules.
+// members contains the schemas of all members. Their bounds and enums come from the packages that
+// check them.
 var members = []member{
 	{"Id", describe.Schema{Type: "string", Pattern: "^" + uuid7 + "$", Description: "A UUID of version 7, lower case."}},
 	{"Person", describe.Schema{

@@ -37,8 +37,8 @@ type school struct {
 	unknown  error // returned instead of tokens
 }
 
-// lateFrames delays a room's frames. The view of the commit is then visible before the room has
-// any of it.
+// lateFrames delays a room's frames. The view of a commit is then visible before the room has a
+// frame of the commit.
 type lateFrames struct {
 	Frames
 	wait atomic.Pointer[chan struct{}]
@@ -148,8 +148,8 @@ func (s *school) opens(p *peer, protocol live.Protocol) net.Conn {
 	return client
 }
 
-// closing reads a WebSocket up to its close frame and returns the code and the reason. It reads
-// an event stream to its end.
+// closing reads a WebSocket up to its close frame and returns the code and the reason of the frame.
+// It reads an event stream to its end.
 func closing(t *testing.T, c net.Conn, protocol live.Protocol) (code int, why string) {
 	t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
@@ -182,8 +182,8 @@ func closing(t *testing.T, c net.Conn, protocol live.Protocol) (code int, why st
 	}
 }
 
-// The grant ends after the check of the caller and before the connection joins the room. Such a
-// connection once stayed, and one then acted as the facilitator.
+// The grant ends after the check of the caller and before the connection joins the room. In an
+// earlier version such a connection stayed open, and its client could still act as the facilitator.
 func TestAConnectionThatOpensWhileItsGrantEndsIsClosed(t *testing.T) {
 	for _, protocol := range []live.Protocol{live.WebSocket, live.SSE} {
 		for name, ends := range map[string]func(*school) *peer{
@@ -256,7 +256,7 @@ func TestAConnectionEndsOnlyWithItsOwnGrant(t *testing.T) {
 	who, _, _ := s.grants.Identify([]byte(i.Cookie), "")
 	stays := s.opens(s.enters(who, &codelab.Caller{Role: codelab.RoleAttendee, ID: a.Id, Generation: a.Generation + 1}), live.WebSocket)
 	Rooms{s.Hub}.Removed(s.lab.Room, a.Id)
-	looked := make(chan struct{}, 2) // behind it on the loop
+	looked := make(chan struct{}, 2) // its task runs on the loop after the task that closes connections
 	s.Hub.EachSession(s.lab.Room, a.Id, func(*live.Session) { looked <- struct{}{} })
 	<-looked
 	if err := s.grants.End(&who); err != nil {
@@ -267,7 +267,8 @@ func TestAConnectionEndsOnlyWithItsOwnGrant(t *testing.T) {
 	}
 }
 
-// Messages still in the socket when the session ended were once executed.
+// In an earlier version messages that were still in the socket when the session ended were
+// executed.
 func TestNoMessageIsAcceptedAfterTheEndOfTheGrant(t *testing.T) {
 	s := newSchool(t)
 	who, p := s.facilitator()
@@ -300,8 +301,9 @@ func TestNoMessageIsAcceptedAfterTheEndOfTheGrant(t *testing.T) {
 	}
 }
 
-// A client that has its welcome opens the next connection. When the server counted the first
-// connection only then, the second could be counted before it and was closed as the older one.
+// A client that has received its welcome opens the next connection. An earlier version counted the
+// first connection only after its welcome. The second connection could then be counted first, and
+// was closed as the older one.
 func TestAConnectionIsCountedBeforeItsWelcome(t *testing.T) {
 	s := newSchool(t)
 	_, _, p := s.attendee()
@@ -311,7 +313,7 @@ func TestAConnectionIsCountedBeforeItsWelcome(t *testing.T) {
 		defer s.sockets.mu.Unlock()
 		return len(s.sockets.of[key])
 	}
-	// A stopping hub closes new connections before it sends anything on them.
+	// A hub that is shutting down closes new connections before it sends anything on them.
 	if err := s.Hub.Drain(t.Context(), nil, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -335,7 +337,7 @@ func (c closeHook) Close() error {
 	return c.Conn.Close()
 }
 
-// A newer connection can replace it before it has a session.
+// A newer connection can replace a connection that has no session yet.
 func TestAConnectionReplacedWhileOpeningIsClosed(t *testing.T) {
 	s := newSchool(t)
 	_, _, p := s.attendee()
@@ -350,8 +352,8 @@ func TestAConnectionReplacedWhileOpeningIsClosed(t *testing.T) {
 	}
 }
 
-// A server that stops, or has lost its lease, releases all codelabs. A client that connected at
-// that moment once stayed in a room without further events.
+// A server that stops or has lost its lease unloads all codelabs. In an earlier version a client
+// that connected at this moment stayed in a room without further events.
 func TestAConnectionToAnEndedRoomIsClosed(t *testing.T) {
 	for name, opens := range map[string]func(*school, *peer) net.Conn{
 		"it opens after the end": func(s *school, p *peer) net.Conn {

@@ -10,8 +10,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// Messages about polls, questions, the timer, and the projector (transport/rest/RULES.md, "Polls"
-// to "Timer").
+// This file contains the messages about polls, questions, the timer and the projector
+// (transport/rest/RULES.md, "Polls" to "Timer").
 
 type pollMessage struct {
 	Type   string           `json:"type"`
@@ -54,7 +54,8 @@ type spotlightMessage struct {
 	stored
 }
 
-// participation returns the frame of one of these events; false for any other event.
+// participation returns the frame of an event about polls, questions, the timer or the projector,
+// and false for any other event.
 func participation(f room.Frame, at stored, e *pb.Event) (room.Frame, bool) {
 	switch b := e.Body.(type) {
 	case *pb.Event_PollChanged:
@@ -65,7 +66,7 @@ func participation(f room.Frame, at stored, e *pb.Event) (room.Frame, bool) {
 		m := pollMessage{"poll_changed", b.PollShown.PollId, nil, at}
 		if b.PollShown.Poll != nil {
 			f.Item = b.PollShown.Poll.Id
-			m.Poll = rest.ToPoll(b.PollShown.Poll, true) // it contains only what attendees may see
+			m.Poll = rest.ToPoll(b.PollShown.Poll, true) // the event contains only what attendees may see
 		}
 		return with(f, m)
 	case *pb.Event_PollDeleted:
@@ -104,14 +105,14 @@ func questionFrame(f room.Frame, at stored, q *pb.Question) (room.Frame, bool) {
 	return with(f, questionMessage{"question_changed", q.Id, rest.ToQuestion(q), at})
 }
 
-// Facilitators receive counts with each summary, four times per second; attendees every fourth
-// time.
+// Facilitators receive counts four times per second, with each summary. Attendees receive every
+// fourth of these counts.
 const attendeeCounts = 4
 
 // counted is the state of the votes last sent to a codelab's sessions.
 type counted struct {
 	facilitators, attendees *pollCountsMessage
-	questions               uint64 // the last change that was processed
+	questions               uint64 // the last processed change of the questions
 	votes                   map[string]int
 }
 

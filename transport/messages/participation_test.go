@@ -90,7 +90,8 @@ func TestShownCountsAreSentOnce(t *testing.T) {
 	look("open again", true, room.Facilitators, room.Attendees)
 }
 
-// For any rate of changes, facilitators receive counts four times per second and attendees once.
+// However often the votes change, facilitators receive counts four times per second and attendees
+// once per second.
 func TestCountsAreSentAtTheirRate(t *testing.T) {
 	lab := newSchool(t).lab
 	admin := &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID}

@@ -14,7 +14,7 @@ import (
 )
 
 // peer is a live session's owner: the person, the codelab, and the grant. All fields except the
-// last four are immutable, so that loops and actors can share them.
+// last four are immutable, so that loops and actors can share a peer.
 type peer struct {
 	g        *Gateway
 	lab      codelab.Codelab
@@ -22,8 +22,8 @@ type peer struct {
 	standing auth.Standing
 	address  string // client address, for limits
 
-	session  atomic.Pointer[live.Session] // set before the peer is held
-	over     atomic.Bool                  // further messages are ignored: grant ended, or replaced
+	session  atomic.Pointer[live.Session] // set before grants hold the peer
+	over     atomic.Bool                  // the grant has ended or the peer was replaced, so further messages are ignored
 	replaced atomic.Bool                  // a newer connection has replaced it
 	gone     atomic.Bool                  // the connection has ended
 }
@@ -31,8 +31,8 @@ type peer struct {
 // Standing implements auth.Holder.
 func (p *peer) Standing() *auth.Standing { return &p.standing }
 
-// End implements auth.Holder. The close is queued on the loop. Client messages that are handled
-// before the close have no effect.
+// End implements auth.Holder. It queues the close on the loop. Client messages that the loop
+// handles before the close have no effect.
 func (p *peer) End(reason string) {
 	p.over.Store(true)
 	code := rfc6455.ClosePolicy
@@ -42,11 +42,11 @@ func (p *peer) End(reason string) {
 	p.session.Load().Close(code, reason)
 }
 
-// joined makes the connection end with its grant. The connection may already have ended before its
-// goroutine calls this.
+// joined makes the connection end with its grant. The connection may already have ended when its
+// goroutine calls joined.
 func (p *peer) joined(s *live.Session) {
 	p.session.Store(s)
-	if p.replaced.Load() { // replaced before it had a session
+	if p.replaced.Load() { // it was replaced before it had a session
 		p.replace()
 	}
 	if ended := p.g.Grants.Hold(p); ended != "" {
@@ -64,8 +64,8 @@ func (p *peer) left() {
 	p.g.Grants.Release(p)
 }
 
-// name returns the name that others see. An attendee's name may have changed since they connected.
-// came.
+// name returns the name that others see. An attendee's name may have changed after the connection
+// was opened.
 func (p *peer) name() string { return nameOf(p.lab, p.who) }
 
 func nameOf(w codelab.Codelab, who *codelab.Caller) string {
@@ -107,17 +107,17 @@ func (p *peer) announce(kind string) {
 }
 
 // announce notifies this node's facilitators of a person who has connected or left, with the
-// current name. Other nodes notify their own.
+// current name. Every other node notifies its own facilitators.
 func announce(w codelab.Codelab, kind, person, name string) {
 	a := w.View().Attendee(person)
 	if a == nil {
-		// Removed, including their place: facilitators still receive the name.
+		// The attendee was removed, with their place. Facilitators still receive the name.
 		a = &pb.Attendee{Id: person, Name: name, CurrentStep: 1}
 	}
 	w.Room.Transient(room.Frame{Audience: room.Facilitators, Payload: presence(kind, a)})
 }
 
-// handler handles the events of sessions; each finds its peer in Session.Data.
+// handler handles the events of all sessions. The peer of a session is in Session.Data.
 type handler struct{}
 
 func (handler) Message(s *live.Session, payload []byte) {
@@ -145,7 +145,7 @@ func (handler) Closed(s *live.Session, _ live.Reason) {
 	p.leave()
 }
 
-// say handles one message of a live session.
+// say handles a message of a live session.
 func (p *peer) say(s *live.Session, m *inbound, payload []byte) error {
 	wanted, err := m.wanted()
 	if err != nil {
@@ -174,14 +174,14 @@ func (p *peer) say(s *live.Session, m *inbound, payload []byte) error {
 	return errUnknownType
 }
 
-// as returns the caller of one command.
+// as returns the peer as the caller of a command.
 func (p *peer) as(session uint64) *codelab.Caller {
 	who := *p.who
 	who.Session = session
 	return &who
 }
 
-// acker answers the sender once the actor has committed.
+// acker answers the sender of a message after the actor has committed its command.
 type acker struct {
 	s    *live.Session
 	ref  string

@@ -8,7 +8,7 @@ import (
 )
 
 // Rooms implements the callbacks of codelab.Config for the connections of a hub. It needs only the
-// hub, so that codelabs can be loaded before there is a Gateway.
+// hub, so that codelabs can be loaded before a Gateway exists.
 type Rooms struct{ Hub *live.Hub }
 
 // startsOver is the close reason for connections whose codelab this server has unloaded.
@@ -17,9 +17,8 @@ const startsOver = "this server starts over; connect again"
 // Forgotten closes the sessions in a closed room.
 func (t Rooms) Forgotten(r *room.Room) { t.Hub.CloseRoom(r, rfc6455.CloseRestart, startsOver) }
 
-// Removed ends the connections of an attendee who was removed or whose PIN was reset, except
-// those opened with the new PIN. If attendee is "", the codelab was deleted and all connections
-// end.
+// Removed ends the connections of an attendee who was removed or whose PIN was reset. Connections
+// opened with the new PIN stay. If attendee is "", the codelab was deleted and all connections end.
 func (t Rooms) Removed(r *room.Room, attendee string) {
 	if attendee == "" {
 		t.Hub.CloseRoom(r, rfc6455.ClosePolicy, "codelab deleted")
@@ -36,8 +35,8 @@ func (t Rooms) Removed(r *room.Room, attendee string) {
 	})
 }
 
-// Announce notifies this node's facilitators that a person has connected to another node or left
-// all nodes.
+// Announce notifies this node's facilitators that a person has connected to another node, or has no
+// connection left on any node.
 func (t Rooms) Announce(w codelab.Codelab, person string, arrived bool) {
 	kind := "attendee_left"
 	if arrived {
@@ -48,8 +47,8 @@ func (t Rooms) Announce(w codelab.Codelab, person string, arrived bool) {
 	}
 }
 
-// Signal sends another node's message to this node's sessions of a person, or of all facilitators
-// for "".
+// Signal sends another node's message to this node's sessions of a person. If person is "", it
+// sends the message to all facilitators.
 func (t Rooms) Signal(w codelab.Codelab, person string, payload []byte) {
 	if person == "" {
 		t.Hub.SendFacilitators(w.Room, payload)

@@ -54,8 +54,8 @@ type attendeeSignal struct {
 	TS           *describe.Forbidden `json:"ts,omitempty"`
 }
 
-// relay forwards a signal: the status of a facilitator's screen to everybody, that of an attendee's
-// screen to the facilitators, WebRTC signals to their target.
+// relay forwards a signal. The status of a facilitator's screen goes to everybody, the status of an
+// attendee's screen to the facilitators, and a WebRTC signal to its target.
 func (g *Gateway) relay(w codelab.Codelab, who *codelab.Caller, kind string, m *inbound, payload []byte) error {
 	if len(payload) > maxSignal {
 		return wire.Invalid("the message is larger than %d bytes", maxSignal)
@@ -90,7 +90,7 @@ func (g *Gateway) relay(w codelab.Codelab, who *codelab.Caller, kind string, m *
 	case !admin:
 		return durable.Reject(durable.Forbidden, "attendees signal to facilitators only")
 	case w.View().Attendee(target) == nil:
-		return wire.Invalid("target_id is nobody in this codelab")
+		return wire.Invalid("target_id is not a person in this codelab")
 	default:
 		if delivered = g.Hub.SendPerson(w.Room, target, out); w.Elsewhere(target) {
 			w.Signal(target, out)
@@ -103,7 +103,8 @@ func (g *Gateway) relay(w codelab.Codelab, who *codelab.Caller, kind string, m *
 	return nil
 }
 
-// stamped returns the client's message with its real sender, replacing any sender in it.
+// stamped returns the client's message with its real sender, which replaces any sender in the
+// message.
 func stamped(payload []byte, who *codelab.Caller, name string) ([]byte, error) {
 	fields := map[string]json.RawMessage{}
 	if err := wire.Codec.Unmarshal(payload, &fields); err != nil {

@@ -7,12 +7,12 @@ import (
 	"atelier/actors/codelab"
 )
 
-// openedElsewhere is the code that closes the oldest of a person's surplus connections. Clients do
-// not reconnect automatically after it.
+// openedElsewhere is the close code for the oldest connections of a person who has too many.
+// Clients do not reconnect automatically after this code.
 const openedElsewhere = 4008
 
-// FacilitatorSockets is the limit of a facilitator's session in all codelabs, as a multiple of an
-// attendee's limit in one.
+// FacilitatorSockets is the connection limit of a facilitator's session, over all codelabs, as a
+// multiple of an attendee's limit in one codelab.
 const FacilitatorSockets = 8
 
 // sockets contains the live connections by owner, oldest first, and their number by address. The
@@ -23,8 +23,8 @@ type sockets struct {
 	from map[string]int     // guarded by mu
 }
 
-// owner returns the key under which a person's connections are counted, and their maximum number;
-// 0 for no limit.
+// owner returns the key under which a person's connections are counted, and their maximum number.
+// The number 0 means no limit.
 func (p *peer) owner() (key string, most int) {
 	if most = p.g.SocketsPerPerson; p.who.Role == codelab.RoleAdmin {
 		return p.standing.Key(), most * FacilitatorSockets
@@ -32,8 +32,8 @@ func (p *peer) owner() (key string, most int) {
 	return p.lab.ID() + " " + p.who.ID, most
 }
 
-// full reports whether an address has its maximum number of connections. If most is 0, there is no
-// limit.
+// full reports whether an address has its maximum number of connections. If most is 0, the number
+// is not limited.
 func (s *sockets) full(address string, most int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +74,7 @@ func (s *sockets) leave(p *peer) {
 	s.remove(key, p)
 }
 
-// remove is leave with mu held.
+// remove removes a connection like leave; the caller must hold mu.
 func (s *sockets) remove(key string, p *peer) {
 	i := slices.Index(s.of[key], p)
 	if i < 0 {
@@ -95,8 +95,8 @@ func (g *Gateway) makeRoom(p *peer) {
 	}
 }
 
-// replace closes a connection in favour of a newer one. If it has no session yet, the goroutine
-// that attaches it closes it: see joined.
+// replace closes a connection in favour of a newer one. If the connection has no session yet, the
+// goroutine that attaches it closes the connection; see joined.
 func (p *peer) replace() {
 	p.over.Store(true) // ignore its further messages
 	p.replaced.Store(true)

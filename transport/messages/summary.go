@@ -9,17 +9,17 @@ import (
 	"atelier/transport/rest"
 )
 
-// summaryEvery is the minimum interval of summaries to facilitators: 4 per second.
-// Attendees get every twelfth: one in 3 s.
+// summaryEvery is the minimum interval of summaries to facilitators. Attendees receive every
+// twelfth summary, which is one in 3 s.
 const (
 	summaryEvery    = 250 * time.Millisecond
 	attendeeSummary = 12
-	// alone is the number of turns after which an attendees' summary is sent alone if there was no
-	// message to accompany.
+	// alone is the number of turns after which an attendees' summary is sent alone, if no other
+	// message was sent in the meantime.
 	alone = 3
 )
 
-// summary describes the actions of many people in one message.
+// summary reports the progress of many people in one message.
 type summary struct {
 	Type      string `json:"type"`
 	PerStep   []int  `json:"per_step" doc:"The number of people on each step, beginning with step 1."`
@@ -29,7 +29,8 @@ type summary struct {
 	Pulse *rest.Pulses `json:"pulse,omitempty" is:"Pulses"`
 }
 
-// same reports whether two summaries have the same content; nil is a summary that was never sent.
+// same reports whether two summaries have the same content. A nil summary was never sent, and
+// differs from all others.
 func (s *summary) same(o *summary) bool {
 	if s == nil || o == nil {
 		return s == o
@@ -57,7 +58,7 @@ func (g *Gateway) summaries() {
 		}
 		active := g.Codelabs()
 		summarize(active, last, n%attendeeSummary)
-		if n%240 == 0 { // forget inactive codelabs, each minute
+		if n%240 == 0 { // once per minute, remove the state of inactive codelabs
 			for id := range last {
 				if !slices.ContainsFunc(active, func(w codelab.Codelab) bool { return w.ID() == id }) {
 					delete(last, id)
@@ -73,7 +74,7 @@ func (g *Gateway) summaries() {
 func summarize(active []codelab.Codelab, last map[string]*told, turn int) {
 	for _, w := range active {
 		if w.Room.Empty() {
-			delete(last, w.ID()) // sessions that connect later have received nothing
+			delete(last, w.ID()) // sessions that connect later have not received the last summary
 			continue
 		}
 		t := last[w.ID()]
@@ -97,8 +98,8 @@ func summarize(active []codelab.Codelab, last map[string]*told, turn int) {
 	}
 }
 
-// tell returns the changes since the last summary: for facilitators, and with attendees set also
-// for attendees, who never receive pulses.
+// tell returns the frames with the changes since the last summary for facilitators. With attendees
+// set, it also returns frames for attendees, who never receive pulses.
 func (t *told) tell(v *codelab.View, online int, attendees bool) (frames []room.Frame) {
 	now := &summary{Type: "progress_summary", PerStep: v.PerStep, Completed: v.Completed, Online: online}
 	if attendees && !now.same(t.attendees) {

@@ -11,7 +11,8 @@ import (
 	"atelier/actors/room"
 )
 
-// Facilitators once got the same summary again whenever the attendees' summary was due.
+// In an earlier version facilitators got the same summary again whenever the attendees' summary was
+// due.
 func TestSummaryIsSentOnceAndPulsesOnlyToFacilitators(t *testing.T) {
 	var last told
 	// look returns the audiences that receive a summary, in order.
@@ -39,7 +40,7 @@ func TestSummaryIsSentOnceAndPulsesOnlyToFacilitators(t *testing.T) {
 		{func() { v.Pulses.Stuck++ }, 5, true, []room.Audience{room.Facilitators}},
 		{func() { v.Completed++ }, 5, false, []room.Audience{room.Facilitators}},
 		{func() { v.Completed-- }, 5, false, []room.Audience{room.Facilitators}},
-		{func() {}, 5, true, nil}, // nothing has changed for them
+		{func() {}, 5, true, nil}, // nothing has changed for attendees
 		{func() { v.PerStep = []int{2, 2} }, 5, true, []room.Audience{room.Attendees, room.Facilitators}},
 	} {
 		tc.change()
@@ -52,8 +53,8 @@ func TestSummaryIsSentOnceAndPulsesOnlyToFacilitators(t *testing.T) {
 	}
 }
 
-// For any rate of changes, facilitators receive four summaries per second and attendees one every
-// three seconds.
+// However often the codelab changes, facilitators receive four summaries per second, and attendees
+// one every three seconds.
 func TestSummariesAreSentAtTheirRate(t *testing.T) {
 	lab := newSchool(t).lab
 	lab.Room.Join("facilitator")
@@ -72,7 +73,8 @@ func TestSummariesAreSentAtTheirRate(t *testing.T) {
 	})
 }
 
-// An attendees' summary is sent with the next message to everyone, or alone after a moment.
+// An attendees' summary is sent with the next message to everyone, or alone if no message follows
+// within a moment.
 func TestAttendeesSummariesWaitForAnotherMessage(t *testing.T) {
 	s, last := newSchool(t), map[string]*told{}
 	hall, active := s.lab.Room, []codelab.Codelab{s.lab}
@@ -91,7 +93,7 @@ func TestAttendeesSummariesWaitForAnotherMessage(t *testing.T) {
 	}
 }
 
-// None of the earlier recipients is still there.
+// All earlier recipients of the summary have left.
 func TestTheFirstPersonInARoomGetsASummary(t *testing.T) {
 	s, last := newSchool(t), map[string]*told{}
 	room, active := s.lab.Room, []codelab.Codelab{s.lab}

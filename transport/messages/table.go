@@ -15,9 +15,10 @@ import (
 // their examples.
 type row struct {
 	from sender
-	// name is the name of the message's schema; title and summary are for readers.
+	// name is the name of the message's schema. title and summary are texts for readers of the
+	// document.
 	name, title, summary string
-	// example has the message's type; its Type is the type on the wire.
+	// example is a value of the message's type. Its field Type contains the type on the wire.
 	example any
 	// more describes members that clients can add freely.
 	more string
@@ -29,7 +30,7 @@ type sender uint8
 
 const (
 	server   sender = iota
-	relaying        // the server, for a client
+	relaying        // the server, on behalf of a client
 	client
 )
 
@@ -37,9 +38,9 @@ const (
 type handling struct {
 	// does returns the command for the actor.
 	does func(*inbound) (codelab.Body, error)
-	// welcome: the message is answered with a welcome.
+	// welcome means that the server answers the message with a welcome.
 	welcome bool
-	// relayed: the message is sent to others and not stored.
+	// relayed means that the message is sent to others and not stored.
 	relayed bool
 }
 
@@ -98,7 +99,7 @@ const (
 
 var anEvent = stored{42, "2026-03-02T09:15:30.250Z"}
 
-// theNewest is the text about the bound on a removed person's individually reported items.
+// theNewest is the text about the limit on a removed person's items that are reported individually.
 var theNewest = "(the newest " + grouped(codelab.Bounds.Gone) + " of them)"
 
 // table contains all messages in the order of the document.

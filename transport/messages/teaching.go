@@ -10,7 +10,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// Messages of live teaching (transport/rest/RULES.md, "Live teaching").
+// This file contains the messages of live teaching (transport/rest/RULES.md, "Live teaching").
 
 type broadcastMessage struct {
 	Type       string `json:"type"`

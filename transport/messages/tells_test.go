@@ -40,8 +40,9 @@ func fill(m protoreflect.Message, serial *int) {
 	}
 }
 
-// The events with a frame are those declared so in their definition. A frame names every person,
-// and an item, of its event. Otherwise it would stay in the replay after a removal.
+// An event has a frame if and only if its definition declares a frame. A frame names every person
+// of its event, and an item. Otherwise the frame would stay in the replay after the person or item
+// was removed.
 func TestFramesListTheirPeopleAndItem(t *testing.T) {
 	bodies := (*pb.Event)(nil).ProtoReflect().Descriptor().Oneofs().ByName("body").Fields()
 	for i := range bodies.Len() {

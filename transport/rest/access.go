@@ -19,8 +19,8 @@ import (
 // authorize checks the caller's role, then that the codelab in the path exists.
 func (r *Request) authorize() error { return r.enter(r.op.Access, r.addressed()) }
 
-// addressed returns the id in the path. A repository's address can end in .git, as is usual with
-// Git.
+// addressed returns the codelab's id in the path. A repository's address can end in .git, as is
+// usual with Git.
 func (r *Request) addressed() string {
 	id := r.Param("id")
 	if r.op.Basic {
@@ -29,14 +29,14 @@ func (r *Request) addressed() string {
 	return id
 }
 
-// EnterCodelab performs the pipeline's check of the path's codelab for a codelab given in the body:
-// the caller must be an admin or an attendee of it.
+// EnterCodelab checks the access to a codelab that is given in the body, as authorize does for a
+// codelab in the path. The caller must be an admin, or an attendee of the codelab.
 func (r *Request) EnterCodelab(id string) error {
 	r.SetUserValue("id", id)
 	return r.enter(CodelabMember, id)
 }
 
-// enterNamed is EnterCodelab for a required codelab member in the body.
+// enterNamed calls EnterCodelab for a member of the body that is required.
 func (r *Request) enterNamed(id *string) error {
 	if or(id, "") == "" {
 		return wire.Invalid("codelab_id is required")
@@ -44,8 +44,8 @@ func (r *Request) enterNamed(id *string) error {
 	return r.EnterCodelab(*id)
 }
 
-// EnterOwn is EnterCodelab for an attendee who gives no codelab: it enters the codelab in which
-// they are registered.
+// EnterOwn checks the access of an attendee who gives no codelab. It enters the only codelab in
+// which they are registered.
 func (r *Request) EnterOwn() error {
 	if !r.who.Known() {
 		return errLogin
@@ -72,8 +72,8 @@ func (r *Request) EnterOwn() error {
 	return wire.Invalid("codelab_id is required: you are registered in several codelabs")
 }
 
-// EnterAsAdmin is for an operation without a codelab that attendees must not call. It returns false
-// if the request does not act with the admin grant.
+// EnterAsAdmin makes the caller act as an admin without a codelab. It returns false if the caller
+// has no admin grant, or acts as an attendee.
 func (r *Request) EnterAsAdmin() bool {
 	if !r.who.Admin() || r.Query("as") == "attendee" {
 		return false
@@ -159,8 +159,9 @@ func (r *Request) isMember() bool {
 	return r.Caller != nil && (r.Caller.Role == codelab.RoleAdmin || r.Caller.Role == codelab.RoleAttendee)
 }
 
-// actAsAttendee makes a caller with both grants act as an attendee, for operations that turn out to
-// need an attendee. It returns false without an attendee grant.
+// actAsAttendee makes a caller who has an admin grant and an attendee grant act as the attendee.
+// Operations call it when they find that they need an attendee. It returns false without an
+// attendee grant.
 func (r *Request) actAsAttendee() bool {
 	attendee := r.attendeeIn(r.Codelab.View(), r.Codelab.ID())
 	if attendee != nil {
@@ -202,8 +203,8 @@ func (r *Request) authorizeSomebody(admin bool) error {
 	return errForbidden
 }
 
-// inScope reports whether the calling API token may call the operation at all. Operations that are
-// open to anyone need no scope.
+// inScope reports whether the scope of the calling API token includes the operation. Operations
+// that are open to anyone need no scope.
 func (r *Request) inScope() bool {
 	switch r.who.Scope() {
 	case settings.ScopeAll:
@@ -230,7 +231,7 @@ func (r *Request) hasRank(who Access) bool {
 	return rank >= auth.Assistant && !token // Leader
 }
 
-// need refuses the caller if may is false.
+// need returns the error for a caller without permission if may is false.
 func (r *Request) need(may bool) error {
 	switch {
 	case may:
@@ -266,13 +267,14 @@ func (r *Request) attendeeIn(v *codelab.View, lab string) *pb.Attendee {
 	return v.Granted(g.AttendeeID, g.Generation)
 }
 
-// Standing returns the caller's grant, for objects that outlive the request.
+// Standing returns the caller's grant for an object that outlives the request, such as a live
+// connection.
 func (r *Request) Standing() auth.Standing {
 	lab, who := r.Codelab, r.Caller
 	if lab.Room == nil { // an admin's grant, without a codelab
 		return r.who.Standing("", true, nil)
 	}
-	// Nodes check this for each connection once per second.
+	// The result is cached, because nodes check the grant of each connection once per second.
 	var stood atomic.Pointer[codelab.Grants]
 	return r.who.Standing(lab.ID(), r.IsAdmin(), func() bool {
 		v := lab.View()

@@ -79,7 +79,7 @@ func endLogin(r *Request) error {
 
 var (
 	errOldPassword = &httpapi.Error{Status: 403, Text: "the old password is wrong"}
-	errConfigured  = durable.Reject(durable.Conflict, "this password is the server's: it is in its configuration, or in the file secrets/admin.password")
+	errConfigured  = durable.Reject(durable.Conflict, "this password cannot be changed here: it is in the server's configuration, or in the file secrets/admin.password")
 	errNoPasswords = &httpapi.Error{Status: 403, Text: "sign in with the identity provider: only the owner has a password here"}
 	errNoPassword  = durable.Reject(durable.Conflict, "you sign in without a password")
 )
@@ -89,7 +89,8 @@ type passwordChangeBody struct {
 	New *string `json:"new" length:"12..256"`
 }
 
-// changePassword ends all other sessions, and gives this one a new id.
+// changePassword changes the caller's password, ends all other sessions, and gives the current
+// session a new id.
 func changePassword(r *Request) error {
 	var in passwordChangeBody
 	if err := r.decode(&in); err != nil {
@@ -165,7 +166,7 @@ func (r *Request) letIn(l auth.Login) error {
 // seenEvery is the precision with which a person's last visit is recorded.
 const seenEvery = login.SeenEvery
 
-// seen records a visit without waiting for the result.
+// seen records a person's visit without waiting for the result.
 func (r *Request) seen(id string) {
 	h, err := r.api.People.Get(people.ID)
 	if err != nil || r.IsHead() || r.api.Now().UnixMilli()-h.View().SeenAt(id) < seenEvery.Milliseconds() {
@@ -174,7 +175,7 @@ func (r *Request) seen(id string) {
 	_ = h.Submit(people.Command{Body: people.NoteSeen{ID: id}}, unheard{})
 }
 
-// unheard discards a result.
+// unheard is a receiver that discards a result.
 type unheard struct{}
 
 func (unheard) Reply(durable.Reply) {}

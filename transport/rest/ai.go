@@ -58,7 +58,7 @@ func saveConversation(r *Request) error {
 	} else if err := r.EnterOwn(); err != nil {
 		return err
 	}
-	if err := checkWhole(&in); err != nil { // after the right to the codelab that the body names
+	if err := checkWhole(&in); err != nil { // checked after the permission for the codelab in the body
 		return err
 	}
 	if in.StepNumber != nil && *in.StepNumber < 1 {

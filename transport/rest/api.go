@@ -42,15 +42,15 @@ type Config struct {
 	// People holds facilitators and assistants, and computes their password hashes.
 	People    *people.Host
 	Passwords *auth.PasswordComputer
-	// SignIn is the identity provider for signing in; nil for none. OwnerPassword means that only
-	// the owner has a password.
+	// SignIn is the identity provider for signing in, or nil for none. OwnerPassword means that
+	// only the owner has a password.
 	SignIn        *SignIn
 	OwnerPassword bool
 	Auth          *auth.Authenticator
 	Limits        Limits
 	// Others are operations that are not resources, such as live connections and AI answers.
 	Others []Operation
-	// AIModels are the permitted AI models; AIKeys decrypts the API keys for them.
+	// AIModels are the permitted AI models. AIKeys decrypts the API keys for them.
 	AIModels AIModels
 	AIKeys   *keys.Ring
 	// The webhooks, and the sender of their deliveries.
@@ -73,9 +73,9 @@ type Config struct {
 	// Valid and Bodies are passed to httpapi.
 	Valid  func() error
 	Bodies *wire.BodyBudget
-	// Observe is called for each response; nil for none.
+	// Observe is called for each response. May be nil.
 	Observe func(operation string, status int, took time.Duration)
-	// LoginFailed is called for each wrong login; nil for none.
+	// LoginFailed is called for each failed login. May be nil.
 	LoginFailed func()
 
 	App     AppInfo
@@ -176,11 +176,11 @@ func (a *API) Routes() (out []string) {
 // Handler serves paths under /api and /uploads.
 func (a *API) Handler(ctx *fasthttp.RequestCtx) { a.way.Handler(ctx) }
 
-// operator marks requests that came through the socket in the data folder.
+// operator is the key that marks requests from the socket in the data folder.
 type operator struct{}
 
 // Operator serves the same paths to the binary's commands that can open the data folder. The
-// commands act as an admin without a login, and their requests are not limited.
+// commands act as an admin without a login, and their requests have no rate limit.
 func (a *API) Operator(ctx *fasthttp.RequestCtx) {
 	ctx.SetUserValue(operator{}, true)
 	a.way.Handler(ctx)
@@ -189,8 +189,8 @@ func (a *API) Operator(ctx *fasthttp.RequestCtx) {
 // Expect checks the header of a request; see httpapi.API.Expect.
 func (a *API) Expect(ctx *fasthttp.RequestCtx) int { return a.way.Expect(ctx) }
 
-// ClientIP returns the client's address. X-Forwarded-For counts only from a trusted proxy: the
-// last address in it that is not a trusted proxy.
+// ClientIP returns the client's address. X-Forwarded-For is read only if it comes from a trusted
+// proxy. The client is then the last address in it that does not belong to a trusted proxy.
 func (a *API) ClientIP(ctx *fasthttp.RequestCtx) string {
 	if ctx.UserValue(operator{}) != nil {
 		return ""
@@ -260,7 +260,7 @@ func (a *API) denied(r *Request, status int) {
 		r.who.Grants(func(g *login.AttendeeGrant) { id = g.AttendeeID })
 	}
 	lab, _ := r.UserValue("id").(string)
-	if m, err := a.List.Get(lab); m == nil || err != nil { // record only ids of existing codelabs
+	if m, err := a.List.Get(lab); m == nil || err != nil { // only ids of existing codelabs are recorded
 		lab = ""
 	}
 	a.Denials(status, kind, id, lab, r.ip())

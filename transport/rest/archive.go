@@ -48,9 +48,9 @@ func importCodelab(r *Request) error {
 	case err != nil:
 		return err
 	case into != "" && match:
-		return wire.Invalid("into or match, not both")
+		return wire.Invalid("use into or match, not both")
 	case dry && into == "" && !match:
-		return wire.Invalid("dry_run is for into or match: a new codelab changes nothing")
+		return wire.Invalid("dry_run needs into or match, because a new codelab does not change any other")
 	}
 	part, err := r.filePart(archive.MaxPacked)
 	if err != nil {

@@ -43,9 +43,9 @@ func toTaken(t *pb.TakenCode) *takenRecord {
 	return &takenRecord{t.Name, wire.Stamp(t.At)}
 }
 
-// toAttendee returns a record as its owner and admins see it. For other callers, the record omits
-// the e-mail, the time of completion, the reported progress and its time, the place, the downloaded
-// code and the number of ticked tasks.
+// toAttendee returns an attendee's record. With all, it is the record that the attendee and admins
+// see. Otherwise the record omits the e-mail, the time of completion, the reported progress and its
+// time, the place, the downloaded code and the number of ticked tasks.
 func toAttendee(lab string, tasks int, a *pb.Attendee, all bool) attendeeRecord {
 	out := attendeeRecord{
 		a.Id, lab, a.Name, a.Email, a.CurrentStep, a.FurthestStep, a.CompletedAt != 0, wire.StampOrNull(a.CompletedAt), wire.Stamp(a.CreatedAt), a.Muted,
@@ -88,8 +88,8 @@ func getAttendees(r *Request) error {
 	return r.Answer(b)
 }
 
-// detailedRecord adds members that require a search through lists that grow with the audience. They
-// are included only on request.
+// detailedRecord adds members that are included only on request, because they require a search
+// through lists that grow with the audience.
 type detailedRecord struct {
 	attendeeRecord
 	Missing *[]string      `json:"missing,omitempty" items:"..4" enum:"quiz|feedback|submission|checks" doc:"Requirements that are missing before completing. Only in an attendee's own record, read with «missing=true»."`
@@ -198,8 +198,8 @@ func getPresence(r *Request) error {
 	return r.JSON(presenceRecord{present})
 }
 
-// encodeAttendees returns the list as a JSON array. Pages cache their encoding, so the work is
-// mostly copying: 10,000 people are 157 pages, few of which change between two reads.
+// encodeAttendees returns the list as a JSON array. Pages cache their encoding, so most of the work
+// is copying: 10,000 people are on 157 pages, and few pages change between two reads.
 func encodeAttendees(v *codelab.View, lab string, all bool) []byte {
 	slot, tasks := forOthers, v.TaskCount()
 	if all {
@@ -235,8 +235,8 @@ type attendeeUpdateBody struct {
 	Place *string `json:"place,omitempty" length:"..40" doc:"The seat of the calling attendee. One line, trimmed. Empty removes it."`
 }
 
-// updateAttendee changes the members that facilitators may change; attendees may change their own
-// place.
+// updateAttendee changes the members of an attendee that facilitators may change. Attendees may
+// change only their own place.
 func updateAttendee(r *Request) error {
 	switch id := r.Param("attendee_id"); {
 	case r.IsAdmin():
@@ -280,9 +280,10 @@ func updateAttendee(r *Request) error {
 	return r.JSON(r.attendeeRecord(r.Codelab.View(), v.(*pb.Attendee)))
 }
 
-var errOthersPlace = &httpapi.Error{Status: 403, Text: "attendees say themselves where they sit"}
+var errOthersPlace = &httpapi.Error{Status: 403, Text: "only the attendee can set their place"}
 
-// setPlace is only for the attendee, who cannot change anything else in the same request.
+// setPlace sets the place of the calling attendee, who cannot change anything else in the same
+// request.
 func (r *Request) setPlace(body []byte, place *string) error {
 	var given map[string]any
 	if err := wire.Decode(body, &given); err != nil {
@@ -312,7 +313,7 @@ func removeAttendee(r *Request) error {
 	if err != nil {
 		return err
 	}
-	r.api.Auth.Sessions.Forget(id) // already void
+	r.api.Auth.Sessions.Forget(id) // the grant is already invalid
 	r.release(v.(files.Forgotten))
 	return r.NoContent()
 }
@@ -386,7 +387,7 @@ func sharesOf(a *pb.Attendee, steps int) []int {
 		out[i], rests[i] = int(part/all), part%all
 		left -= out[i]
 	}
-	for ; left > 0; left-- { // to the steps that lost most by rounding
+	for ; left > 0; left-- { // give one per cent each to the steps that lost most by rounding
 		most := 0
 		for i, rest := range rests {
 			if rest > rests[most] {

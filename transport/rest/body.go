@@ -44,8 +44,8 @@ func checkWhole(into any) error {
 	return nil
 }
 
-// contains reports whether a body, which has been decoded, contains the member. The member can be
-// null.
+// contains reports whether a body contains the member, even if the member is null. The body must
+// have been decoded before.
 func contains(body []byte, member string) bool {
 	var given map[string]json.RawMessage
 	if err := wire.Codec.Unmarshal(body, &given); err != nil {
@@ -55,8 +55,8 @@ func contains(body []byte, member string) bool {
 	return ok
 }
 
-// decodeSecret is decode for a body that must not stay in memory together with its sender's cookie.
-// The caller must call wiped when done.
+// decodeSecret decodes a JSON body with a secret, which must not stay in memory together with its
+// sender's cookie. The caller must call wiped when done.
 func (r *Request) decodeSecret(into any) (wiped func(), err error) {
 	b, err := r.SecretBody()
 	wiped = func() {
@@ -73,7 +73,8 @@ func (r *Request) decodeSecret(into any) (wiped func(), err error) {
 	return wiped, err
 }
 
-// decodeStrict decodes the JSON body, and rejects unknown members. The caller checks for missing ones.
+// decodeStrict decodes the JSON body, and rejects unknown members. The caller checks for missing
+// members.
 func (r *Request) decodeStrict(into any) error {
 	b, err := r.JSONBody()
 	if err != nil {
@@ -82,7 +83,7 @@ func (r *Request) decodeStrict(into any) error {
 	return wire.DecodeStrict(b, into)
 }
 
-// decodeOptional is decode for an optional body.
+// decodeOptional decodes an optional JSON body.
 func (r *Request) decodeOptional(into any) error {
 	b, err := r.JSONBody()
 	if err != nil || len(b) == 0 {

@@ -13,7 +13,7 @@ import (
 	"atelier/transport/intake"
 )
 
-// described is the part of an operation's description that the test reads.
+// described contains the parts of an operation's description that the test reads.
 type described struct {
 	OperationID string `json:"operationId"`
 	Description string `json:"description"`
@@ -30,7 +30,7 @@ type schema struct {
 	MaxItems   *int
 }
 
-// UnmarshalJSON also accepts true and false, which are schemas too.
+// UnmarshalJSON also accepts true and false, because they are valid schemas.
 func (s *schema) UnmarshalJSON(b []byte) error {
 	type plain schema
 	if b[0] != '{' {
@@ -74,13 +74,14 @@ func size(n int) string {
 	return fmt.Sprintf("%d MiB", n>>20)
 }
 
-// An attendee's 201st submission was once refused, and no document gave the reason.
+// An earlier document lacked limits: an attendee's 201st submission was refused, and no document
+// gave the reason.
 func TestTheDocumentHasTheLimitsOfClients(t *testing.T) {
 	b := codelab.Bounds
 	_, ops, schemas := documented(t)
 	for _, want := range []struct {
 		operation string
-		status    string // status above the limit; "" if the oldest are removed, or there is no error
+		status    string // status if the limit is exceeded, or "" if that is not an error
 		number    string
 	}{
 		{"registerAttendee", "409", grouped(b.Attendees) + " attendees"},
@@ -112,7 +113,7 @@ func TestTheDocumentHasTheLimitsOfClients(t *testing.T) {
 		{"importCodelab", "", grouped(archive.MaxLeftOut + 1)},
 	} {
 		op, known := ops[want.operation]
-		if want.operation == "importCodelab" { // it is in the schema of its response
+		if want.operation == "importCodelab" { // the limit is in the schema of the response
 			if n := schemas["Imported"].Properties["left_out"].MaxItems; n == nil || grouped(*n) != want.number {
 				t.Errorf("left_out has at most %v entries, want %s", n, want.number)
 			}
@@ -173,7 +174,8 @@ func TestTheDocumentHasTheLimitsOfBodies(t *testing.T) {
 	}
 }
 
-// A content damaged on the disk is never served, and the descriptions of the reads document this.
+// A file that was damaged on the disk is never served, and the descriptions of the read operations
+// document this.
 func TestTheDocumentDescribesDamagedFiles(t *testing.T) {
 	_, ops, _ := documented(t)
 	for _, id := range []string{"getUpload", "getSubmissionFile"} {

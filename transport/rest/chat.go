@@ -47,7 +47,7 @@ func getChat(r *Request) error {
 	if before := r.Query("before"); before != "" {
 		at, ok := v.ChatBefore(before)
 		if !ok {
-			return wire.Invalid("before is no message of this codelab")
+			return wire.Invalid("before is not a message of this codelab")
 		}
 		end = at
 	}
@@ -56,8 +56,8 @@ func getChat(r *Request) error {
 	}
 	who := r.Caller.ID
 	out := func() any { return history(v, r.Codelab.ID(), who, end, limit) }
-	// All people without a direct message in the default page get the same response. After a
-	// reconnect, ten thousand people request it.
+	// All people without a direct message in the default page get the same response, so it is
+	// cached. After a reconnect, ten thousand people request this page.
 	if end == v.Chat.Len() && limit == defaultHistory && !direct(v, end, limit) {
 		return r.cached(v.Encoded.Chat, forOthers, out)
 	}
@@ -76,8 +76,8 @@ func history(v *codelab.View, lab, who string, end, limit int) []chatRecord {
 	return out
 }
 
-// direct reports whether the page contains a direct message, of anyone. Without a direct message
-// the page is the same for everybody.
+// direct reports whether the page contains anyone's direct message. Without a direct message the
+// page is the same for everybody.
 func direct(v *codelab.View, end, limit int) bool {
 	for i := end - 1; i >= max(0, end-limit); i-- {
 		if v.Chat.At(i).TargetId != "" {
@@ -119,7 +119,7 @@ func postDirects(r *Request) error {
 	switch {
 	case utf8.RuneCountInString(ref) > MaxRef:
 		return wire.Invalid("ref is longer than %d characters", MaxRef)
-	case in.StepNumber != nil && *in.StepNumber < 1: // 0 would mean no step
+	case in.StepNumber != nil && *in.StepNumber < 1: // the command treats 0 as no step
 		return wire.Invalid("step_number must be the number of a step")
 	case in.StepNumber != nil:
 		wanted.StepNumber = *in.StepNumber

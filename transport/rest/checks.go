@@ -96,8 +96,8 @@ type checkAccess struct {
 	ExpiresAt string `json:"expires_at" is:"Timestamp"`
 }
 
-// identifyChecker identifies the caller by a personal secret for checks, and enters the secret's
-// codelab.
+// identifyChecker identifies the caller by a personal secret for checks, and enters the codelab to
+// which the secret belongs.
 func (r *Request) identifyChecker() (bad bool, err error) {
 	scheme, secret, _ := strings.Cut(string(r.Request.Header.Peek("Authorization")), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -112,8 +112,8 @@ func (r *Request) identifyChecker() (bad bool, err error) {
 	return false, nil
 }
 
-// reportCheck stores a program's report on its owner's work. It accepts a form, so that a one-line
-// program can send it.
+// reportCheck stores a program's report on its owner's work. It also accepts a form, so that a
+// program of one line can send a report.
 func reportCheck(r *Request) error {
 	b, err := r.checkInput()
 	if err != nil {
@@ -148,7 +148,7 @@ func (r *Request) checkInput() (b codelab.ReportCheck, err error) {
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return b, wire.Invalid("the form is broken")
+		return b, wire.Invalid("the form cannot be parsed")
 	}
 	b.Note = form.Get("note")
 	switch form.Get("ok") {

@@ -18,8 +18,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// codelabRecord is a codelab as sent to clients. Members for admins are omitted in responses to
-// others.
+// codelabRecord is a codelab as sent to clients. Members that only admins may see are omitted in
+// responses to other people.
 type codelabRecord struct {
 	ID                 string   `json:"id" is:"Id"`
 	Title              string   `json:"title" length:"1..200"`
@@ -74,7 +74,8 @@ func toCertificateSettings(m *pb.Codelab) certificateSettings {
 	return certificateSettings{m.Organiser, wire.OrNull(m.LogoUrl), codelab.Accents[m.Accent], m.CertificateText, m.Seal}
 }
 
-// toCodelab includes the notes in the guide only for facilitators.
+// toCodelab returns the record of a codelab. It includes the notes in the guide only for
+// facilitators.
 func (r *Request) toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 	out := codelabRecord{
 		ID: m.Id, Title: m.Title, Description: m.Description, Author: m.Author, IsPublic: m.IsPublic,
@@ -103,16 +104,16 @@ func createdAt(m *pb.Codelab) string {
 	return time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05")
 }
 
-// deletionAt returns the time at which the server deletes a codelab; nil for never.
+// deletionAt returns the time at which the server deletes a codelab, or nil if it never does.
 func (r *Request) deletionAt(m *pb.Codelab) *string {
-	if r.api.CodelabsDays == 0 { // an earlier announcement is void
+	if r.api.CodelabsDays == 0 { // a time announced under an earlier configuration does not apply
 		return nil
 	}
 	return wire.StampOrNull(m.DeletionAt)
 }
 
-// sourceOf returns the codelab from which this one was copied; nil if there is none or if it no
-// longer exists.
+// sourceOf returns the id of the codelab from which this codelab was copied. It returns nil if this
+// codelab is not a copy, or if the original no longer exists.
 func (r *Request) sourceOf(m *pb.Codelab) *string {
 	if m.SourceId == "" || r.api.List.Known(m.SourceId) == nil {
 		return nil
@@ -157,7 +158,7 @@ type codelabSettings struct {
 	QuestionsAnonymous *bool   `json:"questions_anonymous,omitempty" default:"true"`
 	ShareCode          *string `json:"share_code,omitempty" enum:"none|start|pointed|all" default:"\"none\""`
 	Organiser          *string `json:"organiser,omitempty" length:"..120"`
-	// For Hours and LogoURL, null is a value.
+	// For Hours and LogoURL, null differs from an omitted member.
 	Hours           json.RawMessage `json:"hours,omitempty" as:"number" null:"true" range:"0..1000" multiple:"0.5"`
 	LogoURL         json.RawMessage `json:"logo_url,omitempty" as:"string" null:"true" pattern:"^/uploads/images/"`
 	Accent          *string         `json:"accent,omitempty" enum:"blue|green|violet|rust|ink"`
@@ -165,7 +166,7 @@ type codelabSettings struct {
 	Seal            *bool           `json:"seal,omitempty"`
 }
 
-// namedSetting returns the index of a setting's name in names; nil if it is omitted.
+// namedSetting returns the index of a setting's name in names, or nil if the setting is omitted.
 func namedSetting[E ~int32](field string, names []string, given *string) (*E, error) {
 	if given == nil {
 		return nil, nil
@@ -178,8 +179,8 @@ func namedSetting[E ~int32](field string, names []string, given *string) (*E, er
 	return &e, nil
 }
 
-// asking returns the setting for questions. sharing returns the setting for the code that attendees
-// can read.
+// asking returns the setting for attendees' questions. sharing returns the setting for the code
+// that attendees can read.
 func (in *codelabSettings) asking() (*pb.Asking, error) {
 	return namedSetting[pb.Asking]("questions", codelab.Askings, in.Questions)
 }
@@ -224,16 +225,16 @@ func (r *Request) checkLogo(url *string) error {
 	}
 	name, ok := codelab.LogoName(*url)
 	if !ok {
-		return nil // the codelab reports the error
+		return nil // the codelab's actor reports the error
 	}
 	u, err := r.api.Files.Get(name)
 	switch {
 	case errors.Is(err, files.ErrMissing):
-		return wire.Invalid("logo_url leads to no image here")
+		return wire.Invalid("logo_url is not the address of an image on this server")
 	case err != nil:
 		return err
 	case u.Size > codelab.MaxLogo:
-		return wire.Invalid("logo_url leads to an image of more than %d kB", codelab.MaxLogo>>10)
+		return wire.Invalid("logo_url is the address of an image of more than %d kB", codelab.MaxLogo>>10)
 	}
 	return nil
 }
@@ -270,7 +271,7 @@ func listCodelabs(r *Request) error {
 		return r.listVisible(all)
 	}
 	if wanted != "" || source != "" {
-		encoded = new(cow.Encoded) // of these alone
+		encoded = new(cow.Encoded) // a cache for this selection only
 	}
 	return r.cachedOr(encoded, forOthers, func() (any, error) {
 		public := slices.DeleteFunc(slices.Clone(all), func(m *pb.Codelab) bool { return !m.IsPublic })
@@ -359,7 +360,8 @@ func getCodelab(r *Request) error {
 	switch {
 	case r.IsAdmin():
 		variant, slot = variantAdmin, forAdmins
-		// The deletion of the source does not change the codelab itself.
+		// The deletion of the source does not change this codelab and its tag, so the response has
+		// its own variant.
 		if orphan = v.Meta.SourceId != "" && r.sourceOf(v.Meta) == nil; orphan {
 			variant = variantOrphan
 		}
@@ -455,7 +457,7 @@ func replaceSteps(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	durations := map[string]int32{} // unchanged steps keep their duration
+	durations := map[string]int32{} // existing steps keep their duration if the body omits it
 	for _, st := range r.Codelab.View().Steps {
 		durations[st.Id] = st.DurationMinutes
 	}

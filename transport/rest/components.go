@@ -9,8 +9,8 @@ import (
 	"atelier/transport/describe"
 )
 
-// answered maps component names to response types. A piece has the description and the examples of
-// a component; its type has the members.
+// answered maps component names to response types. A piece contains the description and the
+// examples of a component. The type contains its members.
 var answered = map[string]reflect.Type{
 	"AIUsage":              reflect.TypeFor[usageRecord](),
 	"Account":              reflect.TypeFor[accountRecord](),
@@ -111,8 +111,8 @@ var answered = map[string]reflect.Type{
 	"WorkspaceFileInfo":    reflect.TypeFor[fileInfo](),
 }
 
-// taken maps component names to request body types. A piece can state that such an object has no
-// other members.
+// taken maps component names to request body types. A piece can forbid further members in such an
+// object.
 var taken = map[string]reflect.Type{
 	"Annotate":               reflect.TypeFor[annotateBody](),
 	"AttendeeUpdate":         reflect.TypeFor[attendeeUpdateBody](),
@@ -178,7 +178,7 @@ type vocabulary map[string]json.RawMessage
 func (v vocabulary) Named(name string) (*describe.Schema, bool) {
 	text, ok := v[name]
 	if !ok {
-		panic("no component is " + name)
+		panic("no component has the name " + name)
 	}
 	var s struct{ Type any }
 	if err := json.Unmarshal(text, &s); err != nil {
@@ -230,7 +230,7 @@ func (v vocabulary) withMembers(name string, piece json.RawMessage) (json.RawMes
 	}
 	for member, value := range said {
 		if _, known := whole[member]; known {
-			return nil, fmt.Errorf("component %s: its type says what %s is, too", name, member)
+			return nil, fmt.Errorf("component %s: its Go type and its piece both describe %s", name, member)
 		}
 		whole[member] = value
 	}

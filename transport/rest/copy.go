@@ -53,7 +53,7 @@ func copyCodelab(r *Request) error {
 
 // copyWithWorkspace creates a codelab with a copy of the workspace of the path's codelab.
 func (r *Request) copyWithWorkspace(c *codelab.Create) (*pb.Codelab, error) {
-	// The lock keeps the trees from being removed while they are copied.
+	// The lock prevents that the trees are removed while they are copied.
 	defer r.api.Workspaces.RLock(r.Codelab.ID())()
 	w := r.Codelab.View().Workspace
 	if w == nil {
@@ -80,7 +80,7 @@ func (r *Request) copyCode(of string, w *pb.Workspace) (*codelab.CreateWorkspace
 }
 
 // uncopy removes a copy whose command was rejected. After any other error the command may have been
-// stored, so the next start decides about the copy.
+// stored, so the copy stays, and the next start of the server decides about it.
 func (r *Request) uncopy(made *codelab.CreateWorkspace, err error) {
 	if durable.Refused(err) {
 		r.api.Workspaces.Remove(made.ID)
@@ -100,7 +100,7 @@ func (r *Request) explainCopy(of string, w *pb.Workspace, failed error) error {
 	return storeError(failed)
 }
 
-// copyWithFiles creates a codelab that refers to the files of another.
+// copyWithFiles creates a codelab that refers to the files of another codelab.
 func (r *Request) copyWithFiles(c *codelab.Create) (*pb.Codelab, error) {
 	release, err := r.claimFiles("a material", uploadsOf(c.Materials))
 	if err != nil {

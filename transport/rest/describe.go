@@ -12,7 +12,7 @@ import (
 )
 
 // outline is the part of an operation's description that is in a piece. The rest follows from the
-// table of operations. A piece that has only the description contains it as a string.
+// table of operations. If a piece contains only the description text, the piece is this string.
 type outline struct {
 	tag         string
 	Description string `json:"description"`
@@ -33,26 +33,26 @@ func (o *outline) UnmarshalJSON(b []byte) error {
 	}
 	type fields outline
 	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.DisallowUnknownFields() // an unknown field would be lost
+	dec.DisallowUnknownFields() // otherwise an unknown field would be lost
 	return dec.Decode((*fields)(o))
 }
 
-// success is the description of a successful response. The zero value is a response that a piece
-// describes.
+// success describes a successful response. The zero value means that a piece describes the
+// response.
 type success struct {
 	status  int
 	summary string
-	json    reflect.Type      // nil for none
+	json    reflect.Type      // nil without JSON
 	media   []string          // media types of other content
 	headers map[string]string // components, by the names of the headers
 }
 
-// of is the JSON of a value, with status 200.
+// of describes a response with status 200 and a JSON value of type T.
 func of[T any]() success {
 	return success{status: 200, summary: "Success.", json: reflect.TypeFor[T]()}
 }
 
-// body is the type of the JSON in a body.
+// body returns the type of the JSON in a request body.
 func body[T any]() reflect.Type { return reflect.TypeFor[T]() }
 
 func (s success) about(summary string) success {
@@ -60,35 +60,36 @@ func (s success) about(summary string) success {
 	return s
 }
 
-// made is the response to a creation, with status 201.
+// made describes the response to a creation, with status 201.
 func (s success) made(summary string) success {
 	s.status = 201
 	return s.about(summary)
 }
 
-// withCookies is a response with the cookies of a session.
+// withCookies describes a response that also sets the cookies of a session.
 func (s success) withCookies(summary string) success {
 	s.headers = map[string]string{"Set-Cookie": "Set-Cookie"}
 	return s.about(summary)
 }
 
-// attachment is a response that browsers save as a file.
+// attachment describes a response that browsers save as a file.
 func attachment(summary string, media ...string) success {
 	return success{status: 200, summary: summary, media: media, headers: map[string]string{"Content-Disposition": "Content-Disposition"}}
 }
 
-// packet is a response in Git's format.
+// packet describes a response in Git's format.
 func packet(summary string, media ...string) success {
 	return success{status: 200, summary: summary, media: media}
 }
 
-// nothing is an empty response.
+// nothing describes an empty response.
 func nothing(summary string) success { return success{status: 204, summary: summary} }
 
 // done is the usual empty response.
 var done = nothing("")
 
-// storedFile is a stored file. A client can request a part of it, or only a newer version.
+// storedFile describes a response with a stored file. A client can request only a part of the file,
+// or the file only if it has changed.
 var storedFile = success{
 	status: 200, summary: "The file.", media: []string{"application/octet-stream", "*/*"},
 	headers: map[string]string{
@@ -102,9 +103,9 @@ type tag uint8
 
 const (
 	untagged tag = iota
-	// view changes with everything that the caller can see.
+	// view: the tag changes with everything that the caller can see.
 	view
-	// edition also identifies the version of a text for If-Match.
+	// edition: the tag also identifies the version of a text for If-Match.
 	edition
 )
 
@@ -159,13 +160,14 @@ func (op *Operation) changes() bool {
 	return op.Method != get && !op.Basic && !op.Check
 }
 
-// parameters returns the path's parameters in order, those of the table, and the CSRF token.
+// parameters returns the path's parameters in order, the parameters listed in the table, and the
+// CSRF token.
 func (op *Operation) parameters() (all []any, err error) {
 	for part := range strings.SplitSeq(op.Path, "/") {
 		if name, isParameter := strings.CutPrefix(part, "{"); isParameter {
 			component := pathParameter(strings.TrimSuffix(name, "}"), op.Params)
 			if component == "" {
-				return nil, fmt.Errorf("%s %s: no parameter of a path is %s", op.Method, op.Path, part)
+				return nil, fmt.Errorf("%s %s: no path parameter has the name %s", op.Method, op.Path, part)
 			}
 			all = append(all, refTo("parameters", component))
 		}
@@ -185,7 +187,7 @@ func (op *Operation) parameters() (all []any, err error) {
 	for _, name := range names {
 		p, known := parameters[name]
 		if !known {
-			return nil, fmt.Errorf("%s %s: no parameter is %s", op.Method, op.Path, name)
+			return nil, fmt.Errorf("%s %s: no parameter has the name %s", op.Method, op.Path, name)
 		}
 		if p.In != "path" {
 			all = append(all, refTo("parameters", name))
@@ -328,7 +330,7 @@ func (op *Operation) headers(usual map[string]any) map[string]any {
 	return all
 }
 
-// of reports whether the response is one that many operations have.
+// of reports whether the response is the given one, which many operations share.
 func (s success) of(shared success) bool { return reflect.DeepEqual(s, shared) }
 
 // content returns the content of the response by media type.
@@ -358,7 +360,7 @@ func schemaOf(t reflect.Type) map[string]any {
 	return refTo("schemas", componentOf[t])
 }
 
-// merged merges all objects; later ones take precedence.
+// merged merges all objects. Members of later objects take precedence.
 func merged(objects ...map[string]any) map[string]any {
 	whole := map[string]any{}
 	for _, o := range objects {

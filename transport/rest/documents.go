@@ -20,7 +20,8 @@ var pieces embed.FS
 
 // description is an OpenAPI document or a piece of one.
 type description struct {
-	// Tag is that of all operations of a piece. Operations are those of the table, by their ids.
+	// Tag is the tag of all operations of a piece. Operations contains the operations of the table,
+	// by their ids.
 	Tag        string                                `json:"tag,omitempty"`
 	Operations map[string]*outline                   `json:"operations,omitempty"`
 	OpenAPI    json.RawMessage                       `json:"openapi"`
@@ -41,7 +42,7 @@ type description struct {
 // read adds a piece.
 func (d *description) read(piece []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(piece))
-	dec.DisallowUnknownFields() // an unknown field would be lost
+	dec.DisallowUnknownFields() // otherwise an unknown field would be lost
 	if err := dec.Decode(d); err != nil {
 		return err
 	}
@@ -145,7 +146,7 @@ var openAPIDocument func() []byte
 func init() {
 	openAPIDocument = sync.OnceValue(func() []byte {
 		b, err := join()
-		if err != nil { // cannot happen: the pieces are part of the program
+		if err != nil { // cannot happen, because the pieces are part of the program and a test joins them
 			panic("join the OpenAPI document: " + err.Error())
 		}
 		return b
@@ -158,7 +159,8 @@ func OpenAPI() []byte { return openAPIDocument() }
 // servers matches server addresses in the document that are relative to this server's address.
 var servers = regexp.MustCompile(`("servers":\[\{[^\]]*"url":")/`)
 
-// openAPI sends the document with the path at which browsers reach the server.
+// openAPI sends the document, with the path at which browsers reach the server in its server
+// addresses.
 func openAPI(r *Request) error {
 	at := r.prefix()
 	if at == "" {
@@ -170,8 +172,8 @@ func openAPI(r *Request) error {
 // unversioned is the version in the repository's documents.
 var unversioned = []byte(`"version":"1.0.0"`)
 
-// Document sends a description of the API. The description changes only with the program, and has
-// the program's version.
+// Document sends a description of the API, with the program's version. The description changes only
+// with the program, so clients may cache it.
 func (r *Request) Document(b []byte) error {
 	if v := r.api.App.Version; v != "" {
 		b = bytes.Replace(b, unversioned, fmt.Appendf(nil, `"version":%q`, v), 1)

@@ -63,8 +63,8 @@ func component(ref string) string {
 	return strings.Join(parts[:min(4, len(parts))], "/")
 }
 
-// twice returns the duplicate fields of objects in the text. A decoder silently takes the last
-// one.
+// twice returns the duplicate fields of objects in the text. A decoder would silently take the last
+// of them.
 func twice(d *json.Decoder, at string) (names []string) {
 	t, err := d.Token()
 	if err != nil || t != json.Delim('{') && t != json.Delim('[') {
@@ -106,8 +106,8 @@ func TestTheDocumentFileIsUpToDate(t *testing.T) {
 	}
 }
 
-// The last of two paths or components with one name would silently win, and an unused component
-// would stay forever.
+// Every path and component is in exactly one piece, and every component is used. Otherwise the last
+// of two equal names would silently win, and an unused component would stay forever.
 func TestThePiecesOfTheDocumentFitTogether(t *testing.T) {
 	const shared = "shared.json"
 	files, err := fs.Glob(pieces, "openapi/*.json")
@@ -183,8 +183,8 @@ func TestThePiecesOfTheDocumentFitTogether(t *testing.T) {
 	}
 }
 
-// Each operation of the table is described, and no other operation is. Responses from elsewhere
-// are written out completely.
+// The pieces describe exactly the operations of the table. Operations outside the table have
+// complete responses in the document.
 func TestTheTableAndTheDocumentHaveTheSameOperations(t *testing.T) {
 	all, err := readPieces()
 	if err != nil {
@@ -211,7 +211,7 @@ func TestTheTableAndTheDocumentHaveTheSameOperations(t *testing.T) {
 		for method, text := range methods {
 			var whole struct{ Responses map[string]any }
 			if err := json.Unmarshal(text, &whole); err != nil || len(whole.Responses) == 0 {
-				t.Errorf("%s %s is in no table and has no responses, %v", method, path, err)
+				t.Errorf("%s %s is not in the table and has no responses, %v", method, path, err)
 			}
 		}
 	}
@@ -258,8 +258,8 @@ func checkNoRepetition(t *testing.T, name string, op *Operation, o outline) {
 	}
 }
 
-// Client generators name files and types after these names, and some file systems and languages
-// ignore case. They do not follow references into a component.
+// Client generators name files and types after components, and some file systems and languages
+// ignore case. The test also finds references into a component, which generators do not follow.
 func TestComponentNamesAreUniqueIgnoringCase(t *testing.T) {
 	var doc map[string]any
 	if err := json.Unmarshal(OpenAPI(), &doc); err != nil {
@@ -281,7 +281,8 @@ func TestComponentNamesAreUniqueIgnoringCase(t *testing.T) {
 	})
 }
 
-// Client generators omit components that no path reaches, but still refer to them.
+// A path leads to every component. Client generators omit other components, but still generate
+// references to them.
 func TestEveryComponentIsReachableFromAPath(t *testing.T) {
 	var doc struct {
 		Paths      any

@@ -31,13 +31,14 @@ func header(name, pattern, about string) any {
 	}
 }
 
-// describeWebhooks describes the delivery of each event in full. Client generators omit components
-// that no path refers to, but still refer to them, so deliveries have no components of their own.
+// describeWebhooks describes the delivery of each event in full. Deliveries have no components of
+// their own, because client generators omit components to which no path leads, but still refer to
+// them.
 func (d *description) describeWebhooks(words vocabulary) error {
 	for event, piece := range d.Webhooks {
 		var o occasion
 		dec := json.NewDecoder(bytes.NewReader(piece))
-		dec.DisallowUnknownFields() // an unknown field would be lost
+		dec.DisallowUnknownFields() // otherwise an unknown field would be lost
 		if err := dec.Decode(&o); err != nil {
 			return fmt.Errorf("webhook %s: %w", event, err)
 		}

@@ -19,8 +19,8 @@ var (
 	errNoAttendee = &httpapi.Error{Status: fasthttp.StatusNotFound, Text: "attendee not found"}
 	errNotShared  = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "this code is not shared with attendees, or not yet"}
 	errCSRF       = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "the X-CSRF-Token header is missing or does not belong to this session"}
-	errFramed     = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "nobody signs in inside a frame of another page: open this in a window of its own"}
-	errOrigin     = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "this origin may not do that"}
+	errFramed     = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "signing in is not possible in a frame of another page: open this page in its own window"}
+	errOrigin     = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "requests from this origin are not permitted"}
 	errGitType    = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be of the media type of a Git client"}
 	errReportType = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be application/json or a form (application/x-www-form-urlencoded)"}
 	errMultipart  = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be multipart/form-data"}
@@ -61,7 +61,8 @@ func statusOf(err error) (status int, text string, retry time.Duration) {
 		return httpapi.ErrTooLarge.Status, httpapi.ErrTooLarge.Text, 0
 	case errors.Is(err, durable.ErrUnavailable), errors.Is(err, durable.ErrTimeout), errors.Is(err, durable.ErrQuarantined),
 		errors.Is(err, durable.ErrClosed), errors.Is(err, durable.ErrFenced),
-		// The server itself caused this: requests have no context that clients can cancel.
+		// Only the server can end a context here, because requests have no context that clients can
+		// cancel.
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fasthttp.StatusServiceUnavailable, "this cannot be recorded right now; try again", 2 * time.Second
 	}
@@ -77,11 +78,11 @@ func (r *Request) Refuse(err error) httpapi.Problem {
 		}
 		_, text, _ := statusOf(err)
 		if errors.Is(err, errScope) {
-			text = "the scope of this API token does not allow that; who pushes needs import or all"
+			text = "the scope of this API token does not permit this; to push, it must be import or all"
 		}
 		p.Body = httpapi.Text(text)
 	}
-	r.Response.Header.Del("X-Codelab-Seq") // an error shows no state
+	r.Response.Header.Del("X-Codelab-Seq") // an error response contains no state
 	switch p.Status {
 	case fasthttp.StatusUnauthorized, fasthttp.StatusForbidden:
 		r.api.denied(r, p.Status)

@@ -14,8 +14,8 @@ func (r *Request) fresh(changed uint64, variant string) bool {
 	return r.freshAs(r.stream8() + "-" + shown(changed, variant))
 }
 
-// freshRevision is fresh for objects that are edited as a whole. The part of the tag up to the
-// dot identifies the revision, and an edit compares only this part.
+// freshRevision does the same as fresh for objects that are edited as a whole. The part of the tag
+// up to the dot identifies the revision, and an edit compares only this part.
 func (r *Request) freshRevision(revision, changed uint64, variant string) bool {
 	return r.freshAs(r.revision(revision) + "." + shown(changed, variant))
 }
@@ -29,9 +29,9 @@ func (r *Request) madeEdition(e codelab.Edited) {
 const (
 	variantAdmin  = "a"
 	variantOthers = "t"
-	// variantAnyone is for people who are not registered, if their response differs.
+	// variantAnyone is the variant for people who are not registered, if their response differs.
 	variantAnyone = "n"
-	// variantOrphan is for facilitators, of a copy whose source no longer exists.
+	// variantOrphan is the facilitators' variant for a copy whose source no longer exists.
 	variantOrphan = "o"
 )
 
@@ -46,7 +46,8 @@ func shown(changed uint64, variant string) string {
 	return strconv.FormatUint(changed, 36) + "-" + variant
 }
 
-// revision includes the stream: after a restore from a backup the same seq can be another edit.
+// revision returns the first part of a tag. It includes the stream, because after a restore from a
+// backup the same seq can be another edit.
 func (r *Request) revision(seq uint64) string {
 	return r.stream8() + "-" + strconv.FormatUint(seq, 36)
 }
@@ -55,7 +56,7 @@ func (r *Request) stream8() string { return r.api.StreamID[:min(8, len(r.api.Str
 
 func (r *Request) freshAs(tag string) bool { return r.Fresh(tag, "private, no-cache") }
 
-// ifMatch returns the revisions that an edit may replace; nil means any.
+// ifMatch returns the revisions that an edit may replace. The result nil means any revision.
 func (r *Request) ifMatch() []uint64 {
 	tags, star := r.Tags("If-Match")
 	if star || len(r.Request.Header.PeekAll("If-Match")) == 0 {

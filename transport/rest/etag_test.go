@@ -27,7 +27,7 @@ func TestIfMatchComparesOnlyTheEdition(t *testing.T) {
 		{[]string{`"01234567-z.whatever-a"`}, []uint64{35}},
 		{[]string{`W/"01234567-z.1-t-gzip", "01234567-10.2-a"`}, []uint64{35, 36}},
 		{[]string{`"01234567-z"`}, []uint64{35}},
-		{[]string{`"76543210-z.1-a"`}, []uint64{}}, // another stream: restored from a backup since
+		{[]string{`"76543210-z.1-a"`}, []uint64{}}, // another stream, because the server was restored from a backup
 		{[]string{`nonsense`}, []uint64{}},
 		{[]string{`""`}, []uint64{}},
 	} {

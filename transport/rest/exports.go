@@ -50,9 +50,9 @@ func (r *Request) mark() (string, error) {
 	return "", wire.Invalid("bom must be 0 or 1")
 }
 
-// noteTable records the export of a table. A page that only shows attendance is not recorded,
-// because it lists the same people as the list of attendees, and reads of that list are not
-// recorded either.
+// noteTable records the export of a table. If a page only displays the attendance, nothing is
+// recorded. The page shows the same people as the list of attendees, whose reads are not recorded
+// either.
 func (r *Request) noteTable(what string) error {
 	if what == "attendance" {
 		shown, err := r.flag("view")

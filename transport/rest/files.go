@@ -18,7 +18,7 @@ import (
 type file struct {
 	sum       []byte
 	mediaType string
-	// name is the file name for downloads; "" lets the browser choose one.
+	// name is the file name for downloads. With "" the browser chooses a name.
 	name  string
 	cache string
 }
@@ -36,7 +36,8 @@ func serveUpload(r *Request) error {
 	if err != nil {
 		return err
 	}
-	// A name never refers to other content, but the file can be erased.
+	// A name never refers to other content, so the file can be cached, but only for some minutes,
+	// because it can be erased.
 	return r.serveFile(file{sum: u.Sum, mediaType: u.MediaType, name: u.OriginalName, cache: "public, max-age=600"})
 }
 
@@ -87,7 +88,7 @@ func (r *Request) serveFile(f file) error {
 		h.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, from+n-1, size))
 		r.Send(&section{io.LimitedReader{R: content, N: n}, content}, int(n))
 	default:
-		// A plain *os.File, so that the kernel can send it directly.
+		// The whole file is sent as a plain *os.File, so that the kernel can send it directly.
 		r.Send(content, int(size))
 	}
 	return nil
@@ -101,8 +102,8 @@ type section struct {
 
 func (s *section) Close() error { return s.f.Close() }
 
-// disposition lets browsers display verified images, but no HTML or SVG. The name is given in both
-// forms of RFC 6266.
+// disposition returns the Content-Disposition header. Browsers may display verified images, but not
+// HTML or SVG. The header contains the name in both forms of RFC 6266.
 func disposition(mediaType, name string) string {
 	kind := "attachment"
 	if intake.Shown(mediaType) {
@@ -134,7 +135,7 @@ func percent(s string) string {
 	return b.String()
 }
 
-// rangeKind says how to treat a Range header.
+// rangeKind is the way in which a Range header is answered.
 type rangeKind uint8
 
 const (
@@ -186,7 +187,7 @@ func parseRange(text string, size int64) (from, n int64, how rangeKind) {
 	return from, min(to, size-1) - from + 1, part
 }
 
-// digits parses a number as in RFC 9110. Numbers larger than any file are clamped.
+// digits parses a number as in RFC 9110. A number larger than any file is reduced to a maximum.
 func digits(s string) (int64, bool) {
 	if s == "" || strings.Trim(s, "0123456789") != "" {
 		return 0, false

@@ -23,18 +23,18 @@ import (
 
 // Facilitators get the original repository of a workspace. Attendees get a repository that is
 // created for them, with one commit for each shared branch and without the author's history. This
-// repository is derived from the codelab's record, so that every node returns the same one.
+// repository is derived from the codelab's record, so that every node creates the same repository.
 
 // maxFetch bounds the body of a fetch, in bytes, both packed and unpacked.
 const maxFetch = 256 << 10
 
-// gitUser is the user name that accompanies a personal secret.
+// gitUser is the user name that Git clients send with a personal secret.
 const gitUser = "x"
 
 var errNoRepository = durable.Reject(durable.Missing, "the code of this codelab is kept in folders, not in a Git repository; it can be downloaded")
 
-// identifyBasic identifies the caller where only a password counts: an API token, or a personal
-// secret for Git in this codelab.
+// identifyBasic identifies the caller of an operation for programs by the password alone. The
+// password is an API token, or a personal secret for Git in this codelab.
 func (r *Request) identifyBasic() (bad bool, err error) {
 	given := string(r.Request.Header.Peek("Authorization"))
 	if given == "" {
@@ -112,7 +112,7 @@ func gitRefs(r *Request) error {
 			return err
 		}
 	default:
-		return wire.Invalid("service must be %s or %s: Git's older protocol without one is not spoken here", git.UploadPack, git.ReceivePack)
+		return wire.Invalid("service must be %s or %s: this server does not support Git's older protocol without this parameter", git.UploadPack, git.ReceivePack)
 	}
 	defer r.Turn()()
 	defer r.api.Workspaces.RLock(r.Codelab.ID())()
@@ -168,15 +168,15 @@ func (r *Request) repository() (*git.Repository, error) {
 // maxShown bounds the number of attendees' repositories in the cache.
 const maxShown = 64
 
-// shownRepositories caches the repositories built for attendees, because hundreds read the same one
-// concurrently. The key is derived from the inputs, so no entry is ever stale. Safe for concurrent
-// use.
+// shownRepositories caches the repositories built for attendees, because hundreds of attendees read
+// the same repository concurrently. The key is derived from the inputs, so an entry is never stale.
+// Safe for concurrent use.
 type shownRepositories struct {
 	mu   sync.Mutex
 	kept map[string]*git.Repository
 }
 
-// get returns the attendees' repository for a workspace. Its heads are the shared heads. A clone
+// get returns the attendees' repository for a workspace, which has only the shared heads. A clone
 // checks out the branch begin.
 func (s *shownRepositories) get(w *pb.Workspace, begin string, build func() (*git.Repository, error)) (*git.Repository, error) {
 	key := w.Id + " " + begin
@@ -223,7 +223,7 @@ func (r *Request) gitBody(service string, limit int) ([]byte, error) {
 	return unpacked, nil
 }
 
-var errGzip = wire.Invalid("the body is not what gzip makes")
+var errGzip = wire.Invalid("the body is not valid gzip data")
 
 func (r *Request) gitType(service string) error {
 	want := "application/x-" + service + "-request"
@@ -262,7 +262,7 @@ func gitUploadPack(r *Request) error {
 	return nil
 }
 
-// fetched returns the response to a fetch, its size, and the code that is downloaded with it, if
+// fetched returns the response to a fetch, its size, and the code that the client downloads, if
 // any. The caller holds a lock.
 func (r *Request) fetched(body []byte) (content io.ReadCloser, size int64, taken *codelab.TakeCode, err error) {
 	defer r.Turn()()

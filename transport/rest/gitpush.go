@@ -33,8 +33,8 @@ func (r *Request) mayPush() error {
 	return nil
 }
 
-// gitReceivePack changes branches. A refusal is in Git's own format, so that the Git client prints
-// it.
+// gitReceivePack changes branches. It sends refusals in Git's own format, so that the Git client
+// prints them.
 func gitReceivePack(r *Request) error {
 	if err := r.mayPush(); err != nil {
 		return err
@@ -66,7 +66,7 @@ func gitReceivePack(r *Request) error {
 	case errors.As(err, &wrong):
 		reason = wrong.Text
 	case errors.Is(err, codelab.ErrHeadMoved):
-		reason = "the branch has moved: fetch first"
+		reason = "the branch has changed since your last fetch: fetch first"
 	case errors.As(err, &refused):
 		reason = refused.Text
 	case err != nil:
@@ -109,7 +109,8 @@ func (r *Request) spoolPush() (*os.File, error) {
 	return f, nil
 }
 
-// onlyBroken distinguishes an interrupted body from a file that cannot be written.
+// onlyBroken marks the read errors of a body, so that an interrupted body differs from a file that
+// cannot be written.
 type onlyBroken struct{ r io.Reader }
 
 func (o *onlyBroken) Read(b []byte) (int, error) {

@@ -19,7 +19,7 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// slowly is a body that calls a function with its last byte.
+// slowly is a body that calls a function when its last byte is read.
 type slowly struct {
 	*bytes.Reader
 	happens func()
@@ -34,8 +34,8 @@ func (s *slowly) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// The caller is identified at the start of the request. A body can take minutes, and it was once
-// executed for a person who had logged out.
+// The caller is identified at the start of the request, and a body can take minutes. In an earlier
+// version a request was executed for a person who had logged out in the meantime.
 func TestABodyThatEndsAfterItsGrantIsRefused(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()
@@ -95,7 +95,7 @@ func TestABodyThatEndsAfterItsGrantIsRefused(t *testing.T) {
 		if err := read(robot, codelab.RoleAdmin, way.read, way.kind, way.body, revoke); !errors.Is(err, errLogin) {
 			t.Errorf("%s with a token revoked meanwhile returned %v, want errLogin", name, err)
 		}
-		// It does not matter for operations that anybody can call.
+		// The end of the grant changes nothing for operations that anybody can call.
 		if err := read(robot, codelab.RoleAnyone, way.read, way.kind, way.body, revoke); err != nil {
 			t.Errorf("%s for anyone returned %v", name, err)
 		}

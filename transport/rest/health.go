@@ -58,7 +58,8 @@ type DiskHealth struct {
 	Data  *uint64 `json:"data_bytes" doc:"The size of the data folder, measured in the last minutes. Null before the first measurement."`
 }
 
-// BackupHealth describes the last backup of this data folder; nil if none was made.
+// BackupHealth describes the last backup of this data folder. At and AgeSeconds are nil if no
+// backup was made.
 type BackupHealth struct {
 	Verdict
 	At         *string `json:"at" is:"Timestamp" doc:"The time of the backup. Null if there is none."`

@@ -70,7 +70,7 @@ func askHelp(r *Request) error {
 	case r.IsAdmin() && in.AttendeeID != "":
 		wanted = codelab.OfferHelp{AttendeeID: in.AttendeeID, StepNumber: in.StepNumber, Message: in.Message}
 	case r.IsAdmin() && !r.actAsAttendee():
-		return wire.Invalid("attendee_id is required: to whom help is offered")
+		return wire.Invalid("attendee_id is required: the attendee to whom help is offered")
 	case in.AttendeeID != "" && in.AttendeeID != r.Caller.ID:
 		return errForbidden
 	case in.StepNumber == nil:
@@ -92,16 +92,16 @@ type helpAsked struct {
 	ID     string `json:"id" is:"Id"`
 }
 
-// take is do for commands that can make the caller the claimant of a request. When a person loses
-// the permission to claim, their existing claims are released. A claim stored after this release
-// would remain, so the claimant's permission is checked once more.
+// take sends a command, like do, that can make the caller the claimant of a request. When a person
+// loses the permission to claim, the server releases their existing claims. A claim stored after
+// this release would remain, so take checks the claimant's permission once more.
 func (r *Request) take(b codelab.Body) (any, error) {
 	v, err := r.do(b)
 	if err != nil || !r.IsAdmin() || r.who.Leader() == nil {
 		return v, err
 	}
 	stands, err := r.api.Auth.Knows(&r.who, true)
-	if err != nil || stands { // on errors the next sweep checks
+	if err != nil || stands { // after an error, the next sweep checks the claim
 		return v, nil
 	}
 	h, err := r.api.People.Get(people.ID)

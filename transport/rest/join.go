@@ -6,7 +6,8 @@ import (
 	"unicode"
 )
 
-// joinRecord contains the data that a person with the code may see before they register.
+// joinRecord contains the data of a codelab that a person with the join code may see before they
+// register.
 type joinRecord struct {
 	ID               string `json:"id" is:"Id"`
 	Title            string `json:"title" length:"1..200"`
@@ -17,7 +18,7 @@ type joinRecord struct {
 	Attendees        int    `json:"attendees" doc:"The number of registered attendees."`
 }
 
-// joinCode returns a typed code in stored form: case, spaces and dashes are ignored.
+// joinCode returns a typed code in the stored form, without spaces and dashes and in upper case.
 func joinCode(typed string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.Is(unicode.Pd, r) || r == minus {

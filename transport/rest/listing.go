@@ -23,8 +23,8 @@ type activityRecord struct {
 	UpdatedAt string `json:"updated_at" is:"Timestamp" doc:"The last change of settings, steps, quizzes or materials. In GET /codelabs, only for facilitators of the codelab."`
 }
 
-// figuresOf returns the figures of codelabs, without recently deleted ones. It loads only codelabs
-// whose figures were never recorded: those that last changed before the server recorded figures.
+// figuresOf returns the figures of codelabs, without recently deleted ones. It loads a codelab only
+// if its figures were never recorded, because it last changed before the server recorded figures.
 func (r *Request) figuresOf(all []*pb.Codelab) (map[string]*pb.Figures, error) {
 	figures, err := r.api.List.Figures(all)
 	if err != nil {
@@ -122,7 +122,7 @@ func (r *Request) listVisible(all []*pb.Codelab) error {
 func (r *Request) figures(id string) (*pb.Figures, error) {
 	w, err := r.api.Codelabs.Get(id)
 	if errors.Is(err, durable.ErrQuarantined) {
-		return &pb.Figures{}, nil // it cannot be loaded, but its record is known
+		return &pb.Figures{}, nil // the codelab cannot be loaded, but the list still contains it
 	}
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"atelier/actors/codelab"
 )
 
-// A tag cannot refer to a list, so it repeats the names.
+// A struct tag cannot refer to a list in the code, so it repeats the names.
 func TestNamesInTagsMatchTheCode(t *testing.T) {
 	for _, c := range []struct {
 		of     any

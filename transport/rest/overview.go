@@ -118,8 +118,8 @@ func spentOn(v *codelab.View) [][]int64 {
 	return out
 }
 
-// timeOn returns the time from reaching a step (index from 0) to reaching the next one or
-// completing. The time is 0 if that has not happened yet, or if the step was skipped.
+// timeOn returns the time that an attendee spent on a step (index from 0), until they reached the
+// next step or completed. The time is 0 if they are still on the step or skipped it.
 func timeOn(a *pb.Attendee, i int) int64 {
 	switch n := len(a.ReachedAt); {
 	case i+1 < n:
@@ -131,7 +131,7 @@ func timeOn(a *pb.Attendee, i int) int64 {
 }
 
 // quantile returns the smallest value that is at least as large as the fraction q of the sorted
-// values, in seconds; nil without values.
+// values, in seconds. Without values it returns nil.
 func quantile(sorted []int64, q float64) *float64 {
 	if len(sorted) == 0 {
 		return nil

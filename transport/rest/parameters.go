@@ -7,8 +7,8 @@ import (
 )
 
 // parameters lists the parameters of operations, by their names as components of the document.
-// Several operations can have parameters of the same name with different meanings. A path's
-// parameter is found by its own name.
+// Parameters of different operations can have the same name but different meanings, so a component
+// can have another name than its parameter. A path contains the name of its parameter.
 var parameters = map[string]describe.Parameter{
 	"certificate_id": inPath("id", "The id of the attendee.", text),
 	"message_id":     inPath("message_id", "The id of the message.", text),
@@ -106,9 +106,9 @@ var (
 
 func oneOf(values ...any) *describe.Schema { return &describe.Schema{Type: "string", Enum: values} }
 
-// pathParameter returns the component of the parameter that a path contains as {name}. chosen are
-// the components that the operation names itself: one of them takes precedence, because {id} is the
-// id of a codelab nearly everywhere.
+// pathParameter returns the component of the parameter that a path contains as {name}. chosen
+// contains the components that the operation lists. They take precedence, because {id} is the id of
+// a codelab in nearly all other paths.
 func pathParameter(name string, chosen []string) string {
 	usual := ""
 	for component, p := range parameters {

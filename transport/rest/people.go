@@ -43,7 +43,8 @@ func (a *API) recordOfPerson(v *people.View, p *people.Person) personRecord {
 	}
 }
 
-// signsIn returns how a person signs in; nil for helpers, and for people who cannot sign in yet.
+// signsIn returns how a person signs in. It returns nil for helpers, and for people who cannot sign
+// in yet.
 func signsIn(p *people.Person) *string {
 	switch {
 	case p.Issuer != "" && p.Accepted:
@@ -54,8 +55,8 @@ func signsIn(p *people.Person) *string {
 	return nil
 }
 
-// invited returns a record with its new invitation. The token is in the fragment of the address,
-// which browsers never send.
+// invited returns a person's record with the new invitation. The token is in the fragment of the
+// address, which browsers never send.
 func (a *API) invited(v *people.View, p *people.Person, token string) personRecord {
 	r := a.recordOfPerson(v, p)
 	r.Invitation = &invitationRecord{
@@ -75,8 +76,8 @@ func hashOf(token string) []byte {
 	return hash[:]
 }
 
-// tellPeople sends a command to the people actor. When it returns, the sessions and connections
-// that the command ends have ended on this node.
+// tellPeople sends a command to the people actor. When tellPeople returns, the sessions and
+// connections that the command ends have ended on this node.
 func (r *Request) tellPeople(b people.Body) (*people.Person, *people.View, error) {
 	h, err := r.api.People.Get(people.ID)
 	if err != nil {
@@ -89,7 +90,7 @@ func (r *Request) tellPeople(b people.Body) (*people.Person, *people.View, error
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.api.Auth != nil { // nil for a command of the binary without a running server
+	if r.api.Auth != nil { // nil if a command of the binary runs without a server
 		r.api.Auth.Sweep()
 	}
 	if err := r.api.ReleaseClaims(h.View()); err != nil {
@@ -134,15 +135,15 @@ func invitePerson(r *Request) error {
 	if in.ExpiresAt != nil {
 		at, err := time.Parse(time.RFC3339, *in.ExpiresAt)
 		if err != nil {
-			return wire.Invalid("expires_at must be a time as RFC 3339 writes it")
+			return wire.Invalid("expires_at must be a time in the format of RFC 3339")
 		}
-		cmd.ExpiresAt = max(1, at.UnixMilli()) // 0 would mean no expiry
+		cmd.ExpiresAt = max(1, at.UnixMilli()) // 0 would mean that the helper never expires
 	}
 	for _, id := range in.Codelabs {
 		if m, err := r.api.List.Get(id); err != nil {
 			return err
 		} else if m == nil {
-			return wire.Invalid("codelabs names one that does not exist")
+			return wire.Invalid("codelabs contains the id of a codelab that does not exist")
 		}
 	}
 	token, hash := newInvitation()
@@ -267,7 +268,7 @@ func acceptInvitation(r *Request) error {
 	}
 	cmd := people.Accept{Token: hashOf(*in.Token), Here: in.Here}
 	p := h.View().Invited(cmd.Token, r.api.Now())
-	if p == nil { // before computing a password hash
+	if p == nil { // checked before a password hash is computed, which is expensive
 		return errNoInvitation
 	}
 	if !people.Helper(p) {

@@ -51,8 +51,8 @@ type WordRecord struct {
 	Votes int    `json:"votes"`
 }
 
-// ToPoll returns a poll as it appears to facilitators or attendees; nil if attendees do not see the
-// poll.
+// ToPoll returns a poll as it appears to facilitators or to attendees. It returns nil if attendees
+// do not see the poll.
 func ToPoll(p *pb.Poll, facilitator bool) *PollRecord {
 	if !facilitator {
 		p = codelab.ForAttendees(p)
@@ -77,7 +77,7 @@ func ToPoll(p *pb.Poll, facilitator bool) *PollRecord {
 	return out
 }
 
-// toWords returns the words of a poll; nil if none.
+// toWords returns the words of a poll, or nil without words.
 func toWords(words []*pb.PollWord) *[]WordRecord {
 	var out []WordRecord
 	for _, w := range words {
@@ -139,7 +139,7 @@ func toVote(p *pb.Poll, marks uint16, said *pb.PollSaid) *voteRecord {
 	return out
 }
 
-// poll returns a poll for the caller; nil if the caller does not see it.
+// poll returns a poll for the caller, or nil if the caller does not see it.
 func (r *Request) poll(v *codelab.View, p *codelab.PollView) *pollRecord {
 	seen := ToPoll(p.Poll, r.IsAdmin())
 	if seen == nil {
@@ -197,7 +197,7 @@ func (x indexes) check(name string) error {
 	return nil
 }
 
-// numbers returns nil for a missing list.
+// numbers returns the indexes, and nil for a missing list.
 func (x indexes) numbers() []int32 {
 	if x == nil {
 		return nil
@@ -209,7 +209,7 @@ func (x indexes) numbers() []int32 {
 	return out
 }
 
-// right returns the correct options; nil if not given.
+// right returns the correct options, or nil if the request does not contain them.
 func (in *pollInput) right() (*[]int32, error) {
 	if in.Right == nil {
 		return nil, nil
@@ -334,7 +334,7 @@ func resetPoll(r *Request) error {
 	return r.answerPoll(r.do(codelab.ResetPoll{PollID: r.Param("poll_id")}))
 }
 
-// answerPoll sends the path's poll, or the poll just created, as the caller now sees it.
+// answerPoll sends the poll in the path, or the poll just created, as the caller now sees it.
 func (r *Request) answerPoll(made any, err error) error {
 	if err != nil {
 		return err
@@ -365,7 +365,7 @@ type voteBody struct {
 func votePoll(r *Request) error {
 	var in voteBody
 	wiped, err := r.decodeSecret(&in)
-	defer wiped() // memory must not hold a ballot together with its voter's cookie
+	defer wiped() // the memory must not contain a ballot together with its voter's cookie
 	if err != nil {
 		return err
 	}
@@ -412,7 +412,7 @@ func (r *Request) answerVote(err error) error {
 	return r.JSON(&pollRecord{PollRecord: *rec, Mine: toVote(p.Poll, marks, said)})
 }
 
-// unseen returns a closed poll that is not shown, without its result; nil for a draft.
+// unseen returns a closed poll that is not shown, without its result. For a draft it returns nil.
 func unseen(p *pb.Poll) *PollRecord {
 	if p.State == pb.PollState_POLL_STATE_DRAFT {
 		return nil
@@ -456,8 +456,8 @@ func getPollTexts(r *Request) error {
 	return r.JSON(out)
 }
 
-// pollTable writes a row for each vote in named polls, and for each option, word and text in
-// anonymous polls.
+// pollTable writes the rows of all polls. A poll with names has a row for each vote, an anonymous
+// poll one for each option, word and text.
 func pollTable(v *codelab.View, w *sheet) {
 	w.Row("poll_id", "question", "kind", "anonymous", "round", "state", "attendee_id", "name", "answer", "votes")
 	for _, p := range v.Polls {

@@ -38,7 +38,7 @@ func TestAClosedConnectionIsDetected(t *testing.T) {
 	if err := client.Close(); err != nil { // an unread byte precedes the end of the connection
 		t.Fatal(err)
 	}
-	for range 1000 { // here the end arrives immediately
+	for range 1000 { // on this connection the end arrives almost immediately
 		if closed(server) {
 			break
 		}

@@ -2,5 +2,6 @@
 
 package rest
 
-// hungUp cannot determine this on the present system, so work continues to its end.
+// hungUp cannot determine on this system whether the peer has closed the connection. It returns
+// false, so that the work continues to its end.
 func hungUp(int) bool { return false }

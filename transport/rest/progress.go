@@ -17,8 +17,8 @@ type timelineRecord struct {
 const (
 	// progressTimes bounds the number of history points after the first.
 	progressTimes = 60
-	// progressStep is the minimum interval between points: a workshop of five minutes does not need
-	// sixty points.
+	// progressStep is the minimum interval between points, because a workshop of five minutes does
+	// not need sixty points.
 	progressStep = 15 * time.Second
 )
 
@@ -51,10 +51,10 @@ func toTimeline(v *codelab.View, until int64) timelineRecord {
 	}
 	out.Completed = make([]int, count)
 
-	// First count the arrivals in each interval, then add the counts up.
+	// The first loop counts the arrivals in each interval. Then the counts are added up.
 	came := func(counts []int, ms int64) {
 		if ms > until {
-			return // completed after the end
+			return // ignore people who completed after the end
 		}
 		i := 0
 		if until > from {

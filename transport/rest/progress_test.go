@@ -21,7 +21,7 @@ func progressOfPeople(end, now int64, people ...*pb.Attendee) timelineRecord {
 
 func TestProgressCountsPeopleWhoReachedAStep(t *testing.T) {
 	ann := &pb.Attendee{CreatedAt: 0, ReachedAt: []int64{0, 15_001}, CompletedAt: 45_000}
-	bob := &pb.Attendee{CreatedAt: 30_000, ReachedAt: []int64{30_000, 30_000, 30_000}} // its third step is gone
+	bob := &pb.Attendee{CreatedAt: 30_000, ReachedAt: []int64{30_000, 30_000, 30_000}} // the third step was deleted later
 	for _, tc := range []struct {
 		end, now int64
 		people   []*pb.Attendee
@@ -29,7 +29,7 @@ func TestProgressCountsPeopleWhoReachedAStep(t *testing.T) {
 	}{
 		{0, minute, []*pb.Attendee{ann, bob}, "5 [[1 1 2 2 2] [0 0 2 2 2]] [0 0 0 1 1]"},
 		{30_000, minute, []*pb.Attendee{ann, bob}, "3 [[1 1 2] [0 0 2]] [0 0 0]"}, // Ann completes after the end
-		{0, 5, []*pb.Attendee{ann}, "2 [[1 1] [0 0]] [0 0]"},                      // too early for a distance
+		{0, 5, []*pb.Attendee{ann}, "2 [[1 1] [0 0]] [0 0]"},                      // less than an interval has passed
 		{0, 0, []*pb.Attendee{{ReachedAt: []int64{0}}}, "2 [[1 1] [0 0]] [0 0]"},
 		{0, minute, nil, "0 [[] []] []"},
 	} {

@@ -102,14 +102,14 @@ func codeChanges(source, run *pb.Workspace) []codeChangeRecord {
 // publishMatch publishes into the codelab that has the file's id, or creates that codelab.
 func (r *Request) publishMatch(in *archive.Incoming, dry bool) error {
 	if in.Codelab.Slug == "" {
-		return wire.Invalid("the file has no id by which to find its codelab: a line like \"id: my-codelab\" before the title")
+		return wire.Invalid("the file has no id with which to find its codelab: add a line like \"id: my-codelab\" before the title")
 	}
 	id, claimed, err := r.api.Codelabs.BySlug(in.Codelab.Slug)
 	if err != nil {
 		return err
 	}
 	if claimed {
-		return durable.Reject(durable.Conflict, "a file with this id is published just now; try again")
+		return durable.Reject(durable.Conflict, "another request is publishing a file with this id; try again")
 	}
 	if id != "" {
 		return r.publishFile(in, id, dry)
@@ -124,8 +124,8 @@ func (r *Request) publishMatch(in *archive.Incoming, dry bool) error {
 	return r.JSON(dryRunRecord{changesRecord: changes, LeftOut: in.LeftOut, TitleFrom: wire.OrNull(string(in.TitleFrom)), Created: true, Code: []codeChangeRecord{}})
 }
 
-// keptOut lists the parts of a file that the target codelab does not take over. Surveys, which are
-// polls since the first import, are listed only if they are new.
+// keptOut lists the parts of a file that the target codelab does not take over. The first import
+// made polls of the file's surveys, so only new surveys are listed.
 func keptOut(in *archive.Incoming, has []*codelab.PollView) (out []archive.LeftOut) {
 	switch {
 	case len(in.Polls) == 0:
@@ -185,8 +185,8 @@ func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
 	return r.JSON(importedRecord{r.toCodelab(made.Codelab, true), in.LeftOut, wire.OrNull(string(in.TitleFrom)), false, &changes})
 }
 
-// publish sends the command. Meanwhile the files to which the command refers are protected from
-// removal.
+// publish sends the command. Until it returns, the files to which the command refers are protected
+// from removal.
 func (r *Request) publish(b codelab.Publish, uploads []string) (codelab.Published, error) {
 	release, err := r.claimFiles("a file", uploads)
 	if err != nil {
@@ -214,7 +214,7 @@ func updateFromSource(r *Request) error {
 	}
 	meta := r.Codelab.View().Meta
 	if meta.GetSourceId() == "" {
-		return durable.Reject(durable.Conflict, "this codelab is no copy of another")
+		return durable.Reject(durable.Conflict, "this codelab is not a copy of another codelab")
 	}
 	source, err := r.api.Codelabs.Get(meta.SourceId)
 	if durable.IsMissing(err) {
@@ -271,8 +271,8 @@ func versionOf(v *codelab.View) (b codelab.Publish, uploads []string) {
 	return b, uploadsOf(materials)
 }
 
-// publishWithWorkspace is publish with the source's code w, if it differs from the run's code. The
-// caller holds the locks of both codelabs.
+// publishWithWorkspace publishes like publish, and also publishes the source's code w if it differs
+// from the run's code. The caller holds the locks of both codelabs.
 func (r *Request) publishWithWorkspace(w *pb.Workspace, source string, has *pb.Workspace, b codelab.Publish, uploads []string) (codelab.Published, error) {
 	b.Replaces = has
 	if w == nil || sameHeads(w, has) {

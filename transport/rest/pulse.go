@@ -25,7 +25,7 @@ func toPulse(p *pb.Pulse) *pulseRecord {
 // PulseStates lists the names of the states, in the order of their numbers from 1.
 var PulseStates = []string{"fine", "slow", "stuck"}
 
-// PulseText returns the name of a state; "" for none.
+// PulseText returns the name of a state, or "" for no state.
 func PulseText(s pb.PulseState) string {
 	if s < 1 || int(s) > len(PulseStates) {
 		return ""

@@ -85,13 +85,14 @@ func askQuestion(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	// Only one of a person's concurrent questions is accepted, because all of them would pass the
+	// Only one of a person's concurrent questions is accepted. Otherwise all of them would pass the
 	// check of the interval.
 	if _, asks := r.api.asking.LoadOrStore(r.Caller.ID, true); asks {
 		return httpapi.ErrTooMany(time.Second)
 	}
 	defer r.api.asking.Delete(r.Caller.ID)
-	// A question that is refused for another reason does not count towards the limit.
+	// The limit is only checked here, because a question that is refused for another reason must
+	// not count.
 	if wait := r.api.Limits.Questions.Check(r.Caller.ID); wait > 0 {
 		return httpapi.ErrTooMany(wait)
 	}

@@ -22,7 +22,7 @@ type quizRecord struct {
 	CreatedAt      string   `json:"created_at" is:"Timestamp"`
 }
 
-// toQuiz returns a question, with its right answer if answered is set.
+// toQuiz returns a question of the quiz, with its right answer if answered is set.
 func toQuiz(lab string, q *pb.Quiz, answered bool) quizRecord {
 	out := quizRecord{q.Id, lab, q.Question, q.QuizType, q.Options, q.Several, nil, nil, wire.Stamp(q.CreatedAt)}
 	if answered && len(q.Correct) > 0 {
@@ -46,8 +46,8 @@ func toQuizzes(lab string, quizzes []*pb.Quiz, answered func(i int) bool) []quiz
 func every(int) bool { return true }
 func none(int) bool  { return false }
 
-// getQuizzes includes all right answers for facilitators. For attendees it includes the right
-// answers of questions that they have answered correctly.
+// getQuizzes returns the quiz. Facilitators see all right answers, attendees only those of
+// questions that they have answered correctly.
 func getQuizzes(r *Request) error {
 	v := r.view()
 	var right codelab.Right

@@ -28,8 +28,9 @@ func registerAttendee(r *Request) error {
 	if err := codelab.Admit(meta, in, r.IsAdmin()); err != nil {
 		return r.wasted(err)
 	}
-	// Only registrations that are valid except for the name count, so that invalid ones cannot lock
-	// others out. If registration is closed, registrations of returning people count.
+	// Only registrations that are valid except for the name count towards the limit, so that
+	// invalid registrations cannot lock others out. If registration is closed, registrations of
+	// returning people count.
 	open := codelab.Open(meta)
 	if err := r.mayRegister(open); err != nil {
 		return err
@@ -37,7 +38,7 @@ func registerAttendee(r *Request) error {
 	// After too many wrong codes even the right code must be refused.
 	attempts := lab + "\x00" + naming.Key(in.Name)
 	if id := r.wasAttendee(in.Name); id != "" {
-		attempts = id // cannot be a name: attempts by strangers do not count here
+		attempts = id // an id is never a name, so attempts by strangers do not count here
 	}
 	if code != "" {
 		if wait := a.Limits.WrongPINs.Check(attempts); wait > 0 {
@@ -71,8 +72,8 @@ func registerAttendee(r *Request) error {
 	return r.JSON(toAttendee(lab, r.Codelab.View().TaskCount(), who, true))
 }
 
-// isAttendee marks the browser as having been an attendee, for its next registration in this
-// codelab.
+// isAttendee sets a cookie that marks the browser as this attendee's, for its next registration in
+// this codelab.
 func (r *Request) isAttendee(a *pb.Attendee) error {
 	value, expires, err := r.api.Auth.Signer.Attendee(a.Id, a.Generation)
 	if err != nil {
@@ -87,8 +88,8 @@ func (r *Request) isAttendee(a *pb.Attendee) error {
 	return nil
 }
 
-// wasAttendee returns the id of the attendee with this name, if the browser has been that attendee,
-// else "".
+// wasAttendee returns the id of the attendee with this name if the browser is marked as that
+// attendee's. Otherwise it returns "".
 func (r *Request) wasAttendee(name string) string {
 	id, generation := r.marked()
 	if v := r.Codelab.View(); !v.Stands(id, generation) || naming.Key(v.Attendee(id).Name) != naming.Key(name) {
@@ -97,7 +98,7 @@ func (r *Request) wasAttendee(name string) string {
 	return id
 }
 
-// siblings returns the attendees that this browser has been in this codelab.
+// siblings returns the attendees of this codelab who registered in this browser.
 func (r *Request) siblings() []string {
 	out := r.who.Siblings(r.Codelab.ID())
 	if id, _ := r.marked(); id != "" {
@@ -106,7 +107,7 @@ func (r *Request) siblings() []string {
 	return out
 }
 
-// marked returns the attendee recorded by isAttendee in the browser's mark; "" for none.
+// marked returns the attendee that isAttendee has recorded in the browser's mark, or "".
 func (r *Request) marked() (id string, generation uint32) {
 	mark := r.Cookie(auth.AttendeeCookie)
 	if len(mark) == 0 {
@@ -149,8 +150,8 @@ func (r *Request) registration() (_ codelab.Register, code string, err error) {
 	return codelab.Register{Name: *in.Name, Email: in.Email, JoinCode: in.JoinCode, Place: in.Place}, code, nil
 }
 
-// mayRegister takes a token from the buckets of the codelab and of the address; with take false it
-// only checks whether a token is available. Facilitators are exempt.
+// mayRegister takes a token from the buckets of the codelab and of the address. If take is false,
+// it only checks whether a token is available. Facilitators are exempt.
 func (r *Request) mayRegister(take bool) error {
 	if r.IsAdmin() {
 		return nil
@@ -217,7 +218,7 @@ type newPINs struct {
 }
 
 // resetPINs gives all attendees new codes and returns the codes. They cannot be read later. If the
-// reset fails after some of them, it can be repeated.
+// reset fails after some attendees, it can be repeated.
 func resetPINs(r *Request) error {
 	out := []newPINRecord{}
 	for part := range slices.Chunk(slices.Collect(attendees(r.Codelab.View())), pinsAtOnce) {
@@ -234,7 +235,7 @@ func resetPINs(r *Request) error {
 	return r.JSON(newPINs{out})
 }
 
-// attendees returns the attendees who are not simulated; simulated ones need no code.
+// attendees returns the attendees who are not simulated. Simulated attendees need no code.
 func attendees(v *codelab.View) iter.Seq[*pb.Attendee] {
 	return func(yield func(*pb.Attendee) bool) {
 		for _, a := range v.People {
@@ -245,10 +246,11 @@ func attendees(v *codelab.View) iter.Seq[*pb.Attendee] {
 	}
 }
 
-// newCode returns a code that is easy to read aloud and type: 40 bits, of which only a few guesses
-// per minute are allowed.
+// newCode returns a code that is easy to read aloud and type. Its 40 random bits are enough,
+// because only a few guesses per minute are allowed.
 func newCode() string {
-	// 32 characters (z occurs twice), so that a byte selects each of them with equal probability.
+	// The text has 32 characters, of which z occurs twice. 256 is a multiple of 32, so a random
+	// byte selects each position with equal probability.
 	const letters = "abcdefghjkmnpqrstuvwxyz23456789z"
 	b := make([]byte, 8)
 	_, _ = rand.Read(b) // never fails

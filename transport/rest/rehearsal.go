@@ -15,7 +15,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// Rehearsals, and the sample to rehearse with (RULES.md, "Rehearsal").
+// This file contains the operations for rehearsals, and for the sample workshop to rehearse with
+// (RULES.md, "Rehearsal").
 
 type rehearsalRecord struct {
 	EndsAt string `json:"ends_at" is:"Timestamp"`

@@ -21,7 +21,7 @@ type Request struct {
 	api *API
 	op  *Operation // nil for none
 	who auth.Identity
-	// Caller is the identity for actors. It is set if the operation requires one.
+	// Caller is the caller's identity for actors. It is set if the operation requires an identity.
 	Caller *codelab.Caller
 	// Codelab is the codelab in the path, for operations on a codelab.
 	Codelab codelab.Codelab
@@ -36,8 +36,8 @@ func (r *Request) IsAdmin() bool { return r.Caller.IsAdmin() }
 func (r *Request) ip() string { return r.api.ClientIP(r.RequestCtx) }
 
 // bucket returns the key under which requests are counted. The key is the session or API token, if
-// any. Otherwise it is the browser, if an admin has logged in from it, else the address. Other
-// callers at the address of an admin's browser therefore cannot lock that browser out.
+// any. Otherwise it is the browser if an admin has logged in from it, and else the address. Other
+// callers at the same address therefore cannot lock an admin's browser out.
 func (r *Request) bucket() string {
 	if key := r.who.Key(); key != "" {
 		return key
@@ -48,7 +48,7 @@ func (r *Request) bucket() string {
 	return httpapi.Address(r.ip())
 }
 
-// device returns the browser's mark from an admin's login; "" for none.
+// device returns the browser's mark from an admin's login, or "".
 func (r *Request) device() string {
 	cookie := r.Cookie(auth.DeviceCookie)
 	if len(cookie) == 0 {
@@ -86,7 +86,7 @@ func (r *Request) End(took time.Duration) {
 	r.api.Observe(r.Operation(), r.Response.StatusCode(), took)
 }
 
-// Detach is the function of httpapi, with errors in this API's format.
+// Detach calls Detach of httpapi, with errors in this API's format.
 func (r *Request) Detach(serve func(d *httpapi.Detached)) {
 	name, began, api := r.Operation(), r.api.Now(), r.api
 	r.Exchange.Detach(problemOf, func(status int) { api.Observe(name, status, api.Now().Sub(began)) }, serve)
@@ -126,7 +126,8 @@ func (r *Request) admit() error {
 	case op.Check:
 		limiter = a.Limits.Checks
 	case op.Basic:
-		// Git clients send a first request without a password, and whole classes share an address.
+		// Git clients send a first request without a password, and the people of a whole class
+		// share an address. These requests therefore count as reads.
 		limiter = a.Limits.Reads
 		if r.who.Known() {
 			limiter = a.Limits.Git
@@ -138,7 +139,7 @@ func (r *Request) admit() error {
 	case op.Method == fasthttp.MethodGet:
 		limiter = a.Limits.Reads
 	}
-	// A whole class registers from one address; registration has its own buckets.
+	// A whole class registers from one address, so registration has its own buckets.
 	if (op.Access != Registrant || r.who.Known()) && !r.Expecting() && !r.who.Operator() {
 		if wait := limiter.Allow(key()); wait > 0 {
 			return httpapi.ErrTooMany(wait)
@@ -191,8 +192,8 @@ func (r *Request) identify() (badToken bool, err error) {
 const mostSessions = 4
 
 // identifyBySession identifies the caller by a cookie or a token. Of several sessions it uses the
-// first of a facilitator or assistant, else the first that has not ended. In a frame it uses the
-// first session of anyone else.
+// first session of a facilitator or assistant, or else the first that has not ended. In a frame it
+// uses the first session of anyone else.
 func (r *Request) identifyBySession(authorization string) (badToken bool, err error) {
 	framed, shown := r.Framed(), 0
 	for cookie := range r.Cookies(auth.SessionCookie) {
@@ -238,8 +239,8 @@ func (r *Request) ask(cmd codelab.Command) (any, error) {
 	return v, err
 }
 
-// edit is do for a command that replaces an object. The command runs only if the object still has
-// the revision in If-Match. The response has the new tag.
+// edit sends a command that replaces an object. The command runs only if the object still has the
+// revision in If-Match. The response has the object's new tag.
 func (r *Request) edit(b codelab.Body) (codelab.Edited, error) {
 	v, err := r.ask(codelab.Command{Body: b, IfMatch: r.ifMatch()})
 	if err != nil {
@@ -255,7 +256,7 @@ func (r *Request) edit(b codelab.Body) (codelab.Edited, error) {
 func (r *Request) knows(options ...string) error {
 	for name := range r.QueryArgs().All() {
 		if !slices.Contains(options, string(name)) && string(name) != "as" {
-			return wire.Invalid("there is no option %.40q here; there are %s", name, strings.Join(options, ", "))
+			return wire.Invalid("this operation has no option %.40q; its options are %s", name, strings.Join(options, ", "))
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ func (r *Request) cached(e *cow.Encoded, slot int, value func() any) error {
 	return r.cachedOr(e, slot, func() (any, error) { return value(), nil })
 }
 
-// cachedOr is cached for a value that can fail.
+// cachedOr does the same as cached, but value can fail.
 func (r *Request) cachedOr(e *cow.Encoded, slot int, value func() (any, error)) error {
 	b, err := e.Get(slot, func() ([]byte, error) {
 		v, err := value()
@@ -33,10 +33,10 @@ func (r *Request) cachedOr(e *cow.Encoded, slot int, value func() (any, error)) 
 	return r.compressed(e, slot, b)
 }
 
-// stamped is cached for responses with their time in "now", the first member of the first object.
-// All responses within a tenth of a second have the time of the first response. Otherwise, copying
-// a codelab of 17 kB per response took two thirds of the memory for reads. The compressed form is
-// rebuilt once per second.
+// stamped does the same as cached for responses with their time in "now", the first member of the
+// first object. All responses within a tenth of a second contain the time of the first of them and
+// share its bytes. Without this sharing, copying a codelab of 17 kB per response took two thirds of
+// the memory for reads. The compressed form is rebuilt once per second.
 func (r *Request) stamped(e *cow.Encoded, slot int, value func() any) error {
 	now := r.api.TimeOf(r.Codelab)
 	plain, err := e.GetAt(slot, 0, now.UnixMilli()/100, func() ([]byte, error) {
@@ -111,12 +111,12 @@ func (r *Request) slot() int {
 	return forOthers
 }
 
-// created is the response of operations that create an object.
+// created is the body of the response of operations that create an object.
 type created struct {
 	ID string `json:"id" is:"Id"`
 }
 
-// ok sends a plain success.
+// ok sends a response that reports only success.
 func (r *Request) ok() error {
 	return r.Answer(statusOK)
 }

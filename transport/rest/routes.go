@@ -15,7 +15,7 @@ import (
 type Access uint8
 
 const (
-	// Anyone: no session is needed.
+	// Anyone: no session is required.
 	Anyone Access = iota
 	// Session: any session or API token.
 	Session

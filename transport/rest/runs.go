@@ -7,7 +7,7 @@ import (
 
 // A run is a copy of a codelab, for teaching it again (RULES.md, "Publishing").
 
-// maxRuns bounds the number of compared runs. The newest runs are used.
+// maxRuns bounds the number of compared runs. Only the newest runs are compared.
 const maxRuns = 50
 
 // runRecord contains the results of a run.
@@ -56,7 +56,7 @@ func compareRuns(r *Request) error {
 		}
 		w, err := r.api.Codelabs.Get(m.Id)
 		if durable.IsMissing(err) {
-			continue // recently deleted
+			continue // the run was deleted meanwhile
 		}
 		if err != nil {
 			return err

@@ -62,14 +62,15 @@ func logIn(r *Request) error {
 	return r.loggedIn(auth.Login{Person: who, Name: name})
 }
 
-// proves reports whether pw is the login's password, and returns the person: nil for the owner. The
-// check of an unknown login takes the same time as that of a known one.
+// proves reports whether pw is the login's password. It returns the person, or nil for the owner.
+// Checking an unknown login takes the same time as checking a known one, so that the time reveals
+// nothing.
 func (r *Request) proves(login, pw string, known bool) (*people.Person, bool, error) {
 	a := r.api
 	if login == a.AdminID {
 		return nil, a.Auth.CheckPassword(login, pw), nil
 	}
-	if a.OwnerPassword { // nobody can find out whether an old password was right
+	if a.OwnerPassword { // refused without a check, so that nobody can find out whether an old password was right
 		return nil, false, nil
 	}
 	h, err := a.People.Get(people.ID)
@@ -85,8 +86,8 @@ func (r *Request) proves(login, pw string, known bool) (*people.Person, bool, er
 	return p, right, err
 }
 
-// known marks the browser after the login of a facilitator or assistant. person is that person's
-// id, or "" for the owner. The owner's mark stays even if others sign in later.
+// known marks the browser after the login of a facilitator, an assistant or the owner. person is
+// that person's id, or "" for the owner. The owner's mark stays even if others sign in later.
 func (r *Request) known(person string) error {
 	device := r.device()
 	marked := device != "" && !strings.HasPrefix(device, personDevice)
@@ -130,8 +131,8 @@ func (r *Request) started(i auth.Issued) {
 	r.tellCSRF(i.CSRF)
 }
 
-// tellCSRF sends the value of the CSRF cookie in a header to pages of an allowed other origin,
-// which cannot read our cookies. Browsers hide the header from all other origins.
+// tellCSRF sends the value of the CSRF cookie in a header. Pages of other allowed origins need the
+// header, because they cannot read our cookies. Browsers hide the header from all other origins.
 func (r *Request) tellCSRF(value string) { r.Response.Header.Set(auth.CSRFHeader, value) }
 
 func (r *Request) setCookie(name, value string, expires time.Time, hidden bool) {
@@ -161,7 +162,7 @@ func (r *Request) cookie(name, value string, expires time.Time) *fasthttp.Cookie
 // prefix returns the path at which browsers reach the server.
 func (r *Request) prefix() httpapi.Prefix { return r.api.Origins.Prefix() }
 
-// framedAnyhow reports whether a request comes from a frame, according to the app or the browser.
+// framedAnyhow reports whether the app or the browser indicates that a request comes from a frame.
 func (r *Request) framedAnyhow() bool {
 	dest := string(r.Request.Header.Peek("Sec-Fetch-Dest"))
 	return r.Framed() || dest == "iframe" || dest == "frame" || dest == "embed" || dest == "object"
@@ -179,7 +180,7 @@ type sessionRecord struct {
 
 func getSession(r *Request) error {
 	lab := r.Query("codelab_id")
-	if r.api.Current != nil { // another node may just have created or ended it
+	if r.api.Current != nil { // another node may just have created or ended the session
 		if err := r.current(true); err != nil {
 			return err
 		}
@@ -218,7 +219,7 @@ type logoutBody struct {
 // logOut ends the caller's session. With a codelab it ends only the attendee's grant in that
 // codelab.
 func logOut(r *Request) error {
-	if !r.api.Origins.Own(r.RequestCtx) { // it clears the browser's data
+	if !r.api.Origins.Own(r.RequestCtx) { // other origins must not clear the browser's data
 		return errOrigin
 	}
 	var in logoutBody
@@ -240,7 +241,7 @@ func logOut(r *Request) error {
 	past := time.Unix(1, 0)
 	r.setCookie(auth.SessionCookie, "", past, true)
 	r.setCookie(auth.CSRFCookie, "", past, false)
-	if r.prefix() == "" { // with a prefix, other applications share the origin's storage
+	if r.prefix() == "" { // with a prefix, other applications share the origin's storage, which must stay
 		r.Response.Header.Set("Clear-Site-Data", `"storage"`)
 	}
 	return r.NoContent()

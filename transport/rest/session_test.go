@@ -22,12 +22,12 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// nowhere is a directory without codelabs.
+// nowhere is a codelab.Directory without codelabs.
 type nowhere struct{ codelab.Directory }
 
 func (nowhere) ReleaseClaims(func(person, codelab string) bool) error { return nil }
 
-// entrance is where people log in and out, with its own clock.
+// entrance is an API for logging in and out, with its own clock.
 type entrance struct {
 	*API
 	t     *testing.T
@@ -207,8 +207,9 @@ func TestPasswordLogins(t *testing.T) {
 	}
 }
 
-// Scripts of a page cannot read the session cookie, other sites do not send it, and it ends with
-// the login. Behind a prefix, other servers do not receive it.
+// Scripts of a page cannot read the session cookie, browsers do not send it from other sites, and
+// it ends with the login. With a prefix, browsers do not send the cookie to other servers of the
+// same host.
 func TestTheCookiesOfALogin(t *testing.T) {
 	for _, tc := range []struct {
 		name, url     string
@@ -243,8 +244,8 @@ func TestTheCookiesOfALogin(t *testing.T) {
 }
 
 // Failed logins from a network delay later ones, also with the right password. A browser in which
-// the owner has logged in is not delayed. A person's known browser is not delayed for that
-// person's own login. It is delayed for others' logins, because the person could guess their
+// the owner has logged in is not delayed. A person's known browser is not delayed for that person's
+// own login. It is delayed for other people's logins, because the person could try to guess their
 // passwords.
 func TestFailedLoginsDelayLaterOnes(t *testing.T) {
 	e := newEntrance(t, nil)
@@ -311,7 +312,7 @@ func TestALogoutEndsTheSession(t *testing.T) {
 	}
 }
 
-// An attendee can leave one codelab. The login in the same browser stays.
+// An attendee can leave one codelab. A facilitator's login in the same browser stays.
 func TestLeavingACodelabKeepsTheLogin(t *testing.T) {
 	e := newEntrance(t, nil)
 	issued, err := e.Auth.GrantAttendee(auth.Identity{}, "lab", "lin", "Lin", 0)

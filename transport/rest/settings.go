@@ -20,8 +20,8 @@ func (r *Request) OpenKey(text string) (keys.Key, error) {
 	return k, slowed(err)
 }
 
-// StoredKey decrypts the key in the settings. The result is zero if there is no key or if it cannot
-// be decrypted.
+// StoredKey decrypts the key in the settings. The result is zero if the settings have no key or the
+// key cannot be decrypted.
 func (r *Request) StoredKey() (keys.Key, error) {
 	h, err := r.api.Settings.Get(settings.ID)
 	if err != nil {
@@ -79,7 +79,8 @@ type settingsRecord struct {
 	Models   []string `json:"ai_models" doc:"All models that a question can select."`
 }
 
-// getSettings reports whether there is a key, and the permissions per model, but never the key.
+// getSettings reports whether a key is set, and the permissions per model, but never the key
+// itself.
 func getSettings(r *Request) error {
 	h, err := r.api.Settings.Get(settings.ID)
 	if err != nil {
@@ -98,8 +99,8 @@ type AIModels struct {
 	All               []string
 }
 
-// Used returns the model that answers a request for the model asked. The default model replaces
-// models that are not on the list.
+// Used returns the model that answers a request for the model asked. If asked is not on the list,
+// the default model answers.
 func (m AIModels) Used(asked string) string {
 	if asked = strings.TrimSpace(asked); slices.Contains(m.All, asked) {
 		return asked

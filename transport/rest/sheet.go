@@ -10,14 +10,14 @@ import (
 // byteOrderMark is the byte order mark of UTF-8, which Excel needs.
 const byteOrderMark = "\ufeff"
 
-// sheet writes tables as CSV that is safe to open in spreadsheets: RFC 4180, UTF-8, and no cell
-// that a program interprets as a formula, regardless of the separator. Not safe for concurrent use.
+// sheet writes tables as CSV (RFC 4180, UTF-8) that is safe to open in spreadsheets. A program
+// never interprets a cell as a formula, whichever separator it uses. Not safe for concurrent use.
 type sheet struct {
 	csv *csv.Writer
 	row []string
 }
 
-// newSheet returns a writer; Close ends it.
+// newSheet returns a sheet that writes to w. The caller must close it.
 func newSheet(w io.Writer) *sheet {
 	c := csv.NewWriter(w)
 	c.UseCRLF = true
@@ -55,7 +55,7 @@ func sheetCell(text string) string {
 		return text
 	}
 	var b strings.Builder
-	done, part := 0, 0 // end of the written text, and beginning of a part; -1 inside a part
+	done, part := 0, 0 // done is the end of the written text; part is the beginning of a part, and -1 inside a part
 	if strings.IndexByte("\t\r\n", text[0]) >= 0 {
 		b.WriteByte('\'')
 	}
@@ -76,8 +76,8 @@ func sheetCell(text string) string {
 }
 
 const (
-	// separators contains the characters other than the comma that split cells, and line ends.
-	// Quotes protect the comma.
+	// separators contains the characters other than the comma that split cells, and line ends. The
+	// comma is not among them, because the quotes around a cell protect it.
 	separators = ";|\t\r\n"
 	starters   = "=+-@＝＋－＠﹦﹢﹣﹫"
 )

@@ -38,8 +38,8 @@ func TestRowsAreQuotedAsCSV(t *testing.T) {
 	}
 }
 
-// A program that splits at a semicolon, a tab or a bar finds no formula in any row, whether or
-// not it respects quotes. Text that is not a formula stays unchanged.
+// A program that splits rows at a semicolon, a tab or a bar finds no formula in any row, even if it
+// ignores quotes. Text that is not a formula stays unchanged.
 func TestNoSeparatorCreatesAFormula(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"=", "+", "-", "@", "＝", "－", ";", "|", "\t", "\n", "\r", ",", "\"", "'", " ", "\u00a0", "\ufeff", "a", "1", "é", "\x00", "=1+1", "; ", "- "})
 	cell := rapid.Custom(func(t *rapid.T) string {

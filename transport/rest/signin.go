@@ -20,7 +20,8 @@ import (
 // SignIn is the identity provider with which people can sign in.
 type SignIn struct {
 	Provider *oidc.Provider
-	// Label is the button's text. Role is the role of people who sign in for the first time.
+	// Label is the text of the sign-in button. Role is the role of people who sign in for the first
+	// time.
 	Label, Role string
 }
 
@@ -35,7 +36,7 @@ func (s *SignIn) info() *oidcInfo {
 	return &oidcInfo{s.Label}
 }
 
-var errNoProvider = &httpapi.Error{Status: 404, Text: "there is no identity provider here"}
+var errNoProvider = &httpapi.Error{Status: 404, Text: "this server has no identity provider"}
 
 const (
 	// signInPath is the path of the sign-in cookie, which the browser sends only there.
@@ -63,7 +64,7 @@ func beginSignIn(r *Request) error {
 	}
 	var kept bytes.Buffer
 	enc := json.NewEncoder(&kept)
-	enc.SetEscapeHTML(false) // each & in a path would grow sixfold, beyond the size of a cookie
+	enc.SetEscapeHTML(false) // otherwise each & in a path becomes six bytes, and the cookie too large
 	if err := enc.Encode(attempt); err != nil {
 		return err
 	}
@@ -125,8 +126,8 @@ var refusals = []struct {
 	{people.ErrNoLogin, "no_login"}, {people.ErrFull, "full"},
 }
 
-// notSignedIn redirects to the sign-in page with a reason. The server's own errors get the usual
-// error response.
+// notSignedIn redirects to the sign-in page with a reason. For errors of the server itself it sends
+// the usual error response.
 func (r *Request) notSignedIn(to string, err error) error {
 	var why string
 	var reason oidc.Reason
@@ -148,7 +149,7 @@ func (r *Request) notSignedIn(to string, err error) error {
 	case errors.Is(err, oidc.Expired), errors.Is(err, oidc.Busy), errors.Is(err, oidc.ErrPaused):
 		level = slog.LevelDebug
 	case errors.Is(err, oidc.Away):
-	// The effects of invalid codes are audited as a sum.
+	// These failures are counted, and the audit trail contains only their sum.
 	case errors.Is(err, oidc.Invalid), errors.Is(err, oidc.Denied):
 		if r.api.SignInFailed != nil {
 			r.api.SignInFailed(why, r.ip())
@@ -171,8 +172,8 @@ func (r *Request) leadTo(address string) {
 	r.SetStatusCode(fasthttp.StatusFound)
 }
 
-// keepSignIn sets the sign-in cookie. The browser returns from another site, to which it sends only
-// Lax cookies.
+// keepSignIn sets the sign-in cookie. The cookie is Lax, because browsers do not send Strict
+// cookies when they return from another site.
 func (r *Request) keepSignIn(value string, expires time.Time) {
 	c := r.cookie(auth.SignInCookie, value, expires)
 	defer fasthttp.ReleaseCookie(c)

@@ -26,8 +26,8 @@ func withProvider(t *testing.T) (*entrance, *oidctest.Provider) {
 	return e, at
 }
 
-// signIn signs in to reach a page, and comes back with the provider's answer. It returns the page
-// of the redirect.
+// signIn signs in to reach a page, and returns from the provider with its answer. The result is the
+// page to which the server redirects.
 func (b *browser) signIn(at *oidctest.Provider, to string, change func(answer url.Values)) string {
 	b.t.Helper()
 	b.uri = signInPath + "?" + url.Values{"to": {to}}.Encode()
@@ -83,7 +83,7 @@ func TestRefusedSignInsShowTheReason(t *testing.T) {
 		before func(*entrance, *browser, *oidctest.Provider)
 		answer func(url.Values)
 		why    string
-		told   bool // as a sum
+		told   bool // counted, so that the audit trail gets the sum
 		record bool
 	}{
 		"a wrong state":     {nil, func(v url.Values) { v.Set("state", "another") }, "expired", false, false},
@@ -126,8 +126,8 @@ func TestRefusedSignInsShowTheReason(t *testing.T) {
 	}
 }
 
-// The cookie of an attempt is sent only to its path, is hidden from scripts, and expires after
-// ten minutes. So does the attempt.
+// The cookie of an attempt is sent only to its path and is hidden from scripts. The cookie and the
+// attempt expire after ten minutes.
 func TestTheCookieOfASignInAttempt(t *testing.T) {
 	e, at := withProvider(t)
 	b := e.browser("192.0.2.1")

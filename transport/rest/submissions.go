@@ -46,9 +46,10 @@ func submitFile(r *Request) error {
 	if err := r.own(); err != nil {
 		return err
 	}
-	// The actor checks again. This check avoids writing files that the actor would refuse.
+	// The actor checks the size again. This check only avoids writing files that the actor would
+	// refuse.
 	if r.Codelab.View().Submitted(r.Caller.ID) >= codelab.MaxAttendeeBytes {
-		return durable.Reject(durable.TooLarge, "your submissions are %d MiB together, which is as much as they may be; delete one first", codelab.MaxAttendeeBytes>>20)
+		return durable.Reject(durable.TooLarge, "your submissions already have the maximum size of %d MiB together; delete one first", codelab.MaxAttendeeBytes>>20)
 	}
 	part, err := r.filePart(codelab.MaxSubmissionBytes)
 	if err != nil {
@@ -102,7 +103,7 @@ func getSubmissions(r *Request) error {
 	if !r.IsAdmin() {
 		variant = r.Caller.ID
 	}
-	// Names are part of the records.
+	// The records contain attendees' names, so the tag also changes with the attendees.
 	if r.fresh(max(v.Changed.Submissions, v.Changed.Attendees), variant) {
 		return nil
 	}

@@ -56,8 +56,8 @@ type summaryFeedback struct {
 }
 
 const (
-	// fewest is the minimum number of times for a median, so that the median reveals no single
-	// person's time.
+	// fewest is the minimum number of measured times for a median, so that the median reveals no
+	// single person's time.
 	fewest = 5
 	// hardestSteps bounds the number of steps listed as hard. summaryWrong bounds the wrong answers
 	// listed per question.

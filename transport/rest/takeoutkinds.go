@@ -16,12 +16,12 @@ import (
 type takeout struct {
 	v       *codelab.View
 	lab     string
-	person  string // id of an attendee; "" for all
-	reader  string // who receives the export, for codelab.Visible
+	person  string // the id of an attendee, or "" for all
+	reader  string // the person who receives the export, for codelab.Visible
 	at      string
 	uploads *files.Register
 	audit   []*audit.Record // about the person
-	// deletion is the time at which the codelab will be deleted; nil for never.
+	// deletion is the time at which the codelab will be deleted, or nil for never.
 	deletion *string
 	// submitted maps submission ids to paths in the ZIP.
 	submitted map[string]string
@@ -44,11 +44,12 @@ type kind struct {
 	// name is the name of the kind's files, and of its texts in language.Takeout.
 	name    string
 	only    scope
-	of      any // an empty record, for the table's header
+	of      any // an empty record, which determines the table's header
 	records func(t *takeout) iter.Seq[any]
 }
 
-// scope limits a kind of record to one of the two exports; by default it is in both.
+// scope limits a kind of record to one of the two exports. By default both exports contain the
+// kind.
 type scope byte
 
 const (
@@ -228,7 +229,7 @@ var kinds = []kind{
 			return func(yield func(any) bool) {
 				for _, a := range t.audit {
 					out := toAudit(a)
-					if a.ActorId != t.person { // other people: no ids or addresses
+					if a.ActorId != t.person { // no ids or addresses of other people
 						out.ActorID, out.IP, out.UserAgent = nil, "", ""
 					}
 					if !yield(out) {
@@ -251,7 +252,7 @@ type pollAnswerRecord struct {
 	Votes        int     `json:"votes"`
 }
 
-// pollAnswersOf returns votes; in an export of one person, only their own.
+// pollAnswersOf returns the votes. In an export of one person, it returns only their own votes.
 func pollAnswersOf(t *takeout) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		for _, p := range t.v.Polls {
@@ -272,7 +273,7 @@ type progressRecord struct {
 	StepNumber   int    `json:"step_number"`
 	StepTitle    string `json:"step_title"`
 	ReachedAt    string `json:"reached_at"`
-	// Seconds is the time spent on the step; null if the person has not moved on.
+	// Seconds is the time spent on the step, or null if the person is still on it.
 	Seconds *int64 `json:"seconds"`
 }
 

@@ -11,7 +11,7 @@ import (
 //go:embed takeout.html
 var takeoutHTML string
 
-// takeoutPage explains the contents of the ZIP; every text in it is escaped.
+// takeoutPage explains the contents of the ZIP. The template escapes every text.
 var takeoutPage = template.Must(template.New("takeout").Parse(takeoutHTML))
 
 type takeoutFile struct {

@@ -6,7 +6,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// taughtRecord is a codelab as its members see it: with the pinned message and the facilitators'
+// taughtRecord is a codelab as its members see it, with the pinned message and the facilitators'
 // pointer (RULES.md, "Live teaching").
 type taughtRecord struct {
 	// The time is the first member, so that its position is known in an encoded record (stamped).
@@ -71,7 +71,7 @@ func setPin(r *Request) error {
 	if err := wire.Decode(b, &in); err != nil {
 		return err
 	}
-	if in.Message == nil && !contains(b, "message") { // null removes the pin
+	if in.Message == nil && !contains(b, "message") { // null is allowed, and removes the pin
 		return wire.Invalid("message is required: a text or null")
 	}
 	if _, err := r.do(codelab.SetPin{Message: in.Message}); err != nil {

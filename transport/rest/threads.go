@@ -99,7 +99,7 @@ func annotate(r *Request) error {
 		return err
 	}
 	if *in.StartOffset < 0 || *in.EndOffset > math.MaxInt32 || *in.StartOffset >= *in.EndOffset {
-		return wire.Invalid("start_offset and end_offset must hold 0 <= start < end")
+		return wire.Invalid("start_offset must be at least 0 and less than end_offset")
 	}
 	return r.answerThread(codelab.Annotate{
 		AnchorKey: *in.AnchorKey, TargetType: *in.TargetType, TargetStepID: or(in.TargetStepID, ""),

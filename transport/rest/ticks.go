@@ -7,7 +7,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// The tasks that attendees ticked in the task lists of steps (RULES.md, "Tasks").
+// This file contains the operations on the tasks that attendees ticked in the task lists of steps
+// (RULES.md, "Tasks").
 
 // ticksRecord is the number of tasks that a person has ticked, and the total.
 type ticksRecord struct {
@@ -59,7 +60,8 @@ func tickedBy(v *codelab.View, a *pb.Attendee) iter.Seq[tickedRecord] {
 	}
 }
 
-// ticksOf returns ticks only to the person who ticked. Facilitators learn only the numbers.
+// ticksOf returns a person's ticks only in the person's own export. Facilitators see only the
+// numbers.
 func ticksOf(t *takeout) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		if t.reader != t.person {
@@ -74,8 +76,8 @@ func ticksOf(t *takeout) iter.Seq[any] {
 }
 
 const (
-	// leastTickers is the minimum number of people who tick something in a step before its tasks
-	// are counted. With fewer, the counts would reveal who ticked what.
+	// leastTickers is the minimum number of people who must have ticked a task of a step before the
+	// ticks of this step are counted. The counts of fewer people would reveal who ticked what.
 	leastTickers = 3
 	// maxTaskShown bounds a task's text in the overview, in code points.
 	maxTaskShown = 200
@@ -88,7 +90,7 @@ type taskCount struct {
 	Done int    `json:"done"`
 }
 
-// countTicks counts the ticks of each step; nil if there are too few people.
+// countTicks counts the ticks of each step. The counts of a step with too few people are nil.
 func countTicks(v *codelab.View) []*[]taskCount {
 	type place struct{ step, task int }
 	places, steps := map[tickRecord]place{}, map[string]int{}

@@ -21,7 +21,7 @@ type TimerRecord struct {
 // TimerKinds lists the names of the timer kinds.
 var TimerKinds = []string{"exercise", "break"}
 
-// ToTimer returns a timer as sent to clients; nil for none.
+// ToTimer returns a timer as sent to clients, or nil without a timer.
 func ToTimer(t *pb.Timer) *TimerRecord {
 	if t == nil {
 		return nil
@@ -42,7 +42,7 @@ type SpotlightRecord struct {
 	ID   *string `json:"id" doc:"The id of the poll or question."`
 }
 
-// ToSpotlight returns the item that the projector shows; nil for none.
+// ToSpotlight returns the item that the projector shows, or nil if it shows nothing.
 func ToSpotlight(s *pb.Spotlight) *SpotlightRecord {
 	if s.GetKind() == "" {
 		return nil
@@ -85,10 +85,10 @@ func setTimer(r *Request) error {
 	}
 	switch {
 	case in.Seconds != nil && in.EndsAt != nil:
-		return wire.Invalid("seconds or ends_at, not both")
+		return wire.Invalid("use seconds or ends_at, not both")
 	case in.Seconds == nil && in.EndsAt == nil:
 		if !contains(body, "seconds") {
-			return wire.Invalid("seconds is required: a number, or null to take the timer away; or ends_at")
+			return wire.Invalid("seconds or ends_at is required; seconds is a number, or null to remove the timer")
 		}
 	}
 	if _, err := r.do(b); err != nil {

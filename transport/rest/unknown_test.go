@@ -19,7 +19,7 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// answering is a directory that returns the same error for every Get.
+// answering is a codelab.Directory that returns the same error for every Get.
 type answering struct {
 	codelab.Directory
 	err error
@@ -27,8 +27,9 @@ type answering struct {
 
 func (a answering) Get(string) (codelab.Codelab, error) { return codelab.Codelab{}, a.err }
 
-// A follower that did not reach the owner once returned 401 and 403 to registered attendees, and
-// omitted their codelabs from the list. Clients treated that as the end of their registration.
+// A node that cannot reach the owner of a codelab returns 503. An earlier version returned 401 and
+// 403 to registered attendees, and omitted their codelabs from the list. Clients treated these
+// responses as the end of their registration.
 func TestAnUnavailableCodelabDoesNotEndARegistration(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()

@@ -22,7 +22,8 @@ import (
 
 // uploadImage stores an image without its metadata.
 func uploadImage(r *Request) error {
-	// Images belong to no codelab, so no codelab's quota bounds them.
+	// An image does not belong to a codelab, so no quota of a codelab limits the images of
+	// attendees.
 	if !r.IsAdmin() {
 		if wait := r.api.Limits.Images.Allow(r.Caller.ID); wait > 0 {
 			return httpapi.ErrTooMany(wait)
@@ -85,7 +86,7 @@ func (r *Request) register(u *pb.Upload, action string) error {
 }
 
 var (
-	errBrokeOff = wire.Invalid("the file broke off")
+	errBrokeOff = wire.Invalid("the file ended before it was complete")
 	errSpool    = &httpapi.Error{Status: 503, Text: "the upload cannot be stored right now; try again", Retry: 10 * time.Second}
 )
 
@@ -109,8 +110,8 @@ func (r *Request) storeError(err error) error {
 	return errSpool
 }
 
-// release removes files without references. Failures are left to a sweep, because the change itself
-// is recorded.
+// release removes files to which nothing refers. If it fails, a later sweep removes them, because
+// the change itself is already recorded.
 func (r *Request) release(f files.Forgotten) {
 	if err := r.api.Files.Release(f); err != nil {
 		r.api.Logger.Warn("removing unreferenced files failed; a sweep will remove them", "request_id", r.ID, "error", err)
@@ -136,8 +137,8 @@ const (
 	maxBeforeFile = 64 << 10
 )
 
-// filePart returns the multipart field "file" of at most limit bytes. Reading it to EOF proves that
-// it is complete.
+// filePart returns the multipart field "file" of at most limit bytes. If a read returns EOF, the
+// file is complete.
 func (r *Request) filePart(limit int64) (*filePart, error) {
 	kind, params, err := mime.ParseMediaType(string(r.Request.Header.ContentType()))
 	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
@@ -157,7 +158,7 @@ func (r *Request) filePart(limit int64) (*filePart, error) {
 			break
 		}
 		if err != nil {
-			return nil, wire.Invalid("the multipart body is malformed or broke off")
+			return nil, wire.Invalid("the multipart body is malformed or incomplete")
 		}
 		if p.FormName() == "file" {
 			whole.N += limit + httpapi.FormOverhead

@@ -123,7 +123,8 @@ func resumeWebhook(r *Request) error {
 	return r.NoContent()
 }
 
-// AttendeeName returns the name of an attendee; "" if there is none or it cannot be determined now.
+// AttendeeName returns a function that returns an attendee's name, or "" if the attendee does not
+// exist or the name cannot be determined now.
 func AttendeeName(codelabs codelab.Directory) func(lab, attendee string) string {
 	return func(lab, attendee string) string {
 		w, err := codelabs.Get(lab)

@@ -9,8 +9,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// formatZip and formatTar are the archive formats of code downloads; formatTar is the
-// default. ZIP is for systems that cannot open a tar.gz.
+// formatZip and formatTar are the archive formats of code downloads. The default is formatTar. ZIP
+// is for systems that cannot open a tar.gz.
 const (
 	formatTar = "tar.gz"
 	formatZip = "zip"

@@ -100,13 +100,14 @@ func (r *Request) head(structure string) (w *pb.Workspace, name, tree string, er
 	return w, name, tree, nil
 }
 
-// readableHead is head for a caller who reads. The caller of the function holds a lock.
+// readableHead returns the path's branch or folder, like head, if the client may read it. The
+// calling function holds a lock.
 func (r *Request) readableHead(structure string) (w *pb.Workspace, tree string, err error) {
 	return r.readableNamed(structure, structure, r.Param(structure))
 }
 
-// readableNamed returns the branch or folder named by field for a caller who reads. Attendees do
-// not learn whether an unshared one exists.
+// readableNamed returns the branch or folder named by field if the client may read it. An attendee
+// cannot find out whether an unshared branch or folder exists.
 func (r *Request) readableNamed(field, structure, name string) (w *pb.Workspace, tree string, err error) {
 	if err := code.CheckName(name); err != nil {
 		return nil, "", wire.Invalid("%s: %v", field, err)
@@ -184,7 +185,7 @@ func readFile(structure string) func(*Request) error {
 		}
 		format := r.Query("format")
 		if format != "" && format != jsonFormat {
-			return wire.Invalid("format must be %q or left out", jsonFormat)
+			return wire.Invalid("format must be %q or omitted", jsonFormat)
 		}
 		content, info, err := r.api.Workspaces.Read(w.Id, kindOf(structure), tree, path)
 		if err != nil {
@@ -260,13 +261,13 @@ func writeFiles(structure string) func(*Request) error {
 	}
 }
 
-// writeTries bounds the attempts to apply a change to a newer tree. Each retry means that another
-// node has written in between.
+// writeTries bounds the attempts to apply a change to a newer tree. An attempt fails if another
+// node has written meanwhile.
 const writeTries = 20
 
 // writeHead changes the path's branch or folder. The lock orders the writes of this node. If a
-// write of another node comes first, the head moves, and the change is applied again to the new
-// head. A change contains whole files, so concurrent changes do not conflict, as on one node.
+// write of another node comes first, the head has moved, and writeHead applies the change again to
+// the new head. A change contains whole files, so concurrent changes of two nodes do not conflict.
 func (r *Request) writeHead(structure string, change code.Change) error {
 	defer r.api.Workspaces.Lock(r.Codelab.ID())()
 	for range writeTries {
@@ -285,7 +286,8 @@ func (r *Request) writeHead(structure string, change code.Change) error {
 		if !errors.Is(err, codelab.ErrHeadMoved) {
 			return err
 		}
-		// The write that moved it was acknowledged; this replica includes it after the next line.
+		// The write that moved the head was acknowledged, so Get returns a replica that includes
+		// it.
 		if r.Codelab, err = r.api.Codelabs.Get(r.Codelab.ID()); err != nil {
 			return err
 		}

@@ -25,12 +25,13 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// mute publishes nothing.
+// mute is an encoder that publishes no frames.
 type mute struct{}
 
 func (mute) Encode(uint64, *pb.Event) (room.Frame, bool) { return room.Frame{}, false }
 
-// lists are trees whose names list their files. The function written is called after each write.
+// lists is a store of trees. The name of a tree lists its files. The function written is called
+// after each write.
 type lists struct {
 	code.Store
 	written func(before string)
@@ -49,8 +50,8 @@ func (l lists) Write(_ string, _ code.Kind, base string, c code.Change) (string,
 	return strings.Join(after, " "), nil
 }
 
-// A write that found another node's earlier write once got 409, although the two changed
-// different files. On one node such writes run one after the other.
+// In an earlier version a write got 409 if another node had written before, even if the two writes
+// changed different files. On one node such writes run one after the other, and both succeed.
 func TestWritesOfTwoNodesDoNotConflict(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()

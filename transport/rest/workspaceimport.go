@@ -5,8 +5,8 @@ import (
 	"atelier/transport/archive"
 )
 
-// maxUnpacking bounds the code archives that are unpacked concurrently, because each takes up to
-// code.MaxTree of memory.
+// maxUnpacking bounds the number of code archives that are unpacked concurrently, because each
+// needs up to code.MaxTree of memory.
 const maxUnpacking = 2
 
 type filesImported struct {
@@ -21,7 +21,7 @@ func importFiles(structure string) func(*Request) error {
 		if err != nil {
 			return err
 		}
-		if _, _, _, err := r.head(structure); err != nil { // before the archive is sent
+		if _, _, _, err := r.head(structure); err != nil { // checked before the client sends the archive
 			return err
 		}
 		part, err := r.filePart(archive.MaxPackedCode)

@@ -102,7 +102,7 @@ func createWorkspace(r *Request) error {
 	}
 	defer r.api.Workspaces.Lock(r.Codelab.ID())()
 	if r.Codelab.View().Workspace != nil {
-		return durable.Reject(durable.Conflict, "this codelab has a workspace already")
+		return durable.Reject(durable.Conflict, "this codelab already has a workspace")
 	}
 	cmd := codelab.CreateWorkspace{ID: naming.NewID(), StructureType: structure}
 	if err := r.fillWorkspace(&cmd, files); err != nil {
@@ -112,7 +112,7 @@ func createWorkspace(r *Request) error {
 	w, err := r.recordWorkspace(cmd)
 	if err != nil {
 		var refused *durable.Rejection
-		if errors.As(err, &refused) { // after any other error the next start decides
+		if errors.As(err, &refused) { // after any other error, the next start decides about the copy
 			r.api.Workspaces.Remove(cmd.ID)
 		}
 		return err
@@ -120,8 +120,8 @@ func createWorkspace(r *Request) error {
 	return r.JSON(r.workspaceRecord(w))
 }
 
-// fillWorkspace creates a workspace with its first head. Folders get a head only if there are files
-// for it.
+// fillWorkspace creates a workspace with its first head. A workspace with folders gets a head only
+// if files are given.
 func (r *Request) fillWorkspace(cmd *codelab.CreateWorkspace, files []code.File) error {
 	kind := kindOf(cmd.StructureType)
 	if err := r.api.Workspaces.Make(cmd.ID, kind); err != nil {
@@ -164,9 +164,9 @@ func (r *Request) workspace() (*pb.Workspace, error) {
 	return nil, errNoWorkspace
 }
 
-// readable returns the codelab's workspace with the branches or folders that the caller may read,
-// sorted by name: facilitators all, attendees those shared now. The caller of the function holds a
-// lock.
+// readable returns the codelab's workspace with the branches or folders that the client may read,
+// sorted by name. Facilitators may read all of them, and attendees those that are currently shared.
+// The calling function holds a lock.
 func (r *Request) readable() (*pb.Workspace, error) {
 	v := r.Codelab.View()
 	w := v.Workspace
@@ -221,7 +221,7 @@ type headInput struct {
 	StepNumber *int32
 	Type       *string
 	From       *string
-	Files      *[]workspaceFile // a folder's own
+	Files      *[]workspaceFile // only for a folder
 }
 
 type branchCreateBody struct {
@@ -259,7 +259,7 @@ type headMade struct {
 }
 
 // createHead creates step-<n>-<type> from the files of "from", or else of the most recently written
-// head. A folder can have its own files.
+// head. A folder can instead be created from given files.
 func (r *Request) createHead(structure string, in headInput) error {
 	if in.StepNumber == nil || *in.StepNumber < 1 || *in.StepNumber > maxStepNumber {
 		return wire.Invalid("step_number must be 1 to %d", maxStepNumber)
@@ -288,12 +288,12 @@ func (r *Request) createHead(structure string, in headInput) error {
 		return durable.Reject(durable.Conflict, "the workspace of this codelab keeps a %s for each state, not a %s", w.StructureType, structure)
 	}
 	if _, taken := treeOf(w, name); taken {
-		return durable.Reject(durable.Conflict, "the %s %s exists already", structure, name)
+		return durable.Reject(durable.Conflict, "the %s %s already exists", structure, name)
 	}
 	base, known := treeOf(w, or(in.From, w.Current))
 	switch {
 	case structure == codelab.FolderWorkspace && in.Files != nil:
-		base = "" // a folder gets only the given files
+		base = "" // the folder contains only the given files
 	case !known && or(in.From, "") != "":
 		return durable.Reject(durable.Missing, "%s not found", structure)
 	}

@@ -100,9 +100,9 @@ func (c *Clock) start(d time.Duration, t *timer) *timer {
 // timer is a Timer, or the timer of a Ticker.
 type timer struct {
 	clock  *Clock
-	fn     func()         // of AfterFunc, else nil
-	c      chan time.Time // nil with fn; holds one tick
-	period time.Duration  // of a ticker, else 0
+	fn     func()         // the function of AfterFunc, or nil
+	c      chan time.Time // nil if fn is set; the channel holds one tick
+	period time.Duration  // the period of a ticker, or 0
 
 	// Guarded by clock.mu.
 	under *time.Timer // calls due

@@ -82,7 +82,7 @@ func TestNothingFiresWhileTheClockIsStopped(t *testing.T) {
 			},
 			want: []string{"timer@10s"},
 		},
-		"ticker": { // it fires once for the times that it missed, and keeps its rhythm
+		"ticker": { // it fires once for all missed ticks, and keeps its rhythm
 			start: func(c *Clock, f *fired) {
 				ticker := c.NewTicker(1500 * time.Millisecond)
 				go func() {

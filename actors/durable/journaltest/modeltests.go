@@ -138,8 +138,8 @@ func (m *model) purge(t *rapid.T) {
 func (m *model) check(t *rapid.T) {
 	m.log.loads(m.state, m.stateSeq)
 	m.log.bases(m.base)
-	// Truncated records can still be returned. However, each returned record must be correct, no
-	// record may be missing in between, and all records above the cut must be present.
+	// Truncated records can still be returned. However, each returned record must be correct, the
+	// records must have no gap, and all records above the cut must be present.
 	after := rapid.Uint64Range(0, m.tail()+1).Draw(t, "after")
 	got := m.log.replayed(after)
 	must := max(m.cut, after)

@@ -20,7 +20,7 @@ func TestWaitingCallersGetTheLockInOrder(t *testing.T) {
 				if l.TryLock() {
 					t.Error("two callers hold the lock")
 				}
-				time.Sleep(time.Second) // time goes on while the others wait
+				time.Sleep(time.Second) // the bubble's time advances while the other goroutines wait
 				order = append(order, i)
 			})
 			synctest.Wait()

@@ -101,7 +101,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		small := &codelabpb.Erased{} // which knows nothing
+		small := &codelabpb.Erased{} // a message without any of these fields
 		if err := small.Decode(b); err != nil {
 			t.Fatal(err)
 		}

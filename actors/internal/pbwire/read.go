@@ -26,7 +26,7 @@ type Reader struct {
 // Read begins with the first field.
 func Read(b []byte) *Reader { return &Reader{rest: b} }
 
-// Err returns the error that ended the reading; nil at the end of the message.
+// Err returns the error that ended the reading, or nil at the end of the message.
 func (r *Reader) Err() error { return r.err }
 
 // Next advances to the next field.

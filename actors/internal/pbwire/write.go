@@ -94,7 +94,7 @@ func PutText[T string | []byte](b []byte, at, field int, v T) int {
 	return PutGivenText(b, at, field, v)
 }
 
-// PutGivenText writes a text or bytes, including empty ones.
+// PutGivenText writes a text or bytes, even if they are empty.
 func PutGivenText[T string | []byte](b []byte, at, field int, v T) int {
 	end := at
 	at -= len(v)
@@ -102,7 +102,7 @@ func PutGivenText[T string | []byte](b []byte, at, field int, v T) int {
 	return PutLen(b, at, field, end)
 }
 
-// PutPacked writes numbers as one field, unless there are none.
+// PutPacked writes numbers as one field. It writes nothing for an empty list.
 func PutPacked[T int32 | int64 | uint32 | uint64](b []byte, at, field int, list []T) int {
 	if len(list) == 0 {
 		return at

@@ -55,8 +55,7 @@ func run() error {
 }
 
 func compile(names []string) (*pluginpb.CodeGeneratorRequest, error) {
-	// Messages are in the folder of their package, or in a subfolder if there are many, such as
-	// this one.
+	// Messages are in the folder of their package. If a package has many, they are in a subfolder.
 	from := []string{"."}
 	for _, place := range []string{"../*/*.proto", "../*/*pb/*.proto", "../../*/*.proto", "../../*/*pb/*.proto"} {
 		names, err := filepath.Glob(place)

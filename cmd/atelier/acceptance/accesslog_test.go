@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// The test reads the log that the binary itself writes.
+// The test reads the log that the real binary writes, so it builds and starts the binary.
 func TestTheAccessLogNamesTheCallerAndHasUnits(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -45,7 +45,7 @@ func TestTheAccessLogNamesTheCallerAndHasUnits(t *testing.T) {
 	c := newClassOn(t, addr, record{})
 	lin := c.attendee("Lin")
 	lin.get(c.path + "/chat").want(200)
-	// The cases are a body in memory, a stream, a file, a range of a file, and an empty body.
+	// The requests return a body in memory, a stream, a file, a range of a file, and an empty body.
 	sent := map[string][]int{}
 	notes := func(key string, a answer, bytes int) {
 		sent[key] = append(sent[key], bytes)

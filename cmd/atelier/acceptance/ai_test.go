@@ -54,7 +54,7 @@ func aiClass(t *testing.T, change func(*config.Config)) (*class, *upstreamtest.S
 	return c, up
 }
 
-// talk is a response of the AI that is being read.
+// talk is a streamed response of the AI, while the test reads it.
 type talk struct {
 	t     testing.TB
 	res   *http.Response
@@ -179,7 +179,7 @@ func TestTheFirstTokenReachesTheClientAtOnce(t *testing.T) {
 	if got := k.text(); got != "first" {
 		t.Errorf("the first text is %q", got)
 	}
-	next <- struct{}{} // until here the upstream had sent nothing more
+	next <- struct{}{} // only now the upstream sends more
 	if got := k.text(); got != "second" {
 		t.Errorf("the second text is %q", got)
 	}
@@ -326,8 +326,8 @@ func TestTheOpenAIProtocolIsSupported(t *testing.T) {
 	c.eventually("usage is counted", func() bool { return c.admin.get("/admin/ai/usage").object().number("total_tokens") == 10 })
 }
 
-// With both protocols, a blocked prompt ends in an event with the reason. A response of the
-// OpenAI protocol that is cut off ends in an error.
+// With each of the two protocols, a blocked prompt ends in an event with the reason. A response of
+// the OpenAI protocol that is cut off ends in an error.
 func TestABlockedPromptEndsAlikeWithBothProtocols(t *testing.T) {
 	t.Parallel()
 	blocks := map[string]record{
@@ -473,7 +473,7 @@ func TestTheAIKeyInTheSettingsIsUsedAndKeptSecret(t *testing.T) {
 	if got := used(); got != aiKey || state() != "true true" {
 		t.Errorf("the key used is %q, the state %s", got, state())
 	}
-	// The stored key wins, but a key in the request must still be valid.
+	// The stored key takes precedence, but a key in the request must still be valid.
 	b.ask(record{"prompt": "why", "api_key": own}).whole()
 	if got := up.Last().Header.Get("X-Goog-Api-Key"); got != aiKey {
 		t.Errorf("the key used is %q", got)
@@ -530,8 +530,8 @@ func TestConversationsAreSavedAndErasedWithTheirPerson(t *testing.T) {
 	}
 }
 
-// The known app sends a system instruction as long as the workshop, a model of its own choice
-// and, for attendees, no codelab. The server once refused each of these.
+// The reference app sends a system instruction as long as the workshop, a model of its own choice
+// and, for attendees, no codelab. An earlier version of the server refused each of these.
 func TestTheExistingAppGetsAnswers(t *testing.T) {
 	t.Parallel()
 	c, up := aiClass(t, nil)

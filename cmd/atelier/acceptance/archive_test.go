@@ -19,7 +19,7 @@ func (b *browser) upload(file []byte) answer {
 	return b.sendFile("/codelabs/import", "codelab", file)
 }
 
-// packed returns a ZIP of files, given as pairs of name and content.
+// packed returns a ZIP of files. The arguments are pairs of a name and a content.
 func packed(t *testing.T, files ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -176,7 +176,7 @@ func TestAnImportReportsOmittedParts(t *testing.T) {
 	}
 }
 
-// The whole server imports files as common programs write them.
+// The server imports files in the form in which common programs write them.
 func TestOrdinaryFilesAreImported(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")

@@ -61,7 +61,7 @@ func TestFilesAreExportedAndImportedWithTheirCodelab(t *testing.T) {
 		t.Errorf("the archive contains %q", names)
 	}
 
-	// The other server has only the files of the archive.
+	// The second server has no files except those of the archive.
 	there := facilitator(t, startServer(t, testConfig(t)).Addr(), "")
 	made := there.upload(export.body).object().text("id")
 	got := stepText(there, made, 0)
@@ -116,7 +116,7 @@ func TestATutorialIsImportedWithItsImages(t *testing.T) {
 	b.get(text[at : at+strings.Index(text[at:], ")")]).want(200)
 }
 
-// Wherever the fault in an archive is, the server keeps no part of it.
+// If an archive has a fault, the server keeps no part of the archive, wherever the fault is.
 func TestARefusedImportLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -194,7 +194,7 @@ func TestAFileThatCannotBeUsedIsLeftOut(t *testing.T) {
 	}
 }
 
-// random returns text that cannot be compressed.
+// random returns a text that cannot be compressed.
 func random(n int) string {
 	var b strings.Builder
 	for x := uint64(88172645463325252); b.Len() < n; {
@@ -233,7 +233,7 @@ func TestABackupContainsTheFiles(t *testing.T) {
 	}
 }
 
-// References and files survive a restart. Files that a crash left partly written do not.
+// References and files survive a restart. A file that a crash left partly written is removed.
 func TestFilesSurviveARestart(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -256,8 +256,8 @@ func TestFilesSurviveARestart(t *testing.T) {
 	lin.get(own.text("file_path")).want(200)
 }
 
-// A backup contains every file that it references, even if people upload and delete and the
-// server removes unused files meanwhile.
+// A backup contains every file to which it refers, even if people upload and delete files during
+// the backup and the server removes unused files.
 func TestABackupOfALiveWorkshopContainsItsFiles(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

@@ -16,7 +16,7 @@ func TestRegisteringWithTheSameNameAndCodeIsARejoin(t *testing.T) {
 		t.Errorf("the name is %q", first.name)
 	}
 	first.post(c.path+"/messages", record{"type": "step_progress", "step_number": 3}).want(200)
-	// The name is the same when decomposed, in capitals and with surrounding spaces.
+	// A name counts as the same if it is decomposed, in capitals or surrounded by spaces.
 	again := open(t, c.addr).post(c.path+"/register", record{"name": "E\u0301LODIE STRASSE\t", "code": " 4711 ", "email": "el@example.org"}).object()
 	if again.text("id") != first.id || again.number("current_step") != 3 || again.text("email") != "el@example.org" || again.text("name") != "Élodie Straße" {
 		t.Errorf("the rejoin returned %v", again)
@@ -65,8 +65,8 @@ func TestWrongCodesAreLimitedPerCodelabAndName(t *testing.T) {
 	b.post(c.path+"/register", record{"name": "Max", "code": "4711"}).want(200)
 }
 
-// Each known browser has its own limit of attempts, so failed attempts by strangers cannot lock
-// it out.
+// Each known browser has its own limit of attempts, so that failed attempts by strangers cannot
+// lock out a person in this browser.
 func TestStrangersCannotLockOutAttendees(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
@@ -85,9 +85,9 @@ func TestStrangersCannotLockOutAttendees(t *testing.T) {
 	for _, b := range []*browser{lin.browser, max.browser} {
 		b.post("/logout", nil).want(204)
 	}
-	max.post(c.path+"/register", record{"name": "Lin", "code": "4711"}).refused(429) // this browser has been another person
+	max.post(c.path+"/register", record{"name": "Lin", "code": "4711"}).refused(429) // this browser is known for another person
 	lin.post(c.path+"/register", record{"name": "LIN ", "code": "4711"}).want(200)
-	// Failed codes in the known browser itself count.
+	// Wrong codes in the known browser itself count.
 	lin.post("/logout", nil).want(204)
 	guess(lin.browser)
 	// A browser that registered with a code that was reset is unknown again.
@@ -196,7 +196,8 @@ func TestCompletionNeedsTheRequiredQuizAndFeedback(t *testing.T) {
 	c.attendee("Max").post(c.path+"/complete", nil).refused(409)
 }
 
-// The session still contained the grant, and the list checked nothing else.
+// In an earlier version the list checked only the grant in the session, which still existed after
+// the removal.
 func TestRemovedAttendeesNoLongerSeeThePrivateCodelabInTheList(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"is_public": false})
@@ -208,7 +209,7 @@ func TestRemovedAttendeesNoLongerSeeThePrivateCodelabInTheList(t *testing.T) {
 	lin.get(c.path).refused(403)
 }
 
-// People could not tell such names apart.
+// Such names count as the same, because people could not distinguish them.
 func TestNamesThatDifferOnlyInInvisibleCharactersAreTheSame(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -241,7 +242,7 @@ func TestAttendeesCannotTakeTheNameOfAFacilitator(t *testing.T) {
 	boss := facilitator(t, c.addr, "  Grace\u202e Hopper ")
 	facilitator(t, c.addr, "Ada")
 	c.admin.put(c.path+"/attendees/"+max.id, record{"name": "ADA"}).refused(409, "facilitator")
-	c.attendee("Grace") // only the whole name counts
+	c.attendee("Grace") // allowed, because only the whole name is compared
 	for _, name := range []string{"Facilitator", "\u200bFACILITATOR", "Fаcilitator", "FaciIitat0r", "Grаce Hoppеr", "grace  hopper\u200f"} {
 		open(t, c.addr).post(another()+"/register", record{"name": name, "code": "1"}).refused(409)
 		c.admin.post(another()+"/register", record{"name": name}).refused(409, "facilitator")

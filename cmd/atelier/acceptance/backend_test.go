@@ -11,7 +11,8 @@ import (
 	"atelier/transport/control"
 )
 
-// A server with the memory store works like any other, keeps nothing, and warns about that.
+// A server with the memory store works like any other server, but stores nothing permanently and
+// warns about that.
 func TestTheServerRunsWithTheMemoryStore(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

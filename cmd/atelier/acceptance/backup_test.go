@@ -10,7 +10,7 @@ import (
 	"atelier/transport/control"
 )
 
-// backup requests a backup from the running server, as the command does.
+// backup requests a backup from the running server, as the command backup does.
 func backup(t *testing.T, data string) []byte {
 	t.Helper()
 	client, err := control.Dial(data)
@@ -25,7 +25,7 @@ func backup(t *testing.T, data string) []byte {
 	return b.Bytes()
 }
 
-// restore fills a data folder from a backup, as the command does.
+// restore fills a data folder from a backup, as the command restore does.
 func restore(t *testing.T, cfg config.Config, saved []byte) {
 	t.Helper()
 	if err := onceItCan(func() error { return service.Restore(cfg, bytes.NewReader(saved), "") }); err != nil {
@@ -101,7 +101,7 @@ func TestARestoredBackupStartsANewEpoch(t *testing.T) {
 	if after := c.everything(); !slices.Equal(after, before) {
 		t.Errorf("restored:\n%s\nsaved:\n%s", after, before)
 	}
-	// A client's earlier position means nothing in the restored stream.
+	// A client's earlier position is not valid in the restored stream.
 	again := c.admin.connect(c.id, resume(live.welcome.text("epoch"), at))
 	if m := again.next("resync"); m.text("reason") != "epoch" || m.text("epoch") == live.welcome.text("epoch") {
 		t.Errorf("received %v", m)

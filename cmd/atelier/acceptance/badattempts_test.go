@@ -67,7 +67,7 @@ func (w *badWorld) wrongCallers(p probe, add adder) {
 	if p.by == byChecker {
 		add("an attendee", http.StatusUnauthorized, func(a *attempt) { a.by = w.own.browser })
 		add("an admin", http.StatusUnauthorized, func(a *attempt) { a.by = w.c.admin })
-		return // there is no cookie to forge
+		return // without a cookie, no request can be forged
 	}
 	if !strings.HasPrefix(p.op, "GET ") {
 		member := w.right(p)
@@ -161,7 +161,7 @@ func wrongBodies(p probe, base attempt, template string, add adder) {
 	}
 	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonx"} {
 		if p.by == byChecker && strings.HasSuffix(kind, "urlencoded") {
-			continue // it also accepts a form
+			continue // the operation also accepts a form
 		}
 		add(kind, http.StatusUnsupportedMediaType, func(a *attempt) { a.opts = []option{header("Content-Type", kind)} })
 	}
@@ -186,8 +186,8 @@ func decoded(text []byte) any {
 	return v
 }
 
-// mutate breaks a valid body in every way that its schema forbids. put returns the whole body
-// with another value at this position.
+// mutate changes a valid body in every way that its schema forbids. put returns the whole body with
+// another value at the position at.
 func mutate(at pointer, good any, field string, put func(any) any, emit func(what, field string, body any)) {
 	v, at := openAPI.at(at)
 	schema := record(v.(map[string]any))
@@ -266,7 +266,7 @@ func nullable(schema any) bool {
 
 func brokenText(schema record, good any, field string, put func(any) any, emit func(what, field string, body any)) {
 	if good == nil {
-		return // bounds of a field that this kind of body does not have
+		return // the schema has bounds of a field that this kind of body does not contain
 	}
 	if most, ok := schema["maxLength"].(json.Number); ok {
 		n, _ := most.Int64()

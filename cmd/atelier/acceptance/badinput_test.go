@@ -11,9 +11,9 @@ import (
 	"atelier/transport/ai/upstream/upstreamtest"
 )
 
-// Every operation is called with everything that can be wrong about a request. The server must
-// refuse each attempt with the right status and an error body, and must change nothing. The
-// invalid bodies are derived from the schemas, so the documents are verified as well.
+// The tests in this file call every operation with every kind of fault in a request. The server
+// must refuse each attempt with the right status and an error body, and must change nothing. The
+// invalid bodies are derived from the schemas, so the tests also verify the documents.
 
 // caller is the kind of caller that may use an operation.
 type caller uint8
@@ -23,11 +23,11 @@ const (
 	byAdmin
 	byMember // an admin or an attendee
 	byAttendee
-	byReader // anyone, if the codelab were public
+	byReader // anyone, but only in a public codelab
 	byChecker
 )
 
-// probe is one operation, or one kind of body that it accepts.
+// probe is an operation, or one kind of body that an operation accepts.
 type probe struct {
 	op   string // method and path template
 	by   caller
@@ -173,7 +173,7 @@ var probes = []probe{
 	{op: "POST /codelabs/{id}/questions/{question_id}/stop", by: byAdmin},
 	{op: "PUT /codelabs/{id}/questions/{question_id}", by: byAdmin, body: always(record{"state": "open", "answer": "A"})},
 	{op: "POST /codelabs/{id}/questions/{question_id}/merge", by: byAdmin, body: func(w *badWorld) any { return record{"into": w.into} }},
-	{op: "DELETE /codelabs/{id}/questions/{question_id}", by: byAdmin, ok: 404}, // it was merged
+	{op: "DELETE /codelabs/{id}/questions/{question_id}", by: byAdmin, ok: 404}, // not found, because the question was merged
 	{op: "POST /codelabs/{id}/inline-comments", by: byMember, body: func(w *badWorld) any { return w.c.anchor(w.c.steps[1], 3, 9, "hi") }},
 	{op: "POST /codelabs/{id}/inline-comments/{thread_id}/comments", by: byMember, body: always(record{"message": "hi", "content_hash": "abc123"})},
 	{op: "POST /codelabs/{id}/help/{help_id}/claim", by: byAdmin},
@@ -264,14 +264,14 @@ var probes = []probe{
 
 var oneFile = []any{map[string]any{"path": "x.go", "content": "cGFja2FnZSB4", "encoding": "base64", "mode": "100755"}}
 
-// badWorld has two codelabs with one of everything, and a third whose workspace is of the other
-// kind.
+// badWorld contains two codelabs that each have an object of every kind. The third codelab has a
+// workspace of the other kind.
 type badWorld struct {
 	t       *testing.T
 	c       *class
 	nobody  *browser
-	checker *browser // a separate program
-	own     *person  // of this codelab
+	checker *browser // a program that reports checks
+	own     *person  // an attendee of the codelab c
 	foreign *person  // of the other codelab
 	ids     map[string]string
 	others  map[string]string // the same kinds of ids, of the other codelab
@@ -304,7 +304,7 @@ func badWorldOn(t *testing.T, addr, data string) *badWorld {
 	_, w.foreign, w.others, _ = w.furnish(addr, "Foreign")
 	delete(w.others, "kind") // files belong to no codelab
 	delete(w.others, "name")
-	delete(w.others, "code") // leads to its own codelab
+	delete(w.others, "code") // a code is not below a codelab
 	w.material = w.c.admin.sendFile("/upload/material", "slides.pdf", []byte("%PDF-1.7 of its own")).object().text("url")
 	w.ids["branch"], w.ids["folder"] = "main", "main"
 	w.folders = newClassOn(t, addr, record{"title": "Folders", "is_public": false}).id
@@ -379,7 +379,7 @@ func withoutNow(body []byte) []byte { return serversTime.ReplaceAll(body, nil) }
 
 var serversTime = regexp.MustCompile(`"now":"[^"]*",`)
 
-// state returns everything that a request could have changed.
+// state returns all data that a request could have changed.
 func (w *badWorld) state() string {
 	var b strings.Builder
 	for _, path := range []string{"", "/chat", "/inline-comments", "/attendees", "/help", "/feedback", "/polls", "/questions", "/quizzes", "/quizzes/submissions", "/materials", "/submissions", "/ai/conversations"} {
@@ -436,7 +436,7 @@ func (w *badWorld) right(p probe) *browser {
 	return w.c.admin
 }
 
-// attempt is one bad request.
+// attempt is a bad request.
 type attempt struct {
 	what   string
 	by     *browser
@@ -446,7 +446,7 @@ type attempt struct {
 	opts   []option
 	status int
 	names  string // what the error must name
-	stray  bool   // not an operation, so not documented as one
+	stray  bool   // the request calls no operation, so the document does not describe it
 }
 
 func TestBadRequestsAreRefusedAndChangeNothing(t *testing.T) {

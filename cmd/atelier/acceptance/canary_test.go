@@ -31,7 +31,7 @@ func (l *logged) String() string {
 }
 
 // The test runs a workshop with unique texts. Afterwards it verifies that these texts are not in
-// places where they do not belong.
+// the log, the metrics or the audit trail.
 func TestSecretsAndUserTextsStayOutOfLogMetricsAndAudit(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// graduate registers an attendee who completes the codelab, and returns the certificate.
+// graduate registers an attendee who completes the codelab, and returns the attendee and the
+// certificate.
 func (c *class) graduate(name string) (*person, record) {
 	c.t.Helper()
 	p := c.attendee(name)

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// report sends a report as a program does: with the token only.
+// report sends a report with only the token, as an attendee's program does.
 func (c *class) report(token, name string, body any, opts ...option) answer {
 	c.t.Helper()
 	return open(c.t, c.addr).post("/check/"+name, body, append(opts, header("Authorization", "Bearer "+token))...)
 }
 
-// declare creates steps that declare checks.
+// declare creates two steps, which each declare a check.
 func (c *class) declare(settings record) {
 	c.t.Helper()
 	c.admin.put(c.path+"/steps", record{"steps": []record{
@@ -86,14 +86,14 @@ func TestInvalidReportsAreRefused(t *testing.T) {
 	c.report(token, "..", good).refused(404)
 	c.report(token[:len(token)-1], "build", good).refused(401)
 	c.report("", "build", good).refused(401)
-	lin.post("/check/build", good).refused(401) // a cookie is not enough
+	lin.post("/check/build", good).refused(401) // a session cookie is not accepted for reports
 	c.admin.post(c.path+"/check-access", nil).refused(403)
 	for _, bad := range []any{record{}, record{"ok": nil}, record{"ok": "yes"}, record{"ok": true, "note": strings.Repeat("x", 501)}} {
 		c.report(token, "build", bad).refused(400)
 	}
 	c.report(token, "build", []byte("ok=maybe"), header("Content-Type", "application/x-www-form-urlencoded")).refused(400)
 	c.report(token, "build", []byte("ok"), header("Content-Type", "text/plain")).refused(415)
-	// The token gives no other access.
+	// The token permits nothing except reports.
 	open(t, c.addr).get(c.path+"/attendees", header("Authorization", "Bearer "+token)).refused(401)
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
 	if a := c.report(token, "build", good); a.status != 401 && a.status != 403 {
@@ -134,7 +134,7 @@ func TestAReportCountsForTheAttendeeOfItsSecret(t *testing.T) {
 	// Lin.
 	c.report(token, "unit-tests", record{"ok": false})
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
-	// Another node accepts the session slightly longer, but finds no attendee for it.
+	// Another node can accept the session slightly longer, but then finds no attendee for it.
 	if status := c.report(token, "build", record{"ok": true}).status; status != 401 && status != 403 {
 		t.Errorf("the secret of a removed attendee returned %d", status)
 	}

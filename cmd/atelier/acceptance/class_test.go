@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// class is a codelab with its facilitator. Most tests use one.
+// class is a codelab with its facilitator. Most tests use a class.
 type class struct {
 	t     testing.TB
 	addr  string
@@ -97,7 +97,7 @@ func (c *class) join(b *browser, who record) *person {
 	return &person{b, got.text("id"), got.text("name")}
 }
 
-// anchor is a comment on a range of a step.
+// anchor returns the body of a comment that is attached to a range of a step's text.
 func (c *class) anchor(step string, start, end int, text string) record {
 	return record{
 		"anchor_key": fmt.Sprintf("step|%s|abc123|%d|%d", step, start, end), "target_type": "step", "target_step_id": step,

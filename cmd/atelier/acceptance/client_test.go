@@ -16,7 +16,7 @@ import (
 )
 
 // browser is a client with cookies and the CSRF token. It verifies every response against the
-// documents.
+// OpenAPI document.
 type browser struct {
 	t    testing.TB
 	base string // scheme and host
@@ -71,7 +71,7 @@ func header(name, value string) option {
 	}
 }
 
-// withoutCSRF removes the token, as in a request from a foreign page.
+// withoutCSRF removes the CSRF token, so that the request is like one from a foreign page.
 var withoutCSRF = header(auth.CSRFHeader, "")
 
 // send sends a request. It sends a body of bytes or text unchanged, and encodes any other body as
@@ -85,7 +85,7 @@ func (b *browser) send(method, path string, body any, opts ...option) answer {
 	return got
 }
 
-// try is send for a server that might not be running.
+// try sends a request like send, to a server that might not be running.
 func (b *browser) try(method, path string, body any, opts ...option) (answer, error) {
 	b.t.Helper()
 	var raw []byte
@@ -129,7 +129,7 @@ func (b *browser) try(method, path string, body any, opts ...option) (answer, er
 	return answer{b.t, method + " " + path, res.StatusCode, res.Header, got}, err
 }
 
-// exchange sends a custom request without a browser.
+// exchange sends a request that the test has made itself, without a browser.
 func exchange(t testing.TB, req *http.Request) answer {
 	t.Helper()
 	res, err := (&http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
@@ -144,7 +144,7 @@ func exchange(t testing.TB, req *http.Request) answer {
 	return answer{t, req.Method + " " + req.URL.Path, res.StatusCode, res.Header, got}
 }
 
-// dress adds the caller's credentials.
+// dress adds the caller's credentials to a request.
 func (b *browser) dress(req *http.Request) {
 	if b.from != "" {
 		req.Header.Set("X-Forwarded-For", b.from)
@@ -156,7 +156,7 @@ func (b *browser) dress(req *http.Request) {
 	}
 }
 
-// do sends a request and verifies the response against the documents.
+// do sends a request and verifies the response against the OpenAPI document.
 func (b *browser) do(method, path string, body any, opts ...option) answer {
 	b.t.Helper()
 	a := b.send(method, path, body, opts...)
@@ -238,7 +238,7 @@ func (a answer) want(status int) answer {
 	return a
 }
 
-// refused is want for an error whose text contains all given parts.
+// refused fails unless the response has this status and its error text contains all given parts.
 func (a answer) refused(status int, parts ...string) {
 	a.t.Helper()
 	a.want(status)
@@ -249,7 +249,7 @@ func (a answer) refused(status int, parts ...string) {
 	}
 }
 
-// error returns the text of an error body, which must have exactly that one field.
+// error returns the text of an error body, which must have exactly one field.
 func (a answer) error() string {
 	a.t.Helper()
 	var fields map[string]string

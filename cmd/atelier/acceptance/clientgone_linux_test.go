@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Parsing once continued after the client had disconnected, and created a codelab although nobody
-// received the response. Here the connection ends in the packet of the last byte, so the server
-// has the end before the work begins.
+// In an earlier version an import continued after the client had disconnected, and created a
+// codelab although nobody received the response. In this test the connection ends in the packet
+// with the last byte, so the end arrives before the work begins.
 func TestADisconnectedClientEndsItsImport(t *testing.T) {
 	t.Parallel()
 	addr := common.get(t).Addr()

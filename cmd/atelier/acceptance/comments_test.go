@@ -15,7 +15,7 @@ func comments(thread record) []record {
 	return out
 }
 
-// guideAnchor is a comment on a range of the guide.
+// guideAnchor returns the body of a comment that is attached to a range of the guide.
 func guideAnchor(start, end int) record {
 	return record{
 		"anchor_key": fmt.Sprintf("guide|guide|811c9dc5|%d|%d", start, end), "target_type": "guide", "target_step_id": nil,
@@ -85,8 +85,8 @@ func TestAChangedTextMakesItsThreadsStale(t *testing.T) {
 	lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 3, 8, "fresh")).want(200)
 }
 
-// The entity tag of the threads did not change with the guide. Clients therefore kept showing a
-// stale thread as fresh.
+// In an earlier version the entity tag of the threads did not change with the guide. Clients
+// therefore kept showing a stale thread as current.
 func TestAChangedGuideMakesItsThreadsStale(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"guide_markdown": "Install Go."})

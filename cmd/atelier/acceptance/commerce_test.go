@@ -46,8 +46,8 @@ func (s shop) ask(method, path, body string, header ...string) (int, http.Header
 	return resp.StatusCode, resp.Header, string(b)
 }
 
-// commerceOperations are the operations of the commerce protocol that the document describes. The
-// document lists the first one relative to /api.
+// commerceOperations contains the operations of the commerce protocol that the document describes.
+// The document lists the first operation relative to /api.
 var commerceOperations = map[string]pointer{
 	"POST /api/commerce/negotiate": {"paths", "/commerce/negotiate", "post"},
 	"GET /.well-known/commerce":    {"paths", "/.well-known/commerce", "get"},
@@ -146,7 +146,8 @@ func TestTheSchemasOfTheProfileAreServed(t *testing.T) {
 	}
 }
 
-// One of the operator's schemas needs a later protocol, and only the schema itself shows that.
+// One of the operator's schemas needs a later protocol. Only the schema itself states this, not the
+// profile.
 func TestSchemasOfTheOperatorAreServedAndNegotiated(t *testing.T) {
 	t.Parallel()
 	const later = `{"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://atelier.example/schemas/2026-02-01/later.json",
@@ -195,8 +196,8 @@ func TestSchemasOfTheOperatorAreServedAndNegotiated(t *testing.T) {
 	}
 }
 
-// Without a public address the server still declares its capabilities, but offers nothing that
-// needs the address.
+// Without a public address the server still declares its capabilities, but no endpoint that needs
+// the address.
 func TestAServerWithoutAPublicURLOffersNoEndpoints(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -18,8 +18,7 @@ import (
 	"atelier/transport/rest"
 )
 
-// document is a description of the interface, with its compiled schemas. It is safe for
-// concurrent use.
+// document is a description of the interface, with its compiled schemas. Safe for concurrent use.
 type document struct {
 	name string
 	root map[string]any
@@ -126,7 +125,8 @@ func (d *document) validate(p pointer, text []byte) error {
 	return nil
 }
 
-// operationOf finds the operation of a request. Its template has the form of the routing table.
+// operationOf finds the operation of a request. It returns the path template in the form of the
+// routing table.
 func operationOf(method, path string) (template string, ok bool) {
 	best := -1
 	for _, op := range offered() {
@@ -140,7 +140,7 @@ func operationOf(method, path string) (template string, ok bool) {
 	return template, ok
 }
 
-// matches counts the literal parts of a template that matches the path.
+// matches reports whether a template matches the path, and counts its literal parts.
 func matches(template, path string) (literal int, ok bool) {
 	a, b := strings.Split(template, "/"), strings.Split(path, "/")
 	if len(a) != len(b) {
@@ -161,7 +161,7 @@ func matches(template, path string) (literal int, ok bool) {
 	return literal, true
 }
 
-// checked are the headers that must be documented wherever the server sends them.
+// checked contains the headers that must be documented wherever the server sends them.
 var checked = []string{"X-Request-Id", "X-Codelab-Seq", "Etag", "Retry-After", "Set-Cookie", "Content-Disposition", "Content-Range"}
 
 // holdAnswer verifies a response against its description in openapi.json.

@@ -22,7 +22,7 @@ func TestARemovedAttendeeDisappearsEverywhere(t *testing.T) {
 	lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "only linnea")).want(200)
 	max.post(c.path+"/inline-comments", c.anchor(c.steps[1], 0, 5, "max")).want(200)
 	lin.post(c.path+"/inline-comments", c.anchor(c.steps[1], 0, 5, "linnea too")).want(200)
-	// The thread that she began survives through the comments of others, without her id.
+	// The thread that she began stays because it has comments of others, but no longer has her id.
 	lin.post(c.path+"/inline-comments", c.anchor(c.steps[1], 6, 9, "linnea first")).want(200)
 	max.post(c.path+"/inline-comments", c.anchor(c.steps[1], 6, 9, "max after")).want(200)
 	lin.post(c.path+"/complete", nil).want(200)
@@ -105,7 +105,7 @@ func TestAMutedAttendeeCannotSendMessages(t *testing.T) {
 	c.admin.put(c.path+"/attendees/"+lin.id, record{"muted": false}).want(200)
 	s.acked(record{"type": "chat", "message": "again"}, "c")
 	s.acked(record{"type": "webrtc_signal", "target_id": "facilitator", "signal": "x"}, "d")
-	// The facilitator and the attendee receive it.
+	// The facilitator and the attendee receive the message about the change.
 	if m := boss.next("attendee_muted"); m["muted"] != false || m.text("attendee_id") != lin.id {
 		t.Errorf("the facilitator received %v", m)
 	}
@@ -169,7 +169,7 @@ func TestAfterAResetOnlyTheNewPINIsAccepted(t *testing.T) {
 	c.admin.post(c.path+"/attendees/"+unknownID+"/reset-pin", nil).refused(404)
 }
 
-// Attendees who had joined with the old code kept their access.
+// In an earlier version attendees who had joined with the old code kept their access after a reset.
 func TestAPINResetEndsEarlierGrants(t *testing.T) {
 	t.Parallel()
 	c, other := newClass(t), newClass(t)

@@ -103,8 +103,8 @@ func TestTheSamplesForProxiesWork(t *testing.T) {
 	}
 }
 
-// nginx refuses people if its own limit is too small. The doctor then reports this and names the
-// key. With the value of the sample, everybody is admitted.
+// nginx refuses people if its own limit of connections is too small. The doctor then reports the
+// refusals and names nginx's setting. With the value of the sample, everybody is admitted.
 func TestTheSamplesForProxiesAllowEnoughConnections(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "what a page says is tried")
@@ -152,7 +152,8 @@ func TestTheSamplesForProxiesAllowEnoughConnections(t *testing.T) {
 // nginx returns the command that runs nginx with a site.
 func nginx(t *testing.T, site string) *exec.Cmd { return nginxWith(t, "", site) }
 
-// nginxWith runs one worker, with additional lines in its events block.
+// nginxWith returns the command that runs nginx with one worker, and with additional lines in its
+// events block.
 func nginxWith(t *testing.T, events, site string) *exec.Cmd {
 	t.Helper()
 	path, dir := program(t, "nginx"), t.TempDir()
@@ -185,7 +186,7 @@ func runProxy(t *testing.T, cmd *exec.Cmd, front string) {
 	t.Helper()
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
-	// Workers can keep the output of a proxy open after the proxy has ended.
+	// Workers can keep the output of a proxy open after the proxy has ended, so waiting is limited.
 	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -253,7 +254,7 @@ func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 	has := func(metrics, m string) bool {
 		return strings.Contains(metrics, "\n"+m+" ") || strings.Contains(metrics, "\n"+m+"{")
 	}
-	rest := map[string]string{} // metrics that only one of several nodes exports, and the file that uses each
+	rest := map[string]string{} // the metrics that only a node of a cluster exports, and the file that uses each of them
 	for _, file := range []string{"alerts.yml", "grafana-dashboard.json"} {
 		found := name.FindAllString(edited(t, file), -1)
 		if len(found) < 10 {
@@ -266,7 +267,7 @@ func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 			}
 		}
 	}
-	// The sample references the rules, so promtool checks both.
+	// The sample refers to the rules, so promtool checks the sample and the rules.
 	if out, err := exec.Command(program(t, "promtool"), "check", "config", filepath.Join(deployFolder, "prometheus.yml")).CombinedOutput(); err != nil || !bytes.Contains(out, []byte("alerts.yml")) {
 		t.Errorf("promtool: %v\n%s", err, out)
 	}
@@ -287,7 +288,7 @@ func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 	}
 }
 
-// The program does what the unit promises systemd.
+// The stop time of the unit is at least the time that the server may need to stop.
 func TestTheUnitAllowsTheConfiguredStopTime(t *testing.T) {
 	t.Parallel()
 	unit := edited(t, "atelier.service")

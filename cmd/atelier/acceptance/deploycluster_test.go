@@ -86,15 +86,15 @@ func TestTheSamplesForBalancersWork(t *testing.T) {
 			if err := nodes[1].stop(); err != nil {
 				t.Fatal(err)
 			}
-			// Until a balancer has noticed that the node is gone, it can send a POST there. A
-			// balancer that checks each node every second does not learn from a failed POST. Some
-			// balancers pick the next node at random: many consecutive requests avoid one node of
-			// three only if the balancer has noticed.
+			// Until a balancer has noticed that the node has stopped, it can send a POST to this
+			// node. A balancer that checks each node every second does not notice from a failed
+			// POST. Some balancers choose the next node at random. Many consecutive requests avoid
+			// one node of three only if the balancer has noticed.
 			client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
 			defer client.CloseIdleConnections()
 			for fine, deadline := 0, time.Now().Add(patience); fine < 60; fine++ {
 				want, method, path, body := 200, http.MethodGet, "/api/codelabs", ""
-				if fine%2 == 1 { // no balancer repeats it, and it must have no effect
+				if fine%2 == 1 { // no balancer repeats a POST, and this one must have no effect
 					want, method, path, body = 400, http.MethodPost, "/api/login", "{}"
 				}
 				req, err := http.NewRequest(method, "https://"+front+path, strings.NewReader(body))
@@ -163,8 +163,8 @@ func filledIn(t *testing.T, text string, variables map[string]string) string {
 	})
 }
 
-// The test starts everything that the Compose file describes, without containers: the database
-// role, and three nodes. The nodes receive only the secret by hand, and their connections are
+// The test starts everything that the Compose file describes, but without containers: the database
+// role and three nodes. The nodes get only the secret from the operator, and their connections are
 // encrypted.
 func TestTheComposeFileForNodesWorks(t *testing.T) {
 	t.Parallel()
@@ -270,7 +270,8 @@ func TestNodesAuthenticateEachOtherByCertificate(t *testing.T) {
 	onA, onB := facilitator(t, a.Addr(), ""), facilitator(t, b.Addr(), "")
 	id := onA.post("/codelabs", record{"title": "over TLS"}).object().text("id")
 	onB.put("/codelabs/"+id, record{"title": "over TLS, from the other"}).want(200)
-	// The database reports it as alive, but it reaches no other node. It therefore cannot start.
+	// The third node cannot start. According to the database the other nodes are alive, but it
+	// cannot reach them.
 	_, err := service.Start(cfgs[2], service.Options{Lease: 1500 * time.Millisecond}, slog.New(slog.NewTextHandler(&suiteLog, nil)))
 	if err == nil || !strings.Contains(err.Error(), "is alive and does not answer this one") {
 		t.Errorf("with a certificate of another authority: %v", err)

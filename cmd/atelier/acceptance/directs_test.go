@@ -31,7 +31,7 @@ func TestOneMessageReachesEveryoneWhoIsStuck(t *testing.T) {
 			t.Errorf("%s reads %q, want %q", who.name, got, want)
 		}
 	}
-	// An attendee replies to it like to any direct message.
+	// An attendee can reply to the message like to any direct message.
 	live.acked(record{"type": "dm", "target_id": "facilitator", "message": "That helped."}, "p2")
 	if got := desk.next("dm"); got.text("message") != "That helped." {
 		t.Errorf("the facilitator received %v", got)

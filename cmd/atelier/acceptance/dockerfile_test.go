@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// The test runs the steps of the Dockerfile without a container engine. Each stage is a folder
-// with only the files that it copies, and its commands use the programs of this machine. (The
-// Dockerfile once copied a folder that the build no longer read, and lacked a file that the build
-// did read.)
+// The test runs the steps of the Dockerfile without a container engine. Each stage is a folder with
+// only the files that it copies, and its commands use the programs of this machine. An earlier
+// Dockerfile copied a folder that the build no longer read, and lacked a file that the build did
+// read.
 func TestTheImageCanBeBuilt(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "it installs the app's packages and compiles everything again")
@@ -97,7 +97,7 @@ func buildContext(t *testing.T) string {
 			}
 		}
 		content, err := os.ReadFile(filepath.Join(root, name))
-		if left || err != nil { // deleted, but still in the index
+		if left || err != nil { // the file is deleted, but still in the index
 			continue
 		}
 		put(t, filepath.Join(dir, name), content)
@@ -120,9 +120,9 @@ type imageBuild struct {
 	t      *testing.T
 	stages map[string]string // folders by name
 	args   map[string]string
-	root   string // of this stage
+	root   string // the folder of the current stage
 	dir    string // the working directory, as the image names it
-	last   string // the command that it runs
+	last   string // the command that the image runs
 }
 
 var (
@@ -210,14 +210,14 @@ func (im *imageBuild) command(text string) {
 	text = strings.ReplaceAll(text, " /empty", " "+im.root+"/empty")
 	cmd := exec.CommandContext(im.t.Context(), "sh", "-ec", text)
 	cmd.Dir = filepath.Join(im.root, im.dir)
-	cmd.Env = append(os.Environ(), "NEED_PROGRAMS=") // no engine passes it on
+	cmd.Env = append(os.Environ(), "NEED_PROGRAMS=") // a container engine does not pass this variable on
 	if out, err := cmd.CombinedOutput(); err != nil {
 		im.t.Fatalf("RUN %s: %v\n%s", text, err, out)
 	}
 }
 
-// The image contains one program, so pages can only run that program in a container. (A page once
-// ran cat, which the image lacks.)
+// The image contains only one program, so commands on pages can run only this program in a
+// container. An earlier page ran cat, which the image lacks.
 func TestContainersAreOnlyAskedToRunAtelier(t *testing.T) {
 	t.Parallel()
 	executed := regexp.MustCompile(`(?:compose|docker) exec (?:-\S+ )*(atelier|node\d) (\S+)`)

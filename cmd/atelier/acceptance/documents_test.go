@@ -15,7 +15,7 @@ func TestExactlyTheServedOperationsAreDocumented(t *testing.T) {
 	for _, op := range offered() {
 		served = append(served, op.Method+" "+op.Path)
 	}
-	for name := range commerceOperations { // of another package; shop.described verifies them
+	for name := range commerceOperations { // other packages serve these operations; shop.described verifies them
 		served = append(served, strings.Replace(name, "/api/", "/", 1))
 	}
 	for path, item := range openAPI.root["paths"].(map[string]any) {

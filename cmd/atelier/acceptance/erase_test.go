@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// A facilitator deletes messages while others chat. The cleaning of the log once removed messages
-// that arrived after the view that it had used. They were missing from the replay, and after a
-// kill they were lost permanently.
+// A facilitator deletes messages while others chat. An earlier version cleaned the log from an
+// older view, and so removed messages that had arrived later. These messages were missing from the
+// replay, and after a kill they were lost permanently.
 func TestErasingDuringAChatLosesNoMessage(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -26,7 +26,7 @@ func TestErasingDuringAChatLosesNoMessage(t *testing.T) {
 	c := newClassOn(t, addr, record{})
 	const talkers, each = 4, 250
 	var mu sync.Mutex
-	acked := map[string]bool{} // text of every message that must be there
+	acked := map[string]bool{} // the text of every message that must not be lost
 	start := ""
 	var wg sync.WaitGroup
 	for i := range talkers {
@@ -98,8 +98,9 @@ func TestErasingDuringAChatLosesNoMessage(t *testing.T) {
 	}
 }
 
-// The test takes an operator through a disk with lost bits. The scrub finds them, the server
-// returns nothing damaged, and a damaged log needs a decision.
+// The test follows the steps of an operator whose disk has lost bits. The scrub finds the damage,
+// and the server never returns damaged data. If a log is damaged, the operator must decide how to
+// continue.
 func TestDamageIsReportedAndNotServed(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -152,7 +153,7 @@ func TestDamageIsReportedAndNotServed(t *testing.T) {
 	if out, err := start.CombinedOutput(); err == nil || !strings.Contains(string(out), "--recover-damaged") {
 		t.Fatalf("starting with a damaged log: %v\n%s", err, out)
 	}
-	// The files of the lost part of the log now have no owner, and must stay.
+	// Files to which only the lost part of the log refers now have no owner, but must stay.
 	orphan := filepath.Join(data, "objects/workspaces/01a1ff23-4f33-7000-9267-5f9cae67a250/made-git")
 	long := time.Now().AddDate(-1, 0, 0)
 	err = errors.Join(os.MkdirAll(filepath.Dir(orphan), 0o700), os.WriteFile(orphan, nil, 0o600), os.Chtimes(orphan, long, long))
@@ -171,7 +172,7 @@ func TestDamageIsReportedAndNotServed(t *testing.T) {
 	if exists(filepath.Join(data, "objects/aside")) {
 		t.Error("the recovery swept files")
 	}
-	scrub("damaged: blob", 1) // without a server as well
+	scrub("damaged: blob", 1) // also finds the damage without a running server
 
 	// Without its MANIFEST the store would start empty.
 	if err := os.Remove(filepath.Join(data, "store/MANIFEST")); err != nil {

@@ -55,7 +55,7 @@ func (s *stream) next(kind string) message {
 		switch field {
 		case "id":
 			id = value
-		case "event": // "beat", which says nothing more
+		case "event": // only a "beat" has an event name, and it has no data
 			beat = true
 		case "data":
 			if beat {
@@ -69,8 +69,8 @@ func (s *stream) next(kind string) message {
 			if err := m.decode([]byte(value)); err != nil {
 				s.t.Fatal(err)
 			}
-			// The id carries a client's position. It belongs to stored messages, and to a welcome
-			// or resync with exactly that position.
+			// The id contains the client's position. Only stored messages, welcomes and resyncs
+			// have an id, and it is exactly their position.
 			placed := m["ts"] != nil
 			if m.kind() == "welcome" || m.kind() == "resync" {
 				placed = id == fmt.Sprintf("%v:%v", m["epoch"], m["seq"])
@@ -150,8 +150,8 @@ func TestTheEventStreamResumesAfterTheLastEventID(t *testing.T) {
 	if m := other.next("resync"); m.text("reason") != "epoch" {
 		t.Errorf("received %v", m)
 	}
-	// With an epoch but no number, the server cannot determine which events were missed. Silence
-	// would hide the gap.
+	// If the id has an epoch but no number, the server cannot determine which events were missed.
+	// It must send a resync, because otherwise the client would not notice the gap.
 	placeless, _ := lin.follow(c.id, "", header("Last-Event-ID", epoch+":"))
 	if m := placeless.next("resync"); m.text("epoch") != epoch {
 		t.Errorf("received %v", m)

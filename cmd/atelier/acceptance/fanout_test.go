@@ -14,7 +14,7 @@ import (
 )
 
 // The test runs the scenarios with many listeners in their smallest form. Every message reaches
-// every client once and in order, including clients that were away.
+// every client once and in order, even clients that were disconnected for a while.
 func TestFanOutScenariosDeliverEveryMessage(t *testing.T) {
 	t.Parallel()
 	conf := testConfig(t)

@@ -47,8 +47,7 @@ var onePixel = func() []byte {
 	return b.Bytes()
 }()
 
-// filesIn returns the paths of uploaded files below a data folder, including partly written
-// ones.
+// filesIn returns the paths of uploaded files below a data folder, including partly written files.
 func filesIn(t testing.TB, data string) (paths []string) {
 	t.Helper()
 	dir := filepath.Join(data, "blobs")
@@ -97,9 +96,10 @@ func wrongForms(good form, add adder) {
 	bad("half an image", http.StatusBadRequest, form{name: "a.png", content: good.content[:len(good.content)-6]}, nil)
 }
 
-// A file passes through the server in small pieces, in both directions. (Once it did not: reading
-// the body of a request reads all of it, even to check whether it is a stream.)
-func TestALargeFileNeedsLittleMemory(t *testing.T) { // alone: it weighs the whole process
+// A file passes through the server in small pieces, on upload and on download. In an earlier
+// version it did not. Reading the body of a request reads all of it, even if the code only checks
+// whether it is a stream.
+func TestALargeFileNeedsLittleMemory(t *testing.T) { // not parallel, because it measures the memory of the whole process
 	c := newClass(t)
 	const size = 50 << 20
 	head, opts := form{name: "a.bin"}.encode()

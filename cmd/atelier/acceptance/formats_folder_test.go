@@ -17,7 +17,7 @@ import (
 // are not packed, because a running store has files of a gigabyte that are mostly holes.
 const sizeRecord = "ATELIER.size"
 
-// pack packs a data folder. A folder in use is packed as a crash would leave it.
+// pack packs a data folder. If a server uses the folder, the result is like a folder after a crash.
 func pack(t *testing.T, folder, to string) {
 	t.Helper()
 	f, err := os.Create(to)

@@ -98,7 +98,7 @@ func (d *keptCredentials) tokens(admin *browser, name string) {
 	admin.delete("/admin/tokens/" + revoked.text("id")).want(204)
 }
 
-// everySetting returns settings of which none has its default value.
+// everySetting returns settings that all differ from their defaults.
 func everySetting(title string) record {
 	return record{
 		"title": title, "description": "D", "author": "Ada", "is_public": true, "guide_markdown": "# Guide", "quiz_enabled": true, "require_quiz": true,
@@ -147,7 +147,7 @@ func (c *class) talk(lin, max *person) {
 	_, _ = live.conn.Close(), boss.conn.Close()
 }
 
-// help leaves one request in each state, and one that was offered.
+// help leaves a request for help in each state, and an offer of help.
 func (c *class) help(lin, max *person) {
 	lin.post(c.path+"/help", record{"step_number": 1, "message": "resolved"}).want(200)
 	c.admin.post(c.path+"/help/"+c.admin.get(c.path + "/help").list()[0].text("id")+"/resolve", nil).want(200)
@@ -220,15 +220,15 @@ func (c *class) folders() {
 	c.admin.post(c.code()+"/folders/step-1-end/files", record{"files": []record{file("a.txt", "changed")}, "delete_files": []string{"b/c"}}).want(200)
 }
 
-// over is a workshop that has ended and is visible only to facilitators.
+// over makes the codelab a workshop that has ended and that only facilitators can see.
 func (c *class) over() {
 	o := newClassOn(c.t, c.addr, record{"title": "Over", "is_public": false, "ai_enabled": false})
 	o.admin.post(o.path+"/registration", record{"open": false}).want(200)
 	o.admin.post(o.path+"/end", nil).want(200)
 }
 
-// large is a codelab whose snapshot has parts, and whose steps are in the value log. Its
-// repetitive text compresses well.
+// large makes the snapshot of the codelab so large that it has several parts, and its steps are in
+// the value log. The repetitive text compresses well.
 func (c *class) large() {
 	l := newClassOn(c.t, c.addr, record{"title": "Large"})
 	var steps []record

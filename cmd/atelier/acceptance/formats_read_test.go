@@ -38,7 +38,7 @@ import (
 	"atelier/transport/messages"
 )
 
-// holding is the content of a data folder, read by the server's own readers.
+// holding is the content of a data folder, as the server's own packages read it.
 type holding struct {
 	t     *testing.T
 	store *badger.Store

@@ -153,7 +153,7 @@ func TestRequestsAreAnsweredAsTheErrorTableSays(t *testing.T) {
 	token := m.tokenize("c")
 	stranger := m.add("psp", "detokenize")
 	stranger.post("/detokenize", record{"token": token, "binding": m.binding("c")}).gives(403, "participant_not_authorized")
-	stranger.post("/detokenize", use(token, "c")).gives(403, "participant_not_authorized") // has not acknowledged
+	stranger.post("/detokenize", use(token, "c")).gives(403, "participant_not_authorized") // the stranger has not acknowledged the security duties
 	m.acknowledge(stranger)
 	foreign := stranger.post("/detokenize", use(token, "c")).gives(404, "token_not_found")
 	unknown := stranger.post("/detokenize", use("tok_live_"+strings.Repeat("A", 43), "c")).gives(404, "token_not_found")
@@ -222,7 +222,8 @@ func TestIdempotencyKeysReturnTheSameToken(t *testing.T) {
 	}
 	m.platform.post("/tokenize", record{"credential": visa(), "binding": m.binding("d")}, header("Idempotency-Key", key)).gives(409, "idempotency_conflict")
 	good := record{"credential": visa(), "binding": m.binding("c")}
-	// The same data in another order, with different spaces and escapes, is the same request.
+	// A request with the same data counts as the same request, even if order, spaces and escapes
+	// differ.
 	card, err := json.Marshal(visa())
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +238,7 @@ func TestIdempotencyKeysReturnTheSameToken(t *testing.T) {
 			t.Errorf("another token was returned for %s", body)
 		}
 	}
-	// A repeated field is ambiguous.
+	// A body with a repeated field is refused, because it is ambiguous.
 	for _, body := range []string{
 		`{"credential":` + string(card) + `,"binding":` + string(bound) + `,"bind\u0069ng":` + string(bound) + `}`,
 		`{"credential":` + strings.TrimSuffix(string(card), "}") + `,"x":{"y":[{"z":1,"z":2}]}},"binding":` + string(bound) + `}`,
@@ -506,7 +507,7 @@ func TestADelegateMustAcknowledgeFirst(t *testing.T) {
 	delegate.post("/revoke", record{"token": token, "binding": m.binding("c")}).want(204)
 }
 
-// The documents have the same bytes each time, so clients need not download them again.
+// The documents are the same bytes in each response, so clients need not download them again.
 func TestTheHandlersDocumentsAreStable(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
@@ -532,7 +533,7 @@ func TestTheHandlersDocumentsAreStable(t *testing.T) {
 	}
 }
 
-// Many callers race for one token through the whole server.
+// Many callers detokenize the same token concurrently over HTTP, and only one of them succeeds.
 func TestOneWinnerOverHTTP(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)

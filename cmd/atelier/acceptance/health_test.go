@@ -75,7 +75,8 @@ func TestTheOwnerSeesTheStateOfTheServer(t *testing.T) {
 	}
 }
 
-// The page and atelier doctor describe the last backup in the same words.
+// The page with the server's health and atelier doctor describe the last backup with the same
+// words.
 func TestHealthAndDoctorJudgeBackupsAlike(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
@@ -83,7 +84,7 @@ func TestHealthAndDoctorJudgeBackupsAlike(t *testing.T) {
 	data := cfg.Server.Data
 	for _, c := range []struct {
 		what string
-		made time.Duration // age of the backup; 0 means none
+		made time.Duration // the age of the backup; 0 means that no backup exists
 		ok   bool
 	}{
 		{"none", 0, false},
@@ -153,7 +154,7 @@ func TestHealthCoversSeveralNodes(t *testing.T) {
 	there.base = "http://" + other.Addr()
 	here.connect(c.id, "")
 	there.connect(c.id, "")
-	eventual(t, "the people of both nodes", func() bool {
+	eventual(t, "the number of people on both nodes", func() bool {
 		people := part(t, c.admin, "people")
 		return people.number("here") == 1 && people["all"] != nil && people.number("all") == 2
 	})
@@ -165,7 +166,7 @@ func TestHealthCoversSeveralNodes(t *testing.T) {
 		return part(t, c.admin, "nodes"), h.Nodes.List
 	}
 	// The state of the nodes is read separately from the connected people, and perhaps later.
-	eventual(t, "both nodes, well", func() bool {
+	eventual(t, "both nodes without problems", func() bool {
 		verdict, list := all()
 		return verdict["ok"] == true && len(list) == 2 && list[0]["alive"] == true && list[1]["alive"] == true
 	})
@@ -176,7 +177,7 @@ func TestHealthCoversSeveralNodes(t *testing.T) {
 	if b := part(t, c.admin, "backup"); b["ok"] != nil || b["at"] != nil {
 		t.Errorf("although another node may make the backups, backup is %v", b)
 	}
-	// A node that stops in order has not died.
+	// A node that stops regularly does not count as dead.
 	leave()
 	eventual(t, "one node that has stopped", func() bool {
 		verdict, list := all()

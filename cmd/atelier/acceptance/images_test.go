@@ -52,8 +52,8 @@ func TestUploadedImagesLoseTheirMetadata(t *testing.T) {
 	}
 }
 
-// A photo among the materials is also shown inline, so its metadata is removed. A file that only
-// begins like an image is not shown inline.
+// The metadata of a photo among the materials is removed, because browsers display the photo. A
+// file that only begins like an image is not displayed.
 func TestImagesInMaterialsLoseTheirMetadata(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

@@ -69,7 +69,7 @@ func run(t *testing.T, path, data string, flags ...string) (*exec.Cmd, string) {
 		said = append(said, lines.Text())
 		if m := listening.FindStringSubmatch(lines.Text()); m != nil {
 			go func() {
-				for lines.Scan() { // keep the pipe empty until the process ends
+				for lines.Scan() { // read the pipe until the process ends, so that it never blocks
 				}
 			}()
 			return cmd, m[1]

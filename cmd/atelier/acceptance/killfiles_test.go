@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// try uploads a file to a server that can be killed meanwhile. If the upload was acknowledged, it
-// returns the record.
+// try uploads a file to a server that can be killed during the upload. It returns the record if the
+// server acknowledged the upload.
 func (p *person) try(c *class, content []byte) record {
 	body, opts := form{name: "a.bin", content: content}.encode()
 	req, err := http.NewRequest(http.MethodPost, anyNode(p.base)+"/api"+c.path+"/attendees/"+p.id+"/submissions", bytes.NewReader(body))

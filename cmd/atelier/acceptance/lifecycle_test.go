@@ -38,7 +38,7 @@ func TestAStoppingServerSendsClientsADelayForReconnecting(t *testing.T) {
 	c := newClassOn(t, s.Addr(), record{})
 	lin := c.attendee("Lin")
 	live := lin.connect(c.id, "")
-	silent, _ := lin.dial("/ws/" + c.id) // reads nothing, so the stop takes a moment
+	silent, _ := lin.dial("/ws/" + c.id) // this client reads nothing, so the stop takes a moment
 	events, _ := lin.follow(c.id, "")
 	if status, _ := internal(s.InternalAddr(), "/readyz"); status != 200 {
 		t.Errorf("before the stop readyz returned %d", status)
@@ -163,7 +163,7 @@ func TestDenialsAreCountedInTheAuditTrail(t *testing.T) {
 		stranger.get(c.path + "/chat").refused(401)
 		lin.get(c.path + "/submissions/download").refused(403)
 	}
-	if err := s.Stop(); err != nil { // the counts are written by now at the latest
+	if err := s.Stop(); err != nil { // a stop writes the counts
 		t.Fatal(err)
 	}
 	c.admin.base = "http://" + startServer(t, cfg).Addr()
@@ -262,7 +262,8 @@ func TestAcknowledgedWritesSurviveAStopUnderLoad(t *testing.T) {
 	}
 }
 
-// A backup together with the key of rejoin codes would allow trying all codes of four digits.
+// The key of rejoin codes must not be in a backup. With the key, somebody could try all codes of
+// four digits on the backup.
 func TestTheKeyOfRejoinCodesIsNeitherInTheStoreNorInABackup(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -316,7 +317,7 @@ func TestTheKeyOfRejoinCodesIsNeitherInTheStoreNorInABackup(t *testing.T) {
 	}
 	comesBack(with, 200)
 	reset := comesBack(without, 409)
-	// For any code, right or wrong, the response explains why none is accepted.
+	// For any code, right or wrong, the response explains why the server cannot accept codes.
 	for _, code := range []string{"4711", "no"} {
 		open(t, reset.addr).post(c.path+"/register", record{"name": "Lin", "code": code}).refused(409, "void")
 	}

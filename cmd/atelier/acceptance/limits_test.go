@@ -55,13 +55,13 @@ func TestOnlyFailedLoginsAreLimitedByAddressAndAccount(t *testing.T) {
 		login("192.0.2.1", adminID, "guess").refused(401)
 	}
 	limited(t, login("192.0.2.1", adminID, "guess"), 60)
-	limited(t, login("192.0.2.1", adminID, adminPW), 60) // even the right password is refused
+	limited(t, login("192.0.2.1", adminID, adminPW), 60) // now even the right password is refused
 	login("192.0.2.1", "other", "guess").refused(401)
 	login("192.0.2.2", adminID, adminPW).want(200)
 }
 
-// Failed logins from the same address once locked out a facilitator, who could not even log in
-// again next to an existing session.
+// In an earlier version failed logins of other people at the same address locked out a facilitator,
+// even one with an existing session.
 func TestFailuresOfOthersDoNotLockOutAKnownBrowser(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -75,7 +75,7 @@ func TestFailuresOfOthersDoNotLockOutAKnownBrowser(t *testing.T) {
 		t.Error("the logout removed the cookie of the known browser")
 	}
 	session.login("")
-	session.setCookieAt("/api", auth.DeviceCookie, "") // from before device cookies existed
+	session.setCookieAt("/api", auth.DeviceCookie, "") // the session is from before device cookies existed
 	login := func(b *browser, pw string) answer {
 		t.Helper()
 		return b.post("/login", record{"admin_id": adminID, "admin_pw": pw})
@@ -86,7 +86,7 @@ func TestFailuresOfOthersDoNotLockOutAKnownBrowser(t *testing.T) {
 	limited(t, login(open(t, addr), adminPW), 120)
 	login(known, adminPW).want(200)
 	login(session, adminPW).want(200)
-	// A known browser has its own limit of failures, wherever its cookie is sent from.
+	// A known browser has its own limit of failures, from whatever address it sends its cookie.
 	copied := open(t, addr)
 	copied.setCookieAt("/api", auth.DeviceCookie, known.cookie(auth.DeviceCookie))
 	for range 4 {
@@ -117,14 +117,15 @@ func TestFailuresOfAKnownBrowserAreNotChargedToItsAddress(t *testing.T) {
 	facilitator(t, addr, "")
 }
 
-// until repeats a request until it is limited. Buckets that refill each second refill while a
-// busy machine is slow.
+// until repeats a request until it is refused as too many. It allows more requests than the limit,
+// because buckets refill while a busy machine is slow.
 func until(t *testing.T, what string, most int, try func(i int) answer) {
 	t.Helper()
 	untilIn(t, what, most, 2, try)
 }
 
-// untilIn is until with the longest wait in seconds that the response may request.
+// untilIn does the same as until, and also checks that the response requests a wait of at most the
+// given seconds.
 func untilIn(t *testing.T, what string, most, wait int, try func(i int) answer) {
 	t.Helper()
 	for i := range most {
@@ -204,7 +205,8 @@ func TestRegistrationsAreLimitedPerCodelabAndPerAddress(t *testing.T) {
 	}
 }
 
-// Two clients that sent invalid registrations once used up the limit for everybody.
+// In an earlier version two clients that sent invalid registrations could use up the limit for
+// everybody.
 func TestOnlyValidRegistrationsAreCounted(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -235,7 +237,7 @@ func TestOnlyValidRegistrationsAreCounted(t *testing.T) {
 	}
 	try("", c.path, record{"name": "Lin", "join_code": code}).want(200)
 	until(t, "a taken name", 30, func(int) answer { return try("", c.path, record{"name": "Lin", "join_code": code}) })
-	// A rejoin counts as well while registration is closed.
+	// While registration is closed, rejoins count.
 	until(t, "coming back", 30, func(i int) answer {
 		return try(fmt.Sprint("192.0.2.", i), closed.path, record{"name": "Back", "code": "1"})
 	})

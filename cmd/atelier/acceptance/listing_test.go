@@ -123,7 +123,8 @@ func TestTheListHasItsFiguresAfterARestart(t *testing.T) {
 	}
 }
 
-// An open chat kept showing the messages of a removed attendee until it was read again.
+// In an earlier version an open chat showed the messages of a removed attendee until it was read
+// again.
 func TestARemovalAnnouncesTheDeletedMessages(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Many unfinished bodies from anonymous clients each used 5 MiB of memory.
+// In an earlier version each unfinished body of an anonymous client could use 5 MiB of memory.
 func TestAnonymousClientsCanSendOnlySmallBodies(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -57,7 +57,7 @@ func TestBodiesShareABudget(t *testing.T) {
 	cfg.Limits.BodyMemoryMiB = 64
 	s := startServer(t, cfg)
 	c := newClassOn(t, s.Addr(), record{})
-	for range 2 { // there is room for one, which takes 46 MiB while it grows
+	for range 2 { // the budget suffices for one body, which needs 46 MiB while it grows
 		half(t, c.admin, c.path+"/steps", 30<<20, 20<<20)
 	}
 	c.eventually("a body is refused", func() bool {
@@ -77,7 +77,7 @@ func TestBodiesShareABudget(t *testing.T) {
 	c.admin.post(c.path+"/messages", record{"type": "chat", "message": "x"}).want(200)
 }
 
-// The server would misread an encoded body.
+// The server refuses an encoded body, because it does not decode bodies.
 func TestAnEncodedBodyIsRefused(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

@@ -12,8 +12,8 @@ import (
 	"atelier/bench/workshop"
 )
 
-// The uploads scenario runs in its smallest form. Every upload is accepted, and a workshop at the
-// same time loses nothing.
+// The uploads scenario runs in its smallest form. Every upload is accepted, and a workshop that
+// runs at the same time loses no message.
 func TestTheUploadsScenarioPasses(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

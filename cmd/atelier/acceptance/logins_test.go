@@ -28,8 +28,8 @@ func TestOwnersCanEndOneOfTheirSessions(t *testing.T) {
 	c.admin.get("/account").want(200)
 }
 
-// A helper who opens the link again and again is a known browser each time. Failed passwords are
-// nevertheless counted together.
+// A helper who opens the link again and again has a new known browser each time. Failed passwords
+// in these browsers are nevertheless counted together.
 func TestWrongPasswordsOfOnePersonAreCountedTogether(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -51,7 +51,7 @@ func TestWrongPasswordsOfOnePersonAreCountedTogether(t *testing.T) {
 	if tried > cfg.Limits.LoginFailures {
 		t.Errorf("%d passwords were tried", tried)
 	}
-	// This does not lock out others either.
+	// These failures do not lock out other people either.
 	c.admin.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}).want(200)
 }
 
@@ -97,8 +97,8 @@ func TestARenamedPersonsNameIsReserved(t *testing.T) {
 	open(t, c.addr).post(c.path+"/register", record{"name": "Berta"}).want(200)
 }
 
-// Failed attempts by others do not lock out a browser in which a person has signed in. If the
-// owner signs in there later, the browser is the owner's.
+// Failed attempts by others do not lock out a browser in which a person has signed in. If the owner
+// later signs in there, the browser counts as the owner's.
 func TestOthersCannotLockOutAKnownBrowser(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -138,11 +138,11 @@ func TestAssistantsCannotUseTheAI(t *testing.T) {
 	}
 }
 
-// A claim races with the disabling of the claimant. In either order, a disabled person has no
-// claim afterwards.
+// A person claims a request while another request disables this person. In either order, the
+// disabled person has no claim afterwards.
 func TestAClaimByAPersonDisabledMeanwhileIsReleased(t *testing.T) {
 	t.Parallel()
-	onOneServer(t) // another node can learn of the end a second later; its sweep then releases
+	onOneServer(t) // another node can receive the end a second later, and releases the claim only then
 	c := newClass(t)
 	const rounds = 30
 	asked := make([]string, rounds)

@@ -17,7 +17,7 @@ import (
 	"atelier/transport/auth"
 )
 
-// A process with credentials leaves no core dump, but its memory can be measured.
+// A process with credentials leaves no core dump. Its memory figures can still be read.
 func TestTheServerLeavesNoCoreDump(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "the setting changes seldom")
@@ -25,7 +25,7 @@ func TestTheServerLeavesNoCoreDump(t *testing.T) {
 		t.Skip("builds the binary")
 	}
 	path := binary(t)
-	// The child inherits the limit. Otherwise there would be nothing to switch off.
+	// The child inherits this limit, so that core dumps are on when it starts.
 	var before unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_CORE, &before); err != nil || before.Max == 0 {
 		t.Skip("core dumps are off already")
@@ -45,7 +45,7 @@ func TestTheServerLeavesNoCoreDump(t *testing.T) {
 	}
 }
 
-// The unit has the same settings, for processes other than the server, and makes files readable
+// The unit also disables core dumps, for processes other than the server. It makes files readable
 // only to their owner.
 func TestTheUnitKeepsMemoryAndFilesPrivate(t *testing.T) {
 	t.Parallel()
@@ -60,14 +60,14 @@ func TestTheUnitKeepsMemoryAndFilesPrivate(t *testing.T) {
 	}
 }
 
-// Buffers of requests keep earlier content. A core dump taken after the poll is closed could
-// otherwise reveal each person's vote.
+// Buffers of requests keep earlier content. If the server did not wipe them, a core dump taken
+// after the poll is closed could reveal each person's vote.
 func TestNoBallotIsInMemoryNextToItsVotersCookie(t *testing.T) {
 	t.Parallel()
 	cmd, addr := run(t, binary(t), t.TempDir())
 	c := newClassOn(t, addr, record{})
 	poll := c.poll(record{"kind": "text", "question": "What was hard?", "anonymous": true})
-	ballots := map[string]string{} // by cookie
+	ballots := map[string]string{} // the ballots by the cookie of their voter
 	for i := range 8 {
 		p := c.attendee(fmt.Sprint("Voter ", i))
 		ballot := fmt.Sprintf("the-ballot-of-number-%d", i)
@@ -99,8 +99,8 @@ func TestNoBallotIsInMemoryNextToItsVotersCookie(t *testing.T) {
 	}
 }
 
-// memoryOf returns the memory that a core dump of a process could contain: its own pages, by
-// mapping.
+// memoryOf returns the memory that a core dump of a process could contain. Each part is a mapping
+// with pages of the process itself.
 func memoryOf(t *testing.T, pid int) (parts [][]byte) {
 	t.Helper()
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))

@@ -12,9 +12,9 @@ import (
 	"atelier/transport/control"
 )
 
-// Each node compares its clock with the database's. A node whose clock is far off leaves the
-// serving to nodes with correct clocks. The times of a codelab follow the clock of the node that
-// set them.
+// Each node compares its clock with the database's clock. A node whose clock is wrong by much stops
+// serving and leaves this to nodes with correct clocks. The times of a codelab follow the clock of
+// the node that set them.
 func TestNodesCompareTheirClocksWithTheDatabase(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
@@ -36,8 +36,9 @@ func TestNodesCompareTheirClocksWithTheDatabase(t *testing.T) {
 		}
 		return shown.Now
 	}
-	// The second node's own clock is right, but it compares with one that is five seconds behind.
-	// On a busy machine the result can lack half of the round trip of each comparison.
+	// The second node's own clock is right, but it compares it with a clock that is five seconds
+	// behind. On a busy machine the result can be wrong by half of the round trip of each
+	// comparison.
 	var before, after time.Time
 	t.Cleanup(func() {
 		if t.Failed() {

@@ -62,8 +62,8 @@ func readiness(s *service.Service) (status int, body record) {
 	return status, body
 }
 
-// A node with a full disk reports this and does nothing that needs reliable storage. Such a node
-// once lost anonymous votes, and stopped tokens and polls on every node.
+// A node with a full disk reports that and refuses everything that needs reliable storage. In an
+// earlier version such a node lost anonymous votes, and stopped tokens and polls on every node.
 func TestANodeWithAFullDiskRefusesWhatItCannotStore(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
@@ -98,12 +98,12 @@ func TestANodeWithAFullDiskRefusesWhatItCannotStore(t *testing.T) {
 		t.Errorf("detokenize: %d %s", status, code)
 	}
 
-	eventual(t, "the node says so", func() bool {
+	eventual(t, "the node reports its full disk", func() bool {
 		status, said := readiness(nodes[1])
 		return status == 503 && said["reason"] == "disk_full" && said["error"] == said["why"] && said["error"] != nil
 	})
 	var said record
-	eventual(t, "the others know", func() bool {
+	eventual(t, "the other nodes report it", func() bool {
 		said = record(c.admin.get("/api/admin/health").want(200).object()["nodes"].(map[string]any))
 		text := said.text("text")
 		for _, n := range said["list"].([]any) { // each node reports its own figures once per second
@@ -120,7 +120,7 @@ func TestANodeWithAFullDiskRefusesWhatItCannotStore(t *testing.T) {
 		}
 	}
 
-	// It stores no secret of a poll that could be lost with it.
+	// The node with the full disk must not store the secret of a poll, which could be lost.
 	c.admin.base = "http://" + nodes[1].Addr()
 	refused := c.admin.send("POST", c.path+"/polls/"+elsewhere.text("id")+"/open", nil)
 	if refused.status != 503 || strings.Contains(string(refused.body), "internal") {
@@ -143,7 +143,7 @@ func TestANodeWithAFullDiskRefusesWhatItCannotStore(t *testing.T) {
 		t.Errorf("ballot secrets left on the full node: %v", left)
 	}
 
-	// When it has space again, it fetches the missing data before it serves.
+	// When the node has space again, it fetches the missing data before it serves.
 	free()
 	eventual(t, "the node is ready again", func() bool {
 		status, _ := readiness(nodes[1])
@@ -154,8 +154,8 @@ func TestANodeWithAFullDiskRefusesWhatItCannotStore(t *testing.T) {
 	}
 }
 
-// People's uploads can be read through a node that has no room for a copy. Such a node keeps
-// serving if no other node can.
+// A node without space for copies can still serve uploaded files. It keeps serving if no other node
+// can serve.
 func TestReadingNeedsNoFreeDiskSpace(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 1, postgrestest.Database(t), testConfig(t))
@@ -169,7 +169,7 @@ func TestReadingNeedsNoFreeDiskSpace(t *testing.T) {
 	if err := node.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	node = startLasting(t, cfgs)[0] // it has no copies yet
+	node = startLasting(t, cfgs)[0] // the new node has no copies of files yet
 	fill()
 	c.admin.base = "http://" + node.Addr()
 	if got := c.admin.get(path + "/" + sent + "/file").want(200); string(got.body) != content {

@@ -21,8 +21,8 @@ func rotateKeys(data string) (string, error) {
 	return client.RotateKeys()
 }
 
-// Keys rotate while all nodes run. Each node immediately finds tokens made under any key, also a
-// node that was not running.
+// Keys rotate while all nodes run. Each node immediately finds tokens made under any key. So does a
+// node that was not running during the rotation, after its start.
 func TestKeysRotateWhileNodesRun(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))

@@ -25,8 +25,8 @@ func operator(t *testing.T, data string) *control.Client {
 	return client
 }
 
-// A drained node's clients move to the other nodes, which take over its actors. No message is
-// lost. The node stays drained after a restart.
+// The clients of a drained node move to the other nodes, which take over its actors. No message is
+// lost. The node is still drained after a restart.
 func TestADrainedNodeGivesAwayItsClientsAndActors(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)

@@ -340,7 +340,7 @@ func TestAttendeesGetTheTimerAndTheServersTime(t *testing.T) {
 	if x := seen(open(t, c.addr)); x["timer"] != nil || x["now"] != nil {
 		t.Errorf("a stranger sees %v", x)
 	}
-	for what, bad := range map[string]record{"seconds is required": {}, "not both": {"seconds": 60, "ends_at": "2030-01-01T00:00:00Z"}, "kind": {"seconds": 60, "kind": "nap"}, "ends_at": {"ends_at": "soon"}} {
+	for what, bad := range map[string]record{"seconds or ends_at is required": {}, "not both": {"seconds": 60, "ends_at": "2030-01-01T00:00:00Z"}, "kind": {"seconds": 60, "kind": "nap"}, "ends_at": {"ends_at": "soon"}} {
 		c.admin.put(c.path+"/timer", bad).refused(400, what)
 	}
 	lin.put(c.path+"/timer", record{"seconds": 60}).refused(403)

@@ -22,11 +22,11 @@ func TestOnlyATrustedProxySetsTheClientAddress(t *testing.T) {
 		"no proxy is trusted": {startServer(t, testConfig(t)).Addr(), map[string]string{"192.0.2.1": "127.0.0.1", "": "127.0.0.1"}},
 		"loopback is trusted": {startServer(t, trusting).Addr(), map[string]string{
 			"": "127.0.0.1", "192.0.2.1": "192.0.2.1",
-			// Anybody can forge the part to the left of the first address that is not a trusted
-			// proxy.
+			// A client can forge everything to the left of the last address that does not belong to
+			// a trusted proxy.
 			"6.6.6.6, 192.0.2.1": "192.0.2.1", "6.6.6.6, 192.0.2.1, 10.1.2.3": "192.0.2.1", "10.9.9.9": "10.9.9.9",
 			"rubbish": "127.0.0.1", "192.0.2.1, rubbish, 10.1.2.3": "10.1.2.3", "2001:db8::7": "2001:db8::7", "192.0.2.1:4711": "192.0.2.1", "[2001:db8::7]:80": "2001:db8::7", "[2001:db8::8]": "2001:db8::8", "::ffff:192.0.2.9": "192.0.2.9", ",,": "127.0.0.1",
-			// With a zone, one address would count as many.
+			// Zones are removed, because otherwise one address could count as many.
 			"2001:db8::7%eth0": "2001:db8::7", "fe80::1%<script>": "fe80::1", "6.6.6.6, 192.0.2.1, ::ffff:10.1.2.3%1": "192.0.2.1",
 		}},
 	} {
@@ -43,9 +43,9 @@ func TestOnlyATrustedProxySetsTheClientAddress(t *testing.T) {
 	}
 }
 
-// A header on several lines means the same as one line with commas, because some proxies add a
-// line after the client's own line. The server once read only the first line, so clients could
-// choose their address.
+// A header on several lines means the same as one line with commas, because some proxies add a line
+// after the client's own line. An earlier version read only the first line, so clients could choose
+// their address.
 func TestForwardedAddressesInSeveralLinesAreOneList(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

@@ -55,7 +55,7 @@ func TestPublishingAFileUpdatesItsCodelab(t *testing.T) {
 	if got := changes(dry); got != "Zero changed, One moved, Three changed" && got != "Zero added, One same, Three changed, Two removed" {
 		t.Errorf("the dry run reports %s", got)
 	}
-	// A step that replaces another one names it, and a removed id is reported.
+	// A step that replaces another step refers to it, and a removed id is reported.
 	dry = b.publish("into="+c.id+"&dry_run=1", chapters(tour+"-2", "One", "Brand new", "Three")).object()
 	if st := record(dry["steps"].([]any)[1].(map[string]any)); st.text("was") != "Two" || dry.text("slug_was") != tour || dry["title_was"] != nil {
 		t.Errorf("the dry run reports %v", dry)
@@ -98,7 +98,7 @@ func TestInvalidPublicationsAreRefused(t *testing.T) {
 	b.publish("match=1&into="+one.text("id"), file).refused(400, "not both")
 	b.publish("dry_run=1", file).refused(400, "into or match")
 	b.publish("match=perhaps", file).refused(400, "match")
-	// A misspelt dry run publishes nothing.
+	// A request with a misspelt dry_run is refused and publishes nothing.
 	b.publish("match=1&dryrun=1", file).refused(400, "dryrun", "dry_run")
 	b.publish("into=00000000-0000-0000-0000-000000000000", file).refused(404)
 	b.publish("match=1", packed(t, "codelab.json", `{"format":"atelier-codelab","format_version":1,"title":"T"}`, "steps/01.md", "---\ntitle: A\n---\nx")).refused(400, "no id")
@@ -111,7 +111,8 @@ func TestInvalidPublicationsAreRefused(t *testing.T) {
 	if into.text("slug") != "three-"+t.Name() || len(into["left_out"].([]any)) != 1 {
 		t.Errorf("the publication returned %v", into)
 	}
-	// A second import of the same file is another codelab, which the id does not find.
+	// A second import of the same file creates another codelab, which has no id and cannot be
+	// matched.
 	twice := b.upload(chapters("one-"+t.Name(), "One")).object()
 	if twice["slug"] != nil || twice.text("id") == one.text("id") {
 		t.Errorf("the import returned %v", twice)
@@ -149,7 +150,7 @@ func TestOneOfTwoPipelinesCreatesTheCodelab(t *testing.T) {
 	}
 }
 
-// A picture keeps its address, so a version with the same pictures changes nothing.
+// A picture keeps its address, so a version with the same pictures causes no changes.
 func TestUnchangedPicturesKeepTheirAddress(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
@@ -164,7 +165,7 @@ func TestUnchangedPicturesKeepTheirAddress(t *testing.T) {
 	}
 }
 
-// The same picture under two names is two files, and each keeps its place.
+// If a picture occurs under two names, each name is a separate file that stays in its place.
 func TestAPictureUnderTwoNamesStaysInBothPlaces(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
@@ -230,11 +231,11 @@ func TestARunIsUpdatedFromItsSource(t *testing.T) {
 	if both := c.admin.get(c.path + "/runs?itself=1").list(); len(both) != 2 || both[1].text("id") != c.id {
 		t.Errorf("with itself=1 the runs are %v", both)
 	}
-	c.admin.post(c.path+"/update-from-source", nil).refused(409, "no copy")
+	c.admin.post(c.path+"/update-from-source", nil).refused(409, "not a copy")
 	c.admin.delete(c.path).want(204)
 	// Another node receives the change a moment later.
 	c.eventually("the source is deleted and not listed", func() bool { return run.meta()["source_id"] == nil })
-	run.admin.post(run.path+"/update-from-source", nil).refused(409, "gone")
+	run.admin.post(run.path+"/update-from-source", nil).refused(409, "no longer exists")
 }
 
 // A refused file can be corrected and sent again, because its id is still available.
@@ -247,7 +248,7 @@ func TestARefusedFileDoesNotReserveItsID(t *testing.T) {
 		t.Errorf("the publication returned %v", made)
 	}
 
-	// The refused file does not bind its id to the codelab that it was published into.
+	// A refused file does not give its id to the codelab into which it was published.
 	id = "elsewhere-" + t.Name()
 	c := newClass(t)
 	b.publish("into="+c.id, chapters(id, "One="+strings.Repeat("x", 50_001))).refused(400, "may have 50000")

@@ -50,7 +50,7 @@ func TestAPulseReachesFacilitatorsAndTheSendersOtherTabs(t *testing.T) {
 	if p := c.pulseOf(max.browser, lin.id); p != nil {
 		t.Errorf("another attendee sees %v", p)
 	}
-	// Moving on ends the pulse, with the same message.
+	// Moving to another step ends the pulse, which the same message reports.
 	one.acked(record{"type": "step_progress", "step_number": 3}, "m")
 	for _, s := range []*socket{two, boss} {
 		if m := s.next("pulse"); m["state"] != nil || m.number("step_number") != 3 {
@@ -120,7 +120,7 @@ func TestAPulseIsRemovedWithItsStepOrAttendee(t *testing.T) {
 	}
 	a, boss := lin.connect(c.id, ""), c.admin.connect(c.id, "")
 	step := func(id, title string) record { return record{"id": id, "title": title, "content_markdown": ""} }
-	// Their step stays, and a new step comes before it.
+	// The attendee's step stays, and a new step is inserted before it.
 	c.admin.put(c.path+"/steps", record{"steps": []record{step("", "new"), step(c.steps[0], "one"), step(c.steps[1], "two")}}).want(200)
 	if p := c.pulseOf(c.admin, lin.id); p.text("state") != "fine" || p.number("step_number") != 3 {
 		t.Errorf("after its step moved the pulse is %v", p)

@@ -182,7 +182,8 @@ func TestMessagesOfFacilitatorsContainTheirPerson(t *testing.T) {
 	}
 }
 
-// All claims of each disabled helper are found, including offers, despite later claims by others.
+// If helpers are disabled, all their claims and offers are released, even if other people have made
+// claims later.
 func TestTheClaimsOfDisabledHelpersWaitAgain(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

@@ -108,7 +108,7 @@ func TestAttendeesSeeTheAnswersThatTheyGotRight(t *testing.T) {
 		{1, "[0,2]", "<nil> <nil>; 0 [0 2]; <nil> <nil>", true},
 		{2, "because", "<nil> <nil>; 0 [0 2]; <nil> <nil>", false},
 		{0, "1", "1 <nil>; 0 [0 2]; <nil> <nil>", true},
-		{1, "1", "1 <nil>; <nil> <nil>; <nil> <nil>", true}, // the stored answer counts
+		{1, "1", "1 <nil>; <nil> <nil>; <nil> <nil>", true}, // the latest stored answer counts
 	} {
 		answer(step.i, step.text)
 		if got := shown(lin.get(quizzes)); got != step.want {
@@ -123,7 +123,7 @@ func TestAttendeesSeeTheAnswersThatTheyGotRight(t *testing.T) {
 			t.Errorf("another attendee sees %s", got)
 		}
 	}
-	// The answers are judged again, and stay with their attendee when an earlier attendee is
+	// The answers are graded again. They stay with their attendee when an earlier attendee is
 	// removed.
 	c.admin.delete(c.path + "/attendees/" + max.id).want(204)
 	kept := choice("one", 2)

@@ -36,8 +36,8 @@ func TestOneOfManyConcurrentRegistrationsGetsTheName(t *testing.T) {
 	for _, s := range status {
 		count[s]++
 	}
-	// A wrong code gets 409 ten times, and 429 afterwards. Each of three nodes grants a third of
-	// the ten, rounded to three.
+	// A wrong code gets 409 ten times, and 429 afterwards. In a cluster of three nodes, each node
+	// allows a third of the ten, rounded to three.
 	if count[200] != 1 || count[409]+count[429] != 19 || count[409] < 9 {
 		t.Errorf("the statuses are %v", count)
 	}
@@ -65,8 +65,8 @@ func TestOneOfManyConcurrentClaimsSucceeds(t *testing.T) {
 	}
 }
 
-// One reader stays, and another one disconnects and reconnects at random moments. Both must
-// receive the same messages in the same order.
+// One reader stays connected, and another disconnects and reconnects at random moments. The two
+// readers must receive the same messages in the same order.
 func TestAReconnectingClientMissesNothing(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -133,7 +133,8 @@ func TestOneRefSentConcurrentlyIsAppliedOnce(t *testing.T) {
 	}
 }
 
-// Every request during the deletion of a codelab is refused accordingly, and nothing reappears.
+// Requests during and after the deletion of a codelab are refused, and no data of the codelab
+// reappears.
 func TestACodelabCanBeDeletedDuringRequests(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

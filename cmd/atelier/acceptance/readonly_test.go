@@ -65,8 +65,8 @@ func TestOnAFullDiskSpaceCanBeFreed(t *testing.T) {
 	if err := syscall.Statfs(cfg.Server.Data, &disk); err != nil {
 		t.Fatal(err)
 	}
-	// The value is more than the free space, and less than twice as much, because half of it is
-	// the reserve.
+	// The value is between the free space and twice the free space. The server then counts as full,
+	// but half of the value, the reserve, is available for deletions.
 	cfg.Storage.MinFreeMiB = int(disk.Bavail*uint64(disk.Bsize)>>20) * 3 / 2
 	s = startServer(t, cfg)
 	lin.base = "http://" + s.Addr()

@@ -96,7 +96,7 @@ func TestReceiversAcceptOnlySignedDeliveries(t *testing.T) {
 	}
 }
 
-// sampleReceiver is one of the samples, behind the HTTPS of a proxy.
+// sampleReceiver is one of the sample receivers, behind an HTTPS proxy.
 type sampleReceiver struct {
 	*httptest.Server
 	t       *testing.T
@@ -128,8 +128,8 @@ func newSampleReceiver(t *testing.T) *sampleReceiver {
 	return r
 }
 
-// start runs the sample until the test ends, and returns the lines that it prints. Deliveries
-// before it listens fail, and are retried.
+// start runs the sample until the test ends, and returns the lines that it prints. Deliveries fail
+// until the sample listens, and are retried.
 func (r *sampleReceiver) start(command []string, secret string) <-chan string {
 	r.t.Helper()
 	cmd := exec.CommandContext(r.t.Context(), command[0], command[1:]...)
@@ -181,7 +181,8 @@ func (r *sampleReceiver) send(id string, at time.Time, secret string, body []byt
 	return r.sendSigned(id, at, "v1,"+base64.StdEncoding.EncodeToString(m.Sum(nil)), body)
 }
 
-// cutOff represents a lost response: the receiver closed the connection during the body.
+// cutOff is the status if no response came because the receiver closed the connection during the
+// body.
 const cutOff = 0
 
 func (r *sampleReceiver) sendSigned(id string, at time.Time, signature string, body []byte) int {

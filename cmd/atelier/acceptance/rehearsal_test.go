@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// rehearses starts a rehearsal, and waits until a simulated attendee is there.
+// rehearses starts a rehearsal, and waits until a simulated attendee has registered.
 func (c *class) rehearses(people int, more record) (first record) {
 	c.t.Helper()
 	body := record{"people": people, "minutes": 10}
@@ -31,7 +31,7 @@ func (c *class) simulated() []record {
 	return slices.DeleteFunc(c.admin.get(c.path+"/attendees").list(), func(a record) bool { return a["simulated"] != true })
 }
 
-// rehearsalOver verifies that a rehearsal has left nothing.
+// rehearsalOver verifies that a rehearsal has left no data.
 func (c *class) rehearsalOver() {
 	c.t.Helper()
 	if m := c.meta(); m["rehearsal"] != nil {
@@ -40,7 +40,7 @@ func (c *class) rehearsalOver() {
 	if all := c.simulated(); len(all) > 0 {
 		c.t.Errorf("simulated attendees left: %v", all)
 	}
-	// Another node learns of connections slightly later.
+	// Another node receives changes of connections slightly later.
 	eventual(c.t, "no simulated attendee is connected", func() bool {
 		return len(c.admin.get(c.path + "/presence").object()["attendee_ids"].([]any)) == 0
 	})
@@ -126,8 +126,8 @@ func TestPeopleTakeTheNamesOfSimulatedAttendees(t *testing.T) {
 	c.admin.post(c.path+"/rehearsal", record{"people": 1, "minutes": 1}).refused(409, "has ended")
 }
 
-// Data that leaves the server contains no simulated attendees: tables, the summary, the list,
-// certificates, webhooks.
+// Data that leaves the server contains no simulated attendees. This includes tables, the summary,
+// the list, certificates and webhooks.
 func TestSimulatedAttendeesDoNotLeaveTheServer(t *testing.T) {
 	t.Parallel()
 	addr := privateServer(t).Addr()
@@ -169,8 +169,8 @@ func TestSimulatedAttendeesDoNotLeaveTheServer(t *testing.T) {
 	}
 }
 
-// If real people take part, an anonymous poll does not count simulated attendees among those it
-// asks.
+// If real people take part, simulated attendees do not count in the number of people whom an
+// anonymous poll asks.
 func TestAnonymousPollsCountOnlyPeople(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

@@ -121,7 +121,7 @@ func saveBackup(t *testing.T, cfg config.Config, name string) {
 	writeZipped(t, name, f)
 }
 
-// gather uses the features that leave data and are newer than the first folders.
+// gather uses the features that leave data and that did not exist when the first folders were made.
 func (c *class) gather(w *badWorld) {
 	c.t.Helper()
 	steps := c.readSteps()
@@ -145,7 +145,7 @@ func (c *class) gather(w *badWorld) {
 	w.own.put(c.path+"/attendees/"+w.own.id, record{"place": "row 4"}).want(200)
 	w.own.post(c.path+"/feedback", record{"difficulty": "2", "satisfaction": "5", "comment": "good"}).want(200)
 	c.admin.put(c.path, record{"share_code": "all", "is_public": true, "guide_markdown": noted, "organiser": "A school", "hours": 3, "accent": "rust"}).want(200)
-	for _, id := range []string{c.id, w.others["id"], w.folders} { // time removes nothing from it
+	for _, id := range []string{c.id, w.others["id"], w.folders} { // no data expires
 		c.admin.put("/codelabs/"+id, record{"email_retention_days": 36500, "chat_retention_days": 36499}).want(200)
 	}
 	c.admin.put(c.path+"/timer", record{"seconds": 600, "label": "Try it", "kind": "exercise"}).want(200)
@@ -160,8 +160,8 @@ func (c *class) people(w *badWorld) {
 	c.t.Helper()
 	c.facilitator("fay")
 	c.assistant("asa")
-	c.admin.delete("/admin/webhooks/" + w.ids["webhook_id"]).want(204) // it reaches no receiver, and retries
-	c.admin.delete("/admin/people/" + w.ids["person_id"]).want(204)    // an invitation expires
+	c.admin.delete("/admin/webhooks/" + w.ids["webhook_id"]).want(204) // this webhook has no receiver, and would retry
+	c.admin.delete("/admin/people/" + w.ids["person_id"]).want(204)    // the invitation of this person would expire
 	to := newReceiver(w.t)
 	id, _ := c.hook(to, record{"events": []string{"attendee_registered"}})
 	c.attendeeOf(w, "Bo")
@@ -224,7 +224,8 @@ func (w *badWorld) questions(sets []map[string]string) (out []keptAnswer) {
 	return out
 }
 
-// twice returns the responses that are equal on servers with two copies. It logs the others.
+// twice repeats the requests on a server with a copy of the data, and returns the responses that
+// are equal. It logs the other responses.
 func (r keptRelease) twice(t *testing.T, asked []keptAnswer, copied func() config.Config) (out []keptAnswer) {
 	t.Helper()
 	var read [2][]keptAnswer

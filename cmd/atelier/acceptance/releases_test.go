@@ -29,7 +29,7 @@ var writeRelease = flag.String("write-release", "", "make what a release leaves,
 
 // keptRelease describes the folder of a release.
 type keptRelease struct {
-	People []keptPerson `json:"people"` // the first attends the codelab with one of everything
+	People []keptPerson `json:"people"` // the first person attends the codelab that has an object of every kind
 	// Facilitator is the owner's session cookie.
 	Facilitator string       `json:"facilitator"`
 	APIToken    string       `json:"api_token"`
@@ -40,8 +40,8 @@ type keptRelease struct {
 	Restored []keptAnswer `json:"restored"`
 }
 
-// keptAnswer is the response to a GET: the content of JSON and CSV, and otherwise only its
-// existence. Values that differ a minute later are left out.
+// keptAnswer is the response to a GET. It contains the content of JSON and CSV responses, and only
+// the status of others. Values that differ a minute later are left out.
 type keptAnswer struct {
 	Path   string `json:"path"`
 	As     string `json:"as"` // see callers
@@ -60,8 +60,8 @@ const (
 // passphraseOfReleases encrypts the secrets in the stored backups.
 const passphraseOfReleases = "nothing in it opens anything"
 
-// The test opens the data of each release with the current program. Every response is as before,
-// except for additional fields.
+// The test opens the data of each release with the current program. Every response must be the same
+// as with the release, except for additional fields.
 func TestReleasesOpen(t *testing.T) {
 	t.Parallel()
 	if *writeRelease != "" {
@@ -106,7 +106,7 @@ func (r keptRelease) restoredAt(t *testing.T, addr string) {
 	t.Helper()
 	tell(t, withoutAll(r.Restored, r.ask(t, addr, r.Restored)))
 	for _, p := range r.People {
-		p.Session = "" // a restored server did not create it
+		p.Session = "" // the restored server did not create this session
 		p.comesBack(t, addr)
 	}
 }
@@ -205,7 +205,7 @@ func (r keptRelease) ask(t *testing.T, addr string, wanted []keptAnswer) (out []
 	who := map[string]*browser{askOwner: open(t, addr), askAttendee: open(t, addr), askNobody: open(t, addr)}
 	who[askOwner].setCookie(auth.SessionCookie, r.Facilitator)
 	who[askAttendee].setCookie(auth.SessionCookie, r.People[0].Session)
-	if who[askOwner].get("/session").status != 200 { // a restored server did not create it
+	if who[askOwner].get("/session").status != 200 { // the restored server did not create this session
 		who[askOwner].login("")
 		p := r.People[0]
 		who[askAttendee].post("/codelabs/"+p.Codelab+"/register", record{"name": p.Name, "code": p.Code}).want(200)
@@ -282,7 +282,7 @@ func TestMissingMembersOfResponsesAreFound(t *testing.T) {
 	}
 }
 
-// inBoth returns a value with a mark wherever two readings of it differ.
+// inBoth returns a value in which a mark replaces every part that differs between a and b.
 func inBoth(a, b any) any {
 	x, isObject := a.(map[string]any)
 	y, too := b.(map[string]any)

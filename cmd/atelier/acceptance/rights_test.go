@@ -18,14 +18,14 @@ import (
 )
 
 // rightsFile is the handwritten table of permissions, with a line per operation and a column per
-// role. The walk calls each operation in each role, in a way that tests only whether the call is
-// permitted. An operation without a line fails.
+// role. The test calls each operation in each role, so that only the permission matters for the
+// result. It fails if an operation has no line.
 const rightsFile = "testdata/rights.txt"
 
 var showRights = flag.Bool("show-rights", false, "print the table of rights as the server has it")
 
-// rightsRoles are in the order of the columns. Refused roles come first, because the last roles
-// change something.
+// rightsRoles contains the roles in the order of the columns. Roles with few rights come first,
+// because calls of the last roles change data.
 var rightsRoles = []string{
 	"nobody", "attendee-elsewhere", "attendee", "assistant-elsewhere", "assistant", "helper", "token-import", "token-read", "token-all", "facilitator", "owner",
 }
@@ -92,7 +92,7 @@ func readRightsOf(t *testing.T, file string, words int) map[string][]string {
 	return out
 }
 
-// rightsWorld has a browser for each role, and their codelab.
+// rightsWorld contains a browser for each role, and their codelab.
 type rightsWorld struct {
 	c   *class
 	who map[string]*browser
@@ -136,7 +136,7 @@ func (w *rightsWorld) may(role string, op rest.Operation) bool {
 	}
 	var body any
 	if op.Method != "GET" {
-		body = "[" // no operation accepts it
+		body = "[" // an invalid body, which no operation accepts
 	}
 	var opts []option
 	if b := w.who[role]; op.Basic && b.token != "" {
@@ -149,7 +149,7 @@ func (w *rightsWorld) may(role string, op rest.Operation) bool {
 // rightsMessagesFile is the same table for messages that clients send in a codelab's room.
 const rightsMessagesFile = "testdata/rights-messages.txt"
 
-// The test sends each message as the document writes it to the walk's private codelab.
+// The test sends each example message of the document to a private codelab.
 func TestEveryRoleMaySendTheMessagesInTheTable(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)

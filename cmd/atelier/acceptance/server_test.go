@@ -103,9 +103,8 @@ func startWith(t testing.TB, c config.Config, opts service.Options) *service.Ser
 	return s
 }
 
-// nodeAddresses records for each server address whether it belongs to one of several nodes. The
-// kernel reuses ports, so a new server replaces the entry of an
-// earlier one.
+// nodeAddresses records for each server address whether it belongs to a node of a cluster. The
+// kernel reuses ports, so a new server replaces the entry of an earlier server.
 var nodeAddresses sync.Map
 
 func isNode(base string) bool {
@@ -118,8 +117,8 @@ func isNode(base string) bool {
 // choose its client address. It does not limit writes, because all tests share one address.
 var common sharedServer
 
-// With TEST_NODES=3 it is a cluster of three nodes, in which successive requests go to different
-// nodes. Tests must not notice the difference.
+// sharedServer is the common server. With TEST_NODES=3 it is a cluster of three nodes, and
+// successive requests go to different nodes. The tests must pass in the same way.
 type sharedServer struct {
 	once  sync.Once
 	s     *service.Service

@@ -54,7 +54,7 @@ func TestOneBrowserCanBeFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
 			t.Errorf("with %q join codes are shown: %v", as, !sees)
 		}
 	}
-	b.get(one.path + "/feedback?as=attendee").want(200) // only admins may, so the admin acts
+	b.get(one.path + "/feedback?as=attendee").want(200) // only admins may read feedback, so the admin's grant is used
 	b.post(one.path+"/complete", nil).want(200)
 	if s := b.connect(one.id, "?as=attendee").welcome["you"].(map[string]any); s["id"] != first.id {
 		t.Errorf("as=attendee connects as %v", s)
@@ -67,7 +67,7 @@ func TestOneBrowserCanBeFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
 	}
 }
 
-// with is another window with a copy of this browser's current cookies.
+// with returns another browser with a copy of this browser's current cookies.
 func (b *browser) with() *browser {
 	b.t.Helper()
 	other := openWith(b.t, b.base, nil)
@@ -82,7 +82,7 @@ func TestLoggingInRenewsOnlyTheSessionOfThatBrowser(t *testing.T) {
 	c := newClass(t)
 	b := open(t, c.addr)
 	c.join(b, record{"name": "Lin"})
-	old := b.with() // an attacker who planted this session would have it too
+	old := b.with() // an attacker who had planted this session would have the same cookies
 	live := b.connect(c.id, "")
 	b.login("")
 	if b.cookie(auth.SessionCookie) == old.cookie(auth.SessionCookie) || b.cookie(auth.CSRFCookie) == old.cookie(auth.CSRFCookie) {
@@ -97,7 +97,7 @@ func TestLoggingInRenewsOnlyTheSessionOfThatBrowser(t *testing.T) {
 	planted := old.with()
 	two.join(planted, record{"name": "Lin"})
 	planted.get("/admin/tokens").refused(403)
-	b.get("/session?codelab_id=" + two.id).refused(401) // grants flow forward only
+	b.get("/session?codelab_id=" + two.id).refused(401) // an older session does not get later grants
 	// The CSRF token of one session id is invalid for another id of the same family.
 	say := record{"type": "chat", "message": "x"}
 	b.post(c.path+"/messages", say, header(auth.CSRFHeader, old.cookie(auth.CSRFCookie))).refused(403, "X-CSRF-Token")
@@ -110,7 +110,8 @@ func TestLoggingInRenewsOnlyTheSessionOfThatBrowser(t *testing.T) {
 	b.get("/session").refused(401)
 }
 
-// Both responses set a session without the other registration, and one registration was lost.
+// In an earlier version each of the two responses set a session without the other registration, so
+// one registration was lost.
 func TestTwoTabsThatRegisterAtOnceKeepBothGrants(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -141,7 +142,7 @@ func TestTwoTabsThatRegisterAtOnceKeepBothGrants(t *testing.T) {
 	b.get(classes[0].path + "/chat").refused(403)
 }
 
-// A lost response once also lost the browser's earlier session.
+// In an earlier version a lost response also ended the browser's earlier session.
 func TestALostRegistrationResponseLocksNobodyOut(t *testing.T) {
 	t.Parallel()
 	one, two := newClass(t), newClass(t)
@@ -165,7 +166,7 @@ func TestALostRegistrationResponseLocksNobodyOut(t *testing.T) {
 	}
 	b.post(two.path+"/messages", record{"type": "chat", "message": "here"}).want(200)
 	b.get(one.path + "/chat").want(200)
-	// The response was used, so the name is taken.
+	// The response has arrived and its session was used, so the name is now taken.
 	b.with().post(two.path+"/register", record{"name": "Lin"}).refused(409)
 	open(t, two.addr).post(two.path+"/register", record{"name": "Lin"}).refused(409)
 }
@@ -200,7 +201,7 @@ func TestOnlyALogoutThatEndedASessionClearsTheBrowsersStorage(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
-	lin.stays = true // its origin is the address of one node
+	lin.stays = true // the Origin header contains the address of one node
 	lin.post("/logout", nil, header("Origin", "https://elsewhere.example.org")).refused(403)
 	lin.get("/session").want(200)
 	if a := lin.post("/logout", nil, header("Origin", lin.base)); a.header.Get("Clear-Site-Data") != `"storage"` || a.status != 204 {
@@ -268,7 +269,7 @@ func TestASessionEndsWithItsLifetime(t *testing.T) {
 	lin.get("/session").want(200)
 	deadline := time.Now().Add(patience)
 	for {
-		lin.setCookie(auth.SessionCookie, cookie) // the jar removes it automatically
+		lin.setCookie(auth.SessionCookie, cookie) // the jar has removed the expired cookie, so set it again
 		lin.setCookie(auth.CSRFCookie, csrf)
 		if lin.get("/session").status == 401 {
 			break
@@ -303,7 +304,7 @@ func TestTheCSRFTokenMustBelongToTheSession(t *testing.T) {
 	say := record{"type": "chat", "message": "x"}
 	lin.post(c.path+"/messages", say, withoutCSRF).refused(403, "X-CSRF-Token")
 	lin.post(c.path+"/messages", say, header(auth.CSRFHeader, max.cookie(auth.CSRFCookie))).refused(403, "X-CSRF-Token")
-	// The header alone is not enough: it must match the cookie.
+	// The header alone is not enough, because it must match the cookie.
 	session, csrf := auth.SessionCookie+"="+lin.cookie(auth.SessionCookie), auth.CSRFCookie+"="
 	for _, cookies := range []string{session, session + "; " + csrf, session + "; " + csrf + max.cookie(auth.CSRFCookie)} {
 		open(t, c.addr).post(c.path+"/messages", say, header(auth.CSRFHeader, lin.cookie(auth.CSRFCookie)), header("Cookie", cookies)).refused(403, "X-CSRF-Token")

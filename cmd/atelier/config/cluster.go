@@ -29,7 +29,7 @@ type Cluster struct {
 	TLSCA   string   `toml:"tls_ca" doc:"CA certificates (PEM) for node certificates."`
 }
 
-// machine returns the host name in the form of a node name, or "" if there is none.
+// machine returns the host name in the form of a node name, or "" without a host name.
 func machine() string {
 	name, err := os.Hostname()
 	if err != nil {
@@ -121,9 +121,9 @@ func (c *Config) checkCluster(bad, warn func(string, ...any)) {
 	}
 }
 
-// TLS returns the configuration for both sides of connections between nodes; nil for none. The
-// certificate is reloaded when its files change, but the authorities are not. failed is called if
-// changed files cannot be used.
+// TLS returns the configuration for the two sides of connections between nodes, or nil without
+// certificates. The certificate is reloaded when its files change, but the authorities are not.
+// failed is called if changed files cannot be used.
 func (n *Cluster) TLS(failed func(error)) (*tls.Config, error) {
 	if n.TLSCA == "" {
 		return nil, nil

@@ -18,9 +18,9 @@ type Files struct {
 
 // FileStore is the parsed value of files.store. The zero value is the data folder.
 type FileStore struct {
-	// Folder is the path of a folder; "" for none.
+	// Folder is the path of a folder, or "".
 	Folder string
-	// Bucket is the name of an S3 bucket; "" for none.
+	// Bucket is the name of an S3 bucket, or "".
 	Bucket string
 	// Prefix precedes all keys in the bucket. It ends with a slash, or is empty.
 	Prefix string

@@ -29,7 +29,7 @@ type visit struct {
 	reached  bool // a request to the address reached this server
 	loggedIn bool
 	csrf     string
-	lab      string // a codelab whose socket can be opened; "" for none
+	lab      string // a codelab whose socket can be opened, or ""
 }
 
 // untried returns a skipped finding, for a check whose precondition was not met.
@@ -108,7 +108,7 @@ func newClient() *http.Client {
 	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// plain returns an error without the address, which the reader already knows.
+// plain returns an error without the address, because the output already contains it.
 func plain(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

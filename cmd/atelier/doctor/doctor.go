@@ -22,9 +22,9 @@ type Options struct {
 	Address string
 	// Open means that the server listens beyond this machine.
 	Open bool
-	// TLSCert is the certificate file of the server's own listener; "" for none.
+	// TLSCert is the certificate file of the server's own listener, or "".
 	TLSCert string
-	// Metrics is the address of the running server's metrics; "" for none.
+	// Metrics is the address of the running server's metrics, or "".
 	Metrics string
 	// Admin and Password are the owner's login. Without a password checks that need a login are
 	// skipped.
@@ -32,7 +32,7 @@ type Options struct {
 	// People is the expected number of people. This number of connections is opened through
 	// Address.
 	People int
-	// SocketsPerLogin is the maximum number of sockets per login; 0 for no limit.
+	// SocketsPerLogin is the maximum number of sockets per login. 0 means no limit.
 	SocketsPerLogin int
 	// BackupAge is the maximum age of the last backup.
 	BackupAge time.Duration
@@ -46,7 +46,7 @@ type Finding struct {
 	OK   bool   `json:"ok"`
 	// Text describes the state.
 	Text string `json:"text"`
-	// Remedy is the advice; "" if there is no problem.
+	// Remedy is the advice, or "" without a problem.
 	Remedy string `json:"remedy"`
 	// Skipped means that the check was not made, because a precondition was not met. This is not a
 	// failure.

@@ -93,7 +93,7 @@ func TestTheWayFromABrowserIsChecked(t *testing.T) {
 	for _, c := range []struct {
 		what       string
 		change     func(*http.ServeMux)
-		name, says string // the failed check and its text; "" if none fails
+		name, says string // the failed check and its text, or "" if no check fails
 	}{
 		{"no problem", nil, "", ""},
 		{"a redirect", status("GET /api/app", 301, ""), "address", "leads to https://elsewhere.test/"},

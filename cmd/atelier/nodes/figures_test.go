@@ -30,7 +30,7 @@ func TestFiguresContainTheLoadOfANode(t *testing.T) {
 	}
 }
 
-// Other nodes read a node's figures. A node of an earlier release sends none.
+// Other nodes read a node's figures. A node of an earlier release sends no figures.
 func TestOtherNodesReadTheFigures(t *testing.T) {
 	f := Figures{Load: 1.5, LagSeconds: 2, Divergences: 3, People: 4, Trouble: &Trouble{DiskFull, "full"}}
 	b, err := json.Marshal(f)

@@ -42,7 +42,7 @@ type Folder struct {
 	patience time.Duration // maximum time of a try
 
 	mu      sync.Mutex
-	trouble *Trouble                      // guarded by mu; nil if the folder is writable
+	trouble *Trouble                      // guarded by mu; nil while the folder is writable
 	repair  []func(context.Context) error // guarded by mu
 	wake    chan struct{}
 }

@@ -192,7 +192,7 @@ func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	}
 }
 
-// A node in trouble leaves serving to other nodes, if there are any.
+// A node in trouble leaves serving to the other nodes, if the cluster has any.
 func TestANodeInTroubleGivesItsActorsToOthers(t *testing.T) {
 	x := newTrio(t)
 	n, b := x.nodes[0], newBrittle()

@@ -28,7 +28,7 @@ type Keyring struct {
 // Secret is a secret in the database.
 type Secret struct {
 	Content []byte
-	// Version counts the changes of the secret, from 1. It is 0 if there is no secret yet.
+	// Version counts the changes of the secret, from 1. It is 0 before the first secret.
 	Version uint64
 
 	stored []byte
@@ -210,7 +210,7 @@ func (k *Keyring) open(name string, stored []byte) (Secret, error) {
 	return Secret{content, binary.BigEndian.Uint64(version), stored}, nil
 }
 
-// Get returns a secret, with version 0 if there is none.
+// Get returns a secret. Without a secret, its version is 0.
 func (k *Keyring) Get(name string) (Secret, error) {
 	stored, err := k.store.Get(durable.NodeSecrets, k.row(name))
 	if errors.Is(err, durable.ErrNotFound) {
@@ -240,8 +240,8 @@ func (k *Keyring) Put(name string, was Secret, content []byte) (Secret, error) {
 	return Secret{content, was.Version + 1, value}, nil
 }
 
-// Share returns a secret that is the same on all nodes: the secret in the database or, if there is
-// none, the result of own. own can be called even if another node is first.
+// Share returns a secret that is the same on all nodes. It is the secret in the database, or else
+// the result of own. own can be called even if another node is first.
 func (k *Keyring) Share(name string, own func() ([]byte, error)) (Secret, error) {
 	for {
 		s, err := k.Get(name)

@@ -141,7 +141,8 @@ type catchingUp interface {
 // until it succeeds, and does not serve before that. Call OnReturn before Watch begins.
 func (n *Node) OnReturn(do func() error) { n.first = append(n.first, do) }
 
-// Count returns a function that returns the number of living nodes; nil for a single server.
+// Count returns a function that returns the number of living nodes. On a single server it returns
+// nil.
 func (n *Node) Count() func() int {
 	if n == nil {
 		return nil

@@ -36,9 +36,9 @@ type told struct {
 
 type peer struct {
 	lease  time.Time     // the latest known end of the node's lease
-	owes   time.Time     // time of the first unanswered request; zero if none is open
+	owes   time.Time     // the time of the first unanswered request, or zero if no request is open
 	silent time.Duration // how long a response was due at the last request
-	took   time.Duration // duration of the last response; 0 if there was none yet
+	took   time.Duration // the duration of the last response, or 0 before the first
 	said   *Figures      // nil if the node has not sent them
 }
 

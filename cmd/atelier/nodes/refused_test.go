@@ -8,7 +8,7 @@ import (
 	"atelier/persistence/shares"
 )
 
-// full is a keeper that once reports a full disk.
+// full is a keeper that reports a full disk for the first request.
 type full struct {
 	keeper
 	once sync.Once

@@ -208,7 +208,7 @@ func (s *Search) first(id string) bool {
 	return true
 }
 
-// tell logs once that a poll waits for a node.
+// tell logs, once per secret, that a poll waits for a node.
 func (s *Search) tell(id, node string) {
 	if s.first(id) {
 		s.log.Warn("a poll waits for a node that may have its secret; start the node, or run atelier cluster forget if it is gone for good", "node", node, "secret", id)

@@ -16,7 +16,7 @@ type listed struct {
 	durable.Shared
 	mu      sync.Mutex
 	members []durable.Member
-	absent  []string // known nodes that are no longer members
+	absent  []string // the nodes that were members and are no longer
 }
 
 func (t *listed) Known() (names []string, _ error) {

@@ -39,12 +39,12 @@ type Exchange[S any] struct {
 	lacking, whole atomic.Int64
 	catching       atomic.Bool  // catchUp is in progress
 	warned         atomic.Int64 // the value of lacking for which a warning is logged
-	// lasts is the maximum lifetime of the exchanged secrets; 0 for no limit. When this time has
+	// lasts is the maximum lifetime of the exchanged secrets. 0 means no limit. When this time has
 	// passed since the node began to lack secrets, it no longer lacks any. Older secrets have
 	// expired, and newer ones were sent to it.
 	lasts time.Duration
 	since atomic.Int64 // when it began to lack secrets, on the clock of began
-	// missing is a node that is down and can have secrets that this node lacks, or "" for none.
+	// missing is a node that is down and can have secrets that this node lacks, or "".
 	missing atomic.Value
 }
 
@@ -259,7 +259,7 @@ func (x *Exchange[S]) allAnswered(done []string) error {
 	return nil
 }
 
-// alone returns an error if there are other nodes but none of them is alive.
+// alone returns an error if other nodes exist but none of them is alive.
 func (x *Exchange[S]) alone() error {
 	members, err := x.node.Store.Members()
 	if err != nil {
@@ -301,7 +301,7 @@ func (x *Exchange[S]) serve(data []byte) (m exchanged[S], err error) {
 		return m, err
 	}
 	if in.All {
-		m.Lacks = x.Lacks() // before missing ones could arrive
+		m.Lacks = x.Lacks() // read before missing secrets could arrive
 		m.Shares, err = x.kept.All()
 		return m, err
 	}

@@ -21,9 +21,9 @@ type Status struct {
 	Nodes []NodeStatus `json:"nodes"`
 	// Unlisted means that the database did not respond, so that Nodes is empty.
 	Unlisted bool `json:"unlisted,omitempty"`
-	// This describes the node itself; nil if it is not running.
+	// This describes the node itself. It is nil if the node is not running.
 	This *ThisNode `json:"this,omitempty"`
-	// Problems lists the problems for an operator. It is empty if there are none.
+	// Problems lists the problems for an operator. Without problems it is empty.
 	Problems []string `json:"problems"`
 }
 
@@ -43,7 +43,7 @@ type NodeStatus struct {
 	Owns             int       `json:"owns"`
 	// State is "alive", "drained", "stopped" or "dead".
 	State string `json:"state"`
-	// Figures contains the node's own figures; nil if it has not responded.
+	// Figures contains the node's own figures, or nil if the node has not responded.
 	*Figures
 	// Reached describes whether the node responds to the node that was asked.
 	Reached string `json:"reached,omitempty"`
@@ -91,7 +91,7 @@ type ActorsOfKind struct {
 	Followed int `json:"followed"`
 }
 
-// ErrAlone means that there are no other nodes.
+// ErrAlone means that the cluster has no other nodes.
 var ErrAlone = errors.New("cluster.enabled is off: this server stands alone")
 
 // StoppedStatus reads the nodes from the database, if this node is not running.

@@ -39,7 +39,8 @@ func TestAReturningNodeServesOnlyOnceItKnowsWhatChanged(t *testing.T) {
 		t.Errorf("after %d attempts the node serves: %v", tried, serves())
 	}
 
-	// A node that cannot check its lease does not serve. It rejoins once it can.
+	// A node that cannot check its lease does not serve. It rejoins as soon as it can check its
+	// lease again.
 	ctx, stop := context.WithCancel(t.Context())
 	broken := true
 	n.OnReturn(func() error {

@@ -136,7 +136,7 @@ func TestACodelabIsMovedOnlyWhereItCanStay(t *testing.T) {
 	x := newTrio(t)
 	n, drained, full := x.nodes[0], x.nodes[1], x.nodes[2]
 	full.figures.Store(&Figures{Trouble: &Trouble{DiskFull, "the disk is full"}})
-	x.turn() // the node learns of the trouble
+	x.turn() // the node detects the trouble
 	if err := n.Drain(drained.Store.Node()); err != nil {
 		t.Fatal(err)
 	}

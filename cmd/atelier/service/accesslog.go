@@ -47,8 +47,8 @@ var secretPaths = []string{"/uploads/images/", "/uploads/materials/", "/handler/
 // words contains the fixed path parts of routes.
 type words map[string]bool
 
-// pages lists the routes that are in no table: those of the app, of the handler and of the commerce
-// protocol.
+// pages lists the routes that are in no table. These are the routes of the app, of the handler and
+// of the commerce protocol.
 var pages = []string{
 	"/assets", "/login", "/admin/settings/audit-logs/participants/edit/results/settings/projector/live/people", "/codelabs", "/j", "/verify", "/certificate", "/account", "/invite",
 	"/favicon.ico", "/robots.txt", "/index.html", "/sandbox/handler/oauth/token/tokenize/detokenize/revoke/introspect/sessions/end/keys/events/openapi.json",

@@ -23,7 +23,7 @@ const passwordFile = "admin.password"
 // PasswordFile returns the path of the file with the generated password.
 func PasswordFile(cfg config.Config) string { return secretFile(cfg, passwordFile) }
 
-// adminsPassword returns the generated password, and generates it if there is none.
+// adminsPassword returns the generated password. If none exists, it generates a password.
 func adminsPassword(cfg config.Config) (password string, made bool, err error) {
 	return secrets.Password(PasswordFile(cfg), func() string { return auth.Random(15) })
 }
@@ -169,7 +169,7 @@ func (s *Service) current() func(now, token bool) error {
 	}
 }
 
-// signIn returns the identity provider for sign-in; nil for none.
+// signIn returns the identity provider for sign-in, or nil if none is configured.
 func (s *Service) signIn() *rest.SignIn {
 	c := s.cfg.Login
 	if c.Issuer == "" {

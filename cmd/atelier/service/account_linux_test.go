@@ -47,7 +47,7 @@ func printed(out, in *os.File, print func(*os.File)) string {
 	return strings.TrimSuffix(all.String(), "end")
 }
 
-// The password was once printed to standard output, and thus reached the system's journal.
+// An earlier version printed the password to standard output, so it reached the system's journal.
 func TestTheFirstPasswordIsShownOnlyOnATerminal(t *testing.T) {
 	made := adminPassword{file: "data/secrets/admin.password", made: "hunter2-hunter2"}
 	known := adminPassword{file: made.file}

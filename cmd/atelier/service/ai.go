@@ -20,7 +20,7 @@ func (s *Service) openAI() (err error) {
 }
 
 // openAIKeys opens AI keys with the admin's password. The stored key is sealed with a separate key
-// outside the store, so that neither key nor store suffices alone.
+// outside the store, so that an attacker needs the key and the store.
 func (s *Service) openAIKeys(password string) (*keys.Ring, error) {
 	key, err := s.settingsKey()
 	if err != nil {

@@ -200,7 +200,7 @@ func (c *Core) reclaim(ctx context.Context, shared objects.Store, refusal error)
 	return objects.Reclaim(ctx, shared, c.store.StreamID())
 }
 
-// holdsFiles reports whether there is any file in a folder or its subfolders.
+// holdsFiles reports whether a folder or its subfolders contain a file.
 func holdsFiles(dir string) bool {
 	found := false
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {

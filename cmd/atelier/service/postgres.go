@@ -110,7 +110,7 @@ func noteStream(cfg config.Config, stream string) error {
 	return nil
 }
 
-// HasData reports whether there is any data.
+// HasData reports whether the database contains any data.
 func HasData(cfg config.Config) bool {
 	if cfg.Storage.Backend == config.Postgres {
 		return true // decided by the database

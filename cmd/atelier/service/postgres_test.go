@@ -69,7 +69,7 @@ func TestABackupMovesBetweenStores(t *testing.T) {
 	}
 	middle := openCoreOf(t, database)
 	holds(middle)
-	if err := Restore(onPostgres(t, string(database.Storage.Postgres)), first, ""); err == nil || !strings.Contains(err.Error(), "holds data already") {
+	if err := Restore(onPostgres(t, string(database.Storage.Postgres)), first, ""); err == nil || !strings.Contains(err.Error(), "already contains data") {
 		t.Errorf("a restore over data returned %v", err)
 	}
 	back := config.Default()

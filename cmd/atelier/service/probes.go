@@ -23,7 +23,7 @@ type probe[T any] struct {
 
 	mu    sync.Mutex
 	value T             // guarded by mu
-	until time.Time     // guarded by mu; value counts as new until then, if there is one
+	until time.Time     // guarded by mu; until this time a value counts as new
 	next  chan struct{} // guarded by mu; closed with the next value
 }
 
@@ -92,8 +92,8 @@ func (p *probe[T]) get(ctx context.Context) (value T, known bool) {
 	return p.value, time.Now().Before(p.until)
 }
 
-// last returns the latest value, even if it is old. It waits only if there is no value yet. The
-// caller must call want first.
+// last returns the latest value, even if it is old. It waits only for the first value. The caller
+// must call want first.
 func (p *probe[T]) last(ctx context.Context) (value T, known bool) {
 	p.mu.Lock()
 	value, known = p.value, !p.until.IsZero()
@@ -109,7 +109,7 @@ type probes struct {
 	space       *probe[space]
 	size        *probe[folderSize]
 	backup      *probe[lastBackup]
-	certificate *probe[time.Time]     // when it ends; requested only if there is a certificate
+	certificate *probe[time.Time]     // the end of the certificate; requested only if the server has one
 	nodes       *probe[*nodes.Status] // requested only in a cluster
 	running     sync.WaitGroup
 }

@@ -114,7 +114,7 @@ func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	}
 	m.mu.Unlock()
 	if failed == nil {
-		failed = m.wait() // the response is on its way
+		failed = m.wait() // the response takes time
 	}
 	if errors.Is(failed, errDown) {
 		m.s.n.w.history.count("fault", interruptedPut)

@@ -41,7 +41,7 @@ func (p *page) add(line int, text string) {
 	p.lines = append(p.lines, line)
 }
 
-// extract returns the prose of a file, or false if files of this kind have none.
+// extract returns the prose of a file, or false if files of this kind contain no prose.
 func extract(path string, source []byte) (*page, bool) {
 	p := &page{}
 	switch ext := filepath.Ext(path); {

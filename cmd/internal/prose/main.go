@@ -78,7 +78,7 @@ func (f finding) rule() string { return strings.TrimPrefix(f.Check, rules) }
 // finding of the given rules. The folder "." is the whole tree.
 type promise struct {
 	path  string
-	rules []string // none: every rule at the level error
+	rules []string // empty means every rule, at the level error
 }
 
 func parsePromises(text string) (out []promise) {

@@ -8,8 +8,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Cursor is the position of one handle's log, and the reason why it cannot continue. The committing
-// goroutine owns it; Open sets Next before any append.
+// Cursor is the position of one handle in its log, and the reason why the handle cannot continue.
+// The committing goroutine owns it; Open sets Next before any append.
 type Cursor struct {
 	Actor string
 	// Next is the seq of the next record.
@@ -26,7 +26,7 @@ func (c *Cursor) Admit(first uint64, count int) error {
 		return c.failed
 	}
 	if first != c.Next {
-		err := fmt.Errorf("%w: %s: batch starts at %d, the log goes on at %d", durable.ErrGap, c.Actor, first, c.Next)
+		err := fmt.Errorf("%w: %s: batch starts at %d, the log continues at %d", durable.ErrGap, c.Actor, first, c.Next)
 		c.Fail(err)
 		return err
 	}
@@ -40,12 +40,13 @@ func (c *Cursor) AdmitSnapshot(seq uint64) error {
 		return c.failed
 	}
 	if seq >= c.Next {
-		return fmt.Errorf("%w: %s: snapshot at %d, the log goes on at %d", durable.ErrGap, c.Actor, seq, c.Next)
+		return fmt.Errorf("%w: %s: snapshot at %d, the log continues at %d", durable.ErrGap, c.Actor, seq, c.Next)
 	}
 	return nil
 }
 
-// Fail makes every later batch of the handle fail, because the failed one would leave a hole.
+// Fail makes every later batch of the handle fail, because the failed batch would leave a hole in
+// the log.
 func (c *Cursor) Fail(cause error) {
 	if c.failed == nil || errors.Is(cause, durable.ErrFenced) {
 		if !errors.Is(cause, durable.ErrFenced) && !errors.Is(cause, durable.ErrGap) {
@@ -55,7 +56,7 @@ func (c *Cursor) Fail(cause error) {
 	}
 }
 
-// Fence ends the handle: a newer one was opened, or another node owns the actor.
+// Fence ends the handle, because a newer handle was opened or another node owns the actor.
 func (c *Cursor) Fence() {
 	c.Fail(durable.ErrFenced)
 	c.fenced.Store(true)

@@ -20,7 +20,8 @@ func NewGate() *Gate { return &Gate{empty: make(chan struct{}, 1)} }
 // Enter admits a call, which must call Leave, or returns durable.ErrClosed.
 func (g *Gate) Enter() error {
 	g.inside.Add(1)
-	// Counting before checking ensures that close cannot see an empty gate while a call enters.
+	// The call is counted before the check, so that Wait cannot find an empty gate while a call
+	// enters.
 	if g.closed.Load() {
 		g.Leave()
 		return durable.ErrClosed

@@ -10,7 +10,7 @@ import (
 // and includes items being written. If the queue is full, Append fails with ErrBusy.
 type Queue[T any] struct {
 	limit int64
-	wake  chan struct{} // capacity 1; a token means: check items
+	wake  chan struct{} // capacity 1; a token means that items must be checked
 
 	mu     sync.Mutex
 	items  []T   // guarded by mu
@@ -54,8 +54,8 @@ func (q *Queue[T]) signal() {
 	}
 }
 
-// Take waits for items and returns all of them; empty is a spare slice for the next ones. ok is
-// false if the queue is closed and drained.
+// Take waits for items and returns all of them. empty is a slice for the next items. ok is false if
+// the queue is closed and drained.
 func (q *Queue[T]) Take(empty []T) (items []T, ok bool) {
 	for {
 		q.mu.Lock()
@@ -81,7 +81,7 @@ func (q *Queue[T]) Release(count int, bytes int64) {
 	q.mu.Unlock()
 }
 
-// Close refuses further items; queued ones are still taken.
+// Close refuses further items. Queued items are still taken.
 func (q *Queue[T]) Close() {
 	q.mu.Lock()
 	q.closed = true

@@ -21,15 +21,15 @@ type Snapshot[L Log] struct {
 }
 
 // Snapshots is the goroutine that stores snapshots, one after the other. A job arrives through the
-// writer's queue, when everything appended before it is committed. Only the newest of a log's
-// unstarted jobs is executed.
+// writer's queue, so that everything appended before the job is committed. Of a log's jobs that
+// have not started, only the newest is executed.
 type Snapshots[L Log] struct {
 	store func(*Snapshot[L]) error
 	over  func(L)
 	limit int64
 	wake  chan struct{} // capacity 1
 	done  chan struct{} // closed when Run returns
-	bytes atomic.Int64  // states queued, pending and being stored
+	bytes atomic.Int64  // bytes of the states that are queued, pending or being stored
 
 	mu      sync.Mutex
 	pending map[L]*Snapshot[L] // guarded by mu
@@ -38,7 +38,7 @@ type Snapshots[L Log] struct {
 }
 
 // NewSnapshots returns a queue of at most limit bytes of states, but at least one state. store
-// stores each of them. over is called for each finished job, after its Done.
+// stores a state. over is called after the Done function of each finished job.
 func NewSnapshots[L Log](limit int64, store func(*Snapshot[L]) error, over func(L)) *Snapshots[L] {
 	return &Snapshots[L]{
 		store: store, over: over, limit: limit,
@@ -86,7 +86,7 @@ func (n *Snapshots[L]) Add(job *Snapshot[L]) {
 	n.signal()
 }
 
-// Finish reports the result of a job, also to the jobs that it replaced.
+// Finish reports the result of a job to its owner, and to the owners of the jobs that it replaced.
 func (n *Snapshots[L]) Finish(job *Snapshot[L], err error) {
 	n.bytes.Add(-int64(len(job.State)))
 	for j := job; j != nil; j = j.replaced {

@@ -14,7 +14,8 @@ type Stats struct {
 	snapshots, failedSnapshots                      atomic.Uint64
 }
 
-// Committed counts a commit. Only the committing goroutine calls it, so the peak needs no loop.
+// Committed counts a commit. Only the committing goroutine calls it, so updating the peak needs no
+// compare-and-swap loop.
 func (s *Stats) Committed(batches, records, bytes int, took time.Duration) {
 	s.commits.Add(1)
 	s.batches.Add(uint64(batches))

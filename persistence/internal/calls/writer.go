@@ -30,7 +30,7 @@ type Log interface {
 type Item[L Log] struct {
 	Kind          Kind
 	Log           L      // nil for rows and purges
-	Actor         string // of a purge
+	Actor         string // the actor of a purge
 	First         uint64
 	Rows          []durable.Row
 	Preconditions bool // rows have preconditions; only for KindRows
@@ -40,7 +40,8 @@ type Item[L Log] struct {
 	Job           *Snapshot[L]
 	Done          func(error)
 
-	// Err is why it was refused; nil while it may still be committed. Owned by the writer.
+	// Err is the reason why the item was refused. It is nil while the item can still be committed.
+	// Owned by the writer.
 	Err error
 }
 
@@ -54,7 +55,7 @@ func BatchItem[L Log](l L, b durable.Batch) (it Item[L], err error) {
 		return it, err
 	}
 	if durable.Guarded(b.Rows) {
-		return it, errors.New("rows of a log's batch carry no preconditions")
+		return it, errors.New("rows of a log's batch cannot have preconditions")
 	}
 	return it, nil
 }
@@ -71,8 +72,8 @@ type holder[L Log, I any] interface {
 }
 
 // Writer is the only goroutine that commits. It takes everything queued, lets the store commit it
-// in groups, and notifies each item's owner, in the order of the queue. There is no timer: while
-// one commit waits for the disk, the next group accumulates.
+// in groups, and notifies each item's owner, in the order of the queue. Groups form without a
+// timer: while one commit waits for the disk, the next group accumulates.
 type Writer[L Log, I any, P holder[L, I]] struct {
 	queue     *Queue[I]
 	snapshots *Snapshots[L]
@@ -139,7 +140,7 @@ func (w *Writer[L, I, P]) fence(actor string) {
 // Finish frees the items' space in the queue and reports their results to their owners: the group's
 // result, or Err.
 func (w *Writer[L, I, P]) Finish(items []I, group error) {
-	// Space first: the caller may append again as soon as it is notified.
+	// Free the space first, because the caller can append again as soon as it is notified.
 	var bytes int64
 	for i := range items {
 		bytes += int64(P(&items[i]).common().Bytes)
@@ -163,7 +164,8 @@ func (w *Writer[L, I, P]) finish(it *Item[L], group error) {
 			err = group
 		}
 	case KindSnapshot:
-		// The state may include the batch that just failed, so the log must be valid.
+		// A state can include a batch that has just failed, so the snapshot is stored only if the
+		// log is valid.
 		if err := it.Log.at().AdmitSnapshot(it.Job.Seq); err != nil {
 			w.snapshots.Finish(it.Job, err)
 			return

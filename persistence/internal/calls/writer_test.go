@@ -11,8 +11,8 @@ type testLog struct{ Cursor }
 
 type testItem struct{ Item[*testLog] }
 
-// work returns a writer whose groups end with the errors in end. told returns the outcomes of the
-// items by the name in Actor.
+// work starts a writer. end contains the errors of the items' groups. told returns the outcome of
+// each item, by the name in its Actor.
 func work(end map[string]error) (push func(...testItem), told func() map[string]error) {
 	queue, all := NewQueue[testItem](durable.StoreLimits{QueueBytes: 100}), map[string]error{}
 	snapshots := NewSnapshots(100, func(*Snapshot[*testLog]) error { return nil }, func(*testLog) {})
@@ -37,7 +37,7 @@ func work(end map[string]error) (push func(...testItem), told func() map[string]
 		w.Wait()
 		snapshots.Close()
 		if n, bytes := queue.Load(); n != 0 || bytes != 0 {
-			panic("room is not given back")
+			panic("the space in the queue was not freed")
 		}
 		return all
 	}
@@ -49,7 +49,7 @@ func entry(kind Kind, name string, l *testLog, first uint64) testItem {
 
 func handle() *testLog { return &testLog{Cursor{Actor: "a", Next: 1}} }
 
-// A late release of an old handle does not affect the newer one.
+// A late release of an old handle does not affect the newer handle.
 func TestOnlyTheNewestHandleAppends(t *testing.T) {
 	push, told := work(nil)
 	first, second, third := handle(), handle(), handle()
@@ -68,7 +68,7 @@ func TestOnlyTheNewestHandleAppends(t *testing.T) {
 
 // Every item of a failed group gets the error, and a log with a gap accepts no more batches.
 func TestAFailedGroupFailsAllItsItems(t *testing.T) {
-	failed := errors.New("the disk is gone")
+	failed := errors.New("the disk failed")
 	push, told := work(map[string]error{"rows": failed, "batch": failed})
 	l, other := handle(), &testLog{Cursor{Actor: "b", Next: 1}}
 	push(entry(KindRows, "rows", nil, 0), entry(KindBatch, "batch", l, 1), entry(KindBatch, "after it", l, 2), entry(KindBatch, "another's", other, 1),

@@ -11,9 +11,9 @@ import (
 	"atelier/actors/files"
 )
 
-// A collection cannot know why a stored object is unreferenced. A crash may have prevented its
+// A collection cannot determine why a stored object is unreferenced. A crash may have prevented its
 // record, or a damaged disk may have lost the record. The collection therefore quarantines the
-// object for the grace period, and restores the object if it is requested.
+// object for the grace period, and restores the object if it is requested in this time.
 
 // setAside quarantines an object. The caller holds the object's lock.
 func (s *folder) setAside(sum files.Sum) error {
@@ -59,7 +59,7 @@ func (s *folder) clearAside(inUse files.InUse, now time.Time) (removed int, err 
 			return nil // restored meanwhile
 		}
 		if err != nil {
-			return fmt.Errorf("look at content %s: %w", sum, err)
+			return fmt.Errorf("stat content %s: %w", sum, err)
 		}
 		if used, err := inUse(sum); err != nil || used {
 			if used {

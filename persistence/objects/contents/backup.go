@@ -27,13 +27,13 @@ func (s *Store) Section(name, folder string) backup.Section {
 
 // save writes the objects as a tar stream for Load. Objects known to be damaged are omitted and
 // logged, so that the rest can be saved. If damage is detected while an object is being written,
-// the backup fails, because written data cannot be withdrawn.
+// the backup fails, because a part of the object is already in the backup.
 func (s *Store) save(w io.Writer) error {
 	tw := tar.NewWriter(w)
 	err := s.each(func(sum files.Sum) error {
 		f, size, err := s.Open(sum)
 		if errors.Is(err, files.ErrMissing) {
-			return nil // the store is not held, or it was never referenced
+			return nil // removed: either the store is not held, or nothing referred to the object
 		}
 		if errors.Is(err, durable.ErrCorrupt) {
 			s.log.Error("a stored file is damaged and is left out of the backup", "content", sum.String())
@@ -79,7 +79,7 @@ func Place(ctx context.Context, to objects.Store, dir string) error {
 		b, err := hex.DecodeString(e.Name())
 		sum, ok := files.SumOf(b)
 		if err != nil || !ok {
-			return nil // not one of our files
+			return nil // not a file of this store
 		}
 		f, err := os.Open(path)
 		if err != nil {

@@ -7,8 +7,8 @@ import (
 	"atelier/actors/files"
 )
 
-// keepFor is the lifetime of a cached copy. It is limited because erased objects must not stay on
-// the nodes.
+// keepFor is the lifetime of a cached copy. It is limited, because copies of erased objects must
+// not stay on the nodes.
 const keepFor = time.Hour
 
 // cache tracks the cached copies. A reader of a copy that is removed can still read the copy to its

@@ -16,8 +16,8 @@ func newCache(limit int64) (c *cache, dropped *[]byte) {
 	return &cache{limit: limit, copies: map[files.Sum]copied{}, drop: func(sum files.Sum) { *dropped = append(*dropped, sum[0]) }}, dropped
 }
 
-// A copy is dropped an hour after it was created, no matter how often it was used. A file that was
-// erased in the store must not stay on a node because it is popular.
+// A copy is dropped an hour after it was created, no matter how often it was used. Otherwise a
+// popular file that was erased in the store would stay on the node.
 func TestACopyIsDroppedAfterAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, dropped := newCache(100)
@@ -39,7 +39,7 @@ func TestACopyIsDroppedAfterAnHour(t *testing.T) {
 		if c.bytes != 10 {
 			t.Errorf("the cache counts %d bytes, want 10", c.bytes)
 		}
-		// A new copy lasts for the full time again.
+		// A new copy stays for the full time again.
 		c.add(files.Sum{1}, 10)
 		time.Sleep(keepFor - time.Second)
 		gone(1)

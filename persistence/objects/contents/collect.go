@@ -14,7 +14,7 @@ import (
 )
 
 // errHeld ends a collection during a backup.
-var errHeld = errors.New("held for a backup")
+var errHeld = errors.New("a backup holds the objects")
 
 // Hold prevents all removals until release is called.
 func (s *folder) Hold() (release func(), err error) {
@@ -117,7 +117,7 @@ func eachIn(dir string, fn func(files.Sum) error) error {
 		b, err := hex.DecodeString(e.Name())
 		sum, ok := files.SumOf(b)
 		if err != nil || !ok {
-			continue // not one of our files
+			continue // not a file of this store
 		}
 		if err := fn(sum); err != nil {
 			return err

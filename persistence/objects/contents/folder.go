@@ -67,7 +67,7 @@ func (s *folder) path(sum files.Sum) string {
 func (s *folder) Open(sum files.Sum) (files.Content, int64, error) {
 	f, size, err := s.open(sum)
 	if err != nil {
-		return nil, 0, err // no typed nil
+		return nil, 0, err // without the file, because a nil *os.File would be a non-nil interface
 	}
 	return f, size, nil
 }
@@ -98,7 +98,7 @@ func (s *folder) room() error {
 		return fmt.Errorf("measure free space: %w", err)
 	}
 	if free < s.opts.MinFreeBytes {
-		return fmt.Errorf("%w: %d bytes free, %d wanted", durable.ErrReadOnly, free, s.opts.MinFreeBytes)
+		return fmt.Errorf("%w: %d bytes free, %d required", durable.ErrReadOnly, free, s.opts.MinFreeBytes)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ import (
 	"atelier/persistence/backup"
 )
 
-// clock is a clock that a test sets.
+// clock is a clock whose time a test sets.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -182,8 +182,8 @@ func TestASpooledFileHasNoName(t *testing.T) {
 	}
 }
 
-// A process that dies leaves files in tmp, which the next process removes. A file that was renamed
-// but not synced is completed when it is put again.
+// A process that dies leaves files in tmp, which the next process removes. If a crash lost the
+// contents of a renamed file, the next put of the same content replaces the file.
 func TestPartialFilesOfACrashAreRemoved(t *testing.T) {
 	s, _ := openTest(t, Options{})
 	l := put(t, s, "whole")
@@ -238,15 +238,15 @@ func TestOnlyUnusedContentsAreRemoved(t *testing.T) {
 	release()
 	put(t, s, "content").Release()
 	if collect(nobody); !there() {
-		t.Fatal("removed although it was just stored again")
+		t.Fatal("removed although the content was just stored again")
 	}
 	now.pass(2 * time.Hour)
 	if n := collect(nobody); n != 0 || there() {
-		t.Errorf("%d removed, exists: %v; want it set aside", n, there())
+		t.Errorf("%d removed, exists: %v; want the content in quarantine", n, there())
 	}
 	now.pass(2 * time.Hour)
 	if n := collect(nobody); n != 1 {
-		t.Errorf("%d removed for good", n)
+		t.Errorf("%d removed permanently, want 1", n)
 	}
 	if _, err := content(s, l.Sum); !errors.Is(err, files.ErrMissing) {
 		t.Error("the content still exists", err)
@@ -389,7 +389,7 @@ func TestABackupContainsEveryObject(t *testing.T) {
 	}
 }
 
-// Nothing is removed before the last of several backups has ended. Releasing one hold twice does
+// While one of several backups is in progress, no content is removed. Releasing one hold twice does
 // not release another hold.
 func TestNothingIsRemovedDuringSeveralBackups(t *testing.T) {
 	s, now := openTest(t, Options{Grace: time.Hour})
@@ -423,15 +423,15 @@ func TestNothingIsRemovedDuringSeveralBackups(t *testing.T) {
 		}
 	}
 	first, second := hold(), hold()
-	left("during two", 2)
+	left("during two backups", 2)
 	first()
 	first()
-	left("during one", 2)
+	left("during one backup", 2)
 	second()
-	left("behind both", 0)
+	left("after both backups", 0)
 }
 
-// hurting damages a stored object once its first bytes are written.
+// hurting is a writer that damages a stored object once the first bytes of the backup are written.
 type hurting struct {
 	io.Writer
 	path string

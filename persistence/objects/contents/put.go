@@ -30,7 +30,7 @@ func (s *folder) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	sum := sha256.New()
 	size, err := s.fill(f, sum, r, limit)
 	if err == nil {
-		// This precedes the rename, because a file with this name must always be complete.
+		// Sync before the rename, because a file with the final name must always be complete.
 		err = s.sync(f)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
@@ -110,7 +110,7 @@ func (s *folder) keep(temp string, sum files.Sum, size int64) (*files.Lease, err
 	path := s.path(sum)
 	dir := filepath.Dir(path)
 	var err error
-	if s.hasSound(sum) { // a damaged one is replaced by the sent content
+	if s.hasSound(sum) { // a damaged object is replaced by the new content
 		now := s.opts.Now()
 		err = errors.Join(os.Chtimes(path, now, now), os.Remove(temp))
 	} else {
@@ -118,7 +118,7 @@ func (s *folder) keep(temp string, sum files.Sum, size int64) (*files.Lease, err
 	}
 	if err == nil {
 		// This sync is needed even if the object already existed. The process that created the
-		// object may have crashed before this step.
+		// object can have crashed before this step.
 		err = s.syncFolder(dir)
 	}
 	if err != nil {

@@ -47,7 +47,7 @@ type shared struct {
 // fetch is one download. All readers of the object wait for it.
 type fetch struct {
 	done chan struct{} // closed by the downloading reader
-	err  error         // set before
+	err  error         // set before done is closed
 }
 
 // openShared opens the store o.Objects. It removes all files from o.Dir.
@@ -56,7 +56,8 @@ func openShared(o Options) (*shared, error) {
 	if err := os.RemoveAll(o.Dir); err != nil {
 		return nil, fmt.Errorf("clear copies of contents: %w", err)
 	}
-	// A damaged copy does not mean that the object is damaged, so the object is fetched again.
+	// Options.Damaged is not passed on: a damaged copy does not mean that the object is damaged, so
+	// the object is fetched again.
 	local, err := openFolder(Options{Dir: o.Dir, MinFreeBytes: o.MinFreeBytes}.withDefaults())
 	if err != nil {
 		return nil, err
@@ -116,14 +117,14 @@ func (s *shared) keep(l *files.Lease) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.put) >= maxKnown {
-		clear(s.put) // cheaper than keeping them in order
+		clear(s.put) // clearing all entries is cheaper than keeping them in order
 	}
 	s.put[l.Sum] = begun
 	return nil
 }
 
-// hasPut reports whether this node put a content less than putAgain ago, by both of its clocks. One
-// clock can have been set, and the other paused.
+// hasPut reports whether this node put a content less than putAgain ago. Both the wall clock and
+// the monotonic clock must agree, because one can have been set and the other paused.
 func (s *shared) hasPut(sum files.Sum) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +145,7 @@ func (s *shared) Spool(r io.Reader, limit int64) (*os.File, int64, error) {
 	return s.local.Spool(r, limit)
 }
 
-// Open implements files.Blobs. It fetches a copy that other readers can use, too, and reads the
+// Open implements files.Blobs. It fetches a copy, which other readers can also use, and reads this
 // copy. If no copy can be written, Open reads the object itself.
 func (s *shared) Open(sum files.Sum) (files.Content, int64, error) {
 	for range 3 { // a fetched copy can be removed before it is opened
@@ -232,13 +233,13 @@ func (s *shared) fetchCopy(ctx context.Context, sum files.Sum, o objects.Info) (
 			return nil
 		}
 		switch {
-		case errors.Is(err, files.ErrTooLarge): // longer than announced
+		case errors.Is(err, files.ErrTooLarge): // the object is longer than announced
 			return s.damaged(sum)
-		case errors.Is(err, errNoCopy) && try > 0: // even without the other copies
+		case errors.Is(err, errNoCopy) && try > 0: // no space, even after the other copies were dropped
 			return err
 		case errors.Is(err, errNoCopy):
 			s.cache.clear()
-		case !errors.Is(err, files.ErrSource): // an interrupted transfer
+		case !errors.Is(err, files.ErrSource): // a local error; files.ErrSource means an interrupted transfer, which is retried
 			return err
 		}
 	}

@@ -65,7 +65,7 @@ func TestAllNodesReadStoredContent(t *testing.T) {
 			t.Errorf("after storing it again the keys are %q", b.Keys(t, ""))
 		}
 		if _, err := one.Put(strings.NewReader("too long"), 3); !errors.Is(err, files.ErrTooLarge) {
-			t.Errorf("too long: %v", err)
+			t.Errorf("an upload that is too long: %v", err)
 		}
 		if _, err := one.Put(iotest.ErrReader(io.ErrClosedPipe), 3); !errors.Is(err, files.ErrSource) {
 			t.Errorf("an interrupted upload: %v", err)
@@ -108,8 +108,8 @@ func TestDamagedObjectsAreNotServed(t *testing.T) {
 	}
 }
 
-// The same applies to the node that has just stored the object. Once the node has detected the
-// damage, it stores the object again.
+// The node that stored an object remembers this, and does not repeat the put. Once damage of the
+// object is detected, the node stores it again.
 func TestDamagedContentIsStoredAgainOnUpload(t *testing.T) {
 	b := objectstest.Folder(t)
 	one, err := Open(Options{Objects: b, Dir: filepath.Join(t.TempDir(), "copies"), MinFreeBytes: 1, CacheBytes: 1})
@@ -117,9 +117,9 @@ func TestDamagedContentIsStoredAgainOnUpload(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := putOne(t, one, "content")
-	putOne(t, one, "another, which leaves no room for a copy of the first")
+	putOne(t, one, "another content, so that the cache drops the copy of the first")
 	putOne(t, one, "content")
-	putOne(t, one, "another, which leaves no room for a copy of the first")
+	putOne(t, one, "another content, so that the cache drops the copy of the first")
 	if got := b.Keys(t, "contents/"); len(got) != 2 {
 		t.Fatalf("storing an undamaged content again: %q", got)
 	}
@@ -142,7 +142,7 @@ func TestDamagedContentIsStoredAgainOnUpload(t *testing.T) {
 		t.Fatalf("read %q, %v", got, err)
 	}
 	again("a reader")
-	putOne(t, one, "another, which leaves no room for a copy of the first")
+	putOne(t, one, "another content, so that the cache drops the copy of the first")
 	damage()
 	found := 0
 	if _, err := one.Scrub(func(string) { found++ }); err != nil || found == 0 {
@@ -151,7 +151,7 @@ func TestDamagedContentIsStoredAgainOnUpload(t *testing.T) {
 	again("a scrub")
 }
 
-// The second node relies on an object before its reference is recorded.
+// One node must not remove an object that another node has put but not recorded yet.
 func TestOneNodeCollectsWhileAnotherPuts(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		one, two := node(t, b, nil), node(t, b, nil)
@@ -175,7 +175,7 @@ func TestOneNodeCollectsWhileAnotherPuts(t *testing.T) {
 			if len(b.Keys(t, "contents/")) == 1 {
 				putOne(t, three, "content")
 			}
-			return false, nil // the answer at that time
+			return false, nil // unused at the time of the check
 		}
 		if err := two.Discard(meanwhile, sum); err != nil {
 			t.Fatal(err)
@@ -200,13 +200,13 @@ func TestUnusedContentIsRemovedAfterTheGracePeriod(t *testing.T) {
 		there := func() bool { return len(b.Keys(t, "contents/")) > 0 }
 		b.Age(t, "contents/", 25*time.Hour)
 		if collect(t, one, anybody); len(b.Keys(t, "aside/")) != 0 {
-			t.Error("a used content was set aside")
+			t.Error("a used content was moved to quarantine")
 		}
 		if collect(t, one, nobody); !there() || len(b.Keys(t, "aside/")) != 1 {
-			t.Errorf("an unused content was not set aside: %q", b.Keys(t, ""))
+			t.Errorf("an unused content was not moved to quarantine: %q", b.Keys(t, ""))
 		}
 		if collect(t, two, anybody); !there() || len(b.Keys(t, "aside/")) != 0 {
-			t.Errorf("a content used again is still set aside: %q", b.Keys(t, ""))
+			t.Errorf("a content used again is still in quarantine: %q", b.Keys(t, ""))
 		}
 		collect(t, one, nobody)
 		collect(t, two, nobody)
@@ -225,7 +225,7 @@ func TestUnusedContentIsRemovedAfterTheGracePeriod(t *testing.T) {
 		if err := two.Discard(nobody, sum); err != nil || !there() {
 			t.Errorf("discarded during the backup of another node, %v", err)
 		}
-		b.Age(t, "holds/", 90*time.Minute) // that node died
+		b.Age(t, "holds/", 90*time.Minute) // simulates that the node of the backup died
 		if n := collect(t, two, nobody); n != 1 || there() {
 			t.Errorf("%d removed: %q", n, b.Keys(t, ""))
 		}
@@ -265,7 +265,7 @@ func TestDiscardedContentIsRemovedSooner(t *testing.T) {
 	}
 }
 
-// The remaining object is undamaged.
+// If several objects have the same content, one undamaged object must remain.
 func TestOfSeveralEqualObjectsOneRemains(t *testing.T) {
 	b := objectstest.Folder(t)
 	for range 3 {
@@ -391,7 +391,7 @@ func TestABackupCanBeRestoredIntoEitherKindOfStore(t *testing.T) {
 	})
 }
 
-// If no copy can be written, the object itself is read.
+// If the node has no space for a copy, it reads the object itself.
 func TestReadingNeedsNoFreeDiskSpace(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		damaged := 0

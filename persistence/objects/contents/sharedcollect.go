@@ -111,7 +111,7 @@ func (s *shared) collect(ctx context.Context, inUse files.InUse, prefix string, 
 			return aside.Removed, err
 		}
 	}
-	for key := range c.discarded { // of objects that no longer exist
+	for key := range c.discarded { // the remaining marks belong to objects that no longer exist
 		if err := s.opts.Objects.Delete(ctx, discardedPrefix+key); err != nil {
 			return aside.Removed, err
 		}
@@ -127,7 +127,7 @@ func (s *shared) collect(ctx context.Context, inUse files.InUse, prefix string, 
 type collection struct {
 	*shared
 	aside     *objects.Aside
-	discarded map[string]bool // by key; checked marks are deleted
+	discarded map[string]bool // by key; a mark is deleted from the map once its object was checked
 }
 
 // inUse keeps the youngest object with a content, if it is undamaged, and removes all other objects
@@ -156,7 +156,7 @@ func (c *collection) inUse(ctx context.Context, sum files.Sum, copies []objects.
 		if !checked {
 			sound, err := c.sound(ctx, sum, newest.Key)
 			if err != nil || !sound {
-				return err // the older object can be the only undamaged one
+				return err // stop, because the older object can be the only undamaged one
 			}
 			checked = true
 		}

@@ -41,7 +41,7 @@ type stream struct {
 	store    objects.Store
 	key      string
 	size, at int64
-	r        io.ReadCloser // data from at on; nil without a request
+	r        io.ReadCloser // the data from at on; nil if no request is open
 }
 
 // Read implements io.Reader.

@@ -17,9 +17,9 @@ import (
 )
 
 // A disk can return different bytes than were written. Each object is therefore verified against
-// its sum when it is opened, which costs 0.6 ms per MiB. For ten thousand people a popular file
-// would be read twice each time. A verified object therefore counts as undamaged for a while, as
-// long as the file system reports no change.
+// its sum when it is opened, which costs 0.6 ms per MiB. With ten thousand readers of a popular
+// file, each open would read the file twice. A verified object therefore counts as undamaged for a
+// while, as long as the file system reports no change.
 const (
 	soundFor = time.Minute
 	maxSound = 4096
@@ -62,7 +62,7 @@ func (s *sound) add(sum files.Sum, id identity, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.at) >= maxSound {
-		clear(s.at) // cheaper than keeping them in order
+		clear(s.at) // clearing all entries is cheaper than keeping them in order
 	}
 	s.at[sum] = verified{id, now.Add(soundFor)}
 }
@@ -80,7 +80,7 @@ func (s *folder) verify(f *os.File, sum files.Sum, fresh bool) (size int64, err 
 	pooled := buffers.Get().(*[bufferBytes]byte)
 	defer buffers.Put(pooled)
 	hash := sha256.New()
-	// Hide WriterTo, which would not use the buffer.
+	// Hide the file's WriterTo, with which CopyBuffer would not use the buffer.
 	if _, err := io.CopyBuffer(hash, struct{ io.Reader }{f}, pooled[:]); err != nil {
 		return 0, err
 	}

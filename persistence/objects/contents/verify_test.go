@@ -93,7 +93,7 @@ func TestCollectedContentCanBeRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(filepath.Join(s.opts.Dir, "aside")); len(left) != 3 || err != nil {
-		t.Fatalf("%d contents are set aside, %v", len(left), err)
+		t.Fatalf("%d contents are in quarantine, %v", len(left), err)
 	}
 	if got, err := content(s, asked.Sum); got != "asked for" || err != nil {
 		t.Errorf("a requested content: %q, %v", got, err)
@@ -109,7 +109,7 @@ func TestCollectedContentCanBeRestored(t *testing.T) {
 }
 
 // The content is synced before the file gets its name, and the name is synced before Put returns.
-// The name of a new folder is synced before either.
+// The name of a new folder is synced before the name of the file.
 func TestEverySyncOfAPutIsInItsPlace(t *testing.T) {
 	var s *folder
 	var order []string

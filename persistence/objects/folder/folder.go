@@ -1,9 +1,9 @@
 // Package folder stores objects in a folder, which several nodes can have mounted. Each object is a
 // file, with its key as the path.
 //
-// Before Put returns, it writes a file in .tmp, verifies it against its sum, syncs and renames it,
-// and syncs its folder. The next node that opens the folder removes files in .tmp that are a day
-// old by the clock of the file system. Younger files can belong to a running node.
+// Put writes a file in .tmp, verifies its sum, syncs and renames the file, and syncs the folder.
+// The next node that opens the folder removes files in .tmp that are a day old by the clock of the
+// file system. Younger files can belong to a running node.
 package folder
 
 import (
@@ -55,8 +55,8 @@ type Store struct {
 
 var _ objects.Store = (*Store)(nil)
 
-// Open opens the folder, which must exist. If Open created the folder where nothing is mounted,
-// objects meant for all nodes would be stored locally.
+// Open opens the folder, which must exist. Open does not create it: if the shared folder is not
+// mounted, objects for all nodes would be stored locally.
 func Open(o Options) (*Store, error) {
 	if o.MinFreeBytes == 0 {
 		o.MinFreeBytes = 1 << 30
@@ -188,8 +188,7 @@ func (s *Store) Link(from, to string) error {
 func (s *Store) name(to string, place func(to string) error) error {
 	dir := filepath.Dir(to)
 	var err error
-	// Another node that removes the last file of a folder also removes the folder, so this is
-	// retried.
+	// Retry, because another node that removes the last file of a folder also removes the folder.
 	for range 100 {
 		if err = s.root.MkdirAll(dir, 0o700); err == nil {
 			err = place(to)
@@ -226,7 +225,7 @@ func (s *Store) room() error {
 		return told("measure", "the free space", err)
 	}
 	if free < s.opts.MinFreeBytes {
-		return fmt.Errorf("%w: folder of objects: %d bytes free, %d wanted", durable.ErrReadOnly, free, s.opts.MinFreeBytes)
+		return fmt.Errorf("%w: folder of objects: %d bytes free, %d required", durable.ErrReadOnly, free, s.opts.MinFreeBytes)
 	}
 	return nil
 }
@@ -325,7 +324,7 @@ func (s *Store) list(ctx context.Context, dir, prefix string, fn func(objects.In
 			continue
 		}
 		if !strings.HasPrefix(key, prefix) || objects.CheckKey(key) != nil || !e.Type().IsRegular() {
-			continue // not requested, or not one of our files
+			continue // not requested, or not a file of this store
 		}
 		info, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {

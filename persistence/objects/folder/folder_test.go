@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestAFolderSatisfiesTheContractOfAStore(t *testing.T) { objectstest.Run(t, objectstest.Folder) }
 
-// Another node can be writing at this moment, so only old files count as abandoned.
+// Another node can be writing a temporary file now, so only old temporary files are removed.
 func TestOnlyOldTemporaryFilesAreCleared(t *testing.T) {
 	b := objectstest.Folder(t)
 	temp := filepath.Join(b.Dir, ".tmp")

@@ -36,8 +36,9 @@ type Server struct {
 	Dir string
 }
 
-// find returns the path of the server's program: the value of S3TEST, or bin/s3test of this module,
-// which "make bin/s3test" builds. Tests do not build it, because it depends on 200 modules.
+// find returns the path of the server's program. It is the value of S3TEST, or bin/s3test in this
+// module, which "make bin/s3test" builds. Tests do not build the program, because it depends on 200
+// modules.
 func find() (string, error) {
 	if path := os.Getenv("S3TEST"); path != "" {
 		return path, nil
@@ -48,13 +49,13 @@ func find() (string, error) {
 			break
 		}
 		if filepath.Dir(dir) == dir {
-			return "", errors.New("there is no S3 server to test with: S3TEST names none, and the tests run outside of the module")
+			return "", errors.New("no S3 server for the test: S3TEST is not set, and the test runs outside of the module")
 		}
 		dir = filepath.Dir(dir)
 	}
 	path := filepath.Join(dir, "bin", "s3test")
 	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("there is no S3 server to test with: make bin/s3test (%w)", err)
+		return "", fmt.Errorf("no S3 server for the test: run make bin/s3test (%w)", err)
 	}
 	return path, nil
 }

@@ -18,17 +18,17 @@ import (
 // Run verifies that stores fulfil the contract of objects.Store.
 func Run(t *testing.T, open func(testing.TB) *Backend) {
 	for name, test := range map[string]func(t *testing.T, b *Backend){
-		"an object is what was put":          whole,
-		"a part is the part":                 parts,
-		"what is not there":                  missing,
-		"keys lead nowhere else":             keys,
-		"a content that is another":          otherSum,
-		"a put that breaks off":              brokenOff,
-		"more objects than a page has":       many,
-		"racing puts of one key":             racing,
-		"times are those of the store":       times,
-		"a prefix is not a folder":           prefixes,
-		"large contents come in one request": large,
+		"an object is returned unchanged":         whole,
+		"a part of an object can be read":         parts,
+		"missing objects are reported":            missing,
+		"invalid keys are refused":                keys,
+		"content with a wrong sum is refused":     otherSum,
+		"an interrupted put leaves nothing":       brokenOff,
+		"listings have several pages":             many,
+		"concurrent puts of one key do not mix":   racing,
+		"ages follow the store's clock":           times,
+		"a prefix is not a folder":                prefixes,
+		"a large object is stored in one request": large,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -66,7 +66,7 @@ func whole(t *testing.T, b *Backend) {
 		t.Error(err)
 	}
 	if got := b.Keys(t, ""); !slices.Equal(got, []string{"a", "empty"}) {
-		t.Errorf("there are %q", got)
+		t.Errorf("the keys are %q", got)
 	}
 }
 
@@ -78,16 +78,16 @@ func parts(t *testing.T, b *Backend) {
 	}{{0, -1, "0123456789"}, {0, 3, "012"}, {4, 2, "45"}, {4, -1, "456789"}, {9, 1, "9"}, {8, 100, "89"}, {0, 100, "0123456789"}} {
 		got, err := objects.GetBytes(t.Context(), b, "digits", c.from, c.n, 100)
 		if string(got) != c.want || err != nil {
-			t.Errorf("%d from %d: %q, %v", c.n, c.from, got, err)
+			t.Errorf("reading %d bytes from %d returned %q, %v", c.n, c.from, got, err)
 		}
 	}
 	for _, from := range []int64{10, 11, -1} {
 		if got, err := objects.GetBytes(t.Context(), b, "digits", from, 5, 100); !errors.Is(err, objects.ErrRange) {
-			t.Errorf("from %d: %q, %v", from, got, err)
+			t.Errorf("reading from %d returned %q, %v, want ErrRange", from, got, err)
 		}
 	}
 	if _, err := objects.GetBytes(t.Context(), b, "digits", 0, -1, 9); !errors.Is(err, objects.ErrRange) {
-		t.Errorf("longer than wanted: %v", err)
+		t.Errorf("an object longer than the limit returned %v, want ErrRange", err)
 	}
 }
 
@@ -95,17 +95,17 @@ func missing(t *testing.T, b *Backend) {
 	put(t, b, "there/a", "x")
 	for _, key := range []string{"none", "there", "there/b", "there/a/b"} {
 		if _, _, err := b.Get(t.Context(), key, 0, -1); !errors.Is(err, objects.ErrNotFound) && key != "there/a/b" || err == nil {
-			t.Errorf("get %s: %v", key, err)
+			t.Errorf("Get of %s returned %v", key, err)
 		}
 		if _, err := b.Stat(t.Context(), key); !errors.Is(err, objects.ErrNotFound) && key != "there/a/b" || err == nil {
-			t.Errorf("look at %s: %v", key, err)
+			t.Errorf("Stat of %s returned %v", key, err)
 		}
 	}
 	if err := b.Delete(t.Context(), "none"); err != nil {
-		t.Errorf("delete what is not there: %v", err)
+		t.Errorf("Delete of a missing object returned %v", err)
 	}
 	if got := b.Keys(t, "none/"); got != nil {
-		t.Errorf("there are %q", got)
+		t.Errorf("the keys are %q", got)
 	}
 }
 
@@ -114,21 +114,21 @@ func keys(t *testing.T, b *Backend) {
 		"", "/", "/a", "a/", "..", "../a", "a/../b", "a//b", ".", "./a", ".tmp/a", "a/.b", "A", "ä", "a b", "a\x00", "a\\b", "a?b", "a%2fb", strings.Repeat("a", 513),
 	} {
 		if err := objects.PutBytes(t.Context(), b, key, nil); err == nil {
-			t.Errorf("put %q", key)
+			t.Errorf("Put accepted the key %q", key)
 		}
 		if _, _, err := b.Get(t.Context(), key, 0, -1); err == nil || errors.Is(err, objects.ErrNotFound) {
-			t.Errorf("get %q: %v", key, err)
+			t.Errorf("Get of the key %q returned %v", key, err)
 		}
 		if err := b.Delete(t.Context(), key); err == nil {
-			t.Errorf("delete %q", key)
+			t.Errorf("Delete accepted the key %q", key)
 		}
 		if _, err := b.Stat(t.Context(), key); err == nil {
-			t.Errorf("look at %q", key)
+			t.Errorf("Stat accepted the key %q", key)
 		}
 	}
 	for _, prefix := range []string{"/", "../", "a/../", ".tmp/", "A"} {
 		if err := b.List(t.Context(), prefix, func(objects.Info) error { return nil }); err == nil {
-			t.Errorf("list %q", prefix)
+			t.Errorf("List accepted the prefix %q", prefix)
 		}
 	}
 }
@@ -137,10 +137,10 @@ func otherSum(t *testing.T, b *Backend) {
 	put(t, b, "key", "before")
 	err := b.Put(t.Context(), "key", strings.NewReader("content"), 7, sha256.Sum256([]byte("other")))
 	if !errors.Is(err, objects.ErrSum) {
-		t.Errorf("put: %v", err)
+		t.Errorf("Put with a wrong sum returned %v", err)
 	}
 	if got := get(t, b, "key"); got != "before" {
-		t.Errorf("it became %q", got)
+		t.Errorf("the earlier object became %q", got)
 	}
 }
 
@@ -157,13 +157,13 @@ func (b breaking) ReadAt(p []byte, at int64) (int, error) {
 func brokenOff(t *testing.T, b *Backend) {
 	const size = 3 << 20
 	if err := b.Put(t.Context(), "key", breaking{size / 2}, size, sha256.Sum256(make([]byte, size))); err == nil {
-		t.Error("put")
+		t.Error("an interrupted put succeeded")
 	}
 	if err := b.Put(t.Context(), "short", strings.NewReader("sho"), 5, sha256.Sum256([]byte("short"))); err == nil {
-		t.Error("put less than was said")
+		t.Error("a put with too little content succeeded")
 	}
 	if got := b.Keys(t, ""); got != nil {
-		t.Errorf("there are %q", got)
+		t.Errorf("the keys are %q", got)
 	}
 }
 
@@ -184,7 +184,7 @@ func many(t *testing.T, b *Backend) {
 	put(t, b, "other", "")
 	got := b.Keys(t, "many/")
 	if len(got) != n || !slices.IsSorted(got) || len(slices.Compact(got)) != n {
-		t.Errorf("%d are listed, in order %v", len(got), slices.IsSorted(got))
+		t.Errorf("%d objects are listed, in order: %v", len(got), slices.IsSorted(got))
 	}
 	seen, enough := 0, errors.New("enough")
 	err := b.List(t.Context(), "", func(objects.Info) error {
@@ -194,7 +194,7 @@ func many(t *testing.T, b *Backend) {
 		return nil
 	})
 	if seen != 1100 || !errors.Is(err, enough) {
-		t.Errorf("after %d: %v", seen, err)
+		t.Errorf("after %d objects, List returned %v", seen, err)
 	}
 }
 
@@ -232,18 +232,18 @@ func times(t *testing.T, b *Backend) {
 		t.Fatal(err)
 	}
 	if age := now.Sub(old.Changed); age < 59*time.Minute {
-		t.Errorf("it is %s old", age)
+		t.Errorf("the object is %s old, want an hour", age)
 	}
 	listed := map[string]time.Time{}
 	if err := b.List(t.Context(), "", func(i objects.Info) error { listed[i.Key] = i.Changed; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if len(listed) != 2 || !listed["new"].After(listed["old"]) || !listed["old"].Truncate(time.Second).Equal(old.Changed.Truncate(time.Second)) {
-		t.Errorf("listed are %v", listed)
+		t.Errorf("the listed times are %v", listed)
 	}
 	put(t, b, "old", "") // a second put resets its age
 	if info, err := b.Stat(t.Context(), "old"); err != nil || info.Changed.Sub(old.Changed) < 59*time.Minute {
-		t.Errorf("put again: %v, %v", info, err)
+		t.Errorf("after a second put: %v, %v", info, err)
 	}
 }
 

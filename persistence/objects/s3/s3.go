@@ -94,7 +94,7 @@ func Open(o Options) (*Store, error) {
 		return nil, fmt.Errorf("open bucket %s at %s: %w", o.Bucket, o.Endpoint, reduced(err))
 	}
 	if !there {
-		return nil, fmt.Errorf("there is no bucket %s at %s, or the keys do not open it", o.Bucket, o.Endpoint)
+		return nil, fmt.Errorf("the bucket %s at %s does not exist, or the keys do not open it", o.Bucket, o.Endpoint)
 	}
 	return s, nil
 }
@@ -132,8 +132,8 @@ func (s *Store) Put(ctx context.Context, key string, content io.ReaderAt, size i
 	}
 	ctx, cancel := s.during(ctx, size)
 	defer cancel()
-	// The request is signed with the sum. Otherwise the client would send signed chunks without the
-	// sum.
+	// The request is signed with the sum. Without it, the client would send signed chunks without
+	// the sum.
 	_, err := s.client.PutObject(ctx, s.opts.Bucket, s.opts.Prefix+key, io.NewSectionReader(content, 0, size), size, "", hex.EncodeToString(sum[:]),
 		minio.PutObjectOptions{ContentType: "application/octet-stream", DisableContentSha256: true})
 	return told("put", key, err)
@@ -149,7 +149,7 @@ func (s *Store) Get(ctx context.Context, key string, from, n int64) (io.ReadClos
 	}
 	var opts minio.GetObjectOptions
 	if from > 0 || n > 0 {
-		end := int64(0) // to the end
+		end := int64(0) // 0 means up to the end of the object
 		if n > 0 {
 			end = from + n - 1
 		}
@@ -168,7 +168,7 @@ func (s *Store) Get(ctx context.Context, key string, from, n int64) (io.ReadClos
 	}
 	size := info.Size
 	if n >= 0 && size > n {
-		size = n // a server without range support returns more; wrong bytes do not match the sum
+		size = n // a server without range support can return other bytes, which do not match the sum
 	}
 	timer.Reset(s.limit(max(size, 0)))
 	return &body{io.LimitReader(r, max(size, 0)), r, func() { timer.Stop(); cancel() }}, size, nil
@@ -185,14 +185,14 @@ type body struct {
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = fmt.Errorf("%w: %w: the transfer broke off", durable.ErrUnavailable, io.ErrUnexpectedEOF)
+		err = fmt.Errorf("%w: %w: the transfer was interrupted", durable.ErrUnavailable, io.ErrUnexpectedEOF)
 	}
 	return n, err
 }
 
 func (b *body) Close() error {
 	b.ended()
-	_ = b.c.Close() // the error of an abandoned transfer does not matter
+	_ = b.c.Close() // the transfer is abandoned, so its error does not matter
 	return nil
 }
 
@@ -205,7 +205,7 @@ func (s *Store) Stat(ctx context.Context, key string) (objects.Info, error) {
 	defer cancel()
 	info, err := s.client.StatObject(ctx, s.opts.Bucket, s.opts.Prefix+key, minio.StatObjectOptions{})
 	if err != nil {
-		return objects.Info{}, told("look at", key, err)
+		return objects.Info{}, told("stat", key, err)
 	}
 	return objects.Info{Key: key, Size: info.Size, Changed: info.LastModified}, nil
 }
@@ -223,12 +223,13 @@ func (s *Store) List(ctx context.Context, prefix string, fn func(objects.Info) e
 		for _, o := range page {
 			key, ours := strings.CutPrefix(o.Key, s.opts.Prefix)
 			if o.Key <= after {
-				// Otherwise a server that starts the listing over would cause an endless loop.
+				// Refused, because a server that starts the listing over would cause an endless
+				// loop.
 				return fmt.Errorf("%w: list %s: the server does not list in order", durable.ErrUnavailable, prefix)
 			}
 			after = o.Key
 			if !ours || !strings.HasPrefix(key, prefix) || objects.CheckKey(key) != nil {
-				continue // not one of our objects
+				continue // not an object of this store
 			}
 			if err := fn(objects.Info{Key: key, Size: o.Size, Changed: o.LastModified}); err != nil {
 				return err
@@ -278,7 +279,7 @@ func told(what, key string, err error) error {
 	var answer minio.ErrorResponse
 	if !errors.As(err, &answer) {
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-			err = errors.New("it did not answer in time")
+			err = errors.New("the server did not answer in time")
 		}
 		return fmt.Errorf("%w: S3: %s %s: %w", durable.ErrUnavailable, what, key, err)
 	}

@@ -62,7 +62,7 @@ func TestWrongKeysAndBucketsFailAtTheStart(t *testing.T) {
 	for want, change := range map[string]func(*s3.Options){
 		"SignatureDoesNotMatch": func(o *s3.Options) { o.SecretKey = "wrong-" + o.SecretKey },
 		"do not open it":        func(o *s3.Options) { o.AccessKey = "nobody" },
-		"no bucket":             func(o *s3.Options) { o.Bucket = "another" },
+		"does not exist":        func(o *s3.Options) { o.Bucket = "another" },
 	} {
 		o := server.Options()
 		change(&o)
@@ -100,7 +100,7 @@ func TestFailedRequestsAreRepeated(t *testing.T) {
 			var asked atomic.Int32
 			s, err := objectstest.Hostile(t, time.Minute, func(w http.ResponseWriter, r *http.Request) {
 				if r.Method == http.MethodHead {
-					return // the bucket is there
+					return // the check that the bucket exists succeeds
 				}
 				asked.Add(1)
 				w.Header().Set("Content-Type", "application/xml")
@@ -144,7 +144,7 @@ func TestAServerThatDoesNotAnswerIsUnavailable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { close(stop) }) // before the server waits for its handlers
+	t.Cleanup(func() { close(stop) }) // runs before the server waits for its handlers
 	_, stat := s.Stat(t.Context(), "key")
 	_, _, get := s.Get(t.Context(), "key", 0, -1)
 	_, half := objects.GetBytes(t.Context(), s, "half", 0, -1, 100)
@@ -197,7 +197,7 @@ func TestInvalidListingsAreHandled(t *testing.T) {
 	}
 }
 
-// The process dies during a put.
+// If the process dies during a put, no object and no part of an object remains.
 func TestAnInterruptedPutLeavesNothing(t *testing.T) {
 	b := objectstest.S3(t)
 	ctx, die := context.WithCancel(t.Context())

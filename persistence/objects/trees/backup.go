@@ -42,8 +42,8 @@ func (s *Store) postponed(id string) bool {
 	return s.holds > 0
 }
 
-// held reports whether any node has a backup in progress. A later backup reads the records later,
-// and needs no object that is unreferenced by then.
+// held reports whether any node has a backup in progress. A backup that begins later is not a
+// problem: it reads the records later, and needs no object that is unreferenced by then.
 func (s *Store) held(ctx context.Context) (bool, error) {
 	if s.opts.Alone {
 		s.mu.Lock()

@@ -64,7 +64,8 @@ func TestABackupRestoresAnywhere(t *testing.T) {
 	})
 }
 
-// breakingOff returns the first half of an object, unless a part of it is requested.
+// breakingOff returns only the first half of an object, unless the request is for a part of the
+// object.
 type breakingOff struct{ objects.Store }
 
 func (b breakingOff) Get(ctx context.Context, key string, from, n int64) (io.ReadCloser, int64, error) {
@@ -98,8 +99,8 @@ func TestAnInterruptedTransferIsResumed(t *testing.T) {
 	}
 }
 
-// Workspaces that are removed during backups are deleted when the last backup has ended. Nothing
-// else is deleted. Releasing one hold twice does not release another.
+// Workspaces that are removed during backups are deleted when the last backup has ended. No other
+// workspace is deleted. Releasing one hold twice does not release another hold.
 func TestWorkspacesRemovedDuringBackupsAreDeletedAfterThem(t *testing.T) {
 	b := objectstest.Folder(t)
 	s, err := trees.Open(trees.Options{Objects: b, Dir: t.TempDir(), Alone: true})
@@ -139,18 +140,18 @@ func TestWorkspacesRemovedDuringBackupsAreDeletedAfterThem(t *testing.T) {
 	s.Remove(ids[0])
 	second := hold()
 	s.Remove(ids[1])
-	left("during two", ids...)
+	left("during two backups", ids...)
 	first()
 	first()
 	s.Remove(ids[2])
-	left("during one", ids...)
+	left("during one backup", ids...)
 	second()
-	left("behind both", ids[3])
+	left("after both backups", ids[3])
 	third := hold()
 	third()
-	left("behind a third", ids[3])
+	left("after a third backup", ids[3])
 	s.Remove(ids[3])
-	left("without any")
+	left("without a backup")
 }
 
 // If several nodes share the objects, workspaces removed during a backup of another node are

@@ -20,7 +20,7 @@ type entry struct {
 	Size    int64
 	Ref     string // the kind's reference to the content; "" for new content
 	Content []byte
-	Mode    code.Mode // here KeptMode and Regular are equivalent
+	Mode    code.Mode // KeptMode has the same meaning as Regular here
 	Sum     string    // hash of a stored content; "" if unknown
 }
 
@@ -49,7 +49,7 @@ func apply(before map[string]entry, c code.Change) (map[string]entry, error) {
 			return nil, err
 		}
 		if written[f.Path] {
-			return nil, code.Fault("%s is given twice", f.Path)
+			return nil, code.Fault("%s occurs twice in the change", f.Path)
 		}
 		if len(f.Content) > maxFile {
 			return nil, code.Fault("%s is larger than %d MiB", f.Path, maxFile>>20)
@@ -94,7 +94,7 @@ func check(files map[string]entry) error {
 				n = &name{spelled: part, number: len(names) + 1, file: !more}
 				names[place{at, code.Fold(part)}] = n
 			case n.spelled != part:
-				return code.Fault("%s is there in another spelling, which not every file system tells apart", path)
+				return code.Fault("%s exists in another spelling, and some file systems do not distinguish the two", path)
 			case n.file || !more:
 				return code.Fault("%s would be a file and a folder", part)
 			}

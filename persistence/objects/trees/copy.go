@@ -40,8 +40,8 @@ func (s *Store) Copy(from, to string, kind code.Kind, heads []code.Head) error {
 	return nil
 }
 
-// copyCommits copies the objects of the heads' history unchanged. A commit exists as long as its
-// workspace, so everything that the commit refers to exists.
+// copyCommits copies the objects of the heads' history unchanged. Commits exist as long as their
+// workspace, so all objects of the history exist.
 func (s *Store) copyCommits(ctx context.Context, sp *spool, to string, heads []code.Head) error {
 	seen := map[string]bool{}
 	var todo []string
@@ -99,7 +99,7 @@ func (s *Store) copyObject(ctx context.Context, sp *spool, to, name string) erro
 }
 
 // copyTrees rewrites the heads' trees under their names. The new trees refer only to each other,
-// because a sweep may have removed indirectly referenced trees.
+// because a sweep can have removed trees that are referenced only indirectly.
 func (s *Store) copyTrees(ctx context.Context, sp *spool, to string, heads []code.Head) error {
 	done := map[string]bool{}
 	lies := map[string]located{} // locations of contents in the copy, by sum

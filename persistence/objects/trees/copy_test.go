@@ -39,7 +39,7 @@ func contentOf(t testing.TB, s code.Store, of string, kind code.Kind, tree strin
 // both and their contents.
 func copied(t *testing.T, s code.Store, kind code.Kind) (heads []code.Head, want map[string]string) {
 	t.Helper()
-	zero := write(t, s, kind, "", "z", "of which nothing stays but its commit")
+	zero := write(t, s, kind, "", "z", "a file that only the commit contains")
 	one := write(t, s, kind, zero, "z", "-", "a", "1", "run+x", "2", "dir/same", "2")
 	two := write(t, s, kind, one, "a", "changed")
 	three := write(t, s, kind, two, "run", "-", "b", "3")
@@ -93,7 +93,7 @@ func TestRemovingAWorkspaceDoesNotChangeItsCopy(t *testing.T) {
 			}
 			heads, want := copied(t, s, kind)
 			s.Remove(gone)
-			// A later sweep receives the heads of the other workspace only.
+			// A later sweep gets only the heads of the other workspace.
 			b.Age(t, "workspaces/", 25*time.Hour)
 			recorded := func() (map[string][]code.Head, error) { return map[string][]code.Head{stays: heads}, nil }
 			sweep(t, s, recorded)
@@ -129,7 +129,7 @@ func TestACopyContainsOnlyPublishedTrees(t *testing.T) {
 
 const unknownWorkspace = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2c00"
 
-// cameOver contains the Git objects of a push.
+// cameOver is the source of a push: it contains the received Git objects.
 type cameOver struct{ *memory.Storage }
 
 func (c cameOver) Stat(name string) (code.ObjectKind, int64, bool) {

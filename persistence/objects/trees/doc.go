@@ -3,7 +3,7 @@
 //
 // # Objects
 //
-//	workspaces/<id>/made-git       empty; shows that the workspace exists; or made-plain
+//	workspaces/<id>/made-git       (or made-plain) empty; shows that the workspace exists
 //	workspaces/<id>/trees/<tree>   a tree: its manifest and its new contents
 //
 // A tree is one object, put with one request. It has a line with the length and the SHA-256 of the
@@ -25,6 +25,6 @@
 // history, and exist as long as the workspace.
 //
 // Lock and RLock are local to the node. Two nodes write the same workspace when one takes it over
-// from the other. They create trees with different names, and the codelab's record decides which
-// tree is valid.
+// from the other. In that case they create trees with different names, and the codelab's record
+// decides which tree is valid.
 package trees

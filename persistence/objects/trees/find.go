@@ -24,7 +24,7 @@ type subtree struct {
 	at string
 }
 
-// from adds commits to the search. Their history is searched, too.
+// from adds commits, and their history, to the search.
 func (f *finder) from(commits []string) {
 	for _, c := range commits {
 		if !f.seen[c] {
@@ -34,7 +34,7 @@ func (f *finder) from(commits []string) {
 	}
 }
 
-// further reads one more commit. It returns false if there is none.
+// further reads one more commit. It returns false if no commit is left.
 func (f *finder) further() (bool, error) {
 	if len(f.todo) == 0 {
 		return false, nil
@@ -98,7 +98,7 @@ func (t subtree) below() map[string]entry {
 // content returns the folder as a Git tree object.
 func (t subtree) content() (content []byte, err error) {
 	_, err = writeTrees(func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (h plumbing.Hash, err error) {
-		h, content, err = encoded(kind, encode) // the top one is last
+		h, content, err = encoded(kind, encode) // the top folder is written last
 		return h, err
 	}, t.below())
 	return content, err

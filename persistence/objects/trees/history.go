@@ -58,7 +58,7 @@ func (h *history) entries(commit string) (map[string]entry, error) {
 func (h *history) blob(hash plumbing.Hash) ([]byte, error) {
 	b, known := h.blobs[hash.String()]
 	if !known {
-		return nil, damaged("there is no blob %s", hash)
+		return nil, damaged("the blob %s does not exist", hash)
 	}
 	return h.sp.read(h.ctx, b.m, b.f)
 }

@@ -17,8 +17,8 @@ func inOrder(s *Store) (first, second string) {
 	}
 }
 
-// Several keys share a lock. Earlier, a caller with two keys of one lock waited for itself. Two
-// callers that took two locks in opposite order waited for each other. This test then never ended.
+// Several keys share a lock. A caller with two keys of one lock must not wait for itself, and two
+// callers must take two locks in the same order. After a mistake this test never ends.
 func TestLocksDoNotDeadlock(t *testing.T) {
 	s := &Store{seed: maphash.MakeSeed()}
 	for i := range 10 * lockShards {

@@ -55,8 +55,8 @@ type file struct {
 	Sum  string `json:"sum"`           // SHA-256
 	Git  string `json:"git,omitempty"` // hash of the blob, in a repository
 	Size int64  `json:"size"`
-	In   int    `json:"in,omitempty"` // 0: this tree's object; else Bundles[In-1]
-	At   int64  `json:"at"`           // from the beginning of its contents
+	In   int    `json:"in,omitempty"` // 0 means this tree's object, otherwise Bundles[In-1]
+	At   int64  `json:"at"`           // offset from the beginning of the object's contents
 	// Executable is the executable bit of the file mode.
 	Executable bool `json:"executable,omitempty"`
 	// Form is textForm or binaryForm.
@@ -104,11 +104,11 @@ func (m *manifest) index() {
 // lengthOf parses the length and the hash of the manifest in the first line.
 func lengthOf(b []byte) (n int64, sum [sha256.Size]byte, err error) {
 	if int64(len(b)) < lineBytes {
-		return 0, sum, damaged("it is cut off")
+		return 0, sum, damaged("the object is truncated")
 	}
 	var text []byte
 	if _, err := fmt.Sscanf(string(b[:lineBytes]), "atelier-tree 1 %08d %x\n", &n, &text); err != nil || len(text) != len(sum) || n < 0 || n > maxManifest {
-		return 0, sum, damaged("it has no first line")
+		return 0, sum, damaged("the object has no first line")
 	}
 	return n, [sha256.Size]byte(text), nil
 }
@@ -152,7 +152,7 @@ func (m *manifest) checkCommit() error {
 	}
 	top, err := writeTrees(hashOnly, m.entries())
 	if err != nil || top != c.TreeHash {
-		return damaged("the manifest of %s has other files than the commit", m.Tree)
+		return damaged("the files in the manifest of %s differ from the files of the commit", m.Tree)
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func (m *manifest) checkCommit() error {
 func (m *manifest) commit() (*object.Commit, error) {
 	o := &plumbing.MemoryObject{}
 	o.SetType(plumbing.CommitObject)
-	_, _ = o.Write(m.Commit) // never fails
+	_, _ = o.Write(m.Commit) // Write to memory never fails
 	c := &object.Commit{}
 	if o.Hash().String() != m.Tree || c.Decode(o) != nil {
 		return nil, damaged("%s has no commit", m.Tree)
@@ -213,7 +213,7 @@ func (m *manifest) lies(f *file) bundle {
 // check compares content with the size and hash in the manifest.
 func (m *manifest) check(f *file, content []byte) error {
 	if int64(len(content)) != f.Size || sumOf(content) != f.Sum || m.Kind == code.Git && plumbing.ComputeHash(plumbing.BlobObject, content).String() != f.Git {
-		return damaged("%s of %s is not what was written", f.Path, m.Tree)
+		return damaged("%s of %s differs from the written file", f.Path, m.Tree)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"atelier/persistence/objects/objectstest"
 )
 
-// The limit for written trees also applies to copies.
+// The maximum number of references of a written tree also applies to a copied tree.
 func TestACopiedPlainTreeRefersToFewOthers(t *testing.T) {
 	const id, to = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2c01", "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2cff"
 	b := objectstest.Folder(t)

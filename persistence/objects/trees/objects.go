@@ -25,7 +25,7 @@ func (s *Store) Commit(id, tree string) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.commitBytes += len(m.Commit); s.commitBytes > maxCommitBytes {
-		clear(s.commits) // cheaper than keeping them in order
+		clear(s.commits) // clearing all entries is cheaper than keeping them in order
 		s.commitBytes = len(m.Commit)
 	}
 	s.commits[key] = m.Commit

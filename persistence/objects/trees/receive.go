@@ -78,7 +78,7 @@ type receiver struct {
 	h    *history
 	find *finder
 	came code.Objects
-	// parents contains stored commits that have received children.
+	// parents contains the stored commits that are parents of received commits.
 	parents []string
 	// checked contains the paths that are valid for new files, and sound contains the verified
 	// trees.
@@ -152,11 +152,12 @@ var (
 	personLine = regexp.MustCompile(`^(author|committer) [^<>\x00]*<[^<>\x00]*> [0-9]{1,11} [+-][0-9]{4}$`)
 )
 
-// commit parses a received commit. It accepts only the one form that all readers interpret alike.
+// commit parses a received commit. It accepts only the form that all readers interpret in the same
+// way.
 func (r *receiver) commit(name string) (*pushedCommit, error) {
 	kind, size, ok := r.came.Stat(name)
 	if !ok || kind != code.CommitObject {
-		return nil, code.Fault("the commit %.12s is not here: push from a clone that has the whole history", name)
+		return nil, code.Fault("the commit %.12s is missing: push from a clone with the whole history", name)
 	}
 	bad := code.Fault("the commit %.12s is malformed, or larger than %d KiB", name, maxCommit>>10)
 	if size > maxCommit {
@@ -260,8 +261,8 @@ func (r *receiver) look(name string) error {
 	return nil
 }
 
-// path returns an error if a file's path is invalid. Files stored before file names were checked
-// for Windows are exempt.
+// path returns an error if a file's path is invalid. A path that is already stored stays valid,
+// because earlier releases did not check paths for Windows.
 func (r *receiver) path(path string) error {
 	if err := code.CheckPath(path); err != nil {
 		return err
@@ -317,7 +318,7 @@ func (w *walk) folder(at, name string) error {
 		return nil
 	}
 	if kind != code.TreeObject {
-		return code.Fault("%.12s is no tree", name)
+		return code.Fault("%.12s is not a tree", name)
 	}
 	content, err := w.r.came.Content(name)
 	if err != nil {
@@ -336,8 +337,8 @@ func (w *walk) folder(at, name string) error {
 			return code.Fault("the tree %.12s is malformed", name)
 		}
 		if mode == "40000" {
-			// Otherwise an invalid path would be noticed only at its end, which might never be
-			// reached.
+			// Check each folder, because an invalid path would otherwise be noticed only at its
+			// end, which a hostile push never reaches.
 			if err := code.CheckPath(path); err != nil {
 				return err
 			}
@@ -362,7 +363,7 @@ func (w *walk) file(path string, e entry) error {
 		return code.Fault("there would be more than %d files", code.MaxFiles)
 	}
 	if _, twice := w.files[path]; twice {
-		return code.Fault("%q is there twice", path)
+		return code.Fault("%q occurs twice", path)
 	}
 	w.files[path] = e
 	return nil
@@ -377,9 +378,9 @@ func (w *walk) blob(path, mode, id string) (e entry, err error) {
 	case "100755":
 		e.Mode = code.Executable
 	case "120000":
-		return e, code.Fault("%q is a symbolic link, which is not kept here", path)
+		return e, code.Fault("%q is a symbolic link, which a workspace cannot contain", path)
 	case "160000":
-		return e, code.Fault("%q is a submodule, which is not kept here", path)
+		return e, code.Fault("%q is a submodule, which a workspace cannot contain", path)
 	default:
 		return e, code.Fault("%q is neither a file nor a folder", path)
 	}

@@ -78,7 +78,7 @@ func TestAPushIsStoredUnchanged(t *testing.T) {
 		t.Errorf("the repeated push stored %d commits: %v", n, err)
 	}
 	next := push{}
-	last := next.commit(next.folder("100644 a "+a, "40000 dir "+folder, "40000 twice "+folder), merged) // both already exist
+	last := next.commit(next.folder("100644 a "+a, "40000 dir "+folder, "40000 twice "+folder), merged) // both objects already exist
 	if n, err := s.Receive(id, []string{merged}, []string{last}, next); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
@@ -99,7 +99,7 @@ func TestAPushIsStoredUnchanged(t *testing.T) {
 func TestAPushThatCannotBeStoredIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		make func(p push) (tip string)
-		why  string // in the error; "" for a push that is stored
+		why  string // a part of the error; "" if the push is stored
 	}{
 		"a file":          {func(p push) string { return p.commit(p.folder("100644 a " + p.blob("a"))) }, ""},
 		"a symbolic link": {func(p push) string { return p.commit(p.folder("120000 a " + p.blob("/etc/passwd"))) }, "symbolic link"},
@@ -108,7 +108,7 @@ func TestAPushThatCannotBeStoredIsRefused(t *testing.T) {
 		"a folder as a file": {func(p push) string {
 			return p.commit(p.folder("100644 a " + p.folder("100644 b "+p.blob("b"))))
 		}, "neither a file"},
-		"a file as a folder": {func(p push) string { return p.commit(p.folder("40000 a " + p.blob("a"))) }, "no tree"},
+		"a file as a folder": {func(p push) string { return p.commit(p.folder("40000 a " + p.blob("a"))) }, "not a tree"},
 		"a name twice": {func(p push) string {
 			return p.commit(p.folder("100644 a "+p.blob("a"), "100644 a "+p.blob("b")))
 		}, "twice"},
@@ -187,7 +187,7 @@ func TestAPushNeedsAGitWorkspace(t *testing.T) {
 	}
 }
 
-// heavy is a push in which every file reports the maximum size.
+// heavy is a push whose files all claim to have the maximum size.
 type heavy struct{ push }
 
 func (p heavy) Stat(name string) (code.ObjectKind, int64, bool) {

@@ -9,9 +9,9 @@ import (
 	"atelier/persistence/objects"
 )
 
-// repair replaces damaged contents of a tree when the same contents are sent again. A change
-// without new content puts no object, so it would succeed while the content stays unreadable. Only
-// the bytes of the content are replaced, so that the object is the same as before the damage. An
+// repair replaces damaged contents of a tree when the same contents are sent again. Without repair,
+// such a change would put no object, so it would succeed while the content stays unreadable. repair
+// replaces only the bytes of the content, so that the object is the same as before the damage. An
 // object that is too short is left unchanged.
 func (s *Store) repair(ctx context.Context, id string, m *manifest, sent []code.File) error {
 	for _, f := range sent {
@@ -21,7 +21,7 @@ func (s *Store) repair(ctx context.Context, id string, m *manifest, sent []code.
 		}
 		_, _, err := s.Read(id, m.Kind, m.Tree, f.Path)
 		if err == nil || !errors.Is(err, durable.ErrCorrupt) {
-			continue // the change itself reports another error
+			continue // the change itself reports any other error
 		}
 		lies := m.lies(known)
 		key, at := treeKey(id, lies.Tree), lies.Start+known.At

@@ -10,8 +10,8 @@ import (
 	"atelier/persistence/objects"
 )
 
-// spool has the objects of a workspace's trees on the node's disk, for a reader that needs all of
-// them. Each object is fetched with one request. Not safe for concurrent use.
+// spool contains the objects of a workspace's trees in a file on the node's disk, for a reader that
+// needs all of them. Each object is fetched with one request. Not safe for concurrent use.
 type spool struct {
 	s         *Store
 	id        string
@@ -40,7 +40,7 @@ func (p *spool) fetch(ctx context.Context, name string) (at span, err error) {
 	if at, there := p.at[name]; there {
 		return at, nil
 	}
-	for range 3 { // a transfer can break off
+	for range 3 { // an interrupted transfer is repeated
 		if at, err = p.fetchOnce(ctx, name); err == nil || !errors.Is(err, io.ErrUnexpectedEOF) {
 			break
 		}
@@ -95,7 +95,7 @@ func (p *spool) manifest(ctx context.Context, name string) (*manifest, error) {
 	}
 	b := make([]byte, n)
 	if _, err := io.ReadFull(r, b); err != nil {
-		return nil, damaged("%s is cut off", name)
+		return nil, damaged("%s is truncated", name)
 	}
 	m, err := decode(b, sum, p.kind, name)
 	if err == nil {
@@ -109,13 +109,13 @@ func (p *spool) read(ctx context.Context, m *manifest, f *file) ([]byte, error) 
 	lies := m.lies(f)
 	at, err := p.fetch(ctx, lies.Tree)
 	if errors.Is(err, code.ErrNotFound) {
-		err = damaged("%s of %s is gone", f.Path, m.Tree)
+		err = damaged("%s of %s is missing", f.Path, m.Tree)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if lies.Start+f.At+f.Size > at.size {
-		return nil, damaged("%s of %s is cut off", f.Path, m.Tree)
+		return nil, damaged("%s of %s is truncated", f.Path, m.Tree)
 	}
 	content := make([]byte, f.Size)
 	if _, err := p.f.ReadAt(content, at.from+lies.Start+f.At); err != nil && len(content) > 0 {

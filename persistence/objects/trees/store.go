@@ -33,7 +33,8 @@ const (
 	// maxPacking is the maximum number of workspaces packed concurrently.
 	maxPacking = 4
 	lockShards = 256
-	// leastGrace is the age by which every tree's writer has recorded it.
+	// leastGrace is the minimum grace period. After this time, the writer of a tree has certainly
+	// recorded it.
 	leastGrace = time.Hour
 )
 
@@ -42,7 +43,7 @@ type Options struct {
 	Objects objects.Store
 	// Dir is the node's own folder for unnamed files, created if missing.
 	Dir string
-	// Gate returns the reason why nothing can be written now, or nil.
+	// Gate returns an error while nothing can be written, and nil otherwise.
 	Gate func() error
 	// Damaged is called once per damaged file.
 	Damaged func()
@@ -64,17 +65,17 @@ type Store struct {
 	locks [lockShards]sync.RWMutex
 
 	mu sync.Mutex
-	// Guarded by mu. If the store is not shared: the backups in progress, and the workspaces to
-	// remove after them.
+	// Guarded by mu, and used only if the store is not shared: the number of backups in progress,
+	// and the workspaces to remove after them.
 	holds   int
 	removed []string
 	// Guarded by mu.
 	sizes     map[string]int64
 	made      map[string]code.Kind
 	manifests map[string]*manifest // by key of the tree
-	files     int                  // in all of them
-	// commits caches commits, which are small and requested repeatedly. Its keys are those of the
-	// trees.
+	files     int                  // number of files in all cached manifests
+	// commits caches commits, which are small and requested repeatedly. It has the same keys as
+	// manifests.
 	commits     map[string][]byte
 	commitBytes int
 }
@@ -260,7 +261,7 @@ func (s *Store) remember(id string, m *manifest) {
 		return
 	}
 	if s.files += len(m.Files) + 10; s.files > maxFiles {
-		clear(s.manifests) // cheaper than keeping them in order
+		clear(s.manifests) // clearing all entries is cheaper than keeping them in order
 		s.files = len(m.Files) + 10
 	}
 	s.manifests[key] = m
@@ -308,7 +309,7 @@ func (s *Store) loadObject(ctx context.Context, key string, kind code.Kind, name
 	if missing := lineBytes + n - int64(len(b)); missing > 0 {
 		rest, err := objects.GetBytes(ctx, s.opts.Objects, key, int64(len(b)), missing, missing)
 		if errors.Is(err, objects.ErrRange) || err == nil && int64(len(rest)) < missing {
-			err = damaged("%s is cut off", name)
+			err = damaged("%s is truncated", name)
 		}
 		if err != nil {
 			return nil, err
@@ -371,7 +372,7 @@ func (s *Store) content(ctx context.Context, id string, m *manifest, f *file) (c
 		err = m.check(f, content)
 	}
 	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrRange) {
-		err = damaged("%s of %s is gone", f.Path, m.Tree)
+		err = damaged("%s of %s is missing", f.Path, m.Tree)
 	}
 	if errors.Is(err, durable.ErrCorrupt) {
 		s.opts.Damaged()

@@ -47,7 +47,7 @@ func (s *Store) Sweep(ctx context.Context, heads Heads) (removed int, err error)
 	if err != nil {
 		return 0, fmt.Errorf("list workspaces: %w", err)
 	}
-	// After the listing: see package objects.
+	// The heads are read after the listing, as package objects requires.
 	recorded, err := heads()
 	if err != nil {
 		return 0, err
@@ -83,8 +83,8 @@ func (s *Store) sweep(ctx context.Context, aside *objects.Aside, id string, of [
 	for _, i := range of {
 		_, name, _ := partsOf(i.Key)
 		var err error
-		// A commit is part of the history. An object that is not a tree shows that the workspace
-		// exists.
+		// A commit is part of the history. The only object that is not a tree shows that the
+		// workspace exists.
 		if known && (!treeForm[code.Plain].MatchString(name) || needed[name]) {
 			err = aside.Needed(ctx, i)
 		} else {
@@ -120,8 +120,8 @@ func (s *Store) needed(ctx context.Context, id string, heads []code.Head) (map[s
 }
 
 // Publish implements code.Store. Reads use the record, and a download creates its own branches.
-// Publish therefore only removes the plain trees that no head needs. If other nodes write, too, a
-// sweep removes these trees.
+// Publish therefore only removes the plain trees that no head needs. If other nodes also write,
+// Publish removes nothing, and a sweep removes these trees.
 func (s *Store) Publish(id string, kind code.Kind, heads []code.Head) error {
 	if !s.opts.Alone || kind != code.Plain {
 		return nil

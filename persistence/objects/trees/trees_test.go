@@ -101,7 +101,7 @@ func each(t *testing.T, test func(t *testing.T, b *objectstest.Backend, kind cod
 	}
 }
 
-// A tree is the same on every node.
+// A tree never changes, and is the same on every node.
 func TestATreeNeverChanges(t *testing.T) {
 	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
 		s := node(t, b)
@@ -212,8 +212,8 @@ func TestWritingAgainRepairsDamagedContent(t *testing.T) {
 	})
 }
 
-// Every commit of the history is needed, even if none of its files is in the head. Without it the
-// repository cannot be cloned.
+// Every commit of the history is needed, even if none of its files is in the head. Without such a
+// commit the repository cannot be cloned.
 func TestAMissingCommitOfTheHistoryIsDetected(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		if err := node(t, b).Make(id, code.Git); err != nil {
@@ -355,16 +355,16 @@ func TestObjectsWithoutAHeadAreRemovedAfterTheGracePeriod(t *testing.T) {
 		}
 		lost := write(t, s, code.Plain, "", "x", "lost")
 		base := write(t, s, code.Plain, "", "a", "1")
-		head := write(t, s, code.Plain, base, "b", "2") // its "a" is in base
+		head := write(t, s, code.Plain, base, "b", "2") // the content of its file "a" is in the object of base
 		for range 2 {
 			if n := sweep(t, s, heads(head)); n != 0 || len(b.Keys(t, "aside/")) != 0 {
-				t.Fatal("a young tree was removed or set aside")
+				t.Fatal("a young tree was removed or moved to quarantine")
 			}
 		}
 		b.Age(t, "workspaces/", 25*time.Hour)
 		sweep(t, s, heads(head))
 		if got := b.Keys(t, "aside/"); len(got) != 1 || !strings.HasSuffix(got[0], lost) {
-			t.Errorf("the trees set aside are %q", got)
+			t.Errorf("the trees in quarantine are %q", got)
 		}
 		b.Age(t, "aside/", 25*time.Hour)
 		release, err := node(t, b).Hold()
@@ -392,10 +392,10 @@ func TestObjectsWithoutAHeadAreRemovedAfterTheGracePeriod(t *testing.T) {
 		none := func() (map[string][]code.Head, error) { return nil, nil }
 		sweep(t, s, none)
 		if got := b.Keys(t, "aside/"); len(got) != 3 {
-			t.Errorf("the trees set aside are %q", got)
+			t.Errorf("the trees in quarantine are %q", got)
 		}
 		if sweep(t, s, heads(head)); len(b.Keys(t, "aside/")) != 0 {
-			t.Errorf("after the workspace was known again, the trees set aside are %q", b.Keys(t, "aside/"))
+			t.Errorf("after the workspace was listed again, the trees in quarantine are %q", b.Keys(t, "aside/"))
 		}
 		sweep(t, s, none)
 		b.Age(t, "aside/", 25*time.Hour)
@@ -420,7 +420,7 @@ func TestASweepKeepsTreesOfHeadsRecordedAfterItsListing(t *testing.T) {
 		return heads(newer)()
 	})
 	if got := b.Keys(t, "aside/"); got != nil {
-		t.Errorf("the trees set aside are %q", got)
+		t.Errorf("the trees in quarantine are %q", got)
 	}
 }
 
@@ -431,7 +431,7 @@ type before struct {
 }
 
 func (b *before) List(ctx context.Context, prefix string, fn func(objects.Info) error) error {
-	if b.list != nil && strings.HasPrefix(prefix, "workspaces/") { // but not the list of backups in progress
+	if b.list != nil && strings.HasPrefix(prefix, "workspaces/") { // not for the listing of backups in progress
 		b.list()
 	}
 	return b.Store.List(ctx, prefix, fn)
@@ -456,11 +456,12 @@ func TestASweepKeepsTreesOfHeadsRecordedBeforeItsListing(t *testing.T) {
 		return heads(newer)()
 	})
 	if got := b.Keys(t, "aside/"); got != nil {
-		t.Errorf("the trees set aside are %q", got)
+		t.Errorf("the trees in quarantine are %q", got)
 	}
 }
 
-// The limit bounds the number of old trees that must be kept for a few files.
+// A plain tree refers to a limited number of other trees, because these must be kept even for a few
+// files.
 func TestAPlainTreeRefersToFewOthers(t *testing.T) {
 	b := objectstest.Folder(t)
 	s := node(t, b)

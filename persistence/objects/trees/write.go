@@ -14,8 +14,8 @@ import (
 	"atelier/persistence/objects"
 )
 
-// maxPlainBundles is the maximum number of trees to which a plain tree can refer. It bounds the
-// number of objects that are kept for a few files.
+// maxPlainBundles is the maximum number of trees to which a plain tree can refer. Otherwise many
+// objects would have to be kept for a few files.
 const maxPlainBundles = 16
 
 // builder builds the object of a tree.
@@ -125,7 +125,7 @@ func (s *Store) Write(id string, kind code.Kind, base string, c code.Change) (na
 
 func randomTree() string {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
+	_, _ = rand.Read(b[:]) // rand.Read never fails
 	return hex.EncodeToString(b[:])
 }
 
@@ -171,8 +171,8 @@ func (s *Store) bringAll(ctx context.Context, id string, before *manifest, after
 }
 
 // grow adds the size of a change to the recorded size of the workspace and its history. It refuses
-// the change if the sum is above the limit. Concurrent writes of other nodes are included in the
-// next count.
+// the change if the sum is above the limit. Writes of other nodes are included only when the size
+// is counted again.
 func (s *Store) grow(ctx context.Context, id string, c code.Change) error {
 	added := int64(4096)
 	for _, f := range c.Write {

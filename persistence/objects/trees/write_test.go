@@ -128,7 +128,7 @@ func TestWritersOfDifferentBranchesDoNotMix(t *testing.T) {
 }
 
 func FuzzWrite(f *testing.F) {
-	// Package code tests the path rules. These are a few examples of each kind.
+	// Package code tests the rules for paths. These are a few examples of each rule.
 	for _, p := range []string{
 		"a", "", "/etc/passwd", "../evil", "a/../b", "dir", "dir/b", "DIR/B", "a/x", "a\\b", "a\x00b", ".git/config", ".GIT", "git~1/x", ".g\u200cit/x",
 		".gitignore", "a b/ä/한글.txt", "...", "-x", "con", strings.Repeat("x", 256), strings.Repeat("a/", 512) + "a",
@@ -189,8 +189,8 @@ func TestNothingIsWrittenWhileTheStoreIsReadOnly(t *testing.T) {
 	}
 }
 
-// If no other process can have recorded a tree, Publish removes the trees that no head needs.
-// Otherwise old plain trees would fill the disk. During a backup these trees stay.
+// If no other process uses the objects, Publish removes the trees that no head needs, because old
+// plain trees would fill the disk. During a backup these trees stay.
 func TestPublishRemovesTreesThatNoHeadNeeds(t *testing.T) {
 	s := alone(t, code.Plain)
 	one := write(t, s, code.Plain, "", "a", "1")

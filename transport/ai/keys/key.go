@@ -13,7 +13,7 @@ type Key struct{ text string }
 // Reveal returns the key, for the request header that needs it.
 func (k Key) Reveal() string { return k.text }
 
-// Zero reports whether there is no key.
+// Zero reports whether the key is empty.
 func (k Key) Zero() bool { return k.text == "" }
 
 // String redacts the key.

@@ -115,7 +115,7 @@ func (r *Ring) id(b []byte) saltID {
 	return saltID(m.Sum(nil))
 }
 
-// derive derives the keys, or waits for a goroutine that is deriving the same ones.
+// derive derives the keys, or waits for a goroutine that is deriving the same keys.
 func (r *Ring) derive(id saltID, salt []byte) (derived, error) {
 	r.mu.Lock()
 	if d := r.running[id]; d != nil {

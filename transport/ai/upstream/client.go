@@ -22,7 +22,7 @@ const (
 	OpenAI = "openai"
 )
 
-// Defaults are the addresses used when none is configured.
+// Defaults contains the addresses that are used if no address is configured.
 var Defaults = map[string]string{
 	Gemini: "https://generativelanguage.googleapis.com/v1beta",
 	OpenAI: "https://api.openai.com/v1",
@@ -61,7 +61,7 @@ type protocol interface {
 
 // reader reads the events of one answer, in order.
 type reader interface {
-	// chunk decodes an event; last means that none follows.
+	// chunk decodes an event. last means that no event follows.
 	chunk(data []byte) (c Chunk, last bool, err error)
 	// reasoned reports whether every complete answer has a finish reason, so that an answer without
 	// one was cut off.

@@ -189,8 +189,8 @@ func TestFailuresOfUpstreams(t *testing.T) {
 	}
 }
 
-// Not every server with Gemini's protocol sends a reason when an answer ends. Servers with
-// OpenAI's protocol always send a reason or [DONE], so an answer with neither was cut off.
+// Not every server with Gemini's protocol sends a reason when an answer ends. Servers with OpenAI's
+// protocol always send a reason or [DONE], so an answer without either of them was cut off.
 func TestAnswersThatEndWithoutAReason(t *testing.T) {
 	for _, tc := range []struct {
 		provider, end string

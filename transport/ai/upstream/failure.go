@@ -11,12 +11,13 @@ import (
 	"time"
 )
 
-// Failure means that there is no answer, or no more of it. Status and Text are for the client:
-// never 401 or 403, which would concern the client's own session, and never the upstream's text.
+// Failure means that the upstream sends no answer, or no more of an answer. Status and Text are for
+// the client: never 401 or 403, which would concern the client's own session, and never the
+// upstream's text.
 type Failure struct {
 	Status int
 	Text   string
-	// Retry is when to retry; 0 if unknown.
+	// Retry is the delay before a retry, or 0 if it is unknown.
 	Retry time.Duration
 	// Cause is one of our own words, for logs and metrics.
 	Cause string

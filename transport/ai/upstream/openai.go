@@ -88,7 +88,7 @@ func (openAI) blocked(body []byte) bool {
 type openAIAnswer struct {
 	// refused is set if the model refuses in words. The finish reason is then "stop".
 	refused bool
-	// reason is the last finish reason; "" for none.
+	// reason is the last finish reason, or "".
 	reason string
 }
 

@@ -10,11 +10,11 @@ type Query struct {
 	Model string
 	// Contents lists the turns of the conversation, oldest first.
 	Contents []Content
-	// System is the system instruction; "" for none.
+	// System is the system instruction, or "".
 	System string
 	// Config contains the generation parameters, under Gemini's names.
 	Config map[string]any
-	// Tools are forwarded to Gemini; nil for none.
+	// Tools are forwarded to Gemini. Nil means no tools.
 	Tools []any
 }
 
@@ -41,9 +41,9 @@ type Chunk struct {
 	Parts []Part
 	// Finish is the reason why the model stopped; "" while it continues.
 	Finish string
-	// Usage is the count so far; nil if the upstream reported none.
+	// Usage is the count so far, or nil if the upstream has not reported a count.
 	Usage *Usage
-	// Grounding contains the answer's sources, as the upstream wrote them; nil if it reported none.
+	// Grounding contains the answer's sources, as the upstream wrote them, or nil without sources.
 	Grounding any
 }
 

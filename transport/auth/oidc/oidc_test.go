@@ -295,7 +295,7 @@ func TestAHangingProviderIsNotAskedAgainAtOnce(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := d.Begin(ctx, "/") // it does not wait for the other
+	_, _, err := d.Begin(ctx, "/") // this call does not wait for the first one
 	refused(t, err, oidc.Away)
 	close(answer)
 	refused(t, <-first, oidc.Away)
@@ -345,7 +345,7 @@ func TestAnUnavailableProviderIsAskedAgainLater(t *testing.T) {
 	_, _, err := d.Begin(t.Context(), "/")
 	refused(t, err, oidc.Away)
 	d.at.Away.Store(false)
-	_, _, err = d.Begin(t.Context(), "/") // there is a pause before the next request
+	_, _, err = d.Begin(t.Context(), "/") // refused during the pause before the next request
 	refused(t, err, oidc.Away)
 	d.pass(6 * time.Second)
 	if _, err := d.signIn(t); err != nil {
@@ -594,7 +594,7 @@ func TestAKeyForAnotherUseIsRefused(t *testing.T) {
 	}
 }
 
-// During its lifetime an attempt can sign in once, however many other attempts there are.
+// An attempt can sign in only once during its lifetime, for any number of other attempts.
 func TestUsedAttemptsAreRememberedForTheirLifetime(t *testing.T) {
 	d := open(t, nil)
 	for i := range oidc.MaxUsed {

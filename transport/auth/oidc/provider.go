@@ -64,7 +64,7 @@ const (
 	Denied Reason = "denied"
 	// Invalid: the provider's claims about the person do not verify.
 	Invalid Reason = "invalid"
-	// Unverified: the provider has not verified the address, or sends none.
+	// Unverified: the provider has not verified the address, or sends no address.
 	Unverified Reason = "unverified"
 	// NotAllowed: the address is not permitted to sign in.
 	NotAllowed Reason = "not_allowed"
@@ -82,7 +82,7 @@ type Provider struct {
 	asking                  chan struct{} // held while the discovery document is fetched
 
 	mu    sync.Mutex
-	found *found    // guarded by mu; nil before the first discovery
+	found *found    // guarded by mu; nil until the first discovery
 	tried time.Time // guarded by mu; when discovery last failed
 
 	usedMu sync.Mutex
@@ -112,7 +112,7 @@ func New(cfg Config) *Provider {
 // Issuer returns the provider's address.
 func (p *Provider) Issuer() string { return p.cfg.Issuer }
 
-// state returns the results of the last discovery; nil if there was none. old means that the
+// state returns the results of the last discovery, or nil before the first. old means that the
 // results should be refreshed. paused means that a refresh failed a moment ago.
 func (p *Provider) state() (f *found, old, paused bool) {
 	p.mu.Lock()
@@ -164,7 +164,7 @@ func (p *Provider) discover(ctx context.Context) (*found, error) {
 // requests yet.
 var ErrPaused = errors.New("the identity provider did not answer a moment ago")
 
-// learn fetches the document and records the result or the failure.
+// learn fetches the discovery document, and records the result or the failure.
 func (p *Provider) learn(ctx context.Context) error {
 	f, err := p.ask(ctx)
 	p.mu.Lock()
@@ -245,8 +245,8 @@ type Caller struct {
 	Address string
 	// Device identifies a browser with an earlier facilitator login.
 	Device string
-	// Charge is called before the provider checks a code; false refuses it as Busy. nil means no
-	// limit.
+	// Charge is called before the provider checks a code. If it returns false, the code is refused
+	// as Busy. nil means no limit.
 	Charge func() bool
 }
 
@@ -301,7 +301,7 @@ func (p *Provider) once(state string) bool {
 				delete(p.used, s)
 			}
 		}
-		if len(p.used) >= maxUsed { // more than people could complete: further ones must wait
+		if len(p.used) >= maxUsed { // more attempts than people could complete, so further attempts must wait
 			return false
 		}
 	}

@@ -22,7 +22,8 @@ func page(t *testing.T) string {
 	return string(text)
 }
 
-// The test writes the examples of AUTHORING.md as files and lints them at the strictest level.
+// Authors copy the examples of AUTHORING.md, so the test writes the examples as files and lints
+// them at the strictest level.
 func TestTheExamplesOfThePageHaveNoFindings(t *testing.T) {
 	folder := t.TempDir()
 	examples := exampleFile.FindAllStringSubmatch(page(t), -1)

@@ -49,12 +49,13 @@ const (
 	handler    category = "payment_handler"
 	plain      category = "type or component"
 	meta       category = "meta schema"
-	// unknown is an entity by its name or variants, of no known category.
+	// unknown is the category of a schema that has a name or variants, like an entity, but refers
+	// to no known meta schema.
 	unknown category = ""
 )
 
-// variantsOf has the variants of each category of entity. categoryIn is the category of the
-// entities in each registry.
+// variantsOf contains the variants of each category of entity. categoryIn contains the category of
+// the entities in each registry.
 var (
 	variantsOf = map[category][]string{}
 	categoryIn = map[string]category{}
@@ -66,8 +67,8 @@ func init() {
 	}
 }
 
-// categorize returns the category of a schema: for an entity by the meta schema to which its
-// variants refer, for others by their position and missing members.
+// categorize returns the category of a schema. For an entity, the meta schema to which its variants
+// refer decides. For other schemas, their position and missing members decide.
 func (l *linter) categorize(res *schema.Resource) category {
 	root, _ := res.Root().(map[string]any)
 	defs, _ := root["$defs"].(map[string]any)
@@ -91,7 +92,8 @@ func (l *linter) categorize(res *schema.Resource) category {
 	switch {
 	case inFolder(res, "meta"):
 		return meta
-	// A meta schema has no version and no name, and does not build on another one, wherever it is.
+	// A schema is a meta schema if it has variants, no version and no name, and does not build on
+	// another meta schema.
 	case hasVariants && !named && !versioned && !builds:
 		return meta
 	case inFolder(res, "types"):
@@ -120,9 +122,9 @@ func allOfRefs(node map[string]any) (refs []string) {
 }
 
 // metaRef parses a reference to a variant of a meta schema, such as
-// ../meta/capability.json#/$defs/platform_schema. Meta schemas are the published ones, wherever a
-// reference finds them, and copies: documents with that name that are no entity and have the
-// variant. The rules for variants report parts that a copy omits.
+// ../meta/capability.json#/$defs/platform_schema. It accepts the published meta schemas and copies
+// of them. A copy is a document with the name of a meta schema that is not an entity and has the
+// variant. If a copy omits parts, the rules for variants report this.
 func (l *linter) metaRef(from *schema.Resource, ref string) (c category, variant string) {
 	file, fragment, _ := strings.Cut(ref, "#")
 	c = category(strings.TrimSuffix(path.Base(file), ".json"))
@@ -132,8 +134,8 @@ func (l *linter) metaRef(from *schema.Resource, ref string) (c category, variant
 	}
 	target, err := l.lib.Resolve(from, ref)
 	if err != nil {
-		// Not available: the protocol's own address is accepted, and the rules for references
-		// report others.
+		// The document is not available. The protocol's own address is accepted nevertheless, and
+		// the rules for references report any other address.
 		if e := (*schema.RefError)(nil); errors.As(err, &e) && e.Kind == schema.RefUnknown && l.protocols(file) {
 			return c, variant
 		}
@@ -162,7 +164,8 @@ func (l *linter) protocols(address string) bool {
 	return false
 }
 
-// demanded has the members that each variant must require, in addition to those of the category.
+// demanded contains the members that each variant must require, in addition to those of its
+// category.
 var demanded = map[string][]string{
 	schema.PlatformVariant: {"version", "spec", "schema"},
 	schema.BusinessVariant: {"version"},
@@ -199,8 +202,8 @@ func (s *subject) variants() {
 	}
 }
 
-// demands reports whether a schema requires a member, following references and allOf. A
-// reference that cannot be followed counts as requiring it: other rules report it.
+// demands reports whether a schema requires a member, following references and allOf. A reference
+// that cannot be followed counts as requiring the member, because other rules report the reference.
 func (s *subject) demands(res *schema.Resource, pointer string, node map[string]any, member string, depth int) bool {
 	if depth > schema.MaxDepth {
 		return true

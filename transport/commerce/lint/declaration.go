@@ -9,8 +9,8 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// declaration checks an entry against its schema, if that is available. The version is the
-// schema's, regardless of its address.
+// declaration checks an entry against its schema, if the schema is available. The version must be
+// the version in the schema, whatever date its address contains.
 func (e entry) declaration(parents []string) {
 	address, _ := e.fields["schema"].(string)
 	if address == "" {
@@ -52,8 +52,8 @@ func (e entry) declaration(parents []string) {
 	e.hasParents(e.at+"/extends", root, parents)
 }
 
-// misplaced reports a schema of another category than its registry. One without a category
-// is reported when it is linted itself.
+// misplaced reports a schema of another category than its registry. A schema without a category is
+// reported when the schema itself is linted.
 func (e entry) misplaced(at string, c category) {
 	if variantsOf[c] != nil {
 		e.find("declaration-category", at, fmt.Sprintf("its schema is that of a %s, and %s holds a %s", c, e.registry, categoryIn[e.registry]))
@@ -79,17 +79,17 @@ func said(value any) string {
 	return "something that is not a text"
 }
 
-// fit checks an entry, above all its config, against the variant of its own schema: the one
-// at its address, else the available one with its name and version.
+// fit checks an entry, mainly its config, against the variant of its own schema. This is the schema
+// at the entry's address, or otherwise an available schema with the entry's name and version.
 func (e entry) fit(side Side) {
 	version, _ := e.fields["version"].(string)
 	address, _ := e.fields["schema"].(string)
 	if e.registry == schema.Services {
-		address = "" // that is the address of a transport's description
+		address = "" // the address is that of a transport's description, not of a schema
 	}
 	res, err := e.lib.Entity(e.name, version, address)
 	if err != nil {
-		return // the rules for addresses report it, or it is not available
+		return // not available, or the rules for addresses report the fault
 	}
 	if c := e.categorize(res); c != categoryIn[e.registry] {
 		e.misplaced(e.at, c)
@@ -112,7 +112,7 @@ func (e entry) fit(side Side) {
 	}
 }
 
-// against returns the problems that prevent the entry from being a side's variant.
+// against returns the reasons why the entry does not match the variant of a side.
 func (e entry) against(res *schema.Resource, side Side) []schema.Problem {
 	pointer := schema.Pointer("$defs", string(side)+"_schema")
 	variant, ok := schema.Lookup(res.Root(), pointer)

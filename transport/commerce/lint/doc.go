@@ -2,9 +2,9 @@
 // schemas, profiles and service descriptions against them. Rules is the list; AUTHORING.md beside
 // the parent package explains it.
 //
-// A rule about documents has its examples in testdata/<code>.txtar. The files under good follow
-// every rule. Each file under bad violates this rule and is followed by its findings, which go test
-// -update writes.
+// The examples of a rule about documents are in testdata/<code>.txtar. The files under good violate
+// no rule. Each file under bad violates this rule, and its findings follow it. "go test -update"
+// writes the findings.
 //
 // Files returns findings in the order of files and positions, regardless of the order of the
 // arguments.

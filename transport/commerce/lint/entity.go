@@ -12,8 +12,8 @@ import (
 
 var dateInURL = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}`)
 
-// entity checks name and version. They are required of a negotiated entity, and forbidden in its
-// parts.
+// entity checks name and version. An entity must have both, because it is negotiated. Types and
+// components must have neither.
 func (s *subject) entity() {
 	switch s.category {
 	case plain, meta:
@@ -84,8 +84,8 @@ func (s *subject) reserved(name string) bool {
 	return err != nil || u.Hostname() == "" || schema.CheckAuthority(name, u.Hostname()) != nil
 }
 
-// published reports whether the protocol has an entity of this name. Bindings
-// call the checkout dev.commerce.checkout, without its service.
+// published reports whether the protocol has an entity with this name. It also accepts
+// dev.commerce.checkout, which bindings use for the checkout, without its service.
 func published(name string) bool {
 	return schema.IsEntity(name) || schema.IsEntity(schema.Reserved+"shopping."+strings.TrimPrefix(name, schema.Reserved))
 }

@@ -7,7 +7,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// extension checks a schema that declares what it extends.
+// extension checks a schema that declares parents.
 func (s *subject) extension() {
 	value, ok := s.root["extends"]
 	if !ok {
@@ -35,8 +35,8 @@ func (s *subject) conflicts() {
 	}
 }
 
-// parent returns the schema of a parent: the one to which the extension refers, else the latest of
-// that name.
+// parent returns the schema of a parent. It is the schema to which the extension refers, or
+// otherwise the latest schema with this name.
 func (s *subject) parent(name string) *schema.Resource {
 	defs, _ := s.root["$defs"].(map[string]any)
 	def, _ := defs[name].(map[string]any)

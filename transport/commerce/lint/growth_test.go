@@ -41,8 +41,8 @@ func lintFolder(t testing.TB, folder string, n int) {
 	}
 }
 
-// If each schema were bundled and compiled separately, with its types and meta schemas, it would
-// take many times as long.
+// Types and meta schemas that many schemas share are compiled once. Compiling them with each schema
+// would take many times as long.
 func TestSharedPartsOfSchemasAreReadOnce(t *testing.T) {
 	memory := func(n int) uint64 {
 		folder := checkouts(t, n)

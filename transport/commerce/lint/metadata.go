@@ -47,7 +47,7 @@ func (s *subject) id() {
 	}
 }
 
-// duplicateIDs compares all files; the first one keeps its $id.
+// duplicateIDs reports each file whose $id an earlier file already uses.
 func (l *linter) duplicateIDs() {
 	first := map[string]*subject{}
 	for _, s := range l.subjects {

@@ -7,9 +7,8 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// openness advises against restrictions that prevent a schema from growing. Intended ones are
-// marked by a $comment that begins with "closed", or by a description which states that the set is
-// provably closed.
+// openness advises against restrictions that prevent a schema from growing. An intended restriction
+// has a $comment that begins with "closed", or a description with the words "provably closed".
 func (s *subject) openness() {
 	s.open("", s.doc.Value, false)
 }
@@ -31,7 +30,7 @@ func (s *subject) open(pointer string, value any, chosen bool) {
 	})
 }
 
-// discriminates reports whether a schema is one kind, named by a member.
+// discriminates reports whether a member of the value names the kind to which the schema applies.
 func discriminates(value any) bool {
 	node, _ := value.(map[string]any)
 	properties, _ := node["properties"].(map[string]any)
@@ -43,7 +42,7 @@ func discriminates(value any) bool {
 	return false
 }
 
-// kinds counts the schemas of objects, which a reader must be able to distinguish.
+// kinds counts the schemas of objects among the alternatives of a oneOf.
 func kinds(branches []any) (n int) {
 	for _, b := range branches {
 		b, _ := b.(map[string]any)
@@ -54,7 +53,7 @@ func kinds(branches []any) (n int) {
 	return n
 }
 
-// reserved is the protocol's own member.
+// reserved is the name of the member in which the protocol stores its own data.
 const reserved = "ucp"
 
 func (s *subject) closed(pointer string, node map[string]any, chosen bool) {
@@ -86,7 +85,7 @@ func (s *subject) closed(pointer string, node map[string]any, chosen bool) {
 	}
 }
 
-// speaks reports whether a member is the protocol's own: it refers to a schema.
+// speaks reports whether a member is the protocol's own. This is so if it refers to a schema.
 func (s *subject) speaks(node map[string]any) bool {
 	ref, _ := node["$ref"].(string)
 	return ref != "" || len(allOfRefs(node)) > 0

@@ -27,7 +27,7 @@ func (s *subject) references() {
 	}
 }
 
-// anyReferences is references for documents with schemas at any position.
+// anyReferences is like references, for documents in which schemas can be at any position.
 func (s *subject) anyReferences() { s.anyBelow("", s.doc.Value) }
 
 func (s *subject) anyBelow(pointer string, value any) {

@@ -43,9 +43,9 @@ func (s *subject) profile() {
 	}
 }
 
-// side returns whether a document declares a platform, a business or an answer; "" if that is not
-// clear. An answer has other members besides ucp. Every entry of a platform has spec and schema. In
-// a business's entries they are optional.
+// side returns whether a document is a platform's profile, a business's profile or an answer, or ""
+// if this is not clear. An answer has other members besides ucp. Every entry of a platform has spec
+// and schema. In a business's entries they are optional.
 func (s *subject) side(holder map[string]any) Side {
 	if s.root["ucp"] != nil && len(s.root) > 1 {
 		return answer

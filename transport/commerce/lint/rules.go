@@ -15,7 +15,7 @@ const (
 	Error Severity = "error"
 	// Warning is most likely a mistake.
 	Warning Severity = "warning"
-	// Advice is permitted, but often regretted.
+	// Advice is about permitted choices that authors often regret.
 	Advice Severity = "advice"
 )
 
@@ -26,12 +26,12 @@ type Rule struct {
 	Summary  string
 }
 
-// Rules returns all rules in the order of their explanation.
+// Rules returns all rules in the order in which AUTHORING.md explains them.
 func Rules() []Rule { return rules }
 
 var rules = slices.Concat(ofRuns, ofDocuments)
 
-// ofRuns lists the rules about a run or a payload.
+// ofRuns lists the rules about a run of the command or about a payload.
 var ofRuns = []Rule{
 	{"io", Error, "a file can be read"},
 	{"usage", Error, "the arguments of the command are valid"},
@@ -40,8 +40,8 @@ var ofRuns = []Rule{
 	{"payload-invalid", Error, "a payload fits its schema"},
 }
 
-// ofDocuments are about documents that an author writes. Each has an archive of good and bad
-// examples in testdata.
+// ofDocuments lists the rules about documents that an author writes. Each has an archive of good
+// and bad examples in testdata.
 var ofDocuments = []Rule{
 	{"json-syntax", Error, "a file is JSON, within limits, without repeated members"},
 

@@ -43,7 +43,7 @@ func TestRulesHaveTheirFindings(t *testing.T) {
 	}
 }
 
-// The test finds the archives of rules that no longer exist.
+// The test reports archives of rules that no longer exist.
 func TestEveryArchiveBelongsToARule(t *testing.T) {
 	entries, err := os.ReadDir("testdata")
 	if err != nil {

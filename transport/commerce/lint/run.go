@@ -13,20 +13,22 @@ import (
 // maxFindings bounds the findings about one file.
 const maxFindings = 200
 
-// Options configures a run. The zero Options work offline with our published schemas.
+// Options configures a run. With the zero Options, a run works offline and uses our published
+// schemas.
 type Options struct {
-	// Published contains the schemas found by $id; nil means our schemas under their default base.
+	// Published contains the schemas that references find by $id. nil means our schemas under their
+	// default base.
 	Published *schema.Set
-	// Fetcher gets schemas by address; nil is offline.
+	// Fetcher fetches schemas by address. nil means offline.
 	Fetcher schema.Fetcher
-	// Library has schemas in addition to the linted ones; it may be nil. If it is set, its own
-	// sources replace Published and Fetcher.
+	// Library contains further schemas, and can be nil. If it is set, its own sources replace
+	// Published and Fetcher.
 	Library *schema.Library
-	// As is the side of a profile; "" if not stated.
+	// As is the side of a profile, or "" if it must be determined from the profile.
 	As Side
 }
 
-// Side is the side whose declarations a document has.
+// Side is the side whose declarations a document contains.
 type Side string
 
 // Sides. An answer refers to the negotiated capabilities.
@@ -51,12 +53,12 @@ func Files(ctx context.Context, paths []string, opts Options) (Report, error) {
 	return l.run(), nil
 }
 
-// Document lints one document that need not be in a file.
+// Document lints one document, which can come from elsewhere than a file.
 func Document(ctx context.Context, doc *schema.Document, opts Options) (Report, error) {
 	return Documents(ctx, []*schema.Document{doc}, opts)
 }
 
-// Documents lints documents that need not be in files, in one run.
+// Documents is like Document, for several documents in one run.
 func Documents(ctx context.Context, docs []*schema.Document, opts Options) (Report, error) {
 	l, err := newLinter(ctx, opts)
 	if err != nil {
@@ -177,15 +179,15 @@ func (s *subject) lint() {
 	}
 }
 
-// find adds a finding, unless the file has too many already.
+// find adds a finding, unless the file already has maxFindings.
 func (s *subject) find(code, pointer, message string) {
 	if len(s.found) < maxFindings {
 		s.found = append(s.found, Finding{Code: code, Severity: severities[code], File: s.doc.File, Pointer: schema.BriefMessage(pointer), Message: schema.BriefMessage(message)})
 	}
 }
 
-// expand lists the files of paths. A folder stands for all *.json below it, except in hidden
-// folders. References can lead to the listed files.
+// expand lists the files of paths. A folder means all *.json files below it, except in hidden
+// folders. It adds the listed files to the library, so that references can lead to them.
 func expand(lib *schema.Library, paths []string) (files []string, failed []Finding) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -212,7 +214,8 @@ func expand(lib *schema.Library, paths []string) (files []string, failed []Findi
 	return slices.Compact(files), failed
 }
 
-// reason returns an error of the file system without the path, which the finding has.
+// reason returns an error of the file system without the path, because the finding already contains
+// it.
 func reason(err error) string {
 	if e, ok := err.(*fs.PathError); ok {
 		return e.Err.Error()

@@ -10,12 +10,12 @@ import (
 
 // Options contains the sources for a negotiation.
 type Options struct {
-	// Published has schemas whose requirements apply; it may be nil.
+	// Published contains schemas whose requirements apply. It can be nil.
 	Published *schema.Set
-	// Fetcher fetches profiles and schemas by address. nil is offline: requirements of schemas
-	// outside the library are unknown.
+	// Fetcher fetches profiles and schemas by address. nil means offline, so that requirements of
+	// schemas outside the library are unknown.
 	Fetcher schema.Fetcher
-	// Library has additional schemas; it may be nil. If it is set, its own published schemas
+	// Library contains further schemas, and can be nil. If it is set, its own published schemas
 	// replace Published.
 	Library *schema.Library
 }
@@ -75,8 +75,9 @@ func Fetch(ctx context.Context, address string, fetcher schema.Fetcher) (any, er
 	return doc.Value, nil
 }
 
-// schemaRequirements returns the requirements in the schemas of entries: those at their addresses,
-// else those of the library by name and version.
+// schemaRequirements returns a function that reads the requirements in an entry's schema. It uses
+// the schema at the entry's address, or otherwise the schema of the library with the entry's name
+// and version.
 func schemaRequirements(lib *schema.Library) Requirements {
 	return func(name string, e profile.Entry) (schema.Requires, error) {
 		r, err := lib.Entity(name, e.Version, e.Schema)

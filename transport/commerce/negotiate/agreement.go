@@ -21,12 +21,12 @@ type agreement struct {
 type choice struct {
 	version            string
 	platform, business []profile.Entry
-	// requires are requirements in addition to the parents.
+	// requires contains the requirements, in addition to the parents.
 	requires []schema.Requires
 }
 
-// choose takes the names that both sides have, each at the requested version if both have it, else
-// at their latest common version.
+// choose takes the names that both sides have. For each it takes the requested version if both
+// sides have this version, and otherwise their latest common version.
 func (a *agreement) choose(r registry, platform, business profile.Registry, want map[string]string) {
 	for name, offered := range platform {
 		k := key{r, name}
@@ -166,7 +166,7 @@ func (c *choice) parents() []string {
 }
 
 func (a *agreement) unmet(c *choice) string {
-	// The first in a fixed order, so that the reason does not depend on the order of entries.
+	// Sorted, so that the reason does not depend on the order of entries.
 	var reasons []string
 	for _, r := range c.requires {
 		reason := r.Unmet(a.version, func(name string) (string, bool) {

@@ -11,7 +11,7 @@ import (
 )
 
 // Requirements returns the requirements in the schema of an entry, in addition to those that the
-// entry itself states. An error drops the entry, and is the reason.
+// entry itself states. If it returns an error, the entry is dropped with the error as the reason.
 type Requirements func(name string, entry profile.Entry) (schema.Requires, error)
 
 // Profiles negotiates. want maps names to the versions that the platform requests; stated may be
@@ -34,8 +34,9 @@ func Profiles(platform, business *profile.Profile, want map[string]string, state
 	return r, nil
 }
 
-// protocol returns the common version: the same, or one side's version for which the other has a
-// profile. If there are two, it is the later one.
+// protocol returns the common version. It is the current version of both sides, or the current
+// version of one side for which the other has a profile. If two versions are possible, it is the
+// later one.
 func protocol(platform, business *profile.Profile) (version string, ok bool) {
 	if platform.Version == business.Version {
 		return platform.Version, true

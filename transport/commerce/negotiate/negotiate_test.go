@@ -65,7 +65,7 @@ func TestProtocolVersion(t *testing.T) {
 	}
 }
 
-// The test negotiates as an unconfigured server does.
+// The test negotiates with the profile of a server without configuration.
 func TestAgainstTheDefaultProfile(t *testing.T) {
 	business, err := publish.NewBusiness(t.Context(), publish.DefaultBusiness("", "https://shop.example"))
 	if err != nil {
@@ -120,7 +120,7 @@ func TestInvalidProfilesAreRefused(t *testing.T) {
 	}
 }
 
-// The content of one error once repeated 689 kB of the request.
+// Errors must be short. Earlier, the content of one error repeated 689 kB of the request.
 func TestErrorsRepeatOnlyABoundedPartOfTheInput(t *testing.T) {
 	business := parsed(t, withVersion(day, ""))
 	long := strings.Repeat("x", 600_000)

@@ -7,7 +7,7 @@ import (
 
 // Request is the request of a platform.
 type Request struct {
-	// Profile is the inline profile; nil if it is at Address.
+	// Profile is the inline profile, or nil if the profile is at Address.
 	Profile any
 	Address string
 	Want    map[string]string

@@ -14,8 +14,8 @@ type Result struct {
 	Dropped []Dropped `json:"dropped"`
 }
 
-// Chosen is an agreed entry: the version, for a service also the transport and the business's
-// address, for a handler the business's instance id.
+// Chosen is an agreed entry. It contains the version. For a service it also contains the transport
+// and the business's address, and for a handler the business's instance id.
 type Chosen struct {
 	ID        string `json:"id,omitempty"`
 	Version   string `json:"version"`
@@ -44,7 +44,8 @@ type Error struct {
 	Content string `json:"content"`
 }
 
-// refuse returns an Error. A stranger receives its content, and may have written most of it.
+// refuse returns an Error. The content is shortened, because it goes to an unknown client, who can
+// have written most of it.
 func refuse(code, content string) *Error { return &Error{code, schema.BriefMessage(content)} }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Content }

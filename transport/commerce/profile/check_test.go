@@ -28,7 +28,7 @@ func TestBusinessAndPlatformProfilesAreChecked(t *testing.T) {
 	}
 }
 
-// An entry with the fields that its transport needs is valid. Without any one of them it is
+// An entry with the fields that its transport needs is valid. Without any one of these fields it is
 // invalid.
 func TestTheProfileSchemaKnowsTheTransports(t *testing.T) {
 	set, err := schema.Published("")

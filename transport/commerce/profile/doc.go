@@ -2,7 +2,7 @@
 // header UCP-Agent, and the capabilities that a payload follows. The specification's sections are
 // "Registry shape" and "Entity entry fields".
 //
-// Parse reads only the data needed for negotiation: a missing registry is empty, and an error is a
-// *MalformedError with the position. Checker validates a profile with the published schema, lint
-// checks the conventions.
+// Parse reads only the data needed for negotiation. It treats a missing registry as empty, and its
+// error is a *MalformedError with the position. Checker validates a profile with the published
+// schema, and package lint checks the conventions.
 package profile

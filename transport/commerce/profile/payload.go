@@ -29,10 +29,10 @@ type capability struct {
 	declared []string // parents stated by the entry
 }
 
-// Follow finds the schemas of a payload: at the address in an entry, else in the library and among
-// the published schemas by name and version. A schema's name and version must be those of the
-// entry. A payload without capabilities is ErrSilent; other errors name the entry that is malformed
-// (*MalformedError) or whose schema is not found.
+// Follow finds the schemas of a payload. It looks at the address in an entry, or otherwise in the
+// library and among the published schemas, by name and version. A schema's name and version must be
+// those of the entry. A payload without capabilities is ErrSilent; other errors name the entry that
+// is malformed (*MalformedError) or whose schema is not found.
 func Follow(lib *schema.Library, payload any) (*Followed, error) {
 	object, _ := payload.(map[string]any)
 	ucp, _ := object["ucp"].(map[string]any)
@@ -88,7 +88,7 @@ func sort(protocol string, active map[string]capability) (*Followed, error) {
 	return s, nil
 }
 
-// Over returns the extensions that extend a base, directly or through each other.
+// Over returns the extensions that extend a base, directly or through other extensions.
 func (s *Followed) Over(base *schema.Resource) []*schema.Resource {
 	reached := map[string]bool{base.Name(): true}
 	var over []*schema.Resource
@@ -104,9 +104,9 @@ func (s *Followed) Over(base *schema.Resource) []*schema.Resource {
 	return over
 }
 
-// Check validates a payload against the capabilities that it follows. An answer can follow
-// several bases, such as a checkout and an order, and must match one of them. If it matches none,
-// the problems are those of the nearest base. An error means that the schemas do not compose.
+// Check validates a payload against the capabilities that it follows. An answer can follow several
+// bases, such as a checkout and an order, and must match one of them. If it matches none, Check
+// returns the problems with the nearest base. An error means that the schemas do not compose.
 func (s *Followed) Check(lib *schema.Library, payload any, view schema.View) ([]schema.Problem, error) {
 	var nearest []schema.Problem
 	for i, base := range s.Bases {

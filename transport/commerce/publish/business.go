@@ -17,12 +17,12 @@ import (
 
 // BusinessConfig is the configuration of a business profile.
 type BusinessConfig struct {
-	// SchemaBase is the address of the published schemas, without a trailing slash. "" is their
+	// SchemaBase is the address of the published schemas, without a trailing slash. "" means their
 	// default base.
 	SchemaBase string
-	// Schemas are the schemas published under it; nil means only the built-in ones.
+	// Schemas are the schemas published under it; nil means only the built-in schemas.
 	Schemas *schema.Set
-	// Version is the protocol version. "" is the current release.
+	// Version is the protocol version. "" means the current release.
 	Version         string
 	Services        []Service
 	Capabilities    []Capability
@@ -58,9 +58,9 @@ type Handler struct {
 // capabilities at the current release, the shopping service at address, and the tokenization
 // handler below it. Clients reach the server at address.
 //
-// The server serves every address in the profile. Schemas are below schemaBase, "" for that of the
-// server. A server that does not know its address offers neither services nor handlers, and refers
-// to no schemas.
+// The server serves every address in the profile. Schemas are below schemaBase, or below the
+// server's own base if schemaBase is "". If address is "", the profile contains neither services
+// nor handlers, and refers to no schemas.
 func DefaultBusiness(schemaBase, address string) BusinessConfig {
 	address = strings.TrimSuffix(address, "/")
 	c := BusinessConfig{SchemaBase: cmp.Or(schemaBase, schema.DefaultBase), Version: schema.Release, Capabilities: offered("")}
@@ -106,7 +106,7 @@ func offered(at string) []Capability {
 	return list
 }
 
-// Business is the business profile, ready to serve. Immutable.
+// Business is the business profile in the form in which it is served. Immutable.
 type Business struct {
 	// JSON is the document.
 	JSON []byte

@@ -37,7 +37,8 @@ type EndpointConfig struct {
 	Schemas  *schema.Set
 	// Fetcher fetches a platform's profile by its address.
 	Fetcher schema.Fetcher
-	// Wait returns how long the caller must wait before the next negotiation; nil for no limit.
+	// Wait returns how long the caller must wait before the next negotiation. nil means that there
+	// is no limit.
 	Wait func(ctx *fasthttp.RequestCtx) time.Duration
 	// ClientIP returns the client's address.
 	ClientIP func(*fasthttp.RequestCtx) string
@@ -86,7 +87,7 @@ type call struct {
 	serve func(*httpapi.Exchange) error
 }
 
-// Admit implements httpapi.Call: everything here is public.
+// Admit implements httpapi.Call. It admits every caller, because these documents are public.
 func (c call) Admit() error { return nil }
 
 // Serve implements httpapi.Call.
@@ -118,14 +119,14 @@ func (e *Endpoint) profile(r *httpapi.Exchange) error {
 func (e *Endpoint) schema(r *httpapi.Exchange) error {
 	f, ok := e.Schemas.Lookup(r.Param("file"))
 	if !ok {
-		return &httpapi.Error{Status: fasthttp.StatusNotFound, Code: "not_found", Text: "there is no such schema"}
+		return &httpapi.Error{Status: fasthttp.StatusNotFound, Code: "not_found", Text: "schema not found"}
 	}
 	return document(r, f.Data, f.ETag)
 }
 
 // document responds with a public document, or with 304 if the client has the document.
 func document(r *httpapi.Exchange, data []byte, tag string) error {
-	// Pages of other origins may read public documents.
+	// Pages of other origins are allowed to read public documents.
 	r.Response.Header.Set("Access-Control-Allow-Origin", "*")
 	if r.Fresh(strings.Trim(tag, `"`), "public, max-age=300") {
 		return nil
@@ -167,7 +168,8 @@ func (e *Endpoint) agree(sent []byte, agent, ip string) (*negotiate.Result, erro
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), negotiateFor)
 	defer cancel()
-	// An inline profile never causes fetches; only addresses announced by the platform do.
+	// An inline profile never causes a fetch. Only the address of a profile, which the platform
+	// announces, is fetched.
 	opts := negotiate.Options{Published: e.Schemas}
 	if req.Profile == nil {
 		leave, ok := e.fetching.Enter(httpapi.Address(ip))

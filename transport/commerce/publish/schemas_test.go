@@ -11,7 +11,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// points extends the checkout. It uses the default base address.
+// points is a schema that extends the checkout. It uses the default base address.
 const points = `{
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "$id": "https://atelier.example/schemas/2026-02-01/points.json",
@@ -166,7 +166,7 @@ func manyFiles() map[string]string {
 	return files
 }
 
-// A secret is next to the folder. A pipe would block the start.
+// A link out of the folder could publish a secret, and a link to a pipe would block the start.
 func TestLinksOutOfTheFolderAreRefused(t *testing.T) {
 	for name, link := range map[string]func(folder string) error{
 		"a file outside": func(folder string) error {

@@ -37,8 +37,8 @@ func New() *Client {
 }
 
 // NewHTTP returns a client for other requests to untrusted servers. timeout bounds each request in
-// total. The client follows no redirects and uses no proxy. It reaches only the public internet, or
-// with inside also our own network.
+// total. The client follows no redirects and uses no proxy. It connects only to the public
+// internet. If inside is set, it also connects to our own network.
 func NewHTTP(timeout time.Duration, inside bool) *http.Client {
 	d := &egress{allowed: public}
 	if inside {
@@ -60,7 +60,8 @@ func (d *egress) client(timeout time.Duration) *http.Client {
 			TLSHandshakeTimeout:    timeout,
 			ResponseHeaderTimeout:  timeout,
 			MaxResponseHeaderBytes: 64 << 10,
-			// An idle connection was checked for an earlier address of the name.
+			// Connections are not reused, because an idle connection was checked for an earlier
+			// address of the name.
 			DisableKeepAlives: true,
 			ForceAttemptHTTP2: true,
 		},
@@ -68,8 +69,8 @@ func (d *egress) client(timeout time.Duration) *http.Client {
 	}
 }
 
-// control runs after the name has been resolved and before the connection: it sees the address that
-// is dialed.
+// control runs after the name has been resolved and before the connection is made, so it checks the
+// address that is dialed.
 func (d *egress) control(_, address string, _ syscall.RawConn) error {
 	a, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -78,8 +79,8 @@ func (d *egress) control(_, address string, _ syscall.RawConn) error {
 	return d.allowed(a)
 }
 
-// Fetch returns the body at an address. Its errors may be shown to the person who provided the
-// address: about our network they reveal only that it is not reachable.
+// Fetch returns the body at an address. Its errors can be shown to the person who provided the
+// address, because they reveal nothing about our network.
 func (c *Client) Fetch(ctx context.Context, address string) ([]byte, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -161,8 +162,8 @@ func KindOf(err error) Kind {
 	return Broken
 }
 
-// Plain returns an error in our own words. Network errors contain our resolver and addresses, and a
-// stranger's server chooses its own text.
+// Plain returns an error in our own words. The original errors contain the address of our resolver
+// and other addresses, or a text chosen by a stranger's server.
 func Plain(err error) error {
 	var (
 		name        *net.DNSError

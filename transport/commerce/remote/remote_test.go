@@ -34,7 +34,7 @@ func TestInternalAddressesAreRefused(t *testing.T) {
 	}
 }
 
-// local returns a client that may reach the test server, and trusts it.
+// local returns a client that is allowed to reach the test server, and trusts its certificate.
 func local(t *testing.T, handler http.HandlerFunc) (*Client, string) {
 	server := httptest.NewTLSServer(handler)
 	t.Cleanup(server.Close)
@@ -82,8 +82,8 @@ func TestFetchRefuses(t *testing.T) {
 	}
 }
 
-// Errors once named the resolver, and the source address of the connection, to every client that
-// requested a negotiation.
+// Earlier, errors contained the address of the resolver and the source address of the connection.
+// Every client that requested a negotiation could read them.
 func TestErrorsRevealNothingAboutTheNetwork(t *testing.T) {
 	resolver := "10.11.12.13:53"
 	dial := func(err error) error {
@@ -135,7 +135,7 @@ func TestFetchEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A loopback server, addressed by name and by address, is not reached.
+// A server on the loopback address is not reached, neither by its name nor by its address.
 func TestNamesAreCheckedWhenDialled(t *testing.T) {
 	called := false
 	c, address := local(t, func(http.ResponseWriter, *http.Request) { called = true })

@@ -14,7 +14,7 @@ func repeated(n int, item string) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]"
 }
 
-// allocated returns the bytes that a function allocates, freed or not.
+// allocated returns the bytes that a function allocates, including bytes that are freed meanwhile.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -62,7 +62,7 @@ func TestALargeCheckoutIsChecked(t *testing.T) {
 	}
 }
 
-// Error texts go to a screen, or to an unknown client.
+// Messages must be short, because they are shown on a screen or sent to an unknown client.
 func TestMessagesRepeatNoLargeValues(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	var names []any
@@ -102,7 +102,7 @@ func TestMessagesRepeatNoLargeValues(t *testing.T) {
 	}
 }
 
-// Large values were once formatted completely before they were cut to one line.
+// Earlier, large values were formatted completely before they were shortened to one line.
 func TestLargeValuesAreNotFormattedCompletely(t *testing.T) {
 	large := strings.Split(strings.Repeat("word ", 50_000), " ")
 	items := make([]any, len(large))
@@ -122,7 +122,7 @@ func TestLargeValuesAreNotFormattedCompletely(t *testing.T) {
 	}
 }
 
-// The cases are valid patterns that were once refused, and an invalid one that was once accepted.
+// Earlier, these valid patterns were refused, and the invalid one was accepted.
 func TestPatternsUseTheSyntaxOfECMA262(t *testing.T) {
 	s, err := schema.CompileBundle(map[string]any{"pattern": `^(?=.*\d)[a-z\d]+$`})
 	if err != nil {

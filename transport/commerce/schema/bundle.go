@@ -31,7 +31,7 @@ func Bundle(lib *Library, target Target, view View) (map[string]any, error) {
 	return whileScoped(func(scoped bool) (map[string]any, error) { return bundlePart(lib, target, view, scoped) })
 }
 
-// bundlePart bundles a part of a document.
+// bundlePart is Bundle, with a choice whether dynamic scopes are followed.
 func bundlePart(lib *Library, target Target, view View, scoped bool) (map[string]any, error) {
 	b := newBundler(lib, view, true)
 	b.scoped = scoped
@@ -58,8 +58,8 @@ func (b *bundler) check(root map[string]any) error {
 	return b.checkOperation()
 }
 
-// checkOperation refuses a view for an operation that neither the protocol nor any annotation has:
-// a mistyped one would otherwise return a schema without any annotation applied.
+// checkOperation refuses a view for an operation that neither the protocol nor any annotation has.
+// Otherwise a mistyped operation would yield a schema without any annotation applied.
 func (b *bundler) checkOperation() error {
 	op := b.view.Operation
 	if b.view.Direction == "" || b.shape != "" || IsOperation(op) || b.operations[op] {
@@ -76,12 +76,13 @@ func (b *bundler) checkOperation() error {
 type bundler struct {
 	lib  *Library
 	view View
-	// all includes every document; otherwise only the given ones, and references to others become
-	// absolute.
+	// all includes every referenced document. Without it, only the given documents are included,
+	// and references to other documents become absolute.
 	all bool
-	// base is the document whose content is the root itself; nil for none.
+	// base is the document whose content becomes the root, or nil.
 	base *Resource
-	// shape is the position of that content in the base: "", or a shape of a container.
+	// shape is the position of that content in the base. It is "", or the position of a shape in a
+	// container.
 	shape string
 	given map[*Resource]bool
 
@@ -214,7 +215,7 @@ func (c copier) schema(pointer string, value any) (any, error) {
 		return value, nil
 	}
 	out := make(map[string]any, len(node))
-	// In sorted order, so that of several faults the same one is always reported.
+	// Sorted, so that if there are several faults, always the same one is reported.
 	for _, key := range slices.Sorted(maps.Keys(node)) {
 		if c.drops(pointer, key) {
 			continue
@@ -244,11 +245,10 @@ func (c copier) schema(pointer string, value any) (any, error) {
 func (c copier) drops(pointer, key string) bool {
 	switch key {
 	case "$schema", "$id", "$anchor", "$dynamicAnchor", "$vocabulary":
-		// References inside a bundle are pointers; an $id would change what
-		// they start from.
+		// References inside a bundle are pointers, and an $id would change their base.
 		return true
 	case "$dynamicRef":
-		return true // it becomes a plain reference
+		return true // dropped, because the reference becomes a plain reference
 	case RequestKey, ResponseKey, "examples":
 		// The examples are for the unresolved schema.
 		return c.view.Direction != ""
@@ -330,9 +330,9 @@ func (c copier) visible(copied, original map[string]any) error {
 	return nil
 }
 
-// linker copies documents one by one, with references that identify each by a number. Where many
-// targets share documents, as in a lint run, each is copied once, instead of once per target as
-// with Bundle. Owned by one goroutine.
+// linker copies documents one by one, with references that identify each by a number. If many
+// targets share documents, as in a lint run, it copies each document once. Bundle would copy it
+// once per target. Owned by one goroutine.
 type linker struct{ b *bundler }
 
 // newLinker returns an empty linker.
@@ -358,7 +358,7 @@ func (l *linker) Link(target Target) (address string, added map[string]any, err 
 		l.b.nodes = 0
 		value, failed := copier{bundler: l.b, unit: u}.schema("", u.doc.Doc.Value)
 		if failed != nil {
-			// Other documents are still needed; this one remains missing.
+			// Continue, because other documents are still needed; only this one remains missing.
 			err = failed
 			continue
 		}

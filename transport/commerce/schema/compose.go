@@ -15,15 +15,16 @@ type ComposeOptions struct {
 	// Bundle includes every referenced document, so that the result is self-contained. Otherwise
 	// references to documents that were not given remain, as absolute addresses.
 	Bundle bool
-	// Protocol is the version for requirements on the protocol; "" leaves these unchecked.
+	// Protocol is the version with which requirements on the protocol are compared. "" leaves these
+	// requirements unchecked.
 	Protocol string
 }
 
-// Compose applies extensions to a base. A value that is valid for the result is valid for the
-// base and for the additions of every extension under $defs[<name of its parent>]. The order of
-// the extensions does not matter. Errors are those of Bundle. They also name an extension that
-// does not fit, has a missing parent, or has unmet requirements (transport/commerce/RULES.md,
-// "Variants").
+// Compose applies extensions to a base. Every value that is valid for the result is also valid for
+// the base, and for the additions of every extension, which are under $defs[<name of the parent>].
+// The order of the extensions does not matter. Errors are those of Bundle. They also name an
+// extension that does not fit, has a missing parent, or has unmet requirements
+// (transport/commerce/RULES.md, "Variants").
 func Compose(lib *Library, base *Resource, extensions []*Resource, opts ComposeOptions) (map[string]any, error) {
 	if err := opts.View.Check(); err != nil {
 		return nil, err

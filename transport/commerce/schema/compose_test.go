@@ -193,7 +193,8 @@ func TestInvalidCompositionsAreRefused(t *testing.T) {
 	}
 }
 
-// The test applies two extensions. The second reaches the base only through the first.
+// The second of two extensions extends the base only through the first, so it cannot be applied
+// alone.
 func TestAnExtensionOfAnExtensionNeedsItsParent(t *testing.T) {
 	lib := published(t)
 	base := add(t, lib, `{"$id": "https://x.example/base", "name": "com.x.base", "version": "2026-01-01", "type": "object"}`)
@@ -211,8 +212,8 @@ func TestAnExtensionOfAnExtensionNeedsItsParent(t *testing.T) {
 	}
 }
 
-// omit and optional once affected only the fields that the extension itself declares, and not the
-// base's.
+// The annotations omit and optional of an extension also apply to fields of the base. Earlier they
+// applied only to fields of the extension itself.
 func TestAnExtensionOverridesItsBasesAnnotations(t *testing.T) {
 	over := func(properties string) string {
 		return `{"$id": "https://x.example/over", "name": "com.x.over", "version": "2026-01-01", "$defs": {"dev.commerce.shopping.checkout":
@@ -259,7 +260,8 @@ func TestAnExtensionOverridesItsBasesAnnotations(t *testing.T) {
 	}
 }
 
-// The result once had fields for which no value was valid, without an error.
+// Earlier, conflicting types caused no error, and the result had fields for which no value was
+// valid.
 func TestConflictingTypesDoNotCompose(t *testing.T) {
 	base := `{"$id": "https://x.example/base", "name": "com.x.base", "version": "2026-01-01", "properties": {
 		"n": {"type": "number"}, "s": {"$ref": "#/$defs/text"}, "in": {"allOf": [{"properties": {"deep": {"type": "array"}}}]}}, "$defs": {"text": {"type": "string"}}}`
@@ -283,7 +285,7 @@ func TestConflictingTypesDoNotCompose(t *testing.T) {
 	}
 }
 
-// The branches once multiplied with every level.
+// Earlier, the number of branches multiplied with every level.
 func TestOverridingTakesLinearTime(t *testing.T) {
 	deep := `{"ucp_request": "optional"}`
 	for range 8 {
@@ -297,8 +299,8 @@ func TestOverridingTakesLinearTime(t *testing.T) {
 	}
 }
 
-// This once looked like an endless schema: the base is the root, and the root contained the
-// extension.
+// The base is the root of the result, which contains the extension. Earlier, a reference from the
+// extension to the base therefore looked like an endless schema.
 func TestAnExtensionMayRepeatItsBaseAnywhere(t *testing.T) {
 	lib := published(t)
 	base := add(t, lib, `{"$id": "https://x.example/base", "name": "com.x.base", "version": "2026-01-01", "required": ["a"]}`)

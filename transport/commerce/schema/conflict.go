@@ -45,8 +45,8 @@ type place struct {
 // comparer compares a schema with the additions to it.
 type comparer struct {
 	lib *Library
-	// below is the schema under the additions. They repeat it, and it does not conflict with
-	// itself.
+	// below is the schema under the additions. The additions repeat this schema, which does not
+	// conflict with itself.
 	below *Resource
 	names [2]string
 	parts int
@@ -91,8 +91,8 @@ func (c *comparer) members(below, above []place, path pathTo, depth int) {
 	}
 }
 
-// all returns the schemas that apply together with one: itself, those that it refers to, and its
-// allOf. Schemas of the document without are omitted.
+// all returns the schemas that apply to the same value as one schema: the schema itself, the
+// schemas to which it refers, and its allOf. Schemas of the document without are omitted.
 func (c *comparer) all(p place, without *Resource) (list []place) {
 	if c.parts++; c.parts > maxParts || p.node == nil {
 		return nil
@@ -127,7 +127,7 @@ func (c *comparer) properties(parts []place) map[string][]place {
 	return byName
 }
 
-// typesOf returns the types that all of some schemas allow; nil for any.
+// typesOf returns the types that all given schemas allow, or nil if they allow any type.
 func typesOf(parts []place) []string {
 	var allowed []string
 	for _, p := range parts {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// ContainerOperations are the operations of a catalogue's capabilities. Their request and
-// response are different objects, which annotations of one schema cannot express. So such a
-// schema is a container without a body of its own. It has each shape in $defs as
-// <operation>_<direction>, such as search_response.
+// ContainerOperations are the operations of a catalogue's capabilities. Their request and response
+// are different objects, which annotations of one schema cannot express. Therefore such a schema is
+// a container without constraints of its own. Its $defs contain a shape for each operation and
+// direction, with names like search_response.
 var ContainerOperations = []string{"search", "lookup", "get_product"}
 
 // bodies are the keywords that constrain a value; a container has none of them at its root.

@@ -6,8 +6,8 @@ import (
 
 // Limits of one schema with all its references followed.
 const (
-	// maxCost is the maximum number of times that a validator visits one value. Schemas that
-	// refer to each other twice at each step double the work each time.
+	// maxCost is the maximum number of times that a validator visits one value. If each of several
+	// schemas refers to the next one twice, each level doubles the work.
 	maxCost = 50_000
 	// maxChain is the maximum number of successive steps on the same value.
 	maxChain = 2_000
@@ -19,7 +19,7 @@ type CycleError struct {
 	// Resource and Pointer are the place of the reference.
 	Resource *Resource
 	Pointer  string
-	// Endless distinguishes a cycle from mere size.
+	// Endless is true for a cycle, and false for a schema that takes too many steps.
 	Endless bool
 	Reason  string
 }

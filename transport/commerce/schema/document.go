@@ -18,7 +18,7 @@ func Read(path string) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A pipe or a device could block or be endless.
+	// Only regular files are read, because reading a pipe or a device could block or never end.
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("read %s: not a regular file", path)
 	}
@@ -38,7 +38,7 @@ func Read(path string) (*Document, error) {
 const (
 	maxBytes = 4 << 20
 	MaxDepth = 96
-	// maxValues bounds memory: a value takes far more than the byte or two of its text.
+	// maxValues bounds memory: a value takes far more memory than its text, which can be one byte.
 	maxValues = 500_000
 	// maxPaths bounds the total length, in bytes, of the pointers to all values. A response with
 	// the positions of values contains these pointers, and a long name is part of every pointer
@@ -83,7 +83,8 @@ func Parse(file string, data []byte) (*Document, error) {
 	if !utf8.Valid(data) {
 		return nil, &SyntaxError{File: file, Reason: "not valid UTF-8"}
 	}
-	// The token reader below does not detect every fault between tokens.
+	// Check the whole text first, because the token reader below does not detect every fault
+	// between tokens.
 	if err := wellFormed(data); err != nil {
 		line := 0
 		if s := (*json.SyntaxError)(nil); errors.As(err, &s) {
@@ -130,8 +131,8 @@ func newParser(data []byte, lines *lineIndex) *parser {
 	return &parser{in: in, data: data, lines: lines}
 }
 
-// value parses a value at a pointer of the given length; the pointer itself is built only if lines
-// are collected.
+// value parses a value at a pointer of the given length; the parser builds the pointer itself only
+// if it collects lines.
 func (p *parser) value(pointer string, path, depth int) (any, error) {
 	token, err := p.in.Token()
 	if err != nil {

@@ -37,8 +37,8 @@ func Around(path string) string {
 	return filepath.Dir(abs)
 }
 
-// within reports whether a file is in one of the folders after resolving symbolic links: schemas
-// come from strangers, and findings and bundles show the referenced content.
+// within reports whether a file is in one of the folders after resolving symbolic links. Otherwise
+// a stranger's schema could refer to any file, and findings and bundles would show its content.
 func (l *Library) within(path string) bool {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -84,8 +84,8 @@ func Tree(folder string) (files []string, err error) {
 	return files, err
 }
 
-// AddTree adds every document below a folder. Files that are not JSON are skipped: they do not
-// matter unless something refers to them.
+// AddTree adds every document below a folder. Files that are not JSON are skipped. A reference to
+// such a file is reported later.
 func (l *Library) AddTree(folder string) error {
 	files, err := Tree(folder)
 	if err != nil {

@@ -1,7 +1,8 @@
 package schema
 
-// ownFormat is the prefix of the formats that are checked here. The validator has its own formats
-// under some of these names, which are laxer or of another dialect and cannot be replaced.
+// ownFormat is the prefix of the formats that are checked here. The prefix is needed because the
+// validator already has formats with some of these names. They are laxer or of another dialect, and
+// cannot be replaced.
 const ownFormat = "commerce-"
 
 // formatChecks are the formats checked here, by name. A value other than a string matches every

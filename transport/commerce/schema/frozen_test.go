@@ -10,7 +10,8 @@ import (
 )
 
 // Clients keep schemas by their date, so a published schema never changes. published.sha256
-// contains the hash of each file, and no command rewrites it.
+// contains the hash of each file. No command rewrites published.sha256, so that a change is not
+// accepted by mistake.
 func TestPublishedSchemasAreFrozen(t *testing.T) {
 	b, err := os.ReadFile("published.sha256")
 	if err != nil {

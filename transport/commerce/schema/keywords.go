@@ -36,8 +36,8 @@ type keyword struct {
 // Named reports whether the subschemas have names or indices.
 func (k keyword) Named() bool { return k.shape != single }
 
-// keywords are all keywords of draft 2020-12 with subschemas. The value of any other is data, even
-// if it looks like a schema.
+// keywords are all keywords of draft 2020-12 with subschemas. The value of any other keyword is
+// data, even if it looks like a schema.
 var keywords = map[string]keyword{
 	"$defs":                 {Nowhere, byName},
 	"definitions":           {Nowhere, byName},
@@ -80,8 +80,8 @@ func Subschemas(node map[string]any, visit func(pointer string, place Place, chi
 	}
 }
 
-// Each calls visit for every subschema in the value of a keyword, with its member name or index; ""
-// if the value is the subschema.
+// Each calls visit for every subschema in the value of a keyword, with its member name or index.
+// The token is "" if the value itself is the subschema.
 func (k keyword) Each(value any, visit func(token string, child any)) {
 	switch v := value.(type) {
 	case map[string]any:

@@ -26,12 +26,12 @@ type Fetcher interface {
 
 // LibraryOptions contains a library's sources in addition to added documents.
 type LibraryOptions struct {
-	// Published contains schemas found by their $id; it may be nil.
+	// Published contains schemas that references find by their $id. It can be nil.
 	Published *Set
-	// Fetcher is used for addresses that no other source has; nil is offline.
+	// Fetcher is used for addresses that no other source has; nil means offline.
 	Fetcher Fetcher
-	// Folders lists the folders with files to which relative references may lead. If it is empty,
-	// references lead only to added files.
+	// Folders lists the folders whose files relative references can reach. If it is empty,
+	// references can reach only added files.
 	Folders []string
 }
 
@@ -41,10 +41,10 @@ type Library struct {
 	opts   LibraryOptions
 	roots  []string // Folders, by name and with links resolved
 	byFile map[string]*Resource
-	// byName indexes byFile by name and version; empty until needed.
+	// byName indexes byFile by name and version. It is empty until the first use.
 	byName map[[2]string]*Resource
 	byID   map[string]*Resource
-	// resolved caches references, because each is followed for several reasons.
+	// resolved caches references, because each reference is followed several times.
 	resolved map[link]Target
 	loads    int
 	total    int
@@ -64,13 +64,13 @@ type Resource struct {
 	ID string
 	// Pointer is the place of the resource in its document.
 	Pointer string
-	// Top is the resource of the whole document, which may be this one.
+	// Top is the resource of the whole document, which can be this resource.
 	Top *Resource
 
 	path    string // absolute file path; "" if not from a file
 	nested  map[string]*Resource
 	anchors map[string]string
-	// dynamic has those of anchors that are a $dynamicAnchor.
+	// dynamic contains the anchors that are a $dynamicAnchor.
 	dynamic map[string]string
 }
 
@@ -106,7 +106,8 @@ func (r *Resource) Parents() []string {
 	return parents
 }
 
-// Add adds a document to the library. If two have the same $id, references lead to the first.
+// Add adds a document to the library. If two documents have the same $id, references lead to the
+// first.
 func (l *Library) Add(doc *Document) *Resource {
 	r := &Resource{Doc: doc, nested: map[string]*Resource{}}
 	r.Top = r
@@ -118,8 +119,8 @@ func (l *Library) Add(doc *Document) *Resource {
 	return r
 }
 
-// AddFile reads a file into the library, once. Errors are those of Read, and the limit on all files
-// together.
+// AddFile reads a file into the library, unless it has been read before. It returns the errors of
+// Read, or an error if all files together are too large.
 func (l *Library) AddFile(path string) (*Resource, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -292,8 +293,8 @@ func (l *Library) named(name, version string) *Resource {
 	return l.byName[[2]string{name, version}]
 }
 
-// Declared finds the schema to which the entry name points. A schema that must be fetched has to be
-// on a host with authority over the name.
+// Declared finds the schema to which the entry name points. If the schema must be fetched, its host
+// must have authority over the name.
 func (l *Library) Declared(name, address string) (*Resource, error) {
 	if l.opts.Fetcher == nil {
 		return l.ByID(address)

@@ -63,9 +63,9 @@ func CheckAuthority(name, host string) error {
 	return fmt.Errorf("host %q cannot speak for the name %q", Brief(host), Brief(name))
 }
 
-// publicSuffix reports whether anybody can register below a domain like co.uk, so that its owner
-// does not own the domains below. A full list would be a dependency; these are the patterns that
-// registries use.
+// publicSuffix reports whether a domain is like co.uk: anybody can register names below it, so its
+// owner does not own these names. A full list of such domains would be a dependency, so
+// publicSuffix recognizes the patterns that registries use.
 func publicSuffix(labels []string) bool {
 	if len(labels) != 2 || len(labels[1]) != 2 {
 		return false

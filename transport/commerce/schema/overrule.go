@@ -12,8 +12,9 @@ type word struct {
 }
 
 // overrule applies the additions' annotations to their members, regardless of the document that
-// declared the members. If an extension omits a member of its base, the result does not have it. If
-// an extension makes it optional, it can be missing. Extensions that disagree do not compose.
+// declared the members. If an extension omits a member of its base, the result does not have the
+// member. If an extension makes a member optional, the result does not require it. Extensions with
+// different annotations of a member do not compose.
 func (b *bundler) overrule(root map[string]any, additions []addition) error {
 	said := map[string]word{}
 	for _, a := range additions {
@@ -24,8 +25,9 @@ func (b *bundler) overrule(root map[string]any, additions []addition) error {
 	return nil
 }
 
-// hear applies the annotations of one addition, whose schemas of a value are over, to the schemas
-// of that value in the result, recursively. It visits each schema once.
+// hear applies the annotations of one addition to the result, recursively. over contains the
+// addition's schemas of a value, and places the result's schemas of this value. It visits each
+// schema once.
 func (b *bundler) hear(at string, a addition, over, places []map[string]any, said map[string]word) error {
 	above, below := properties(over), properties(places)
 	words := map[string]string{}

@@ -22,7 +22,7 @@ const (
 	maxOwnBytes = 16 << 20
 )
 
-// ownPath matches served paths: no segment is hidden, and none leads up.
+// ownPath matches the paths that are served. No segment is hidden or leads to a parent folder.
 var ownPath = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$`)
 
 // WithFolder adds the *.json files below a folder to the published schemas, at their paths in the
@@ -96,7 +96,7 @@ func leadsToFolder(root *os.Root, path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// readOwn reads a file; a symbolic link that leads out of root is an error.
+// readOwn reads a file. It returns an error for a symbolic link that leads out of root.
 func readOwn(root *os.Root, path string, left int64) ([]byte, error) {
 	info, err := root.Stat(path)
 	if err != nil {

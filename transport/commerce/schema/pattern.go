@@ -16,7 +16,7 @@ const maxPattern = 4096
 // expression is a compiled pattern. Safe for concurrent use.
 type expression struct {
 	source string
-	// One of the two is nil.
+	// Exactly one of linear and backtrack is nil.
 	linear    *regexp.Regexp
 	backtrack *regexp2.Regexp
 }
@@ -46,13 +46,13 @@ func compilePattern(source string) (*expression, error) {
 	return &expression{source: source, backtrack: backtrack}, nil
 }
 
-// MatchString reports whether the pattern is found in s. If RE2 supports the pattern, as for nearly
-// all, it takes time proportional to the text.
+// MatchString reports whether the pattern is found in s. RE2 supports nearly all patterns. For
+// these, MatchString takes time proportional to the length of the text.
 func (p *expression) MatchString(s string) bool {
 	if p.linear != nil {
 		return p.linear.MatchString(s)
 	}
-	ok, _ := p.backtrack.MatchString(s) // fails only at a limit, which is not set
+	ok, _ := p.backtrack.MatchString(s) // an error is possible only with a limit, which is not set
 	return ok
 }
 
@@ -62,7 +62,7 @@ func (p *expression) String() string { return p.source }
 // translation is a pattern for both engines.
 type translation struct {
 	ecma, re2 string
-	// common means that re2 means the same.
+	// common means that re2 has the same meaning as ecma.
 	common bool
 }
 

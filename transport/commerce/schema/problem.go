@@ -30,8 +30,8 @@ func (p Problem) String() string {
 }
 
 // problems returns the leaves of a validator's tree as a list without duplicates. If a value
-// matches none of several shapes, only the problems of the nearest shape are listed, because those
-// of the others would mislead.
+// matches none of several shapes, only the problems with the nearest shape are listed, because
+// problems with other shapes would mislead.
 func problems(root *jsonschema.ValidationError, value any) []Problem {
 	r := reader{value, map[int]map[string]string{}}
 	list := r.read(root)

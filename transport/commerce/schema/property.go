@@ -15,8 +15,8 @@ const maxExpanded = 20_000
 type characters [][2]rune
 
 // property returns the characters of an ECMA-262 property escape with this text between the braces:
-// a value of General_Category, a binary property, or name=value. short is a name that both engines
-// have for it; "" if there is none.
+// a value of General_Category, a binary property, or name=value. short is a name of this property
+// that both engines support, or "".
 func property(text string) (short string, set characters, err error) {
 	name, value, both := strings.Cut(text, "=")
 	if !both {
@@ -87,8 +87,8 @@ var ownTables = strings.Fields("ASCII_Hex_Digit Bidi_Control Dash Deprecated Dia
 	"Pattern_Syntax Pattern_White_Space Quotation_Mark Radical Regional_Indicator Sentence_Terminal Soft_Dotted " +
 	"Terminal_Punctuation Unified_Ideograph Variation_Selector White_Space")
 
-// derived are binary properties derived by Unicode (DerivedCoreProperties), without the characters
-// in the second list.
+// derived contains the binary properties that Unicode derives from others (DerivedCoreProperties).
+// A property has the characters of its first list, without those of the second list.
 var derived = map[string][2]string{
 	"Alphabetic":  {"L Nl Other_Alphabetic", ""},
 	"Lowercase":   {"Ll Other_Lowercase", ""},

@@ -15,7 +15,8 @@ const DefaultBase = "https://atelier.example/schemas"
 // Release is the protocol release for new profiles.
 const Release = "2026-01-23"
 
-// Releases lists all published versions, oldest first. No version is ever removed.
+// Releases lists all published versions, oldest first. A version is never removed, because clients
+// refer to it.
 var Releases = []string{"2026-01-23"}
 
 //go:embed published

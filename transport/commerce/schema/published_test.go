@@ -11,8 +11,8 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// promised are the documents of every published version. A new version adds a list. Documents are
-// never removed, because clients refer to them.
+// promised are the documents of every published version. For a new version, add a list. Documents
+// are never removed, because clients refer to them.
 var promised = map[string][]string{
 	"2026-01-23": {
 		"handlers/tokenization.json",
@@ -68,7 +68,8 @@ func TestPublishedSchemasKeepTheConventions(t *testing.T) {
 	}
 }
 
-// Payloads have an example at the root. Meta schemas and services have one for each variant.
+// The schema of a payload has an example at its root. Meta schemas and services have an example for
+// each variant.
 func TestEverySchemaHasAnExample(t *testing.T) {
 	set, err := schema.Published("")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 type RefKind int
 
 const (
-	// RefMalformed: it is not a URI reference.
+	// RefMalformed is a text that is not a URI reference.
 	RefMalformed RefKind = iota
 	// RefMissing is a missing file, or an $id without a document.
 	RefMissing
@@ -40,8 +40,8 @@ func (e *RefError) Error() string { return fmt.Sprintf("%q: %s", Brief(e.Ref), e
 
 // Target is a place in a document.
 type Target struct {
-	// Resource is the one of the whole document; nil for the schemas of JSON Schema itself, which
-	// every validator has.
+	// Resource is the resource of the whole document. It is nil for the schemas of JSON Schema
+	// itself, which every validator contains.
 	Resource *Resource
 	// Pointer is from the root of the document.
 	Pointer string
@@ -120,7 +120,7 @@ func (l *Library) document(from *Resource, u *url.URL) (*Resource, error) {
 	return nil, &RefError{Kind: RefMissing, Reason: "it is relative, and its document has neither a file nor an $id"}
 }
 
-// beside resolves a relative reference among the files around path.
+// beside resolves a relative reference to a file, starting from the folder of path.
 func (l *Library) beside(path, relative string) (*Resource, error) {
 	file := filepath.Join(filepath.Dir(path), filepath.FromSlash(relative))
 	if r := l.byFile[file]; r != nil {

@@ -12,7 +12,8 @@ import (
 var errScope = errors.New("$dynamicRef depends on the dynamic scope")
 
 // whileScoped composes a schema without dynamic scopes, and again with them if it has a
-// $dynamicRef. Few schemas have one, and without scopes each document is copied once.
+// $dynamicRef. Few schemas have a $dynamicRef, and without scopes each document is copied only
+// once.
 func whileScoped(compose func(scoped bool) (map[string]any, error)) (map[string]any, error) {
 	root, err := compose(false)
 	if errors.Is(err, errScope) {
@@ -64,8 +65,8 @@ func (s scope) enterIf(scoped bool, r *Resource) scope {
 	return s.enter(r)
 }
 
-// dynamic returns the target of a $dynamicRef that resolves to initial when read as a $ref: if that
-// is a $dynamicAnchor, the outermost of this name.
+// dynamic returns the target of a $dynamicRef. initial is its target when it is read as a $ref. If
+// initial is a $dynamicAnchor, the target is the outermost anchor with this name in the scope.
 func (s scope) dynamic(initial Target, ref string) Target {
 	_, name, _ := strings.Cut(ref, "#")
 	node, _ := initial.Value.(map[string]any)
@@ -81,7 +82,8 @@ func (s scope) dynamic(initial Target, ref string) Target {
 	return Target{Resource: r.Top, Pointer: pointer, Value: value}
 }
 
-// unit is what a bundle copies as a whole: a document, or in a dynamic scope a resource.
+// unit is a part that a bundle copies as a whole. It is a document, or in a dynamic scope a
+// resource.
 type unit struct {
 	// doc is the resource of the whole document.
 	doc   *Resource
@@ -102,8 +104,8 @@ func (b *bundler) unit(t Target, from scope) unit {
 	return unit{t.Resource, entry, b.scopes[inside.key]}
 }
 
-// scopeAt returns the dynamic scope of the schema at pointer: that of the unit, and the resources
-// around the pointer.
+// scopeAt returns the dynamic scope of the schema at pointer. It consists of the scope of the unit,
+// and the resources that enclose the pointer.
 func (c copier) scopeAt(pointer string) scope {
 	if c.scope == nil {
 		return scope{}

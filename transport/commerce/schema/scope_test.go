@@ -26,7 +26,8 @@ func treeLibrary(t *testing.T, texts ...string) (*schema.Library, *schema.Resour
 	return lib, last
 }
 
-// The test compiles one generic schema in two scopes, as "commerce validate" and as lint do.
+// The test compiles one generic schema in two scopes. It compiles it as "commerce validate" does,
+// and as lint does.
 func TestDynamicReferencesLeadToTheOutermostAnchor(t *testing.T) {
 	const misspelled = `{"children": [{"daat": 1}]}`
 	lib, root := treeLibrary(t, genericTree, strictTree, forest)
@@ -73,8 +74,8 @@ func TestDynamicReferencesNextToOthers(t *testing.T) {
 	}
 }
 
-// The schema has a cycle that only the dynamic scope closes. As a plain reference, inner would
-// end.
+// The schema has a cycle that only the dynamic scope closes. If $dynamicRef were a plain reference,
+// there would be no cycle.
 func TestEndlessDynamicReferencesAreRefused(t *testing.T) {
 	lib, root := treeLibrary(t,
 		`{"$id": "https://vendor.com/inner", "allOf": [{"$dynamicRef": "#end"}], "$defs": {"end": {"$dynamicAnchor": "end"}}}`,

@@ -15,8 +15,8 @@ var parts = regexp.MustCompile(`(?s)^(?:([^:/?#]*):)?(?://([^/?#]*))?([^?#]*)(\?
 
 var (
 	schemeText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*$`)
-	// plainText are the characters of a part except its own delimiters and, in an IRI, non-ASCII
-	// characters.
+	// plainText contains the characters that are allowed in every part of a URI. Each part allows
+	// further delimiters, and an IRI allows non-ASCII characters.
 	plainText = `A-Za-z0-9._~!$&'()*+,;=\-`
 	futureIP  = regexp.MustCompile(`^[vV][0-9A-Fa-f]+\.[` + plainText + `:]+$`)
 )

@@ -11,9 +11,9 @@ import (
 // Validator is a compiled schema. Immutable; safe for concurrent use.
 type Validator struct{ compiled *jsonschema.Schema }
 
-// Compile returns a validator for a target of the library, as seen in a view. The library must have
-// everything to which the target refers. Errors are those of Bundle, or state why the schema is
-// invalid.
+// Compile returns a validator for a target of the library, as seen in a view. The library must
+// contain all documents to which the target refers. Errors are those of Bundle, or state why the
+// schema is invalid.
 func Compile(lib *Library, target Target, view View) (*Validator, error) {
 	bundle, err := Bundle(lib, target, view)
 	if err != nil {
@@ -22,7 +22,7 @@ func Compile(lib *Library, target Target, view View) (*Validator, error) {
 	return CompileBundle(bundle)
 }
 
-// bundleURL is the nominal address of a bundle; nothing is loaded from it.
+// bundleURL is the address under which a bundle is compiled. Nothing is loaded from this address.
 const bundleURL = "urn:commerce:bundle"
 
 // Formats is the treatment of the keyword "format".
@@ -68,7 +68,7 @@ func newCompiler(formats Formats) *jsonschema.Compiler {
 	return c
 }
 
-// whole refuses to load anything: bundles are self-contained.
+// whole is a loader that loads nothing, because bundles are self-contained.
 type whole struct{}
 
 func (whole) Load(url string) (any, error) {
@@ -85,8 +85,8 @@ func compileError(err error, schema any) error {
 	return fmt.Errorf("not a valid JSON Schema: %w", err)
 }
 
-// Check returns the problems of a value; nothing if it is valid. The value is a tree as from Parse.
-// A schema can make it take any time and memory (see the package's section "Time").
+// Check returns the problems of a value, or nil if it is valid. The value is a tree as returned by
+// Parse. A schema can make it take any time and memory (see the package's section "Time").
 func (s *Validator) Check(value any) []Problem {
 	failed := s.compiled.Validate(value)
 	if failed == nil {
@@ -102,8 +102,8 @@ func (s *Validator) Check(value any) []Problem {
 // lint checks a hundred schemas of the size of the checkout in 0.11 s, and with Compile in 0.66 s.
 // A Compiler is owned by one goroutine; its Validators are not.
 type Compiler struct {
-	// scoped is set by the first $dynamicRef: its meaning depends on the target, so each later
-	// target gets its own bundle.
+	// scoped is set by the first $dynamicRef. The meaning of a $dynamicRef depends on the target,
+	// so each later target gets its own bundle.
 	scoped   bool
 	linker   *linker
 	compiler *jsonschema.Compiler

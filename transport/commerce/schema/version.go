@@ -22,7 +22,7 @@ func CheckVersion(version string) error {
 // IsVersion reports whether version is a calendar date.
 func IsVersion(version string) bool { return CheckVersion(version) == nil }
 
-// Range is a range of versions, both ends included. An empty Max is open.
+// Range is a range of versions, both ends included. If Max is empty, the range has no end.
 type Range struct {
 	Min string `json:"min"`
 	Max string `json:"max,omitempty"`
@@ -148,8 +148,8 @@ func checkRange(at string, value any) (wrong []*RequiresError) {
 	return wrong
 }
 
-// Unmet returns an unmet requirement; "" if there is none. version returns the chosen version of a
-// capability; an empty protocol is not checked.
+// Unmet returns a description of an unmet requirement, or "" if all are met. version returns the
+// chosen version of a capability; an empty protocol is not checked.
 func (r Requires) Unmet(protocol string, version func(name string) (string, bool)) string {
 	if r.Protocol != nil && protocol != "" && !r.Protocol.Holds(protocol) {
 		return fmt.Sprintf("requires protocol %s, and it is %s", r.Protocol, protocol)

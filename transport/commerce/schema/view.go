@@ -89,7 +89,7 @@ func (v View) carry(node map[string]any) (omitted []string, required []any, err 
 		case Optional:
 			dropped[name] = true
 		case Required:
-			dropped[name] = true // drop it at its place, so that it occurs once
+			dropped[name] = true // dropped from its place in the list, so that it occurs only once
 			required = append(required, name)
 		}
 	}
@@ -110,8 +110,8 @@ func sortNames(names []any) {
 	})
 }
 
-// prune removes unreferenced members of $defs: a resolved schema does not need the variants of its
-// entity's declaration.
+// prune removes unreferenced members of $defs. For example, a resolved schema does not need the
+// variants of its entity's declaration.
 func prune(root map[string]any) {
 	defs, _ := root["$defs"].(map[string]any)
 	if defs == nil {

@@ -2,8 +2,8 @@ package schema
 
 import "slices"
 
-// The enums of the protocol. Each is here once. The tests of atelier/actors/naming compare them
-// with handwritten copies elsewhere, such as the published schemas.
+// This file contains each enum of the protocol once. The tests of atelier/actors/naming compare
+// these enums with handwritten copies elsewhere, such as the published schemas.
 
 // The registries of a profile ("Registry shape").
 const (

@@ -30,7 +30,7 @@ const (
 // Claims are the claims of an ID token.
 type Claims = jwt.MapClaims
 
-// Provider is an identity provider. Its fields may be changed between sign-ins.
+// Provider is an identity provider. A test can change its fields between sign-ins.
 type Provider struct {
 	// URL is the issuer.
 	URL string
@@ -38,7 +38,7 @@ type Provider struct {
 	Person Claims
 	// Lie changes the claims of the next ID token.
 	Lie func(Claims)
-	// Sign signs the ID token; nil signs with the published key.
+	// Sign signs the ID token. If it is nil, the published key signs.
 	Sign func(Claims) string
 	// Answers replaces the response of a path.
 	Answers map[string]http.HandlerFunc

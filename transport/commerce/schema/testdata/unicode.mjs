@@ -1,5 +1,5 @@
-// Writes unicode_table.go: what ECMA-262 knows of characters and Go's package
-// unicode has no table for. From the folder of the package:
+// Writes unicode_table.go: tables of characters that ECMA-262 requires and Go's package unicode
+// lacks. Run it in the folder of the package:
 //
 //	node testdata/unicode.mjs > unicode_table.go
 import { execSync } from 'node:child_process'
@@ -11,7 +11,7 @@ const scripts = [...table.slice(0, table.indexOf('\n}')).matchAll(/^\t"(\w+)":/g
 const property = (name) => new RegExp(`^\\p{${name}}$`, 'u')
 const bySc = scripts.map((s) => [s, property(`sc=${s}`), property(`scx=${s}`)])
 
-// Codes of scripts, by what characters they have in common.
+// The codes of scripts, found by a character that the code and the name have in common.
 const samples = bySc.map(([name, sc]) => {
   for (let c = 0; c <= 0x10ffff; c++) if (sc.test(String.fromCodePoint(c))) return [name, String.fromCodePoint(c)]
 })

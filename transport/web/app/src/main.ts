@@ -21,7 +21,10 @@ if (target)
     () => unloaded(target),
   )
 
-/** If a module is missing again within this time, another reload does not help. Milliseconds. */
+/**
+ * The time, in milliseconds, within which a second missing module causes no further reload, because
+ * it would not help.
+ */
 const soon = 60_000
 
 // A page that stays open during a server upgrade requests modules that no longer exist, so it

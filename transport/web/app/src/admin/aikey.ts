@@ -1,4 +1,4 @@
-// The browser encrypts the AI key with the admin password, which the server has anyway. The plain
+// The browser encrypts the AI key with the admin password, which the server already has. The plain
 // key therefore never appears on the network or in a log.
 //
 //   v1:base64(salt(16) || iv(16) || ciphertext || tag(32))
@@ -8,7 +8,7 @@ export const canSeal = (): boolean => globalThis.crypto?.subtle !== undefined
 
 const rounds = 100_000
 
-/** Encrypts a key. Only tests pass salt and iv. */
+/** Encrypts a key. salt and iv are random; only tests pass them. */
 export async function seal(
   key: string,
   password: string,

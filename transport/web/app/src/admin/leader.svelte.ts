@@ -12,7 +12,10 @@ export const leader = {
   get rank(): Rank {
     return rank
   },
-  /** The person's id, which is `person` in their messages and claimed requests. */
+  /**
+   * The person's id. It is `person` in the messages that the person sends and the requests that
+   * they claim.
+   */
   get id(): string {
     return id
   },
@@ -27,7 +30,8 @@ export const leader = {
 }
 
 /**
- * The pages open to assistants: the list, a codelab's live view and projector, and their account.
+ * The pages that assistants may open: the list, a codelab's live view and projector, and their
+ * account.
  */
 const theirs = /^\/(admin(\/[^/]+(\/projector)?)?|account)\/?$/
 const others = /^\/admin\/(audit-logs|participants|settings|people)\/?$/

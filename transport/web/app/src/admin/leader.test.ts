@@ -11,11 +11,11 @@ const session = (role: Schemas['Session']['role'], rank?: Schemas['Session']['ra
 })
 
 describe('pages that a session may open', () => {
-  it('facilitators: all', () => {
+  it('are all pages for facilitators', () => {
     for (const path of ['/admin', '/admin/settings', '/admin/1/edit', '/account']) expect(opens(session('admin', 'facilitator'), path)).toBe(true)
     expect(leader.assists).toBe(false)
   })
-  it('assistants: the list, live views, projectors and the account', () => {
+  it('are the list, live views, projectors and the account for assistants', () => {
     for (const path of ['/admin', '/admin/1', '/admin/1/', '/admin/1/projector', '/account']) expect(opens(session('assistant', 'assistant'), path)).toBe(true)
     for (const path of [
       '/admin/settings',
@@ -29,10 +29,10 @@ describe('pages that a session may open', () => {
       expect(opens(session('assistant', 'assistant'), path)).toBe(false)
     expect(leader.assists).toBe(true)
   })
-  it('attendees: none', () => {
+  it('are none for attendees', () => {
     expect(opens(session('attendee'), '/admin')).toBe(false)
   })
-  it('sessions without a rank: those of the owner', () => {
+  it('are those of the owner for sessions without a rank', () => {
     expect(opens(session('admin'), '/admin/settings')).toBe(true)
     expect(leader.rank).toBe('owner')
   })

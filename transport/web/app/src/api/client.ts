@@ -23,8 +23,8 @@ const csrf: Middleware = {
 }
 
 /**
- * The CSRF token for write requests, from the cookie that accompanies the session. A browser has
- * two such cookies if it shows this server both in a tab and in a frame.
+ * Returns the CSRF token for write requests, from the cookie that the server sets with the session.
+ * A browser has two such cookies if it shows this server both in a tab and in a frame.
  */
 export function csrfToken(): string {
   const shown = [...document.cookie.matchAll(/(?:^|; )svc_csrf=([^;]*)/g)].map((found) => found[1]!)
@@ -35,8 +35,8 @@ export function csrfToken(): string {
 const tries = 4
 
 /**
- * A fetch that waits for Retry-After on status 429, and shows a notice meanwhile. If the wait is
- * longer than people accept, the 429 response is returned.
+ * Sends a request. On status 429 it waits for the time in Retry-After, shows a notice meanwhile,
+ * and tries again. If the wait is longer than people accept, the 429 response is returned.
  */
 export async function patientFetch(input: Request): Promise<Response> {
   for (let i = 1; ; i++) {

@@ -1,9 +1,9 @@
 /** The error of a request that the server refused or did not receive. */
 export class Refused extends Error {
   constructor(
-    /** The HTTP status; 0 without a response. */
+    /** The HTTP status, or 0 without a response. */
     readonly status: number,
-    /** The server's message, in English; "" if there is none. */
+    /** The server's message in English, or "" without a message. */
     readonly said: string,
     /** Seconds after which a retry is allowed, if the server sent them. */
     readonly after: number | null = null,
@@ -16,7 +16,7 @@ export class Refused extends Error {
   }
 }
 
-/** Whether there is no network, or the server cannot be reached. */
+/** Whether the device has no network, or the server cannot be reached. */
 export const isAway = (e: unknown) => e instanceof Refused && (e.status === 0 || e.status >= 502)
 
 function saidIn(body: unknown): string {

@@ -3,7 +3,10 @@ let until = $state(0)
 let count = 0
 
 export const waiting = {
-  /** When the last waiting request is retried, Unix milliseconds; 0 if no request is waiting. */
+  /**
+   * The time at which the last waiting request is retried, in Unix milliseconds. 0 if no request is
+   * waiting.
+   */
   get until() {
     return until
   },

@@ -5,7 +5,10 @@ import { m } from '../messages/compiled/messages.js'
 
 type Event = Schemas['AIEvent']
 
-/** Why an answer ended: complete, cut off, blocked, a tool call, or another reason. */
+/**
+ * The reason why an answer ended. It was complete, it was cut off at the maximum length, it was
+ * blocked, the AI called a tool, or the reason is another one.
+ */
 export type Ending = 'whole' | 'cut' | 'blocked' | 'call' | 'other'
 
 const blocks = new Set(['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'RECITATION', 'IMAGE_SAFETY'])
@@ -29,7 +32,7 @@ export class Answer {
     }
   }
 
-  /** Why the answer ended. Valid only after the last event. */
+  /** The reason why the answer ended. Valid only after the last event. */
   get ending(): Ending {
     if (blocks.has(this.finish)) return 'blocked'
     if (this.called || calls.has(this.finish)) return 'call'
@@ -39,12 +42,12 @@ export class Answer {
   }
 }
 
-/** Returns why an answer is incomplete, or "" for a complete answer. */
+/** Returns the text that says why an answer is incomplete, or "" for a complete answer. */
 export function endingWord(ending: Ending): string {
   return { whole: () => '', cut: m.ask_cut, blocked: m.ask_blocked, call: m.ask_call, other: m.ask_other }[ending]()
 }
 
-/** Returns a message that the AI is busy and for how long, or null for other errors. */
+/** Returns the text that says that the AI is busy and for how long, or null for other errors. */
 export function busyWord(e: unknown): string | null {
   if (!(e instanceof Refused) || e.status !== 503) return null
   if (e.after === null) return m.ask_busy()

@@ -26,11 +26,13 @@ export class Caller {
   /** The notifications since the page last had the focus, and the direct messages among them. */
   #unseen = $state.raw({ all: 0, direct: 0 })
   /**
-   * The count in the title. Facilitators: waiting requests and unseen direct messages. Attendees:
-   * unseen notifications.
+   * The count in the title. For facilitators it counts waiting requests and unseen direct messages,
+   * for attendees unseen notifications.
    */
   readonly count = $derived.by(() => (this.#leads ? waiting(this.#room.now?.help ?? []).size + this.#unseen.direct : this.#unseen.all))
-  /** The requests that were waiting when messages last arrived; null before the first messages. */
+  /**
+   * The requests that were waiting when messages last arrived, or null before the first messages.
+   */
   #waited: ReadonlySet<string> | null = null
   /** False while another tab sends the notifications. */
   #calls = false
@@ -48,7 +50,8 @@ export class Caller {
       const help = waiting(this.#room.now?.help ?? [])
       const calls = this.#leads ? facilitatorCalls(told, this.#waited ?? this.#before(told, help), calling.settings) : attendeeCalls(told, calling.settings)
       this.#waited = help
-      // Missed messages are too old for notifications. The page shows them.
+      // Messages that were missed during an interruption cause no notifications, because they are
+      // too old. The page shows them.
       if (!missed) this.#tell(calls)
     })
     const pressed = () => {
@@ -72,19 +75,19 @@ export class Caller {
     }
   }
 
-  /** The attendee's place in the queue has changed. */
+  /** Called when the attendee's place in the queue has changed. */
   placed(before: number | null, after: number | null): void {
     if (nowNext(before, after)) this.#tell([{ reason: 'next', loud: calling.settings.turn }])
   }
 
-  /** The timer has run out. */
+  /** Called when the timer has ended. */
   timeUp(): void {
     this.#tell([{ reason: 'time', loud: calling.settings.time }])
   }
 
   /**
-   * The requests that were waiting before the first messages arrived: open requests that are not in
-   * these messages.
+   * Returns the requests that were already waiting before the first messages arrived. These are the
+   * open requests that the messages do not contain.
    */
   #before(told: Parameters<typeof facilitatorCalls>[0], help: ReadonlySet<string>): ReadonlySet<string> {
     const asked = new Set(told.map((t) => ('id' in t ? t.id : null)))
@@ -110,8 +113,8 @@ export class Caller {
 
   /** Acquires the lock that lets this tab send notifications. The returned function releases it. */
   #alone(): () => void {
-    // Pages that were not loaded over HTTPS have no locks. Several tabs then play the sound, which
-    // is rare enough.
+    // Pages that were not loaded over HTTPS have no locks, so several tabs can play the sound. Such
+    // pages are rare enough to accept this.
     if (!navigator.locks) {
       this.#calls = true
       return () => {}
@@ -123,7 +126,7 @@ export class Caller {
       return new Promise<void>((done) => (release = done))
     }
     void navigator.locks.request(`call:${this.#room.role}:${this.#room.id}`, { signal: gone.signal }, held).catch(() => {
-      if (!gone.signal.aborted) this.#calls = true // refused, as in a frame without storage
+      if (!gone.signal.aborted) this.#calls = true // the browser refused the lock, for example in a frame without storage
     })
     return () => {
       this.#calls = false

@@ -83,7 +83,7 @@ test('a person who looks at the page gets the sound and no notification', () => 
   expect(tab().tell(asked('1'))).toEqual(['rung'])
 })
 
-test('a missed request calls nobody, but counts as waiting', () => {
+test('a missed request causes no notification, but counts as waiting', () => {
   calling.set({ help: 'first' })
   const { tell } = tab()
   expect(tell(asked('1'), true)).toEqual([])
@@ -95,19 +95,19 @@ test('sound and notifications are off until they are switched on', () => {
   expect(tab().tell(asked('1'))).toEqual(['dot'])
 })
 
-test('only one of several tabs calls; when it closes, the next one does', async () => {
+test('only one of several tabs notifies; when it closes, the next one notifies', async () => {
   const [one, two] = [tab(), tab()]
   expect([one.tell(asked('1')).length, two.tell(asked('1')).length]).toEqual([3, 1])
   one.close()
   await vi.waitFor(() => expect(two.tell(asked(String(Math.random())))).toContain('rung'))
 })
 
-test('without the Locks API, a tab calls', () => {
+test('without the Locks API, a tab notifies', () => {
   vi.stubGlobal('navigator', {})
   expect(tab().tell(asked('1'))).toContain('rung')
 })
 
-test('an attendee is called when help is coming, and when they become next in the queue', () => {
+test('an attendee is notified when help is coming, and when they become next in the queue', () => {
   const { caller, tell } = tab('attendee')
   expect(tell({ type: 'help_claimed' })).toContain('shown Lab call_says_coming /admin/lab')
   caller.placed(3, 1)
@@ -118,7 +118,7 @@ test('an attendee is called when help is coming, and when they become next in th
   expect(caller.count).toBe(2)
 })
 
-test('the end of the timer calls, unless that is switched off', () => {
+test('the end of the timer causes a notification, unless that is switched off', () => {
   const { caller } = tab('attendee')
   caller.timeUp()
   expect(did).toEqual(['dot', 'rung', 'shown Lab call_says_time /admin/lab'])
@@ -128,7 +128,7 @@ test('the end of the timer calls, unless that is switched off', () => {
   expect(did).toEqual(['dot'])
 })
 
-test('a press unlocks the sound of the page if sound is on', () => {
+test('a click unlocks the sound of the page if sound is on', () => {
   tab()
   document.dispatchEvent(new Event('pointerdown'))
   expect(did).toEqual(['unlocked'])

@@ -21,7 +21,7 @@ export const desktop = {
   get permission() {
     return permission
   },
-  /** Tracks permission changes in the browser's settings. */
+  /** Starts to track changes of the permission in the browser's settings. */
   follow(): void {
     permission = read()
     const ask = navigator.permissions?.query({ name: 'notifications' })
@@ -34,7 +34,7 @@ export const desktop = {
     permission = read()
     if (permission === 'unasked') permission = states[await Notification.requestPermission()]
     if (permission !== 'allowed') return false
-    registered = navigator.serviceWorker?.register(sitePath('/sw.js')).catch(() => {}) // computers need no worker
+    registered = navigator.serviceWorker?.register(sitePath('/sw.js')).catch(() => {}) // an error is harmless, because computers need no worker
     return true
   },
 }

@@ -19,7 +19,7 @@ test.each([
   expect(facilitator([asked('1'), asked('2')], [...before], { help })).toEqual(calls)
 })
 
-test('a repeated help request makes no second call', () => {
+test('a repeated help request causes no second notification', () => {
   expect(facilitator([asked('1'), asked('1')], ['1'])).toEqual([])
   expect(facilitator([asked('1'), asked('1')])).toEqual(['help!'])
 })
@@ -31,7 +31,7 @@ test.each([
   [{ type: 'help_claimed', id: '1' }, [], []],
   [asked('1', 'in_progress'), [], []],
   [{ type: 'help_released', id: '1' }, ['help!'], ['help!']],
-])('%j makes a facilitator the calls %j, and %j with direct messages off', (frame, loud, silent) => {
+])('%j notifies a facilitator with %j, and with %j if direct messages are off', (frame, loud, silent) => {
   expect([facilitator([frame]), facilitator([frame], [], { direct: false })]).toEqual([loud, silent])
 })
 
@@ -43,7 +43,7 @@ test.each([
   [{ type: 'broadcast' }, ['broadcast!'], ['broadcast']],
   [{ type: 'help_request', id: '1' }, [], []],
   [{ type: 'dm', sender_id: 'b' }, [], []],
-])('%j makes an attendee the calls %j, and %j with turn and broadcasts off', (frame, loud, silent) => {
+])('%j notifies an attendee with %j, and with %j if turn and broadcasts are off', (frame, loud, silent) => {
   expect([attendee([frame]), attendee([frame], { turn: false, broadcast: false })]).toEqual([loud, silent])
 })
 
@@ -54,7 +54,7 @@ test.each([
   [3, 2, false],
   [null, 1, false],
   [2, null, false],
-])('moving from place %j to place %j makes the attendee next: %j', (before, after, next) => expect(nowNext(before, after)).toBe(next))
+])('an attendee who moves from place %j to place %j becomes the next one: %j', (before, after, next) => expect(nowNext(before, after)).toBe(next))
 
 test('only requests that nobody has claimed are waiting', () => {
   const help = [

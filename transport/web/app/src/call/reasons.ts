@@ -1,4 +1,4 @@
-// Which of the arriving messages are worth a notification.
+// Decides which of the arriving messages cause a notification.
 import type { Told } from '../live/protocol'
 import { facilitator, type HelpRequest } from '../workshop/state'
 import type { Settings } from './settings.svelte'
@@ -15,15 +15,15 @@ export interface Call {
 export const waiting = (help: readonly HelpRequest[]): ReadonlySet<string> => new Set(help.filter((h) => h.status === 'pending').map((h) => h.id))
 
 /**
- * The notifications for a facilitator. before contains the requests that were already waiting,
- * since a repeated request does not notify. If several requests arrive together, only the first
- * finds the queue empty.
+ * Returns the notifications for a facilitator. before contains the requests that were already
+ * waiting, because a repeated request causes no notification. If several requests arrive together,
+ * only for the first of them the queue was empty.
  */
 export function facilitatorCalls(told: readonly Told[], before: ReadonlySet<string>, s: Settings): Call[] {
   const known = new Set(before)
   return told.flatMap((t): Call[] => {
-    // A claimed request is already being handled. A request that was put back waits for all
-    // helpers.
+    // A claimed request causes no notification, because somebody is handling it. A request that was
+    // put back waits for any helper again.
     const waits = (t.type === 'help_request' && t.status === 'pending') || t.type === 'help_released'
     if (waits && !known.has(t.id)) {
       known.add(t.id)
@@ -34,7 +34,7 @@ export function facilitatorCalls(told: readonly Told[], before: ReadonlySet<stri
   })
 }
 
-/** The notifications of an attendee; me is their id. */
+/** Returns the notifications for an attendee. me is the attendee's id. */
 export function attendeeCalls(told: readonly Told[], s: Settings): Call[] {
   return told.flatMap((t): Call[] => {
     switch (t.type) {

@@ -6,7 +6,10 @@ export interface Settings {
   sound: boolean
   /** Browser notifications. */
   desktop: boolean
-  /** Requests for help that notify a facilitator: all, those that find the queue empty, or none. */
+  /**
+   * The requests for help that notify a facilitator: all, only those that arrive while the queue is
+   * empty, or none.
+   */
   help: 'each' | 'first' | 'none'
   /** Notify a facilitator of direct messages. */
   direct: boolean
@@ -27,7 +30,7 @@ export const calling = {
   get settings() {
     return settings
   },
-  /** Whether any notification is on, besides the tab's title and icon. */
+  /** Whether any notification is on. The marks on the tab's title and icon are always on. */
   get on() {
     return settings.sound || settings.desktop
   },

@@ -6,7 +6,7 @@ test.each([
   [5_000, 5_000 + quiet - 1, false],
   [5_000, 5_000 + quiet, true],
   [90_000, 80_000, true],
-])('after a sound at %i, another one at %i is due: %j', (last, now, heard) => expect(due(last, now)).toBe(heard))
+])('after a sound at %i, another sound at %i may be played: %j', (last, now, heard) => expect(due(last, now)).toBe(heard))
 
 let state: string
 let played: number
@@ -59,7 +59,7 @@ test('at most one sound of two tones is played in ten seconds, except for a tria
   expect(played).toBe(6)
 })
 
-test('a page without a press stays silent, and that sound does not delay the next', async () => {
+test('a page without a click stays silent, and the missing sound does not delay the next one', async () => {
   state = 'suspended'
   const rung = ring()
   await vi.advanceTimersByTimeAsync(500)

@@ -1,7 +1,7 @@
-// The notification sound: two short tones, generated here.
+// Plays the notification sound, which consists of two short generated tones.
 import { recall, remember } from '../device/remember'
 
-/** The minimum time between two sounds, milliseconds, in all tabs together. */
+/** The minimum time between two sounds of all tabs together, in milliseconds. */
 export const quiet = 10_000
 const key = 'call:sounded'
 
@@ -21,13 +21,15 @@ export function unlock(): void {
 }
 
 /**
- * Plays the sound. atOnce is for a test and ignores the minimum time. False if nothing was played.
+ * Plays the sound. With atOnce, for a trial, the minimum time is ignored. Returns false if nothing
+ * was played.
  */
 export async function ring(atOnce = false): Promise<boolean> {
   const now = Date.now()
   if (!atOnce && !due(recall(key, 0), now)) return false
   audio ??= new AudioContext()
-  // Without such a click, resume waits for one. Do not wait for it here.
+  // Without an earlier click, resume waits for the next click. The race limits this wait to half a
+  // second.
   if (audio.state === 'suspended') await Promise.race([audio.resume(), new Promise((done) => setTimeout(done, 500))])
   if (audio.state !== 'running') return false
   remember(key, now)

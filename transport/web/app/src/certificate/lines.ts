@@ -33,13 +33,16 @@ function* parts(text: string, width: number, measure: (text: string) => number) 
   if (word !== '') yield* whole(word, width, measure)
 }
 
-/** A word that is wider than a line is broken between letters. */
+/** Yields a word. A word that is wider than a line is broken between letters. */
 function* whole(word: string, width: number, measure: (text: string) => number) {
   if (measure(word.trim()) <= width) yield word
   else for (const { segment } of new Intl.Segmenter().segment(word)) yield segment
 }
 
-/** The largest size that fits, or the smallest if none does. Sizes are in descending order. */
+/**
+ * Returns the largest size that fits, or the smallest if no size fits. sizes is in descending
+ * order.
+ */
 export function fit<T>(sizes: readonly T[], fits: (size: T) => boolean): T {
   return sizes.find(fits) ?? sizes[sizes.length - 1]!
 }

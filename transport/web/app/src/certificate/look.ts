@@ -6,7 +6,8 @@ import { m } from '../messages/compiled/messages.js'
 export type Certificate = Schemas['Certificate']
 
 /**
- * The colours. Each has a contrast of at least 4.5:1 on the paper, which is light in both themes.
+ * The colours of certificates. Each has a contrast of at least 4.5:1 on the paper, which is light
+ * in the dark theme too.
  */
 export const tones: Record<Certificate['accent'], string> = {
   blue: '#1f5fbf',
@@ -22,7 +23,7 @@ export const serif = "'Source Serif 4 Variable', 'Noto Serif', 'DejaVu Serif', G
 /** Whether a name needs two lines or a smaller font. */
 export const isLong = (name: string) => [...name].length > 16
 
-/** "1½ hours". */
+/** The number of hours as text, such as "1½ hours". */
 function hoursOf(hours: number): string {
   const parts = new Intl.NumberFormat(region(), { style: 'unit', unit: 'hour', unitDisplay: 'long' }).formatToParts(hours === 0.5 ? 1 : hours)
   if (hours % 1 !== 0.5) return parts.map((p) => p.value).join('')
@@ -30,7 +31,7 @@ function hoursOf(hours: number): string {
   return parts.map(({ type, value }) => (type === half ? '½' : type === 'decimal' ? '' : value)).join('')
 }
 
-/** "8 steps, 1½ hours". */
+/** The number of steps and hours as text, such as "8 steps, 1½ hours". */
 export function extent(c: Pick<Certificate, 'steps' | 'hours'>): string {
   const parts = c.steps > 0 ? [m.certificate_steps({ count: c.steps })] : []
   if (c.hours) parts.push(hoursOf(c.hours))

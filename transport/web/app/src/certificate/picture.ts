@@ -22,7 +22,7 @@ export async function picture(c: Certificate, address: string): Promise<Blob> {
   return new Promise((resolve, reject) => canvas.toBlob((b) => (b ? resolve(b) : reject(new Error('no picture'))), 'image/png'))
 }
 
-/** An unreadable logo is omitted. */
+/** Loads the logo. Returns null for an unreadable logo, which is then omitted. */
 function load(url: string): Promise<HTMLImageElement | null> {
   return new Promise((resolve) => {
     const image = new Image()

@@ -19,7 +19,7 @@ export const thickness = (count: number) => Math.min(1.9, pace(count) * 0.55)
 /**
  * The times of a person's steps as arcs, one per step, from the inside out. The full circle is the
  * whole time, and each arc begins where the previous step's share ends. The length of an arc is its
- * share times a factor that is the same for all arcs. Without measured times there are no arcs.
+ * share times a factor that is the same for all arcs. Without measured times the seal has no arcs.
  */
 export function arcs(shares: readonly number[]): Arc[] {
   const all = shares.reduce((a, b) => a + b, 0)

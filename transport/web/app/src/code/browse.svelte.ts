@@ -1,5 +1,5 @@
-// Read-only access to the code of a codelab: its branches or folders, the files of the open one,
-// and the open file.
+// Read-only access to the code of a codelab: its branches or folders, the files of the open branch
+// or folder, and the open file.
 import { api, ask, asked, type Schemas } from '../api/client'
 import { words } from '../api/words'
 
@@ -18,11 +18,11 @@ export class Browse {
   head = $state('')
   infos = $state.raw<readonly Info[] | null>(null)
   path = $state<string | null>(null)
-  /** The open file as stored on the server; null while it is loading. */
+  /** The open file as stored on the server, or null while it is loading. */
   read = $state.raw<Read | null>(null)
   error = $state<string | null>(null)
 
-  /** as: the role for reading, since a facilitator who also attends reads as an attendee. */
+  /** as is the role for reading, because a facilitator who also attends reads as an attendee. */
   constructor(id: string, as?: 'attendee') {
     this.id = id
     this.#query = (as ? { as } : {}) as never
@@ -69,7 +69,7 @@ export class Browse {
     return { text: data ?? '', binary: !(response.headers.get('Content-Type') ?? '').startsWith('text/') }
   }
 
-  /** Opens the only file, if there is exactly one and no file is open. */
+  /** Opens the only file, if the branch or folder has exactly one and no file is open. */
   async showOnly(): Promise<void> {
     const [only, more] = this.files ?? []
     if (only !== undefined && more === undefined && this.path === null) await this.show(only)

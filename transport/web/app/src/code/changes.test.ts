@@ -9,7 +9,7 @@ describe('changes', () => {
     expect(toServer(c, ' Why ')).toEqual({ files: [{ path: 'main.go', content: 'b' }], delete_files: [], commit_message: 'Why' })
     expect(isEmpty(write(c, 'main.go', 'a', 'a'))).toBe(true)
   })
-  it('delete existing files, and forget new ones', () => {
+  it('delete existing files, and drop new ones', () => {
     expect(toServer(remove(none, 'main.go', there), '')).toEqual({ files: [], delete_files: ['main.go'] })
     expect(isEmpty(remove(write(none, 'new.go', 'x', null), 'new.go', there))).toBe(true)
     expect(isEmpty(restore(remove(none, 'main.go', there), 'main.go'))).toBe(true)

@@ -5,7 +5,7 @@ export interface Changes {
   /** The text of each file when it was opened. New files have no entry. */
   readonly bases: Readonly<Record<string, string>>
   readonly removed: readonly string[]
-  /** The mode of a new file that was renamed; missing in drafts of earlier releases. */
+  /** The modes of renamed files, by new path. Missing in drafts of earlier releases. */
   readonly modes?: Readonly<Record<string, Mode>>
 }
 
@@ -31,7 +31,7 @@ function omit<T>(record: Readonly<Record<string, T>>, key: string): Record<strin
   return out
 }
 
-/** Writes a file. base is the text on the server; null if the file is new. */
+/** Writes a file. base is the text on the server, or null if the file is new. */
 export function write(c: Changes, path: string, text: string, base: string | null): Changes {
   const known = c.bases[path] ?? base
   const removed = c.removed.filter((p) => p !== path)
@@ -69,7 +69,7 @@ export function listed(there: readonly string[], c: Changes): File[] {
   }))
 }
 
-/** Folders before files, as in file managers. */
+/** Orders folders before files, as file managers do. */
 function byFolder(a: string, b: string): number {
   const [x, y] = [a.split('/'), b.split('/')]
   for (let i = 0; ; i++) {
@@ -83,7 +83,7 @@ function byFolder(a: string, b: string): number {
 export interface Row {
   readonly depth: number
   readonly name: string
-  /** null for a folder. */
+  /** The file, or null for a folder. */
   readonly file: File | null
 }
 
@@ -113,12 +113,12 @@ function refusedByWindows(name: string): boolean {
   return /[<>:"|?*]|[. ]$/.test(name) || /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[1-9\u00b9\u00b2\u00b3]) *(\.|$)/i.test(name)
 }
 
-/** Why a path is invalid; null if it is valid. */
+/** Returns why a path is invalid, or null if it is valid. */
 export function pathTrouble(path: string, taken: readonly string[]): PathTrouble | null {
   if (path === '') return 'empty'
   const bytes = (s: string) => new TextEncoder().encode(s).length
   const parts = path.split('/')
-  // eslint-disable-next-line no-control-regex -- they are what is looked for
+  // eslint-disable-next-line no-control-regex -- the expression looks for control characters
   if (/[\\\u0000-\u001f\u007f]/.test(path) || parts.some((p) => p === '' || p === '.' || p === '..')) return 'form'
   if (parts.some((p) => p.toLowerCase().replace(/[. ]+$/, '') === '.git')) return 'git'
   if (parts.some(refusedByWindows)) return 'windows'

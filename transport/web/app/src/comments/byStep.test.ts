@@ -6,7 +6,8 @@ const steps = [{ id: 's1' }, { id: 's2' }] as unknown as Step[]
 const at = (minute: number) => `2026-01-01T10:0${minute}:00.000Z`
 
 function thread(id: string, step: string | null, start: number, said: string, stale = false): Thread {
-  // said contains a for each attendee comment and f for each facilitator comment, one minute apart.
+  // said contains the letter a for each comment of an attendee and f for each comment of a
+  // facilitator, one minute apart.
   const messages = [...said].map((by, i) => ({ id: `${id}${i}`, author_role: by === 'f' ? 'admin' : 'attendee', created_at: at(i + 1) }))
   return { id, target_type: step === null ? 'guide' : 'step', target_step_id: step, start_offset: start, stale, messages } as unknown as Thread
 }
@@ -32,7 +33,7 @@ test("an attendee's comment is new until it was seen or a facilitator answered",
   for (const [said, seen, count] of cases) expect(fresh(thread('t', 's1', 0, said), seen === null ? {} : { t: seen }), `${said} ${seen}`).toBe(count)
 })
 
-test('looking at a thread stores its time, and removes the times of deleted threads', () => {
+test('looking at a thread stores the time, and removes the times of deleted threads', () => {
   const a = thread('a', 's1', 0, 'aa')
   const b = thread('b', 's1', 5, 'a')
   expect(look({ b: at(1), gone: at(1) }, [a, b], [a])).toEqual({ a: at(2), b: at(1) })

@@ -1,11 +1,11 @@
 // All comments of a codelab for its facilitators, grouped by step, with new comments marked.
 import type { Step, Thread } from '../workshop/state'
 
-/** When each thread was last seen, in server time, by thread id. */
+/** The server time at which each thread was last seen, by thread id. */
 export type Seen = Readonly<Record<string, string>>
 
 export interface Group {
-  /** Null for the guide. */
+  /** The step, or null for the guide. */
   readonly step: Step | null
   readonly threads: readonly Thread[]
 }

@@ -37,7 +37,7 @@ export const appearance = {
   },
 }
 
-/** Applies theme and language to the page; called once, before anything is shown. */
+/** Applies theme and language to the page. Called once, before anything is shown. */
 export function dressPage(): void {
   paint()
   dark.addEventListener('change', paint)

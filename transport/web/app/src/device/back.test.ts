@@ -149,7 +149,7 @@ describe('Back', () => {
     expect(b.routed).toEqual([])
   })
 
-  test('asks an overlay that stayed open to close again the next time', async () => {
+  test('asks an overlay that stayed open to close at the next press', async () => {
     const b = new Browser()
     let asked = 0
     b.back.open(() => asked++)
@@ -185,7 +185,7 @@ describe('Back', () => {
     const dialog = thing(b, 'dialog', open)
     await b.rest()
     dialog()
-    await Promise.resolve() // its way back has begun
+    await Promise.resolve() // the history has begun to move back
     panel()
     await b.rest()
     expect(b.where).toBe('lab')

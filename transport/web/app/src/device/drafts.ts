@@ -12,7 +12,7 @@ interface Kept {
 
 const lastMoment = (key: string) => `draft:${key}`
 
-/** The stored draft, or null if there is none or storage is unavailable. */
+/** Returns the stored draft, or null without a draft or if storage is unavailable. */
 export async function recallDraft<T>(key: string): Promise<T | null> {
   const quick = recall<Kept | null>(lastMoment(key), null)
   let long: Kept | null = null
@@ -26,9 +26,9 @@ export async function recallDraft<T>(key: string): Promise<T | null> {
 }
 
 /**
- * Stores the result of make soon after a change, and immediately when the page closes. The result
- * undefined deletes the draft. make receives the stored value, since another tab can have changed
- * it.
+ * Returns a keeper, which stores the result of make soon after a change, and immediately when the
+ * page closes. The result undefined deletes the draft. make receives the stored value, because
+ * another tab can have changed it.
  */
 export function keeper<T>(key: string, make: (kept: T | null) => T | undefined): { later(): void; stop(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -6,14 +6,14 @@
 export interface Left<T> {
   readonly work: T
   readonly at: string
-  /** The visit that stored it. */
+  /** The visit that stored the work. */
   readonly by?: string | undefined
   /** Older work that is still offered. */
   readonly older?: Left<T> | undefined
 }
 
 export class Leftover<T> {
-  /** The newest offered work; null if there is none. */
+  /** The newest offered work, or null without offered work. */
   offer = $state.raw<Left<T> | null>(null)
 
   readonly #visit = crypto.getRandomValues(new Uint32Array(2)).join('-')
@@ -55,7 +55,7 @@ export class Leftover<T> {
   }
 }
 
-/** The work as a list, newest first. Stored values of another format are ignored. */
+/** Returns the work as a list, newest first. Stored values of another format are ignored. */
 function list<T>(left: Left<T> | null | undefined): Left<T>[] {
   const all: Left<T>[] = []
   for (let l = left; l && 'work' in l; l = l.older) all.push(l)

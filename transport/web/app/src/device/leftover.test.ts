@@ -15,7 +15,7 @@ test('leftover work is offered, and kept until the person decides', () => {
   expect(l.keep('old')).toMatchObject({ work: 'old', older: undefined })
 })
 
-test('both are kept when new work was begun meanwhile', () => {
+test('leftover work and work begun meanwhile are both kept', () => {
   const l = new Leftover<string>()
   l.found(left('old'))
   const kept = l.keep('new')!
@@ -25,7 +25,7 @@ test('both are kept when new work was begun meanwhile', () => {
   later.found(kept)
   later.drop()
   expect(later.offer?.work).toBe('old')
-  // Here the order is reversed.
+  // This time the newer work is taken first.
   expect(l.take('new')).toBe('old')
   expect(l.take('old')).toBe('new')
 })
@@ -74,7 +74,7 @@ test('the work of another tab is kept, whatever this tab does', () => {
     kept = two.keep(`two ${n}`, kept)
   }
   expect(kept).toMatchObject({ work: 'two 3', older: { work: 'one 3', older: undefined } })
-  // The next visit offers both, and both can be discarded.
+  // The next visit offers the work of both tabs, and the person can discard it.
   const next = new Leftover<string>()
   next.found(kept ?? null)
   next.drop()

@@ -13,7 +13,8 @@ export function region(): string {
 }
 
 /**
- * Caches the result of make. Formatters are expensive, and a full room needs hundreds per second.
+ * Caches the results of make, because formatters are expensive and a full room needs hundreds per
+ * second.
  */
 function kept<F, O>(make: (language: string, options: O) => F): (options: O) => F {
   const made = new Map<string, F>()
@@ -28,12 +29,12 @@ function kept<F, O>(make: (language: string, options: O) => F): (options: O) => 
 const dates = kept((language, options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(language, options))
 const numbers = kept((language, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(language, options))
 
-/** Parses a time. In one place the server omits the Z. */
+/** Parses a time. The server omits the Z in one place, which means UTC too. */
 function at(time: string): Date {
   return new Date(/[zZ]$|[+-]\d\d:\d\d$/.test(time) ? time : time + 'Z')
 }
 
-/** "09:41", with the date if it is not today. */
+/** A time as text, such as "09:41", with the date if it is not today. */
 export function clock(time: string, now = new Date()): string {
   const t = at(time)
   const today = t.toDateString() === now.toDateString()
@@ -48,7 +49,7 @@ export function dayAndTime(time: string): string {
   return dates({ dateStyle: 'medium', timeStyle: 'short' }).format(at(time))
 }
 
-/** "6:10" for 370 seconds, and "1:06:10" for one hour more. */
+/** A duration as text, such as "6:10" for 370 seconds and "1:06:10" for one hour more. */
 export function stopwatch(seconds: number): string {
   const s = Math.max(0, Math.floor(seconds))
   const two = (n: number) => String(n).padStart(2, '0')
@@ -56,21 +57,24 @@ export function stopwatch(seconds: number): string {
   return h > 0 ? `${h}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}` : `${Math.floor(s / 60)}:${two(s % 60)}`
 }
 
-/** "about 4 min", for waiting and remaining times. */
+/** An approximate duration as text, such as "about 4 min", for waiting and remaining times. */
 export function about(seconds: number): string {
   if (seconds < 30) return `< ${m.minutes_short({ count: 1 })}`
   const minutes = Math.round(seconds / 60)
   return minutes < 90 ? m.minutes_short({ count: minutes }) : m.hours_short({ count: Math.round(minutes / 60) })
 }
 
-/** "9 hours ago" for negative seconds, "in 84 days" for positive ones. */
+/**
+ * A distance in time as text, such as "9 hours ago" for negative seconds and "in 84 days" for
+ * positive ones.
+ */
 export function relative(seconds: number): string {
   const size = Math.abs(seconds)
   const [unit, of] = size < 3600 ? (['minute', 60] as const) : size < 48 * 3600 ? (['hour', 3600] as const) : (['day', 86_400] as const)
   return new Intl.RelativeTimeFormat(region()).format(Math.trunc(seconds / of), unit)
 }
 
-/** "2.9 ms"; from one second on "1.2 s". */
+/** A short duration as text, such as "2.9 ms", or "1.2 s" from one second on. */
 export function moment(ms: number): string {
   const [unit, v] = ms < 1000 ? (['millisecond', ms] as const) : (['second', ms / 1000] as const)
   return numbers({ style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: v < 10 ? 1 : 0 }).format(v)
@@ -84,7 +88,9 @@ export function percent(share: number): string {
   return numbers({ style: 'percent', maximumFractionDigits: 0 }).format(share)
 }
 
-/** A size in binary units, so that limits are round numbers: 5 MB is 5 × 1024 × 1024 bytes. */
+/**
+ * A size as text, in binary units, so that limits are round numbers: 5 MB is 5 × 1024 × 1024 bytes.
+ */
 export function bytes(n: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
   let i = 0

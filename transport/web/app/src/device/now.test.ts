@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
 let now: typeof import('./now')
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ['Date'] }) // it stands still
+  vi.useFakeTimers({ toFake: ['Date'] }) // the clock moves only when the test sets it
   vi.resetModules()
   now = await import('./now')
 })

@@ -1,4 +1,5 @@
-// The server's time. A device's clock can be an hour off, so waits and timers use the server's.
+// The server's time. A device's clock can be wrong by an hour, so waits and timers use the server's
+// time.
 
 interface Estimate {
   /** The correction of the device's clock, milliseconds. */
@@ -19,8 +20,8 @@ let estimate: Estimate | null = null
 /**
  * Estimates the offset from a response that contains the server's time. sent and received are the
  * request and response times by the device's clock. Never pass timestamps of replayed or stored
- * messages, since those are older than the response. sure is false if the response can come from a
- * cache: a recent estimate from a connection then takes precedence.
+ * messages, because they are older than the response. sure is false if the response can come from a
+ * cache. A recent estimate from a connection then takes precedence.
  */
 export function noteTime(stamp: string, sent = Date.now(), received = Date.now(), sure = true): void {
   const there = Date.parse(stamp)

@@ -62,7 +62,7 @@ test('forget removes only the data of that person in that codelab', () => {
   expect([...d.map.keys()]).toEqual(Object.keys(others).map((k) => `atelier:${k}`))
 })
 
-test('unsent contains the drafts of this tab even if another tab overwrote them or storage is forbidden', () => {
+test('unsent contains the drafts of this tab, even if another tab overwrote them or storage is forbidden', () => {
   remember('draft:chat:lab', 'begun here')
   remember('draft:dm:lab:a2', 'thought better of')
   remember('draft:dm:lab:a2', undefined)

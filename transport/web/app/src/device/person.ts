@@ -79,8 +79,8 @@ export function unsentHere(of?: Kept): string[] {
 }
 
 /**
- * The text of a draft. Selected answers and scale values are stored as one or more numbers. A
- * ballot contains its poll and the vote.
+ * Returns the texts in a draft. Selected answers and scale values, which are stored as numbers, are
+ * not texts. A ballot contains its poll and the vote, of which only the vote counts.
  */
 function typed(key: string, value: unknown): string[] {
   if (key.startsWith('atelier:draft:ballot:')) return written((value as { vote?: unknown } | null)?.vote).filter((text) => text !== '')
@@ -93,7 +93,7 @@ function written(value: unknown): string[] {
   return value !== null && typeof value === 'object' ? Object.values(value).flatMap(written) : []
 }
 
-/** Deletes all of this data. */
+/** Deletes the data of one person in one codelab from this device. */
 export function forget(codelab: string, person: string, of?: Kept): void {
   if (!of) void letGo(codelab)
   for (const key of begunIn(codelab)) begun.delete(key)

@@ -1,4 +1,4 @@
-// The base path of the app on its host, and whether it is in a frame of another page.
+// The base path of the app on its host, and whether another page shows the app in a frame.
 
 const files = '../' // scripts are in a subfolder of the server's root
 

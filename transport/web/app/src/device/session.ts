@@ -12,13 +12,14 @@ import { localeKey } from '../messages/locale'
 export async function alone<T>(begin: () => Promise<T>): Promise<T> {
   const locks = navigator.locks as LockManager | undefined
   const first = async () => {
-    // Nobody is signed in, so the next person can be somebody else.
+    // Nobody is signed in, so this login can be another person's. The texts of the last person are
+    // deleted.
     if (!mayBeKnown()) await letGoOfTexts().catch(() => {})
     return begin()
   }
   if (!locks) return first() // not a secure context
   let done: Promise<T> | undefined
-  await locks.request('atelier-session', () => (done = first())).catch(() => {}) // done has the result
+  await locks.request('atelier-session', () => (done = first())).catch(() => {}) // an error of the function is reported by done
   return done ?? first() // browsers refuse locks in frames with blocked storage
 }
 
@@ -65,7 +66,7 @@ function store(key: string, value: string) {
   try {
     localStorage.setItem(key, value)
   } catch {
-    // The setting is lost and must be selected again.
+    // Storage is unavailable, so the setting is lost and must be selected again.
   }
 }
 
@@ -89,7 +90,8 @@ export function followSession(): void {
   channel?.addEventListener('message', (e) => {
     if (e.data !== signedOut) return
     document.documentElement.hidden = true
-    // Deletes again, since this tab can have stored data between the sign-out and the message.
+    // The data is deleted once more, because this tab can have stored data between the sign-out and
+    // the message.
     void forgetAll()
     location.replace(sitePath('/'))
   })

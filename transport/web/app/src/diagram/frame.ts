@@ -40,13 +40,14 @@ function configure(dark: boolean) {
     startOnLoad: false,
     securityLevel: 'strict',
     suppressErrorRendering: true,
-    // Not every browser draws HTML elements in an SVG image.
+    // Labels are SVG text, because not every browser draws HTML elements in an SVG image.
     htmlLabels: false,
     look: 'classic',
     theme: 'base',
     fontFamily: font,
     themeVariables: { fontFamily: font, ...(dark ? night : day) },
-    // The other layout is as large as the rest of the code combined (vite.diagram.config.ts).
+    // The other layout is left out of the build, because it is as large as the rest of the code
+    // combined (vite.diagram.config.ts).
     layout: 'dagre',
     secure: ['secure', 'securityLevel', 'startOnLoad', 'maxTextSize', 'maxEdges', 'suppressErrorRendering', 'htmlLabels', 'layout'],
     deterministicIds: true,

@@ -5,7 +5,10 @@ export interface Diagram {
   dark: boolean
 }
 
-/** The result for a diagram. why is the parser's error message, or null if there is none. */
+/**
+ * The result for a diagram: the drawing, or the reason for a failure. why is the parser's error
+ * message, or null without a message.
+ */
 export type Drawing = { svg: string; width: number; height: number; says: string } | { why: string | null }
 
 /** The frame sends this once, before it receives any request. */

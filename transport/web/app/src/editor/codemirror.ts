@@ -15,9 +15,9 @@ import { placed, type Edit } from './format'
 export interface Options {
   text: string
   label: string
-  /** markdown or the name of a programming language. Any other value means plain text. */
+  /** "markdown" or the name of a programming language. Any other value means plain text. */
   language: string
-  /** An earlier state, with its undo history. */
+  /** An earlier state of the editor, with its undo history. */
   before?: EditorState | undefined
   readonly?: boolean
   changed(text: string): void
@@ -116,7 +116,8 @@ export function mount(host: HTMLElement, o: Options) {
   const extensions: Extension[] = [
     history(),
     search({ top: false }),
-    // A new line gets the indentation of the previous one. Smarter guesses are wrong too often.
+    // A new line gets the indentation of the previous line. Guesses from the language are wrong too
+    // often.
     keymap.of([
       ...(o.keys ?? []),
       { key: 'Enter', run: insertNewlineKeepIndent },

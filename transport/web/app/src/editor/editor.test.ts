@@ -24,7 +24,7 @@ describe('formatting', () => {
   it('makes a code block of several lines', () => {
     expect(done('code', '|a\nb|')).toBe('```\n|a\nb|\n```')
   })
-  it('makes boxes of whole lines, separated from the text around them', () => {
+  it('makes boxes of whole lines, separated from the text around the lines', () => {
     expect(done('good', 'x\nca|r|e\ny')).toBe('x\n\n<aside class="positive">\n\n|care|\n\n</aside>\n\ny')
     expect(done('hint', '||')).toBe('<details><summary>A hint</summary>\n\n|text|\n\n</details>')
   })
@@ -71,7 +71,7 @@ describe('scrolling together', () => {
     expect(across([], [], 200, 100, 200)).toBe(100)
     expect(across([], [], 0, 0, 10)).toBe(0)
   })
-  it('leaves out places that do not rise, and all places if the counts differ', () => {
+  it('leaves out places that do not ascend, and all places if the counts differ', () => {
     expect(rising([1, 2, 3], [10, 5, 30])).toEqual([
       [1, 3],
       [10, 30],

@@ -1,9 +1,10 @@
-// The toolbar buttons of the Markdown editor. Each returns a change and the selection after it.
+// The toolbar buttons of the Markdown editor. The function of each button returns a change and the
+// selection after the change.
 export interface Edit {
   from: number
   to: number
   insert: string
-  /** The selection afterwards. */
+  /** The selection after the change. */
   select: [number, number]
 }
 

@@ -1,5 +1,5 @@
-// Synchronises the scroll positions of two views of one text. Known places are aligned, and
-// positions between known places are interpolated.
+// Synchronises the scroll positions of two views of the same text, the source and the preview.
+// Known places are aligned, and positions between known places are interpolated.
 import { Marked } from 'marked'
 
 const marked = new Marked({ gfm: true, async: false })

@@ -3,7 +3,7 @@ import MiniSearch from 'minisearch'
 import sections from 'virtual:help/sections'
 
 export interface Found {
-  /** "<page>#<section>"; only "<page>" for a whole page. */
+  /** "<page>#<section>", or only "<page>" for a whole page. */
   id: string
   page: string
   heading: string
@@ -23,7 +23,7 @@ export function finder(): Finder {
     searchOptions: {
       prefix: true,
       fuzzy: (word) => (word.length > 4 ? 0.2 : false),
-      // An exact word ranks before a similar word in a heading.
+      // With these weights an exact word ranks before a similar word in a heading.
       weights: { prefix: 0.3, fuzzy: 0.1 },
       combineWith: 'AND',
       boost: { heading: 4, page: 2 },

@@ -44,7 +44,7 @@ describe('a batched connection', () => {
     expect(heard).toEqual([[move(1), word('hello')], [move(2)]])
   })
 
-  test('held messages are delivered before the end of the connection, and none after the page closed it', () => {
+  test('held messages are delivered before the connection ends; after the page closed the connection, none is delivered', () => {
     const { server, heard } = stage()
     server.messages([move(1)])
     server.closed(1006)

@@ -1,14 +1,14 @@
-// Frequent messages of a crowd reach a facilitator's screen four times per second. All other
-// messages, such as chat messages, reach it immediately.
+// The frequent messages that many attendees cause reach a facilitator's screen four times per
+// second. All other messages, such as chat messages, reach the screen immediately.
 import type { Dial } from './pipe'
 import type { ServerMessage } from './protocol'
 
-/** The maximum delay of a crowd's messages, milliseconds. */
+/** The maximum delay of these frequent messages, in milliseconds. */
 const every = 250
 
 const crowd = new Set<ServerMessage['type']>(['step_progress', 'pulse', 'attendee_joined', 'attendee_left', 'attendee_completed', 'progress_summary'])
 
-/** A dial that delivers a crowd's messages in batches. All messages stay in order. */
+/** Returns a dial that delivers the frequent messages in batches. All messages stay in order. */
 export const batched =
   (dial: Dial): Dial =>
   (address, from, on) => {

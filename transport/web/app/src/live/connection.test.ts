@@ -41,7 +41,7 @@ interface Attempt {
   closed: boolean
 }
 
-/** A connection with a server that the test plays. */
+/** A connection with a server whose part the test plays. */
 function stage(known = false) {
   const attempts: Attempt[] = []
   const dial =
@@ -129,7 +129,7 @@ describe('the connection', () => {
     expect(seqs(s.told)).toEqual([11, 12, 13])
   })
 
-  test('resumes from its place and delivers the missed messages in one batch', async () => {
+  test('resumes from its position and delivers the missed messages in one batch', async () => {
     const s = stage()
     await connected(s)
     s.last.on.messages([chat(11)])
@@ -158,7 +158,7 @@ describe('the connection', () => {
     expect(seqs(s.missed)).toEqual([12])
   })
 
-  test('loses no message when the line breaks while it catches up', async () => {
+  test('loses no message when the connection breaks while it catches up', async () => {
     const s = stage()
     await connected(s)
     s.last.on.closed(1006)
@@ -196,7 +196,7 @@ describe('the connection', () => {
     expect(s.reads).toHaveLength(3)
   })
 
-  test('starts without a place when the line broke during the first read', async () => {
+  test('starts without a position when the connection broke during the first read', async () => {
     const s = stage()
     s.last.on.messages([welcome(10)])
     s.last.on.messages([chat(11)])
@@ -228,7 +228,7 @@ describe('the connection', () => {
     expect(s.attempts.map((a) => a.kind)).toEqual(['socket', 'socket', 'events'])
   })
 
-  test('reports the time of the first welcome with the moment of the request, and ignores that of an unrequested second one', () => {
+  test('reports the time in the first welcome with the time of the request, and ignores a second welcome that it did not request', () => {
     const s = stage()
     const now = '2026-01-01T00:00:00.000Z'
     const asked = s.hands.now()
@@ -237,7 +237,7 @@ describe('the connection', () => {
     expect(s.times).toEqual([[now, asked]])
   })
 
-  test('remembers that sockets are blocked, and forgets it when a socket works', () => {
+  test('stores that sockets are blocked, and removes the note when a socket works', () => {
     const s = stage(true)
     expect(s.last.kind).toBe('events')
     s.last.on.messages([welcome(10)])
@@ -265,7 +265,8 @@ describe('the connection', () => {
       s.hands.next()
     }
     expect(s.attempts.map((a) => a.kind)).toEqual(['socket', 'socket', 'socket', 'events', 'socket', 'socket', 'events', 'socket'])
-    // The server is back just when server-sent events are tried, so they are used for a while.
+    // The server is back just when the connection tries server-sent events, so it uses them for a
+    // while.
     s.last.on.closed(1006)
     s.hands.next()
     s.last.on.closed(1006)
@@ -274,7 +275,7 @@ describe('the connection', () => {
     s.last.on.messages([welcome(10)])
     expect(s.blocked).toBe(false)
     const events = s.last
-    while (s.last === events && s.hands.next()) events.on.messages([]) // the server says that it is there
+    while (s.last === events && s.hands.next()) events.on.messages([]) // the server shows that it is reachable
     expect(events.closed).toBe(true)
     expect(s.last).toMatchObject({ kind: 'socket', from: { epoch: 'e1', seq: 10 } })
     expect(s.hands.now()).toBeGreaterThan(60_000)
@@ -332,7 +333,7 @@ describe('the connection', () => {
     expect(s.hands.next()).toBe(false)
   })
 
-  test('is doubtful when a message is not answered within three seconds', async () => {
+  test('becomes doubtful when a message gets no answer within three seconds', async () => {
     const s = stage()
     await connected(s)
     s.connection.send({ ref: 'a' })
@@ -353,7 +354,7 @@ describe('the connection', () => {
     expect(s.state).toBe('connected')
   })
 
-  test('gives up a silent connection, but not one whose answer is only late', async () => {
+  test('gives up a silent connection, but not a connection whose answer is only late', async () => {
     const s = stage()
     await connected(s)
     const attempts = s.attempts.length
@@ -367,7 +368,7 @@ describe('the connection', () => {
     expect(s.state).toBe('connected')
     s.connection.offline()
     expect(s.state).toBe('doubtful')
-    s.connection.hurry() // the network is back, which says nothing of the server
+    s.connection.hurry() // the device's network is back, but the server may still be unreachable
     expect([s.state, s.last.sent.at(-1)]).toEqual(['doubtful', { type: 'hello' }])
     s.last.on.messages([welcome(11)])
     expect(s.state).toBe('connected')
@@ -379,7 +380,7 @@ describe('the connection', () => {
     expect(s.last.closed).toBe(true)
   })
 
-  test('sends a hello after 30 s of silence, and reconnects from its place without an answer', async () => {
+  test('sends a hello after 30 s of silence, and reconnects from its position without an answer', async () => {
     const s = stage()
     await connected(s)
     const first = s.last
@@ -399,7 +400,7 @@ describe('the connection', () => {
     expect(s.attempts).toHaveLength(2)
     expect(s.last.from).toEqual({ epoch: 'e1', seq: 11 })
     expect(first.sent).toHaveLength(2)
-    // After waking, the connection asks immediately, and only once.
+    // After the device wakes, the connection sends a hello immediately, and only once.
     s.last.on.messages([welcome(11)])
     s.connection.hurry()
     s.connection.hurry()
@@ -477,7 +478,7 @@ describe('the connection', () => {
     ])
   })
 
-  test('reports a message as stored only after its own held frame, and not after a break', async () => {
+  test('reports a message as stored only after its own frame, which was held back, and not after the connection broke', async () => {
     const s = stage()
     await connected(s)
     s.last.on.messages([{ type: 'resync', epoch: 'e1', seq: 50, reason: 'window' } as ServerMessage])
@@ -506,7 +507,7 @@ describe('the connection', () => {
     expect(s.hands.next()).toBe(false)
   })
 
-  test('uses only the second read when a resync arrives during the first', async () => {
+  test('uses only the second read when a resync arrives during the first read', async () => {
     const s = stage()
     s.last.on.messages([welcome(10)])
     s.last.on.messages([chat(11)])
@@ -573,7 +574,7 @@ describe('the connection', () => {
     s.last.on.messages([{ type: 'resync', epoch: 'e1', seq: 50, reason: 'window' } as ServerMessage])
     s.reads[1]!.resolve()
     await settle()
-    // A new message is not held back like a missed one.
+    // A new message is delivered at once, unlike a missed message.
     s.last.on.messages([chat(55)])
     expect(seqs(s.told)).toEqual([55])
     s.hands.next()
@@ -587,7 +588,7 @@ describe('the connection', () => {
     s.hands.next()
     s.last.on.messages([welcome(10, 20)])
     s.last.on.messages([chat(12)])
-    s.last.on.messages([chat(21)]) // 13 to 20 were for others
+    s.last.on.messages([chat(21)]) // 13 to 20 were for other people
     expect([seqs(s.missed), seqs(s.told)]).toEqual([[12], [21]])
     s.hands.next()
     expect(s.missed).toHaveLength(1)
@@ -614,7 +615,7 @@ describe('the connection', () => {
     await connected(s)
     s.last.on.closed(1006)
     expect(wait()).toBe(500)
-    // A socket that opens also clears the record of one that did not.
+    // A socket that opens also clears the count of sockets that did not open.
     s.hands.next()
     s.last.on.closed(1006)
     expect(wait()).toBe(1000)
@@ -622,7 +623,7 @@ describe('the connection', () => {
     expect(s.last.kind).toBe('socket')
   })
 
-  test('reconnects soon after it was too slow, and uses a requested delay only once', async () => {
+  test('reconnects soon after the server closed it as too slow, and uses a requested delay only once', async () => {
     const s = stage()
     const wait = () => {
       const now = s.statuses.at(-1)
@@ -656,11 +657,11 @@ describe('the connection', () => {
     const s = stage()
     s.last.on.closed(1006)
     s.hands.next()
-    s.connection.hurry() // it tries already
+    s.connection.hurry() // an attempt is already running
     expect(s.attempts).toHaveLength(2)
   })
 
-  test('closes the line and makes no more attempts after it was stopped', async () => {
+  test('closes the socket and makes no more attempts after it was stopped', async () => {
     const s = stage()
     await connected(s)
     s.connection.stop()

@@ -1,5 +1,5 @@
-// A screen's connection to its codelab. It reconnects with backoff and resumes from its last
-// position. It falls back to server-sent events if WebSockets are blocked, and reports its state.
+// A screen's connection to its codelab. It reconnects with increasing delays and resumes from its
+// last position. It uses server-sent events if WebSockets are blocked, and reports its state.
 import type { Address, Dial, Pipe, Place } from './pipe'
 import type { Told, ServerMessage, You } from './protocol'
 
@@ -9,27 +9,36 @@ export type Status =
   | { state: 'connected' }
   /** Still open, but the server does not answer, or the browser reports that it is offline. */
   | { state: 'doubtful' }
-  /** The next attempt is at this time, Unix milliseconds. */
+  /** Not connected. The next attempt is at the time until, in Unix milliseconds. */
   | { state: 'waiting'; until: number }
   /** Closed because the same person has too many connections. A click reconnects. */
   | { state: 'elsewhere' }
-  /** Closed permanently: signed out, removed, or the codelab is gone. */
+  /**
+   * Closed permanently, because the person signed out or was removed, or the codelab no longer
+   * exists.
+   */
   | { state: 'ended' }
 
 export interface Callbacks {
   status(status: Status): void
-  /** Messages in order. Missed messages arrive as a separate batch, for which missed is true. */
+  /**
+   * Receives messages in order. Missed messages arrive as a separate batch, for which missed is
+   * true.
+   */
   told(messages: Told[], missed: boolean): void
   /**
    * Reads everything again, while messages are held back. If the promise rejects, the connection
    * retries.
    */
   fresh(you: You): Promise<void>
-  /** The message with this ref was stored, or refused for a reason. */
+  /** Called when the message with this ref was stored, or refused for a reason. */
   settled(ref: string, refused: string | null): void
-  /** The connection can send. */
+  /** Called when the connection can send. */
   ready(): void
-  /** The server's time in the response to a connection requested at sent, Unix milliseconds. */
+  /**
+   * Receives the server's time in a response. sent is the time of the request, in Unix
+   * milliseconds.
+   */
   time(now: string, sent: number): void
   /** Reports whether WebSockets are blocked or work. */
   blocked(sockets: boolean): void
@@ -95,14 +104,17 @@ export class Connection {
    * Messages that are held back until everything has been read, or null if nothing is being read.
    */
   #held: Told[] | null = null
-  /** The refs of acks that arrived while messages were held back, because theirs are among them. */
+  /**
+   * The refs of acks that arrived while messages were held back. Their own messages are among the
+   * held ones.
+   */
   #acks: string[] = []
   /** Counts attempts, so that events of an earlier attempt are ignored. */
   #attempt = 0
   #welcomed = false
   #failures = 0
   #neverOpened = 0
-  /** When the connection was requested, Unix milliseconds. */
+  /** The time at which the connection was requested, in Unix milliseconds. */
   #dialled = 0
   #useEvents = false
   /**
@@ -113,8 +125,8 @@ export class Connection {
   #returnAfter: number | null = null
   #cancelWait: (() => void) | null = null
   /**
-   * Closed in favour of another connection. It must not reopen automatically, or the two would keep
-   * closing each other.
+   * The server closed this connection in favour of another one. It must not reopen automatically,
+   * because the two connections would keep closing each other.
    */
   #elsewhere = false
   /** The refs of sent messages without an answer. */
@@ -122,12 +134,15 @@ export class Connection {
   #cancelDoubt: (() => void) | null = null
   #doubtful = false
   #heard = 0
-  /** When something was last received, Unix milliseconds. */
+  /** The time at which something was last received, in Unix milliseconds. */
   #heardAt = 0
   #cancelSilence: (() => void) | null = null
-  /** When the last hello was sent, Unix milliseconds, or null if no answer is pending. */
+  /**
+   * The time at which the last hello was sent, in Unix milliseconds, or null if no answer is
+   * pending.
+   */
   #asked: number | null = null
-  /** The last position of the replayed messages. */
+  /** The position of the last replayed message. */
   #head = 0
   #missed: Told[] = []
 
@@ -156,13 +171,16 @@ export class Connection {
     this.#pipe = null
   }
 
-  /** The person wants to reconnect now. */
+  /** Reconnects now, because the person wants it. */
   resume(): void {
     if (this.#elsewhere) this.#dial()
     else this.hurry()
   }
 
-  /** The network or the page came back. Reconnects immediately, or checks the open connection. */
+  /**
+   * Called when the network or the page has come back. Reconnects immediately, or checks the open
+   * connection.
+   */
   hurry(): void {
     if (this.#cancelWait) {
       this.#cancelWait()
@@ -171,8 +189,8 @@ export class Connection {
   }
 
   /**
-   * Checks whether the server still responds. An event stream cannot ask, so a silent stream is
-   * reopened.
+   * Checks whether the server still responds. An event stream cannot send a hello, so a silent
+   * stream is reopened.
    */
   #verify() {
     if (!this.ready || this.#asked !== null) return
@@ -197,14 +215,14 @@ export class Connection {
     if (this.#held) this.#place = null // the data of the interrupted read is missing
     this.#held = null
     this.#unanswered.clear()
-    this.#acks = [] // their messages are sent again, with the same refs
+    this.#acks = [] // the messages of these acks are sent again, with the same refs
     this.#doubtful = false
     this.#certain()
     this.#pipe?.close()
     this.#dial()
   }
 
-  /** Detects a silence. */
+  /** Detects that the connection is silent for too long. */
   #listen() {
     this.#cancelSilence?.()
     const attempt = this.#attempt
@@ -234,12 +252,12 @@ export class Connection {
     if (!this.#cancelDoubt) this.#watch()
   }
 
-  /** The browser reports that it is offline. */
+  /** Called when the browser reports that it is offline. */
   offline(): void {
     if (this.ready) this.#doubt()
   }
 
-  /** Waits for the answers to sent messages. */
+  /** Waits for the answers to sent messages, and makes the connection doubtful if they are late. */
   #watch() {
     if (this.#unanswered.size === 0) return
     const attempt = this.#attempt
@@ -270,7 +288,7 @@ export class Connection {
     if (!this.#cancelDoubt) this.#watch()
   }
 
-  /** The connection is no longer doubtful. */
+  /** Ends the doubt about the connection. */
   #certain() {
     this.#cancelDoubt?.()
     this.#cancelDoubt = null
@@ -307,7 +325,8 @@ export class Connection {
         this.#welcome(m, attempt)
         return
       case 'resync':
-        // The welcome has already started this read, since the position is no longer available.
+        // The welcome has already started this read, because the old position is no longer
+        // available.
         if (this.#held?.length === 0 && this.#place?.seq === m.seq) return
         this.#place = { epoch: m.epoch, seq: m.seq }
         this.#read(attempt)
@@ -327,7 +346,7 @@ export class Connection {
         this.#returnAfter = m.after_ms
         return
     }
-    // Message handlers receive each message once, since a shared stream can repeat some.
+    // A shared stream can repeat messages, so messages that were already delivered are dropped.
     if ('seq' in m && typeof m.seq === 'number') {
       if (this.#place && m.seq <= this.#place.seq) return
       if (this.#place) this.#place = { ...this.#place, seq: m.seq }
@@ -376,7 +395,7 @@ export class Connection {
     if (this.#useEvents && this.#socketWorked) {
       this.#clock.after(eventsAfterOutage * (1 + this.#clock.random() / 2), () => attempt === this.#attempt && this.#returnToSocket())
     }
-    // A stream shared by tabs can begin after messages that this tab has missed.
+    // A stream shared by tabs can begin at a position after messages that this tab has missed.
     const goesOn = this.#place !== null && this.#place.epoch === m.epoch && this.#place.seq >= m.seq
     if (goesOn) {
       this.#head = m.head
@@ -400,7 +419,7 @@ export class Connection {
     this.#held = held
     this.#missed = []
     this.#head = 0
-    // Only the latest read counts, since an earlier read can return older data.
+    // Only the latest read counts, because an earlier read can return older data.
     const current = () => attempt === this.#attempt && this.#held === held
     this.#on.fresh(you).then(
       () => {
@@ -424,9 +443,9 @@ export class Connection {
   }
 
   #closed(code: number) {
-    this.#caughtUp() // they are before the last position
+    this.#caughtUp() // the missed messages precede the last position, from which the next attempt resumes
     this.#unanswered.clear()
-    this.#acks = [] // their messages are sent again, with the same refs
+    this.#acks = [] // the messages of these acks are sent again, with the same refs
     this.#doubtful = false
     this.#certain()
     this.#cancelSilence?.()
@@ -447,7 +466,7 @@ export class Connection {
     }
     if (!opened && !this.#useEvents && ++this.#neverOpened >= socketFailures) this.#useEvents = true
     else if (!opened && this.#useEvents) {
-      this.#useEvents = !this.#socketWorked && this.#failures % 4 !== 3 // WebSockets may work again
+      this.#useEvents = !this.#socketWorked && this.#failures % 4 !== 3 // every fourth attempt uses a WebSocket, because WebSockets may work again
       if (this.#socketWorked) this.#neverOpened = 0
     }
     this.#wait(code)
@@ -455,10 +474,10 @@ export class Connection {
 
   /** Continues from the same position over a WebSocket. */
   #returnToSocket() {
-    if (this.#held) return // the next connection does it
+    if (this.#held) return // the next connection will try a WebSocket
     this.#caughtUp()
     this.#useEvents = false
-    this.#socketWorked = false // the network may be another one, which blocks them
+    this.#socketWorked = false // the device may be in another network, which blocks WebSockets
     this.#pipe?.close()
     this.#dial()
   }

@@ -1,6 +1,6 @@
-// For networks that break WebSockets: messages are received as server-sent events and sent by POST.
-// Browsers allow six connections per server, so all tabs of a person share one stream in a shared
-// worker.
+// The connection for networks that break WebSockets. It receives messages as server-sent events and
+// sends messages by POST. Browsers allow six connections per server, so all tabs of a person share
+// one stream in a shared worker.
 import { api, ask } from '../api/client'
 import { Refused } from '../api/refused'
 import { sitePath } from '../device/place'
@@ -17,7 +17,7 @@ export const events: Dial = (address, from, on) => {
       on.closed(code)
     },
   }
-  // Messages are sent one after the other, since concurrent requests can arrive in any order.
+  // Messages are sent one after the other, because concurrent requests can arrive in any order.
   let last = Promise.resolve()
   const stop = 'SharedWorker' in globalThis ? shared(address, from, inner) : own(address, from, inner)
   return {
@@ -31,7 +31,7 @@ export const events: Dial = (address, from, on) => {
   }
 }
 
-/** A stream for this tab only, for browsers without shared workers. */
+/** Opens a stream for this tab only, for browsers without shared workers. */
 function own(address: Address, from: Place | null, on: PipeEvents): () => void {
   const source = new EventSource(sitePath(`/api/codelabs/${address.codelab}/events?${query(address, from)}`))
   source.onmessage = (e: MessageEvent<string>) => on.messages([JSON.parse(e.data) as ServerMessage])

@@ -34,7 +34,7 @@ test('values are handed over once per frame, in order', () => {
   expect(batches).toEqual([[1, 2, 3], [4]])
 })
 
-test('flush hands waiting values over immediately, and the frame none of them again', () => {
+test('flush hands waiting values over immediately, and the next frame does not repeat them', () => {
   const batches: number[][] = []
   const frames = new Frames<number>((b) => batches.push(b))
   frames.flush()

@@ -2,7 +2,7 @@
 export class Frames<T> {
   readonly #take: (batch: T[]) => void
   #pending: T[] = []
-  /** Cancels the scheduled delivery; null if none is scheduled. */
+  /** Cancels the scheduled delivery, or null if no delivery is scheduled. */
   #cancel: (() => void) | null = null
 
   constructor(take: (batch: T[]) => void) {
@@ -31,7 +31,10 @@ export class Frames<T> {
   }
 }
 
-/** Calls f before the next frame, or soon if the page is or becomes hidden and draws none. */
+/**
+ * Calls f before the next frame. If the page is hidden or becomes hidden, it draws no frames, and f
+ * is called soon.
+ */
 function nextFrame(f: () => void): () => void {
   const both = () => {
     cancel()

@@ -45,7 +45,7 @@ test('the chat is trimmed only above twice the limit, and trimmed messages can b
   expect([many.now?.chat, many.now?.olderChat]).toEqual([range(302, 601), true])
 })
 
-test('nothing happens before the codelab is read', async () => {
+test('before the codelab is read, older messages are not requested and the chat is not trimmed', async () => {
   const history = new History({ now: null }, none)
   history.trim(1)
   await expect(history.older()).resolves.toBeUndefined()

@@ -83,7 +83,7 @@ describe('the outbox', () => {
     o.box.add({ type: 'pulse', state: null }, 5)
     expect(o.box.waiting().map((e) => e.message.step_number ?? e.message.state)).toEqual([3, null])
     for (const e of o.box.waiting()) o.box.send(e.ref, 6)
-    // A sent message may have arrived, so it is not withdrawn.
+    // A sent message may have arrived, so the outbox keeps it.
     o.box.add({ type: 'step_progress', step_number: 4 }, 7)
     expect(o.box.entries.filter((e) => e.message.type === 'step_progress')).toHaveLength(2)
     const late = o.box.entries.find((e) => e.message.step_number === 4)!
@@ -111,7 +111,7 @@ describe('the outbox', () => {
     expect(o.box.entries).toHaveLength(2)
   })
 
-  test('lists sent messages as doubtful once the server may have forgotten their refs', () => {
+  test('lists sent messages as doubtful when the server may no longer have their refs', () => {
     const o = open(device())
     o.box.send((o.box.add(say('early'), 0) as Kept).ref, 0)
     o.box.add(say('late'), 1)
@@ -123,7 +123,7 @@ describe('the outbox', () => {
     const s = device()
     const [one, two] = [open(s), open(s)]
     const a = one.box.add(say('one'), 1) as Kept
-    const later = open(s) // a tab that takes it over
+    const later = open(s) // a tab that takes over the entries
     later.box.send(a.ref, 5)
     s.tell(`atelier:out:lab:a1:${a.ref}`)
     expect(one.box.entries[0]?.sent).toBe(5)
@@ -162,11 +162,11 @@ describe('the outbox', () => {
     expect(open(s).texts).toEqual(['first', 'second'])
   })
 
-  test('counts doubt from the first time of sending, and ends it with a refusal', () => {
+  test('counts a message as doubtful by the time when it was first sent, until it is refused', () => {
     const o = open(device())
     const a = o.box.add(say('one'), 0) as Kept
     o.box.send(a.ref, 0)
-    o.box.send(a.ref, 8 * 60_000) // the server knows its ref since the first time
+    o.box.send(a.ref, 8 * 60_000) // the server has its ref since it was first sent
     expect(o.box.doubtful(9 * 60_000 + 1).map((e) => e.ref)).toEqual([a.ref])
     o.box.refused(a.ref, 'muted')
     expect(o.box.doubtful(9 * 60_000 + 1)).toEqual([])

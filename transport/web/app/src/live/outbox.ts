@@ -1,6 +1,6 @@
 // A person's messages that the server has not yet acknowledged. They are stored on the device, so
-// that a lost network or a closed tab loses none. Each message has a reference, so that the server
-// stores no message twice.
+// that they survive if the network fails or the tab is closed. Each message has a reference, so
+// that the server stores no message twice.
 
 import { keeps } from '../device/remember'
 
@@ -8,13 +8,16 @@ export interface Kept {
   ref: string
   /** The message to send, including its ref. */
   message: { type: string; [key: string]: unknown }
-  /** When the person sent it, Unix milliseconds. */
+  /** The time at which the person wrote the message, in Unix milliseconds. */
   at: number
-  /** When it was first sent to the server, in server time, or null if it was not sent yet. */
+  /**
+   * The time at which the message was first sent to the server, in server time, or null before it
+   * was sent.
+   */
   sent: number | null
   /**
-   * Why the server refused it, or null if it was not refused. A refused message waits for the
-   * person's decision.
+   * The reason why the server refused the message, or null if the server has not refused it. A
+   * refused message waits for the person's decision.
    */
   refused: string | null
 }
@@ -29,12 +32,17 @@ export interface Storage {
   watch(f: (key: string) => void): void
 }
 
-/** The server stores a ref for ten minutes. Older messages are looked up instead. */
+/**
+ * The server stores a ref for ten minutes. An older message is not sent again; instead, the app
+ * checks whether it has arrived.
+ */
 const refLife = 9 * 60_000
 /** The maximum number of entries. Nobody writes so much offline. */
 const most = 200
 
-/** Message types of which only the latest matters: position, mood, pointer and ticked tasks. */
+/**
+ * Message types of which only the latest message matters: position, mood, pointer and ticked tasks.
+ */
 const states = new Set(['step_progress', 'pulse', 'pointer', 'tick'])
 
 const sameState = (a: Kept['message'], b: Kept['message']) => a.type === b.type && a['step_id'] === b['step_id'] && a['item'] === b['item']
@@ -64,10 +72,12 @@ export class Outbox {
     storage.watch((key) => key.startsWith(this.#prefix) && this.#follow(key))
   }
 
-  /** Another tab has sent an entry, received its refusal, or completed it. */
+  /**
+   * Applies a change by another tab, which has sent or completed an entry, or received its refusal.
+   */
   #follow(key: string) {
     const ref = key.slice(this.#prefix.length)
-    if (!this.#entries.some((e) => e.ref === ref)) return // an entry of the other tab only
+    if (!this.#entries.some((e) => e.ref === ref)) return // only the other tab has this entry
     const entry = parse(this.#storage.get(key))
     this.#entries = entry ? this.#entries.map((e) => (e.ref === ref ? entry : e)) : this.#entries.filter((e) => e.ref !== ref)
     this.#tell()
@@ -116,7 +126,7 @@ export class Outbox {
     return this.#entries.filter((e) => e.refused === null && e.sent !== null && now - e.sent > refLife)
   }
 
-  /** The message with this ref is stored, or no longer wanted. */
+  /** Removes an entry, because its message is stored or no longer wanted. */
   done(ref: string): void {
     if (!this.#entries.some((e) => e.ref === ref)) return
     this.#entries = this.#entries.filter((e) => e.ref !== ref)
@@ -124,7 +134,10 @@ export class Outbox {
     this.#tell()
   }
 
-  /** The server refused the message. Its text is stored together with the reason. */
+  /**
+   * Records that the server refused a message. The text of the message is kept together with the
+   * reason.
+   */
   refused(ref: string, why: string): void {
     const entry = this.#entries.find((e) => e.ref === ref)
     if (entry && states.has(entry.message.type)) this.done(ref)

@@ -50,7 +50,10 @@ export class Outgoing {
     void this.#sender?.flush()
   }
 
-  /** Handles the server's answer: it has stored the message, which it returns, or refused it. */
+  /**
+   * Handles the server's answer to a message. Returns the message if it was stored, or null if it
+   * was refused.
+   */
   settled(ref: string, refused: string | null): Kept | null {
     return this.#sender?.settled(ref, refused) ?? null
   }

@@ -23,7 +23,7 @@ test('no message is accepted before the person is known', () => {
   expect(new Outgoing('lab', line(), () => []).say({ type: 'chat', message: 'x' })).toBe(false)
 })
 
-test('a message is sent at once, and kept until it is stored', async () => {
+test('a message is sent at once, and kept until the server has stored it', async () => {
   const l = line()
   const out = new Outgoing('lab', l, () => [])
   out.open('a1')

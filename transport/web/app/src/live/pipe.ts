@@ -8,7 +8,7 @@ export interface Address {
   framed?: boolean
 }
 
-/** A position in a codelab's stream, which epoch identifies. */
+/** A position in a codelab's message stream. epoch identifies the stream. */
 export interface Place {
   epoch: string
   seq: number
@@ -16,7 +16,10 @@ export interface Place {
 
 /** One connection attempt, until it is closed. */
 export interface Pipe {
-  /** Sends one message. Valid only after opened. Throws if the server refused the message. */
+  /**
+   * Sends one message. Valid only after the connection has opened. Throws if the server refused the
+   * message.
+   */
   send(message: object): void
   close(): void
 }

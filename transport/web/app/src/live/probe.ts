@@ -2,7 +2,10 @@ import { api, ask } from '../api/client'
 import { Refused } from '../api/refused'
 import type { Role } from './reads.svelte'
 
-/** Checks whether the session has ended, since a WebSocket that fails to open gives no reason. */
+/**
+ * Checks whether the session has ended. This is necessary because a WebSocket that fails to open
+ * gives no reason.
+ */
 export class Probe {
   readonly #codelab: string
   readonly #role: Role
@@ -16,7 +19,10 @@ export class Probe {
     this.#over = over
   }
 
-  /** At most one request runs. Only status 401 or another role ends the session. */
+  /**
+   * Reads the session, with at most one request at a time. Only status 401 or another role means
+   * that the session has ended.
+   */
   async look(): Promise<void> {
     if (this.#asking) return
     this.#asking = true

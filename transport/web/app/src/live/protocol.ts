@@ -9,6 +9,6 @@ export type You = Welcome['you']
 /** The messages of one type. */
 export type Of<T extends ServerMessage['type']> = Extract<ServerMessage, { type: T }>
 
-/** Messages about the connection itself. They are not passed on. */
+/** Messages about the connection itself, which the connection does not pass on. */
 export type Control = Of<'welcome'> | Of<'ack'> | Of<'error'> | Of<'resync'> | Of<'reconnect'>
 export type Told = Exclude<ServerMessage, Control>

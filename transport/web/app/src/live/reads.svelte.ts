@@ -9,7 +9,10 @@ import type { Again, Attendee, ChatMessage, Material, Quiz, Workshop } from '../
 
 export type Role = 'admin' | 'attendee'
 
-/** The maximum error of a response's time, milliseconds. A Date header has whole seconds only. */
+/**
+ * The maximum error of a response's time, in milliseconds, because a Date header has only whole
+ * seconds.
+ */
 const answerAge = 1000
 const dateAge = 2000
 
@@ -75,7 +78,10 @@ export class Reads {
     return Object.assign({}, ...parts) as Partial<Workshop>
   }
 
-  /** Reads one changed part of the workshop. This object keeps quizzes and materials. */
+  /**
+   * Reads one changed part of the workshop. Quizzes and materials are kept in this object, not in
+   * the workshop's state.
+   */
   async part(what: Again): Promise<Partial<Workshop>> {
     switch (what) {
       case 'codelab':
@@ -109,14 +115,17 @@ export class Reads {
     return { page, more: page.length === chatPage }
   }
 
-  /** Reads only one's own record, since the records of thousands of people would take megabytes. */
+  /**
+   * Reads only the attendee's own record, because the records of thousands of people have
+   * megabytes.
+   */
   async #own(): Promise<Map<string, Attendee>> {
     const id = this.#known.you?.id ?? ''
     return new Map([[id, await this.attendee(id)]])
   }
 
   async #everybody(): Promise<Partial<Workshop>> {
-    // Both are read in parallel. People who join during the reads are added afterwards.
+    // The two lists are read in parallel. People who join during the reads are added afterwards.
     const [people, here] = await Promise.all([
       ask(api.GET('/codelabs/{id}/attendees', this.#path)),
       ask(api.GET('/codelabs/{id}/presence', { params: { path: { id: this.#id } } })),
@@ -137,8 +146,8 @@ export class Reads {
   async #chat(): Promise<Partial<Workshop>> {
     let limit = chatPage
     let chat = await this.#chatPage(limit)
-    // A message to hundreds of people is stored as hundreds of direct messages. The room's messages
-    // are before these.
+    // A message to hundreds of people is stored as hundreds of direct messages, which can fill a
+    // page. A larger page also contains the earlier messages to everybody.
     if (chat.length === limit && ofRoom(chat).length === 0) chat = await this.#chatPage((limit = deepPage))
     const { now } = this.#known
     const merged = mergeChat(now?.chat ?? [], chat)
@@ -159,7 +168,8 @@ export class Reads {
   }
 
   async #help(): Promise<Partial<Workshop>> {
-    // An attendee receives all their requests, even closed ones. The state has only open ones.
+    // The server returns all requests of an attendee, even closed ones. The state contains only
+    // open requests.
     const all = await ask(api.GET('/codelabs/{id}/help', this.#path))
     return { help: all.filter((h) => h.status !== 'resolved') }
   }
@@ -173,8 +183,8 @@ function position(headers: Headers): number | null {
 
 /**
  * Reads the server's time from a response of known age. A response without a Date header can have
- * any age. A response from a cache on the network path has an Age header. A browser that
- * revalidates a cached response returns that response with the current Date.
+ * any age, and a response from a cache on the network path has an Age header. When a browser
+ * revalidates a cached response, it returns the old response with the current Date.
  */
 function tellTime(now: string | undefined, headers: Headers, sent: number): void {
   const date = headers.get('Date')

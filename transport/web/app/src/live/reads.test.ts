@@ -81,7 +81,7 @@ test('only open help requests are kept; quizzes and materials are kept outside t
   expect([r.quizzes, r.materials]).toEqual([[{ id: 'q' }], [{ id: 'm' }]])
 })
 
-test('attendees read questions only if questions are on, facilitators always', async () => {
+test('attendees read questions only if questions are on; facilitators always read them', async () => {
   answer = () => []
   const lab = (questions?: 'off' | 'open') => ({ now: workshop('a1', { id: 'lab', questions } as Codelab, []) })
   for (const known of [lab(), lab('off')]) expect(await (await reads('attendee', known)).part('questions')).toEqual({})
@@ -110,7 +110,8 @@ test("the server's time is taken from a fresh response, and not from a cached on
   const minutesAhead = () => Math.abs(Math.round((serverNow() - Date.now()) / 60_000))
   const there = Date.now() + 3_600_000
   answer = () => [{ id: 'lab', now: new Date(there).toISOString() }, []]
-  // These responses have an unknown age: without a Date, or from an intermediate cache.
+  // The age of these responses is unknown, because they have no Date or come from an intermediate
+  // cache.
   await r.text()
   headers = { Date: new Date(there).toUTCString(), Age: '8' }
   await r.text()
@@ -118,7 +119,7 @@ test("the server's time is taken from a fresh response, and not from a cached on
   headers = { Date: new Date(there).toUTCString() }
   await r.text()
   expect(minutesAhead()).toBe(60)
-  // A cached record that the server revalidated: Date is the time of the revalidation.
+  // The server revalidated a cached record, so Date is the time of the revalidation.
   headers = { Date: new Date(there + 600_000).toUTCString() }
   await r.text()
   expect(minutesAhead()).toBe(70)

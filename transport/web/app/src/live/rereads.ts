@@ -39,14 +39,15 @@ export class Rereads {
     const holder = this.#holder
     let more = false
     try {
-      // A thousand clients receive the change simultaneously, so each waits a random time.
+      // A thousand clients receive the change at the same time, so each of them waits for a random
+      // time before it reads.
       await new Promise((done) => setTimeout(done, 50 + Math.random() * (what === 'attendees' || what === 'polls' ? 1500 : 400)))
       const w = holder.now
       if (!w || this.#stopped) return
       holder.now = readAgain(w, what, {})
       const part = await this.#part(what)
       if (holder.now) holder.now = { ...holder.now, ...part }
-      more = holder.now?.again.has(what) ?? false // changed during the read
+      more = holder.now?.again.has(what) ?? false // the part changed during the read
     } catch {
       // The client is offline. The next resync or change triggers another read.
       if (holder.now && !this.#stopped) holder.now = { ...holder.now, again: new Set(holder.now.again).add(what) }

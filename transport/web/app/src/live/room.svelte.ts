@@ -50,7 +50,10 @@ export class Room {
   now = $state.raw<Workshop | null>(null)
   status = $state.raw<Status>({ state: 'connecting' })
   caughtUp = $state.raw<CaughtUp | null>(null)
-  /** Why the codelab could not be read: it is private or gone, or the session has ended. */
+  /**
+   * The reason why the codelab could not be read: it is private or no longer exists, or the session
+   * has ended.
+   */
   refused = $state.raw<Refused | null>(null)
   you = $state.raw<You | null>(null)
 
@@ -119,7 +122,7 @@ export class Room {
     }
   }
 
-  /** The person wants to reconnect now. */
+  /** Reconnects now, because the person wants it. */
   hurry(): void {
     this.#connection.resume()
   }
@@ -180,7 +183,9 @@ export class Room {
     this.#history.trim(keep)
   }
 
-  /** Applies one's own change immediately. The stream or a read confirms it later. */
+  /**
+   * Applies the person's own change immediately. The stream or a read confirms the change later.
+   */
   assume(change: (w: Workshop) => Partial<Workshop>): void {
     if (this.now) this.now = { ...this.now, ...change(this.now) }
   }
@@ -190,7 +195,9 @@ export class Room {
     return this.#rereads.now(what)
   }
 
-  /** A person's name: the name that they last used, or the name on the server. */
+  /**
+   * Returns a person's name. It is the last name in the state, or the name that the server returns.
+   */
   async nameOf(id: string): Promise<string> {
     const w = this.now
     const known = w?.people.get(id)?.name ?? w?.chat.findLast((c) => c.sender_id === id)?.sender_name
@@ -210,7 +217,7 @@ export class Room {
       this.#outgoing.open(you.id)
       const text = await this.#reads.text()
       const me = you.role === 'admin' ? facilitator : you.id
-      // The text is shown as soon as it has arrived; the rest follows.
+      // The text is shown as soon as it has arrived, before everything else.
       if (!this.now) this.now = workshop(me, text.codelab, text.steps)
       const others = await this.#reads.others()
       this.now = { ...this.now, ...text, again: new Set<Again>(), ...others }
@@ -245,7 +252,8 @@ export class Room {
   }
 
   #settled(ref: string, refused: string | null) {
-    // The message itself, which the server sends before its ack, replaces the waiting one.
+    // The server sends the stored message before its ack. Flushing shows the stored message at the
+    // moment when the waiting one disappears.
     this.#frames.flush()
     const said = this.outbox.find((e) => e.ref === ref)?.message
     // The server does not send a direct message back to its sender.

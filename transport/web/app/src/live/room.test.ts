@@ -155,7 +155,7 @@ describe('a room', () => {
     expect(room.outbox).toEqual([])
   })
 
-  test('replaces a waiting message by the stored one at the same moment', async () => {
+  test('replaces a waiting message with the stored message in one step', async () => {
     const { room, ws } = await inside()
     room.say({ type: 'chat', message: 'x' })
     const [chat] = ws.sent
@@ -188,7 +188,7 @@ describe('a room', () => {
     expect(room.now!.chat.map((c) => c.id)).toEqual(['c000001', 'c000002', 'c000003', 'c000004'])
   })
 
-  test('takes a refused tick back, but not one that exceeded the rate limit', async () => {
+  test('takes a refused tick back, but not a tick that exceeded the rate limit', async () => {
     const { room, ws, leave } = await inside()
     const told: unknown[] = []
     room.onArrival((all) => told.push(...all.map((m) => [m.type, 'done' in m && m.done])))

@@ -39,7 +39,7 @@ describe('arrived messages', () => {
     expect(arrived(twice, [])).toEqual([])
   })
 
-  test('a message that is a minute older does not confirm a sent one', () => {
+  test('a message that is a minute older does not confirm a sent message', () => {
     const now = 10_000_000
     expect(arrived([sent('yes', now)], [message('yes', now - 61_000)])).toEqual([])
     expect(arrived([sent('yes', now)], [message('yes', now - 59_000)])).toEqual([`yes@${now}`])
@@ -63,7 +63,7 @@ describe('the sender', () => {
     expect(line.sent.map((m) => m.message)).toEqual(Array.from({ length: 60 }, (_, i) => `${i}`))
   })
 
-  test('messages added during a flush are sent after it', async () => {
+  test('messages added during a flush are sent after the flush', async () => {
     const { out, line, pauses, sender } = stage()
     for (let i = 0; i < 27; i++) out.add(say(`${i}`), i)
     const done = sender.flush()
@@ -81,7 +81,7 @@ describe('the sender', () => {
     expect(line.sent.at(-1)!.message).toBe('28')
   })
 
-  test('stops when the line is lost, and later sends the rest', async () => {
+  test('stops when the connection is lost, and later sends the rest', async () => {
     const { out, line, pauses, sender } = stage()
     for (let i = 0; i < 30; i++) out.add(say(`${i}`), i)
     const done = sender.flush()
@@ -112,15 +112,15 @@ describe('the sender', () => {
     expect(sender.settled('unknown', null)).toBeNull()
   })
 
-  test("counts in the server's time, so that a wrong clock makes no message doubtful too soon or too late", async () => {
+  test("uses the server's time, so that messages do not become doubtful too soon or too late on a device with a wrong clock", async () => {
     for (const wrong of [3_600_000, -3_600_000]) {
-      noteTime(new Date(Date.now() - wrong).toISOString()) // the device is ahead, or behind
+      noteTime(new Date(Date.now() - wrong).toISOString()) // the device's clock is fast or slow
       const own: ChatMessage[] = []
       const { out, line, sender } = stage(own)
       const entry = out.add(say('hello'), Date.now()) as Kept
       await sender.flush()
       expect(Math.abs((out.entries[0]?.sent ?? 0) - serverNow())).toBeLessThan(1000)
-      // The server still knows the ref, so the message is sent again in any case.
+      // The server still has the ref, so the message is sent again in any case.
       own.push(message('hello', serverNow()))
       await sender.flush()
       expect(line.sent.map((m) => m.ref)).toEqual([entry.ref, entry.ref])
@@ -132,7 +132,7 @@ describe('the sender', () => {
     }
   })
 
-  test('sends a new message without the one that is already on its way', async () => {
+  test('sends a new message without repeating the message that is on its way', async () => {
     const { out, line, sender } = stage()
     const one = out.add(say('one'), 1) as Kept
     await sender.flush(one)

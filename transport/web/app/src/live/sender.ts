@@ -1,5 +1,5 @@
-// Sends the messages of the outbox: within the server's rate limit, with retries, and without
-// messages that have already arrived.
+// Sends the messages of the outbox within the server's rate limit, and again if necessary. Messages
+// that have already arrived are left out.
 import { serverNow } from '../device/now'
 import type { ChatMessage } from '../workshop/state'
 import { arrived } from './arrived'
@@ -25,7 +25,7 @@ export class Sender {
   readonly #line: Line
   readonly #own: () => readonly ChatMessage[]
   readonly #pause: (ms: number) => Promise<unknown>
-  /** The refs that the current flush has sent. A later flush replaces it. */
+  /** The refs that the current flush has sent. A later flush replaces the set. */
   #sending: Set<string> | null = null
 
   /** own contains the known messages of this person. */
@@ -47,7 +47,7 @@ export class Sender {
    */
   async flush(only?: Kept): Promise<void> {
     if (only && this.#sending) {
-      this.#sending.delete(only.ref) // the running flush sends it
+      this.#sending.delete(only.ref) // so that the running flush sends the entry
       return
     }
     for (const ref of arrived(this.#out.doubtful(serverNow()), this.#own())) this.#out.done(ref)
@@ -68,7 +68,10 @@ export class Sender {
     if (this.#sending === sent) this.#sending = null
   }
 
-  /** Handles the server's answer: it has stored a message, which it returns, or refused it. */
+  /**
+   * Handles the server's answer to a message. Returns the message if it was stored, or null if it
+   * was refused.
+   */
   settled(ref: string, refused: string | null): Kept | null {
     const entry = this.#out.entries.find((e) => e.ref === ref)
     if (!entry) return null
@@ -76,7 +79,7 @@ export class Sender {
       this.#out.done(ref)
       return entry
     }
-    // The message itself did not cause the rate limit error.
+    // A rate limit error is not the fault of the message, so it is sent again later.
     if (/too many|rate|slow down/i.test(refused)) void this.#pause(later()).then(() => this.flush(entry))
     else this.#out.refused(ref, refused)
     return null

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { ServerMessage } from './protocol'
 import { socket } from './socket'
 
-/** A WebSocket with a server that the test plays. */
+/** A WebSocket with a server whose part the test plays. */
 class Played {
   static last: Played
   sent: string[] = []
@@ -38,13 +38,13 @@ function stage(from: { epoch: string; seq: number } | null = null) {
   return { heard, pipe, ws: Played.last }
 }
 
-test('the socket URL contains the place, and uses TLS if the page does', () => {
+test('the socket URL contains the position, and uses TLS if the page does', () => {
   expect(stage().ws.url.href).toBe('wss://atelier.test/api/ws/lab?as=attendee')
   vi.stubGlobal('location', { href: 'http://atelier.test/' })
   expect(stage({ epoch: 'e 1', seq: 0 }).ws.url.href).toBe('ws://atelier.test/api/ws/lab?as=attendee&epoch=e+1&since=0')
 })
 
-test('an upgrade without an answer is given up after ten seconds; a silent room is not', () => {
+test('an upgrade without an answer is given up after ten seconds; a connection to a silent room stays open', () => {
   const { heard, ws } = stage()
   vi.advanceTimersByTime(9_999)
   expect(heard).toEqual([])

@@ -16,7 +16,7 @@ page.onmessage = ({ data }: MessageEvent<ToSocket>) => {
     // Pages that were not loaded over HTTPS have no locks.
     void navigator.locks?.request(life, () => {
       tell({ alive: true })
-      return new Promise(() => {}) // held until the worker ends
+      return new Promise(() => {}) // the lock is held until the worker ends
     })
     pipe = dial(address, from, { messages: (batch) => tell({ batch }), closed: (closed) => tell({ closed }) })
   } else if ('send' in data) {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { FromStream, ToStream } from './events'
 
-/** The server's stream, played by the test. */
+/** The server's stream, whose part the test plays. */
 class Source {
   static all: Source[] = []
   onmessage: ((e: { data: string }) => void) | null = null
@@ -73,7 +73,7 @@ describe('the stream that tabs share', () => {
     return () => void vi.unstubAllGlobals()
   })
 
-  test('is opened once, from the place of the first tab, and delivers to all tabs', () => {
+  test('is opened once, from the position of the first tab, and delivers to all tabs', () => {
     const [one, two] = [tab().open(7), tab().open(7)]
     expect(Source.all.map((s) => s.path)).toEqual(['/events?as=attendee&epoch=e1&since=7'])
     source().says(welcome(7))
@@ -81,7 +81,7 @@ describe('the stream that tabs share', () => {
     for (const t of [one, two]) expect(t.short).toEqual(['welcome 7', 'chat 8'])
   })
 
-  test('welcomes a tab without a place at the current place of the stream', () => {
+  test('welcomes a tab without a position at the current position of the stream', () => {
     tab().open()
     expect(source().path).toBe('/events?as=attendee')
     source().says(welcome(7))
@@ -93,7 +93,7 @@ describe('the stream that tabs share', () => {
     expect(late.short).toEqual(['welcome 8', 'chat 9'])
   })
 
-  test('passes the time of a welcome on to present tabs, but not to later ones', () => {
+  test('passes the time of a welcome on to present tabs, but not to later tabs', () => {
     const one = tab().open()
     source().says({ ...welcome(7), now: '2026-01-01T00:00:00.000Z' })
     expect(one.messages[0]?.now).toBe('2026-01-01T00:00:00.000Z')
@@ -111,14 +111,14 @@ describe('the stream that tabs share', () => {
     expect(tab().open(10).short).toEqual(['welcome 10'])
   })
 
-  test('sends a resync to a tab whose place is too old, of another epoch, or ahead of the stream', () => {
+  test('sends a resync to a tab whose position is too old, of another epoch, or ahead of the stream', () => {
     tab().open()
     source().says(welcome(7))
     source().says(chat(8))
     for (const t of [tab().open(6), tab().open(8, 'e0'), tab().open(9)]) expect(t.short).toEqual(['welcome 8', 'resync 8'])
   })
 
-  test('replays nothing from before a resync of the server', () => {
+  test('does not replay messages from before a resync of the server', () => {
     tab().open()
     source().says(welcome(7))
     source().says(chat(8))
@@ -157,7 +157,7 @@ describe('the stream that tabs share', () => {
     expect(tab().open(500).short).toEqual(['welcome 2001', 'resync 2001'])
   })
 
-  test('closes with its last tab, and opens again with the next', () => {
+  test('closes with its last tab, and opens again with the next tab', () => {
     const [one, two] = [tab().open(), tab().open()]
     source().says(welcome(7))
     one.leave()
@@ -181,7 +181,7 @@ describe('the stream that tabs share', () => {
     source().says(welcome(7))
     source().onerror?.()
     for (const t of [one, two]) expect(t.heard.at(-1)).toEqual({ closed: 1006 })
-    expect(source().closed).toBe(true) // a browser would open it again by itself
+    expect(source().closed).toBe(true) // otherwise the browser would open the stream again by itself
     one.open(7)
     source().says(welcome(7))
     expect(two.short).toEqual(['welcome 7'])

@@ -20,7 +20,7 @@ const kept = 2000
 const tabs = new Set<MessagePort>()
 const recent: { seq: number; text: string }[] = []
 let source: EventSource | null = null
-/** When the stream last received something, Unix milliseconds. */
+/** The time at which the stream last received something, in Unix milliseconds. */
 let heard = 0
 /** A stream is dead after this silence, milliseconds. The server beats at least every 15 s. */
 const silence = 17_000
@@ -55,7 +55,7 @@ function lose() {
   tabs.clear()
 }
 
-/** Tracks the stream's position. */
+/** Records the stream's position after a message. */
 function note(text: string) {
   const m = JSON.parse(text) as { type: string; seq?: number; epoch?: string }
   if (m.type === 'welcome' || m.type === 'resync') {
@@ -71,7 +71,7 @@ function note(text: string) {
 
 /** Adds a tab to a running stream. */
 function letIn(port: MessagePort, epoch: string, seq: number) {
-  if (!head) return // the welcome will follow
+  if (!head) return // the tab gets the welcome when the stream does
   const oldest = recent[0]?.seq ?? head.seq + 1
   const continues = epoch === head.epoch && seq <= head.seq && seq >= oldest - 1
   tell(port, { message: JSON.stringify({ ...head.welcome, epoch: head.epoch, seq: continues ? seq : head.seq, head: head.seq }) })

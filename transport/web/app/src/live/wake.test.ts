@@ -32,7 +32,7 @@ test('the return of the network or of the page wakes the connection', () => {
   expect(woken).toBe(3)
 })
 
-test('a jump of the clock wakes the connection: the device slept, or its clock was set', () => {
+test('a jump of the clock wakes the connection, because the device slept or its clock was set', () => {
   vi.advanceTimersByTime(60_000)
   expect(woken).toBe(0)
   vi.setSystemTime(Date.now() + 600_000)

@@ -1,9 +1,12 @@
-// Detects moments at which a connection may have died unnoticed: the network or page came back, or
-// the device slept.
+// Detects moments at which a connection may have died unnoticed. At such a moment the network or
+// the page has come back, or the device has woken from sleep.
 
 /** The interval of the clock checks, milliseconds. */
 const every = 5000
-/** If the clock jumped by more than this, the device slept or its clock was set. Milliseconds. */
+/**
+ * The jump of the clock, in milliseconds, from which on the device must have slept or its clock was
+ * set.
+ */
 const jump = 3000
 
 /** Calls f at each such moment, until the returned function is called. */

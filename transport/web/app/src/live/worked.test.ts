@@ -3,7 +3,7 @@ import type { ServerMessage } from './protocol'
 import type { FromSocket, ToSocket } from './worked'
 import { workedSocket } from './worked'
 
-/** A worker that is played by the test. */
+/** A worker whose part the test plays. */
 class Played {
   static last: Played
   told: ToSocket[] = []
@@ -48,7 +48,7 @@ describe('the socket in a worker', () => {
     return { heard, pipe, worker: Played.last }
   }
 
-  test('resumes from a place, receives and sends messages, and ends once', () => {
+  test('resumes from a position, receives and sends messages, and ends once', () => {
     const { heard, pipe, worker } = stage()
     expect(worker.told).toMatchObject([{ open: { address: { codelab: 'lab', as: 'admin' }, from: { epoch: 'e', seq: 3 } } }])
     worker.says({ batch: [word] })
@@ -71,14 +71,14 @@ describe('the socket in a worker', () => {
     expect([mute.heard, mute.worker.ended]).toEqual([[1006], true])
     const quiet = stage()
     quiet.worker.says({ batch: [word] })
-    vi.advanceTimersByTime(3_600_000) // a room in which nobody says anything
+    vi.advanceTimersByTime(3_600_000) // an hour without messages in the room
     expect(quiet.heard).toEqual([[word]])
   })
 
   test('ends with code 1006 when the browser has ended the worker', () => {
     const { heard, worker } = stage()
     const open = worker.told[0] as Extract<ToSocket, { open: object }>
-    expect(locks.wanted.size).toBe(0) // not before the worker holds it
+    expect(locks.wanted.size).toBe(0) // the page must not request the lock before the worker holds it
     worker.says({ alive: true })
     locks.wanted.get(open.open.life)!()
     expect(heard).toEqual([1006])

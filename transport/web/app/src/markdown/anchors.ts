@@ -1,10 +1,14 @@
-// Link targets in a text: headings, with ids as on GitHub, and elements with an id or a name. The
-// sanitiser prefixes each id in the page, so that no id collides with an id of the app.
+// The targets of links in a text. Targets are headings, with ids as on GitHub, and elements with an
+// id or a name. The sanitiser adds a prefix to each id in the page, so that no id collides with an
+// id of the app.
 
 /** The prefix for a text's ids in the page. */
 export const prefix = 'user-content-'
 
-/** The id that GitHub gives a heading: letters, digits, - and _ of any script. */
+/**
+ * Returns the id that GitHub gives a heading. It consists of letters and digits of any script, -
+ * and _.
+ */
 export function slugOf(text: string): string {
   return text
     .trim()
@@ -52,7 +56,9 @@ export function placeOf(root: ParentNode, fragment: string): Element | null {
   return root.querySelector('#' + CSS.escape(prefix + fragment)) ?? root.querySelector('#' + CSS.escape(prefix + fragment.toLowerCase()))
 }
 
-/** Scrolls to a place and focuses it, so that keyboards and screen readers continue from there. */
+/**
+ * Scrolls to a place and focuses it, so that keyboard users and screen readers continue from there.
+ */
 export function goTo(place: HTMLElement): void {
   place.scrollIntoView()
   if (!place.matches('a[href], summary')) place.tabIndex = -1

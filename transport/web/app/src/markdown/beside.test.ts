@@ -51,7 +51,7 @@ describe('work in a worker', () => {
     const { helpers, layout } = stage()
     const slow = layout.do('slow')
     const next = layout.do('next')
-    vi.advanceTimersByTime(5000) // its start may take as long as it does
+    vi.advanceTimersByTime(5000) // the start of the worker has no time limit
     expect(helpers[0]!.ended).toBe(false)
     helpers[0]!.say({ id: helpers[0]!.task.id, begun: true })
     vi.advanceTimersByTime(201)

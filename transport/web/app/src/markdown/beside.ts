@@ -1,5 +1,5 @@
-// Text by other people can cause endless work. Such work runs outside the page, in a worker or a
-// frame. Tasks run one after the other, each with a time limit.
+// A text by other people can make the app work endlessly. Such work therefore runs beside the page,
+// in a worker or a frame. Tasks run one after the other, each with a time limit.
 
 export interface Ask<T> {
   id: number
@@ -89,7 +89,7 @@ export class Beside<T, R> {
   }
 }
 
-/** The other side, in the worker: runs the tasks. */
+/** Runs the tasks, in the worker. */
 export function serve<T, R>(work: (task: T) => R | null): void {
   self.onmessage = (e: MessageEvent<Ask<T>>) => {
     const { id, task } = e.data

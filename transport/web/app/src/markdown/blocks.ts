@@ -1,5 +1,5 @@
-// The block structure of Markdown, line by line, in linear time. It matches the server's scanner
-// (actors/markdown/scan.go), so that both remove the same notes.
+// Finds the block structure of Markdown, line by line, in linear time. The scanner matches the
+// server's scanner (actors/markdown/scan.go), so that app and server remove the same notes.
 
 /** The kind of a line, inside its quotations and list items. */
 export type Kind = 'blank' | 'paragraph' | 'heading' | 'code' | 'html' | 'list' | 'rule'
@@ -92,7 +92,7 @@ const underline = /^(?:=+|-+)[ \t]*$/
 const rule = /^(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/
 const mark = /^(?:[-+*]|(\d{1,9})[.)])/
 
-/** The start of a line, in columns; a tab fills up to four. */
+/** Reads the start of a line in columns. A tab extends to the next multiple of four. */
 class Cursor {
   at = 0
   #col = 0
@@ -182,9 +182,9 @@ export class Blocks {
   }
 
   /**
-   * If this parser treats the last line as code: whether every parser does. Parsers differ on
-   * unclosed constructs, after possible HTML, and inside list items. Text that looks like a note is
-   * allowed only in code that is code for every parser.
+   * Whether every parser treats the last line as code, given that this parser does. Parsers differ
+   * on unclosed constructs, after possible HTML, and inside list items. Text that looks like a note
+   * is allowed only in code that is code for every parser.
    */
   get sure(): boolean {
     if (this.leaf === 'fence') return this.fence!.sure === true
@@ -231,11 +231,11 @@ export class Blocks {
     return known.found
   }
 
-  /** Treats an HTML block at a position as elements if a page can show part of it. */
+  /** Treats an HTML block at a position as elements if a page can show a part of it. */
   #weigh(html: Html, rest: string, at: number, doubtful: boolean) {
     if (html.sort === 'elements') return
     const tag = rawTag.exec(rest)?.[1]?.toLowerCase()
-    let hides = false // <?, <![CDATA[ and <!x: browsers hide them up to the first >
+    let hides = false // browsers hide <?, <![CDATA[ and <!x up to the first >
     if (tag) hides = tag !== 'textarea' && this.#end(rawEnds, at)?.[1]!.toLowerCase() === tag
     else if (html.sort === 'comment') hides = this.#end(commentEnds, at + '<!--'.length)?.[0] === '-->'
     if (hides && !doubtful) return
@@ -386,7 +386,8 @@ export class Blocks {
       this.#doubtful = false
     }
     if (rest[0] === '<' || rest[0] === '[') this.#doubtful = true
-    // The line is a box, a table, a footnote, or a number that cannot begin a list here.
+    // For other parsers the line can begin a box, a table, a footnote, or a list whose number
+    // cannot begin a list here.
     if (!/^[\p{L}\p{N}]/u.test(rest) || mark.test(rest)) this.#hanging = true
     return 'paragraph'
   }

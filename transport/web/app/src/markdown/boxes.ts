@@ -5,11 +5,11 @@ import type { Token, TokenizerAndRendererExtension, Tokens } from 'marked'
 
 type Kind = 'positive' | 'negative' | 'note' | 'tip' | 'important' | 'warning' | 'caution'
 
-/** The definition can follow empty lines, and ends at the next empty line. */
+/** The definition can follow after empty lines, and ends at the next empty line. */
 const defined = /^ {0,3}(positive|negative)[ \t]*\n(?:[ \t]*\n)* *:([^\n]*(?:\n(?![ \t]*(?:\n|$))[^\n]+)*)(?:\n|$)/i
 const quoted = /^ {0,3}>[ \t]?aside[ \t]+(positive|negative)[ \t]*(?:\n|$)((?: {0,3}>[^\n]*(?:\n|$))*)/i
 
-/** The box names of other programs, and the matching kinds here. */
+/** Maps the box names of other programs to the kinds of boxes here. */
 const kinds: Readonly<Record<string, Kind>> = {
   note: 'note',
   info: 'note',
@@ -46,7 +46,7 @@ export function lineAt(src: string, at: number): [line: string, next: number] {
 
 /**
  * A box in the syntax of Docusaurus and VuePress (:::) or Material for MkDocs (!!!). An unclosed
- * one extends to the end.
+ * box extends to the end of the text.
  */
 function foreignAt(src: string): Box | undefined {
   const c = container.exec(src)
@@ -129,7 +129,8 @@ const meaning = /^ {0,3}:[ \t]+(\S.*)$/
 const other = /^[ \t]*(?:$|[:>#|`~]|[-+*][ \t]|\d{1,9}[.)][ \t]|<|(?:positive|negative)[ \t]*$)/i
 
 /**
- * The position of the first definition if there is a term at a position, or -1 if there is no term.
+ * Returns the position of the first definition of the term at a position, or -1 if no term is
+ * there.
  */
 function meaningOf(src: string, at: number): number {
   const [term, next] = lineAt(src, at)
@@ -187,7 +188,7 @@ export const boxes: TokenizerAndRendererExtension = {
     const box = deep < mostDeep ? boxAt(src) : undefined
     if (!box) return undefined
     const foreign = /^ {0,3}[:!?]/.test(src)
-    // In boxes that extend to the end, each level can be as long as the text.
+    // Boxes that extend to the end count more, because each level can be as long as the text.
     const weight = foreign ? 10 : 0
     deep += weight
     try {

@@ -1,5 +1,5 @@
-// The checks that a step declares: a fenced block whose info string is the word check and a name,
-// with the title on its first line. The server finds the same checks.
+// The checks that a step declares. A check is a fenced block whose info string is the word check
+// and a name. Its title is on the first line. The server finds the same checks.
 import { marked } from './parse'
 
 export interface Declared {
@@ -19,7 +19,7 @@ export function declared(markdown: string): Declared[] {
       if (name !== undefined && !out.has(name)) out.set(name, { name, title: /\S.*/.exec(t.text as string)?.[0].trim() ?? '' })
     })
   } catch {
-    return [] // such a text is also shown as plain text
+    return [] // a text that cannot be parsed is shown as plain text, so it has no checks
   }
   return [...out.values()]
 }

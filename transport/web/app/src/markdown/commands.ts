@@ -1,4 +1,4 @@
-// The commands in a terminal listing: the typed text, without prompts and output.
+// Finds the commands in a terminal listing, which are the typed text without prompts and output.
 
 /** The info strings of terminal listings. */
 const shells = new Set(['console', 'shell', 'sh', 'bash', 'zsh', 'powershell'])
@@ -39,8 +39,8 @@ export function linesOf(language: string, text: string): { text: string; typed: 
 }
 
 /**
- * The commands in a fence of that language, each with its continuation lines. Returns null for a
- * listing without prompts, which is copied unchanged.
+ * Returns the commands in a fence of a language, each with its continuation lines. Returns null for
+ * a listing without prompts, which is copied unchanged.
  */
 export function commandsOf(language: string, text: string): string[] | null {
   if (!shells.has(language)) return null

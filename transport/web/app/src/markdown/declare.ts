@@ -1,5 +1,5 @@
 /**
- * Quickly tests whether a text can declare a check. Most texts cannot, so they are not parsed for
+ * Quickly tests whether a text can declare a check. Most texts cannot, and need not be parsed for
  * checks.
  */
 export function mayDeclare(markdown: string): boolean {

@@ -1,5 +1,6 @@
-// Diagrams, in fences of the language mermaid. A frame draws them (diagram/frame.ts), and the
-// result is shown as an image above the source. Loaded only if a text has a diagram.
+// Shows diagrams, which a text contains in fences of the language mermaid. A frame draws them
+// (diagram/frame.ts), and the result is shown as an image above the source. This module is loaded
+// only if a text has a diagram.
 import { sitePath } from '../device/place'
 import { m } from '../messages/compiled/messages.js'
 import { ready, type Diagram, type Drawing } from '../diagram/messages'
@@ -13,14 +14,20 @@ const largest = 2_000_000
 const mostDiagrams = 50
 /** After this number of timeouts the remaining diagrams are not tried. */
 const mostFailures = 3
-/** The limits for one diagram and for loading the frame, and its idle time, milliseconds. */
+/**
+ * The time limits for one diagram and for loading the frame, and the idle time after which the
+ * frame ends, in milliseconds.
+ */
 const mostTime = 2000
 const mostStart = 30_000
 const idle = 30_000
 /** The number of cached drawings, for an editor that draws the same text repeatedly. */
 const mostKept = 50
 
-/** The frame as a helper outside the page. The page uses its messages only as text. */
+/**
+ * The frame as a helper outside the page. The page uses the frame's messages only as text, because
+ * the frame is not trusted.
+ */
 export class Frame implements Helper<Diagram, Drawing> {
   onmessage: ((e: MessageEvent<Answer<Drawing>>) => void) | null = null
   onerror: (() => void) | null = null
@@ -30,7 +37,7 @@ export class Frame implements Helper<Diagram, Drawing> {
   #start = setTimeout(() => this.onerror?.(), mostStart)
 
   constructor() {
-    // With allow-same-origin the frame would have the app's origin.
+    // allow-same-origin is missing, because with it the frame would have the app's origin.
     this.#frame.setAttribute('sandbox', 'allow-scripts')
     this.#frame.referrerPolicy = 'no-referrer'
     this.#frame.src = sitePath('/diagram.html')
@@ -68,7 +75,10 @@ export class Frame implements Helper<Diagram, Drawing> {
 const drawer = new Beside<Diagram, Drawing>(() => new Frame(), { mostTime, idle })
 const kept = new Map<string, Drawing>()
 
-/** The drawing in a frame's message. If there is none, the reason or null. */
+/**
+ * Returns the drawing in a frame's message. Without a drawing, it returns the reason, or null for
+ * an unknown one.
+ */
 export function drawingOf(said: unknown): Drawing {
   const d = (said ?? {}) as Record<string, unknown>
   if (typeof d.svg === 'string' && d.svg.length <= largest && [d.width, d.height].every((n) => typeof n === 'number' && n > 0 && n < 100_000))
@@ -77,8 +87,8 @@ export function drawingOf(said: unknown): Drawing {
 }
 
 /**
- * Draws the diagrams below root, and again after a change between dark and light. put receives each
- * image. changed is called when elements were replaced.
+ * Draws the diagrams below root, and draws them again after a change between dark and light. put
+ * receives each image. changed is called when elements were replaced.
  */
 export async function drawDiagrams(root: HTMLElement, unwanted: () => boolean, put: (img: HTMLImageElement) => void, changed: () => void): Promise<void> {
   const codes = [...root.querySelectorAll<HTMLElement>('code.language-mermaid')].slice(0, mostDiagrams)
@@ -122,7 +132,7 @@ export async function drawDiagrams(root: HTMLElement, unwanted: () => boolean, p
 function show(code: HTMLElement, drawing: Drawing, figures: Map<HTMLElement, HTMLImageElement>, put: (img: HTMLImageElement) => void): boolean {
   let img = figures.get(code)
   if ('why' in drawing) {
-    // An attribute, not text: the text of the page must stay the written text.
+    // The reason is in an attribute, because the text of the page must stay the written text.
     if (!img) code.dataset.why = drawing.why === null ? m.diagram_long() : m.diagram_wrong({ why: drawing.why })
     return false
   }

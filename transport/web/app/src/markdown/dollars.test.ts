@@ -35,7 +35,7 @@ describe('formulas in a text', () => {
     ],
   ])('%s', (_, source, html) => expect(parse(source, 3)).toBe(html))
 
-  test('a block never hides the marks that the server looks for', () => {
+  test('a block never hides marks of notes and checks, which the server looks for', () => {
     for (const inside of ['```check build\nIt builds\n```', '> ~~~notes\n> secret\n> ~~~', '<aside class="facilitator">\nsecret\n</aside>'])
       expect(parse(`$$\n${inside}\n$$`, 3)).not.toContain('language-math">$$')
   })

@@ -1,28 +1,31 @@
 // Formulas in GitHub's syntax: $…$ in a line, $$…$$, and blocks of the language math. This module
-// only finds formulas and writes them to the HTML as code, including their dollars. Once loaded,
-// markdown/maths.ts renders them. If that fails, no text is lost, and comment offsets always count
-// the written text.
+// only finds formulas and writes them to the HTML as code, including their dollars. Later
+// markdown/maths.ts renders the formulas. If rendering fails, no text is lost. The offsets of
+// comments always count the written text.
 import type { TokenizerAndRendererExtension } from 'marked'
 import { escaped } from './escaped'
 
 /** The maximum length of a formula, characters. Longer texts between dollars are not formulas. */
 const longest = 5000
 
-/** A formula in a line ends at the next dollar. In "costs $5 and $6" there is no formula. */
+/** A formula in a line ends at the next dollar. The text "costs $5 and $6" contains no formula. */
 const inline = /^\$(?![\s$])(?:\\[^]|[^$\\]){1,5000}\$/
 const display = /^\$\$(?:\\[^]|\$(?!\$)|[^$\\]){1,5000}\$\$/
 const block = /^ {0,3}\$\$(?:\\[^]|\$(?!\$)|[^$\\]){1,5000}\$\$[ \t]*(?:\n|$)/
 /**
- * A formula cannot contain the end of a paragraph, since the server finds notes and checks there.
+ * A formula cannot contain the end of a paragraph, because the server finds notes and checks there.
  */
 const ends = /\n[ \t]*(?:\n|(?:[>*+-][ \t]*)*(?:```|~~~|<[a-z/!?]))/i
 
-/** The formula at the beginning of a text, or '' for none. before is the preceding text. */
+/**
+ * Returns the formula at the beginning of a text, or '' without a formula. before is the preceding
+ * text.
+ */
 export function formulaAt(src: string, before: string): string {
   if (src[0] !== '$') return ''
   const raw = src[1] === '$' ? display.exec(src)?.[0] : inline.exec(src)?.[0]
   if (!raw || raw.length > longest || ends.test(raw)) return ''
-  // Tested last: its cost grows with the text before.
+  // This condition is tested last, because its cost grows with the preceding text.
   if (/[\p{L}\p{N}$]$/u.test(before.slice(-2))) return ''
   if (src[1] === '$') return /[^$\s]/.test(raw) ? raw : ''
   return /\s\$$/.test(raw) || /\d/.test(src[raw.length] ?? '') ? '' : raw
@@ -49,7 +52,10 @@ export const formulaBlocks: TokenizerAndRendererExtension = {
   renderer: ({ raw }) => `<p><code class="language-math">${escaped(raw.trim())}</code></p>\n`,
 }
 
-/** A text in which formulas are replaced by neutral characters, for the search for emphasis. */
+/**
+ * Returns a text in which neutral characters replace the formulas, so that the parser finds no
+ * emphasis in them.
+ */
 export function masked(src: string): string {
   if (!src.includes('$')) return src
   let out = ''

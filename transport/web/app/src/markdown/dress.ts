@@ -1,6 +1,6 @@
-// Additions to rendered Markdown: buttons to copy code, syntax colours once the parser is loaded,
-// formulas, diagrams, titles of boxes, and images that enlarge. No addition changes the characters
-// of the text, since comments count characters. Only emoji replace their names, and comments find
+// Makes additions to rendered Markdown: buttons to copy code, syntax colours, formulas, diagrams,
+// titles of boxes and images that enlarge. Comments count characters, so no addition changes the
+// characters of the text. The only exception is that emoji replace their names. Comments then find
 // their text again (workshop/anchor.ts).
 import { copy } from '../device/copy'
 import { commandsOf, linesOf } from './commands'
@@ -11,7 +11,7 @@ export interface Words {
   copy: (commands: number | null) => string
   /** The label of the button that loads a picture from another server. */
   picture: (host: string) => string
-  /** The label of an image that can be enlarged, and the text in place of a missing one. */
+  /** The label of an image that can be enlarged, and the text in place of a missing image. */
   enlarges: (alt: string) => string
   missing: (alt: string) => string
   enlarge(img: HTMLImageElement): void
@@ -26,11 +26,11 @@ export interface Words {
   /** Called after code was copied. The returned label is shown on the button for a moment. */
   copied(): string
   failed(): void
-  /** Called after the elements of a code block were replaced by coloured ones. */
+  /** Called after coloured elements have replaced the elements of a code block. */
   changed(): void
 }
 
-/** With a longer first line, in characters, the copy button is above the code. */
+/** If the first line has more characters than this, the copy button is above the code. */
 const beside = () => (matchMedia('(max-width: 640px)').matches ? 14 : 50)
 
 /** The time for which the button shows that the code was copied, milliseconds. */
@@ -42,7 +42,7 @@ const sign = 48
 /** Makes an image enlargeable once it has loaded, and shows a text if it fails to load. */
 function picture(img: HTMLImageElement, words: Words) {
   const missing = () => {
-    // The text has the height of a line, like the image until now, so nothing moves.
+    // The text has the height of a line, like the image before it, so nothing moves.
     const place = document.createElement('span')
     place.className = 'missing'
     place.role = 'img'
@@ -92,7 +92,7 @@ function quietOutput(code: HTMLElement, language: string) {
 export function dress(root: HTMLElement, words: Words): () => void {
   let stopped = false
   if (/:[a-z0-9_+-]+:/.test(root.textContent)) {
-    void import('./emoji').then(({ showEmoji }) => stopped || (showEmoji(root) && words.changed())).catch(() => {}) // names are readable
+    void import('./emoji').then(({ showEmoji }) => stopped || (showEmoji(root) && words.changed())).catch(() => {}) // the names of emoji are readable too
   }
   for (const pre of root.querySelectorAll('pre')) {
     const code = pre.querySelector('code')
@@ -101,7 +101,7 @@ export function dress(root: HTMLElement, words: Words): () => void {
     frame.className = 'code'
     pre.replaceWith(frame)
     if (code.classList.contains('language-check')) {
-      frame.classList.add('check') // text for people, not code to copy
+      frame.classList.add('check') // a check is text for people, not code to copy
       frame.append(pre)
       continue
     }
@@ -126,7 +126,7 @@ export function dress(root: HTMLElement, words: Words): () => void {
       void import('./highlight')
         .then(({ colour }) => colour(code, language, () => stopped))
         .then(() => stopped || words.changed())
-        .catch(() => {}) // it stays code without colours
+        .catch(() => {}) // the code stays without colours
     }
   }
   for (const img of root.querySelectorAll('img')) {
@@ -157,7 +157,7 @@ export function dress(root: HTMLElement, words: Words): () => void {
     void withTexts(() => import('./maths'))
       .then(({ setMaths }) => setMaths(root, () => stopped))
       .then((changed) => changed && words.changed())
-      .catch(() => {}) // it stays as written
+      .catch(() => {}) // the formulas stay as written
   }
   if (root.querySelector('.language-mermaid')) {
     void withTexts(() => import('./diagrams'))

@@ -1,7 +1,7 @@
-// Pages of other servers in a text. Authors write them as frames or as images. Frames become links
-// of the class embed (quiet.ts, and the server's import). Images link to such a page or to a
-// YouTube video. If the server allows the host, a click on a button replaces the button with the
-// page. The link stays. Loaded only if a text has an embed.
+// Shows pages of other servers in a text. Authors write such pages as frames, or as images that
+// link to a page or a YouTube video. Frames become links of the class embed (quiet.ts, and the
+// server's import). If the server allows the host, a click on a button replaces the button with the
+// page. The link stays. This module is loaded only if a text has an embed.
 import { appInfo } from '../api/app'
 import { m } from '../messages/compiled/messages.js'
 
@@ -10,10 +10,10 @@ export function allows(embed: readonly string[], host: string): boolean {
   return embed.some((e) => (e.startsWith('*.') ? host.endsWith(e.slice(1)) : host === e))
 }
 
-/** The page to show in a frame for a link, or null if its host is not allowed. */
+/** Returns the page to show in a frame for a link, or null if its host is not allowed. */
 export function framed(href: string, embed: readonly string[], own: string): URL | null {
   const url = URL.canParse(href) ? new URL(href) : null
-  // A framed page of this server would have all of the reader's rights.
+  // Pages of this server are never framed, because they would have all of the reader's rights.
   const may = (u: URL) => u.protocol === 'https:' && u.port === '' && u.username === '' && u.hostname !== own && allows(embed, u.hostname)
   const video = url && /^(?:www\.|m\.)?youtube(?:-nocookie)?\.com$|^youtu\.be$/.test(url.hostname) ? videoOf(url) : null
   if (video) {
@@ -38,7 +38,7 @@ export async function showEmbeds(root: HTMLElement, unwanted: () => boolean): Pr
   }
 }
 
-/** Links that are declared as embeds, and images that link to another server. */
+/** Returns the links that are declared as embeds, and the images that link to another server. */
 export function links(root: ParentNode): HTMLAnchorElement[] {
   return [...root.querySelectorAll<HTMLAnchorElement>('a.embed, a[target]:has(> img)')].filter(
     (a) => a.className === 'embed' || (a.children.length === 1 && a.textContent.trim() === ''),
@@ -49,7 +49,7 @@ function offer(link: HTMLAnchorElement, url: URL) {
   const button = document.createElement('button')
   button.type = 'button'
   button.className = 'picture says'
-  // An attribute, not text: the text of the page must stay the written text.
+  // The label is in an attribute, because the text of the page must stay the written text.
   button.ariaLabel = button.dataset.says = m.embed_show({ host: url.hostname })
   button.onclick = () => {
     const frame = document.createElement('iframe')

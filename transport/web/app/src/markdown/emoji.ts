@@ -1,5 +1,6 @@
-// Short names of emoji (":tada:"), as on GitHub. They are replaced only in plain text, not in code,
-// formulas or addresses. Loaded with the first text that can contain such a name.
+// Replaces short names of emoji (":tada:"), as GitHub does. Names are replaced only in plain text,
+// not in code, formulas or addresses. This module is loaded with the first text that can contain
+// such a name.
 //
 // The names are those of gemoji, GitHub's list. The build omits its other data (vite.config.ts).
 import lines from 'virtual:emoji'

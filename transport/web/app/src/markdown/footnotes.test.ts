@@ -11,7 +11,7 @@ describe('footnotes', () => {
   const cases: [name: string, source: string, html: string][] = [
     ['one', 'A claim[^1].\n\n[^1]: Its *source*.', `<p>A claim${ref(1, '1')}.</p>\n` + list(item('1', `<p>Its <em>source</em>. ${back('1')}</p>\n`))],
     [
-      'in the order of the text, not of the notes',
+      'in the order of the references, not of the notes',
       '[^b] [^A]\n\n[^a]: one\n[^b]: two\n',
       `<p>${ref(1, 'b')} ${ref(2, 'a')}</p>\n` + list(item('b', `<p>two ${back('b')}</p>\n`), item('a', `<p>one ${back('a')}</p>\n`)),
     ],

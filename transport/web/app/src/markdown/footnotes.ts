@@ -1,6 +1,6 @@
-// Footnotes as on GitHub: [^name] in a text, and [^name]: before the note. A note continues on
-// lines indented by four columns. The notes are shown at the end, in the order of their references.
-// A note without a reference is not shown.
+// Footnotes as on GitHub. A reference is [^name] in the text, and the note begins with [^name]: on
+// another line. A note continues on lines indented by four columns. The notes are shown at the end,
+// in the order of their references. A note without a reference is not shown.
 import type { Token, TokenizerAndRendererExtension, Tokens } from 'marked'
 import { empty, indented, lineAt } from './boxes'
 import { escaped } from './escaped'
@@ -8,13 +8,13 @@ import { escaped } from './escaped'
 const label = String.raw`\[\^([^\]\s[]{1,100})\]`
 const defined = new RegExp(String.raw`^ {0,3}${label}:[ \t]*`)
 const interrupts = new RegExp(String.raw`\n {0,3}${label}:`)
-/** In a link the address follows the brackets. */
+/** If an address follows the brackets, they are a link. */
 const referred = new RegExp(String.raw`^${label}(?![(:])`)
 /** Lines that begin another block. */
 const other = /^ {0,3}(?:#|>|[-+*][ \t]|\d{1,9}[.)][ \t]|```|~~~|<|\[(?:\\.|[^\\[\]])+\]:|\$\$|:::|!!!)/i
 /**
- * The distance from the start of a paragraph, characters, within which a footnote can end the
- * paragraph. It limits repeated parsing.
+ * A footnote can end a paragraph only within this distance from the start of the paragraph, in
+ * characters. This limits repeated parsing.
  */
 const farthest = 4000
 
@@ -32,7 +32,7 @@ interface Footnotes extends Tokens.Generic {
   items: { name: string; tokens: Token[]; references: Reference[] }[]
 }
 
-/** A footnote inside another footnote is not a footnote. */
+/** Whether the parser is inside a footnote. There, another footnote is not a footnote. */
 let within = false
 
 /** The footnote at the beginning of a text: its lines and its content. */

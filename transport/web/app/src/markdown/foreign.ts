@@ -9,7 +9,7 @@ export interface Text {
 /** The maximum length of the HTML, characters. */
 const mostHTML = 1_000_000
 
-/** This page's worker. Its HTML is not sanitised. */
+/** This page's worker. The HTML that it returns is not sanitised. */
 const layout = new Beside<Text, string>(
   () => new Worker(new URL('./foreign.worker.ts', import.meta.url), { type: 'module' }) as unknown as Helper<Text, string>,
 )

@@ -60,15 +60,15 @@ const names: Record<string, string> = {
   less: 'scss',
 }
 
-/** The parser for a language, by any of its names, or null if there is none. */
+/** Returns the parser for a language, by any of its names, or null without a parser. */
 export function parserOf(language: string): (() => Promise<Parser>) | null {
   const name = names[language.toLowerCase()] ?? language.toLowerCase()
   return Object.hasOwn(parsers, name) ? parsers[name]! : null
 }
 
 /**
- * The maximum length of a coloured block, characters. Longer blocks stay plain, since nobody needs
- * their colours.
+ * The maximum length of a coloured block, in characters. Nobody needs colours in longer blocks, so
+ * they stay plain.
  */
 const longest = 50_000
 

@@ -1,6 +1,6 @@
-// The text of a paragraph without its markup. Task keys depend on this text, so it must match the
-// server's result (actors/markdown/inline.go) in every character, not the result of the page's
-// parser.
+// Finds the text of a paragraph without its markup. The keys of tasks depend on this text. It must
+// therefore match the server's result (actors/markdown/inline.go) in every character, even where
+// the page's parser differs.
 
 const punct = /[!-/:-@[-`{-~]/
 const space = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
@@ -17,7 +17,7 @@ const titles = /(?:"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|\((?:[^)\\]|\\[^])*\)
 /** The maximum length of a reference label, characters. */
 const longest = 999
 
-/** The end of the match of a pattern at a position; -1 without a match. */
+/** Returns the end of a pattern's match at a position, or -1 without a match. */
 function ends(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at
   return pattern.test(text) ? pattern.lastIndex : -1
@@ -29,7 +29,10 @@ export const normal = (label: string) => spaced(label).toUpperCase().toLowerCase
 /** A text with each run of white space as one blank. */
 export const spaced = (text: string) => text.replace(spaces, ' ').replace(/^ | $/g, '')
 
-/** A run of marks in the text. Only its kept characters stay in the output. */
+/**
+ * A run of marks in the text. Only characters that turn out not to be markup (kept) stay in the
+ * output.
+ */
 interface Mark {
   readonly at: number
   readonly size: number
@@ -54,7 +57,7 @@ function run(text: string, at: number): number {
   return n
 }
 
-/** The character of an entity; an unknown entity stays unchanged. */
+/** Returns the character of an entity. An unknown entity stays unchanged. */
 export type Resolve = (entity: string) => string
 
 /** The text of a paragraph without markup. labels contains the reference labels. */
@@ -138,7 +141,7 @@ export function inlineText(text: string, labels: ReadonlySet<string>, resolve: R
   return spaced((plain + out.slice(at)).normalize('NFC'))
 }
 
-/** The start of the run of n backticks that closes code; -1 for none. */
+/** Returns the start of the run of n backticks that closes code, or -1 if no such run exists. */
 function closing(text: string, from: number, n: number): number {
   for (let at = text.indexOf('`', from); at >= 0;) {
     const m = run(text, at)
@@ -168,7 +171,10 @@ const skip = (text: string, i: number) => {
   return i
 }
 
-/** The end of the link or image whose text ends with the ] at i; -1 if it is neither. */
+/**
+ * Returns the end of the link or image whose text ends with the ] at i, or -1 if the ] ends
+ * neither.
+ */
 function target(text: string, labels: ReadonlySet<string>, from: number, i: number, nested: number): number {
   if (text[i + 1] === '(') {
     const at = skip(text, i + 2)
@@ -197,7 +203,7 @@ function target(text: string, labels: ReadonlySet<string>, from: number, i: numb
   return !inner && label.length <= longest && labels.has(normal(label)) ? end : -1
 }
 
-/** The end of the address that begins at i; i if there is none. */
+/** Returns the end of the address that begins at i, or i without an address. */
 function destination(text: string, i: number): number {
   if (text[i] === '<') {
     for (let at = i + 1; at < text.length; at++) {
@@ -234,7 +240,7 @@ function emphasis(text: string, i: number, n: number, at: number): Mark {
   return m
 }
 
-/** Pairs the runs of emphasis marks from a mark on. None of them can pair with later ones. */
+/** Pairs the runs of emphasis marks from a mark on. None of these runs can pair with later runs. */
 function pair(all: Mark[], from: number) {
   const open: Mark[] = []
   for (const m of all.slice(from)) {

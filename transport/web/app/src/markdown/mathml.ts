@@ -1,5 +1,5 @@
-// A formula as a MathML tree. Browsers support MathML Core, which has no attribute for letters of
-// other alphabets, and no aligned columns.
+// Converts a formula to a MathML tree. Browsers support only MathML Core, which has no attribute
+// for letters of other alphabets, and no aligned columns. This module replaces these features.
 import katex from 'katex'
 
 export interface Formula {
@@ -8,7 +8,10 @@ export interface Formula {
   readonly display: boolean
 }
 export type Tree = string | { readonly tag: string; readonly attributes: Record<string, string>; readonly children: readonly Tree[] }
-/** why is null if the formula is too long. */
+/**
+ * The result for a formula. why is the reason why the formula has no tree, or null if the formula
+ * is too long.
+ */
 export type Outcome = { readonly tree: Tree } | { readonly why: string | null }
 
 /**
@@ -61,12 +64,16 @@ export function read({ tex, display }: Formula): Outcome {
     const tree = new Reader().tree(made.children[0]!)
     return tree === null ? { why: null } : { tree }
   } catch (e) {
-    // KaTeX recurses for each level. The stack overflow of a deep formula is no reason to show.
+    // KaTeX recurses for each level, so a deep formula causes a stack overflow. This error would
+    // not help the author.
     return { why: e instanceof katex.ParseError ? reason(e.message) : null }
   }
 }
 
-/** KaTeX's message without the formula, which the page shows next to it. */
+/**
+ * Returns KaTeX's message without the formula, because the page shows the formula next to the
+ * message.
+ */
 function reason(message: string): string {
   return message
     .replace(/^KaTeX parse error: /, '')
@@ -89,12 +96,12 @@ const render = (katex as unknown as { __renderToDomTree(tex: string, options: ob
 class Reader {
   #nodes = 0
 
-  /** The tree of a node; null if it is too large. */
+  /** Returns the tree of a node, or null if the tree is too large. */
   tree(node: Made, variant = '', cell: string[] = []): Tree | null {
     if (++this.#nodes > mostNodes) return null
     if (node.text !== undefined) return lettered(node.text, variant)
     if (!node.type) {
-      // A space of some width, or a group of nodes.
+      // The node is a space of some width, or a group of nodes.
       if (node.children) return this.#element('mrow', {}, node.children, variant)
       if (node.character) return { tag: 'mtext', attributes: {}, children: [node.character] }
       return { tag: 'mspace', attributes: { width: `${(node.width ?? 0).toFixed(4)}em` }, children: [] }
@@ -120,7 +127,8 @@ class Reader {
       const t = this.tree(c, variant)
       if (t === null) return null
       const last = out.at(-1)
-      // Otherwise each letter of a word would be read out separately.
+      // Adjacent texts are joined, because a screen reader would otherwise read each letter of a
+      // word separately.
       if (typeof t === 'string' && typeof last === 'string') out[out.length - 1] = last + t
       else out.push(t)
     }
@@ -169,7 +177,8 @@ const alphabets: Record<string, readonly [capitals: number, small: number, digit
   monospace: [0x1d670, 0x1d68a, 0x1d7f6],
 }
 /**
- * Letters that Unicode contained before the rest of their alphabet, by the unassigned code point.
+ * Letters that Unicode already contained before it added the rest of their alphabet. The key is the
+ * code point that is unassigned for this reason.
  */
 const earlier: Record<number, number> = {
   0x1d455: 0x210e,
@@ -198,7 +207,9 @@ const earlier: Record<number, number> = {
   0x1d551: 0x2124,
 }
 
-/** A text in the letters of a variant, since MathML Core has no attribute for it. */
+/**
+ * Returns a text in the letters of a variant, because MathML Core has no attribute for the variant.
+ */
 function lettered(text: string, variant: string): string {
   const alphabet = alphabets[variant]
   if (!alphabet) return text

@@ -46,7 +46,7 @@ function formulaOf(code: HTMLElement): Formula {
 
 function put(code: HTMLElement, outcome: Outcome) {
   if ('why' in outcome) {
-    // An attribute, not text: the text of the page must stay the written text.
+    // The reason is in an attribute, because the text of the page must stay the written text.
     code.dataset.why = outcome.why ? m.maths_wrong({ why: outcome.why }) : m.maths_long()
     return
   }
@@ -56,7 +56,7 @@ function put(code: HTMLElement, outcome: Outcome) {
   const block = pre !== null || written.startsWith('$$')
   host.className = block ? 'maths block' : 'maths'
   host.dir = 'ltr'
-  if (block) host.tabIndex = 0 // it scrolls
+  if (block) host.tabIndex = 0 // a scrolling element must be reachable by keyboard
   host.append(element(outcome.tree, written))
   ;(pre ?? code).replaceWith(host)
 }

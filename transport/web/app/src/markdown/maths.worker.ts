@@ -1,6 +1,6 @@
 /// <reference lib="webworker" />
-// Parses formulas with KaTeX outside the page, since a malicious formula could block it. The
-// results are trees of MathML with known names and attributes, and texts.
+// Parses formulas with KaTeX outside the page, because a malicious formula could block the page.
+// The results are MathML trees, which contain only texts and known elements and attributes.
 import { serve } from './beside'
 import { read } from './mathml'
 import type { Formula, Outcome } from './mathml'

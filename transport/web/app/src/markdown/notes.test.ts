@@ -12,7 +12,7 @@ interface Case {
 
 const { cases } = JSON.parse(readFileSync('../../../actors/markdown/testdata/notes.json', 'utf8')) as { cases: Case[] }
 
-/** The source of the notes, from every pass. */
+/** Returns the source of the notes, from repeated passes over the text. */
 function raw(text: string): string[] {
   const notes = notesIn(text)
   if (notes.length === 0) return []

@@ -1,17 +1,17 @@
-// Notes for facilitators in a text: a fenced block of the word notes, or an <aside>
-// element of the class facilitator. The server removes them from the text of attendees;
-// actors/markdown/notes.go has the rules. Facilitators get the whole text, and this module
-// finds the notes as the server does. Both pass the cases of
+// Finds the notes for facilitators in a text. A note is a fenced block with the word notes, or an
+// <aside> element of the class facilitator. The server removes the notes from the text of
+// attendees; actors/markdown/notes.go contains the rules. Facilitators get the whole text, and this
+// module finds the notes as the server does. The server and the app pass the cases of
 // actors/markdown/testdata/notes.json.
 import { Blocks, closes, opensFence, run, type Fence, type Line } from './blocks'
 
-/** A note: its whole lines, and one blank line after them. */
+/** A note consists of whole lines and a blank line after them. */
 interface Note {
   readonly start: number
   readonly end: number
   /** The text of the note, in Markdown. */
   readonly says: string
-  /** The opening and closing line of a fenced block; null for an element. */
+  /** The opening and closing line of a fenced block, or null for an element. */
   readonly fences: { readonly opens: Line; readonly closes: Line | null } | null
 }
 
@@ -116,7 +116,7 @@ class Asides {
     let last: number[] | null = null
     for (let i = 0; i < text.length;) {
       const c = text[i]
-      // HTML has no inline code. Still, within a note, an end tag in inline code is skipped.
+      // HTML has no inline code. Within a note, an end tag in inline code is skipped nevertheless.
       if (c === '`' && (code || this.open > 0)) {
         last ??= lastRuns(text, i)
         i = codeEnd(text, i, last)
@@ -166,7 +166,7 @@ const classes = /["'\t\n\f\r /]class[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"?|'([^'
 function forFacilitators(tag: string): boolean {
   for (const [, double, single, bare] of tag.matchAll(classes)) {
     const value = double ?? single ?? bare ?? ''
-    // A browser decodes entities, so any value with an "&" counts.
+    // A browser decodes entities, so any value with an "&" counts as the class facilitator.
     if (value.includes('&') || value.split(isSpace).some((word) => word.toLowerCase() === 'facilitator')) return true
   }
   return false
@@ -178,7 +178,7 @@ function escaped(text: string, i: number): boolean {
   return n % 2 === 1
 }
 
-/** The end of the tag whose attributes begin at i; -1 if the tag does not end. */
+/** Returns the end of the tag whose attributes begin at i, or -1 if the tag does not end. */
 function tagEnd(text: string, i: number): number {
   for (let quote = ''; i < text.length; i++) {
     const c = text[i]!
@@ -261,7 +261,7 @@ function without(text: string, notes: readonly Note[]): string {
   return out + text.slice(at)
 }
 
-/** The text without its notes, and the notes' texts. */
+/** Returns the text without its notes, and the texts of the notes. */
 export function parted(text: string): { text: string; notes: string[] } {
   const says: string[] = []
   for (let pass = 0; pass < maxPasses; pass++) {
@@ -276,7 +276,10 @@ export function parted(text: string): { text: string; notes: string[] } {
 
 export const withoutNotes = (text: string) => parted(text).text
 
-/** A text for facilitators: fenced notes become elements, inside their lists and quotations. */
+/**
+ * Returns a text for facilitators, in which fenced notes are elements. A note stays inside its list
+ * or quotation.
+ */
 export function marked(text: string): string {
   let out = ''
   let at = 0

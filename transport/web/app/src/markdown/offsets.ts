@@ -1,5 +1,5 @@
-// Converts between places in the page and offsets in its text. A rendered formula counts as its
-// source, which is in its annotation element. Its visible symbols are ignored.
+// Converts between places in the page and offsets in its text. For a rendered formula only its
+// source counts, which is in the annotation element. The visible symbols are ignored.
 import type { Span } from '../workshop/anchor'
 
 /** The counted text nodes below root, in order. */
@@ -22,8 +22,8 @@ export function textOf(root: HTMLElement): string {
 }
 
 /**
- * The span of a selection within root, without space at its ends, or null if it is empty or
- * outside. A formula is included as a whole or not at all.
+ * Returns the offsets of a selection within root, without space at its ends, or null if the
+ * selection is empty or outside. A formula is included as a whole or not at all.
  */
 export function spanOf(root: HTMLElement, range: Range): (Span & { text: string }) | null {
   if (!root.contains(range.commonAncestorContainer)) return null
@@ -46,7 +46,10 @@ export function spanOf(root: HTMLElement, range: Range): (Span & { text: string 
   return trimmed === '' ? null : { start, end: start + trimmed.length, text: trimmed }
 }
 
-/** The range of a span within root; null if the text ends before the span does. */
+/**
+ * Returns the place of a range of text in the page below root, or null if the text ends before the
+ * range does.
+ */
 export function rangeOf(root: HTMLElement, span: Span): Range | null {
   const range = document.createRange()
   const walker = texts(root)

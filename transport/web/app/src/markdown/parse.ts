@@ -1,4 +1,4 @@
-// Converts Markdown to HTML with the parser only, so the result is untrusted. This module does not
+// Converts Markdown to HTML without sanitising it, so the result is untrusted. This module does not
 // need the DOM, so workers can also use it.
 import { Marked, type Token, type Tokens } from 'marked'
 import { alertOf, boxes, definitionLists } from './boxes'
@@ -12,10 +12,10 @@ export const marked = new Marked(
   { extensions: [boxes, definitionLists, formulaBlocks, formulas, footnotes, footnoteReferences, footnoteList], hooks: { emStrongMask: masked } },
 )
 
-// Task list checkboxes have a class, since some can be ticked.
+// The checkboxes of task lists have a class, because people can tick some of them.
 marked.use({ renderer: { checkbox: ({ checked }) => `<input class="task" ${checked ? 'checked="" ' : ''}disabled="" type="checkbox"> ` } })
 
-/** The text as written, if it cannot be rendered. */
+/** Returns HTML that shows the text as written, for a text that cannot be rendered. */
 export function plain(markdown: string): string {
   const text = markdown.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   return `<div class="plain">${text}</div>`
@@ -45,7 +45,7 @@ function prepare(tokens: Token[], top: number) {
     else if (t.type === 'blockquote') alertOf(t as Tokens.Blockquote)
     else if (t.type === 'html') t.text = quieten(t.text as string)
   })
-  // The used levels, from the highest on, become consecutive.
+  // The levels that the text uses become consecutive, from the highest on.
   const levels = [...new Set(headings.map((h) => h.depth))].sort((a, b) => a - b)
   for (const h of headings) h.depth = Math.min(6, top + levels.indexOf(h.depth))
 }

@@ -1,4 +1,5 @@
-// Finds the target of a fragment in other texts. Loaded when such a link is clicked.
+// Finds the target of a fragment in other texts. This module is loaded when somebody clicks a link
+// to another text.
 import { nameHeadings, placeOf, prefix, slugOf } from './anchors'
 import { parse } from './parse'
 
@@ -12,7 +13,10 @@ export function hasPlace(markdown: string, fragment: string): boolean {
   return placeOf(page, fragment) !== null
 }
 
-/** The step that a fragment identifies by its title or its content; undefined if there is none. */
+/**
+ * Returns the step that a fragment identifies by its title or its content, or undefined if no step
+ * matches.
+ */
 export function stepOf<S extends { title: string; content_markdown: string }>(steps: readonly S[], fragment: string): S | undefined {
   const wanted = fragment.toLowerCase()
   return steps.find((s) => slugOf(s.title) === wanted) ?? steps.find((s) => hasPlace(s.content_markdown, fragment))

@@ -41,8 +41,7 @@ test('HTML that the browser would report is removed', () => {
     ['a <!-- b', 'a '],
     ['<script>a</style><p>b</p></script>c', 'c'],
     ['a<script>b<script>c</script>d', 'ad'],
-    // Where a tag and a value end: never inside quotes, and a quote within a bare value is a plain
-    // character.
+    // A tag or value never ends inside quotes. A quote within a bare value is a plain character.
     ["<a title='x>y'>z", '<a title="x>y">z'],
     ['<p title=a"b>c', '<p title="a">c'],
     [`<a title='a"b'>z`, '<a title="a&quot;b">z'],
@@ -92,7 +91,7 @@ test('the remaining HTML has no handler, style or forbidden element', () => {
 })
 
 test('each character is accessed fewer than four times on average', () => {
-  // The test counts character accesses and no time, since machines can be busy.
+  // The test counts character accesses instead of time, because machines can be busy.
   for (const text of ['<', '<img ', '<!--', '<a href="', '<svg>', "<a b='", '<a "', '</', '<p>x</p>']) {
     const html = text.repeat(20_000)
     let looks = 0

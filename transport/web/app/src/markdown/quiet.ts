@@ -1,5 +1,5 @@
-// Removes event handlers and styles from an author's raw HTML. While parsing, a browser reports
-// them as policy violations in any document, even before the sanitiser removes them. The sanitiser
+// Removes event handlers and styles from an author's raw HTML. A browser that parses them reports a
+// violation of the content security policy, even if the sanitiser removes them later. The sanitiser
 // still decides what is shown.
 
 const attributes = new Set(
@@ -48,7 +48,7 @@ export function quieten(html: string): string {
     const low = name.exec(html)![0].toLowerCase()
     const end = tagEnd(html, from + low.length)
     if (end < 0) {
-      // No parser finds a tag in the rest of the text.
+      // No parser finds a tag in the rest of the text, so the rest becomes text.
       say(html.slice(open).replaceAll('<', '&lt;'))
       return out
     }
@@ -66,7 +66,7 @@ export function quieten(html: string): string {
   }
 }
 
-/** The end of the tag whose attributes begin at i; -1 if the tag does not end. */
+/** Returns the end of the tag whose attributes begin at i, or -1 if the tag does not end. */
 function tagEnd(html: string, i: number): number {
   for (let quote = ''; i < html.length; i++) {
     const c = html[i]!

@@ -1,11 +1,12 @@
-// Renders any Markdown to safe HTML. The parser's output is untrusted, and is sanitised as a whole.
+// Renders any Markdown to safe HTML. The parser's output is untrusted, so it is sanitised as a
+// whole.
 import DOMPurify from 'dompurify'
 import { pathOf, sitePath } from '../device/place'
 import { m } from '../messages/compiled/messages.js'
 import { parse, plain } from './parse'
 
-// Boxes are raw HTML around Markdown. These are the allowed classes of boxes, code, embeds,
-// footnotes and tasks.
+// The allowed classes: those of boxes (raw HTML around Markdown), code, embeds, footnotes and
+// tasks.
 const classes = /^(?:language-[\w+#.-]{1,32}|positive|negative|facilitator|note|tip|important|warning|caution|embed|footnotes|footnote-(?:ref|back)|task)$/
 
 /** Whether the sanitised content can load external resources without a click. */
@@ -47,7 +48,7 @@ purify.addHook('afterSanitizeAttributes', (node) => {
     node.setAttribute('href', href)
     const url = read(href)
     if (!url || !leads(href, url)) {
-      node.removeAttribute('href') // a link without a target is text
+      node.removeAttribute('href') // a link whose target does not exist becomes text
       if (href !== '') node.setAttribute('data-dead', href)
     } else if (url.origin !== location.origin || pathOf(url).startsWith('/uploads/')) {
       node.setAttribute('target', '_blank')
@@ -61,7 +62,8 @@ purify.addHook('afterSanitizeAttributes', (node) => {
     node.removeAttribute('srcset')
     if (node.hasAttribute('src')) node.setAttribute('src', sitePath(node.getAttribute('src')!.trim()))
     const from = read(node.getAttribute('src'))
-    // The page's policy lets none of these load, so the image is shown as missing.
+    // The page's content security policy forbids all other schemes, so the image is shown as
+    // missing.
     if (from && from.origin !== location.origin && !/^(?:https|data|blob):$/.test(from.protocol)) node.removeAttribute('src')
     else if (!loads && from?.origin !== location.origin && from?.protocol !== 'data:') {
       node.removeAttribute('src')
@@ -69,7 +71,7 @@ purify.addHook('afterSanitizeAttributes', (node) => {
     }
   }
   if (node.tagName === 'INPUT') {
-    // The checkboxes of task lists.
+    // The only allowed inputs are the checkboxes of task lists.
     if (node.getAttribute('type') !== 'checkbox') node.remove()
     else {
       node.setAttribute('disabled', '')

@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4). The browser's own implementation is missing if the page was loaded over
-// plain http, as in a room without internet.
+// SHA-256 (FIPS 180-4). The app needs its own implementation, because browsers offer theirs only
+// over HTTPS. In a room without internet, the page is loaded over plain HTTP.
 
 /** The first 32 bits of the fractional part of a root. */
 const fraction = (x: number) => ((x - Math.floor(x)) * 0x1_0000_0000) | 0

@@ -1,5 +1,5 @@
-// The task list items of a step, which attendees tick. The server finds the same items
-// (actors/markdown/tasks.go has the rules). Both pass the cases of
+// Finds the task list items of a step, which attendees tick. The server finds the same items
+// (actors/markdown/tasks.go contains the rules). The server and the app pass the cases of
 // actors/markdown/testdata/tasks.json.
 import { Blocks } from './blocks'
 import { inlineText, normal, spaced, type Resolve } from './inline'
@@ -19,7 +19,7 @@ const longest = 4000
 const box = /^\[[ xX]\][ \t]+/
 const defines = /^\[((?:[^[\]\\]|\\[^])+)\]:/
 
-/** The character of an entity, as in browsers; an unknown entity stays unchanged. */
+/** Returns the character of an entity, as in browsers. An unknown entity stays unchanged. */
 function resolved(entity: string): string {
   const plain = new DOMParser().parseFromString(`x${entity}`, 'text/html').body.textContent.slice(1)
   return plain.endsWith(';') && plain !== ';' ? entity : plain
@@ -38,7 +38,7 @@ export function tasksOf(text: string, resolve: Resolve = resolved): Task[] {
   const b = new Blocks(text)
   for (let line = b.next(); line; line = b.next()) {
     if (line.kind !== 'paragraph') {
-      if (line.kind === 'heading' && line.rest[0] !== '#') task = null // it is a heading
+      if (line.kind === 'heading' && line.rest[0] !== '#') task = null // the underline makes the item's text a heading, not a task
       end()
       continue
     }

@@ -1,4 +1,5 @@
-// Every text must be in the catalogues. Components must not contain texts.
+// Components must not contain texts: every text must be in the catalogues, so that it can be
+// translated.
 import { readdirSync, readFileSync } from 'node:fs'
 import { parse, type AST } from 'svelte/compiler'
 import { expect, test } from 'vitest'
@@ -35,7 +36,7 @@ function literals(source: string): string[] {
       if (shown.has(n.name ?? '') && Array.isArray(n.value)) for (const v of n.value as AST.Text[]) if (v.type === 'Text') look(v.data, n.name ?? '')
       return
     }
-    // A text that is selected by an expression in the markup.
+    // An expression in the markup can select a text.
     if ((n as { type: string }).type === 'ExpressionTag') {
       const find = (e: unknown) => {
         if (!e || typeof e !== 'object') return

@@ -1,5 +1,5 @@
-// The language of this page: the one selected on this device, else the browser's first preference
-// that the app supports, else English.
+// Determines the language of this page. It is the language selected on this device, or else the
+// browser's first preference that the app supports, or else English.
 import { locales } from './compiled/locales.js'
 
 export { locales }
@@ -14,7 +14,7 @@ export const pseudo = 'he-XB'
 
 export const localeKey = 'atelier:language'
 
-/** Chinese in other than simplified characters. */
+/** Chinese in traditional characters, which the simplified texts do not match. */
 const traditional = /^zh-(hant|tw|hk|mo)\b/i
 
 /** The first requested language that is available, either exactly or for another region. */
@@ -32,7 +32,7 @@ function chosen(): string[] {
   try {
     return [localStorage.getItem(localeKey) ?? ''].filter(Boolean)
   } catch {
-    return [] // nothing is kept here
+    return [] // storage is unavailable, so no language is selected
   }
 }
 
@@ -42,8 +42,8 @@ function find(): Locale | typeof pseudo {
   return match([...chosen(), ...asked], locales) ?? 'en'
 }
 
-// Determined at the first call, since a module with side effects on loading would be included in
-// every part of the app.
+// The language is determined at the first call. A module with side effects on loading would be
+// included in every part of the app.
 let locale: Locale | typeof pseudo | undefined
 
 /** The language of the whole page. Another language requires a reload. */

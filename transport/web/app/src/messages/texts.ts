@@ -3,13 +3,13 @@
 // one of its texts.
 import { getLocale, pseudo, type Locale } from './locale'
 
-/** A text, or the plural forms of a text by Intl.PluralRules category. */
+/** A text, or its plural forms by the category of Intl.PluralRules. */
 type Text = string | Partial<Record<Intl.LDMLPluralRule, string>>
 type Load = () => Promise<{ default: Text[] }>
 
 /**
- * The parts that modules need and that are not loaded yet. Each has its load function, and the
- * promise once that function was called.
+ * The parts that modules need and that are not loaded yet. The key is the function that loads a
+ * part. The value is its promise, after the function was called.
  */
 const wanted = new Map<() => Promise<void>, Promise<void> | undefined>()
 

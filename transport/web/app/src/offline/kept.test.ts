@@ -73,7 +73,7 @@ describe('the text of a visited codelab', () => {
     expect([cached.size, await keptText('a')]).toEqual([0, null])
   })
 
-  test('is removed when ten newer ones are kept', async () => {
+  test('is removed when ten newer texts are kept', async () => {
     for (let i = 0; i < 12; i++) await keepText(first(`lab${i}`, picture('4')))
     await keepText(first('lab2'))
     await keepText(first('lab12', picture('4')))

@@ -1,11 +1,11 @@
 // Stores texts that were read on this device, so that a page can show them after a reload without a
-// network. Of the people in the workshop, only the reader is stored.
+// network. The stored data contains no people of the workshop except the reader.
 import { del, get, set } from 'idb-keyval'
 import { pathOf, sitePath } from '../device/place'
 import { keeps, recall, remember } from '../device/remember'
 import type { First } from '../live/room.svelte'
 
-/** The maximum number of stored codelabs; the most recently read are kept. */
+/** The maximum number of stored codelabs. The most recently read codelabs are kept. */
 const most = 10
 
 const key = (codelab: string) => `atelier:text:${codelab}`
@@ -33,7 +33,7 @@ export async function keepText(first: First): Promise<void> {
   } catch {
     // Storage is full or unavailable.
   }
-  if (!keeps()) await letGo(id) // signed out meanwhile
+  if (!keeps()) await letGo(id) // the person has signed out meanwhile
 }
 
 async function keepPictures(codelab: string, text: string): Promise<void> {
@@ -59,7 +59,7 @@ export async function letGo(codelab: string): Promise<void> {
   await Promise.all([del(key(codelab)).catch(() => {}), dropPictures(pictures(codelab))])
 }
 
-/** Deletes all texts, since another person can use the device next. */
+/** Deletes all texts, because another person can use the device next. */
 export async function letGoOfTexts(): Promise<void> {
   await Promise.all(recall<string[]>('texts', []).map(letGo))
   remember('texts', undefined)

@@ -86,7 +86,7 @@ describe('a build', () => {
     expect([...store.all.keys()]).toEqual([])
   })
 
-  test('replaces an older one, and keeps caches that are not of the app', async () => {
+  test('replaces an older build, and keeps caches that do not belong to the app', async () => {
     await store.open('atelier-app-b1')
     await store.open('atelier-pictures-x')
     await shell.install()

@@ -1,4 +1,4 @@
-// Stores the app's files in a service worker's cache, one build at any time.
+// Stores the app's files in a service worker's cache. At any time the cache contains one build.
 
 /** A build of the app, with the paths of its files. */
 export interface Built {
@@ -16,14 +16,14 @@ export interface Loaded {
   files: readonly string[]
 }
 
-/** The time limit for the server before the cached page is used, milliseconds. */
+/** If the server does not respond within this time, the cached page is used. In milliseconds. */
 const patience = 5000
 
 /** The maximum number of files in a report. The app has fewer. */
 const most = 300
 
 const begins = 'atelier-app-'
-/** The page for all addresses, as it was when the build was installed. */
+/** The address under which the page is cached that serves all addresses of the app. */
 const page = '/'
 
 /** Paths that belong to the server. No page of the app is below these paths. */
@@ -64,7 +64,8 @@ export class Shell {
         return [path, answer] as const
       }),
     )
-    // Another server of a cluster, or a proxy, may have answered.
+    // Another server of a cluster or a proxy may have answered. The build is cached only if the
+    // page belongs to it.
     const named = (await answers[0]![1].clone().text()).match(/\/assets\/[\w.-]+/g) ?? []
     if (!named.some((path) => files.includes(path)) || !named.every((path) => all.has(path))) throw new TypeError('the page is of another build')
     const had = (await this.#caches.keys()).includes(this.#name)
@@ -89,12 +90,13 @@ export class Shell {
     const cache = await this.#caches.open(this.#name)
     for (const path of [...loaded.files.slice(0, most), ...texts]) {
       if (!isAsset(path) || (await cache.match(this.#at(path), { ignoreVary: true }))) continue
-      // The file is in the browser's cache. A file that no longer exists belongs to another build.
+      // The fetch is fast, because the browser's cache has the file. A file that no longer exists
+      // belongs to another build, and is skipped.
       try {
         const answer = await this.#fetch(new Request(this.#at(path)))
         if (isFile(answer)) await cache.put(this.#at(path), answer)
       } catch {
-        // Offline, or the device is full.
+        // The device is offline or full.
       }
     }
   }

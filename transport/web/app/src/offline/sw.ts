@@ -1,7 +1,7 @@
 /// <reference lib="webworker" />
-// The service worker. Offline, it serves the app and the images of texts that were read on this
-// device. It also shows notifications on phones. The pages store the texts (kept.ts). Personal data
-// never passes through the worker.
+// The service worker. Without a network it serves the app, and the images of texts that were read
+// on this device. The pages themselves store the texts (kept.ts). The worker also shows
+// notifications on phones. Personal data never passes through the worker.
 import { Shell, type Built } from './shell'
 
 const worker = self as unknown as ServiceWorkerGlobalScope

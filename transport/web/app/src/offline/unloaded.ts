@@ -1,6 +1,6 @@
 // The page that is shown if not even the texts of its language could be loaded.
 
-/** Milliseconds until the next attempt. During an upgrade the server has the texts again soon. */
+/** Milliseconds until the next attempt. After an upgrade the server has the texts again. */
 const again = 30_000
 
 export function unloaded(target: HTMLElement): void {

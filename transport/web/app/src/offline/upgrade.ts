@@ -17,10 +17,10 @@ const apart = 10 * 60_000
 
 const reloaded = 'atelier:reloaded'
 
-/** Elements that somebody typed into and that can still contain the text. */
+/** The elements into which somebody has typed. They can still contain the text. */
 const touched = new Set<Element>()
 
-/** Whether a reload loses nothing and interrupts nobody. */
+/** Whether a reload would lose no input and interrupt nobody. */
 export function isIdle(root: Document = document): boolean {
   for (const e of touched) if (!e.isConnected || !holds(e)) touched.delete(e)
   return (
@@ -40,8 +40,8 @@ function holds(e: Element): boolean {
 }
 
 /**
- * Checks for another build, since the server was unavailable, perhaps for an upgrade. A whole room
- * reconnects simultaneously, so each page waits a random time.
+ * Checks for another build. Called after the server was unavailable, because it may have been
+ * upgraded. A whole room reconnects at the same time, so each page waits for a random time.
  */
 export function lookForBuild(): void {
   if (!keepsPages()) return
@@ -64,15 +64,15 @@ export function followBuilds(): void {
     void serviceWorker
       .register(sitePath('/sw.js'))
       .then((registration) => setInterval(() => void registration.update().catch(() => {}), often)) // offline
-      .catch(() => {}) // not supported here: pages are not stored
-  // The first registration downloads about as much as the page, so it is delayed while a room
-  // joins.
+      .catch(() => {}) // the browser does not support workers, so pages are not stored
+  // The first registration downloads about as much as the page itself, so it is delayed while a
+  // whole room joins.
   if (serviceWorker.controller) register()
   else setTimeout(register, 3000 + Math.random() * 5000)
   let before = serviceWorker.controller
   serviceWorker.addEventListener('controllerchange', () => {
     tell()
-    // The first controller replaces no earlier build.
+    // The first controller does not replace an earlier build, so no reload is needed.
     if (before) reloadWhenIdle()
     before = serviceWorker.controller
   })

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { announcer, announcing } from './announcer.svelte'
 
-test('of many similar announcements the first is read out at once, and the rest together', () => {
+test('the first of many similar announcements is read out at once, and the rest are read out together', () => {
   vi.useFakeTimers()
   const said: string[] = []
   const ask = announcing<string>((names) => (said.push(names.join(' and ')), names.join(' and ')), 1000)

@@ -7,14 +7,18 @@ import { route } from '../routes'
 const back = new Back(history)
 
 /**
- * Whether the address matches the visible page. It does not while a dialog asks whether to leave.
+ * Whether the address matches the visible page. While a dialog asks whether to leave the page, they
+ * differ.
  */
 const here = () => (route.pathname as string) === pathOf(location)
 
-// This listener runs before the router's, which would restart the page.
+// This listener runs before the router's listener, which would otherwise restart the page.
 addEventListener('popstate', (e) => back.arrived(here()) && e.stopImmediatePropagation(), { capture: true })
 
-/** The visible page has a new address. Adds a history entry once no overlay is open. */
+/**
+ * Called when the visible page has a new address. Adds a history entry as soon as no overlay is
+ * open.
+ */
 export const visit = (url: string): void => back.visit(url)
 
 /** Below this width overlays cover most of the screen. */

@@ -1,5 +1,5 @@
-// Bold values in a sentence, in any language. A value is marked before it becomes part of a text,
-// and Strong.svelte finds the mark.
+// Makes values in a sentence bold, in any language. A value is marked before it becomes part of a
+// text, and Strong.svelte finds the mark.
 const begin = '\u0002'
 const end = '\u0003'
 

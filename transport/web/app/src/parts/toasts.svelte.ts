@@ -27,7 +27,7 @@ export function toast(text: string, action?: Toast['action']): void {
   show({ id: next++, text, kind: 'done', action })
 }
 
-/** Reports a failure. Stays longer. */
+/** Reports a failure. The message stays longer than that of a success. */
 export function complain(text: string): void {
   show({ id: next++, text, kind: 'bad' })
 }

@@ -4,7 +4,7 @@ import { boxesOf, joinBoxes, mostText, roomOf, splitBoxes } from './boxes'
 
 const labels = ['Learned', 'Still unclear']
 
-test('the boxes are joined into one text, without the empty ones', () => {
+test('the boxes are joined into one text, without empty boxes', () => {
   expect(joinBoxes(labels, [' channels ', 'select\nand close'])).toBe('Learned: channels\nStill unclear: select\nand close')
   expect(joinBoxes(labels, ['', 'select'])).toBe('Still unclear: select')
   expect(joinBoxes(labels, [' ', ''])).toBe('')

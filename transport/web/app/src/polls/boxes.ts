@@ -1,5 +1,5 @@
-// A free text in several labelled boxes. It is sent as one text, in which each box's part begins
-// with the box's label. Pure.
+// Handles a free text in several labelled boxes. It is sent as one text, in which the part of each
+// box begins with the box's label. The functions have no side effects.
 
 export interface Filled {
   /** The index of the box, or null for text before the first label. */
@@ -10,7 +10,7 @@ export interface Filled {
 /** The maximum length of a vote's text, in code points. */
 export const mostText = 1000
 
-/** The length of a text as the server counts it: in code points. */
+/** The length of a text as the server counts it, in code points. */
 export const length = (text: string) => [...text].length
 
 /** The maximum length of the text in each box. */
@@ -19,7 +19,7 @@ export function roomOf(labels: readonly string[]): number {
   return Math.floor((mostText - taken) / labels.length)
 }
 
-/** The combined text of the boxes, without empty ones. */
+/** The combined text of the boxes, without empty boxes. */
 export function joinBoxes(labels: readonly string[], texts: readonly string[]): string {
   return labels
     .map((label, i) => [label, texts[i]?.trim() ?? ''] as const)

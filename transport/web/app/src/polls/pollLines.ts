@@ -1,4 +1,5 @@
-// Quick text format for a poll: the question, then one line per option. Pure.
+// Reads and writes the text format for a poll, which is the question and then one line per option.
+// The functions have no side effects.
 import { length } from './boxes'
 
 export interface WrittenPoll {
@@ -43,7 +44,7 @@ export function faultOf(poll: WrittenPoll, kind: string): Fault | null {
   if (poll.question === '') return 'question'
   if (length(poll.question) > limits.question) return 'question_long'
   if (kind === 'text') {
-    // The lines are labels of boxes.
+    // The lines are the labels of the boxes.
     if (poll.options.length === 0) return null
     if (poll.options.length === 1 || poll.options.length > limits.boxes) return 'boxes'
   } else if (kind !== 'choice' && kind !== 'several') return null

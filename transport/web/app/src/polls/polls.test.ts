@@ -59,7 +59,7 @@ test('a poll is opened, closed and deleted', () => {
   const closed = pollChanged(open, changed(6, poll({ state: 'closed' })))
   expect(openPoll(closed)).toBeNull()
   expect(pollChanged(closed, changed(7, null)).byId.size).toBe(0)
-  expect(openPoll(open)?.id).toBe('p1') // nothing is changed in place
+  expect(openPoll(open)?.id).toBe('p1') // the functions do not modify their arguments
 })
 
 test('a repeated or late message changes nothing', () => {
@@ -69,14 +69,14 @@ test('a repeated or late message changes nothing', () => {
   expect(pollChanged(gone, changed(6, poll({ state: 'closed' })))).toBe(gone)
 })
 
-test('values that only reads contain last until the end of the round', () => {
+test('values that only reads contain stay until the end of the round', () => {
   const voted = of(poll({ mine: { choice: [1] }, of: 9 }))
   const shown = pollChanged(voted, changed(5, poll({ shown: true, counts: [1, 2], votes: 3 })))
   expect(only(shown)).toMatchObject({ mine: { choice: [1] }, of: 9, votes: 3, counts: [1, 2] })
   expect(only(pollChanged(shown, changed(6, poll({ round: 2 }))))).toMatchObject({ mine: null, of: 0, counts: null })
 })
 
-test('a poll that is hidden and shown again keeps the own vote without a read', () => {
+test("a poll that is hidden and shown again keeps the person's own vote without a read", () => {
   const hidden = pollChanged(of(poll({ mine: { choice: [1] }, of: 9 })), changed(5, null))
   const shown = changed(6, poll({ state: 'closed', shown: true, votes: 3 }))
   expect(changeNeedsRead(hidden, shown, false)).toBe(false)
@@ -169,7 +169,7 @@ test('results are shown only with counts that are complete, valid and large enou
     expect(resultsShown({ ...shown, ...less })).toBe(false)
 })
 
-test('the mean of a scale is that of its votes, or null without votes', () => {
+test('the mean of a scale is the mean of its votes, or null without votes', () => {
   expect(mean([1, 0, 0, 0, 1])).toBe(3)
   expect(mean([0, 0, 0, 0, 0])).toBeNull()
 })

@@ -1,4 +1,4 @@
-// The polls of a workshop, updated by messages and reads. Pure.
+// The polls of a workshop, which messages and reads update. The functions have no side effects.
 import type { Of } from '../live/protocol'
 import type { Poll } from '../workshop/state'
 
@@ -39,7 +39,7 @@ export function pollChanged(polls: Polls, m: Of<'poll_changed'>): Polls {
   return { byId, changedAt: new Map(polls.changedAt).set(m.poll_id, m.seq), outOfSight }
 }
 
-/** The known words, unless the message states that there are none to show. */
+/** The known words, unless the message states that the poll has no words to show. */
 function wordsOf(old: Poll | undefined, now: Poll): Poll['words'] {
   return now.kind === 'words' && !now.too_few && !now.void && !now.anonymous ? (old?.words ?? null) : null
 }
@@ -116,7 +116,7 @@ export function draftsOf(polls: Polls, step: string): Poll[] {
 /** Whether attendees see the results. */
 export const resultsShown = (p: Poll): boolean => p.shown && !p.void && !p.counting && !p.too_few && (p.counts !== null || p.words !== null)
 
-/** The mean of a scale; null without votes. */
+/** The mean of a scale, or null without votes. */
 export function mean(counts: readonly number[]): number | null {
   const all = counts.reduce((a, b) => a + b, 0)
   return all === 0 ? null : counts.reduce((sum, n, i) => sum + n * (i + 1), 0) / all

@@ -12,12 +12,12 @@ export const kindWord: Record<Poll['kind'], () => string> = {
   text: m.poll_kind_text,
 }
 
-/** "34 of 52 have answered". The total is not always known. */
+/** The number of answers as text, such as "34 of 52 have answered". The total can be unknown. */
 export function answered(votes: number, of: number): string {
   return of > 0 ? m.poll_answered_of({ votes, of: Math.max(of, votes) }) : m.poll_answered({ count: votes })
 }
 
-/** The person's own vote as text; empty if unknown, as in anonymous polls. */
+/** The person's own vote as text, or empty if the vote is unknown, as in anonymous polls. */
 export function ownVote(poll: Poll): string {
   const mine = poll.mine
   if (mine?.choice) return mine.choice.map((i) => poll.options[i]).join(', ')

@@ -1,4 +1,4 @@
-// Whether somebody is using a list, so that its rows must not move.
+// Detects whether somebody is using a list, so that its rows must not move.
 
 /** How long a list stays unchanged after scrolling, milliseconds. */
 const afterScroll = 1500
@@ -10,7 +10,9 @@ export class Hold {
   #timer: ReturnType<typeof setTimeout> | undefined
   readonly #touch: boolean
 
-  /** touch means that there is no hover before a touch, so the list always stays unchanged. */
+  /**
+   * touch means a touch screen. It has no hover before a touch, so the list always stays unchanged.
+   */
   constructor(touch = false) {
     this.#touch = touch
   }

@@ -72,7 +72,7 @@ test('a read that is older than a message does not undo it, and adds values that
   expect(questionsRead(told, [question('a')], 9).byId.get('a')?.state).toBe('open')
 })
 
-test('waiting questions come first, then open ones by votes and age, then answered and hidden ones', () => {
+test('waiting questions come first, then open questions by votes and age, then answered and hidden questions', () => {
   const at = (m: number) => `2026-01-01T10:0${m}:00.000Z`
   const questions = of(
     question('old', { votes: 1, created_at: at(1) }),

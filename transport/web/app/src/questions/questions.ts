@@ -1,4 +1,4 @@
-// The questions of a workshop, updated by messages and reads. Pure.
+// The questions of a workshop, which messages and reads update. The functions have no side effects.
 import type { Of } from '../live/protocol'
 import type { Question } from '../workshop/state'
 
@@ -11,7 +11,8 @@ export interface Questions {
 export const noQuestions: Questions = { byId: new Map(), changedAt: new Map() }
 
 /**
- * Applies a question_changed. me identifies one's own named questions, which messages do not mark.
+ * Applies a question_changed. me is the person's id, which identifies their own named questions,
+ * because messages do not mark them.
  */
 export function questionChanged(questions: Questions, m: Of<'question_changed'>, me: string): Questions {
   if (m.seq <= (questions.changedAt.get(m.question_id) ?? -1)) return questions

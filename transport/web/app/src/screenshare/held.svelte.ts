@@ -23,7 +23,7 @@ export class Held {
     return () => this.#stop?.()
   }
 
-  /** Delivers the queued signals, and from now on all others. */
+  /** Delivers the queued signals to f, and from now on all further signals. */
   take(f: (s: Signal) => void): () => void {
     this.#stop?.()
     this.#stop = null

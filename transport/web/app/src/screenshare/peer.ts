@@ -1,12 +1,12 @@
-// A WebRTC connection to one other browser. Both sides can start to negotiate at any moment. If
-// they do so at the same time, the polite side yields.
+// A WebRTC connection to one other browser. Each side can start to negotiate at any moment. If the
+// two sides do so at the same time, the polite side yields.
 import type { Step } from './protocol'
 
 interface Wires {
   ice: RTCIceServer[]
   polite: boolean
   send: (step: Step) => void
-  /** The connection is established, or has failed permanently. */
+  /** Called when the connection is established, or has failed permanently. */
   state: (state: 'connected' | 'failed') => void
   track?: (stream: MediaStream) => void
 }

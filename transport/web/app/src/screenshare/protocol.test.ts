@@ -5,7 +5,7 @@ import { heard, signalTo, status, token } from './protocol'
 /** A signal as the server forwards it. */
 const passed = (message: object, sender_id = 'facilitator', sender = 'Facilitator') => ({ ...message, sender, sender_id }) as unknown as Signal
 
-test('a sent signal is understood by the receiver', () => {
+test('the receiver decodes what the sender has encoded', () => {
   const share = token()
   const [from, to, ask] = [token(), token(), token()]
   expect(heard(passed(status('admin', share, true)))).toEqual({

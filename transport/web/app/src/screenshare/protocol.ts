@@ -1,5 +1,6 @@
 // This app's messages about screens. The server forwards them unchanged and adds the sender. Other
-// programs can also send such messages, so unmarked and incomplete messages are ignored.
+// programs can also send such messages, so messages that lack this app's mark or a member are
+// ignored.
 import type { Signal } from '../live/room.svelte'
 
 const app = 'atelier'
@@ -37,7 +38,10 @@ export type Said =
 /** A message to one person. */
 export const signalTo = (person: string, said: Said) => ({ type: 'webrtc_signal', target_id: person, app, ...said })
 
-/** Announces that a screen is shown, or no longer shown. only restricts it to one facilitator. */
+/**
+ * Announces that a screen is shown, or no longer shown. only is the facilitator who may see the
+ * screen, or null for everybody.
+ */
 export function status(role: 'admin' | 'attendee', share: string, active: boolean, only: string | null = null, ask: string | null = null) {
   return role === 'admin' ? { type: 'screen_share_status', app, active, share } : { type: 'attendee_screen_status', app, active, share, only, ask }
 }
@@ -45,7 +49,7 @@ export function status(role: 'admin' | 'attendee', share: string, active: boolea
 const isId = (v: unknown): v is string => typeof v === 'string' && /^[\w-]{8,64}$/.test(v)
 const isText = (v: unknown): v is string => typeof v === 'string' && v.length > 0 && v.length <= 200
 
-/** Parses a signal; null if it is not for this app. */
+/** Parses a signal. Returns null if the signal is not for this app. */
 export function heard(signal: Signal): Heard | null {
   const s = signal as unknown as Record<string, unknown>
   if (s.app !== app || !isText(s.sender_id) || typeof s.sender !== 'string') return null

@@ -1,5 +1,5 @@
-// The screens of a room: available ones, one's own with its viewers, the one being watched, and
-// requests for screens.
+// The screens of a room. These are the available screens, this person's own screen with its
+// viewers, the screen being watched, and requests for screens.
 import { api, ask } from '../api/client'
 import { hold } from '../device/busy'
 import type { Room, Signal } from '../live/room.svelte'
@@ -7,7 +7,10 @@ import { facilitator, unnamed } from '../workshop/state'
 import { Peer } from './peer'
 import { heard, signalTo, status, token, type Heard } from './protocol'
 
-/** The maximum number of viewers per screen, since each has a separate connection. */
+/**
+ * The maximum number of viewers per screen. It is limited because each viewer has a separate
+ * connection.
+ */
 export const mostViewers = 8
 
 /**
@@ -22,7 +25,7 @@ export interface Offer {
   readonly share: string
   readonly person: string
   readonly name: string
-  /** Whether it was requested here, or is a facilitator's screen for everybody. */
+  /** Whether the screen was requested here, or is a facilitator's screen for everybody. */
   readonly asked: boolean
   readonly heard: number
 }
@@ -35,16 +38,19 @@ export interface Viewer {
 
 export type WatchState = 'connecting' | 'watching' | 'full' | 'lost' | 'ended'
 
-/** Whether this browser can share its screen: over https, on a computer. */
+/** Whether this browser can share its screen. This needs https and a computer. */
 export const canShow = (): boolean => typeof navigator.mediaDevices?.getDisplayMedia === 'function'
 
 export class Screens {
   readonly room: Room
   /** The available screens of other people. */
   offers = $state.raw<readonly Offer[]>([])
-  /** One's own screen, while it is shared. only restricts it to one facilitator. */
+  /**
+   * This person's own screen, while it is shared. only is the facilitator who may see it, or null
+   * for everybody.
+   */
   mine = $state.raw<{ share: string; only: string | null; viewers: readonly Viewer[] } | null>(null)
-  /** A facilitator's request for one's own screen. */
+  /** A facilitator's request for this person's own screen. */
   asked = $state.raw<{ ask: string; name: string; from: string | null } | null>(null)
   /** Requests to attendees that are waiting for an answer. */
   asking = $state.raw<ReadonlyMap<string, { ask: string; declined: boolean }>>(new Map())
@@ -54,7 +60,7 @@ export class Screens {
   #stream: MediaStream | null = null
   #release = () => {}
   #ask: string | null = null
-  /** The browser of the facilitator who requested one's own screen. */
+  /** The browser of the facilitator who requested this person's own screen. */
   #asker: string | null = null
   #viewers = new Map<string, Viewer & { peer: Peer }>()
   #peer: Peer | null = null
@@ -85,7 +91,7 @@ export class Screens {
     return () => stops.forEach((stop) => stop())
   }
 
-  /** Starts to share the screen. False if the person cancelled or the browser refused. */
+  /** Starts to share the screen. Returns false if the person cancelled or the browser refused. */
   async show(only: string | null = null): Promise<boolean> {
     const asked = this.asked
     let stream
@@ -145,14 +151,14 @@ export class Screens {
     if (w.state === 'connecting' || w.state === 'watching') this.room.signal(signalTo(w.offer.person, { is: 'leave', share: w.offer.share, from: this.#me }))
   }
 
-  /** Asks an attendee to show their screen. Nothing is shown before they agree. */
+  /** Asks an attendee to show their screen. The screen is not shown before the attendee agrees. */
   askFor(person: string): void {
     const id = token()
     this.asking = new Map(this.asking).set(person, { ask: id, declined: false })
     this.room.signal(signalTo(person, { is: 'ask', ask: id, from: this.#me }))
   }
 
-  /** Cancels the request. */
+  /** Cancels the request to an attendee. */
   takeBack(person: string): void {
     const a = this.asking.get(person)
     if (!a) return
@@ -175,7 +181,8 @@ export class Screens {
         return this.#offered(h)
       case 'ask':
         if (this.room.role !== 'attendee' || h.person !== facilitator || h.ask === this.asked?.ask) return
-        // One request at a time: an earlier one, or one while a screen is shared, is declined.
+        // Only one request is open at a time. An earlier request is declined, and so is a request
+        // while a screen is shared.
         if (this.asked) this.decline()
         if (this.mine) this.room.signal(signalTo(facilitator, { is: 'declined', ask: h.ask }))
         else this.asked = { ask: h.ask, name: h.name, from: h.from }
@@ -204,8 +211,8 @@ export class Screens {
 
   #offered(h: Extract<Heard, { is: 'status' }>) {
     if (h.share === this.mine?.share) return
-    if (this.offers.some((o) => o.share === h.share && o.person !== h.person)) return // somebody else's share
-    // An attendee has one screen, and the newest replaces earlier ones.
+    if (this.offers.some((o) => o.share === h.share && o.person !== h.person)) return // the share belongs to somebody else
+    // An attendee has only one screen, so the newest offer replaces earlier offers.
     const before = this.offers.find((o) => o.share === h.share)
     const rest = this.offers.filter((o) => o.share !== h.share && (h.person === facilitator || !h.active || o.person !== h.person))
     if (!h.active) {
@@ -214,7 +221,8 @@ export class Screens {
       return
     }
     const a = this.asking.get(h.person)
-    // An attendee's screen is for one facilitator only, and several can have the same name.
+    // An attendee's screen is for one facilitator only, but several facilitators can have the same
+    // name.
     if (h.person !== facilitator && h.only !== null) {
       const mine = h.ask !== null && (h.ask === a?.ask || before !== undefined)
       if (!mine && (h.only !== this.room.you?.name || (h.ask !== null && h.only === unnamed))) return
@@ -231,7 +239,7 @@ export class Screens {
   /** Admits a viewer to one's own screen. */
   async #let({ share, from, person, name }: Extract<Heard, { is: 'watch' }>) {
     if (share !== this.mine?.share || !this.#stream) return
-    // An attendee's screen is for the facilitator they agreed to show it to.
+    // An attendee's screen is visible only to the facilitator with whom the attendee agreed.
     if (this.room.role === 'attendee' && (person !== facilitator || !this.#isFor(from, name))) return
     const old = this.#viewers.get(from)
     if (old && old.person !== person) return
@@ -254,8 +262,8 @@ export class Screens {
   }
 
   /**
-   * Whether one's own screen is for this facilitator. A facilitator who requested the screen is
-   * identified by browser, since others can have the same name.
+   * Whether this person's own screen is for this facilitator. A facilitator who requested the
+   * screen is identified by their browser, because others can have the same name.
    */
   #isFor(from: string, name: string): boolean {
     const only = this.mine?.only ?? null
@@ -271,7 +279,7 @@ export class Screens {
     }
     const w = this.watching
     if (!w || w.offer.share !== h.share || w.offer.person !== h.person) return
-    // If the connection is gone, a new WebRTC offer starts another one.
+    // If the connection has ended, a new WebRTC offer starts another connection.
     if (!this.#peer && h.description?.type === 'offer') this.#connect(w.offer, h.from)
     this.#peer?.take(h)
   }
@@ -316,14 +324,14 @@ export class Screens {
     this.#say(true)
     const since = Date.now() - goneAfter
     if (this.offers.some((o) => o.heard < since)) this.offers = this.offers.filter((o) => o.heard >= since)
-    // A closed browser sends no more status messages, so there is nothing to retry.
+    // A closed browser sends no more status messages, so a retry would be useless.
     const w = this.watching
     if (w?.state === 'lost' && !this.offers.some((o) => o.share === w.offer.share)) this.#end(w.offer.share, w.offer.person, 'ended')
   }
 
   #known: RTCIceServer[] = []
 
-  /** The ICE servers, which help two browsers connect; requested once. */
+  /** The ICE servers, which help two browsers to connect. They are requested only once. */
   #servers(): Promise<RTCIceServer[]> {
     this.#ice ??= ask(api.GET('/app')).then(
       (app) => (this.#known = app.ice_servers as RTCIceServer[]),

@@ -45,7 +45,7 @@ interface Person {
 
 const everybody: Person[] = []
 
-/** Forwards signals like the server: stamped, and only to their recipients. */
+/** Forwards signals as the server does, with the sender added, and only to their recipients. */
 function pass(from: Person, message: Record<string, unknown>) {
   const stamped = { ...JSON.parse(JSON.stringify(message)), sender: from.name, sender_id: from.id } as Signal
   const to =
@@ -123,7 +123,7 @@ test('a lost screen whose offer is not repeated has ended', async () => {
     await lead.show()
     await ann.watch(ann.offers[0]!)
     await settle()
-    everybody.shift() // the browser is closed, which says nothing
+    everybody.shift() // a closed browser sends no message
     lead.mine = null
     Pretended.last!.connectionState = 'failed'
     Pretended.last!.onconnectionstatechange?.()
@@ -151,21 +151,21 @@ test("an attendee's screen is visible only to the facilitator they agreed with",
   // The screen opens for the facilitator who asked. Nobody else gets an offer.
   expect(grace.watching?.state).toBe('watching')
   expect([other.offers, ben.offers]).toEqual([[], []])
-  // Others who know the name of the share are not admitted.
+  // Other people who know the name of the share are not admitted.
   const offer = grace.offers[0]!
   await other.watch(offer)
   await ben.watch(offer)
   await settle()
   expect(ann.mine?.viewers.map((v) => v.name)).toEqual(['Grace'])
   expect([other.watching?.state, ben.watching?.state]).toEqual(['connecting', 'connecting'])
-  // Nor can anybody end it for another.
+  // Nobody can end the screen for another person either.
   pass(everybody[3]!, { type: 'webrtc_signal', target_id: a!.id, app: 'atelier', is: 'leave', share: offer.share, from: ann.mine!.viewers[0]!.id })
   pass(everybody[3]!, { type: 'webrtc_signal', target_id: 'facilitator', app: 'atelier', is: 'end', share: offer.share, to: ann.mine!.viewers[0]!.id })
   expect(grace.watching?.state).toBe('watching')
   expect(ann.mine?.viewers).toHaveLength(1)
 })
 
-test('of two facilitators without a name of their own, only the one who asked sees the screen', async () => {
+test('of two facilitators with the same name, only the one who asked sees the screen', async () => {
   const one = enter('admin', 'Facilitator')
   const two = enter('admin', 'Facilitator')
   const ann = enter('attendee', 'Attendee 1')
@@ -181,7 +181,7 @@ test('of two facilitators without a name of their own, only the one who asked se
   const said = { type: 'attendee_screen_status', app: 'atelier', active: true, share: ann.mine!.share, only: 'Facilitator', ask: 'another-ask' }
   pass(everybody[2]!, said)
   expect([one.offers.length, two.offers.length]).toEqual([1, 0])
-  // If it is shown to any helper, only the name decides.
+  // If the screen is shown to any helper, only the name decides.
   ann.stop()
   await ann.show('Facilitator')
   expect(two.offers).toHaveLength(1)
@@ -190,7 +190,7 @@ test('of two facilitators without a name of their own, only the one who asked se
   expect(two.watching?.state).toBe('watching')
 })
 
-test('a facilitator with a name of their own is admitted again after a reload', async () => {
+test('a facilitator with a unique name is admitted again after a reload', async () => {
   const grace = enter('admin', 'Grace')
   const ann = enter('attendee', 'Attendee 1')
   grace.askFor(everybody[1]!.id)
@@ -237,7 +237,7 @@ test('an attendee has one offer, which contains whether the facilitator asked fo
     pass(everybody[from]!, { type: 'attendee_screen_status', app: 'atelier', active, share, only: 'Grace' })
   for (let i = 0; i < 50; i++) offer(1, `share-number-${i}-of-ann`)
   expect(grace.offers.map((o) => [o.share, o.asked])).toEqual([['share-number-49-of-ann', false]])
-  // Nobody takes over what another shows, or ends it.
+  // Nobody can take over or end the screen of another person.
   offer(2, 'share-number-49-of-ann')
   offer(2, 'share-number-49-of-ann', false)
   expect(grace.offers.map((o) => o.person)).toEqual([everybody[1]!.id])

@@ -1,9 +1,10 @@
-// The content of messages: text, code and links, and no other Markdown. Returns pieces, from which
-// the page creates elements and never HTML. Each function takes linear time. Pure.
+// Parses the content of messages, which is text, code and links, but no other Markdown. The result
+// is pieces, from which the page creates elements and never HTML. Each function takes linear time
+// and has no side effects.
 
 export type Piece =
   | { readonly kind: 'text' | 'code' | 'block'; readonly text: string }
-  /** host is the host of the link, if its text is not the address; null otherwise. */
+  /** host is the host of the link if its text is not the address, or else null. */
   | { readonly kind: 'link'; readonly text: string; readonly href: string; readonly host: string | null }
 
 const opening = /^ {0,3}(?:(`{3,})[^`]*|(~{3,}).*)$/
@@ -15,7 +16,7 @@ const inline =
   /(`+)|\[([^[\]]{1,200})\]\((https?:\/\/[^\s<>()\u202a-\u202e\u2066-\u2069]{1,1900})\)|<(https?:\/\/[^\s<>\u202a-\u202e\u2066-\u2069]+)>|(?<![\p{L}\p{N}_])(https?:\/\/[^\s<>`\u202a-\u202e\u2066-\u2069]+)/giu
 
 export function pieces(text: string): Piece[] {
-  // Fast path for nearly all texts.
+  // Nearly all texts contain neither code nor links, and need no parsing.
   if (!/`|~~~|https?:\/\//i.test(text)) return [{ kind: 'text', text }]
   const out: Piece[] = []
   const lines = text.split('\n')
@@ -121,10 +122,10 @@ function trimmed(address: string): string {
   return address.slice(0, end)
 }
 
-/** A link; null for a deceptive address. */
+/** Returns a link, or null for a deceptive address. */
 function linkOf(text: string, address: string): Piece | null {
   const url = parsed(address)
-  // The part before an @ looks like the host.
+  // An address with a user name is deceptive, because the part before the @ looks like the host.
   if (!url || url.username !== '' || url.password !== '') return null
   return { kind: 'link', text, href: url.href, host: text === address ? null : url.host }
 }

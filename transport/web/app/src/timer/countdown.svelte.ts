@@ -20,13 +20,13 @@ export class Countdown {
   readonly #onend: () => void
   /** The shown timer, or null. */
   timer = $state.raw<Timer | null>(null)
-  /** Whole seconds. */
+  /** The remaining whole seconds. */
   left = $state(0)
   /** The timer at the last check, and its remaining time then. */
   #seen: { timer: string; left: number } | null = null
 
   /**
-   * timer returns the current timer. onend is called once if it runs out while the page is open.
+   * timer returns the current timer. onend is called once if the timer ends while the page is open.
    */
   constructor(timer: () => Timer | null, onend: () => void = () => {}) {
     this.#timer = timer
@@ -53,7 +53,8 @@ export class Countdown {
     }
     this.timer = timer
     this.left = secondsLeft(timer, now)
-    // An extended timer has another end. A jump to more time passes no mark.
+    // An extended timer has another end, so the seconds left can increase. An increase passes no
+    // mark.
     const before = this.#seen?.timer === timer.ends_at ? this.#seen.left : this.left
     this.#seen = { timer: timer.ends_at, left: this.left }
     const mark = markPassed(before, this.left)

@@ -60,13 +60,13 @@ test('a page that opens during a timer reads out no past marks', () => {
   expect([heard, held.ended]).toEqual([[], 0])
 })
 
-test('a page that opens after the end reads out nothing and calls nobody', () => {
+test('a page that opens after the end reads out nothing and does not call onend', () => {
   const { held, countdown } = stage(ends(-30))
   pass(5)
   expect([countdown.left, heard, held.ended]).toEqual([0, [], 0])
 })
 
-test('a page that slept reads out only the last missed mark', () => {
+test('after a sleep of the device, only the last missed mark is read out', () => {
   const { countdown } = stage(ends(900))
   vi.setSystemTime(Date.now() + 880_000)
   countdown.look()

@@ -6,7 +6,7 @@ import { endWithMore, markPassed, secondsLeft, shareLeft, timerShows } from './t
 const end = Date.UTC(2026, 0, 1, 10)
 const timer: Timer = { ends_at: new Date(end).toISOString(), label: 'Break', kind: 'break', by: 'F', person: null, total_seconds: 600 }
 
-test('seconds are rounded up, so that the last one is shown', () => {
+test('seconds are rounded up, so that the last second is shown', () => {
   expect([600_000, 599_999, 1, 0, -5000].map((ms) => secondsLeft(timer, end - ms))).toEqual([600, 600, 1, 0, 0])
   expect([shareLeft(timer, end - 300_000), shareLeft(timer, end - 900_000), shareLeft(timer, end)]).toEqual([0.5, 1, 0])
 })
@@ -26,7 +26,7 @@ test.each([
   [61, 60, 60],
   [1, 0, 0],
   [0, 0, null],
-  [600, 0, 0], // asleep for a while: only the last one
+  [600, 0, 0], // the device slept, so only the last mark is read out
   [400, 30, 60],
   [240, 300, null], // more time
 ])('when the seconds left go from %i to %i, the mark read out is %j', (before, now, mark) => {

@@ -1,10 +1,13 @@
-// The timer of a workshop: the remaining time, and when it is announced. Pure.
+// Computes the remaining time of a workshop's timer, and when it is announced. The functions have
+// no side effects.
 import type { Timer } from '../workshop/state'
 
 /** The time for which the bar shows a timer's end, milliseconds. */
 const saidFor = 120_000
 
-/** The remaining whole seconds; 0 after the end. now: the server's time, Unix milliseconds. */
+/**
+ * The remaining whole seconds, or 0 after the end. now is the server's time in Unix milliseconds.
+ */
 export function secondsLeft(timer: Timer, now: number): number {
   return Math.max(0, Math.ceil((Date.parse(timer.ends_at) - now) / 1000))
 }
@@ -24,8 +27,8 @@ const marks = [0, 60, 300] as const
 export type Mark = (typeof marks)[number]
 
 /**
- * The mark to announce after the remaining seconds have changed from before to now. A page
- * that slept for a while announces only the last mark.
+ * The mark to announce after the remaining seconds have changed from before to now. After a sleep
+ * of the device, only the last mark is announced.
  */
 export function markPassed(before: number, now: number): Mark | null {
   return marks.find((mark) => before > mark && now <= mark) ?? null

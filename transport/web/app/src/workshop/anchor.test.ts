@@ -24,7 +24,7 @@ test('white space between the words of a thread may differ', () => {
   expect(locate('(a.b) [c]', thread(50, 59, '(a.b) [c]'))).toEqual({ start: 0, end: 9 })
 })
 
-test('a thread whose words are gone is not located', () => {
+test('a thread whose words are no longer in the text is not located', () => {
   expect(locate('something else', thread(0, 3, 'two'))).toBeNull()
   expect(locate('   ', thread(0, 3, '   '))).toEqual({ start: 0, end: 3 })
   expect(locate('x', thread(0, 3, '   '))).toBeNull()

@@ -94,7 +94,7 @@ describe('the state after a stream of messages', () => {
         const whole = apply(empty(), messages)
         const deleted = new Set(messages.filter((m) => m.type === 'chat_deleted').map((m) => m.id))
         const twice = apply(apply(empty(), messages), messages.slice(at))
-        // The repeated messages end with the last value of everything that can change.
+        // The last repeated messages contain the latest value of everything that can change.
         expect(plain(twice).people).toEqual(
           expect.objectContaining(
             Object.fromEntries(
@@ -105,7 +105,7 @@ describe('the state after a stream of messages', () => {
         expect(twice.chat.filter((c) => !deleted.has(c.id)).map((c) => c.id)).toEqual(whole.chat.filter((c) => !deleted.has(c.id)).map((c) => c.id))
         expect(twice.codelab).toEqual(whole.codelab)
         expect([twice.timer, twice.spotlight]).toEqual([whole.timer, whole.spotlight])
-        // Counts are not stored, so they are never delivered again.
+        // Counts are not stored, so they are never delivered again and are not compared.
         const states = (w: Workshop) => [...w.polls.byId.values()].map((p) => [p.id, p.state, p.round]).toSorted()
         expect(states(twice)).toEqual(states(whole))
         expect([...twice.questions.byId.keys()]).toEqual([...whole.questions.byId.keys()])
@@ -113,7 +113,7 @@ describe('the state after a stream of messages', () => {
     )
   })
 
-  test('never changes an earlier state in place', () => {
+  test('leaves earlier states unchanged', () => {
     fc.assert(
       fc.property(stream, (messages) => {
         const before = empty()
@@ -220,7 +220,7 @@ describe('the state after a stream of messages', () => {
       ['h', 'A'],
       ['other', 'b'],
     ])
-    // Known people need not be read again.
+    // The people are known, so nothing need be read again.
     expect([...w.again]).toEqual([])
   })
 
@@ -234,7 +234,7 @@ describe('the state after a stream of messages', () => {
     expect(w.summary).toMatchObject({ per_step: [1, 2, 0], completed: 4, online: 3, pulse: { fine: 1, slow: 0, stuck: 2 } })
   })
 
-  test('marks all parts of a changed codelab for one read, and knows when it was deleted', () => {
+  test('marks all parts of a changed codelab for one read, and records that it was deleted', () => {
     const w = told({ type: 'codelab_changed' }, { type: 'codelab_changed' })
     expect([...w.again].toSorted()).toEqual(['codelab', 'materials', 'quizzes'])
     const read = readAgain(w, 'codelab', { codelab: { ...lab, title: 'New' } })
@@ -242,7 +242,7 @@ describe('the state after a stream of messages', () => {
     expect([w.gone, told({ type: 'codelab_deleted' }).gone]).toEqual([false, true])
   })
 
-  test('keeps the newest messages of a long chat, and knows that there are older ones', () => {
+  test('keeps the newest messages of a long chat, and records that older messages exist', () => {
     const say = (n: number) => ({ type: 'chat', id: id(n), sender: 'A', sender_id: 'a', message: `m${n}` })
     const many = (n: number) => told(...Array.from({ length: n }, (_, i) => say(i + 1)))
     const full = many(3 * chatHeld)
@@ -261,6 +261,6 @@ test('pages of the chat are merged without gaps or duplicates', () => {
   // The messages between the two pages are unknown, so only the newest page is shown.
   expect(ids(mergeChat(range(1, 3), range(6, 15)))).toEqual(ids(range(6, 15)))
   expect(ids(mergeChat(range(1, 10), []))).toEqual([])
-  // The last that is held is the first of the page.
+  // The last message on the page is the first message of the read page.
   expect(ids(mergeChat(range(1, 6), range(6, 15)))).toEqual(ids(range(1, 15)))
 })

@@ -1,5 +1,6 @@
-// Applies messages of the stream to the state. Pure. Applying a message twice has no further
-// effect, since the stream can repeat messages that a read already contains.
+// Applies messages of the stream to the state. The functions have no side effects. Applying a
+// message twice has no further effect, because the stream can repeat messages that a read already
+// contains.
 import type { Told } from '../live/protocol'
 import { heldFrom } from './chat'
 import { changeNeedsRead, countsAreAhead, pollChanged, pollCounts } from '../polls/polls'
@@ -74,7 +75,8 @@ class Draft {
 
   #said(m: ChatMessage) {
     const chat = this.#chat()
-    // Messages can already be in the chat from a read. New ones are usually the newest.
+    // A message can already be in the chat from a read. A new message is usually the newest, so the
+    // search starts at the end.
     for (let i = chat.length - 1; i >= 0 && chat[i]!.id >= m.id; i--) {
       if (chat[i]!.id === m.id) return
     }
@@ -216,12 +218,12 @@ class Draft {
         return
       case 'steps_changed':
         this.#readAgain('codelab')
-        this.#readAgain('attendees') // their step numbers can have changed
+        this.#readAgain('attendees') // the attendees' step numbers can have changed
         this.#readAgain('threads')
         return
       case 'codelab_changed':
         this.#readAgain('codelab')
-        if (w.codelab.rehearsal) this.#readAgain('attendees') // possibly over, with its people
+        if (w.codelab.rehearsal) this.#readAgain('attendees') // the rehearsal may be over, and its people removed
         this.#readAgain('quizzes')
         this.#readAgain('materials')
         return

@@ -36,9 +36,9 @@ test('many direct messages do not displace the chat of the room', () => {
   const held = (chat: ChatMessage[]) => chat.length - heldFrom(chat, 300)
   expect(held(all([200, 'chat']))).toBe(200)
   expect(held(all([900, 'chat']))).toBe(300)
-  expect(held(all([400, 'chat'], [600, 'dm']))).toBe(650) // fifty of the room
+  expect(held(all([400, 'chat'], [600, 'dm']))).toBe(650) // contains fifty messages of the room
   expect(held(all([400, 'chat'], [270, 'dm'], [30, 'chat']))).toBe(320)
-  expect(held(all([40, 'chat'], [600, 'dm']))).toBe(640) // there are no more
+  expect(held(all([40, 'chat'], [600, 'dm']))).toBe(640) // the room has no more messages
   expect(held(all([100, 'chat'], [5000, 'dm']))).toBe(4000)
 })
 
@@ -53,7 +53,7 @@ test('a direct message is unread until it is read, answered or two hours old', (
     at(said('5', facilitator, 'a')),
     at(said('6', facilitator, null, 'broadcast')),
     at(said('7', facilitator, null, 'chat')),
-    at(said('8', facilitator, 'c')), // as facilitators have it
+    at(said('8', facilitator, 'c')), // the message as facilitators receive it
   ]
   const ids = (marks = {}) => unread(chat, 'a', marks, now).map((m) => m.id)
   expect(ids()).toEqual(['4', '5'])

@@ -4,7 +4,7 @@ import { facilitator, type ChatMessage } from './state'
 export function mergeChat(held: readonly ChatMessage[], page: readonly ChatMessage[]): readonly ChatMessage[] {
   const first = page[0]
   const last = held.at(-1)
-  if (!first || !last || first.id > last.id) return page // nothing to merge, or a gap between them
+  if (!first || !last || first.id > last.id) return page // one of the lists is empty, or messages between them are missing
   return [...held.filter((m) => m.id < first.id), ...page]
 }
 
@@ -46,7 +46,7 @@ export function marked(marks: ReadMarks, read: readonly ChatMessage[]): ReadMark
   return next
 }
 
-/** The messages for everybody: the room's chat and broadcasts. */
+/** The messages for everybody, which are the room's chat and broadcasts. */
 export function ofRoom(chat: readonly ChatMessage[]): readonly ChatMessage[] {
   return chat.filter((m) => m.msg_type !== 'dm')
 }
@@ -60,7 +60,7 @@ const mostHeld = 4000
 
 /**
  * The index of the first message to keep. The newest messages are kept, and more if one message to
- * hundreds of people would displace the room's chat. The kept messages have no gap, since older
+ * hundreds of people would displace the room's chat. The kept messages have no gap, because older
  * messages are requested by the id of the first kept message.
  */
 export function heldFrom(chat: readonly ChatMessage[], newest: number): number {

@@ -1,7 +1,7 @@
-// Search for people by name in a crowd, while somebody types.
+// Searches for people by name in a crowd, while somebody types the name.
 import type { Column, Seat } from './floor'
 
-/** A match with the current step; 0 if the person is done. */
+/** A match, with the person's current step, or 0 if the person is done. */
 export interface Found {
   readonly seat: Seat
   readonly step: number
@@ -17,13 +17,17 @@ export function folded(text: string): string {
     .trim()
 }
 
-/** Searches by name, with cached folded names: folding ten thousand per key would be slow. */
+/**
+ * Searches by name. Folded names are cached, because folding ten thousand names for each typed
+ * letter would be slow.
+ */
 export class Finder {
   #names = new Map<string, string>()
 
   /**
-   * The people whose name contains the text. Equal names come first, then names that begin with it,
-   * then names with a word that does. most limits the matches, and total counts all.
+   * The people whose name contains the text. Equal names come first, then names that begin with the
+   * text, then names with a word that begins with it. most limits the returned matches; total
+   * counts all matches.
    */
   search(columns: readonly Column[], text: string, most: number): { found: Found[]; total: number } {
     const wanted = folded(text)
@@ -46,7 +50,7 @@ export class Finder {
   #fold(name: string): string {
     let known = this.#names.get(name)
     if (known === undefined) {
-      if (this.#names.size > 200_000) this.#names.clear() // old names accumulate
+      if (this.#names.size > 200_000) this.#names.clear() // names of people who left accumulate
       this.#names.set(name, (known = folded(name)))
     }
     return known

@@ -33,7 +33,7 @@ const verdict = (w: Workshop, step: number, t: Thresholds, now: number) => judge
 const feels = (state: 'fine' | 'slow' | 'stuck', minutesAgo: number) => ({ pulse: { state, step_number: 1, at: at(now - minutesAgo * minute) } })
 
 describe('the floor', () => {
-  test('lists stuck people first, then slow, fine and silent ones, each with the longest on the step first', () => {
+  test('lists stuck people first, then slow, fine and silent people; in each group, people who have been on the step longest come first', () => {
     const since = (n: number) => ({ step_since: at(n) })
     const w = room([feels('fine', 1), since(5), { ...feels('stuck', 4), ...since(3) }, feels('slow', 9), { ...feels('stuck', 1), ...since(2) }, since(1)])
     expect(floor(w)[0]!.seats.map((s) => s.id)).toEqual(['p4', 'p2', 'p3', 'p0', 'p5', 'p1'])
@@ -82,7 +82,7 @@ describe('the floor', () => {
     expect(marked).toEqual(['p0', 'p1'])
   })
 
-  test('lists open requests first, by age, then the others', () => {
+  test('lists people with open requests first, by age, then the others', () => {
     const asked = (id: string, minutesAgo: number, by?: string): Partial<HelpRequest> => ({
       id: `h-${id}`,
       attendee_id: id,
@@ -246,7 +246,7 @@ describe('the verdict on moving on', () => {
     const w = room([moved, {}, { current_step: 1, furthest_step: 2 }])
     const later = (minutes: number) => verdict({ ...w, here: new Set(['p0']) }, 1, defaultThresholds, minutes * minute)
     expect(later(14)).toMatchObject({ past: 1, people: 2 })
-    expect(later(16)).toMatchObject({ past: 1, people: 1 }) // by now they have gone home
+    expect(later(16)).toMatchObject({ past: 1, people: 1 }) // after this time they count as gone home
   })
 
   test("uses the facilitator's thresholds", () => {

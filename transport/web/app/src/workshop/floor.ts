@@ -1,5 +1,5 @@
-// The room as a facilitator sees it: where people are, who has been stuck and since when, and
-// whether the room can go on. Pure and independent of any screen.
+// The room as a facilitator sees it. It shows where people are, who is stuck and since when, and
+// whether the room can go on. The functions do not depend on a screen.
 import type { Attendee, HelpRequest, Pulse, Workshop } from './state'
 
 export type Feeling = Pulse | 'silent'
@@ -14,35 +14,38 @@ export type Kind = 'need' | 'slow' | 'fine' | 'silent'
 export interface Seat {
   readonly id: string
   readonly name: string
-  /** Where they sit, in their own words, or null if they have not stated it. */
+  /** The person's place in their own words, or null if they have not entered it. */
   readonly place: string | null
   readonly feels: Feeling
   readonly kind: Kind
   /**
-   * Since when they feel so, wait for help, or are on the step, Unix milliseconds; 0 if unknown.
+   * The time since which the person has this mood, waits for help or is on the step, in Unix
+   * milliseconds, or 0 if unknown.
    */
   readonly since: number
-  /** Since when they are on the step, Unix milliseconds; 0 if unknown. */
+  /** The time since which the person is on the step, in Unix milliseconds, or 0 if unknown. */
   readonly onStep: number
-  /** When they made their open request for help, Unix milliseconds; 0 if there is none. */
+  /**
+   * The time of the person's open request for help, in Unix milliseconds, or 0 without a request.
+   */
   readonly asked: number
-  /** The message of their request; "" if there is none. */
+  /** The message of the person's request, or "". */
   readonly text: string
   readonly here: boolean
-  /** Whether they wait for help: nobody has claimed their request. */
+  /** Whether the person waits for help, because nobody has claimed their request. */
   readonly asks: boolean
-  /** The name of their helper; null if there is none. */
+  /** The name of the person's helper, or null without a helper. */
   readonly helper: string | null
-  /** Whether they took the code with which their step begins. */
+  /** Whether the person took the code with which their step begins. */
   readonly caughtUp: boolean
-  /** Whether they have done more than open the codelab. */
+  /** Whether the person has done more than open the codelab. */
   readonly began: boolean
-  /** Whether they are simulated by a rehearsal. */
+  /** Whether the person is simulated by a rehearsal. */
   readonly simulated: boolean
 }
 
 export interface Column {
-  /** The number of the step; 0 for those who are done. */
+  /** The number of the step, or 0 for people who are done. */
   readonly step: number
   readonly title: string
   readonly seats: readonly Seat[]
@@ -55,7 +58,7 @@ function kindOf(feels: Feeling, here: boolean, open: boolean): Kind {
   return here ? feels : 'silent'
 }
 
-/** A seat, the records it was made from, and its position. */
+/** A seat, the records from which it was made, and its position. */
 interface Placed {
   readonly of: Attendee
   readonly request: HelpRequest | undefined
@@ -73,7 +76,10 @@ interface Placed {
  */
 export class Floor {
   #placed = new Map<string, Placed>()
-  /** The same objects in the stable people order, which saves most lookups. */
+  /**
+   * The same objects in the order of the people in the state. This order is stable, which saves
+   * most lookups.
+   */
   #order: Placed[] = []
   #columns: Placed[][] = []
   #shown: Column[] = []
@@ -161,8 +167,8 @@ function place(a: Attendee, here: boolean, request: HelpRequest | undefined, col
   const feels: Feeling = a.pulse?.state ?? 'silent'
   const asks = request?.status === 'pending'
   const helper = request?.status === 'in_progress' ? (request.claimed_by ?? '') : null
-  // Without the cache, parsing ten thousand times, four times per second, costs more than
-  // everything else.
+  // The parsed time is cached. Parsing ten thousand times four times per second would cost more
+  // than everything else.
   const since =
     known?.of === a && known.request === request
       ? known.seat.since
@@ -240,14 +246,17 @@ export interface Verdict {
   /** The number of people with an unclaimed request. */
   readonly waiting: number
   /**
-   * The longest time that somebody has been stuck or waited for help, seconds; null if nobody has.
+   * The longest time for which somebody has been stuck or waited for help, in seconds, or null if
+   * nobody has.
    */
   readonly oldest: number | null
-  /** The longest time that somebody has waited for help, seconds; null if nobody does. */
+  /**
+   * The longest time for which somebody has waited for help, in seconds, or null if nobody waits.
+   */
   readonly longest: number | null
   /**
-   * The step with at least three quarters of the people who are stuck or wait, or null if there is
-   * none.
+   * The step with at least three quarters of the people who are stuck or wait, or null without such
+   * a step.
    */
   readonly where: number | null
 }
@@ -304,9 +313,9 @@ export function verdict(columns: readonly Column[], help: Workshop['help'], step
 const wordStays = 20
 
 /**
- * The word to show. A word stays for wordStays seconds, so that it does not flicker at a threshold,
- * but "help" and "ready" replace it immediately. shownFor is the time since its last change,
- * seconds.
+ * Returns the word to show. A word stays for wordStays seconds, so that it does not flicker at a
+ * threshold. Only "help" and "ready" replace it immediately. shownFor is the time since the last
+ * change of the word, in seconds.
  */
 export function steadyForm(shown: Verdict['form'] | null, now: Verdict['form'], shownFor: number): Verdict['form'] {
   if (shown === null || shown === 'ready' || now === 'help' || now === 'ready' || shownFor >= wordStays) return now
@@ -314,8 +323,8 @@ export function steadyForm(shown: Verdict['form'] | null, now: Verdict['form'], 
 }
 
 /**
- * The number of people by mood, and how many wait for help or are being helped. People who need
- * help do not count as silent. People who are away do, unless they need help.
+ * The number of people by mood, and of people who wait for help or are being helped. People who
+ * need help do not count as silent. People who are away count as silent, unless they need help.
  */
 export type Moods = Readonly<Record<Feeling | 'asks' | 'helped', number>>
 

@@ -1,6 +1,6 @@
 /**
- * The hash of a text, by which comments identify their text version. It is the 32-bit FNV-1a hash
- * of the UTF-16 code units, in lower-case hex without leading zeros.
+ * Returns the hash of a text, with which comments identify the version of their text. It is the
+ * 32-bit FNV-1a hash of the UTF-16 code units, in lower-case hex without leading zeros.
  */
 export function contentHash(text: string): string {
   let h = 0x811c9dc5

@@ -26,8 +26,8 @@ const frames: [frame: { type: string; [member: string]: unknown }, record: (w: W
 ]
 
 describe.each(frames)('the record of $type', (frame, record) => {
-  test('keeps members that this app does not know', () => {
-    // Names that are neither own nor inherited members.
+  test('keeps members that are unknown to this app', () => {
+    // The prefix makes names that no object has or inherits.
     const name = fc.string({ minLength: 1, maxLength: 8 }).map((s) => `new_${s}`)
     fc.assert(
       fc.property(fc.dictionary(name, fc.jsonValue()), (unknown) => {
@@ -42,7 +42,7 @@ test('a pin is stored unchanged', () => {
   expect(after({ type: 'pin_changed', pin }).codelab.pin).toEqual(pin)
 })
 
-test('a record from a message equals that of a read: without the envelope, with the names of REST', () => {
+test('a record from a message equals the record from a read: it has the field names of REST, and no envelope', () => {
   const chat = { id: 'c', codelab_id: 'lab', sender_id: 'a', sender_name: 'A', person: null, message: 'x', created_at: ts }
   expect(after(frames[0]![0]).chat).toEqual([{ ...chat, msg_type: 'chat', target_id: null }])
   expect(after(frames[1]![0]).chat).toEqual([{ ...chat, msg_type: 'dm', target_id: 'b' }])

@@ -1,7 +1,7 @@
 // Converts messages to the records that a read would return. A message has an envelope (type, seq,
-// ts). It omits fields that the recipient knows, and has other names for a few fields. All other
-// fields are copied, so a new field of a record needs no code here. Compilation fails if a record
-// needs a field that its message lacks.
+// ts). It omits fields that the recipient already has, and has other names for a few fields. All
+// other fields are copied, so a new field of a record needs no code here. Compilation fails if a
+// record needs a field that its message lacks.
 import type { Of } from '../live/protocol'
 import type { Attendee, ChatMessage, Codelab, HelpRequest } from './state'
 
@@ -15,7 +15,7 @@ export function chatMessage(codelab: string, m: Of<'chat'> | Of<'dm'> | Of<'broa
   return { target_id: null, ...record, ...common, sender_name: sender }
 }
 
-/** The pointer's target; null without a target. */
+/** The pointer's target, or null without a target. */
 export function pointer(m: Of<'pointer'>): Codelab['pointer'] {
   const { type, seq, ts, step_number, ...record } = m
   return step_number === null ? null : { ...record, step_number, person: m.person ?? null }
@@ -27,7 +27,10 @@ export function pulse(m: Of<'pulse'>): Attendee['pulse'] {
   return state === null ? null : { ...record, state, at: ts }
 }
 
-/** An open request. old is its known state, since a message does not repeat the subject. */
+/**
+ * An open request. old is its known state, which is needed because a message does not repeat the
+ * subject.
+ */
 export function helpRequest(codelab: string, m: Of<'help_request'> | Of<'help_claimed'>, old: HelpRequest | undefined): HelpRequest {
   const { type, seq, ts, ...record } = m
   const unsaid = { message: '', created_at: ts, person: null, place: null, answer: null }

@@ -1,5 +1,5 @@
-// The state of a workshop as one person sees it. Plain values are never changed in place, so each
-// is a snapshot.
+// The state of a workshop as one person sees it. A state is never modified, so each state is a
+// snapshot.
 import type { components } from '../api/schema'
 import type { Of } from '../live/protocol'
 import { noPolls, type Polls } from '../polls/polls'
@@ -26,7 +26,10 @@ export type Timer = S['Timer']
 export type Spotlight = S['Spotlight']
 export type Pulse = 'fine' | 'slow' | 'stuck'
 
-/** The number of people on each step (per_step, the first at 0), and of connected people. */
+/**
+ * The number of people on each step (per_step, with the first step at index 0), and of connected
+ * people.
+ */
 export type Summary = Readonly<Of<'progress_summary'>>
 
 /**
@@ -45,7 +48,7 @@ export interface Workshop {
   readonly help: readonly HelpRequest[]
   /** Chat, direct messages and broadcasts, oldest first. */
   readonly chat: readonly ChatMessage[]
-  /** Whether there are older messages on the server. */
+  /** Whether the server has older messages. */
   readonly olderChat: boolean
   readonly threads: readonly Thread[]
   readonly summary: Summary | null

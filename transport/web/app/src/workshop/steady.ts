@@ -1,10 +1,10 @@
-// A list that stays unchanged while somebody uses it. Pure.
+// A list that stays unchanged while somebody uses it. The function has no side effects.
 import type { Question } from './state'
 
 /** A question as a row of the list. */
 export interface Row {
   readonly question: Question
-  /** Whether the question no longer exists. It keeps its row until the list is sorted again. */
+  /** Whether the question no longer exists. The row stays until the list is sorted again. */
   readonly gone: boolean
 }
 
@@ -23,9 +23,9 @@ const nobody: ReadonlySet<string> = new Set()
 const row = (question: Question): Row => ({ question, gone: false })
 
 /**
- * The next state of the list. now is the sorted list. While held, each row keeps its place and its
- * text, so that nothing moves under a finger; only votes change. A row that the person has just
- * changed shows its new text.
+ * The next state of the list. now is the sorted list. While somebody uses the list (held), each row
+ * keeps its place and its text, so that nothing moves under a finger. Only votes change. A row that
+ * the person has just changed shows its new text.
  */
 export function steady(before: Shown, now: readonly Question[], held: boolean, changed: ReadonlySet<string> = nobody): Shown {
   if (!held || before.rows.length === 0) return { rows: now.map(row), fresh: 0, stale: false }

@@ -1,4 +1,4 @@
-// The progress over time as a chart. Pure and independent of any screen.
+// Draws the progress over time as a chart. The functions do not depend on a screen.
 
 export interface Timeline {
   readonly times: readonly string[]
@@ -12,7 +12,7 @@ const margin = 4
 
 const yOf = (n: number, most: number, height: number) => height - margin - (most === 0 ? 0 : n / most) * (height - 2 * margin)
 
-/** A curve in a box of width by height, as an SVG path; most is the value at the top. */
+/** Returns a curve in a box of width by height, as an SVG path. most is the value at the top. */
 export function line(counts: readonly number[], most: number, width: number, height: number): string {
   const x = (i: number) => round((i / Math.max(counts.length - 1, 1)) * width)
   const y = (n: number) => round(yOf(n, most, height))
@@ -20,7 +20,10 @@ export function line(counts: readonly number[], most: number, width: number, hei
   return counts.map((n, i) => `${i === 0 ? 'M' : 'L'}${x(i)} ${y(n)}`).join('')
 }
 
-/** Labels at the right end of curves. Neighbours closer than apart share the first one's label. */
+/**
+ * Returns the labels at the right end of curves. Neighbours whose distance is less than apart share
+ * the label of the first curve.
+ */
 export function ends(last: readonly number[], most: number, height: number, apart: number): { from: number; to: number; count: number; y: number }[] {
   const out: { from: number; to: number; count: number; y: number }[] = []
   for (const [i, count] of last.entries()) {

@@ -1,4 +1,5 @@
-// An attendee's own request for help: asking, the place in the queue, and closing it.
+// An attendee's own request for help. The attendee asks for help, sees the place in the queue, and
+// can close the request.
 import { api, ask } from '../../api/client'
 import { words } from '../../api/words'
 import type { Room } from '../../live/room.svelte'
@@ -17,7 +18,7 @@ export class OwnHelp {
   queue = $state.raw<HelpRequest | null>(null)
   /** The open request. */
   readonly request = $derived.by<HelpRequest | null>(() => this.#room.now?.help.find((h) => h.attendee_id === this.#room.now?.me) ?? null)
-  /** Where the attendee sits, or empty if they have not stated it. */
+  /** The attendee's place in the room, or empty if they have not entered it. */
   readonly place = $derived.by(() => this.#room.now?.people.get(this.#room.now.me)?.place ?? '')
   /** Whether the request has not been claimed yet. */
   readonly waiting = $derived.by(() => this.request?.status === 'pending')
@@ -79,8 +80,8 @@ export class OwnHelp {
   }
 
   /**
-   * Polls until the returned function is called. Polling is needed because only the helped attendee
-   * receives a message.
+   * Polls until the returned function is called. Polling is needed because only the attendee who is
+   * helped receives a message; the places of the others change silently.
    */
   poll(): () => void {
     const read = () => void this.read().catch(() => {})
@@ -89,7 +90,7 @@ export class OwnHelp {
     return () => clearInterval(timer)
   }
 
-  /** Closes the request: the attendee needs no more help. */
+  /** Closes the request, because the attendee no longer needs help. */
   async solved(): Promise<void> {
     const help = this.request
     if (!help) return

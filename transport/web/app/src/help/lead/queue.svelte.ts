@@ -92,7 +92,7 @@ export class Queue {
     return { path: { id: this.#room.id, help_id: h.id } }
   }
 
-  /** tooLate: the message for status 409. */
+  /** Runs an action on a request. tooLate returns the message for status 409. */
   async #act(h: HelpRequest, work: () => Promise<unknown>, tooLate?: () => string): Promise<boolean> {
     this.busy = h.id
     try {

@@ -49,7 +49,7 @@ test('people who share the account of the owner are distinguished by name', () =
   expect([ids(queue.mine), ids(queue.others)]).toEqual(['1', '23'])
 })
 
-test('claiming a request that somebody else has claimed shows a complaint', async () => {
+test('claiming a request that somebody else has claimed shows an error', async () => {
   const queue = stage(asked('1'))
   expect(await queue.take(queue.pending[0]!)).toBe(true)
   api.refusal = new Refused(409, 'taken')
@@ -65,7 +65,7 @@ test('a request whose attendee was not found is released with the reason', async
   expect(heard).toEqual(['help_back 1'])
 })
 
-test('several requests are answered at once; a refused answer returns false and shows a complaint', async () => {
+test('several requests are answered at once; a refused answer returns false and shows an error', async () => {
   const queue = stage(asked('1'), asked('2'))
   expect(await queue.answer(['1', '2'], 'Look at row 3')).toBe(true)
   expect(api.calls).toEqual([{ path: 'answer', body: { help_ids: ['1', '2'], message: 'Look at row 3' } }])

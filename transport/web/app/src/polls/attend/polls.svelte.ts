@@ -1,4 +1,5 @@
-// An attendee's polls: the open poll, their vote, and results published while they are present.
+// The polls as an attendee sees them: the open poll, their own vote, and the results published
+// while they are present.
 import { api, ask } from '../../api/client'
 import { words } from '../../api/words'
 import { remember } from '../../device/remember'
@@ -53,7 +54,7 @@ export class OwnPolls {
     remember(this.draft, undefined)
   }
 
-  /** Announces a change of a poll once. */
+  /** Announces each change of a poll once to screen readers. */
   heard(told: readonly Told[]): void {
     for (const t of told) {
       if (t.type !== 'poll_changed') continue

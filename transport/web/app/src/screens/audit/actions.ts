@@ -1,4 +1,4 @@
-// Texts for the actions in the audit trail. They are all in this module, so that no other page
+// Texts for the actions in the audit trail. All of them are in this module, so that no other page
 // loads them.
 import { m } from '../../messages/compiled/messages.js'
 

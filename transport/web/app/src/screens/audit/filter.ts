@@ -1,4 +1,5 @@
-// Filters of the audit trail. The server applies two of them, and the rest are applied here.
+// Filters of the audit trail. The server applies two of the filters, and this module applies the
+// others.
 import type { Schemas } from '../../api/client'
 
 export type Entry = Schemas['AuditRecord']
@@ -25,8 +26,8 @@ export function fits(r: Entry, wanted: Wanted, says: (r: Entry) => string = () =
 }
 
 /**
- * Appends records that are not in the list yet, since new records can shift the pages between two
- * requests.
+ * Appends records that are not in the list yet. New records can shift the pages between two
+ * requests, so a page can repeat records.
  */
 export function append(held: readonly Entry[], more: readonly Entry[]): Entry[] {
   const ids = new Set(held.map((r) => r.id))

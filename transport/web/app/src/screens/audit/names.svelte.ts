@@ -31,7 +31,7 @@ export class Names {
       try {
         this.#add(await ask(api.GET('/codelabs/{id}/attendees', { params: { path: { id } } })))
       } catch {
-        // Their ids are shown.
+        // The page shows the ids instead.
       }
     }
   }

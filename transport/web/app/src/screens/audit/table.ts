@@ -1,7 +1,7 @@
 // The audit trail as a CSV file for spreadsheets.
 import type { Entry } from './filter'
 
-/** Characters that begin a formula. They are escaped, since no spreadsheet must execute a cell. */
+/** Escapes a text that begins like a formula, because a spreadsheet must never execute a cell. */
 const guarded = (text: string) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text)
 const cell = (text: string) => `"${guarded(text).replaceAll('"', '""')}"`
 

@@ -1,5 +1,5 @@
-// The code of a codelab as an author edits it: its branches or folders, the files of the open one,
-// and the unsaved changes.
+// The code of a codelab while an author edits it. It consists of the branches or folders, the files
+// of the open branch or folder, and the unsaved changes.
 import { api, ask, type Schemas } from '../../api/client'
 import { Refused } from '../../api/refused'
 import { words } from '../../api/words'
@@ -93,12 +93,12 @@ export class Workspace extends Browse {
     await this.show(this.path)
   }
 
-  /** The work to store on the device has changed. */
+  /** Called when the work to store on the device has changed. */
   keep(): void {
     this.#keeper?.later()
   }
 
-  /** An archive was imported, so every file can have changed. */
+  /** Called after an archive was imported. Every file can have changed. */
   async imported(count: number): Promise<void> {
     toast(m.code_imported({ count }))
     await this.list()
@@ -155,7 +155,7 @@ export class Workspace extends Browse {
     }
   }
 
-  /** The current text of a file; null if it was deleted. */
+  /** The current text of a file, or null if the file was deleted. */
   async now(path: string): Promise<string | null> {
     try {
       return (await this.fetch(path)).text

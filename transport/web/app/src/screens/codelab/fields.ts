@@ -61,7 +61,7 @@ export function clashes(base: Fields, draft: Fields, theirs: Fields): Name[] {
   return names.filter((n) => n in mine && theirs[n] !== base[n] && theirs[n] !== mine[n])
 }
 
-/** Their settings with my changes on top. */
+/** The other person's settings, changed by the settings of draft that differ from base. */
 export function onTop(base: Fields, draft: Fields, theirs: Fields): Fields {
   return { ...theirs, ...changed(base, draft) }
 }
@@ -70,7 +70,7 @@ export const mostDays = 36_500
 /** The maximum size of a logo, bytes. */
 export const mostLogo = 200 * 1024
 
-/** The typed hours: null if empty, NaN if invalid. */
+/** The typed hours as a number. Null if the text is empty, and NaN if it is invalid. */
 export function hoursOf(text: string): number | null {
   const given = text.trim().replace(',', '.')
   return given === '' ? null : /^\d+(\.\d+)?$/.test(given) ? Number(given) : NaN

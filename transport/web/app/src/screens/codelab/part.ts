@@ -1,6 +1,6 @@
 import type { SectionId } from './sections'
 
-/** A part of the settings. The save button at the bottom saves all of them. */
+/** A part of the settings. The save button at the bottom saves all parts. */
 export interface Part {
   /** The sections with unsaved changes, one entry per change. */
   changes(): readonly SectionId[]

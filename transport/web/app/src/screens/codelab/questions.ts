@@ -13,7 +13,7 @@ export interface Option {
 export interface Question {
   /** The id within the page. */
   readonly id: string
-  /** The server's id, to which answers belong; null until the question is saved. */
+  /** The server's id, to which answers belong, or null until the question is saved. */
   readonly server: string | null
   readonly text: string
   readonly type: Quiz['quiz_type']
@@ -57,7 +57,7 @@ export function same(a: readonly Question[], b: readonly Question[]): boolean {
 
 export type Trouble = 'no_text' | 'few_options' | 'empty_option' | 'twice' | 'none_right'
 
-/** The reason why a question cannot be saved; null if it can be. */
+/** The reason why a question cannot be saved, or null if it can be saved. */
 export function trouble(q: Question): Trouble | null {
   if (q.text.trim() === '') return 'no_text'
   if (q.type === 'descriptive') return null

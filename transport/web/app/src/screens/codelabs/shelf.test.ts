@@ -18,7 +18,7 @@ describe('the filter', () => {
     expect(filtered(labs, 'attendee GO')).toEqual([labs[0]])
     expect(filtered(labs, 'go rust')).toEqual([])
   })
-  it('keeps every codelab without words', () => {
+  it('keeps every codelab if it contains no words', () => {
     expect(filtered(labs, '  ')).toBe(labs)
   })
   it('matches a letter however it is composed', () => {

@@ -1,4 +1,4 @@
-// The state of each codelab in the list.
+// Computes the state of each codelab in the list, and filters the list.
 import type { Schemas } from '../../api/client'
 
 export type Lab = Schemas['Codelab']

@@ -1,4 +1,5 @@
-// One author's work on a codelab: the server's version, the unsaved changes, saving, and conflicts.
+// An author's work on a codelab. It consists of the server's version and the unsaved changes, and
+// handles saving and conflicts.
 import { SvelteSet } from 'svelte/reactivity'
 import { api, ask, asked, type Schemas } from '../../api/client'
 import { Refused } from '../../api/refused'
@@ -22,7 +23,7 @@ interface Read {
   tag: string
 }
 
-/** Unsaved work, and the version that it is based on. */
+/** Unsaved work, and the version on which it is based. */
 interface Work {
   draft: Script
   base: Script
@@ -51,14 +52,14 @@ export class Authoring {
   savedAt = $state<string | null>(null)
   /** Unsaved work of an earlier visit. */
   readonly left = new Leftover<Work>()
-  /** Comments that a save would affect. The save waits for confirmation. */
+  /** The comments that a save would affect, while the save waits for confirmation. */
   asking = $state.raw<readonly Touched[] | null>(null)
   /**
-   * New steps with a missing title that is not shown as an error yet, since nobody has left the
-   * field or saved.
+   * New steps without a title. The missing title is not shown as an error until somebody leaves the
+   * field or saves.
    */
   readonly untold = new SvelteSet<string>()
-  /** A conflicting version that somebody else has saved. */
+  /** The conflicting version that somebody else has saved. */
   elsewhere = $state.raw<Conflict | null>(null)
   /** Whether the conflict is visible. */
   deciding = $state(false)
@@ -107,7 +108,7 @@ export class Authoring {
       const read = await this.#read()
       const kept = await recallDraft<Left<Work>>(`edit:${this.id}`)
       this.#take(read)
-      // Another tab may have saved it.
+      // Another tab may have saved the work.
       this.left.found(kept, (work) => same(work.draft, read.script))
       this.chosen = this.draft.steps[0]?.id ?? ''
       this.#connection.start()
@@ -145,10 +146,10 @@ export class Authoring {
     this.#tag = work.tag
     this.change(work.draft)
     if (this.chosen !== guide && !this.step) this.chosen = this.draft.steps[0]?.id ?? ''
-    void this.look() // others may have saved meanwhile
+    void this.look() // other people may have saved meanwhile
   }
 
-  /** The work to store on the device has changed. */
+  /** Called when the work to store on the device has changed. */
   keep(): void {
     this.#keeper.later()
   }
@@ -174,7 +175,7 @@ export class Authoring {
         this.#tag = read.tag
       } else this.#meet(read)
     } catch {
-      // Offline: the next save detects it.
+      // The device is offline. The next save detects other versions.
     }
   }
 
@@ -184,7 +185,7 @@ export class Authoring {
       this.elsewhere = { read, differences: all }
       return
     }
-    // Both sides made the same changes.
+    // The other person made the same changes, so nothing must be merged.
     this.#take(read)
     this.#keeper.later()
   }
@@ -244,7 +245,7 @@ export class Authoring {
       if (!(e instanceof Refused) || e.status !== 412) throw e
       const read = await this.#read()
       if (same(read.script, this.base) && !again) {
-        // Only settings have changed.
+        // The other person has changed only settings, so the save is repeated.
         this.codelab = read.codelab
         this.#tag = read.tag
         return this.#send(true)
@@ -273,7 +274,7 @@ export class Authoring {
     }
   }
 
-  /** Shows both current versions. */
+  /** Shows the two current versions. */
   decide(): void {
     if (!this.elsewhere) return
     const { read } = this.elsewhere
@@ -282,7 +283,8 @@ export class Authoring {
   }
 
   /**
-   * Applies the choices on top of the other person's version. The result is saved like any change.
+   * Applies the author's choices to the other person's version. The result is saved like any
+   * change.
    */
   async settle(choices: Choices): Promise<void> {
     const conflict = this.elsewhere

@@ -1,12 +1,12 @@
-// The effect of a save on comments. Comments are anchored in the text for attendees, which does not
-// contain the notes for facilitators.
+// Finds the comments that a save would affect. The positions of comments refer to the text for
+// attendees, which does not contain the notes for facilitators.
 import { withoutNotes } from '../../markdown/notes'
 import type { Thread } from '../../workshop/state'
 import { keyOf, type Script } from './script'
 
 export interface Touched {
   readonly thread: Thread
-  /** The title of the step; null for the guide. */
+  /** The title of the step, or null for the guide. */
   readonly title: string | null
   /**
    * stale means that replies are no longer possible. gone means that the thread is deleted together

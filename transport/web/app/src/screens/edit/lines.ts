@@ -1,7 +1,7 @@
 // Compares two texts line by line.
 export interface Line {
   readonly text: string
-  /** The side that has the line; null if both have it. */
+  /** The side that has the line, or null if both sides have it. */
   readonly only: 'mine' | 'theirs' | null
 }
 
@@ -19,7 +19,7 @@ export function compare(theirs: string, mine: string): Line[] {
   return [...a.slice(0, head).map(both), ...middle(a.slice(head, a.length - tail), b.slice(head, b.length - tail)), ...a.slice(a.length - tail).map(both)]
 }
 
-/** Compares by the longest common subsequence. */
+/** Compares two lists of lines by their longest common subsequence. */
 function middle(a: readonly string[], b: readonly string[]): Line[] {
   const t = (text: string): Line => ({ text, only: 'theirs' })
   const m = (text: string): Line => ({ text, only: 'mine' })

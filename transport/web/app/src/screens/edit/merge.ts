@@ -1,4 +1,5 @@
-// Merges the versions of two authors: the differences, and the script after the choices.
+// Merges the versions of two authors. It finds the differences, and makes the script that results
+// from the choices.
 import { guide, keyOf, sameStep, type Script, type ScriptStep } from './script'
 
 export type Side = 'mine' | 'theirs'
@@ -7,11 +8,11 @@ export type Side = 'mine' | 'theirs'
 export const order = 'order'
 
 export interface Difference {
-  /** The step's key, guide, or order. */
+  /** The key of a step, or the constant guide or order. */
   readonly key: string
   readonly mine: ScriptStep | null
   readonly theirs: ScriptStep | null
-  /** The only side that changed it, or null if both sides did. */
+  /** The side that changed this part, or null if both sides changed it. */
   readonly only: Side | null
 }
 
@@ -48,14 +49,13 @@ export function differences(base: Script, mine: Script, theirs: Script): Differe
 }
 
 /**
- * The choices that need no decision: if only one side changed something, that side's version is
- * chosen.
+ * The choices that need no decision. If only one side changed something, its version is chosen.
  */
 export function suggested(all: readonly Difference[]): Choices {
   return Object.fromEntries(all.filter((d) => d.only !== null).map((d) => [d.key, d.only!]))
 }
 
-/** The script that results from the choices. The default is mine. */
+/** The script that results from the choices. Without a choice, my version is used. */
 export function resolved(mine: Script, theirs: Script, all: readonly Difference[], choices: Choices): Script {
   const side = (key: string): Side => choices[key] ?? 'mine'
   const differ = new Map(all.map((d) => [d.key, d]))

@@ -80,7 +80,7 @@ describe('the versions of two people', () => {
     const out = resolved(mine, theirs, all, { ...suggested(all), c: 'theirs' })
     expect(out.steps.map((s) => s.text)).toEqual(['mine', 'theirs', 'theirs'])
   })
-  it('keep the steps that either side added, in their places', () => {
+  it('keep the steps that one of the sides added, in their places', () => {
     const mine = script('a', step('new:1', 'x', null), 'b', 'c')
     const theirs = script('a', 'b', 'n', 'c')
     const all = differences(base, mine, theirs)

@@ -1,4 +1,5 @@
-// The text that an author edits: the steps and the preparation guide, as plain values.
+// The script is the text that an author edits: the steps and the preparation guide, as plain
+// values.
 import type { components } from '../../api/schema'
 
 type S = components['schemas']
@@ -6,7 +7,7 @@ type S = components['schemas']
 export interface ScriptStep {
   /** The id within the page. */
   readonly id: string
-  /** The server's id, which comments refer to, or null until the step is saved. */
+  /** The server's id, to which comments refer, or null until the step is saved. */
   readonly server: string | null
   readonly title: string
   readonly minutes: number
@@ -43,7 +44,7 @@ export function toServer(script: Script): S['Steps']['steps'] {
   }))
 }
 
-/** The key of a step, the same on both sides. */
+/** The key of a step. It is the same in the versions of two people. */
 export const keyOf = (s: ScriptStep) => s.server ?? s.id
 
 export function sameStep(a: ScriptStep, b: ScriptStep): boolean {
@@ -94,7 +95,7 @@ export function length(text: string): number {
   return n
 }
 
-/** The number of characters if it is near the limit, or null if not. */
+/** The number of characters of a text if it is near the limit, or else null. */
 export function nearLimit(text: string): number | null {
   if (text.length < limits.text * 0.9) return null
   const n = length(text)
@@ -126,8 +127,8 @@ export function problem(base: Script, draft: Script): Problem | null {
 }
 
 /**
- * After a save: gives new steps the ids that the server assigned. sent is the saved script, saved
- * the server's version of it.
+ * Gives new steps the ids that the server assigned, after a save. sent is the script that was
+ * saved, and saved is the server's version of this script.
  */
 export function learned(draft: Script, sent: Script, saved: Script): Script {
   const ids = new Map<string, string>()
@@ -144,7 +145,7 @@ export function learned(draft: Script, sent: Script, saved: Script): Script {
   return { ...draft, steps: draft.steps.map((s) => (s.server === null && ids.has(s.id) ? { ...s, server: ids.get(s.id)! } : s)) }
 }
 
-/** The ETag part that changes with each edit. */
+/** The part of an ETag that changes with each edit. */
 export function revision(tag: string): string {
   return /^(?:W\/)?"([^".]*)/.exec(tag)?.[1] ?? tag
 }

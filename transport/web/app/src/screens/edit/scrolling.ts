@@ -30,7 +30,7 @@ export class Scrolling {
     this.#stops = []
   }
 
-  /** The preview was redrawn and scrolls to the position of the text. */
+  /** Called when the preview was redrawn. The preview scrolls to the position of the text. */
   follow(): void {
     if (this.#lead === 'text') this.#go('text')
   }

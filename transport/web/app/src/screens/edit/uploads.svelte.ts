@@ -34,7 +34,7 @@ export class Uploads {
     this.#work = work
   }
 
-  /** The editor of the open page was created, or will be removed. */
+  /** Called when the editor of the open page was created, or will be removed. */
   follow(editor: Editor | null, page: string): void {
     for (const g of this.list) {
       if (g.page !== page) continue
@@ -47,7 +47,7 @@ export class Uploads {
     this.#editor = editor
   }
 
-  /** Uploads the images among files. Returns false if there are none. */
+  /** Uploads the images among files. Returns false if files contains no image. */
   take(files: readonly File[], at: number): boolean {
     const images = files.filter((f) => f.type.startsWith('image/'))
     for (const file of images) void this.#send(file, at)

@@ -2,9 +2,9 @@
 import type { Seat } from '../../workshop/floor'
 import type { Layout, Planner, StepOf } from './layout'
 
-/** The minimum time between two layouts, unless people no longer fit; milliseconds. */
+/** The minimum time between two layouts, unless people no longer fit, in milliseconds. */
 const apart = 5000
-/** The maximum delay while somebody points at the floor or works in it; milliseconds. */
+/** The maximum delay while somebody points at the floor or uses it, in milliseconds. */
 const patience = 10_000
 
 interface Box {
@@ -17,7 +17,7 @@ export class Arrangement {
   readonly #planner: Planner<Seat>
   #box: Box | null = null
   #steps: readonly StepOf<Seat>[] | null = null
-  /** When the layout was computed, and since when a new layout is due. */
+  /** The time at which the layout was computed, and the time since which a new layout is due. */
   #made = -Infinity
   #due: number | null = null
 
@@ -26,8 +26,8 @@ export class Arrangement {
   }
 
   /**
-   * Checks whether the people or the space have changed. held: somebody points at the floor or
-   * works in it. now: milliseconds of any monotonic clock.
+   * Checks whether the people or the space have changed. held means that somebody points at the
+   * floor or uses it. now is the time of any monotonic clock in milliseconds.
    */
   look(box: Box, steps: readonly StepOf<Seat>[], held: boolean, now: number): void {
     if (box.width <= 0 || steps.length === 0) return
@@ -35,7 +35,8 @@ export class Arrangement {
     if (steps !== this.#steps) this.#due ??= now
     this.#box = box
     this.#steps = steps
-    // With another size everything moves, so the previous layout does not matter.
+    // If the size has changed, everything moves anyway, so the new layout need not be similar to
+    // the previous one.
     if (!this.layout || resized) return this.#plan(now, null)
     if (this.#due === null) return
     // A strip of empty steps has no space for people.

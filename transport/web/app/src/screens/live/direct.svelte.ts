@@ -1,4 +1,5 @@
-// Direct messages from attendees that no facilitator has answered and nobody on this page has seen.
+// The direct messages from attendees which no facilitator has answered and which were not seen on
+// this page.
 import type { Told } from '../../live/protocol'
 import type { Room } from '../../live/room.svelte'
 import { Unread } from '../../talk/unread.svelte'
@@ -13,12 +14,12 @@ export class DirectMessages {
     this.#waiting = new Unread(room)
   }
 
-  /** Oldest first. */
+  /** The unread messages, oldest first. */
   get unread(): readonly ChatMessage[] {
     return this.#waiting.list
   }
 
-  /** The chat has been loaded, so earlier messages also count. */
+  /** Called when the chat has been loaded. Earlier messages then also count. */
   begin(): void {
     this.#waiting.begin()
   }
@@ -33,8 +34,8 @@ export class DirectMessages {
   }
 
   /**
-   * Answers a message, which counts for all messages of that person. Returns false if the outbox is
-   * full.
+   * Answers a message. The answer counts for all messages of that person. Returns false if the
+   * outbox is full.
    */
   answer(to: ChatMessage, message: string): boolean {
     if (!this.#room.say({ type: 'dm', target_id: to.sender_id, message })) return false
@@ -46,7 +47,7 @@ export class DirectMessages {
     this.#waiting.read((x) => x.id === message.id)
   }
 
-  /** The messages of a person were opened or answered. */
+  /** Called when the messages of a person were opened or answered. */
   read(attendee: string): void {
     this.#waiting.read((x) => x.sender_id === attendee)
   }

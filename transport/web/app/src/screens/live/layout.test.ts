@@ -189,7 +189,7 @@ test.each([
   expect(kept).toBeLessThan(50)
 })
 
-test('a roomier level returns only when it has room to spare', () => {
+test('a roomier level returns only when it leaves spare space', () => {
   const mine = planner()
   const of = (fine: number) => steps([several('fine', fine)])
   const fits = (height: number, fine: number, previous: Layout | null = null) => mine.plan({ width: 600, height, steps: of(fine), previous })
@@ -217,7 +217,7 @@ describe('sub-columns', () => {
   test('are filled from the shortest one, in the order of the people', () => {
     expect(ids(deal(who('abcde'), 2, (p) => (p.id === 'a' ? 5 : 2)))).toEqual(['ae', 'bcd'])
   })
-  test('keep their people; new people go to the shortest one, at their place in the order', () => {
+  test('keep their people; new people go to the shortest sub-column, at their place in the order', () => {
     const before = new Map([
       ['a', 1],
       ['b', 1],

@@ -1,10 +1,10 @@
-// The layout of a workshop's people on the floor: which steps share a column, how many sub-columns
-// a crowded step gets, and how much of each person is shown. A pure function without access to the
-// page or a clock. All lengths are CSS pixels.
+// Computes the layout of a workshop's people on the floor. The layout determines which steps share
+// a column, how many sub-columns a crowded step gets, and how much of each person is shown. It
+// depends only on the arguments, not on the page or a clock. All lengths are CSS pixels.
 import type { Kind } from '../../workshop/floor'
 
 export const sizes = {
-  /** The minimum and maximum width of a sub-column, and the gap between two. */
+  /** The minimum and maximum width of a sub-column, and the gap between two sub-columns. */
   unit: 164,
   unitMost: 272,
   gap: 12,
@@ -97,13 +97,13 @@ const crowdForms: readonly Form[] = cellSizes.flatMap(([cards, cells]) => cells.
 export interface Figure {
   readonly name: string
   readonly kind: Kind
-  /** When they asked for help; 0 if they have not asked. */
+  /** The time at which the person asked for help, or 0 if they have not asked. */
   readonly asked: number
   readonly text: string
 }
 
 export interface StepOf<P extends Figure> {
-  /** The number of the step, or the symbol for those who are done. */
+  /** The number of the step, or the symbol for the people who are done. */
   readonly key: string
   readonly title: string
   /**
@@ -160,8 +160,8 @@ export function byKind<P extends Figure>(people: readonly P[]): ByKind<P> {
 }
 
 /**
- * A run of neighbouring empty steps, or one other step. Splitting a run of empty steps gains
- * nothing.
+ * A run of neighbouring empty steps, or one step with people. A run of empty steps is never split,
+ * because splitting would gain nothing.
  */
 interface Part {
   readonly from: number
@@ -187,8 +187,8 @@ interface Measured<P> {
 }
 
 /**
- * Computes layouts. It caches the heights of steps whose people have not changed, since computing
- * them is most of the work.
+ * Computes layouts. It caches the heights of steps whose people have not changed, because most of
+ * the work is computing these heights.
  */
 export class Planner<P extends Figure> {
   readonly #set: Setting<P>
@@ -208,7 +208,7 @@ export class Planner<P extends Figure> {
     const runs = Math.min(2, parts.filter((p) => p.empty).length)
     if (width >= sizes.narrow) {
       for (const form of people > sizes.crowd ? crowdForms : [...forms, ...crowdForms]) {
-        if (form.cell > 0 && people * form.cell ** 2 > width * high * 0.9) continue // cannot fit
+        if (form.cell > 0 && people * form.cell ** 2 > width * high * 0.9) continue // the cells alone need too much space
         const roomier = previous !== null && rank(form) < rank(previous)
         const best = this.#best(width, roomier ? high * ease : high, steps, parts, runs, form)
         if (!best) continue
@@ -221,7 +221,7 @@ export class Planner<P extends Figure> {
         return { ...form, unit: best.unit, scrolls, narrow: false, groups: best.groups.map(({ form, steps, subs }) => ({ form, steps, subs })) }
       }
     }
-    // Too narrow, or nothing fits: one column with all steps, which scrolls.
+    // The floor is too narrow, or no form fits. All steps are then in one column, which scrolls.
     const form = people > sizes.crowd ? { level: crowded, cell: 12, cards: 1 } : { level: 2, cell: 0, cards: 0 }
     return { ...form, unit: width, scrolls: true, narrow: true, groups: [{ form: 'stack', steps: span(0, steps.length), subs: 1 }] }
   }
@@ -295,7 +295,7 @@ export class Planner<P extends Figure> {
           if (!g) continue
           any = true
           consider(g, to)
-          if (g.form !== 'own') break // more sub-columns change nothing
+          if (g.form !== 'own') break // only a group of one step has sub-columns
         }
         // If a group is too high for one column, adding steps makes it higher.
         if (!any && !alone) break
@@ -306,7 +306,7 @@ export class Planner<P extends Figure> {
     return best(0, units, strips)
   }
 
-  /** A group of neighbouring steps; null if it is higher than the floor. */
+  /** A group of neighbouring steps, or null if the group is higher than the floor. */
   #group(steps: readonly StepOf<P>[], from: number, to: number, subs: number, height: number, form: Form, unit: number): Priced | null {
     const part = steps.slice(from, to)
     const full = part.filter((s) => s.people.length > 0).length
@@ -330,7 +330,7 @@ export class Planner<P extends Figure> {
     return high > height ? null : { form: 'stack', steps: of, subs: 1, width, cost: 3 * (high / height) ** 2 + 1.2 * (full - 1) + 0.3 }
   }
 
-  /** The cost of the earlier groups with the current people; null if they do not fit. */
+  /** The cost of the earlier groups with the current people, or null if the people do not fit. */
   #priceOf(layout: Layout, width: number, height: number, steps: readonly StepOf<P>[]): number | null {
     if (layout.groups.at(-1)?.steps.at(-1) !== steps.length - 1) return null
     const unit = widest(width, layout.groups)
@@ -366,7 +366,8 @@ export class Planner<P extends Figure> {
       const rows = Math.ceil(step.people.length / Math.floor(width / form.cell))
       return sizes.counts + Math.ceil(cards / subs) * sizes.crowdCard + (cards > 0 && m.waits > cards ? sizes.moreWait : 0) + rows * form.cell + 8
     }
-    // When minutes get another digit, there is less space for names.
+    // When minutes get another digit, names have less space, so the widths at the end are part of
+    // the key.
     const asides = m.kinds.need.reduce((n, p) => n + this.#set.aside(p), 0)
     const key = `${subs} ${unit} ${form.level} ${asides}`
     let high = m.heights.get(key)
@@ -479,7 +480,7 @@ export function linesOf(text: string, measure: (text: string) => number, box: nu
   return lines
 }
 
-/** Runs of empty steps, and each other step by itself. */
+/** Splits the steps into runs of empty steps and single steps with people. */
 function partsOf(steps: readonly StepOf<Figure>[]): Part[] {
   const out: Part[] = []
   for (const [i, s] of steps.entries()) {

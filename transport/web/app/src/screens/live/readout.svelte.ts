@@ -1,4 +1,4 @@
-// The setting for announcing new requests for help in the live view; stored on this device.
+// The setting whether the live view announces new requests for help. It is stored on this device.
 import { recall, remember } from '../../device/remember'
 
 let on = $state(recall('live:read-out', true))

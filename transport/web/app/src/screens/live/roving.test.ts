@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { toward, type Place, type Way } from './roving'
 
 const box = (left: number, top: number, width = 180, height = 60): Place => ({ left, top, right: left + width, bottom: top + height })
-/** Two sub-columns of a step, a row below both, and a column of another step. */
+/** Two sub-columns of a step, a row below the two, and a column of another step. */
 const places = [box(0, 0), box(0, 66), box(192, 0, 180, 90), box(192, 96), box(0, 160, 180, 24), box(384, 40)]
 
 test.each<[number, Way, number]>([

@@ -1,5 +1,5 @@
-// The people on the floor share one tab stop. Arrow keys move between people by position. Pure
-// except for the given elements.
+// The people on the floor share one tab stop, and arrow keys move between people by position. The
+// functions depend only on the given elements.
 
 /** The rectangle of an element, CSS pixels. */
 export interface Place {
@@ -16,7 +16,10 @@ const slack = 3
 /** Smaller horizontal distances, in pixels, count as the same column. */
 const column = 30
 
-/** The index of the rectangle that an arrow key leads to, or -1 if there is none. */
+/**
+ * The index of the rectangle to which an arrow key leads, or -1 if no rectangle is in this
+ * direction.
+ */
 export function toward(places: readonly Place[], from: number, way: Way): number {
   const at = places[from]
   if (!at) return -1

@@ -25,7 +25,10 @@ export class Watch {
    * together.
    */
   minute = $state(serverNow())
-  /** The step with the browsed notes, 0 for the preparation, or null to follow the room. */
+  /**
+   * The step whose notes the facilitator browses, 0 for the preparation, or null to follow the
+   * room.
+   */
   #browsed = $state<number | null>(null)
   /** When the word of the verdict last changed, Unix milliseconds. */
   #wordSince = 0
@@ -48,10 +51,13 @@ export class Watch {
     return most > 0 ? steps.findIndex((c) => c.seats.length === most) + 1 : 1
   })
 
-  /** The step with the visible notes, 0 for the preparation. Reading the notes moves nobody. */
+  /**
+   * The step whose notes are visible, or 0 for the preparation. Reading the notes does not move the
+   * room.
+   */
   readonly shown = $derived.by(() => Math.min(this.#browsed ?? (this.room.now?.people.size === 0 ? 0 : this.at), this.room.now?.steps.length ?? 0))
 
-  /** Shows the notes of a step. The room's step follows the room again. */
+  /** Shows the notes of a step. For the room's step, the notes follow the room again. */
   browse(step: number): void {
     const last = this.room.now?.steps.length ?? 0
     const to = Math.min(Math.max(step, 0), last)
@@ -59,7 +65,8 @@ export class Watch {
   }
 
   /**
-   * The next step for the room: the browsed one, or the one after the room's step. Null at the end.
+   * The next step for the room. It is the browsed step, or else the step after the room's step.
+   * Null at the end.
    */
   readonly next = $derived.by(() => {
     const to = this.shown !== this.at && this.shown > 0 ? this.shown : this.at + 1
@@ -75,7 +82,10 @@ export class Watch {
     return () => [draw, second, minute, times].forEach(clearInterval)
   }
 
-  /** Draws for the first time as soon as there is data, so that no frame is without a verdict. */
+  /**
+   * Draws for the first time as soon as data has arrived, so that the verdict is visible from the
+   * first frame.
+   */
   first(): void {
     if (this.#drawn === null) this.#draw()
   }
@@ -126,7 +136,7 @@ export class Watch {
     toast(m.brought({ step }), { label: m.undo(), run: undo })
   }
 
-  /** Sets the pointer to a step; null removes it. */
+  /** Sets the pointer to a step. With null it removes the pointer. */
   point(step: number | null, hints = false): void {
     this.room.say({ type: 'pointer', step_number: step, hints })
   }

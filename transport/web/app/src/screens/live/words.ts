@@ -22,7 +22,7 @@ export const minutesOf = (now: number, since: number): number => (since === 0 ? 
 /** The first name of a person, or the full name if the first is ambiguous in the room. */
 export function calledBy(name: string, room: Iterable<string>): string {
   const first = name.trim().split(/\s+/)[0] ?? ''
-  if (/\p{N}/u.test(name)) return name // Team 7
+  if (/\p{N}/u.test(name)) return name // a name with a number, such as Team 7, is never shortened
   for (const other of room) if (other !== name && (other === first || other.startsWith(`${first} `))) return name
   return first
 }

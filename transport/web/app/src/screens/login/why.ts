@@ -16,7 +16,9 @@ const sentences: Record<string, () => string> = {
   full: m.login_why_full,
 }
 
-/** The text for the server's reason: null without a reason, a general text for an unknown one. */
+/**
+ * The text for the server's reason. An unknown reason has a general text. Null without a reason.
+ */
 export function whyNot(word: string | null): string | null {
   if (word === null) return null
   return (Object.hasOwn(sentences, word) ? sentences[word]! : m.login_why_invalid)()

@@ -1,5 +1,5 @@
-// The address of a page of a codelab: ?step=4, with &at=2 for its second paragraph, or ?page=quiz
-// for other pages.
+// Converts between pages of a codelab and addresses. The address of a step is ?step=4, or
+// ?step=4&at=2 for its second paragraph. Other pages have addresses such as ?page=quiz.
 import type { Extra, Place } from './reading.svelte'
 
 const pages: readonly Extra[] = ['guide', 'quiz', 'feedback', 'handin', 'done']

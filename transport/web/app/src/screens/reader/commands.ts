@@ -7,7 +7,7 @@ const mask = '••••••'
 /** The command that clones the code. shown is the same command without the password. */
 export function clone(access: Pick<Schemas['GitAccess'], 'url' | 'username' | 'password'>): { text: string; shown: string } {
   const [, scheme, rest] = /^(https?:\/\/)(.*)$/.exec(access.url) ?? ['', '', access.url]
-  // The directory has a readable name, since the address ends with an id.
+  // The directory gets a readable name, because the address ends with an id.
   const command = (password: string) => `git clone ${scheme}${encodeURIComponent(access.username)}:${password}@${rest} code`
   return { text: command(encodeURIComponent(access.password)), shown: command(mask) }
 }
@@ -15,7 +15,7 @@ export function clone(access: Pick<Schemas['GitAccess'], 'url' | 'username' | 'p
 /**
  * The commands that continue from a state, regardless of the attendee's earlier work. Uncommitted
  * changes are stashed. Branches stay unchanged, even if an author has changed the earlier state.
- * Each command is on a separate line, since shells differ in command separators.
+ * Each command is on a separate line, because shells differ in command separators.
  */
 export function switchTo(name: string): string {
   return `git stash -u\ngit fetch\ngit switch --detach origin/${name}`

@@ -10,14 +10,14 @@ test('of several new notices, the most urgent one is shown', () => {
 })
 
 test.each<[string, [Notice[], boolean?][], Kind]>([
-  ['a new notice that is more urgent replaces the shown one', [[of('pin')], [of('pin', 'poll')]], 'poll'],
+  ['a new notice that is more urgent replaces the shown notice', [[of('pin')], [of('pin', 'poll')]], 'poll'],
   ['a new notice that is less urgent waits', [[of('coming')], [of('coming', 'poll')]], 'coming'],
   ['no notice replaces a line in which somebody writes', [[of('direct')], [of('direct', 'broadcast'), true]], 'direct'],
   ['a dismissed notice is replaced by the next one', [[of('direct', 'pin')], [of('pin')]], 'pin'],
   ['a held notice that is done is replaced', [[of('direct')], [of('broadcast'), true]], 'broadcast'],
 ])('%s', (_, steps, shown) => expect(after(...steps)).toBe(shown))
 
-test('a notice that the person turned to stays until a new one is more urgent', () => {
+test('a notice that the person selected stays until a new notice is more urgent', () => {
   const all = of('direct', 'poll', 'pin')
   let line = look(empty, all, false)
   line = turn(line, all)

@@ -1,4 +1,4 @@
-// Selects the notice for the line at the bottom of the text. Pure.
+// Selects the notice for the line at the bottom of the text. The functions have no side effects.
 
 /** The kinds of notices, the most urgent first. */
 export const kinds = [
@@ -28,7 +28,7 @@ export interface Notice {
 export const rank = (n: Notice): number => kinds.indexOf(n.kind)
 
 export interface Line {
-  /** The visible notice, or null for none. */
+  /** The id of the visible notice, or null without a notice. */
   readonly shown: string | null
   /** The ids of the notices of the previous state. */
   readonly known: ReadonlySet<string>
@@ -38,7 +38,7 @@ export const empty: Line = { shown: null, known: new Set() }
 
 /**
  * The next state of the line. notices are in order of urgency. A new notice replaces a less urgent
- * notice, unless somebody is writing in the visible one (held).
+ * notice, unless somebody is writing in the visible notice (held).
  */
 export function look(before: Line, notices: readonly Notice[], held: boolean): Line {
   const known = new Set(notices.map((n) => n.id))

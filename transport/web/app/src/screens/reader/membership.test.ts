@@ -28,7 +28,7 @@ test.each([
   expect([m.signedOut, m.ended]).toEqual([signedOut, ended])
 })
 
-test('a removed attendee sees the end of the codelab; one whose session ended keeps the text', async () => {
+test('a removed attendee sees the end of the codelab; an attendee whose session ended keeps the text', async () => {
   const over = { status: { state: 'ended' } }
   const kept = of(over)
   await kept.look()

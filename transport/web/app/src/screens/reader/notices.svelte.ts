@@ -1,5 +1,5 @@
-// News for an attendee. Screen readers announce the news, the notice line shows messages to the
-// attendee, and messages in the closed chat are counted.
+// Collects news for an attendee. Screen readers announce the news, the notice line shows messages
+// to the attendee, and messages are counted while the chat is closed.
 import type { Told } from '../../live/protocol'
 import { about } from '../../device/moments'
 import { serverNow } from '../../device/now'
@@ -40,21 +40,21 @@ export class Notices {
     return this.#direct.list
   }
 
-  /** Whether there is any notice. */
+  /** Whether any notice exists. */
   readonly told = $derived.by(() => this.banner !== null || this.direct.length > 0 || this.news !== null || this.hints !== null || this.timeUp)
 
-  /** The timer ran out while the page was open. */
+  /** Called when the timer has ended while the page was open. */
   over(): void {
     this.timeUp = true
     setTimeout(() => (this.timeUp = false), passing)
   }
 
-  /** The chat has been loaded, so earlier unread direct messages are also shown. */
+  /** Called when the chat has been loaded. Earlier unread direct messages are then also shown. */
   begin(): void {
     this.#direct.begin()
   }
 
-  /** Messages with a person were read or answered. */
+  /** Called when the messages with a person were read or answered. */
   readDirect(person: string): void {
     const me = this.#reading.room.now?.me ?? ''
     this.#direct.read((x) => otherEnd(x, me) === person)
@@ -65,7 +65,10 @@ export class Notices {
     this.#direct.read((x) => x.id === message.id)
   }
 
-  /** Handles arrived messages. missed means that they were sent while there was no connection. */
+  /**
+   * Handles arrived messages. missed means that they were sent while the connection was
+   * interrupted.
+   */
   heard(told: readonly Told[], missed: boolean): void {
     for (const t of told) {
       this.#say(t, missed)
@@ -75,12 +78,12 @@ export class Notices {
     }
   }
 
-  /** The chat is open. */
+  /** Called when the chat is open. No message is unread then. */
   read(): void {
     this.unread = 0
   }
 
-  /** The banner has been seen. */
+  /** Called when the person has seen the banner. */
   seen(): void {
     this.banner = null
   }

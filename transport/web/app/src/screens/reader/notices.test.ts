@@ -75,7 +75,7 @@ test('only the asker hears that a question was answered', () => {
   expect(heard).toEqual(['question_heard_answered', 'question_heard_aloud'])
 })
 
-test('chat is read out while it is open, except for own and missed messages', () => {
+test("chat is read out while it is open, except for missed messages and the attendee's own", () => {
   const frame = { type: 'chat', sender: 'B', sender_id: 'b', message: 'x' }
   const { tell } = stage('chat')
   tell({ ...frame, sender_id: 'a1' })
@@ -118,7 +118,7 @@ test('the help request is read again whenever the help queue changes', () => {
   expect(reads.count).toBe(4)
 })
 
-test('a direct message waits for the line until it is read or put off', () => {
+test('a direct message waits for the line until it is read or dismissed', () => {
   const { notices, tell } = stage()
   const dm = { type: 'dm', id: 'm1', sender: 'F', sender_id: 'f', target_id: 'a1', message: 'x' }
   tell(dm)
@@ -136,7 +136,7 @@ test('a direct message waits for the line until it is read or put off', () => {
   expect(notices.direct).toHaveLength(0)
 })
 
-test('a reloaded page shows the direct messages that were neither read nor put off', () => {
+test('a reloaded page shows the direct messages that were neither read nor dismissed', () => {
   const first = stage().notices
   first.begin()
   expect(first.direct.map((x) => x.id)).toEqual(['m1'])

@@ -16,7 +16,7 @@ export type Panel = 'chat' | 'questions' | 'polls' | 'notes' | 'ask' | 'code' | 
 export class Reading {
   readonly room: Room
   #key: string
-  /** The current page; null until it is known. */
+  /** The current page, or null until it is known. */
   at = $state<Place | null>(null)
   panel = $state<Panel | null>(null)
   readonly help: OwnHelp
@@ -24,7 +24,10 @@ export class Reading {
   quoted = $state('')
   /** Whether the AI is available here. */
   asks = $derived.by(() => this.answers && this.room.now?.codelab.ai_enabled === true)
-  /** Whether there are current or earlier questions. Questions stay readable after the workshop. */
+  /**
+   * Whether the codelab has current or earlier questions. Questions stay readable after the
+   * workshop.
+   */
   readonly questions = $derived.by(() => {
     const w = this.room.now
     return w !== null && ((w.codelab.questions ?? 'off') !== 'off' || w.questions.byId.size > 0)
@@ -74,7 +77,7 @@ export class Reading {
     return out
   })
 
-  /** All pages in order; the guide, if there is one, is the first. */
+  /** All pages in order. If the codelab has a guide, it is the first. */
   readonly pages = $derived.by<Place[]>(() => [
     ...(this.room.now?.codelab.guide_markdown ? (['guide'] as const) : []),
     ...this.steps.map((s) => s.step_number),
@@ -118,7 +121,7 @@ export class Reading {
     if (this.at !== null) history.replaceState(history.state, '', addressOf(this.at) + location.hash)
   }
 
-  /** The browser went back or forward to another address of this codelab. */
+  /** Called when the browser has gone back or forward to another address of this codelab. */
   returned(): void {
     const there = addressed(location.search, this.steps.length)
     const to = there.step ?? (there.page !== null && this.pages.includes(there.page) ? there.page : null)
@@ -126,12 +129,12 @@ export class Reading {
     if (to !== null) this.#move(to)
   }
 
-  /** The paragraph to scroll to once its page is shown, from 1; null for none. */
+  /** The paragraph to which the page scrolls when it is shown, counted from 1, or null. */
   #block: number | null = null
 
   /**
-   * Whether a page can be opened: the steps are loaded, and the attendee's record is loaded or
-   * unavailable.
+   * Whether a page can be opened. The steps must be loaded, and the attendee's record must be
+   * loaded or unavailable.
    */
   readonly known = $derived.by(() => {
     const w = this.room.now
@@ -195,7 +198,7 @@ export class Reading {
     })
   }
 
-  /** The page n positions further; null if there is none. */
+  /** The page n positions further, or null if no page is there. */
   beside(n: 1 | -1): Place | null {
     if (this.at === null) return null
     const i = this.pages.indexOf(this.at)
@@ -207,7 +210,7 @@ export class Reading {
     if (to !== null) this.go(to)
   }
 
-  /** The fragment to scroll to once its page is shown; null for none. */
+  /** The fragment to which the page scrolls when it is shown, or null. */
   #sought: string | null = location.hash.length > 1 ? location.hash.slice(1) : null
 
   /** Opens the page that contains the target of a link. */
@@ -220,7 +223,7 @@ export class Reading {
     this.go(to)
   }
 
-  /** A text was rendered: scrolls to the requested place. */
+  /** Called when a text was rendered. Scrolls to the requested place. */
   arrive(text: HTMLElement): void {
     const fragment = this.#sought
     const block = this.#block

@@ -22,7 +22,7 @@ export class SharedCode extends Browse {
 
   /** Reads the shared states soon. The returned function cancels the read. */
   soon(): () => void {
-    // The whole room receives the pointer at the same moment.
+    // The whole room receives the pointer at the same moment, so each page waits for a random time.
     const soon = setTimeout(() => void this.look(), this.#looked ? Math.random() * spread : 0)
     return () => clearTimeout(soon)
   }

@@ -11,7 +11,7 @@ describe('states of the code', () => {
     expect(catchUp(states, 2, 1)?.name).toBe('step-2-start')
     expect(catchUp(states, 1, 2)?.name).toBe('step-1-start')
   })
-  it('lead to the latest earlier start if that step has none', () => {
+  it('lead to the latest earlier start if that step has no start', () => {
     expect(catchUp(states, 9, 1)?.name).toBe('step-2-start')
   })
   it("lead to the person's own step without a pointer", () => {

@@ -9,7 +9,7 @@ type Name = string
 
 const nameOf = (step: string, item: string): Name => `${step} ${item}`
 
-/** Changes by task. They override the result of a read that began before them. */
+/** Changes by task. A change overrides the result of a read that began before it. */
 export type Told = ReadonlyMap<Name, boolean>
 
 /** The ticked tasks after a read, with the changes during the read. */
@@ -40,7 +40,8 @@ export class Ticks {
     room.onArrival((told) => {
       for (const m of told) {
         if (m.type === 'tick') this.#set(nameOf(m.step_id, m.item), m.done)
-        // A thousand pages receive the change at the same moment.
+        // A thousand pages receive the change at the same moment, so each of them waits for a
+        // random time.
         else if (m.type === 'steps_changed') setTimeout(() => void this.read(), 50 + Math.random() * 1500)
       }
     })

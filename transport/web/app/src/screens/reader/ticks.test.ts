@@ -4,7 +4,7 @@ import { merged, ticksOf } from './ticks.svelte'
 
 const device = new Map<string, string>()
 
-/** A room with a server that the test plays. */
+/** A room with a server whose part the test plays. */
 function room(id = 'lab') {
   const told: ((all: object[], missed: boolean) => void)[] = []
   const said: object[] = []
@@ -46,7 +46,7 @@ beforeEach(() => {
   })
 })
 
-test('ticks received or waiting during a read take precedence over it', () => {
+test('ticks that were received or waiting during a read take precedence over its result', () => {
   expect([
     ...merged(
       [
@@ -68,7 +68,8 @@ describe('ticks', () => {
     ticks.tick('s', 'y', false)
     expect([ticks.has('s', 'x'), ticks.has('s', 'y'), r.said.length]).toEqual([true, false, 3])
     expect(r.said[0]).toEqual({ type: 'tick', step_id: 's', item: 'x', done: true })
-    // A reloaded page has them before the server answers. Another person does not have them.
+    // A reloaded page has the ticks before the server answers. Another person on the device does
+    // not have them.
     expect(ticksOf(room().room).has('s', 'x')).toBe(true)
     const other = room()
     ;(other.room.now as unknown as { me: string }).me = 'a2'
@@ -92,7 +93,7 @@ describe('ticks', () => {
     expect(ticks.has('s', 'x')).toBe(false)
   })
 
-  test('are read without losing those that the server does not have yet', async () => {
+  test('are read without losing the ticks that the server does not have yet', async () => {
     const r = room()
     r.outbox.push({ message: { type: 'tick', step_id: 's', item: 'waits', done: true } })
     const ticks = ticksOf(r.room)
@@ -104,7 +105,7 @@ describe('ticks', () => {
     release(gives(['s', 'x'], ['s', 'y']))
     await read
     expect([...ticks.done].sort()).toEqual(['s waits', 's x'])
-    // Reads that are requested during a read become one more read after it.
+    // Any number of reads that are requested during a read cause only one more read.
     server.asked = []
     const all = [ticks.read(), ticks.read(), ticks.read()]
     server.answer = () => Promise.resolve(gives(['s', 'z']))

@@ -1,11 +1,14 @@
-// The times of each person at each step, from the table that the server exports.
+// Computes the times of each person at each step, from the table that the server exports.
 import { parseCsv } from './csv'
 
 export interface Times {
   readonly id: string
   readonly joined: number
   readonly completed: number | null
-  /** When the person first reached each step, Unix milliseconds; null if never. */
+  /**
+   * The time at which the person first reached each step, in Unix milliseconds, or null if they
+   * never did.
+   */
   readonly reached: readonly (number | null)[]
 }
 
@@ -75,7 +78,7 @@ export function heat(people: readonly Times[], steps: number, offset: (ms: numbe
   return { columns, size: wide, rows }
 }
 
-/** The progress of a person in order of time: [time, row]. */
+/** The progress of a person in order of time, as pairs of a time and a row. */
 function course(p: Times, steps: number): [number, number][] {
   const all: [number, number][] = []
   p.reached.slice(0, steps).forEach((t, i) => {

@@ -1,11 +1,11 @@
-// A random draw in which everybody has the same chance.
+// Makes a random draw in which everybody has the same chance.
 
 /** 32 random bits. */
 const bits = () => crypto.getRandomValues(new Uint32Array(1))[0]!
 
 /**
- * A random number from 0 to below n, uniformly distributed. Values from the largest multiple of n
- * within 2^32 upwards are discarded, since they would favour small numbers.
+ * A random number from 0 to below n, uniformly distributed. Random values from the largest multiple
+ * of n within 2^32 upwards are discarded, because they would favour small numbers.
  */
 export function fair(n: number, random: () => number = bits): number {
   if (!Number.isInteger(n) || n < 1 || n > 2 ** 32) throw new RangeError('nothing to draw from')
@@ -16,7 +16,10 @@ export function fair(n: number, random: () => number = bits): number {
   }
 }
 
-/** The shown names as indexes, the winner's last, and how long each stays, milliseconds. */
+/**
+ * The indexes of the names to show, with the winner's as the last, and the time in milliseconds for
+ * which each name stays.
+ */
 export function run(winner: number, n: number, length = 44): { index: number; stays: number }[] {
   return Array.from({ length }, (_, i) => {
     const left = length - 1 - i

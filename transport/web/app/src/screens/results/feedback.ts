@@ -1,4 +1,6 @@
-/** The number of votes for each of the five grades, and their mean; null without votes. */
+/**
+ * The number of votes for each of the five grades, and the mean grade, which is null without votes.
+ */
 export function distribution(grades: readonly string[]): { counts: number[]; mean: number | null } {
   const counts = [0, 0, 0, 0, 0]
   let sum = 0

@@ -7,9 +7,12 @@ type Answer = Schemas['QuizSubmission']
 export interface Question {
   readonly quiz: Quiz
   readonly answers: number
-  /** The number of right answers; null for a question without a right answer. */
+  /** The number of right answers, or null for a question without a right answer. */
   readonly right: number | null
-  /** The number of right first answers; null for a question without a right answer. */
+  /**
+   * The number of people whose first answer was right, or null for a question without a right
+   * answer.
+   */
   readonly rightFirst: number | null
   /** The number of people who changed their answer. */
   readonly changed: number

@@ -129,7 +129,7 @@ test('feedback is counted by grade', () => {
 
 describe('a draw', () => {
   test('discards random values that would favour some people', () => {
-    // 2^32 is not a multiple of 6: the last four values must not count.
+    // 2^32 is not a multiple of 6, so the last four values must not count.
     const given = [2 ** 32 - 1, 2 ** 32 - 4, 2 ** 32 - 5]
     expect(fair(6, () => given.shift()!)).toBe((2 ** 32 - 5) % 6)
     expect(given).toEqual([])

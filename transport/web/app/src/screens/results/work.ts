@@ -7,7 +7,10 @@ export interface Person {
   readonly things: readonly Submission[]
 }
 
-/** Groups by person, ordered by name. Newest first per person, as in the server's list. */
+/**
+ * Groups submissions by person, ordered by name. The submissions of a person are newest first, as
+ * in the server's list.
+ */
 export function byPerson(list: readonly Submission[]): Person[] {
   const people = new Map<string, { id: string; name: string; things: Submission[] }>()
   for (const s of list) {

@@ -1,4 +1,5 @@
-// The server's health as lines: the check, its figures, and the server's verdict.
+// Converts the server's health to lines. A line contains the check, its figures and the server's
+// verdict.
 import type { Schemas } from '../../api/client'
 import { bytes, day, dayAndTime, moment, number, relative } from '../../device/moments'
 import { m } from '../../messages/compiled/messages.js'
@@ -9,7 +10,7 @@ export interface Line {
   id: keyof Health
   name: string
   figures: string
-  /** null if it is unknown. */
+  /** Whether the part works, or null if this is unknown. */
   ok: boolean | null
   /** The server's message, in English: what is wrong or unknown, and what to do. */
   text: string

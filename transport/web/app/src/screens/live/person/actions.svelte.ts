@@ -17,7 +17,7 @@ export class Actions {
   readonly #id: () => string
   /** The dialog that is open. */
   doing = $state<Doing | null>(null)
-  /** The text typed in it. */
+  /** The text typed in the dialog. */
   text = $state('')
   busy = $state(false)
   /** Prepared hints for this workshop, stored on this device. */

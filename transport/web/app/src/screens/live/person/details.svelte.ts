@@ -13,7 +13,7 @@ export class Details {
     this.#id = id
   }
 
-  /** The record of the shown person; null until it has been read. */
+  /** The record of the shown person, or null until it has been read. */
   readonly now = $derived.by(() => (this.#read?.id === this.#id() ? this.#read.record : null))
 
   async read(): Promise<void> {

@@ -1,4 +1,4 @@
-// How long a person was on each step, compared with the room.
+// Computes how long a person was on each step, compared with the room.
 import type { Schemas } from '../../../api/client'
 
 /** From this multiple of the room's median on, a person counts as slow. */
@@ -10,7 +10,7 @@ export interface StepTime {
   step: number
   /** The time on the step, seconds. For the current step, the time so far. */
   seconds: number
-  /** The median of the people in the room who went on, seconds, or null if nobody has gone on. */
+  /** The median time of the people who went on, in seconds, or null if nobody has gone on. */
   median: number | null
   slow: boolean
 }
