@@ -98,7 +98,7 @@ func mentioning(upload string) codelab.Command {
 }
 
 // oneLab creates a codelab, and a register over the journal uploads. atOnce is the maximum number
-// of commands in progress; 0 is the default.
+// of commands in progress. 0 means the default.
 func oneLab(t *testing.T, store *memory.Store, uploads durable.Journal, atOnce int) (codelab.Codelab, *files.Register) {
 	t.Helper()
 	list, err := catalog.LoadList(store)

@@ -63,7 +63,7 @@ type Room struct {
 
 	presence presence
 	wakers   wakers
-	// Immutable after the first connection; nil on a single server.
+	// Immutable after the first connection. Nil on a single server.
 	link  Link
 	clock clock.Clock
 }
@@ -123,7 +123,7 @@ func (r *Room) Transient(frames ...Frame) {
 	r.wakers.wake()
 }
 
-// Broadcast is Transient for the listeners of all nodes.
+// Broadcast does the same as Transient for the listeners of all nodes.
 func (r *Room) Broadcast(frames ...Frame) {
 	r.Transient(frames...)
 	if r.link != nil {
@@ -219,8 +219,8 @@ func (r *Room) Rewrite(edit func(Frame) (Frame, bool)) {
 	r.later = nil
 }
 
-// Withdraw is Rewrite without erasure. The transients remain, because a listener that waits for one
-// might get no other.
+// Withdraw edits the frames like Rewrite, but without erasure. The transients remain, because a
+// listener that waits for a transient might never get another.
 func (r *Room) Withdraw(edit func(Frame) (Frame, bool)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

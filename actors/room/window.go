@@ -66,7 +66,7 @@ func (w *window) grow() {
 	w.ring, w.first = ring, 0
 }
 
-// search returns the index of the first entry after seq; count if there is none.
+// search returns the index of the first entry after seq, or count if no entry follows.
 func (w *window) search(seq uint64) int {
 	if w.count == 0 || w.at(w.count-1).frame.Seq <= seq {
 		return w.count

@@ -69,7 +69,7 @@ func (l *Limiter) cost() float64 {
 	return max(1, min(float64(l.among()), l.burst))
 }
 
-// NewRateLimiter is NewLimiter for a rate per second with a separate burst.
+// NewRateLimiter returns a limiter for a rate per second with a separate burst.
 func NewRateLimiter(perSec float64, burst int, now func() time.Time) *Limiter {
 	if perSec <= 0 || burst <= 0 {
 		return nil
@@ -84,7 +84,7 @@ func (l *Limiter) Allow(key string) (wait time.Duration) { return l.take(key, 1)
 // Return refunds a token that Allow took.
 func (l *Limiter) Return(key string) { l.take(key, -1) }
 
-// Check is Allow without taking a token.
+// Check returns the result of Allow, but takes no token.
 func (l *Limiter) Check(key string) (wait time.Duration) { return l.take(key, 0) }
 
 // Charge is a bucket from which a request takes a token.

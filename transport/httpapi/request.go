@@ -166,7 +166,8 @@ func (r *Exchange) Body() ([]byte, error) {
 	return r.Read(r.endpoint.Body)
 }
 
-// SecretBody is Body for a body that must not stay in memory. The caller must wipe the result.
+// SecretBody does the same as Body for a body that must not stay in memory. The caller must wipe
+// the result.
 func (r *Exchange) SecretBody() ([]byte, error) {
 	if !r.Type("application/json") {
 		return nil, ErrMediaType
@@ -179,8 +180,8 @@ func (r *Exchange) Read(limit int) ([]byte, error) {
 	return readable(wire.ReadBody(r.RequestCtx, limit, &r.share))
 }
 
-// ReadSecret is Read for a body that must not stay in memory, see package body. The caller
-// must wipe the result.
+// ReadSecret does the same as Read for a body that must not stay in memory, see package body. The
+// caller must wipe the result.
 func (r *Exchange) ReadSecret(limit int) ([]byte, error) {
 	return readable(wire.ReadSecretBody(r.RequestCtx, limit, &r.share))
 }

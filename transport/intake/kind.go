@@ -61,7 +61,7 @@ var (
 // ErrDimensions means that an image has too many pixels.
 var ErrDimensions = errors.New("intake: too many pixels")
 
-// dimensionsError is ErrDimensions with a text for the sender.
+// dimensionsError wraps ErrDimensions with a text for the sender.
 type dimensionsError string
 
 func (e dimensionsError) Error() string        { return string(e) }
@@ -134,8 +134,8 @@ func Strip(k Kind, r io.ReaderAt, size int64, w io.Writer) error {
 	return out.Flush()
 }
 
-// Stripped is Strip as a reader. done must be called after reading; it returns the fault of the
-// image, if any.
+// Stripped returns the result of Strip as a reader. The function done must be called after reading.
+// It returns the fault of the image, if any.
 func Stripped(k Kind, r io.ReaderAt, size int64) (clean io.Reader, done func() error) {
 	pr, pw := io.Pipe()
 	result := make(chan error, 1)

@@ -75,7 +75,7 @@ func follow(t *testing.T, client string) (w *workbench, wrote []string) {
 	return w, wrote
 }
 
-// holds is follow for a program that runs a workshop.
+// holds does the same as follow for a program that runs a workshop.
 func holds(t *testing.T, client string) (w *workbench, wrote []string) {
 	t.Helper()
 	w, wrote = follow(t, client)

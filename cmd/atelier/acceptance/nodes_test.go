@@ -201,7 +201,7 @@ func TestAnIsolatedNodeReleasesItsActors(t *testing.T) {
 	if say(0, "unheard") {
 		t.Error("an isolated node accepts messages")
 	}
-	// 1013 if the codelab had moved to another node, which cannot be reached any more.
+	// 1013 if the codelab had moved to another node, which can no longer be reached.
 	if code := listening.closed(); code != 1012 && code != 1013 {
 		t.Errorf("the connection to the isolated node was closed with %d", code)
 	}

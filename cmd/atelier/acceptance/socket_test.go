@@ -152,7 +152,7 @@ func (s *socket) ask(m record, ref string) message {
 	})
 }
 
-// acked is ask for a command that must succeed.
+// acked sends a command like ask. The command must succeed.
 func (s *socket) acked(m record, ref string) message {
 	s.t.Helper()
 	a := s.ask(m, ref)

@@ -82,8 +82,8 @@ func TestInvalidRequestsAreAnswered(t *testing.T) {
 	}
 }
 
-// The server once sent 100 Continue although 401 or 413 was certain, and the client then sent the
-// whole file in vain.
+// An earlier version sent 100 Continue although 401 or 413 was certain, and the client then sent
+// the whole file in vain.
 func TestARefusedRequestGetsNo100Continue(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -290,7 +290,7 @@ func TestHeadWorksWhereverGetDoes(t *testing.T) {
 	}
 }
 
-// A short key or HTTP/1.0 once got 101.
+// In an earlier version a request with a short key or HTTP/1.0 got 101.
 func TestHandshakesFollowTheRFC(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

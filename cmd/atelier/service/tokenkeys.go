@@ -93,7 +93,7 @@ func (c *Core) forgetLostKeys(path string) error {
 }
 
 // standsOnKeys describes stored data that needs the token keys, or a participant who can still have
-// such a token. It returns "" if there is none.
+// such a token. It returns "" if no such token exists.
 func (c *Core) standsOnKeys() (string, error) {
 	var held []string
 	say := func(n int, one, more string) {

@@ -186,7 +186,7 @@ func TestFalseClaimsAreRefused(t *testing.T) {
 	}
 }
 
-// endless is JSON without an end.
+// endless is a body of JSON that never ends.
 type endless struct{}
 
 func (endless) Read(b []byte) (int, error) {
