@@ -39,7 +39,7 @@ func storeLimits(s config.Storage) durable.StoreLimits {
 // store, because the files of that store would seem unreferenced and be swept.
 func openMemory(cfg config.Config, log *slog.Logger) (durable.Store, error) {
 	if _, err := os.Stat(StoreDir(cfg)); err == nil {
-		return nil, fmt.Errorf("storage.backend: the folder %s holds a store, which memory would not know; choose another server.data", cfg.Server.Data)
+		return nil, fmt.Errorf("storage.backend: the folder %s holds a store, and the memory store does not contain its data; choose another server.data", cfg.Server.Data)
 	}
 	if _, err := os.Stat(streamNote(cfg)); err == nil {
 		return nil, errOfDatabase(cfg)
