@@ -24,8 +24,8 @@ type answers chan durable.Reply
 func (a answers) Reply(r durable.Reply) { a <- r }
 
 // A command that mentions an upload claims it until the command is recorded, even if the caller no
-// longer waits. Earlier, messages over WebSocket claimed nothing, and an unknown outcome ended the
-// claim.
+// longer waits. In an earlier version, messages over WebSocket claimed nothing, and an unknown
+// outcome ended the claim.
 func TestAnUploadStaysWhileACommandRefersToIt(t *testing.T) {
 	for name, say := range map[string]func(codelab.Codelab, codelab.Command) error{
 		"asked": func(ws codelab.Codelab, cmd codelab.Command) error {

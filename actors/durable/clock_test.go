@@ -48,7 +48,7 @@ func TestDecisionsGetTheirNodesTimeOfDay(t *testing.T) {
 	})
 }
 
-// Earlier, a jump of the time of day put actors to rest.
+// In an earlier version, a jump of the time of day put actors to rest.
 func TestIdleTimeIsMeasuredByUptime(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := clocktest.New()

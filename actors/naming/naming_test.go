@@ -46,7 +46,7 @@ func TestInvisibleCharactersAreRemovedFromNames(t *testing.T) {
 	}
 }
 
-// Earlier, only a black flag was left of the flag of Scotland.
+// In an earlier version, only a black flag was left of the flag of Scotland.
 func TestFlagsOfRegionsAreKept(t *testing.T) {
 	const scotland, england = "\U0001F3F4\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F", "\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F"
 	for name, want := range map[string]string{

@@ -15,8 +15,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// The scrub compares the list of codelabs with their logs, and replays the logs. Earlier it missed
-// codelabs without a log, and logs without a list entry.
+// The scrub compares the list of codelabs with their logs, and replays the logs. In an earlier
+// version, it missed codelabs without a log, and logs without a list entry.
 func TestScrubComparesTheListWithTheLogs(t *testing.T) {
 	cfg, open := coreIn(t, "")
 	c, err := OpenCore(cfg, Hooks{}, onBusyMachine, slog.New(slog.DiscardHandler))
