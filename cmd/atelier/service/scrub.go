@@ -120,7 +120,7 @@ func (c *Core) scrubCodelab(id string, bad func(what string)) error {
 		case listed != nil && seq == 0:
 			bad("codelab " + id + " is in the list, but has no log")
 		case listed != nil && !proto.Equal(listed, view.Meta):
-			bad("codelab " + id + " is another one in the list than in its log")
+			bad("codelab " + id + " differs between the list and its log")
 		}
 		return nil
 	}
