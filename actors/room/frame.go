@@ -7,15 +7,16 @@ const Facilitator = "facilitator"
 type Audience uint8
 
 const (
-	// Everyone is every session in the room.
+	// Everyone contains every session in the room.
 	Everyone Audience = iota
-	// Facilitators is every facilitator's session.
+	// Facilitators contains every facilitator's session.
 	Facilitators
-	// Attendees is every session that is not a facilitator's.
+	// Attendees contains every session that is not a facilitator's.
 	Attendees
-	// People is the sessions of the persons listed in Frame.People.
+	// People contains the sessions of the persons listed in Frame.People.
 	People
-	// FacilitatorsAndPeople is the facilitators and the persons listed in Frame.People.
+	// FacilitatorsAndPeople contains the sessions of facilitators, and of the persons listed in
+	// Frame.People.
 	FacilitatorsAndPeople
 )
 
@@ -57,8 +58,8 @@ func (f *Frame) Reaches(person string, facilitator bool) bool {
 	}
 }
 
-// Singles reports whether the frame treats a session differently from the other sessions of its
-// class.
+// Singles reports whether some sessions of a class, facilitators or attendees, receive the frame
+// and others do not.
 func (f *Frame) Singles() bool {
 	return f.Origin != 0 || f.Audience >= People
 }

@@ -131,11 +131,10 @@ func (r *Room) Broadcast(frames ...Frame) {
 	}
 }
 
-// Later is Transient for a frame that can be delayed. It is sent with the next stored frame for
-// everyone, in the same write to each listener, or with Flush. It replaces a waiting frame for the
-// same audience.
-//
-// Otherwise a summary to ten thousand listeners would be ten thousand separate writes, 5 us each.
+// Later is like Transient, for a frame that can be delayed. The frame is sent with the next stored
+// frame for everyone, in the same write to each listener, or with Flush. It replaces a waiting
+// frame for the same audience. Without Later, a summary to ten thousand listeners would take ten
+// thousand separate writes of 5 us each.
 func (r *Room) Later(f Frame) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,7 +158,7 @@ func (r *Room) Flush() {
 	}
 }
 
-// accompany turns the waiting frames into transients. The caller holds mu.
+// accompany publishes the waiting frames as transients. The caller holds mu.
 func (r *Room) accompany() {
 	r.pass(r.later)
 	clear(r.later)

@@ -27,7 +27,8 @@ type entry struct {
 	end   uint64
 }
 
-// smallestRing is the first allocation, small because most rooms have few messages.
+// smallestRing is the size of the first allocation. It is small, because most rooms have few
+// messages.
 const smallestRing = 8
 
 func (w *window) at(i int) *entry {
