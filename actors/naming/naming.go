@@ -147,8 +147,8 @@ func joins(r rune) bool {
 	return r == zwnj || r == zwj
 }
 
-// chooses reports whether a character is a variation selector, which affects the shape of the preceding
-// emoji.
+// chooses reports whether a character is a variation selector, which affects the shape of the
+// preceding emoji.
 func chooses(r rune) bool { return unicode.Is(unicode.Variation_Selector, r) }
 
 // invisible reports whether a character is default ignorable in Unicode, or another invisible

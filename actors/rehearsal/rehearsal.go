@@ -100,9 +100,9 @@ type person struct {
 	left      bool          // whether a facilitator has removed them
 	next      time.Duration // time of their next action
 
-	pace   float64 // the time that they take for a step, as a fraction of the step's planned time
-	skill  float64 // 0 to 1; with a higher skill, more answers are right
-	step   int32   // the step to which ends applies
+	pace   float64       // the time that they take for a step, as a fraction of the step's planned time
+	skill  float64       // 0 to 1; with a higher skill, more answers are right
+	step   int32         // the step to which ends applies
 	ends   time.Duration // when they finish the step
 	stuck  time.Duration // when their problem will be solved; 0 if they have not asked for help
 	ballot string        // round of the poll in which they have voted
