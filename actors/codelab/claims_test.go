@@ -125,7 +125,7 @@ func oneLab(t *testing.T, store *memory.Store, uploads durable.Journal, atOnce i
 	return ws, register
 }
 
-// A caller that looked up a codelab just before its deletion gets errGone. In an earlier version
+// A caller that looked up a codelab just before its deletion gets errGone. In an earlier version,
 // the caller got an error that asks for a retry.
 func TestACommandToAJustDeletedCodelabReturnsMissing(t *testing.T) {
 	store := memory.New()

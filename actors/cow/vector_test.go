@@ -91,7 +91,7 @@ func TestEncodeReusesOnlyUnchangedPages(t *testing.T) {
 	}
 }
 
-// In an earlier version Filter called the function twice per element. Functions that counted their
+// In an earlier version, Filter called the function twice per element. Functions that counted their
 // calls, such as the bounds of the chat and of settled help requests, then removed nothing.
 func TestFilterCallsItsFunctionOncePerElement(t *testing.T) {
 	var v Vector[int]

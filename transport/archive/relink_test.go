@@ -128,7 +128,7 @@ func TestLinkedFilesBecomeMaterials(t *testing.T) {
 	}
 }
 
-// In an earlier version the whole archive was refused because of one bad file, and the error did
+// In an earlier version, the whole archive was refused because of one bad file, and the error did
 // not name the picture.
 func TestABadFileIsLeftOut(t *testing.T) {
 	for content, want := range map[string]LeftOut{

@@ -216,7 +216,7 @@ func TestALeftoverSocketIsReplaced(t *testing.T) {
 	}
 }
 
-// In an earlier version a server that was closed immediately after its start continued to listen.
+// In an earlier version, a server that was closed immediately after its start continued to listen.
 func TestClosingAtOnceStopsListening(t *testing.T) {
 	for range 50 {
 		data := t.TempDir()

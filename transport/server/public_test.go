@@ -234,7 +234,7 @@ func TestSilentConnectionsAreClosedFirst(t *testing.T) {
 	stop(t, p)
 }
 
-// In an earlier version one stop in 25 under load took its whole 30 seconds, because a connection
+// In an earlier version, one stop in 25 under load took its whole 30 seconds, because a connection
 // had just been opened.
 func TestAStopDoesNotWaitForSilentConnections(t *testing.T) {
 	p := serve(t, nil)
@@ -246,8 +246,8 @@ func TestAStopDoesNotWaitForSilentConnections(t *testing.T) {
 	}
 }
 
-// In an earlier version a single client with half a body, or with half of its next request, delayed
-// every stop for its whole time.
+// In an earlier version, a single client with half a body, or with half of its next request,
+// delayed every stop for its whole time.
 func TestAStopEndsPartialRequests(t *testing.T) {
 	entered := make(chan struct{})
 	p, err := Listen("127.0.0.1:0", nil)

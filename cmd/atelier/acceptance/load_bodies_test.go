@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// In an earlier version each unfinished body of an anonymous client could use 5 MiB of memory.
+// In an earlier version, each unfinished body of an anonymous client could use 5 MiB of memory.
 func TestAnonymousClientsCanSendOnlySmallBodies(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

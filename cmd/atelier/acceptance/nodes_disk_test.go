@@ -63,7 +63,7 @@ func readiness(s *service.Service) (status int, body record) {
 }
 
 // A node with a full disk reports that and refuses everything that needs reliable storage. In an
-// earlier version such a node lost anonymous votes, and stopped tokens and polls on every node.
+// earlier version, such a node lost anonymous votes, and stopped tokens and polls on every node.
 func TestANodeWithAFullDiskRefusesWhatItCannotStore(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))

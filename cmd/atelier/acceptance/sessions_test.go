@@ -110,7 +110,7 @@ func TestLoggingInRenewsOnlyTheSessionOfThatBrowser(t *testing.T) {
 	b.get("/session").refused(401)
 }
 
-// In an earlier version each of the two responses set a session without the other registration, so
+// In an earlier version, each of the two responses set a session without the other registration, so
 // one registration was lost.
 func TestTwoTabsThatRegisterAtOnceKeepBothGrants(t *testing.T) {
 	t.Parallel()
@@ -142,7 +142,7 @@ func TestTwoTabsThatRegisterAtOnceKeepBothGrants(t *testing.T) {
 	b.get(classes[0].path + "/chat").refused(403)
 }
 
-// In an earlier version a lost response also ended the browser's earlier session.
+// In an earlier version, a lost response also ended the browser's earlier session.
 func TestALostRegistrationResponseLocksNobodyOut(t *testing.T) {
 	t.Parallel()
 	one, two := newClass(t), newClass(t)

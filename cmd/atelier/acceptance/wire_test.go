@@ -290,7 +290,7 @@ func TestHeadWorksWhereverGetDoes(t *testing.T) {
 	}
 }
 
-// In an earlier version a request with a short key or HTTP/1.0 got 101.
+// In an earlier version, a request with a short key or HTTP/1.0 got 101.
 func TestHandshakesFollowTheRFC(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
