@@ -14,7 +14,7 @@ import (
 	"github.com/fasthttp/websocket"
 )
 
-// patience limits every wait. A passing test never comes close.
+// patience limits every wait. A test that passes waits much less.
 const patience = time.Minute
 
 // message is one realtime message.
