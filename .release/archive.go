@@ -15,12 +15,12 @@ import (
 	"time"
 )
 
-// entry is a file of an archive or, with a name that ends in a slash, a folder. Its content is that
-// of a file, or text.
+// entry is a file of an archive. If its name ends in a slash, it is a folder. The content comes
+// from file, or is text.
 type entry struct {
 	name  string
 	mode  int64
-	owner int // and group
+	owner int // id of the user and the group
 	file  string
 	text  []byte
 }
@@ -63,7 +63,7 @@ func writeEntry(out *tar.Writer, date time.Time, e entry) error {
 	return err
 }
 
-// samples are the files of cmd/atelier/deploy that are useful with a server.
+// samples lists the files of cmd/atelier/deploy that an operator of a server can use.
 var samples = []string{
 	"Caddyfile", "nginx.conf", "compose.yml", "prometheus.yml", "alerts.yml", "grafana-dashboard.json",
 	"cluster/Caddyfile", "cluster/atelier-cluster.conf", "cluster/compose.yml", "cluster/config.toml",
@@ -72,15 +72,14 @@ var samples = []string{
 	"samples/folder/codelab.md", "samples/folder/commands.txt", "samples/folder/pictures/parts.png",
 }
 
-// units has the systemd units in that folder.
+// units lists the systemd units in cmd/atelier/deploy.
 var units = []string{"atelier.service", "atelier-backup.service", "atelier-backup.timer"}
 
 func (r *release) deploy(name string) string {
 	return filepath.Join(r.root, "cmd/atelier/deploy", name)
 }
 
-// archives makes an archive of each program for each platform, with its bill of materials beside
-// it.
+// archives makes an archive and a bill of materials of each program for each platform.
 func (r *release) archives(found *parts) error {
 	for _, platform := range r.platforms {
 		for _, program := range programs {
@@ -122,11 +121,11 @@ func (r *release) archives(found *parts) error {
 	return nil
 }
 
-// Code has no links.
+// The text of code contains no links.
 var linkOrCode = regexp.MustCompile("(?s)```.*?```|`[^`]*`|" + `\[((?:[^\][]|\[[^\]]*\])*)\]\(([^()\s]+)\)`)
 
-// unlink replaces links of pages to files that are not among the entries by their text, because a
-// reader who has only the entries cannot follow them.
+// unlink replaces links to files that are not among the entries with the text of the link. A reader
+// who has only the entries could not follow such a link.
 func unlink(entries []entry) error {
 	there := map[string]bool{}
 	for _, e := range entries {

@@ -12,9 +12,10 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// bill writes the components of a program in CycloneDX: the Go modules that the binary itself
-// names, and for the server the packages of the app in it. Other modules that come with the program
-// are in more. It has no serial number and no time, so it is always the same.
+// bill writes the components of a program in the format CycloneDX. It reads the Go modules from the
+// binary. For the server it adds the packages of the app. more contains other modules that are part
+// of the artifact. The bill contains no serial number and no time, so that the same program always
+// has the same bill.
 func (r *release) bill(found *parts, platform, program, name string, more ...part) error {
 	quiet := zerolog.Nop()
 	generator, err := bin.NewGenerator(r.program(platform, program), bin.WithLogger(quiet), bin.WithIncludeStdlib(true),
@@ -98,7 +99,7 @@ func component(p part, purl string) (cdx.Component, error) {
 	}
 	found, err := newDetector().Detect(p.name, p.version, p.dir)
 	if err == nil && len(found) == 0 {
-		err = errors.New("its licence is not known")
+		err = errors.New("its licence is unknown")
 	}
 	if err != nil {
 		return c, fmt.Errorf("%s: %w", p.name, err)

@@ -43,7 +43,7 @@ func (r *release) requirements() (out []required, err error) {
 	}
 	for line := range strings.Lines(text) {
 		f := strings.Split(strings.TrimSpace(line), "\t")
-		// The graph of all modules also has modules of which nothing is compiled.
+		// The graph of all modules also contains modules from which no package is compiled.
 		if len(f) == 4 && bytes.Contains(listed, []byte("\t"+f[0]+" "+f[1])) {
 			out = append(out, required{f[0], f[1], f[2], f[3] != "true"})
 		}
@@ -70,7 +70,7 @@ func (d detector) Detect(path, version, dir string) ([]cdx.License, error) {
 // licenceOf returns the SPDX identifier of a module's licence.
 func licenceOf(m required) (string, error) {
 	if m.dir == "" {
-		return "", fmt.Errorf("%s was not downloaded", m.path)
+		return "", fmt.Errorf("the module %s was not downloaded", m.path)
 	}
 	found, err := newDetector().Detect(m.path, m.version, m.dir)
 	if err != nil || len(found) == 0 {
@@ -99,7 +99,7 @@ func (r *release) writeDependencies() error {
 		before, rest, ok := bytes.Cut(page, []byte(begin))
 		_, after, ok2 := bytes.Cut(rest, []byte(madeEnds))
 		if !ok || !ok2 {
-			return fmt.Errorf("%s has no place for the table %q", dependenciesPage, name)
+			return fmt.Errorf("%s does not contain the lines around the table %q", dependenciesPage, name)
 		}
 		page = slices.Concat(before, []byte(begin+"\n"+table+"\n"+madeEnds), after)
 	}
@@ -145,11 +145,12 @@ func (r *release) indirect() (string, error) {
 	return b.String(), nil
 }
 
-// least is the minimum size of a separate row in the table of sizes, bytes.
+// least is the minimum size, in bytes, of a part with a separate row in the table of sizes.
 const least = 200_000
 
-// sizes returns the table of the parts of the server. Each has its code by the names of symbols,
-// its constants, and its share of the unnamed data (the tables of the runtime, types, strings).
+// sizes returns the table with the sizes of the server's parts. The size of a part is the sum of
+// its code, its constants, and a share of the data without names (tables of the runtime, types and
+// strings). The names of symbols show the part to which they belong.
 func (r *release) sizes() (string, error) {
 	with := filepath.Join(r.work, "with-symbols")
 	if err := r.goCommand("linux/amd64", "build", "-trimpath", "-buildvcs=false", "-o", with, "./cmd/atelier").Run(); err != nil {

@@ -25,8 +25,8 @@ import (
 // person is the user of the server in a container.
 const person = 65532
 
-// images makes an image per processor for "docker load", with its bill of materials. An archive
-// with an OCI layout has all of them, for registries.
+// images makes an image for each processor, for "docker load", with its bill of materials. It also
+// makes an archive with an OCI layout, which contains all images, for registries.
 func (r *release) images(found *parts) error {
 	all := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, machine := range r.machines() {
@@ -51,8 +51,8 @@ func (r *release) images(found *parts) error {
 	return r.layout(all)
 }
 
-// loadable returns the archive of an image for "docker load". The library can write one, too, but
-// with its tags in random order.
+// loadable returns the archive of an image for "docker load". The library can write such an
+// archive, too, but it writes the tags in random order.
 func (r *release) loadable(img v1.Image) (entries []entry, err error) {
 	manifest := struct {
 		Config           string
@@ -121,8 +121,8 @@ func (r *release) layout(all v1.ImageIndex) error {
 	return r.create(fmt.Sprintf("atelier-%s-image.tar", r.version), func(w io.Writer) error { return writeTar(w, r.date, entries) })
 }
 
-// image is built from scratch: the server, the root certificates, and the files that every program
-// expects.
+// image returns an image without a base image. It contains the server, the root certificates, and
+// the files that programs expect on every system.
 func (r *release) image(machine string) (v1.Image, error) {
 	var content bytes.Buffer
 	err := writeTar(&content, r.date, []entry{
@@ -144,7 +144,7 @@ func (r *release) image(machine string) (v1.Image, error) {
 		{name: "usr/share/doc/atelier/NOTICE", mode: 0o644, file: r.artifact("NOTICE")},
 		// A new volume takes the owner and mode of this folder.
 		{name: "data/", mode: 0o700, owner: person},
-		// For files.store = "folder:/shared", where several nodes share files.
+		// This folder is for files.store = "folder:/shared", with which several nodes share files.
 		{name: "shared/", mode: 0o700, owner: person},
 	})
 	if err != nil {

@@ -27,21 +27,21 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// patience is the timeout of every step; a busy machine needs more than a quiet one.
+// patience is the timeout of every step. It is long, because a busy machine is slow.
 const patience = 1 * time.Minute
 
-// needRoot skips a test that simulates a machine in a folder, without root rights.
+// needRoot skips a test that simulates a machine in a folder, if the test cannot run as root.
 func needRoot(t *testing.T) {
 	t.Helper()
 	if os.Getenv("LONG_TESTS") == "" {
-		t.Skip("in long runs: it makes a machine of a folder")
+		t.Skip("only in long runs, because the test simulates a machine in a folder")
 	}
 	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
 		missing(t, "root on Linux")
 	}
 }
 
-// freeAddr is an address of this machine where nobody listens.
+// freeAddr returns an address of this machine at which no program listens.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -52,7 +52,7 @@ func freeAddr(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// mountProc gives a folder what a container or a machine has at /proc.
+// mountProc mounts /proc in a folder that is the root of a simulated container or machine.
 func mountProc(t *testing.T, root string) {
 	t.Helper()
 	at := filepath.Join(root, "proc")
@@ -69,14 +69,13 @@ func mountProc(t *testing.T, root string) {
 	})
 }
 
-// waitReady waits until the server reports on its internal listener that it is ready.
-// TestTheArchiveServesByItsReadme runs the commands of the page in the unpacked folder.
+// The test unpacks an archive, and runs the commands of its README.md in the folder.
 func TestTheArchiveServesByItsReadme(t *testing.T) {
 	dir := t.TempDir()
 	execute(t, dir, "tar", "-xzf", one(t, fmt.Sprintf("atelier-[0-9]*-%s-%s.tar.gz", runtime.GOOS, runtime.GOARCH)), "--strip-components=1")
 	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllSubmatch(read(t, filepath.Join(dir, "README.md")), -1)
 	if len(blocks) != 2 {
-		t.Fatalf("the page has %d blocks of commands, not the server's and those beside it", len(blocks))
+		t.Fatalf("the page has %d blocks of commands, want 2: one that starts the server, and one to run beside the server", len(blocks))
 	}
 	addr, inside := freeAddr(t), freeAddr(t)
 	shell := func(script []byte) *exec.Cmd {
@@ -94,13 +93,13 @@ func TestTheArchiveServesByItsReadme(t *testing.T) {
 	t.Cleanup(func() {
 		_ = server.Process.Signal(os.Interrupt)
 		if err := server.Wait(); err != nil {
-			t.Errorf("the server: %v\n%s", err, said.Bytes())
+			t.Errorf("the server ended with %v\n%s", err, said.Bytes())
 		}
 	})
 	waitReady(t, inside)
 	out, err := shell(blocks[1][1]).CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("the commands beside the server failed: %v\n%s", err, out)
 	}
 	password, _, _ := strings.Cut(string(out), "\n")
 	signIn(t, addr, password).has("A walk through the command line")
@@ -109,6 +108,7 @@ func TestTheArchiveServesByItsReadme(t *testing.T) {
 	}
 }
 
+// waitReady waits until the server reports on its internal listener that it is ready.
 func waitReady(t *testing.T, inside string) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
@@ -125,7 +125,7 @@ func waitReady(t *testing.T, inside string) {
 	}
 }
 
-// owner is the owner of a server, in a browser.
+// owner is a browser in which the owner of a server has signed in.
 type owner struct {
 	t    *testing.T
 	base string
@@ -143,7 +143,7 @@ func signIn(t *testing.T, addr, password string) *owner {
 	return o
 }
 
-// ask wants 200, and returns the answer.
+// ask sends a request, which must get 200, and returns the body of the response.
 func (o *owner) ask(method, path, body string) string {
 	o.t.Helper()
 	req, err := http.NewRequest(method, o.base+path, strings.NewReader(body))
@@ -165,16 +165,16 @@ func (o *owner) ask(method, path, body string) string {
 	defer res.Body.Close()
 	answer, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK {
-		o.t.Fatalf("%s %s: %d %s, %v", method, path, res.StatusCode, answer, err)
+		o.t.Fatalf("%s %s: status %d, %s, %v", method, path, res.StatusCode, answer, err)
 	}
 	return string(answer)
 }
 
-// question makes a codelab, and asks for all that a new server should have.
+// question checks that a server has the app, reports its health, and can create a codelab.
 func (o *owner) question(title string) {
 	o.t.Helper()
 	if page := o.ask("GET", "/", ""); !strings.Contains(page, "<script") {
-		o.t.Errorf("the app is not in it: %.300s", page)
+		o.t.Errorf("the page does not contain the app: %.300s", page)
 	}
 	if health := o.ask("GET", "/api/admin/health", ""); !strings.Contains(health, `"ok"`) {
 		o.t.Errorf("the health is %.300s", health)
@@ -182,12 +182,12 @@ func (o *owner) question(title string) {
 	made := o.ask("POST", "/api/codelabs", fmt.Sprintf(`{"title":%q}`, title))
 	var codelab struct{ ID string }
 	if err := json.Unmarshal([]byte(made), &codelab); err != nil || codelab.ID == "" {
-		o.t.Fatalf("%s: %v", made, err)
+		o.t.Fatalf("creating a codelab returned %s, %v", made, err)
 	}
 	o.has(title)
 }
 
-// has looks for a codelab in the list.
+// has checks that the list contains a codelab with this title.
 func (o *owner) has(title string) {
 	o.t.Helper()
 	if list := o.ask("GET", "/api/codelabs", ""); !strings.Contains(list, title) {
@@ -195,8 +195,8 @@ func (o *owner) has(title string) {
 	}
 }
 
-// standIn does what systemctl does for a unit whose program stays, or ends (oneshot), and notes
-// what it was asked.
+// standIn replaces systemctl for units whose program keeps running, and for units of the type
+// oneshot. It logs its commands.
 const standIn = `#!/bin/sh
 verb= unit=
 for word; do
@@ -255,7 +255,7 @@ is-enabled)
 esac
 `
 
-// machine is a bare Debian in a folder.
+// machine is a minimal Debian installation in a folder.
 type machine struct {
 	t            *testing.T
 	root         string
@@ -271,7 +271,7 @@ func newMachine(t *testing.T) *machine {
 	m := &machine{t: t, root: filepath.Join(t.TempDir(), "root"), addr: freeAddr(t), inside: freeAddr(t)}
 	mirror := cmp.Or(os.Getenv("DEBIAN_MIRROR"), "http://deb.debian.org/debian")
 	out, err := exec.Command("debootstrap", "--variant=minbase", cmp.Or(os.Getenv("DEBIAN_SUITE"), "bookworm"), m.root, mirror).CombinedOutput()
-	// It leaves /proc mounted when it fails.
+	// debootstrap leaves /proc mounted when it fails.
 	t.Cleanup(func() { _ = syscall.Unmount(filepath.Join(m.root, "proc"), syscall.MNT_DETACH) })
 	if err != nil {
 		t.Logf("%.4000s", out)
@@ -304,7 +304,7 @@ func (m *machine) write(path, text string, mode os.FileMode) {
 	}
 }
 
-// run runs a script on the machine, as root, and returns what it prints.
+// run runs a script on the machine as root, and returns the output.
 func (m *machine) run(script string) string {
 	m.t.Helper()
 	out, err := m.try(script)
@@ -323,17 +323,17 @@ func (m *machine) try(script string) (string, error) {
 	return string(out), err
 }
 
-// want compares what a script prints.
+// want runs a script, and checks its output.
 func (m *machine) want(script, want string) {
 	m.t.Helper()
 	if got := strings.TrimSpace(m.run(script)); got != want {
-		m.t.Errorf("%s says %q, want %q", script, got, want)
+		m.t.Errorf("%s printed %q, want %q", script, got, want)
 	}
 }
 
-// TestThePackageServesOnABareMachine, which has neither Go nor Node: it is installed, asked,
-// installed again, removed and purged.
-func TestThePackageServesOnABareMachine(t *testing.T) {
+// The test installs the package on a machine that has neither Go nor Node. The server must respond.
+// Then the package is installed again, removed and purged.
+func TestThePackageServesOnAMinimalMachine(t *testing.T) {
 	m := newMachine(t)
 	deb := one(t, "atelier_*_"+runtime.GOARCH+".deb")
 	execute(t, ".", "cp", deb, filepath.Join(m.root, "root/atelier.deb"))
@@ -348,19 +348,20 @@ func TestThePackageServesOnABareMachine(t *testing.T) {
 	m.run("atelier checkconfig --config /etc/atelier/config.toml")
 	password := strings.TrimSpace(m.run("runuser -u atelier -- atelier password --config /etc/atelier/config.toml --reveal"))
 	signIn(t, m.addr, password).question("made on a bare machine")
-	// People come; how fast the machine of the test is says nothing.
+	// People join. The delays of the test machine are irrelevant, so lag is allowed.
 	said := m.run(fmt.Sprintf("ADMIN_PW='%s' atelier-bench workshop --url http://%s --attendees 60 --join 1s --duration 1s --allow-lag", password, m.addr))
 	if !strings.Contains(said, "PASS") {
-		t.Errorf("the workshop with 60 people: %s", said)
+		t.Errorf("the workshop with 60 people did not pass: %s", said)
 	}
 
-	// The changed file stays, and the new program runs.
+	// When the package is installed again, the changed configuration file stays, and the new
+	// program runs.
 	m.run("echo '# changed here' >> /etc/atelier/config.toml; chmod 600 /etc/atelier/config.toml; chown atelier /etc/atelier/config.toml")
 	before := m.run("cat /run/atelier.service.pid")
 	m.run(install)
 	waitReady(t, m.inside)
 	if after := m.run("cat /run/atelier.service.pid"); after == before {
-		t.Error("the previous program runs on")
+		t.Error("the previous program still runs")
 	}
 	m.run("grep -q 'changed here' /etc/atelier/config.toml")
 	m.want("stat -c '%U %a' /etc/atelier/config.toml", "atelier 600")
@@ -377,15 +378,15 @@ func TestThePackageServesOnABareMachine(t *testing.T) {
 	signIn(t, m.addr, password).has("made on a bare machine")
 
 	if said := m.run("apt-get purge -y atelier"); !strings.Contains(said, "still in /var/lib/atelier") {
-		t.Errorf("a purge does not say what stays: %s", said)
+		t.Errorf("the purge does not report that the data stays: %s", said)
 	}
 	m.run("test -d /var/lib/atelier/store && ! test -e /etc/atelier/config.toml && getent passwd atelier")
 	m.want("find /etc/systemd /var/lib/systemd -name '*atelier*'", "")
 }
 
-// newerAndBack installs the package of a later version as TOMORROW.md says ("A new version"),
-// and works with it. Then it goes back to the earlier version, which has everything that the
-// later one wrote.
+// newerAndBack installs the package of a later version, as TOMORROW.md describes ("A new version"),
+// and uses it. Then it installs the earlier version again, which must have everything that the
+// later version wrote.
 func (m *machine) newerAndBack(password string) {
 	t := m.t
 	t.Helper()
@@ -400,17 +401,17 @@ func (m *machine) newerAndBack(password string) {
 	m.run("(umask 077; head -c 18 /dev/urandom | base64 > /etc/atelier/passphrase); chown atelier /etc/atelier/passphrase; systemctl start atelier-backup")
 	said := m.run("cd /root/next; dpkg-deb --extract ./atelier_*_$(dpkg --print-architecture).deb new; new/usr/bin/atelier upgrade --check --config /etc/atelier/config.toml")
 	if !strings.Contains(said, "the previous program opens the same data") {
-		t.Errorf("nothing is said of the way back: %s", said)
+		t.Errorf("the check of the upgrade does not report the way back: %s", said)
 	}
 	m.run("cd /root/next; apt-get install -y ./atelier_*_$(dpkg --print-architecture).deb")
 	waitReady(t, m.inside)
 	if now := m.run("atelier version"); !strings.Contains(now, next) {
-		t.Errorf("after the update it is %q", now)
+		t.Errorf("after the update the version is %q", now)
 	}
 	signIn(t, m.addr, password).question("made with a newer version")
 
 	if out, err := m.try("apt-get install -y /root/atelier.deb"); err == nil {
-		t.Errorf("it goes back unasked: %s", out)
+		t.Errorf("an earlier version was installed without --allow-downgrades: %s", out)
 	}
 	m.run("apt-get install -y --allow-downgrades /root/atelier.deb")
 	waitReady(t, m.inside)
@@ -421,7 +422,7 @@ func (m *machine) newerAndBack(password string) {
 	m.run("grep -q 'changed here' /etc/atelier/config.toml")
 }
 
-// loaded is an image as an archive for "docker load" has it.
+// loaded is the image in an archive for "docker load".
 type loaded struct {
 	config v1.ConfigFile
 	layers [][]byte
@@ -446,7 +447,7 @@ func load(t *testing.T, path string) *loaded {
 		t.Fatalf("%s: %v", content["manifest.json"], err)
 	}
 	if tags := manifest[0].RepoTags; len(tags) != 2 || tags[1] != "atelier:latest" {
-		t.Errorf("its tags are %q", tags)
+		t.Errorf("the tags of the image are %q", tags)
 	}
 	im := &loaded{}
 	if err := json.Unmarshal(content[manifest[0].Config], &im.config); err != nil {
@@ -458,7 +459,7 @@ func load(t *testing.T, path string) *loaded {
 	return im
 }
 
-// unpack makes the folder that a container has as its root.
+// unpack creates the root folder of a container from the layers of the image.
 func (im *loaded) unpack(t *testing.T, root string) {
 	t.Helper()
 	for _, layer := range im.layers {
@@ -478,14 +479,15 @@ func (im *loaded) unpack(t *testing.T, root string) {
 	}
 }
 
-// start runs a command in the root of the image as its configuration says.
+// start starts a command in the root folder, with the user and the environment from the
+// configuration of the image.
 func (im *loaded) start(t *testing.T, root string, args []string, env ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	user, group, _ := strings.Cut(im.config.Config.User, ":")
 	uid, err := strconv.ParseUint(user, 10, 32)
 	gid, err2 := strconv.ParseUint(group, 10, 32)
 	if err != nil || err2 != nil || uid == 0 {
-		t.Fatalf("its user is %q", im.config.Config.User)
+		t.Fatalf("the user of the image is %q", im.config.Config.User)
 	}
 	var said bytes.Buffer
 	cmd := exec.Command(args[0], args[1:]...)
@@ -498,12 +500,13 @@ func (im *loaded) start(t *testing.T, root string, args []string, env ...string)
 	return cmd, &said
 }
 
-// TestTheImageServes in a folder that has nothing else.
+// The server runs in a root folder that contains only the files of the image.
 func TestTheImageServes(t *testing.T) {
 	needRoot(t)
 	im := load(t, one(t, "*-image-linux-"+runtime.GOARCH+".tar"))
 	root := t.TempDir()
-	// Whose root it is, the server must be able to go into it.
+	// The server runs as another user, who must be allowed to enter the root folder and its
+	// parents.
 	for dir := root; len(dir) > 1; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err != nil || info.Mode()&0o001 == 0 {
 			if err := os.Chmod(dir, 0o755); err != nil {
@@ -522,7 +525,7 @@ func TestTheImageServes(t *testing.T) {
 			ended = true
 			_ = server.Process.Signal(syscall.SIGTERM)
 			if err := server.Wait(); err != nil {
-				t.Errorf("the server: %v\n%s", err, said)
+				t.Errorf("the server ended with %v\n%s", err, said)
 			}
 		}
 	}
@@ -532,35 +535,36 @@ func TestTheImageServes(t *testing.T) {
 
 	test := im.config.Config.Healthcheck.Test
 	if len(test) < 2 || test[0] != "CMD" {
-		t.Fatalf("its health is asked by %q", test)
+		t.Fatalf("the health check of the image is %q", test)
 	}
 	health := func() error {
 		cmd, _ := im.start(t, root, test[1:], where...)
 		return cmd.Wait()
 	}
 	if err := health(); err != nil {
-		t.Errorf("the health of a server that is ready: %v", err)
+		t.Errorf("the health check of a ready server failed: %v", err)
 	}
 	end()
 	if err := health(); err == nil {
-		t.Error("the health of no server is good")
+		t.Error("the health check succeeded although no server runs")
 	}
 	volume := filepath.Join(root, "data")
 	if info, err := os.Stat(filepath.Join(volume, "store")); err != nil || !info.IsDir() {
-		t.Errorf("the data is not in its volume: %v", err)
+		t.Errorf("the volume does not contain the data: %v", err)
 	}
 }
 
-// TestTheImagesAreWhatTheyShouldBe, for each processor.
-func TestTheImagesAreWhatTheyShouldBe(t *testing.T) {
+// The test checks the image of each processor: its configuration, the program, the bill of
+// materials and the certificates.
+func TestTheImagesHaveTheRightContent(t *testing.T) {
 	for machine, wanted := range map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64} {
 		im := load(t, one(t, "*-image-linux-"+machine+".tar"))
 		c := im.config.Config
 		if im.config.Architecture != machine || im.config.OS != "linux" || c.User != "65532:65532" || c.StopSignal != "SIGTERM" {
-			t.Errorf("%s is for %s/%s, user %q, ends by %q", machine, im.config.OS, im.config.Architecture, c.User, c.StopSignal)
+			t.Errorf("the image %s is for %s/%s, with the user %q and the stop signal %q", machine, im.config.OS, im.config.Architecture, c.User, c.StopSignal)
 		}
 		if _, ok := c.Volumes["/data"]; !ok || c.Labels["org.opencontainers.image.version"] == "" {
-			t.Errorf("its volumes are %v, its labels %v", c.Volumes, c.Labels)
+			t.Errorf("the volumes of the image are %v, its labels %v", c.Volumes, c.Labels)
 		}
 		files := map[string]*tar.Header{}
 		content := map[string][]byte{}
@@ -574,28 +578,28 @@ func TestTheImagesAreWhatTheyShouldBe(t *testing.T) {
 			t.Fatal(err)
 		}
 		if libs, err := program.ImportedLibraries(); err != nil || len(libs) > 0 || program.Machine != wanted {
-			t.Errorf("the program is for %s, and needs %q: %v", program.Machine, libs, err)
+			t.Errorf("the program is for %s, and needs the libraries %q: %v", program.Machine, libs, err)
 		}
 		bill := read(t, one(t, "*-image-linux-"+machine+".cdx.json"))
 		for _, name := range []string{"pkg:golang/golang.org/x/crypto/x509roots/fallback@", "pkg:golang/github.com/valyala/fasthttp@", "pkg:npm/svelte@"} {
 			if !bytes.Contains(bill, []byte(name)) {
-				t.Errorf("the bill of materials of the image for %s does not name %s", machine, name)
+				t.Errorf("the bill of materials of the image for %s does not contain %s", machine, name)
 			}
 		}
 		if n := bytes.Count(content["etc/ssl/certs/ca-certificates.crt"], []byte("BEGIN CERTIFICATE")); n < 100 {
-			t.Errorf("%d certificates are trusted", n)
+			t.Errorf("the image contains %d root certificates, want at least 100", n)
 		}
 		for name, mode := range map[string]int64{"data/": 0o700, "shared/": 0o700, "tmp/": 0o1777} {
 			if h := files[name]; h == nil || h.Mode != mode || name != "tmp/" && h.Uid != person {
-				t.Errorf("%s is %+v", name, h)
+				t.Errorf("the folder %s is %+v", name, h)
 			}
 		}
 	}
 }
 
-// TestTheDockerfileMakesTheSameImage: a build from sources with an engine gives what a
-// release brings.
-func TestTheDockerfileMakesTheSameImage(t *testing.T) {
+// An image that is built with the Dockerfile must have the same configuration as the image of a
+// release.
+func TestTheDockerfileHasTheConfigurationOfTheImage(t *testing.T) {
 	text := string(read(t, filepath.Join(repository, "cmd/atelier/deploy/Dockerfile")))
 	c := (&release{}).imageConfig(runtime.GOARCH).Config
 	quoted := func(words []string) string {
@@ -621,14 +625,14 @@ func TestTheDockerfileMakesTheSameImage(t *testing.T) {
 	}
 	for _, want := range wanted {
 		if !strings.Contains(text, want) {
-			t.Errorf("the Dockerfile has no %s", want)
+			t.Errorf("the Dockerfile does not contain %s", want)
 		}
 	}
 }
 
 func seconds(d time.Duration) string { return fmt.Sprint(d.Seconds(), "s") }
 
-// TestTheLayoutHasBothProcessors, as skopeo reads it.
+// The test reads the OCI layout with skopeo.
 func TestTheLayoutHasBothProcessors(t *testing.T) {
 	path := one(t, "*-image.tar")
 	if _, err := exec.LookPath("skopeo"); err != nil {
@@ -642,10 +646,10 @@ func TestTheLayoutHasBothProcessors(t *testing.T) {
 		}
 		same := load(t, one(t, "*-image-linux-"+machine+".tar")).config
 		if c.Architecture != machine || c.Config.Healthcheck == nil || fmt.Sprint(c.RootFS) != fmt.Sprint(same.RootFS) {
-			t.Errorf("%s has %s", machine, said)
+			t.Errorf("for %s the layout contains %s", machine, said)
 		}
 	}
-	// A registry takes it whole; a folder stands for one.
+	// The whole layout can be copied to a registry, which a folder replaces in this test.
 	to := filepath.Join(t.TempDir(), "registry")
 	execute(t, ".", "skopeo", "copy", "--quiet", "--all", "--insecure-policy", "oci-archive:"+path, "dir:"+to)
 }

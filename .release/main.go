@@ -22,10 +22,10 @@ import (
 	"time"
 )
 
-// programs are the programs of a release; each is below cmd.
+// programs lists the programs of a release. Each has a folder in cmd.
 var programs = []string{"atelier", "atelier-bench", "commerce"}
 
-// has reports whether a program exists for a platform: the load generator needs Linux.
+// has reports whether a program is built for a platform. The load generator needs Linux.
 func has(platform, program string) bool {
 	return program != "atelier-bench" || strings.HasPrefix(platform, "linux/")
 }
@@ -34,35 +34,35 @@ func has(platform, program string) bool {
 type release struct {
 	root      string   // the repository
 	into      string   // target folder of the artifacts
-	work      string   // builds, in a folder per platform
+	work      string   // folder of the built programs, with a folder per platform
 	platforms []string // such as linux/amd64
 	version   string
-	commit    string // "" without Git
-	modified  bool   // the tree differs from the commit
+	commit    string // commit of the sources, or "" without Git
+	modified  bool   // whether the tree differs from the commit
 	date      time.Time
 	goVersion string
 	goRoot    string
 }
 
-// versions are those of semver.org that are also allowed in file names, flags of the linker, tags
-// of images and versions of Debian packages.
+// versions matches the versions of semver.org that can also be part of file names, linker flags,
+// image tags and versions of Debian packages.
 var versions = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z][0-9A-Za-z.-]*)?(\+[0-9A-Za-z][0-9A-Za-z.-]*)?$`)
 
 var platforms = regexp.MustCompile(`^[a-z0-9]+/[a-z0-9]+$`)
 
-// artifacts are the kinds of artifacts, in the order in which they are made.
+// artifacts lists the kinds of artifacts in the order in which they are made.
 var artifacts = []string{"archive", "package", "image"}
 
-// kinds are the values to which a release can be limited.
+// kinds lists the values of -only.
 var kinds = slices.Concat(artifacts, []string{"dependencies"})
 
 func main() {
 	r := &release{}
 	flag.StringVar(&r.root, "root", "..", "the repository")
-	flag.StringVar(&r.into, "into", "../dist", "folder of the artifacts, which is made anew")
+	flag.StringVar(&r.into, "into", "../dist", "folder of the artifacts; its previous content is removed")
 	flag.StringVar(&r.version, "version", "", "the version, like 1.2.3")
-	systems := flag.String("platforms", "linux/amd64 linux/arm64 darwin/arm64", "what programs are built for")
-	only := flag.String("only", "", `"package", "image" or "archive" makes nothing else, "dependencies" the tables of that page`)
+	systems := flag.String("platforms", "linux/amd64 linux/arm64 darwin/arm64", "platforms for which programs are built")
+	only := flag.String("only", "", `make only this: "package", "image", "archive", or "dependencies" (the tables of DEPENDENCIES.md)`)
 	flag.Parse()
 	r.platforms = strings.Fields(*systems)
 	err := r.prepare()
@@ -99,7 +99,7 @@ func (r *release) prepare() error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(r.root, "transport/web/built/index.html")); err != nil {
-		return errors.New("the browser app is not built: make app")
+		return errors.New("the browser app is not built; run make app first")
 	}
 	if r.goVersion, err = output(r.root, "go", "env", "GOVERSION"); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (r *release) committed() error {
 	commit, at, _ := strings.Cut(text, " ")
 	seconds, err := strconv.ParseInt(at, 10, 64)
 	if err != nil {
-		return errors.New("there is no commit here that has a time: set SOURCE_DATE_EPOCH")
+		return errors.New("the time of the commit cannot be read from Git; set SOURCE_DATE_EPOCH")
 	}
 	r.commit, r.date = commit, time.Unix(seconds, 0).UTC()
 	return nil
@@ -160,7 +160,7 @@ func (r *release) make(only string) error {
 	if err := r.build(); err != nil {
 		return err
 	}
-	// Every artifact contains it, so it comes first.
+	// Every artifact contains NOTICE, so it is made first.
 	if err := r.writeNotice(found); err != nil {
 		return err
 	}
@@ -183,8 +183,8 @@ func (r *release) make(only string) error {
 	return r.sums()
 }
 
-// flags and settings are used to build programs. No binary contains Git's state: a tag that exists
-// in only one clone would make the binaries different.
+// flags and settings are used to build programs. Binaries do not contain Git's state, because a tag
+// that exists in only one clone would make the binaries different.
 func (r *release) flags() []string {
 	return []string{"-trimpath", "-buildvcs=false", "-ldflags", fmt.Sprintf(
 		"-s -w -X atelier/cmd/internal/process.version=%s -X atelier/cmd/internal/process.revision=%.12s", r.version, r.commit)}

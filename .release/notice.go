@@ -17,13 +17,13 @@ import (
 // app is the folder of the repository where the browser app's packages are installed.
 const app = "transport/web/app"
 
-// part is a module or package with the folder that has its licence.
+// part is a module or package, with the folder that contains its licence.
 type part struct{ name, version, dir string }
 
-// parts are everything in the binaries besides the project's own code.
+// parts contains everything in the artifacts besides the project's own code.
 type parts struct {
-	modules  []part // of Go, on any of the platforms
-	packages []part // of npm, in the browser app
+	modules  []part // Go modules in a program for any of the platforms
+	packages []part // npm packages in the browser app
 	others   []part // Go itself, and data
 	roots    part   // the certificates of the images, also in others
 }
@@ -43,7 +43,7 @@ func (r *release) findParts() (*parts, error) {
 		}
 		for line := range strings.Lines(string(out)) {
 			f := strings.Split(strings.TrimSpace(line), "\t")
-			if len(f) == 3 && f[1] != "" { // this module has no version
+			if len(f) == 3 && f[1] != "" { // the project's own module has no version
 				p.modules = append(p.modules, part{f[0], f[1], f[2]})
 			}
 		}
@@ -54,7 +54,7 @@ func (r *release) findParts() (*parts, error) {
 	if p.packages, err = npmPackages(r.root); err != nil {
 		return nil, err
 	}
-	// Of the images: no program imports them.
+	// The images contain the root certificates, but no program imports them.
 	roots, err := output(filepath.Join(r.root, ".release"), "go", "list", "-m", "-f", "{{.Version}}\t{{.Dir}}", rootsModule)
 	if err != nil {
 		return nil, err
@@ -80,11 +80,11 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// rootsModule has the root certificates of the images.
+// rootsModule is the module with the root certificates of the images.
 const rootsModule = "golang.org/x/crypto/x509roots/fallback"
 
-// leavesCode is the builder of the app. It is not in the list of dependencies, but leaves
-// some code in the app.
+// leavesCode is the package that builds the app. It is not a dependency of the app, but adds some
+// of its own code to the app.
 const leavesCode = "rolldown"
 
 // npmPackages returns the packages in the app: its direct and indirect dependencies.
@@ -135,7 +135,7 @@ func notice(w io.Writer, all ...part) error {
 	return nil
 }
 
-// licence is the text of a folder's licences and notices.
+// licence returns the text of the licences and notices in a folder.
 func licence(dir string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -159,7 +159,7 @@ func licence(dir string) (string, error) {
 	// Some packages name their licence without its text.
 	name, err := named(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", errors.New("it brings no licence")
+		return "", errors.New("its folder contains no licence")
 	}
 	return "Licence: " + name, err
 }
@@ -175,7 +175,7 @@ func named(dir string) (string, error) {
 		return "", err
 	}
 	if manifest.License == "" {
-		return "", errors.New("it names no licence")
+		return "", errors.New("its package.json states no licence")
 	}
 	return manifest.License, nil
 }

@@ -9,19 +9,19 @@ import (
 	"path/filepath"
 )
 
-// inputs are the files that name every download, with its hash.
+// inputs lists the files that contain every download with its hash.
 var inputs = []string{"go.sum", app + "/package-lock.json", ".release/go.sum"}
 
 // provenance is the content of provenance.json: the sources and the tools of the artifacts.
 type provenance struct {
 	Version  string   `json:"version"`
 	Commit   string   `json:"commit"`
-	Modified bool     `json:"modified"` // there were changes that are not in the commit
-	Date     string   `json:"date"`     // of the commit
+	Modified bool     `json:"modified"` // whether there were changes that are not in the commit
+	Date     string   `json:"date"`     // time of the commit
 	Go       string   `json:"go"`
 	Node     string   `json:"node"`
-	Flags    []string `json:"flags"`    // of go build
-	Settings []string `json:"settings"` // in its environment
+	Flags    []string `json:"flags"`    // flags of go build
+	Settings []string `json:"settings"` // environment variables of go build
 	Inputs   []input  `json:"inputs"`
 }
 
@@ -33,7 +33,7 @@ type input struct {
 func (r *release) provenance() error {
 	p := provenance{Version: r.version, Commit: r.commit, Modified: r.modified, Date: r.date.Format("2006-01-02T15:04:05Z"),
 		Go: r.goVersion, Flags: r.flags(), Settings: settings}
-	// The tree can have an app that was built elsewhere, without Node.
+	// Node can be missing, because the tree can contain an app that was built on another machine.
 	p.Node, _ = output(r.root, "node", "--version")
 	for _, path := range inputs {
 		sum, err := hash(filepath.Join(r.root, path))

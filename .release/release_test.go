@@ -22,7 +22,8 @@ import (
 
 const repository = ".."
 
-// dist is the folder of the release that is tested: what "make release" has made.
+// dist returns the folder with the artifacts that "make release" has made. Without artifacts, dist
+// skips the test.
 func dist(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Join(repository, "dist"))
@@ -30,7 +31,7 @@ func dist(t *testing.T) string {
 		_, err = os.Stat(filepath.Join(dir, "SHA256SUMS"))
 	}
 	if err != nil {
-		t.Skip("make release has made nothing to test")
+		t.Skip("there are no artifacts to test; run make release first")
 	}
 	return dir
 }
@@ -44,12 +45,12 @@ func missing(t *testing.T, what string) {
 	t.Skipf("%s is missing", what)
 }
 
-// one is the artifact whose name has that form.
+// one returns the path of the only artifact whose name matches a pattern.
 func one(t *testing.T, pattern string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dist(t), pattern))
 	if err != nil || len(found) != 1 {
-		t.Fatalf("%s: %q, %v", pattern, found, err)
+		t.Fatalf("%s matches the artifacts %q, want one; %v", pattern, found, err)
 	}
 	return found[0]
 }
@@ -63,12 +64,12 @@ func read(t *testing.T, path string) []byte {
 	return b
 }
 
-// execute runs a command and returns what it prints.
+// execute runs a command and returns its output.
 func execute(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
-	// A make that runs the tests is not the one that a test runs.
+	// If make runs the tests, its variables must not affect a make that a test runs.
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "MAKE") || strings.HasPrefix(v, "MFLAGS") || strings.HasPrefix(v, "REPORT=")
 	})
@@ -94,7 +95,8 @@ func unpacked(t *testing.T) (dirs []string) {
 	return dirs
 }
 
-// program is the one in a folder of an archive, whose name begins with it.
+// program returns the path of the program in the folder of an archive. The name of the folder
+// begins with the name of the program.
 func program(dir string) string {
 	name := filepath.Base(dir)
 	for _, p := range []string{"atelier-bench", "atelier", "commerce"} {
@@ -105,14 +107,14 @@ func program(dir string) string {
 	return ""
 }
 
-// TestTheSameSourcesGiveTheSameBytes makes everything again in another folder.
+// The test makes all artifacts again in another folder, and compares them.
 func TestTheSameSourcesGiveTheSameBytes(t *testing.T) {
 	if os.Getenv("LONG_TESTS") == "" {
-		t.Skip("in long runs: it makes a whole release")
+		t.Skip("only in long runs, because the test makes a whole release")
 	}
 	first, copied := dist(t), filepath.Join(t.TempDir(), "elsewhere")
 	execute(t, repository, "git", "clone", "--quiet", "--no-hardlinks", ".", copied)
-	// With uncommitted changes, so that it can be run before a commit.
+	// The copy includes uncommitted changes, so that the test can be run before a commit.
 	changed := strings.Fields(execute(t, repository, "git", "ls-files", "-mo", "--exclude-standard", "--full-name", ":/"))
 	for _, name := range changed {
 		from, to := filepath.Join(repository, name), filepath.Join(copied, name)
@@ -146,8 +148,8 @@ func TestTheSameSourcesGiveTheSameBytes(t *testing.T) {
 	}
 }
 
-// TestChecksumsAreOfAllArtifacts as the usual program reads them.
-func TestChecksumsAreOfAllArtifacts(t *testing.T) {
+// The test verifies the checksums with sha256sum.
+func TestEveryArtifactHasAChecksum(t *testing.T) {
 	dir := dist(t)
 	checked := execute(t, dir, "sha256sum", "--check", "--strict", "SHA256SUMS")
 	entries, err := os.ReadDir(dir)
@@ -161,12 +163,12 @@ func TestChecksumsAreOfAllArtifacts(t *testing.T) {
 	}
 }
 
-// TestArchivesDoNotNameTheirMaker: files have no user of this machine, one time, and
-// the modes that programs and texts have.
-func TestArchivesDoNotNameTheirMaker(t *testing.T) {
+// All files in an archive belong to root and have the same time. Only their owner can write them.
+// Nothing reveals who made the archive, or when.
+func TestArchivesDoNotRevealTheirMaker(t *testing.T) {
 	archives, err := filepath.Glob(filepath.Join(dist(t), "*.tar.gz"))
 	if err != nil || len(archives) == 0 {
-		t.Fatalf("%q, %v", archives, err)
+		t.Fatalf("the archives are %q: %v", archives, err)
 	}
 	for _, path := range archives {
 		z := unzipped(t, read(t, path))
@@ -181,14 +183,14 @@ func TestArchivesDoNotNameTheirMaker(t *testing.T) {
 			}
 		}
 		if len(dates) != 1 {
-			t.Errorf("%s: %d times", path, len(dates))
+			t.Errorf("%s: the files have %d different times, want one", path, len(dates))
 		}
 	}
 }
 
-// TestProgramsSayWhatTheyAre: those of this machine run, and name the version and commit;
-// none names a folder of the machine on which it was made.
-func TestProgramsSayWhatTheyAre(t *testing.T) {
+// The programs for this machine's platform run, and print their version and commit. No program
+// contains the path of the folder in which it was built.
+func TestProgramsPrintTheirVersion(t *testing.T) {
 	var made provenance
 	if err := json.Unmarshal(read(t, filepath.Join(dist(t), "provenance.json")), &made); err != nil {
 		t.Fatal(err)
@@ -198,7 +200,7 @@ func TestProgramsSayWhatTheyAre(t *testing.T) {
 	}
 	for _, in := range made.Inputs {
 		if sum, err := hash(filepath.Join(repository, in.Path)); err != nil || sum != in.SHA256 {
-			t.Errorf("%s is not what it was: %v", in.Path, err)
+			t.Errorf("the hash of %s differs from the provenance: %v", in.Path, err)
 		}
 	}
 	root, err := filepath.Abs(repository)
@@ -209,7 +211,7 @@ func TestProgramsSayWhatTheyAre(t *testing.T) {
 	for _, dir := range unpacked(t) {
 		path := program(dir)
 		if bytes.Contains(read(t, path), []byte(root)) {
-			t.Errorf("%s names %s", dir, root)
+			t.Errorf("the program in %s contains the path %s", dir, root)
 		}
 		if !strings.HasSuffix(dir, "-"+runtime.GOOS+"-"+runtime.GOARCH) {
 			continue
@@ -217,10 +219,10 @@ func TestProgramsSayWhatTheyAre(t *testing.T) {
 		ran++
 		args := []string{"version"}
 		if filepath.Base(path) == "commerce" {
-			args = []string{"--help"} // it asks no server for its version
+			args = []string{"--help"} // commerce has no command version
 		}
 		if said := execute(t, dir, path, args...); args[0] == "version" && (!strings.Contains(said, made.Version) || !strings.Contains(said, made.Commit[:12])) {
-			t.Errorf("%s says %q", path, said)
+			t.Errorf("%s printed the version %q", path, said)
 		}
 		if runtime.GOOS == "linux" {
 			f, err := elf.Open(path)
@@ -228,7 +230,7 @@ func TestProgramsSayWhatTheyAre(t *testing.T) {
 				t.Fatal(err)
 			}
 			if libs, err := f.ImportedLibraries(); err != nil || len(libs) > 0 {
-				t.Errorf("%s needs %q, %v", path, libs, err)
+				t.Errorf("%s needs the libraries %q, %v", path, libs, err)
 			}
 			_ = f.Close()
 		}
@@ -238,8 +240,8 @@ func TestProgramsSayWhatTheyAre(t *testing.T) {
 	}
 }
 
-// TestNoLicenceIsMissing asks the binaries themselves what modules are in them, and the
-// build of the app what packages: NOTICE has a section of each.
+// NOTICE has a section for each module and package in the programs. The test reads the modules from
+// the binaries, and the packages from the source maps of the app.
 func TestNoLicenceIsMissing(t *testing.T) {
 	sections := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^-{78}\n(.+)\n\n`).FindAllSubmatch(read(t, filepath.Join(dist(t), "NOTICE")), -1) {
@@ -252,22 +254,23 @@ func TestNoLicenceIsMissing(t *testing.T) {
 		}
 		for _, m := range info.Deps {
 			if !sections[m.Path+" "+m.Version] {
-				t.Errorf("%s %s is in %s, and not in NOTICE", m.Path, m.Version, filepath.Base(dir))
+				t.Errorf("%s %s is in %s, but not in NOTICE", m.Path, m.Version, filepath.Base(dir))
 			}
 		}
 		if !sections["Go "+info.GoVersion] {
-			t.Errorf("NOTICE has no licence of %s", info.GoVersion)
+			t.Errorf("NOTICE lacks the licence of %s", info.GoVersion)
 		}
 	}
 	for name, version := range bundled(t) {
 		if !sections[name+" "+version] {
-			t.Errorf("%s %s is in the app, and not in NOTICE", name, version)
+			t.Errorf("%s %s is in the app, but not in NOTICE", name, version)
 		}
 	}
 }
 
-// TestTheCertificatesOfTheImageHaveTheirLicence: no program imports them, so no binary names them.
-func TestTheCertificatesOfTheImageHaveTheirLicence(t *testing.T) {
+// The root certificates come from a module that no program imports. TestNoLicenceIsMissing
+// therefore does not find this module in the binaries.
+func TestNoticeHasTheLicenceOfTheRootCertificates(t *testing.T) {
 	r := &release{root: repository, into: t.TempDir(), goVersion: "go1", goRoot: strings.TrimSpace(execute(t, repository, "go", "env", "GOROOT"))}
 	found, err := r.findParts()
 	if err != nil {
@@ -281,7 +284,8 @@ func TestTheCertificatesOfTheImageHaveTheirLicence(t *testing.T) {
 	}
 }
 
-// bundled are the packages whose code is in the app, by the names in its source maps.
+// bundled returns the versions of the packages whose code is in the app, by name. It reads the
+// names from the app's source maps.
 func bundled(t *testing.T) map[string]string {
 	t.Helper()
 	if _, err := exec.LookPath("npx"); err != nil {
@@ -325,8 +329,9 @@ func packageVersion(t *testing.T, dir string) string {
 	return manifest.Version
 }
 
-// TestBillsNameWhatIsInTheBinaries, and have nothing that differs from time to time.
-func TestBillsNameWhatIsInTheBinaries(t *testing.T) {
+// A bill of materials lists every module in its binary. It contains no time and no serial number,
+// because these would differ each time.
+func TestBillsListTheModulesOfTheBinaries(t *testing.T) {
 	for _, dir := range unpacked(t) {
 		var bill struct {
 			BOMFormat, SerialNumber string
@@ -360,17 +365,18 @@ func TestBillsNameWhatIsInTheBinaries(t *testing.T) {
 		}
 		for _, m := range info.Deps {
 			if purl := "pkg:golang/" + m.Path + "@" + m.Version; !named[purl] {
-				t.Errorf("%s does not name %s", name, purl)
+				t.Errorf("the bill of %s does not list %s", name, purl)
 			}
 		}
 		if server := strings.HasPrefix(name, "atelier-") && !strings.HasPrefix(name, "atelier-bench"); (packages > 0) != server {
-			t.Errorf("%s names %d packages of npm", name, packages)
+			t.Errorf("the bill of %s lists %d packages of npm", name, packages)
 		}
 	}
 }
 
-// TestEverySampleIsInARelease, because a user of a package or an archive starts from these. The
-// Dockerfile builds from the sources, and pages are in the program's handbook.
+// Users of a package or an archive start from the samples, so a release contains every sample. The
+// exceptions are the Dockerfile, which needs the sources, and pages, which are in the program's
+// handbook.
 func TestEverySampleIsInARelease(t *testing.T) {
 	listed := map[string]bool{"Dockerfile": true}
 	for _, name := range slices.Concat(samples, units) {
@@ -384,7 +390,7 @@ func TestEverySampleIsInARelease(t *testing.T) {
 		name, err := filepath.Rel(r.deploy("."), path)
 		page := filepath.Ext(name) == ".md" && !strings.Contains(name, "/")
 		if !listed[name] && !page && !strings.HasSuffix(name, ".go") {
-			t.Errorf("%s is in no release", name)
+			t.Errorf("no package or archive contains the sample %s", name)
 		}
 		return err
 	})
@@ -393,12 +399,12 @@ func TestEverySampleIsInARelease(t *testing.T) {
 	}
 }
 
-// TestPagesInAReleaseHaveNoDeadLinks: those to files that are only in the repository become text.
+// A link to a file that is only in the repository becomes text.
 func TestPagesInAReleaseHaveNoDeadLinks(t *testing.T) {
 	page := "[a](a.md#x), [b c](../b.md) and [self](#x), [away](https://example.org/), `[code](b.md)`\n```\n[code](b.md)\n```\n"
 	want := strings.Replace(page, "[b c](../b.md)", "b c", 1)
 	if got := string(withLinks([]byte(page), func(to string) bool { return to == "a.md" })); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+		t.Errorf("the page is\n%s\nwant\n%s", got, want)
 	}
 	entries := []entry{
 		{name: "README.md", file: filepath.Join(repository, "cmd/commerce/README.md")},
@@ -429,8 +435,9 @@ func TestPagesInAReleaseHaveNoDeadLinks(t *testing.T) {
 	}
 }
 
-// TestABillIsOfThePlatformOfItsProgram, not of the machine on which it was made.
-func TestABillIsOfThePlatformOfItsProgram(t *testing.T) {
+// The modules in a bill have the platform of the program, rather than the platform of the machine
+// that made the bill.
+func TestABillHasThePlatformOfItsProgram(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "commerce")
 	cmd := (&release{root: repository}).goCommand("darwin/arm64", "build", "-o", path, "./cmd/commerce")
 	if err := cmd.Run(); err != nil {
@@ -449,21 +456,21 @@ func TestABillIsOfThePlatformOfItsProgram(t *testing.T) {
 	bill := bytes.ReplaceAll(read(t, r.artifact("bill.json")), []byte(`\u0026`), []byte("&"))
 	purls := regexp.MustCompile(`"purl": "(pkg:golang/[^"]+)"`).FindAllSubmatch(bill, -1)
 	if len(purls) < 5 {
-		t.Fatalf("the bill names %d modules", len(purls))
+		t.Fatalf("the bill lists only %d modules", len(purls))
 	}
 	for _, m := range purls {
 		if purl := string(m[1]); !strings.Contains(purl, "goarch=arm64&goos=darwin&type=module") {
-			t.Errorf("a program for darwin/arm64 has %s", purl)
+			t.Errorf("the bill of a program for darwin/arm64 lists %s", purl)
 		}
 	}
 	if !bytes.Contains(bill, []byte("@v1.2.3?goarch=arm64&goos=darwin&type=module#cmd/commerce")) {
-		t.Errorf("the program itself is not named:\n%.600s", bill)
+		t.Errorf("the bill does not list the program itself:\n%.600s", bill)
 	}
 }
 
-// TestAReleaseThatCannotBeMadeLeavesTheLastOne: a version that is none, or an artifact that
-// there is not, is refused before anything is removed.
-func TestAReleaseThatCannotBeMadeLeavesTheLastOne(t *testing.T) {
+// An invalid version, kind of artifact or platform is refused before the artifacts of the previous
+// release are removed.
+func TestInvalidArgumentsDoNotRemoveThePreviousRelease(t *testing.T) {
 	tool := filepath.Join(t.TempDir(), "release")
 	execute(t, ".", "go", "build", "-o", tool, ".")
 	into := t.TempDir()
@@ -484,10 +491,10 @@ func TestAReleaseThatCannotBeMadeLeavesTheLastOne(t *testing.T) {
 		cmd.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1800000000")
 		out, err := cmd.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), want) {
-			t.Errorf("%q: %v\n%s", args, err, out)
+			t.Errorf("with the arguments %q the command returned %v\n%s", args, err, out)
 		}
 		if _, err := os.Stat(kept); err != nil {
-			t.Fatalf("%q: %v", args, err)
+			t.Fatalf("with the arguments %q a file of the previous release was removed: %v", args, err)
 		}
 	}
 	for _, version := range []string{"", "1.0", "v1.0.0", "01.0.0", "1.0.0; rm", "1.0.0 -X a=b", "../1.0.0", "1.0.0/2", "1.0.0-", "1.0.0-dev+a+b", "Unreleased"} {
@@ -497,12 +504,12 @@ func TestAReleaseThatCannotBeMadeLeavesTheLastOne(t *testing.T) {
 	refused("want one like linux/amd64", "-version", "1.0.0", "-platforms", "linux/../amd64")
 	for _, version := range []string{"1.0.0", "1.0.1-dev+f00ba12", "1.0.1-dev+f00ba12-dirty", "1.0.0-rc.1", "10.20.30-dev+unknown"} {
 		if !versions.MatchString(version) {
-			t.Errorf("%s is refused", version)
+			t.Errorf("the valid version %s is refused", version)
 		}
 	}
 }
 
-// TestDevelopmentVersionsSortBeforeTheirRelease, as dpkg compares versions.
+// The test compares the versions with dpkg.
 func TestDevelopmentVersionsSortBeforeTheirRelease(t *testing.T) {
 	for version, want := range map[string]string{"1.2.3": "1.2.3", "1.2.3-dev+f00ba12": "1.2.3~dev+f00ba12", "1.2.3-dev+f00ba12-dirty": "1.2.3~dev+f00ba12.dirty"} {
 		if got := debianVersion(version); got != want {
@@ -515,8 +522,9 @@ func TestDevelopmentVersionsSortBeforeTheirRelease(t *testing.T) {
 	execute(t, ".", "dpkg", "--compare-versions", debianVersion("1.2.3-dev+f00ba12"), "lt", debianVersion("1.2.3"))
 }
 
-// TestThePageNamesTheRightLicences: what a hand wrote of direct modules is what their texts say.
-func TestThePageNamesTheRightLicences(t *testing.T) {
+// The licences of direct modules are written by hand in DEPENDENCIES.md. The test compares them
+// with the licence texts of the modules.
+func TestThePageOfDependenciesHasTheRightLicences(t *testing.T) {
 	page := string(read(t, filepath.Join(repository, dependenciesPage)))
 	modules, err := (&release{root: repository}).requirements()
 	if err != nil {
@@ -525,20 +533,20 @@ func TestThePageNamesTheRightLicences(t *testing.T) {
 	compared := 0
 	for _, m := range modules {
 		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(m.path) + ` \|(?:[^|]*\|)? ([\w.-]+) \|`).FindStringSubmatch(page)
-		if !m.direct || row == nil || m.dir == "" { // another test verifies that each has a row
+		if !m.direct || row == nil || m.dir == "" { // another test verifies that each module has a row
 			continue
 		}
 		compared++
 		if licence, err := licenceOf(m); err != nil || licence != row[1] {
-			t.Errorf("%s has the licence %s, and %s on the page: %v", m.path, licence, row[1], err)
+			t.Errorf("%s has the licence %s, but the page has %s: %v", m.path, licence, row[1], err)
 		}
 	}
 	if compared < 30 {
-		t.Errorf("%d modules were compared", compared)
+		t.Errorf("only %d modules were compared", compared)
 	}
 }
 
-// unzipped reads what gzip has compressed.
+// unzipped returns a reader for content that is compressed with gzip.
 func unzipped(t *testing.T, b []byte) *gzip.Reader {
 	t.Helper()
 	z, err := gzip.NewReader(bytes.NewReader(b))
@@ -548,7 +556,7 @@ func unzipped(t *testing.T, b []byte) *gzip.Reader {
 	return z
 }
 
-// entriesOf are the entries of a tar file, each with its content.
+// entriesOf returns the entries of a tar file with their contents.
 func entriesOf(t *testing.T, r io.Reader) iter.Seq2[*tar.Header, []byte] {
 	return func(yield func(*tar.Header, []byte) bool) {
 		t.Helper()

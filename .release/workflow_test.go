@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// step runs the script of a step of the workflow that publishes, with programs of the test.
+// step runs the script of a step of the workflow that publishes a release. The test's own programs
+// replace gh and skopeo.
 func step(t *testing.T, name string, programs map[string]string, env ...string) string {
 	t.Helper()
 	workflow := string(read(t, filepath.Join(repository, ".github/workflows/release.yml")))
@@ -30,7 +31,7 @@ func step(t *testing.T, name string, programs map[string]string, env ...string) 
 		t.Fatal(err)
 	}
 	output := filepath.Join(dir, "output")
-	// As the runner does.
+	// The runner of the workflow starts scripts with the same options.
 	cmd := exec.Command("bash", "-e", "-o", "pipefail", "-c", m[1])
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), append(env, "PATH="+bin+":"+os.Getenv("PATH"), "GITHUB_OUTPUT="+output, "GITHUB_REPOSITORY=People/Atelier", "GITHUB_ACTOR=somebody", "GH_TOKEN=t")...)
@@ -38,26 +39,26 @@ func step(t *testing.T, name string, programs map[string]string, env ...string) 
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, out)
 	}
-	set, _ := os.ReadFile(output) // a step need not set any
+	set, _ := os.ReadFile(output) // the file is missing if the step has no output
 	return string(out) + string(set)
 }
 
-// TestAFixOfAnOlderLineIsNotTheLatest, neither as an image nor as a release.
-func TestAFixOfAnOlderLineIsNotTheLatest(t *testing.T) {
+// A fix of an older version must not be marked as the latest, neither as an image nor as a release.
+func TestAFixOfAnOlderVersionIsNotTheLatest(t *testing.T) {
 	tags := map[string]string{"gh": "printf 'refs/tags/v%s\\n' 1.1.8 1.10.0 1.1.9 1.2.0"}
-	// A login reads the token: without that the step's echo can end by SIGPIPE.
+	// The replaced login reads the token. Otherwise the echo in the step could end with SIGPIPE.
 	say := map[string]string{"gh": `echo gh "$@"`, "skopeo": `case $1 in login) cat > /dev/null;; esac; echo skopeo "$@"`}
 	for tag, newest := range map[string]string{"v1.1.9": "false", "v1.2.0": "false", "v1.10.0": "true"} {
 		if said := step(t, "Is it the newest version", tags, "GITHUB_REF_NAME="+tag); said != "is="+newest+"\n" {
-			t.Errorf("%s: %q", tag, said)
+			t.Errorf("%s: the step printed %q", tag, said)
 		}
 		env := []string{"GITHUB_REF_NAME=" + tag, "NEWEST=" + newest}
 		image := step(t, "The image, for every processor, beside the repository", say, env...)
 		if !strings.Contains(image, " docker://ghcr.io/people/atelier:"+tag[1:]+"\n") || strings.Contains(image, "atelier:latest") != (newest == "true") {
-			t.Errorf("%s: %s", tag, image)
+			t.Errorf("%s: the step of the image printed %s", tag, image)
 		}
 		if published := step(t, "Publish", say, env...); !strings.Contains(published, "--latest="+newest+" ") {
-			t.Errorf("%s: %s", tag, published)
+			t.Errorf("%s: the step that publishes printed %s", tag, published)
 		}
 	}
 }

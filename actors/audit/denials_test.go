@@ -50,7 +50,7 @@ func TestAFloodOfDenialsIsBounded(t *testing.T) {
 		trail := audit.New(store, clocktest.New(), 100*time.Hour)
 		d := audit.NewDenials(trail, time.Minute, slog.New(slog.DiscardHandler))
 		const callers, more = 4096, 100
-		for range 2 { // who is counted already goes on being counted
+		for range 2 { // callers that are already counted continue to be counted individually
 			for i := range callers + more {
 				d.Note(403, "attendee", strconv.Itoa(i), "", "")
 			}

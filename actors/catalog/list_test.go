@@ -76,8 +76,9 @@ type cutOff struct{ durable.Feed }
 
 func (cutOff) Sync(context.Context) error { return context.DeadlineExceeded }
 
-// A node that cannot reach the store returns ErrUnavailable for unknown records. Earlier it
-// reported that records of other nodes did not exist, and clients treated the 404 as final.
+// A node that cannot reach the store returns ErrUnavailable for unknown records. In an earlier
+// version, it reported that records of other nodes did not exist, and clients treated the 404 as
+// final.
 func TestANodeWithoutTheStoreReturnsErrUnavailable(t *testing.T) {
 	store, nodes := memory.Share(2)
 	defer store.Close()

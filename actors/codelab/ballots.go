@@ -42,7 +42,7 @@ type BallotKeys interface {
 // ErrTooFewKeepers means that a secret would be on the disk of only one node of a cluster.
 var ErrTooFewKeepers = fmt.Errorf("%w: fewer than two nodes can keep the secret", durable.ErrUnavailable)
 
-// ballotKey returns the secret with this id; nil if it is missing.
+// ballotKey returns the secret with this id, or nil if it is missing.
 func (r *Rules) ballotKey(id string) []byte {
 	if r.BallotKey == nil || id == "" {
 		return nil

@@ -106,7 +106,7 @@ func (s *State) applyCheckReported(seq uint64, at int64, b *pb.CheckReported) {
 	})
 }
 
-// Reported returns the latest report of a person's check, or nil if there is none.
+// Reported returns the latest report of a person's check, or nil without a report.
 func Reported(a *pb.Attendee, check string) *pb.CheckResult {
 	for _, r := range a.GetChecks() {
 		if r.Name == check {

@@ -24,8 +24,8 @@ type answers chan durable.Reply
 func (a answers) Reply(r durable.Reply) { a <- r }
 
 // A command that mentions an upload claims it until the command is recorded, even if the caller no
-// longer waits. Earlier, messages over WebSocket claimed nothing, and an unknown outcome ended the
-// claim.
+// longer waits. In an earlier version, messages over WebSocket claimed nothing, and an unknown
+// outcome ended the claim.
 func TestAnUploadStaysWhileACommandRefersToIt(t *testing.T) {
 	for name, say := range map[string]func(codelab.Codelab, codelab.Command) error{
 		"asked": func(ws codelab.Codelab, cmd codelab.Command) error {
@@ -98,7 +98,7 @@ func mentioning(upload string) codelab.Command {
 }
 
 // oneLab creates a codelab, and a register over the journal uploads. atOnce is the maximum number
-// of commands in progress; 0 is the default.
+// of commands in progress. 0 means the default.
 func oneLab(t *testing.T, store *memory.Store, uploads durable.Journal, atOnce int) (codelab.Codelab, *files.Register) {
 	t.Helper()
 	list, err := catalog.LoadList(store)
@@ -125,7 +125,7 @@ func oneLab(t *testing.T, store *memory.Store, uploads durable.Journal, atOnce i
 	return ws, register
 }
 
-// A caller that looked up a codelab just before its deletion gets errGone. In an earlier version
+// A caller that looked up a codelab just before its deletion gets errGone. In an earlier version,
 // the caller got an error that asks for a retry.
 func TestACommandToAJustDeletedCodelabReturnsMissing(t *testing.T) {
 	store := memory.New()

@@ -375,8 +375,8 @@ func (w *Codelabs) freeJoinCode() (string, error) {
 	}
 }
 
-// BySlug returns the id of the codelab with a slug, or "" if there is none. claimed means that the
-// codelab is about to get the slug, or its import has failed.
+// BySlug returns the id of the codelab with a slug, or "". claimed means that the codelab is about
+// to get the slug, or its import has failed.
 func (w *Codelabs) BySlug(slug string) (id string, claimed bool, err error) {
 	return catalog.BySlug(w.Journal, slug)
 }

@@ -35,7 +35,7 @@ type Caller struct {
 	// AdminID is the account of the owner, or the id of a facilitator or assistant, for the
 	// audit trail and their messages.
 	AdminID string
-	// Session is the live session that sent the command; 0 for none.
+	// Session is the live session that sent the command, or 0.
 	Session uint64
 	// Generation is the generation of the attendee's grant, see Attendee.
 	Generation uint32

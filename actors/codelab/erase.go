@@ -54,7 +54,7 @@ func (s *State) applyRemoved(seq uint64, now int64, b *pb.Removed) {
 	s.refs.forget(id)
 }
 
-// forget drops the records about a person, and reports whether there were any.
+// forget drops the records about a person, and reports whether any existed.
 func forget[T proto.Message](records *cow.Vector[T], person string) bool {
 	is := func(id string) bool { return id == person }
 	return records.Filter(func(x T) bool { return !tellsOf(x.ProtoReflect(), is, nil) }) > 0

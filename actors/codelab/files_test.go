@@ -185,8 +185,8 @@ func FuzzFileName(f *testing.F) {
 	})
 }
 
-// When there are too many messages, the oldest are removed. Earlier they were not removed: the
-// function passed to Filter counted its calls, but Filter called it twice per element.
+// When there are too many messages, the oldest are removed. In an earlier version, they were not
+// removed: the function passed to Filter counted its calls, but Filter called it twice per element.
 func TestTheOldestChatMessagesAreRemoved(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

@@ -20,7 +20,7 @@ func line(field, value string, least, most int) (string, error) {
 	return value, text(field, value, least, most)
 }
 
-// plain is line without bounds on the length.
+// plain returns a line like line, without bounds on its length.
 func plain(field, value string) (string, error) {
 	if err := text(field, value, 0, math.MaxInt); err != nil {
 		return "", err

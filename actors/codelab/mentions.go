@@ -108,7 +108,7 @@ func (c call) untalk(goes func(*pb.ChatMessage) bool, gone func(*pb.Thread, *pb.
 func noMessage(*pb.ChatMessage) bool         { return false }
 func noComment(*pb.Thread, *pb.Comment) bool { return false }
 
-// untalkThreads is untalk for the threads on steps other than the given ones.
+// untalkThreads calls untalk for the threads on steps that are not among steps.
 func (c call) untalkThreads(steps []*pb.Step) []durable.Row {
 	goes := func(t *pb.Thread) bool { return t.TargetType == TargetStep && !hasStep(steps, t.TargetStepId) }
 	for _, t := range c.s.threads.All() {

@@ -67,7 +67,7 @@ func clusterOfTwo(t *testing.T, around func(durable.Shared) durable.Shared) (ws 
 }
 
 // A deleted codelab leaves no data, even if a node with a replica takes it over before its log is
-// removed. Earlier the log stayed until a node started.
+// removed. In an earlier version, the log stayed until a node started.
 func TestTheNewOwnerRemovesADeletedCodelab(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		id := ""
@@ -168,8 +168,8 @@ func TestADeletionRemovesTheLog(t *testing.T) {
 }
 
 // Facilitators on every node are informed of arrivals and departures, even while the codelab moves
-// to another node. Earlier only the owner announced these, so a departure during the move was
-// missed.
+// to another node. In an earlier version, only the owner announced these, so a departure during the
+// move was missed.
 func TestEveryNodeAnnouncesArrivalsAndDeparturesDuringAMove(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		ws, nodes := clusterOfTwo(t, func(first durable.Shared) durable.Shared { return first })

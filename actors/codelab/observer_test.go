@@ -28,7 +28,7 @@ type muteFrames struct{}
 func (muteFrames) Encode(uint64, *pb.Event) (room.Frame, bool) { return room.Frame{}, false }
 
 // A follower that missed the removal of a person loads a state without that person, and no event of
-// the removal. Earlier the removed person's connections stayed open.
+// the removal. In an earlier version, the removed person's connections stayed open.
 func TestALoadedStateEndsTheAccessOfRemovedPeople(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -144,8 +144,8 @@ func (itemFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	return f, true
 }
 
-// Earlier, late attendees could request a replay to read a hidden question, or counts that were no
-// longer shown.
+// In an earlier version, late attendees could request a replay to read a hidden question, or counts
+// that were no longer shown.
 func TestAReplayHidesHiddenItemsFromAttendees(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

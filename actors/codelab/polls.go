@@ -221,7 +221,8 @@ func (b UpdatePoll) decide(c call) (decision, error) {
 // with its votes. If the poll is already open, OpenPoll sets a new end.
 type OpenPoll struct {
 	PollID string
-	// The number of seconds until the poll closes; nil if it stays open until somebody closes it.
+	// The number of seconds until the poll closes, or nil if it stays open until somebody closes
+	// it.
 	Seconds *int32
 	// Secret is the secret for the ballots of an anonymous poll, stored by its keepers; see
 	// BallotKeys.

@@ -330,8 +330,9 @@ func (l *lab) cleaned() (out []*pb.Event) {
 	return out
 }
 
-// Earlier, the closing event stayed in the log with the texts, so backups contained them after the
-// poll had been reset or deleted. Each time the result was shown, an event repeated all texts.
+// In an earlier version, the closing event stayed in the log with the texts, so backups contained
+// them after the poll had been reset or deleted. Each time the result was shown, an event repeated
+// all texts.
 func TestTextsOfAnonymousPollsLeaveTheLog(t *testing.T) {
 	l, people := polled(t, 5)
 	p := l.anonymous(t, &pb.Poll{Kind: pollText, Question: "What?"})
@@ -643,8 +644,8 @@ func TestPollOfLines(t *testing.T) {
 	if _, err := PollOfLines("Which?\n- a\nand then\n- b"); err == nil {
 		t.Error("text between options is accepted")
 	}
-	// Many lines are refused early. Earlier, each line of a question made a longer copy of the
-	// question.
+	// Many lines are refused early. In an earlier version, each line of a question made a longer
+	// copy of the question.
 	if _, err := PollOfLines(strings.Repeat("a\n", maxPollLines/2+1)); err == nil {
 		t.Error("too many lines are accepted")
 	}

@@ -302,8 +302,8 @@ func TestAPublishedPollKeepsItsRound(t *testing.T) {
 	l.refused(t, lin, choose(first, 0), durable.Conflict, "round 2")
 }
 
-// Two polls with the same question stay separate. Earlier the second replaced the options of the
-// first.
+// Two polls with the same question stay separate. In an earlier version, the second replaced the
+// options of the first.
 func TestPollsWithTheSameQuestionStaySeparate(t *testing.T) {
 	l := newLab()
 	l.create(t, "A")

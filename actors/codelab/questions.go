@@ -244,8 +244,8 @@ func (DropQuestions) decide(c call) (decision, error) {
 	return decided(nil, c.questionsLeave()...), nil
 }
 
-// leavesAt returns the time at which these questions are removed, in ms; 0 if there are none. All
-// these questions have the same time.
+// leavesAt returns the time at which these questions are removed, in ms, or 0 without questions.
+// All these questions have the same time.
 func (s *State) leavesAt() int64 {
 	for _, q := range s.questions {
 		if q.rec.LeavesAt != 0 {

@@ -105,7 +105,7 @@ func TestTheEarlierNameOfARenamedPersonIsFree(t *testing.T) {
 	}
 }
 
-// Earlier, sessions of the previous PIN stayed valid.
+// In an earlier version, sessions of the previous PIN stayed valid.
 func TestResetPINEndsThePreviousGeneration(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

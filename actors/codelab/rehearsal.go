@@ -59,7 +59,8 @@ func (b StartRehearsal) decide(c call) (decision, error) {
 
 // EndRehearsal ends the rehearsal, and erases its attendees with all their contributions.
 type EndRehearsal struct {
-	// StartedAt identifies the rehearsal, so that no later one is ended; 0 for any.
+	// StartedAt identifies the rehearsal, so that no later rehearsal is ended. 0 means any
+	// rehearsal.
 	StartedAt int64
 	// Why is the reason, for the audit trail.
 	Why string
@@ -178,7 +179,7 @@ func (c call) besideRehearsal(d decision, name string, err error) (decision, err
 	return d, nil
 }
 
-// freeName renames the simulated attendee with this name, if there is one.
+// freeName renames the simulated attendee with this name, if one exists.
 func (s *State) freeName(name string) []*pb.Event {
 	i, ok := s.byName[naming.Key(name)]
 	if !ok || !s.attendees.At(i).Simulated {
@@ -284,7 +285,7 @@ func (v *View) Real() *View {
 	return s.Capture()
 }
 
-// anybody reports whether there is an attendee who is not simulated.
+// anybody reports whether an attendee exists who is not simulated.
 func (v *View) anybody() bool {
 	for range v.People {
 		return true

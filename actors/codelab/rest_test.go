@@ -45,8 +45,8 @@ func TestACodelabWithListenersDoesNotRest(t *testing.T) {
 	})
 }
 
-// Earlier, nobody could read a codelab whose poll was due while the disk refused writes. Closing a
-// poll frees space, so it succeeds on a full disk.
+// In an earlier version, nobody could read a codelab whose poll was due while the disk refused
+// writes. Closing a poll frees space, so it succeeds on a full disk.
 func TestAPollThatCannotBeClosedDoesNotBlockReaders(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()

@@ -76,7 +76,7 @@ const notice = 14 * 24 * time.Hour
 // MaxDays bounds the retention of codelabs, unless it is unlimited.
 const MaxDays = 36_500
 
-// deletionAt returns the time of deletion for a retention of days, in Unix milliseconds; 0 for
+// deletionAt returns the time of deletion for a retention of days, in Unix milliseconds, or 0 for
 // never. The result is at least two weeks from now, or not before the announced time if that is
 // sooner.
 func deletionAt(m *pb.Codelab, days int, now time.Time) int64 {

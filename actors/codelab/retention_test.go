@@ -70,7 +70,7 @@ func (r *retained) end(ended bool, days int) {
 	}
 }
 
-// in returns the announced time until the deletion; 0 for never.
+// in returns the announced time until the deletion, or 0 for never.
 func (r *retained) in() time.Duration {
 	r.t.Helper()
 	synctest.Wait()

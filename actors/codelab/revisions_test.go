@@ -24,8 +24,8 @@ func (l *lab) revision(what string) uint64 {
 	return l.revisions.Codelab
 }
 
-// Two people open the same text and save it one after the other. Earlier the second person silently
-// overwrote the changes of the first.
+// Two people open the same text and save it one after the other. In an earlier version, the second
+// person silently overwrote the changes of the first.
 func TestOnlyOneOfTwoEditsOfARevisionSucceeds(t *testing.T) {
 	for _, what := range []string{"settings", "steps", "quizzes"} {
 		l := newLab()

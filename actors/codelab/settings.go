@@ -52,7 +52,7 @@ type Create struct {
 	Materials []*pb.Material
 	// Uploads are imported files, registered in the same commit.
 	Uploads []*pb.Upload
-	// Workspace is the workspace of a copy, recorded in the same commit; nil for none.
+	// Workspace is the workspace of a copy, recorded in the same commit, or nil.
 	Workspace *CreateWorkspace
 }
 
@@ -298,7 +298,7 @@ func openText(open bool) string {
 // SetEnded ends the workshop, or resumes it.
 type SetEnded struct {
 	Ended bool
-	// DeletionDays is the number of days from the end to the deletion; 0 means never.
+	// DeletionDays is the number of days from the end to the deletion. 0 means never.
 	DeletionDays int
 }
 

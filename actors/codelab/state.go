@@ -28,7 +28,7 @@ type Rules struct {
 	AuditRows func(*audit.Record) []durable.Row
 	// Player identifies this process, which runs the rehearsals that it starts.
 	Player string
-	// Webhooks receive the events; nil for none.
+	// Webhooks receive the events. May be nil.
 	Webhooks *webhook.Outbox
 	// BallotKey returns the secret of an anonymous poll, which has 32 bytes, or nil if this node
 	// does not have the secret (see BallotKeys). A nil function means that this node has no
@@ -372,7 +372,8 @@ func (c call) audit(action, target string, metadata map[string]string) []durable
 	return auditRows(c.s, c.Caller, c.now, action, target, metadata)
 }
 
-// auditOf is audit for a person's command. Simulated attendees are not recorded.
+// auditOf returns the rows of an audit record, like audit, about a person's command. Simulated
+// attendees are not recorded.
 func (c call) auditOf(person, action, target string, metadata map[string]string) []durable.Row {
 	if c.s.simulatedID(person) {
 		return nil

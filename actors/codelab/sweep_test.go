@@ -29,8 +29,8 @@ func (o opened) Follow(actor string) (durable.Reader, error) {
 	return log, err
 }
 
-// A node that starts compares the logs with the list, which other nodes change meanwhile. Earlier a
-// log that was only briefly unlisted was logged as an error.
+// A node that starts compares the logs with the list, which other nodes change meanwhile. In an
+// earlier version, a log that was only briefly unlisted was logged as an error.
 func TestASweepReportsOnlyLogsThatStayUnlisted(t *testing.T) {
 	for name, tc := range map[string]struct {
 		owned  bool // the other node has the log

@@ -219,8 +219,8 @@ func TestPermissionsOfLiveTeaching(t *testing.T) {
 	}
 }
 
-// Earlier, a reference that caused two events was acked with the seq of the second. When it was
-// sent again, it was acked with the seq of the first.
+// In an earlier version, a reference that caused two events was acked with the seq of the second.
+// When it was sent again, it was acked with the seq of the first.
 func TestARepeatedReferenceGetsTheSeqOfTheLastEvent(t *testing.T) {
 	l, ann, _ := taught(t)
 	l.says(t, pulse(ann, 1))

@@ -72,7 +72,7 @@ func tellsOf(m protoreflect.Message, person, item func(id string) bool) bool {
 	return false
 }
 
-// bodyOf returns an event without its envelope; nil for an unknown kind of event.
+// bodyOf returns an event without its envelope, or nil for an unknown kind of event.
 func bodyOf(e *pb.Event) protoreflect.Message {
 	m := e.ProtoReflect()
 	if f := m.WhichOneof(eventBody); f != nil {

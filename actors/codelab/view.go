@@ -157,7 +157,7 @@ func (v *View) Missing(attendee string) []string {
 	return out
 }
 
-// quizPassed is State.quizPassed for a view.
+// quizPassed reports whether an attendee has passed the quiz, like State.quizPassed.
 func (v *View) quizPassed(attendee string) bool {
 	right := v.Right(attendee)
 	for i, q := range v.Quizzes {

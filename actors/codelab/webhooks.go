@@ -21,9 +21,9 @@ func (s *State) webhookRows(events []*pb.Event) (rows []durable.Row) {
 	return rows
 }
 
-// webhookEvent returns the webhook event for a codelab event; kind is "" if there is none. The
-// webhook event contains only ids. Names are looked up when the delivery is sent, so that a stored
-// delivery never contains an erased person's name.
+// webhookEvent returns the webhook event for a codelab event. If kind is "", no webhook event
+// exists for it. The webhook event contains only ids. Names are looked up when the delivery is
+// sent, so that a stored delivery never contains an erased person's name.
 func (s *State) webhookEvent(e *pb.Event) (kind string, data *webhook.Data) {
 	if kind, data = s.webhookData(e); s.simulatedID(data.GetAttendeeId()) {
 		return "", nil

@@ -28,7 +28,7 @@ func (e *Encoded) Get(slot int, make func() ([]byte, error)) ([]byte, error) {
 	return kept(&e.made[slot][0], make)
 }
 
-// GetCoded is Get for a compressed encoding, for example with gzip.
+// GetCoded does the same as Get for a compressed encoding, for example with gzip.
 func (e *Encoded) GetCoded(slot, coding int, make func() ([]byte, error)) ([]byte, error) {
 	return kept(&e.made[slot][coding], make)
 }

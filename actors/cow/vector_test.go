@@ -91,8 +91,8 @@ func TestEncodeReusesOnlyUnchangedPages(t *testing.T) {
 	}
 }
 
-// Filter once called the function twice per element. Functions that counted their calls, such as
-// the bounds of the chat and of settled help requests, then removed nothing.
+// In an earlier version, Filter called the function twice per element. Functions that counted their
+// calls, such as the bounds of the chat and of settled help requests, then removed nothing.
 func TestFilterCallsItsFunctionOncePerElement(t *testing.T) {
 	var v Vector[int]
 	for i := range 1000 {

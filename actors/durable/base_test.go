@@ -25,8 +25,9 @@ func apart(t *testing.T, c *clan) {
 
 func erasers() durable.Kind[string, string, sumView] { return eraser(nil) }
 
-// A follower that was cut off while its owner erased must load the rewritten log. Earlier it
-// applied the rewritten records and showed 1 instead of 3 at the same position, permanently.
+// A follower that was cut off while its owner erased must load the rewritten log. In an earlier
+// version, it applied the rewritten records and showed 1 instead of 3 at the same position,
+// permanently.
 func TestAFollowerLoadsARewrittenLog(t *testing.T) {
 	inBubble(t, func(t *testing.T) { // without beats that send requests over the cut link
 		// With a long patience the follower reads the log only because the link was restored.
@@ -58,7 +59,8 @@ func TestACutOffFollowerLoadsARewrittenLog(t *testing.T) {
 }
 
 // A node that takes over an actor continues from its replica, unless the log was rewritten beyond
-// the replica's position. Earlier, acknowledged attendees were lost on all nodes in this case.
+// the replica's position. In an earlier version, acknowledged attendees were lost on all nodes in
+// this case.
 func TestATakeoverLoadsARewrittenLog(t *testing.T) {
 	inBubble(t, func(t *testing.T) { // without beats that send requests over the cut link
 		c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.Patience = time.Hour })

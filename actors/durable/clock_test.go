@@ -12,7 +12,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// inBubble is synctest.Test for a test that starts a host.
+// inBubble runs a test that starts a host in a bubble of synctest.
 func inBubble(t *testing.T, test func(t *testing.T)) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		// The actor library runs a timer for a moment after a dead letter. It must end before the
@@ -48,7 +48,7 @@ func TestDecisionsGetTheirNodesTimeOfDay(t *testing.T) {
 	})
 }
 
-// Earlier, a jump of the time of day put actors to rest.
+// In an earlier version, a jump of the time of day put actors to rest.
 func TestIdleTimeIsMeasuredByUptime(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := clocktest.New()
@@ -125,7 +125,7 @@ func TestTheAgeOfAReplicaIsMeasuredByUptime(t *testing.T) {
 func TestAPausedNodeExecutesNothing(t *testing.T) {
 	for name, tc := range map[string]struct {
 		options durable.Options
-		// within is the maximum time from resuming the clock until the event; 0 means one second.
+		// within is the maximum time from resuming the clock until the event. 0 means one second.
 		within  time.Duration
 		prepare func(t *testing.T, j *memory.Store, h *host) (happened func() bool)
 	}{

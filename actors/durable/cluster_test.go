@@ -431,8 +431,8 @@ func TestReadsFailWhileTheOwnerIsUnreachable(t *testing.T) {
 	})
 }
 
-// A node stops while one of its replicas is being read. Earlier the stop waited until its timeout,
-// because the read was no longer served.
+// A node stops while one of its replicas is being read. In an earlier version, the stop waited
+// until its timeout, because the read was no longer served.
 func TestANodeStopsWhileAReplicaIsRead(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClan(t, 2)
@@ -586,7 +586,7 @@ func TestCommandsInFlightAreAnsweredBeforeTheActorMoves(t *testing.T) {
 }
 
 // A client that comes from a node that is ahead waits until this node's replica has reached its
-// position. Earlier the client got an immediate resync.
+// position. In an earlier version, the client got an immediate resync.
 func TestAwaitWaitsForAPositionOfTheOwner(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClan(t, 2)

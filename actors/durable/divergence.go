@@ -17,7 +17,7 @@ const distrustFor = time.Minute
 // encodeChain encodes the hash that is sent with a position.
 func encodeChain(chain uint64) []byte { return binary.BigEndian.AppendUint64(nil, chain) }
 
-// compareAnswer is compare for an owner's answer.
+// compareAnswer calls compare with the hash in an owner's answer.
 func (f *follower[C, E, V]) compareAnswer(a answer) {
 	if len(a.body) == chainBytes {
 		f.compare(a.seq, binary.BigEndian.Uint64(a.body))

@@ -55,7 +55,8 @@ func finishErasing(t *testing.T, h *host) {
 }
 
 // The view of an erasure does not include records that are appended during the rewrite, so erasing
-// must not change these records. Earlier, a rewrite without a limit lost acknowledged messages.
+// must not change these records. In an earlier version, a rewrite without a limit lost acknowledged
+// messages.
 func TestErasingKeepsLaterRecords(t *testing.T) {
 	j := store(t)
 	began, goOn := make(chan struct{}, 8), make(chan struct{})
@@ -316,8 +317,8 @@ func (o *overtaken) Append(rows []durable.Row, done func(error)) error {
 	return o.Store.Append(rows, done)
 }
 
-// A finished erasure removes only its own row. Earlier, a late removal deleted the row of a newer
-// owner, whose erasure then waited until the actor was opened.
+// A finished erasure removes only its own row. In an earlier version, a late removal deleted the
+// row of a newer owner, whose erasure then waited until the actor was opened.
 func TestAFinishedErasureRemovesOnlyItsOwnRow(t *testing.T) {
 	j := &overtaken{Store: memory.New(), outcome: make(chan error, 1)}
 	t.Cleanup(func() { _ = j.Close() })
@@ -349,8 +350,8 @@ func (f *forgetful) Append(rows []durable.Row, done func(error)) error {
 	return f.Store.Append(rows, done)
 }
 
-// If removing the row of a finished erasure fails, it is retried. Earlier the row stayed until the
-// next start.
+// If removing the row of a finished erasure fails, it is retried. In an earlier version, the row
+// stayed until the next start.
 func TestRemovingTheRowOfAFinishedErasureIsRetried(t *testing.T) {
 	j := &forgetful{Store: memory.New()}
 	t.Cleanup(func() { _ = j.Close() })

@@ -13,8 +13,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// The next batch is appended before callers of the committed one get their replies. Earlier, if the
-// journal refused the next batch, these callers got no reply, and the actor never went to rest.
+// The next batch is appended before callers of the committed one get their replies. In an earlier
+// version, if the journal refused the next batch, these callers got no reply, and the actor never
+// went to rest.
 func TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended(t *testing.T) {
 	for _, refuse := range []string{"read-only", "closed"} {
 		t.Run(refuse, func(t *testing.T) {
@@ -59,8 +60,9 @@ func TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended(t *testing.T) {
 }
 
 // A disk that becomes full refuses a batch while an earlier one is in flight and commits. Callers
-// of the earlier batch must not get ErrReadOnly, which means that nothing was written. Earlier they
-// got it, so the contents of a submission were removed although the submission had been stored.
+// of the earlier batch must not get ErrReadOnly, which means that nothing was written. In an
+// earlier version, they got it, so the contents of a submission were removed although the
+// submission had been stored.
 func TestARefusedBatchDoesNotFailOneInFlight(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		j := store(t)

@@ -52,8 +52,8 @@ type Options struct {
 	// Gate is called before each command that is not urgent. Its error rejects the command, for
 	// example while the store is read-only. nil accepts all commands.
 	Gate func() error
-	// Cluster lets several nodes share the actors; nil for a single node. Its Store is the host's
-	// journal.
+	// Cluster lets several nodes share the actors. It is nil for a single node. Its Store is the
+	// host's journal.
 	Cluster *Cluster
 }
 

@@ -120,9 +120,9 @@ type LogReader interface {
 
 // Snapshot is an actor's stored state.
 type Snapshot struct {
-	// State is the newest snapshot, or nil if there is none. The caller owns it.
+	// State is the newest snapshot, or nil without a snapshot. The caller owns it.
 	State []byte
-	// Seq is the seq of the last record in the snapshot; 0 without a snapshot.
+	// Seq is the seq of the last record in the snapshot, or 0 without a snapshot.
 	Seq uint64
 	// Base is the base of the log, see LogReader.
 	Base uint64
@@ -209,7 +209,7 @@ type Row struct {
 	Key []byte
 	// Value is the content; ignored when Delete is set.
 	Value []byte
-	// TTL is the time after which the row expires; 0 keeps it.
+	// TTL is the time after which the row expires. With 0 the row never expires.
 	TTL time.Duration
 	// Delete removes the row instead of writing it.
 	Delete bool
@@ -222,7 +222,7 @@ type Row struct {
 	Urgent bool
 }
 
-// Urgent reports whether there are rows and all are urgent.
+// Urgent reports whether rows is not empty and all rows are urgent.
 func Urgent(rows []Row) bool {
 	return len(rows) > 0 && !slices.ContainsFunc(rows, func(r Row) bool { return !r.Urgent })
 }

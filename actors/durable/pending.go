@@ -10,7 +10,7 @@ import (
 
 // Reply is the answer to a command.
 type Reply struct {
-	// Value is the core's value; nil with an error.
+	// Value is the core's value, or nil with an error.
 	Value any
 	// Seq is the position in the actor's log that includes the answer.
 	Seq uint64
@@ -25,8 +25,8 @@ type Replier interface{ Reply(Reply) }
 // library's future.
 type pendingReply struct {
 	ch chan Reply // capacity 1, so that Reply never blocks
-	// deadline is the tick at which the wait ends; 0 while nobody waits. The goroutine that sets it
-	// to 0 answers, so there is only one answer.
+	// deadline is the tick at which the wait ends, or 0 while nobody waits. Only the goroutine that
+	// sets it to 0 answers.
 	deadline atomic.Int64
 }
 
@@ -87,7 +87,7 @@ func (s *pendingReplies) get() *pendingReply {
 	return p
 }
 
-// put returns a slot that nobody uses any more.
+// put returns a slot that is no longer used.
 func (s *pendingReplies) put(p *pendingReply) {
 	p.deadline.Store(0)
 	s.mu.Lock()

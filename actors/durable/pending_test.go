@@ -10,8 +10,8 @@ import (
 	"atelier/actors/clock/clocktest"
 )
 
-// A wait that begins after the host has closed ends at once. Earlier such a wait never ended,
-// because neither a reply nor a timeout could reach it.
+// A wait that begins after the host has closed ends at once. In an earlier version, such a wait
+// never ended, because neither a reply nor a timeout could reach it.
 func TestAWaitAfterTheCloseEnds(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		s := newPendingReplies(clock.System, time.Second)

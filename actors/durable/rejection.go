@@ -72,7 +72,7 @@ var (
 	ErrRested = fmt.Errorf("%w: the actor rests", ErrUnavailable)
 	// ErrQuarantined: the actor failed too often and was stopped. The command was not applied.
 	ErrQuarantined = errors.New("quarantined after repeated failures")
-	// ErrTimeout means that there was no answer in time.
+	// ErrTimeout means that no answer arrived in time.
 	ErrTimeout = errors.New("no answer in time")
 	// ErrInternal means that deciding panicked. Nothing was applied.
 	ErrInternal = errors.New("internal error")

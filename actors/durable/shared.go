@@ -24,7 +24,7 @@ type Shared interface {
 	// Node is the name of this node.
 	Node() string
 
-	// Owner returns the living node that owns an actor; "" if there is none.
+	// Owner returns the living node that owns an actor, or "".
 	Owner(actor string) (node string, err error)
 
 	// Members returns the nodes whose lease is valid or has recently ended, by name.

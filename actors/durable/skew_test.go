@@ -117,9 +117,9 @@ func (b deafTo) Serve(subject string, fn func(string, []byte, func([]byte))) (fu
 	})
 }
 
-// Repeatable commands are sent again only while a caller waits. Earlier, each later attempt timed
-// out at once and was repeated, so the database was queried for the owner without pause until the
-// connection returned.
+// Repeatable commands are sent again only while a caller waits. In an earlier version, each later
+// attempt timed out at once and was repeated, so the database was queried for the owner without
+// pause until the connection returned.
 func TestCommandsAreNotRepeatedWhenNobodyWaits(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClanWith(t, 2, func(o *durable.Options) {

@@ -74,8 +74,8 @@ func TestEventsBeforeARestartCountTowardsASnapshot(t *testing.T) {
 }
 
 // A snapshot is as large as the state and keeps an earlier view in memory. For this reason the next
-// snapshot waits until the last one is stored. Earlier, under a flood of commands, five snapshots
-// waited for the store and took 400 MiB.
+// snapshot waits until the last one is stored. In an earlier version, under a flood of commands,
+// five snapshots waited for the store and took 400 MiB.
 func TestTheNextSnapshotWaitsUntilTheLastIsStored(t *testing.T) {
 	j := &lateSnapshots{Journal: store(t)}
 	h := start(t, j, kind(), durable.Options{SnapshotEvents: 1})

@@ -64,7 +64,7 @@ type StoreStats struct {
 	Snapshots       uint64
 	FailedSnapshots uint64
 
-	// FreeBytes is the free space of the disk with the data; 0 for data in memory.
+	// FreeBytes is the free space of the disk with the data, or 0 for data in memory.
 	FreeBytes uint64
 	// ReadOnly means that writes are refused, because the store was opened read-only, the disk is
 	// nearly full, or it failed.

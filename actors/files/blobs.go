@@ -51,8 +51,8 @@ type Blobs interface {
 	// objects are held for a backup, Discard does nothing.
 	Discard(inUse InUse, sums ...Sum) error
 
-	// Collect is Discard for every object that was last put longer ago than the grace period. It
-	// returns the number of removed objects.
+	// Collect does the same as Discard for every object whose last Put is longer ago than the grace
+	// period. It returns the number of removed objects.
 	Collect(inUse InUse) (removed int, err error)
 }
 

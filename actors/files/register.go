@@ -75,7 +75,7 @@ func (r *Register) Claim(names ...string) (release func(), err error) {
 	return r.claim(names, true)
 }
 
-// ClaimKnown is Claim for the uploads among the names that exist.
+// ClaimKnown claims only those of the named uploads that exist.
 func (r *Register) ClaimKnown(names ...string) (release func(), err error) {
 	return r.claim(names, false)
 }

@@ -346,8 +346,9 @@ func neverMeet(t *testing.T, w *world, register func(i int) *Register) {
 	wg.Wait()
 }
 
-// The removal of an upload on one node fails if another node claims the upload. Earlier, the first
-// node meanwhile reported the upload as missing, and skipped it in the claims of a text.
+// The removal of an upload on one node fails if another node claims the upload. In an earlier
+// version, the first node meanwhile reported the upload as missing, and skipped it in the claims of
+// a text.
 func TestAnUploadCanBeClaimedDuringAFailingDrop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db, nodes := memory.Share(2)

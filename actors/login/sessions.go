@@ -164,7 +164,7 @@ func (s Session) Ended() bool { return s.family == nil || s.family.record.Load()
 // not have the id and cannot ask the store whether another node issued it.
 func (s *Sessions) Use(id string) (_ Session, ok bool, err error) { return s.UseKey(KeyOf(id)) }
 
-// UseKey is Use with the key of an id.
+// UseKey does the same as Use, with the key of an id.
 func (s *Sessions) UseKey(h Key) (_ Session, ok bool, err error) {
 	now := s.ms()
 	f, err := s.seek(h)
@@ -238,9 +238,9 @@ func (s *Sessions) GrantAdmin(from, id string, g *pb.AdminGrant) (expires int64,
 	return expires, err
 }
 
-// GrantAttendee is GrantAdmin for the grant of an attendee who registered in a codelab under a
-// name. Concurrent registrations from one id under one name get each other's grants, so that it
-// does not matter which response a browser uses last.
+// GrantAttendee does the same as GrantAdmin, with the grant of an attendee who registered in a
+// codelab under a name. Concurrent registrations from one id under one name get each other's
+// grants, so that it does not matter which response a browser uses last.
 func (s *Sessions) GrantAttendee(from, id, name string, g AttendeeGrant) (expires int64, err error) {
 	f, expires, err := s.issue(from, id, func(rec *record, e *entry, now int64) {
 		e.give(g)
@@ -275,8 +275,8 @@ func nameHash(name string) []byte {
 }
 
 // UnderWay returns the grant of a registration from an id, in a codelab under a name, while its
-// response may still be in flight; nil for none. A browser that registers again with the old id did
-// not receive the response.
+// response may still be in flight, or nil. A browser that registers again with the old id did not
+// receive the response.
 func (s *Sessions) UnderWay(from, codelab, name string) *AttendeeGrant {
 	h := KeyOf(from)
 	f := s.lookup(h)
@@ -465,7 +465,7 @@ func (s *Sessions) Expire() {
 	}
 }
 
-// prune is Expire for one family. The caller holds its mu.
+// prune does the same as Expire for one family. The caller holds the family's mu.
 func (s *Sessions) prune(f *family) {
 	before := f.record.Load()
 	if before == nil {

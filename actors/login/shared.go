@@ -18,9 +18,9 @@ import (
 // ended longer ago is refused everywhere.
 const MaxAge = time.Second
 
-// Follow is Load for a store that several nodes use. The feed delivers other nodes' changes. Each
-// change has a precondition, so that no node overwrites another's change. failed is called for
-// unreadable records.
+// Follow does the same as Load, for a store that several nodes use. The feed delivers other nodes'
+// changes. Each change has a precondition, so that no node overwrites another's change. failed is
+// called for unreadable records.
 func Follow(store durable.Shared, account []byte, c clock.Clock, failed func(error)) (*Sessions, error) {
 	s := empty(store, account, c.Now)
 	s.clock, s.unread = c, map[*family]struct{}{}
@@ -183,8 +183,8 @@ func (s *Sessions) guarded(f *family, rec *record) []durable.Row {
 	return rows
 }
 
-// commit stores a record and waits for the commit; nil ends the family. After ErrConflict the
-// family has been read again. The caller holds f.mu.
+// commit stores a record and waits for the commit. A nil record ends the family. After ErrConflict
+// the family has been read again. The caller holds f.mu.
 func (s *Sessions) commit(f *family, rec *record) error {
 	known := f.value
 	err := durable.Commit(s.journal, s.guarded(f, rec))

@@ -186,8 +186,8 @@ func (u *unreadable) Append(rows []durable.Row, done func(error)) error {
 	return u.Shared.Append(rows, done)
 }
 
-// A session that another node has ended stays ended. Earlier, a node that had failed to end it, and
-// could not read the row again, stored the session again with the next grant.
+// A session that another node has ended stays ended. In an earlier version, a node that had failed
+// to end it, and could not read the row again, stored the session again with the next grant.
 func TestAGrantAfterAFailedEndDoesNotRestoreASession(t *testing.T) {
 	store, nodes := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })

@@ -140,8 +140,8 @@ func (f *addressFinder) flush(kind Kind) {
 	f.text, f.lines, f.wasted = f.text[:0], f.lines[:0], 0
 }
 
-// source returns the position in the source of a part of the block; false if it spans lines.
-// line.
+// source returns the position in the source of a part of the block. It returns false if the part
+// spans lines. line.
 func (f *addressFinder) source(start, end int) (Span, bool) {
 	for i := len(f.lines) - 1; i >= 0; i-- {
 		if l := f.lines[i]; l.at <= start {
@@ -317,7 +317,7 @@ func (f *addressFinder) definitions() {
 	}
 }
 
-// angle parses an address or an element that begins with <; 0 if it is neither.
+// angle parses an address or an element that begins with <. It returns 0 if the text is neither.
 func (f *addressFinder) angle(i int) (end int) {
 	text := f.text
 	if f.hopeless() {
@@ -563,8 +563,8 @@ func destination(text []byte, i int) (end, looked int) {
 	return at, at
 }
 
-// titled returns the end of an element that ends with a byte, with or without a title
-// before it; -1 if there is none. looked is how far it has read.
+// titled returns the end of an element that ends with a byte, with or without a title before it, or
+// -1 without such an end. looked is the position up to which it has read.
 func titled(text []byte, i int, with byte) (end, looked int) {
 	at := skipSpace(text, i)
 	looked = at

@@ -151,7 +151,8 @@ func resolved(entity string) string {
 	return plain
 }
 
-// angle parses an element or address that begins with <, and returns its end; 0 if it is neither.
+// angle parses an element or address that begins with <, and returns its end, or 0 if the text is
+// neither.
 func (r *inlineReader) angle(i int) (end int) {
 	text := r.text
 	if r.hopeless() {
@@ -180,7 +181,8 @@ func (r *inlineReader) angle(i int) (end int) {
 	return end
 }
 
-// target returns the end of the link or image whose text ends with the ] at i; 0 if it is neither.
+// target returns the end of the link or image whose text ends with the ] at i, or 0 if the ] ends
+// neither.
 func (r *inlineReader) target(b bracket, i, nested int) (end int) {
 	text := r.text
 	if r.hopeless() {

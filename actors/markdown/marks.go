@@ -16,7 +16,7 @@ func run(text []byte, b byte) int {
 	return n
 }
 
-// atx returns the level of a heading with #; 0 for none.
+// atx returns the level of a heading with #, or 0 if the line is not a heading.
 func atx(text []byte) int {
 	n := run(text, '#')
 	if n == 0 || n > 6 || n < len(text) && text[n] != ' ' && text[n] != '\t' {
@@ -25,7 +25,7 @@ func atx(text []byte) int {
 	return n
 }
 
-// setext returns the level of a heading with this underline; 0 for none.
+// setext returns the level of a heading with this underline, or 0 if the line is not an underline.
 func setext(text []byte) int {
 	text = bytes.TrimRight(text, " \t")
 	switch {

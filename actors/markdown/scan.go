@@ -117,7 +117,7 @@ const (
 // New returns a scanner of a text.
 func New(source []byte) *Scanner { return &Scanner{source: source} }
 
-// Next reads a line; false at the end.
+// Next reads a line. It returns false at the end.
 func (s *Scanner) Next() (Line, bool) {
 	if s.at >= len(s.source) {
 		return Line{}, false

@@ -63,12 +63,12 @@ var ends = [2]*regexp.Regexp{rawEnds: rawEnd, commentEnds: regexp.MustCompile(`(
 // lookedUp is an end that was searched from a position on.
 type lookedUp struct {
 	looked     bool
-	at         int // position of the end; len(source) for none
+	at         int // position of the end, or len(source) without an end
 	start, end int // position of its name
 }
 
-// end gives what names the first end of a kind from a place on; nil for none. Places
-// only grow, so that all of it reads the text once.
+// end returns the name in the first end of a kind at or after a position, or nil. Positions only
+// increase, so all calls together read the text only once.
 func (s *Scanner) end(kind, from int) []byte {
 	f := &s.ends[kind]
 	if !f.looked || f.at < from {

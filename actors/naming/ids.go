@@ -29,7 +29,7 @@ type IDs struct {
 // NewIDs returns a source of ids for objects that belong to owner.
 func NewIDs(owner string) *IDs { return NewIDsFrom(owner, rand.Reader) }
 
-// NewIDsFrom is NewIDs with its own randomness, for tests.
+// NewIDsFrom does the same as NewIDs with the given randomness, for tests.
 func NewIDsFrom(owner string, entropy io.Reader) *IDs {
 	return &IDs{tag: IDTag(owner), entropy: entropy}
 }

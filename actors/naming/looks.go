@@ -12,9 +12,9 @@ import (
 )
 
 // Skeleton returns a form of a name by its appearance: two names with equal skeletons can hardly be
-// distinguished on a screen, in upper or lower case. It uses the data of UTS 39 (section 4) and in
-// addition letters that look alike at the size of a chat. It is for names that must be unique: for
-// other purposes, many names of different people would be equal.
+// distinguished on a screen, in upper or lower case. It uses the data of UTS 39 (section 4), and
+// also treats letters as equal that look alike at the size of a chat. Use Skeleton only for names
+// that must be unique: for other purposes, too many names of different people would be equal.
 func Skeleton(name string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(Key(norm.NFKC.String(name))) {
@@ -23,8 +23,9 @@ func Skeleton(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(b.String(), "rn", "m"), "vv", "w")
 }
 
-// looksLike returns the appearance of a folded character. If a letter's upper case looks like
-// another letter than its lower case, the Latin one of these counts: в becomes b, not ʙ.
+// looksLike returns the appearance of a folded character. A letter's upper case can look like a
+// different letter than its lower case. Of these two letters, looksLike returns the Latin one: в
+// becomes b, not ʙ.
 func looksLike(r rune) string {
 	if like, ok := alike[r]; ok {
 		return like

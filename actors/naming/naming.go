@@ -9,11 +9,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Facilitator is the name of facilitators who gave none.
+// Facilitator is the name of facilitators who have not entered a name.
 const Facilitator = "Facilitator"
 
-// Key returns the normalized form of a name: two names are equal if their keys are. Case, the form
-// of characters, invisible characters, and the kind and number of spaces between words do not
+// Key returns the normalized form of a name: two names are equal if their keys are equal. Case, the
+// form of characters, invisible characters, and the kind and number of spaces between words do not
 // count.
 func Key(name string) string {
 	if plain(name) {
@@ -140,13 +140,15 @@ func blank(r rune) bool {
 	return unicode.IsSpace(r) || r == brailleBlank
 }
 
-// joins and chooses: the joiners affect the shape of Persian and Indic letters between which they
-// are, a variation selector that of the preceding emoji.
+// joins reports whether a character is a joiner. Joiners affect the shape of the Persian and Indic
+// letters on both sides of them.
 func joins(r rune) bool {
 	const zwnj, zwj = 0x200c, 0x200d
 	return r == zwnj || r == zwj
 }
 
+// chooses reports whether a character is a variation selector, which affects the shape of the
+// preceding emoji.
 func chooses(r rune) bool { return unicode.Is(unicode.Variation_Selector, r) }
 
 // invisible reports whether a character is default ignorable in Unicode, or another invisible

@@ -37,7 +37,7 @@ func TestInvisibleCharactersAreRemovedFromNames(t *testing.T) {
 		"\u3164\u2800\u200b":           "",
 		"Zo\u0308e":                    "Zo\u0308e",
 		"\u0600\u0661":                 "\u0600\u0661",
-		"a\u2028b":                     "a\u2028b", // a line's end is refused, not taken out
+		"a\u2028b":                     "a\u2028b", // a line's end is refused, rather than removed
 		"\u200dLin\u200d \u00ad\u00a0": "Lin",
 	} {
 		if got := Clean(name); got != want {
@@ -46,7 +46,7 @@ func TestInvisibleCharactersAreRemovedFromNames(t *testing.T) {
 	}
 }
 
-// Earlier, only a black flag was left of the flag of Scotland.
+// In an earlier version, only a black flag was left of the flag of Scotland.
 func TestFlagsOfRegionsAreKept(t *testing.T) {
 	const scotland, england = "\U0001F3F4\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F", "\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F"
 	for name, want := range map[string]string{
@@ -85,7 +85,7 @@ func FuzzNames(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		if !utf8.ValidString(s) {
-			t.Skip() // refused before
+			t.Skip() // the server refuses such a name before it is cleaned
 		}
 		kept := Clean(s)
 		if Clean(kept) != kept {
@@ -100,11 +100,11 @@ func FuzzNames(f *testing.F) {
 	})
 }
 
-// This holds for every letter. Otherwise a person could take another person's name in different
-// case.
+// Both cases of every letter have the same key. Otherwise a person could take another person's name
+// in different case.
 func TestBothCasesOfALetterHaveOneKey(t *testing.T) {
 	for r := rune(1); r <= unicode.MaxRune; r++ {
-		if !unicode.IsLetter(r) || r == 'İ' || r == 'ı' { // of Turkish, which fold to themselves
+		if !unicode.IsLetter(r) || r == 'İ' || r == 'ı' { // these Turkish letters fold to themselves
 			continue
 		}
 		for _, other := range []rune{unicode.ToLower(r), unicode.ToUpper(r)} {

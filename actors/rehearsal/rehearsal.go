@@ -97,13 +97,13 @@ func (c *cast) enter(lab codelab.Codelab, p *person, now time.Duration) {
 type person struct {
 	id, place string
 	here      bool
-	left      bool          // a facilitator has removed them
+	left      bool          // whether a facilitator has removed them
 	next      time.Duration // time of their next action
 
-	pace   float64 // their time, as a fraction of the time meant for a step
-	skill  float64 // 0 to 1
-	step   int32   // the step to which ends applies
-	ends   time.Duration
+	pace   float64       // the time that they take for a step, as a fraction of the step's planned time
+	skill  float64       // 0 to 1; with a higher skill, more answers are right
+	step   int32         // the step to which ends applies
+	ends   time.Duration // when they finish the step
 	stuck  time.Duration // when their problem will be solved; 0 if they have not asked for help
 	ballot string        // round of the poll in which they have voted
 	stage  int           // number of finished activities after the steps
@@ -118,8 +118,8 @@ func (p *person) caller(v *codelab.View) *codelab.Caller {
 type cast struct {
 	*rand.Rand
 	people []*person
-	order  []int         // of the names
-	named  int           // how many were tried
+	order  []int         // the order in which names are tried, as indexes of names
+	named  int           // number of names that were tried
 	budget time.Duration // for all steps
 }
 
@@ -139,7 +139,7 @@ func newCast(run *pb.Rehearsal, r *rand.Rand, now time.Duration) *cast {
 	return c
 }
 
-// turn is one action of a person.
+// turn is one turn of a person.
 type turn struct {
 	here bool
 	says []codelab.Body
@@ -168,7 +168,7 @@ func (c *cast) act(p *person, v *codelab.View, now time.Duration) (t turn) {
 	gap := c.between(2*time.Second, 9*time.Second)
 	p.next, t.here = now+gap, true
 	say := func(b codelab.Body) { t.says = append(t.says, b) }
-	if !p.here { // they return, and look around
+	if !p.here { // a person who returns does nothing else in this turn
 		return t
 	}
 	if p.step != a.CurrentStep {

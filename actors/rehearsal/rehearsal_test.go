@@ -86,7 +86,7 @@ func plays(t *testing.T, seed uint64, people, minutes int32, look func(ws codela
 	look(ws, &comings)
 }
 
-// told returns the results of a rehearsal.
+// told returns the results of a rehearsal as text, so that two rehearsals can be compared.
 func told(v *codelab.View) string {
 	var b strings.Builder
 	for _, a := range v.Attendees.All() {
@@ -184,8 +184,8 @@ func TestSimulatedPeopleRespectNamesAndRemovals(t *testing.T) {
 	})
 }
 
-// A rehearsal whose end could not be recorded on a full disk ends once there is room. That holds
-// even if the clock was set back and shows an hour to go.
+// If the end of a rehearsal cannot be recorded on a full disk, the rehearsal ends as soon as there
+// is space. It ends even if the clock was set back by an hour.
 func TestARehearsalEndsDespiteAFullDiskAndAClockSetBack(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		c := clocktest.New()
@@ -204,7 +204,7 @@ func TestARehearsalEndsDespiteAFullDiskAndAClockSetBack(t *testing.T) {
 				t.Error("the rehearsal ended although its end could not be recorded")
 			}
 			disk.FailCommits(0, nil)
-			time.Sleep(time.Minute) // the codelab rests a while after many failures
+			time.Sleep(time.Minute) // after many failures, the codelab waits before it tries again
 			synctest.Wait()
 			if v := ws.View(); v.Meta.GetRehearsal() != nil || v.Attendees.Len() != 0 || ws.Room.Online() != 0 {
 				t.Errorf("the rehearsal still runs: %v, with %d attendees, %d connected", v.Meta.GetRehearsal(), v.Attendees.Len(), ws.Room.Online())

@@ -16,17 +16,14 @@
 // readers get the same bytes and never a copy.
 //
 // # Order and back-pressure
-//
-// Publishing costs the same for no readers and for ten thousand, and never waits for a reader.
-// Readers pull: they pass their position and get the following frames, in order and without a gap,
-// or an error that the window has moved past them. The room has no other policy for slow readers;
-// the reader decides how to recover.
-//
-// Between stored frames and transients no order is promised.
+// Publishing costs the same without readers and with ten thousand readers, and never waits for a
+// reader. Readers pull: they pass their position and get the following frames, in order and without
+// a gap, or an error that the window has moved past them. The room does nothing else about slow
+// readers. The reader decides how to recover from the error. The order between stored frames and
+// transients is not defined.
 //
 // # Failure
-//
-// Nothing here can fail. After a restart of the actor, Restore refills the window from the journal.
-// Connected listeners continue from their position, so that they receive a frame that was committed
-// but not yet published when the actor failed.
+// The room's methods cannot fail. After a restart of the actor, Restore refills the window from the
+// journal. Connected listeners continue from their position, so that they receive a frame that was
+// committed but not yet published when the actor failed.
 package room

@@ -7,26 +7,27 @@ const Facilitator = "facilitator"
 type Audience uint8
 
 const (
-	// Everyone is every session in the room.
+	// Everyone contains every session in the room.
 	Everyone Audience = iota
-	// Facilitators is every facilitator's session.
+	// Facilitators contains every facilitator's session.
 	Facilitators
-	// Attendees is every session that is not a facilitator's.
+	// Attendees contains every session that is not a facilitator's.
 	Attendees
-	// People is the sessions of the persons listed in Frame.People.
+	// People contains the sessions of the persons listed in Frame.People.
 	People
-	// FacilitatorsAndPeople is the facilitators and the persons listed in Frame.People.
+	// FacilitatorsAndPeople contains the sessions of facilitators, and of the persons listed in
+	// Frame.People.
 	FacilitatorsAndPeople
 )
 
 // Frame is one encoded message and its audience. It is a value; Payload is shared and must not be
 // modified after the frame was published.
 type Frame struct {
-	// Seq is the position of the frame in the codelab's stream; 0 for transients.
+	// Seq is the position of the frame in the codelab's stream, or 0 for transients.
 	Seq uint64
-	// Origin is the session that caused the frame and must not receive it; 0 for none. Session ids
-	// are valid only in their process, so Restore drops them, and a replay reaches every session of
-	// the person.
+	// Origin is the session that caused the frame and must not receive it, or 0. Session ids are
+	// valid only in their process, so Restore drops them, and a replay reaches every session of the
+	// person.
 	Origin uint64
 	// People are the ids of the persons in the frame; "" is unused. They are recipients if the
 	// audience includes people.
@@ -57,8 +58,8 @@ func (f *Frame) Reaches(person string, facilitator bool) bool {
 	}
 }
 
-// Singles reports whether the frame treats a session differently from the other sessions of its
-// class.
+// Singles reports whether some sessions of a class, facilitators or attendees, receive the frame
+// and others do not.
 func (f *Frame) Singles() bool {
 	return f.Origin != 0 || f.Audience >= People
 }

@@ -12,7 +12,7 @@ type presence struct {
 	mu sync.Mutex
 	// Guarded by mu. Nil until somebody connects.
 	sessions map[string]int32
-	// Guarded by mu. The persons connected to other nodes, by node; nil if there are none.
+	// Guarded by mu. The persons connected to other nodes, by node, or nil without such persons.
 	elsewhere map[string]map[string]struct{}
 	// Guarded by mu. The number of persons connected to any node.
 	online int
@@ -157,7 +157,7 @@ func (r *Room) Elsewhere(node, person string, there bool) (came bool) {
 	return r.move(node, person, there)
 }
 
-// move is Elsewhere. The caller holds mu.
+// move implements Elsewhere. The caller holds mu.
 func (r *Room) move(node, person string, there bool) (came bool) {
 	p := &r.presence
 	if _, was := p.elsewhere[node][person]; was == there {
@@ -217,8 +217,8 @@ func (r *Room) AllElsewhere(node string, people []string) (came []string) {
 	return came
 }
 
-// Gather starts recording the connected people for a purpose, or continues if it is the same. With
-// "" recording ends, and the last record remains.
+// Gather starts to record the connected people for a purpose. If the purpose is the same as before,
+// the recording continues. With "" the recording ends, and the last record remains.
 func (r *Room) Gather(what string) {
 	p := &r.presence
 	p.mu.Lock()
@@ -243,7 +243,7 @@ func (r *Room) Ungather(person string) {
 	delete(p.gathered, person)
 }
 
-// Gathered counts the people recorded for a purpose, except those in but.
+// Gathered counts the people recorded for a purpose, except the people in but.
 func (r *Room) Gathered(what string, but ...string) int {
 	p := &r.presence
 	p.mu.Lock()
@@ -270,8 +270,8 @@ func (r *Room) Nodes() (nodes []string) {
 	return nodes
 }
 
-// Count returns the number of people connected to a node ("" for this one), and a sum over their
-// ids that is equal for the same people.
+// Count returns the number of people connected to a node ("" for this one), and a sum of their ids.
+// Two nodes with the same people have equal sums.
 func (r *Room) Count(node string) (n int, sum uint64) {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()

@@ -124,8 +124,8 @@ func presenceOnSeveralNodes(t *testing.T) {
 	}
 }
 
-// A paused node announces no departures. When it resumes, it announces people who have not
-// returned.
+// A paused node announces no departures. When it resumes, it announces the departure of people who
+// have not returned.
 func TestNobodyLeavesWhileTheNodeIsPaused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := new(speaker), clocktest.New()
@@ -147,7 +147,8 @@ func TestNobodyLeavesWhileTheNodeIsPaused(t *testing.T) {
 	})
 }
 
-// Everybody present at the beginning or later is counted once, and the result stays after the end.
+// Everybody who is present at the beginning or arrives later is counted once. The result remains
+// after the recording has ended.
 func TestGatheredPeopleAreCounted(t *testing.T) {
 	r := New("e", Limits{})
 	r.Join("lead")
@@ -159,7 +160,7 @@ func TestGatheredPeopleAreCounted(t *testing.T) {
 	r.Join("b")
 	r.Join("b")
 	r.Elsewhere("node", "c", true)
-	r.Gather("poll") // once more the same
+	r.Gather("poll") // the same purpose again
 	if n := r.Gathered("poll", "lead"); n != 3 {
 		t.Errorf("%d people were counted, want a, b and c", n)
 	}
@@ -182,7 +183,7 @@ func (silent) Left(string)    {}
 func (silent) Passed([]Frame) {}
 func (silent) Gone(string)    {}
 
-// This holds for any number of nodes and connections.
+// A person counts once, with any number of nodes and connections.
 func TestOnlineCountsEachPersonOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := New("epoch", Limits{})

@@ -63,7 +63,7 @@ type Room struct {
 
 	presence presence
 	wakers   wakers
-	// Immutable after the first connection; nil on a single server.
+	// Immutable after the first connection. Nil on a single server.
 	link  Link
 	clock clock.Clock
 }
@@ -123,7 +123,7 @@ func (r *Room) Transient(frames ...Frame) {
 	r.wakers.wake()
 }
 
-// Broadcast is Transient for the listeners of all nodes.
+// Broadcast does the same as Transient for the listeners of all nodes.
 func (r *Room) Broadcast(frames ...Frame) {
 	r.Transient(frames...)
 	if r.link != nil {
@@ -131,11 +131,10 @@ func (r *Room) Broadcast(frames ...Frame) {
 	}
 }
 
-// Later is Transient for a frame that can be delayed. It is sent with the next stored frame for
-// everyone, in the same write to each listener, or with Flush. It replaces a waiting frame for the
-// same audience.
-//
-// Otherwise a summary to ten thousand listeners would be ten thousand separate writes, 5 us each.
+// Later is like Transient, for a frame that can be delayed. The frame is sent with the next stored
+// frame for everyone, in the same write to each listener, or with Flush. It replaces a waiting
+// frame for the same audience. Without Later, a summary to ten thousand listeners would take ten
+// thousand separate writes of 5 us each.
 func (r *Room) Later(f Frame) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,7 +158,7 @@ func (r *Room) Flush() {
 	}
 }
 
-// accompany turns the waiting frames into transients. The caller holds mu.
+// accompany publishes the waiting frames as transients. The caller holds mu.
 func (r *Room) accompany() {
 	r.pass(r.later)
 	clear(r.later)
@@ -219,8 +218,8 @@ func (r *Room) Rewrite(edit func(Frame) (Frame, bool)) {
 	r.later = nil
 }
 
-// Withdraw is Rewrite without erasure. The transients remain, because a listener that waits for one
-// might get no other.
+// Withdraw edits the frames like Rewrite, but without erasure. The transients remain, because a
+// listener that waits for a transient might never get another.
 func (r *Room) Withdraw(edit func(Frame) (Frame, bool)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// model is the simplest log, without optimizations.
+// model is a log without optimizations. The room must behave like the model.
 type model struct {
 	all         []Frame
 	floor, head uint64

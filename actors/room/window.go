@@ -27,7 +27,8 @@ type entry struct {
 	end   uint64
 }
 
-// smallestRing is the first allocation, small because most rooms have few messages.
+// smallestRing is the size of the first allocation. It is small, because most rooms have few
+// messages.
 const smallestRing = 8
 
 func (w *window) at(i int) *entry {
@@ -66,7 +67,7 @@ func (w *window) grow() {
 	w.ring, w.first = ring, 0
 }
 
-// search returns the index of the first entry after seq; count if there is none.
+// search returns the index of the first entry after seq, or count if no entry follows.
 func (w *window) search(seq uint64) int {
 	if w.count == 0 || w.at(w.count-1).frame.Seq <= seq {
 		return w.count

@@ -111,7 +111,7 @@ type Verdict struct {
 	Refusal Refusal
 	// State is the state after the attempt.
 	State State
-	// Next is the record to store; nil if unchanged.
+	// Next is the record to store, or nil if the record is unchanged.
 	Next *pb.Token
 	// DropSensitive requests that the credential in Next is sealed again without its sensitive
 	// parts.

@@ -27,7 +27,7 @@ type Options struct {
 	System      *actor.ActorSystem
 	Journal     durable.Journal
 	Audit       *audit.Trail
-	// Webhooks receive events of tokens that are used, reused and locked; nil for none.
+	// Webhooks receive events of tokens that are used, reused and locked. May be nil.
 	Webhooks *webhook.Outbox
 	// Stream is the id of the store's stream. A restored backup has another id.
 	Stream string

@@ -14,8 +14,8 @@ type passwordCmd struct {
 	Reveal bool `help:"Print it even if the output is not a terminal."`
 }
 
-// Run prints the owner's password, because a container image has no program to read the file. A
-// user who can run this command can also read the file.
+// Run prints the owner's password, because a container image has no other program that can read the
+// file. A user who can run this command can also read the file.
 func (c passwordCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {
@@ -29,7 +29,7 @@ func (c passwordCmd) Run() error {
 	}
 	password, err := ownersPassword(cfg)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no password yet: the server makes it when it starts first (%w)", err)
+		return fmt.Errorf("there is no password yet: the server makes it at its first start (%w)", err)
 	}
 	if err != nil {
 		return err

@@ -72,7 +72,7 @@ func (c peopleAdd) Run() error {
 func (p *leader) printInvitation() {
 	fmt.Printf("id          %s\ninvitation  %s   (shown once)\nuntil       %s\n", p.ID, p.Invitation.URL, p.Invitation.ExpiresAt.Local().Format(time.DateTime))
 	if strings.HasPrefix(p.Invitation.URL, "/") {
-		fmt.Println("Put the address of the server before the link; with server.public_url it is there.")
+		fmt.Println("Put the address of the server before the link. If server.public_url is set, the link already contains it.")
 	}
 }
 

@@ -42,7 +42,7 @@ func (c common) operateOn(there bool, ask func(*control.Client) error) error {
 			return nil, err
 		case err != nil:
 			// The operator may have mistyped the path.
-			fmt.Fprintln(os.Stderr, "no server runs on", cfg.Server.Data, "and it holds no data: making a new store there")
+			fmt.Fprintln(os.Stderr, "no server runs on", cfg.Server.Data, "and the folder contains no data: a new store is created there")
 		}
 		return openCore(cfg)
 	})
@@ -64,7 +64,7 @@ func operate(cfg config.Config, ask func(*control.Client) error, open func() (*s
 // openCore opens the store with its actors. No server must have the store open.
 func openCore(cfg config.Config) (*service.Core, error) {
 	if cfg.Storage.Backend == config.Memory {
-		return nil, errors.New("storage.backend is memory: only a running server has data, and none runs on this folder")
+		return nil, errors.New("storage.backend is memory: only a running server has data, and no server runs on this folder")
 	}
 	return service.OpenCore(cfg, service.Hooks{}, service.Options{}, newLogger(quietly(cfg.Log)))
 }

@@ -14,7 +14,7 @@ import (
 
 type upgradeCmd struct {
 	common
-	Check     bool          `help:"Say what a start of this program would change, how long it takes, and what the way back is. It changes nothing." required:""`
+	Check     bool          `help:"Report what a start of this program would change, how long the start takes, and how to return to the previous program. The check changes nothing." required:""`
 	BackupAge time.Duration `help:"How old the last backup may be." default:"${backup_age}"`
 	JSON      bool          `help:"As JSON." name:"json"`
 }
@@ -43,7 +43,7 @@ func (c upgradeCmd) Run() error {
 	if err == nil {
 		_, err = service.Check(cfg)
 	}
-	u.say("configuration", err, "correct it before the start: atelier checkconfig says more", "this program reads it")
+	u.say("configuration", err, "correct the configuration before the start; atelier checkconfig describes the problem in detail", "this program accepts the configuration")
 	if err == nil {
 		err = either(cfg, func(client *control.Client) (err error) {
 			var app struct{ Version string }
@@ -59,7 +59,7 @@ func (c upgradeCmd) Run() error {
 		})
 		u.data(cfg.Server.Data, err)
 		size, takes, err := service.StoreReadTime(cfg)
-		u.say("time", err, "see that the store can be read", "a start reads %d MB of tables first: %s or so, and the disk decides", size>>20, takes.Round(time.Second/10))
+		u.say("time", err, "make sure that the store can be read", "a start first reads %d MB of tables, which takes about %s, depending on the disk", size>>20, takes.Round(time.Second/10))
 		u.back()
 		_, f := doctor.LastBackup(cfg.Server.Data, c.BackupAge, time.Now())
 		f.Name = "backup"
@@ -80,9 +80,9 @@ func (u *upgrade) say(name string, err error, remedy, text string, args ...any) 
 // data describes the changes of the stored data.
 func (u *upgrade) data(folder string, err error) {
 	if err == nil && u.Found > u.Writes {
-		err = fmt.Errorf("it has format %d, which a newer program wrote: this one knows formats up to %d, and does not start", u.Found, u.Writes)
+		err = fmt.Errorf("it has format %d, which a newer program wrote; this program reads formats up to %d, and does not start", u.Found, u.Writes)
 	}
-	const remedy = "stop the server in order, and look again; data of a newer program needs that one, or a backup of before"
+	const remedy = "stop the server properly, and run this command again; data of a newer program needs the newer program, or a backup made before the upgrade"
 	u.WayBack = "data"
 	if err != nil {
 		u.WayBack = ""
@@ -91,10 +91,10 @@ func (u *upgrade) data(folder string, err error) {
 	case err != nil:
 		u.say("data", err, remedy, "")
 	case u.Found == 0:
-		u.say("data", err, remedy, "there is none in %s: a start makes it, in format %d", folder, u.Writes)
+		u.say("data", err, remedy, "there is none in %s; a start creates it, in format %d", folder, u.Writes)
 	case u.Found < u.Writes:
 		u.WayBack = "backup"
-		u.say("data", err, remedy, "a start brings it from format %d to %d", u.Found, u.Writes)
+		u.say("data", err, remedy, "a start converts it from format %d to %d", u.Found, u.Writes)
 	default:
 		u.say("data", err, remedy, "it has format %d, and keeps it", u.Found)
 	}
@@ -102,12 +102,12 @@ func (u *upgrade) data(folder string, err error) {
 
 // back determines how to return to the previous program.
 func (u *upgrade) back() {
-	text := "the previous program opens the same data, until something is kept that it does not know; then a backup is the way back"
+	text := "the previous program opens the same data, until this program has stored something that the previous program cannot read; after that, only a backup leads back"
 	switch u.WayBack {
 	case "":
 		text = "not known, because this program does not read the data"
 	case "backup":
-		text = "a backup alone: after a start, the previous program does not open this data any more"
+		text = "only a backup, because the previous program does not open this data after a start of this program"
 	}
 	u.say("way back", nil, "", "%s", text)
 }
@@ -126,7 +126,7 @@ func (u *upgrade) write(asJSON bool) (err error) {
 	}
 	for _, f := range u.Checks {
 		if err == nil && !f.OK {
-			err = errors.New("not all is ready")
+			err = errors.New("not everything is ready for the upgrade")
 		}
 	}
 	return err

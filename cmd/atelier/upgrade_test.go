@@ -12,7 +12,7 @@ func TestOnlyABackupCanUndoAnUpgradeOfTheFormat(t *testing.T) {
 		found, writes   int
 		data, way, back string
 	}{
-		{2, 3, "a start brings it from format 2 to 3", "a backup alone", "backup"},
+		{2, 3, "a start converts it from format 2 to 3", "only a backup", "backup"},
 		{3, 3, "it has format 3, and keeps it", "opens the same data", "data"},
 		{0, 3, "there is none", "opens the same data", "data"},
 	} {

@@ -16,7 +16,7 @@ import (
 var pageBlock = regexp.MustCompile("(?ms)^```(\\w+)(?: file=(\\S+))?\n(.*?)^```$")
 
 // In an empty folder, the test writes the files of a page and runs its commands unchanged. The
-// output in the page must match theirs.
+// output shown in the page must match the commands' output.
 func TestPagesCanBeFollowed(t *testing.T) {
 	for name, path := range map[string]string{
 		"AUTHORING.md": "../../transport/commerce/AUTHORING.md",

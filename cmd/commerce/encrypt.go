@@ -85,8 +85,8 @@ func (c decryptCmd) Run(s streams) error {
 	return err
 }
 
-// readSmall reads a file, or standard input for -, of a maximum size in bytes. It removes the
-// newline at the end.
+// readSmall reads a file of at most the given size in bytes. The path - means standard input.
+// readSmall removes the newline at the end.
 func readSmall(path string, most int) ([]byte, error) {
 	in := os.Stdin
 	if path != "-" {

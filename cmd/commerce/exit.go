@@ -36,14 +36,15 @@ func usage(err error) error { return failure{exitUsage, "usage", "", err} }
 
 func findings() error { return failure{code: exitFindings} }
 
-// isFileError distinguishes errors of the file system, and missing files, from mistakes.
+// isFileError distinguishes errors of the file system, such as missing files, from mistakes in the
+// input.
 func isFileError(err error) bool {
 	var path *fs.PathError
 	return errors.As(err, &path) || errors.Is(err, fs.ErrNotExist)
 }
 
-// wantsJSON looks for --format json without the parser, which may have failed. Programs parse the
-// errors of a command like its answer.
+// wantsJSON looks for --format json without the parser, which may have failed. Programs that parse
+// a command's answer also parse its errors.
 func wantsJSON(args []string) bool {
 	for i, a := range args {
 		if a == "--" {

@@ -37,12 +37,13 @@ type cli struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Show the version."`
 }
 
-// streams are the outputs of a command, for its answer and its errors.
+// streams contains the outputs of a command: out is for its answer, and err for its errors.
 type streams struct{ out, err io.Writer }
 
 func main() {
 	_ = process.Hide() // protects keys and credentials, if the system allows it
-	// A run is short and small: collecting later makes linting a fifth faster.
+	// A run is short and needs little memory, so garbage is collected later. Linting is then a
+	// fifth faster.
 	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := run(ctx, os.Args[1:], streams{os.Stdout, os.Stderr})

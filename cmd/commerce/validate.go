@@ -21,8 +21,8 @@ type validateCmd struct {
 	Format string `help:"Output format: ${enum}." enum:"text,json" default:"text"`
 }
 
-// Run validates a payload. Faults of the payload are its answer; faults of the schemas are an error
-// of composition.
+// Run validates a payload. It reports faults of the payload as findings, and returns faults of the
+// schemas as an error of composition.
 func (c validateCmd) Run(ctx context.Context, s streams) error {
 	if c.Profile && c.Schema != "" {
 		return usage(errors.New("--profile and --schema exclude each other"))

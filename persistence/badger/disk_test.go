@@ -168,8 +168,8 @@ func TestSpaceIsWatched(t *testing.T) {
 	}
 }
 
-// After a failed write the state of the disk is unknown, so the store stops writing. Earlier the
-// store showed readers a batch whose sync had failed.
+// After a failed write the state of the disk is unknown, so the store stops writing. In an earlier
+// version, the store showed readers a batch whose sync had failed.
 func TestAFailedDiskStopsWriting(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	l := openLog(t, s, "codelab/1")
@@ -353,8 +353,8 @@ func TestFlippedBytesInFilesAreDetected(t *testing.T) {
 	}
 }
 
-// A truncated table is refused with an error that names it. Earlier Badger ended the process on its
-// own goroutine, with a page of stack trace and no advice.
+// A truncated table is refused with an error that names it. In an earlier version, Badger ended the
+// process on its own goroutine, with a page of stack trace and no advice.
 func TestATruncatedTableIsRefused(t *testing.T) {
 	whole := t.TempDir()
 	s := openTest(t, small(whole), hooks{})

@@ -58,9 +58,9 @@ func untilBroken(o Options) (Options, chan struct{}) {
 	return o, told
 }
 
-// After a failed sync of the MANIFEST the store must stop. Earlier the store continued to
-// acknowledge writes, and Badger deleted the table that the MANIFEST already contained. Every later
-// start was then refused.
+// After a failed sync of the MANIFEST the store must stop. In an earlier version, the store
+// continued to acknowledge writes, and Badger deleted the table that the MANIFEST already
+// contained. Every later start was then refused.
 func TestAFailedSyncOfTheManifestStopsWriting(t *testing.T) {
 	content := strings.Repeat("v", 100<<10)
 	put := func(s *Store, from, to int) error {
@@ -136,8 +136,8 @@ func TestAFailedSyncOfTheManifestStopsWriting(t *testing.T) {
 	})
 }
 
-// Badger reads through memory maps. Earlier an unreadable page ended the process with SIGBUS. It
-// must cause an error instead.
+// Badger reads through memory maps. In an earlier version, an unreadable page ended the process
+// with SIGBUS. It must cause an error instead.
 func TestUnreadablePagesCauseAnError(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s, err := Open(small(dir))
@@ -201,8 +201,8 @@ func TestPanicsOfCallersAreNotTurnedIntoErrors(t *testing.T) {
 	_ = s.Scan(durable.Scan{Table: "t"}, func(_, _ []byte) bool { panic("of a caller") })
 }
 
-// If Badger cannot create a log, it has no memtable. Earlier every reader then crashed with a nil
-// pointer.
+// If Badger cannot create a log, it has no memtable. In an earlier version, every reader then
+// crashed with a nil pointer.
 func TestALogThatCannotBeCreatedStopsWriting(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s := openTest(t, small(dir), hooks{})
@@ -271,8 +271,8 @@ func TestALogThatCannotBeCreatedStopsWriting(t *testing.T) {
 	}
 }
 
-// Badger writes its log through a memory map. Earlier a full disk ended the process with SIGBUS
-// there.
+// Badger writes its log through a memory map. In an earlier version, a full disk ended the process
+// with SIGBUS there.
 func TestALogWithoutSpaceStopsWriting(t *testing.T) {
 	full := new(atomic.Bool)
 	s := openTest(t, small(t.TempDir()), hooks{reserve: func(path string, bytes int64) error {
@@ -297,7 +297,7 @@ func TestALogWithoutSpaceStopsWriting(t *testing.T) {
 	}
 }
 
-// A crash can leave these files empty. Earlier, each of them prevented a start.
+// A crash can leave these files empty. In an earlier version, each of them prevented a start.
 func TestEmptyFilesLeftByACrashAreAccepted(t *testing.T) {
 	for _, name := range []string{"00009.mem", "000009.vlog", "DISCARD", "KEYREGISTRY", "MANIFEST-REWRITE", "000999.sst"} {
 		t.Run(name, func(t *testing.T) {

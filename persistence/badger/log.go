@@ -89,7 +89,7 @@ func (s *Store) tail(actor string) (tail uint64, err error) {
 	return tail, err
 }
 
-// tailOf is tail in a transaction that has read the head.
+// tailOf returns the log's tail, like tail, in a transaction that has read the head.
 func tailOf(txn *badgerdb.Txn, actor string, head layout.Head) (uint64, error) {
 	tail := head.Seq
 	prefix := layout.ActorPrefix(layout.FamilyChunk, actor)

@@ -58,7 +58,7 @@ func TestOnlyTracesOfAFailedSyncAreUndone(t *testing.T) {
 }
 
 // A store with a missing table is refused even without the mark, which would also detect the loss.
-// Earlier Badger deleted the table, and used tokens returned their cards again.
+// In an earlier version, Badger deleted the table, and used tokens returned their cards again.
 func TestAMissingTableIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	for round := range 2 {

@@ -312,7 +312,7 @@ func (s *Store) presentLogs() (present []uint32, newest uint32, err error) {
 	return present, newest, err
 }
 
-// removeMark removes the mark of the store in dir, if there is one.
+// removeMark removes the mark of the store in dir, if it exists.
 func removeMark(dir string) error {
 	if err := os.Remove(markName(dir)); !errors.Is(err, fs.ErrNotExist) {
 		return err

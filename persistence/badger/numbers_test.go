@@ -7,8 +7,9 @@ import (
 )
 
 // A process can end after its logs were flushed and before its next transaction. The mark then
-// contains a log that no longer exists, and Badger numbers logs from 1 again. Earlier the store did
-// not notice these new logs: it reserved no space for them, and did not detect their loss.
+// contains a log that no longer exists, and Badger numbers logs from 1 again. In an earlier
+// version, the store did not notice these new logs: it reserved no space for them, and did not
+// detect their loss.
 func TestALogWithAReusedNumberIsRecorded(t *testing.T) {
 	dir, _, _ := crashed(t, 20)
 	s, err := Open(small(dir))

@@ -10,8 +10,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// An older copy of the older log ends before the newer log begins. Earlier, the transactions in
-// between were silently lost.
+// An older copy of the older log ends before the newer log begins. In an earlier version, the
+// transactions in between were silently lost.
 func TestAnOlderCopyOfALogIsRefused(t *testing.T) {
 	dir, wal, starts := crashed(t, 20)
 	data, err := os.ReadFile(wal)
@@ -53,8 +53,8 @@ func TestAnOlderCopyOfALogIsRefused(t *testing.T) {
 }
 
 // At each start, Badger numbers new tables from the highest existing number, so a number can be
-// used twice. Earlier, such a table was mistaken for a leftover of a compaction, and Badger deleted
-// it.
+// used twice. In an earlier version, such a table was mistaken for a leftover of a compaction, and
+// Badger deleted it.
 func TestAMissingTableWithAReusedNumberIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	round := func(n int) {

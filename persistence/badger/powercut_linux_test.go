@@ -14,7 +14,8 @@ import (
 )
 
 // TestPowerCut cuts the power while a process appends, and then verifies every record that was
-// acknowledged. Earlier the name of the store's folder was not synced, so all data was lost.
+// acknowledged. In an earlier version, the name of the store's folder was not synced, so all data
+// was lost.
 func TestPowerCut(t *testing.T) {
 	at := t.TempDir()
 	disk, err := powercut.Mount(at)

@@ -38,7 +38,8 @@ func (l *actorLog) Replay(after uint64, fn func(seq uint64, record []byte) error
 }
 
 // view calls fn with one consistent state of the store, and the log's position in that state. The
-// position is the log's head, empty if there is none, and the seq of its last record.
+// position is the log's head, which is empty for a log without records, and the seq of its last
+// record.
 func (l *actorLog) view(fn func(txn *badgerdb.Txn, head layout.Head, tail uint64) error) error {
 	if l.closed.Load() {
 		return durable.ErrClosed

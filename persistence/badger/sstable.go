@@ -183,7 +183,8 @@ func eachInBlock(body []byte, fn func(key []byte, value y.ValueStruct)) {
 	}
 }
 
-// salvageTable returns a table of the valid blocks of a damaged one, or nil if there are none.
+// salvageTable returns a table with the valid blocks of a damaged table, or nil if no block is
+// valid.
 func salvageTable(path string) ([]byte, error) {
 	data, index, err := readDamaged(path)
 	if err != nil {

@@ -33,8 +33,8 @@ func (s *Store) commitTxn(entries []badgerdb.Entry, appends []guarded) error {
 	return err
 }
 
-// commitVersion returns the lowest possible version of the transaction, or 0 if there was nothing
-// to write.
+// commitVersion returns the lowest possible version of the transaction, or 0 if it had nothing to
+// write.
 func (s *Store) commitVersion(entries []badgerdb.Entry, appends []guarded) (version uint64, err error) {
 	if err := s.broken(); err != nil {
 		return 0, err

@@ -292,7 +292,7 @@ type walEntry struct {
 	ends  bool // the entry ends its transaction
 }
 
-// walEntryAt parses the entry at an offset, if there is a valid one.
+// walEntryAt parses the entry at an offset, if a valid entry begins there.
 func walEntryAt(data []byte, at int) (e walEntry, ok bool) {
 	b := data[at:]
 	if len(b) < 5 || b[0]&^walFlags != 0 || b[1] > largeReference {

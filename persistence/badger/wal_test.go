@@ -79,8 +79,8 @@ func change(t *testing.T, path string, edit func(data []byte)) {
 	}
 }
 
-// Badger treats any bad entry as the end and truncates the log. Earlier, one flipped bit made it
-// drop every later acknowledged write and start as if nothing were wrong.
+// Badger treats any bad entry as the end and truncates the log. In an earlier version, one flipped
+// bit made it drop every later acknowledged write and start as if nothing were wrong.
 func TestOneDamagedBitIsDetectedAsDamage(t *testing.T) {
 	const n = 20
 	for _, which := range []string{"first entry", "inner entry", "marker of the end", "head", "all of one transaction"} {

@@ -34,7 +34,7 @@ const maxValue = 256 << 20
 // Entry is one key with its sealed value.
 type Entry struct {
 	Key, Value []byte
-	// Expires is the expiry, in seconds since 1970; 0 is never.
+	// Expires is the expiry, in seconds since 1970. 0 means never.
 	Expires uint64
 }
 

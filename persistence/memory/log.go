@@ -198,7 +198,7 @@ func (l *handle) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, err
 	return nil
 }
 
-// usable returns an error with the reason why the log must not be changed any more, or nil.
+// usable returns an error with the reason why the log must no longer be changed, or nil.
 func (l *handle) usable() error {
 	if l.failed != nil {
 		return l.failed

@@ -89,7 +89,7 @@ func PutBytes(ctx context.Context, s Store, key string, content []byte) error {
 const tries = 3
 
 // GetBytes reads n bytes starting at from, fewer if the object ends earlier, or all if n is
-// negative. It fails with ErrRange if there are more than limit bytes.
+// negative. It fails with ErrRange if the part has more than limit bytes.
 func GetBytes(ctx context.Context, s Store, key string, from, n, limit int64) (content []byte, err error) {
 	for range tries {
 		if content, err = getBytes(ctx, s, key, from, n, limit); err == nil || !errors.Is(err, io.ErrUnexpectedEOF) {

@@ -40,8 +40,8 @@ func TestAFileIsSyncedWithItsName(t *testing.T) {
 	}
 }
 
-// Earlier, a power cut removed the whole data folder, because its parent folder had not been
-// synced.
+// In an earlier version, a power cut removed the whole data folder, because its parent folder had
+// not been synced.
 func TestAFolderIsSyncedWithItsName(t *testing.T) {
 	base := t.TempDir()
 	a, b := filepath.Join(base, "a"), filepath.Join(base, "a", "b")

@@ -77,8 +77,8 @@ func migrate(ctx context.Context, conn *pgx.Conn) (stream string, err error) {
 	return stream, translate(err)
 }
 
-// FormatOf reads the table format of a database without changing anything. The format is 0 if there
-// are no tables.
+// FormatOf reads the table format of a database without changing anything. The format is 0 for a
+// database without tables.
 func FormatOf(url string) (format int, err error) {
 	config, err := parse(url)
 	if err != nil {
@@ -108,7 +108,7 @@ func newerFormat(format int) error {
 	return fmt.Errorf("%w: the database has format %d, this program reads formats up to %d", ErrNewerFormat, format, len(migrations))
 }
 
-// unused returns an error if there are living nodes, because their programs do not support the next
+// unused returns an error if nodes are alive, because their programs do not support the next
 // format.
 func unused(ctx context.Context, tx pgx.Tx, format int) error {
 	others, err := living(ctx, tx, "")

@@ -391,7 +391,7 @@ func TestNodesCanStartConcurrently(t *testing.T) {
 }
 
 // One node opens an actor without records while another node releases it. The row exists at first,
-// and is gone once its lock is granted. Earlier, opening then failed.
+// and is gone once its lock is granted. In an earlier version, opening then failed.
 func TestAnActorCanBeOpenedWhileItIsReleased(t *testing.T) {
 	url := postgrestest.Database(t)
 	b := openNode(t, url, "b")

@@ -103,7 +103,7 @@ func (l *actorLog) leave() {
 	}
 }
 
-// usable returns an error if the log must not be changed through this handle any more.
+// usable returns an error if the log must no longer be changed through this handle.
 func (l *actorLog) usable() error {
 	if l.Fenced() || !l.lease.holds() {
 		return durable.ErrFenced

@@ -21,7 +21,7 @@ type lookups struct {
 type lookup struct {
 	table string
 	key   []byte
-	// These fields are set before done is closed. value stays nil if there is no such row.
+	// These fields are set before done is closed. value stays nil if the row does not exist.
 	value []byte
 	err   error
 	done  chan struct{}

@@ -8,8 +8,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// If the connection is lost between the parts of a snapshot, the state is read again. Earlier it
-// was reported as damaged, permanently.
+// If the connection is lost between the parts of a snapshot, the state is read again. In an earlier
+// version, it was reported as damaged, permanently.
 func TestALostConnectionDuringASnapshotIsNotDamage(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, small(url))

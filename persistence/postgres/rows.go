@@ -111,7 +111,7 @@ func newRange(q durable.Scan) keyRange {
 	return c
 }
 
-// prefixEnd returns the first key after all keys with the prefix, or nil if there is none.
+// prefixEnd returns the first key after all keys with the prefix, or nil if no such key exists.
 func prefixEnd(prefix []byte) []byte {
 	end := append([]byte{}, prefix...)
 	for len(end) > 0 && end[len(end)-1] == 0xff {

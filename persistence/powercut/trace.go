@@ -48,7 +48,7 @@ func Kinds() (all []Kind) {
 type Op struct {
 	Kind Kind
 	// File is the number of the call's file or folder. Files are numbered from 1 in order of
-	// creation; 0 is the root folder.
+	// creation. 0 is the root folder.
 	File uint32
 	// Folder and Name are the name that a call creates, removes or renames. To and NewName are the
 	// target of a rename.

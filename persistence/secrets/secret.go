@@ -11,8 +11,8 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Key returns the key stored in a file. If there is no file, Key stores the result of fresh. made
-// reports whether the key is new.
+// Key returns the key stored in a file. If the file does not exist, Key stores the result of fresh.
+// made reports whether the key is new.
 func Key(path string, fresh func() string) (key string, made bool, err error) {
 	return loadOrMake(path, fresh, KeepKey)
 }

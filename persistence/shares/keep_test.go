@@ -86,8 +86,8 @@ func eachFault(t *testing.T, try func(t *testing.T, d *ailing, heal func())) {
 	}
 }
 
-// Earlier, an empty file left by a full disk was mistaken for the secret, and the votes sealed
-// under it were lost.
+// In an earlier version, an empty file left by a full disk was mistaken for the secret, and the
+// votes sealed under it were lost.
 func TestAnAcceptedSecretIsOnTheDisk(t *testing.T) {
 	in := Ballot{ID: aCodelab + ".0123456789abcdef", Secret: bytes.Repeat([]byte{7}, ballotBytes)}
 	eachFault(t, func(t *testing.T, d *ailing, heal func()) {
@@ -119,8 +119,8 @@ type healthyList struct{ *ailing }
 
 func (d healthyList) List() ([]string, error) { return d.folder.List() }
 
-// Earlier, after a full disk each later attempt failed because of the first attempt's file. No
-// token could be created on any node.
+// In an earlier version, after a full disk each later attempt failed because of the first attempt's
+// file. No token could be created on any node.
 func TestAnAcceptedShareIsOnTheDisk(t *testing.T) {
 	in := Share{Ends: seal.QuarterEnd(time.Now().Add(time.Minute)), Secret: bytes.Repeat([]byte{7}, seal.ShareBytes)}
 	eachFault(t, func(t *testing.T, d *ailing, heal func()) {
@@ -177,7 +177,7 @@ func TestDestroyedSecretsStayDestroyed(t *testing.T) {
 	b.Close()
 }
 
-// Earlier, a node that restarted every minute never found an old secret.
+// In an earlier version, a node that restarted every minute never found an old secret.
 func TestTheAgeOfASecretSurvivesRestarts(t *testing.T) {
 	dir, ahead := t.TempDir(), time.Duration(0)
 	now := func() time.Time { return time.Now().Add(ahead) }

@@ -173,8 +173,8 @@ func TestANodeWithoutSharesReportsNoneAsExpired(t *testing.T) {
 }
 
 // A node failed to send its share to all nodes, while another node had received it and sent it
-// back. Earlier the first node then destroyed the file. No node could read all shares of the first
-// node, or start while the first node ran.
+// back. In an earlier version, the first node then destroyed the file. No node could read all
+// shares of the first node, or start while the first node ran.
 func TestAShareThatIsReceivedAgainKeepsItsFile(t *testing.T) {
 	var s *Store
 	s = spread(t, t.TempDir(), func(made Share) error {

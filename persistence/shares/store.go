@@ -30,8 +30,8 @@ type Options struct {
 	// sealed under shares found at startup, because some nodes may not have them. nil on a single
 	// server.
 	Spread func(Share) error
-	// Lacks is used if there are several nodes. It reports whether other nodes can have shares that
-	// are missing here, so that a missing share can still be valid. nil means never.
+	// Lacks is used in a cluster. It reports whether other nodes can have shares that are missing
+	// here, so that a missing share can still be valid. nil means never.
 	Lacks func() bool
 	// Failed, if set, is called for each error of the folder. It must not block.
 	Failed func(error)

@@ -14,7 +14,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// answer is one answer in progress. The goroutine that serves the answer owns it.
+// answer is an answer in progress. It belongs to the goroutine that serves the answer.
 type answer struct {
 	s       *Service
 	key     keys.Key
@@ -177,7 +177,7 @@ func (a *answer) event(c upstream.Chunk) []byte {
 
 func data(name string, v any) []byte {
 	b, err := wire.Codec.Marshal(v)
-	if err != nil { // plain values always encode
+	if err != nil { // cannot happen, because plain values can always be encoded
 		b = []byte("{}")
 	}
 	var out []byte
@@ -190,7 +190,7 @@ func data(name string, v any) []byte {
 // finish sends the client the end of the answer, if it is still connected.
 func (a *answer) finish(ctx context.Context, d *httpapi.Detached, err error) {
 	if err == nil {
-		if !d.Begun() { // the answer is empty
+		if !d.Begun() { // nothing was sent, because the answer is empty
 			err = &upstream.Failure{Status: http.StatusBadGateway, Cause: upstream.CauseBroken, Text: "the AI gave no answer"}
 		} else {
 			d.End()

@@ -9,7 +9,7 @@ import (
 type Answers struct {
 	max, perPerson int
 
-	base   context.Context // ends with close
+	base   context.Context // the context of all answers, which close cancels
 	cancel context.CancelCauseFunc
 
 	mu      sync.Mutex // guards the following fields

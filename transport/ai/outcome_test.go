@@ -6,7 +6,7 @@ import (
 	"atelier/transport/ai/upstream"
 )
 
-// An operator can distinguish blocked answers from others.
+// The outcomes distinguish blocked answers from other incomplete answers.
 func TestBlockedAnswersAreCountedSeparately(t *testing.T) {
 	for finish, want := range map[string]string{"STOP": "ok", "MAX_TOKENS": "ok", upstream.Safety: "blocked", "PROHIBITED_CONTENT": "blocked"} {
 		a := &answer{query: &upstream.Query{}}

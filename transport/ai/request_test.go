@@ -72,8 +72,8 @@ func TestQueriesAreMadeFromBodies(t *testing.T) {
 	}
 }
 
-// The known app sends the whole workshop as an instruction, and a model that might not be offered.
-// In an earlier version it got 400 for each of them.
+// The reference app sends the whole workshop as an instruction, and a model that the server might
+// not offer. In an earlier version, it got 400 for each of them.
 func TestFacilitatorsInstructionsAndModels(t *testing.T) {
 	s := newService(t)
 	long := strings.Repeat("ä", 217_000)
@@ -102,7 +102,7 @@ func TestTheStepPrecedesTheInstruction(t *testing.T) {
 	}
 }
 
-// In an earlier version an answer that began while the session was ending continued to its end.
+// In an earlier version, an answer that began while the session was ending continued to its end.
 func TestAnAnswerWithAnEndedGrantDoesNotBegin(t *testing.T) {
 	s := newService(t)
 	a := &answer{s: s, person: "a"}

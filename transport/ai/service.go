@@ -103,7 +103,7 @@ func (s *Service) stream(r *rest.Request) error {
 	return nil
 }
 
-// key returns the stored key, or the one in the request if no key is stored. A key in the request
+// key returns the stored key, or the key in the request if no key is stored. A key in the request
 // must be valid in either case.
 func (s *Service) key(r *rest.Request, sent string) (keys.Key, error) {
 	var own keys.Key
@@ -156,7 +156,7 @@ func (s *Service) note(a *answer) {
 		}
 	}
 	var gone *durable.Rejection
-	if err != nil && !errors.As(err, &gone) { // the codelab may be deleted by now
+	if err != nil && !errors.As(err, &gone) { // the codelab may have been deleted meanwhile
 		s.Logger.Warn("recording the AI usage of a codelab failed", "codelab", a.codelab, "error", err)
 	}
 }

@@ -149,7 +149,7 @@ func TestOmittedSettingsHaveTheDefaults(t *testing.T) {
 func TestALogoMustBeAnImageOfTheArchive(t *testing.T) {
 	for name, tc := range map[string]struct {
 		size int64
-		logo string // "" means the archive's own
+		logo string // "" means the logo in the archive
 		left Code
 	}{
 		"of the maximum size": {codelab.MaxLogo, "", ""}, "too large": {codelab.MaxLogo + 1, "", CodeTooLarge}, "at another address": {1, "https://example.org/a.png", CodeUnknown},
@@ -197,7 +197,7 @@ func TestHostileArchivesAreRejected(t *testing.T) {
 		h := &zip.FileHeader{Name: "lab.md"}
 		h.SetMode(fs.ModeSymlink | 0o777)
 		w, _ := z.CreateHeader(h)
-		_, _ = w.Write([]byte(tutorial)) // also as a file it would be one
+		_, _ = w.Write([]byte(tutorial)) // as an entry without these faults it would be accepted
 		_ = z.Close()
 		return b.Bytes()
 	}
@@ -239,7 +239,7 @@ func TestHostileArchivesAreRejected(t *testing.T) {
 	}
 }
 
-// A text of 32 MiB is accepted. A larger one is refused without unpacking the rest.
+// A text of 32 MiB is accepted. A larger text is refused, and its rest is not unpacked.
 func TestTextsOfAnArchiveAreBounded(t *testing.T) {
 	for size, ok := range map[int]bool{maxFile: true, maxFile + 1: false} {
 		var b bytes.Buffer

@@ -21,10 +21,11 @@ const MaxPackedCode = code.MaxTree
 // headers and padding of maxEntries entries, and some long names.
 const maxTarOverhead = maxEntries*1024 + 16<<20
 
-// ReadCode reads the files of a ZIP or tar.gz for a workspace, all or none. It does not trust sizes
-// in the archive. An Invalid rejection states the archive's fault; other errors are read errors or
-// errors from still. ReadCode calls still periodically, and still fails if the caller has stopped
-// waiting. The store checks that names differ in more than case and Unicode form.
+// ReadCode reads the files of a ZIP or tar.gz for a workspace. It returns all files, or an error.
+// It does not trust sizes in the archive. An Invalid rejection states the archive's fault; other
+// errors are read errors or errors from still. ReadCode calls still periodically, and still fails
+// if the caller has stopped waiting. The store checks that names differ in more than case and
+// Unicode form.
 func ReadCode(r io.ReaderAt, size int64, still func() error) ([]code.File, error) {
 	var magic [2]byte
 	if _, err := r.ReadAt(magic[:], 0); err != nil && err != io.EOF {
@@ -142,7 +143,7 @@ func (c *codeReader) zipFile(path string, f *zip.File) error {
 	return c.add(path, zipMode(f), content)
 }
 
-// zipMode returns an entry's mode. Windows programs write no mode: existing files then keep their
+// zipMode returns an entry's mode. Windows programs write no mode. Existing files then keep their
 // mode.
 func zipMode(f *zip.File) code.Mode {
 	if made := f.CreatorVersion >> 8; made != madeByUnix && made != madeByMacOS {

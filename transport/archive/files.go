@@ -117,8 +117,8 @@ func (t *tree) keeper() (*keeper, error) {
 // pointerOf is the text at the beginning of a Git LFS pointer file.
 const pointerOf = "version https://git-lfs.github.com/spec/"
 
-// bring stores the file at an existing path in the archive. It returns nil for an unusable file,
-// and reports the file.
+// bring stores the file at an existing path in the archive. For an unusable file it returns nil,
+// and lists the file as omitted.
 func (k *keeper) bring(kind, file string) (*pb.Upload, error) {
 	id := kind + "\x00" + file
 	if u, done := k.kept[id]; done {

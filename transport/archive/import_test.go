@@ -186,8 +186,8 @@ func TestLinkedFilesAreBounded(t *testing.T) {
 	}
 }
 
-// Each attendee with submissions has a folder, with a list of the links. The submissions of one
-// attendee can also be downloaded alone.
+// Each attendee with submissions has a folder with their files and a list of their links. The
+// submissions of one attendee can also be downloaded alone.
 func TestSubmissionsAreGroupedByAttendee(t *testing.T) {
 	d := newDepot(t)
 	lease, err := d.Files.Blobs().Put(strings.NewReader("work"), 100)

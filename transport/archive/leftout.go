@@ -40,7 +40,7 @@ const (
 // Codes lists all codes.
 var Codes = []Code{CodeTooLarge, CodeEmpty, CodeNotAnImage, CodeLFS, CodeUnreadableName, CodeDeadLink, CodeDuplicate, CodeUnknown}
 
-// MaxLeftOut bounds the list; an additional entry counts the rest.
+// MaxLeftOut bounds the list. An additional entry contains the number of the other parts.
 const MaxLeftOut = 100
 
 // leftOut collects the omitted parts, and lists each file once.

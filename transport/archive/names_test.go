@@ -95,7 +95,7 @@ func TestTheFirstOfDuplicateEntriesIsUsed(t *testing.T) {
 	}
 }
 
-// Otherwise nobody could find the faulty entry among thousands.
+// The error names the faulty entry. Otherwise nobody could find it among thousands.
 func TestErrorsContainTheNameOfTheEntry(t *testing.T) {
 	lab := raw{name: "lab.md", content: tutorial}
 	for name, says := range map[string]string{

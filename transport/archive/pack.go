@@ -48,13 +48,13 @@ func (p *Pack) Add(name string, content []byte) error {
 	return nil
 }
 
-// Create begins a file. The file ends when the next one begins.
+// Create begins a file. The file ends when the next file begins.
 func (p *Pack) Create(name string) (io.Writer, error) {
 	return p.zip.CreateHeader(&zip.FileHeader{Name: p.folder + name, Method: zip.Deflate, Modified: p.at})
 }
 
-// store adds a file uncompressed: compressing mostly compressed content would take time from a live
-// workshop. at is its upload time, Unix milliseconds.
+// store adds a file uncompressed. Most of these files are already compressed, and compressing them
+// again would take CPU time from a live workshop. at is its upload time, Unix milliseconds.
 func (p *Pack) store(name string, at int64, content io.Reader) error {
 	w, err := p.zip.CreateHeader(&zip.FileHeader{Name: p.folder + name, Method: zip.Store, Modified: time.UnixMilli(at)})
 	if err == nil {

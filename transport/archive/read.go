@@ -57,8 +57,9 @@ type Content struct {
 	// LeftOut lists the parts of the file that the codelab does not have. It is never nil.
 	LeftOut []LeftOut
 	// Whole means that the file is in our own format or in the format of the reference application,
-	// which describe all steps, quizzes and materials. Publishing can therefore remove those that
-	// the file lacks. For other formats, Materials contains only the files that the text links to.
+	// which describe all steps, quizzes and materials. Publishing can therefore remove the parts
+	// that the file lacks. For other formats, Materials contains only the files that the text links
+	// to.
 	Whole bool
 	// TitleFrom is the source of a tutorial's title; empty for other forms.
 	TitleFrom claat.TitleFrom
@@ -462,7 +463,7 @@ func parseStep(text string) (*pb.Step, error) {
 	return st, nil
 }
 
-// tutorial finds the claat file of an archive: the topmost valid one.
+// tutorial finds the claat file of an archive, which is the topmost valid file.
 func (t *tree) tutorial(k *keeper) (*codelab.Create, claat.TitleFrom, error) {
 	var names []string
 	for name := range t.files {

@@ -13,9 +13,9 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// The layout of the reference application: codelab.json is its record, without a format. The steps
-// are step_NN_<title>.md in the same folder. The guide is both in the record and in
-// preparation_guide.md.
+// This file reads the layout of the reference application. There, codelab.json is the application's
+// record, without a format. The steps are step_NN_<title>.md in the same folder. The guide is in
+// the record and also in preparation_guide.md.
 
 // yes is a boolean, which the reference application also writes as 0 or 1.
 type yes bool

@@ -140,7 +140,7 @@ func (k *keeper) refer(a markdown.Address, t reading) (edit, error) {
 	e := edit{Span: a.Span}
 	at, ok := relative(a.URL)
 	if !ok || len(at.path) > maxLink || strings.HasPrefix(at.path, files.Folder) {
-		return e, nil // an upload counts wherever it is mentioned
+		return e, nil // an upload counts as a reference wherever the text contains its address
 	}
 	file := k.at(at, t.dir)
 	if file != "" && k.own[file] {

@@ -128,7 +128,7 @@ func TestLinkedFilesBecomeMaterials(t *testing.T) {
 	}
 }
 
-// In an earlier version the whole archive was refused because of one bad file, and the error did
+// In an earlier version, the whole archive was refused because of one bad file, and the error did
 // not name the picture.
 func TestABadFileIsLeftOut(t *testing.T) {
 	for content, want := range map[string]LeftOut{
@@ -177,8 +177,8 @@ func TestLinksToExistingCodelabsAreRewritten(t *testing.T) {
 	}
 }
 
-// Pictures in the text follow the rules of images. Each is stored once, wherever its definition
-// is.
+// Pictures that are embedded in the text must follow the rules for images. Each picture is stored
+// once, wherever its definition is.
 func TestEmbeddedPicturesAreStored(t *testing.T) {
 	const good, bad = "data:image/png;base64,eA==", "data:image/svg+xml;utf8,svg"
 	text := "id: x\n\n# T\n\n## One\n\n![][a] ![](" + good + ") ![](<" + bad + ">)\n\n## Two\n\nx\n\n[a]: <" + good + ">\n"

@@ -16,7 +16,7 @@ import (
 	"atelier/actors/settings"
 )
 
-// TokenPrefix starts every API token, so that scanners recognise a leaked one.
+// TokenPrefix starts every API token, so that scanners recognise a leaked token.
 const TokenPrefix = "atl_"
 
 // Config configures an Authenticator. All fields are required.
@@ -201,7 +201,7 @@ func (a *Authenticator) PINHash(lab, code string) []byte {
 // Identity is the caller, as far as known. The zero value is nobody. An Identity reports current
 // permissions: when the session ends, the Identity becomes nobody.
 type Identity struct {
-	// SessionID is the browser's session; "" without one.
+	// SessionID is the browser's session, or "".
 	SessionID string
 	csrf      *csrfToken // the session's token, or nil without a session
 	session   login.Session
@@ -259,7 +259,7 @@ func (i *Identity) loggedIn() bool {
 	return i.grant != nil && i.grant.ExpiresAt > i.now && !i.session.Ended()
 }
 
-// Scope returns the calling API token's scope; all for other callers.
+// Scope returns the calling API token's scope. For other callers it returns all.
 func (i *Identity) Scope() string {
 	return cmp.Or(i.Token.GetScope(), settings.ScopeAll)
 }
@@ -268,11 +268,11 @@ func (i *Identity) Scope() string {
 // facilitators or assistants.
 func (i *Identity) Leader() *people.Person { return i.person }
 
-// LoginID returns the id of the facilitator's login; "" without one.
+// LoginID returns the id of the facilitator's login, or "".
 func (i *Identity) LoginID() string { return i.grant.GetLogin() }
 
-// PersonID returns the id of the calling person; "" for the owner and for callers who are not
-// facilitators or assistants.
+// PersonID returns the id of the calling person. It returns "" for the owner and for callers who
+// are not facilitators or assistants.
 func (i *Identity) PersonID() string { return i.person.GetId() }
 
 // Framed returns the caller with the rights of a page in a frame. For a session with a
@@ -344,8 +344,8 @@ func (i *Identity) Grant(codelab string) *login.AttendeeGrant {
 	return nil
 }
 
-// Siblings returns the ids of all attendees that the browser has been in a codelab, as recorded in
-// its sessions.
+// Siblings returns the ids of all attendees of a codelab who registered in this browser, as
+// recorded in its sessions.
 func (i *Identity) Siblings(codelab string) []string { return i.session.Siblings(codelab) }
 
 // Grants calls fn for each attendee grant that has not expired.
@@ -358,7 +358,7 @@ func (i *Identity) Grants(fn func(*login.AttendeeGrant)) {
 	}
 }
 
-// Grant is one grant as GET /session shows it; times in Unix seconds.
+// Grant is a grant as GET /session shows it. Times are in Unix seconds.
 type Grant struct {
 	Sub, Role, CodelabID string
 	// Rank is the rank of a facilitator or assistant. Codelabs lists an assistant's codelabs.
@@ -367,10 +367,10 @@ type Grant struct {
 	Expires  int64
 }
 
-// Strongest returns the strongest grant: the admin grant, else the attendee grant that lasts
-// longest. Without admin, or for a given codelab, only attendee grants for which alive returns true
-// count. Strongest fails if it finds no grant and alive failed for some grants, because one of
-// these may be the caller's.
+// Strongest returns the strongest grant. It is the admin grant, or else the attendee grant that
+// lasts longest. Without admin, or for a given codelab, only attendee grants for which alive
+// returns true count. Strongest fails if it finds no grant and alive failed for some grants,
+// because one of these may be the caller's.
 func (i *Identity) Strongest(adminID, codelab string, admin bool, alive func(codelab string) (bool, error)) (g Grant, ok bool, err error) {
 	switch {
 	case codelab != "" || !admin:

@@ -107,7 +107,7 @@ var whatEnds = map[string]struct {
 	"an expired attendee":  {(*gate).attendee, false, func(g *gate, _ *Identity, _ *bool) { g.clock = g.clock.Add(12 * time.Hour) }, true},
 }
 
-// In an earlier version a connection that was opening while its session ended stayed with all
+// In an earlier version, a connection that was opening while its session ended stayed with all
 // rights, because the server checked the caller first and recorded the connection later.
 func TestHoldRefusesAnEndedGrant(t *testing.T) {
 	for name, tc := range whatEnds {

@@ -15,7 +15,7 @@ func TestTheCookieCacheIsBoundedInSizeAndTime(t *testing.T) {
 	if n := len(c.new) + len(c.old); n > 2*cacheSize {
 		t.Errorf("%d cookies are cached", n)
 	}
-	for _, cookie := range []string{fmt.Sprint(3 * cacheSize), fmt.Sprint(3*cacheSize - 1)} { // of the new ones, and of the old
+	for _, cookie := range []string{fmt.Sprint(3 * cacheSize), fmt.Sprint(3*cacheSize - 1)} { // a cookie of the new generation, and one of the old
 		if v := c.get([]byte(cookie), 1000+cacheFor-1); v == nil || v.sid != "session" {
 			t.Errorf("the cookie %s is not cached", cookie)
 		}

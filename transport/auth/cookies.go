@@ -32,8 +32,8 @@ const (
 // DeviceLifetime is how long a browser is remembered after a login.
 const DeviceLifetime = 180 * 24 * time.Hour
 
-// Account is the keyed fingerprint of an admin account. The fingerprint shows whether the password
-// has changed. Without the secret it reveals nothing about the password.
+// Account returns the keyed fingerprint of an admin account, which shows whether the password has
+// changed. Without the secret it reveals nothing about the password.
 func Account(secret, id, password string) []byte {
 	m := hmac.New(sha256.New, derive(secret, "atelier admin account"))
 	idSum := sha256.Sum256([]byte(id))
@@ -169,7 +169,7 @@ func (s *Signer) csrfOf(sessionID string) (t csrfToken) {
 	return t
 }
 
-// CSRF returns the CSRF token of the caller's session; "" without one.
+// CSRF returns the CSRF token of the caller's session, or "" without a session.
 func (i *Identity) CSRF() string {
 	if i.csrf == nil {
 		return ""

@@ -38,7 +38,7 @@ func (f *Failures) Attempt(who *Identity, device, ip, account string) Attempt {
 	case people.HasLogin(who.person, account):
 		return Attempt{f.buckets, "person " + who.person.Id}
 	}
-	// Hashed, because the length of the account is unbounded.
+	// The key is a hash, because the length of the account is unbounded.
 	sum := sha256.Sum256([]byte(httpapi.Address(ip) + "\x00" + account))
 	return Attempt{f.buckets, string(sum[:])}
 }

@@ -61,7 +61,7 @@ func TestPeopleActWhileTheirRecordIsValid(t *testing.T) {
 		for _, tc := range []struct {
 			p     *people.Person
 			rank  Rank
-			other bool // leads another codelab
+			other bool // the person leads another codelab
 		}{{ada, Facilitator, true}, {bob, Assistant, false}, {eve, Assistant, false}} {
 			alone, attendee := g.login(Identity{}, tc.p), g.attendee()
 			both := g.login(attendee, tc.p)
@@ -272,7 +272,7 @@ func TestLeavingEndsOnlyConnectionsOfThatGrant(t *testing.T) {
 	}
 }
 
-// A browser's mark as an attendee belongs to one generation. A new code makes the mark void.
+// A browser's mark as an attendee belongs to one generation. A new code invalidates the mark.
 func TestAnAttendeesMarkBelongsToOneGeneration(t *testing.T) {
 	g := newGate(t)
 	mark, _, err := g.Signer.Attendee("lin", 7)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// PersonalPrefix starts every personal secret, so that scanners recognise a leaked one.
+// PersonalPrefix starts every personal secret, so that scanners recognise a leaked secret.
 const PersonalPrefix = "atp_"
 
 // Purpose is the only use of a personal secret.

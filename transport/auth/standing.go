@@ -11,11 +11,11 @@ import (
 // Standing is the grant of a live connection or an AI answer, which outlives its request.
 type Standing struct {
 	key     string // of the caller
-	token   string // id of the API token; "" without one
+	token   string // the id of the API token, or ""
 	session login.Session
 	codelab string
 	grant   *login.AttendeeGrant // nil for an admin
-	alive   func() bool          // nil for always
+	alive   func() bool          // nil if it always exists
 }
 
 // Standing returns the caller's grant, as an admin or as an attendee in a codelab. alive reports
@@ -60,8 +60,8 @@ type holders struct {
 // Hold registers something that depends on a grant, so that it ends with the grant. The grant can
 // have ended after the caller was checked, so Hold checks it again. It returns "" if the grant is
 // still valid, otherwise the reason: Over, or Unknown if the state cannot be determined. With a
-// reason, the caller must end the operation that it was about to begin. Whichever comes first, the
-// end of the grant or Hold, the other notices it.
+// reason, the caller must end the operation that it was about to begin. If the grant ends before
+// Hold, Hold returns the reason. If it ends later, the holder is ended.
 func (a *Authenticator) Hold(h Holder) (ended string) {
 	a.holders.add(h)
 	stands, err := a.stands(h.Standing())

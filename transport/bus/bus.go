@@ -70,7 +70,7 @@ func CheckNode(name string) error {
 	return nil
 }
 
-// incomingMessages bounds the messages waiting to be handled; more are lost.
+// incomingMessages bounds the messages that wait to be handled. Further messages are lost.
 const incomingMessages = 1 << 15
 
 // Open connects a node to the other nodes. It does not wait for them.
@@ -220,7 +220,7 @@ func (b *Bus) send(number uint64, node, subject string, to session, data []byte)
 	b.mu.Unlock()
 	reply := strconv.AppendUint(append(make([]byte, 0, len(b.inbox)+20), b.inbox...), number, 10)
 	if err := b.publish(address{subjectOf(node, subject), string(reply), to}, kindData, data); err != nil {
-		// The message was not sent: the connection is down, or the message is too large. The
+		// The message was not sent, because the connection is down or the message is too large. The
 		// caller might hold a lock that the answer needs.
 		go b.end(number, opened{}, errors.Join(durable.ErrNobody, err))
 	}

@@ -241,8 +241,8 @@ func TestCheckNode(t *testing.T) {
 	}
 }
 
-// Nodes connect only to their configured peers. In an earlier version they found each other through
-// a third node, so they bypassed a link that an operator had omitted or cut.
+// Nodes connect only to their configured peers. In an earlier version, they found each other
+// through a third node, so they bypassed a link that an operator had omitted or cut.
 func TestOnlyPeersAreConnected(t *testing.T) {
 	addrs := bustest.Addresses(t, 3)
 	var buses []durable.Bus

@@ -1,5 +1,5 @@
 // Package bus carries messages between the nodes of a cluster over NATS: an embedded server per
-// node, connected to the others, or an external server. It implements durable.Bus.
+// node, connected to the other nodes, or an external server. It implements durable.Bus.
 //
 // # Seal
 //
@@ -17,7 +17,7 @@
 // Keys are derived from the secret by PBKDF2, and by HKDF per session; another cluster with the
 // same secret has different keys.
 //
-// Strangers who reach an external NATS without the secret still learn the subjects (node names,
+// Strangers who reach an external NATS without the secret can still read the subjects (node names,
 // actor ids), sizes and times. They can drop, delay and reorder messages, and claim that nobody
 // listens to a subject. A node treats this claim as "not heard" and retries elsewhere. For these
 // reasons, give the nodes a separate account.
@@ -32,14 +32,14 @@
 // Nodes are connected to their peers and to nobody else: one of two nodes must have the other in
 // its list. The NATS server does not forward messages between nodes, and its notices about third
 // nodes are ignored (server.go). Two nodes without a connection therefore stay separate, even if
-// both reach a third. A request between them ends with ErrNobody or ErrTimeout, and events from one
-// do not reach the other. actors/durable (Unheard), and for operators
+// each of them reaches a third node. A request between them ends with ErrNobody or ErrTimeout, and
+// events from one do not reach the other. actors/durable (Unheard), and for operators
 // cmd/atelier/deploy/CLUSTER.md, describe the effect on clients.
 //
 // # Order and loss
 //
 // One goroutine handles all messages in order and never waits. Messages beyond its capacity are
 // lost, as the contract allows: a node reads missing events from the log. Events that a node sends
-// before others know its session are lost, too; requests wait until the two nodes know each other.
-// Messages over 512 KiB are sent in parts, because NATS accepts at most one MiB.
+// before other nodes have its session are also lost. Requests wait until the two nodes have each
+// other's session. Messages over 512 KiB are sent in parts, because NATS accepts at most one MiB.
 package bus

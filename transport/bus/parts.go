@@ -38,8 +38,8 @@ type message struct {
 	since   time.Time
 }
 
-// add returns the whole message after its last part. fits is false if the part is dropped: there is
-// no space, or the part has already arrived.
+// add returns the whole message after its last part. fits is false if the part is dropped, because
+// no space is left or the part has already arrived.
 func (a *assembly) add(subject string, sender session, p part, now time.Time) (data []byte, whole, fits bool) {
 	if p.count == 1 {
 		return p.data, true, true

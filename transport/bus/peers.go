@@ -34,7 +34,7 @@ const (
 	greetTime = time.Second
 	// greetPause is the minimum interval between greetings caused by unknown sessions.
 	greetPause = 20 * time.Millisecond
-	// maxCandidates bounds the sessions with a token; the oldest is removed first.
+	// maxCandidates bounds the sessions with a token. The oldest session is removed first.
 	maxCandidates = 256
 	// maxWaiting and maxWaitingBytes bound, per node, the requests that wait for the end of a
 	// greeting. Further requests end with ErrNobody.
@@ -288,7 +288,7 @@ func (b *Bus) greeted(reply string, o opened) {
 			b.reject(Replayed)
 			return
 		}
-		// It learned this session before it sent this request.
+		// The sender got this session before it sent this request.
 		b.peers.admit(o.from, o.sender, o.aead, o.serial)
 		answer(nil)
 		b.release(o.from, o.sender)

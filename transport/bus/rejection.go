@@ -14,8 +14,8 @@ const (
 	Forged
 	// Replayed: the message was already received.
 	Replayed
-	// Late: the message was made before its sender was known here, or it arrived so long after the
-	// sender's later messages that replay cannot be excluded.
+	// Late: the message was made before this node had its sender's session. Or it arrived so long
+	// after the sender's later messages that a replay cannot be excluded.
 	Late
 	// StaleReceiver: the message was made for an earlier session of this node.
 	StaleReceiver

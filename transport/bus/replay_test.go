@@ -266,7 +266,7 @@ func TestReplayedMessagesAreRejected(t *testing.T) {
 }
 
 // A request that an attacker held back is rejected after its sender has returned with a new
-// session. Parts of two messages are never combined into one.
+// session. Parts of two messages are never combined into one message.
 func TestDelayedMessagesAreRejected(t *testing.T) {
 	url := elsewhere(t)
 	attacker := newAttacker(t, url)
@@ -443,7 +443,7 @@ func TestMessagesFromBeforeAGreetingAreRejected(t *testing.T) {
 		t.Fatal("the node does not know the other")
 	}
 	floor := known.window.floor
-	b.greet("a") // b is known already, so this changes nothing
+	b.greet("a") // the session of b is already known, so the greeting changes nothing
 	ask(t, b, "a", "y", "")
 	if again := b.peers.session([]byte("a"), a.seal.session); again != known {
 		t.Error("a second greeting forgets received messages")
@@ -453,8 +453,9 @@ func TestMessagesFromBeforeAGreetingAreRejected(t *testing.T) {
 	}
 }
 
-// Otherwise an attacker could record how an earlier session of a node proved that it was alive,
-// and replay that proof after a newer session has replaced it.
+// A proof of a session is valid only for this session. Otherwise an attacker could record how an
+// earlier session of a node proved that it was alive, and replay that proof after a newer session
+// has replaced it.
 func TestATokenIsAcceptedOnce(t *testing.T) {
 	p := newPeers()
 	s := session{1}

@@ -47,7 +47,7 @@ func opens(t testing.TB, k keys, subject, reply string, message []byte) (e envel
 }
 
 // A message is rejected without revealing its content if it was changed in transit, or if its
-// subject, reply subject or cluster is another one.
+// subject, reply subject or cluster is a different one.
 func TestChangedMessagesAreRejected(t *testing.T) {
 	k, s := testSealer(t, "secret", "cluster", "a")
 	to := address{"subject", "reply", session{7}}

@@ -19,15 +19,15 @@ import (
 type Options struct {
 	// Node is this node's name: letters, digits, "-" and "_", at most 64.
 	Node string
-	// Secret is known only to the nodes. Cluster distinguishes clusters with the same secret; it is
-	// the same for all nodes of a cluster.
+	// Secret is a secret that only the nodes have. Cluster distinguishes clusters with the same
+	// secret. It is the same for all nodes of a cluster.
 	Secret, Cluster string
 	// Listen is the address for other nodes, and Peers are their addresses. Unused with URL.
 	Listen string
 	Peers  []string
-	// URL is the address of an external NATS server; "" for the embedded one.
+	// URL is the address of an external NATS server, or "" for the embedded server.
 	URL string
-	// TLS is used for both sides of connections between nodes, or with URL for the client. nil
+	// TLS is used for the two sides of connections between nodes, or with URL for the client. Nil
 	// means no TLS.
 	TLS    *tls.Config
 	Logger *slog.Logger
@@ -36,12 +36,12 @@ type Options struct {
 // startTime is the time limit for the start of the embedded server.
 const startTime = 10 * time.Second
 
-// connect starts the embedded server, if configured, and connects to it or to the external one.
+// connect starts the embedded server, if configured, and connects to it or to the external server.
 func (b *Bus) connect() error {
 	o := b.opts
 	options := []nats.Option{
 		nats.Name("atelier " + o.Node), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond),
-		nats.ReconnectBufSize(-1), // unsent messages are lost; callers retry
+		nats.ReconnectBufSize(-1), // unsent messages are lost, and callers retry
 		nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(2),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrSlowConsumer) {

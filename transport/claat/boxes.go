@@ -27,9 +27,9 @@ func blocksOf(text []byte) (out []block) {
 }
 
 // rewrite returns the content of a step in the form that the app shows. Boxes have two Markdown
-// forms, a definition list ("Positive" and ": text") and a blockquote ("> aside positive"). Both
-// become the third form, an <aside> element, of which every Markdown viewer shows at least the
-// text. Videos become images. Questions of surveys are passed to asked, and become text if it
+// forms, a definition list ("Positive" and ": text") and a blockquote ("> aside positive"). Each of
+// them becomes the third form, an <aside> element, of which every Markdown viewer shows at least
+// the text. Videos become images. Questions of surveys are passed to asked, and become text if it
 // refuses them. lost is called for elements that the app does not show.
 func rewrite(body string, asked func(question) bool, lost func(what string)) string {
 	var b strings.Builder

@@ -1,5 +1,5 @@
 // Package claat reads tutorials in the claat flavour of Markdown: metadata lines first, the title
-// as H1, a step per H2. It is pure: text in, tutorial or a clear error out.
+// as H1, a step per H2. It depends only on its input: a text becomes a tutorial or a clear error.
 package claat
 
 import (

@@ -29,8 +29,8 @@ func embed(page, picture string) string {
 // maxAddress bounds the address of a video.
 const maxAddress = 1000
 
-// videos replaces each video by its still image with a link to it: no frame and no third-party
-// script.
+// videos replaces each video with its still image, which links to the video. The text then contains
+// neither a frame nor a third-party script.
 func videos(text string) string {
 	if !strings.Contains(text, "youtu") && !strings.Contains(text, "<video") && !strings.Contains(text, "![http") {
 		return text
@@ -43,7 +43,7 @@ func videos(text string) string {
 		case '\\':
 			i++
 		case '\n':
-			inCode = false // a guess, wrong for code over two lines
+			inCode = false // a guess, which is wrong for inline code over two lines
 		case '`':
 			inCode = !inCode
 		case '!':
@@ -64,7 +64,7 @@ func videos(text string) string {
 			if size < 0 {
 				continue
 			}
-			address, _, _ := strings.Cut(strings.TrimSpace(rest[:size]), " ") // a title follows
+			address, _, _ := strings.Cut(strings.TrimSpace(rest[:size]), " ") // a title can follow the address
 			alt := text[from+1 : i]
 			if embedded.MatchString(alt) && (from < 2 || text[from-2] != '[') {
 				b.WriteString(text[done:from-1] + embed(alt, strings.TrimSpace(rest[:size])))

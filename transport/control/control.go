@@ -66,7 +66,7 @@ func listenPrivately(path string) (*net.UnixListener, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	made := filepath.Join(dir, "s") // not longer than the path: see socketPath
+	made := filepath.Join(dir, "s") // not longer than the path of the socket, see socketPath
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (s *Server) changed(c net.Conn, state fasthttp.ConnState) {
 	}
 }
 
-// silent discards the log: errors are returned to the caller.
+// silent discards the log, because errors are returned to the caller.
 type silent struct{}
 
 func (silent) Printf(string, ...any) {}
@@ -111,7 +111,8 @@ func (s *Server) Close() error {
 	defer s.release()
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
-	// The server does not close a listener that it is just about to take over.
+	// The server would not close a listener that it is just about to take over, so it is closed
+	// here.
 	_ = s.listener.Close()
 	err := s.http.ShutdownWithContext(now)
 	s.open.Range(func(c, _ any) bool {
@@ -125,7 +126,7 @@ func (s *Server) Close() error {
 }
 
 // socketPath returns a path for the socket. A path of more than about 100 bytes is too long for a
-// socket address, so a long one is opened through the folder's file descriptor.
+// socket address, so a long path is opened through the folder's file descriptor.
 func socketPath(data string) (path string, release func(), err error) {
 	path = filepath.Join(data, socketName)
 	if len(path) < 100 {

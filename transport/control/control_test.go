@@ -15,7 +15,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// greet takes the place of the interface.
+// greet is a handler that replaces the server's API.
 func greet(ctx *fasthttp.RequestCtx) {
 	if string(ctx.Path()) == "/api/refused" {
 		answer(ctx, nil, errors.New("no such thing"))
@@ -90,7 +90,7 @@ func listen(t *testing.T, data string, ops Operations) *Client {
 }
 
 func TestCommandsReachTheServer(t *testing.T) {
-	long := filepath.Join(t.TempDir(), strings.Repeat("deep", 30)) // longer than the address of a socket
+	long := filepath.Join(t.TempDir(), strings.Repeat("deep", 30)) // longer than a socket address can be
 	if err := os.Mkdir(long, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestCommandsReachTheServer(t *testing.T) {
 	}
 }
 
-// A backup that breaks off must not look complete. A backup that cannot begin returns the reason.
+// An interrupted backup must not look complete. A backup that cannot begin returns the reason.
 func TestAFailedBackupReturnsAnError(t *testing.T) {
 	var begins bool
 	c := listen(t, t.TempDir(), Operations{Backup: func(w io.Writer) error {
@@ -161,8 +161,9 @@ func TestOnlyTheOwnerCanConnect(t *testing.T) {
 	}
 }
 
-// Files that other goroutines create while sockets are opened have the requested mode. A umask
-// once set for the socket affected the whole process, and two at once left it changed.
+// Files that other goroutines create while sockets are opened have the requested mode. A umask that
+// an earlier version set for the socket affected the whole process, and two at the same time left
+// it changed.
 func TestListeningChangesNoUmask(t *testing.T) {
 	before := syscall.Umask(0o022)
 	defer syscall.Umask(before)
@@ -215,7 +216,7 @@ func TestALeftoverSocketIsReplaced(t *testing.T) {
 	}
 }
 
-// In an earlier version a server that was closed immediately after its start continued to listen.
+// In an earlier version, a server that was closed immediately after its start continued to listen.
 func TestClosingAtOnceStopsListening(t *testing.T) {
 	for range 50 {
 		data := t.TempDir()

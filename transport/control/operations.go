@@ -31,7 +31,7 @@ type Operations struct {
 type Placing struct {
 	// Do is "drain", "undrain", "move" or "forget".
 	Do string `json:"do"`
-	// Node is the node; Codelab is the codelab to move there.
+	// Node is the node. Codelab is the codelab that moves to this node.
 	Node    string `json:"node"`
 	Codelab string `json:"codelab,omitempty"`
 }
@@ -101,8 +101,8 @@ func answer(ctx *fasthttp.RequestCtx, v any, err error) {
 	ctx.SetBody(b)
 }
 
-// backup streams. An error before the first byte gets a normal error response. A later error breaks
-// off the stream, and the missing trailer of the backup shows that it is incomplete.
+// backup streams a backup. An error before the first byte gets a normal error response. A later
+// error ends the stream, and the missing trailer shows that the backup is incomplete.
 func (o Operations) backup(ctx *fasthttp.RequestCtx) {
 	r, w := io.Pipe()
 	go func() { _ = w.CloseWithError(o.Backup(w)) }()

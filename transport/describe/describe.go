@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Vocabulary contains a describer's information in addition to the types.
+// Vocabulary provides the information for descriptions that the types do not contain.
 type Vocabulary interface {
 	// Named returns the schema with the name in the tag is. If component is true, this is a
 	// component's schema. Named panics for an unknown name, because tags are constant.
 	Named(name string) (s *Schema, component bool)
-	// Component returns the name of a type's component; "" if its members are described where it is
-	// used.
+	// Component returns the name of a type's component. It returns "" if the type's members are
+	// described where the type is used.
 	Component(t reflect.Type) string
 	// Siblings reports whether members are allowed next to a reference. In draft 7 of JSON Schema
 	// they are ignored.
@@ -43,7 +43,7 @@ func (d describer) of(t reflect.Type, open any) *Schema {
 	return s
 }
 
-// isOmitted reports whether a member without a value is not there.
+// isOmitted reports whether a member without a value is omitted.
 func isOmitted(f reflect.StructField) bool {
 	_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return options == "omitempty" || options == "omitzero"
@@ -75,8 +75,8 @@ func (d describer) include(s *Schema, t reflect.Type) {
 	}
 }
 
-// embed includes the members of an embedded struct. None of them is required if it is embedded by a
-// pointer or can be missing as a whole.
+// embed includes the members of an embedded struct. None of them is required if the struct is
+// embedded by a pointer or can be missing as a whole.
 func (d describer) embed(s *Schema, f reflect.StructField) {
 	required, members := s.Required, len(s.Properties)
 	if f.Type.Kind() == reflect.Pointer {
@@ -132,7 +132,7 @@ func (d describer) field(f reflect.StructField, omitted bool) *Schema {
 	return s
 }
 
-// code inserts backquotes, which Go tags cannot contain.
+// code replaces the marks « and » with backquotes, which Go tags cannot contain.
 var code = strings.NewReplacer("«", "`", "»", "`")
 
 // ofType describes the type of a field, by its tag or the type itself. Integers are counts.
@@ -270,7 +270,7 @@ func bounds(f reflect.StructField, tag string) (least, most int) {
 	return least, most
 }
 
-// orNull permits null in addition.
+// orNull permits null in addition to the other values.
 func (d describer) orNull(s *Schema) *Schema {
 	name, isReference := strings.CutPrefix(s.Ref, components)
 	if _, already := s.Type.([]string); already {
@@ -294,7 +294,7 @@ func (d describer) orNull(s *Schema) *Schema {
 }
 
 // Entitle names inline objects and enums after their position. Client generators number unnamed
-// ones, and the numbers change with every added message.
+// types, and these numbers change with every added message.
 func (s *Schema) Entitle(name string) {
 	for _, p := range s.Properties {
 		if inner := p.Value.(*Schema); len(inner.Properties) > 0 || len(inner.Enum) > 0 {

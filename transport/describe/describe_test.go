@@ -123,7 +123,7 @@ type rest struct {
 	Rest string `json:"rest"`
 }
 
-// A field is required unless an empty one is omitted, or its struct can be missing.
+// A field is required unless it is omitted when empty, or its struct can be missing.
 func TestRequiredMembers(t *testing.T) {
 	s := Of(words{}, reflect.TypeFor[struct {
 		A string  `json:"a"`
@@ -183,7 +183,7 @@ func TestATypeWithoutASchemaPanics(t *testing.T) {
 	}
 }
 
-// A missing member is found by the same tags from which the document says that it is required.
+// Missing uses the same tags as the document, so it finds each member that the document requires.
 func TestTheFirstMissingMemberIsNamed(t *testing.T) {
 	type embedded struct {
 		Inner *string `json:"inner"`

@@ -1,6 +1,6 @@
 // Package describe derives JSON Schemas from Go types, so that each member of the API is described
 // once, where the program declares it. It is used for the OpenAPI and AsyncAPI documents. Missing
-// applies the same tags to a decoded body, and finds a required member that is not there.
+// applies the same tags to a decoded body, and finds a required member that is missing.
 //
 // The name, the type, and whether a member can be missing or null follow from the field:
 //

@@ -19,7 +19,7 @@ func Missing(into any) string {
 	return missing(v)
 }
 
-// demand is what a body must contain in a field of a struct.
+// demand describes what a body must contain for a field of a struct.
 type demand struct {
 	index    int
 	name     string

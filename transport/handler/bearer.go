@@ -78,7 +78,7 @@ func (c *call) receives() error {
 	})
 }
 
-// participants returns a recent state of the participants; other nodes can have changed them since.
+// participants returns a recent state of the participants. Other nodes can have changed it since.
 func (c *call) participants() (*participant.View, error) {
 	if c.view == nil {
 		h, err := c.Participants.Near(participant.ID, login.MaxAge)
@@ -90,8 +90,8 @@ func (c *call) participants() (*participant.View, error) {
 	return c.view, nil
 }
 
-// surely refuses nobody because of stale data: another node may just have accepted the caller and
-// confirmed it. If the data has changed, surely therefore checks again.
+// surely prevents refusals because of stale data: another node may just have accepted the caller
+// and confirmed this. If the data has changed, surely therefore checks again.
 func (c *call) surely(check func() error) error {
 	err := check()
 	var refused *refusal

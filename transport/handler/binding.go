@@ -60,8 +60,8 @@ func (c *call) named(in *identity) (p *participant.Participant, err error) {
 	return p, err
 }
 
-// actsFor is named for operations that disclose credentials: the caller must be the participant or
-// have its grant.
+// actsFor returns the participant like named, for operations that disclose credentials. The caller
+// must be this participant or have its grant.
 func (c *call) actsFor(in *identity) (p *participant.Participant, err error) {
 	err = c.surely(func() (err error) {
 		if p, err = c.lookUp(in); err == nil && !participant.MayActFor(c.who, p) {

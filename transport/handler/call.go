@@ -17,10 +17,10 @@ type call struct {
 	*httpapi.Exchange
 	*base
 	handle func(*call) error
-	view   *participant.View // nil until needed
+	view   *participant.View // nil until it is needed
 	who    *participant.Participant
 	scopes []string // permitted scopes of the bearer
-	result string   // for metrics: "" or a code
+	result string   // the code of a refusal for metrics, or ""
 	owned  [][]byte // wiped at the end
 }
 

@@ -21,7 +21,7 @@ import (
 type Document struct {
 	// Name is the handler's reverse-domain name.
 	Name string
-	// PublicURL is the server's address; "" uses the address of the request.
+	// PublicURL is the server's address. With "" the address of the request is used.
 	PublicURL string
 	// Onboarding is the page about becoming a participant.
 	Onboarding string
@@ -207,7 +207,7 @@ var documentPage = template.Must(template.New("document").Parse(documentHTML))
 // OpenAPI returns the API description, with every operation.
 func OpenAPI() []byte {
 	b, err := stable(describeAll(operations()))
-	if err != nil { // cannot happen: it contains only JSON values
+	if err != nil { // cannot happen, because the document contains only JSON values
 		panic(err)
 	}
 	return b
@@ -223,7 +223,7 @@ func (c *call) openAPI() error {
 	return c.public("application/json", b)
 }
 
-// stable encodes JSON with the same bytes each time: map members are sorted by name.
+// stable encodes JSON with the same bytes each time, because it sorts map members by name.
 func stable(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

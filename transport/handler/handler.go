@@ -29,13 +29,13 @@ type Config struct {
 	DefaultLife   time.Duration
 	// Tokenize and Detokenize enable the operations.
 	Tokenize, Detokenize bool
-	// Limiter limits the requests of each participant; nil for no limit.
+	// Limiter limits the requests of each participant. Nil means no limit.
 	Limiter *httpapi.Limiter
 	// ClientIP returns the client's address.
 	ClientIP func(*fasthttp.RequestCtx) string
-	// Denied is called for refused requests; nil for none.
+	// Denied is called for refused requests. May be nil.
 	Denied func(status int, actorType, actorID, codelab, ip string)
-	// Observe is called for each operation with its result; nil for none.
+	// Observe is called for each operation with its result. May be nil.
 	Observe func(environment, operation, result string, took time.Duration)
 	Now     func() time.Time
 	Logger  *slog.Logger
@@ -59,7 +59,7 @@ type base struct {
 	environment string
 	vault       *token.Vault
 	way         *httpapi.API
-	operations  []operation // the enabled ones
+	operations  []operation // the enabled operations
 	description description
 }
 
@@ -101,7 +101,7 @@ func (b *base) endpoints() (out []httpapi.Endpoint) {
 
 // Handle serves a request if its path belongs to the handler, and reports whether it does.
 func (h *Handler) Handle(ctx *fasthttp.RequestCtx) bool {
-	// The path is used unnormalized, because a checkout's id can contain an escaped slash.
+	// The path is not normalized, because a checkout's id can contain an escaped slash.
 	path := ctx.URI().PathOriginal()
 	for _, b := range h.bases {
 		if rest, ok := bytes.CutPrefix(path, []byte(b.path)); ok && (len(rest) == 0 || rest[0] == '/') {

@@ -26,7 +26,7 @@ func TestRefusedClientsAreCountedAsRefused(t *testing.T) {
 	}
 }
 
-// If a client sends its id in two ways, both must be the same.
+// If a client sends its id in two ways, the two ids must be the same.
 func TestAClientHasOneID(t *testing.T) {
 	s := newStage(t)
 	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(s.id+":"+s.secret))

@@ -13,14 +13,14 @@ type operation struct {
 	Method, Path string // Path is relative to the base
 	Name         string // in metrics
 	Handle       func(*call) error
-	Offered      func(*base) bool // nil for always
+	Offered      func(*base) bool // nil if it is always offered
 	Open         bool             // needs no bearer
-	Scope        string           // required of the bearer; "" for none
-	Line         string           // in the specification document; "" if it is not listed there
+	Scope        string           // required of the bearer, or ""
+	Line         string           // the line in the specification document, or "" if the document does not list it
 
 	ID, Tag, Summary, About string
 	Parameters              []describe.Parameter
-	Takes                   *content // the body; nil for none
+	Takes                   *content // the body, or nil
 	Optional                bool     // the body can be omitted
 	Gives                   answer
 	Refuses                 []int          // in addition to those implied by the members above

@@ -30,7 +30,7 @@ type secretJSON []byte
 
 // UnmarshalJSON keeps a copy.
 func (s *secretJSON) UnmarshalJSON(b []byte) error {
-	clear(*s) // a duplicate name
+	clear(*s) // a duplicate name has set it before
 	*s = bytes.Clone(b)
 	return nil
 }

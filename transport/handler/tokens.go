@@ -73,8 +73,8 @@ type useBody struct {
 	Binding *binding `json:"binding"`
 }
 
-// idempotencyKey returns the request's Idempotency-Key; "" without one. An empty or duplicate
-// header is an error, because the caller would not be protected.
+// idempotencyKey returns the request's Idempotency-Key, or "". An empty or duplicate header is an
+// error, because the caller would not be protected.
 func (c *call) idempotencyKey() (string, error) {
 	keys := c.Request.Header.PeekAll("Idempotency-Key")
 	switch {

@@ -24,7 +24,7 @@ type Endpoint struct {
 	Name string
 	// Body bounds the body, and File an uploaded file, in bytes.
 	Body, File int
-	// Open means that Admit does not know the caller; see wire.BodyShare.
+	// Open means that Admit does not identify the caller; see wire.BodyShare.
 	Open bool
 	// Gzip accepts bodies compressed with gzip; the call decompresses them.
 	Gzip bool
@@ -70,7 +70,7 @@ type Config struct {
 	// Drain bounds how much of an unwanted body is read, in bytes, so that the client can read the
 	// response.
 	Drain int64
-	// Bodies is the memory budget for the bodies of all APIs together; nil for no limit.
+	// Bodies is the memory budget for the bodies of all APIs together, or nil for no limit.
 	Bodies *wire.BodyBudget
 	// Origins lists the origins with pages that may read responses.
 	Origins Origins
@@ -213,7 +213,7 @@ func (a *API) serve(ctx *fasthttp.RequestCtx, e *Endpoint) {
 	}
 }
 
-// end consumes the rest of the request on the connection.
+// end reads the rest of the request from the connection.
 func (a *API) end(r *Exchange, began time.Time) {
 	r.share.Release()
 	if r.Expecting() {

@@ -163,7 +163,7 @@ func TestMethodsAndPaths(t *testing.T) {
 	if resp, _ := s.send(t, "HEAD", "/file", "", ""); resp.StatusCode != 200 {
 		t.Error(resp.Status)
 	}
-	// Another path would match the word as its parameter.
+	// A path with a parameter would match the fixed word as the parameter's value.
 	for _, method := range []string{"DELETE", "PUT", "PATCH"} {
 		if resp, _ := s.send(t, method, "/a/new", "", ""); resp.StatusCode != 405 || resp.Header.Get("Allow") != "POST" {
 			t.Error(method, resp.Status, resp.Header.Get("Allow"))
@@ -326,8 +326,9 @@ func TestListsOfEntityTags(t *testing.T) {
 	}
 }
 
-// A detached response begins once, and a failure breaks it off visibly.
-func TestDetachedResponses(t *testing.T) {
+// A detached response begins only once. If it fails later, the client can see that the response is
+// incomplete.
+func TestDetachedResponsesBeginOnce(t *testing.T) {
 	began := make(chan int, 10)
 	refuse := func(err error) Problem {
 		return Problem{Status: 503, Body: map[string]string{"error": err.Error()}}
@@ -372,6 +373,6 @@ func TestDetachedResponses(t *testing.T) {
 		t.Error("a broken response looks complete")
 	}
 	if len(s.ended) != 0 {
-		t.Errorf("the API ended %q, want no detached call", s.ended)
+		t.Errorf("the API ended the calls %q, want no call, because all were detached", s.ended)
 	}
 }

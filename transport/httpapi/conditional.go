@@ -34,7 +34,7 @@ func Known(h *fasthttp.RequestHeader, tag string) bool {
 			if !ok {
 				break
 			}
-			// One of our own tags can end like a tag with a coding.
+			// A tag of this server can end like a tag with a coding.
 			if string(found) == tag || string(uncoded(found)) == tag {
 				return true
 			}

@@ -17,16 +17,16 @@ const (
 	corsMaxAge          = "600" // seconds for which a browser may cache the result
 )
 
-// sharing describes the parts of a response that another origin's page may read; the zero value
-// means none.
+// sharing describes the parts of a response that another origin's page may read. The zero value
+// means that the page may read nothing.
 type sharing struct {
 	origin      string
 	credentials bool
 }
 
 // sharing determines the parts that the requesting page may read. Only pages of the same site may
-// use cookies: browsers send ours to no other site, and other sites must not act with them. Pages
-// of other sites authenticate with a bearer token.
+// use cookies. Browsers do not send this server's cookies from other sites, and other sites must
+// not act with them. Pages of other sites authenticate with a bearer token.
 func (o Origins) sharing(ctx *fasthttp.RequestCtx) sharing {
 	origin := string(ctx.Request.Header.Peek("Origin"))
 	if origin == "" || o.Own(ctx) || !o.Allows(ctx) {

@@ -20,7 +20,7 @@ type Rate struct {
 	Burst int
 	// Per is the time in which an empty bucket becomes full.
 	Per time.Duration
-	// Among returns the number of servers that share the limit; nil for one.
+	// Among returns the number of servers that share the limit. nil means one server.
 	Among func() int
 }
 
@@ -44,7 +44,7 @@ type bucket struct {
 	at     time.Time
 }
 
-// NewLimiter returns a limiter; nil if the rate is unlimited. A nil limiter allows everything.
+// NewLimiter returns a limiter, or nil if the rate is unlimited. A nil limiter allows everything.
 func NewLimiter(r Rate, now func() time.Time) *Limiter {
 	if r.Burst <= 0 || r.Per <= 0 {
 		return nil
@@ -69,7 +69,7 @@ func (l *Limiter) cost() float64 {
 	return max(1, min(float64(l.among()), l.burst))
 }
 
-// NewRateLimiter is NewLimiter for a rate per second with a separate burst.
+// NewRateLimiter returns a limiter for a rate per second with a separate burst.
 func NewRateLimiter(perSec float64, burst int, now func() time.Time) *Limiter {
 	if perSec <= 0 || burst <= 0 {
 		return nil
@@ -84,7 +84,7 @@ func (l *Limiter) Allow(key string) (wait time.Duration) { return l.take(key, 1)
 // Return refunds a token that Allow took.
 func (l *Limiter) Return(key string) { l.take(key, -1) }
 
-// Check is Allow without taking a token.
+// Check returns the result of Allow, but takes no token.
 func (l *Limiter) Check(key string) (wait time.Duration) { return l.take(key, 0) }
 
 // Charge is a bucket from which a request takes a token.
@@ -188,8 +188,8 @@ func (l *Limiter) dropFull(s *shard, now time.Time) {
 	maps.DeleteFunc(s.buckets, func(_ string, b *bucket) bool { return l.refilled(b, now) >= l.burst })
 }
 
-// evict removes all full buckets, and then any others until a quarter is free. A flood of keys
-// therefore neither grows the map nor causes a scan for each key.
+// evict removes all full buckets, and then any other buckets until a quarter of the shard is free.
+// With a flood of keys, the map therefore does not grow, and is not scanned for each key.
 func (l *Limiter) evict(s *shard, now time.Time) {
 	l.dropFull(s, now)
 	for k := range s.buckets {

@@ -21,7 +21,7 @@ func TestBucket(t *testing.T) {
 		t.Fatal("another key is also limited")
 	}
 	now = now.Add(10 * time.Second)
-	for range 2 { // a look takes no token
+	for range 2 { // Check takes no token
 		if w := l.Check("a"); w != 0 || l.Level("a") != 2 {
 			t.Fatalf("after a token came back Check returned %v, want 0, and Level %d, want 2", w, l.Level("a"))
 		}
@@ -68,7 +68,7 @@ func TestAddressesOfANetworkShareALimit(t *testing.T) {
 	}
 }
 
-// Otherwise a refusal by one bucket would use up tokens of the other.
+// If buckets were charged separately, a refusal by one bucket would use up tokens of the other.
 func TestSeveralBucketsAreChargedTogetherOrNotAtAll(t *testing.T) {
 	now := time.Unix(1000, 0)
 	clock := func() time.Time { return now }
@@ -121,7 +121,7 @@ func TestOnlyFullBucketsAreForgotten(t *testing.T) {
 	for range 2 {
 		l.Allow("busy")
 	}
-	l.Allow("once") // of two
+	l.Allow("once") // takes one of two tokens
 	l.Forget()
 	left := 0
 	for i := range l.shards {

@@ -42,7 +42,7 @@ func JSONList[T any](r *Exchange, values iter.Seq[T]) error {
 		return l.end
 	}
 	r.SetContentType("application/json")
-	r.Send(&made{paced{l, r.Conn(), r.api.turns}}, -1) // closes the list, also if the client has left
+	r.Send(&made{paced{l, r.Conn(), r.api.turns}}, -1) // closes the list, even if the client has disconnected
 	return nil
 }
 

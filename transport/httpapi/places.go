@@ -8,7 +8,7 @@ type Places struct {
 	all, each int
 
 	mu   sync.Mutex
-	held map[string]int // by key; none with 0
+	held map[string]int // taken places by key, without zeros
 	n    int            // the sum of held
 }
 

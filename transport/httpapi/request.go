@@ -20,7 +20,7 @@ type Exchange struct {
 	ID string
 
 	api      *API
-	endpoint *Endpoint // nil for none
+	endpoint *Endpoint // nil for a request without an endpoint
 	call     Call
 	share    wire.BodyShare // of the memory budget for bodies
 	sharing  sharing
@@ -44,7 +44,7 @@ func (r *Exchange) SetWho(role, id string) {
 	r.SetUserValue(whoKey{}, &r.who)
 }
 
-// Who returns the value of SetWho; "" for nobody.
+// Who returns the value of SetWho, or "" without a caller.
 func Who(ctx *fasthttp.RequestCtx) string {
 	w, _ := ctx.UserValue(whoKey{}).(*who)
 	switch {
@@ -89,9 +89,9 @@ func (r *Exchange) Param(name string) string {
 // Query returns a copy of a query parameter.
 func (r *Exchange) Query(name string) string { return string(r.QueryArgs().Peek(name)) }
 
-// Cookie returns the value of the first cookie with this name; "" without one. It is valid until
-// the call ends. The library's Cookie parses and copies all cookies, which is 4 % of the time of a
-// small read.
+// Cookie returns the value of the first cookie with this name, or "" without such a cookie. It is
+// valid until the call ends. The library's Cookie parses and copies all cookies, which is 4 % of
+// the time of a small read.
 func (r *Exchange) Cookie(name string) []byte {
 	for value := range r.Cookies(name) {
 		return value
@@ -166,7 +166,8 @@ func (r *Exchange) Body() ([]byte, error) {
 	return r.Read(r.endpoint.Body)
 }
 
-// SecretBody is Body for a body that must not stay in memory. The caller must wipe the result.
+// SecretBody does the same as Body for a body that must not stay in memory. The caller must wipe
+// the result.
 func (r *Exchange) SecretBody() ([]byte, error) {
 	if !r.Type("application/json") {
 		return nil, ErrMediaType
@@ -179,8 +180,8 @@ func (r *Exchange) Read(limit int) ([]byte, error) {
 	return readable(wire.ReadBody(r.RequestCtx, limit, &r.share))
 }
 
-// ReadSecret is Read for a body that must not stay in memory, see package body. The caller
-// must wipe the result.
+// ReadSecret does the same as Read for a body that must not stay in memory, see package body. The
+// caller must wipe the result.
 func (r *Exchange) ReadSecret(limit int) ([]byte, error) {
 	return readable(wire.ReadSecretBody(r.RequestCtx, limit, &r.share))
 }
@@ -221,7 +222,7 @@ func (r *Exchange) NoContent() error {
 
 func encode(v any) []byte {
 	b, err := wire.Codec.Marshal(v)
-	if err != nil { // our own errors always encode
+	if err != nil { // the errors of this package can always be encoded
 		panic("encode an error: " + err.Error())
 	}
 	return b

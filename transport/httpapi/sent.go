@@ -46,7 +46,7 @@ type counting struct{ answer *counted }
 type counted struct {
 	io.ReadCloser
 	n      int64
-	closed bool        // before the answer was complete: it was replaced, or has no body
+	closed bool        // the response was closed before it was complete, because it was replaced or has no body
 	told   func(int64) // nil until the answer is complete
 }
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The cases are a response that is sent, one whose client leaves in the middle, responses
-// replaced by another, and responses that have no body after all.
+// The cases are a complete response, a response whose client disconnects in the middle, responses
+// that are replaced, and responses whose body is not sent.
 func TestEachResponseIsCountedOnce(t *testing.T) {
 	const content = "0123456789"
 	for name, c := range map[string]struct {

@@ -23,5 +23,5 @@ func (r *Exchange) Stream(name, mediaType string, write func(io.Writer) error) {
 			log.Warn("a download broke off before its end", "error", err)
 		}
 	}()
-	r.Send(r.Paced(pr), -1) // closes the pipe, also if the client has left
+	r.Send(r.Paced(pr), -1) // closes the pipe, even if the client has disconnected
 }

@@ -59,7 +59,7 @@ func TestAPauseFollowsATurnWhileOthersWait(t *testing.T) {
 
 func TestATurnEndsWithItsTime(t *testing.T) {
 	turns := oneTurn()
-	first := turns.take() // it waits for a slow client
+	first := turns.take() // this turn waits for a slow client
 	second := turns.take()
 	// A lost turn must not be released, because it now belongs to another caller.
 	first()
@@ -78,10 +78,10 @@ func TestATurnIsReleasedOnce(t *testing.T) {
 	turns := oneTurn()
 	give := turns.take()
 	give()
-	turns.free <- struct{}{} // of another, for as long as it likes
+	turns.free <- struct{}{} // another caller takes the turn without a time limit
 	give()
 	if len(turns.free) != 1 {
-		t.Error("the turn of another was returned")
+		t.Error("the turn of another caller was returned")
 	}
 }
 

@@ -88,7 +88,7 @@ func Material(blobs files.Blobs, r io.Reader) (lease *files.Lease, mediaType str
 }
 
 // Upload returns the record of a stored object as an upload of a kind of the files package.
-// original is the original file name, "" to omit it; extension is the extension of the new name.
+// original is the original file name, or "" to omit it. extension is the extension of the new name.
 func Upload(lease *files.Lease, kind, extension, mediaType, original string, now time.Time) *pb.Upload {
 	return &pb.Upload{
 		Name: files.NewName(kind, extension), Sum: lease.Sum[:], Size: lease.Size, MediaType: mediaType,

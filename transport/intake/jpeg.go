@@ -100,7 +100,7 @@ func segment(in *bufio.Reader) ([]byte, error) {
 	return payload, err
 }
 
-// keptOf returns the part of an application segment or comment to keep; nil for nothing.
+// keptOf returns the part of an application segment or comment to keep, or nil.
 func keptOf(marker byte, payload []byte, told *bool) []byte {
 	text := string(payload[:min(len(payload), 16)])
 	switch {
@@ -142,7 +142,7 @@ func copyScan(in *bufio.Reader, out *bufio.Writer) (byte, error) {
 					return 0, err
 				}
 			}
-			// 0 means that the 0xff is data; a restart marker belongs to the data.
+			// A 0 means that the 0xff is data. A restart marker belongs to the data.
 			if b != 0 && (b < markRST0 || b > markRST7) {
 				return b, nil
 			}

@@ -35,7 +35,7 @@ func (k Kind) MediaType() string { return kinds[k-PNG].mediaType }
 // Extension returns the file name extension for the kind.
 func (k Kind) Extension() string { return kinds[k-PNG].extension }
 
-// Shown reports whether a media type is one of the kinds: nothing else may be shown inline.
+// Shown reports whether a media type is one of the kinds. Other types must not be displayed inline.
 func Shown(mediaType string) bool {
 	for _, k := range kinds {
 		if k.mediaType == mediaType {
@@ -48,8 +48,8 @@ func Shown(mediaType string) bool {
 const (
 	// maxSide bounds width and height to the limit of browsers.
 	maxSide = 16_384
-	// maxPixels bounds the pixels: a browser takes four bytes per pixel, and a page can have many
-	// images. The largest photos of common phones have fewer.
+	// maxPixels bounds the pixels, because a browser needs four bytes per pixel and a page can have
+	// many images. The largest photos of common phones have fewer.
 	maxPixels = 40_000_000
 )
 
@@ -61,7 +61,7 @@ var (
 // ErrDimensions means that an image has too many pixels.
 var ErrDimensions = errors.New("intake: too many pixels")
 
-// dimensionsError is ErrDimensions with a text for the sender.
+// dimensionsError wraps ErrDimensions with a text for the sender.
 type dimensionsError string
 
 func (e dimensionsError) Error() string        { return string(e) }
@@ -134,8 +134,8 @@ func Strip(k Kind, r io.ReaderAt, size int64, w io.Writer) error {
 	return out.Flush()
 }
 
-// Stripped is Strip as a reader. done must be called after reading; it returns the fault of the
-// image, if any.
+// Stripped returns the result of Strip as a reader. The function done must be called after reading.
+// It returns the fault of the image, if any.
 func Stripped(k Kind, r io.ReaderAt, size int64) (clean io.Reader, done func() error) {
 	pr, pw := io.Pipe()
 	result := make(chan error, 1)

@@ -9,14 +9,14 @@ import (
 
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
-// pngKept are the chunks for the picture, its colours and its animation.
+// pngKept contains the chunks for the picture, its colours and its animation.
 var pngKept = map[string]bool{
 	"IHDR": true, "PLTE": true, "IDAT": true, "IEND": true, "tRNS": true,
 	"gAMA": true, "cHRM": true, "sRGB": true, "iCCP": true, "sBIT": true, "cICP": true, "mDCV": true, "cLLI": true,
 	"bKGD": true, "pHYs": true, "acTL": true, "fcTL": true, "fdAT": true,
 }
 
-// maxEXIF bounds EXIF blocks; larger ones are ignored.
+// maxEXIF bounds EXIF blocks. Larger blocks are ignored.
 const maxEXIF = 64 << 10
 
 // stripPNG copies the known chunks of the picture.

@@ -17,12 +17,12 @@ const (
 	riffHead  = 12 // "RIFF", size, "WEBP"
 	chunkHead = 8
 	frameHead = 16 // of ANMF, before its own chunks
-	// maxPieces bounds the chunks of a file: frames of an animation, mostly.
+	// maxPieces bounds the chunks of a file, which are mostly frames of an animation.
 	maxPieces = 20_000
 )
 
-// piece is a part of the new file: its own bytes, then a range of the old file, padded to an even
-// length.
+// piece is a part of the new file. It consists of its own bytes and a range of the old file, padded
+// to an even length.
 type piece struct {
 	own       []byte
 	from, len int64
@@ -69,8 +69,8 @@ func stripWebP(r io.ReaderAt, size int64, out *bufio.Writer) error {
 	return nil
 }
 
-// riffEnd checks the header of the file and returns the end of its content; data after it is not
-// part of the file.
+// riffEnd checks the header of the file and returns the end of its content. Data after this end
+// does not belong to the file.
 func riffEnd(r io.ReaderAt, size int64) (int64, error) {
 	var head [riffHead]byte
 	if _, err := r.ReadAt(head[:], 0); err != nil && err != io.EOF || size < riffHead {

@@ -47,7 +47,7 @@ type Verify struct {
 	Valid string `json:"valid"`
 	// Invalid has {number} in its text.
 	Invalid Message `json:"invalid"`
-	Unknown Message `json:"unknown"` // cannot be determined now
+	Unknown Message `json:"unknown"` // the validity cannot be determined now
 	Often   Message `json:"often"`   // too many requests
 	Name    string  `json:"name"`
 	Codelab string  `json:"codelab"`
@@ -79,8 +79,8 @@ type Takeout struct {
 	Records string `json:"records"`
 	Files   string `json:"files"`
 	Forms   string `json:"forms"`
-	// Submissions states the location of one person's submitted files, and SubmissionsOfAll that of
-	// everybody's.
+	// Submissions states where one person's submitted files are, and SubmissionsOfAll where
+	// everybody's files are.
 	Submissions      string `json:"submissions"`
 	SubmissionsOfAll string `json:"submissions_of_all"`
 	Pictures         string `json:"pictures"`
@@ -92,7 +92,7 @@ type Takeout struct {
 	Kinds map[string]Message `json:"kinds"`
 }
 
-// All lists the languages: English first, then the others sorted by tag.
+// All lists the languages. English is first, and the others are sorted by tag.
 var All = load()
 
 var matcher = language.NewMatcher(tags())

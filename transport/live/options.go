@@ -22,8 +22,8 @@ type Options struct {
 	// IdleTimeout is the silence after which a WebSocket client is disconnected. Default 75 s.
 	IdleTimeout time.Duration
 	// Heartbeat is the maximum interval between heartbeats to an SSE client. Each session's
-	// interval is a little shorter, so that the heartbeats are spread over ticks. It is checked
-	// once per tick, so the default of 14 s can become 15 s.
+	// interval is a little shorter, so that the heartbeats are spread over ticks. The interval is
+	// checked once per tick, so it can be a tick longer. Default 14 s.
 	Heartbeat time.Duration
 	// SlowTimeout is how long a session may accept no byte before it is closed, and how long it may
 	// lag before it must resync. Default 20 s.

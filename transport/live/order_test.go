@@ -17,7 +17,7 @@ func TestFreshSessionBeginsAtTheHead(t *testing.T) {
 	c.expect(text(6), text(7))
 }
 
-// In an earlier version the welcome came 60 ms after the 101 under load, and the client missed the
+// In an earlier version, the welcome came 60 ms after the 101 under load, and the client missed the
 // frames published in between.
 func TestAFreshSessionBeginsAtItsAdmission(t *testing.T) {
 	h := newTestServer(t, Options{})

@@ -12,7 +12,7 @@ import (
 )
 
 // A client can have a position from REST or from a node that is ahead, while the room still lacks
-// the commit. A room is updated slightly later than the view. In an earlier version such a client
+// the commit. A room is updated slightly later than the view. In an earlier version, such a client
 // got a resync.
 func TestAClientAheadOfTheRoomGetsNoResync(t *testing.T) {
 	s := newSchool(t)

@@ -14,7 +14,7 @@ import (
 )
 
 // A room keeps the frame of an event as long as the log keeps the event. Otherwise reconnecting
-// clients would receive different frames after a restart. In an earlier version the frame of a
+// clients would receive different frames after a restart. In an earlier version, the frame of a
 // thread named the thread instead of its first comment. The frame stayed after the log had lost the
 // event together with this comment.
 func TestARoomKeepsFramesAsLongAsTheLog(t *testing.T) {

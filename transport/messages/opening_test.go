@@ -183,7 +183,8 @@ func closing(t *testing.T, c net.Conn, protocol live.Protocol) (code int, why st
 }
 
 // The grant ends after the check of the caller and before the connection joins the room. In an
-// earlier version such a connection stayed open, and its client could still act as the facilitator.
+// earlier version, such a connection stayed open, and its client could still act as the
+// facilitator.
 func TestAConnectionThatOpensWhileItsGrantEndsIsClosed(t *testing.T) {
 	for _, protocol := range []live.Protocol{live.WebSocket, live.SSE} {
 		for name, ends := range map[string]func(*school) *peer{
@@ -267,7 +268,7 @@ func TestAConnectionEndsOnlyWithItsOwnGrant(t *testing.T) {
 	}
 }
 
-// In an earlier version messages that were still in the socket when the session ended were
+// In an earlier version, messages that were still in the socket when the session ended were
 // executed.
 func TestNoMessageIsAcceptedAfterTheEndOfTheGrant(t *testing.T) {
 	s := newSchool(t)
@@ -352,7 +353,7 @@ func TestAConnectionReplacedWhileOpeningIsClosed(t *testing.T) {
 	}
 }
 
-// A server that stops or has lost its lease unloads all codelabs. In an earlier version a client
+// A server that stops or has lost its lease unloads all codelabs. In an earlier version, a client
 // that connected at this moment stayed in a room without further events.
 func TestAConnectionToAnEndedRoomIsClosed(t *testing.T) {
 	for name, opens := range map[string]func(*school, *peer) net.Conn{

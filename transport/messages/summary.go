@@ -9,8 +9,8 @@ import (
 	"atelier/transport/rest"
 )
 
-// summaryEvery is the minimum interval of summaries to facilitators. Attendees receive every
-// twelfth summary, which is one in 3 s.
+// summaryEvery is the minimum interval of summaries to facilitators. Of these, attendees receive
+// every twelfth summary.
 const (
 	summaryEvery    = 250 * time.Millisecond
 	attendeeSummary = 12

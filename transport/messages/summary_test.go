@@ -11,8 +11,8 @@ import (
 	"atelier/actors/room"
 )
 
-// In an earlier version facilitators got the same summary again whenever the attendees' summary was
-// due.
+// In an earlier version, facilitators got the same summary again whenever the attendees' summary
+// was due.
 func TestSummaryIsSentOnceAndPulsesOnlyToFacilitators(t *testing.T) {
 	var last told
 	// look returns the audiences that receive a summary, in order.

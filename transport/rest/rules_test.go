@@ -112,7 +112,7 @@ func limitsTable() string {
 	return b.String()
 }
 
-// In an earlier version such a vote was counted, but the response was the one for a missing poll.
+// In an earlier version, such a vote was counted, but the response was the one for a missing poll.
 func TestAVoteIsAnsweredWithAClosedPoll(t *testing.T) {
 	p := &pb.Poll{Id: "p", Kind: pb.PollKind_POLL_KIND_CHOICE, Options: []string{"a", "b"}, Right: []int32{1}, Counts: []int32{2, 3}, Votes: 5, TooFew: true, State: pb.PollState_POLL_STATE_CLOSED}
 	if got := unseen(p); got == nil || got.State != "closed" || got.Counts != nil || got.Right != nil || got.TooFew || got.Votes != 5 {

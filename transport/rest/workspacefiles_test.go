@@ -50,7 +50,7 @@ func (l lists) Write(_ string, _ code.Kind, base string, c code.Change) (string,
 	return strings.Join(after, " "), nil
 }
 
-// In an earlier version a write got 409 if another node had written before, even if the two writes
+// In an earlier version, a write got 409 if another node had written before, even if the two writes
 // changed different files. On one node such writes run one after the other, and both succeed.
 func TestWritesOfTwoNodesDoNotConflict(t *testing.T) {
 	journal := memory.New()

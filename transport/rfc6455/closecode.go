@@ -11,7 +11,7 @@ const (
 	CloseGoingAway    = 1001
 	CloseProtocol     = 1002
 	CloseUnsupported  = 1003
-	CloseNoStatus     = 1005 // never on the wire: "the close frame was empty"
+	CloseNoStatus     = 1005 // never sent; it means that the close frame was empty
 	CloseInvalidText  = 1007
 	ClosePolicy       = 1008
 	CloseTooBig       = 1009

@@ -35,7 +35,7 @@ type Sink interface {
 	Message(payload []byte)
 	Ping(payload []byte)
 	Pong()
-	// Closed is called for a valid close frame; nothing is decoded after it.
+	// Closed is called for a valid close frame. Nothing is decoded after this frame.
 	Closed(code int)
 }
 
@@ -93,7 +93,7 @@ func (d *Decoder) complete(p []byte, limit int, out Sink) ([]byte, *ProtocolErro
 			return nil, err
 		}
 		if h.size == 0 {
-			// The header itself is incomplete: append one byte at a time, 13 at most.
+			// The header itself is incomplete, so bytes are appended one at a time, 13 at most.
 			if len(p) == 0 {
 				return nil, nil
 			}
@@ -116,7 +116,7 @@ type header struct {
 	op     Opcode
 	fin    bool
 	length int
-	// size is the length of the header itself; 0 while it is incomplete.
+	// size is the length of the header itself, or 0 while it is incomplete.
 	size int
 }
 

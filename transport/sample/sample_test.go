@@ -12,7 +12,7 @@ import (
 	"atelier/transport/sample"
 )
 
-// The workshop is imported like any other file, and the import leaves nothing out.
+// The sample workshop can be imported like any other file, and the import leaves nothing out.
 func TestTheSampleIsComplete(t *testing.T) {
 	b, err := sample.ZIP()
 	if err != nil {

@@ -16,7 +16,7 @@ type patientListener struct {
 	net.Listener
 	// shed frees resources, if possible.
 	shed func()
-	// full reports whether the remaining descriptors are reserved; nil for never.
+	// full reports whether the remaining descriptors are reserved. Nil means that they never are.
 	full   func() bool
 	pauses atomic.Uint64
 

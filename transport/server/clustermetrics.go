@@ -21,7 +21,7 @@ type ClusterStats struct {
 	Forwarded, Takeovers, Questions, Confirmed, Divergences int64
 }
 
-// collect emits the metrics; none for a single server.
+// collect emits the metrics. A single server has none.
 func (c *ClusterStats) collect(emit func(kind prometheus.ValueType, name, help string, v float64, labels ...string)) {
 	if c == nil {
 		return

@@ -26,7 +26,7 @@ type Health struct {
 	// "store".
 	Why    string `json:"why,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Error is Why again, under the usual name of errors.
+	// Error repeats Why under the usual name of errors.
 	Error string `json:"error,omitempty"`
 	// ReadOnly means that reads work and writes get 503.
 	ReadOnly bool `json:"read_only"`
@@ -41,7 +41,7 @@ type Health struct {
 // ClusterHealth is the state of a node in its cluster.
 type ClusterHealth struct {
 	Node string `json:"node"`
-	// Lease reports whether the node's lease is valid; Alive counts the nodes with a valid lease.
+	// Lease reports whether the node's lease is valid. Alive counts the nodes with a valid lease.
 	Lease bool `json:"lease"`
 	Alive int  `json:"alive"`
 	// Unreachable lists the living nodes that do not answer this node.
@@ -87,7 +87,7 @@ func ListenInternal(addr string, metrics *prometheus.Registry, health func() Hea
 	return i, nil
 }
 
-// byOwnName refuses requests to a public name: otherwise a page in a browser on this network could
+// byOwnName refuses requests to a public name. Otherwise a page in a browser on this network could
 // point its own name at this address and read the internal listener. That is impossible with
 // addresses, names without a dot and internal domains, and the machine's own name belongs to its
 // operator.

@@ -47,7 +47,7 @@ func (p *KeyPair) Reload() error {
 	return p.read(p.stamps())
 }
 
-// read is Reload. The caller holds mu.
+// read does the same as Reload. The caller holds mu.
 func (p *KeyPair) read(seen [2]stamp) error {
 	p.seen, p.looked = seen, p.now()
 	cert, err := tls.LoadX509KeyPair(p.certFile, p.keyFile)
@@ -58,7 +58,7 @@ func (p *KeyPair) read(seen [2]stamp) error {
 	return nil
 }
 
-// stamps returns the stamps of both files; zero for a missing file.
+// stamps returns the stamps of the two files. The stamp of a missing file is zero.
 func (p *KeyPair) stamps() (s [2]stamp) {
 	for i, name := range []string{p.certFile, p.keyFile} {
 		if info, err := os.Stat(name); err == nil { // follows links, which renewals replace
@@ -68,7 +68,7 @@ func (p *KeyPair) stamps() (s [2]stamp) {
 	return s
 }
 
-// Certificate returns the pair in the files, or the last valid one.
+// Certificate returns the pair in the files, or the last valid pair.
 func (p *KeyPair) Certificate() *tls.Certificate {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -64,7 +64,7 @@ func TestAKeyPairFollowsItsFiles(t *testing.T) {
 		t.Fatal(serial())
 	}
 
-	// A renewal has two steps. In between the files do not match.
+	// A renewal replaces the two files one after the other. In between the files do not match.
 	cert, key = renew(t, folder, 2)
 	write(certFile, cert)
 	now = now.Add(lookEvery)
@@ -86,7 +86,7 @@ func TestAKeyPairFollowsItsFiles(t *testing.T) {
 		t.Errorf("after the renewal the serial is %d, want 2", serial())
 	}
 
-	// The server continues without the files.
+	// Without the files the server continues to use the last pair.
 	if err := os.Remove(keyFile); err != nil {
 		t.Fatal(err)
 	}

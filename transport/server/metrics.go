@@ -32,7 +32,8 @@ type Metrics struct {
 	lateCommits, lateWaits recentDurations
 }
 
-// NewMetrics returns the metrics that are pushed; Sources are pulled.
+// NewMetrics returns the metrics that the server records itself. The values of Sources are read at
+// each scrape.
 func NewMetrics(version string) *Metrics {
 	m := &Metrics{
 		lateCommits: recentDurations{now: time.Now}, lateWaits: recentDurations{now: time.Now},
@@ -137,7 +138,7 @@ type Sources struct {
 	Cluster func() *ClusterStats
 }
 
-// Machine contains values of the machine; unknown or missing values are zero.
+// Machine contains values of the machine. Unknown or missing values are zero.
 type Machine struct {
 	// Memory is the memory of the machine, or a container's limit, in bytes.
 	Memory uint64
@@ -150,7 +151,7 @@ func (m *Metrics) Watch(s Sources) { m.Registry.MustRegister(source{s}) }
 
 type source struct{ Sources }
 
-// Describe leaves the collector unchecked: its metrics follow from Collect.
+// Describe describes nothing, which makes the collector unchecked. Its metrics follow from Collect.
 func (source) Describe(chan<- *prometheus.Desc) {}
 
 // Collect reads every source once.

@@ -38,7 +38,7 @@ type Public struct {
 	failed   chan error
 	serving  atomic.Bool
 	leaving  atomic.Bool
-	// most is the maximum number of open connections; further ones wait.
+	// most is the maximum number of open connections. Further connections wait.
 	most int
 }
 
@@ -56,13 +56,12 @@ type PublicOptions struct {
 	Access func(ctx *fasthttp.RequestCtx, sent int64, took time.Duration)
 	// Handler serves the tokenization handler, and reports whether a path is its own. May be nil.
 	Handler func(ctx *fasthttp.RequestCtx) bool
-	// Commerce serves the published schemas, the business profile and the negotiation; it reports
+	// Commerce serves the published schemas, the business profile and the negotiation. It reports
 	// whether a path is its own. May be nil.
 	Commerce func(ctx *fasthttp.RequestCtx) bool
-	// Live returns the number of open taken-over connections; nil for none.
+	// Live returns the number of open taken-over connections. May be nil.
 	Live func() int
-	// Proxy reports whether an address is a proxy with the connections of many clients; nil for
-	// none.
+	// Proxy reports whether an address is a proxy with the connections of many clients. May be nil.
 	Proxy func(netip.Addr) bool
 	// Prefix is the path at which browsers reach the server.
 	Prefix httpapi.Prefix
@@ -70,7 +69,7 @@ type PublicOptions struct {
 	Web fasthttp.RequestHandler
 }
 
-// Listen opens the public address, with TLS if there is a certificate. Connections wait until
+// Listen opens the public address, with TLS if a certificate is configured. Connections wait until
 // Serve.
 func Listen(addr string, cert *KeyPair) (*Public, error) {
 	l, err := net.Listen("tcp", addr)
@@ -106,8 +105,8 @@ func Descriptors() int {
 	return int(min(files.Cur, 1<<21))
 }
 
-// kept returns the number of reserved descriptors: for the store's files, and for the internal
-// listener, which is needed most when there are too many connections.
+// kept returns the number of reserved descriptors. They are for the store's files and for the
+// internal listener, which is needed most when too many connections exist.
 func kept(descriptors int) int { return min(descriptors/8, 512) }
 
 // listenError explains why the server cannot listen on an address, with the configuration key.
@@ -137,7 +136,7 @@ func timeouts(prefix httpapi.Prefix) func(h *fasthttp.RequestHeader) fasthttp.Re
 	}
 }
 
-// Leave marks each response from now on as the last on its connection. An active client then opens
+// Leave marks each further response as the last on its connection. An active client then opens
 // another connection before the listener closes, and does not send a request on a connection that
 // is just being closed.
 func (p *Public) Leave() { p.leaving.Store(true) }
@@ -215,7 +214,7 @@ func (p *Public) Stats() PublicStats {
 	return PublicStats{Pauses: p.accept.pauses.Load(), Silent: now, Shed: shed}
 }
 
-// Failed receives the error that ended Serve; nil after Shutdown.
+// Failed receives the error that ended Serve, or nil after Shutdown.
 func (p *Public) Failed() <-chan error { return p.failed }
 
 // Shutdown stops listening and waits for requests in progress until ctx ends. Remaining requests
@@ -226,7 +225,8 @@ func (p *Public) Failed() <-chan error { return p.failed }
 // timeout, which is too long for a shutdown. For this reason, silent connections are closed first,
 // but each new connection has a moment to send its request.
 func (p *Public) Shutdown(ctx context.Context) error {
-	// The HTTP server does not close a listener that it is just about to take over.
+	// The HTTP server would not close a listener that it is just about to take over, so it is
+	// closed here.
 	if err := p.accept.Close(); err != nil || !p.serving.Swap(false) {
 		return err
 	}
@@ -313,7 +313,7 @@ func isAPI(path []byte) bool {
 	return string(path) == "/api" || bytes.HasPrefix(path, []byte("/api/")) || bytes.HasPrefix(path, []byte("/uploads/")) || bytes.HasPrefix(path, []byte("/git/"))
 }
 
-// expect responds to clients that ask before they send a body.
+// expect responds to clients that wait for 100 Continue before they send a body.
 func expect(o PublicOptions) func(ctx *fasthttp.RequestCtx) int {
 	return func(ctx *fasthttp.RequestCtx) int {
 		o.Prefix.Strip(ctx)
@@ -325,8 +325,9 @@ func expect(o PublicOptions) func(ctx *fasthttp.RequestCtx) int {
 }
 
 // doubtful returns a reason why two programs could disagree on the end of a request, or "". A
-// server that reads on after it may read a smuggled request. Reasons: both lengths are given (RFC
-// 9112, 6.3), a field continues on another line (5.2), or the version is unknown.
+// server that continues to read after such a request can read a smuggled request. Reasons: both
+// lengths are given (RFC 9112, 6.3), a field continues on another line (5.2), or the version is
+// unknown.
 func doubtful(ctx *fasthttp.RequestCtx) string {
 	h := &ctx.Request.Header
 	if version := string(h.Protocol()); version != "HTTP/1.1" && version != "HTTP/1.0" {
@@ -337,7 +338,7 @@ func doubtful(ctx *fasthttp.RequestCtx) string {
 		return "a header field goes on in another line"
 	}
 	if h.ContentLength() == 0 {
-		return "" // most requests have no body
+		return "" // nothing is doubtful, because the request has no body
 	}
 	// The library keeps one of the two, and neither if the encoding is identity.
 	var length, encoding bool

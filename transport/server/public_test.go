@@ -78,7 +78,7 @@ func ask(c net.Conn) error {
 	return nil
 }
 
-// starved is a listener that has no descriptors for some time.
+// starved is a listener that reports a lack of descriptors for some time.
 type starved struct {
 	net.Listener
 	mu     sync.Mutex
@@ -99,7 +99,7 @@ func (l *starved) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// `accept4: too many open files` once ended the whole process.
+// In an earlier version `accept4: too many open files` ended the whole process.
 func TestRunningOutOfDescriptorsPauses(t *testing.T) {
 	p := serve(t, func(p *Public) {
 		p.accept.Listener = &starved{Listener: p.accept.Listener, errors: []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ECONNABORTED}}
@@ -113,7 +113,7 @@ func TestRunningOutOfDescriptorsPauses(t *testing.T) {
 	stop(t, p)
 }
 
-// A stop does not wait for descriptors.
+// A stop does not wait until descriptors are free.
 func TestClosingEndsAPause(t *testing.T) {
 	p := serve(t, func(p *Public) {
 		many := make([]error, 1<<20)
@@ -139,7 +139,8 @@ func TestClosingEndsAPause(t *testing.T) {
 	stop(t, p)
 }
 
-// A single address cannot use all connections, whether it sends requests or not. A proxy can.
+// A single address cannot use all connections, whether it sends requests or not. A proxy can,
+// because it has many clients.
 func TestConnectionsPerAddressAreLimited(t *testing.T) {
 	p := serve(t, func(p *Public) { p.silence.mostFrom = 2 })
 	first, second := dial(t, p), dial(t, p)
@@ -233,8 +234,8 @@ func TestSilentConnectionsAreClosedFirst(t *testing.T) {
 	stop(t, p)
 }
 
-// One stop in 25 under load once took its whole 30 seconds, because a connection had just been
-// opened.
+// In an earlier version, one stop in 25 under load took its whole 30 seconds, because a connection
+// had just been opened.
 func TestAStopDoesNotWaitForSilentConnections(t *testing.T) {
 	p := serve(t, nil)
 	silent := dial(t, p)
@@ -245,8 +246,8 @@ func TestAStopDoesNotWaitForSilentConnections(t *testing.T) {
 	}
 }
 
-// A single client with half a body, or with half of its next request, once delayed every stop for
-// its whole time.
+// In an earlier version, a single client with half a body, or with half of its next request,
+// delayed every stop for its whole time.
 func TestAStopEndsPartialRequests(t *testing.T) {
 	entered := make(chan struct{})
 	p, err := Listen("127.0.0.1:0", nil)
@@ -313,7 +314,7 @@ func TestIdleConnectionsAreClosedAfterSilentOnes(t *testing.T) {
 	})
 }
 
-// The test covers both listeners.
+// The test covers the public and the internal listener.
 func TestAddressInUseNamesTheConfigurationKey(t *testing.T) {
 	p := serve(t, nil)
 	defer stop(t, p)

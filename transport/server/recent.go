@@ -12,8 +12,8 @@ const RecentSpan = 2 * time.Minute
 const (
 	recentSlot  = RecentSpan / recentSlots
 	recentSlots = 12
-	// A bucket ends a tenth above the previous one, so that a quantile can be a tenth too high. The
-	// last one ends at 75 seconds and includes longer durations.
+	// A bucket ends a tenth above the previous bucket, so a quantile can be a tenth too high. The
+	// last bucket ends at 75 seconds and includes longer durations.
 	recentFirst   = 100 * time.Microsecond
 	recentBuckets = 143
 )
@@ -37,7 +37,7 @@ type recentTimes struct {
 
 // Recent summarizes the durations of an operation in the last minutes.
 type Recent struct {
-	// N is the number of durations; if 0, the quantiles are 0.
+	// N is the number of durations. If it is 0, the quantiles are 0.
 	N uint64
 	// P50 and P99 are quantiles, at most a tenth too high.
 	P50, P99 time.Duration
@@ -88,5 +88,5 @@ func quantile(sum [recentBuckets]uint64, n, percent uint64) time.Duration {
 			return time.Duration(float64(recentFirst) * math.Exp(float64(bucket)*recentGrowth))
 		}
 	}
-	return 0 // not reached: all are below
+	return 0 // never reached, because the last bucket includes all durations
 }

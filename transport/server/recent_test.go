@@ -46,7 +46,7 @@ func TestRecentTimesCoverTheLastMinutes(t *testing.T) {
 	}
 }
 
-// The quantiles are at most a tenth higher than the exact ones.
+// The quantiles are at most a tenth higher than the exact quantiles.
 func TestRecentQuantilesAreAccurate(t *testing.T) {
 	l := &recentDurations{now: func() time.Time { return time.Unix(1, 0) }}
 	r := rand.New(rand.NewPCG(1, 2))

@@ -12,26 +12,25 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// silence tracks all connections. Those that wait for a request header are also in one of two
-// rings, the longest wait first. One ring contains the connections that have never sent anything,
-// the other the connections that are idle between requests. The first ring is bounded, so that a
-// client that opens many silent connections replaces only other silent ones. The connections per
-// address are also bounded. Further ones are closed immediately, silent or not. Safe for concurrent
-// use.
+// silence tracks all connections. A connection that waits for a request header is also in one of
+// two rings, with the longest wait first. One ring contains the connections that have never sent
+// anything, and the other contains the connections that are idle between requests. The first ring
+// is bounded, so that a client that opens many silent connections replaces only other silent
+// connections. The connections per address are also bounded. Further connections are closed
+// immediately, even if they are not silent. Safe for concurrent use.
 //
 // A connection enters and leaves the idle ring with each request, without an allocation.
 type silence struct {
 	most, mostFrom int
-	// proxy reports whether an address is a proxy with the connections of many clients; nil if
-	// there is none.
+	// proxy reports whether an address is a proxy with the connections of many clients. May be nil.
 	proxy func(netip.Addr) bool
 
 	mu   sync.Mutex
 	open map[net.Conn]*peer // guarded by mu
 	from map[string]int     // guarded by mu; connections by their address's key
-	mute peer               // guarded by mu; root of those that never sent anything
-	idle peer               // guarded by mu; root of those between requests
-	now  int                // guarded by mu; how many never sent anything
+	mute peer               // guarded by mu; root of the ring of connections that never sent anything
+	idle peer               // guarded by mu; root of the ring of idle connections
+	now  int                // guarded by mu; the number of connections that never sent anything
 	shed uint64             // guarded by mu
 }
 
@@ -76,8 +75,8 @@ func (s *silence) changed(c net.Conn, state fasthttp.ConnState) {
 	}
 }
 
-// keyOf returns the key under which an address's connections are counted; "" if they are not
-// counted.
+// keyOf returns the key under which an address's connections are counted. It returns "" if they are
+// not counted.
 func (s *silence) keyOf(c net.Conn) string {
 	t, ok := c.RemoteAddr().(*net.TCPAddr)
 	if !ok || s.proxy != nil && s.proxy(t.AddrPort().Addr().Unmap()) {
@@ -87,7 +86,7 @@ func (s *silence) keyOf(c net.Conn) string {
 }
 
 // await records that a connection waits for a request header. It reports whether too many
-// connections are silent, and whether the address of a new one has too many.
+// connections are silent, and whether the address of a new connection has too many.
 func (s *silence) await(c net.Conn) (silent, many bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +134,7 @@ func (s *silence) leave(p *peer) {
 }
 
 // close closes up to most connections that have been silent since before, oldest first, and
-// connections without any request before idle ones. It returns their number.
+// connections without any request before idle connections. It returns their number.
 func (s *silence) close(most int, before time.Time) int {
 	var closing []net.Conn
 	s.mu.Lock()

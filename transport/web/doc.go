@@ -3,9 +3,10 @@
 //
 // The app is built from transport/web/app into transport/web/built (make build), and embedded from
 // there. Common responses are prepared at startup: each page with its title, each file in Brotli
-// with its entity tag, all headers. Files larger than a packet are embedded only in Brotli, a fifth
-// of their size; other codings are produced at the first request. A request is a look-up by its
-// path as sent. No path reaches a file system or is decoded, so path traversal is impossible.
+// with its entity tag, all headers. Files larger than a packet are embedded only in Brotli, which
+// needs a fifth of their size. Other codings are produced at the first request. A request is a
+// look-up by its path as sent. No path reaches a file system or is decoded, so path traversal is
+// impossible.
 //
 // index.html must contain one <html lang="en">, one <title>, and one <!--app:noscript--> in its
 // body, where the server writes the text for people without JavaScript. For a certificate

@@ -130,7 +130,7 @@ func (w *Handler) answer(ctx *fasthttp.RequestCtx, e *entity, status int) {
 		c = wire.ChooseCoding(ctx.Request.Header.Peek("Accept-Encoding"), e.has)
 	}
 	v, err := e.variant(c)
-	if err != nil { // the build was damaged before it was embedded
+	if err != nil { // the file was already damaged when it was embedded
 		h.Set("Cache-Control", never)
 		ctx.SetStatusCode(fasthttp.StatusInternalServerError)
 		return

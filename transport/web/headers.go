@@ -38,7 +38,7 @@ const permissions = "display-capture=(self), clipboard-write=(self), fullscreen=
 	"window-management=(), xr-spatial-tracking=()"
 
 // transport makes browsers use only https for this host. It does not include other names of the
-// domain, which are not ours to decide.
+// domain, because they can belong to other servers.
 const transport = "max-age=31536000"
 
 // How long responses can be cached.

@@ -4,11 +4,11 @@ import "strings"
 
 // route is an address of the app.
 type route struct {
-	// pattern is a path. A segment that begins with a colon matches any value, and a star at the
-	// end everything below without its own route.
+	// pattern is a path. A segment that begins with a colon matches any value. A star at the end
+	// matches all paths below that have no route.
 	pattern string
-	// title is the key, in a language's texts, of the page's title until the app sets a better
-	// one; "" is the app's own.
+	// title is the key of the page's title in a language's texts. The app replaces this title when
+	// it has loaded the page's data. "" means the app's name.
 	title string
 	// verify means that the page shows the certificate whose id is the last segment.
 	verify bool
@@ -116,7 +116,7 @@ func segments(path string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		rest, ok := strings.CutPrefix(path, "/")
 		if !ok {
-			yield("") // not one of our paths
+			yield("") // except for the root, no address of the app ends with a slash
 			return
 		}
 		for more := rest != ""; more; {

@@ -16,7 +16,8 @@ const tongue = `<html lang="en"`
 
 // shell is a page, split where the server inserts text. Immutable.
 type shell struct {
-	// before the language, between it and the title, between that and the mark, and after it.
+	// The parts are the text before the language, between language and title, between title and
+	// mark, and after the mark.
 	before, head, between, after string
 	// name is the title in the file.
 	name string

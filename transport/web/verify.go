@@ -19,8 +19,8 @@ type Certificate struct {
 	CompletedAt               time.Time
 }
 
-// verify reports whether a certificate is valid, in the page itself (for browsers without
-// JavaScript) and by the status.
+// verify reports whether a certificate is valid. The result is in the page, for browsers without
+// JavaScript, and in the status.
 func (w *Handler) verify(ctx *fasthttp.RequestCtx, id string) {
 	t := language.Asked(ctx.Request.Header.Peek("Accept-Language"))
 	status, title, block := w.verdict(ctx, t, id)

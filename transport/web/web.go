@@ -116,8 +116,8 @@ func New(cfg Config) (*Handler, error) {
 	return w, nil
 }
 
-// page returns the page of an address, without its text; framed means that other sites may show it
-// in frames, if any may.
+// page returns the page of an address, without its text. framed means that the configured other
+// sites may show the page in frames.
 func (w *Handler) page(framed bool) *entity {
 	e := &entity{kind: kinds[".html"], cache: ask, policy: w.policy, languages: true}
 	if framed && w.within != w.policy {
@@ -150,8 +150,8 @@ func (w *Handler) Handle(ctx *fasthttp.RequestCtx) {
 	case p != nil:
 		w.answer(ctx, p.asked(ctx), fasthttp.StatusOK)
 	case strings.HasPrefix(string(path), assets):
-		// A page would not help a client that requested a script. The file can exist again after
-		// the next build, so the response is not cached.
+		// A client that requested a script cannot use a page, so the response is plain text. It is
+		// not cached, because the file can exist again after the next build.
 		w.protect(&ctx.Response.Header, w.policy)
 		ctx.Response.Header.Set("Cache-Control", never)
 		ctx.SetStatusCode(fasthttp.StatusNotFound)

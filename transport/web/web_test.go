@@ -121,18 +121,18 @@ func TestEveryAddressOfTheApp(t *testing.T) {
 		r := answerTo(t, w, "GET "+path)
 		body := string(r.Body())
 		if r.StatusCode() != 200 || !strings.Contains(body, "<title>"+title+"</title>") || !strings.Contains(body, `<div id="app">`) {
-			t.Errorf("%s: %d\n%s", path, r.StatusCode(), body)
+			t.Errorf("%s: status %d, the page\n%s", path, r.StatusCode(), body)
 		}
 		if !strings.Contains(body, "<noscript><main><h1>This page needs JavaScript") {
-			t.Errorf("%s says nothing to who has no JavaScript:\n%s", path, body)
+			t.Errorf("%s has no text for browsers without JavaScript:\n%s", path, body)
 		}
 		if header(r, "Cache-Control") != "no-cache" || header(r, "Content-Type") != "text/html; charset=utf-8" || header(r, "X-Request-Id") == "" {
-			t.Errorf("%s: headers\n%s", path, r.Header.String())
+			t.Errorf("%s: the headers are\n%s", path, r.Header.String())
 		}
 	}
 }
 
-func TestOtherAddressesAnswerTheAppWith404(t *testing.T) {
+func TestOtherAddressesGetTheAppWith404(t *testing.T) {
 	long := strings.Repeat("a", 20000)
 	for _, w := range []*Handler{handler(t, nil), without(t)} {
 		for _, path := range []string{
@@ -146,36 +146,36 @@ func TestOtherAddressesAnswerTheAppWith404(t *testing.T) {
 		} {
 			r := answerTo(t, w, "GET "+path)
 			if r.StatusCode() != 404 || !strings.Contains(string(r.Body()), "<title>Not found · Atelier</title>") {
-				t.Errorf("%.60q: %d %.200s", path, r.StatusCode(), r.Body())
+				t.Errorf("%.60q: status %d, the page %.200s", path, r.StatusCode(), r.Body())
 			}
 			if header(r, "ETag") != "" || header(r, "Content-Security-Policy") == "" {
-				t.Errorf("%.60q: headers\n%s", path, r.Header.String())
+				t.Errorf("%.60q: the headers are\n%s", path, r.Header.String())
 			}
 		}
-		// A condition counts only if the response would otherwise be a success.
+		// A condition applies only if the response would be a success without the condition.
 		if r := answerTo(t, w, "GET /nothing", "If-None-Match: *"); r.StatusCode() != 404 {
-			t.Errorf("with a condition: %d", r.StatusCode())
+			t.Errorf("with a condition the status is %d, want 404", r.StatusCode())
 		}
 	}
 }
 
-func TestOtherMethods(t *testing.T) {
+func TestOtherMethodsAreRefused(t *testing.T) {
 	w := handler(t, nil)
 	for line, want := range map[string]int{
 		"POST /": 405, "PUT /login": 405, "DELETE /favicon.svg": 405, "OPTIONS /codelabs/x": 405, "POST /verify/known": 405, "POST /nothing": 404, "HEAD /": 200, "HEAD /nothing": 404,
 	} {
 		r := answerTo(t, w, line)
 		if r.StatusCode() != want {
-			t.Errorf("%s: %d", line, r.StatusCode())
+			t.Errorf("%s: status %d, want %d", line, r.StatusCode(), want)
 		}
 		if want == 405 && (header(r, "Allow") != "GET, HEAD" || header(r, "Content-Type") != "application/json" ||
 			string(r.Body()) != `{"error":"this method is not allowed here"}`) {
-			t.Errorf("%s: %s%s", line, r.Header.String(), r.Body())
+			t.Errorf("%s: the response is\n%s%s", line, r.Header.String(), r.Body())
 		}
 	}
 }
 
-func TestFilesOfTheBuild(t *testing.T) {
+func TestFilesOfTheBuildAreServed(t *testing.T) {
 	w := handler(t, nil)
 	for path, want := range map[string][2]string{
 		"/assets/index-DiwrgTda.js":   {"text/javascript; charset=utf-8", forever},
@@ -189,19 +189,19 @@ func TestFilesOfTheBuild(t *testing.T) {
 	} {
 		r := answerTo(t, w, "GET "+path)
 		if r.StatusCode() != 200 || header(r, "Content-Type") != want[0] || header(r, "Cache-Control") != want[1] || header(r, "ETag") == "" {
-			t.Errorf("%s: %d\n%s", path, r.StatusCode(), r.Header.String())
+			t.Errorf("%s: status %d, the headers are\n%s", path, r.StatusCode(), r.Header.String())
 		}
 	}
 	for _, path := range []string{"/assets/", "/assets/gone-DiwrgTda.js", "/assets/index-DiwrgTda.js.br", "/assets/../favicon.svg", "/assets/%2e%2e/favicon.svg"} {
 		r := answerTo(t, w, "GET "+path)
 		if r.StatusCode() != 404 || header(r, "Content-Type") != "text/plain; charset=utf-8" || header(r, "Cache-Control") != "no-store" ||
 			header(r, "X-Content-Type-Options") != "nosniff" {
-			t.Errorf("%s: %d\n%s", path, r.StatusCode(), r.Header.String())
+			t.Errorf("%s: status %d, the headers are\n%s", path, r.StatusCode(), r.Header.String())
 		}
 	}
 }
 
-func TestCodings(t *testing.T) {
+func TestTheBestAcceptedCodingIsSent(t *testing.T) {
 	w := handler(t, nil)
 	const path = "GET /assets/index-DiwrgTda.js"
 	for accept, want := range map[string]string{
@@ -237,18 +237,18 @@ func TestCodings(t *testing.T) {
 			body, err = r.BodyGunzip()
 		}
 		if err != nil || header(r, "Content-Encoding") != want || string(body) != string(script) || header(r, "Vary") != "Accept-Encoding" {
-			t.Errorf("%q: %v %s", accept, err, r.Header.String())
+			t.Errorf("Accept-Encoding %q: %v, the headers are\n%s", accept, err, r.Header.String())
 		}
 	}
 	// An uncompressed file is served unchanged.
 	r := answerTo(t, w, "GET /assets/older-DiwrgTdb.js", "Accept-Encoding: br")
 	if header(r, "Content-Encoding") != "" || header(r, "Vary") != "" || string(r.Body()) != "x" {
-		t.Errorf("of what is not compressed: %s", r.Header.String())
+		t.Errorf("the headers of an uncompressed file are\n%s", r.Header.String())
 	}
 	// An unreadable file is neither sent nor cached.
 	r = answerTo(t, w, "GET /assets/broken-DiwrgTde.js", "Accept-Encoding: gzip")
 	if r.StatusCode() != 500 || header(r, "Cache-Control") != never || header(r, "Content-Encoding") != "" {
-		t.Errorf("of what is damaged: %d %s", r.StatusCode(), r.Header.String())
+		t.Errorf("the response for an unreadable file has the status %d and the headers\n%s", r.StatusCode(), r.Header.String())
 	}
 }
 
@@ -260,11 +260,11 @@ func TestPagesAreCompressed(t *testing.T) {
 	r := answerTo(t, w, "GET /login", "Accept-Encoding: gzip, deflate, br")
 	body, err := r.BodyGunzip()
 	if err != nil || string(body) != string(plain.Body()) || len(r.Body()) >= len(body) || header(r, "Content-Encoding") != "gzip" || header(r, "Vary") == "" {
-		t.Errorf("%v\n%s", err, r.Header.String())
+		t.Errorf("decompressing the page: %v; the headers are\n%s", err, r.Header.String())
 	}
 }
 
-func TestTagsTellCodingsAndContentsApart(t *testing.T) {
+func TestDifferentCodingsAndContentsHaveDifferentTags(t *testing.T) {
 	w := handler(t, nil)
 	const path = "GET /assets/index-DiwrgTda.js"
 	seen := map[string]string{}
@@ -277,36 +277,36 @@ func TestTagsTellCodingsAndContentsApart(t *testing.T) {
 		for _, list := range []string{tag, "W/" + tag, `"x", ` + tag, `"x",W/` + tag + `,"y"`, "*"} {
 			r := answerTo(t, w, path, "Accept-Encoding: "+accept, "If-None-Match: "+list)
 			if r.StatusCode() != 304 || len(r.Body()) != 0 || header(r, "ETag") != tag || header(r, "Cache-Control") != forever || header(r, "Vary") == "" {
-				t.Errorf("%s, %s: %d\n%s", accept, list, r.StatusCode(), r.Header.String())
+				t.Errorf("%s, If-None-Match %s: status %d, the headers are\n%s", accept, list, r.StatusCode(), r.Header.String())
 			}
 		}
 		for _, list := range []string{`"x"`, strings.Trim(tag, `"`), tag[:len(tag)-2] + `"`, ""} {
 			if r := answerTo(t, w, path, "Accept-Encoding: "+accept, "If-None-Match: "+list); r.StatusCode() != 200 {
-				t.Errorf("%s, %s: %d", accept, list, r.StatusCode())
+				t.Errorf("%s, If-None-Match %s: status %d, want 200", accept, list, r.StatusCode())
 			}
 		}
 	}
 	// The entity tag of one coding does not match another.
 	gzipped := header(answerTo(t, w, path, "Accept-Encoding: gzip"), "ETag")
 	if r := answerTo(t, w, path, "Accept-Encoding: br", "If-None-Match: "+gzipped); r.StatusCode() != 200 {
-		t.Errorf("the tag of another coding: %d", r.StatusCode())
+		t.Errorf("with the tag of another coding the status is %d, want 200", r.StatusCode())
 	}
 	if a, b := header(answerTo(t, w, "GET /"), "ETag"), header(answerTo(t, w, "GET /login"), "ETag"); a == b || a == "" {
-		t.Errorf("two pages have the tag %s", a)
+		t.Errorf("the pages have the tags %q and %q, want two different tags", a, b)
 	}
 	tag := header(answerTo(t, w, "GET /"), "ETag")
 	if r := answerTo(t, w, "GET /", "If-None-Match: "+tag); r.StatusCode() != 304 {
-		t.Errorf("a page that is known: %d", r.StatusCode())
+		t.Errorf("with the tag of the page the status is %d, want 304", r.StatusCode())
 	}
 	changed := build()
 	changed["index.html"] = &fstest.MapFile{Data: []byte(indexHTML + " ")}
 	if other := header(answerTo(t, handler(t, func(c *Config) { c.Build = changed }), "GET /"), "ETag"); other == tag {
-		t.Error("another build has the tag of the one before")
+		t.Error("a page of another build has the same tag")
 	}
 }
 
 // The policy permits only features that the app uses, and only for itself.
-func TestPermissions(t *testing.T) {
+func TestThePolicyPermitsOnlyFeaturesOfTheApp(t *testing.T) {
 	for _, feature := range strings.Split(permissions, ", ") {
 		name, allowed, _ := strings.Cut(feature, "=")
 		want := "()"
@@ -320,12 +320,12 @@ func TestPermissions(t *testing.T) {
 	}
 	for _, used := range []string{"display-capture", "fullscreen", "screen-wake-lock"} {
 		if !strings.Contains(permissions, used+"=(self)") {
-			t.Errorf("the app cannot ask for %s", used)
+			t.Errorf("the policy does not permit %s, which the app uses", used)
 		}
 	}
 }
 
-func TestSecurityHeaders(t *testing.T) {
+func TestEveryResponseHasSecurityHeaders(t *testing.T) {
 	for name, w := range map[string]*Handler{"with": handler(t, nil), "without": without(t)} {
 		for _, line := range []string{"GET /", "GET /nothing", "GET /assets/index-DiwrgTda.js", "GET /assets/gone.js", "GET /favicon.svg", "GET /verify/known", "GET /verify/x", "POST /"} {
 			r := answerTo(t, w, line)
@@ -334,39 +334,40 @@ func TestSecurityHeaders(t *testing.T) {
 				"Permissions-Policy": permissions, "Strict-Transport-Security": "",
 			} {
 				if got := header(r, h); got != want {
-					t.Errorf("%s the app, %s: %s is %q", name, line, h, got)
+					t.Errorf("%s the app, %s: %s is %q, want %q", name, line, h, got, want)
 				}
 			}
 			csp := header(r, "Content-Security-Policy")
 			for _, part := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'"} {
 				if !strings.Contains(csp, part) {
-					t.Errorf("%s the app, %s: no %s in %q", name, line, part, csp)
+					t.Errorf("%s the app, %s: the policy lacks %s: %q", name, line, part, csp)
 				}
 			}
 			if strings.Contains(csp, "unsafe") {
-				t.Errorf("%s the app, %s: %q", name, line, csp)
+				t.Errorf("%s the app, %s: the policy permits unsafe content: %q", name, line, csp)
 			}
 		}
 	}
 	r := answerTo(t, handler(t, func(c *Config) { c.HTTPS = true }), "GET /")
 	if got := header(r, "Strict-Transport-Security"); got != "max-age=31536000" {
-		t.Errorf("over https: %q", got)
+		t.Errorf("over https, Strict-Transport-Security is %q", got)
 	}
 	embedding := handler(t, func(c *Config) { c.Embed = []string{"player.example.org", "*.example.com"} })
 	for _, line := range []string{"GET /codelabs/1", "GET /assets/index-DiwrgTda.js", "GET /nothing"} {
 		if got := header(answerTo(t, embedding, line), "Content-Security-Policy"); !strings.Contains(got, "; frame-src 'self' https://player.example.org https://*.example.com; ") {
-			t.Errorf("%s with hosts to embed: %q", line, got)
+			t.Errorf("%s: with hosts to embed the policy is %q", line, got)
 		}
 	}
 	if got := header(r, "Content-Security-Policy"); got != "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data: blob:; "+
 		"media-src 'self' blob:; font-src 'self'; worker-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; "+
 		"frame-ancestors 'none'; manifest-src 'self'" {
-		t.Errorf("policy %q", got)
+		t.Errorf("the policy is %q", got)
 	}
 }
 
-// The frame draws texts of authors, so it has no access to the app.
-func TestTheFrameOfDiagramsHasAPolicyOfItsOwn(t *testing.T) {
+// The frame draws diagrams from authors' texts, which can be hostile. It therefore has no access to
+// the app.
+func TestTheFrameOfDiagramsHasItsOwnPolicy(t *testing.T) {
 	w := handler(t, nil)
 	r := answerTo(t, w, "GET /diagram.html")
 	for name, want := range map[string]string{
@@ -376,14 +377,14 @@ func TestTheFrameOfDiagramsHasAPolicyOfItsOwn(t *testing.T) {
 		"Access-Control-Allow-Origin": "", "Cache-Control": "no-cache",
 	} {
 		if got := header(r, name); r.StatusCode() != 200 || got != want {
-			t.Errorf("%d, %s: %q, want %q", r.StatusCode(), name, got, want)
+			t.Errorf("status %d, %s is %q, want %q", r.StatusCode(), name, got, want)
 		}
 	}
 	// The frame has no origin, so it loads its scripts across origins.
 	for path, want := range map[string][2]string{"/assets/diagram/frame-AbCdEfGh.js": {"*", "DENY"}, "/assets/index-DiwrgTda.js": {"", "DENY"}} {
 		r := answerTo(t, w, "GET "+path, "Origin: null")
 		if got := [2]string{header(r, "Access-Control-Allow-Origin"), header(r, "X-Frame-Options")}; got != want || header(r, "Content-Security-Policy") != policyWith(nil, nil) {
-			t.Errorf("%s: %q, want %q", path, got, want)
+			t.Errorf("%s: the headers are %q, want %q", path, got, want)
 		}
 	}
 }
@@ -400,17 +401,17 @@ func TestACertificateIsVerifiedWithoutJavaScript(t *testing.T) {
 			"&#34;Go&#34; &lt;script&gt;alert(1)&lt;/script&gt;", `<dd dir="auto">A</dd>`, `<time datetime="2026-03-09T12:30:00Z">9 March 2026</time>`, "<code>known</code>",
 		} {
 			if !strings.Contains(body, part) {
-				t.Errorf("%s the app: no %s in\n%s", name, part, body)
+				t.Errorf("%s the app, the page lacks %s:\n%s", name, part, body)
 			}
 		}
 		if name == "with" && (!strings.Contains(body, "<noscript><main>") || !strings.Contains(body, `<div id="app">`)) {
-			t.Errorf("the app is not in\n%s", body)
+			t.Errorf("the page does not contain the app:\n%s", body)
 		}
 		if name == "without" && strings.Contains(body, "noscript") {
-			t.Errorf("nothing runs here, and yet\n%s", body)
+			t.Errorf("the page of a server without the app hides its text from browsers with JavaScript:\n%s", body)
 		}
 		if tag := header(r, "ETag"); answerTo(t, w, "GET /verify/known", "If-None-Match: "+tag).StatusCode() != 304 {
-			t.Errorf("%s the app: not known by %s", name, tag)
+			t.Errorf("%s the app, the tag %s does not match", name, tag)
 		}
 		for id, want := range map[string]struct {
 			status int
@@ -419,38 +420,38 @@ func TestACertificateIsVerifiedWithoutJavaScript(t *testing.T) {
 			r := answerTo(t, w, "GET /verify/"+id)
 			body := string(r.Body())
 			if r.StatusCode() != want.status || !strings.Contains(body, want.text) || header(r, "ETag") != "" || strings.Contains(body, "<h1>Valid") {
-				t.Errorf("%s the app, %s: %d\n%s", name, id, r.StatusCode(), body)
+				t.Errorf("%s the app, certificate %s: status %d, the page\n%s", name, id, r.StatusCode(), body)
 			}
 		}
 	}
 	busy := handler(t, func(c *Config) { c.Wait = func(*fasthttp.RequestCtx) time.Duration { return 1500 * time.Millisecond } })
 	if r := answerTo(t, busy, "GET /verify/known"); r.StatusCode() != 429 || header(r, "Retry-After") != "2" || strings.Contains(string(r.Body()), "Attendee") {
-		t.Errorf("too often: %d\n%s", r.StatusCode(), r.Header.String())
+		t.Errorf("above the limit the status is %d, the headers are\n%s", r.StatusCode(), r.Header.String())
 	}
 	if r := answerTo(t, busy, "GET /"); r.StatusCode() != 200 {
-		t.Errorf("the start must wait too: %d", r.StatusCode())
+		t.Errorf("the limit of certificates also limits the start page: status %d", r.StatusCode())
 	}
 }
 
-func TestWithoutTheApp(t *testing.T) {
+func TestAServerWithoutTheAppExplainsHowToBuildIt(t *testing.T) {
 	w := without(t)
 	if w.App() || !handler(t, nil).App() {
-		t.Error("it does not know whether there is an app")
+		t.Error("App does not return whether the build contains the app")
 	}
 	for _, path := range []string{"/", "/login", "/admin/x/edit"} {
 		r := answerTo(t, w, "GET "+path)
 		for _, part := range []string{"make build", "Node 20.19 or newer", `href="/api/openapi.json"`, `href="/api/asyncapi.json"`, "prefers-color-scheme: dark"} {
 			if r.StatusCode() != 200 || !strings.Contains(string(r.Body()), part) {
-				t.Errorf("%s: %d, no %q in\n%s", path, r.StatusCode(), part, r.Body())
+				t.Errorf("%s: status %d, the page lacks %q:\n%s", path, r.StatusCode(), part, r.Body())
 			}
 		}
 		if strings.Contains(string(r.Body()), "<noscript>") {
-			t.Errorf("%s says it only to some", path)
+			t.Errorf("%s hides its text from browsers with JavaScript", path)
 		}
 	}
 }
 
-func TestPagesAreInTheLanguageThatIsAskedFor(t *testing.T) {
+func TestPagesAreInTheRequestedLanguage(t *testing.T) {
 	w := handler(t, nil)
 	for _, c := range []struct {
 		line, accept string
@@ -472,35 +473,35 @@ func TestPagesAreInTheLanguageThatIsAskedFor(t *testing.T) {
 		r := answerTo(t, w, c.line, "Accept-Language: "+c.accept)
 		for _, part := range c.parts {
 			if !strings.Contains(string(r.Body()), part) {
-				t.Errorf("%s in %.40q: no %s in\n%s", c.line, c.accept, part, r.Body())
+				t.Errorf("%s with Accept-Language %.40q: the page lacks %s:\n%s", c.line, c.accept, part, r.Body())
 			}
 		}
 		if got := header(r, "Vary"); got != "Accept-Language, Accept-Encoding" {
-			t.Errorf("%s varies by %q", c.line, got)
+			t.Errorf("%s: Vary is %q", c.line, got)
 		}
 	}
 	german := header(answerTo(t, w, "GET /login", "Accept-Language: de"), "ETag")
 	if r := answerTo(t, w, "GET /login", "Accept-Language: en", "If-None-Match: "+german); r.StatusCode() != 200 {
-		t.Errorf("English for who has it in German: %d", r.StatusCode())
+		t.Errorf("the English page with the tag of the German page has the status %d, want 200", r.StatusCode())
 	}
 }
 
-func TestTheNameOfTheAppIsText(t *testing.T) {
+func TestTheNameOfTheAppComesFromThePage(t *testing.T) {
 	b := build()
 	b["index.html"] = &fstest.MapFile{Data: []byte(strings.Replace(indexHTML, "<title>Atelier<", "<title>\n Black &amp; White <", 1))}
 	r := answerTo(t, handler(t, func(c *Config) { c.Build = b }), "GET /login")
 	if !strings.Contains(string(r.Body()), "<title>Sign in · Black &amp; White</title>") {
-		t.Errorf("%s", r.Body())
+		t.Errorf("the page is\n%s", r.Body())
 	}
 }
 
-func TestABuildThatCannotBeServed(t *testing.T) {
+func TestInvalidBuildsAreRefused(t *testing.T) {
 	for name, page := range map[string]string{
 		"no title":    strings.Replace(indexHTML, "<title>Atelier</title>", "", 1),
 		"no language": strings.Replace(indexHTML, ` lang="en"`, "", 1),
 		"no mark":     strings.Replace(indexHTML, mark, "", 1),
-		"two":         indexHTML + mark,
-		"order":       mark + strings.Replace(indexHTML, mark, "", 1),
+		"two marks":   indexHTML + mark,
+		"wrong order": mark + strings.Replace(indexHTML, mark, "", 1),
 	} {
 		b := build()
 		b["index.html"] = &fstest.MapFile{Data: []byte(page)}
@@ -511,7 +512,7 @@ func TestABuildThatCannotBeServed(t *testing.T) {
 }
 
 // The most recent build can be served in every coding.
-func TestTheEmbeddedBuild(t *testing.T) {
+func TestTheEmbeddedBuildCanBeServed(t *testing.T) {
 	w, err := New(Config{Build: Built(), Certificate: certificates})
 	if err != nil {
 		t.Fatal(err)
@@ -541,7 +542,7 @@ func FuzzPath(f *testing.F) {
 		ctx.Init(req, nil, nil)
 		w.Handle(&ctx)
 		if s := ctx.Response.StatusCode(); s != 200 && s != 404 && s != 503 {
-			t.Fatalf("%q: %d", path, s)
+			t.Fatalf("%q: status %d", path, s)
 		}
 	})
 }
@@ -549,8 +550,8 @@ func FuzzPath(f *testing.F) {
 func BenchmarkPage(b *testing.B)  { benchmark(b, "/admin/0193a7b2-1111-7000-8000-000000000000/edit") }
 func BenchmarkAsset(b *testing.B) { benchmark(b, "/assets/index-DiwrgTda.js") }
 
-// BenchmarkUnchanged is a reload with files in the browser's cache: a page, then its assets, each
-// with its tag.
+// BenchmarkUnchanged measures requests for a file that is in the browser's cache. The browser sends
+// the file's tag.
 func BenchmarkUnchanged(b *testing.B) {
 	tag := header(answerTo(b, handler(b, nil), "GET /assets/index-DiwrgTda.js", "Accept-Encoding: br"), "ETag")
 	benchmark(b, "/assets/index-DiwrgTda.js", "If-None-Match", tag)
@@ -588,14 +589,14 @@ func TestPagesOfAttendeesMayBeShownInFrames(t *testing.T) {
 			policy, options = "frame-ancestors "+origins, ""
 		}
 		if got := header(r, "X-Frame-Options"); got != options {
-			t.Errorf("%s: X-Frame-Options %q", line, got)
+			t.Errorf("%s: X-Frame-Options is %q, want %q", line, got, options)
 		}
 		if want := strings.Replace(policyWith(nil, nil), "frame-ancestors 'none'", policy, 1); header(r, "Content-Security-Policy") != want {
-			t.Errorf("%s: %s", line, header(r, "Content-Security-Policy"))
+			t.Errorf("%s: the policy is %s", line, header(r, "Content-Security-Policy"))
 		}
 	}
 	if got := header(answerTo(t, w, "GET /diagram.html"), "X-Frame-Options"); got != "SAMEORIGIN" {
-		t.Errorf("the frame of diagrams: %q", got)
+		t.Errorf("for the frame of diagrams, X-Frame-Options is %q", got)
 	}
 }
 
@@ -606,11 +607,11 @@ func TestThePageNamesItsFilesBelowThePrefix(t *testing.T) {
 	for prefix, want := range map[httpapi.Prefix]string{"": `src="/assets/`, "/lab": `src="/lab/assets/`} {
 		body := string(answerTo(t, handler(t, func(c *Config) { c.Build, c.Prefix = files, prefix }), "GET /codelabs/1").Body())
 		if !strings.Contains(body, want) || strings.Contains(body, `"./`) || prefix != "" && strings.Contains(body, `="/assets`) {
-			t.Errorf("with %q:\n%s", prefix, body)
+			t.Errorf("with the prefix %q the page is\n%s", prefix, body)
 		}
 	}
 	plain := string(answerTo(t, handler(t, func(c *Config) { c.Build, c.Prefix = fstest.MapFS{}, "/lab" }), "GET /").Body())
 	if !strings.Contains(plain, `href="/lab/api/openapi.json"`) {
-		t.Errorf("without the app:\n%s", plain)
+		t.Errorf("without the app the page is\n%s", plain)
 	}
 }

@@ -37,7 +37,7 @@ type Config struct {
 	Seal *keys.Seal
 	// Inside permits webhooks to reach our own network.
 	Inside bool
-	// Name returns an attendee's name; "" if the attendee no longer exists.
+	// Name returns an attendee's name, or "" if the attendee no longer exists.
 	Name   func(codelab, attendee string) string
 	Logger *slog.Logger
 	Now    func() time.Time
@@ -52,7 +52,8 @@ type Sender struct {
 // NewSender returns a sender.
 func NewSender(cfg Config) *Sender { return &Sender{cfg, remote.NewHTTP(Timeout, cfg.Inside)} }
 
-// NewSecret returns a new signing secret: the form that is shown once, and the stored form.
+// NewSecret returns a new signing secret in two forms: the form that is shown once, and the stored
+// form.
 func (s *Sender) NewSecret() (shown string, sealed []byte) {
 	b := make([]byte, secretBytes)
 	_, _ = rand.Read(b) // never fails
@@ -95,7 +96,7 @@ func unreachedBy(err error) error {
 	case remote.Untrusted:
 		kind = hooks.BadTLS
 	case remote.Ended:
-		return remote.Plain(err) // our fault, not the receiver's
+		return remote.Plain(err) // the fault is ours, not the receiver's
 	}
 	return &unreached{remote.Plain(err), kind}
 }
@@ -142,7 +143,7 @@ func (s *Sender) post(ctx context.Context, h *hooks.Hook, d *hooks.Delivery) (in
 // secret.
 func sign(secret, id, at string, text []byte) string {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix))
-	if err != nil { // cannot happen: the secret is our own
+	if err != nil { // cannot happen, because we created the secret
 		panic("decode the secret of a webhook")
 	}
 	m := hmac.New(sha256.New, key)

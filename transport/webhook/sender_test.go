@@ -133,7 +133,7 @@ func TestDeliveriesAreSignedAndUseNewConnections(t *testing.T) {
 	}
 }
 
-// endless is a response without an end.
+// endless is a response that never ends.
 type endless struct {
 	read   int
 	closed bool
@@ -256,7 +256,7 @@ func TestAnOutcomeHasTheKindOfTheError(t *testing.T) {
 	redirects := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }
 	unwilling := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
 	stuck := func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // only after the body does it notice the client's end
+		_, _ = io.Copy(io.Discard, r.Body) // the server notices the end of the client only after it has read the body
 		<-r.Context().Done()
 	}
 	for _, x := range []struct {

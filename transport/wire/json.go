@@ -116,8 +116,8 @@ func wholeNumber(number []byte) string {
 	return string(m[1]) + digits
 }
 
-// DecodeQuietly is Decode for bodies with secrets: its errors contain the field's name but never
-// its value, and it copies only decoded values.
+// DecodeQuietly does the same as Decode for bodies with secrets. Its errors contain the field's
+// name but never its value, and it copies only decoded values.
 func DecodeQuietly(body []byte, into any) error {
 	if !utf8.Valid(body) {
 		return Invalid("the body is not valid UTF-8")

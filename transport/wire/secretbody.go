@@ -8,8 +8,9 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// ReadSecretBody is ReadBody for a body that must not stay in memory. It returns a copy, which
-// the caller must wipe. The only other copies are the server's own, which WipeBody wipes.
+// ReadSecretBody does the same as ReadBody for a body that must not stay in memory. It returns a
+// copy, which the caller must wipe. The only other copies are the server's own, which WipeBody
+// wipes.
 func ReadSecretBody(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]byte, error) {
 	if !ctx.Request.IsBodyStream() {
 		b := ctx.Request.Body()

@@ -515,7 +515,7 @@ func (s *Source) mention(text string) string {
 	return text
 }
 
-// poll draws a poll, or returns nil if there is none.
+// poll draws a poll, or returns nil without polls.
 func (s *Source) poll(v *codelab.View) *pb.Poll {
 	if len(v.Polls) == 0 {
 		return nil
@@ -523,7 +523,7 @@ func (s *Source) poll(v *codelab.View) *pb.Poll {
 	return v.Polls[s.Rand.IntN(len(v.Polls))].Poll
 }
 
-// question draws the id of a question, or returns "" if there is none.
+// question draws the id of a question, or returns "" without questions.
 func (s *Source) question(v *codelab.View) string {
 	if len(v.Questions) == 0 {
 		return ""

@@ -36,7 +36,7 @@ type person struct {
 	simulated      bool
 }
 
-// real reports whether there is an attendee who is not simulated.
+// real reports whether an attendee exists who is not simulated.
 func (r *room) real() bool {
 	return slices.ContainsFunc(r.people, func(p *person) bool { return !p.simulated })
 }

@@ -16,7 +16,7 @@ type Net struct {
 	mu    sync.Mutex
 	nodes map[string]*node
 	cut   map[[2]string]bool // guarded by mu; from, to
-	// fate returns the Fate of each message; nil delivers all messages immediately.
+	// fate returns the Fate of each message. If it is nil, all messages are delivered immediately.
 	fate  func(Message) Fate // guarded by mu
 	lines map[lineKey]*line  // guarded by mu
 	// stopped contains the paused nodes, with the messages that wait for each.

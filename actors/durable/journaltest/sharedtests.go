@@ -302,8 +302,8 @@ var preconditionTests = []sharedTest{
 
 var followTests = []sharedTest{
 	// The owner rewrites records that the snapshot includes. A follower that is behind must not
-	// take rewritten records for events. This mistake once lost 58 acknowledged attendees on three
-	// nodes.
+	// take rewritten records for events. In an earlier version, this mistake lost 58 acknowledged
+	// attendees on three nodes.
 	{"a follower can read while the owner appends, stores snapshots, truncates and rewrites", func(p *pair) {
 		const n = 300
 		l := p.a.open("codelab/1")

@@ -49,7 +49,7 @@ var snapshotTests = []conformance{
 		l.holds(0, "3 r", "4 r")
 	}},
 
-	// Earlier such a replay returned no records and no error.
+	// In an earlier version, such a replay returned no records and no error.
 	{"a truncated log cannot be replayed from below its base", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a", "b", "c")

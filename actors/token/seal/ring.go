@@ -60,7 +60,7 @@ type Version struct {
 	sign   []byte // signs access tokens of OAuth clients
 }
 
-// ErrNoKey means that there is no server key.
+// ErrNoKey means that the server has no key.
 var ErrNoKey = errors.New("seal: no server key")
 
 // NewRing derives the keys.

@@ -66,7 +66,7 @@ func (s *Share) ID() ShareID { return s.id }
 // Ends returns the end of the share.
 func (s *Share) Ends() time.Time { return s.ends }
 
-// Wipe ends the share: nothing can be sealed or opened under it any more.
+// Wipe ends the share. After that, nothing can be sealed or opened under it.
 func (s *Share) Wipe() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -196,7 +196,7 @@ func TestCompletionNeedsTheRequiredQuizAndFeedback(t *testing.T) {
 	c.attendee("Max").post(c.path+"/complete", nil).refused(409)
 }
 
-// In an earlier version the list checked only the grant in the session, which still existed after
+// In an earlier version, the list checked only the grant in the session, which still existed after
 // the removal.
 func TestRemovedAttendeesNoLongerSeeThePrivateCodelabInTheList(t *testing.T) {
 	t.Parallel()

@@ -32,7 +32,7 @@ type probe struct {
 	op   string // method and path template
 	by   caller
 	body func(w *badWorld) any // a valid body; nil if the operation accepts none
-	// ok is the status of the valid call; 0 means 200. The valid calls come last, in the order of
+	// ok is the status of the valid call. 0 means 200. The valid calls come last, in the order of
 	// the table.
 	ok int
 	// ignored lists fields of the body that the server does not read.

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// In an earlier version an import continued after the client had disconnected, and created a
+// In an earlier version, an import continued after the client had disconnected, and created a
 // codelab although nobody received the response. In this test the connection ends in the packet
 // with the last byte, so the end arrives before the work begins.
 func TestADisconnectedClientEndsItsImport(t *testing.T) {

@@ -85,7 +85,7 @@ func TestAChangedTextMakesItsThreadsStale(t *testing.T) {
 	lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 3, 8, "fresh")).want(200)
 }
 
-// In an earlier version the entity tag of the threads did not change with the guide. Clients
+// In an earlier version, the entity tag of the threads did not change with the guide. Clients
 // therefore kept showing a stale thread as current.
 func TestAChangedGuideMakesItsThreadsStale(t *testing.T) {
 	t.Parallel()

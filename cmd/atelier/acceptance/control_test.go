@@ -169,7 +169,8 @@ func TestAfterAResetOnlyTheNewPINIsAccepted(t *testing.T) {
 	c.admin.post(c.path+"/attendees/"+unknownID+"/reset-pin", nil).refused(404)
 }
 
-// In an earlier version attendees who had joined with the old code kept their access after a reset.
+// In an earlier version, attendees who had joined with the old code kept their access after a
+// reset.
 func TestAPINResetEndsEarlierGrants(t *testing.T) {
 	t.Parallel()
 	c, other := newClass(t), newClass(t)

@@ -87,8 +87,8 @@ func TestEveryChangeUpdatesTheTagAndTheSeq(t *testing.T) {
 	}
 }
 
-// A client that received an ack can read at once: the response includes at least the position of
-// the ack.
+// A client that has received an ack can read immediately, and the response includes the
+// acknowledged change.
 func TestAReadAfterAnAckShowsTheWrite(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -163,8 +163,8 @@ func TestAnEditOfAnOldRevisionIsRefused(t *testing.T) {
 		if got := e.mark(c.admin.get(c.path + e.read)); got == "x" || got == "before" {
 			t.Errorf("%s: the stored text is %q", e.path, got)
 		}
-		// Actions of attendees are not edits. Lists, weak tags, tags of a content coding and the
-		// star pass, and so does an edit without the header.
+		// Actions of attendees are not edits. The header can contain a list, a weak tag, a tag with
+		// a content coding, or the star. An edit without the header also passes.
 		c.attendee("Lin "+e.path).post(c.path+"/messages", record{"type": "chat", "message": "x"}).want(200)
 		for i, match := range []func(tag string) string{
 			func(tag string) string { return tag },

@@ -39,7 +39,7 @@ func FuzzJSONCommands(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint8, asAdmin bool, body string) {
 		op := writes[int(which)%len(writes)]
 		if op.Method == http.MethodDelete && strings.HasSuffix(op.Path, "{attendee_id}") {
-			return // it would remove the fuzzing attendee
+			return // this operation would remove the attendee that sends the requests
 		}
 		by := *lin.browser
 		if asAdmin {

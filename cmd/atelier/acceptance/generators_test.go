@@ -75,7 +75,7 @@ func follow(t *testing.T, client string) (w *workbench, wrote []string) {
 	return w, wrote
 }
 
-// holds is follow for a program that runs a workshop.
+// holds does the same as follow for a program that runs a workshop.
 func holds(t *testing.T, client string) (w *workbench, wrote []string) {
 	t.Helper()
 	w, wrote = follow(t, client)
@@ -86,12 +86,12 @@ func holds(t *testing.T, client string) (w *workbench, wrote []string) {
 }
 
 // openapi-python-client omits everything that it cannot parse, with a warning. The client would
-// then lack an operation or a response.
+// then lack an operation or a response, so the test forbids warnings.
 func TestAPythonClientHoldsAWorkshop(t *testing.T) {
 	t.Parallel()
 	w, wrote := holds(t, "python")
 	if warning := regexp.MustCompile(`.*(WARNING|Unable|Cannot).*`).FindString(strings.Join(wrote, "")); warning != "" {
-		t.Errorf("the generator leaves something out: %s", warning)
+		t.Errorf("the generator omits a part of the interface: %s", warning)
 	}
 	// Each operation and model is a module, and each module must be importable.
 	for _, client := range []string{"atelier_client", "handler_client"} {

@@ -54,7 +54,7 @@ func (g *gitClient) run(dir string, args ...string) string {
 	return out
 }
 
-// fed runs git with an input.
+// fed runs git with the given standard input.
 func (g *gitClient) fed(dir, input string, args ...string) {
 	g.t.Helper()
 	if out, err := g.tryFed(dir, input, args...); err != nil {
@@ -131,7 +131,7 @@ func TestAttendeesCanCloneSharedStates(t *testing.T) {
 	if got := g.run(dir, "log", "--format=%an <%ae> %s", "origin/step-1-start"); got != "Atelier <codelab@atelier.invalid> step-1-start" {
 		t.Errorf("the log is %s", got)
 	}
-	g.run(dir, "ls-remote", at+".git") // people also write it so
+	g.run(dir, "ls-remote", at+".git") // people also write the address with .git
 	first := g.run(dir, "rev-parse", "origin/step-1-start")
 	// New commits extend the earlier ones.
 	c.point(3)
@@ -159,7 +159,7 @@ func TestAttendeesCanCloneSharedStates(t *testing.T) {
 	elsewhere := taughtCode(t, "branch", record{"share_code": "all"})
 	foreign := strings.Replace(elsewhere.gitURL(elsewhere.attendee("Max").browser), elsewhere.id, c.id, 1)
 	g.fails(g.home, []string{"clone", foreign, "no"}, "Authentication failed")
-	// A personal secret does not allow a push, and a fetch needs something shared.
+	// A personal secret does not allow a push. A fetch is refused if no state is shared.
 	g.fails(dir, []string{"push", "-q", "origin", "HEAD:step-1-start"}, "403")
 	c.admin.put(c.path, record{"share_code": "none"}).want(200)
 	g.fails(dir, []string{"fetch"}, "403")
@@ -280,7 +280,7 @@ func TestACopyCanBeClonedAfterItsOriginalIsDeleted(t *testing.T) {
 	run := c.copied()
 	run.admin.put(run.path, record{"share_code": "all"}).want(200)
 	c.admin.delete(c.code()).want(204)
-	dir := g.clone(run.gitURL(run.attendee("Max").browser), "--branch=step-2-end", "--depth=1") // no earlier request made this pack
+	dir := g.clone(run.gitURL(run.attendee("Max").browser), "--branch=step-2-end", "--depth=1") // no earlier request has made this pack, so no copy is cached
 	if got := contentOf(t, dir, "a", "name.txt"); got != "step-2-end" {
 		t.Errorf("the copy has %q", got)
 	}

@@ -42,8 +42,8 @@ func everythingIn(t testing.TB, body []byte) []byte {
 	return out
 }
 
-// Each unshared tree and each commit by the author contains a unique word. An attendee requests
-// every object in every way. No response contains such a word.
+// Each unshared tree and each commit by the author contains a secret word. An attendee requests
+// every object in every way. No response contains the word.
 func TestUnsharedContentDoesNotLeak(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)

@@ -173,7 +173,7 @@ func TestADamagedPackIsReportedInGitsFormat(t *testing.T) {
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{})
 	at := c.tokenURL(c.token("all"))
-	dir := g.clone(at + ".git") // people also write it so
+	dir := g.clone(at + ".git") // people also write the address with .git
 	tip := g.run(dir, "rev-parse", "HEAD")
 	line := func(format string, args ...any) string {
 		s := fmt.Sprintf(format, args...)

@@ -90,7 +90,7 @@ func searchTheSuite() error {
 	if len(given.all) < 20 {
 		return nil // only a few tests ran
 	}
-	whole := flag.Lookup("test.run").Value.String() == "" // a partial run can leave out the tests that use tokens
+	whole := flag.Lookup("test.run").Value.String() == "" // a partial run can omit the tests that use tokens
 	status, metrics := internal(common.s.InternalAddr(), "/metrics")
 	if whole && (status != 200 || !strings.Contains(metrics, `atelier_handler_operation_seconds_count{environment="production",operation="tokenize",result="ok"}`)) {
 		errs = append(errs, errors.New("the metrics do not count the token operations"))

@@ -17,7 +17,7 @@ import (
 // fate is the client's record of a token.
 type fate struct {
 	checkout string
-	used     int  // responses with the credential
+	used     int  // number of responses with the credential
 	asked    bool // a use was sent but got no response
 }
 

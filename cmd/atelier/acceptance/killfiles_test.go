@@ -43,7 +43,7 @@ func TestFilesSurviveSIGKILL(t *testing.T) {
 	cmd, addr := run(t, path, data)
 	c := newClassOn(t, addr, record{})
 	people := []*person{c.attendee("Lin"), c.attendee("Max")}
-	held := map[string]string{} // content of acknowledged files by path
+	held := map[string]string{} // contents of acknowledged files, by path
 	var mu sync.Mutex
 	for round := range 3 {
 		enough := make(chan struct{})

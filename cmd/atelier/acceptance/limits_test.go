@@ -60,8 +60,8 @@ func TestOnlyFailedLoginsAreLimitedByAddressAndAccount(t *testing.T) {
 	login("192.0.2.2", adminID, adminPW).want(200)
 }
 
-// In an earlier version failed logins of other people at the same address locked out a facilitator,
-// even one with an existing session.
+// In an earlier version, failed logins of other people at the same address locked out a
+// facilitator, even one with an existing session.
 func TestFailuresOfOthersDoNotLockOutAKnownBrowser(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -205,7 +205,7 @@ func TestRegistrationsAreLimitedPerCodelabAndPerAddress(t *testing.T) {
 	}
 }
 
-// In an earlier version two clients that sent invalid registrations could use up the limit for
+// In an earlier version, two clients that sent invalid registrations could use up the limit for
 // everybody.
 func TestOnlyValidRegistrationsAreCounted(t *testing.T) {
 	t.Parallel()

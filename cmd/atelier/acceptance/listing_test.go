@@ -123,7 +123,7 @@ func TestTheListHasItsFiguresAfterARestart(t *testing.T) {
 	}
 }
 
-// In an earlier version an open chat showed the messages of a removed attendee until it was read
+// In an earlier version, an open chat showed the messages of a removed attendee until it was read
 // again.
 func TestARemovalAnnouncesTheDeletedMessages(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// In an earlier version each unfinished body of an anonymous client could use 5 MiB of memory.
+// In an earlier version, each unfinished body of an anonymous client could use 5 MiB of memory.
 func TestAnonymousClientsCanSendOnlySmallBodies(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -85,5 +85,5 @@ func TestAnEncodedBodyIsRefused(t *testing.T) {
 		c.admin.post("/codelabs", record{"title": "x"}, header("Content-Encoding", encoding)).refused(415)
 	}
 	c.admin.post("/codelabs", record{"title": "x"}, header("Content-Encoding", "identity")).want(200)
-	c.admin.get(c.path, header("Content-Encoding", "gzip")).want(200) // there is no body
+	c.admin.get(c.path, header("Content-Encoding", "gzip")).want(200) // without a body, the header has no effect
 }

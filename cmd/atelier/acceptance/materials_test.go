@@ -78,7 +78,7 @@ func TestBadMaterialsAreRefused(t *testing.T) {
 	}
 }
 
-// A file is removed with its last reference, immediately but not earlier.
+// A file is removed immediately after its last reference, but not earlier.
 func TestAFileIsRemovedWithItsLastReference(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

@@ -20,7 +20,7 @@ import (
 // A process with credentials leaves no core dump. Its memory figures can still be read.
 func TestTheServerLeavesNoCoreDump(t *testing.T) {
 	t.Parallel()
-	inLongRuns(t, "the setting changes seldom")
+	inLongRuns(t, "the setting rarely changes")
 	if testing.Short() {
 		t.Skip("builds the binary")
 	}
@@ -109,7 +109,7 @@ func memoryOf(t *testing.T, pid int) (parts [][]byte) {
 	}
 	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
 	if errors.Is(err, fs.ErrPermission) {
-		t.Skip("only root reads the memory of a process that allows nobody to")
+		t.Skip("only root can read the memory of a process that is not dumpable")
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -63,7 +63,7 @@ func readiness(s *service.Service) (status int, body record) {
 }
 
 // A node with a full disk reports that and refuses everything that needs reliable storage. In an
-// earlier version such a node lost anonymous votes, and stopped tokens and polls on every node.
+// earlier version, such a node lost anonymous votes, and stopped tokens and polls on every node.
 func TestANodeWithAFullDiskRefusesWhatItCannotStore(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
@@ -128,7 +128,7 @@ func TestANodeWithAFullDiskRefusesWhatItCannotStore(t *testing.T) {
 	}
 	c.admin.base = "http://" + nodes[0].Addr()
 	closed := c.admin.post(c.path+"/polls/"+poll.text("id")+"/close", nil).want(200).object()
-	eventual(t, "the votes are counted", func() bool { // the node that has the secret can be slow to answer
+	eventual(t, "the votes are counted", func() bool { // the node that has the secret can be slow to respond
 		for _, p := range c.admin.get(c.path + "/polls").want(200).list() {
 			if p.text("id") == poll.text("id") {
 				closed = p

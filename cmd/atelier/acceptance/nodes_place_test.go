@@ -46,7 +46,7 @@ func TestADrainedNodeGivesAwayItsClientsAndActors(t *testing.T) {
 	who := c.attendee("Ann")
 	listening := who.connect(c.id, "")
 	who.post(c.path+"/messages", record{"type": "chat", "message": "before", "ref": "before"}).want(200)
-	eventual(t, "figures of all", func() bool {
+	eventual(t, "the figures of all nodes", func() bool {
 		return status(0).Figures != nil && status(0).Load >= 1 && status(2).Figures != nil
 	})
 
@@ -73,13 +73,13 @@ func TestADrainedNodeGivesAwayItsClientsAndActors(t *testing.T) {
 	if got := chatOf(who.get(c.path + "/chat").body); got != "before\non node 1\non node 2\n" {
 		t.Errorf("the chat on another node is %q", got)
 	}
-	// It has started again and owns nothing. A node that is stopped while it starts again counts
-	// as dead.
+	// The node has started over and owns nothing. The test waits for this, because a node that is
+	// stopped while it starts over counts as dead.
 	eventual(t, "a node that has started over", func() bool {
 		_, why := internal(servers[0].InternalAddr(), "/readyz")
 		return status(0).Since.After(began) && strings.Contains(why, "is drained")
 	})
-	// It stays drained when it starts again, and takes nothing.
+	// The node stays drained after a restart, and takes no actors.
 	if err := servers[0].Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestADrainedNodeGivesAwayItsClientsAndActors(t *testing.T) {
 	}
 	eventual(t, "nodes that serve again", func() bool { return ready(servers[0]) && ready(servers[1]) })
 	who.base = "http://" + servers[0].Addr()
-	who.connect(c.id, "") // also for a client with an open connection
+	who.connect(c.id, "") // a client with an open connection can also connect
 }
 
 // If all nodes that are not drained have stopped, status reports the problem.
@@ -215,8 +215,8 @@ func TestAForgottenNodeIsNoLongerDrained(t *testing.T) {
 	}
 }
 
-// Codelabs that were all created on one node are soon spread over all nodes, and no message is
-// lost meanwhile.
+// Codelabs that were all created on one node are soon spread over all nodes. No message is lost
+// while they move.
 func TestCodelabsAreSpreadOverTheNodes(t *testing.T) {
 	t.Parallel()
 	const count = 90
@@ -249,7 +249,7 @@ func TestCodelabsAreSpreadOverTheNodes(t *testing.T) {
 		onFirst.put("/codelabs/"+ids[edits%count], record{"title": fmt.Sprint("edit ", edits)}).want(200)
 		edits++
 		all := owns()
-		return len(all) == 3 && slices.Min(all) >= count/3*9/10 && slices.Max(all) <= count/3*11/10+4 // plus the actors that are not codelabs
+		return len(all) == 3 && slices.Min(all) >= count/3*9/10 && slices.Max(all) <= count/3*11/10+4 // the 4 are actors that are not codelabs
 	}
 	for !spread() {
 		if t.Context().Err() != nil {

@@ -201,7 +201,7 @@ func TestAnIsolatedNodeReleasesItsActors(t *testing.T) {
 	if say(0, "unheard") {
 		t.Error("an isolated node accepts messages")
 	}
-	// 1013 if the codelab had moved to another node, which cannot be reached any more.
+	// 1013 if the codelab had moved to another node, which can no longer be reached.
 	if code := listening.closed(); code != 1012 && code != 1013 {
 		t.Errorf("the connection to the isolated node was closed with %d", code)
 	}
@@ -218,7 +218,7 @@ func TestAnIsolatedNodeReleasesItsActors(t *testing.T) {
 
 // said is one operation of a client on a codelab's chat.
 type said struct {
-	post string // "" for a read
+	post string // the message, or "" for a read
 }
 
 // chatModel is a chat as all clients should see it: a list that only grows.
@@ -233,8 +233,8 @@ var chatModel = porcupine.Model{
 	Equal: func(a, b any) bool { return a == b },
 }
 
-// One node after another loses the database, so that others take over, and then comes back.
-// Meanwhile every read on any node contains the acknowledged messages of all nodes, each once.
+// One node after another loses the database, so that others take over, and then comes back. During
+// this time, every read on any node contains each acknowledged message of all nodes exactly once.
 func TestTakeoversAreNotNoticed(t *testing.T) {
 	t.Parallel()
 	rounds := 3
@@ -340,7 +340,7 @@ func explain(history []porcupine.Operation) string {
 			seen[line] = true
 		}
 		if !strings.HasPrefix(got, longest) && !strings.HasPrefix(longest, got) {
-			return fmt.Sprintf("operation %d reads another order: %q and %q", i, got, longest)
+			return fmt.Sprintf("operation %d reads the messages in another order: %q and %q", i, got, longest)
 		}
 		for post, at := range acked {
 			if at < o.Call && !seen[post+"\n"] {
@@ -357,7 +357,7 @@ func explain(history []porcupine.Operation) string {
 			longest = got
 		}
 	}
-	return "reads and messages are in no order"
+	return "no order of the reads and messages explains the history"
 }
 
 // repeat sends a request until a node responds successfully. It returns nil if the test ends

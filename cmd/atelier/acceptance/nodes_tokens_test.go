@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// Many clients use one token at once, each on another node, and exactly one gets the credential.
-// This also holds while a node loses the database.
+// Many clients use one token at the same time, each on another node, and exactly one gets the
+// credential. The result is the same while a node loses the database.
 func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
 	t.Parallel()
 	rounds := 6
@@ -77,7 +77,7 @@ func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
 				if won.Load() > 1 || won.Load() == 0 && open.Load() == 0 {
 					t.Errorf("round %d: %d used it, %d were told that it was used, %d got no outcome", round, won.Load(), lost.Load(), open.Load())
 				}
-				if won.Load() == 0 { // only a client without a result can have used it
+				if won.Load() == 0 { // then a client without a result can have used the token
 					if status, code, _ := post((round+1)%3, m.psp, "/detokenize", record{"token": token, "binding": m.binding(checkout)}); status == http.StatusOK && lost.Load() > 0 {
 						t.Errorf("round %d: a used token was accepted again: %d %s", round, status, code)
 					}
@@ -97,20 +97,20 @@ func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
 	}
 }
 
-// An admin's change on one node takes effect on the others without a request there.
+// An admin's change on one node takes effect on the other nodes without a request to them.
 func TestDisablingTakesEffectOnEveryNode(t *testing.T) {
 	t.Parallel()
 	nodes := startLasting(t, nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t)))
 	m := newMarket(t, nodes[1].Addr(), production)
 	for i, node := range nodes {
 		if status, code, _ := m.business.at(node.Addr()+m.path, "/introspect", use("x", "c")); status != http.StatusNotFound || code != "token_not_found" {
-			t.Errorf("node %d does not know the participant: %d %s", i, status, code)
+			t.Errorf("node %d does not find the participant: %d %s", i, status, code)
 		}
 	}
 	m.admin.post("/admin/participants/"+m.business.id+"/disable", nil).want(200)
 	m.business.post("/introspect", use("x", "c")).gives(401, "unauthorized")
 	for i, node := range nodes {
-		eventual(t, fmt.Sprintf("node %d to refuse who is disabled", i), func() bool {
+		eventual(t, fmt.Sprintf("node %d to refuse the disabled participant", i), func() bool {
 			status, code, _ := m.business.at(node.Addr()+m.path, "/introspect", use("x", "c"))
 			return status == http.StatusUnauthorized && code == "unauthorized"
 		})

@@ -43,7 +43,7 @@ func TestOnlyFacilitatorsSeeNotes(t *testing.T) {
 	c.withNotes()
 	lin, anyone := c.attendee("Lin"), open(t, c.addr)
 	helper := c.assistant("helper@example.org")
-	both := c.join(facilitator(t, c.addr, ""), record{"name": "Max"}) // leads and takes part
+	both := c.join(facilitator(t, c.addr, ""), record{"name": "Max"}) // a facilitator who is also an attendee
 
 	for name, who := range map[string]struct {
 		*browser
@@ -104,7 +104,7 @@ func unpacked(t *testing.T, a answer) []byte {
 	return out
 }
 
-// Attendees' frames about a change contain no part of the text.
+// The frames that report a change to attendees contain no part of the text.
 func TestFramesForAttendeesContainNoNotes(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -119,7 +119,8 @@ func TestFramesForAttendeesContainNoNotes(t *testing.T) {
 	}
 }
 
-// Facilitators and others never receive each other's cached text.
+// Facilitators never receive text that was cached for others, and others never receive text that
+// was cached for facilitators.
 func TestTextsAreCachedByRole(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -141,8 +142,8 @@ func TestTextsAreCachedByRole(t *testing.T) {
 	}
 }
 
-// A comment has the same position for everybody. A change of a note alone changes nothing for
-// attendees.
+// A comment has the same position for everybody. A change of only the notes does not make
+// attendees' comments stale.
 func TestCommentsAreAnchoredToTheTextWithoutNotes(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

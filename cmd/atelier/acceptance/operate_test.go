@@ -22,7 +22,7 @@ type versioned struct {
 	stop func() error
 }
 
-// startVersion starts a node that uses this version towards the other nodes.
+// startVersion starts a node that uses the given version of the messages between nodes.
 func startVersion(t *testing.T, c config.Config, version int, program string) (versioned, error) {
 	t.Helper()
 	if _, err := c.Check(); err != nil {
@@ -82,7 +82,7 @@ func TestAdjacentVersionsWorkTogether(t *testing.T) {
 // node of one version therefore refuses to start next to the other.
 func TestNodesWithIncompatibleMessagesAreRefused(t *testing.T) {
 	t.Parallel()
-	for name, versions := range map[string][2]int{"the earlier comes": {0, 1}, "this one comes": {1, 0}} {
+	for name, versions := range map[string][2]int{"an earlier version joins": {0, 1}, "this version joins": {1, 0}} {
 		t.Run(name, func(t *testing.T) {
 			cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
 			if _, err := startVersion(t, cfgs[0], versions[0], "first"); err != nil {
@@ -124,7 +124,7 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	onA, onB := facilitator(t, a.Addr(), ""), facilitator(t, b.Addr(), "")
-	for range 2 { // otherwise the first node gives its codelab to the second, which owns less
+	for range 2 { // the second node owns two codelabs, because otherwise the first node would give its codelab to the second
 		onB.post("/codelabs", record{"title": "at home"}).want(200)
 	}
 	id := onA.post("/codelabs", record{"title": "seen"}).object().text("id")
@@ -187,9 +187,9 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 	}
 }
 
-// The password changes while no node is alive. The first node that starts decides, and a node
-// that still has the old password is refused. (Before, nodes that had agreed on a password never
-// accepted another one.)
+// The password changes while no node is alive. The first node that starts decides, and a node that
+// still has the old password is refused. (In an earlier version, nodes that had agreed on a
+// password never accepted another password.)
 func TestAPasswordCanBeChangedWithAllNodesStopped(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))

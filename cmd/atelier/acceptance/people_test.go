@@ -57,15 +57,15 @@ func (c *class) helper() *leader {
 	return lead(c.admin, c.addr, record{"name": "Hal", "role": "assistant", "codelabs": []string{c.id}, "expires_at": until})
 }
 
-// shutsOut verifies that a browser is refused: immediately on the node that made the change, and
-// within a second on others.
+// shutsOut verifies that a browser is refused. The node that made the change refuses immediately,
+// and other nodes refuse within a second.
 func (c *class) shutsOut(b *browser, path string, status int) {
 	c.t.Helper()
 	if common.nodes == nil {
 		b.get(path).refused(status)
 		return
 	}
-	c.eventually("they are shut out of "+path, func() bool { return b.get(path).status == status })
+	c.eventually("the browser is refused at "+path, func() bool { return b.get(path).status == status })
 }
 
 func TestAnInvitationCreatesALogin(t *testing.T) {
@@ -85,7 +85,7 @@ func TestAnInvitationCreatesALogin(t *testing.T) {
 	if s := b.get("/session").want(200).object(); s.text("role") != "assistant" || s.text("rank") != "assistant" || s.text("sub") != id {
 		t.Errorf("the session is %v", s)
 	}
-	// The token works once.
+	// The token can be used only once.
 	other := open(t, c.addr)
 	other.post("/invitations/look", record{"token": token}).refused(404)
 	other.post("/invitations/accept", record{"token": token, "password": goodPassword}).refused(404)
@@ -130,7 +130,7 @@ func TestInvalidInvitationsAreRefused(t *testing.T) {
 	}
 }
 
-// When a person loses rights, the sessions and connections end.
+// When a person loses rights, the person's sessions and connections end.
 func TestLossOfRightsEndsSessionsAndConnections(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(c *class, path string){
@@ -181,7 +181,8 @@ func TestATemporaryHelpersLinkMovesToTheSecondPhone(t *testing.T) {
 	first.get(c.path + "/help").want(200)
 	second.post("/invitations/accept", record{"token": token, "here": true}).want(200)
 	second.get(c.path + "/help").want(200)
-	// Facilitators see it in the list, and in the audit trail of the codelab.
+	// Facilitators see the second phone in the list of people, and in the audit trail of the
+	// codelab.
 	fay := c.facilitator("fay-sees")
 	for _, p := range fay.get("/admin/people").list() {
 		if p.text("id") == id && p["moved_at"] == nil {
@@ -241,7 +242,7 @@ func TestNamesOfFacilitatorsAreReserved(t *testing.T) {
 	if said := c.admin.get(c.path + "/chat").list(); len(said) != 1 || said[0].text("sender_name") != "Asa" {
 		t.Errorf("the chat is %v", said)
 	}
-	// While she is here, others cannot use her name. Other nodes learn of a login slightly later.
+	// While she is connected, others cannot use her name. Other nodes read a login slightly later.
 	if common.nodes == nil {
 		open(t, c.addr).post(c.path+"/register", record{"name": "ASA"}).refused(409)
 	}
@@ -252,7 +253,7 @@ func TestNamesOfFacilitatorsAreReserved(t *testing.T) {
 	c.facilitator("fay-by-name")
 	for _, lab := range []*class{c, other} {
 		if common.nodes != nil {
-			break // other nodes learn of a login a moment later
+			break // other nodes read a login a moment later
 		}
 		open(t, c.addr).post(lab.path+"/register", record{"name": "fay"}).refused(409)
 	}
@@ -386,8 +387,8 @@ func TestScopesOfAPITokensAreEnforced(t *testing.T) {
 	}
 }
 
-// The response time does not reveal whether a login exists, because both cases compute the same.
-// A request that is refused for its address or form costs nothing.
+// The response time does not reveal whether a login exists, because the server computes one hash in
+// both cases. A request that is refused for its address or form computes no hash.
 func TestAnUnknownLoginCostsAsMuchComputation(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

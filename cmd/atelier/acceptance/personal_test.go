@@ -10,8 +10,8 @@ import (
 	"atelier/transport/rest"
 )
 
-// The test follows the page: it answers a request for personal data, and then a request to erase
-// it.
+// The test follows the page about personal data. It answers a person's request for their data, and
+// then a request to erase the data.
 func TestThePageOnPersonalDataIsTrue(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../deploy/PERSONAL_DATA.md")

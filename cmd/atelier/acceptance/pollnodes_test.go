@@ -58,9 +58,9 @@ func TestAnAnonymousPollSurvivesItsNode(t *testing.T) {
 	eventual(t, "the secret is destroyed", func() bool { return secrets(1) == 0 && secrets(2) == 0 })
 }
 
-// A node that loses its lease comes back without a restart. It once did not fetch the secrets of
-// polls that had opened meanwhile. When it later owned such a codelab, it closed the poll as
-// void, and all votes were lost.
+// A node that loses its lease comes back without a restart. In an earlier version, it did not fetch
+// the secrets of polls that had opened meanwhile. When it later owned such a codelab, it closed the
+// poll as void, and all votes were lost.
 func TestANodeThatRegainsItsLeaseFetchesTheSecrets(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)
@@ -117,7 +117,7 @@ func TestANodeThatRegainsItsLeaseFetchesTheSecrets(t *testing.T) {
 }
 
 // The node that closes the poll has lost its copy of the secret, and the only other node with one
-// is down. The poll was once closed as void, and all votes were lost.
+// is down. In an earlier version, the poll was closed as void, and all votes were lost.
 func TestAPollWaitsForTheNodeThatHasItsSecret(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))

@@ -57,7 +57,7 @@ func TestAttendeesVoteInAPoll(t *testing.T) {
 	if fmt.Sprint(mine["mine"]) != "map[choice:[1]]" || mine["counts"] != nil {
 		t.Errorf("after voting the poll is %v", mine)
 	}
-	max.vote(c, poll, record{"choice": []any{nil}}).refused(400, "choice") // it once counted as option 0
+	max.vote(c, poll, record{"choice": []any{nil}}).refused(400, "choice") // in an earlier version, null counted as option 0
 	c.admin.put(at, record{"right": []any{nil}}).refused(400, "right")
 	max.vote(c, poll, record{"choice": []int{0}}).want(200)
 	boss.until("two votes", func(m message) bool { return m["type"] == "poll_counts" && fmt.Sprint(m["counts"]) == "[1 1]" })
@@ -81,7 +81,7 @@ func TestAttendeesVoteInAPoll(t *testing.T) {
 	}
 	c.admin.post(at+"/reset", nil).want(200)
 	c.admin.delete(at).want(204)
-	own.until("it is gone", func(m message) bool { return m["type"] == "poll_changed" && m["poll"] == nil })
+	own.until("the poll is no longer shown", func(m message) bool { return m["type"] == "poll_changed" && m["poll"] == nil })
 	actions := c.audited()
 	for _, action := range []string{"poll_create", "poll_open", "poll_show", "poll_close", "poll_reset", "poll_delete"} {
 		if !slices.Contains(actions, action) {
@@ -157,7 +157,7 @@ func TestAnonymousVotesStayAnonymous(t *testing.T) {
 			t.Errorf("the table has %v", row)
 		}
 	}
-	for _, p := range people { // people's own exports do not contain it either
+	for _, p := range people { // people's own exports do not contain the anonymous text either
 		takeout := p.get(c.path + "/attendees/" + p.id + "/export").want(200)
 		if bytes.Contains(takeout.body, []byte("ballot-of")) {
 			t.Error("an export contains an anonymous text")
@@ -190,7 +190,7 @@ func newClassOfItsOwn(t *testing.T) (*class, string) {
 	return newClassOn(t, startServer(t, cfg).Addr(), record{}), cfg.Server.Data
 }
 
-// The server closes such a poll before anybody can read it.
+// The server closes the poll before anybody can read it.
 func TestAPollThatEndedWhileTheServerWasDownIsClosed(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
@@ -262,13 +262,14 @@ func TestAttendeesAskAndVoteForQuestions(t *testing.T) {
 		t.Errorf("the merged question is %v", merged)
 	}
 	c.admin.post(at+"/stop", nil).want(200)
-	// Registering again in the same browser does not lift the stop.
+	// A facilitator has stopped Lin's questions. They stay stopped if Lin registers again in the
+	// same browser.
 	again := c.join(lin.browser, record{"name": "Lin again"})
 	again.post(c.path+"/questions", record{"text": "Why, again?"}).refused(409, "stopped your questions")
 	again.post("/logout", record{"codelab_id": c.id}).want(204)
 	c.join(again.browser, record{"name": "Lin once more"}).post(c.path+"/questions", record{"text": "Why?"}).refused(409, "stopped your questions")
 	c.admin.put(at, record{"state": "hidden"}).want(200)
-	other.until("it is hidden", func(m message) bool {
+	other.until("the question is hidden", func(m message) bool {
 		return m["type"] == "question_changed" && m["question"] == nil && m.text("question_id") == asked.text("id")
 	})
 	if n := len(max.get(c.path + "/questions").list()); n != 0 {
@@ -287,7 +288,7 @@ func TestAttendeesAskAndVoteForQuestions(t *testing.T) {
 // does not count.
 func TestQuestionsOfAPersonAreLimited(t *testing.T) {
 	t.Parallel()
-	onOneServer(t) // each node counts for itself
+	onOneServer(t) // each node counts separately
 	c := newClassOn(t, common.get(t).Addr(), record{"questions": "open", "questions_anonymous": false})
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	lin.post(c.path+"/questions", record{"text": "Why?", "anonymous": true}).refused(409, "anonymous questions")
@@ -299,7 +300,7 @@ func TestQuestionsOfAPersonAreLimited(t *testing.T) {
 	}
 	max.post(c.path+"/questions", record{"text": "And how?"}).want(200)
 	third := c.attendee("Third")
-	var accepted atomic.Int32 // regression: concurrent requests all used to pass the limit
+	var accepted atomic.Int32 // in an earlier version, all concurrent requests passed the limit
 	var many sync.WaitGroup
 	for range 8 {
 		b := third.with()
@@ -350,7 +351,7 @@ func TestAttendeesGetTheTimerAndTheServersTime(t *testing.T) {
 	}
 }
 
-// The drafts keep their steps, but contain no votes or questions.
+// The drafts keep their steps, but contain no votes. Questions are not copied.
 func TestCopiesAndArchivesContainThePollsAsDrafts(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"questions": "open", "questions_anonymous": false})

@@ -2,7 +2,8 @@ package acceptance
 
 import "testing"
 
-// A class of thousands has megabytes of records, and each of its browsers needs only one of them.
+// The list of a class of thousands has megabytes of records, but a browser needs only one record.
+// It reads this record separately.
 func TestASingleRecordMatchesTheList(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -46,7 +47,8 @@ func TestFacilitatorsSeeWhoIsConnected(t *testing.T) {
 	ada.get(c.path+"/presence").refused(403, "")
 }
 
-// Attendees learn which questions accept several answers, but nothing else about the answers.
+// The questions for attendees contain whether several answers are accepted, but nothing else about
+// the answers.
 func TestAttendeesSeeWhichQuestionsAcceptSeveralAnswers(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

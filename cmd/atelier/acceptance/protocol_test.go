@@ -126,7 +126,8 @@ func TestSummariesAreSentOnlyAfterChanges(t *testing.T) {
 	})
 	// Attendees also get a summary, later.
 	s.until("a summary", func(m message) bool { return m.kind() == "progress_summary" && m["per_step"].([]any)[1] == 1.0 })
-	// A summary without a change would arrive before the next change.
+	// If the server sent a summary without a change, the summary would arrive before the next
+	// change.
 	s.acked(record{"type": "step_progress", "step_number": 3}, "end")
 	boss.until("Lin on step 3", func(m message) bool {
 		return m.kind() == "progress_summary" && m["per_step"].([]any)[2] == 1.0

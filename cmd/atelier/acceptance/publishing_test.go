@@ -104,8 +104,7 @@ func TestInvalidPublicationsAreRefused(t *testing.T) {
 	b.publish("match=1", packed(t, "codelab.json", `{"format":"atelier-codelab","format_version":1,"title":"T"}`, "steps/01.md", "---\ntitle: A\n---\nx")).refused(400, "no id")
 	b.publish("into="+one.text("id"), []byte("no tutorial")).refused(400)
 
-	// If the id belongs to another codelab, it is left out, and the file is published
-	// nevertheless.
+	// If the id belongs to another codelab, the file is published without the id.
 	other := b.upload(chapters("three-"+t.Name(), "Three")).object()
 	into := b.publish("into="+other.text("id"), chapters("one-"+t.Name(), "Four")).object()
 	if into.text("slug") != "three-"+t.Name() || len(into["left_out"].([]any)) != 1 {

@@ -68,7 +68,7 @@ func TestAPulseReachesFacilitatorsAndTheSendersOtherTabs(t *testing.T) {
 	}
 }
 
-func TestARepeatedPulseIsNoEvent(t *testing.T) {
+func TestARepeatedPulseCausesNoEvent(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")

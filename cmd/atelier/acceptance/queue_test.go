@@ -190,7 +190,7 @@ func TestTheClaimsOfDisabledHelpersWaitAgain(t *testing.T) {
 	offers, claims := c.helper(), c.helper()
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	claims.post(c.path+"/help/"+c.asks(max)+"/claim", nil).want(200)
-	offers.post(c.path+"/help", record{"attendee_id": lin.id}).want(200) // it comes last, so no later claim names them
+	offers.post(c.path+"/help", record{"attendee_id": lin.id}).want(200) // this offer is the last claim
 	for i, out := range []*leader{offers, claims} {
 		c.admin.put("/admin/people/"+out.id, record{"disabled": true}).want(200)
 		waiting := 0

@@ -74,7 +74,7 @@ func TestAttendeesNeverSeeTheRightAnswers(t *testing.T) {
 			t.Errorf("an admin sees %v", q)
 		}
 	}
-	// An attendee cannot get the admin's response with its entity tag either.
+	// An attendee does not get the admin's response, not even with the entity tag of that response.
 	tag := c.admin.get(c.path + "/quizzes").header.Get("ETag")
 	lin.get(c.path+"/quizzes", header("If-None-Match", tag)).want(200)
 }

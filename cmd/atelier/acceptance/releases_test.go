@@ -25,7 +25,7 @@ import (
 
 // Each release leaves a data folder in which every feature was used, a backup of it, and the REST
 // responses for both. testdata/README.md describes when they are made.
-var writeRelease = flag.String("write-release", "", "make what a release leaves, in testdata: its version, like 1.0")
+var writeRelease = flag.String("write-release", "", "version of a release, such as 1.0; its folder, backup and responses are written to testdata")
 
 // keptRelease describes the folder of a release.
 type keptRelease struct {

@@ -129,10 +129,10 @@ func (w *rightsWorld) may(role string, op rest.Operation) bool {
 		at = before + unknownID + after
 	}
 	if strings.HasSuffix(at, "/events") {
-		at += "?since=none" // otherwise the response does not end
+		at += "?since=none" // an invalid position, because the response would otherwise be a stream without an end
 	}
 	if op.Root && !op.Basic {
-		return true // anyone with the address can read files
+		return true // anyone with the address of a file can read it
 	}
 	var body any
 	if op.Method != "GET" {

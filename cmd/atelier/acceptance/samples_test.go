@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The samples are imported as their page shows, and the import leaves nothing out.
+// The samples are imported as their page shows, and the import omits no part of them.
 func TestSamplesCanBeImported(t *testing.T) {
 	t.Parallel()
 	boss := facilitator(t, common.get(t).Addr(), "")

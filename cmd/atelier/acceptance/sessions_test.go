@@ -101,7 +101,8 @@ func TestLoggingInRenewsOnlyTheSessionOfThatBrowser(t *testing.T) {
 	// The CSRF token of one session id is invalid for another id of the same family.
 	say := record{"type": "chat", "message": "x"}
 	b.post(c.path+"/messages", say, header(auth.CSRFHeader, old.cookie(auth.CSRFCookie))).refused(403, "X-CSRF-Token")
-	// A connection stays with the family and ends with it.
+	// A connection belongs to the family of session ids. It remains when the id changes, and ends
+	// with the family.
 	live.acked(record{"type": "chat", "message": "on"}, "r")
 	old.post("/logout", nil).want(204)
 	if code := live.closed(); code != 1008 {
@@ -110,8 +111,8 @@ func TestLoggingInRenewsOnlyTheSessionOfThatBrowser(t *testing.T) {
 	b.get("/session").refused(401)
 }
 
-// In an earlier version each of the two responses set a session without the other registration, so
-// one registration was lost.
+// In an earlier version, the session in each of the two responses lacked the registration of the
+// other, so one registration was lost.
 func TestTwoTabsThatRegisterAtOnceKeepBothGrants(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -142,7 +143,7 @@ func TestTwoTabsThatRegisterAtOnceKeepBothGrants(t *testing.T) {
 	b.get(classes[0].path + "/chat").refused(403)
 }
 
-// In an earlier version a lost response also ended the browser's earlier session.
+// In an earlier version, a lost response also ended the browser's earlier session.
 func TestALostRegistrationResponseLocksNobodyOut(t *testing.T) {
 	t.Parallel()
 	one, two := newClass(t), newClass(t)
@@ -151,10 +152,10 @@ func TestALostRegistrationResponseLocksNobodyOut(t *testing.T) {
 	lost := two.join(b.with(), record{"name": "Lin"}) // the cookies of the response get lost
 	b.get(one.path + "/chat").want(200)
 	two.join(b.with(), record{"name": "Max"})
-	// A repeated registration with the same name gets the same attendee, on another node slightly
-	// later. With another name it creates a new attendee.
+	// A repeated registration with the same name gets the same attendee. Another node knows the
+	// name slightly later. With another name, the registration creates a new attendee.
 	again := ""
-	two.eventually("the asked node has the session", func() bool {
+	two.eventually("the node that gets the request has the session", func() bool {
 		a := b.send("POST", two.path+"/register", record{"name": " LIN"})
 		if a.status == 200 {
 			again = a.object().text("id")
@@ -269,7 +270,7 @@ func TestASessionEndsWithItsLifetime(t *testing.T) {
 	lin.get("/session").want(200)
 	deadline := time.Now().Add(patience)
 	for {
-		lin.setCookie(auth.SessionCookie, cookie) // the jar has removed the expired cookie, so set it again
+		lin.setCookie(auth.SessionCookie, cookie) // the jar has removed the expired cookie, so the test sets it again
 		lin.setCookie(auth.CSRFCookie, csrf)
 		if lin.get("/session").status == 401 {
 			break
@@ -330,7 +331,7 @@ func TestTheSessionRestoresALostCSRFToken(t *testing.T) {
 	if n := len(only.get("/session").header.Values("Set-Cookie")); n != 0 {
 		t.Errorf("%d cookies are set though none is missing", n)
 	}
-	only.setCookie(auth.CSRFCookie, c.attendee("Max").cookie(auth.CSRFCookie)) // left by another session
+	only.setCookie(auth.CSRFCookie, c.attendee("Max").cookie(auth.CSRFCookie)) // the cookie is from another session
 	only.get("/session").want(200)
 	if only.cookie(auth.CSRFCookie) != token {
 		t.Error("a token of another session was kept")

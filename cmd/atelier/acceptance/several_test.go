@@ -29,8 +29,8 @@ var onSeveralNodes = map[string]string{
 	"badattempts limits": "failed attempts are counted for all nodes",
 }
 
-// onAnyNumber are the files whose subject is the same on any number of nodes, or that start their
-// own servers.
+// onAnyNumber contains the files whose tests need no second node, because they test what is the
+// same on any number of nodes, or because they start their own servers.
 var onAnyNumber = map[string]string{
 	"accesslog ai audit badinput compressed cors documents drift frames health internal proxy tls": "a node answers this without the others",
 	"app commerce": "every node serves it by itself",
@@ -41,7 +41,7 @@ var onAnyNumber = map[string]string{
 	"client class contract handler_client handler_canary server main several": "no tests, or those of this suite",
 }
 
-// named returns the file names of such a map: NAME_test.go.
+// named returns the file names, such as NAME_test.go, for the keys of one of these maps.
 func named(groups map[string]string) map[string]bool {
 	files := map[string]bool{}
 	for names := range groups {

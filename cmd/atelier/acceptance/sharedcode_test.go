@@ -94,7 +94,7 @@ func TestAttendeesCanReadSharedCode(t *testing.T) {
 		share("none")
 		lin.get(c.code()).refused(403)
 		c.admin.put(c.path, record{"share_code": "most"}).refused(400, "share_code must be none, start, pointed or all")
-		// Facilitators read everything, unregistered people nothing.
+		// Facilitators can read everything. People who are not registered can read nothing.
 		if got := c.admin.get(c.code() + "/" + plural(kind)).texts(); len(got) != 7 {
 			t.Errorf("the list has %v", got)
 		}
@@ -191,7 +191,7 @@ func TestFacilitatorsSeeWhoFetchedCode(t *testing.T) {
 	// A repetition is announced once, but recorded in the audit trail each time.
 	before := len(c.audited())
 	lin.get(c.code() + "/download?branch=step-1-start").want(200)
-	c.admin.get(c.code() + "/download?branch=step-2-start").want(200) // this caller does not take part
+	c.admin.get(c.code() + "/download?branch=step-2-start").want(200) // this caller is not an attendee, so no code is counted as taken
 	if got := len(c.audited()); got != before+2 {
 		t.Errorf("%d audit records were added, want 2", got-before)
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A hangup signal reloads the log level and does not end the server. Neither does a log reader
-// that disappears, or a stop signal from the terminal.
+// A hangup signal makes the server read the log level again. The server does not end because of a
+// hangup signal, a closed log pipe, or a stop signal from the terminal.
 func TestHangupSuspensionAndAClosedLogDoNotEndTheServer(t *testing.T) {
 	t.Parallel()
 	path, data := binary(t), t.TempDir()

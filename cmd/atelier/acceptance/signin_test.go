@@ -284,11 +284,11 @@ func TestACallbackWorksOnceAndOnlyInItsBrowser(t *testing.T) {
 }
 
 // One visitor keeps sending codes that the provider never issued, on 24 connections. Others can
-// still sign in, and the audit trail has one record of it.
+// still sign in, and the audit trail has only one record of the attempts.
 func TestOneVisitorCannotBlockTheSignInsOfOthers(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, func(c *config.Config) { c.Server.TrustedProxies = []string{"127.0.0.1/32", "::1/128"} })
-	slow := make(chan struct{}) // the provider has answered none of them
+	slow := make(chan struct{}) // closed when the provider may answer; until then it answers no request
 	o.provider.Serve("/token", func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("code") == "made up" {
 			<-slow

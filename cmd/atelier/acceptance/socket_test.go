@@ -14,7 +14,7 @@ import (
 	"github.com/fasthttp/websocket"
 )
 
-// patience limits every wait. A passing test never comes close.
+// patience limits every wait. A test that passes waits much less.
 const patience = time.Minute
 
 // message is one realtime message.
@@ -152,7 +152,7 @@ func (s *socket) ask(m record, ref string) message {
 	})
 }
 
-// acked is ask for a command that must succeed.
+// acked sends a command like ask. The command must succeed.
 func (s *socket) acked(m record, ref string) message {
 	s.t.Helper()
 	a := s.ask(m, ref)

@@ -172,8 +172,9 @@ func TestAnExportContainsEverythingAboutOnePerson(t *testing.T) {
 	if page := own.held["index.html"]; !strings.Contains(page, "Lin &lt;b&gt;") || strings.Contains(page, "<b>") {
 		t.Errorf("the page is %s", page)
 	}
-	// A facilitator also gets it, without direct messages between two attendees and without
-	// anonymous questions. It once contained these, and so revealed who had asked.
+	// A facilitator also gets the export of a person, without direct messages between two attendees
+	// and without anonymous questions. In an earlier version, the export contained these questions,
+	// and so revealed who had asked.
 	theirs := c.admin.takeOut(path)
 	if got := theirs.records("chat"); len(got) != 2 {
 		t.Errorf("the chat of Lin is %v", got)

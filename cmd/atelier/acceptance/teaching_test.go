@@ -14,7 +14,7 @@ func TestABroadcastReachesEveryoneAndStaysInTheChat(t *testing.T) {
 	grace := facilitator(t, c.addr, "Grace")
 	a, boss := lin.connect(c.id, ""), grace.connect(c.id, "")
 	boss.acked(record{"type": "broadcast", "message": "Back at ten."}, "b")
-	own := slices.IndexFunc(boss.heard, func(m message) bool { return m.kind() == "broadcast" }) // it arrives before its ack
+	own := slices.IndexFunc(boss.heard, func(m message) bool { return m.kind() == "broadcast" }) // the broadcast must arrive before its ack
 	if own < 0 {
 		t.Fatal("the ack came before the broadcast")
 	}
@@ -197,7 +197,7 @@ func TestAPointerIsRemovedWithItsStepAndAtTheEnd(t *testing.T) {
 	}
 }
 
-func TestANoteAmongFacilitatorsReachesOnlyThem(t *testing.T) {
+func TestAMessageAmongFacilitatorsReachesOnlyFacilitators(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")

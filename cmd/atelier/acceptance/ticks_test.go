@@ -87,10 +87,10 @@ func TestTicksArePrivateAndCountedForFacilitators(t *testing.T) {
 		t.Errorf("the overview has %q", got)
 	}
 
-	// No other client receives it.
+	// Nobody else's client receives a tick.
 	one.acked(record{"type": "chat", "message": "end"}, "e")
 	for name, s := range map[string]*socket{"Max": other, "a facilitator": boss} {
-		want := map[string]int{"Max": 1}[name] // only Max has one
+		want := map[string]int{"Max": 1}[name] // Max has ticked one task himself
 		if s.hear("end"); s.count("tick") != want {
 			t.Errorf("%s received %v", name, s.kinds())
 		}

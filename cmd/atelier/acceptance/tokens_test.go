@@ -21,7 +21,7 @@ func TestAnAPITokenActsAsAnAdminWithoutCSRF(t *testing.T) {
 	live.acked(record{"type": "chat", "message": "beep"}, "r")
 	robot.post(c.path+"/complete", nil).refused(403)
 
-	// The list shows it without its secret.
+	// The list contains the token without its secret.
 	robot.get("/admin/tokens").refused(403)
 	list := c.admin.get("/admin/tokens").want(200)
 	if i := slices.Index(texts(list.list(), "id"), made.text("id")); i < 0 || strings.Contains(string(list.body), robot.token) {

@@ -98,7 +98,7 @@ func (e *evening) install(line string) {
 	e.t.Helper()
 	name := regexp.MustCompile(`\./atelier_.*$`).FindString(line)
 	if name == "" {
-		return // it belongs to another unit
+		return // the command belongs to another unit
 	}
 	e.stop()
 	config := filepath.Join(e.root, "etc/atelier/config.toml")

@@ -299,7 +299,8 @@ func TestAFailingWebhookIsStoppedAndResumed(t *testing.T) {
 		t.Errorf("the audit records of webhook_resume are %v", l)
 	}
 	c.attendee("Kim")
-	// Kim's event arrives at once. A failed event is retried when it is due, first after 5 s.
+	// Kim's event arrives immediately. A failed event is retried at its next time, which is first
+	// after 5 s.
 	seen := map[string]bool{}
 	for !seen[first.fields.text("id")] {
 		seen[r.next("attendee_registered").fields.text("id")] = true
@@ -400,7 +401,7 @@ func TestDeliveriesSurviveAStop(t *testing.T) {
 	}
 }
 
-// Each delivery arrives once, whichever node the event happened on.
+// Each delivery arrives once, regardless of the node on which the event happened.
 func TestOneOfSeveralNodesSendsEachDelivery(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

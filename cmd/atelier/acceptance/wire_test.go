@@ -82,8 +82,8 @@ func TestInvalidRequestsAreAnswered(t *testing.T) {
 	}
 }
 
-// The server once sent 100 Continue although 401 or 413 was certain, and the client then sent the
-// whole file in vain.
+// An earlier version sent 100 Continue although 401 or 413 was certain, and the client then sent
+// the whole file in vain.
 func TestARefusedRequestGetsNo100Continue(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -133,8 +133,8 @@ func firstStatus(t *testing.T, addr, text string) int {
 	return status
 }
 
-// For a proxy in front, a request with Content-Length and Transfer-Encoding can end elsewhere.
-// The server therefore reads nothing after it.
+// A request with both Content-Length and Transfer-Encoding has two possible ends, and a proxy can
+// choose the other one. The server therefore reads nothing after such a request.
 func TestARequestWithTwoLengthsIsRefused(t *testing.T) {
 	t.Parallel()
 	addr := common.get(t).Addr()
@@ -147,7 +147,7 @@ func TestARequestWithTwoLengthsIsRefused(t *testing.T) {
 	}
 }
 
-// Allow once named OPTIONS, although OPTIONS itself gets 405.
+// In an earlier version, Allow contained OPTIONS, although OPTIONS itself gets 405.
 func TestAllowListsOnlyAllowedMethods(t *testing.T) {
 	t.Parallel()
 	b := open(t, common.get(t).Addr())
@@ -180,8 +180,8 @@ func TestAllowListsTheMethodsOfThePath(t *testing.T) {
 	}
 }
 
-// RFC 9110, 6.6.1 requires Date. Without it, clients cannot tell a cached response from a new
-// one, and a clock set by the response is wrong by the age of the cache.
+// RFC 9110, 6.6.1 requires Date. Without it, clients cannot distinguish a cached response from a
+// new one. A clock that is set by a cached response is wrong by the response's age.
 func TestEveryResponseHasADate(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -262,7 +262,7 @@ func TestHeadWorksWhereverGetDoes(t *testing.T) {
 	if after := len(c.audited()); after != before {
 		t.Errorf("HEAD requests left %d audit records", after-before)
 	}
-	// Nothing follows the header, or a client would take it for the next response.
+	// Nothing follows the header. Otherwise a client would read a body as the next response.
 	for _, path := range []string{"/export", "/chat", "/export/attendance.csv", ""} {
 		fields := " HTTP/1.1\r\nHost: " + c.addr + "\r\nCookie: svc_session=" + c.admin.cookie("svc_session") + "\r\n"
 		conn, err := net.Dial("tcp", c.addr)
@@ -290,7 +290,7 @@ func TestHeadWorksWhereverGetDoes(t *testing.T) {
 	}
 }
 
-// A short key or HTTP/1.0 once got 101.
+// In an earlier version, a request with a short key or HTTP/1.0 got 101.
 func TestHandshakesFollowTheRFC(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

@@ -129,7 +129,7 @@ func TestInvalidFilesAreNotWritten(t *testing.T) {
 	}
 }
 
-// Each of these requests once succeeded and ignored the misspelt field.
+// In an earlier version, each of these requests succeeded, and the misspelt field was ignored.
 func TestAMisspeltMemberOfAWorkspaceIsRefused(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

@@ -148,7 +148,7 @@ func TestAWorkspaceOfBranchesIsAGitRepository(t *testing.T) {
 	}; !slices.Equal(audited, want) {
 		t.Errorf("the audited actions are %v", audited)
 	}
-	c.workspace("folder") // there is room for another one
+	c.workspace("folder") // after the deletion, the codelab can have another workspace
 }
 
 func TestAWorkspaceOfFoldersCanBeWrittenAndDownloaded(t *testing.T) {
@@ -229,7 +229,7 @@ func TestAWorkspaceIsRemovedWithItsCodelab(t *testing.T) {
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	// Recorded trees stay. Old trees without an owner are quarantined.
+	// Trees that belong to a codelab stay. Old trees without a codelab are quarantined.
 	old := filepath.Join(dir, unknownID, "made-git")
 	if err := os.Mkdir(filepath.Dir(old), 0o700); err != nil {
 		t.Fatal(err)
@@ -344,7 +344,7 @@ func TestABackupContainsConsistentWorkspacesWhileTheyChange(t *testing.T) {
 		}
 		dir := untar(t, admin.get(git.code()+"/download").want(200).body)
 		runGit(t, dir, "fsck", "--full", "--strict")
-		// Work continues from there.
+		// After the restore, the workspaces can be written.
 		admin.post(git.code()+"/branches/main/files", record{"files": []record{file("new", "x")}}).want(200)
 		admin.post(plain.code()+"/folders/main/files", record{"files": []record{file("new", "x")}}).want(200)
 	}

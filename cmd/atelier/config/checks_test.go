@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// In an earlier version durations needed no unit, and drain_timeout = 30 meant 30 nanoseconds.
+// In an earlier version, durations needed no unit, and drain_timeout = 30 meant 30 nanoseconds.
 func TestADurationNeedsAUnit(t *testing.T) {
 	for text, want := range map[string]string{
 		"[server]\n\ndrain_timeout = 30\n":                        `line 3: server.drain_timeout is a duration and needs a unit, like "30s", "5m" or "8h"`,

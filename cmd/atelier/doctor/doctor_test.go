@@ -139,7 +139,7 @@ func TestTheWayFromABrowserIsChecked(t *testing.T) {
 	}
 }
 
-// Earlier, a codelab that nobody could join was reported as large enough.
+// In an earlier version, a codelab that nobody could join was reported as large enough.
 func TestSkippedChecksAreNotOK(t *testing.T) {
 	var b strings.Builder
 	all := []Finding{fine("all is well"), untried("import a codelab", "there is none"), bad("do it", "it is missing")}

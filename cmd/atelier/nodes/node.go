@@ -56,7 +56,7 @@ type Node struct {
 }
 
 // Open connects to the other nodes, and waits until each living node has responded or stop is
-// closed. patience is the timeout of a request to one node; 0 means one second.
+// closed. patience is the timeout of a request to one node. 0 means one second.
 func Open(cfg config.Config, store durable.Shared, secrets *Keyring, folder *Folder, patience time.Duration, stop <-chan struct{}, log *slog.Logger) (*Node, error) {
 	conf, err := cfg.Cluster.TLS(func(err error) {
 		log.Error("the renewed certificate of this node cannot be used; the previous one stays in use", "error", err)

@@ -33,7 +33,7 @@ func TestStatusShowsTheWorstReplicaAndAllProblems(t *testing.T) {
 		}
 	}
 	if got := st.This.Actors["bad"]; len(st.This.Actors) != 21 || got != (ActorsOfKind{1, 2, 3}) {
-		t.Errorf("%d kinds of actors; the bad kind has %+v", len(st.This.Actors), got)
+		t.Errorf("%d kinds of actors; the kind with the bad copy has %+v", len(st.This.Actors), got)
 	}
 	if !st.Unlisted || len(st.Nodes) != 0 {
 		t.Errorf("without a database the nodes are %v", st.Nodes)

@@ -35,11 +35,11 @@ type TokenKeyOptions struct {
 	Use func([]seal.Key) error
 	// Note records in the database which keys are used with it.
 	Note func(keys []seal.Key, now time.Time) error
-	// Over reports whether a key is no longer needed.
+	// Over reports whether a key is no longer needed at a time.
 	Over func(key seal.Key, now time.Time) bool
 }
 
-// NewTokenKeys returns the keys of a node. Begin starts to use them.
+// NewTokenKeys returns the token keys of a node. The node uses them when Begin is called.
 func NewTokenKeys(n *Node, ring *Keyring, secret string, o TokenKeyOptions) (*TokenKeys, error) {
 	exchange, err := newKeyExchange(n, secret)
 	if err != nil {
@@ -164,7 +164,7 @@ func (k *TokenKeys) Rotate(now time.Time) ([]seal.Key, error) {
 	}
 	// The lock is not held, because another node that rotates notifies this one.
 	if _, err := k.exchange.bring(version); err != nil {
-		return nil, fmt.Errorf("%w; the new key waits, and is used when this is called again", err)
+		return nil, fmt.Errorf("%w; the new key stays pending, and the next rotation uses it", err)
 	}
 	keys, version, err := k.Change(func(keys []seal.Key) ([]seal.Key, error) {
 		if !keys[len(keys)-1].Pending {

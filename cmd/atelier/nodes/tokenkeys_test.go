@@ -25,8 +25,8 @@ type keyed struct {
 	// tries counts the attempts to start using keys.
 	used, noted []seal.Key
 	tries       int
-	fail        error       // of attempts to use keys
-	over        func() bool // whether only the newest key is needed
+	fail        error       // returned by attempts to use keys
+	over        func() bool // reports whether only the newest key is needed
 }
 
 // versions lists the versions of keys, and marks a pending key.
@@ -86,8 +86,8 @@ func newKeyed(t *testing.T) (all []*keyed) {
 	return all
 }
 
-// A short failure must not keep a node from using a new key. Otherwise it would report the other
-// nodes' tokens as unknown until its next start.
+// A short failure must not keep a node from using a new key. Otherwise the node would report the
+// other nodes' tokens as unknown until its next start.
 func TestAFailedUseOfKeysIsRetried(t *testing.T) {
 	all := newKeyed(t)
 	a, b := all[0], all[1]
@@ -102,7 +102,7 @@ func TestAFailedUseOfKeysIsRetried(t *testing.T) {
 		}
 	}
 	if have, _ := b.All(); b.tries != 2 || have[0] != 1 {
-		t.Errorf("after %d tries it has version %d", b.tries, have)
+		t.Errorf("after %d tries node b has version %d", b.tries, have)
 	}
 	b.fail = nil
 	if err := b.Read(); err != nil || versions(b.used) != "12?" {
@@ -115,7 +115,7 @@ func TestAFailedUseOfKeysIsRetried(t *testing.T) {
 	}
 }
 
-// Before a node serves again, it has the keys of all tokens that were created meanwhile.
+// Before a node serves again, it has the keys of all tokens that were created while it was away.
 func TestAReturningNodeHasTheKeysMadeMeanwhile(t *testing.T) {
 	all := newKeyed(t)
 	a, b := all[0], all[1]
@@ -133,8 +133,8 @@ func TestAReturningNodeHasTheKeysMadeMeanwhile(t *testing.T) {
 }
 
 // After a rotation, all nodes use the new key, and the database records it. Each node's file is a
-// copy. If the file cannot be written, the node's folder is in trouble, but tokens continue to
-// work.
+// copy. If the file cannot be written, the node reports trouble with its folder, but tokens
+// continue to work.
 func TestARotationReachesAllNodes(t *testing.T) {
 	all := newKeyed(t)
 	broken := all[2]

@@ -20,13 +20,14 @@ import (
 // not respond would prevent others from starting.
 const Protocol = 5
 
-// Beside returns an error if this server must not run together with the running nodes.
+// Beside returns a function that returns an error if this server must not run together with the
+// running nodes.
 func Beside(cfg config.Config, version int) func([]durable.Member) error {
 	return func(others []durable.Member) error {
 		for _, m := range others {
 			switch {
 			case !cfg.Cluster.Enabled:
-				return fmt.Errorf("storage.postgres: node %s runs on this database, and cluster.enabled is off here; switch it on, or give this server a database of its own", m.Node)
+				return fmt.Errorf("storage.postgres: node %s runs on this database, and cluster.enabled is off on this server; switch it on, or give this server a database of its own", m.Node)
 			case m.Node == postgres.Alone:
 				return errors.New("storage.postgres: a server without cluster.enabled runs on this database; stop it first")
 			case m.Version > version+1 || m.Version < version-1:

@@ -35,8 +35,8 @@ type Duties interface {
 	Undrain()
 }
 
-// lookEvery is the interval at which the other nodes are asked whether they are alive. Everything
-// else in Watch happens half as often, because it reads the database.
+// lookEvery is the interval at which this node asks the other nodes whether they are alive.
+// Everything else in Watch happens half as often, because it reads the database.
 const lookEvery = 500 * time.Millisecond
 
 // Watch maintains this node's membership until ctx ends.
@@ -101,8 +101,9 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 	}
 }
 
-// comeBack starts over after a lost lease. Other nodes can now own its codelabs, and its clients
-// may lack the newest events. It therefore closes their connections, and drops all state in memory.
+// comeBack starts over after a lost lease. Other nodes can now own this node's codelabs, and its
+// clients may lack the newest events. comeBack therefore closes all connections, and drops all
+// state in memory.
 func (n *Node) comeBack(ctx context.Context, server Duties) {
 	n.lost.Add(1)
 	n.log.Warn("this node has lost its lease; it starts over")
@@ -130,7 +131,7 @@ func (n *Node) startOver(ctx context.Context, server Duties, why string) {
 			return
 		}
 		if !errors.Is(err, context.Canceled) {
-			n.log.Warn("joining the cluster again failed; it is tried again", "error", err)
+			n.log.Warn("joining the cluster again failed; the node tries again", "error", err)
 		}
 		select {
 		case <-ctx.Done():

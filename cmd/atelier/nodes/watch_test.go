@@ -19,9 +19,9 @@ type away struct{ Duties }
 func (away) SendAway(string) {}
 func (away) Drop()           {}
 
-// A node that was away and has its lease again must not serve too early. Otherwise it would report
-// tokens created meanwhile under a new key as unknown.
-func TestAReturningNodeServesOnlyOnceItKnowsWhatChanged(t *testing.T) {
+// A node that was away and has its lease again must not serve too early. Other nodes may have
+// created tokens under a new key in the meantime, and this node would report them as unknown.
+func TestAReturningNodeServesOnlyOnceItHasReadWhatChanged(t *testing.T) {
 	n := newTrio(t).nodes[0]
 	serves := func() bool { return n.Serves() && n.Valid()() == nil }
 	tried := 0
@@ -51,7 +51,7 @@ func TestAReturningNodeServesOnlyOnceItKnowsWhatChanged(t *testing.T) {
 		return nil
 	})
 	if n.startOver(ctx, away{}, ""); serves() {
-		t.Error("the node serves without knowing what changed")
+		t.Error("the node serves before it has read what changed")
 	}
 	broken = false
 	if n.startOver(t.Context(), away{}, ""); !serves() {
@@ -130,8 +130,8 @@ func watched(t *testing.T, do func(x *trio, all []*duties)) {
 	})
 }
 
-// A drained node gives its actors to nodes that are not drained. Meanwhile each node continues to
-// compare its replicas with their owners.
+// A drained node gives its actors to nodes that are not drained. During this time, each node
+// continues to compare its replicas with their owners.
 func TestADrainedNodeGivesNothingToADrainedNode(t *testing.T) {
 	watched(t, func(x *trio, all []*duties) {
 		var names []string

@@ -44,7 +44,7 @@ func (n *Node) readWishes() (wanted, error) {
 	return w, err
 }
 
-// standing returns the nodes, and the operator's requests to them.
+// standing returns the nodes and the operator's requests to them.
 func (n *Node) standing() ([]durable.Member, wanted, error) {
 	members, err := n.Store.Members()
 	if err != nil {
@@ -134,12 +134,12 @@ func (n *Node) Move(id, to string) error {
 			return err
 		}
 		if time.Now().After(until) {
-			return errors.New("it is not there yet, and still goes when it can; look at atelier cluster status")
+			return errors.New("the codelab has not moved yet, and moves as soon as it can; look at atelier cluster status")
 		}
 	}
 }
 
-// Forget removes a dead node from the list. The node can come back.
+// Forget removes a dead node from the list of nodes. If the node starts again, it is listed again.
 func (n *Node) Forget(url, node string) error {
 	forgotten, err := postgres.Forget(url, node)
 	if err != nil {
@@ -154,7 +154,7 @@ func (n *Node) Forget(url, node string) error {
 // Drained reports whether an operator has asked this node to serve nobody.
 func (n *Node) Drained() bool { return n != nil && n.drained.Load() }
 
-// drainTurns is the number of turns of Watch (seconds) after which a drained node releases
+// drainTurns is the number of Watch's turns, one per second, after which a drained node releases
 // everything that no other node has taken.
 const drainTurns = 20
 
@@ -191,6 +191,6 @@ func (n *Node) obey(w wanted, others []string, server Duties) (aside bool) {
 	if n.draining <= drainTurns && len(others) > 0 && server.GiveAll(others) > 0 {
 		return false
 	}
-	n.draining = drainTurns + 1 // immediately release what it gets by mistake
+	n.draining = drainTurns + 1 // a codelab that arrives by mistake is released immediately
 	return true
 }

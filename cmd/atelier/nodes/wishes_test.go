@@ -19,8 +19,8 @@ func (m *moved) GiveAll([]string) int { return 0 }
 func (m *moved) Drain()               {}
 func (m *moved) Undrain()             {}
 
-// Earlier, when the target of a move was drained or died, the codelab moved back and forth. Its
-// owner transferred it every second, and its people waited.
+// In an earlier version, a codelab moved back and forth if the target of its move was drained or
+// died. Its owner transferred it every second, and its people waited.
 func TestCodelabsAreNotMovedWhereTheyCannotStay(t *testing.T) {
 	x := newTrio(t)
 	var name []string

@@ -114,7 +114,7 @@ func (l *load) remove(i int) {
 	l.note(removed, it)
 }
 
-// codelab returns the id of an existing codelab, or "" if there is none.
+// codelab returns the id of an existing codelab, or "" without codelabs.
 func (l *load) codelab() string {
 	if l.in != "" {
 		return l.in

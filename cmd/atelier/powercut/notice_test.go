@@ -99,9 +99,9 @@ func TestMissingPowerCutsAreListed(t *testing.T) {
 	}
 }
 
-// A recovery gives the store a new stream id. Earlier, the folder of shared objects then seemed to
-// belong to another installation. The server refused to start with the very flag that its first
-// refusal had recommended.
+// A recovery gives the store a new stream id. In an earlier version, the folder of shared objects
+// then seemed to belong to another installation. The server refused to start with the very flag
+// that its first refusal had recommended.
 func TestARecoveryKeepsSharedFiles(t *testing.T) {
 	if *live {
 		t.Skip("this test needs the traces of testdata")

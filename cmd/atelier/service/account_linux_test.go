@@ -60,20 +60,20 @@ func TestTheFirstPasswordIsShownOnlyOnATerminal(t *testing.T) {
 	}
 	defer r.Close()
 	if got := printed(r, w, show(made)); got != "" {
-		t.Errorf("to another program it prints %q", got)
+		t.Errorf("if the output is not a terminal, show prints %q", got)
 	}
 	outer, inner := terminal(t)
 	if got := printed(outer, inner, show(made)); !strings.Contains(got, "hunter2-hunter2") {
-		t.Errorf("on a terminal it prints %q", got)
+		t.Errorf("on a terminal, show prints %q", got)
 	}
 	outer, inner = terminal(t)
 	got := printed(outer, inner, show(known))
 	if strings.Contains(got, "hunter2") {
-		t.Errorf("the second time it prints %q", got)
+		t.Errorf("for an existing password, show prints %q", got)
 	}
 	for _, part := range []string{"http://x", "admin", made.file} {
 		if !strings.Contains(got, part) {
-			t.Errorf("the second time it does not print %q: %q", part, got)
+			t.Errorf("for an existing password, show does not print %q: %q", part, got)
 		}
 	}
 }

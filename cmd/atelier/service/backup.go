@@ -14,7 +14,7 @@ import (
 )
 
 // sections returns the parts of the data folder, in the order of a backup. The store is first,
-// because it refers to objects in the other parts. Secrets are not included.
+// because it refers to objects in the other parts. The secrets are not a section.
 func (c *Core) sections() []backup.Section {
 	return []backup.Section{
 		c.storeSection(),

@@ -107,8 +107,8 @@ func (b *ballots) Destroy(id string) {
 	b.Ballots.Destroy(id)
 }
 
-// All implements nodes.Kept. It returns only secrets of uncounted polls. A new secret can belong to
-// a poll that is just being opened.
+// All implements nodes.Kept. It returns only secrets of uncounted polls, and new secrets, because a
+// new secret can belong to a poll that is just being opened.
 func (b *ballots) All() ([]shares.Ballot, error) {
 	all, err := b.Ballots.All()
 	needless := b.Needless(b.Old())

@@ -23,7 +23,8 @@ type brokenStore struct {
 
 func (s brokenStore) Stats() durable.StoreStats { return durable.StoreStats{Failed: s.failed} }
 
-// Earlier, if the disk failed during a start, the error contained only "no answer in time".
+// In an earlier version, if the disk failed during a start, the error contained only "no answer in
+// time".
 func TestErrorsOfAStartSayThatTheDiskFailed(t *testing.T) {
 	disk, late := errors.New("input/output error"), durable.ErrTimeout
 	c := &Core{store: brokenStore{failed: disk}}

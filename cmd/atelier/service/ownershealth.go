@@ -105,13 +105,13 @@ func judgeWaits(recent server.Recent) doctor.Finding {
 func judgeCommits(recent server.Recent, backend string, failed error) doctor.Finding {
 	switch {
 	case failed != nil:
-		return doctor.Finding{Text: "the store failed: nothing more is written", Remedy: "make a backup, look at the log and the disk, and restart the server"}
+		return doctor.Finding{Text: "the store has failed, and writes no more data", Remedy: "make a backup, look at the log and the disk, and restart the server"}
 	case recent.N == 0:
 		return doctor.Finding{OK: true, Text: "nothing was written in the last minutes"}
 	}
 	found := doctor.Commits(recent.P50, recent.P99)
 	if !found.OK && backend == config.Postgres {
-		found.Remedy = "look at PostgreSQL: its disk, what else it does, and the network to it"
+		found.Remedy = "check PostgreSQL: its disk, its other load, and the network between it and this server"
 	}
 	return found
 }
@@ -119,9 +119,9 @@ func judgeCommits(recent server.Recent, backend string, failed error) doctor.Fin
 func (s *Service) diskHealth(ctx context.Context) (h rest.DiskHealth) {
 	switch found, known := s.probes.space.get(ctx); {
 	case !known:
-		h.Verdict = unknown("the disk does not answer: how much is free is not known")
+		h.Verdict = unknown("the disk does not respond, so its free space is not known")
 	case found.err != nil:
-		h.Verdict = unknown("how much is free is not known: " + found.err.Error())
+		h.Verdict = unknown("the free space is not known: " + found.err.Error())
 	default:
 		h.Free, h.Total = &found.free, &found.total
 		h.Verdict = judged(doctor.Space(found.free, uint64(s.cfg.Storage.MinFreeMiB)<<20, max(doctor.People, s.connected())))
@@ -136,10 +136,10 @@ func (s *Service) backupHealth(ctx context.Context) (h rest.BackupHealth) {
 	found, known := s.probes.backup.get(ctx)
 	switch {
 	case !known:
-		h.Verdict = unknown("the disk does not answer: when the last backup was made is not known")
+		h.Verdict = unknown("the disk does not respond, so the time of the last backup is not known")
 		return h
 	case found.made == nil && s.core.node != nil:
-		h.Verdict = unknown("no backup was made on this node; another one may make them")
+		h.Verdict = unknown("no backup was made on this node; perhaps another node makes the backups")
 		return h
 	}
 	h.Verdict = judged(found.found)
@@ -156,7 +156,7 @@ func (s *Service) certificateHealth(ctx context.Context) *rest.CertificateHealth
 	}
 	found, known := s.probes.certificate.get(ctx)
 	if !known {
-		return &rest.CertificateHealth{Verdict: unknown("the disk does not answer: whether the certificate was renewed is not known")}
+		return &rest.CertificateHealth{Verdict: unknown("the disk does not respond, so it is not known whether the certificate was renewed")}
 	}
 	now := time.Now()
 	ends, left := wire.Stamp(found.UnixMilli()), int(math.Floor(found.Sub(now).Hours()/24))
@@ -169,7 +169,7 @@ func (s *Service) nodesHealth(ctx context.Context) *rest.NodesHealth {
 	}
 	found, known := s.probes.nodes.get(ctx)
 	if !known {
-		return &rest.NodesHealth{Verdict: unknown("the database does not answer: the nodes are not known"), Node: s.cfg.Cluster.Node}
+		return &rest.NodesHealth{Verdict: unknown("the database does not respond, so the state of the nodes is not known"), Node: s.cfg.Cluster.Node}
 	}
 	return toNodesHealth(found)
 }
@@ -178,7 +178,7 @@ func (s *Service) nodesHealth(ctx context.Context) *rest.NodesHealth {
 func toNodesHealth(st *nodes.Status) *rest.NodesHealth {
 	h := &rest.NodesHealth{Node: st.Node, Verdict: judged(doctor.Finding{OK: true, Text: "all nodes are well"})}
 	if len(st.Problems) > 0 {
-		h.Verdict = judged(doctor.Finding{Text: strings.Join(st.Problems, "; "), Remedy: "atelier cluster status on any node says more; deploy/CLUSTER.md has what to do"})
+		h.Verdict = judged(doctor.Finding{Text: strings.Join(st.Problems, "; "), Remedy: "run atelier cluster status on any node for details; deploy/CLUSTER.md describes what to do"})
 	}
 	if st.Unlisted {
 		return h

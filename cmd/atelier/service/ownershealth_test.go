@@ -40,7 +40,7 @@ func TestCommitLatencyIsJudgedByTheStore(t *testing.T) {
 		backend string
 		failed  error
 		ok      bool
-		says    string // its text and remedy
+		says    string // contained in the text or the remedy
 	}{
 		{"quick", quick, config.Badger, nil, true, "after 1ms"},
 		{"slow", slow, config.Badger, nil, false, "local SSD"},

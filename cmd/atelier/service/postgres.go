@@ -26,12 +26,12 @@ import (
 func streamNote(cfg config.Config) string { return filepath.Join(cfg.Server.Data, "postgres.stream") }
 
 func errOfDatabase(cfg config.Config) error {
-	return fmt.Errorf("storage.backend: the files in %s belong to a PostgreSQL database, which %s would not know; choose another server.data", cfg.Server.Data, cfg.Storage.Backend)
+	return fmt.Errorf("storage.backend: the files in %s belong to a PostgreSQL database, and a %s store does not refer to them; choose another server.data", cfg.Server.Data, cfg.Storage.Backend)
 }
 
 func openPostgres(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (durable.Store, error) {
 	if _, err := os.Stat(StoreDir(cfg)); err == nil {
-		return nil, fmt.Errorf("storage.backend: the folder %s holds a store, which the database would not know; choose another server.data, and bring the store there with backup and restore", cfg.Server.Data)
+		return nil, fmt.Errorf("storage.backend: the folder %s holds a store, and the database does not contain its data; choose another server.data, and move the data with backup and restore", cfg.Server.Data)
 	}
 	unlock, err := lockData(cfg)
 	if err != nil {
@@ -47,10 +47,10 @@ func openPostgres(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger
 		OnCommit: hooks.Committed, Logger: log, Now: opts.Clock,
 	})
 	if errors.Is(err, postgres.ErrNameTaken) && cfg.Cluster.Enabled {
-		return nil, fmt.Errorf("cluster.node: another node is called %s; each needs a name of its own", cfg.Cluster.Node)
+		return nil, fmt.Errorf("cluster.node: another node is called %s; each node needs its own name", cfg.Cluster.Node)
 	}
 	if errors.Is(err, postgres.ErrNameTaken) {
-		return nil, errors.New("storage.postgres: another server is running on this database; stop it or give this one a database of its own")
+		return nil, errors.New("storage.postgres: another server is running on this database; stop it, or give this server its own database")
 	}
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func lockData(cfg config.Config) (unlock func(), err error) {
 	return func() { _ = dir.Close() }, nil
 }
 
-// lockedStore releases the data folder when it is closed.
+// lockedStore unlocks the data folder when the store is closed.
 type lockedStore struct {
 	*postgres.Store
 	unlock func()
@@ -105,7 +105,7 @@ func noteStream(cfg config.Config, stream string) error {
 	case err != nil:
 		return err
 	case strings.TrimSpace(string(b)) != stream:
-		return fmt.Errorf("storage.postgres: the files in %s belong to another database, or to another state of this one; give the right one, or choose another server.data", cfg.Server.Data)
+		return fmt.Errorf("storage.postgres: the files in %s belong to another database, or to another state of this database; configure the right database, or choose another server.data", cfg.Server.Data)
 	}
 	return nil
 }

@@ -80,8 +80,8 @@ func TestABackupMovesBetweenStores(t *testing.T) {
 	holds(openCoreOf(t, back))
 }
 
-// The server does not guess which store a data folder's files belong to. With the wrong store it
-// would remove the files as unreferenced.
+// The server does not guess which store a data folder's files belong to. With the wrong store, the
+// server would remove the files as unreferenced.
 func TestADataFolderStaysWithItsStore(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	refused := func(cfg config.Config, want string) {

@@ -34,7 +34,7 @@ func TestAProbeReturnsACachedValue(t *testing.T) {
 			return n
 		}
 		if n := ask() + ask(); n != 2 {
-			t.Errorf("the value was determined again at once: %d", n)
+			t.Errorf("the value was determined again immediately: %d", n)
 		}
 		time.Sleep(6 * time.Second)
 		synctest.Wait()
@@ -86,7 +86,8 @@ func TestAHangingProbeIsUnknown(t *testing.T) {
 	})
 }
 
-// Visits to the page do not walk a folder of a million files each time.
+// Not every visit to the page reads the sizes of a million files, because the probe limits itself
+// to one percent of the time.
 func TestExpensiveProbesRunRarely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
@@ -108,7 +109,7 @@ func TestExpensiveProbesRunRarely(t *testing.T) {
 		l.want()
 		time.Sleep(time.Minute)
 		if n, _ := l.last(ctx); n != 2 {
-			t.Errorf("%d runs after that", n)
+			t.Errorf("%d runs after the rerun was due", n)
 		}
 	})
 }

@@ -116,11 +116,11 @@ func (c *Core) scrubCodelab(id string, bad func(what string)) error {
 		}
 		switch {
 		case listed == nil && view.Meta != nil:
-			bad("codelab " + id + " has a log and is not in the list")
+			bad("codelab " + id + " has a log, but is not in the list")
 		case listed != nil && seq == 0:
-			bad("codelab " + id + " is in the list and has no log")
+			bad("codelab " + id + " is in the list, but has no log")
 		case listed != nil && !proto.Equal(listed, view.Meta):
-			bad("codelab " + id + " is another one in the list than in its log")
+			bad("codelab " + id + " differs between the list and its log")
 		}
 		return nil
 	}

@@ -15,8 +15,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// The scrub compares the list of codelabs with their logs, and replays the logs. Earlier it missed
-// codelabs without a log, and logs without a list entry.
+// The scrub compares the list of codelabs with their logs, and replays the logs. In an earlier
+// version, it missed codelabs without a log, and logs without a list entry.
 func TestScrubComparesTheListWithTheLogs(t *testing.T) {
 	cfg, open := coreIn(t, "")
 	c, err := OpenCore(cfg, Hooks{}, onBusyMachine, slog.New(slog.DiscardHandler))
@@ -37,7 +37,7 @@ func TestScrubComparesTheListWithTheLogs(t *testing.T) {
 	}
 	// The scrub runs concurrently with the server, and must not fence the server's logs.
 	if n, err := c.Scrub(io.Discard); n != 0 || err != nil {
-		t.Fatalf("the scrub of sound data reports %d damaged, %v", n, err)
+		t.Fatalf("the scrub of undamaged data reports %d damaged, %v", n, err)
 	}
 	ws, err := c.codelabs.Get(labs[0].Id)
 	if err != nil {
@@ -78,7 +78,7 @@ func TestScrubComparesTheListWithTheLogs(t *testing.T) {
 	if err != nil || n != 4 {
 		t.Errorf("the scrub reports %d damaged, %v", n, err)
 	}
-	for i, want := range map[int]string{1: "is not in the list", 2: "has no log", 3: "is another one in the list", 4: "the log of codelab"} {
+	for i, want := range map[int]string{1: "is not in the list", 2: "has no log", 3: "differs between the list and its log", 4: "the log of codelab"} {
 		found := false
 		for line := range strings.Lines(out.String()) {
 			found = found || strings.Contains(line, want) && strings.Contains(line, labs[i].Id)

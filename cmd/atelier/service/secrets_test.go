@@ -8,7 +8,8 @@ import (
 	"atelier/cmd/atelier/config"
 )
 
-// Earlier, a key file that a full disk or a careless copy had truncated was used as the key.
+// In an earlier version, a key file that a full disk or a careless copy had truncated was used as
+// the key.
 func TestATruncatedKeyIsNotUsed(t *testing.T) {
 	cfg := config.Default()
 	cfg.Server.Data = t.TempDir()

@@ -145,7 +145,7 @@ func TestTheFirstNodeUsesTheSecretsOfTheSingleServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.openVaults(); err != nil { // the database records its token keys
+	if _, err := c.openVaults(); err != nil { // this call records the token keys in the database
 		t.Fatal(err)
 	}
 	if _, err := c.pinKey(); err != nil {
@@ -168,7 +168,8 @@ func TestTheFirstNodeUsesTheSecretsOfTheSingleServer(t *testing.T) {
 	if err := os.Remove(secretFile(alone, settingsKeyFile)); err == nil {
 		t.Error("this test needs a secret that is missing")
 	}
-	// The single server never needed this key, so no data depends on it. The node cannot know that.
+	// The single server never needed this key, so no data depends on it. The node cannot determine
+	// this, so it refuses to start.
 	if _, err := openNode(t, first); err == nil || !strings.Contains(err.Error(), settingsKeyFile+" is missing") {
 		t.Errorf("with a key missing: %v", err)
 	}
@@ -252,7 +253,7 @@ func TestSecretsInTheDatabaseAreSealed(t *testing.T) {
 		t.Error("a truncated secret was accepted")
 	}
 
-	if _, err := c.pinKey(); err != nil { // records which key all nodes have
+	if _, err := c.pinKey(); err != nil { // this call records the key of all nodes
 		t.Fatal(err)
 	}
 	var backup bytes.Buffer
@@ -260,7 +261,7 @@ func TestSecretsInTheDatabaseAreSealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bytes.Contains(backup.Bytes(), []byte(durable.NodeSecrets)) || !bytes.Contains(backup.Bytes(), []byte("nodekeys")) {
-		t.Error("the backup contains the nodes' secrets, or lacks the rest")
+		t.Error("the backup contains the nodes' secrets, or lacks the other data")
 	}
 }
 
@@ -319,7 +320,7 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := v.keys.Rotate(time.Now()); err == nil || !strings.Contains(err.Error(), "node silent") {
-		t.Errorf("a rotation while a node does not answer: %v", err)
+		t.Errorf("a rotation while a node does not respond: %v", err)
 	}
 	newest := func() (used uint32, known int) {
 		ring := v.production.Ring()
@@ -422,7 +423,7 @@ func TestKeysRotatedOnASingleServerReachTheOtherNodes(t *testing.T) {
 			t.Errorf("node %s has other keys, %v", cfg.Cluster.Node, err)
 		}
 		if _, err := os.Stat(TokenKeyFile(cfg) + ".before"); err == nil {
-			t.Errorf("node %s kept token keys that may have been dropped", cfg.Cluster.Node)
+			t.Errorf("node %s kept a copy of its former token keys, which can include dropped keys", cfg.Cluster.Node)
 		}
 	}
 }

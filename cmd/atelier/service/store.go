@@ -39,7 +39,7 @@ func storeLimits(s config.Storage) durable.StoreLimits {
 // store, because the files of that store would seem unreferenced and be swept.
 func openMemory(cfg config.Config, log *slog.Logger) (durable.Store, error) {
 	if _, err := os.Stat(StoreDir(cfg)); err == nil {
-		return nil, fmt.Errorf("storage.backend: the folder %s holds a store, which memory would not know; choose another server.data", cfg.Server.Data)
+		return nil, fmt.Errorf("storage.backend: the folder %s holds a store, and the memory store does not contain its data; choose another server.data", cfg.Server.Data)
 	}
 	if _, err := os.Stat(streamNote(cfg)); err == nil {
 		return nil, errOfDatabase(cfg)
@@ -57,13 +57,13 @@ func (s *Service) makeData() error {
 		err = unix.Access(dir, unix.W_OK|unix.X_OK)
 	}
 	if err != nil {
-		return fmt.Errorf("server.data: nothing can be written in the folder %s (%w); give it to the user of the server, or name another one (--data, ATELIER_SERVER_DATA)", dir, err)
+		return fmt.Errorf("server.data: nothing can be written in the folder %s (%w); make the server's user its owner, or choose another folder (--data, ATELIER_SERVER_DATA)", dir, err)
 	}
 	return nil
 }
 
 func errInUse(cfg config.Config) error {
-	return fmt.Errorf("server.data: the folder %s is in use by another process; stop it or choose another folder", cfg.Server.Data)
+	return fmt.Errorf("server.data: the folder %s is in use by another process; stop that process, or choose another folder", cfg.Server.Data)
 }
 
 // badgerOptions returns the common options of the embedded store.

@@ -27,6 +27,6 @@ func TestASweepRunsWhenAHelpersTimeEnds(t *testing.T) {
 		t.Errorf("without a helper the next sweep is in %v", got)
 	}
 	if people.MinHelperLife <= grantsEvery {
-		t.Error("a helper's time could end before the next sweep knows about it")
+		t.Error("a helper's time could begin and end between two sweeps")
 	}
 }

@@ -34,10 +34,11 @@ func TokenKeyFile(cfg config.Config) string {
 // stream of the store, it contains a value that only this key produces.
 const keyChecks = "tokenkeys"
 
-// keepKeys returns how long a retired key can still be needed. This is the longest life of a token
-// or of a stored response (a day, before responses were removed with their tokens). The time for
-// which its end is remembered is added. Another hour is added, because other nodes learn late that
-// the key is retired.
+// keepKeys returns how long a retired key can still be needed. The sum begins with the longest life
+// of a token or of a stored response. An earlier version kept responses for a day, and did not
+// remove them with their tokens. Added are the times for which ended and expired tokens are
+// distinguished from unknown ones. The last hour is added, because other nodes notice late that the
+// key is retired.
 func keepKeys(cfg config.Config) time.Duration {
 	return time.Hour + max(cfg.Handler.SessionCap.Std(), 24*time.Hour) + cfg.Handler.RememberEnded.Std() + cfg.Handler.RememberExpired.Std()
 }
@@ -74,7 +75,7 @@ func (c *Core) openTokenKeys(now time.Time) ([]seal.Key, error) {
 }
 
 // wayOut is the advice at the end of errors that refuse a start.
-const wayOut = "put the right file back, or abandon all tokens with: atelier keys new --forget-tokens (OPERATIONS.md has both)"
+const wayOut = "put the right file back, or abandon all tokens with: atelier keys new --forget-tokens (OPERATIONS.md describes how to do this)"
 
 // forgetLostKeys abandons the keys of a missing file, if nothing needs them.
 func (c *Core) forgetLostKeys(path string) error {
@@ -83,7 +84,7 @@ func (c *Core) forgetLostKeys(path string) error {
 		return err
 	}
 	if needed != "" {
-		return fmt.Errorf("the token keys are missing, though the store holds %s: %s is gone; %s", needed, path, wayOut)
+		return fmt.Errorf("the token keys are missing, but the store holds %s; the file %s does not exist; %s", needed, path, wayOut)
 	}
 	if err := forgetChecks(c.store); err != nil {
 		return err
@@ -93,7 +94,7 @@ func (c *Core) forgetLostKeys(path string) error {
 }
 
 // standsOnKeys describes stored data that needs the token keys, or a participant who can still have
-// such a token. It returns "" if there is none.
+// such a token. It returns "" if no such token exists.
 func (c *Core) standsOnKeys() (string, error) {
 	var held []string
 	say := func(n int, one, more string) {
@@ -160,7 +161,7 @@ func ForgetTokens(cfg config.Config, ask func(tokens int) error, log *slog.Logge
 		keys, err = secrets.LoadKeys(path)
 	}
 	if err == nil && len(keys) > 0 && checkTokenKeys(path, keys, known, store.StreamID()) == nil {
-		return fmt.Errorf("%s has the right keys, so no token need be lost; atelier keys rotate makes new ones", where)
+		return fmt.Errorf("%s has the right keys, so the tokens do not have to be abandoned; use atelier keys rotate to make a new key", where)
 	}
 	n, err := token.Count(store, store.StreamID())
 	if err == nil {
@@ -219,14 +220,14 @@ func checkTokenKeys(path string, keys []seal.Key, known map[uint32][]byte, strea
 			return fmt.Errorf("the token keys are incomplete: %s lacks version %d, under which tokens were made", path, version)
 		}
 		if string(keys[i].Check(stream)) != string(check) {
-			return fmt.Errorf("the token keys are wrong: version %d in %s is not the one that this store was used with", version, path)
+			return fmt.Errorf("the token keys are wrong: version %d in %s is not the key that was used with this store", version, path)
 		}
 	}
 	return nil
 }
 
-// newTokenKey adds a key, and drops keys that are no longer needed. Keys that it returns together
-// with an error must be used nevertheless.
+// newTokenKey adds a key, and drops keys that are no longer needed. If it returns keys together
+// with an error, the caller must use the keys nevertheless.
 func (c *Core) newTokenKey(now time.Time) ([]seal.Key, error) {
 	cfg, store := c.cfg, c.store
 	if _, err := c.openTokenKeys(now); err != nil {
@@ -238,8 +239,9 @@ func (c *Core) newTokenKey(now time.Time) ([]seal.Key, error) {
 	}
 	settled, err := settleKeys(cfg, store, keys, now)
 	if err != nil {
-		// In the file the new key is in use and the old key is retired. Tokens created with the old
-		// key would expire too early. The next start creates the missing check.
+		// In the file, the new key is already in use, and the old key is retired. If this server
+		// continued to use the old key, its tokens would expire too early. The next start creates
+		// the missing check.
 		return keys, err
 	}
 	return settled, nil
@@ -253,7 +255,7 @@ func settleKeys(cfg config.Config, store durable.Store, keys []seal.Key, now tim
 		return nil, err
 	}
 	if cfg.Cluster.Enabled {
-		return keys, nil // see nodes.TokenKeys
+		return keys, nil // nodes.TokenKeys removes expired keys
 	}
 	return secrets.KeepKeys(TokenKeyFile(cfg), func(k seal.Key) bool { return !keyIsOver(cfg, k, now) })
 }

@@ -26,7 +26,7 @@ func FormatOf(cfg config.Config) (found, writes int, err error) {
 	case cfg.Storage.Backend == config.Memory || !HasData(cfg) && !badger.Marked(StoreDir(cfg)):
 		return 0, badger.Format, nil
 	case !HasData(cfg):
-		return 0, badger.Format, fmt.Errorf("%s is missing, and its mark is there: is its disk mounted?", StoreDir(cfg))
+		return 0, badger.Format, fmt.Errorf("%s is missing, but its mark exists: is its disk mounted?", StoreDir(cfg))
 	}
 	found, err = badger.FormatOf(badgerOptions(cfg))
 	return found, badger.Format, err
@@ -45,7 +45,7 @@ func FormatOfRunning(cfg config.Config, backup func(io.Writer) error) (found, wr
 		return found, badger.Format, nil
 	}
 	if err == nil || errors.Is(err, errEnough) {
-		err = errors.New("the server's backup does not say the format of its data")
+		err = errors.New("the server's backup does not contain the format of the data")
 	}
 	return 0, badger.Format, err
 }
@@ -53,7 +53,7 @@ func FormatOfRunning(cfg config.Config, backup func(io.Writer) error) (found, wr
 // beginning stores the first bytes that are written, and refuses the rest.
 type beginning struct{ bytes []byte }
 
-var errEnough = errors.New("that is enough")
+var errEnough = errors.New("enough bytes of the backup were read")
 
 func (b *beginning) Write(p []byte) (int, error) {
 	const most = 4 << 10

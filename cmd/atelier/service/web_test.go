@@ -6,7 +6,7 @@ import (
 	"atelier/cmd/atelier/config"
 )
 
-// Earlier, the printed address was "http://[::]:8080", which no browser can open.
+// In an earlier version, the printed address was "http://[::]:8080", which no browser can open.
 func TestThePrintedAddressCanBeOpened(t *testing.T) {
 	for _, c := range []struct {
 		cfg        config.Server

@@ -30,7 +30,7 @@ type hooks struct {
 }
 
 // outage is a period in which the receiver refuses every delivery, until its webhook is stopped and
-// resumed. The fields are positions; 0 means not yet.
+// resumed. The fields are positions. 0 means that the hook has not been reached yet.
 type outage struct {
 	refuses bool
 	// row is the number of consecutive refused attempts.

@@ -103,8 +103,8 @@ func TestFormattedPlansParseToTheSamePlan(t *testing.T) {
 	}
 }
 
-// Each of these seeds once found the listed fault. The plan of a seed changes with the simulator,
-// so each fault also has a test next to its code.
+// Each of these seeds found the listed fault in an earlier version. The plan of a seed changes with
+// the simulator, so each fault also has a test next to its code.
 func TestFoundSeeds(t *testing.T) {
 	for seed, fault := range map[uint64]string{
 		422:    "a request that arrived while its host closed never got a response",

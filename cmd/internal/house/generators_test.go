@@ -60,8 +60,9 @@ func walk(node any, at, under string, visit func(at, under string, node any)) {
 	}
 }
 
-// Generators create one file or type for each name, spelled according to their language. PIN and
-// Pin become one Python module, and if_match and IfMatch one Go type.
+// Generators create one file or type for each name, and spell it according to their language. Two
+// names such as PIN and Pin become the same Python module, and if_match and IfMatch become the same
+// Go type.
 func TestNamesDifferInMoreThanCaseAndSeparators(t *testing.T) {
 	same := func(name string) string {
 		return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
@@ -245,8 +246,9 @@ func isText(media string) bool {
 	return strings.HasPrefix(media, "text/") || media == "application/json" || strings.HasSuffix(media, "+json")
 }
 
-// A generator treats a file that is not declared as binary as text. A client then decodes the bytes
-// of a file, or sends a description of the file instead, and gets 200.
+// A generator treats a file as text, unless the file is declared as binary. A client then decodes
+// the bytes of a file as text, or sends a description of the file instead of its content, and
+// nevertheless gets 200.
 func TestFilesAreBinary(t *testing.T) {
 	binary := func(schema any) bool {
 		s, _ := schema.(map[string]any)
@@ -269,7 +271,7 @@ func TestFilesAreBinary(t *testing.T) {
 			}
 			for media, v := range n {
 				body, _ := v.(map[string]any)
-				if body == nil { // one of the message fields is called content
+				if body == nil { // a message also has a field called content, which contains no bodies
 					continue
 				}
 				schema, _ := body["schema"].(map[string]any)

@@ -109,7 +109,7 @@ func TestEveryDependencyHasAReason(t *testing.T) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 		path := strings.TrimSpace(cells[0])
 		if len(cells) < 3 || !strings.Contains(path, ".") || strings.ContainsAny(path, " *") {
-			continue // text, and parts of the server by their keepers
+			continue // text, or a row that lists maintainers
 		}
 		rows[path] = true
 		indirect, known := graph[path]
@@ -219,8 +219,8 @@ func TestPackagesOfTransportHaveTests(t *testing.T) {
 	}
 }
 
-// Tools require these properties of an API description. Otherwise linters reject it, and client
-// generators ignore it.
+// Linters and client generators require these properties of an API description. Without them,
+// linters reject the description, and client generators ignore it.
 func TestAPIDescriptionsAreComplete(t *testing.T) {
 	arrays, operations, components := 0, 0, 0
 	for name, text := range map[string][]byte{
@@ -297,7 +297,7 @@ func TestAPIDescriptionsAreComplete(t *testing.T) {
 		for kind, of := range doc["components"].(map[string]any) {
 			for component := range of.(map[string]any) {
 				components++
-				if kind != "securitySchemes" && !used["#/components/"+kind+"/"+component] { // these are referred to by name
+				if kind != "securitySchemes" && !used["#/components/"+kind+"/"+component] { // security schemes are referred to by name
 					t.Errorf("%s: nothing uses %s/%s", name, kind, component)
 				}
 			}

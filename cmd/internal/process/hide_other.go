@@ -4,5 +4,5 @@ package process
 
 import "errors"
 
-// Hide only returns an error.
-func Hide() error { return errors.New("not known on this system") }
+// Hide returns an error, because this package supports it only on Linux.
+func Hide() error { return errors.New("not supported on this system") }

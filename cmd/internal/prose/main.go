@@ -153,7 +153,7 @@ func check(vale string, files []string) (found []finding, read []string, err err
 		}
 		source, err := os.ReadFile(file)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // deleted, and not yet committed
+			continue // the file is deleted, but the deletion is not committed yet
 		}
 		if err != nil {
 			return nil, nil, err

@@ -18,9 +18,9 @@ import (
 )
 
 func main() {
-	repeat := flag.Int("repeat", 1, "how often all is run")
+	repeat := flag.Int("repeat", 1, "number of times that everything is run")
 	spinners := flag.Int("spinners", 0, "number of busy loops that run at the same time")
-	concurrent := flag.Bool("concurrent", false, "list the packages in which goroutines can meet")
+	concurrent := flag.Bool("concurrent", false, "list the packages in which goroutines can interact")
 	flag.Parse()
 	if *concurrent {
 		if err := listConcurrent(os.Stdout, flag.Args()); err != nil {
@@ -41,7 +41,7 @@ func main() {
 // run runs all groups, repeat times, and reports whether all passed.
 func run(groups []string, repeat, spinners int) (bool, error) {
 	if len(groups) == 0 {
-		return false, errors.New("no suites are named: suites [-repeat N] [-spinners N] TARGET[,TARGET] TARGET")
+		return false, errors.New("the names of suites are missing: suites [-repeat N] [-spinners N] TARGET[,TARGET] TARGET")
 	}
 	scratch, remove, err := inMemory()
 	if err != nil {
@@ -120,7 +120,7 @@ func (r *result) make(scratch string) {
 	cmd := exec.Command("make", "--no-print-directory", r.target, "REPORT=1")
 	cmd.Env = os.Environ()
 	if scratch != "" {
-		// The compiler's files can be too large for memory.
+		// The compiler's temporary files can be too large for memory, so they are on the disk.
 		cmd.Env = append(cmd.Env, "GOTMPDIR="+os.TempDir(), "TMPDIR="+scratch)
 	}
 	pipe, err := cmd.StdoutPipe()
@@ -155,7 +155,7 @@ func printTable(w io.Writer, table []*result, took time.Duration) bool {
 		verdict := ""
 		if r.failed != nil {
 			verdict, ok = "  FAIL", false
-			if r.count.failed == 0 { // not a test, or it ended before its tests
+			if r.count.failed == 0 { // the target has no tests, or ended before its tests
 				r.count.failed = 1
 			}
 		} else if r.count.failed > 0 {

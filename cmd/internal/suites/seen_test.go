@@ -53,8 +53,8 @@ func TestOutputOfSuitesIsCounted(t *testing.T) {
 	}
 }
 
-// The table fails if any suite fails, even a suite without tests. Its last line can be understood
-// alone.
+// The table reports a failure if any suite fails, even a suite without tests. Its last line can be
+// understood without the other lines.
 func TestTheTableShowsEachFailure(t *testing.T) {
 	fine := &result{name: "fine", seen: &seen{count: count{passed: 2}}}
 	for name, c := range map[string]struct {
@@ -62,10 +62,10 @@ func TestTheTableShowsEachFailure(t *testing.T) {
 		ok    bool
 		last  string
 	}{
-		"all pass":         {&result{name: "x", seen: &seen{count: count{passed: 1, skipped: 1}}}, true, "3 passed, 0 failed, 1 skipped"},
-		"a test fails":     {&result{name: "x", seen: &seen{count: count{failed: 1}}}, false, "2 passed, 1 failed, 0 skipped"},
-		"a target fails":   {&result{name: "x", seen: &seen{}, failed: errors.New("exit status 2")}, false, "2 passed, 1 failed, 0 skipped"},
-		"both, count once": {&result{name: "x", seen: &seen{count: count{failed: 1}}, failed: errors.New("exit status 2")}, false, "2 passed, 1 failed, 0 skipped"},
+		"all pass":       {&result{name: "x", seen: &seen{count: count{passed: 1, skipped: 1}}}, true, "3 passed, 0 failed, 1 skipped"},
+		"a test fails":   {&result{name: "x", seen: &seen{count: count{failed: 1}}}, false, "2 passed, 1 failed, 0 skipped"},
+		"a target fails": {&result{name: "x", seen: &seen{}, failed: errors.New("exit status 2")}, false, "2 passed, 1 failed, 0 skipped"},
+		"a failed target with a failed test counts as one failure": {&result{name: "x", seen: &seen{count: count{failed: 1}}, failed: errors.New("exit status 2")}, false, "2 passed, 1 failed, 0 skipped"},
 	} {
 		var out bytes.Buffer
 		ok := printTable(&out, []*result{fine, c.other}, 0)

@@ -14,8 +14,9 @@ import (
 	"atelier/actors/files"
 )
 
-// Earlier, a stored object with a flipped byte, or a truncated one, was served without an error.
-// The damaged object also prevented a new upload of the same content from being stored.
+// In an earlier version, a stored object with a flipped byte, or a truncated one, was served
+// without an error. The damaged object also prevented a new upload of the same content from being
+// stored.
 func TestADamagedContentIsNotServed(t *testing.T) {
 	for name, hurt := range map[string]func(b []byte) []byte{
 		"flipped": func(b []byte) []byte { b[len(b)/2] ^= 1; return b },

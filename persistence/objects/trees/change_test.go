@@ -7,8 +7,8 @@ import (
 	"atelier/actors/code"
 )
 
-// A workspace can contain a file that Windows cannot check out. Earlier such names were allowed, so
-// the file must stay usable.
+// A workspace can contain a file that Windows cannot check out. In an earlier version, such names
+// were allowed, so the file must stay usable.
 func TestAFileThatWindowsCannotCheckOutStaysUsable(t *testing.T) {
 	before := map[string]entry{"aux.c": {Size: 1, Ref: "x"}, "a:b": {Size: 1, Ref: "y"}}
 	after, err := apply(before, code.Change{Write: []code.File{{Path: "aux.c", Content: []byte("12")}}, Delete: []string{"a:b"}})

@@ -6,10 +6,10 @@
 // (32). The ciphertext is AES-256-CBC with PKCS#7. The tag is HMAC-SHA256 over all bytes before it,
 // and is verified first, in constant time.
 //
-// A derivation takes about 50 ms of CPU, so a Ring runs one at a time, once for all callers with
-// the same salt, at a bounded rate. A caller with wrong keys delays only itself. The ring caches
-// the derived keys of verified salts for a while, under a keyed hash. It keeps neither derived keys
-// of wrong guesses nor decrypted keys.
+// A derivation takes about 50 ms of CPU, so a Ring runs only one derivation at a time, at a bounded
+// rate. Callers with the same salt share a derivation. A caller with wrong keys delays only itself.
+// The ring caches the derived keys of verified salts for a while, under a keyed hash. It keeps
+// neither derived keys of wrong guesses nor decrypted keys.
 //
 // The stored key is sealed again with the server's own key, so a copy of the store does not
 // even contain the ciphertext.

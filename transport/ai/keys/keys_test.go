@@ -151,7 +151,7 @@ func TestAFloodOfWrongKeysIsSlowedDown(t *testing.T) {
 	if slow != 190 {
 		t.Errorf("%d of 200 calls were slowed down, want 190", slow)
 	}
-	// Other people are served. Their derived keys are cached if the key opened.
+	// Other people are still served. Their derived keys are cached if their key could be decrypted.
 	for range 100 {
 		if _, err := r.Open("lin", vector); err != nil {
 			t.Fatal(err)

@@ -21,7 +21,7 @@ const (
 	maxWaiting = 64
 )
 
-// Slow means that too many keys are being decrypted; retry After.
+// Slow means that too many keys are being decrypted. After is the delay before a retry.
 type Slow struct{ After time.Duration }
 
 func (s *Slow) Error() string { return "too many AI keys to check; try again later" }
@@ -31,7 +31,7 @@ type Ring struct {
 	password string
 	seal     *Seal
 	now      func() time.Time
-	// all limits derivations. wrong limits the wrong keys of one caller.
+	// all limits all derivations. wrong limits the wrong keys of each caller.
 	all, wrong *httpapi.Limiter
 
 	turn    chan struct{} // allows one derivation at a time

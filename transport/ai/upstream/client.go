@@ -31,7 +31,7 @@ var Defaults = map[string]string{
 // Options of a Client. Provider is required.
 type Options struct {
 	Provider string
-	// BaseURL is the address that precedes the protocol's paths; "" for the default.
+	// BaseURL is the address that precedes the protocol's paths, or "" for the default.
 	BaseURL string
 	// Connect, FirstByte, Idle and Total bound the time to a connection, to the first event,
 	// between two events, and in total.
@@ -72,7 +72,7 @@ type reader interface {
 // proxies end every stream with this marker.
 func done(data []byte) bool { return string(bytes.TrimSpace(data)) == "[DONE]" }
 
-// New returns a client; Close ends its idle connections.
+// New returns a client. Close ends its idle connections.
 func New(o Options) (*Client, error) {
 	c := &Client{Options: o}
 	switch o.Provider {

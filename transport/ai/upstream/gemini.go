@@ -46,10 +46,12 @@ type geminiEvent struct {
 
 func (gemini) answer() reader { return gemini{} }
 
-// reasoned implements reader: some servers of this protocol send no reason.
+// reasoned implements reader. It returns false, because some servers of this protocol send no
+// reason.
 func (gemini) reasoned() bool { return false }
 
-// blocked implements protocol: here a block is an event, never a refusal.
+// blocked implements protocol. It returns false, because in this protocol a block is an event,
+// never a refusal.
 func (gemini) blocked([]byte) bool { return false }
 
 func (gemini) chunk(data []byte) (Chunk, bool, error) {

@@ -66,15 +66,15 @@ type openAIEvent struct {
 	Error any `json:"error"`
 }
 
-// finishes maps the reasons known to both protocols. No tools are sent, so a tool call is
-// unexpected.
+// finishes maps OpenAI's finish reasons to Gemini's. No tools are sent to this protocol, so a tool
+// call is unexpected.
 var finishes = map[string]string{
 	"stop": "STOP", "length": "MAX_TOKENS", "content_filter": Safety, "tool_calls": "UNEXPECTED_TOOL_CALL", "function_call": "UNEXPECTED_TOOL_CALL",
 }
 
 func (openAI) answer() reader { return &openAIAnswer{} }
 
-// blocked implements protocol: some servers refuse a question that their filter blocks.
+// blocked implements protocol. Some servers refuse a question that their filter blocks.
 func (openAI) blocked(body []byte) bool {
 	var refusal struct {
 		Error struct {

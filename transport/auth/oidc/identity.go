@@ -24,7 +24,7 @@ type Identity struct {
 // Answer is the provider's response, delivered by the browser.
 type Answer struct {
 	State, Code, Error string
-	// Issuer is the response's issuer; "" if the response does not state one (RFC 9207).
+	// Issuer is the response's issuer, or "" if the response does not contain it (RFC 9207).
 	Issuer string
 }
 
@@ -160,8 +160,8 @@ func (p *Provider) admit(c claims) (string, error) {
 	return email, nil
 }
 
-// fold normalizes an address for comparison. Only ASCII is folded: some other characters have ASCII
-// lower cases, and the result would be somebody else's address.
+// fold normalizes an address for comparison. Only ASCII is folded. The lower case of some other
+// characters is an ASCII letter, so the result could be somebody else's address.
 func fold(email string) (string, bool) {
 	at := strings.IndexByte(email, '@')
 	if at < 1 || at == len(email)-1 || strings.Count(email, "@") != 1 {

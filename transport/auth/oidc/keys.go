@@ -40,7 +40,7 @@ type keySet struct {
 }
 
 // VerifySignature implements oidc.KeySet. If a key is unknown, the keys are fetched once more,
-// because the provider might have a new one.
+// because the provider might have a new key.
 func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	signed, err := jose.ParseSigned(token, signatures)
 	if err != nil || len(signed.Signatures) != 1 {

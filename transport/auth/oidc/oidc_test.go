@@ -28,7 +28,7 @@ import (
 type desk struct {
 	*oidc.Provider
 	at  *oidctest.Provider
-	off atomic.Int64 // how far its clock is ahead, as a duration
+	off atomic.Int64 // the duration by which the client's clock is ahead
 	// callers counts the addresses that were used.
 	callers atomic.Int32
 }
@@ -186,7 +186,7 @@ func TestFalseClaimsAreRefused(t *testing.T) {
 	}
 }
 
-// endless is JSON without an end.
+// endless is a body of JSON that never ends.
 type endless struct{}
 
 func (endless) Read(b []byte) (int, error) {

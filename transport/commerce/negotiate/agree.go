@@ -22,7 +22,7 @@ type Options struct {
 
 // Agree reads a platform's profile and negotiates with a business. If the sides have different
 // current versions and one of them has a separate profile for the agreed version, that profile is
-// fetched, if there is a Fetcher.
+// fetched, if a Fetcher is set.
 func Agree(ctx context.Context, platform any, business *profile.Profile, want map[string]string, opts Options) (*Result, error) {
 	p, err := profile.Parse(platform)
 	if err != nil {

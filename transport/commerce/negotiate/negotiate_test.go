@@ -120,7 +120,8 @@ func TestInvalidProfilesAreRefused(t *testing.T) {
 	}
 }
 
-// Errors must be short. Earlier, the content of one error repeated 689 kB of the request.
+// Errors must be short. In an earlier version, the content of one error repeated 689 kB of the
+// request.
 func TestErrorsRepeatOnlyABoundedPartOfTheInput(t *testing.T) {
 	business := parsed(t, withVersion(day, ""))
 	long := strings.Repeat("x", 600_000)

@@ -20,7 +20,7 @@ type BusinessConfig struct {
 	// SchemaBase is the address of the published schemas, without a trailing slash. "" means their
 	// default base.
 	SchemaBase string
-	// Schemas are the schemas published under it; nil means only the built-in schemas.
+	// Schemas are the schemas published under it. Nil means only the built-in schemas.
 	Schemas *schema.Set
 	// Version is the protocol version. "" means the current release.
 	Version         string

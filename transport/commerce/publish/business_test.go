@@ -35,8 +35,8 @@ func TestTheDefaultProfileIsValid(t *testing.T) {
 	}
 }
 
-// A server without an address must declare no handler. Earlier such a profile declared a payment
-// handler of another server.
+// A server without an address must declare no handler. In an earlier version, such a profile
+// declared a payment handler of another server.
 func TestWithoutAnAddressTheProfileContainsNone(t *testing.T) {
 	for _, base := range []string{"", "https://shop.example/schemas"} {
 		b, err := publish.NewBusiness(t.Context(), publish.DefaultBusiness(base, ""))

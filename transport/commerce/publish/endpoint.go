@@ -37,8 +37,7 @@ type EndpointConfig struct {
 	Schemas  *schema.Set
 	// Fetcher fetches a platform's profile by its address.
 	Fetcher schema.Fetcher
-	// Wait returns how long the caller must wait before the next negotiation. nil means that there
-	// is no limit.
+	// Wait returns how long the caller must wait before the next negotiation. Nil means no limit.
 	Wait func(ctx *fasthttp.RequestCtx) time.Duration
 	// ClientIP returns the client's address.
 	ClientIP func(*fasthttp.RequestCtx) string

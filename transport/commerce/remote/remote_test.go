@@ -82,8 +82,8 @@ func TestFetchRefuses(t *testing.T) {
 	}
 }
 
-// Earlier, errors contained the address of the resolver and the source address of the connection.
-// Every client that requested a negotiation could read them.
+// In an earlier version, errors contained the address of the resolver and the source address of the
+// connection. Every client that requested a negotiation could read them.
 func TestErrorsRevealNothingAboutTheNetwork(t *testing.T) {
 	resolver := "10.11.12.13:53"
 	dial := func(err error) error {

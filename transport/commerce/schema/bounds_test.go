@@ -102,7 +102,8 @@ func TestMessagesRepeatNoLargeValues(t *testing.T) {
 	}
 }
 
-// Earlier, large values were formatted completely before they were shortened to one line.
+// In an earlier version, large values were formatted completely before they were shortened to one
+// line.
 func TestLargeValuesAreNotFormattedCompletely(t *testing.T) {
 	large := strings.Split(strings.Repeat("word ", 50_000), " ")
 	items := make([]any, len(large))
@@ -122,7 +123,7 @@ func TestLargeValuesAreNotFormattedCompletely(t *testing.T) {
 	}
 }
 
-// Earlier, these valid patterns were refused, and the invalid one was accepted.
+// In an earlier version, these valid patterns were refused, and the invalid one was accepted.
 func TestPatternsUseTheSyntaxOfECMA262(t *testing.T) {
 	s, err := schema.CompileBundle(map[string]any{"pattern": `^(?=.*\d)[a-z\d]+$`})
 	if err != nil {

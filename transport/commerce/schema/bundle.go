@@ -121,7 +121,7 @@ type copier struct {
 	atRoot bool
 }
 
-// finish copies referenced units until there are no new ones, and adds them to the $defs of root.
+// finish copies referenced units until no new units are found, and adds them to the $defs of root.
 func (b *bundler) finish(root map[string]any) error {
 	for len(b.queue) > 0 {
 		u := b.queue[0]
@@ -215,7 +215,7 @@ func (c copier) schema(pointer string, value any) (any, error) {
 		return value, nil
 	}
 	out := make(map[string]any, len(node))
-	// Sorted, so that if there are several faults, always the same one is reported.
+	// The names are sorted, so that of several faults always the same one is reported.
 	for _, key := range slices.Sorted(maps.Keys(node)) {
 		if c.drops(pointer, key) {
 			continue

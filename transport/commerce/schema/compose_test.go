@@ -212,8 +212,8 @@ func TestAnExtensionOfAnExtensionNeedsItsParent(t *testing.T) {
 	}
 }
 
-// The annotations omit and optional of an extension also apply to fields of the base. Earlier they
-// applied only to fields of the extension itself.
+// The annotations omit and optional of an extension also apply to fields of the base. In an earlier
+// version, they applied only to fields of the extension itself.
 func TestAnExtensionOverridesItsBasesAnnotations(t *testing.T) {
 	over := func(properties string) string {
 		return `{"$id": "https://x.example/over", "name": "com.x.over", "version": "2026-01-01", "$defs": {"dev.commerce.shopping.checkout":
@@ -260,8 +260,8 @@ func TestAnExtensionOverridesItsBasesAnnotations(t *testing.T) {
 	}
 }
 
-// Earlier, conflicting types caused no error, and the result had fields for which no value was
-// valid.
+// In an earlier version, conflicting types caused no error, and the result had fields for which no
+// value was valid.
 func TestConflictingTypesDoNotCompose(t *testing.T) {
 	base := `{"$id": "https://x.example/base", "name": "com.x.base", "version": "2026-01-01", "properties": {
 		"n": {"type": "number"}, "s": {"$ref": "#/$defs/text"}, "in": {"allOf": [{"properties": {"deep": {"type": "array"}}}]}}, "$defs": {"text": {"type": "string"}}}`
@@ -285,7 +285,7 @@ func TestConflictingTypesDoNotCompose(t *testing.T) {
 	}
 }
 
-// Earlier, the number of branches multiplied with every level.
+// In an earlier version, the number of branches multiplied with every level.
 func TestOverridingTakesLinearTime(t *testing.T) {
 	deep := `{"ucp_request": "optional"}`
 	for range 8 {
@@ -299,8 +299,8 @@ func TestOverridingTakesLinearTime(t *testing.T) {
 	}
 }
 
-// The base is the root of the result, which contains the extension. Earlier, a reference from the
-// extension to the base therefore looked like an endless schema.
+// The base is the root of the result, which contains the extension. In an earlier version, a
+// reference from the extension to the base therefore looked like an endless schema.
 func TestAnExtensionMayRepeatItsBaseAnywhere(t *testing.T) {
 	lib := published(t)
 	base := add(t, lib, `{"$id": "https://x.example/base", "name": "com.x.base", "version": "2026-01-01", "required": ["a"]}`)

@@ -63,7 +63,7 @@ func (d *Document) Size() int { return len(d.data) }
 // SyntaxError is the reason why a document could not be read.
 type SyntaxError struct {
 	File string
-	// Line counts from 1; 0 if it is unknown.
+	// Line counts from 1. It is 0 if the line is unknown.
 	Line   int
 	Reason string
 }

@@ -28,7 +28,7 @@ type Fetcher interface {
 type LibraryOptions struct {
 	// Published contains schemas that references find by their $id. It can be nil.
 	Published *Set
-	// Fetcher is used for addresses that no other source has; nil means offline.
+	// Fetcher is used for addresses that no other source has. Nil means offline.
 	Fetcher Fetcher
 	// Folders lists the folders whose files relative references can reach. If it is empty,
 	// references can reach only added files.
@@ -60,7 +60,7 @@ func NewLibrary(ctx context.Context, opts LibraryOptions) *Library {
 // Resource is a schema with its own base: a document, or a part of one with its own $id.
 type Resource struct {
 	Doc *Document
-	// ID is the absolute $id without fragment; "" if there is none.
+	// ID is the absolute $id without fragment, or "".
 	ID string
 	// Pointer is the place of the resource in its document.
 	Pointer string

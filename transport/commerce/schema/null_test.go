@@ -8,8 +8,8 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Earlier, the copy of a schema lacked keywords with the value null, so {"const": null} accepted
-// every value.
+// In an earlier version, the copy of a schema lacked keywords with the value null, so {"const":
+// null} accepted every value.
 func TestKeywordsWithTheValueNullAreKept(t *testing.T) {
 	const text = `{"name": "com.vendor.base", "version": "2026-02-01", "properties": {
 		"gone": {"const": null, "default": null, "x-note": null}, "choice": {"enum": [null, 1]}}}`

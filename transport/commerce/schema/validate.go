@@ -41,7 +41,7 @@ func CompileBundle(bundle map[string]any) (*Validator, error) {
 	return CompileBundleWith(bundle, AssertFormats)
 }
 
-// CompileBundleWith is CompileBundle with a choice of the treatment of formats.
+// CompileBundleWith does the same as CompileBundle, with the given treatment of formats.
 func CompileBundleWith(bundle map[string]any, formats Formats) (*Validator, error) {
 	c := newCompiler(formats)
 	if err := c.AddResource(bundleURL, ownFormats(bundle)); err != nil {

@@ -1,11 +1,10 @@
 // Package encrypted implements the encrypted credential pattern (transport/handler/RULES.md):
 // instead of tokenizing a credential, a platform encrypts it to a public key of the business. The
 // business decrypts it. The checkout's id is part of the encrypted content, and Decrypt refuses
-// other checkouts: a message cannot be moved to another checkout.
+// other checkouts, so that a message cannot be moved to another checkout.
 //
-// Messages are JWE (RFC 7516) in compact form, with A256GCM, and ECDH-ES+A256KW
-// for keys on an elliptic curve or RSA-OAEP-256 for RSA keys; no others are
-// accepted.
+// Messages are JWE (RFC 7516) in compact form, with A256GCM, and ECDH-ES+A256KW for keys on an
+// elliptic curve or RSA-OAEP-256 for RSA keys. Other algorithms are refused.
 package encrypted
 
 import (
@@ -121,7 +120,8 @@ func Decrypt(privateJWK []byte, checkoutID, message string) (credential []byte, 
 		return nil, ErrMessage
 	}
 	defer clear(plain)
-	// A map, because decoding into a struct ignores the case of member names.
+	// The content is decoded into a map, because decoding into a struct ignores the case of member
+	// names.
 	var p map[string]json.RawMessage
 	var names *string
 	if json.Unmarshal(plain, &p) != nil || json.Unmarshal(p["checkout_id"], &names) != nil || names == nil || !isObject(p["credential"]) {
@@ -171,7 +171,7 @@ func recipient(jwk []byte) (*jose.JSONWebKey, jose.KeyAlgorithm, error) {
 	}
 	var alg jose.KeyAlgorithm
 	switch key := k.Key.(type) {
-	case *ecdsa.PublicKey: // on its curve, or parsing would have failed
+	case *ecdsa.PublicKey: // the point is on its curve, because parsing would have failed otherwise
 		alg = jose.ECDH_ES_A256KW
 	case *rsa.PublicKey:
 		alg = jose.RSA_OAEP_256

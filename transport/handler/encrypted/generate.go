@@ -11,7 +11,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Generate returns a new P-256 key pair as JWKs. The private one is secret.
+// Generate returns a new P-256 key pair as JWKs. The private key is secret.
 func Generate() (public, private []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

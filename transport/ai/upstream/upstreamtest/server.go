@@ -64,7 +64,7 @@ func (s *Server) Last() Question {
 	return all[len(all)-1]
 }
 
-// ServeHTTP plays the script.
+// ServeHTTP answers a question with the script.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -151,7 +151,7 @@ func (a *Answer) Whole(pieces ...string) {
 	a.End(7, 3)
 }
 
-// Cut breaks off the connection.
+// Cut closes the connection in the middle of the answer.
 func (a *Answer) Cut() {
 	c, _, err := http.NewResponseController(a.w).Hijack()
 	if err == nil {

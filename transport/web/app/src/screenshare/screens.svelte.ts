@@ -239,7 +239,7 @@ export class Screens {
   /** Admits a viewer to one's own screen. */
   async #let({ share, from, person, name }: Extract<Heard, { is: 'watch' }>) {
     if (share !== this.mine?.share || !this.#stream) return
-    // An attendee's screen is visible only to the facilitator with whom the attendee agreed.
+    // An attendee's screen is visible only to the facilitator chosen by the attendee.
     if (this.room.role === 'attendee' && (person !== facilitator || !this.#isFor(from, name))) return
     const old = this.#viewers.get(from)
     if (old && old.person !== person) return
