@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"atelier/actors/durable"
@@ -15,6 +16,7 @@ func apart(t *testing.T, c *clan) {
 	t.Helper()
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	c.sum(1)
+	synctest.Wait() // until no request of the follower is under way
 	c.net.Cut("n1", "n2")
 	c.net.Cut("n2", "n1")
 	for _, cmd := range []string{"1", "1", "0"} {
@@ -47,15 +49,17 @@ func TestAFollowerLoadsARewrittenLog(t *testing.T) {
 // A follower that cannot reach its owner sends the events of the log to its clients. A rewritten
 // log must not be applied to its state.
 func TestACutOffFollowerLoadsARewrittenLog(t *testing.T) {
-	c := newClanOf(t, 2, erasers, func(*durable.Options) {})
-	apart(t, c)
-	eventually(t, "the replica at the end of the log", func() bool {
-		_, seq := c.hosts[1].Peek("a").ViewAt()
-		return seq == 4
+	inBubble(t, func(t *testing.T) {
+		c := newClanOf(t, 2, erasers, func(*durable.Options) {})
+		apart(t, c)
+		eventually(t, "the replica at the end of the log", func() bool {
+			_, seq := c.hosts[1].Peek("a").ViewAt()
+			return seq == 4
+		})
+		if got := c.hosts[1].Peek("a").View().sum; got != 3 {
+			t.Errorf("the replica shows %d, want 3", got)
+		}
 	})
-	if got := c.hosts[1].Peek("a").View().sum; got != 3 {
-		t.Errorf("the replica shows %d, want 3", got)
-	}
 }
 
 // A node that takes over an actor continues from its replica, unless the log was rewritten beyond
@@ -133,23 +137,25 @@ func TestADivergedReplicaIsDropped(t *testing.T) {
 // The hash covers the records as they were appended. Neither erasing nor a restart changes it, so
 // all nodes have the same hash at one position.
 func TestRewritingALogDoesNotChangeItsHash(t *testing.T) {
-	c := newClanOf(t, 3, erasers, func(*durable.Options) {})
-	for range 3 {
-		for _, cmd := range []string{"1", "0", "5"} {
-			ask(t, get(t, c.hosts[0], "a"), cmd)
+	inBubble(t, func(t *testing.T) {
+		c := newClanOf(t, 3, erasers, func(*durable.Options) {})
+		for range 3 {
+			for _, cmd := range []string{"1", "0", "5"} {
+				ask(t, get(t, c.hosts[0], "a"), cmd)
+			}
+			finishErasing(t, c.hosts[0])
+			for i := range 3 {
+				c.sum(i)
+			}
+			c.hosts[0].GiveTo(get(t, c.hosts[0], "a"), c.nodes[2].Node())
+			ask(t, get(t, c.hosts[1], "a"), "1")
 		}
-		finishErasing(t, c.hosts[0])
 		for i := range 3 {
-			c.sum(i)
+			if n := c.hosts[i].Stats().Divergences.Load(); n != 0 {
+				t.Errorf("at node %d the replica diverged %d times, want 0", i, n)
+			}
 		}
-		c.hosts[0].GiveTo(get(t, c.hosts[0], "a"), c.nodes[2].Node())
-		ask(t, get(t, c.hosts[1], "a"), "1")
-	}
-	for i := range 3 {
-		if n := c.hosts[i].Stats().Divergences.Load(); n != 0 {
-			t.Errorf("at node %d the replica diverged %d times, want 0", i, n)
-		}
-	}
+	})
 }
 
 // A batch that differs is detected before it is applied, so no view and no listener receives it.
