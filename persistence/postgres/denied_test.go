@@ -30,7 +30,7 @@ func TestAMissingGrantSaysWhatToGrant(t *testing.T) {
 		revoke execute on all functions in schema atelier from public`)
 	t.Cleanup(func() { postgrestest.Exec(t, dsn, `drop owned by "`+role+`"; drop role "`+role+`"`) })
 	u.User = url.UserPassword(role, "p")
-	run := regexp.MustCompile(`run: (GRANT .*;)$`)
+	run := regexp.MustCompile(`superuser: (GRANT .*;)$`)
 	var said []string
 	for range 8 {
 		s, err := Open(Options{URL: u.String(), Node: "second"})
