@@ -112,7 +112,7 @@ func (b deafTo) Serve(subject string, fn func(string, []byte, func([]byte))) (fu
 }
 
 // Repeatable commands are sent again only while a caller waits. In an earlier version, each later
-// attempt timed out at once and was repeated, so the database was queried for the owner without
+// attempt timed out immediately and was repeated, so the database was queried for the owner without
 // pause until the connection returned.
 func TestCommandsAreNotRepeatedWhenNobodyWaits(t *testing.T) {
 	c := newClanWith(t, 2, func(o *durable.Options) {
@@ -167,7 +167,7 @@ func TestAnUnreadableReplyIsAnError(t *testing.T) {
 	ask(t, get(t, c.hosts[1], "a"), "1")
 }
 
-// A command that cannot be encoded gets a reply at once.
+// A command that cannot be encoded gets a reply immediately.
 func TestACommandThatCannotBeEncodedReturnsAnError(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
