@@ -2,7 +2,7 @@ module atelier
 
 go 1.26.0
 
-// Packages of Node bring Go sources of their own.
+// Some packages of Node contain Go sources, which are not part of this module.
 ignore ./transport/web/app
 
 require (

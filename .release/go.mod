@@ -1,5 +1,5 @@
-// What makes the artifacts of a release: a module of its own, so that the server's has
-// nothing of it.
+// The program that makes the artifacts of a release is a separate module, so that its dependencies
+// stay out of the server.
 module atelier/release
 
 go 1.26.4

@@ -236,7 +236,7 @@ func TestARefusedCommandLeavesNoClaim(t *testing.T) {
 	})
 }
 
-// If the codelab refuses a command, the command's claim ends at once.
+// If the codelab refuses a command, the command's claim ends immediately.
 func TestARejectedCommandLeavesNoClaim(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()

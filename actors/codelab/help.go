@@ -339,7 +339,7 @@ func (s *State) applyHelpResolved(seq uint64, at int64, b *pb.HelpResolved) {
 		delete(s.openHelp, h.AttendeeId)
 		s.settled++
 	})
-	// Remove the oldest tenth of the settled requests at once, because each removal filters the
+	// Remove the oldest tenth of the settled requests together, because each removal filters the
 	// whole list.
 	if s.settled > maxSettledHelp+maxSettledHelp/10 {
 		drop := s.settled - maxSettledHelp

@@ -90,8 +90,8 @@ func acked(t *testing.T, all ...answers) {
 }
 
 // An attendee sent step 2 and then step 3 while the owner of the codelab was killed, and ended at
-// step 2. The new owner executed the second command at once, but the first only after waiting for
-// the dead node's reply.
+// step 2. The new owner executed the second command immediately, but the first only after waiting
+// for the dead node's reply.
 func TestATakeoverKeepsTheOrderOfCommands(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		net, nodes, hosts, told := ordered(t, 2, plain)

@@ -118,7 +118,7 @@ func (b deafTo) Serve(subject string, fn func(string, []byte, func([]byte))) (fu
 }
 
 // Repeatable commands are sent again only while a caller waits. In an earlier version, each later
-// attempt timed out at once and was repeated, so the database was queried for the owner without
+// attempt timed out immediately and was repeated, so the database was queried for the owner without
 // pause until the connection returned.
 func TestCommandsAreNotRepeatedWhenNobodyWaits(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestAnUnreadableReplyIsAnError(t *testing.T) {
 	})
 }
 
-// A command that cannot be encoded gets a reply at once.
+// A command that cannot be encoded gets a reply immediately.
 func TestACommandThatCannotBeEncodedReturnsAnError(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClan(t, 2)

@@ -112,7 +112,7 @@ func TestAnOwnerSendsItsCommitsToFollowers(t *testing.T) {
 }
 
 // An owner announces that it stops, and its release is committed a little later. A follower then
-// takes over the actor at once, instead of after a period of silence.
+// takes over the actor immediately, instead of after a period of silence.
 func TestAFollowerTakesOverFromAStoppingOwner(t *testing.T) {
 	for _, late := range []time.Duration{0, 10 * time.Millisecond, time.Minute} {
 		inBubble(t, func(t *testing.T) {

@@ -95,8 +95,8 @@ func (d *desk) want(what, id, may string) {
 	}
 }
 
-// Two tabs register at once. In an earlier version, each wrote a whole session without the grants
-// of the other.
+// Two tabs register at the same time. In an earlier version, each wrote a whole session without the
+// grants of the other.
 func TestConcurrentTabsLoseNoGrant(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")

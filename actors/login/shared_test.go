@@ -41,7 +41,7 @@ func grantFor(codelab, attendee string) AttendeeGrant {
 	return AttendeeGrant{Codelab: codelab, AttendeeID: attendee, ExpiresAt: time.Now().Add(time.Hour).UnixMilli()}
 }
 
-// A grant, or its end, on one node applies on the other at once.
+// A grant, or its end, on one node immediately applies on the other node.
 func TestGrantsAndTheirEndsApplyOnEveryNode(t *testing.T) {
 	s := sharedSessions(t)
 	if _, err := s[0].GrantAttendee("", "first", "Lin", grantFor("lab", "ann")); err != nil {
@@ -93,7 +93,7 @@ func TestALoginOfAnotherAccountIsRefused(t *testing.T) {
 	}
 }
 
-// If two nodes change the same sessions at once, both changes are kept.
+// If two nodes change the same sessions at the same time, both changes are kept.
 func TestNodesDoNotOverwriteEachOther(t *testing.T) {
 	s := sharedSessions(t)
 	if _, err := s[0].GrantAttendee("", "root", "Lin", grantFor("lab", "ann")); err != nil {

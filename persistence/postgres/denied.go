@@ -23,7 +23,7 @@ func (d *denied) Error() string {
 	}
 	text := fmt.Sprintf("postgres: %s lacks a privilege: %s (SQLSTATE %s)", role, d.message, pgDenied)
 	if d.grant != "" && d.role != "" {
-		text += fmt.Sprintf("; run as its owner or as a superuser: GRANT %s TO %s;", d.grant, pgx.Identifier{d.role}.Sanitize())
+		text += fmt.Sprintf("; run as the owner of the object or as a superuser: GRANT %s TO %s;", d.grant, pgx.Identifier{d.role}.Sanitize())
 	}
 	return text
 }

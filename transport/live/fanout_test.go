@@ -47,7 +47,8 @@ func (nobody) Message(*Session, []byte) {}
 func (nobody) Limited(*Session, []byte) {}
 func (nobody) Closed(*Session, Reason)  {}
 
-// stage is a loop with a room. The loop does not run by itself: the test calls its turns.
+// stage is a loop with a room. The loop does not run on a goroutine of its own: the test calls its
+// turns.
 type stage struct {
 	loop *loop
 	room *room.Room

@@ -6,7 +6,7 @@ import (
 )
 
 // inbox passes work from other goroutines to a loop. These goroutines add work under a mutex that
-// they hold for nanoseconds. The loop takes all work at once.
+// they hold for nanoseconds. The loop takes all waiting work together.
 //
 // The wake-up is a system call, so it is made only for a loop that sleeps. The loop sets parked
 // before it sleeps and then checks the inbox once more. A producer first adds work and then checks

@@ -55,7 +55,7 @@ func (m *model) append(t *rapid.T) {
 	m.records = append(m.records, contents...)
 }
 
-// queue appends several batches at once, which a journal can store together.
+// queue appends several batches without waiting, so that a journal can store them together.
 func (m *model) queue(t *rapid.T) {
 	var outcomes []outcome
 	for range rapid.IntRange(1, 6).Draw(t, "batches") {

@@ -186,8 +186,8 @@ func (c *class) learn(lin, max *person) {
 	lin.post(c.path+"/complete", nil).want(200)
 }
 
-// remove creates some data and removes it again. A removal takes data out of the log at once and
-// writes a snapshot. A workshop that is only in the journal therefore cannot include removals.
+// remove creates some data and removes it again. A removal takes data out of the log immediately
+// and writes a snapshot. A workshop that is only in the journal therefore cannot include removals.
 func (c *class) remove() {
 	gone := c.attendee("Gone")
 	gone.post(c.path+"/messages", record{"type": "chat", "message": "by who goes"}).want(200)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// together runs a function n times at once.
+// together runs a function n times concurrently.
 func together(n int, fn func(i int)) {
 	var all sync.WaitGroup
 	gate := make(chan struct{})

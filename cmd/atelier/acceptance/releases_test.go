@@ -128,7 +128,7 @@ func readRelease(t *testing.T, name string) (r keptRelease) {
 	return r
 }
 
-// releaseConfig has no rate limits, because the test sends hundreds of requests at once.
+// releaseConfig has no rate limits, because the test sends hundreds of requests in a short time.
 func releaseConfig(t *testing.T, data string) config.Config {
 	cfg := formatConfig(data)
 	cfg.Limits.WritesPerMinute, cfg.Limits.UploadsPerMinute, cfg.Limits.QuestionsSeconds, cfg.Limits.ChecksPerMinute = 0, 0, 0, 0

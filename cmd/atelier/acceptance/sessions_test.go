@@ -152,7 +152,7 @@ func TestALostRegistrationResponseLocksNobodyOut(t *testing.T) {
 	lost := two.join(b.with(), record{"name": "Lin"}) // the cookies of the response get lost
 	b.get(one.path + "/chat").want(200)
 	two.join(b.with(), record{"name": "Max"})
-	// A repeated registration with the same name gets the same attendee. Another node knows the
+	// A repeated registration with the same name gets the same attendee. Another node receives the
 	// name slightly later. With another name, the registration creates a new attendee.
 	again := ""
 	two.eventually("the node that gets the request has the session", func() bool {

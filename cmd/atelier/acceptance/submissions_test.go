@@ -81,8 +81,8 @@ func TestCompletionCanRequireASubmission(t *testing.T) {
 	lin.post(c.path+"/complete", nil).want(200)
 }
 
-// However many uploads arrive at once, no attendee stores more than 50 MiB, and a refused upload
-// leaves no file.
+// However many uploads arrive at the same time, no attendee stores more than 50 MiB, and a refused
+// upload leaves no file.
 func TestAnAttendeesSubmissionsHaveAQuota(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

@@ -35,7 +35,7 @@ type TokenKeyOptions struct {
 	Use func([]seal.Key) error
 	// Note records in the database which keys are used with it.
 	Note func(keys []seal.Key, now time.Time) error
-	// Over reports whether a key is no longer needed at a time.
+	// Over reports whether a key is no longer needed at the given time.
 	Over func(key seal.Key, now time.Time) bool
 }
 

@@ -35,8 +35,8 @@ type Duties interface {
 	Undrain()
 }
 
-// lookEvery is the interval at which this node asks the other nodes whether they are alive.
-// Everything else in Watch happens half as often, because it reads the database.
+// lookEvery is the interval at which this node checks whether the other nodes are alive. Everything
+// else in Watch happens half as often, because it reads the database.
 const lookEvery = 500 * time.Millisecond
 
 // Watch maintains this node's membership until ctx ends.

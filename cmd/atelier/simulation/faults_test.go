@@ -11,7 +11,7 @@ import (
 var errCommit = errors.New("simulated: the commit failed")
 
 // fault is one kind of fault. begin starts the fault on node a, or between the nodes a and b. It
-// returns a function that ends the fault, or nil if the fault ends by itself. ok is false if the
+// returns a function that ends the fault, or nil if the fault ends without it. ok is false if the
 // fault is impossible now.
 type fault struct {
 	name string

@@ -247,8 +247,8 @@ func isText(media string) bool {
 }
 
 // A generator treats a file as text, unless the file is declared as binary. A client then decodes
-// the bytes of a file as text, or sends a description of the file instead of its content, and
-// nevertheless gets 200.
+// the bytes of a file as text, or sends a description of the file instead of its content. The
+// response is nevertheless 200.
 func TestFilesAreBinary(t *testing.T) {
 	binary := func(schema any) bool {
 		s, _ := schema.(map[string]any)

@@ -17,7 +17,7 @@ interface Graph {
 function reach(graph: Graph): Set<string> {
   const modules = new Set<string>()
   const look = (id: string) => {
-    // The index of all texts imports each; only those that are named are kept.
+    // The index of all texts imports every text, but the build keeps only texts that are used.
     if (modules.has(id) || id.includes('/messages/compiled/')) return
     modules.add(id)
     graph.getModuleInfo(id)?.importedIds.forEach(look)
@@ -29,7 +29,10 @@ function reach(graph: Graph): Set<string> {
 const shared =
   /node_modules\/(svelte|esm-env|clsx|sv-router|openapi-fetch|idb-keyval|@lucide)\/|src\/(api|device|parts|routes|talk|timer(?!\/lead)|live\/outbox)|src\/messages\/(locale|texts)|src\/screens\/reader\/(ConnectionState|shortcuts|extras|address)|rolldown\/runtime/
 
-/** Names a chunk of the modules that the reader's first load needs, or of those that it does not. */
+/**
+ * Returns a function that assigns modules to a chunk if the reader's first load needs them, or if
+ * it does not.
+ */
 function ofReader(name: string, needed: boolean) {
   let modules: ReturnType<typeof reach> | undefined
   return (id: string, graph: Graph) => ((modules ??= reach(graph)).has(id) === needed ? name : null)
@@ -37,14 +40,20 @@ function ofReader(name: string, needed: boolean) {
 
 const ofBase = ofReader('base', true)
 
-/** The functions that give the texts of a part; the texts themselves are loaded by language. */
+/**
+ * Matches the functions that return the texts of a part. The texts themselves are loaded for one
+ * language.
+ */
 const words = (part: string) => new RegExp(`messages/compiled/${part}/(?!${part}-)`)
 
-/** What attendees open, but for the editor and the parsers of languages: those are kept once they were used. */
+/**
+ * Matches the modules that attendees use, except for the editor and the parsers of programming
+ * languages, which are cached at their first use.
+ */
 const ofAttendees =
   /src\/(screens\/(reader|whole|certificate)|assistant|call|code|comments|files|help|markdown|parts|polls|questions|screenshare|talk|timer)\/(?!lead\/)/
 
-/** Tells the service worker what was built. */
+/** Passes the list of built files to the service worker. */
 function offline(): Plugin {
   return {
     name: 'offline',
@@ -82,7 +91,7 @@ function offline(): Plugin {
   }
 }
 
-/** Names of emoji, without what else their list says: a tenth of it. */
+/** The names of emoji. The package's list contains other data, too, and is ten times as large. */
 function emoji(): Plugin {
   const id = 'virtual:emoji'
   return {
@@ -97,24 +106,25 @@ const server = process.env.ATELIER ?? 'http://127.0.0.1:8080'
 
 export default defineConfig({
   plugins: [svelte(), emoji(), handbook(), offline()],
-  // The server can be below a path of its host, which only the server has. So files refer to each
-  // other relatively, and the server writes their base into the page.
+  // The server can be below a path of its host, which the build does not know. Files therefore
+  // refer to each other with relative addresses, and the server inserts their base into the page.
   base: './',
   build: {
     outDir: '../built',
     emptyOutDir: true,
     target: 'es2022',
-    // The policy allows no data: script and no inline one.
+    // The Content-Security-Policy does not permit inline scripts or data: scripts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // The styles of a lazily loaded part come with it: those of the facilitators' screens are
-    // half of all.
+    // Each lazily loaded part has its own styles, because half of all styles are for facilitators'
+    // screens.
     cssCodeSplit: true,
     rolldownOptions: {
       input: { index: 'index.html', sw: 'src/offline/sw.ts' },
       output: {
-        // A service worker keeps its name, and covers what is beside it.
+        // The name of the service worker must not change. It controls the pages below its own
+        // folder, so it is in the root.
         entryFileNames: (chunk) => (chunk.name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),
         codeSplitting: {
           groups: [
@@ -127,7 +137,7 @@ export default defineConfig({
             },
             { name: 'more-words', test: words('more') },
             { name: 'lead-words', test: words('lead') },
-            // The connection and the state, which readers and facilitators have in common.
+            // The connection and the state are used by readers and by facilitators.
             { debugName: 'room', name: ofReader('room', true), test: /src\/(call|live|timer|workshop)\//, minShareCount: 2 },
             { debugName: 'more', name: ofReader('more', false), test: shared, minShareCount: 2 },
             {
@@ -142,6 +152,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 600,
   },
   server: { proxy: { '/api': { target: server, ws: true }, '/uploads': server } },
-  // For tests that hang: a busy machine takes many times as long as a quiet one.
+  // This limit only ends tests that hang. It is long, because a busy machine is many times slower
+  // than a quiet one.
   test: { include: ['src/**/*.test.ts'], environment: 'node', setupFiles: 'src/messages/setup.ts', testTimeout: 120_000, hookTimeout: 120_000 },
 })

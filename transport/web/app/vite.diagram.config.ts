@@ -1,8 +1,11 @@
-// The frame in which diagrams are drawn is a document of its own. It shares no chunk with
-// the app, so that its folder alone lists the files that it can load.
+// The frame in which diagrams are drawn is a separate document. It shares no chunk with the app, so
+// that the frame needs access only to the files in its own folder.
 import { defineConfig } from 'vite'
 
-/** Parts as large as all others together that few need. A diagram that uses one reports that it is missing. */
+/**
+ * Parts as large as all others together that few need. A diagram that uses one reports that it is
+ * missing.
+ */
 const leftOut = /^(?:elkjs\/lib\/elk\.bundled\.js|katex)$/
 
 export default defineConfig({
@@ -18,7 +21,7 @@ export default defineConfig({
   publicDir: false,
   build: {
     outDir: '../built',
-    emptyOutDir: false, // the app is there
+    emptyOutDir: false, // the folder already contains the app
     assetsDir: 'assets/diagram',
     target: 'es2022',
     assetsInlineLimit: 0,

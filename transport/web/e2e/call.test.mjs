@@ -112,7 +112,7 @@ long(
     await second.goto(`/admin/${lab.id}`)
     await second.getByRole('region', { name: 'Help queue' }).getByText('Bob').waitFor()
     for (const tab of [page, second]) await tab.evaluate(() => localStorage.setItem('atelier:call:sounded', '0'))
-    await second.getByRole('heading', { name: 'Help' }).first().click() // it may sound, too
+    await second.getByRole('heading', { name: 'Help' }).first().click() // a click permits this tab to play sounds, too
     await ann.say(lab, { type: 'dm', target_id: 'facilitator', message: 'hunter4' })
     await until('the notification of the direct message', async () => (await shown(page)).includes('A small service: A direct message for you.'))
     await until('the sound of the direct message', async () => (await tones(page)) === 4)

@@ -89,7 +89,7 @@ test('the owner creates a webhook, tests it, and sees the result', async ({ visi
   const office = await visitor({ as: lead })
   const { page } = office
   await page.goto('/admin/settings/webhooks')
-  const part = page.locator('#webhooks') // sought by its role, several elements of it at once end Firefox under its driver
+  const part = page.locator('#webhooks') // a locator by role that matches several elements crashes Firefox with WebDriver BiDi
   await part.getByText('No webhook').waitFor()
   await part.getByRole('button', { name: 'Add a webhook' }).click()
   const dialog = page.getByRole('dialog', { name: 'Add a webhook' })

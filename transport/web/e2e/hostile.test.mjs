@@ -95,8 +95,7 @@ test('no text from a person runs a script', async ({ visitor, facilitator, perso
 
   const calm = calmOn(server)
 
-  // An attendee reads, opens and presses everything. Pictures that are not
-  // there are not the page's fault.
+  // An attendee reads, opens and presses everything. Missing pictures are not an error of the page.
   const guest = await visitor({ as: ben })
   guest.expect(/404/, /ERR_(NAME_NOT_RESOLVED|INTERNET|CONNECTION|ABORTED|BLOCKED|FAILED|TUNNEL|ADDRESS)/)
   const { page } = guest

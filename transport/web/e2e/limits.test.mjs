@@ -1,4 +1,4 @@
-// A page that receives 429 shows a calm message, waits, and continues by itself.
+// A page that receives 429 shows a calm message, waits, and continues automatically.
 import assert from 'node:assert/strict'
 import { stage, until } from './harness/stage.mjs'
 

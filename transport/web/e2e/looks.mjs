@@ -1,9 +1,10 @@
-// Each screen and state of the app, light and dark, on a laptop and a phone, on
-// dist/looks/index.html; beside its still if there is a folder of stills.
+// Captures each screen and state of the app, light and dark, on a laptop and a phone. The pictures
+// are on the page dist/looks/index.html. With a folder of stills, which are the designs of the
+// screens, each picture is next to its still.
 //
 //   make screenshots
 //   make screenshots STILLS=FOLDER
-//   node looks.mjs live-a home          only these
+//   node looks.mjs live-a home          only these screens
 //   LOOK=de node looks.mjs home         in another language
 import { setMaxListeners } from 'node:events'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
@@ -17,12 +18,12 @@ import { Server } from './harness/server.mjs'
 
 const out = new URL('../../../dist/looks/', import.meta.url)
 const stills = process.env.STILLS ? pathToFileURL(`${resolve(process.env.STILLS)}/`) : null
-/** Everybody's place in their room, by id. */
+/** The simulated people of all rooms, by the id of the attendee. */
 const guests = new Map()
 const language = process.env.LOOK ?? 'en-GB'
 const only = process.argv.slice(2)
 const sizes = { 1366: { width: 1366, height: 768 }, 375: { width: 375, height: 812 } }
-/** Sizes that some screens have besides. */
+/** Additional sizes of some screens. */
 const further = { 1920: { width: 1920, height: 1080 }, 683: { width: 683, height: 768 } }
 
 const question = 'If the process dies between the rename and the second fsync, can a job be lost or only be done twice?'
@@ -31,15 +32,15 @@ const pinned = 'Wi-Fi: workshop, password queue2026'
 const server = await new Server({ ...unlimited, ATELIER_LIMITS_QUESTIONS_SECONDS: '0', ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' }).start()
 const browser = await openBrowser()
 const gone = new AbortController()
-setMaxListeners(0, gone.signal) // one for each who is here
+setMaxListeners(0, gone.signal) // each listening person adds a listener to the signal
 try {
   await mkdir(out, { recursive: true })
   const lead = await new Person(server).login('Lea Brandt')
   const helper = await new Person(server).login('Farid')
-  // The first start, before there is anything.
+  // The first start of a server, which has no codelabs yet.
   await shoot('home-first', { still: 'home.html?state=first', as: lead, path: '/admin' })
   const rooms = {}
-  /** The room of a state, made when it is first wanted. */
+  /** The room of a state. It is created at its first use. */
   const room = (state) => (rooms[state] ??= workshop(state))
 
   for (const state of ['a', 'b', 'c', 'd']) {
@@ -105,7 +106,7 @@ try {
   await lead.post(`/codelabs/${lab.id}/polls/${polls[0].id}/show`, { shown: true })
   await lead.post(`/codelabs/${lab.id}/polls/${polls[0].id}/close`)
   const results = async (page) => {
-    // They are told to who is there.
+    // Only people who are connected at this moment receive the results.
     for (const shown of [false, true]) await lead.post(`/codelabs/${lab.id}/polls/${polls[0].id}/show`, { shown })
     await page.locator('.notices.results').waitFor()
   }
@@ -204,13 +205,12 @@ function wanted(name) {
   return only.length === 0 || only.some((o) => name.startsWith(o))
 }
 
-/**
- * Makes the pictures of a screen, and of its still.
+/** Captures a screen, and its still.
  *
  * @param {string} name
  * @param {{still?: string, as?: Person, path: string, before?: (context: import('playwright-core').BrowserContext) => Promise<unknown>,
  *   after?: (page: import('playwright-core').Page) => Promise<unknown>, more?: string[], notOn?: string[], whole?: boolean}} screen
- *   more: sizes besides those that each has; whole: the page to its end
+ *   more: sizes in addition to the common ones; whole: the whole page, rather than its visible part
  */
 async function shoot(name, { still, as, path, before, after, more = [], notOn = [], whole = false }) {
   if (!wanted(name)) return
@@ -253,7 +253,7 @@ async function shoot(name, { still, as, path, before, after, more = [], notOn = 
   console.log(name)
 }
 
-/** Writes the page with all pictures that there are, those of earlier runs, too. */
+/** Writes the page with all existing pictures, including those of earlier runs. */
 async function page() {
   const files = (await readdir(out)).filter((f) => f.endsWith('.app.png'))
   const there = new Set(await readdir(out))
@@ -279,7 +279,9 @@ async function page() {
   )
 }
 
-/** Deliveries of webhooks as a server with addresses on the internet has them, one of which fails. */
+/**
+ * Deliveries of webhooks as a server with addresses on the internet has them, one of which fails.
+ */
 async function delivered(context) {
   const at = (minutes, seconds = 0) => new Date(Date.now() - minutes * 60_000 - seconds * 1000).toISOString()
   const result = (minutes, status, took_ms, n = 1, error = null) => ({ at: at(minutes), status, took_ms, try: n, error })
@@ -423,7 +425,7 @@ Ask who has Go already. Hand out the three USB sticks with the module cache: row
     const one = await new Person(server).register(lab, g.name)
     people.set(g.name, one)
     guests.set(one.id, g)
-    // Whoever listens is here.
+    // A person who listens counts as present.
     if (g.mood !== 'silent') void listen(server, lab, one, gone.signal)
     for (let s = state === 'c' ? g.step : 2; s >= 2 && s <= Math.min(g.step, course.length); s++) await one.say(lab, { type: 'step_progress', step_number: s })
     if (g.step > course.length) await one.post(`/codelabs/${lab.id}/complete`)

@@ -79,7 +79,9 @@ test('an assistant is invited, helps, cannot change anything, and is signed out 
   await page.getByLabel('Password').waitFor()
 })
 
-/** The operations that the table of rights refuses to assistants of the codelab, with ids put in. */
+/**
+ * The operations that the table of rights refuses to assistants of the codelab, with ids put in.
+ */
 async function forbidden(lab) {
   const table = await readFile(new URL('../../../cmd/atelier/acceptance/testdata/rights.txt', import.meta.url), 'utf8')
   const nobody = '019a3f65-6d4e-7b99-8f10-2b3c4d5e6f09'
@@ -221,7 +223,7 @@ long('a helper for a day signs in with a link on a phone, and a second phone sig
   await second.page.getByRole('button', { name: 'Sign in here' }).click()
   await second.page.waitForURL(`**/admin/${lab.id}`)
   assert.equal((await first.page.request.get(`/api/codelabs/${lab.id}/help`)).status(), 401)
-  // Facilitators see it.
+  // Facilitators see the second phone in the list of people.
   const office = await visitor({ as: owner })
   await office.page.goto('/admin/people')
   await office.page.getByText(/on another phone since/).waitFor()
@@ -267,10 +269,10 @@ long('a helper is added in two taps, and works through the queue on a phone', as
   await one.getByText('Row 3, window').waitFor()
   await one.getByText('It says EACCES').waitFor()
   await accessible(page)
-  // Every key is large enough for a thumb.
+  // Every button is large enough for a thumb.
   for (const key of await page.getByRole('button', { name: /Take|Help|Messages/ }).all()) assert.ok((await key.boundingBox()).height >= 44)
 
-  // Ann sees that somebody comes and did not find her. She asks again.
+  // Ann sees that a helper is coming, and later that the helper did not find her. She asks again.
   const seat = await visitor({ as: ann })
   await seat.page.goto(`/codelabs/${lab.id}`)
   await seat.page.getByText('You are number 1.').first().waitFor()
@@ -295,7 +297,7 @@ long('a helper is added in two taps, and works through the queue on a phone', as
   await desk.page.getByText('Row 3 has no power').waitFor()
   await accessible(page)
 
-  // Two more, answered at once from the desk.
+  // Two more requests are answered together from the desk.
   for (const p of [bob, cem]) await p.send('POST', `/codelabs/${lab.id}/help`, { step_number: 2 })
   const other = await visitor({ as: bob })
   await other.page.goto(`/codelabs/${lab.id}`)
@@ -354,7 +356,7 @@ long("two leaders see each other's actions, and the owner changes where somebody
   await page.getByText('Pia P.').waitFor()
   const now = (await owner.send('GET', '/admin/people')).find((p) => p.login === 'pia')
   assert.deepEqual([now?.name, now?.codelabs], ['Pia P.', [other.id]])
-  // A new link voids the password, so it asks.
+  // A new link voids the password, so the page asks for confirmation.
   await page.getByRole('button', { name: 'More for Pia P.' }).click()
   await page.getByRole('menuitem', { name: 'New link' }).click()
   await page.getByRole('dialog').getByText('Their password and all their sessions end at once.').waitFor()

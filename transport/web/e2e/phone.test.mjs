@@ -108,7 +108,7 @@ long('bars and panels fit their contents at 390 pixels', async ({ visitor, facil
     const { page } = await visitor({ as: ann, locale, ...phone })
     await page.goto(`/codelabs/${lab.id}`)
     await page.getByRole('heading', { name: 'One', exact: true }).waitFor()
-    // The bar says where one is, which is what matters here.
+    // The bar shows the current step.
     await page.locator('nav.below').waitFor()
     await still(page)
     await page
@@ -126,7 +126,7 @@ long('bars and panels fit their contents at 390 pixels', async ({ visitor, facil
       before.every((b) => b.left >= 0 && b.right <= 390),
       'the bar is cut off',
     )
-    // Unread messages move nothing.
+    // The sign for unread messages does not move other elements.
     await ben.say(lab, { type: 'chat', message: 'w'.repeat(300) })
     await below.getByRole('button', { name: /1 (unread|ungelesen)/ }).waitFor()
     assert.deepEqual(await places(), before)
@@ -136,7 +136,7 @@ long('bars and panels fit their contents at 390 pixels', async ({ visitor, facil
   const { page } = guest
   await page.goto(`/codelabs/${lab.id}`)
   await page.getByRole('button', { name: 'Chat' }).click()
-  // A long name leaves the time whole, a long word the panel as wide as it is.
+  // A long name does not cut off the time, and a long word does not widen the panel.
   const message = page.locator('.message').first()
   const time = await box(message.locator('.num'))
   assert.ok(time.height < 24 && time.right <= 390, 'the time is cut off')
@@ -193,7 +193,7 @@ long('every tab beside the text is visible', async ({ visitor, facilitator, pers
   await page.getByRole('navigation', { name: 'Steps, chat and help' }).getByRole('button', { name: 'Chat' }).click()
   await page.getByRole('tab', { name: 'Q&A' }).waitFor()
   await still(page)
-  // The tabs are in one row. Those without room are in a menu at its end.
+  // The tabs are in one row. Tabs that do not fit are in a menu at the end of the row.
   const tabs = await page.getByRole('tab').all()
   const row = await box(page.getByRole('tablist').locator('..'))
   for (const tab of tabs) {

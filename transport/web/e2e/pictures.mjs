@@ -1,5 +1,6 @@
-// The pictures of the README: a room that needs help, the text that one reads meanwhile, on
-// a laptop and a phone, and the wall with a poll's result. People wait for some minutes first.
+// Captures the pictures of the README: a room in which people need help, the text that attendees
+// read at the same time, on a laptop and a phone, and the projector with the result of a poll.
+// First, the people wait for some minutes, so that the pictures show waiting times.
 //
 //   make pictures
 import { setTimeout as pause } from 'node:timers/promises'
@@ -124,12 +125,12 @@ async function workshop(lead) {
   await each(room.length, async (i) => {
     const [name, step, mood, place] = room[i]
     const one = (people[i] = await new Person(server).register(lab, name))
-    void listen(server, lab, one, over.signal) // whoever listens is here
+    void listen(server, lab, one, over.signal) // a person who listens counts as present
     for (let s = 2; s <= step; s++) await one.say(lab, { type: 'step_progress', step_number: s })
     if (place) await one.put(`/codelabs/${lab.id}/attendees/${one.id}`, { place })
     if (mood && !waits(mood)) await one.say(lab, { type: 'pulse', state: mood })
   })
-  // One after the other, so that they have waited for different times.
+  // The people ask one after the other, so that they have waited for different times.
   for (const [i, [, step, mood, , words]] of room.entries()) {
     if (!waits(mood)) continue
     if (mood === 'help') await people[i].post(`/codelabs/${lab.id}/help`, { step_number: step, message: words })

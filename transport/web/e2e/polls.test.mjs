@@ -24,7 +24,7 @@ async function write(page, lines, more = async () => {}) {
   await page.getByRole('button', { name: 'Close', exact: true }).waitFor()
 }
 
-/** The reader of somebody, on a phone unless said otherwise. */
+/** A person's page with the text, on a phone unless the options contain another size. */
 async function reader(visitor, person, lab, options = phone) {
   const guest = await visitor({ as: person, ...options })
   await guest.page.goto(`/codelabs/${lab.id}`)
@@ -78,7 +78,7 @@ test('a poll is written, answered with one tap beside the text, changed, closed 
   await strip(page).getByRole('button', { name: 'Tea' }).tap()
   await strip(page).getByText('You said Tea').waitFor()
   assert.equal(await firstLine(), before)
-  // It is one line then, and the focus is in it.
+  // The poll then takes one line, and the focus is in the line.
   assert.ok((await strip(page).boundingBox()).height <= 53)
   await until('the line to contain the focus', () => strip(page).evaluate((e) => e.contains(document.activeElement)))
   await boss.getByText('1 of 2 have answered').waitFor()
@@ -310,7 +310,7 @@ long('a poll is written, answered, changed and closed with only the keyboard', a
   await boss.getByRole('button', { name: 'Close', exact: true }).focus()
   await boss.keyboard.press('Enter')
   await boss.getByText('closed', { exact: true }).waitFor()
-  // A screen reader hears the bars as numbers.
+  // For a screen reader, the bars are numbers.
   await boss.getByRole('button', { name: 'Show', exact: true }).focus()
   await boss.keyboard.press('Enter')
   await strip(page).getByRole('button', { name: 'See all' }).focus()
@@ -342,7 +342,7 @@ long('the projector shows the question and the number of votes, and the result o
   await boss.getByRole('button', { name: 'Show', exact: true }).click()
   await wall.getByText('50%').first().waitFor()
   assert.equal(await wall.getByText('right', { exact: true }).count(), 0, 'the right answer is visible before the poll is closed')
-  // All of ten is seen without scrolling.
+  // All ten options are visible without scrolling.
   const last = await wall.getByText('Ten', { exact: true }).boundingBox()
   assert.ok(last.y + last.height < 720 && last.height > 16, JSON.stringify(last))
   await boss.getByRole('button', { name: 'Close', exact: true }).click()
@@ -371,7 +371,7 @@ long('the poll of a step is offered when the pointer reaches it; a time limit cl
   await boss.locator('.notice').getByRole('button', { name: 'Open' }).click()
   await strip(page).getByRole('button', { name: 'yes' }).waitFor()
   await boss.getByRole('button', { name: 'Close', exact: true }).click()
-  // It is asked once more, for a while that a slow browser sees, too.
+  // The poll is opened again, long enough for a slow browser to show it.
   const [poll] = await lead.get(`/codelabs/${lab.id}/polls`)
   await lead.post(`/codelabs/${lab.id}/polls/${poll.id}/open`, { seconds: 10 })
   await strip(page)

@@ -50,7 +50,7 @@ test('a file is published into a codelab in use', async ({ visitor, facilitator,
   await found.getByRole('button', { name: 'Publish', exact: true }).click()
   await page.getByText('Published.').waitFor()
 
-  // Ann is on her step still, which is the third now: on a phone the bar says so.
+  // Ann is still on her step, which is now the third. On a phone the bar shows this.
   await read.getByRole('banner').getByText('Step 3 of 3').waitFor()
   await read.getByRole('heading', { name: 'Say hello' }).waitFor()
 })
@@ -139,11 +139,12 @@ test('ticks of tasks appear on all devices of a person, and are counted for faci
     [await sizes(desk.page), await sizes(phone.page)],
     [
       [20, 36],
-      [20, inFirefox ? 36 : 44], // a finger needs more than a mouse
+      [20, inFirefox ? 36 : 44], // a finger needs more space than a mouse
     ],
   )
 
-  // Without a connection it is ticked on the device, and comes when there is one again.
+  // Without a connection the task is ticked on the device. The tick is sent when the connection is
+  // back.
   await phone.context.setOffline(true)
   await box(phone.page, 'Install Go').uncheck()
   await box(phone.page, 'Run make').check()
@@ -163,7 +164,7 @@ test('ticks of tasks appear on all devices of a person, and are counted for faci
   await live.getByText('tasks 33%').waitFor()
   await live.getByRole('button', { name: /^Ann/ }).first().click()
   await live.getByText('1 of 3 ticked').waitFor()
-  // Their time on each step is beside it.
+  // The person's time on each step is next to the step.
   const times = live
     .getByRole('dialog', { name: 'Ann' })
     .getByRole('list')

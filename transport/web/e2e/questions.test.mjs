@@ -45,7 +45,7 @@ test('a question is asked, voted for with one tap, and answered', async ({ visit
   await accessible(page)
   await page.getByRole('button', { name: 'Ask', exact: true }).tap()
   await row(page, 'Does it work on Windows?').getByText('yours').waitFor()
-  // Nobody votes for their own.
+  // Nobody can vote for their own question.
   assert.equal(
     await row(page, 'Windows')
       .getByRole('button', { name: /^Vote for/ })
@@ -67,7 +67,7 @@ test('a question is asked, voted for with one tap, and answered', async ({ visit
   await accessible(boss)
   await boss.getByRole('button', { name: 'Send the answer' }).click()
   await page.getByRole('region', { name: 'Notices' }).getByText('Your question has been answered.').waitFor()
-  // The list is under a thumb: the answer waits until one asks for it.
+  // While a thumb is on the list, a new answer waits until the person asks to see it.
   if (!inFirefox) await page.getByRole('button', { name: 'Sort again' }).tap()
   await row(page, 'Windows').getByText('Yes, in WSL.').waitFor()
   await accessible(page)
@@ -104,11 +104,11 @@ long('the list does not move under a pointer, a focus or a finger', async ({ vis
   await row(page, 'The second?').getByText('no longer exists').waitFor()
   assert.equal((await row(page, 'The first?').boundingBox()).y, before.y, 'a row has moved under the pointer')
   await accessible(page)
-  // On a click.
+  // A click sorts the list.
   await page.getByRole('button', { name: '1 new: sort again' }).click()
   await until('the list to be sorted', async () => (await order(page)).join() === 'The first?,The third?')
 
-  // With the focus in it.
+  // The list also stays unchanged while the focus is in it.
   const button = row(page, 'The third?').getByRole('button', { name: /^Vote for/ })
   await page.mouse.move(5, 400)
   await button.focus()
@@ -161,14 +161,14 @@ long('nobody sees who asked an anonymous question, but its author can be stopped
   await page.getByText('Nobody in the workshop sees who asked.').waitFor()
   await page.getByLabel('Ask a question').fill('Is this a stupid question?')
   await page.reload()
-  await page.getByText('Nobody in the workshop sees who asked.').waitFor() // and not under the name
+  await page.getByText('Nobody in the workshop sees who asked.').waitFor() // after the reload the question is still anonymous
   assert.equal(await page.getByLabel('Ask a question').inputValue(), 'Is this a stupid question?')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
   await row(page, 'stupid').getByText('yours').waitFor()
   const boss = await desk(visitor, lead, lab)
   await row(boss, 'stupid').getByText('anonymous').waitFor()
   assert.equal(await boss.locator('.side').getByText('Ann').count(), 0)
-  // Another device of the same person still knows which is theirs.
+  // Another device of the same person still shows which question is theirs.
   await page.reload()
   await row(page, 'stupid').getByText('yours').waitFor()
   await row(boss, 'stupid')

@@ -30,7 +30,7 @@ test('the sample workshop opens with one press, and its people are removed after
   await until('the floor to be empty', async () => (await page.locator('[data-person]').count()) === 0)
   assert.deepEqual(await lead.get(`/codelabs/${id}/attendees`), [])
 
-  // Another one, from the list of what to do before people come.
+  // Another rehearsal is started from the list of preparations.
   await page.getByRole('main').getByRole('button', { name: 'Rehearse' }).click()
   const dialog = page.getByRole('dialog', { name: 'Rehearse' })
   await dialog.getByLabel('People').fill('61')

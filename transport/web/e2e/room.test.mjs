@@ -1,8 +1,10 @@
-// Faults that a whole workshop in real browsers showed.
+// Regression tests for faults that appeared in a whole workshop with real browsers.
 import assert from 'node:assert/strict'
 import { stage, still, until } from './harness/stage.mjs'
 
-/** Waits for the sign of a connection: a word for attendees, the number of people for facilitators. */
+/**
+ * Waits for the sign of a connection: a word for attendees, the number of people for facilitators.
+ */
 const connected = (page) =>
   page
     .getByText(/^● (connected|.* here)/)
@@ -46,7 +48,7 @@ long('messages that are sent by HTTP requests arrive in the order of writing', a
   const { page } = guest
   await page.goto(`/codelabs/${lab.id}`)
   await connected(page)
-  // Requests that take their time, the first the longest.
+  // The requests are slow, and the first is the slowest.
   let taken = 0
   await page.route('**/messages?*', async (route) => {
     await new Promise((done) => setTimeout(done, 400 / ++taken))
@@ -73,7 +75,7 @@ long('the chat follows a lively room without scrolling by hand', async ({ visito
   const log = page.getByRole('log')
   const left = () => log.evaluate((e) => e.scrollHeight - e.scrollTop - e.clientHeight)
   await until('the chat to be at its end', async () => (await log.getByText('number 40').count()) === 1 && (await left()) < 3)
-  // A message lands between the jump to the end and its event.
+  // A message arrives between the jump to the end and the scroll event.
   await log.evaluate((e) => {
     const late = document.createElement('div')
     late.style.height = '90px'
@@ -116,12 +118,13 @@ long("a waiting attendee's page does not read the queue in a loop", async ({ vis
   let reads = 0
   const begun = performance.now()
   page.on('request', (r) => (reads += new URL(r.url()).pathname.endsWith(`/codelabs/${lab.id}/help`) ? 1 : 0))
-  // Ten round trips, in which a loop of reads would go round about as often.
+  // The test waits for ten round trips. In an endless loop, about ten reads would happen in this
+  // time.
   for (let i = 0; i < 10; i++) {
     await lead.say(lab, { type: 'broadcast', message: `Word ${i}` })
     await page.getByText(`Word ${i}`).first().waitFor()
   }
-  // The reads of the request itself may fall in here, and one each twenty seconds.
+  // The time can include the reads for the request itself, and one read every twenty seconds.
   const most = 4 + Math.floor((performance.now() - begun) / 20_000)
   assert.ok(reads <= most, `got ${reads} reads of the queue, want at most ${most}`)
 })
@@ -176,7 +179,7 @@ long(
     await connected(desk.page)
     const pin = (page) => page.getByText(/Pinned · Lunch at noon/)
     assert.equal(await pin(desk.page).count(), 1, 'the pin is not shown exactly once')
-    // Half a screen has no panel beside the text.
+    // A window of half a screen shows no panel next to the text.
     await desk.page.setViewportSize({ width: 1000, height: 800 })
     await desk.page.getByRole('region', { name: 'Notices' }).getByText('Lunch at noon.').waitFor()
 
@@ -184,7 +187,7 @@ long(
     await phone.page.goto(`/codelabs/${lab.id}`)
     const line = phone.page.getByRole('region', { name: 'Notices' })
     await line.getByText('Lunch at noon.').waitFor()
-    // All of it is with the chat.
+    // Everything is in the panel with the chat.
     await line.locator('[data-first]').click()
     await phone.page
       .getByRole('complementary')
@@ -291,7 +294,8 @@ long('sent quiz answers are not listed as unsent, and boxes can be written in bo
   await page.getByLabel('Your answer').fill('Because')
   await page.getByRole('button', { name: 'Send answers' }).click()
   await page.getByRole('status').filter({ hasText: 'right' }).waitFor()
-  // The chosen answers are there after a reload. Once the person is removed, no answer counts as unsent.
+  // The chosen answers are still selected after a reload. Once the person is removed, no answer
+  // counts as unsent.
   await page.reload()
   await page.getByLabel('c', { exact: true }).waitFor()
   assert.equal(await page.getByLabel('c', { exact: true }).isChecked(), true)
@@ -321,7 +325,7 @@ test('the line of notices stays low, does not hide the focus or move the text, a
     const before = await heading.boundingBox()
     const low = async (what) => {
       await still(page)
-      // A quarter of the column of text; on a phone two fifths of its height.
+      // The limit is a quarter of the text column's height, and two fifths on a phone.
       const height = await line.evaluate((e) => e.offsetHeight)
       const whole = viewport.width < 640 ? viewport.height : await page.getByRole('main').evaluate((e) => e.clientHeight)
       assert.ok(height <= whole * most, `${what}: got ${height} of ${whole} pixels, want at most ${most} of them, at ${viewport.width}`)

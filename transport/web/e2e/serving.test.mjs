@@ -95,7 +95,7 @@ test(
     const lab = await lead.codelab({ title: 'Ropes & <knots>', author: 'A', steps: ['# One\n\nText.'] })
     const ann = await person(lab, 'Attendee <7>')
     const reader = await visitor({ javaScriptEnabled: false })
-    // A page with this status is an error to the console.
+    // The browser's console reports a page with this status as an error.
     reader.expect(/status of 404/)
     const { page } = reader
     const before = await page.goto(`/verify/${ann.id}`)
@@ -117,7 +117,7 @@ for (const path of ['/', '/login']) {
     const { page } = await visitor()
     const response = await page.goto(path)
     assert.equal(response.status(), 200)
-    // The app has drawn something.
+    // The app has rendered the page.
     await page.waitForFunction(() => document.querySelector('#app')?.childElementCount > 0)
     await still(page)
     assert.notEqual(await page.title(), '')

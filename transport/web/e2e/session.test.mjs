@@ -1,4 +1,4 @@
-// The end of a session in a browser: nothing of a person stays for the next one.
+// The end of a session in a browser. No data of a person stays for the next person.
 import assert from 'node:assert/strict'
 import { inFirefox, stage, still, until } from './harness/stage.mjs'
 
@@ -7,7 +7,7 @@ const { test, long } = stage()
 const kept = (page) =>
   page.evaluate(async () => ({
     local: Object.keys(localStorage).sort(),
-    session: Object.keys(sessionStorage).filter((key) => key !== 'atelier:reloaded'), // a time of this tab
+    session: Object.keys(sessionStorage).filter((key) => key !== 'atelier:reloaded'), // this value is a time, and belongs to the tab
     databases:
       (await indexedDB.databases()).length === 0
         ? 0
@@ -26,12 +26,12 @@ test('signing out removes all personal data from the browser', async ({ visitor,
   const lead = await facilitator()
   const lab = await lead.codelab()
   const guest = await visitor()
-  guest.expect(/40[139]/, /WebSocket/, ...(inFirefox ? [/Unable to preload CSS/] : [])) // of a page that goes
+  guest.expect(/40[139]/, /WebSocket/, ...(inFirefox ? [/Unable to preload CSS/] : [])) // errors of the page that is being left
   const { page } = guest
   await page.goto(`/j/${lab.join_code}`)
   await page.evaluate(() => {
     localStorage.setItem('atelier:theme', 'dark')
-    localStorage.setItem('atelier:language', 'en') // both belong to the device and stay
+    localStorage.setItem('atelier:language', 'en') // language and theme belong to the device and stay
   })
   await page.getByLabel('Your name').fill('Attendee 1')
   await page.getByRole('button', { name: 'Join', exact: true }).click()
@@ -54,7 +54,7 @@ test('signing out removes all personal data from the browser', async ({ visitor,
   await dialog.getByRole('button', { name: 'Sign out on this device' }).click()
   await until('the question before the sign-out', () => asked.length === 1)
   assert.match(asked[0], /not been sent/)
-  await page.getByLabel('Write to everybody').waitFor({ state: 'attached' }) // dismissed: all is as it was
+  await page.getByLabel('Write to everybody').waitFor({ state: 'attached' }) // the dialog was dismissed, so nothing has changed
   await dialog.getByRole('button', { name: 'Sign out on this device' }).click()
   await page.waitForURL((u) => u.pathname === '/')
   await other.waitForURL((u) => u.pathname === '/')

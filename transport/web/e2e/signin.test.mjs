@@ -95,7 +95,7 @@ long('a refused sign-in says why; the owner can link an existing person with the
     await page.getByLabel('Password').fill(server.adminPw)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.waitForURL('**/admin')
-    // Invited people sign in there, from the invitation.
+    // Invited people sign in with the provider, from the invitation.
     const guest = await visitor()
     guest.expect(ofProvider)
     await guest.page.goto(made.invitation.url)
@@ -104,7 +104,7 @@ long('a refused sign-in says why; the owner can link an existing person with the
     await guest.page.getByRole('link', { name: 'Sign in with Example' }).click()
     await atProvider(guest.page, 'fay@example.org')
     await guest.page.waitForURL('**/admin')
-    // The owner links the next sign-in to a person, and cancels that.
+    // The owner permits the next sign-in to be linked to a person, and then cancels the permission.
     await page.goto('/admin/people')
     await page.getByRole('button', { name: 'More for Fay' }).click()
     await page.getByRole('menuitem', { name: 'Link with the identity provider' }).click()

@@ -12,7 +12,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   const rest = await facilitator('Looker-on')
   const { page } = boss
 
-  // Import, and to the live view.
+  // A facilitator imports a codelab, and opens the live view.
   await page.goto('/admin')
   await page.getByRole('heading', { level: 1, name: 'Nothing here yet' }).waitFor()
   await page.locator('input[type=file]').first().setInputFiles(codelab)
@@ -22,7 +22,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await page.goto(`/admin/${lab.id}`)
   await page.getByText('Nobody has joined yet').waitFor()
 
-  // Three join by the code that is shown; one with a phone.
+  // Three attendees join with the displayed code, one of them on a phone.
   const code = lab.join_code
   await page
     .getByText(code.slice(0, 3) + ' ' + code.slice(3), { exact: true })
@@ -55,7 +55,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   const cell = page.getByTitle(/^Attendee 3, Stuck/)
   await cell.waitFor()
 
-  // Help is offered to somebody who did not ask, and ends.
+  // A facilitator offers help to an attendee who has not asked, and ends it.
   await cell.click()
   await page.getByRole('button', { name: 'Offer help' }).click()
   await phone.getByText('Grace is on the way').waitFor()
@@ -64,7 +64,8 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await page.getByRole('button', { name: 'Solved', exact: true }).click()
   await phone.getByText('Grace is on the way').waitFor({ state: 'detached' })
 
-  // Help is asked for, taken, and solved by the one who asked.
+  // An attendee asks for help, a facilitator claims the request, and the attendee marks it as
+  // solved.
   await one.keyboard.press('h')
   await one.getByLabel(/What is it about/).fill('It does not start')
   await one.getByRole('dialog').getByRole('button', { name: 'Ask for help' }).click()
@@ -74,7 +75,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await one.getByRole('button', { name: 'It is solved' }).click()
   await page.getByText('Nobody is waiting for help.').waitFor()
 
-  // Chat, a message to one, a prepared hint, a broadcast, a pinned note.
+  // People use the chat, a direct message, a prepared hint, a broadcast and a pinned note.
   await two.getByRole('button', { name: 'Chat' }).first().click()
   await two.getByLabel('Write to everybody').fill('Where is the template?')
   await two.keyboard.press('Enter')
@@ -92,7 +93,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await page.getByRole('button', { name: 'Send a prepared hint' }).click()
   await page.getByRole('menuitem', { name: 'Look at the path' }).click()
   await page.getByRole('dialog', { name: 'Attendee 2' }).press('Escape')
-  // The message and its answer are each answered in place.
+  // The message and its answer can be answered where they are shown.
   const notice = two.getByRole('region', { name: 'Notices' })
   await notice.getByText('Look at the path').waitFor()
   await notice.getByLabel(/^Answer to /).fill('Found it')
@@ -115,7 +116,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await page.getByRole('button', { name: 'Pin above the chat' }).click()
   await one.getByText('Pinned · Lunch at noon').waitFor()
 
-  // The pointer, with the hints of its step.
+  // The facilitator moves the pointer, and shows the hints of its step.
   await page.getByRole('button', { name: /^Bring everybody to step/ }).click()
   await until('the pointer to move', async () => (await rest.get(`/codelabs/${lab.id}`))[0].pointer?.step_number > 1)
 
@@ -132,7 +133,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await page.getByRole('dialog', { name: 'Attendee B' }).press('Escape')
   await two.getByText('A facilitator has muted you').waitFor()
 
-  // All complete what there is to complete; one gets a certificate.
+  // All attendees complete the requirements, and one of them opens the certificate.
   const done = async (p) => {
     const own = await p.evaluate(async (id) => (await (await fetch(`/api/session?codelab_id=${id}`)).json()).sub, lab.id)
     return own
@@ -149,14 +150,14 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await stranger.page.goto(`/verify/${id}`)
   await stranger.page.getByText('This certificate is valid.').waitFor()
 
-  // The end.
+  // The workshop ends.
   await page.getByRole('button', { name: 'More', exact: true }).click()
   await page.getByRole('menuitem', { name: 'End the workshop' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'End', exact: true }).click()
   await page.getByText('The workshop has ended.').waitFor()
   await page.getByRole('button', { name: 'More', exact: true }).click()
   await page.getByRole('menuitem', { name: 'Open again' }).waitFor()
-  // The screen shows the server's figures.
+  // The page shows the server's figures.
   const overview = await rest.get(`/codelabs/${lab.id}/overview`)
   assert.equal(overview.completed, 1)
   await page.getByText(`${overview.online} of ${overview.attendees} here`).waitFor()

@@ -158,7 +158,7 @@ long('pictures can be enlarged, and missing ones show their description', async 
       'The picture is missing: The plan of the house',
       'The picture is missing: An old picture',
     ])
-    // Each is as high as a line.
+    // Each formula is as high as a line.
     assert.deepEqual(await missing.evaluateAll((all) => all.map((e) => e.getBoundingClientRect().height)), [26, 26])
     assert.equal(await page.locator('article img').count(), 2)
     await sound(page, `texts-pictures-${name}`)
@@ -225,7 +225,7 @@ long('chat and help requests show code and links', async ({ visitor, facilitator
       ['the guide', 'https://go.dev/doc/', ...how],
     ])
     assert.match(await box.textContent(), /\*\*Not bold\*\*, <b>no<\/b>, \[x\]\(javascript:alert\(1\)\)\.$/)
-    // The long line scrolls inside.
+    // The long line scrolls inside its box.
     const [inner, outer, whole] = await box.evaluate((e) => [
       e.querySelector('pre').scrollWidth > e.querySelector('pre').clientWidth,
       e.scrollWidth <= e.clientWidth,
@@ -358,7 +358,7 @@ test('links lead to places in this step and in others, and broken links are text
     await seen(place)
   }
   assert.equal(new URL(page.url()).pathname, `/codelabs/${lab.id}`)
-  // Columns are aligned as the table says.
+  // The columns have the alignment that the table defines.
   assert.deepEqual(await text.locator('td').evaluateAll((all) => all.map((e) => getComputedStyle(e).textAlign)), ['start', 'center', 'left', 'right'])
   // Neither file exists here, so the links are plain text.
   assert.equal(await text.getByRole('link', { name: /other|about/ }).count(), 0)
@@ -401,7 +401,7 @@ test('emoji, footnotes and diagrams are shown', async ({ visitor, facilitator, p
   const text = page.locator('article .markdown')
   await text.getByText('Done 🎉 :tada:, see').waitFor()
 
-  // There and back again, with the focus.
+  // The links of the footnote lead to its text and back, and the focus follows.
   const reference = text.getByRole('link', { name: 'Footnote 1' })
   const list = text.getByRole('region', { name: 'Footnotes' })
   assert.match(await list.innerText(), /Because2\. ↩\s+It is so\. ↩/)
@@ -435,7 +435,7 @@ test('emoji, footnotes and diagrams are shown', async ({ visitor, facilitator, p
   const frame = page.locator('iframe')
   assert.equal(await frame.getAttribute('sandbox'), 'allow-scripts')
   const inside = await (await frame.elementHandle()).contentFrame()
-  guest.expect(/\/api\/app/) // it is tried, and refused
+  guest.expect(/\/api\/app/) // the code below tries this request in the frame, and is refused
   const rights = await inside.evaluate(async () => {
     const tried = async (what) => {
       try {
@@ -448,13 +448,13 @@ test('emoji, footnotes and diagrams are shown', async ({ visitor, facilitator, p
     return [origin, await tried(() => fetch('/api/app')), await tried(() => parent.document.title), await tried(() => localStorage.length)]
   })
   assert.deepEqual(rights, ['null', 'refused', 'refused', 'refused'])
-  // The source is there.
+  // The source of the diagram can be opened.
   await text.getByText('accTitle: Who asks whom').waitFor({ state: 'hidden' })
   await text.locator('summary').first().click()
   await text.getByText('accTitle: Who asks whom').waitFor()
   await text.locator('summary').first().click()
   if (!inFirefox) {
-    // Dark in the dark.
+    // In the dark theme, the diagram is dark.
     const light = await pictures.first().getAttribute('src')
     await page.emulateMedia({ colorScheme: 'dark' })
     await until('the diagram to be redrawn', async () => (await pictures.first().getAttribute('src')) !== light)

@@ -1,4 +1,5 @@
-// The timer: for everybody, by the server's clock, announced, and large on the wall.
+// The timer. Everybody sees it, it follows the server's clock, it is announced, and it is large on
+// the projector.
 import assert from 'node:assert/strict'
 import { Network } from './harness/network.mjs'
 import { accessible, offline, stage, still, until } from './harness/stage.mjs'
@@ -7,13 +8,13 @@ const { test, long } = stage()
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 const wide = { viewport: { width: 1440, height: 900 } }
 
-/** The seconds that a page shows, of the timer that is seen. */
+/** The seconds that the visible timer of a page shows. */
 async function seconds(page) {
   const text = await page.getByRole('timer').filter({ visible: true }).first().locator('.num').textContent()
   const [m, s] = text.split(':').map(Number)
   return m * 60 + s
 }
-/** The timer of a codelab, as the server has it. */
+/** The timer of a codelab on the server. */
 const timerOf = async (lead, lab) => (await lead.get(`/codelabs/${lab.id}`))[0].timer
 /** Waits until a page shows the seconds that are left. */
 const right = async (page, lead, lab) => {
@@ -135,7 +136,7 @@ long('after a reload the timer is right, whatever the age of cached responses', 
       await page.reload()
       await right(page, lead, lab)
       await still(page)
-      // Every end that the page has shown since is the timer's end.
+      // Every end that the page has shown since then is the timer's end.
       const end = Date.parse((await timerOf(lead, lab)).ends_at)
       const ends = await page.evaluate(() => window.timers)
       assert.ok(ends.length > 0 && hits > 0)

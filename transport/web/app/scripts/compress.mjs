@@ -7,13 +7,14 @@ import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 
-// Shorter files fit into a packet anyway. The server has the same bound.
+// Shorter files fit into a packet without compression. The server has the same bound.
 const smallest = 1024
 
 // File types that are not compressed already.
 const texts = new Set(['.css', '.html', '.js', '.json', '.map', '.mjs', '.svg', '.txt', '.wasm', '.webmanifest', '.xml'])
 
-// Places where the server writes into the page. Each must be there exactly once.
+// Places at which the server inserts text into the page. The page must contain each of them exactly
+// once.
 const places = ['<title>', '</title>', '<!--app:noscript-->']
 
 const folder = process.argv[2]
@@ -28,7 +29,7 @@ for (const place of places) {
   if (times !== 1) fail(`index.html has ${place} ${times} times, the server needs it once`)
 }
 
-// Vite empties the folder, and with it takes what keeps it in the repository.
+// Vite empties the folder, including the .gitignore that keeps the folder in the repository.
 await writeFile(join(folder, '.gitignore'), '*\n!.gitignore\n')
 
 const brotli = promisify(brotliCompress)

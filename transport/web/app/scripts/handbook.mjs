@@ -1,6 +1,6 @@
-// The handbook: the pages of the repository as modules of the app. Nothing is written twice: a
-// page is the file that the repository has. Links to other pages of the handbook lead there,
-// other links become text, and pictures of the repository are part of the build.
+// The handbook: the pages of the repository as modules of the app. The handbook shows the files of
+// the repository, so that no text is written twice. Links to other pages of the handbook lead to
+// these pages, and other links become text. Pictures of the repository are part of the build.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -74,7 +74,10 @@ function place(file, href) {
   return page ? `/help/${page.id}${fragment ? '#' + fragment : ''}` : null
 }
 
-/** The Markdown with links as the app has them, and without comments. A comment in code is part of the page. */
+/**
+ * The Markdown with links as the app has them, and without comments. A comment in code is part of
+ * the page.
+ */
 function linked(file, text) {
   let out = ''
   for (const { type, raw } of marked.lexer(text)) out += type === 'code' ? raw : type === 'html' ? raw.replace(/<!--[\s\S]*?-->\n?/g, '') : prose(file, raw)

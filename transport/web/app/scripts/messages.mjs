@@ -1,11 +1,9 @@
-// Makes functions of the catalogues: m.key({ parameter }) gives the text in the
-// language of the page. A text is a string with {parameters}, or an object of texts, one
-// for each category of the language's plurals: then the parameter "count" says which.
-// The languages are those that the folder of shared texts has. A text that one of them
-// lacks, or whose parameters differ from the English ones, fails the build.
-//
-// Each function is a module of its own and knows the place of its text in one of three
-// parts; of a part, each language is a module of its own.
+// Generates functions from the catalogues: m.key({ parameter }) returns the text in the language of
+// the page. A text is a string with {parameters}, or an object with a text for each plural category
+// of the language. The parameter "count" then selects the category. The folder of shared texts
+// determines the languages. The build fails if a language lacks a text, or if the parameters of a
+// text differ from the English ones. Each function is a separate module, and contains the position
+// of its text in one of three parts. Each language of a part is a separate module, too.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -15,20 +13,26 @@ const source = fileURLToPath(new URL('../src/', import.meta.url))
 const root = path.join(source, 'messages')
 const base = 'en'
 
-/** The files that an attendee's page loads before anything is pressed. */
+/** The files that an attendee's page loads at its start. */
 export const firstLoad = ['main.ts', 'screens/reader/Codelab.svelte', 'talk/Talk.svelte', 'markdown/highlight.ts'].map((f) => path.join(source, f))
 
 /** The screens of attendees. */
 const screens = ['reader', 'whole', 'certificate'].map((f) => path.join(source, 'screens', f))
 
-/** Areas whose texts attendees see; of those of the others they see what their screens show. */
+/**
+ * The areas with texts for attendees. Attendees also see those texts of other areas that their
+ * screens use.
+ */
 const ofAttendees = new Set(['shared', 'attendee'])
 
 const texts = (message) => (typeof message === 'string' ? [message] : Object.values(message))
 const named = (text) => [...text.matchAll(/\{(\w+)\}/g)].map((m) => m[1])
 const parameters = (message) => [...new Set([...(typeof message === 'string' ? [] : ['count']), ...texts(message).flatMap(named)])].sort()
 
-/** The categories of a language's plurals. That of "many" is for millions in some: they use the one for all others. */
+/**
+ * The plural categories of a language. In some languages, "many" is only for millions. These
+ * languages use "other" instead.
+ */
 function categories(locale) {
   const all = new Intl.PluralRules(locale).resolvedOptions().pluralCategories
   return all.filter((c) => c !== 'many' || all.includes('few')).sort()
@@ -61,7 +65,7 @@ export function faults(areas, locales) {
         const [has, wants] = [parameters(message), parameters(english[key])]
         if (has.join() !== wants.join())
           out.push(`${area}/${locale}: ${key} has the parameters ${has.join(', ') || 'none'}, and ${wants.join(', ') || 'none'} in ${base}`)
-        // Only a number may be left to the words of a plural.
+        // Only the number can be omitted in a plural text, because words can replace it.
         for (const text of texts(message))
           for (const name of wants)
             if (name !== 'count' && !named(text).includes(name)) out.push(`${area}/${locale}: ${key} lacks {${name}} in one of its texts`)
@@ -72,13 +76,11 @@ export function faults(areas, locales) {
   return out
 }
 
-/**
- * The texts that modules show, and those that they import, wherever they are defined; with
- * later those that they load later, too.
+/** The keys of the texts that modules and their imports use. With later, the result includes modules that are loaded later.
  */
 export function shown(files, later = false) {
   const keys = new Set()
-  // From there each screen is loaded later.
+  // routes.ts loads all screens, so it is not followed.
   const seen = new Set(later ? [path.join(source, 'routes.ts')] : [])
   const imports = later ? /(?:\bfrom|^import|\bimport\()\s*['"](\.[^'"]+)['"]/gm : /(?:\bfrom|^import)\s*['"](\.[^'"]+)['"]/gm
   const look = (file) => {

@@ -1,5 +1,5 @@
-// Makes the types of what crosses the wire from the server's two documents, so
-// that a field that is renamed there does not compile here.
+// Generates the types of requests, responses and messages from the server's two documents. If a
+// field is renamed on the server, the app does not compile until it uses the new name.
 import { readFile, writeFile } from 'node:fs/promises'
 import openapiTS, { astToString } from 'openapi-typescript'
 
@@ -17,8 +17,8 @@ async function write(path, document, more = '') {
 
 await write('../src/api/schema.d.ts', await read('rest/openapi.json'))
 
-// The schemas of the messages are JSON Schema as OpenAPI has them; in its
-// clothes the same tool takes them.
+// The schemas of the messages are JSON Schema, like those of an OpenAPI document. In such a
+// document, the same tool can convert them.
 const messages = await read('messages/asyncapi.json')
 const info = { title: messages.info.title, version: messages.info.version }
 const document = { openapi: '3.1.0', info, paths: {}, components: { schemas: messages.components.schemas } }

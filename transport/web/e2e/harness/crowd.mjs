@@ -118,8 +118,8 @@ export async function measureFloor({ context, page }, lab, people, seconds = 8) 
       }),
     )
   }
-  await pause(1500) // what opening it takes is not meant,
-  await move(2) // nor that a browser compiles what it runs often
+  await pause(1500) // the measurement excludes the work of opening the view,
+  await move(2) // and the compilation of code that runs often
   moves = 0
   await page.evaluate(() => (window.longest = 0))
   const before = await busy()

@@ -47,7 +47,7 @@ export function stage({ env, args, hosts } = {}) {
     for (const { reason } of [started, launched]) if (reason) throw reason
   }
   after(async () => {
-    await opened?.catch(() => {}) // the first story has told
+    await opened?.catch(() => {}) // the first story has reported the error
     await browser?.close()
     await server.remove()
     if (opened) await recordTime()

@@ -574,7 +574,7 @@ describe('the connection', () => {
     s.last.on.messages([{ type: 'resync', epoch: 'e1', seq: 50, reason: 'window' } as ServerMessage])
     s.reads[1]!.resolve()
     await settle()
-    // A new message is delivered at once, unlike a missed message.
+    // A new message is delivered immediately, unlike a missed message.
     s.last.on.messages([chat(55)])
     expect(seqs(s.told)).toEqual([55])
     s.hands.next()

@@ -181,7 +181,7 @@ describe('the stream that tabs share', () => {
     source().says(welcome(7))
     source().onerror?.()
     for (const t of [one, two]) expect(t.heard.at(-1)).toEqual({ closed: 1006 })
-    expect(source().closed).toBe(true) // otherwise the browser would open the stream again by itself
+    expect(source().closed).toBe(true) // otherwise the browser would open the stream again automatically
     one.open(7)
     source().says(welcome(7))
     expect(two.short).toEqual(['welcome 7'])

@@ -105,7 +105,7 @@ export class Notices {
         } else if (t.target_id) this.readDirect(t.target_id)
         return
       case 'chat':
-        // Announcing many messages at once would take minutes.
+        // Announcing many messages one after the other would take minutes.
         if (!this.#own(t) && this.#reading.panel === 'chat' && !missed) announce(m.chat_heard({ name: t.sender, text: t.message }))
         return
       case 'help_request':
