@@ -180,7 +180,7 @@ func TestDamageIsReportedAndNotServed(t *testing.T) {
 	}
 	start = exec.Command(path, "serve", "--listen", "127.0.0.1:0", "--internal-listen", "", "--data", data)
 	start.Env = append(os.Environ(), "ADMIN_PW="+adminPW, "ATELIER_STORAGE_MEMTABLE_MIB=16")
-	if out, err := start.CombinedOutput(); err == nil || !strings.Contains(string(out), "MANIFEST: it is missing") || !strings.Contains(string(out), "--recover-damaged") {
+	if out, err := start.CombinedOutput(); err == nil || !strings.Contains(string(out), "MANIFEST: the file is missing") || !strings.Contains(string(out), "--recover-damaged") {
 		t.Fatalf("starting without a MANIFEST: %v\n%s", err, out)
 	}
 	_, addr = run(t, path, data, "--recover-damaged")

@@ -291,7 +291,7 @@ func TestQuestionsOfAPersonAreLimited(t *testing.T) {
 	onOneServer(t) // each node counts separately
 	c := newClassOn(t, common.get(t).Addr(), record{"questions": "open", "questions_anonymous": false})
 	lin, max := c.attendee("Lin"), c.attendee("Max")
-	lin.post(c.path+"/questions", record{"text": "Why?", "anonymous": true}).refused(409, "name")
+	lin.post(c.path+"/questions", record{"text": "Why?", "anonymous": true}).refused(409, "switched off")
 	lin.post(c.path+"/questions", record{"text": "Why?"}).want(200)
 	again := lin.post(c.path+"/questions", record{"text": "And how?"})
 	again.refused(429)
