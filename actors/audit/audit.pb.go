@@ -23,13 +23,14 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Additional data of a record for the event log of a participant.
+// Additional data of an audit record for the event logs of participants.
 type Own struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The last four characters of the token, of which no more is kept.
+	// The last four characters of the token. No other part of the token is stored.
 	TokenLastFour string `protobuf:"bytes,1,opt,name=token_last_four,json=tokenLastFour,proto3" json:"token_last_four,omitempty"`
 	Policy        string `protobuf:"bytes,2,opt,name=policy,proto3" json:"policy,omitempty"`
-	// Whose log the record is in: the actor's, and those of other participants.
+	// The logs that contain the record: of_actor means the log of the actor, and others lists other
+	// participants.
 	OfActor       bool     `protobuf:"varint,3,opt,name=of_actor,json=ofActor,proto3" json:"of_actor,omitempty"`
 	Others        []string `protobuf:"bytes,4,rep,name=others,proto3" json:"others,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -94,8 +95,7 @@ func (x *Own) GetOthers() []string {
 	return nil
 }
 
-// One line of the audit trail. It never holds a secret, and of people only
-// their ids.
+// A record of the audit trail. It never contains a secret. It identifies people only by their ids.
 type Record struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Id        string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -108,7 +108,7 @@ type Record struct {
 	UserAgent string                 `protobuf:"bytes,8,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
 	Metadata  map[string]string      `protobuf:"bytes,9,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	CreatedAt int64                  `protobuf:"varint,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// Of a record that is in the event logs of participants.
+	// Set only in records for the event logs of participants.
 	Own           *Own `protobuf:"bytes,11,opt,name=own,proto3" json:"own,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -42,7 +42,7 @@ func (c *core) find(id string) *Participant {
 	return nil
 }
 
-// decision is a command's decision in the making.
+// decision collects what a command produces.
 type decision struct {
 	*registry.Decision[*Event]
 	core *core

@@ -89,7 +89,7 @@ func (c *core) first(fits func(*Person) bool) *Person {
 	return nil
 }
 
-// decision is a command's decision in the making.
+// decision collects what a command produces.
 type decision struct {
 	*registry.Decision[*Event]
 	core *core

@@ -1,5 +1,5 @@
-// Package registry is the common part of the actors that keep a short list of records: people,
-// participants, the settings with their API tokens, and webhooks. It has the form of their
-// commands, and writes each decision to the audit trail in the decision's own commit. What an actor
-// stores and decides is its State.
+// Package registry contains what four actors have in common: those of people, of participants, of
+// the settings with their API tokens, and of webhooks. It defines how a command carries its caller
+// (Command), and adds the audit records of a decision to the decision's own commit. Each actor
+// supplies only its State: the data that it stores, and the rules by which it decides.
 package registry

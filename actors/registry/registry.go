@@ -23,7 +23,7 @@ type Command[B any] struct {
 	Body   B
 }
 
-// State is what one actor stores, with its rules. B is the type of its commands, E of its events,
+// State is the data and the rules of one actor. B is the type of its commands, E of its events,
 // and V of its view. Apply, Capture and Restore are those of durable.Core.
 type State[B any, E Event, V any] interface {
 	// Decide adds the decision on a command to d, and changes nothing else. An error is a
@@ -41,7 +41,7 @@ type Event interface {
 	Stamp(at int64)
 }
 
-// Decision is a command's decision in the making.
+// Decision collects the events, rows and audit records that a command produces.
 type Decision[E Event] struct {
 	durable.Decision[E]
 	Caller Caller
@@ -57,16 +57,17 @@ func (d *Decision[E]) Event(e E) {
 	d.Events = append(d.Events, e)
 }
 
-// Record adds a record to the audit trail. The caller and the time are filled in. The record also
-// appears in the own logs of the participants.
+// Record adds a record to the audit trail, and fills in the caller and the time. The record also
+// appears in the log of each given participant.
 func (d *Decision[E]) Record(r *audit.Record, participants ...string) {
 	r.ActorType, r.ActorId, r.Ip, r.UserAgent = d.Caller.Type, d.Caller.ID, d.Caller.IP, d.Caller.UserAgent
 	r.CreatedAt = d.Now.UnixMilli()
 	d.Rows = append(d.Rows, d.trail.OwnRows(r, &audit.Own{}, participants...)...)
 }
 
-// Kind returns the kind of an actor whose empty state is returned by empty. The kind still needs
-// EncodeState. No command is repeatable.
+// Kind describes an actor to package durable. empty returns the actor's initial state. The caller
+// must set EncodeState on the result. No command is marked as repeatable, so a command is not sent
+// again if its answer was lost. T is the struct of an event, and P is the pointer to it.
 func Kind[S State[B, P, V], B, T any, P interface {
 	*T
 	Event
@@ -86,7 +87,7 @@ func Kind[S State[B, P, V], B, T any, P interface {
 	}
 }
 
-// NewCore returns the pure part of the actor that owns a state.
+// NewCore returns the core of an actor with this state. The core has no side effects.
 func NewCore[B any, E Event, V any](s State[B, E, V], trail *audit.Trail) durable.Core[Command[B], E, V] {
 	return &core[B, E, V]{s, trail}
 }

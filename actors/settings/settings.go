@@ -70,7 +70,7 @@ type core struct {
 	aiUsage []*usage.AIUsage
 }
 
-// decision is a command's decision in the making.
+// decision collects what a command produces.
 type decision struct {
 	*registry.Decision[*Event]
 	core *core

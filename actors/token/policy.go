@@ -33,7 +33,7 @@ var policies = []Policy{
 	},
 	{
 		Kind: pb.Policy_POLICY_SESSION, Name: "session",
-		About: "Valid until the checkout session is ended, or until the cap.",
+		About: "Valid until the checkout session ends, at the latest after the maximum session time.",
 	},
 }
 

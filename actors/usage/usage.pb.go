@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: usage.proto
 
-// Use of language models, as stored by the actors that count it.
+// The use of language models. The actors that count the use store these records.
 
 package usage
 
@@ -23,12 +23,12 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Questions to a model, and their tokens.
+// The sums of the questions to a model, and of their tokens.
 type AIUsage struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Model   string                 `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
 	Queries int64                  `protobuf:"varint,2,opt,name=queries,proto3" json:"queries,omitempty"`
-	// Queries that brought no answer, or only part of one.
+	// The number of queries without an answer or with an incomplete one.
 	Failed        int64 `protobuf:"varint,3,opt,name=failed,proto3" json:"failed,omitempty"`
 	PromptTokens  int64 `protobuf:"varint,4,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`
 	OutputTokens  int64 `protobuf:"varint,5,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`

@@ -43,7 +43,7 @@ type core struct {
 	hook *Hook // nil before creation and after deletion
 }
 
-// decision is a command's decision in the making.
+// decision collects what a command produces.
 type decision struct {
 	*registry.Decision[*Change]
 	core *core

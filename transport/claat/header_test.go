@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// read returns the data of a file's header, and its steps' titles.
+// read returns the metadata in a file's header and the titles of its steps.
 func read(file string) string {
 	t, err := Parse([]byte(file), Options{Name: "my-lab.md", Still: always})
 	if err != nil {
@@ -63,7 +63,7 @@ func utf16le(text string) string {
 	return out
 }
 
-func TestErrorsContainTheirPosition(t *testing.T) {
+func TestErrorsStateWhereTheMistakeIs(t *testing.T) {
 	for file, want := range map[string]string{
 		"---\nsummary: a: b\n---\n# T\n## S\n":                   "line 2, column 11: the header is not YAML: mapping values",
 		"---\ntags: [\nx\n---\n# T\n## S\n":                      "the header is not YAML",
@@ -84,8 +84,8 @@ func TestErrorsContainTheirPosition(t *testing.T) {
 	}
 }
 
-// Google Docs writes its pictures after the last step, each some hundred kilobytes. Every step
-// that shows a picture once contained all of it.
+// Google Docs writes its pictures after the last step, and each has several hundred kilobytes. In an
+// earlier version, the data of a picture was copied into every step that shows it.
 func TestEmbeddedPicturesAreReplaced(t *testing.T) {
 	const data = "data:image/png;base64,AAAA"
 	var given []string
@@ -105,10 +105,10 @@ func TestEmbeddedPicturesAreReplaced(t *testing.T) {
 		}
 	}
 	if all := strings.Join(given, " "); all != data+"B "+data+"C "+data+" "+data+"D "+data+"E" {
-		t.Errorf("the pictures are %q", given)
+		t.Errorf("Picture was called with %q, want the data of each picture once", given)
 	}
 	broken := errors.New("broken")
 	if _, err := Parse([]byte(file), Options{Still: always, Picture: func(string) (string, error) { return "", broken }}); !errors.Is(err, broken) {
-		t.Errorf("a failing picture: %v, want its error", err)
+		t.Errorf("Picture failed, but Parse returned %v, want the error of Picture", err)
 	}
 }

@@ -25,7 +25,7 @@ import (
 	"atelier/transport/rfc6455"
 )
 
-// school is a codelab with its gateway and its people.
+// school is a codelab with its gateway and its callers.
 type school struct {
 	*Gateway
 	t        *testing.T
@@ -37,8 +37,8 @@ type school struct {
 	unknown  error // returned instead of tokens
 }
 
-// lateFrames delays a room's frames. The view of a commit is then visible before the room has a
-// frame of the commit.
+// lateFrames delays a room's frames. Meanwhile a commit is already visible in the codelab's view,
+// although its frame has not reached the room.
 type lateFrames struct {
 	Frames
 	wait atomic.Pointer[chan struct{}]
@@ -104,8 +104,7 @@ func (s *school) ask(c codelab.Command) any {
 	return v
 }
 
-// enters returns what a request has determined about its caller when its connection is about to
-// be taken over.
+// enters returns the peer of a caller whose request was checked. The peer has no connection yet.
 func (s *school) enters(who auth.Identity, caller *codelab.Caller) *peer {
 	admin := caller.Role == codelab.RoleAdmin
 	return &peer{g: s.Gateway, lab: s.lab, who: caller, standing: who.Standing(s.lab.ID(), admin, func() bool {
@@ -232,7 +231,7 @@ func TestAConnectionThatOpensWhileItsGrantEndsIsClosed(t *testing.T) {
 
 // While it is unknown whether an API token was revoked, the client must retry. It does not
 // receive the message that its access has ended.
-func TestAnUnknownGrantAsksTheClientToRetry(t *testing.T) {
+func TestAGrantThatCannotBeCheckedAsksTheClientToRetry(t *testing.T) {
 	s := newSchool(t)
 	s.unknown = durable.ErrUnavailable
 	p := s.enters(auth.Identity{Token: &settings.ApiToken{Id: "t"}}, boss)
@@ -247,9 +246,9 @@ func TestAConnectionEndsOnlyWithItsOwnGrant(t *testing.T) {
 	old := s.opens(p, live.WebSocket)
 	s.ask(codelab.Command{Body: codelab.ResetPin{Pins: []codelab.NewPin{{AttendeeID: a.Id}}}})
 	if code, why := closing(t, old, live.WebSocket); code != rfc6455.ClosePolicy || why != "the code was reset" {
-		t.Errorf("closed with %d, %s, want ClosePolicy because the code was reset", code, why)
+		t.Errorf("closed with %d, %s, want ClosePolicy because the PIN (for clients: the code) was reset", code, why)
 	}
-	// A connection with the new code stays when those with the old code are closed.
+	// A connection that was opened with the new PIN stays when those with the old PIN are closed.
 	i, err := s.grants.GrantAttendee(auth.Identity{}, s.lab.ID(), a.Id, "Lin", a.Generation+1)
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +256,7 @@ func TestAConnectionEndsOnlyWithItsOwnGrant(t *testing.T) {
 	who, _, _ := s.grants.Identify([]byte(i.Cookie), "")
 	stays := s.opens(s.enters(who, &codelab.Caller{Role: codelab.RoleAttendee, ID: a.Id, Generation: a.Generation + 1}), live.WebSocket)
 	Rooms{s.Hub}.Removed(s.lab.Room, a.Id)
-	looked := make(chan struct{}, 2) // its task runs on the loop after the task that closes connections
+	looked := make(chan struct{}, 2) // EachSession runs on the same loop, after the closing that Removed has queued
 	s.Hub.EachSession(s.lab.Room, a.Id, func(*live.Session) { looked <- struct{}{} })
 	<-looked
 	if err := s.grants.End(&who); err != nil {
@@ -269,7 +268,7 @@ func TestAConnectionEndsOnlyWithItsOwnGrant(t *testing.T) {
 }
 
 // In an earlier version, messages that were still in the socket when the session ended were
-// executed.
+// processed.
 func TestNoMessageIsAcceptedAfterTheEndOfTheGrant(t *testing.T) {
 	s := newSchool(t)
 	who, p := s.facilitator()
@@ -279,7 +278,7 @@ func TestNoMessageIsAcceptedAfterTheEndOfTheGrant(t *testing.T) {
 	say := func(p *peer, payload string) { handler{}.Message(p.session.Load(), []byte(payload)) }
 	said := func() int {
 		s.t.Helper()
-		s.ask(codelab.Command{Body: codelab.SetRegistration{Open: true}}) // after the messages
+		s.ask(codelab.Command{Body: codelab.SetRegistration{Open: true}}) // waits until the messages are processed
 		return s.lab.View().Chat.Len()
 	}
 	say(p, `{"type":"chat","message":"before"}`)
@@ -302,7 +301,7 @@ func TestNoMessageIsAcceptedAfterTheEndOfTheGrant(t *testing.T) {
 	}
 }
 
-// A client that has received its welcome opens the next connection. An earlier version counted the
+// As soon as a client has received its welcome, it can open another connection. An earlier version counted the
 // first connection only after its welcome. The second connection could then be counted first, and
 // was closed as the older one.
 func TestAConnectionIsCountedBeforeItsWelcome(t *testing.T) {
@@ -347,7 +346,7 @@ func TestAConnectionReplacedWhileOpeningIsClosed(t *testing.T) {
 		t.Errorf("closed with %d, %s, want openedElsewhere", code, why)
 	}
 	handler{}.Message(p.session.Load(), []byte(`{"type":"chat","message":"behind it"}`))
-	s.ask(codelab.Command{Body: codelab.SetRegistration{Open: true}}) // after the messages
+	s.ask(codelab.Command{Body: codelab.SetRegistration{Open: true}}) // waits until the messages are processed
 	if n := s.lab.View().Chat.Len(); n != 0 {
 		t.Errorf("%d messages of the replaced connection are in the chat, want 0", n)
 	}

@@ -82,7 +82,7 @@ func (r *Request) spoolPush() (*os.File, error) {
 	if r.Request.Header.ContentLength() > git.MaxPack {
 		return nil, httpapi.ErrTooLarge
 	}
-	_ = r.Conn().SetReadDeadline(time.Now().Add(uploadFor))
+	_ = r.Conn().SetReadDeadline(time.Now().Add(uploadTimeout))
 	from := r.bodyReader()
 	if r.Gzipped() {
 		z, err := gzip.NewReader(from)

@@ -218,7 +218,7 @@ func updateFromSource(r *Request) error {
 	}
 	source, err := r.api.Codelabs.Get(meta.SourceId)
 	if durable.IsMissing(err) {
-		return durable.Reject(durable.Conflict, "the codelab it was copied from no longer exists")
+		return durable.Reject(durable.Conflict, "the codelab from which it was copied no longer exists")
 	}
 	if err != nil {
 		return err
@@ -233,7 +233,7 @@ func updateFromSource(r *Request) error {
 	case run.Meta == nil:
 		return errNoCodelab
 	case from.Meta == nil:
-		return durable.Reject(durable.Conflict, "the codelab it was copied from no longer exists")
+		return durable.Reject(durable.Conflict, "the codelab from which it was copied no longer exists")
 	}
 	b, uploads := versionOf(from)
 	if b.DryRun = dry; dry {

@@ -20,10 +20,10 @@ import (
 	"atelier/transport/wire"
 )
 
-// uploadImage stores an image without its metadata.
+// uploadImage removes an image's metadata and stores the image.
 func uploadImage(r *Request) error {
-	// An image does not belong to a codelab, so no quota of a codelab limits the images of
-	// attendees.
+	// An image does not belong to a codelab, so no codelab quota applies to it. A rate limit bounds
+	// the images of attendees instead.
 	if !r.IsAdmin() {
 		if wait := r.api.Limits.Images.Allow(r.Caller.ID); wait > 0 {
 			return httpapi.ErrTooMany(wait)
@@ -72,8 +72,8 @@ func uploadMaterial(r *Request) error {
 	return r.JSON(materialUploaded{files.Folder + u.Name, u.OriginalName})
 }
 
-// register records an upload and, in the same commit, its sender. After an error the upload may
-// have been recorded nevertheless; a sweep handles this case.
+// register records an upload and, in the same commit, its sender. If it fails, the upload can have
+// been recorded nevertheless. A sweep then removes it.
 func (r *Request) register(u *pb.Upload, action string) error {
 	record := &audit.Record{
 		Action: action, TargetId: u.Name, Ip: r.Caller.IP, UserAgent: r.Caller.UserAgent, CreatedAt: u.CreatedAt,
@@ -110,16 +110,16 @@ func (r *Request) storeError(err error) error {
 	return errSpool
 }
 
-// release removes files to which nothing refers. If it fails, a later sweep removes them, because
-// the change itself is already recorded.
+// release removes files to which nothing refers. A failure is only logged, because the deletion that
+// left the files without a reference is already recorded. A later sweep removes the files.
 func (r *Request) release(f files.Forgotten) {
 	if err := r.api.Files.Release(f); err != nil {
 		r.api.Logger.Warn("removing unreferenced files failed; a sweep will remove them", "request_id", r.ID, "error", err)
 	}
 }
 
-// uploadFor is the time limit for the body of an upload.
-const uploadFor = 10 * time.Minute
+// uploadTimeout is the time limit for the body of an upload.
+const uploadTimeout = 10 * time.Minute
 
 // bodyReader returns the body as a stream. (RequestCtx's Body reads a stream into memory
 // completely, so Body is used only for bodies that are already in memory.)
@@ -148,7 +148,7 @@ func (r *Request) filePart(limit int64) (*filePart, error) {
 	if int64(r.Request.Header.ContentLength()) > limit+httpapi.FormOverhead {
 		return nil, httpapi.ErrTooLarge
 	}
-	_ = r.Conn().SetReadDeadline(time.Now().Add(uploadFor))
+	_ = r.Conn().SetReadDeadline(time.Now().Add(uploadTimeout))
 	// The parts before the file are kept in memory, so their size is bounded.
 	whole := &io.LimitedReader{R: r.bodyReader(), N: maxBeforeFile}
 	parts := multipart.NewReader(whole, params["boundary"])
@@ -174,7 +174,8 @@ type filePart struct {
 	r *Request
 }
 
-// Read returns EOF only if the caller may still upload the file.
+// Read checks the caller again at the end of the file, because permission can be lost during a long
+// upload. It returns EOF only if the caller is still permitted to upload.
 func (p *filePart) Read(b []byte) (int, error) {
 	n, err := p.Part.Read(b)
 	if errors.Is(err, io.EOF) {

@@ -21,18 +21,18 @@ import (
 type Health struct {
 	// Ready reports whether the server accepts traffic.
 	Ready bool `json:"ready"`
-	// Why is the reason in a sentence, and Reason is the same in one word: "starting", "stopping",
-	// "disk_full", "disk", "clock", "drained", "unreachable", "aside", "lease", "database" or
-	// "store".
+	// Why states the reason as a sentence. Reason is a code of one word: "starting", "stopping",
+	// "disk_full", "disk", "clock", "drained", "unreachable", "aside" (this node serves nobody now),
+	// "lease", "database" or "store".
 	Why    string `json:"why,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Error repeats Why under the usual name of errors.
+	// Error repeats Why in the member that all other error responses have.
 	Error string `json:"error,omitempty"`
 	// ReadOnly means that reads work and writes get 503.
 	ReadOnly bool `json:"read_only"`
 	// Quarantined lists the actors that are suspended after too many failures.
 	Quarantined []string `json:"quarantined"`
-	// QuarantinedTokens counts unusable tokens, without their names.
+	// QuarantinedTokens counts the unusable tokens. It does not name them.
 	QuarantinedTokens int64 `json:"quarantined_tokens"`
 	// Cluster is set on a cluster node.
 	Cluster *ClusterHealth `json:"cluster,omitempty"`
@@ -87,14 +87,14 @@ func ListenInternal(addr string, metrics *prometheus.Registry, health func() Hea
 	return i, nil
 }
 
-// byOwnName refuses requests to a public name. Otherwise a page in a browser on this network could
-// point its own name at this address and read the internal listener. That is impossible with
-// addresses, names without a dot and internal domains, and the machine's own name belongs to its
-// operator.
+// byOwnName refuses requests whose Host is a public domain name. This prevents DNS rebinding: a page
+// that is open in a browser on this network could point its own domain at this address and read the
+// internal listener. An attacker cannot do this with an IP address, a name without a dot or an
+// internal domain. The machine's own name is also accepted, because its operator controls it.
 func byOwnName(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !ownName(r.Host) {
-			http.Error(w, "this listener is for the operator: ask it by its address, or by the machine's name", http.StatusForbidden)
+			http.Error(w, "this listener is for the operator: use its IP address or the machine's name", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -126,8 +126,8 @@ func (i *Internal) Addr() net.Addr { return i.listener.Addr() }
 // Drain makes /readyz report not ready.
 func (i *Internal) Drain() { i.draining.Store(true) }
 
-// Close stops the listener. When it returns, the address is free. An HTTP server that was just
-// about to take over the listener closes it later.
+// Close stops the listener. The address is free when Close returns. http.Server.Close alone does not
+// guarantee this, because a server that has not registered the listener yet closes it later.
 func (i *Internal) Close() error {
 	err := i.server.Close()
 	if closed := i.listener.Close(); !errors.Is(closed, net.ErrClosed) {

@@ -4,8 +4,8 @@
 // 	protoc        (unknown)
 // source: events.proto
 
-// Events of one codelab: what happened. They are what the journal keeps, so a
-// field may be added but never renumbered or given another meaning.
+// The events of a codelab. The journal stores them, so a new field may be added, but the number and
+// the meaning of a field must never change.
 
 package codelabpb
 
@@ -27,10 +27,10 @@ const (
 
 type Event struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// When it was decided, Unix milliseconds.
+	// The time of the decision that caused the event, in Unix milliseconds.
 	At int64 `protobuf:"varint,1,opt,name=at,proto3" json:"at,omitempty"`
-	// The person and the reference of the message that caused it, when the
-	// message carried a reference.
+	// The person and the reference of the message that caused the event, if the message had a
+	// reference.
 	Person string `protobuf:"bytes,2,opt,name=person,proto3" json:"person,omitempty"`
 	Ref    string `protobuf:"bytes,3,opt,name=ref,proto3" json:"ref,omitempty"`
 	// Types that are valid to be assigned to Body:
@@ -925,7 +925,7 @@ type Event_RetentionApplied struct {
 }
 
 type Event_Erased struct {
-	// Remainder of an event whose content was erased.
+	// What remains of an event after its content was erased.
 	Erased *Erased `protobuf:"bytes,71,opt,name=erased,proto3,oneof"`
 }
 
@@ -1111,7 +1111,7 @@ func (*Event_RehearsalEnded) isEvent_Body() {}
 
 func (*Event_DeletionSet) isEvent_Body() {}
 
-// Simulated attendees work through the codelab from here on.
+// After this event, simulated attendees work through the codelab.
 type RehearsalStarted struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Rehearsal     *Rehearsal             `protobuf:"bytes,1,opt,name=rehearsal,proto3" json:"rehearsal,omitempty"`
@@ -1156,7 +1156,7 @@ func (x *RehearsalStarted) GetRehearsal() *Rehearsal {
 	return nil
 }
 
-// The rehearsal has ended: the same decision has removed its attendees.
+// The rehearsal has ended. The same decision has removed its simulated attendees.
 type RehearsalEnded struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1199,7 +1199,7 @@ type Created struct {
 	Steps     []*Step                `protobuf:"bytes,2,rep,name=steps,proto3" json:"steps,omitempty"`
 	Quizzes   []*Quiz                `protobuf:"bytes,3,rep,name=quizzes,proto3" json:"quizzes,omitempty"`
 	Materials []*Material            `protobuf:"bytes,4,rep,name=materials,proto3" json:"materials,omitempty"`
-	// Drafts.
+	// The polls are drafts.
 	Polls         []*Poll `protobuf:"bytes,5,rep,name=polls,proto3" json:"polls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1317,8 +1317,8 @@ func (x *Updated) GetCodelab() *Codelab {
 type StepsReplaced struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Steps []*Step                `protobuf:"bytes,1,rep,name=steps,proto3" json:"steps,omitempty"`
-	// People stay on the step that they are on, whatever its number becomes; without
-	// it they keep the number.
+	// If true, people stay on their step, even if its number changes. If false, they keep the number
+	// of their step.
 	Follow        bool `protobuf:"varint,2,opt,name=follow,proto3" json:"follow,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1368,10 +1368,10 @@ func (x *StepsReplaced) GetFollow() bool {
 	return false
 }
 
-// Announces the time of the codelab's deletion.
+// Announces when the codelab will be deleted.
 type DeletionSet struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Unix milliseconds; 0: it will not be.
+	// Unix milliseconds. 0 means that the codelab will not be deleted.
 	At            int64 `protobuf:"varint,1,opt,name=at,proto3" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1450,7 +1450,7 @@ func (*Deleted) Descriptor() ([]byte, []int) {
 	return file_events_proto_rawDescGZIP(), []int{7}
 }
 
-// An empty message takes the pin away.
+// An empty message removes the pin.
 type Pinned struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Message       string                 `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
@@ -1495,8 +1495,8 @@ func (x *Pinned) GetMessage() string {
 	return ""
 }
 
-// Without a step the pointer is taken away; so it is in the same decision when
-// its step goes or the workshop ends.
+// An event without a step removes the pointer. If the pointer's step is removed or the workshop
+// ends, the same decision removes the pointer.
 type Pointed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Pointer       *Pointer               `protobuf:"bytes,1,opt,name=pointer,proto3" json:"pointer,omitempty"`
@@ -1541,8 +1541,8 @@ func (x *Pointed) GetPointer() *Pointer {
 	return nil
 }
 
-// Without a state the pulse has ended; the same decision ends it when the attendee moves
-// on. The removal of its step ends it, too; then this event notifies clients.
+// An event without a state ends the pulse. If the attendee moves to another step, the same decision
+// ends the pulse. The removal of its step also ends the pulse, and this event then notifies clients.
 type Pulsed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
@@ -1811,7 +1811,7 @@ func (x *Completed) GetAttendeeId() string {
 	return ""
 }
 
-// They took code along; the attendee keeps the last.
+// An attendee has downloaded or fetched code. The attendee's record contains only the last name.
 type CodeTaken struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
@@ -1870,7 +1870,7 @@ type CheckReported struct {
 	Name       string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Ok         bool                   `protobuf:"varint,3,opt,name=ok,proto3" json:"ok,omitempty"`
 	Note       string                 `protobuf:"bytes,4,opt,name=note,proto3" json:"note,omitempty"`
-	// How often they have reported it, this report included.
+	// The number of reports of this check by the attendee, including this one.
 	Tries         uint32 `protobuf:"varint,5,opt,name=tries,proto3" json:"tries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1941,7 +1941,7 @@ func (x *CheckReported) GetTries() uint32 {
 	return 0
 }
 
-// They ticked a task of a step, or took the tick away.
+// An attendee has ticked a task of a step, or removed the tick.
 type Ticked struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
@@ -2117,8 +2117,8 @@ func (x *Muted) GetMuted() bool {
 type Removed struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	AttendeeId string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
-	// With all that they wrote: they erased themselves, or a facilitator did it for them. Else
-	// their anonymous questions stay, without author.
+	// If true, everything that the attendee wrote is erased, at the request of the attendee or a
+	// facilitator. If false, the attendee's anonymous questions stay, without an author.
 	Erased        bool `protobuf:"varint,2,opt,name=erased,proto3" json:"erased,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2172,8 +2172,8 @@ type PinReset struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	AttendeeId string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
 	PinHash    []byte                 `protobuf:"bytes,2,opt,name=pin_hash,json=pinHash,proto3" json:"pin_hash,omitempty"`
-	// The attendee's generation from here on. Resets of the time before there
-	// were generations have 0 and leave it as it is.
+	// The attendee's new generation. Resets from before generations existed have 0, which does not
+	// change the generation.
 	Generation    uint32 `protobuf:"varint,3,opt,name=generation,proto3" json:"generation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2230,7 +2230,7 @@ func (x *PinReset) GetGeneration() uint32 {
 	return 0
 }
 
-// A new request, or another step for the one that is open.
+// A new request, or another step for the open request.
 type HelpAsked struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Request       *HelpRequest           `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
@@ -2275,7 +2275,7 @@ func (x *HelpAsked) GetRequest() *HelpRequest {
 	return nil
 }
 
-// A facilitator comes to somebody who has not asked.
+// A facilitator offers help to an attendee who has not asked.
 type HelpOffered struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Request       *HelpRequest           `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
@@ -2413,7 +2413,7 @@ func (x *HelpClaimed) GetLeader() string {
 	return ""
 }
 
-// Nobody comes any more: the request waits again, in its old place.
+// A claimed request is released, and waits again in its old place.
 type HelpReleased struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
 	HelpId       string                 `protobuf:"bytes,1,opt,name=help_id,json=helpId,proto3" json:"help_id,omitempty"`
@@ -2489,7 +2489,7 @@ type HelpResolved struct {
 	AttendeeId   string                 `protobuf:"bytes,2,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
 	AttendeeName string                 `protobuf:"bytes,3,opt,name=attendee_name,json=attendeeName,proto3" json:"attendee_name,omitempty"`
 	StepNumber   int32                  `protobuf:"varint,4,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
-	// The written answer, if there is one.
+	// The written answer, or empty without one.
 	Message       string `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2560,7 +2560,7 @@ func (x *HelpResolved) GetMessage() string {
 	return ""
 }
 
-// Where an attendee sits; an empty place for no longer.
+// An attendee's seat. An empty place removes it.
 type Placed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
@@ -2753,12 +2753,12 @@ func (x *QuizSubmitted) GetAnswers() []*QuizAnswer {
 	return nil
 }
 
-// A poll is new, or is now this. Another round clears the votes.
+// A new poll, or the new content of a poll. A new round clears the votes.
 type PollChanged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Poll  *Poll                  `protobuf:"bytes,1,opt,name=poll,proto3" json:"poll,omitempty"`
-	// The ballots of an anonymous round go, or with a reset the votes of any: from the log,
-	// too.
+	// If true, the ballots of an anonymous round are removed, also from the log. With a reset, the
+	// votes of any poll are removed in the same way.
 	BallotsGone   bool `protobuf:"varint,2,opt,name=ballots_gone,json=ballotsGone,proto3" json:"ballots_gone,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2808,8 +2808,8 @@ func (x *PollChanged) GetBallotsGone() bool {
 	return false
 }
 
-// What attendees see of a poll from here on, in the same decision as its change;
-// without a poll nothing any more.
+// The new content of a poll for attendees. The same decision changes the poll. Without a poll,
+// attendees no longer see it.
 type PollShown struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	PollId        string                 `protobuf:"bytes,1,opt,name=poll_id,json=pollId,proto3" json:"poll_id,omitempty"`
@@ -2914,13 +2914,13 @@ func (x *PollDeleted) GetBallotsGone() bool {
 	return false
 }
 
-// The vote of an attendee, in place of an earlier one. Of an anonymous poll it is
+// The vote of an attendee. It replaces the attendee's earlier vote. In an anonymous poll, the vote is
 // sealed under the secret of the round.
 type PollVoted struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	PollId     string                 `protobuf:"bytes,1,opt,name=poll_id,json=pollId,proto3" json:"poll_id,omitempty"`
 	AttendeeId string                 `protobuf:"bytes,2,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
-	// A bit for each option that was chosen, of a scale for the value from 1.
+	// A bit for each chosen option. In a scale, the first bit is the value 1.
 	Marks         uint32   `protobuf:"varint,3,opt,name=marks,proto3" json:"marks,omitempty"`
 	Words         []string `protobuf:"bytes,4,rep,name=words,proto3" json:"words,omitempty"`
 	Text          string   `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`
@@ -3097,7 +3097,7 @@ func (x *QuestionAsked) GetQuestion() *Question {
 	return nil
 }
 
-// A question that is there is now this.
+// The new content of an existing question.
 type QuestionChanged struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Question      *Question              `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
@@ -3142,7 +3142,7 @@ func (x *QuestionChanged) GetQuestion() *Question {
 	return nil
 }
 
-// Attendees do not see it any more.
+// Attendees no longer see the question.
 type QuestionHidden struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	QuestionId    string                 `protobuf:"bytes,1,opt,name=question_id,json=questionId,proto3" json:"question_id,omitempty"`
@@ -3291,7 +3291,8 @@ func (x *QuestionVoted) GetWithdrawn() bool {
 	return false
 }
 
-// Those who voted for the first have voted for the second; the first is gone.
+// The votes for the first question are added to the second question, and the first question is
+// removed.
 type QuestionsMerged struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	QuestionId    string                 `protobuf:"bytes,1,opt,name=question_id,json=questionId,proto3" json:"question_id,omitempty"`
@@ -3344,8 +3345,8 @@ func (x *QuestionsMerged) GetInto() string {
 	return ""
 }
 
-// The author of an anonymous question is blocked until the workshop ends. Also for a person
-// who registered again in the author's browser.
+// The author of an anonymous question cannot ask until the workshop ends. The event also applies to a person
+// who has registered again in the author's browser.
 type AskerStopped struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	QuestionId    string                 `protobuf:"bytes,1,opt,name=question_id,json=questionId,proto3" json:"question_id,omitempty"`
@@ -3398,7 +3399,7 @@ func (x *AskerStopped) GetAttendeeId() string {
 	return ""
 }
 
-// Without an end there is none any more.
+// The new timer. Without an end, the timer is removed.
 type TimerSet struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Timer         *Timer                 `protobuf:"bytes,1,opt,name=timer,proto3" json:"timer,omitempty"`
@@ -3443,7 +3444,7 @@ func (x *TimerSet) GetTimer() *Timer {
 	return nil
 }
 
-// Content of the projector; none without a kind.
+// The content of the projector. Without a kind, the projector shows no content.
 type Spotlighted struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Spotlight     *Spotlight             `protobuf:"bytes,1,opt,name=spotlight,proto3" json:"spotlight,omitempty"`
@@ -3576,7 +3577,7 @@ func (x *ChatDeleted) GetMessageId() string {
 	return ""
 }
 
-// A message went with somebody who was removed: says so to clients.
+// Notifies clients that a message was removed together with a person.
 type ChatGone struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	MessageId     string                 `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
@@ -3809,8 +3810,8 @@ func (x *CommentDeleted) GetThreadDeleted() bool {
 	return false
 }
 
-// Comments of a thread, or all of it, went with somebody who was removed: says
-// so to clients.
+// Notifies clients that comments of a thread, or the whole thread, were removed together with a
+// person.
 type CommentsGone struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ThreadId      string                 `protobuf:"bytes,1,opt,name=thread_id,json=threadId,proto3" json:"thread_id,omitempty"`
@@ -3871,8 +3872,8 @@ func (x *CommentsGone) GetTargetStepId() string {
 	return ""
 }
 
-// Removes e-mail addresses of attendees registered, and chat messages sent,
-// before the given times; 0 removes none.
+// Removes the e-mail addresses of attendees who registered before a time, and the chat messages
+// that were sent before a time. 0 removes nothing.
 type RetentionApplied struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	EmailsBefore  int64                  `protobuf:"varint,1,opt,name=emails_before,json=emailsBefore,proto3" json:"emails_before,omitempty"`
@@ -4181,7 +4182,7 @@ func (x *ConversationSaved) GetConversation() *Conversation {
 	return nil
 }
 
-// Adds to the usage of a model.
+// Adds to the sums of a model's use.
 type AIUsed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Usage         *usage.AIUsage         `protobuf:"bytes,1,opt,name=usage,proto3" json:"usage,omitempty"`
@@ -4270,7 +4271,7 @@ func (x *WorkspaceCreated) GetWorkspace() *Workspace {
 	return nil
 }
 
-// A branch or folder is new, or has another tree.
+// A new branch or folder, or a new tree of an existing one.
 type WorkspaceChanged struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Head          *WorkspaceHead         `protobuf:"bytes,1,opt,name=head,proto3" json:"head,omitempty"`
@@ -4351,7 +4352,7 @@ func (*WorkspaceDeleted) Descriptor() ([]byte, []int) {
 	return file_events_proto_rawDescGZIP(), []int{62}
 }
 
-// Branches are new or have other trees, and those that are named are gone.
+// A push created or changed the branches in heads, and deleted the branches in gone.
 type WorkspacePushed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Heads         []*WorkspaceHead       `protobuf:"bytes,1,rep,name=heads,proto3" json:"heads,omitempty"`

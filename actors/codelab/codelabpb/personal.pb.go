@@ -4,8 +4,8 @@
 // 	protoc        (unknown)
 // source: personal.proto
 
-// Options for personal data of fields and events, stated where these are defined. All code
-// that erases people follows these options.
+// Options that mark fields and events with personal data. All code that erases people follows
+// these options.
 
 package codelabpb
 
@@ -53,13 +53,13 @@ var file_personal_proto_extTypes = []protoimpl.ExtensionInfo{
 
 // Extension fields to descriptorpb.FieldOptions.
 var (
-	// The id of an attendee, or "facilitator", or empty. The message that holds it concerns
-	// that person and is erased with them.
+	// The field has the id of an attendee, or "facilitator", or is empty. The message that contains
+	// the field concerns this person, and is erased with the person.
 	//
 	// optional bool of_person = 50101;
 	E_OfPerson = &file_personal_proto_extTypes[0]
-	// The id of something that can be deleted by itself. What holds it goes
-	// with that thing.
+	// The field has the id of an item that can be deleted separately. The message that contains the
+	// field is deleted with the item.
 	//
 	// optional bool of_item = 50102;
 	E_OfItem = &file_personal_proto_extTypes[1]
@@ -67,9 +67,9 @@ var (
 
 // Extension fields to descriptorpb.MessageOptions.
 var (
-	// Clients receive this event, also when they reconnect later, so it stays in
-	// the log while its persons and items exist. The next erasure removes events
-	// without this option: the snapshot contains their effect.
+	// Clients receive this event, even if they reconnect later, so the event stays in the log while
+	// its persons and items exist. The next erasure removes events without this option, because the
+	// snapshot contains their effect.
 	//
 	// optional bool told = 50103;
 	E_Told = &file_personal_proto_extTypes[2]

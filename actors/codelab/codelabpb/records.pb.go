@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: records.proto
 
-// Records of one codelab: what its state and its snapshots are made of.
+// The records of a codelab. Its state and its snapshots consist of them.
 // Times are Unix milliseconds, UTC; 0 means "not yet".
 
 package codelabpb
@@ -81,14 +81,14 @@ func (Accent) EnumDescriptor() ([]byte, []int) {
 	return file_records_proto_rawDescGZIP(), []int{0}
 }
 
-// Of the branches or folders step-<n>-start and step-<n>-end.
+// Which of the branches or folders step-<n>-start and step-<n>-end attendees may read.
 type Sharing int32
 
 const (
 	Sharing_SHARING_NONE Sharing = 0
-	// The starts of the steps up to the pointer's.
+	// The starts of the steps up to the pointer's step.
 	Sharing_SHARING_START Sharing = 1
-	// Beside them the ends of the steps before it.
+	// In addition, the ends of the steps before the pointer's step.
 	Sharing_SHARING_POINTED Sharing = 2
 	Sharing_SHARING_ALL     Sharing = 3
 )
@@ -141,7 +141,7 @@ type Asking int32
 const (
 	Asking_ASKING_OFF  Asking = 0
 	Asking_ASKING_OPEN Asking = 1
-	// New questions wait until a facilitator has looked at them.
+	// New questions are hidden from other attendees until a facilitator accepts them.
 	Asking_ASKING_CHECKED Asking = 2
 )
 
@@ -459,43 +459,42 @@ type Codelab struct {
 	RequireSubmission bool                   `protobuf:"varint,9,opt,name=require_submission,json=requireSubmission,proto3" json:"require_submission,omitempty"`
 	GuideMarkdown     *string                `protobuf:"bytes,10,opt,name=guide_markdown,json=guideMarkdown,proto3,oneof" json:"guide_markdown,omitempty"`
 	CreatedAt         int64                  `protobuf:"varint,11,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// Six characters, shown to facilitators only.
+	// Six characters, which only facilitators see.
 	JoinCode           string `protobuf:"bytes,12,opt,name=join_code,json=joinCode,proto3" json:"join_code,omitempty"`
 	RegistrationClosed bool   `protobuf:"varint,13,opt,name=registration_closed,json=registrationClosed,proto3" json:"registration_closed,omitempty"`
 	EndedAt            int64  `protobuf:"varint,14,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
-	// Days after which e-mail addresses and chat messages are removed; 0 keeps
-	// them.
+	// Days after which e-mail addresses and chat messages are removed. 0 means never.
 	EmailRetentionDays int32 `protobuf:"varint,15,opt,name=email_retention_days,json=emailRetentionDays,proto3" json:"email_retention_days,omitempty"`
 	ChatRetentionDays  int32 `protobuf:"varint,16,opt,name=chat_retention_days,json=chatRetentionDays,proto3" json:"chat_retention_days,omitempty"`
-	// The server's own hash of the guide, to see when threads became stale.
+	// The server's hash of the guide. It shows whether threads are stale.
 	GuideSum []byte `protobuf:"bytes,17,opt,name=guide_sum,json=guideSum,proto3" json:"guide_sum,omitempty"`
-	// Attendees must not ask the AI about this codelab.
+	// Whether attendees must not ask the AI about this codelab.
 	AiDisabled bool `protobuf:"varint,30,opt,name=ai_disabled,json=aiDisabled,proto3" json:"ai_disabled,omitempty"`
-	// Whether attendees may ask questions to all.
+	// Whether attendees may ask questions that everybody sees.
 	Questions      Asking `protobuf:"varint,31,opt,name=questions,proto3,enum=atelier.codelab.v1.Asking" json:"questions,omitempty"`
 	QuestionsNamed bool   `protobuf:"varint,32,opt,name=questions_named,json=questionsNamed,proto3" json:"questions_named,omitempty"`
-	// The id: of the file it was made of, by which a later version of the file finds it;
-	// no other codelab has it. Empty for none.
+	// The id in the file from which the codelab was made. A later version of the file finds the
+	// codelab by this id, so no other codelab has it. Empty without an id.
 	Slug string `protobuf:"bytes,35,opt,name=slug,proto3" json:"slug,omitempty"`
-	// The codelab that it was copied from; it may be gone.
+	// The codelab from which this one was copied. It can be deleted.
 	SourceId string `protobuf:"bytes,36,opt,name=source_id,json=sourceId,proto3" json:"source_id,omitempty"`
-	// What of the code attendees may read.
+	// The part of the code that attendees may read.
 	ShareCode     Sharing `protobuf:"varint,33,opt,name=share_code,json=shareCode,proto3,enum=atelier.codelab.v1.Sharing" json:"share_code,omitempty"`
 	RequireChecks bool    `protobuf:"varint,34,opt,name=require_checks,json=requireChecks,proto3" json:"require_checks,omitempty"`
-	// The one that runs; absent for none.
+	// The running rehearsal. Absent if no rehearsal runs.
 	Rehearsal *Rehearsal `protobuf:"bytes,46,opt,name=rehearsal,proto3" json:"rehearsal,omitempty"`
-	// Summary of the steps for the list.
+	// A summary of the steps for the list of codelabs.
 	Extent *Extent `protobuf:"bytes,48,opt,name=extent,proto3" json:"extent,omitempty"`
 	// Further content of the certificate.
 	Organiser string `protobuf:"bytes,49,opt,name=organiser,proto3" json:"organiser,omitempty"`
-	// Absent: the sum of the planned minutes. 0: not shown.
+	// If absent, the certificate shows the sum of the planned minutes. With 0 it shows no hours.
 	HalfHours *int32 `protobuf:"varint,50,opt,name=half_hours,json=halfHours,proto3,oneof" json:"half_hours,omitempty"`
-	// The path under which an image of ours is served; empty for none.
+	// The path of an image on this server, or empty.
 	LogoUrl         string `protobuf:"bytes,51,opt,name=logo_url,json=logoUrl,proto3" json:"logo_url,omitempty"`
 	Accent          Accent `protobuf:"varint,52,opt,name=accent,proto3,enum=atelier.codelab.v1.Accent" json:"accent,omitempty"`
 	CertificateText string `protobuf:"bytes,53,opt,name=certificate_text,json=certificateText,proto3" json:"certificate_text,omitempty"`
 	Seal            bool   `protobuf:"varint,54,opt,name=seal,proto3" json:"seal,omitempty"`
-	// Announced time of deletion; 0 for never.
+	// The announced time of deletion. 0 means that no deletion is announced.
 	DeletionAt    int64 `protobuf:"varint,55,opt,name=deletion_at,json=deletionAt,proto3" json:"deletion_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -762,7 +761,7 @@ func (x *Codelab) GetDeletionAt() int64 {
 	return 0
 }
 
-// How much there is to do: how many steps, and the sum of their planned minutes.
+// The number of steps, and the sum of their planned minutes.
 type Extent struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Steps         int32                  `protobuf:"varint,1,opt,name=steps,proto3" json:"steps,omitempty"`
@@ -821,9 +820,9 @@ type Rehearsal struct {
 	StartedAt int64                  `protobuf:"varint,1,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
 	EndsAt    int64                  `protobuf:"varint,2,opt,name=ends_at,json=endsAt,proto3" json:"ends_at,omitempty"`
 	People    int32                  `protobuf:"varint,3,opt,name=people,proto3" json:"people,omitempty"`
-	// It goes on when attendees register who are not simulated.
+	// Whether the rehearsal continues when real attendees register.
 	Force bool `protobuf:"varint,4,opt,name=force,proto3" json:"force,omitempty"`
-	// The process that plays it.
+	// The process that simulates the attendees.
 	Player        string `protobuf:"bytes,5,opt,name=player,proto3" json:"player,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -901,7 +900,7 @@ type Step struct {
 	ContentMarkdown string                 `protobuf:"bytes,3,opt,name=content_markdown,json=contentMarkdown,proto3" json:"content_markdown,omitempty"`
 	// The server's own hash of the content.
 	ContentSum []byte `protobuf:"bytes,4,opt,name=content_sum,json=contentSum,proto3" json:"content_sum,omitempty"`
-	// How long the author thinks the step takes; 0 when not said.
+	// The planned duration of the step. 0 if the author has not set it.
 	DurationMinutes int32 `protobuf:"varint,5,opt,name=duration_minutes,json=durationMinutes,proto3" json:"duration_minutes,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -977,7 +976,7 @@ type Attendee struct {
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Name  string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Email string                 `protobuf:"bytes,3,opt,name=email,proto3" json:"email,omitempty"`
-	// Keyed hash of the attendee's PIN; empty when none was given.
+	// A keyed hash of the attendee's PIN. Empty without a PIN.
 	PinHash      []byte `protobuf:"bytes,4,opt,name=pin_hash,json=pinHash,proto3" json:"pin_hash,omitempty"`
 	CurrentStep  int32  `protobuf:"varint,5,opt,name=current_step,json=currentStep,proto3" json:"current_step,omitempty"`
 	FurthestStep int32  `protobuf:"varint,6,opt,name=furthest_step,json=furthestStep,proto3" json:"furthest_step,omitempty"`
@@ -985,23 +984,22 @@ type Attendee struct {
 	CreatedAt    int64  `protobuf:"varint,8,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// When each step was first reached, index 0 for step 1.
 	ReachedAt []int64 `protobuf:"varint,9,rep,packed,name=reached_at,json=reachedAt,proto3" json:"reached_at,omitempty"`
-	// When the present step was entered.
+	// When the attendee reached the current step.
 	StepSince int64 `protobuf:"varint,10,opt,name=step_since,json=stepSince,proto3" json:"step_since,omitempty"`
 	Muted     bool  `protobuf:"varint,11,opt,name=muted,proto3" json:"muted,omitempty"`
-	// Rises when the PIN is reset: what was granted to an earlier generation is
-	// void.
+	// Increases when the PIN is reset. Grants of an earlier generation are void.
 	Generation uint32 `protobuf:"varint,12,opt,name=generation,proto3" json:"generation,omitempty"`
-	// How they say they get on; absent when they have not said so on this step.
+	// The attendee's pulse. Absent if the attendee has not reported one on this step.
 	Pulse *Pulse `protobuf:"bytes,13,opt,name=pulse,proto3" json:"pulse,omitempty"`
-	// Where they sit, in their own words.
+	// The attendee's seat, in the attendee's own words.
 	Place string `protobuf:"bytes,14,opt,name=place,proto3" json:"place,omitempty"`
-	// How the checks of their work went, the latest of each, sorted by name.
+	// The latest result of each check of the attendee's work, sorted by name.
 	Checks []*CheckResult `protobuf:"bytes,15,rep,name=checks,proto3" json:"checks,omitempty"`
-	// The code they took along last; nil for none.
+	// The code that the attendee took last. Absent if the attendee took none.
 	CodeTaken *TakenCode `protobuf:"bytes,16,opt,name=code_taken,json=codeTaken,proto3" json:"code_taken,omitempty"`
-	// Ticks, one record per step with ticks.
+	// The ticked tasks, with one record for each step that has ticks.
 	Ticks []*StepTicks `protobuf:"bytes,17,rep,name=ticks,proto3" json:"ticks,omitempty"`
-	// Played by a rehearsal, and gone with it.
+	// Whether the attendee is simulated. The end of the rehearsal removes simulated attendees.
 	Simulated     bool `protobuf:"varint,19,opt,name=simulated,proto3" json:"simulated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1163,11 +1161,11 @@ func (x *Attendee) GetSimulated() bool {
 	return false
 }
 
-// The tasks of a step that somebody has done.
+// The tasks of a step that an attendee has ticked.
 type StepTicks struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	StepId string                 `protobuf:"bytes,1,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
-	// Their keys, sorted.
+	// The keys of the tasks, sorted.
 	Items         []string `protobuf:"bytes,2,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1217,7 +1215,7 @@ func (x *StepTicks) GetItems() []string {
 	return nil
 }
 
-// The branch or folder that somebody downloaded or fetched.
+// The branch or folder that an attendee downloaded or fetched.
 type TakenCode struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1277,7 +1275,7 @@ type CheckResult struct {
 	Ok    bool                   `protobuf:"varint,2,opt,name=ok,proto3" json:"ok,omitempty"`
 	Note  string                 `protobuf:"bytes,3,opt,name=note,proto3" json:"note,omitempty"`
 	At    int64                  `protobuf:"varint,4,opt,name=at,proto3" json:"at,omitempty"`
-	// How often it was reported.
+	// The number of times that the check was reported.
 	Tries         uint32 `protobuf:"varint,5,opt,name=tries,proto3" json:"tries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1351,7 +1349,7 @@ func (x *CheckResult) GetTries() uint32 {
 type Pulse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	State PulseState             `protobuf:"varint,1,opt,name=state,proto3,enum=atelier.codelab.v1.PulseState" json:"state,omitempty"`
-	// The step it is about; its number follows the step when others move.
+	// The step of the request. Its number changes if the step moves.
 	StepNumber    int32  `protobuf:"varint,2,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
 	StepId        string `protobuf:"bytes,3,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
 	At            int64  `protobuf:"varint,4,opt,name=at,proto3" json:"at,omitempty"`
@@ -1426,7 +1424,7 @@ type ChatMessage struct {
 	// The recipient of a direct message; empty in the room's chat.
 	TargetId  string `protobuf:"bytes,5,opt,name=target_id,json=targetId,proto3" json:"target_id,omitempty"`
 	CreatedAt int64  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// A facilitator says it to all, so that nobody misses it.
+	// Whether a facilitator sent the message to everybody as a broadcast.
 	Broadcast bool `protobuf:"varint,7,opt,name=broadcast,proto3" json:"broadcast,omitempty"`
 	// Author behind the shared id: the account of the owner, or a person's id. Empty for
 	// attendees.
@@ -1531,16 +1529,16 @@ type HelpRequest struct {
 	CreatedAt    int64                  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	ClaimedBy    string                 `protobuf:"bytes,7,opt,name=claimed_by,json=claimedBy,proto3" json:"claimed_by,omitempty"`
 	ResolvedAt   int64                  `protobuf:"varint,8,opt,name=resolved_at,json=resolvedAt,proto3" json:"resolved_at,omitempty"`
-	// Which login claimed it.
+	// The login that claimed the request.
 	ClaimedPerson string `protobuf:"bytes,9,opt,name=claimed_person,json=claimedPerson,proto3" json:"claimed_person,omitempty"`
-	// Subject, as written by the person who asked or offered.
+	// The text of the person who asked or offered.
 	Message   string `protobuf:"bytes,10,opt,name=message,proto3" json:"message,omitempty"`
 	ClaimedAt int64  `protobuf:"varint,11,opt,name=claimed_at,json=claimedAt,proto3" json:"claimed_at,omitempty"`
-	// It was offered: nobody waited for it.
+	// Whether a facilitator offered the help, so that nobody waited for it.
 	Offered bool `protobuf:"varint,12,opt,name=offered,proto3" json:"offered,omitempty"`
-	// The account or person who claimed it; see ChatMessage.leader.
+	// The account or person who claimed the request. See ChatMessage.leader.
 	Leader string `protobuf:"bytes,13,opt,name=leader,proto3" json:"leader,omitempty"`
-	// Where who asked sits.
+	// The seat of the person who asked.
 	Place string `protobuf:"bytes,14,opt,name=place,proto3" json:"place,omitempty"`
 	// The written answer, if there is one.
 	Answer        string `protobuf:"bytes,15,opt,name=answer,proto3" json:"answer,omitempty"`
@@ -1683,7 +1681,7 @@ func (x *HelpRequest) GetAnswer() string {
 	return ""
 }
 
-// The message above the chat.
+// The message that is pinned above the chat.
 type Pin struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Message       string                 `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
@@ -1743,7 +1741,7 @@ type Pointer struct {
 	StepId     string                 `protobuf:"bytes,2,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
 	// The facilitator's name.
 	By string `protobuf:"bytes,3,opt,name=by,proto3" json:"by,omitempty"`
-	// The hints of that step are open for all.
+	// Whether the hints of the step are open for everybody.
 	Hints bool `protobuf:"varint,4,opt,name=hints,proto3" json:"hints,omitempty"`
 	// See ChatMessage.leader.
 	Leader        string `protobuf:"bytes,5,opt,name=leader,proto3" json:"leader,omitempty"`
@@ -2006,7 +2004,7 @@ type Thread struct {
 	CreatedBy    string                 `protobuf:"bytes,9,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
 	CreatedAt    int64                  `protobuf:"varint,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	Messages     []*Comment             `protobuf:"bytes,11,rep,name=messages,proto3" json:"messages,omitempty"`
-	// The server's hash of the content when the thread was made.
+	// The server's hash of the content at the time when the thread was created.
 	ContentSum    []byte `protobuf:"bytes,12,opt,name=content_sum,json=contentSum,proto3" json:"content_sum,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2220,13 +2218,13 @@ func (x *Quiz) GetSeveral() bool {
 	return false
 }
 
-// A question to the room.
+// A poll: a question to everybody in the codelab.
 type Poll struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Id       string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Kind     PollKind               `protobuf:"varint,2,opt,name=kind,proto3,enum=atelier.codelab.v1.PollKind" json:"kind,omitempty"`
 	Question string                 `protobuf:"bytes,3,opt,name=question,proto3" json:"question,omitempty"`
-	// Of a scale what its ends mean.
+	// The meanings of the two ends of a scale.
 	Options   []string `protobuf:"bytes,4,rep,name=options,proto3" json:"options,omitempty"`
 	Anonymous bool     `protobuf:"varint,5,opt,name=anonymous,proto3" json:"anonymous,omitempty"`
 	StepId    string   `protobuf:"bytes,6,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
@@ -2236,7 +2234,7 @@ type Poll struct {
 	Shown    bool      `protobuf:"varint,9,opt,name=shown,proto3" json:"shown,omitempty"`
 	Round    int32     `protobuf:"varint,10,opt,name=round,proto3" json:"round,omitempty"`
 	OpenedAt int64     `protobuf:"varint,11,opt,name=opened_at,json=openedAt,proto3" json:"opened_at,omitempty"`
-	// When it closes by itself; 0 for never.
+	// When the poll closes automatically. 0 means never.
 	EndsAt    int64 `protobuf:"varint,12,opt,name=ends_at,json=endsAt,proto3" json:"ends_at,omitempty"`
 	CreatedAt int64 `protobuf:"varint,13,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// The secret under which the ballots of an anonymous poll are sealed, while it is open or
@@ -2244,21 +2242,22 @@ type Poll struct {
 	// was opened.
 	Secret  string   `protobuf:"bytes,14,opt,name=secret,proto3" json:"secret,omitempty"`
 	Keepers []string `protobuf:"bytes,15,rep,name=keepers,proto3" json:"keepers,omitempty"`
-	// It is closed, and its votes are counted as soon as a node that has the secret is back.
+	// Whether the poll is closed but not counted yet. It is counted as soon as a node with the secret is
+	// back.
 	Counting bool `protobuf:"varint,16,opt,name=counting,proto3" json:"counting,omitempty"`
 	// The result. The state stores it only for closed anonymous polls; for others it
 	// follows from the votes. In events it is the result for clients.
 	Votes  int32       `protobuf:"varint,20,opt,name=votes,proto3" json:"votes,omitempty"`
 	Counts []int32     `protobuf:"varint,21,rep,packed,name=counts,proto3" json:"counts,omitempty"`
 	Words  []*PollWord `protobuf:"bytes,22,rep,name=words,proto3" json:"words,omitempty"`
-	// In random order. Of the events only the one that closes the poll has them, until the
-	// log is cleaned: the state keeps them.
+	// The texts in random order. Only the event that closes the poll contains them, and only until the
+	// log is cleaned. The state keeps them.
 	Texts []string `protobuf:"bytes,23,rep,name=texts,proto3" json:"texts,omitempty"`
-	// Too few: who voted could be told by the result.
+	// Whether there were too few votes, so that the result could reveal who voted for what.
 	TooFew bool `protobuf:"varint,24,opt,name=too_few,json=tooFew,proto3" json:"too_few,omitempty"`
-	// The secret was lost, and the ballots with it.
+	// Whether the secret was lost, so that the ballots cannot be counted.
 	Void bool `protobuf:"varint,25,opt,name=void,proto3" json:"void,omitempty"`
-	// Simulated attendees have voted in this round.
+	// Whether simulated attendees have voted in this round.
 	Rehearsed bool `protobuf:"varint,26,opt,name=rehearsed,proto3" json:"rehearsed,omitempty"`
 	// How many attendees were connected since it was opened, as counted by the node that
 	// sends the event to clients. Never stored.
@@ -2524,9 +2523,9 @@ type PollVotes struct {
 	// For each attendee of the snapshot what they marked, see PollVoted; in polls without
 	// options 1 for each voter. The last marks can be absent.
 	Marks []uint32 `protobuf:"varint,2,rep,packed,name=marks,proto3" json:"marks,omitempty"`
-	// Words and texts of those who gave some, in the order of attendees.
+	// The words and texts of the people who sent some, in the order of attendees.
 	Said []*PollSaid `protobuf:"bytes,3,rep,name=said,proto3" json:"said,omitempty"`
-	// Of an anonymous poll that is open or being counted, in an order that says nothing.
+	// The ballots of an anonymous poll that is open or being counted. Their order reveals nothing.
 	Ballots       [][]byte `protobuf:"bytes,4,rep,name=ballots,proto3" json:"ballots,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2642,12 +2641,12 @@ func (x *PollSaid) GetText() string {
 	return ""
 }
 
-// A question of an attendee to all.
+// An attendee's question that everybody sees.
 type Question struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Text  string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
-	// The author, also of an anonymous question, and of one from the chat or a request for
+	// The author, even of an anonymous question. A question can come from the chat or a request for
 	// help.
 	AuthorId   string        `protobuf:"bytes,3,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
 	AuthorName string        `protobuf:"bytes,4,opt,name=author_name,json=authorName,proto3" json:"author_name,omitempty"`
@@ -2661,7 +2660,8 @@ type Question struct {
 	CreatedAt int64  `protobuf:"varint,11,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Number of votes, in events for clients.
 	Votes int32 `protobuf:"varint,12,opt,name=votes,proto3" json:"votes,omitempty"`
-	// When it goes, ms; 0: it stays. Of an anonymous one whose author erased themselves.
+	// When an anonymous question is removed because its author was erased, in Unix milliseconds. 0 means
+	// that it stays.
 	LeavesAt      int64 `protobuf:"varint,13,opt,name=leaves_at,json=leavesAt,proto3" json:"leaves_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2842,7 +2842,7 @@ func (x *QuestionVotes) GetVoters() []byte {
 	return nil
 }
 
-// Until when an exercise or a break lasts.
+// The timer of an exercise or a break.
 type Timer struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	EndsAt int64                  `protobuf:"varint,1,opt,name=ends_at,json=endsAt,proto3" json:"ends_at,omitempty"`
@@ -2928,7 +2928,7 @@ func (x *Timer) GetTotalSeconds() int32 {
 	return 0
 }
 
-// Content of the projector: "poll", "question" or "timer", and its id.
+// The content of the projector: its kind ("poll", "question" or "timer") and its id.
 type Spotlight struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
@@ -2989,10 +2989,10 @@ type QuizAnswer struct {
 	Answer     string                 `protobuf:"bytes,4,opt,name=answer,proto3" json:"answer,omitempty"`
 	IsCorrect  bool                   `protobuf:"varint,5,opt,name=is_correct,json=isCorrect,proto3" json:"is_correct,omitempty"`
 	CreatedAt  int64                  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// How often the answer was changed; 0 for the first answer.
+	// The number of times that the answer was changed.
 	Changes int32 `protobuf:"varint,7,opt,name=changes,proto3" json:"changes,omitempty"`
-	// The first answer and its grade. Set only if changes is above 0, and by the
-	// state alone: the events hold each answer once.
+	// The first answer and its grade. The state sets them if changes is above 0. Events do not contain
+	// them, because an earlier event has the first answer.
 	FirstAnswer   string `protobuf:"bytes,8,opt,name=first_answer,json=firstAnswer,proto3" json:"first_answer,omitempty"`
 	FirstCorrect  bool   `protobuf:"varint,9,opt,name=first_correct,json=firstCorrect,proto3" json:"first_correct,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3092,7 +3092,7 @@ func (x *QuizAnswer) GetFirstCorrect() bool {
 	return false
 }
 
-// A link or a file that a facilitator gives out.
+// A link or a file that a facilitator provides.
 type Material struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -3100,7 +3100,7 @@ type Material struct {
 	// "link" or "file".
 	MaterialType string `protobuf:"bytes,3,opt,name=material_type,json=materialType,proto3" json:"material_type,omitempty"`
 	LinkUrl      string `protobuf:"bytes,4,opt,name=link_url,json=linkUrl,proto3" json:"link_url,omitempty"`
-	// The name of the upload, for a file.
+	// For a file, the name of the upload.
 	Upload        string `protobuf:"bytes,5,opt,name=upload,proto3" json:"upload,omitempty"`
 	CreatedAt     int64  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3179,19 +3179,19 @@ func (x *Material) GetCreatedAt() int64 {
 	return 0
 }
 
-// A file or a link that an attendee hands in.
+// A file or a link that an attendee submits.
 type Submission struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	Id         string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	AttendeeId string                 `protobuf:"bytes,2,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
 	// "file" or "link".
 	SubmissionType string `protobuf:"bytes,3,opt,name=submission_type,json=submissionType,proto3" json:"submission_type,omitempty"`
-	// The name of the file as it was sent, or the title of a link.
+	// The original name of the file, or the title of a link.
 	FileName string `protobuf:"bytes,4,opt,name=file_name,json=fileName,proto3" json:"file_name,omitempty"`
 	FileSize int64  `protobuf:"varint,5,opt,name=file_size,json=fileSize,proto3" json:"file_size,omitempty"`
-	// The type that the content looks like.
+	// The media type that the server has detected from the content.
 	MediaType string `protobuf:"bytes,6,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
-	// SHA-256 of the content, under which it is kept.
+	// SHA-256 of the content. The content is stored under this hash.
 	Sum           []byte `protobuf:"bytes,7,opt,name=sum,proto3" json:"sum,omitempty"`
 	LinkUrl       string `protobuf:"bytes,8,opt,name=link_url,json=linkUrl,proto3" json:"link_url,omitempty"`
 	CreatedAt     int64  `protobuf:"varint,9,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
@@ -3292,8 +3292,8 @@ func (x *Submission) GetCreatedAt() int64 {
 	return 0
 }
 
-// A file that is served to everybody who knows its name. It belongs to no
-// codelab; codelabs refer to it.
+// A file that is served to everybody who has its address. It does not belong to a codelab, but
+// codelabs refer to it.
 type Upload struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// "<kind>/<random>.<extension>", the path below /uploads/.
@@ -3301,7 +3301,7 @@ type Upload struct {
 	Sum       []byte `protobuf:"bytes,2,opt,name=sum,proto3" json:"sum,omitempty"`
 	Size      int64  `protobuf:"varint,3,opt,name=size,proto3" json:"size,omitempty"`
 	MediaType string `protobuf:"bytes,4,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
-	// The name of the file as it was sent.
+	// The original name of the file.
 	OriginalName  string `protobuf:"bytes,5,opt,name=original_name,json=originalName,proto3" json:"original_name,omitempty"`
 	CreatedAt     int64  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3380,8 +3380,8 @@ func (x *Upload) GetCreatedAt() int64 {
 	return 0
 }
 
-// A reference a person gave with a message, kept for the time in which the
-// same reference is not applied twice.
+// The reference of a person's message. It is stored for the time in which the same reference is not
+// applied a second time.
 type Ref struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Person        string                 `protobuf:"bytes,1,opt,name=person,proto3" json:"person,omitempty"`
@@ -3450,7 +3450,7 @@ func (x *Ref) GetAt() int64 {
 	return 0
 }
 
-// One question to the AI and its answer, as the one who asked saved it.
+// A question to the AI and its answer, saved by the person who asked.
 type Conversation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -3458,7 +3458,7 @@ type Conversation struct {
 	UserType string `protobuf:"bytes,2,opt,name=user_type,json=userType,proto3" json:"user_type,omitempty"`
 	UserId   string `protobuf:"bytes,3,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	UserName string `protobuf:"bytes,4,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
-	// 0 for none.
+	// 0 for a question without a step.
 	StepNumber    int32  `protobuf:"varint,5,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
 	Question      string `protobuf:"bytes,6,opt,name=question,proto3" json:"question,omitempty"`
 	Answer        string `protobuf:"bytes,7,opt,name=answer,proto3" json:"answer,omitempty"`
@@ -3561,7 +3561,7 @@ func (x *Conversation) GetCreatedAt() int64 {
 	return 0
 }
 
-// The usage of one codelab, in the table of all.
+// The use of AI in one codelab, in the table of all codelabs.
 type AIUsages struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Models        []*usage.AIUsage       `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty"`
@@ -3606,7 +3606,7 @@ func (x *AIUsages) GetModels() []*usage.AIUsage {
 	return nil
 }
 
-// Figures of a codelab in the list, beside its record.
+// The figures of a codelab in the list, in addition to its record.
 type Figures struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Attendees int32                  `protobuf:"varint,1,opt,name=attendees,proto3" json:"attendees,omitempty"`
@@ -3660,8 +3660,8 @@ func (x *Figures) GetUpdatedAt() int64 {
 	return 0
 }
 
-// People with claimed requests of a codelab, as in HelpRequest.claimed_person. Some of them
-// can have none left.
+// The people who have claimed requests in a codelab, as in HelpRequest.claimed_person. Some of them
+// may no longer have any claimed request.
 type Claimants struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Persons       []string               `protobuf:"bytes,1,rep,name=persons,proto3" json:"persons,omitempty"`
@@ -3706,8 +3706,8 @@ func (x *Claimants) GetPersons() []string {
 	return nil
 }
 
-// The code of a codelab. What its files hold lies outside of the journal, as
-// trees that never change; a head names the tree that counts.
+// The code of a codelab. The contents of its files are stored outside of the journal, as trees that
+// never change. A head contains the current tree of a branch or folder.
 type Workspace struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -3716,7 +3716,7 @@ type Workspace struct {
 	CreatedAt     int64  `protobuf:"varint,3,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// The branches or folders, sorted by name.
 	Heads []*WorkspaceHead `protobuf:"bytes,4,rep,name=heads,proto3" json:"heads,omitempty"`
-	// The one that was written last.
+	// The branch or folder that was written last.
 	Current       string `protobuf:"bytes,5,opt,name=current,proto3" json:"current,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3855,8 +3855,8 @@ type Snapshot struct {
 	Deleted     bool                   `protobuf:"varint,12,opt,name=deleted,proto3" json:"deleted,omitempty"`
 	Materials   []*Material            `protobuf:"bytes,13,rep,name=materials,proto3" json:"materials,omitempty"`
 	Submissions []*Submission          `protobuf:"bytes,14,rep,name=submissions,proto3" json:"submissions,omitempty"`
-	// The seq of the last edit of the settings or steps, and of the quizzes; 0
-	// in snapshots from before they were kept.
+	// The seq of the last edit of the settings or steps, and of the last edit of the quizzes. 0 in
+	// snapshots of versions that did not store them.
 	CodelabEdition uint64           `protobuf:"varint,40,opt,name=codelab_edition,json=codelabEdition,proto3" json:"codelab_edition,omitempty"`
 	QuizzesEdition uint64           `protobuf:"varint,41,opt,name=quizzes_edition,json=quizzesEdition,proto3" json:"quizzes_edition,omitempty"`
 	Conversations  []*Conversation  `protobuf:"bytes,30,rep,name=conversations,proto3" json:"conversations,omitempty"`

@@ -23,7 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// All session ids that were issued from one another, and their grants.
+// A family of session ids, each of which was issued from another one, with their grants.
 type SessionFamily struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ids           []*SessionId           `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
@@ -70,17 +70,15 @@ func (x *SessionFamily) GetIds() []*SessionId {
 
 type SessionId struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// SHA-256 of the id; the id itself is not kept.
+	// SHA-256 of the id. The id itself is not stored.
 	Hash      []byte `protobuf:"bytes,1,opt,name=hash,proto3" json:"hash,omitempty"`
 	ExpiresAt int64  `protobuf:"varint,2,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	// The hash of the id it was issued from, until it is used for the first
-	// time.
+	// The hash of the id from which this id was issued. It is removed at the first use of this id.
 	Replaces []byte      `protobuf:"bytes,3,opt,name=replaces,proto3" json:"replaces,omitempty"`
 	Admin    *AdminGrant `protobuf:"bytes,4,opt,name=admin,proto3" json:"admin,omitempty"`
-	// Codelab id to the attendee's grant.
+	// The attendee's grants, by codelab id.
 	Attendees map[string]*AttendeeGrant `protobuf:"bytes,5,rep,name=attendees,proto3" json:"attendees,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// The registration that it was issued by, until it is used for the first time or
-	// a minute has gone by.
+	// The registration that issued this id. It is removed at the first use of the id, or after a minute.
 	By            *Registration `protobuf:"bytes,6,opt,name=by,proto3" json:"by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -158,11 +156,11 @@ func (x *SessionId) GetBy() *Registration {
 	return nil
 }
 
-// A registration whose answer may not have arrived yet.
+// A registration whose response has perhaps not arrived yet.
 type Registration struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Codelab string                 `protobuf:"bytes,1,opt,name=codelab,proto3" json:"codelab,omitempty"`
-	// Hash of the name as names are compared.
+	// A hash of the name's normalized form, by which names are compared.
 	Name          []byte `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	At            int64  `protobuf:"varint,3,opt,name=at,proto3" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -222,21 +220,22 @@ func (x *Registration) GetAt() int64 {
 
 type AdminGrant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Tells logins apart.
+	// A value that distinguishes this login from other logins.
 	Login string `protobuf:"bytes,1,opt,name=login,proto3" json:"login,omitempty"`
-	// The display name; empty when none was given.
+	// The display name. Empty if the person has not entered one.
 	Name      string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	ExpiresAt int64  `protobuf:"varint,3,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	// Keyed fingerprint of the account, its password included; of the owner alone.
+	// A keyed fingerprint of the owner's account, including the password. Empty for other people.
 	Account []byte `protobuf:"bytes,4,opt,name=account,proto3" json:"account,omitempty"`
-	// Whose login it is, by the id and generation of people; empty for the owner's.
+	// The id of the person who logged in, and the person's generation. Empty for the owner.
 	Person     string `protobuf:"bytes,5,opt,name=person,proto3" json:"person,omitempty"`
 	Generation uint32 `protobuf:"varint,6,opt,name=generation,proto3" json:"generation,omitempty"`
 	CreatedAt  int64  `protobuf:"varint,7,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// From where, as people see their sessions.
+	// The address and browser of the login, which people see in the list of their sessions.
 	Address   string `protobuf:"bytes,8,opt,name=address,proto3" json:"address,omitempty"`
 	UserAgent string `protobuf:"bytes,9,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
-	// When it was used last, to a quarter of an hour; 0 for not since it was made.
+	// When the session was last used, with a precision of a quarter of an hour. 0 if it was not used
+	// since its creation.
 	SeenAt        int64 `protobuf:"varint,10,opt,name=seen_at,json=seenAt,proto3" json:"seen_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -346,7 +345,7 @@ type AttendeeGrant struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	AttendeeId string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
 	ExpiresAt  int64                  `protobuf:"varint,2,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	// The attendee's generation when it was given.
+	// The attendee's generation at the time of the grant.
 	Generation    uint32 `protobuf:"varint,3,opt,name=generation,proto3" json:"generation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: token.proto
 
-// Stored records of tokens. Times are Unix milliseconds, UTC.
+// The stored records of tokens. Times are Unix milliseconds, UTC.
 
 package tokenpb
 
@@ -78,8 +78,8 @@ func (Policy) EnumDescriptor() ([]byte, []int) {
 	return file_token_proto_rawDescGZIP(), []int{0}
 }
 
-// The states that are stored. That a token is over because of its time or its
-// session follows from the clock and the session's record.
+// The stored states. A token also ends with its lifetime or its session. These ends are not stored,
+// because they follow from the clock and the session's record.
 type State int32
 
 const (
@@ -135,7 +135,7 @@ func (State) EnumDescriptor() ([]byte, []int) {
 	return file_token_proto_rawDescGZIP(), []int{1}
 }
 
-// One token. It holds neither the token nor anything that opens the seals.
+// The record of a token. It contains neither the token nor a key that opens the sealed fields.
 type Token struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	State  State                  `protobuf:"varint,1,opt,name=state,proto3,enum=atelier.token.v1.State" json:"state,omitempty"`
@@ -146,15 +146,15 @@ type Token struct {
 	Checkout  []byte `protobuf:"bytes,5,opt,name=checkout,proto3" json:"checkout,omitempty"`
 	CreatedAt int64  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	ExpiresAt int64  `protobuf:"varint,7,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	// Uses with another checkout so far.
+	// The number of attempts to use the token with another checkout.
 	Mismatches uint32 `protobuf:"varint,8,opt,name=mismatches,proto3" json:"mismatches,omitempty"`
-	// The sealed credential; empty once the token has ended.
+	// The sealed credential. Empty after the token has ended.
 	Credential []byte `protobuf:"bytes,9,opt,name=credential,proto3" json:"credential,omitempty"`
 	// The sealed type, brand and last four digits.
 	Display []byte `protobuf:"bytes,10,opt,name=display,proto3" json:"display,omitempty"`
-	// When it was redeemed, revoked or locked; 0 before.
+	// When the token was redeemed, revoked or locked. 0 before that.
 	EndedAt int64 `protobuf:"varint,11,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
-	// The credential was sealed again without its sensitive parts.
+	// Whether the credential was sealed again without its sensitive parts.
 	SensitiveDropped bool `protobuf:"varint,12,opt,name=sensitive_dropped,json=sensitiveDropped,proto3" json:"sensitive_dropped,omitempty"`
 	// The id of the share under which the credential is sealed. Empty once the token has
 	// ended.
@@ -277,7 +277,7 @@ func (x *Token) GetShare() []byte {
 	return nil
 }
 
-// What introspection shows of a credential.
+// The part of a credential that introspection returns.
 type Display struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Type          string                 `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
@@ -338,17 +338,17 @@ func (x *Display) GetLastFour() string {
 	return ""
 }
 
-// One checkout session of a participant.
+// A checkout session of a participant.
 type Session struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	Participant string                 `protobuf:"bytes,1,opt,name=participant,proto3" json:"participant,omitempty"`
 	OpenedAt    int64                  `protobuf:"varint,2,opt,name=opened_at,json=openedAt,proto3" json:"opened_at,omitempty"`
-	// 0 while it is open.
+	// 0 while the session is open.
 	EndedAt int64 `protobuf:"varint,3,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
-	// The caller that ended it.
+	// The caller that ended the session.
 	EndedBy string `protobuf:"bytes,4,opt,name=ended_by,json=endedBy,proto3" json:"ended_by,omitempty"`
-	// The store's stream in which it was opened. In another stream, a restored backup, it has
-	// ended.
+	// The store's stream in which the session was opened. A restored backup is another stream, in
+	// which the session has ended.
 	Stream        string `protobuf:"bytes,5,opt,name=stream,proto3" json:"stream,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -419,11 +419,11 @@ func (x *Session) GetStream() string {
 	return ""
 }
 
-// The kept answer to a tokenize with an idempotency key. It is stored sealed
-// under a key that needs the idempotency key and the token's share.
+// The stored response to a tokenize request with an idempotency key. It is sealed under a key that is
+// derived from the idempotency key and the token's share.
 type Answer struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Request       []byte                 `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"` // keyed hash of caller and body
+	Request       []byte                 `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"` // a keyed hash of the caller and the body
 	Token         string                 `protobuf:"bytes,2,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -64,11 +64,11 @@ func TestABackupRestoresIntoEveryStore(t *testing.T) {
 		}
 		cfg, open := coreIn(t, to)
 		if err := Restore(cfg, bytes.NewReader(saved.Bytes()), ""); err != nil {
-			t.Fatalf("restoring to %s: %v", to, err)
+			t.Fatalf("restoring to %q: %v", to, err)
 		}
 		other, _ := coreIn(t, to)
 		if err := Restore(other, bytes.NewReader(saved.Bytes()), ""); to != "" && err == nil {
-			t.Errorf("%s: restored over existing data", to)
+			t.Errorf("%q: restored over existing data", to)
 		}
 		c = open()
 		f, _, err := c.blobs.Open(sum)
@@ -77,13 +77,13 @@ func TestABackupRestoresIntoEveryStore(t *testing.T) {
 		}
 		got, err := io.ReadAll(f)
 		if err = errors.Join(err, f.Close()); string(got) != "content" || err != nil {
-			t.Errorf("%s: the file is %q, %v", to, got, err)
+			t.Errorf("%q: the file is %q, %v", to, got, err)
 		}
 		if got, _, err := c.code.Read(workspace, code.Git, tree, "a/b"); string(got) != "code" || err != nil {
-			t.Errorf("%s: the code is %q, %v", to, got, err)
+			t.Errorf("%q: the code is %q, %v", to, got, err)
 		}
 		if n, err := c.Scrub(io.Discard); n != 0 || err != nil {
-			t.Errorf("%s: the scrub found %d damaged, %v", to, n, err)
+			t.Errorf("%q: the scrub found %d damaged objects, error %v", to, n, err)
 		}
 		if to != "" {
 			// Another installation has no references to these files, so it must not open the store.
@@ -109,7 +109,7 @@ func TestABackupRestoresIntoEveryStore(t *testing.T) {
 	}
 }
 
-// If a folder once contained files and is empty later, it is not mounted.
+// An empty folder that used to contain files is treated as not mounted.
 func TestAnUnmountedSharedStoreIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	cfg, open := coreIn(t, "folder:"+dir)
@@ -161,7 +161,8 @@ func TestAWrongSharedStoreIsNotOpened(t *testing.T) {
 	if err := open(cfg); !strings.Contains(err, "files.store") {
 		t.Error(err)
 	}
-	// Existing files in the data folder would become unreachable. Empty folders do not matter.
+	// A shared store is refused if the data folder still contains files, because they would become
+	// unreachable. Empty folders do not matter.
 	cfg, local := coreIn(t, "")
 	c := local()
 	_ = c.Close(context.Background())

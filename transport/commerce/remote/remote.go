@@ -36,7 +36,7 @@ func New() *Client {
 	return &Client{d.client(Timeout), d}
 }
 
-// NewHTTP returns a client for other requests to untrusted servers. timeout bounds each request in
+// NewHTTP returns a client for requests to untrusted servers other than Fetch, such as webhooks. timeout bounds each request in
 // total. The client follows no redirects and uses no proxy. It connects only to the public
 // internet. If inside is set, it also connects to our own network.
 func NewHTTP(timeout time.Duration, inside bool) *http.Client {
@@ -60,8 +60,8 @@ func (d *egress) client(timeout time.Duration) *http.Client {
 			TLSHandshakeTimeout:    timeout,
 			ResponseHeaderTimeout:  timeout,
 			MaxResponseHeaderBytes: 64 << 10,
-			// Connections are not reused, because an idle connection was checked for an earlier
-			// address of the name.
+			// Connections are not reused, because a reused connection would skip the check: the name
+			// can have another address now.
 			DisableKeepAlives: true,
 			ForceAttemptHTTP2: true,
 		},
@@ -87,9 +87,9 @@ func (c *Client) Fetch(ctx context.Context, address string) ([]byte, error) {
 	case err != nil || u.Host == "":
 		return nil, fmt.Errorf("%q is not a URL", schema.Brief(address))
 	case u.Scheme != "https":
-		return nil, fmt.Errorf("%s: only https is fetched", schema.Brief(address))
+		return nil, fmt.Errorf("%s: only https URLs are allowed", schema.Brief(address))
 	case u.User != nil:
-		return nil, errors.New("a URL with credentials is not fetched")
+		return nil, errors.New("a URL must not contain credentials")
 	}
 	u.Fragment, u.RawFragment = "", ""
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -162,8 +162,8 @@ func KindOf(err error) Kind {
 	return Broken
 }
 
-// Plain returns an error in our own words. The original errors contain the address of our resolver
-// and other addresses, or a text chosen by a stranger's server.
+// Plain returns an error in our own words. The original errors can contain the address of our
+// resolver, other addresses, or text chosen by an untrusted server.
 func Plain(err error) error {
 	var (
 		name        *net.DNSError
@@ -178,16 +178,17 @@ func Plain(err error) error {
 	case errors.As(err, &name) && name.IsNotFound:
 		return errors.New("no such host")
 	case kind == Slow:
-		return errors.New("it takes too long")
+		return errors.New("the request timed out")
 	case errors.As(err, &name):
-		return errors.New("the name of the host cannot be resolved")
+		return errors.New("the host name cannot be resolved")
 	case errors.As(err, &certificate):
-		return errors.New("its certificate is not valid for it")
+		return errors.New("the server's certificate is not valid for this host")
 	}
 	return errors.New("the connection failed")
 }
 
-// errInside is the only error for addresses in our own network.
+// errInside is the only error for addresses in our own network, so that the caller learns nothing
+// more about them.
 var errInside = errors.New("the host is not on the public internet")
 
 // inside lists ranges that package netip does not classify as private.
@@ -206,9 +207,9 @@ var inside = []netip.Prefix{
 	netip.MustParsePrefix("3fff::/20"),       // documentation
 }
 
-// outside is the range of IPv6 that is assigned to the public internet. Ranges outside it can
-// embed an address of our network: NAT64, and obsolete mappings of IPv4.
-var outside = netip.MustParsePrefix("2000::/3")
+// publicIPv6 is the IPv6 range that is assigned to the public internet. Other ranges can embed an
+// address of our network, for example NAT64 and the obsolete IPv4 mappings.
+var publicIPv6 = netip.MustParsePrefix("2000::/3")
 
 // public refuses addresses outside the public internet.
 func public(a netip.AddrPort) error {
@@ -216,7 +217,7 @@ func public(a netip.AddrPort) error {
 	if !ip.IsGlobalUnicast() || ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast() {
 		return errInside
 	}
-	if ip.Is6() && !outside.Contains(ip) {
+	if ip.Is6() && !publicIPv6.Contains(ip) {
 		return errInside
 	}
 	for _, p := range inside {

@@ -92,7 +92,7 @@ func TestErrorsRevealNothingAboutTheNetwork(t *testing.T) {
 	for want, err := range map[string]error{
 		"no such host":                 dial(&net.DNSError{Err: "no such host", Name: "x.example", Server: resolver, IsNotFound: true}),
 		"cannot be resolved":           dial(&net.DNSError{Err: "server misbehaving", Name: "x.example", Server: resolver, IsTemporary: true}),
-		"it takes too long":            dial(&net.DNSError{Err: "i/o timeout", Name: "x.example", Server: resolver, IsTimeout: true}),
+		"the request timed out":        dial(&net.DNSError{Err: "i/o timeout", Name: "x.example", Server: resolver, IsTimeout: true}),
 		"the connection failed":        dial(syscall.ECONNREFUSED),
 		"it takes too":                 context.DeadlineExceeded,
 		"the connection":               errors.New("malformed HTTP response from 10.11.12.13"),

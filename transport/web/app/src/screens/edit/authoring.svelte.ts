@@ -58,7 +58,7 @@ export class Authoring {
    * New steps without a title. The missing title is not shown as an error until somebody leaves the
    * field or saves.
    */
-  readonly untold = new SvelteSet<string>()
+  readonly notYetTitled = new SvelteSet<string>()
   /** The conflicting version that somebody else has saved. */
   elsewhere = $state.raw<Conflict | null>(null)
   /** Whether the conflict is visible. */
@@ -198,7 +198,7 @@ export class Authoring {
       this.decide()
       return
     }
-    this.untold.clear()
+    this.notYetTitled.clear()
     if (this.problem) {
       if (this.problem.at !== null) this.chosen = this.problem.at
       return
