@@ -16,7 +16,7 @@ func apart(t *testing.T, c *clan) {
 	t.Helper()
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	c.sum(1)
-	synctest.Wait() // until no request of the follower is under way
+	synctest.Wait() // until the follower waits for no response
 	c.net.Cut("n1", "n2")
 	c.net.Cut("n2", "n1")
 	for _, cmd := range []string{"1", "1", "0"} {
