@@ -6,8 +6,8 @@ import "atelier/actors/internal/pbwire"
 type Message interface {
 	pbwire.Message
 	Decode(record []byte) error
-	// Known reports whether this program knows the event. An event of a newer program decodes as an
-	// event without content.
+	// Known reports whether the event has content that this program can decode. An event of a newer
+	// program decodes as an event without content.
 	Known() bool
 }
 

@@ -118,7 +118,7 @@ func (c *core) Restore(_ uint64, state []byte) error {
 	return nil
 }
 
-// Known reports whether this program knows the event.
+// Known reports whether the event has content that this program can decode.
 func (x *Event) Known() bool { return x.Body != nil }
 
 // Stamp sets the time of the event.

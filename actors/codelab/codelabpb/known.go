@@ -1,4 +1,4 @@
 package codelabpb
 
-// Known reports whether this program knows the event.
+// Known reports whether the event has content that this program can decode.
 func (m *Event) Known() bool { return m.Body != nil }

@@ -424,7 +424,7 @@ func (s *Server) checkPublicURL(bad func(string, ...any)) (secure bool) {
 	return u.Scheme == "https"
 }
 
-// checkSecrets checks the owner's account and what protects it.
+// checkSecrets checks the owner's account and the limits that protect it.
 func (c *Config) checkSecrets(bad, warn func(string, ...any)) {
 	if strings.TrimSpace(c.Admin.ID) == "" {
 		bad("admin.id is required")
