@@ -157,10 +157,10 @@ func (a *Trail) Owned(participant, before string, limit int) ([]Entry, error) {
 	}
 	for len(out) < limit {
 		// The marks are read first: a scan within a scan would hold two connections.
-		marks, err := a.marked(&scan, limit)
-		for _, m := range marks {
+		spans, err := a.marked(&scan, limit)
+		for _, span := range spans {
 			if err == nil && len(out) < limit {
-				out, err = a.ownedIn(m, participant, before, limit, out)
+				out, err = a.ownedIn(span, participant, before, limit, out)
 			}
 		}
 		if err != nil {

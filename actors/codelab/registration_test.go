@@ -25,7 +25,7 @@ func (l *lab) register(t *testing.T, r Register) *pb.Attendee {
 }
 
 // Rate limits count only registrations that Admit accepts. The codelab refuses all other
-// registrations for the same reason as Admit, whoever is already registered.
+// registrations for the same reason as Admit, and the people who are registered make no difference.
 func TestAdmitRefusesWhatTheCodelabRefuses(t *testing.T) {
 	l := newLab()
 	l.create(t)

@@ -52,9 +52,9 @@ type Add struct {
 }
 
 func (in Add) decide(d *decision) error {
-	name, ok := naming.Line(in.Name)
-	if n := utf8.RuneCountInString(name); !ok || n < 1 || n > 80 {
-		return durable.Reject(durable.Invalid, "name must be one line of 1 to 80 characters")
+	name, err := registry.CheckName(in.Name)
+	if err != nil {
+		return err
 	}
 	if !slices.Contains(Kinds, in.Kind) {
 		return durable.Reject(durable.Invalid, "kind must be %s", naming.Or(Kinds...))

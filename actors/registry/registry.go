@@ -2,9 +2,11 @@ package registry
 
 import (
 	"time"
+	"unicode/utf8"
 
 	"atelier/actors/audit"
 	"atelier/actors/durable"
+	"atelier/actors/naming"
 )
 
 // Caller is the acting account and its address, for the audit trail.
@@ -63,6 +65,15 @@ func (d *Decision[E]) Record(r *audit.Record, participants ...string) {
 	r.ActorType, r.ActorId, r.Ip, r.UserAgent = d.Caller.Type, d.Caller.ID, d.Caller.IP, d.Caller.UserAgent
 	r.CreatedAt = d.Now.UnixMilli()
 	d.Rows = append(d.Rows, d.trail.OwnRows(r, &audit.Own{}, participants...)...)
+}
+
+// CheckName returns the stored form of a record's name.
+func CheckName(text string) (string, error) {
+	name, ok := naming.Line(text)
+	if n := utf8.RuneCountInString(name); !ok || n < 1 || n > 80 {
+		return "", durable.Reject(durable.Invalid, "name must be one line of 1 to 80 characters")
+	}
+	return name, nil
 }
 
 // Kind describes an actor to package durable. empty returns the actor's initial state. The caller

@@ -3,7 +3,6 @@ package settings
 import (
 	"cmp"
 	"slices"
-	"unicode/utf8"
 
 	"atelier/actors/audit"
 	"atelier/actors/durable"
@@ -57,9 +56,9 @@ type CreateToken struct {
 }
 
 func (b CreateToken) decide(d *decision) error {
-	name, ok := naming.Line(b.Name)
-	if n := utf8.RuneCountInString(name); !ok || n < 1 || n > 80 {
-		return durable.Reject(durable.Invalid, "name must be one line of 1 to 80 characters")
+	name, err := registry.CheckName(b.Name)
+	if err != nil {
+		return err
 	}
 	scope := cmp.Or(b.Scope, ScopeAll)
 	switch {

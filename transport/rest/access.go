@@ -11,6 +11,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/login"
+	"atelier/actors/registry"
 	"atelier/actors/settings"
 	"atelier/transport/auth"
 	"atelier/transport/wire"
@@ -322,6 +323,12 @@ func (r *Request) asAttendee(a *pb.Attendee) {
 	r.Caller = r.caller(codelab.RoleAttendee)
 	r.Caller.ID, r.Caller.Name, r.Caller.Person, r.Caller.Generation = a.Id, a.Name, a.Id, a.Generation
 	r.SetWho("attendee", a.Id)
+}
+
+// adminCaller returns the owner's account as the caller of a command to an actor of package registry.
+// An API token acts as this account, too.
+func (r *Request) adminCaller() registry.Caller {
+	return registry.Caller{Type: "admin", ID: r.api.AdminID, IP: r.ip(), UserAgent: r.Caller.UserAgent}
 }
 
 func (r *Request) asAnyone() { r.Caller = r.caller(codelab.RoleAnyone) }

@@ -70,8 +70,7 @@ func (r *Request) tellParticipants(b participant.Body) (any, *participant.View, 
 	if err != nil {
 		return nil, nil, err
 	}
-	caller := participant.Caller{Type: "admin", ID: r.api.AdminID, IP: r.ip(), UserAgent: r.Caller.UserAgent}
-	v, _, err := h.Ask(participant.Command{Caller: caller, Body: b})
+	v, _, err := h.Ask(participant.Command{Caller: r.adminCaller(), Body: b})
 	return v, h.View(), err
 }
 

@@ -23,9 +23,7 @@ func (r *Request) setting(b settings.Body) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, _, err := h.Ask(settings.Command{
-		Caller: settings.Caller{Type: "admin", ID: r.api.AdminID, IP: r.ip(), UserAgent: r.Caller.UserAgent}, Body: b,
-	})
+	v, _, err := h.Ask(settings.Command{Caller: r.adminCaller(), Body: b})
 	return v, err
 }
 

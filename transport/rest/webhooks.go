@@ -22,10 +22,6 @@ type webhookLast struct {
 	Status int32  `json:"status" range:"0..999" doc:"The status of the response. 0 if there was none; the server's log contains the reason."`
 }
 
-func (r *Request) webhookCaller() webhook.Caller {
-	return webhook.Caller{Type: "admin", ID: r.api.AdminID, IP: r.ip(), UserAgent: r.Caller.UserAgent}
-}
-
 type webhookCreateBody struct {
 	URL      *string  `json:"url" length:"1..2000" doc:"An address with «https://», without user name, password and fragment. Its name is resolved for each delivery. Private, loopback and link-local addresses are refused, unless «[webhooks] allow_private» is set."`
 	Events   []string `json:"events" items:"1..8" unique:"true" is:"WebhookEvent"`
@@ -44,7 +40,7 @@ func createWebhook(r *Request) error {
 		return err
 	}
 	secret, sealed := r.api.WebhookSender.NewSecret()
-	id, err := r.api.Webhooks.Create(r.webhookCaller(), webhook.Create{
+	id, err := r.api.Webhooks.Create(r.adminCaller(), webhook.Create{
 		URL: *in.URL, Events: in.Events, Codelabs: in.Codelabs, Names: in.Names, Secret: sealed,
 	})
 	if err != nil {
@@ -98,7 +94,7 @@ func webhookDeliveries(r *Request) error {
 }
 
 func deleteWebhook(r *Request) error {
-	if err := r.api.Webhooks.Delete(r.webhookCaller(), r.Param("webhook_id")); err != nil {
+	if err := r.api.Webhooks.Delete(r.adminCaller(), r.Param("webhook_id")); err != nil {
 		return err
 	}
 	return r.NoContent()
@@ -117,7 +113,7 @@ func testWebhook(r *Request) error {
 }
 
 func resumeWebhook(r *Request) error {
-	if err := r.api.Webhooks.Resume(r.webhookCaller(), r.Param("webhook_id")); err != nil {
+	if err := r.api.Webhooks.Resume(r.adminCaller(), r.Param("webhook_id")); err != nil {
 		return err
 	}
 	return r.NoContent()

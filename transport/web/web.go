@@ -65,8 +65,8 @@ func (l inLanguages) asked(ctx *fasthttp.RequestCtx) *entity {
 	return l[language.Asked(ctx.Request.Header.Peek("Accept-Language"))]
 }
 
-// New prepares all responses, except compressed forms, which are made when needed. It fails if the build cannot be read, or if its page does not meet
-// the requirements (see the package).
+// New prepares all responses, except compressed forms, which are made when needed. It fails if the
+// build cannot be read, or if its page does not meet the requirements (see the package).
 func New(cfg Config) (*Handler, error) {
 	w := &Handler{cfg: cfg, policy: policyWith(cfg.Embed, nil), within: policyWith(cfg.Embed, cfg.FrameAncestors)}
 	var err error

@@ -5,30 +5,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"atelier/cmd/internal/servertest"
 )
-
-// built is the folder of the server's binary, once a test has needed it.
-var built string
-
-// build builds the server as it is shipped, once for all tests: linking takes seconds.
-var build = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "atelier-acceptance-*")
-	if err != nil {
-		return "", err
-	}
-	built = dir
-	path := filepath.Join(dir, "atelier")
-	if out, err := exec.Command("go", "build", "-o", path, "atelier/cmd/atelier").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build: %w\n%s", err, out)
-	}
-	return path, nil
-})
 
 // binary returns the path of the server's binary.
 func binary(t *testing.T) string {
@@ -36,7 +20,7 @@ func binary(t *testing.T) string {
 	if os.Getenv("TEST_NODES") != "" {
 		t.Skip("this test starts a server of its own")
 	}
-	path, err := build()
+	path, err := servertest.Build()
 	if err != nil {
 		t.Fatal(err)
 	}

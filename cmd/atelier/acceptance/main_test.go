@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"atelier/cmd/internal/servertest"
 )
 
 func TestMain(m *testing.M) {
@@ -24,9 +26,7 @@ func TestMain(m *testing.M) {
 	}
 	common.stop()
 	_ = os.Remove(certificate)
-	if built != "" {
-		_ = os.RemoveAll(built)
-	}
+	servertest.Remove()
 	if code == 0 {
 		// fasthttp's pools check every ten seconds whether they were stopped, and its clock never
 		// stops.

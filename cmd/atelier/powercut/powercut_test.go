@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
 	"text/tabwriter"
 
+	"atelier/cmd/internal/servertest"
 	"atelier/persistence/powercut"
 )
 
@@ -32,29 +32,10 @@ var variants = []struct {
 	shared bool
 }{{"local", false}, {"shared", true}}
 
-// built is the folder of the binary, once a test has built it.
-var built string
-
-// build builds the binary once for all tests.
-var build = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "atelier-powercut-*")
-	if err != nil {
-		return "", err
-	}
-	built = dir
-	path := filepath.Join(dir, "atelier")
-	if out, err := exec.Command("go", "build", "-o", path, "atelier/cmd/atelier").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build: %w\n%s", err, out)
-	}
-	return path, nil
-})
-
 func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
-	if built != "" {
-		_ = os.RemoveAll(built)
-	}
+	servertest.Remove()
 	os.Exit(code)
 }
 
@@ -63,7 +44,7 @@ func binary(t *testing.T, shared bool) *program {
 	if testing.Short() {
 		t.Skip("builds the binary")
 	}
-	path, err := build()
+	path, err := servertest.Build()
 	if err != nil {
 		t.Fatal(err)
 	}

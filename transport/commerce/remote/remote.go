@@ -36,9 +36,9 @@ func New() *Client {
 	return &Client{d.client(Timeout), d}
 }
 
-// NewHTTP returns a client for requests to untrusted servers other than Fetch, such as webhooks. timeout bounds each request in
-// total. The client follows no redirects and uses no proxy. It connects only to the public
-// internet. If inside is set, it also connects to our own network.
+// NewHTTP returns a client for requests to untrusted servers other than Fetch, such as webhooks.
+// timeout bounds each request in total. The client follows no redirects and uses no proxy. It connects
+// only to the public internet. If inside is set, it also connects to our own network.
 func NewHTTP(timeout time.Duration, inside bool) *http.Client {
 	d := &egress{allowed: public}
 	if inside {
