@@ -146,8 +146,8 @@ func (r *result) make(scratch string) {
 	r.end()
 }
 
-// printTable prints the final table, and reports whether everything passed. The last line contains
-// only the total.
+// printTable prints the final table with the reason of each failure, and reports whether everything
+// passed. The last line contains only the total.
 func printTable(w io.Writer, table []*result, took time.Duration) bool {
 	ok, sum := true, count{}
 	fmt.Fprintf(w, "\n%-18s %8s %8s %8s %8s\n", "suite", "passed", "failed", "skipped", "seconds")
@@ -166,8 +166,11 @@ func printTable(w io.Writer, table []*result, took time.Duration) bool {
 	}
 	fmt.Fprintf(w, "%-18s %8d %8d %8d %8.0f\n", "all", sum.passed, sum.failed, sum.skipped, took.Seconds())
 	for _, r := range table {
-		for _, name := range r.names {
-			fmt.Fprintf(w, "failed: %s: %s\n", r.name, name)
+		for _, f := range r.failures {
+			fmt.Fprintf(w, "failed: %s: %s\n", r.name, f.name)
+			for _, line := range f.why {
+				fmt.Fprintf(w, "    %s\n", line)
+			}
 		}
 	}
 	fmt.Fprintf(w, "\n%d passed, %d failed, %d skipped\n", sum.passed, sum.failed, sum.skipped)

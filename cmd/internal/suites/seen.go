@@ -20,12 +20,22 @@ func (c *count) add(d count) {
 // line that it cannot parse.
 type seen struct {
 	count
-	names []string // names of the failed tests
+	failures []*failure
 
 	out    *lines
+	reason *failure // the failed browser test whose reason is being read, or nil
 	prefix string
 	held   map[string][]string // output so far, by package and test
 }
+
+// failure is a failed test and its output about the reason.
+type failure struct {
+	name string
+	why  []string // at most mostReasons lines
+}
+
+// mostReasons is the maximum number of lines of a test's output in the final table.
+const mostReasons = 12
 
 func newSeen(out *lines, prefix string) *seen {
 	return &seen{out: out, prefix: prefix, held: map[string][]string{}}
@@ -43,7 +53,11 @@ var (
 	// Tests  1 failed | 22 passed | 3 skipped (26)
 	vitestLine = regexp.MustCompile(`^\s*Tests\s+(.*)\(\d+\)`)
 	vitestPart = regexp.MustCompile(`(\d+) (failed|passed|skipped|todo)`)
-	nodeFailed = regexp.MustCompile(`^\s*(?:not ok \d+ - |✖ )(.*)$`)
+	// ✖ a story (12.3ms)
+	//  FAIL  src/a.test.ts > a unit
+	browserFailed = regexp.MustCompile(`^\s*(?:not ok \d+ - |✖ | FAIL  )(.*?)(?: \([\d.]+ms\))?$`)
+	// The first line of a stack, or the beginning of the next test.
+	reasonEnds = regexp.MustCompile(`^\s*(?:at |❯ |✔|✖|ℹ|test at )`)
 	colour     = regexp.MustCompile("\x1b\\[[0-9;]*m")
 )
 
@@ -64,9 +78,35 @@ func (s *seen) line(text string) {
 		for _, part := range vitestPart.FindAllStringSubmatch(m[1], -1) {
 			s.told(part[2], part[1])
 		}
-	} else if m := nodeFailed.FindStringSubmatch(plain); m != nil && !strings.HasPrefix(m[1], "failing tests") {
-		s.names = append(s.names, m[1])
+	} else if m := browserFailed.FindStringSubmatch(plain); m != nil && !strings.HasPrefix(m[1], "failing tests") {
+		s.reason = s.named(m[1])
+		s.reason.why = nil // Node's runner prints everything twice
+	} else if s.reason != nil {
+		s.because(plain)
 	}
+}
+
+// because adds a line to the reason that is being read.
+func (s *seen) because(text string) {
+	ends := reasonEnds.MatchString(text)
+	if text = strings.TrimSpace(text); text != "" && !strings.HasPrefix(text, "✔") {
+		s.reason.why = append(s.reason.why, text)
+	}
+	if ends || len(s.reason.why) >= mostReasons {
+		s.reason = nil
+	}
+}
+
+// named returns the failure of a name, which it adds if it is new.
+func (s *seen) named(name string) *failure {
+	for _, f := range s.failures {
+		if f.name == name {
+			return f
+		}
+	}
+	f := &failure{name: name}
+	s.failures = append(s.failures, f)
+	return f
 }
 
 func (s *seen) told(how, number string) {
@@ -96,6 +136,8 @@ func (s *seen) event(e event) {
 	}
 	inner := strings.Contains(e.Test, "/")
 	if e.Action == "fail" && e.Test != "" {
+		top, _, _ := strings.Cut(e.Test, "/")
+		s.named(e.Package + " " + top).tell(s.held[key])
 		s.show(fmt.Sprintf("%s: %s failed", e.Package, e.Test), s.held[key])
 	}
 	switch {
@@ -107,14 +149,15 @@ func (s *seen) event(e event) {
 	case e.Action == "skip":
 		s.skipped++
 	default:
-		s.fail(e.Package, e.Test)
+		s.failed++
 	}
 	delete(s.held, key)
 }
 
-func (s *seen) fail(pkg, test string) {
-	s.failed++
-	s.names = append(s.names, strings.TrimSpace(pkg+" "+test))
+// tell adds the last lines of the output of a Go test.
+func (f *failure) tell(wrote []string) {
+	wrote = wrote[max(0, len(wrote)-mostReasons):]
+	f.why = append(f.why, wrote[:min(len(wrote), mostReasons-len(f.why))]...)
 }
 
 // packageEnds prints a package's line. A package that failed outside its tests, or during a test,
@@ -136,7 +179,8 @@ func (s *seen) packageEnds(e event, wrote []string) {
 		delete(s.held, key)
 	}
 	s.show(e.Package+" failed outside its tests", wrote)
-	s.fail(e.Package, e.FailedBuild)
+	s.failed++
+	s.named(strings.TrimSpace(e.Package + " " + e.FailedBuild)).tell(wrote)
 }
 
 // running returns the tests of a package that began and did not end.
@@ -150,8 +194,8 @@ func (s *seen) running(pkg string) (keys []string) {
 }
 
 func (s *seen) hasFailed(pkg string) bool {
-	for _, name := range s.names {
-		if strings.HasPrefix(name, pkg+" ") {
+	for _, f := range s.failures {
+		if strings.HasPrefix(f.name, pkg+" ") {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -34,7 +35,7 @@ func TestOutputOfSuitesIsCounted(t *testing.T) {
 		"a package does not compile": {[]string{`{"ImportPath":"a/b","Action":"build-output","Output":"x.go:1: bad\n"}`, `{"Action":"fail","Package":"a/b","FailedBuild":"a/b"}`},
 			count{failed: 1}, []string{"a/b a/b"}, "x.go:1: bad", "nothing"},
 		"node":            {[]string{"# pass 3", "# fail 1", "# skipped 2", "not ok 4 - a story"}, count{3, 1, 2}, []string{"a story"}, "# pass 3", "nothing"},
-		"node, in colour": {[]string{"\x1b[34mℹ pass 3\x1b[39m", "\x1b[31m✖ a story (12ms)\x1b[39m", "ℹ fail 1"}, count{3, 1, 0}, []string{"a story (12ms)"}, "pass 3", "nothing"},
+		"node, in colour": {[]string{"\x1b[34mℹ pass 3\x1b[39m", "\x1b[31m✖ a story (12ms)\x1b[39m", "ℹ fail 1"}, count{3, 1, 0}, []string{"a story"}, "pass 3", "nothing"},
 		"vitest":          {[]string{"      Tests  1 failed | 22 passed | 3 skipped (26)"}, count{22, 1, 3}, nil, "22 passed", "nothing"},
 		"anything else":   {[]string{"{ no event", "passed 3"}, count{}, nil, "{ no event", "nothing"},
 	} {
@@ -44,11 +45,50 @@ func TestOutputOfSuitesIsCounted(t *testing.T) {
 			s.line(l)
 		}
 		s.end()
-		if s.count != c.want || !slices.Equal(s.names, c.names) {
-			t.Errorf("%s: %+v, failed %q", name, s.count, s.names)
+		var names []string
+		for _, f := range s.failures {
+			names = append(names, f.name)
+		}
+		if s.count != c.want || !slices.Equal(names, c.names) {
+			t.Errorf("%s: %+v, failed %q", name, s.count, names)
 		}
 		if !strings.Contains(out.String(), c.shown) || strings.Contains(out.String(), c.quiet) {
 			t.Errorf("%s: the output is\n%s", name, &out)
+		}
+	}
+}
+
+// The final table shows the reason of each failure, because only the end of a long output can be
+// visible.
+func TestReasonsOfFailuresAreRead(t *testing.T) {
+	for name, c := range map[string]struct{ lines, why []string }{
+		"go": {[]string{`{"Action":"output","Package":"a","Test":"TestA","Output":"a_test.go:1: not 3\n"}`, `{"Action":"fail","Package":"a","Test":"TestA"}`},
+			[]string{"a_test.go:1: not 3"}},
+		"go, an inner test": {[]string{`{"Action":"output","Package":"a","Test":"TestA/b","Output":"a_test.go:1: not 3\n"}`, `{"Action":"fail","Package":"a","Test":"TestA/b"}`,
+			`{"Action":"output","Package":"a","Test":"TestA","Output":"--- FAIL: TestA\n"}`, `{"Action":"fail","Package":"a","Test":"TestA"}`},
+			[]string{"a_test.go:1: not 3", "--- FAIL: TestA"}},
+		"node, which prints everything twice": {[]string{"✖ a story (36.4ms)", "  Error: bad", "  at f (a.mjs:1)", "  at g (a.mjs:2)", "", "ℹ fail 1",
+			"✖ failing tests:", "", "✖ a story (36.4ms)", "  Error: bad", "  + actual", "", "  at f (a.mjs:1)", "  at g (a.mjs:2)"},
+			[]string{"Error: bad", "+ actual", "at f (a.mjs:1)"}},
+		"vitest": {[]string{"\x1b[41m\x1b[1m FAIL \x1b[22m\x1b[49m src/a.test.ts > a unit", "AssertionError: no", "", " ❯ src/a.test.ts:2:41", "    1| x"},
+			[]string{"AssertionError: no", "❯ src/a.test.ts:2:41"}},
+		"a test without output": {[]string{"✖ a story (1ms)", "✔ another (1ms)"}, nil},
+		"a long text":           {append([]string{"✖ a story"}, strings.Split(strings.Repeat("x ", 40), " ")...), slices.Repeat([]string{"x"}, mostReasons)},
+	} {
+		s := newSeen(&lines{to: io.Discard}, "")
+		for _, l := range c.lines {
+			s.line(l)
+		}
+		if len(s.failures) != 1 || !slices.Equal(s.failures[0].why, c.why) {
+			t.Errorf("%s: the failures are %+v", name, s.failures)
+			continue
+		}
+		var out bytes.Buffer
+		printTable(&out, []*result{{name: "x", seen: s}}, 0)
+		for _, line := range c.why {
+			if !strings.Contains(out.String(), "    "+line+"\n") {
+				t.Errorf("%s: the table does not contain %q:\n%s", name, line, &out)
+			}
 		}
 	}
 }

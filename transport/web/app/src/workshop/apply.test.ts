@@ -176,6 +176,19 @@ describe('the state after a stream of messages', () => {
     expect(moved.people.get('a')).toMatchObject({ pulse: null, step_since: ts(2), furthest_step: 2 })
   })
 
+  // The app shows the new step before the server has it, and messages about the last step can still
+  // arrive then.
+  test("does not give a late pulse of the last step to the person's new step", () => {
+    const own = { ...empty(), me: 'a', people: new Map([['a', { ...person('a'), current_step: 2 }]]) }
+    const late = apply(own, [
+      { type: 'pulse', attendee_id: 'a', attendee_name: 'a', state: 'stuck', step_number: 1, seq: 1, ts: ts(1) } as Told,
+      { type: 'step_progress', attendee_id: 'a', step_number: 2, seq: 2, ts: ts(2) } as Told,
+    ])
+    expect(late.people.get('a')).toMatchObject({ pulse: null, current_step: 2 })
+    const ofThisStep = apply(late, [{ type: 'pulse', attendee_id: 'a', attendee_name: 'a', state: 'slow', step_number: 2, seq: 3, ts: ts(3) } as Told])
+    expect(ofThisStep.people.get('a')?.pulse?.state).toBe('slow')
+  })
+
   test('marks parts that messages do not contain for another read', () => {
     const w = apply(empty(), [
       { type: 'steps_changed', seq: 1, ts: ts(1) } as Told,

@@ -124,7 +124,9 @@ class Draft {
         this.#set('codelab', { ...w.codelab, pointer: pointer(m) })
         return
       case 'pulse':
-        this.#person(m.attendee_id, () => ({ pulse: pulse(m) }))
+        // The person's own step can be ahead of the stream (Room.assume). A pulse of the last step,
+        // which arrives late, does not belong to the new one.
+        this.#person(m.attendee_id, (a) => (a.id === w.me && a.current_step !== m.step_number ? {} : { pulse: pulse(m) }))
         return
       case 'chat_deleted':
         if (w.chat.some((c) => c.id === m.id)) {
