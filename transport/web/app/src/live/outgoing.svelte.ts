@@ -6,11 +6,18 @@ import { Sender, type Line } from './sender'
 export class Outgoing {
   /** The messages that the server has not stored yet, oldest first. */
   entries = $state.raw<readonly Kept[]>([])
+  /**
+   * The entries to show as waiting. The stream can bring a stored message a moment before its
+   * acknowledgement. Until then, the message would be shown twice.
+   */
+  readonly waiting = $derived.by(() => this.#withoutStored())
   readonly #codelab: string
   readonly #line: Line
   readonly #own: () => readonly ChatMessage[]
   #out: Outbox | null = null
   #sender: Sender | null = null
+  /** For each message of this page, the ids of earlier messages with the same text. */
+  readonly #earlier = new Map<string, Set<string>>()
 
   /** own contains this person's messages that are known to be stored. */
   constructor(codelab: string, line: Line, own: () => readonly ChatMessage[]) {
@@ -32,16 +39,48 @@ export class Outgoing {
   say(message: Kept['message']): boolean {
     const entry = this.#out?.add(message, Date.now())
     if (!entry) return false
+    this.#begin(entry)
     void this.#sender?.flush(entry)
     return true
   }
 
   /** Sends a refused message again. */
   again(ref: string): void {
-    if (this.#out?.again(ref, Date.now())) this.flush()
+    const entry = this.#out?.again(ref, Date.now())
+    if (!entry) return
+    this.#earlier.delete(ref)
+    this.#begin(entry)
+    this.flush()
+  }
+
+  #begin(entry: Kept) {
+    const same = this.#own().filter((c) => isSame(c, entry))
+    this.#earlier.set(entry.ref, new Set(same.map((c) => c.id)))
+  }
+
+  #withoutStored(): readonly Kept[] {
+    if (this.entries.length === 0) return this.entries
+    const stored = this.#stored()
+    return this.entries.filter((e) => !stored.has(e.ref))
+  }
+
+  /**
+   * Returns the ids of stored messages by the refs of their entries. Each stored message belongs to
+   * only one entry, so a text that was sent twice is shown twice.
+   */
+  #stored(): Map<string, string> {
+    const own = [...this.#own()]
+    const found = new Map<string, string>()
+    for (const e of this.entries) {
+      const earlier = this.#earlier.get(e.ref)
+      const i = e.refused === null && earlier ? own.findIndex((c) => isSame(c, e) && !earlier.has(c.id)) : -1
+      if (i >= 0) found.set(e.ref, own.splice(i, 1)[0]!.id)
+    }
+    return found
   }
 
   discard(ref: string): void {
+    this.#earlier.delete(ref)
     this.#out?.done(ref)
   }
 
@@ -55,6 +94,15 @@ export class Outgoing {
    * was refused.
    */
   settled(ref: string, refused: string | null): Kept | null {
-    return this.#sender?.settled(ref, refused) ?? null
+    const id = this.#stored().get(ref)
+    const entry = this.#sender?.settled(ref, refused) ?? null
+    if (entry) {
+      this.#earlier.delete(ref)
+      if (id !== undefined) for (const earlier of this.#earlier.values()) earlier.add(id)
+    }
+    return entry
   }
 }
+
+const isSame = (c: ChatMessage, { message }: Kept) =>
+  c.msg_type === message.type && c.message === message['message'] && (message.type !== 'dm' || c.target_id === message['target_id'])

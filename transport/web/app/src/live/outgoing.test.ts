@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { ChatMessage } from '../workshop/state'
 import { Outgoing } from './outgoing.svelte'
 
 const device = new Map<string, string>()
@@ -60,6 +61,32 @@ test('a refused message can be sent again or discarded', async () => {
   out.discard(y!.ref)
   await settle()
   expect([l.sent.map((m) => m.message), out.entries.map((e) => e.ref)]).toEqual([['x', 'y', 'x'], [l.sent[2]!.ref]])
+})
+
+test('a message that the stream has brought before its ack is not shown as waiting too', async () => {
+  const l = line()
+  const own: ChatMessage[] = []
+  const stored = (id: string, message: string, msg_type = 'chat') => own.push({ id, message, msg_type, target_id: null } as ChatMessage)
+  stored('c1', 'x')
+  const out = new Outgoing('lab', l, () => own)
+  out.open('a1')
+  const waiting = () => out.waiting.map((e) => e.message['message'])
+  for (const message of ['x', 'x', 'y']) out.say({ type: 'chat', message })
+  await settle()
+  expect(waiting()).toEqual(['x', 'x', 'y']) // c1 was there before
+  stored('c2', 'x')
+  stored('c3', 'y', 'broadcast')
+  out.entries = [...out.entries]
+  expect(waiting()).toEqual(['x', 'y'])
+  out.settled(l.sent[0]!.ref, null)
+  expect(waiting()).toEqual(['x', 'y']) // c2 was the first
+  stored('c4', 'x')
+  out.entries = [...out.entries]
+  expect(waiting()).toEqual(['y'])
+  expect(out.entries.length).toBe(2)
+  out.settled(l.sent[2]!.ref, 'muted')
+  stored('c5', 'y')
+  expect(waiting()).toEqual(['y']) // a refused message waits for the person
 })
 
 test('a second person does not take over the outbox of the first', () => {

@@ -142,7 +142,7 @@ export class Room {
 
   /** The messages that the server has not stored yet. */
   get outbox(): readonly Kept[] {
-    return this.#outgoing.entries
+    return this.#outgoing.waiting
   }
 
   get quizzes() {
@@ -255,11 +255,11 @@ export class Room {
     // The server sends the stored message before its ack. Flushing shows the stored message at the
     // moment when the waiting one disappears.
     this.#frames.flush()
-    const said = this.outbox.find((e) => e.ref === ref)?.message
+    const said = this.#outgoing.entries.find((e) => e.ref === ref)?.message
     // The server does not send a direct message back to its sender.
     if (this.#outgoing.settled(ref, refused)?.message.type === 'dm') void this.read('chat').catch(() => {})
     // A refused tick is reverted.
-    if (said?.type === 'tick' && refused !== null && !this.outbox.some((e) => e.ref === ref))
+    if (said?.type === 'tick' && refused !== null && !this.#outgoing.entries.some((e) => e.ref === ref))
       this.#arrivals.tell([{ ...said, done: said['done'] !== true } as unknown as Told], false)
   }
 }
