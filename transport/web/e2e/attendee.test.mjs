@@ -62,8 +62,8 @@ test('an attendee gets from the short code to a valid certificate', async ({ vis
     navigator.clipboard.writeText = async (text) => void (window.copied = text)
   })
   await page.getByRole('button', { name: 'Copy', exact: true }).click()
-  assert.equal((await page.evaluate(() => window.copied)).trim(), 'func main() { println("ready") }')
   await page.getByRole('button', { name: 'Copy', exact: true }).and(page.locator('[data-says="Copied."]')).waitFor()
+  assert.equal((await page.evaluate(() => window.copied)).trim(), 'func main() { println("ready") }')
   await page.getByText('A hint').click()
   await page.getByText('Look at the path.').waitFor()
 
@@ -75,7 +75,7 @@ test('an attendee gets from the short code to a valid certificate', async ({ vis
   await page.getByRole('heading', { name: 'Write it' }).waitFor()
   await until('the server to have the step', async () => (await own()).current_step === 2)
   assert.equal((await own()).pulse, null)
-  assert.equal(await page.getByRole('button', { name: 'Stuck' }).getAttribute('aria-pressed'), 'false')
+  await page.getByRole('button', { name: 'Stuck', pressed: false }).waitFor()
 
   // A help request from the shortcut to its completion.
   await page.keyboard.press('h')

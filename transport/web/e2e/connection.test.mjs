@@ -81,11 +81,9 @@ test('a silently dead connection is replaced in the reader, in the live view and
   for (const page of pages) await shown(page).waitFor()
   network.swallow()
   await lead.put(`/codelabs/${lab.id}/timer`, { seconds: null })
-  for (const page of pages) {
-    assert.equal(await shown(page).count(), 1)
-    // After at most 36 seconds of silence, it sends a check and waits five seconds for an answer.
-    await page.clock.runFor(45_000)
-  }
+  for (const page of pages) assert.equal(await shown(page).count(), 1)
+  // After at most 36 seconds of silence, it sends a check and waits five seconds for an answer.
+  for (const page of pages) await page.clock.runFor(45_000)
   for (const page of pages) await until('the timer to disappear', async () => (await shown(page).count()) === 0)
   await network.remove()
 })
@@ -329,8 +327,7 @@ long('a session that ended during an outage is noticed', async ({ server, visito
   assert.equal(await page.locator('input, textarea').count(), 0)
   const unsent = page.getByRole('region', { name: 'Not sent' })
   assert.deepEqual(await unsent.getByRole('listitem').locator('p').allTextContents(), ['said too late', 'only begun'])
-  const kept = () => page.evaluate((id) => Object.keys(localStorage).filter((key) => key.includes(id)), lab.id)
-  assert.deepEqual(await kept(), [])
+  await until('nothing to stay stored', () => page.evaluate((id) => !Object.keys(localStorage).some((key) => key.includes(id)), lab.id))
   await page.getByRole('button', { name: 'Join again' }).click()
   await page.getByLabel('Your name').waitFor()
   await unsent.getByText('only begun').waitFor()
@@ -468,7 +465,14 @@ long('the chat opens at its newest message, and stays at its end', async ({ visi
   await ben.say(lab, { type: 'chat', message: 'one more' })
   await log.getByText('one more').waitFor()
   await until('the chat to be at its end again', async () => (await left()) < 3)
-  await log.evaluate((e) => (e.scrollTop = 0))
+  // The page must know about the scrolling before the next message arrives.
+  await log.evaluate(
+    (e) =>
+      new Promise((done) => {
+        e.addEventListener('scroll', () => done(), { once: true })
+        e.scrollTop = 0
+      }),
+  )
   for (let i = 0; i < 60; i++) await ben.say(lab, { type: 'chat', message: `later ${i}` })
   await page.getByRole('button', { name: '60 new' }).click()
   await until('the jump to reach the end', async () => (await left()) < 3)

@@ -341,6 +341,7 @@ long('no text stops the page', async ({ visitor, facilitator, person }) => {
   await boss.page.getByText('***a***a***a').waitFor()
   await boss.page.getByText('Which picture?').click()
   await boss.page.locator('strong', { hasText: 'here' }).waitFor()
+  await still(boss.page)
   assert.deepEqual(asked, [])
   await boss.page.getByRole('button', { name: 'Show the picture from pictures.example.org: a graph' }).click()
   await until('the request for the picture', () => asked.length === 1)

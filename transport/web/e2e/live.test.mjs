@@ -248,14 +248,15 @@ long('all people have their names if there is room; a crowd is shown as cells th
   )
   await page.goto(`/admin/${lab.id}`)
   await until('all names to be shown', async () => (await floor.locator('[data-person]').count()) === 60)
-  assert.deepEqual([await scrolls(), await cut()], [0, []])
+  // The floor is laid out again when the parts around it have their final height.
+  await until('all names to fit', async () => (await scrolls()) === 0 && (await cut()).length === 0)
 
   await page.unroute(`**/codelabs/${lab.id}/attendees*`)
   await pretend(page, lab, 3000, (i) => ({ current_step: 1 + (i % 4) }))
   await page.reload()
   await floor.locator('canvas').first().waitFor()
   await still(page)
-  assert.equal(await scrolls(), 0)
+  await until('the crowd to fit', async () => (await scrolls()) === 0)
   await accessible(page, 'a crowd')
   // The floor is one tab stop. The arrow keys announce people, and Enter opens one.
   assert.equal(await floor.locator('[data-stop][tabindex="0"]').count(), 1)
@@ -456,6 +457,8 @@ long('Enter sends a help request, and its claim is read out once', async ({ visi
   assert.equal(await field.inputValue(), 'The first line\nand the second')
   await page.keyboard.press('Enter')
   await page.getByText('You are number 1.').waitFor()
+  // Messages that arrive in the same frame are announced as one, so the claim comes after this.
+  await until('the request to be read out', () => page.evaluate(() => window.said.some((t) => t.includes('queue'))))
   const [request] = await lead.get(`/codelabs/${lab.id}/help`)
   assert.equal(request.message, 'The first line\nand the second')
   await lead.post(`/codelabs/${lab.id}/help/${request.id}/claim`)
@@ -466,6 +469,7 @@ long('Enter sends a help request, and its claim is read out once', async ({ visi
 
   await page.getByRole('button', { name: 'It is solved' }).click()
   await until('the queue to be empty', async () => (await lead.get(`/codelabs/${lab.id}/help`)).length === 0)
+  await page.getByText('Grace is on the way').waitFor({ state: 'detached' })
   await page.keyboard.press('h')
   await field.fill('Again')
   await page.keyboard.press('Control+Enter')
@@ -503,16 +507,16 @@ test('buttons in the bar have words, and a row of the floor is as high as the la
     assert.deepEqual(await mute(), [], `${path}: buttons without words`)
   }
   await page.goto(`/admin/${lab.id}`)
-  await page.getByRole('button', { name: 'Take Anders, 0 min' }).waitFor()
+  // The pages before can take more than a minute on a busy machine.
+  await page.getByRole('button', { name: /Take Anders, \d+ min/ }).waitFor()
   const row = page.locator('.row', { hasText: 'Bea' })
-  await row.waitFor()
-  assert.equal((await row.boundingBox()).height, 24)
+  await until('a row to be 24 pixels high', async () => (await row.boundingBox())?.height === 24)
 
   // On a phone the pages are a menu with the name of the one that is open, and no button breaks its words.
   await page.setViewportSize({ width: 375, height: 812 })
   await page.getByRole('button', { name: 'Pages of this codelab: Live' }).waitFor()
-  const broken = await page.locator('.do .button').evaluateAll((all) => all.filter((e) => e.checkVisibility() && e.offsetHeight > 44).map((e) => e.textContent))
-  assert.deepEqual(broken, [])
+  const broken = () => page.locator('.do .button').evaluateAll((all) => all.filter((e) => e.checkVisibility() && e.offsetHeight > 44).map((e) => e.textContent))
+  await until('no button to break its words', async () => (await broken()).length === 0)
 })
 
 test('an empty room lists what is ready; a verdict shows from the first frame; a phone has one row of buttons', async ({ visitor, facilitator, person }) => {

@@ -402,5 +402,6 @@ long('the account page ends another session and changes the password', async ({ 
   // A facilitator can invite only assistants.
   await page.goto('/admin/people')
   await page.getByRole('button', { name: 'Invite somebody' }).click()
+  await page.getByRole('button', { name: 'Create the link' }).waitFor()
   assert.equal(await page.getByRole('option', { name: 'Facilitator, leads all codelabs' }).count(), 0)
 })

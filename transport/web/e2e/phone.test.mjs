@@ -15,6 +15,11 @@ test('Back closes overlays before it leaves the page', async ({ visitor, facilit
   const gone = (what) => what.waitFor({ state: 'detached' })
   const depth = (n) => page.waitForFunction((n) => (history.state?.over ?? 0) === n, n)
 
+  // Counts the moves in the history. The page's own listeners hide them from later ones.
+  await page.addInitScript(() => {
+    globalThis.moves = 0
+    addEventListener('popstate', () => globalThis.moves++, { capture: true })
+  })
   await page.goto('/')
   await page.getByRole('heading', { name: 'Join a workshop' }).waitFor()
   await page.goto(`/codelabs/${lab.id}`)
@@ -28,7 +33,8 @@ test('Back closes overlays before it leaves the page', async ({ visitor, facilit
   await page.goBack()
   await gone(dialog)
   assert.equal(at(), `/codelabs/${lab.id}`)
-  await page.evaluate(() => history.forward())
+  const moves = await page.evaluate(() => (history.forward(), globalThis.moves))
+  await page.waitForFunction((moves) => globalThis.moves >= moves + 2, moves) // forward, and back by the page itself
   await depth(0)
   assert.equal(await dialog.count(), 0)
 
@@ -53,7 +59,7 @@ test('Back closes overlays before it leaves the page', async ({ visitor, facilit
   await dialog.getByRole('link', { name: 'Two' }).click()
   await page.getByRole('heading', { name: 'Two' }).waitFor()
   await depth(0)
-  assert.equal(new URL(page.url()).search, '?step=2')
+  await page.waitForURL((url) => url.search === '?step=2')
   // Back returns to the previous step, not to the list.
   await page.goBack()
   await page.getByRole('heading', { name: 'One' }).waitFor()

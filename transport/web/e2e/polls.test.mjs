@@ -161,6 +161,7 @@ long('an anonymous poll says so before the vote, hides all answers while it is o
   const page = await reader(visitor, people[0], lab)
   // The notice before an anonymous answer needs more than a line, so the poll opens beside the text.
   await strip(page).getByRole('button', { name: 'Answer' }).tap()
+  await page.getByRole('tab', { name: /^Polls/ }).waitFor()
   const beside = await polls(page, 'Is the pace right?')
   await beside.getByText('Once the poll is closed, nobody here can tell who answered what').waitFor()
   await accessible(page)
@@ -311,6 +312,7 @@ long('a poll is written, answered, changed and closed with only the keyboard', a
   await boss.keyboard.press('Enter')
   await boss.getByText('closed', { exact: true }).waitFor()
   // For a screen reader, the bars are numbers.
+  await boss.getByRole('button', { name: 'Show', exact: true, disabled: false }).waitFor() // the response to the closing can come after the message
   await boss.getByRole('button', { name: 'Show', exact: true }).focus()
   await boss.keyboard.press('Enter')
   await strip(page).getByRole('button', { name: 'See all' }).focus()

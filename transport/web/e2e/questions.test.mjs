@@ -133,6 +133,9 @@ long('checked questions are hidden from other attendees until a facilitator show
   await row(page, 'What is a slice?').getByText('waiting for a facilitator').waitFor()
   const boss = await desk(visitor, lead, lab)
   await boss.getByRole('tab', { name: 'Questions (1)' }).waitFor()
+  // Messages come in order, so a question would be there before this broadcast.
+  await lead.say(lab, { type: 'broadcast', message: 'Look here' })
+  await other.getByRole('region', { name: 'Notices' }).getByText('Look here').waitFor()
   assert.equal(await row(other, 'What is a slice?').count(), 0)
   await accessible(boss)
   await row(boss, 'What is a slice?').getByRole('button', { name: 'Show to everybody' }).click()

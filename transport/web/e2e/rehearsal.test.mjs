@@ -12,6 +12,7 @@ test('the sample workshop opens with one press, and its people are removed after
   await page.goto('/admin')
   await page.getByRole('button', { name: 'Open the sample workshop' }).first().click()
   await page.getByRole('heading', { name: 'Sample: A tea timer in one page' }).waitFor()
+  await page.waitForURL((url) => /^\/admin\/[0-9a-f-]{36}$/.test(url.pathname))
   const id = new URL(page.url()).pathname.split('/').at(-1)
   await page.getByText('Rehearsal, 10 min left').waitFor()
   const somebody = page.locator('[data-person]').first()

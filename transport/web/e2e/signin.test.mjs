@@ -81,8 +81,10 @@ long('a refused sign-in says why; the owner can link an existing person with the
       stranger.expect(ofProvider)
       const { page } = stranger
       await page.goto('/login')
+      const key = page.getByRole('link', { name: 'Sign in with Example' })
+      await key.waitFor()
       assert.equal(await page.getByLabel('Password').isVisible(), false, 'the password field is shown to others than the owner')
-      await page.getByRole('link', { name: 'Sign in with Example' }).click()
+      await key.click()
       await atProvider(page, email)
       await page.getByText(why).waitFor()
       await accessible(page)

@@ -305,7 +305,10 @@ long('hostile texts stop neither the page nor the text beside them', async ({ vi
   await page.locator('article math').first().waitFor()
   await until('the other formulas to say why they are not typeset', async () => (await page.locator('article [data-why]').count()) >= 3)
   assert.equal(await page.locator('article math').count(), 1)
-  assert.equal(await page.getByRole('log').locator('.text a').count(), 1)
+  // The chat is loaded after the text.
+  const chat = page.getByRole('log').locator('.text')
+  await chat.nth(2).waitFor()
+  assert.equal(await chat.locator('a').count(), 1)
   for (const [name, text] of [
     ['Two', 'inner'],
     ['Three', 'End.'],
@@ -317,7 +320,7 @@ long('hostile texts stop neither the page nor the text beside them', async ({ vi
     assert.equal(await page.locator('article [style*=fixed], article a[href], article math [href], article math [src]').count(), 0)
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 1280)
   }
-  assert.equal(await page.locator('article .missing').count(), 7)
+  await until('all pictures to be shown as missing', async () => (await page.locator('article .missing').count()) === 7)
 })
 
 test('links lead to places in this step and in others, and broken links are text', async ({ visitor, facilitator, person }) => {

@@ -216,6 +216,7 @@ long('the timer can be set and stopped with only the keyboard', async ({ visitor
   await boss.getByRole('button', { name: 'Stop', exact: true }).waitFor()
   assert.equal((await timerOf(lead, lab)).total_seconds, 120)
   await right(boss, lead, lab)
+  await still(boss) // while a request is under way, another key does nothing
   await boss.getByRole('button', { name: 'Stop', exact: true }).focus()
   await boss.keyboard.press('Enter')
   await boss.getByRole('timer').first().waitFor({ state: 'detached' })
