@@ -93,7 +93,7 @@ func TestMissingPowerCutsAreListed(t *testing.T) {
 		}
 	}
 	all[place{fileKind("data/strange"), powercut.Write}] = 1
-	want := []string{"no call was a rename", "no call used a file of the kind mark", "unknown: data/strange: no kind of file matches it"}
+	want := []string{"no call used a file of the kind mark", "no call was a rename", "unknown: data/strange: no kind of file matches it"}
 	if got := slices.Sorted(slices.Values(missing(all))); !slices.Equal(got, want) {
 		t.Errorf("missing are %q", got)
 	}

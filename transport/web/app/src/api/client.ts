@@ -55,6 +55,18 @@ export async function ask<T>(call: Promise<{ data?: T; error?: unknown; response
   return (await asked(call)).data
 }
 
+/** Like ask, but also returns the stream position of the response, or null if it has none. */
+export async function askAt<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<{ data: T; at: number | null }> {
+  const { data, response } = await asked(call)
+  return { data, at: position(response.headers) }
+}
+
+/** The stream position in a response's headers, or null. */
+export function position(headers: Headers): number | null {
+  const value = headers.get('X-Codelab-Seq')
+  return value === null || !/^\d+$/.test(value) ? null : Number(value)
+}
+
 /** Like ask, but also returns the response headers. */
 export async function asked<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<{ data: T; response: Response }> {
   let got

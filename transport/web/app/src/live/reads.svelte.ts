@@ -1,10 +1,11 @@
 // Reads a codelab's data over REST, for one role.
-import { api, ask, asked } from '../api/client'
+import { api, ask, askAt, asked, position } from '../api/client'
 import { noteTime } from '../device/now'
 import { mergeChat, ofRoom } from '../workshop/chat'
 import { noPolls, pollsRead } from '../polls/polls'
 import { noQuestions, questionsRead } from '../questions/questions'
 import { newer, unstamped } from '../workshop/stamped'
+import type { Found } from './meanwhile'
 import type { Again, Attendee, ChatMessage, Material, Quiz, Workshop } from '../workshop/state'
 
 export type Role = 'admin' | 'attendee'
@@ -19,6 +20,13 @@ const dateAge = 2000
 const chatPage = 200
 /** The maximum page size of the server. */
 const deepPage = 1000
+
+/** What is found about a part. It already is computed from the current state. */
+interface PartFound extends Found {
+  readonly part: Partial<Workshop>
+}
+
+const nothing: PartFound = { part: {}, at: null }
 
 /** The input of a read: the person who reads, and the current state. */
 export interface Known {
@@ -49,18 +57,19 @@ export class Reads {
 
   /** The codelab with its steps, timer and projector. */
   async text(): Promise<Pick<Workshop, 'codelab' | 'steps' | 'timer' | 'spotlight'>> {
+    return (await this.#text()).part
+  }
+
+  async #text() {
     const sent = Date.now()
     const { data, response } = await asked(api.GET('/codelabs/{id}', this.#path))
     const [codelab, steps] = data as unknown as [Workshop['codelab'], Workshop['steps']]
     tellTime(codelab.now, response.headers, sent)
     const at = position(response.headers)
     const { now } = this.#known
-    return {
-      codelab,
-      steps,
-      timer: newer(now?.timer ?? unstamped(null), codelab.timer ?? null, at),
-      spotlight: newer(now?.spotlight ?? unstamped(null), codelab.spotlight ?? null, at),
-    }
+    const timer = newer(now?.timer ?? unstamped(null), codelab.timer ?? null, at)
+    const spotlight = newer(now?.spotlight ?? unstamped(null), codelab.spotlight ?? null, at)
+    return { part: { codelab, steps, timer, spotlight }, at }
   }
 
   /** Everything except the text. */
@@ -75,29 +84,31 @@ export class Reads {
       this.part('polls'),
       this.part('questions'),
     ])
-    return Object.assign({}, ...parts) as Partial<Workshop>
+    return Object.assign({}, ...parts.map((found) => found.part)) as Partial<Workshop>
   }
 
   /**
    * Reads one changed part of the workshop. Quizzes and materials are kept in this object, not in
    * the workshop's state.
    */
-  async part(what: Again): Promise<Partial<Workshop>> {
+  async part(what: Again): Promise<PartFound> {
     switch (what) {
       case 'codelab':
-        return this.text()
+        return this.#text()
       case 'attendees':
-        return this.#role === 'attendee' ? { people: await this.#own() } : this.#everybody()
+        return this.#role === 'attendee' ? this.#own() : this.#everybody()
       case 'chat':
         return this.#chat()
-      case 'threads':
-        return { threads: await ask(api.GET('/codelabs/{id}/inline-comments', this.#path)) }
+      case 'threads': {
+        const { data, at } = await askAt(api.GET('/codelabs/{id}/inline-comments', this.#path))
+        return { part: { threads: data }, at }
+      }
       case 'quizzes':
         this.quizzes = await ask(api.GET('/codelabs/{id}/quizzes', this.#path))
-        return {}
+        return nothing
       case 'materials':
         this.materials = await ask(api.GET('/codelabs/{id}/materials', this.#path))
-        return {}
+        return nothing
       case 'polls':
         return this.#polls()
       case 'questions':
@@ -106,12 +117,16 @@ export class Reads {
   }
 
   async attendee(id: string): Promise<Attendee> {
-    return ask(api.GET('/codelabs/{id}/attendees/{attendee_id}', { params: { path: { id: this.#id, attendee_id: id }, query: this.#as } }))
+    return (await this.#attendee(id)).data
+  }
+
+  #attendee(id: string) {
+    return askAt(api.GET('/codelabs/{id}/attendees/{attendee_id}', { params: { path: { id: this.#id, attendee_id: id }, query: this.#as } }))
   }
 
   /** The chat messages before a message, and whether there are older ones. */
   async chatBefore(id: string): Promise<{ page: ChatMessage[]; more: boolean }> {
-    const page = await this.#chatPage(chatPage, id)
+    const { data: page } = await this.#chatPage(chatPage, id)
     return { page, more: page.length === chatPage }
   }
 
@@ -119,15 +134,16 @@ export class Reads {
    * Reads only the attendee's own record, because the records of thousands of people have
    * megabytes.
    */
-  async #own(): Promise<Map<string, Attendee>> {
+  async #own(): Promise<PartFound> {
     const id = this.#known.you?.id ?? ''
-    return new Map([[id, await this.attendee(id)]])
+    const { data, at } = await this.#attendee(id)
+    return { part: { people: new Map([[id, data]]) }, at }
   }
 
-  async #everybody(): Promise<Partial<Workshop>> {
+  async #everybody(): Promise<PartFound> {
     // The two lists are read in parallel. People who join during the reads are added afterwards.
-    const [people, here] = await Promise.all([
-      ask(api.GET('/codelabs/{id}/attendees', this.#path)),
+    const [{ data: people, at }, here] = await Promise.all([
+      askAt(api.GET('/codelabs/{id}/attendees', this.#path)),
       ask(api.GET('/codelabs/{id}/presence', { params: { path: { id: this.#id } } })),
     ])
     const now = new Map(people.map((a: Attendee) => [a.id, a]))
@@ -135,50 +151,44 @@ export class Reads {
     // Drop requests of removed people. A person who is missing from the list can have joined during
     // the read.
     const help = known?.help.filter((h) => now.has(h.attendee_id) || !known.people.has(h.attendee_id))
-    return { people: now, here: new Set(here.attendee_ids), ...(help && help.length < known!.help.length ? { help } : {}) }
+    return { part: { people: now, here: new Set(here.attendee_ids), ...(help && help.length < known!.help.length ? { help } : {}) }, at }
   }
 
-  async #chatPage(limit: number, before?: string): Promise<ChatMessage[]> {
+  #chatPage(limit: number, before?: string) {
     const query = { ...this.#as, limit, ...(before === undefined ? {} : { before }) }
-    return ask(api.GET('/codelabs/{id}/chat', { params: { path: { id: this.#id }, query } }))
+    return askAt(api.GET('/codelabs/{id}/chat', { params: { path: { id: this.#id }, query } }))
   }
 
-  async #chat(): Promise<Partial<Workshop>> {
+  async #chat(): Promise<PartFound> {
     let limit = chatPage
-    let chat = await this.#chatPage(limit)
+    let { data: chat, at } = await this.#chatPage(limit)
     // A message to hundreds of people is stored as hundreds of direct messages, which can fill a
     // page. A larger page also contains the earlier messages to everybody.
-    if (chat.length === limit && ofRoom(chat).length === 0) chat = await this.#chatPage((limit = deepPage))
+    if (chat.length === limit && ofRoom(chat).length === 0) ({ data: chat, at } = await this.#chatPage((limit = deepPage)))
     const { now } = this.#known
     const merged = mergeChat(now?.chat ?? [], chat)
-    return { chat: merged, olderChat: merged.length > chat.length ? now!.olderChat : chat.length === limit }
+    return { part: { chat: merged, olderChat: merged.length > chat.length ? now!.olderChat : chat.length === limit }, at }
   }
 
-  async #polls(): Promise<Partial<Workshop>> {
-    const { data, response } = await asked(api.GET('/codelabs/{id}/polls', this.#path))
-    return { polls: pollsRead(this.#known.now?.polls ?? noPolls, data, position(response.headers)) }
+  async #polls(): Promise<PartFound> {
+    const { data, at } = await askAt(api.GET('/codelabs/{id}/polls', this.#path))
+    return { part: { polls: pollsRead(this.#known.now?.polls ?? noPolls, data, at) }, at }
   }
 
-  async #questions(): Promise<Partial<Workshop>> {
+  async #questions(): Promise<PartFound> {
     const { now } = this.#known
     // If questions are off, attendees need no list.
-    if (this.#role === 'attendee' && (now?.codelab.questions ?? 'off') === 'off') return {}
-    const { data, response } = await asked(api.GET('/codelabs/{id}/questions', this.#path))
-    return { questions: questionsRead(this.#known.now?.questions ?? noQuestions, data, position(response.headers)) }
+    if (this.#role === 'attendee' && (now?.codelab.questions ?? 'off') === 'off') return nothing
+    const { data, at } = await askAt(api.GET('/codelabs/{id}/questions', this.#path))
+    return { part: { questions: questionsRead(this.#known.now?.questions ?? noQuestions, data, at) }, at }
   }
 
-  async #help(): Promise<Partial<Workshop>> {
+  async #help(): Promise<PartFound> {
     // The server returns all requests of an attendee, even closed ones. The state contains only
     // open requests.
-    const all = await ask(api.GET('/codelabs/{id}/help', this.#path))
-    return { help: all.filter((h) => h.status !== 'resolved') }
+    const { data, at } = await askAt(api.GET('/codelabs/{id}/help', this.#path))
+    return { part: { help: data.filter((h) => h.status !== 'resolved') }, at }
   }
-}
-
-/** The stream position in a response's headers, or null. */
-function position(headers: Headers): number | null {
-  const value = headers.get('X-Codelab-Seq')
-  return value === null || !/^\d+$/.test(value) ? null : Number(value)
 }
 
 /**

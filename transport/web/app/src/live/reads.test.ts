@@ -43,25 +43,26 @@ const messages = (from: number, to: number, kind: 'chat' | 'dm' = 'chat') =>
 
 test('an attendee reads only their own record; a facilitator reads all records and the list of connected people', async () => {
   answer = (path) => (path === '/attendees' ? [{ id: 'a1' }, { id: 'a2' }] : path === '/presence' ? { attendee_ids: ['a2'] } : { id: 'a1' })
-  expect([...(await (await reads('attendee')).part('attendees')).people!.keys()]).toEqual(['a1'])
+  expect([...(await (await reads('attendee')).part('attendees')).part.people!.keys()]).toEqual(['a1'])
   expect(asked).toEqual(['/attendees/a1?as=attendee'])
-  const all = await (await reads('admin')).part('attendees')
+  const { part: all } = await (await reads('admin')).part('attendees')
   expect([[...all.people!.keys()], [...all.here!]]).toEqual([['a1', 'a2'], ['a2']])
 })
 
 test('a larger page of chat is read if the first contains only direct messages', async () => {
   answer = (_, q) => (q.get('limit') === '200' ? messages(801, 1000, 'dm') : [...messages(1, 1), ...messages(2, 1000, 'dm')])
-  const part = await (await reads('admin')).part('chat')
+  const { part } = await (await reads('admin')).part('chat')
   expect([asked, part.chat?.length, part.olderChat]).toEqual([['/chat?as=admin&limit=200', '/chat?as=admin&limit=1000'], 1000, true])
 })
 
 test('a reread keeps the loaded chat, and whether older messages exist', async () => {
   answer = () => messages(150, 349)
   const held = { ...workshop('a1', { id: 'lab' } as Codelab, []), chat: messages(100, 200), olderChat: false }
-  const part = await (await reads('attendee', { now: held })).part('chat')
+  const { part } = await (await reads('attendee', { now: held })).part('chat')
   expect([part.chat?.[0]?.id, part.chat?.length, part.olderChat]).toEqual(['c00100', 250, false])
   answer = () => messages(1, 3)
-  expect(await (await reads('attendee')).part('chat')).toEqual({ chat: messages(1, 3), olderChat: false })
+  headers = { 'X-Codelab-Seq': '12' }
+  expect(await (await reads('attendee')).part('chat')).toEqual({ part: { chat: messages(1, 3), olderChat: false }, at: 12 })
 })
 
 test('an older page of chat reports whether there are messages before it', async () => {
@@ -84,7 +85,7 @@ test('only open help requests are kept; quizzes and materials are kept outside t
 test('attendees read questions only if questions are on; facilitators always read them', async () => {
   answer = () => []
   const lab = (questions?: 'off' | 'open') => ({ now: workshop('a1', { id: 'lab', questions } as Codelab, []) })
-  for (const known of [lab(), lab('off')]) expect(await (await reads('attendee', known)).part('questions')).toEqual({})
+  for (const known of [lab(), lab('off')]) expect(await (await reads('attendee', known)).part('questions')).toEqual({ part: {}, at: null })
   expect(asked).toEqual([])
   await (await reads('attendee', lab('open'))).part('questions')
   await (await reads('admin', lab('off'))).part('questions')

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { workshop, type Again, type Codelab, type Workshop } from '../workshop/state'
+import { Meanwhile, type Holder } from './meanwhile'
 import { Rereads } from './rereads'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -8,13 +9,15 @@ afterEach(() => void vi.useRealTimers())
 const marked = (...again: Again[]): { now: Workshop | null } => ({
   now: { ...workshop('a', { id: 'lab', title: 'Old' } as Codelab, []), again: new Set(again) },
 })
-const title = (t: string) => ({ codelab: { id: 'lab', title: t } as Codelab })
+const title = (t: string): Partial<Workshop> => ({ codelab: { id: 'lab', title: t } as Codelab })
+const reader = (holder: Holder, read: (what: Again) => Promise<Partial<Workshop>>) =>
+  new Rereads(holder, new Meanwhile(holder), async (what) => ({ part: await read(what), at: null }))
 const settle = () => vi.advanceTimersByTimeAsync(3000)
 
 test('each marked part is read once, however often a read is requested', async () => {
   const holder = marked('codelab', 'threads')
   const read: Again[] = []
-  const rereads = new Rereads(holder, async (what) => (read.push(what), what === 'codelab' ? title('New') : {}))
+  const rereads = reader(holder, async (what) => (read.push(what), what === 'codelab' ? title('New') : {}))
   rereads.soon()
   rereads.soon()
   expect(read).toEqual([])
@@ -26,7 +29,7 @@ test('each marked part is read once, however often a read is requested', async (
 test('a change during a read causes one more read', async () => {
   const holder = marked('codelab')
   let reads = 0
-  const rereads = new Rereads(holder, async () => {
+  const rereads = reader(holder, async () => {
     if (++reads === 1) {
       holder.now = { ...holder.now!, again: new Set<Again>(['codelab']) }
       rereads.soon()
@@ -41,7 +44,7 @@ test('a change during a read causes one more read', async () => {
 test('a part whose read failed is marked again', async () => {
   const holder = marked('codelab')
   let fail = true
-  const rereads = new Rereads(holder, async () => {
+  const rereads = reader(holder, async () => {
     if (fail) throw new TypeError('offline')
     return title('New')
   })
@@ -57,18 +60,17 @@ test('a part whose read failed is marked again', async () => {
 test('nothing is read after stop', async () => {
   const holder = marked('codelab')
   let read = 0
-  const rereads = new Rereads(holder, async () => (read++, {}))
+  const rereads = reader(holder, async () => (read++, {}))
   rereads.soon()
   rereads.stop()
   await settle()
   expect(read).toBe(0)
 })
 
-test('an immediate read that fails rejects and leaves the state unchanged', async () => {
-  const holder = marked('codelab')
-  const before = holder.now
-  await expect(new Rereads(holder, () => Promise.reject(new TypeError('offline'))).now('codelab')).rejects.toThrow('offline')
-  expect(holder.now).toBe(before)
-  await new Rereads(holder, async () => title('New')).now('codelab')
+test('an immediate read that fails rejects, and marks the part for the next read', async () => {
+  const holder = marked()
+  await expect(reader(holder, () => Promise.reject(new TypeError('offline'))).now('codelab')).rejects.toThrow('offline')
+  expect([holder.now?.codelab.title, [...holder.now!.again]]).toEqual(['Old', ['codelab']])
+  await reader(holder, async () => title('New')).now('codelab')
   expect([holder.now?.codelab.title, [...holder.now!.again]]).toEqual(['New', []])
 })

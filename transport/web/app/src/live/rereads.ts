@@ -1,20 +1,18 @@
 // Reads parts of the state again if messages reported a change without the new value.
 import { readAgain } from '../workshop/apply'
-import type { Again, Workshop } from '../workshop/state'
-
-/** The owner of the state. */
-interface Holder {
-  now: Workshop | null
-}
+import type { Again } from '../workshop/state'
+import type { Found, Holder, Meanwhile } from './meanwhile'
 
 export class Rereads {
   readonly #holder: Holder
-  readonly #part: (what: Again) => Promise<Partial<Workshop>>
+  readonly #meanwhile: Meanwhile
+  readonly #part: (what: Again) => Promise<Found>
   readonly #reading = new Set<Again>()
   #stopped = false
 
-  constructor(holder: Holder, part: (what: Again) => Promise<Partial<Workshop>>) {
+  constructor(holder: Holder, meanwhile: Meanwhile, part: (what: Again) => Promise<Found>) {
     this.#holder = holder
+    this.#meanwhile = meanwhile
     this.#part = part
   }
 
@@ -23,10 +21,17 @@ export class Rereads {
     for (const what of this.#holder.now?.again ?? []) void this.#read(what)
   }
 
-  /** Reads one part now. */
+  /** Reads one part now. If that fails, the part is marked, so that soon reads it. */
   async now(what: Again): Promise<void> {
-    const w = this.#holder.now
-    if (w) this.#holder.now = readAgain(w, what, await this.#part(what))
+    const holder = this.#holder
+    if (!holder.now) return
+    holder.now = readAgain(holder.now, what) // a change during the read marks the part again
+    try {
+      await this.#meanwhile.read(() => this.#part(what))
+    } catch (e) {
+      if (holder.now && !this.#stopped) holder.now = { ...holder.now, again: new Set(holder.now.again).add(what) }
+      throw e
+    }
   }
 
   stop(): void {
@@ -36,21 +41,16 @@ export class Rereads {
   async #read(what: Again): Promise<void> {
     if (this.#reading.has(what)) return
     this.#reading.add(what)
-    const holder = this.#holder
     let more = false
     try {
       // A thousand clients receive the change at the same time, so each of them waits for a random
       // time before it reads.
       await new Promise((done) => setTimeout(done, 50 + Math.random() * (what === 'attendees' || what === 'polls' ? 1500 : 400)))
-      const w = holder.now
-      if (!w || this.#stopped) return
-      holder.now = readAgain(w, what, {})
-      const part = await this.#part(what)
-      if (holder.now) holder.now = { ...holder.now, ...part }
-      more = holder.now?.again.has(what) ?? false // the part changed during the read
+      if (this.#stopped) return
+      await this.now(what)
+      more = this.#holder.now?.again.has(what) ?? false // the part changed during the read
     } catch {
       // The client is offline. The next resync or change triggers another read.
-      if (holder.now && !this.#stopped) holder.now = { ...holder.now, again: new Set(holder.now.again).add(what) }
     } finally {
       this.#reading.delete(what)
     }

@@ -15,6 +15,7 @@ import { Frames } from './frames'
 import { History } from './history'
 import { Listeners } from './listeners'
 import type { Kept } from './outbox'
+import { Meanwhile, type Assumed, type Found } from './meanwhile'
 import { Outgoing } from './outgoing.svelte'
 import { Probe } from './probe'
 import type { Told, You } from './protocol'
@@ -60,6 +61,7 @@ export class Room {
   readonly #connection: Connection
   readonly #outgoing: Outgoing
   readonly #reads: Reads
+  readonly #meanwhile = new Meanwhile(this)
   readonly #rereads: Rereads
   readonly #history: History
   readonly #probe: Probe
@@ -76,7 +78,7 @@ export class Room {
     this.id = id
     this.role = role
     this.#reads = new Reads(id, role, this)
-    this.#rereads = new Rereads(this, (what) => this.#reads.part(what))
+    this.#rereads = new Rereads(this, this.#meanwhile, (what) => this.#reads.part(what))
     this.#history = new History(this, (before) => this.#reads.chatBefore(before))
     this.#probe = new Probe(id, role, () => this.#end())
     if (first) {
@@ -186,8 +188,18 @@ export class Room {
   /**
    * Applies the person's own change immediately. The stream or a read confirms the change later.
    */
-  assume(change: (w: Workshop) => Partial<Workshop>): void {
-    if (this.now) this.now = { ...this.now, ...change(this.now) }
+  assume(change: Assumed): void {
+    if (!this.now) return
+    this.#meanwhile.add(change)
+    this.now = { ...this.now, ...change(this.now) }
+  }
+
+  /**
+   * Applies what a request finds. Messages and own changes that arrive during the request are not
+   * lost.
+   */
+  find(read: () => Promise<Found>): Promise<void> {
+    return this.#meanwhile.read(read)
   }
 
   /** Reads a part again now. */
@@ -219,8 +231,7 @@ export class Room {
       const me = you.role === 'admin' ? facilitator : you.id
       // The text is shown as soon as it has arrived, before everything else.
       if (!this.now) this.now = workshop(me, text.codelab, text.steps)
-      const others = await this.#reads.others()
-      this.now = { ...this.now, ...text, again: new Set<Again>(), ...others }
+      await this.#meanwhile.read(async () => ({ part: { ...text, again: new Set<Again>(), ...(await this.#reads.others()) }, at: null }))
       this.refused = null
     } catch (e) {
       if (e instanceof Refused && e.status >= 400 && e.status < 500 && e.status !== 429) this.refused = e
@@ -246,6 +257,7 @@ export class Room {
 
   #apply(batch: Told[], missed: boolean) {
     if (!this.now) return
+    this.#meanwhile.add(...batch)
     this.now = apply(this.now, batch)
     this.#arrivals.tell(batch, missed)
     this.#rereads.soon()

@@ -143,11 +143,20 @@ test('a read that is older than a message does not undo it', () => {
 
 test('the response to a vote is used unless the poll has changed since', () => {
   const voted = poll({ mine: { choice: [0] }, votes: 1 })
-  expect(only(pollAnswered(of(poll({ of: 7 })), voted))).toMatchObject({ mine: { choice: [0] }, of: 7 })
+  expect(only(pollAnswered(of(poll({ of: 7 })), voted, null))).toMatchObject({ mine: { choice: [0] }, of: 7 })
   for (const since of [poll({ round: 2 }), poll({ state: 'closed' })]) {
     const polls = of(since)
-    expect(pollAnswered(polls, voted)).toBe(polls)
+    expect(pollAnswered(polls, voted, null)).toBe(polls)
   }
+})
+
+test('of a response that is older than the last message, only the own vote is used', () => {
+  const voted = poll({ mine: { choice: [0] }, votes: 1 })
+  const shown = pollChanged(of(poll()), changed(8, poll({ shown: true, votes: 5 })))
+  expect(only(pollAnswered(shown, voted, 7))).toMatchObject({ mine: { choice: [0] }, shown: true, votes: 5 })
+  expect(only(pollAnswered(shown, voted, 8))).toMatchObject({ shown: false, votes: 1 })
+  const gone = pollChanged(of(poll()), changed(8, null))
+  expect(pollAnswered(gone, voted, 7)).toBe(gone)
 })
 
 test('the open poll is first, then closed polls with the newest first, then drafts by creation', () => {

@@ -85,10 +85,17 @@ export function pollsRead(before: Polls, list: readonly Poll[], at: number | nul
   return { ...before, byId }
 }
 
-/** Applies the response to one's own request about a poll, such as a vote. */
-export function pollAnswered(polls: Polls, answer: Poll): Polls {
+/**
+ * Applies the response to one's own request about a poll, such as a vote. It was made at a position
+ * (null if unknown). Messages after this position override everything but the person's own vote.
+ */
+export function pollAnswered(polls: Polls, answer: Poll, at: number | null): Polls {
   const old = polls.byId.get(answer.id)
-  // The response can be older than later messages, but a round never decreases.
+  if (at !== null && (polls.changedAt.get(answer.id) ?? -1) > at) {
+    if (old?.round !== answer.round) return polls
+    return { ...polls, byId: new Map(polls.byId).set(answer.id, { ...old, mine: answer.mine ?? null }) }
+  }
+  // Without a position, too, a round never decreases.
   if (old && (old.round > answer.round || (old.round === answer.round && old.state === 'closed' && answer.state === 'open'))) return polls
   return { ...polls, byId: new Map(polls.byId).set(answer.id, { ...answer, of: old?.round === answer.round ? Math.max(answer.of, old.of) : answer.of }) }
 }

@@ -88,7 +88,16 @@ test('waiting questions come first, then open questions by votes and age, then a
 })
 
 test("responses to the person's own requests are used at once", () => {
-  const asked = questionAnswered(noQuestions, question('a', { mine: true }))
+  const asked = questionAnswered(noQuestions, question('a', { mine: true }), null)
   expect(asked.byId.get('a')?.mine).toBe(true)
   expect(questionRemoved(asked, 'a').byId.size).toBe(0)
+})
+
+test('of a response that is older than the last message, only the own vote is used', () => {
+  const answered = questionChanged(of(question('a')), changed(8, 'a', question('a', { state: 'answered', votes: 4 })), 'me')
+  const vote = question('a', { voted: true, votes: 1 })
+  expect(questionAnswered(answered, vote, 7).byId.get('a')).toMatchObject({ state: 'answered', voted: true, votes: 4 })
+  expect(questionAnswered(answered, vote, 8).byId.get('a')).toMatchObject({ state: 'open', votes: 1 })
+  const gone = questionChanged(answered, changed(9, 'a', null), 'me')
+  expect(questionAnswered(gone, vote, 7)).toBe(gone)
 })

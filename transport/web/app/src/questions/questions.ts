@@ -51,8 +51,16 @@ export function questionsRead(before: Questions, list: readonly Question[], at: 
   return { byId, changedAt: before.changedAt }
 }
 
-/** Applies the response to one's own request about a question. */
-export function questionAnswered(questions: Questions, answer: Question): Questions {
+/**
+ * Applies the response to one's own request about a question. It was made at a position (null if
+ * unknown). Messages after this position override everything but the person's own vote.
+ */
+export function questionAnswered(questions: Questions, answer: Question, at: number | null): Questions {
+  if (at !== null && (questions.changedAt.get(answer.id) ?? -1) > at) {
+    const old = questions.byId.get(answer.id)
+    if (!old) return questions
+    return { ...questions, byId: new Map(questions.byId).set(answer.id, { ...old, mine: answer.mine, voted: answer.voted }) }
+  }
   return { ...questions, byId: new Map(questions.byId).set(answer.id, answer) }
 }
 

@@ -176,6 +176,15 @@ describe('the state after a stream of messages', () => {
     expect(moved.people.get('a')).toMatchObject({ pulse: null, step_since: ts(2), furthest_step: 2 })
   })
 
+  test("does not keep a pulse that a repeated message brings back after the person's next step is known", () => {
+    const read = { ...empty(), people: new Map([['a', { ...person('a'), current_step: 2 }]]) }
+    const replayed = apply(read, [
+      { type: 'pulse', attendee_id: 'a', attendee_name: 'a', state: 'stuck', step_number: 1, seq: 1, ts: ts(1) } as Told,
+      { type: 'step_progress', attendee_id: 'a', step_number: 2, seq: 2, ts: ts(2) } as Told,
+    ])
+    expect(replayed.people.get('a')).toMatchObject({ pulse: null, current_step: 2 })
+  })
+
   // The app shows the new step before the server has it, and messages about the last step can still
   // arrive then.
   test("does not give a late pulse of the last step to the person's new step", () => {
@@ -250,8 +259,8 @@ describe('the state after a stream of messages', () => {
   test('marks all parts of a changed codelab for one read, and records that it was deleted', () => {
     const w = told({ type: 'codelab_changed' }, { type: 'codelab_changed' })
     expect([...w.again].toSorted()).toEqual(['codelab', 'materials', 'quizzes'])
-    const read = readAgain(w, 'codelab', { codelab: { ...lab, title: 'New' } })
-    expect([[...read.again].toSorted(), read.codelab.title, w.again.size]).toEqual([['materials', 'quizzes'], 'New', 3])
+    const read = readAgain(w, 'codelab')
+    expect([[...read.again].toSorted(), w.again.size]).toEqual([['materials', 'quizzes'], 3])
     expect([w.gone, told({ type: 'codelab_deleted' }).gone]).toEqual([false, true])
   })
 

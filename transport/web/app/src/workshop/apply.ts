@@ -16,11 +16,11 @@ export function apply(before: Workshop, messages: readonly Told[]): Workshop {
   return d.done()
 }
 
-/** Applies a part of the state that was read again. */
-export function readAgain(before: Workshop, what: Again, part: Partial<Workshop>): Workshop {
+/** Removes the mark of a part that is being read again. */
+export function readAgain(before: Workshop, what: Again): Workshop {
   const again = new Set(before.again)
   again.delete(what)
-  return { ...before, ...part, again }
+  return { ...before, again }
 }
 
 /** Copies a collection when it is first changed, so that a batch copies it once. */
@@ -141,8 +141,10 @@ class Draft {
         this.#person(m.attendee_id, (a) => ({
           current_step: m.step_number,
           furthest_step: Math.max(a.furthest_step, m.step_number),
-          // A mood belongs to a step, and is cleared when the step changes.
-          ...(a.current_step === m.step_number ? {} : { pulse: null, step_since: m.ts }),
+          ...(a.current_step === m.step_number ? {} : { step_since: m.ts }),
+          // A mood belongs to a step. Messages that a read already contains can bring it back before
+          // this message, although the step is known already.
+          ...(a.pulse && a.pulse.step_number !== m.step_number ? { pulse: null } : {}),
         }))
         return
       case 'attendee_completed':

@@ -1,6 +1,6 @@
 // An attendee's own request for help. The attendee asks for help, sees the place in the queue, and
 // can close the request.
-import { api, ask } from '../../api/client'
+import { api, ask, askAt } from '../../api/client'
 import { words } from '../../api/words'
 import type { Room } from '../../live/room.svelte'
 import { complain, toast } from '../../parts/toasts.svelte'
@@ -16,6 +16,8 @@ export class OwnHelp {
   readonly #room: Room
   /** The place in the queue and the wait, from the last read. */
   queue = $state.raw<HelpRequest | null>(null)
+  /** The stream position at which the place was read. Responses can arrive in another order. */
+  #queueAt = -1
   /** The open request. */
   readonly request = $derived.by<HelpRequest | null>(() => this.#room.now?.help.find((h) => h.attendee_id === this.#room.now?.me) ?? null)
   /** The attendee's place in the room, or empty if they have not entered it. */
@@ -71,12 +73,17 @@ export class OwnHelp {
   }
 
   /** Reads the request and its place in the queue. */
-  async read(): Promise<void> {
-    const own = await ask(api.GET('/codelabs/{id}/help', { params: { path: { id: this.#room.id }, query } }))
-    const me = this.#room.now?.me
-    const mine = own.find((h) => h.attendee_id === me && h.status !== 'resolved') ?? null
-    this.queue = mine
-    this.#room.assume((w) => ({ help: [...w.help.filter((h) => h.attendee_id !== me), ...(mine ? [mine] : [])] }))
+  read(): Promise<void> {
+    return this.#room.find(async () => {
+      const { data, at } = await askAt(api.GET('/codelabs/{id}/help', { params: { path: { id: this.#room.id }, query } }))
+      const me = this.#room.now?.me
+      const mine = data.find((h) => h.attendee_id === me && h.status !== 'resolved') ?? null
+      if (at === null || at >= this.#queueAt) {
+        this.#queueAt = at ?? this.#queueAt
+        this.queue = mine
+      }
+      return { part: (w) => ({ help: [...w.help.filter((h) => h.attendee_id !== me), ...(mine ? [mine] : [])] }), at }
+    })
   }
 
   /**

@@ -1,9 +1,16 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Room } from '../../live/room.svelte'
 import { workshop, type Codelab, type HelpRequest, type Workshop } from '../../workshop/state'
+import { Meanwhile, type Found } from '../../live/meanwhile'
 import { OwnHelp } from './help.svelte'
 
-const server = vi.hoisted(() => ({ asked: [] as { path: string; body?: unknown }[], help: [] as unknown[], fail: false }))
+const server = vi.hoisted(() => ({
+  asked: [] as { path: string; body?: unknown }[],
+  help: [] as unknown[],
+  fail: false,
+  at: null as number | null,
+  late: null as Promise<void> | null,
+}))
 vi.mock('../../api/client', () => {
   const call = (path: string, init: { body?: unknown }) => (server.asked.push({ path, ...(init.body === undefined ? {} : { body: init.body }) }), server.help)
   return {
@@ -11,6 +18,11 @@ vi.mock('../../api/client', () => {
     ask: async (answer: unknown) => {
       if (server.fail) throw new TypeError('offline')
       return answer
+    },
+    askAt: async (answer: unknown) => {
+      const response = { data: answer, at: server.at }
+      if (server.late) await server.late
+      return response
     },
   }
 })
@@ -22,8 +34,13 @@ const request = (over: Partial<HelpRequest>) => ({ id: 'h', attendee_id: 'a1', s
 class Desk {
   readonly id = 'lab'
   now: Workshop | null = { ...workshop('a1', { id: 'lab' } as Codelab, []), help: [request({ id: 'other', attendee_id: 'b' })] }
+  readonly #meanwhile = new Meanwhile(this)
   assume(change: (w: Workshop) => Partial<Workshop>) {
+    this.#meanwhile.add(change)
     if (this.now) this.now = { ...this.now, ...change(this.now) }
+  }
+  find(read: () => Promise<Found>) {
+    return this.#meanwhile.read(read)
   }
 }
 const desk = (...help: HelpRequest[]) => {
@@ -34,7 +51,7 @@ const desk = (...help: HelpRequest[]) => {
 
 beforeEach(() => {
   vi.useFakeTimers()
-  Object.assign(server, { asked: [], help: [], fail: false })
+  Object.assign(server, { asked: [], help: [], fail: false, at: null, late: null })
   toasts.length = 0
 })
 afterEach(() => void vi.useRealTimers())
@@ -55,6 +72,19 @@ test('a request is sent with its step and its text, and read back with its place
   expect([help.queue?.position, room.now?.help.map((h) => h.id)]).toEqual([3, ['other', 'h']])
   await help.ask(2, '   ')
   expect(server.asked[2]?.body).toEqual({ step_number: 2 })
+})
+
+test('a late response brings back neither a closed request nor an earlier place', async () => {
+  const { room, help } = desk(request({}))
+  let arrive = () => {}
+  Object.assign(server, { help: [request({ position: 3 })], at: 7, late: new Promise<void>((done) => (arrive = done)) })
+  const late = help.read()
+  Object.assign(server, { help: [request({ position: 1 })], at: 9, late: null })
+  await help.read()
+  await help.solved()
+  arrive()
+  await late
+  expect([help.request, help.queue?.position, room.now?.help.map((h) => h.id)]).toEqual([null, undefined, ['other']])
 })
 
 test('a request that fails is reported and changes nothing', async () => {

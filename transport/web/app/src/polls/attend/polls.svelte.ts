@@ -1,6 +1,6 @@
 // The polls as an attendee sees them: the open poll, their own vote, and the results published
 // while they are present.
-import { api, ask } from '../../api/client'
+import { api, askAt } from '../../api/client'
 import { words } from '../../api/words'
 import { remember } from '../../device/remember'
 import type { Room } from '../../live/room.svelte'
@@ -88,21 +88,21 @@ export class OwnPolls {
   /** Votes, or changes the vote. On failure it shows an error and returns false. */
   async vote(poll: Poll, vote: Vote): Promise<boolean> {
     const body = { round: poll.round, ...vote }
-    const given = await this.#act(poll, (path) => ask(api.PUT('/codelabs/{id}/polls/{poll_id}/vote', { params: { path, query }, body })))
+    const given = await this.#act(poll, (path) => askAt(api.PUT('/codelabs/{id}/polls/{poll_id}/vote', { params: { path, query }, body })))
     if (given) this.drop()
     return given
   }
 
   takeBack(poll: Poll): Promise<boolean> {
-    return this.#act(poll, (path) => ask(api.DELETE('/codelabs/{id}/polls/{poll_id}/vote', { params: { path, query } })))
+    return this.#act(poll, (path) => askAt(api.DELETE('/codelabs/{id}/polls/{poll_id}/vote', { params: { path, query } })))
   }
 
-  async #act(poll: Poll, work: (path: { id: string; poll_id: string }) => Promise<Poll>): Promise<boolean> {
+  async #act(poll: Poll, work: (path: { id: string; poll_id: string }) => Promise<{ data: Poll; at: number | null }>): Promise<boolean> {
     if (this.busy) return false
     this.busy = true
     try {
-      const answer = await work({ id: this.#room.id, poll_id: poll.id })
-      this.#room.assume((w) => ({ polls: pollAnswered(w.polls, answer) }))
+      const { data, at } = await work({ id: this.#room.id, poll_id: poll.id })
+      this.#room.assume((w) => ({ polls: pollAnswered(w.polls, data, at) }))
       return true
     } catch (e) {
       complain(words(e))

@@ -18,9 +18,9 @@ vi.mock('../../api/client', () => {
   const call = (method: string) => (_: string, options: { body?: unknown }) => (server.calls.push({ method, body: options.body }), server.answer)
   return {
     api: { PUT: call('PUT'), DELETE: call('DELETE') },
-    ask: async (answer: unknown) => {
+    askAt: async (answer: unknown) => {
       if (answer instanceof Error) throw answer
-      return answer
+      return { data: answer, at: null }
     },
   }
 })

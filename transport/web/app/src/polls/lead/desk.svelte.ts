@@ -1,5 +1,5 @@
 // The actions of a facilitator on polls.
-import { api, ask } from '../../api/client'
+import { api, ask, askAt } from '../../api/client'
 import type { Room } from '../../live/room.svelte'
 import { m } from '../../messages/compiled/messages.js'
 import { draftsOf, openPoll, orderedPolls, pollAnswered } from '../polls'
@@ -34,11 +34,11 @@ export class PollDesk {
 
   /** Creates a draft. */
   create(draft: PollDraft | { quiz_id: string }): Promise<Poll | null> {
-    return this.#take('new', () => ask(api.POST('/codelabs/{id}/polls', { params: { path: { id: this.room.id } }, body: draft })))
+    return this.#take('new', () => askAt(api.POST('/codelabs/{id}/polls', { params: { path: { id: this.room.id } }, body: draft })))
   }
 
   change(poll: Poll, draft: PollDraft): Promise<Poll | null> {
-    return this.#take(poll.id, () => ask(api.PUT('/codelabs/{id}/polls/{poll_id}', { params: this.#path(poll), body: draft })))
+    return this.#take(poll.id, () => askAt(api.PUT('/codelabs/{id}/polls/{poll_id}', { params: this.#path(poll), body: draft })))
   }
 
   /**
@@ -47,19 +47,19 @@ export class PollDesk {
    */
   begin(poll: Poll, seconds: number | null = null): Promise<Poll | null> {
     const body = seconds === null ? {} : { seconds }
-    return this.#take(poll.id, () => ask(api.POST('/codelabs/{id}/polls/{poll_id}/open', { params: this.#path(poll), body })))
+    return this.#take(poll.id, () => askAt(api.POST('/codelabs/{id}/polls/{poll_id}/open', { params: this.#path(poll), body })))
   }
 
   close(poll: Poll): Promise<Poll | null> {
-    return this.#take(poll.id, () => ask(api.POST('/codelabs/{id}/polls/{poll_id}/close', { params: this.#path(poll) })))
+    return this.#take(poll.id, () => askAt(api.POST('/codelabs/{id}/polls/{poll_id}/close', { params: this.#path(poll) })))
   }
 
   show(poll: Poll, shown: boolean): Promise<Poll | null> {
-    return this.#take(poll.id, () => ask(api.POST('/codelabs/{id}/polls/{poll_id}/show', { params: this.#path(poll), body: { shown } })))
+    return this.#take(poll.id, () => askAt(api.POST('/codelabs/{id}/polls/{poll_id}/show', { params: this.#path(poll), body: { shown } })))
   }
 
   reset(poll: Poll): Promise<Poll | null> {
-    return this.#take(poll.id, () => ask(api.POST('/codelabs/{id}/polls/{poll_id}/reset', { params: this.#path(poll) })))
+    return this.#take(poll.id, () => askAt(api.POST('/codelabs/{id}/polls/{poll_id}/reset', { params: this.#path(poll) })))
   }
 
   async remove(poll: Poll): Promise<boolean> {
@@ -77,10 +77,11 @@ export class PollDesk {
     if (card) await this.begin(card)
   }
 
-  async #take(what: string, work: () => Promise<Poll>): Promise<Poll | null> {
+  async #take(what: string, work: () => Promise<{ data: Poll; at: number | null }>): Promise<Poll | null> {
     const answer = await this.act.run(what, work)
-    if (answer) this.room.assume((w) => ({ polls: pollAnswered(w.polls, answer) }))
-    return answer
+    if (!answer) return null
+    this.room.assume((w) => ({ polls: pollAnswered(w.polls, answer.data, answer.at) }))
+    return answer.data
   }
 
   #path(poll: Poll) {

@@ -17,6 +17,10 @@ vi.mock('../../api/client', () => {
       if (answer instanceof Error) throw answer
       return answer
     },
+    askAt: async (answer: unknown) => {
+      if (answer instanceof Error) throw answer
+      return { data: answer, at: null }
+    },
   }
 })
 

@@ -1,5 +1,5 @@
 // An attendee's actions on questions: ask, vote, delete.
-import { api, ask } from '../../api/client'
+import { api, ask, askAt } from '../../api/client'
 import { words } from '../../api/words'
 import type { Room } from '../../live/room.svelte'
 import { complain } from '../../parts/toasts.svelte'
@@ -25,7 +25,7 @@ export class OwnQuestions {
     this.asking = true
     const body = { text, anonymous, ...(step === null ? {} : { step_id: step }) }
     try {
-      this.#take(await ask(api.POST('/codelabs/{id}/questions', { params: { path: { id: this.#room.id }, query }, body })))
+      this.#take(await askAt(api.POST('/codelabs/{id}/questions', { params: { path: { id: this.#room.id }, query }, body })))
       return true
     } catch (e) {
       complain(words(e))
@@ -46,7 +46,7 @@ export class OwnQuestions {
       const call = voted
         ? api.PUT('/codelabs/{id}/questions/{question_id}/vote', { params })
         : api.DELETE('/codelabs/{id}/questions/{question_id}/vote', { params })
-      this.#take(await ask(call))
+      this.#take(await askAt(call))
     } catch (e) {
       this.#count(q.id, !voted)
       complain(words(e))
@@ -67,15 +67,15 @@ export class OwnQuestions {
     }
   }
 
-  #take(q: Question) {
-    this.#room.assume((w) => ({ questions: questionAnswered(w.questions, q) }))
+  #take({ data, at }: { data: Question; at: number | null }) {
+    this.#room.assume((w) => ({ questions: questionAnswered(w.questions, data, at) }))
   }
 
   #count(id: string, voted: boolean) {
     this.#room.assume((w) => {
       const q = w.questions.byId.get(id)
       if (!q || q.voted === voted) return {}
-      return { questions: questionAnswered(w.questions, { ...q, voted, votes: Math.max(0, q.votes + (voted ? 1 : -1)) }) }
+      return { questions: questionAnswered(w.questions, { ...q, voted, votes: Math.max(0, q.votes + (voted ? 1 : -1)) }, null) }
     })
   }
 }

@@ -1,5 +1,5 @@
 // A facilitator's actions on questions.
-import { api, ask } from '../../api/client'
+import { api, ask, askAt } from '../../api/client'
 import type { Room } from '../../live/room.svelte'
 import { m } from '../../messages/compiled/messages.js'
 import { toast } from '../../parts/toasts.svelte'
@@ -40,10 +40,10 @@ export class QuestionDesk {
   /** Merges a question into another one, which receives its votes. */
   async merge(q: Question, into: Question): Promise<boolean> {
     const stays = await this.act.run(q.id, () =>
-      ask(api.POST('/codelabs/{id}/questions/{question_id}/merge', { params: this.#path(q), body: { into: into.id } })),
+      askAt(api.POST('/codelabs/{id}/questions/{question_id}/merge', { params: this.#path(q), body: { into: into.id } })),
     )
     if (!stays) return false
-    this.room.assume((w) => ({ questions: questionAnswered(questionRemoved(w.questions, q.id), stays) }))
+    this.room.assume((w) => ({ questions: questionAnswered(questionRemoved(w.questions, q.id), stays.data, stays.at) }))
     toast(m.question_merged())
     return true
   }
@@ -75,18 +75,18 @@ export class QuestionDesk {
   }
 
   async #taken(what: string, body: { chat_id: string } | { help_id: string; text: string }): Promise<boolean> {
-    const made = await this.act.run(what, () => ask(api.POST('/codelabs/{id}/questions/from', { params: { path: { id: this.room.id } }, body })))
+    const made = await this.act.run(what, () => askAt(api.POST('/codelabs/{id}/questions/from', { params: { path: { id: this.room.id } }, body })))
     if (!made) return false
-    this.room.assume((w) => ({ questions: questionAnswered(w.questions, made) }))
+    this.room.assume((w) => ({ questions: questionAnswered(w.questions, made.data, made.at) }))
     toast(m.question_taken())
     return true
   }
 
   async #change(q: Question, body: { state?: Question['state']; answer?: string }): Promise<boolean> {
-    const now = await this.act.run(q.id, () => ask(api.PUT('/codelabs/{id}/questions/{question_id}', { params: this.#path(q), body })))
+    const now = await this.act.run(q.id, () => askAt(api.PUT('/codelabs/{id}/questions/{question_id}', { params: this.#path(q), body })))
     if (!now) return false
     this.changed = new Set(this.changed).add(q.id)
-    this.room.assume((w) => ({ questions: questionAnswered(w.questions, now) }))
+    this.room.assume((w) => ({ questions: questionAnswered(w.questions, now.data, now.at) }))
     return true
   }
 
