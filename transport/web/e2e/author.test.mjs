@@ -246,6 +246,26 @@ test('a codelab is written from scratch', async ({ visitor, facilitator }) => {
   await page.getByText(/of 50,000 characters/).waitFor()
 })
 
+long('somebody who types while the editor loads can continue to type', async ({ visitor, facilitator }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ steps: [{ title: 'One', content_markdown: 'Install it.' }] })
+  const { page } = await visitor({ as: lead, ...wide })
+  let load = () => {}
+  const asked = new Promise((done) => (load = done))
+  await page.route(/codemirror/, async (route) => {
+    await asked
+    await route.continue()
+  })
+  await page.goto(`/admin/${lab.id}/edit`)
+  const field = page.locator('.editor textarea')
+  await field.fill('Install it. Then ')
+  load()
+  await editor(page).waitFor()
+  await until('the editor to have the focus', () => page.evaluate(() => document.activeElement?.classList.contains('host')))
+  await page.keyboard.type('run it.')
+  await until('the text to be complete', async () => (await editor(page).innerText()) === 'Install it. Then run it.')
+})
+
 long('text and preview scroll together', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const part = (n) => `## Part ${n}\n\n${'Some words that fill the line. '.repeat(30)}\n\n\`\`\`js\nlet n = ${n}\n\`\`\`\n`

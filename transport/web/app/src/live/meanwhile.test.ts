@@ -4,7 +4,7 @@ import { Meanwhile, type Assumed, type Found } from './meanwhile'
 import type { Told } from './protocol'
 import { apply } from '../workshop/apply'
 
-/** A room in which one read is under way. */
+/** A room during a read. */
 function stage() {
   const holder: { now: Workshop | null } = { now: { ...workshop('a', { id: 'lab', pin: null } as Codelab, []), people: people(1) } }
   const meanwhile = new Meanwhile(holder)

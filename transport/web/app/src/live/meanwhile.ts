@@ -4,7 +4,7 @@ import { apply } from '../workshop/apply'
 import type { Workshop } from '../workshop/state'
 import type { Told } from './protocol'
 
-/** What a read has found. */
+/** The result of a read. */
 export interface Found {
   /** The part, or a function that computes it from the current state. */
   readonly part: Partial<Workshop> | ((now: Workshop) => Partial<Workshop>)

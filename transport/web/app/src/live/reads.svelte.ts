@@ -21,7 +21,7 @@ const chatPage = 200
 /** The maximum page size of the server. */
 const deepPage = 1000
 
-/** What is found about a part. It already is computed from the current state. */
+/** The result of reading a part. It is already based on the current state. */
 interface PartFound extends Found {
   readonly part: Partial<Workshop>
 }

@@ -195,7 +195,7 @@ export class Room {
   }
 
   /**
-   * Applies what a request finds. Messages and own changes that arrive during the request are not
+   * Applies the result of a request. Messages and own changes that arrive during the request are not
    * lost.
    */
   find(read: () => Promise<Found>): Promise<void> {

@@ -63,6 +63,8 @@ export class Authoring {
   elsewhere = $state.raw<Conflict | null>(null)
   /** Whether the conflict is visible. */
   deciding = $state(false)
+  /** Somebody may have saved during this save. */
+  #lookAgain = false
   #tag = ''
   #keeper: ReturnType<typeof keeper>
   #connection: Connection
@@ -162,9 +164,13 @@ export class Authoring {
 
   /** Checks whether somebody else has saved. */
   async look(): Promise<void> {
-    if (this.saving) return
+    if (this.saving) {
+      this.#lookAgain = true
+      return
+    }
     try {
       const read = await this.#read()
+      if (this.saving) this.#lookAgain = true
       if (this.saving || revision(read.tag) === revision(this.#tag)) return
       const clean = !this.dirty
       if (same(read.script, this.base) || clean) {
@@ -220,6 +226,10 @@ export class Authoring {
       this.error = words(e)
     } finally {
       this.saving = false
+      if (this.#lookAgain) {
+        this.#lookAgain = false
+        void this.look()
+      }
     }
   }
 
@@ -266,7 +276,7 @@ export class Authoring {
       this.draft = learned(this.draft, sent, read.script)
       this.base = learned(this.base, sent, read.script)
       this.codelab = read.codelab
-      if (revision(read.tag) !== revision(this.#tag)) queueMicrotask(() => void this.look())
+      if (revision(read.tag) !== revision(this.#tag)) this.#lookAgain = true
       else this.#tag = read.tag
       this.#keeper.later()
     } catch (e) {
