@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,7 +18,8 @@ import (
 
 // shelf is a store in memory that uses the machine's clock, with simulated faults.
 type shelf struct {
-	all   map[string]thing
+	mu    sync.Mutex
+	all   map[string]thing // guarded by mu
 	gone  string // the key of an object that is listed but no longer exists
 	fault error  // the error of each Get
 	// short is the number of transfers that break off before their end.
@@ -40,13 +42,15 @@ func newShelf(keys ...string) *shelf {
 
 func (s *shelf) Put(_ context.Context, key string, content io.ReaderAt, size int64, _ [32]byte) error {
 	b, err := io.ReadAll(io.NewSectionReader(content, 0, size))
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.all[key] = thing{string(b), time.Now()}
 	return err
 }
 
 func (s *shelf) Get(_ context.Context, key string, from, n int64) (io.ReadCloser, int64, error) {
 	s.gets++
-	x, there := s.all[key]
+	x, there := s.find(key)
 	if s.fault != nil || !there {
 		return nil, 0, cmp.Or(s.fault, ErrNotFound)
 	}
@@ -61,22 +65,31 @@ func (s *shelf) Get(_ context.Context, key string, from, n int64) (io.ReadCloser
 	return io.NopCloser(strings.NewReader(content)), int64(len(content)), nil
 }
 
+func (s *shelf) find(key string) (x thing, there bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x, there = s.all[key]
+	return x, there
+}
+
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 func (s *shelf) Stat(_ context.Context, key string) (Info, error) {
-	return Info{Key: key, Changed: s.all[key].changed}, nil
+	x, _ := s.find(key)
+	return Info{Key: key, Changed: x.changed}, nil
 }
 
 func (s *shelf) List(_ context.Context, prefix string, fn func(Info) error) error {
-	keys := slices.Collect(maps.Keys(s.all))
+	keys := s.keys()
 	if s.gone != "" {
 		keys = append(keys, s.gone)
 	}
 	for _, key := range slices.Sorted(slices.Values(keys)) {
 		if strings.HasPrefix(key, prefix) {
-			if err := fn(Info{Key: key, Size: int64(len(s.all[key].content)), Changed: s.all[key].changed}); err != nil {
+			x, _ := s.find(key)
+			if err := fn(Info{Key: key, Size: int64(len(x.content)), Changed: x.changed}); err != nil {
 				return err
 			}
 		}
@@ -85,11 +98,17 @@ func (s *shelf) List(_ context.Context, prefix string, fn func(Info) error) erro
 }
 
 func (s *shelf) Delete(_ context.Context, key string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	delete(s.all, key)
 	return nil
 }
 
-func (s *shelf) keys() []string { return slices.Sorted(maps.Keys(s.all)) }
+func (s *shelf) keys() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.all))
+}
 
 // A hold lasts until it is released, even for hours, or until its node has been dead for an hour.
 func TestAHoldLastsUntilItIsReleased(t *testing.T) {
