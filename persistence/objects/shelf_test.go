@@ -20,8 +20,8 @@ import (
 type shelf struct {
 	mu    sync.Mutex
 	all   map[string]thing // guarded by mu
-	gone  string // the key of an object that is listed but no longer exists
-	fault error  // the error of each Get
+	gone  string           // the key of an object that is listed but no longer exists
+	fault error            // the error of each Get
 	// short is the number of transfers that break off before their end.
 	short int
 	gets  int
