@@ -55,13 +55,39 @@ describe('work in a worker', () => {
     expect(helpers[0]!.ended).toBe(false)
     helpers[0]!.say({ id: helpers[0]!.task.id, begun: true })
     vi.advanceTimersByTime(201)
-    expect(await slow).toBe(null)
     expect(helpers[0]!.ended).toBe(true)
     helpers[1]!.say({ id: helpers[1]!.task.id, begun: true })
     helpers[1]!.say({ id: helpers[1]!.task.id, result: 'next' })
     expect(await next).toBe('next')
-    vi.advanceTimersByTime(1000)
+    // The second try has five times as long.
+    expect(helpers[1]!.task.task).toBe('slow')
+    helpers[1]!.say({ id: helpers[1]!.task.id, begun: true })
+    vi.advanceTimersByTime(999)
     expect(helpers[1]!.ended).toBe(false)
+    vi.advanceTimersByTime(2)
+    expect(await slow).toBe(null)
+    expect(helpers[1]!.ended).toBe(true)
+  })
+
+  test('tries a task again that only a busy machine delayed, but not for ever', async () => {
+    const { helpers, layout } = stage()
+    const begin = (took: number) => {
+      const h = helpers.at(-1)!
+      h.say({ id: h.task.id, begun: true })
+      vi.advanceTimersByTime(took)
+      return h
+    }
+    const delayed = layout.do('x')
+    begin(201)
+    const h = begin(900)
+    h.say({ id: h.task.id, result: 'done' })
+    expect(await delayed).toBe('done')
+    for (const second of [true, true, false]) {
+      const endless = layout.do('bomb')
+      begin(201)
+      if (second) begin(1001)
+      expect(await endless).toBe(null)
+    }
   })
 
   test('uses the given time limit, and ends an idle worker', async () => {
@@ -82,8 +108,11 @@ describe('work in a worker', () => {
     expect(helpers[0]!.ended).toBe(false)
     vi.advanceTimersByTime(1000)
     expect(helpers[0]!.ended).toBe(true)
-    expect(await work(2001)).toBe(null)
-    expect(helpers.length).toBe(2)
+    const late = work(2001)
+    expect(helpers.length).toBe(3)
+    helpers[2]!.say({ id: helpers[2]!.task.id, begun: true })
+    vi.advanceTimersByTime(10_000)
+    expect(await late).toBe(null)
   })
 
   test('resolves to null without worker support', async () => {

@@ -1,11 +1,18 @@
 // A text by other people can make the app work endlessly. Such work therefore runs beside the page,
-// in a worker or a frame. Tasks run one after the other, each with a time limit.
+// in a worker or a frame. Tasks run one after the other, each with a time limit. On a busy machine
+// a harmless task can exceed the limit, too. It is then tried once more after all others, with more
+// time.
 
 export interface Ask<T> {
   id: number
   task: T
 }
 export type Answer<R> = { id: number; begun: true } | { id: number; result: R | null }
+
+/** The time limit of a second try, as a multiple of the first. */
+const patience = 5
+/** After this number of failed second tries, tasks are tried only once. */
+const mostVain = 2
 
 interface Bounds {
   /** The time limit of a task, milliseconds. */
@@ -25,7 +32,8 @@ export interface Helper<T, R> {
 export class Beside<T, R> {
   #make: () => Helper<T, R>
   #helper: Helper<T, R> | null = null
-  #tasks: { ask: Ask<T>; done: (result: R | null) => void }[] = []
+  #tasks: { ask: Ask<T>; again: boolean; done: (result: R | null) => void }[] = []
+  #vain = 0
   #timer: ReturnType<typeof setTimeout> | undefined
   #last = 0
 
@@ -37,10 +45,10 @@ export class Beside<T, R> {
     this.#bounds = { mostTime: 200, idle: Infinity, ...bounds }
   }
 
-  /** Returns a task's result, or null after the time limit. */
+  /** Returns a task's result, or null after the time limits. */
   do(task: T): Promise<R | null> {
     return new Promise((done) => {
-      this.#tasks.push({ ask: { id: ++this.#last, task }, done })
+      this.#tasks.push({ ask: { id: ++this.#last, task }, again: false, done })
       if (this.#tasks.length === 1) this.#next()
     })
   }
@@ -63,12 +71,16 @@ export class Beside<T, R> {
   #start(): Helper<T, R> {
     const helper = this.#make()
     helper.onmessage = (e) => {
-      if (e.data.id !== this.#tasks[0]?.ask.id) return
+      const first = this.#tasks[0]
+      if (helper !== this.#helper || !first || e.data.id !== first.ask.id) return
       // The start of the helper does not count towards the limit.
-      if ('begun' in e.data) this.#timer = setTimeout(() => this.#stop(), this.#bounds.mostTime)
+      if ('begun' in e.data) this.#timer = setTimeout(() => this.#late(), this.#bounds.mostTime * (first.again ? patience : 1))
       else this.#settle(e.data.result)
     }
-    helper.onerror = () => this.#stop()
+    helper.onerror = () => {
+      this.#end()
+      this.#settle(null)
+    }
     return helper
   }
 
@@ -77,9 +89,16 @@ export class Beside<T, R> {
     this.#helper = null
   }
 
-  #stop() {
+  #late() {
     this.#end()
-    this.#settle(null)
+    const first = this.#tasks[0]!
+    if (first.again) this.#vain++
+    if (first.again || this.#vain >= mostVain) {
+      this.#settle(null)
+      return
+    }
+    this.#tasks.push({ ...this.#tasks.shift()!, again: true })
+    this.#next()
   }
 
   #settle(result: R | null) {
