@@ -662,6 +662,7 @@ for (const kind of ['branch', 'folder']) {
     await page.getByText('This file is deleted when you save').waitFor()
     await page.getByRole('button', { name: 'Save files' }).click()
     await until('the whole change to be saved', async () => (await lead.get(`${at}/step-2-end/files`)).join() === 'main.go')
+    await page.getByRole('heading', { name: 'README.md' }).waitFor({ state: 'detached' }) // nobody writes it again by mistake
     assert.match(await lead.get(`${at}/step-2-end/file?file=main.go`), /^package main\n\nfunc main\(\) \{\n/)
     assert.deepEqual(await lead.get(`${at}/main/files`), ['README.md', 'cmd/main.go'])
 

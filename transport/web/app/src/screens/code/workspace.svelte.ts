@@ -147,6 +147,7 @@ export class Workspace extends Browse {
       })
       this.message = ''
       toast(m.code_saved())
+      if (this.path !== null && sent.removed.includes(this.path)) await this.show(null)
       await this.list()
     } catch (e) {
       this.error = words(e)
