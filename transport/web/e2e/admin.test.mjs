@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
-import { accessible, inFirefox, onPaper, saved, section, stage, until } from './harness/stage.mjs'
+import { accessible, inFirefox, onPaper, saved, section, stage, still, until } from './harness/stage.mjs'
 
 // A language model that always gives the same answer.
 const model = createServer((request, answer) => {
@@ -561,6 +561,29 @@ long('an attendee who agrees shares their screen, and a facilitator shares their
   await accessible(two.page)
   await desk.page.getByRole('button', { name: 'Stop' }).click()
   for (const v of [one, two]) await v.page.getByText('Grace stopped sharing their screen').waitFor()
+})
+
+long('the items of an open menu stay while the page loads', async ({ visitor, facilitator }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const { page } = await visitor({ as: lead })
+  let answer = () => {}
+  const asked = new Promise((done) => (answer = done))
+  await page.route(`**/api/codelabs/${lab.id}?*`, async (route) => {
+    await asked
+    await route.continue()
+  })
+  await page.goto(`/admin/${lab.id}`)
+  await page.getByRole('button', { name: 'More', exact: true }).click()
+  const items = page.getByRole('menuitem')
+  await page.getByRole('menuitem', { name: 'Show my screen' }).waitFor()
+  const before = await items.allInnerTexts()
+  answer()
+  await still(page)
+  assert.deepEqual(await items.allInnerTexts(), before)
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'More', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'End the workshop' }).waitFor()
 })
 
 long('over plain HTTP the app says what needs HTTPS, and the rest works', async ({ visitor, facilitator }) => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createServer, request } from 'node:http'
 import { once } from 'node:events'
 import { Network } from './harness/network.mjs'
-import { accessible, offline, stage, until } from './harness/stage.mjs'
+import { accessible, offline, stage, still, until } from './harness/stage.mjs'
 
 /** A host name other than the machine's own, so that its pages are no secure context. */
 const elsewhere = 'workshop.test'
@@ -96,6 +96,7 @@ test('a visited text is available offline, with its pictures, and messages are s
   const whole = await guest.context.newPage()
   await whole.goto(`/codelabs/${lab.id}/all`)
   await whole.getByText('First.').waitFor()
+  await still(whole) // a page that is left while it loads its parts reports errors
   await whole.close()
 
   const kept = await everything(page)
