@@ -7,6 +7,7 @@ import { onWake } from './wake'
 import { recall, remember } from '../device/remember'
 import { lookForBuild } from '../offline/upgrade'
 import { apply } from '../workshop/apply'
+import { afterOwn } from '../workshop/own'
 import { facilitator, workshop, type Again, type Attendee, type Workshop } from '../workshop/state'
 import { batched } from './batches'
 import { Connection, type Status } from './connection'
@@ -78,7 +79,10 @@ export class Room {
     this.id = id
     this.role = role
     this.#reads = new Reads(id, role, this)
-    this.#rereads = new Rereads(this, this.#meanwhile, (what) => this.#reads.part(what))
+    this.#rereads = new Rereads(this, this.#meanwhile, async (what) => {
+      const { part, at } = await this.#reads.part(what)
+      return { part: this.#withUnsent(part), at }
+    })
     this.#history = new History(this, (before) => this.#reads.chatBefore(before))
     this.#probe = new Probe(id, role, () => this.#end())
     if (first) {
@@ -155,9 +159,19 @@ export class Room {
     return this.#reads.materials
   }
 
-  /** Queues a message until the server has stored it. Returns false if the outbox is full. */
+  /**
+   * Queues a message until the server has stored it, and shows its effect on the person's own record
+   * immediately. Returns false if the outbox is full.
+   */
   say(message: Kept['message']): boolean {
-    return this.#outgoing.say(message)
+    if (!this.#outgoing.say(message)) return false
+    const at = Date.now()
+    this.assume((w) => {
+      const own = w.people.get(w.me)
+      const next = own && afterOwn(own, message, at)
+      return next && next !== own ? { people: new Map(w.people).set(next.id, next) } : {}
+    })
+    return true
   }
 
   sayAgain(ref: string): void {
@@ -231,12 +245,20 @@ export class Room {
       const me = you.role === 'admin' ? facilitator : you.id
       // The text is shown as soon as it has arrived, before everything else.
       if (!this.now) this.now = workshop(me, text.codelab, text.steps)
-      await this.#meanwhile.read(async () => ({ part: { ...text, again: new Set<Again>(), ...(await this.#reads.others()) }, at: null }))
+      await this.#meanwhile.read(async () => ({ part: { ...text, again: new Set<Again>(), ...this.#withUnsent(await this.#reads.others()) }, at: null }))
       this.refused = null
     } catch (e) {
       if (e instanceof Refused && e.status >= 400 && e.status < 500 && e.status !== 429) this.refused = e
       throw e
     }
+  }
+
+  /** Adds the person's own messages that the server does not have yet to what was read. */
+  #withUnsent(part: Partial<Workshop>): Partial<Workshop> {
+    const own = part.people?.get(this.you?.id ?? '')
+    if (!own) return part
+    const next = this.#outgoing.entries.reduce((a, e) => afterOwn(a, e.message, e.at), own)
+    return next === own ? part : { ...part, people: new Map(part.people).set(own.id, next) }
   }
 
   #told(messages: Told[], missed: boolean) {
@@ -270,8 +292,9 @@ export class Room {
     const said = this.#outgoing.entries.find((e) => e.ref === ref)?.message
     // The server does not send a direct message back to its sender.
     if (this.#outgoing.settled(ref, refused)?.message.type === 'dm') void this.read('chat').catch(() => {})
-    // A refused tick is reverted.
-    if (said?.type === 'tick' && refused !== null && !this.#outgoing.entries.some((e) => e.ref === ref))
-      this.#arrivals.tell([{ ...said, done: said['done'] !== true } as unknown as Told], false)
+    // The effect of a refused message is reverted.
+    if (refused === null || this.#outgoing.entries.some((e) => e.ref === ref)) return
+    if (said?.type === 'step_progress' || said?.type === 'pulse') void this.read('attendees').catch(() => {})
+    if (said?.type === 'tick') this.#arrivals.tell([{ ...said, done: said['done'] !== true } as unknown as Told], false)
   }
 }

@@ -165,6 +165,32 @@ describe('a room', () => {
     expect(room.now?.chat.map((c) => c.message)).toContain('x')
   })
 
+  test("keeps the person's step and mood while the server does not have them", async () => {
+    const { room, ws } = await inside()
+    const own = () => {
+      const a = room.now!.people.get('a1')!
+      return [a.current_step, a.furthest_step, a.pulse?.state ?? null, a.pulse?.step_number ?? null]
+    }
+    ws.onclose?.({ code: 1006 })
+    room.say({ type: 'pulse', state: 'slow' })
+    room.say({ type: 'step_progress', step_number: 2 })
+    expect(own()).toEqual([2, 2, null, null])
+    room.say({ type: 'pulse', state: 'stuck' })
+    expect(own()).toEqual([2, 2, 'stuck', 2])
+    // The server answers everything anew, without the unsent messages.
+    await vi.advanceTimersByTimeAsync(1000)
+    Ws.last.says({ type: 'welcome', epoch: 'other', seq: 20, head: 20, you })
+    await vi.advanceTimersByTimeAsync(10)
+    expect(own()).toEqual([2, 2, 'stuck', 2])
+    // The server refuses the mood. What it has is read again.
+    answers['/codelabs/lab/attendees/a1'] = { id: 'a1', name: 'A', current_step: 2, furthest_step: 2, pulse: null }
+    const mood = Ws.last.sent.find((m) => m.type === 'pulse')
+    for (const m of Ws.last.sent) if (m !== mood) Ws.last.says({ type: 'ack', ref: m.ref, seq: 21 })
+    Ws.last.says({ type: 'error', ref: mood!.ref, error: 'the workshop has ended' })
+    await rest()
+    expect(own()).toEqual([2, 2, null, null])
+  })
+
   test('reports missed messages, separates signals, and delivers nothing after the page left', async () => {
     const { room, ws, leave } = await inside()
     const signals: string[] = []

@@ -180,22 +180,7 @@ export class Reading {
   }
 
   #tellStep(to: number) {
-    const { room } = this
-    const me = room.now?.me
-    room.say({ type: 'step_progress', step_number: to })
-    room.assume((w) => {
-      const a = me ? w.people.get(me) : undefined
-      if (!a) return {}
-      return {
-        people: new Map(w.people).set(a.id, {
-          ...a,
-          current_step: to,
-          furthest_step: Math.max(a.furthest_step, to),
-          step_since: new Date().toISOString(),
-          pulse: null,
-        }),
-      }
-    })
+    this.room.say({ type: 'step_progress', step_number: to })
   }
 
   /** The page n positions further, or null if no page is there. */
@@ -247,15 +232,7 @@ export class Reading {
 
   /** Sends the mood. Sending the same mood again clears it. */
   feel(state: Pulse): void {
-    const next = this.pulse === state ? null : state
-    const { room } = this
-    room.say({ type: 'pulse', state: next })
-    room.assume((w) => {
-      const a = w.people.get(w.me)
-      if (!a) return {}
-      const pulse = next === null ? null : { state: next, step_number: a.current_step, at: new Date().toISOString() }
-      return { people: new Map(w.people).set(a.id, { ...a, pulse }) }
-    })
+    this.room.say({ type: 'pulse', state: this.pulse === state ? null : state })
   }
 
   /** Asks for help at the current step. Returns false if that failed. */
