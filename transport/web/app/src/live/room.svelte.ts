@@ -253,7 +253,7 @@ export class Room {
     }
   }
 
-  /** Adds the person's own messages that the server does not have yet to what was read. */
+  /** Adds the effect of unsent messages to a part, because the server does not have them yet. */
   #withUnsent(part: Partial<Workshop>): Partial<Workshop> {
     const own = part.people?.get(this.you?.id ?? '')
     if (!own) return part

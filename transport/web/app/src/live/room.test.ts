@@ -177,12 +177,12 @@ describe('a room', () => {
     expect(own()).toEqual([2, 2, null, null])
     room.say({ type: 'pulse', state: 'stuck' })
     expect(own()).toEqual([2, 2, 'stuck', 2])
-    // The server answers everything anew, without the unsent messages.
+    // Everything is read again, without the unsent messages.
     await vi.advanceTimersByTimeAsync(1000)
     Ws.last.says({ type: 'welcome', epoch: 'other', seq: 20, head: 20, you })
     await vi.advanceTimersByTimeAsync(10)
     expect(own()).toEqual([2, 2, 'stuck', 2])
-    // The server refuses the mood. What it has is read again.
+    // The server refuses the mood, so the record is read again.
     answers['/codelabs/lab/attendees/a1'] = { id: 'a1', name: 'A', current_step: 2, furthest_step: 2, pulse: null }
     const mood = Ws.last.sent.find((m) => m.type === 'pulse')
     for (const m of Ws.last.sent) if (m !== mood) Ws.last.says({ type: 'ack', ref: m.ref, seq: 21 })
