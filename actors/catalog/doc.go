@@ -1,4 +1,4 @@
-// Package catalog is the list of codelabs, and queries across all codelabs. It consists of
-// projections. The codelab that decides a change writes the projections in the same commit as its
-// events, so that they neither miss a change nor show one that did not happen.
+// Package catalog contains the list of codelabs and the queries across all codelabs. It reads
+// projections, which each codelab writes in the same commit as its events. The projections
+// therefore never miss a change, and never show a change that did not happen.
 package catalog

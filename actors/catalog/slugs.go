@@ -46,9 +46,9 @@ func BySlug(journal durable.Journal, slug string) (codelab string, claimed bool,
 const claimMark = "\x00"
 
 // ClaimSlug reserves a slug for a codelab before the commit that assigns it. It fails with a
-// Conflict if another codelab has the slug. If the commit fails, the caller calls letGo, which does
-// not affect later claims or other codelabs' commits.
-func ClaimSlug(journal durable.Journal, slug, codelab string) (letGo func(), err error) {
+// Conflict if another codelab has the slug. If the commit fails, the caller calls releaseSlug,
+// which does not affect later claims or other codelabs' commits.
+func ClaimSlug(journal durable.Journal, slug, codelab string) (releaseSlug func(), err error) {
 	claim := SlugRow(slug, codelab+claimMark+rand.Text())
 	claim.TTL = slugClaim
 	for {

@@ -19,13 +19,13 @@ func has(t *testing.T, j durable.Journal, codelab string, claimed bool) {
 func TestASlugIsClaimedOnce(t *testing.T) {
 	j := memory.New()
 	defer j.Close()
-	claim := func(codelab string) (letGo func()) {
+	claim := func(codelab string) (releaseSlug func()) {
 		t.Helper()
-		letGo, err := catalog.ClaimSlug(j, "tour", codelab)
+		releaseSlug, err := catalog.ClaimSlug(j, "tour", codelab)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return letGo
+		return releaseSlug
 	}
 	refused := func() {
 		t.Helper()
@@ -34,10 +34,10 @@ func TestASlugIsClaimedOnce(t *testing.T) {
 		}
 	}
 
-	letGo := claim("one")
+	releaseSlug := claim("one")
 	has(t, j, "one", true)
 	refused()
-	letGo()
+	releaseSlug()
 	has(t, j, "", false)
 
 	// If the first of two commands to one codelab fails, the claim of the second stays.

@@ -35,7 +35,7 @@ func (p Progress) decide(c call) (decision, error) {
 		return decision{}, err
 	}
 	if c.Role != RoleAttendee {
-		return decision{}, durable.Reject(durable.Forbidden, "only attendees make progress")
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees can make progress")
 	}
 	if err := c.step(p.StepNumber); err != nil {
 		return decision{}, err
@@ -78,7 +78,7 @@ type Complete struct{}
 func (Complete) decide(c call) (decision, error) {
 	a := c.s.attendee(c.ID)
 	if a == nil {
-		return decision{}, durable.Reject(durable.Forbidden, "only attendees complete a codelab")
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees can complete a codelab")
 	}
 	if a.CompletedAt != 0 {
 		return decided(nil), nil
@@ -150,7 +150,7 @@ type SetPlace struct {
 func (p SetPlace) decide(c call) (decision, error) {
 	a := c.s.attendee(c.ID)
 	if a == nil {
-		return decision{}, durable.Reject(durable.Forbidden, "only attendees have a place")
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees can set a place")
 	}
 	if err := c.live(); err != nil {
 		return decision{}, err

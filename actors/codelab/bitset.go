@@ -2,11 +2,13 @@ package codelab
 
 import ones "math/bits"
 
-// bitset is a set of list indexes, with a bit per index. Methods that return a bitset copy it.
+// bitset is a set of list indexes, with one bit per index. No method changes its receiver.
 type bitset []byte
 
+// has reports whether the set contains index i.
 func (b bitset) has(i int) bool { return i/8 < len(b) && b[i/8]&(1<<(i%8)) != 0 }
 
+// set returns the set with or without index i.
 func (b bitset) set(i int, in bool) bitset {
 	out := make(bitset, max(len(b), i/8+1))
 	copy(out, b)
@@ -18,8 +20,8 @@ func (b bitset) set(i int, in bool) bitset {
 	return out
 }
 
-// with returns the union.
-func (b bitset) with(o bitset) bitset {
+// union returns the union of two sets.
+func (b bitset) union(o bitset) bitset {
 	out := make(bitset, max(len(b), len(o)))
 	copy(out, b)
 	for i, x := range o {
@@ -28,8 +30,9 @@ func (b bitset) with(o bitset) bitset {
 	return out
 }
 
-// without returns the set after index i was removed from the list.
-func (b bitset) without(i int) bitset {
+// shifted returns the set after the element at index i was removed from the list. Higher indexes
+// become one less.
+func (b bitset) shifted(i int) bitset {
 	if i/8 >= len(b) {
 		return b
 	}
@@ -54,7 +57,7 @@ func (b bitset) count() (n int32) {
 	return n
 }
 
-// trimmed returns the set without trailing zeros.
+// trimmed returns the same set without trailing zero bytes.
 func (b bitset) trimmed() bitset {
 	n := len(b)
 	for n > 0 && b[n-1] == 0 {

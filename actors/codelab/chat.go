@@ -31,7 +31,7 @@ func (p PostChat) decide(c call) (decision, error) {
 		return decision{}, err
 	}
 	if p.Broadcast && !c.admin() {
-		return decision{}, durable.Reject(durable.Forbidden, "only facilitators send a broadcast")
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators can send a broadcast")
 	}
 	if t := p.TargetID; t != "" && t != FacilitatorID && c.s.attendee(t) == nil {
 		return decision{}, durable.Reject(durable.Invalid, "target_id is not a person in this codelab")

@@ -14,7 +14,7 @@ import (
 // and programs on people's own machines report the results.
 
 const (
-	// MaxChecks bounds the checks of a codelab; further declarations are ignored.
+	// MaxChecks is the maximum number of checks of a codelab. Further declarations are ignored.
 	MaxChecks    = 50
 	maxCheckNote = 500
 )
@@ -48,7 +48,7 @@ type ReportCheck struct {
 func (b ReportCheck) decide(c call) (decision, error) {
 	a := c.s.attendee(c.ID)
 	if a == nil {
-		return decision{}, durable.Reject(durable.Forbidden, "only attendees report checks")
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees can report checks")
 	}
 	if err := c.live(); err != nil {
 		return decision{}, err
@@ -64,8 +64,7 @@ func (b ReportCheck) decide(c call) (decision, error) {
 	}}}), nil
 }
 
-// printable removes the characters that control a terminal or a page from a text. Line breaks and
-// tabs remain.
+// printable removes control characters from a text, except line breaks and tabs.
 func printable(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -75,26 +74,26 @@ func printable(s string) string {
 	}, s))
 }
 
-// declared lists the checks, for an error.
+// declared returns the names of the declared checks for an error text.
 func declared(checks []Check) string {
 	if len(checks) == 0 {
-		return "no step declares any check"
+		return "no checks are declared"
 	}
 	var names []string
 	for _, c := range checks[:min(len(checks), 10)] {
 		names = append(names, c.Name)
 	}
-	said := "there are " + strings.Join(names, ", ")
+	list := "the declared checks are " + strings.Join(names, ", ")
 	if len(checks) > len(names) {
-		said += " and more"
+		list += " and more"
 	}
-	return said
+	return list
 }
 
 // applyCheckReported keeps the latest report of each declared check.
 func (s *State) applyCheckReported(seq uint64, at int64, b *pb.CheckReported) {
 	s.changeAttendee(seq, b.AttendeeId, func(a *pb.Attendee) {
-		now := &pb.CheckResult{Name: b.Name, Ok: b.Ok, Note: b.Note, At: at, Tries: b.Tries}
+		latest := &pb.CheckResult{Name: b.Name, Ok: b.Ok, Note: b.Note, At: at, Tries: b.Tries}
 		kept := make([]*pb.CheckResult, 0, len(a.Checks)+1)
 		for _, r := range a.Checks {
 			if r.Name != b.Name && slices.ContainsFunc(s.checks, func(x Check) bool { return x.Name == r.Name }) {
@@ -102,11 +101,11 @@ func (s *State) applyCheckReported(seq uint64, at int64, b *pb.CheckReported) {
 			}
 		}
 		i, _ := slices.BinarySearchFunc(kept, b.Name, func(r *pb.CheckResult, name string) int { return strings.Compare(r.Name, name) })
-		a.Checks = slices.Insert(kept, i, now)
+		a.Checks = slices.Insert(kept, i, latest)
 	})
 }
 
-// Reported returns the latest report of a person's check, or nil without a report.
+// Reported returns the latest report of a person's check, or nil if there is none.
 func Reported(a *pb.Attendee, check string) *pb.CheckResult {
 	for _, r := range a.GetChecks() {
 		if r.Name == check {

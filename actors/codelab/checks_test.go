@@ -48,7 +48,7 @@ func TestReportsOfChecksReplaceEarlierOnes(t *testing.T) {
 	if got := fmt.Sprint(of()); got != "[atrue 1 btrue 2]" {
 		t.Error("the reports are", got)
 	}
-	l.refused(t, lin, ReportCheck{Name: "c"}, durable.Missing, "there are a, b")
+	l.refused(t, lin, ReportCheck{Name: "c"}, durable.Missing, "the declared checks are a, b")
 	l.refused(t, admin, ReportCheck{Name: "a"}, durable.Forbidden, "only attendees")
 	// A check that is no longer declared is removed with the next report, so the declared checks
 	// bound the reports.

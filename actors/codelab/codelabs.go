@@ -47,7 +47,7 @@ type Config struct {
 	// Room bounds the frames kept for replay. Room.Frames is also the number of events that the
 	// journal keeps for this purpose.
 	Room room.Limits
-	// Durable are the options of the actors. Durable.Clock is the clock of this package, too.
+	// Durable contains the options of the actors. This package also uses Durable.Clock.
 	Durable durable.Options
 	// Removed ends the room sessions that depend on an attendee's grants. It is called after an
 	// attendee was removed or got a new PIN, and with "" after the whole codelab was removed. At
@@ -102,8 +102,8 @@ type Codelabs struct {
 	rehearsals rehearsals // the rehearsals that run on this node
 
 	// Counts from other nodes, see nodes.go.
-	counts counts
-	deaf   func()
+	counts     counts
+	stopCounts func()
 }
 
 // Codelab is one active codelab with its actor, its view and its room.
@@ -343,21 +343,21 @@ func (w *Codelabs) Create(caller *Caller, c *Create) (*pb.Codelab, error) {
 	}
 	c.Codelab.JoinCode = code
 	id := w.ids.New()
-	letGo := func() {}
+	releaseSlug := func() {}
 	if c.Codelab.Slug != "" {
-		if letGo, err = w.ClaimSlug(c.Codelab.Slug, id); err != nil {
+		if releaseSlug, err = w.ClaimSlug(c.Codelab.Slug, id); err != nil {
 			return nil, err
 		}
 	}
 	ws, err := w.get(id)
 	if err != nil {
-		letGo()
+		releaseSlug()
 		return nil, err
 	}
 	v, _, err := ws.ask(Command{Caller: caller, Body: *c}) // without Ask's check, because the codelab is not listed yet
 	if err != nil {
 		if durable.Refused(err) {
-			letGo()
+			releaseSlug()
 		}
 		w.host.Rest(context.Background(), ws.handle, false)
 		return nil, err
@@ -383,7 +383,7 @@ func (w *Codelabs) BySlug(slug string) (id string, claimed bool, err error) {
 
 // ClaimSlug reserves a slug for a codelab, before the command that assigns the slug. If the command
 // is rejected, the caller releases the slug.
-func (w *Codelabs) ClaimSlug(slug, id string) (letGo func(), err error) {
+func (w *Codelabs) ClaimSlug(slug, id string) (releaseSlug func(), err error) {
 	return catalog.ClaimSlug(w.Journal, slug, id)
 }
 
@@ -461,8 +461,8 @@ func (w *Codelabs) Replicas() durable.ReplicaStats { return w.host.Replicas() }
 
 // Close writes snapshots and stops all codelabs.
 func (w *Codelabs) Close(ctx context.Context) error {
-	if w.deaf != nil {
-		w.deaf()
+	if w.stopCounts != nil {
+		w.stopCounts()
 	}
 	w.rehearsals.close()
 	return w.host.Close(ctx)

@@ -14,7 +14,7 @@ type Directory interface {
 	// BySlug returns the id of the codelab with a slug, "" for none. ClaimSlug reserves a slug for
 	// a codelab, before the command that assigns the slug.
 	BySlug(slug string) (id string, claimed bool, err error)
-	ClaimSlug(slug, id string) (letGo func(), err error)
+	ClaimSlug(slug, id string) (releaseSlug func(), err error)
 	// Delete removes a codelab with all its data.
 	Delete(caller *Caller, id string) error
 	// Active returns the codelabs in memory, for example those with connected people.

@@ -14,7 +14,7 @@ type GiveFeedback struct {
 
 func (f GiveFeedback) decide(c call) (decision, error) {
 	if c.s.attendee(c.ID) == nil {
-		return decision{}, durable.Reject(durable.Forbidden, "only attendees give feedback")
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees can give feedback")
 	}
 	for _, field := range [][2]string{{"difficulty", f.Difficulty}, {"satisfaction", f.Satisfaction}} {
 		if v := field[1]; len(v) != 1 || v[0] < '1' || v[0] > '5' {

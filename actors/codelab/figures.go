@@ -8,7 +8,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// isEdit reports whether an event changes the content: settings, steps, quizzes or
+// isEdit reports whether an event changes the codelab's content: its settings, steps, quizzes or
 // materials.
 func isEdit(e *pb.Event) bool {
 	switch e.Body.(type) {
@@ -19,8 +19,8 @@ func isEdit(e *pb.Event) bool {
 	return false
 }
 
-// figureRows returns the additional figures in the list of codelabs if a decision changes them. The
-// figures are derived from the events, so that no command can omit them.
+// figureRows returns the row with the codelab's figures in the list of codelabs, if the events of a
+// decision change them. It derives the figures from the events, so that no command can forget them.
 func (s *State) figureRows(events []*pb.Event, now time.Time) []durable.Row {
 	f, changed := &pb.Figures{Attendees: int32(s.people()), UpdatedAt: s.updatedAt}, false
 	for _, e := range events {

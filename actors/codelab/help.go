@@ -39,7 +39,7 @@ func (a AskHelp) decide(c call) (decision, error) {
 	}
 	who := c.s.attendee(c.ID)
 	if who == nil {
-		return decision{}, durable.Reject(durable.Forbidden, "only attendees ask for help")
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees can ask for help")
 	}
 	if err := c.step(a.StepNumber); err != nil {
 		return decision{}, err
@@ -111,7 +111,7 @@ type OfferHelp struct {
 
 func (b OfferHelp) decide(c call) (decision, error) {
 	if !c.admin() {
-		return decision{}, durable.Reject(durable.Forbidden, "only facilitators offer help")
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators can offer help")
 	}
 	who, err := c.target(b.AttendeeID)
 	if err != nil {
@@ -176,7 +176,7 @@ type AnswerHelp struct {
 
 func (b AnswerHelp) decide(c call) (decision, error) {
 	if !c.admin() {
-		return decision{}, durable.Reject(durable.Forbidden, "only facilitators answer requests")
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators can answer requests")
 	}
 	if err := text("message", b.Message, 1, maxMessage); err != nil {
 		return decision{}, err
@@ -212,7 +212,7 @@ func (b ReleaseHelp) decide(c call) (decision, error) {
 		return decision{}, err
 	}
 	if !c.admin() {
-		return decision{}, durable.Reject(durable.Forbidden, "only facilitators release requests")
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators can release requests")
 	}
 	if err := text("reason", b.Reason, 0, maxReason); err != nil {
 		return decision{}, err

@@ -237,7 +237,7 @@ func (w *Codelabs) listenToCounts() error {
 		}
 		w.counts.byNode[node] = told
 	})
-	w.deaf = stop
+	w.stopCounts = stop
 	return err
 }
 

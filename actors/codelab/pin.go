@@ -14,7 +14,7 @@ type SetPin struct {
 
 func (p SetPin) decide(c call) (decision, error) {
 	if !c.admin() {
-		return decision{}, durable.Reject(durable.Forbidden, "only facilitators pin a message")
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators can pin a message")
 	}
 	message, action := "", "pin_set"
 	if p.Message != nil {

@@ -16,7 +16,7 @@ type Point struct {
 
 func (p Point) decide(c call) (decision, error) {
 	if !c.admin() {
-		return decision{}, durable.Reject(durable.Forbidden, "only facilitators point at a step")
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators can point at a step")
 	}
 	if p.StepNumber == nil {
 		if c.s.pointer == nil {

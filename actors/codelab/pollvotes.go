@@ -158,7 +158,7 @@ func (b Vote) decide(c call) (decision, error) {
 // pollToVote returns the open poll of an attendee's command.
 func (c call) pollToVote(id string) (*poll, error) {
 	if c.Role != RoleAttendee {
-		return nil, durable.Reject(durable.Forbidden, "only attendees vote")
+		return nil, durable.Reject(durable.Forbidden, "only attendees can vote")
 	}
 	if err := c.live(); err != nil {
 		return nil, err

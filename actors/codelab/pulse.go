@@ -35,7 +35,7 @@ func (p SetPulse) decide(c call) (decision, error) {
 		return decision{}, err
 	}
 	if c.Role != RoleAttendee {
-		return decision{}, durable.Reject(durable.Forbidden, "only attendees report their pace")
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees can report their pace")
 	}
 	if _, known := pb.PulseState_name[int32(p.State)]; !known {
 		return decision{}, durable.Reject(durable.Invalid, "state must be fine, slow, stuck or null")
@@ -103,7 +103,7 @@ type onStep[T any] interface {
 }
 
 // follow returns a record after a change of the steps, with the new number of its step, to which
-// numbered points. It returns nil without a record, or if the step was removed.
+// numbered points. It returns nil if there is no record, or if the step was removed.
 func follow[T onStep[T]](r T, steps []*pb.Step, numbered func(T) *int32) T {
 	var none T
 	if r == none {

@@ -62,7 +62,7 @@ type AskQuestion struct {
 
 func (b AskQuestion) decide(c call) (decision, error) {
 	if c.Role != RoleAttendee {
-		return decision{}, durable.Reject(durable.Forbidden, "only attendees ask questions; facilitators take one from the chat or a request for help")
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees can ask questions; facilitators take one from the chat or a request for help")
 	}
 	if err := c.live(); err != nil {
 		return decision{}, err
@@ -122,7 +122,7 @@ type TakeQuestion struct {
 
 func (b TakeQuestion) decide(c call) (decision, error) {
 	if !c.admin() {
-		return decision{}, durable.Reject(durable.Forbidden, "only facilitators make questions from messages and help requests")
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators can make questions from messages and help requests")
 	}
 	if b.HelpID != "" {
 		h, err := c.findHelp(b.HelpID)
@@ -244,7 +244,7 @@ func (DropQuestions) decide(c call) (decision, error) {
 	return decided(nil, c.questionsLeave()...), nil
 }
 
-// leavesAt returns the time at which these questions are removed, in ms, or 0 without questions.
+// leavesAt returns the time at which these questions are removed, in ms, or 0 if there are none.
 // All these questions have the same time.
 func (s *State) leavesAt() int64 {
 	for _, q := range s.questions {
@@ -286,7 +286,7 @@ type VoteQuestion struct {
 
 func (b VoteQuestion) decide(c call) (decision, error) {
 	if c.Role != RoleAttendee {
-		return decision{}, durable.Reject(durable.Forbidden, "only attendees vote")
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees can vote")
 	}
 	if err := c.live(); err != nil {
 		return decision{}, err
@@ -339,7 +339,7 @@ func (b MergeQuestion) decide(c call) (decision, error) {
 // united returns the voters of two questions. The author of q votes for into. The author of into
 // has no vote, because into is their own question.
 func (s *State) united(q, into *question) bitset {
-	out := into.voters.with(q.voters)
+	out := into.voters.union(q.voters)
 	if at, known := s.byAttendee[q.rec.AuthorId]; known {
 		out = out.set(at, true)
 	}
@@ -507,7 +507,7 @@ func (s *State) forgetAsker(seq uint64, now int64, b *pb.Removed) {
 		}
 		q := *q
 		if known {
-			q.voters = q.voters.without(at)
+			q.voters = q.voters.shifted(at)
 			q.votes = q.voters.count()
 		}
 		if q.rec.AuthorId == id {

@@ -121,7 +121,7 @@ type SubmitQuiz struct {
 
 func (b SubmitQuiz) decide(c call) (decision, error) {
 	if c.s.attendee(c.ID) == nil {
-		return decision{}, durable.Reject(durable.Forbidden, "only attendees answer quizzes")
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees can answer quizzes")
 	}
 	if len(b.Items) == 0 || len(b.Items) > maxQuizzes {
 		return decision{}, durable.Reject(durable.Invalid, "submissions: 1 to %d answers are needed", maxQuizzes)

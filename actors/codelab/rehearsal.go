@@ -33,7 +33,7 @@ type StartRehearsal struct {
 func (b StartRehearsal) decide(c call) (decision, error) {
 	switch {
 	case !c.admin():
-		return decision{}, durable.Reject(durable.Forbidden, "only facilitators rehearse")
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators can start and stop a rehearsal")
 	case b.People < 1 || b.People > MaxRehearsalPeople:
 		return decision{}, durable.Reject(durable.Invalid, "people must be 1 to %d", MaxRehearsalPeople)
 	case b.Minutes < 1 || b.Minutes > MaxRehearsalMinutes:
@@ -75,7 +75,7 @@ const (
 func (b EndRehearsal) decide(c call) (decision, error) {
 	switch r := c.s.meta.Rehearsal; {
 	case c.Role == RoleAttendee || c.Role == RoleAnyone:
-		return decision{}, durable.Reject(durable.Forbidden, "only facilitators rehearse")
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators can start and stop a rehearsal")
 	case r == nil:
 		return decision{}, durable.Reject(durable.Missing, "no rehearsal runs")
 	case b.StartedAt != 0 && b.StartedAt != r.StartedAt:

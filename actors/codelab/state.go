@@ -30,9 +30,8 @@ type Rules struct {
 	Player string
 	// Webhooks receive the events. May be nil.
 	Webhooks *webhook.Outbox
-	// BallotKey returns the secret of an anonymous poll, which has 32 bytes, or nil if this node
-	// does not have the secret (see BallotKeys). A nil function means that this node has no
-	// secrets.
+	// BallotKey returns the 32-byte secret of an anonymous poll, or nil if this node does not
+	// have the secret (see BallotKeys). A nil function means that this node has no secrets.
 	BallotKey func(id string) []byte
 	// BallotLost reports whether a secret that is missing on this node is lost: no keeper and no
 	// living node has it. While this is not certain, BallotLost returns false and starts asking the

@@ -37,14 +37,14 @@ type AddSubmission struct {
 
 func (b AddSubmission) decide(c call) (decision, error) {
 	if c.s.attendee(c.ID) == nil {
-		return decision{}, durable.Reject(durable.Forbidden, "only attendees hand something in")
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees can submit work")
 	}
 	if b.Submission.AttendeeId != c.ID {
-		return decision{}, durable.Reject(durable.Forbidden, "you can hand in only for yourself")
+		return decision{}, durable.Reject(durable.Forbidden, "you can submit work only for yourself")
 	}
 	had := c.s.submitted[c.ID]
 	if had.count >= maxSubmissions {
-		return decision{}, durable.Reject(durable.Conflict, "you have handed in %d times; delete something first", maxSubmissions)
+		return decision{}, durable.Reject(durable.Conflict, "you have %d submissions, which is the maximum; delete one first", maxSubmissions)
 	}
 	out := &pb.Submission{
 		Id: c.id(), AttendeeId: c.ID, SubmissionType: b.Submission.SubmissionType, CreatedAt: c.now.UnixMilli(),

@@ -197,7 +197,7 @@ func (b DeleteComment) decide(c call) (decision, error) {
 	m := t.Messages[at]
 	own := m.AuthorId == c.ID
 	if !own && (!c.admin() || c.s.rules.AuthorOnlyDeletes) {
-		return decision{}, durable.Reject(durable.Forbidden, "only the author may delete this comment")
+		return decision{}, durable.Reject(durable.Forbidden, "only the author can delete this comment")
 	}
 	last := len(t.Messages) == 1
 	dropped, rows := c.untalk(noMessage, func(_ *pb.Thread, other *pb.Comment) bool { return other.Id == m.Id })

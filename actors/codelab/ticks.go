@@ -11,7 +11,7 @@ import (
 // Attendees tick items in the steps' task lists (transport/rest/RULES.md, "Tasks"). Facilitators
 // see the number of ticks per item and per person, but never who ticked which item.
 
-// Tick marks a task of a step as done by the caller, or as not done.
+// Tick marks a task of a step as done or not done, for the caller.
 type Tick struct {
 	StepID string
 	// Item is the key of the task, see markdown.Task.
@@ -22,7 +22,7 @@ type Tick struct {
 func (t Tick) decide(c call) (decision, error) {
 	a := c.s.attendee(c.ID)
 	if a == nil {
-		return decision{}, durable.Reject(durable.Forbidden, "only attendees tick tasks")
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees can tick tasks")
 	}
 	if err := c.live(); err != nil {
 		return decision{}, err
@@ -76,16 +76,17 @@ func (s *State) applyTicked(seq uint64, b *pb.Ticked) {
 	})
 }
 
-// tasksOf returns the tasks of each step. Unchanged texts are not parsed again.
-func tasksOf(steps, old []*pb.Step, known [][]markdown.Task) [][]markdown.Task {
+// tasksOf returns the tasks of each step. oldTasks contains the tasks of the old steps, so that
+// tasksOf does not parse unchanged texts again.
+func tasksOf(steps, old []*pb.Step, oldTasks [][]markdown.Task) [][]markdown.Task {
 	at := map[string]int{}
 	for i, st := range old {
 		at[st.Id] = i
 	}
 	out := make([][]markdown.Task, len(steps))
 	for i, st := range steps {
-		if was, stays := at[st.Id]; stays && old[was].ContentMarkdown == st.ContentMarkdown {
-			out[i] = known[was]
+		if j, ok := at[st.Id]; ok && old[j].ContentMarkdown == st.ContentMarkdown {
+			out[i] = oldTasks[j]
 		} else {
 			out[i] = markdown.Tasks(st.ContentMarkdown)
 		}
@@ -93,16 +94,16 @@ func tasksOf(steps, old []*pb.Step, known [][]markdown.Task) [][]markdown.Task {
 	return out
 }
 
-// lostTasks returns, by the id of the step, the tasks that the new steps no longer contain.
-func lostTasks(steps []*pb.Step, tasks [][]markdown.Task, made []*pb.Step, left [][]markdown.Task) map[string]map[string]bool {
+// lostTasks returns the keys of the tasks that the new steps no longer contain, by step id.
+func lostTasks(steps []*pb.Step, tasks [][]markdown.Task, newSteps []*pb.Step, newTasks [][]markdown.Task) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
 	for i, st := range steps {
 		lost := map[string]bool{}
 		for _, t := range tasks[i] {
 			lost[t.Key] = true
 		}
-		if n := numberOf(made, st.Id); n > 0 {
-			for _, t := range left[n-1] {
+		if n := numberOf(newSteps, st.Id); n > 0 {
+			for _, t := range newTasks[n-1] {
 				delete(lost, t.Key)
 			}
 		}
@@ -113,14 +114,14 @@ func lostTasks(steps []*pb.Step, tasks [][]markdown.Task, made []*pb.Step, left 
 	return out
 }
 
-// keepTicks returns a person's ticks of remaining tasks. fewer reports whether it dropped any tick.
-func keepTicks(all []*pb.StepTicks, lost map[string]map[string]bool) (out []*pb.StepTicks, fewer bool) {
-	gone := func(t *pb.StepTicks) func(string) bool { return func(item string) bool { return lost[t.StepId][item] } }
-	if !slices.ContainsFunc(all, func(t *pb.StepTicks) bool { return slices.ContainsFunc(t.Items, gone(t)) }) {
+// keepTicks removes a person's ticks of lost tasks. changed reports whether there were any.
+func keepTicks(all []*pb.StepTicks, lost map[string]map[string]bool) (out []*pb.StepTicks, changed bool) {
+	lostIn := func(t *pb.StepTicks) func(string) bool { return func(item string) bool { return lost[t.StepId][item] } }
+	if !slices.ContainsFunc(all, func(t *pb.StepTicks) bool { return slices.ContainsFunc(t.Items, lostIn(t)) }) {
 		return all, false
 	}
 	for _, t := range all {
-		if items := slices.DeleteFunc(slices.Clone(t.Items), gone(t)); len(items) > 0 {
+		if items := slices.DeleteFunc(slices.Clone(t.Items), lostIn(t)); len(items) > 0 {
 			out = append(out, &pb.StepTicks{StepId: t.StepId, Items: items})
 		}
 	}
@@ -130,9 +131,9 @@ func keepTicks(all []*pb.StepTicks, lost map[string]map[string]bool) (out []*pb.
 // TaskCount returns the number of tasks in all steps.
 func (v *View) TaskCount() int { return countTasks(v.Tasks) }
 
-func countTasks(of [][]markdown.Task) (n int) {
-	for _, tasks := range of {
-		n += len(tasks)
+func countTasks(tasks [][]markdown.Task) (n int) {
+	for _, ofStep := range tasks {
+		n += len(ofStep)
 	}
 	return n
 }

@@ -25,7 +25,7 @@ type SetTimer struct {
 
 func (b SetTimer) decide(c call) (decision, error) {
 	if !c.admin() {
-		return decision{}, durable.Reject(durable.Forbidden, "only facilitators set the timer")
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators can set the timer")
 	}
 	if b.Seconds == nil && b.EndsAt == nil {
 		if c.s.timer == nil {
@@ -81,7 +81,7 @@ type SetSpotlight struct {
 
 func (b SetSpotlight) decide(c call) (decision, error) {
 	if !c.admin() {
-		return decision{}, durable.Reject(durable.Forbidden, "only facilitators set the content of the projector")
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators can set the content of the projector")
 	}
 	switch b.Kind {
 	case "", SpotlightTimer:

@@ -32,8 +32,8 @@ type interconnect struct {
 	// is now built only from the store.
 	distrusted atomic.Bool
 
-	deaf   sync.Mutex
-	silent func() // guarded by deaf; ends the subscription
+	listening     sync.Mutex
+	stopListening func() // ends the subscription; guarded by listening
 }
 
 // answer sends a reply to a waiting caller.
@@ -89,9 +89,9 @@ func (h *Host[C, E, V]) askSubject() string { return "ask." + h.kind.Name }
 
 // listen receives the messages of other nodes about the actor until unlisten.
 func (h *Handle[C, E, V]) listen() error {
-	h.deaf.Lock()
-	defer h.deaf.Unlock()
-	if h.silent != nil {
+	h.listening.Lock()
+	defer h.listening.Unlock()
+	if h.stopListening != nil {
 		return nil
 	}
 	root := h.host.system.Root
@@ -106,16 +106,16 @@ func (h *Handle[C, E, V]) listen() error {
 			root.Send(h.pid, heard{from, t})
 		}
 	})
-	h.silent = stop
+	h.stopListening = stop
 	return err
 }
 
 func (h *Handle[C, E, V]) unlisten() {
-	h.deaf.Lock()
-	defer h.deaf.Unlock()
-	if h.silent != nil {
-		h.silent()
-		h.silent = nil
+	h.listening.Lock()
+	defer h.listening.Unlock()
+	if h.stopListening != nil {
+		h.stopListening()
+		h.stopListening = nil
 	}
 }
 

@@ -120,9 +120,9 @@ type LogReader interface {
 
 // Snapshot is an actor's stored state.
 type Snapshot struct {
-	// State is the newest snapshot, or nil without a snapshot. The caller owns it.
+	// State is the newest snapshot, or nil if there is none. The caller owns it.
 	State []byte
-	// Seq is the seq of the last record in the snapshot, or 0 without a snapshot.
+	// Seq is the seq of the last record in the snapshot, or 0 if there is none.
 	Seq uint64
 	// Base is the base of the log, see LogReader.
 	Base uint64

@@ -22,7 +22,7 @@ const claimFor = 10 * time.Minute
 // Share also lets other nodes use the register. It must be called before the first use.
 func (r *Register) Share() { r.shared = true }
 
-// claimed returns the row with an upload's claims, or nil without claims, and their number.
+// claimed returns the row with an upload's claims, or nil if there are none, and their number.
 func (r *Register) claimed(name string) (row []byte, count uint32, err error) {
 	row, err = r.journal.Get(claimTable, []byte(name))
 	switch {

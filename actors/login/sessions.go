@@ -109,7 +109,7 @@ type Session struct {
 // Family identifies the ids that were issued from one another.
 func (s Session) Family() string { return s.family.name }
 
-// Admin returns the admin's grant, or nil without a grant or if it has ended.
+// Admin returns the admin's grant, or nil if there is none or it has ended.
 func (s Session) Admin(now int64) *pb.AdminGrant {
 	if s.admin == nil || s.admin.ExpiresAt <= now || s.Ended() || !carriesOn(s.family.record.Load(), s.admin) {
 		return nil

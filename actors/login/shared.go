@@ -18,9 +18,9 @@ import (
 // ended longer ago is refused everywhere.
 const MaxAge = time.Second
 
-// Follow does the same as Load, for a store that several nodes use. The feed delivers other nodes'
-// changes. Each change has a precondition, so that no node overwrites another's change. failed is
-// called for unreadable records.
+// Follow does the same as Load, for a store that several nodes use. The store's feed delivers other
+// nodes' changes. Each change has a precondition, so that no node overwrites another's change.
+// Follow calls failed for each unreadable record.
 func Follow(store durable.Shared, account []byte, c clock.Clock, failed func(error)) (*Sessions, error) {
 	s := empty(store, account, c.Now)
 	s.clock, s.unread = c, map[*family]struct{}{}
@@ -36,17 +36,17 @@ func Follow(store durable.Shared, account []byte, c clock.Clock, failed func(err
 	return s, nil
 }
 
-// Close ends what Follow began.
+// Close stops receiving other nodes' changes.
 func (s *Sessions) Close() {
 	if s.feed != nil {
 		s.feed.Close()
 	}
 }
 
-// Current returns once the data of this node is not older than within, at most MaxAge; it fails if
-// the store does not answer.
-func (s *Sessions) Current(within time.Duration) error {
-	if s.feed == nil || s.feed.Age() < min(within, MaxAge) && len(s.lacking()) == 0 {
+// Current returns once this node's data is younger than limit. A limit above MaxAge counts as
+// MaxAge. Current fails if the store does not answer.
+func (s *Sessions) Current(limit time.Duration) error {
+	if s.feed == nil || s.feed.Age() < min(limit, MaxAge) && len(s.unreadFamilies()) == 0 {
 		return nil
 	}
 	return s.sync()
@@ -58,7 +58,7 @@ func (s *Sessions) sync() error {
 	if err := s.feed.Sync(ctx); err != nil {
 		return fmt.Errorf("%w: sessions of other nodes: %w", durable.ErrUnavailable, err)
 	}
-	for _, f := range s.lacking() {
+	for _, f := range s.unreadFamilies() {
 		f.mu.Lock()
 		err := s.reload(f)
 		f.mu.Unlock()
@@ -69,14 +69,15 @@ func (s *Sessions) sync() error {
 	return nil
 }
 
-func (s *Sessions) lacking() []*family {
+// unreadFamilies returns the families whose rows could not be read after a change.
+func (s *Sessions) unreadFamilies() []*family {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return slices.Collect(maps.Keys(s.unread))
 }
 
-// lack records whether a family's row must still be read.
-func (s *Sessions) lack(f *family, unread bool) {
+// setUnread records whether a family's row must still be read.
+func (s *Sessions) setUnread(f *family, unread bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if unread {
@@ -86,7 +87,7 @@ func (s *Sessions) lack(f *family, unread bool) {
 	delete(s.unread, f)
 }
 
-// seek is lookup, but asks the store about an id that this node does not know.
+// seek is like lookup, but catches up with the store first if this node does not know the id.
 func (s *Sessions) seek(h Key) (*family, error) {
 	if f := s.lookup(h); f != nil || s.feed == nil {
 		return f, nil
@@ -130,7 +131,7 @@ func (s *Sessions) reload(f *family) error {
 	if errors.Is(err, durable.ErrNotFound) {
 		err = nil
 	}
-	if s.lack(f, err != nil); err != nil {
+	if s.setUnread(f, err != nil); err != nil {
 		return err
 	}
 	var rec *record
@@ -166,8 +167,8 @@ func (s *Sessions) forget(f *family) {
 	s.mu.Unlock()
 }
 
-// guarded returns the rows that update the store to a record. If other nodes also use the store,
-// the rows have preconditions that fail if another node has changed the family. The caller holds
+// guarded returns the rows that store a family's new record. If other nodes also use the store, the
+// first row has a precondition. It fails if another node has changed the family. The caller holds
 // f.mu.
 func (s *Sessions) guarded(f *family, rec *record) []durable.Row {
 	// The rows are urgent, because people must sign in before they can delete anything to free
@@ -183,20 +184,22 @@ func (s *Sessions) guarded(f *family, rec *record) []durable.Row {
 	return rows
 }
 
-// commit stores a record and waits for the commit. A nil record ends the family. After ErrConflict
-// the family has been read again. The caller holds f.mu.
+// commit stores a record and waits for the commit. A nil record ends the family. If the commit
+// fails, commit reads the family again, because another node can have changed it. The caller holds
+// f.mu.
 func (s *Sessions) commit(f *family, rec *record) error {
 	known := f.value
 	err := durable.Commit(s.journal, s.guarded(f, rec))
 	if err == nil || s.feed == nil {
 		return err
 	}
-	if again := s.reload(f); again != nil {
-		// The next change depends on the row as last read. A failed end would leave no value, which
-		// is the precondition of a new family. Then a change could restore a family that another
+	if reloadErr := s.reload(f); reloadErr != nil {
+		// The next change has the precondition that the row still has the value f.value. guarded
+		// has set f.value to nil if this commit was to end the family. With nil, the precondition
+		// would be that the row is absent. The change could then restore a family that another
 		// node has ended.
 		f.value = known
-		return again
+		return reloadErr
 	}
 	return err
 }

@@ -30,18 +30,19 @@ type inlineReader struct {
 	text   []byte
 	labels map[string]bool
 	out    []byte
-	// marks are the parts of out that are, or may be, markup. Those from opens on are runs of
-	// emphasis that can still pair.
+	// marks contains the parts of out that can be markup.
 	marks  []mark
-	wasted int // bytes read in vain, see hopeless
+	wasted int // bytes that were read without a result, see hopeless
 }
 
-// mark is a part of the text of which only kept bytes remain.
+// mark is a part of the output that can be markup: a run of emphasis characters, or the [ or ![ of
+// a link.
 type mark struct {
-	at, size, kept int
-	// For a run of emphasis.
-	char         byte
-	opens, shuts bool
+	at, size int
+	kept     int // number of its bytes that are not markup and stay in the output
+	// The following fields are set only for a run of emphasis characters.
+	char              byte
+	canOpen, canClose bool
 }
 
 // entity matches an entity of CommonMark.
@@ -53,9 +54,11 @@ var mail = regexp.MustCompile(`^<[a-zA-Z0-9.!#$%&'*+/=?^_{|}~-]{1,64}@[a-zA-Z0-9
 // opening is a [ without its ] so far.
 type opening struct {
 	bracket
-	out, marks int // position in out, and number of marks
+	out, marks int // the length of the output and the number of marks before the bracket
 }
 
+// hopeless reports whether too many bytes were read without a result. The rest of the text is then
+// not searched for links and elements, which bounds the time for hostile texts.
 func (r *inlineReader) hopeless() bool { return r.wasted > vainTimes*len(r.text)+vainBytes }
 
 func (r *inlineReader) read() {
@@ -133,7 +136,7 @@ func (r *inlineReader) read() {
 	r.pair(0)
 }
 
-// code appends the text between backticks, without one space at each end.
+// code appends the text of a code span. If it has a space at both ends, one is removed at each end.
 func (r *inlineReader) code(inside []byte) {
 	inside = bytes.ReplaceAll(inside, []byte("\n"), []byte(" "))
 	if n := len(inside); n > 1 && inside[0] == ' ' && inside[n-1] == ' ' && len(bytes.Trim(inside, " ")) > 0 {
@@ -142,7 +145,7 @@ func (r *inlineReader) code(inside []byte) {
 	r.out = append(r.out, inside...)
 }
 
-// resolved decodes an entity; one unknown to HTML is returned unchanged.
+// resolved decodes an entity. It returns an entity that is unknown to HTML unchanged.
 func resolved(entity string) string {
 	plain := html.UnescapeString(entity)
 	if strings.HasSuffix(plain, ";") && plain != ";" {
@@ -236,19 +239,19 @@ func (r *inlineReader) emphasis(i int) (end int) {
 	before, _ := utf8.DecodeLastRune(r.text[:i])
 	after, _ := utf8.DecodeRune(r.text[i+n:])
 	left, right := flanks(before, after, i == 0, i+n == len(r.text))
-	m := mark{at: len(r.out), size: n, kept: n, char: c, opens: left, shuts: right}
+	m := mark{at: len(r.out), size: n, kept: n, char: c, canOpen: left, canClose: right}
 	if c == '_' {
-		m.opens, m.shuts = left && (!right || isMark(before)), right && (!left || isMark(after))
+		m.canOpen, m.canClose = left && (!right || isMark(before)), right && (!left || isMark(after))
 	}
 	if c == '~' && n > 2 {
-		m.opens, m.shuts = false, false
+		m.canOpen, m.canClose = false, false
 	}
 	r.out = append(r.out, r.text[i:i+n]...)
 	r.marks = append(r.marks, m)
 	return i + n
 }
 
-// flanks reports whether a run between two characters is left-flanking and right-flanking; the ends
+// flanks reports whether a run between two characters is left-flanking and right-flanking. The ends
 // of the text count as white space.
 func flanks(before, after rune, first, end bool) (left, right bool) {
 	blankBefore, blankAfter := first || unicode.IsSpace(before), end || unicode.IsSpace(after)
@@ -258,11 +261,11 @@ func flanks(before, after rune, first, end bool) (left, right bool) {
 
 func isMark(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
 
-// pair finds the pairs among the runs of emphasis from a mark on; these runs cannot pair with
-// others afterwards.
+// pair finds the pairs among the emphasis runs from index from on. After that, these runs cannot
+// pair with any other run.
 func (r *inlineReader) pair(from int) {
 	var open []int // runs that can open
-	// Per kind of closing run, the number of open ones known not to match.
+	// unfit contains, for each kind of closing run, the number of open runs known not to match.
 	var unfit [3][2][3]int
 	cut := func(n int) {
 		open = open[:n]
@@ -276,9 +279,9 @@ func (r *inlineReader) pair(from int) {
 	}
 	for i := from; i < len(r.marks); i++ {
 		m := &r.marks[i]
-		for m.shuts && m.kept > 0 {
+		for m.canClose && m.kept > 0 {
 			both := 0
-			if m.opens {
+			if m.canOpen {
 				both = 1
 			}
 			least := &unfit[bytes.IndexByte([]byte("*_~"), m.char)][both][m.size%3]
@@ -303,24 +306,24 @@ func (r *inlineReader) pair(from int) {
 			}
 			cut(at + 1)
 		}
-		if m.opens && m.kept > 0 {
+		if m.canOpen && m.kept > 0 {
 			open = append(open, i)
 		}
 	}
 	for i := from; i < len(r.marks); i++ {
-		r.marks[i].opens, r.marks[i].shuts = false, false
+		r.marks[i].canOpen, r.marks[i].canClose = false, false
 	}
 }
 
-// fits reports whether an opening run pairs with a closing one.
-func (m *mark) fits(shuts *mark) bool {
-	if m.char != shuts.char {
+// fits reports whether m, an opening run, pairs with a closing run (CommonMark, the rule of three).
+func (m *mark) fits(closing *mark) bool {
+	if m.char != closing.char {
 		return false
 	}
 	if m.char == '~' {
-		return m.kept == shuts.kept
+		return m.kept == closing.kept
 	}
-	return !m.shuts && !shuts.opens || (m.size+shuts.size)%3 != 0 || m.size%3 == 0 && shuts.size%3 == 0
+	return !m.canClose && !closing.canOpen || (m.size+closing.size)%3 != 0 || m.size%3 == 0 && closing.size%3 == 0
 }
 
 // plain returns the text without markup.

@@ -126,7 +126,7 @@ func (in Invite) decide(d *decision) error {
 		return err
 	}
 	if !d.mayLead(in.Role) {
-		return durable.Reject(durable.Forbidden, "only the owner invites facilitators")
+		return durable.Reject(durable.Forbidden, "only the owner can invite facilitators")
 	}
 	p := &Person{
 		Name: name, Role: in.Role, Codelabs: labs, Invitation: in.Token, CreatedAt: d.Now.UnixMilli(),
@@ -247,9 +247,9 @@ func (in Update) decide(d *decision) error {
 	}
 	switch {
 	case !d.mayLead(next.Role):
-		return durable.Reject(durable.Forbidden, "only the owner makes facilitators")
+		return durable.Reject(durable.Forbidden, "only the owner can make people facilitators")
 	case in.Link != nil && !d.Caller.Owner:
-		return durable.Reject(durable.Forbidden, "only the owner links people with the identity provider")
+		return durable.Reject(durable.Forbidden, "only the owner can link people with the identity provider")
 	case next.Link && Helper(p):
 		return durable.Reject(durable.Invalid, "a helper for a day has no login to link")
 	case Helper(p) && (next.Role != Assistant || len(next.Codelabs) != 1):

@@ -36,7 +36,7 @@ type Person struct {
 	// SHA-256 of the invitation that is open; the token itself is not kept.
 	Invitation       []byte `protobuf:"bytes,6,opt,name=invitation,proto3" json:"invitation,omitempty"`
 	InvitationEndsAt int64  `protobuf:"varint,7,opt,name=invitation_ends_at,json=invitationEndsAt,proto3" json:"invitation_ends_at,omitempty"`
-	// Argon2id in the PHC string format; empty without a password.
+	// Argon2id in the PHC string format; empty if the person has no password.
 	Password  string `protobuf:"bytes,8,opt,name=password,proto3" json:"password,omitempty"`
 	Disabled  bool   `protobuf:"varint,9,opt,name=disabled,proto3" json:"disabled,omitempty"`
 	CreatedAt int64  `protobuf:"varint,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
@@ -46,7 +46,7 @@ type Person struct {
 	Generation uint32 `protobuf:"varint,12,opt,name=generation,proto3" json:"generation,omitempty"`
 	// The invitation was accepted.
 	Accepted bool `protobuf:"varint,13,opt,name=accepted,proto3" json:"accepted,omitempty"`
-	// Identity at the provider; empty without a sign-in there.
+	// Identity at the provider; empty if the person has never signed in there.
 	Issuer  string `protobuf:"bytes,14,opt,name=issuer,proto3" json:"issuer,omitempty"`
 	Subject string `protobuf:"bytes,15,opt,name=subject,proto3" json:"subject,omitempty"`
 	// The owner lets the next sign-in at the provider with this login be theirs.

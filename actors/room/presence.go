@@ -12,7 +12,7 @@ type presence struct {
 	mu sync.Mutex
 	// Guarded by mu. Nil until somebody connects.
 	sessions map[string]int32
-	// Guarded by mu. The persons connected to other nodes, by node, or nil without such persons.
+	// Guarded by mu. The persons connected to other nodes, by node, or nil if there are none.
 	elsewhere map[string]map[string]struct{}
 	// Guarded by mu. The number of persons connected to any node.
 	online int

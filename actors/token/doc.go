@@ -20,8 +20,8 @@
 // A credential is sealed under the token, the server's key, and a share common to all tokens that
 // expire in the same quarter of an hour. Options.Shares provides the shares, and destroys each one
 // at its end. After that, data of expired tokens that remains on the disk cannot be decrypted. A
-// token without its share has expired. Answers to idempotency keys are sealed under the token's
-// share, too.
+// token without its share has expired. Answers to idempotency keys are also sealed under the
+// token's share.
 //
 // Each operation compares the time with the expiry in the token's record, so a million tokens that
 // expire together need no timers. A wheel in each shard counts the live tokens by the second of

@@ -19,7 +19,7 @@ import (
 const maxConns = 1024
 
 // maxAnswer bounds a response body, in bytes, because the tested server can send an endless body.
-// The largest requested file has 50 MiB.
+// The largest requested file is 50 MiB.
 const maxAnswer = 64 << 20
 
 // idleFor is the time after which an unused connection is closed. It is shorter than the timeout of

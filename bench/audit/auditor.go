@@ -8,7 +8,7 @@ const (
 	Unknown Audience = iota
 	// Everyone means everyone in the codelab.
 	Everyone
-	// Facilitators means the facilitators. The owner can receive it, too.
+	// Facilitators means the facilitators. The event's owner can also receive it.
 	Facilitators
 	// FacilitatorsAndOwner means the facilitators and the event's owner.
 	FacilitatorsAndOwner

@@ -77,8 +77,8 @@ type clones struct {
 	rng    *rand.Rand // for preparing and changing the code
 	done   *report.Tally
 
-	// times are those of the clones, since the beginning of the measured time. The last one is in
-	// progress while it has no end. Guarded by mu.
+	// times contains the period of each round of clones, since the beginning of the measured time.
+	// A period without an end is in progress. Guarded by mu.
 	times []span
 }
 

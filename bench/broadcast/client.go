@@ -207,7 +207,7 @@ func (e *Engine) deliver(c *client, m delivery, now time.Duration) {
 	if measured {
 		e.out.Arrived++
 		e.out.ByNode[c.node]++
-		e.seconds.Record(took)
+		e.latencies.Record(took)
 		for i := range e.load.Parts {
 			if part := &e.load.Parts[i]; m.due >= part.From && m.due < part.Until {
 				e.out.Parts[part.Kind].Record(took)

@@ -21,7 +21,7 @@ import (
 type Dialect struct {
 	// Columns are the names of the clients' values; nil for none.
 	Columns []string `json:"columns,omitempty"`
-	// Headers are those of the opening request, "Name: value".
+	// Headers contains additional headers of the opening request, as "Name: value".
 	Headers []string `json:"headers,omitempty"`
 	// Hello is sent once after connecting.
 	Hello Raw `json:"hello,omitempty"`

@@ -1,8 +1,7 @@
-// Package broadcast is one worker's share of a load of published messages: some thousand
-// subscribers and possibly publishers on one epoll loop. It is independent of any server. A
-// [Dialect] describes the protocol as data: the first message, the sent messages, and a regular
-// expression that finds the sender's stamp in received messages. So all servers are measured by the
-// same code.
+// Package broadcast runs one worker's share of a publish-subscribe load: some thousand subscribers
+// and possibly publishers on one epoll loop. It is independent of any server. A [Dialect] describes
+// the protocol as data: the first message, the sent messages, and a regular expression that finds
+// the sender's stamp in received messages. The same code therefore measures all servers.
 //
 // # Time
 //

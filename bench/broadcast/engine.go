@@ -20,15 +20,15 @@ import (
 
 // Engine is a running worker. Its methods are not safe for concurrent use.
 type Engine struct {
-	job      *Job
-	clock    pacing.Clock
-	offset   time.Duration // the run's timeline minus the clock
-	loop     *sockets.Loop
-	nodes    []node
-	passages []*server.Tunnel // to nodes that speak TLS
-	emit     func(Sample)
-	posts    *poster // for event streams; otherwise nil
-	// publishers are the scripts of this worker's publishers.
+	job     *Job
+	clock   pacing.Clock
+	offset  time.Duration // the run's timeline minus the clock
+	loop    *sockets.Loop
+	nodes   []node
+	tunnels []*server.Tunnel // to nodes that use TLS
+	emit    func(Sample)
+	posts   *poster // for event streams; otherwise nil
+	// publishers contains the scripts of this worker's publishers.
 	publishers []*script
 	mask       mask
 
@@ -38,45 +38,49 @@ type Engine struct {
 	clients []*client // subscribers, then publishers
 	load    *Load
 	over    bool // sending has ended
-	// closing means that another goroutine owns the outcome: nothing more is recorded.
+	// closing means that another goroutine owns the outcome, so nothing more is recorded.
 	closing bool
 	ready   int // number of ready subscribers
 	out     Outcome
 	// current is the sample in progress.
 	current Sample
-	seconds *latency.Histogram // of its deliveries
-	spoiled int                // messages in spoiled of all clients
-	// strange and strangeAnswer mean that those of out were sent to a ready client.
+	// latencies contains the delivery latencies of the sample in progress.
+	latencies *latency.Histogram
+	// spoiled is the total length of the lists in client.spoiled, for all clients.
+	spoiled int
+	// strange means that out.Strange was sent to a ready client; strangeAnswer means the same for
+	// out.StrangeAnswer.
 	strange, strangeAnswer bool
-	// flights contains all messages in flight, by publisher.
+	// flights contains the deliveries of each publisher's messages, by message number.
 	flights [][]flight
-	windows []window // of the publishers here
+	windows []window // of this worker's publishers
 	sent    map[int]int64
 	refused map[int][]int64
 	// denied counts the permanent refusals of connections.
-	denied  int
-	planned map[uint64]time.Duration // of unacknowledged messages, by number
-	began   reading
+	denied int
+	// planned contains the planned times of unacknowledged messages, by number.
+	planned map[uint64]time.Duration
+	began   usage // at the start of the measured time
 }
 
-// reading is the resource usage of the process and its loop up to a moment.
-type reading struct{ cpu, busy time.Duration }
+// usage is the CPU time of the process and the busy time of its loop, since their start.
+type usage struct{ cpu, busy time.Duration }
 
-// flight is a message in flight, as seen by this worker.
+// flight describes the deliveries of one message to this worker's subscribers.
 type flight struct {
-	// last is the time to the latest reader so far, in microseconds plus 1; 0 if it is not measured
-	// or has not arrived.
+	// last is the longest delivery time so far, in microseconds plus 1. It is 0 if the message is
+	// not measured or has not arrived.
 	last uint32
-	// readers is the number of readers who have it.
+	// readers is the number of reading subscribers that have received the message.
 	readers int32
 }
 
-// mostFlights bounds the state for determining when the last reader received a message: 64 MB. In
-// longer runs only the first messages count.
+// mostFlights is the maximum number of messages in Engine.flights, which limits it to 64 MB. The
+// time until the last subscriber received a message is not measured for later messages.
 const mostFlights = 8 << 20
 
-// NewEngine prepares a worker. The run's timeline is the clock plus offset. Emit is called every
-// second from the loop and must not block.
+// NewEngine prepares a worker. The run's timeline is the clock plus offset. The loop calls emit
+// every second. emit must not block.
 func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sample)) (*Engine, error) {
 	if err := enoughFiles(job); err != nil {
 		return nil, err
@@ -87,7 +91,7 @@ func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sam
 	}
 	e := &Engine{
 		job: job, clock: clock, offset: offset, emit: emit, reader: r,
-		rng: rand.New(rand.NewPCG(job.Seed, uint64(job.First)+1)), seconds: latency.New(),
+		rng: rand.New(rand.NewPCG(job.Seed, uint64(job.First)+1)), latencies: latency.New(),
 		sent: map[int]int64{}, refused: map[int][]int64{}, planned: map[uint64]time.Duration{},
 		flights: make([][]flight, job.AllPublishers), windows: make([]window, len(job.Publishers)),
 		out: Outcome{
@@ -109,12 +113,12 @@ func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sam
 	}
 	address := "" // of the first node
 	for _, n := range append([]Node{{job.Address, job.Host}}, job.More...) {
-		way, err := e.open(n)
+		dialed, err := e.open(n)
 		if err != nil {
 			e.Close()
 			return nil, err
 		}
-		address = cmp.Or(address, way)
+		address = cmp.Or(address, dialed)
 	}
 	if job.Stream && len(job.Publishers) > 0 {
 		if e.posts, err = newPoster(job, address, e.publishers); err != nil {
@@ -147,7 +151,8 @@ type node struct {
 	host    string
 }
 
-// open opens the way to a node, through a tunnel if it uses TLS, and returns its address.
+// open adds a node and returns the address to connect to. If the server uses TLS, this is the
+// address of a tunnel to the node.
 func (e *Engine) open(n Node) (string, error) {
 	address := n.Address
 	if e.job.TLS != nil {
@@ -155,7 +160,7 @@ func (e *Engine) open(n Node) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		e.passages = append(e.passages, p)
+		e.tunnels = append(e.tunnels, p)
 		address = p.Address()
 	}
 	to, err := sockets.Resolve(address)
@@ -171,7 +176,7 @@ func (e *Engine) Close() {
 	if e.loop != nil {
 		e.loop.Stop()
 	}
-	for _, p := range e.passages {
+	for _, p := range e.tunnels {
 		p.Close()
 	}
 	if e.posts != nil {
@@ -182,7 +187,7 @@ func (e *Engine) Close() {
 // now returns the time on the run's timeline.
 func (e *Engine) now() time.Duration { return e.clock.Now() + e.offset }
 
-// at schedules do for a moment of the timeline, on the loop.
+// at runs do on the loop when the run's timeline reaches due.
 func (e *Engine) at(due time.Duration, do func()) {
 	e.loop.Agenda.At(due-e.offset, func(time.Duration) { do() })
 }
@@ -200,14 +205,14 @@ func (e *Engine) tick() {
 func (e *Engine) sample() Sample {
 	s := e.current
 	s.Open = e.ready
-	if e.seconds.Count() > 0 {
-		e.out.Deliveries.Merge(e.seconds)
-		s.Latencies, e.seconds = e.seconds, latency.New()
+	if e.latencies.Count() > 0 {
+		e.out.Deliveries.Merge(e.latencies)
+		s.Latencies, e.latencies = e.latencies, latency.New()
 	}
 	return s
 }
 
-// nextSecond begins a sample, and schedules its end.
+// nextSecond begins a sample and schedules its end.
 func (e *Engine) nextSecond() {
 	e.current = Sample{Second: int64(e.now() / time.Second)}
 	e.at(time.Duration(e.current.Second+1)*time.Second, e.tick)
@@ -241,7 +246,7 @@ func (e *Engine) Muster() *Muster {
 	return m
 }
 
-// Load starts the planned sending, and returns immediately.
+// Load schedules the sending and returns immediately.
 func (e *Engine) Load(load *Load) {
 	exact := *load
 	load = &exact
@@ -266,7 +271,7 @@ func (e *Engine) Load(load *Load) {
 
 func (e *Engine) begin() {
 	e.loop.Turns = latency.New()
-	e.began = reading{server.OwnCPU(), e.loop.Busy}
+	e.began = usage{server.OwnCPU(), e.loop.Busy}
 }
 
 // end ends the measured time and the sending.
@@ -275,12 +280,12 @@ func (e *Engine) end() {
 		return
 	}
 	e.over = true
-	// The loop continues with other counts.
+	// The loop records later turns in a new histogram, which is not reported.
 	e.out.Turns, e.loop.Turns = e.loop.Turns, latency.New()
 	e.out.CPU, e.out.Busy = server.OwnCPU()-e.began.cpu, e.loop.Busy-e.began.busy
 }
 
-// Stop ends the sending early; messages planned up to now count.
+// Stop ends the sending early. Messages planned up to now count.
 func (e *Engine) Stop() {
 	e.loop.Do(func() {
 		if e.load != nil {
@@ -291,7 +296,7 @@ func (e *Engine) Stop() {
 	})
 }
 
-// Drop closes all subscriber connections at a given time, and returns immediately.
+// Drop schedules the closing of all subscriber connections and returns immediately.
 func (e *Engine) Drop(d *Drop) {
 	e.loop.Do(func() {
 		e.at(d.At, func() {
@@ -307,13 +312,14 @@ func (e *Engine) Drop(d *Drop) {
 // answersWithin is the timeout for the server's responses to the last messages.
 const answersWithin = 5 * time.Second
 
-// Sent waits until the publishers have finished, and returns the messages that they sent.
+// Sent waits until the publishers have finished. It returns, for each publisher, the number of sent
+// messages and the refused messages.
 func (e *Engine) Sent() Sent {
 	e.loop.Do(e.end)
 	if e.posts != nil {
 		e.posts.wait(answersWithin)
 	}
-	// A refusal still in flight would count as a loss.
+	// A message counts as lost if its refusal has not arrived yet.
 	e.until(e.now()+answersWithin, func() bool { return len(e.planned) == 0 })
 	s := Sent{Messages: map[int]int64{}, Refused: map[int][]int64{}}
 	e.loop.Do(func() {
@@ -338,7 +344,7 @@ func (e *Engine) Finish(f *Finish) *Outcome {
 	return &e.out
 }
 
-// until waits until the condition, which is evaluated on the loop, is true.
+// until waits until holds returns true on the loop, or until end.
 func (e *Engine) until(end time.Duration, holds func() bool) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

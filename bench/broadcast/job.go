@@ -35,7 +35,8 @@ type Job struct {
 	Seed           uint64 `json:"seed"`
 	// Key is the key of the stamps, the same for all workers of a run.
 	Key uint64 `json:"key"`
-	// ReceiveBuffer is SO_RCVBUF of clients that will stop reading, in bytes.
+	// Stalled is the number of subscribers that stop reading for a while. ReceiveBuffer is their
+	// SO_RCVBUF, in bytes.
 	Stalled       int `json:"stalled,omitempty"`
 	ReceiveBuffer int `json:"receive_buffer,omitempty"`
 }
@@ -53,7 +54,7 @@ type Seat struct {
 	Cookie string `json:"cookie,omitempty"`
 	// Publish is the URL to which a publisher of event streams POSTs its messages.
 	Publish string `json:"publish,omitempty"`
-	// Values are the client's, in the order of the dialect's columns.
+	// Values contains the client's values, in the order of the dialect's columns.
 	Values []Raw `json:"values,omitempty"`
 }
 
@@ -63,7 +64,7 @@ type Load struct {
 	Start time.Duration `json:"start"`
 	From  time.Duration `json:"from"`
 	Until time.Duration `json:"until"`
-	// Stages are those of the rate, one after another from Start on.
+	// Stages contains the successive rates, from Start on.
 	Stages []Stage `json:"stages"`
 	// Regular plans messages at equal intervals instead of a Poisson process.
 	Regular bool `json:"regular,omitempty"`
@@ -106,7 +107,7 @@ type Muster struct {
 	All   int `json:"all"`
 	// Denied counts the permanent refusals.
 	Denied int `json:"denied,omitempty"`
-	// Unanswered clients are connected, without an answer to their opening request.
+	// Unanswered counts the clients that are connected but have no answer to their opening request.
 	Unanswered int `json:"unanswered,omitempty"`
 	// Ends are the ways in which connections ended. Strange is a text in which the dialect finds
 	// nothing, as in Outcome.
@@ -129,7 +130,7 @@ type Sample struct {
 	Deliveries int64 `json:"deliveries"`
 	Errors     int64 `json:"errors"`
 	Open       int   `json:"open"`
-	// Latencies of this part; nil without measurements.
+	// Latencies contains the measured latencies, or is nil if there are none.
 	Latencies *latency.Histogram `json:"latencies,omitempty"`
 }
 
@@ -142,8 +143,8 @@ type Sent struct {
 
 // Outcome has the results of a worker. The histograms of all workers are merged.
 type Outcome struct {
-	// Deliveries are those to readers, from the planned time; Parts are the same for each kind of
-	// part.
+	// Deliveries contains the latencies of deliveries to readers, from the planned time. Parts
+	// contains the same for each kind of part.
 	Deliveries *latency.Histogram   `json:"deliveries"`
 	Parts      []*latency.Histogram `json:"parts,omitempty"`
 	Acks       *latency.Histogram   `json:"acks"`
@@ -155,19 +156,20 @@ type Outcome struct {
 	// is in microseconds plus 1, in four bytes, little endian; 0 if not measured.
 	Last [][]byte `json:"last"`
 
-	// Measured messages that this worker sent, and those that arrived.
+	// Messages is the number of measured messages that this worker sent, Arrived the number of
+	// their deliveries here.
 	Messages int64 `json:"messages"`
 	Arrived  int64 `json:"arrived"`
 	// ByNode counts the messages that arrived, by node of the client.
 	ByNode []int64 `json:"by_node"`
-	// All messages, measured or not.
+	// AllDeliveries counts the deliveries of all messages, measured or not.
 	AllDeliveries int64 `json:"all_deliveries"`
 
 	Lost, Duplicated, Reordered, Away int64
 	Gaps                              int64 `json:"gaps"`
 	Unfinished                        int   `json:"unfinished"`
-	// Forged are deliveries with a stamp that does not belong to the message, Foreign those with a
-	// number that nobody sent.
+	// Forged counts the deliveries with a stamp that does not belong to the message. Foreign counts
+	// the deliveries with a number that nobody sent.
 	Forged  int64          `json:"forged"`
 	Foreign int64          `json:"foreign"`
 	Stalled report.Stalled `json:"stalled"`

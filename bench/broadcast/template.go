@@ -13,7 +13,7 @@ type Template []piece
 // piece is a text, or a place by its name.
 type piece struct{ text, place string }
 
-// places matches names in braces, which columns use, too.
+// places matches names in braces, including the names of columns.
 var places = regexp.MustCompile(`\{\{([A-Za-z0-9_.-]+)\}\}`)
 
 // ParseTemplate parses a text. Everything that is not a place is text.

@@ -67,7 +67,7 @@ type Interval struct {
 type Row struct {
 	Work
 	// Base and New are geometric means of the valid rounds, so that Ratio is exactly
-	// their quotient. All three are 0 without a valid round.
+	// their quotient. All three are 0 if no round is valid.
 	Base float64 `json:"base"`
 	New  float64 `json:"new"`
 	// Ratio is above 1 if the new server is better: new/base, or base/new if less is
@@ -83,7 +83,7 @@ type Row struct {
 // Verdicts of a row, in addition to [Better].
 const (
 	NotSlower Verdict = "ok"
-	// Unclear is slower than the limit allows, but within chance.
+	// Unclear means slower than the limit allows, but not significantly.
 	Unclear  Verdict = "unclear: may be chance"
 	Unjudged Verdict = "not judged"
 	Fail     Verdict = "FAIL"

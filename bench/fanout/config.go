@@ -127,16 +127,17 @@ type Progress struct {
 	Elapsed time.Duration
 	// Done is the elapsed part of the planned time, 0..1.
 	Done float64
-	// Open of Wanted connections.
+	// Open is the number of open connections, Wanted the number that the run needs.
 	Open, Wanted int
-	// Of the last second: messages sent, deliveries, failures, and the latency of the deliveries,
-	// in milliseconds.
+	// These are the numbers of the last second: sent messages, deliveries, failures, and the
+	// latency of the deliveries in milliseconds.
 	Messages, Deliveries, Errors int64
 	P50, P99, Max                float64
-	// Of the server, if it can be measured.
+	// CPU and RSS are the server's, if they can be measured.
 	CPU float64
 	RSS int64
-	// Step is that of a search, from 1, with its rate in messages per second; 0 without a search.
+	// Step is the step of a search, from 1, or 0 if this is not a search. Rate is the rate of the
+	// step, in messages per second.
 	Step int
 	Rate float64
 }

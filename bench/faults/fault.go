@@ -41,7 +41,7 @@ type Fault struct {
 	Kind Kind
 	// Node is the node, counted from 1, of a kill, a pause or a restart; 0 means any.
 	Node int
-	// Ends and Way are those of a cut, as in nodes.ParseCut and nodes.Both.
+	// Ends and Way describe the ends and the direction of a cut, see nodes.ParseCut and nodes.Both.
 	Ends, Way string
 }
 

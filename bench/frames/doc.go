@@ -1,4 +1,4 @@
-// Package frames is the client's side of RFC 6455, the opening handshake and the frames. It
+// Package frames implements the client side of RFC 6455: the opening handshake and the frames. It
 // consists of plain functions over bytes. An idle connection needs no sockets, goroutines
 // or buffers of this package.
 //

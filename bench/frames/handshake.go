@@ -55,7 +55,7 @@ func CheckHeader(line string) error {
 	return nil
 }
 
-// maxAnswer bounds the header of the server's response, bytes.
+// maxAnswer bounds the header of the server's response, in bytes.
 const maxAnswer = 16 << 10
 
 // RefusedError means that the server answered the upgrade with another status than 101.

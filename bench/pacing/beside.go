@@ -7,7 +7,7 @@ import (
 )
 
 // Beside runs do on its own goroutine. stop cancels the context of do and waits until do
-// returns. The end of ctx cancels that context, too.
+// returns. That context also ends when ctx ends.
 func Beside(ctx context.Context, do func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -16,7 +16,7 @@ func Beside(ctx context.Context, do func(context.Context)) (stop func()) {
 }
 
 // Every calls do on its own goroutine once per interval, first after one interval. stop ends
-// the calls and waits for one in progress. The end of ctx ends them, too.
+// the calls and waits for one in progress. The calls also end when ctx ends.
 func Every(ctx context.Context, interval time.Duration, do func()) (stop func()) {
 	return Beside(ctx, func(ctx context.Context) {
 		tick := time.NewTicker(interval)

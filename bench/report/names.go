@@ -43,7 +43,7 @@ var short = map[string]func(*Result) (n float64, ok bool){
 }
 
 // Check refuses thresholds on numbers that no report of the scenario has, or that this run will not
-// report. It is called before the run, so that nobody waits for a run in vain.
+// report. It is called before the run, so that such a mistake costs no run.
 func (n Names) Check(thresholds []Threshold) error {
 	var unknown []string
 	var problems []error

@@ -67,7 +67,8 @@ type Result struct {
 	Server *Server
 	// Nodes contains the servers of a run with several servers, in order.
 	Nodes []Node
-	// Search is the search that found this run's rate. It is nil without a search.
+	// Search is the search that found this run's rate. It is nil if the run is not part of a
+	// search.
 	Search *Search
 
 	// Verdict is set by Judge.
@@ -148,7 +149,7 @@ type Sample struct {
 	// Fault is the fault injected in this second, such as "kill:1".
 	Fault string `json:"fault,omitempty"`
 
-	// Counts is the histogram of the latencies. It is nil without operations.
+	// Counts is the histogram of the latencies. It is nil if there were no operations.
 	Counts *latency.Histogram `json:"-"`
 }
 

@@ -30,7 +30,7 @@ var errWaiting = errors.New("server does not read")
 
 // End describes how a connection ended.
 type End struct {
-	// Code is the code of the server's close frame, or 0 without a close frame.
+	// Code is the code of the server's close frame, or 0 if it sent none.
 	Code int
 	// Err is the error that ended the connection; nil after a close frame. For a refused upgrade it
 	// is a *frames.RefusedError.

@@ -1,6 +1,6 @@
-// Package tokens is the load test of the tokenization handler. Its load is open: each pair of a
-// tokenize and a detokenize is planned beforehand. The latency counts from the planned time, so
-// that it shows when a server falls behind.
+// Package tokens is the load test of the tokenization handler. It uses an open load model: each
+// pair of a tokenize and a detokenize is planned beforehand. The latency counts from the planned
+// time, so a server that falls behind is visible in the latency.
 //
 // Every pair uses its own card number and compares the response with it. For some tokens there are
 // two concurrent callers, and exactly one of them must succeed. The output of a run never contains

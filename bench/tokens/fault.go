@@ -35,7 +35,7 @@ func (r *run) inflict(ctx context.Context, from time.Duration) error {
 		f := r.inflictor.Choose(planned.Fault)
 		began := r.clock.Now()
 		r.timeline.Fault(f.String())
-		// An interrupted run repairs its servers, too.
+		// An interrupted run also repairs its servers.
 		if err := r.inflictor.Do(context.WithoutCancel(ctx), f); err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", f, err))
 			break

@@ -240,7 +240,7 @@ func Listen(ctx context.Context, address, secret string, listening func(net.Addr
 			}
 			w := newWorker(conn)
 			defer context.AfterFunc(ctx, func() {
-				w.last("it was told to end")
+				w.last("its process was stopped")
 				_ = raw.Close()
 			})()
 			timer := time.NewTimer(turnWithin)

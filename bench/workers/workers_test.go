@@ -78,7 +78,7 @@ func TestTheEndOfARemoteWorkerIsReported(t *testing.T) {
 	end()
 	<-c.Gone()
 	_, err = c.All(func(int) *Order { return &Order{Tick: true} })
-	if want := "worker " + address + " ended: it was told to end"; err == nil || err.Error() != want {
+	if want := "worker " + address + " ended: its process was stopped"; err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"atelier/bench/beside"
 )
 
-// uploadsCommand is a workshop in which people submit files.
+// uploadsCommand measures a workshop while other people submit files.
 type uploadsCommand struct {
 	beside.Uploads
 	serverFlags
@@ -19,7 +19,7 @@ type uploadsCommand struct {
 
 // Validate is called by kong.
 func (u *uploadsCommand) Validate() error {
-	return errors.Join(u.alone("uploads"), u.serverFlags.check(), u.outputFlags.check(u.names()), u.Check())
+	return errors.Join(u.singleServer("uploads"), u.serverFlags.check(), u.outputFlags.check(u.names()), u.Check())
 }
 
 // Run is called by kong.
@@ -27,7 +27,7 @@ func (u *uploadsCommand) Run(ctx context.Context) error {
 	return holdWorkshop(ctx, &u.serverFlags, &u.outputFlags, &u.Config, u.Uploads.Run)
 }
 
-// clonesCommand is a workshop in which many clone the code.
+// clonesCommand measures a workshop while hundreds of Git clients clone the code.
 type clonesCommand struct {
 	beside.Clones
 	serverFlags
@@ -36,7 +36,7 @@ type clonesCommand struct {
 
 // Validate is called by kong.
 func (c *clonesCommand) Validate() error {
-	return errors.Join(c.alone("clones"), c.serverFlags.check(), c.outputFlags.check(c.names()), c.Check())
+	return errors.Join(c.singleServer("clones"), c.serverFlags.check(), c.outputFlags.check(c.names()), c.Check())
 }
 
 // Run is called by kong.
@@ -49,7 +49,7 @@ func (c *clonesCommand) Run(ctx context.Context) error {
 	return holdWorkshop(ctx, &c.serverFlags, &c.outputFlags, &c.Config, c.Clones.Run)
 }
 
-// clonerCommand is the process that clones.
+// clonerCommand is the child process of clonesCommand that runs the Git clients.
 type clonerCommand struct{}
 
 // Run is called by kong.
@@ -57,7 +57,7 @@ func (clonerCommand) Run(ctx context.Context) error {
 	return beside.ServeClones(ctx, os.Stdin, os.Stdout)
 }
 
-// pollsCommand is a workshop with a poll.
+// pollsCommand measures a workshop while its attendees vote in polls.
 type pollsCommand struct {
 	beside.Polls
 	serverFlags
@@ -66,7 +66,7 @@ type pollsCommand struct {
 
 // Validate is called by kong.
 func (p *pollsCommand) Validate() error {
-	return errors.Join(p.alone("polls"), p.serverFlags.check(), p.outputFlags.check(p.names()), p.Check())
+	return errors.Join(p.singleServer("polls"), p.serverFlags.check(), p.outputFlags.check(p.names()), p.Check())
 }
 
 // Run is called by kong.

@@ -172,7 +172,7 @@ func (b *broadcastFlags) validate() error {
 	if len(b.WorkerAt) > 0 {
 		problems = append(problems, workers.CheckSecret(b.Secret))
 		if b.Workers > 0 {
-			problems = append(problems, errors.New("--workers are processes of this machine, --worker-at are others: one or the other"))
+			problems = append(problems, errors.New("--workers and --worker-at exclude each other: processes on this machine, or on other machines"))
 		}
 	}
 	if !b.Generic {

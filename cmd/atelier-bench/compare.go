@@ -79,8 +79,8 @@ func (c *pairCommand) Validate() error {
 // Run is called by kong.
 func (c *pairCommand) Run(ctx context.Context) error { return c.run(ctx, measure) }
 
-// run is Run with a replaceable measurement, for tests. Results before an interruption or a failed
-// run are written and compared, too.
+// run does the same as Run, with a measurement that tests can replace. It also writes and compares
+// the results before an interruption or a failed run.
 func (c *pairCommand) run(ctx context.Context, measure func(context.Context, []string) ([]byte, error)) error {
 	reports, broken := c.rounds(ctx, measure)
 	if ctx.Err() != nil {
@@ -146,8 +146,8 @@ func keep(path string, reports [][]byte) (*compare.Set, error) {
 	return compare.Read(path)
 }
 
-// measure runs this program with a command line and returns its JSON report. A failed or invalid
-// run has a report, too.
+// measure runs this program with a command line and returns its JSON report. Failed and
+// invalid runs also have a report.
 func measure(ctx context.Context, args []string) ([]byte, error) {
 	return measureIn(ctx, "", args)
 }

@@ -61,10 +61,10 @@ func TestAMissingOrDoubleServerIsReportedFirst(t *testing.T) {
 	t.Setenv("ADMIN_PW", "")
 	for _, scenario := range []string{"fanout", "workshop", "rest", "tokens", "uploads", "clones", "chaos"} {
 		for want, args := range map[string][]string{
-			"one or the other": {scenario, "--spawn", "--url", "http://127.0.0.1:1"},
-			"which server?":    {scenario},
+			"exclude each other": {scenario, "--spawn", "--url", "http://127.0.0.1:1"},
+			"no server is given": {scenario},
 		} {
-			if scenario == "chaos" && want == "which server?" {
+			if scenario == "chaos" && want == "no server is given" {
 				continue // it only runs on its own server
 			}
 			if got := said(t, func() { run(args) }); !strings.Contains(got, want) || strings.Contains(got, "admin-pw") {

@@ -51,7 +51,7 @@ func (b *broadcastFlags) peer() (*fanout.Peer, error) {
 		if at, err = how.address(at); err != nil {
 			return nil, err
 		}
-		d.Binary = d.Binary || how.speak("", size).Binary
+		d.Binary = d.Binary || how.dialect("", size).Binary
 	} else if b.Channel != "" {
 		return nil, errors.New("--channel is for --preset")
 	}

@@ -17,51 +17,51 @@ import (
 	"atelier/bench/fanout"
 )
 
-// preset describes how to communicate with servers of a protocol. It has the defaults of the flags
-// for a server other than Atelier.
+// preset contains the defaults of the flags for servers of a protocol other than Atelier's.
 type preset struct {
 	name, about string
 	// stream means an event stream instead of WebSockets.
 	stream bool
 	// path is the default path of --url, with the query.
 	path string
-	// channel is the default of --channel: a channel, subject, topic or name of events;
-	// "" if there is none.
+	// channel is the default of --channel: a channel, subject, topic or event name. It is "" if the
+	// protocol has none.
 	channel string
-	// speak returns the dialect for a channel, with messages of the given size. They are a byte
-	// shorter if no message has that length.
-	speak func(channel string, size int) broadcast.Dialect
-	// signIn is a client's first message, with its values of the columns signIns; nil if
-	// --hello has to provide it.
+	// dialect returns the dialect for a channel, with messages of the given size. If the protocol
+	// has no message of exactly that size, they are one byte shorter.
+	dialect func(channel string, size int) broadcast.Dialect
+	// signIn returns a client's first message, with the client's values of the columns in signIns.
+	// It is nil if this message must be given with --hello.
 	signIn func(values map[string]string) string
 }
 
-// signIns are the columns with which a preset signs clients in automatically.
+// signIns contains the columns that presets use to sign clients in automatically.
 var signIns = []string{"client_id", "username", "password"}
 
 // listed is the value of --preset that lists all presets.
 const listed = "list"
 
-// spoken is the payload of publishers; each protocol has its own place for it. found finds it.
+// payload is the text that publishers send. Each preset embeds it in a message of its protocol.
+// payloadPattern finds it in a received message.
 const (
-	spoken = "{{stamp}} {{seq}} {{pad}}"
-	found  = "(?P<stamp>[0-9]+) (?P<seq>[0-9]+) "
+	payload        = "{{stamp}} {{seq}} {{pad}}"
+	payloadPattern = "(?P<stamp>[0-9]+) (?P<seq>[0-9]+) "
 )
 
-// leastSpoken is the minimum length of spoken in every run, in bytes: a stamp of 16 digits, a
-// number of 13.
-const leastSpoken = 16 + 1 + 13 + 1
+// leastPayload is the minimum size of a payload that is sufficient for every run, in bytes. It
+// contains a stamp of 16 digits and a number of 13 digits, each with a space.
+const leastPayload = 16 + 1 + 13 + 1
 
 var presets = []*preset{
 	{
 		name: "centrifugo", about: "Centrifugo, its JSON protocol; clients must be allowed to subscribe and to publish",
 		path: "/connection/websocket", channel: "bench",
-		speak: func(channel string, size int) broadcast.Dialect {
+		dialect: func(channel string, size int) broadcast.Dialect {
 			return broadcast.Dialect{
 				Hello: raw(`{"id":1,"connect":{}}`+"\n"+`{"id":2,"subscribe":{"channel":"%s"}}`, channel), Ready: `"id":2,"subscribe"`,
 				// Each message has its own number, which is neither 1 nor 2.
-				Send: raw(`{"id":1{{seq}},"publish":{"channel":"%s","data":"`+spoken+`"}}`, channel), Size: size,
-				Match: `"data":"` + found, Ack: `"id":1(?P<seq>[0-9]+),"publish"`, Refusal: `"id":1(?P<seq>[0-9]+),"error"`,
+				Send: raw(`{"id":1{{seq}},"publish":{"channel":"%s","data":"`+payload+`"}}`, channel), Size: size,
+				Match: `"data":"` + payloadPattern, Ack: `"id":1(?P<seq>[0-9]+),"publish"`, Refusal: `"id":1(?P<seq>[0-9]+),"error"`,
 				Answers: []broadcast.Answer{{In: "{}", Out: "{}"}},
 			}
 		},
@@ -69,7 +69,7 @@ var presets = []*preset{
 	{
 		name: "mqtt", about: "MQTT 3.1.1 over WebSocket, QoS 0; signs in by columns client_id, username and password of --clients",
 		path: "/mqtt", channel: "bench",
-		speak: func(channel string, size int) broadcast.Dialect {
+		dialect: func(channel string, size int) broadcast.Dialect {
 			topic := mqttText(channel)
 			publish := func(n int) string { return mqttPacket(0x30, topic, n) }
 			n := fit(size, func(n int) int { return len(publish(n)) + n })
@@ -77,7 +77,7 @@ var presets = []*preset{
 				Binary: true, Headers: []string{"Sec-WebSocket-Protocol: mqtt"},
 				Hello: broadcast.Raw(mqttConnect(nil) + mqttPacket(0x82, "\x00\x01"+topic+"\x00", 0)),
 				Ready: `\x03\x00\x01[\x00-\x02]`, // the end of the SUBACK
-				Send:  broadcast.Raw(publish(n) + spoken), Size: len(publish(n)) + n, Match: regexp.QuoteMeta(channel) + found,
+				Send:  broadcast.Raw(publish(n) + payload), Size: len(publish(n)) + n, Match: regexp.QuoteMeta(channel) + payloadPattern,
 			}
 		},
 		signIn: mqttConnect,
@@ -85,12 +85,12 @@ var presets = []*preset{
 	{
 		name: "nats", about: "core NATS over WebSocket, without a name or a password",
 		channel: "bench",
-		speak: func(channel string, size int) broadcast.Dialect {
+		dialect: func(channel string, size int) broadcast.Dialect {
 			publish := func(n int) string { return fmt.Sprintf("PUB %s %d\r\n", channel, n) }
 			n := fit(size, func(n int) int { return len(publish(n)) + n + len("\r\n") })
 			return broadcast.Dialect{
 				Hello: raw("CONNECT {\"verbose\":false,\"pedantic\":false}\r\nSUB %s 1\r\nPING\r\n", channel), Ready: `PONG\r\n`,
-				Send: broadcast.Raw(publish(n) + spoken + "\r\n"), Size: len(publish(n)) + n + len("\r\n"), Match: `\r\n` + found,
+				Send: broadcast.Raw(publish(n) + payload + "\r\n"), Size: len(publish(n)) + n + len("\r\n"), Match: `\r\n` + payloadPattern,
 				Answers: []broadcast.Answer{{In: "PING\r\n", Out: "PONG\r\n"}},
 			}
 		},
@@ -98,19 +98,19 @@ var presets = []*preset{
 	{
 		name: "socket.io", about: "Socket.IO (Engine.IO 4) over WebSocket; the server must emit each event to all, under its name",
 		path: "/socket.io/?EIO=4&transport=websocket", channel: "message",
-		speak: func(channel string, size int) broadcast.Dialect {
+		dialect: func(channel string, size int) broadcast.Dialect {
 			return broadcast.Dialect{
 				Hello: "40", Ready: `^40\{`,
-				Send: raw(`42["%s","`+spoken+`"]`, channel), Size: size, Match: `^42\["` + regexp.QuoteMeta(channel) + `","` + found,
+				Send: raw(`42["%s","`+payload+`"]`, channel), Size: size, Match: `^42\["` + regexp.QuoteMeta(channel) + `","` + payloadPattern,
 				Answers: []broadcast.Answer{{In: "2", Out: "3"}},
 			}
 		},
 	},
 	{
-		name: "sse", about: "an event stream (SSE); messages are posted to --publish as text, and are the data of an event",
+		name: "sse", about: "an event stream (SSE); publishers POST each message to --publish as text, and the server sends it as the data of an event",
 		stream: true,
-		speak: func(_ string, size int) broadcast.Dialect {
-			return broadcast.Dialect{Send: spoken, Size: size, Match: found}
+		dialect: func(_ string, size int) broadcast.Dialect {
+			return broadcast.Dialect{Send: payload, Size: size, Match: payloadPattern}
 		},
 	},
 }
@@ -119,30 +119,30 @@ func raw(format, channel string) broadcast.Raw {
 	return broadcast.Raw(strings.ReplaceAll(format, "%s", channel))
 }
 
-// fit returns the maximum length of a text, at least leastSpoken, for a message of at most size
+// fit returns the maximum length of a text, at least leastPayload, for a message of at most size
 // bytes. total returns the length of the message with a given text.
 func fit(size int, total func(text int) int) int {
-	n := max(size, leastSpoken)
-	for n > leastSpoken && total(n) > size {
+	n := max(size, leastPayload)
+	for n > leastPayload && total(n) > size {
 		n--
 	}
 	return n
 }
 
-// mqttText returns a text with its length (MQTT 3.1.1, 1.5.3).
+// mqttText returns a text, preceded by its length (MQTT 3.1.1, 1.5.3).
 func mqttText(text string) string {
 	return string(binary.BigEndian.AppendUint16(nil, uint16(len(text)))) + text
 }
 
-// mqttPacket returns a packet (MQTT 3.1.1, 2.2) with a first byte and a body, which the given
-// number of further bytes follows.
+// mqttPacket returns the beginning of a packet (MQTT 3.1.1, 2.2): its first byte, its length and
+// body. The caller appends more further bytes, which the length includes.
 func mqttPacket(first byte, body string, more int) string {
 	head := []byte{first}
 	return string(binary.AppendUvarint(head, uint64(len(body)+more))) + body
 }
 
-// mqttConnect requests a new session without keep-alive (MQTT 3.1.1, 3.1), with a client's
-// name, user and password, if any.
+// mqttConnect returns the packet that requests a new session without keep-alive (MQTT 3.1.1, 3.1).
+// It contains the client's id, user name and password, if any.
 func mqttConnect(values map[string]string) string {
 	const newSession, withPassword, withUser = 0x02, 0x40, 0x80
 	flags, more := byte(newSession), mqttText(values["client_id"])
@@ -155,8 +155,8 @@ func mqttConnect(values map[string]string) string {
 	return mqttPacket(0x10, mqttText("MQTT")+"\x04"+string([]byte{flags})+"\x00\x00"+more, 0)
 }
 
-// signed returns clients whose first message signs in each of them. It replaces the dialect's first
-// message, which is for clients without credentials.
+// signed adds a first message with the client's credentials to each client. It changes d.Hello so
+// that clients send this message instead of the one without credentials.
 func (p *preset) signed(people *fanout.Clients, d *broadcast.Dialect) (*fanout.Clients, error) {
 	if p.signIn == nil || people == nil {
 		return people, nil
@@ -166,13 +166,13 @@ func (p *preset) signed(people *fanout.Clients, d *broadcast.Dialect) (*fanout.C
 	case !slices.ContainsFunc(signIns, has):
 		return people, nil
 	case has("password") && !has("username"):
-		return nil, fmt.Errorf("--preset %s: a column password needs a column username", p.name)
+		return nil, fmt.Errorf("--preset %s: a column password also needs a column username", p.name)
 	}
 	d.Hello = "{{" + broadcast.SignIn + "}}" + broadcast.Raw(strings.TrimPrefix(string(d.Hello), p.signIn(nil)))
 	return people.With(broadcast.SignIn, p.signIn), nil
 }
 
-// presetNamed returns the preset of a name.
+// presetNamed returns the preset with a name.
 func presetNamed(name string) (*preset, error) {
 	var names []string
 	for _, p := range presets {
@@ -181,10 +181,10 @@ func presetNamed(name string) (*preset, error) {
 		}
 		names = append(names, p.name)
 	}
-	return nil, fmt.Errorf("--preset %q: want one of %s, or list, which shows what each sets", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("--preset %q: want one of %s, or list to show the settings of each", name, strings.Join(names, ", "))
 }
 
-// channels are those whose name has no other meaning in any of the protocols.
+// channels matches the channel names that have no special meaning in any of the protocols.
 var channels = regexp.MustCompile(`^[A-Za-z0-9_:/.-]{1,100}$`)
 
 // complete fills in the defaults of a dialect, for messages of size bytes.
@@ -192,7 +192,7 @@ func (p *preset) complete(d *broadcast.Dialect, channel string, size int) error 
 	if channel != "" && (p.channel == "" || !channels.MatchString(channel)) {
 		return fmt.Errorf("--channel %q: want letters, digits and any of _ : / . -, at most 100, and a --preset with channels", channel)
 	}
-	own := p.speak(cmp.Or(channel, p.channel), size)
+	own := p.dialect(cmp.Or(channel, p.channel), size)
 	d.Hello, d.Ready, d.Match = cmp.Or(d.Hello, own.Hello), cmp.Or(d.Ready, own.Ready), cmp.Or(d.Match, own.Match)
 	d.Ack, d.Refusal, d.Binary = cmp.Or(d.Ack, own.Ack), cmp.Or(d.Refusal, own.Refusal), d.Binary || own.Binary
 	for _, line := range own.Headers {
@@ -212,7 +212,7 @@ func (p *preset) complete(d *broadcast.Dialect, channel string, size int) error 
 		return nil
 	}
 	d.Send, d.Size = own.Send, own.Size
-	if least := p.speak(cmp.Or(channel, p.channel), 0).Size; size < least {
+	if least := p.dialect(cmp.Or(channel, p.channel), 0).Size; size < least {
 		return fmt.Errorf("--size %d: --preset %s needs %d bytes or more", size, p.name, least)
 	}
 	return nil
@@ -227,11 +227,11 @@ func (p *preset) address(text string) (string, error) {
 	switch u.Scheme {
 	case "ws", "wss":
 		if p.stream {
-			return "", fmt.Errorf("--preset %s is not a WebSocket: want an http or https --url", p.name)
+			return "", fmt.Errorf("--preset %s uses an event stream: want an http or https --url", p.name)
 		}
 	case "http", "https":
 		if !p.stream {
-			return "", fmt.Errorf("--preset %s is spoken over WebSockets: want a ws or wss --url", p.name)
+			return "", fmt.Errorf("--preset %s uses WebSockets: want a ws or wss --url", p.name)
 		}
 	}
 	if u.Path == "" && u.RawQuery == "" && u.Fragment == "" {
@@ -245,7 +245,7 @@ func listPresets(w io.Writer) error {
 	var b strings.Builder
 	for _, p := range presets {
 		fmt.Fprintf(&b, "%s: %s\n", p.name, p.about)
-		d := p.speak(p.channel, usualSize)
+		d := p.dialect(p.channel, usualSize)
 		flag := func(name, value string) {
 			if value != "" {
 				fmt.Fprintf(&b, "  --%-8s '%s'\n", name, value)
@@ -276,12 +276,12 @@ func listPresets(w io.Writer) error {
 	return err
 }
 
-// escapes are the escape sequences in the text of a flag: two-character sequences that a shell
-// passes on and, with --binary, any byte.
+// escapes matches the escape sequences in the text of a flag: \r, \n, \t and, with --binary, \x00
+// to \xff.
 var escapes = regexp.MustCompile(`\\(x[0-9a-fA-F]{2}|r|n|t)`)
 
 // unescaped decodes \r, \n and \t, because some protocols consist of lines. In a binary text it
-// decodes \x00 to \xff, too.
+// also decodes \x00 to \xff.
 func unescaped(text string, binary bool) string {
 	return escapes.ReplaceAllStringFunc(text, func(e string) string {
 		switch e {

@@ -465,7 +465,7 @@ func TestPresetsSendMessagesOfTheRequestedSize(t *testing.T) {
 	for _, p := range presets {
 		shorter := 0
 		for size := 100; size < 400; size++ {
-			d := p.speak(p.channel, size)
+			d := p.dialect(p.channel, size)
 			if d.Size == size-1 {
 				shorter++
 			} else if d.Size != size {
@@ -491,7 +491,7 @@ func TestFlagsOverrideThePreset(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, own := peer.Dialect, p.speak("bench", 100)
+	d, own := peer.Dialect, p.dialect("bench", 100)
 	if peer.URL != "ws://h/own" || d.Hello != "\x10\x0c" || len(d.Headers) != 2 || d.Answers[0].In != "\xd0" || d.Answers[0].Out != "\n" || d.Send != own.Send || d.Ready != own.Ready || !d.Binary {
 		t.Errorf("the dialect is %+v", d)
 	}
@@ -510,7 +510,7 @@ func TestPresetsAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range presets {
-		d := p.speak(p.channel, usualSize)
+		d := p.dialect(p.channel, usualSize)
 		for _, text := range []broadcast.Raw{d.Hello, d.Send} {
 			if shown := escaped(text); !strings.Contains(out.String(), shown) || unescaped(shown, true) != string(text) {
 				t.Errorf("%s: %q is shown as %q, or not at all", p.name, text, shown)

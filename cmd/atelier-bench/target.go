@@ -80,17 +80,17 @@ func (w *serverFlags) check() error {
 func (w *serverFlags) one() error {
 	switch {
 	case w.Spawn && len(w.URL) > 0:
-		return errors.New("--url and --spawn: one or the other, a server that runs or one to start")
+		return errors.New("--url and --spawn exclude each other: --url is for a running server, --spawn starts one")
 	case !w.Spawn && len(w.URL) == 0:
-		return errors.New("which server? --url for one that runs, or --spawn to start one")
+		return errors.New("no server is given: use --url for a running server, or --spawn to start one")
 	}
 	return nil
 }
 
-// alone refuses several servers for a scenario with one.
-func (w *serverFlags) alone(scenario string) error {
+// singleServer refuses several servers for a scenario that measures only one.
+func (w *serverFlags) singleServer(scenario string) error {
 	if w.Nodes > 0 || len(w.URL) > 1 {
-		return fmt.Errorf("%s is for one server", scenario)
+		return fmt.Errorf("%s measures only one server: use one --url, without --nodes", scenario)
 	}
 	return nil
 }

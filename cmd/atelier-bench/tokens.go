@@ -25,7 +25,7 @@ func (c *tokensCommand) Validate() error {
 		return errors.New("--live needs --spawn")
 	}
 	if c.Live > 0 && c.Nodes > 0 {
-		return errors.New("--live is for one server")
+		return errors.New("--live measures only one server")
 	}
 	return errors.Join(c.nodeFaultFlags.check(c.Nodes), c.serverFlags.check(), c.outputFlags.check(c.names()), c.Check())
 }

@@ -13,7 +13,7 @@ func notify(state string) {
 	if path == "" {
 		return
 	}
-	// A name that begins with @ is in the abstract namespace, in Go, too.
+	// systemd and Go both use @ at the beginning of a name for the abstract namespace.
 	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
 	if err != nil {
 		return

@@ -23,7 +23,7 @@ type upgradeCmd struct {
 type upgrade struct {
 	Program string `json:"program"` // version of this program
 	Running string `json:"running"` // the version of the server that runs on the data, or ""
-	// Found is the data's format, or 0 without data or if the format is unknown. Writes is the
+	// Found is the data's format, or 0 if there is no data or the format is unknown. Writes is the
 	// format to which this program converts the data.
 	Found  int `json:"format_found"`
 	Writes int `json:"format_writes"`

@@ -18,7 +18,7 @@ type Chunk struct {
 	Records durable.Records
 }
 
-// MaxChunkHeader bounds a chunk's size beyond its records, bytes.
+// MaxChunkHeader bounds a chunk's size beyond its records, in bytes.
 const MaxChunkHeader = SealBytes + binary.MaxVarintLen64
 
 // Last returns the seq of the last record.

@@ -54,7 +54,7 @@ type Op struct {
 	// target of a rename.
 	Folder, To    uint32
 	Name, NewName string
-	// Offset of a write or an allocation, bytes.
+	// Offset of a write or an allocation, in bytes.
 	Offset int64
 	// Size after a truncation, end of an allocation that extends the file, or mode after a Create,
 	// Mkdir or Chmod.

@@ -193,7 +193,7 @@ func (a *Authenticator) Reserved(codelab, name string) bool {
 	})
 }
 
-// PINHash returns the stored hash of a rejoin code, or nil without a code.
+// PINHash returns the stored hash of a rejoin code, or nil if there is none.
 func (a *Authenticator) PINHash(lab, code string) []byte {
 	return codelab.HashPIN(a.PINKey, lab, code)
 }
@@ -203,14 +203,14 @@ func (a *Authenticator) PINHash(lab, code string) []byte {
 type Identity struct {
 	// SessionID is the browser's session, or "".
 	SessionID string
-	csrf      *csrfToken // the session's token, or nil without a session
+	csrf      *csrfToken // the session's token, or nil if there is no session
 	session   login.Session
 	// Token is the API token, or nil.
 	Token *settings.ApiToken
 	// operator: a user with access to the data folder is an admin without a login.
 	operator bool
 	// grant is the login of a facilitator or assistant, and person is the logged-in person. Both
-	// are nil without a login; person is nil for the owner.
+	// are nil if nobody is logged in; person is nil for the owner.
 	grant  *loginpb.AdminGrant
 	person *people.Person
 	now    int64

@@ -7,5 +7,5 @@
 //
 // Live connections and AI answers outlive their request. They are registered here (Hold) and end
 // with their grant. Hold checks the grant again after registering the holder, so a grant that ends
-// in between ends the holder, too.
+// in between also ends the holder.
 package auth

@@ -1,19 +1,20 @@
 package bus
 
-// windowSerials is the number of messages by which a message can lag behind others from its sender,
-// because a sender's goroutines take the serial and send in two steps.
+// windowSerials is the number of messages by which a message can lag behind others from its sender.
+// Messages can arrive out of order, because a sender's goroutines take a serial and send in two
+// steps.
 const windowSerials = 1 << 14
 
-// window accepts each serial of a session only once. It needs 2 KiB.
+// window accepts each serial of a session only once. A window uses 2 KiB.
 type window struct {
-	floor, top uint64 // serials up to floor are rejected; top is the highest accepted
+	floor, top uint64 // serials up to floor are rejected; top is the highest serial accepted so far
 	taken      [windowSerials / 64]uint64
 }
 
 // newWindow returns a window that accepts serials above floor.
 func newWindow(floor uint64) window { return window{floor: floor, top: floor} }
 
-// admit accepts a serial, or returns the reason against it.
+// admit accepts a serial, or returns the reason for its rejection.
 func (w *window) admit(n uint64) Rejection {
 	switch {
 	case n <= w.floor, w.top-min(w.top, n) >= windowSerials:
@@ -30,7 +31,7 @@ func (w *window) admit(n uint64) Rejection {
 	return accepted
 }
 
-// forget clears the bits that older serials used, for the serials from first to last.
+// forget clears the bits of the serials from first to last, which older serials have used.
 func (w *window) forget(first, last uint64) {
 	if last-first >= windowSerials {
 		clear(w.taken[:])

@@ -59,7 +59,7 @@ func rewrite(body string, asked func(question) bool, lost func(what string)) str
 				i += last
 				continue
 			}
-			if link, ok := pressed(text); ok {
+			if link, ok := buttonLink(text); ok {
 				text = link
 			}
 		}

@@ -86,8 +86,8 @@ type Include func(name string) ([]byte, error)
 type Options struct {
 	// Name is the name of the file, without its folder. It is the title if the text has no title.
 	Name string
-	// Include resolves <<file.md>> lines. It is nil without an archive from which files can be
-	// included.
+	// Include resolves <<file.md>> lines. It is nil if there is no archive from which
+	// files can be included.
 	Include Include
 	// Still is called periodically. It fails if nobody waits for the outcome any more, and this
 	// failure ends the work.
@@ -222,8 +222,8 @@ func (p *reader) title(front *header) (err error) {
 	return nil
 }
 
-// step reads the step with index i. refs has the labels of links to which it refers, and known those
-// of all steps.
+// step reads the step with index i. refs has the labels of links to which it refers, and known
+// those of all steps.
 func (p *reader) step(i int, refs, known map[string]bool) error {
 	h := p.o.steps[i]
 	title, err := plain(p.source, h, p.o.links)

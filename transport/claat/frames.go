@@ -11,8 +11,8 @@ import (
 	"atelier/actors/markdown"
 )
 
-// Elements that this server does not show: frames, videos of other hosts, and buttons. Each becomes
-// a link.
+// These patterns match elements that this server does not show: frames, videos of other hosts, and
+// buttons. The import replaces each of them with a link.
 var (
 	frame  = regexp.MustCompile(`(?is)<(?:iframe\b[^>]*>.*?</iframe|video\b[^>]*>.*?</video)\s*>`)
 	button = regexp.MustCompile(`(?is)^\s*<button\b[^>]*>(.*)</button\s*>\s*$`)
@@ -33,8 +33,8 @@ func withoutCode(text string) string {
 	return string(out)
 }
 
-// linked replaces frames and videos of other hosts in a block by links; plain is the block without
-// its code.
+// linked replaces frames and videos of other hosts in a block with links. plain is the block as
+// returned by withoutCode.
 func linked(text, plain string) string {
 	var out strings.Builder
 	done := 0
@@ -50,14 +50,14 @@ func link(element string) string {
 	src, title, size := source(element)
 	to, err := url.Parse(src)
 	if err != nil || to.Scheme != "https" && to.Scheme != "http" || to.Host == "" {
-		return element // a file beside the text, or no source
+		return element // a file of the same import, or no source
 	}
 	if m := videoAddress.FindStringSubmatch(src); m != nil {
 		return `<a href="https://www.youtube.com/watch?v=` + m[1] + `"><img src="https://img.youtube.com/vi/` + m[1] + `/hqdefault.jpg" alt="` + html.EscapeString(or(title, "Video")) + `"></a>`
 	}
 	class := ""
 	if to.Scheme == "https" && len(element) > 2 && (element[1]|0x20) == 'i' {
-		// The app shows it in a frame if the server permits its host.
+		// The app shows the page in a frame if the server permits its host.
 		class = ` class="embed"` + size
 	}
 	return `<a` + class + ` href="` + html.EscapeString(src) + `">` + html.EscapeString(or(title, to.Host)) + `</a>`
@@ -87,8 +87,9 @@ func source(element string) (src, title, size string) {
 	}
 }
 
-// pressed returns the content of a button with a link: claat writes download links so.
-func pressed(text string) (content string, ok bool) {
+// buttonLink returns the content of a button that contains a link. claat writes download links as
+// such buttons.
+func buttonLink(text string) (content string, ok bool) {
 	m := button.FindStringSubmatch(text)
 	if m == nil || strings.Contains(strings.ToLower(m[1]), "<button") || !strings.Contains(m[1], "](") && !strings.Contains(strings.ToLower(m[1]), "<a ") {
 		return "", false

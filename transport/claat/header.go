@@ -36,7 +36,7 @@ func (h *header) set(key, value string) {
 const maxHeader = 64 << 10
 
 // fencedHeader reads a header between two lines: --- (or ... at the end) around YAML, +++ around
-// TOML. end is the position after the header, or 0 without a header.
+// TOML. end is the position after the header, or 0 if there is no header.
 func fencedHeader(source []byte) (h *header, end int, err error) {
 	first, rest, _ := bytes.Cut(source, []byte("\n"))
 	mark := string(bytes.TrimRight(first, " \t"))

@@ -157,18 +157,18 @@ func (a *API) Handler(ctx *fasthttp.RequestCtx) { a.router.Handler(ctx) }
 
 func (a *API) begin(ctx *fasthttp.RequestCtx, e *Endpoint) *Exchange {
 	r := &Exchange{RequestCtx: ctx, ID: naming.NewID(), api: a, endpoint: e, share: wire.BodyShare{Of: a.Bodies, Open: e == nil || e.Open}}
-	dress(&ctx.Response.Header, r.ID)
+	setHeaders(&ctx.Response.Header, r.ID)
 	if len(a.Origins.Allowed) > 0 {
 		ctx.Response.Header.Add("Vary", "Origin")
 		r.sharing = a.Origins.sharing(ctx)
-		r.sharing.dress(ctx.Response.Header.Set)
+		r.sharing.setHeaders(ctx.Response.Header.Set)
 	}
 	return r
 }
 
-// dress sets the headers of every response. Their names are in the library's canonical form, which
-// avoids normalizing them.
-func dress(h *fasthttp.ResponseHeader, id string) {
+// setHeaders sets the headers that every response has. Their names are in the library's canonical
+// form, which avoids normalizing them.
+func setHeaders(h *fasthttp.ResponseHeader, id string) {
 	h.SetCanonical(requestID, []byte(id))
 	h.SetCanonical(contentTypeOptions, nosniff)
 	h.SetCanonical(cacheControl, noStore)

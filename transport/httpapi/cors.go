@@ -62,8 +62,8 @@ func site(host string) string {
 	return host
 }
 
-// dress sets the headers by which a browser lets the page read a response.
-func (s sharing) dress(set func(key, value string)) {
+// setHeaders sets the CORS headers that let the page read a response.
+func (s sharing) setHeaders(set func(key, value string)) {
 	if s.origin == "" {
 		return
 	}

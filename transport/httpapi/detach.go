@@ -11,8 +11,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Detached responds to a request on its connection after the handler returned. It is for slow
-// responses during which the client may disconnect. It is used by one goroutine.
+// Detached writes the response to a request after the handler has returned. It is for slow
+// responses, during which the client can disconnect. It is used by one goroutine.
 type Detached struct {
 	ID   string // request id
 	Conn net.Conn
@@ -41,22 +41,22 @@ func (r *Exchange) Detach(refuse func(error) Problem, begun func(status int), se
 	})
 }
 
-// Fail responds with an error unless a response has begun.
+// Fail sends the response to err. It returns an error if a response has already begun.
 func (d *Detached) Fail(err error) error {
 	if d.head {
-		return errors.New("the answer has begun")
+		return errors.New("the response has already begun")
 	}
 	p := d.refuse(err)
 	res := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(res)
-	dress(&res.Header, d.ID)
-	d.sharing.dress(res.Header.Set)
+	setHeaders(&res.Header, d.ID)
+	d.sharing.setHeaders(res.Header.Set)
 	res.SetConnectionClose()
 	p.write(res)
 	d.begin(p.Status)
 	w := bufio.NewWriter(d.Conn)
 	if err := res.Write(w); err != nil {
-		return fmt.Errorf("answer: %w", err)
+		return fmt.Errorf("write response: %w", err)
 	}
 	return w.Flush()
 }
@@ -78,7 +78,7 @@ func (d *Detached) Send(piece []byte) error {
 		d.begin(fasthttp.StatusOK)
 		fmt.Fprintf(w, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nX-Accel-Buffering: no\r\n"+
 			"X-Content-Type-Options: nosniff\r\nConnection: close\r\nDate: %s\r\nX-Request-Id: %s\r\n", fasthttp.AppendHTTPDate(nil, time.Now()), d.ID)
-		d.sharing.dress(func(key, value string) { fmt.Fprintf(w, "%s: %s\r\n", key, value) })
+		d.sharing.setHeaders(func(key, value string) { fmt.Fprintf(w, "%s: %s\r\n", key, value) })
 		if d.http11 {
 			_, _ = w.WriteString("Transfer-Encoding: chunked\r\n")
 		}
@@ -87,13 +87,13 @@ func (d *Detached) Send(piece []byte) error {
 	_ = d.Conn.SetWriteDeadline(time.Now().Add(writeFor))
 	if d.http11 {
 		if _, err := httputil.NewChunkedWriter(w).Write(piece); err != nil {
-			return fmt.Errorf("answer: %w", err)
+			return fmt.Errorf("write response: %w", err)
 		}
 	} else {
 		_, _ = w.Write(piece)
 	}
 	if err := w.Flush(); err != nil {
-		return fmt.Errorf("answer: %w", err)
+		return fmt.Errorf("write response: %w", err)
 	}
 	return nil
 }

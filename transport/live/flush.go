@@ -51,7 +51,7 @@ func (l *loop) flushMidway() {
 // room. It reports whether outbound messages remain.
 func (l *loop) mail(s *Session) (more bool) {
 	l.outbound, more = s.outbox.take(l.outbound[:0], s.loopRoom.reached(s).stored)
-	l.out = l.dressAll(s, l.out[:0], l.outbound)
+	l.out = l.appendOutbound(s, l.out[:0], l.outbound)
 	clear(l.outbound)
 	l.say(s, l.out)
 	return more
@@ -79,13 +79,13 @@ func (l *loop) flushAgain(s *Session) {
 	l.add(func(w *work) { w.outboxes = append(w.outboxes, s) })
 }
 
-// dressAll appends the encoding of outbound messages. A close is always the last of them.
-func (l *loop) dressAll(s *Session, dst []byte, outbound []outboundMessage) []byte {
+// appendOutbound appends the encoding of outbound messages. A close is always the last of them.
+func (l *loop) appendOutbound(s *Session, dst []byte, outbound []outboundMessage) []byte {
 	for i := range outbound {
 		if end := outbound[i].end; end != nil {
 			return l.beginClose(s, dst, *end)
 		}
-		dst = s.dress(dst, outbound[i].payload)
+		dst = s.appendPrivate(dst, outbound[i].payload)
 		l.count.private.Add(1)
 	}
 	return dst

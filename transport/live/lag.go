@@ -51,7 +51,7 @@ func (l *loop) resumeSoon(s *Session) {
 	}
 }
 
-// resume writes to a lagging session until it has caught up, its wire accepts no more, or its
+// resume writes to a lagging session until it has caught up, its socket accepts no more, or its
 // budget for the turn is used.
 func (l *loop) resume(s *Session) {
 	g := s.lag
@@ -93,7 +93,7 @@ func (l *loop) nextFor(s *Session) []byte {
 	for s.state == open {
 		outbound, more := s.outbox.take(l.outbound[:0], g.at.stored)
 		if len(outbound) > 0 {
-			if p := l.dressAll(s, nil, outbound); len(p) > 0 {
+			if p := l.appendOutbound(s, nil, outbound); len(p) > 0 {
 				return p
 			}
 			break // SSE has no close frame

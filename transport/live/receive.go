@@ -11,7 +11,7 @@ func (l *loop) input(s *Session, p []byte) {
 	if s.protocol == SSE {
 		return
 	}
-	if s.deaf {
+	if s.ignoresInput {
 		// Only the answer to our close frame is awaited, but a client may complete an earlier
 		// message first.
 		_ = (&rfc6455.Decoder{}).Feed(p, l.hub.opts.MaxMessage, (*receiver)(s))
@@ -31,7 +31,7 @@ func (l *loop) input(s *Session, p []byte) {
 	switch {
 	case err != nil:
 		l.decoder = rfc6455.Decoder{}
-		s.partial, s.deaf = nil, true
+		s.partial, s.ignoresInput = nil, true
 		l.endNow(s, ending{err.Code, err.Reason, ReasonProtocol})
 		return
 	case d.Idle():

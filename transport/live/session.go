@@ -67,7 +67,7 @@ type Session struct {
 	draining bool
 	// Owned by the loop goroutine. The peer violated the protocol, so its further input is
 	// discarded.
-	deaf bool
+	ignoresInput bool
 
 	// Safe for any goroutine.
 	outbox outbox
@@ -166,8 +166,9 @@ const groups = 4
 func groupIsFacilitators(g int) bool { return g&1 == 1 }
 func groupProtocol(g int) Protocol   { return Protocol(g >> 1) }
 
-// dress appends a payload without a position in the stream, encoded for the session's protocol.
-func (s *Session) dress(dst, payload []byte) []byte {
+// appendPrivate appends a payload without a position in the stream, encoded for the session's
+// protocol.
+func (s *Session) appendPrivate(dst, payload []byte) []byte {
 	return s.protocol.append(dst, "", 0, payload)
 }
 

@@ -67,7 +67,7 @@ func (g *Gateway) relay(w codelab.Codelab, who *codelab.Caller, kind string, m *
 		return codelab.ErrMuted
 	}
 	if kind == "screen_share_status" && !admin {
-		return durable.Reject(durable.Forbidden, "only facilitators share their screen with everyone")
+		return durable.Reject(durable.Forbidden, "only facilitators can share their screen with everyone")
 	}
 	if kind == "attendee_screen_status" && admin {
 		return durable.Reject(durable.Forbidden, "this message is for attendees")

@@ -325,8 +325,8 @@ func (r *Request) asAttendee(a *pb.Attendee) {
 	r.SetWho("attendee", a.Id)
 }
 
-// adminCaller returns the owner's account as the caller of a command to an actor of package registry.
-// An API token acts as this account, too.
+// adminCaller returns the owner's account as the caller of a command to an actor of package
+// registry. An API token also acts as this account.
 func (r *Request) adminCaller() registry.Caller {
 	return registry.Caller{Type: "admin", ID: r.api.AdminID, IP: r.ip(), UserAgent: r.Caller.UserAgent}
 }

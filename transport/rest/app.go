@@ -44,7 +44,7 @@ type appInfo struct {
 	Limits     appLimits   `json:"limits"`
 	IceServers []IceServer `json:"ice_servers" doc:"STUN and TURN servers, in the format of RTCPeerConnection."`
 	AI         bool        `json:"ai" doc:"Whether the AI can answer questions, because a usable key is set. A codelab can still forbid it."`
-	OIDC       *oidcInfo   `json:"oidc" doc:"The identity provider for sign-in, at «/api/login/oidc». Null without one."`
+	OIDC       *oidcInfo   `json:"oidc" doc:"The identity provider for sign-in, at «/api/login/oidc». Null if there is none."`
 	Passwords  bool        `json:"password_login" doc:"Whether people other than the owner can have a password."`
 	Embed      []string    `json:"embed" doc:"Hosts whose pages steps can show, after a press. «*.example.org» means all hosts below that one."`
 }

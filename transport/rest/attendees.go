@@ -351,7 +351,7 @@ type certificateRecord struct {
 	Steps           int      `json:"steps" doc:"The number in the codelab."`
 	Hours           *float64 `json:"hours" range:"0.5..1000" multiple:"0.5" doc:"The duration in hours, in steps of 0.5: the codelab's setting, or else the planned minutes. Null if it is not shown."`
 	certificateSettings
-	Shares     []int   `json:"shares,omitempty" range:"0..100" doc:"The share of the person's time on each step in per cent, with the sum 100, or all 0 without a measurement. Only with «seal»."`
+	Shares     []int   `json:"shares,omitempty" range:"0..100" doc:"The share of the person's time on each step in per cent, with the sum 100, or all 0 if nothing was measured. Only with «seal»."`
 	DeletionAt *string `json:"deletion_at" is:"Timestamp" doc:"The time at which the server will delete the codelab, and with it this certificate. Null means never."`
 }
 

@@ -42,7 +42,7 @@ func (o *outline) UnmarshalJSON(b []byte) error {
 type success struct {
 	status  int
 	summary string
-	json    reflect.Type      // nil without JSON
+	json    reflect.Type      // nil if there is no JSON
 	media   []string          // media types of other content
 	headers map[string]string // components, by the names of the headers
 }

@@ -21,13 +21,14 @@ var (
 	errCSRF       = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "the X-CSRF-Token header is missing or does not belong to this session"}
 	errFramed     = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "signing in is not possible in a frame of another page: open this page in its own window"}
 	errOrigin     = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "requests from this origin are not permitted"}
-	errGitType    = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be of the media type of a Git client"}
+	errGitType    = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must have the Content-Type that Git clients send"}
 	errReportType = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be application/json or a form (application/x-www-form-urlencoded)"}
 	errMultipart  = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be multipart/form-data"}
 )
 
-// statusOf is the only mapping from errors to the API's status codes. Rejection texts are meant for
-// the caller; other texts are not sent.
+// statusOf is the only mapping from errors to the API's status codes. The caller receives the text
+// of an httpapi.Error or a durable.Rejection. Every other error gets a fixed text, so that no
+// internal detail is sent.
 func statusOf(err error) (status int, text string, retry time.Duration) {
 	var own *httpapi.Error
 	var rejected *durable.Rejection
@@ -52,7 +53,7 @@ func statusOf(err error) (status int, text string, retry time.Duration) {
 			return fasthttp.StatusRequestEntityTooLarge, rejected.Text, 0
 		}
 	case errors.Is(err, codelab.ErrTooFewKeepers):
-		return fasthttp.StatusServiceUnavailable, "the poll was not opened: two servers must keep the secret that makes it anonymous, and only one can now; try again", 10 * time.Second
+		return fasthttp.StatusServiceUnavailable, "the poll was not opened: two servers must store the secret that makes it anonymous, and only one is available; try again", 10 * time.Second
 	case errors.Is(err, durable.ErrReadOnly):
 		return fasthttp.StatusServiceUnavailable, "the server is read-only for now: its disk is nearly full or has failed", 30 * time.Second
 	case errors.Is(err, durable.ErrBusy):
@@ -78,7 +79,7 @@ func (r *Request) Refuse(err error) httpapi.Problem {
 		}
 		_, text, _ := statusOf(err)
 		if errors.Is(err, errScope) {
-			text = "the scope of this API token does not permit this; to push, it must be import or all"
+			text = "the scope of this API token does not permit this; a push needs the scope import or all"
 		}
 		p.Body = httpapi.Text(text)
 	}
@@ -90,7 +91,7 @@ func (r *Request) Refuse(err error) httpapi.Problem {
 	return p
 }
 
-// problemOf returns the response to an error: a body of exactly one field.
+// problemOf returns the response to an error. Its body has exactly one field.
 func problemOf(err error) httpapi.Problem {
 	status, text, retry := statusOf(err)
 	return httpapi.Problem{
@@ -101,5 +102,5 @@ func problemOf(err error) httpapi.Problem {
 }
 
 type problemRecord struct {
-	Error string `json:"error" doc:"The error for people. It names the invalid field, if any."`
+	Error string `json:"error" doc:"A message for people. It names the invalid field, if any."`
 }

@@ -27,9 +27,9 @@ type PeopleHealth struct {
 	Sockets int64 `json:"sockets" doc:"Live connections of this node."`
 }
 
-// Times summarizes durations in the last minutes. The quantiles are nil without a sample.
+// Times summarizes durations in the last minutes. The quantiles are nil if there is no sample.
 type Times struct {
-	P50Millis     *float64 `json:"p50_ms" range:"0.." doc:"The median, at most a tenth too high. Null without a measurement."`
+	P50Millis     *float64 `json:"p50_ms" range:"0.." doc:"The median, at most a tenth too high. Null if nothing was measured."`
 	P99Millis     *float64 `json:"p99_ms" range:"0.." doc:"The 99th percentile."`
 	WindowSeconds int      `json:"window_seconds" range:"1.." doc:"The period of the measurement."`
 }

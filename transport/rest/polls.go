@@ -28,7 +28,7 @@ type PollRecord struct {
 	EndsAt    *string  `json:"ends_at" is:"Timestamp" doc:"The time at which it closes automatically."`
 	Votes     int      `json:"votes" doc:"The number of votes."`
 	// Of is computed by this server, and not stored.
-	Of int `json:"of" doc:"The number of attendees who have been connected since the poll was opened. In a replayed message at least those who voted."`
+	Of int `json:"of" doc:"The number of attendees who have been connected since the poll was opened. A replayed message contains at least the number of votes."`
 	PollResult
 	TooFew bool `json:"too_few" doc:"The result of an anonymous poll is withheld because fewer than five people voted."`
 	Void   bool `json:"void" doc:"The ballots of an anonymous poll were lost: the server was restored while it was open."`
@@ -77,7 +77,7 @@ func ToPoll(p *pb.Poll, facilitator bool) *PollRecord {
 	return out
 }
 
-// toWords returns the words of a poll, or nil without words.
+// toWords returns the words of a poll, or nil if there are none.
 func toWords(words []*pb.PollWord) *[]WordRecord {
 	var out []WordRecord
 	for _, w := range words {
@@ -97,8 +97,8 @@ func listOrNull[T any](list []T) *[]T {
 // pollRecord is a poll as returned to readers.
 type pollRecord struct {
 	PollRecord
-	Mine    *voteRecord `json:"mine" optional:"true" doc:"The calling attendee's vote. Null without a vote, and for facilitators. Omitted in a codelab."`
-	Missing *[]string   `json:"missing,omitempty" is:"Id" doc:"The ids of the connected attendees who have not voted. For facilitators, while a poll with names is open."`
+	Mine    *voteRecord `json:"mine" optional:"true" doc:"The calling attendee's vote. Null if the attendee has not voted, and for facilitators. Omitted in a codelab."`
+	Missing *[]string   `json:"missing,omitempty" is:"Id" doc:"The ids of the connected attendees who have not voted. Only facilitators receive them, and only while a poll with names is open."`
 }
 
 // voteRecord is a vote. In an anonymous poll only Voted is set.

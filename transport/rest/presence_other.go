@@ -2,6 +2,6 @@
 
 package rest
 
-// hungUp cannot determine on this system whether the peer has closed the connection. It returns
-// false, so that the work continues to its end.
+// hungUp returns false, because on this system it cannot determine whether the peer has closed the
+// connection. The work therefore always continues to its end.
 func hungUp(int) bool { return false }

@@ -154,7 +154,7 @@ func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
 		return err
 	}
 	in.LeftOut = append(in.LeftOut, keptOut(in, w.View().Polls)...)
-	letGo := func() {}
+	releaseSlug := func() {}
 	if b.Slug != "" && b.Slug != w.View().Meta.GetSlug() {
 		switch has, _, err := r.api.Codelabs.BySlug(b.Slug); {
 		case err != nil:
@@ -163,7 +163,7 @@ func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
 			in.LeftOut = append(in.LeftOut, archive.LeftOut{Reason: "its id: another codelab has it", Code: archive.CodeUnknown})
 			b.Slug = ""
 		case !dry:
-			if letGo, err = r.api.Codelabs.ClaimSlug(b.Slug, id); err != nil {
+			if releaseSlug, err = r.api.Codelabs.ClaimSlug(b.Slug, id); err != nil {
 				return err
 			}
 		}
@@ -171,7 +171,7 @@ func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
 	b.DryRun = dry
 	made, err := r.publish(b, reused)
 	if durable.Refused(err) {
-		letGo()
+		releaseSlug()
 	}
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ type TimerRecord struct {
 // TimerKinds lists the names of the timer kinds.
 var TimerKinds = []string{"exercise", "break"}
 
-// ToTimer returns a timer as sent to clients, or nil without a timer.
+// ToTimer returns a timer as sent to clients, or nil if there is none.
 func ToTimer(t *pb.Timer) *TimerRecord {
 	if t == nil {
 		return nil

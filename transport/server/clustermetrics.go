@@ -44,7 +44,7 @@ func (c *ClusterStats) collect(emit func(kind prometheus.ValueType, name, help s
 		behind, age = max(behind, a.Behind), max(age, a.Age.Seconds())
 	}
 	gauge("follower_lag_records", "Records that the copy which is furthest behind lacks of what its owner named last.", float64(behind))
-	gauge("follower_age_seconds", "Longest time since a copy is known to have shown everything.", age)
+	gauge("follower_age_seconds", "Longest time since a replica was known to be complete.", age)
 	count("bus_sent_total", "Messages sent to other nodes.", float64(c.Bus.Sent))
 	count("bus_received_total", "Messages received of other nodes.", float64(c.Bus.Received))
 	count("bus_bytes_total", "Bytes sent to other nodes.", float64(c.Bus.Bytes))

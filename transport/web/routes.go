@@ -129,7 +129,7 @@ func segments(path string) func(yield func(string) bool) {
 	}
 }
 
-// longestValue is the maximum length of a segment with a value, in bytes. Ids have 36 bytes.
+// longestValue is the maximum length of a segment with a value, in bytes. Ids are 36 bytes long.
 const longestValue = 128
 
 // isValue reports whether a segment can be an id or a code of this server: it needs no escaping in

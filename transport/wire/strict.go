@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// DecodeStrict is Decode, but refuses a member without a field in the value, by its name. Names are
-// compared exactly.
+// DecodeStrict does the same as Decode, but refuses a member that has no field in the value. The
+// error names the member. Names are compared exactly.
 func DecodeStrict(body []byte, into any) error {
 	if err := Decode(body, into); err != nil {
 		return err

@@ -2489,7 +2489,7 @@ type HelpResolved struct {
 	AttendeeId   string                 `protobuf:"bytes,2,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
 	AttendeeName string                 `protobuf:"bytes,3,opt,name=attendee_name,json=attendeeName,proto3" json:"attendee_name,omitempty"`
 	StepNumber   int32                  `protobuf:"varint,4,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
-	// The written answer, or empty without one.
+	// The written answer, or empty if there is none.
 	Message       string `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

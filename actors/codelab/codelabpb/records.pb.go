@@ -474,7 +474,7 @@ type Codelab struct {
 	Questions      Asking `protobuf:"varint,31,opt,name=questions,proto3,enum=atelier.codelab.v1.Asking" json:"questions,omitempty"`
 	QuestionsNamed bool   `protobuf:"varint,32,opt,name=questions_named,json=questionsNamed,proto3" json:"questions_named,omitempty"`
 	// The id in the file from which the codelab was made. A later version of the file finds the
-	// codelab by this id, so no other codelab has it. Empty without an id.
+	// codelab by this id, so no other codelab has it. Empty if it has no id.
 	Slug string `protobuf:"bytes,35,opt,name=slug,proto3" json:"slug,omitempty"`
 	// The codelab from which this one was copied. It can be deleted.
 	SourceId string `protobuf:"bytes,36,opt,name=source_id,json=sourceId,proto3" json:"source_id,omitempty"`
@@ -976,7 +976,7 @@ type Attendee struct {
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Name  string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Email string                 `protobuf:"bytes,3,opt,name=email,proto3" json:"email,omitempty"`
-	// A keyed hash of the attendee's PIN. Empty without a PIN.
+	// A keyed hash of the attendee's PIN. Empty if they have no PIN.
 	PinHash      []byte `protobuf:"bytes,4,opt,name=pin_hash,json=pinHash,proto3" json:"pin_hash,omitempty"`
 	CurrentStep  int32  `protobuf:"varint,5,opt,name=current_step,json=currentStep,proto3" json:"current_step,omitempty"`
 	FurthestStep int32  `protobuf:"varint,6,opt,name=furthest_step,json=furthestStep,proto3" json:"furthest_step,omitempty"`

@@ -515,7 +515,7 @@ func (s *Source) mention(text string) string {
 	return text
 }
 
-// poll draws a poll, or returns nil without polls.
+// poll draws a poll, or returns nil if there are no polls.
 func (s *Source) poll(v *codelab.View) *pb.Poll {
 	if len(v.Polls) == 0 {
 		return nil

@@ -20,7 +20,7 @@ type teaching struct {
 	spotlight string
 	pulses    map[string]pulse // by attendee
 	// ticks contains the ticked tasks, and tasks the existing tasks. A task is identified by the id
-	// of its step, a blank and its key.
+	// of its step, a space and its key.
 	ticks map[string]map[string]bool // by attendee
 	tasks map[string]bool
 	// endedAt is the time at which the workshop ended. left contains the items that the same

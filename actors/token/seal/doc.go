@@ -3,8 +3,8 @@
 //
 // A token is 256 random bits after a prefix for its environment. The store never contains it. The
 // record of a token is stored under a keyed hash. Its credential is sealed with AES-256-GCM under a
-// key derived from the token, the server's key, and a share. All tokens that end in the same
-// quarter of an hour have a common share, which is destroyed after that quarter. As a result,
+// key derived from the token, the server's key, and a share. All tokens that expire in the same
+// quarter of an hour use the same share, which is destroyed after that quarter. As a result,
 // neither the database alone, nor the database with the server's keys and shares, is enough to open
 // a credential: the token is required as well. After expiry a credential cannot be opened even with
 // the token, whatever data remains on the disk. Every record has a tag under the server's key, so

@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// Quarter is the period in which expiring tokens have a common share.
+// Quarter is the length of the periods for shares. All tokens that expire in the same period use
+// the same share.
 const Quarter = 15 * time.Minute
 
-// QuarterEnd returns the end of the quarter of an hour that contains t. If a quarter ends at t, it
-// returns t.
+// QuarterEnd returns the end of the quarter of an hour that contains t. If t is the end of a
+// quarter, QuarterEnd returns t.
 func QuarterEnd(t time.Time) time.Time {
 	end := t.UTC().Truncate(Quarter)
 	if end.Before(t) {
@@ -34,10 +35,10 @@ func (id ShareID) String() string { return hex.EncodeToString(id[:]) }
 // ErrOver means that a share has ended.
 var ErrOver = errors.New("seal: the share has ended")
 
-// Share is the common part of the sealing keys of all tokens that end in one quarter of an hour
-// (transport/handler/RULES.md, "Secrets"). The disk of a store can contain replaced data for a long
-// time. Without the share, this data cannot be opened, not even with the token and the server's
-// key. Safe for concurrent use.
+// Share is the common part of the sealing keys of all tokens that expire in the same quarter of an
+// hour (transport/handler/RULES.md, "Secrets"). A disk can retain deleted credentials for a long
+// time. After the share is wiped, nobody can open them, even with the token and the server's key.
+// A Share is safe for concurrent use.
 type Share struct {
 	id   ShareID
 	ends time.Time
@@ -47,12 +48,13 @@ type Share struct {
 	over   bool             // guarded by mu
 }
 
-// NewShare returns the share of tokens that end at ends or earlier. It copies the secret.
+// NewShare returns a share that ends at the given time. Its tokens expire no later than that.
+// NewShare copies the secret.
 func NewShare(ends time.Time, secret *[ShareBytes]byte) *Share {
 	return &Share{id: ShareIDOf(secret), ends: ends, secret: *secret}
 }
 
-// ShareIDOf returns the id of the share with a secret.
+// ShareIDOf returns the id of the share that has the given secret.
 func ShareIDOf(secret *[ShareBytes]byte) ShareID {
 	h := sha256.New()
 	h.Write([]byte("atelier share id v1\x00"))
@@ -63,7 +65,7 @@ func ShareIDOf(secret *[ShareBytes]byte) ShareID {
 // ID returns the share's id.
 func (s *Share) ID() ShareID { return s.id }
 
-// Ends returns the end of the share.
+// Ends returns the time at which the share ends.
 func (s *Share) Ends() time.Time { return s.ends }
 
 // Wipe ends the share. After that, nothing can be sealed or opened under it.

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// config has the values of the command line.
+// config contains the values of the command line.
 type config struct {
 	bench, self, node, into, keep string
 	rounds, length                int
@@ -27,19 +27,19 @@ type config struct {
 // Command runs the comparison.
 func Command(ctx context.Context, flags *flag.FlagSet, args []string, out, log io.Writer) error {
 	c := &config{arguments: args}
-	flags.StringVar(&c.bench, "bench", "bin/atelier-bench", "the load `generator`; the server of Atelier is in the same folder")
-	flags.StringVar(&c.node, "node", "bench/peers/node", "`folder` of the servers for Node, installed")
-	flags.StringVar(&c.into, "into", "", "put the tables into this `file`, between their marks; they are printed without")
+	flags.StringVar(&c.bench, "bench", "bin/atelier-bench", "the load `generator`; the Atelier server must be in the same folder")
+	flags.StringVar(&c.node, "node", "bench/peers/node", "`folder` of the Node.js servers, with their dependencies installed")
+	flags.StringVar(&c.into, "into", "", "insert the tables between the marks in this `file`; by default they are printed")
 	flags.StringVar(&c.keep, "keep", "", "keep the generator's reports in this `folder`")
-	flags.IntVar(&c.rounds, "rounds", 3, "how often each server has its turn")
-	flags.IntVar(&c.length, "length", 160, "`bytes` of the text that is said, without what a protocol wraps around it")
+	flags.IntVar(&c.rounds, "rounds", 3, "number of runs of each server per scenario")
+	flags.IntVar(&c.length, "length", 160, "`bytes` of each published text, without the overhead of the protocol")
 	flags.DurationVar(&c.times.duration, "duration", 8*time.Second, "measured time of a run")
-	flags.DurationVar(&c.times.warmup, "warmup", 2*time.Second, "load before it")
-	flags.BoolVar(&c.short, "short", false, "few subscribers: whether everything works, no figures")
-	flags.BoolVar(&c.written, "written", false, "run nothing: make the tables of the reports that --keep has")
-	flags.StringVar(&c.only, "only", "", "compare `these` servers only, with commas between")
-	flags.StringVar(&c.scenes, "scenarios", "", "run `these` scenarios only, with commas between")
-	flags.StringVar(&c.note, "note", "", "a `sentence` to put before the tables: what else went on")
+	flags.DurationVar(&c.times.warmup, "warmup", 2*time.Second, "load before the measured time")
+	flags.BoolVar(&c.short, "short", false, "use few subscribers, to test that everything works; the numbers are meaningless")
+	flags.BoolVar(&c.written, "written", false, "run nothing, and make the tables from the reports in the folder of --keep")
+	flags.StringVar(&c.only, "only", "", "compare only `these` servers, separated by commas")
+	flags.StringVar(&c.scenes, "scenarios", "", "run only `these` scenarios, separated by commas")
+	flags.StringVar(&c.note, "note", "", "a `sentence` to put before the tables, for example about other load on the machine")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -49,13 +49,13 @@ func Command(ctx context.Context, flags *flag.FlagSet, args []string, out, log i
 func (c *config) run(ctx context.Context, out, log io.Writer) error {
 	var err error
 	if c.self, err = os.Executable(); err != nil {
-		return fmt.Errorf("find this program: %w", err)
+		return fmt.Errorf("find this executable: %w", err)
 	}
 	if c.bench, err = filepath.Abs(c.bench); err != nil {
 		return fmt.Errorf("find the generator: %w", err)
 	}
 	if c.rounds < 1 || c.length < 60 {
-		return errors.New("at least one round, and at least 60 bytes")
+		return errors.New("--rounds must be at least 1, and --length at least 60")
 	}
 	all, scenes := contestants(c.self, c.node, c.length), scenarios(c.short)
 	if all, err = choose(all, c.only, func(p contestant) string { return p.name }); err != nil {
@@ -115,12 +115,12 @@ func choose[T any](all []T, list string, name func(T) string) ([]T, error) {
 		}
 	}
 	if len(wanted) > 0 {
-		return nil, fmt.Errorf("there is no %q", wanted)
+		return nil, fmt.Errorf("unknown names: %q", wanted)
 	}
 	return out, nil
 }
 
-// one makes one run.
+// one runs one server in one scenario.
 func (c *config) one(ctx context.Context, s *scenario, p *contestant, round int) outcome {
 	o := outcome{contestant: p.name, round: round}
 	fail := func(err error) outcome {
@@ -131,7 +131,7 @@ func (c *config) one(ctx context.Context, s *scenario, p *contestant, round int)
 	if c.written {
 		var err error
 		if o.report, err = readReport(path); err != nil {
-			o.failed = "there is no report"
+			o.failed = "no report"
 		}
 		return o
 	}
@@ -152,7 +152,7 @@ func (c *config) one(ctx context.Context, s *scenario, p *contestant, round int)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	said, err := cmd.CombinedOutput()
-	// A failed or invalid run has a report, too.
+	// Failed and invalid runs also have a report.
 	if o.report, _ = readReport(path); o.report == nil {
 		lines := strings.Split(strings.TrimSpace(string(said)), "\n")
 		return fail(fmt.Errorf("%v: %s", err, lines[len(lines)-1]))

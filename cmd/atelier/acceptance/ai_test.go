@@ -75,7 +75,7 @@ func (b *browser) ask(body record) *talk {
 		b.t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	b.dress(req)
+	b.authenticate(req)
 	res, err := b.http.Do(req)
 	if err != nil {
 		b.t.Fatal(err)

@@ -261,7 +261,7 @@ func TestTheErrorOfATooLargeUploadSaysSo(t *testing.T) {
 		}
 		req.ContentLength = 300 << 20
 		req.Header.Set("Content-Type", "multipart/form-data; boundary=x")
-		b.dress(req)
+		b.authenticate(req)
 		for _, c := range b.http.Jar.Cookies(b.site()) {
 			req.AddCookie(c)
 		}

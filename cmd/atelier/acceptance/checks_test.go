@@ -183,7 +183,7 @@ func TestUndeclaredAndExcessChecksAreDropped(t *testing.T) {
 	}
 	lin := c.attendee("Lin")
 	token := lin.post(c.path+"/check-access", nil).object().text("token")
-	c.report(token, "c50", record{"ok": true}).refused(404, "there are c00, c01", "and more")
+	c.report(token, "c50", record{"ok": true}).refused(404, "the declared checks are c00, c01", "and more")
 	c.report(token, "c01", []byte("ok=true"), header("Content-Type", "text/plain")).refused(415, "or a form")
 	c.report(token, "c01", record{"ok": true}).want(200)
 	c.report(token, "c02", record{"ok": true}).want(200)

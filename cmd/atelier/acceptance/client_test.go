@@ -116,7 +116,7 @@ func (b *browser) try(method, path string, body any, opts ...option) (answer, er
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	b.dress(req)
+	b.authenticate(req)
 	for _, o := range opts {
 		o(req)
 	}
@@ -144,8 +144,8 @@ func exchange(t testing.TB, req *http.Request) answer {
 	return answer{t, req.Method + " " + req.URL.Path, res.StatusCode, res.Header, got}
 }
 
-// dress adds the caller's credentials to a request.
-func (b *browser) dress(req *http.Request) {
+// authenticate adds the caller's credentials to a request.
+func (b *browser) authenticate(req *http.Request) {
 	if b.from != "" {
 		req.Header.Set("X-Forwarded-For", b.from)
 	}

@@ -24,7 +24,7 @@ func (b *browser) follow(codelab, query string, opts ...option) (*stream, int) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.dress(req)
+	b.authenticate(req)
 	for _, o := range opts {
 		o(req)
 	}

@@ -110,7 +110,7 @@ func TestALargeFileNeedsLittleMemory(t *testing.T) { // alone: it measures the m
 		t.Fatal(err)
 	}
 	req.ContentLength = int64(len(head)) + size
-	c.admin.dress(req)
+	c.admin.authenticate(req)
 	opts[0](req)
 	var before, sent, got runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -86,7 +86,7 @@ func TestABodyOfUnknownLengthIsLimitedToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json; charset=utf-8")
-	b.dress(req)
+	b.authenticate(req)
 	for _, c := range b.http.Jar.Cookies(b.site()) {
 		req.AddCookie(c)
 	}

@@ -19,7 +19,7 @@ func (p *person) try(c *class, content []byte) record {
 	if err != nil {
 		return nil
 	}
-	p.dress(req)
+	p.authenticate(req)
 	opts[0](req)
 	res, err := p.http.Do(req)
 	if err != nil {

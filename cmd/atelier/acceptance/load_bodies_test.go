@@ -36,7 +36,7 @@ func half(t *testing.T, b *browser, path string, declared, sent int) net.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.dress(req)
+	b.authenticate(req)
 	var head strings.Builder
 	fmt.Fprintf(&head, "PUT /api%s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", path, b.site().Host, declared)
 	for name, values := range req.Header {

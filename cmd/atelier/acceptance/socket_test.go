@@ -47,7 +47,7 @@ func (b *browser) dial(path string, opts ...option) (*socket, *http.Response) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.dress(req)
+	b.authenticate(req)
 	for _, c := range b.http.Jar.Cookies(b.site()) {
 		req.AddCookie(c)
 	}

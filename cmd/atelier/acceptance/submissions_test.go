@@ -176,7 +176,7 @@ func TestAnInterruptedUploadLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.ContentLength = int64(len(body))
-		c.admin.dress(req)
+		c.admin.authenticate(req)
 		opts[0](req)
 		go func() {
 			_, _ = w.Write(body[:sent])

@@ -387,7 +387,7 @@ func TestAcknowledgedFilesSurviveSIGKILL(t *testing.T) {
 						return
 					}
 					req.Header.Set("Content-Type", "application/json")
-					admin.dress(req)
+					admin.authenticate(req)
 					res, err := admin.http.Do(req)
 					if err != nil {
 						return // the server was killed

@@ -26,7 +26,7 @@ type TokenKeys struct {
 	have Secret // guarded by mu; the keys in use
 }
 
-// TokenKeyOptions contains the operations on token keys that a single server has, too. All are
+// TokenKeyOptions contains the operations on token keys that a single server also has. All are
 // required.
 type TokenKeyOptions struct {
 	// File is the file with the keys, as written by Bring.
@@ -223,7 +223,7 @@ func (k *TokenKeys) look() {
 	}
 }
 
-// End ends what Begin started; k can be nil.
+// End stops the exchange that Begin started. k can be nil.
 func (k *TokenKeys) End() {
 	if k != nil {
 		k.exchange.End()

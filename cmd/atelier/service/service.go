@@ -106,7 +106,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (s *Service, err e
 }
 
 // maxStarts is the maximum number of attempts to start. A machine that is too busy to renew its
-// lease on the database can be too busy at the next attempt, too.
+// lease on the database can still be too busy at the next attempt.
 const maxStarts = 5
 
 // retryStart calls start, and repeats it if the start has lost a lease on the database. An actor

@@ -15,9 +15,9 @@ import (
 	"atelier/persistence/postgres"
 )
 
-// FormatOf returns the data format of a stopped server, or 0 without data, and the format to which
-// this program would convert it. It changes nothing. Data that was not closed properly can be read
-// only by a start, so FormatOf returns an error.
+// FormatOf returns the data format of a stopped server, or 0 if there is no data, and the format to
+// which this program would convert it. It changes nothing. Data that was not closed properly can be
+// read only by a start, so FormatOf returns an error.
 func FormatOf(cfg config.Config) (found, writes int, err error) {
 	switch {
 	case cfg.Storage.Backend == config.Postgres:

@@ -102,7 +102,7 @@ func (s *Store) copyObject(ctx context.Context, sp *spool, to, name string) erro
 // because a sweep can have removed trees that are referenced only indirectly.
 func (s *Store) copyTrees(ctx context.Context, sp *spool, to string, heads []code.Head) error {
 	done := map[string]bool{}
-	lies := map[string]located{} // locations of contents in the copy, by sum
+	locations := map[string]located{} // locations of contents in the copy, by sum
 	for _, h := range heads {
 		if done[h.Tree] {
 			continue
@@ -116,10 +116,10 @@ func (s *Store) copyTrees(ctx context.Context, sp *spool, to string, heads []cod
 		b.Tree = h.Tree
 		for i := range m.Files {
 			f := &m.Files[i]
-			if at, placed := lies[f.Sum]; placed && b.room(at.m.lies(at.f)) {
+			if at, placed := locations[f.Sum]; placed && b.room(at.m.bundleOf(at.f)) {
 				taken := *at.f
 				taken.Path, taken.Executable = f.Path, f.Executable
-				b.take(taken, at.m.lies(at.f))
+				b.take(taken, at.m.bundleOf(at.f))
 				continue
 			}
 			content, err := sp.read(ctx, m, f)
@@ -133,7 +133,7 @@ func (s *Store) copyTrees(ctx context.Context, sp *spool, to string, heads []cod
 		}
 		for i := range b.Files {
 			if f := &b.Files[i]; f.In == 0 {
-				lies[f.Sum] = located{&b.manifest, f}
+				locations[f.Sum] = located{&b.manifest, f}
 			}
 		}
 	}
@@ -141,6 +141,6 @@ func (s *Store) copyTrees(ctx context.Context, sp *spool, to string, heads []cod
 }
 
 // room reports whether a plain tree can refer to an object.
-func (b *builder) room(lies bundle) bool {
-	return b.bundles[lies] > 0 || len(b.Bundles) < maxPlainBundles
+func (b *builder) room(src bundle) bool {
+	return b.bundles[src] > 0 || len(b.Bundles) < maxPlainBundles
 }

@@ -203,7 +203,8 @@ func (m *manifest) entries() map[string]entry {
 	return out
 }
 
-func (m *manifest) lies(f *file) bundle {
+// bundleOf returns the bundle that contains the content of a file.
+func (m *manifest) bundleOf(f *file) bundle {
 	if f.In == 0 {
 		return bundle{m.Tree, m.start}
 	}

@@ -420,10 +420,10 @@ func (r *receiver) store(name string) error {
 	b.Tree, b.Commit = name, c.content
 	for _, path := range sorted(files) {
 		e := files[path]
-		if lies, known := r.h.blobs[e.Ref]; known {
-			f := *lies.f
+		if src, known := r.h.blobs[e.Ref]; known {
+			f := *src.f
 			f.Path, f.Executable = path, e.Mode == code.Executable
-			b.take(f, lies.m.lies(lies.f))
+			b.take(f, src.m.bundleOf(src.f))
 			continue
 		}
 		content, err := r.came.Content(e.Ref)

@@ -23,8 +23,8 @@ func (s *Store) repair(ctx context.Context, id string, m *manifest, sent []code.
 		if err == nil || !errors.Is(err, durable.ErrCorrupt) {
 			continue // the change itself reports any other error
 		}
-		lies := m.lies(known)
-		key, at := treeKey(id, lies.Tree), lies.Start+known.At
+		src := m.bundleOf(known)
+		key, at := treeKey(id, src.Tree), src.Start+known.At
 		whole, err := objects.GetBytes(ctx, s.opts.Objects, key, 0, -1, 2*maxWorkspace)
 		if err != nil || int64(len(whole)) < at+known.Size {
 			continue
@@ -33,7 +33,7 @@ func (s *Store) repair(ctx context.Context, id string, m *manifest, sent []code.
 		if err := objects.PutBytes(ctx, s.opts.Objects, key, whole); err != nil {
 			return err
 		}
-		s.opts.Logger.Warn("damaged code was repaired from a new upload of the same files", "workspace", id, "tree", lies.Tree)
+		s.opts.Logger.Warn("damaged code was repaired from a new upload of the same files", "workspace", id, "tree", src.Tree)
 	}
 	return nil
 }

@@ -106,19 +106,19 @@ func (p *spool) manifest(ctx context.Context, name string) (*manifest, error) {
 
 // read returns the verified content of a file.
 func (p *spool) read(ctx context.Context, m *manifest, f *file) ([]byte, error) {
-	lies := m.lies(f)
-	at, err := p.fetch(ctx, lies.Tree)
+	src := m.bundleOf(f)
+	at, err := p.fetch(ctx, src.Tree)
 	if errors.Is(err, code.ErrNotFound) {
 		err = damaged("%s of %s is missing", f.Path, m.Tree)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if lies.Start+f.At+f.Size > at.size {
+	if src.Start+f.At+f.Size > at.size {
 		return nil, damaged("%s of %s is truncated", f.Path, m.Tree)
 	}
 	content := make([]byte, f.Size)
-	if _, err := p.f.ReadAt(content, at.from+lies.Start+f.At); err != nil && len(content) > 0 {
+	if _, err := p.f.ReadAt(content, at.from+src.Start+f.At); err != nil && len(content) > 0 {
 		return nil, err
 	}
 	return content, m.check(f, content)

@@ -365,8 +365,8 @@ func (s *Store) Read(id string, kind code.Kind, name, path string) (content []by
 // content reads a file of a tree.
 func (s *Store) content(ctx context.Context, id string, m *manifest, f *file) (content []byte, err error) {
 	content = []byte{}
-	if lies := m.lies(f); f.Size > 0 {
-		content, err = objects.GetBytes(ctx, s.opts.Objects, treeKey(id, lies.Tree), lies.Start+f.At, f.Size, f.Size)
+	if src := m.bundleOf(f); f.Size > 0 {
+		content, err = objects.GetBytes(ctx, s.opts.Objects, treeKey(id, src.Tree), src.Start+f.At, f.Size, f.Size)
 	}
 	if err == nil {
 		err = m.check(f, content)

@@ -50,12 +50,12 @@ func (b *builder) bring(path string, content []byte, mode code.Mode) {
 }
 
 // take adds a file whose content is in another tree's object.
-func (b *builder) take(f file, lies bundle) {
-	n, known := b.bundles[lies]
+func (b *builder) take(f file, src bundle) {
+	n, known := b.bundles[src]
 	if !known {
-		b.Bundles = append(b.Bundles, lies)
+		b.Bundles = append(b.Bundles, src)
 		n = len(b.Bundles)
-		b.bundles[lies] = n
+		b.bundles[src] = n
 	}
 	f.In = n
 	b.Files = append(b.Files, f)
@@ -100,7 +100,7 @@ func (s *Store) Write(id string, kind code.Kind, base string, c code.Change) (na
 		if e := after[path]; e.Ref == "" {
 			b.bring(path, e.Content, e.Mode)
 		} else {
-			b.take(*before.byPath[path], before.lies(before.byPath[path]))
+			b.take(*before.byPath[path], before.bundleOf(before.byPath[path]))
 		}
 	}
 	if kind == code.Plain && len(b.Bundles) > maxPlainBundles {

@@ -43,7 +43,8 @@ type Chunk struct {
 	Finish string
 	// Usage is the count so far, or nil if the upstream has not reported a count.
 	Usage *Usage
-	// Grounding contains the answer's sources, as the upstream wrote them, or nil without sources.
+	// Grounding contains the answer's sources, as the upstream wrote them, or nil if there are
+	// none.
 	Grounding any
 }
 

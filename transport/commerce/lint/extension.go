@@ -62,7 +62,7 @@ func (s *subject) hasParents(pointer string, stated map[string]any, parents []st
 	defs, _ := stated["$defs"].(map[string]any)
 	for _, parent := range parents {
 		if _, ok := defs[parent].(map[string]any); !ok {
-			s.find("extension-parent", pointer, fmt.Sprintf("the schema has no $defs[%q] that says what it adds there", parent))
+			s.find("extension-parent", pointer, fmt.Sprintf("the schema has no $defs[%q] that defines its additions to this parent", parent))
 		}
 	}
 }

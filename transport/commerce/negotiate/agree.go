@@ -12,17 +12,17 @@ import (
 type Options struct {
 	// Published contains schemas whose requirements apply. It can be nil.
 	Published *schema.Set
-	// Fetcher fetches profiles and schemas by address. nil means offline, so that requirements of
-	// schemas outside the library are unknown.
+	// Fetcher fetches profiles and schemas by address. If it is nil, nothing is fetched, and the
+	// requirements of schemas outside the library are unknown.
 	Fetcher schema.Fetcher
-	// Library contains further schemas, and can be nil. If it is set, its own published schemas
-	// replace Published.
+	// Library contains further schemas, and can be nil. If it is set, Published is ignored in favour
+	// of the library's own published schemas.
 	Library *schema.Library
 }
 
-// Agree reads a platform's profile and negotiates with a business. If the sides have different
-// current versions and one of them has a separate profile for the agreed version, that profile is
-// fetched, if a Fetcher is set.
+// Agree reads a platform's profile and negotiates with a business. A side whose current version is
+// not the agreed one has a separate profile for the agreed version. Agree fetches that profile if
+// opts.Fetcher is set.
 func Agree(ctx context.Context, platform any, business *profile.Profile, want map[string]string, opts Options) (*Result, error) {
 	p, err := profile.Parse(platform)
 	if err != nil {
@@ -57,7 +57,7 @@ func atVersion(ctx context.Context, p *profile.Profile, version string, fetcher 
 		return nil, refuse(ProfileMalformed, p.SupportedVersions[version]+": "+err.Error())
 	}
 	if parsed.Version != version {
-		return nil, refuse(ProfileMalformed, p.SupportedVersions[version]+" is said to be the profile for "+version+", and states "+parsed.Version)
+		return nil, refuse(ProfileMalformed, p.SupportedVersions[version]+" is listed as the profile for version "+version+", but declares version "+parsed.Version)
 	}
 	return parsed, nil
 }
@@ -75,9 +75,9 @@ func Fetch(ctx context.Context, address string, fetcher schema.Fetcher) (any, er
 	return doc.Value, nil
 }
 
-// schemaRequirements returns a function that reads the requirements in an entry's schema. It uses
-// the schema at the entry's address, or otherwise the schema of the library with the entry's name
-// and version.
+// schemaRequirements returns a function that reads the requirements in an entry's schema. The
+// function uses the schema at the entry's address. If there is none, it uses the library's schema
+// with the entry's name and version.
 func schemaRequirements(lib *schema.Library) Requirements {
 	return func(name string, e profile.Entry) (schema.Requires, error) {
 		r, err := lib.Entity(name, e.Version, e.Schema)
@@ -90,7 +90,7 @@ func schemaRequirements(lib *schema.Library) Requirements {
 		root, _ := r.Root().(map[string]any)
 		requires, err := schema.ParseRequires(root["requires"])
 		if err != nil {
-			return schema.Requires{}, errors.New("its schema has wrong " + err.Error())
+			return schema.Requires{}, errors.New("its schema has invalid " + err.Error())
 		}
 		return requires, nil
 	}

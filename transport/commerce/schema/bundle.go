@@ -31,7 +31,7 @@ func Bundle(lib *Library, target Target, view View) (map[string]any, error) {
 	return whileScoped(func(scoped bool) (map[string]any, error) { return bundlePart(lib, target, view, scoped) })
 }
 
-// bundlePart is Bundle, with a choice whether dynamic scopes are followed.
+// bundlePart does the same as Bundle. scoped selects whether it follows dynamic scopes.
 func bundlePart(lib *Library, target Target, view View, scoped bool) (map[string]any, error) {
 	b := newBundler(lib, view, true)
 	b.scoped = scoped

@@ -35,8 +35,8 @@
 //	test: ./actors/durable -run ^TestOfIt$
 //	equivalent: why no run can distinguish it from the original
 //
-// Each source line begins with a blank, a minus or a plus, and includes its tabs. The lines with a
-// blank or a minus are in the file exactly once, as consecutive lines. An empty line ends a place.
+// Each source line begins with a space, a minus or a plus, and includes its tabs. The lines with a
+// space or a minus are in the file exactly once, as consecutive lines. An empty line ends a place.
 // A mutant can change several places, also in one file. "test" and "equivalent" are optional. A
 // line that begins with # is a comment.
 //

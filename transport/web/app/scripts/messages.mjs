@@ -3,7 +3,7 @@
 // of the language. The parameter "count" then selects the category. The folder of shared texts
 // determines the languages. The build fails if a language lacks a text, or if the parameters of a
 // text differ from the English ones. Each function is a separate module, and contains the position
-// of its text in one of three parts. Each language of a part is a separate module, too.
+// of its text in one of three parts. Each language of a part is also a separate module.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'

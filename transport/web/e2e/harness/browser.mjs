@@ -55,7 +55,7 @@ export const offline =
   /ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|SOCKET_NOT_CONNECTED|CONNECTION_CLOSED|INCOMPLETE_CHUNKED_ENCODING|NETWORK_CHANGED)|WebSocket connection to .* failed|Firefox can’t establish a connection|connection to .* was interrupted/
 
 /**
- * The longest wait for a page state, milliseconds. It only ends tests that hang, so it is long
+ * The longest wait for a page state, in milliseconds. It only ends tests that hang, so it is long
  * enough for a busy machine.
  */
 const patience = 60_000

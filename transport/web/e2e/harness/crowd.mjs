@@ -41,7 +41,7 @@ export async function crowd(server, lab, count) {
 }
 
 /**
- * The time of a chat message from its frame to the screen, milliseconds.
+ * The time of a chat message from its frame to the screen, in milliseconds.
  *
  * @param {import('./browser.mjs').Visitor} visitor
  */
@@ -81,7 +81,7 @@ export async function measureChat({ page }, lab, speaker, rounds = 10) {
 }
 
 /**
- * Main-thread work of the live view while people move, milliseconds.
+ * Main-thread work of the live view while people move, in milliseconds.
  *
  * @param {import('./browser.mjs').Visitor} visitor  a facilitator's
  * @param {Person[]} people  all who are registered
@@ -136,7 +136,8 @@ export async function measureFloor({ context, page }, lab, people, seconds = 8) 
 }
 
 /**
- * The longest task while somebody types a name into the open search of the live view, milliseconds.
+ * The longest task while somebody types a name into the open search of the live view, in
+ * milliseconds.
  *
  * @param {import('./browser.mjs').Visitor} visitor  a facilitator's
  */

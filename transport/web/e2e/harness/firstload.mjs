@@ -2,12 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 /** The limits of a reader's first load. */
 export const firstLoad = {
-  /** Compressed JavaScript and CSS, bytes. */
+  /** Compressed JavaScript and CSS, in bytes. */
   bytes: 150_000,
   /** Requests of any kind. */
   requests: 30,
   /**
-   * The time from the click until the text is readable, with a four times slower CPU, milliseconds.
+   * The time from the click until the text is readable, with a four times slower CPU, in
+   * milliseconds.
    */
   readable: 1000,
 }

@@ -7,7 +7,7 @@ const out = new URL('../out/', import.meta.url)
 /** Whether the stories of the long tier also run. */
 export const everything = Boolean(process.env.LONG_TESTS)
 
-/** The file with the time that a story file took, milliseconds. */
+/** The file with the time that a story file took, in milliseconds. */
 export const timeOf = (file) => new URL(`${basename(file)}${everything ? '.long' : ''}.milliseconds`, out)
 
 /** Writes the time that the current file took. */

@@ -11,7 +11,7 @@ import { promisify } from 'node:util'
 
 const binary = process.env.ATELIER_BIN ?? fileURLToPath(new URL('../../../../bin/atelier', import.meta.url))
 
-/** Time limits, milliseconds. */
+/** Time limits, in milliseconds. */
 const startWithin = 60_000
 const stopWithin = 60_000
 

@@ -12,8 +12,8 @@ export { Person, Refused } from './people.mjs'
 export { section } from './settings.mjs'
 
 /**
- * The time limit for a story, milliseconds. It only ends hanging stories, so it is long enough for
- * a busy machine.
+ * The time limit for a story, in milliseconds. It only ends hanging stories, so it is long enough
+ * for a busy machine.
  */
 const patience = 400_000
 

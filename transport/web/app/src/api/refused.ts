@@ -1,7 +1,7 @@
 /** The error of a request that the server refused or did not receive. */
 export class Refused extends Error {
   constructor(
-    /** The HTTP status, or 0 without a response. */
+    /** The HTTP status, or 0 if there was no response. */
     readonly status: number,
     /** The server's message in English, or "" without a message. */
     readonly said: string,

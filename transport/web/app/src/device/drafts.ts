@@ -12,7 +12,7 @@ interface Kept {
 
 const lastMoment = (key: string) => `draft:${key}`
 
-/** Returns the stored draft, or null without a draft or if storage is unavailable. */
+/** Returns the stored draft, or null if there is none or storage is unavailable. */
 export async function recallDraft<T>(key: string): Promise<T | null> {
   const quick = recall<Kept | null>(lastMoment(key), null)
   let long: Kept | null = null

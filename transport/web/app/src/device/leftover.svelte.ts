@@ -13,7 +13,7 @@ export interface Left<T> {
 }
 
 export class Leftover<T> {
-  /** The newest offered work, or null without offered work. */
+  /** The newest offered work, or null if there is none. */
   offer = $state.raw<Left<T> | null>(null)
 
   readonly #visit = crypto.getRandomValues(new Uint32Array(2)).join('-')

@@ -2,9 +2,9 @@
 // time.
 
 interface Estimate {
-  /** The correction of the device's clock, milliseconds. */
+  /** The correction of the device's clock, in milliseconds. */
   offset: number
-  /** The uncertainty of the offset, milliseconds. */
+  /** The uncertainty of the offset, in milliseconds. */
   spread: number
   /** The time of the estimate, by the device's clock. */
   at: number
@@ -12,7 +12,7 @@ interface Estimate {
   sure: boolean
 }
 
-/** The age at which an estimate is replaced even by a less exact one, milliseconds. */
+/** The age at which an estimate is replaced even by a less exact one, in milliseconds. */
 const old = 10 * 60_000
 
 let estimate: Estimate | null = null

@@ -7,7 +7,7 @@ export interface Diagram {
 
 /**
  * The result for a diagram: the drawing, or the reason for a failure. why is the parser's error
- * message, or null without a message.
+ * message, or null if there is none.
  */
 export type Drawing = { svg: string; width: number; height: number; says: string } | { why: string | null }
 

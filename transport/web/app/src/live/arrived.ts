@@ -1,7 +1,7 @@
 import type { ChatMessage } from '../workshop/state'
 import type { Kept } from './outbox'
 
-/** Tolerance for clock differences between servers and for transfer time, milliseconds. */
+/** Tolerance for clock differences between servers and for transfer time, in milliseconds. */
 const tolerance = 60_000
 
 /**

@@ -63,7 +63,7 @@ export const clock: Clock = {
 const socketFailures = 2
 /**
  * If WebSockets worked before an outage, server-sent events are used for this time, or up to 50%
- * longer, milliseconds.
+ * longer, in milliseconds.
  */
 const eventsAfterOutage = 60_000
 const firstWait = 500
@@ -72,23 +72,24 @@ const longestWait = 15_000
 const closed = { goingAway: 1001, policy: 1008, restart: 1012, slow: 1013, elsewhere: 4008 }
 
 /**
- * The time limit for an answer, milliseconds. Without an answer by then, the connection is
+ * The time limit for an answer, in milliseconds. Without an answer by then, the connection is
  * doubtful.
  */
 const answerWithin = 3000
-/** A doubtful connection is closed after this further silence, milliseconds. */
+/** A doubtful connection is closed after this further silence, in milliseconds. */
 const giveUpAfter = 7000
 
 /**
- * The silence after which the client checks whether the server is alive, milliseconds. The time
+ * The silence after which the client checks whether the server is alive, in milliseconds. The time
  * varies by 20%, so that not all clients check simultaneously. Proxies close connections that are
  * silent for one minute.
  */
 const silence = 30_000
-/** The maximum time between two beats of an event stream, milliseconds. */
+/** The maximum time between two beats of an event stream, in milliseconds. */
 export const beatWithin = 17_000
 /**
- * The time limit for the answer to a hello, milliseconds. Without an answer the connection is dead.
+ * The time limit for the answer to a hello, in milliseconds. Without an answer the connection is
+ * dead.
  */
 const helloWithin = 5000
 

@@ -42,7 +42,7 @@ export interface First {
 /** Signals between people, which the server forwards without storing them. */
 export type Signal = Extract<Told, { type: 'screen_share_status' | 'attendee_screen_status' | 'webrtc_signal' }>
 
-/** The time for which blocked WebSockets are not retried, milliseconds. */
+/** The time for which blocked WebSockets are not retried, in milliseconds. */
 const blockedFor = 10 * 60_000
 
 export class Room {

@@ -17,7 +17,7 @@ export interface Line {
  */
 const burst = 25
 const between = 60
-/** The wait before a message over the rate limit is sent again, milliseconds. */
+/** The wait before a message over the rate limit is sent again, in milliseconds. */
 const later = () => 2000 + Math.random() * 2000
 
 export class Sender {

@@ -22,7 +22,7 @@ const recent: { seq: number; text: string }[] = []
 let source: EventSource | null = null
 /** The time at which the stream last received something, in Unix milliseconds. */
 let heard = 0
-/** A stream is dead after this silence, milliseconds. The server beats at least every 15 s. */
+/** A stream is dead after this silence, in milliseconds. The server beats at least every 15 s. */
 const silence = 17_000
 let head: Head | null = null
 

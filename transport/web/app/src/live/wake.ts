@@ -1,7 +1,7 @@
 // Detects moments at which a connection may have died unnoticed. At such a moment the network or
 // the page has come back, or the device has woken from sleep.
 
-/** The interval of the clock checks, milliseconds. */
+/** The interval of the clock checks, in milliseconds. */
 const every = 5000
 /**
  * The jump of the clock, in milliseconds, from which on the device must have slept or its clock was

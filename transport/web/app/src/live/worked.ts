@@ -12,7 +12,8 @@ export type ToSocket = { open: { address: Address; from: Place | null; life: str
 export type FromSocket = { alive: true } | { batch: readonly ServerMessage[] } | { closed: number }
 
 /**
- * The time limit for a worker's first message, milliseconds. Its script is loaded over the network.
+ * The time limit for a worker's first message, in milliseconds. Its script is loaded over the
+ * network.
  */
 const wordWithin = 20_000
 

@@ -1,6 +1,6 @@
 // A text by other people can make the app work endlessly. Such work therefore runs beside the page,
 // in a worker or a frame. Tasks run one after the other, each with a time limit. On a busy machine
-// a harmless task can exceed the limit, too. It is then tried once more after all others, with more
+// a harmless task can also exceed the limit. It is then tried once more after all others, with more
 // time.
 
 export interface Ask<T> {
@@ -15,9 +15,9 @@ const patience = 5
 const mostVain = 2
 
 interface Bounds {
-  /** The time limit of a task, milliseconds. */
+  /** The time limit of a task, in milliseconds. */
   mostTime: number
-  /** The idle time after which the helper ends, milliseconds. */
+  /** The idle time after which the helper ends, in milliseconds. */
   idle: number
 }
 

@@ -6,9 +6,9 @@ import { m } from '../messages/compiled/messages.js'
 import { ready, type Diagram, type Drawing } from '../diagram/messages'
 import { Beside, type Ask, type Answer, type Helper } from './beside'
 
-/** The maximum size of a source, bytes. */
+/** The maximum size of a source, in bytes. */
 const longest = 50_000
-/** The maximum length of the SVG, characters. */
+/** The maximum length of the SVG, in characters. */
 const largest = 2_000_000
 /** The maximum number of diagrams per text. The rest stay code. */
 const mostDiagrams = 50

@@ -5,7 +5,9 @@
 import type { TokenizerAndRendererExtension } from 'marked'
 import { escaped } from './escaped'
 
-/** The maximum length of a formula, characters. Longer texts between dollars are not formulas. */
+/**
+ * The maximum length of a formula, in characters. Longer texts between dollars are not formulas.
+ */
 const longest = 5000
 
 /** A formula in a line ends at the next dollar. The text "costs $5 and $6" contains no formula. */

@@ -33,7 +33,7 @@ export interface Words {
 /** If the first line has more characters than this, the copy button is above the code. */
 const beside = () => (matchMedia('(max-width: 640px)').matches ? 14 : 50)
 
-/** The time for which the button shows that the code was copied, milliseconds. */
+/** The time for which the button shows that the code was copied, in milliseconds. */
 const moment = 2000
 
 /** Images of at most this width are inline symbols, CSS pixels. */

@@ -6,7 +6,7 @@ export interface Text {
   top: number
 }
 
-/** The maximum length of the HTML, characters. */
+/** The maximum length of the HTML, in characters. */
 const mostHTML = 1_000_000
 
 /** This page's worker. The HTML that it returns is not sanitised. */

@@ -60,7 +60,7 @@ const names: Record<string, string> = {
   less: 'scss',
 }
 
-/** Returns the parser for a language, by any of its names, or null without a parser. */
+/** Returns the parser for a language, by any of its names, or null if there is none. */
 export function parserOf(language: string): (() => Promise<Parser>) | null {
   const name = names[language.toLowerCase()] ?? language.toLowerCase()
   return Object.hasOwn(parsers, name) ? parsers[name]! : null

@@ -2,10 +2,10 @@
 // therefore match the server's result (actors/markdown/inline.go) in every character, even where
 // the page's parser differs.
 
-const punct = /[!-/:-@[-`{-~]/
+const asciiPunct = /[!-/:-@[-`{-~]/
 const space = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
 const spaces = new RegExp(space.source + '+', 'g')
-const marks = /[\p{P}\p{S}]/u
+const punctuation = /[\p{P}\p{S}]/u
 const entity = /&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{0,31});/iy
 const mail = /<[a-zA-Z0-9.!#$%&'*+/=?^_{|}~-]{1,64}@[a-zA-Z0-9.-]{1,255}>/y
 const autolink = /<[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^<> \t\r\n]*>/y
@@ -14,43 +14,43 @@ const element =
 const labelled = /\[((?:[^[\]\\]|\\[^])*)\]/y
 const titles = /(?:"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|\((?:[^)\\]|\\[^])*\))/y
 
-/** The maximum length of a reference label, characters. */
-const longest = 999
+/** The maximum length of a reference label, in characters. */
+const maxLabel = 999
 
-/** Returns the end of a pattern's match at a position, or -1 without a match. */
+/** Returns the end of a pattern's match at a position, or -1 if there is no match. */
 function ends(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at
   return pattern.test(text) ? pattern.lastIndex : -1
 }
 
-/** A label, normalised for comparisons. */
+/** Returns a label in the form in which labels are compared. */
 export const normal = (label: string) => spaced(label).toUpperCase().toLowerCase()
 
-/** A text with each run of white space as one blank. */
+/** Replaces each run of white space with one space, and trims the text. */
 export const spaced = (text: string) => text.replace(spaces, ' ').replace(/^ | $/g, '')
 
-/**
- * A run of marks in the text. Only characters that turn out not to be markup (kept) stay in the
- * output.
- */
+/** A part of the output that can be markup: a run of emphasis characters, or the [ or ![ of a link. */
 interface Mark {
   readonly at: number
   readonly size: number
+  /** The number of its characters that are not markup and stay in the output. */
   kept: number
-  /** Set for a run of emphasis marks. */
+  /** The character of a run of emphasis characters. Brackets have none. */
   readonly char?: string
-  opens: boolean
-  shuts: boolean
+  canOpen: boolean
+  canClose: boolean
 }
 
+/** A [ without its ] so far. at is the position after the bracket. */
 interface Opening {
   readonly at: number
-  readonly picture: boolean
-  /** The output length before the bracket, and the number of marks so far. */
+  readonly image: boolean
+  /** The length of the output and the number of marks before the bracket. */
   readonly out: number
   readonly marks: number
 }
 
+/** Returns the length of the run of equal characters at a position. */
 function run(text: string, at: number): number {
   let n = 1
   while (text[at + n] === text[at]) n++
@@ -60,16 +60,16 @@ function run(text: string, at: number): number {
 /** Returns the character of an entity. An unknown entity stays unchanged. */
 export type Resolve = (entity: string) => string
 
-/** The text of a paragraph without markup. labels contains the reference labels. */
+/** Returns the text of a paragraph without markup. labels contains the normalised reference labels. */
 export function inlineText(text: string, labels: ReadonlySet<string>, resolve: Resolve): string {
   let out = ''
   const found: Mark[] = []
   const open: Opening[] = []
-  let links = 0
-  let nested = -1
+  let links = 0 // open brackets below this index contain a link, so they cannot be links
+  let nested = -1 // position of the last [
   for (let i = 0; i < text.length;) {
     const c = text[i]!
-    if (c === '\\' && (punct.test(text[i + 1] ?? '') || text[i + 1] === '\n')) {
+    if (c === '\\' && (asciiPunct.test(text[i + 1] ?? '') || text[i + 1] === '\n')) {
       out += text[i + 1]!
       i += 2
       continue
@@ -105,18 +105,18 @@ export function inlineText(text: string, labels: ReadonlySet<string>, resolve: R
       }
     }
     if (c === '[') {
-      open.push({ at: i + 1, picture: text[i - 1] === '!' && !escaped(text, i - 1), out: out.length, marks: found.length })
+      open.push({ at: i + 1, image: text[i - 1] === '!' && !escaped(text, i - 1), out: out.length, marks: found.length })
       nested = i
     }
     if (c === ']' && open.length > 0) {
       const b = open.pop()!
-      const plain = b.picture || open.length >= links
+      const plain = b.image || open.length >= links
       links = Math.min(links, open.length)
       const end = plain ? target(text, labels, b.at, i, nested) : -1
       if (end > 0) {
-        if (!b.picture) links = open.length
+        if (!b.image) links = open.length
         pair(found, b.marks)
-        found.push({ at: b.picture ? b.out - 1 : b.out, size: b.picture ? 2 : 1, kept: 0, opens: false, shuts: false })
+        found.push({ at: b.image ? b.out - 1 : b.out, size: b.image ? 2 : 1, kept: 0, canOpen: false, canClose: false })
         i = end
         continue
       }
@@ -151,21 +151,20 @@ function closing(text: string, from: number, n: number): number {
   return -1
 }
 
-/**
- * The code between backticks, without one blank after the opening run and one before the closing
- * run.
- */
+/** Returns the text of a code span. If it has a space at both ends, one is removed at each end. */
 function code(inside: string): string {
   const line = inside.replaceAll('\n', ' ')
   return line.length > 1 && line.startsWith(' ') && line.endsWith(' ') && /[^ ]/.test(line) ? line.slice(1, -1) : line
 }
 
+/** Reports whether the character at i is escaped by a backslash. */
 function escaped(text: string, i: number): boolean {
   let n = 0
   while (n < i && text[i - 1 - n] === '\\') n++
   return n % 2 === 1
 }
 
+/** Returns the position of the first character from i on that is not white space. */
 const skip = (text: string, i: number) => {
   while (' \t\n\r'.includes(text[i] ?? 'x')) i++
   return i
@@ -181,11 +180,11 @@ function target(text: string, labels: ReadonlySet<string>, from: number, i: numb
     if (text[at] === ')') return at + 1
     const stop = destination(text, at)
     if (stop > at) {
-      const behind = skip(text, stop)
-      const title = behind > stop ? ends(titles, text, behind) : -1
+      const after = skip(text, stop)
+      const title = after > stop ? ends(titles, text, after) : -1
       const end = title > 0 ? skip(text, title) : -1
       if (end > 0 && text[end] === ')') return end + 1
-      if (text[behind] === ')') return behind + 1
+      if (text[after] === ')') return after + 1
     }
   }
   if (labels.size === 0) return -1
@@ -200,10 +199,10 @@ function target(text: string, labels: ReadonlySet<string>, from: number, i: numb
       if (spaced(named) !== '') [label, inner] = [named, false]
     }
   }
-  return !inner && label.length <= longest && labels.has(normal(label)) ? end : -1
+  return !inner && label.length <= maxLabel && labels.has(normal(label)) ? end : -1
 }
 
-/** Returns the end of the address that begins at i, or i without an address. */
+/** Returns the end of the address that begins at i, or i if there is none. */
 function destination(text: string, i: number): number {
   if (text[i] === '<') {
     for (let at = i + 1; at < text.length; at++) {
@@ -218,33 +217,36 @@ function destination(text: string, i: number): number {
   let at = i
   for (; at < text.length && text[at]! > ' ' && text[at] !== '\x7f'; at++) {
     const c = text[at]!
-    if (c === '\\' && punct.test(text[at + 1] ?? '')) at++
+    if (c === '\\' && asciiPunct.test(text[at + 1] ?? '')) at++
     else if (c === '(') open++
     else if (c === ')' && --open < 0) return at
   }
   return open > 0 ? i : at
 }
 
-/** The run of emphasis marks at i. */
+/** Returns the mark for the run of n emphasis characters at i. at is its position in the output. */
 function emphasis(text: string, i: number, n: number, at: number): Mark {
   const char = text[i]!
   const before = [...text.slice(Math.max(0, i - 2), i)].at(-1) ?? ' '
   const after = String.fromCodePoint(text.codePointAt(i + n) ?? 32)
   const [blankBefore, blankAfter] = [space.test(before), space.test(after)]
-  const [markBefore, markAfter] = [marks.test(before), marks.test(after)]
-  const left = !blankAfter && (!markAfter || blankBefore || markBefore)
-  const right = !blankBefore && (!markBefore || blankAfter || markAfter)
-  const m = { at, size: n, kept: n, char, opens: left, shuts: right }
-  if (char === '_') [m.opens, m.shuts] = [left && (!right || markBefore), right && (!left || markAfter)]
-  if (char === '~' && n > 2) m.opens = m.shuts = false
+  const [punctBefore, punctAfter] = [punctuation.test(before), punctuation.test(after)]
+  const left = !blankAfter && (!punctAfter || blankBefore || punctBefore)
+  const right = !blankBefore && (!punctBefore || blankAfter || punctAfter)
+  const m = { at, size: n, kept: n, char, canOpen: left, canClose: right }
+  if (char === '_') [m.canOpen, m.canClose] = [left && (!right || punctBefore), right && (!left || punctAfter)]
+  if (char === '~' && n > 2) m.canOpen = m.canClose = false
   return m
 }
 
-/** Pairs the runs of emphasis marks from a mark on. None of these runs can pair with later runs. */
+/**
+ * Finds the pairs among the emphasis runs from index from on. After that, these runs cannot pair
+ * with any other run.
+ */
 function pair(all: Mark[], from: number) {
   const open: Mark[] = []
   for (const m of all.slice(from)) {
-    while (m.shuts && m.kept > 0) {
+    while (m.canClose && m.kept > 0) {
       const at = open.findLastIndex((o) => fits(o, m))
       if (at < 0) break
       const o = open[at]!
@@ -253,13 +255,14 @@ function pair(all: Mark[], from: number) {
       m.kept -= n
       open.length = o.kept === 0 ? at : at + 1
     }
-    if (m.opens && m.kept > 0) open.push(m)
+    if (m.canOpen && m.kept > 0) open.push(m)
   }
-  for (const m of all.slice(from)) m.opens = m.shuts = false
+  for (const m of all.slice(from)) m.canOpen = m.canClose = false
 }
 
-function fits(opens: Mark, shuts: Mark): boolean {
-  if (opens.char !== shuts.char) return false
-  if (opens.char === '~') return opens.kept === shuts.kept
-  return (!opens.shuts && !shuts.opens) || (opens.size + shuts.size) % 3 !== 0 || (opens.size % 3 === 0 && shuts.size % 3 === 0)
+/** Reports whether an opening run pairs with a closing run (CommonMark, the rule of three). */
+function fits(opening: Mark, closing: Mark): boolean {
+  if (opening.char !== closing.char) return false
+  if (opening.char === '~') return opening.kept === closing.kept
+  return (!opening.canClose && !closing.canOpen) || (opening.size + closing.size) % 3 !== 0 || (opening.size % 3 === 0 && closing.size % 3 === 0)
 }

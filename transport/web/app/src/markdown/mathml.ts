@@ -24,7 +24,7 @@ const mostNodes = 5000
 const largest = 10
 /** The maximum number of macro expansions, including KaTeX's own. */
 const mostExpansions = 300
-/** The maximum length of a reason, characters. */
+/** The maximum length of a reason, in characters. */
 const longestReason = 200
 
 /** The colour that marks unknown or disallowed commands. */

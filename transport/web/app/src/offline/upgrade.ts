@@ -6,12 +6,12 @@ import { getLocale } from '../messages/locale'
 import { keepsPages } from './kept'
 import type { Loaded } from './shell'
 
-/** The interval at which an open page checks for another build, milliseconds. */
+/** The interval at which an open page checks for another build, in milliseconds. */
 const often = 30 * 60_000
 
 /**
- * The minimum time between two automatic reloads, milliseconds. During an upgrade several servers
- * can have different builds.
+ * The minimum time between two automatic reloads, in milliseconds. During an upgrade several
+ * servers can have different builds.
  */
 const apart = 10 * 60_000
 

@@ -21,7 +21,7 @@ export function announceNow(text: string): void {
   urgent = text === urgent ? text + '\u00a0' : text
 }
 
-/** The period over which announcements of one kind are combined, milliseconds. */
+/** The period over which announcements of one kind are combined, in milliseconds. */
 const together = 10_000
 
 /**

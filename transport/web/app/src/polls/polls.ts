@@ -123,7 +123,7 @@ export function draftsOf(polls: Polls, step: string): Poll[] {
 /** Whether attendees see the results. */
 export const resultsShown = (p: Poll): boolean => p.shown && !p.void && !p.counting && !p.too_few && (p.counts !== null || p.words !== null)
 
-/** The mean of a scale, or null without votes. */
+/** The mean of a scale, or null if there are no votes. */
 export function mean(counts: readonly number[]): number | null {
   const all = counts.reduce((a, b) => a + b, 0)
   return all === 0 ? null : counts.reduce((sum, n, i) => sum + n * (i + 1), 0) / all

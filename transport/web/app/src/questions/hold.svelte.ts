@@ -1,6 +1,6 @@
 // Detects whether somebody is using a list, so that its rows must not move.
 
-/** How long a list stays unchanged after scrolling, milliseconds. */
+/** How long a list stays unchanged after scrolling, in milliseconds. */
 const afterScroll = 1500
 
 export class Hold {

@@ -6,7 +6,7 @@ import { announce } from '../parts/announcer.svelte'
 import type { Timer } from '../workshop/state'
 import { markPassed, secondsLeft, timerShows, type Mark } from './timer'
 
-/** The interval of the checks, short enough that seconds change on time, milliseconds. */
+/** The interval of the checks, short enough that seconds change on time, in milliseconds. */
 const every = 200
 
 const said: Record<Mark, () => string> = {

@@ -2,7 +2,7 @@
 // no side effects.
 import type { Timer } from '../workshop/state'
 
-/** The time for which the bar shows a timer's end, milliseconds. */
+/** The time for which the bar shows a timer's end, in milliseconds. */
 const saidFor = 120_000
 
 /**

@@ -16,7 +16,7 @@ export function otherEnd(m: ChatMessage, me: string): string {
 /** The id of the last read direct message, by person. */
 export type ReadMarks = Readonly<Record<string, string>>
 
-/** The maximum age of direct messages that an opening page shows as unread, milliseconds. */
+/** The maximum age of direct messages that an opening page shows as unread, in milliseconds. */
 const recent = 2 * 60 * 60 * 1000
 
 /**

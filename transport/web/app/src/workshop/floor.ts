@@ -26,7 +26,7 @@ export interface Seat {
   /** The time since which the person is on the step, in Unix milliseconds, or 0 if unknown. */
   readonly onStep: number
   /**
-   * The time of the person's open request for help, in Unix milliseconds, or 0 without a request.
+   * The time of the person's open request for help, in Unix milliseconds, or 0 if there is none.
    */
   readonly asked: number
   /** The message of the person's request, or "". */
@@ -34,7 +34,7 @@ export interface Seat {
   readonly here: boolean
   /** Whether the person waits for help, because nobody has claimed their request. */
   readonly asks: boolean
-  /** The name of the person's helper, or null without a helper. */
+  /** The name of the person's helper, or null if there is none. */
   readonly helper: string | null
   /** Whether the person took the code with which their step begins. */
   readonly caughtUp: boolean
@@ -230,7 +230,7 @@ function search(column: readonly Placed[], p: Placed): number {
 export interface Thresholds {
   /** The share of people past the step that is enough to move on, 0 to 1. */
   past: number
-  /** The time after which somebody who is stuck or waits must be helped first, seconds. */
+  /** The time after which somebody who is stuck or waits must be helped first, in seconds. */
   waiting: number
 }
 
@@ -255,13 +255,13 @@ export interface Verdict {
    */
   readonly longest: number | null
   /**
-   * The step with at least three quarters of the people who are stuck or wait, or null without such
-   * a step.
+   * The step with at least three quarters of the people who are stuck or wait, or null if there is
+   * none.
    */
   readonly where: number | null
 }
 
-/** People who left and have not returned for this time have gone home, milliseconds. */
+/** People who left and have not returned for this time have gone home, in milliseconds. */
 const goneAfter = 15 * 60_000
 
 export function verdict(columns: readonly Column[], help: Workshop['help'], step: number, t: Thresholds, now: number): Verdict {
@@ -308,7 +308,8 @@ export function verdict(columns: readonly Column[], help: Workshop['help'], step
 }
 
 /**
- * The minimum time for which a verdict's word stays, unless people must be helped first, seconds.
+ * The minimum time for which a verdict's word stays, unless people must be helped first, in
+ * seconds.
  */
 const wordStays = 20
 

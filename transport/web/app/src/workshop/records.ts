@@ -15,7 +15,7 @@ export function chatMessage(codelab: string, m: Of<'chat'> | Of<'dm'> | Of<'broa
   return { target_id: null, ...record, ...common, sender_name: sender }
 }
 
-/** The pointer's target, or null without a target. */
+/** The pointer's target, or null if there is none. */
 export function pointer(m: Of<'pointer'>): Codelab['pointer'] {
   const { type, seq, ts, step_number, ...record } = m
   return step_number === null ? null : { ...record, step_number, person: m.person ?? null }

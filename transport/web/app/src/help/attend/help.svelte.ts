@@ -7,7 +7,7 @@ import { complain, toast } from '../../parts/toasts.svelte'
 import { m } from '../../messages/compiled/messages.js'
 import type { HelpRequest } from '../../workshop/state'
 
-/** How often the place in the queue is read, milliseconds. */
+/** How often the place in the queue is read, in milliseconds. */
 const every = 20_000
 
 const query = { as: 'attendee' } as never

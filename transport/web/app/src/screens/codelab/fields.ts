@@ -67,7 +67,7 @@ export function onTop(base: Fields, draft: Fields, theirs: Fields): Fields {
 }
 
 export const mostDays = 36_500
-/** The maximum size of a logo, bytes. */
+/** The maximum size of a logo, in bytes. */
 export const mostLogo = 200 * 1024
 
 /** The typed hours as a number. Null if the text is empty, and NaN if it is invalid. */

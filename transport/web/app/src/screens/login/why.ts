@@ -17,7 +17,8 @@ const sentences: Record<string, () => string> = {
 }
 
 /**
- * The text for the server's reason. An unknown reason has a general text. Null without a reason.
+ * Returns the text for the server's reason, or null if there is no reason. Unknown reasons get a
+ * general text.
  */
 export function whyNot(word: string | null): string | null {
   if (word === null) return null

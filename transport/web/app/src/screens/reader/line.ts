@@ -28,7 +28,7 @@ export interface Notice {
 export const rank = (n: Notice): number => kinds.indexOf(n.kind)
 
 export interface Line {
-  /** The id of the visible notice, or null without a notice. */
+  /** The id of the visible notice, or null if none is visible. */
   readonly shown: string | null
   /** The ids of the notices of the previous state. */
   readonly known: ReadonlySet<string>

@@ -13,7 +13,7 @@ import { otherEnd } from '../../workshop/chat'
 import type { ChatMessage } from '../../workshop/state'
 import type { Reading } from './reading.svelte'
 
-/** The display time of temporary notices, milliseconds. */
+/** The display time of temporary notices, in milliseconds. */
 const passing = 10_000
 
 export class Notices {

@@ -6,7 +6,7 @@ import { Browse } from '../../code/browse.svelte'
 import { complain } from '../../parts/toasts.svelte'
 import { statesOf } from './states'
 
-/** The period over which a room's browsers spread their reads, milliseconds. */
+/** The period over which a room's browsers spread their reads, in milliseconds. */
 const spread = 1000
 
 export class SharedCode extends Browse {

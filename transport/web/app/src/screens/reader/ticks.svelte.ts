@@ -4,7 +4,7 @@ import { api, ask } from '../../api/client'
 import { recall, remember } from '../../device/remember'
 import type { Room } from '../../live/room.svelte'
 
-/** The name of a task: its step's id, a blank and its key. */
+/** The name of a task: its step's id, a space and its key. */
 type Name = string
 
 const nameOf = (step: string, item: string): Name => `${step} ${item}`

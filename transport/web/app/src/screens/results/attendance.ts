@@ -32,7 +32,7 @@ export function readAttendance(csv: string): Times[] {
 export interface Heat {
   /** The start of each column, Unix milliseconds. */
   readonly columns: readonly number[]
-  /** The duration of a column, milliseconds. */
+  /** The duration of a column, in milliseconds. */
   readonly size: number
   /**
    * The number of people at each step at the end of each column. The last row counts people who

@@ -22,5 +22,5 @@ export function ticks(columns: readonly number[], size: number): string[] {
   })
 }
 
-/** The offset of the reader's time zone from UTC at a moment, milliseconds. */
+/** The offset of the reader's time zone from UTC at a moment, in milliseconds. */
 export const local = (ms: number): number => -new Date(ms).getTimezoneOffset() * 60_000

@@ -1,5 +1,6 @@
 /**
- * The number of votes for each of the five grades, and the mean grade, which is null without votes.
+ * The number of votes for each of the five grades, and the mean grade. The mean is null if there
+ * are no votes.
  */
 export function distribution(grades: readonly string[]): { counts: number[]; mean: number | null } {
   const counts = [0, 0, 0, 0, 0]

@@ -3,7 +3,7 @@ import { sitePath } from '../../device/place'
 // takes 160 MB for 40 megapixels. This module decodes the images one after the other, and keeps
 // only their thumbnails.
 
-/** The maximum size of an image to load for a thumbnail, bytes. */
+/** The maximum size of an image to load for a thumbnail, in bytes. */
 const most = 12 * 1024 * 1024
 
 let before: Promise<unknown> = Promise.resolve()

@@ -8,7 +8,7 @@ const least = 60
 
 export interface StepTime {
   step: number
-  /** The time on the step, seconds. For the current step, the time so far. */
+  /** The time on the step, in seconds. For the current step, the time so far. */
   seconds: number
   /** The median time of the people who went on, in seconds, or null if nobody has gone on. */
   median: number | null
