@@ -84,6 +84,27 @@ test('a failed read changes nothing, and a later read begins with no changes', a
   expect(s.holder.now?.chat.map((c) => c.id)).toEqual(['c1'])
 })
 
+test('a message from before the read is not lost if a node answers that does not have it yet', async () => {
+  const s = stage()
+  await s.arrive({ part: {}, at: 8 })
+  s.tell(said(9, 'c2'), said(10, 'c3'))
+  const read = (at: number) => s.meanwhile.read(async () => ({ part: { chat: [chat('c1')] }, at }))
+  await read(9)
+  expect(s.holder.now?.chat.map((c) => c.id)).toEqual(['c1', 'c3'])
+  s.meanwhile.clear() // the positions begin again
+  await read(3)
+  expect(s.holder.now?.chat.map((c) => c.id)).toEqual(['c1'])
+})
+
+test('only the latest changes are kept between reads', async () => {
+  const s = stage()
+  await s.arrive({ part: {}, at: 8 })
+  for (let seq = 9; seq < 1500; seq++) s.tell(moved(seq, (seq % 3) + 1))
+  s.tell(said(1500, 'c9'))
+  await s.meanwhile.read(async () => ({ part: { chat: [], people: people(1) }, at: 8 }))
+  expect([s.holder.now?.chat.map((c) => c.id), s.holder.now?.people.get('a')?.current_step]).toEqual([['c9'], (1499 % 3) + 1])
+})
+
 test('of two reads at the same time, each gets the changes since its beginning', async () => {
   const s = stage()
   s.tell(said(8, 'c2'))

@@ -1,5 +1,6 @@
-// Changes that happen while a part of the state is being read. The response can be older than these
-// changes, so they are applied to the result again.
+// The latest changes of the state. A part that is read can be older than some of them, because they
+// happened during the read, or because another node answered that does not have them yet. These
+// changes are applied to the part again.
 import { apply } from '../workshop/apply'
 import type { Workshop } from '../workshop/state'
 import type { Told } from './protocol'
@@ -20,9 +21,15 @@ export interface Holder {
   now: Workshop | null
 }
 
+/** The maximum number of changes that are kept between reads. */
+const mostKept = 1000
+
 export class Meanwhile {
   readonly #holder: Holder
+  /** The latest changes, oldest first. */
   #changes: (Told | Assumed)[] = []
+  /** The number of earlier changes that are no longer in the list. */
+  #dropped = 0
   #reading = 0
 
   constructor(holder: Holder) {
@@ -31,28 +38,41 @@ export class Meanwhile {
 
   /** Must be called for each message and own change that is applied to the state. */
   add(...changes: (Told | Assumed)[]): void {
-    if (this.#reading > 0) this.#changes.push(...changes)
+    this.#changes.push(...changes)
+    if (this.#reading === 0 && this.#changes.length > mostKept) this.#keep(mostKept / 2)
+  }
+
+  /** Forgets all changes, because the positions of the stream begin again. */
+  clear(): void {
+    this.#keep(0)
+  }
+
+  /** Keeps only the latest n changes. */
+  #keep(n: number) {
+    const drop = this.#changes.length - n
+    this.#dropped += drop
+    this.#changes = this.#changes.slice(drop)
   }
 
   /** Reads a part, and applies it to the state. An error of the read changes nothing. */
   async read(read: () => Promise<Found>): Promise<void> {
-    const from = this.#changes.length
+    const from = this.#dropped + this.#changes.length
     this.#reading++
     try {
       const { part, at } = await read()
       const { now } = this.#holder
       if (!now) return
       const found = typeof part === 'function' ? part(now) : part
-      const later = this.#changes.slice(from).filter((c) => typeof c === 'function' || !isIn(c, at))
+      const later = this.#changes.filter((c, i) => isLater(c, at) ?? this.#dropped + i >= from)
       this.#holder.now = { ...now, ...only(applied({ ...now, ...found }, later), found) }
     } finally {
-      if (--this.#reading === 0) this.#changes = []
+      this.#reading--
     }
   }
 }
 
-/** Whether a response at a position contains a message. Messages without a position are repeated. */
-const isIn = (m: Told, at: number | null) => at !== null && 'seq' in m && (m.seq as number) <= at
+/** Whether a message is later than a response at a position, or null if a position is missing. */
+const isLater = (c: Told | Assumed, at: number | null) => (at !== null && typeof c !== 'function' && 'seq' in c ? (c.seq as number) > at : null)
 
 /** Applies changes in order, and messages in batches, because each batch copies long lists once. */
 function applied(w: Workshop, changes: readonly (Told | Assumed)[]): Workshop {

@@ -241,6 +241,7 @@ export class Room {
     try {
       this.you = you
       this.#outgoing.open(you.id)
+      this.#meanwhile.clear()
       const text = await this.#reads.text()
       const me = you.role === 'admin' ? facilitator : you.id
       // The text is shown as soon as it has arrived, before everything else.
