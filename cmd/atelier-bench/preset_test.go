@@ -397,7 +397,7 @@ func TestClientsSignInWithPresets(t *testing.T) {
 	if err := os.WriteFile(file, []byte("password\np\np\np\np\np\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := said(t, func() { confer(t, "--preset", "mqtt", "--url", url, "--clients", file) }); !strings.Contains(got, "a column password needs a column username") {
+	if got := said(t, func() { confer(t, "--preset", "mqtt", "--url", url, "--clients", file) }); !strings.Contains(got, "a column password also needs a column username") {
 		t.Errorf("the output is %s", got)
 	}
 }

@@ -52,7 +52,13 @@ export class Queue {
 
   async take(h: HelpRequest): Promise<boolean> {
     this.#taken.set(h.id, serverNow())
-    const done = await this.#act(h, () => ask(api.POST('/codelabs/{id}/help/{help_id}/claim', { params: this.#path(h) })), m.help_taken)
+    const claim = async () => {
+      const claimed = await ask(api.POST('/codelabs/{id}/help/{help_id}/claim', { params: this.#path(h) }))
+      // The message about the claim can arrive later than the response. A request that was closed
+      // meanwhile stays closed.
+      this.#room.assume((w) => ({ help: w.help.map((x) => (x.id === h.id ? claimed : x)) }))
+    }
+    const done = await this.#act(h, claim, m.help_taken)
     if (done) announce(h.place ? m.help_taken_at({ place: h.place }) : m.help_taken_of({ name: h.attendee_name }))
     return done
   }

@@ -7,7 +7,7 @@ import { Queue } from './queue.svelte'
 const { heard, leader, api } = vi.hoisted(() => ({
   heard: [] as string[],
   leader: { id: null as string | null },
-  api: { refusal: null as Error | null, calls: [] as { path: string; body?: unknown }[] },
+  api: { refusal: null as Error | null, answer: null as unknown, calls: [] as { path: string; body?: unknown }[] },
 }))
 vi.mock('../../admin/leader.svelte', () => ({ leader }))
 vi.mock('../../messages/compiled/messages.js', () => ({
@@ -21,6 +21,7 @@ vi.mock('../../api/client', () => ({
     POST: async (path: string, { body }: { body?: unknown }) => {
       api.calls.push({ path: path.split('/').at(-1)!, ...(body === undefined ? {} : { body }) })
       if (api.refusal) throw api.refusal
+      return api.answer
     },
   },
 }))
@@ -35,7 +36,18 @@ beforeEach(() => {
 const asked = (id: string, more: Partial<HelpRequest> = {}) =>
   ({ id, attendee_name: id.toUpperCase(), status: 'pending', created_at: `2026-01-01T00:00:0${id}Z`, claimed_by: null, person: null, ...more }) as HelpRequest
 const claimed = (id: string, person: string | null, claimed_by: string) => asked(id, { status: 'in_progress', person, claimed_by })
-const stage = (...help: HelpRequest[]) => new Queue({ id: 'lab', now: { help }, you: { name: 'Ann' } } as unknown as Room)
+class Desk {
+  readonly id = 'lab'
+  readonly you = { name: 'Ann' }
+  now: { help: readonly HelpRequest[] }
+  constructor(help: readonly HelpRequest[]) {
+    this.now = { help }
+  }
+  assume(change: (w: { help: readonly HelpRequest[] }) => { help: readonly HelpRequest[] }) {
+    this.now = { ...this.now, ...change(this.now) }
+  }
+}
+const stage = (...help: HelpRequest[]) => new Queue(new Desk(help) as unknown as Room)
 const ids = (requests: readonly HelpRequest[]) => requests.map((h) => h.id).join('')
 
 test('the longest wait is first; own claims are separate from those of others', () => {
@@ -49,8 +61,24 @@ test('people who share the account of the owner are distinguished by name', () =
   expect([ids(queue.mine), ids(queue.others)]).toEqual(['1', '23'])
 })
 
+test('a claimed request is shown as claimed at once, unless it was closed meanwhile', async () => {
+  const desk = new Desk([asked('1'), asked('2')])
+  const queue = new Queue(desk as unknown as Room)
+  api.answer = claimed('1', 'ann', 'Ann')
+  const [first] = desk.now.help
+  expect(await queue.take(first!)).toBe(true)
+  expect(desk.now.help.map((h) => [h.id, h.status])).toEqual([
+    ['1', 'in_progress'],
+    ['2', 'pending'],
+  ])
+  desk.now = { help: [] }
+  expect(await queue.take(first!)).toBe(true)
+  expect(desk.now.help).toEqual([])
+})
+
 test('claiming a request that somebody else has claimed shows an error', async () => {
   const queue = stage(asked('1'))
+  api.answer = asked('1')
   expect(await queue.take(queue.pending[0]!)).toBe(true)
   api.refusal = new Refused(409, 'taken')
   expect(await queue.take(queue.pending[0]!)).toBe(false)
