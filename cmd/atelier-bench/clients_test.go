@@ -70,7 +70,7 @@ func TestEveryClientSendsItsOwnValues(t *testing.T) {
 				"fanout", "--generic", "--url", strings.Replace(srv.URL, "http", "ws", 1) + "/{{who}}?t={{token}}", "--clients", file,
 				"--header", "Authorization: Bearer {{token}}", "--hello", "I am {{token}}", "--ready", "^welcome$",
 				"--send", "{{token}}|{{stamp}} {{seq}} {{pad}}", "--match", `^(?P<stamp>\d+) (?P<seq>\d+) `,
-				"--subscribers", "2", "--publishers", "2", "--rate", "100", "--warmup", "0s", "--duration", "1s", "--connect", "0s", "--settle", "0s", "--drain", "1s",
+				"--subscribers", "2", "--publishers", "2", "--rate", "100", "--warmup", "0s", "--duration", "1s", "--connect", "0s", "--settle", "0s", "--drain", "30s",
 				"--allow-lag", "--max-busy", "0", "--json", report,
 			}, more...))
 		})
@@ -79,15 +79,17 @@ func TestEveryClientSendsItsOwnValues(t *testing.T) {
 	if code, told := fanout("ann,t-one&=\nbob,t two\ncat,\"t\"\"3\"\"\"\ndan,t-4\nrest,unused\n"); code != 0 {
 		t.Fatalf("the run ended with %d: %s", code, told)
 	}
+	g.mu.Lock()
 	if len(g.in) != 4 || !g.said[`t"3"`] || !g.said["t-4"] || len(g.said) != 2 {
 		t.Errorf("%d clients connected, and %v sent something", len(g.in), g.said)
 	}
+	g.mu.Unlock()
 	written, err := os.ReadFile(report)
 	if err != nil || strings.Contains(string(written), "t-one") || strings.Contains(string(written), "t-4") {
 		t.Errorf("the report contains a secret value, or is missing: %v", err)
 	}
 	// The gate returns the message that it received.
-	code, told := fanout("ann,secret1\nbob,secret2\ncat,secret3\ndan,secret4\n", "--hello", "I am not {{token}} of mine")
+	code, told := fanout("ann,secret1\nbob,secret2\ncat,secret3\ndan,secret4\n", "--hello", "I am not {{token}} of mine", "--drain", "1s")
 	if code != exitBroken || strings.Contains(told, "secret") || !strings.Contains(told, "*** at /***?t=***: bad token ***") {
 		t.Errorf("the run ended with %d: %s", code, told)
 	}

@@ -267,7 +267,7 @@ func confer(t *testing.T, args ...string) (int, map[string]any, string) {
 	path := filepath.Join(t.TempDir(), "report.json")
 	code := run(append([]string{
 		"fanout", "--subscribers", "3", "--publishers", "2", "--rate", "200", "--warmup", "100ms", "--duration", "1s", "--connect", "0s", "--settle", "0s",
-		"--drain", "3s", "--allow-lag", "--max-busy", "0", "--json", path,
+		"--drain", "30s", "--allow-lag", "--max-busy", "0", "--json", path,
 	}, args...))
 	b, err := os.ReadFile(path)
 	if err != nil {

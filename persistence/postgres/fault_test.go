@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -135,7 +136,9 @@ func (l *load) end() {
 func TestAcknowledgedWritesSurviveARestartOfTheServer(t *testing.T) {
 	for name, sig := range map[string]syscall.Signal{"orderly": syscall.SIGINT, "crash": syscall.SIGQUIT} {
 		t.Run(name, func(t *testing.T) {
-			l := startLoad(t, openTest(t, small(postgrestest.Database(t))))
+			o := small(postgrestest.Database(t))
+			o.Lease = 5 * time.Minute // on a busy machine the restart of a server takes long
+			l := startLoad(t, openTest(t, o))
 			for range 2 {
 				l.more(200)
 				postgrestest.Get(t).Restart(t, sig)

@@ -26,6 +26,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// patience limits every wait. A test that passes waits much less.
+const patience = time.Minute
+
 func open(t *testing.T, o Options) *Bus {
 	t.Helper()
 	if o.Logger == nil {
@@ -74,7 +77,7 @@ func TestTheBusSatisfiesItsContractOnAnExternalNATS(t *testing.T) {
 	}
 	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(patience) {
 		t.Fatal("NATS did not start")
 	}
 	address := strings.Replace(s.ClientURL(), "//", "//u:p@", 1)
@@ -149,7 +152,7 @@ func TestMessagesOfStrangersAreIgnored(t *testing.T) {
 	}
 	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(patience) {
 		t.Fatal("NATS did not start")
 	}
 	in := open(t, Options{Node: "in", Secret: "right-secret", URL: s.ClientURL()})
@@ -176,10 +179,16 @@ func TestMessagesOfStrangersAreIgnored(t *testing.T) {
 		t.Errorf("a stranger's request returned %v, want ErrTimeout", err)
 	}
 	done = make(chan struct{})
-	friend.Request("in", "x", nil, 20*time.Second, func([]byte, error) { close(done) })
+	friend.Request("in", "x", nil, patience, func([]byte, error) { close(done) })
 	<-done
-	if from := <-heard; from != "friend" || len(heard) > 0 {
-		t.Errorf("a message of %s was received", from)
+	// On a busy machine, a request of Reachable can arrive late.
+	for from := <-heard; ; from = <-heard {
+		if from != "friend" {
+			t.Errorf("a message of %s was received", from)
+		}
+		if len(heard) == 0 {
+			break
+		}
 	}
 }
 

@@ -23,7 +23,7 @@ func elsewhere(t testing.TB) string {
 	}
 	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(patience) {
 		t.Fatal("NATS did not start")
 	}
 	return s.ClientURL()
@@ -139,9 +139,9 @@ func ask(t *testing.T, b *Bus, node, subject, data string) string {
 		data []byte
 		err  error
 	}
-	for until := time.Now().Add(20 * time.Second); ; {
+	for until := time.Now().Add(patience); ; {
 		got := make(chan result, 1)
-		b.Request(node, subject, []byte(data), 20*time.Second, func(data []byte, err error) { got <- result{data, err} })
+		b.Request(node, subject, []byte(data), patience, func(data []byte, err error) { got <- result{data, err} })
 		r := <-got
 		if errors.Is(r.err, durable.ErrNobody) && time.Now().Before(until) {
 			continue // the message was lost, because the two nodes do not have each other's session yet
@@ -157,7 +157,7 @@ func ask(t *testing.T, b *Bus, node, subject, data string) string {
 // not have the sender's session yet.
 func (e *ears) told(t *testing.T, b *Bus, data string) {
 	t.Helper()
-	for until, n := time.Now().Add(20*time.Second), e.count(); e.count() == n; {
+	for until, n := time.Now().Add(patience), e.count(); e.count() == n; {
 		if time.Now().After(until) {
 			t.Fatal("no message was received")
 		}
@@ -317,7 +317,7 @@ func TestARestartedReceiverRefusesEarlierRequests(t *testing.T) {
 	b = open(t, Options{Node: "b", Secret: "the secret", URL: url})
 	ears.listen(t, b)
 	got := make(chan error, 1)
-	a.ask("b", "x", earlier, []byte("late"), 20*time.Second, func(_ opened, err error) { got <- err })
+	a.ask("b", "x", earlier, []byte("late"), patience, func(_ opened, err error) { got <- err })
 	if err := <-got; !errors.Is(err, durable.ErrNobody) {
 		t.Errorf("the late request returned %v, want ErrNobody", err)
 	}
@@ -325,7 +325,7 @@ func TestARestartedReceiverRefusesEarlierRequests(t *testing.T) {
 		t.Errorf("the receiver got %q, want the first and the second request", ears.heard)
 	}
 	// This also holds after the handshake between the two sessions.
-	a.ask("b", "x", earlier, []byte("later"), 20*time.Second, func(_ opened, err error) { got <- err })
+	a.ask("b", "x", earlier, []byte("later"), patience, func(_ opened, err error) { got <- err })
 	if err := <-got; !errors.Is(err, durable.ErrNobody) || ears.count() != 2 {
 		t.Errorf("the later request returned %v, received %q", err, ears.heard)
 	}
@@ -382,7 +382,7 @@ func TestOnlyTheRequestedSessionCanRespond(t *testing.T) {
 		ask(t, a, other, "y", "")
 	}
 	got := make(chan string, 1)
-	a.Request("b", "silent", nil, 20*time.Second, func(data []byte, err error) { got <- fmt.Sprint(string(data), err) })
+	a.Request("b", "silent", nil, patience, func(data []byte, err error) { got <- fmt.Sprint(string(data), err) })
 	answer := <-replies
 	reply := ""
 	for _, m := range attacker.all() {

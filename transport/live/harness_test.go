@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience is how long a test waits for an expected event.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // testServer is a hub behind a fasthttp server, as in Atelier.
 type testServer struct {

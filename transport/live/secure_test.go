@@ -112,7 +112,7 @@ func TestMessageBeforeAnAbruptEndOfTLSIsReceived(t *testing.T) {
 
 // Everything written before a close arrives, even if the client reads late.
 func TestTLSDeliversAllWritesBeforeAClose(t *testing.T) {
-	h := newTestServer(t, Options{SendBuffer: 4 << 10, PrivateBytes: 16 << 20}, withTLS(t, secured))
+	h := newTestServer(t, Options{SendBuffer: 4 << 10, PrivateBytes: 16 << 20, CloseGrace: time.Hour}, withTLS(t, secured))
 	d := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}
 	conn, err := d.Dial("tcp", h.addr)
 	if err != nil {

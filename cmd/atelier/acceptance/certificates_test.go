@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -81,12 +82,26 @@ func TestTheSharesOfAPersonsTimeAddUpTo100(t *testing.T) {
 		s.acked(record{"type": "step_progress", "step_number": i}, fmt.Sprint(i))
 	}
 	lin.post(c.path+"/complete", nil).want(200)
-	sum := 0
+	steps, _ := c.admin.get(c.path + "/attendees/" + lin.id + "?details=true").object()["steps"].([]any)
 	shares, _ := lin.get("/certificates/" + lin.id).object()["shares"].([]any)
-	for _, x := range shares {
-		sum += int(x.(float64))
+	if len(steps) != 3 || len(shares) != 3 {
+		t.Fatalf("the shares are %v, the times %v", shares, steps)
 	}
-	if len(shares) != 3 || sum != 100 || shares[0].(float64) == 0 {
+	all, sum := 0.0, 0.0
+	spent := func(i int) float64 {
+		seconds, _ := steps[i].(map[string]any)["seconds"].(float64)
+		return seconds
+	}
+	for i := range steps {
+		all += spent(i)
+		sum += shares[i].(float64)
+	}
+	for i, share := range shares {
+		if exact := 100 * spent(i) / all; i < 2 && spent(i) == 0 || math.Abs(share.(float64)-exact) > 1.001 {
+			t.Errorf("the share of step %d is %v, want %.1f", i+1, share, exact)
+		}
+	}
+	if sum != 100 {
 		t.Errorf("the shares are %v", shares)
 	}
 }

@@ -149,7 +149,7 @@ func TestAReportCountsForTheAttendeeOfItsSecret(t *testing.T) {
 	g.run(g.home, "ls-remote", url)
 	assistant.login("") // the owner, in the same browser
 	c.admin.delete("/admin/people/" + assistant.id).want(204)
-	g.fails(g.home, []string{"ls-remote", url}, "Authentication failed")
+	g.shutOut(g.home, "ls-remote", url)
 }
 
 // Checks that the text no longer declares disappear from the records. Checks beyond the limit are

@@ -132,7 +132,10 @@ func (b *browser) try(method, path string, body any, opts ...option) (answer, er
 // exchange sends a request that the test has made itself, without a browser.
 func exchange(t testing.TB, req *http.Request) answer {
 	t.Helper()
-	res, err := (&http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+	// The buffer holds the whole header. Otherwise a server that refuses a long header could close
+	// the connection between two writes.
+	transport := &http.Transport{DisableKeepAlives: true, WriteBufferSize: 64 << 10}
+	res, err := (&http.Client{Timeout: patience, Transport: transport}).Do(req)
 	if err != nil {
 		t.Fatalf("%s %s: %v", req.Method, req.URL, err)
 	}

@@ -18,6 +18,28 @@ func TestADisconnectedClientEndsItsImport(t *testing.T) {
 	t.Parallel()
 	addr := common.get(t).Addr()
 	b := facilitator(t, addr, "")
+	// The kernel holds back the last packet for 200 milliseconds at most. On a busy machine the end
+	// sometimes comes later, after the import.
+	const tries = 5
+	title, status, text := "", 0, ""
+	for try := 0; try < tries && (status == 0 || status == 200); try++ {
+		title = fmt.Sprint("Made for nobody ", try)
+		status, text = importAndLeave(t, b, addr, title)
+	}
+	if status != 400 {
+		t.Errorf("the import returned %d: %s", status, text)
+	}
+	for _, lab := range b.get("/codelabs").list() {
+		if lab.text("title") == title {
+			t.Error("the codelab was created")
+		}
+	}
+}
+
+// importAndLeave sends an import, and the end of the connection in the packet with its last byte.
+// It returns the response.
+func importAndLeave(t *testing.T, b *browser, addr, title string) (status int, text string) {
+	t.Helper()
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +56,6 @@ func TestADisconnectedClientEndsItsImport(t *testing.T) {
 	}); err != nil || corked != nil {
 		t.Fatal(err, corked)
 	}
-	const title = "Made for nobody"
 	body := "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"x.md\"\r\n\r\nid: x\n# " + title + "\n## S\ntext\n\r\n--b--\r\n"
 	_, err = fmt.Fprintf(conn, "POST /api/codelabs/import HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: %d\r\n"+
 		"Cookie: svc_session=%s; svc_csrf=%s\r\nX-CSRF-Token: %s\r\n\r\n%s", len(body), b.cookie("svc_session"), b.cookie("svc_csrf"), b.cookie("svc_csrf"), body)
@@ -48,13 +69,6 @@ func TestADisconnectedClientEndsItsImport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, _ := io.ReadAll(res.Body)
-	if res.StatusCode != 400 {
-		t.Errorf("the import returned %d: %s", res.StatusCode, text)
-	}
-	for _, lab := range b.get("/codelabs").list() {
-		if lab.text("title") == title {
-			t.Error("the codelab was created")
-		}
-	}
+	got, _ := io.ReadAll(res.Body)
+	return res.StatusCode, string(got)
 }

@@ -123,8 +123,11 @@ func (h *holding) readTokens(cfg config.Config) {
 // It parses the keys of persistence/badger/DESIGN.md.
 func (h *holding) readTables(dir string) {
 	h.t.Helper()
-	db, err := badgerdb.Open(badgerdb.DefaultOptions(dir).WithReadOnly(true).WithLogger(nil))
-	h.must(err)
+	var db *badgerdb.DB
+	h.must(onceItCan(func() (err error) {
+		db, err = badgerdb.Open(badgerdb.DefaultOptions(dir).WithReadOnly(true).WithLogger(nil))
+		return err
+	}))
 	tables := map[string]bool{}
 	h.must(db.View(func(txn *badgerdb.Txn) error {
 		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte("r")})

@@ -76,6 +76,16 @@ func (g *gitClient) fails(dir string, args []string, parts ...string) {
 	}
 }
 
+// shutOut runs git, which must fail because its secret has ended. The node that made the change
+// refuses immediately, and other nodes refuse within a second.
+func (g *gitClient) shutOut(dir string, args ...string) {
+	g.t.Helper()
+	if common.nodes != nil {
+		eventual(g.t, "the refusal of git", func() bool { _, err := g.try(dir, args...); return err != nil })
+	}
+	g.fails(dir, args, "Authentication failed")
+}
+
 // clone clones a repository and returns its folder.
 func (g *gitClient) clone(from string, args ...string) string {
 	g.t.Helper()
@@ -167,7 +177,7 @@ func TestAttendeesCanCloneSharedStates(t *testing.T) {
 	c.admin.put(c.path, record{"share_code": "all"}).want(200)
 	g.run(dir, "fetch", "-q")
 	lin.post("/logout", record{}).want(204)
-	g.fails(dir, []string{"fetch"}, "Authentication failed")
+	g.shutOut(dir, "fetch")
 }
 
 func TestShallowClonesAreDeepened(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 func TestTheTokenLoadTestPassesWithoutSecretsInItsReport(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []float64{200, 0} {
-		cfg := &tokens.Config{Rate: rate, Connections: 8, Duration: 300 * time.Millisecond, Warmup: 50 * time.Millisecond, Reuse: 20, Participants: 2}
+		cfg := &tokens.Config{Rate: rate, Connections: 8, Duration: time.Second, Warmup: 50 * time.Millisecond, Reuse: 20, Participants: 2}
 		r, err := cfg.Run(t.Context(), &server.Target{URL: "http://" + common.get(t).Addr(), AdminID: adminID, AdminPW: adminPW})
 		if err != nil {
 			t.Fatal(err)
@@ -27,7 +27,7 @@ func TestTheTokenLoadTestPassesWithoutSecretsInItsReport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Judge(&report.Limits{Thresholds: []report.Threshold{enough}}); err != nil {
+		if err := r.Judge(&report.Limits{Thresholds: []report.Threshold{enough}, AllowLag: true}); err != nil {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer

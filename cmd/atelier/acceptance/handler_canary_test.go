@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"atelier/transport/control"
 )
@@ -138,7 +137,7 @@ func searchTheSuite() error {
 
 // wholeAudit returns the audit trail as an admin reads it.
 func wholeAudit(addr string) ([]byte, error) {
-	client := &http.Client{Timeout: 20 * time.Second}
+	client := &http.Client{Timeout: patience}
 	defer client.CloseIdleConnections()
 	login, _ := json.Marshal(record{"admin_id": adminID, "admin_pw": adminPW})
 	res, err := client.Post("http://"+addr+"/api/login", "application/json", bytes.NewReader(login))

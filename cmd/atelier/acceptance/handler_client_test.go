@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-jose/go-jose/v4"
 
@@ -73,7 +72,7 @@ func (m *market) add(kind string, scopes ...string) *member {
 	transport := &http.Transport{}
 	m.t.Cleanup(transport.CloseIdleConnections)
 	return &member{
-		t: m.t, base: "http://" + m.addr + m.path, http: &http.Client{Transport: transport, Timeout: 20 * time.Second},
+		t: m.t, base: "http://" + m.addr + m.path, http: &http.Client{Transport: transport, Timeout: patience},
 		id: p.text("id"), identity: p.text("identity"), keyID: key.text("id"), secret: key.text("secret"), bearer: key.text("secret"),
 	}
 }

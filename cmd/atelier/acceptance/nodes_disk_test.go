@@ -87,14 +87,14 @@ func TestANodeWithAFullDiskRefusesWhatItCannotStore(t *testing.T) {
 
 	// Tokens continue on nodes that can store them.
 	tokenize := func(node int) string {
-		status, code, token := m.platform.at(nodes[node].Addr()+m.path, "/tokenize", record{"credential": visa(), "binding": m.binding("full")})
+		status, code, token := m.platform.answered(nodes[node].Addr()+m.path, "/tokenize", record{"credential": visa(), "binding": m.binding("full")})
 		if status != 200 {
 			t.Fatalf("tokenize on node %d: %d %s", node+1, status, code)
 		}
 		return token
 	}
 	first, third := tokenize(0), tokenize(2)
-	if status, code, number := m.psp.at(nodes[2].Addr()+m.path, "/detokenize", record{"token": first, "binding": m.binding("full")}); number != cardNumber {
+	if status, code, number := m.psp.answered(nodes[2].Addr()+m.path, "/detokenize", record{"token": first, "binding": m.binding("full")}); number != cardNumber {
 		t.Errorf("detokenize: %d %s", status, code)
 	}
 
@@ -149,7 +149,7 @@ func TestANodeWithAFullDiskRefusesWhatItCannotStore(t *testing.T) {
 		status, _ := readiness(nodes[1])
 		return status == 200
 	})
-	if status, code, number := m.psp.at(nodes[1].Addr()+m.path, "/detokenize", record{"token": third, "binding": m.binding("full")}); number != cardNumber {
+	if status, code, number := m.psp.answered(nodes[1].Addr()+m.path, "/detokenize", record{"token": third, "binding": m.binding("full")}); number != cardNumber {
 		t.Errorf("detokenize on the node that had refused it: %d %s", status, code)
 	}
 }

@@ -2,8 +2,11 @@ package acceptance
 
 import (
 	"fmt"
+	"net/http"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"atelier/cmd/atelier/service"
 	"atelier/persistence/postgres/postgrestest"
@@ -11,14 +14,20 @@ import (
 	"atelier/transport/control"
 )
 
-// rotateKeys creates a new token key on a node.
-func rotateKeys(data string) (string, error) {
+// rotateKeys creates a new token key on a node. On a busy machine, a node can respond too late. The
+// new key then stays pending, and the next rotation uses it.
+func rotateKeys(data string) (text string, err error) {
 	client, err := control.Dial(data)
 	if err != nil {
 		return "", err
 	}
 	defer client.Close()
-	return client.RotateKeys()
+	for until := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		text, err = client.RotateKeys()
+		if err == nil || !strings.Contains(err.Error(), "stays pending") || time.Now().After(until) {
+			return text, err
+		}
+	}
 }
 
 // Keys rotate while all nodes run. Each node immediately finds tokens made under any key. So does a
@@ -33,14 +42,25 @@ func TestKeysRotateWhileNodesRun(t *testing.T) {
 	nodes = append(nodes, startUntilStopped(t, cfgs[2]))
 	m := newMarket(t, nodes[0].Addr(), production)
 	m.policy(m.business, "ttl", 0)
-	at := func(i int) *market {
-		m.move(nodes[i].Addr())
-		return m
-	}
 	tokens := map[string]string{}
 	made := func(i, round int) {
+		t.Helper()
 		checkout := fmt.Sprintf("%d-%d", i, round)
-		tokens[checkout] = at(i).tokenize(checkout)
+		status, code, token := m.platform.answered(nodes[i].Addr()+m.path, "/tokenize",
+			record{"credential": visa(), "binding": m.binding(checkout)})
+		if status != http.StatusOK {
+			t.Fatalf("tokenize on node %d: %d %s", i+1, status, code)
+		}
+		tokens[checkout] = token
+	}
+	found := func(i int) {
+		t.Helper()
+		for checkout, token := range tokens {
+			status, code, number := m.business.answered(nodes[i].Addr()+m.path, "/detokenize", use(token, checkout))
+			if status != http.StatusOK || number != cardNumber {
+				t.Fatalf("detokenize on node %d: %d %s", i+1, status, code)
+			}
+		}
 	}
 	const rotations = 6
 	for round := range rotations {
@@ -55,9 +75,7 @@ func TestKeysRotateWhileNodesRun(t *testing.T) {
 		}
 		rotating.Wait()
 		for i := range nodes {
-			for checkout, token := range tokens {
-				at(i).business.post("/detokenize", use(token, checkout)).want(200)
-			}
+			found(i)
 		}
 	}
 	// All nodes rotate at the same time. Each rotation succeeds, and nothing is lost.
@@ -72,9 +90,7 @@ func TestKeysRotateWhileNodesRun(t *testing.T) {
 	all.Wait()
 	for i := range nodes {
 		made(i, rotations+1)
-		for checkout, token := range tokens {
-			at(i).business.post("/detokenize", use(token, checkout)).want(200)
-		}
+		found(i)
 	}
 	// A node that was away receives the keys when it starts.
 	if err := nodes[2].Stop(); err != nil {
@@ -85,9 +101,7 @@ func TestKeysRotateWhileNodesRun(t *testing.T) {
 	}
 	made(0, rotations)
 	nodes[2] = startServer(t, cfgs[2])
-	for checkout, token := range tokens {
-		at(2).business.post("/detokenize", use(token, checkout)).want(200)
-	}
+	found(2)
 	want, err := secrets.LoadKeys(service.TokenKeyFile(cfgs[0]))
 	if err != nil || len(want) < rotations+2 || want[len(want)-1].Pending {
 		t.Fatalf("%d keys, %v", len(want), err)

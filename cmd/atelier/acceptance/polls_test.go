@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // poll creates a draft and opens it.
@@ -293,27 +294,42 @@ func TestQuestionsOfAPersonAreLimited(t *testing.T) {
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	lin.post(c.path+"/questions", record{"text": "Why?", "anonymous": true}).refused(409, "anonymous questions")
 	lin.post(c.path+"/questions", record{"text": "Why?"}).want(200)
-	again := lin.post(c.path+"/questions", record{"text": "And how?"})
+	// On a busy machine, ten seconds can pass between two questions, so the test asks repeatedly.
+	var again answer
+	n := 0
+	c.eventually("a question is refused", func() bool {
+		n++
+		again = lin.post(c.path+"/questions", record{"text": fmt.Sprint("And how? ", n)})
+		return again.status != 200
+	})
 	again.refused(429)
 	if again.header.Get("Retry-After") == "" {
 		t.Error("the response has no Retry-After")
 	}
 	max.post(c.path+"/questions", record{"text": "And how?"}).want(200)
-	third := c.attendee("Third")
-	var accepted atomic.Int32 // in an earlier version, all concurrent requests passed the limit
-	var many sync.WaitGroup
-	for range 8 {
-		b := third.with()
-		many.Go(func() {
-			if got := b.send("POST", c.path+"/questions", record{"text": "Now?"}); got.status == 200 {
-				accepted.Add(1)
-			}
-		})
-	}
-	many.Wait()
-	if n := accepted.Load(); n != 1 {
-		t.Errorf("%d concurrent questions of one person were accepted, want 1", n)
-	}
+	c.eventually("concurrent questions", func() bool {
+		n++
+		third := c.attendee(fmt.Sprint("Third ", n))
+		var accepted atomic.Int32 // in an earlier version, all concurrent requests passed the limit
+		var many sync.WaitGroup
+		began := time.Now()
+		for range 8 {
+			b := third.with()
+			many.Go(func() {
+				if got := b.send("POST", c.path+"/questions", record{"text": "Now?"}); got.status == 200 {
+					accepted.Add(1)
+				}
+			})
+		}
+		many.Wait()
+		if time.Since(began) > 9*time.Second {
+			return false // on such a busy machine a second question is allowed
+		}
+		if n := accepted.Load(); n != 1 {
+			t.Errorf("%d concurrent questions of one person were accepted, want 1", n)
+		}
+		return true
+	})
 }
 
 func TestAttendeesGetTheTimerAndTheServersTime(t *testing.T) {

@@ -124,8 +124,17 @@ func TestSummariesAreSentOnlyAfterChanges(t *testing.T) {
 	boss.until("Lin on step 2", func(m message) bool {
 		return m.kind() == "progress_summary" && m["per_step"].([]any)[1] == 1.0
 	})
-	// Attendees also get a summary, later.
-	s.until("a summary", func(m message) bool { return m.kind() == "progress_summary" && m["per_step"].([]any)[1] == 1.0 })
+	// Attendees also get a summary, later. If Lin's last summary already shows this step, the
+	// server sends no other.
+	shown := false
+	for _, m := range s.heard {
+		if m.kind() == "progress_summary" {
+			shown = m["per_step"].([]any)[1] == 1.0
+		}
+	}
+	if !shown {
+		s.until("a summary", func(m message) bool { return m.kind() == "progress_summary" && m["per_step"].([]any)[1] == 1.0 })
+	}
 	// If the server sent a summary without a change, the summary would arrive before the next
 	// change.
 	s.acked(record{"type": "step_progress", "step_number": 3}, "end")

@@ -62,9 +62,17 @@ func TestAPulseReachesFacilitatorsAndTheSendersOtherTabs(t *testing.T) {
 	}
 	one.acked(record{"type": "chat", "message": "end"}, "e")
 	other.hear("end")
-	summary := other.next("progress_summary")
-	if other.count("pulse")+one.count("pulse") != 0 || summary["pulse"] != nil {
-		t.Errorf("another attendee received %v and %v, the sender %v", other.kinds(), summary, one.kinds())
+	// The server sends attendees a summary every few seconds, and none without a change.
+	if other.count("progress_summary") == 0 {
+		other.next("progress_summary")
+	}
+	for _, m := range other.heard {
+		if m.kind() == "progress_summary" && m["pulse"] != nil {
+			t.Errorf("another attendee received %v", m)
+		}
+	}
+	if other.count("pulse")+one.count("pulse") != 0 {
+		t.Errorf("another attendee received %v, the sender %v", other.kinds(), one.kinds())
 	}
 }
 

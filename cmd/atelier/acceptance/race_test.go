@@ -71,7 +71,9 @@ func TestAReconnectingClientMissesNothing(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
-	stays := lin.connect(c.id, "")
+	// This reader is another person, because the server closes the oldest connection of a person
+	// who has too many.
+	stays := c.attendee("Max").connect(c.id, "")
 	epoch, at := stays.welcome.text("epoch"), stays.welcome.seq()
 	var writers sync.WaitGroup
 	for i := range 4 {

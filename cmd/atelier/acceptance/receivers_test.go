@@ -44,7 +44,7 @@ func TestReceiversAcceptOnlySignedDeliveries(t *testing.T) {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
 			for _, none := range []string{"", "whsec_", "whsec_no Base64"} {
-				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 				cmd.Env = append(os.Environ(), "WEBHOOK_SECRET="+none, "LISTEN=127.0.0.1:0")
 				out, err := cmd.CombinedOutput()
@@ -89,6 +89,9 @@ func TestReceiversAcceptOnlySignedDeliveries(t *testing.T) {
 			}
 			c.attendee("Max")
 			second := <-r.passed
+			for second.header.Get("webhook-id") == first.header.Get("webhook-id") {
+				second = <-r.passed // a slow response makes the server repeat a delivery
+			}
 			if got := next(t, lines); got != "attendee_registered "+second.header.Get("webhook-id") {
 				t.Errorf("the receiver then printed %q, want the second registration", got)
 			}
@@ -105,12 +108,7 @@ type sampleReceiver struct {
 }
 
 func newSampleReceiver(t *testing.T) *sampleReceiver {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &sampleReceiver{t: t, address: l.Addr().String(), passed: make(chan delivery, 10)}
-	_ = l.Close()
+	r := &sampleReceiver{t: t, address: freeAddr(t), passed: make(chan delivery, 10)}
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: r.address})
 	r.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		var body bytes.Buffer

@@ -177,6 +177,10 @@ func TestAnonymousPollsCountOnlyPeople(t *testing.T) {
 	lin := c.attendee("Lin")
 	live := lin.connect(c.id, "")
 	c.rehearses(1, record{"force": true})
+	// A simulated attendee registers first, and then connects.
+	eventual(t, "two connected attendees", func() bool {
+		return len(c.admin.get(c.path + "/presence").object()["attendee_ids"].([]any)) == 2
+	})
 	poll := func(anonymous bool) string {
 		return c.admin.post(c.path+"/polls", record{"kind": "words", "question": "One word?", "anonymous": anonymous}).object().text("id")
 	}

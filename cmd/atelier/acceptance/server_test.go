@@ -72,11 +72,18 @@ func startUntilStopped(t testing.TB, c config.Config) *service.Service {
 // already closed. On a busy machine, short leases can expire.
 func onceItCan(try func() error) error {
 	err := try()
-	for until := time.Now().Add(patience); (errors.Is(err, durable.ErrFenced) || errors.Is(err, durable.ErrUnavailable) || err != nil && strings.Contains(err.Error(), "in use by another process")) && time.Now().Before(until); {
+	for until := time.Now().Add(patience); isMomentary(err) && time.Now().Before(until); {
 		time.Sleep(20 * time.Millisecond)
 		err = try()
 	}
 	return err
+}
+
+func isMomentary(err error) bool {
+	if errors.Is(err, durable.ErrFenced) || errors.Is(err, durable.ErrUnavailable) {
+		return true
+	}
+	return err != nil && (strings.Contains(err.Error(), "in use by another process") || strings.Contains(err.Error(), "Another process is using this Badger database"))
 }
 
 func startWith(t testing.TB, c config.Config, opts service.Options) *service.Service {

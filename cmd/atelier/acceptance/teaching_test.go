@@ -255,8 +255,14 @@ func TestJoinCodesHaveTheirOwnLimit(t *testing.T) {
 	for range 3 {
 		b.get("/join/ABCDEF").refused(http.StatusNotFound)
 	}
-	if a := b.get("/join/ABCDEF"); a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" {
-		t.Errorf("the fourth lookup returned %d", a.status)
+	// One more lookup is allowed each second, so a busy machine can need more of them.
+	var a answer
+	eventual(t, "a lookup is refused", func() bool {
+		a = b.get("/join/ABCDEF")
+		return a.status != http.StatusNotFound
+	})
+	if a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" {
+		t.Errorf("the last lookup returned %d", a.status)
 	}
 	b.get("/app").want(200) // reads do not count towards the limit
 	neighbour := open(t, addr)

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -382,7 +383,8 @@ func TestDeliveriesSurviveAStop(t *testing.T) {
 	id, secret := c.hook(r, nil)
 	lin := c.attendee("Lin")
 	first := r.next("attendee_registered")
-	c.becomes(id, "failing", func(w record) bool { return w.number("failures") == 1 })
+	// On a busy machine the next attempt, after 5 s, can precede this read.
+	c.becomes(id, "failing", func(w record) bool { return w.number("failures") >= 1 })
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -461,10 +463,11 @@ func TestTheOwnerSeesTheOutcomeOfEachAttempt(t *testing.T) {
 	r.status.Store(http.StatusFound)
 	c.attendee("Lin")
 	told := r.next("attendee_registered").fields.text("id")
-	c.becomes(id, "tried", func(w record) bool { return w.number("failures") == 1 })
+	c.becomes(id, "tried", func(w record) bool { return w.number("failures") >= 1 })
 	check := func() {
 		t.Helper()
-		got := c.admin.get(path).list()
+		// On a busy machine there can already be a second attempt, which follows after 5 s.
+		got := slices.DeleteFunc(c.admin.get(path).list(), func(w record) bool { return w.number("try") > 1 })
 		if len(got) != 2 {
 			t.Fatalf("the attempts are %v", got)
 		}
