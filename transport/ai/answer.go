@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"atelier/actors/durable"
@@ -64,7 +65,9 @@ func (a *answer) serve(d *httpapi.Detached) {
 		_ = d.Fail(err)
 		return
 	}
-	defer a.end()
+	defer a.s.Answers.ended()
+	end := sync.OnceFunc(a.end)
+	defer end()
 	// The client has sent its whole request, so the end of any further read means that the client
 	// disconnected. The read ends with the connection.
 	watched := make(chan struct{})
@@ -74,6 +77,7 @@ func (a *answer) serve(d *httpapi.Detached) {
 		cancel(errLeft)
 	}()
 	err := a.pass(ctx, d, cancel)
+	end() // before the client knows, because it can ask again at once
 	a.finish(ctx, d, err)
 	_ = d.Conn.Close()
 	<-watched
@@ -91,9 +95,11 @@ func (a *answer) begin() error {
 		return nil
 	case auth.Unknown:
 		a.s.Answers.leave(a)
+		a.s.Answers.ended()
 		return durable.ErrUnavailable
 	}
 	a.s.Answers.leave(a)
+	a.s.Answers.ended()
 	return errEnded
 }
 

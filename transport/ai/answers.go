@@ -80,6 +80,7 @@ func (u *Answers) full(person string) error {
 	return nil
 }
 
+// leave frees the place. The caller must still call ended.
 func (u *Answers) leave(a *answer) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -87,8 +88,10 @@ func (u *Answers) leave(a *answer) {
 	if delete(u.persons[a.person], a); len(u.persons[a.person]) == 0 {
 		delete(u.persons, a.person)
 	}
-	u.streams.Done()
 }
+
+// ended is called when the answer's usage is recorded, for which Close waits.
+func (u *Answers) ended() { u.streams.Done() }
 
 // Removed ends the answers to an attendee whose grant has ended, because they were removed
 // or their PIN was reset.

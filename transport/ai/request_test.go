@@ -139,6 +139,9 @@ func TestPlacesOfAnswersAreReleased(t *testing.T) {
 	}
 	s.Answers.leave(of["b"])
 	s.Answers.leave(of["c"])
+	for range 3 {
+		s.Answers.ended()
+	}
 	s.Close(t.Context())
 	if err := s.Answers.enter(of["a"]); err != errStopping || len(s.Answers.persons) != 0 {
 		t.Errorf("after Close: %v, answers of %d people", err, len(s.Answers.persons))

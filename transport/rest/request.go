@@ -168,7 +168,14 @@ func (r *Request) admit() error {
 
 // current returns an error unless permissions are known to be current; see Config.Current.
 func (r *Request) current(now bool) error {
-	return r.api.Current(now, len(r.Request.Header.Peek("Authorization")) > 0)
+	authorized := len(r.Request.Header.Peek("Authorization")) > 0
+	if authorized && (r.op.Basic || r.op.Check) {
+		// The header contains a personal secret, which depends on its session, or an API token.
+		if err := r.api.Current(now, false); err != nil {
+			return err
+		}
+	}
+	return r.api.Current(now, authorized)
 }
 
 // identify determines the caller.

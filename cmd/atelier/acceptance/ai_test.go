@@ -272,8 +272,8 @@ func TestHeartbeatsAreSentWhileTheUpstreamIsSilent(t *testing.T) {
 
 func TestTheErrorOfAFailingUpstreamSaysWhichPartFailed(t *testing.T) {
 	t.Parallel()
-	// A place becomes free shortly after its answer has ended, so one person needs several places.
-	c, up := aiClass(t, func(cfg *config.Config) { cfg.Limits.AIPerMinute, cfg.AI.MaxStreamsPerPerson = 0, 50 })
+	// The place of an answer is free before its end is sent.
+	c, up := aiClass(t, func(cfg *config.Config) { cfg.Limits.AIPerMinute, cfg.AI.MaxStreamsPerPerson = 0, 1 })
 	for name, f := range map[string]struct {
 		status int
 		retry  string
@@ -701,8 +701,7 @@ func TestRefusedQuestionsAreInTheAuditTrail(t *testing.T) {
 
 func TestDeeplyNestedQuestionsDoNoHarm(t *testing.T) {
 	t.Parallel()
-	// A place becomes free shortly after its answer has ended.
-	c, _ := aiClass(t, func(cfg *config.Config) { cfg.AI.MaxStreamsPerPerson = 50 })
+	c, _ := aiClass(t, func(cfg *config.Config) { cfg.AI.MaxStreamsPerPerson = 1 })
 	for _, depth := range []int{100, 3000, 9000, 1_000_000} {
 		deep := strings.Repeat(`{"a":[`, depth) + strings.Repeat("]}", depth)
 		for _, body := range []string{`{"prompt":"x","tools":` + deep + `}`, `{"prompt":"x","generation_config":` + deep + `}`, `{"contents":[{"parts":[` + deep + `]}]}`} {
