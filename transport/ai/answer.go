@@ -77,7 +77,7 @@ func (a *answer) serve(d *httpapi.Detached) {
 		cancel(errLeft)
 	}()
 	err := a.pass(ctx, d, cancel)
-	end() // before the client knows, because it can ask again at once
+	end() // first, because a client can ask again as soon as the answer ends
 	a.finish(ctx, d, err)
 	_ = d.Conn.Close()
 	<-watched

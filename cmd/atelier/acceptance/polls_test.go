@@ -294,7 +294,7 @@ func TestQuestionsOfAPersonAreLimited(t *testing.T) {
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	lin.post(c.path+"/questions", record{"text": "Why?", "anonymous": true}).refused(409, "anonymous questions")
 	lin.post(c.path+"/questions", record{"text": "Why?"}).want(200)
-	// On a busy machine, ten seconds can pass between two questions, so the test asks repeatedly.
+	// On a busy machine, ten seconds can pass between two questions, so several questions are sent.
 	var again answer
 	n := 0
 	c.eventually("a question is refused", func() bool {
