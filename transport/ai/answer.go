@@ -90,17 +90,16 @@ func (a *answer) begin() error {
 	if err := a.s.Answers.enter(a); err != nil {
 		return err
 	}
+	err := errEnded
 	switch a.s.Grants.Hold(a) {
 	case "":
 		return nil
 	case auth.Unknown:
-		a.s.Answers.leave(a)
-		a.s.Answers.ended()
-		return durable.ErrUnavailable
+		err = durable.ErrUnavailable
 	}
 	a.s.Answers.leave(a)
 	a.s.Answers.ended()
-	return errEnded
+	return err
 }
 
 func (a *answer) end() {

@@ -10,11 +10,16 @@ const tolerance = 60_000
  * was sent twice on purpose needs two messages.
  */
 export function arrived(doubtful: readonly Kept[], own: readonly ChatMessage[]): string[] {
-  const there = [...own]
-  return doubtful.flatMap((e) => {
-    const i = there.findIndex((c) => c.message === e.message.message && Date.parse(c.created_at) >= (e.sent ?? 0) - tolerance)
-    if (i < 0) return []
-    there.splice(i, 1)
-    return [e.ref]
-  })
+  return [...paired(doubtful, own, (e, c) => c.message === e.message.message && Date.parse(c.created_at) >= (e.sent ?? 0) - tolerance).keys()]
+}
+
+/** Pairs entries with the messages that fit them, each message only once. Returns ids by ref. */
+export function paired(entries: readonly Kept[], own: readonly ChatMessage[], fits: (e: Kept, c: ChatMessage) => boolean): Map<string, string> {
+  const left = [...own]
+  const found = new Map<string, string>()
+  for (const e of entries) {
+    const i = left.findIndex((c) => fits(e, c))
+    if (i >= 0) found.set(e.ref, left.splice(i, 1)[0]!.id)
+  }
+  return found
 }

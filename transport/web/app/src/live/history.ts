@@ -1,12 +1,13 @@
 import { heldFrom } from '../workshop/chat'
-import type { ChatMessage, Workshop } from '../workshop/state'
+import type { ChatMessage } from '../workshop/state'
+import type { Holder } from './meanwhile'
 
 /** The chat messages on the page. Older messages are loaded on demand and dropped again. */
 export class History {
-  readonly #holder: { now: Workshop | null }
+  readonly #holder: Holder
   readonly #before: (id: string) => Promise<{ page: ChatMessage[]; more: boolean }>
 
-  constructor(holder: { now: Workshop | null }, before: (id: string) => Promise<{ page: ChatMessage[]; more: boolean }>) {
+  constructor(holder: Holder, before: (id: string) => Promise<{ page: ChatMessage[]; more: boolean }>) {
     this.#holder = holder
     this.#before = before
   }

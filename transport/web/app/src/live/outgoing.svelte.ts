@@ -1,5 +1,6 @@
 // A person's messages that the server has not stored yet. Until then they are stored on the device.
 import type { ChatMessage } from '../workshop/state'
+import { paired } from './arrived'
 import { deviceStorage, Outbox, type Kept } from './outbox'
 import { Sender, type Line } from './sender'
 
@@ -69,14 +70,7 @@ export class Outgoing {
    * only one entry, so a text that was sent twice is shown twice.
    */
   #stored(): Map<string, string> {
-    const own = [...this.#own()]
-    const found = new Map<string, string>()
-    for (const e of this.entries) {
-      const earlier = this.#earlier.get(e.ref)
-      const i = e.refused === null && earlier ? own.findIndex((c) => isSame(c, e) && !earlier.has(c.id)) : -1
-      if (i >= 0) found.set(e.ref, own.splice(i, 1)[0]!.id)
-    }
-    return found
+    return paired(this.entries, this.#own(), (e, c) => e.refused === null && isSame(c, e) && this.#earlier.get(e.ref)?.has(c.id) === false)
   }
 
   discard(ref: string): void {

@@ -1,6 +1,7 @@
 // An attendee's own request for help. The attendee asks for help, sees the place in the queue, and
 // can close the request.
 import { api, ask, askAt } from '../../api/client'
+import { inOrder } from '../../api/order'
 import { words } from '../../api/words'
 import type { Room } from '../../live/room.svelte'
 import { complain, toast } from '../../parts/toasts.svelte'
@@ -16,8 +17,7 @@ export class OwnHelp {
   readonly #room: Room
   /** The place in the queue and the wait, from the last read. */
   queue = $state.raw<HelpRequest | null>(null)
-  /** The stream position at which the place was read. Responses can arrive in another order. */
-  #queueAt = -1
+  readonly #begin = inOrder()
   /** The open request. */
   readonly request = $derived.by<HelpRequest | null>(() => this.#room.now?.help.find((h) => h.attendee_id === this.#room.now?.me) ?? null)
   /** The attendee's place in the room, or empty if they have not entered it. */
@@ -74,14 +74,12 @@ export class OwnHelp {
 
   /** Reads the request and its place in the queue. */
   read(): Promise<void> {
+    const isUsed = this.#begin()
     return this.#room.find(async () => {
       const { data, at } = await askAt(api.GET('/codelabs/{id}/help', { params: { path: { id: this.#room.id }, query } }))
       const me = this.#room.now?.me
       const mine = data.find((h) => h.attendee_id === me && h.status !== 'resolved') ?? null
-      if (at === null || at >= this.#queueAt) {
-        this.#queueAt = at ?? this.#queueAt
-        this.queue = mine
-      }
+      if (isUsed()) this.queue = mine
       return { part: (w) => ({ help: [...w.help.filter((h) => h.attendee_id !== me), ...(mine ? [mine] : [])] }), at }
     })
   }

@@ -1,6 +1,6 @@
 // The queue of help requests, with their claims and a facilitator's actions.
 import { leader } from '../../admin/leader.svelte'
-import { api, ask } from '../../api/client'
+import { api, ask, askAt } from '../../api/client'
 import { serverNow } from '../../device/now'
 import { announce } from '../../parts/announcer.svelte'
 import { Refused } from '../../api/refused'
@@ -52,12 +52,13 @@ export class Queue {
 
   async take(h: HelpRequest): Promise<boolean> {
     this.#taken.set(h.id, serverNow())
-    const claim = async () => {
-      const claimed = await ask(api.POST('/codelabs/{id}/help/{help_id}/claim', { params: this.#path(h) }))
-      // The message about the claim can arrive later than the response. A request that was closed
-      // meanwhile stays closed.
-      this.#room.assume((w) => ({ help: w.help.map((x) => (x.id === h.id ? claimed : x)) }))
-    }
+    // The message about the claim can arrive later than the response. A request that was closed
+    // meanwhile stays closed.
+    const claim = () =>
+      this.#room.find(async () => {
+        const { data, at } = await askAt(api.POST('/codelabs/{id}/help/{help_id}/claim', { params: this.#path(h) }))
+        return { part: (w) => ({ help: w.help.map((x) => (x.id === h.id ? data : x)) }), at }
+      })
     const done = await this.#act(h, claim, m.help_taken)
     if (done) announce(h.place ? m.help_taken_at({ place: h.place }) : m.help_taken_of({ name: h.attendee_name }))
     return done

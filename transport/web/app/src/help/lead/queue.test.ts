@@ -1,13 +1,16 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { Refused } from '../../api/refused'
 import type { Room } from '../../live/room.svelte'
-import type { HelpRequest } from '../../workshop/state'
+import type { Told } from '../../live/protocol'
+import { apply } from '../../workshop/apply'
+import { Meanwhile, type Found, type Holder } from '../../live/meanwhile'
+import { workshop, type Codelab, type HelpRequest, type Workshop } from '../../workshop/state'
 import { Queue } from './queue.svelte'
 
 const { heard, leader, api } = vi.hoisted(() => ({
   heard: [] as string[],
   leader: { id: null as string | null },
-  api: { refusal: null as Error | null, answer: null as unknown, calls: [] as { path: string; body?: unknown }[] },
+  api: { refusal: null as Error | null, answer: null as unknown, before: () => {}, calls: [] as { path: string; body?: unknown }[] },
 }))
 vi.mock('../../admin/leader.svelte', () => ({ leader }))
 vi.mock('../../messages/compiled/messages.js', () => ({
@@ -17,10 +20,12 @@ vi.mock('../../parts/toasts.svelte', () => ({ complain: (t: string) => heard.pus
 vi.mock('../../api/words', () => ({ words: () => 'refused' }))
 vi.mock('../../api/client', () => ({
   ask: async (answer: unknown) => answer,
+  askAt: async (answer: unknown) => ({ data: await answer, at: null }),
   api: {
     POST: async (path: string, { body }: { body?: unknown }) => {
       api.calls.push({ path: path.split('/').at(-1)!, ...(body === undefined ? {} : { body }) })
       if (api.refusal) throw api.refusal
+      api.before()
       return api.answer
     },
   },
@@ -30,6 +35,7 @@ beforeEach(() => {
   heard.length = 0
   api.calls.length = 0
   api.refusal = null
+  api.before = () => {}
   leader.id = 'ann'
 })
 
@@ -39,12 +45,18 @@ const claimed = (id: string, person: string | null, claimed_by: string) => asked
 class Desk {
   readonly id = 'lab'
   readonly you = { name: 'Ann' }
-  now: { help: readonly HelpRequest[] }
+  now: Workshop
+  readonly #meanwhile: Meanwhile
   constructor(help: readonly HelpRequest[]) {
-    this.now = { help }
+    this.now = { ...workshop('facilitator', { id: 'lab' } as Codelab, []), help }
+    this.#meanwhile = new Meanwhile(this as Holder)
   }
-  assume(change: (w: { help: readonly HelpRequest[] }) => { help: readonly HelpRequest[] }) {
-    this.now = { ...this.now, ...change(this.now) }
+  find(read: () => Promise<Found>) {
+    return this.#meanwhile.read(read)
+  }
+  tell(...messages: Told[]) {
+    this.#meanwhile.add(...messages)
+    this.now = apply(this.now, messages)
   }
 }
 const stage = (...help: HelpRequest[]) => new Queue(new Desk(help) as unknown as Room)
@@ -71,9 +83,22 @@ test('a claimed request is shown as claimed at once, unless it was closed meanwh
     ['1', 'in_progress'],
     ['2', 'pending'],
   ])
-  desk.now = { help: [] }
+  desk.now = { ...desk.now, help: [] }
   expect(await queue.take(first!)).toBe(true)
   expect(desk.now.help).toEqual([])
+})
+
+test('the response to a claim does not undo a later release', async () => {
+  const desk = new Desk([asked('1')])
+  const queue = new Queue(desk as unknown as Room)
+  api.answer = claimed('1', 'ann', 'Ann')
+  const told = { id: '1', attendee_id: '1', attendee_name: '1', step_number: 1, ts: '' }
+  api.before = () => {
+    desk.tell({ type: 'help_claimed', status: 'in_progress', claimed_by: 'Ann', seq: 5, ...told } as Told)
+    desk.tell({ type: 'help_released', reason: '', seq: 6, ...told } as Told)
+  }
+  expect(await queue.take(desk.now.help[0]!)).toBe(true)
+  expect(desk.now.help.map((h) => [h.status, h.claimed_by])).toEqual([['pending', null]])
 })
 
 test('claiming a request that somebody else has claimed shows an error', async () => {
