@@ -121,15 +121,15 @@ func (r *release) archives(found *parts) error {
 	return nil
 }
 
-// The text of code contains no links.
+// linkOrCode also matches code, so that withLinks leaves brackets in code as they are.
 var linkOrCode = regexp.MustCompile("(?s)```.*?```|`[^`]*`|" + `\[((?:[^\][]|\[[^\]]*\])*)\]\(([^()\s]+)\)`)
 
-// unlink replaces links to files that are not among the entries with the text of the link. A reader
-// who has only the entries could not follow such a link.
+// unlink replaces links to files that are not among the entries with the text of the link. Such a
+// link would be broken for a reader of the archive.
 func unlink(entries []entry) error {
-	there := map[string]bool{}
+	included := map[string]bool{}
 	for _, e := range entries {
-		there[strings.TrimSuffix(e.name, "/")] = true
+		included[strings.TrimSuffix(e.name, "/")] = true
 	}
 	for i, e := range entries {
 		if path.Ext(e.name) != ".md" {
@@ -139,17 +139,18 @@ func unlink(entries []entry) error {
 		if err != nil {
 			return err
 		}
-		entries[i].file, entries[i].text = "", withLinks(text, func(to string) bool { return there[path.Join(path.Dir(e.name), to)] })
+		entries[i].file, entries[i].text = "", withLinks(text, func(to string) bool { return included[path.Join(path.Dir(e.name), to)] })
 	}
 	return nil
 }
 
-// withLinks keeps the links of a page to other places, to itself, and to existing files.
-func withLinks(page []byte, there func(string) bool) []byte {
+// withLinks keeps links with a scheme, links within the page, and links to files for which included
+// returns true. It replaces every other link with its text.
+func withLinks(page []byte, included func(string) bool) []byte {
 	return linkOrCode.ReplaceAllFunc(page, func(link []byte) []byte {
 		m := linkOrCode.FindSubmatch(link)
 		file, _, _ := strings.Cut(string(m[2]), "#")
-		if m[2] == nil || file == "" || strings.Contains(file, ":") || there(file) {
+		if m[2] == nil || file == "" || strings.Contains(file, ":") || included(file) {
 			return link
 		}
 		return m[1]
@@ -161,7 +162,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// artifact returns the path of an archive.
+// artifact returns the path of a file in the target folder.
 func (r *release) artifact(name string) string { return filepath.Join(r.into, name) }
 
 func (r *release) writeArchive(name string, entries []entry) error {
@@ -170,7 +171,7 @@ func (r *release) writeArchive(name string, entries []entry) error {
 	})
 }
 
-// zipped compresses the content that is written.
+// zipped compresses everything that write writes, and passes it to w.
 func zipped(w io.Writer, write func(io.Writer) error) error {
 	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
 	if err == nil {

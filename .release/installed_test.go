@@ -406,7 +406,7 @@ func (m *machine) newerAndBack(password string) {
 	m.run("cd /root/next; apt-get install -y ./atelier_*_$(dpkg --print-architecture).deb")
 	waitReady(t, m.inside)
 	if now := m.run("atelier version"); !strings.Contains(now, next) {
-		t.Errorf("after the update the version is %q", now)
+		t.Errorf("after the update, the version is %q", now)
 	}
 	signIn(t, m.addr, password).question("made with a newer version")
 
@@ -646,7 +646,7 @@ func TestTheLayoutHasBothProcessors(t *testing.T) {
 		}
 		same := load(t, one(t, "*-image-linux-"+machine+".tar")).config
 		if c.Architecture != machine || c.Config.Healthcheck == nil || fmt.Sprint(c.RootFS) != fmt.Sprint(same.RootFS) {
-			t.Errorf("for %s the layout contains %s", machine, said)
+			t.Errorf("for %s, the layout contains %s", machine, said)
 		}
 	}
 	// The whole layout can be copied to a registry, which a folder replaces in this test.

@@ -1,7 +1,6 @@
-// Command release makes the artifacts of a release: archives of each program for each
-// platform with a bill of materials, Debian packages, images of containers, licences,
-// provenance and checksums. The same sources give the same bytes, in whatever folder and
-// at whatever time, with the same Go and Node.
+// Command release makes the artifacts of a release: archives of each program for each platform with
+// a bill of materials, Debian packages, container images, licences, provenance and checksums. The
+// same sources produce the same bytes, in any folder and at any time, with the same Go and Node.
 //
 //	go run . -version 1.2.3 -into ../dist
 //

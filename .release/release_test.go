@@ -491,10 +491,10 @@ func TestInvalidArgumentsDoNotRemoveThePreviousRelease(t *testing.T) {
 		cmd.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1800000000")
 		out, err := cmd.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), want) {
-			t.Errorf("with the arguments %q the command returned %v\n%s", args, err, out)
+			t.Errorf("with the arguments %q, the command returned %v\n%s", args, err, out)
 		}
 		if _, err := os.Stat(kept); err != nil {
-			t.Fatalf("with the arguments %q a file of the previous release was removed: %v", args, err)
+			t.Fatalf("with the arguments %q, a file of the previous release was removed: %v", args, err)
 		}
 	}
 	for _, version := range []string{"", "1.0", "v1.0.0", "01.0.0", "1.0.0; rm", "1.0.0 -X a=b", "../1.0.0", "1.0.0/2", "1.0.0-", "1.0.0-dev+a+b", "Unreleased"} {

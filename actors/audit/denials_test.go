@@ -95,7 +95,7 @@ func TestDenialsIdentifyTheCaller(t *testing.T) {
 	}
 	denied, failed := got["access_denied"], got["admin_login_failed"]
 	if err != nil || denied == nil || failed == nil {
-		t.Fatal(records, err)
+		t.Fatalf("the records are %v, %v, want access_denied and admin_login_failed", records, err)
 	}
 	if denied.ActorType != "attendee" || denied.ActorId != "lin" || denied.CodelabId != "lab" || denied.Ip != "192.0.2.1" || denied.Metadata["status"] != "403" || denied.Metadata["count"] != "1" {
 		t.Errorf("the record of a denial is %v", denied)

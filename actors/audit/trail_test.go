@@ -88,7 +88,7 @@ func TestAnExpiredRecordDoesNotHideOthers(t *testing.T) {
 			got = append(got, r.Action)
 		}
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("without record %d the trail has %q, %v", expired+1, got, err)
+			t.Errorf("without record %d, the trail has %q, %v", expired+1, got, err)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func TestFiguresReadSinglyEqualThoseOfTheTable(t *testing.T) {
 			}
 		}
 		if few := n*rowsForGet <= len(all); few && len(figures) > n {
-			t.Fatalf("for %d codelabs there are %d figures", n, len(figures))
+			t.Fatalf("for %d codelabs, there are %d figures", n, len(figures))
 		}
 	}
 	damaged := []durable.Row{{Table: figuresTable, Key: []byte("lab-007"), Value: []byte{0xff}}}

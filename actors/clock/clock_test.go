@@ -31,15 +31,15 @@ func TestTimeAdvances(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		if d := c.Now().Sub(now); d != time.Minute {
-			t.Errorf("after a minute the time of day has advanced by %v", d)
+			t.Errorf("after a minute, the time of day has advanced by %v", d)
 		}
 		if d := c.Uptime() - up; d != time.Minute {
-			t.Errorf("after a minute the uptime has advanced by %v", d)
+			t.Errorf("after a minute, the uptime has advanced by %v", d)
 		}
 	})
 }
 
-func TestAFunctionIsCalledOnceAfterItsTime(t *testing.T) {
+func TestAFunctionIsCalledOnceAfterItsDelay(t *testing.T) {
 	each(t, func(t *testing.T, c clock.Clock) {
 		began, calls := c.Uptime(), make(chan time.Duration, 2)
 		timer := c.AfterFunc(time.Second, func() { calls <- c.Uptime() })
@@ -81,7 +81,7 @@ func TestAStoppedTimerDoesNotFire(t *testing.T) {
 		f := c.AfterFunc(time.Second, func() { t.Error("a stopped function was called") })
 		timer, ticker := c.NewTimer(time.Second), c.NewTicker(time.Second)
 		if !f.Stop() || !timer.Stop() {
-			t.Error("Stop before the end returned false")
+			t.Error("Stop before the timer fired returned false")
 		}
 		ticker.Stop()
 		if f.Stop() || timer.Stop() {
@@ -89,8 +89,8 @@ func TestAStoppedTimerDoesNotFire(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		nothing(t, timer.C())
-		nothing(t, ticker.C())
+		wantEmpty(t, timer.C())
+		wantEmpty(t, ticker.C())
 	})
 }
 
@@ -102,11 +102,11 @@ func TestNothingIsReceivedAfterStop(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if !timer.Stop() {
-			t.Error("Stop of a timer whose time was not received returned false")
+			t.Error("Stop of a fired timer with an unread channel returned false")
 		}
 		ticker.Stop()
-		nothing(t, timer.C())
-		nothing(t, ticker.C())
+		wantEmpty(t, timer.C())
+		wantEmpty(t, ticker.C())
 	})
 }
 
@@ -118,7 +118,7 @@ func TestATimerFiresOnce(t *testing.T) {
 			t.Errorf("the timer fired after %v, want 1 s", d)
 		}
 		time.Sleep(time.Hour)
-		nothing(t, timer.C())
+		wantEmpty(t, timer.C())
 		if timer.Stop() {
 			t.Error("Stop after the receive returned true")
 		}
@@ -132,12 +132,12 @@ func TestATickerKeepsItsIntervalAfterDroppedTicks(t *testing.T) {
 		for i := range 3 {
 			<-ticker.C()
 			if d := c.Uptime() - began; d != time.Duration(i+1)*time.Second {
-				t.Errorf("tick %d after %v", i+1, d)
+				t.Errorf("tick %d came after %v, want %d s", i+1, d, i+1)
 			}
 		}
 		time.Sleep(3500 * time.Millisecond) // three ticks are due, and the channel holds one of them
 		<-ticker.C()
-		nothing(t, ticker.C())
+		wantEmpty(t, ticker.C())
 		<-ticker.C()
 		if d := c.Uptime() - began; d != 7*time.Second {
 			t.Errorf("the tick after the dropped ones came after %v, want 7 s", d)
@@ -145,11 +145,12 @@ func TestATickerKeepsItsIntervalAfterDroppedTicks(t *testing.T) {
 	})
 }
 
-func nothing(t *testing.T, c <-chan time.Time) {
+// wantEmpty verifies that a channel has no value.
+func wantEmpty(t *testing.T, c <-chan time.Time) {
 	t.Helper()
 	select {
 	case <-c:
-		t.Error("a stopped or fired timer sent a time")
+		t.Error("the channel has a value, want none")
 	default:
 	}
 }
@@ -160,7 +161,7 @@ func TestAContextEndsAtItsTimeout(t *testing.T) {
 		ctx, cancel := clock.WithTimeout(context.Background(), c, time.Second)
 		defer cancel()
 		if ctx.Err() != nil {
-			t.Error("the context has ended at its start")
+			t.Error("the new context has already ended")
 		}
 		<-ctx.Done()
 		if d := c.Uptime() - began; d != time.Second || ctx.Err() != context.DeadlineExceeded {
@@ -184,14 +185,14 @@ func TestAContextCanEndBeforeItsTimeout(t *testing.T) {
 				<-ctx.Done()
 				time.Sleep(time.Minute)
 				if !errors.Is(ctx.Err(), context.Canceled) {
-					t.Error(ctx.Err())
+					t.Errorf("the context ended with %v, want Canceled", ctx.Err())
 				}
 			})
 		})
 	}
 }
 
-// Durable commands read the time, which must not allocate.
+// Every durable command reads the clock, so reading it must not allocate.
 func TestReadingTheSystemClockAllocatesNothing(t *testing.T) {
 	c := clock.System
 	if n := testing.AllocsPerRun(100, func() { _, _ = c.Now(), c.Uptime() }); n != 0 {

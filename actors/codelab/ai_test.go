@@ -246,7 +246,7 @@ func TestAPushSucceedsOrFailsAsAWhole(t *testing.T) {
 			try.after = was
 		}
 		if got := heads(); got != try.after {
-			t.Errorf("after push %d the heads are %s, want %s", i, got, try.after)
+			t.Errorf("after push %d, the heads are %s, want %s", i, got, try.after)
 		}
 	}
 	last := l.audits[len(l.audits)-1]

@@ -231,7 +231,7 @@ func (c call) removed(erased bool, all ...*pb.Attendee) (d decision) {
 	return d
 }
 
-// changeAttendee replaces an attendee's record by a changed copy.
+// changeAttendee replaces an attendee's record with a changed copy.
 func (s *State) changeAttendee(seq uint64, id string, change func(*pb.Attendee)) {
 	i, ok := s.byAttendee[id]
 	if !ok {

@@ -90,7 +90,7 @@ func TestALoadedStateUpdatesTheList(t *testing.T) {
 	}
 	o.Live(l.Capture(), l.seq)
 	if m, err := list.Get(o.id); err != nil || m != nil {
-		t.Errorf("after the deletion the list has %v, %v", m, err)
+		t.Errorf("after the deletion, the list has %v, %v", m, err)
 	}
 	if !slices.Equal(ended, []string{""}) {
 		t.Errorf("access ended for %q", ended)

@@ -142,7 +142,7 @@ func TestVotesAreCountedOncePerPerson(t *testing.T) {
 	}
 	again := l.must(t, admin, ResetPoll{PollID: p.Id}).(*pb.Poll)
 	if v := l.Capture().Polls[0]; again.Round != 2 || v.State != pollDraft || v.Votes != 0 || !slices.Equal(v.Counts, []int32{0, 0, 0}) {
-		t.Errorf("after the reset the poll is %v", v.Poll)
+		t.Errorf("after the reset, the poll is %v", v.Poll)
 	}
 }
 
@@ -372,7 +372,7 @@ func TestTextsOfAnonymousPollsLeaveTheLog(t *testing.T) {
 	}
 	l.must(t, admin, ResetPoll{PollID: p.Id})
 	if n := len(l.Capture().Polls[0].Texts); n != 0 {
-		t.Errorf("after the reset the poll has %d texts", n)
+		t.Errorf("after the reset, the poll has %d texts", n)
 	}
 	if !slices.ContainsFunc(l.events[len(l.events)-2:], Erases) {
 		t.Error("a reset does not trigger erasing")
@@ -508,7 +508,7 @@ func TestAPollWaitsForItsSecret(t *testing.T) {
 					}
 					x := l.Capture().Poll(p.Id)
 					if x.State != pollClosed || !x.Counting || x.Void || x.Counts != nil || x.Votes != 5 || x.Secret == "" {
-						t.Fatalf("while the secret is missing the poll is %v", x.Poll)
+						t.Fatalf("while the secret is missing, the poll is %v", x.Poll)
 					}
 					if !slices.Equal(asked, []string{"n1", "n2", aSecret}) {
 						t.Errorf("BallotLost was called with %v", asked)
@@ -522,7 +522,7 @@ func TestAPollWaitsForItsSecret(t *testing.T) {
 						known = true
 						l.must(t, system, CloseDuePoll{})
 						if x = l.Capture().Poll(p.Id); !x.Void || x.Counting || x.Secret != "" || len(x.ballots) > 0 || len(l.audits) != audits {
-							t.Errorf("after the secret is lost the poll is %v, want it void", x.Poll)
+							t.Errorf("after the secret is lost, the poll is %v, want it void", x.Poll)
 						}
 						return
 					}

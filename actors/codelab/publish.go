@@ -15,9 +15,9 @@ import (
 	"atelier/actors/files"
 )
 
-// Publish replaces the text of a codelab by a newer version, possibly while people use the codelab
-// (transport/rest/RULES.md, "Publishing"). The version comes from a file, or from the codelab of
-// which this is a copy. Parts that the version does not contain are kept.
+// Publish replaces the text of a codelab with a newer version, possibly while people use the
+// codelab (transport/rest/RULES.md, "Publishing"). The version comes from a file, or from the
+// codelab of which this is a copy. Parts that the version does not contain are kept.
 type Publish struct {
 	Title string
 	// An empty string leaves these fields unchanged.

@@ -141,7 +141,7 @@ func TestPeopleStayOnTheirStep(t *testing.T) {
 	}
 	back := replay(l.empty(), 0, l.events)
 	if a := back.attendee(lin.ID); a.CurrentStep != 2 || a.FurthestStep != 2 || len(a.ReachedAt) != 2 {
-		t.Error("after a replay Lin is", a)
+		t.Error("after a replay, Lin is", a)
 	}
 }
 
@@ -477,7 +477,7 @@ func TestMaterialsAreReplacedWhenOneDiffers(t *testing.T) {
 			want = append(want, fmt.Sprint(m.Title, m.MaterialType, m.LinkUrl, m.Upload))
 		}
 		if !slices.Equal(got, want) || (l.materials.At(0).Id == before.At(0).Id) != (what == "") {
-			t.Errorf("after changing %q the materials are %q, want %q", what, got, want)
+			t.Errorf("after changing %q, the materials are %q, want %q", what, got, want)
 		}
 	}
 }

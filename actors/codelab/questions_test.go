@@ -98,7 +98,7 @@ func TestMergedQuestionsCombineTheirVoters(t *testing.T) {
 	}
 	v := l.Capture()
 	if len(v.Questions) != 1 || v.Questions[0].Votes != 3 || v.VotedFor(&v.Questions[0], people[1].ID) {
-		t.Errorf("after the merge the questions are %v", v.Questions)
+		t.Errorf("after the merge, the questions are %v", v.Questions)
 	}
 	l.refused(t, admin, ChangeQuestion{QuestionID: a.Id}, durable.Missing, "not found")
 }
@@ -503,7 +503,7 @@ func TestQuestionsCannotBeMergedInACycle(t *testing.T) {
 	l.refused(t, admin, MergeQuestion{QuestionID: asked[3].Id, Into: asked[0].Id}, durable.Missing, "into")
 	l.refused(t, admin, MergeQuestion{QuestionID: asked[0].Id, Into: asked[3].Id}, durable.Missing, "not found")
 	if q := l.Capture().Questions; len(q) != 1 || q[0].Votes != 3 {
-		t.Errorf("after the merges the questions are %v", q)
+		t.Errorf("after the merges, the questions are %v", q)
 	}
 }
 

@@ -33,7 +33,7 @@ func TestReferencesWithEqualHashesAreDistinct(t *testing.T) {
 	}
 }
 
-// A repeated reference is recognised for ten minutes, to the millisecond, also after a snapshot.
+// A repeated reference is recognised for ten minutes, to the millisecond, even after a snapshot.
 func TestReferencesAreRecognisedForTenMinutes(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

@@ -44,8 +44,8 @@ func TestAdmitRefusesWhatTheCodelabRefuses(t *testing.T) {
 		"a name of the maximum length":  {Register{Name: strings.Repeat("ä\u200b", 80), JoinCode: "ABC234"}, false, 0},
 		"a name too long":               {Register{Name: strings.Repeat("ä", 81), JoinCode: "ABC234"}, false, durable.Invalid},
 		"too many invisible characters": {Register{Name: "a" + strings.Repeat("\u200b", 5000), JoinCode: "ABC234"}, false, durable.Invalid},
-		"no UTF-8":                      {Register{Name: "\xff", JoinCode: "ABC234"}, false, durable.Invalid},
-		"no address":                    {Register{Name: "Lin", Email: "x", JoinCode: "ABC234"}, false, durable.Invalid},
+		"not UTF-8":                     {Register{Name: "\xff", JoinCode: "ABC234"}, false, durable.Invalid},
+		"an invalid address":            {Register{Name: "Lin", Email: "x", JoinCode: "ABC234"}, false, durable.Invalid},
 		"another join code":             {Register{Name: "Lin", JoinCode: "ABC235"}, false, durable.Forbidden},
 		"no join code":                  {Register{Name: "Lin"}, false, durable.Forbidden},
 		"a facilitator":                 {Register{Name: "Lin"}, true, 0},
@@ -311,7 +311,7 @@ func TestCodesAreResetTogether(t *testing.T) {
 			t.Errorf("resetting %v returned %v", tc.pins, err)
 		}
 		if now := l.attendee(lin.Id); (now.Generation == before+1) != tc.reset || !proto.Equal(l.attendee(played), others) {
-			t.Errorf("after resetting %v the attendees are %v and %v", tc.pins, now, l.attendee(played))
+			t.Errorf("after resetting %v, the attendees are %v and %v", tc.pins, now, l.attendee(played))
 		}
 	}
 }

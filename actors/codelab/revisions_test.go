@@ -95,9 +95,9 @@ func TestOtherCommandsDoNotChangeRevisions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if restored.revisions != want || restored.Capture().Revisions != want {
-		t.Errorf("after a snapshot the revisions are %+v, want %+v", restored.revisions, want)
+		t.Errorf("after a snapshot, the revisions are %+v, want %+v", restored.revisions, want)
 	}
 	if again := replay(l.empty(), 0, l.events); again.revisions != want {
-		t.Errorf("after a replay the revisions are %+v, want %+v", again.revisions, want)
+		t.Errorf("after a replay, the revisions are %+v, want %+v", again.revisions, want)
 	}
 }

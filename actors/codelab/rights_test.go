@@ -254,7 +254,7 @@ func TestSettingTheSameTimerAgainRestartsIt(t *testing.T) {
 	ends := l.now.Add(2 * time.Minute).UnixMilli()
 	for _, other := range []SetTimer{{EndsAt: &ends, Label: "Another"}, {EndsAt: &ends, Label: "Another", Break: true}} {
 		if l.must(t, admin, other); l.Capture().Timer.TotalSeconds != 120 {
-			t.Errorf("with another label the timer is %v", l.Capture().Timer)
+			t.Errorf("with another label, the timer is %v", l.Capture().Timer)
 		}
 	}
 }

@@ -206,7 +206,7 @@ func TestACodelabCanBeCreatedWithCode(t *testing.T) {
 		}
 		later.must(t, admin, DeleteWorkspace{})
 		if _, err = later.do(Command{Caller: admin, Body: DeleteWorkspace{}}); later.workspace != nil || reason(err) == 0 {
-			t.Errorf("after its deletion the workspace is %v; deleting it again returned %v", later.workspace, err)
+			t.Errorf("after its deletion, the workspace is %v; deleting it again returned %v", later.workspace, err)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestOnlySettledRequestsAreDropped(t *testing.T) {
 		seq++
 		l.applyHelpResolved(seq, 1, &pb.HelpResolved{HelpId: last})
 		if left := l.help.Len(); n < most && left != 3+n {
-			t.Fatalf("after %d settled requests there are %d requests", n+1, left)
+			t.Fatalf("after %d settled requests, there are %d requests", n+1, left)
 		}
 	}
 	v := l.Capture()

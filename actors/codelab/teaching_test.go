@@ -178,7 +178,7 @@ func TestAPinKeepsItsFile(t *testing.T) {
 	for _, text := range []*string{proto.String("see /uploads/" + image), nil} {
 		l.says(t, Command{Caller: admin, Body: SetPin{Message: text}})
 		if kept := l.uses["uploaduses "+image+" lab "+string(files.ByText)]; kept != (text != nil) {
-			t.Errorf("with the pin %v the references are %v", text, l.uses)
+			t.Errorf("with the pin %v, the references are %v", text, l.uses)
 		}
 	}
 }
@@ -189,7 +189,7 @@ func TestADeletionRemovesTheListsFigures(t *testing.T) {
 		t.Errorf("the list has the figures %v", l.figures)
 	}
 	if l.says(t, Command{Caller: admin, Body: Delete{}}); l.figures != nil {
-		t.Errorf("after the deletion the list has the figures %v", l.figures)
+		t.Errorf("after the deletion, the list has the figures %v", l.figures)
 	}
 }
 

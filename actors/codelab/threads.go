@@ -100,7 +100,7 @@ func (c call) checkAnnotation(a Annotate) ([]byte, error) {
 		}
 		st := c.s.stepByID(a.TargetStepID)
 		if st == nil {
-			return bad("target_step_id is no step of this codelab")
+			return bad("target_step_id is not a step of this codelab")
 		}
 		return st.ContentSum, nil
 	}

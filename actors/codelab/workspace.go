@@ -21,9 +21,9 @@ const (
 // KeptHead.
 const maxHeads = 2*maxSteps + 1
 
-// ErrHeadMoved rejects a ChangeWorkspace whose tree is no longer the head, because another node has
-// written meanwhile. This is not a conflict of contents: the caller repeats the change from the
-// current tree.
+// ErrHeadMoved is returned for a ChangeWorkspace whose tree is no longer the head, because another
+// node has written meanwhile. This is not a conflict of contents: the caller repeats the change
+// from the current tree.
 var ErrHeadMoved = durable.Reject(durable.Conflict, "the code was changed meanwhile")
 
 var errNoWorkspace = durable.Reject(durable.Missing, "workspace not found")

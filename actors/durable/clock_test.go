@@ -42,7 +42,7 @@ func TestDecisionsGetTheirNodesTimeOfDay(t *testing.T) {
 			c.SetOffset(offset)
 			ask(t, hd, "1")
 			if want := time.Now().Add(offset).UnixMilli(); at.Load() != want {
-				t.Errorf("with a clock offset of %v the decision has the time %v, want %v", offset, at.Load(), want)
+				t.Errorf("with a clock offset of %v, the decision has the time %v, want %v", offset, at.Load(), want)
 			}
 		}
 	})

@@ -117,7 +117,7 @@ func TestEveryNodeExecutesCommandsAndReads(t *testing.T) {
 			}
 			for j := range 3 {
 				if got := c.sum((i + j) % 3); got != i+1 {
-					t.Fatalf("after %d commands node %d reads %d", i+1, (i+j)%3, got)
+					t.Fatalf("after %d commands, node %d reads %d", i+1, (i+j)%3, got)
 				}
 			}
 		}
@@ -235,7 +235,7 @@ func TestMovingAnActorLosesNoCommand(t *testing.T) {
 			wg.Go(func() {
 				for range each {
 					if _, _, err := hd.Ask("1"); err != nil {
-						t.Errorf("on node %d Ask returned %v", i, err)
+						t.Errorf("on node %d, Ask returned %v", i, err)
 					}
 				}
 			})
@@ -283,7 +283,7 @@ func TestWithoutALeaseNothingIsRead(t *testing.T) {
 			t.Error("a read without a lease succeeded")
 		}
 		if hd.Fresh(time.Hour) {
-			t.Error("without a lease the view is fresh")
+			t.Error("without a lease, the view is fresh")
 		}
 		if got := c.sum(1); got != 1 {
 			t.Errorf("the other node reads %d, want 1", got)
@@ -312,11 +312,11 @@ func TestTellReachesOtherNodes(t *testing.T) {
 		}
 		hds[0].Tell([]byte("x"))
 		if s := <-got; s != "n2 heard n1 on a: x" {
-			t.Error(s)
+			t.Errorf("received %q", s)
 		}
 		hds[1].Tell([]byte("y"))
 		if s := <-got; s != "n1 heard n2 on a: y" {
-			t.Error(s)
+			t.Errorf("received %q", s)
 		}
 	})
 }
@@ -387,14 +387,14 @@ func TestAFollowerIsNotAheadOfItsOwner(t *testing.T) {
 			return err == nil && tail == 2
 		})
 		if sum := get(t, hosts[1], "a").View().sum; sum != 1 {
-			t.Errorf("before the commit the follower shows %d, the owner %d", sum, get(t, hosts[0], "a").View().sum)
+			t.Errorf("before the commit, the follower shows %d, the owner %d", sum, get(t, hosts[0], "a").View().sum)
 		}
 		hold <- struct{}{}
 		if r := <-got; r.Err != nil {
 			t.Fatal(r.Err)
 		}
 		if sum := get(t, hosts[1], "a").View().sum; sum != 2 {
-			t.Errorf("after the commit the follower shows %d, want 2", sum)
+			t.Errorf("after the commit, the follower shows %d, want 2", sum)
 		}
 	})
 }
@@ -426,7 +426,7 @@ func TestReadsFailWhileTheOwnerIsUnreachable(t *testing.T) {
 			return err == nil
 		})
 		if got := c.sum(1); got != 2 {
-			t.Errorf("after the cut the follower reads %d, want 2", got)
+			t.Errorf("after the cut, the follower reads %d, want 2", got)
 		}
 	})
 }
@@ -528,7 +528,7 @@ func TestACommandWithALostReplyIsNotRepeated(t *testing.T) {
 			return err == nil && hd.Owns()
 		})
 		if got := c.sum(1); got != 2 {
-			t.Errorf("after the takeover the sum is %d, want 2", got)
+			t.Errorf("after the takeover, the sum is %d, want 2", got)
 		}
 	})
 }
@@ -607,7 +607,7 @@ func TestAwaitWaitsForAPositionOfTheOwner(t *testing.T) {
 		}
 		for i, h := range []*handle{owner, copied} {
 			if at, err := h.Await(ahead + 5); at != ahead || err != nil {
-				t.Errorf("at node %d Await of a future position returned %d, %v", i, at, err)
+				t.Errorf("at node %d, Await of a future position returned %d, %v", i, at, err)
 			}
 		}
 	})

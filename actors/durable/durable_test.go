@@ -151,7 +151,7 @@ func TestNothingIsVisibleBeforeTheCommit(t *testing.T) {
 		t.Fatalf("the reply is %+v, want seq 1", r)
 	}
 	if hd.View().sum != 5 {
-		t.Fatalf("after the reply the view shows %d, want 5", hd.View().sum)
+		t.Fatalf("after the reply, the view shows %d, want 5", hd.View().sum)
 	}
 	if r := <-got; r.Value != 5 {
 		t.Fatalf("a read returned %v, want 5", r.Value)
@@ -282,14 +282,14 @@ func TestStateSurvivesRestSnapshotAndCrash(t *testing.T) {
 	}
 	hd = get(t, h, "a")
 	if got := ask(t, hd, "get"); got != 25 {
-		t.Fatalf("after a rest the sum is %v, want 25", got)
+		t.Fatalf("after a rest, the sum is %v, want 25", got)
 	}
 	ask(t, hd, "1")
 
 	crashed := j.Crash()
 	t.Cleanup(func() { _ = crashed.Close() })
 	if got := ask(t, get(t, start(t, crashed, kind(), durable.Options{}), "a"), "get"); got != 26 {
-		t.Fatalf("after a crash the sum is %v, want 26", got)
+		t.Fatalf("after a crash, the sum is %v, want 26", got)
 	}
 }
 
@@ -311,7 +311,7 @@ func TestAFullQueueReturnsErrBusy(t *testing.T) {
 		for range 3 {
 			if err := hd.Submit("1", got); err != nil {
 				release()
-				t.Fatalf("in round %d Submit returned %v", round, err)
+				t.Fatalf("in round %d, Submit returned %v", round, err)
 			}
 		}
 		err := hd.Submit("1", got)

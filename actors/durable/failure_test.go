@@ -194,7 +194,7 @@ func TestTooLargeEventsAndRowsAreRefused(t *testing.T) {
 	hd := get(t, h, "a")
 	var r *durable.Rejection
 	if _, _, err := hd.Ask(strings.Repeat("1", 101)); !errors.As(err, &r) || r.Reason != durable.TooLarge {
-		t.Errorf("an event that is too large returned %v", err)
+		t.Errorf("a command with an event that is too large returned %v", err)
 	}
 	if _, _, err := hd.Ask("row " + strings.Repeat("k", 1000)); !errors.As(err, &r) || r.Reason != durable.TooLarge {
 		t.Errorf("a row that is too large returned %v", err)
@@ -323,7 +323,7 @@ func TestAReplyComesAfterTheViewAndTheObserver(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := <-l.seen; got != [2]int{i, i} {
-			t.Fatalf("at reply %d the view showed %d and the observer had received %d events", i, got[0], got[1])
+			t.Fatalf("at reply %d, the view showed %d and the observer had received %d events", i, got[0], got[1])
 		}
 	}
 }

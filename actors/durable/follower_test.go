@@ -153,7 +153,7 @@ func TestAReplicaBehindItsOwnerIsNotFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := c.hosts[1].Get("a"); err != nil || !hd.Fresh(time.Second) {
-			t.Errorf("after catching up the replica shows %d and is not fresh: %v", hd.View().sum, err)
+			t.Errorf("after catching up, the replica shows %d and is not fresh: %v", hd.View().sum, err)
 		}
 	})
 }

@@ -138,9 +138,9 @@ func (h *Host[C, E, V]) readOn(from LogReader, seq, chain, upTo uint64) (read re
 	return read, err
 }
 
-// errFarEnough stops reading a log at the position that the actor's owner reported. Later records
-// can already be committed, but until the owner learns this, it shows a state without them. If a
-// reader included them here, the next read on the owner would lack them.
+// A callback returns errFarEnough to end the reading of a log at the position that the actor's
+// owner reported. Later records can already be committed, but until the owner learns this, it shows
+// a state without them. If a reader included them here, the next read on the owner would lack them.
 var errFarEnough = errors.New("end of the records acknowledged by the owner")
 
 func (k *Kind[C, E, V]) parse(seq uint64, record []byte) (E, error) {

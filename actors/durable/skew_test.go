@@ -170,7 +170,7 @@ func TestAnUnreadableReplyIsAnError(t *testing.T) {
 			}
 			alter.Store(nil)
 			if sum++; c.sum(1) != sum || c.sum(0) != sum {
-				t.Errorf("after a reply %s the nodes read %d and %d, want %d", name, c.sum(0), c.sum(1), sum)
+				t.Errorf("after a reply %s, the nodes read %d and %d, want %d", name, c.sum(0), c.sum(1), sum)
 			}
 		}
 		ask(t, get(t, c.hosts[1], "a"), "1")

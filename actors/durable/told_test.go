@@ -103,7 +103,7 @@ func TestAnOwnerSendsItsCommitsToFollowers(t *testing.T) {
 				}
 				for i, o := range seen {
 					if !slices.Equal(o.of, []uint64{session}) {
-						t.Errorf("at node %d the sessions are %v", i, o.of)
+						t.Errorf("at node %d, the sessions are %v", i, o.of)
 					}
 				}
 			})

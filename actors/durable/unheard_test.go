@@ -44,7 +44,7 @@ func (c *clan) shows(began time.Time, after time.Duration, want int) {
 		}
 	}
 	if view.sum != want || told != want {
-		c.Errorf("after %v the replica shows %d, and listeners received %d records; want %d", after, view.sum, told, want)
+		c.Errorf("after %v, the replica shows %d, and listeners received %d records; want %d", after, view.sum, told, want)
 	}
 }
 

@@ -94,7 +94,7 @@ func TestLoginsAreListedUntilTheyEnd(t *testing.T) {
 		0: {"login of b", "login of a"}, 7*time.Hour - time.Millisecond: {"login of b", "login of a"}, 7 * time.Hour: {"login of b"}, 8 * time.Hour: nil,
 	} {
 		if got := names(after); !slices.Equal(got, want) {
-			t.Errorf("after %v the logins are %q, want %q", after, got, want)
+			t.Errorf("after %v, the logins are %q, want %q", after, got, want)
 		}
 	}
 	if got := d.Logins("somebody else"); len(got) != 0 {
@@ -132,7 +132,7 @@ func TestUntilReturnsTheEndOfTheLastGrant(t *testing.T) {
 		t.Errorf("without a session lin's last grant ends in %v, left: %v", last, left)
 	}
 	if who, err := d.Leave("b", "lab"); who != "lin" || err != nil {
-		t.Fatal(who, err)
+		t.Fatalf("Leave returned %q, %v, want lin", who, err)
 	}
 	if _, left := until(s, "lin"); !left {
 		t.Error("after leaving the codelab, Until returns not left")

@@ -31,14 +31,14 @@ func TestTheLastUseOfALoginIsRecordedEveryQuarterHour(t *testing.T) {
 	}
 	use(SeenEvery)
 	if seen() != SeenEvery {
-		t.Errorf("after a quarter of an hour SeenAt moved by %v", seen())
+		t.Errorf("after a quarter of an hour, SeenAt moved by %v", seen())
 	}
-	// An id issued from the first belongs to the same login, also after a restart.
+	// An id issued from the first belongs to the same login, even after a restart.
 	d.attendee("a", "b", "lab")
 	d.restart()
 	use(SeenEvery + time.Minute)
 	if seen() != SeenEvery {
-		t.Errorf("after a restart SeenAt moved by %v", seen())
+		t.Errorf("after a restart, SeenAt moved by %v", seen())
 	}
 }
 
@@ -61,14 +61,14 @@ func TestASecondLoginReplacesTheFirst(t *testing.T) {
 	}
 }
 
-// Ending a login affects every id that was issued with it, also in a store that is read again.
+// Ending a login affects every id that was issued with it, even in a store that is read again.
 // Other grants stay.
 func TestALoginEndsForEveryID(t *testing.T) {
 	d := newDesk(t)
 	d.admin("", "a", "Grace")
 	d.attendee("a", "b", "a")
 	if ended, err := d.EndLogin("", "login of a"); !ended || err != nil {
-		t.Fatal(ended, err)
+		t.Fatalf("EndLogin returned %v, %v, want true", ended, err)
 	}
 	for range 2 {
 		d.want("the id of the login", "a", "-")

@@ -172,7 +172,7 @@ func (r *record) without(now int64, attendee string, take func([]AttendeeGrant, 
 	return out
 }
 
-// nobody replaces a grant by a grant to nobody. The browser is still recognized, without any
+// nobody replaces a grant with a grant to nobody. The browser is still recognized, without any
 // rights, and everything that depends on the grant notices its end.
 func nobody(all []AttendeeGrant, at int) []AttendeeGrant {
 	all[at].AttendeeID, all[at].Generation = "", 0

@@ -54,7 +54,7 @@ func TestARecordIsReadAsWritten(t *testing.T) {
 		t.Fatalf("the record is read as %+v, %v", got, err)
 	}
 	for name, id := range map[string]*pb.SessionId{
-		"without a hash": {}, "with half a hash": {Hash: root[:16]}, "with half of its predecessor": {Hash: root[:], Replaces: root[:16]},
+		"without a hash": {}, "with half a hash": {Hash: root[:16]}, "with half of its predecessor's hash": {Hash: root[:], Replaces: root[:16]},
 	} {
 		if _, err := parseRecord(pbwire.Encode(&pb.SessionFamily{Ids: []*pb.SessionId{id}})); !errors.Is(err, durable.ErrCorrupt) {
 			t.Errorf("an id %s: %v, want ErrCorrupt", name, err)
@@ -63,11 +63,11 @@ func TestARecordIsReadAsWritten(t *testing.T) {
 }
 
 // A row expires with the last of its ids.
-func TestARowLastsAsLongAsItsIDs(t *testing.T) {
+func TestARowExpiresWithItsLastID(t *testing.T) {
 	rec := &record{ids: []*entry{{expires: 5_000}, {expires: 9_000}, {expires: 7_000}}}
 	for now, want := range map[int64]time.Duration{0: 9 * time.Second, 8_999: time.Millisecond, 9_000: 0} {
 		if row := newFamily().rows(rec, now)[0]; row.TTL != want || row.Delete != (want == 0) {
-			t.Errorf("after %d ms the row has the TTL %v, deleted: %v", now, row.TTL, row.Delete)
+			t.Errorf("after %d ms, the row has the TTL %v, deleted: %v", now, row.TTL, row.Delete)
 		}
 	}
 }
@@ -77,8 +77,8 @@ type unstored struct{ durable.Journal }
 
 func (unstored) Append(_ []durable.Row, done func(error)) error { done(nil); return nil }
 
-// The session of one of 10,000 attendees takes 530 bytes, a third of them in the maps that find it.
-// With the stored message in memory it took 970.
+// With 10,000 attendees, a session uses 530 bytes of memory, a third of it in the lookup maps. It
+// used 970 bytes when the stored message was kept in memory.
 func BenchmarkMemoryOfASession(b *testing.B) {
 	const people = 10_000
 	for b.Loop() {

@@ -160,7 +160,7 @@ func TestRegistrationsWithinAMinuteCountAsConcurrent(t *testing.T) {
 	d.want("the second id within a minute", "two", "a b c")
 	d.clock = d.clock.Add(time.Millisecond)
 	if d.UnderWay("old", "b", "Lin") != nil {
-		t.Error("after a minute UnderWay still finds the registration")
+		t.Error("after a minute, UnderWay still finds the registration")
 	}
 	d.attendee("old", "three", "c")
 	d.want("the next id later", "three", "a c")
@@ -180,7 +180,7 @@ func TestLeavingACodelabEndsItsGrant(t *testing.T) {
 	d.attendee("", "stranger", "a")
 	s, _, _ := d.Use("three")
 	if who, err := d.Leave("three", "a"); err != nil || who != "attendee of a" {
-		t.Fatal(who, err)
+		t.Fatalf("Leave returned %q, %v, want attendee of a", who, err)
 	}
 	if attendee(s, "a") != "" {
 		t.Error("a session looked up before still has the grant")

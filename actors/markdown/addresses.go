@@ -23,8 +23,8 @@ type Address struct {
 
 // Addresses finds the addresses in a text, in order, in any form that CommonMark and HTML permit.
 // These are links and images, reference definitions (used or not), and element attributes. Code has
-// no addresses; code lists the spans of code, also in order. The time is proportional to the size
-// of any text. To ensure that, links that no person would write are skipped.
+// no addresses; code lists the spans of code, in the same order. The time is proportional to the
+// size of any text. To ensure that, links that no person would write are skipped.
 func Addresses(text string) (found []Address, code []Span) {
 	f := finder(text, true)
 	return f.found, f.code

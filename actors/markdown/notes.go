@@ -189,7 +189,7 @@ type asides struct {
 	begun bool // a note has begun
 	open  int  // number of open elements in it
 	start int  // beginning of its first line
-	// tag is the beginning of an incomplete opening tag, and tagAt the beginning of its line.
+	// tag is the beginning of an incomplete opening tag. tagAt is the beginning of its line.
 	tag   []byte
 	tagAt int
 	code  fence // fence where the parser sees HTML

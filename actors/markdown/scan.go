@@ -293,8 +293,8 @@ func (s *Scanner) goOn(c *cursor) (Kind, bool) {
 	return 0, false
 }
 
-// text processes a line of a paragraph: of the open one, also if the line lacks the markers of its
-// containers, or of a new one.
+// text processes a line of a paragraph: the open one, even if the line lacks the markers of its
+// containers, or a new one.
 func (s *Scanner) text(c *cursor, l Line, matched int) (Kind, int, bool) {
 	first := s.leaf != paragraphLeaf
 	if first {

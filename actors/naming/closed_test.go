@@ -13,6 +13,6 @@ func TestListsInWords(t *testing.T) {
 		}
 	}
 	if got := naming.And("a", "b", "c"); got != "a, b and c" {
-		t.Error(got)
+		t.Errorf("And returned %q", got)
 	}
 }

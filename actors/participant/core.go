@@ -88,7 +88,7 @@ func (c *core) Apply(_ uint64, e *Event) {
 	}
 }
 
-// change replaces a participant by a changed copy.
+// change replaces a participant with a changed copy.
 func (c *core) change(id string, fn func(*Participant)) {
 	i := slices.IndexFunc(c.all, func(p *Participant) bool { return p.Id == id })
 	if i < 0 {

@@ -324,7 +324,7 @@ func TestParticipantSettingsAreStoredAndAudited(t *testing.T) {
 		}
 		for range 2 { // now, and after a restart
 			if p := d.view().Get(shop.Id); !tc.want(p) {
-				t.Errorf("after %+v the participant is %v", tc.body, p)
+				t.Errorf("after %+v, the participant is %v", tc.body, p)
 			}
 			d.stop()
 			d.start()
@@ -373,7 +373,7 @@ func TestKeysAndIdentitiesContainTheirEnvironment(t *testing.T) {
 		at := len("ak"+word) + keyIDDigits // where the id ends
 		for _, bad := range []string{"", text[1:], text[:len(text)-1], text + "x", text[:at] + "-" + text[at+1:], "ak_" + text} {
 			if got, ok := KeyID(environment, bad); ok {
-				t.Errorf("KeyID(%q) = %s, but it is no key", bad, got)
+				t.Errorf("KeyID(%q) = %s, but it is not a key", bad, got)
 			}
 		}
 	}

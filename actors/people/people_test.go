@@ -108,7 +108,7 @@ func TestLossOfRightsStartsANewGeneration(t *testing.T) {
 		p = o.do(Caller{}, Accept{Token: p.Invitation, Password: "hash"})
 		o.do(owner, tc.b(p))
 		if stands := o.c.Capture().Stands(p.Id, p.Generation, o.now); stands == tc.ends {
-			t.Errorf("after %s the generation is still valid: %v", what, stands)
+			t.Errorf("after %s, the generation is still valid: %v", what, stands)
 		}
 	}
 }
@@ -145,7 +145,7 @@ func TestInvitationsAreValidOnceAndForAWeek(t *testing.T) {
 	o.do(owner, InviteAgain{ID: p.Id, Token: []byte("third")})
 	o.refused(Caller{}, Accept{Token: []byte("second"), Password: "hash"}, durable.Missing)
 	if p := o.c.find(p.Id); p.Password != "" || State(p, o.now) != Invited {
-		t.Errorf("after a new invitation the person is %v", p)
+		t.Errorf("after a new invitation, the person is %v", p)
 	}
 	// A disabled person cannot accept an invitation.
 	yes := true
@@ -167,7 +167,7 @@ func TestAHelperIsSignedInOnOnePhoneUntilTheirEnd(t *testing.T) {
 	o.now = o.now.Add(time.Minute)
 	second := o.do(Caller{}, Accept{Token: token, Here: true})
 	if second.MovedAt != o.now.UnixMilli() {
-		t.Errorf("after the second phone MovedAt is %d", second.MovedAt)
+		t.Errorf("after the second phone, MovedAt is %d", second.MovedAt)
 	}
 	v := o.c.Capture()
 	if v.Stands(p.Id, first.Generation, o.now) || !v.Stands(p.Id, second.Generation, o.now) {
@@ -178,16 +178,16 @@ func TestAHelperIsSignedInOnOnePhoneUntilTheirEnd(t *testing.T) {
 		t.Errorf("NextEnd returned %v", end)
 	}
 	if v.Stands(p.Id, second.Generation, end) {
-		t.Error("at the end the session is still valid")
+		t.Error("at the end, the session is still valid")
 	}
 	// With several helpers, NextEnd returns the earliest end, in any order of invitation.
 	o.do(owner, Invite{Name: "Ivo", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: end.Add(-time.Minute).UnixMilli(), Token: []byte("sooner")})
 	o.do(owner, Invite{Name: "Ida", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: end.Add(time.Hour).UnixMilli(), Token: []byte("later")})
 	if next, ok := o.c.Capture().NextEnd(o.now); !ok || !next.Equal(end.Add(-time.Minute)) {
-		t.Errorf("with three helpers NextEnd returned %v", next)
+		t.Errorf("with three helpers, NextEnd returned %v", next)
 	}
 	if next, ok := o.c.Capture().NextEnd(end); !ok || !next.Equal(end.Add(time.Hour)) {
-		t.Errorf("after two of three ends NextEnd returned %v", next)
+		t.Errorf("after two of three ends, NextEnd returned %v", next)
 	}
 	o.now = end
 	o.refused(Caller{}, Accept{Token: token, Here: true}, durable.Missing)
@@ -320,7 +320,7 @@ func TestAChangeKeepsAllElse(t *testing.T) {
 		o.do(tc.who, tc.b)
 		tc.change()
 		if got := o.c.find(p.Id); string(pbwire.Encode(got)) != string(pbwire.Encode(want)) {
-			t.Errorf("%d: after %+v the person is\n%v, want\n%v", i, tc.b, got, want)
+			t.Errorf("%d: after %+v, the person is\n%v, want\n%v", i, tc.b, got, want)
 		}
 		if _, deleted := tc.b.(Delete); !deleted && d.Reply != any(o.c.find(p.Id)) && string(pbwire.Encode(d.Reply.(*Person))) != string(pbwire.Encode(want)) {
 			t.Errorf("%d: the reply is %v", i, d.Reply)

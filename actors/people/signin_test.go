@@ -40,7 +40,7 @@ func TestAnIdentityIsTheIssuerAndSubject(t *testing.T) {
 	o := newOffice(t)
 	p := o.signIn("1", "ann@example.org")
 	if moved := o.signIn("1", "ann.new@example.org"); moved.Id != p.Id || moved.Login != "ann@example.org" {
-		t.Errorf("with another e-mail address the person is %v", moved)
+		t.Errorf("with another e-mail address, the person is %v", moved)
 	}
 	o.refused(Caller{}, signIn("2", "ann@example.org"), durable.Forbidden)
 	elsewhere := signIn("1", "ann@example.org")
@@ -85,7 +85,7 @@ func TestASignInOfALinkedPersonUsesUpThePermission(t *testing.T) {
 	yes := true
 	o.do(owner, Update{ID: p.Id, Link: &yes})
 	if again := o.signIn("1", "ann@example.org"); again.Link || again.Generation != p.Generation {
-		t.Errorf("after the sign-in the person is %v", again)
+		t.Errorf("after the sign-in, the person is %v", again)
 	}
 	o.refused(Caller{}, signIn("2", "ann@example.org"), durable.Forbidden)
 }
@@ -131,7 +131,7 @@ func TestANewInvitationCanBeUsedByAnyAccountWithTheLogin(t *testing.T) {
 	o.do(owner, Update{ID: first.Id, Link: &yes})
 	p := o.do(owner, InviteAgain{ID: first.Id, Token: []byte("next")})
 	if State(p, o.now) != Invited || p.Link || o.c.Capture().Stands(p.Id, first.Generation, o.now) {
-		t.Errorf("after a new invitation the person is %v", p)
+		t.Errorf("after a new invitation, the person is %v", p)
 	}
 	// Either the same identity with any address can sign in, or another account with the login.
 	if same := o.signIn("1", "ann.new@example.org"); same.Id != p.Id || !same.Accepted {
@@ -145,7 +145,7 @@ func TestANewInvitationCanBeUsedByAnyAccountWithTheLogin(t *testing.T) {
 	// An invitation accepted with a password is linked to no account of the provider.
 	o.do(owner, InviteAgain{ID: first.Id, Token: []byte("fourth")})
 	if p := o.do(Caller{}, Accept{Token: []byte("fourth"), Password: "hash"}); p.Issuer != "" || p.Password != "hash" {
-		t.Errorf("after accepting with a password the person is %v", p)
+		t.Errorf("after accepting with a password, the person is %v", p)
 	}
 	o.refused(Caller{}, signIn("2", "ann@example.org"), durable.Forbidden)
 	o.replays()
@@ -172,7 +172,7 @@ func TestADeletedPersonStaysOut(t *testing.T) {
 		o.refused(Caller{}, signIn("7", login), durable.Forbidden)
 		again := o.invite(login, Assistant)
 		if q := o.signIn("7", login); q.Id != again.Id || q.Role != Assistant {
-			t.Errorf("after a new invitation they signed in as %v", q)
+			t.Errorf("after a new invitation, they signed in as %v", q)
 		}
 		o.do(owner, Delete{ID: again.Id})
 	}

@@ -105,7 +105,7 @@ func TestSimulatedPeopleWorkThroughACodelab(t *testing.T) {
 			time.Sleep(time.Second)
 			synctest.Wait()
 			if n := ws.OnlineAttendees(); n == 0 || n > 5 {
-				t.Errorf("after a second %d attendees are connected", n)
+				t.Errorf("after a second, %d attendees are connected", n)
 			}
 			time.Sleep(90 * time.Second)
 			for _, p := range ws.View().Polls {
@@ -142,7 +142,7 @@ func TestSimulatedPeopleWorkThroughACodelab(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			synctest.Wait()
 			if v := ws.View(); v.Attendees.Len() != 0 || ws.Room.Online() != 0 {
-				t.Errorf("after the end there are %d attendees, %d connected", v.Attendees.Len(), ws.Room.Online())
+				t.Errorf("after the end, there are %d attendees, %d connected", v.Attendees.Len(), ws.Room.Online())
 			}
 		})
 	})

@@ -184,9 +184,9 @@ func (r *Room) Advance(seq uint64) {
 	}
 }
 
-// Restore replaces the log by the frames in the journal after floor, and the seq of the last event.
-// It can be called while listeners are connected; listeners behind head get the missing frames.
-// Head never moves back.
+// Restore replaces the log with the frames in the journal after floor, and the seq of the last
+// event. It can be called while listeners are connected; listeners behind head get the missing
+// frames. Head never moves back.
 func (r *Room) Restore(frames []Frame, floor, head uint64) {
 	r.mu.Lock()
 	log := window{floor: floor}

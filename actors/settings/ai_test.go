@@ -28,12 +28,12 @@ func TestAReplacedKeyLeavesTheLog(t *testing.T) {
 				e = out
 			}
 			if key := string(e.GetAiKeySet().Sealed); key != "" && key != string(view.AIKey) {
-				t.Errorf("after %d events the log still contains %q", n, key)
+				t.Errorf("after %d events, the log still contains %q", n, key)
 			}
 			after = append(after, e)
 		}
 		if got := state(after); string(got.AIKey) != string(view.AIKey) {
-			t.Errorf("after %d events the erased log has the key %q", n, got.AIKey)
+			t.Errorf("after %d events, the erased log has the key %q", n, got.AIKey)
 		}
 	}
 }

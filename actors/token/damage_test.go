@@ -75,7 +75,7 @@ func TestAnyFlippedByteIsDetected(t *testing.T) {
 	w.eventually(func() bool { return j.count("token_quarantine") >= len(raw) })
 }
 
-// TestASwappedRecordIsDetected replaces a token's record by a valid record of another token.
+// TestASwappedRecordIsDetected replaces a token's record with a valid record of another token.
 func TestASwappedRecordIsDetected(t *testing.T) {
 	w, j := stash(t, func(o *Options) { o.QuarantineFor = time.Nanosecond })
 	mine, other := w.issue("c", pb.Policy_POLICY_TTL), w.issue("c", pb.Policy_POLICY_TTL)
@@ -92,7 +92,7 @@ func TestASwappedRecordIsDetected(t *testing.T) {
 		t.Fatalf("a token with the record of another: %v, want ErrDamaged", err)
 	}
 	if _, err := w.vault.Detokenize(business, Use{other, "business", "c"}); err != nil {
-		t.Errorf("the undamaged token returned %v", err)
+		t.Errorf("detokenize of the undamaged token returned %v", err)
 	}
 }
 

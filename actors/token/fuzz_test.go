@@ -9,7 +9,8 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// FuzzStoredRecord replaces a token's record by any bytes. None of them yields a credential.
+// FuzzStoredRecord replaces a token's record with arbitrary bytes. Such a record never yields a
+// credential.
 func FuzzStoredRecord(f *testing.F) {
 	var j *watched
 	w := newWorld(f, func(o *Options) {

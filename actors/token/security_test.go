@@ -244,7 +244,7 @@ func TestTheStoreContainsNoSecretInClear(t *testing.T) {
 // differ by less than their scatter.
 func TestUnknownAndForeignTokensTakeTheSameTime(t *testing.T) {
 	if raceDetector {
-		t.Skip("under the race detector most of the time is the detector's")
+		t.Skip("under the race detector, most of the time is the detector's")
 	}
 	store, err := badger.Open(badger.Options{Dir: t.TempDir()})
 	if err != nil {

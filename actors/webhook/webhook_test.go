@@ -188,7 +188,7 @@ func (w *world) count(table string) (n int) {
 	return n
 }
 
-// The latest attempts are kept, newest first, also after a restart of the node.
+// The latest attempts are kept, newest first, even after a restart of the node.
 func TestTheLastAttemptsAreKept(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(WorkshopEnded)
@@ -224,7 +224,7 @@ func TestTheLastAttemptsAreKept(t *testing.T) {
 		w.got()
 		want := append([]uint32{3}, slices.Repeat([]uint32{1}, MaxTries-1)...)
 		if got := numbers(); !slices.Equal(got, want) {
-			t.Errorf("after many deliveries the numbers of the attempts are %v", got)
+			t.Errorf("after many deliveries, the numbers of the attempts are %v", got)
 		}
 		if _, err := w.hooks.Tries(naming.NewID()); !durable.IsMissing(err) {
 			t.Errorf("the attempts of a missing webhook: %v, want Missing", err)
@@ -276,7 +276,7 @@ func triedSevenTimes(t *testing.T, status int32) {
 			t.Errorf("resumed with a good receiver: sent %q, %d failed, %d waiting", got, w.count(failedTable), w.count(queueTable))
 		}
 		if h := w.hook(id); h.Failures != 0 || len(h.Failed) != 0 {
-			t.Errorf("after resuming the webhook is %v", h)
+			t.Errorf("after resuming, the webhook is %v", h)
 		}
 		if got := w.hooks.Stats(); got != (Stats{Delivered: 1, Failed: 14}) {
 			t.Errorf("the statistics are %v", got)
@@ -296,13 +296,13 @@ func TestTwentyConsecutiveFailuresStopAWebhook(t *testing.T) {
 		}
 		fail(19)
 		if h := w.hook(id); h.State() != Active || h.Failures != 19 {
-			t.Fatalf("after 19 failures the webhook is %v", h)
+			t.Fatalf("after 19 failures, the webhook is %v", h)
 		}
 		w.answers(200)
 		w.tell(TokenUsed)
 		time.Sleep(time.Second)
 		if h := w.hook(id); h.Failures != 0 {
-			t.Fatalf("after a success the webhook is %v", h)
+			t.Fatalf("after a success, the webhook is %v", h)
 		}
 		time.Sleep(10 * time.Second) // those that failed go through
 		before := len(w.got())
@@ -323,7 +323,7 @@ func TestTwentyConsecutiveFailuresStopAWebhook(t *testing.T) {
 		w.stop()
 		w.start()
 		if n := w.tell(TokenUsed); n != 0 || w.hook(id).State() != Stopped {
-			t.Errorf("after a restart an event makes %d rows, and the webhook is %v", n, w.hook(id))
+			t.Errorf("after a restart, an event makes %d rows, and the webhook is %v", n, w.hook(id))
 		}
 		if err := w.hooks.Resume(Caller{}, id); err != nil {
 			t.Fatal(err)
@@ -391,7 +391,7 @@ func TestTheQueueOfAWebhookIsBounded(t *testing.T) {
 		}
 		time.Sleep(time.Minute) // some of it is sent meanwhile
 		if n := w.tell(TokenUsed); n != 2 {
-			t.Errorf("with room in the queue an event makes %d rows, want 2", n)
+			t.Errorf("with room in the queue, an event makes %d rows, want 2", n)
 		}
 		if got := w.hooks.Stats(); got.Waiting < MaxWaiting-20 || got.Waiting > MaxWaiting+2 {
 			t.Errorf("the statistics are %v", got)
@@ -581,7 +581,7 @@ func TestATestDoesNotChangeTheNumberOfFailures(t *testing.T) {
 		for _, status := range []int32{404, 200, 404} {
 			test(status)
 			if h := w.hook(id); h.Failures != MaxFailures-1 || h.State() != Active || h.LastStatus != status {
-				t.Errorf("after a test with the status %d the webhook is %v", status, h)
+				t.Errorf("after a test with the status %d, the webhook is %v", status, h)
 			}
 		}
 	})
@@ -612,7 +612,7 @@ func TestConcurrentTestsAreBounded(t *testing.T) {
 func TestOnlyWantedEventsAreQueued(t *testing.T) {
 	inWorld(t, func(w *world) {
 		if w.tell(TokenUsed) != 0 || (*Outbox)(nil).Rows(Told{Type: TokenUsed}) != nil {
-			t.Error("without webhooks an event makes rows")
+			t.Error("without webhooks, an event makes rows")
 		}
 		w.create(TokenUsed, HelpRequested)
 		w.create(TokenUsed)
@@ -653,13 +653,13 @@ func TestAFullDiskDoesNotRepeatDeliveries(t *testing.T) {
 		w.tell(TokenUsed)
 		time.Sleep(10 * time.Minute)
 		if got := w.got(); len(got) != 1 {
-			t.Errorf("with a full disk the delivery was sent %d times, want 1", len(got))
+			t.Errorf("with a full disk, the delivery was sent %d times, want 1", len(got))
 		}
 		w.serve = nil
 		w.full.Store(false)
 		time.Sleep(time.Minute)
 		if got := w.got(); len(got) != 2 || w.count(queueTable) != 0 {
-			t.Errorf("with room on the disk the delivery was sent %d times, and %d wait", len(got), w.count(queueTable))
+			t.Errorf("with room on the disk, the delivery was sent %d times, and %d wait", len(got), w.count(queueTable))
 		}
 	})
 }
@@ -719,7 +719,7 @@ func TestALostOutcomeDoesNotSpeedUpDeliveries(t *testing.T) {
 		w.tell(TokenUsed)
 		time.Sleep(10 * time.Minute)
 		if n := len(w.got()); n < 10 || n > 21 {
-			t.Errorf("in ten minutes the delivery was sent %d times, want 10 to 21", n)
+			t.Errorf("in ten minutes, the delivery was sent %d times, want 10 to 21", n)
 		}
 	})
 }

@@ -107,7 +107,7 @@ func TestHTTPSNeedsATunnel(t *testing.T) {
 	}
 }
 
-// The error for a server that accepts a connection but never responds says so.
+// The error for a server that accepts a connection but never responds states this.
 func TestASilentServerIsReported(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

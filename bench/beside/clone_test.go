@@ -18,7 +18,7 @@ func TestWantsAsksForAllBranches(t *testing.T) {
 		t.Errorf("the request is\n%q, want\n%q", got, want)
 	}
 	if got := wants("001e# service=git-upload-pack\n0000"); got != nil {
-		t.Errorf("without branches the request is %q", got)
+		t.Errorf("without branches, the request is %q", got)
 	}
 }
 

@@ -104,7 +104,7 @@ func TestFramesAreParsed(t *testing.T) {
 		t.Errorf("position %d, epoch %q", h.position, h.epoch)
 	}
 	if got := chatty.script().from(12, "ab"); got != "&from=12&of=ab" {
-		t.Error(got)
+		t.Errorf("the parameters of the position are %q", got)
 	}
 	// Numbers that are too large for any run, and invalid stamps, are reported.
 	frame := `{"n":"99999999999999","t":"1"}{"n":"99999999999999999999999","t":"1"}{"n":"7","t":"99999999999999999999999"}`

@@ -29,7 +29,8 @@ type Job struct {
 	Subscribers []Seat `json:"subscribers"`
 	Publishers  []Seat `json:"publishers"`
 	First       int    `json:"first"`
-	// FirstPublisher is the number of its first publisher, AllPublishers the total number.
+	// FirstPublisher is the number of this worker's first publisher. AllPublishers is the total
+	// number.
 	FirstPublisher int    `json:"first_publisher"`
 	AllPublishers  int    `json:"all_publishers"`
 	Seed           uint64 `json:"seed"`
@@ -156,7 +157,7 @@ type Outcome struct {
 	// is in microseconds plus 1, in four bytes, little endian; 0 if not measured.
 	Last [][]byte `json:"last"`
 
-	// Messages is the number of measured messages that this worker sent, Arrived the number of
+	// Messages is the number of measured messages that this worker sent. Arrived is the number of
 	// their deliveries here.
 	Messages int64 `json:"messages"`
 	Arrived  int64 `json:"arrived"`

@@ -155,7 +155,7 @@ func TestTheNewestUnmatchedTextIsKeptUntilReady(t *testing.T) {
 	}{{false, "hello", "hello"}, {false, "denied", "denied"}, {true, "a", "a"}, {true, "b", "a"}, {false, "c", "a"}} {
 		c.ready = step.ready
 		if e.estranged(c, []byte(step.said)); e.out.Strange != step.want {
-			t.Errorf("after %q the kept text is %q, want %q", step.said, e.out.Strange, step.want)
+			t.Errorf("after %q, the kept text is %q, want %q", step.said, e.out.Strange, step.want)
 		}
 	}
 	if e.estranged(other, []byte("x")); e.out.StrangeAnswer != "x" || e.out.Strange != "a" {

@@ -14,7 +14,7 @@ func TestAStampContainsItsTime(t *testing.T) {
 		seq := rapid.Uint64Range(0, 1<<50).Draw(t, "seq")
 		stamp := key.seal(due, seq)
 		if got := key.open(stamp, seq); got != due || stamp >= 1<<53 {
-			t.Errorf("stamp %d gives %v, want %v", stamp, got, due)
+			t.Errorf("stamp %d is opened as %v, want %v", stamp, got, due)
 		}
 		if key.open(stamp^1, seq) != forged {
 			t.Error("a stamp with another check is accepted")

@@ -61,7 +61,7 @@ func TestDifferencesNeedRepeatedRuns(t *testing.T) {
 	l := Limits{Tolerance: 0.05, Alpha: 0.05}
 	findings, skipped, err := Compare(set(t, a...), set(t, b...), l)
 	if err != nil || skipped != 1 {
-		t.Fatal(skipped, err)
+		t.Fatalf("Compare skipped %d, %v, want 1", skipped, err)
 	}
 	got := map[string]Verdict{}
 	for _, f := range findings {
@@ -104,7 +104,7 @@ func verdict(findings []Finding, number string) Verdict {
 func TestInvalidFilesAreNotCompared(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"nothing": "", "no report": `{"format":"x"}`, "empty": `{"format":"atelier-bench-set/1","runs":[]}`,
+		"nothing": "", "not a report": `{"format":"x"}`, "empty": `{"format":"atelier-bench-set/1","runs":[]}`,
 		"a word": "no", "half": `{"format":`, "behind a report": string(text(1, 1, true)) + "x", "a list of others": `[{"format":"y"}]`, "an empty list": "[]",
 		"other run": `{"format":"atelier-bench-set/1","runs":[{"format":"y"}]}`,
 	} {

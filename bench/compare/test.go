@@ -10,7 +10,7 @@ import (
 const confidence = 0.95
 
 func sample(values []float64) *benchmath.Sample {
-	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds) // which sorts them
+	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds) // NewSample sorts its values
 }
 
 // rankTest returns the two-sided p of the test of Mann and Whitney: the probability of ranks at

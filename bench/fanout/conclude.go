@@ -189,7 +189,7 @@ func (r *run) weights() {
 		if out.Server.RSS > r.empty.RSS {
 			figure("bytes_per_connection", perConnection, float64(out.Server.RSS-r.empty.RSS)/float64(out.Connections.Open), "bytes")
 		} else {
-			out.Remarks = append(out.Remarks, report.Remark{Name: perConnection, Text: "cannot be told with so few connections"})
+			out.Remarks = append(out.Remarks, report.Remark{Name: perConnection, Text: "cannot be determined with so few connections"})
 		}
 		figure("rss_without", "without connections", float64(r.empty.RSS), "bytes")
 		figure("idle_cores", "server, nobody saying anything", out.Server.CPU, "cores")

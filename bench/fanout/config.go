@@ -122,12 +122,12 @@ type Endpoint struct {
 
 // Progress is the state of a run in progress.
 type Progress struct {
-	// Phase is the current activity of the run, Elapsed the time since its start.
+	// Phase is the current activity of the run. Elapsed is the time since the run's start.
 	Phase   string
 	Elapsed time.Duration
 	// Done is the elapsed part of the planned time, 0..1.
 	Done float64
-	// Open is the number of open connections, Wanted the number that the run needs.
+	// Open is the number of open connections. Wanted is the number that the run needs.
 	Open, Wanted int
 	// These are the numbers of the last second: sent messages, deliveries, failures, and the
 	// latency of the deliveries in milliseconds.

@@ -249,9 +249,9 @@ func TestAServerThatRefusesEverybodyIsReported(t *testing.T) {
 		change func(*Endpoint)
 		says   string
 	}{
-		"silence":         {http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), nil, "accepts connections and says nothing: 2 of 2 wait"},
-		"no WebSocket":    {http.NotFoundHandler(), nil, "refused with status 404"},
-		"no event stream": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) }), func(d *Endpoint) { d.Stream = true }, "not an event stream"},
+		"silence":             {http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), nil, "accepts connections and says nothing: 2 of 2 wait"},
+		"not a WebSocket":     {http.NotFoundHandler(), nil, "refused with status 404"},
+		"not an event stream": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) }), func(d *Endpoint) { d.Stream = true }, "not an event stream"},
 		"secrets said back": {http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Type", r.Header.Get("X-Key")) }), func(d *Endpoint) {
 			d.Stream, d.Dialect.Headers = true, []string{"X-Key: sesame"}
 		}, `answer is not an event stream: it is "***"`},
@@ -309,7 +309,7 @@ func TestUnmeasurableMemoryIsReportedAsSuch(t *testing.T) {
 	for name, c := range map[string]struct {
 		change int64
 		says   string
-	}{"fell": {-1 << 20, "cannot be told with so few connections"}, "grew": {6 << 20, "1.0 MiB"}} {
+	}{"fell": {-1 << 20, "cannot be determined with so few connections"}, "grew": {6 << 20, "1.0 MiB"}} {
 		looks.Store(0)
 		r := hold(t.Context(), t, &hub{say: all}, func(cfg *Config) {
 			prepare := cfg.Prepare
@@ -418,12 +418,12 @@ func TestStagesAndPartsDivideARun(t *testing.T) {
 			for w := range workers {
 				first, count := share(all, workers, w)
 				if first != next || count < all/workers || count > all/workers+1 {
-					t.Errorf("of %d clients for %d workers one gets %d from %d", all, workers, count, first)
+					t.Errorf("of %d clients for %d workers, one gets %d from %d", all, workers, count, first)
 				}
 				next += count
 			}
 			if next != all {
-				t.Errorf("of %d clients for %d workers %d are assigned", all, workers, next)
+				t.Errorf("of %d clients for %d workers, %d are assigned", all, workers, next)
 			}
 		}
 	}

@@ -12,8 +12,8 @@ import (
 // search is the known bounds of the rate that a server sustains. Rates are in messages per second
 // of all publishers.
 type search struct {
-	// kept is the highest successful rate, missed the lowest failed one; 0 for none. unsure means
-	// that the generator was too slow for the latter.
+	// kept is the highest successful rate. missed is the lowest failed rate. Each is 0 for none.
+	// unsure means that the generator was too slow for missed.
 	kept, missed float64
 	unsure       bool
 	// doubted is a rate that failed once, and is tried again, because a brief disturbance of the

@@ -14,10 +14,10 @@ const (
 	rfcAnswer = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nConnection: Upgrade\r\nsec-websocket-accept:  s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n"
 )
 
-func TestTheEndOfAnAnswerIsFound(t *testing.T) {
+func TestTheEndOfTheResponseIsFound(t *testing.T) {
 	n, err := Answer([]byte(rfcAnswer+"\x81\x01x"), rfcKey)
 	if err != nil || n != len(rfcAnswer) {
-		t.Errorf("the complete answer: got %d, %v", n, err)
+		t.Errorf("the complete response: got %d, %v", n, err)
 	}
 	for i := range len(rfcAnswer) {
 		if n, err := Answer([]byte(rfcAnswer[:i]), rfcKey); n != 0 || err != nil {
@@ -26,10 +26,10 @@ func TestTheEndOfAnAnswerIsFound(t *testing.T) {
 	}
 }
 
-func TestInvalidAnswersAreRefused(t *testing.T) {
+func TestInvalidResponsesAreRefused(t *testing.T) {
 	var refused *RefusedError
 	if _, err := Answer([]byte("HTTP/1.1 403 Forbidden\r\n\r\n"), rfcKey); !errors.As(err, &refused) || refused.Status != 403 {
-		t.Errorf("a refusal returned %v", err)
+		t.Errorf("a response with status 403 returned %v, want a RefusedError with that status", err)
 	}
 	for _, p := range []string{
 		strings.Replace(rfcAnswer, "s3pP", "xxxx", 1), "HTTP/1.1 101 OK\r\n\r\n", "SSH-2.0\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", strings.Repeat("x", maxAnswer+1),
@@ -53,7 +53,7 @@ func TestTheUpgradeRequestHasItsHeaders(t *testing.T) {
 	}
 }
 
-// A decoder of the other side accepts our frames once they are unmasked.
+// Unmasking an encoded frame restores the payload.
 func TestEncodedFramesUnmask(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		payload := strings.Repeat("ab", rapid.SampledFrom([]int{0, 1, 62, 63, 200, 32767, 32768, 40000}).Draw(t, "half"))
@@ -74,7 +74,7 @@ func TestEncodedFramesUnmask(t *testing.T) {
 			body[i] ^= key[i&3]
 		}
 		if string(body) != payload {
-			t.Errorf("%d bytes are unmasked to %d", len(payload), len(body))
+			t.Errorf("unmasking changed a payload of %d bytes (result: %d bytes)", len(payload), len(body))
 		}
 	})
 }

@@ -70,7 +70,7 @@ func TestInvalidChunksAreRefused(t *testing.T) {
 	}
 }
 
-func TestTheHeadOfAStreamIsChecked(t *testing.T) {
+func TestOnlyTheHeadOfAnEventStreamIsAccepted(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n"
 	if n, chunked, err := StreamAnswer([]byte(head + "data")); n != len(head) || !chunked || err != nil {
 		t.Errorf("the head has %d bytes, chunked %v, %v", n, chunked, err)
@@ -80,14 +80,14 @@ func TestTheHeadOfAStreamIsChecked(t *testing.T) {
 	}
 	var refused *RefusedError
 	if _, _, err := StreamAnswer([]byte("HTTP/1.1 401 Unauthorized\r\n\r\n")); !errors.As(err, &refused) || refused.Status != 401 {
-		t.Errorf("a refusal: %v", err)
+		t.Errorf("a response with status 401 returned %v, want a RefusedError with that status", err)
 	}
 	if _, _, err := StreamAnswer([]byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")); !errors.Is(err, errNotEvents) {
-		t.Errorf("a page: %v", err)
+		t.Errorf("an HTML page returned %v, want errNotEvents", err)
 	}
 }
 
-func TestHeaderLinesAreChecked(t *testing.T) {
+func TestInvalidHeaderLinesAreRefused(t *testing.T) {
 	for line, good := range map[string]bool{"A: b": true, "A:": true, "A": false, ": b": false, "A: b\r\nC: d": false, "A b: c": false, "": false} {
 		if err := CheckHeader(line); (err == nil) != good {
 			t.Errorf("checking %q: %v", line, err)

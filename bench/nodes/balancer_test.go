@@ -59,12 +59,12 @@ func TestConnectionsGoToReadyNodes(t *testing.T) {
 	}
 	defer b.Close()
 	if got := ask(b, "/"); got != "" {
-		t.Errorf("without a node %q answered", got)
+		t.Errorf("without a node, %q answered", got)
 	}
 	one, two := newPlace(t, "one"), newPlace(t, "two")
 	b.Put(0, one.public(), one.URL)
 	if got := ask(b, "/"); got != "one" {
-		t.Errorf("with one node %q answered", got)
+		t.Errorf("with one node, %q answered", got)
 	}
 	b.Put(1, two.public(), two.URL)
 	one.ready.Store(false)
@@ -89,7 +89,7 @@ func TestConnectionsGoToReadyNodes(t *testing.T) {
 	two.Close()
 	for range 4 {
 		if got := ask(b, "/"); got != "one" {
-			t.Errorf("after a node died %q answered", got)
+			t.Errorf("after a node died, %q answered", got)
 		}
 	}
 	if _, open := b.Look(1); open != 0 {
@@ -102,6 +102,6 @@ func TestConnectionsGoToReadyNodes(t *testing.T) {
 	}
 	b.Remove(0)
 	if got := ask(b, "/"); got != "" {
-		t.Errorf("after a node was removed %q answered", got)
+		t.Errorf("after a node was removed, %q answered", got)
 	}
 }

@@ -31,7 +31,7 @@ type Cluster struct {
 
 // Config describes the cluster to start.
 type Config struct {
-	// Binary is the server's executable, Count the number of nodes.
+	// Binary is the server's executable. Count is the number of nodes.
 	Binary string
 	Count  int
 	// Postgres is the address of a server on which to create a database; "" starts one.

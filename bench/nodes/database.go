@@ -30,8 +30,8 @@ var ErrNoPostgres = errors.New("PostgreSQL is not installed: no initdb in PATH o
 
 // Database is the database of a cluster: on its own server, or a new database on a running one.
 type Database struct {
-	// admin is the address of a database that always exists, name the name of the cluster's own.
-	// Immutable.
+	// admin is the address of a database that always exists. name is the name of the cluster's own
+	// database. Both are immutable.
 	admin *url.URL
 	name  string
 
@@ -132,7 +132,7 @@ func parseDatabase(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// CheckDatabase refuses an invalid address of a database.
+// CheckDatabase refuses an invalid database address.
 func CheckDatabase(address string) error {
 	_, err := parseDatabase(address)
 	return err

@@ -19,14 +19,14 @@ import (
 // Directions of a cut A-B: the direction whose bytes are dropped.
 const (
 	Both = "both"
-	// To is the direction from A to B, From the direction from B to A.
+	// To is the direction from A to B. From is the direction from B to A.
 	To   = "to"
 	From = "from"
 )
 
 // Ends of a cut that are not nodes. Nodes are called 1, 2 and so on.
 const (
-	// DB is the database, Others all other nodes, All both.
+	// DB is the database. Others is all other nodes. All is the database and all other nodes.
 	DB     = "db"
 	Others = "others"
 	All    = "all"
@@ -111,7 +111,7 @@ func swallows(a, b int, way string) []swallow {
 	var out []swallow
 	if way == Both || way == To {
 		out = append(out, swallow{link{a, b}, true})
-		if b != database { // which opens no connections
+		if b != database { // the database opens no connections
 			out = append(out, swallow{link{b, a}, false})
 		}
 	}

@@ -24,8 +24,9 @@ func TestCutsAreParsed(t *testing.T) {
 	}
 }
 
-// Nodes connect to each other in both directions, so a cut closes both proxies.
-func TestACutClosesBothProxies(t *testing.T) {
+// Nodes connect to each other in both directions, so a cut between two nodes drops bytes in both
+// proxies. A cut from the database affects one proxy, because the database opens no connections.
+func TestACutDropsBytesBetweenItsEnds(t *testing.T) {
 	up := func(from, to int) swallow { return swallow{link{from, to}, true} }
 	down := func(from, to int) swallow { return swallow{link{from, to}, false} }
 	for _, c := range []struct {
@@ -41,7 +42,7 @@ func TestACutClosesBothProxies(t *testing.T) {
 		{2, database, From, []swallow{down(2, 0)}},
 	} {
 		if got := swallows(c.a, c.b, c.way); !slices.Equal(got, c.want) {
-			t.Errorf("%d-%d %s closes %v", c.a, c.b, c.way, got)
+			t.Errorf("cutting %d-%d %s drops bytes in %v, want %v", c.a, c.b, c.way, got, c.want)
 		}
 	}
 }
@@ -69,7 +70,7 @@ func echo(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// says reports whether text that is sent through a connection returns.
+// says reports whether a byte sent through a connection comes back in time.
 func says(t *testing.T, conn net.Conn, within time.Duration) bool {
 	t.Helper()
 	if err := conn.SetDeadline(time.Now().Add(within)); err != nil {
@@ -98,7 +99,7 @@ func TestCutLinksAreSilentUntilHealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.close()
-	// comes is a long timeout for data that arrives. silent is a short one for data that does not.
+	// The timeout is long where data is expected, and short where silence is expected.
 	const comes, silent = 10 * time.Second, 50 * time.Millisecond
 	for text, cut := range map[string][]link{"1-2": {{1, 2}, {2, 1}}, "2-db": {{2, 0}}, "1-all": {{1, 2}, {2, 1}, {1, 0}}} {
 		before := map[link]net.Conn{}
@@ -132,11 +133,11 @@ func TestCutLinksAreSilentUntilHealed(t *testing.T) {
 		}
 	}
 	if _, err := n.Cut("1-3", Both); err == nil {
-		t.Error("a missing node was cut off")
+		t.Error("cutting off an unknown node succeeded")
 	}
 }
 
-func TestAddressesOfDatabasesAreChecked(t *testing.T) {
+func TestInvalidDatabaseAddressesAreRefused(t *testing.T) {
 	for address, ok := range map[string]bool{
 		"postgres://u:p@h:1/d": true, "postgresql://u@h/d?sslmode=disable": true, "": false, "mysql://h/d": false, "postgres:///d": false, "h:5432": false,
 	} {
@@ -150,6 +151,6 @@ func TestAddressesOfDatabasesAreChecked(t *testing.T) {
 	}
 	d := &Database{admin: u, name: "mine"}
 	if got := d.through("127.0.0.1:7"); got != "postgres://u:p@127.0.0.1:7/mine?sslmode=disable" || d.Address() != "h:5432" {
-		t.Errorf("the addresses are %s, %s", got, d.Address())
+		t.Errorf("the address through the proxy is %s, the address of the server %s", got, d.Address())
 	}
 }

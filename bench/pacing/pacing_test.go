@@ -68,7 +68,7 @@ func TestPlansStayWithinTheirTime(t *testing.T) {
 			t.Errorf("count planned %d of %d", len(plans["count"]), n)
 		}
 		if again := all(Poisson(rate, during, rand.New(rand.NewPCG(seed, 0)))); !slices.Equal(again, plans["poisson"]) {
-			t.Error("the same seed gives a different plan")
+			t.Error("the same seed produces a different plan")
 		}
 	})
 }

@@ -10,7 +10,7 @@ func TestTheScheduleDoesNotWaitForCallers(t *testing.T) {
 	for i := range int64(100) {
 		pair, due, ok := s.Take(time.Hour) // however late
 		if pair != i || due != time.Second+time.Duration(i)*10*time.Millisecond || !ok {
-			t.Fatal(pair, due, ok)
+			t.Fatalf("Take %d returned %d, %v, %v", i, pair, due, ok)
 		}
 	}
 	if _, _, ok := s.Take(0); ok {
@@ -18,6 +18,6 @@ func TestTheScheduleDoesNotWaitForCallers(t *testing.T) {
 	}
 	s = &Schedule{Until: time.Second}
 	if _, due, ok := s.Take(7); due != 7 || !ok {
-		t.Error("without a rate an operation is not due immediately")
+		t.Error("without a rate, an operation is not due immediately")
 	}
 }

@@ -77,7 +77,7 @@ func TestAFaultIsInTheTextReport(t *testing.T) {
 }
 
 // If a fault still affected latency at the end, no recovery time meets a threshold.
-func TestThresholdsOfRecoveryAreChecked(t *testing.T) {
+func TestASlowOrMissingRecoveryFailsItsThreshold(t *testing.T) {
 	for name, c := range map[string]struct {
 		faults    []Restart
 		threshold string

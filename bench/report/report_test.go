@@ -240,7 +240,7 @@ func TestThresholdsWithoutAMeasurementAreMissed(t *testing.T) {
 		r := &Result{Scenario: "idle", Operations: []Operation{{Name: "help"}}}
 		judge(t, r, &Limits{Thresholds: []Threshold{must(t, text)}})
 		if want := text + ": "; r.ExitCode() != ExitFailed || len(r.Verdict.Failures) != 1 || !strings.HasPrefix(r.Verdict.Failures[0], want) || !strings.Contains(r.Verdict.Failures[0], says) {
-			t.Errorf("with %s the run ended with %d: %q", text, r.ExitCode(), r.Verdict.Failures)
+			t.Errorf("with %s, the run ended with %d: %q", text, r.ExitCode(), r.Verdict.Failures)
 		}
 	}
 	// Counts are known even without timed operations.

@@ -122,7 +122,7 @@ type Sample struct {
 	Second float64 `json:"second"`
 	// Phase is the phase of the run, as in package timeline: "connecting", "warm-up", "load".
 	Phase string `json:"phase"`
-	// Messages is the number of messages sent in this second, and Deliveries the number of
+	// Messages is the number of messages sent in this second. Deliveries is the number of
 	// deliveries (or operations) done. The next fields are their latency.
 	Messages   int64   `json:"messages"`
 	Deliveries int64   `json:"deliveries"`

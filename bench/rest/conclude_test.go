@@ -17,6 +17,6 @@ func TestDroppedMessagesAreNotLost(t *testing.T) {
 		t.Errorf("with fewer messages than are kept, the kept ones begin at %d, want 0", got)
 	}
 	if got := keptFrom(found[:50_000], 64); got != 0 {
-		t.Errorf("with few messages the kept ones begin at %d", got)
+		t.Errorf("with few messages, the kept ones begin at %d", got)
 	}
 }

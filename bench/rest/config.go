@@ -69,7 +69,7 @@ var rows = []struct{ attendees, reads, writes, readers, writers int }{
 	{200, 12000, 6000, 450, 220},
 }
 
-// fill replaces the load by that of the row, if there is one.
+// fill replaces the load with that of the row, if there is one.
 func (c *Config) fill() {
 	if c.Row > 0 {
 		r := rows[c.Row-1]

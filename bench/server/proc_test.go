@@ -14,7 +14,7 @@ func TestTicksSurviveAnyProcessName(t *testing.T) {
 		t.Errorf("the ticks are %v, want 2 s", got)
 	}
 	if got := ticks([]byte("nonsense")); got != 0 {
-		t.Errorf("an invalid line gives %v", got)
+		t.Errorf("the ticks of an invalid line are %v, want 0", got)
 	}
 }
 

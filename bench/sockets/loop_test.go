@@ -187,12 +187,12 @@ func TestPausedConnectionsDoNotRead(t *testing.T) {
 	for range 20 {
 		l.Do(func() { reading.Send([]byte("other")) })
 		if got := h.next(t, "message"); got.text != "other" {
-			t.Fatalf("during the pause received %q", got.text)
+			t.Fatalf("received %q during the pause", got.text)
 		}
 	}
 	l.Do(paused.Resume)
 	if got := h.next(t, "message"); got.text != "first" {
-		t.Errorf("after the pause received %q", got.text)
+		t.Errorf("received %q after the pause", got.text)
 	}
 }
 

@@ -20,7 +20,7 @@ const (
 )
 
 // Serve answers GET /metrics at an address, host:port, until stop is called, which does not wait.
-// At is the actual address, also if the port was 0.
+// At is the actual address, even if the port was 0.
 func Serve(address string, m *Meter) (at net.Addr, stop func(), err error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {

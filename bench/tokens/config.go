@@ -32,7 +32,7 @@ type Config struct {
 	LiveFor      time.Duration `default:"5m" group:"Tokens" help:"Minimum lifetime of these tokens."`
 
 	// Faults are injected in the measured time, and their times count from its beginning. Pause is
-	// the duration of a server pause, and Cut the duration of a network cut.
+	// the duration of a server pause. Cut is the duration of a network cut.
 	Faults     []faults.Planned `kong:"-"`
 	Pause, Cut time.Duration    `kong:"-"`
 	// Progress is called occasionally with a progress line; nil for none.

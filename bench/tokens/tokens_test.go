@@ -68,7 +68,7 @@ func TestTheLagExcludesTheWarmUp(t *testing.T) {
 // Each kind of broken promise is reported separately.
 func TestBrokenGuaranteesAreReported(t *testing.T) {
 	if got := broken(0, 0, 0); len(got) > 0 {
-		t.Errorf("without failures the report has %q", got)
+		t.Errorf("without failures, the report has %q", got)
 	}
 	if got := broken(1, 2, 3); len(got) != 3 || !strings.HasPrefix(got[0], "1 token that gave") || !strings.HasPrefix(got[2], "3 credentials") {
 		t.Errorf("the failures are %q", got)

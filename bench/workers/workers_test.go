@@ -158,7 +158,7 @@ func TestInvalidOrdersAreRefused(t *testing.T) {
 			t.Errorf("want an error with %s, got %v", says, err)
 		}
 		if _, err := c.All(func(int) *Order { return &Order{Tick: true} }); err != nil {
-			t.Errorf("after the refusal the worker is gone: %v", err)
+			t.Errorf("after the refusal, the worker is gone: %v", err)
 		}
 	}
 }

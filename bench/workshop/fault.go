@@ -27,8 +27,8 @@ type harm struct {
 	began, over time.Duration
 	// stuck marks the people, by index, who could not notice the fault: those of a paused node.
 	stuck []bool
-	// well contains the messages between other people, and late the messages that a stuck person
-	// sent or received.
+	// well contains the messages between other people. late contains the messages that a stuck
+	// person sent or received.
 	well, late faults.Recovery
 	repeated   int
 	failed     map[string]int // by operation

@@ -19,7 +19,7 @@ type Snapshot struct {
 	// Online is the number of connected people. People is the number of all attendees and
 	// facilitators.
 	Online, People int
-	// Events is the number of events received so far, and Acked the number of operations
+	// Events is the number of events received so far. Acked is the number of operations
 	// acknowledged so far.
 	Events, Acked int64
 	// Chat is the latency of chat deliveries so far.

@@ -31,8 +31,8 @@ type demoCommand struct {
 // longest bounds a forgotten demo.
 const longest = 24 * time.Hour
 
-// mostRehearsing is the maximum number of people in a rehearsal, longestRehearsal its maximum
-// duration.
+// mostRehearsing is the maximum number of people in a rehearsal. longestRehearsal is the maximum
+// duration of a rehearsal.
 const (
 	mostRehearsing   = 60
 	longestRehearsal = time.Hour

@@ -17,7 +17,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// runCommand exists only for the help text. [expand] replaces it by the profile's own command
+// runCommand exists only for the help text. [expand] replaces it with the profile's own command
 // line before kong parses the command line.
 type runCommand struct {
 	Profile string   `arg:"" help:"Name of an included profile, or a TOML file."`

@@ -34,7 +34,7 @@ rate = 20.5
 	}
 	want = []string{"fanout", "--max-busy=99.5", "--threshold=p99<50ms", "--threshold=lost==0", "--subscribers", "7", "--url=http://x", "--rate", "5"}
 	if got := p.args([]string{"--subscribers", "7", "--url=http://x", "--rate", "5"}); !slices.Equal(got, want) {
-		t.Errorf("with overrides the arguments are %q", got)
+		t.Errorf("with overrides, the arguments are %q", got)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestStagesOfFaultsBecomeAFlag(t *testing.T) {
 		t.Errorf("the arguments are %q", got)
 	}
 	if got, want := p.args([]string{"--faults", "kill"}), []string{"chaos", "--faults", "kill"}; !slices.Equal(got, want) {
-		t.Errorf("with another fault the arguments are %q", got)
+		t.Errorf("with another fault, the arguments are %q", got)
 	}
 }
 

@@ -235,6 +235,6 @@ func TestSettingsUnknownToAServerAreOmitted(t *testing.T) {
 		t.Errorf("the understood settings are %q", got)
 	}
 	if got := understood(t.Context(), "/nonexistent", env); !slices.Equal(got, env) {
-		t.Errorf("for a missing server the settings are %q", got)
+		t.Errorf("for a missing server, the settings are %q", got)
 	}
 }

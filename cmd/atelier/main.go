@@ -37,12 +37,12 @@ var cli struct {
 	Serve       serveCmd       `cmd:"" help:"Run the server."`
 	Checkconfig checkconfigCmd `cmd:"" help:"Check the configuration and show the effective settings."`
 	Import      importCmd      `cmd:"" help:"Import a codelab from a claat Markdown file or an exported ZIP."`
-	Backup      backupCmd      `cmd:"" help:"Write a consistent backup, also while the server runs."`
+	Backup      backupCmd      `cmd:"" help:"Write a consistent backup. The server can be running."`
 	Restore     restoreCmd     `cmd:"" help:"Restore a backup into an empty data folder."`
 	Health      healthCmd      `cmd:"" help:"Check whether a running server is ready; exit code 1 if not."`
 	Doctor      doctorCmd      `cmd:"" help:"Check that the server is ready for a workshop, with a remedy for each problem: machine, clock, address, certificate, proxy, app, backup. The exit code is 1 if a check fails."`
 	Upgrade     upgradeCmd     `cmd:"" help:"Check what a start of this program would change."`
-	Scrub       scrubCmd       `cmd:"" help:"Verify every stored object and every reference, also while the server runs; exit code 1 if anything is damaged."`
+	Scrub       scrubCmd       `cmd:"" help:"Verify every stored object and every reference. The server can be running. Exit code 1 if anything is damaged."`
 	Password    passwordCmd    `cmd:"" help:"Show the owner's generated password, on a terminal or with --reveal."`
 	People      peopleCmd      `cmd:"" help:"Manage facilitators and assistants."`
 	Participant participantCmd `cmd:"" help:"Manage participants of the tokenization handler."`

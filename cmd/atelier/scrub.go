@@ -25,7 +25,7 @@ func (c scrubCmd) Run() error {
 		return fmt.Errorf("scrub: %w", err)
 	}
 	if damaged > 0 {
-		return fmt.Errorf("scrub: %d stored contents are damaged: restore them from a backup", damaged)
+		return fmt.Errorf("scrub: %d stored objects are damaged: restore them from a backup", damaged)
 	}
 	return nil
 }

@@ -244,7 +244,7 @@ func TestDamagedBackupsAreRefused(t *testing.T) {
 	header := bytes.IndexByte(whole, '\n') + 1
 	for name, damaged := range map[string][]byte{
 		"empty":          nil,
-		"no whole":       []byte("PK\x03\x04 something else\n"),
+		"not a backup":   []byte("PK\x03\x04 something else\n"),
 		"only a header":  whole[:header],
 		"cut in half":    whole[:len(whole)/2],
 		"cut by a byte":  whole[:len(whole)-1],

@@ -211,7 +211,7 @@ func checkDamaged(t *testing.T, dir, name string, rounds int) {
 		return
 	}
 	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "--recover-damaged") ||
-		!strings.Contains(err.Error(), name) && !strings.Contains(err.Error(), "went back in time") {
+		!strings.Contains(err.Error(), name) && !strings.Contains(err.Error(), "older than its mark") {
 		t.Fatalf("opening returned %v", err)
 	}
 	if entries, _ := filepath.Glob(dir + "-damaged-*"); len(entries) > 0 {

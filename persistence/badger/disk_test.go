@@ -134,7 +134,7 @@ func TestTheStoreIsReadOnlyWhileTheDiskIsFull(t *testing.T) {
 		}
 		for _, err := range []error{urgent, batch} {
 			if errors.Is(err, durable.ErrReadOnly) != (c.free < 500) || err != nil && !errors.Is(err, durable.ErrReadOnly) {
-				t.Fatalf("with %d bytes free an urgent append returned %v", c.free, err)
+				t.Fatalf("with %d bytes free, an urgent append returned %v", c.free, err)
 			}
 		}
 		if st := s.Stats(); st.ReadOnly != c.readOnly || st.FreeBytes != c.free || st.Failed != nil {

@@ -84,7 +84,7 @@ func splitLargeKey(key []byte) (owner []byte, id uint64, ok bool) {
 	return key[1:end], binary.BigEndian.Uint64(key[end:]), true
 }
 
-// splitLarge stores the parts of a large value with put and replaces the entry's value by a
+// splitLarge stores the parts of a large value with put and replaces the entry's value with a
 // reference to them.
 func splitLarge(e *badgerdb.Entry, threshold int64, put func(key, value []byte) error) error {
 	var id [8]byte
@@ -116,8 +116,8 @@ func chunksOf(b []byte, size int) func(yield func([]byte) bool) {
 // maxPartBytes bounds a transaction of parts.
 const maxPartBytes = 4 << 20
 
-// moveLarge replaces the large values among the entries by references whose parts are on disk when
-// it returns. The caller calls release once the references are committed, or never will be.
+// moveLarge replaces the large values among the entries with references whose parts are on disk
+// when it returns. The caller calls release once the references are committed, or never will be.
 func (s *Store) moveLarge(entries []badgerdb.Entry) (release func(), err error) {
 	release = func() {}
 	var parts []badgerdb.Entry

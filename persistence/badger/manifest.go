@@ -170,7 +170,7 @@ func (m *manifest) undoFailed(present func(id uint64) bool, firstLogged uint64, 
 	return true
 }
 
-// write replaces the MANIFEST of a folder by one with the same tables. It marks the tables in
+// write replaces the MANIFEST of a folder with one that has the same tables. It marks the tables in
 // leftovers as removed.
 func (m *manifest) write(dir string, leftovers []uint64) error {
 	var all badgerpb.ManifestChangeSet

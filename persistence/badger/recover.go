@@ -65,7 +65,7 @@ func inspectLocked(o Options, m *mark, known bool, markErr error) error {
 		}
 	}
 	if o.ReadOnly {
-		if !s.noted {
+		if !s.manifestIntact {
 			return errors.New("the store was not closed properly; open it for writing once")
 		}
 		return nil
@@ -110,9 +110,9 @@ func (s *survey) refusal(dropped *Dropped) error {
 }
 
 // tidy changes the folder so that Badger can open it, and takes only actions that the survey has
-// explained.
+// found to lose no data.
 func (s *survey) tidy(log *slog.Logger) error {
-	if !s.noted {
+	if !s.manifestIntact {
 		if err := s.writeManifest(); err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (s *survey) tidy(log *slog.Logger) error {
 	return ondisk.SyncFolder(s.dir)
 }
 
-// moveStrange moves files with unexplained bytes out of the folder.
+// moveStrange moves the files of s.strange out of the folder.
 func (s *survey) moveStrange(log *slog.Logger) error {
 	if len(s.strange) == 0 {
 		return nil
@@ -186,7 +186,7 @@ func (s *survey) writeManifest() error {
 			leftovers = append(leftovers, id)
 		}
 	}
-	s.noted = true
+	s.manifestIntact = true
 	return s.manifest.write(s.dir, leftovers)
 }
 
@@ -222,7 +222,7 @@ func (s *survey) repair(o Options, dropped *Dropped) error {
 	return nil
 }
 
-// rebuild replaces damaged tables by their undamaged part, and adds every remaining table to the
+// rebuild replaces damaged tables with their undamaged part, and adds every remaining table to the
 // MANIFEST. It uses the remaining entries of the MANIFEST. Without a MANIFEST all tables are on
 // level 0.
 func (s *survey) rebuild(aside string) error {
@@ -247,7 +247,7 @@ func (s *survey) rebuild(aside string) error {
 	return s.writeManifest()
 }
 
-// replaceTable sets a damaged table aside and replaces it by its valid part; left is false if no
+// replaceTable sets a damaged table aside and replaces it with its valid part; left is false if no
 // part is valid.
 func (s *survey) replaceTable(id uint64, aside string) (left bool, err error) {
 	name := table.IDToFilename(id)

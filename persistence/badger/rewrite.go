@@ -72,5 +72,5 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 	return nil
 }
 
-// errRewritten ends the iteration after the last record that may be rewritten.
+// A callback returns errRewritten to end the iteration after the last record that can be rewritten.
 var errRewritten = errors.New("rewritten")

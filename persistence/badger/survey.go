@@ -23,20 +23,23 @@ import (
 
 // survey is the result of reading the folder before Badger opens it. Badger deletes tables that its
 // MANIFEST does not contain, truncates logs at the first invalid entry, and starts empty without a
-// MANIFEST. Every action that Badger would take silently is therefore explained first, or refused.
+// MANIFEST. The survey therefore determines in advance whether each of these actions would lose
+// data, and records a finding if so.
 type survey struct {
-	dir      string
-	files    map[string]bool
-	manifest *manifest // nil if it cannot be read
-	noted    bool      // Badger can read the MANIFEST without changes
-	tables   map[uint64]sstable
-	bad      map[uint64]error // damaged tables
-	logs     *walCheck
-	findings []finding
-	// strange are files with unexplained bytes, which are moved away.
+	dir            string
+	files          map[string]bool
+	manifest       *manifest // nil if it cannot be read
+	manifestIntact bool      // Badger can open the MANIFEST as it is
+	tables         map[uint64]sstable
+	bad            map[uint64]error // damaged tables
+	logs           *walCheck
+	findings       []finding
+	// strange lists value log files with bytes that this store did not write. moveStrange moves
+	// them out of the folder.
 	strange []string
-	// unexplained are tables that the MANIFEST does not contain, but whose entries no other table
-	// contains.
+	// unexplained lists tables that the MANIFEST neither contains nor has removed, and of which at
+	// least one entry is in no table of the MANIFEST and no log. Without a MANIFEST, it lists all
+	// tables.
 	unexplained []uint64
 }
 
@@ -61,17 +64,17 @@ func (d damaged) Error() string {
 		ErrDamaged, strings.Join(list, "; "))
 }
 
-// Is makes errors.Is recognise the kind of damage.
+// Is makes errors.Is match ErrDamaged and durable.ErrCorrupt.
 func (damaged) Is(target error) bool { return target == ErrDamaged || target == durable.ErrCorrupt }
 
 func (s *survey) find(file string, what error) { s.findings = append(s.findings, finding{file, what}) }
 
-// errOldValues refuses a folder of an older form.
+// errOldValues means that the value log has values, so an older program wrote the folder.
 var errOldValues = errors.New("badger: the store has values in Badger's value log, which this program does not use; open the store with the program that wrote it, make a backup, and restore the backup")
 
 // look surveys a folder.
 func look(dir string) (*survey, error) {
-	s := &survey{dir: dir, files: map[string]bool{}, tables: map[uint64]sstable{}, bad: map[uint64]error{}, noted: true}
+	s := &survey{dir: dir, files: map[string]bool{}, tables: map[uint64]sstable{}, bad: map[uint64]error{}, manifestIntact: true}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -99,8 +102,8 @@ func look(dir string) (*survey, error) {
 	return s, s.explain()
 }
 
-// checkUnused refuses a file of the value log that has a value. Any other bytes in the file were
-// not written by this store.
+// checkUnused refuses a file of the value log that has a value. A file with any other bytes after
+// its header is added to s.strange.
 func (s *survey) checkUnused(name string) (err error) {
 	readErr := readLog(filepath.Join(s.dir, name), func(data []byte) {
 		for at := walHeader; at < len(data); at++ {
@@ -108,8 +111,8 @@ func (s *survey) checkUnused(name string) (err error) {
 			if at > walHeader && at < len(data) {
 				s.strange = append(s.strange, name)
 			}
-			// The lengths of short keys may be zero bytes; an entry has at most two of them before
-			// any nonzero byte.
+			// An entry begins with two flag bytes, which can both be zero. It can therefore begin
+			// up to two bytes before the first nonzero byte.
 			for from := max(walHeader, at-2); from <= at && from < len(data); from++ {
 				if _, ok := walEntryAt(data, from); ok {
 					err = errOldValues
@@ -122,17 +125,17 @@ func (s *survey) checkUnused(name string) (err error) {
 	return errors.Join(err, readErr)
 }
 
-// readTables verifies every table, a few concurrently.
+// readTables verifies all tables, at most max(2, GOMAXPROCS) concurrently.
 func (s *survey) readTables() {
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	turns := make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))
+	slots := make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))
 	for name := range s.files {
 		id, ok := tableID(name)
 		if !ok {
 			continue
 		}
-		turns <- struct{}{}
+		slots <- struct{}{}
 		all.Go(func() {
 			t, err := readTable(filepath.Join(s.dir, name), nil)
 			mu.Lock()
@@ -142,7 +145,7 @@ func (s *survey) readTables() {
 			} else {
 				s.tables[id] = t
 			}
-			<-turns
+			<-slots
 		})
 	}
 	all.Wait()
@@ -158,7 +161,8 @@ func tableID(name string) (uint64, bool) {
 	return id, err == nil && table.IDToFilename(id) == name
 }
 
-// readManifest determines which tables are valid, and which of them are missing.
+// readManifest reads which tables belong to the store, and records every one that is missing or
+// damaged as a finding.
 func (s *survey) readManifest() error {
 	m, err := readManifest(s.dir)
 	switch {
@@ -172,11 +176,12 @@ func (s *survey) readManifest() error {
 		return nil
 	}
 	s.manifest = m
-	// If a crash has torn the end of the MANIFEST, this end was never synced. Its changes are
-	// explained like all other changes.
-	s.noted = !m.cut
+	// If bytes follow the last valid set of the MANIFEST, a crash interrupted a write that was
+	// never synced. The tables of that set are then examined like all others that the MANIFEST does
+	// not contain.
+	s.manifestIntact = !m.cut
 	undone := m.undoFailed(func(id uint64) bool { _, ok := s.tables[id]; return ok }, s.logs.firstLogged(), s.maxOf)
-	s.noted = s.noted && !undone
+	s.manifestIntact = s.manifestIntact && !undone
 	for id := range m.named {
 		if _, ok := s.tables[id]; ok {
 			continue
@@ -199,8 +204,8 @@ func (s *survey) maxOf(named map[uint64]*badgerpb.ManifestChange) (version uint6
 	return version
 }
 
-// checkLevels finds overlapping tables on a level that forbids them. One of the files is then not
-// the table that the MANIFEST means.
+// checkLevels finds overlapping tables on one level. Only level 0 allows overlaps. If two tables
+// overlap on another level, another file has replaced one of them.
 func (s *survey) checkLevels() {
 	levels := map[uint32][]uint64{}
 	for id, change := range s.manifest.named {
@@ -232,10 +237,10 @@ func (s *survey) unnamed() (ids []uint64) {
 	return ids
 }
 
-// explain distinguishes tables that a crash left from tables that were lost. A crash leaves tables
-// that the MANIFEST has removed, and tables of a memtable whose log still exists. It also leaves
-// tables of a compaction, whose entries are still in the tables that the compaction read. If a
-// table has an entry that no other file contains, the table was lost from the MANIFEST.
+// explain distinguishes tables that a crash left behind from tables that were lost. A crash leaves
+// tables that the MANIFEST has removed, and tables of a memtable whose log still exists. It also
+// leaves tables of a compaction, whose entries are still in the tables that the compaction read. If
+// a table has an entry that no other file contains, the table was lost from the MANIFEST.
 func (s *survey) explain() error {
 	if s.manifest == nil {
 		s.unexplained = s.unnamed()
@@ -265,7 +270,7 @@ func (s *survey) explain() error {
 	}
 	slices.Sort(s.unexplained)
 	for _, id := range s.unexplained {
-		s.find(table.IDToFilename(id), fmt.Errorf("the %s does not contain it, but no other file has all its entries: the end of the %s is missing", badgerdb.ManifestFilename, badgerdb.ManifestFilename))
+		s.find(table.IDToFilename(id), fmt.Errorf("the %s does not contain it, but some of its entries are in no other file: the end of the %s is missing", badgerdb.ManifestFilename, badgerdb.ManifestFilename))
 	}
 	return nil
 }
@@ -286,7 +291,8 @@ func (s *survey) eachEntry(id uint64, fn func(key []byte)) {
 	})
 }
 
-// compare checks whether the folder has reached the position of its mark.
+// compare records a finding if the folder lacks a transaction that its mark records as
+// acknowledged.
 func (s *survey) compare(m *mark) {
 	if s.logs.verdict() != nil || len(s.findings) > 0 {
 		return // already reported
@@ -300,8 +306,8 @@ func (s *survey) compare(m *mark) {
 			s.find(torn.File, fmt.Errorf("it is truncated or damaged at byte %d: it ends at transaction %d, but %d was acknowledged", torn.Offset, newest, m.state.version))
 			return
 		}
-		s.find(filepath.Base(s.dir), fmt.Errorf("it went back in time: it ends at transaction %d, but %d was acknowledged (%s). Is its disk mounted, and has an older copy replaced it?",
-			newest, m.state.version, markName(s.dir)))
+		s.find(filepath.Base(s.dir), fmt.Errorf("the folder is older than its mark (%s): it ends at transaction %d, but %d was acknowledged; check that its disk is mounted and that no older copy replaced it",
+			markName(s.dir), newest, m.state.version))
 		return
 	}
 	s.compareLogs(m.state.logs, tables)
@@ -309,8 +315,8 @@ func (s *survey) compare(m *mark) {
 
 // compareLogs finds logs that are missing or end too early. tables is the newest version in any
 // table.
-func (s *survey) compareLogs(noted []logStart, tables uint64) {
-	for _, l := range noted {
+func (s *survey) compareLogs(recorded []logStart, tables uint64) {
+	for _, l := range recorded {
 		held := slices.ContainsFunc(s.logs.logs, func(w walLog) bool { return logNumber(w.name) == l.log && w.last >= l.version })
 		switch {
 		case held || tables >= l.version:
@@ -320,7 +326,7 @@ func (s *survey) compareLogs(noted []logStart, tables uint64) {
 			s.find(logName(l.log), fmt.Errorf("it is missing or was emptied: transaction %d, which it contained, is not in any table", l.version))
 		}
 	}
-	// Transactions have numbers without gaps, and a log begins where the previous one ends.
+	// Transactions are numbered without gaps, and a log begins where the previous one ends.
 	for i := 1; i < len(s.logs.logs); i++ {
 		if before, l := s.logs.logs[i-1], s.logs.logs[i]; l.first > before.last+1 {
 			s.find(before.name, fmt.Errorf("its end is missing: it ends at transaction %d, but %s begins at %d", before.last, l.name, l.first))

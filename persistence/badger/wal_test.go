@@ -66,7 +66,7 @@ func copied(t *testing.T, s *Store) string {
 	return dir
 }
 
-// change replaces the contents of a file by the result of edit.
+// change replaces the contents of a file with the result of edit.
 func change(t *testing.T, path string, edit func(data []byte)) {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -21,12 +21,12 @@ func TestThePrefixOfABackupContainsItsFormat(t *testing.T) {
 	for n := range b.Len() {
 		format, ok := FormatIn(b.Bytes()[:n])
 		if want := n > whole; ok != want || ok && format != Format {
-			t.Fatalf("%d bytes give the format %d, %v", n, format, ok)
+			t.Fatalf("FormatIn of %d bytes returned %d, %v", n, format, ok)
 		}
 	}
 	for _, other := range []string{"", "store-format x\n", "store-format 0\n", "store-format -1\n", "store-format 99999999999999999999\n"} {
 		if format, ok := FormatIn([]byte(other)); ok {
-			t.Errorf("%q gives the format %d", other, format)
+			t.Errorf("FormatIn of %q returned %d, want none", other, format)
 		}
 	}
 }

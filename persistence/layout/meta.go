@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Format is the version of this layout, and FirstFormat the version of the first release. Earlier
+// Format is the version of this layout. FirstFormat is the version of the first release. Earlier
 // formats are not supported.
 const Format, FirstFormat = 2, 2
 

@@ -15,11 +15,12 @@ type NodeOptions struct {
 	// Lease is the time for which the database considers the node alive after each renewal. The
 	// node itself uses two thirds of that time, by its own clock. A lease of 0 never expires.
 	Lease time.Duration
-	// Uptime is the node's clock, and AfterFunc its timers; by default those of package time.
+	// Uptime is the node's clock. AfterFunc starts its timers. The defaults are those of package
+	// time.
 	Uptime    func() time.Duration
 	AfterFunc func(time.Duration, func()) (stop func() bool)
-	// Latency is the duration of each commit, and Answer the time until its answer arrives. nil
-	// means no time.
+	// Latency is the duration of each commit. Answer is the time until the commit's answer arrives.
+	// nil means no time.
 	Latency, Answer func() time.Duration
 }
 

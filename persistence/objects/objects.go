@@ -125,7 +125,7 @@ func Random() string {
 	return hex.EncodeToString(b[:])
 }
 
-// errSome ends a listing at the first object.
+// A callback returns errSome to end a listing at the first object.
 var errSome = errors.New("an object exists")
 
 // Vacant reports whether a store is empty.

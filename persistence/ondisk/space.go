@@ -59,9 +59,9 @@ func gone(err error) error {
 	return err
 }
 
-// Reserve ensures that the first bytes of a file can be written, also through a memory map, where a
-// full disk causes a signal instead of an error. If the file system does not support this, Reserve
-// does nothing.
+// Reserve ensures that the first bytes of a file can be written, even through a memory map. There,
+// a full disk causes a signal instead of an error. If the file system does not support this,
+// Reserve does nothing.
 func Reserve(path string, bytes int64) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

@@ -191,7 +191,7 @@ type found struct {
 	err   error
 }
 
-// errDamagedRow ends a transaction whose preconditions cannot be evaluated.
+// errDamagedRow is returned when the preconditions of a transaction cannot be evaluated.
 var errDamagedRow = fmt.Errorf("%w: a row with a precondition", durable.ErrCorrupt)
 
 func readStored(results pgx.BatchResults, rows []wanted) (map[string]found, error) {

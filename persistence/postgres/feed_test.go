@@ -66,7 +66,7 @@ func TestAFeedThatWasDisconnectedStartsOver(t *testing.T) {
 	defer feed.Close()
 	put(t, s, row("1", "v"), row("2", "v"))
 	if err := feed.Sync(context.Background()); err != nil || len(told) != 2 {
-		t.Fatal(told, err)
+		t.Fatalf("the feed has the rows %v, %v, want 2", told, err)
 	}
 	put(t, s, durable.Row{Table: "t", Key: []byte("1"), Delete: true}, row("3", "v"))
 	postgrestest.Exec(t, url, "delete from atelier.rows where value is null")
@@ -95,10 +95,10 @@ func TestExpiredRowsAreSwept(t *testing.T) {
 	defer conn.Close(context.Background())
 	for n, deadline := 0, time.Now().Add(time.Minute); n != 1; {
 		if err := conn.QueryRow(context.Background(), "select count(*) from atelier.rows").Scan(&n); err != nil || time.Now().After(deadline) {
-			t.Fatal(n, err)
+			t.Fatalf("the table has %d rows, %v, want 1", n, err)
 		}
 	}
 	if v, err := s.Get("t", []byte("kept")); err != nil || string(v) != "v" {
-		t.Error(v, err)
+		t.Errorf("Get returned %q, %v, want v", v, err)
 	}
 }

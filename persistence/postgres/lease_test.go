@@ -249,7 +249,8 @@ func TestTransactionsDoNotDeadlock(t *testing.T) {
 
 func TestANodeNameBelongsToOneProcess(t *testing.T) {
 	url := postgrestest.Database(t)
-	// The second process waits for a renewal. A busy machine must not prevent the renewal for long.
+	// The second process waits for a renewal. A busy machine must not delay the renewal for a long
+	// time.
 	s := openTest(t, Options{URL: url, Node: "a", Lease: 9 * time.Second})
 	_, err := Open(Options{URL: url, Node: "a", Lease: 3 * time.Second})
 	if !errors.Is(err, ErrNameTaken) {

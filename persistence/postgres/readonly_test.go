@@ -42,7 +42,7 @@ func TestFullDiskIsReported(t *testing.T) {
 	}
 	s.readOnly.Store(false) // simulates a renewal of the lease
 	if !s.Stats().ReadOnly {
-		t.Error("after a renewal the full disk is no longer reported")
+		t.Error("after a renewal, the full disk is no longer reported")
 	}
 	if v, err := s.Get("t", []byte("k")); err != nil || string(v) != "before" {
 		t.Errorf("a read returned %q, %v", v, err)
@@ -66,7 +66,7 @@ func TestReadOnlyDatabaseIsReported(t *testing.T) {
 		t.Helper()
 		for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatal(what)
+				t.Fatalf("timeout: %s", what)
 			}
 		}
 	}

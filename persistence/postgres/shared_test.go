@@ -75,7 +75,7 @@ func TestANodeIsKnownUntilItIsForgotten(t *testing.T) {
 		t.Errorf("the known nodes are %v, %v", known, err)
 	}
 	if done, err := Forget(url, "gone"); err != nil || !done {
-		t.Fatal(done, err)
+		t.Fatalf("Forget returned %v, %v, want true", done, err)
 	}
 	if known, err := a.Known(); err != nil || len(known) != 1 {
 		t.Errorf("after forgetting, the known nodes are %v, %v", known, err)
@@ -94,7 +94,7 @@ func TestTheClockIsComparedWithTheDatabases(t *testing.T) {
 	}
 	s.compare(here.Add(-time.Minute), here, maxRoundTrip)
 	if offset, _ := s.ClockOffset(); offset != -time.Minute-maxRoundTrip/2 {
-		t.Errorf("with a slow clock the offset is %v", offset)
+		t.Errorf("with a slow clock, the offset is %v", offset)
 	}
 	s.compare(here, here, maxRoundTrip+1)
 	if _, known := s.ClockOffset(); known {

@@ -239,7 +239,8 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 	return nil
 }
 
-// errRewritten ends the iteration after the last record that must be rewritten.
+// A callback returns errRewritten to end the iteration after the last record that must be
+// rewritten.
 var errRewritten = errors.New("rewritten")
 
 // rewriteBytes is the number of bytes replaced per transaction.

@@ -14,7 +14,7 @@
 //   - A sync of a folder makes its names durable, but not the contents of the files.
 //   - Of a write that was not synced, any of its pages of 4 KiB can be present. Missing
 //     pages before a present one are zeros.
-//   - A rename is atomic, also over another file. A sync of either folder makes it durable.
+//   - A rename is atomic, even over another file. A sync of either folder makes it durable.
 //   - With Journaled, names and truncations reach the disk in the order of the calls, as on
 //     ext4 and XFS, so some number of the last ones is missing. With Unordered, each new or
 //     changed name can be missing. Removals and truncations still wait for earlier names.

@@ -36,7 +36,7 @@ func TestKeysAreCreatedRotatedAndDropped(t *testing.T) {
 	keys, err := LoadKeys(path)
 	if err != nil || len(keys) != 2 || keys[1].Version != 2 || string(keys[0].Material) != string(first[0].Material) ||
 		!keys[0].RetiredAt.Equal(now.Add(time.Hour)) || !keys[1].RetiredAt.IsZero() {
-		t.Fatalf("after the rotation the keys are %+v, %v", keys, err)
+		t.Fatalf("after the rotation, the keys are %+v, %v", keys, err)
 	}
 	if keys, err = KeepKeys(path, func(seal.Key) bool { return false }); err != nil || len(keys) != 1 || keys[0].Version != 2 {
 		t.Fatalf("KeepKeys returned %v", err)
@@ -68,7 +68,7 @@ func TestAnInterruptedRotationIsResumedWithItsKey(t *testing.T) {
 	}
 	keys, err := RotateKeys(path, now.Add(time.Hour))
 	if err != nil || len(keys) != 2 || string(keys[1].Material) != string(announced[1].Material) || keys[1].Pending || !keys[0].RetiredAt.Equal(now.Add(time.Hour)) {
-		t.Errorf("after the rotation there are %d keys (%v), or the first is not retired", len(keys), err)
+		t.Errorf("after the rotation, there are %d keys (%v), or the first is not retired", len(keys), err)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestAnAlteredServerKeyIsRefused(t *testing.T) {
 func TestInvalidKeyFilesAreRefused(t *testing.T) {
 	const good = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
 	for name, text := range map[string]string{
-		"empty": "", "no JSON": "x", "no keys": `{"format":1,"keys":[]}`, "newer": `{"format":2,"keys":[{"version":1,"key":"` + good + `"}]}`,
+		"empty": "", "invalid JSON": "x", "no keys": `{"format":1,"keys":[]}`, "newer": `{"format":2,"keys":[{"version":1,"key":"` + good + `"}]}`,
 		"no checksum": `{"format":1,"keys":[{"version":1,"key":"` + good + `"}]}`,
 	} {
 		path := filepath.Join(t.TempDir(), "keys.json")
@@ -157,7 +157,7 @@ func TestInvalidKeysAreRefused(t *testing.T) {
 		"none":             {nil, false},
 		"a short key":      {[]keyEntry{{Version: 1, Key: "AAEC"}}, false},
 		"a long key":       {[]keyEntry{{Version: 1, Key: good + "AAEC"}}, false},
-		"no base64":        {[]keyEntry{{Version: 1, Key: good[:42] + "!"}}, false},
+		"invalid base64":   {[]keyEntry{{Version: 1, Key: good[:42] + "!"}}, false},
 		"version 0":        {[]keyEntry{{Key: good}}, false},
 		"a double version": {[]keyEntry{{Version: 2, Key: good}, {Version: 2, Key: good}}, false},
 		"another order":    {[]keyEntry{{Version: 2, Key: good}, {Version: 1, Key: good}}, false},

@@ -26,7 +26,7 @@ func TestASecretIsCreatedOnceAndReadableByItsOwnerOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, _, err := Key(path, fresh); err != nil || again != "another" {
-		t.Errorf("after KeepKey the secret is %q, %v", again, err)
+		t.Errorf("after KeepKey, the secret is %q, %v", again, err)
 	}
 	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
 		t.Errorf("%d files, %v", len(files), err)
@@ -68,7 +68,7 @@ func TestAnAlteredKeyIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if key, _, err := Key(path, fresh); err == nil && key != fresh() {
-			t.Errorf("with byte %d changed the key is %q", i, key)
+			t.Errorf("with byte %d changed, the key is %q", i, key)
 		} else if err != nil && strings.Contains(err.Error(), "kkk") {
 			t.Errorf("the error shows the key: %v", err)
 		}

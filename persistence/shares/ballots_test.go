@@ -33,7 +33,7 @@ func TestASecretOfAPollSurvivesARestart(t *testing.T) {
 	b := openBallots(t, BallotOptions{Dir: dir})
 	id, _, err := b.Make(aCodelab)
 	if err != nil || !strings.HasPrefix(id, aCodelab) {
-		t.Fatal(id, err)
+		t.Fatalf("Make returned the id %q, %v", id, err)
 	}
 	key := b.Key(id)
 	b.Close()
@@ -42,7 +42,7 @@ func TestASecretOfAPollSurvivesARestart(t *testing.T) {
 	}
 	again := openBallots(t, BallotOptions{Dir: dir})
 	if got := again.Key(id); len(key) != 32 || !bytes.Equal(got, key) {
-		t.Errorf("after the restart the secret has %d bytes", len(got))
+		t.Errorf("after the restart, the secret has %d bytes", len(got))
 	}
 	if again.Key(aCodelab+".0000000000000000") != nil || again.Key("") != nil {
 		t.Error("an unknown secret is found")

@@ -109,7 +109,7 @@ func TestAnAcceptedSecretIsOnTheDisk(t *testing.T) {
 		again := openBallots(t, BallotOptions{Dir: string(d.folder)})
 		defer again.Close()
 		if !bytes.Equal(again.Key(in.ID), in.Secret) {
-			t.Errorf("after a restart the secret is %x, the file %x", again.Key(in.ID), onDisk())
+			t.Errorf("after a restart, the secret is %x, the file %x", again.Key(in.ID), onDisk())
 		}
 	})
 }
@@ -146,7 +146,7 @@ func TestAnAcceptedShareIsOnTheDisk(t *testing.T) {
 		_ = s.Close()
 		again := spread(t, string(d.folder), func(Share) error { return nil })
 		if all, err := again.All(); err != nil || len(all) != 1 || !bytes.Equal(all[0].Secret, in.Secret) {
-			t.Errorf("after a restart the shares are %v, %v", all, err)
+			t.Errorf("after a restart, the shares are %v, %v", all, err)
 		}
 	})
 }
@@ -217,7 +217,7 @@ func TestAFoundSecretIsAcceptedOnlyOnceItIsSynced(t *testing.T) {
 	defer again.Close()
 	d.times, d.after = 1, 2 // the sync of the file
 	if err := again.Take(in); !errors.Is(err, syscall.EIO) || again.Key(in.ID) == nil {
-		t.Errorf("a secret that was not synced returned %v", err)
+		t.Errorf("Take of a secret that was not synced returned %v", err)
 	}
 	again.Old() // sweeps, and spares secrets in use
 	if left, _ := d.List(); len(left) != 1 {

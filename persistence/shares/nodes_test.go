@@ -105,7 +105,7 @@ func TestInvalidSharesOfOthersAreRefused(t *testing.T) {
 	secret[0] = 1
 	end := seal.QuarterEnd(time.Now().Add(time.Minute))
 	for name, bad := range map[string]Share{
-		"short": {end, secret[:5]}, "no quarter": {end.Add(time.Second), secret}, "far": {end.Add(100 * seal.Quarter), secret},
+		"short": {end, secret[:5]}, "not a quarter's end": {end.Add(time.Second), secret}, "far": {end.Add(100 * seal.Quarter), secret},
 	} {
 		if err := s.Take(bad); err == nil {
 			t.Errorf("%s was accepted", name)
@@ -212,6 +212,6 @@ func TestSharesInAFolderAreCounted(t *testing.T) {
 		}
 	}
 	if n, err := Count(filepath.Join(dir, "none"), now); n != 0 || err != nil {
-		t.Errorf("in a missing folder there are %d shares, %v", n, err)
+		t.Errorf("in a missing folder, there are %d shares, %v", n, err)
 	}
 }

@@ -223,7 +223,7 @@ func TestShareIsDestroyedAfterItsQuarter(t *testing.T) {
 			t.Error("the share expired before its end")
 		}
 		if names, _ := folder(dir).List(); len(names) != 1 {
-			t.Errorf("before its end the files are %v", names)
+			t.Errorf("before its end, the files are %v", names)
 		}
 		time.Sleep(time.Millisecond)
 		synctest.Wait()
@@ -231,7 +231,7 @@ func TestShareIsDestroyedAfterItsQuarter(t *testing.T) {
 			t.Error("the share did not expire at its end")
 		}
 		if names, _ := folder(dir).List(); len(names) != 0 {
-			t.Errorf("after its end the files are %v", names)
+			t.Errorf("after its end, the files are %v", names)
 		}
 	})
 }
@@ -251,7 +251,7 @@ func TestSettingTheClockBackProlongsNoShare(t *testing.T) {
 	}
 	s.pass(15 * time.Minute)
 	if s.sweep(); s.found(first.ID()) != nil || s.found(second.ID()) == nil || len(s.files()) != 1 {
-		t.Errorf("at %v the first share still exists, or the second is lost", s.now())
+		t.Errorf("at %v, the first share still exists, or the second is lost", s.now())
 	}
 	if s.until(9*time.Minute) != second {
 		t.Error("the end of the first share ended the second")
@@ -397,14 +397,14 @@ func TestFailedWritesOfSharesAreRetried(t *testing.T) {
 	}
 	d.erase = nil
 	if s.sweep(); len(s.doomed) != 0 {
-		t.Errorf("to be destroyed are %v", s.doomed)
+		t.Errorf("the shares still to be destroyed are %v", s.doomed)
 	}
 	if names, _ := dir.List(); len(names) != 0 {
 		t.Errorf("the destruction was not retried: %v", names)
 	}
 	s.doomed["tokens-until-20260301T121500Z-0123456789abcdef"] = true // removed by someone else
 	if s.sweep(); len(s.doomed) != 0 {
-		t.Errorf("to be destroyed are %v", s.doomed)
+		t.Errorf("the shares still to be destroyed are %v", s.doomed)
 	}
 }
 

@@ -97,7 +97,7 @@ func TestTheStepPrecedesTheInstruction(t *testing.T) {
 	for _, step := range []int{0, 2, -1} {
 		q := &upstream.Query{System: "S"}
 		if about(q, v, step, false); q.System != "S" {
-			t.Errorf("with step %d the instruction is %s", step, q.System)
+			t.Errorf("with step %d, the instruction is %s", step, q.System)
 		}
 	}
 }

@@ -212,7 +212,7 @@ func TestHostileArchivesAreRejected(t *testing.T) {
 	whole := pack(t, map[string]string{"codelab.json": `{"title":"t"}`})
 	for name, b := range map[string][]byte{
 		"empty":                        {},
-		"no archive":                   []byte("PK\x03\x04 and nothing"),
+		"not an archive":               []byte("PK\x03\x04 and nothing"),
 		"truncated":                    whole[:len(whole)-30],
 		"binary":                       {0, 1, 2, 3},
 		"dot dot":                      pack(t, map[string]string{"../lab.md": tutorial}),

@@ -26,7 +26,7 @@ func keepByName(kind, name string, content io.Reader) (*pb.Upload, error) {
 	}
 	switch {
 	case string(b) == "svg" && kind == files.Images:
-		return nil, errors.Join(wire.Invalid("no image"))
+		return nil, errors.Join(wire.Invalid("not an image"))
 	case string(b) == "large":
 		return nil, fmt.Errorf("%w of some bytes", files.ErrTooLarge)
 	case string(b) == "wide" && kind == files.Images:
@@ -133,7 +133,7 @@ func TestLinkedFilesBecomeMaterials(t *testing.T) {
 func TestABadFileIsLeftOut(t *testing.T) {
 	for content, want := range map[string]LeftOut{
 		"":      {"lab/bad.png", "it is empty", CodeEmpty},
-		"svg":   {"lab/bad.png", "no image", CodeNotAnImage},
+		"svg":   {"lab/bad.png", "not an image", CodeNotAnImage},
 		"large": {"lab/bad.png", "it is larger than 5 MiB", CodeTooLarge},
 		"wide":  {"lab/bad.png", "more than 40 megapixels", CodeTooLarge},
 		"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n": {"lab/bad.png", "it only says where Git LFS has the file: run git lfs pull and pack it again", CodeLFS},
@@ -192,7 +192,7 @@ func TestEmbeddedPicturesAreStored(t *testing.T) {
 		if want := "![][a] ![](" + kept + ") ![](data:,)\n\n[a]: " + kept + "\n"; len(c.Uploads) != 1 || c.Steps[0].ContentMarkdown != want || c.Steps[1].ContentMarkdown != "x\n" {
 			t.Errorf("%s: uploads %v, steps %q", name, c.Uploads, c.Steps)
 		}
-		if len(c.LeftOut) != 1 || c.LeftOut[0].Code != CodeNotAnImage || !strings.Contains(c.LeftOut[0].Reason, "picture 2 in the text (image/svg+xml): no image") {
+		if len(c.LeftOut) != 1 || c.LeftOut[0].Code != CodeNotAnImage || !strings.Contains(c.LeftOut[0].Reason, "picture 2 in the text (image/svg+xml): not an image") {
 			t.Errorf("%s: left out %v", name, c.LeftOut)
 		}
 	}

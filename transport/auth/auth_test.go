@@ -311,7 +311,7 @@ func TestEachFailureDelaysTheNextResponse(t *testing.T) {
 		last = delay
 	}
 	if a.Wait() == 0 || last != maxSlowLogin {
-		t.Errorf("after 20 failures the wait is %v, the last delay was %v", a.Wait(), last)
+		t.Errorf("after 20 failures, the wait is %v, the last delay was %v", a.Wait(), last)
 	}
 	who := g.admin()
 	for name, b := range map[string]Attempt{
@@ -337,7 +337,7 @@ func TestClearingTheCacheEndsNoSession(t *testing.T) {
 		t.Error("the cache still has cookies")
 	}
 	if after := g.identify(issued.Cookie, ""); !after.Admin() || after.SessionID != before.SessionID {
-		t.Errorf("after clearing the cache the caller is %+v", after)
+		t.Errorf("after clearing the cache, the caller is %+v", after)
 	}
 }
 
@@ -348,7 +348,7 @@ func TestUnknownGrantsEndNothing(t *testing.T) {
 	robot := g.robot()
 	l := &life{standing: robot.Standing(label, true, nil)}
 	if ended := g.Hold(l); ended != "" {
-		t.Fatal(ended)
+		t.Fatalf("Hold returned %q", ended)
 	}
 	g.unknown = durable.ErrUnavailable
 	if _, bad, err := g.Identify(nil, "Bearer atl_token"); bad || !errors.Is(err, durable.ErrUnavailable) {

@@ -14,7 +14,7 @@ func TestAPasswordMatchesOnlyItsHash(t *testing.T) {
 	c := NewPasswordComputer()
 	hash, err := c.Hash("correct horse battery", false)
 	if err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") {
-		t.Fatal(hash, err)
+		t.Fatalf("Hash returned %q, %v", hash, err)
 	}
 	if again, _ := c.Hash("correct horse battery", false); again == hash {
 		t.Error("two hashes of one password are equal")

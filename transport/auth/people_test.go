@@ -94,7 +94,7 @@ func TestARemovedPersonLosesTheirRightsAtOnce(t *testing.T) {
 	who := g.identify(g.login(Identity{}, ada).Cookie, "")
 	l := &life{standing: who.Standing(label, true, nil)}
 	if ended := g.Hold(l); ended != "" {
-		t.Fatal(ended)
+		t.Fatalf("Hold returned %q", ended)
 	}
 	g.know()
 	if known, err := g.Knows(&who, true); known || err != nil {
@@ -105,7 +105,7 @@ func TestARemovedPersonLosesTheirRightsAtOnce(t *testing.T) {
 	}
 }
 
-// A helper's session ends exactly at the end of the helper's time, to the second, also in the
+// A helper's session ends exactly at the end of the helper's time, to the second, even in the
 // browser.
 func TestAHelpersSessionEndsWithTheirTime(t *testing.T) {
 	g := newGate(t)
@@ -130,7 +130,7 @@ func TestAnEndedLoginEndsItsConnections(t *testing.T) {
 		}
 		lives[name] = &life{standing: who.Standing(label, true, nil)}
 		if ended := g.Hold(lives[name]); ended != "" {
-			t.Fatal(ended)
+			t.Fatalf("Hold returned %q", ended)
 		}
 	}
 	for _, login := range g.Sessions.Logins("ada") {
@@ -138,7 +138,7 @@ func TestAnEndedLoginEndsItsConnections(t *testing.T) {
 			continue
 		}
 		if ended, err := g.EndLogin(&here, login.Login); !ended || err != nil {
-			t.Fatal(ended, err)
+			t.Fatalf("EndLogin returned %v, %v, want true", ended, err)
 		}
 	}
 	if len(lives["here"].ended) != 0 || len(lives["elsewhere"].ended) != 1 || len(lives["another's"].ended) != 0 {
@@ -239,7 +239,7 @@ func TestAnAPITokenActsUntilItExpires(t *testing.T) {
 	g.tokens = &settings.View{Tokens: []*settings.ApiToken{{Id: token.Id, SecretHash: token.SecretHash, ExpiresAt: g.clock.Add(time.Hour).UnixMilli()}}}
 	for _, header := range []string{"Bearer atl_token", "bearer atl_token", "BEARER  atl_token"} {
 		if who := g.identify("", header); who.Rank() != Facilitator || who.Person() != "token:robot" {
-			t.Errorf("with %q the rank is %v", header, who.Rank())
+			t.Errorf("with %q, the rank is %v", header, who.Rank())
 		}
 	}
 	for _, header := range []string{"Bearer atl_other", "Bearer"} {
@@ -264,7 +264,7 @@ func TestLeavingEndsOnlyConnectionsOfThatGrant(t *testing.T) {
 	here, there, leading := &life{standing: who.Standing(label, false, nil)}, &life{standing: who.Standing("other", false, nil)}, &life{standing: who.Standing(label, true, nil)}
 	for _, l := range []*life{here, there, leading} {
 		if ended := g.Hold(l); ended != "" {
-			t.Fatal(ended)
+			t.Fatalf("Hold returned %q", ended)
 		}
 	}
 	if err := g.Leave(&who, label); err != nil || len(here.ended) != 1 || len(there.ended) != 0 || len(leading.ended) != 0 {

@@ -20,7 +20,7 @@ func (g *gate) good(p Purpose, secret string) bool {
 	g.t.Helper()
 	id, lab, ok, err := g.IdentifyPersonal(p, secret)
 	if err != nil || ok && (lab != label || id.Key() == "") {
-		g.t.Fatal(lab, id.Key(), err)
+		g.t.Fatalf("IdentifyPersonal returned the codelab %q, the person %q, %v", lab, id.Key(), err)
 	}
 	return ok
 }

@@ -448,7 +448,7 @@ func (b *Bus) heard(parts *assembly, subject string, o opened) {
 }
 
 // requested handles a request. If the request was made for another session, or by a session that is
-// not accepted, the reply says that the request was not heard.
+// not accepted, the reply reports that the request was not delivered.
 func (b *Bus) requested(parts *assembly, m *nats.Msg, o opened) {
 	switch {
 	case o.receiver != b.seal.session:

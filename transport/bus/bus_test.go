@@ -238,7 +238,7 @@ func TestPartsAreBounded(t *testing.T) {
 	}
 	a.forget(now.Add(openFor + 1))
 	if len(a.open) != 0 || a.bytes != 0 {
-		t.Errorf("after the timeout %d messages of %d bytes are kept", len(a.open), a.bytes)
+		t.Errorf("after the timeout, %d messages of %d bytes are kept", len(a.open), a.bytes)
 	}
 }
 
@@ -289,7 +289,7 @@ func TestOnlyPeersAreConnected(t *testing.T) {
 	}
 	for len(heard) > 0 {
 		if h := <-heard; h == "a to c" || h == "c to a" {
-			t.Fatal(h)
+			t.Fatalf("a message passed from %s", h)
 		}
 	}
 	for i, want := range []int{1, 2, 1} {

@@ -19,8 +19,8 @@
 //
 // Strangers who reach an external NATS without the secret can still read the subjects (node names,
 // actor ids), sizes and times. They can drop, delay and reorder messages, and claim that nobody
-// listens to a subject. A node treats this claim as "not heard" and retries elsewhere. For these
-// reasons, give the nodes a separate account.
+// listens to a subject. A node treats this claim as "not delivered" and retries elsewhere. For
+// these reasons, give the nodes a separate account.
 //
 // Compared with the earlier format (HMAC, unencrypted), a request takes 0.6 of the time. A hundred
 // batches take 0.9 of the time with 256 bytes and 0.65 with 4 KiB, and a message takes 5

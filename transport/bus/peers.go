@@ -19,10 +19,10 @@ import (
 //
 //	a asks b:     greet          for no session in particular
 //	b answers a:  serial, token  in the session of b, to a question that only this
-//	                             session of a asked; above the serial a hears b
+//	                             session of a asked; a accepts b above the serial
 //	a asks b:     know, token    for the session of b
 //	b answers a:  -              the token was made for this session of a a moment
-//	                             ago; from this message on b hears a
+//	                             ago; from this message on, b accepts a
 //
 // A node greets another node before its first request to it, and when it first receives a message
 // from that node. A session permanently replaces the earlier session of its node.

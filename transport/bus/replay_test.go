@@ -299,7 +299,7 @@ func TestDelayedMessagesAreRejected(t *testing.T) {
 	attacker.says([]*nats.Msg{{Subject: to.subject, Reply: to.reply, Data: kept}}, as)
 	ask(t, a, "b", "y", "")
 	if ears.count() != 1 {
-		t.Errorf("after the sender's restart a delayed part was delivered: %q", ears.heard)
+		t.Errorf("after the sender's restart, a delayed part was delivered: %q", ears.heard)
 	}
 }
 
@@ -337,7 +337,7 @@ func TestRequestsDuringAHandshakeAreBoundedAndKept(t *testing.T) {
 	for i := range maxWaiting {
 		_, ready, greet, err := p.hold("b", waiting{number: uint64(i), data: []byte("x")})
 		if ready || greet != (i == 0) || err != nil {
-			t.Fatal(i, ready, greet, err)
+			t.Fatalf("request %d: ready %v, greet %v, %v", i, ready, greet, err)
 		}
 	}
 	if _, _, _, err := p.hold("b", waiting{}); !errors.Is(err, durable.ErrNobody) {

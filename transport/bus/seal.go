@@ -81,7 +81,7 @@ type kind byte
 const (
 	kindData kind = iota
 	// kindStale answers a request that was made for another session, or by an unknown session. The
-	// request was not heard.
+	// request was not delivered.
 	kindStale
 )
 

@@ -48,7 +48,7 @@ func (in *inclusion) expand(source []byte, path []string) error {
 		}
 		if fragment, err = Decode(fragment); err != nil {
 			if errors.Is(err, ErrNoText) {
-				err = errors.New("it is no text")
+				err = errors.New("it is not text")
 			}
 			return fmt.Errorf("include %s: %w", name, err)
 		}

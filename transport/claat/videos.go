@@ -12,7 +12,7 @@ var (
 	videoElement = regexp.MustCompile(`<video id="([A-Za-z0-9_-]{6,20})">[ \t]*</video>`)
 )
 
-// embedded matches the alternative text of an image that claat replaces by a page.
+// embedded matches the alternative text of an image that claat replaces with a page.
 var embedded = regexp.MustCompile(`^https?://[^\s<>()\[\]]+$`)
 
 // embed returns the image as a link to such a page. The image's title becomes the text of the link.

@@ -103,7 +103,7 @@ func TestCommandsReachTheServer(t *testing.T) {
 		})
 		var said string
 		if err := c.Call("POST", "/api/x", map[string]int{"n": 1}, &said); said != `POST /api/x {"n":1}` || err != nil {
-			t.Error(said, err)
+			t.Errorf("Call returned %q, %v", said, err)
 		}
 		if err := c.Call("GET", "/api/refused", nil, nil); err == nil || err.Error() != "no such thing" {
 			t.Error(err)
@@ -112,19 +112,19 @@ func TestCommandsReachTheServer(t *testing.T) {
 			t.Error(err)
 		}
 		if text, err := c.RotateKeys(); text != "rotated" || err != nil {
-			t.Error(text, err)
+			t.Errorf("RotateKeys returned %q, %v, want rotated", text, err)
 		}
 		var st struct{ Nodes int }
 		if err := c.Cluster(&st); st.Nodes != 2 || err != nil {
-			t.Error(st, err)
+			t.Errorf("Cluster returned %v, %v, want 2 nodes", st, err)
 		}
 		var b bytes.Buffer
 		if err := c.Backup(&b); b.String() != "everything" || err != nil {
-			t.Error(b.String(), err)
+			t.Errorf("Backup wrote %q, %v, want everything", b.String(), err)
 		}
 		b.Reset()
 		if n, err := c.Scrub(&b); n != 2 || b.String() != "two are damaged" || err != nil {
-			t.Error(n, b.String(), err)
+			t.Errorf("Scrub returned %d, %v, want 2, and wrote %q", n, err, b.String())
 		}
 	}
 }
@@ -212,7 +212,7 @@ func TestALeftoverSocketIsReplaced(t *testing.T) {
 	}
 	c := listen(t, data, Operations{RotateKeys: func() (string, error) { return "here", nil }})
 	if text, err := c.RotateKeys(); text != "here" || err != nil {
-		t.Error(text, err)
+		t.Errorf("RotateKeys returned %q, %v, want here", text, err)
 	}
 }
 

@@ -87,7 +87,7 @@ func TestEqualRequestsShareOnePack(t *testing.T) {
 			}
 			defer content.Close()
 			if got[i], err = io.ReadAll(content); err != nil || int64(len(got[i])) != size {
-				t.Error(size, len(got[i]), err)
+				t.Errorf("read %d bytes of %d: %v", len(got[i]), size, err)
 			}
 		})
 	}

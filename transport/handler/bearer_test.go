@@ -39,7 +39,7 @@ func TestStaleViewsRefuseNoNewParticipant(t *testing.T) {
 		t.Errorf("a new key is refused: %v", err)
 	}
 	if err := callFrom(nobody).admit("tokenize"); !errors.Is(err, errScope) {
-		t.Errorf("a scope that a new key lacks returned %v, want errScope", err)
+		t.Errorf("a request outside the scopes of a new key returned %v, want errScope", err)
 	}
 	name := "new"
 	c := callFrom(known)
@@ -47,11 +47,11 @@ func TestStaleViewsRefuseNoNewParticipant(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := c.receives(); !errors.Is(err, errNotAcked) {
-		t.Errorf("before the acknowledgement receives returned %v, want errNotAcked", err)
+		t.Errorf("before the acknowledgement, receives returned %v, want errNotAcked", err)
 	}
 	do(participant.Acknowledge{ID: c.who.Id, Version: "1"})
 	if err := c.receives(); err != nil {
-		t.Errorf("after the acknowledgement receives returned %v", err)
+		t.Errorf("after the acknowledgement, receives returned %v", err)
 	}
 	c = callFrom(known)
 	if err := c.identify(); err != nil {
@@ -59,6 +59,6 @@ func TestStaleViewsRefuseNoNewParticipant(t *testing.T) {
 	}
 	c.view = nobody
 	if p, err := c.named(&identity{AccessToken: &name}); err != nil || p == nil || p.Id != c.who.Id {
-		t.Errorf("for a new identity named returned %v, %v", p, err)
+		t.Errorf("for a new identity, named returned %v, %v", p, err)
 	}
 }

@@ -174,7 +174,7 @@ func FuzzBearerHeader(f *testing.F) {
 		status, answer := s.ask("POST", "/handler/introspect", header, "application/json", []byte(`{"token":"x","binding":{"checkout_id":"c"}}`))
 		wellFormed(t, status, answer)
 		if status != 401 && !strings.Contains(header, s.secret) {
-			t.Fatalf("a header without the secret got status %d, want 401", status)
+			t.Fatalf("a request without the secret returned %d, want 401", status)
 		}
 	})
 }
@@ -191,7 +191,7 @@ func FuzzOAuthForm(f *testing.F) {
 		wellFormed(t, status, answer)
 		values, _ := url.ParseQuery(form)
 		if status == 200 && values.Get("client_secret") != s.secret && !strings.HasPrefix(strings.ToLower(authorization), "basic ") {
-			t.Fatal("a form without the secret got an access token")
+			t.Fatal("a form without the secret received an access token")
 		}
 		if status != 200 && strings.Contains(answer, s.secret) {
 			t.Fatal("the response repeats the secret")

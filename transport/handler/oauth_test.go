@@ -70,10 +70,10 @@ func TestAnAccessTokenIsLimitedToItsScopes(t *testing.T) {
 			t.Errorf("requested scope %q, got %q", c.asked, given)
 		}
 		if got, _ := s.ask("POST", "/handler/tokenize", token, "application/json", []byte(goodBody)); got != c.tokenize {
-			t.Errorf("with the scope %q tokenize returned %d", c.asked, got)
+			t.Errorf("with the scope %q, tokenize returned %d", c.asked, got)
 		}
 		if got, _ := s.ask("POST", "/handler/detokenize", token, "application/json", use); got != c.detokenize {
-			t.Errorf("with the scope %q detokenize returned %d", c.asked, got)
+			t.Errorf("with the scope %q, detokenize returned %d", c.asked, got)
 		}
 	}
 }

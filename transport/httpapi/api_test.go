@@ -158,10 +158,10 @@ func TestMethodsAndPaths(t *testing.T) {
 		endpoint("DELETE", "/{name}/{id}"):                    {serve: echo},
 	})
 	if resp, _ := s.send(t, "GET", "/things/a/end", "", ""); resp.StatusCode != 405 || resp.Header.Get("Allow") != "POST, PUT" && resp.Header.Get("Allow") != "PUT, POST" {
-		t.Error(resp.StatusCode, resp.Header)
+		t.Errorf("GET of a path with other methods returned %d, %v, want 405 with Allow", resp.StatusCode, resp.Header)
 	}
 	if resp, _ := s.send(t, "HEAD", "/file", "", ""); resp.StatusCode != 200 {
-		t.Error(resp.Status)
+		t.Errorf("HEAD returned %s, want 200", resp.Status)
 	}
 	// A path with a parameter would match the fixed word as the parameter's value.
 	for _, method := range []string{"DELETE", "PUT", "PATCH"} {
@@ -356,13 +356,13 @@ func TestDetachedResponsesBeginOnce(t *testing.T) {
 	})
 	resp, text := s.send(t, "GET", "/stream", "", "")
 	if resp.StatusCode != 200 || text != "data: 1\n\ndata: 2\n\n" || resp.Header.Get("Content-Type") != "text/event-stream" || resp.Header.Get("X-Request-Id") == "" {
-		t.Error(resp.Status, resp.Header, text)
+		t.Errorf("the stream returned %s, %v, %q", resp.Status, resp.Header, text)
 	}
 	if resp, text = s.send(t, "GET", "/fails", "", ""); resp.StatusCode != 503 || text != `{"error":"nobody is there"}` {
-		t.Error(resp.Status, text)
+		t.Errorf("a stream that fails at its start returned %s, %s, want 503", resp.Status, text)
 	}
 	if a, b := <-began, <-began; a != 200 || b != 503 {
-		t.Error(a, b)
+		t.Errorf("the statuses are %d and %d, want 200 and 503", a, b)
 	}
 	cut, err := s.Get("http://test/cut")
 	if err != nil {

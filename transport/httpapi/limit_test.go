@@ -23,7 +23,7 @@ func TestBucket(t *testing.T) {
 	now = now.Add(10 * time.Second)
 	for range 2 { // Check takes no token
 		if w := l.Check("a"); w != 0 || l.Level("a") != 2 {
-			t.Fatalf("after a token came back Check returned %v, want 0, and Level %d, want 2", w, l.Level("a"))
+			t.Fatalf("after a token came back, Check returned %v, want 0, and Level %d, want 2", w, l.Level("a"))
 		}
 	}
 	if w := l.Allow("a"); w != 0 {

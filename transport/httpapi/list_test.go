@@ -48,7 +48,7 @@ func TestAListContainsAllItsValues(t *testing.T) {
 			}
 		})
 		if before := asked; before > wholeList/1000+1 {
-			t.Errorf("with %d values %d were requested before the response began", n, before)
+			t.Errorf("with %d values, %d were requested before the response began", n, before)
 		}
 		if err != nil || r.Response.IsBodyStream() != (len(want) > wholeList) || string(r.Response.Body()) != string(want) {
 			t.Errorf("with %d values: %v, streamed: %v, %.80s", n, err, r.Response.IsBodyStream(), r.Response.Body())

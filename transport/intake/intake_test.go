@@ -57,7 +57,7 @@ func TestAnImageLosesItsMetadata(t *testing.T) {
 	sent := picture(t, "where it was taken")
 	l, kind, err := Image(b, bytes.NewReader(sent))
 	if err != nil || kind.MediaType() != "image/png" {
-		t.Fatal(kind, err)
+		t.Fatalf("Image returned %v, %v, want image/png", kind, err)
 	}
 	defer l.Release()
 	if got := kept(t, b, l); strings.Contains(got, "taken") || !strings.HasPrefix(got, "\x89PNG") {
@@ -65,7 +65,7 @@ func TestAnImageLosesItsMetadata(t *testing.T) {
 	}
 	l, media, err := Material(b, bytes.NewReader(sent))
 	if err != nil || media != "image/png" {
-		t.Fatal(media, err)
+		t.Fatalf("Material returned %q, %v, want image/png", media, err)
 	}
 	defer l.Release()
 	if got := kept(t, b, l); strings.Contains(got, "taken") {
@@ -105,13 +105,13 @@ func TestABrokenUploadLeavesNoContent(t *testing.T) {
 		func(r io.Reader) error { _, _, err := File(b, r, 100); return err },
 	} {
 		if err := take(io.MultiReader(strings.NewReader("some"), iotest.ErrReader(broken))); !errors.Is(err, broken) {
-			t.Errorf("a broken upload returned %v, want the error of the reader", err)
+			t.Errorf("reading a broken upload returned %v, want the error of the reader", err)
 		}
 	}
 	if _, _, err := File(b, strings.NewReader(strings.Repeat("x", 101)), 100); err == nil {
 		t.Error("a file over the limit was accepted")
 	}
 	if n, err := b.Scrub(func(string) {}); n != 0 || err != nil {
-		t.Errorf("%d contents are left, %v, want none", n, err)
+		t.Errorf("%d objects are left, %v, want none", n, err)
 	}
 }

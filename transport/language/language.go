@@ -161,7 +161,7 @@ func (t *Texts) Day(at time.Time) string {
 	return Fill(t.Date, "day", strconv.Itoa(at.Day()), "month", t.Months[at.Month()-1], "year", strconv.Itoa(at.Year()))
 }
 
-// Fill replaces {names} by values.
+// Fill replaces {names} with values.
 func Fill(text string, namesAndValues ...string) string {
 	pairs := make([]string, 0, len(namesAndValues))
 	for i := 0; i+1 < len(namesAndValues); i += 2 {

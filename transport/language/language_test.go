@@ -115,7 +115,7 @@ func TestDatesInEachLanguage(t *testing.T) {
 func TestFill(t *testing.T) {
 	// Names in inserted values are not replaced.
 	if got := Fill("{a} of {b} and {c}", "a", "{b}", "b", "x"); got != "{b} of x and {c}" {
-		t.Error(got)
+		t.Errorf("Fill returned %q", got)
 	}
 }
 

@@ -95,7 +95,7 @@ func (g *guest) check() error {
 		}
 	}
 	if x := g.lacks(at, 1<<60); !g.ended && (x > 0 || answered < len(g.answers) || g.lag != nil) {
-		return fmt.Errorf("at the end frame %d or the responses %v are missing; behind: %v", x, g.answers[answered:], g.lag != nil)
+		return fmt.Errorf("at the end, frame %d or the responses %v are missing; behind: %v", x, g.answers[answered:], g.lag != nil)
 	}
 	return nil
 }

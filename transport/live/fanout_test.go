@@ -179,7 +179,7 @@ func TestAnEndedSessionDoesNotSkipOthers(t *testing.T) {
 	}
 }
 
-// An ack waits exactly for the frames that were published before it, also in the middle of a
+// An ack waits exactly for the frames that were published before it, even in the middle of a
 // fan-out.
 func TestAcksDuringAFanOutKeepTheirPlace(t *testing.T) {
 	s := newStage(t, room.Limits{})
@@ -192,7 +192,7 @@ func TestAcksDuringAFanOutKeepTheirPlace(t *testing.T) {
 		// The first message here is the ack of the first session.
 		3: func() {
 			if got := s.loop.sessions[1].wire.(*tape).marks(); got != "<s1><t1>" {
-				t.Errorf("during the fan-out the first session has %s, want the frame and its ack", got)
+				t.Errorf("during the fan-out, the first session has %s, want the frame and its ack", got)
 			}
 		},
 	})
@@ -286,7 +286,7 @@ func TestRecipientOfTwoFramesGetsOneWrite(t *testing.T) {
 	s.room.Publish(room.Frame{Seq: 3, Origin: 2, Payload: said("s3").Payload})
 	s.loop.drain(s.seen)
 	if ann.marks() != "<s1><s2><s3>" || author.writes != 0 {
-		t.Errorf("after a frame for everyone the recipient has %s; the author %d writes", ann.marks(), author.writes)
+		t.Errorf("after a frame for everyone, the recipient has %s; the author %d writes", ann.marks(), author.writes)
 	}
 }
 

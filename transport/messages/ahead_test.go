@@ -33,7 +33,7 @@ func TestAClientAheadOfTheRoomGetsNoResync(t *testing.T) {
 		go close(let)
 		o, err := s.attachment(r, s.lab.Room.Epoch(), fmt.Sprint(seen))
 		if err != nil || o.EpochChanged {
-			t.Fatal(o.EpochChanged, err)
+			t.Fatalf("epoch changed: %v, %v, want false", o.EpochChanged, err)
 		}
 		if head := s.lab.Room.Head(); head < seen {
 			t.Fatalf("the client was at %d, but joined a room at %d", seen, head)

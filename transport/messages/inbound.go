@@ -69,7 +69,7 @@ func (m *inbound) ref() string {
 }
 
 // parse decodes a client's message. In addition to an error, parse returns the reference if
-// possible, so that the client learns which message was refused.
+// possible, so that the client can identify the refused message.
 func parse(payload []byte) (m inbound, err error) {
 	if err = wire.Decode(payload, &m); err != nil {
 		var only struct {

@@ -148,7 +148,7 @@ func TestParse(t *testing.T) {
 	} {
 		_, err := parse([]byte(payload))
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60s gave %v, want %q", payload, err, want)
+			t.Errorf("parsing %.60s returned %v, want %q", payload, err, want)
 		}
 	}
 	if m, err := parse([]byte(`{"type":"chat","message":5,"ref":"keep"}`)); err == nil || m.ref() != "keep" {

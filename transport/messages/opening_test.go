@@ -293,7 +293,7 @@ func TestNoMessageIsAcceptedAfterTheEndOfTheGrant(t *testing.T) {
 	s.ask(codelab.Command{Body: codelab.ResetPin{Pins: []codelab.NewPin{{AttendeeID: a.Id}}}})
 	say(removed, `{"type":"chat","message":"after"}`)
 	if n := said(); n != 2 {
-		t.Errorf("after the end of the grants %d messages are in the chat, want 2", n)
+		t.Errorf("after the end of the grants, %d messages are in the chat, want 2", n)
 	}
 	m := &inbound{Type: "webrtc_signal"}
 	if err := s.relay(s.lab, removed.who, m.Type, m, []byte(`{"type":"webrtc_signal"}`)); err != errWrongGrant {

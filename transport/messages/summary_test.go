@@ -49,7 +49,7 @@ func TestSummaryIsSentOnceAndPulsesOnlyToFacilitators(t *testing.T) {
 		}
 	}
 	if f := new(told).tell(&codelab.View{}, 0, false); len(f) != 1 || !strings.Contains(string(f[0].Payload), `"per_step":[]`) {
-		t.Errorf("without steps the summary is %v", f)
+		t.Errorf("without steps, the summary is %v", f)
 	}
 }
 
@@ -68,7 +68,7 @@ func TestSummariesAreSentAtTheirRate(t *testing.T) {
 		time.Sleep(12*time.Second + summaryEvery/2)
 		g.Close()
 		if told := lab.Room.TransientHead(); looks != 12*4 || told != 12*4+12/3 {
-			t.Errorf("in 12 s the gateway looked %d times and sent %d summaries", looks, told)
+			t.Errorf("in 12 s, the gateway looked %d times and sent %d summaries", looks, told)
 		}
 	})
 }

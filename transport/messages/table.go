@@ -168,7 +168,7 @@ var table = []row{
 		"To facilitators and the attendee: the attendee downloaded or fetched the code of a step (a branch or folder of the workspace).",
 		codeTakenMessage{"code_taken", lin, "step-4-start", anEvent}),
 	serverEvent("AttendeeRenamed", "Attendee renamed",
-		"To facilitators and the attendee: a facilitator has renamed the attendee. Later messages have the new name, also on open connections.",
+		"To facilitators and the attendee: a facilitator has renamed the attendee. Later messages have the new name, even on open connections.",
 		renamedMessage{"attendee_renamed", lin, "Ann Lee", anEvent}),
 	serverEvent("AttendeeMuted", "Attendee muted",
 		"To facilitators and the attendee: a facilitator muted or unmuted the attendee.",

@@ -8,8 +8,7 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// errLeft ends the work for a client that has disconnected. Such a client rarely receives the
-// error.
+// errLeft is returned when the client has disconnected. Such a client rarely receives the error.
 var errLeft = &httpapi.Error{Status: 400, Text: "the client left before the end"}
 
 // present fails if the client has closed its connection. A connection that cannot be inspected

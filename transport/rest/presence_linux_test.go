@@ -30,7 +30,7 @@ func TestAClosedConnectionIsDetected(t *testing.T) {
 	}
 	var b [1]byte
 	if n, err := server.Read(b[:]); n != 1 || err != nil {
-		t.Fatal(n, err)
+		t.Fatalf("read %d bytes, %v, want 1", n, err)
 	}
 	if closed(server) || closed(secure) {
 		t.Error("a client that sends ahead is reported as gone")

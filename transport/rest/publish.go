@@ -134,7 +134,7 @@ func keptOut(in *archive.Incoming, has []*codelab.PollView) (out []archive.LeftO
 	case slices.ContainsFunc(in.Polls, func(p *pb.Poll) bool {
 		return !slices.ContainsFunc(has, func(h *codelab.PollView) bool { return h.Poll.GetQuestion() == p.Question })
 	}):
-		out = append(out, archive.LeftOut{Reason: "the surveys that are no polls yet: the codelab keeps its own polls", Code: archive.CodeUnknown})
+		out = append(out, archive.LeftOut{Reason: "the surveys that are not polls yet: the codelab keeps its own polls", Code: archive.CodeUnknown})
 	}
 	if len(in.Quizzes) > 0 {
 		out = append(out, archive.LeftOut{File: "quizzes.json", Reason: "the codelab keeps its own", Code: archive.CodeUnknown})

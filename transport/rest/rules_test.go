@@ -116,9 +116,9 @@ func limitsTable() string {
 func TestAVoteIsAnsweredWithAClosedPoll(t *testing.T) {
 	p := &pb.Poll{Id: "p", Kind: pb.PollKind_POLL_KIND_CHOICE, Options: []string{"a", "b"}, Right: []int32{1}, Counts: []int32{2, 3}, Votes: 5, TooFew: true, State: pb.PollState_POLL_STATE_CLOSED}
 	if got := unseen(p); got == nil || got.State != "closed" || got.Counts != nil || got.Right != nil || got.TooFew || got.Votes != 5 {
-		t.Errorf("for a closed poll unseen returned %+v", got)
+		t.Errorf("for a closed poll, unseen returned %+v", got)
 	}
 	if got := unseen(&pb.Poll{State: pb.PollState_POLL_STATE_DRAFT}); got != nil {
-		t.Errorf("for a draft unseen returned %+v, want nil", got)
+		t.Errorf("for a draft, unseen returned %+v, want nil", got)
 	}
 }

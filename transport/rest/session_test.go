@@ -220,7 +220,7 @@ func TestTheCookiesOfALogin(t *testing.T) {
 		e := newEntrance(t, func(c *Config) { c.SecureCookies, c.Origins.PublicURL = tc.url != "", tc.url })
 		b := e.browser("192.0.2.1")
 		if status := b.logIn("admin", "password"); status != 200 {
-			t.Fatal(status)
+			t.Fatalf("the login returned %d, want 200", status)
 		}
 		for cookie, want := range map[string]string{
 			auth.SessionCookie: fmt.Sprint(true, tc.path, 8*time.Hour, fasthttp.CookieSameSiteLaxMode),
@@ -243,7 +243,7 @@ func TestTheCookiesOfALogin(t *testing.T) {
 	}
 }
 
-// Failed logins from a network delay later ones, also with the right password. A browser in which
+// Failed logins from a network delay later ones, even with the right password. A browser in which
 // the owner has logged in is not delayed. A person's known browser is not delayed for that person's
 // own login. It is delayed for other people's logins, because the person could try to guess their
 // passwords.
@@ -252,17 +252,17 @@ func TestFailedLoginsDelayLaterOnes(t *testing.T) {
 	e.person("ann", "the password of ann")
 	known, stranger := e.browser("192.0.2.1"), e.browser("192.0.2.1")
 	if status := known.logIn("ann", "the password of ann"); status != 200 {
-		t.Fatal(status)
+		t.Fatalf("the login returned %d, want 200", status)
 	}
 	delete(known.cookies, auth.SessionCookie)
 	for _, id := range []string{"ann", "admin"} {
 		for range 2 {
 			if status := stranger.logIn(id, "a guess"); status != 401 {
-				t.Errorf("a wrong password returned %d, want 401", status)
+				t.Errorf("a login with a wrong password returned %d, want 401", status)
 			}
 		}
 		if status := stranger.logIn(id, map[string]string{"ann": "the password of ann", "admin": "password"}[id]); status != 429 {
-			t.Errorf("the right password after two wrong ones returned %d, want 429", status)
+			t.Errorf("a login with the right password after two wrong ones returned %d, want 429", status)
 		}
 	}
 	if status := e.browser("198.51.100.1").logIn("admin", "password"); status != 200 {
@@ -294,7 +294,7 @@ func TestALogoutEndsTheSession(t *testing.T) {
 		t.Errorf("a logout without a session returned %d, want 204", status)
 	}
 	if status := b.logIn("admin", "password"); status != 200 {
-		t.Fatal(status)
+		t.Fatalf("the login returned %d, want 200", status)
 	}
 	copied := e.browser("192.0.2.2")
 	copied.cookies = maps.Clone(b.cookies)
@@ -302,13 +302,13 @@ func TestALogoutEndsTheSession(t *testing.T) {
 		t.Errorf("a logout by another site returned %d, want 403", status)
 	}
 	if status := b.ask(getSession, ""); status != 200 {
-		t.Errorf("after a logout by another site the session returned %d, want 200", status)
+		t.Errorf("after a logout by another site, GET of the session returned %d, want 200", status)
 	}
 	if status := b.ask(logOut, ""); status != 204 || b.cookies[auth.SessionCookie] != nil || b.cookies[auth.CSRFCookie] != nil || string(b.answer.Header.Peek("Clear-Site-Data")) != `"storage"` {
 		t.Errorf("the logout returned %d and left the cookies %v", status, b.cookies)
 	}
 	if status := copied.ask(getSession, ""); status != 401 {
-		t.Errorf("the session of copied cookies returned %d, want 401", status)
+		t.Errorf("GET of the session with copied cookies returned %d, want 401", status)
 	}
 }
 
@@ -324,7 +324,7 @@ func TestLeavingACodelabKeepsTheLogin(t *testing.T) {
 	c.SetValue(issued.Cookie)
 	b.cookies[auth.SessionCookie] = c
 	if status := b.logIn("admin", "password"); status != 200 {
-		t.Fatal(status)
+		t.Fatalf("the login returned %d, want 200", status)
 	}
 	for _, lab := range []string{"other", "lab"} {
 		if status := b.ask(logOut, fmt.Sprintf(`{"codelab_id":%q}`, lab)); status != 204 {

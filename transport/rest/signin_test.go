@@ -32,7 +32,7 @@ func (b *browser) signIn(at *oidctest.Provider, to string, change func(answer ur
 	b.t.Helper()
 	b.uri = signInPath + "?" + url.Values{"to": {to}}.Encode()
 	if status := b.ask(beginSignIn, ""); status != 302 {
-		b.t.Fatal(status)
+		b.t.Fatalf("the begin of the sign-in returned %d, want 302", status)
 	}
 	back, err := url.Parse(at.Approve(string(b.answer.Header.Peek("Location"))))
 	if err != nil {
@@ -44,7 +44,7 @@ func (b *browser) signIn(at *oidctest.Provider, to string, change func(answer ur
 	}
 	b.uri = SignInCallback + "?" + answer.Encode()
 	if status := b.ask(finishSignIn, ""); status != 302 {
-		b.t.Fatal(status)
+		b.t.Fatalf("the callback returned %d, want 302", status)
 	}
 	return string(b.answer.Header.Peek("Location"))
 }
@@ -63,14 +63,14 @@ func TestSigningInWithTheProvider(t *testing.T) {
 		}
 		who := e.desk.View().All()
 		if len(who) != 1 || who[0].Login != "ann@example.org" || who[0].Role != people.Assistant || who[0].Name != "Ann" {
-			t.Fatalf("after the sign-in the people are %v", who)
+			t.Fatalf("after the sign-in, the people are %v", who)
 		}
 		if status := b.ask(getSession, ""); status != 200 || !strings.Contains(string(b.answer.Body()), `"sub":"`+who[0].Id+`"`) {
-			t.Errorf("to reach %q: the session returned %d, %s", to, status, b.answer.Body())
+			t.Errorf("to reach %q: GET of the session returned %d, %s", to, status, b.answer.Body())
 		}
 		first := string(b.cookies[auth.SessionCookie].Value())
 		if b.signIn(at, to, nil); len(e.desk.View().All()) != 1 || string(b.cookies[auth.SessionCookie].Value()) == first {
-			t.Errorf("after a second sign-in the people are %v, or the session is the same", e.desk.View().All())
+			t.Errorf("after a second sign-in, the people are %v, or the session is the same", e.desk.View().All())
 		}
 	}
 }

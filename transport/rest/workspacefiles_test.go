@@ -50,8 +50,9 @@ func (l lists) Write(_ string, _ code.Kind, base string, c code.Change) (string,
 	return strings.Join(after, " "), nil
 }
 
-// In an earlier version, a write got 409 if another node had written before, even if the two writes
-// changed different files. On one node such writes run one after the other, and both succeed.
+// In an earlier version, a write got 409 if another node had written in the meantime, even if the
+// two writes changed different files. On one node such writes run one after the other, and both
+// succeed.
 func TestWritesOfTwoNodesDoNotConflict(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()
@@ -112,7 +113,7 @@ func TestWritesOfTwoNodesDoNotConflict(t *testing.T) {
 		t.Errorf("the folder contains %v, want %v", got, want)
 	}
 	if err := write("never", other(writeTries+1)); !errors.Is(err, durable.ErrBusy) {
-		t.Errorf("with another node always first a write returned %v, want ErrBusy", err)
+		t.Errorf("a write that another node overtook on every try returned %v, want ErrBusy", err)
 	}
 	// Real conflicts are refused.
 	for what, tc := range map[string]struct {
@@ -124,7 +125,7 @@ func TestWritesOfTwoNodesDoNotConflict(t *testing.T) {
 	} {
 		var rejected *durable.Rejection
 		if err := do(tc.body); !errors.As(err, &rejected) || rejected.Reason != tc.want || errors.Is(err, codelab.ErrHeadMoved) {
-			t.Errorf("%s: the change returned %v", what, err)
+			t.Errorf("%s: the change returned %v, want reason %v", what, err, tc.want)
 		}
 	}
 	gone := func(string) {
@@ -133,6 +134,6 @@ func TestWritesOfTwoNodesDoNotConflict(t *testing.T) {
 		}
 	}
 	if err := write("late", gone); !durable.IsMissing(err) {
-		t.Errorf("with the workspace deleted meanwhile a write returned %v, want Missing", err)
+		t.Errorf("a write to a workspace deleted in the meantime returned %v, want Missing", err)
 	}
 }

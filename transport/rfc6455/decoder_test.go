@@ -173,7 +173,7 @@ func TestUnmaskIsXor(t *testing.T) {
 		Unmask(p, key)
 		for i, b := range p {
 			if b != key[i%4] {
-				t.Fatalf("with length %d byte %d is %d", n, i, b)
+				t.Fatalf("with length %d, byte %d is %d", n, i, b)
 			}
 		}
 	}

@@ -50,7 +50,7 @@ func (c *ClusterStats) collect(emit func(kind prometheus.ValueType, name, help s
 	count("bus_bytes_total", "Bytes sent to other nodes.", float64(c.Bus.Bytes))
 	count("bus_missed_total", "Times that messages of other nodes came too fast and were dropped.", float64(c.Bus.Missed))
 	for _, why := range bus.Rejections() {
-		count("bus_rejected_total", "Messages of other nodes, or of strangers, that were not heard, by reason.", float64(c.Bus.Rejected[why]), "reason", why.String())
+		count("bus_rejected_total", "Messages of other nodes, or of strangers, that were not accepted, by reason.", float64(c.Bus.Rejected[why]), "reason", why.String())
 	}
 	gauge("bus_connected", "1 while NATS can be reached.", flag(c.Bus.Connected))
 	gauge("bus_routes", "Connections between the NATS within this node and those of others; 0 with one elsewhere.", float64(c.Bus.Routes))

@@ -61,7 +61,7 @@ func TestAKeyPairFollowsItsFiles(t *testing.T) {
 	p.now = func() time.Time { return now }
 	serial := func() int64 { return p.Certificate().Leaf.SerialNumber.Int64() }
 	if serial() != 1 {
-		t.Fatal(serial())
+		t.Fatalf("the serial number is %d, want 1", serial())
 	}
 
 	// A renewal replaces the two files one after the other. In between the files do not match.
@@ -71,7 +71,7 @@ func TestAKeyPairFollowsItsFiles(t *testing.T) {
 	for range 3 {
 		now = now.Add(lookEvery)
 		if serial() != 1 {
-			t.Errorf("with a renewed certificate but the old key the serial is %d, want 1", serial())
+			t.Errorf("with a renewed certificate but the old key, the serial is %d, want 1", serial())
 		}
 	}
 	if failures != 1 {
@@ -83,7 +83,7 @@ func TestAKeyPairFollowsItsFiles(t *testing.T) {
 	}
 	now = now.Add(lookEvery)
 	if serial() != 2 {
-		t.Errorf("after the renewal the serial is %d, want 2", serial())
+		t.Errorf("after the renewal, the serial is %d, want 2", serial())
 	}
 
 	// Without the files the server continues to use the last pair.
@@ -92,7 +92,7 @@ func TestAKeyPairFollowsItsFiles(t *testing.T) {
 	}
 	now = now.Add(lookEvery)
 	if serial() != 2 || p.Reload() == nil || serial() != 2 {
-		t.Error("without its key file the loaded pair is gone")
+		t.Error("without its key file, the loaded pair is gone")
 	}
 	cert, key = renew(t, folder, 3)
 	write(certFile, cert)

@@ -52,7 +52,7 @@ func NewMetrics(version string) *Metrics {
 		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 10},
 	}, []string{"environment", "operation", "result"})
 	m.damaged = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "atelier_damaged_contents_total", Help: "Times a stored content was found not to be what was written.",
+		Name: "atelier_damaged_contents_total", Help: "Times a stored object was found to differ from what was written.",
 	})
 	m.failures = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "atelier_login_failures_total", Help: "Logins with a wrong account or password.",
@@ -142,7 +142,7 @@ type Sources struct {
 type Machine struct {
 	// Memory is the memory of the machine, or a container's limit, in bytes.
 	Memory uint64
-	// Backup is the time of the last backup, CertificateEnds the server certificate's expiry.
+	// Backup is the time of the last backup. CertificateEnds is the server certificate's expiry.
 	Backup, CertificateEnds time.Time
 }
 
@@ -265,7 +265,7 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 	count("live_signals_refused_total", "Signals for which there was no room.", float64(h.SignalsRefused))
 	count("live_replays_total", "Connections caught up from their position.", float64(h.Replays))
 	for i, n := range h.Resyncs {
-		count("live_resyncs_total", "Connections told to read the state anew, by reason.", float64(n), "reason", live.Resync(i).String())
+		count("live_resyncs_total", "Connections that had to read the state again, by reason.", float64(n), "reason", live.Resync(i).String())
 	}
 	for i, n := range h.Closes {
 		count("live_closes_total", "Connections closed, by reason.", float64(n), "reason", live.Reason(i).String())

@@ -155,7 +155,7 @@ func TestConnectionsPerAddressAreLimited(t *testing.T) {
 	_ = first.Close()
 	waitFor(t, func() bool { _, open, _ := p.silence.counts(); return open == 1 })
 	if err := ask(dial(t, p)); err != nil {
-		t.Errorf("with a place free again a connection returned %v", err)
+		t.Errorf("with a place free again, a connection returned %v", err)
 	}
 	if err := ask(second); err != nil {
 		t.Error(err)
@@ -369,7 +369,7 @@ func TestResponsesCloseTheirConnectionAfterLeave(t *testing.T) {
 	}
 	c := dial(t, p)
 	if got := connection(c, "/api/x"); got != "" {
-		t.Errorf("before Leave the Connection header is %q", got)
+		t.Errorf("before Leave, the Connection header is %q", got)
 	}
 	p.Leave()
 	if got := connection(c, "/api/x"); got != "close" {

@@ -11,7 +11,7 @@ func TestRecentTimesCoverTheLastMinutes(t *testing.T) {
 	at := time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
 	l := &recentDurations{now: func() time.Time { return at }}
 	if r := l.recent(); r != (Recent{}) {
-		t.Errorf("without observations recent is %+v", r)
+		t.Errorf("without observations, recent is %+v", r)
 	}
 	within := func(what string, got, want time.Duration) {
 		t.Helper()
@@ -31,7 +31,7 @@ func TestRecentTimesCoverTheLastMinutes(t *testing.T) {
 
 	at = at.Add(RecentSpan)
 	if n := l.recent().N; n != 101 {
-		t.Errorf("at the end of the span there are %d observations, want 101", n)
+		t.Errorf("at the end of the span, there are %d observations, want 101", n)
 	}
 	l.observe(time.Hour)
 	if at = at.Add(recentSlot); l.recent().N != 1 {

@@ -17,7 +17,7 @@ const index = "index.html"
 // assets is the folder of files with a content hash in their names.
 const assets = "/assets/"
 
-// diagramPage is the frame that draws diagrams, and diagramParts the folder of its scripts: because
+// diagramPage is the frame that draws diagrams. diagramParts is the folder of its scripts. Because
 // the frame has no origin, loading them is cross-origin.
 const (
 	diagramPage  = "/diagram.html"

@@ -8,7 +8,7 @@ import (
 	"atelier/transport/language"
 )
 
-// mark is the comment in a page that the server replaces by text.
+// mark is the comment in a page that the server replaces with text.
 const mark = "<!--app:noscript-->"
 
 // tongue is the language in the file; the server replaces it.

@@ -154,7 +154,7 @@ func TestOtherAddressesGetTheAppWith404(t *testing.T) {
 		}
 		// A condition applies only if the response would be a success without the condition.
 		if r := answerTo(t, w, "GET /nothing", "If-None-Match: *"); r.StatusCode() != 404 {
-			t.Errorf("with a condition the status is %d, want 404", r.StatusCode())
+			t.Errorf("with a condition, the status is %d, want 404", r.StatusCode())
 		}
 	}
 }
@@ -289,14 +289,14 @@ func TestDifferentCodingsAndContentsHaveDifferentTags(t *testing.T) {
 	// The entity tag of one coding does not match another.
 	gzipped := header(answerTo(t, w, path, "Accept-Encoding: gzip"), "ETag")
 	if r := answerTo(t, w, path, "Accept-Encoding: br", "If-None-Match: "+gzipped); r.StatusCode() != 200 {
-		t.Errorf("with the tag of another coding the status is %d, want 200", r.StatusCode())
+		t.Errorf("with the tag of another coding, the status is %d, want 200", r.StatusCode())
 	}
 	if a, b := header(answerTo(t, w, "GET /"), "ETag"), header(answerTo(t, w, "GET /login"), "ETag"); a == b || a == "" {
 		t.Errorf("the pages have the tags %q and %q, want two different tags", a, b)
 	}
 	tag := header(answerTo(t, w, "GET /"), "ETag")
 	if r := answerTo(t, w, "GET /", "If-None-Match: "+tag); r.StatusCode() != 304 {
-		t.Errorf("with the tag of the page the status is %d, want 304", r.StatusCode())
+		t.Errorf("with the tag of the page, the status is %d, want 304", r.StatusCode())
 	}
 	changed := build()
 	changed["index.html"] = &fstest.MapFile{Data: []byte(indexHTML + " ")}
@@ -355,7 +355,7 @@ func TestEveryResponseHasSecurityHeaders(t *testing.T) {
 	embedding := handler(t, func(c *Config) { c.Embed = []string{"player.example.org", "*.example.com"} })
 	for _, line := range []string{"GET /codelabs/1", "GET /assets/index-DiwrgTda.js", "GET /nothing"} {
 		if got := header(answerTo(t, embedding, line), "Content-Security-Policy"); !strings.Contains(got, "; frame-src 'self' https://player.example.org https://*.example.com; ") {
-			t.Errorf("%s: with hosts to embed the policy is %q", line, got)
+			t.Errorf("%s: with hosts to embed, the policy is %q", line, got)
 		}
 	}
 	if got := header(r, "Content-Security-Policy"); got != "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data: blob:; "+
@@ -607,11 +607,11 @@ func TestThePageNamesItsFilesBelowThePrefix(t *testing.T) {
 	for prefix, want := range map[httpapi.Prefix]string{"": `src="/assets/`, "/lab": `src="/lab/assets/`} {
 		body := string(answerTo(t, handler(t, func(c *Config) { c.Build, c.Prefix = files, prefix }), "GET /codelabs/1").Body())
 		if !strings.Contains(body, want) || strings.Contains(body, `"./`) || prefix != "" && strings.Contains(body, `="/assets`) {
-			t.Errorf("with the prefix %q the page is\n%s", prefix, body)
+			t.Errorf("with the prefix %q, the page is\n%s", prefix, body)
 		}
 	}
 	plain := string(answerTo(t, handler(t, func(c *Config) { c.Build, c.Prefix = fstest.MapFS{}, "/lab" }), "GET /").Body())
 	if !strings.Contains(plain, `href="/lab/api/openapi.json"`) {
-		t.Errorf("without the app the page is\n%s", plain)
+		t.Errorf("without the app, the page is\n%s", plain)
 	}
 }

@@ -169,7 +169,7 @@ func TestTheLogHasTheReasonWithoutAddresses(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if s.Send(over, h, registration("a1")); log.Len() != 0 {
-		t.Errorf("after a stop the log has %s", &log)
+		t.Errorf("after a stop, the log has %s", &log)
 	}
 	s.Send(t.Context(), h, registration("a1"))
 	if got := log.String(); !strings.Contains(got, "not on the public internet") || !strings.Contains(got, "delivery=d") || strings.Contains(got, "127.0.0.1") {
@@ -221,23 +221,23 @@ func TestFailedDeliveries(t *testing.T) {
 	foreign.Seal, _ = keys.NewSeal("the server's key", keys.ForAIKey)
 	for what, s := range map[string]*Sender{"another key": &other, "another purpose": &foreign} {
 		if status := s.Send(t.Context(), h, registration("a1")).Status; status != 0 {
-			t.Errorf("with %s the delivery got %d, want 0", what, status)
+			t.Errorf("with %s, the delivery got %d, want 0", what, status)
 		}
 	}
 	unknown := registration("a1")
 	unknown.Type = "what a newer program tells"
 	if status := s.Send(t.Context(), h, unknown).Status; status != 0 {
-		t.Errorf("an unknown event got %d, want 0", status)
+		t.Errorf("sending an unknown event returned %d, want 0", status)
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if status := s.Send(over, h, registration("a1")).Status; status != 0 || reached != 1 {
-		t.Errorf("after the end the delivery got %d, with %d requests received", status, reached)
+		t.Errorf("after the end, the delivery got %d, with %d requests received", status, reached)
 	}
 
 	wordy, at := sender(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 128<<10)) }, true)
 	if status := wordy.Send(t.Context(), at, registration("a1")).Status; status != 0 {
-		t.Errorf("with 128 KiB of headers the delivery got %d, want 0", status)
+		t.Errorf("with 128 KiB of headers, the delivery got %d, want 0", status)
 	}
 
 	inside, h := sender(t, func(http.ResponseWriter, *http.Request) { reached++ }, false)
@@ -299,6 +299,6 @@ func TestAnOutcomeHasTheKindOfTheError(t *testing.T) {
 	s, h := sender(t, fine, true)
 	h.Url = strings.Replace(plain.URL, "http:", "https:", 1)
 	if got := s.Send(t.Context(), h, registration("a1")); got.Error != hooks.BadTLS {
-		t.Errorf("without TLS the outcome is %+v, want BadTLS", got)
+		t.Errorf("without TLS, the outcome is %+v, want BadTLS", got)
 	}
 }

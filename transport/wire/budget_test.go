@@ -28,7 +28,7 @@ func TestABodyUsesOnlyTheReceivedBytes(t *testing.T) {
 	share := &BodyShare{Of: budget}
 	_, err := readAll(&announced{20 << 10, func() {
 		if used := budget.Used(); used < 20<<10 || used > 40<<10 {
-			t.Errorf("after 20 KiB of 4 MiB %d bytes are in use", used)
+			t.Errorf("after 20 KiB of 4 MiB, %d bytes are in use", used)
 		}
 	}}, 4<<20, 4<<20+1, share)
 	if !errors.Is(err, ErrBroken) {
@@ -36,7 +36,7 @@ func TestABodyUsesOnlyTheReceivedBytes(t *testing.T) {
 	}
 	share.Release()
 	if budget.Used() != 0 {
-		t.Errorf("after Release %d bytes are in use", budget.Used())
+		t.Errorf("after Release, %d bytes are in use", budget.Used())
 	}
 }
 
@@ -48,7 +48,7 @@ func TestBodiesBeyondTheBudgetAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := readAll(bytes.NewReader(body), len(body), len(body)+1, other); !errors.Is(err, ErrBusy) {
-		t.Errorf("a second body returned %v, want ErrBusy", err)
+		t.Errorf("reading a second body returned %v, want ErrBusy", err)
 	}
 	if budget.Refused() != 1 {
 		t.Errorf("%d bodies were refused, want 1", budget.Refused())

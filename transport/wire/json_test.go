@@ -40,7 +40,7 @@ func TestErrorsNameTheInvalidField(t *testing.T) {
 			err := decode([]byte(in), &b)
 			var rejected *durable.Rejection
 			if !errors.As(err, &rejected) || rejected.Reason != durable.Invalid || !strings.Contains(rejected.Text, want) {
-				t.Errorf("%s(%q) gave %v, want %q", name, in, err, want)
+				t.Errorf("%s(%q) returned %v, want %q", name, in, err, want)
 			}
 			if name == "DecodeQuietly" && err != nil && strings.Contains(err.Error(), secret) {
 				t.Errorf("the error repeats a value of the body: %v", err)
@@ -60,14 +60,14 @@ func TestDecodedValuesAreCopies(t *testing.T) {
 			in[i] = 'x' // the server now uses its buffer for another request
 		}
 		if b.Name != "Ann" || b.Count != 3 || b.Tags[0] != "a" || b.On != nil {
-			t.Errorf("%s: after reuse of the buffer the values are %+v", name, b)
+			t.Errorf("%s: after reuse of the buffer, the values are %+v", name, b)
 		}
 	}
 }
 
 func TestTimesAndEmptyValues(t *testing.T) {
 	if got := Stamp(1_700_000_000_120); got != "2023-11-14T22:13:20.120Z" {
-		t.Error(got)
+		t.Errorf("Stamp returned %q", got)
 	}
 	if StampOrNull(0) != nil || *StampOrNull(1) != "1970-01-01T00:00:00.001Z" || OrNull("") != nil || *OrNull("x") != "x" {
 		t.Error("an empty value is not null, or another is")

@@ -2757,7 +2757,7 @@ func (x *QuizSubmitted) GetAnswers() []*QuizAnswer {
 type PollChanged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Poll  *Poll                  `protobuf:"bytes,1,opt,name=poll,proto3" json:"poll,omitempty"`
-	// If true, the ballots of an anonymous round are removed, also from the log. With a reset, the
+	// If true, the ballots of an anonymous round are removed, even from the log. With a reset, the
 	// votes of any poll are removed in the same way.
 	BallotsGone   bool `protobuf:"varint,2,opt,name=ballots_gone,json=ballotsGone,proto3" json:"ballots_gone,omitempty"`
 	unknownFields protoimpl.UnknownFields

@@ -139,9 +139,9 @@ func kindsOfPeople() (kinds []protoreflect.Name) {
 	return kinds
 }
 
-// For any sequence of commands, the events alone produce every field of the state, also from a
-// snapshot and the later events. The rules hold (package oracle). Log and snapshot contain no data
-// of removed people and deleted items.
+// For any sequence of commands, the events alone produce every field of the state. So do a snapshot
+// and the later events. The rules hold (package oracle). Log and snapshot contain no data of
+// removed people and deleted items.
 func TestAnyWords(t *testing.T) {
 	drawn, told := map[string]bool{}, map[protoreflect.Name]bool{} // told contains the kinds of events by people who were removed
 	// More seeds are drawn until every required case has occurred.

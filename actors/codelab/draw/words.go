@@ -499,7 +499,7 @@ func as(a *pb.Attendee, body codelab.Body) codelab.Command {
 	}
 }
 
-// upload draws one of Uploads in half of all cases, and otherwise returns "".
+// upload draws one of Uploads in half the cases, and otherwise returns "".
 func (s *Source) upload() string {
 	if len(s.Uploads) == 0 || s.coin() {
 		return ""
@@ -507,7 +507,7 @@ func (s *Source) upload() string {
 	return s.Uploads[s.Rand.IntN(len(s.Uploads))]
 }
 
-// mention adds an upload to a text in half of all cases.
+// mention adds an upload to a text in half the cases.
 func (s *Source) mention(text string) string {
 	if name := s.upload(); name != "" {
 		text += " ![](" + files.Folder + name + ")"

@@ -19,8 +19,8 @@ type teaching struct {
 	timer     string
 	spotlight string
 	pulses    map[string]pulse // by attendee
-	// ticks contains the ticked tasks, and tasks the existing tasks. A task is identified by the id
-	// of its step, a space and its key.
+	// ticks contains the ticked tasks. tasks contains the existing tasks. A task is identified by
+	// the id of its step, a space and its key.
 	ticks map[string]map[string]bool // by attendee
 	tasks map[string]bool
 	// endedAt is the time at which the workshop ended. left contains the items that the same

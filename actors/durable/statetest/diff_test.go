@@ -55,12 +55,12 @@ func TestDifferencesAreNamed(t *testing.T) {
 	same := newState()
 	same.marks, same.mixed = []int{1, 0, 0}, []int{2, 1}
 	if got := Diff(newState(), same); got != "" {
-		t.Error(got)
+		t.Errorf("two equal states differ: %s", got)
 	}
 	if got := Diff(&state{}, &state{list: []*inner{}, index: map[string]inner{}}); got != "" {
 		t.Errorf("nothing and empty: %s", got)
 	}
 	if got := Diff(1, "1"); got == "" {
-		t.Error("of other types")
+		t.Error("values of different types do not differ")
 	}
 }

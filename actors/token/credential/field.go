@@ -19,7 +19,7 @@ func (f *field) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// unquote replaces a JSON string by its text, in place, and reports whether it is a string.
+// unquote replaces a JSON string with its text, in place, and reports whether it is a string.
 func (f *field) unquote() bool {
 	b := []byte(*f)
 	if len(b) < 2 || b[0] != '"' {

@@ -43,7 +43,7 @@ type Key struct {
 // MaterialBytes is the length of a key's secret part.
 const MaterialBytes = 32
 
-// Ring has the keys of one environment and one stream of the store, derived from the server's keys.
+// Ring has the keys of one environment and one epoch of the store, derived from the server's keys.
 // Immutable.
 type Ring struct {
 	versions []*Version // newest first
@@ -56,12 +56,12 @@ type Version struct {
 	lookup *keyed // derives the names of records
 	record *keyed // authenticates records
 	wrap   *keyed // half of a sealing key; the other half is the token
-	idem   *keyed // derives the names of stored answers, and half of their keys
+	idem   *keyed // derives the names of stored responses, half of their keys, and request hashes
 	sign   []byte // signs access tokens of OAuth clients
 }
 
-// ErrNoKey means that the server has no key.
-var ErrNoKey = errors.New("seal: no server key")
+// ErrNoKey means that the server has no usable key.
+var ErrNoKey = errors.New("seal: no usable server key")
 
 // NewRing derives the keys.
 func NewRing(e Environment, stream string, keys []Key) (*Ring, error) {
@@ -136,8 +136,8 @@ func newKeyed(key []byte) *keyed {
 	return k
 }
 
-// mac returns the authentication code of a purpose and parts, each with its length, so that
-// different lists of parts never have the same encoding.
+// mac authenticates a purpose and parts. It includes the length of each, so that different lists
+// never have the same encoding.
 func (k *keyed) mac(purpose string, parts ...[]byte) []byte {
 	h := k.spare.Get().(hash.Hash)
 	defer k.spare.Put(h)

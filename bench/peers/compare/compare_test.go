@@ -71,7 +71,7 @@ func TestNumbersShowThreeDigits(t *testing.T) {
 func TestOnlyExistingContestantsCanBeChosen(t *testing.T) {
 	name := func(s string) string { return s }
 	if got, err := choose([]string{"a", "b", "c"}, "c,a", name); err != nil || strings.Join(got, "") != "ac" {
-		t.Error(got, err)
+		t.Errorf("choose returned %q, %v, want a and c", got, err)
 	}
 	if _, err := choose([]string{"a"}, "a,x", name); err == nil || !strings.Contains(err.Error(), "x") {
 		t.Error(err)
@@ -81,7 +81,7 @@ func TestOnlyExistingContestantsCanBeChosen(t *testing.T) {
 func TestPathsAreNotShown(t *testing.T) {
 	c := &config{arguments: []string{"--bench", "/home/x", "-into=/y", "--rounds", "2", "--short"}}
 	if got := strings.Join(c.shown(), " "); got != "--rounds 2 --short" {
-		t.Error(got)
+		t.Errorf("the shown arguments are %q", got)
 	}
 }
 

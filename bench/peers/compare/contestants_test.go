@@ -186,7 +186,7 @@ func TestFloorsAnswerRequests(t *testing.T) {
 			url := "http://" + address + "/"
 			resp, err := http.Post(url, "text/plain", bytes.NewReader(make([]byte, length)))
 			if err != nil || resp.StatusCode != http.StatusNoContent {
-				t.Fatal(resp, err)
+				t.Fatalf("a POST of %d bytes returned %v, %v, want 204", length, resp, err)
 			}
 			_ = resp.Body.Close()
 			resp, err = http.Get(url)

@@ -54,7 +54,7 @@ func appendFrame(dst, payload []byte) []byte {
 
 var errFrame = errors.New("not a frame that the floor can read")
 
-// readFrame reads the next message of a client. The end of the connection, also by a close frame,
+// readFrame reads the next message of a client. The end of the connection, including a close frame,
 // is io.EOF.
 func readFrame(in *bufio.Reader) ([]byte, error) {
 	for {

@@ -28,7 +28,7 @@ func (h *hubPeer) About() string { return h.about }
 const (
 	// waiting is the capacity of a client's channel, in messages.
 	waiting = 256
-	// writeWithin is the timeout of a write, pingEvery the interval of pings.
+	// writeWithin is the timeout of a write. pingEvery is the interval of pings.
 	writeWithin = 10 * time.Second
 	pingEvery   = 50 * time.Second
 	// largestMessage is the maximum size of a client's message, in bytes.

@@ -359,7 +359,7 @@ func TestABlockedPromptEndsAlikeWithBothProtocols(t *testing.T) {
 		}
 		up.Script(func(a *upstreamtest.Answer) { a.Text("first") })
 		if text, failed := c.admin.ask(record{"prompt": "why"}).whole(); text != "first" || (failed == "") != (provider == "gemini") {
-			t.Errorf("%s: a stream without an end gives the text %q, error %q", provider, text, failed)
+			t.Errorf("%s: a stream without an end returned the text %q, error %q", provider, text, failed)
 		}
 	}
 	if told["gemini"] != told["openai"] {
@@ -491,7 +491,7 @@ func TestTheAIKeyInTheSettingsIsUsedAndKeptSecret(t *testing.T) {
 	b.post("/ai/stream", record{"prompt": "why", "api_key": "plaintext"}).refused(400, "ADMIN_PW")
 	restart()
 	if got := used(); got != aiKey {
-		t.Errorf("after a restart the key used is %q", got)
+		t.Errorf("after a restart, the key used is %q", got)
 	}
 	cfg.Admin.Password = "another password"
 	restart()

@@ -41,10 +41,10 @@ func TestTheAppEndpointServesTheSettingsOfTheApp(t *testing.T) {
 	}
 	admin.post("/admin/settings", record{"ai_api_key": encryptedKey(t)}).want(200)
 	if app := b.get("/app").object(); app["ai"] != true {
-		t.Errorf("with an AI key the app settings are %v", app)
+		t.Errorf("with an AI key, the app settings are %v", app)
 	}
 	// Without configured values the lists are empty.
 	if got := open(t, common.get(t).Addr()).get("/app").object(); !reflect.DeepEqual(got["ice_servers"], []any{}) || !reflect.DeepEqual(got["embed"], []any{}) {
-		t.Errorf("without ICE servers the app settings are %v", got)
+		t.Errorf("without ICE servers, the app settings are %v", got)
 	}
 }

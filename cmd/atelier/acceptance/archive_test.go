@@ -19,7 +19,7 @@ func (b *browser) upload(file []byte) answer {
 	return b.sendFile("/codelabs/import", "codelab", file)
 }
 
-// packed returns a ZIP of files. The arguments are pairs of a name and a content.
+// packed returns a ZIP of files. The arguments are pairs of a name and the file's content.
 func packed(t *testing.T, files ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -186,7 +186,7 @@ func TestOrdinaryFilesAreImported(t *testing.T) {
 		"TOML":         {"+++\nid = \"b-%s\"\n+++\n# T &amp; \\#\n\n## One\n\ntext\n", "T & #", "h1", "text\n"},
 		"of its name":  {"id: c-%s\r\r##One\rtext\r", "my lab", "name", "text\n"},
 		"Google Docs":  {"id: d-%s\n# T\n## One\n![][p]\n\n## Two\n\n[p]: <" + picture + ">\n", "T", "h1", ""},
-		"no text":      {"%%PDF-1.7 %s", "", "", "this file is neither Markdown nor a ZIP file"},
+		"not text":     {"%%PDF-1.7 %s", "", "", "this file is neither Markdown nor a ZIP file"},
 		"a bad header": {"---\nsummary: a: %s\n---\n# T\n## One\n", "", "", "line 2, column 11"},
 	} {
 		a := b.sendFile("/codelabs/import", "my lab.md", []byte(fmt.Sprintf(tc.file, t.Name())))
@@ -214,7 +214,7 @@ func TestABadArchiveCreatesNoCodelab(t *testing.T) {
 	b := facilitator(t, addr, "")
 	good := `{"title":"T"}`
 	for name, file := range map[string][]byte{
-		"empty": {}, "text": []byte("no tutorial"), "binary": {0, 1, 2, 3}, "broken zip": []byte("PK\x03\x04rest"), "empty zip": packed(t),
+		"empty": {}, "text": []byte("not a tutorial"), "binary": {0, 1, 2, 3}, "broken zip": []byte("PK\x03\x04rest"), "empty zip": packed(t),
 		"path outside": packed(t, "codelab.json", good, "../evil.md", "x"), "absolute path": packed(t, "/codelab.json", good),
 		"backslash": packed(t, "codelab.json", good, `a\..\..\b`, ""),
 		"no title":  packed(t, "codelab.json", `{}`), "long title": packed(t, "codelab.json", `{"title":"`+strings.Repeat("x", 201)+`"}`),

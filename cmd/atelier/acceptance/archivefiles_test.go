@@ -165,12 +165,12 @@ func TestAFileThatCannotBeUsedIsLeftOut(t *testing.T) {
 		file, code, says string
 		kept             int
 	}{
-		"no image":        {[]string{"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, "<svg/>", doc, "x", "materials.json", material}, img, "not_an_image", "not a PNG", 1},
+		"not an image":    {[]string{"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, "<svg/>", doc, "x", "materials.json", material}, img, "not_an_image", "not a PNG", 1},
 		"half an image":   {[]string{"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel[:40])}, img, "not_an_image", "cut off", 0},
 		"empty file":      {[]string{"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), doc, "", "materials.json", material}, doc, "empty", "empty", 1},
 		"large file":      {[]string{"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), doc, strings.Repeat(random(1<<20), 50) + "x", "materials.json", material}, doc, "too_large", "50 MiB", 1},
 		"large image":     {[]string{"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel) + random(5<<20)}, img, "too_large", "5 MiB", 0},
-		"tutorial image":  {[]string{"lab.md", tutorial + "\n![](a.png) ![](b.png) [c](c.csv)\n", "a.png", "no image", "b.png", string(onePixel), "c.csv", "a,b"}, "a.png", "not_an_image", "not a PNG", 2},
+		"tutorial image":  {[]string{"lab.md", tutorial + "\n![](a.png) ![](b.png) [c](c.csv)\n", "a.png", "not an image", "b.png", string(onePixel), "c.csv", "a,b"}, "a.png", "not_an_image", "not a PNG", 2},
 		"a large picture": {[]string{"lab.md", tutorial + "\n![](a.png)\n", "a.png", string(onePixel[:16]) + "\x00\x00\x40\x00\x00\x00\x40\x00" + string(onePixel[24:])}, "a.png", "not_an_image", "", 0},
 		"Git LFS":         {[]string{"lab.md", tutorial + "\n![](a.png)\n", "a.png", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"}, "a.png", "lfs", "git lfs pull", 0},
 	} {

@@ -226,7 +226,7 @@ func TestNamesThatDifferOnlyInInvisibleCharactersAreTheSame(t *testing.T) {
 	max := c.attendee("Max")
 	c.admin.put(c.path+"/attendees/"+max.id, record{"name": "lin ho\u200d"}).refused(409)
 	if got := c.admin.put(c.path+"/attendees/"+max.id, record{"name": "\u2066Max\u202d Mo"}).object(); got.text("name") != "Max Mo" {
-		t.Errorf("after the rename the record is %v", got)
+		t.Errorf("after the rename, the record is %v", got)
 	}
 	for _, none := range []string{"\u200b", "\u2800 \u3164", "\u202e\u202c", "a\u2028b", "\u200d\u200d"} {
 		open(t, c.addr).post(c.path+"/register", record{"name": none}).refused(400, "name")
@@ -315,7 +315,7 @@ func TestFacilitatorsSeeTheStepTimesAndQuizResultOfAnAttendee(t *testing.T) {
 
 	lin.post(c.path+"/complete", nil).want(200)
 	if got := fmt.Sprint(stepsReached(read(c.admin, "?details=true"))); got != "[1 some 2 0 3 some]" {
-		t.Errorf("after completion the times are %s", got)
+		t.Errorf("after completion, the times are %s", got)
 	}
 	// A codelab without questions has no score.
 	if r := newClass(t); r.admin.get(r.path + "/attendees/" + r.attendee("Ada").id + "?details=true").object()["quiz"] != nil {

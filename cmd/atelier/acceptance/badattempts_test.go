@@ -201,7 +201,7 @@ func mutate(at pointer, good any, field string, put func(any) any, emit func(wha
 	case "string":
 		brokenText(schema, good, field, put, emit)
 	case "integer":
-		emit("no integer", field, put(1.5))
+		emit("not an integer", field, put(1.5))
 		emit("too large", field, put(1<<40))
 		if least, ok := schema["minimum"].(json.Number); ok && good != nil {
 			n, _ := least.Int64()

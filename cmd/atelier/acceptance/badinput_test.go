@@ -363,7 +363,7 @@ func (w *badWorld) path(p probe, ids map[string]string) string {
 	return w.fill(template, ids)
 }
 
-// fill replaces the parameters of a template by ids.
+// fill replaces the parameters of a template with ids.
 func (w *badWorld) fill(template string, ids map[string]string) string {
 	for name, id := range w.ids {
 		if other := ids[name]; other != "" {

@@ -32,7 +32,7 @@ func TestACertificateShowsTheSettingsOfItsCodelab(t *testing.T) {
 	c.admin.put(c.path+"/steps", record{"steps": []record{stepOf("a", 40), stepOf("b", 35)}}).want(200)
 	lin, plain := c.graduate("Lin")
 	if got := certified(plain); got != "|1.5|false|blue||false" || plain.number("steps") != 2 || plain["shares"] != nil {
-		t.Errorf("by default the certificate has %q", got)
+		t.Errorf("by default, the certificate has %q", got)
 	}
 	read := func() record { return lin.get("/certificates/" + lin.id).object() }
 	logo := c.admin.sendFile("/upload/image", "a.png", pixel(11)).object().text("url")
@@ -55,17 +55,17 @@ func TestACertificateShowsTheSettingsOfItsCodelab(t *testing.T) {
 	} {
 		c.admin.put(c.path, x.change).want(200)
 		if got := read(); got["hours"] != x.hours {
-			t.Errorf("after %v the hours are %v", x.change, got["hours"])
+			t.Errorf("after %v, the hours are %v", x.change, got["hours"])
 		}
 	}
 	c.admin.put(c.path, record{"hours": nil}).want(200)
 	c.admin.put(c.path+"/steps", record{"steps": []record{stepOf("a", 14)}}).want(200)
 	if got := read(); got["hours"] != nil || got.number("steps") != 1 {
-		t.Errorf("for a quarter of an hour the certificate has %v", got)
+		t.Errorf("for a quarter of an hour, the certificate has %v", got)
 	}
 	c.admin.put(c.path, record{"logo_url": nil, "seal": false, "organiser": "", "certificate_text": ""}).want(200)
 	if got := read(); got["logo_url"] != nil || got["shares"] != nil || got.text("organiser") != "" {
-		t.Errorf("after the settings were removed the certificate has %v", got)
+		t.Errorf("after the settings were removed, the certificate has %v", got)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestCertificateSettingsAreCopiedAndExported(t *testing.T) {
 	there.upload(packed(t, "codelab.json", strings.Replace(held["codelab.json"], "1.5", "1.3", 1), "steps/01.md", held["steps/01.md"])).refused(400)
 }
 
-// Facilitators' views and certificates show the time of the deletion, also after a restart.
+// Facilitators' views and certificates show the time of the deletion, even after a restart.
 func TestTheTimeOfTheDeletionIsAnnounced(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

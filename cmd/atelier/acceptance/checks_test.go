@@ -136,7 +136,7 @@ func TestAReportCountsForTheAttendeeOfItsSecret(t *testing.T) {
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
 	// Another node can accept the session slightly longer, but then finds no attendee for it.
 	if status := c.report(token, "build", record{"ok": true}).status; status != 401 && status != 403 {
-		t.Errorf("the secret of a removed attendee returned %d", status)
+		t.Errorf("a report with the session of a removed attendee returned %d, want 401 or 403", status)
 	}
 	got := c.admin.get(c.path + "/attendees/" + max.id).object()["checks"].([]any)
 	if len(got) != 1 || record(got[0].(map[string]any)).text("name") != "unit-tests" || got[0].(map[string]any)["ok"] != true {

@@ -26,7 +26,7 @@ func TestAnOmittedSettingKeepsItsValue(t *testing.T) {
 	c := newClassOn(t, common.get(t).Addr(), record{"title": "A", "author": "Ada", "guide_markdown": " # Kept as sent \n"})
 	got := c.admin.put(c.path, record{"title": "B", "is_public": false}).object()
 	if got.text("title") != "B" || got.text("author") != "Ada" || got["is_public"] != false || got.text("guide_markdown") != " # Kept as sent \n" {
-		t.Errorf("after the update the codelab is %v", got)
+		t.Errorf("after the update, the codelab is %v", got)
 	}
 	if got = c.admin.put(c.path, record{"guide_markdown": ""}).object(); got["guide_markdown"] != nil {
 		t.Errorf("an empty guide is %v, want null", got["guide_markdown"])

@@ -81,7 +81,7 @@ func TestAChangedTextMakesItsThreadsStale(t *testing.T) {
 			t.Errorf("stale is %v for %s", th["stale"], th.text("anchor_key"))
 		}
 	}
-	// The text no longer contains the range of a stale thread.
+	// A stale thread no longer occupies its range, so a new range can overlap it.
 	lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 3, 8, "fresh")).want(200)
 }
 
@@ -112,7 +112,7 @@ func TestThreadsAreFilteredByTarget(t *testing.T) {
 		"?target_type=step&target_step_id=" + unknownID: 0,
 	} {
 		if got := len(lin.get(c.path + "/inline-comments" + query).list()); got != want {
-			t.Errorf("%q gives %d threads, want %d", query, got, want)
+			t.Errorf("%q returned %d threads, want %d", query, got, want)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestACommentIsDeletedByItsAuthorOrAFacilitator(t *testing.T) {
 	}
 }
 
-func TestTheAnchorMustAgreeWithTheFields(t *testing.T) {
+func TestTheAnchorKeyMustMatchTheFields(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")

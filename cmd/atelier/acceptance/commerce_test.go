@@ -73,7 +73,7 @@ func (s shop) described(method, path string, status int, body []byte) {
 	}
 }
 
-// refused expects an error of the commerce protocol, which has exactly a code and a content.
+// refused expects an error of the commerce protocol, which has exactly the fields code and content.
 func (s shop) refused(status int, code string, got int, body string) {
 	s.t.Helper()
 	var e map[string]string
@@ -249,11 +249,11 @@ func TestNegotiationReturnsTheCommonCapabilities(t *testing.T) {
 		{"nothing in common", `{"profile":{"ucp":{"version":"2026-01-23","services":{},"capabilities":{},"payment_handlers":{}}}}`, jsonBody, "", 422, "capabilities_incompatible"},
 		{"no profile", `{}`, jsonBody, "", 422, "profile_malformed"},
 		{"registry as a list", `{"profile":{"ucp":{"version":"2026-01-23","capabilities":[]}}}`, jsonBody, "", 422, "profile_malformed"},
-		{"no JSON", `{`, jsonBody, "", 422, "profile_malformed"},
+		{"invalid JSON", `{`, jsonBody, "", 422, "profile_malformed"},
 		{"other media type", `x`, "text/plain", "", 415, "invalid_request"},
 		{"too large", strings.Repeat(" ", 1<<20+1), jsonBody, "", 413, "invalid_request"},
 		{"an address inside", ``, "", `profile="https://127.0.0.1/p"`, 424, "profile_unreachable"},
-		{"no https", ``, "", `profile="http://platform.example/p"`, 424, "profile_unreachable"},
+		{"not HTTPS", ``, "", `profile="http://platform.example/p"`, 424, "profile_unreachable"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			status, _, body := s.ask("POST", "/api/commerce/negotiate", tc.body, "Content-Type", tc.kind, "UCP-Agent", tc.agent)

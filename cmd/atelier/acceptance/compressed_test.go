@@ -67,9 +67,9 @@ func TestSharedViewsAreCompressed(t *testing.T) {
 		}
 	}
 	if plain.Header.Get("Content-Encoding") != "" || !strings.Contains(strings.Join(plain.Header.Values("Vary"), ","), "Accept-Encoding") {
-		t.Errorf("without Accept-Encoding the headers are %v", plain.Header)
+		t.Errorf("without Accept-Encoding, the headers are %v", plain.Header)
 	}
 	if resp, b := get(c.admin, "gzip, br", ""); resp.Header.Get("Content-Encoding") != "" || !bytes.HasPrefix(b, []byte("[")) {
-		t.Errorf("for a facilitator the headers are %v", resp.Header)
+		t.Errorf("for a facilitator, the headers are %v", resp.Header)
 	}
 }

@@ -117,7 +117,7 @@ func (d *document) validate(p pointer, text []byte) error {
 	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		return fmt.Errorf("no JSON: %w: %.200q", err, text)
+		return fmt.Errorf("invalid JSON: %w: %.200q", err, text)
 	}
 	if err := s.Validate(v); err != nil {
 		return fmt.Errorf("%w\n%.2000s", err, text)
@@ -161,8 +161,8 @@ func matches(template, path string) (literal int, ok bool) {
 	return literal, true
 }
 
-// checked contains the headers that must be documented wherever the server sends them.
-var checked = []string{"X-Request-Id", "X-Codelab-Seq", "Etag", "Retry-After", "Set-Cookie", "Content-Disposition", "Content-Range"}
+// mustDocument contains the headers that must be documented wherever the server sends them.
+var mustDocument = []string{"X-Request-Id", "X-Codelab-Seq", "Etag", "Retry-After", "Set-Cookie", "Content-Disposition", "Content-Range"}
 
 // holdAnswer verifies a response against its description in openapi.json.
 func holdAnswer(method, path string, status int, h http.Header, body []byte) error {
@@ -210,7 +210,7 @@ func (d *document) holdHeaders(response map[string]any, at pointer, h http.Heade
 			}
 		}
 	}
-	for _, name := range checked {
+	for _, name := range mustDocument {
 		if len(h.Values(name)) > 0 && !known[name] {
 			return fmt.Errorf("the header %s is not documented", name)
 		}
@@ -222,7 +222,7 @@ func (d *document) holdBody(response map[string]any, at pointer, contentType str
 	content, _ := response["content"].(map[string]any)
 	if content == nil {
 		if len(body) > 0 {
-			return fmt.Errorf("a body is not documented: %.200q", body)
+			return fmt.Errorf("the response has a body that is not documented: %.200q", body)
 		}
 		return nil
 	}
@@ -266,7 +266,7 @@ func holdMessage(text []byte) error {
 	return fmt.Errorf("messages of type %q are not documented: %.300s", m.kind(), text)
 }
 
-// offered returns all operations below /api, and the files.
+// offered returns all documented operations: those below /api, the uploads, and Git.
 func offered() []rest.Operation {
 	return slices.Concat(rest.Operations(), (&messages.Gateway{}).Operations(), (&ai.Service{}).Operations())
 }

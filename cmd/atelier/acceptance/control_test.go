@@ -199,7 +199,7 @@ func TestAPINResetEndsEarlierGrants(t *testing.T) {
 	maxLive.acked(record{"type": "chat", "message": "another attendee"}, "a")
 	c.join(lin.browser, record{"name": "Lin", "code": "new"})
 	if s := lin.get("/session?codelab_id=" + c.id).object(); s.text("sub") != lin.id {
-		t.Errorf("with the new code the session is %v", s)
+		t.Errorf("with the new code, the session is %v", s)
 	}
 	again := lin.connect(c.id, "")
 	again.acked(record{"type": "chat", "message": "back"}, "b")

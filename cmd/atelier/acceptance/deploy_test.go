@@ -144,7 +144,7 @@ func TestTheSamplesForProxiesAllowEnoughConnections(t *testing.T) {
 		i := slices.IndexFunc(found.Checks, func(c struct{ Name, Text, Remedy string }) bool { return c.Name == "room" })
 		if i < 0 || want == "" && (found.Checks[i].Remedy != "" || !strings.Contains(found.Checks[i].Text, "80 connections")) ||
 			!strings.Contains(found.Checks[i].Remedy, want) {
-			t.Errorf("with %s the doctor reports %+v", events, found.Checks)
+			t.Errorf("with %s, the doctor reports %+v", events, found.Checks)
 		}
 	}
 }

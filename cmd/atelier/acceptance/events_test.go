@@ -165,6 +165,6 @@ func TestTheEventStreamResumesAfterTheLastEventID(t *testing.T) {
 		t.Errorf("as=admin returned %d", status)
 	}
 	if _, status := open(t, c.addr).follow(c.id, ""); status != 401 {
-		t.Errorf("without a session the stream returned %d", status)
+		t.Errorf("without a session, the stream returned %d", status)
 	}
 }

@@ -91,7 +91,7 @@ func wrongForms(good form, add adder) {
 		return
 	}
 	for _, text := range []string{"text", "<svg xmlns=\"http://www.w3.org/2000/svg\"><script>x</script></svg>", "<html><script>x</script>", "GIF89a", "\x89PNG\r\n\x1a\n", "\xff\xd8\xff\xe0", "RIFF\x04\x00\x00\x00WEBPVP8 "} {
-		bad("no image", http.StatusBadRequest, form{name: "a.png", content: []byte(text)}, nil)
+		bad("not an image", http.StatusBadRequest, form{name: "a.png", content: []byte(text)}, nil)
 	}
 	bad("half an image", http.StatusBadRequest, form{name: "a.png", content: good.content[:len(good.content)-6]}, nil)
 }

@@ -79,14 +79,14 @@ func TestASessionInAFrameIsAnAttendees(t *testing.T) {
 		}
 	}
 	if got := open(t, c.addr).get("/session", both("rubbish", own)).object(); got.text("role") != "admin" {
-		t.Errorf("after an invalid cookie the session is %v", got)
+		t.Errorf("after an invalid cookie, the session is %v", got)
 	}
 
 	// Without the configuration key, frames get no cookie.
 	strict := newClass(t)
 	got := open(t, strict.addr).post(strict.path+"/register", record{"name": "Framed"}, framed)
 	if line := cookies(got)["svc_session"]; strings.Contains(line, "Partitioned") || !strings.Contains(line, "SameSite=Lax") {
-		t.Errorf("without configured frames the cookie is %s", strings.Split(line, ";")[1:])
+		t.Errorf("without configured frames, the cookie is %s", strings.Split(line, ";")[1:])
 	}
 }
 

@@ -99,7 +99,7 @@ func TestAReadAfterAnAckShowsTheWrite(t *testing.T) {
 		got := reader.get(c.path + "/chat?limit=1")
 		shown, _ := strconv.Atoi(got.header.Get("X-Codelab-Seq"))
 		if last := got.list()[0].text("message"); last != text || shown < ack.seq() {
-			t.Fatalf("after the ack at %d a read at %d shows %q", ack.seq(), shown, last)
+			t.Fatalf("after the ack at %d, a read at %d shows %q", ack.seq(), shown, last)
 		}
 	}
 }

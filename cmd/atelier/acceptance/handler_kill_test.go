@@ -18,12 +18,12 @@ import (
 type fate struct {
 	checkout string
 	used     int  // number of responses with the credential
-	asked    bool // a use was sent but got no response
+	asked    bool // detokenize was sent but got no response
 }
 
-// The test kills the real server at random moments under load, restarts it, and verifies its
-// earlier responses. No token is redeemed twice, and no acknowledged token is missing. A token
-// whose operation got no response is in one of its two states, not between them. LONG_TESTS=1
+// The test kills the real server at random moments under load, restarts it, and compares its state
+// with the responses that clients received. No token is redeemed twice, and no acknowledged token
+// is missing. A token whose detokenize got no response is either active or redeemed. LONG_TESTS=1
 // runs a hundred rounds.
 func TestTokensSurviveSIGKILL(t *testing.T) {
 	t.Parallel()
@@ -63,14 +63,14 @@ func TestTokensSurviveSIGKILL(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	}
-	t.Logf("%d rounds, %d tokens acknowledged, %d used, %d uses without an answer", rounds, total, uses, unknown)
+	t.Logf("%d rounds, %d tokens acknowledged, %d redeemed, %d redemptions without a response", rounds, total, uses, unknown)
 	if total == 0 || uses == 0 {
-		t.Error("no token was acknowledged, or none was used")
+		t.Error("no token was acknowledged, or none was redeemed")
 	}
 }
 
-// loadUntilKilled makes and uses tokens until the server is killed, after n responses and with
-// other operations in progress.
+// loadUntilKilled creates and redeems tokens, and kills the server after the given number of
+// responses, while other operations are in progress. It returns the clients' records by token.
 func (m *market) loadUntilKilled(cmd *exec.Cmd, after int, round int) map[string]*fate {
 	var mu sync.Mutex
 	tokens := map[string]*fate{}
@@ -142,17 +142,17 @@ func (m *market) judge(token string, f *fate, seed uint64, round int) {
 	m.t.Helper()
 	seen := m.business.post("/introspect", use(token, f.checkout))
 	if seen.status != 200 {
-		m.t.Errorf("seed %d, round %d: an acknowledged token returned %d", seed, round, seen.status)
+		m.t.Errorf("seed %d, round %d: introspect of an acknowledged token returned %d, want 200", seed, round, seen.status)
 		return
 	}
 	state := seen.object().text("state")
 	again := m.business.post("/detokenize", use(token, f.checkout))
 	switch {
 	case f.used > 0 && (state != "redeemed" || again.status != 410):
-		m.t.Errorf("seed %d, round %d: a used token is %s and returned %d", seed, round, state, again.status)
+		m.t.Errorf("seed %d, round %d: a redeemed token is %s, and detokenize returned %d", seed, round, state, again.status)
 	case f.used == 0 && !f.asked && (state != "active" || again.status != 200):
-		m.t.Errorf("seed %d, round %d: an unused token is %s and returned %d", seed, round, state, again.status)
+		m.t.Errorf("seed %d, round %d: an unused token is %s, and detokenize returned %d", seed, round, state, again.status)
 	case state == "active" && again.status != 200, state == "redeemed" && again.status != 410, state != "active" && state != "redeemed":
-		m.t.Errorf("seed %d, round %d: a token is %s and returned %d", seed, round, state, again.status)
+		m.t.Errorf("seed %d, round %d: a token is %s, and detokenize returned %d", seed, round, state, again.status)
 	}
 }

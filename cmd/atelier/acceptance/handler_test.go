@@ -67,7 +67,7 @@ func TestRequestsAreAnsweredAsTheErrorTableSays(t *testing.T) {
 	}
 
 	for name, body := range map[string]any{
-		"no JSON": "{", "no object": "[]", "invalid UTF-8": []byte("{\"credential\":\"\xff\"}"), "empty": "", "no credential": record{"binding": m.binding("c")},
+		"invalid JSON": "{", "not an object": "[]", "invalid UTF-8": []byte("{\"credential\":\"\xff\"}"), "empty": "", "no credential": record{"binding": m.binding("c")},
 		"no binding": record{"credential": visa()}, "no checkout": with(func(_, b record) { delete(b, "checkout_id") }),
 		"empty checkout":               with(func(_, b record) { b["checkout_id"] = "" }),
 		"long checkout":                with(func(_, b record) { b["checkout_id"] = strings.Repeat("ä", 128) }),
@@ -132,7 +132,7 @@ func TestRequestsAreAnsweredAsTheErrorTableSays(t *testing.T) {
 	for name, bearer := range map[string]string{
 		"none": "", "nonsense": "x", "of another form": "ak_live_x", "unknown key": "ak_live_0123456789abcdef_" + strings.Repeat("A", 43),
 		"wrong secret": m.platform.secret[:len(m.platform.secret)-1] + "_", "sandbox secret": newMarket(t, m.addr, sandbox).platform.secret,
-		"no access token": "eyJhbGciOiJub25lIn0.e30.", "an admin's": m.admin.post("/admin/tokens", record{"name": "t"}).object().text("token"),
+		"not an access token": "eyJhbGciOiJub25lIn0.e30.", "an admin's": m.admin.post("/admin/tokens", record{"name": "t"}).object().text("token"),
 	} {
 		p := *m.platform
 		p.bearer = bearer
@@ -160,7 +160,7 @@ func TestRequestsAreAnsweredAsTheErrorTableSays(t *testing.T) {
 	if string(foreign.body) != string(unknown.body) {
 		t.Error("the responses for an unknown and a foreign token differ")
 	}
-	m.business.post("/detokenize", use("no token", "c")).gives(404, "token_not_found")
+	m.business.post("/detokenize", use("not a token", "c")).gives(404, "token_not_found")
 	stranger.post("/detokenize", record{"token": "x", "binding": m.binding("c")}).gives(403, "participant_not_authorized")
 	both.post("/detokenize", record{"token": token, "binding": m.binding("c")}).gives(403, "participant_not_authorized")
 	// The platform that tokenized a credential cannot read it back.
@@ -249,9 +249,9 @@ func TestIdempotencyKeysReturnTheSameToken(t *testing.T) {
 		m.platform.post("/tokenize", good, func(r *http.Request) { r.Header["Idempotency-Key"] = bad }).gives(400, "invalid_request")
 	}
 	m.business.post("/detokenize", use(first, "c")).want(200)
-	// The token has ended, so the key is free again, also for a different request.
+	// The token has ended, so the key is free again, even for a different request.
 	if next := m.tokenize("d", header("Idempotency-Key", key)); next == first {
-		t.Error("the key returned a used token")
+		t.Error("tokenize with the key returned a redeemed token")
 	}
 }
 
@@ -359,7 +359,7 @@ func TestTheSpecificationDocumentIsServed(t *testing.T) {
 		}
 		api := p.do("GET", "/openapi.json", nil).object()
 		if servers := fmt.Sprint(api["servers"]); !strings.Contains(servers, "http://"+m.addr+base) {
-			t.Error(servers)
+			t.Errorf("the servers in openapi.json are %s", servers)
 		}
 	}
 	// The errors match the document.

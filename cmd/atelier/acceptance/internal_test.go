@@ -35,7 +35,7 @@ func TestTheInternalListenerServesProbesMetricsAndProfiles(t *testing.T) {
 	}
 }
 
-// public requests a path as written, also outside of /api.
+// public requests a path as written, even outside of /api.
 func public(t *testing.T, addr, method, path string) answer {
 	t.Helper()
 	req, err := http.NewRequest(method, "http://"+addr+path, nil)

@@ -77,7 +77,7 @@ func TestFilesSurviveSIGKILL(t *testing.T) {
 		}
 		for file, content := range held {
 			if got := c.admin.get(file); got.status != 200 || string(got.body) != content {
-				t.Fatalf("round %d: reading the acknowledged %s gave %d, %d bytes", round, file, got.status, len(got.body))
+				t.Fatalf("round %d: reading the acknowledged %s returned %d, %d bytes", round, file, got.status, len(got.body))
 			}
 		}
 		if half, _ := filepath.Glob(filepath.Join(data, "blobs", "tmp", "*")); len(half) > 0 {

@@ -42,7 +42,7 @@ func TestAStoppingServerSendsClientsADelayForReconnecting(t *testing.T) {
 	silent, _ := lin.dial("/ws/" + c.id) // this client reads nothing, so the stop takes a moment
 	events, _ := lin.follow(c.id, "")
 	if status, _ := internal(s.InternalAddr(), "/readyz"); status != 200 {
-		t.Errorf("before the stop readyz returned %d", status)
+		t.Errorf("before the stop, readyz returned %d", status)
 	}
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.Stop() }()
@@ -55,7 +55,7 @@ func TestAStoppingServerSendsClientsADelayForReconnecting(t *testing.T) {
 		}
 	}
 	if status, _ := internal(s.InternalAddr(), "/livez"); status != 200 {
-		t.Errorf("during the stop livez returned %d", status)
+		t.Errorf("during the stop, livez returned %d", status)
 	}
 	events.next("reconnect")
 	live.next("reconnect")

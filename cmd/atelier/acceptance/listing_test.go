@@ -50,7 +50,7 @@ func TestTheListShowsFacilitatorsAttendeesAndLastEdit(t *testing.T) {
 	before := c.listed(c.admin).text("updated_at")
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
 	if m := c.listedWith(c.admin, 0); m.number("attendees") != 1 || m.text("updated_at") != before {
-		t.Errorf("after an attendee left the list has %v, last edit %s", m, before)
+		t.Errorf("after an attendee left, the list has %v, last edit %s", m, before)
 	}
 	c.admin.put(c.path, record{"description": "new"}).want(200)
 	if now := c.listed(c.admin).text("updated_at"); now <= before {
@@ -88,7 +88,7 @@ func stepOf(title string, minutes int) record {
 	return record{"title": title, "content_markdown": "", "duration_minutes": minutes}
 }
 
-// The list shows the number of steps and minutes to everybody, also after the steps have changed.
+// The list shows the number of steps and minutes to everybody, even after the steps have changed.
 func TestTheListShowsTheNumberOfStepsAndMinutes(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -108,7 +108,7 @@ func TestTheListShowsTheNumberOfStepsAndMinutes(t *testing.T) {
 		}
 		c.admin.put(c.path, record{"description": "also after another change"}).want(200)
 		if m := c.listed(lin.browser); m.number("steps_count") != x.count || m.number("minutes") != x.minutes {
-			t.Errorf("after a change of the settings the list has %v", m)
+			t.Errorf("after a change of the settings, the list has %v", m)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func TestTheListHasItsFiguresAfterARestart(t *testing.T) {
 	}
 	c.admin.base = "http://" + startServer(t, cfg).Addr()
 	if got := c.listed(c.admin); got.number("attendees") != 1 || got.text("updated_at") != want.text("updated_at") {
-		t.Errorf("after a restart the list has %v, before %v", got, want)
+		t.Errorf("after a restart, the list has %v, before %v", got, want)
 	}
 }
 

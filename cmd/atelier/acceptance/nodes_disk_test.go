@@ -24,7 +24,7 @@ func fullable(t *testing.T, cfg *config.Config) (fill, free func()) {
 	}
 	if err := syscall.Mount("tmpfs", cfg.Server.Data, "tmpfs", 0, "size=16m,mode=700"); err != nil {
 		if errors.Is(err, syscall.EPERM) {
-			t.Skip("only root may mount a disk of a known size")
+			t.Skip("mounting a disk of a fixed size requires root")
 		}
 		t.Fatal(err)
 	}
@@ -78,14 +78,14 @@ func TestANodeWithAFullDiskRefusesWhatItCannotStore(t *testing.T) {
 	anonymous := func() record {
 		return c.admin.post(c.path+"/polls", record{"kind": "choice", "question": "Which?", "options": []string{"a", "b"}, "anonymous": true}).want(200).object()
 	}
-	elsewhere := anonymous()
+	unopened := anonymous()
 	fill()
 	poll := c.poll(record{"kind": "choice", "question": "Which?", "options": []string{"a", "b"}, "anonymous": true})
 	for i, p := range people {
 		p.vote(c, poll, record{"choice": []int{i % 2}}).want(200)
 	}
 
-	// Tokens continue on nodes that can store them.
+	// Nodes with free disk space still create and redeem tokens.
 	tokenize := func(node int) string {
 		status, code, token := m.platform.answered(nodes[node].Addr()+m.path, "/tokenize", record{"credential": visa(), "binding": m.binding("full")})
 		if status != 200 {
@@ -116,13 +116,14 @@ func TestANodeWithAFullDiskRefusesWhatItCannotStore(t *testing.T) {
 	for _, n := range said["list"].([]any) {
 		n := record(n.(map[string]any))
 		if want := n.text("node") != "node2"; n["writable"] != want {
-			t.Errorf("writable: %v", n)
+			t.Errorf("writable is wrong: %v", n)
 		}
 	}
 
-	// The node with the full disk must not store the secret of a poll, which could be lost.
+	// The node with the full disk must refuse to open a poll, because it could lose the poll's
+	// secret.
 	c.admin.base = "http://" + nodes[1].Addr()
-	refused := c.admin.send("POST", c.path+"/polls/"+elsewhere.text("id")+"/open", nil)
+	refused := c.admin.send("POST", c.path+"/polls/"+unopened.text("id")+"/open", nil)
 	if refused.status != 503 || strings.Contains(string(refused.body), "internal") {
 		t.Errorf("opening a poll on the full node returned %d %s", refused.status, refused.body)
 	}
@@ -150,12 +151,12 @@ func TestANodeWithAFullDiskRefusesWhatItCannotStore(t *testing.T) {
 		return status == 200
 	})
 	if status, code, number := m.psp.answered(nodes[1].Addr()+m.path, "/detokenize", record{"token": third, "binding": m.binding("full")}); number != cardNumber {
-		t.Errorf("detokenize on the node that had refused it: %d %s", status, code)
+		t.Errorf("detokenize on the node that was full when the token was created: %d %s", status, code)
 	}
 }
 
-// A node without space for copies can still serve uploaded files. It keeps serving if no other node
-// can serve.
+// A node without space for copies can still serve uploaded files. It serves them even if it is the
+// only node.
 func TestReadingNeedsNoFreeDiskSpace(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 1, postgrestest.Database(t), testConfig(t))

@@ -75,7 +75,7 @@ func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
 			wg.Go(func() {
 				each.Wait()
 				if won.Load() > 1 || won.Load() == 0 && open.Load() == 0 {
-					t.Errorf("round %d: %d used it, %d were told that it was used, %d got no outcome", round, won.Load(), lost.Load(), open.Load())
+					t.Errorf("round %d: %d redeemed it, %d received token_used, %d received no outcome", round, won.Load(), lost.Load(), open.Load())
 				}
 				if won.Load() == 0 { // then a client without a result can have used the token
 					if status, code, _ := post((round+1)%3, m.psp, "/detokenize", record{"token": token, "binding": m.binding(checkout)}); status == http.StatusOK && lost.Load() > 0 {

@@ -82,7 +82,7 @@ func TestOnlyFacilitatorsSeeNotes(t *testing.T) {
 		told bool
 	}{{lin.browser, false}, {c.admin, true}} {
 		if _, failed := q.who.ask(record{"prompt": "why", "codelab_id": c.id, "step_number": 1}).whole(); failed != "" {
-			t.Fatal(failed)
+			t.Fatalf("the question failed: %s", failed)
 		}
 		if got := strings.Contains(fmt.Sprint(up.Last().Body), secretNote); got != q.told {
 			t.Errorf("the AI request contains the note: %v, want %v", got, q.told)
@@ -167,11 +167,11 @@ func TestCommentsAreAnchoredToTheTextWithoutNotes(t *testing.T) {
 	}
 	set(strings.ReplaceAll(noted, secretNote, "another\n\nnote"))
 	if got := stale(); !reflect.DeepEqual(got, []any{false, false}) {
-		t.Errorf("after a change of the notes the threads are stale: %v", got)
+		t.Errorf("after a change of the notes, the threads are stale: %v", got)
 	}
 	set(strings.ReplaceAll(noted, "Read", "Write"))
 	if got := stale(); !reflect.DeepEqual(got, []any{true, true}) {
-		t.Errorf("after a change of the text the threads are stale: %v", got)
+		t.Errorf("after a change of the text, the threads are stale: %v", got)
 	}
 }
 

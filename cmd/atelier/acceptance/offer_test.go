@@ -112,7 +112,7 @@ func TestARequestHasItsMessageAndItsPositionInTheQueue(t *testing.T) {
 	// contains a new one.
 	lin.post(c.path+"/help", record{"step_number": 2}).want(200)
 	if h := lin.get(c.path + "/help").list()[0]; h.number("position") != 1 || h.text("message") != "I am Lin" || h.number("step_number") != 2 {
-		t.Errorf("after asking again the request is %v", h)
+		t.Errorf("after asking again, the request is %v", h)
 	}
 	for _, h := range c.admin.get(c.path + "/help").list() {
 		if _, there := h["position"]; there {

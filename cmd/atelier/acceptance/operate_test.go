@@ -173,7 +173,7 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 	}
 	stopped, err := nodes.StoppedStatus(cfgs[1])
 	if err != nil || len(stopped.Nodes) != 2 || !stopped.Nodes[0].Alive || stopped.Nodes[1].Alive || stopped.This != nil || len(stopped.Problems) != 1 {
-		t.Errorf("with no node running the status is %+v, %v", stopped, err)
+		t.Errorf("with no node running, the status is %+v, %v", stopped, err)
 	}
 	if _, err := nodes.StoppedStatus(testConfig(t)); err == nil {
 		t.Error("a single server has the status of a cluster")

@@ -124,7 +124,7 @@ func TestInvalidInvitationsAreRefused(t *testing.T) {
 		"a helper for a year":   {"name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "2099-01-01T00:00:00Z"},
 		"a helper of yesterday": {"name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "2020-01-01T00:00:00Z"},
 		"a helper, no codelab":  {"name": "A", "role": "assistant", "expires_at": time.Now().Add(time.Hour).Format(time.RFC3339)},
-		"no time":               {"name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "tomorrow"},
+		"an invalid time":       {"name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "tomorrow"},
 	} {
 		t.Run(name, func(t *testing.T) { c.admin.post("/admin/people", who).refused(400) })
 	}

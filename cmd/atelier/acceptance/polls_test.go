@@ -56,7 +56,7 @@ func TestAttendeesVoteInAPoll(t *testing.T) {
 	}
 	mine := lin.vote(c, poll, record{"choice": []int{1}}).want(200).object()
 	if fmt.Sprint(mine["mine"]) != "map[choice:[1]]" || mine["counts"] != nil {
-		t.Errorf("after voting the poll is %v", mine)
+		t.Errorf("after voting, the poll is %v", mine)
 	}
 	max.vote(c, poll, record{"choice": []any{nil}}).refused(400, "choice") // in an earlier version, null counted as option 0
 	c.admin.put(at, record{"right": []any{nil}}).refused(400, "right")
@@ -126,10 +126,10 @@ func TestAnonymousVotesStayAnonymous(t *testing.T) {
 	people[0].delete(c.path+"/polls/"+poll.text("id")+"/vote").refused(409, "taken back")
 	open := c.admin.get(c.path + "/polls").want(200)
 	if bytes.Contains(open.body, []byte("ballot-of")) || open.list()[0]["missing"] != nil || open.list()[0]["votes"] != float64(6) {
-		t.Errorf("while the poll is open facilitators see %s", open.body)
+		t.Errorf("while the poll is open, facilitators see %s", open.body)
 	}
 	if texts := c.admin.get(c.path + "/polls/" + poll.text("id") + "/texts").list(); len(texts) != 0 {
-		t.Errorf("while the poll is open facilitators see the texts %v", texts)
+		t.Errorf("while the poll is open, facilitators see the texts %v", texts)
 	}
 	inFiles(t, dir, "while it is open", []byte("ballot-of"))
 
@@ -237,7 +237,7 @@ func TestAttendeesAskAndVoteForQuestions(t *testing.T) {
 		t.Errorf("received %v", m)
 	}
 	if voted := max.put(at+"/vote", nil).want(200).object(); voted["votes"] != float64(1) || voted["voted"] != true {
-		t.Errorf("after the vote the question is %v", voted)
+		t.Errorf("after the vote, the question is %v", voted)
 	}
 	lin.put(at+"/vote", nil).refused(409, "your own")
 	boss.until("one vote", func(m message) bool {

@@ -102,7 +102,7 @@ func TestInvalidPublicationsAreRefused(t *testing.T) {
 	b.publish("match=1&dryrun=1", file).refused(400, "dryrun", "dry_run")
 	b.publish("into=00000000-0000-0000-0000-000000000000", file).refused(404)
 	b.publish("match=1", packed(t, "codelab.json", `{"format":"atelier-codelab","format_version":1,"title":"T"}`, "steps/01.md", "---\ntitle: A\n---\nx")).refused(400, "no id")
-	b.publish("into="+one.text("id"), []byte("no tutorial")).refused(400)
+	b.publish("into="+one.text("id"), []byte("not a tutorial")).refused(400)
 
 	// If the id belongs to another codelab, the file is published without the id.
 	other := b.upload(chapters("three-"+t.Name(), "Three")).object()
@@ -228,7 +228,7 @@ func TestARunIsUpdatedFromItsSource(t *testing.T) {
 		t.Errorf("the share of right answers is %v", share)
 	}
 	if both := c.admin.get(c.path + "/runs?itself=1").list(); len(both) != 2 || both[1].text("id") != c.id {
-		t.Errorf("with itself=1 the runs are %v", both)
+		t.Errorf("with itself=1, the runs are %v", both)
 	}
 	c.admin.post(c.path+"/update-from-source", nil).refused(409, "not a copy")
 	c.admin.delete(c.path).want(204)
@@ -277,7 +277,7 @@ func TestSurveysBecomePollsOnce(t *testing.T) {
 	for text, left := range map[string]int{ready: 0, ready + "\n\n" + again: 1} {
 		said := b.publish("match=1", chapters(tour, "One", "Two="+text)).object()["left_out"]
 		if list, _ := said.([]any); len(list) != left {
-			t.Errorf("for %q the left-out parts are %v", text, said)
+			t.Errorf("for %q, the left-out parts are %v", text, said)
 		}
 		if n := len(b.get(c.path + "/polls").list()); n != 1 {
 			t.Errorf("there are %d polls", n)

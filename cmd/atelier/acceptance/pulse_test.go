@@ -131,11 +131,11 @@ func TestAPulseIsRemovedWithItsStepOrAttendee(t *testing.T) {
 	// The attendee's step stays, and a new step is inserted before it.
 	c.admin.put(c.path+"/steps", record{"steps": []record{step("", "new"), step(c.steps[0], "one"), step(c.steps[1], "two")}}).want(200)
 	if p := c.pulseOf(c.admin, lin.id); p.text("state") != "fine" || p.number("step_number") != 3 {
-		t.Errorf("after its step moved the pulse is %v", p)
+		t.Errorf("after its step moved, the pulse is %v", p)
 	}
 	c.admin.delete(c.path + "/attendees/" + max.id).want(204)
 	if p := record(c.admin.get(c.path + "/overview").object()["pulse"].(map[string]any)); p.number("fine") != 1 {
-		t.Errorf("with one of two removed the overview counts %v", p)
+		t.Errorf("with one of two removed, the overview counts %v", p)
 	}
 	c.admin.put(c.path+"/steps", record{"steps": []record{step(c.steps[0], "one")}}).want(200)
 	for _, s := range []*socket{a, boss} {

@@ -126,15 +126,15 @@ func TestFacilitatorsSeeThePlaceOfAnAttendee(t *testing.T) {
 	// An attendee who comes back keeps the seat, unless the request contains another.
 	c.join(open(t, c.addr), record{"name": "Lin", "code": "4711"})
 	if place(c.admin) != "by the window" {
-		t.Errorf("after a rejoin the place is %v", place(c.admin))
+		t.Errorf("after a rejoin, the place is %v", place(c.admin))
 	}
 	c.join(open(t, c.addr), record{"name": "Lin", "code": "4711", "place": "row 1"})
 	if place(c.admin) != "row 1" {
-		t.Errorf("after a rejoin with another place it is %v", place(c.admin))
+		t.Errorf("after a rejoin with another place, it is %v", place(c.admin))
 	}
 	lin.put(path, record{"place": ""}).want(200)
 	if place(c.admin) != nil {
-		t.Errorf("after its removal the place is %v", place(c.admin))
+		t.Errorf("after its removal, the place is %v", place(c.admin))
 	}
 	max.post(c.path+"/messages", record{"type": "chat", "message": "end"}).want(200)
 	if others.hear("end"); others.count("attendee_placed") > 0 {

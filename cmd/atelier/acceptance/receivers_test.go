@@ -73,7 +73,7 @@ func TestReceiversAcceptOnlySignedDeliveries(t *testing.T) {
 				"a repeated delivery": {first.header.Get("webhook-id"), now, secret, string(first.body), http.StatusNoContent},
 				"another secret":      {"x1", now, "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 32)), string(first.body), http.StatusUnauthorized},
 				"an old delivery":     {"x2", now.Add(-6 * time.Minute), secret, string(first.body), http.StatusUnauthorized},
-				"no JSON":             {"x3", now, secret, "type=test", http.StatusBadRequest},
+				"invalid JSON":        {"x3", now, secret, "type=test", http.StatusBadRequest},
 				"too large a body":    {"x4", now, secret, `"` + strings.Repeat("x", 65<<10) + `"`, http.StatusBadRequest},
 			} {
 				status := r.send(x.id, x.at, x.key, []byte(x.body))

@@ -57,7 +57,7 @@ func TestARehearsalAddsSimulatedAttendees(t *testing.T) {
 	c.admin.post(c.path+"/registration", record{"open": false}).want(200)
 	boss.next("codelab_changed")
 	if m := c.meta(); m["rehearsal"] != nil {
-		t.Errorf("before the start the rehearsal is %v", m)
+		t.Errorf("before the start, the rehearsal is %v", m)
 	}
 	one := c.rehearses(1, nil)
 	boss.next("codelab_changed")
@@ -118,7 +118,7 @@ func TestPeopleTakeTheNamesOfSimulatedAttendees(t *testing.T) {
 	live.next("codelab_changed")
 	c.admin.post(c.path+"/end", nil).want(200)
 	if all := c.simulated(); len(all) > 0 || c.meta()["rehearsal"] != nil {
-		t.Errorf("after the end the simulated attendees are %v", all)
+		t.Errorf("after the end, the simulated attendees are %v", all)
 	}
 	if n := len(c.admin.get(c.path + "/attendees").list()); n != 2 {
 		t.Errorf("%d people are left", n)

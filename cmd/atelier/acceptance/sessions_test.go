@@ -48,7 +48,7 @@ func TestOneBrowserCanBeFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
 			t.Errorf("%q shows %d requests for help", as, n)
 		}
 		if s := b.get("/session" + as).object(); (s.text("role") == "admin") != sees {
-			t.Errorf("with %q the session is %v", as, s)
+			t.Errorf("with %q, the session is %v", as, s)
 		}
 		if got := b.get("/codelabs" + as).want(200); strings.Contains(string(got.body), "join_code") != sees {
 			t.Errorf("with %q join codes are shown: %v", as, !sees)
@@ -60,7 +60,7 @@ func TestOneBrowserCanBeFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
 		t.Errorf("as=attendee connects as %v", s)
 	}
 	if s := b.connect(one.id, "").welcome["you"].(map[string]any); s["id"] != "facilitator" {
-		t.Errorf("without as the connection is for %v", s)
+		t.Errorf("without the parameter as, the connection is for %v", s)
 	}
 	if _, res := first.dial("/ws/" + one.id + "?as=admin"); res.StatusCode != 101 {
 		t.Errorf("as=admin with both grants returned %d", res.StatusCode)

@@ -66,7 +66,7 @@ func TestHangupSuspensionAndAClosedLogDoNotEndTheServer(t *testing.T) {
 	until("were reloaded")
 	b.get("/codelabs").want(200)
 	if line := until("GET"); !strings.Contains(line, "/api/codelabs") {
-		t.Errorf("at the level error the server logged %s", line)
+		t.Errorf("at the level error, the server logged %s", line)
 	}
 
 	if err := cmd.Process.Signal(syscall.SIGTSTP); err != nil {

@@ -259,7 +259,7 @@ func TestACallbackWorksOnceAndOnlyInItsBrowser(t *testing.T) {
 		}
 	}
 	if to := leads(other.get(back)); !strings.HasPrefix(to, "/login?") || !strings.Contains(to, "why=expired") {
-		t.Errorf("in another browser the callback leads to %s", to)
+		t.Errorf("in another browser, the callback leads to %s", to)
 	}
 	if to := leads(b.get(back)); to != "/admin/x" {
 		t.Fatalf("the callback leads to %s", to)
@@ -320,7 +320,7 @@ func TestOneVisitorCannotBlockTheSignInsOfOthers(t *testing.T) {
 	}
 	close(slow)
 	visitor.Wait()
-	// After the last attempt every request is refused, also a correct one.
+	// After the last attempt, every request is refused, even a correct one.
 	o.provider.Serve("/token", nil)
 	b := o.browser()
 	b.from = "203.0.113.9"

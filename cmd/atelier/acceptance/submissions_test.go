@@ -184,7 +184,7 @@ func TestAnInterruptedUploadLeavesNothing(t *testing.T) {
 		}()
 		if res, err := c.admin.http.Do(req); err == nil {
 			_ = res.Body.Close()
-			t.Errorf("after %d bytes the upload returned %s", sent, res.Status)
+			t.Errorf("after %d bytes, the upload returned %s", sent, res.Status)
 		}
 	}
 	deadline := time.Now().Add(patience)

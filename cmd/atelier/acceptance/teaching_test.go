@@ -64,7 +64,7 @@ func TestAPinIsShownToEveryoneUntilItIsRemoved(t *testing.T) {
 	lin, stranger := c.attendee("Lin"), open(t, c.addr)
 	s := lin.connect(c.id, "")
 	if pin, _, ok := c.shown(lin.browser); !ok || pin != nil {
-		t.Errorf("before the first pin the codelab has %v, %v", pin, ok)
+		t.Errorf("before the first pin, the codelab has %v, %v", pin, ok)
 	}
 	tag := lin.get(c.path).header.Get("ETag")
 	edit := c.admin.get(c.path).header.Get("ETag")
@@ -193,7 +193,7 @@ func TestAPointerIsRemovedWithItsStepAndAtTheEnd(t *testing.T) {
 		t.Errorf("after the end, received %v", m)
 	}
 	if _, p, _ := c.shown(c.admin); p != nil || ended["pointer"] != nil {
-		t.Errorf("after the end the pointer is %v, the response %v", p, ended)
+		t.Errorf("after the end, the pointer is %v, the response %v", p, ended)
 	}
 }
 
@@ -240,7 +240,7 @@ func TestAJoinCodeLeadsToItsCodelab(t *testing.T) {
 	b.get("/join/---").refused(http.StatusNotFound)
 	c.admin.post(c.path+"/end", nil).want(200)
 	if got := b.get("/join/" + code).object(); got["registration_open"] != false {
-		t.Errorf("after the end the join code returned %v", got)
+		t.Errorf("after the end, a lookup of the join code returned %v", got)
 	}
 }
 

@@ -80,7 +80,7 @@ func TestTicksArePrivateAndCountedForFacilitators(t *testing.T) {
 	}
 	max.post(c.path+"/messages", tick(steps[0], taskOne, true)).want(200)
 	if got := counts(); !slices.Equal(got, []string{"0", "0"}) {
-		t.Errorf("for two people the overview has %q", got)
+		t.Errorf("for two people, the overview has %q", got)
 	}
 	ada.post(c.path+"/messages", tick(steps[0], taskOne+"-2", true)).want(200)
 	if got := counts(); !slices.Equal(got, []string{"3", "One1", "Two1", "One2", "0"}) {
@@ -99,21 +99,21 @@ func TestTicksArePrivateAndCountedForFacilitators(t *testing.T) {
 		t.Errorf("the sender received %v", one.kinds())
 	}
 
-	// A removed task loses its ticks, also in cached records.
+	// A removed task loses its ticks, even in cached records.
 	c.admin.put(c.path+"/steps", record{"steps": []record{
 		{"id": steps[0], "title": "one", "content_markdown": "- [ ] Four\n- [ ] One\n"}, {"id": steps[1], "title": "two", "content_markdown": "- [ ] Three\n"},
 	}}).want(200)
 	if got := c.ticksOf(lin); !slices.Equal(got, []string{taskThree}) {
-		t.Errorf("after an edit Lin sees %q", got)
+		t.Errorf("after an edit, Lin sees %q", got)
 	}
 	if got := fmt.Sprint(listed(c.admin)); got != "[Linmap[done:1 of:3] Maxmap[done:1 of:3] Adamap[done:0 of:3]]" {
-		t.Errorf("after an edit the list is %s", got)
+		t.Errorf("after an edit, the list is %s", got)
 	}
 	for n := 1; n <= 2; n++ { // other steps, without attendees
 		c.admin.put(c.path+"/steps", record{"steps": []record{{"title": "other", "content_markdown": strings.Repeat("- [ ] Five\n", n)}}}).want(200)
 		all := fmt.Sprintf("map[done:0 of:%d]", n)
 		if got := listed(c.admin); !slices.Equal(got, []string{"Lin" + all, "Max" + all, "Ada" + all}) {
-			t.Errorf("with %d tasks in other steps the list is %q", n, got)
+			t.Errorf("with %d tasks in other steps, the list is %q", n, got)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func TestARenewedCertificateIsServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := serial(); got != "2" {
-		t.Errorf("after the reload the serial number is %s", got)
+		t.Errorf("after the reload, the serial number is %s", got)
 	}
 	// The server also checks the files without a request.
 	_, _, next = selfSignedAs(t, folder, 3)
@@ -128,13 +128,13 @@ func TestARenewedCertificateIsServed(t *testing.T) {
 	live.acked(record{"type": "chat", "message": "still here"}, "r")
 
 	// An unusable certificate changes nothing.
-	if err := os.WriteFile(cfg.Server.TLSKey, []byte("no key"), 0o600); err != nil {
+	if err := os.WriteFile(cfg.Server.TLSKey, []byte("not a key"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Reload(); err == nil {
 		t.Error("a reload with an invalid key succeeded")
 	}
 	if got := serial(); got != "3" {
-		t.Errorf("after the failed reload the serial number is %s", got)
+		t.Errorf("after the failed reload, the serial number is %s", got)
 	}
 }

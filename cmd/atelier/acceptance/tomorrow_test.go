@@ -39,7 +39,7 @@ type evening struct {
 	server        *exec.Cmd
 }
 
-// there replaces the names in a text of the page or of a unit by those of this machine.
+// there replaces the names in a text of the page or of a unit with those of this machine.
 func (e *evening) there(text string) string {
 	text = regexp.MustCompile(` -[og] (root|atelier)\b`).ReplaceAllString(text, "")
 	return strings.NewReplacer(

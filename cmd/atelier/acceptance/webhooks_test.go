@@ -418,7 +418,7 @@ func TestOneOfSeveralNodesSendsEachDelivery(t *testing.T) {
 	r := newReceiver(t)
 	id, secret := c.hook(r, nil)
 	if w := there.webhook(id); w.text("state") != "active" {
-		t.Errorf("on the other node the webhook is %v", w)
+		t.Errorf("on the other node, the webhook is %v", w)
 	}
 	// The other node loads the webhook within a second.
 	told := 0
@@ -456,7 +456,7 @@ func TestTheOwnerSeesTheOutcomeOfEachAttempt(t *testing.T) {
 	id, _ := c.hook(r, record{})
 	path := "/admin/webhooks/" + id + "/deliveries"
 	if got := c.admin.get(path).list(); len(got) != 0 {
-		t.Errorf("before the first attempt the list is %v", got)
+		t.Errorf("before the first attempt, the list is %v", got)
 	}
 	c.admin.post("/admin/webhooks/"+id+"/test", nil).want(200)
 	r.next("test")

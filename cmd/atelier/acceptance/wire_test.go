@@ -57,7 +57,7 @@ func TestARefusedBodyIsNotTheNextRequest(t *testing.T) {
 		"a large one":        {"POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: " + fmt.Sprint(len(large)) + "\r\n\r\n" + large, 415},
 		"chunks":             {"POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked, 415},
 		"no session":         {"POST /api/codelabs HTTP/1.1\r\nHost: x\r\nContent-Length: " + fmt.Sprint(len(inner)) + "\r\n\r\n" + inner, 401},
-		"no operation":       {"POST /api/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: " + fmt.Sprint(len(inner)) + "\r\n\r\n" + inner, 404},
+		"not an operation":   {"POST /api/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: " + fmt.Sprint(len(inner)) + "\r\n\r\n" + inner, 404},
 		"outside of /api":    {"POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: " + fmt.Sprint(len(large)) + "\r\n\r\n" + large, 404},
 		"a read with a body": {"GET /api/session HTTP/1.1\r\nHost: x\r\nContent-Length: " + fmt.Sprint(len(inner)) + "\r\n\r\n" + inner, 401},
 	} {
@@ -104,7 +104,7 @@ func TestARefusedRequestGetsNo100Continue(t *testing.T) {
 		"another's":         {head(c.path+"/attendees/"+unknownID+"/submissions", 1000, lin.browser), 100},
 		"not an admin":      {head("/upload/material", 1000, lin.browser), 403},
 		"too large":         {head(own, 20<<20, lin.browser), 413},
-		"no operation":      {head("/nothing", 1000, lin.browser), 404},
+		"not an operation":  {head("/nothing", 1000, lin.browser), 404},
 		"an allowed upload": {head(own, 1000, lin.browser), 100},
 		"a large material":  {head("/upload/material", 50<<20, c.admin), 100},
 	} {

@@ -40,12 +40,12 @@ func TestACopiedCodelabHasACopyOfItsWorkspace(t *testing.T) {
 			// In the copy, too, the next branch starts from the last one.
 			other.admin.post(other.code()+"/"+kind, record{"step_number": 1, kind + "_type": "end"}).want(200)
 			if got := other.everyFile(c.admin); !strings.Contains(got, "step-1-end a 2") {
-				t.Errorf("%s: after a new branch the copy contains\n%s", kind, got)
+				t.Errorf("%s: after a new branch, the copy contains\n%s", kind, got)
 			}
 			// A write to one does not appear in the other.
 			other.admin.post(other.code()+start, record{"files": []record{file("a", "of the copy")}}).want(200)
 			if got := c.everyFile(c.admin); got != want {
-				t.Errorf("%s: after a write into the copy the original contains\n%s", kind, got)
+				t.Errorf("%s: after a write into the copy, the original contains\n%s", kind, got)
 			}
 			gone, stays := c, other
 			if first == "copy" {
@@ -61,7 +61,7 @@ func TestACopiedCodelabHasACopyOfItsWorkspace(t *testing.T) {
 			}
 			admin := facilitator(t, startServer(t, cfg).Addr(), "")
 			if got := stays.everyFile(admin); got != want {
-				t.Errorf("%s: after deleting the %s and a restart the other contains\n%s\nwant\n%s", kind, first, got, want)
+				t.Errorf("%s: after deleting the %s and a restart, the other contains\n%s\nwant\n%s", kind, first, got, want)
 			}
 			admin.get(stays.code() + "/download").want(200)
 			admin.post(stays.code()+start, record{"files": []record{file("b", "new")}}).want(200)

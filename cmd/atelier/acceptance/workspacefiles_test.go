@@ -60,7 +60,7 @@ func TestAWorkspaceKeepsBytesAndExecutableBits(t *testing.T) {
 		// A file that is written without a mode keeps its mode.
 		c.admin.post(main+"/files", record{"files": []record{file("run.sh", "#!/bin/sh\n")}}).want(200)
 		if got := c.described(main); !strings.Contains(got, "run.sh 100755 10 false") {
-			t.Errorf("%s: after a write the tree is\n%s", kind, got)
+			t.Errorf("%s: after a write, the tree is\n%s", kind, got)
 		}
 		// The next branch or folder keeps the modes too.
 		c.admin.post(c.code()+"/"+kind, record{"step_number": 1, kind + "_type": "start"}).want(200)
@@ -69,7 +69,7 @@ func TestAWorkspaceKeepsBytesAndExecutableBits(t *testing.T) {
 		plain["mode"] = "100644"
 		c.admin.post(main+"/files", record{"files": []record{plain}}).want(200)
 		if got := c.described(main); !strings.Contains(got, "run.sh 100644 10 false") {
-			t.Errorf("%s: after the mode was removed the tree is\n%s", kind, got)
+			t.Errorf("%s: after the mode was removed, the tree is\n%s", kind, got)
 		}
 		c.admin.post(start+"/files", record{"files": []record{file("new", "x")}}).want(200)
 		if got := c.described(start); !strings.Contains(got, "run.sh 100755 10 false") {
@@ -210,7 +210,7 @@ func TestAnArchiveIsImportedIntoAWorkspace(t *testing.T) {
 		// A file keeps its executable bit if the archive is from Windows, which has no such bit.
 		c.admin.sendFile(main+"/import?replace=true", "next.zip", packed(t, "run.sh", "new", "b", "2")).want(200)
 		if got, want := c.described(main), "b 100644 1 false\nrun.sh 100755 3 false"; got != want {
-			t.Errorf("%s: after the replacement the tree is\n%s", kind, got)
+			t.Errorf("%s: after the replacement, the tree is\n%s", kind, got)
 		}
 		c.admin.sendFile(main+"/import?replace=maybe", "next.zip", executable(t)).refused(400, "replace")
 		before := c.everyFile(c.admin)
@@ -221,9 +221,9 @@ func TestAnArchiveIsImportedIntoAWorkspace(t *testing.T) {
 		}
 		// Existing files count too, unless they are replaced.
 		c.admin.sendFile(main+"/import", "bad.zip", executable(t, "B")).refused(400, "spelling")
-		c.admin.sendFile(main+"/import", "bad.txt", []byte("no archive")).refused(400, "tar.gz")
+		c.admin.sendFile(main+"/import", "bad.txt", []byte("not an archive")).refused(400, "tar.gz")
 		if got := c.everyFile(c.admin); got != before {
-			t.Errorf("%s: after a refused import the workspace contains\n%s", kind, got)
+			t.Errorf("%s: after a refused import, the workspace contains\n%s", kind, got)
 		}
 		if kind == "branch" {
 			// The download contains the repository.

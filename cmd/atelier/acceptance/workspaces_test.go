@@ -50,7 +50,7 @@ func untar(t *testing.T, packed []byte) string {
 			return dir
 		}
 		if err != nil || !filepath.IsLocal(h.Name) {
-			t.Fatal(h.Name, err)
+			t.Fatalf("the archive has the name %q, %v, want a local path", h.Name, err)
 		}
 		path := filepath.Join(dir, h.Name)
 		if h.Typeflag == tar.TypeDir {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAISettingsAreChecked(t *testing.T) {
+func TestInvalidAISettingsAreRefused(t *testing.T) {
 	standard := Default().AI
 	if got := standard.Allowed(); got[0] != standard.Model || len(got) != 3 {
 		t.Errorf("the allowed models are %v", got)

@@ -13,6 +13,6 @@ func TestNodeNameDefaultsToHostName(t *testing.T) {
 		t.Errorf("the configured name is %q, %v", c.Cluster.Node, err)
 	}
 	if c, err := Load("", nil); err != nil || c.Cluster.Node != "" {
-		t.Errorf("on a single server the name is %q, %v", c.Cluster.Node, err)
+		t.Errorf("on a single server, the name is %q, %v", c.Cluster.Node, err)
 	}
 }

@@ -455,7 +455,7 @@ func (s *Storage) check(bad, warn func(string, ...any)) {
 // minBodyMemoryMiB is the memory needed to read the largest body.
 const minBodyMemoryMiB = 64
 
-// checkPostgres checks the address of a database. Its errors do not reveal the address.
+// checkPostgres checks a database address. Its errors do not reveal the address.
 func checkPostgres(address Secret, bad, warn func(string, ...any)) {
 	u, err := url.Parse(string(address))
 	switch {

@@ -80,7 +80,7 @@ func examine(t *testing.T, o Options) map[string]Finding {
 	return found
 }
 
-func TestTheWayFromABrowserIsChecked(t *testing.T) {
+func TestEachProblemBetweenBrowserAndServerFailsItsCheck(t *testing.T) {
 	status := func(pattern string, code int, body string) func(*http.ServeMux) {
 		return func(m *http.ServeMux) {
 			m.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) {
@@ -201,7 +201,7 @@ func TestAnExpiringCertificateIsReported(t *testing.T) {
 	}
 }
 
-func TestTheAgeOfTheLastBackupIsChecked(t *testing.T) {
+func TestAMissingOldOrDamagedBackupIsReported(t *testing.T) {
 	data := t.TempDir()
 	file := filepath.Join(data, "b.atelier")
 	look := func() Finding { return examine(t, Options{Data: data})["backup"] }
@@ -239,7 +239,7 @@ func TestTheAgeOfTheLastBackupIsChecked(t *testing.T) {
 	}
 }
 
-func TestTheMachineIsChecked(t *testing.T) {
+func TestMissingDiskSpaceAndDescriptorsAreReported(t *testing.T) {
 	data := t.TempDir()
 	found := examine(t, Options{Data: data})
 	if !found["space"].OK || !strings.Contains(found["disk"].Text, "a write is on the disk after") {

@@ -97,7 +97,7 @@ func TestPlansAreExecutedInParts(t *testing.T) {
 
 // Owned codelabs are checked once per second. The check records their load, and the time when they
 // arrived from another node.
-func TestOwnedCodelabsAreChecked(t *testing.T) {
+func TestTheLoadAndArrivalOfOwnedCodelabsAreRecorded(t *testing.T) {
 	var p placement
 	now := time.Now()
 	made := map[string]time.Time{"made here": now.Add(-time.Second), "taken": now.Add(-time.Hour)}
@@ -107,12 +107,12 @@ func TestOwnedCodelabsAreChecked(t *testing.T) {
 	}
 	look(now, Owned{"made here", 1}, Owned{"taken", 1000}, Owned{"unknown", 0}, Owned{"given", 7})
 	if !p.held["made here"].Taken.IsZero() || p.held["taken"].Taken != now || p.held["unknown"].Taken != now || p.held["taken"].Load != 0 {
-		t.Errorf("after the first check the codelabs are %+v", p.held)
+		t.Errorf("after the first check, the codelabs are %+v", p.held)
 	}
 	later := now.Add(loadOver)
 	look(later, Owned{"made here", 1}, Owned{"taken", 1000 + 50*uint64(loadOver.Seconds())}, Owned{"unknown", 0})
 	if h := p.held["taken"]; h.Load != 50 || h.Taken != now || p.held["made here"].Load != 0 || !p.held["made here"].Taken.IsZero() || len(p.held) != 3 {
-		t.Errorf("after the second check the codelabs are %+v", p.held)
+		t.Errorf("after the second check, the codelabs are %+v", p.held)
 	}
 	// A rewritten log is shorter, which does not count as load.
 	look(later.Add(loadOver), Owned{"taken", 1})

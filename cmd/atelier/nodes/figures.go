@@ -61,7 +61,8 @@ func smooth(rate, came float64, past time.Duration) float64 {
 	return rate + min(float64(past)/float64(loadOver), 1)*(came/past.Seconds()-rate)
 }
 
-// said reads the Figures in another node's reply. In an earlier version, versions send no Figures.
+// said reads the Figures in another node's reply. It returns nil for a reply of an earlier version,
+// which has no Figures.
 func said(data []byte) *Figures {
 	var f struct {
 		Figures

@@ -18,15 +18,15 @@ func TestFiguresContainTheLoadOfANode(t *testing.T) {
 	for i, want := range []float64{3 + 10, 3 + 19, 3 + 27.1} { // a hundred per second
 		at, c.Records = at.Add(time.Second), c.Records+100
 		if got := m.figures(at, c).Load; got < want-0.11 || got > want {
-			t.Errorf("after %d seconds the load is %v, want %v", i+1, got, want)
+			t.Errorf("after %d seconds, the load is %v, want %v", i+1, got, want)
 		}
 	}
 	at, c.Records = at.Add(time.Minute), c.Records+600
 	if got := m.figures(at, c).Load; got != 3+10 {
-		t.Errorf("after a quiet minute the load is %v", got)
+		t.Errorf("after a quiet minute, the load is %v", got)
 	}
 	if got := m.figures(at, c).Load; got != 3+10 {
-		t.Errorf("at the same moment the load is %v", got)
+		t.Errorf("at the same moment, the load is %v", got)
 	}
 }
 

@@ -58,7 +58,7 @@ func TestASecretIsReplacedOnlyIfItIsUnchanged(t *testing.T) {
 	}
 	none, err := k.Get("key")
 	if err != nil || none.Version != 0 {
-		t.Fatal(none, err)
+		t.Fatalf("Get of a missing key returned %v, %v, want version 0", none, err)
 	}
 	first, err := k.Put("key", none, []byte("first"))
 	if err != nil {
@@ -107,6 +107,6 @@ func TestNodesFindEachOther(t *testing.T) {
 	}
 	stores[1].Lose()
 	if got := look(0); got != "192.0.2.3:7000" {
-		t.Errorf("while the second node is away the first finds %s", got)
+		t.Errorf("while the second node is away, the first finds %s", got)
 	}
 }

@@ -122,7 +122,7 @@ func (n *Node) meet(limit time.Duration, stop <-chan struct{}) error {
 // whereToLook is the advice to operators if nodes cannot reach each other.
 const whereToLook = "check cluster.listen, cluster.peers, cluster.secret and the certificates of both, and the network between them"
 
-// errStopped ends a start that was cancelled.
+// errStopped is returned when a start was cancelled.
 var errStopped = errors.New("stopped while it waited for the other nodes")
 
 // look asks the other nodes whether they are alive, and decides whether this node stops serving and

@@ -152,7 +152,7 @@ func (s *Search) look(id string) bool {
 		}
 	}
 	if waitsFor == "" {
-		// This includes nodes that have been down for long.
+		// This includes nodes that have been down for a long time.
 		known, err := s.exchange.node.Store.Known()
 		if err != nil {
 			s.log.Warn("looking for the secret of a poll failed; it is tried again", "error", err)

@@ -34,7 +34,7 @@ func (t *listed) Members() ([]durable.Member, error) {
 	return slices.Clone(t.members), nil
 }
 
-func (t *listed) left(names []string) {
+func (t *listed) setAbsent(names []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.absent = names
@@ -100,7 +100,7 @@ func (s *searching) all() (names []string) {
 	return names
 }
 
-// waits repeats the search, and verifies that it does not end.
+// waits verifies that two more rounds do not end the search.
 func (s *searching) waits(t *testing.T, when string) {
 	t.Helper()
 	for range 2 {
@@ -113,12 +113,12 @@ func (s *searching) waits(t *testing.T, when string) {
 	}
 }
 
-// ends verifies that the search ends.
+// ends waits for the end of the search, and verifies whether the secret was found or is lost.
 func (s *searching) ends(t *testing.T, when string, lost bool) {
 	t.Helper()
 	<-s.settled
 	if _, found := s.kept[0].Find("a"); found == lost || lost != s.search.Lost("a", s.all()) && lost {
-		t.Errorf("%s: found is %v", when, found)
+		t.Errorf("%s: found is %v, want %v", when, found, !lost)
 	}
 }
 
@@ -159,19 +159,19 @@ func TestASecretIsLostOnlyWhenAllNodesLackIt(t *testing.T) {
 		s.forget(2)
 		s.ends(t, "once it is forgotten", true)
 	})
-	t.Run("a node that is no keeper is away", func(t *testing.T) {
+	t.Run("a node that is not a keeper is away", func(t *testing.T) {
 		s := newSearching(t)
 		s.away(2)
 		s.search.Lost("a", s.all()[:2])
 		s.ends(t, "the absent node never had it", true)
 	})
-	t.Run("a keeper has been away for long", func(t *testing.T) {
+	t.Run("a keeper has been away for a long time", func(t *testing.T) {
 		s := newSearching(t)
 		s.forget(2)
-		s.members.left(s.all()[2:])
+		s.members.setAbsent(s.all()[2:])
 		s.search.Lost("a", s.all())
 		s.waits(t, "while it may come back")
-		s.members.left(nil)
+		s.members.setAbsent(nil)
 		s.ends(t, "once it is forgotten", true)
 	})
 	t.Run("the keepers are not recorded", func(t *testing.T) {
@@ -187,16 +187,16 @@ func TestASecretIsLostOnlyWhenAllNodesLackIt(t *testing.T) {
 		s.kept[2].all = []shares.Ballot{{ID: "a"}}
 		s.cut(0, 2)
 		s.search.Lost("a", s.all()[:2])
-		s.waits(t, "while it cannot be asked")
+		s.waits(t, "while the node is unreachable")
 		a, b := s.nodes[0].Store.Node(), s.nodes[2].Store.Node()
 		s.net.Repair(a, b)
 		s.net.Repair(b, a)
-		s.ends(t, "once it can", false)
+		s.ends(t, "once it is reachable", false)
 	})
 	t.Run("a found secret cannot be stored", func(t *testing.T) {
 		s := newSearching(t)
 		s.kept[0].mu.Lock()
-		s.kept[0].fail = errors.New("the disk")
+		s.kept[0].fail = errors.New("the disk is full")
 		s.kept[0].mu.Unlock()
 		s.kept[2].all = []shares.Ballot{{ID: "a"}}
 		s.search.Lost("a", s.all())
@@ -204,7 +204,7 @@ func TestASecretIsLostOnlyWhenAllNodesLackIt(t *testing.T) {
 		s.kept[0].mu.Lock()
 		s.kept[0].fail = nil
 		s.kept[0].mu.Unlock()
-		s.ends(t, "once it is not", false)
+		s.ends(t, "once the disk has space", false)
 	})
 }
 
@@ -220,7 +220,7 @@ func TestASecretHasKeepersOnOtherNodes(t *testing.T) {
 	}
 	s.away(1)
 	if keepers, err = x.Spread(shares.Ballot{ID: "c"}); err != nil || len(keepers) != 2 {
-		t.Errorf("with two nodes the keepers are %v, %v", keepers, err)
+		t.Errorf("with two nodes, the keepers are %v, %v", keepers, err)
 	}
 	s.away(2)
 	if _, err = x.Spread(shares.Ballot{ID: "d"}); !errors.Is(err, durable.ErrUnavailable) {
@@ -229,7 +229,7 @@ func TestASecretHasKeepersOnOtherNodes(t *testing.T) {
 	s.forget(1)
 	s.forget(2)
 	if keepers, err = x.Spread(shares.Ballot{ID: "e"}); err != nil || len(keepers) != 1 {
-		t.Errorf("with a single node the keepers are %v, %v", keepers, err)
+		t.Errorf("with a single node, the keepers are %v, %v", keepers, err)
 	}
 }
 

@@ -71,7 +71,7 @@ func TestClusterSecretChangesWhenAllNodesAreStopped(t *testing.T) {
 		t.Error("the secrets were changed although a node is alive")
 	}
 	if s, err := k.Get("kept"); err != nil || string(s.Content) != "of all nodes" {
-		t.Errorf("after a refusal the secret is %q, %v", s.Content, err)
+		t.Errorf("after a refusal, the secret is %q, %v", s.Content, err)
 	}
 	if err := stores[1].Close(); err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestClusterSecretChangesWhenAllNodesAreStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s, err := k.Get("kept"); err != nil || string(s.Content) != "of all nodes" {
-		t.Errorf("under the new cluster secret it is %q, %v", s.Content, err)
+		t.Errorf("under the new cluster secret, it is %q, %v", s.Content, err)
 	}
 	if s, err := k.Get("forgotten"); err != nil || s.Version != 0 {
 		t.Errorf("the forgotten secret has version %d, %v", s.Version, err)

@@ -94,7 +94,7 @@ func TestReturningNodeFetchesMissedShares(t *testing.T) {
 	}}, "")
 	away.catching.Wait()
 	if all, _ := kept[0].All(); !dropped || len(all) != 1 || all[0].ID != "made meanwhile" {
-		t.Fatalf("after its return the node has %v", all)
+		t.Fatalf("after its return, the node has %v", all)
 	}
 
 	// A share that cannot be stored is fetched again.
@@ -115,7 +115,7 @@ func TestReturningNodeFetchesMissedShares(t *testing.T) {
 	}
 	away.catching.Wait()
 	if all, _ := kept[0].All(); len(all) != 2 {
-		t.Errorf("after its disk works again the node has %v", all)
+		t.Errorf("after its disk works again, the node has %v", all)
 	}
 	stop()
 }

@@ -36,7 +36,7 @@ func TestStatusShowsTheWorstReplicaAndAllProblems(t *testing.T) {
 		t.Errorf("%d kinds of actors; the kind with the bad copy has %+v", len(st.This.Actors), got)
 	}
 	if !st.Unlisted || len(st.Nodes) != 0 {
-		t.Errorf("without a database the nodes are %v", st.Nodes)
+		t.Errorf("without a database, the nodes are %v", st.Nodes)
 	}
 	for _, want := range []string{"the copy of bad x here", "not ready: it starts", "not connected to NATS", "cannot be listed"} {
 		if !slices.ContainsFunc(st.Problems, func(p string) bool { return strings.Contains(p, want) }) {

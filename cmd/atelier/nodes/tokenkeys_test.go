@@ -102,11 +102,11 @@ func TestAFailedUseOfKeysIsRetried(t *testing.T) {
 		}
 	}
 	if have, _ := b.All(); b.tries != 2 || have[0] != 1 {
-		t.Errorf("after %d tries node b has version %d", b.tries, have)
+		t.Errorf("after %d tries, node b has version %d", b.tries, have)
 	}
 	b.fail = nil
 	if err := b.Read(); err != nil || versions(b.used) != "12?" {
-		t.Errorf("after the failure the node uses %s, %v", versions(b.used), err)
+		t.Errorf("after the failure, the node uses %s, %v", versions(b.used), err)
 	}
 	// The node does not take the same keys again.
 	tries := b.tries
@@ -180,12 +180,12 @@ func TestAMissedKeyIsReadLater(t *testing.T) {
 		all := newKeyed(t)
 		add := func(keys []seal.Key) ([]seal.Key, error) { return secrets.Announced(keys, time.Now()), nil }
 		if _, _, err := all[0].Change(add); err != nil || versions(all[1].used) != "1" {
-			t.Fatalf("without the announcement the node uses %s, %v", versions(all[1].used), err)
+			t.Fatalf("without the announcement, the node uses %s, %v", versions(all[1].used), err)
 		}
 		ctx, stop := context.WithTimeout(t.Context(), 90*time.Second)
 		defer stop()
 		if all[1].Follow(ctx, time.Minute); versions(all[1].used) != "12?" {
-			t.Errorf("after the interval the node uses %s", versions(all[1].used))
+			t.Errorf("after the interval, the node uses %s", versions(all[1].used))
 		}
 	})
 }

@@ -149,10 +149,10 @@ func TestADrainedNodeGivesNothingToADrainedNode(t *testing.T) {
 		for i, d := range all {
 			d.mu.Lock()
 			if i < 2 && (len(d.given) < 3 || slices.ContainsFunc(d.given, func(to string) bool { return to != names[2] })) {
-				t.Errorf("node %d gives to %q", i+1, d.given)
+				t.Errorf("node %d moves its actors to %q", i+1, d.given)
 			}
 			if i == 2 && len(d.given) > 0 {
-				t.Errorf("the serving node gives to %q", d.given)
+				t.Errorf("the serving node moves its actors to %q", d.given)
 			}
 			if d.compares < 3 || !slices.Equal(d.compared, names) {
 				t.Errorf("node %d compared its copies %d times, with %q", i+1, d.compares, d.compared)

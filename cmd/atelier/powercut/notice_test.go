@@ -127,7 +127,7 @@ func TestARecoveryKeepsSharedFiles(t *testing.T) {
 	for _, flags := range [][]string{{recoverFlag}, nil} {
 		s, err := p.start(dataIn(root), flags...)
 		if err != nil {
-			t.Fatal(flags, err)
+			t.Fatalf("the start with %q failed: %v", flags, err)
 		}
 		if wrong := newView(s).check(e); len(wrong) > 0 {
 			t.Errorf("after a start with %q: %q", flags, wrong)

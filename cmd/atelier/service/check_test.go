@@ -53,7 +53,7 @@ func TestACheckReportsTheProblemsOfAStart(t *testing.T) {
 		"no problem":             {func(c *config.Config) { c.Server.TLSCert, c.Server.TLSKey = cert, key }, "", ""},
 		"the folder is missing":  {func(c *config.Config) { c.Server.Data = filepath.Join(c.Server.Data, "a", "b") }, "", ""},
 		"another key":            {func(c *config.Config) { c.Server.TLSCert, c.Server.TLSKey = cert, otherKey }, "server.tls_cert", ""},
-		"no certificate":         {func(c *config.Config) { c.Server.TLSCert, c.Server.TLSKey = file, key }, "server.tls_cert", ""},
+		"not a certificate":      {func(c *config.Config) { c.Server.TLSCert, c.Server.TLSKey = file, key }, "server.tls_cert", ""},
 		"an expired certificate": {func(c *config.Config) { c.Server.TLSCert, c.Server.TLSKey = expired, expiredKey }, "", "has expired"},
 		"another key between nodes": {func(c *config.Config) {
 			c.Cluster.Enabled, c.Cluster.TLSCert, c.Cluster.TLSKey, c.Cluster.TLSCA = true, cert, otherKey, cert

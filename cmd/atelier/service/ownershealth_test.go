@@ -54,7 +54,7 @@ func TestCommitLatencyIsJudgedByTheStore(t *testing.T) {
 		}
 	}
 	if f := judgeWaits(slow); f.OK || f.Remedy == "" {
-		t.Errorf("for long waits: %+v", f)
+		t.Errorf("the finding for long waits is %+v", f)
 	}
 	if f := judgeWaits(server.Recent{}); !f.OK || !strings.Contains(f.Text, "no command") {
 		t.Errorf("without waits: %+v", f)
@@ -81,7 +81,7 @@ func TestHangingChecksAreReportedAsUnknown(t *testing.T) {
 		}
 		for _, text := range []string{disk.Text, backup.Text, certificate.Text} {
 			if !strings.Contains(text, "not known") {
-				t.Error(text)
+				t.Errorf("the finding is %q, want not known", text)
 			}
 		}
 		if disk.OK != nil || disk.Free != nil || disk.Data != nil || backup.OK != nil || backup.At != nil || certificate.OK != nil || certificate.DaysLeft != nil {

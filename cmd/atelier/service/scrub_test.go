@@ -44,7 +44,7 @@ func TestScrubComparesTheListWithTheLogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := ws.Ask(codelab.Command{Caller: admin, Body: codelab.Update{Title: proto.String("still sound")}}); err != nil {
-		t.Fatalf("after a scrub the codelab refuses a command: %v", err)
+		t.Fatalf("after a scrub, the codelab refuses a command: %v", err)
 	}
 	if err := c.Close(context.Background()); err != nil {
 		t.Fatal(err)

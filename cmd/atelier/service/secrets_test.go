@@ -15,7 +15,7 @@ func TestATruncatedKeyIsNotUsed(t *testing.T) {
 	cfg.Server.Data = t.TempDir()
 	key, made, err := secretKey(cfg, "some.key")
 	if err != nil || !made || len(key) < 40 {
-		t.Fatal(made, err)
+		t.Fatalf("secretKey returned a key of %d bytes, made: %v, %v", len(key), made, err)
 	}
 	if again, made, err := secretKey(cfg, "some.key"); again != key || made || err != nil {
 		t.Error("the second read returned another key", made, err)

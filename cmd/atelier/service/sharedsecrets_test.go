@@ -241,12 +241,12 @@ func TestSecretsInTheDatabaseAreSealed(t *testing.T) {
 		damaged[i] ^= 1
 		put("one", damaged)
 		if s, err := k.Get("one"); err == nil {
-			t.Errorf("after a change of byte %d the secret is %q", i, s.Content)
+			t.Errorf("after a change of byte %d, the secret is %q", i, s.Content)
 		}
 	}
 	put("two", stored)
 	if s, err := k.Get("two"); err == nil {
-		t.Errorf("under another name the secret is %q", s.Content)
+		t.Errorf("under another name, the secret is %q", s.Content)
 	}
 	put("two", stored[:5])
 	if _, err := k.Get("two"); err == nil {

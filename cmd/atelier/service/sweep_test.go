@@ -24,7 +24,7 @@ func TestASweepRunsWhenAHelpersTimeEnds(t *testing.T) {
 		}
 	}
 	if got := untilSweep(ending{}, now); got != grantsEvery {
-		t.Errorf("without a helper the next sweep is in %v", got)
+		t.Errorf("without a helper, the next sweep is in %v", got)
 	}
 	if people.MinHelperLife <= grantsEvery {
 		t.Error("a helper's time could begin and end between two sweeps")

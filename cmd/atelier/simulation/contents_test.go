@@ -132,7 +132,7 @@ func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
 // interruptedPut is the name of the fault that kills the process during a put.
 const interruptedPut = "kill during a put"
 
-var errNoFiles = errors.New("simulated: contents are not stored in files")
+var errNoFiles = errors.New("simulated: objects are not stored in files")
 
 // Spool implements files.Blobs. It always fails, because the simulation has no files of the
 // operating system.
@@ -172,8 +172,8 @@ func (m *mount) Collect(inUse files.InUse) (removed int, err error) {
 	return removed, nil
 }
 
-// remove removes the objects of a content that have no lease and are older than the grace period,
-// if the content has no references.
+// remove removes all objects with the sum that have no lease and are older than the grace period,
+// if nothing references the sum.
 func (m *mount) remove(inUse files.InUse, sum files.Sum, grace time.Duration) (removed int, err error) {
 	if err := errors.Join(m.wait(), m.works()); err != nil {
 		return 0, err
@@ -219,13 +219,13 @@ func (m *mount) end() {
 	}
 }
 
-// contentFaults lists the faults that affect contents, in runs with uploads.
+// contentFaults lists the faults that affect stored objects, in runs with uploads.
 var contentFaults = []fault{
-	{"delay the store of contents", 2, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
+	{"delay the object store", 2, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
 		c := w.uploads.contents
 		return c.during(&c.slow), true
 	}},
-	{"make the store of contents fail", 1, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
+	{"make the object store fail", 1, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
 		c := w.uploads.contents
 		return c.during(&c.broken), true
 	}},

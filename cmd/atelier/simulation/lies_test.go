@@ -87,10 +87,10 @@ func TestOraclesDetectFaults(t *testing.T) {
 		"an upload that is removed although a codelab refers to it": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
 			return lies{store: func(n *memory.Node) durable.Shared { return &blind{n, "uploaduses"} }}
 		}},
-		"a content that is removed although a submission refers to it": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
+		"an object that is removed although a submission refers to it": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
 			return lies{store: func(n *memory.Node) durable.Shared { return &blind{n, "blobuses"} }}
 		}},
-		"a lost content": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
+		"a lost object": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
 			return lies{blobs: func(b files.Blobs) files.Blobs { return forgetfulBlobs{b} }}
 		}},
 		"an upload that remains": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
@@ -104,7 +104,7 @@ func TestOraclesDetectFaults(t *testing.T) {
 				}
 			})
 		}},
-		"a content that remains": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
+		"an object that remains": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
 			return lies{blobs: func(b files.Blobs) files.Blobs { return hoardingBlobs{b} }}
 		}},
 		"an answer that never comes": {plan: "visitors=3 faults=0", finds: "answers", lies: func() lies {

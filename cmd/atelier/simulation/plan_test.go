@@ -14,7 +14,7 @@ type Plan struct {
 	Seed uint64
 	// Nodes is the number of nodes, 1 to 5.
 	Nodes int
-	// Clients is the number of people who act concurrently, and Listeners the number of connections
+	// Clients is the number of people who act concurrently. Listeners is the number of connections
 	// that only listen. Payers use tokens, Visitors sign in and out, and Uploaders send files.
 	Clients, Listeners, Payers, Visitors, Uploaders int
 	// For is the duration of the people's actions, in simulated time.

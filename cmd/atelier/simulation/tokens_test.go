@@ -147,8 +147,8 @@ func (p *payer) act() {
 	}
 }
 
-// issue creates a token, with an idempotency key in half of all cases. With the same key another
-// node must return the same token.
+// issue creates a token, with an idempotency key in half the cases. With the same key, another node
+// must return the same token.
 func (p *payer) issue(s *server) {
 	p.made++
 	mark := fmt.Sprintf("credential-%d-of-%s", p.made, p.name)

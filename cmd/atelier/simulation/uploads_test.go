@@ -27,7 +27,7 @@ const (
 	look            = "Open an upload"
 	sweptReferences = "Sweep of references"
 	sweptUploads    = "Sweep of uploads"
-	sweptContents   = "Sweep of contents"
+	sweptContents   = "Sweep of objects"
 )
 
 const (
@@ -73,7 +73,8 @@ func (w *world) newRegister(s *server) *files.Register {
 	return r
 }
 
-// sweep does the same as cmd/atelier/service, continuously (Register.SweepEvery).
+// sweep calls Register.Sweep at every tick, like Register.SweepEvery in cmd/atelier/service, and
+// records what was removed.
 func (s *server) sweep() {
 	tick := s.clock.NewTicker(sweepEvery)
 	defer tick.Stop()
@@ -126,8 +127,8 @@ func (u *uploads) act(until time.Time, all *sync.WaitGroup) {
 	}
 }
 
-// referring lists the commands that can reference an upload, and dropping the commands that remove
-// a reference.
+// referring lists the commands that can reference an upload. dropping lists the commands that
+// remove a reference.
 var (
 	referring = []string{"AddMaterial", "AddMaterial", "PostChat", "PostChat", "Annotate", "Reply", "Update", "ReplaceSteps", "SetPin", "ReplaceQuizzes"}
 	dropping  = []string{"DeleteMaterial", "DeleteMaterial", "DeleteChat", "DeleteComment", "Remove", "Update", "ReplaceSteps", "SetPin"}
@@ -178,8 +179,8 @@ func (u *uploads) some(r *rand.Rand) (names []string) {
 	return names
 }
 
-// put stores a content. In half of all cases the content is one of a few, so that several uploads
-// share it.
+// put stores content that an upload can refer to. In half the cases, the content is one of four
+// texts, so that several uploads share it.
 func (p uploader) put(s *server) (*files.Lease, error) {
 	text := fmt.Sprint("content ", p.Rand.IntN(4))
 	if p.Rand.IntN(2) == 0 {
@@ -188,14 +189,14 @@ func (p uploader) put(s *server) (*files.Lease, error) {
 	return s.files.Blobs().Put(strings.NewReader(text), 100)
 }
 
-// meet makes several clients, each on a random node, reference an upload without references while
-// another client removes it.
+// meet uploads a file that nothing references. Two clients then reference it while a third removes
+// it, each on a random node.
 func (p uploader) meet(s *server) {
 	name := p.send(s)
 	if name == "" {
 		return
 	}
-	if p.Rand.IntN(2) == 0 { // in half of all cases, somebody has already claimed the upload
+	if p.Rand.IntN(2) == 0 { // in half the cases, the upload was claimed and released before
 		release, err := s.files.Claim(name)
 		if errors.Is(err, files.ErrMissing) || p.w.uploads.fails(s, "a claim", s.leaves(err)) {
 			return
@@ -272,7 +273,7 @@ func (p uploader) submit(s *server, ws codelab.Codelab, view *codelab.View) {
 		lease.Release()
 	}
 	if refused {
-		p.w.uploads.fails(s, "discarding a content", s.files.Discard(lease.Sum[:]))
+		p.w.uploads.fails(s, "discarding an object", s.files.Discard(lease.Sum[:]))
 	}
 }
 
@@ -291,7 +292,7 @@ func (p uploader) importLab(s *server) {
 		p.w.uploads.add(up)
 	case durable.Refused(err):
 		lease.Release()
-		p.w.uploads.fails(s, "discarding a content", s.files.Discard(lease.Sum[:]))
+		p.w.uploads.fails(s, "discarding an object", s.files.Discard(lease.Sum[:]))
 	}
 }
 
@@ -344,8 +345,7 @@ func (p uploader) deleteLab(s *server) {
 	}
 }
 
-// release removes the uploads that only the removed references used, like transport/rest after a
-// command.
+// release removes the uploads whose last reference a command has removed, as transport/rest does.
 func (u *uploads) release(s *server, body codelab.Body, value any) {
 	if u.w.plan.Uploaders == 0 {
 		return

@@ -33,7 +33,7 @@ func TestTheVersionComesFromTheTopOfTheChangelog(t *testing.T) {
 		cmd.Dir = root
 		out, err := cmd.CombinedOutput()
 		if got := strings.TrimSpace(string(out)); err != nil || !regexp.MustCompile(want).MatchString(got) {
-			t.Errorf("%q gives %q, %v; want %s", headings, got, err, want)
+			t.Errorf("%q produces the version %q, %v; want %s", headings, got, err, want)
 		}
 	}
 	top := regexp.MustCompile(`(?m)^## (.*)$`).FindStringSubmatch(readText(t, "CHANGELOG.md"))

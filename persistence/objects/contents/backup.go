@@ -62,7 +62,7 @@ func (s *Store) save(w io.Writer) error {
 	return tw.Close()
 }
 
-// Load creates a folder of objects in dir from a section of a backup.
+// Load creates an object folder in dir from a section of a backup.
 func Load(dir string, r io.Reader) error {
 	if err := backup.LoadFolder(dir, r); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"atelier/actors/files"
 )
 
-// errHeld ends a collection during a backup.
+// errHeld is returned when an object cannot be removed during a backup.
 var errHeld = errors.New("a backup holds the objects")
 
 // Hold prevents all removals until release is called.

@@ -171,7 +171,7 @@ func TestASpooledFileHasNoName(t *testing.T) {
 	s, _ := openTest(t, Options{})
 	f, size, err := s.Spool(strings.NewReader("content"), 7)
 	if err != nil || size != 7 {
-		t.Fatal(size, err)
+		t.Fatalf("the spooled file has %d bytes, %v, want 7", size, err)
 	}
 	defer f.Close()
 	if b, err := io.ReadAll(f); string(b) != "content" || err != nil {
@@ -339,7 +339,7 @@ func TestALargeContentNeedsOneBuffer(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	l, err := s.Put(io.LimitReader(zeros{}, 50<<20), 50<<20)
 	if err != nil || l.Size != 50<<20 {
-		t.Fatal(l, err)
+		t.Fatalf("Put of 50 MiB returned %v, %v", l, err)
 	}
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
@@ -419,7 +419,7 @@ func TestNothingIsRemovedDuringSeveralBackups(t *testing.T) {
 			}
 		}
 		if n != want {
-			t.Errorf("%s there are %d contents", when, n)
+			t.Errorf("%s there are %d objects", when, n)
 		}
 	}
 	first, second := hold(), hold()

@@ -69,7 +69,7 @@ func openShared(o Options) (*shared, error) {
 
 func nobody(files.Sum) (bool, error) { return false, nil }
 
-// prefixOf returns the key prefix of all objects with a content.
+// prefixOf returns the key prefix of all objects whose content has the sum.
 func prefixOf(sum files.Sum) string {
 	name := sum.String()
 	return prefix + name[:2] + "/" + name + "-"
@@ -123,8 +123,8 @@ func (s *shared) keep(l *files.Lease) error {
 	return nil
 }
 
-// hasPut reports whether this node put a content less than putAgain ago. Both the wall clock and
-// the monotonic clock must agree, because one can have been set and the other paused.
+// hasPut reports whether this node put an object with the sum less than putAgain ago. Both the wall
+// clock and the monotonic clock must agree, because one can have been set and the other paused.
 func (s *shared) hasPut(sum files.Sum) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +133,8 @@ func (s *shared) hasPut(sum files.Sum) bool {
 	return known && now.Sub(at) < putAgain && now.Round(0).Sub(at.Round(0)).Abs() < putAgain
 }
 
-// forget makes the node forget its last put of a content, so that the next put sends a request.
+// forget makes the node forget its last put of an object with the sum, so that the next put sends a
+// request.
 func (s *shared) forget(sum files.Sum) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,7 +170,7 @@ func (s *shared) Open(sum files.Sum) (files.Content, int64, error) {
 	return f, size, nil
 }
 
-// fetchOnce fetches a content, or waits until another reader has fetched it.
+// fetchOnce fetches an object, or waits until another reader has fetched the object.
 func (s *shared) fetchOnce(sum files.Sum) error {
 	s.mu.Lock()
 	f, under := s.fetching[sum]
@@ -190,7 +191,7 @@ func (s *shared) fetchOnce(sum files.Sum) error {
 	return f.err
 }
 
-// copies returns the objects with a content, youngest object first.
+// copies returns all objects with the sum, youngest object first.
 func (s *shared) copies(ctx context.Context, sum files.Sum) (list []objects.Info, err error) {
 	err = s.opts.Objects.List(ctx, prefixOf(sum), func(i objects.Info) error {
 		list = append(list, i)

@@ -62,7 +62,7 @@ func TestAllNodesReadStoredContent(t *testing.T) {
 			t.Errorf("a missing content: %v", err)
 		}
 		if putOne(t, one, "content") != sum || len(b.Keys(t, "contents/")) != 1 {
-			t.Errorf("after storing it again the keys are %q", b.Keys(t, ""))
+			t.Errorf("after storing it again, the keys are %q", b.Keys(t, ""))
 		}
 		if _, err := one.Put(strings.NewReader("too long"), 3); !errors.Is(err, files.ErrTooLarge) {
 			t.Errorf("an upload that is too long: %v", err)
@@ -71,7 +71,7 @@ func TestAllNodesReadStoredContent(t *testing.T) {
 			t.Errorf("an interrupted upload: %v", err)
 		}
 		if got := b.Keys(t, "contents/"); len(got) != 1 {
-			t.Errorf("the stored contents are %q", got)
+			t.Errorf("the stored objects are %q", got)
 		}
 	})
 }
@@ -200,13 +200,13 @@ func TestUnusedContentIsRemovedAfterTheGracePeriod(t *testing.T) {
 		there := func() bool { return len(b.Keys(t, "contents/")) > 0 }
 		b.Age(t, "contents/", 25*time.Hour)
 		if collect(t, one, anybody); len(b.Keys(t, "aside/")) != 0 {
-			t.Error("a used content was moved to quarantine")
+			t.Error("a used object was moved to quarantine")
 		}
 		if collect(t, one, nobody); !there() || len(b.Keys(t, "aside/")) != 1 {
-			t.Errorf("an unused content was not moved to quarantine: %q", b.Keys(t, ""))
+			t.Errorf("an unused object was not moved to quarantine: %q", b.Keys(t, ""))
 		}
 		if collect(t, two, anybody); !there() || len(b.Keys(t, "aside/")) != 0 {
-			t.Errorf("a content used again is still in quarantine: %q", b.Keys(t, ""))
+			t.Errorf("an object used again is still in quarantine: %q", b.Keys(t, ""))
 		}
 		collect(t, one, nobody)
 		collect(t, two, nobody)
@@ -250,7 +250,7 @@ func TestDiscardedContentIsRemovedSooner(t *testing.T) {
 		t.Errorf("a discard whose check failed returned %v", err)
 	}
 	if err := errors.Join(s.Discard(anybody, sum), s.Discard(nobody, files.Sum{})); err != nil || len(b.Keys(t, "contents/")) != 1 {
-		t.Errorf("a used content was discarded, %v", err)
+		t.Errorf("a used object was discarded, %v", err)
 	}
 	if err := s.Discard(nobody, sum); err != nil || len(b.Keys(t, "")) != 0 {
 		t.Errorf("the remaining keys are %q, %v", b.Keys(t, ""), err)
@@ -282,7 +282,7 @@ func TestOfSeveralEqualObjectsOneRemains(t *testing.T) {
 		return nil
 	})
 	if err != nil || len(keys) != 4 {
-		t.Fatal(keys, err)
+		t.Fatalf("the keys are %q, %v, want 4", keys, err)
 	}
 	b.Change(t, newest, func([]byte) []byte { return []byte("damaged") })
 	if collect(t, node(t, b, nil), anybody); len(b.Keys(t, "contents/")) != 4 {

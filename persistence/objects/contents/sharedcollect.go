@@ -130,8 +130,8 @@ type collection struct {
 	discarded map[string]bool // by key; a mark is deleted from the map once its object was checked
 }
 
-// inUse keeps the youngest object with a content, if it is undamaged, and removes all other objects
-// with this content that are older than the grace period.
+// inUse keeps the youngest object with the sum, if it is undamaged, and removes all other objects
+// with the sum that are older than the grace period.
 func (c *collection) inUse(ctx context.Context, sum files.Sum, copies []objects.Info) error {
 	newest := copies[0]
 	for _, o := range copies {

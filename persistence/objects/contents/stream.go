@@ -73,7 +73,7 @@ func (s *stream) Seek(offset int64, whence int) (int64, error) {
 		offset += s.size
 	}
 	if offset < 0 {
-		return 0, errors.New("seek before the beginning of a content")
+		return 0, errors.New("seek before the beginning of an object")
 	}
 	if offset == s.at {
 		return offset, nil

@@ -94,10 +94,10 @@ func TestCollectedContentCanBeRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(filepath.Join(s.opts.Dir, "aside")); len(left) != 3 || err != nil {
-		t.Fatalf("%d contents are in quarantine, %v", len(left), err)
+		t.Fatalf("%d objects are in quarantine, %v", len(left), err)
 	}
 	if got, err := content(s, asked.Sum); got != "asked for" || err != nil {
-		t.Errorf("a requested content: %q, %v", got, err)
+		t.Errorf("a requested object: %q, %v", got, err)
 	}
 	put(t, s, "sent again").Release()
 	now.pass(59 * time.Minute)
@@ -105,7 +105,7 @@ func TestCollectedContentCanBeRestored(t *testing.T) {
 		t.Errorf("%d removed before the end of the grace period, %v", n, err)
 	}
 	if _, err := os.Stat(s.path(again.Sum)); err != nil {
-		t.Errorf("a content used again: %v", err)
+		t.Errorf("an object used again: %v", err)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestEverySyncOfAPutIsInItsPlace(t *testing.T) {
 	order, first = nil, false
 	put(t, s, "content").Release()
 	if want := []string{"name"}; len(order) == 0 || order[len(order)-1] != want[0] {
-		t.Errorf("for an existing content the syncs were %q", order)
+		t.Errorf("for an existing object, the syncs were %q", order)
 	}
 }
 

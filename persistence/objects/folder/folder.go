@@ -37,8 +37,7 @@ const (
 // Options configures a Store. Dir is required.
 type Options struct {
 	Dir string
-	// MinFreeBytes is the free space below which nothing is written. Default
-	// 1 GiB.
+	// MinFreeBytes is the free space below which nothing is written. Default: 1 GiB.
 	MinFreeBytes uint64
 	// FreeBytes measures the free space. Default: statfs of Dir.
 	FreeBytes func() (uint64, error)
@@ -55,8 +54,8 @@ type Store struct {
 
 var _ objects.Store = (*Store)(nil)
 
-// Open opens the folder, which must exist. Open does not create it: if the shared folder is not
-// mounted, objects for all nodes would be stored locally.
+// Open opens the folder, which must exist. Open does not create it, because without the mount the
+// objects of all nodes would be stored on this node's disk.
 func Open(o Options) (*Store, error) {
 	if o.MinFreeBytes == 0 {
 		o.MinFreeBytes = 1 << 30
@@ -69,11 +68,11 @@ func Open(o Options) (*Store, error) {
 	}
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("open folder of objects: %w", err)
+		return nil, fmt.Errorf("open object folder: %w", err)
 	}
 	s := &Store{opts: o, root: root}
 	if err := s.clearTemp(); err != nil {
-		return nil, errors.Join(fmt.Errorf("open folder of objects: %w", err), root.Close())
+		return nil, errors.Join(fmt.Errorf("open object folder: %w", err), root.Close())
 	}
 	return s, nil
 }
@@ -85,7 +84,8 @@ func (s *Store) clearTemp() error {
 	if err := s.root.Mkdir(tempFolder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// The file system's clock can differ from this machine's clock.
+	// The time comes from a new file, because the file system's clock can differ from this
+	// machine's.
 	f, err := s.temp()
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (s *Store) Put(ctx context.Context, key string, content io.ReaderAt, size i
 	temp := filepath.Join(tempFolder, filepath.Base(f.Name()))
 	err = s.fill(ctx, f, io.NewSectionReader(content, 0, size), size, sum)
 	if err == nil {
-		// This precedes the rename, because a file with this name must always be complete.
+		// Sync before the rename, because a file under its key must always be complete.
 		if err = f.Sync(); err == nil {
 			s.opts.Synced(temp)
 		}
@@ -171,8 +171,8 @@ func (s *Store) fill(ctx context.Context, f *os.File, r io.Reader, size int64, s
 	return nil
 }
 
-// Link gives an object's content a second key without copying it, because objects are never changed
-// in place. Not every file system supports this.
+// Link adds a second key for an object without copying its content. This is safe, because objects
+// are never changed in place. Not every file system supports it.
 func (s *Store) Link(from, to string) error {
 	if err := errors.Join(objects.CheckKey(from), objects.CheckKey(to)); err != nil {
 		return err
@@ -184,7 +184,7 @@ func (s *Store) Link(from, to string) error {
 	return nil
 }
 
-// name moves a file into place and makes the names of its parent folders durable.
+// name calls place to create the file to, and syncs its parent folders.
 func (s *Store) name(to string, place func(to string) error) error {
 	dir := filepath.Dir(to)
 	var err error
@@ -225,7 +225,7 @@ func (s *Store) room() error {
 		return told("measure", "the free space", err)
 	}
 	if free < s.opts.MinFreeBytes {
-		return fmt.Errorf("%w: folder of objects: %d bytes free, %d required", durable.ErrReadOnly, free, s.opts.MinFreeBytes)
+		return fmt.Errorf("%w: object folder: %d bytes free, %d required", durable.ErrReadOnly, free, s.opts.MinFreeBytes)
 	}
 	return nil
 }
@@ -315,7 +315,7 @@ func (s *Store) list(ctx context.Context, dir, prefix string, fn func(objects.In
 	for _, key := range keys {
 		e := byKey[key]
 		if e.IsDir() {
-			// A folder with the prefix is listed recursively.
+			// Subfolders whose key has the prefix are listed recursively.
 			if objects.CheckPrefix(key) == nil && strings.HasPrefix(key, prefix) {
 				if err := s.list(ctx, strings.TrimSuffix(key, "/"), prefix, fn); err != nil {
 					return err
@@ -357,7 +357,8 @@ func (s *Store) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// told converts a file system error for the caller. A missing mount is a temporary error.
+// told converts a file system error to an error of package objects or durable. I/O errors and a
+// lost mount become ErrUnavailable, and a full or read-only disk becomes ErrReadOnly.
 func told(what, key string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -367,5 +368,5 @@ func told(what, key string, err error) error {
 	case errors.Is(err, syscall.ESTALE), errors.Is(err, syscall.EIO), errors.Is(err, syscall.ETIMEDOUT), errors.Is(err, syscall.EHOSTDOWN), errors.Is(err, syscall.ENOTCONN):
 		return fmt.Errorf("%w: %s %s: %w", durable.ErrUnavailable, what, key, err)
 	}
-	return fmt.Errorf("%s object %s: %w", what, key, err)
+	return fmt.Errorf("object folder: %s %s: %w", what, key, err)
 }

@@ -99,7 +99,7 @@ func TestALargeObjectIsAbandonedWhenTheFolderIsFull(t *testing.T) {
 			t.Errorf("with room for %d checks: %v, %v; temporary files %v, %v", looks, err, stat, temp, failed)
 		}
 		if looks < 100 && looked != looks+1 {
-			t.Errorf("with room for %d checks there were %d checks", looks, looked)
+			t.Errorf("with room for %d checks, there were %d checks", looks, looked)
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -153,6 +153,6 @@ func TestEverySyncOfAPutIsInItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := []string{"d true", ". true"}; !slices.Equal(got, want) {
-		t.Errorf("for a second name the syncs are %q, want %q", got, want)
+		t.Errorf("for a second name, the syncs are %q, want %q", got, want)
 	}
 }

@@ -271,7 +271,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return told("delete", key, s.client.RemoveObject(ctx, s.opts.Bucket, s.opts.Prefix+key, minio.RemoveObjectOptions{}))
 }
 
-// told converts an error for the caller.
+// told converts an error of the S3 client to an error of package objects or durable.
 func told(what, key string, err error) error {
 	if err == nil {
 		return nil

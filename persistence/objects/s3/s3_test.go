@@ -159,7 +159,7 @@ func TestAServerThatDoesNotAnswerIsUnavailable(t *testing.T) {
 }
 
 // Keys outside the prefix are skipped, and an endless listing ends with an error.
-func TestInvalidListingsAreHandled(t *testing.T) {
+func TestForeignKeysAreSkippedAndEndlessListingsFail(t *testing.T) {
 	var forever bool
 	s, err := objectstest.Hostile(t, time.Minute, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {

@@ -169,11 +169,11 @@ func TestWorkspacesRemovedDuringABackupOfAnotherNodeAreSwept(t *testing.T) {
 	}
 	one.Remove(id)
 	if got := b.Keys(t, "workspaces/"); len(got) != 2 {
-		t.Errorf("during a backup the keys are %q", got)
+		t.Errorf("during a backup, the keys are %q", got)
 	}
 	release()
 	one.Remove(id)
 	if got := b.Keys(t, ""); len(got) != 0 {
-		t.Errorf("after the backup the keys are %q", got)
+		t.Errorf("after the backup, the keys are %q", got)
 	}
 }

@@ -93,7 +93,7 @@ func TestGitCanCloneTheDownload(t *testing.T) {
 	}
 	git(t, clone, "checkout", "-q", "step-1-end")
 	if b, err := os.ReadFile(filepath.Join(clone, "src/main.go")); err != nil || string(b) != "package end\n" {
-		t.Errorf("after a checkout the file is %q %v", b, err)
+		t.Errorf("after a checkout, the file is %q %v", b, err)
 	}
 	if got := git(t, clone, "log", "--format=%an|%ae|%s", "origin/step-1-start"); got != "Ada x|facilitator@atelier.invalid|change\nAda x|facilitator@atelier.invalid|change" {
 		t.Errorf("the log is %s", got)

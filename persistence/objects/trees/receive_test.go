@@ -65,7 +65,7 @@ func TestAPushIsStoredUnchanged(t *testing.T) {
 	other := p.commit(p.folder("100644 other "+b), first)
 	merged := p.commit(p.folder("100755 a "+a, "40000 dir "+folder), second, other)
 	if n, err := s.Receive(id, nil, []string{merged}, p); n != 4 || err != nil {
-		t.Fatal(n, err)
+		t.Fatalf("Receive returned %d, %v, want 4", n, err)
 	}
 	for commit, want := range map[string]string{
 		first: "a=a dir/same=a dir/tool+x=b", second: "a+x=b dir/same=a dir/tool+x=b more/same=a more/tool+x=b", other: "other=b", merged: "a+x=a dir/same=a dir/tool+x=b",
@@ -80,7 +80,7 @@ func TestAPushIsStoredUnchanged(t *testing.T) {
 	next := push{}
 	last := next.commit(next.folder("100644 a "+a, "40000 dir "+folder, "40000 twice "+folder), merged) // both objects already exist
 	if n, err := s.Receive(id, []string{merged}, []string{last}, next); n != 1 || err != nil {
-		t.Fatal(n, err)
+		t.Fatalf("Receive returned %d, %v, want 1", n, err)
 	}
 	if got, want := content(t, s, code.Git, last), "a=a dir/same=a dir/tool+x=b twice/same=a twice/tool+x=b"; got != want {
 		t.Errorf("the commit contains %q, want %q", got, want)

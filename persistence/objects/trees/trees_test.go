@@ -182,7 +182,7 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 	b := objectstest.Folder(t)
 	var found []string
 	if _, err := node(t, b).Scrub(map[string]code.Recorded{id: {Kind: code.Git}}, func(what string) { found = append(found, what) }); err != nil || len(found) != 1 {
-		t.Errorf("with a missing workspace the scrub found %q, %v", found, err)
+		t.Errorf("with a missing workspace, the scrub found %q, %v", found, err)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestAMissingCommitOfTheHistoryIsDetected(t *testing.T) {
 			return found
 		}
 		if found := scrub(); found != nil {
-			t.Errorf("in a complete workspace the scrub found %q", found)
+			t.Errorf("in a complete workspace, the scrub found %q", found)
 		}
 		for _, gone := range commits {
 			key := "workspaces/" + id + "/trees/" + gone
@@ -245,7 +245,7 @@ func TestAMissingCommitOfTheHistoryIsDetected(t *testing.T) {
 				t.Fatal(err)
 			}
 			if found := scrub(); !slices.ContainsFunc(found, func(what string) bool { return strings.Contains(what, gone) }) {
-				t.Errorf("without %s the scrub found %q", gone, found)
+				t.Errorf("without %s, the scrub found %q", gone, found)
 			}
 			if err := objects.PutBytes(t.Context(), b, key, kept); err != nil {
 				t.Fatal(err)
@@ -271,14 +271,14 @@ func TestAMissingTreeIsDetected(t *testing.T) {
 			}
 			if gone == first {
 				if scrub(); found != nil {
-					t.Fatalf("in an undamaged workspace the scrub found %q", found)
+					t.Fatalf("in an undamaged workspace, the scrub found %q", found)
 				}
 			}
 			if err := b.Delete(t.Context(), "workspaces/"+id+"/trees/"+gone); err != nil {
 				t.Fatal(err)
 			}
 			if scrub(); len(found) == 0 {
-				t.Errorf("without %s the scrub found nothing", gone)
+				t.Errorf("without %s, the scrub found nothing", gone)
 			}
 		}
 		if _, _, err := node(t, b).Read(id, kind, head, "b.txt"); !errors.Is(err, code.ErrMissing) {

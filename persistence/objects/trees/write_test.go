@@ -209,11 +209,11 @@ func TestPublishRemovesTreesThatNoHeadNeeds(t *testing.T) {
 	publish(three)
 	release()
 	if got := content(t, s, code.Plain, two); got != "a=1 b=2" {
-		t.Errorf("during a backup the tree is %q", got)
+		t.Errorf("during a backup, the tree is %q", got)
 	}
 	publish(two)
 	if got := content(t, s, code.Plain, two); got != "a=1 b=2" {
-		t.Errorf("after its other tree was removed it is %q", got)
+		t.Errorf("after its other tree was removed, it is %q", got)
 	}
 	if _, err := s.List(id, code.Plain, three); !errors.Is(err, code.ErrMissing) {
 		t.Errorf("a tree that no head needs: %v", err)

@@ -100,7 +100,7 @@ func TestAKeyIsNeverPrinted(t *testing.T) {
 		text += fmt.Sprintf(verb, k) + fmt.Sprintf(verb, &k) + fmt.Sprintf(verb, struct{ K Key }{k})
 	}
 	if strings.Contains(text, "canary") || strings.Contains(text, fmt.Sprintf("%x", "canary")) {
-		t.Error(text)
+		t.Errorf("a printed key is not redacted: %s", text)
 	}
 }
 

@@ -155,7 +155,7 @@ func TestFailuresOfUpstreams(t *testing.T) {
 		"only comments":             {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw(": hi\n\n: ho\n\n") }},
 		"cut off in an event":       {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Text("a"); a.Raw(`data: {"cand`); a.Cut() }},
 		"cut off between events":    {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Text("a"); a.Cut() }},
-		"no JSON":                   {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("data: rubbish\n\n") }},
+		"invalid JSON":              {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("data: rubbish\n\n") }},
 		"not UTF-8":                 {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("data: {\"x\":\"\xff\"}\n\n") }},
 		"wrong types":               {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Event(m{"candidates": 1, "choices": 1}) }},
 		"deeply nested":             {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("data: " + strings.Repeat("[", 500_000) + "\n\n") }},

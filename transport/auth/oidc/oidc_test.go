@@ -523,7 +523,7 @@ func TestAnAttemptIsChargedBeforeTheProviderIsAsked(t *testing.T) {
 	refused(t, err, oidc.Busy)
 }
 
-func TestTheIssuerOfAResponseIsVerified(t *testing.T) {
+func TestAResponseWithAWrongOrMissingIssuerIsRefused(t *testing.T) {
 	d := open(t, nil)
 	a, answer := d.begin(t)
 	answer.Issuer = "https://other.example"
@@ -572,7 +572,7 @@ func TestTheLifetimeOfAResponseSubtractsItsAge(t *testing.T) {
 		{"max-age=600", "-300", 10 * time.Minute}, {"max-age=86400", "1800", 30 * time.Minute}, {"no-store, max-age=600", "", time.Minute}, {"max-age=x", "", time.Minute},
 	} {
 		if got := oidc.Lifetime(http.Header{"Cache-Control": {tc.said}, "Age": {tc.age}}); got != tc.want {
-			t.Errorf("with %q and the age %q the lifetime is %v", tc.said, tc.age, got)
+			t.Errorf("with %q and the age %q, the lifetime is %v", tc.said, tc.age, got)
 		}
 	}
 }

@@ -100,7 +100,7 @@ func TestAgainstTheDefaultProfile(t *testing.T) {
 func TestInvalidProfilesAreRefused(t *testing.T) {
 	business := parsed(t, withVersion(day, ""))
 	cases := map[string]struct{ platform, code, content string }{
-		"no object":                 {`[]`, negotiate.ProfileMalformed, "object"},
+		"not an object":             {`[]`, negotiate.ProfileMalformed, "object"},
 		"a list as a registry":      {`{"ucp": {"version": "2026-01-23", "capabilities": []}}`, negotiate.ProfileMalformed, "/ucp/capabilities"},
 		"an impossible date":        {`{"ucp": {"version": "2026-02-30"}}`, negotiate.ProfileMalformed, "calendar"},
 		"an empty array":            {`{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": []}}}`, negotiate.ProfileMalformed, "com.a.x"},
@@ -169,7 +169,7 @@ func (i internet) Fetch(_ context.Context, address string) ([]byte, error) {
 	return nil, errors.New("fetch " + address + ": no such host")
 }
 
-func TestRequirementsOfSchemasAreChecked(t *testing.T) {
+func TestCapabilitiesWithUnmetSchemaRequirementsAreDropped(t *testing.T) {
 	set, err := schema.Published("")
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-func TestBusinessAndPlatformProfilesAreChecked(t *testing.T) {
+func TestOnlyPlatformProfilesNeedSpecAndSchema(t *testing.T) {
 	set, err := schema.Published("")
 	if err != nil {
 		t.Fatal(err)
@@ -20,11 +20,11 @@ func TestBusinessAndPlatformProfilesAreChecked(t *testing.T) {
 	}
 	business := value(t, `{"ucp": {"version": "2026-01-23", "services": {}, "capabilities": {"dev.commerce.shopping.checkout": [{"version": "2026-01-23"}]}, "payment_handlers": {}}}`)
 	if p := profiles.Business(business); len(p) > 0 {
-		t.Error(p)
+		t.Errorf("a valid business profile has the problems %v", p)
 	}
 	p := profiles.Platform(business)
 	if len(p) != 1 || p[0].Pointer != "/ucp/capabilities/dev.commerce.shopping.checkout/0" || p[0].Message != `misses "spec", "schema"` {
-		t.Error(p)
+		t.Errorf("the problems as a platform profile are %v, want 1", p)
 	}
 }
 

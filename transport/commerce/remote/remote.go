@@ -187,8 +187,8 @@ func Plain(err error) error {
 	return errors.New("the connection failed")
 }
 
-// errInside is the only error for addresses in our own network, so that the caller learns nothing
-// more about them.
+// errInside is the only error for addresses in our own network, so that the caller gets no more
+// information about them.
 var errInside = errors.New("the host is not on the public internet")
 
 // inside lists ranges that package netip does not classify as private.

@@ -36,7 +36,7 @@ func TestAtMostAHundredProblemsAreReported(t *testing.T) {
 	}
 }
 
-func TestALargeCheckoutIsChecked(t *testing.T) {
+func TestProblemsInALargeCheckoutAreFound(t *testing.T) {
 	lib := published(t)
 	base, err := lib.ByID(schema.DefaultBase + "/" + schema.Release + "/shopping/checkout.json")
 	if err != nil {
@@ -88,7 +88,7 @@ func TestMessagesRepeatNoLargeValues(t *testing.T) {
 	} {
 		s, err := schema.CompileBundle(tc.schema)
 		if err != nil {
-			t.Fatal(name, err)
+			t.Fatalf("%s: %v", name, err)
 		}
 		list := s.Check(tc.value)
 		if len(list) == 0 {
@@ -133,7 +133,7 @@ func TestPatternsUseTheSyntaxOfECMA262(t *testing.T) {
 		t.Errorf("the problems of a wrong text are %v", p)
 	}
 	if p := s.Check("a1"); len(p) > 0 {
-		t.Error(p)
+		t.Errorf("a valid text has the problems %v", p)
 	}
 	for _, wrong := range []map[string]any{{"pattern": "^[a-z"}, {"patternProperties": map[string]any{"(?P<n>a)": true}}} {
 		if len(schema.Draft2020(wrong)) != 1 {

@@ -8,7 +8,7 @@ import (
 
 func TestLongTextsAreCutBetweenCharacters(t *testing.T) {
 	if got := Brief("short"); got != "short" {
-		t.Error(got)
+		t.Errorf("a short text becomes %q", got)
 	}
 	for _, s := range []string{strings.Repeat("x", 500), strings.Repeat("€", 500), "a" + strings.Repeat("€", 500), "ab" + strings.Repeat("😀", 500)} {
 		got := Brief(s)
@@ -23,9 +23,9 @@ func TestLongTextsAreCutBetweenCharacters(t *testing.T) {
 
 func TestLongListsAreCut(t *testing.T) {
 	if got := BriefList([]string{"a", "b"}); got != "a, b" {
-		t.Error(got)
+		t.Errorf("a short list becomes %q", got)
 	}
 	if got := BriefList(strings.Split(strings.Repeat("a ", 50), " ")); strings.Count(got, "a") != maxListed || !strings.HasSuffix(got, ", …") {
-		t.Error(got)
+		t.Errorf("a long list becomes %q", got)
 	}
 }

@@ -114,7 +114,7 @@ func TestExtensionsAddToTheBase(t *testing.T) {
 	composed := resolved(t, view, "checkout.json", "discount.json", "fulfillment.json")
 	good := `{"line_items":[{"item":{"id":"a"}}],"currency":"EUR","discounts":{"codes":["X"]},"fulfillment":{"groups":[{"id":"g"}]}}`
 	if p := checks(t, composed, good); len(p) > 0 {
-		t.Error(p)
+		t.Errorf("a valid request has the problems %v", p)
 	}
 	for _, bad := range []string{
 		`{"line_items":[],"currency":"EUR","discounts":{"codes":[""]}}`,
@@ -205,7 +205,7 @@ func TestAnExtensionOfAnExtensionNeedsItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p := checks(t, composed, `{"com.x.a": 1, "com.x.b": 2}`); len(p) != 2 {
-		t.Error(p)
+		t.Errorf("the problems are %v, want 2", p)
 	}
 	if _, err := schema.Compose(lib, base, []*schema.Resource{b}, schema.ComposeOptions{Bundle: true}); err == nil {
 		t.Error("the extension composes without its parent")
@@ -241,7 +241,7 @@ func TestAnExtensionOverridesItsBasesAnnotations(t *testing.T) {
 	} {
 		composed, err := laid(create, over(tc.properties))
 		if err != nil {
-			t.Fatal(name, err)
+			t.Fatalf("%s: %v", name, err)
 		}
 		for _, text := range tc.good {
 			if p := checks(t, composed, text); len(p) > 0 {
@@ -311,7 +311,7 @@ func TestAnExtensionMayRepeatItsBaseAnywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p := checks(t, composed, `{"a": 1, "next": {}}`); len(p) != 1 || p[0].Pointer != "/next" {
-		t.Error(p)
+		t.Errorf("the problems are %v, want 1 at /next", p)
 	}
 }
 

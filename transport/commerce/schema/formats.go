@@ -34,7 +34,7 @@ var checkRegex = ofText(func(text string) error {
 	return err
 })
 
-// ownFormats replaces the names of formats by those of our own checks. It returns the same schema
+// ownFormats replaces the names of formats with those of our own checks. It returns the same schema
 // if it has none of these formats.
 func ownFormats(schema any) any {
 	found := false

@@ -37,7 +37,7 @@ func TestKeywordsWithTheValueNullAreKept(t *testing.T) {
 		}
 		for payload, fits := range map[string]bool{`{"gone": null, "more": null, "choice": null}`: true, `{"gone": 0}`: false, `{"more": ""}`: false, `{"choice": 2}`: false} {
 			if problems := validator.Check(value(t, payload)); fits != (len(problems) == 0) {
-				t.Errorf("with %+v the payload %s has the problems %v", view, payload, problems)
+				t.Errorf("with %+v, the payload %s has the problems %v", view, payload, problems)
 			}
 		}
 	}

@@ -164,7 +164,7 @@ func (s *Set) identify(file string, root map[string]any) error {
 	return nil
 }
 
-// rebase replaces DefaultBase in addresses by another base.
+// rebase replaces DefaultBase in addresses with another base.
 func rebase(data []byte, base string) []byte {
 	return bytes.ReplaceAll(data, []byte(`"`+DefaultBase+`/`), []byte(`"`+base+`/`))
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// errScope ends a copy without dynamic scopes at a $dynamicRef.
+// errScope is returned when a copy without dynamic scopes reaches a $dynamicRef.
 var errScope = errors.New("$dynamicRef depends on the dynamic scope")
 
 // whileScoped composes a schema without dynamic scopes, and again with them if it has a

@@ -54,7 +54,7 @@ func TestDynamicReferencesLeadToTheOutermostAnchor(t *testing.T) {
 	} {
 		for name, validator := range map[string]*schema.Validator{"bundle": whole, "compiler": linked, "again": again} {
 			if problems := validator.Check(value(t, payload)); fits != (len(problems) == 0) {
-				t.Errorf("with the %s the payload %s has the problems %v", name, payload, problems)
+				t.Errorf("with the %s, the payload %s has the problems %v", name, payload, problems)
 			}
 		}
 	}

@@ -40,7 +40,7 @@ const checkout = `{
 func TestProblemsHaveTheirPointerAndMessage(t *testing.T) {
 	s := compile(t, "shopping/checkout.json", schema.View{Direction: schema.Response})
 	if p := s.Check(value(t, checkout)); len(p) > 0 {
-		t.Fatal(p)
+		t.Fatalf("a valid checkout has the problems %v", p)
 	}
 	cases := []struct{ old, new, pointer, message string }{
 		{`"id": "chk_1",`, ``, "", `misses "id"`},
@@ -68,7 +68,7 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 	s := compile(t, "handlers/tokenization.json#/$defs/tokenize_request", schema.View{})
 	good := `{"credential": {"type": "card", "card_number_type": "fpan", "number": "4242424242424242", "expiry_month": 1, "expiry_year": 2030, "cvc": "123"}, "binding": {"checkout_id": "c"}}`
 	if p := s.Check(value(t, good)); len(p) > 0 {
-		t.Fatal(p)
+		t.Fatalf("a valid request has the problems %v", p)
 	}
 	for _, bad := range []string{strings.Replace(good, "4242424242424242", "4242-4242-4242-4242", 1), strings.Replace(good, `"123"`, `"98765"`, 1), strings.Replace(good, `"4242424242424242"`, `4242424242424242`, 1)} {
 		problems := s.Check(value(t, bad))

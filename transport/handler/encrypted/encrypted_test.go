@@ -80,7 +80,7 @@ func TestChangedOrForeignMessagesAreRefused(t *testing.T) {
 			}
 			changed := message[:i] + string(with) + message[i+1:]
 			if got, err := Decrypt(private, "c", changed); err == nil && string(got) != credential {
-				t.Fatalf("with byte %d changed Decrypt returned another credential", i)
+				t.Fatalf("with byte %d changed, Decrypt returned another credential", i)
 			} else if err == nil {
 				// The last character of a base64 part has unused bits.
 				if next := i + 1; next < len(message) && message[next] != '.' {
@@ -190,12 +190,12 @@ func TestAMessageWithoutItsCheckoutIsRefused(t *testing.T) {
 		return text
 	}
 	if got, err := Decrypt(private, "c", message(`{"checkout_id":"c","credential":{}}`)); err != nil || string(got) != "{}" {
-		t.Errorf("a complete message gave %s, %v", got, err)
+		t.Errorf("Decrypt of a complete message returned %s, %v", got, err)
 	}
 	for name, plain := range map[string]string{
 		"no checkout": `{"credential":{}}`, "null": `{"checkout_id":null,"credential":{}}`, "a number": `{"checkout_id":0,"credential":{}}`,
 		"another case": `{"Checkout_ID":"c","credential":{}}`, "no credential": `{"checkout_id":"c"}`, "a credential of text": `{"checkout_id":"c","credential":"x"}`,
-		"no object": `[]`,
+		"not an object": `[]`,
 	} {
 		for _, checkout := range []string{"c", "0", "null"} {
 			if got, err := Decrypt(private, checkout, message(plain)); !errors.Is(err, ErrMessage) || got != nil {

@@ -108,7 +108,7 @@ long('the list is empty at first; a codelab is imported, copied, deleted and exp
 
   // An invalid file causes an error message.
   browser.expect(/400 \(Bad Request\).*import/)
-  await files.setInputFiles({ name: 'bad.zip', mimeType: 'application/zip', buffer: Buffer.from('no archive') })
+  await files.setInputFiles({ name: 'bad.zip', mimeType: 'application/zip', buffer: Buffer.from('not an archive') })
   await page.getByText(/This was not accepted/).waitFor()
 })
 
@@ -695,7 +695,7 @@ for (const kind of ['branch', 'folder']) {
     const more = page.getByRole('button', { name: 'Import, download and delete' })
     await more.click()
     await page.getByRole('menuitem', { name: 'Import a ZIP or tar.gz …' }).click()
-    await dialog.locator('input[type=file]').setInputFiles({ name: 'code.zip', mimeType: 'application/zip', buffer: Buffer.from('no archive') })
+    await dialog.locator('input[type=file]').setInputFiles({ name: 'code.zip', mimeType: 'application/zip', buffer: Buffer.from('not an archive') })
     await dialog.getByText(/neither a ZIP nor a tar.gz/).waitFor()
     await dialog
       .locator('input[type=file]')

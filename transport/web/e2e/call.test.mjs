@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { Network } from './harness/network.mjs'
 import { accessible, offline, stage, until } from './harness/stage.mjs'
 
-/** A host name other than the machine's own, so that its pages are no secure context. */
+/** A host name other than the machine's own, so that its pages are not a secure context. */
 const elsewhere = 'workshop.test'
 const { test, long } = stage({ hosts: [elsewhere] })
 

@@ -97,7 +97,7 @@ test('the owner creates a webhook, tests it, and sees the result', async ({ visi
   await dialog.getByRole('alert').waitFor()
   await dialog.getByLabel('Address').fill('https://127.0.0.1:1/in')
   await dialog.getByLabel('somebody completes').check()
-  await dialog.getByLabel('Of which codelabs').selectOption({ label: 'All, also new ones' })
+  await dialog.getByLabel('Of which codelabs').selectOption({ label: 'All, including new ones' })
   await accessible(page, 'a webhook is added')
   await dialog.getByRole('button', { name: 'Add and show the secret' }).click()
   await part.getByText(/^whsec_/).waitFor()

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { Network } from './harness/network.mjs'
 import { accessible, offline, stage, still, until } from './harness/stage.mjs'
 
-/** A host name other than the machine's own, so that its pages are no secure context. */
+/** A host name other than the machine's own, so that its pages are not a secure context. */
 const elsewhere = 'workshop.test'
 const { test, long } = stage({ hosts: [elsewhere] })
 

@@ -37,7 +37,7 @@
 //
 // Each source line begins with a space, a minus or a plus, and includes its tabs. The lines with a
 // space or a minus are in the file exactly once, as consecutive lines. An empty line ends a place.
-// A mutant can change several places, also in one file. "test" and "equivalent" are optional. A
+// A mutant can change several places, even in one file. "test" and "equivalent" are optional. A
 // line that begins with # is a comment.
 //
 // If you change such a line, also change its entry. Otherwise TestEachMutantMatches fails.

@@ -1,7 +1,7 @@
-// A text by other people can make the app work endlessly. Such work therefore runs beside the page,
-// in a worker or a frame. Tasks run one after the other, each with a time limit. On a busy machine
-// a harmless task can also exceed the limit. It is then tried once more after all others, with more
-// time.
+// Text by other people can keep the app busy forever. Such work therefore runs outside the page, in
+// a worker or a frame. Tasks run one after the other, each with a time limit. On a busy machine, a
+// harmless task can also exceed the limit. Such a task is retried once, after all others and with
+// more time.
 
 export interface Ask<T> {
   id: number
@@ -9,9 +9,9 @@ export interface Ask<T> {
 }
 export type Answer<R> = { id: number; begun: true } | { id: number; result: R | null }
 
-/** The time limit of a second try, as a multiple of the first. */
+/** The time limit of a retry, as a multiple of the first. */
 const patience = 5
-/** After this number of failed second tries, tasks are tried only once. */
+/** After this number of failed retries, tasks are no longer retried. */
 const mostVain = 2
 
 interface Bounds {
@@ -45,7 +45,7 @@ export class Beside<T, R> {
     this.#bounds = { mostTime: 200, idle: Infinity, ...bounds }
   }
 
-  /** Returns a task's result, or null after the time limits. */
+  /** Resolves to the task's result, or to null if the task fails or exceeds its time limits. */
   do(task: T): Promise<R | null> {
     return new Promise((done) => {
       this.#tasks.push({ ask: { id: ++this.#last, task }, again: false, done })

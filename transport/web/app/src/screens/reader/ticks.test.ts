@@ -4,7 +4,7 @@ import { merged, ticksOf } from './ticks.svelte'
 
 const device = new Map<string, string>()
 
-/** A room with a server whose part the test plays. */
+/** A room for which the test plays the server. */
 function room(id = 'lab') {
   const told: ((all: object[], missed: boolean) => void)[] = []
   const said: object[] = []
@@ -46,7 +46,7 @@ beforeEach(() => {
   })
 })
 
-test('ticks that were received or waiting during a read take precedence over its result', () => {
+test('ticks received during a read, or still in the outbox, override its result', () => {
   expect([
     ...merged(
       [
@@ -69,7 +69,7 @@ describe('ticks', () => {
     expect([ticks.has('s', 'x'), ticks.has('s', 'y'), r.said.length]).toEqual([true, false, 3])
     expect(r.said[0]).toEqual({ type: 'tick', step_id: 's', item: 'x', done: true })
     // A reloaded page has the ticks before the server answers. Another person on the device does
-    // not have them.
+    // not see them.
     expect(ticksOf(room().room).has('s', 'x')).toBe(true)
     const other = room()
     ;(other.room.now as unknown as { me: string }).me = 'a2'
@@ -84,7 +84,7 @@ describe('ticks', () => {
     expect(ticks.has('s', 'x')).toBe(false)
   })
 
-  test('follow received messages', () => {
+  test('are updated by received messages', () => {
     const r = room()
     const ticks = ticksOf(r.room)
     r.tells({ type: 'chat' }, { type: 'tick', step_id: 's', item: 'x', done: true })
@@ -105,7 +105,7 @@ describe('ticks', () => {
     release(gives(['s', 'x'], ['s', 'y']))
     await read
     expect([...ticks.done].sort()).toEqual(['s waits', 's x'])
-    // Any number of reads that are requested during a read cause only one more read.
+    // All reads requested during a read are combined into one more read.
     server.asked = []
     const all = [ticks.read(), ticks.read(), ticks.read()]
     server.answer = () => Promise.resolve(gives(['s', 'z']))
