@@ -306,7 +306,7 @@ func (s *survey) compare(m *mark) {
 			s.find(torn.File, fmt.Errorf("it is truncated or damaged at byte %d: it ends at transaction %d, but %d was acknowledged", torn.Offset, newest, m.state.version))
 			return
 		}
-		s.find(filepath.Base(s.dir), fmt.Errorf("the folder is older than its mark (%s): it ends at transaction %d, but %d was acknowledged; check that its disk is mounted and that no older copy replaced it",
+		s.find(filepath.Base(s.dir), fmt.Errorf("the folder is older than its mark %s, because it ends at transaction %d instead of %d; check that its disk is mounted and that no older copy replaced it",
 			markName(s.dir), newest, m.state.version))
 		return
 	}
