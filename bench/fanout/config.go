@@ -34,9 +34,12 @@ type Config struct {
 	Publishing `kong:"-"`
 
 	// Scenario is fanout, idle, reconnect or slow.
-	Scenario    string        `kong:"-"`
-	Subscribers int           `kong:"-"`
-	Duration    time.Duration `kong:"-"`
+	Scenario    string `kong:"-"`
+	Subscribers int    `kong:"-"`
+	// Rest is the pause before the server without clients is measured. A server that has just
+	// started returns unused memory meanwhile. Otherwise this memory would make clients seem smaller.
+	Rest     time.Duration `kong:"-"`
+	Duration time.Duration `kong:"-"`
 	// StepEvery is the interval of a subscriber's steps; 0 for none.
 	StepEvery time.Duration `kong:"-"`
 	// Stalled subscribers stop reading in every second part of the time. Part is its length.

@@ -49,9 +49,10 @@ func (c *Config) Run(ctx context.Context) (*report.Result, error) {
 		defer c.Meter.Open(0)
 	}
 	r := &run{cfg: c, timeline: newWatcher(c), result: newResult(c), key: rand.Uint64()}
+	r.timeline.enter("preparing")
+	pacing.Sleep(ctx, c.Rest)
 	r.empty = timeline.Weigh(0, c.Target).Server
 	var err error
-	r.timeline.enter("preparing")
 	if r.endpoint, err = c.Prepare(ctx, c.Subscribers, c.Publishers); err != nil {
 		return nil, err
 	}

@@ -313,7 +313,8 @@ func TestUnmeasurableMemoryIsReportedAsSuch(t *testing.T) {
 		looks.Store(0)
 		r := hold(t.Context(), t, &hub{say: all}, func(cfg *Config) {
 			prepare := cfg.Prepare
-			cfg.Scenario, cfg.Publishers = "idle", 0
+			cfg.Scenario, cfg.Publishers, cfg.Rest = "idle", 0, 30*time.Millisecond
+			began := time.Now()
 			cfg.Prepare = func(ctx context.Context, subscribers, publishers int) (*Endpoint, error) {
 				d, err := prepare(ctx, subscribers, publishers)
 				d.Publishers = nil
@@ -321,7 +322,9 @@ func TestUnmeasurableMemoryIsReportedAsSuch(t *testing.T) {
 			}
 			cfg.Target.Usage = func() (server.Usage, error) {
 				u := server.Usage{RSS: 100 << 20}
-				if looks.Add(1) > 1 {
+				if n := looks.Add(1); n == 1 && time.Since(began) < cfg.Rest {
+					t.Error("the server without clients was measured before it came to rest")
+				} else if n > 1 {
 					u.RSS += c.change
 				}
 				return u, nil

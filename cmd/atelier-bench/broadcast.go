@@ -101,7 +101,8 @@ type fanoutCommand struct {
 }
 
 type idleCommand struct {
-	Connections int `default:"10000" help:"Number of connected clients."`
+	Connections int           `default:"10000" help:"Number of connected clients."`
+	Rest        time.Duration `placeholder:"DURATION" help:"Pause before the memory without connections is measured; the default is 6s with --spawn, in which the server returns what its start used."`
 	broadcastFlags
 }
 
@@ -135,9 +136,16 @@ func (c *fanoutCommand) Validate() error {
 	return err
 }
 
+// afterStart is the time in which a new server returns the memory that its start used. Atelier looks
+// for unused memory every two seconds.
+const afterStart = 6 * time.Second
+
 // Validate is called by kong.
 func (c *idleCommand) Validate() error {
-	c.Scenario, c.Subscribers = "idle", c.Connections
+	c.Scenario, c.Subscribers, c.Config.Rest = "idle", c.Connections, c.Rest
+	if c.Rest == 0 && c.Spawn {
+		c.Config.Rest = afterStart
+	}
 	return c.validate()
 }
 

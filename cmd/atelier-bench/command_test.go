@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"atelier/bench/report"
 )
@@ -205,6 +206,25 @@ func TestIncludedProfilesAreCommands(t *testing.T) {
 	for _, p := range all {
 		if code := run(p.args([]string{"--server", "/nonexistent"})); code != exitBroken {
 			t.Errorf("%s ended with %d", p.name, code)
+		}
+	}
+}
+
+func TestAnIdleRunGivesANewServerTimeToRest(t *testing.T) {
+	for name, c := range map[string]struct {
+		spawn      bool
+		rest, want time.Duration
+	}{
+		"started by the run":  {true, 0, afterStart},
+		"another pause":       {true, time.Second, time.Second},
+		"already running":     {false, 0, 0},
+		"running, with pause": {false, time.Second, time.Second},
+	} {
+		command := idleCommand{Connections: 1, Rest: c.rest}
+		command.Spawn = c.spawn
+		_ = command.Validate() // of an incomplete command
+		if got := command.Config.Rest; got != c.want {
+			t.Errorf("%s: the pause is %v, want %v", name, got, c.want)
 		}
 	}
 }

@@ -59,7 +59,6 @@ func works(short bool) []work {
 	many, manyDuration, idle, idleDuration, connect := "10,000", "8s", "10,000", "15s", "2500ms"
 	if short {
 		duration, warmup, rounds, few = "1s", "300ms", 2, 2
-		// Fewer idle connections take less memory than the server returns meanwhile.
 		many, manyDuration, idle, idleDuration, connect = "1,000", "1s", "4,000", "1s", "1s"
 	}
 	plain := func(n string) string { return strings.ReplaceAll(n, ",", "") }

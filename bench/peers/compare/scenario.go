@@ -91,7 +91,7 @@ func (s *scenario) flags(c *contestant, t times, length, round int) []string {
 	}
 	out = append(out, "--seed", strconv.Itoa(round+1), "--connect", s.connect().String(), "--settle", "1s", "--drain", "20s")
 	if s.command == "idle" {
-		return append(out, "--connections", strconv.Itoa(s.subscribers))
+		return append(out, "--connections", strconv.Itoa(s.subscribers), "--rest", "6s")
 	}
 	out = append(out, "--subscribers", strconv.Itoa(s.subscribers), "--publishers", strconv.Itoa(publishers), "--rate", strconv.Itoa(s.rate),
 		"--size", strconv.Itoa(c.size(length)))
