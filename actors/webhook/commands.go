@@ -245,8 +245,12 @@ func (b NoteTest) decide(d *decision) error {
 	return nil
 }
 
-// Resume resumes a webhook. Failed deliveries start their attempts again.
-type Resume struct{ Failed []*Delivery }
+// Resume resumes a webhook. Failed deliveries start their attempts again, and the next attempt of
+// Delayed is due now.
+type Resume struct {
+	Failed  []*Delivery
+	Delayed []delayed
+}
 
 func (b Resume) decide(d *decision) error {
 	now := d.Now.UnixMilli()
@@ -255,6 +259,9 @@ func (b Resume) decide(d *decision) error {
 		again := x.Clone()
 		again.Tries = 0
 		d.Rows = append(d.Rows, gone(failedTable, failedKey(h.Id, x.Id)), waiting(h.Id, now, again))
+	}
+	for _, x := range b.Delayed {
+		d.Rows = append(d.Rows, gone(queueTable, waitingKey(h.Id, x.due, x.Id)), waiting(h.Id, now, x.Delivery))
 	}
 	h.Stopped = false
 	d.Rows = append(d.Rows, listed(h))

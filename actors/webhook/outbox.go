@@ -201,6 +201,34 @@ func (o *Outbox) first(hook string, now time.Time) (d *Delivery, due int64, err 
 	return d, due, err
 }
 
+// delayed is a waiting delivery with the time at which its next attempt is due.
+type delayed struct {
+	*Delivery
+	due int64
+}
+
+// soon is how long before its attempt a waiting delivery is no longer moved forward. It could be
+// sent while it is moved, and then be sent twice.
+const soon = 5 * time.Second
+
+// delayed returns the deliveries whose next attempt is due later than soon.
+func (o *Outbox) delayed(hook string, now time.Time) (all []delayed, err error) {
+	var failed error
+	prefix := []byte(hook + "\x00")
+	err = o.journal.Scan(durable.Scan{Table: queueTable, Prefix: prefix}, func(key, value []byte) bool {
+		if due := dueOf(hook, key); due > now.Add(soon).UnixMilli() {
+			d := &Delivery{}
+			failed = d.Decode(value)
+			all = append(all, delayed{d, due})
+		}
+		return failed == nil && len(all) < MaxWaiting
+	})
+	if err == nil {
+		err = failed
+	}
+	return all, err
+}
+
 // failed returns the failed deliveries, oldest first.
 func (o *Outbox) failed(hook string) (all []*Delivery, err error) {
 	var failed error

@@ -180,12 +180,15 @@ func (w *world) hook(id string) *Hook {
 }
 
 // count counts the rows of a table.
-func (w *world) count(table string) (n int) {
+func (w *world) count(table string) int { return len(w.keys(table)) }
+
+// keys returns the keys of a table's rows.
+func (w *world) keys(table string) (all []string) {
 	w.t.Helper()
-	if err := w.journal.Scan(durable.Scan{Table: table}, func(_, _ []byte) bool { n++; return true }); err != nil {
+	if err := w.journal.Scan(durable.Scan{Table: table}, func(key, _ []byte) bool { all = append(all, string(key)); return true }); err != nil {
 		w.t.Fatal(err)
 	}
-	return n
+	return all
 }
 
 // The latest attempts are kept, newest first, even after a restart of the node.
@@ -334,6 +337,46 @@ func TestTwentyConsecutiveFailuresStopAWebhook(t *testing.T) {
 		time.Sleep(time.Second)
 		if n := len(w.got()); n != before+45 || w.count(queueTable) != 0 {
 			t.Errorf("after resuming %d deliveries were sent, and %d wait", n-before-20, w.count(queueTable))
+		}
+	})
+}
+
+// A receiver was down for some hours, so that its deliveries would wait for many more.
+func TestResumingSendsDeliveriesThatWaitForALaterAttempt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.create(TokenUsed)
+		w.answers(503)
+		w.tell(TokenUsed)
+		w.tell(TokenUsed)
+		time.Sleep(8 * time.Hour) // both have failed six times, and wait for ten hours
+		before := len(w.got())
+		if w.count(queueTable) != 2 {
+			t.Fatalf("%d deliveries wait, want 2", w.count(queueTable))
+		}
+		w.answers(200)
+		if err := w.hooks.Resume(Caller{}, id); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if n := len(w.got()) - before; n != 2 || w.count(queueTable) != 0 {
+			t.Errorf("after resuming, %d deliveries were sent, and %d wait; want 2 and 0", n, w.count(queueTable))
+		}
+	})
+}
+
+// The attempt that is due in a moment is made once.
+func TestResumingDoesNotRepeatADeliveryThatIsAboutToBeSent(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.create(TokenUsed)
+		w.answers(503)
+		w.tell(TokenUsed)
+		time.Sleep(time.Second) // the second attempt is due four seconds later
+		keys := w.keys(queueTable)
+		if err := w.hooks.Resume(Caller{}, id); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.keys(queueTable); !slices.Equal(got, keys) {
+			t.Errorf("the queue is %q, want %q", got, keys)
 		}
 	})
 }

@@ -183,7 +183,7 @@ func (w *Webhooks) Delete(caller Caller, id string) error {
 	return w.forget(id)
 }
 
-// Resume resumes a stopped webhook.
+// Resume resumes a webhook, and sends all its deliveries now.
 func (w *Webhooks) Resume(caller Caller, id string) error {
 	if err := w.listens(id); err != nil {
 		return err
@@ -192,7 +192,11 @@ func (w *Webhooks) Resume(caller Caller, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := w.ask(id, caller, Resume{Failed: failed}); err != nil {
+	delayed, err := w.delayed(id, w.clock.Now())
+	if err != nil {
+		return err
+	}
+	if err := w.ask(id, caller, Resume{failed, delayed}); err != nil {
 		return err
 	}
 	w.look()
