@@ -50,13 +50,16 @@ export async function patientFetch(input: Request): Promise<Response> {
 export const api = createClient<paths>({ baseUrl: sitePath('/api'), fetch: patientFetch })
 api.use(csrf)
 
+/** A request in progress. */
+export type Call<T> = Promise<{ data?: T; error?: unknown; response: Response }>
+
 /** Returns a response's data, or throws Refused with the server's error (status 0 if offline). */
-export async function ask<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
+export async function ask<T>(call: Call<T>): Promise<T> {
   return (await asked(call)).data
 }
 
 /** Like ask, but also returns the stream position of the response, or null if it has none. */
-export async function askAt<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<{ data: T; at: number | null }> {
+export async function askAt<T>(call: Call<T>): Promise<{ data: T; at: number | null }> {
   const { data, response } = await asked(call)
   return { data, at: position(response.headers) }
 }
@@ -68,7 +71,7 @@ export function position(headers: Headers): number | null {
 }
 
 /** Like ask, but also returns the response headers. */
-export async function asked<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<{ data: T; response: Response }> {
+export async function asked<T>(call: Call<T>): Promise<{ data: T; response: Response }> {
   let got
   try {
     got = await call

@@ -1,8 +1,9 @@
 // The latest changes of the state. A part that is read can be older than some of them, because they
 // happened during the read, or because another node answered that does not have them yet. These
 // changes are applied to the part again.
+import { askAt, type Call } from '../api/client'
 import { apply } from '../workshop/apply'
-import type { Workshop } from '../workshop/state'
+import type { Again, Workshop } from '../workshop/state'
 import type { Told } from './protocol'
 
 /** The result of a read. */
@@ -54,20 +55,35 @@ export class Meanwhile {
     this.#changes = this.#changes.slice(drop)
   }
 
-  /** Reads a part, and applies it to the state. An error of the read changes nothing. */
-  async read(read: () => Promise<Found>): Promise<void> {
+  /**
+   * Reads a part, and applies it to the state. An error of the read changes nothing. Returns the
+   * parts that are to be read again according to messages that are later than the response.
+   */
+  async read(read: () => Promise<Found>): Promise<ReadonlySet<Again>> {
     const from = this.#dropped + this.#changes.length
     this.#reading++
     try {
       const { part, at } = await read()
       const { now } = this.#holder
-      if (!now) return
+      if (!now) return new Set()
       const found = typeof part === 'function' ? part(now) : part
       const later = this.#changes.filter((c, i) => isLater(c, at) ?? this.#dropped + i >= from)
-      this.#holder.now = { ...now, ...only(applied({ ...now, ...found }, later), found) }
+      const current = applied({ ...now, ...found, again: new Set() }, later)
+      this.#holder.now = { ...now, ...only(current, found) }
+      return current.again
     } finally {
       this.#reading--
     }
+  }
+
+  /** Does the same as read for the response of a request, which it also returns. */
+  async request<T>(call: Call<T>, part: (data: T, now: Workshop) => Partial<Workshop>): Promise<{ data: T; again: ReadonlySet<Again> }> {
+    const answer = askAt(call)
+    const again = await this.read(async () => {
+      const { data, at } = await answer
+      return { part: (now) => part(data, now), at }
+    })
+    return { data: (await answer).data, again }
   }
 }
 

@@ -1,5 +1,6 @@
 // A codelab for a screen: its current state, the connection state, unsent messages, and the
 // available actions.
+import type { Call } from '../api/client'
 import { Refused } from '../api/refused'
 import { framed } from '../device/place'
 import { noteTime } from '../device/now'
@@ -212,8 +213,22 @@ export class Room {
    * Applies the result of a request. Messages and own changes that arrive during the request are not
    * lost.
    */
-  find(read: () => Promise<Found>): Promise<void> {
-    return this.#meanwhile.read(read)
+  async find(read: () => Promise<Found>): Promise<void> {
+    await this.#meanwhile.read(read)
+  }
+
+  /**
+   * Applies the response of a request that changes something, and returns it. Messages that arrived
+   * during the request can be newer than the response. They stay applied. A part that one of them
+   * reported as changed is read again.
+   */
+  async request<T>(call: Call<T>, part: (data: T, now: Workshop) => Partial<Workshop>): Promise<T> {
+    const { data, again } = await this.#meanwhile.request(call, part)
+    if (this.now && again.size > 0) {
+      this.now = { ...this.now, again: new Set([...this.now.again, ...again]) }
+      this.#rereads.soon()
+    }
+    return data
   }
 
   /** Reads a part again now. */

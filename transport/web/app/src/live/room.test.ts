@@ -103,6 +103,41 @@ async function inside() {
 }
 
 describe('a room', () => {
+  /** A request whose response arrives when the test calls the second function. */
+  function slow<T>(data: T, seq: number): [Promise<{ data: T; response: Response }>, () => void] {
+    let resolve!: (answer: { data: T; response: Response }) => void
+    const promise = new Promise<{ data: T; response: Response }>((done) => (resolve = done))
+    return [promise, () => resolve({ data, response: new Response('', { headers: { 'X-Codelab-Seq': String(seq) } }) })]
+  }
+
+  test('keeps messages that are newer than a late response', async () => {
+    const { room, ws } = await inside()
+    const [call, respond] = slow({ ...lab, title: 'Mine', pin: null }, 11)
+    const done = room.request(call, (codelab, w) => ({ codelab: { ...w.codelab, ...codelab } as never }))
+    ws.says({ type: 'pin_changed', seq: 12, ts: '', pin: { text: 'newer' } })
+    await rest()
+    expect(room.now!.codelab.pin).toEqual({ text: 'newer' })
+    respond()
+    await done
+    expect(room.now!.codelab).toMatchObject({ title: 'Mine', pin: { text: 'newer' } })
+    await rest()
+    expect(asked.filter((p) => p === '/codelabs/lab')).toHaveLength(1) // nothing was read again
+  })
+
+  test('reads a part again that changed after a late response', async () => {
+    const { room, ws } = await inside()
+    const [call, respond] = slow({ ...lab, title: 'Mine' }, 11)
+    const done = room.request(call, (codelab, w) => ({ codelab: { ...w.codelab, ...codelab } as never }))
+    answers['/codelabs/lab'] = [{ ...lab, title: 'Theirs' }, []]
+    ws.says({ type: 'codelab_changed', seq: 12, ts: '' })
+    await rest()
+    expect(room.now!.codelab.title).toBe('Theirs')
+    respond()
+    await done
+    await rest()
+    expect(room.now!.codelab.title).toBe('Theirs')
+  })
+
   test('reads a changed part once for several messages, and again after a failed read', async () => {
     const { room, ws } = await inside()
     const late = vi.spyOn(Math, 'random').mockReturnValue(0.99)

@@ -63,8 +63,8 @@ export class OwnHelp {
     const me = this.#room.now?.me ?? ''
     const path = { id: this.#room.id, attendee_id: me }
     try {
-      const own = await ask(api.PUT('/codelabs/{id}/attendees/{attendee_id}', { params: { path, query }, body: { place: place.trim() } }))
-      this.#room.assume((w) => ({ people: new Map(w.people).set(me, own) }))
+      const call = api.PUT('/codelabs/{id}/attendees/{attendee_id}', { params: { path, query }, body: { place: place.trim() } })
+      await this.#room.request(call, (own, w) => ({ people: new Map(w.people).set(me, own) }))
       return true
     } catch (e) {
       complain(words(e))

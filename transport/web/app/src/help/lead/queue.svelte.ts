@@ -1,6 +1,6 @@
 // The queue of help requests, with their claims and a facilitator's actions.
 import { leader } from '../../admin/leader.svelte'
-import { api, ask, askAt } from '../../api/client'
+import { api, ask } from '../../api/client'
 import { serverNow } from '../../device/now'
 import { announce } from '../../parts/announcer.svelte'
 import { Refused } from '../../api/refused'
@@ -55,10 +55,9 @@ export class Queue {
     // The message about the claim can arrive later than the response. A request that was closed
     // meanwhile stays closed.
     const claim = () =>
-      this.#room.find(async () => {
-        const { data, at } = await askAt(api.POST('/codelabs/{id}/help/{help_id}/claim', { params: this.#path(h) }))
-        return { part: (w) => ({ help: w.help.map((x) => (x.id === h.id ? data : x)) }), at }
-      })
+      this.#room.request(api.POST('/codelabs/{id}/help/{help_id}/claim', { params: this.#path(h) }), (data, w) => ({
+        help: w.help.map((x) => (x.id === h.id ? data : x)),
+      }))
     const done = await this.#act(h, claim, m.help_taken)
     if (done) announce(h.place ? m.help_taken_at({ place: h.place }) : m.help_taken_of({ name: h.attendee_name }))
     return done

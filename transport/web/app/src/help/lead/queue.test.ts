@@ -3,7 +3,7 @@ import { Refused } from '../../api/refused'
 import type { Room } from '../../live/room.svelte'
 import type { Told } from '../../live/protocol'
 import { apply } from '../../workshop/apply'
-import { Meanwhile, type Found, type Holder } from '../../live/meanwhile'
+import { Meanwhile, type Holder } from '../../live/meanwhile'
 import { workshop, type Codelab, type HelpRequest, type Workshop } from '../../workshop/state'
 import { Queue } from './queue.svelte'
 
@@ -25,6 +25,7 @@ vi.mock('../../api/client', () => ({
     POST: async (path: string, { body }: { body?: unknown }) => {
       api.calls.push({ path: path.split('/').at(-1)!, ...(body === undefined ? {} : { body }) })
       if (api.refusal) throw api.refusal
+      await null // messages arrive after the request was sent
       api.before()
       return api.answer
     },
@@ -51,8 +52,8 @@ class Desk {
     this.now = { ...workshop('facilitator', { id: 'lab' } as Codelab, []), help }
     this.#meanwhile = new Meanwhile(this as Holder)
   }
-  find(read: () => Promise<Found>) {
-    return this.#meanwhile.read(read)
+  async request<T>(call: Promise<{ data?: T; response: Response }>, part: (data: T, now: Workshop) => Partial<Workshop>) {
+    return (await this.#meanwhile.request(call, part)).data
   }
   tell(...messages: Told[]) {
     this.#meanwhile.add(...messages)
