@@ -141,7 +141,7 @@ func TestTheOldestSavedConversationsAreRemoved(t *testing.T) {
 	}
 }
 
-func TestPermissionToAskTheAI(t *testing.T) {
+func TestOnlyAdminsAskTheAIWhileItIsOff(t *testing.T) {
 	l := newLab()
 	l.create(t, "one", "two")
 	lin := register(t, l, "Lin")

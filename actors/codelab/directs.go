@@ -61,7 +61,7 @@ func (p PostDirects) decide(c call) (decision, error) {
 	}
 	recipients := c.audience(p)
 	if n := len(recipients); n > maxDirects {
-		return decision{}, durable.Reject(durable.Conflict, "this goes to %d people, and one message may go to %d: send a broadcast, or choose a step", n, maxDirects)
+		return decision{}, durable.Reject(durable.Conflict, "this message has %d recipients, but the maximum is %d: send a broadcast, or choose a step", n, maxDirects)
 	}
 	events := make([]*pb.Event, len(recipients))
 	for i, a := range recipients {

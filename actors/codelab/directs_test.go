@@ -88,7 +88,7 @@ func TestInvalidDirectsAreRejectedAsAWhole(t *testing.T) {
 	}
 	l.applyRegistered(l.seq, &pb.Attendee{Id: "q", Name: "q", CurrentStep: 1})
 	var r *durable.Rejection
-	if _, err := l.do(all); !errors.As(err, &r) || r.Reason != durable.Conflict || r.Text != "this goes to 1001 people, and one message may go to 1000: send a broadcast, or choose a step" {
+	if _, err := l.do(all); !errors.As(err, &r) || r.Reason != durable.Conflict || r.Text != "this message has 1001 recipients, but the maximum is 1000: send a broadcast, or choose a step" {
 		t.Errorf("one recipient too many: %v", err)
 	}
 	for _, e := range l.events[from:] {

@@ -917,7 +917,7 @@ func TestABallotBelongsToOneRoundOfOnePoll(t *testing.T) {
 	rec = x.rec.Clone()
 	rec.Kind = pollText
 	if _, err := l.openBallot(rec, x.ballots[0]); err == nil {
-		t.Error("a ballot of another kind is accepted")
+		t.Error("a ballot for a poll of a different kind is accepted")
 	}
 	for _, damaged := range [][]byte{nil, {1}, x.ballots[0][:20], append([]byte{1}, x.ballots[0]...)} {
 		if _, err := l.openBallot(x.rec, damaged); err == nil {

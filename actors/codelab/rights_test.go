@@ -146,7 +146,7 @@ func TestRemovingAStepRemovesOnlyItsThreads(t *testing.T) {
 	}
 }
 
-func TestLimitsOfCommands(t *testing.T) {
+func TestCommandsAreLimited(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	ann := register(t, l, "Ann")

@@ -114,7 +114,7 @@ func goTo(a *pb.Attendee, step int32) Command {
 	return Command{Caller: attendeeCaller(a), Body: Progress{StepNumber: step}}
 }
 
-func TestEventsOfLiveTeaching(t *testing.T) {
+func TestLiveTeachingCommandsEmitTheirEvents(t *testing.T) {
 	const fine, stuck, none = pb.PulseState_PULSE_STATE_FINE, pb.PulseState_PULSE_STATE_STUCK, pb.PulseState_PULSE_STATE_NONE
 	l, ann, bob := taught(t)
 	one, two := l.steps[0].Id, l.steps[1].Id
@@ -193,7 +193,7 @@ func TestADeletionRemovesTheListsFigures(t *testing.T) {
 	}
 }
 
-func TestPermissionsOfLiveTeaching(t *testing.T) {
+func TestInvalidLiveTeachingCommandsAreRejected(t *testing.T) {
 	l, ann, bob := taught(t)
 	for name, tc := range map[string]struct {
 		cmd  Command

@@ -63,9 +63,9 @@ func TestALargeStateIsStoredLessOften(t *testing.T) {
 	})
 }
 
-// Stopping writes a snapshot only if the snapshot saves the next start enough time, because a
+// Shutdown writes a snapshot only if the snapshot saves the next start enough time, because a
 // server with many codelabs could not write a snapshot of each.
-func TestAStopStoresASnapshotOnlyIfItSavesEnough(t *testing.T) {
+func TestShutdownStoresASnapshotOnlyIfItSavesEnough(t *testing.T) {
 	for name, tc := range map[string]struct {
 		events []string
 		want   int64
@@ -88,7 +88,7 @@ func TestAStopStoresASnapshotOnlyIfItSavesEnough(t *testing.T) {
 					t.Fatal(err)
 				}
 				if n := h.Stats().Snapshots.Load(); n != tc.want {
-					t.Errorf("stopping wrote %d snapshots", n)
+					t.Errorf("shutdown wrote %d snapshots, want %d", n, tc.want)
 				}
 			})
 		})

@@ -431,7 +431,7 @@ func TestReadsFailWhileTheOwnerIsUnreachable(t *testing.T) {
 	})
 }
 
-// A node stops while one of its replicas is being read. In an earlier version, the stop waited
+// A node stops while one of its replicas is being read. In an earlier version, shutdown waited
 // until its timeout, because the read was no longer served.
 func TestANodeStopsWhileAReplicaIsRead(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

@@ -230,11 +230,11 @@ func TestTooLargeEventsAndRowsAreRefused(t *testing.T) {
 
 // If an incarnation fails while it is stopping, its successor stops, and waiting callers get a
 // reply.
-func TestAFailureWhileStoppingEndsInAStop(t *testing.T) {
+func TestAnActorThatFailsWhileStoppingStillStops(t *testing.T) {
 	j := &failingSnapshots{Journal: store(t)}
 	h := start(t, j, kind(), durable.Options{})
 	hd := get(t, h, "a")
-	for i := range 64 { // enough events for a snapshot at the stop
+	for i := range 64 { // enough events for a snapshot at shutdown
 		ask(t, hd, fmt.Sprint(i))
 	}
 	j.fail.Store(true)
@@ -268,9 +268,9 @@ func (l failingLog) Snapshot(seq uint64, state []byte, keep uint64, done func(er
 	return l.Log.Snapshot(seq, state, keep, done)
 }
 
-// A stop answers all waiting callers, here those in the mailbox of an actor that waits for its
+// Shutdown answers all waiting callers, here those in the mailbox of an actor that waits for its
 // restart.
-func TestAStopAnswersWaitingCallers(t *testing.T) {
+func TestShutdownAnswersWaitingCallers(t *testing.T) {
 	k := kind()
 	applying, goOn := make(chan struct{}), make(chan struct{})
 	k.New = func(string) durable.Core[string, string, sumView] { return &stuck{applying: applying, goOn: goOn} }

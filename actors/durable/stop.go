@@ -60,9 +60,9 @@ func (s *actorRuntime[C, E, V]) rest(ctx actor.Context, snapshot bool) {
 	s.tryStop(ctx)
 }
 
-// A snapshot at a stop saves the next start from applying the newest events. Below these sizes the
-// stop writes no snapshot. A server with 100,000 new codelabs could not write all snapshots within
-// its 30 seconds.
+// A snapshot at shutdown saves the next start from applying the newest events. Below these sizes
+// shutdown writes no snapshot. A server with 100,000 new codelabs could not write all snapshots
+// within its 30 seconds.
 const (
 	worthEvents = 64
 	worthBytes  = 64 << 10

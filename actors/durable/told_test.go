@@ -131,7 +131,7 @@ func TestAFollowerTakesOverFromAStoppingOwner(t *testing.T) {
 			synctest.Wait()
 			hd := c.hosts[1].Peek("a")
 			if !hd.Owns() || hd.View().sum != 1 {
-				t.Errorf("released %v after the stop: a second later the follower owns the actor: %v", late, hd.Owns())
+				t.Errorf("released %v after the shutdown: a second later the follower owns the actor: %v", late, hd.Owns())
 			}
 			ask(t, hd, "1")
 		})

@@ -8,42 +8,42 @@ import (
 	"atelier/actors/durable"
 )
 
-type wish interface{ wish() }
+type command interface{ command() }
 
-type say struct{ Word string }
+type greet struct{ Word string }
 
-func (say) wish() {}
+func (greet) command() {}
 
 type other struct{}
 
-func (other) wish() {}
+func (other) command() {}
 
 func TestAVocabularyEncodesOnlyItsCommands(t *testing.T) {
-	v := durable.NewVocabulary[wish](durable.Says[say, string]())
+	v := durable.NewVocabulary[command](durable.Says[greet, string]())
 	if _, _, err := v.Encode(other{}); err == nil {
 		t.Error("an unknown command was encoded")
 	}
 	if _, err := v.Decode("other", []byte("{}")); !errors.Is(err, durable.ErrUnknownCommand) {
 		t.Errorf("decoding an unknown command returned %v", err)
 	}
-	if _, err := v.Decode("say", []byte(`{"Word":"hello","Loud":true}`)); !errors.Is(err, durable.ErrUnknownCommand) {
+	if _, err := v.Decode("greet", []byte(`{"Word":"hello","Loud":true}`)); !errors.Is(err, durable.ErrUnknownCommand) {
 		t.Errorf("decoding a command with an unknown field returned %v", err)
 	}
-	if _, err := v.Decode("say", []byte(`{"Word":1}`)); err == nil {
-		t.Error("a command with a field of another type was decoded")
+	if _, err := v.Decode("greet", []byte(`{"Word":1}`)); err == nil {
+		t.Error("a command with a field of the wrong type was decoded")
 	}
-	if _, err := v.EncodeReply("say", 7); err == nil {
-		t.Error("a reply of another type was encoded")
+	if _, err := v.EncodeReply("greet", 7); err == nil {
+		t.Error("a reply of the wrong type was encoded")
 	}
 	if _, err := v.DecodeReply("other", []byte("1")); err == nil {
 		t.Error("a reply to an unknown command was decoded")
 	}
-	name, fields, err := v.Encode(say{"hello"})
+	name, fields, err := v.Encode(greet{"hello"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := v.Decode(name, fields); got != wish(say{"hello"}) || err != nil {
-		t.Errorf("the command became %v, %v", got, err)
+	if got, err := v.Decode(name, fields); got != command(greet{"hello"}) || err != nil {
+		t.Errorf("decoding the encoded command returned %v, %v", got, err)
 	}
 	for _, reply := range []any{"so", nil} {
 		b, err := v.EncodeReply(name, reply)
@@ -51,15 +51,15 @@ func TestAVocabularyEncodesOnlyItsCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := v.DecodeReply(name, b); got != reply || err != nil {
-			t.Errorf("the reply %v became %v, %v", reply, got, err)
+			t.Errorf("decoding the encoded reply %v returned %v, %v", reply, got, err)
 		}
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("two commands of one name were accepted")
+			t.Error("two commands with the same name were accepted")
 		}
 	}()
-	durable.NewVocabulary[wish](durable.Says[say, string](), durable.Says[say, int]())
+	durable.NewVocabulary[command](durable.Says[greet, string](), durable.Says[greet, int]())
 }
 
 // After a refusal nothing was applied. After any other error the outcome is unknown.
@@ -78,14 +78,14 @@ func TestWhichErrorsMeanNothingWasApplied(t *testing.T) {
 	}
 }
 
-// Rows use the reserve of a full disk if all of them are urgent.
+// An append can use the reserved disk space only if all of its rows are urgent.
 func TestRowsAreUrgentIfAllOfThemAre(t *testing.T) {
 	rows := []durable.Row{{Table: "a"}, {Table: "b"}}
 	if durable.Urgent(nil) || durable.Urgent(rows) {
 		t.Error("rows that are not urgent count as urgent")
 	}
 	if rows[0].Urgent = true; durable.Urgent(rows) {
-		t.Error("rows of which only one is urgent count as urgent")
+		t.Error("rows count as urgent although only one of them is")
 	}
 	if made := durable.MakeUrgent(rows); !durable.Urgent(made) || len(made) != 2 || made[1].Table != "b" {
 		t.Errorf("MakeUrgent returned %v", made)

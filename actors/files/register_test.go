@@ -398,7 +398,7 @@ func TestAnUploadCanBeClaimedDuringAFailingDrop(t *testing.T) {
 	})
 }
 
-func TestNamesOfUploads(t *testing.T) {
+func TestOnlyValidUploadNamesAreAccepted(t *testing.T) {
 	seen := map[string]bool{}
 	for _, ext := range []string{".PDF", "tar", "", ".", "../x", "waytoolongext", "é"} {
 		name := NewName(Materials, ext)

@@ -2,8 +2,9 @@ package login
 
 import "slices"
 
-// Acting returns the session of a person in a codelab, in the browser with this family name. of is
-// a facilitator's login if leading is true, else an attendee's id. Others can use the same browser.
+// Acting returns the session of a person in a codelab, in the browser with this family name. If
+// leading is true, of is the login of the owner, a facilitator or an assistant. Otherwise it is an
+// attendee's id. Others can use the same browser.
 // Of several sessions it returns the session that lasts longest. Without a session, ok is false. It
 // fails like Use.
 func (s *Sessions) Acting(name, codelab string, leading bool, of string) (best Session, ok bool, err error) {

@@ -160,7 +160,8 @@ func TestAReplacedIDLastsAMinute(t *testing.T) {
 	}
 }
 
-// A name belongs to a facilitator while an accepted login has it or a name that looks the same.
+// A name belongs to a facilitator while an accepted login has this name or a name that looks the
+// same.
 func TestWhichNamesBelongToFacilitators(t *testing.T) {
 	d := newDesk(t)
 	d.admin("", "a", "Grace")

@@ -54,7 +54,8 @@ func (s *Sessions) change(f *family, before, after *record) {
 	}
 }
 
-// keysOf returns the keys for finding the family of a facilitator's id: their identity and name.
+// keysOf returns the keys for finding the family of a session id with an admin grant: the person's
+// key and name.
 func keysOf(e *entry) []string {
 	if e.admin == nil {
 		return nil
@@ -76,8 +77,8 @@ func nameOf(e *entry) string {
 	return naming.Skeleton(e.admin.Name)
 }
 
-// NamesAdmin reports whether a name looks like the display name of a logged-in facilitator, among
-// those for which counts returns true.
+// NamesAdmin reports whether a logged-in owner, facilitator or assistant has a display name that
+// looks like name. Only grants for which counts returns true are considered.
 func (s *Sessions) NamesAdmin(name string, counts func(*pb.AdminGrant) bool) bool {
 	key, now := naming.Skeleton(name), s.ms()
 	s.mu.RLock()

@@ -40,7 +40,7 @@ type Sessions struct {
 	families  map[Key]*family
 	byName    map[string]*family              // including those being created, see expect
 	attendees map[string][]*family            // by attendee id, ordered by grant
-	named     map[string]map[*family]struct{} // families of facilitators, see keysOf
+	named     map[string]map[*family]struct{} // families with an admin grant, see keysOf
 	kept      int                             // number of families
 
 	// Nil unless several nodes use the store.

@@ -20,7 +20,7 @@ type desk struct {
 	clock   time.Time
 }
 
-// everybody accepts the grants of all facilitators.
+// everybody accepts all admin grants.
 func everybody(*pb.AdminGrant) bool { return true }
 
 var account = []byte("the account")

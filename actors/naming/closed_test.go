@@ -6,7 +6,7 @@ import (
 	"atelier/actors/naming"
 )
 
-func TestListsInWords(t *testing.T) {
+func TestListsAreWrittenInWords(t *testing.T) {
 	for want, members := range map[string][]string{"": nil, "a": {"a"}, "a or b": {"a", "b"}, "a, b or c": {"a", "b", "c"}} {
 		if got := naming.Or(members...); got != want {
 			t.Errorf("Or(%v) = %q", members, got)

@@ -359,7 +359,8 @@ func TestAParticipantActsForItselfAndItsDelegators(t *testing.T) {
 	}
 }
 
-// Public names and keys contain their environment. A text without the form of a key names none.
+// Public names and keys contain their environment. A text that does not have the form of a key has
+// no id.
 func TestKeysAndIdentitiesContainTheirEnvironment(t *testing.T) {
 	for environment, word := range map[string]string{Production: "_live_", Sandbox: "_test_"} {
 		id, secret, _ := NewKey(environment)
@@ -380,7 +381,7 @@ func TestKeysAndIdentitiesContainTheirEnvironment(t *testing.T) {
 }
 
 // The largest allowed value is accepted, and the next one is refused.
-func TestBoundsOfParticipants(t *testing.T) {
+func TestBoundsOfParticipantsAreEnforced(t *testing.T) {
 	filled := func(change func(c *core, p *Participant)) *core {
 		c := newCore()
 		c.all = []*Participant{{Id: "shop", Environment: Production}, {Id: "psp", Environment: Production}}

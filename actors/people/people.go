@@ -111,7 +111,8 @@ func State(p *Person, now time.Time) string {
 	return Invited
 }
 
-// Leads reports whether a person is a facilitator of a codelab.
+// Leads reports whether a person leads a codelab: facilitators lead all codelabs, and assistants
+// their own.
 func Leads(p *Person, codelab string) bool {
 	return p.Role == Facilitator || slices.Contains(p.Codelabs, codelab)
 }

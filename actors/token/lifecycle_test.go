@@ -128,9 +128,9 @@ type promised struct {
 	mismatches int
 }
 
-// TestLifecycleAgainstAReference applies the same random operations to a vault and the reference,
-// including clock changes and restarts.
-func TestLifecycleAgainstAReference(t *testing.T) {
+// TestAVaultBehavesLikeTheReference applies the same random operations to a vault and the
+// reference, including clock changes and restarts.
+func TestAVaultBehavesLikeTheReference(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		clock := clockAt(noon)
 		journal := memory.New()

@@ -26,8 +26,9 @@ type stored struct {
 	version *seal.Version
 }
 
-// rowKey returns the key of a token's row: the stream first, so that rows of another stream are
-// never read, then the shard, then the keyed hash.
+// rowKey returns the key of a token's row: the first 4 bytes of a hash of the store's stream id,
+// the shard, and the keyed hash. The stream id comes first, so that rows of another stream are
+// never read.
 func (v *Vault) rowKey(t seal.Token, version *seal.Version) []byte {
 	name := t.Name()
 	key := make([]byte, 0, streamTagBytes+1+sha256.Size)
@@ -96,8 +97,8 @@ func (v *Vault) levelOut(s *stored) error {
 // row returns the row that stores a record.
 func (v *Vault) row(key []byte, version *seal.Version, t *pb.Token, now time.Time, precondition durable.Precondition) (durable.Row, error) {
 	body := pbwire.Encode(t)
-	// The time for which the record is stored. The record of an ended token is small, and
-	// distinguishes a second use from an unknown token.
+	// until is the end of the record's storage. The record of an ended token is small, and is
+	// needed to distinguish a second use from an unknown token.
 	until := time.UnixMilli(t.ExpiresAt).Add(v.opts.RememberExpired)
 	if t.EndedAt != 0 {
 		until = time.UnixMilli(max(t.ExpiresAt, t.EndedAt)).Add(v.opts.RememberEnded)
@@ -108,8 +109,8 @@ func (v *Vault) row(key []byte, version *seal.Version, t *pb.Token, now time.Tim
 	}, nil
 }
 
-// bound returns the data to which a seal is bound: the record's name and all its immutable fields
-// (transport/handler/RULES.md, "Secrets").
+// bound returns the data to which a seal is bound: the record's key, participant, checkout, policy
+// and expiry (transport/handler/RULES.md, "Secrets").
 func bound(key []byte, t *pb.Token) []byte {
 	b := make([]byte, 0, 192)
 	part := func(p []byte) { b = append(binary.AppendUvarint(b, uint64(len(p))), p...) }

@@ -317,10 +317,10 @@ func TestTwentyConsecutiveFailuresStopAWebhook(t *testing.T) {
 			t.Errorf("an event for a stopped webhook makes %d rows", n)
 		}
 		w.answers(200)
-		w.hooks.drain(context.Background(), id, w.send) // as on a node that does not know of the stop yet
+		w.hooks.drain(context.Background(), id, w.send) // as on a node that does not know yet that the webhook is stopped
 		time.Sleep(time.Hour)
 		if n := len(w.got()); n != before+20 || w.count(queueTable) != 25 {
-			t.Errorf("after the stop %d deliveries were sent, and %d wait", n-before-20, w.count(queueTable))
+			t.Errorf("after the webhook was stopped, %d deliveries were sent, and %d wait", n-before-20, w.count(queueTable))
 		}
 		// After a restart it is still stopped.
 		w.stop()
@@ -767,9 +767,9 @@ func TestALostOutcomeDoesNotSpeedUpDeliveries(t *testing.T) {
 	})
 }
 
-// On the node that records the stop it applies at once. Deliveries queued before the next scan
-// would otherwise wait for a week.
-func TestAStopAppliesAtOnce(t *testing.T) {
+// The node that stops a webhook queues no more deliveries for it. Deliveries queued before the next
+// scan would otherwise wait for a week.
+func TestAWebhookQueuesNothingOnceItIsStopped(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create(TokenUsed)
 		w.answers(500)
@@ -781,7 +781,7 @@ func TestAStopAppliesAtOnce(t *testing.T) {
 			t.Fatalf("%d deliveries were sent", n)
 		}
 		if n := w.tell(TokenUsed); n != 0 {
-			t.Errorf("an event right after the stop makes %d rows", n)
+			t.Errorf("an event right after the webhook was stopped makes %d rows", n)
 		}
 	})
 }

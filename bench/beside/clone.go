@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// most bounds the size of a response, in bytes.
+// most is the maximum size of a response, in bytes.
 const most = 256 << 20
 
 // access is the address of the code, with a person's credentials.

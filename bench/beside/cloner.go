@@ -45,7 +45,7 @@ func ServeClones(ctx context.Context, in io.Reader, out io.Writer) error {
 	orders, answers := json.NewDecoder(in), json.NewEncoder(out)
 	var c crowd
 	if err := orders.Decode(&c); err != nil {
-		return fmt.Errorf("who clones: %w", err)
+		return fmt.Errorf("read the people who clone: %w", err)
 	}
 	people, line := c.People, &line{bytesPerSecond: c.Line}
 	for {
@@ -122,12 +122,12 @@ func startCloner(ctx context.Context, program []string, who crowd) (*cloner, err
 		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start who clones: %w", err)
+		return nil, fmt.Errorf("start the program that clones: %w", err)
 	}
 	c := &cloner{cmd, in, json.NewEncoder(in), json.NewDecoder(out)}
 	if err := c.orders.Encode(who); err != nil {
 		c.stop()
-		return nil, fmt.Errorf("tell who clones: %w", err)
+		return nil, fmt.Errorf("send the people who clone: %w", err)
 	}
 	return c, nil
 }

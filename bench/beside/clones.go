@@ -52,7 +52,7 @@ func (c *Clones) Check() error {
 	case c.Steps < 1 || c.Steps > 50 || c.Files < 1 || c.Files > 100 || c.FileBytes < 1 || c.FileBytes > 1<<20:
 		return errors.New("code: want 1..50 steps, 1..100 files of at most 1 MiB")
 	case c.Codelab != "" || c.CodelabID != "":
-		return errors.New("codelab: the clones need a codelab of their own")
+		return errors.New("codelab: the clones need their own codelab")
 	}
 	return c.Config.Check()
 }

@@ -80,7 +80,7 @@ func (d *Dialect) Check() error {
 			}
 		}
 		if d.Match == "" {
-			problems = append(problems, errors.New("messages are sent and nothing says how to find them in what comes back"))
+			problems = append(problems, errors.New("messages are sent, but no --match finds them in the received messages"))
 		}
 		if d.Size > 0 && !strings.Contains(string(d.Send), "{{pad}}") {
 			problems = append(problems, errors.New("a size needs {{pad}} in the message to send"))

@@ -21,15 +21,16 @@ type Inflictor struct {
 	Target *server.Target
 	// Pause and Cut are the durations of these faults.
 	Pause, Cut time.Duration
-	// Upgrade is the path of the program for the fault Upgrade; "" is the servers' own.
+	// Upgrade is the path of the program that the next Upgrade fault installs; "" means the current
+	// program. Each upgrade exchanges the two.
 	Upgrade string
-	// Rng draws the nodes of faults that name none.
+	// Rng chooses the node of a fault that names no node.
 	Rng *rand.Rand
 
 	restarts int // of the database, until now
 }
 
-// Choose draws the node of a fault that names none.
+// Choose chooses the node of a fault that names no node.
 func (i *Inflictor) Choose(f Fault) Fault {
 	switch f.Kind {
 	case Kill, Pause, Restart:
@@ -97,16 +98,16 @@ func (i *Inflictor) Do(ctx context.Context, f Fault) error {
 	return fmt.Errorf("unknown fault %q", f.Kind)
 }
 
-// Check refuses a plan that is impossible with these servers.
+// Check returns an error if a plan is impossible with these servers.
 func (i *Inflictor) Check(plan []Planned) error {
 	for _, planned := range plan {
 		switch f := planned.Fault; {
 		case f.Kind == Cut && i.Target.Network == nil:
-			return errors.New("cutting needs a network of the run's own: --spawn --nodes")
+			return errors.New("cut needs a network that the run creates: use --spawn --nodes")
 		case f.Kind == RestartDB && i.Target.Database == nil:
-			return errors.New("restarting the database needs one of the run's own: --spawn --nodes, without --postgres")
+			return errors.New("restart-db needs a database that the run creates: use --spawn --nodes without --postgres")
 		case i.Target.Nodes()[0].Process == nil:
-			return errors.New("faults are done to servers of the run's own: --spawn")
+			return errors.New("faults need servers that the run starts: use --spawn")
 		}
 	}
 	return nil

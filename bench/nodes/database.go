@@ -175,7 +175,7 @@ func (d *Database) exec(ctx context.Context, statement string) error {
 // that it recovers from its log.
 func (d *Database) Restart(ctx context.Context, immediate bool) error {
 	if !d.Own() {
-		return errors.New("the database is not the run's own: it is not restarted")
+		return errors.New("the run cannot restart the database, because the run did not create it")
 	}
 	how := syscall.SIGINT
 	if immediate {
@@ -266,7 +266,8 @@ func (d *Database) stop(signal syscall.Signal) error {
 	return errors.New("the database did not stop within " + databaseWithin.String())
 }
 
-// remove stops the run's own server, or drops the database on another.
+// remove stops the database server that the run started, or drops the run's database on another
+// server.
 func (d *Database) remove() error {
 	if !d.Own() {
 		return d.exec(context.Background(), "drop database if exists "+d.name+" with (force)")

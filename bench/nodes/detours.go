@@ -141,7 +141,7 @@ func endsOf(peers []string, db string) map[netip.AddrPort]int {
 func (n *Network) proven() error {
 	around, err := n.detours()
 	if err == nil && len(around) > 0 {
-		err = fmt.Errorf("the cut cuts nothing: there is a connection past the proxies, %s", strings.Join(around, "; "))
+		err = fmt.Errorf("the cut has no effect, because a connection bypasses the proxies: %s", strings.Join(around, "; "))
 	}
 	return err
 }

@@ -4,7 +4,7 @@
 //
 // # The network
 //
-// Each node has an address of its own for every other node and for the database, all of them
+// Each node has a separate address for every other node and for the database, all of them
 // toxiproxy proxies in this process. Nodes connect to each other from both sides and keep either
 // connection. So data from A to B goes upstream through the proxy that A dials, and downstream
 // through the one that B dials; a cut closes both. A cut drops bytes without any response, like a

@@ -92,12 +92,12 @@ func (c *Config) Check() error {
 	}
 	for _, k := range c.Read {
 		if !slices.Contains(Readable, k) {
-			return fmt.Errorf("there is nothing to read called %q; there is %v", k, Readable)
+			return fmt.Errorf("%q cannot be read; want one of %v", k, Readable)
 		}
 	}
 	for _, k := range c.Write {
 		if !slices.Contains(Writable, k) {
-			return fmt.Errorf("there is nothing to write called %q; there is %v", k, Writable)
+			return fmt.Errorf("%q cannot be written; want one of %v", k, Writable)
 		}
 	}
 	switch all := c.ReadConnections + c.WriteConnections; {

@@ -26,18 +26,18 @@ func (p *Process) Usage() (Usage, error) {
 	return u, err
 }
 
-// OfPID measures any process of this machine.
+// OfPID returns a function that measures the process with this id.
 func OfPID(pid int) func() (Usage, error) { return func() (Usage, error) { return usage(pid) } }
 
 func usage(pid int) (Usage, error) {
 	dir := "/proc/" + strconv.Itoa(pid)
 	stat, err := os.ReadFile(dir + "/stat")
 	if err != nil {
-		return Usage{}, fmt.Errorf("weigh server: %w", err)
+		return Usage{}, fmt.Errorf("read the server's usage: %w", err)
 	}
 	status, err := os.ReadFile(dir + "/status")
 	if err != nil {
-		return Usage{}, fmt.Errorf("weigh server: %w", err)
+		return Usage{}, fmt.Errorf("read the server's usage: %w", err)
 	}
 	return Usage{RSS: kilobytes(status, "VmRSS:"), PeakRSS: kilobytes(status, "VmHWM:"), CPU: ticks(stat)}, nil
 }

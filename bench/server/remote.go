@@ -37,7 +37,7 @@ func (r *Remote) Ready(ctx context.Context) error {
 func (r *Remote) Usage() (Usage, error) {
 	in, err := r.Inside()
 	if err != nil {
-		return Usage{}, fmt.Errorf("weigh server: %w", err)
+		return Usage{}, fmt.Errorf("read the server's usage: %w", err)
 	}
 	return in.Usage, nil
 }

@@ -72,9 +72,9 @@ func TestConnectionsOfAllWorkersAreAdded(t *testing.T) {
 	}
 }
 
-// The resources of a load count from its planned beginning, even if the machine was busy then. A
-// load that ended before has none.
-func TestALoadIsWeighedFromItsBeginning(t *testing.T) {
+// The usage of a load counts from its planned beginning, even if the machine was busy then. A load
+// that ended earlier has no usage.
+func TestUsageOfALoadIsMeasuredFromItsBeginning(t *testing.T) {
 	for from, want := range map[time.Duration]time.Duration{3 * time.Second: 2 * time.Second, time.Hour: 0} {
 		now := 5 * time.Second
 		c := New(func() time.Duration { return now })

@@ -237,7 +237,7 @@ func (m *member) ended() error {
 	case !gone(m.err):
 		return fmt.Errorf("%s ended: %w", m.name, m.err)
 	}
-	return fmt.Errorf("%s ended without a word", m.name)
+	return fmt.Errorf("%s ended without a message", m.name)
 }
 
 // wait ends the worker's process, if it has one.

@@ -89,7 +89,7 @@ func TestTheEndOfAWorkerWithoutAMessageIsReported(t *testing.T) {
 	_ = its.Close()
 	c := &Group{gone: make(chan struct{})}
 	c.add("worker far", mine, nil, func(broadcast.Sample) {})
-	if _, err := c.All(func(int) *Order { return &Order{Tick: true} }); err == nil || err.Error() != "worker far ended without a word" {
+	if _, err := c.All(func(int) *Order { return &Order{Tick: true} }); err == nil || err.Error() != "worker far ended without a message" {
 		t.Errorf("the error is %v", err)
 	}
 	if err := c.Close(); err != nil {

@@ -43,7 +43,7 @@ type Config struct {
 	Scenario string `kong:"-"`
 	// Faults are injected in the measured time, and their times count from its beginning. Pause is
 	// the duration of a server pause, and Cut the duration of a network cut. Upgrade is the program
-	// to upgrade to; "" is the servers' own program.
+	// to upgrade to; "" means the servers' current program.
 	Faults     []faults.Planned `kong:"-"`
 	Pause, Cut time.Duration    `kong:"-"`
 	Upgrade    string           `kong:"-"`

@@ -37,11 +37,11 @@ func without(names report.Names, all ...absence) report.Names {
 
 // unweighed are the numbers of a server without measured memory and CPU time.
 func (w *serverFlags) unweighed() absence {
-	return absence{!w.Spawn && len(w.InternalURL) == 0, "weighing a server needs --spawn or --internal-url", weights}
+	return absence{!w.Spawn && len(w.InternalURL) == 0, "measuring the server needs --spawn or --internal-url", weights}
 }
 
 func unweighedProcess(pid int) absence {
-	return absence{pid == 0, "weighing a server with --generic needs --pid", weights}
+	return absence{pid == 0, "measuring the server with --generic needs --pid", weights}
 }
 
 var (

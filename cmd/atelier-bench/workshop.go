@@ -52,7 +52,7 @@ func (w *workshopCommand) Validate() error {
 func (c *chaosCommand) Validate() error {
 	var problems []error
 	if !c.Spawn {
-		problems = append(problems, errors.New("chaos needs --spawn: it harms no server but its own"))
+		problems = append(problems, errors.New("chaos needs --spawn: it injects faults only into servers that it starts"))
 	}
 	_, _, err := c.plan()
 	problems = append(problems, err, atLeast("cut-for", c.CutFor, time.Millisecond), c.serverFlags.check(), c.outputFlags.check(c.names()), c.Check(),

@@ -31,7 +31,7 @@ type cli struct {
 
 	Keygen  keygenCmd  `cmd:"" help:"Create the key pair for credentials of a business."`
 	Encrypt encryptCmd `cmd:"" help:"Encrypt a credential to a business, for one checkout."`
-	Decrypt decryptCmd `cmd:"" help:"Decrypt a credential; a credential of another checkout is refused."`
+	Decrypt decryptCmd `cmd:"" help:"Decrypt a credential; a credential for another checkout is refused."`
 
 	GiveUpAfter time.Duration    `name:"give-up-after" help:"Maximum time of a run; after it the exit code is 2." default:"20s"`
 	ShowVersion kong.VersionFlag `name:"version" help:"Show the version."`

@@ -14,7 +14,7 @@ type validateCmd struct {
 	Payload         string `arg:"" help:"Payload file, or with --profile the profile."`
 	Schema          string `help:"Schema to check against; the default is the schemas that the payload declares." placeholder:"FILE"`
 	Profile         bool   `help:"The file is a profile."`
-	AnnotateFormats bool   `help:"With --schema: treat the keyword format as an annotation, as draft 2020-12 does by default, instead of refusing values of another format."`
+	AnnotateFormats bool   `help:"With --schema: treat the keyword format as an annotation, as draft 2020-12 does by default, instead of refusing values that do not have the format."`
 	As              string `help:"Side of the profile: ${enum}." enum:"business,platform" default:"business"`
 	viewFlags
 	sourceFlags

@@ -39,7 +39,7 @@ type Section struct {
 	Required bool
 
 	// A section whose data is not a folder sets the following functions. Vacant replaces the check
-	// that the folder is empty. Place puts the loaded data into use, instead of renaming the
+	// that the folder is empty. Place activates the loaded data, instead of renaming the
 	// folder. Discard is always called at the end of a restore.
 	Vacant, Discard func() error
 	Place           func(dir string) error

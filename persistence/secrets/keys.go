@@ -57,7 +57,7 @@ func LoadKeys(path string) ([]seal.Key, error) {
 		return nil, fmt.Errorf("read server keys: %w", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("server keys: %s may be read by others, run chmod 600 on it", path)
+		return nil, fmt.Errorf("server keys: others can read %s; run chmod 600 on it", path)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -139,7 +139,7 @@ func TestInvalidKeyFilesAreRefused(t *testing.T) {
 		if err := os.Chmod(path, 0o640); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := LoadKeys(path); err == nil || !strings.Contains(err.Error(), "may be read by others") {
+		if _, err := LoadKeys(path); err == nil || !strings.Contains(err.Error(), "others can read") {
 			t.Errorf("the readable key file with %s: %v", name, err)
 		}
 	}

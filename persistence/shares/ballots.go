@@ -120,7 +120,7 @@ func (b *Ballots) load(id string) error {
 	case err != nil:
 		return err
 	case info.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("%s may be read by others; run chmod 600 on it", filepath.Join(b.opts.Dir, ballotPrefix+id))
+		return fmt.Errorf("others can read %s; run chmod 600 on it", filepath.Join(b.opts.Dir, ballotPrefix+id))
 	case len(secret) < ballotBytes || strings.Trim(string(secret), "\x00") == "":
 		b.doomed[id] = true // incomplete: its creation or destruction was interrupted
 		return nil

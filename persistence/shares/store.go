@@ -302,7 +302,7 @@ func (s *Store) read(name string, ends time.Time, id string, now time.Time) erro
 	}
 	defer clear(b)
 	if info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("%s may be read by others; run chmod 600 on it", filepath.Join(s.opts.Dir, name))
+		return fmt.Errorf("others can read %s; run chmod 600 on it", filepath.Join(s.opts.Dir, name))
 	}
 	if len(b) < seal.ShareBytes || strings.Trim(string(b), "\x00") == "" {
 		s.doomed[name] = true // its creation or destruction was interrupted

@@ -62,7 +62,7 @@ func TestEntryNamesAreDecodedAsTheirAuthorsWroteThem(t *testing.T) {
 		"UTF-8, no flag, Unix":           {raw{name: "ü.png", maker: unix}, "ü.png"},
 		"UTF-8, no flag, DOS":            {raw{name: "ü.png", maker: windows}, "├╝.png"},
 		"the extra field":                {raw{name: "?.png", extra: named("日本.png", "?.png")}, "日本.png"},
-		"an extra field of another name": {raw{name: "a.png", extra: named("b.png", "x.png")}, "a.png"},
+		"an extra field, different name": {raw{name: "a.png", extra: named("b.png", "x.png")}, "a.png"},
 		"decomposed":                     {raw{name: "u\u0308.png", flags: flagUTF8}, "ü.png"},
 		"composed":                       {raw{name: "ü.png", flags: flagUTF8}, "u\u0308.png"},
 		"redundant ./":                   {raw{name: "./img/./a.png"}, "img/a.png"},

@@ -27,8 +27,7 @@ type Config struct {
 	Sessions                        *login.Sessions
 	// Tokens returns the current API tokens, or an error while they are unknown.
 	Tokens func() (*settings.View, error)
-	// People returns the current facilitators and assistants, or an error while they are
-	// unknown.
+	// People returns the current facilitators and assistants, or an error while they are unknown.
 	People func() (*people.View, error)
 	// Failures limits failed logins.
 	Failures *Failures
@@ -49,8 +48,9 @@ type Authenticator struct {
 func New(cfg Config) *Authenticator { return &Authenticator{Config: cfg} }
 
 // Identify reads the cookie and the Authorization header of a request. An invalid cookie counts as
-// absent; badToken reports an unknown bearer token. Identify fails with durable.ErrUnavailable if
-// the caller cannot currently be identified, so that nobody is treated as logged out by mistake.
+// absent; badToken reports an unknown or expired bearer token. Identify fails with
+// durable.ErrUnavailable if the caller cannot currently be identified. This way, nobody is treated
+// as logged out by mistake.
 func (a *Authenticator) Identify(cookie []byte, authorization string) (id Identity, badToken bool, err error) {
 	id.now = a.Now().UnixMilli()
 	if authorization != "" {
@@ -110,7 +110,7 @@ func (a *Authenticator) identifyPerson(id *Identity) error {
 	return nil
 }
 
-// Forget clears caches.
+// Forget clears the cache of verified cookies.
 func (a *Authenticator) Forget() { a.cache.forget() }
 
 // CheckPassword compares id and password in constant time.
@@ -122,21 +122,22 @@ func (a *Authenticator) CheckPassword(id, password string) bool {
 	return eq(id, a.AdminID)&eq(password, a.AdminPassword) == 1
 }
 
-// Issued is a new session id for the browser.
+// Issued is a new session id as a cookie for the browser, with its CSRF token and expiry.
 type Issued struct {
 	Cookie, CSRF string
 	Expires      time.Time
 }
 
-// Login is an authenticated facilitator or assistant, with the address.
+// Login describes an authenticated owner, facilitator or assistant, and the client's IP address and
+// user agent.
 type Login struct {
-	// Person is nil for the owner, who can give a name.
+	// Person is nil for the owner. Name is the display name that the owner entered, or "".
 	Person             *people.Person
 	Name               string
 	Address, UserAgent string
 }
 
-// GrantAdmin issues a session id with the grant of a facilitator or assistant.
+// GrantAdmin issues a session id with the grant of an owner, facilitator or assistant.
 func (a *Authenticator) GrantAdmin(old Identity, l Login) (Issued, error) {
 	id, now := Random(24), a.Now()
 	g := &loginpb.AdminGrant{
@@ -156,8 +157,8 @@ func (a *Authenticator) GrantAdmin(old Identity, l Login) (Issued, error) {
 	return a.issued(id, last)
 }
 
-// GrantAttendee issues a session id with an attendee's grant. The attendee has this generation and
-// is registered under a name.
+// GrantAttendee issues a session id with the grant of an attendee. name and generation are the
+// attendee's.
 func (a *Authenticator) GrantAttendee(old Identity, codelab, attendee, name string, generation uint32) (Issued, error) {
 	id := Random(24)
 	last, err := a.Sessions.GrantAttendee(old.SessionID, id, name, login.AttendeeGrant{
@@ -175,9 +176,10 @@ func (a *Authenticator) issued(id string, last int64) (Issued, error) {
 	return Issued{cookie, a.Signer.CSRF(id), expires}, err
 }
 
-// Reserved reports whether a name belongs to a logged-in facilitator of a codelab. While the
-// facilitators are unknown, all logged-in people count. The current name of a person is used,
-// because the person can have been renamed since the login.
+// Reserved reports whether a name belongs to a logged-in person who leads a codelab: the owner, a
+// facilitator, or an assistant of the codelab. While the list of people is unavailable, all
+// logged-in people count. Reserved compares the current name of each person, which can have changed
+// since the login.
 func (a *Authenticator) Reserved(codelab, name string) bool {
 	v, err := a.People()
 	if a.Sessions.NamesAdmin(name, func(g *loginpb.AdminGrant) bool { return g.GetPerson() == "" || err != nil }) {
@@ -193,7 +195,7 @@ func (a *Authenticator) Reserved(codelab, name string) bool {
 	})
 }
 
-// PINHash returns the stored hash of a rejoin code, or nil if there is none.
+// PINHash computes the hash under which a rejoin code is stored. For an empty code it returns nil.
 func (a *Authenticator) PINHash(lab, code string) []byte {
 	return codelab.HashPIN(a.PINKey, lab, code)
 }
@@ -207,10 +209,11 @@ type Identity struct {
 	session   login.Session
 	// Token is the API token, or nil.
 	Token *settings.ApiToken
-	// operator: a user with access to the data folder is an admin without a login.
+	// operator is true for callers through the socket in the data folder. They are admins without a
+	// login.
 	operator bool
-	// grant is the login of a facilitator or assistant, and person is the logged-in person. Both
-	// are nil if nobody is logged in; person is nil for the owner.
+	// grant is the login of the owner, a facilitator or an assistant, and person is the logged-in
+	// person. Both are nil if nobody is logged in; person is also nil for the owner.
 	grant  *loginpb.AdminGrant
 	person *people.Person
 	now    int64
@@ -254,7 +257,7 @@ func (i *Identity) Leads(codelab string) bool {
 	return i.Admin() || i.loggedIn() && people.Leads(i.person, codelab)
 }
 
-// loggedIn reports whether the login has not ended.
+// loggedIn reports whether the caller has a login that has not ended.
 func (i *Identity) loggedIn() bool {
 	return i.grant != nil && i.grant.ExpiresAt > i.now && !i.session.Ended()
 }
@@ -268,16 +271,16 @@ func (i *Identity) Scope() string {
 // facilitators or assistants.
 func (i *Identity) Leader() *people.Person { return i.person }
 
-// LoginID returns the id of the facilitator's login, or "".
+// LoginID returns the id of the login of the owner, a facilitator or an assistant, or "".
 func (i *Identity) LoginID() string { return i.grant.GetLogin() }
 
 // PersonID returns the id of the calling person. It returns "" for the owner and for callers who
 // are not facilitators or assistants.
 func (i *Identity) PersonID() string { return i.person.GetId() }
 
-// Framed returns the caller with the rights of a page in a frame. For a session with a
-// facilitator's login, this is nobody. The surrounding page controls what people see, so a click in
-// the frame must not act as a facilitator.
+// Framed returns the caller with the rights of a page in a frame. For a session with the login of
+// the owner, a facilitator or an assistant, this is nobody. The surrounding page controls what
+// people see, so a click in the frame must not act with their rights.
 func (i Identity) Framed() Identity {
 	if i.grant != nil {
 		return Identity{now: i.now}
@@ -321,7 +324,8 @@ func (i *Identity) AdminName() string {
 	return naming.Facilitator
 }
 
-// Person distinguishes admins: the login, or the API token.
+// Person returns an id that distinguishes admins: the operator, the API token, the facilitator or
+// assistant, or the owner's login.
 func (i *Identity) Person() string {
 	if i.operator {
 		return "operator"
@@ -361,16 +365,18 @@ func (i *Identity) Grants(fn func(*login.AttendeeGrant)) {
 // Grant is a grant as GET /session shows it. Times are in Unix seconds.
 type Grant struct {
 	Sub, Role, CodelabID string
-	// Rank is the rank of a facilitator or assistant. Codelabs lists an assistant's codelabs.
+	// Rank is the rank of an admin or assistant; NoRank for an attendee. Codelabs lists an
+	// assistant's codelabs.
 	Rank     Rank
 	Codelabs []string
 	Expires  int64
 }
 
-// Strongest returns the strongest grant. It is the admin grant, or else the attendee grant that
-// lasts longest. Without admin, or for a given codelab, only attendee grants for which alive
-// returns true count. Strongest fails if it finds no grant and alive failed for some grants,
-// because one of these may be the caller's.
+// Strongest returns the strongest grant: the admin grant, or else the attendee grant that expires
+// last. If admin is false or codelab is not empty, the admin grant is ignored. A codelab also
+// limits the attendee grants to that codelab. An attendee grant counts only if alive returns true.
+// If no grant counts and alive failed for one, Strongest returns this error, because that grant may
+// be valid.
 func (i *Identity) Strongest(adminID, codelab string, admin bool, alive func(codelab string) (bool, error)) (g Grant, ok bool, err error) {
 	switch {
 	case codelab != "" || !admin:

@@ -86,8 +86,7 @@ func TestPeopleActWhileTheirRecordIsValid(t *testing.T) {
 	}
 }
 
-// A request in progress is refused once its person is no longer a facilitator. A connection is
-// closed.
+// When a person is removed, their requests in progress are refused and their connections closed.
 func TestARemovedPersonLosesTheirRightsAtOnce(t *testing.T) {
 	g := newGate(t)
 	ada, _, _ := g.staff()
@@ -146,8 +145,8 @@ func TestAnEndedLoginEndsItsConnections(t *testing.T) {
 	}
 }
 
-// The name of a logged-in facilitator is reserved in that facilitator's codelabs. While the
-// facilitators are unknown, it is reserved in all codelabs.
+// The name of a logged-in person is reserved in the codelabs that this person leads. While the list
+// of people is unavailable, the name is reserved in all codelabs.
 func TestNamesOfFacilitatorsAreReservedInTheirCodelabs(t *testing.T) {
 	g := newGate(t)
 	ada, bob, eve := g.staff()
@@ -197,7 +196,8 @@ func TestFailedLoginsOfAPersonCountForTheirOwnLogin(t *testing.T) {
 	}
 }
 
-// A page in a frame acts as an attendee, not as a facilitator.
+// A page in a frame has the rights of an attendee, but not those of the owner, a facilitator or an
+// assistant.
 func TestFacilitatorsHaveNoRightsInAFrame(t *testing.T) {
 	g := newGate(t)
 	ada, _, _ := g.staff()

@@ -116,9 +116,9 @@ func (a *Authenticator) hasToken(id string) (bool, error) {
 	return tokens.Has(id, a.Now()), nil
 }
 
-// Knows reports whether the caller's session or API token is still valid since they were
-// identified, and with leading also their login as a facilitator. It returns an error while the
-// validity is unknown.
+// Knows reports whether the caller's session or API token is still valid. If leading is true, the
+// login of a facilitator or assistant must be valid, too. Knows returns an error while the validity
+// is unknown.
 func (a *Authenticator) Knows(i *Identity, leading bool) (bool, error) {
 	if i.Token != nil {
 		return a.hasToken(i.Token.Id)

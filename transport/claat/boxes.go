@@ -51,7 +51,7 @@ func rewrite(body string, asked func(question) bool, lost func(what string)) str
 			if questions, last := forms.survey(body, blocks[i:]); len(questions) > 0 {
 				for _, q := range questions {
 					if !asked(q) {
-						lost("a survey that makes no poll is shown as text, which nobody answers")
+						lost("a survey that cannot become a poll is shown as text, and cannot be answered")
 						q.write(&b)
 					}
 				}
@@ -94,7 +94,7 @@ func written(text string, lost func(what string)) string {
 			if m[1] != "" {
 				mark = "{{" + m[1]
 			}
-			lost(mark + " " + m[2] + " is of another program, and left as it is")
+			lost(mark + " " + m[2] + " belongs to another program and is kept unchanged")
 		}
 	}
 	if !strings.Contains(text, "<") {

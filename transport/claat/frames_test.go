@@ -24,7 +24,7 @@ func TestFramesAndButtonsBecomeLinks(t *testing.T) {
 		"<video controls>\n<source src='https://example.org/a.mp4'>\n</video>":                       {`<a href="https://example.org/a.mp4">example.org</a>` + "\n", nil},
 		`<video src="a.mp4" controls></video>`:                                                       {"<video src=\"a.mp4\" controls></video>\n", nil},
 		"<button>\n  [Download](https://example.org/a.zip)\n</button>":                               {"[Download](https://example.org/a.zip)\n", nil},
-		"{{< figure src=\"a.png\" >}} and {% include x.html %} `{{< code >}}`":                       {"{{< figure src=\"a.png\" >}} and {% include x.html %} `{{< code >}}`\n", []string{"step 1: {{< figure is of another program, and left as it is", "step 1: {% include is of another program, and left as it is"}},
+		"{{< figure src=\"a.png\" >}} and {% include x.html %} `{{< code >}}`":                       {"{{< figure src=\"a.png\" >}} and {% include x.html %} `{{< code >}}`\n", []string{"step 1: {{< figure belongs to another program and is kept unchanged", "step 1: {% include belongs to another program and is kept unchanged"}},
 		"<button>Press</button>":                                                                     {"<button>Press</button>\n", []string{"step 1: <button> is not shown"}},
 		"```\n<iframe src=\"https://example.org\"></iframe>\n![https://a.b](c.png)\n```":             {"```\n<iframe src=\"https://example.org\"></iframe>\n![https://a.b](c.png)\n```\n", nil},
 	} {

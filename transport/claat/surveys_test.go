@@ -50,7 +50,7 @@ func TestPollsOfSurveysAreBounded(t *testing.T) {
 func TestASurveyThatCannotBeAPollBecomesText(t *testing.T) {
 	const form = "<form>\n<name>How will you *use* it?</name>\n<input value=\"Only & read\">\n\n<name>Again?</name>\n<input value=\"Yes\">\n</form>\n"
 	const want = "**How will you \\*use\\* it?**\n\n- Only \\& read\n\n**Again?**\n\n- Yes\n"
-	const named = "step 1: a survey that makes no poll is shown as text, which nobody answers"
+	const named = "step 1: a survey that cannot become a poll is shown as text, and cannot be answered"
 	got, err := Parse([]byte("id: x\n# T\n## S\nBefore.\n\n"+form+"\nAfter.\n\n"+form), Options{Still: always})
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ type base struct {
 }
 
 // The description of a field follows only from its type and its tags.
-func TestMembersOfAType(t *testing.T) {
+func TestTypesAndTagsDetermineTheMembers(t *testing.T) {
 	type inner struct {
 		Text string `json:"text" length:"1..5"`
 	}
@@ -140,7 +140,7 @@ func TestRequiredMembers(t *testing.T) {
 }
 
 // Draft 7 ignores other keywords next to a reference.
-func TestADescriptionNextToAReference(t *testing.T) {
+func TestADescriptionIsKeptNextToAReference(t *testing.T) {
 	got, err := json.Marshal(Of(words{}, reflect.TypeFor[struct {
 		A string  `json:"a" is:"Id" doc:"Theirs."`
 		B *string `json:"b" is:"Id" doc:"Theirs."`

@@ -24,10 +24,11 @@ func packed(entries ...[]byte) []byte {
 	return append(b, sum[:]...)
 }
 
-// entry returns an encoded object, or a delta with the reference to its base.
-func entry(kind code.ObjectKind, said int, of, content []byte) []byte {
-	b := []byte{byte(kind)<<4 | byte(said&0xf)}
-	for n := said >> 4; n > 0; n >>= 7 {
+// entry returns an encoded object, or a delta after the reference to its base. size is the
+// announced size, which can be wrong.
+func entry(kind code.ObjectKind, size int, base, content []byte) []byte {
+	b := []byte{byte(kind)<<4 | byte(size&0xf)}
+	for n := size >> 4; n > 0; n >>= 7 {
 		b[len(b)-1] |= 0x80
 		b = append(b, byte(n&0x7f))
 	}
@@ -35,7 +36,7 @@ func entry(kind code.ObjectKind, said int, of, content []byte) []byte {
 	w := zlib.NewWriter(&z)
 	_, _ = w.Write(content) // writes to memory cannot fail
 	_ = w.Close()
-	return append(append(b, of...), z.Bytes()...)
+	return append(append(b, base...), z.Bytes()...)
 }
 
 func blobEntry(content string) []byte {
@@ -54,14 +55,18 @@ func varint(n int) (b []byte) {
 	return append(b, byte(n))
 }
 
-// deltaOf returns a delta from an object of from bytes to one of to bytes.
-func deltaOf(from, to int, ops ...byte) []byte {
-	return append(append(varint(from), varint(to)...), ops...)
+// deltaOf returns a delta that turns a base of baseSize bytes into a result of resultSize bytes.
+func deltaOf(baseSize, resultSize int, ops ...byte) []byte {
+	return append(append(varint(baseSize), varint(resultSize)...), ops...)
 }
 
-func nameEntry(of []byte, how []byte) []byte { return entry(nameDelta, len(how), of, how) }
+// nameEntry returns a delta that refers to its base by id.
+func nameEntry(base, delta []byte) []byte { return entry(nameDelta, len(delta), base, delta) }
 
-func placeEntry(back byte, how []byte) []byte { return entry(placeDelta, len(how), []byte{back}, how) }
+// placeEntry returns a delta that refers to its base by the distance in bytes.
+func placeEntry(back byte, delta []byte) []byte {
+	return entry(placeDelta, len(delta), []byte{back}, delta)
+}
 
 func unpackTest(t *testing.T, pack []byte) (*Pushed, error) {
 	t.Helper()
@@ -119,16 +124,16 @@ func TestHostilePacksAreRefused(t *testing.T) {
 		return append(b, sum[:]...)
 	}
 	zeros := make([]byte, code.MaxFile)
-	// Each delta produces 8 MiB. Only a few are permitted.
+	// Each delta produces 8 MiB; together they exceed maxUnpacked.
 	bomb := [][]byte{entry(code.BlobObject, len(zeros), nil, zeros)}
 	for i := range maxUnpacked/code.MaxFile + 1 {
-		how := deltaOf(len(zeros), len(zeros))
+		delta := deltaOf(len(zeros), len(zeros))
 		for left := len(zeros) - 1; left > 0; {
 			n := min(left, 0xffffff)
-			how = append(how, 0xf0, byte(n), byte(n>>8), byte(n>>16))
+			delta = append(delta, 0xf0, byte(n), byte(n>>8), byte(n>>16))
 			left -= n
 		}
-		bomb = append(bomb, nameEntry(mustID(NameOf(code.BlobObject, zeros)), append(how, 1, byte(i+1))))
+		bomb = append(bomb, nameEntry(mustID(NameOf(code.BlobObject, zeros)), append(delta, 1, byte(i+1))))
 	}
 	many := binary.BigEndian.AppendUint32([]byte(packHead), maxObjects+1)
 	for what, c := range map[string]struct {
@@ -150,7 +155,7 @@ func TestHostilePacksAreRefused(t *testing.T) {
 		"uncompressed data":               {packed([]byte{3<<4 | 5, 'h', 'e', 'l', 'l', 'o'}), "damaged"},
 		"broken compressed data":          {packed(append(bytes.Clone(hello[:len(hello)-1]), 0)), "damaged"},
 		"too large":                       {packed(entry(code.BlobObject, code.MaxFile+1, nil, nil)), "larger than 8 MiB"},
-		"a size without end":              {packed(bytes.Repeat([]byte{0xff}, 40)), "damaged"},
+		"an unterminated size":            {packed(bytes.Repeat([]byte{0xff}, 40)), "damaged"},
 		"a tag":                           {packed(entry(4, 1, nil, []byte("x"))), "tags"},
 		"kind 5":                          {packed(entry(5, 1, nil, []byte("x"))), "damaged"},
 		"kind 0":                          {packed(entry(0, 1, nil, []byte("x"))), "damaged"},
@@ -159,17 +164,17 @@ func TestHostilePacksAreRefused(t *testing.T) {
 		"a delta of itself":               {packed(hello, placeEntry(0, deltaOf(5, 1, 1, 'x'))), "damaged"},
 		"an offset before the pack":       {packed(placeEntry(100, deltaOf(5, 1, 1, 'x'))), "damaged"},
 		"a cycle":                         {packed(nameEntry(idOf("a"), deltaOf(1, 1, 1, 'b')), nameEntry(idOf("b"), deltaOf(1, 1, 1, 'a'))), "not here"},
-		"a base of another size":          {packed(hello, nameEntry(idOf("hello"), deltaOf(4, 1, 1, 'x'))), "damaged"},
+		"a base of the wrong size":        {packed(hello, nameEntry(idOf("hello"), deltaOf(4, 1, 1, 'x'))), "damaged"},
 		"a copy past the end":             {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 5, 0x91, 1, 5))), "damaged"},
 		"a larger result than announced":  {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 4, 0x90, 5))), "damaged"},
 		"a smaller result than announced": {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 6, 0x90, 5))), "damaged"},
 		"an insert past the end":          {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 6, 6, 'x'))), "damaged"},
-		"an operation 0":                  {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 0, 0))), "damaged"},
+		"operation 0":                     {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 0, 0))), "damaged"},
 		"a truncated copy":                {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 5, 0xff))), "damaged"},
 		"a delta without a size":          {packed(hello, nameEntry(idOf("hello"), []byte{0xff})), "damaged"},
 		"a delta with a large result":     {packed(hello, nameEntry(idOf("hello"), deltaOf(5, code.MaxFile+1, 0x90, 5))), "larger than 8 MiB"},
 		"a long delta":                    {packed(hello, entry(nameDelta, maxDelta+1, idOf("hello"), nil)), "larger than 8 MiB"},
-		"a bomb of deltas":                {packed(bomb...), "more than 256 MiB"},
+		"a delta bomb":                    {packed(bomb...), "more than 256 MiB"},
 	} {
 		p, err := unpackTest(t, c.pack)
 		var told *code.Problem
@@ -190,11 +195,11 @@ func TestDeltasWithEqualResultsAreCounted(t *testing.T) {
 		entries = append(entries, nameEntry(idOf(content), same))
 	}
 	if _, err := unpackTest(t, packed(entries[:10]...)); err != nil {
-		t.Errorf("10 deltas with the same result are refused: %v", err)
+		t.Errorf("9 deltas with the same result are refused: %v", err)
 	}
 	var wrong *code.Problem
 	if _, err := unpackTest(t, packed(entries...)); !errors.As(err, &wrong) || !strings.Contains(wrong.Text, "when it is unpacked") {
-		t.Errorf("Unpack returned %v, want that it is too large", err)
+		t.Errorf("Unpack returned %v, want an error that it is too large", err)
 	}
 }
 
@@ -207,7 +212,7 @@ func FuzzUnpack(f *testing.F) {
 	hello := blobEntry("hello")
 	f.Add(packed(hello, placeEntry(byte(len(hello)), deltaOf(5, 6, 0x90, 5, 1, '!')), nameEntry(idOf("elsewhere"), deltaOf(9, 4, 0x90, 4))))
 	f.Fuzz(func(t *testing.T, pack []byte) {
-		if len(pack) > 40 { // with the right checksum, because a wrong one rejects every input
+		if len(pack) > 40 { // correct the checksum; otherwise almost every input is rejected
 			sum := sha1.Sum(pack[:len(pack)-20])
 			copy(pack[len(pack)-20:], sum[:])
 		}

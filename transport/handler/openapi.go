@@ -79,7 +79,7 @@ var usual = map[int]string{
 	400: "invalid_request: malformed JSON, or a field is missing or of the wrong type",
 	401: "unauthorized: no or bad bearer",
 	403: "insufficient_scope, participant_not_authorized, binding_mismatch",
-	404: "token_not_found: an unknown token, or one of another participant",
+	404: "token_not_found: an unknown token, or another participant's token",
 	409: "session_ended, idempotency_conflict",
 	410: "token_expired, token_used, token_revoked",
 	413: "invalid_request: the body is too large",

@@ -303,7 +303,7 @@ func conditional(header string, lines ...string) *Exchange {
 	return Alone(ctx, Endpoint{})
 }
 
-func TestListsOfEntityTags(t *testing.T) {
+func TestListsOfEntityTagsAreParsed(t *testing.T) {
 	for _, tc := range []struct {
 		lines []string
 		want  []string

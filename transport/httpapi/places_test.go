@@ -24,6 +24,6 @@ func TestPlaces(t *testing.T) {
 	last := enter("c", true)
 	last()
 	if len(p.held) != 1 || p.n != 2 {
-		t.Errorf("the held places are %v, %d in all, want 2 of one key", p.held, p.n)
+		t.Errorf("the held places are %v, %d in all, want 2 under the same key", p.held, p.n)
 	}
 }

@@ -116,7 +116,7 @@ func gifFile(t testing.TB) []byte {
 	return slices.Concat(out[:at], extra, out[at:], []byte("trailing video"))
 }
 
-// lossless is a picture of one pixel.
+// lossless is a lossless WebP file with one pixel.
 var lossless, _ = base64.StdEncoding.DecodeString("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==")
 
 func riffOf(kind string, payload []byte) []byte {
@@ -182,18 +182,18 @@ func TestStrippingKeepsOnlyThePicture(t *testing.T) {
 	}
 }
 
-// same fails the test unless two files show the same picture, bit for bit.
+// same fails the test unless two files show the same image, pixel for pixel.
 func same(t *testing.T, name string, a, b []byte) {
 	t.Helper()
 	one, _, err1 := image.Decode(bytes.NewReader(a))
 	two, _, err2 := image.Decode(bytes.NewReader(b))
 	if err1 != nil || err2 != nil || one.Bounds() != two.Bounds() {
-		t.Fatalf("%s: decoding returned %v, %v, or other bounds", name, err1, err2)
+		t.Fatalf("%s: decoding returned %v and %v, or the bounds differ", name, err1, err2)
 	}
 	for y := range one.Bounds().Dy() {
 		for x := range one.Bounds().Dx() {
 			if one.At(x, y) != two.At(x, y) {
-				t.Fatalf("%s: the stripped file shows another picture", name)
+				t.Fatalf("%s: the stripped file shows a different image", name)
 			}
 		}
 	}
@@ -272,7 +272,7 @@ func TestAReaderThatStopsEndsTheStripping(t *testing.T) {
 	r, done = Stripped(JPEG, bytes.NewReader(b), 100)
 	_, err := io.ReadAll(r)
 	if told := done(); err == nil || told == nil || !strings.Contains(told.Error(), "malformed") {
-		t.Errorf("the reader returned %v, done returned %v, want that it is malformed", err, told)
+		t.Errorf("the reader returned %v, done returned %v, want an error that the file is malformed", err, told)
 	}
 }
 

@@ -47,7 +47,7 @@ func (nobody) Message(*Session, []byte) {}
 func (nobody) Limited(*Session, []byte) {}
 func (nobody) Closed(*Session, Reason)  {}
 
-// stage is a loop with a room. The loop does not run on a goroutine of its own: the test calls its
+// stage is a loop with a room. The loop does not run on its own goroutine: the test calls its
 // turns.
 type stage struct {
 	loop *loop

@@ -52,7 +52,7 @@ var members = []member{
 	{"PollWord", describe.Schema{Of: rest.WordRecord{}, Description: "A word and how many said it."}},
 	{"Poll", describe.Schema{Of: rest.PollRecord{}, Description: "A question to all attendees."}},
 	{"Question", describe.Schema{Of: rest.QuestionRecord{}, Description: "A question of an attendee to all."}},
-	{"Timer", describe.Schema{Of: rest.TimerRecord{}, Description: "Until when an exercise or a break lasts."}},
+	{"Timer", describe.Schema{Of: rest.TimerRecord{}, Description: "The timer of an exercise or a break."}},
 
 	{"kind of a spotlight, or null", describe.Schema{Type: []string{"string", "null"}, Enum: append(anyOf(rest.Spotlights...), nil)}},
 	{"votes of questions", describe.Schema{Type: "object", Description: "The number of votes, by the id of the question.", Open: &describe.Schema{Type: "integer", Minimum: new(0)}}},
@@ -73,7 +73,7 @@ var members = []member{
 	{"reason for an error", describe.Schema{Type: "string", MinLength: 1}},
 	{"reason for a resync", describe.Schema{
 		Type: "string", Enum: anyOf(live.ResyncNames()...),
-		Description: "`epoch`: the position is of another stream. `window`: it is older than the replay window, or was never reached. " +
+		Description: "`epoch`: the position belongs to another stream. `window`: it is older than the replay window, or was never reached. " +
 			"`overtaken`, `bytes`, `time`: this connection read too slowly.",
 	}},
 }

@@ -13,11 +13,11 @@ type auditRecord struct {
 	ID        string            `json:"id" is:"Id"`
 	Action    string            `json:"action" pattern:"^[a-z]+(_[a-z]+)*$" doc:"Snake case, noun first."`
 	ActorType string            `json:"actor_type" enum:"admin|attendee|participant|anonymous|system|various"`
-	ActorID   *string           `json:"actor_id" doc:"The admin id or the attendee's id."`
+	ActorID   *string           `json:"actor_id" doc:"The id of the admin, attendee or participant."`
 	TargetID  *string           `json:"target_id" doc:"The object of the action."`
 	CodelabID *string           `json:"codelab_id" is:"Id"`
 	IP        string            `json:"ip"`
-	UserAgent string            `json:"user_agent" doc:"At most 256 bytes of it."`
+	UserAgent string            `json:"user_agent" doc:"At most the first 256 bytes of the user agent."`
 	Metadata  map[string]string `json:"metadata" doc:"Details, never a secret."`
 	CreatedAt string            `json:"created_at" is:"Timestamp"`
 }
@@ -32,7 +32,7 @@ func toAudit(a *audit.Record) auditRecord {
 func auditLogs(r *Request) error {
 	q := audit.Query{CodelabID: r.Query("codelab_id"), Action: r.Query("action")}
 	if q.CodelabID == "" && r.who.Rank() == auth.Facilitator && r.who.Token == nil {
-		return wire.Invalid("codelab_id is required: facilitators see the audit trail of codelabs")
+		return wire.Invalid("codelab_id is required: facilitators can read only the audit trail of a codelab")
 	}
 	var err error
 	if q.Limit, err = r.number("limit", 100, 1, 1000); err != nil {

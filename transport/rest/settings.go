@@ -73,14 +73,14 @@ func saveSettings(r *Request) error {
 
 type settingsRecord struct {
 	Set      bool     `json:"ai_api_key_set" doc:"Whether a key is stored."`
-	Usable   bool     `json:"ai_api_key_usable" doc:"The stored key can be decrypted with the current ADMIN_PW."`
+	Usable   bool     `json:"ai_api_key_usable" doc:"Whether the stored key can be decrypted with the current ADMIN_PW."`
 	Provider string   `json:"ai_provider" enum:"gemini|openai"`
 	Model    string   `json:"ai_model" doc:"The model for questions that do not select one."`
 	Models   []string `json:"ai_models" doc:"All models that a question can select."`
 }
 
-// getSettings reports whether a key is set, and the permissions per model, but never the key
-// itself.
+// getSettings reports whether a key is set and usable, and which models are permitted, but never
+// the key itself.
 func getSettings(r *Request) error {
 	h, err := r.api.Settings.Get(settings.ID)
 	if err != nil {
@@ -99,8 +99,7 @@ type AIModels struct {
 	All               []string
 }
 
-// Used returns the model that answers a request for the model asked. If asked is not on the list,
-// the default model answers.
+// Used returns asked if it is one of the models, and the default model otherwise.
 func (m AIModels) Used(asked string) string {
 	if asked = strings.TrimSpace(asked); slices.Contains(m.All, asked) {
 		return asked

@@ -51,7 +51,7 @@ func (b *browser) signIn(at *oidctest.Provider, to string, change func(answer ur
 
 // A person who comes back from the provider has a session with a new id. If the requested page is
 // on this server, the person is redirected there. The cookie of the attempt is removed.
-func TestSigningInWithTheProvider(t *testing.T) {
+func TestSigningInWithTheProviderCreatesANewSession(t *testing.T) {
 	for to, want := range map[string]string{"/admin/1?a=b&c": "/admin/1?a=b&c", "": "/admin", "//evil.test": "/admin", "https://evil.test": "/admin"} {
 		e, at := withProvider(t)
 		b := e.browser("192.0.2.1")
@@ -128,7 +128,7 @@ func TestRefusedSignInsShowTheReason(t *testing.T) {
 
 // The cookie of an attempt is sent only to its path and is hidden from scripts. The cookie and the
 // attempt expire after ten minutes.
-func TestTheCookieOfASignInAttempt(t *testing.T) {
+func TestTheCookieOfASignInAttemptIsHiddenAndExpires(t *testing.T) {
 	e, at := withProvider(t)
 	b := e.browser("192.0.2.1")
 	got := b.signIn(at, "", func(url.Values) {

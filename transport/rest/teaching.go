@@ -6,8 +6,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// taughtRecord is a codelab as its members see it, with the pinned message and the facilitators'
-// pointer (RULES.md, "Live teaching").
+// taughtRecord is a codelab as its members see it, with the server's time and the live state
+// (RULES.md, "Live teaching").
 type taughtRecord struct {
 	// The time is the first member, so that its position is known in an encoded record (stamped).
 	clockRecord
@@ -24,7 +24,7 @@ type liveRecord struct {
 	Pin       *pinRecord       `json:"pin" doc:"The message above the chat. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
 	Pointer   *pointerRecord   `json:"pointer" doc:"The step at which a facilitator points. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
 	Poll      *PollRecord      `json:"poll" is:"Poll" doc:"The open poll, as of its last change. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
-	Timer     *TimerRecord     `json:"timer" doc:"The end of an exercise or a break. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
+	Timer     *TimerRecord     `json:"timer" doc:"The timer of an exercise or a break. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
 	Spotlight *SpotlightRecord `json:"spotlight" doc:"The poll, question or timer on the projector. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
 }
 
@@ -37,7 +37,7 @@ type pointerRecord struct {
 	StepNumber int32   `json:"step_number" range:"1.."`
 	Hints      bool    `json:"hints" doc:"Whether the hints of that step are open for everybody."`
 	By         string  `json:"by" doc:"The facilitator's name."`
-	Person     *string `json:"person" doc:"The person with this name: the owner's account, or the id of a facilitator or assistant."`
+	Person     *string `json:"person" doc:"The id of the person in «by»: the owner's account, or the id of a facilitator or assistant."`
 }
 
 func (r *Request) toTaught(v *codelab.View, m *pb.Codelab) taughtRecord {

@@ -78,7 +78,7 @@ func ask(c net.Conn) error {
 	return nil
 }
 
-// starved is a listener that reports a lack of descriptors for some time.
+// starved is a listener whose first calls of Accept return the given errors.
 type starved struct {
 	net.Listener
 	mu     sync.Mutex
@@ -113,7 +113,7 @@ func TestRunningOutOfDescriptorsPauses(t *testing.T) {
 	stop(t, p)
 }
 
-// A stop does not wait until descriptors are free.
+// Shutdown does not wait until descriptors are free.
 func TestClosingEndsAPause(t *testing.T) {
 	p := serve(t, func(p *Public) {
 		many := make([]error, 1<<20)
@@ -155,7 +155,7 @@ func TestConnectionsPerAddressAreLimited(t *testing.T) {
 	_ = first.Close()
 	waitFor(t, func() bool { _, open, _ := p.silence.counts(); return open == 1 })
 	if err := ask(dial(t, p)); err != nil {
-		t.Errorf("with a place free again, a connection returned %v", err)
+		t.Errorf("after one connection was closed, a new one returned %v", err)
 	}
 	if err := ask(second); err != nil {
 		t.Error(err)
@@ -216,7 +216,7 @@ func TestSilentConnectionsAreClosedFirst(t *testing.T) {
 		t.Errorf("the stats are %+v, want 3 silent and 1 shed", s)
 	}
 	if _, err := first.Read(make([]byte, 1)); err == nil || errors.Is(err, syscall.ETIMEDOUT) {
-		t.Errorf("the oldest silent connection is open: %v", err)
+		t.Errorf("the oldest silent connection is still open: %v", err)
 	}
 	if err := ask(speaker); err != nil {
 		t.Errorf("a connection with a request was closed: %v", err)
@@ -234,21 +234,21 @@ func TestSilentConnectionsAreClosedFirst(t *testing.T) {
 	stop(t, p)
 }
 
-// In an earlier version, one stop in 25 under load took its whole 30 seconds, because a connection
-// had just been opened.
-func TestAStopDoesNotWaitForSilentConnections(t *testing.T) {
+// In an earlier version, one shutdown in 25 under load took the full 30 seconds, because a
+// connection had just been opened.
+func TestShutdownDoesNotWaitForSilentConnections(t *testing.T) {
 	p := serve(t, nil)
 	silent := dial(t, p)
 	waitFor(t, func() bool { return p.Stats().Silent == 1 })
-	stop(t, p) // fails at its deadline, far below the read timeout
+	stop(t, p) // stop fails after 20 s; the read timeout is 60 s
 	if _, err := silent.Read(make([]byte, 1)); err == nil {
 		t.Error("the silent connection is still open")
 	}
 }
 
-// In an earlier version, a single client with half a body, or with half of its next request,
-// delayed every stop for its whole time.
-func TestAStopEndsPartialRequests(t *testing.T) {
+// In an earlier version, a single client that had sent only part of a body or of its next request
+// delayed every shutdown until the deadline.
+func TestShutdownEndsPartialRequests(t *testing.T) {
 	entered := make(chan struct{})
 	p, err := Listen("127.0.0.1:0", nil)
 	if err != nil {
@@ -285,7 +285,7 @@ func TestAStopEndsPartialRequests(t *testing.T) {
 	}
 }
 
-// A flood can leave idle connections open without being silent.
+// A flood can also consist of idle connections. They have sent a request, so they are not silent.
 func TestIdleConnectionsAreClosedAfterSilentOnes(t *testing.T) {
 	p := serve(t, nil)
 	idle := dial(t, p)
@@ -296,14 +296,14 @@ func TestIdleConnectionsAreClosedAfterSilentOnes(t *testing.T) {
 	waitFor(t, func() bool { return p.Stats().Silent == 1 })
 	p.silence.close(1, time.Now())
 	if _, err := silent.Read(make([]byte, 1)); err == nil {
-		t.Error("the silent connection is open")
+		t.Error("the silent connection is still open")
 	}
 	if err := ask(idle); err != nil {
 		t.Fatalf("the idle connection was closed first: %v", err)
 	}
 	waitFor(t, func() bool { return p.silence.close(1, time.Now()) == 1 })
 	if _, err := idle.Read(make([]byte, 1)); err == nil {
-		t.Error("the idle connection is open")
+		t.Error("the idle connection is still open")
 	}
 	stop(t, p)
 	// The last connection is removed slightly after the server has ended.
@@ -336,7 +336,7 @@ func waitFor(t *testing.T, cond func() bool) {
 	}
 }
 
-// Responses during a stop close their connection, except upgraded connections.
+// After Leave, every response closes its connection, except a response that upgrades it.
 func TestResponsesCloseTheirConnectionAfterLeave(t *testing.T) {
 	p, err := Listen("127.0.0.1:0", nil)
 	if err != nil {
@@ -412,7 +412,7 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	}
 }
 
-func TestNamesOfTheInternalListener(t *testing.T) {
+func TestTheInternalListenerAcceptsOnlyItsOwnNames(t *testing.T) {
 	for _, host := range []string{"127.0.0.1:9090", "[::1]:9090", "localhost:9090", "atelier-1:9090", "10.0.0.7", "atelier.default.svc.cluster.local:9090"} {
 		if !ownName(host) {
 			t.Errorf("%s is refused", host)

@@ -48,7 +48,7 @@ func TestADeliveryHasTheDescribedData(t *testing.T) {
 	}
 }
 
-func TestTheBodyOfEachEvent(t *testing.T) {
+func TestEachEventHasItsBody(t *testing.T) {
 	x := &hooks.Data{
 		AttendeeId: "a1", HelpId: "h1", StepNumber: 2, Attendees: 24, Completed: 19, Check: "build",
 		Environment: "production", ParticipantId: "p1", By: "p2", CheckoutId: "c1", Policy: "single_use",

@@ -161,7 +161,8 @@ func TestAtMost4KiBOfAResponseAreRead(t *testing.T) {
 	}
 }
 
-// The log contains the reason without addresses. A stop is not a reason.
+// The log contains the reason for a failed delivery without addresses. A shutdown is not logged as
+// a failure.
 func TestTheLogHasTheReasonWithoutAddresses(t *testing.T) {
 	s, h := sender(t, nil, false)
 	var log bytes.Buffer
@@ -169,7 +170,7 @@ func TestTheLogHasTheReasonWithoutAddresses(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if s.Send(over, h, registration("a1")); log.Len() != 0 {
-		t.Errorf("after a stop, the log has %s", &log)
+		t.Errorf("after a shutdown, the log has %s", &log)
 	}
 	s.Send(t.Context(), h, registration("a1"))
 	if got := log.String(); !strings.Contains(got, "not on the public internet") || !strings.Contains(got, "delivery=d") || strings.Contains(got, "127.0.0.1") {

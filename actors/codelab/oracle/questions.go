@@ -58,7 +58,7 @@ func (m *questions) event(e *pb.Event) error {
 	case *pb.Event_Updated:
 		m.asking, m.named = b.Updated.Codelab.Questions, b.Updated.Codelab.QuestionsNamed
 		if b.Updated.Codelab.EndedAt != 0 {
-			m.stopped = nil // the stop ends with the workshop
+			m.stopped = nil // nobody stays stopped after the workshop has ended
 		}
 	case *pb.Event_QuestionAsked:
 		return m.asked(b.QuestionAsked.Question)

@@ -86,7 +86,7 @@ func TestPathsAreNotShown(t *testing.T) {
 }
 
 // No flag sets the text that is sent to Atelier, so its length is fixed here.
-func TestLengthOfTheTextSentToAtelier(t *testing.T) {
+func TestTheGeneratorSendsTheFixedTextToAtelier(t *testing.T) {
 	b, err := os.ReadFile("../../fanout/atelier.go")
 	if err != nil || !strings.Contains(string(b), "`"+atelierSends+"`") {
 		t.Errorf("bench/fanout sends a text other than %s: %v", atelierSends, err)

@@ -26,7 +26,7 @@ const (
 	length     = 160
 )
 
-// within limits every wait of a test.
+// within is the timeout of each wait in a test.
 const within = 20 * time.Second
 
 // running starts a contestant and returns its address and process id. Go servers run in this
@@ -67,7 +67,7 @@ func running(t *testing.T, c *contestant) (string, int) {
 				t.Error(err)
 			}
 		case <-time.After(within):
-			t.Error("the contestant does not end")
+			t.Error("the contestant did not stop in time")
 		}
 	})
 	select {
@@ -77,12 +77,13 @@ func running(t *testing.T, c *contestant) (string, int) {
 		ended <- nil
 		t.Fatal(err)
 	case <-time.After(within):
-		t.Fatal("the contestant does not start")
+		t.Fatal("the contestant did not start in time")
 	}
 	return "", 0
 }
 
-// A message of one client reaches another, with the same dialect as the generator's flags.
+// A message of one client reaches another client. The generator then runs with flags from the same
+// dialect.
 func TestAMessageReachesAnotherClient(t *testing.T) {
 	for _, c := range contestants("peers", nodeFolder, length) {
 		if c.args == nil || c.requests {
@@ -92,7 +93,7 @@ func TestAMessageReachesAnotherClient(t *testing.T) {
 			address, pid := running(t, &c)
 			said := through(t, &c, address)
 			if got, want := len(said), c.size(length); got < want-6 || got > want {
-				t.Errorf("%d bytes are sent, want about %d", got, want)
+				t.Errorf("sent %d bytes, want about %d", got, want)
 			}
 			if _, err := os.Stat(generator); err != nil {
 				t.Log("the generator is not built, so this test runs without it")
@@ -104,11 +105,11 @@ func TestAMessageReachesAnotherClient(t *testing.T) {
 			// Lateness of the generator is irrelevant here.
 			out, err := exec.Command(generator, append(args, "--allow-lag", "--max-busy", "0", "--json", report)...).CombinedOutput()
 			if err != nil {
-				t.Fatalf("the generator: %v: %s", err, out)
+				t.Fatalf("the generator failed: %v: %s", err, out)
 			}
 			r, err := readReport(report)
 			if err != nil || r.DeliveriesPerSecond == 0 || r.Lost+r.Duplicated > 0 {
-				t.Errorf("the report of the generator: %v: %s", err, out)
+				t.Errorf("the generator's report is wrong: %v: %s", err, out)
 			}
 		})
 	}
@@ -196,7 +197,7 @@ func TestFloorsAnswerRequests(t *testing.T) {
 			defer resp.Body.Close()
 			body, err := io.ReadAll(resp.Body)
 			if reads := c.name == "floor-http"; err != nil || reads && strconv.Itoa(len(body)) != c.args[3] || !reads && resp.StatusCode != http.StatusMethodNotAllowed {
-				t.Errorf("%v, %d bytes, %v", resp.Status, len(body), err)
+				t.Errorf("a GET returned %v, %d bytes, %v", resp.Status, len(body), err)
 			}
 			http.DefaultClient.CloseIdleConnections()
 		})

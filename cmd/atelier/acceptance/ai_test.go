@@ -628,7 +628,7 @@ func TestAnEndedGrantEndsTheAnswerInProgress(t *testing.T) {
 	}
 }
 
-func TestAStopEndsAnswersInProgress(t *testing.T) {
+func TestShutdownEndsAnswersInProgress(t *testing.T) {
 	t.Parallel()
 	up := upstreamtest.New(t)
 	cfg := testConfig(t)

@@ -288,7 +288,7 @@ func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 	}
 }
 
-// The stop time of the unit is at least the time that the server may need to stop.
+// The unit gives the server at least the time that a shutdown can take.
 func TestTheUnitAllowsTheConfiguredStopTime(t *testing.T) {
 	t.Parallel()
 	unit := edited(t, "atelier.service")

@@ -33,7 +33,7 @@ func TestTheTestClientsDetectUndocumentedResponses(t *testing.T) {
 		"missing field":      {"/session", 200, good, `{"sub":"admin","role":"admin","exp":1}`},
 		"wrong type":         {"/session", 200, good, `{"sub":"admin","role":"admin","codelab_id":null,"exp":"1"}`},
 		"unknown role":       {"/session", 200, good, `{"sub":"admin","role":"root","codelab_id":null,"exp":1}`},
-		"id of another kind": {"/session", 200, good, `{"sub":"admin","role":"attendee","codelab_id":"7","exp":1}`},
+		"id of a wrong kind": {"/session", 200, good, `{"sub":"admin","role":"attendee","codelab_id":"7","exp":1}`},
 		"invalid JSON":       {"/session", 200, good, `{`},
 		"media type":         {"/session", 200, with("Content-Type", "text/plain"), session},
 		"no request id":      {"/session", 200, without("X-Request-Id"), session},

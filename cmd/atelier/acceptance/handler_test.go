@@ -17,7 +17,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-func TestAPaymentThroughTheHandler(t *testing.T) {
+func TestAPaymentSucceedsThroughTheHandler(t *testing.T) {
 	t.Parallel()
 	for _, base := range []string{production, sandbox} {
 		m := newMarket(t, common.get(t).Addr(), base)
@@ -130,7 +130,7 @@ func TestRequestsAreAnsweredAsTheErrorTableSays(t *testing.T) {
 	m.platform.post("/tokenize", good, header("Content-Type", "text/plain")).gives(415, "invalid_request")
 	m.platform.post("/tokenize", strings.Repeat(" ", 65<<10)).gives(413, "invalid_request")
 	for name, bearer := range map[string]string{
-		"none": "", "nonsense": "x", "of another form": "ak_live_x", "unknown key": "ak_live_0123456789abcdef_" + strings.Repeat("A", 43),
+		"none": "", "nonsense": "x", "of the wrong form": "ak_live_x", "unknown key": "ak_live_0123456789abcdef_" + strings.Repeat("A", 43),
 		"wrong secret": m.platform.secret[:len(m.platform.secret)-1] + "_", "sandbox secret": newMarket(t, m.addr, sandbox).platform.secret,
 		"not an access token": "eyJhbGciOiJub25lIn0.e30.", "an admin's": m.admin.post("/admin/tokens", record{"name": "t"}).object().text("token"),
 	} {
@@ -534,7 +534,7 @@ func TestTheHandlersDocumentsAreStable(t *testing.T) {
 }
 
 // Many callers detokenize the same token concurrently over HTTP, and only one of them succeeds.
-func TestOneWinnerOverHTTP(t *testing.T) {
+func TestOnlyOneConcurrentDetokenizeSucceeds(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
 	for range 20 {
@@ -592,7 +592,7 @@ func TestEveryTokenOperationIsInTheAuditTrail(t *testing.T) {
 	}
 }
 
-func TestTokensAreKeptAcrossAStopButNotARestore(t *testing.T) {
+func TestTokensSurviveAShutdownButNotARestore(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)

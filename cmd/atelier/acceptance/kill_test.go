@@ -18,7 +18,7 @@ import (
 func binary(t *testing.T) string {
 	t.Helper()
 	if os.Getenv("TEST_NODES") != "" {
-		t.Skip("this test starts a server of its own")
+		t.Skip("this test starts its own server")
 	}
 	path, err := servertest.Build()
 	if err != nil {

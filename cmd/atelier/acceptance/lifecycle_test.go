@@ -39,10 +39,10 @@ func TestAStoppingServerSendsClientsADelayForReconnecting(t *testing.T) {
 	c := newClassOn(t, s.Addr(), record{})
 	lin := c.attendee("Lin")
 	live := lin.connect(c.id, "")
-	silent, _ := lin.dial("/ws/" + c.id) // this client reads nothing, so the stop takes a moment
+	silent, _ := lin.dial("/ws/" + c.id) // this client reads nothing, so shutdown takes a moment
 	events, _ := lin.follow(c.id, "")
 	if status, _ := internal(s.InternalAddr(), "/readyz"); status != 200 {
-		t.Errorf("before the stop, readyz returned %d", status)
+		t.Errorf("before the shutdown, readyz returned %d", status)
 	}
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.Stop() }()
@@ -55,7 +55,7 @@ func TestAStoppingServerSendsClientsADelayForReconnecting(t *testing.T) {
 		}
 	}
 	if status, _ := internal(s.InternalAddr(), "/livez"); status != 200 {
-		t.Errorf("during the stop, livez returned %d", status)
+		t.Errorf("during the shutdown, livez returned %d", status)
 	}
 	events.next("reconnect")
 	live.next("reconnect")
@@ -164,7 +164,7 @@ func TestDenialsAreCountedInTheAuditTrail(t *testing.T) {
 		stranger.get(c.path + "/chat").refused(401)
 		lin.get(c.path + "/submissions/download").refused(403)
 	}
-	if err := s.Stop(); err != nil { // a stop writes the counts
+	if err := s.Stop(); err != nil { // shutdown writes the counts
 		t.Fatal(err)
 	}
 	c.admin.base = "http://" + startServer(t, cfg).Addr()
@@ -211,7 +211,7 @@ func TestTheFirstStartCreatesItsSecrets(t *testing.T) {
 	}
 }
 
-func TestAcknowledgedWritesSurviveAStopUnderLoad(t *testing.T) {
+func TestAcknowledgedWritesSurviveAShutdownUnderLoad(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.MessagesPerSecond = 0

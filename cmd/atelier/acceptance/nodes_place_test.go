@@ -101,10 +101,10 @@ func TestADrainedNodeGivesAwayItsClientsAndActors(t *testing.T) {
 	// The asked node has just been drained, and may still be starting over.
 	eventual(t, "the last node not to be drained", func() bool {
 		err := op.Place(control.Placing{Do: "drain", Node: "node3"})
-		if err == nil || !strings.Contains(err.Error(), durable.ErrFenced.Error()) && !strings.Contains(err.Error(), "who would serve") {
+		if err == nil || !strings.Contains(err.Error(), durable.ErrFenced.Error()) && !strings.Contains(err.Error(), "no other undrained node") {
 			t.Fatalf("draining the last node returned %v", err)
 		}
-		return strings.Contains(err.Error(), "who would serve")
+		return strings.Contains(err.Error(), "no other undrained node")
 	})
 	for _, node := range []string{"node1", "node2"} {
 		place(t, op, control.Placing{Do: "undrain", Node: node})

@@ -31,7 +31,7 @@ const (
 func testConfig(t testing.TB) config.Config {
 	t.Helper()
 	if os.Getenv("TEST_NODES") != "" {
-		t.Skip("this test starts a server of its own")
+		t.Skip("this test starts its own server")
 	}
 	return configOn(t.TempDir())
 }

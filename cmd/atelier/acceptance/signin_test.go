@@ -54,7 +54,7 @@ func (o *office) callback(b *browser, to string) string {
 	back := o.provider.Approve(leads(b.get("/login/oidc?to=" + url.QueryEscape(to))))
 	path, there := strings.CutPrefix(back, publicURL+"/api")
 	if !there {
-		o.t.Fatalf("the provider leads to %s", back)
+		o.t.Fatalf("the provider redirects to %s", back)
 	}
 	return path
 }
@@ -70,7 +70,7 @@ func (o *office) comes() (*browser, string) {
 	o.t.Helper()
 	b := o.browser()
 	if to := o.signIn(b); to != "/admin/x" {
-		o.t.Fatalf("signing in leads to %s", to)
+		o.t.Fatalf("signing in redirects to %s", to)
 	}
 	return b, b.get("/session").want(200).object().text("sub")
 }
@@ -81,7 +81,7 @@ func (o *office) refuses(why string) {
 	b := o.browser()
 	u, err := url.Parse(o.signIn(b))
 	if err != nil || u.Path != "/login" || u.Query().Get("why") != why || u.Query().Get("next") != "/admin/x" {
-		o.t.Errorf("signing in leads to %s, want %q", u, why)
+		o.t.Errorf("signing in redirects to %s, want %q", u, why)
 	}
 	b.get("/session").refused(401)
 }
@@ -102,7 +102,7 @@ func TestSigningInWithTheProviderCreatesAPerson(t *testing.T) {
 	before := b.cookie(auth.SessionCookie)
 	o.is("1", "Ann@Example.org")
 	if to := o.signIn(b); to != "/admin/x" {
-		t.Fatalf("the sign-in leads to %s", to)
+		t.Fatalf("the sign-in redirects to %s", to)
 	}
 	if b.cookie(auth.SessionCookie) == before {
 		t.Error("the session kept its id")
@@ -259,27 +259,27 @@ func TestACallbackWorksOnceAndOnlyInItsBrowser(t *testing.T) {
 		}
 	}
 	if to := leads(other.get(back)); !strings.HasPrefix(to, "/login?") || !strings.Contains(to, "why=expired") {
-		t.Errorf("in another browser, the callback leads to %s", to)
+		t.Errorf("in another browser, the callback redirects to %s", to)
 	}
 	if to := leads(b.get(back)); to != "/admin/x" {
-		t.Fatalf("the callback leads to %s", to)
+		t.Fatalf("the callback redirects to %s", to)
 	}
 	thief := o.browser()
 	thief.setCookieAt("/api/login/oidc", auth.SignInCookie, kept)
 	if to := leads(thief.get(back)); !strings.Contains(to, "why=expired") {
-		t.Errorf("the second callback leads to %s", to)
+		t.Errorf("the second callback redirects to %s", to)
 	}
 	long := "/x?" + strings.Repeat("&", 250)
 	if got := leads(b.get(o.callback(b, long))); got != long {
-		t.Errorf("a long path leads to %s", got)
+		t.Errorf("a long path redirects to %s", got)
 	}
 	for _, to := range []string{"//evil.test", `/\evil.test`, "https://evil.test/", "/\t/evil.test", ""} {
 		if got := leads(b.get(o.callback(b, to))); got != "/admin" {
-			t.Errorf("%q leads to %s", to, got)
+			t.Errorf("%q redirects to %s", to, got)
 		}
 	}
 	if to := leads(b.get("/login/oidc/callback?error=%3Cscript%3E&state=x")); strings.Contains(to, "script") {
-		t.Errorf("an error leads to %s", to)
+		t.Errorf("an error redirects to %s", to)
 	}
 }
 
@@ -315,7 +315,7 @@ func TestOneVisitorCannotBlockTheSignInsOfOthers(t *testing.T) {
 		b := o.browser()
 		b.from = fmt.Sprint("198.51.100.", i)
 		if to := o.signIn(b); to != "/admin/x" {
-			t.Errorf("the sign-in of another person leads to %s", to)
+			t.Errorf("the sign-in of another person redirects to %s", to)
 		}
 	}
 	close(slow)
@@ -353,7 +353,7 @@ func TestTheServerWorksWhileTheProviderIsUnreachable(t *testing.T) {
 	o := newOffice(t, nil)
 	o.provider.Away.Store(true)
 	if to := leads(o.browser().get("/login/oidc?to=/admin/x")); to != "/login?next=%2Fadmin%2Fx&why=away" {
-		t.Errorf("the sign-in leads to %s", to)
+		t.Errorf("the sign-in redirects to %s", to)
 	}
 	o.admin.get("/codelabs").want(200)
 }
@@ -413,7 +413,7 @@ func TestNoSecretOfTheProviderIsStoredOrLogged(t *testing.T) {
 	q := back.Query()
 	q.Set("code", "canary-of-a-code")
 	if to := leads(b.get(back.Path + "?" + q.Encode())); !strings.Contains(to, "why=invalid") {
-		t.Errorf("a wrong code leads to %s", to)
+		t.Errorf("a wrong code redirects to %s", to)
 	}
 	places := map[string]string{"the log": suiteLog.String()}
 	for _, path := range []string{"/app", "/admin/people", "/admin/audit-logs", "/admin/settings"} {

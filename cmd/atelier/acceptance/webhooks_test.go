@@ -370,9 +370,9 @@ func TestTheNumberOfWebhooksIsLimited(t *testing.T) {
 	c.admin.post("/admin/webhooks", in).want(200)
 }
 
-// Deliveries queued before a stop are sent after the next start. They have a signature with the
+// Deliveries queued before a shutdown are sent after the next start. They have a signature with the
 // same secret, which is never stored unencrypted.
-func TestDeliveriesSurviveAStop(t *testing.T) {
+func TestDeliveriesSurviveAShutdown(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Webhooks.AllowPrivate = true

@@ -61,8 +61,8 @@ type Server struct {
 	AllowedOrigins  []string `toml:"allowed_origins" doc:"Other origins whose pages can call the interface and open a WebSocket. Same-site origins (https://app.example.org for https://workshop.example.org) use cookies, others a bearer token."`
 	MaxConnections  int      `toml:"max_connections" min:"1" doc:"Maximum number of connections with a request in progress."`
 	ShutdownDelay   Duration `toml:"shutdown_delay" min:"0s" doc:"Time between /readyz reporting 503 and the closing of the listener, so that balancers notice."`
-	DrainTimeout    Duration `toml:"drain_timeout" min:"10ms" doc:"Maximum duration of a stop after SIGTERM."`
-	ReconnectSpread Duration `toml:"reconnect_spread" min:"0s" doc:"After a stop, clients reconnect at a random moment within this time."`
+	DrainTimeout    Duration `toml:"drain_timeout" min:"10ms" doc:"Maximum duration of a shutdown after SIGTERM."`
+	ReconnectSpread Duration `toml:"reconnect_spread" min:"0s" doc:"After a shutdown, clients reconnect at a random moment within this time."`
 }
 
 // Admin is the configuration section of the owner's account.

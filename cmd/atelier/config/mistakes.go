@@ -19,7 +19,7 @@ func mistake(bad *toml.DecodeError) error {
 	case known && strings.HasPrefix(text, "cannot "):
 		return fmt.Errorf("line %d: %s must be %s", row, key, wanted(t))
 	case strings.HasPrefix(text, "cannot "):
-		return fmt.Errorf("line %d: %s must be a value of another kind", row, key)
+		return fmt.Errorf("line %d: %s has a value of the wrong type", row, key)
 	case known && t == reflect.TypeFor[Duration]():
 		return fmt.Errorf("line %d: %s: %s", row, key, text)
 	}
@@ -67,5 +67,5 @@ func wanted(t reflect.Type) string {
 	case t.Kind() == reflect.String:
 		return `a text in quotation marks, like "a"`
 	}
-	return "a table: its name in brackets, and the keys in lines of their own"
+	return "a table: its name in brackets, and each key on its own line"
 }

@@ -89,9 +89,9 @@ func Commits(middle, most time.Duration) Finding {
 // Waits judges the 99th percentile of the time that commands waited for their turn.
 func Waits(most time.Duration) Finding {
 	if most > SlowTail {
-		return bad("see what takes the processor (top), and give the server more of it", "one command in a hundred waits %s or longer for its turn", round(most))
+		return bad("find the programs that use the CPU (top), and give the server more CPU time", "one command in a hundred waits %s or longer for its turn", round(most))
 	}
-	return fine("commands wait %s at most for their turn, but for one in a hundred", round(most))
+	return fine("99 of 100 commands wait at most %s for their turn", round(most))
 }
 
 func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
@@ -104,9 +104,9 @@ func Certificate(where string, ends, now time.Time) Finding {
 	day := ends.UTC().Format("2 January 2006")
 	switch left := ends.Sub(now); {
 	case left <= 0:
-		return bad("renew it now, and see that it is renewed by itself", "%s: the certificate ended on %s, and browsers refuse it", where, day)
+		return bad("renew it now, and automate the renewal", "%s: the certificate ended on %s, and browsers refuse it", where, day)
 	case left < lastDays:
-		return bad("renew it, and see that it is renewed by itself", "%s: the certificate ends on %s", where, day)
+		return bad("renew it, and automate the renewal", "%s: the certificate ends on %s", where, day)
 	}
 	return fine("%s: the certificate lasts until %s", where, day)
 }
@@ -128,7 +128,7 @@ func LastBackup(data string, most time.Duration, now time.Time) (*Backup, Findin
 		err = json.Unmarshal(text, &b)
 	}
 	if err != nil {
-		return nil, bad(remedy, "when the last backup was made cannot be read: %v", err)
+		return nil, bad(remedy, "the record of the last backup cannot be read: %v", err)
 	}
 	age := now.Sub(b.At)
 	info, err := os.Stat(b.File)

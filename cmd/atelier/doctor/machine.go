@@ -59,7 +59,7 @@ func (v *visit) metric(ctx context.Context, name string) (float64, error) {
 func (v *visit) memory(context.Context) Finding {
 	has, err := MachineMemory()
 	if err != nil {
-		return fine("how much memory there is cannot be seen here (%v)", err)
+		return fine("the amount of memory cannot be determined here (%v)", err)
 	}
 	return Memory(has, v.People)
 }
@@ -118,11 +118,11 @@ func (v *visit) clock(context.Context) Finding {
 	state, err := clockState()
 	switch {
 	case err != nil:
-		return fine("whether the clock is set by others cannot be seen here (%v)", err)
+		return fine("the synchronization of the clock cannot be determined here (%v)", err)
 	case state == clockError:
-		return bad("timedatectl set-ntp true, or systemctl enable --now systemd-timesyncd", "nothing sets the clock: times in chats and certificates, and when tokens end, may be wrong")
+		return bad("timedatectl set-ntp true, or systemctl enable --now systemd-timesyncd", "the clock is not synchronized: times in chats and certificates, and when tokens end, may be wrong")
 	}
-	return fine("the clock is set by others")
+	return fine("the clock is synchronized")
 }
 
 // Backup is a data folder's record of the last backup.

@@ -91,7 +91,7 @@ func (k *Keyring) bringNewer(f SharedFile, shared Secret) (Secret, error) {
 		}
 		now, err := k.Get(f.Name)
 		if err != nil || now.Version == shared.Version {
-			return shared, errors.Join(err, fmt.Errorf("%w: start the node first that served alone meanwhile, or bring the right file back to %s", missing, f.Path))
+			return shared, errors.Join(err, fmt.Errorf("%w: first start the node that served alone meanwhile, or restore the right file at %s", missing, f.Path))
 		}
 		shared = now // another node has changed them
 	}

@@ -63,7 +63,7 @@ func (n *Node) Drain(node string) error {
 	}
 	_, err = n.Store.Get(addresses, ofStream(n.Store, node)) // the node may have stopped long ago
 	known := err == nil || slices.ContainsFunc(members, func(m durable.Member) bool { return m.Node == node })
-	none := fmt.Errorf("no other node that is not drained is alive: who would serve instead of %s?", node)
+	none := fmt.Errorf("node %s cannot be drained: no other undrained node is alive", node)
 	switch {
 	case err != nil && !errors.Is(err, durable.ErrNotFound):
 		return err

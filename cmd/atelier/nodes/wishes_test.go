@@ -73,7 +73,7 @@ func TestTheLastNodesCannotBeDrainedConcurrently(t *testing.T) {
 	a.Store = store
 	first := a.Drain(b.Store.Node())
 	w, err := a.readWishes()
-	if err != nil || len(w.drained) != 2 || other != nil || first == nil || !strings.Contains(first.Error(), "who would serve") {
+	if err != nil || len(w.drained) != 2 || other != nil || first == nil || !strings.Contains(first.Error(), "no other undrained node") {
 		t.Errorf("the drained nodes are %v; the results %v and %v, %v", w.drained, first, other, err)
 	}
 }

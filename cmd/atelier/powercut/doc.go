@@ -11,7 +11,7 @@
 // The real binary runs on the file system of persistence/powercut. Its load adds and removes items
 // of all kinds in kindsOfItems: codelabs, steps, attendees, messages, files, code, participants,
 // tokens and API tokens. So that the store flushes and compacts, the memtable has only 1 MiB, and
-// the server restarts repeatedly after a stop or a kill. A codelab takes a snapshot every 40
+// the server restarts repeatedly after a shutdown or a kill. A codelab takes a snapshot every 40
 // events. The load records in the trace each request for a removal, and each acknowledgement by the
 // server. One server stores its files in the data folder, and another in a folder of shared
 // objects.

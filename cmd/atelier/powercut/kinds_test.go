@@ -12,7 +12,7 @@ import (
 // kind is a kind of acknowledged client operation.
 type kind struct {
 	name string
-	// add creates a new item on the server, in a codelab, and completes the item.
+	// add creates a new item on the server, in a codelab, and fills in the item's fields.
 	add func(l *load, it *item) error
 	// remove removes an item from the server. It is nil if the item cannot be removed.
 	remove func(s *server, it item) error
@@ -206,8 +206,7 @@ func (v *view) holds(path, text string) (bool, error) {
 		body = string(b)
 		v.read[path] = body
 	}
-	// JSON encodes the end of a line as
-	// .
+	// JSON encodes a line break as the two characters "\n", so search for that form, too.
 	return body != "" && (strings.Contains(body, text) || strings.Contains(body, strings.ReplaceAll(text, "\n", `\n`))), nil
 }
 

@@ -51,7 +51,7 @@ func without(trace powercut.Trace, file string) (careless powercut.Trace) {
 }
 
 // This tests the oracle itself: its expectations after a cut.
-func TestExpectationsAfterACut(t *testing.T) {
+func TestExpectationsFollowTheNotesBeforeACut(t *testing.T) {
 	lab, message := item{Kind: "codelab", Key: "l"}, item{Kind: "message", Codelab: "l", Key: "m"}
 	var trace powercut.Trace
 	for _, s := range []step{{added, lab}, {added, message}, {removing, message}, {removed, message}, {removing, lab}, {removed, lab}} {

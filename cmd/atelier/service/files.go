@@ -175,7 +175,7 @@ func (c *Core) claim(shared objects.Store) error {
 	}
 	err = objects.Claimed(ctx, shared, stream)
 	if errors.Is(err, objects.ErrNotFound) {
-		return fmt.Errorf("%s is not where this server's files were put before: is it mounted, and the same on all nodes? (Who has moved it moves all of it, the object %q too)", c.cfg.Files.Store, objects.OwnerKey)
+		return fmt.Errorf("%s does not contain this server's files: is it mounted, and the same on all nodes? (If you moved the files, move all of them, including the object %q)", c.cfg.Files.Store, objects.OwnerKey)
 	}
 	return err
 }
@@ -275,7 +275,7 @@ func fileSections(to objects.Store) []backup.Section {
 		vacant := func() error {
 			vacant, err := objects.Vacant(ctx, to)
 			if err == nil && !vacant {
-				err = errors.New("files.store holds something already: restore into one that is empty")
+				err = errors.New("files.store is not empty: restore into an empty one")
 			}
 			return err
 		}

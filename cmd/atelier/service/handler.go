@@ -40,8 +40,8 @@ func (c *Core) openVaults() (v vaults, err error) {
 	h := c.cfg.Handler
 	so := shares.Options{Dir: filepath.Dir(TokenKeyFile(c.cfg)), Longest: max(h.SessionCap.Std(), token.MaxLife), Logger: c.log, Failed: c.folder.Failed}
 	if c.node != nil {
-		// A share covers all tokens that expire within one quarter of an hour. Clocks differ by
-		// less than the second quarter.
+		// One quarter of an hour is added because a share covers all tokens that expire within the
+		// same quarter. The other one covers the difference between the nodes' clocks.
 		if v.exchange, err = nodes.NewShareExchange(c.node, string(c.cfg.Cluster.Secret), so.Longest+2*seal.Quarter); err != nil {
 			return v, err
 		}
@@ -83,7 +83,7 @@ func (c *Core) openVaults() (v vaults, err error) {
 	return v, v.keys.Begin()
 }
 
-// use takes token keys into use.
+// use activates token keys in the open vaults.
 func (v vaults) use(keys []seal.Key) error {
 	return v.each(func(x *token.Vault) error { return x.SetKeys(keys) })
 }
@@ -120,7 +120,7 @@ func (v vaults) stats() map[string]token.Stats {
 
 // rotateKeys creates a new server key and starts to use it.
 func (s *Service) rotateKeys() (string, error) {
-	// Rotations run one after the other. Each of two concurrent rotations could overwrite the
+	// Rotations run one after the other. Of two concurrent rotations, one could overwrite the
 	// other's key after tokens were created under it.
 	s.rotating.Lock()
 	defer s.rotating.Unlock()

@@ -36,7 +36,7 @@ func TestAFailedStartStopsThePartsThatItStarted(t *testing.T) {
 			t.Fatalf("the start after one without %s: %v", p.name, err)
 		}
 		if err := whole.Stop(); err != nil {
-			t.Errorf("the stop after a start without %s: %v", p.name, err)
+			t.Errorf("stopping the complete server after a start without %s: %v", p.name, err)
 		}
 	}
 }

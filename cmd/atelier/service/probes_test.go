@@ -114,8 +114,8 @@ func TestExpensiveProbesRunRarely(t *testing.T) {
 	})
 }
 
-// A stop does not wait for a hanging disk.
-func TestAStopDoesNotWaitForAHangingProbe(t *testing.T) {
+// Shutdown does not wait for a hanging disk.
+func TestShutdownDoesNotWaitForAHangingProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Service{}
 		hangs := make(chan struct{})

@@ -17,8 +17,8 @@ import (
 	"atelier/cmd/atelier/config"
 )
 
-// BenchmarkRestartAfterKill measures the time from opening the store to a codelab's first response,
-// after SIGKILL. The codelab has 10,000 attendees and a million events, mostly chat.
+// BenchmarkRestartAfterKill measures the time to open the store and load a codelab after SIGKILL.
+// The codelab has 10,000 attendees and a million events, mostly chat.
 func BenchmarkRestartAfterKill(b *testing.B) {
 	const people, messages = 10_000, 1_000_000
 	log := slog.New(slog.DiscardHandler)
@@ -99,7 +99,8 @@ func BenchmarkRestartAfterKill(b *testing.B) {
 	}
 }
 
-// copyTree copies a tree without the holes at the end of the store's files.
+// copyTree copies a folder tree. It does not write blocks of zeros, so holes at the end of the
+// store's files stay holes.
 func copyTree(b *testing.B, from, to string) {
 	b.Helper()
 	err := filepath.WalkDir(from, func(path string, e os.DirEntry, err error) error {
@@ -121,7 +122,6 @@ func copyTree(b *testing.B, from, to string) {
 		if err != nil {
 			return err
 		}
-		// Zeros are skipped, so that holes stay holes.
 		buf, zero := make([]byte, 64<<10), make([]byte, 64<<10)
 		for at := int64(0); ; {
 			n, err := in.Read(buf)

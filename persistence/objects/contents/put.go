@@ -70,7 +70,7 @@ func (s *folder) create() (*os.File, error) {
 	return f, nil
 }
 
-// fill copies r into f and, unless it is nil, into sum.
+// fill copies r into f, and into sum unless sum is nil.
 func (s *folder) fill(f *os.File, sum hash.Hash, r io.Reader, limit int64) (size int64, err error) {
 	pooled := buffers.Get().(*[bufferBytes]byte)
 	defer buffers.Put(pooled)
@@ -110,10 +110,10 @@ func (s *folder) keep(temp string, sum files.Sum, size int64) (*files.Lease, err
 	path := s.path(sum)
 	dir := filepath.Dir(path)
 	var err error
-	if s.hasSound(sum) { // a damaged object is replaced by the new content
+	if s.hasSound(sum) {
 		now := s.opts.Now()
 		err = errors.Join(os.Chtimes(path, now, now), os.Remove(temp))
-	} else {
+	} else { // the object is missing, or damaged and replaced by the new content
 		err = s.place(temp, path)
 	}
 	if err == nil {

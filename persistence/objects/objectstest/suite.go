@@ -25,7 +25,7 @@ func Run(t *testing.T, open func(testing.TB) *Backend) {
 		"content with a wrong sum is refused":     otherSum,
 		"an interrupted put leaves nothing":       brokenOff,
 		"listings have several pages":             many,
-		"concurrent puts of one key do not mix":   racing,
+		"concurrent puts of a key do not mix":     racing,
 		"ages follow the store's clock":           times,
 		"a prefix is not a folder":                prefixes,
 		"a large object is stored in one request": large,

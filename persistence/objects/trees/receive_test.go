@@ -174,7 +174,7 @@ func TestAPushThatCannotBeStoredIsRefused(t *testing.T) {
 	}
 }
 
-// Missing workspaces and workspaces of another kind refuse a push.
+// Missing workspaces and workspaces of folders refuse a push.
 func TestAPushNeedsAGitWorkspace(t *testing.T) {
 	p := push{}
 	tip := p.commit(p.folder("100644 a " + p.blob("a")))

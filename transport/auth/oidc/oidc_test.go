@@ -461,7 +461,7 @@ func TestConcurrentSignInsAreBounded(t *testing.T) {
 	there.Wait()
 	_, err := d.Finish(t.Context(), attempt, answer)
 	refused(t, err, oidc.Busy)
-	// A browser with a facilitator's earlier login has a reserved place. Cached data of the
+	// A browser with an earlier login has a reserved place. Cached data of the
 	// provider needs no place.
 	address, attempt, err := d.Provider.Begin(t.Context(), "/", oidc.Caller{Device: "known"})
 	if err != nil {

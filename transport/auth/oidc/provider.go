@@ -42,7 +42,7 @@ const (
 	// pause is the time without requests after a request that the provider did not answer.
 	pause = 5 * time.Second
 	// atOnce bounds concurrent requests to the provider, and eachAtOnce bounds them per address.
-	// Browsers with an earlier facilitator login have knownAtOnce additional places.
+	// Browsers with an earlier login have knownAtOnce additional places.
 	atOnce, eachAtOnce, knownAtOnce = 16, 2, 8
 	// maxUsed bounds the stored records of completed sign-ins.
 	maxUsed = 20_000
@@ -233,7 +233,7 @@ type Attempt struct {
 	Verifier string `json:"v"`
 	// To is the path to open afterwards.
 	To string `json:"t"`
-	// Device identifies a browser with an earlier facilitator login; "" for other browsers. It is
+	// Device identifies a browser with an earlier login; "" for other browsers. It is
 	// stored here because a browser that returns from another site does not send SameSite=Strict
 	// cookies.
 	Device string `json:"d,omitempty"`
@@ -243,7 +243,7 @@ type Attempt struct {
 type Caller struct {
 	// Address identifies the network for limits.
 	Address string
-	// Device identifies a browser with an earlier facilitator login.
+	// Device identifies a browser with an earlier login.
 	Device string
 	// Charge is called before the provider checks a code. If it returns false, the code is refused
 	// as Busy. nil means no limit.

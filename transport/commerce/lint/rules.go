@@ -74,7 +74,7 @@ var ofDocuments = []Rule{
 	{"ref-malformed", Error, "$ref is a URI reference"},
 	{"ref-missing", Error, "a referenced file or document exists"},
 	{"ref-place", Error, "a referenced anchor or pointer exists"},
-	{"ref-cycle", Error, "a schema does not apply itself to the same value without end"},
+	{"ref-cycle", Error, "a schema does not apply itself to the same value endlessly"},
 	{"ref-unchecked", Advice, "every referenced address is available"},
 
 	{"visibility-value", Error, naming.And(schema.RequestKey, schema.ResponseKey) + " say " + naming.Or(schema.Visibilities...)},

@@ -14,8 +14,9 @@ import (
 // entry itself states. If it returns an error, the entry is dropped with the error as the reason.
 type Requirements func(name string, entry profile.Entry) (schema.Requires, error)
 
-// Profiles negotiates. want maps names to the versions that the platform requests; stated may be
-// nil. The error is an *Error.
+// Profiles negotiates the version, capabilities, services and payment handlers of a platform and a
+// business. want maps names to the versions that the platform requests; stated may be nil. The
+// error is an *Error.
 func Profiles(platform, business *profile.Profile, want map[string]string, stated Requirements) (*Result, error) {
 	version, ok := protocol(platform, business)
 	if !ok {

@@ -66,7 +66,7 @@ func TestProtocolVersion(t *testing.T) {
 }
 
 // The test negotiates with the profile of a server without configuration.
-func TestAgainstTheDefaultProfile(t *testing.T) {
+func TestAPlatformAgreesWithTheDefaultProfile(t *testing.T) {
 	business, err := publish.NewBusiness(t.Context(), publish.DefaultBusiness("", "https://shop.example"))
 	if err != nil {
 		t.Fatal(err)

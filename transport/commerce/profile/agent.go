@@ -71,5 +71,5 @@ func agentValue(s string) (value, rest string, err error) {
 			b.WriteByte(c)
 		}
 	}
-	return "", "", errors.New("UCP-Agent has a string without end")
+	return "", "", errors.New("UCP-Agent has an unterminated string")
 }

@@ -126,7 +126,7 @@ func TestInvalidSchemasOfTheOperatorAreRefused(t *testing.T) {
 		"an address elsewhere":           {map[string]string{"2026-02-01/other.json": points}, []string{"2026-02-01/other.json: /$id is", "served at https://atelier.example/schemas/2026-02-01/other.json"}},
 		"no address":                     {map[string]string{path: `{"ucp": {}}`}, []string{`/$id is ""`}},
 		"not an object":                  {map[string]string{path: `[]`}, []string{`/$id is ""`}},
-		"a path of ours":                 {map[string]string{"2026-01-23/types/buyer.json": amount}, []string{"2026-01-23/types/buyer.json: the server publishes a schema of its own there"}},
+		"a path of ours":                 {map[string]string{"2026-01-23/types/buyer.json": amount}, []string{"2026-01-23/types/buyer.json: the server publishes its own schema there"}},
 		"a name of ours":                 {map[string]string{path: named("com.atelier.tokenization", "2026-02-01")}, []string{"/name", "is a name of the server or the protocol"}},
 		"a name of the protocol":         {map[string]string{path: named("dev.commerce.points", "2026-02-01")}, []string{"/name", "is a name of the server or the protocol"}},
 		"another version":                {map[string]string{path: named("com.vendor.points", "2026-02-02")}, []string{`/version is "2026-02-02"`}},

@@ -123,7 +123,7 @@ func readOwn(root *os.Root, path string, left int64) ([]byte, error) {
 // add publishes an operator's document.
 func (s *Set) add(path string, data []byte) (*Document, error) {
 	if s.byPath[path] != nil {
-		return nil, fmt.Errorf("%s: the server publishes a schema of its own there", path)
+		return nil, fmt.Errorf("%s: the server publishes its own schema there", path)
 	}
 	doc, err := Parse(path, data)
 	if err != nil {

@@ -80,7 +80,7 @@ func (r reader) read(e *jsonschema.ValidationError) []Problem {
 func (r reader) memberName(e *jsonschema.ValidationError, name string) string {
 	inner := r.readAll(e.Causes)
 	if len(inner) == 0 {
-		return "has a member it may not have: " + quote(name)
+		return "has a member that is not allowed: " + quote(name)
 	}
 	return "member name " + quote(name) + " " + inner[0].Message
 }

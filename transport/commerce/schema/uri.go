@@ -15,18 +15,20 @@ var parts = regexp.MustCompile(`(?s)^(?:([^:/?#]*):)?(?://([^/?#]*))?([^?#]*)(\?
 
 var (
 	schemeText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*$`)
-	// plainText contains the characters that are allowed in every part of a URI. Each part allows
-	// further delimiters, and an IRI allows non-ASCII characters.
+	// plainText contains the characters that user information, host, path, query and fragment
+	// allow. All except the host also allow further delimiters, and an IRI allows non-ASCII
+	// characters.
 	plainText = `A-Za-z0-9._~!$&'()*+,;=\-`
 	futureIP  = regexp.MustCompile(`^[vV][0-9A-Fa-f]+\.[` + plainText + `:]+$`)
 )
 
-// letters are the non-ASCII characters of a kind of reference.
+// letters is the set of non-ASCII characters that a kind of reference allows.
 type letters string
 
 const (
 	asciiOnly letters = ""
-	// international is ucschar of RFC 3987; private characters are permitted in a query.
+	// international is ucschar of RFC 3987; a query also allows private-use characters
+	// (privateUse).
 	international letters = `\x{A0}-\x{D7FF}\x{F900}-\x{FDCF}\x{FDF0}-\x{FFEF}\x{10000}-\x{1FFFD}\x{20000}-\x{2FFFD}\x{30000}-\x{3FFFD}` +
 		`\x{40000}-\x{4FFFD}\x{50000}-\x{5FFFD}\x{60000}-\x{6FFFD}\x{70000}-\x{7FFFD}\x{80000}-\x{8FFFD}\x{90000}-\x{9FFFD}` +
 		`\x{A0000}-\x{AFFFD}\x{B0000}-\x{BFFFD}\x{C0000}-\x{CFFFD}\x{D0000}-\x{DFFFD}\x{E1000}-\x{EFFFD}`
@@ -75,7 +77,7 @@ func (g grammar) reference(text string) error {
 		return text[at[2*i]:at[2*i+1]]
 	}
 	if at[2] >= 0 && !schemeText.MatchString(part(1)) {
-		return errors.New("its scheme, or the first part of its path, has characters it may not have")
+		return errors.New("the text before its first colon is not a scheme")
 	}
 	if err := g.authority(part(2)); err != nil {
 		return err
@@ -90,7 +92,7 @@ func (g grammar) authority(text string) error {
 	host := text
 	if i := strings.LastIndexByte(text, '@'); i >= 0 {
 		if host = text[i+1:]; !g.user.MatchString(text[:i]) {
-			return errors.New("its user information has characters it may not have")
+			return errors.New("its user information contains characters that are not allowed")
 		}
 	}
 	port := ""
@@ -101,14 +103,14 @@ func (g grammar) authority(text string) error {
 			return errors.New("its host in brackets is not an IPv6 address")
 		}
 		if rest != "" && rest[0] != ':' {
-			return errors.New("its host goes on behind the brackets")
+			return errors.New("it has text after the closing bracket of its host")
 		}
 		host, port = "", strings.TrimPrefix(rest, ":")
 	} else if name, number, ok := strings.Cut(host, ":"); ok {
 		host, port = name, number
 	}
 	if !g.host.MatchString(host) {
-		return errors.New("its host has characters it may not have")
+		return errors.New("its host contains characters that are not allowed")
 	}
 	if strings.Trim(port, "0123456789") != "" {
 		return errors.New("its port is not a number")
@@ -129,7 +131,7 @@ func checkTemplate(text string) error {
 	for text != "" {
 		literal, rest, found := strings.Cut(text, "{")
 		if !templateLiteral.MatchString(literal) {
-			return errors.New("it has a character that must be percent-encoded, or a brace without its pair")
+			return errors.New("it has a character that must be percent-encoded, or an unmatched brace")
 		}
 		if !found {
 			return nil

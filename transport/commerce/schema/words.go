@@ -31,7 +31,7 @@ func say(k jsonschema.ErrorKind) string {
 	case *kind.Format:
 		return fmt.Sprintf("%s is not a valid %s", value(k.Got), cut(strings.TrimPrefix(k.Want, ownFormat), maxWord))
 	case *kind.AdditionalProperties:
-		return "has members it may not have: " + quoteAll(k.Properties)
+		return "has members that are not allowed: " + quoteAll(k.Properties)
 	case *kind.MinLength:
 		return fmt.Sprintf("must be at least %d characters long, is %d", k.Want, k.Got)
 	case *kind.MaxLength:

@@ -71,7 +71,7 @@ test('an attendee asks the AI about the text, and stops an answer', async ({ ser
   assert.equal(await page.evaluate(() => window.owned), undefined)
   assert.equal(await page.locator('.ask a[href^="javascript"]').count(), 0)
 
-  // After a stop, the received text stays, and the upstream connection is closed.
+  // After Stop is pressed, the received text stays, and the upstream connection is closed.
   await field.fill('And then?')
   came = new Promise((done) => (arrived = done))
   gone = false

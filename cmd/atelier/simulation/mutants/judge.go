@@ -27,8 +27,8 @@ type verdict struct {
 	err   error
 }
 
-// equivalentSeeds is the number of seeds that try a mutant that is declared equivalent. It is
-// small, because no seed should find such a mutant.
+// equivalentSeeds is the maximum number of seeds for a mutant that is declared equivalent. No seed
+// should find such a mutant.
 const equivalentSeeds = 100
 
 // judge tries the previous finding first, then seeds, then the mutant's tests.
@@ -66,8 +66,8 @@ func (j *judge) judge(m *mutant, before finding) (v verdict) {
 }
 
 // seeds looks for a seed that finds a mutant, beginning with the seed that found it last time. It
-// returns the first seed that fails repeatedly. A seed that also fails without a mutant proves
-// nothing.
+// returns the first seed that fails again when it is repeated, or else the first that failed once.
+// Seeds that also fail without a mutant are skipped.
 func (j *judge) seeds(x *mutated, kept uint64) (*finding, error) {
 	if kept > 0 {
 		f, err := x.fails(kept, tries)
@@ -132,7 +132,7 @@ func (j *judge) test(x *mutated, t packageTest) (*finding, error) {
 	clean, known := j.passes[t]
 	if !known {
 		if _, failed, clean = j.shared.original.test(t); clean == nil && failed {
-			clean = fmt.Errorf("go test %s fails without a mutant, too", t)
+			clean = fmt.Errorf("go test %s also fails without a mutant", t)
 		}
 		j.passes[t] = clean
 	}
@@ -142,9 +142,11 @@ func (j *judge) test(x *mutated, t packageTest) (*finding, error) {
 	return &f, nil
 }
 
-var errLives = errors.New("no seed and no test finds the mutant")
+var errSurvived = errors.New("no seed and no test finds the mutant")
 
-// conclude returns an error for a bad verdict, and nil for any other.
+// conclude returns an error if the mutant could not be judged, or was found although declared
+// equivalent. It also returns an error if the mutant survived, unless it is declared equivalent and
+// its lines were run.
 func (v verdict) conclude(unexecuted bool) error {
 	switch {
 	case v.err != nil:
@@ -154,7 +156,7 @@ func (v verdict) conclude(unexecuted bool) error {
 	case v.found == nil && unexecuted:
 		return fmt.Errorf("%s: the lines that it changes were never run", v.name)
 	case v.found == nil && v.equivalent == "":
-		return fmt.Errorf("%s: %w", v.name, errLives)
+		return fmt.Errorf("%s: %w", v.name, errSurvived)
 	}
 	return nil
 }

@@ -168,5 +168,5 @@ func (v verdict) String() string {
 	case v.equivalent != "":
 		return "equivalent"
 	}
-	return "LIVES"
+	return "SURVIVED"
 }

@@ -55,7 +55,7 @@ export class Leftover<T> {
   }
 }
 
-/** Returns the work as a list, newest first. Stored values of another format are ignored. */
+/** Returns the work as a list, newest first. Stored values in a different format are ignored. */
 function list<T>(left: Left<T> | null | undefined): Left<T>[] {
   const all: Left<T>[] = []
   for (let l = left; l && 'work' in l; l = l.older) all.push(l)

@@ -50,7 +50,7 @@ test('discarded work can be restored', () => {
   expect(l.take(undefined)).toBeUndefined()
 })
 
-test('stored data of another form is ignored', () => {
+test('stored data in a different format is ignored', () => {
   const l = new Leftover<string>()
   l.found({ draft: 'x' } as never)
   expect(l.offer).toBeNull()

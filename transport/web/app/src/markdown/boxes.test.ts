@@ -25,7 +25,7 @@ describe('boxes', () => {
     ],
     ['a container in another', '::::danger\na\n:::note\nb\n:::\n::::', box('caution', '<p>a\n:::note\nb\n:::</p>\n')],
     ['a container that is not closed', ':::note\na', box('note', '<p>a</p>\n')],
-    ['a container of another kind', ':::tabs\na\n:::', '<p>:::tabs\na\n:::</p>\n'],
+    ['a container of an unknown kind', ':::tabs\na\n:::', '<p>:::tabs\na\n:::</p>\n'],
     [
       'an admonition',
       '!!! note "A title"\n    a\n\n    - b\n\nafter',
@@ -73,7 +73,7 @@ describe('alerts', () => {
     ['in a list', '- > [!NOTE]\n  > a', '<ul>\n<li>' + box('note', '<p>a</p>\n') + '</li>\n</ul>\n'],
     ['with nothing in it', '> [!NOTE]', quote('<p>[!NOTE]</p>\n')],
     ['with words after the kind', '> [!NOTE] a', quote('<p>[!NOTE] a</p>\n')],
-    ['of another kind', '> [!FACILITATOR]\n> a', quote('<p>[!FACILITATOR]\na</p>\n')],
+    ['of an unknown kind', '> [!FACILITATOR]\n> a', quote('<p>[!FACILITATOR]\na</p>\n')],
     ['not at the beginning', '> a\n> [!NOTE]\n> b', quote('<p>a\n[!NOTE]\nb</p>\n')],
     ['that is escaped', '> \\[!NOTE]\n> a', quote('<p>[!NOTE]\na</p>\n')],
   ])('%s', (_, source, html) => expect(parse(source, 3)).toBe(html))

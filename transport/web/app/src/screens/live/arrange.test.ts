@@ -45,7 +45,7 @@ test('a resized window gets a new layout, even if somebody points at it', () => 
   expect([first!.narrow, a.layout!.narrow]).toEqual([false, true])
 })
 
-test('in a box of another size the layout is the same as a new layout, whatever was shown before', () => {
+test('in a box of a different size, the layout is the same as a new layout, whatever was shown before', () => {
   const people = [8, 9, 10, 8, 7, 6]
   for (let height = 200; height <= 700; height += 20) {
     const now = { width: 700, height }
