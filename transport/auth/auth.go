@@ -176,9 +176,9 @@ func (a *Authenticator) issued(id string, last int64) (Issued, error) {
 	return Issued{cookie, a.Signer.CSRF(id), expires}, err
 }
 
-// Reserved reports whether a name belongs to a logged-in person who leads a codelab: the owner, a
-// facilitator, or an assistant of the codelab. While the list of people is unavailable, all
-// logged-in people count. Reserved compares the current name of each person, which can have changed
+// Reserved reports whether a name belongs to a logged-in person: the owner, a facilitator of the
+// codelab, or one of its assistants. While the list of people is unavailable, all logged-in people
+// count. Reserved compares the current name of each person, which can have changed
 // since the login.
 func (a *Authenticator) Reserved(codelab, name string) bool {
 	v, err := a.People()
