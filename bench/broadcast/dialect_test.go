@@ -121,7 +121,7 @@ func TestInvalidDialectsAreRefused(t *testing.T) {
 		"{{stamp}}":      func(d *Dialect) { d.Send = "{{seq}} {{pad}}" },
 		"{{seq}}":        func(d *Dialect) { d.Send = "{{stamp}} {{pad}}" },
 		"{{pad}}":        func(d *Dialect) { d.Send = "{{stamp}} {{seq}}" },
-		"how to find":    func(d *Dialect) { d.Match = "" },
+		"no --match":     func(d *Dialect) { d.Match = "" },
 		"(?P<stamp>…)":   func(d *Dialect) { d.Match = `(?P<seq>\d+)` },
 		"match":          func(d *Dialect) { d.Match = "(" },
 		"ack":            func(d *Dialect) { d.Ack = `\d+` },
