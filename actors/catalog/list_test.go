@@ -102,7 +102,7 @@ func TestANodeWithoutTheStoreReturnsErrUnavailable(t *testing.T) {
 	whole := l.feed
 	l.feed = cutOff{whole}
 	defer func() { l.feed = whole }()
-	for what, look := range map[string]func(known bool) (bool, error){
+	for what, lookup := range map[string]func(known bool) (bool, error){
 		"by id": func(k bool) (bool, error) {
 			m, err := l.Get(map[bool]string{true: known, false: naming.NewID()}[k])
 			return m != nil, err
@@ -117,10 +117,10 @@ func TestANodeWithoutTheStoreReturnsErrUnavailable(t *testing.T) {
 			return len(owners) > 0, err
 		},
 	} {
-		if found, err := look(true); !found || err != nil {
+		if found, err := lookup(true); !found || err != nil {
 			t.Errorf("%s: a known record: found %v, %v", what, found, err)
 		}
-		if found, err := look(false); found || !errors.Is(err, durable.ErrUnavailable) {
+		if found, err := lookup(false); found || !errors.Is(err, durable.ErrUnavailable) {
 			t.Errorf("%s: an unknown record: found %v, %v, want ErrUnavailable", what, found, err)
 		}
 	}

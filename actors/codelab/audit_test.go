@@ -92,8 +92,8 @@ func TestTheAuditTrailRecordsEachAction(t *testing.T) {
 	did(from, SetPin{}, "pin_remove lab")
 	did(from, SetTimer{Seconds: proto.Int32(60)}, "timer_set lab")
 	did(from, SetTimer{}, "timer_set lab seconds:none")
-	said := did(ann, PostChat{Message: "hello"}).(*pb.ChatMessage).Id
-	did(from, DeleteChat{MessageID: said}, "chat_delete "+said+" author_id:"+ann.ID)
+	message := did(ann, PostChat{Message: "hello"}).(*pb.ChatMessage).Id
+	did(from, DeleteChat{MessageID: message}, "chat_delete "+message+" author_id:"+ann.ID)
 
 	poll := l.must(t, from, CreatePoll{Poll: &pb.Poll{Kind: PollKind("scale"), Question: "How?"}}).(*pb.Poll).Id
 	if r := l.audits[seen:]; len(r) != 1 || r[0].Action != "poll_create" || r[0].TargetId != poll {

@@ -183,9 +183,9 @@ func (s *State) openBallot(p *pb.Poll, ballot []byte) (*pb.PollVoted, error) {
 	return readBallot(p.Kind, plain), nil
 }
 
-// look opens a ballot and counts it towards the poll's bounds. Without the secret, look does
+// addToBounds opens a ballot and counts it towards the poll's bounds. Without the secret, it does
 // nothing.
-func (s *State) look(p *poll, ballot []byte) {
+func (s *State) addToBounds(p *poll, ballot []byte) {
 	if p.rec.Kind != pollWords && p.rec.Kind != pollText {
 		return
 	}

@@ -14,13 +14,13 @@ var Bounds = struct {
 	// Stored AI conversations, per person and per codelab.
 	PersonConversations, Conversations int
 	// Maximum numbers of individual notices to clients. Gone is for the messages and threads of a
-	// removed person, PulsesTold for pulses that end because their steps are removed.
-	Gone, PulsesTold int
+	// removed person, PulseNotices for pulses that end because their steps are removed.
+	Gone, PulseNotices int
 	// Polls and questions, and open questions per person.
 	Polls, PollOptions, PollBoxes, Questions, OpenAsked int
-	// LeastSeconds and MostSeconds bound the duration of a poll or a timer. VoteWords bounds the
+	// MinSeconds and MaxSeconds bound the duration of a poll or a timer. VoteWords bounds the
 	// words of a vote.
-	LeastSeconds, MostSeconds, VoteWords int
+	MinSeconds, MaxSeconds, VoteWords int
 	// Checks declared by the steps of a codelab.
 	Checks int
 	// Tasks per step that can be ticked.
@@ -37,10 +37,10 @@ var Bounds = struct {
 	Materials: maxMaterials, Quizzes: maxQuizzes, Steps: maxSteps, Mentions: maxMentions, Heads: maxHeads,
 	Submissions: maxSubmissions, Refs: refsPerPerson,
 	PersonConversations: maxPersonConversations, Conversations: maxConversations,
-	Gone: maxGone, PulsesTold: maxPulsesTold, Directs: maxDirects, Answered: maxAnswered,
+	Gone: maxGone, PulseNotices: maxPulseNotices, Directs: maxDirects, Answered: maxAnswered,
 	Title: maxTitle, Description: maxDescription, Author: maxAuthor, Markdown: maxMarkdown, Name: maxName, Place: maxPlace,
 	Polls: maxPolls, PollOptions: maxPollOptions, PollBoxes: maxPollBoxes, Questions: maxQuestions, OpenAsked: maxOpenAsked,
-	LeastSeconds: minPollSeconds, MostSeconds: maxPollSeconds, VoteWords: maxVoteWords,
+	MinSeconds: minPollSeconds, MaxSeconds: maxPollSeconds, VoteWords: maxVoteWords,
 	QuizOptions: maxQuizOptions, QuizQuestion: maxQuizQuestion, QuizOption: maxQuizOption,
 	PollQuestion: maxPollQuestion, PollOption: maxPollOption, VoteWord: maxVoteWord, VoteText: maxVoteText,
 	QuestionText: maxQuestionText, TimerLabel: maxTimerLabel, Checks: MaxChecks, CheckNote: maxCheckNote, Tasks: markdown.MaxTasks,

@@ -27,7 +27,7 @@ func (a answers) Reply(r durable.Reply) { a <- r }
 // longer waits. In an earlier version, messages over WebSocket claimed nothing, and an unknown
 // outcome ended the claim.
 func TestAnUploadStaysWhileACommandRefersToIt(t *testing.T) {
-	for name, say := range map[string]func(codelab.Codelab, codelab.Command) error{
+	for name, send := range map[string]func(codelab.Codelab, codelab.Command) error{
 		"asked": func(ws codelab.Codelab, cmd codelab.Command) error {
 			_, _, err := ws.Ask(cmd)
 			return err
@@ -40,9 +40,9 @@ func TestAnUploadStaysWhileACommandRefersToIt(t *testing.T) {
 			return (<-to).Err
 		},
 	} {
-		for outcome, patience := range map[string]time.Duration{"known": time.Second, "unknown": time.Minute} {
+		for outcome, held := range map[string]time.Duration{"known": time.Second, "unknown": time.Minute} {
 			t.Run(name+", outcome "+outcome, func(t *testing.T) {
-				clocktest.Bubble(t, func(t *testing.T) { claimed(t, say, patience) })
+				clocktest.Bubble(t, func(t *testing.T) { claimed(t, send, held) })
 			})
 		}
 	}
@@ -50,7 +50,7 @@ func TestAnUploadStaysWhileACommandRefersToIt(t *testing.T) {
 
 // claimed sends a command with an upload while the store is blocked. After the duration held, it
 // drops the upload and unblocks the store.
-func claimed(t *testing.T, say func(codelab.Codelab, codelab.Command) error, held time.Duration) {
+func claimed(t *testing.T, send func(codelab.Codelab, codelab.Command) error, held time.Duration) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()
 	ws, register := oneLab(t, store, store, 0)
@@ -60,13 +60,13 @@ func claimed(t *testing.T, say func(codelab.Codelab, codelab.Command) error, hel
 	}
 
 	release := store.Hold()
-	said, dropped := make(chan error, 1), make(chan error, 1)
-	go func() { said <- say(ws, mentioning(u.Name)) }()
+	sent, dropped := make(chan error, 1), make(chan error, 1)
+	go func() { sent <- send(ws, mentioning(u.Name)) }()
 	time.Sleep(held) // in simulated time
 	go func() { dropped <- register.Drop(u.Name) }()
 	synctest.Wait()
 	release()
-	if err := <-said; err != nil && !errors.Is(err, durable.ErrTimeout) {
+	if err := <-sent; err != nil && !errors.Is(err, durable.ErrTimeout) {
 		t.Fatal(err)
 	}
 	if err := <-dropped; err != nil {

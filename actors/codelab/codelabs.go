@@ -173,14 +173,14 @@ func NewCodelabs(cfg Config) (_ *Codelabs, err error) {
 		keep = 50_000
 	}
 	kind := Kind(cfg.Rules)
-	kind.Heard = w.heard
+	kind.Receive = w.receive
 	kind.Observe = func(id string, h *handle) durable.Observer[*pb.Event, View] {
 		r := room.New(cfg.Epoch, cfg.Room)
 		if cfg.Durable.Cluster != nil {
 			r.Connect(&nodes{h, w}, cfg.Durable.Clock)
 		}
 		w.rooms.Store(id, r)
-		return &observer{w: w, id: id, room: r, who: func() { h.Tell(aside{Kind: asideWho}.encode()) }, lab: Codelab{h, r, w}}
+		return &observer{w: w, id: id, room: r, who: func() { h.Broadcast(aside{Kind: asideWho}.encode()) }, lab: Codelab{h, r, w}}
 	}
 	kind.Keep = keep
 	kind.MayRest = func(id string) bool {

@@ -16,16 +16,16 @@ func TestDirectsReachTheirAudience(t *testing.T) {
 	l := newLab()
 	l.create(t, "one", "two")
 	ann, bob, cem, dora := l.joins(t, "Ann"), l.joins(t, "Bob"), l.joins(t, "Cem"), l.joins(t, "Dora")
-	l.says(t, pulse(ann, stuck))
-	l.says(t, goTo(bob, 2))
-	l.says(t, pulse(bob, stuck))
-	l.says(t, pulse(cem, fine))
-	l.says(t, Command{Caller: attendeeCaller(cem), Body: AskHelp{StepNumber: 1}})
-	l.says(t, Command{Caller: attendeeCaller(ann), Body: AskHelp{StepNumber: 1}})
-	l.says(t, Command{Caller: admin, Body: ClaimHelp{HelpID: l.help.At(1).Id}})
-	l.says(t, Command{Caller: admin, Body: Mute{AttendeeID: ann.Id, Muted: true}})
-	l.says(t, goTo(dora, 2))
-	l.says(t, Command{Caller: attendeeCaller(dora), Body: Complete{}})
+	l.eventKinds(t, pulse(ann, stuck))
+	l.eventKinds(t, goTo(bob, 2))
+	l.eventKinds(t, pulse(bob, stuck))
+	l.eventKinds(t, pulse(cem, fine))
+	l.eventKinds(t, Command{Caller: attendeeCaller(cem), Body: AskHelp{StepNumber: 1}})
+	l.eventKinds(t, Command{Caller: attendeeCaller(ann), Body: AskHelp{StepNumber: 1}})
+	l.eventKinds(t, Command{Caller: admin, Body: ClaimHelp{HelpID: l.help.At(1).Id}})
+	l.eventKinds(t, Command{Caller: admin, Body: Mute{AttendeeID: ann.Id, Muted: true}})
+	l.eventKinds(t, goTo(dora, 2))
+	l.eventKinds(t, Command{Caller: attendeeCaller(dora), Body: Complete{}})
 	for _, tc := range []struct {
 		to   Audience
 		step int32
@@ -52,7 +52,7 @@ func TestDirectsReachTheirAudience(t *testing.T) {
 			t.Errorf("%s on step %d reaches %v (%v, %v), want %v", tc.to, tc.step, got, v, err, tc.want)
 		}
 	}
-	l.says(t, Command{Caller: admin, Body: Remove{AttendeeID: bob.Id}})
+	l.eventKinds(t, Command{Caller: admin, Body: Remove{AttendeeID: bob.Id}})
 	if v, err := l.do(Command{Caller: admin, Body: PostDirects{Message: "m", To: ToStuck}}); err != nil || v.(DirectsPosted).Sent != 1 {
 		t.Errorf("after the removal of one of two stuck people, the reply is %v, %v", v, err)
 	}
@@ -101,7 +101,7 @@ func TestInvalidDirectsAreRejectedAsAWhole(t *testing.T) {
 func TestDirectsWithARefAreSentOnce(t *testing.T) {
 	l, _, _ := taught(t)
 	send := Command{Caller: admin, Ref: "r", Body: PostDirects{Message: "m", To: ToStep, StepNumber: 1}}
-	l.says(t, send)
+	l.eventKinds(t, send)
 	at := l.seq
 	d, err := l.Decide(send, durable.Env{Now: l.now, Seq: l.seq + 1})
 	if err != nil || d.Seq != at || len(d.Events) != 0 || d.Reply != nil {
@@ -111,17 +111,17 @@ func TestDirectsWithARefAreSentOnce(t *testing.T) {
 
 func TestDirectsKeepTheFilesThatTheyMention(t *testing.T) {
 	l, _, _ := taught(t)
-	l.says(t, Command{Caller: admin, Body: PostDirects{Message: "See " + files.Folder + image, To: ToStuck}})
+	l.eventKinds(t, Command{Caller: admin, Body: PostDirects{Message: "See " + files.Folder + image, To: ToStuck}})
 	key := "uploaduses " + image + " lab " + string(files.ByTalk)
 	if l.uses[key] {
 		t.Error("a message without recipients keeps a file")
 	}
-	l.says(t, Command{Caller: admin, Body: PostDirects{Message: "See " + files.Folder + image, To: ToStep, StepNumber: 1}})
+	l.eventKinds(t, Command{Caller: admin, Body: PostDirects{Message: "See " + files.Folder + image, To: ToStep, StepNumber: 1}})
 	if !l.uses[key] {
 		t.Errorf("the direct message's image has no reference: %v", l.uses)
 	}
 	for _, m := range list(l.chat.Capture()) {
-		l.says(t, Command{Caller: admin, Body: DeleteChat{MessageID: m.Id}})
+		l.eventKinds(t, Command{Caller: admin, Body: DeleteChat{MessageID: m.Id}})
 	}
 	if l.uses[key] {
 		t.Error("the file is kept after its messages were removed")

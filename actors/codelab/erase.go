@@ -57,7 +57,7 @@ func (s *State) applyRemoved(seq uint64, now int64, b *pb.Removed) {
 // forget drops the records about a person, and reports whether any existed.
 func forget[T proto.Message](records *cow.Vector[T], person string) bool {
 	is := func(id string) bool { return id == person }
-	return records.Filter(func(x T) bool { return !tellsOf(x.ProtoReflect(), is, nil) }) > 0
+	return records.Filter(func(x T) bool { return !refersTo(x.ProtoReflect(), is, nil) }) > 0
 }
 
 // forgetAuthor removes a person's comments. A thread with other people's comments remains, without
@@ -106,7 +106,7 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 		if cut != nil {
 			e = cut
 		}
-		if body := bodyOf(e); body != nil && tellingOf(body.Descriptor()).told && !tellsOf(body, gone, deleted) {
+		if body := bodyOf(e); body != nil && referencesOf(body.Descriptor()).replayed && !refersTo(body, gone, deleted) {
 			// The snapshot contains the used references and their persons, and the texts of
 			// anonymous polls, which clients do not receive.
 			out := &pb.Event{At: e.At, Body: e.Body}
@@ -203,10 +203,10 @@ func (p *Present) comment(id string) bool {
 	return p.comments[id]
 }
 
-// TellsOf returns all persons and items in an event. The event's frame must contain their ids (see
-// Frames). told reports whether the event is replayed to reconnecting clients, which is the option
-// "told" of the event's kind in personal.proto.
-func TellsOf(e *pb.Event) (persons, items []string, told bool) {
+// ReferencesOf returns all persons and items in an event. The event's frame must contain their ids
+// (see Frames). replayed reports whether the event is replayed to reconnecting clients, which is
+// the option "told" of the event's kind in personal.proto.
+func ReferencesOf(e *pb.Event) (persons, items []string, replayed bool) {
 	body := bodyOf(e)
 	if body == nil {
 		return nil, nil, false
@@ -219,6 +219,6 @@ func TellsOf(e *pb.Event) (persons, items []string, told bool) {
 			return false
 		}
 	}
-	tellsOf(body, note(&persons), note(&items))
-	return persons, items, tellingOf(body.Descriptor()).told
+	refersTo(body, note(&persons), note(&items))
+	return persons, items, referencesOf(body.Descriptor()).replayed
 }

@@ -369,12 +369,12 @@ func TestARemovalKeepsTheDataOfOthers(t *testing.T) {
 	ann := register(t, l, "Ann")
 	all(ann)
 	once := Command{Caller: ann, Ref: "r", Body: PostChat{Message: "once"}}
-	l.says(t, once)
+	l.eventKinds(t, once)
 	before, uses := content(l.State), maps.Clone(l.uses)
 	of := l.Capture()
 	bob := register(t, l, "Bob")
 	all(bob)
-	l.says(t, Command{Caller: bob, Ref: "r", Body: PostChat{Message: "once"}})
+	l.eventKinds(t, Command{Caller: bob, Ref: "r", Body: PostChat{Message: "once"}})
 	gone := l.must(t, admin, Remove{AttendeeID: bob.ID}).(files.Forgotten)
 	if len(gone.Submissions) != 1 || gone.Submissions[0].AttendeeId != bob.ID || len(gone.Uploads) != 0 || !maps.Equal(l.uses, uses) {
 		t.Errorf("the removal returned the files %v; references %v, want %v", gone, l.uses, uses)
@@ -434,8 +434,8 @@ func TestErasingAQuestionsAuthorKeepsTheOriginalEvent(t *testing.T) {
 	e := l.events[len(l.events)-1]
 	before := proto.Clone(e)
 	l.must(t, admin, Remove{AttendeeID: people[0].ID})
-	if told, changed := Erase(l.Capture())(e); !changed || told.GetQuestionAsked().GetQuestion().GetAuthorId() != "" {
-		t.Errorf("the erased event is %v, want it without its author", told)
+	if erased, changed := Erase(l.Capture())(e); !changed || erased.GetQuestionAsked().GetQuestion().GetAuthorId() != "" {
+		t.Errorf("the erased event is %v, want it without its author", erased)
 	}
 	if !proto.Equal(e, before) {
 		t.Errorf("the original event changed to %v", e)

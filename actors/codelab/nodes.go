@@ -64,12 +64,14 @@ type nodes struct {
 	w *Codelabs
 }
 
-func (l *nodes) Arrived(person string) { l.h.Tell(aside{Kind: asideArrived, Person: person}.encode()) }
+func (l *nodes) Arrived(person string) {
+	l.h.Broadcast(aside{Kind: asideArrived, Person: person}.encode())
+}
 
-func (l *nodes) Left(person string) { l.h.Tell(aside{Kind: asideLeft, Person: person}.encode()) }
+func (l *nodes) Left(person string) { l.h.Broadcast(aside{Kind: asideLeft, Person: person}.encode()) }
 
 func (l *nodes) Passed(frames []room.Frame) {
-	l.h.Tell(aside{Kind: asideFrames, Frames: frames}.encode())
+	l.h.Broadcast(aside{Kind: asideFrames, Frames: frames}.encode())
 }
 
 func (l *nodes) Gone(person string) {
@@ -81,7 +83,7 @@ func (l *nodes) Gone(person string) {
 // Signal sends a message to a person's sessions on other nodes. If person is "", it sends the
 // message to the sessions of all facilitators.
 func (w Codelab) Signal(person string, payload []byte) {
-	w.Tell(aside{Kind: asideSignal, Person: person, Payload: payload}.encode())
+	w.Broadcast(aside{Kind: asideSignal, Person: person, Payload: payload}.encode())
 }
 
 // Elsewhere reports whether a person is connected to another node.
@@ -89,8 +91,8 @@ func (w Codelab) Elsewhere(person string) bool {
 	return w.Room.Sessions(person) == 0 && w.Room.IsPresent(person)
 }
 
-// heard handles a message of another node.
-func (w *Codelabs) heard(id, node string, data []byte) {
+// receive handles a message of another node.
+func (w *Codelabs) receive(id, node string, data []byte) {
 	ws, ok := w.Peek(id)
 	var a aside
 	if !ok || json.Unmarshal(data, &a) != nil {
@@ -105,11 +107,11 @@ func (w *Codelabs) heard(id, node string, data []byte) {
 		w.all(ws, node, a.People)
 	case asideCount:
 		if n, sum := ws.Room.Count(node); n != a.Count || sum != a.Sum {
-			ws.Tell(aside{Kind: asideWho, Person: node}.encode())
+			ws.Broadcast(aside{Kind: asideWho, Person: node}.encode())
 		}
 	case asideWho:
 		if a.Person == "" || a.Person == w.Durable.Cluster.Store.Node() {
-			ws.Tell(aside{Kind: asideAll, People: ws.Room.Here()}.encode())
+			ws.Broadcast(aside{Kind: asideAll, People: ws.Room.Here()}.encode())
 		}
 	case asideFrames:
 		ws.Room.Transient(a.Frames...)
@@ -127,11 +129,11 @@ func (w *Codelabs) all(ws Codelab, node string, people []string) {
 }
 
 // After a person has connected to another node, this node waits for the person's record, because
-// its replica of the codelab can be behind. namelessLook is the polling interval, and namelessLong
-// the limit.
+// its replica of the codelab can be behind. namelessInterval is the polling interval, and
+// namelessLong the limit.
 const (
-	namelessLook = 100 * time.Millisecond
-	namelessLong = 10 * time.Second
+	namelessInterval = 100 * time.Millisecond
+	namelessLong     = 10 * time.Second
 )
 
 // announce notifies this node's sessions that a person has connected or left. If the replica does
@@ -146,9 +148,9 @@ func (w *Codelabs) announceWithin(left time.Duration, ws Codelab, person string,
 	}
 	if arrived && person != FacilitatorID && ws.View().Attendee(person) == nil {
 		if left > 0 {
-			w.Durable.Clock.AfterFunc(namelessLook, func() {
+			w.Durable.Clock.AfterFunc(namelessInterval, func() {
 				if again, ok := w.Peek(ws.ID()); ok && again.Room.IsPresent(person) {
-					w.announceWithin(left-namelessLook, again, person, true)
+					w.announceWithin(left-namelessInterval, again, person, true)
 				}
 			})
 		}
@@ -160,14 +162,14 @@ func (w *Codelabs) announceWithin(left time.Duration, ws Codelab, person string,
 // Compare sends the number of people connected to this node to the other nodes, so that they detect
 // lost messages. Compare removes the people of dead nodes. It is called regularly.
 func (w *Codelabs) Compare(alive []string) {
-	w.tellCounts(alive)
+	w.publishCounts(alive)
 	for _, ws := range w.Active() {
 		if ws.Owns() && ws.View().deleted {
 			w.purge(ws)
 			continue
 		}
 		n, sum := ws.Room.Count("")
-		ws.Tell(aside{Kind: asideCount, Count: n, Sum: sum}.encode())
+		ws.Broadcast(aside{Kind: asideCount, Count: n, Sum: sum}.encode())
 		for _, node := range ws.Room.Nodes() {
 			if !slices.Contains(alive, node) {
 				w.all(ws, node, nil)
@@ -226,8 +228,8 @@ func (w *Codelabs) listenToCounts() error {
 		return nil
 	}
 	stop, err := c.Bus.Listen(CountSubject, func(node string, data []byte) {
-		told := map[string]int{}
-		if json.Unmarshal(data, &told) != nil {
+		byCodelab := map[string]int{}
+		if json.Unmarshal(data, &byCodelab) != nil {
 			return
 		}
 		w.counts.mu.Lock()
@@ -235,14 +237,14 @@ func (w *Codelabs) listenToCounts() error {
 		if w.counts.byNode == nil {
 			w.counts.byNode = map[string]map[string]int{}
 		}
-		w.counts.byNode[node] = told
+		w.counts.byNode[node] = byCodelab
 	})
 	w.stopCounts = stop
 	return err
 }
 
-// tellCounts publishes the counts of the codelabs that this node owns.
-func (w *Codelabs) tellCounts(alive []string) {
+// publishCounts publishes the counts of the codelabs that this node owns.
+func (w *Codelabs) publishCounts(alive []string) {
 	mine := map[string]int{}
 	for _, ws := range w.Active() {
 		if n := ws.OnlineAttendees(); ws.Owns() && n > 0 {
@@ -265,8 +267,8 @@ func (w *Codelabs) tellCounts(alive []string) {
 func (w *Codelabs) Online() map[string]int {
 	online := map[string]int{}
 	w.counts.mu.Lock()
-	for _, told := range w.counts.byNode {
-		for id, n := range told {
+	for _, byCodelab := range w.counts.byNode {
+		for id, n := range byCodelab {
 			online[id] = n
 		}
 	}

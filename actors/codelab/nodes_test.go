@@ -56,7 +56,7 @@ func clusterOfTwo(t *testing.T, around func(durable.Shared) durable.Shared) (ws 
 		ws[i], err = codelab.NewCodelabs(codelab.Config{
 			System: durable.NewSystem(), Journal: shared, List: list, Frames: noFrames{},
 			Files: files.NewRegister(shared, noBlobs{}, time.Hour, time.Now), Logger: slog.New(slog.DiscardHandler),
-			Durable: durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: shared, Bus: bus, Beat: time.Millisecond, Patience: 20 * time.Millisecond}},
+			Durable: durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: shared, Bus: bus, Beat: time.Millisecond, OwnerTimeout: 20 * time.Millisecond}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -174,7 +174,7 @@ func TestEveryNodeAnnouncesArrivalsAndDeparturesDuringAMove(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		ws, nodes := clusterOfTwo(t, func(first durable.Shared) durable.Shared { return first })
 		var mu sync.Mutex
-		var said [2][]string
+		var announced [2][]string
 		for i := range ws {
 			ws[i].Announce = func(w codelab.Codelab, person string, arrived bool) {
 				kind := "-"
@@ -183,7 +183,7 @@ func TestEveryNodeAnnouncesArrivalsAndDeparturesDuringAMove(t *testing.T) {
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				said[i] = append(said[i], kind+w.View().Attendee(person).GetName())
+				announced[i] = append(announced[i], kind+w.View().Attendee(person).GetName())
 			}
 		}
 		at := onBoth(t, ws)
@@ -205,9 +205,9 @@ func TestEveryNodeAnnouncesArrivalsAndDeparturesDuringAMove(t *testing.T) {
 		synctest.Wait()
 		mu.Lock()
 		defer mu.Unlock()
-		for i, heard := range said {
-			if !slices.Equal(heard, []string{"+Ann", "-Ann"}) {
-				t.Errorf("node %d announced %v, want the arrival and the departure", i+1, heard)
+		for i, got := range announced {
+			if !slices.Equal(got, []string{"+Ann", "-Ann"}) {
+				t.Errorf("node %d announced %v, want the arrival and the departure", i+1, got)
 			}
 		}
 	})

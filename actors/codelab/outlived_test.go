@@ -14,10 +14,10 @@ import (
 func TestRetentionRemovesOlderData(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, tc := range []struct {
-		name          string
-		emails, chat  int32 // days
-		later         time.Duration
-		noEmail, said string // people without an e-mail address, and the remaining messages
+		name              string
+		emails, chat      int32 // days
+		later             time.Duration
+		noEmail, messages string // people without an e-mail address, and the remaining messages
 	}{
 		{"no retention is set", 0, 0, 9 * 365 * day, "", "old new"},
 		{"e-mail addresses, too young", 2, 0, 2 * day, "", "old new"},
@@ -41,7 +41,7 @@ func TestRetentionRemovesOlderData(t *testing.T) {
 			l.now = begin.Add(tc.later)
 			before := l.Capture().Changed
 			l.must(t, system, ApplyRetention{})
-			var noEmail, said []string
+			var noEmail, messages []string
 			v := l.Capture()
 			for _, a := range v.Attendees.All() {
 				if a.Email == "" {
@@ -49,14 +49,14 @@ func TestRetentionRemovesOlderData(t *testing.T) {
 				}
 			}
 			for _, m := range v.Chat.All() {
-				said = append(said, m.Message)
+				messages = append(messages, m.Message)
 			}
 			slices.Sort(noEmail)
 			if got := strings.Join(noEmail, " "); got != tc.noEmail || (v.Changed.Attendees != before.Attendees) != (got != "") {
 				t.Errorf("without e-mail address: %q, want %q; the version was %d and is %d", got, tc.noEmail, before.Attendees, v.Changed.Attendees)
 			}
-			if got := strings.Join(said, " "); got != tc.said || (v.Changed.Chat != before.Chat) != (got != "old new") {
-				t.Errorf("messages %q, want %q; the version was %d and is %d", got, tc.said, before.Chat, v.Changed.Chat)
+			if got := strings.Join(messages, " "); got != tc.messages || (v.Changed.Chat != before.Chat) != (got != "old new") {
+				t.Errorf("messages %q, want %q; the version was %d and is %d", got, tc.messages, before.Chat, v.Changed.Chat)
 			}
 			// A second run has nothing to remove.
 			if n := l.seq; l.must(t, system, ApplyRetention{}) != nil || l.seq != n {

@@ -224,7 +224,7 @@ func TestQuestionsAreRemovedAfterADay(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		_, ws, _ := polling(t, &someSecrets{}, new(atomic.Bool))
 		open := pb.Asking_ASKING_OPEN
-		say := func(who *codelab.Caller, body codelab.Body) any {
+		do := func(who *codelab.Caller, body codelab.Body) any {
 			t.Helper()
 			v, _, err := ws.Ask(codelab.Command{Caller: who, Body: body})
 			if err != nil {
@@ -232,11 +232,11 @@ func TestQuestionsAreRemovedAfterADay(t *testing.T) {
 			}
 			return v
 		}
-		say(leader, codelab.Update{Questions: &open})
-		a := say(leader, codelab.Register{Name: "Ann"}).(codelab.Registration).Attendee
+		do(leader, codelab.Update{Questions: &open})
+		a := do(leader, codelab.Register{Name: "Ann"}).(codelab.Registration).Attendee
 		who := &codelab.Caller{Role: codelab.RoleAttendee, ID: a.Id, Name: a.Name}
-		say(who, codelab.AskQuestion{Text: "Why?", Anonymous: true})
-		say(who, codelab.Remove{AttendeeID: a.Id})
+		do(who, codelab.AskQuestion{Text: "Why?", Anonymous: true})
+		do(who, codelab.Remove{AttendeeID: a.Id})
 		time.Sleep(24*time.Hour - time.Second)
 		if n := len(ws.View().Questions); n != 1 {
 			t.Errorf("%d questions before a day has passed, want 1", n)

@@ -412,16 +412,16 @@ func (c call) poll(id string) (*poll, error) {
 func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
 	again := out.Round != p.rec.Round
 	gone := p.rec.Secret != "" && out.Secret != p.rec.Secret || again && p.votes() > 0
-	told := out
+	visible := out
 	if !again {
-		told = p.resultOf(out)
+		visible = p.resultOf(out)
 	}
 	if p.keepsTexts(out) && len(out.Texts) > 0 {
-		told = told.Clone()
-		told.Texts = nil
+		visible = visible.Clone()
+		visible.Texts = nil
 	}
-	d := decided(told, &pb.Event{Body: &pb.Event_PollChanged{PollChanged: &pb.PollChanged{Poll: told, BallotsGone: gone}}})
-	was, now := ForAttendees(p.withResult()), ForAttendees(told)
+	d := decided(visible, &pb.Event{Body: &pb.Event_PollChanged{PollChanged: &pb.PollChanged{Poll: visible, BallotsGone: gone}}})
+	was, now := ForAttendees(p.withResult()), ForAttendees(visible)
 	if was != nil || now != nil {
 		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_PollShown{PollShown: &pb.PollShown{PollId: out.Id, Poll: now}}})
 	}

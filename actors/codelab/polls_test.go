@@ -207,7 +207,7 @@ func TestAttendeesReceiveOnlyVisiblePollData(t *testing.T) {
 	p := choicePoll(false)
 	p.Right = []int32{1}
 	p = l.newPoll(t, p)
-	told := func() *pb.Poll { // the poll in the last event for attendees
+	shown := func() *pb.Poll { // the poll in the last event for attendees
 		for i := len(l.events) - 1; i >= 0; i-- {
 			if b := l.events[i].GetPollShown(); b != nil {
 				return b.Poll
@@ -223,19 +223,19 @@ func TestAttendeesReceiveOnlyVisiblePollData(t *testing.T) {
 	}
 	l.must(t, admin, OpenPoll{PollID: p.Id})
 	l.must(t, people[0], choose(p, 1))
-	if x := told(); x.State != pollOpen || x.Counts != nil || x.Right != nil {
+	if x := shown(); x.State != pollOpen || x.Counts != nil || x.Right != nil {
 		t.Errorf("open poll for attendees: %v", x)
 	}
 	l.must(t, admin, ShowPoll{PollID: p.Id, Shown: true})
-	if x := told(); !slices.Equal(x.Counts, []int32{0, 1, 0}) || x.Right != nil {
+	if x := shown(); !slices.Equal(x.Counts, []int32{0, 1, 0}) || x.Right != nil {
 		t.Errorf("open and shown poll for attendees: %v", x)
 	}
 	l.must(t, admin, ClosePoll{PollID: p.Id})
-	if x := told(); x.State != pollClosed || x.Right == nil || x.Counts == nil {
+	if x := shown(); x.State != pollClosed || x.Right == nil || x.Counts == nil {
 		t.Errorf("closed and shown poll for attendees: %v", x)
 	}
 	l.must(t, admin, ShowPoll{PollID: p.Id, Shown: false})
-	if x := told(); x != nil {
+	if x := shown(); x != nil {
 		t.Errorf("hidden poll for attendees: %v", x)
 	}
 }
@@ -280,8 +280,8 @@ func TestAnonymousVotesAreSealedUntilTheEnd(t *testing.T) {
 	if x := v.Polls[0]; x.Votes != 6 || x.Counts != nil || x.Words != nil || x.Texts != nil {
 		t.Errorf("the open anonymous poll has results: %v", x.Poll)
 	}
-	if _, said := v.Voted(v.Polls[0], people[0].ID); said != nil {
-		t.Errorf("the view contains the vote of a person: %v", said)
+	if _, entered := v.Voted(v.Polls[0], people[0].ID); entered != nil {
+		t.Errorf("the view contains the vote of a person: %v", entered)
 	}
 	state, err := EncodeState(v)
 	if err != nil || bytes.Contains(state, []byte("learned")) {
@@ -563,8 +563,8 @@ func TestARemovalRemovesNamedVotesOnly(t *testing.T) {
 	if x := v.Poll(named.Id); x.Votes != 5 || len(x.Words) != 5 || slices.ContainsFunc(x.Words, func(w *pb.PollWord) bool { return w.Word == "w2" }) {
 		t.Errorf("the named poll is %v", x.Poll)
 	}
-	if _, said := v.Voted(v.Poll(named.Id), people[3].ID); !slices.Equal(said.GetWords(), []string{"w3"}) {
-		t.Errorf("the vote of a later attendee is %v", said)
+	if _, entered := v.Voted(v.Poll(named.Id), people[3].ID); !slices.Equal(entered.GetWords(), []string{"w3"}) {
+		t.Errorf("the vote of a later attendee is %v", entered)
 	}
 	l.must(t, admin, ClosePoll{PollID: p.Id})
 	if x := l.Capture().Poll(p.Id); x.Votes != 6 || !slices.Equal(x.Counts, []int32{3, 3, 0}) {
@@ -612,19 +612,19 @@ func TestAVoteInAFullPollCanBeReplaced(t *testing.T) {
 	l, people := polled(t, 2)
 	p := l.newPoll(t, &pb.Poll{Kind: pollText, Question: "What?"})
 	l.must(t, admin, OpenPoll{PollID: p.Id})
-	says := func(text string) Vote { return Vote{PollID: p.Id, Round: 1, Text: &text} }
+	vote := func(text string) Vote { return Vote{PollID: p.Id, Round: 1, Text: &text} }
 	x := l.State.poll(p.Id)
 	x.texts = maxPollTexts - 3
-	l.must(t, people[0], says("all"))
+	l.must(t, people[0], vote("all"))
 	for _, same := range []string{"new", "x", "two"} {
-		l.must(t, people[0], says(same))
+		l.must(t, people[0], vote(same))
 	}
-	l.refused(t, people[0], says("four"), durable.Conflict, "full")
-	l.refused(t, people[1], says("x"), durable.Conflict, "full")
-	l.must(t, people[0], says("x"))
-	l.must(t, people[1], says("12"))
+	l.refused(t, people[0], vote("four"), durable.Conflict, "full")
+	l.refused(t, people[1], vote("x"), durable.Conflict, "full")
+	l.must(t, people[0], vote("x"))
+	l.must(t, people[1], vote("12"))
 	l.must(t, people[0], Unvote{PollID: p.Id})
-	l.must(t, people[1], says("123"))
+	l.must(t, people[1], vote("123"))
 	if x.texts != maxPollTexts {
 		t.Errorf("the poll counts %d bytes of texts, want %d", x.texts, maxPollTexts)
 	}
@@ -731,12 +731,12 @@ func checkCounts(t *rapid.T, v *View, p *PollView) {
 		return
 	}
 	counts, words, votes := make([]int32, optionCount(p.Poll)), map[string]int32{}, int32(0)
-	v.EachVote(p, func(_ *pb.Attendee, marks uint16, said *pb.PollSaid) {
+	v.EachVote(p, func(_ *pb.Attendee, marks uint16, entered *pb.PollSaid) {
 		votes++
 		for i := range counts {
 			counts[i] += int32(marks >> i & 1)
 		}
-		for _, w := range said.GetWords() {
+		for _, w := range entered.GetWords() {
 			words[wordKey(w)]++
 		}
 	})
@@ -863,8 +863,8 @@ func TestPollWordsAndBallotsAreBounded(t *testing.T) {
 		l, people := polled(t, 3)
 		p := l.newPoll(t, &pb.Poll{Kind: pollWords, Question: "One word?", Anonymous: anonymous})
 		l.must(t, admin, OpenPoll{PollID: p.Id, Secret: aSecret})
-		say := func(words ...string) Vote { return Vote{PollID: p.Id, Round: 1, Words: words} }
-		l.must(t, people[0], say("known"))
+		vote := func(words ...string) Vote { return Vote{PollID: p.Id, Round: 1, Words: words} }
+		l.must(t, people[0], vote("known"))
 		state, err := EncodeState(l.Capture())
 		if err != nil {
 			t.Fatal(err)
@@ -883,10 +883,10 @@ func TestPollWordsAndBallotsAreBounded(t *testing.T) {
 					x.tally.words[key] = &tallied{key: key}
 				}
 			}
-			l.refused(t, people[1], say("two", "new"), durable.Conflict, "full")
-			l.must(t, people[1], say("KNOWN", "one"))
-			l.refused(t, people[2], say("more"), durable.Conflict, "full")
-			l.must(t, people[2], say("known"))
+			l.refused(t, people[1], vote("two", "new"), durable.Conflict, "full")
+			l.must(t, people[1], vote("KNOWN", "one"))
+			l.refused(t, people[2], vote("more"), durable.Conflict, "full")
+			l.must(t, people[2], vote("known"))
 		}
 	}
 	l, people := polled(t, 1)

@@ -259,8 +259,8 @@ func (p *poll) mark(at int) uint16 {
 	return 0
 }
 
-// saidBy returns the text of the attendee at an index, or nil if there is none.
-func (p *poll) saidBy(at int) *pb.PollSaid {
+// enteredBy returns the text of the attendee at an index, or nil if there is none.
+func (p *poll) enteredBy(at int) *pb.PollSaid {
 	if at < p.said.Len() {
 		return p.said.At(at)
 	}
@@ -272,14 +272,14 @@ func (p *poll) same(at int, e *pb.PollVoted) bool {
 	if p.mark(at) != uint16(e.Marks) {
 		return false
 	}
-	was := p.saidBy(at)
+	was := p.enteredBy(at)
 	return slices.Equal(was.GetWords(), e.Words) && was.GetText() == e.Text
 }
 
 // overflows reports whether a poll would exceed its bounds after this vote has replaced the
 // attendee's earlier vote.
 func (p *poll) overflows(at int, e *pb.PollVoted) bool {
-	if p.texts-len(p.saidBy(at).GetText())+len(e.Text) > maxPollTexts {
+	if p.texts-len(p.enteredBy(at).GetText())+len(e.Text) > maxPollTexts {
 		return true
 	}
 	return p.tally.newKeys(e.Words) > maxPollKeys-len(p.tally.words)
@@ -299,7 +299,7 @@ func (s *State) applyPollVoted(seq uint64, b *pb.PollVoted) {
 	switch {
 	case len(b.Ballot) > 0:
 		p.ballots = append(p.ballots, b.Ballot)
-		s.look(p, b.Ballot)
+		s.addToBounds(p, b.Ballot)
 		if known {
 			fit(&p.marks, at, 1)
 		}
@@ -323,12 +323,12 @@ func (p *poll) vote(at int, mark uint16, words []string, text string) {
 	if len(words) > 0 || text != "" {
 		fit(&p.said, at, &pb.PollSaid{Words: words, Text: text})
 	}
-	p.count(mark, p.saidBy(at), +1)
+	p.count(mark, p.enteredBy(at), +1)
 }
 
 func (p *poll) unvote(at int) {
 	if mark := p.mark(at); mark != 0 {
-		p.count(mark, p.saidBy(at), -1)
+		p.count(mark, p.enteredBy(at), -1)
 		p.marks.Set(at, 0)
 		if at < p.said.Len() {
 			p.said.Set(at, nil)
@@ -337,7 +337,7 @@ func (p *poll) unvote(at int) {
 }
 
 // count adds a vote to the results, or removes it.
-func (p *poll) count(mark uint16, said *pb.PollSaid, by int) {
+func (p *poll) count(mark uint16, entered *pb.PollSaid, by int) {
 	if mark == 0 {
 		return
 	}
@@ -347,8 +347,8 @@ func (p *poll) count(mark uint16, said *pb.PollSaid, by int) {
 			p.counts[i] += int32(by)
 		}
 	}
-	p.texts += by * len(said.GetText())
-	for _, w := range said.GetWords() {
+	p.texts += by * len(entered.GetText())
+	for _, w := range entered.GetWords() {
 		p.tally.add(w, by)
 	}
 }
@@ -431,11 +431,11 @@ func (s *State) restorePolls(polls []*pb.PollVotes) {
 		p := &poll{ballots: v.Ballots}
 		p.keep(v.Poll)
 		p.told = nil
-		said := v.Said
+		entered := v.Said
 		for i, m := range v.Marks {
 			var x *pb.PollSaid
-			if m != 0 && !v.Poll.Anonymous && optionCount(v.Poll) == 0 && len(said) > 0 {
-				x, said = said[0], said[1:]
+			if m != 0 && !v.Poll.Anonymous && optionCount(v.Poll) == 0 && len(entered) > 0 {
+				x, entered = entered[0], entered[1:]
 				fit(&p.said, i, x)
 			}
 			fit(&p.marks, i, uint16(m))
@@ -444,7 +444,7 @@ func (s *State) restorePolls(polls []*pb.PollVotes) {
 			}
 		}
 		for _, b := range p.ballots {
-			s.look(p, b)
+			s.addToBounds(p, b)
 		}
 		s.polls = append(s.polls, p)
 		s.seen(v.Poll.Id)
@@ -488,19 +488,19 @@ func (v *View) place(attendee string) int {
 }
 
 // Voted returns an attendee's vote: the marks, and the text in a poll that is not anonymous. marks
-// and said are zero if there is no vote.
-func (v *View) Voted(p *PollView, attendee string) (marks uint16, said *pb.PollSaid) {
+// and entered are zero if there is no vote.
+func (v *View) Voted(p *PollView, attendee string) (marks uint16, entered *pb.PollSaid) {
 	return p.at(v.place(attendee))
 }
 
-func (p *PollView) at(i int) (marks uint16, said *pb.PollSaid) {
+func (p *PollView) at(i int) (marks uint16, entered *pb.PollSaid) {
 	if i < 0 || i >= p.marks.Len() {
 		return 0, nil
 	}
 	if i < p.said.Len() {
-		said = p.said.At(i)
+		entered = p.said.At(i)
 	}
-	return p.marks.At(i), said
+	return p.marks.At(i), entered
 }
 
 // PollText is a text cast as a vote.
@@ -518,7 +518,7 @@ func (v *View) PollTexts(p *PollView) iter.Seq[PollText] {
 			}
 		}
 		for i, a := range v.Attendees.All() {
-			if _, said := p.at(i); said.GetText() != "" && !yield(PollText{a.Id, said.Text}) {
+			if _, entered := p.at(i); entered.GetText() != "" && !yield(PollText{a.Id, entered.Text}) {
 				return
 			}
 		}
@@ -526,10 +526,10 @@ func (v *View) PollTexts(p *PollView) iter.Seq[PollText] {
 }
 
 // EachVote yields the attendees who have voted in a poll, in order.
-func (v *View) EachVote(p *PollView, vote func(a *pb.Attendee, marks uint16, said *pb.PollSaid)) {
+func (v *View) EachVote(p *PollView, vote func(a *pb.Attendee, marks uint16, entered *pb.PollSaid)) {
 	for i, a := range v.Attendees.All() {
-		if marks, said := p.at(i); marks != 0 {
-			vote(a, marks, said)
+		if marks, entered := p.at(i); marks != 0 {
+			vote(a, marks, entered)
 		}
 	}
 }

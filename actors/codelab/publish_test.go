@@ -69,8 +69,8 @@ func TestStepsAreMatched(t *testing.T) {
 	}
 }
 
-// told formats the changes of the steps in a reply to Publish.
-func (p Published) told() string {
+// changes formats the changes of the steps in a reply to Publish.
+func (p Published) changes() string {
 	var out []string
 	for _, st := range p.Steps {
 		out = append(out, st.Title+" "+string(st.Change))
@@ -109,21 +109,21 @@ func TestPeopleStayOnTheirStep(t *testing.T) {
 	// Neither B nor New has a match. They are matched by their order, so B is not removed here. A
 	// removed step follows below.
 	dry := l.publish(t, next)
-	if got := dry.told(); got != "New changed, A moved, C changed, D same" {
+	if got := dry.changes(); got != "New changed, A moved, C changed, D same" {
 		t.Error("dry run with a new step:", got)
 	}
 
 	next.Steps = textOf("A=content of A", "C=other", "D=content of D")
 	before := len(l.events)
-	if dry = l.publish(t, next); dry.told() != "A same, C changed, D same, B removed" || dry.PeopleOnRemovedSteps != 1 || dry.StaleThreads != 1 || dry.RemovedThreads != 1 {
-		t.Errorf("dry run with a removed step: %s %+v", dry.told(), dry)
+	if dry = l.publish(t, next); dry.changes() != "A same, C changed, D same, B removed" || dry.PeopleOnRemovedSteps != 1 || dry.StaleThreads != 1 || dry.RemovedThreads != 1 {
+		t.Errorf("dry run with a removed step: %s %+v", dry.changes(), dry)
 	}
 	if len(l.events) != before {
 		t.Error("a dry run changed something")
 	}
 	next.DryRun = false
-	if done := l.publish(t, next); done.told() != dry.told() || done.StaleThreads != 1 || done.RemovedThreads != 1 {
-		t.Error("publishing reports", done.told())
+	if done := l.publish(t, next); done.changes() != dry.changes() || done.StaleThreads != 1 || done.RemovedThreads != 1 {
+		t.Error("publishing reports", done.changes())
 	}
 	for who, want := range map[*Caller]int32{lin: 2, max: 1} {
 		if a := l.attendee(who.ID); a.CurrentStep != want {
@@ -136,8 +136,8 @@ func TestPeopleStayOnTheirStep(t *testing.T) {
 	if l.pointer.GetStepNumber() != 2 {
 		t.Error("the pointer is", l.pointer)
 	}
-	if again := l.publish(t, next); again.told() != "A same, C same, D same" {
-		t.Error("publishing again reports", again.told())
+	if again := l.publish(t, next); again.changes() != "A same, C same, D same" {
+		t.Error("publishing again reports", again.changes())
 	}
 	back := replay(l.empty(), 0, l.events)
 	if a := back.attendee(lin.ID); a.CurrentStep != 2 || a.FurthestStep != 2 || len(a.ReachedAt) != 2 {
@@ -445,7 +445,7 @@ func TestPublishingRefusesToReplaceChangedCode(t *testing.T) {
 
 // All materials are replaced when any field of any of them differs.
 func TestMaterialsAreReplacedWhenOneDiffers(t *testing.T) {
-	given := func() []*pb.Material {
+	materials := func() []*pb.Material {
 		return []*pb.Material{{Title: "a", MaterialType: Link, LinkUrl: "https://example.org/a"}, {Title: "b", MaterialType: File, Upload: paper}}
 	}
 	for what, change := range map[string]func(m []*pb.Material) []*pb.Material{
@@ -458,15 +458,15 @@ func TestMaterialsAreReplacedWhenOneDiffers(t *testing.T) {
 			return m
 		},
 		"a removed material": func(m []*pb.Material) []*pb.Material { return m[:1] },
-		"an added material":  func(m []*pb.Material) []*pb.Material { return append(m, given()[0]) },
+		"an added material":  func(m []*pb.Material) []*pb.Material { return append(m, materials()[0]) },
 		"their order":        func(m []*pb.Material) []*pb.Material { m[0], m[1] = m[1], m[0]; return m },
 	} {
 		l := newLab()
 		l.create(t, "one")
-		for _, m := range given() {
+		for _, m := range materials() {
 			l.must(t, admin, AddMaterial{Material: m})
 		}
-		before, now := l.Capture().Materials, change(given())
+		before, now := l.Capture().Materials, change(materials())
 		l.publish(t, Publish{Steps: []*pb.Step{{Id: l.steps[0].Id, Title: "one", ContentMarkdown: "content of one"}}, Materials: &now})
 		var got []string
 		for _, m := range l.materials.All() {

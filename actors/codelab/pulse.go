@@ -20,10 +20,10 @@ func (p *Pulses) Count(state pb.PulseState, by int) {
 	}
 }
 
-// maxPulsesTold bounds the individual notices about pulses that end with their steps. For more
+// maxPulseNotices bounds the individual notices about pulses that end with their steps. For more
 // pulses there are no notices, because one commit could not contain 100,000 events. Clients then
 // read the state again after `steps_changed`.
-const maxPulsesTold = 10_000
+const maxPulseNotices = 10_000
 
 // SetPulse reports an attendee's pace in their step.
 type SetPulse struct {
@@ -66,7 +66,7 @@ func (c call) pulsesOver(steps []*pb.Step) (out []*pb.Event) {
 		if a.Pulse == nil || followPulse(a.Pulse, steps) != nil {
 			continue
 		}
-		if out = append(out, pulseOver(a, min(a.CurrentStep, int32(max(len(steps), 1))))); len(out) == maxPulsesTold {
+		if out = append(out, pulseOver(a, min(a.CurrentStep, int32(max(len(steps), 1))))); len(out) == maxPulseNotices {
 			break
 		}
 	}

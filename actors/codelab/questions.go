@@ -44,8 +44,8 @@ type QuestionView struct {
 	voters bitset `snapshot:"trailing zeros: the last may be missing"`
 }
 
-// told returns the question as clients receive it.
-func (q *question) told() *pb.Question {
+// forClients returns the question as clients receive it.
+func (q *question) forClients() *pb.Question {
 	rec := q.rec.Clone()
 	rec.Votes = q.votes
 	return rec
@@ -154,7 +154,7 @@ func (b ChangeQuestion) decide(c call) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
-	out := q.told()
+	out := q.forClients()
 	action := ""
 	if b.Answer != nil {
 		if err := text("answer", *b.Answer, 0, maxMessage); err != nil {
@@ -327,7 +327,7 @@ func (b MergeQuestion) decide(c call) (decision, error) {
 	case into == q:
 		return decision{}, durable.Reject(durable.Invalid, "into must be another question")
 	}
-	out := into.told()
+	out := into.forClients()
 	out.Votes = c.s.united(q, into).count()
 	d := decided(out, &pb.Event{Body: &pb.Event_QuestionsMerged{QuestionsMerged: &pb.QuestionsMerged{QuestionId: q.rec.Id, Into: into.rec.Id}}})
 	d.Events = append(d.Events, &pb.Event{Body: &pb.Event_QuestionChanged{QuestionChanged: &pb.QuestionChanged{Question: out}}})
@@ -549,7 +549,7 @@ func (s *State) questionViews() []QuestionView {
 	if s.questionsAt != s.changed.Questions || len(s.questionsShown) != len(s.questions) {
 		s.questionsShown, s.questionsAt = make([]QuestionView, len(s.questions)), s.changed.Questions
 		for i, q := range s.questions {
-			s.questionsShown[i] = QuestionView{q.told(), q.voters}
+			s.questionsShown[i] = QuestionView{q.forClients(), q.voters}
 		}
 	}
 	return s.questionsShown

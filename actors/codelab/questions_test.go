@@ -133,10 +133,10 @@ func TestStoppedAuthorCannotAskUnderAnotherName(t *testing.T) {
 
 func TestQuestionsAreTakenFromChatAndHelp(t *testing.T) {
 	l, people := asking(t, askingOff, 2)
-	said := l.must(t, people[0], PostChat{Message: "Why is that?"}).(*pb.ChatMessage)
+	message := l.must(t, people[0], PostChat{Message: "Why is that?"}).(*pb.ChatMessage)
 	direct := l.must(t, people[0], PostChat{Message: "Psst", TargetID: people[1].ID}).(*pb.ChatMessage)
 	help := l.must(t, people[1], AskHelp{StepNumber: 2, Message: "private words"}).(*pb.HelpRequest)
-	if q := l.must(t, admin, TakeQuestion{ChatID: said.Id}).(*pb.Question); q.Text != said.Message || q.AuthorName != "p0" || q.Anonymous {
+	if q := l.must(t, admin, TakeQuestion{ChatID: message.Id}).(*pb.Question); q.Text != message.Message || q.AuthorName != "p0" || q.Anonymous {
 		t.Errorf("the question from the chat is %v", q)
 	}
 	if q := l.must(t, admin, TakeQuestion{HelpID: help.Id, Text: "How does it start?"}).(*pb.Question); !q.Anonymous || q.Text != "How does it start?" {
@@ -144,7 +144,7 @@ func TestQuestionsAreTakenFromChatAndHelp(t *testing.T) {
 	}
 	l.refused(t, admin, TakeQuestion{HelpID: help.Id}, durable.Invalid, "required")
 	l.refused(t, admin, TakeQuestion{ChatID: direct.Id}, durable.Conflict, "to all")
-	l.refused(t, people[0], TakeQuestion{ChatID: said.Id}, durable.Forbidden, "facilitators")
+	l.refused(t, people[0], TakeQuestion{ChatID: message.Id}, durable.Forbidden, "facilitators")
 }
 
 // A named question also leaves the log when its author is removed.
@@ -479,9 +479,9 @@ func TestQuestionsOfACodelabAreBounded(t *testing.T) {
 // can be stopped.
 func TestOnlyAttendeesMessagesToAllBecomeQuestions(t *testing.T) {
 	l, people := asking(t, askingOpen, 1)
-	said := l.must(t, admin, PostChat{Message: "to all"}).(*pb.ChatMessage)
+	message := l.must(t, admin, PostChat{Message: "to all"}).(*pb.ChatMessage)
 	cast := l.must(t, admin, PostChat{Message: "to all", Broadcast: true}).(*pb.ChatMessage)
-	for _, m := range []*pb.ChatMessage{said, cast} {
+	for _, m := range []*pb.ChatMessage{message, cast} {
 		l.refused(t, admin, TakeQuestion{ChatID: m.Id}, durable.Conflict, "an attendee")
 	}
 	l.refused(t, admin, TakeQuestion{ChatID: "nothing"}, durable.Missing, "message")

@@ -119,13 +119,13 @@ func TestACommentContainsItsAuthor(t *testing.T) {
 	// Clients are informed of the threads that contained comments of the removed person.
 	from := len(l.events)
 	l.must(t, admin, Remove{AttendeeID: ann.ID})
-	var told []*pb.CommentsGone
+	var notices []*pb.CommentsGone
 	for _, e := range l.events[from:] {
 		if b := e.GetCommentsGone(); b != nil {
-			told = append(told, b)
+			notices = append(notices, b)
 		}
 	}
-	if len(told) != 1 || !proto.Equal(told[0], &pb.CommentsGone{ThreadId: th.Id, TargetType: TargetGuide}) {
-		t.Errorf("clients received messages about the threads %v", told)
+	if len(notices) != 1 || !proto.Equal(notices[0], &pb.CommentsGone{ThreadId: th.Id, TargetType: TargetGuide}) {
+		t.Errorf("clients received messages about the threads %v", notices)
 	}
 }

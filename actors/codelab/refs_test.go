@@ -37,8 +37,8 @@ func TestReferencesWithEqualHashesAreDistinct(t *testing.T) {
 func TestReferencesAreRecognisedForTenMinutes(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
-	say := Command{Caller: admin, Ref: "r1", Body: PostChat{Message: "once"}}
-	if _, err := l.do(say); err != nil {
+	cmd := Command{Caller: admin, Ref: "r1", Body: PostChat{Message: "once"}}
+	if _, err := l.do(cmd); err != nil {
 		t.Fatal(err)
 	}
 	at := l.seq
@@ -55,7 +55,7 @@ func TestReferencesAreRecognisedForTenMinutes(t *testing.T) {
 			after time.Duration
 			again bool
 		}{{0, false}, {10*time.Minute - time.Millisecond, false}, {10 * time.Minute, true}} {
-			d, err := s.Decide(say, durable.Env{Now: l.now.Add(tc.after), Seq: l.seq + 1})
+			d, err := s.Decide(cmd, durable.Env{Now: l.now.Add(tc.after), Seq: l.seq + 1})
 			if err != nil || (len(d.Events) > 0) != tc.again || !tc.again && d.Seq != at {
 				t.Errorf("%s, %v later: %d events with seq %d, %v", name, tc.after, len(d.Events), d.Seq, err)
 			}

@@ -47,7 +47,7 @@ func TestTheLimitsOfARehearsal(t *testing.T) {
 	l.refused(t, system, Register{Name: "Bob", Simulated: true}, durable.Conflict, "")
 	l.refused(t, admin, Register{Name: "Bob", Simulated: true}, durable.Forbidden, "")
 	l.refused(t, lin, EndRehearsal{}, durable.Forbidden, "")
-	if kinds := l.says(t, Command{Caller: system, Body: EndRehearsal{StartedAt: 1}}); len(kinds) != 0 {
+	if kinds := l.eventKinds(t, Command{Caller: system, Body: EndRehearsal{StartedAt: 1}}); len(kinds) != 0 {
 		t.Error("EndRehearsal for another rehearsal made", kinds)
 	}
 	l.must(t, admin, EndRehearsal{})
@@ -223,8 +223,8 @@ func TestSimulatedAttendeesLeaveNoRows(t *testing.T) {
 	l.must(t, admin, ReleaseHelp{HelpID: asked.Id})
 	l.must(t, admin, ResolveHelp{HelpID: asked.Id})
 	l.must(t, admin, OfferHelp{AttendeeID: crowd[0].ID})
-	said := l.must(t, crowd[1], PostChat{Message: "Hello"}).(*pb.ChatMessage)
-	l.must(t, admin, DeleteChat{MessageID: said.Id})
+	message := l.must(t, crowd[1], PostChat{Message: "Hello"}).(*pb.ChatMessage)
+	l.must(t, admin, DeleteChat{MessageID: message.Id})
 	l.must(t, admin, Remove{AttendeeID: crowd[1].ID})
 	if l.figures.String() != figures {
 		t.Errorf("the list's figures are %v, want %v", l.figures, figures)

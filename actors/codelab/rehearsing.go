@@ -93,7 +93,7 @@ func (r *rehearsals) stop(id string) {
 }
 
 // watch starts watching a codelab, unless it is already watched.
-func (r *rehearsals) watch(id string, look func(id string)) {
+func (r *rehearsals) watch(id string, check func(id string)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed || r.watched[id] {
@@ -103,7 +103,7 @@ func (r *rehearsals) watch(id string, look func(id string)) {
 		r.watched = map[string]bool{}
 	}
 	r.watched[id] = true
-	go look(id) // on another goroutine, because look asks the actor, and the actor calls watch
+	go check(id) // on another goroutine, because check asks the actor, and the actor calls watch
 }
 
 func (r *rehearsals) unwatch(id string) {
@@ -190,9 +190,9 @@ func (o *observer) watchRehearsal(v *View) {
 	o.w.rehearsals.watch(o.id, o.w.lookAfterRehearsal)
 }
 
-// rehearsalLook is the interval of checks whether a known rehearsal is still running, because the
-// move of a codelab to another node is not announced.
-const rehearsalLook = 2 * time.Second
+// rehearsalInterval is the interval of checks whether a known rehearsal is still running, because
+// the move of a codelab to another node is not announced.
+const rehearsalInterval = 2 * time.Second
 
 // lookAfterRehearsal ends the rehearsal of a codelab in memory if the rehearsal is due. It checks
 // now, and then periodically while the codelab has a rehearsal.
@@ -205,7 +205,7 @@ func (w *Codelabs) lookAfterRehearsal(id string) {
 		}
 	}
 	if w.rehearses(id) && w.rehearsals.goOn(id) {
-		w.Durable.Clock.AfterFunc(rehearsalLook, func() { w.lookAfterRehearsal(id) })
+		w.Durable.Clock.AfterFunc(rehearsalInterval, func() { w.lookAfterRehearsal(id) })
 		return
 	}
 	if w.rehearsals.unwatch(id); w.rehearses(id) { // another rehearsal has just started

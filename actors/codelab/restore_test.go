@@ -15,8 +15,8 @@ import (
 func TestNewIdsAreLargerThanEveryIdInASnapshot(t *testing.T) {
 	const late = "ffffffff-fff0-7000-8000-000000000000"
 	lists := 0
-	var look func(at protoreflect.Message, whole func(protoreflect.Message) *pb.Snapshot)
-	look = func(at protoreflect.Message, whole func(protoreflect.Message) *pb.Snapshot) {
+	var visit func(at protoreflect.Message, whole func(protoreflect.Message) *pb.Snapshot)
+	visit = func(at protoreflect.Message, whole func(protoreflect.Message) *pb.Snapshot) {
 		fields := at.Descriptor().Fields()
 		for i := range fields.Len() {
 			f := fields.Get(i)
@@ -29,7 +29,7 @@ func TestNewIdsAreLargerThanEveryIdInASnapshot(t *testing.T) {
 				return whole(m)
 			}
 			element := at.NewField(f).List().NewElement().Message()
-			look(element, with)
+			visit(element, with)
 			id := f.Message().Fields().ByName("id")
 			if id == nil || f.Name() == "threads" { // the ids of threads are smaller than those of their comments
 				continue
@@ -45,7 +45,7 @@ func TestNewIdsAreLargerThanEveryIdInASnapshot(t *testing.T) {
 			}
 		}
 	}
-	look((*pb.Snapshot)(nil).ProtoReflect(), func(m protoreflect.Message) *pb.Snapshot { return m.Interface().(*pb.Snapshot) })
+	visit((*pb.Snapshot)(nil).ProtoReflect(), func(m protoreflect.Message) *pb.Snapshot { return m.Interface().(*pb.Snapshot) })
 	if lists < 10 {
 		t.Errorf("only %d lists have ids", lists)
 	}

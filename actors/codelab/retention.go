@@ -85,8 +85,8 @@ func deletionAt(m *pb.Codelab, days int, now time.Time) int64 {
 	}
 	at := time.UnixMilli(m.EndedAt).AddDate(0, 0, days).UnixMilli()
 	soonest := now.Add(notice).UnixMilli()
-	if told := m.DeletionAt; told != 0 {
-		soonest = min(soonest, told)
+	if announced := m.DeletionAt; announced != 0 {
+		soonest = min(soonest, announced)
 	}
 	return max(at, soonest)
 }

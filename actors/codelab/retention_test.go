@@ -202,14 +202,14 @@ func TestANodeAppliesTheRetentionOfItsCodelabs(t *testing.T) {
 			}
 			ann := ask(leader, codelab.Register{Name: "Ann", Email: "ann@example.org"}).(codelab.Registration).Attendee
 			ask(&codelab.Caller{Role: codelab.RoleAttendee, ID: ann.Id, Person: ann.Id}, codelab.PostChat{Message: "hello"})
-			kept := func(what string, email, said bool) {
+			kept := func(what string, email, chat bool) {
 				t.Helper()
 				synctest.Wait()
 				ws, err := r.labs.Get(r.id)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if v := ws.View(); (v.Attendee(ann.Id).Email != "") != email || (v.Chat.Len() == 1) != said {
+				if v := ws.View(); (v.Attendee(ann.Id).Email != "") != email || (v.Chat.Len() == 1) != chat {
 					t.Errorf("retention of %q, %s: the address is %q, the chat has %d messages", of, what, v.Attendee(ann.Id).Email, v.Chat.Len())
 				}
 			}

@@ -276,7 +276,7 @@ func TestTheProjectorShowsTheLatestExistingItem(t *testing.T) {
 	}
 	l.must(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: first})
 	shows("the first", SpotlightQuestion+" "+first)
-	if again := l.says(t, Command{Caller: admin, Body: SetSpotlight{Kind: SpotlightQuestion, ID: first}}); len(again) != 0 {
+	if again := l.eventKinds(t, Command{Caller: admin, Body: SetSpotlight{Kind: SpotlightQuestion, ID: first}}); len(again) != 0 {
 		t.Errorf("showing the same item again made %v", again)
 	}
 	l.must(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: second})

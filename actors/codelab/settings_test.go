@@ -136,7 +136,7 @@ func TestADeletionRemovesOnlyItsItem(t *testing.T) {
 	l.create(t, "one")
 	l.must(t, admin, Update{GuideMarkdown: proto.String("guide"), Questions: new(askingOpen)})
 	ann := register(t, l, "Ann")
-	said := func() string { return l.must(t, ann, PostChat{Message: "see /uploads/" + image}).(*pb.ChatMessage).Id }
+	message := func() string { return l.must(t, ann, PostChat{Message: "see /uploads/" + image}).(*pb.ChatMessage).Id }
 	material := func() string {
 		return l.must(t, admin, AddMaterial{Material: &pb.Material{Title: "m", MaterialType: File, Upload: paper}}).(*pb.Material).Id
 	}
@@ -151,7 +151,7 @@ func TestADeletionRemovesOnlyItsItem(t *testing.T) {
 		there  func(v *View, id string) bool
 		also   func() // checks that the references exist after the first deletion, but not after the second
 	}{
-		{said, func(id string) Body { return DeleteChat{MessageID: id} }, func(v *View, id string) bool { return v.ChatMessage(id) != nil }, func() {
+		{message, func(id string) Body { return DeleteChat{MessageID: id} }, func(v *View, id string) bool { return v.ChatMessage(id) != nil }, func() {
 			if got := l.uses; len(got) != 1 {
 				t.Errorf("with one message left, the references are %v, want one", got)
 			}

@@ -93,8 +93,8 @@ func (l *lab) joins(t *testing.T, name string) *pb.Attendee {
 	return v.(Registration).Attendee
 }
 
-// says executes a command and returns the kinds of its events.
-func (l *lab) says(t *testing.T, cmd Command) (kinds []string) {
+// eventKinds executes a command and returns the kinds of its events.
+func (l *lab) eventKinds(t *testing.T, cmd Command) (kinds []string) {
 	t.Helper()
 	from := len(l.events)
 	if _, err := l.do(cmd); err != nil {
@@ -167,7 +167,7 @@ func TestLiveTeachingCommandsEmitTheirEvents(t *testing.T) {
 		{Command{Caller: admin, Body: PostChat{Message: "m", Broadcast: true}}, []string{"ChatPosted"}},
 		{Command{Caller: admin, Body: Remove{AttendeeID: ann.Id}}, []string{"Removed", "ChatGone"}},
 	} {
-		if got := l.says(t, tc.cmd); !slices.Equal(got, tc.want) {
+		if got := l.eventKinds(t, tc.cmd); !slices.Equal(got, tc.want) {
 			t.Errorf("command %d, %v, made %v, want %v", i, tc.cmd, got, tc.want)
 		}
 	}
@@ -176,7 +176,7 @@ func TestLiveTeachingCommandsEmitTheirEvents(t *testing.T) {
 func TestAPinKeepsItsFile(t *testing.T) {
 	l, _, _ := taught(t)
 	for _, text := range []*string{proto.String("see /uploads/" + image), nil} {
-		l.says(t, Command{Caller: admin, Body: SetPin{Message: text}})
+		l.eventKinds(t, Command{Caller: admin, Body: SetPin{Message: text}})
 		if kept := l.uses["uploaduses "+image+" lab "+string(files.ByText)]; kept != (text != nil) {
 			t.Errorf("with the pin %v, the references are %v", text, l.uses)
 		}
@@ -188,7 +188,7 @@ func TestADeletionRemovesTheListsFigures(t *testing.T) {
 	if l.figures.GetAttendees() != 2 {
 		t.Errorf("the list has the figures %v", l.figures)
 	}
-	if l.says(t, Command{Caller: admin, Body: Delete{}}); l.figures != nil {
+	if l.eventKinds(t, Command{Caller: admin, Body: Delete{}}); l.figures != nil {
 		t.Errorf("after the deletion, the list has the figures %v", l.figures)
 	}
 }
@@ -223,12 +223,12 @@ func TestInvalidLiveTeachingCommandsAreRejected(t *testing.T) {
 // When it was sent again, it was acked with the seq of the first.
 func TestARepeatedReferenceGetsTheSeqOfTheLastEvent(t *testing.T) {
 	l, ann, _ := taught(t)
-	l.says(t, pulse(ann, 1))
+	l.eventKinds(t, pulse(ann, 1))
 	move := goTo(ann, 2)
 	move.Ref = "r"
-	l.says(t, move)
+	l.eventKinds(t, move)
 	at := l.seq
-	l.says(t, pulse(ann, 1))
+	l.eventKinds(t, pulse(ann, 1))
 	d, err := l.Decide(move, durable.Env{Now: l.now, Seq: l.seq + 1})
 	if err != nil || d.Seq != at || len(d.Events) != 0 {
 		t.Errorf("repeated: seq %d with %d events, %v; want seq %d", d.Seq, len(d.Events), err, at)
@@ -252,10 +252,10 @@ func TestIndividualNoticesAreBounded(t *testing.T) {
 	if n := len(call{s: l.State}.commentsGone(ann.Id)); n != maxGone || len(call{s: l.State}.commentsGone("nobody")) != 0 {
 		t.Errorf("%d notices about threads", n)
 	}
-	for i := range maxPulsesTold + 5 {
+	for i := range maxPulseNotices + 5 {
 		l.applyRegistered(1, &pb.Attendee{Id: fmt.Sprint("p", i), Name: fmt.Sprint("p", i), CurrentStep: 1, Pulse: &pb.Pulse{State: 1, StepNumber: 1, StepId: l.steps[0].Id}})
 	}
-	if n := len(call{s: l.State}.pulsesOver(nil)); n != maxPulsesTold {
+	if n := len(call{s: l.State}.pulsesOver(nil)); n != maxPulseNotices {
 		t.Errorf("%d notices about pulses", n)
 	}
 }

@@ -9,27 +9,27 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// telling is the meaning of the options of personal.proto for one kind of message. It lists the
+// references is the meaning of the options of personal.proto for one kind of message. It lists the
 // fields with the id of a person or item, and the fields with messages that can have such fields.
-type telling struct {
-	told           bool
+type references struct {
+	replayed       bool
 	persons, items []protoreflect.FieldDescriptor
 	inner          []protoreflect.FieldDescriptor
 }
 
-// tellings caches telling values by descriptor.
-var tellings sync.Map
+// referenceCache contains references by descriptor.
+var referenceCache sync.Map
 
-func tellingOf(d protoreflect.MessageDescriptor) *telling {
-	if t, ok := tellings.Load(d); ok {
-		return t.(*telling)
+func referencesOf(d protoreflect.MessageDescriptor) *references {
+	if t, ok := referenceCache.Load(d); ok {
+		return t.(*references)
 	}
-	t := &telling{told: proto.GetExtension(d.Options(), pb.E_Told).(bool)}
+	t := &references{replayed: proto.GetExtension(d.Options(), pb.E_Told).(bool)}
 	for i := range d.Fields().Len() {
 		f := d.Fields().Get(i)
 		switch {
 		case f.Kind() == protoreflect.MessageKind:
-			if in := tellingOf(f.Message()); len(in.persons)+len(in.items)+len(in.inner) > 0 {
+			if in := referencesOf(f.Message()); len(in.persons)+len(in.items)+len(in.inner) > 0 {
 				t.inner = append(t.inner, f)
 			}
 		case proto.GetExtension(f.Options(), pb.E_OfPerson).(bool):
@@ -38,14 +38,14 @@ func tellingOf(d protoreflect.MessageDescriptor) *telling {
 			t.items = append(t.items, f)
 		}
 	}
-	tellings.Store(d, t)
+	referenceCache.Store(d, t)
 	return t
 }
 
-// tellsOf reports whether a message concerns, at any depth, a person or item for which the function
-// returns true; a nil function matches none.
-func tellsOf(m protoreflect.Message, person, item func(id string) bool) bool {
-	t := tellingOf(m.Descriptor())
+// refersTo reports whether a message concerns, at any depth, a person or item for which the
+// function returns true; a nil function matches none.
+func refersTo(m protoreflect.Message, person, item func(id string) bool) bool {
+	t := referencesOf(m.Descriptor())
 	for _, f := range t.persons {
 		if person != nil && person(m.Get(f).String()) {
 			return true
@@ -61,11 +61,11 @@ func tellsOf(m protoreflect.Message, person, item func(id string) bool) bool {
 		case !m.Has(f):
 		case f.IsList():
 			for list, i := m.Get(f).List(), 0; i < list.Len(); i++ {
-				if tellsOf(list.Get(i).Message(), person, item) {
+				if refersTo(list.Get(i).Message(), person, item) {
 					return true
 				}
 			}
-		case tellsOf(m.Get(f).Message(), person, item):
+		case refersTo(m.Get(f).Message(), person, item):
 			return true
 		}
 	}

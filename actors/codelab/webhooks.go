@@ -15,7 +15,7 @@ func (s *State) webhookRows(events []*pb.Event) (rows []durable.Row) {
 	}
 	for _, e := range events {
 		if kind, data := s.webhookEvent(e); data != nil {
-			rows = append(rows, s.rules.Webhooks.Rows(webhook.Told{Type: kind, CodelabID: s.id, At: e.At, Data: data})...)
+			rows = append(rows, s.rules.Webhooks.Rows(webhook.Occurrence{Type: kind, CodelabID: s.id, At: e.At, Data: data})...)
 		}
 	}
 	return rows

@@ -98,7 +98,7 @@ func TestShutdownStoresASnapshotOnlyIfItSavesEnough(t *testing.T) {
 // Giving an actor to its current owner changes nothing.
 func TestGivingAnActorToItsOwnerChangesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.Patience = time.Hour, time.Hour })
+		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.OwnerTimeout = time.Hour, time.Hour })
 		hd := get(t, c.hosts[0], "a")
 		ask(t, hd, "1")
 		c.hosts[0].GiveTo(hd, c.nodes[0].Node())
@@ -116,8 +116,8 @@ func TestAnUndeliveredCommandIsSentAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var fail atomic.Int32
 		c := newClanWith(t, 2, func(o *durable.Options) {
-			o.Cluster.Beat, o.Cluster.Patience = 100*time.Millisecond, time.Second
-			o.Cluster.Bus = unheard{o.Cluster.Bus, &fail}
+			o.Cluster.Beat, o.Cluster.OwnerTimeout = 100*time.Millisecond, time.Second
+			o.Cluster.Bus = unreachable{o.Cluster.Bus, &fail}
 		})
 		ask(t, get(t, c.hosts[0], "a"), "1")
 		copied := get(t, c.hosts[1], "a")
@@ -138,8 +138,8 @@ func TestAQuarantineDoesNotStopErasingInOtherActors(t *testing.T) {
 		j, k := store(t), eraser(nil)
 		k.EncodeState = func(*sumView) ([]byte, error) { return nil, errors.New("no snapshot") }
 		first := start(t, j, k, durable.Options{})
-		for id, said := range map[string]string{"a": "7", "b": "1"} {
-			for _, cmd := range []string{said, "0"} {
+		for id, command := range map[string]string{"a": "7", "b": "1"} {
+			for _, cmd := range []string{command, "0"} {
 				ask(t, get(t, first, id), cmd)
 			}
 		}
@@ -205,7 +205,7 @@ func TestACommandDuringARestIsExecutedByTheNextOwner(t *testing.T) {
 				Repeatable: func(string) bool { return false },
 			}
 			hosts = append(hosts, start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{
-				Store: n, Bus: bus, Beat: 100 * time.Millisecond, Patience: time.Second,
+				Store: n, Bus: bus, Beat: 100 * time.Millisecond, OwnerTimeout: time.Second,
 			}}))
 		}
 		ask(t, get(t, hosts[0], "a"), "1")

@@ -32,8 +32,8 @@ func erasers() durable.Kind[string, string, sumView] { return eraser(nil) }
 // permanently.
 func TestAFollowerLoadsARewrittenLog(t *testing.T) {
 	inBubble(t, func(t *testing.T) { // without beats that send requests over the cut link
-		// With a long patience the follower reads the log only because the link was restored.
-		c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.Patience = time.Hour })
+		// With a long OwnerTimeout, the follower reads the log only because the link was restored.
+		c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.OwnerTimeout = time.Hour })
 		apart(t, c)
 		c.net.Repair("n1", "n2")
 		c.net.Repair("n2", "n1")
@@ -67,7 +67,7 @@ func TestACutOffFollowerLoadsARewrittenLog(t *testing.T) {
 // this case.
 func TestATakeoverLoadsARewrittenLog(t *testing.T) {
 	inBubble(t, func(t *testing.T) { // without beats that send requests over the cut link
-		c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.Patience = time.Hour })
+		c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.OwnerTimeout = time.Hour })
 		apart(t, c)
 		c.net.Repair("n2", "n1") // only requests of the node that takes over reach the owner
 		c.nodes[0].Lose()
@@ -164,7 +164,7 @@ func TestADivergingBatchIsNotShown(t *testing.T) {
 		var forge atomic.Bool
 		// Without beats and reads, only the batch itself can reveal it.
 		c := newClanWith(t, 2, func(o *durable.Options) {
-			o.Cluster.Beat, o.Cluster.Patience = time.Hour, 2*time.Hour
+			o.Cluster.Beat, o.Cluster.OwnerTimeout = time.Hour, 2*time.Hour
 			o.Cluster.Bus = forging{o.Cluster.Bus, &forge}
 		})
 		ask(t, get(t, c.hosts[0], "a"), "1")

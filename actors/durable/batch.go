@@ -195,7 +195,7 @@ func (s *actorRuntime[C, E, V]) release(ctx actor.Context, b *batch[E, V]) {
 	failed := s.seal(ctx)
 
 	s.handle.publish(view, s.committed, s.agreed)
-	s.tellBatch(b)
+	s.replicateBatch(b)
 	if s.handle.observer != nil && len(b.events) > 0 {
 		s.handle.observer.Commit(view, s.committed, b.events)
 	}

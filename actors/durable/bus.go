@@ -42,13 +42,13 @@ type Cluster struct {
 	// Beat is the interval at which owners send their position to followers, and followers check
 	// for it. The default is 250 ms.
 	Beat time.Duration
-	// Patience bounds how long a follower waits for its owner before it looks up the owner in the
-	// store. The default is 1 s. A read waits for the owner for three times Patience.
-	Patience time.Duration
-	// MaxTold bounds the records of a batch that is replicated directly, in bytes. The
+	// OwnerTimeout bounds how long a follower waits for its owner before it looks up the owner in
+	// the store. The default is 1 s. A read waits for the owner for three times OwnerTimeout.
+	OwnerTimeout time.Duration
+	// MaxReplicated bounds the records of a batch that is replicated directly, in bytes. The
 	// default is 512 KiB. For a larger batch, followers receive only its position and read
 	// the log.
-	MaxTold int
+	MaxReplicated int
 	// Aside is set while this node leaves all actors to other nodes. In this time the node has no
 	// actors, and Get fails.
 	Aside atomic.Bool
@@ -58,10 +58,10 @@ func (c *Cluster) setDefaults() {
 	if c.Beat == 0 {
 		c.Beat = 250 * time.Millisecond
 	}
-	if c.Patience == 0 {
-		c.Patience = time.Second
+	if c.OwnerTimeout == 0 {
+		c.OwnerTimeout = time.Second
 	}
-	if c.MaxTold == 0 {
-		c.MaxTold = 512 << 10
+	if c.MaxReplicated == 0 {
+		c.MaxReplicated = 512 << 10
 	}
 }

@@ -23,9 +23,9 @@ type interconnect struct {
 	// if it never did. The uptime stops while the machine sleeps, but the lease expires
 	// nevertheless, so Fresh checks both.
 	fresh atomic.Int64
-	// unheard means that another living node owns the actor, but has been silent for so long that
-	// this node sends it no more requests.
-	unheard atomic.Bool
+	// ownerUnreachable means that another living node owns the actor, but has been silent for so
+	// long that this node sends it no more requests.
+	ownerUnreachable atomic.Bool
 	// head is the last position announced by the owner.
 	head atomic.Uint64
 	// distrusted means that this replica differed from its owner twice within a minute. The replica
@@ -55,9 +55,9 @@ func (h *Handle[C, E, V]) Owner() string {
 	return ""
 }
 
-// Unheard reports whether the actor's owner is another node that is alive but cannot be reached.
-// Clients of this node should connect to another node.
-func (h *Handle[C, E, V]) Unheard() bool { return !h.Owns() && h.unheard.Load() }
+// OwnerUnreachable reports whether the actor's owner is another node that is alive but cannot be
+// reached. Clients of this node should connect to another node.
+func (h *Handle[C, E, V]) OwnerUnreachable() bool { return !h.Owns() && h.ownerUnreachable.Load() }
 
 // Fresh reports whether the view includes everything that was acknowledged longer ago than within.
 // On the owner, Fresh is true while the lease is valid.
@@ -75,11 +75,11 @@ func (h *Handle[C, E, V]) Fresh(within time.Duration) bool {
 	return at != 0 && h.host.opts.Clock.Uptime() <= time.Duration(at)+within
 }
 
-// Tell sends a message to the other nodes with a replica, where Kind.Heard receives it. Messages
-// are not ordered with commits, and a lost message is not repeated.
-func (h *Handle[C, E, V]) Tell(data []byte) {
+// Broadcast sends a message to the other nodes with a replica, where Kind.Receive receives it.
+// Messages are not ordered with commits, and a lost message is not repeated.
+func (h *Handle[C, E, V]) Broadcast(data []byte) {
 	if c := h.host.opts.Cluster; c != nil {
-		_ = c.Bus.Publish(h.subject(), append([]byte{tellAside}, data...))
+		_ = c.Bus.Publish(h.subject(), append([]byte{kindAside}, data...))
 	}
 }
 
@@ -96,14 +96,14 @@ func (h *Handle[C, E, V]) listen() error {
 	}
 	root := h.host.system.Root
 	stop, err := h.host.opts.Cluster.Bus.Listen(h.subject(), func(from string, data []byte) {
-		if len(data) > 0 && data[0] == tellAside {
-			if h.host.kind.Heard != nil {
-				h.host.kind.Heard(h.id, from, data[1:])
+		if len(data) > 0 && data[0] == kindAside {
+			if h.host.kind.Receive != nil {
+				h.host.kind.Receive(h.id, from, data[1:])
 			}
 			return
 		}
 		if t, ok := parseReplication(data); ok {
-			root.Send(h.pid, heard{from, t})
+			root.Send(h.pid, ownerMessage{from, t})
 		}
 	})
 	h.stopListening = stop
@@ -151,7 +151,7 @@ func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 	if c == nil || at() >= seq {
 		return at(), nil
 	}
-	until := h.host.opts.Clock.Uptime() + readTimes*c.Patience
+	until := h.host.opts.Clock.Uptime() + readTimes*c.OwnerTimeout
 	tick := h.host.opts.Clock.NewTicker(c.Beat)
 	defer tick.Stop()
 	for {
@@ -166,7 +166,7 @@ func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 	}
 }
 
-// readTimes is the timeout of a read's wait for the owner, as a multiple of Cluster.Patience.
+// readTimes is the timeout of a read's wait for the owner, as a multiple of Cluster.OwnerTimeout.
 const readTimes = 3
 
 // Near returns an actor's handle with a view that includes everything acknowledged longer ago than
@@ -273,7 +273,7 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 // GiveTo moves an actor of this node to another one, once everything in flight is committed.
 func (h *Host[C, E, V]) GiveTo(hd *Handle[C, E, V], node string) {
 	if hd.owns.Load() && hd.Condition() == Running && node != h.opts.Cluster.Store.Node() {
-		h.system.Root.Send(hd.pid, give{node})
+		h.system.Root.Send(hd.pid, handOver{node})
 	}
 }
 

@@ -77,7 +77,7 @@ func (c *clan) boot(i int) {
 	k.Observe = func(string, *handle) durable.Observer[string, sumView] { return &watcher{c.seen[i]} }
 	o := durable.Options{
 		IdleAfter: -1, AskTimeout: 5 * time.Second,
-		Cluster: &durable.Cluster{Store: c.nodes[i], Bus: bus, Beat: 2 * time.Millisecond, Patience: 20 * time.Millisecond},
+		Cluster: &durable.Cluster{Store: c.nodes[i], Bus: bus, Beat: 2 * time.Millisecond, OwnerTimeout: 20 * time.Millisecond},
 	}
 	c.edit(&o)
 	c.hosts[i] = start(c.T, c.journal(c.nodes[i]), k, o)
@@ -304,17 +304,17 @@ func TestTellReachesOtherNodes(t *testing.T) {
 			defer stop()
 			k := kind()
 			k.Codec = &durable.Codec[string]{}
-			k.Heard = func(id, node string, data []byte) {
+			k.Receive = func(id, node string, data []byte) {
 				got <- fmt.Sprint(n.Node(), " heard ", node, " on ", id, ": ", string(data))
 			}
 			h := start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: n, Bus: bus, Beat: time.Millisecond}})
 			hds = append(hds, get(t, h, "a"))
 		}
-		hds[0].Tell([]byte("x"))
+		hds[0].Broadcast([]byte("x"))
 		if s := <-got; s != "n2 heard n1 on a: x" {
 			t.Errorf("received %q", s)
 		}
-		hds[1].Tell([]byte("y"))
+		hds[1].Broadcast([]byte("y"))
 		if s := <-got; s != "n1 heard n2 on a: y" {
 			t.Errorf("received %q", s)
 		}
@@ -369,7 +369,7 @@ func TestAFollowerIsNotAheadOfItsOwner(t *testing.T) {
 			if i == 0 {
 				shared = late{n, hold}
 			}
-			hosts = append(hosts, start(t, shared, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: shared, Bus: bus, Beat: time.Millisecond, Patience: 20 * time.Millisecond}}))
+			hosts = append(hosts, start(t, shared, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: shared, Bus: bus, Beat: time.Millisecond, OwnerTimeout: 20 * time.Millisecond}}))
 		}
 		owner := get(t, hosts[0], "a")
 		hold <- struct{}{}
@@ -470,8 +470,8 @@ func TestCatchingUpEndsAtTheOwnersPosition(t *testing.T) {
 			if i == 0 {
 				shared = late{n, hold}
 			}
-			// With this patience the follower does not read the store on its own.
-			hosts = append(hosts, start(t, shared, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: shared, Bus: bus, Beat: time.Millisecond, Patience: time.Hour}}))
+			// With this OwnerTimeout, the follower does not read the store on its own.
+			hosts = append(hosts, start(t, shared, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: shared, Bus: bus, Beat: time.Millisecond, OwnerTimeout: time.Hour}}))
 		}
 		owner := get(t, hosts[0], "a")
 		hold <- struct{}{}
@@ -616,9 +616,9 @@ func TestAwaitWaitsForAPositionOfTheOwner(t *testing.T) {
 // A waiting client receives the events that the owner acknowledges meanwhile.
 func TestAwaitReturnsWhenThePositionIsReached(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		// The wait is bounded by a multiple of the patience. The patience is long, so that the test
+		// The wait is bounded by a multiple of OwnerTimeout. OwnerTimeout is long, so that the test
 		// passes on a busy machine.
-		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Patience = time.Minute })
+		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.OwnerTimeout = time.Minute })
 		owner := get(t, c.hosts[0], "a")
 		ask(t, owner, "1")
 		c.sum(1)

@@ -88,9 +88,9 @@ type Kind[C, E, V any] struct {
 	// Codec encodes commands for the node that owns the actor; required if
 	// Options.Cluster is set.
 	Codec *Codec[C]
-	// Heard receives the messages that other nodes send with Handle.Tell. It must not
+	// Receive receives the messages that other nodes send with Handle.Broadcast. It must not
 	// block. nil drops them.
-	Heard func(id, node string, data []byte)
+	Receive func(id, node string, data []byte)
 	// FromLog lets followers read the log while the owner cannot be reached, so that reads that
 	// accept a slightly older state (Host.Near) still succeed.
 	FromLog bool

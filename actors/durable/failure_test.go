@@ -329,10 +329,10 @@ func TestAReplyComesAfterTheViewAndTheObserver(t *testing.T) {
 }
 
 // panicker is a replier that panics.
-type panicker struct{ told chan struct{} }
+type panicker struct{ called chan struct{} }
 
 func (p panicker) Reply(durable.Reply) {
-	p.told <- struct{}{}
+	p.called <- struct{}{}
 	panic("replying")
 }
 
@@ -365,7 +365,7 @@ func TestAfterAPanicInAReplyNobodyIsAnsweredTwice(t *testing.T) {
 	eventually(t, "the running actor", func() bool { return hd.Condition() == durable.Running })
 	// The actor rests only if no caller counts as waiting, so the counter must be correct.
 	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, false) })
-	if len(before)+len(after) != 0 || len(failing.told) != 1 {
-		t.Errorf("second replies: %d to the first, %d calls of the panicking one, %d to the last", len(before), len(failing.told), len(after))
+	if len(before)+len(after) != 0 || len(failing.called) != 1 {
+		t.Errorf("second replies: %d to the first, %d calls of the panicking one, %d to the last", len(before), len(failing.called), len(after))
 	}
 }

@@ -44,8 +44,8 @@ type follower[C, E, V any] struct {
 	parked      []parked
 	// homeless contains the commands that are not sent yet, because no owner is known.
 	homeless []*forwarded[C]
-	// unheard contains the ends of the log that were read since the owner became silent.
-	unheard []seen
+	// tails contains the ends of the log that were read since the owner became silent.
+	tails []seen
 	// differed is the time at which the replica last differed from its owner; see differs.
 	differed time.Duration
 }
@@ -101,8 +101,8 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 		}
 		f.next = append(f.next, reading{m.to, f.now() + f.leaseTime()})
 		f.askPosition(ctx)
-	case heard:
-		f.heard(ctx, m)
+	case ownerMessage:
+		f.receive(ctx, m)
 	case *followAnswer:
 		if m.f == any(f) && m.owner == f.owner {
 			f.followed(ctx, m)
@@ -147,7 +147,7 @@ func (f *follower[C, E, V]) begin(ctx actor.Context, owner string) {
 func (f *follower[C, E, V]) giveTo(ctx actor.Context, node string) {
 	f.owner, f.giving = node, true
 	self, root := ctx.Self(), ctx.ActorSystem().Root
-	f.request(askTake, nil, 3*f.host.opts.Cluster.Patience, func(a answer, err error) {
+	f.request(askTake, nil, 3*f.host.opts.Cluster.OwnerTimeout, func(a answer, err error) {
 		root.Send(self, &takeAnswer{f: f, answer: a, err: err})
 	})
 }
@@ -155,7 +155,7 @@ func (f *follower[C, E, V]) giveTo(ctx actor.Context, node string) {
 // askFollow asks the owner to start or continue sending its events.
 func (f *follower[C, E, V]) askFollow(ctx actor.Context) {
 	self, root, owner, now := ctx.Self(), ctx.ActorSystem().Root, f.owner, f.now()
-	f.request(askFollow, nil, f.host.opts.Cluster.Patience, func(a answer, err error) {
+	f.request(askFollow, nil, f.host.opts.Cluster.OwnerTimeout, func(a answer, err error) {
 		root.Send(self, &followAnswer{f, owner, now, a, err})
 	})
 }
@@ -196,11 +196,11 @@ func (f *follower[C, E, V]) freshSince(asked time.Duration, seq uint64) {
 	}
 }
 
-// heard handles a message from the owner.
-func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
-	if m.told.kind == tellBye {
+// receive handles a message from the owner.
+func (f *follower[C, E, V]) receive(ctx actor.Context, m ownerMessage) {
+	if m.content.kind == kindBye {
 		if m.from == f.owner {
-			f.leaving = f.now() + f.host.opts.Cluster.Patience
+			f.leaving = f.now() + f.host.opts.Cluster.OwnerTimeout
 			f.lookAgain(ctx)
 		}
 		return
@@ -211,34 +211,34 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	if !f.joined {
 		return
 	}
-	switch m.told.kind {
-	case tellBatch:
-	case tellNews, tellBeat:
-		f.reach(m.told.seq, m.told)
+	switch m.content.kind {
+	case kindBatch:
+	case kindNews, kindBeat:
+		f.reach(m.content.seq, m.content)
 		if m.from == f.owner {
-			f.compare(m.told.seq, m.told.chain)
+			f.compare(m.content.seq, m.content.chain)
 		}
 		return
 	default: // a newer program sends this message
 		return
 	}
 	if f.handle.distrusted.Load() {
-		f.reach(m.told.seq+uint64(len(m.told.origins))-1, m.told)
+		f.reach(m.content.seq+uint64(len(m.content.origins))-1, m.content)
 		return
 	}
 	// A committed record is valid, regardless of the node that sent it.
-	if m.told.seq > f.seq+1 {
-		f.reach(m.told.seq-1, replication{})
+	if m.content.seq > f.seq+1 {
+		f.reach(m.content.seq-1, replication{})
 	}
 	var events []Committed[E]
-	seq, chain := m.told.seq, f.chain
-	err := m.told.records.Each(func(record []byte) error {
-		if seq == f.seq+1+uint64(len(events)) && int(seq-m.told.seq) < len(m.told.origins) {
+	seq, chain := m.content.seq, f.chain
+	err := m.content.records.Each(func(record []byte) error {
+		if seq == f.seq+1+uint64(len(events)) && int(seq-m.content.seq) < len(m.content.origins) {
 			event, err := f.host.kind.parse(seq, record)
 			if err != nil {
 				return err
 			}
-			events = append(events, Committed[E]{Seq: seq, Event: event, Origin: m.told.origin(seq)})
+			events = append(events, Committed[E]{Seq: seq, Event: event, Origin: m.content.origin(seq)})
 			chain = chained(chain, record)
 		}
 		seq++
@@ -247,7 +247,7 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	if err != nil {
 		f.role.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
 	}
-	if len(events) > 0 && chain != m.told.chain {
+	if len(events) > 0 && chain != m.content.chain {
 		// Compare the hash before the batch becomes visible.
 		f.differs(f.seq + uint64(len(events)))
 	} else {
@@ -258,10 +258,10 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 
 // reach reads the missing records up to a position from the log. The owner's message can contain
 // the records' sessions.
-func (f *follower[C, E, V]) reach(seq uint64, told replication) {
+func (f *follower[C, E, V]) reach(seq uint64, message replication) {
 	f.handle.head.Store(seq)
 	if seq > f.seq {
-		f.catchUp(seq, told)
+		f.catchUp(seq, message)
 	}
 	f.show()
 }
@@ -287,7 +287,7 @@ func (f *follower[C, E, V]) askPosition(ctx actor.Context) {
 	f.asked, f.next = f.next, nil
 	f.host.stats.Questions.Add(1)
 	self, root, now := ctx.Self(), ctx.ActorSystem().Root, f.now()
-	f.request(askPosition, nil, f.host.opts.Cluster.Patience, func(a answer, err error) {
+	f.request(askPosition, nil, f.host.opts.Cluster.OwnerTimeout, func(a answer, err error) {
 		root.Send(self, &positionAnswer{f, "", now, a, err})
 	})
 }
@@ -341,15 +341,15 @@ func (f *follower[C, E, V]) beat(ctx actor.Context) {
 	if f.giving {
 		return
 	}
-	silent := f.silent(f.host.opts.Cluster.Patience)
-	f.handle.unheard.Store(f.silent(f.leaseTime()))
+	silent := f.silent(f.host.opts.Cluster.OwnerTimeout)
+	f.handle.ownerUnreachable.Store(f.silent(f.leaseTime()))
 	if (silent || len(f.homeless) > 0) && f.lookForOwner(ctx) {
 		return
 	}
 	if f.host.kind.FromLog {
 		f.readByItself(now)
 	} else {
-		f.readUnheard(now, silent)
+		f.readWhileUnreachable(now, silent)
 	}
 	if f.beats%followEvery == 0 {
 		f.askFollow(ctx)
@@ -396,7 +396,7 @@ func (f *follower[C, E, V]) lookSoon(ctx actor.Context) {
 }
 
 // leaseTime returns a time that is longer than a node answers without reaching the store.
-func (f *follower[C, E, V]) leaseTime() time.Duration { return 3 * f.host.opts.Cluster.Patience }
+func (f *follower[C, E, V]) leaseTime() time.Duration { return 3 * f.host.opts.Cluster.OwnerTimeout }
 
 // followEvery is the number of beats after which a follower renews its subscription with the owner.
 // The owner's answer determines the replica's age.

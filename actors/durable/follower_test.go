@@ -68,7 +68,7 @@ func TestAReadDoesNotShareAnEarlierRequest(t *testing.T) {
 		var bus *heldBack // the bus of the second node
 		c := newClanWith(t, 2, func(o *durable.Options) {
 			// With such slow beats, only reads request the position.
-			o.Cluster.Beat, o.Cluster.Patience = time.Hour, time.Hour
+			o.Cluster.Beat, o.Cluster.OwnerTimeout = time.Hour, time.Hour
 			bus = &heldBack{Bus: o.Cluster.Bus, op: askPosition}
 			o.Cluster.Bus = bus
 		})
@@ -127,7 +127,7 @@ func (c *clan) loseNews() {
 // receives this position.
 func TestAReplicaBehindItsOwnerIsNotFresh(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.Patience = time.Hour, time.Hour })
+		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.OwnerTimeout = time.Hour, time.Hour })
 		owner := get(t, c.hosts[0], "a")
 		ask(t, owner, "1")
 		c.sum(1)
@@ -183,7 +183,7 @@ func (c *calls) String() string {
 }
 
 // twoHosts returns the hosts of two nodes on one store; edit can change the kind of each.
-func twoHosts(t *testing.T, patience time.Duration, edit func(i int, k *durable.Kind[string, string, sumView])) (net *bustest.Net, nodes []*memory.Node, hosts []*host) {
+func twoHosts(t *testing.T, ownerTimeout time.Duration, edit func(i int, k *durable.Kind[string, string, sumView])) (net *bustest.Net, nodes []*memory.Node, hosts []*host) {
 	net = bustest.NewNet()
 	store, nodes := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })
@@ -193,7 +193,7 @@ func twoHosts(t *testing.T, patience time.Duration, edit func(i int, k *durable.
 		k := kind()
 		k.Codec = &durable.Codec[string]{}
 		edit(i, &k)
-		hosts = append(hosts, start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: n, Bus: bus, Beat: patience, Patience: patience}}))
+		hosts = append(hosts, start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: n, Bus: bus, Beat: ownerTimeout, OwnerTimeout: ownerTimeout}}))
 	}
 	return net, nodes, hosts
 }
@@ -203,10 +203,10 @@ func twoHosts(t *testing.T, patience time.Duration, edit func(i int, k *durable.
 // commits.
 func TestATakeoverWithoutAReplicaRecovers(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		told := &calls{}
+		observed := &calls{}
 		net, nodes, hosts := twoHosts(t, time.Millisecond, func(i int, k *durable.Kind[string, string, sumView]) {
 			if i == 1 {
-				k.Keep, k.Observe = 2, func(string, *handle) durable.Observer[string, sumView] { return told }
+				k.Keep, k.Observe = 2, func(string, *handle) durable.Observer[string, sumView] { return observed }
 			}
 		})
 		owner := get(t, hosts[0], "a")
@@ -220,7 +220,7 @@ func TestATakeoverWithoutAReplicaRecovers(t *testing.T) {
 			got <- err
 		}()
 		synctest.Wait()
-		if s := told.String(); s != "[]" {
+		if s := observed.String(); s != "[]" {
 			t.Fatalf("the observer of an empty replica was called: %s", s)
 		}
 		nodes[0].Lose()
@@ -231,7 +231,7 @@ func TestATakeoverWithoutAReplicaRecovers(t *testing.T) {
 		if hd := hosts[1].Peek("a"); !hd.Owns() || hd.View().sum != 6 {
 			t.Errorf("the follower shows %d, and owns the actor: %v", hd.View().sum, hd.Owns())
 		}
-		if s := told.String(); s != "[recovered 2 2 recovered 3 3 live at 3 with 6]" {
+		if s := observed.String(); s != "[recovered 2 2 recovered 3 3 live at 3 with 6]" {
 			t.Errorf("the calls of the observer are %s", s)
 		}
 	})
@@ -241,26 +241,26 @@ func TestATakeoverWithoutAReplicaRecovers(t *testing.T) {
 // it has stopped.
 func TestAStoppedActorReceivesNoMessages(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		var heard [2]atomic.Int32
+		var received [2]atomic.Int32
 		_, _, hosts := twoHosts(t, time.Hour, func(i int, k *durable.Kind[string, string, sumView]) {
-			k.Heard = func(string, string, []byte) { heard[i].Add(1) }
+			k.Receive = func(string, string, []byte) { received[i].Add(1) }
 		})
 		first, hd := get(t, hosts[0], "a"), get(t, hosts[1], "a")
-		says := func(want int32) {
+		send := func(want int32) {
 			t.Helper()
-			before := heard[1].Load()
-			first.Tell([]byte("x"))
+			before := received[1].Load()
+			first.Broadcast([]byte("x"))
 			synctest.Wait()
-			if n := heard[1].Load() - before; n != want {
+			if n := received[1].Load() - before; n != want {
 				t.Errorf("the message was received %d times, want %d", n, want)
 			}
 		}
-		says(1)
+		send(1)
 		if !hosts[1].Rest(context.Background(), hd, false) {
 			t.Fatal("the actor does not rest")
 		}
-		says(0)
+		send(0)
 		get(t, hosts[1], "a")
-		says(1)
+		send(1)
 	})
 }

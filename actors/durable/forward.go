@@ -102,7 +102,7 @@ func (s *role[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 		return
 	}
 	// The length of a lease plus the time of a takeover. No command waits longer for an owner.
-	if soon := now + 4*s.host.opts.Cluster.Patience; !c.homeless && c.till > soon {
+	if soon := now + 4*s.host.opts.Cluster.OwnerTimeout; !c.homeless && c.till > soon {
 		c.till = soon
 	}
 	c.homeless = true
@@ -146,13 +146,13 @@ func (s *role[C, E, V]) recall(owner string, waiting []*forwarded[C]) []*forward
 // giveUp handles commands that were sent to nodes that no longer own the actor. After enough time
 // for an answer, their outcome counts as unknown.
 func (s *role[C, E, V]) giveUp(ctx actor.Context) {
-	patience := int(max(s.host.opts.Cluster.Patience/s.host.opts.Cluster.Beat, 1))
+	maxQuiet := int(max(s.host.opts.Cluster.OwnerTimeout/s.host.opts.Cluster.Beat, 1))
 	for serial, c := range s.sent {
 		if s.follow != nil && s.follow.owner == c.node {
 			c.quiet = 0
 			continue
 		}
-		if c.quiet++; c.quiet > patience {
+		if c.quiet++; c.quiet > maxQuiet {
 			delete(s.sent, serial)
 			s.lost(ctx, c)
 		}

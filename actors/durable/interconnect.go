@@ -26,12 +26,12 @@ const (
 
 // From the owner to all followers:
 const (
-	tellBatch byte = 'b' // committed records
-	tellNews  byte = 'n' // a commit that is too large for a message; followers read the log
-	tellBeat  byte = 'h' // the position
-	tellBye   byte = 'q' // the owner is about to release the actor
-	// tellAside is sent by any node to all nodes with the actor; see Handle.Tell.
-	tellAside byte = 'a'
+	kindBatch byte = 'b' // committed records
+	kindNews  byte = 'n' // a commit that is too large for a message; followers read the log
+	kindBeat  byte = 'h' // the position
+	kindBye   byte = 'q' // the owner is about to release the actor
+	// kindAside is sent by any node to all nodes with the actor; see Handle.Broadcast.
+	kindAside byte = 'a'
 )
 
 // ask is a request about one actor.
@@ -99,7 +99,7 @@ type replication struct {
 // origin returns a record's session, or 0 if the message does not contain it.
 func (t replication) origin(seq uint64) uint64 {
 	first := t.seq
-	if t.kind != tellBatch {
+	if t.kind != kindBatch {
 		first -= uint64(len(t.origins)) - 1
 	}
 	if i := seq - first; seq >= first && i < uint64(len(t.origins)) {
@@ -162,7 +162,7 @@ var messageKinds = []struct {
 	}},
 	{"ask.", true, map[byte]string{answerDone: "answer done", answerRefused: "answer refused", answerElsewhere: "answer elsewhere"}},
 	{"actor.", false, map[byte]string{
-		tellBatch: "tell batch", tellNews: "tell news", tellBeat: "tell beat", tellBye: "tell bye", tellAside: "tell aside",
+		kindBatch: "tell batch", kindNews: "tell news", kindBeat: "tell beat", kindBye: "tell bye", kindAside: "tell aside",
 	}},
 }
 

@@ -92,7 +92,7 @@ func (r *regained) Holds() bool {
 
 // After a node gets a new lease, it does not show actors of the lost one.
 func TestANewLeaseDoesNotCoverEarlierActors(t *testing.T) {
-	for name, look := range map[string]func(hd *handle, other durable.Bus) (old bool){
+	for name, check := range map[string]func(hd *handle, other durable.Bus) (old bool){
 		"fresh": func(hd *handle, _ durable.Bus) bool { return hd.Fresh(0) },
 		"position": func(_ *handle, other durable.Bus) bool {
 			got := make(chan []byte, 1)
@@ -113,7 +113,7 @@ func TestANewLeaseDoesNotCoverEarlierActors(t *testing.T) {
 				defer stop()
 				other, stop := net.Node("n2")
 				defer stop()
-				h := start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: n, Bus: bus, Beat: time.Hour, Patience: time.Hour}})
+				h := start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: n, Bus: bus, Beat: time.Hour, OwnerTimeout: time.Hour}})
 				hd := get(t, h, "a")
 				ask(t, hd, "1")
 				n.mu.Lock()
@@ -123,7 +123,7 @@ func TestANewLeaseDoesNotCoverEarlierActors(t *testing.T) {
 				}
 				n.mu.Unlock()
 				nodes[0].Lose()
-				if look(hd, other) {
+				if check(hd, other) {
 					t.Error("the actor of the lost lease is still used")
 				}
 			})
@@ -159,7 +159,7 @@ func TestAPositionIsNotReturnedAfterTheLeaseEnded(t *testing.T) {
 		defer stop()
 		other, stop := net.Node("n2")
 		defer stop()
-		h := start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: n, Bus: bus, Beat: time.Hour, Patience: time.Hour}})
+		h := start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: n, Bus: bus, Beat: time.Hour, OwnerTimeout: time.Hour}})
 		ask(t, get(t, h, "a"), "1")
 		n.end = nodes[0].Lose
 		got := make(chan []byte, 1)

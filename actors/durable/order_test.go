@@ -59,7 +59,7 @@ func ordered(t *testing.T, n int, over func(durable.Bus) durable.Bus) (net *bust
 		}
 		hosts = append(hosts, start(t, nd, k, durable.Options{
 			IdleAfter: -1, AskTimeout: time.Minute,
-			Cluster: &durable.Cluster{Store: nd, Bus: over(bus), Beat: 100 * time.Millisecond, Patience: time.Second},
+			Cluster: &durable.Cluster{Store: nd, Bus: over(bus), Beat: 100 * time.Millisecond, OwnerTimeout: time.Second},
 		}))
 	}
 	return net, nodes, hosts, last
@@ -94,7 +94,7 @@ func acked(t *testing.T, all ...answers) {
 // for the dead node's reply.
 func TestATakeoverKeepsTheOrderOfCommands(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		net, nodes, hosts, told := ordered(t, 2, plain)
+		net, nodes, hosts, records := ordered(t, 2, plain)
 		ask(t, get(t, hosts[0], "a"), "1")
 		copied := get(t, hosts[1], "a")
 		net.Cut("n2", "n1")
@@ -109,8 +109,8 @@ func TestATakeoverKeepsTheOrderOfCommands(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		acked(t, append(all, submitted(t, copied, "22"))...)
-		if want := "[" + strings.Join(numbers(1, 22), " ") + "]"; told.String() != want {
-			t.Errorf("the log has %s, want %s", told, want)
+		if want := "[" + strings.Join(numbers(1, 22), " ") + "]"; records.String() != want {
+			t.Errorf("the log has %s, want %s", records, want)
 		}
 	})
 }
@@ -118,7 +118,7 @@ func TestATakeoverKeepsTheOrderOfCommands(t *testing.T) {
 // The order is also kept if a third node takes over and the sending node stays a follower.
 func TestAThirdNodeGetsCommandsInTheirOrder(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		net, _, hosts, told := ordered(t, 3, plain)
+		net, _, hosts, records := ordered(t, 3, plain)
 		ask(t, get(t, hosts[0], "a"), "1")
 		between, next := get(t, hosts[1], "a"), get(t, hosts[2], "a")
 		net.Cut("n2", "n1")
@@ -132,19 +132,19 @@ func TestAThirdNodeGetsCommandsInTheirOrder(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		acked(t, append(all, submitted(t, between, "22"))...)
-		if want := "[" + strings.Join(numbers(1, 22), " ") + "]"; told.String() != want {
-			t.Errorf("the log has %s, want %s", told, want)
+		if want := "[" + strings.Join(numbers(1, 22), " ") + "]"; records.String() != want {
+			t.Errorf("the log has %s, want %s", records, want)
 		}
 	})
 }
 
-// unheard is a bus on which the next commands reach nobody.
-type unheard struct {
+// unreachable is a bus on which the next commands reach nobody.
+type unreachable struct {
 	durable.Bus
 	next *atomic.Int32
 }
 
-func (u unheard) Request(node, subject string, data []byte, timeout time.Duration, done func([]byte, error)) {
+func (u unreachable) Request(node, subject string, data []byte, timeout time.Duration, done func([]byte, error)) {
 	if data[0] == askCommand && u.next.Add(-1) >= 0 {
 		go done(nil, durable.ErrNobody)
 		return
@@ -156,7 +156,7 @@ func (u unheard) Request(node, subject string, data []byte, timeout time.Duratio
 func TestACommandDoesNotOvertakeAWaitingOne(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var fail atomic.Int32
-		_, _, hosts, told := ordered(t, 2, func(b durable.Bus) durable.Bus { return unheard{b, &fail} })
+		_, _, hosts, records := ordered(t, 2, func(b durable.Bus) durable.Bus { return unreachable{b, &fail} })
 		ask(t, get(t, hosts[0], "a"), "1")
 		copied := get(t, hosts[1], "a")
 		fail.Store(2) // two attempts fail: the first, and the next one, which must wait for its turn
@@ -166,8 +166,8 @@ func TestACommandDoesNotOvertakeAWaitingOne(t *testing.T) {
 			t.Fatal("the first command does not wait")
 		}
 		acked(t, submitted(t, copied, "3"), first)
-		if told.String() != "[1 2 3]" {
-			t.Errorf("the log has %s, want [1 2 3]", told)
+		if records.String() != "[1 2 3]" {
+			t.Errorf("the log has %s, want [1 2 3]", records)
 		}
 	})
 }

@@ -40,29 +40,29 @@ func (s *actorRuntime[C, E, V]) beat() {
 		}
 		s.followers[node] = left - 1
 	}
-	s.tellAll(replication{kind: tellBeat, seq: s.committed, chain: s.agreed})
+	s.replicateAll(replication{kind: kindBeat, seq: s.committed, chain: s.agreed})
 }
 
-// tellBatch sends a committed batch to the followers, to each node once. A follower that misses a
-// batch notices the gap in the numbers and reads the log. If a batch is too large for a message,
-// followers read its records from the log. The message then contains only their sessions, which the
-// log does not contain.
-func (s *actorRuntime[C, E, V]) tellBatch(b *batch[E, V]) {
+// replicateBatch sends a committed batch to the followers, to each node once. A follower that
+// misses a batch notices the gap in the numbers and reads the log. If a batch is too large for a
+// message, followers read its records from the log. The message then contains only their sessions,
+// which the log does not contain.
+func (s *actorRuntime[C, E, V]) replicateBatch(b *batch[E, V]) {
 	if len(s.followers) == 0 || len(b.events) == 0 {
 		return
 	}
-	t := replication{kind: tellNews, seq: s.committed, chain: s.agreed}
-	if len(b.records) <= s.host.opts.Cluster.MaxTold {
-		t = replication{kind: tellBatch, seq: b.first, chain: b.chain, records: b.records}
+	t := replication{kind: kindNews, seq: s.committed, chain: s.agreed}
+	if len(b.records) <= s.host.opts.Cluster.MaxReplicated {
+		t = replication{kind: kindBatch, seq: b.first, chain: b.chain, records: b.records}
 	}
 	t.origins = make([]uint64, len(b.events))
 	for i := range b.events {
 		t.origins[i] = b.events[i].Origin
 	}
-	s.tellAll(t)
+	s.replicateAll(t)
 }
 
-func (s *actorRuntime[C, E, V]) tellAll(t replication) {
+func (s *actorRuntime[C, E, V]) replicateAll(t replication) {
 	if len(s.followers) > 0 {
 		_ = s.host.opts.Cluster.Bus.Publish(s.handle.subject(), t.encode()) // followers read a lost batch from the log
 	}

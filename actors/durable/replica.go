@@ -34,7 +34,7 @@ func (f *follower[C, E, V]) open() {
 
 // catchUp reads the log from the replica's position to another. If the log was rewritten meanwhile,
 // the state is reloaded.
-func (f *follower[C, E, V]) catchUp(upTo uint64, told replication) {
+func (f *follower[C, E, V]) catchUp(upTo uint64, message replication) {
 	f.open()
 	read, err := f.host.readOn(f.reader, f.seq, f.chain, upTo)
 	if errors.Is(err, ErrCompacted) {
@@ -45,7 +45,7 @@ func (f *follower[C, E, V]) catchUp(upTo uint64, told replication) {
 		f.role.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
 	}
 	for i := range read.events {
-		read.events[i].Origin = told.origin(read.events[i].Seq)
+		read.events[i].Origin = message.origin(read.events[i].Seq)
 	}
 	f.apply(read.events, read.chain)
 }
@@ -68,23 +68,23 @@ func (f *follower[C, E, V]) apply(events []Committed[E], chain uint64) {
 	}
 }
 
-// readUnheard reads the log for this node's clients while the owner is alive but cannot be reached.
-// It shows only records older than a lease. By then, either the owner has acknowledged a record, or
-// it is no longer the owner.
-func (f *follower[C, E, V]) readUnheard(now time.Duration, silent bool) {
+// readWhileUnreachable reads the log for this node's clients while the owner is alive but cannot be
+// reached. It shows only records older than a lease. By then, either the owner has acknowledged a
+// record, or it is no longer the owner.
+func (f *follower[C, E, V]) readWhileUnreachable(now time.Duration, silent bool) {
 	if !silent || !f.joined {
-		f.unheard = f.unheard[:0]
+		f.tails = f.tails[:0]
 		return
 	}
 	f.open()
-	if tail, err := f.reader.Tail(); err == nil && tail > f.seq && (len(f.unheard) == 0 || tail > f.unheard[len(f.unheard)-1].seq) {
-		f.unheard = append(f.unheard, seen{tail, now})
+	if tail, err := f.reader.Tail(); err == nil && tail > f.seq && (len(f.tails) == 0 || tail > f.tails[len(f.tails)-1].seq) {
+		f.tails = append(f.tails, seen{tail, now})
 	}
-	for len(f.unheard) > 0 && now-f.unheard[0].at > f.leaseTime() {
-		if f.unheard[0].seq > f.seq {
-			f.catchUp(f.unheard[0].seq, replication{})
+	for len(f.tails) > 0 && now-f.tails[0].at > f.leaseTime() {
+		if f.tails[0].seq > f.seq {
+			f.catchUp(f.tails[0].seq, replication{})
 		}
-		f.unheard = f.unheard[1:]
+		f.tails = f.tails[1:]
 	}
 }
 

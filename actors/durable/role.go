@@ -35,10 +35,10 @@ type role[C, E, V any] struct {
 type (
 	// beat is sent by the host's clock.
 	beat struct{}
-	// heard is a message of an owner.
-	heard struct {
-		from string
-		told replication
+	// ownerMessage is a message of an owner.
+	ownerMessage struct {
+		from    string
+		content replication
 	}
 	// followed requests the owner's events from now on.
 	followed struct {
@@ -49,8 +49,8 @@ type (
 	unfollowed struct{ from string }
 	// readHere requests a view that includes every change acknowledged on any node.
 	readHere struct{ to Replier }
-	// give requests that the owner moves the actor to another node.
-	give struct{ to string }
+	// handOver requests that the owner moves the actor to another node.
+	handOver struct{ to string }
 	// drop ends an actor immediately, because this node has lost its lease.
 	drop struct{}
 )
@@ -90,7 +90,7 @@ func (s *role[C, E, V]) Receive(ctx actor.Context) {
 	case beat:
 		s.giveUp(ctx)
 		defer func() { s.handle.followed.Store(s.own == nil || len(s.own.followers)+len(s.sent) > 0) }()
-	case give:
+	case handOver:
 		if s.own != nil {
 			s.giving, s.givingTo = true, m.to
 			s.tryGive(ctx)
@@ -193,7 +193,7 @@ func (s *role[C, E, V]) end(err error) {
 	s.waiting, s.sent, s.giving = nil, nil, false
 	if s.own != nil {
 		s.own.end(err)
-		s.own.tellAll(replication{kind: tellBye, seq: s.own.committed})
+		s.own.replicateAll(replication{kind: kindBye, seq: s.own.committed})
 	}
 	if s.follow != nil {
 		s.follow.end(err)

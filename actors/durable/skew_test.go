@@ -27,8 +27,8 @@ func TestMessagesOfANewerNodeAreIgnored(t *testing.T) {
 			if strings.ContainsRune("bnhqa", rune(kind)) {
 				continue // a known kind of message
 			}
-			told := binary.AppendUvarint([]byte{byte(kind)}, 1<<40)
-			if err := newer.Publish("actor.tally.a", append(told, 0)); err != nil {
+			message := binary.AppendUvarint([]byte{byte(kind)}, 1<<40)
+			if err := newer.Publish("actor.tally.a", append(message, 0)); err != nil {
 				t.Fatal(err)
 			}
 		}

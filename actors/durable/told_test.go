@@ -13,14 +13,14 @@ import (
 	"atelier/persistence/memory"
 )
 
-// telling is a bus that records the kinds of messages that owners send to followers.
-type telling struct {
+// recordingBus is a bus that records the kinds of messages that owners send to followers.
+type recordingBus struct {
 	durable.Bus
 	mu    *sync.Mutex
 	kinds *[]string // guarded by mu
 }
 
-func (b telling) Publish(subject string, data []byte) error {
+func (b recordingBus) Publish(subject string, data []byte) error {
 	if kind := durable.MessageKind(subject, false, data); kind != "" {
 		b.mu.Lock()
 		*b.kinds = append(*b.kinds, kind)
@@ -86,7 +86,7 @@ func TestAnOwnerSendsItsCommitsToFollowers(t *testing.T) {
 					k.Codec = &durable.Codec[string]{}
 					k.Observe = func(string, *handle) durable.Observer[string, sumView] { return seen[i] }
 					hosts = append(hosts, start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{
-						Store: n, Bus: telling{bus, &mu, &kinds}, Beat: time.Hour, Patience: time.Hour, MaxTold: most,
+						Store: n, Bus: recordingBus{bus, &mu, &kinds}, Beat: time.Hour, OwnerTimeout: time.Hour, MaxReplicated: most,
 					}}))
 				}
 				get(t, hosts[0], "a")
@@ -116,7 +116,7 @@ func TestAnOwnerSendsItsCommitsToFollowers(t *testing.T) {
 func TestAFollowerTakesOverFromAStoppingOwner(t *testing.T) {
 	for _, late := range []time.Duration{0, 10 * time.Millisecond, time.Minute} {
 		inBubble(t, func(t *testing.T) {
-			c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.Patience = time.Hour, time.Hour })
+			c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.OwnerTimeout = time.Hour, time.Hour })
 			if err := c.hosts[0].Close(context.Background()); err != nil {
 				t.Fatal(err)
 			}

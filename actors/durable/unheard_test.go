@@ -9,15 +9,15 @@ import (
 	"atelier/actors/durable"
 )
 
-// unheardClan returns two nodes with a slow beat. The first owns an actor with one record, and the
-// second follows it.
-func unheardClan(t *testing.T, fromLog bool) *clan {
+// unreachableClan returns two nodes with a slow beat. The first owns an actor with one record, and
+// the second follows it.
+func unreachableClan(t *testing.T, fromLog bool) *clan {
 	t.Helper()
 	c := newClanOf(t, 2, func() durable.Kind[string, string, sumView] {
 		k := kind()
 		k.FromLog = fromLog
 		return k
-	}, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.Patience = 100*time.Millisecond, time.Second })
+	}, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.OwnerTimeout = 100*time.Millisecond, time.Second })
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	if got := c.sum(1); got != 1 {
 		t.Fatalf("the follower shows %d, want 1", got)
@@ -37,14 +37,14 @@ func (c *clan) shows(began time.Time, after time.Duration, want int) {
 	time.Sleep(time.Until(began.Add(after)))
 	synctest.Wait()
 	view, seq := c.hosts[1].Peek("a").ViewAt()
-	told := 0
+	received := 0
 	for at := range seq + 5 {
 		if _, ok := c.seen[1].Load(at); ok {
-			told++
+			received++
 		}
 	}
-	if view.sum != want || told != want {
-		c.Errorf("after %v, the replica shows %d, and listeners received %d records; want %d", after, view.sum, told, want)
+	if view.sum != want || received != want {
+		c.Errorf("after %v, the replica shows %d, and listeners received %d records; want %d", after, view.sum, received, want)
 	}
 }
 
@@ -54,7 +54,7 @@ func (c *clan) shows(began time.Time, after time.Duration, want int) {
 func TestACutOffFollowerShowsRecordsOlderThanALease(t *testing.T) {
 	const lease = 3 * time.Second
 	inBubble(t, func(t *testing.T) {
-		c := unheardClan(t, false)
+		c := unreachableClan(t, false)
 		c.cut()
 		began := time.Now()
 		ask(t, get(t, c.hosts[0], "a"), "1")
@@ -86,7 +86,7 @@ func TestACutOffFollowerReadsNearFromTheLog(t *testing.T) {
 	for _, fromLog := range []bool{true, false} {
 		t.Run(fmt.Sprint("from the log: ", fromLog), func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
-				c := unheardClan(t, fromLog)
+				c := unreachableClan(t, fromLog)
 				c.cut()
 				began := time.Now()
 				ask(t, get(t, c.hosts[0], "a"), "1")

@@ -44,8 +44,8 @@ func asClaimed(row []byte) durable.Precondition {
 	return durable.Unchanged(row)
 }
 
-// tellClaim adds by to the recorded number of claims.
-func (r *Register) tellClaim(name string, by int) error {
+// addClaims adds by to the recorded number of claims.
+func (r *Register) addClaims(name string, by int) error {
 	for {
 		row, count, err := r.claimed(name)
 		if err != nil {

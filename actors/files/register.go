@@ -85,18 +85,18 @@ func (r *Register) claim(names []string, all bool) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	told := 0
+	recorded := 0
 	release = sync.OnceFunc(func() {
-		for _, name := range claimed[:told] {
-			_ = r.tellClaim(name, -1) // otherwise it expires
+		for _, name := range claimed[:recorded] {
+			_ = r.addClaims(name, -1) // otherwise it expires
 		}
 		r.release(claimed)
 	})
-	for ; r.shared && told < len(claimed); told++ {
-		switch err := r.tellClaim(claimed[told], +1); {
+	for ; r.shared && recorded < len(claimed); recorded++ {
+		switch err := r.addClaims(claimed[recorded], +1); {
 		case errors.Is(err, durable.ErrNotFound) && all:
 			release()
-			return nil, fmt.Errorf("%w: upload %s", ErrMissing, claimed[told])
+			return nil, fmt.Errorf("%w: upload %s", ErrMissing, claimed[recorded])
 		case err != nil && !errors.Is(err, durable.ErrNotFound):
 			release()
 			return nil, fmt.Errorf("claim upload: %w", err)
@@ -112,7 +112,7 @@ func (r *Register) claimHere(names []string, all bool) (claimed []string, err er
 	for _, name := range names {
 		// Under mu, so that its removal does not begin between the two.
 		_, err := r.journal.Get(uploadTable, []byte(name))
-		if r.leaving[name] && !r.shared { // otherwise its row decides, see tellClaim
+		if r.leaving[name] && !r.shared { // otherwise its row decides, see addClaims
 			err = durable.ErrNotFound
 		}
 		switch {

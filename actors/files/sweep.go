@@ -51,7 +51,7 @@ func (r *Register) sweepReferences() (int, error) {
 		}
 		return g
 	}
-	look := func(table string, codelabAt func(parts []string) string) error {
+	removeStale := func(table string, codelabAt func(parts []string) string) error {
 		err := r.journal.Scan(durable.Scan{Table: table}, func(k, _ []byte) bool {
 			if lab := codelabAt(strings.Split(string(k), "\x00")); lab != "" && stale(lab) {
 				rows = append(rows, durable.Row{Table: table, Key: append([]byte(nil), k...), Delete: true})
@@ -60,9 +60,9 @@ func (r *Register) sweepReferences() (int, error) {
 		})
 		return errors.Join(err, failed)
 	}
-	err := look(uploadUseTable, func(parts []string) string { return parts[min(1, len(parts)-1)] })
+	err := removeStale(uploadUseTable, func(parts []string) string { return parts[min(1, len(parts)-1)] })
 	if err == nil {
-		err = look(blobUseTable, func(parts []string) string {
+		err = removeStale(blobUseTable, func(parts []string) string {
 			if len(parts) == 4 && parts[1] == "s" {
 				return parts[2]
 			}

@@ -15,7 +15,7 @@ func TestEachPersonActsByTheirOwnSession(t *testing.T) {
 	lin := func(name string, after time.Duration) AttendeeGrant {
 		return AttendeeGrant{Codelab: "lab", AttendeeID: name, ExpiresAt: d.clock.Add(after).UnixMilli()}
 	}
-	give := func(from, id string, g AttendeeGrant) {
+	grant := func(from, id string, g AttendeeGrant) {
 		t.Helper()
 		if _, err := d.GrantAttendee(from, id, "name of "+g.AttendeeID, g); err != nil {
 			t.Fatal(err)
@@ -24,10 +24,10 @@ func TestEachPersonActsByTheirOwnSession(t *testing.T) {
 	if _, err := d.GrantAdmin("", "a", &pb.AdminGrant{Login: "boss", Name: "Boss", CreatedAt: d.clock.UnixMilli(), ExpiresAt: d.clock.Add(time.Hour).UnixMilli()}); err != nil {
 		t.Fatal(err)
 	}
-	give("a", "b", lin("lin", 2*time.Hour))
-	give("a", "c", lin("max", 3*time.Hour))
-	give("b", "d", lin("lin", 4*time.Hour))
-	give("c", "e", lin("lin", time.Hour)) // issued last, and ends first
+	grant("a", "b", lin("lin", 2*time.Hour))
+	grant("a", "c", lin("max", 3*time.Hour))
+	grant("b", "d", lin("lin", 4*time.Hour))
+	grant("c", "e", lin("lin", time.Hour)) // issued last, and ends first
 	s, ok, err := d.Use("b")
 	if !ok || err != nil {
 		t.Fatal("the session is invalid:", err)

@@ -233,8 +233,8 @@ func (e *entry) grant(codelab string) *AttendeeGrant {
 	return nil
 }
 
-// give adds a grant to a new entry.
-func (e *entry) give(g AttendeeGrant) {
+// addGrant adds a grant to a new entry.
+func (e *entry) addGrant(g AttendeeGrant) {
 	if had := e.grant(g.Codelab); had != nil {
 		*had = g
 	} else {

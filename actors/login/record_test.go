@@ -19,7 +19,7 @@ func TestARecordThatIsBeingReadDoesNotChange(t *testing.T) {
 	made := func() *record {
 		e := &entry{hash: KeyOf("id"), expires: 100, replaces: &root}
 		for _, lab := range []string{"a", "b", "c"} {
-			e.give(AttendeeGrant{Codelab: lab, AttendeeID: "lin", ExpiresAt: 50})
+			e.addGrant(AttendeeGrant{Codelab: lab, AttendeeID: "lin", ExpiresAt: 50})
 		}
 		return &record{ids: []*entry{{hash: root, expires: 200, attendees: e.copy().attendees}, e}}
 	}

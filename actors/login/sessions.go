@@ -243,7 +243,7 @@ func (s *Sessions) GrantAdmin(from, id string, g *pb.AdminGrant) (expires int64,
 // grants, so that it does not matter which response a browser uses last.
 func (s *Sessions) GrantAttendee(from, id, name string, g AttendeeGrant) (expires int64, err error) {
 	f, expires, err := s.issue(from, id, func(rec *record, e *entry, now int64) {
-		e.give(g)
+		e.addGrant(g)
 		if e.replaces == nil {
 			return
 		}
@@ -251,10 +251,10 @@ func (s *Sessions) GrantAttendee(from, id, name string, g AttendeeGrant) (expire
 		for i, other := range rec.ids {
 			if by := other.by; by != nil && bytes.Equal(by.Name, e.by.Name) && other.replaces != nil && *other.replaces == *e.replaces {
 				if theirs := other.grant(by.Codelab); theirs != nil && by.Codelab != g.Codelab {
-					e.give(*theirs)
+					e.addGrant(*theirs)
 				}
 				other = other.copy()
-				other.give(g)
+				other.addGrant(g)
 				rec.ids[i] = other
 			}
 		}
@@ -315,7 +315,7 @@ func (s *Sessions) issueOnce(from, id string, grant func(rec *record, e *entry, 
 		e.replaces = &parent.hash
 		if now := rec.find(parent.hash); now != nil {
 			for _, g := range now.attendees {
-				e.give(g)
+				e.addGrant(g)
 			}
 		}
 		if a := parent.admin; a.GetExpiresAt() > now {

@@ -154,7 +154,7 @@ func (f *addressFinder) source(start, end int) (Span, bool) {
 	return Span{}, false
 }
 
-func (f *addressFinder) give(start, end int, a Address) bool {
+func (f *addressFinder) addAddress(start, end int, a Address) bool {
 	at, ok := f.source(start, end)
 	if ok && a.URL != "" {
 		a.Span = at
@@ -273,7 +273,7 @@ func (f *addressFinder) target(b bracket, i int) (end int, ok bool) {
 	if !b.picture {
 		a.Words = strings.TrimSpace(string(text[b.at:min(i, b.at+maxWords)]))
 	}
-	f.give(at, stop, a)
+	f.addAddress(at, stop, a)
 	return end, true
 }
 
@@ -305,7 +305,7 @@ func (f *addressFinder) definitions() {
 		if end <= at {
 			return
 		}
-		if f.give(at, end, Address{URL: plainDestination(text[at:end])}) && len(f.found) > 0 {
+		if f.addAddress(at, end, Address{URL: plainDestination(text[at:end])}) && len(f.found) > 0 {
 			f.defined = append(f.defined, defined{Normal(label), len(f.found) - 1})
 		}
 		if i, looked = titled(text, end, '\n'); i < 0 {
@@ -373,11 +373,11 @@ func (f *addressFinder) attributes(start, end int) {
 		switch {
 		case key == "srcset" && strings.Contains(shows, key):
 			eachCandidate(value, func(a, b int) {
-				f.give(start+from+a, start+from+b, Address{URL: html.UnescapeString(value[a:b]), Shows: true})
+				f.addAddress(start+from+a, start+from+b, Address{URL: html.UnescapeString(value[a:b]), Shows: true})
 			})
 		case of && key == "href", !of && key != "" && (key == "src" || key == "poster") && strings.Contains(shows, key):
 			lead := len(value) - len(strings.TrimLeft(value, " \t\n\f\r"))
-			f.give(start+from+lead, start+from+len(strings.TrimRight(value, " \t\n\f\r")), Address{URL: html.UnescapeString(strings.TrimSpace(value)), Shows: !of})
+			f.addAddress(start+from+lead, start+from+len(strings.TrimRight(value, " \t\n\f\r")), Address{URL: html.UnescapeString(strings.TrimSpace(value)), Shows: !of})
 		}
 	})
 }

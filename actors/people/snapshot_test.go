@@ -14,7 +14,7 @@ func TestSnapshotsAreComplete(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()
 	words, _ := Vocabulary.Words()
-	say := func(who Caller, b Body) func(*View) Command {
+	command := func(who Caller, b Body) func(*View) Command {
 		return func(*View) Command { return Command{Caller: who, Body: b} }
 	}
 	first := func(body func(p *Person) Body) func(*View) Command {
@@ -22,14 +22,14 @@ func TestSnapshotsAreComplete(t *testing.T) {
 	}
 	name, yes := "Another", true
 	statetest.Replay(t, Kind(audit.New(journal, clock.System, 0), "owner"), ID, words, func(c Command) any { return c.Body },
-		say(owner, Invite{Login: "ann", Name: "Ann", Role: Assistant, Token: []byte("invitation of ann")}),
-		say(owner, Invite{Login: "bob", Name: "Bob", Role: Facilitator, Token: []byte("invitation of bob")}),
+		command(owner, Invite{Login: "ann", Name: "Ann", Role: Assistant, Token: []byte("invitation of ann")}),
+		command(owner, Invite{Login: "bob", Name: "Bob", Role: Facilitator, Token: []byte("invitation of bob")}),
 		first(func(p *Person) Body { return InviteAgain{ID: p.Id, Token: []byte("again")} }),
-		say(Caller{}, Accept{Token: []byte("again"), Password: "hash"}),
+		command(Caller{}, Accept{Token: []byte("again"), Password: "hash"}),
 		first(func(p *Person) Body { return SetPassword{ID: p.Id, Was: "hash", Password: "next"} }),
 		first(func(p *Person) Body { return NoteSeen{ID: p.Id} }),
 		first(func(p *Person) Body { return Update{ID: p.Id, Name: &name, Disabled: &yes} }),
-		say(Caller{}, signIn("carl", "carl@example.org")),
+		command(Caller{}, signIn("carl", "carl@example.org")),
 		func(v *View) Command { return Command{Caller: owner, Body: Delete{ID: v.all[len(v.all)-1].Id}} },
 		first(func(p *Person) Body { return Delete{ID: p.Id} }),
 	)

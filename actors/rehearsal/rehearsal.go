@@ -59,7 +59,7 @@ func Play(ctx context.Context, lab codelab.Codelab, seed uint64) {
 					lab.Depart(p.id)
 				}
 			}
-			for _, body := range turn.says {
+			for _, body := range turn.actions {
 				_, _, _ = lab.Ask(codelab.Command{Caller: p.caller(v), Body: body})
 			}
 		}
@@ -141,8 +141,8 @@ func newCast(run *pb.Rehearsal, r *rand.Rand, now time.Duration) *cast {
 
 // turn is one turn of a person.
 type turn struct {
-	here bool
-	says []codelab.Body
+	here    bool
+	actions []codelab.Body
 }
 
 // between returns a random duration.
@@ -167,7 +167,7 @@ func (c *cast) act(p *person, v *codelab.View, now time.Duration) (t turn) {
 	}
 	gap := c.between(2*time.Second, 9*time.Second)
 	p.next, t.here = now+gap, true
-	say := func(b codelab.Body) { t.says = append(t.says, b) }
+	do := func(b codelab.Body) { t.actions = append(t.actions, b) }
 	if !p.here { // a person who returns does nothing else in this turn
 		return t
 	}
@@ -176,14 +176,14 @@ func (c *cast) act(p *person, v *codelab.View, now time.Duration) (t turn) {
 	}
 	if poll := v.OpenPoll(); poll != nil && p.ballot != fmt.Sprint(poll.Id, poll.Round) && c.IntN(3) > 0 {
 		p.ballot = fmt.Sprint(poll.Id, poll.Round)
-		say(c.vote(poll))
+		do(c.vote(poll))
 		return t
 	}
 	if p.stuck > 0 && now >= p.stuck {
 		p.stuck = 0
 		for _, h := range v.Help.All() {
 			if h.AttendeeId == p.id && h.Status == pb.HelpStatus_HELP_STATUS_PENDING {
-				say(codelab.ResolveHelp{HelpID: h.Id})
+				do(codelab.ResolveHelp{HelpID: h.Id})
 			}
 		}
 		return t
@@ -191,26 +191,26 @@ func (c *cast) act(p *person, v *codelab.View, now time.Duration) (t turn) {
 	slow := 1.5 - p.skill
 	switch {
 	case now >= p.ends:
-		c.goOn(p, v, a, say)
+		c.goOn(p, v, a, do)
 	case c.sometimes(0.06*slow, gap) && p.stuck == 0 && len(v.Steps) > 0:
 		p.stuck = now + c.between(2*time.Minute, 5*time.Minute)
-		say(codelab.AskHelp{StepNumber: a.CurrentStep, Message: pick(c, troubles)})
+		do(codelab.AskHelp{StepNumber: a.CurrentStep, Message: pick(c, troubles)})
 	case c.sometimes(0.2, gap):
-		say(codelab.PostChat{Message: pick(c, chats)})
+		do(codelab.PostChat{Message: pick(c, chats)})
 	case c.sometimes(0.3, gap):
-		say(codelab.SetPulse{State: c.mood(p, slow)})
+		do(codelab.SetPulse{State: c.mood(p, slow)})
 	case c.sometimes(0.05, gap) && v.Meta.Questions != pb.Asking_ASKING_OFF:
 		ask := codelab.AskQuestion{Text: pick(c, questions), Anonymous: !v.Meta.QuestionsNamed && c.IntN(2) == 0}
 		if n := int(a.CurrentStep); n <= len(v.Steps) && c.IntN(2) == 0 {
 			ask.StepID = v.Steps[n-1].Id
 		}
-		say(ask)
+		do(ask)
 	case c.sometimes(0.4, gap) && len(v.Questions) > 0:
-		say(codelab.VoteQuestion{QuestionID: pick(c, v.Questions).Id})
+		do(codelab.VoteQuestion{QuestionID: pick(c, v.Questions).Id})
 	case c.sometimes(0.05, gap):
 		t.here, p.next = false, now+c.between(15*time.Second, 45*time.Second)
 	case c.IntN(2) == 0:
-		c.tick(v, a, say)
+		c.tick(v, a, do)
 	}
 	return t
 }
@@ -243,14 +243,14 @@ func (c *cast) mood(p *person, slow float64) pb.PulseState {
 }
 
 // tick ticks the next task of a person's step.
-func (c *cast) tick(v *codelab.View, a *pb.Attendee, say func(codelab.Body)) bool {
+func (c *cast) tick(v *codelab.View, a *pb.Attendee, do func(codelab.Body)) bool {
 	n := int(a.CurrentStep)
 	if n > len(v.Steps) {
 		return false
 	}
 	for _, task := range v.Tasks[n-1] {
 		if !codelab.Ticked(a, v.Steps[n-1].Id, task.Key) {
-			say(codelab.Tick{StepID: v.Steps[n-1].Id, Item: task.Key, Done: true})
+			do(codelab.Tick{StepID: v.Steps[n-1].Id, Item: task.Key, Done: true})
 			return true
 		}
 	}
@@ -259,28 +259,28 @@ func (c *cast) tick(v *codelab.View, a *pb.Attendee, say func(codelab.Body)) boo
 
 // goOn ends a step: most people tick its last task first. The quiz, feedback and completion follow
 // the last step.
-func (c *cast) goOn(p *person, v *codelab.View, a *pb.Attendee, say func(codelab.Body)) {
-	if c.IntN(4) > 0 && c.tick(v, a, say) {
+func (c *cast) goOn(p *person, v *codelab.View, a *pb.Attendee, do func(codelab.Body)) {
+	if c.IntN(4) > 0 && c.tick(v, a, do) {
 		return
 	}
 	if int(a.CurrentStep) < len(v.Steps) {
-		say(codelab.Progress{StepNumber: a.CurrentStep + 1})
+		do(codelab.Progress{StepNumber: a.CurrentStep + 1})
 		return
 	}
 	p.stage++
 	switch p.stage {
 	case 1:
 		if v.Meta.QuizEnabled && len(v.Quizzes) > 0 {
-			say(c.answer(p, v))
+			do(c.answer(p, v))
 		}
 	case 2:
 		if v.Meta.RequireFeedback || c.IntN(4) > 0 {
-			say(codelab.GiveFeedback{
+			do(codelab.GiveFeedback{
 				Difficulty: fmt.Sprint(5 - int(p.skill*3.9)), Satisfaction: fmt.Sprint(3 + c.IntN(3)), Comment: pick(c, comments),
 			})
 		}
 	case 3:
-		say(codelab.Complete{})
+		do(codelab.Complete{})
 	}
 }
 

@@ -31,8 +31,8 @@ type noBlobs struct{ files.Blobs }
 var leader = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Ada", Person: "login"}
 
 // plays opens a codelab with everything that simulated attendees use, starts a rehearsal, and calls
-// look with it, on a paused clock.
-func plays(t *testing.T, seed uint64, people, minutes int32, look func(ws codelab.Codelab, comings *atomic.Int64), changes ...func(*codelab.Config, *memory.Store)) {
+// check with it, on a paused clock.
+func plays(t *testing.T, seed uint64, people, minutes int32, check func(ws codelab.Codelab, comings *atomic.Int64), changes ...func(*codelab.Config, *memory.Store)) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()
 	list, err := catalog.LoadList(store)
@@ -83,11 +83,11 @@ func plays(t *testing.T, seed uint64, people, minutes int32, look func(ws codela
 	if _, err := ws.StartRehearsal(leader, codelab.StartRehearsal{People: people, Minutes: minutes}); err != nil {
 		t.Fatal(err)
 	}
-	look(ws, &comings)
+	check(ws, &comings)
 }
 
-// told returns the results of a rehearsal as text, so that two rehearsals can be compared.
-func told(v *codelab.View) string {
+// results returns the results of a rehearsal as text, so that two rehearsals can be compared.
+func results(v *codelab.View) string {
 	var b strings.Builder
 	for _, a := range v.Attendees.All() {
 		fmt.Fprintln(&b, a.Name, a.Place, a.CurrentStep, codelab.Ticks(a), a.CompletedAt != 0, a.Pulse.GetState())
@@ -155,7 +155,7 @@ func TestARehearsalDependsOnlyOnItsSeed(t *testing.T) {
 			plays(t, seed, 12, 5, func(ws codelab.Codelab, _ *atomic.Int64) {
 				time.Sleep(4*time.Minute + 100*time.Millisecond)
 				synctest.Wait()
-				runs = append(runs, told(ws.View()))
+				runs = append(runs, results(ws.View()))
 			})
 		})
 	}

@@ -15,15 +15,15 @@ import (
 
 // speaker is a link that records its calls.
 type speaker struct {
-	told []string
+	calls []string
 
 	mu   sync.Mutex
 	gone []string
 }
 
-func (s *speaker) Arrived(p string)      { s.told = append(s.told, "+"+p) }
-func (s *speaker) Left(p string)         { s.told = append(s.told, "-"+p) }
-func (s *speaker) Passed(frames []Frame) { s.told = append(s.told, "frames") }
+func (s *speaker) Arrived(p string)      { s.calls = append(s.calls, "+"+p) }
+func (s *speaker) Left(p string)         { s.calls = append(s.calls, "-"+p) }
+func (s *speaker) Passed(frames []Frame) { s.calls = append(s.calls, "frames") }
 func (s *speaker) Gone(p string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,9 +41,9 @@ func (s *speaker) left() []string {
 	slices.Sort(gone)
 	return gone
 }
-func (s *speaker) said(want ...string) bool {
-	got := s.told
-	s.told = nil
+func (s *speaker) called(want ...string) bool {
+	got := s.calls
+	s.calls = nil
 	return slices.Equal(got, want)
 }
 
@@ -62,13 +62,13 @@ func presenceOnSeveralNodes(t *testing.T) {
 			t.Error("a person who is on another node counts as new")
 		}
 	}
-	if !s.said("+ann") {
+	if !s.called("+ann") {
 		t.Error("other nodes were not informed exactly once of the arrival")
 	}
 	if r.Elsewhere("n2", "ann", false) {
 		t.Error("a person who is still here counts as gone")
 	}
-	if r.Leave("ann") || s.left() != nil || r.Leave("ann") || !s.said("-ann") {
+	if r.Leave("ann") || s.left() != nil || r.Leave("ann") || !s.called("-ann") {
 		t.Error("the departure was announced too early, or not sent to other nodes")
 	}
 	if !slices.Equal(s.left(), []string{"ann"}) || s.left() != nil {
@@ -85,7 +85,7 @@ func presenceOnSeveralNodes(t *testing.T) {
 	if !slices.Equal(s.left(), []string{"ann"}) {
 		t.Error("the departure was not announced")
 	}
-	s.told = nil
+	s.calls = nil
 	r.Elsewhere("n2", "bob", true)
 	r.Elsewhere("n3", "bob", true)
 	r.Join("cy")
@@ -116,11 +116,11 @@ func presenceOnSeveralNodes(t *testing.T) {
 	if nodes := r.Nodes(); !slices.Equal(nodes, []string{"n2"}) {
 		t.Errorf("the nodes are %v, want n2", nodes)
 	}
-	s.told = nil
+	s.calls = nil
 	r.Broadcast(Frame{Payload: []byte("x")})
 	r.Transient(Frame{Payload: []byte("x")})
-	if !s.said("frames") {
-		t.Errorf("other nodes received %v", s.told)
+	if !s.called("frames") {
+		t.Errorf("other nodes received %v", s.calls)
 	}
 }
 

@@ -16,13 +16,13 @@ func TestSnapshotsAreComplete(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()
 	words, _ := Vocabulary.Words()
-	say := func(b Body) func(*View) Command { return func(*View) Command { return Command{Body: b} } }
+	command := func(b Body) func(*View) Command { return func(*View) Command { return Command{Body: b} } }
 	kind := Kind(audit.New(journal, clock.System, 0))
 	records := statetest.Replay(t, kind, "all", words, func(c Command) any { return c.Body },
-		say(CreateToken{Name: "one", SecretHash: []byte("hash 1")}), say(CreateToken{Name: "two", Scope: "read", Days: 3, SecretHash: []byte("hash 2")}),
-		say(SetAIKey{Sealed: []byte("first key")}), say(NoteAIUse{Usage: &usage.AIUsage{Model: "m"}}),
+		command(CreateToken{Name: "one", SecretHash: []byte("hash 1")}), command(CreateToken{Name: "two", Scope: "read", Days: 3, SecretHash: []byte("hash 2")}),
+		command(SetAIKey{Sealed: []byte("first key")}), command(NoteAIUse{Usage: &usage.AIUsage{Model: "m"}}),
 		func(v *View) Command { return Command{Body: RevokeToken{ID: v.Tokens[0].Id}} },
-		say(SetAIKey{Sealed: []byte("second key")}),
+		command(SetAIKey{Sealed: []byte("second key")}),
 	)
 	// A replaced key leaves the log.
 	erase := kind.Erase(&View{AIKey: []byte("second key")})

@@ -18,12 +18,12 @@ func TestResponsesAreBackedByTheDiskDespiteFailures(t *testing.T) {
 	type made struct {
 		token    seal.Token
 		checkout string
-		given    int
+		returned int
 		policy   pb.Policy
 	}
 	var mu sync.Mutex
 	var all []*made
-	failures, given := 0, 0
+	failures, returned := 0, 0
 	j.injectAt(0.2)
 	var wg sync.WaitGroup
 	for client := range 16 {
@@ -48,8 +48,8 @@ func TestResponsesAreBackedByTheDiskDespiteFailures(t *testing.T) {
 					mu.Lock()
 					switch {
 					case err == nil && string(got) == cardJSON:
-						m.given++
-						given++
+						m.returned++
+						returned++
 					case err == nil:
 						t.Error("detokenize returned a wrong credential")
 					case got != nil:
@@ -67,24 +67,24 @@ func TestResponsesAreBackedByTheDiskDespiteFailures(t *testing.T) {
 	}
 	wg.Wait()
 	j.injectAt(0)
-	if failures < 500 || given < 500 {
-		t.Fatalf("%d failures and %d credentials are too few for this test", failures, given)
+	if failures < 500 || returned < 500 {
+		t.Fatalf("%d failures and %d credentials are too few for this test", failures, returned)
 	}
 	for _, m := range all {
-		if m.policy == pb.Policy_POLICY_SINGLE_USE && m.given > 1 {
-			t.Errorf("the credential of a single-use token was returned %d times", m.given)
+		if m.policy == pb.Policy_POLICY_SINGLE_USE && m.returned > 1 {
+			t.Errorf("the credential of a single-use token was returned %d times", m.returned)
 		}
 		s, err := w.vault.Introspect(business, Use{m.token, "business", m.checkout})
 		if err != nil {
 			t.Fatalf("an acknowledged token is missing: %v", err)
 		}
-		if m.given > 0 && m.policy == pb.Policy_POLICY_SINGLE_USE && s.State != Redeemed {
+		if m.returned > 0 && m.policy == pb.Policy_POLICY_SINGLE_USE && s.State != Redeemed {
 			t.Errorf("a used token is in state %s", s.State)
 		}
 		uses := j.actions["token_detokenize"][reference(w.vault.rowKey(m.token, w.vault.Ring().Newest()))]
-		if uses < m.given {
-			t.Errorf("a credential was returned %d times, but the audit trail has %d uses", m.given, uses)
+		if uses < m.returned {
+			t.Errorf("a credential was returned %d times, but the audit trail has %d uses", m.returned, uses)
 		}
 	}
-	t.Logf("%d tokens, %d credentials, %d failures", len(all), given, failures)
+	t.Logf("%d tokens, %d credentials, %d failures", len(all), returned, failures)
 }

@@ -25,8 +25,8 @@ func TestOneRecordEndsAllTokensOfACheckout(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if told, err := w.audit.Find(audit.Query{Action: "token_session_end", Limit: 9}); err != nil || len(told) != 1 {
-		t.Errorf("after two ends, the audit trail has %d records of them, %v", len(told), err)
+	if found, err := w.audit.Find(audit.Query{Action: "token_session_end", Limit: 9}); err != nil || len(found) != 1 {
+		t.Errorf("after two ends, the audit trail has %d records of them, %v", len(found), err)
 	}
 	for _, tok := range tokens {
 		if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != IsRevoked {
@@ -368,7 +368,7 @@ func TestAnEndedSessionIsRemembered(t *testing.T) {
 // An operation counts as open while the journal processes it, even if its caller no longer waits.
 // Otherwise operations would accumulate without bound on a stuck disk.
 func TestOperationsInAStuckJournalAreBounded(t *testing.T) {
-	w := newWorld(t, func(o *Options) { o.MaxOpen, o.Patience = 3, 20*time.Millisecond })
+	w := newWorld(t, func(o *Options) { o.MaxOpen, o.Timeout = 3, 20*time.Millisecond })
 	release := w.journal.Hold()
 	var timedOut, busy int
 	for i := range 10 {

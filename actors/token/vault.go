@@ -47,8 +47,8 @@ type Options struct {
 	RememberSessions time.Duration
 	// MaxOpen bounds the unanswered operations. The default is 65,536.
 	MaxOpen int
-	// Patience bounds how long an operation waits for its answer. The default is 10 s.
-	Patience time.Duration
+	// Timeout bounds how long an operation waits for its answer. The default is 10 s.
+	Timeout time.Duration
 	// BackoffMin, BackoffMax, MaxFailures and QuarantineFor apply to tokens whose actor panics. The
 	// defaults are 100 ms, 10 s, 5 and 5 min.
 	BackoffMin, BackoffMax time.Duration
@@ -70,7 +70,7 @@ func (o *Options) setDefaults() {
 	def(&o.RememberExpired, time.Hour)
 	def(&o.RememberEnded, 24*time.Hour)
 	def(&o.RememberSessions, 400*24*time.Hour)
-	def(&o.Patience, 10*time.Second)
+	def(&o.Timeout, 10*time.Second)
 	def(&o.BackoffMin, 100*time.Millisecond)
 	def(&o.BackoffMax, 10*time.Second)
 	def(&o.QuarantineFor, 5*time.Minute)
@@ -350,12 +350,12 @@ func (v *Vault) ask(cmd *command) result {
 	}
 	cmd.reply, cmd.open = make(chan result, 1), &v.open
 	v.opts.System.Root.Send(v.shards[cmd.name[0]], cmd)
-	patience := v.opts.Clock.NewTimer(v.opts.Patience)
-	defer patience.Stop()
+	timeout := v.opts.Clock.NewTimer(v.opts.Timeout)
+	defer timeout.Stop()
 	select {
 	case r := <-cmd.reply:
 		return r
-	case <-patience.C():
+	case <-timeout.C():
 		cmd.leave()
 		return result{err: durable.ErrTimeout}
 	}

@@ -20,7 +20,7 @@ func (v *Vault) webhookRows(record string, cmd *command, t *pb.Token) []durable.
 	if kind == "" || v.opts.Webhooks == nil {
 		return nil
 	}
-	return v.opts.Webhooks.Rows(webhook.Told{Type: kind, At: cmd.attempt.Now.UnixMilli(), Data: &webhook.Data{
+	return v.opts.Webhooks.Rows(webhook.Occurrence{Type: kind, At: cmd.attempt.Now.UnixMilli(), Data: &webhook.Data{
 		Environment: string(v.opts.Environment), ParticipantId: t.Participant, By: cmd.caller.Participant,
 		CheckoutId: cmd.checkout, Policy: PolicyName(t.Policy),
 	}})

@@ -58,8 +58,8 @@ func gone(table string, key []byte) durable.Row {
 	return durable.Row{Table: table, Key: key, Delete: true}
 }
 
-// Told is an event for webhooks.
-type Told struct {
+// Occurrence is an event for webhooks.
+type Occurrence struct {
 	Type string
 	// CodelabID is "" for events outside codelabs.
 	CodelabID string
@@ -93,7 +93,7 @@ func newOutbox(journal durable.Journal, c clock.Clock, log *slog.Logger) *Outbox
 
 // Rows returns the deliveries for an event, to be committed with the event. There are none if no
 // webhook subscribes to it. A nil Outbox has no webhooks.
-func (o *Outbox) Rows(t Told) (rows []durable.Row) {
+func (o *Outbox) Rows(t Occurrence) (rows []durable.Row) {
 	if o == nil {
 		return nil
 	}

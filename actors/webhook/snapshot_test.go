@@ -16,19 +16,19 @@ func TestSnapshotsAreComplete(t *testing.T) {
 	defer journal.Close()
 	words, _ := Vocabulary.Words()
 	kind := Kind(audit.New(journal, clock.System, 0))
-	say := func(b Body) func(*View) Command { return func(*View) Command { return Command{Body: b} } }
+	command := func(b Body) func(*View) Command { return func(*View) Command { return Command{Body: b} } }
 	fails := func(tries uint32) func(*View) Command {
-		return say(Note{Delivery: &Delivery{Id: "d", Type: HelpRequested, Tries: tries}, Outcome: Outcome{Status: 500, TookMS: 3, Error: NotConnected}})
+		return command(Note{Delivery: &Delivery{Id: "d", Type: HelpRequested, Tries: tries}, Outcome: Outcome{Status: 500, TookMS: 3, Error: NotConnected}})
 	}
 	commands := []func(*View) Command{
-		say(Create{URL: "https://example.org", Events: []string{HelpRequested}, Names: true, Secret: []byte("the secret")}),
-		say(NoteTest{ID: "t", Outcome: Outcome{Status: 204}}), fails(0), fails(uint32(len(Pauses))),
-		say(Note{Delivery: &Delivery{Id: "e", Type: HelpRequested}, Outcome: Outcome{Status: 200}}),
+		command(Create{URL: "https://example.org", Events: []string{HelpRequested}, Names: true, Secret: []byte("the secret")}),
+		command(NoteTest{ID: "t", Outcome: Outcome{Status: 204}}), fails(0), fails(uint32(len(Pauses))),
+		command(Note{Delivery: &Delivery{Id: "e", Type: HelpRequested}, Outcome: Outcome{Status: 200}}),
 	}
 	for range MaxFailures {
 		commands = append(commands, fails(0))
 	}
-	commands = append(commands, say(Resume{}), fails(0), say(Delete{}))
+	commands = append(commands, command(Resume{}), fails(0), command(Delete{}))
 	records := statetest.Replay(t, kind, "hook", words, func(c Command) any { return c.Body }, commands...)
 	erase := kind.Erase(&View{})
 	for i, record := range records {

@@ -152,10 +152,10 @@ func (w *world) create(events ...string) string {
 	return id
 }
 
-// tell commits the deliveries of an event and returns their number.
-func (w *world) tell(kind string) int {
+// emit commits the deliveries of an event and returns their number.
+func (w *world) emit(kind string) int {
 	w.t.Helper()
-	rows := w.hooks.Rows(Told{Type: kind, CodelabID: "lab", At: time.Now().UnixMilli(), Data: &Data{}})
+	rows := w.hooks.Rows(Occurrence{Type: kind, CodelabID: "lab", At: time.Now().UnixMilli(), Data: &Data{}})
 	if len(rows) > 0 {
 		if err := durable.Commit(w.journal, rows); err != nil {
 			w.t.Fatal(err)
@@ -199,7 +199,7 @@ func TestTheLastAttemptsAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.answers(500)
-		w.tell(WorkshopEnded)
+		w.emit(WorkshopEnded)
 		time.Sleep(6 * time.Second)
 		numbers := func() (out []uint32) {
 			tries, err := w.hooks.Tries(id)
@@ -221,7 +221,7 @@ func TestTheLastAttemptsAreKept(t *testing.T) {
 		}
 		w.answers(200)
 		for range MaxTries {
-			w.tell(WorkshopEnded)
+			w.emit(WorkshopEnded)
 		}
 		time.Sleep(6 * time.Minute)
 		w.got()
@@ -244,7 +244,7 @@ func triedSevenTimes(t *testing.T, status int32) {
 	inWorld(t, func(w *world) {
 		id := w.create(WorkshopEnded)
 		w.answers(status)
-		w.tell(WorkshopEnded)
+		w.emit(WorkshopEnded)
 		time.Sleep(18 * time.Hour)
 		want := []time.Duration{
 			0, 5 * time.Second, 5*time.Minute + 5*time.Second, 35*time.Minute + 5*time.Second,
@@ -293,7 +293,7 @@ func TestTwentyConsecutiveFailuresStopAWebhook(t *testing.T) {
 		fail := func(n int) {
 			w.answers(404)
 			for range n {
-				w.tell(TokenUsed)
+				w.emit(TokenUsed)
 			}
 			time.Sleep(time.Second)
 		}
@@ -302,7 +302,7 @@ func TestTwentyConsecutiveFailuresStopAWebhook(t *testing.T) {
 			t.Fatalf("after 19 failures, the webhook is %v", h)
 		}
 		w.answers(200)
-		w.tell(TokenUsed)
+		w.emit(TokenUsed)
 		time.Sleep(time.Second)
 		if h := w.hook(id); h.Failures != 0 {
 			t.Fatalf("after a success, the webhook is %v", h)
@@ -313,7 +313,7 @@ func TestTwentyConsecutiveFailuresStopAWebhook(t *testing.T) {
 		if h := w.hook(id); h.State() != Stopped || h.Failures != 20 || len(w.got()) != before+20 {
 			t.Fatalf("after 25 deliveries, %d were sent, and the webhook is %v", len(w.got())-before, h)
 		}
-		if n := w.tell(TokenUsed); n != 0 {
+		if n := w.emit(TokenUsed); n != 0 {
 			t.Errorf("an event for a stopped webhook makes %d rows", n)
 		}
 		w.answers(200)
@@ -325,7 +325,7 @@ func TestTwentyConsecutiveFailuresStopAWebhook(t *testing.T) {
 		// After a restart it is still stopped.
 		w.stop()
 		w.start()
-		if n := w.tell(TokenUsed); n != 0 || w.hook(id).State() != Stopped {
+		if n := w.emit(TokenUsed); n != 0 || w.hook(id).State() != Stopped {
 			t.Errorf("after a restart, an event makes %d rows, and the webhook is %v", n, w.hook(id))
 		}
 		if err := w.hooks.Resume(Caller{}, id); err != nil {
@@ -346,8 +346,8 @@ func TestResumingSendsDeliveriesThatWaitForALaterAttempt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(TokenUsed)
 		w.answers(503)
-		w.tell(TokenUsed)
-		w.tell(TokenUsed)
+		w.emit(TokenUsed)
+		w.emit(TokenUsed)
 		time.Sleep(8 * time.Hour) // both have failed six times, and wait for ten hours
 		before := len(w.got())
 		if w.count(queueTable) != 2 {
@@ -369,7 +369,7 @@ func TestResumingDoesNotRepeatADeliveryThatIsAboutToBeSent(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(TokenUsed)
 		w.answers(503)
-		w.tell(TokenUsed)
+		w.emit(TokenUsed)
 		time.Sleep(time.Second) // the second attempt is due four seconds later
 		keys := w.keys(queueTable)
 		if err := w.hooks.Resume(Caller{}, id); err != nil {
@@ -401,8 +401,8 @@ func TestASlowReceiverHasOneConnection(t *testing.T) {
 		w.create(HelpRequested)
 		w.create(TokenUsed)
 		for range 5 {
-			w.tell(HelpRequested)
-			w.tell(TokenUsed)
+			w.emit(HelpRequested)
+			w.emit(TokenUsed)
 		}
 		time.Sleep(2 * time.Second)
 		if got := w.got(); slices.Contains(got, HelpRequested) || len(got) != 5 {
@@ -423,17 +423,17 @@ func TestTheQueueOfAWebhookIsBounded(t *testing.T) {
 		synctest.Wait() // no look at the list falls into what follows
 		rows := 0
 		for range MaxWaiting + 50 {
-			rows += w.tell(TokenUsed)
+			rows += w.emit(TokenUsed)
 		}
 		if got := w.hooks.Stats(); rows != MaxWaiting || got.Dropped != 50 {
 			t.Errorf("the events made %d rows, the statistics are %v", rows, got)
 		}
 		w.create(TokenUsed)
-		if n := w.tell(TokenUsed); n != 1 {
+		if n := w.emit(TokenUsed); n != 1 {
 			t.Errorf("an event for the other webhook makes %d rows, want 1", n)
 		}
 		time.Sleep(time.Minute) // some of it is sent meanwhile
-		if n := w.tell(TokenUsed); n != 2 {
+		if n := w.emit(TokenUsed); n != 2 {
 			t.Errorf("with room in the queue, an event makes %d rows, want 2", n)
 		}
 		if got := w.hooks.Stats(); got.Waiting < MaxWaiting-20 || got.Waiting > MaxWaiting+2 {
@@ -458,7 +458,7 @@ func TestAScanOfTheQueueIsBounded(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].waiting != MaxWaiting || all[0].due != 1000 {
 		t.Errorf("refresh returned %v, %v", all, err)
 	}
-	if rows := o.Rows(Told{Type: TokenUsed, Data: &Data{}}); len(rows) != 0 || o.dropped.Load() != 1 {
+	if rows := o.Rows(Occurrence{Type: TokenUsed, Data: &Data{}}); len(rows) != 0 || o.dropped.Load() != 1 {
 		t.Errorf("an event for a full queue makes %d rows, and %d are dropped", len(rows), o.dropped.Load())
 	}
 }
@@ -543,7 +543,7 @@ func TestADeletedWebhookLeavesNoData(t *testing.T) {
 		id := w.create(TokenUsed)
 		w.answers(0)
 		for range 600 {
-			w.tell(TokenUsed)
+			w.emit(TokenUsed)
 		}
 		if err := durable.Commit(w.journal, []durable.Row{kept(id, &Delivery{Id: "d", Type: TokenUsed, Data: &Data{}})}); err != nil {
 			t.Fatal(err)
@@ -551,14 +551,14 @@ func TestADeletedWebhookLeavesNoData(t *testing.T) {
 		if err := w.hooks.Delete(Caller{}, id); err != nil {
 			t.Fatal(err)
 		}
-		if n := w.tell(TokenUsed); n != 0 {
+		if n := w.emit(TokenUsed); n != 0 {
 			t.Errorf("an event right after the deletion makes %d rows", n)
 		}
 		time.Sleep(time.Minute)
 		if n := w.count(listTable) + w.count(queueTable) + w.count(failedTable); n != 0 {
 			t.Errorf("%d rows of the deleted webhook are left", n)
 		}
-		if n := w.tell(TokenUsed); n != 0 {
+		if n := w.emit(TokenUsed); n != 0 {
 			t.Errorf("an event after the deletion makes %d rows", n)
 		}
 		w.hooks.drain(context.Background(), id, w.send) // as on a node that does not know of the deletion yet
@@ -567,12 +567,12 @@ func TestADeletedWebhookLeavesNoData(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer log.Close()
-		look := func(b []byte) {
+		check := func(b []byte) {
 			if strings.Contains(string(b), "sealed") {
 				t.Error("the log contains the secret of the deleted webhook")
 			}
 		}
-		err = log.Load(1000, func(s durable.Snapshot) error { look(s.State); return nil }, func(_ uint64, b []byte) error { look(b); return nil })
+		err = log.Load(1000, func(s durable.Snapshot) error { check(s.State); return nil }, func(_ uint64, b []byte) error { check(b); return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -592,7 +592,7 @@ func TestStopDoesNotCountAgainstTheReceiver(t *testing.T) {
 		id := w.create(TokenUsed)
 		w.serve = func(*Delivery) { time.Sleep(5 * time.Second) }
 		w.answers(0)
-		w.tell(TokenUsed)
+		w.emit(TokenUsed)
 		time.Sleep(time.Second)
 		w.stop() // waits for it
 		w.serve = nil
@@ -618,7 +618,7 @@ func TestATestDoesNotChangeTheNumberOfFailures(t *testing.T) {
 		}
 		w.answers(404)
 		for range MaxFailures - 1 {
-			w.tell(TokenUsed)
+			w.emit(TokenUsed)
 		}
 		time.Sleep(time.Second)
 		for _, status := range []int32{404, 200, 404} {
@@ -654,7 +654,7 @@ func TestConcurrentTestsAreBounded(t *testing.T) {
 
 func TestOnlyWantedEventsAreQueued(t *testing.T) {
 	inWorld(t, func(w *world) {
-		if w.tell(TokenUsed) != 0 || (*Outbox)(nil).Rows(Told{Type: TokenUsed}) != nil {
+		if w.emit(TokenUsed) != 0 || (*Outbox)(nil).Rows(Occurrence{Type: TokenUsed}) != nil {
 			t.Error("without webhooks, an event makes rows")
 		}
 		w.create(TokenUsed, HelpRequested)
@@ -663,12 +663,12 @@ func TestOnlyWantedEventsAreQueued(t *testing.T) {
 			t.Fatal(err)
 		}
 		for kind, want := range map[string]int{TokenUsed: 2, HelpRequested: 1, TokenLocked: 0} {
-			if got := w.tell(kind); got != want {
+			if got := w.emit(kind); got != want {
 				t.Errorf("an event %s makes %d rows, want %d", kind, got, want)
 			}
 		}
 		// Events without a codelab are sent to all webhooks, whichever codelabs these name.
-		if rows := w.hooks.Rows(Told{Type: TokenUsed, Data: &Data{}}); len(rows) != 3 {
+		if rows := w.hooks.Rows(Occurrence{Type: TokenUsed, Data: &Data{}}); len(rows) != 3 {
 			t.Errorf("an event without a codelab makes %d rows, want 3", len(rows))
 		} else if rows[0].TTL != 7*24*time.Hour {
 			t.Errorf("a row is kept for %s", rows[0].TTL)
@@ -693,7 +693,7 @@ func TestAFullDiskDoesNotRepeatDeliveries(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create(TokenUsed)
 		w.serve = func(*Delivery) { w.full.Store(true) } // while it is in flight
-		w.tell(TokenUsed)
+		w.emit(TokenUsed)
 		time.Sleep(10 * time.Minute)
 		if got := w.got(); len(got) != 1 {
 			t.Errorf("with a full disk, the delivery was sent %d times, want 1", len(got))
@@ -714,7 +714,7 @@ func TestAStoreThatFailsIsLoggedOnce(t *testing.T) {
 		w.create(TokenUsed)
 		for turn := 1; turn <= 2; turn++ {
 			w.broken.Store(true)
-			w.tell(TokenUsed)
+			w.emit(TokenUsed)
 			time.Sleep(10 * time.Minute)
 			synctest.Wait()
 			w.log.mu.Lock()
@@ -759,7 +759,7 @@ func TestALostOutcomeDoesNotSpeedUpDeliveries(t *testing.T) {
 			w.full.Store(true)
 			time.AfterFunc(100*time.Millisecond, func() { w.full.Store(false) })
 		}
-		w.tell(TokenUsed)
+		w.emit(TokenUsed)
 		time.Sleep(10 * time.Minute)
 		if n := len(w.got()); n < 10 || n > 21 {
 			t.Errorf("in ten minutes, the delivery was sent %d times, want 10 to 21", n)
@@ -774,13 +774,13 @@ func TestAWebhookQueuesNothingOnceItIsStopped(t *testing.T) {
 		w.create(TokenUsed)
 		w.answers(500)
 		for range MaxFailures {
-			w.tell(TokenUsed)
+			w.emit(TokenUsed)
 		}
 		time.Sleep(settle + settle/2) // the next look is after another one
 		if n := len(w.got()); n != MaxFailures {
 			t.Fatalf("%d deliveries were sent", n)
 		}
-		if n := w.tell(TokenUsed); n != 0 {
+		if n := w.emit(TokenUsed); n != 0 {
 			t.Errorf("an event right after the webhook was stopped makes %d rows", n)
 		}
 	})

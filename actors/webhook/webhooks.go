@@ -131,7 +131,7 @@ func (w *Webhooks) Create(caller Caller, b Create) (string, error) {
 	if err := w.ask(id, caller, b); err != nil {
 		return "", err
 	}
-	w.look()
+	w.reload()
 	return id, nil
 }
 
@@ -179,7 +179,7 @@ func (w *Webhooks) Delete(caller Caller, id string) error {
 	if err := w.ask(id, caller, Delete{}); err != nil {
 		return err
 	}
-	w.look()
+	w.reload()
 	return w.forget(id)
 }
 
@@ -199,7 +199,7 @@ func (w *Webhooks) Resume(caller Caller, id string) error {
 	if err := w.ask(id, caller, Resume{failed, delayed}); err != nil {
 		return err
 	}
-	w.look()
+	w.reload()
 	w.hint()
 	return nil
 }
@@ -231,8 +231,8 @@ func (w *Webhooks) Test(ctx context.Context, id string, send Send) (int32, error
 	return outcome.Status, nil
 }
 
-// look updates the list if this node has changed it.
-func (w *Webhooks) look() {
+// reload updates the list if this node has changed it.
+func (w *Webhooks) reload() {
 	if _, err := w.refresh(); err != nil {
 		w.log.Warn("reading the list of webhooks failed", "error", err)
 	}
@@ -337,7 +337,7 @@ func (w *Webhooks) drain(ctx context.Context, id string, send Send) {
 		}
 		if now := h.View().Hook; now.GetStopped() {
 			w.log.Warn("a webhook was stopped because its receiver failed too often; repair the receiver, then resume the webhook", "webhook", id, "failures", MaxFailures)
-			w.look()
+			w.reload()
 			return
 		}
 	}

@@ -117,16 +117,16 @@ func TestHostileArchivesOfCodeAreRefused(t *testing.T) {
 		"/etc/passwd": "absolute", "../x": "..", "a/../../x": "..", "a/./b": `the part "."`, `a\..\..\b`: "..", "C:/x": "Windows", ".git/config": ".git", "a/.GIT/hooks/x": ".git", "git~1/x": ".git",
 		"a//b": "empty part", "nul": "Windows", "a/aux.c": "Windows", "a?": "Windows", "a.": "Windows", "a\nb": "control", strings.Repeat("a/", 600) + "b": "longer", strings.Repeat("x", 256): "longer",
 	}
-	for name, says := range names {
+	for name, want := range names {
 		m := member{name: name, content: "x", mode: 0o644}
 		folder := member{name: name + "/", tarType: tar.TypeDir, mode: fs.ModeDir | 0o755}
-		refused(t, "ZIP "+name, zipOf(t, good, m), says)
-		refused(t, "ZIP folder "+name, zipOf(t, good, member{name: name + "/", mode: fs.ModeDir | 0o755}), says)
+		refused(t, "ZIP "+name, zipOf(t, good, m), want)
+		refused(t, "ZIP folder "+name, zipOf(t, good, member{name: name + "/", mode: fs.ModeDir | 0o755}), want)
 		if strings.Contains(name, `\`) {
-			says = "backslash" // in a tar, a backslash is not a separator
+			want = "backslash" // in a tar, a backslash is not a separator
 		}
-		refused(t, "tar "+name, tarOf(t, good, m), says)
-		refused(t, "tar folder "+name, tarOf(t, good, folder), says)
+		refused(t, "tar "+name, tarOf(t, good, m), want)
+		refused(t, "tar folder "+name, tarOf(t, good, folder), want)
 	}
 	for what, mode := range map[string]fs.FileMode{"link": fs.ModeSymlink, "device": fs.ModeDevice, "pipe": fs.ModeNamedPipe, "socket": fs.ModeSocket, "character device": fs.ModeDevice | fs.ModeCharDevice} {
 		refused(t, "ZIP with a "+what, zipOf(t, good, member{name: "a", content: "good", mode: mode | 0o644}), "a is not a regular file")
@@ -143,12 +143,12 @@ func TestHostileArchivesOfCodeAreRefused(t *testing.T) {
 	}
 }
 
-func refused(t *testing.T, what string, b []byte, says string) {
+func refused(t *testing.T, what string, b []byte, want string) {
 	t.Helper()
 	files, err := readCode(b)
 	var rejected *durable.Rejection
-	if !errors.As(err, &rejected) || rejected.Reason != durable.Invalid || !strings.Contains(err.Error(), says) || files != nil {
-		t.Errorf("%.60q: %d files, %v, want the error %q", what, len(files), err, says)
+	if !errors.As(err, &rejected) || rejected.Reason != durable.Invalid || !strings.Contains(err.Error(), want) || files != nil {
+		t.Errorf("%.60q: %d files, %v, want the error %q", what, len(files), err, want)
 	}
 }
 
@@ -198,15 +198,15 @@ func TestArchivesOfCodeAreBounded(t *testing.T) {
 	}
 	for what, tc := range map[string]struct {
 		members []member
-		says    string
+		want    string
 	}{
 		"files":   {many, "more than 2000 files"},
 		"entries": {folders, "more than 10000 entries"},
 		"a file":  {[]member{{name: "a", content: zeros(code.MaxFile + 1), mode: 0o644}}, "a is larger than 8 MiB"},
 		"a tree":  {large, "more than 64 MiB"},
 	} {
-		refused(t, "ZIP: "+what, zipOf(t, tc.members...), tc.says)
-		refused(t, "tar: "+what, tarOf(t, tc.members...), tc.says)
+		refused(t, "ZIP: "+what, zipOf(t, tc.members...), tc.want)
+		refused(t, "tar: "+what, tarOf(t, tc.members...), tc.want)
 	}
 	if files, err := readCode(tarOf(t, large[:len(large)-1]...)); err != nil || len(files) != 8 {
 		t.Errorf("a tree of the maximum size: %d files, %v", len(files), err)

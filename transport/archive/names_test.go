@@ -98,11 +98,11 @@ func TestTheFirstOfDuplicateEntriesIsUsed(t *testing.T) {
 // The error names the faulty entry. Otherwise nobody could find it among thousands.
 func TestErrorsContainTheNameOfTheEntry(t *testing.T) {
 	lab := raw{name: "lab.md", content: tutorial}
-	for name, says := range map[string]string{
+	for name, want := range map[string]string{
 		"../up.md": "../up.md", `..\up.md`: "../up.md", "/abs.md": "/abs.md", `\abs.md`: "/abs.md", `C:\x.md`: "C:/x.md", "a/../b.md": "a/../b.md", "..": "..", "../\x1b[2J": `"../\x1b[2J"`,
 	} {
 		_, _, err := readAll(asWritten(t, lab, raw{name: name}))
-		if !isInvalid(err) || !strings.Contains(err.Error(), says) {
+		if !isInvalid(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want the name in the error", name, err)
 		}
 	}

@@ -176,15 +176,15 @@ func (k *keeper) dead(a markdown.Address, at link, t reading) {
 	if !utf8.ValidString(at.path) || !a.Shows && leadsHere(at.path) {
 		return
 	}
-	says := "the text links it, and it was not sent along"
+	reason := "the text links it, and it was not sent along"
 	if a.Shows {
-		says = "the text shows it, and it was not sent along"
+		reason = "the text shows it, and it was not sent along"
 	}
 	name := at.path
 	if !strings.HasPrefix(name, "/") {
 		name = path.Join(t.dir, name)
 	}
-	k.t.left.add(shown(name), says, CodeDeadLink)
+	k.t.left.add(shown(name), reason, CodeDeadLink)
 }
 
 // leadsHere reports whether a path belongs to this server.

@@ -31,8 +31,8 @@ const (
 
 // Bounds of a password, in code points.
 const (
-	LeastPassword = 12
-	MostPassword  = 256
+	MinPassword = 12
+	MaxPassword = 256
 )
 
 // commonest contains the passwords that are long enough among the 10,000 commonest in two lists
@@ -58,10 +58,10 @@ func CheckPassword(field, password, login string) error {
 	n := utf8.RuneCountInString(password)
 	folded := strings.ToLower(password)
 	switch {
-	case !utf8.ValidString(password) || n < LeastPassword || n > MostPassword:
-		return durable.Reject(durable.Invalid, "%s must have %d to %d characters", field, LeastPassword, MostPassword)
-	case utf8.RuneCountInString(strings.TrimSpace(password)) < LeastPassword:
-		return durable.Reject(durable.Invalid, "%s must have %d characters at least without the spaces at its ends", field, LeastPassword)
+	case !utf8.ValidString(password) || n < MinPassword || n > MaxPassword:
+		return durable.Reject(durable.Invalid, "%s must have %d to %d characters", field, MinPassword, MaxPassword)
+	case utf8.RuneCountInString(strings.TrimSpace(password)) < MinPassword:
+		return durable.Reject(durable.Invalid, "%s must have %d characters at least without the spaces at its ends", field, MinPassword)
 	case login != "" && folded == strings.ToLower(login):
 		return durable.Reject(durable.Invalid, "%s must not be the login", field)
 	}

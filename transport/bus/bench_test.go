@@ -60,19 +60,19 @@ func BenchmarkTell(b *testing.B) {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			const burst = 100
 			one, other := pair(b)
-			heard := make(chan struct{}, 1<<16)
-			if _, err := other.Listen("x", func(string, []byte) { heard <- struct{}{} }); err != nil {
+			received := make(chan struct{}, 1<<16)
+			if _, err := other.Listen("x", func(string, []byte) { received <- struct{}{} }); err != nil {
 				b.Fatal(err)
 			}
 			data := bytes.Repeat([]byte("x"), size)
-			for len(heard) == 0 { // until the two nodes have each other's session
+			for len(received) == 0 { // until the two nodes have each other's session
 				if err := one.Publish("x", data); err != nil {
 					b.Fatal(err)
 				}
 				time.Sleep(10 * time.Millisecond)
 			}
-			for len(heard) > 0 {
-				<-heard
+			for len(received) > 0 {
+				<-received
 			}
 			b.ReportAllocs()
 			b.SetBytes(int64(size) * burst)
@@ -83,7 +83,7 @@ func BenchmarkTell(b *testing.B) {
 					}
 				}
 				for range burst {
-					<-heard
+					<-received
 				}
 			}
 		})

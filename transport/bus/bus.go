@@ -31,23 +31,23 @@ type Bus struct {
 	// greetings is the NATS subject for greetings to this node.
 	greetings string
 
-	questions atomic.Uint64 // the last number
-	listeners atomic.Uint64 // likewise
-	rejected  rejected
-	missed    atomic.Uint64 // messages that arrived too fast
-	sent      atomic.Uint64
-	came      atomic.Uint64
-	bytes     atomic.Uint64
+	questions    atomic.Uint64 // the last number
+	lastListener atomic.Uint64 // likewise
+	rejected     rejected
+	missed       atomic.Uint64 // messages that arrived too fast
+	sent         atomic.Uint64
+	came         atomic.Uint64
+	bytes        atomic.Uint64
 
-	mu       sync.Mutex
-	asked    map[uint64]*question                          // guarded by mu; by number
-	serves   map[string]func(string, []byte, func([]byte)) // guarded by mu; by subject of NATS
-	hears    map[string]map[uint64]func(string, []byte)    // guarded by mu; by subject of NATS
-	subs     map[string]*nats.Subscription                 // guarded by mu
-	closed   bool                                          // guarded by mu
-	incoming chan *nats.Msg
-	stop     chan struct{}
-	done     sync.WaitGroup
+	mu        sync.Mutex
+	asked     map[uint64]*question                          // guarded by mu; by number
+	serves    map[string]func(string, []byte, func([]byte)) // guarded by mu; by subject of NATS
+	listeners map[string]map[uint64]func(string, []byte)    // guarded by mu; by subject of NATS
+	subs      map[string]*nats.Subscription                 // guarded by mu
+	closed    bool                                          // guarded by mu
+	incoming  chan *nats.Msg
+	stop      chan struct{}
+	done      sync.WaitGroup
 }
 
 type question struct {
@@ -82,7 +82,7 @@ func Open(o Options) (*Bus, error) {
 		opts: o, peers: newPeers(), key: rand.Text(), inbox: "atelier.answer." + o.Node + "." + rand.Text() + ".",
 		greetings: subjectOf(o.Node, greetSubject),
 		asked:     map[uint64]*question{}, serves: map[string]func(string, []byte, func([]byte)){},
-		hears: map[string]map[uint64]func(string, []byte){}, subs: map[string]*nats.Subscription{},
+		listeners: map[string]map[uint64]func(string, []byte){}, subs: map[string]*nats.Subscription{},
 		incoming: make(chan *nats.Msg, incomingMessages), stop: make(chan struct{}),
 	}
 	var err error
@@ -92,7 +92,7 @@ func Open(o Options) (*Bus, error) {
 	if err == nil {
 		err = b.connect()
 	}
-	for _, subject := range []string{b.inbox + "*", b.greetings, toldSubject(greetSubject)} {
+	for _, subject := range []string{b.inbox + "*", b.greetings, broadcastSubject(greetSubject)} {
 		if err == nil {
 			_, err = b.conn.ChanSubscribe(subject, b.incoming)
 		}
@@ -136,9 +136,9 @@ func (b *Bus) Close() {
 
 func subjectOf(node, subject string) string { return "atelier.node." + node + "." + subject }
 
-func toldSubject(subject string) string { return toldPrefix + subject }
+func broadcastSubject(subject string) string { return broadcastPrefix + subject }
 
-const toldPrefix = "atelier.told."
+const broadcastPrefix = "atelier.told."
 
 // publish sends a message in as many parts as necessary.
 func (b *Bus) publish(to address, k kind, data []byte) error {
@@ -256,16 +256,16 @@ func (b *Bus) Serve(subject string, fn func(string, []byte, func([]byte))) (func
 
 // Listen implements durable.Bus.
 func (b *Bus) Listen(subject string, fn func(string, []byte)) (func(), error) {
-	name, number := toldSubject(subject), b.listeners.Add(1)
+	name, number := broadcastSubject(subject), b.lastListener.Add(1)
 	b.mu.Lock()
-	if b.hears[name] == nil {
-		b.hears[name] = map[uint64]func(string, []byte){}
+	if b.listeners[name] == nil {
+		b.listeners[name] = map[uint64]func(string, []byte){}
 	}
-	b.hears[name][number] = fn
+	b.listeners[name][number] = fn
 	b.mu.Unlock()
 	return b.subscribe(name, func() {
-		if delete(b.hears[name], number); len(b.hears[name]) == 0 {
-			delete(b.hears, name)
+		if delete(b.listeners[name], number); len(b.listeners[name]) == 0 {
+			delete(b.listeners, name)
 		}
 	})
 }
@@ -284,7 +284,7 @@ func (b *Bus) subscribe(name string, forget func()) (stop func(), err error) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		forget()
-		if sub := b.subs[name]; sub != nil && b.serves[name] == nil && b.hears[name] == nil {
+		if sub := b.subs[name]; sub != nil && b.serves[name] == nil && b.listeners[name] == nil {
 			delete(b.subs, name)
 			_ = sub.Unsubscribe() // fails only on a closed connection
 		}
@@ -293,7 +293,7 @@ func (b *Bus) subscribe(name string, forget func()) (stop func(), err error) {
 
 // Publish implements durable.Bus.
 func (b *Bus) Publish(subject string, data []byte) error {
-	return b.publish(address{subject: toldSubject(subject)}, kindData, data)
+	return b.publish(address{subject: broadcastSubject(subject)}, kindData, data)
 }
 
 // handle handles incoming messages, in order.
@@ -348,10 +348,10 @@ func (b *Bus) take(parts *assembly, m *nats.Msg) {
 		b.answered(parts, m.Subject, o)
 	case m.Subject == b.greetings:
 		b.greeted(m.Reply, o)
-	case m.Subject == toldSubject(greetSubject):
+	case m.Subject == broadcastSubject(greetSubject):
 		b.stranger(o)
-	case strings.HasPrefix(m.Subject, toldPrefix):
-		b.heard(parts, m.Subject, o)
+	case strings.HasPrefix(m.Subject, broadcastPrefix):
+		b.handleBroadcast(parts, m.Subject, o)
 	default:
 		b.requested(parts, m, o)
 	}
@@ -422,8 +422,8 @@ func (b *Bus) answered(parts *assembly, subject string, o opened) {
 	}
 }
 
-// heard handles a node's broadcast.
-func (b *Bus) heard(parts *assembly, subject string, o opened) {
+// handleBroadcast handles a node's broadcast.
+func (b *Bus) handleBroadcast(parts *assembly, subject string, o opened) {
 	if o.peer == nil {
 		b.reject(UnknownSender)
 		b.stranger(o)
@@ -437,12 +437,12 @@ func (b *Bus) heard(parts *assembly, subject string, o opened) {
 		return
 	}
 	b.mu.Lock()
-	hears := make([]func(string, []byte), 0, 1)
-	for _, fn := range b.hears[subject] {
-		hears = append(hears, fn)
+	listeners := make([]func(string, []byte), 0, 1)
+	for _, fn := range b.listeners[subject] {
+		listeners = append(listeners, fn)
 	}
 	b.mu.Unlock()
-	for _, fn := range hears {
+	for _, fn := range listeners {
 		fn(o.from, data)
 	}
 }

@@ -26,8 +26,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience limits every wait. A test that passes waits much less.
-const patience = time.Minute
+// testTimeout limits every wait. A test that passes waits much less.
+const testTimeout = time.Minute
 
 func open(t *testing.T, o Options) *Bus {
 	t.Helper()
@@ -77,7 +77,7 @@ func TestTheBusSatisfiesItsContractOnAnExternalNATS(t *testing.T) {
 	}
 	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(patience) {
+	if !s.ReadyForConnections(testTimeout) {
 		t.Fatal("NATS did not start")
 	}
 	address := strings.Replace(s.ClientURL(), "//", "//u:p@", 1)
@@ -152,22 +152,22 @@ func TestMessagesOfStrangersAreIgnored(t *testing.T) {
 	}
 	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(patience) {
+	if !s.ReadyForConnections(testTimeout) {
 		t.Fatal("NATS did not start")
 	}
 	in := open(t, Options{Node: "in", Secret: "right-secret", URL: s.ClientURL()})
 	friend := open(t, Options{Node: "friend", Secret: "right-secret", URL: s.ClientURL()})
 	out := open(t, Options{Node: "out", Secret: "wrong-secret", URL: s.ClientURL()})
-	heard := make(chan string, 8)
-	if _, err := in.Serve("x", func(from string, _ []byte, answer func([]byte)) { heard <- from; answer(nil) }); err != nil {
+	received := make(chan string, 8)
+	if _, err := in.Serve("x", func(from string, _ []byte, answer func([]byte)) { received <- from; answer(nil) }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := in.Listen("news", func(from string, _ []byte) { heard <- from }); err != nil {
+	if _, err := in.Listen("news", func(from string, _ []byte) { received <- from }); err != nil {
 		t.Fatal(err)
 	}
 	bustest.Reachable(t, friend, "in", "x")
-	for len(heard) > 0 {
-		<-heard
+	for len(received) > 0 {
+		<-received
 	}
 	if err := out.Publish("news", []byte("x")); err != nil {
 		t.Fatal(err)
@@ -179,14 +179,14 @@ func TestMessagesOfStrangersAreIgnored(t *testing.T) {
 		t.Errorf("a stranger's request returned %v, want ErrTimeout", err)
 	}
 	done = make(chan struct{})
-	friend.Request("in", "x", nil, patience, func([]byte, error) { close(done) })
+	friend.Request("in", "x", nil, testTimeout, func([]byte, error) { close(done) })
 	<-done
 	// On a busy machine, a request of Reachable can arrive late.
-	for from := <-heard; ; from = <-heard {
+	for from := <-received; ; from = <-received {
 		if from != "friend" {
 			t.Errorf("a message of %s was received", from)
 		}
-		if len(heard) == 0 {
+		if len(received) == 0 {
 			break
 		}
 	}
@@ -260,12 +260,12 @@ func TestOnlyPeersAreConnected(t *testing.T) {
 	}
 	bustest.Reached(t, names[:2], buses[:2])
 	bustest.Reached(t, names[1:], buses[1:])
-	heard := make(chan string, 1<<10)
+	received := make(chan string, 1<<10)
 	for i, b := range buses {
 		if _, err := b.Serve("x", func(_ string, data []byte, answer func([]byte)) { answer(data) }); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Listen("news", func(from string, _ []byte) { heard <- from + " to " + names[i] }); err != nil {
+		if _, err := b.Listen("news", func(from string, _ []byte) { received <- from + " to " + names[i] }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -287,8 +287,8 @@ func TestOnlyPeersAreConnected(t *testing.T) {
 			}
 		}
 	}
-	for len(heard) > 0 {
-		if h := <-heard; h == "a to c" || h == "c to a" {
+	for len(received) > 0 {
+		if h := <-received; h == "a to c" || h == "c to a" {
 			t.Fatalf("a message passed from %s", h)
 		}
 	}

@@ -33,7 +33,7 @@
 // its list. The NATS server does not forward messages between nodes, and its notices about third
 // nodes are ignored (server.go). Two nodes without a connection therefore stay separate, even if
 // each of them reaches a third node. A request between them ends with ErrNobody or ErrTimeout, and
-// events from one do not reach the other. actors/durable (Unheard), and for operators
+// events from one do not reach the other. actors/durable (OwnerUnreachable), and for operators
 // cmd/atelier/deploy/CLUSTER.md, describe the effect on clients.
 //
 // # Order and loss

@@ -23,7 +23,7 @@ func elsewhere(t testing.TB) string {
 	}
 	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(patience) {
+	if !s.ReadyForConnections(testTimeout) {
 		t.Fatal("NATS did not start")
 	}
 	return s.ClientURL()
@@ -67,8 +67,8 @@ func (a *attacker) all() []*nats.Msg {
 	return a.recorded[:len(a.recorded):len(a.recorded)]
 }
 
-// says publishes messages. When it returns, they precede all later messages to a node.
-func (a *attacker) says(all []*nats.Msg, edit func(m *nats.Msg)) {
+// publish publishes messages. When it returns, they precede all later messages to a node.
+func (a *attacker) publish(all []*nats.Msg, edit func(m *nats.Msg)) {
 	a.Helper()
 	for _, m := range all {
 		m = &nats.Msg{Subject: m.Subject, Reply: m.Reply, Data: bytes.Clone(m.Data)}
@@ -86,8 +86,8 @@ func as(*nats.Msg) {}
 
 // ears record the messages that a node receives.
 type ears struct {
-	mu    sync.Mutex
-	heard []string // guarded by mu
+	mu       sync.Mutex
+	received []string // guarded by mu
 }
 
 func (e *ears) listen(t *testing.T, b *Bus) {
@@ -99,11 +99,11 @@ func (e *ears) listen(t *testing.T, b *Bus) {
 			if len(data) > 40 {
 				data = data[:40]
 			}
-			e.heard = append(e.heard, how+" "+from+" "+string(data))
+			e.received = append(e.received, how+" "+from+" "+string(data))
 		}
 	}
 	for _, subject := range []string{"x", "y"} {
-		asked, told := note("asked "+subject), note("told "+subject)
+		asked, broadcast := note("asked "+subject), note("told "+subject)
 		if _, err := b.Serve(subject, func(from string, data []byte, answer func([]byte)) {
 			if len(data) > 0 {
 				asked(from, data)
@@ -114,7 +114,7 @@ func (e *ears) listen(t *testing.T, b *Bus) {
 		}
 		if _, err := b.Listen(subject, func(from string, data []byte) {
 			if len(data) > 0 {
-				told(from, data)
+				broadcast(from, data)
 			}
 		}); err != nil {
 			t.Fatal(err)
@@ -129,7 +129,7 @@ func (e *ears) listen(t *testing.T, b *Bus) {
 func (e *ears) count() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return len(e.heard)
+	return len(e.received)
 }
 
 // ask sends a request and waits for the response.
@@ -139,9 +139,9 @@ func ask(t *testing.T, b *Bus, node, subject, data string) string {
 		data []byte
 		err  error
 	}
-	for until := time.Now().Add(patience); ; {
+	for until := time.Now().Add(testTimeout); ; {
 		got := make(chan result, 1)
-		b.Request(node, subject, []byte(data), patience, func(data []byte, err error) { got <- result{data, err} })
+		b.Request(node, subject, []byte(data), testTimeout, func(data []byte, err error) { got <- result{data, err} })
 		r := <-got
 		if errors.Is(r.err, durable.ErrNobody) && time.Now().Before(until) {
 			continue // the message was lost, because the two nodes do not have each other's session yet
@@ -153,11 +153,11 @@ func ask(t *testing.T, b *Bus, node, subject, data string) string {
 	}
 }
 
-// told publishes until the other node has received a message. Messages are lost if the node does
-// not have the sender's session yet.
-func (e *ears) told(t *testing.T, b *Bus, data string) {
+// publishUntilReceived publishes until the other node has received a message. Messages are lost if
+// the node does not have the sender's session yet.
+func (e *ears) publishUntilReceived(t *testing.T, b *Bus, data string) {
 	t.Helper()
-	for until, n := time.Now().Add(patience), e.count(); e.count() == n; {
+	for until, n := time.Now().Add(testTimeout), e.count(); e.count() == n; {
 		if time.Now().After(until) {
 			t.Fatal("no message was received")
 		}
@@ -183,12 +183,12 @@ func TestReplayedMessagesAreRejected(t *testing.T) {
 	if got := ask(t, a, "b", "x", plain); got != plain {
 		t.Fatalf("the response is %q", got)
 	}
-	ears.told(t, a, plain)
+	ears.publishUntilReceived(t, a, plain)
 	large := string(bytes.Repeat([]byte(plain), 3*partBytes/len(plain)))
 	if got := ask(t, a, "b", "x", large); got != large {
 		t.Fatal("a large response was changed")
 	}
-	heard := ears.count()
+	received := ears.count()
 	recorded := attacker.all()
 	for _, m := range recorded {
 		if bytes.Contains(m.Data, []byte("PLAIN")) || bytes.Contains(m.Data, []byte("COMMAND")) {
@@ -201,8 +201,8 @@ func TestReplayedMessagesAreRejected(t *testing.T) {
 	nothing := func(when string, to *Bus, before Rejected, reasons ...Rejection) {
 		t.Helper()
 		ask(t, a, "b", "y", "") // handled after the attacker's messages
-		if n := ears.count(); n != heard {
-			t.Fatalf("%s: %d messages were received again: %q", when, n-heard, ears.heard[heard:])
+		if n := ears.count(); n != received {
+			t.Fatalf("%s: %d messages were received again: %q", when, n-received, ears.received[received:])
 		}
 		after, more := to.Stats().Rejected, uint64(0)
 		for _, r := range reasons {
@@ -214,20 +214,20 @@ func TestReplayedMessagesAreRejected(t *testing.T) {
 	}
 
 	before := b.Stats().Rejected
-	attacker.says(recorded, as)
+	attacker.publish(recorded, as)
 	nothing("the same process", b, before, Replayed)
 
 	before = b.Stats().Rejected
-	attacker.says(recorded, func(m *nats.Msg) { m.Data[len(m.Data)/2] ^= 4 })
+	attacker.publish(recorded, func(m *nats.Msg) { m.Data[len(m.Data)/2] ^= 4 })
 	nothing("changed", b, before, Forged)
 
 	before = b.Stats().Rejected
-	attacker.says(recorded, func(m *nats.Msg) {
+	attacker.publish(recorded, func(m *nats.Msg) {
 		switch m.Subject {
 		case subjectOf("b", "x"):
 			m.Subject = subjectOf("b", "y")
-		case toldSubject("x"):
-			m.Subject = toldSubject("y")
+		case broadcastSubject("x"):
+			m.Subject = broadcastSubject("y")
 		}
 	})
 	nothing("on other subjects", b, before, Forged)
@@ -235,10 +235,10 @@ func TestReplayedMessagesAreRejected(t *testing.T) {
 	b.Close()
 	b = node("b")
 	ears.listen(t, b)
-	ears.told(t, a, "new")
-	heard = ears.count()
+	ears.publishUntilReceived(t, a, "new")
+	received = ears.count()
 	before = b.Stats().Rejected
-	attacker.says(recorded, as)
+	attacker.publish(recorded, as)
 	nothing("the receiver was restarted", b, before, StaleReceiver)
 	if after := b.Stats().Rejected; after[Late] == before[Late] {
 		t.Error("messages from before the restart were not rejected as late")
@@ -247,12 +247,12 @@ func TestReplayedMessagesAreRejected(t *testing.T) {
 	recorded = attacker.all()
 	a.Close()
 	a = node("a")
-	ears.told(t, a, "newer")
-	heard = ears.count()
+	ears.publishUntilReceived(t, a, "newer")
+	received = ears.count()
 	before = b.Stats().Rejected
-	attacker.says(recorded, as)
+	attacker.publish(recorded, as)
 	nothing("the sender was restarted", b, before, UnknownSender)
-	if ears.told(t, a, "still heard"); ears.count() == heard {
+	if ears.publishUntilReceived(t, a, "still heard"); ears.count() == received {
 		t.Error("the replay replaced the current session by an earlier one")
 	}
 
@@ -260,8 +260,8 @@ func TestReplayedMessagesAreRejected(t *testing.T) {
 	b = node("b")
 	ears.listen(t, b)
 	before = b.Stats().Rejected
-	attacker.says(recorded, as) // before the node has the session of any other node
-	heard = ears.count()
+	attacker.publish(recorded, as) // before the node has the session of any other node
+	received = ears.count()
 	nothing("a receiver that knows nobody", b, before, StaleReceiver, UnknownSender)
 }
 
@@ -276,30 +276,30 @@ func TestDelayedMessagesAreRejected(t *testing.T) {
 	ears.listen(t, b)
 	ask(t, a, "b", "y", "")
 	to := address{subjectOf("b", "x"), "reply", b.seal.session}
-	say := func(p part) {
+	publish := func(p part) {
 		t.Helper()
-		attacker.says([]*nats.Msg{{Subject: to.subject, Reply: to.reply, Data: a.seal.sealed(t, to, p)}}, as)
+		attacker.publish([]*nats.Msg{{Subject: to.subject, Reply: to.reply, Data: a.seal.sealed(t, to, p)}}, as)
 	}
 	kept := a.seal.sealed(t, to, part{count: 1, data: []byte("kept back")})
 	for first := range uint64(2) {
-		say(part{first: first, number: int(first), count: 2, data: fmt.Append(nil, "part ", first)})
+		publish(part{first: first, number: int(first), count: 2, data: fmt.Append(nil, "part ", first)})
 	}
 	ask(t, a, "b", "y", "")
 	if ears.count() > 0 {
-		t.Fatalf("parts of two messages were combined: %q", ears.heard)
+		t.Fatalf("parts of two messages were combined: %q", ears.received)
 	}
-	say(part{first: 0, number: 1, count: 2, data: []byte(" and its end")})
+	publish(part{first: 0, number: 1, count: 2, data: []byte(" and its end")})
 	ask(t, a, "b", "y", "")
-	if len(ears.heard) != 1 || ears.heard[0] != "asked x a part 0 and its end" {
-		t.Fatalf("the receiver got %q, want one request", ears.heard)
+	if len(ears.received) != 1 || ears.received[0] != "asked x a part 0 and its end" {
+		t.Fatalf("the receiver got %q, want one request", ears.received)
 	}
 	a.Close()
 	a = open(t, Options{Node: "a", Secret: "the secret", URL: url})
 	ask(t, a, "b", "y", "")
-	attacker.says([]*nats.Msg{{Subject: to.subject, Reply: to.reply, Data: kept}}, as)
+	attacker.publish([]*nats.Msg{{Subject: to.subject, Reply: to.reply, Data: kept}}, as)
 	ask(t, a, "b", "y", "")
 	if ears.count() != 1 {
-		t.Errorf("after the sender's restart, a delayed part was delivered: %q", ears.heard)
+		t.Errorf("after the sender's restart, a delayed part was delivered: %q", ears.received)
 	}
 }
 
@@ -317,17 +317,17 @@ func TestARestartedReceiverRefusesEarlierRequests(t *testing.T) {
 	b = open(t, Options{Node: "b", Secret: "the secret", URL: url})
 	ears.listen(t, b)
 	got := make(chan error, 1)
-	a.ask("b", "x", earlier, []byte("late"), patience, func(_ opened, err error) { got <- err })
+	a.ask("b", "x", earlier, []byte("late"), testTimeout, func(_ opened, err error) { got <- err })
 	if err := <-got; !errors.Is(err, durable.ErrNobody) {
 		t.Errorf("the late request returned %v, want ErrNobody", err)
 	}
 	if ask(t, a, "b", "x", "second"); ears.count() != 2 {
-		t.Errorf("the receiver got %q, want the first and the second request", ears.heard)
+		t.Errorf("the receiver got %q, want the first and the second request", ears.received)
 	}
 	// This also holds after the handshake between the two sessions.
-	a.ask("b", "x", earlier, []byte("later"), patience, func(_ opened, err error) { got <- err })
+	a.ask("b", "x", earlier, []byte("later"), testTimeout, func(_ opened, err error) { got <- err })
 	if err := <-got; !errors.Is(err, durable.ErrNobody) || ears.count() != 2 {
-		t.Errorf("the later request returned %v, received %q", err, ears.heard)
+		t.Errorf("the later request returned %v, received %q", err, ears.received)
 	}
 }
 
@@ -382,7 +382,7 @@ func TestOnlyTheRequestedSessionCanRespond(t *testing.T) {
 		ask(t, a, other, "y", "")
 	}
 	got := make(chan string, 1)
-	a.Request("b", "silent", nil, patience, func(data []byte, err error) { got <- fmt.Sprint(string(data), err) })
+	a.Request("b", "silent", nil, testTimeout, func(data []byte, err error) { got <- fmt.Sprint(string(data), err) })
 	answer := <-replies
 	reply := ""
 	for _, m := range attacker.all() {
@@ -391,19 +391,19 @@ func TestOnlyTheRequestedSessionCanRespond(t *testing.T) {
 		}
 	}
 	_, another := testSealer(t, "the secret", "", "b")
-	says := func(s *sealer, to session, p part) []byte {
+	respond := func(s *sealer, to session, p part) []byte {
 		m := s.sealed(t, address{reply, "", to}, p)
-		attacker.says([]*nats.Msg{{Subject: reply, Data: m}}, as)
+		attacker.publish([]*nats.Msg{{Subject: reply, Data: m}}, as)
 		return m
 	}
 	wrong := part{count: 1, data: []byte("wrong")}
 	for what, try := range map[string]func() Rejection{
-		"from another node":    func() Rejection { says(c.seal, a.seal.session, wrong); return Unasked },
-		"from another session": func() Rejection { says(another, a.seal.session, wrong); return UnknownSender },
-		"to another session":   func() Rejection { says(b.seal, session{1}, wrong); return StaleReceiver },
+		"from another node":    func() Rejection { respond(c.seal, a.seal.session, wrong); return Unasked },
+		"from another session": func() Rejection { respond(another, a.seal.session, wrong); return UnknownSender },
+		"to another session":   func() Rejection { respond(b.seal, session{1}, wrong); return StaleReceiver },
 		"a part sent twice": func() Rejection {
-			m := says(b.seal, a.seal.session, part{first: 9, count: 2})
-			attacker.says([]*nats.Msg{{Subject: reply, Data: m}}, as)
+			m := respond(b.seal, a.seal.session, part{first: 9, count: 2})
+			attacker.publish([]*nats.Msg{{Subject: reply, Data: m}}, as)
 			return Replayed
 		},
 	} {

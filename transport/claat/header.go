@@ -133,10 +133,10 @@ var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
 // yamlError returns an error with the position where YAML is invalid. The parser reports the line.
 // The column is that of the second colon, which YAML forbids, or the line's beginning.
 func yamlError(body []byte, err error) error {
-	says := strings.SplitN(err.Error(), "\n", 2)[0]
+	message := strings.SplitN(err.Error(), "\n", 2)[0]
 	line := 1
-	if m := yamlLine.FindStringSubmatch(says); m != nil {
-		says = m[2]
+	if m := yamlLine.FindStringSubmatch(message); m != nil {
+		message = m[2]
 		if n, err := strconv.Atoi(m[1]); err == nil {
 			line = n
 		}
@@ -145,13 +145,13 @@ func yamlError(body []byte, err error) error {
 	if lines := bytes.Split(body, []byte("\n")); line <= len(lines) {
 		text := lines[line-1]
 		column += len(text) - len(bytes.TrimLeft(text, " \t"))
-		if first := bytes.Index(text, []byte(": ")); first >= 0 && strings.Contains(says, "mapping values") {
+		if first := bytes.Index(text, []byte(": ")); first >= 0 && strings.Contains(message, "mapping values") {
 			if second := bytes.Index(text[first+2:], []byte(": ")); second >= 0 {
 				column = utf8.RuneCount(text[:first+2+second]) + 1
 			}
 		}
 	}
-	return at(line+1, column, "the header is not YAML: %s", says)
+	return at(line+1, column, "the header is not YAML: %s", message)
 }
 
 // lines parses key: value lines.

@@ -88,9 +88,9 @@ func TestErrorsStateWhereTheMistakeIs(t *testing.T) {
 // earlier version, the data of a picture was copied into every step that shows it.
 func TestEmbeddedPicturesAreReplaced(t *testing.T) {
 	const data = "data:image/png;base64,AAAA"
-	var given []string
+	var extracted []string
 	picture := func(data string) (string, error) {
-		given = append(given, data)
+		extracted = append(extracted, data)
 		return "/p", nil
 	}
 	file := "id: x\n\n# T\n\n## One\n\n![][image1] ![b](" + data + "B) <img src=\"" + data + "C\">\n`![](" + data + ")`\n\n## Two\n\n![][image2]\n\n[image1]: <" + data + ">\n[image2]: <" + data + "D>\n\n[unused]: <" + data + "E>\n"
@@ -104,8 +104,8 @@ func TestEmbeddedPicturesAreReplaced(t *testing.T) {
 			t.Errorf("step %d is\n%q\nwant\n%q", i+1, got.Steps[i].Markdown, w)
 		}
 	}
-	if all := strings.Join(given, " "); all != data+"B "+data+"C "+data+" "+data+"D "+data+"E" {
-		t.Errorf("Picture was called with %q, want the data of each picture once", given)
+	if all := strings.Join(extracted, " "); all != data+"B "+data+"C "+data+" "+data+"D "+data+"E" {
+		t.Errorf("Picture was called with %q, want the data of each picture once", extracted)
 	}
 	broken := errors.New("broken")
 	if _, err := Parse([]byte(file), Options{Still: always, Picture: func(string) (string, error) { return "", broken }}); !errors.Is(err, broken) {

@@ -237,11 +237,11 @@ func refusal(resp *http.Response) error {
 	if err != nil {
 		return fmt.Errorf("read the server's answer: %w", err)
 	}
-	var said struct {
+	var failure struct {
 		Error string `json:"error"`
 	}
-	if json.Unmarshal(b, &said) == nil && said.Error != "" {
-		return errors.New(said.Error)
+	if json.Unmarshal(b, &failure) == nil && failure.Error != "" {
+		return errors.New(failure.Error)
 	}
 	return fmt.Errorf("the server answered %s", resp.Status)
 }

@@ -101,9 +101,9 @@ func TestCommandsReachTheServer(t *testing.T) {
 			Backup:     func(w io.Writer) error { _, err := io.WriteString(w, "everything"); return err },
 			Scrub:      func(w io.Writer) (int, error) { _, err := io.WriteString(w, "two are damaged"); return 2, err },
 		})
-		var said string
-		if err := c.Call("POST", "/api/x", map[string]int{"n": 1}, &said); said != `POST /api/x {"n":1}` || err != nil {
-			t.Errorf("Call returned %q, %v", said, err)
+		var response string
+		if err := c.Call("POST", "/api/x", map[string]int{"n": 1}, &response); response != `POST /api/x {"n":1}` || err != nil {
+			t.Errorf("Call returned %q, %v", response, err)
 		}
 		if err := c.Call("GET", "/api/refused", nil, nil); err == nil || err.Error() != "no such thing" {
 			t.Error(err)

@@ -112,8 +112,8 @@ func (d describer) field(f reflect.StructField, omitted bool) *Schema {
 	if t.Kind() == reflect.Pointer { // nil is a missing member, and a pointer to nil is null
 		t, null = t.Elem(), true
 	}
-	if said, ok := f.Tag.Lookup("null"); ok {
-		null = said == "true"
+	if tag, ok := f.Tag.Lookup("null"); ok {
+		null = tag == "true"
 	}
 	s := d.ofType(f, t)
 	value, about := f.Tag.Get("default"), f.Tag.Get("doc")

@@ -258,7 +258,7 @@ func (r *Repository) deepen(f *Fetch) (cut map[string]bool, news []byte, err err
 // negotiate answers the client's haves. ready reports whether a pack follows.
 func (r *Repository) negotiate(a *Answer, f *Fetch, all map[string]*Commit) (has map[string]bool, ready bool) {
 	has = map[string]bool{}
-	detailed, last, said := f.able["multi_ack_detailed"], "", false
+	detailed, last, sentReady := f.able["multi_ack_detailed"], "", false
 	coming := newComing(f.wants, all)
 	for i := 0; ; i++ {
 		common, other := false, false
@@ -282,7 +282,7 @@ func (r *Repository) negotiate(a *Answer, f *Fetch, all map[string]*Commit) (has
 					a.Head = appendLine(a.Head, "ACK %s\n", id)
 				}
 			case detailed && coming.enough():
-				other, said = true, true
+				other, sentReady = true, true
 				a.Head = appendLine(a.Head, "ACK %s ready\n", id)
 			default:
 				other = true
@@ -292,13 +292,13 @@ func (r *Repository) negotiate(a *Answer, f *Fetch, all map[string]*Commit) (has
 			break
 		}
 		if detailed && common && !other && coming.enough() {
-			said = true
+			sentReady = true
 			a.Head = appendLine(a.Head, "ACK %s ready\n", last)
 		}
 		if len(has) == 0 || detailed {
 			a.Head = appendLine(a.Head, "NAK\n")
 		}
-		if said && f.able["no-done"] {
+		if sentReady && f.able["no-done"] {
 			a.Head = appendLine(a.Head, "ACK %s\n", last)
 			return has, true
 		}

@@ -116,11 +116,11 @@ func (p *Push) Report(reason string, unpacked bool) []byte {
 	if !p.report || len(p.Commands) == 0 {
 		return nil
 	}
-	said := "ok"
+	unpackStatus := "ok"
 	if !unpacked { // Git shows the reason, and for each branch the usual text of a Git server
-		said, reason = oneLine(reason), "unpacker error"
+		unpackStatus, reason = oneLine(reason), "unpacker error"
 	}
-	status := appendLine(nil, "unpack %s\n", said)
+	status := appendLine(nil, "unpack %s\n", unpackStatus)
 	for _, ref := range p.refs {
 		if reason == "" {
 			status = appendLine(status, "ok %s\n", ref)

@@ -16,9 +16,9 @@ import (
 var one, two, none = strings.Repeat("1", 40), strings.Repeat("2", 40), strings.Repeat("0", 40)
 
 // request returns a complete request with these lines.
-func request(said ...string) []byte {
+func request(content ...string) []byte {
 	var b []byte
-	for _, line := range said {
+	for _, line := range content {
 		b = appendLine(b, "%s", line)
 	}
 	return append(b, flush...)
@@ -46,11 +46,11 @@ func TestParsePush(t *testing.T) {
 // a branch.
 func TestInvalidPushesAreRefused(t *testing.T) {
 	many := func(n int) []byte {
-		var said []string
+		var commands []string
 		for i := range n {
-			said = append(said, fmt.Sprintf("%s %s refs/heads/b%d", one, two, i))
+			commands = append(commands, fmt.Sprintf("%s %s refs/heads/b%d", one, two, i))
 		}
-		return request(said...)
+		return request(commands...)
 	}
 	for name, tc := range map[string]struct {
 		body []byte
@@ -114,11 +114,11 @@ func TestTheReportOfAPush(t *testing.T) {
 	if !utf8.ValidString(long) || strings.Count(long, "ä") != 1000 {
 		t.Errorf("a long reason is cut to %d characters, want 1000", strings.Count(long, "ä"))
 	}
-	var said []string
+	var commands []string
 	for i := range maxCommands {
-		said = append(said, fmt.Sprintf("%s %s refs/heads/%s%d", one, two, strings.Repeat("b", 150), i))
+		commands = append(commands, fmt.Sprintf("%s %s refs/heads/%s%d", one, two, strings.Repeat("b", 150), i))
 	}
-	plain, err := ParsePush(bytes.NewReader(request(append([]string{said[0] + "\x00report-status"}, said[1:]...)...)))
+	plain, err := ParsePush(bytes.NewReader(request(append([]string{commands[0] + "\x00report-status"}, commands[1:]...)...)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -293,11 +293,11 @@ func (u *unpacking) scan(pack io.ReaderAt, size int64) error {
 	if _, err := io.Copy(sum, io.NewSectionReader(pack, 0, body)); err != nil {
 		return fmt.Errorf("read a pack: %w", err)
 	}
-	said := make([]byte, sha1.Size)
-	if _, err := pack.ReadAt(said, body); err != nil {
+	want := make([]byte, sha1.Size)
+	if _, err := pack.ReadAt(want, body); err != nil {
 		return fmt.Errorf("read a pack: %w", err)
 	}
-	if string(sum.Sum(nil)) != string(said) {
+	if string(sum.Sum(nil)) != string(want) {
 		return errPack
 	}
 	in := &counted{Reader: bufio.NewReaderSize(io.NewSectionReader(pack, 0, body), 64<<10)}

@@ -177,8 +177,8 @@ func TestHostilePacksAreRefused(t *testing.T) {
 		"a delta bomb":                    {packed(bomb...), "more than 256 MiB"},
 	} {
 		p, err := unpackTest(t, c.pack)
-		var told *code.Problem
-		if p != nil || !errors.As(err, &told) || !strings.Contains(told.Text, c.text) {
+		var problem *code.Problem
+		if p != nil || !errors.As(err, &problem) || !strings.Contains(problem.Text, c.text) {
 			t.Errorf("%s: Unpack returned %v, want %q", what, err, c.text)
 		}
 	}
@@ -233,8 +233,8 @@ func FuzzRequests(f *testing.F) {
 	f.Add([]byte("0032want 0123456789012345678901234567890123456789\n00000009done\n"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, err := range []error{second(ParseFetch(body)), second(ParsePush(bytes.NewReader(body)))} {
-			var told *code.Problem
-			if err != nil && !errors.As(err, &told) {
+			var problem *code.Problem
+			if err != nil && !errors.As(err, &problem) {
 				t.Errorf("the error %v is not a *code.Problem", err)
 			}
 		}

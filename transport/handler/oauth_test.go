@@ -57,7 +57,7 @@ func TestAnAccessTokenIsLimitedToItsScopes(t *testing.T) {
 	}
 	use := []byte(`{"token":"none","binding":{"checkout_id":"c"}}`)
 	for _, c := range []struct {
-		asked, given         string
+		asked, granted       string
 		tokenize, detokenize int
 	}{
 		{"", "tokenize detokenize", 200, 404},
@@ -65,9 +65,9 @@ func TestAnAccessTokenIsLimitedToItsScopes(t *testing.T) {
 		{"detokenize", "detokenize", 403, 404},
 		{"detokenize tokenize detokenize", "tokenize detokenize", 200, 404},
 	} {
-		token, given := bearer(c.asked)
-		if given != c.given {
-			t.Errorf("requested scope %q, got %q", c.asked, given)
+		token, granted := bearer(c.asked)
+		if granted != c.granted {
+			t.Errorf("requested scope %q, got %q", c.asked, granted)
 		}
 		if got, _ := s.ask("POST", "/handler/tokenize", token, "application/json", []byte(goodBody)); got != c.tokenize {
 			t.Errorf("with the scope %q, tokenize returned %d", c.asked, got)

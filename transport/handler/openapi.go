@@ -145,7 +145,7 @@ func (op *operation) describe() describedOperation {
 		d.Responses["304"] = describedBody{Description: "the client has it", Headers: headersOf(304, true)}
 	}
 	for _, status := range op.refusals() {
-		about, other := op.Says[status]
+		about, other := op.Descriptions[status]
 		if !other {
 			about = usual[status]
 		}

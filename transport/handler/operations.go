@@ -24,7 +24,7 @@ type operation struct {
 	Optional                bool     // the body can be omitted
 	Gives                   answer
 	Refuses                 []int          // in addition to those implied by the members above
-	Says                    map[int]string // replaces usual
+	Descriptions            map[int]string // replaces usual
 }
 
 // content is a body: a value of a schema in a media type.
@@ -68,10 +68,10 @@ func publishKey() operation {
 		Method: "PUT", Path: "/keys", Name: "key_put", Handle: (*call).putKey, Scope: participant.ScopeDetokenize,
 		Line: "Publishes the caller's encryption key (JWK).",
 		ID:   "publishKey", Tag: "keys", Summary: "Publish the caller's encryption key",
-		About: "Scope detokenize, and the caller's acknowledgement, because the owner of the key can read everything that is encrypted from now on. A public JWK: EC (P-256, P-384 or P-521), or RSA of 2048 to 8192 bits with an odd exponent of 3 or more. A key with any private member is refused.",
-		Takes: &content{Media: jsonType, Schema: describe.Ref("JWK"), About: "Also as application/jwk+json."},
-		Gives: gives("the key as it is published", keyType, describe.Ref("JWK")),
-		Says:  map[int]string{403: keyScope},
+		About:        "Scope detokenize, and the caller's acknowledgement, because the owner of the key can read everything that is encrypted from now on. A public JWK: EC (P-256, P-384 or P-521), or RSA of 2048 to 8192 bits with an odd exponent of 3 or more. A key with any private member is refused.",
+		Takes:        &content{Media: jsonType, Schema: describe.Ref("JWK"), About: "Also as application/jwk+json."},
+		Gives:        gives("the key as it is published", keyType, describe.Ref("JWK")),
+		Descriptions: map[int]string{403: keyScope},
 	}
 }
 
@@ -130,9 +130,9 @@ func operations() []operation {
 				{Name: "limit", In: "query", Description: "How many at most.", Schema: &describe.Schema{Type: "integer", Minimum: 1, Maximum: maxEventsPage, Default: eventsPage}},
 				{Name: "before", In: "query", Description: "The id of an event: only older ones, for the next page.", Schema: &describe.Schema{Type: "string", Format: "uuid"}},
 			},
-			Gives:   gives("success", jsonType, &describe.Schema{Type: "array", Items: describe.Ref("Event")}),
-			Refuses: []int{400},
-			Says:    map[int]string{400: "invalid_request: limit or before is malformed", 503: "unavailable: the log cannot be read now"},
+			Gives:        gives("success", jsonType, &describe.Schema{Type: "array", Items: describe.Ref("Event")}),
+			Refuses:      []int{400},
+			Descriptions: map[int]string{400: "invalid_request: limit or before is malformed", 503: "unavailable: the log cannot be read now"},
 		},
 		{
 			Method: "POST", Path: "/oauth/token", Name: "oauth_token", Handle: (*call).accessToken, Open: true,
@@ -142,7 +142,7 @@ func operations() []operation {
 			Takes:   &content{Media: "application/x-www-form-urlencoded", Schema: describe.Body(components, reflect.TypeFor[oauthForm]())},
 			Gives:   gives("success", jsonType, describe.Ref("AccessToken")),
 			Refuses: []int{401, 429, 503},
-			Says: map[int]string{
+			Descriptions: map[int]string{
 				400: "invalid_request, unsupported_grant_type, invalid_scope", 401: "invalid_client",
 				415: "invalid_request: the body is not a form",
 			},
@@ -153,7 +153,7 @@ func operations() []operation {
 			Line: "Takes the caller's encryption key back.",
 			ID:   "withdrawKey", Tag: "keys", Summary: "Take the caller's encryption key back",
 			About: "Scope detokenize, and the caller's acknowledgement.",
-			Gives: done, Says: map[int]string{403: keyScope},
+			Gives: done, Descriptions: map[int]string{403: keyScope},
 		},
 		{
 			Method: "GET", Path: "/keys/{identity}", Name: "key_get", Handle: (*call).getKey, Open: true,
@@ -162,7 +162,7 @@ func operations() []operation {
 			About:      "Needs no bearer. The key is a public JWK; Cache-Control says for how long it may be kept.",
 			Parameters: []describe.Parameter{{Name: "identity", In: "path", Required: true, Schema: text}},
 			Gives:      gives("the key", keyType, describe.Ref("JWK")),
-			Refuses:    []int{404, 503}, Says: map[int]string{404: "not_found"},
+			Refuses:    []int{404, 503}, Descriptions: map[int]string{404: "not_found"},
 		},
 		byPost(publishKey()),
 		{

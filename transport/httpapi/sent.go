@@ -10,22 +10,22 @@ import (
 type sentKey struct{}
 
 // CountSent counts the bytes of the response body. Call the returned function when the response is
-// complete. It calls told with the number of bytes once the response has been sent, even if the
+// complete. It calls onSent with the number of bytes once the response has been sent, even if the
 // client disconnected early.
-func CountSent(ctx *fasthttp.RequestCtx) func(told func(bytes int64)) {
+func CountSent(ctx *fasthttp.RequestCtx) func(onSent func(bytes int64)) {
 	c := &counted{}
 	// Wrapped in a struct, because the server closes user values that are io.Closers.
 	ctx.SetUserValue(sentKey{}, counting{c})
-	return func(told func(int64)) {
+	return func(onSent func(int64)) {
 		switch resp := &ctx.Response; {
 		case c.ReadCloser != nil && !c.closed:
-			c.told = told
+			c.onSent = onSent
 		case ctx.IsHead(), resp.SkipBody:
-			told(0)
+			onSent(0)
 		case resp.IsBodyStream():
-			told(int64(max(resp.Header.ContentLength(), 0)))
+			onSent(int64(max(resp.Header.ContentLength(), 0)))
 		default:
-			told(int64(len(resp.Body())))
+			onSent(int64(len(resp.Body())))
 		}
 	}
 }
@@ -47,7 +47,7 @@ type counted struct {
 	io.ReadCloser
 	n      int64
 	closed bool        // the response was closed before it was complete, because it was replaced or has no body
-	told   func(int64) // nil until the answer is complete
+	onSent func(int64) // nil until the answer is complete
 }
 
 func (c *counted) Read(b []byte) (int, error) {
@@ -71,9 +71,9 @@ func (c *counted) SupportsBodyWriteTo() bool {
 
 func (c *counted) Close() error {
 	err := c.ReadCloser.Close()
-	if c.closed = true; c.told != nil {
-		c.told(c.n)
-		c.told = nil
+	if c.closed = true; c.onSent != nil {
+		c.onSent(c.n)
+		c.onSent = nil
 	}
 	return err
 }

@@ -25,14 +25,14 @@ func TestEachResponseIsCountedOnce(t *testing.T) {
 		"it is not wanted":     {func(r *Exchange) { _ = r.Response.CloseBodyStream() }, func(*Exchange) {}, 0},
 	} {
 		r := onConn(t)
-		told := []int64{}
+		counts := []int64{}
 		made := CountSent(r.RequestCtx)
 		r.Send(io.NopCloser(strings.NewReader(content)), -1)
 		c.before(r)
-		made(func(n int64) { told = append(told, n) })
+		made(func(n int64) { counts = append(counts, n) })
 		c.out(r)
-		if len(told) != 1 || told[0] != c.want {
-			t.Errorf("%s: the counts are %v, want one of %d", name, told, c.want)
+		if len(counts) != 1 || counts[0] != c.want {
+			t.Errorf("%s: the counts are %v, want one of %d", name, counts, c.want)
 		}
 	}
 }

@@ -43,15 +43,15 @@ func (t *turns) take() func() {
 	t.free <- struct{}{}
 	t.waiting.Add(-1)
 	began := time.Now()
-	give := sync.OnceFunc(func() { <-t.free })
-	over := time.AfterFunc(turnFor, give)
+	release := sync.OnceFunc(func() { <-t.free })
+	over := time.AfterFunc(turnFor, release)
 	return func() {
 		// A caller that lost its turn was waiting and used no CPU time.
 		if took := time.Since(began); over.Stop() && t.waiting.Load() > 0 {
-			time.AfterFunc(pauseTimes*took, give)
+			time.AfterFunc(pauseTimes*took, release)
 			return
 		}
-		give()
+		release()
 	}
 }
 

@@ -29,21 +29,21 @@ func TestAPauseFollowsATurnWhileOthersWait(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				turns := oneTurn()
 				began := time.Now()
-				give := turns.take()
+				release := turns.take()
 				var next sync.WaitGroup
 				var at time.Duration
 				for range tc.others {
 					next.Go(func() {
-						given := turns.take()
+						releaseNext := turns.take()
 						if at == 0 {
 							at = time.Since(began)
 						}
-						given()
+						releaseNext()
 					})
 				}
 				synctest.Wait()
 				time.Sleep(tc.lasts) // in simulated time
-				give()
+				release()
 				if tc.others == 0 {
 					turns.take()()
 					at = time.Since(began)
@@ -76,10 +76,10 @@ func TestATurnEndsWithItsTime(t *testing.T) {
 
 func TestATurnIsReleasedOnce(t *testing.T) {
 	turns := oneTurn()
-	give := turns.take()
-	give()
+	release := turns.take()
+	release()
 	turns.free <- struct{}{} // another caller takes the turn without a time limit
-	give()
+	release()
 	if len(turns.free) != 1 {
 		t.Error("the turn of another caller was returned")
 	}

@@ -271,8 +271,8 @@ func TestAReaderThatStopsEndsTheStripping(t *testing.T) {
 	}
 	r, done = Stripped(JPEG, bytes.NewReader(b), 100)
 	_, err := io.ReadAll(r)
-	if told := done(); err == nil || told == nil || !strings.Contains(told.Error(), "malformed") {
-		t.Errorf("the reader returned %v, done returned %v, want an error that the file is malformed", err, told)
+	if failure := done(); err == nil || failure == nil || !strings.Contains(failure.Error(), "malformed") {
+		t.Errorf("the reader returned %v, done returned %v, want an error that the file is malformed", err, failure)
 	}
 }
 

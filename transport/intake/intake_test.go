@@ -26,13 +26,13 @@ func store(t *testing.T) *contents.Store {
 }
 
 // picture returns a PNG with a text in its metadata.
-func picture(t *testing.T, told string) []byte {
+func picture(t *testing.T, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 4, 4))); err != nil {
 		t.Fatal(err)
 	}
-	chunk := append([]byte{0, 0, 0, byte(len(told))}, "tEXt"+told...)
+	chunk := append([]byte{0, 0, 0, byte(len(text))}, "tEXt"+text...)
 	chunk = append(chunk, 0, 0, 0, 0) // the checksum is not verified
 	at := 8 + 25                      // after the signature and the header
 	return append(append(append([]byte{}, b.Bytes()[:at]...), chunk...), b.Bytes()[at:]...)

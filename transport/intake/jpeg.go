@@ -30,7 +30,7 @@ func stripJPEG(in *bufio.Reader, out *bufio.Writer) error {
 		return err
 	}
 	var scans int
-	var told bool // the orientation was written
+	var oriented bool // the orientation was written
 	m, err := nextMarker(in)
 	for err == nil {
 		switch {
@@ -48,7 +48,7 @@ func stripJPEG(in *bufio.Reader, out *bufio.Writer) error {
 			return err
 		}
 		if m >= markAPP0 && m <= markAPPF || m == markCOM {
-			payload = keptOf(m, payload, &told)
+			payload = keptOf(m, payload, &oriented)
 		}
 		if payload != nil {
 			if err := writeSegment(out, m, payload); err != nil {
@@ -101,16 +101,16 @@ func segment(in *bufio.Reader) ([]byte, error) {
 }
 
 // keptOf returns the part of an application segment or comment to keep, or nil.
-func keptOf(marker byte, payload []byte, told *bool) []byte {
+func keptOf(marker byte, payload []byte, oriented *bool) []byte {
 	text := string(payload[:min(len(payload), 16)])
 	switch {
 	case marker == markAPP0 && strings.HasPrefix(text, "JFIF\x00") && len(payload) >= 14:
 		payload = payload[:14]
 		payload[12], payload[13] = 0, 0 // size of the thumbnail
 		return payload
-	case marker == markAPP0+1 && strings.HasPrefix(text, exifMark) && !*told:
+	case marker == markAPP0+1 && strings.HasPrefix(text, exifMark) && !*oriented:
 		if v := orientation(payload[len(exifMark):]); v != 0 {
-			*told = true
+			*oriented = true
 			return append([]byte(exifMark), turned(v)...)
 		}
 	case marker == markAPP0+2 && strings.HasPrefix(text, "ICC_PROFILE\x00"):

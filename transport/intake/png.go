@@ -77,14 +77,14 @@ func copyChunk(in io.Reader, out *bufio.Writer, head []byte, size int64) error {
 	if err := copyBytes(io.MultiWriter(out, sum), in, size); err != nil {
 		return err
 	}
-	var told [4]byte
-	if _, err := io.ReadFull(in, told[:]); err != nil {
+	var checksum [4]byte
+	if _, err := io.ReadFull(in, checksum[:]); err != nil {
 		return err
 	}
-	if binary.BigEndian.Uint32(told[:]) != sum.Sum32() {
+	if binary.BigEndian.Uint32(checksum[:]) != sum.Sum32() {
 		return errMalformed
 	}
-	_, err := out.Write(told[:])
+	_, err := out.Write(checksum[:])
 	return err
 }
 

@@ -102,7 +102,7 @@ func (l *loop) join(s *Session, buffered []byte, o *AttachOptions, head position
 	l.out = append(l.out[:0], o.Preamble...)
 	l.out = l.greet(s, l.out, o)
 	if s.lag == nil {
-		l.say(s, l.out)
+		l.writeNow(s, l.out)
 	} else {
 		s.lag.rest = append([]byte(nil), l.out...)
 		l.resume(s)

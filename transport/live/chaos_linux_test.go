@@ -40,7 +40,7 @@ type place struct {
 	transients []*room.Frame
 }
 
-var told = regexp.MustCompile(`<([rstaw])(\d+)>`)
+var framePattern = regexp.MustCompile(`<([rstaw])(\d+)>`)
 
 // lacks returns a frame that the guest should have received after at and up to upTo, or 0 if no
 // frame is missing.
@@ -56,7 +56,7 @@ func (g *guest) lacks(at, upTo uint64) uint64 {
 // check returns an error if a guest received wrong frames.
 func (g *guest) check() error {
 	at, transient, answered := uint64(0), 0, 0
-	for i, m := range told.FindAllSubmatch(g.tape.text, -1) {
+	for i, m := range framePattern.FindAllSubmatch(g.tape.text, -1) {
 		n, _ := strconv.ParseUint(string(m[2]), 10, 64)
 		switch kind := m[1][0]; {
 		case (kind == 'w') != (i == 0):
@@ -187,13 +187,13 @@ func TestRandomEventsInALoop(t *testing.T) {
 			padding := bytes.Repeat([]byte{'.'}, rapid.SampledFrom([]int{0, 0, 0, 1000, segmentBytes/2 + 1, segmentBytes + 5}).Draw(t, "padding"))
 			if rapid.Bool().Draw(t, "stored") {
 				p.seq++
-				f.Seq, f.Payload = p.seq, append(said(fmt.Sprint("s", p.seq)).Payload, padding...)
+				f.Seq, f.Payload = p.seq, append(textFrame(fmt.Sprint("s", p.seq)).Payload, padding...)
 				p.stored = append(p.stored, &f)
 				p.room.Publish(f)
 				return
 			}
 			p.transients = append(p.transients, &f)
-			f.Payload = append(said(fmt.Sprint("t", len(p.transients))).Payload, padding...)
+			f.Payload = append(textFrame(fmt.Sprint("t", len(p.transients))).Payload, padding...)
 			p.room.Transient(f)
 		}
 		var happen func()
@@ -210,7 +210,7 @@ func TestRandomEventsInALoop(t *testing.T) {
 				}
 				return rapid.IntRange(0, n).Draw(t, "bytes")
 			}
-			resync := func(seq uint64, _ string) []byte { return said(fmt.Sprint("r", seq)).Payload }
+			resync := func(seq uint64, _ string) []byte { return textFrame(fmt.Sprint("r", seq)).Payload }
 			g := &guest{place: p, tape: w, after: map[int]uint64{}, Session: &Session{
 				id: uint64(len(guests) + 1), loop: l, room: p.room, person: someone.Draw(t, "who"), facilitator: rapid.Bool().Draw(t, "facilitator"),
 				protocol: rapid.SampledFrom([]Protocol{WebSocket, WebSocket, SSE}).Draw(t, "protocol"), handler: nobody{}, wire: w, resync: resync,
@@ -221,7 +221,7 @@ func TestRandomEventsInALoop(t *testing.T) {
 			if err := l.poller.add(g.roomy, g.id); err != nil {
 				t.Fatal(err)
 			}
-			o := &AttachOptions{Room: p.room, Resync: resync, Welcome: func(seq, _ uint64) []byte { return said(fmt.Sprint("w", seq)).Payload }}
+			o := &AttachOptions{Room: p.room, Resync: resync, Welcome: func(seq, _ uint64) []byte { return textFrame(fmt.Sprint("w", seq)).Payload }}
 			switch rapid.IntRange(0, 2).Draw(t, "comes") {
 			case 0:
 				since := uint64(rapid.IntRange(0, int(p.seq)+1).Draw(t, "since"))
@@ -244,7 +244,7 @@ func TestRandomEventsInALoop(t *testing.T) {
 			case n < 14:
 				g := anybody()
 				answers++
-				if head := g.room.Head(); g.Send(said(fmt.Sprint("a", answers)).Payload) {
+				if head := g.room.Head(); g.Send(textFrame(fmt.Sprint("a", answers)).Payload) {
 					g.answers, g.after[answers] = append(g.answers, answers), head
 				}
 			case n < 18:
@@ -301,7 +301,7 @@ func TestRandomEventsInALoop(t *testing.T) {
 		turn()
 		for _, g := range guests {
 			if err := g.check(); err != nil {
-				t.Fatalf("session %d of %s, facilitator %v: %v\n%s", g.id, g.person, g.facilitator, err, told.FindAllString(string(g.tape.text), -1))
+				t.Fatalf("session %d of %s, facilitator %v: %v\n%s", g.id, g.person, g.facilitator, err, framePattern.FindAllString(string(g.tape.text), -1))
 			}
 		}
 	})

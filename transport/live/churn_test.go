@@ -133,7 +133,7 @@ func follow(conn *websocket.Conn, pulse chan<- struct{}, person int, seen, last 
 		case pulse <- struct{}{}:
 		default:
 		}
-		_ = conn.SetReadDeadline(time.Now().Add(patience))
+		_ = conn.SetReadDeadline(time.Now().Add(testTimeout))
 		_, p, err := conn.ReadMessage()
 		return p, err
 	}

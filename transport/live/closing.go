@@ -33,7 +33,7 @@ func (l *loop) endNow(s *Session, e ending) {
 	}
 	frame := l.beginClose(s, nil, e)
 	if s.lag == nil {
-		l.say(s, frame)
+		l.writeNow(s, frame)
 		return
 	}
 	s.lag.control = frame

@@ -21,7 +21,7 @@ func TestDrainSendsEveryClientAReconnectDelay(t *testing.T) {
 		c.next()
 		clients = append(clients, c)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {

@@ -76,7 +76,7 @@ func (s *stage) enter(id uint64, person string, facilitator bool, protocol Proto
 	return session
 }
 
-func said(text string) room.Frame { return room.Frame{Payload: []byte("<" + text + ">")} }
+func textFrame(text string) room.Frame { return room.Frame{Payload: []byte("<" + text + ">")} }
 
 // play publishes one frame to a number of attendees, and calls does[n] after the n-th write.
 func (s *stage) play(attendees int, does map[int]func()) []*tape {
@@ -101,7 +101,7 @@ func (s *stage) play(attendees int, does map[int]func()) []*tape {
 // publish publishes frames of at least this size.
 func (s *stage) publish(from, to uint64, size int) {
 	for seq := from; seq <= to; seq++ {
-		f := said(fmt.Sprint("s", seq))
+		f := textFrame(fmt.Sprint("s", seq))
 		f.Seq, f.Payload = seq, append(f.Payload, make([]byte, size)...)
 		s.room.Publish(f)
 	}
@@ -150,12 +150,12 @@ func TestJoiningFrameReachesVisitedGroups(t *testing.T) {
 	attendee, facilitator := &tape{wrote: func() {}}, &tape{}
 	facilitator.wrote = func() {
 		if facilitator.writes == 1 {
-			s.room.Transient(room.Frame{Audience: room.Attendees, Payload: said("t2").Payload})
+			s.room.Transient(room.Frame{Audience: room.Attendees, Payload: textFrame("t2").Payload})
 		}
 	}
 	s.enter(1, "ann", false, WebSocket, attendee)
 	s.enter(2, room.Facilitator, true, WebSocket, facilitator)
-	s.room.Transient(room.Frame{Audience: room.Facilitators, Payload: said("t1").Payload})
+	s.room.Transient(room.Frame{Audience: room.Facilitators, Payload: textFrame("t1").Payload})
 	s.loop.drain(s.seen)
 	s.publish(1, 1, 0)
 	s.loop.drain(s.seen)
@@ -276,14 +276,14 @@ func TestRecipientOfTwoFramesGetsOneWrite(t *testing.T) {
 	s.enter(1, "ann", false, WebSocket, ann)
 	s.enter(2, "bob", false, WebSocket, author)
 	for seq, text := range []string{"s1", "s2"} {
-		s.room.Publish(room.Frame{Seq: uint64(seq + 1), Audience: room.People, People: [2]string{"ann", "bob"}, Origin: 2, Payload: said(text).Payload})
+		s.room.Publish(room.Frame{Seq: uint64(seq + 1), Audience: room.People, People: [2]string{"ann", "bob"}, Origin: 2, Payload: textFrame(text).Payload})
 	}
 	s.loop.drain(s.seen)
 	if ann.marks() != "<s1><s2>" || ann.writes != 1 || author.writes != 0 {
 		t.Errorf("the recipient got %s in %d writes; the author %d writes", ann.marks(), ann.writes, author.writes)
 	}
 	// A session that is not a recipient of a frame gets no write either.
-	s.room.Publish(room.Frame{Seq: 3, Origin: 2, Payload: said("s3").Payload})
+	s.room.Publish(room.Frame{Seq: 3, Origin: 2, Payload: textFrame("s3").Payload})
 	s.loop.drain(s.seen)
 	if ann.marks() != "<s1><s2><s3>" || author.writes != 0 {
 		t.Errorf("after a frame for everyone, the recipient has %s; the author %d writes", ann.marks(), author.writes)
@@ -344,7 +344,7 @@ func TestMissedTransientsAreCounted(t *testing.T) {
 	more := func(from, to int) func() {
 		return func() {
 			for n := from; n <= to; n++ {
-				s.room.Transient(said(fmt.Sprint("t", n)))
+				s.room.Transient(textFrame(fmt.Sprint("t", n)))
 			}
 		}
 	}
@@ -364,7 +364,7 @@ func TestAFanOutEnds(t *testing.T) {
 	defer s.hub.Close()
 	seq, writes := uint64(1), 0
 	publish := func() {
-		f := said(fmt.Sprint("s", seq))
+		f := textFrame(fmt.Sprint("s", seq))
 		f.Seq = seq
 		seq++
 		s.room.Publish(f)
@@ -443,10 +443,10 @@ func TestFanOutsDeliverEveryFrameInOrderAndOnce(t *testing.T) {
 			stored := rapid.Bool().Draw(t, "stored")
 			if stored {
 				seq++
-				f.Seq, f.Payload = seq, said(fmt.Sprint("s", seq)).Payload
+				f.Seq, f.Payload = seq, textFrame(fmt.Sprint("s", seq)).Payload
 			} else {
 				transient++
-				f.Payload = said(fmt.Sprint("t", transient)).Payload
+				f.Payload = textFrame(fmt.Sprint("t", transient)).Payload
 			}
 			for _, x := range seats {
 				switch {

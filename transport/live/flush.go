@@ -53,7 +53,7 @@ func (l *loop) mail(s *Session) (more bool) {
 	l.outbound, more = s.outbox.take(l.outbound[:0], s.loopRoom.reached(s).stored)
 	l.out = l.appendOutbound(s, l.out[:0], l.outbound)
 	clear(l.outbound)
-	l.say(s, l.out)
+	l.writeNow(s, l.out)
 	return more
 }
 
@@ -91,8 +91,8 @@ func (l *loop) appendOutbound(s *Session, dst []byte, outbound []outboundMessage
 	return dst
 }
 
-// say writes bytes to a session that is not behind. The slice may be reused afterwards.
-func (l *loop) say(s *Session, p []byte) {
+// writeNow writes bytes to a session that is not behind. The slice may be reused afterwards.
+func (l *loop) writeNow(s *Session, p []byte) {
 	if s.state == closed {
 		return
 	}

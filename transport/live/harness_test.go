@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
 }
 
-// patience is how long a test waits for an expected event.
-const patience = time.Minute
+// testTimeout is how long a test waits for an expected event.
+const testTimeout = time.Minute
 
 // testServer is a hub behind a fasthttp server, as in Atelier.
 type testServer struct {
@@ -197,7 +197,7 @@ func (h *testServer) dialWith(d *websocket.Dialer, url string) *client {
 // next returns the next message.
 func (c *client) next() string {
 	c.t.Helper()
-	_ = c.conn.SetReadDeadline(time.Now().Add(patience))
+	_ = c.conn.SetReadDeadline(time.Now().Add(testTimeout))
 	_, p, err := c.conn.ReadMessage()
 	if err != nil {
 		c.t.Fatalf("read: %v", err)
@@ -223,7 +223,7 @@ func (c *client) expectNote(want note) {
 // expectClose reads until the close frame, and returns its code.
 func (c *client) expectClose() int {
 	c.t.Helper()
-	_ = c.conn.SetReadDeadline(time.Now().Add(patience))
+	_ = c.conn.SetReadDeadline(time.Now().Add(testTimeout))
 	for {
 		_, _, err := c.conn.ReadMessage()
 		if err == nil {
@@ -248,7 +248,7 @@ func wait[T any](t testing.TB, from <-chan T, what string) T {
 	select {
 	case v := <-from:
 		return v
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Fatalf("no %s", what)
 		panic("unreachable")
 	}
@@ -259,7 +259,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(time.Millisecond)
 	defer ticker.Stop()
-	deadline := time.After(patience)
+	deadline := time.After(testTimeout)
 	for !ok() {
 		select {
 		case <-ticker.C:

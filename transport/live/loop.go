@@ -134,8 +134,8 @@ func (l *loop) turn() (worked bool) {
 		if len(h.people) > 0 {
 			since := h.since.Load()
 			l.drain(h)
-			if told := l.hub.opts.Delivered; told != nil && since != 0 {
-				told(time.Duration(l.hub.now() - since))
+			if delivered := l.hub.opts.Delivered; delivered != nil && since != 0 {
+				delivered(time.Duration(l.hub.now() - since))
 			}
 		}
 	}
@@ -244,7 +244,7 @@ func (s *Session) beats(most time.Duration) int64 {
 
 func (l *loop) beat(s *Session) {
 	s.beat = l.now
-	l.say(s, s.protocol.heartbeat())
+	l.writeNow(s, s.protocol.heartbeat())
 }
 
 // finish ends the remaining sessions when the hub closes.

@@ -60,7 +60,7 @@ func (l *loop) answerPing(s *Session) {
 		return
 	}
 	l.out = rfc6455.AppendFrame(l.out[:0], rfc6455.Pong, l.ping)
-	l.say(s, l.out)
+	l.writeNow(s, l.out)
 }
 
 // receiver is a session, with the methods that its decoder calls.

@@ -73,7 +73,7 @@ func (b *beneath) Write(p []byte) (int, error) {
 	if len(b.pending) == 0 && b.err == nil {
 		n, b.err = b.socket.write(p)
 	}
-	if b.pending = append(b.pending, p[n:]...); len(b.pending) > mostPending {
+	if b.pending = append(b.pending, p[n:]...); len(b.pending) > maxPending {
 		b.err = errUnread
 	}
 	if b.err != nil {
@@ -82,8 +82,8 @@ func (b *beneath) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// mostPending bounds TLS's own messages to a peer that does not read.
-const mostPending = 4 * secureRecord
+// maxPending bounds TLS's own messages to a peer that does not read.
+const maxPending = 4 * secureRecord
 
 var errUnread = errors.New("live: peer does not read what it asks TLS for")
 

@@ -35,8 +35,8 @@ func TestUnreadTLSResponsesAreBounded(t *testing.T) {
 		if n, err := under.Write(make([]byte, 10_000)); n != 10_000 || err != nil {
 			t.Fatalf("the write returned %d, %v, which makes TLS stop", n, err)
 		}
-		if len(under.pending) > mostPending {
-			t.Fatalf("%d bytes are pending, want at most mostPending", len(under.pending))
+		if len(under.pending) > maxPending {
+			t.Fatalf("%d bytes are pending, want at most maxPending", len(under.pending))
 		}
 	}
 	if _, err := w.write([]byte("x")); err == nil {

@@ -128,7 +128,7 @@ func TestTLSDeliversAllWritesBeforeAClose(t *testing.T) {
 	s.Send([]byte(want[3<<20:]))
 	s.Close(rfc6455.CloseNormal, "")
 	got := make([]byte, 0, 7<<20)
-	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	_ = conn.SetReadDeadline(time.Now().Add(testTimeout))
 	for {
 		var chunk [64 << 10]byte
 		n, err := conn.Read(chunk[:])

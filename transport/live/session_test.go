@@ -44,7 +44,7 @@ func TestACloseFrameIsAnswered(t *testing.T) {
 		c := h.dial("room=a&person=p1")
 		c.next()
 		msg := websocket.FormatCloseMessage(code, "bye")
-		if err := c.conn.WriteControl(websocket.CloseMessage, msg, time.Now().Add(patience)); err != nil {
+		if err := c.conn.WriteControl(websocket.CloseMessage, msg, time.Now().Add(testTimeout)); err != nil {
 			t.Fatal(err)
 		}
 		if got := c.expectClose(); got != code {
@@ -119,7 +119,7 @@ func TestPingIsAnswered(t *testing.T) {
 	c.next()
 	pongs := make(chan string, 1)
 	c.conn.SetPongHandler(func(p string) error { pongs <- p; return nil })
-	if err := c.conn.WriteControl(websocket.PingMessage, []byte("are you there"), time.Now().Add(patience)); err != nil {
+	if err := c.conn.WriteControl(websocket.PingMessage, []byte("are you there"), time.Now().Add(testTimeout)); err != nil {
 		t.Fatal(err)
 	}
 	c.send("echo done")
@@ -226,7 +226,7 @@ func TestSSE(t *testing.T) {
 	defer conn.Close()
 	fmt.Fprintf(conn, "GET /sse?room=a&person=p1&since=1 HTTP/1.1\r\nHost: x\r\n\r\n")
 	s := wait(t, h.sessions, "session")
-	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	_ = conn.SetReadDeadline(time.Now().Add(testTimeout))
 	in := bufio.NewReader(conn)
 	until := func(want string) {
 		t.Helper()

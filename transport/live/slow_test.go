@@ -112,12 +112,12 @@ func TestAnOvertakenReaderIsResynced(t *testing.T) {
 				}
 			}
 			// The window can overtake the slow client more than once before it reads anything.
-			seen, told := uint64(0), uint64(0)
+			seen, gotResyncs := uint64(0), uint64(0)
 			for seen < last {
 				n := slow.note()
 				switch {
 				case n.Type == "resync" && n.Reason == c.reason.String() && n.Seq > seen:
-					told++
+					gotResyncs++
 				case n.Type != "bulk" || n.Seq != seen+1:
 					t.Fatalf("got %s %d %s after frame %d", n.Type, n.Seq, n.Reason, seen)
 				}
@@ -127,8 +127,8 @@ func TestAnOvertakenReaderIsResynced(t *testing.T) {
 			if n := slow.note(); n.Seq != last+1 {
 				t.Fatalf("got frame %d after frame %d", n.Seq, seen)
 			}
-			if got := h.hub.Stats().Resyncs[c.reason]; got != told || told == 0 {
-				t.Errorf("the client got %d resyncs, the hub counted %d", told, got)
+			if got := h.hub.Stats().Resyncs[c.reason]; got != gotResyncs || gotResyncs == 0 {
+				t.Errorf("the client got %d resyncs, the hub counted %d", gotResyncs, got)
 			}
 		})
 	}

@@ -148,12 +148,12 @@ func (p *pipe) writeLoop() {
 		p.err = err
 		// Each notification is a task for the loop. One for every free byte would be too many, so
 		// it is sent only when half of the buffer is free.
-		tell := p.wanted && len(p.queue) <= pipeWriteBuffer/2 || err != nil
-		if tell {
+		notify := p.wanted && len(p.queue) <= pipeWriteBuffer/2 || err != nil
+		if notify {
 			p.wanted = false
 		}
 		p.mu.Unlock()
-		if tell {
+		if notify {
 			p.loop.post(func() { p.loop.writable(p.session) })
 		}
 		if err != nil {

@@ -200,8 +200,8 @@ func TestClientMessagesAreReadAsDescribed(t *testing.T) {
 
 func TestEveryFieldTypeIsUsed(t *testing.T) {
 	used := map[string]bool{}
-	var look func(t reflect.Type)
-	look = func(t reflect.Type) {
+	var visit func(t reflect.Type)
+	visit = func(t reflect.Type) {
 		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 			t = t.Elem()
 		}
@@ -210,11 +210,11 @@ func TestEveryFieldTypeIsUsed(t *testing.T) {
 		}
 		for f := range t.Fields() {
 			used[f.Tag.Get("is")] = true
-			look(f.Type)
+			visit(f.Type)
 		}
 	}
 	for _, r := range table {
-		look(reflect.TypeOf(r.example))
+		visit(reflect.TypeOf(r.example))
 	}
 	for _, m := range members { // the elements of a list have the name of the list
 		if m.Items != nil && used[m.name] {

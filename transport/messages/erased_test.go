@@ -23,7 +23,7 @@ func TestARoomKeepsFramesAsLongAsTheLog(t *testing.T) {
 		s := &draw.Source{Rand: rand.New(rand.NewPCG(seed, 0)), Name: "s"}
 		state, now := codelab.New("lab", codelab.Rules{}, naming.NewIDs("lab")), time.UnixMilli(1_800_000_000_000)
 		var events []*pb.Event
-		say := func(cmd codelab.Command) {
+		submit := func(cmd codelab.Command) {
 			if cmd.Body == nil {
 				return
 			}
@@ -36,7 +36,7 @@ func TestARoomKeepsFramesAsLongAsTheLog(t *testing.T) {
 				state.Apply(uint64(len(events)), e)
 			}
 		}
-		say(draw.Lead(codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true, JoinCode: "ABC234"},
+		submit(draw.Lead(codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true, JoinCode: "ABC234"},
 			Steps: []*pb.Step{{Title: "one", ContentMarkdown: "1"}}}))
 		for range 100 {
 			now = now.Add(time.Second)
@@ -44,7 +44,7 @@ func TestARoomKeepsFramesAsLongAsTheLog(t *testing.T) {
 			if often := s.Rand.IntN(10); often < 6 {
 				word = []string{"Register", "Annotate", "Reply", "DeleteComment", "PostChat", "AskHelp"}[often]
 			}
-			say(draw.Words[word](s, state.Capture()))
+			submit(draw.Words[word](s, state.Capture()))
 		}
 		view := state.Capture()
 		present, erase := view.Present(), codelab.Erase(view)
@@ -54,10 +54,10 @@ func TestARoomKeepsFramesAsLongAsTheLog(t *testing.T) {
 				continue
 			}
 			after, _ := erase(e)
-			again, told := messages.Frames{}.Encode(uint64(i)+1, after)
+			again, framed := messages.Frames{}.Encode(uint64(i)+1, after)
 			left, keeps := present.Frame(f)
-			if keeps != told {
-				t.Fatalf("seed %d: the log keeps event %d: %v, the room keeps its frame: %v: %v", seed, i+1, told, keeps, e)
+			if keeps != framed {
+				t.Fatalf("seed %d: the log keeps event %d: %v, the room keeps its frame: %v: %v", seed, i+1, framed, keeps, e)
 			} else if keeps && (left.People != again.People || left.Audience != again.Audience || left.Item != again.Item) {
 				t.Fatalf("seed %d: event %d has the people %v, item %q, audience %v in the log, but %v, %q, %v in the room", seed, i+1, again.People, again.Item, again.Audience, left.People, left.Item, left.Audience)
 			} else if keeps {

@@ -250,7 +250,7 @@ func (g *Gateway) message(r *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	said := clientMessages[m.Type]
+	kind := clientMessages[m.Type]
 	switch {
 	case wanted != nil:
 		_, seq, err := r.Codelab.Ask(codelab.Command{Caller: r.Caller, Ref: m.ref(), Body: wanted})
@@ -258,10 +258,10 @@ func (g *Gateway) message(r *rest.Request) error {
 			return err
 		}
 		return r.Answer(ack(m.ref(), seq))
-	case said.welcome:
+	case kind.welcome:
 		head := r.Codelab.Room.Head()
 		return r.Answer((&peer{g: g, lab: r.Codelab, who: r.Caller}).welcome(head, head))
-	case said.relayed:
+	case kind.relayed:
 		if err := g.relay(r.Codelab, r.Caller, m.Type, &m, payload); err != nil {
 			return err
 		}

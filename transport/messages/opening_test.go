@@ -275,24 +275,24 @@ func TestNoMessageIsAcceptedAfterTheEndOfTheGrant(t *testing.T) {
 	_ = s.opens(p, live.WebSocket)
 	a, _, removed := s.attendee()
 	_ = s.opens(removed, live.WebSocket)
-	say := func(p *peer, payload string) { handler{}.Message(p.session.Load(), []byte(payload)) }
-	said := func() int {
+	send := func(p *peer, payload string) { handler{}.Message(p.session.Load(), []byte(payload)) }
+	received := func() int {
 		s.t.Helper()
 		s.ask(codelab.Command{Body: codelab.SetRegistration{Open: true}}) // waits until the messages are processed
 		return s.lab.View().Chat.Len()
 	}
-	say(p, `{"type":"chat","message":"before"}`)
-	say(removed, `{"type":"chat","message":"before"}`)
-	if n := said(); n != 2 {
+	send(p, `{"type":"chat","message":"before"}`)
+	send(removed, `{"type":"chat","message":"before"}`)
+	if n := received(); n != 2 {
 		t.Fatalf("before the end of the grants %d messages are in the chat, want 2", n)
 	}
 	if err := s.grants.End(&who); err != nil {
 		t.Fatal(err)
 	}
-	say(p, `{"type":"chat","message":"after"}`)
+	send(p, `{"type":"chat","message":"after"}`)
 	s.ask(codelab.Command{Body: codelab.ResetPin{Pins: []codelab.NewPin{{AttendeeID: a.Id}}}})
-	say(removed, `{"type":"chat","message":"after"}`)
-	if n := said(); n != 2 {
+	send(removed, `{"type":"chat","message":"after"}`)
+	if n := received(); n != 2 {
 		t.Errorf("after the end of the grants, %d messages are in the chat, want 2", n)
 	}
 	m := &inbound{Type: "webrtc_signal"}

@@ -116,9 +116,9 @@ type counted struct {
 	votes                   map[string]int
 }
 
-// tell returns the frames with vote changes for facilitators. With attendees set, it also returns
+// changes returns the frames with vote changes for facilitators. With attendees set, it also returns
 // frames for attendees, who receive counts only while the counts are shown.
-func (t *counted) tell(w codelab.Codelab, v *codelab.View, attendees bool) (frames []room.Frame) {
+func (t *counted) changes(w codelab.Codelab, v *codelab.View, attendees bool) (frames []room.Frame) {
 	p := v.OpenPoll()
 	if p == nil {
 		t.facilitators, t.attendees = nil, nil
@@ -151,7 +151,7 @@ func (t *counted) questionVotes(v *codelab.View) map[string]int {
 			continue
 		}
 		now[q.Id] = int(q.Votes)
-		if was, told := t.votes[q.Id]; was != int(q.Votes) || !told && q.Votes != 0 {
+		if was, sent := t.votes[q.Id]; was != int(q.Votes) || !sent && q.Votes != 0 {
 			changed[q.Id] = int(q.Votes)
 		}
 	}

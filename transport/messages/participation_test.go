@@ -56,10 +56,10 @@ func TestShownCountsAreSentOnce(t *testing.T) {
 		{Question: &pb.Question{Id: "hidden", State: pb.QuestionState_QUESTION_STATE_HIDDEN}},
 	}}
 	var last counted
-	look := func(what string, attendees bool, want ...room.Audience) (payloads string) {
+	check := func(what string, attendees bool, want ...room.Audience) (payloads string) {
 		t.Helper()
 		var got []room.Audience
-		for _, f := range last.tell(lab, v, attendees) {
+		for _, f := range last.changes(lab, v, attendees) {
 			got, payloads = append(got, f.Audience), payloads+string(f.Payload)
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -67,27 +67,27 @@ func TestShownCountsAreSentOnce(t *testing.T) {
 		}
 		return payloads
 	}
-	look("not shown", true, room.Facilitators)
-	look("unchanged", true)
+	check("not shown", true, room.Facilitators)
+	check("unchanged", true)
 	p.Votes++
-	look("the attendees are not due", false, room.Facilitators)
+	check("the attendees are not due", false, room.Facilitators)
 	p.Shown = true
-	look("shown", true, room.Attendees)
-	look("unchanged", true)
+	check("shown", true, room.Attendees)
+	check("unchanged", true)
 	for i := range v.Questions {
 		v.Questions[i].Votes = 3
 	}
 	v.Changed.Questions++
-	look("the attendees are not due", false)
-	if said := look("votes", true, room.Everyone); !strings.Contains(said, `"votes":{"seen":3}`) {
-		t.Errorf("the frame is %s, want the votes of the open question", said)
+	check("the attendees are not due", false)
+	if payloads := check("votes", true, room.Everyone); !strings.Contains(payloads, `"votes":{"seen":3}`) {
+		t.Errorf("the frame is %s, want the votes of the open question", payloads)
 	}
 	v.Changed.Questions++
-	look("unchanged votes", true)
+	check("unchanged votes", true)
 	v.Polls = nil
-	look("closed", true)
+	check("closed", true)
 	v.Polls = []*codelab.PollView{p}
-	look("open again", true, room.Facilitators, room.Attendees)
+	check("open again", true, room.Facilitators, room.Attendees)
 }
 
 // However often the votes change, facilitators receive counts four times per second and attendees
@@ -113,10 +113,10 @@ func TestCountsAreSentAtTheirRate(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		var facilitators, attendees int
 		from := lab.Room.TransientHead()
-		looks := 0
+		rounds := 0
 		g := NewGateway(Config{Codelabs: func() []codelab.Codelab {
-			looks++
-			lab.Room.Join(fmt.Sprint(looks)) // changes the number of people of the poll
+			rounds++
+			lab.Room.Join(fmt.Sprint(rounds)) // changes the number of people of the poll
 			return []codelab.Codelab{lab}
 		}})
 		time.Sleep(12*time.Second + summaryEvery/2)
@@ -130,8 +130,8 @@ func TestCountsAreSentAtTheirRate(t *testing.T) {
 				attendees++
 			}
 		}
-		if looks != 12*4 || missed != 0 || facilitators != 12*4 || attendees != 12 {
-			t.Errorf("in 12 s the gateway looked %d times; facilitators got %d counts, attendees %d (missed %d)", looks, facilitators, attendees, missed)
+		if rounds != 12*4 || missed != 0 || facilitators != 12*4 || attendees != 12 {
+			t.Errorf("in 12 s the gateway looked %d times; facilitators got %d counts, attendees %d (missed %d)", rounds, facilitators, attendees, missed)
 		}
 	})
 }

@@ -127,7 +127,7 @@ func (handler) Message(s *live.Session, payload []byte) {
 	}
 	m, err := parse(payload)
 	if err == nil {
-		err = p.say(s, &m, payload)
+		err = p.handle(s, &m, payload)
 	}
 	if err != nil {
 		s.Send(failure(m.ref(), textOf(err)))
@@ -145,24 +145,24 @@ func (handler) Closed(s *live.Session, _ live.Reason) {
 	p.leave()
 }
 
-// say handles a message of a live session.
-func (p *peer) say(s *live.Session, m *inbound, payload []byte) error {
+// handle handles a message of a live session.
+func (p *peer) handle(s *live.Session, m *inbound, payload []byte) error {
 	wanted, err := m.wanted()
 	if err != nil {
 		return err
 	}
-	said := clientMessages[m.Type]
+	kind := clientMessages[m.Type]
 	switch {
-	case p.who.Silent && !said.welcome:
+	case p.who.Silent && !kind.welcome:
 		return errScope
 	case wanted != nil:
 		cmd := codelab.Command{Caller: p.as(s.ID()), Ref: m.ref(), Body: wanted}
 		return p.lab.Submit(cmd, &acker{s, m.ref(), p.g, time.Now()})
-	case said.welcome:
+	case kind.welcome:
 		head := p.lab.Room.Head()
 		s.Send(p.welcome(head, head))
 		return nil
-	case said.relayed:
+	case kind.relayed:
 		if err := p.g.relay(p.lab, p.who, m.Type, m, payload); err != nil {
 			return err
 		}

@@ -15,12 +15,12 @@ import (
 // maxSignal bounds a relayed message, in bytes.
 const maxSignal = 64 << 10
 
-type saySignal struct {
+type sentSignal struct {
 	Type string `json:"type"`
 	Ref  string `json:"ref,omitempty" is:"Ref"`
 }
 
-type sayTo struct {
+type sentSignalTo struct {
 	Type     string `json:"type"`
 	TargetID string `json:"target_id,omitempty" is:"Person"`
 	Ref      string `json:"ref,omitempty" is:"Ref"`

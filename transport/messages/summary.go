@@ -39,8 +39,8 @@ func (s *summary) same(o *summary) bool {
 		(s.Pulse == o.Pulse || s.Pulse != nil && o.Pulse != nil && *s.Pulse == *o.Pulse)
 }
 
-// told is the state last sent to a codelab's sessions.
-type told struct {
+// lastSent is the state last sent to a codelab's sessions.
+type lastSent struct {
 	facilitator, attendees *summary
 	votes                  counted
 }
@@ -49,7 +49,7 @@ type told struct {
 func (g *Gateway) summaries() {
 	tick := time.NewTicker(summaryEvery)
 	defer tick.Stop()
-	last := map[string]*told{}
+	last := map[string]*lastSent{}
 	for n := 0; ; n++ {
 		select {
 		case <-g.stop:
@@ -71,7 +71,7 @@ func (g *Gateway) summaries() {
 // summarize sends the changes since the last summary to each codelab's sessions. At turn 0
 // attendees also receive the summary, with the next message to everyone, or alone if no message is
 // published in time.
-func summarize(active []codelab.Codelab, last map[string]*told, turn int) {
+func summarize(active []codelab.Codelab, last map[string]*lastSent, turn int) {
 	for _, w := range active {
 		if w.Room.Empty() {
 			delete(last, w.ID()) // sessions that connect later have not received the last summary
@@ -79,17 +79,17 @@ func summarize(active []codelab.Codelab, last map[string]*told, turn int) {
 		}
 		t := last[w.ID()]
 		if t == nil {
-			t = &told{}
+			t = &lastSent{}
 			last[w.ID()] = t
 		}
-		for _, f := range t.tell(w.View(), w.OnlineAttendees(), turn == 0) {
+		for _, f := range t.changes(w.View(), w.OnlineAttendees(), turn == 0) {
 			if f.Audience == room.Attendees {
 				w.Room.Later(f)
 			} else {
 				w.Room.Transient(f)
 			}
 		}
-		for _, f := range t.votes.tell(w, w.View(), turn%attendeeCounts == 0) {
+		for _, f := range t.votes.changes(w, w.View(), turn%attendeeCounts == 0) {
 			w.Room.Transient(f)
 		}
 		if turn == alone {
@@ -98,9 +98,9 @@ func summarize(active []codelab.Codelab, last map[string]*told, turn int) {
 	}
 }
 
-// tell returns the frames with the changes since the last summary for facilitators. With attendees
-// set, it also returns frames for attendees, who never receive pulses.
-func (t *told) tell(v *codelab.View, online int, attendees bool) (frames []room.Frame) {
+// changes returns the frames with the changes since the last summary for facilitators. With
+// attendees set, it also returns frames for attendees, who never receive pulses.
+func (t *lastSent) changes(v *codelab.View, online int, attendees bool) (frames []room.Frame) {
 	now := &summary{Type: "progress_summary", PerStep: v.PerStep, Completed: v.Completed, Online: online}
 	if attendees && !now.same(t.attendees) {
 		t.attendees = now

@@ -14,10 +14,10 @@ import (
 // In an earlier version, facilitators got the same summary again whenever the attendees' summary
 // was due.
 func TestSummaryIsSentOnceAndPulsesOnlyToFacilitators(t *testing.T) {
-	var last told
-	// look returns the audiences that receive a summary, in order.
-	look := func(v codelab.View, online int, attendees bool) (out []room.Audience) {
-		for _, f := range last.tell(&v, online, attendees) {
+	var last lastSent
+	// audiences returns the audiences that receive a summary, in order.
+	audiences := func(v codelab.View, online int, attendees bool) (out []room.Audience) {
+		for _, f := range last.changes(&v, online, attendees) {
 			out = append(out, f.Audience)
 			if pulse := strings.Contains(string(f.Payload), `"pulse":{"fine":`); pulse != (f.Audience == room.Facilitators) || f.Seq != 0 {
 				t.Errorf("the summary to %v is %s", f.Audience, f.Payload)
@@ -44,11 +44,11 @@ func TestSummaryIsSentOnceAndPulsesOnlyToFacilitators(t *testing.T) {
 		{func() { v.PerStep = []int{2, 2} }, 5, true, []room.Audience{room.Attendees, room.Facilitators}},
 	} {
 		tc.change()
-		if got := look(v, tc.online, tc.attendees); len(got) != len(tc.want) || len(got) > 0 && got[0] != tc.want[0] || len(got) > 1 && got[1] != tc.want[1] {
+		if got := audiences(v, tc.online, tc.attendees); len(got) != len(tc.want) || len(got) > 0 && got[0] != tc.want[0] || len(got) > 1 && got[1] != tc.want[1] {
 			t.Errorf("case %d: summaries were sent to %v, want %v", i, got, tc.want)
 		}
 	}
-	if f := new(told).tell(&codelab.View{}, 0, false); len(f) != 1 || !strings.Contains(string(f[0].Payload), `"per_step":[]`) {
+	if f := new(lastSent).changes(&codelab.View{}, 0, false); len(f) != 1 || !strings.Contains(string(f[0].Payload), `"per_step":[]`) {
 		t.Errorf("without steps, the summary is %v", f)
 	}
 }
@@ -59,16 +59,16 @@ func TestSummariesAreSentAtTheirRate(t *testing.T) {
 	lab := newSchool(t).lab
 	lab.Room.Join("facilitator")
 	clocktest.Bubble(t, func(t *testing.T) {
-		looks := 0
+		rounds := 0
 		g := NewGateway(Config{Codelabs: func() []codelab.Codelab {
-			looks++
-			lab.Room.Join(fmt.Sprint(looks)) // each summary counts more people online
+			rounds++
+			lab.Room.Join(fmt.Sprint(rounds)) // each summary counts more people online
 			return []codelab.Codelab{lab}
 		}})
 		time.Sleep(12*time.Second + summaryEvery/2)
 		g.Close()
-		if told := lab.Room.TransientHead(); looks != 12*4 || told != 12*4+12/3 {
-			t.Errorf("in 12 s, the gateway looked %d times and sent %d summaries", looks, told)
+		if sent := lab.Room.TransientHead(); rounds != 12*4 || sent != 12*4+12/3 {
+			t.Errorf("in 12 s, the gateway looked %d times and sent %d summaries", rounds, sent)
 		}
 	})
 }
@@ -76,7 +76,7 @@ func TestSummariesAreSentAtTheirRate(t *testing.T) {
 // An attendees' summary is sent with the next message to everyone, or alone if no message follows
 // within a moment.
 func TestAttendeesSummariesWaitForAnotherMessage(t *testing.T) {
-	s, last := newSchool(t), map[string]*told{}
+	s, last := newSchool(t), map[string]*lastSent{}
 	hall, active := s.lab.Room, []codelab.Codelab{s.lab}
 	hall.Join(codelab.FacilitatorID)
 	summarize(active, last, 0)
@@ -95,7 +95,7 @@ func TestAttendeesSummariesWaitForAnotherMessage(t *testing.T) {
 
 // All earlier recipients of the summary have left.
 func TestTheFirstPersonInARoomGetsASummary(t *testing.T) {
-	s, last := newSchool(t), map[string]*told{}
+	s, last := newSchool(t), map[string]*lastSent{}
 	room, active := s.lab.Room, []codelab.Codelab{s.lab}
 	for i, tc := range []struct {
 		change func()

@@ -129,7 +129,7 @@ var table = []row{
 		"To the whole codelab, including the sender: a facilitator's announcement. It is in the history and can be deleted like a message.",
 		broadcastMessage{"broadcast", aChat, codelab.FacilitatorID, "Grace", grace, "Back at half past ten.", anEvent}),
 	serverEvent("Pulse", "Pulse",
-		"To facilitators, and to the attendee's other connections: how the attendee is doing. It becomes null when they move to another step or when their step is deleted. Other attendees never receive it. When steps are replaced, the first "+grouped(codelab.Bounds.PulsesTold)+" ended pulses are sent one by one.",
+		"To facilitators, and to the attendee's other connections: how the attendee is doing. It becomes null when they move to another step or when their step is deleted. Other attendees never receive it. When steps are replaced, the first "+grouped(codelab.Bounds.PulseNotices)+" ended pulses are sent one by one.",
 		pulseMessage{"pulse", lin, "Lin", new("stuck"), 3, anEvent}),
 	serverEvent("PinChanged", "Pin changed",
 		"To the whole codelab: the message that is pinned above the chat, or null if it was removed.",
@@ -260,13 +260,13 @@ var table = []row{
 		sayHello{"hello"}),
 	clientSignal("SendScreenShareStatus", "Share the screen",
 		"Only for facilitators. Relayed to all.",
-		saySignal{Type: "screen_share_status"}, `"active": true`),
+		sentSignal{Type: "screen_share_status"}, `"active": true`),
 	clientSignal("SendAttendeeScreenStatus", "An attendee's screen",
 		"Only for attendees. Relayed to the facilitators.",
-		saySignal{Type: "attendee_screen_status"}, `"active": true`),
+		sentSignal{Type: "attendee_screen_status"}, `"active": true`),
 	clientSignal("SendWebRTCSignal", "WebRTC signal",
 		"Relayed to `target_id`. For a facilitator this is anybody, or omitted for all. For an attendee it is the facilitators, and can be omitted.",
-		sayTo{Type: "webrtc_signal", TargetID: lin}, `"signal": {"type": "offer"}`),
+		sentSignalTo{Type: "webrtc_signal", TargetID: lin}, `"signal": {"type": "offer"}`),
 }
 
 // grouped formats a number below a million with a separator.

@@ -48,7 +48,7 @@ func TestFramesListTheirPeopleAndItem(t *testing.T) {
 	for i := range bodies.Len() {
 		kind, e, serial := bodies.Get(i), &pb.Event{At: 1}, 0
 		fill(e.ProtoReflect().Mutable(kind).Message(), &serial)
-		persons, items, told := codelab.TellsOf(e)
+		persons, items, told := codelab.ReferencesOf(e)
 		f, framed := Frames{}.Encode(1, e)
 		if framed != told {
 			t.Errorf("%s has a frame: %v, its definition says %v", kind.Name(), framed, told)

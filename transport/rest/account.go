@@ -129,7 +129,7 @@ func changePassword(r *Request) error {
 	if err != nil {
 		return err
 	}
-	next, _, err := r.tellPeople(people.SetPassword{ID: p.Id, Was: p.Password, Password: hash})
+	next, _, err := r.askPeople(people.SetPassword{ID: p.Id, Was: p.Password, Password: hash})
 	if err != nil {
 		return err
 	}
@@ -172,10 +172,10 @@ func (r *Request) seen(id string) {
 	if err != nil || r.IsHead() || r.api.Now().UnixMilli()-h.View().SeenAt(id) < seenEvery.Milliseconds() {
 		return
 	}
-	_ = h.Submit(people.Command{Body: people.NoteSeen{ID: id}}, unheard{})
+	_ = h.Submit(people.Command{Body: people.NoteSeen{ID: id}}, discardReply{})
 }
 
-// unheard is a receiver that discards a result.
-type unheard struct{}
+// discardReply is a receiver that discards a result.
+type discardReply struct{}
 
-func (unheard) Reply(durable.Reply) {}
+func (discardReply) Reply(durable.Reply) {}

@@ -47,11 +47,11 @@ func checkWhole(into any) error {
 // contains reports whether a body contains the member, even if the member is null. The body must
 // have been decoded before.
 func contains(body []byte, member string) bool {
-	var given map[string]json.RawMessage
-	if err := wire.Codec.Unmarshal(body, &given); err != nil {
+	var members map[string]json.RawMessage
+	if err := wire.Codec.Unmarshal(body, &members); err != nil {
 		return false
 	}
-	_, ok := given[member]
+	_, ok := members[member]
 	return ok
 }
 

@@ -108,7 +108,7 @@ func TestTheDocumentHasTheLimitsOfClients(t *testing.T) {
 		{"createFolder", "409", grouped(b.Heads) + " folders"},
 		{"postDirectMessages", "", "At most " + grouped(b.Directs) + " recipients"},
 		{"removeAttendee", "", "newest " + grouped(b.Gone)},
-		{"replaceSteps", "", "first " + grouped(b.PulsesTold)},
+		{"replaceSteps", "", "first " + grouped(b.PulseNotices)},
 		{"askHelp", "400", grouped(b.HelpMessage) + " characters"},
 		{"importCodelab", "", grouped(archive.MaxLeftOut + 1)},
 	} {

@@ -221,14 +221,14 @@ func (v vocabulary) withMembers(name string, piece json.RawMessage) (json.RawMes
 	if err != nil {
 		return nil, err
 	}
-	var whole, said map[string]json.RawMessage
+	var whole, fromPiece map[string]json.RawMessage
 	if err := json.Unmarshal(s, &whole); err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(piece, &said); err != nil {
+	if err := json.Unmarshal(piece, &fromPiece); err != nil {
 		return nil, fmt.Errorf("component %s: %w", name, err)
 	}
-	for member, value := range said {
+	for member, value := range fromPiece {
 		if _, known := whole[member]; known {
 			return nil, fmt.Errorf("component %s: its Go type and its piece both describe %s", name, member)
 		}

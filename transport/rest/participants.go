@@ -63,9 +63,9 @@ func recordOfParticipant(p *participant.Participant) participantRecord {
 	return r
 }
 
-// tellParticipants sends a command to the participants' actor and returns its result and a state
+// askParticipants sends a command to the participants' actor and returns its result and a state
 // that includes it.
-func (r *Request) tellParticipants(b participant.Body) (any, *participant.View, error) {
+func (r *Request) askParticipants(b participant.Body) (any, *participant.View, error) {
 	h, err := r.api.Participants.Get(participant.ID)
 	if err != nil {
 		return nil, nil, err
@@ -97,7 +97,7 @@ func addParticipant(r *Request) error {
 		return err
 	}
 	keyID, secret, hash := participant.NewKey(in.Environment)
-	v, _, err := r.tellParticipants(participant.Add{
+	v, _, err := r.askParticipants(participant.Add{
 		Name: *in.Name, Kind: *in.Kind, Environment: in.Environment, Scopes: in.Scopes,
 		Identity: participant.NewIdentity(in.Environment), KeyID: keyID, SecretHash: hash,
 	})
@@ -128,7 +128,7 @@ func addParticipantKey(r *Request) error {
 	id := r.Param("participant_id")
 	environment := h.View().Get(id).GetEnvironment()
 	keyID, secret, hash := participant.NewKey(environment)
-	_, _, err = r.tellParticipants(participant.AddKey{ID: id, KeyID: keyID, SecretHash: hash})
+	_, _, err = r.askParticipants(participant.AddKey{ID: id, KeyID: keyID, SecretHash: hash})
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func addParticipantKey(r *Request) error {
 }
 
 func removeParticipantKey(r *Request) error {
-	_, _, err := r.tellParticipants(participant.RemoveKey{ID: r.Param("participant_id"), KeyID: r.Param("key_id")})
+	_, _, err := r.askParticipants(participant.RemoveKey{ID: r.Param("participant_id"), KeyID: r.Param("key_id")})
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func grantParticipant(r *Request) error {
 }
 
 func ungrantParticipant(r *Request) error {
-	_, _, err := r.tellParticipants(participant.Ungrant{ID: r.Param("participant_id"), For: r.Param("for_id")})
+	_, _, err := r.askParticipants(participant.Ungrant{ID: r.Param("participant_id"), For: r.Param("for_id")})
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func disableParticipant(r *Request) error {
 
 // changeParticipant applies a change and returns the updated record.
 func (r *Request) changeParticipant(b participant.Body) error {
-	_, view, err := r.tellParticipants(b)
+	_, view, err := r.askParticipants(b)
 	if err != nil {
 		return err
 	}

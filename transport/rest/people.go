@@ -76,9 +76,9 @@ func hashOf(token string) []byte {
 	return hash[:]
 }
 
-// tellPeople sends a command to the people actor. When tellPeople returns, the sessions and
+// askPeople sends a command to the people actor. When askPeople returns, the sessions and
 // connections that the command ends have ended on this node.
-func (r *Request) tellPeople(b people.Body) (*people.Person, *people.View, error) {
+func (r *Request) askPeople(b people.Body) (*people.Person, *people.View, error) {
 	h, err := r.api.People.Get(people.ID)
 	if err != nil {
 		return nil, nil, err
@@ -148,7 +148,7 @@ func invitePerson(r *Request) error {
 	}
 	token, hash := newInvitation()
 	cmd.Token = hash
-	p, v, err := r.tellPeople(cmd)
+	p, v, err := r.askPeople(cmd)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func updatePerson(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	p, v, err := r.tellPeople(people.Update{
+	p, v, err := r.askPeople(people.Update{
 		ID: r.Param("person_id"), Name: in.Name, Role: in.Role, Codelabs: in.Codelabs, Disabled: in.Disabled, Link: in.Link,
 	})
 	if err != nil {
@@ -192,7 +192,7 @@ func updatePerson(r *Request) error {
 }
 
 func deletePerson(r *Request) error {
-	if _, _, err := r.tellPeople(people.Delete{ID: r.Param("person_id")}); err != nil {
+	if _, _, err := r.askPeople(people.Delete{ID: r.Param("person_id")}); err != nil {
 		return err
 	}
 	return r.NoContent()
@@ -200,7 +200,7 @@ func deletePerson(r *Request) error {
 
 func invitePersonAgain(r *Request) error {
 	token, hash := newInvitation()
-	p, v, err := r.tellPeople(people.InviteAgain{ID: r.Param("person_id"), Token: hash})
+	p, v, err := r.askPeople(people.InviteAgain{ID: r.Param("person_id"), Token: hash})
 	if err != nil {
 		return err
 	}
@@ -282,7 +282,7 @@ func acceptInvitation(r *Request) error {
 			return err
 		}
 	}
-	if p, _, err = r.tellPeople(cmd); err != nil {
+	if p, _, err = r.askPeople(cmd); err != nil {
 		return err
 	}
 	return r.loggedIn(auth.Login{Person: p})

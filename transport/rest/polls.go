@@ -110,7 +110,7 @@ type voteRecord struct {
 	Voted  bool     `json:"voted,omitempty"`
 }
 
-func toVote(p *pb.Poll, marks uint16, said *pb.PollSaid) *voteRecord {
+func toVote(p *pb.Poll, marks uint16, entered *pb.PollSaid) *voteRecord {
 	if marks == 0 {
 		return nil
 	}
@@ -119,9 +119,9 @@ func toVote(p *pb.Poll, marks uint16, said *pb.PollSaid) *voteRecord {
 	case p.Anonymous:
 		out.Voted = true
 	case kind == pb.PollKind_POLL_KIND_WORDS:
-		out.Words = said.GetWords()
+		out.Words = entered.GetWords()
 	case kind == pb.PollKind_POLL_KIND_TEXT:
-		text := said.GetText()
+		text := entered.GetText()
 		out.Text = &text
 	default:
 		for i := range int32(16) {
@@ -148,8 +148,8 @@ func (r *Request) poll(v *codelab.View, p *codelab.PollView) *pollRecord {
 	out := &pollRecord{PollRecord: *seen}
 	out.Of = r.Codelab.PollAudience(p)
 	if !r.IsAdmin() {
-		marks, said := v.Voted(p, r.Caller.ID)
-		out.Mine = toVote(p.Poll, marks, said)
+		marks, entered := v.Voted(p, r.Caller.ID)
+		out.Mine = toVote(p.Poll, marks, entered)
 		return out
 	}
 	if p.State == pb.PollState_POLL_STATE_OPEN && !p.Anonymous {
@@ -408,8 +408,8 @@ func (r *Request) answerVote(err error) error {
 	if rec == nil {
 		return errNoPoll // just reset
 	}
-	marks, said := v.Voted(p, r.Caller.ID)
-	return r.JSON(&pollRecord{PollRecord: *rec, Mine: toVote(p.Poll, marks, said)})
+	marks, entered := v.Voted(p, r.Caller.ID)
+	return r.JSON(&pollRecord{PollRecord: *rec, Mine: toVote(p.Poll, marks, entered)})
 }
 
 // unseen returns a closed poll that is not shown, without its result. For a draft it returns nil.
@@ -478,8 +478,8 @@ func pollRows(v *codelab.View, p *codelab.PollView) iter.Seq[pollAnswer] {
 	return func(yield func(pollAnswer) bool) {
 		if !p.Anonymous {
 			going := true
-			v.EachVote(p, func(a *pb.Attendee, marks uint16, said *pb.PollSaid) {
-				going = going && yield(pollAnswer{a.Id, a.Name, voteText(p.Poll, toVote(p.Poll, marks, said)), 1})
+			v.EachVote(p, func(a *pb.Attendee, marks uint16, entered *pb.PollSaid) {
+				going = going && yield(pollAnswer{a.Id, a.Name, voteText(p.Poll, toVote(p.Poll, marks, entered)), 1})
 			})
 			return
 		}

@@ -194,9 +194,9 @@ func (r *Request) identify() (badToken bool, err error) {
 	return r.identifyBySession(string(h.Peek("Authorization")))
 }
 
-// mostSessions is the maximum number of session cookies in a request. A browser sends at most two:
+// maxSessions is the maximum number of session cookies in a request. A browser sends at most two:
 // its own cookie and a frame's cookie.
-const mostSessions = 4
+const maxSessions = 4
 
 // identifyBySession identifies the caller by a cookie or a token. Of several sessions it uses the
 // first session of a facilitator or assistant, or else the first that has not ended. In a frame it
@@ -204,7 +204,7 @@ const mostSessions = 4
 func (r *Request) identifyBySession(authorization string) (badToken bool, err error) {
 	framed, shown := r.Framed(), 0
 	for cookie := range r.Cookies(auth.SessionCookie) {
-		if shown++; shown > mostSessions {
+		if shown++; shown > maxSessions {
 			break
 		}
 		who, bad, err := r.api.Auth.Identify(cookie, authorization)

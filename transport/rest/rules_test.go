@@ -102,7 +102,7 @@ func limitsTable() string {
 		{"submissions of an attendee", grouped(c.Submissions)},
 		{"polls of a codelab", grouped(c.Polls)}, {"options of a poll", grouped(c.PollOptions)}, {"boxes of a text poll", grouped(c.PollBoxes)}, {"words of a vote", grouped(c.VoteWords)},
 		{"attendees' questions of a codelab", grouped(c.Questions)}, {"unanswered questions of an attendee", grouped(c.OpenAsked)},
-		{"duration of a poll or the timer", grouped(c.MostSeconds) + " s"},
+		{"duration of a poll or the timer", grouped(c.MaxSeconds) + " s"},
 		{"JSON body", mib(maxJSON)}, {"JSON body of a client without a session", fmt.Sprintf("%d KiB", maxUnknown>>10)}, {"JSON body with the steps of a codelab", mib(maxSteps)},
 		{"image", mib(intake.MaxImage)}, {"material", mib(intake.MaxMaterial)}, {"submitted file", mib(codelab.MaxSubmissionBytes)}, {"all files of an attendee", mib(codelab.MaxAttendeeBytes)},
 		{"import, packed", mib(archive.MaxPacked)},

@@ -128,12 +128,12 @@ func (r *Request) audit(action, kind, actor string, about map[string]string) err
 func (r *Request) started(i auth.Issued) {
 	r.setCookie(auth.SessionCookie, i.Cookie, i.Expires, true)
 	r.setCookie(auth.CSRFCookie, i.CSRF, i.Expires, false)
-	r.tellCSRF(i.CSRF)
+	r.sendCSRF(i.CSRF)
 }
 
-// tellCSRF sends the value of the CSRF cookie in a header. Pages of other allowed origins need the
+// sendCSRF sends the value of the CSRF cookie in a header. Pages of other allowed origins need the
 // header, because they cannot read our cookies. Browsers hide the header from all other origins.
-func (r *Request) tellCSRF(value string) { r.Response.Header.Set(auth.CSRFHeader, value) }
+func (r *Request) sendCSRF(value string) { r.Response.Header.Set(auth.CSRFHeader, value) }
 
 func (r *Request) setCookie(name, value string, expires time.Time, hidden bool) {
 	c := r.cookie(name, value, expires)
@@ -197,7 +197,7 @@ func getSession(r *Request) error {
 	}
 	// The cookie is missing, or belongs to another session.
 	if token := r.who.CSRF(); token != "" {
-		r.tellCSRF(token)
+		r.sendCSRF(token)
 		if !r.showsCSRF([]byte(token)) {
 			r.setCookie(auth.CSRFCookie, token, time.Unix(g.Expires, 0), false)
 		}

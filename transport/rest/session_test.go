@@ -80,11 +80,11 @@ func (e *entrance) person(login, password string) *people.Person {
 		e.t.Fatal(err)
 	}
 	token := []byte("invitation of " + login)
-	e.tell(people.Invite{Login: login, Name: "Ann", Role: people.Facilitator, Token: token})
-	return e.tell(people.Accept{Token: token, Password: hash})
+	e.ask(people.Invite{Login: login, Name: "Ann", Role: people.Facilitator, Token: token})
+	return e.ask(people.Accept{Token: token, Password: hash})
 }
 
-func (e *entrance) tell(b people.Body) *people.Person {
+func (e *entrance) ask(b people.Body) *people.Person {
 	e.t.Helper()
 	v, _, err := e.desk.Ask(people.Command{Caller: people.Caller{Type: "admin", ID: "admin", Owner: true}, Body: b})
 	if err != nil {
@@ -180,8 +180,8 @@ func TestPasswordLogins(t *testing.T) {
 		"an unknown login":                    {"bob", "the password of ann", nil, 401},
 		"no password":                         {"ann", "", nil, 400},
 		"no login":                            {"", "password", nil, 400},
-		"a disabled person":                   {"ann", "the password of ann", func(e *entrance, ann *people.Person) { e.tell(people.Update{ID: ann.Id, Disabled: &disabled}) }, 401},
-		"a person invited again":              {"ann", "the password of ann", func(e *entrance, ann *people.Person) { e.tell(people.InviteAgain{ID: ann.Id, Token: []byte("next")}) }, 401},
+		"a disabled person":                   {"ann", "the password of ann", func(e *entrance, ann *people.Person) { e.ask(people.Update{ID: ann.Id, Disabled: &disabled}) }, 401},
+		"a person invited again":              {"ann", "the password of ann", func(e *entrance, ann *people.Person) { e.ask(people.InviteAgain{ID: ann.Id, Token: []byte("next")}) }, 401},
 		"a facilitator besides a provider":    {"ann", "the password of ann", func(e *entrance, _ *people.Person) { e.OwnerPassword = true }, 401},
 		"the owner besides a provider":        {"admin", "password", func(e *entrance, _ *people.Person) { e.OwnerPassword = true }, 200},
 	} {

@@ -106,7 +106,7 @@ func finishSignIn(r *Request) error {
 	if err != nil {
 		return r.notSignedIn(to, err)
 	}
-	p, _, err := r.tellPeople(people.SignIn{Issuer: id.Issuer, Subject: id.Subject, Login: id.Email, Name: id.Name, Role: s.Role})
+	p, _, err := r.askPeople(people.SignIn{Issuer: id.Issuer, Subject: id.Subject, Login: id.Email, Name: id.Name, Role: s.Role})
 	if err != nil {
 		return r.notSignedIn(to, err)
 	}

@@ -80,11 +80,11 @@ func TestSigningInWithTheProviderCreatesANewSession(t *testing.T) {
 func TestRefusedSignInsShowTheReason(t *testing.T) {
 	disabled := true
 	for name, tc := range map[string]struct {
-		before func(*entrance, *browser, *oidctest.Provider)
-		answer func(url.Values)
-		why    string
-		told   bool // counted, so that the audit trail gets the sum
-		record bool
+		before  func(*entrance, *browser, *oidctest.Provider)
+		answer  func(url.Values)
+		why     string
+		counted bool // counted, so that the audit trail gets the sum
+		record  bool
 	}{
 		"a wrong state":     {nil, func(v url.Values) { v.Set("state", "another") }, "expired", false, false},
 		"denied":            {nil, func(v url.Values) { v.Set("error", "access_denied") }, "denied", true, false},
@@ -94,13 +94,13 @@ func TestRefusedSignInsShowTheReason(t *testing.T) {
 		"without a browser": {nil, func(url.Values) {}, "expired", false, false},
 		"disabled": {func(e *entrance, b *browser, at *oidctest.Provider) {
 			b.signIn(at, "", nil)
-			e.tell(people.Update{ID: e.desk.View().All()[0].Id, Disabled: &disabled})
+			e.ask(people.Update{ID: e.desk.View().All()[0].Id, Disabled: &disabled})
 			clear(b.cookies)
 		}, nil, "disabled", false, true},
 	} {
 		e, at := withProvider(t)
-		var told []string
-		e.SignInFailed = func(why, ip string) { told = append(told, why+" "+ip) }
+		var counted []string
+		e.SignInFailed = func(why, ip string) { counted = append(counted, why+" "+ip) }
 		b := e.browser("192.0.2.1")
 		if tc.before != nil {
 			tc.before(e, b, at)
@@ -117,8 +117,8 @@ func TestRefusedSignInsShowTheReason(t *testing.T) {
 		if b.cookies[auth.SessionCookie] != nil {
 			t.Errorf("%s: the person has a session", name)
 		}
-		if want := map[bool]string{true: "[" + tc.why + " 192.0.2.1]", false: "[]"}[tc.told]; fmt.Sprint(told) != want {
-			t.Errorf("%s: the counted failures are %v", name, told)
+		if want := map[bool]string{true: "[" + tc.why + " 192.0.2.1]", false: "[]"}[tc.counted]; fmt.Sprint(counted) != want {
+			t.Errorf("%s: the counted failures are %v", name, counted)
 		}
 		if n := len(e.recorded()) - recorded; n > 1 || (n == 1) != tc.record {
 			t.Errorf("%s: the audit trail is %q", name, e.recorded())

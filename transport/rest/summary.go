@@ -185,9 +185,9 @@ func chosenOf(q *pb.Quiz, answer string) (text string, free bool) {
 
 func summaryOfFeedback(v *codelab.View, names bool) summaryFeedback {
 	out := summaryFeedback{Count: v.Feedback.Len(), Comments: []string{}}
-	count := func(into *[5]int, said string) {
-		if len(said) == 1 && said[0] >= '1' && said[0] <= '5' {
-			into[said[0]-'1']++
+	count := func(into *[5]int, rating string) {
+		if len(rating) == 1 && rating[0] >= '1' && rating[0] <= '5' {
+			into[rating[0]-'1']++
 		}
 	}
 	for _, f := range v.Feedback.All() {

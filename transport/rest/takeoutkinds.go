@@ -133,7 +133,7 @@ var kinds = []kind{
 	},
 	{
 		name: "comments",
-		of:   saidRecord{}, records: commentsOf,
+		of:   targetedComment{}, records: commentsOf,
 	},
 	{
 		name: "quizzes", only: ofAll,
@@ -300,8 +300,8 @@ func progressOf(t *takeout) iter.Seq[any] {
 	}
 }
 
-// saidRecord is a comment and its target.
-type saidRecord struct {
+// targetedComment is a comment and its target.
+type targetedComment struct {
 	commentRecord
 	TargetType   string  `json:"target_type"`
 	TargetStepID *string `json:"target_step_id"`
@@ -312,7 +312,7 @@ func commentsOf(t *takeout) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		for _, th := range t.v.Threads.All() {
 			for _, m := range toThread(t.lab, th, false).Messages {
-				if t.of(m.AuthorID) && !yield(saidRecord{m, th.TargetType, wire.OrNull(th.TargetStepId), th.SelectedText}) {
+				if t.of(m.AuthorID) && !yield(targetedComment{m, th.TargetType, wire.OrNull(th.TargetStepId), th.SelectedText}) {
 					return
 				}
 			}

@@ -142,7 +142,7 @@ func TestClosingEndsAPause(t *testing.T) {
 // A single address cannot use all connections, whether it sends requests or not. A proxy can,
 // because it has many clients.
 func TestConnectionsPerAddressAreLimited(t *testing.T) {
-	p := serve(t, func(p *Public) { p.silence.mostFrom = 2 })
+	p := serve(t, func(p *Public) { p.silence.maxFrom = 2 })
 	first, second := dial(t, p), dial(t, p)
 	for _, c := range []net.Conn{first, second} {
 		if err := ask(c); err != nil {
@@ -163,7 +163,7 @@ func TestConnectionsPerAddressAreLimited(t *testing.T) {
 	stop(t, p)
 
 	proxied := serve(t, func(p *Public) {
-		p.silence.mostFrom = 2
+		p.silence.maxFrom = 2
 		p.silence.proxy = func(netip.Addr) bool { return true }
 	})
 	for range 4 {
@@ -196,7 +196,7 @@ func TestNewConnectionsWaitForDescriptors(t *testing.T) {
 // A client that opens connections without sending anything displaces only other silent
 // connections.
 func TestSilentConnectionsAreClosedFirst(t *testing.T) {
-	p := serve(t, func(p *Public) { p.silence.most = 3 })
+	p := serve(t, func(p *Public) { p.silence.maxMute = 3 })
 	speaker := dial(t, p)
 	if err := ask(speaker); err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ import (
 //
 // A connection enters and leaves the idle ring with each request, without an allocation.
 type silence struct {
-	most, mostFrom int
+	maxMute, maxFrom int
 	// proxy reports whether an address is a proxy with the connections of many clients. May be nil.
 	proxy func(netip.Addr) bool
 
@@ -44,7 +44,7 @@ type peer struct {
 }
 
 func newSilence(most int) *silence {
-	s := &silence{most: most, mostFrom: most, open: map[net.Conn]*peer{}, from: map[string]int{}}
+	s := &silence{maxMute: most, maxFrom: most, open: map[net.Conn]*peer{}, from: map[string]int{}}
 	for _, root := range []*peer{&s.mute, &s.idle} {
 		root.before, root.next = root, root
 	}
@@ -95,7 +95,7 @@ func (s *silence) await(c net.Conn) (silent, many bool) {
 		p = &peer{conn: c, from: s.keyOf(c)}
 		s.open[c] = p
 		s.from[p.from]++
-		if many = p.from != "" && s.from[p.from] > s.mostFrom; many {
+		if many = p.from != "" && s.from[p.from] > s.maxFrom; many {
 			s.shed++
 		}
 	}
@@ -108,7 +108,7 @@ func (s *silence) await(c net.Conn) (silent, many bool) {
 	}
 	p.before, p.next = root.before, root
 	p.before.next, p.next.before = p, p
-	return s.now > s.most, many
+	return s.now > s.maxMute, many
 }
 
 // spoke records that a connection has sent a request.

@@ -21,7 +21,7 @@ var plainPage string
 func howToBuild(at httpapi.Prefix) func(t *language.Texts) string {
 	return func(t *language.Texts) string {
 		p := &t.Plain
-		return "<main>" + says(p.Running) +
+		return "<main>" + messageHTML(p.Running) +
 			"<h2>" + html.EscapeString(p.Build.Title) + "</h2><p>" + html.EscapeString(p.Build.Text) + "</p>" +
 			"<pre><code>make build</code></pre>" +
 			"<h2>" + html.EscapeString(p.Programs) + "</h2><ul>" +

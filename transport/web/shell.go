@@ -69,10 +69,10 @@ func (s *shell) fill(t *language.Texts, title, block string) []byte {
 
 // needsScript returns the text of the app's pages for people without JavaScript.
 func needsScript(t *language.Texts) string {
-	return "<main>" + says(t.Plain.NeedsScript) + "</main>"
+	return "<main>" + messageHTML(t.Plain.NeedsScript) + "</main>"
 }
 
-// says formats a message as HTML.
-func says(m language.Message) string {
+// messageHTML formats a message as HTML.
+func messageHTML(m language.Message) string {
 	return "<h1>" + html.EscapeString(m.Title) + "</h1><p>" + html.EscapeString(m.Text) + "</p>"
 }

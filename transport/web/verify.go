@@ -33,7 +33,7 @@ func (w *Handler) verify(ctx *fasthttp.RequestCtx, id string) {
 // text as HTML.
 func (w *Handler) verdict(ctx *fasthttp.RequestCtx, t *language.Texts, id string) (status int, title, block string) {
 	v := &t.Verify
-	only := func(m language.Message) (title, block string) { return m.Title, "<main>" + says(m) + "</main>" }
+	only := func(m language.Message) (title, block string) { return m.Title, "<main>" + messageHTML(m) + "</main>" }
 	if w.cfg.Wait != nil {
 		if wait := w.cfg.Wait(ctx); wait > 0 {
 			ctx.Response.Header.Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))

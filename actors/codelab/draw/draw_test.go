@@ -143,7 +143,7 @@ func kindsOfPeople() (kinds []protoreflect.Name) {
 // and the later events. The rules hold (package oracle). Log and snapshot contain no data of
 // removed people and deleted items.
 func TestAnyWords(t *testing.T) {
-	drawn, told := map[string]bool{}, map[protoreflect.Name]bool{} // told contains the kinds of events by people who were removed
+	drawn, ofRemoved := map[string]bool{}, map[protoreflect.Name]bool{} // ofRemoved contains the kinds of events by people who were removed
 	// More seeds are drawn until every required case has occurred.
 	missing := func() (out []string) {
 		for _, name := range Names {
@@ -152,7 +152,7 @@ func TestAnyWords(t *testing.T) {
 			}
 		}
 		for _, kind := range kindsOfPeople() {
-			if !told[kind] {
+			if !ofRemoved[kind] {
 				out = append(out, "no event "+string(kind)+" was by a removed attendee")
 			}
 		}
@@ -170,7 +170,7 @@ func TestAnyWords(t *testing.T) {
 		items := map[string]bool{}     // texts that are erased with their item
 		rules, shown := oracle.New(), map[string]bool{}
 		var read map[string]part // the parts at the time of the last read
-		say := func(cmd codelab.Command) {
+		submit := func(cmd codelab.Command) {
 			rules.Saying(cmd)
 			d, err := state.Decide(cmd, durable.Env{Now: now, Seq: uint64(len(events)) + 1})
 			if err != nil {
@@ -205,31 +205,31 @@ func TestAnyWords(t *testing.T) {
 			if err := rules.View(state.Capture()); err != nil {
 				t.Fatalf("seed %d: after event %d, %T%+v: %v", seed, len(events), cmd.Body, cmd.Body, err)
 			}
-			said := marks.FindAllString(fmt.Sprintf("%+v", cmd.Body), -1)
-			for _, text := range said {
+			marked := marks.FindAllString(fmt.Sprintf("%+v", cmd.Body), -1)
+			for _, text := range marked {
 				items[text] = items[text] || withItem.MatchString(text)
 			}
 			switch b := cmd.Body.(type) {
 			case codelab.Register:
 				if r, ok := d.Reply.(codelab.Registration); ok && len(d.Events) > 0 {
-					texts[r.Attendee.Id] = append(append(texts[r.Attendee.Id], said...), r.Attendee.Id)
+					texts[r.Attendee.Id] = append(append(texts[r.Attendee.Id], marked...), r.Attendee.Id)
 				}
 			case codelab.Rename:
-				texts[b.AttendeeID] = append(texts[b.AttendeeID], said...)
+				texts[b.AttendeeID] = append(texts[b.AttendeeID], marked...)
 			case codelab.Remove:
 				removed = append(removed, texts[b.AttendeeID]...)
 			case codelab.AskQuestion:
 				if b.Anonymous { // the question stays, without its author
 					break
 				}
-				texts[cmd.Caller.ID] = append(texts[cmd.Caller.ID], said...)
+				texts[cmd.Caller.ID] = append(texts[cmd.Caller.ID], marked...)
 			default:
 				if cmd.Caller.Role == codelab.RoleAttendee {
-					texts[cmd.Caller.ID] = append(texts[cmd.Caller.ID], said...)
+					texts[cmd.Caller.ID] = append(texts[cmd.Caller.ID], marked...)
 				}
 			}
 		}
-		say(codelab.Command{Caller: Facilitator, Body: codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true, JoinCode: "ABC234", Questions: pb.Asking_ASKING_OPEN},
+		submit(codelab.Command{Caller: Facilitator, Body: codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true, JoinCode: "ABC234", Questions: pb.Asking_ASKING_OPEN},
 			Steps: []*pb.Step{{Title: "one", ContentMarkdown: "1"}, {Title: "two", ContentMarkdown: "2" + Checked}}}})
 		cut := s.Rand.IntN(100)
 		var snapshot []byte
@@ -252,7 +252,7 @@ func TestAnyWords(t *testing.T) {
 				now = now.AddDate(0, 0, 2)
 			}
 			if cmd := Words[word](s, state.Capture()); cmd.Body != nil {
-				say(cmd)
+				submit(cmd)
 			}
 		}
 		want := encoded(t, state)
@@ -289,9 +289,9 @@ func TestAnyWords(t *testing.T) {
 		for i, e := range append(events, nil) {
 			record := want // the snapshot follows the last record
 			if e != nil {
-				persons, _, _ := codelab.TellsOf(e)
+				persons, _, _ := codelab.ReferencesOf(e)
 				if slices.ContainsFunc(persons, func(id string) bool { return gone[id] }) {
-					told[kindOf(e)] = true
+					ofRemoved[kindOf(e)] = true
 				}
 				e, _ = erase(e)
 				if record, err = durable.AppendMessage(nil, e); err != nil {

@@ -39,8 +39,8 @@ type model interface {
 // New returns the models of a codelab without events.
 func New() *Codelab {
 	r := &room{}
-	p := &polls{room: r, said: map[ballot][]vote{}}
-	q := &questions{room: r, said: map[string]bool{}}
+	p := &polls{room: r, possible: map[ballot][]vote{}}
+	q := &questions{room: r, wordings: map[string]bool{}}
 	h := &help{room: r, over: map[string]bool{}}
 	return &Codelab{room: r, help: h, polls: p, questions: q, models: []model{h, p, q, &teaching{room: r}, &talk{room: r, emails: map[string]email{}}}}
 }
@@ -71,7 +71,7 @@ func (c *Codelab) View(v *codelab.View) error {
 // Saying announces a command before it is decided; its effect can appear at any later time.
 func (c *Codelab) Saying(cmd codelab.Command) {
 	if q, is := cmd.Body.(codelab.AskQuestion); is {
-		c.questions.said[q.Text] = true
+		c.questions.wordings[q.Text] = true
 	}
 	if r, is := cmd.Body.(codelab.ReleaseClaims); is {
 		for _, person := range r.Persons {
@@ -80,7 +80,7 @@ func (c *Codelab) Saying(cmd codelab.Command) {
 	}
 	if v, is := cmd.Body.(codelab.Vote); is {
 		b := ballot{v.PollID, v.Round, cmd.Caller.ID}
-		c.polls.said[b] = append(c.polls.said[b], voteOf(v))
+		c.polls.possible[b] = append(c.polls.possible[b], voteOf(v))
 	}
 }
 
@@ -88,9 +88,9 @@ func (c *Codelab) Saying(cmd codelab.Command) {
 func (c *Codelab) Refused(cmd codelab.Command) {
 	if v, is := cmd.Body.(codelab.Vote); is {
 		b := ballot{v.PollID, v.Round, cmd.Caller.ID}
-		for i, said := range c.polls.said[b] {
-			if fmt.Sprint(said) == fmt.Sprint(voteOf(v)) {
-				c.polls.said[b] = slices.Delete(c.polls.said[b], i, i+1)
+		for i, possible := range c.polls.possible[b] {
+			if fmt.Sprint(possible) == fmt.Sprint(voteOf(v)) {
+				c.polls.possible[b] = slices.Delete(c.polls.possible[b], i, i+1)
 				break
 			}
 		}

@@ -17,9 +17,9 @@ import (
 type polls struct {
 	room *room
 	all  []*poll // in the order in which they were made
-	// said contains the possible votes of a person in an anonymous poll. There are several if the
-	// outcome of the first one is unknown.
-	said map[ballot][]vote
+	// possible contains the possible votes of a person in an anonymous poll. There are several if
+	// the outcome of the first one is unknown.
+	possible map[ballot][]vote
 }
 
 type ballot struct {
@@ -182,7 +182,7 @@ func (m *polls) counted(p *poll) error {
 		}
 		return nil
 	}
-	votes, sure := m.saidIn(p)
+	votes, sure := m.votesIn(p)
 	if !sure {
 		return nil
 	}
@@ -194,15 +194,15 @@ func (m *polls) counted(p *poll) error {
 	return differs("the result of anonymous poll "+rec.Id, tallyOf(rec), want.String())
 }
 
-// saidIn returns the votes of an anonymous round. sure is false if a vote is unknown, because the
+// votesIn returns the votes of an anonymous round. sure is false if a vote is unknown, because the
 // response to a person's request was lost.
-func (m *polls) saidIn(p *poll) (votes []vote, sure bool) {
+func (m *polls) votesIn(p *poll) (votes []vote, sure bool) {
 	for who := range p.votes {
-		said := m.said[ballot{p.rec.Id, p.rec.Round, who}]
-		if len(said) != 1 {
+		possible := m.possible[ballot{p.rec.Id, p.rec.Round, who}]
+		if len(possible) != 1 {
 			return nil, false
 		}
-		votes = append(votes, said[0])
+		votes = append(votes, possible[0])
 	}
 	return votes, true
 }
@@ -345,7 +345,7 @@ func (m *polls) view(v *codelab.View) error {
 		if err := differs("the result of "+what, fmt.Sprint(got.Votes, " ", tallyOf(got.Poll)), fmt.Sprint(len(p.votes), " ", want)); err != nil {
 			return err
 		}
-		said := map[string]vote{}
+		shown := map[string]vote{}
 		v.EachVote(got, func(a *pb.Attendee, marks uint16, x *pb.PollSaid) {
 			out := vote{words: x.GetWords(), text: x.GetText()}
 			for i := range 16 {
@@ -353,9 +353,9 @@ func (m *polls) view(v *codelab.View) error {
 					out.options = append(out.options, i)
 				}
 			}
-			said[a.Id] = out
+			shown[a.Id] = out
 		})
-		if err := differs("the votes in "+what, said, p.votes); err != nil {
+		if err := differs("the votes in "+what, shown, p.votes); err != nil {
 			return err
 		}
 	}

@@ -11,12 +11,12 @@ import (
 
 // questions models the section "Questions".
 type questions struct {
-	room    *room
-	asking  pb.Asking
-	named   bool
-	all     []*question // oldest first
-	stopped map[string]bool
-	said    map[string]bool // texts that attendees asked; facilitators took other questions from chat or help requests
+	room     *room
+	asking   pb.Asking
+	named    bool
+	all      []*question // oldest first
+	stopped  map[string]bool
+	wordings map[string]bool // texts that attendees asked; facilitators took other questions from chat or help requests
 }
 
 type question struct {
@@ -28,9 +28,9 @@ type question struct {
 }
 
 const (
-	mostUnanswered = 5   // per attendee
-	mostQuestions  = 500 // per codelab
-	stayMost       = 24 * 60 * 60 * 1000
+	maxUnanswered = 5   // per attendee
+	maxQuestions  = 500 // per codelab
+	maxStay       = 24 * 60 * 60 * 1000
 )
 
 func (m *questions) find(id string) *question {
@@ -133,7 +133,7 @@ func (m *questions) asked(rec *pb.Question) error {
 		}
 	}
 	begins := pb.QuestionState_QUESTION_STATE_OPEN
-	own := m.said[rec.Text]
+	own := m.wordings[rec.Text]
 	if own && m.asking == pb.Asking_ASKING_CHECKED {
 		begins = pb.QuestionState_QUESTION_STATE_WAITING
 	}
@@ -141,11 +141,11 @@ func (m *questions) asked(rec *pb.Question) error {
 	switch {
 	case rec.State != begins:
 		return fmt.Errorf("the new question %s is %v", rec.Id, rec.State)
-	case own && (unanswered >= mostUnanswered || m.stopped[rec.AuthorId]):
+	case own && (unanswered >= maxUnanswered || m.stopped[rec.AuthorId]):
 		return fmt.Errorf("%s asked a question, with %d unanswered questions, stopped: %t", rec.AuthorId, unanswered, m.stopped[rec.AuthorId])
 	case own && (m.asking == pb.Asking_ASKING_OFF || m.named && rec.Anonymous || m.room.ended || who == nil || who.muted):
 		return fmt.Errorf("%s asked a question, which is not allowed: %+v", rec.AuthorId, who)
-	case len(m.all) >= mostQuestions:
+	case len(m.all) >= maxQuestions:
 		return fmt.Errorf("a question was added to %d questions, the maximum", len(m.all))
 	}
 	m.all = append(m.all, &question{rec: rec, author: rec.AuthorId, step: rec.StepId, voters: map[string]bool{}})
@@ -156,7 +156,7 @@ func (m *questions) asked(rec *pb.Question) error {
 // the person was erased, it also schedules the removal of the anonymous questions, at one time for
 // all erased people.
 func (m *questions) left(at int64, b *pb.Removed) {
-	leaves := at + stayMost
+	leaves := at + maxStay
 	for _, q := range m.all {
 		if q.leaves != 0 {
 			leaves = q.leaves

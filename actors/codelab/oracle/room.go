@@ -70,12 +70,12 @@ func (r *room) event(e *pb.Event) error {
 		if r.ended = b.Updated.Codelab.EndedAt != 0; !r.ended && b.Updated.Codelab.DeletionAt != 0 {
 			return fmt.Errorf("the workshop has not ended, but its deletion is set for %d", b.Updated.Codelab.DeletionAt)
 		}
-		return r.told(e.At, b.Updated.Codelab.DeletionAt)
+		return r.deletionAnnounced(e.At, b.Updated.Codelab.DeletionAt)
 	case *pb.Event_DeletionSet:
 		if at := b.DeletionSet.At; at == r.deletion || at != 0 && !r.ended {
 			return fmt.Errorf("deletion announced for %d, ended %v, announced earlier for %d", at, r.ended, r.deletion)
 		}
-		return r.told(e.At, b.DeletionSet.At)
+		return r.deletionAnnounced(e.At, b.DeletionSet.At)
 	case *pb.Event_StepsReplaced:
 		r.extent = extentOf(b.StepsReplaced.Steps)
 		return r.replaced(idsOf(b.StepsReplaced.Steps))
@@ -124,8 +124,8 @@ func (r *room) event(e *pb.Event) error {
 	return nil
 }
 
-// told verifies that a codelab is deleted at least two weeks after the announcement.
-func (r *room) told(now, at int64) error {
+// deletionAnnounced verifies that a codelab is deleted at least two weeks after the announcement.
+func (r *room) deletionAnnounced(now, at int64) error {
 	was := r.deletion
 	r.deletion = at
 	if soonest := now + 14*24*60*60*1000; at != 0 && at != was && at < soonest && (was == 0 || at < was) {

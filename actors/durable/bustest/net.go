@@ -53,12 +53,12 @@ type Fate struct {
 type waiting struct{ in, out []func() }
 
 type node struct {
-	net    *Net
-	name   string
-	serves map[string]func(from string, data []byte, answer func([]byte)) // guarded by net.mu
-	hears  map[string][]*listener                                         // guarded by net.mu
-	work   chan func()
-	done   chan struct{}
+	net       *Net
+	name      string
+	serves    map[string]func(from string, data []byte, answer func([]byte)) // guarded by net.mu
+	listeners map[string][]*listener                                         // guarded by net.mu
+	work      chan func()
+	done      chan struct{}
 }
 
 type listener struct {
@@ -73,7 +73,7 @@ func NewNet() *Net {
 // Node returns the bus of a node. stop removes the node from the network.
 func (n *Net) Node(name string) (bus durable.Bus, stop func()) {
 	nd := &node{
-		net: n, name: name, serves: map[string]func(string, []byte, func([]byte)){}, hears: map[string][]*listener{},
+		net: n, name: name, serves: map[string]func(string, []byte, func([]byte)){}, listeners: map[string][]*listener{},
 		work: make(chan func(), 1<<16), done: make(chan struct{}),
 	}
 	n.mu.Lock()
@@ -123,7 +123,7 @@ func (n *Net) Listens(name string) (subjects []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if nd := n.nodes[name]; nd != nil {
-		for subject, listeners := range nd.hears {
+		for subject, listeners := range nd.listeners {
 			if len(listeners) > 0 {
 				subjects = append(subjects, subject)
 			}
@@ -299,7 +299,7 @@ func (nd *node) Publish(subject string, data []byte) error {
 	n.mu.Lock()
 	for name, other := range n.nodes {
 		if other != nd {
-			for _, l := range other.hears[subject] {
+			for _, l := range other.listeners[subject] {
 				all = append(all, recipient{n.nodes[name], l})
 			}
 		}
@@ -317,10 +317,10 @@ func (nd *node) Listen(subject string, fn func(from string, data []byte)) (func(
 	l := &listener{fn}
 	nd.net.mu.Lock()
 	defer nd.net.mu.Unlock()
-	nd.hears[subject] = append(nd.hears[subject], l)
+	nd.listeners[subject] = append(nd.listeners[subject], l)
 	return func() {
 		nd.net.mu.Lock()
 		defer nd.net.mu.Unlock()
-		nd.hears[subject] = slices.DeleteFunc(nd.hears[subject], func(o *listener) bool { return o == l })
+		nd.listeners[subject] = slices.DeleteFunc(nd.listeners[subject], func(o *listener) bool { return o == l })
 	}, nil
 }

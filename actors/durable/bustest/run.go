@@ -20,7 +20,7 @@ func Run(t *testing.T, nodes func(t *testing.T) (buses [3]durable.Bus, stopC fun
 		"requests":           questions,
 		"no listener":        nobody,
 		"no reply":           noAnswer,
-		"published messages": tellings,
+		"published messages": broadcasts,
 		"large messages":     large,
 		"stopped node":       ended,
 		"stopped subject":    stops,
@@ -136,11 +136,11 @@ func noAnswer(t *testing.T, b [3]durable.Bus, _ func()) {
 	}
 }
 
-func tellings(t *testing.T, b [3]durable.Bus, _ func()) {
-	type said struct{ to, from, data string }
-	got := make(chan said, 4096)
+func broadcasts(t *testing.T, b [3]durable.Bus, _ func()) {
+	type message struct{ to, from, data string }
+	got := make(chan message, 4096)
 	for i, name := range []string{"a", "b", "c"} {
-		stop, err := b[i].Listen("news.x", func(from string, data []byte) { got <- said{name, from, string(data)} })
+		stop, err := b[i].Listen("news.x", func(from string, data []byte) { got <- message{name, from, string(data)} })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,16 +148,16 @@ func tellings(t *testing.T, b [3]durable.Bus, _ func()) {
 	}
 	// A subscription takes a moment to reach the other nodes.
 	until := time.Now().Add(wait)
-	for heard := map[string]bool{}; len(heard) < 2; {
+	for received := map[string]bool{}; len(received) < 2; {
 		if time.Now().After(until) {
-			t.Fatalf("only %v received the message", heard)
+			t.Fatalf("only %v received the message", received)
 		}
 		if err := b[0].Publish("news.x", []byte("hello")); err != nil {
 			t.Fatal(err)
 		}
 		select {
 		case s := <-got:
-			heard[s.to] = true
+			received[s.to] = true
 		case <-time.After(10 * time.Millisecond):
 		}
 	}

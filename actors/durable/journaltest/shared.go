@@ -103,7 +103,7 @@ func (p *pair) owned(err error, actor, node string) {
 }
 
 // appending appends r1, r2, … until one append fails, and returns the acknowledged records.
-func appending(l durable.Log, first uint64, told func(acked int)) (acked []string, err error) {
+func appending(l durable.Log, first uint64, onAcked func(acked int)) (acked []string, err error) {
 	done := make(chan error, 1)
 	for seq := first; ; seq++ {
 		err := l.Append(durable.Batch{First: seq, Records: records(fmt.Sprint("r", seq)), Done: func(err error) { done <- err }})
@@ -114,6 +114,6 @@ func appending(l durable.Log, first uint64, told func(acked int)) (acked []strin
 			return acked, err
 		}
 		acked = append(acked, fmt.Sprint(seq, " r", seq))
-		told(len(acked))
+		onAcked(len(acked))
 	}
 }

@@ -83,9 +83,9 @@ var watchTests = []sharedTest{
 			p.a.put(put("s", key, "v"))
 			p.a.put(del("s", key))
 			p.b.must(feed.Sync(context.Background()))
-			for told := ""; told != key; { // repeated, because a row can be reported again
+			for reported := ""; reported != key; { // repeated, because a row can be reported again
 				select {
-				case told = <-gone:
+				case reported = <-gone:
 				default:
 					p.Fatalf("the deletion of %s is not reported", key)
 				}

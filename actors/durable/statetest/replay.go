@@ -17,10 +17,10 @@ import (
 // commands must occur. body returns the body of a command.
 func Replay[C, E, V any](t testing.TB, kind durable.Kind[C, E, V], id string, words []reflect.Type, body func(C) any, commands ...func(v *V) C) (records [][]byte) {
 	t.Helper()
-	said := map[reflect.Type]bool{}
+	seen := map[reflect.Type]bool{}
 	defer func() {
 		for _, w := range words {
-			if !said[w] && !t.Failed() {
+			if !seen[w] && !t.Failed() {
 				t.Errorf("no command has the type %s", w)
 			}
 		}
@@ -34,7 +34,7 @@ func Replay[C, E, V any](t testing.TB, kind durable.Kind[C, E, V], id string, wo
 	now := time.UnixMilli(1_800_000_000_000).UTC()
 	for i, command := range commands {
 		cmd := command(core.Capture())
-		said[reflect.TypeOf(body(cmd))] = true
+		seen[reflect.TypeOf(body(cmd))] = true
 		d, err := core.Decide(cmd, durable.Env{Now: now.Add(time.Duration(i) * time.Second), Seq: uint64(len(records)) + 1})
 		if err != nil {
 			t.Fatalf("command %d, %+v: %v", i, cmd, err)

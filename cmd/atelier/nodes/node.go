@@ -87,7 +87,7 @@ func Open(cfg config.Config, store durable.Shared, secrets *Keyring, folder *Fol
 		return nil, err
 	}
 	go n.nameUnknown(cfg.Cluster.Peers)
-	n.Store, n.Bus, n.Patience, n.Beat = store, n.bus, patience, patience/4
+	n.Store, n.Bus, n.OwnerTimeout, n.Beat = store, n.bus, patience, patience/4
 	w, err := n.readWishes()
 	n.drained.Store(w.drained[store.Node()])
 	if err == nil {

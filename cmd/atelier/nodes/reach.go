@@ -209,7 +209,7 @@ func (n *Node) ask(now time.Time) (look bool) {
 }
 
 // leaseTime is the lease duration of all nodes.
-func (n *Node) leaseTime() time.Duration { return 3 * cmp.Or(n.Patience, askTime) }
+func (n *Node) leaseTime() time.Duration { return 3 * cmp.Or(n.OwnerTimeout, askTime) }
 
 // Unreachable returns the names of the living nodes that do not respond.
 func (n *Node) Unreachable() []string {

@@ -133,7 +133,7 @@ func (n *node) start() error {
 	}
 	cluster := durable.Options{
 		Clock: clock, SnapshotEvents: 50, IdleAfter: idleAfter,
-		Cluster: &durable.Cluster{Store: shared, Bus: bus, Patience: patience, MaxTold: w.plan.maxTold()},
+		Cluster: &durable.Cluster{Store: shared, Bus: bus, OwnerTimeout: patience, MaxReplicated: w.plan.maxTold()},
 	}
 	if err := s.startHooks(cluster); err != nil {
 		return fmt.Errorf("node %s: %w", n.name, err)

@@ -542,11 +542,11 @@ func TestAResponseWithAWrongOrMissingIssuerIsRefused(t *testing.T) {
 
 // A key is valid as long as the provider's cache header allows, and at least for a minute.
 func TestAWithdrawnKeyIsRefusedAfterItsLifetime(t *testing.T) {
-	for said, lives := range map[string]time.Duration{
+	for header, lives := range map[string]time.Duration{
 		"public, max-age=600": 10 * time.Minute, "max-age=86400": time.Hour, "no-cache, max-age=600": time.Minute, "": time.Minute, `max-age="120"`: 2 * time.Minute,
 	} {
 		d := open(t, nil)
-		d.at.KeysFor = said
+		d.at.KeysFor = header
 		if _, err := d.signIn(t); err != nil {
 			t.Fatal(err)
 		}
@@ -554,7 +554,7 @@ func TestAWithdrawnKeyIsRefusedAfterItsLifetime(t *testing.T) {
 		d.at.Valid = 3 * time.Hour
 		d.pass(lives - time.Second)
 		if _, err := d.signIn(t); err != nil {
-			t.Errorf("%q: a sign-in %v later: %v", said, lives-time.Second, err)
+			t.Errorf("%q: a sign-in %v later: %v", header, lives-time.Second, err)
 		}
 		d.pass(time.Second)
 		_, err := d.signIn(t)
@@ -565,14 +565,14 @@ func TestAWithdrawnKeyIsRefusedAfterItsLifetime(t *testing.T) {
 // The time that a response has spent in caches counts.
 func TestTheLifetimeOfAResponseSubtractsItsAge(t *testing.T) {
 	for _, tc := range []struct {
-		said, age string
-		want      time.Duration
+		header, age string
+		want        time.Duration
 	}{
 		{"max-age=600", "", 10 * time.Minute}, {"max-age=600", "300", 5 * time.Minute}, {"max-age=600", "590", time.Minute}, {"max-age=600", "9000", time.Minute},
 		{"max-age=600", "-300", 10 * time.Minute}, {"max-age=86400", "1800", 30 * time.Minute}, {"no-store, max-age=600", "", time.Minute}, {"max-age=x", "", time.Minute},
 	} {
-		if got := oidc.Lifetime(http.Header{"Cache-Control": {tc.said}, "Age": {tc.age}}); got != tc.want {
-			t.Errorf("with %q and the age %q, the lifetime is %v", tc.said, tc.age, got)
+		if got := oidc.Lifetime(http.Header{"Cache-Control": {tc.header}, "Age": {tc.age}}); got != tc.want {
+			t.Errorf("with %q and the age %q, the lifetime is %v", tc.header, tc.age, got)
 		}
 	}
 }

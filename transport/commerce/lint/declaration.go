@@ -65,14 +65,14 @@ func (e entry) agree(code, at, what string, declared, stated any) {
 		return
 	}
 	if stated == nil {
-		e.find(code, at, fmt.Sprintf("%s %s is declared, but the schema there states none", what, said(declared)))
+		e.find(code, at, fmt.Sprintf("%s %s is declared, but the schema there states none", what, briefValue(declared)))
 		return
 	}
-	e.find(code, at, fmt.Sprintf("%s %s is declared, but the schema there states %s", what, said(declared), said(stated)))
+	e.find(code, at, fmt.Sprintf("%s %s is declared, but the schema there states %s", what, briefValue(declared), briefValue(stated)))
 }
 
-// said returns a member's value, shortened for messages.
-func said(value any) string {
+// briefValue returns a member's value, shortened for messages.
+func briefValue(value any) string {
 	if text, ok := value.(string); ok {
 		return schema.Brief(text)
 	}

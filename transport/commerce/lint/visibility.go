@@ -43,7 +43,7 @@ func (s *subject) annotation(at, key string, value any) {
 }
 
 func (s *subject) visibilityValue(at, key string, value any) {
-	if said, _ := value.(string); slices.Contains(schema.Visibilities, said) {
+	if text, _ := value.(string); slices.Contains(schema.Visibilities, text) {
 		return
 	}
 	s.find("visibility-value", at, key+" has to say "+naming.Or(schema.Visibilities...)+", or that for each operation")

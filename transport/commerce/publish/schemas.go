@@ -9,8 +9,8 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// maxTold bounds the findings listed in an error.
-const maxTold = 20
+// maxReported bounds the findings listed in an error.
+const maxReported = 20
 
 // Schemas returns the schemas that a server publishes under a base. These are our schemas, and the
 // schemas in a folder of the operator, unless folder is "". The error has the file and position of
@@ -36,7 +36,7 @@ func Schemas(ctx context.Context, base, folder string) (*schema.Set, error) {
 		if f.Severity != lint.Error {
 			continue
 		}
-		if len(broken) == maxTold {
+		if len(broken) == maxReported {
 			broken = append(broken, errors.New("commerce.schemas: more findings are left out; \"commerce lint\" lists them"))
 			break
 		}

@@ -15,8 +15,8 @@ const (
 	maxMessage = 1000
 	// maxListed bounds a list of names.
 	maxListed = 10
-	// maxSaid bounds a list of names or values in a Problem.
-	maxSaid = 20
+	// maxEntries bounds a list of names or values in a Problem.
+	maxEntries = 20
 )
 
 // Brief returns the beginning of a text, for messages.
@@ -28,15 +28,15 @@ func BriefMessage(s string) string { return cut(s, maxMessage) }
 // BriefList joins the first names with commas.
 func BriefList(names []string) string { return enumerate(names, maxListed, Brief) }
 
-// enumerate joins the results of say for the first entries with commas.
-func enumerate[T any](list []T, most int, say func(T) string) string {
+// enumerate joins the results of format for the first entries with commas.
+func enumerate[T any](list []T, most int, format func(T) string) string {
 	words := make([]string, 0, min(len(list), most+1))
 	for i, entry := range list {
 		if i == most {
 			words = append(words, "…")
 			break
 		}
-		words = append(words, say(entry))
+		words = append(words, format(entry))
 	}
 	return strings.Join(words, ", ")
 }

@@ -16,19 +16,19 @@ type word struct {
 // member. If an extension makes a member optional, the result does not require it. Extensions with
 // different annotations of a member do not compose.
 func (b *bundler) overrule(root map[string]any, additions []addition) error {
-	said := map[string]word{}
+	applied := map[string]word{}
 	for _, a := range additions {
-		if err := b.hear("", a, sameValue(a.schema), sameValue(root), said); err != nil {
+		if err := b.applyAnnotations("", a, sameValue(a.schema), sameValue(root), applied); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// hear applies the annotations of one addition to the result, recursively. over contains the
-// addition's schemas of a value, and places the result's schemas of this value. It visits each
+// applyAnnotations applies the annotations of one addition to the result, recursively. over contains
+// the addition's schemas of a value, and places the result's schemas of this value. It visits each
 // schema once.
-func (b *bundler) hear(at string, a addition, over, places []map[string]any, said map[string]word) error {
+func (b *bundler) applyAnnotations(at string, a addition, over, places []map[string]any, applied map[string]word) error {
 	above, below := properties(over), properties(places)
 	words := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(above)) {
@@ -41,13 +41,13 @@ func (b *bundler) hear(at string, a addition, over, places []map[string]any, sai
 			if visibility == "" {
 				continue
 			}
-			if other, ok := said[path]; ok && other.visibility != visibility {
+			if other, ok := applied[path]; ok && other.visibility != visibility {
 				return fmt.Errorf("%s says that %s is %s, and %s that it is %s", other.extension, path, other.visibility, a.extension.Name(), visibility)
 			}
-			said[path] = word{visibility, a.extension.Name()}
+			applied[path] = word{visibility, a.extension.Name()}
 			words[name] = visibility
 		}
-		if err := b.hear(path, a, flat(above[name]), flat(below[name]), said); err != nil {
+		if err := b.applyAnnotations(path, a, flat(above[name]), flat(below[name]), applied); err != nil {
 			return err
 		}
 	}

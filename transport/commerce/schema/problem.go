@@ -74,7 +74,7 @@ func (r reader) read(e *jsonschema.ValidationError) []Problem {
 	if len(e.Causes) > 0 {
 		return r.readAll(e.Causes)
 	}
-	return []Problem{{at, say(e.ErrorKind)}}
+	return []Problem{{at, describeFailure(e.ErrorKind)}}
 }
 
 func (r reader) memberName(e *jsonschema.ValidationError, name string) string {

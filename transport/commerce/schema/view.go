@@ -61,8 +61,8 @@ func (v View) visibility(property map[string]any) (string, error) {
 			return "", nil
 		}
 	}
-	if said, _ := annotation.(string); slices.Contains(Visibilities, said) {
-		return said, nil
+	if text, _ := annotation.(string); slices.Contains(Visibilities, text) {
+		return text, nil
 	}
 	return "", fmt.Errorf("%s is %v: want %s", v.key(), annotation, naming.Or(Visibilities...))
 }

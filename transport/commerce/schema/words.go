@@ -14,8 +14,8 @@ import (
 
 var printer = message.NewPrinter(language.English)
 
-// say describes a failed keyword.
-func say(k jsonschema.ErrorKind) string {
+// describeFailure describes a failed keyword.
+func describeFailure(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Required:
 		return "misses " + quoteAll(k.Missing)
@@ -54,7 +54,7 @@ func say(k jsonschema.ErrorKind) string {
 
 func quote(s string) string { return "\"" + cut(s, maxWord) + "\"" }
 
-func quoteAll(list []string) string { return enumerate(list, maxSaid, quote) }
+func quoteAll(list []string) string { return enumerate(list, maxEntries, quote) }
 
 // article joins types with articles, as in a sentence.
 func article(types []string) string {
@@ -74,7 +74,7 @@ func article(types []string) string {
 
 // value formats a value, unless it is large.
 func value(v any) string {
-	if room := maxSaid; !small(v, &room) {
+	if room := maxEntries; !small(v, &room) {
 		switch v := v.(type) {
 		case map[string]any:
 			return fmt.Sprintf("an object of %d members", len(v))
@@ -115,7 +115,7 @@ func small(v any, room *int) bool {
 	return *room >= 0
 }
 
-func values(list []any) string { return enumerate(list, maxSaid, value) }
+func values(list []any) string { return enumerate(list, maxEntries, value) }
 
 func number(r *big.Rat) string {
 	if r.IsInt() {
