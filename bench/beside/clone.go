@@ -29,14 +29,14 @@ func clone(ctx context.Context, client *http.Client, a *access, l *line) (int64,
 	if err != nil {
 		return 0, err
 	}
-	said, err := io.ReadAll(io.LimitReader(refs, 1<<20))
+	advertised, err := io.ReadAll(io.LimitReader(refs, 1<<20))
 	_ = refs.Close() // read to its end
 	if err != nil {
 		return 0, err
 	}
-	want := wants(string(said))
+	want := wants(string(advertised))
 	if want == nil {
-		return 0, fmt.Errorf("there is nothing to clone: %.100q", said)
+		return 0, fmt.Errorf("there is nothing to clone: %.100q", advertised)
 	}
 	pack, err := a.ask(ctx, client, http.MethodPost, "/git-upload-pack", want)
 	if err != nil {
@@ -61,9 +61,9 @@ func (a *access) ask(ctx context.Context, client *http.Client, method, path stri
 		return nil, err
 	}
 	if answer.StatusCode != http.StatusOK {
-		said, _ := io.ReadAll(io.LimitReader(answer.Body, 200))
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, 200))
 		_ = answer.Body.Close() // the status has the result
-		return nil, &refusal{answer.StatusCode, string(said)}
+		return nil, &refusal{answer.StatusCode, string(text)}
 	}
 	return answer.Body, nil
 }
@@ -71,10 +71,10 @@ func (a *access) ask(ctx context.Context, client *http.Client, method, path stri
 // refusal is the error for a status other than success.
 type refusal struct {
 	status int
-	said   string
+	text   string
 }
 
-func (r *refusal) Error() string { return fmt.Sprintf("status %d: %s", r.status, r.said) }
+func (r *refusal) Error() string { return fmt.Sprintf("status %d: %s", r.status, r.text) }
 
 // wants returns a request for all branches of an advertisement, by a client that has no commits;
 // nil if there are none.

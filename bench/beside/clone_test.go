@@ -12,9 +12,9 @@ import (
 
 func TestWantsAsksForAllBranches(t *testing.T) {
 	a, b := strings.Repeat("a", 40), strings.Repeat("b", 40)
-	said := "001e# service=git-upload-pack\n0000" + "0099" + b + " HEAD\x00shallow symref=HEAD:refs/heads/x\n" +
+	advertised := "001e# service=git-upload-pack\n0000" + "0099" + b + " HEAD\x00shallow symref=HEAD:refs/heads/x\n" +
 		"003f" + b + " refs/heads/x\n003f" + a + " refs/heads/y\n003f" + b + " refs/heads/z\n0000"
-	if got, want := string(wants(said)), "0050want "+a+" ofs-delta agent=atelier-bench\n0032want "+b+"\n00000009done\n"; got != want {
+	if got, want := string(wants(advertised)), "0050want "+a+" ofs-delta agent=atelier-bench\n0032want "+b+"\n00000009done\n"; got != want {
 		t.Errorf("the request is\n%q, want\n%q", got, want)
 	}
 	if got := wants("001e# service=git-upload-pack\n0000"); got != nil {
@@ -26,7 +26,7 @@ func TestAPackIsReadToItsEnd(t *testing.T) {
 	pack := "PACK" + strings.Repeat("content", 20_000)
 	sum := sha1.Sum([]byte(pack))
 	whole := pack + string(sum[:])
-	for said, want := range map[string]string{
+	for response, want := range map[string]string{
 		"0008NAK\n" + whole:                                "",
 		"0008NAK\nPACK" + string(sum[:]):                   "damaged",
 		"0008NAK\n" + whole[:len(whole)-1]:                 "damaged",
@@ -36,12 +36,12 @@ func TestAPackIsReadToItsEnd(t *testing.T) {
 		"0014ERR not our ref\n" + strings.Repeat("x", 100): "begins with",
 	} {
 		for name, r := range map[string]func() (int64, error){
-			"at once":      func() (int64, error) { return readPack(strings.NewReader(said)) },
-			"byte by byte": func() (int64, error) { return readPack(iotest.OneByteReader(strings.NewReader(said))) },
+			"at once":      func() (int64, error) { return readPack(strings.NewReader(response)) },
+			"byte by byte": func() (int64, error) { return readPack(iotest.OneByteReader(strings.NewReader(response))) },
 		} {
 			size, err := r()
 			if want == "" && (err != nil || size != int64(len(whole))) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-				t.Errorf("%.20q… %s: %d bytes, %v", said, name, size, err)
+				t.Errorf("%.20q… %s: %d bytes, %v", response, name, size, err)
 			}
 		}
 	}

@@ -20,9 +20,9 @@ type client struct {
 	// count.
 	sleeper, asleep bool
 
-	conn  *sockets.Conn
-	heard *known // its newest frame
-	ready bool
+	conn   *sockets.Conn
+	newest *known // its newest frame
+	ready  bool
 	// was means that the client has been ready before; kept means that this machine lacked a
 	// resource for its latest attempt.
 	was, kept bool
@@ -131,8 +131,8 @@ func (e *Engine) Message(conn *sockets.Conn, payload []byte) {
 		return
 	}
 	c := e.clients[conn.Owner]
-	c.heard = e.reader.read(payload, c.heard)
-	h := &c.heard.heard
+	c.newest = e.reader.read(payload, c.newest)
+	h := &c.newest.parsed
 	if h.epoch != "" {
 		c.epoch = h.epoch
 	}
@@ -218,15 +218,15 @@ func (e *Engine) deliver(c *client, m delivery, now time.Duration) {
 	e.land(p, n, took, measured)
 }
 
-// mostSpoiled bounds the remembered messages with a wrong stamp, at 32 MB.
-const mostSpoiled = 4 << 20
+// maxSpoiled bounds the remembered messages with a wrong stamp, at 32 MB.
+const maxSpoiled = 4 << 20
 
 // spoil records a message whose stamp does not belong to its number. Which of the two is wrong
-// becomes clear when the number of sent messages is known. Beyond mostSpoiled the stamp counts as
+// becomes clear when the number of sent messages is known. Beyond maxSpoiled the stamp counts as
 // wrong, and the message counts as missed as well.
 func (e *Engine) spoil(c *client, p int, n int64) {
 	e.current.Errors++
-	if e.spoiled == mostSpoiled {
+	if e.spoiled == maxSpoiled {
 		e.out.Forged++
 		return
 	}
@@ -239,7 +239,7 @@ func (e *Engine) spoil(c *client, p int, n int64) {
 
 // land records that another reader has received a message.
 func (e *Engine) land(p int, n int64, took time.Duration, measured bool) {
-	if n < 0 || n >= mostFlights/int64(len(e.flights)) {
+	if n < 0 || n >= maxFlights/int64(len(e.flights)) {
 		e.windowed(p, n, 0)
 		return
 	}

@@ -17,9 +17,9 @@ type to struct {
 }
 
 func (s to) Message(p []byte) {
-	s.c.heard = s.e.reader.read(p, s.c.heard)
+	s.c.newest = s.e.reader.read(p, s.c.newest)
 	now := s.e.now()
-	for _, m := range s.c.heard.heard.messages {
+	for _, m := range s.c.newest.parsed.messages {
 		s.e.deliver(s.c, m, now)
 	}
 }

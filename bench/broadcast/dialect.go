@@ -112,8 +112,8 @@ func (d *Dialect) CheckPlaces(flag, text string, own ...string) error {
 	return errors.Join(problems...)
 }
 
-// heard is the parsed parts of a frame.
-type heard struct {
+// parsed is the parsed parts of a frame.
+type parsed struct {
 	messages []delivery
 	ready    bool
 	gap      bool
@@ -154,9 +154,9 @@ type reader struct {
 
 // known is a cached frame and its parsed parts.
 type known struct {
-	frame []byte
-	heard heard
-	next  *known
+	frame  []byte
+	parsed parsed
+	next   *known
 }
 
 // epochIn is a pattern that finds an epoch, and its group.
@@ -246,7 +246,7 @@ func (r *reader) find(frame []byte) *known {
 		}
 	}
 	if len(frame) > largestKept {
-		return &known{heard: r.parse(frame)}
+		return &known{parsed: r.parse(frame)}
 	}
 	k := set[ways-1] // evict the oldest
 	if k == nil {
@@ -255,12 +255,12 @@ func (r *reader) find(frame []byte) *known {
 	copy(set[1:], set[:ways-1])
 	set[0] = k
 	k.frame = append(k.frame[:0], frame...)
-	k.heard, k.next = r.parse(frame), nil
+	k.parsed, k.next = r.parse(frame), nil
 	return k
 }
 
-func (r *reader) parse(frame []byte) heard {
-	var h heard
+func (r *reader) parse(frame []byte) parsed {
+	var h parsed
 	if r.match != nil {
 		for _, at := range r.match.FindAllSubmatchIndex(frame, -1) {
 			if at[2*r.matchStamp] < 0 || at[2*r.matchSeq] < 0 {

@@ -33,7 +33,7 @@ func TestStampsAreFoundInSentMessages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if h := r.find(text).heard; !slices.Equal(h.messages, []delivery{{seq, due}}) {
+		if h := r.find(text).parsed; !slices.Equal(h.messages, []delivery{{seq, due}}) {
 			t.Errorf("found %+v in %s", h.messages, text)
 		}
 	})
@@ -62,7 +62,7 @@ func TestRememberedFramesAreReadLikeNewOnes(t *testing.T) {
 			// The buffer is used again by the caller.
 			buffer := []byte(f)
 			*at = r.read(buffer, *at)
-			got := (*at).heard
+			got := (*at).parsed
 			for i := range buffer {
 				buffer[i] = 'X'
 			}
@@ -97,10 +97,10 @@ func TestFramesAreParsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h := r.find([]byte("ping")).heard; h.answer != "pong" {
+	if h := r.find([]byte("ping")).parsed; h.answer != "pong" {
 		t.Error("a heartbeat has no answer")
 	}
-	if h := r.find([]byte(`{"pos":12,"epoch":"ab"}`)).heard; h.position != 12 || h.epoch != "ab" {
+	if h := r.find([]byte(`{"pos":12,"epoch":"ab"}`)).parsed; h.position != 12 || h.epoch != "ab" {
 		t.Errorf("position %d, epoch %q", h.position, h.epoch)
 	}
 	if got := chatty.script().from(12, "ab"); got != "&from=12&of=ab" {
@@ -108,7 +108,7 @@ func TestFramesAreParsed(t *testing.T) {
 	}
 	// Numbers that are too large for any run, and invalid stamps, are reported.
 	frame := `{"n":"99999999999999","t":"1"}{"n":"99999999999999999999999","t":"1"}{"n":"7","t":"99999999999999999999999"}`
-	if h := r.find([]byte(frame)).heard; !slices.Equal(h.messages, []delivery{{r.beyond, forged}, {r.beyond, forged}, {7, forged}}) {
+	if h := r.find([]byte(frame)).parsed; !slices.Equal(h.messages, []delivery{{r.beyond, forged}, {r.beyond, forged}, {7, forged}}) {
 		t.Errorf("the messages are %+v", h.messages)
 	}
 }
@@ -117,7 +117,7 @@ func TestInvalidDialectsAreRefused(t *testing.T) {
 	if err := chatty.Check(); err != nil {
 		t.Error(err)
 	}
-	for says, change := range map[string]func(*Dialect){
+	for want, change := range map[string]func(*Dialect){
 		"{{stamp}}":      func(d *Dialect) { d.Send = "{{seq}} {{pad}}" },
 		"{{seq}}":        func(d *Dialect) { d.Send = "{{stamp}} {{pad}}" },
 		"{{pad}}":        func(d *Dialect) { d.Send = "{{stamp}} {{seq}}" },
@@ -130,8 +130,8 @@ func TestInvalidDialectsAreRefused(t *testing.T) {
 	} {
 		d := chatty
 		change(&d)
-		if err := d.Check(); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("want an error with %s, got %v", says, err)
+		if err := d.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want an error with %s, got %v", want, err)
 		}
 	}
 }

@@ -75,9 +75,9 @@ type flight struct {
 	readers int32
 }
 
-// mostFlights is the maximum number of messages in Engine.flights, which limits it to 64 MB. The
+// maxFlights is the maximum number of messages in Engine.flights, which limits it to 64 MB. The
 // time until the last subscriber received a message is not measured for later messages.
-const mostFlights = 8 << 20
+const maxFlights = 8 << 20
 
 // NewEngine prepares a worker. The run's timeline is the clock plus offset. The loop calls emit
 // every second. emit must not block.

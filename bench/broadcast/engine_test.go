@@ -37,12 +37,12 @@ type hub struct {
 	after func(*Outcome)
 }
 
-type listener struct{ say func(string) }
+type listener struct{ send func(string) }
 
-func (h *hub) join(id string, say func(string)) (leave func()) {
+func (h *hub) join(id string, send func(string)) (leave func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	me := &listener{say: say}
+	me := &listener{send: send}
 	h.clients[id] = me
 	return func() {
 		h.mu.Lock()
@@ -63,7 +63,7 @@ func (h *hub) publish(message string) {
 			out = h.harm(id, message)
 		}
 		for _, m := range out {
-			c.say(m)
+			c.send(m)
 		}
 	}
 }
@@ -97,14 +97,14 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.WriteHeader(200)
 		_ = http.NewResponseController(w).Flush()
-		said := make(chan string, 1000)
-		leave := h.join(r.URL.Query().Get("id"), func(m string) { said <- m })
+		messages := make(chan string, 1000)
+		leave := h.join(r.URL.Query().Get("id"), func(m string) { messages <- m })
 		defer leave()
 		for {
 			select {
 			case <-r.Context().Done():
 				return
-			case m := <-said:
+			case m := <-messages:
 				fmt.Fprintf(w, "data: %s\n\n", m)
 				_ = http.NewResponseController(w).Flush()
 			}
@@ -122,10 +122,10 @@ var words = Dialect{Hello: "hello", Send: "{{stamp}} {{seq}} {{pad}}", Size: 60,
 // hold runs a job against a hub and returns the outcome.
 func hold(t *testing.T, h *hub, change func(*Job, *Load), during func(*Engine)) *Outcome {
 	t.Helper()
-	return holdWith(t, h, change, during, func(Sample) {})
+	return runWith(t, h, change, during, func(Sample) {})
 }
 
-func holdWith(t *testing.T, h *hub, change func(*Job, *Load), during func(*Engine), emit func(Sample)) *Outcome {
+func runWith(t *testing.T, h *hub, change func(*Job, *Load), during func(*Engine), emit func(Sample)) *Outcome {
 	t.Helper()
 	h.clients, h.beside = map[string]*listener{}, map[string][]string{}
 	srv := httptest.NewServer(h)
@@ -199,13 +199,13 @@ func TestAHubsMessagesAreReceived(t *testing.T) { clean(t, hold(t, &hub{}, nil, 
 // Each subscriber sends its own messages in order, alternating with the others.
 func TestSubscribersSendTheirOwnMessagesInOrder(t *testing.T) {
 	h := &hub{}
-	said := 0
+	sent := 0
 	// Earlier messages have arrived once everybody has received the last one.
 	h.after = func(*Outcome) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		for client, texts := range h.beside {
-			said += len(texts)
+			sent += len(texts)
 			if client == "a" || client == "b" {
 				t.Errorf("a publisher sent %q", texts)
 			}
@@ -224,8 +224,8 @@ func TestSubscribersSendTheirOwnMessagesInOrder(t *testing.T) {
 		j.Dialect.Beside, l.Beside = []string{"step 1", "step 2"}, 20*time.Millisecond
 	}, nil)
 	clean(t, o)
-	if o.Beside == 0 || int(o.Beside) < said {
-		t.Errorf("%d are counted, but %d arrived", o.Beside, said)
+	if o.Beside == 0 || int(o.Beside) < sent {
+		t.Errorf("%d are counted, but %d arrived", o.Beside, sent)
 	}
 }
 
@@ -399,7 +399,7 @@ func TestLossDoesNotStopAPublisher(t *testing.T) {
 		}
 		return []string{m}
 	}}, func(_ *Job, l *Load) {
-		l.Stages, l.Window, l.Until = []Stage{{}}, 4, 2*unheard
+		l.Stages, l.Window, l.Until = []Stage{{}}, 4, 2*maxSilence
 	}, nil)
 	if o.Lost != all || o.AllDeliveries < 100 {
 		t.Errorf("%d lost of %d", o.Lost, o.AllDeliveries)
@@ -459,13 +459,13 @@ func TestTheOutcomeDoesNotChangeAfterwards(t *testing.T) {
 
 // The seconds of a run, including the one in which it ended, add up to the whole.
 func TestTheSecondsAddUpToTheRun(t *testing.T) {
-	var told []Sample
-	o := holdWith(t, &hub{}, nil, func(e *Engine) {
+	var samples []Sample
+	o := runWith(t, &hub{}, nil, func(e *Engine) {
 		e.later(t, 300*time.Millisecond, func() { e.tick() })
-	}, func(s Sample) { told = append(told, s) })
+	}, func(s Sample) { samples = append(samples, s) })
 	clean(t, o)
 	var sent, delivered, timed int64
-	for _, s := range append(told, o.Rest) {
+	for _, s := range append(samples, o.Rest) {
 		sent, delivered = sent+s.Sent, delivered+s.Deliveries
 		if s.Latencies != nil {
 			timed += s.Latencies.Count()

@@ -28,10 +28,10 @@ func TestEveryHarmIsCountedAsItsKind(t *testing.T) {
 		}
 		defer e.Close()
 		sent := []int64{0, 0}
-		var said []uint64
+		var sequence []uint64
 		for range rapid.IntRange(1, 40).Draw(t, "messages") {
 			p := rapid.IntRange(0, publishers-1).Draw(t, "publisher")
-			said = append(said, uint64(sent[p])*publishers+uint64(p))
+			sequence = append(sequence, uint64(sent[p])*publishers+uint64(p))
 			sent[p]++
 		}
 		var want Outcome
@@ -43,7 +43,7 @@ func TestEveryHarmIsCountedAsItsKind(t *testing.T) {
 		frames := make([][]string, people)
 		for c := range frames {
 			var list []sending
-			for _, n := range said {
+			for _, n := range sequence {
 				stamp := e.reader.sealer.seal(time.Duration(rapid.IntRange(0, 1000).Draw(t, "due"))*time.Microsecond, n)
 				as := sending{string(d.script().message(stamp, n)), n, ' '}
 				switch rapid.IntRange(0, 9).Draw(t, "harm") {
@@ -90,7 +90,7 @@ func TestEveryHarmIsCountedAsItsKind(t *testing.T) {
 				next[p], had[s.n] = max(next[p], k+1), true
 				want.Arrived++
 			}
-			for _, n := range said {
+			for _, n := range sequence {
 				if !had[n] && !spoiled[n] {
 					want.Lost++
 				}

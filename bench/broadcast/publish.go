@@ -36,8 +36,8 @@ func (e *Engine) publish() {
 
 // beside schedules the unprompted messages of subscribers, one subscriber after another.
 func (e *Engine) beside() {
-	says, people := e.job.Dialect.Beside, len(e.job.Subscribers)
-	if e.load.Beside == 0 || len(says) == 0 || people == 0 {
+	texts, people := e.job.Dialect.Beside, len(e.job.Subscribers)
+	if e.load.Beside == 0 || len(texts) == 0 || people == 0 {
 		return
 	}
 	n := 0
@@ -46,7 +46,7 @@ func (e *Engine) beside() {
 		if e.over {
 			return
 		}
-		c, text := e.clients[n%people], says[n/people%len(says)]
+		c, text := e.clients[n%people], texts[n/people%len(texts)]
 		n++
 		if !c.ready || !c.conn.Send([]byte(text)) {
 			e.current.Errors++
@@ -138,9 +138,9 @@ type window struct {
 	moved time.Duration // when one last arrived
 }
 
-// unheard is how long a publisher waits for any of its messages. A message that the server dropped
-// must not stop it forever.
-const unheard = 2 * time.Second
+// maxSilence is how long a publisher waits for any of its messages. A message that the server
+// dropped must not stop it forever.
+const maxSilence = 2 * time.Second
 
 // fill sends a window of messages, again whenever none of them arrives. Earlier messages no longer
 // count, although they can still be in flight.
@@ -157,9 +157,9 @@ func (e *Engine) fill(i int) {
 }
 
 func (e *Engine) watch(i int) {
-	due := e.windows[i].moved + unheard
+	due := e.windows[i].moved + maxSilence
 	e.at(due, func() {
-		if e.windows[i].moved+unheard > due {
+		if e.windows[i].moved+maxSilence > due {
 			e.watch(i)
 		} else {
 			e.fill(i)

@@ -50,7 +50,7 @@ func TestEachClientSendsItsOwnValues(t *testing.T) {
 }
 
 func TestUnknownColumnsAreRefused(t *testing.T) {
-	for says, change := range map[string]func(*Dialect){
+	for want, change := range map[string]func(*Dialect){
 		"--hello: unknown column {{usr}}; the columns of --clients are user": func(d *Dialect) { d.Hello = "{{usr}}" },
 		"--hello: unknown column {{seq}}":                                    func(d *Dialect) { d.Hello = "{{seq}}" },
 		"--header: unknown column {{usr}}":                                   func(d *Dialect) { d.Headers = []string{"A: {{usr}}"} },
@@ -61,12 +61,12 @@ func TestUnknownColumnsAreRefused(t *testing.T) {
 		d := chatty
 		d.Columns = []string{"user"}
 		change(&d)
-		if err := d.Check(); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("want an error with %s, got %v", says, err)
+		if err := d.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want an error with %s, got %v", want, err)
 		}
 		// Without columns, names in braces are text.
 		d.Columns = nil
-		if err := d.Check(); err != nil && !strings.Contains(says, "colon") {
+		if err := d.Check(); err != nil && !strings.Contains(want, "colon") {
 			t.Errorf("without columns: %v", err)
 		}
 	}
@@ -75,16 +75,16 @@ func TestUnknownColumnsAreRefused(t *testing.T) {
 // A secret that a server sends back is masked in any form.
 func TestServersTextsAreShownWithoutSecrets(t *testing.T) {
 	m := newMask([]string{"", "tok", "tok en&1", `quo"te`}, false)
-	for said, want := range map[string]string{
-		"bad tok en&1!":                               "bad ***!",
-		"?t=tok%20en%261 or tok":                      "?t=*** or ***",
-		`{"was":"quo\"te"}`:                           `{"was":"***"}`,
-		"a\r\n\x00b":                                  "a   b",
-		strings.Repeat("é", 300):                      strings.Repeat("é", mostShown),
-		strings.Repeat("z", mostShown-1) + "tok en&1": strings.Repeat("z", mostShown-1) + "*",
+	for text, want := range map[string]string{
+		"bad tok en&1!":                              "bad ***!",
+		"?t=tok%20en%261 or tok":                     "?t=*** or ***",
+		`{"was":"quo\"te"}`:                          `{"was":"***"}`,
+		"a\r\n\x00b":                                 "a   b",
+		strings.Repeat("é", 300):                     strings.Repeat("é", maxShown),
+		strings.Repeat("z", maxShown-1) + "tok en&1": strings.Repeat("z", maxShown-1) + "*",
 	} {
-		if got := m.shown(said); got != want {
-			t.Errorf("%q is shown as %q, want %q", said, got, want)
+		if got := m.shown(text); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestHeartbeatsAreAnsweredInAnyLine(t *testing.T) {
 		"PING\r\n": "PONG\r\n", "MSG 1\r\nx\r\nPING\r\n": "PONG\r\n", "PING\r\nMSG 1\r\n": "PONG\r\n", "xPING\r\n": "", "PINGx\r\n": "", "": "",
 		"{}": "{}!", "{\"a\":{}}\n{}": "{}!", "{}\n{\"a\":1}": "{}!", "{\"a\":{}}": "", "\r\n": "",
 	} {
-		if got := r.find([]byte(frame)).heard; got.answer != want || got.strange != (want == "") {
+		if got := r.find([]byte(frame)).parsed; got.answer != want || got.strange != (want == "") {
 			t.Errorf("%q is answered with %q, want %q", frame, got.answer, want)
 		}
 	}
@@ -134,13 +134,13 @@ func TestPatternsMatchTextBetweenBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h := r.find([]byte("0\xc5\x01\x00\x05bench12 34 \xff\xfe0\xc5\x01\x00\x05bench56 78 x")).heard; len(h.messages) != 2 || h.messages[0].seq != 34 || h.messages[1].seq != 78 {
+	if h := r.find([]byte("0\xc5\x01\x00\x05bench12 34 \xff\xfe0\xc5\x01\x00\x05bench56 78 x")).parsed; len(h.messages) != 2 || h.messages[0].seq != 34 || h.messages[1].seq != 78 {
 		t.Errorf("the messages are %+v", h.messages)
 	}
-	if !r.find([]byte("\x90\x03\x00\x01\x00")).heard.ready || r.find([]byte("\x90\x03\x00\x01\x80")).heard.ready {
+	if !r.find([]byte("\x90\x03\x00\x01\x00")).parsed.ready || r.find([]byte("\x90\x03\x00\x01\x80")).parsed.ready {
 		t.Error("a message is mistaken for the ready message, or not recognized")
 	}
-	if h := r.find([]byte("\x00\xee77")).heard; !slices.Equal(h.acked, []uint64{77}) {
+	if h := r.find([]byte("\x00\xee77")).parsed; !slices.Equal(h.acked, []uint64{77}) {
 		t.Errorf("the acknowledgements are %+v", h.acked)
 	}
 }
@@ -151,11 +151,11 @@ func TestTheNewestUnmatchedTextIsKeptUntilReady(t *testing.T) {
 	c, other := &client{}, &client{publisher: true}
 	for _, step := range []struct {
 		ready      bool
-		said, want string
+		text, want string
 	}{{false, "hello", "hello"}, {false, "denied", "denied"}, {true, "a", "a"}, {true, "b", "a"}, {false, "c", "a"}} {
 		c.ready = step.ready
-		if e.estranged(c, []byte(step.said)); e.out.Strange != step.want {
-			t.Errorf("after %q, the kept text is %q, want %q", step.said, e.out.Strange, step.want)
+		if e.estranged(c, []byte(step.text)); e.out.Strange != step.want {
+			t.Errorf("after %q, the kept text is %q, want %q", step.text, e.out.Strange, step.want)
 		}
 	}
 	if e.estranged(other, []byte("x")); e.out.StrangeAnswer != "x" || e.out.Strange != "a" {

@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// mostShown is the maximum length of a shown server text, in characters.
-const mostShown = 200
+// maxShown is the maximum length of a shown server text, in characters.
+const maxShown = 200
 
 // Escape escapes a value so that it is a single segment of a path, or part of a query.
 func Escape(value string) string { return strings.ReplaceAll(url.QueryEscape(value), "+", "%20") }
@@ -47,22 +47,22 @@ func newMask(secrets []string, binary bool) mask {
 }
 
 // shown returns a server's text in a readable form: printable, short, and without secrets.
-func (m mask) shown(said string) string {
-	said = m.replacer.Replace(said)
+func (m mask) shown(text string) string {
+	text = m.replacer.Replace(text)
 	if m.binary {
-		quoted := strconv.Quote(said)
-		said = quoted[1 : len(quoted)-1]
+		quoted := strconv.Quote(text)
+		text = quoted[1 : len(quoted)-1]
 	}
 	n := 0
 	return strings.Map(func(r rune) rune {
 		switch n++; {
-		case n > mostShown:
+		case n > maxShown:
 			return -1
 		case !unicode.IsPrint(r):
 			return ' '
 		}
 		return r
-	}, said)
+	}, text)
 }
 
 // estranged keeps a text per kind of client in which the dialect finds nothing. It is the first

@@ -238,7 +238,7 @@ func Text(w io.Writer, findings []Finding, skipped int) (worse int, err error) {
 			fmt.Fprintln(&b, name)
 			fmt.Fprintln(t, "number\tA\tB\tchange\tp\t")
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", f.Number, figure(f.A), figure(f.B), f.share(), f.chance(), f.says())
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", f.Number, figure(f.A), figure(f.B), f.share(), f.chance(), f.verdictText())
 		if f.Verdict == Worse {
 			worse++
 		}
@@ -299,7 +299,7 @@ func (f *Finding) chance() string {
 	return fmt.Sprintf("%.3f", f.P)
 }
 
-func (f *Finding) says() string {
+func (f *Finding) verdictText() string {
 	if f.By == ByTest {
 		return string(f.Verdict)
 	}

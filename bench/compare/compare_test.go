@@ -193,18 +193,18 @@ func TestAnInvalidRunIsReported(t *testing.T) {
 		b, _ := json.Marshal(map[string]any{"format": "atelier-bench/1", "scenario": scenario, "about": "some", "valid": invalid == nil, "invalid": invalid, "count": 9, "p99": 1})
 		return b
 	}
-	for says, c := range map[string][2][]byte{
+	for want, c := range map[string][2][]byte{
 		"INVALID: fanout: some: B: the generator was late":                {run("fanout"), run("fanout", "the generator was late")},
 		"INVALID: fanout: some: A: it was full; B: it was full, and late": {run("fanout", "it was full"), run("fanout", "it was full, and late")},
 	} {
 		findings, skipped, err := Compare(set(t, c[0]), set(t, c[1]), Limits{})
 		if err != nil || !AnyInvalid(findings) || verdict(findings, "p99") != NoMeaning {
-			t.Fatalf("%q: the findings are %v, %v", says, findings, err)
+			t.Fatalf("%q: the findings are %v, %v", want, findings, err)
 		}
 		var out strings.Builder
 		// The values of both are still shown.
-		if worse, err := Text(&out, findings, skipped); err != nil || worse > 0 || !strings.Contains(out.String(), "\n"+says+"\n") || !regexp.MustCompile(`(?m)^p99 +1 +1 `).MatchString(out.String()) {
-			t.Errorf("%q: %d worse, %v\n%s", says, worse, err, out.String())
+		if worse, err := Text(&out, findings, skipped); err != nil || worse > 0 || !strings.Contains(out.String(), "\n"+want+"\n") || !regexp.MustCompile(`(?m)^p99 +1 +1 `).MatchString(out.String()) {
+			t.Errorf("%q: %d worse, %v\n%s", want, worse, err, out.String())
 		}
 	}
 	if _, _, err := Compare(set(t, run("fanout")), set(t, run("idle")), Limits{}); err == nil || !strings.Contains(err.Error(), "no run of the same scenario: fanout: some against idle: some") {
@@ -223,7 +223,7 @@ func TestAComparisonHasAVerdict(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b [][]byte
 		l    Limits
-		says string
+		text string
 	}{
 		"alike":       {repeats(10, 5), repeats(10, 5), Limits{Alpha: 0.05}, "\nnothing worse\n"},
 		"few":         {repeats(10, 1), repeats(20, 1), Limits{Alpha: 0.05}, "\nUNDECIDED: not enough runs to tell"},
@@ -238,7 +238,7 @@ func TestAComparisonHasAVerdict(t *testing.T) {
 		if err == nil {
 			_, err = Text(&out, findings, skipped)
 		}
-		if err != nil || !strings.Contains(out.String(), c.says) {
+		if err != nil || !strings.Contains(out.String(), c.text) {
 			t.Errorf("%s: %v\n%s", name, err, out.String())
 		}
 	}

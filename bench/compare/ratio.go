@@ -167,13 +167,13 @@ func interval(logarithms []float64) *Interval {
 	return &Interval{Low: math.Exp(m - half), High: math.Exp(m + half)}
 }
 
-// MostRounds is the maximum number of rounds with an interval of their own.
-const MostRounds = 20
+// MaxRounds is the maximum number of rounds with an interval of their own.
+const MaxRounds = 20
 
 // student is the 0.975 quantile of Student's t with n degrees of freedom. Beyond the end of the
 // table its last row is used, which makes the interval slightly too wide.
 func student(freedom int) float64 {
-	table := [MostRounds - 1]float64{
+	table := [MaxRounds - 1]float64{
 		12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
 		2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093,
 	}

@@ -171,7 +171,7 @@ func TestTheTableShowsWhatIsBetter(t *testing.T) {
 	for name, c := range map[string]struct {
 		works []Work
 		code  int
-		says  []string
+		parts []string
 	}{
 		"alike": {[]Work{work("read", rounds(24915, 24915, 24915, 24915))}, report.ExitPassed, []string{
 			"base: abc\nnew:  def\n", "read  reads/s  24915  24915  1.000  1.000 to 1.000  ok\n", "above 1 the new server is better", "\nPASS: nothing is shown to be more than 7 % slower\n",
@@ -194,9 +194,9 @@ func TestTheTableShowsWhatIsBetter(t *testing.T) {
 		if err := all.Text(&out); err != nil || all.ExitCode() != c.code {
 			t.Errorf("%s: %v, exit code %d", name, err, all.ExitCode())
 		}
-		for _, says := range c.says {
-			if !strings.Contains(out.String(), says) {
-				t.Errorf("%s: the table lacks %q:\n%s", name, says, out.String())
+		for _, part := range c.parts {
+			if !strings.Contains(out.String(), part) {
+				t.Errorf("%s: the table lacks %q:\n%s", name, part, out.String())
 			}
 		}
 	}

@@ -28,10 +28,10 @@ type Clients struct {
 // Limits of a file with clients: bytes of the file, of a client's lines and of a value, and the
 // number of columns.
 const (
-	mostClients = 64 << 20
-	mostLine    = 1 << 20
-	mostValue   = 64<<10 - 1
-	mostColumns = 100
+	maxClients = 64 << 20
+	maxLine    = 1 << 20
+	maxValue   = 64<<10 - 1
+	maxColumns = 100
 )
 
 // column matches the permitted names of columns.
@@ -63,9 +63,9 @@ type bounded struct {
 func (b *bounded) Read(p []byte) (int, error) {
 	switch {
 	case b.file == 0:
-		return 0, fmt.Errorf("the clients that are needed take more than %d MiB", mostClients>>20)
+		return 0, fmt.Errorf("the clients that are needed take more than %d MiB", maxClients>>20)
 	case b.line == 0:
-		return 0, fmt.Errorf("longer than %d MiB", mostLine>>20)
+		return 0, fmt.Errorf("longer than %d MiB", maxLine>>20)
 	}
 	n, err := b.from.Read(p[:min(len(p), b.line, b.file)])
 	b.line, b.file = b.line-n, b.file-n
@@ -73,7 +73,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 }
 
 func parseClients(from io.Reader, count int) (*Clients, error) {
-	bound := &bounded{from: from, line: mostLine, file: mostClients}
+	bound := &bounded{from: from, line: maxLine, file: maxClients}
 	text := bufio.NewReader(bound)
 	if mark, _ := text.Peek(3); string(mark) == "\ufeff" {
 		_, _ = text.Discard(3)
@@ -92,7 +92,7 @@ func parseClients(from io.Reader, count int) (*Clients, error) {
 		return nil, err
 	}
 	for len(c.Rows) < count {
-		bound.line = mostLine
+		bound.line = maxLine
 		row, err := in.Read()
 		if errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("the run has %d clients, and the file has lines for %d", count, len(c.Rows))
@@ -110,8 +110,8 @@ func parseClients(from io.Reader, count int) (*Clients, error) {
 }
 
 func (c *Clients) checkColumns() error {
-	if len(c.Columns) > mostColumns {
-		return fmt.Errorf("there are %d columns, want at most %d", len(c.Columns), mostColumns)
+	if len(c.Columns) > maxColumns {
+		return fmt.Errorf("there are %d columns, want at most %d", len(c.Columns), maxColumns)
 	}
 	for i, name := range c.Columns {
 		switch {
@@ -134,8 +134,8 @@ func (c *Clients) checkRow(row []string) error {
 		switch {
 		case value == "":
 			return fmt.Errorf("%s is empty", c.Columns[i])
-		case len(value) > mostValue:
-			return fmt.Errorf("%s has %d bytes, want at most %d", c.Columns[i], len(value), mostValue)
+		case len(value) > maxValue:
+			return fmt.Errorf("%s has %d bytes, want at most %d", c.Columns[i], len(value), maxValue)
 		case !utf8.ValidString(value) || strings.Contains(value, "\x00"):
 			return fmt.Errorf("%s has a NUL byte or is not UTF-8", c.Columns[i])
 		}

@@ -44,7 +44,7 @@ func TestClientsAreReadFromCSV(t *testing.T) {
 // The error for a bad file contains the position but no values.
 func TestErrorsOfBadClientFilesContainNoValues(t *testing.T) {
 	const secret = "s3cr3t"
-	for says, from := range map[string]io.Reader{
+	for want, from := range map[string]io.Reader{
 		"the file is empty":                       strings.NewReader("\ufeff"),
 		"the run has 3 clients":                   strings.NewReader("a\n1\n2\n"),
 		"the file has lines for 2":                strings.NewReader("a\n1\n2\n"),
@@ -58,7 +58,7 @@ func TestErrorsOfBadClientFilesContainNoValues(t *testing.T) {
 		`duplicate column "a"`:                    strings.NewReader("a,b,a\n"),
 		"line 2: a has a NUL byte":                strings.NewReader("a\n" + secret + "\x00\n"),
 		"a has a NUL byte or is not UTF-8":        strings.NewReader("a\n" + secret + "\xff\n"),
-		"a has 65536 bytes":                       strings.NewReader("a\n" + strings.Repeat("x", mostValue+1) + "\n"),
+		"a has 65536 bytes":                       strings.NewReader("a\n" + strings.Repeat("x", maxValue+1) + "\n"),
 		`bare " in non-quoted-field`:              strings.NewReader("a\n" + secret + "\"\n"),
 		`extraneous or missing " in quoted`:       strings.NewReader("a\n\"" + secret + "\n"),
 		"header line: longer than 1 MiB":          endless(','),
@@ -66,11 +66,11 @@ func TestErrorsOfBadClientFilesContainNoValues(t *testing.T) {
 		"client 1: longer than 1 MiB":             io.MultiReader(strings.NewReader("a\n\""), endless('\n')),
 	} {
 		_, err := parseClients(from, 3)
-		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), secret) {
-			t.Errorf("want an error with %s, got %.200v", says, err)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
+			t.Errorf("want an error with %s, got %.200v", want, err)
 		}
 	}
-	big := strings.Repeat(strings.Repeat("x", mostValue)+"\n", mostClients/mostValue)
+	big := strings.Repeat(strings.Repeat("x", maxValue)+"\n", maxClients/maxValue)
 	if _, err := parseClients(strings.NewReader("a\n"+big), 1<<20); err == nil || !strings.Contains(err.Error(), "take more than 64 MiB") {
 		t.Errorf("too large a file: %v", err)
 	}
@@ -115,7 +115,7 @@ func TestValuesOfClientsAreEscapedInAddresses(t *testing.T) {
 	if want := []string{"1\n2", "a/b?c", "d e", "x&y=%"}; !slices.Equal(d.Secrets, want) || !slices.Equal(d.Dialect.Columns, clients.Columns) {
 		t.Errorf("the secrets are %q, the columns %q", d.Secrets, d.Dialect.Columns)
 	}
-	for says, change := range map[string]func(*Peer){
+	for want, change := range map[string]func(*Peer){
 		"--url: unknown column {{tokn}}":       func(p *Peer) { p.URL += "{{tokn}}" },
 		"--publish: unknown column {{seq}}":    func(p *Peer) { p.Publish += "{{seq}}" },
 		"server URL":                           func(p *Peer) { p.URL = "http://{{room}}/" },
@@ -124,8 +124,8 @@ func TestValuesOfClientsAreEscapedInAddresses(t *testing.T) {
 	} {
 		bad := *p
 		change(&bad)
-		if err := bad.Check(); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("want an error with %s, got %v", says, err)
+		if err := bad.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want an error with %s, got %v", want, err)
 		}
 	}
 }

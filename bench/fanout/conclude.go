@@ -111,7 +111,7 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 		}
 	}
 	if out.Messages > 0 {
-		out.Faults = append(out.Faults, r.unheard(outcomes)...)
+		out.Faults = append(out.Faults, r.unmatchedPatterns(outcomes)...)
 	}
 	out.Latency, out.Counts = deliveries.Summary(), deliveries
 	if last := r.lastRecipients(outcomes); last.Count() > 0 {
@@ -147,8 +147,9 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	}
 }
 
-// unheard lists the patterns without any match: they are more likely to be wrong than the server.
-func (r *run) unheard(outcomes []*broadcast.Outcome) []string {
+// unmatchedPatterns lists the patterns without any match: they are more likely to be wrong than the
+// server.
+func (r *run) unmatchedPatterns(outcomes []*broadcast.Outcome) []string {
 	var messages, answers int64
 	var strange, strangeAnswer string
 	for _, o := range outcomes {

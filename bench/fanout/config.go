@@ -149,8 +149,8 @@ type Progress struct {
 // files, 20,000 here.
 const perWorker = 15_000
 
-// mostPerWorker is the maximum with an explicit number of workers.
-const mostPerWorker = 19_000
+// maxPerWorker is the maximum with an explicit number of workers.
+const maxPerWorker = 19_000
 
 // perWorkerTLS is the same for a server that uses TLS, where each connection has a second one,
 // through the worker's tunnel.

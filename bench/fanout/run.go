@@ -42,7 +42,7 @@ func (c *Config) Run(ctx context.Context) (*report.Result, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	if all, generators := c.Subscribers+c.Publishers, c.Plan.Size(); all > generators*mostPerWorker {
+	if all, generators := c.Subscribers+c.Publishers, c.Plan.Size(); all > generators*maxPerWorker {
 		return nil, fmt.Errorf("%d connections are too many for %d workers", all, generators)
 	}
 	if c.Meter != nil {

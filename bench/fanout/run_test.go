@@ -45,11 +45,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// hub sends every message to all clients, changed by say.
+// hub sends every message to all clients, changed by change.
 type hub struct {
 	mu      sync.Mutex
 	clients map[string]*websocket.Conn
-	say     func(client, from string, message []byte) []byte
+	change  func(client, from string, message []byte) []byte
 	over    bool // nobody gets in any more
 }
 
@@ -86,7 +86,7 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		h.mu.Lock()
 		for _, id := range slices.Sorted(maps.Keys(h.clients)) {
-			if out := h.say(id, me, p); out != nil {
+			if out := h.change(id, me, p); out != nil {
 				_ = h.clients[id].WriteMessage(websocket.TextMessage, out)
 			}
 		}
@@ -137,7 +137,7 @@ func all(_, _ string, m []byte) []byte { return m }
 func TestResultsOfWorkersAreCombined(t *testing.T) {
 	lost, refused := 0, 0
 	h := &hub{}
-	h.say = func(client, from string, m []byte) []byte {
+	h.change = func(client, from string, m []byte) []byte {
 		_, seq, _ := bytes.Cut(bytes.TrimSuffix(m, []byte(" x")), []byte(" "))
 		switch number := string(seq); {
 		case strings.HasSuffix(number, "7") || strings.HasSuffix(number, "4"):
@@ -189,7 +189,7 @@ func TestResultsOfWorkersAreCombined(t *testing.T) {
 
 // The number of clients that stop reading is the configured one for all workers together.
 func TestStalledClientsAreSpreadOverTheWorkers(t *testing.T) {
-	r := hold(t.Context(), t, &hub{say: all}, func(c *Config) { c.Scenario, c.Stalled, c.Part, c.Duration = "slow", 2, time.Second, 2*time.Second })
+	r := hold(t.Context(), t, &hub{change: all}, func(c *Config) { c.Scenario, c.Stalled, c.Part, c.Duration = "slow", 2, time.Second, 2*time.Second })
 	if r.Audit.Stalled.People != 2 || r.Deliveries != 4*r.Messages || r.Audit.Lost() != 0 {
 		t.Errorf("%+v, %d deliveries of %d messages", r.Audit.Stalled, r.Deliveries, r.Messages)
 	}
@@ -200,7 +200,7 @@ func TestStalledClientsAreSpreadOverTheWorkers(t *testing.T) {
 func TestChangedMessagesFailTheRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		harm func(stamp, seq string) string
-		says string // %d is how many deliveries were harmed
+		text string // %d is how many deliveries were harmed
 	}{
 		"a larger stamp":    {func(stamp, seq string) string { return "9" + stamp + " " + seq }, "%d deliveries with a stamp that nobody sent"},
 		"a smaller stamp":   {func(stamp, seq string) string { return stamp[1:] + " " + seq }, "%d deliveries with a stamp that nobody sent"},
@@ -210,7 +210,7 @@ func TestChangedMessagesFailTheRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			harmed := 0
 			h := &hub{}
-			h.say = func(client, _ string, m []byte) []byte {
+			h.change = func(client, _ string, m []byte) []byte {
 				stamp, rest, _ := strings.Cut(string(m), " ")
 				seq, _, _ := strings.Cut(rest, " ")
 				if n := len(seq); n < 2 || seq[n-1] != '5' || client[0] == 'p' {
@@ -228,7 +228,7 @@ func TestChangedMessagesFailTheRun(t *testing.T) {
 			if err != nil || a.Forged+a.Foreign != harmed || a.Missed != a.Foreign || a.Duplicated+a.Reordered != 0 || harmed == 0 {
 				t.Errorf("%d deliveries changed, found %+v", harmed, a)
 			}
-			if want := fmt.Sprintf(c.says, harmed); r.ExitCode() != report.ExitFailed || !slices.Contains(r.Verdict.Failures, want) {
+			if want := fmt.Sprintf(c.text, harmed); r.ExitCode() != report.ExitFailed || !slices.Contains(r.Verdict.Failures, want) {
 				t.Errorf("the failures are %q, want %q", r.Verdict.Failures, want)
 			}
 			if r.Latency.Max > 5000 || r.Latency.Count != r.Deliveries {
@@ -242,12 +242,12 @@ func TestChangedMessagesFailTheRun(t *testing.T) {
 func TestAServerThatRefusesEverybodyIsReported(t *testing.T) {
 	hello := &hub{
 		clients: map[string]*websocket.Conn{},
-		say:     func(_, _ string, m []byte) []byte { return append([]byte("\n\x00sesame, "), m...) },
+		change:  func(_, _ string, m []byte) []byte { return append([]byte("\n\x00sesame, "), m...) },
 	}
 	for name, c := range map[string]struct {
 		server http.Handler
 		change func(*Endpoint)
-		says   string
+		text   string
 	}{
 		"silence":             {http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), nil, "accepts connections and says nothing: 2 of 2 wait"},
 		"not a WebSocket":     {http.NotFoundHandler(), nil, "refused with status 404"},
@@ -279,7 +279,7 @@ func TestAServerThatRefusesEverybodyIsReported(t *testing.T) {
 					return d, nil
 				},
 			}).Run(t.Context())
-			if err == nil || !strings.HasPrefix(err.Error(), "nobody could connect: ") || !strings.Contains(err.Error(), c.says) {
+			if err == nil || !strings.HasPrefix(err.Error(), "nobody could connect: ") || !strings.Contains(err.Error(), c.text) {
 				t.Errorf("the error is %v", err)
 			}
 		})
@@ -288,9 +288,9 @@ func TestAServerThatRefusesEverybodyIsReported(t *testing.T) {
 
 // Connections that were open and then closed are reported as such.
 func TestConnectionsThatEndedAreReported(t *testing.T) {
-	h, heard := &hub{}, 0
-	h.say = func(client, _ string, m []byte) []byte {
-		if heard++; heard == 200 {
+	h, delivered := &hub{}, 0
+	h.change = func(client, _ string, m []byte) []byte {
+		if delivered++; delivered == 200 {
 			h.end()
 		}
 		return m
@@ -305,13 +305,13 @@ func TestConnectionsThatEndedAreReported(t *testing.T) {
 // If the server's memory shrank by more than its connections used, the report states that the memory
 // per connection is unknown.
 func TestUnmeasurableMemoryIsReportedAsSuch(t *testing.T) {
-	var looks atomic.Int64
+	var reads atomic.Int64
 	for name, c := range map[string]struct {
 		change int64
-		says   string
+		text   string
 	}{"fell": {-1 << 20, "cannot be determined with so few connections"}, "grew": {6 << 20, "1.0 MiB"}} {
-		looks.Store(0)
-		r := hold(t.Context(), t, &hub{say: all}, func(cfg *Config) {
+		reads.Store(0)
+		r := hold(t.Context(), t, &hub{change: all}, func(cfg *Config) {
 			prepare := cfg.Prepare
 			cfg.Scenario, cfg.Publishers, cfg.Rest = "idle", 0, 30*time.Millisecond
 			began := time.Now()
@@ -322,7 +322,7 @@ func TestUnmeasurableMemoryIsReportedAsSuch(t *testing.T) {
 			}
 			cfg.Target.Usage = func() (server.Usage, error) {
 				u := server.Usage{RSS: 100 << 20}
-				if n := looks.Add(1); n == 1 && time.Since(began) < cfg.Rest {
+				if n := reads.Add(1); n == 1 && time.Since(began) < cfg.Rest {
 					t.Error("the server without clients was measured before it came to rest")
 				} else if n > 1 {
 					u.RSS += c.change
@@ -334,7 +334,7 @@ func TestUnmeasurableMemoryIsReportedAsSuch(t *testing.T) {
 		if err := r.Text(&text, report.Style{}); err != nil {
 			t.Fatal(err)
 		}
-		if !regexp.MustCompile(`(?m)^memory per connection +` + c.says).Match(text.Bytes()) {
+		if !regexp.MustCompile(`(?m)^memory per connection +` + c.text).Match(text.Bytes()) {
 			t.Errorf("%s: the report is %s", name, text.Bytes())
 		}
 	}
@@ -344,7 +344,7 @@ func TestUnmeasurableMemoryIsReportedAsSuch(t *testing.T) {
 func TestARunInterruptedBeforeItBeganHasNoDuration(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 	defer cancel()
-	if r := hold(ctx, t, &hub{say: all}, func(c *Config) { c.Warmup, c.Duration = 10*time.Second, time.Minute }); !r.Interrupted || r.Duration != 0 || r.Messages != 0 {
+	if r := hold(ctx, t, &hub{change: all}, func(c *Config) { c.Warmup, c.Duration = 10*time.Second, time.Minute }); !r.Interrupted || r.Duration != 0 || r.Messages != 0 {
 		t.Errorf("interrupted %v, %v s, %d messages", r.Interrupted, r.Duration, r.Messages)
 	}
 }
@@ -358,7 +358,7 @@ func TestTheReportHasTheClocksOfRemoteWorkers(t *testing.T) {
 		done <- workers.Listen(ctx, "127.0.0.1:0", secret, func(a net.Addr) { address <- a.String() }, func(net.Addr, error) {})
 	}()
 	plan := workers.Plan{Remote: []string{<-address}, Secret: secret}
-	r := hold(ctx, t, &hub{say: all}, func(c *Config) { c.Plan = plan })
+	r := hold(ctx, t, &hub{change: all}, func(c *Config) { c.Plan = plan })
 	if i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Key == "clock_error_ms" }); i < 0 || r.Figures[i].Value > 100 {
 		t.Errorf("the figures are %+v", r.Figures)
 	}
@@ -370,7 +370,7 @@ func TestTheReportHasTheClocksOfRemoteWorkers(t *testing.T) {
 
 // A worker that dies ends the run early.
 func TestADeadWorkerEndsTheRun(t *testing.T) {
-	h := &hub{say: all, clients: map[string]*websocket.Conn{}}
+	h := &hub{change: all, clients: map[string]*websocket.Conn{}}
 	srv := httptest.NewServer(h)
 	defer srv.Close()
 	defer srv.CloseClientConnections()
@@ -454,7 +454,7 @@ func TestMetricsOfARunIncludeItsEvents(t *testing.T) {
 		return string(b)
 	}
 	meanwhile := ""
-	h := &hub{say: func(_, _ string, m []byte) []byte { return m }}
+	h := &hub{change: func(_, _ string, m []byte) []byte { return m }}
 	r := hold(t.Context(), t, h, func(c *Config) {
 		c.Duration, c.Meter = 2*time.Second, meter
 		c.Progress = func(p Progress) {

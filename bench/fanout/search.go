@@ -27,8 +27,8 @@ const closeEnough = 0.05
 
 // Bounds of the tried rates, in messages per second.
 const (
-	leastRate = 1
-	mostRate  = 10_000_000
+	minRate = 1
+	maxRate = 10_000_000
 )
 
 // note records the result of a rate.
@@ -58,7 +58,7 @@ func (s *search) next() float64 {
 	case s.missed > s.kept*(1+closeEnough):
 		rate = (s.kept + s.missed) / 2
 	}
-	if rate < leastRate || rate > mostRate {
+	if rate < minRate || rate > maxRate {
 		return 0
 	}
 	return rate

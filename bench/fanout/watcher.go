@@ -21,12 +21,12 @@ type watcher struct {
 	now          func() time.Duration
 	start, until time.Duration
 	shown        report.Sample
-	// told counts the workers that have reported a second.
-	told map[int64]int
+	// reported counts the workers that have reported a second.
+	reported map[int64]int
 }
 
 func newWatcher(cfg *Config) *watcher {
-	w := &watcher{cfg: cfg, now: func() time.Duration { return 0 }, told: map[int64]int{}}
+	w := &watcher{cfg: cfg, now: func() time.Duration { return 0 }, reported: map[int64]int{}}
 	w.Timeline = timeline.New(w.clock)
 	return w
 }
@@ -70,10 +70,10 @@ func (w *watcher) add(s broadcast.Sample) {
 	workers := w.cfg.Plan.Size()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.told[s.Second]++; w.told[s.Second] < workers {
+	if w.reported[s.Second]++; w.reported[s.Second] < workers {
 		return
 	}
-	delete(w.told, s.Second)
+	delete(w.reported, s.Second)
 	w.shown = w.Second(s.Second)
 	if w.cfg.Meter != nil {
 		w.cfg.Meter.Open(w.shown.Open)

@@ -74,8 +74,8 @@ func (b *Balancer) Remove(node int) {
 	d.public, d.probe, d.ready = "", "", false
 }
 
-// Look reports whether a node is ready, and its number of connections.
-func (b *Balancer) Look(node int) (ready bool, open int) {
+// State reports whether a node is ready, and its number of connections.
+func (b *Balancer) State(node int) (ready bool, open int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.backends[node].ready, b.backends[node].open

@@ -68,7 +68,7 @@ func TestConnectionsGoToReadyNodes(t *testing.T) {
 	}
 	b.Put(1, two.public(), two.URL)
 	one.ready.Store(false)
-	for ready := true; ready; ready, _ = b.Look(0) {
+	for ready := true; ready; ready, _ = b.State(0) {
 		if t.Context().Err() != nil {
 			t.FailNow()
 		}
@@ -79,7 +79,7 @@ func TestConnectionsGoToReadyNodes(t *testing.T) {
 		}
 	}
 	one.ready.Store(true)
-	for ready := false; !ready; ready, _ = b.Look(0) {
+	for ready := false; !ready; ready, _ = b.State(0) {
 		if t.Context().Err() != nil {
 			t.FailNow()
 		}
@@ -92,7 +92,7 @@ func TestConnectionsGoToReadyNodes(t *testing.T) {
 			t.Errorf("after a node died, %q answered", got)
 		}
 	}
-	if _, open := b.Look(1); open != 0 {
+	if _, open := b.State(1); open != 0 {
 		t.Errorf("a dead node has %d connections", open)
 	}
 	// A request that was sent may have been executed, so it is not sent again.

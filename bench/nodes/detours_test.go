@@ -36,7 +36,7 @@ func TestACutFailsIfAConnectionBypassesTheProxies(t *testing.T) {
 	defer n.close()
 	const comes = 10 * time.Second
 	through := dial(t, n.address(1, 2))
-	if !says(t, through, comes) {
+	if !echoes(t, through, comes) {
 		t.Fatal("the proxy is silent")
 	}
 	heal, err := n.Cut("1-2", Both)
@@ -81,7 +81,7 @@ func TestACutFailsIfAConnectionBypassesTheProxies(t *testing.T) {
 	if err := heal(); err == nil || !strings.Contains(err.Error(), "to node 2") {
 		t.Errorf("with a connection opened during the cut: %v", err)
 	}
-	if !says(t, dial(t, n.address(1, 2)), comes) {
+	if !echoes(t, dial(t, n.address(1, 2)), comes) {
 		t.Error("the cut was not healed")
 	}
 }

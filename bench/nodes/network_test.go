@@ -70,8 +70,8 @@ func echo(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// says reports whether a byte sent through a connection comes back in time.
-func says(t *testing.T, conn net.Conn, within time.Duration) bool {
+// echoes reports whether a byte sent through a connection comes back in time.
+func echoes(t *testing.T, conn net.Conn, within time.Duration) bool {
 	t.Helper()
 	if err := conn.SetDeadline(time.Now().Add(within)); err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestCutLinksAreSilentUntilHealed(t *testing.T) {
 		before := map[link]net.Conn{}
 		for l := range n.proxies {
 			before[l] = dial(t, n.address(l.from, l.to))
-			if !says(t, before[l], comes) {
+			if !echoes(t, before[l], comes) {
 				t.Fatalf("%v is silent before the cut", l)
 			}
 		}
@@ -119,7 +119,7 @@ func TestCutLinksAreSilentUntilHealed(t *testing.T) {
 			if isCut {
 				within = silent
 			}
-			if says(t, before[l], within) == isCut || says(t, dial(t, n.address(l.from, l.to)), within) == isCut {
+			if echoes(t, before[l], within) == isCut || echoes(t, dial(t, n.address(l.from, l.to)), within) == isCut {
 				t.Errorf("cut %s: link %v is in the wrong state", text, l)
 			}
 		}
@@ -127,7 +127,7 @@ func TestCutLinksAreSilentUntilHealed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for l := range n.proxies {
-			if !says(t, dial(t, n.address(l.from, l.to)), comes) {
+			if !echoes(t, dial(t, n.address(l.from, l.to)), comes) {
 				t.Errorf("%v is silent after %s was healed", l, text)
 			}
 		}

@@ -72,7 +72,7 @@ func (r *Result) WriteJUnit(path string) error {
 		out := ""
 		for _, c := range r.Verdict.Checks {
 			if c.Threshold == t {
-				out = "it is " + c.said
+				out = "it is " + c.text
 			}
 		}
 		add(t, failures, nil, out)

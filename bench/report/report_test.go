@@ -134,7 +134,7 @@ func TestVerdictsFollowFromTheResult(t *testing.T) {
 	for name, c := range map[string]struct {
 		harm func(*Result, *Limits)
 		code int
-		says string
+		text string
 	}{
 		"nothing":      {func(*Result, *Limits) {}, ExitPassed, ""},
 		"missed event": {func(r *Result, _ *Limits) { r.Audit.Missed = 1 }, ExitFailed, "1 lost"},
@@ -183,9 +183,9 @@ func TestVerdictsFollowFromTheResult(t *testing.T) {
 			if got := r.ExitCode(); got != c.code {
 				t.Errorf("exit code %d, want %d", got, c.code)
 			}
-			said := strings.Join(slices.Concat(r.Verdict.Failures, r.Verdict.Invalid), "\n")
-			if !strings.Contains(said, c.says) || c.says == "" && said != "" {
-				t.Errorf("the failures are %q, want %q", said, c.says)
+			reasons := strings.Join(slices.Concat(r.Verdict.Failures, r.Verdict.Invalid), "\n")
+			if !strings.Contains(reasons, c.text) || c.text == "" && reasons != "" {
+				t.Errorf("the failures are %q, want %q", reasons, c.text)
 			}
 		})
 	}
@@ -232,14 +232,14 @@ func TestThresholdsAreParsedAndJudged(t *testing.T) {
 
 // A threshold without a measurement is missed, even if the report contains a 0.
 func TestThresholdsWithoutAMeasurementAreMissed(t *testing.T) {
-	for text, says := range map[string]string{
+	for text, reason := range map[string]string{
 		"p98<5ms": "no such number", "help.p99<5ms": "nothing was timed", "operations.help.latency.max<5ms": "nothing was timed",
 		"p99<1ms": "nothing was timed", "last_recipient.p50<1ms": "no such number", "generator.lag.p99<1ms": "nothing was timed",
 		"slowdown<10%": "no such number", "growth<1MiB": "no such number", "missing_connections==0": "no such number", "recovery<1s": "no such number",
 	} {
 		r := &Result{Scenario: "idle", Operations: []Operation{{Name: "help"}}}
 		judge(t, r, &Limits{Thresholds: []Threshold{must(t, text)}})
-		if want := text + ": "; r.ExitCode() != ExitFailed || len(r.Verdict.Failures) != 1 || !strings.HasPrefix(r.Verdict.Failures[0], want) || !strings.Contains(r.Verdict.Failures[0], says) {
+		if want := text + ": "; r.ExitCode() != ExitFailed || len(r.Verdict.Failures) != 1 || !strings.HasPrefix(r.Verdict.Failures[0], want) || !strings.Contains(r.Verdict.Failures[0], reason) {
 			t.Errorf("with %s, the run ended with %d: %q", text, r.ExitCode(), r.Verdict.Failures)
 		}
 	}
@@ -306,12 +306,12 @@ func TestEveryOutputShowsThatARunIsInvalid(t *testing.T) {
 	for name, err := range map[string]error{
 		"text": r.Text(&text, Style{}), "json": r.WriteJSON(at("json")), "csv": r.WriteCSV(at("csv")), "html": r.WriteHTML(at("html")), "hdr": r.WriteHDR(at("hdr")),
 	} {
-		said := text.Bytes()
+		out := text.Bytes()
 		if name != "text" && err == nil {
-			said, err = os.ReadFile(at(name))
+			out, err = os.ReadFile(at(name))
 		}
-		if err != nil || !bytes.Contains(said, []byte("the generator was late")) {
-			t.Errorf("%s: %v: the output does not show that the run is invalid: %.300s", name, err, said)
+		if err != nil || !bytes.Contains(out, []byte("the generator was late")) {
+			t.Errorf("%s: %v: the output does not show that the run is invalid: %.300s", name, err, out)
 		}
 	}
 }
@@ -383,7 +383,7 @@ func TestCellsWithoutMeasurementAreEmpty(t *testing.T) {
 // A count of one uses the singular, an absent number is omitted, and the subject of a run has one
 // row.
 func TestTheWordingOfAReportFitsItsNumbers(t *testing.T) {
-	says := func(r *Result) string {
+	textOf := func(r *Result) string {
 		var b bytes.Buffer
 		if err := r.Text(&b, Style{}); err != nil {
 			t.Fatal(err)
@@ -405,7 +405,7 @@ func TestTheWordingOfAReportFitsItsNumbers(t *testing.T) {
 		"parts":          {&Result{Parts: []Part{{Latency: request}, {Latency: latency.Summary{Count: 5, P99: 1.5}}}}, "compared p99 +50 %, which rests on 7 and 5 deliveries", "memory"},
 		"heavy parts":    {&Result{Parts: []Part{{Highest: 1 << 20}, {Highest: 3 << 20}}}, "deliveries; highest memory +2 MiB", ""},
 	} {
-		if got := says(c.r); !strings.Contains(got, c.want) || c.unwanted != "" && strings.Contains(got, c.unwanted) {
+		if got := textOf(c.r); !strings.Contains(got, c.want) || c.unwanted != "" && strings.Contains(got, c.unwanted) {
 			t.Errorf("%s: the report is %s", name, got)
 		}
 	}

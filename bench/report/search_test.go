@@ -10,7 +10,7 @@ import (
 
 // The report contains the limit that ended the search, and the known rates.
 func TestSearchesAreReported(t *testing.T) {
-	for says, s := range map[string]Search{
+	for want, s := range map[string]Search{
 		"850 was missed":                                           {HighestRate: 800, LowestMissed: 850, LimitedBy: LimitedByServer},
 		"the generator was too slow for 850":                       {HighestRate: 800, LowestMissed: 850, LimitedBy: LimitedByGenerator},
 		"none was missed, and all steps were made":                 {HighestRate: 800, LimitedBy: LimitedBySteps},
@@ -21,8 +21,8 @@ func TestSearchesAreReported(t *testing.T) {
 		"850 was missed until the search was interrupted":          {LowestMissed: 850, LimitedBy: LimitedByInterruption},
 		"[{search 9 was missed} {  step 1 9 a second, 1,000 deliv": {LowestMissed: 9, LimitedBy: LimitedByServer, Steps: []Step{{Rate: 9, Outcome: Missed, Why: "p99<1ms: it is 2 ms", DeliveriesPerSecond: 1000}}},
 	} {
-		if got := s.facts(); got[0].Text != says && !strings.HasPrefix(fmt.Sprint(got), says) {
-			t.Errorf("the facts are %v, want %s", got, says)
+		if got := s.facts(); got[0].Text != want && !strings.HasPrefix(fmt.Sprint(got), want) {
+			t.Errorf("the facts are %v, want %s", got, want)
 		}
 	}
 }

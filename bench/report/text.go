@@ -223,7 +223,7 @@ func (r *Result) verdict(b *strings.Builder, style Style) {
 	const red, yellow, green = "31", "33", "32"
 	for _, c := range r.Verdict.Checks {
 		if c.Passed {
-			fmt.Fprintf(b, "kept %s: it is %s\n", c.Threshold, c.said)
+			fmt.Fprintf(b, "kept %s: it is %s\n", c.Threshold, c.text)
 		}
 	}
 	for _, why := range r.Verdict.Failures {

@@ -87,17 +87,17 @@ func (r *Result) check(thresholds []Threshold) error {
 			r.Verdict.Failures = append(r.Verdict.Failures, t.text+": "+lack)
 			continue
 		}
-		c := Check{t.text, value, t.holds(value), t.say(value)}
+		c := Check{t.text, value, t.holds(value), t.format(value)}
 		r.Verdict.Checks = append(r.Verdict.Checks, c)
 		if !c.Passed {
-			r.Verdict.Failures = append(r.Verdict.Failures, fmt.Sprintf("%s: it is %s", t.text, t.say(value)))
+			r.Verdict.Failures = append(r.Verdict.Failures, fmt.Sprintf("%s: it is %s", t.text, t.format(value)))
 		}
 	}
 	return nil
 }
 
-// say formats a value in the unit of the threshold.
-func (t Threshold) say(value float64) string {
+// format formats a value in the unit of the threshold.
+func (t Threshold) format(value float64) string {
 	unit := t.unit
 	if path := strings.Split(t.metric, "."); unit == "" && slices.Contains(percentiles, path[len(path)-1]) {
 		unit = "ms"

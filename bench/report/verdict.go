@@ -39,8 +39,8 @@ type Check struct {
 	Threshold string  `json:"threshold"`
 	Value     float64 `json:"value"`
 	Passed    bool    `json:"passed"`
-	// said is the value formatted with its unit.
-	said string
+	// text is the value formatted with its unit.
+	text string
 }
 
 // Valid reports whether the run describes the server.

@@ -33,9 +33,9 @@ func TestResponsesAreRecorded(t *testing.T) {
 		r.workers = append(r.workers, w)
 	}
 	for _, status := range []int{200, 409} {
-		r.fate(r.say(), status, nil)
+		r.fate(r.addMessage(), status, nil)
 	}
-	r.fate(r.say(), 0, errors.New("gone"))
+	r.fate(r.addMessage(), 0, errors.New("gone"))
 	out := r.conclude(timeline.Weight{}, timeline.Weight{At: time.Second}, []int{1, 0, 0}, false)
 	if name := Names.Lacks(out); name != "" || len(out.Figures) == 0 {
 		t.Errorf("%q is not available for thresholds: %+v", name, out.Figures)

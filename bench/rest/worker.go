@@ -116,7 +116,7 @@ func (w *worker) write(number int64) (string, int, []byte, error) {
 	chat := -1
 	switch kind {
 	case "chat":
-		chat = w.r.say()
+		chat = w.r.addMessage()
 		w.body = fmt.Appendf(w.body[:0], `{"type":"chat","message":"%s%d"}`, w.r.marker, chat)
 	case "step":
 		w.body = fmt.Appendf(w.body[:0], `{"type":"step_progress","step_number":%d}`, 1+number%8)
@@ -131,8 +131,8 @@ func (w *worker) write(number int64) (string, int, []byte, error) {
 	return "write " + kind, status, body, err
 }
 
-// say assigns a number to a chat message.
-func (r *run) say() int {
+// addMessage assigns a number to a chat message.
+func (r *run) addMessage() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.fates = append(r.fates, audit.Unanswered)

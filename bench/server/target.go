@@ -108,13 +108,13 @@ func sum(nodes []Node) (all Usage, err error) {
 	return all, err
 }
 
-// Look reads the metrics of all nodes concurrently. For a node that is down or paused, the result
-// contains only its usage.
-func Look(nodes []Node) []Inside {
+// Measure reads the metrics of all nodes concurrently. For a node that is down or paused, the
+// result contains only its usage.
+func Measure(nodes []Node) []Inside {
 	all := make([]Inside, len(nodes))
 	var looking sync.WaitGroup
 	for i, n := range nodes {
-		looking.Go(func() { all[i] = look(n.Usage, n.Inside) })
+		looking.Go(func() { all[i] = measure(n.Usage, n.Inside) })
 	}
 	looking.Wait()
 	return all
@@ -122,7 +122,7 @@ func Look(nodes []Node) []Inside {
 
 // insides returns the sum of all nodes, and each node's values as its parts.
 func insides(nodes []Node) (Inside, error) {
-	all := Inside{Nodes: Look(nodes)}
+	all := Inside{Nodes: Measure(nodes)}
 	for _, in := range all.Nodes {
 		all.RSS += in.RSS
 		all.PeakRSS += in.PeakRSS

@@ -10,12 +10,12 @@ import (
 // Watch measures a server every second until ctx ends or the returned function is called. That
 // function waits for the last measurement.
 func (t *Target) Watch(ctx context.Context, see func(time.Time, Inside)) (stop func()) {
-	return pacing.Every(ctx, time.Second, func() { see(time.Now(), look(t.Usage, t.Inside)) })
+	return pacing.Every(ctx, time.Second, func() { see(time.Now(), measure(t.Usage, t.Inside)) })
 }
 
-// look measures a server. Resources come from usage, and all other values from inside. Either can
-// be nil. Unreadable values are omitted, such as those of a server that is down.
-func look(usage func() (Usage, error), inside func() (Inside, error)) Inside {
+// measure measures a server. Resources come from usage, and all other values from inside. Either
+// can be nil. Unreadable values are omitted, such as those of a server that is down.
+func measure(usage func() (Usage, error), inside func() (Inside, error)) Inside {
 	var in Inside
 	if inside != nil {
 		if got, err := inside(); err == nil {

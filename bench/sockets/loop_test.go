@@ -28,13 +28,13 @@ type happening struct {
 	end  End
 }
 
-// teller sends each call to the test.
-type teller chan happening
+// recorder sends each call to the test.
+type recorder chan happening
 
-func (h teller) Open(*Conn)                { h <- happening{what: "open"} }
-func (h teller) Message(_ *Conn, p []byte) { h <- happening{what: "message", text: string(p)} }
-func (h teller) Closed(_ *Conn, end End)   { h <- happening{what: "closed", end: end} }
-func (h teller) next(t *testing.T, what string) happening {
+func (h recorder) Open(*Conn)                { h <- happening{what: "open"} }
+func (h recorder) Message(_ *Conn, p []byte) { h <- happening{what: "message", text: string(p)} }
+func (h recorder) Closed(_ *Conn, end End)   { h <- happening{what: "closed", end: end} }
+func (h recorder) next(t *testing.T, what string) happening {
 	t.Helper()
 	select {
 	case got := <-h:
@@ -50,7 +50,7 @@ func (h teller) next(t *testing.T, what string) happening {
 
 // start runs a loop and a server that passes each WebSocket to serve; with nil, the server refuses
 // the upgrade.
-func start(t *testing.T, serve func(*websocket.Conn)) (*Loop, teller, *Target) {
+func start(t *testing.T, serve func(*websocket.Conn)) (*Loop, recorder, *Target) {
 	t.Helper()
 	upgrader := websocket.Upgrader{}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -71,7 +71,7 @@ func start(t *testing.T, serve func(*websocket.Conn)) (*Loop, teller, *Target) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := make(teller, 1000)
+	h := make(recorder, 1000)
 	l, err := New(pacing.NewClock(), 1, h)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func start(t *testing.T, serve func(*websocket.Conn)) (*Loop, teller, *Target) {
 }
 
 // dial connects and waits for the upgrade.
-func dial(t *testing.T, l *Loop, h teller, target *Target) *Conn {
+func dial(t *testing.T, l *Loop, h recorder, target *Target) *Conn {
 	t.Helper()
 	var c *Conn
 	var err error

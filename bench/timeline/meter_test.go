@@ -89,7 +89,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 		t.Errorf("a second listener at the same address: %v", err)
 	}
 	var all []net.Conn
-	for range mostConnections + 1 {
+	for range maxConnections + 1 {
 		c, err := net.Dial("tcp", at.String())
 		if err != nil {
 			t.Fatal(err)
@@ -105,10 +105,10 @@ func TestConnectionsAreLimited(t *testing.T) {
 		_, err := c.Read(make([]byte, 1))
 		return err
 	}
-	if err := ask(all[mostConnections-1], time.Minute); err != nil {
+	if err := ask(all[maxConnections-1], time.Minute); err != nil {
 		t.Errorf("the last allowed connection: %v", err)
 	}
-	if err := ask(all[mostConnections], 100*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
+	if err := ask(all[maxConnections], 100*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("one connection too many: %v", err)
 	}
 	stop()

@@ -14,9 +14,9 @@ import (
 
 // Limits of scrapers: concurrent connections, and timeouts.
 const (
-	mostConnections = 16
-	headWithin      = 5 * time.Second
-	answerWithin    = 10 * time.Second
+	maxConnections = 16
+	headWithin     = 5 * time.Second
+	answerWithin   = 10 * time.Second
 )
 
 // Serve answers GET /metrics at an address, host:port, until stop is called, which does not wait.
@@ -35,7 +35,7 @@ func Serve(address string, m *Meter) (at net.Addr, stop func(), err error) {
 		MaxHeaderBytes: 16 << 10,
 	}
 	var running sync.WaitGroup
-	running.Go(func() { _ = s.Serve(netutil.LimitListener(l, mostConnections)) }) // ends with stop
+	running.Go(func() { _ = s.Serve(netutil.LimitListener(l, maxConnections)) }) // ends with stop
 	return l.Addr(), func() {
 		_ = s.Close()
 		running.Wait()

@@ -27,8 +27,8 @@ type Timeline struct {
 // second is one second of the run's clock.
 type second struct {
 	report.Sample
-	// told means that this second has more than a measurement of the server.
-	told bool
+	// reported means that this second has more than a measurement of the server.
+	reported bool
 }
 
 // longest is the maximum length of a timeline: a day, in seconds.
@@ -88,7 +88,7 @@ func (c *Timeline) Online(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.at(second)
-	s.Open, s.told = n, true
+	s.Open, s.reported = n, true
 }
 
 // Done records a finished operation, and its time if it is measured. Operations of the warm-up are
@@ -98,7 +98,7 @@ func (c *Timeline) Done(took time.Duration, measured bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.at(n)
-	s.told = true
+	s.reported = true
 	s.Deliveries++
 	if !measured {
 		return
@@ -120,7 +120,7 @@ func (c *Timeline) Add(more report.Sample, n int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.at(n)
-	s.told = true
+	s.reported = true
 	s.Messages += more.Messages
 	s.Deliveries += more.Deliveries
 	s.Errors += more.Errors
@@ -171,7 +171,7 @@ func (c *Timeline) Fault(what string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.at(n)
-	s.told = true
+	s.reported = true
 	if s.Sample.Fault != "" {
 		what = s.Sample.Fault + " " + what
 	}
@@ -203,7 +203,7 @@ func (c *Timeline) Samples() []report.Sample {
 	numbers := make([]int64, 0, len(c.seconds))
 	for n, s := range c.seconds {
 		// The run ended in a second without a report.
-		if s.told {
+		if s.reported {
 			numbers = append(numbers, n)
 		}
 	}

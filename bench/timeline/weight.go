@@ -20,7 +20,7 @@ type Weight struct {
 // Weigh measures the usage up to now. If the server has just ended, Weigh ignores it, because the
 // caller notices that later.
 func Weigh(at time.Duration, t *server.Target) Weight {
-	w := Weight{At: at, Generator: server.OwnCPU(), Nodes: server.Look(t.Several)}
+	w := Weight{At: at, Generator: server.OwnCPU(), Nodes: server.Measure(t.Several)}
 	if t.Usage != nil {
 		w.Server, _ = t.Usage()
 	}

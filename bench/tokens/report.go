@@ -114,15 +114,15 @@ func (r *run) conclude(workers []*worker, begin, end timeline.Weight) {
 func broken(doubled, denied, wrong int) []string {
 	var out []string
 	for _, f := range []struct {
-		n          int
-		what, says string
+		n            int
+		what, detail string
 	}{
 		{doubled, "token", "that gave a credential twice"},
 		{denied, "token", "that gave a credential to neither of two callers"},
 		{wrong, "credential", "not as given"},
 	} {
 		if f.n > 0 {
-			out = append(out, report.Count(f.n, f.what)+" "+f.says)
+			out = append(out, report.Count(f.n, f.what)+" "+f.detail)
 		}
 	}
 	return out

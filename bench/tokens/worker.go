@@ -178,13 +178,15 @@ func (w *worker) race(pair int64, path string) {
 	case winners > 1:
 		w.doubled++
 	// A caller that got no response can be the winner.
-	case told(status[0], errs[0]) && told(status[1], errs[1]):
+	case settles(status[0], errs[0]) && settles(status[1], errs[1]):
 		w.denied++
 	}
 }
 
-// told reports whether a response settles the outcome of a request.
-func told(status int, err error) bool { return err == nil && status != http.StatusServiceUnavailable }
+// settles reports whether a response settles the outcome of a request.
+func settles(status int, err error) bool {
+	return err == nil && status != http.StatusServiceUnavailable
+}
 
 // fail records an unexpected response. It keeps only the error code, because the rest can contain a
 // secret. With several nodes, a 503 is expected. The node that responds may have lost its
@@ -193,7 +195,7 @@ func (w *worker) fail(t *report.Tally, status int, body []byte, err error) {
 	switch {
 	case err != nil:
 		t.GiveUp(err.Error())
-	case w.r.clients.Size() > 1 && !told(status, err):
+	case w.r.clients.Size() > 1 && !settles(status, err):
 		t.GiveUp("status 503")
 	default:
 		t.Refuse(fmt.Sprintf("status %d %s", status, code(body)))

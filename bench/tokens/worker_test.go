@@ -20,8 +20,8 @@ import (
 type vault struct {
 	times int
 
-	mu    sync.Mutex
-	given map[string]int
+	mu   sync.Mutex
+	uses map[string]int
 }
 
 func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -36,7 +36,7 @@ func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	token = token[:16]
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.given[token]++; v.given[token] > v.times {
+	if v.uses[token]++; v.uses[token] > v.times {
 		w.WriteHeader(http.StatusGone)
 		return
 	}
@@ -53,7 +53,7 @@ func TestWinnersAreCountedInTheAuditAndTheTimeline(t *testing.T) {
 		"twice": {2, report.Tokens{Begun: 8, Timed: 4, Contested: 4, Raced: 5, TwoWinners: 5}},
 		"never": {0, report.Tokens{Begun: 8, Contested: 4, Raced: 5, NoWinner: 5}},
 	} {
-		srv := httptest.NewServer(&vault{times: c.times, given: map[string]int{}})
+		srv := httptest.NewServer(&vault{times: c.times, uses: map[string]int{}})
 		clients, err := (&server.Target{URL: srv.URL}).Clients()
 		if err != nil {
 			t.Fatal(err)

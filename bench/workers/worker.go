@@ -38,7 +38,7 @@ func (w *worker) serve() error {
 		var o Order
 		err := w.line.receive(&o, largest)
 		if err == nil {
-			err = w.say(w.do(&o))
+			err = w.report(w.do(&o))
 		}
 		switch {
 		case err != nil && gone(err):
@@ -68,7 +68,7 @@ const lastWithin = time.Second
 // last sends the coordinator the reason why no more messages follow.
 func (w *worker) last(words string) {
 	if w.line.conn.SetWriteDeadline(time.Now().Add(lastWithin)) == nil {
-		_ = w.say(&Report{Last: words})
+		_ = w.report(&Report{Last: words})
 	}
 }
 
@@ -85,7 +85,7 @@ type worker struct {
 	mu sync.Mutex // guards writing to line
 }
 
-func (w *worker) say(r *Report) error {
+func (w *worker) report(r *Report) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.line.send(r)
@@ -158,7 +158,7 @@ func (w *worker) begin(job *broadcast.Job) error {
 	go func() {
 		for s := range samples {
 			// If the coordinator no longer reads, Serve notices.
-			_ = w.say(&Report{Sample: &s})
+			_ = w.report(&Report{Sample: &s})
 		}
 	}()
 	return nil

@@ -144,18 +144,18 @@ func TestInvalidOrdersAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	for says, order := range map[string]*Order{
+	for want, order := range map[string]*Order{
 		"no job":   {Ready: true},
 		"no stage": {Load: &broadcast.Load{}},
 		"match":    {Job: &broadcast.Job{Dialect: broadcast.Dialect{Match: "("}}},
 	} {
-		if says == "no stage" {
+		if want == "no stage" {
 			if _, err := c.All(func(int) *Order { return &Order{Job: &broadcast.Job{Address: "127.0.0.1:1"}} }); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := c.All(func(int) *Order { return order }); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("want an error with %s, got %v", says, err)
+		if _, err := c.All(func(int) *Order { return order }); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want an error with %s, got %v", want, err)
 		}
 		if _, err := c.All(func(int) *Order { return &Order{Tick: true} }); err != nil {
 			t.Errorf("after the refusal, the worker is gone: %v", err)
@@ -195,12 +195,12 @@ func TestStrangersAreRefused(t *testing.T) {
 	if err := <-turnedAway; !errors.Is(err, errStranger) || strings.Contains(err.Error(), wrong) || strings.Contains(err.Error(), secret) {
 		t.Errorf("the error of the worker is %v", err)
 	}
-	for _, say := range []string{"", "GET / HTTP/1.1\r\n\r\n", "\x00\x00\x00\x05{}"} {
+	for _, payload := range []string{"", "GET / HTTP/1.1\r\n\r\n", "\x00\x00\x00\x05{}"} {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = conn.Write([]byte(say))
+		_, _ = conn.Write([]byte(payload))
 		_ = conn.Close()
 	}
 	// This client uses TLS and announces a huge proof.
@@ -352,7 +352,7 @@ func TestAnEchoedProofIsRefused(t *testing.T) {
 func TestAWorkerGetsTheOffsetOfItsClock(t *testing.T) {
 	const ahead = time.Hour
 	mine, its := net.Pipe()
-	told := make(chan time.Duration, 1)
+	offsets := make(chan time.Duration, 1)
 	go func() {
 		l := line{conn: its}
 		for {
@@ -362,7 +362,7 @@ func TestAWorkerGetsTheOffsetOfItsClock(t *testing.T) {
 			}
 			r := &Report{Clock: monotonic() + ahead, Boot: "another"}
 			if o.Offset != nil {
-				told <- *o.Offset
+				offsets <- *o.Offset
 			}
 			if l.send(r) != nil {
 				return
@@ -374,7 +374,7 @@ func TestAWorkerGetsTheOffsetOfItsClock(t *testing.T) {
 	if err := c.synchronise(); err != nil {
 		t.Fatal(err)
 	}
-	if off := <-told + ahead + c.start; off.Abs() > 100*time.Millisecond || c.Uncertain <= 0 {
+	if off := <-offsets + ahead + c.start; off.Abs() > 100*time.Millisecond || c.Uncertain <= 0 {
 		t.Errorf("the clock is off by %v, uncertain by %v", off, c.Uncertain)
 	}
 	if err := c.Close(); err != nil {

@@ -62,8 +62,8 @@ func (l *chatLedger) number(text []byte, bound int) int {
 // talk is truncated to the length of a message. Messages in a classroom have 20 to 140 characters.
 const talk = "does anybody else see the error in the second block of this step? I followed the text and it works when I restart, but only the first time round"
 
-// say sends a chat message that was planned for due, and returns its number.
-func (c *crowd) say(p *person, due time.Duration) int {
+// sendChat sends a chat message that was planned for due, and returns its number.
+func (c *crowd) sendChat(p *person, due time.Duration) int {
 	n := len(c.chat.messages)
 	c.chat.messages = append(c.chat.messages, chatMessage{due: due, by: p.index, fate: audit.Unanswered})
 	ref := "c" + strconv.Itoa(n)
@@ -72,19 +72,19 @@ func (c *crowd) say(p *person, due time.Duration) int {
 	return n
 }
 
-// hear handles the delivery of a chat message.
-func (c *crowd) hear(p *person, m *message) {
+// receiveChat handles the delivery of a chat message.
+func (c *crowd) receiveChat(p *person, m *message) {
 	n := c.chat.number(m.Text, len(c.chat.messages))
 	if n < 0 {
 		return
 	}
-	said := &c.chat.messages[n]
-	switch said.seq {
+	sent := &c.chat.messages[n]
+	switch sent.seq {
 	case m.Seq:
 	case 0:
-		said.seq = m.Seq
+		sent.seq = m.Seq
 	default:
-		said.again++
+		sent.again++
 	}
 	if n == c.chat.last {
 		p.finished = true
@@ -92,17 +92,17 @@ func (c *crowd) hear(p *person, m *message) {
 	if p.stalled {
 		return
 	}
-	took := c.clock.Now() - said.due
-	measured := c.counts(said.due)
+	took := c.clock.Now() - sent.due
+	measured := c.counts(sent.due)
 	c.timeline.Done(took, measured)
-	c.charge(p, said, took)
+	c.charge(p, sent, took)
 	if !measured {
 		return
 	}
 	c.deliveries.Record(took)
 	c.byNode[p.node]++
 	if len(c.parts) > 0 {
-		if i := c.cfg.PartOf(said.due - c.from); i >= 0 {
+		if i := c.cfg.PartOf(sent.due - c.from); i >= 0 {
 			c.parts[i].Record(took)
 		}
 	}

@@ -61,8 +61,8 @@ type crowd struct {
 	// closing means that nobody reconnects any more.
 	closing bool
 	stalls  stalls
-	// looks counts the facilitators' reads.
-	looks int
+	// reads counts the facilitators' reads.
+	reads int
 
 	// underway is the number of REST requests without a response.
 	underway int

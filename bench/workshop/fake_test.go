@@ -163,15 +163,15 @@ func (f *fake) register(_ string, _ *http.Request, in map[string]any) any {
 }
 
 func (f *fake) annotate(_ string, _ *http.Request, in map[string]any) any {
-	said := map[string]any{"message": in["message"]}
+	comment := map[string]any{"message": in["message"]}
 	for _, thread := range f.state.Threads {
 		if thread["anchor_key"] == in["anchor_key"] {
-			thread["messages"] = append(messages(thread), said)
+			thread["messages"] = append(messages(thread), comment)
 			f.commit("inline_comment_changed", false, "", map[string]any{"thread_id": thread["id"]})
 			return thread
 		}
 	}
-	thread := map[string]any{"id": fmt.Sprint("thread", len(f.state.Threads)), "anchor_key": in["anchor_key"], "messages": []any{said}}
+	thread := map[string]any{"id": fmt.Sprint("thread", len(f.state.Threads)), "anchor_key": in["anchor_key"], "messages": []any{comment}}
 	f.state.Threads = append(f.state.Threads, thread)
 	f.commit("inline_comment_changed", false, "", map[string]any{"thread_id": thread["id"]})
 	return thread

@@ -113,14 +113,14 @@ func (c *crowd) harmAt(at time.Duration) *harm {
 
 // charge assigns a delivery to the fault during which it was planned, unless one of the two people
 // was absent for another reason.
-func (c *crowd) charge(p *person, said *chatMessage, took time.Duration) {
-	h := c.harmAt(said.due)
+func (c *crowd) charge(p *person, sent *chatMessage, took time.Duration) {
+	h := c.harmAt(sent.due)
 	switch {
-	case h == nil || said.due >= c.until || p.away(said.due) || c.people[said.by].away(said.due):
-	case h.stuck[p.index] || h.stuck[said.by]:
-		h.late.Add(said.due-h.began, took)
+	case h == nil || sent.due >= c.until || p.away(sent.due) || c.people[sent.by].away(sent.due):
+	case h.stuck[p.index] || h.stuck[sent.by]:
+		h.late.Add(sent.due-h.began, took)
 	default:
-		h.well.Add(said.due-h.began, took)
+		h.well.Add(sent.due-h.began, took)
 	}
 }
 

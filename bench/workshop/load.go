@@ -29,7 +29,7 @@ func (c *crowd) load(start time.Duration) {
 	}
 	stream(c.cfg.Chat, func(due time.Duration) {
 		if p := c.active(); p != nil {
-			c.say(p, due)
+			c.sendChat(p, due)
 			c.sent(opChat, due, c.clock.Now())
 		}
 	})
@@ -40,7 +40,7 @@ func (c *crowd) load(start time.Duration) {
 	stream(c.cfg.Help, c.askHelp)
 	stream(c.cfg.Comments, c.annotate)
 	stream(c.cfg.Churn, func(time.Duration) { c.leave() })
-	stream(c.cfg.FacilitatorReads, c.look)
+	stream(c.cfg.FacilitatorReads, c.readLists)
 	if c.cfg.BurstEvery > 0 {
 		c.loop.Agenda.Stream(start+c.cfg.BurstEvery, pacing.Uniform(1/c.cfg.BurstEvery.Seconds(), c.cfg.Warmup+c.cfg.Duration-c.cfg.BurstEvery), func(due time.Duration) {
 			for range c.cfg.Burst {
@@ -64,11 +64,11 @@ func (c *crowd) leave() {
 
 var errLeft = errors.New("left and came back")
 
-// look makes a facilitator read one list after another.
-func (c *crowd) look(due time.Duration) {
+// readLists makes a facilitator read one list after another.
+func (c *crowd) readLists(due time.Duration) {
 	lists := []string{"/attendees", "/help", "/overview", "/inline-comments"}
-	f := c.facilitator(c.looks / len(lists))
-	path := "/codelabs/" + c.lab.ID + lists[c.looks%len(lists)]
-	c.looks++
+	f := c.facilitator(c.reads / len(lists))
+	path := "/codelabs/" + c.lab.ID + lists[c.reads%len(lists)]
+	c.reads++
 	c.request(opRead, due, f, &api.Request{Method: "GET", Path: path, Session: f.login}, func(audit.Fate, *api.Answer, error) {})
 }

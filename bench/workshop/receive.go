@@ -46,7 +46,7 @@ func (c *crowd) event(p *person, m *message) {
 	case "chat":
 		e.Audience = audit.Everyone
 		c.auditor.Observe(&p.subscriber, e)
-		c.hear(p, m)
+		c.receiveChat(p, m)
 	case "inline_comment_changed":
 		e.Audience = audit.Everyone
 		if c.auditor.Observe(&p.subscriber, e) {

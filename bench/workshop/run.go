@@ -183,7 +183,7 @@ func (r *run) drain(ctx context.Context) {
 		bound = min(bound, 5*time.Second)
 	}
 	r.until(ctx, bound, func() bool { return c.outstanding() == 0 })
-	r.loop.Do(func() { c.chat.last = c.say(c.facilitator(0), r.clock.Now()) })
+	r.loop.Do(func() { c.chat.last = c.sendChat(c.facilitator(0), r.clock.Now()) })
 	r.until(ctx, bound, func() bool {
 		return c.count(func(p *person) bool { return p.joined() && !p.stalled && !p.finished }) == 0
 	})

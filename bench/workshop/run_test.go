@@ -280,16 +280,16 @@ func TestADeadServerStillLeavesAReport(t *testing.T) {
 	target := spawn(t)
 	cfg := small()
 	cfg.Duration, cfg.Drain = 4*time.Second, 200*time.Millisecond
-	heard := make(chan struct{})
-	tell := sync.OnceFunc(func() { close(heard) })
+	delivered := make(chan struct{})
+	notify := sync.OnceFunc(func() { close(delivered) })
 	cfg.Progress = func(s Snapshot) {
 		if s.Chat.Count > 0 {
-			tell()
+			notify()
 		}
 	}
 	cfg.Beside = func(ctx context.Context, _ *Live) {
 		select {
-		case <-heard:
+		case <-delivered:
 			target.Process.Kill()
 		case <-ctx.Done():
 		}

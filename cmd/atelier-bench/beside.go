@@ -24,7 +24,7 @@ func (u *uploadsCommand) Validate() error {
 
 // Run is called by kong.
 func (u *uploadsCommand) Run(ctx context.Context) error {
-	return holdWorkshop(ctx, &u.serverFlags, &u.outputFlags, &u.Config, u.Uploads.Run)
+	return runWorkshop(ctx, &u.serverFlags, &u.outputFlags, &u.Config, u.Uploads.Run)
 }
 
 // clonesCommand measures a workshop while hundreds of Git clients clone the code.
@@ -46,7 +46,7 @@ func (c *clonesCommand) Run(ctx context.Context) error {
 		return err
 	}
 	c.Cloner = []string{self, "cloner"}
-	return holdWorkshop(ctx, &c.serverFlags, &c.outputFlags, &c.Config, c.Clones.Run)
+	return runWorkshop(ctx, &c.serverFlags, &c.outputFlags, &c.Config, c.Clones.Run)
 }
 
 // clonerCommand is the child process of clonesCommand that runs the Git clients.
@@ -71,5 +71,5 @@ func (p *pollsCommand) Validate() error {
 
 // Run is called by kong.
 func (p *pollsCommand) Run(ctx context.Context) error {
-	return holdWorkshop(ctx, &p.serverFlags, &p.outputFlags, &p.Config, p.Polls.Run)
+	return runWorkshop(ctx, &p.serverFlags, &p.outputFlags, &p.Config, p.Polls.Run)
 }

@@ -20,7 +20,7 @@ import (
 type gate struct {
 	mu   sync.Mutex
 	in   map[string]*websocket.Conn // by the token
-	said map[string]bool            // the clients that sent something
+	sent map[string]bool            // the clients that sent something
 }
 
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -39,7 +39,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.mu.Lock()
 		switch from, text, ok := strings.Cut(string(p), "|"); {
 		case ok && g.in[from] == ws:
-			g.said[from] = true
+			g.sent[from] = true
 			for _, c := range g.in {
 				_ = c.WriteMessage(websocket.TextMessage, []byte(text))
 			}
@@ -55,17 +55,17 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Every client uses the values of its own line.
 func TestEveryClientSendsItsOwnValues(t *testing.T) {
-	g := &gate{in: map[string]*websocket.Conn{}, said: map[string]bool{}}
+	g := &gate{in: map[string]*websocket.Conn{}, sent: map[string]bool{}}
 	srv := httptest.NewServer(g)
 	defer srv.Close()
 	defer srv.CloseClientConnections()
 	dir := t.TempDir()
 	file, report := filepath.Join(dir, "clients.csv"), filepath.Join(dir, "report.json")
-	fanout := func(rows string, more ...string) (code int, told string) {
+	fanout := func(rows string, more ...string) (code int, output string) {
 		if err := os.WriteFile(file, []byte("who,token\n"+rows), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		told = said(t, func() {
+		output = stderrOf(t, func() {
 			code = run(append([]string{
 				"fanout", "--generic", "--url", strings.Replace(srv.URL, "http", "ws", 1) + "/{{who}}?t={{token}}", "--clients", file,
 				"--header", "Authorization: Bearer {{token}}", "--hello", "I am {{token}}", "--ready", "^welcome$",
@@ -74,14 +74,14 @@ func TestEveryClientSendsItsOwnValues(t *testing.T) {
 				"--allow-lag", "--max-busy", "0", "--json", report,
 			}, more...))
 		})
-		return code, told
+		return code, output
 	}
-	if code, told := fanout("ann,t-one&=\nbob,t two\ncat,\"t\"\"3\"\"\"\ndan,t-4\nrest,unused\n"); code != 0 {
-		t.Fatalf("the run ended with %d: %s", code, told)
+	if code, output := fanout("ann,t-one&=\nbob,t two\ncat,\"t\"\"3\"\"\"\ndan,t-4\nrest,unused\n"); code != 0 {
+		t.Fatalf("the run ended with %d: %s", code, output)
 	}
 	g.mu.Lock()
-	if len(g.in) != 4 || !g.said[`t"3"`] || !g.said["t-4"] || len(g.said) != 2 {
-		t.Errorf("%d clients connected, and %v sent something", len(g.in), g.said)
+	if len(g.in) != 4 || !g.sent[`t"3"`] || !g.sent["t-4"] || len(g.sent) != 2 {
+		t.Errorf("%d clients connected, and %v sent something", len(g.in), g.sent)
 	}
 	g.mu.Unlock()
 	written, err := os.ReadFile(report)
@@ -89,12 +89,12 @@ func TestEveryClientSendsItsOwnValues(t *testing.T) {
 		t.Errorf("the report contains a secret value, or is missing: %v", err)
 	}
 	// The gate returns the message that it received.
-	code, told := fanout("ann,secret1\nbob,secret2\ncat,secret3\ndan,secret4\n", "--hello", "I am not {{token}} of mine", "--drain", "1s")
-	if code != exitBroken || strings.Contains(told, "secret") || !strings.Contains(told, "*** at /***?t=***: bad token ***") {
-		t.Errorf("the run ended with %d: %s", code, told)
+	code, output := fanout("ann,secret1\nbob,secret2\ncat,secret3\ndan,secret4\n", "--hello", "I am not {{token}} of mine", "--drain", "1s")
+	if code != exitBroken || strings.Contains(output, "secret") || !strings.Contains(output, "*** at /***?t=***: bad token ***") {
+		t.Errorf("the run ended with %d: %s", code, output)
 	}
-	code, told = fanout("ann,secret1\nbob,secret2\ncat,secret3\n")
-	if code != exitUsage || strings.Contains(told, "secret") || !strings.Contains(told, "the run has 4 clients, and the file has lines for 3") {
-		t.Errorf("the run ended with %d: %s", code, told)
+	code, output = fanout("ann,secret1\nbob,secret2\ncat,secret3\n")
+	if code != exitUsage || strings.Contains(output, "secret") || !strings.Contains(output, "the run has 4 clients, and the file has lines for 3") {
+		t.Errorf("the run ended with %d: %s", code, output)
 	}
 }

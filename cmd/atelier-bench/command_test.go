@@ -136,7 +136,7 @@ func TestOutputFilesAreCheckedBeforeTheRun(t *testing.T) {
 	if err := os.Symlink("old", at("link")); err != nil {
 		t.Fatal(err)
 	}
-	for says, o := range map[string]outputFlags{
+	for want, o := range map[string]outputFlags{
 		"--json " + dir + " is a folder":         {JSON: dir},
 		"--html -: want a file":                  {HTML: "-"},
 		"--csv: there is no folder for":          {CSV: at("none/x")},
@@ -146,8 +146,8 @@ func TestOutputFilesAreCheckedBeforeTheRun(t *testing.T) {
 		"":                                       {JSON: at("old"), CSV: at("new"), HTML: "/dev/null", HDR: "/dev/null"},
 	} {
 		err := o.check(report.Names{})
-		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
-			t.Errorf("want the error %q, got %v", says, err)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("want the error %q, got %v", want, err)
 		}
 	}
 }

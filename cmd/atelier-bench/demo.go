@@ -31,10 +31,10 @@ type demoCommand struct {
 // longest bounds a forgotten demo.
 const longest = 24 * time.Hour
 
-// mostRehearsing is the maximum number of people in a rehearsal. longestRehearsal is the maximum
+// maxRehearsing is the maximum number of people in a rehearsal. longestRehearsal is the maximum
 // duration of a rehearsal.
 const (
-	mostRehearsing   = 60
+	maxRehearsing    = 60
 	longestRehearsal = time.Hour
 )
 
@@ -43,8 +43,8 @@ func (c *demoCommand) Validate() error {
 	if c.For > longest {
 		return fmt.Errorf("--for is %v, want %v or less", c.For, longest)
 	}
-	if c.Attendees > mostRehearsing {
-		return fmt.Errorf("--attendees is %d, want %d or fewer", c.Attendees, mostRehearsing)
+	if c.Attendees > maxRehearsing {
+		return fmt.Errorf("--attendees is %d, want %d or fewer", c.Attendees, maxRehearsing)
 	}
 	if c.Nodes > nodes.Most {
 		return fmt.Errorf("--nodes is %d, want %d or fewer", c.Nodes, nodes.Most)

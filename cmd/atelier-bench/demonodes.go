@@ -143,7 +143,7 @@ func (d *nodesDemo) draw() {
 	var table, states strings.Builder
 	fmt.Fprintf(&table, "  %-6s%-12s%s\n", "NODE", "STATE", "CONNECTIONS")
 	for i, state := range d.states {
-		ready, open := d.balancer.Look(i)
+		ready, open := d.balancer.State(i)
 		if state == nodeUp && !ready {
 			state = "not ready"
 		}

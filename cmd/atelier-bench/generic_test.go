@@ -74,8 +74,8 @@ func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hear runs the command against the hall and returns its exit code and report.
-func hear(t *testing.T, h *hall, args ...string) (int, map[string]any, string) {
+// runAgainst runs the command against the hall and returns its exit code and report.
+func runAgainst(t *testing.T, h *hall, args ...string) (int, map[string]any, string) {
 	t.Helper()
 	h.in = map[*websocket.Conn]bool{}
 	srv := httptest.NewServer(h)
@@ -113,7 +113,7 @@ func hear(t *testing.T, h *hall, args ...string) (int, map[string]any, string) {
 
 func TestAnyServerCanBeMeasured(t *testing.T) {
 	t.Parallel()
-	code, r, text := hear(t, &hall{}, "fanout", "--subscribers", "5", "--publishers", "2", "--rate", "50", "--warmup", "100ms", "--size", "80",
+	code, r, text := runAgainst(t, &hall{}, "fanout", "--subscribers", "5", "--publishers", "2", "--rate", "50", "--warmup", "100ms", "--size", "80",
 		"--threshold", "deliveries>=50", "--threshold", "p99<10s")
 	if code != 0 || r["lost"] != 0.0 || r["deliveries"].(float64) < 50 || r["deliveries"] != 5*r["messages"].(float64) || r["valid"] != true {
 		t.Errorf("the run ended with %d: %.2000s", code, text)
@@ -148,7 +148,7 @@ func TestTheSearchFindsTheHighestRate(t *testing.T) {
 	long(t, "bench/fanout proves the search")
 	t.Parallel()
 	search := []string{"fanout", "--subscribers", "2", "--find-max", "--rate", "80", "--regular", "--warmup", "0s", "--duration", "1s", "--threshold", "messages<=100"}
-	code, r, text := hear(t, &hall{}, append(search, "--threshold", "highest_messages_per_second>=90", "--threshold", "search.lowest_missed>=100")...)
+	code, r, text := runAgainst(t, &hall{}, append(search, "--threshold", "highest_messages_per_second>=90", "--threshold", "search.lowest_missed>=100")...)
 	found, _ := r["search"].(map[string]any)
 	steps, _ := found["steps"].([]any)
 	kept, missed := 0.0, math.Inf(1)
@@ -168,7 +168,7 @@ func TestTheSearchFindsTheHighestRate(t *testing.T) {
 	}
 	conforms(t, text)
 	// There are too few steps for the threshold.
-	code, r, text = hear(t, &hall{}, append(search, "--steps", "1", "--threshold", "highest_messages_per_second>=90")...)
+	code, r, text = runAgainst(t, &hall{}, append(search, "--steps", "1", "--threshold", "highest_messages_per_second>=90")...)
 	if found, _ := r["search"].(map[string]any); code != 1 || found["limited_by"] != "steps" || !strings.Contains(fmt.Sprint(r["failures"]), "highest_messages_per_second>=90: it is 80") {
 		t.Errorf("the run ended with %d: %v, %v", code, found, r["failures"])
 	}
@@ -180,18 +180,18 @@ func TestPatternsWithoutAMatchShowTheReceivedText(t *testing.T) {
 	fanout := []string{"fanout", "--subscribers", "2", "--rate", "50", "--warmup", "0s", "--size", "300", "--drain", "1s"}
 	for name, c := range map[string]struct {
 		flags []string
-		says  string
+		text  string
 		mute  bool
 	}{
-		"messages": {flags: []string{"--match", `heard: (?P<stamp>\d+):(?P<seq>\d+)`}, says: `nothing that came matches --match heard: (?P<stamp>\d+):(?P<seq>\d+); the first was "said: `},
-		"answers":  {flags: []string{"--ack", `took (?P<seq>\d+)`}, says: `nothing that came matches --ack took (?P<seq>\d+)`},
-		"nothing":  {mute: true, says: "no subscriber received anything: the server may not pass on what a client sends"},
+		"messages": {flags: []string{"--match", `heard: (?P<stamp>\d+):(?P<seq>\d+)`}, text: `nothing that came matches --match heard: (?P<stamp>\d+):(?P<seq>\d+); the first was "said: `},
+		"answers":  {flags: []string{"--ack", `took (?P<seq>\d+)`}, text: `nothing that came matches --ack took (?P<seq>\d+)`},
+		"nothing":  {mute: true, text: "no subscriber received anything: the server may not pass on what a client sends"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			code, r, _ := hear(t, &hall{mute: c.mute}, slices.Concat(fanout, c.flags)...)
+			code, r, _ := runAgainst(t, &hall{mute: c.mute}, slices.Concat(fanout, c.flags)...)
 			failures := fmt.Sprint(r["failures"])
-			if code != 1 || !strings.Contains(failures, c.says) || strings.Contains(failures, strings.Repeat("x", 200)) {
+			if code != 1 || !strings.Contains(failures, c.text) || strings.Contains(failures, strings.Repeat("x", 200)) {
 				t.Errorf("the run ended with %d: %s", code, failures)
 			}
 		})
@@ -201,7 +201,7 @@ func TestPatternsWithoutAMatchShowTheReceivedText(t *testing.T) {
 // Stages divide the measured time, each with its own latencies.
 func TestStagesAreMeasuredSeparately(t *testing.T) {
 	t.Parallel()
-	code, r, text := hear(t, &hall{}, "fanout", "--subscribers", "3", "--regular", "--warmup", "200ms", "--stages", "600ms@50,500ms@100")
+	code, r, text := runAgainst(t, &hall{}, "fanout", "--subscribers", "3", "--regular", "--warmup", "200ms", "--stages", "600ms@50,500ms@100")
 	parts, _ := r["parts"].([]any)
 	if code != 0 || r["duration_seconds"].(float64) < 1.1 || len(parts) != 2 {
 		t.Fatalf("the run ended with %d: %.2000s", code, text)
@@ -227,19 +227,19 @@ func TestStagesAreMeasuredSeparately(t *testing.T) {
 func TestMissedThresholdsAndLossFail(t *testing.T) {
 	fanout := []string{"fanout", "--subscribers", "3", "--rate", "50", "--warmup", "0s", "--size", "0"}
 	inParallel(t, "a missed threshold", func(t *testing.T) {
-		if code, r, _ := hear(t, &hall{}, slices.Concat(fanout, []string{"--threshold", "p99<1us"})...); code != 1 || r["passed"] != false {
+		if code, r, _ := runAgainst(t, &hall{}, slices.Concat(fanout, []string{"--threshold", "p99<1us"})...); code != 1 || r["passed"] != false {
 			t.Errorf("the run ended with %d", code)
 		}
 	})
 	inParallel(t, "a deaf server", func(t *testing.T) {
 		// The run waits the whole time for messages that never arrive.
-		code, r, _ := hear(t, &hall{deaf: true}, slices.Concat(fanout, []string{"--drain", "3s"})...)
+		code, r, _ := runAgainst(t, &hall{deaf: true}, slices.Concat(fanout, []string{"--drain", "3s"})...)
 		if sent := r["messages"].(float64) * 3; code != 1 || r["lost"].(float64) < sent/4 || r["lost"].(float64) > sent/2 {
 			t.Errorf("the run ended with %d: %v of %v lost", code, r["lost"], sent)
 		}
 	})
 	inParallel(t, "a threshold of an operation that there could have been", func(t *testing.T) {
-		if code, _, _ := hear(t, &hall{}, slices.Concat(fanout, []string{"--threshold", "resume.p99<1s"})...); code != 1 {
+		if code, _, _ := runAgainst(t, &hall{}, slices.Concat(fanout, []string{"--threshold", "resume.p99<1s"})...); code != 1 {
 			t.Errorf("the run ended with %d", code)
 		}
 	})
@@ -268,7 +268,7 @@ func TestMessagesMissedWhileDisconnectedFailTheRun(t *testing.T) {
 	fanout := []string{"fanout", "--subscribers", "3", "--rate", "200", "--warmup", "0s"}
 	for bound, want := range map[string]int{"lost==0": 1, "away<=1000": 0, "away<=1": 1} {
 		inParallel(t, bound, func(t *testing.T) {
-			code, r, text := hear(t, &hall{showsOut: true}, slices.Concat(fanout, []string{"--threshold", bound})...)
+			code, r, text := runAgainst(t, &hall{showsOut: true}, slices.Concat(fanout, []string{"--threshold", bound})...)
 			if audit := r["audit"].(map[string]any); code != want || r["lost"] != 0.0 || audit["away"].(float64) < 2 {
 				t.Errorf("the run ended with %d: %.2000s", code, text)
 			}
@@ -279,23 +279,23 @@ func TestMessagesMissedWhileDisconnectedFailTheRun(t *testing.T) {
 func TestOtherScenariosWorkWithAnyServer(t *testing.T) {
 	// No client sends anything, so nothing was timed. That does not count as 0 ms.
 	inParallel(t, "the latency of nothing", func(t *testing.T) {
-		if code, _, text := hear(t, &hall{}, "idle", "--connections", "2", "--threshold", "p99<1ms"); code != 1 {
+		if code, _, text := runAgainst(t, &hall{}, "idle", "--connections", "2", "--threshold", "p99<1ms"); code != 1 {
 			t.Errorf("the run ended with %d: %.1000s", code, text)
 		}
 	})
 	inParallel(t, "idle", func(t *testing.T) {
-		if code, r, text := hear(t, &hall{}, "idle", "--connections", "7"); code != 0 || r["connections"].(map[string]any)["open"] != 7.0 {
+		if code, r, text := runAgainst(t, &hall{}, "idle", "--connections", "7"); code != 0 || r["connections"].(map[string]any)["open"] != 7.0 {
 			t.Errorf("the run ended with %d: %.1000s", code, text)
 		}
 	})
 	inParallel(t, "reconnect", func(t *testing.T) {
-		code, r, text := hear(t, &hall{}, "reconnect", "--subscribers", "4", "--every", "1s", "--spread", "90ms", "--duration", "1100ms", "--rate", "500")
+		code, r, text := runAgainst(t, &hall{}, "reconnect", "--subscribers", "4", "--every", "1s", "--spread", "90ms", "--duration", "1100ms", "--rate", "500")
 		if resumed, _ := r["operations"].(map[string]any)["resume"].(map[string]any); code != 0 || resumed["done"] != 4.0 || r["audit"].(map[string]any)["away"] == nil {
 			t.Errorf("the run ended with %d: %.2000s", code, text)
 		}
 	})
 	inParallel(t, "slow", func(t *testing.T) {
-		if code, _, text := hear(t, &hall{}, "slow", "--subscribers", "4", "--stalled", "25", "--part", "1s", "--duration", "2s", "--rate", "50"); code != 0 {
+		if code, _, text := runAgainst(t, &hall{}, "slow", "--subscribers", "4", "--stalled", "25", "--part", "1s", "--duration", "2s", "--rate", "50"); code != 0 {
 			t.Errorf("the run ended with %d: %.2000s", code, text)
 		}
 	})

@@ -67,7 +67,7 @@ func TestAMissingOrDoubleServerIsReportedFirst(t *testing.T) {
 			if scenario == "chaos" && want == "no server is given" {
 				continue // it only runs on its own server
 			}
-			if got := said(t, func() { run(args) }); !strings.Contains(got, want) || strings.Contains(got, "admin-pw") {
+			if got := stderrOf(t, func() { run(args) }); !strings.Contains(got, want) || strings.Contains(got, "admin-pw") {
 				t.Errorf("%q printed %s", args, got)
 			}
 		}

@@ -125,8 +125,8 @@ func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, sce
 	return o.write(result)
 }
 
-// holdOther runs a scenario against a server other than Atelier, then judges and writes the result.
-func holdOther(ctx context.Context, s *serverFlags, o *outputFlags, scenario func(*screen) (*report.Result, error)) error {
+// runOther runs a scenario against a server other than Atelier, then judges and writes the result.
+func runOther(ctx context.Context, s *serverFlags, o *outputFlags, scenario func(*screen) (*report.Result, error)) error {
 	if err := raiseFileLimit(); err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ func (b *broadcastFlags) foreign(ctx context.Context) error {
 			return err
 		}
 	}
-	return holdOther(ctx, &b.serverFlags, &b.outputFlags, func(s *screen) (*report.Result, error) {
+	return runOther(ctx, &b.serverFlags, &b.outputFlags, func(s *screen) (*report.Result, error) {
 		b.Progress = s.broadcast
 		return b.carryOut(ctx)
 	})

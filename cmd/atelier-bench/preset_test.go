@@ -46,7 +46,7 @@ type peer struct {
 	mu   sync.Mutex
 }
 
-func (p *peer) say(text string) {
+func (p *peer) send(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_ = p.ws.WriteMessage(p.kind, []byte(text))
@@ -84,11 +84,11 @@ func (f *forum) pong() {
 	f.pongs++
 }
 
-func (f *forum) tell(text string) {
+func (f *forum) broadcast(text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for p := range f.in {
-		p.say(text)
+		p.send(text)
 	}
 }
 
@@ -148,27 +148,27 @@ func centrifugo(f *forum, p *peer) {
 					replies = append(replies, fmt.Sprintf(`{"id":%d,"error":{"code":100,"message":"internal server error"}}`, c.ID))
 					continue
 				}
-				f.tell(push)
+				f.broadcast(push)
 				replies = append(replies, fmt.Sprintf(`{"id":%d,"publish":{}}`, c.ID))
 			default:
 				f.mind("%q", line)
 			}
 		}
 		if replies != nil {
-			p.say(strings.Join(replies, "\n"))
+			p.send(strings.Join(replies, "\n"))
 		}
 	}
 }
 
 // socketIO implements Engine.IO 4 and Socket.IO 5 for the default namespace.
 func socketIO(f *forum, p *peer) {
-	p.say(`0{"sid":"s","upgrades":[],"pingInterval":25000,"pingTimeout":20000,"maxPayload":1000000}`)
+	p.send(`0{"sid":"s","upgrades":[],"pingInterval":25000,"pingTimeout":20000,"maxPayload":1000000}`)
 	if first := f.next(p); first != "40" {
 		f.mind("first %q", first)
 	}
 	f.enter(p)
-	p.say(`40{"sid":"t"}`)
-	p.say("2")
+	p.send(`40{"sid":"t"}`)
+	p.send("2")
 	for text := f.next(p); text != ""; text = f.next(p) {
 		var event []string
 		packet, isEvent := strings.CutPrefix(text, "42")
@@ -176,7 +176,7 @@ func socketIO(f *forum, p *peer) {
 		case text == "3":
 			f.pong()
 		case isEvent && json.Unmarshal([]byte(packet), &event) == nil && len(event) == 2 && event[0] == "message":
-			f.tell(text)
+			f.broadcast(text)
 		default:
 			f.mind("%q", text)
 		}
@@ -198,12 +198,12 @@ func mqtt(f *forum, p *peer) {
 			}
 			switch {
 			case first == 0x10 && string(body) == "\x00\x04MQTT\x04\x02\x00\x00\x00\x00":
-				p.say("\x20\x02\x00\x00")
+				p.send("\x20\x02\x00\x00")
 			case first == 0x82 && string(body) == "\x00\x01\x00\x05bench\x00":
 				f.enter(p)
-				p.say("\x90\x03\x00\x01\x00")
+				p.send("\x90\x03\x00\x01\x00")
 			case first == 0x30 && bytes.HasPrefix(body, []byte("\x00\x05bench")):
-				f.tell(text)
+				f.broadcast(text)
 			default:
 				f.mind("%q", text)
 			}
@@ -230,7 +230,7 @@ func mqttHead(in *bufio.Reader) (first byte, length int, err error) {
 
 // natsLines implements the protocol of NATS. It joins a heartbeat to a message.
 func natsLines(f *forum, p *peer) {
-	p.say("INFO {\"server_id\":\"x\",\"max_payload\":1048576}\r\n")
+	p.send("INFO {\"server_id\":\"x\",\"max_payload\":1048576}\r\n")
 	for text := f.next(p); text != ""; text = f.next(p) {
 		for text != "" {
 			line, rest, ok := strings.Cut(text, "\r\n")
@@ -243,7 +243,7 @@ func natsLines(f *forum, p *peer) {
 			case line == "SUB bench 1":
 				f.enter(p)
 			case line == "PING":
-				p.say("PONG\r\n")
+				p.send("PONG\r\n")
 			case line == "PONG":
 				f.pong()
 			case words[0] == "PUB" && len(words) == 3 && words[1] == "bench":
@@ -252,7 +252,7 @@ func natsLines(f *forum, p *peer) {
 					f.mind("%q has not the length it says", text)
 					return
 				}
-				f.tell("MSG bench 1 " + words[2] + "\r\n" + rest[:n+2] + "PING\r\n")
+				f.broadcast("MSG bench 1 " + words[2] + "\r\n" + rest[:n+2] + "PING\r\n")
 				text = rest[n+2:]
 			default:
 				f.mind("%q", line)
@@ -377,7 +377,7 @@ func TestClientsSignInWithPresets(t *testing.T) {
 		}
 	}
 	people("not-")
-	got := said(t, func() {
+	got := stderrOf(t, func() {
 		confer(t, "--preset", "nats", "--hello", hello, "--url", url, "--clients", file, "--drain", "1s")
 	})
 	if !strings.Contains(got, "-ERR 'Authorization Violation'") || strings.Contains(got, "pw-of") {
@@ -397,7 +397,7 @@ func TestClientsSignInWithPresets(t *testing.T) {
 	if err := os.WriteFile(file, []byte("password\np\np\np\np\np\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := said(t, func() { confer(t, "--preset", "mqtt", "--url", url, "--clients", file) }); !strings.Contains(got, "a column password also needs a column username") {
+	if got := stderrOf(t, func() { confer(t, "--preset", "mqtt", "--url", url, "--clients", file) }); !strings.Contains(got, "a column password also needs a column username") {
 		t.Errorf("the output is %s", got)
 	}
 }
@@ -444,14 +444,14 @@ func TestTheEventStreamPresetReceivesPostedMessages(t *testing.T) {
 func TestBinaryRefusalIsShownInBytes(t *testing.T) {
 	f := &forum{in: map[*peer]bool{}, path: "/mqtt", protocol: "mqtt", serve: func(f *forum, p *peer) {
 		f.next(p)
-		p.say("\x20\x02\x00\x05") // not authorized
+		p.send("\x20\x02\x00\x05") // not authorized
 		f.next(p)
 	}}
 	srv := httptest.NewServer(f)
 	defer srv.Close()
 	defer srv.CloseClientConnections()
 	code := -1
-	got := said(t, func() {
+	got := stderrOf(t, func() {
 		code, _, _ = confer(t, "--preset", "mqtt", "--url", strings.Replace(srv.URL, "http", "ws", 1), "--drain", "1s")
 	})
 	if code != exitBroken || !strings.Contains(got, `nothing that came matches --ready \x03\x00\x01[\x00-\x02]; the last was " \x02\x00\x05"`) {
@@ -528,7 +528,7 @@ func TestPresetsAreListed(t *testing.T) {
 }
 
 func TestInvalidUsesOfPresetsAreRefused(t *testing.T) {
-	for says, args := range map[string][]string{
+	for want, args := range map[string][]string{
 		`--preset "x": want one of centrifugo, mqtt, nats, socket.io, sse, or list`: {"--preset", "x", "--url", "ws://127.0.0.1:1"},
 		"--generic needs --url":     {"--preset", "nats"},
 		"want an http or https":     {"--preset", "sse", "--url", "ws://127.0.0.1:1"},
@@ -541,7 +541,7 @@ func TestInvalidUsesOfPresetsAreRefused(t *testing.T) {
 		"--channel is for --preset": {"--generic", "--url", "ws://127.0.0.1:1", "--channel", "a", "--send", "{{stamp}}{{seq}}", "--match", "(?P<stamp>1)(?P<seq>1)"},
 	} {
 		code := -1
-		if got := said(t, func() { code = run(append([]string{"fanout"}, args...)) }); code != exitUsage || !strings.Contains(got, says) {
+		if got := stderrOf(t, func() { code = run(append([]string{"fanout"}, args...)) }); code != exitUsage || !strings.Contains(got, want) {
 			t.Errorf("%q ended with %d: %s", args, code, got)
 		}
 	}

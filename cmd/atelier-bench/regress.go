@@ -98,8 +98,8 @@ func works(short bool) []work {
 // Validate is called by kong.
 func (c *regressCommand) Validate() error {
 	problems := []error{checkFiles([]file{{"json", c.JSON}})}
-	if c.Rounds != 0 && (c.Rounds < 2 || c.Rounds > compare.MostRounds) {
-		problems = append(problems, fmt.Errorf("--rounds is %d, want 2 to %d", c.Rounds, compare.MostRounds))
+	if c.Rounds != 0 && (c.Rounds < 2 || c.Rounds > compare.MaxRounds) {
+		problems = append(problems, fmt.Errorf("--rounds is %d, want 2 to %d", c.Rounds, compare.MaxRounds))
 	}
 	for _, key := range c.Only {
 		if !slices.ContainsFunc(works(c.Short), func(w work) bool { return w.key == key }) {

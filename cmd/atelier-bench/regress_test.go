@@ -72,7 +72,7 @@ func regressing() *regressCommand {
 }
 
 // code returns the exit code of a comparison with these runs.
-func code(t *testing.T, c *regressCommand, f *fake) (code int, said string) {
+func code(t *testing.T, c *regressCommand, f *fake) (code int, output string) {
 	t.Helper()
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
@@ -80,19 +80,19 @@ func code(t *testing.T, c *regressCommand, f *fake) (code int, said string) {
 		f.interrupt = interrupt
 	}
 	var err error
-	said = saidBy(t, func() { err = c.run(ctx, f.measure) })
+	output = outputOf(t, func() { err = c.run(ctx, f.measure) })
 	var exit exitCode
 	switch {
 	case errors.As(err, &exit):
-		return int(exit), said
+		return int(exit), output
 	case err != nil:
-		return exitBroken, said + err.Error()
+		return exitBroken, output + err.Error()
 	}
-	return 0, said
+	return 0, output
 }
 
-// saidBy returns the output of do, after its log.
-func saidBy(t *testing.T, do func()) string {
+// outputOf returns the output of do, after its log.
+func outputOf(t *testing.T, do func()) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "out")
 	f, err := os.Create(path)
@@ -103,7 +103,7 @@ func saidBy(t *testing.T, do func()) string {
 	old := os.Stdout
 	os.Stdout = f
 	defer func() { os.Stdout = old }()
-	log := said(t, do)
+	log := stderrOf(t, do)
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestTheExitCodeShowsASlowerServer(t *testing.T) {
 		fake  fake
 		short bool
 		code  int
-		says  []string
+		texts []string
 		runs  int
 	}{
 		"alike":                    {fake{speed: 1}, false, 0, []string{"base: abc", "new:  def", "2 works, 16 runs", "round 5 of 5, new", "PASS"}, 16},
@@ -140,13 +140,13 @@ func TestTheExitCodeShowsASlowerServer(t *testing.T) {
 	} {
 		command := regressing()
 		command.Short, command.Only = c.short, []string{"read", "idle"}
-		got, said := code(t, command, &c.fake)
+		got, output := code(t, command, &c.fake)
 		if got != c.code || len(c.fake.order) != c.runs {
-			t.Errorf("%s: ended with %d after %d runs:\n%s", name, got, len(c.fake.order), said)
+			t.Errorf("%s: ended with %d after %d runs:\n%s", name, got, len(c.fake.order), output)
 		}
-		for _, says := range c.says {
-			if !strings.Contains(said, says) {
-				t.Errorf("%s: the output lacks %q:\n%s", name, says, said)
+		for _, text := range c.texts {
+			if !strings.Contains(output, text) {
+				t.Errorf("%s: the output lacks %q:\n%s", name, text, output)
 			}
 		}
 	}
@@ -157,8 +157,8 @@ func TestBothServersRunTheSameLoadsAlternately(t *testing.T) {
 	f := &fake{speed: 1}
 	command := regressing()
 	command.Only, command.Rounds = []string{"writes-256"}, 4
-	if got, said := code(t, command, f); got != 0 {
-		t.Fatalf("exit code %d: %s", got, said)
+	if got, output := code(t, command, f); got != 0 {
+		t.Fatalf("exit code %d: %s", got, output)
 	}
 	if want := "base new new base base new new base"; strings.Join(f.order, " ") != want {
 		t.Errorf("the order is %v", f.order)
@@ -177,8 +177,8 @@ func TestBothServersRunTheSameLoadsAlternately(t *testing.T) {
 func TestTheMeasurementsAreWritten(t *testing.T) {
 	command := regressing()
 	command.Only, command.JSON = []string{"idle"}, filepath.Join(t.TempDir(), "out.json")
-	if got, said := code(t, command, &fake{speed: 0.5}); got != 1 {
-		t.Fatalf("exit code %d: %s", got, said)
+	if got, output := code(t, command, &fake{speed: 0.5}); got != 1 {
+		t.Fatalf("exit code %d: %s", got, output)
 	}
 	b, err := os.ReadFile(command.JSON)
 	if err != nil || !json.Valid(b) || !strings.Contains(string(b), compare.FormatOfRows) {

@@ -59,7 +59,7 @@ func (c *restCommand) floor() *rest.Floor {
 // Run is called by kong.
 func (c *restCommand) Run(ctx context.Context) error {
 	if c.Generic {
-		return holdOther(ctx, &c.serverFlags, &c.outputFlags, func(s *screen) (*report.Result, error) {
+		return runOther(ctx, &c.serverFlags, &c.outputFlags, func(s *screen) (*report.Result, error) {
 			f := c.floor()
 			f.Progress = s.rest
 			return f.Run(ctx)

@@ -13,8 +13,8 @@ import (
 	"atelier/bench/workshop"
 )
 
-// said returns the text that do writes to standard error.
-func said(t *testing.T, do func()) string {
+// stderrOf returns the text that do writes to standard error.
+func stderrOf(t *testing.T, do func()) string {
 	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -46,7 +46,7 @@ func TestNoLatencyIsShownBeforeOneIsMeasured(t *testing.T) {
 		"fanout warming up":  {func(s *screen) { s.broadcast(fanout.Progress{Phase: "x", Messages: 5, Deliveries: 50}) }, false},
 		"fanout":             {func(s *screen) { s.broadcast(fanout.Progress{Phase: "x", Deliveries: 50, P50: 1.25, P99: 2.5, Max: 3}) }, true},
 	} {
-		if got := said(t, func() { c.show(&screen{}) }); strings.Contains(got, " ms") != c.timed || got == "" {
+		if got := stderrOf(t, func() { c.show(&screen{}) }); strings.Contains(got, " ms") != c.timed || got == "" {
 			t.Errorf("%s: the screen shows %q", name, got)
 		}
 	}

@@ -65,7 +65,7 @@ func (w *workshopCommand) Run(ctx context.Context) error {
 	cfg := &w.Config
 	cfg.Faults = faults.Merge(w.plan(w.Nodes, w.Duration), faults.Every(w.KillEvery, w.Duration, faults.Fault{Kind: faults.Kill}))
 	cfg.Pause, cfg.Cut = w.PauseFor, w.CutFor
-	return holdWorkshop(ctx, &w.serverFlags, &w.outputFlags, cfg, cfg.Run)
+	return runWorkshop(ctx, &w.serverFlags, &w.outputFlags, cfg, cfg.Run)
 }
 
 // Run is called by kong.
@@ -76,7 +76,7 @@ func (c *chaosCommand) Run(ctx context.Context) error {
 	}
 	cfg := &c.Config
 	cfg.Scenario, cfg.Duration, cfg.Faults, cfg.Pause, cfg.Cut, cfg.Upgrade = "chaos", duration, plan, c.Pause, c.CutFor, c.UpgradeTo
-	return holdWorkshop(ctx, &c.serverFlags, &c.outputFlags, cfg, cfg.Run)
+	return runWorkshop(ctx, &c.serverFlags, &c.outputFlags, cfg, cfg.Run)
 }
 
 // plan returns the planned faults, and the duration of the load.
@@ -99,8 +99,8 @@ func (c *chaosCommand) plan() ([]faults.Planned, time.Duration, error) {
 	return faults.Every(c.Every, c.Duration, turns...), c.Duration, nil
 }
 
-// holdWorkshop runs a scenario with a workshop.
-func holdWorkshop(ctx context.Context, s *serverFlags, o *outputFlags, cfg *workshop.Config, scenario func(context.Context, *server.Target) (*report.Result, error)) error {
+// runWorkshop runs a scenario with a workshop.
+func runWorkshop(ctx context.Context, s *serverFlags, o *outputFlags, cfg *workshop.Config, scenario func(context.Context, *server.Target) (*report.Result, error)) error {
 	return hold(ctx, s, o, nil, func(t *bench) (*report.Result, error) {
 		cfg.Progress = t.screen.workshop
 		return scenario(ctx, t.Target)

@@ -236,7 +236,7 @@ func writeClusterStatus(w io.Writer, st *nodes.Status) error {
 
 func writeThisNode(w io.Writer, st *nodes.Status) {
 	n := st.This
-	say := func(name, format string, args ...any) {
+	line := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "  %-10s%s\n", name, fmt.Sprintf(format, args...))
 	}
 	fmt.Fprintf(w, "\nNode %s\n", st.Node)
@@ -247,8 +247,8 @@ func writeThisNode(w io.Writer, st *nodes.Status) {
 	if !n.Lease {
 		lease = "LOST"
 	}
-	say("ready", "%s", ready)
-	say("lease", "%s, lost %s since the start", lease, times(n.LeasesLost))
+	line("ready", "%s", ready)
+	line("lease", "%s, lost %s since the start", lease, times(n.LeasesLost))
 	m, nats := n.Messages, "within"
 	if m.Elsewhere {
 		nats = "elsewhere"
@@ -261,10 +261,10 @@ func writeThisNode(w io.Writer, st *nodes.Status) {
 	default:
 		nats += fmt.Sprintf(", connected to %d nodes", m.Routes)
 	}
-	say("NATS", "%s; %d messages sent (%s), %d received, %d missed", nats, m.Sent, size(m.SentBytes), m.Received, m.Missed)
-	say("copies", "the one that is furthest behind lacks %d records; all were complete %.1f s ago; %d differed from their owners", n.BehindRecords, n.StaleSeconds, n.Divergences)
-	say("commands", "%d sent to other nodes; %d actors taken over", n.Forwarded, n.Takeovers)
-	say("reads", "%d confirmed by %d questions to other nodes", n.Confirmed, n.Questions)
+	line("NATS", "%s; %d messages sent (%s), %d received, %d missed", nats, m.Sent, size(m.SentBytes), m.Received, m.Missed)
+	line("copies", "the one that is furthest behind lacks %d records; all were complete %.1f s ago; %d differed from their owners", n.BehindRecords, n.StaleSeconds, n.Divergences)
+	line("commands", "%d sent to other nodes; %d actors taken over", n.Forwarded, n.Takeovers)
+	line("reads", "%d confirmed by %d questions to other nodes", n.Confirmed, n.Questions)
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "  ACTORS IN MEMORY\tOWNED\tOF WHICH FOLLOWED\tCOPIES")

@@ -101,7 +101,7 @@ func (c importCmd) Run() error {
 	if made.ID != "" && made.Created && made.IsPublic {
 		fmt.Println("public: everybody who can reach the server can read it")
 	}
-	made.tell(c.DryRun)
+	made.printChanges(c.DryRun)
 	for _, l := range made.LeftOut {
 		fmt.Print("left out: ")
 		if l.File != "" {
@@ -112,8 +112,8 @@ func (c importCmd) Run() error {
 	return nil
 }
 
-// tell prints the changes of the steps.
-func (m imported) tell(dry bool) {
+// printChanges prints the changes of the steps.
+func (m imported) printChanges(dry bool) {
 	if dry && m.Created {
 		fmt.Println("a new codelab")
 	}

@@ -43,7 +43,7 @@ func (c upgradeCmd) Run() error {
 	if err == nil {
 		_, err = service.Check(cfg)
 	}
-	u.say("configuration", err, "correct the configuration before the start; atelier checkconfig describes the problem in detail", "this program accepts the configuration")
+	u.addFinding("configuration", err, "correct the configuration before the start; atelier checkconfig describes the problem in detail", "this program accepts the configuration")
 	if err == nil {
 		err = either(cfg, func(client *control.Client) (err error) {
 			var app struct{ Version string }
@@ -59,7 +59,7 @@ func (c upgradeCmd) Run() error {
 		})
 		u.data(cfg.Server.Data, err)
 		size, takes, err := service.StoreReadTime(cfg)
-		u.say("time", err, "make sure that the store can be read", "a start first reads %d MB of tables, which takes about %s, depending on the disk", size>>20, takes.Round(time.Second/10))
+		u.addFinding("time", err, "make sure that the store can be read", "a start first reads %d MB of tables, which takes about %s, depending on the disk", size>>20, takes.Round(time.Second/10))
 		u.back()
 		_, f := doctor.LastBackup(cfg.Server.Data, c.BackupAge, time.Now())
 		f.Name = "backup"
@@ -68,8 +68,8 @@ func (c upgradeCmd) Run() error {
 	return u.write(c.JSON)
 }
 
-// say adds a finding. An error makes the finding bad.
-func (u *upgrade) say(name string, err error, remedy, text string, args ...any) {
+// addFinding adds a finding. An error makes the finding bad.
+func (u *upgrade) addFinding(name string, err error, remedy, text string, args ...any) {
 	f := doctor.Finding{Name: name, OK: err == nil, Text: fmt.Sprintf(text, args...)}
 	if err != nil {
 		f.Text, f.Remedy = err.Error(), remedy
@@ -89,14 +89,14 @@ func (u *upgrade) data(folder string, err error) {
 	}
 	switch {
 	case err != nil:
-		u.say("data", err, remedy, "")
+		u.addFinding("data", err, remedy, "")
 	case u.Found == 0:
-		u.say("data", err, remedy, "there is none in %s; a start creates it, in format %d", folder, u.Writes)
+		u.addFinding("data", err, remedy, "there is none in %s; a start creates it, in format %d", folder, u.Writes)
 	case u.Found < u.Writes:
 		u.WayBack = "backup"
-		u.say("data", err, remedy, "a start converts it from format %d to %d", u.Found, u.Writes)
+		u.addFinding("data", err, remedy, "a start converts it from format %d to %d", u.Found, u.Writes)
 	default:
-		u.say("data", err, remedy, "it has format %d, and keeps it", u.Found)
+		u.addFinding("data", err, remedy, "it has format %d, and keeps it", u.Found)
 	}
 }
 
@@ -109,7 +109,7 @@ func (u *upgrade) back() {
 	case "backup":
 		text = "only a backup, because the previous program does not open this data after a start of this program"
 	}
-	u.say("way back", nil, "", "%s", text)
+	u.addFinding("way back", nil, "", "%s", text)
 }
 
 func (u *upgrade) write(asJSON bool) (err error) {

@@ -91,13 +91,13 @@ func report(s streams, args []string, err error) int {
 	if f.err == nil {
 		return f.code
 	}
-	said := schema.BriefMessage(f.err.Error())
+	message := schema.BriefMessage(f.err.Error())
 	if wantsJSON(args) {
-		r := lint.Report{Findings: []lint.Finding{lint.New(f.rule, f.file, said)}}
+		r := lint.Report{Findings: []lint.Finding{lint.New(f.rule, f.file, message)}}
 		if err := r.Write(s.out, "json"); err == nil {
 			return f.code
 		}
 	}
-	fmt.Fprintln(s.err, "commerce:", said)
+	fmt.Fprintln(s.err, "commerce:", message)
 	return f.code
 }

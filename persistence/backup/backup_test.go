@@ -204,12 +204,12 @@ func TestASectionDiscardsItsPreparations(t *testing.T) {
 	saved, sections := sample(t)
 	for name, in := range map[string][]byte{"whole": saved, "cut off": saved[:len(saved)-1], "none": nil} {
 		var calls []string
-		said := func(what string) func() error {
+		called := func(what string) func() error {
 			return func() error { calls = append(calls, what); return nil }
 		}
 		of := slices.Clone(sections)
-		of[1].Folder, of[1].Vacant, of[1].Discard = "beside", said("vacant"), said("discard")
-		of[1].Place = func(string) error { return said("place")() }
+		of[1].Folder, of[1].Vacant, of[1].Discard = "beside", called("vacant"), called("discard")
+		of[1].Place = func(string) error { return called("place")() }
 		data := t.TempDir()
 		if err := Restore(data, bytes.NewReader(in), of...); (err == nil) != (name == "whole") {
 			t.Errorf("%s: %v", name, err)

@@ -40,12 +40,12 @@ func failManifest(t *testing.T) *atomic.Bool {
 // brokenLine is a logger that signals when the store stops writing.
 type brokenLine struct {
 	slog.Handler
-	told chan struct{}
+	broken chan struct{}
 }
 
 func (b brokenLine) Handle(_ context.Context, r slog.Record) error {
 	if strings.Contains(r.Message, "stopped writing") {
-		close(b.told)
+		close(b.broken)
 	}
 	return nil
 }
@@ -53,9 +53,9 @@ func (b brokenLine) Handle(_ context.Context, r slog.Record) error {
 func (brokenLine) Enabled(context.Context, slog.Level) bool { return true }
 
 func untilBroken(o Options) (Options, chan struct{}) {
-	told := make(chan struct{})
-	o.Logger = slog.New(brokenLine{slog.DiscardHandler, told})
-	return o, told
+	broken := make(chan struct{})
+	o.Logger = slog.New(brokenLine{slog.DiscardHandler, broken})
+	return o, broken
 }
 
 // After a failed sync of the MANIFEST the store must stop. In an earlier version, the store

@@ -41,7 +41,7 @@ func inspect(o Options) (*mark, error) {
 }
 
 func inspectLocked(o Options, m *mark, known bool, markErr error) error {
-	s, err := look(o.Dir)
+	s, err := examine(o.Dir)
 	if err != nil {
 		return err
 	}

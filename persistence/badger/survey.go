@@ -72,8 +72,8 @@ func (s *survey) find(file string, what error) { s.findings = append(s.findings,
 // errOldValues means that the value log has values, so an older program wrote the folder.
 var errOldValues = errors.New("badger: the store has values in Badger's value log, which this program does not use; open the store with the program that wrote it, make a backup, and restore the backup")
 
-// look surveys a folder.
-func look(dir string) (*survey, error) {
+// examine surveys a folder.
+func examine(dir string) (*survey, error) {
 	s := &survey{dir: dir, files: map[string]bool{}, tables: map[uint64]sstable{}, bad: map[uint64]error{}, manifestIntact: true}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

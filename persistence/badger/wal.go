@@ -228,9 +228,9 @@ func (c *walCheck) search(data []byte, at int) {
 	}
 }
 
-// readLog passes the written part of a log to look. The file has its maximum size; the unwritten
+// readLog passes the written part of a log to read. The file has its maximum size; the unwritten
 // part is a hole.
-func readLog(path string, look func(data []byte)) error {
+func readLog(path string, read func(data []byte)) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -244,7 +244,7 @@ func readLog(path string, look func(data []byte)) error {
 	if err != nil {
 		return err
 	}
-	err = onFault(func() error { look(data); return nil })
+	err = onFault(func() error { read(data); return nil })
 	if errors.Is(err, errFault) {
 		err = fmt.Errorf("%w; copy the store to an undamaged disk, with zeros for unreadable parts, and open the copy", err)
 	}

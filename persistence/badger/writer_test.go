@@ -14,9 +14,9 @@ import (
 	"atelier/persistence/layout"
 )
 
-// holdCommits returns hooks that block the first commit after the commits of openMeta. All items
+// blockCommits returns hooks that block the first commit after the commits of openMeta. All items
 // queued meanwhile become one group.
-func holdCommits() (h hooks, held, release chan struct{}, sizes *[]int) {
+func blockCommits() (h hooks, held, release chan struct{}, sizes *[]int) {
 	held, release = make(chan struct{}), make(chan struct{})
 	sizes = new([]int)
 	opened := false
@@ -37,7 +37,7 @@ func holdCommits() (h hooks, held, release chan struct{}, sizes *[]int) {
 
 // Waiting batches of one log become one chunk, and the whole group becomes one transaction.
 func TestWaitingBatchesShareAChunk(t *testing.T) {
-	h, held, release, sizes := holdCommits()
+	h, held, release, sizes := blockCommits()
 	s := openTest(t, small(t.TempDir()), h)
 	a, b := openLog(t, s, "a"), openLog(t, s, "b")
 	done := make(chan error, 100)
@@ -76,7 +76,7 @@ func TestWaitingBatchesShareAChunk(t *testing.T) {
 // A group that is too large for one transaction is split, but never inside a batch: the
 // rows of a batch are all stored or none.
 func TestLargeGroupsAreSplitBetweenBatches(t *testing.T) {
-	h, held, release, sizes := holdCommits()
+	h, held, release, sizes := blockCommits()
 	failed := errors.New("injected")
 	inner := h.beforeCommit
 	h.beforeCommit = func(entries int) error {

@@ -16,12 +16,12 @@ const feedEvery = 100 * time.Millisecond
 // of a real database. If a row changes several times between two polls, the feed delivers only the
 // newest change. Guarded by the database's mu.
 type feed struct {
-	node   *Node
-	tables []string
-	fn     func(table string, key, value []byte)
-	told   map[place]struct{} // the existing rows
-	seen   uint64             // content.changes at the last poll
-	looked time.Duration      // beginning of that poll, by the node's clock
+	node     *Node
+	tables   []string
+	fn       func(table string, key, value []byte)
+	existing map[place]struct{} // the existing rows
+	seen     uint64             // content.changes at the last poll
+	looked   time.Duration      // beginning of that poll, by the node's clock
 
 	due          bool // a poll was requested
 	begun, ended uint64
@@ -37,7 +37,7 @@ type change struct {
 
 // Watch implements durable.Shared.
 func (n *Node) Watch(tables []string, fn func(table string, key, value []byte)) (durable.Feed, error) {
-	f := &feed{node: n, tables: tables, fn: fn, told: map[place]struct{}{}, done: make(chan struct{})}
+	f := &feed{node: n, tables: tables, fn: fn, existing: map[place]struct{}{}, done: make(chan struct{})}
 	n.mu.Lock()
 	n.feeds = append(n.feeds, f)
 	n.mu.Unlock()
@@ -92,16 +92,16 @@ func (f *feed) changes() (out []change) {
 	}
 	f.seen = c.changes
 	slices.SortFunc(out, func(a, b change) int { return cmp.Compare(c.changed[a.place], c.changed[b.place]) })
-	for p := range f.told {
+	for p := range f.existing {
 		if r, there := c.rows[p.table][p.key]; !there || !r.live() {
 			out = append(out, change{p, nil})
 		}
 	}
 	for i, p := range out {
 		if value, err := c.get(p.table, p.key); err == nil {
-			out[i].value, f.told[p.place] = value, struct{}{}
+			out[i].value, f.existing[p.place] = value, struct{}{}
 		} else {
-			delete(f.told, p.place)
+			delete(f.existing, p.place)
 		}
 	}
 	return out

@@ -52,7 +52,7 @@ func (l *handle) read() (snap durable.Snapshot, first uint64, records [][]byte, 
 	if l.closed.Load() {
 		return snap, 0, nil, durable.ErrClosed
 	}
-	err = l.store.look(func() { snap, first, records = l.store.content.read(l.actor) })
+	err = l.store.withContent(func() { snap, first, records = l.store.content.read(l.actor) })
 	return snap, first, records, err
 }
 
@@ -226,7 +226,7 @@ func (l *handle) Close() {
 
 // Follow implements durable.Journal.
 func (m *Store) Follow(actor string) (durable.Reader, error) {
-	if err := m.look(func() {}); err != nil {
+	if err := m.withContent(func() {}); err != nil {
 		return nil, err
 	}
 	return reader{&handle{store: m, actor: actor}}, nil
@@ -236,6 +236,6 @@ type reader struct{ *handle }
 
 // Tail implements durable.Reader.
 func (r reader) Tail() (tail uint64, err error) {
-	err = r.store.look(func() { tail = r.store.content.tail(r.actor) })
+	err = r.store.withContent(func() { tail = r.store.content.tail(r.actor) })
 	return tail, err
 }

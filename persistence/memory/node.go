@@ -80,7 +80,7 @@ func (n *Node) Node() string { return n.name }
 
 // Owner implements durable.Shared.
 func (n *Node) Owner(actor string) (node string, err error) {
-	err = n.look(func() {
+	err = n.withContent(func() {
 		if o := n.content.owners[actor]; n.content.lives(o) {
 			node = o.node
 		}
@@ -90,7 +90,7 @@ func (n *Node) Owner(actor string) (node string, err error) {
 
 // Members implements durable.Shared.
 func (n *Node) Members() (out []durable.Member, err error) {
-	err = n.look(func() {
+	err = n.withContent(func() {
 		for name, m := range n.content.members {
 			one := durable.Member{Node: name, Incarnation: m.incarnation, Since: m.since, Stopped: m.stopped}
 			switch {
@@ -115,7 +115,7 @@ func (n *Node) Members() (out []durable.Member, err error) {
 // Known implements durable.Shared. It returns all nodes ever started, because this store forgets
 // none.
 func (n *Node) Known() (names []string, err error) {
-	err = n.look(func() { names = slices.Sorted(maps.Keys(n.content.members)) })
+	err = n.withContent(func() { names = slices.Sorted(maps.Keys(n.content.members)) })
 	return names, err
 }
 

@@ -142,8 +142,8 @@ func (d *Database) Owners() map[string]string {
 	return out
 }
 
-// Look reads the stored data, bypassing all nodes.
-func (d *Database) Look(fn func(durable.Journal)) {
+// View reads the stored data, bypassing all nodes.
+func (d *Database) View(fn func(durable.Journal)) {
 	s := open(d.content, &d.mu, nil)
 	defer func() { _ = s.Close() }()
 	fn(s)

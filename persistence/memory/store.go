@@ -285,15 +285,15 @@ func (m *Store) Limits() durable.Limits {
 func (m *Store) Get(table string, key []byte) ([]byte, error) {
 	var value []byte
 	var found error
-	if err := m.look(func() { value, found = m.content.get(table, string(key)) }); err != nil {
+	if err := m.withContent(func() { value, found = m.content.get(table, string(key)) }); err != nil {
 		return nil, err
 	}
 	return value, found
 }
 
-// look reads the content. After Close it fails, because the content can belong to another store by
-// then.
-func (m *Store) look(read func()) error {
+// withContent reads the content. After Close it fails, because the content can belong to another
+// store by then.
+func (m *Store) withContent(read func()) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.node != nil {
@@ -311,7 +311,7 @@ func (m *Store) look(read func()) error {
 // Scan implements durable.Journal.
 func (m *Store) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
 	var rows []row
-	if err := m.look(func() { rows = m.content.scan(q) }); err != nil {
+	if err := m.withContent(func() { rows = m.content.scan(q) }); err != nil {
 		return err
 	}
 	for _, r := range rows {
@@ -325,7 +325,7 @@ func (m *Store) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
 // Actors implements durable.Journal.
 func (m *Store) Actors(prefix string, fn func(actor string) bool) error {
 	var names []string
-	if err := m.look(func() { names = m.content.names(prefix) }); err != nil {
+	if err := m.withContent(func() { names = m.content.names(prefix) }); err != nil {
 		return err
 	}
 	for _, name := range names {

@@ -303,11 +303,11 @@ func TestRestoreChangesNothingWhenItFails(t *testing.T) {
 	if err := CheckEmpty(url); err != nil {
 		t.Error(err)
 	}
-	given, err := Restore(url, bytes.NewReader(whole.Bytes()))
+	restoring, err := Restore(url, bytes.NewReader(whole.Bytes()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := given.Discard(); err != nil {
+	if err := restoring.Discard(); err != nil {
 		t.Fatal(err)
 	}
 	if err := restoreInto(url, whole.Bytes()); err != nil {

@@ -31,7 +31,7 @@ func TestAMissingGrantSaysWhatToGrant(t *testing.T) {
 	t.Cleanup(func() { postgrestest.Exec(t, dsn, `drop owned by "`+role+`"; drop role "`+role+`"`) })
 	u.User = url.UserPassword(role, "p")
 	run := regexp.MustCompile(`superuser: (GRANT .*;)$`)
-	var said []string
+	var granted []string
 	for range 8 {
 		s, err := Open(Options{URL: u.String(), Node: "second"})
 		if err == nil {
@@ -43,15 +43,15 @@ func TestAMissingGrantSaysWhatToGrant(t *testing.T) {
 		}
 		m := run.FindStringSubmatch(err.Error())
 		if m == nil || !strings.Contains(err.Error(), `role "`+role+`" lacks`) {
-			t.Fatalf("after %q: %v", said, err)
+			t.Fatalf("after %q: %v", granted, err)
 		}
-		if len(said) > 0 && said[len(said)-1] == m[1] {
+		if len(granted) > 0 && granted[len(granted)-1] == m[1] {
 			t.Fatalf("granting %s does not help", m[1])
 		}
-		said = append(said, m[1])
+		granted = append(granted, m[1])
 		postgrestest.Exec(t, dsn, m[1])
 	}
-	if len(said) < 3 {
-		t.Errorf("the errors only mention %q", said)
+	if len(granted) < 3 {
+		t.Errorf("the errors only mention %q", granted)
 	}
 }

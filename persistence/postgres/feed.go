@@ -92,7 +92,7 @@ func (s *Store) Watch(tables []string, fn func(table string, key, value []byte))
 		next: &round{done: make(chan struct{})}, wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	f.quit, f.stop = context.WithCancel(s.ending)
-	if err := f.look(); err != nil {
+	if err := f.poll(); err != nil {
 		f.stop()
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (f *feed) run() {
 			close(r.done)
 			return
 		}
-		r.err = f.look()
+		r.err = f.poll()
 		close(r.done)
 	}
 }
@@ -161,9 +161,9 @@ type change struct {
 	gone       bool
 }
 
-// look reads the changes and reports them. It updates the feed's state only after it has read all
+// poll reads the changes and reports them. It updates the feed's state only after it has read all
 // changes.
-func (f *feed) look() error {
+func (f *feed) poll() error {
 	s := f.store
 	began := uptime()
 	if !s.Holds() {

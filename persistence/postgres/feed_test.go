@@ -17,8 +17,8 @@ func TestAFeedMissesNoLateCommit(t *testing.T) {
 	url := postgrestest.Database(t)
 	// Only the test polls, because a second goroutine would change the map at the same time.
 	s := openTest(t, Options{URL: url, Node: "a", LookEvery: time.Hour})
-	told := map[string]string{}
-	f, err := s.Watch([]string{"t"}, func(_ string, key, value []byte) { told[string(key)] = string(value) })
+	delivered := map[string]string{}
+	f, err := s.Watch([]string{"t"}, func(_ string, key, value []byte) { delivered[string(key)] = string(value) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,14 +39,14 @@ func TestAFeedMissesNoLateCommit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if told["fast"] != "v" || told["slow"] != "old" {
-		t.Fatalf("the feed reported %q", told)
+	if delivered["fast"] != "v" || delivered["slow"] != "old" {
+		t.Fatalf("the feed reported %q", delivered)
 	}
 	if _, err := conn.Exec(ctx, "commit"); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Sync(ctx); err != nil || told["slow"] != "" {
-		t.Errorf("the feed reported %q, %v", told, err)
+	if err := f.Sync(ctx); err != nil || delivered["slow"] != "" {
+		t.Errorf("the feed reported %q, %v", delivered, err)
 	}
 }
 
@@ -54,10 +54,10 @@ func TestAFeedMissesNoLateCommit(t *testing.T) {
 func TestAFeedThatWasDisconnectedStartsOver(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a", LookEvery: time.Hour})
-	told := map[string]string{}
+	delivered := map[string]string{}
 	feed, err := s.Watch([]string{"t"}, func(_ string, key, value []byte) {
-		if told[string(key)] = string(value); value == nil {
-			delete(told, string(key))
+		if delivered[string(key)] = string(value); value == nil {
+			delete(delivered, string(key))
 		}
 	})
 	if err != nil {
@@ -65,15 +65,15 @@ func TestAFeedThatWasDisconnectedStartsOver(t *testing.T) {
 	}
 	defer feed.Close()
 	put(t, s, row("1", "v"), row("2", "v"))
-	if err := feed.Sync(context.Background()); err != nil || len(told) != 2 {
-		t.Fatalf("the feed has the rows %v, %v, want 2", told, err)
+	if err := feed.Sync(context.Background()); err != nil || len(delivered) != 2 {
+		t.Fatalf("the feed has the rows %v, %v, want 2", delivered, err)
 	}
 	put(t, s, durable.Row{Table: "t", Key: []byte("1"), Delete: true}, row("3", "v"))
 	postgrestest.Exec(t, url, "delete from atelier.rows where value is null")
 	f := feed.(*feedOf)
 	f.seen = f.seen.Add(-s.opts.Remember)
-	if err := feed.Sync(context.Background()); err != nil || len(told) != 2 || told["1"] != "" {
-		t.Errorf("the feed reported %q, %v", told, err)
+	if err := feed.Sync(context.Background()); err != nil || len(delivered) != 2 || delivered["1"] != "" {
+		t.Errorf("the feed reported %q, %v", delivered, err)
 	}
 }
 

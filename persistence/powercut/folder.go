@@ -39,7 +39,7 @@ func newFile(mode uint32) *file {
 	return f
 }
 
-func (f *Folder) tell(op *Op, path, fate string) {
+func (f *Folder) noteFate(op *Op, path, fate string) {
 	what := path
 	switch op.Kind {
 	case Rename:

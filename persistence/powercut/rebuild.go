@@ -143,7 +143,7 @@ func (r *rebuild) keeps(s style) bool {
 func (r *rebuild) apply(f *Folder, i int, op *Op, path string) {
 	if isName(op.Kind) {
 		if !r.synced[i] {
-			f.tell(op, path, boolText(r.there[i], "there", "lost"))
+			f.noteFate(op, path, boolText(r.there[i], "there", "lost"))
 		}
 		f.applyName(op, r.there[i])
 		return
@@ -164,11 +164,11 @@ func (r *rebuild) apply(f *Folder, i int, op *Op, path string) {
 		if kept {
 			target.change(op, nil)
 		}
-		f.tell(op, path, boolText(kept, "there", "lost"))
+		f.noteFate(op, path, boolText(kept, "there", "lost"))
 		return
 	}
 	kept, pages := r.tear(target, op)
-	f.tell(op, path, fmt.Sprintf("%d of %d pages present", kept, pages))
+	f.noteFate(op, path, fmt.Sprintf("%d of %d pages present", kept, pages))
 }
 
 // tear applies some pages of a write.
@@ -201,7 +201,7 @@ func (r *rebuild) applyEarly(f *Folder, i int, op *Op) {
 	}
 	if kept, pages := r.tear(target, op); kept > 0 {
 		f.Reach = i + 1
-		f.tell(op, fmt.Sprintf("file %d", op.File), fmt.Sprintf("%d of %d pages present, mapped and not yet written", kept, pages))
+		f.noteFate(op, fmt.Sprintf("file %d", op.File), fmt.Sprintf("%d of %d pages present, mapped and not yet written", kept, pages))
 	}
 }
 

@@ -18,9 +18,9 @@ const aFile, aFolder = syscall.S_IFREG | 0o600, syscall.S_IFDIR | 0o700
 
 func page(text string) []byte { return bytes.Repeat([]byte(text), PageBytes) }
 
-// looks returns all possible states of a folder after cuts at the end of a trace, each as
+// states returns all possible states of a folder after cuts at the end of a trace, each as
 // "name=contents", with one letter per page.
-func looks(t Trace, order Order) []string {
+func states(t Trace, order Order) []string {
 	seen := map[string]bool{}
 	for seed := range uint64(400) {
 		f := t.Rebuild(Cut{Point: len(t), Seed: seed, Order: order})
@@ -94,7 +94,7 @@ func TestStatesAfterAPowerCut(t *testing.T) {
 			c.unordered = c.journaled
 		}
 		for order, want := range map[Order][]string{Journaled: c.journaled, Unordered: c.unordered} {
-			if got := looks(c.trace, order); !slices.Equal(got, want) {
+			if got := states(c.trace, order); !slices.Equal(got, want) {
 				t.Errorf("%s (%s): %q, want %q", name, order, got, want)
 			}
 		}

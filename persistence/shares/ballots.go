@@ -73,8 +73,8 @@ const (
 	ballotPrefix = "ballots-"
 	// ballotUse is the maximum duration of a command that uses a new secret.
 	ballotUse = 2 * time.Minute
-	// mostGone is the maximum number of destroyed secrets remembered, at 70 bytes each.
-	mostGone = 10_000
+	// maxGone is the maximum number of destroyed secrets remembered, at 70 bytes each.
+	maxGone = 10_000
 )
 
 // ballotID matches a codelab id followed by 64 random bits.
@@ -246,7 +246,7 @@ func (b *Ballots) Key(id string) []byte {
 func (b *Ballots) Destroy(id string) {
 	b.mu.Lock()
 	if !slices.Contains(b.gone, id) {
-		if b.gone = append(b.gone, id); len(b.gone) > mostGone {
+		if b.gone = append(b.gone, id); len(b.gone) > maxGone {
 			b.gone = b.gone[1:]
 		}
 	}

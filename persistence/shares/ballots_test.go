@@ -340,10 +340,10 @@ func TestACopyOfASecretSurvivesItsDestruction(t *testing.T) {
 func TestTheListOfDestroyedSecretsIsBounded(t *testing.T) {
 	b := openBallots(t, BallotOptions{Dir: t.TempDir()})
 	defer b.Close()
-	for i := range mostGone + 3 {
+	for i := range maxGone + 3 {
 		b.Destroy(fmt.Sprint(i))
 	}
-	if len(b.gone) != mostGone || b.gone[0] != "3" {
+	if len(b.gone) != maxGone || b.gone[0] != "3" {
 		t.Errorf("%d destroyed secrets are remembered, the first is %s", len(b.gone), b.gone[0])
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// look is the maximum interval between two checks of the clock, because the clock can be set.
-const look = 10 * time.Second
+// checkEvery is the maximum interval between two checks of the clock, because the clock can be set.
+const checkEvery = 10 * time.Second
 
 // run destroys each share when it expires.
 func (s *Store) run(ctx context.Context) {
@@ -29,7 +29,7 @@ func (s *Store) run(ctx context.Context) {
 func (s *Store) next() time.Duration {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	now, uptime, wait := s.opts.Now(), s.opts.Uptime(), look
+	now, uptime, wait := s.opts.Now(), s.opts.Uptime(), checkEvery
 	for _, h := range s.byID {
 		wait = min(wait, h.share.Ends().Sub(now), h.until-uptime)
 	}

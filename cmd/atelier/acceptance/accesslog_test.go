@@ -32,7 +32,7 @@ func TestTheAccessLogNamesTheCallerAndHasUnits(t *testing.T) {
 	if err = errors.Join(err, cmd.Start()); err != nil {
 		t.Fatal(err)
 	}
-	stop := time.AfterFunc(5*patience, func() { _ = cmd.Process.Kill() })
+	stop := time.AfterFunc(5*testTimeout, func() { _ = cmd.Process.Kill() })
 	defer stop.Stop()
 	lines := json.NewDecoder(out)
 	next := func() (line map[string]any) {

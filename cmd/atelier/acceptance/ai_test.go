@@ -86,7 +86,7 @@ func (b *browser) ask(body record) *talk {
 	if res.StatusCode != 200 {
 		b.t.Fatalf("the question returned status %d", res.StatusCode)
 	}
-	if err := holdAnswer(http.MethodPost, "/ai/stream", 200, res.Header, nil); err != nil {
+	if err := verifyAnswer(http.MethodPost, "/ai/stream", 200, res.Header, nil); err != nil {
 		b.t.Errorf("undocumented: %v", err)
 	}
 	return k
@@ -222,7 +222,7 @@ func TestADisconnectedClientCancelsTheUpstreamRequest(t *testing.T) {
 		}
 		select {
 		case <-gone:
-		case <-time.After(patience):
+		case <-time.After(testTimeout):
 			t.Fatal("the upstream request is still running")
 		}
 	}
@@ -344,13 +344,13 @@ func TestABlockedPromptEndsAlikeWithBothProtocols(t *testing.T) {
 		"gemini": {"promptFeedback": record{"blockReason": "OTHER"}},
 		"openai": {"choices": []any{record{"delta": record{}, "finish_reason": "content_filter"}}},
 	}
-	told := map[string]string{}
+	errors := map[string]string{}
 	for provider, block := range blocks {
 		c, up := aiClass(t, func(cfg *config.Config) { cfg.AI.Provider = provider })
 		up.Script(func(a *upstreamtest.Answer) { a.Event(block) })
 		k := c.admin.ask(record{"prompt": "why", "model": "other-model"})
 		_, data, _, ok := k.next()
-		told[provider] = data
+		errors[provider] = data
 		if !ok || !strings.Contains(data, `"finishReason":"SAFETY"`) {
 			t.Errorf("%s: the event for the block is %q", provider, data)
 		}
@@ -362,8 +362,8 @@ func TestABlockedPromptEndsAlikeWithBothProtocols(t *testing.T) {
 			t.Errorf("%s: a stream without an end returned the text %q, error %q", provider, text, failed)
 		}
 	}
-	if told["gemini"] != told["openai"] {
-		t.Errorf("the block is reported as %s with Gemini, %s with OpenAI", told["gemini"], told["openai"])
+	if errors["gemini"] != errors["openai"] {
+		t.Errorf("the block is reported as %s with Gemini, %s with OpenAI", errors["gemini"], errors["openai"])
 	}
 }
 
@@ -661,7 +661,7 @@ func TestOldClientsGetAnAnswerWithoutChunks(t *testing.T) {
 	defer conn.Close()
 	body := `{"prompt":"why"}`
 	fmt.Fprintf(conn, "POST /api/ai/stream HTTP/1.0\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", token, len(body), body)
-	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	_ = conn.SetReadDeadline(time.Now().Add(testTimeout))
 	got, err := io.ReadAll(conn)
 	if err != nil || bytes.Contains(got, []byte("chunked")) || !bytes.Contains(got, []byte("\r\n\r\ndata: {")) {
 		t.Errorf("%v, the response is %s", err, got)
@@ -735,7 +735,7 @@ func TestAnswersStreamOverTLSToo(t *testing.T) {
 	k.leave()
 	select {
 	case <-gone:
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Error("the upstream request is still running")
 	}
 	up.Script(func(a *upstreamtest.Answer) { a.Refuse(500, "") })

@@ -265,7 +265,7 @@ func TestTheErrorOfATooLargeUploadSaysSo(t *testing.T) {
 		for _, c := range b.http.Jar.Cookies(b.site()) {
 			req.AddCookie(c)
 		}
-		res, err := (&http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+		res, err := (&http.Client{Timeout: testTimeout, Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
 		if err != nil {
 			return false // the connection can close while the client still sends
 		}

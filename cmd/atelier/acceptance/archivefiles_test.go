@@ -161,9 +161,9 @@ func TestAFileThatCannotBeUsedIsLeftOut(t *testing.T) {
 	step := "---\ntitle: t\n---\n![](/uploads/images/" + name + ".png)"
 	material := `[{"title":"t","material_type":"file","file":"` + doc + `"}]`
 	for what, tc := range map[string]struct {
-		files            []string
-		file, code, says string
-		kept             int
+		files              []string
+		file, code, reason string
+		kept               int
 	}{
 		"not an image":    {[]string{"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, "<svg/>", doc, "x", "materials.json", material}, img, "not_an_image", "not a PNG", 1},
 		"half an image":   {[]string{"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel[:40])}, img, "not_an_image", "cut off", 0},
@@ -181,7 +181,7 @@ func TestAFileThatCannotBeUsedIsLeftOut(t *testing.T) {
 			continue
 		}
 		l := record(left[0].(map[string]any))
-		if l.text("file") != tc.file || l.text("code") != tc.code || !strings.Contains(l.text("reason"), tc.says) {
+		if l.text("file") != tc.file || l.text("code") != tc.code || !strings.Contains(l.text("reason"), tc.reason) {
 			t.Errorf("%s: the omitted file is reported as %v", what, l)
 		}
 		if got := filesIn(t, cfg.Server.Data); len(got) != tc.kept {

@@ -26,8 +26,8 @@ func TestTheServerRunsWithTheMemoryStore(t *testing.T) {
 	ann := c.join(open(t, c.addr), record{"name": "Ann"})
 	live := ann.connect(c.id, "")
 	live.acked(record{"type": "chat", "message": "kept for now"}, "r")
-	if said := texts(c.admin.get(c.path+"/chat").list(), "message"); len(said) != 1 || said[0] != "kept for now" {
-		t.Errorf("the chat is %q", said)
+	if messages := texts(c.admin.get(c.path+"/chat").list(), "message"); len(messages) != 1 || messages[0] != "kept for now" {
+		t.Errorf("the chat is %q", messages)
 	}
 	client, err := control.Dial(cfg.Server.Data)
 	if err != nil {

@@ -196,7 +196,7 @@ func TestTheTimeOfTheDeletionIsAnnounced(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := end.AddDate(0, 0, 20).UTC().Format("2006-01-02T15:04:05.000Z")
-	told := func(what string) {
+	check := func(what string) {
 		t.Helper()
 		var both []any
 		c.admin.get(c.path).into(&both)
@@ -212,7 +212,7 @@ func TestTheTimeOfTheDeletionIsAnnounced(t *testing.T) {
 			t.Errorf("%s: attendees see deletion_at in the list", what)
 		}
 	}
-	told("ended")
+	check("ended")
 	for _, b := range []*browser{c.admin, asa.browser, lin.browser} {
 		b.http.CloseIdleConnections()
 	}
@@ -221,7 +221,7 @@ func TestTheTimeOfTheDeletionIsAnnounced(t *testing.T) {
 	}
 	c.addr = startServer(t, cfg).Addr()
 	c.admin.base, asa.base, lin.base = "http://"+c.addr, "http://"+c.addr, "http://"+c.addr
-	told("after a restart")
+	check("after a restart")
 	if got := c.admin.post(c.path+"/end", record{"ended": false}).object(); got["deletion_at"] != nil {
 		t.Errorf("after reopening, deletion_at is %v", got["deletion_at"])
 	}

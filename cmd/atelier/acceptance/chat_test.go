@@ -67,7 +67,7 @@ func TestPostedMessagesAreAnsweredLikeOnTheSocket(t *testing.T) {
 	lin := c.attendee("Lin")
 	s := c.admin.connect(c.id, "")
 	ack := lin.post(c.path+"/messages", record{"type": "chat", "message": "hello", "ref": "r1"}).object()
-	if m := s.hear("hello"); ack.text("type") != "ack" || ack.text("ref") != "r1" || ack.number("seq") != m.seq() {
+	if m := s.untilChat("hello"); ack.text("type") != "ack" || ack.text("ref") != "r1" || ack.number("seq") != m.seq() {
 		t.Errorf("the ack is %v, the message %v", ack, m)
 	}
 	if got := lin.post(c.path+"/messages", record{"type": "chat", "message": "no ref"}).object(); got["ref"] != nil {

@@ -44,7 +44,7 @@ func openWith(t testing.TB, base string, secure *tls.Config) *browser {
 	transport := &http.Transport{TLSClientConfig: secure, DisableCompression: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &browser{t: t, base: base, http: &http.Client{
-		Jar: jar, Transport: transport, Timeout: patience,
+		Jar: jar, Transport: transport, Timeout: testTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -135,7 +135,7 @@ func exchange(t testing.TB, req *http.Request) answer {
 	// The buffer holds the whole header. Otherwise a server that refuses a long header could close
 	// the connection between two writes.
 	transport := &http.Transport{DisableKeepAlives: true, WriteBufferSize: 64 << 10}
-	res, err := (&http.Client{Timeout: patience, Transport: transport}).Do(req)
+	res, err := (&http.Client{Timeout: testTimeout, Transport: transport}).Do(req)
 	if err != nil {
 		t.Fatalf("%s %s: %v", req.Method, req.URL, err)
 	}
@@ -166,12 +166,12 @@ func (b *browser) do(method, path string, body any, opts ...option) answer {
 	// On a busy machine a node sometimes responds that it cannot reach the owner in time. A
 	// client of several nodes then retries, unless the request cannot be repeated.
 	again := isNode(b.base) && !strings.HasSuffix(path, "/register")
-	for end := time.Now().Add(patience); a.status == http.StatusServiceUnavailable && again && time.Now().Before(end); {
+	for end := time.Now().Add(testTimeout); a.status == http.StatusServiceUnavailable && again && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 		a = b.send(method, path, body, opts...)
 	}
 	bare, _, _ := strings.Cut(strings.TrimPrefix(path, "/api"), "?")
-	if err := holdAnswer(method, bare, a.status, a.header, a.body); err != nil {
+	if err := verifyAnswer(method, bare, a.status, a.header, a.body); err != nil {
 		b.t.Errorf("undocumented: %v", err)
 	}
 	if text, err := json.Marshal(body); body != nil && err == nil && a.status == 200 {
@@ -181,7 +181,7 @@ func (b *browser) do(method, path string, body any, opts ...option) answer {
 		if raw, ok := body.([]byte); ok {
 			text = raw
 		}
-		if err := holdRequest(method, bare, text); err != nil && json.Valid(text) {
+		if err := verifyRequest(method, bare, text); err != nil && json.Valid(text) {
 			b.t.Errorf("%s: the server accepts a request that the document forbids: %v", a.what, err)
 		}
 	}

@@ -164,32 +164,32 @@ func matches(template, path string) (literal int, ok bool) {
 // mustDocument contains the headers that must be documented wherever the server sends them.
 var mustDocument = []string{"X-Request-Id", "X-Codelab-Seq", "Etag", "Retry-After", "Set-Cookie", "Content-Disposition", "Content-Range"}
 
-// holdAnswer verifies a response against its description in openapi.json.
-func holdAnswer(method, path string, status int, h http.Header, body []byte) error {
+// verifyAnswer verifies a response against its description in openapi.json.
+func verifyAnswer(method, path string, status int, h http.Header, body []byte) error {
 	template, ok := operationOf(method, path)
 	if !ok {
 		return fmt.Errorf("%s %s is not an operation", method, path)
 	}
-	return openAPI.holdAnswer(method, template, status, h, body)
+	return openAPI.verifyAnswer(method, template, status, h, body)
 }
 
-// holdAnswer verifies a response against the description of its operation.
-func (d *document) holdAnswer(method, template string, status int, h http.Header, body []byte) error {
+// verifyAnswer verifies a response against the description of its operation.
+func (d *document) verifyAnswer(method, template string, status int, h http.Header, body []byte) error {
 	v, at := d.at(pointer{"paths", template, strings.ToLower(method), "responses", strconv.Itoa(status)})
 	response, ok := v.(map[string]any)
 	if !ok {
 		return fmt.Errorf("%s %s: status %d is not documented: %.300s", method, template, status, body)
 	}
-	if err := d.holdHeaders(response, at, h); err != nil {
+	if err := d.verifyHeaders(response, at, h); err != nil {
 		return fmt.Errorf("%s %s %d: %w", method, template, status, err)
 	}
-	if err := d.holdBody(response, at, h.Get("Content-Type"), body); err != nil {
+	if err := d.verifyBody(response, at, h.Get("Content-Type"), body); err != nil {
 		return fmt.Errorf("%s %s %d: %w", method, template, status, err)
 	}
 	return nil
 }
 
-func (d *document) holdHeaders(response map[string]any, at pointer, h http.Header) error {
+func (d *document) verifyHeaders(response map[string]any, at pointer, h http.Header) error {
 	documented, _ := response["headers"].(map[string]any)
 	known := map[string]bool{}
 	for name := range documented {
@@ -218,7 +218,7 @@ func (d *document) holdHeaders(response map[string]any, at pointer, h http.Heade
 	return nil
 }
 
-func (d *document) holdBody(response map[string]any, at pointer, contentType string, body []byte) error {
+func (d *document) verifyBody(response map[string]any, at pointer, contentType string, body []byte) error {
 	content, _ := response["content"].(map[string]any)
 	if content == nil {
 		if len(body) > 0 {
@@ -239,8 +239,8 @@ func (d *document) holdBody(response map[string]any, at pointer, contentType str
 	return d.validate(at.to("content", media, "schema"), body)
 }
 
-// holdRequest verifies that the document allows a body that the server accepted.
-func holdRequest(method, path string, body []byte) error {
+// verifyRequest verifies that the document allows a body that the server accepted.
+func verifyRequest(method, path string, body []byte) error {
 	template, _ := operationOf(method, path)
 	v, at := openAPI.at(pointer{"paths", template, strings.ToLower(method), "requestBody", "content", "application/json"})
 	if v == nil || len(body) == 0 {
@@ -249,14 +249,14 @@ func holdRequest(method, path string, body []byte) error {
 	return openAPI.validate(at.to("schema"), body)
 }
 
-// holdMessage verifies a server message against the schema of its type in asyncapi.json.
-func holdMessage(text []byte) error {
+// verifyMessage verifies a server message against the schema of its type in asyncapi.json.
+func verifyMessage(text []byte) error {
 	var m message
 	if err := m.decode(text); err != nil {
 		return err
 	}
-	heard, _ := asyncAPI.at(pointer{"channels", "events", "messages"})
-	for name := range heard.(map[string]any) {
+	documented, _ := asyncAPI.at(pointer{"channels", "events", "messages"})
+	for name := range documented.(map[string]any) {
 		v, _ := asyncAPI.at(pointer{"channels", "events", "messages", name})
 		if v.(map[string]any)["name"] == m.kind() {
 			_, at := asyncAPI.at(pointer{"channels", "events", "messages", name, "payload"})

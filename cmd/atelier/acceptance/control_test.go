@@ -50,13 +50,13 @@ func TestARemovedAttendeeDisappearsEverywhere(t *testing.T) {
 	// The replay does not mention her either.
 	again := max.connect(c.id, resume(watcher.welcome.text("epoch"), watcher.welcome.seq()))
 	again.acked(record{"type": "chat", "message": "end"}, "e")
-	for _, m := range again.heard {
+	for _, m := range again.received {
 		if strings.Contains(m.text("sender")+m.text("message"), "innea") || m.text("sender_id") == lin.id {
 			t.Errorf("the replay contains %v", m)
 		}
 	}
 	boss := c.admin.connect(c.id, resume(watcher.welcome.text("epoch"), watcher.welcome.seq()))
-	boss.hear("end")
+	boss.untilChat("end")
 	if n := boss.count("help_request") + boss.count("attendee_completed"); n != 0 {
 		t.Errorf("%d messages about her are replayed to facilitators", n)
 	}
@@ -128,25 +128,25 @@ func TestARenamedAttendeeSendsUnderTheNewName(t *testing.T) {
 	lin.post(c.path+"/help", record{"step_number": 1}).want(200)
 	c.admin.put(c.path+"/attendees/"+lin.id, record{"name": "MAX"}).refused(409)
 	c.admin.put(c.path+"/attendees/"+lin.id, record{"name": " Linnea "}).want(200)
-	s.say(record{"type": "chat", "message": "hello"})
-	if m := s.hear("hello"); m.text("sender") != "Linnea" {
+	s.send(record{"type": "chat", "message": "hello"})
+	if m := s.untilChat("hello"); m.text("sender") != "Linnea" {
 		t.Errorf("received %v", m)
 	}
 	// Relayed messages and a welcome carry the new name too.
-	s.say(record{"type": "attendee_screen_status", "active": true})
+	s.send(record{"type": "attendee_screen_status", "active": true})
 	if m := boss.next("attendee_screen_status"); m.text("sender") != "Linnea" || m.text("attendee_name") != "Linnea" {
 		t.Errorf("received %v", m)
 	}
-	s.say(record{"type": "hello"})
+	s.send(record{"type": "hello"})
 	if m := s.next("welcome"); m["you"].(map[string]any)["name"] != "Linnea" {
 		t.Errorf("received %v", m)
 	}
-	for who, heard := range map[string]*socket{"the attendee": s, "the facilitator": boss} {
-		if n := heard.count("attendee_renamed"); n != 1 {
+	for who, conn := range map[string]*socket{"the attendee": s, "the facilitator": boss} {
+		if n := conn.count("attendee_renamed"); n != 1 {
 			t.Errorf("%s received the new name %d times", who, n)
 		}
 	}
-	for _, m := range s.heard {
+	for _, m := range s.received {
 		if m.kind() == "attendee_renamed" && (m.text("attendee_id") != lin.id || m.text("name") != "Linnea" || m.seq() == 0) {
 			t.Errorf("received %v", m)
 		}

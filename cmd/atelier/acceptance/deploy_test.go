@@ -112,12 +112,12 @@ func TestTheSamplesForProxiesAllowEnoughConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := regexp.MustCompile(`events \{ (worker_connections [0-9]+;) \}`).FindSubmatch(sample)
-	if said == nil {
+	setting := regexp.MustCompile(`events \{ (worker_connections [0-9]+;) \}`).FindSubmatch(sample)
+	if setting == nil {
 		t.Fatal("the sample does not set worker_connections")
 	}
 	cert, key, roots := selfSigned(t, t.TempDir())
-	for events, want := range map[string]string{"worker_connections 100;": "worker_connections", string(said[1]): ""} {
+	for events, want := range map[string]string{"worker_connections 100;": "worker_connections", string(setting[1]): ""} {
 		front := freeAddr(t)
 		cfg := testConfig(t)
 		cfg.Server.PublicURL, cfg.Server.TrustedProxies = "https://"+front, []string{"127.0.0.1/32"}
@@ -184,8 +184,8 @@ func caddy(t *testing.T, site string) *exec.Cmd {
 // runProxy runs a proxy until the test ends. It returns when the proxy listens.
 func runProxy(t *testing.T, cmd *exec.Cmd, front string) {
 	t.Helper()
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	// Workers can keep the output of a proxy open after the proxy has ended, so waiting is limited.
 	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Start(); err != nil {
@@ -197,17 +197,17 @@ func runProxy(t *testing.T, cmd *exec.Cmd, front string) {
 		time.AfterFunc(time.Second, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
 		if t.Failed() {
-			t.Logf("the proxy printed:\n%s", said.String()[max(0, said.Len()-4000):])
+			t.Logf("the proxy printed:\n%s", output.String()[max(0, output.Len()-4000):])
 		}
 	})
-	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(testTimeout); ; time.Sleep(10 * time.Millisecond) {
 		c, err := net.Dial("tcp", front)
 		if err == nil {
 			_ = c.Close()
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the proxy does not listen:\n%s", said.String())
+			t.Fatalf("the proxy does not listen:\n%s", output.String())
 		}
 	}
 }
@@ -371,18 +371,18 @@ func TestSystemdIsNotifiedOfReadiness(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	hear := func(want string) {
+	expect := func(want string) {
 		t.Helper()
 		var b [100]byte
-		_ = socket.SetReadDeadline(time.Now().Add(patience))
+		_ = socket.SetReadDeadline(time.Now().Add(testTimeout))
 		if n, err := socket.Read(b[:]); err != nil || string(b[:n]) != want {
 			t.Fatalf("systemd received %q, %v", b[:n], err)
 		}
 	}
-	hear("READY=1")
+	expect("READY=1")
 	if err := health(); err != nil {
 		t.Errorf("ready, but not healthy: %v", err)
 	}
 	_ = cmd.Process.Signal(os.Interrupt)
-	hear("STOPPING=1")
+	expect("STOPPING=1")
 }

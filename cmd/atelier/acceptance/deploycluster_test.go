@@ -92,7 +92,7 @@ func TestTheSamplesForBalancersWork(t *testing.T) {
 			// one node of three only if the balancer has noticed.
 			client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
 			defer client.CloseIdleConnections()
-			for fine, deadline := 0, time.Now().Add(patience); fine < 60; fine++ {
+			for fine, deadline := 0, time.Now().Add(testTimeout); fine < 60; fine++ {
 				want, method, path, body := 200, http.MethodGet, "/api/codelabs", ""
 				if fine%2 == 1 { // no balancer repeats a POST, and this one must have no effect
 					want, method, path, body = 400, http.MethodPost, "/api/login", "{}"

@@ -20,7 +20,7 @@ func TestTheTestClientsDetectUndocumentedResponses(t *testing.T) {
 		return h
 	}
 	const session = `{"sub":"admin","role":"admin","codelab_id":null,"exp":1}`
-	if err := holdAnswer("GET", "/session", 200, good, []byte(session)); err != nil {
+	if err := verifyAnswer("GET", "/session", 200, good, []byte(session)); err != nil {
 		t.Errorf("a documented response is rejected: %v", err)
 	}
 	for what, bad := range map[string]struct {
@@ -44,7 +44,7 @@ func TestTheTestClientsDetectUndocumentedResponses(t *testing.T) {
 		"unknown operation":  {"/nothing", 200, good, session},
 		"wrong timestamp":    {"/admin/tokens", 200, good, `[{"id":"` + unknownID + `","name":"x","created_at":"2026-01-01T00:00:00Z"}]`},
 	} {
-		if holdAnswer("GET", bad.path, bad.status, bad.header, []byte(bad.body)) == nil {
+		if verifyAnswer("GET", bad.path, bad.status, bad.header, []byte(bad.body)) == nil {
 			t.Errorf("%s was not detected", what)
 		}
 	}
@@ -52,7 +52,7 @@ func TestTheTestClientsDetectUndocumentedResponses(t *testing.T) {
 		`{"type":"nothing"}`, `{"type":"ack","ref":"r"}`, `{"type":"ack","ref":"r","seq":1,"more":1}`, `{"type":"steps_changed","seq":0,"ts":"2026-01-01T00:00:00.000Z"}`,
 		`{"type":"resync","epoch":"e","seq":1,"reason":"because"}`,
 	} {
-		if holdMessage([]byte(text)) == nil {
+		if verifyMessage([]byte(text)) == nil {
 			t.Errorf("%s was not detected", text)
 		}
 	}

@@ -73,7 +73,7 @@ func TestErasingDuringAChatLosesNoMessage(t *testing.T) {
 	stored := texts(c.admin.get(c.path+"/chat?limit=1000").list(), "message")
 	again := c.admin.connect(c.id, start)
 	c.admin.post(c.path+"/messages", record{"type": "chat", "message": "last"}).want(200)
-	again.hear("last")
+	again.untilChat("last")
 	if n := again.count("resync"); n != 0 {
 		t.Fatalf("the client received %d resyncs, want none", n)
 	}

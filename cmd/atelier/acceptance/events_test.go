@@ -10,11 +10,11 @@ import (
 
 // stream is an open event stream.
 type stream struct {
-	t       testing.TB
-	lines   *bufio.Scanner
-	lastID  string
-	heard   []message
-	welcome message
+	t        testing.TB
+	lines    *bufio.Scanner
+	lastID   string
+	received []message
+	welcome  message
 }
 
 // follow opens the event stream of a codelab.
@@ -38,7 +38,7 @@ func (b *browser) follow(codelab, query string, opts ...option) (*stream, int) {
 	if res.StatusCode != 200 {
 		return nil, res.StatusCode
 	}
-	if err := holdAnswer(http.MethodGet, "/codelabs/"+codelab+"/events", 200, res.Header, nil); err != nil {
+	if err := verifyAnswer(http.MethodGet, "/codelabs/"+codelab+"/events", 200, res.Header, nil); err != nil {
 		b.t.Errorf("undocumented: %v", err)
 	}
 	s := &stream{t: b.t, lines: bufio.NewScanner(res.Body)}
@@ -62,7 +62,7 @@ func (s *stream) next(kind string) message {
 				beat = false
 				continue
 			}
-			if err := holdMessage([]byte(value)); err != nil {
+			if err := verifyMessage([]byte(value)); err != nil {
 				s.t.Errorf("undocumented: %v", err)
 			}
 			var m message
@@ -82,7 +82,7 @@ func (s *stream) next(kind string) message {
 				s.lastID = id
 			}
 			id = ""
-			s.heard = append(s.heard, m)
+			s.received = append(s.received, m)
 			if m.kind() == kind {
 				return m
 			}
@@ -114,7 +114,7 @@ func TestTheEventStreamCarriesTheSameMessages(t *testing.T) {
 	max.post(c.path+"/messages", record{"type": "step_progress", "step_number": 2}).want(200)
 	c.admin.put(c.path, record{"title": "end"}).want(200)
 	events.next("codelab_changed")
-	for _, m := range events.heard {
+	for _, m := range events.received {
 		if m.kind() == "step_progress" {
 			t.Errorf("an attendee received %v", m)
 		}
@@ -126,15 +126,15 @@ func TestTheEventStreamResumesAfterTheLastEventID(t *testing.T) {
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	events, _ := lin.follow(c.id, "")
-	say := func(text string) {
+	post := func(text string) {
 		t.Helper()
 		max.post(c.path+"/messages", record{"type": "chat", "message": text}).want(200)
 	}
-	say("one")
+	post("one")
 	events.next("chat")
 	id := events.lastID
-	say("two")
-	say("three")
+	post("two")
+	post("three")
 	again, _ := lin.follow(c.id, "?epoch=wrong&since=0", header("Last-Event-ID", id))
 	for _, want := range []string{"two", "three"} {
 		if m := again.next("chat"); m.text("message") != want {
@@ -142,7 +142,7 @@ func TestTheEventStreamResumesAfterTheLastEventID(t *testing.T) {
 		}
 	}
 	epoch, _, _ := strings.Cut(id, ":")
-	byQuery, _ := lin.follow(c.id, resume(epoch, events.heard[len(events.heard)-1].seq()))
+	byQuery, _ := lin.follow(c.id, resume(epoch, events.received[len(events.received)-1].seq()))
 	if m := byQuery.next("chat"); m.text("message") != "two" {
 		t.Errorf("received %v", m)
 	}

@@ -31,7 +31,7 @@ func TestFanOutScenariosDeliverEveryMessage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := &fanout.Config{
-				Scenario: name, Subscribers: 20, Publishing: fanout.Publishing{Publishers: 2, Rate: 30, Warmup: 100 * time.Millisecond}, Duration: 2 * time.Second, Drain: patience, Seed: 1,
+				Scenario: name, Subscribers: 20, Publishing: fanout.Publishing{Publishers: 2, Rate: 30, Warmup: 100 * time.Millisecond}, Duration: 2 * time.Second, Drain: testTimeout, Seed: 1,
 				Prepare: fanout.Atelier(target, server.Trust{}, 100), Target: target,
 			}
 			change(cfg)

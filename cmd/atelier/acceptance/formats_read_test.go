@@ -130,7 +130,7 @@ func (h *holding) readLogs() {
 // snapshot code.
 func (h *holding) readActors(list *catalog.List, register *files.Register) {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	system, opts := durable.NewSystem(), durable.Options{IdleAfter: -1}
 	state := h.part("actors")

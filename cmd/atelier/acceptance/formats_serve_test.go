@@ -167,7 +167,7 @@ func (k keptMember) member(t *testing.T, addr, path string) *member {
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &member{
-		t: t, base: "http://" + addr + path, http: &http.Client{Transport: transport, Timeout: 2 * patience},
+		t: t, base: "http://" + addr + path, http: &http.Client{Transport: transport, Timeout: 2 * testTimeout},
 		id: k.ID, identity: k.Identity, secret: k.Secret, bearer: k.Secret,
 	}
 }

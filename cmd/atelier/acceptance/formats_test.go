@@ -143,14 +143,14 @@ func TestFormatsOpen(t *testing.T) {
 			renew := *renewFormat || *writeFormat && name == present
 			got := readFolder(t, held)
 			if !renew {
-				tell(t, differences("state", f.State, got.state))
+				reportDifferences(t, differences("state", f.State, got.state))
 			}
 			streams := f.Doors.open(t, served, got)
 			if renew {
 				f.State, f.Streams = got.state, streams
 				f.write(t, name)
 			}
-			tell(t, differences("streams", f.Streams, streams))
+			reportDifferences(t, differences("streams", f.Streams, streams))
 		})
 	}
 }
@@ -172,7 +172,7 @@ func TestAFolderWithoutItsTokenKeysIsRefused(t *testing.T) {
 	}
 }
 
-func tell(t *testing.T, differences []string) {
+func reportDifferences(t *testing.T, differences []string) {
 	t.Helper()
 	for i, d := range differences {
 		if i == 20 {

@@ -37,7 +37,7 @@ func TestEveryChangeUpdatesTheTagAndTheSeq(t *testing.T) {
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	quiz := c.quizzes(record{"question": "q", "quiz_type": "descriptive"})[0].text("id")
-	say := func(m record) answer { return lin.post(c.path+"/messages", m) }
+	post := func(m record) answer { return lin.post(c.path+"/messages", m) }
 	for i, change := range []struct {
 		path string
 		make func() answer
@@ -48,8 +48,8 @@ func TestEveryChangeUpdatesTheTagAndTheSeq(t *testing.T) {
 		}},
 		{"", func() answer { return c.admin.post(c.path+"/end", record{"ended": true}) }},
 		{"", func() answer { return c.admin.post(c.path+"/end", record{"ended": false}) }},
-		{"/chat", func() answer { return say(record{"type": "chat", "message": "x"}) }},
-		{"/attendees", func() answer { return say(record{"type": "step_progress", "step_number": 1}) }},
+		{"/chat", func() answer { return post(record{"type": "chat", "message": "x"}) }},
+		{"/attendees", func() answer { return post(record{"type": "step_progress", "step_number": 1}) }},
 		{"/attendees", func() answer { return c.admin.put(c.path+"/attendees/"+lin.id, record{"name": "Linnea"}) }},
 		{"/attendees", func() answer { return c.admin.put(c.path+"/attendees/"+lin.id, record{"muted": true}) }},
 		{"/attendees", func() answer { return c.admin.put(c.path+"/attendees/"+lin.id, record{"muted": false}) }},

@@ -185,12 +185,12 @@ func TestADamagedPackIsReportedInGitsFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	said, err := io.ReadAll(answer.Body)
+	body, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != 200 {
 		t.Fatalf("status %d, %v", answer.StatusCode, err)
 	}
-	if !strings.HasPrefix(string(said[4:]), "unpack the pack ") || !strings.HasSuffix(string(said), line("ng refs/heads/new unpacker error\n")+"0000") {
-		t.Errorf("the response is %q", said)
+	if !strings.HasPrefix(string(body[4:]), "unpack the pack ") || !strings.HasSuffix(string(body), line("ng refs/heads/new unpacker error\n")+"0000") {
+		t.Errorf("the response is %q", body)
 	}
 	if now := g.run(dir, "ls-remote", "origin", "refs/heads/new"); now != "" {
 		t.Errorf("the refused branch exists: %s", now)

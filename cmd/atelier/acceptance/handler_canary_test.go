@@ -30,8 +30,8 @@ const (
 // suiteLog is the log of every server that the suite starts in this process.
 var suiteLog logged
 
-// given are the secrets that servers returned. It is safe for concurrent use.
-var given secretSet
+// returnedSecrets are the secrets that servers returned. It is safe for concurrent use.
+var returnedSecrets secretSet
 
 type secretSet struct {
 	mu  sync.Mutex
@@ -73,7 +73,7 @@ func (s *secretSet) markers() map[string]bool {
 // searchTheSuite searches for the markers, which must not appear anywhere. The common server is
 // still running.
 func searchTheSuite() error {
-	markers := given.markers()
+	markers := returnedSecrets.markers()
 	var errs []error
 	search := func(where string, content []byte) {
 		for m := range markers {
@@ -86,7 +86,7 @@ func searchTheSuite() error {
 	if common.s == nil {
 		return errors.Join(errs...)
 	}
-	if len(given.all) < 20 {
+	if len(returnedSecrets.all) < 20 {
 		return nil // only a few tests ran
 	}
 	whole := flag.Lookup("test.run").Value.String() == "" // a partial run can omit the tests that use tokens
@@ -137,7 +137,7 @@ func searchTheSuite() error {
 
 // wholeAudit returns the audit trail as an admin reads it.
 func wholeAudit(addr string) ([]byte, error) {
-	client := &http.Client{Timeout: patience}
+	client := &http.Client{Timeout: testTimeout}
 	defer client.CloseIdleConnections()
 	login, _ := json.Marshal(record{"admin_id": adminID, "admin_pw": adminPW})
 	res, err := client.Post("http://"+addr+"/api/login", "application/json", bytes.NewReader(login))

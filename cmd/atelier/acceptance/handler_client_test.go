@@ -68,11 +68,11 @@ func (m *market) add(kind string, scopes ...string) *member {
 	}
 	p := m.admin.post("/admin/participants", record{"name": "A " + kind, "kind": kind, "scopes": scopes, "environment": environment}).object()
 	key := record(p["key"].(map[string]any))
-	given.add(key.text("secret"))
+	returnedSecrets.add(key.text("secret"))
 	transport := &http.Transport{}
 	m.t.Cleanup(transport.CloseIdleConnections)
 	return &member{
-		t: m.t, base: "http://" + m.addr + m.path, http: &http.Client{Transport: transport, Timeout: patience},
+		t: m.t, base: "http://" + m.addr + m.path, http: &http.Client{Transport: transport, Timeout: testTimeout},
 		id: p.text("id"), identity: p.text("identity"), keyID: key.text("id"), secret: key.text("secret"), bearer: key.text("secret"),
 	}
 }
@@ -124,7 +124,7 @@ func (p *member) do(method, path string, body any, opts ...option) answer {
 	} else if path == "" {
 		template = "/"
 	}
-	if err := handlerAPI.holdAnswer(method, template, a.status, a.header, a.body); err != nil {
+	if err := handlerAPI.verifyAnswer(method, template, a.status, a.header, a.body); err != nil {
 		p.t.Errorf("undocumented: %v", err)
 	}
 	return a
@@ -176,8 +176,8 @@ func (p *member) send(method, path string, body any, opts ...option) answer {
 		AccessToken string `json:"access_token"`
 	}
 	if res.StatusCode == http.StatusOK && json.Unmarshal(got, &secrets) == nil {
-		given.add(secrets.Token)
-		given.add(secrets.AccessToken)
+		returnedSecrets.add(secrets.Token)
+		returnedSecrets.add(secrets.AccessToken)
 	}
 	return answer{p.t, method + " " + path, res.StatusCode, res.Header, got}
 }
@@ -193,8 +193,8 @@ func (a answer) code(status int) string {
 	return fields["code"]
 }
 
-// gives fails unless the response is this error.
-func (a answer) gives(status int, code string) answer {
+// wantError fails unless the response is this error.
+func (a answer) wantError(status int, code string) answer {
 	a.t.Helper()
 	if got := a.code(status); got != code {
 		a.t.Errorf("%s: code %q, want %q", a.what, got, code)

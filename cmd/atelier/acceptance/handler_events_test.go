@@ -23,7 +23,7 @@ func TestAParticipantReadsItsOwnLog(t *testing.T) {
 		token := m.tokenize("c1")
 		last := token[len(token)-4:]
 		m.psp.post("/detokenize", record{"token": token, "binding": m.binding("c1")}).want(200)
-		m.business.post("/detokenize", use(token, "c1")).gives(410, "token_used")
+		m.business.post("/detokenize", use(token, "c1")).wantError(410, "token_used")
 		m.business.post("/sessions/c9/end", nil).want(204)
 		public, _ := encryptionKeys(t)
 		m.business.do(http.MethodPut, "/keys", public).want(200)
@@ -81,13 +81,13 @@ func TestAParticipantReadsItsOwnLog(t *testing.T) {
 		}
 
 		for _, bad := range []string{"limit=0", "limit=201", "limit=x", "limit=", "before=x", "before=", "before=" + url.QueryEscape("../"+ids[0])} {
-			m.business.do(http.MethodGet, "/events?"+bad, nil).gives(400, "invalid_request")
+			m.business.do(http.MethodGet, "/events?"+bad, nil).wantError(400, "invalid_request")
 		}
 		nobody := *m.business
 		nobody.bearer = ""
-		nobody.do(http.MethodGet, "/events", nil).gives(401, "unauthorized")
+		nobody.do(http.MethodGet, "/events", nil).wantError(401, "unauthorized")
 		elsewhere := *m.business
 		elsewhere.base = strings.Replace(elsewhere.base, base, map[string]string{production: sandbox, sandbox: production}[base], 1)
-		elsewhere.do(http.MethodGet, "/events", nil).gives(401, "unauthorized")
+		elsewhere.do(http.MethodGet, "/events", nil).wantError(401, "unauthorized")
 	}
 }

@@ -38,9 +38,9 @@ func TestAPaymentSucceedsThroughTheHandler(t *testing.T) {
 		if !sameJSON(got.body, want) {
 			t.Error("the credential differs from the stored one")
 		}
-		m.business.post("/detokenize", use(token, "c1")).gives(410, "token_used")
+		m.business.post("/detokenize", use(token, "c1")).wantError(410, "token_used")
 		m.business.post("/introspect", use(token, "c1")).want(200)
-		m.platform.post("/detokenize", use(token, "c1")).gives(403, "insufficient_scope")
+		m.platform.post("/detokenize", use(token, "c1")).wantError(403, "insufficient_scope")
 	}
 }
 
@@ -127,8 +127,8 @@ func TestRequestsAreAnsweredAsTheErrorTableSays(t *testing.T) {
 		}
 	}
 
-	m.platform.post("/tokenize", good, header("Content-Type", "text/plain")).gives(415, "invalid_request")
-	m.platform.post("/tokenize", strings.Repeat(" ", 65<<10)).gives(413, "invalid_request")
+	m.platform.post("/tokenize", good, header("Content-Type", "text/plain")).wantError(415, "invalid_request")
+	m.platform.post("/tokenize", strings.Repeat(" ", 65<<10)).wantError(413, "invalid_request")
 	for name, bearer := range map[string]string{
 		"none": "", "nonsense": "x", "of the wrong form": "ak_live_x", "unknown key": "ak_live_0123456789abcdef_" + strings.Repeat("A", 43),
 		"wrong secret": m.platform.secret[:len(m.platform.secret)-1] + "_", "sandbox secret": newMarket(t, m.addr, sandbox).platform.secret,
@@ -143,41 +143,41 @@ func TestRequestsAreAnsweredAsTheErrorTableSays(t *testing.T) {
 	}
 	basic := *m.platform
 	basic.bearer = ""
-	basic.post("/tokenize", good, header("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(m.platform.id+":"+m.platform.secret)))).gives(401, "unauthorized")
+	basic.post("/tokenize", good, header("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(m.platform.id+":"+m.platform.secret)))).wantError(401, "unauthorized")
 
-	m.business.post("/tokenize", good).gives(403, "insufficient_scope")
-	m.platform.post("/introspect", use("x", "c")).gives(403, "insufficient_scope")
-	m.platform.post("/tokenize", with(func(_, b record) { b["identity"] = record{"access_token": "id_live_unknown"} })).gives(403, "participant_not_authorized")
-	m.platform.post("/tokenize", with(func(_, b record) { b["identity"] = record{"access_token": m.business.secret} })).gives(403, "participant_not_authorized")
+	m.business.post("/tokenize", good).wantError(403, "insufficient_scope")
+	m.platform.post("/introspect", use("x", "c")).wantError(403, "insufficient_scope")
+	m.platform.post("/tokenize", with(func(_, b record) { b["identity"] = record{"access_token": "id_live_unknown"} })).wantError(403, "participant_not_authorized")
+	m.platform.post("/tokenize", with(func(_, b record) { b["identity"] = record{"access_token": m.business.secret} })).wantError(403, "participant_not_authorized")
 
 	token := m.tokenize("c")
 	stranger := m.add("psp", "detokenize")
-	stranger.post("/detokenize", record{"token": token, "binding": m.binding("c")}).gives(403, "participant_not_authorized")
-	stranger.post("/detokenize", use(token, "c")).gives(403, "participant_not_authorized") // the stranger has not acknowledged the security duties
+	stranger.post("/detokenize", record{"token": token, "binding": m.binding("c")}).wantError(403, "participant_not_authorized")
+	stranger.post("/detokenize", use(token, "c")).wantError(403, "participant_not_authorized") // the stranger has not acknowledged the security duties
 	m.acknowledge(stranger)
-	foreign := stranger.post("/detokenize", use(token, "c")).gives(404, "token_not_found")
-	unknown := stranger.post("/detokenize", use("tok_live_"+strings.Repeat("A", 43), "c")).gives(404, "token_not_found")
+	foreign := stranger.post("/detokenize", use(token, "c")).wantError(404, "token_not_found")
+	unknown := stranger.post("/detokenize", use("tok_live_"+strings.Repeat("A", 43), "c")).wantError(404, "token_not_found")
 	if string(foreign.body) != string(unknown.body) {
 		t.Error("the responses for an unknown and a foreign token differ")
 	}
-	m.business.post("/detokenize", use("not a token", "c")).gives(404, "token_not_found")
-	stranger.post("/detokenize", record{"token": "x", "binding": m.binding("c")}).gives(403, "participant_not_authorized")
-	both.post("/detokenize", record{"token": token, "binding": m.binding("c")}).gives(403, "participant_not_authorized")
+	m.business.post("/detokenize", use("not a token", "c")).wantError(404, "token_not_found")
+	stranger.post("/detokenize", record{"token": "x", "binding": m.binding("c")}).wantError(403, "participant_not_authorized")
+	both.post("/detokenize", record{"token": token, "binding": m.binding("c")}).wantError(403, "participant_not_authorized")
 	// The platform that tokenized a credential cannot read it back.
 	m.acknowledge(both)
-	given := both.post("/tokenize", record{"credential": visa(), "binding": m.binding("c")}).object().text("token")
-	both.post("/detokenize", record{"token": given, "binding": m.binding("c")}).gives(403, "participant_not_authorized")
-	both.post("/detokenize", use(given, "c")).gives(404, "token_not_found")
+	issued := both.post("/tokenize", record{"credential": visa(), "binding": m.binding("c")}).object().text("token")
+	both.post("/detokenize", record{"token": issued, "binding": m.binding("c")}).wantError(403, "participant_not_authorized")
+	both.post("/detokenize", use(issued, "c")).wantError(404, "token_not_found")
 
-	m.business.post("/detokenize", use(token, "d")).gives(403, "binding_mismatch")
+	m.business.post("/detokenize", use(token, "d")).wantError(403, "binding_mismatch")
 	m.business.post("/detokenize", use(token, "c")).want(200)
-	m.business.post("/detokenize", use(token, "d")).gives(403, "binding_mismatch")
+	m.business.post("/detokenize", use(token, "d")).wantError(403, "binding_mismatch")
 
 	locked := m.tokenize("c")
 	for range 5 {
-		m.business.post("/detokenize", use(locked, "d")).gives(403, "binding_mismatch")
+		m.business.post("/detokenize", use(locked, "d")).wantError(403, "binding_mismatch")
 	}
-	m.business.post("/detokenize", use(locked, "c")).gives(410, "token_revoked")
+	m.business.post("/detokenize", use(locked, "c")).wantError(410, "token_revoked")
 	if s := m.business.post("/introspect", use(locked, "c")).object(); s.text("state") != "locked" {
 		t.Errorf("the locked token is %v", s)
 	}
@@ -185,7 +185,7 @@ func TestRequestsAreAnsweredAsTheErrorTableSays(t *testing.T) {
 	for range 2 {
 		m.psp.post("/revoke", record{"token": revoked, "binding": m.binding("c")}).want(204)
 	}
-	m.business.post("/detokenize", use(revoked, "c")).gives(410, "token_revoked")
+	m.business.post("/detokenize", use(revoked, "c")).wantError(410, "token_revoked")
 
 	m.policy(m.business, "session", 0)
 	lasting := m.tokenize("basket/1 ä")
@@ -193,23 +193,23 @@ func TestRequestsAreAnsweredAsTheErrorTableSays(t *testing.T) {
 		m.business.post("/detokenize", use(lasting, "basket/1 ä")).want(200)
 	}
 	end := "/sessions/" + url.PathEscape("basket/1 ä") + "/end"
-	stranger.post(end, record{"identity": record{"access_token": m.business.identity}}).gives(403, "participant_not_authorized")
+	stranger.post(end, record{"identity": record{"access_token": m.business.identity}}).wantError(403, "participant_not_authorized")
 	m.psp.post(end, record{"identity": record{"access_token": m.business.identity}}).want(204)
 	m.business.post(end, nil).want(204)
-	m.business.post("/detokenize", use(lasting, "basket/1 ä")).gives(410, "token_revoked")
-	m.platform.post("/tokenize", record{"credential": visa(), "binding": m.binding("basket/1 ä")}).gives(409, "session_ended")
-	m.business.post("/sessions/"+strings.Repeat("x", 256)+"/end", nil).gives(400, "invalid_request")
+	m.business.post("/detokenize", use(lasting, "basket/1 ä")).wantError(410, "token_revoked")
+	m.platform.post("/tokenize", record{"credential": visa(), "binding": m.binding("basket/1 ä")}).wantError(409, "session_ended")
+	m.business.post("/sessions/"+strings.Repeat("x", 256)+"/end", nil).wantError(400, "invalid_request")
 
 	m.admin.post("/admin/participants/"+m.business.id+"/disable", nil).want(200)
-	m.business.post("/introspect", use(token, "c")).gives(401, "unauthorized")
-	m.psp.post("/introspect", record{"token": token, "binding": m.binding("c")}).gives(403, "participant_not_authorized")
-	m.platform.post("/tokenize", good).gives(403, "participant_not_authorized")
+	m.business.post("/introspect", use(token, "c")).wantError(401, "unauthorized")
+	m.psp.post("/introspect", record{"token": token, "binding": m.binding("c")}).wantError(403, "participant_not_authorized")
+	m.platform.post("/tokenize", good).wantError(403, "participant_not_authorized")
 
 	if a := m.platform.send("GET", "/tokenize", nil); a.code(405) == "" || a.header.Get("Allow") != "POST" {
 		t.Errorf("the headers for GET /tokenize are %v", a.header)
 	}
-	m.platform.send("POST", "/nothing", nil).gives(404, "not_found")
-	m.platform.send("POST", "/sessions//end", nil).gives(404, "not_found")
+	m.platform.send("POST", "/nothing", nil).wantError(404, "not_found")
+	m.platform.send("POST", "/sessions//end", nil).wantError(404, "not_found")
 }
 
 func TestIdempotencyKeysReturnTheSameToken(t *testing.T) {
@@ -220,7 +220,7 @@ func TestIdempotencyKeysReturnTheSameToken(t *testing.T) {
 	if again := m.tokenize("c", header("Idempotency-Key", key)); again != first {
 		t.Error("the repeated request returned another token")
 	}
-	m.platform.post("/tokenize", record{"credential": visa(), "binding": m.binding("d")}, header("Idempotency-Key", key)).gives(409, "idempotency_conflict")
+	m.platform.post("/tokenize", record{"credential": visa(), "binding": m.binding("d")}, header("Idempotency-Key", key)).wantError(409, "idempotency_conflict")
 	good := record{"credential": visa(), "binding": m.binding("c")}
 	// A request with the same data counts as the same request, even if order, spaces and escapes
 	// differ.
@@ -243,10 +243,10 @@ func TestIdempotencyKeysReturnTheSameToken(t *testing.T) {
 		`{"credential":` + string(card) + `,"binding":` + string(bound) + `,"bind\u0069ng":` + string(bound) + `}`,
 		`{"credential":` + strings.TrimSuffix(string(card), "}") + `,"x":{"y":[{"z":1,"z":2}]}},"binding":` + string(bound) + `}`,
 	} {
-		m.platform.post("/tokenize", body).gives(400, "invalid_request")
+		m.platform.post("/tokenize", body).wantError(400, "invalid_request")
 	}
 	for _, bad := range [][]string{{""}, {"short"}, {key[:21]}, {strings.Repeat("x", 256)}, {key, key}, {key, ""}} {
-		m.platform.post("/tokenize", good, func(r *http.Request) { r.Header["Idempotency-Key"] = bad }).gives(400, "invalid_request")
+		m.platform.post("/tokenize", good, func(r *http.Request) { r.Header["Idempotency-Key"] = bad }).wantError(400, "invalid_request")
 	}
 	m.business.post("/detokenize", use(first, "c")).want(200)
 	// The token has ended, so the key is free again, even for a different request.
@@ -274,7 +274,7 @@ func TestOAuthClientsGetAccessTokens(t *testing.T) {
 	client := *m.business
 	client.bearer = got.text("access_token")
 	client.post("/introspect", use(m.tokenize("c"), "c")).want(200)
-	client.post("/tokenize", record{}).gives(403, "insufficient_scope")
+	client.post("/tokenize", record{}).wantError(403, "insufficient_scope")
 
 	basic := header("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(m.business.id+":"+m.business.secret)))
 	anybody.post("/oauth/token", url.Values{"grant_type": {"client_credentials"}}, basic).want(200)
@@ -296,20 +296,20 @@ func TestOAuthClientsGetAccessTokens(t *testing.T) {
 			t.Errorf("%s: the response is %s", name, a.body)
 		}
 	}
-	anybody.post("/oauth/token", record{"grant_type": "client_credentials"}).gives(415, "invalid_request")
+	anybody.post("/oauth/token", record{"grant_type": "client_credentials"}).wantError(415, "invalid_request")
 
 	// An access token is valid in one environment, and becomes invalid with its key.
 	elsewhere := newMarket(t, m.addr, sandbox)
 	foreign := *elsewhere.business
 	foreign.bearer = client.bearer
-	foreign.post("/introspect", use("x", "c")).gives(401, "unauthorized")
+	foreign.post("/introspect", use("x", "c")).wantError(401, "unauthorized")
 	changed := client
 	parts := strings.Split(client.bearer, ".")
 	changed.bearer = parts[0] + "." + parts[1] + "." + strings.Repeat("A", len(parts[2]))
-	changed.post("/introspect", use("x", "c")).gives(401, "unauthorized")
+	changed.post("/introspect", use("x", "c")).wantError(401, "unauthorized")
 	m.admin.delete("/admin/participants/" + m.business.id + "/keys/" + m.business.keyID).want(204)
-	client.post("/introspect", use("x", "c")).gives(401, "unauthorized")
-	m.business.post("/introspect", use("x", "c")).gives(401, "unauthorized")
+	client.post("/introspect", use("x", "c")).wantError(401, "unauthorized")
+	m.business.post("/introspect", use("x", "c")).wantError(401, "unauthorized")
 	next := m.admin.post("/admin/participants/"+m.business.id+"/keys", nil).object()
 	m.business.bearer = next.text("secret")
 	m.business.post("/introspect", use(m.tokenize("c"), "c")).want(200)
@@ -323,7 +323,7 @@ func TestEachParticipantHasItsOwnLimit(t *testing.T) {
 	limited := 0
 	for n := 0; n < 100 && limited < 5; n++ {
 		if a := m.platform.post("/tokenize", record{}); a.status == 429 {
-			a.gives(429, "rate_limited")
+			a.wantError(429, "rate_limited")
 			if a.header.Get("Retry-After") == "" {
 				t.Error("no Retry-After")
 			}
@@ -333,7 +333,7 @@ func TestEachParticipantHasItsOwnLimit(t *testing.T) {
 	if limited < 5 {
 		t.Errorf("only %d of 100 requests were limited", limited)
 	}
-	m.business.post("/introspect", use("x", "c")).gives(404, "token_not_found")
+	m.business.post("/introspect", use("x", "c")).wantError(404, "token_not_found")
 }
 
 func TestTheSpecificationDocumentIsServed(t *testing.T) {
@@ -381,7 +381,7 @@ func TestEachOperationCanBeSwitchedOff(t *testing.T) {
 		cfg := testConfig(t)
 		cfg.Handler.Tokenize, cfg.Handler.Detokenize = off != "tokenize", off != "detokenize"
 		m := newMarket(t, startServer(t, cfg).Addr(), production)
-		m.platform.send("POST", "/"+off, record{}).gives(404, "not_found")
+		m.platform.send("POST", "/"+off, record{}).wantError(404, "not_found")
 		on := map[string]string{"tokenize": "detokenize", "detokenize": "tokenize"}[off]
 		if a := m.platform.send("POST", "/"+on, record{}); a.status == 404 {
 			t.Errorf("%s is switched off too", on)
@@ -411,7 +411,7 @@ func TestCredentialsOfOpaqueTypesAreReturnedUnchanged(t *testing.T) {
 	}
 	old := visa()
 	old["expiry_year"] = 2020
-	m.platform.post("/tokenize", record{"credential": old, "binding": m.binding("c")}).gives(422, "credential_invalid")
+	m.platform.post("/tokenize", record{"credential": old, "binding": m.binding("c")}).wantError(422, "credential_invalid")
 }
 
 func TestABusinessPublishesItsEncryptionKey(t *testing.T) {
@@ -419,19 +419,19 @@ func TestABusinessPublishesItsEncryptionKey(t *testing.T) {
 	m := newMarket(t, common.get(t).Addr(), production)
 	anybody := *m.platform
 	anybody.bearer = ""
-	anybody.do("GET", "/keys/"+m.business.identity, nil).gives(404, "not_found")
-	anybody.do("PUT", "/keys", record{}).gives(401, "unauthorized")
+	anybody.do("GET", "/keys/"+m.business.identity, nil).wantError(404, "not_found")
+	anybody.do("PUT", "/keys", record{}).wantError(401, "unauthorized")
 	public, private := encryptionKeys(t)
-	m.business.do("PUT", "/keys", private).gives(400, "invalid_request")
-	m.business.do("PUT", "/keys", `{"kty":"EC"}`).gives(400, "invalid_request")
+	m.business.do("PUT", "/keys", private).wantError(400, "invalid_request")
+	m.business.do("PUT", "/keys", `{"kty":"EC"}`).wantError(400, "invalid_request")
 	m.business.do("PUT", "/keys", public).want(200)
 	got := anybody.do("GET", "/keys/"+m.business.identity, nil).want(200)
 	if !sameJSON(got.body, public) {
 		t.Errorf("the published key is %s", got.body)
 	}
-	anybody.do("GET", "/keys/nobody", nil).gives(404, "not_found")
+	anybody.do("GET", "/keys/nobody", nil).wantError(404, "not_found")
 	m.business.do("DELETE", "/keys", nil).want(204)
-	anybody.do("GET", "/keys/"+m.business.identity, nil).gives(404, "not_found")
+	anybody.do("GET", "/keys/"+m.business.identity, nil).wantError(404, "not_found")
 }
 
 // The owner of a business's encryption key can read every card that is encrypted to it. Setting
@@ -452,12 +452,12 @@ func TestSettingAnEncryptionKeyNeedsThePermissionToReadTokens(t *testing.T) {
 		if method == "DELETE" {
 			body = nil
 		}
-		platform.do(method, "/keys", body).gives(403, "insufficient_scope")
-		narrow.do(method, "/keys", body).gives(403, "insufficient_scope")
-		shop.do(method, "/keys", body).gives(403, "participant_not_authorized")
+		platform.do(method, "/keys", body).wantError(403, "insufficient_scope")
+		narrow.do(method, "/keys", body).wantError(403, "insufficient_scope")
+		shop.do(method, "/keys", body).wantError(403, "participant_not_authorized")
 	}
 	m.acknowledge(shop)
-	narrow.do("PUT", "/keys", public).gives(403, "insufficient_scope")
+	narrow.do("PUT", "/keys", public).wantError(403, "insufficient_scope")
 	shop.do("PUT", "/keys", public).want(200)
 	shop.do("POST", "/keys", other).want(200)
 	shop.do("DELETE", "/keys", nil).want(204)
@@ -494,8 +494,8 @@ func TestADelegateMustAcknowledgeFirst(t *testing.T) {
 	m.admin.post("/admin/participants/"+delegate.id+"/grants", record{"participant_id": m.business.id}).want(200)
 	token := m.tokenize("c")
 	for _, path := range []string{"/introspect", "/revoke", "/detokenize"} {
-		delegate.post(path, record{"token": token, "binding": m.binding("c")}).gives(403, "participant_not_authorized")
-		delegate.post(path, record{"token": "tok_live_" + strings.Repeat("A", 43), "binding": m.binding("c")}).gives(403, "participant_not_authorized")
+		delegate.post(path, record{"token": token, "binding": m.binding("c")}).wantError(403, "participant_not_authorized")
+		delegate.post(path, record{"token": "tok_live_" + strings.Repeat("A", 43), "binding": m.binding("c")}).wantError(403, "participant_not_authorized")
 	}
 	own := m.platform.post("/tokenize", record{
 		"credential": visa(), "binding": record{"checkout_id": "c", "identity": record{"access_token": delegate.identity}},
@@ -574,7 +574,7 @@ func TestEveryTokenOperationIsInTheAuditTrail(t *testing.T) {
 	used := m.tokenize("e")
 	m.psp.post("/detokenize", record{"token": used, "binding": m.binding("e")}).want(200)
 	m.psp.post("/detokenize", record{"token": used, "binding": m.binding("e")}).want(410)
-	m.psp.post("/detokenize", record{"token": used, "binding": m.binding("f")}).gives(403, "binding_mismatch")
+	m.psp.post("/detokenize", record{"token": used, "binding": m.binding("f")}).wantError(403, "binding_mismatch")
 	count := map[string]int{}
 	for _, r := range m.admin.get("/admin/audit-logs?limit=1000").list() {
 		count[r.text("action")]++
@@ -612,7 +612,7 @@ func TestTokensSurviveAShutdownButNotARestore(t *testing.T) {
 	restored := configOn(t.TempDir() + "/restored")
 	restore(t, restored, saved)
 	m.move(startServer(t, restored).Addr())
-	m.business.post("/detokenize", use(token, "c")).gives(404, "token_not_found")
+	m.business.post("/detokenize", use(token, "c")).wantError(404, "token_not_found")
 	m.business.post("/detokenize", use(m.tokenize("c"), "c")).want(200)
 }
 

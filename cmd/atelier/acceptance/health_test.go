@@ -69,9 +69,9 @@ func TestTheOwnerSeesTheStateOfTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	var said struct{ People record }
-	if err := client.Call("GET", "/api/admin/health", nil, &said); err != nil || said.People.number("here") != 1 {
-		t.Errorf("the operator's socket returned %v, %v", said, err)
+	var health struct{ People record }
+	if err := client.Call("GET", "/api/admin/health", nil, &health); err != nil || health.People.number("here") != 1 {
+		t.Errorf("the operator's socket returned %v, %v", health, err)
 	}
 }
 

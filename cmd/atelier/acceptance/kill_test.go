@@ -48,9 +48,9 @@ func run(t *testing.T, path, data string, flags ...string) (*exec.Cmd, string) {
 		_ = cmd.Wait()
 	})
 	lines := bufio.NewScanner(out)
-	var said []string
+	var output []string
 	for lines.Scan() {
-		said = append(said, lines.Text())
+		output = append(output, lines.Text())
 		if m := listening.FindStringSubmatch(lines.Text()); m != nil {
 			go func() {
 				for lines.Scan() { // read the pipe until the process ends, so that it never blocks
@@ -59,7 +59,7 @@ func run(t *testing.T, path, data string, flags ...string) (*exec.Cmd, string) {
 			return cmd, m[1]
 		}
 	}
-	t.Fatalf("the server did not start:\n%s", strings.Join(said, "\n"))
+	t.Fatalf("the server did not start:\n%s", strings.Join(output, "\n"))
 	return nil, ""
 }
 

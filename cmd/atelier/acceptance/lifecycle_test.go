@@ -23,7 +23,7 @@ import (
 
 // internal requests a path from the internal listener. The status is 0 if it does not respond.
 func internal(addr, path string) (status int, body string) {
-	client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := &http.Client{Timeout: testTimeout, Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := client.Get("http://" + addr + path)
 	if err != nil {
 		return 0, ""
@@ -46,7 +46,7 @@ func TestAStoppingServerSendsClientsADelayForReconnecting(t *testing.T) {
 	}
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.Stop() }()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(testTimeout)
 	for {
 		if status, _ := internal(s.InternalAddr(), "/readyz"); status == 503 {
 			break
@@ -112,17 +112,17 @@ func TestARestartKeepsEverything(t *testing.T) {
 		t.Error("the epoch of the stream changed")
 	}
 	again.next("attendee_completed")
-	var heard, replayed []int
+	var received, replayed []int
 	for _, m := range live.stored() {
-		heard = append(heard, m.seq())
+		received = append(received, m.seq())
 	}
 	for _, m := range again.stored() {
 		if m.kind() != "dm" && m.kind() != "step_progress" { // not echoed to the session that sent them
 			replayed = append(replayed, m.seq())
 		}
 	}
-	if !slices.Equal(heard, replayed) {
-		t.Errorf("received %v live, replayed %v", heard, replayed)
+	if !slices.Equal(received, replayed) {
+		t.Errorf("received %v live, replayed %v", received, replayed)
 	}
 	if m := again.acked(record{"type": "dm", "target_id": max.id, "message": "psst"}, "d"); m.seq() != ack.seq() {
 		t.Errorf("the repeated ref is acknowledged at %d, want %d", m.seq(), ack.seq())

@@ -28,11 +28,11 @@ func TestEachSessionHasItsOwnWriteAndReadLimits(t *testing.T) {
 	for i := range 40 {
 		c.attendee("Attendee " + strconv.Itoa(i))
 	}
-	say := func(p *person) answer {
+	post := func(p *person) answer {
 		return p.post(c.path+"/messages", record{"type": "chat", "message": "x"})
 	}
-	untilIn(t, "writes", 200, 5, func(int) answer { return say(lin) })
-	say(max).want(200)
+	untilIn(t, "writes", 200, 5, func(int) answer { return post(lin) })
+	post(max).want(200)
 	until(t, "reads", 400, func(int) answer { return lin.get(c.path + "/chat") })
 	max.get(c.path + "/chat").want(200)
 }
@@ -254,7 +254,7 @@ func TestMessagesOverTheRateAreRefusedAndNotApplied(t *testing.T) {
 	// This is below the default burst, and more than the bucket refills while a machine is busy.
 	const sent = 35
 	for i := range sent {
-		s.say(record{"type": "chat", "message": "x", "ref": strconv.Itoa(i)})
+		s.send(record{"type": "chat", "message": "x", "ref": strconv.Itoa(i)})
 	}
 	acks := 0
 	for range sent {
@@ -278,7 +278,7 @@ func TestALimitOfZeroMeansNoLimit(t *testing.T) {
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
 	s := c.attendee("Lin").connect(c.id, "")
 	for i := range 100 {
-		s.say(record{"type": "chat", "message": "x", "ref": strconv.Itoa(i)})
+		s.send(record{"type": "chat", "message": "x", "ref": strconv.Itoa(i)})
 	}
 	s.until("the last ack", func(m message) bool { return m.kind() == "ack" && m.text("ref") == "99" })
 	for range 30 {

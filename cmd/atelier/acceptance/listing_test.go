@@ -152,24 +152,24 @@ func TestARemovalAnnouncesTheDeletedMessages(t *testing.T) {
 	}
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
 	c.admin.post(c.path+"/messages", record{"type": "chat", "message": "end"}).want(200)
-	s.hear("end")
+	s.untilChat("end")
 	again := max.connect(c.id, from)
-	again.hear("end")
+	again.untilChat("end")
 	for name, s := range map[string]*socket{"live": s, "replayed": again} {
-		told := map[string]bool{}
-		for _, m := range s.heard {
+		deleted := map[string]bool{}
+		for _, m := range s.received {
 			if m.kind() == "chat_deleted" {
-				told[m.text("id")] = true
+				deleted[m.text("id")] = true
 			}
 		}
-		if len(told) != 3 {
-			t.Errorf("%s: the deleted messages are %v", name, told)
+		if len(deleted) != 3 {
+			t.Errorf("%s: the deleted messages are %v", name, deleted)
 		}
-		if !slices.ContainsFunc(s.heard, func(m message) bool { return m.text("thread_id") == thread && m.text("action") == "deleted" }) {
+		if !slices.ContainsFunc(s.received, func(m message) bool { return m.text("thread_id") == thread && m.text("action") == "deleted" }) {
 			t.Errorf("%s: the deletion of the thread is not announced", name)
 		}
 		for id := range gone {
-			if !told[id] {
+			if !deleted[id] {
 				t.Errorf("%s: the deletion of message %s is not announced", name, id)
 			}
 		}

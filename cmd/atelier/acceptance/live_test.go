@@ -12,9 +12,9 @@ func TestChatReachesEveryoneIncludingTheSender(t *testing.T) {
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	a, b, f := lin.connect(c.id, ""), max.connect(c.id, ""), c.admin.connect(c.id, "")
-	a.say(record{"type": "chat", "message": "  as sent \n"})
+	a.send(record{"type": "chat", "message": "  as sent \n"})
 	for _, s := range []*socket{a, b, f} {
-		m := s.hear("  as sent \n")
+		m := s.untilChat("  as sent \n")
 		if m.text("sender") != "Lin" || m.text("sender_id") != lin.id || m.seq() == 0 {
 			t.Errorf("received %v", m)
 		}
@@ -26,7 +26,7 @@ func TestAnAckFollowsTheMessageThatItAcknowledges(t *testing.T) {
 	c := newClass(t)
 	s := c.attendee("Lin").connect(c.id, "")
 	ack := s.acked(record{"type": "chat", "message": "hello"}, "r1")
-	before := s.heard[len(s.heard)-2]
+	before := s.received[len(s.received)-2]
 	if before.text("message") != "hello" || before.seq() != ack.seq() {
 		t.Errorf("the message before the ack is %v, the ack %v", before, ack)
 	}
@@ -64,14 +64,14 @@ func TestADirectMessageReachesTheRecipientAndTheSendersOtherSessions(t *testing.
 			t.Errorf("received %v", m)
 		}
 	}
-	one.say(record{"type": "dm", "target_id": "facilitator", "message": "help me"})
+	one.send(record{"type": "dm", "target_id": "facilitator", "message": "help me"})
 	if m := boss.next("dm"); m.text("message") != "help me" || m.text("sender") != "Lin" {
 		t.Errorf("the facilitator received %v", m)
 	}
 	one.acked(record{"type": "chat", "message": "end"}, "c1")
 	for name, s := range map[string]*socket{"sender's own": one, "outsider's": outsider} {
 		if !slices.Contains(s.kinds(), "chat") {
-			s.hear("end")
+			s.untilChat("end")
 		}
 		if n := s.count("dm"); n != 0 {
 			t.Errorf("the %s session received %d direct messages", name, n)
@@ -92,7 +92,7 @@ func TestProgressReachesFacilitatorsAndTheSendersOtherTabs(t *testing.T) {
 			t.Errorf("received %v", m)
 		}
 	}
-	other.hear("end")
+	other.untilChat("end")
 	if other.count("step_progress")+one.count("step_progress") != 0 {
 		t.Errorf("another attendee received %v, the sender %v", other.kinds(), one.kinds())
 	}
@@ -154,11 +154,11 @@ func TestJoinAndHelloAreAnsweredByWelcome(t *testing.T) {
 	if you["id"] != lin.id || you["name"] != "Lin" || you["role"] != "attendee" {
 		t.Errorf("the welcome is for %v", you)
 	}
-	s.say(record{"type": "join", "name": "Somebody Else"})
+	s.send(record{"type": "join", "name": "Somebody Else"})
 	if m := s.next("welcome"); m["you"].(map[string]any)["name"] != "Lin" {
 		t.Errorf("the name in join is used: %v", m)
 	}
-	s.say(record{"type": "hello"})
+	s.send(record{"type": "hello"})
 	s.next("welcome")
 	boss := c.admin.connect(c.id, "")
 	if you := boss.welcome["you"].(map[string]any); you["id"] != "facilitator" || you["role"] != "admin" {
@@ -182,8 +182,8 @@ func TestPresenceReportsTheFirstTabToJoinAndTheLastToLeave(t *testing.T) {
 		t.Errorf("received %v", m)
 	}
 	_ = one.conn.Close()
-	two.say(record{"type": "chat", "message": "still here"})
-	boss.hear("still here")
+	two.send(record{"type": "chat", "message": "still here"})
+	boss.untilChat("still here")
 	_ = two.conn.Close()
 	boss.until("Lin leaving", func(m message) bool { return m.kind() == "attendee_left" && joined(lin.id)(m) })
 	if n := boss.count("attendee_left"); n != 1 {
@@ -195,8 +195,8 @@ func TestPresenceReportsTheFirstTabToJoinAndTheLastToLeave(t *testing.T) {
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
 	boss.until("Lin removed", func(m message) bool { return m.kind() == "attendee_left" && joined(lin.id)(m) })
 	_ = three.conn.Close()
-	boss.say(record{"type": "chat", "message": "end"})
-	watcher.hear("end")
+	boss.send(record{"type": "chat", "message": "end"})
+	watcher.untilChat("end")
 	if watcher.count("attendee_joined")+watcher.count("attendee_left") != 0 {
 		t.Errorf("an attendee received %v", watcher.kinds())
 	}
@@ -207,12 +207,12 @@ func TestScreenSharesAndSignalsAreRelayedUnderTheSendersName(t *testing.T) {
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	a, b, boss := lin.connect(c.id, ""), max.connect(c.id, ""), c.admin.connect(c.id, "")
-	boss.say(record{"type": "screen_share_status", "active": true})
+	boss.send(record{"type": "screen_share_status", "active": true})
 	if m := a.next("screen_share_status"); m["active"] != true || m.text("sender_id") != "facilitator" {
 		t.Errorf("received %v", m)
 	}
 	// An attendee cannot impersonate others.
-	a.say(record{"type": "attendee_screen_status", "active": true, "sender": "Facilitator", "sender_id": "facilitator", "attendee_id": max.id, "seq": 1})
+	a.send(record{"type": "attendee_screen_status", "active": true, "sender": "Facilitator", "sender_id": "facilitator", "attendee_id": max.id, "seq": 1})
 	if m := boss.next("attendee_screen_status"); m.text("attendee_id") != lin.id || m.text("sender_id") != lin.id || m.text("sender") != "Lin" {
 		t.Errorf("received %v", m)
 	}
@@ -223,14 +223,14 @@ func TestScreenSharesAndSignalsAreRelayedUnderTheSendersName(t *testing.T) {
 	if m := boss.next("webrtc_signal"); m.text("sender_id") != lin.id || m["signal"] == nil {
 		t.Errorf("received %v", m)
 	}
-	boss.say(record{"type": "webrtc_signal", "signal": record{"type": "to all"}})
+	boss.send(record{"type": "webrtc_signal", "signal": record{"type": "to all"}})
 	a.next("webrtc_signal")
 	b.next("webrtc_signal")
 	if e := a.ask(record{"type": "webrtc_signal", "target_id": max.id, "signal": strings.Repeat("x", 65<<10)}, "s2"); e.kind() != "error" {
 		t.Errorf("a signal over 64 KiB was answered with %v", e)
 	}
-	b.say(record{"type": "chat", "message": "end"})
-	b.hear("end")
+	b.send(record{"type": "chat", "message": "end"})
+	b.untilChat("end")
 	if b.count("attendee_screen_status") != 0 {
 		t.Errorf("another attendee received %v", b.kinds())
 	}
@@ -255,8 +255,8 @@ func TestOnlyFacilitatorsReceiveHelpEventsOfOthers(t *testing.T) {
 		t.Errorf("received %v", m)
 	}
 	a.next("attendee_completed")
-	b.say(record{"type": "chat", "message": "end"})
-	b.hear("end")
+	b.send(record{"type": "chat", "message": "end"})
+	b.untilChat("end")
 	for _, kind := range b.kinds() {
 		if strings.HasPrefix(kind, "help_") || kind == "attendee_completed" {
 			t.Errorf("another attendee received %s", kind)

@@ -22,7 +22,7 @@ func TestTheUploadsScenarioPasses(t *testing.T) {
 		Phase: 300 * time.Millisecond, Settle: 20 * time.Millisecond, Small: 20, Large: 10, SmallBytes: 1 << 16, LargeBytes: 1 << 20, AtOnce: 32,
 		Config: workshop.Config{
 			Attendees: 20, Facilitators: 1, Join: 100 * time.Millisecond, Duration: 1200 * time.Millisecond,
-			StepEvery: time.Second, Chat: 50, Drain: patience, Seed: 1,
+			StepEvery: time.Second, Chat: 50, Drain: testTimeout, Seed: 1,
 		},
 	}
 	result, err := scenario.Run(t.Context(), &server.Target{URL: "http://" + addr, AdminID: adminID, AdminPW: adminPW, Usage: func() (server.Usage, error) {

@@ -164,10 +164,10 @@ func TestRangesOfAFileAreServed(t *testing.T) {
 	tag := c.admin.get(path).want(200).header.Get("ETag")
 	part := func(from, to int) string { return fmt.Sprintf("bytes %d-%d/%d", from, to, size) }
 	for name, test := range map[string]struct {
-		opts   []option
-		status int
-		said   string
-		body   []byte
+		opts         []option
+		status       int
+		contentRange string
+		body         []byte
 	}{
 		"first":             {[]option{header("Range", "bytes=0-0")}, 206, part(0, 0), content[:1]},
 		"middle":            {[]option{header("Range", "bytes=3-10006")}, 206, part(3, 10006), content[3:10007]},
@@ -190,7 +190,7 @@ func TestRangesOfAFileAreServed(t *testing.T) {
 		"known to be other": {[]option{header("If-None-Match", `"x"`)}, 200, "", content},
 	} {
 		got := c.admin.get(path, test.opts...)
-		if got.status != test.status || got.header.Get("Content-Range") != test.said {
+		if got.status != test.status || got.header.Get("Content-Range") != test.contentRange {
 			t.Errorf("%s: status %d, Content-Range %s", name, got.status, got.header.Get("Content-Range"))
 		}
 		if test.status < 400 && !bytes.Equal(got.body, test.body) {

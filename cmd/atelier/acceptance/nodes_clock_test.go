@@ -62,14 +62,14 @@ func TestNodesCompareTheirClocksWithTheDatabase(t *testing.T) {
 		return after.Sub(before) >= 3*time.Second
 	})
 	c.admin.base = "http://" + first.Addr()
-	told := func() string {
+	healthText := func() string {
 		return record(c.admin.get("/api/admin/health").want(200).object()["nodes"].(map[string]any)).text("text")
 	}
 	eventual(t, "operators see the reason", func() bool {
-		return strings.Contains(told(), "the clock of node node2 is 5.0 s behind the database's")
+		return strings.Contains(healthText(), "the clock of node node2 is 5.0 s behind the database's")
 	})
-	if status, said := readiness(second); status != 200 {
-		t.Errorf("with a clock five seconds off, readyz returned %v", said)
+	if status, body := readiness(second); status != 200 {
+		t.Errorf("with a clock five seconds off, readyz returned %v", body)
 	}
 	if err := second.Stop(); err != nil {
 		t.Fatal(err)
@@ -77,10 +77,10 @@ func TestNodesCompareTheirClocksWithTheDatabase(t *testing.T) {
 
 	second = start(40 * time.Second)
 	eventual(t, "the node leaves serving to the other node", func() bool {
-		status, said := readiness(second)
-		return status == 503 && said["reason"] == "clock"
+		status, body := readiness(second)
+		return status == 503 && body["reason"] == "clock"
 	})
-	eventual(t, "the other node reports it", func() bool { return strings.Contains(told(), "node node2 serves nobody") })
+	eventual(t, "the other node reports it", func() bool { return strings.Contains(healthText(), "node node2 serves nobody") })
 	// If no other node has a correct clock, the database's clock can be the wrong one.
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)

@@ -99,21 +99,21 @@ func TestANodeWithAFullDiskRefusesWhatItCannotStore(t *testing.T) {
 	}
 
 	eventual(t, "the node reports its full disk", func() bool {
-		status, said := readiness(nodes[1])
-		return status == 503 && said["reason"] == "disk_full" && said["error"] == said["why"] && said["error"] != nil
+		status, body := readiness(nodes[1])
+		return status == 503 && body["reason"] == "disk_full" && body["error"] == body["why"] && body["error"] != nil
 	})
-	var said record
+	var health record
 	eventual(t, "the other nodes report it", func() bool {
-		said = record(c.admin.get("/api/admin/health").want(200).object()["nodes"].(map[string]any))
-		text := said.text("text")
-		for _, n := range said["list"].([]any) { // each node reports its own figures once per second
+		health = record(c.admin.get("/api/admin/health").want(200).object()["nodes"].(map[string]any))
+		text := health.text("text")
+		for _, n := range health["list"].([]any) { // each node reports its own figures once per second
 			if _, known := n.(map[string]any)["clock_offset_ms"].(float64); !known {
 				return false
 			}
 		}
-		return said["ok"] == false && strings.Contains(text, "node2") && strings.Contains(text, "disk")
+		return health["ok"] == false && strings.Contains(text, "node2") && strings.Contains(text, "disk")
 	})
-	for _, n := range said["list"].([]any) {
+	for _, n := range health["list"].([]any) {
 		n := record(n.(map[string]any))
 		if want := n.text("node") != "node2"; n["writable"] != want {
 			t.Errorf("writable is wrong: %v", n)
@@ -181,8 +181,8 @@ func TestReadingNeedsNoFreeDiskSpace(t *testing.T) {
 		t.Errorf("the range is %q", part.body)
 	}
 	eventual(t, "the node reports its full disk", func() bool {
-		status, said := readiness(node)
-		return status == 503 && said["reason"] == "disk_full"
+		status, body := readiness(node)
+		return status == 503 && body["reason"] == "disk_full"
 	})
 	c.admin.post(c.path+"/polls", record{"lines": "Still here?\n- yes\n- no"}).want(200) // stored in the database
 }

@@ -22,7 +22,7 @@ func rotateKeys(data string) (text string, err error) {
 		return "", err
 	}
 	defer client.Close()
-	for until := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(testTimeout); ; time.Sleep(20 * time.Millisecond) {
 		text, err = client.RotateKeys()
 		if err == nil || !strings.Contains(err.Error(), "stays pending") || time.Now().After(until) {
 			return text, err

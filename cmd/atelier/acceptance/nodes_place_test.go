@@ -122,7 +122,7 @@ func TestStatusReportsThatNoNodeServes(t *testing.T) {
 	op := operator(t, cfgs[1].Server.Data)
 	place(t, op, control.Placing{Do: "drain", Node: "node2"})
 	eventual(t, "a drained node", func() bool { return !ready(second) })
-	told := func() bool {
+	reported := func() bool {
 		t.Helper()
 		var st nodes.Status
 		if err := op.Cluster(&st); err != nil {
@@ -130,15 +130,15 @@ func TestStatusReportsThatNoNodeServes(t *testing.T) {
 		}
 		return slices.ContainsFunc(st.Problems, func(p string) bool { return strings.Contains(p, "nobody serves") })
 	}
-	if told() {
+	if reported() {
 		t.Error("status reports that nobody serves although a node does")
 	}
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	eventual(t, "a problem that no node serves", told)
+	eventual(t, "a problem that no node serves", reported)
 	place(t, op, control.Placing{Do: "undrain", Node: "node2"})
-	eventual(t, "a node that serves again", func() bool { return ready(second) && !told() })
+	eventual(t, "a node that serves again", func() bool { return ready(second) && !reported() })
 }
 
 // A codelab moves to a node whether another node owns it or none does, and stays there.

@@ -168,7 +168,7 @@ func apart(t testing.TB, cfgs []config.Config) (ways []*link) {
 		s.Shutdown()
 		s.WaitForShutdown()
 	})
-	if !s.ReadyForConnections(patience) {
+	if !s.ReadyForConnections(testTimeout) {
 		t.Fatal("NATS did not start")
 	}
 	for i := range cfgs {
@@ -189,16 +189,16 @@ func TestAnIsolatedNodeReleasesItsActors(t *testing.T) {
 	c := newClassOn(t, nodes[0].Addr(), record{})
 	who := c.attendee("Ann")
 	listening := who.connect(c.id, "")
-	say := func(node int, text string) bool {
+	post := func(node int, text string) bool {
 		who.base = "http://" + nodes[node].Addr()
 		got, err := who.browser.try(http.MethodPost, c.path+"/messages", record{"type": "chat", "message": text, "ref": text})
 		return err == nil && got.status == http.StatusOK
 	}
-	eventual(t, "a message", func() bool { return say(0, "before") })
+	eventual(t, "a message", func() bool { return post(0, "before") })
 	ways[0].set(true)
-	eventual(t, "a message through another node", func() bool { return say(1, "meanwhile") })
+	eventual(t, "a message through another node", func() bool { return post(1, "meanwhile") })
 	eventual(t, "an isolated node stands aside", func() bool { return !ready(nodes[0]) })
-	if say(0, "unheard") {
+	if post(0, "unheard") {
 		t.Error("an isolated node accepts messages")
 	}
 	// 1013 if the codelab had moved to another node, which can no longer be reached.
@@ -207,7 +207,7 @@ func TestAnIsolatedNodeReleasesItsActors(t *testing.T) {
 	}
 	ways[0].set(false)
 	eventual(t, "a node that is back", func() bool { return ready(nodes[0]) })
-	eventual(t, "a message through the reconnected node", func() bool { return say(0, "after") })
+	eventual(t, "a message through the reconnected node", func() bool { return post(0, "after") })
 	for i := range nodes {
 		who.base = "http://" + nodes[i].Addr()
 		if got := chatOf(who.get(c.path + "/chat").body); got != "before\nmeanwhile\nafter\n" {
@@ -216,8 +216,8 @@ func TestAnIsolatedNodeReleasesItsActors(t *testing.T) {
 	}
 }
 
-// said is one operation of a client on a codelab's chat.
-type said struct {
+// chatOperation is one operation of a client on a codelab's chat.
+type chatOperation struct {
 	post string // the message, or "" for a read
 }
 
@@ -225,7 +225,7 @@ type said struct {
 var chatModel = porcupine.Model{
 	Init: func() any { return "" },
 	Step: func(state, input, output any) (bool, any) {
-		if post := input.(said).post; post != "" {
+		if post := input.(chatOperation).post; post != "" {
 			return true, state.(string) + post + "\n"
 		}
 		return output.(string) == state.(string), state
@@ -253,7 +253,7 @@ func TestTakeoversAreNotNoticed(t *testing.T) {
 	var history []porcupine.Operation
 	began := time.Now()
 	clock := func() int64 { return int64(time.Since(began)) }
-	note := func(client int, in said, call int64, out any, back int64) {
+	note := func(client int, in chatOperation, call int64, out any, back int64) {
 		mu.Lock()
 		defer mu.Unlock()
 		history = append(history, porcupine.Operation{ClientId: client, Input: in, Call: call, Output: out, Return: back})
@@ -273,44 +273,44 @@ func TestTakeoversAreNotNoticed(t *testing.T) {
 					return
 				default:
 				}
-				if posted.Load() >= mostRead-20 && client%2 == 0 {
+				if posted.Load() >= maxRead-20 && client%2 == 0 {
 					continue
 				}
 				call := clock()
 				if client%2 == 0 {
 					text := fmt.Sprint(client, "-", n)
 					if repeat(b, bases, client+n, http.MethodPost, c.path+"/messages", record{"type": "chat", "message": text, "ref": text}, stop) != nil {
-						note(client, said{text}, call, nil, clock())
+						note(client, chatOperation{text}, call, nil, clock())
 						posted.Add(1)
 					} else {
-						note(client, said{text}, call, nil, math.MaxInt64)
+						note(client, chatOperation{text}, call, nil, math.MaxInt64)
 					}
 				} else if body := repeat(b, bases, client+n, http.MethodGet, c.path+"/chat?limit=1000", nil, stop); body != nil {
-					note(client, said{}, call, chatOf(body), clock())
+					note(client, chatOperation{}, call, chatOf(body), clock())
 				}
 			}
 		})
 	}
 	for round := range rounds {
 		before := posted.Load()
-		eventual(t, "messages before a cut", func() bool { return posted.Load() > min(before+3, mostRead-50) })
+		eventual(t, "messages before a cut", func() bool { return posted.Load() > min(before+3, maxRead-50) })
 		links[round%3].set(true)
 		eventual(t, "a node that has noticed the cut", func() bool { return !ready(nodes[round%3]) })
 		before = posted.Load()
-		eventual(t, "messages while a node is cut off", func() bool { return posted.Load() > min(before+6, mostRead-50) })
+		eventual(t, "messages while a node is cut off", func() bool { return posted.Load() > min(before+6, maxRead-50) })
 		links[round%3].set(false)
 		eventual(t, "a node that is back", func() bool { return ready(nodes[round%3]) })
 	}
 	close(stop)
 	clients.Wait()
-	if posted.Load() > mostRead {
+	if posted.Load() > maxRead {
 		t.Fatalf("%d messages are more than one read returns", posted.Load())
 	}
 	for i := range nodes {
 		b := who
 		b.base = bases(i)
 		call := clock()
-		note(10+i, said{}, call, chatOf(b.get(c.path+"/chat?limit=1000").body), clock())
+		note(10+i, chatOperation{}, call, chatOf(b.get(c.path+"/chat?limit=1000").body), clock())
 	}
 	if !porcupine.CheckOperations(chatModel, history) {
 		t.Errorf("the history of %d operations on three nodes is not linearizable: %s", len(history), explain(history))
@@ -318,15 +318,15 @@ func TestTakeoversAreNotNoticed(t *testing.T) {
 	t.Logf("%d operations, %d messages", len(history), posted.Load())
 }
 
-// mostRead is the maximum number of messages in one read.
-const mostRead = 1000
+// maxRead is the maximum number of messages in one read.
+const maxRead = 1000
 
 // explain describes the first operation in a history that is impossible on a single server.
 func explain(history []porcupine.Operation) string {
 	slices.SortFunc(history, func(a, b porcupine.Operation) int { return cmp.Compare(a.Return, b.Return) })
 	longest, acked := "", map[string]int64{}
 	for i, o := range history {
-		in := o.Input.(said)
+		in := o.Input.(chatOperation)
 		if in.post != "" {
 			acked[in.post] = o.Return
 			continue
@@ -349,7 +349,7 @@ func explain(history []porcupine.Operation) string {
 			}
 		}
 		for _, before := range history[:i] {
-			if before.Input.(said).post == "" && before.Return < o.Call && len(before.Output.(string)) > len(got) {
+			if before.Input.(chatOperation).post == "" && before.Return < o.Call && len(before.Output.(string)) > len(got) {
 				return fmt.Sprintf("client %d reads at %v less than client %d before", o.ClientId, time.Duration(o.Call), before.ClientId)
 			}
 		}
@@ -390,7 +390,7 @@ func chatOf(body []byte) string {
 
 // ready reports whether a node would accept traffic.
 func ready(s *service.Service) bool {
-	res, err := (&http.Client{Timeout: patience}).Get("http://" + s.InternalAddr() + "/readyz")
+	res, err := (&http.Client{Timeout: testTimeout}).Get("http://" + s.InternalAddr() + "/readyz")
 	if err != nil {
 		return false
 	}

@@ -108,7 +108,7 @@ func TestDisablingTakesEffectOnEveryNode(t *testing.T) {
 		}
 	}
 	m.admin.post("/admin/participants/"+m.business.id+"/disable", nil).want(200)
-	m.business.post("/introspect", use("x", "c")).gives(401, "unauthorized")
+	m.business.post("/introspect", use("x", "c")).wantError(401, "unauthorized")
 	for i, node := range nodes {
 		eventual(t, fmt.Sprintf("node %d to refuse the disabled participant", i), func() bool {
 			status, code, _ := m.business.at(node.Addr()+m.path, "/introspect", use("x", "c"))
@@ -148,6 +148,6 @@ func (p *member) at(base, path string, body any) (status int, code, answer strin
 	defer res.Body.Close()
 	var got struct{ Token, Code, Number string }
 	_ = json.NewDecoder(res.Body).Decode(&got)
-	given.add(got.Token)
+	returnedSecrets.add(got.Token)
 	return res.StatusCode, got.Code, got.Token + got.Number
 }

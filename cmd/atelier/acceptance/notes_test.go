@@ -78,14 +78,14 @@ func TestOnlyFacilitatorsSeeNotes(t *testing.T) {
 
 	// The AI receives only the text that the caller may read.
 	for _, q := range []struct {
-		who  *browser
-		told bool
+		who      *browser
+		included bool
 	}{{lin.browser, false}, {c.admin, true}} {
 		if _, failed := q.who.ask(record{"prompt": "why", "codelab_id": c.id, "step_number": 1}).whole(); failed != "" {
 			t.Fatalf("the question failed: %s", failed)
 		}
-		if got := strings.Contains(fmt.Sprint(up.Last().Body), secretNote); got != q.told {
-			t.Errorf("the AI request contains the note: %v, want %v", got, q.told)
+		if got := strings.Contains(fmt.Sprint(up.Last().Body), secretNote); got != q.included {
+			t.Errorf("the AI request contains the note: %v, want %v", got, q.included)
 		}
 	}
 }
@@ -109,11 +109,11 @@ func TestFramesForAttendeesContainNoNotes(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
-	heard := lin.connect(c.id, "")
+	listener := lin.connect(c.id, "")
 	c.withNotes()
 	c.admin.post(c.path+"/end", nil).want(200)
 	for _, kind := range []string{"codelab_changed", "steps_changed", "codelab_changed"} {
-		if m := heard.next(kind); strings.Contains(fmt.Sprint(m), secretNote) {
+		if m := listener.next(kind); strings.Contains(fmt.Sprint(m), secretNote) {
 			t.Errorf("an attendee received %v", m)
 		}
 	}

@@ -36,9 +36,9 @@ func TestHelpIsOfferedWithoutARequest(t *testing.T) {
 	if queue := c.admin.get(c.path + "/help").list(); len(queue) != 1 || queue[0].number("step_number") != 3 {
 		t.Errorf("the queue is %v", queue)
 	}
-	b.say(record{"type": "chat", "message": "end"})
+	b.send(record{"type": "chat", "message": "end"})
 	for _, s := range []*socket{a, b, boss} {
-		s.hear("end")
+		s.untilChat("end")
 		if s.count("help_request") != 0 || s == b && s.count("help_claimed") != 0 {
 			t.Errorf("received %v", s.kinds())
 		}

@@ -239,8 +239,8 @@ func TestNamesOfFacilitatorsAreReserved(t *testing.T) {
 	asa := c.assistant("asa-by-name")
 	live := asa.connect(c.id, "")
 	live.acked(record{"type": "chat", "message": "hello"}, "1")
-	if said := c.admin.get(c.path + "/chat").list(); len(said) != 1 || said[0].text("sender_name") != "Asa" {
-		t.Errorf("the chat is %v", said)
+	if messages := c.admin.get(c.path + "/chat").list(); len(messages) != 1 || messages[0].text("sender_name") != "Asa" {
+		t.Errorf("the chat is %v", messages)
 	}
 	// While she is connected, others cannot use her name. Other nodes read a login slightly later.
 	if common.nodes == nil {
@@ -365,7 +365,7 @@ func TestScopesOfAPITokensAreEnforced(t *testing.T) {
 	reads.post(c.path+"/messages", record{"type": "chat", "message": "x"}).refused(403, "insufficient_scope")
 	live := reads.connect(c.id, "")
 	c.admin.post(c.path+"/messages", record{"type": "chat", "message": "heard"}).want(200)
-	live.hear("heard")
+	live.untilChat("heard")
 	if e := live.ask(record{"type": "chat", "message": "said"}, "r"); e.text("error") != "insufficient_scope" {
 		t.Errorf("the socket returned %v", e)
 	}

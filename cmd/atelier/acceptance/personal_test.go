@@ -21,11 +21,11 @@ func TestThePageOnPersonalDataIsTrue(t *testing.T) {
 	c := newClass(t)
 	lin := c.attendee("Lin Erasable")
 	lin.post(c.path+"/messages", record{"type": "chat", "message": "a word of Lin's"}).want(200)
-	said := regexp.MustCompile("`(GET|DELETE) (/[^`]*)`").FindAllStringSubmatch(string(page), -1)
-	if len(said) != 4 {
-		t.Fatalf("the page lists the operations %q", said)
+	documented := regexp.MustCompile("`(GET|DELETE) (/[^`]*)`").FindAllStringSubmatch(string(page), -1)
+	if len(documented) != 4 {
+		t.Fatalf("the page lists the operations %q", documented)
 	}
-	for _, m := range said {
+	for _, m := range documented {
 		if !slices.ContainsFunc(rest.Operations(), func(o rest.Operation) bool { return o.Method == m[1] && o.Path == m[2] }) {
 			t.Errorf("there is no operation %s", m[0])
 		}

@@ -337,7 +337,7 @@ func TestAttendeesGetTheTimerAndTheServersTime(t *testing.T) {
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	own := lin.connect(c.id, "")
-	own.say(record{"type": "hello"})
+	own.send(record{"type": "hello"})
 	if now := own.next("welcome").text("now"); now == "" {
 		t.Error("the welcome message does not contain the time")
 	}

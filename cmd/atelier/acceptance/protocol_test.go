@@ -39,7 +39,7 @@ func TestFragmentsPingsAndTheClosingHandshakeWork(t *testing.T) {
 	s := c.attendee("Lin").connect(c.id, "")
 	ponged := make(chan string, 1)
 	s.conn.SetPongHandler(func(text string) error { ponged <- text; return nil })
-	if err := s.conn.WriteControl(websocket.PingMessage, []byte("mark"), time.Now().Add(patience)); err != nil {
+	if err := s.conn.WriteControl(websocket.PingMessage, []byte("mark"), time.Now().Add(testTimeout)); err != nil {
 		t.Fatal(err)
 	}
 	w, err := s.conn.NextWriter(websocket.TextMessage)
@@ -51,7 +51,7 @@ func TestFragmentsPingsAndTheClosingHandshakeWork(t *testing.T) {
 	if err != nil || w.Close() != nil {
 		t.Fatal(err)
 	}
-	s.hear("in parts")
+	s.untilChat("in parts")
 	if got := <-ponged; got != "mark" {
 		t.Errorf("the pong carries %q", got)
 	}
@@ -127,7 +127,7 @@ func TestSummariesAreSentOnlyAfterChanges(t *testing.T) {
 	// Attendees also get a summary, later. If Lin's last summary already shows this step, the
 	// server sends no other.
 	shown := false
-	for _, m := range s.heard {
+	for _, m := range s.received {
 		if m.kind() == "progress_summary" {
 			shown = m["per_step"].([]any)[1] == 1.0
 		}
@@ -141,9 +141,9 @@ func TestSummariesAreSentOnlyAfterChanges(t *testing.T) {
 	boss.until("Lin on step 3", func(m message) bool {
 		return m.kind() == "progress_summary" && m["per_step"].([]any)[2] == 1.0
 	})
-	for who, heard := range map[string][]message{"the facilitator": boss.heard, "the attendee": s.heard} {
+	for who, received := range map[string][]message{"the facilitator": boss.received, "the attendee": s.received} {
 		var last message
-		for _, m := range heard {
+		for _, m := range received {
 			if m.kind() != "progress_summary" {
 				continue
 			}

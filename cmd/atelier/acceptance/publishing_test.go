@@ -275,9 +275,9 @@ func TestSurveysBecomePollsOnce(t *testing.T) {
 		t.Errorf("the step still contains %q", text)
 	}
 	for text, left := range map[string]int{ready: 0, ready + "\n\n" + again: 1} {
-		said := b.publish("match=1", chapters(tour, "One", "Two="+text)).object()["left_out"]
-		if list, _ := said.([]any); len(list) != left {
-			t.Errorf("for %q, the left-out parts are %v", text, said)
+		leftOut := b.publish("match=1", chapters(tour, "One", "Two="+text)).object()["left_out"]
+		if list, _ := leftOut.([]any); len(list) != left {
+			t.Errorf("for %q, the left-out parts are %v", text, leftOut)
 		}
 		if n := len(b.get(c.path + "/polls").list()); n != 1 {
 			t.Errorf("there are %d polls", n)

@@ -61,12 +61,12 @@ func TestAPulseReachesFacilitatorsAndTheSendersOtherTabs(t *testing.T) {
 		t.Errorf("the record still has the pulse %v", p)
 	}
 	one.acked(record{"type": "chat", "message": "end"}, "e")
-	other.hear("end")
+	other.untilChat("end")
 	// The server sends attendees a summary every few seconds, and none without a change.
 	if other.count("progress_summary") == 0 {
 		other.next("progress_summary")
 	}
-	for _, m := range other.heard {
+	for _, m := range other.received {
 		if m.kind() == "progress_summary" && m["pulse"] != nil {
 			t.Errorf("another attendee received %v", m)
 		}
@@ -90,9 +90,9 @@ func TestARepeatedPulseCausesNoEvent(t *testing.T) {
 		t.Errorf("the same ref is acked with %v and %v", first, again)
 	}
 	lin.post(c.path+"/messages", record{"type": "chat", "message": "end"}).want(200)
-	boss.hear("end")
+	boss.untilChat("end")
 	var states []any
-	for _, m := range boss.heard {
+	for _, m := range boss.received {
 		if m.kind() == "pulse" {
 			states = append(states, m["state"])
 		}

@@ -86,7 +86,7 @@ func TestOneMessageCanAnswerSeveralRequests(t *testing.T) {
 	}
 	zoe.post(c.path+"/messages", record{"type": "chat", "message": "end"}).want(200)
 	for s, want := range map[*socket]int{own: 1, others: 0} {
-		if s.hear("end"); s.count("help_resolved") > want {
+		if s.untilChat("end"); s.count("help_resolved") > want {
 			t.Errorf("received %v", s.kinds())
 		}
 	}
@@ -137,7 +137,7 @@ func TestFacilitatorsSeeThePlaceOfAnAttendee(t *testing.T) {
 		t.Errorf("after its removal, the place is %v", place(c.admin))
 	}
 	max.post(c.path+"/messages", record{"type": "chat", "message": "end"}).want(200)
-	if others.hear("end"); others.count("attendee_placed") > 0 {
+	if others.untilChat("end"); others.count("attendee_placed") > 0 {
 		t.Errorf("others received %v", others.kinds())
 	}
 }
@@ -146,21 +146,21 @@ func TestMessagesOfFacilitatorsContainTheirPerson(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	asa, lin := c.assistant("asa-speaks"), c.attendee("Lin")
-	heard := lin.connect(c.id, "")
+	listener := lin.connect(c.id, "")
 	asa.post(c.path+"/messages", record{"type": "broadcast", "message": "from Asa"}).want(200)
-	if m := heard.next("broadcast"); m.text("sender_id") != "facilitator" || m.text("person") != asa.id {
+	if m := listener.next("broadcast"); m.text("sender_id") != "facilitator" || m.text("person") != asa.id {
 		t.Errorf("received %v", m)
 	}
 	asa.post(c.path+"/messages", record{"type": "dm", "target_id": lin.id, "message": "psst"}).want(200)
-	if m := heard.next("dm"); m.text("person") != asa.id {
+	if m := listener.next("dm"); m.text("person") != asa.id {
 		t.Errorf("received %v", m)
 	}
 	asa.post(c.path+"/messages", record{"type": "pointer", "step_number": 2}).want(200)
-	if m := heard.next("pointer"); m.text("person") != asa.id || m.text("by") != "Asa" {
+	if m := listener.next("pointer"); m.text("person") != asa.id || m.text("by") != "Asa" {
 		t.Errorf("received %v", m)
 	}
 	lin.post(c.path+"/messages", record{"type": "chat", "message": "from Lin"}).want(200)
-	if m := heard.next("chat"); m["person"] != nil {
+	if m := listener.next("chat"); m["person"] != nil {
 		t.Errorf("received %v", m)
 	}
 	for _, m := range lin.get(c.path + "/chat").list() {

@@ -193,10 +193,10 @@ func TestFeedbackIsGivenOnce(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
-	given := lin.post(c.path+"/feedback", record{"difficulty": "1", "satisfaction": "5", "comment": " as sent "}).object()
+	feedback := lin.post(c.path+"/feedback", record{"difficulty": "1", "satisfaction": "5", "comment": " as sent "}).object()
 	lin.post(c.path+"/feedback", record{"difficulty": "2", "satisfaction": "2"}).refused(409)
 	got := c.admin.get(c.path + "/feedback").list()
-	if len(got) != 1 || got[0].text("id") != given.text("id") || got[0].text("attendee_id") != lin.id || got[0].text("comment") != " as sent " {
+	if len(got) != 1 || got[0].text("id") != feedback.text("id") || got[0].text("attendee_id") != lin.id || got[0].text("comment") != " as sent " {
 		t.Errorf("the feedback is %v", got)
 	}
 	for _, bad := range []string{"0", "6", "", "10", "x"} {

@@ -106,9 +106,9 @@ func TestAReconnectingClientMissesNothing(t *testing.T) {
 	}
 	c.admin.put(c.path, record{"title": "end"}).want(200)
 	stays.next("codelab_changed")
-	heard := stays.stored()
-	if heard = heard[:len(heard)-1]; len(heard) != 120 || !reflect.DeepEqual(heard, pieces) {
-		t.Errorf("one connection and many connections received different messages (%d and %d), or in another order", len(heard), len(pieces))
+	steady := stays.stored()
+	if steady = steady[:len(steady)-1]; len(steady) != 120 || !reflect.DeepEqual(steady, pieces) {
+		t.Errorf("one connection and many connections received different messages (%d and %d), or in another order", len(steady), len(pieces))
 	}
 }
 

@@ -44,7 +44,7 @@ func TestReceiversAcceptOnlySignedDeliveries(t *testing.T) {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
 			for _, none := range []string{"", "whsec_", "whsec_no Base64"} {
-				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 				cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 				cmd.Env = append(os.Environ(), "WEBHOOK_SECRET="+none, "LISTEN=127.0.0.1:0")
 				out, err := cmd.CombinedOutput()
@@ -146,7 +146,7 @@ func (r *sampleReceiver) start(command []string, secret string) <-chan string {
 		}
 	}()
 	r.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(testTimeout); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if c, err := net.Dial("tcp", r.address); err == nil {
 			_ = c.Close()
 			return lines
@@ -161,7 +161,7 @@ func next(t *testing.T, lines <-chan string) string {
 	select {
 	case line := <-lines:
 		return line
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Fatal("the receiver printed nothing")
 		return ""
 	}

@@ -17,7 +17,7 @@ func (c *class) rehearses(people int, more record) (first record) {
 		body[k] = v
 	}
 	c.admin.post(c.path+"/rehearsal", body).want(201)
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(testTimeout); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if all := c.simulated(); len(all) > 0 {
 			return all[0]
 		}

@@ -78,7 +78,7 @@ func TestReleasesOpen(t *testing.T) {
 			data := t.TempDir()
 			unpack(t, packed, data)
 			addr := serveRelease(t, releaseConfig(t, data))
-			tell(t, withoutAll(r.Answers, r.ask(t, addr, r.Answers)))
+			reportDifferences(t, withoutAll(r.Answers, r.ask(t, addr, r.Answers)))
 			for _, p := range r.People {
 				p.comesBack(t, addr)
 			}
@@ -104,7 +104,7 @@ func TestReleasesOpen(t *testing.T) {
 // restoredAt verifies that a server has the content of a release's backup.
 func (r keptRelease) restoredAt(t *testing.T, addr string) {
 	t.Helper()
-	tell(t, withoutAll(r.Restored, r.ask(t, addr, r.Restored)))
+	reportDifferences(t, withoutAll(r.Restored, r.ask(t, addr, r.Restored)))
 	for _, p := range r.People {
 		p.Session = "" // the restored server did not create this session
 		p.comesBack(t, addr)

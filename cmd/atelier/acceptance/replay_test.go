@@ -30,9 +30,9 @@ func TestReconnectingReplaysMissedMessagesAndContinuesLive(t *testing.T) {
 		t.Errorf("the welcome is at %d with head %d after %d", again.welcome.seq(), again.welcome.number("head"), start.seq())
 	}
 	again.next("dm")
-	speaker.say(record{"type": "chat", "message": "live"})
-	all.hear("live")
-	again.hear("live")
+	speaker.send(record{"type": "chat", "message": "live"})
+	all.untilChat("live")
+	again.untilChat("live")
 	if !reflect.DeepEqual(all.stored(), again.stored()) {
 		t.Errorf("replayed %v\nreceived %v", again.stored(), all.stored())
 	}
@@ -49,11 +49,11 @@ func TestReconnectingReplaysMissedMessagesAndContinuesLive(t *testing.T) {
 	// The client resumes in the middle, and misses nothing.
 	mid := all.stored()[2].seq()
 	part := lin.connect(c.id, resume(start.text("epoch"), mid))
-	part.hear("live")
+	part.untilChat("live")
 	if !reflect.DeepEqual(part.stored(), all.stored()[3:]) {
 		t.Errorf("the replay from %d is %v", mid, part.stored())
 	}
-	boss.hear("live")
+	boss.untilChat("live")
 	if n := boss.count("step_progress"); n != 5 {
 		t.Errorf("the facilitator received %d progress messages", n)
 	}

@@ -33,7 +33,7 @@ var rightsRoles = []string{
 func TestEveryRoleHasTheRightsInTheTable(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
-	said := readRightsOf(t, rightsFile, 2)
+	documented := readRightsOf(t, rightsFile, 2)
 	var ops []rest.Operation
 	ops = append(ops, rest.Operations()...)
 	ops = append(ops, (&messages.Gateway{}).Operations()...)
@@ -46,11 +46,11 @@ func TestEveryRoleHasTheRightsInTheTable(t *testing.T) {
 	w := newRightsWorld(t)
 	for _, op := range ops {
 		name := op.Method + " " + op.Path
-		want, there := said[name]
+		want, there := documented[name]
 		if !there {
 			t.Errorf("%s has no line in %s", name, rightsFile)
 		}
-		delete(said, name)
+		delete(documented, name)
 		var got []string
 		for i, role := range rightsRoles {
 			may := "-"
@@ -66,7 +66,7 @@ func TestEveryRoleHasTheRightsInTheTable(t *testing.T) {
 			fmt.Printf("%-96s %s\n", name, strings.Join(got, " "))
 		}
 	}
-	for name := range said {
+	for name := range documented {
 		t.Errorf("%s has a line, but is not an operation", name)
 	}
 }
@@ -153,7 +153,7 @@ const rightsMessagesFile = "testdata/rights-messages.txt"
 func TestEveryRoleMaySendTheMessagesInTheTable(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
-	said := readRightsOf(t, rightsMessagesFile, 1)
+	documented := readRightsOf(t, rightsMessagesFile, 1)
 	w := newRightsWorld(t)
 	w.c.setSteps("one", "two", "three", "four")
 	var doc struct {
@@ -172,8 +172,8 @@ func TestEveryRoleMaySendTheMessagesInTheTable(t *testing.T) {
 	}
 	for _, m := range doc.Operations.Say.Messages {
 		msg := doc.Components.Messages[path.Base(m.Ref)]
-		want, there := said[msg.Name]
-		delete(said, msg.Name)
+		want, there := documented[msg.Name]
+		delete(documented, msg.Name)
 		if !there || len(msg.Examples) == 0 {
 			t.Errorf("%s has no line in %s, or no example", msg.Name, rightsMessagesFile)
 			continue
@@ -193,7 +193,7 @@ func TestEveryRoleMaySendTheMessagesInTheTable(t *testing.T) {
 			}
 		}
 	}
-	for name := range said {
+	for name := range documented {
 		t.Errorf("%s has a line, but is not a message", name)
 	}
 }

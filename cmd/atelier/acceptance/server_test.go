@@ -41,7 +41,7 @@ func configOn(data string) config.Config {
 	c.Server.Listen, c.Server.InternalListen = "127.0.0.1:0", "127.0.0.1:0"
 	c.Server.Data = data
 	c.Server.ReconnectSpread = config.Duration(10 * time.Millisecond)
-	c.Server.DrainTimeout = config.Duration(patience)
+	c.Server.DrainTimeout = config.Duration(testTimeout)
 	c.Admin.Password = adminPW
 	c.Storage.MemtableMiB = 16
 	c.Storage.MinFreeMiB = 64
@@ -72,7 +72,7 @@ func startUntilStopped(t testing.TB, c config.Config) *service.Service {
 // already closed. On a busy machine, short leases can expire.
 func onceItCan(try func() error) error {
 	err := try()
-	for until := time.Now().Add(patience); isMomentary(err) && time.Now().Before(until); {
+	for until := time.Now().Add(testTimeout); isMomentary(err) && time.Now().Before(until); {
 		time.Sleep(20 * time.Millisecond)
 		err = try()
 	}

@@ -99,8 +99,8 @@ func TestLoggingInRenewsOnlyTheSessionOfThatBrowser(t *testing.T) {
 	planted.get("/admin/tokens").refused(403)
 	b.get("/session?codelab_id=" + two.id).refused(401) // an older session does not get later grants
 	// The CSRF token of one session id is invalid for another id of the same family.
-	say := record{"type": "chat", "message": "x"}
-	b.post(c.path+"/messages", say, header(auth.CSRFHeader, old.cookie(auth.CSRFCookie))).refused(403, "X-CSRF-Token")
+	chat := record{"type": "chat", "message": "x"}
+	b.post(c.path+"/messages", chat, header(auth.CSRFHeader, old.cookie(auth.CSRFCookie))).refused(403, "X-CSRF-Token")
 	// A connection belongs to the family of session ids. It remains when the id changes, and ends
 	// with the family.
 	live.acked(record{"type": "chat", "message": "on"}, "r")
@@ -275,7 +275,7 @@ func TestASessionEndsWithItsLifetime(t *testing.T) {
 		cookie, csrf = lin.cookie(auth.SessionCookie), lin.cookie(auth.CSRFCookie)
 		return lin.get("/session").status == 200 && cookie != "" && csrf != ""
 	})
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(testTimeout)
 	for {
 		lin.setCookie(auth.SessionCookie, cookie) // the jar has removed the expired cookie, so the test sets it again
 		lin.setCookie(auth.CSRFCookie, csrf)
@@ -309,19 +309,19 @@ func TestTheCSRFTokenMustBelongToTheSession(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
-	say := record{"type": "chat", "message": "x"}
-	lin.post(c.path+"/messages", say, withoutCSRF).refused(403, "X-CSRF-Token")
-	lin.post(c.path+"/messages", say, header(auth.CSRFHeader, max.cookie(auth.CSRFCookie))).refused(403, "X-CSRF-Token")
+	chat := record{"type": "chat", "message": "x"}
+	lin.post(c.path+"/messages", chat, withoutCSRF).refused(403, "X-CSRF-Token")
+	lin.post(c.path+"/messages", chat, header(auth.CSRFHeader, max.cookie(auth.CSRFCookie))).refused(403, "X-CSRF-Token")
 	// The header alone is not enough, because it must match the cookie.
 	session, csrf := auth.SessionCookie+"="+lin.cookie(auth.SessionCookie), auth.CSRFCookie+"="
 	for _, cookies := range []string{session, session + "; " + csrf, session + "; " + csrf + max.cookie(auth.CSRFCookie)} {
-		open(t, c.addr).post(c.path+"/messages", say, header(auth.CSRFHeader, lin.cookie(auth.CSRFCookie)), header("Cookie", cookies)).refused(403, "X-CSRF-Token")
+		open(t, c.addr).post(c.path+"/messages", chat, header(auth.CSRFHeader, lin.cookie(auth.CSRFCookie)), header("Cookie", cookies)).refused(403, "X-CSRF-Token")
 	}
 	// A matching pair of foreign values does not belong to this session.
-	lin.post(c.path+"/messages", say, header(auth.CSRFHeader, "forged"), header("Cookie", auth.SessionCookie+"="+lin.cookie(auth.SessionCookie)+"; "+auth.CSRFCookie+"=forged")).refused(403)
+	lin.post(c.path+"/messages", chat, header(auth.CSRFHeader, "forged"), header("Cookie", auth.SessionCookie+"="+lin.cookie(auth.SessionCookie)+"; "+auth.CSRFCookie+"=forged")).refused(403)
 	lin.post("/logout", nil, withoutCSRF).refused(403)
 	lin.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}, withoutCSRF).refused(403)
-	lin.post(c.path+"/messages", say).want(200)
+	lin.post(c.path+"/messages", chat).want(200)
 }
 
 func TestTheSessionRestoresALostCSRFToken(t *testing.T) {

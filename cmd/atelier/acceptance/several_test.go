@@ -140,9 +140,9 @@ func TestEachTestRunsInParallelOrSaysWhyNot(t *testing.T) {
 const atOnce = 4
 
 func runBeside() error {
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if given {
+	isSet := false
+	flag.Visit(func(f *flag.Flag) { isSet = isSet || f.Name == "test.parallel" })
+	if isSet {
 		return nil
 	}
 	if os.Getenv("TEST_NODES") != "" {

@@ -14,8 +14,8 @@ import (
 	"github.com/fasthttp/websocket"
 )
 
-// patience limits every wait. A test that passes waits much less.
-const patience = time.Minute
+// testTimeout limits every wait. A test that passes waits much less.
+const testTimeout = time.Minute
 
 // message is one realtime message.
 type message record
@@ -35,9 +35,9 @@ func (m message) seq() int               { return record(m).number("seq") }
 type socket struct {
 	t    testing.TB
 	conn *websocket.Conn
-	// heard contains all received messages in order.
-	heard   []message
-	welcome message
+	// received contains all received messages in order.
+	received []message
+	welcome  message
 }
 
 // dial opens a WebSocket. If the server refuses it, dial returns the response.
@@ -54,7 +54,7 @@ func (b *browser) dial(path string, opts ...option) (*socket, *http.Response) {
 	for _, o := range opts {
 		o(req)
 	}
-	d := websocket.Dialer{HandshakeTimeout: patience}
+	d := websocket.Dialer{HandshakeTimeout: testTimeout}
 	if tr, ok := b.http.Transport.(*http.Transport); ok && tr.TLSClientConfig != nil {
 		d.TLSClientConfig = &tls.Config{RootCAs: tr.TLSClientConfig.RootCAs}
 	}
@@ -64,7 +64,7 @@ func (b *browser) dial(path string, opts ...option) (*socket, *http.Response) {
 	}
 	body, _ := io.ReadAll(res.Body)
 	if bare, _, _ := strings.Cut(path, "?"); err == nil || len(body) > 0 {
-		if err := holdAnswer(http.MethodGet, bare, res.StatusCode, res.Header, body); err != nil {
+		if err := verifyAnswer(http.MethodGet, bare, res.StatusCode, res.Header, body); err != nil {
 			b.t.Errorf("undocumented: %v", err)
 		}
 	}
@@ -89,7 +89,7 @@ func (b *browser) connect(codelab, query string) *socket {
 
 // read returns the next message.
 func (s *socket) read() (message, error) {
-	_ = s.conn.SetReadDeadline(time.Now().Add(patience))
+	_ = s.conn.SetReadDeadline(time.Now().Add(testTimeout))
 	kind, text, err := s.conn.ReadMessage()
 	if err != nil {
 		return nil, err
@@ -97,14 +97,14 @@ func (s *socket) read() (message, error) {
 	if kind != websocket.TextMessage {
 		s.t.Errorf("received a message that is not text: %q", text)
 	}
-	if err := holdMessage(text); err != nil {
+	if err := verifyMessage(text); err != nil {
 		s.t.Errorf("undocumented: %v", err)
 	}
 	var m message
 	if err := m.decode(text); err != nil {
 		s.t.Fatal(err)
 	}
-	s.heard = append(s.heard, m)
+	s.received = append(s.received, m)
 	return m, nil
 }
 
@@ -128,14 +128,14 @@ func (s *socket) next(kind string) message {
 	return s.until(kind, func(m message) bool { return m.kind() == kind })
 }
 
-// hear reads up to a chat message with this text, which a client must have sent. A test can then
-// check the messages before it.
-func (s *socket) hear(text string) message {
+// untilChat reads up to a chat message with this text, which a client must have sent. A test can
+// then check the messages before it.
+func (s *socket) untilChat(text string) message {
 	s.t.Helper()
 	return s.until("chat "+text, func(m message) bool { return m.kind() == "chat" && m.text("message") == text })
 }
 
-func (s *socket) say(m record) {
+func (s *socket) send(m record) {
 	s.t.Helper()
 	if err := s.conn.WriteJSON(m); err != nil {
 		s.t.Fatal(err)
@@ -146,7 +146,7 @@ func (s *socket) say(m record) {
 func (s *socket) ask(m record, ref string) message {
 	s.t.Helper()
 	m["ref"] = ref
-	s.say(m)
+	s.send(m)
 	return s.until("answer to "+ref, func(m message) bool {
 		return (m.kind() == "ack" || m.kind() == "error") && m.text("ref") == ref
 	})
@@ -179,7 +179,7 @@ func (s *socket) closed() int {
 // kinds returns the types of the received messages.
 func (s *socket) kinds() []string {
 	out := []string{}
-	for _, m := range s.heard {
+	for _, m := range s.received {
 		out = append(out, m.kind())
 	}
 	return out
@@ -188,7 +188,7 @@ func (s *socket) kinds() []string {
 // count returns how many messages of a type were received.
 func (s *socket) count(kind string) int {
 	n := 0
-	for _, m := range s.heard {
+	for _, m := range s.received {
 		if m.kind() == kind {
 			n++
 		}
@@ -199,7 +199,7 @@ func (s *socket) count(kind string) int {
 // stored returns the received messages that have a position in the stream.
 func (s *socket) stored() []message {
 	var out []message
-	for _, m := range s.heard {
+	for _, m := range s.received {
 		if m["ts"] != nil {
 			out = append(out, m)
 		}

@@ -130,7 +130,7 @@ func TestAnErasedAttendeeLeavesNoFile(t *testing.T) {
 		t.Errorf("%d files before the erasure, %d after it", before, n)
 	}
 	max.get(kept.text("file_path")).want(200)
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(testTimeout)
 	for bytes.Contains(backup(t, cfg.Server.Data), []byte("secret-name")) {
 		if time.Now().After(deadline) {
 			t.Fatal("a later backup still contains the name of the file")
@@ -187,7 +187,7 @@ func TestAnInterruptedUploadLeavesNothing(t *testing.T) {
 			t.Errorf("after %d bytes, the upload returned %s", sent, res.Status)
 		}
 	}
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(testTimeout)
 	for len(filesIn(t, cfg.Server.Data)) > 0 {
 		if time.Now().After(deadline) {
 			t.Fatalf("files left behind: %q", filesIn(t, cfg.Server.Data))

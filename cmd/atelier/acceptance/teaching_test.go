@@ -14,11 +14,11 @@ func TestABroadcastReachesEveryoneAndStaysInTheChat(t *testing.T) {
 	grace := facilitator(t, c.addr, "Grace")
 	a, boss := lin.connect(c.id, ""), grace.connect(c.id, "")
 	boss.acked(record{"type": "broadcast", "message": "Back at ten."}, "b")
-	own := slices.IndexFunc(boss.heard, func(m message) bool { return m.kind() == "broadcast" }) // the broadcast must arrive before its ack
+	own := slices.IndexFunc(boss.received, func(m message) bool { return m.kind() == "broadcast" }) // the broadcast must arrive before its ack
 	if own < 0 {
 		t.Fatal("the ack came before the broadcast")
 	}
-	for _, m := range []message{a.next("broadcast"), boss.heard[own]} {
+	for _, m := range []message{a.next("broadcast"), boss.received[own]} {
 		if m.kind() != "broadcast" || m.text("message") != "Back at ten." || m.text("sender_name") != "Grace" || m.text("sender_id") != "facilitator" {
 			t.Errorf("received %v", m)
 		}
@@ -215,9 +215,9 @@ func TestAMessageAmongFacilitatorsReachesOnlyFacilitators(t *testing.T) {
 		}
 	}
 	one.acked(record{"type": "chat", "message": "end"}, "e")
-	a.hear("end")
+	a.untilChat("end")
 	again := lin.connect(c.id, "?since=0")
-	again.hear("end")
+	again.untilChat("end")
 	if h := lin.get(c.path + "/chat").list(); a.count("dm")+again.count("dm") != 0 || len(h) != 1 {
 		t.Errorf("an attendee received %v, %v and sees %v", a.kinds(), again.kinds(), h)
 	}

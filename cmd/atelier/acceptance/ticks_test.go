@@ -91,7 +91,7 @@ func TestTicksArePrivateAndCountedForFacilitators(t *testing.T) {
 	one.acked(record{"type": "chat", "message": "end"}, "e")
 	for name, s := range map[string]*socket{"Max": other, "a facilitator": boss} {
 		want := map[string]int{"Max": 1}[name] // Max has ticked one task himself
-		if s.hear("end"); s.count("tick") != want {
+		if s.untilChat("end"); s.count("tick") != want {
 			t.Errorf("%s received %v", name, s.kinds())
 		}
 	}

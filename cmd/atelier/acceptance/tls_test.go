@@ -82,16 +82,16 @@ func TestTheServerSupportsTLS(t *testing.T) {
 	}
 	one, two := lin.connect(id, ""), admin.connect(id, "")
 	one.acked(record{"type": "chat", "message": "over wss"}, "r")
-	two.hear("over wss")
+	two.untilChat("over wss")
 	again := lin.connect(id, resume(one.welcome.text("epoch"), one.welcome.seq()))
-	again.hear("over wss")
+	again.untilChat("over wss")
 	events, status := lin.follow(id, "")
 	if status != 200 {
 		t.Fatalf("event stream: %d", status)
 	}
-	one.say(record{"type": "chat", "message": "to all"})
+	one.send(record{"type": "chat", "message": "to all"})
 	events.next("chat")
-	again.hear("to all")
+	again.untilChat("to all")
 }
 
 // The certificate is renewed while the server runs. New handshakes show the new certificate, and

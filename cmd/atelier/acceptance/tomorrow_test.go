@@ -135,8 +135,8 @@ func (e *evening) start() {
 	script := e.execStart("atelier.service")
 	at := strings.LastIndex(script, "; ") + 2
 	e.server = e.command(script[:at] + "exec " + script[at:])
-	var said bytes.Buffer
-	e.server.Stderr = &said
+	var output bytes.Buffer
+	e.server.Stderr = &output
 	if err := e.server.Start(); err != nil {
 		e.t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func (e *evening) start() {
 		}
 		if time.Now().After(end) {
 			e.stop()
-			e.t.Fatalf("the server is not ready:\n%s", said.String())
+			e.t.Fatalf("the server is not ready:\n%s", output.String())
 		}
 	}
 }
@@ -187,13 +187,13 @@ func TestTheEveningBeforeCanBeFollowed(t *testing.T) {
 	t.Cleanup(e.stop)
 
 	used := map[string]bool{}
-	ran, said := 0, ""
+	ran, output := 0, ""
 	for _, block := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindAllSubmatch(page, -1) {
 		script := ""
 		flush := func() {
 			if strings.TrimSpace(script) != "" {
 				ran++
-				said += e.run(e.there(script))
+				output += e.run(e.there(script))
 			}
 			script = ""
 		}
@@ -224,12 +224,12 @@ func TestTheEveningBeforeCanBeFollowed(t *testing.T) {
 	}
 
 	for _, want := range []string{"ok    backup", "ok    address", "ok    login", "a socket opens, and messages come", "PASS", `"ready":true`, "the previous program opens the same data", "The secrets are restored", ".atelier"} {
-		if !strings.Contains(said, want) {
+		if !strings.Contains(output, want) {
 			t.Errorf("no output contains %q", want)
 		}
 	}
 	if t.Failed() {
-		t.Log(said)
+		t.Log(output)
 	}
 	if b, err := os.ReadFile(filepath.Join(e.root, "etc/caddy/Caddyfile")); err != nil || !bytes.Contains(b, []byte("\nworkshop.example.org {")) {
 		t.Errorf("Caddy's file: %v\n%s", err, b)

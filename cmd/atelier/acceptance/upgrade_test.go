@@ -22,15 +22,15 @@ import (
 
 // upgradeChecked returns the output of "atelier upgrade --check" for a data folder, and whether
 // the command succeeded.
-func upgradeChecked(t *testing.T, program, data string) (said record, ok bool) {
+func upgradeChecked(t *testing.T, program, data string) (report record, ok bool) {
 	t.Helper()
 	cmd := exec.Command(program, "upgrade", "--check", "--json", "--data", data)
 	cmd.Dir = t.TempDir()
 	out, err := cmd.Output()
-	if jsonErr := json.Unmarshal(out, &said); jsonErr != nil {
+	if jsonErr := json.Unmarshal(out, &report); jsonErr != nil {
 		t.Fatalf("the output is not JSON: %v, %v: %s", jsonErr, err, out)
 	}
-	return said, err == nil
+	return report, err == nil
 }
 
 // check returns one of the lines.
@@ -68,19 +68,19 @@ func TestAnUpgradeIsCheckedBeforehand(t *testing.T) {
 	now := fmt.Sprintf("format %d", badger.Format)
 
 	empty := t.TempDir()
-	if said, _ := upgradeChecked(t, program, empty); !strings.Contains(said.check("data"), "there is none") || everyByte(t, empty) != everyByte(t, t.TempDir()) {
-		t.Errorf("the check of an empty folder: %v", said)
+	if report, _ := upgradeChecked(t, program, empty); !strings.Contains(report.check("data"), "there is none") || everyByte(t, empty) != everyByte(t, t.TempDir()) {
+		t.Errorf("the check of an empty folder: %v", report)
 	}
 
 	data := t.TempDir()
 	server, addr := run(t, program, data)
 	newClassOn(t, addr, record{"title": "runs"})
-	said, ok := upgradeChecked(t, program, data)
-	if ok || !strings.HasPrefix(said.check("backup"), "false") { // no backup exists
-		t.Errorf("the check without a backup: %v", said)
+	report, ok := upgradeChecked(t, program, data)
+	if ok || !strings.HasPrefix(report.check("backup"), "false") { // no backup exists
+		t.Errorf("the check without a backup: %v", report)
 	}
-	if said.text("running") != "dev" || !strings.Contains(said.check("data"), now) || said.text("way_back") != "data" {
-		t.Errorf("the check of a running server: %v", said)
+	if report.text("running") != "dev" || !strings.Contains(report.check("data"), now) || report.text("way_back") != "data" {
+		t.Errorf("the check of a running server: %v", report)
 	}
 	backup := exec.Command(program, "backup", "--data", data, filepath.Join(t.TempDir(), "b"))
 	if out, err := backup.CombinedOutput(); err != nil {
@@ -90,17 +90,17 @@ func TestAnUpgradeIsCheckedBeforehand(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = server.Wait()
-	said, ok = upgradeChecked(t, program, data)
-	if !ok || said.text("running") != "" || !strings.Contains(said.check("data"), now) || !strings.HasPrefix(said.check("backup"), "true") {
-		t.Errorf("the check of a stopped server with a backup: %v", said)
+	report, ok = upgradeChecked(t, program, data)
+	if !ok || report.text("running") != "" || !strings.Contains(report.check("data"), now) || !strings.HasPrefix(report.check("backup"), "true") {
+		t.Errorf("the check of a stopped server with a backup: %v", report)
 	}
 
 	store := service.StoreDir(configOn(data))
 	if err := os.Rename(store, store+".away"); err != nil {
 		t.Fatal(err)
 	}
-	if said, ok = upgradeChecked(t, program, data); ok || !strings.HasPrefix(said.check("data"), "false "+store+" is missing") || said.text("way_back") != "" {
-		t.Errorf("the check of a store that is not mounted: %v", said)
+	if report, ok = upgradeChecked(t, program, data); ok || !strings.HasPrefix(report.check("data"), "false "+store+" is missing") || report.text("way_back") != "" {
+		t.Errorf("the check of a store that is not mounted: %v", report)
 	}
 	if err := os.Rename(store+".away", store); err != nil {
 		t.Fatal(err)
@@ -122,8 +122,8 @@ func TestAnUpgradeIsCheckedBeforehand(t *testing.T) {
 	for format, want := range map[string]string{"99": "false it has format 99", "1": "the data has format 1, which no release wrote"} {
 		mark(format)
 		before := everyByte(t, data)
-		if said, ok = upgradeChecked(t, program, data); ok || !strings.Contains(said.check("data"), want) {
-			t.Errorf("the check of format %s: %v", format, said)
+		if report, ok = upgradeChecked(t, program, data); ok || !strings.Contains(report.check("data"), want) {
+			t.Errorf("the check of format %s: %v", format, report)
 		}
 		if everyByte(t, data) != before {
 			t.Error("the check changed the data")

@@ -100,7 +100,7 @@ func (r *receiver) next(kind string) delivery {
 			r.t.Fatalf("got %s with the id %s, want %s", d.body, d.header.Get("webhook-id"), kind)
 		}
 		return d
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		r.t.Fatalf("no %s arrived", kind)
 		return delivery{}
 	}
@@ -146,7 +146,7 @@ func (c *class) webhook(id string) record {
 // becomes waits until a webhook has the expected state.
 func (c *class) becomes(id, what string, is func(record) bool) {
 	c.t.Helper()
-	for deadline := time.Now().Add(patience); ; {
+	for deadline := time.Now().Add(testTimeout); ; {
 		w := c.webhook(id)
 		if is(w) {
 			return
@@ -214,11 +214,11 @@ func TestWebhooksReportEveryEvent(t *testing.T) {
 	if strings.Contains(string(d.body), token[9:]) || strings.Contains(string(d.body), "42424242") {
 		t.Errorf("a delivery contains a part of the token: %s", d.body)
 	}
-	m.business.post("/detokenize", use(token, "c1")).gives(410, "token_used")
+	m.business.post("/detokenize", use(token, "c1")).wantError(410, "token_used")
 	r.next("token_reused")
 	locked := m.tokenize("c2")
 	for range 5 {
-		m.business.post("/detokenize", use(locked, "other")).gives(403, "binding_mismatch")
+		m.business.post("/detokenize", use(locked, "other")).wantError(403, "binding_mismatch")
 	}
 	r.next("token_locked")
 	c.becomes(id, "quiet", func(w record) bool { return w["last"] != nil && w.number("failures") == 0 })
@@ -421,12 +421,12 @@ func TestOneOfSeveralNodesSendsEachDelivery(t *testing.T) {
 		t.Errorf("on the other node, the webhook is %v", w)
 	}
 	// The other node loads the webhook within a second.
-	told := 0
-	for deadline := time.Now().Add(patience); len(r.got) == 0; told++ {
+	tries := 0
+	for deadline := time.Now().Add(testTimeout); len(r.got) == 0; tries++ {
 		if time.Now().After(deadline) {
 			t.Fatal("no event of the other node was delivered")
 		}
-		there.attendee(fmt.Sprint("Early ", told))
+		there.attendee(fmt.Sprint("Early ", tries))
 		time.Sleep(50 * time.Millisecond)
 	}
 	for i := range 10 {
@@ -462,7 +462,7 @@ func TestTheOwnerSeesTheOutcomeOfEachAttempt(t *testing.T) {
 	r.next("test")
 	r.status.Store(http.StatusFound)
 	c.attendee("Lin")
-	told := r.next("attendee_registered").fields.text("id")
+	deliveryID := r.next("attendee_registered").fields.text("id")
 	c.becomes(id, "tried", func(w record) bool { return w.number("failures") >= 1 })
 	check := func() {
 		t.Helper()
@@ -472,7 +472,7 @@ func TestTheOwnerSeesTheOutcomeOfEachAttempt(t *testing.T) {
 			t.Fatalf("the attempts are %v", got)
 		}
 		last, first := got[0], got[1]
-		if last.text("id") != told || last.text("type") != "attendee_registered" || last.number("status") != 302 || last.text("error") != "redirect" || last.number("try") != 1 {
+		if last.text("id") != deliveryID || last.text("type") != "attendee_registered" || last.number("status") != 302 || last.text("error") != "redirect" || last.number("try") != 1 {
 			t.Errorf("the last attempt is %v", last)
 		}
 		if first.text("type") != "test" || first.number("status") != 204 || first["error"] != nil || first.text("at") > last.text("at") {
@@ -489,7 +489,7 @@ func TestTheOwnerSeesTheOutcomeOfEachAttempt(t *testing.T) {
 	}
 	c.admin.base = "http://" + startServer(t, cfg).Addr()
 	for _, w := range c.admin.get(path).list() {
-		if w.text("id") == told && w.number("try") == 1 && w.text("error") == "redirect" {
+		if w.text("id") == deliveryID && w.number("try") == 1 && w.text("error") == "redirect" {
 			return
 		}
 	}

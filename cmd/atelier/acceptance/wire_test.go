@@ -21,7 +21,7 @@ func raw(t *testing.T, addr, text string) (statuses []int) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(patience))
+	_ = conn.SetDeadline(time.Now().Add(testTimeout))
 	if _, err := io.WriteString(conn, text); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func firstStatus(t *testing.T, addr, text string) int {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(patience))
+	_ = conn.SetDeadline(time.Now().Add(testTimeout))
 	if _, err := io.WriteString(conn, text); err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestEveryResponseHasADate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = conn.SetDeadline(time.Now().Add(patience))
+		_ = conn.SetDeadline(time.Now().Add(testTimeout))
 		_, _ = io.WriteString(conn, request)
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
@@ -269,7 +269,7 @@ func TestHeadWorksWhereverGetDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = conn.SetDeadline(time.Now().Add(patience))
+		_ = conn.SetDeadline(time.Now().Add(testTimeout))
 		_, _ = io.WriteString(conn, "HEAD /api"+c.path+path+fields+"\r\nGET /api/app"+fields+"Connection: close\r\n\r\n")
 		all, err := io.ReadAll(conn)
 		_ = conn.Close()
@@ -303,7 +303,7 @@ func TestHandshakesFollowTheRFC(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		_ = conn.SetDeadline(time.Now().Add(patience))
+		_ = conn.SetDeadline(time.Now().Add(testTimeout))
 		if _, err := io.WriteString(conn, text); err != nil {
 			t.Fatal(err)
 		}

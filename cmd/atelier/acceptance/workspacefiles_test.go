@@ -110,8 +110,8 @@ func TestInvalidFilesAreNotWritten(t *testing.T) {
 	broken := with("encoding", "base64")
 	broken["content"] = "eA="
 	for what, tc := range map[string]struct {
-		f    record
-		says string
+		f      record
+		reason string
 	}{
 		"an unknown encoding":  {with("encoding", "hex"), "files[0].encoding"},
 		"broken base64":        {broken, "files[0].content"},
@@ -120,7 +120,7 @@ func TestInvalidFilesAreNotWritten(t *testing.T) {
 		"a misspelt encoding":  {with("encodng", "base64"), "files[0].encodng"},
 		"a member in capitals": {with("Mode", "100755"), "files[0].Mode"},
 	} {
-		if got := c.admin.send("POST", main+"/files", record{"files": []record{tc.f}}); got.status != 400 || !strings.Contains(got.error(), tc.says) {
+		if got := c.admin.send("POST", main+"/files", record{"files": []record{tc.f}}); got.status != 400 || !strings.Contains(got.error(), tc.reason) {
 			t.Errorf("%s: status %d %s", what, got.status, got.body)
 		}
 	}
@@ -156,8 +156,8 @@ func TestNamesThatWindowsCannotCheckOutAreRefused(t *testing.T) {
 		c.admin.post("/codeserver", record{"codelab_id": c.id, "structure_type": "branch", "workspace_files": []record{file(path, "x")}}).refused(400, "Windows")
 	}
 	c.workspace("branch", file("Docs/a", "1"))
-	for path, says := range map[string]string{"nul": "Windows", "b/lpt1.c": "Windows", "x ": "Windows", "docs/b": "spelling", "Docs/A": "spelling"} {
-		c.admin.post(c.code()+"/branches/main/files", record{"files": []record{file("good", "1"), file(path, "x")}}).refused(400, says)
+	for path, reason := range map[string]string{"nul": "Windows", "b/lpt1.c": "Windows", "x ": "Windows", "docs/b": "spelling", "Docs/A": "spelling"} {
+		c.admin.post(c.code()+"/branches/main/files", record{"files": []record{file("good", "1"), file(path, "x")}}).refused(400, reason)
 	}
 	if got := c.admin.get(c.code() + "/branches/main/files").texts(); fmt.Sprint(got) != "[Docs/a]" {
 		t.Errorf("the workspace contains %v", got)

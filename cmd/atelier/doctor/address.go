@@ -213,9 +213,9 @@ func (v *visit) login(ctx context.Context) Finding {
 	case err != nil:
 		return bad("look at the proxy", "%v", plain(err))
 	case res.StatusCode == http.StatusForbidden:
-		return bad("server.public_url must be the address that people type; the proxy must pass Host and X-Forwarded-Proto on", "nobody can log in: %s", said(got))
+		return bad("server.public_url must be the address that people type; the proxy must pass Host and X-Forwarded-Proto on", "nobody can log in: %s", errorText(got))
 	case res.StatusCode >= 300:
-		return bad("log in by hand; bin/atelier checkconfig shows what is set", "the owner cannot log in: %d %s", res.StatusCode, said(got))
+		return bad("log in by hand; bin/atelier checkconfig shows what is set", "the owner cannot log in: %d %s", res.StatusCode, errorText(got))
 	}
 	u, err := url.Parse(v.Address)
 	if err != nil {
@@ -233,8 +233,8 @@ func (v *visit) login(ctx context.Context) Finding {
 	return fine("the owner can log in")
 }
 
-// said returns the server's own text from an error response.
-func said(body []byte) string {
+// errorText returns the server's own text from an error response.
+func errorText(body []byte) string {
 	var e struct {
 		Error string `json:"error"`
 	}
@@ -269,7 +269,7 @@ func (v *visit) socket(ctx context.Context) Finding {
 		return bad(remedy, "no socket opens (%s): pages fall back to slower events", text)
 	}
 	defer c.Close()
-	if err := c.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := c.SetReadDeadline(time.Now().Add(checkTimeout)); err != nil {
 		return bad("", "%v", err)
 	}
 	if _, _, err := c.ReadMessage(); err != nil {
@@ -290,7 +290,7 @@ func (v *visit) dial(ctx context.Context, lab string) (*websocket.Conn, *http.Re
 		h.Add("Cookie", c.Name+"="+c.Value)
 	}
 	address := "ws" + strings.TrimPrefix(strings.TrimSuffix(v.Address, "/"), "http") + "/api/ws/" + lab + "?as=admin"
-	return (&websocket.Dialer{HandshakeTimeout: patience}).DialContext(ctx, address, h)
+	return (&websocket.Dialer{HandshakeTimeout: checkTimeout}).DialContext(ctx, address, h)
 }
 
 func (v *visit) logout(ctx context.Context) {

@@ -61,14 +61,14 @@ func bad(remedy, text string, args ...any) Finding {
 	return Finding{Text: fmt.Sprintf(text, args...), Remedy: remedy}
 }
 
-// patience is the timeout of each check, except for the disk check.
-const patience = 15 * time.Second
+// checkTimeout is the timeout of each check, except for the disk check.
+const checkTimeout = 15 * time.Second
 
 // Examine makes all checks one after another.
 func Examine(ctx context.Context, o Options) []Finding {
 	v := &visit{Options: o}
 	var all []Finding
-	for _, look := range []struct {
+	for _, check := range []struct {
 		name string
 		at   func(context.Context) Finding
 	}{
@@ -85,10 +85,10 @@ func Examine(ctx context.Context, o Options) []Finding {
 		{"socket", v.socket},
 		{"room", v.room},
 	} {
-		ctx, done := context.WithTimeout(ctx, patience)
-		f := look.at(ctx)
+		ctx, done := context.WithTimeout(ctx, checkTimeout)
+		f := check.at(ctx)
 		done()
-		f.Name = look.name
+		f.Name = check.name
 		all = append(all, f)
 	}
 	return all

@@ -93,7 +93,7 @@ func TestEachProblemBetweenBrowserAndServerFailsItsCheck(t *testing.T) {
 	for _, c := range []struct {
 		what       string
 		change     func(*http.ServeMux)
-		name, says string // the failed check and its text, or "" if no check fails
+		name, text string // the failed check and its text, or "" if no check fails
 	}{
 		{"no problem", nil, "", ""},
 		{"a redirect", status("GET /api/app", 301, ""), "address", "leads to https://elsewhere.test/"},
@@ -132,7 +132,7 @@ func TestEachProblemBetweenBrowserAndServerFailsItsCheck(t *testing.T) {
 			if c.what == "another host" && name == c.name && !strings.Contains(f.Remedy, "public_url") {
 				t.Errorf("%s: the finding is %+v", c.what, f)
 			}
-			if f.OK != (name != c.name) || name == c.name && !strings.Contains(f.Text, c.says) {
+			if f.OK != (name != c.name) || name == c.name && !strings.Contains(f.Text, c.text) {
 				t.Errorf("%s: the finding %s is %+v", c.what, name, f)
 			}
 		}
@@ -204,8 +204,8 @@ func TestAnExpiringCertificateIsReported(t *testing.T) {
 func TestAMissingOldOrDamagedBackupIsReported(t *testing.T) {
 	data := t.TempDir()
 	file := filepath.Join(data, "b.atelier")
-	look := func() Finding { return examine(t, Options{Data: data})["backup"] }
-	if f := look(); f.OK || !strings.Contains(f.Text, "no backup") {
+	check := func() Finding { return examine(t, Options{Data: data})["backup"] }
+	if f := check(); f.OK || !strings.Contains(f.Text, "no backup") {
 		t.Errorf("without a backup: %+v", f)
 	}
 	note := func(age time.Duration, size int64) {
@@ -214,27 +214,27 @@ func TestAMissingOldOrDamagedBackupIsReported(t *testing.T) {
 		}
 	}
 	note(27*time.Hour, 3)
-	if f := look(); f.OK || !strings.Contains(f.Text, "27 h old") {
+	if f := check(); f.OK || !strings.Contains(f.Text, "27 h old") {
 		t.Errorf("an old backup: %+v", f)
 	}
 	note(time.Hour, 3)
-	if f := look(); !f.OK || !strings.Contains(f.Text, "no longer at") {
+	if f := check(); !f.OK || !strings.Contains(f.Text, "no longer at") {
 		t.Errorf("a moved backup: %+v", f)
 	}
 	if err := os.WriteFile(file, []byte("abc"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := look(); !f.OK || !strings.Contains(f.Text, "1 h ago") {
+	if f := check(); !f.OK || !strings.Contains(f.Text, "1 h ago") {
 		t.Errorf("a recent backup: %+v", f)
 	}
 	note(time.Hour, 4)
-	if f := look(); f.OK {
+	if f := check(); f.OK {
 		t.Errorf("a truncated backup: %+v", f)
 	}
 	if err := os.WriteFile(filepath.Join(data, lastBackup), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := look(); f.OK {
+	if f := check(); f.OK {
 		t.Errorf("a damaged record of the backup: %+v", f)
 	}
 }

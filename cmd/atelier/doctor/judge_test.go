@@ -15,7 +15,7 @@ func TestFindingsFailBeyondTheirLimits(t *testing.T) {
 	for _, c := range []struct {
 		what  string
 		found Finding
-		says  string // part of the finding; "" for no finding
+		text  string // part of the finding; "" for no finding
 	}{
 		{"enough descriptors", Descriptors(1600, "it", 300), ""},
 		{"too few descriptors", Descriptors(1599, "it", 300), "it may open 1599 files, and 300 people need 1600"},
@@ -35,7 +35,7 @@ func TestFindingsFailBeyondTheirLimits(t *testing.T) {
 		{"a certificate with days left", ends(14*day - time.Second), "ends on 23 March 2026"},
 		{"an expired certificate", ends(-day), "ended on 8 March 2026"},
 	} {
-		if f := c.found; f.OK != (c.says == "") || !strings.Contains(f.Text, c.says) || f.Text == "" || (f.Remedy == "") != f.OK {
+		if f := c.found; f.OK != (c.text == "") || !strings.Contains(f.Text, c.text) || f.Text == "" || (f.Remedy == "") != f.OK {
 			t.Errorf("%s: the finding is %+v", c.what, f)
 		}
 	}

@@ -11,12 +11,12 @@ import (
 type owner struct {
 	Duties
 	owned []Owned
-	given map[string]string
+	moved map[string]string
 }
 
 func (o *owner) Owned() []Owned { return o.owned }
 
-func (o *owner) Move(id, to string) { o.given[id] = to }
+func (o *owner) Move(id, to string) { o.moved[id] = to }
 
 // A node executes its plan in parts. It moves codelabs only to nodes that accept them. It does
 // not move codelabs that arrived recently or that an operator has moved.
@@ -28,7 +28,7 @@ func TestPlansAreExecutedInParts(t *testing.T) {
 	}
 	x.turns()
 	now := time.Now()
-	server := &owner{given: map[string]string{}}
+	server := &owner{moved: map[string]string{}}
 	n.placement.held = map[string]held{}
 	for _, h := range some(300, func(int) float64 { return 0 }) {
 		switch h.ID {
@@ -44,7 +44,7 @@ func TestPlansAreExecutedInParts(t *testing.T) {
 	w := wanted{moves: map[string]string{"0298": n.Store.Node()}}
 	for turn := range 3 {
 		n.balance(now, members, names, w, server)
-		if got, want := len(server.given), min((turn+1)*givenEach, 198); got != want {
+		if got, want := len(server.moved), min((turn+1)*givenEach, 198); got != want {
 			t.Errorf("after %d turns %d codelabs are given away, want %d", turn+1, got, want)
 		}
 	}
@@ -64,33 +64,33 @@ func TestPlansAreExecutedInParts(t *testing.T) {
 		n.balance(now, members, drained, w, server)
 	}
 	for _, id := range append(left[names[1]], stays) {
-		if to := server.given[id]; to != "" {
+		if to := server.moved[id]; to != "" {
 			t.Errorf("%s was given to %s, although that node is drained or an operator moved it", id, to)
 		}
 	}
 	of := map[string]int{}
-	for _, to := range server.given {
+	for _, to := range server.moved {
 		of[to]++
 	}
 	if of[names[0]] < 90 {
 		t.Errorf("the codelabs were given to %v", of)
 	}
 	for _, id := range []string{"0299", "0298"} {
-		if to := server.given[id]; to != "" {
+		if to := server.moved[id]; to != "" {
 			t.Errorf("%s was given to %s too early", id, to)
 		}
 	}
-	if server.given["0297"] == "" {
+	if server.moved["0297"] == "" {
 		t.Error("a codelab that had stayed long enough was not given away")
 	}
 	// The loads change only some time after a move.
-	before := len(server.given)
+	before := len(server.moved)
 	n.balance(now.Add(settleTime-time.Second), members, names, w, server)
-	if len(server.given) != before {
+	if len(server.moved) != before {
 		t.Error("the next plan was made at once")
 	}
 	n.balance(now.Add(settleTime+time.Second), members, drained, w, server)
-	if len(n.placement.moves) == 0 && len(server.given) == before {
+	if len(n.placement.moves) == 0 && len(server.moved) == before {
 		t.Error("no later plan was made")
 	}
 }
@@ -102,20 +102,20 @@ func TestTheLoadAndArrivalOfOwnedCodelabsAreRecorded(t *testing.T) {
 	now := time.Now()
 	made := map[string]time.Time{"made here": now.Add(-time.Second), "taken": now.Add(-time.Hour)}
 	asked := 0
-	look := func(at time.Time, owned ...Owned) {
-		p.look(at, owned, func(id string) time.Time { asked++; return made[id] })
+	record := func(at time.Time, owned ...Owned) {
+		p.record(at, owned, func(id string) time.Time { asked++; return made[id] })
 	}
-	look(now, Owned{"made here", 1}, Owned{"taken", 1000}, Owned{"unknown", 0}, Owned{"given", 7})
+	record(now, Owned{"made here", 1}, Owned{"taken", 1000}, Owned{"unknown", 0}, Owned{"given", 7})
 	if !p.held["made here"].Taken.IsZero() || p.held["taken"].Taken != now || p.held["unknown"].Taken != now || p.held["taken"].Load != 0 {
 		t.Errorf("after the first check, the codelabs are %+v", p.held)
 	}
 	later := now.Add(loadOver)
-	look(later, Owned{"made here", 1}, Owned{"taken", 1000 + 50*uint64(loadOver.Seconds())}, Owned{"unknown", 0})
+	record(later, Owned{"made here", 1}, Owned{"taken", 1000 + 50*uint64(loadOver.Seconds())}, Owned{"unknown", 0})
 	if h := p.held["taken"]; h.Load != 50 || h.Taken != now || p.held["made here"].Load != 0 || !p.held["made here"].Taken.IsZero() || len(p.held) != 3 {
 		t.Errorf("after the second check, the codelabs are %+v", p.held)
 	}
 	// A rewritten log is shorter, which does not count as load.
-	look(later.Add(loadOver), Owned{"taken", 1})
+	record(later.Add(loadOver), Owned{"taken", 1})
 	if h := p.held["taken"]; h.Load != 0 || h.ID != "taken" {
 		t.Errorf("a codelab with a shorter log is %+v", h)
 	}

@@ -35,11 +35,11 @@ type SharedFile struct {
 func (k *Keyring) Bring(f SharedFile, used bool, log *slog.Logger) (made bool, err error) {
 	shared, err := k.Share(f.Name, func() ([]byte, error) {
 		if _, err := os.Stat(f.Path); f.Lasting && errors.Is(err, fs.ErrNotExist) {
-			told, err := k.Told("secrets/" + f.Name)
+			agreed, err := k.Agreed("secrets/" + f.Name)
 			if err != nil {
 				return nil, err
 			}
-			if told || used {
+			if agreed || used {
 				return nil, fmt.Errorf("%s is missing, and the database, which has data that needs it, has no copy yet. Start the node that has the file first, or restore the file%s", f.Path, f.WayOut)
 			}
 		}

@@ -119,16 +119,16 @@ func TestAFileWithNewerKeysIsPublished(t *testing.T) {
 // that the data cannot be read.
 func TestAMissingFileIsCreatedOnlyIfNoDataNeedsIt(t *testing.T) {
 	for _, tc := range []struct {
-		name       string
-		used, told bool
-		there      bool
-		made       bool
-		ok         bool
+		name         string
+		used, agreed bool
+		there        bool
+		made         bool
+		ok           bool
 	}{
 		{name: "a new database", made: true, ok: true},
 		{name: "data needs it", used: true},
-		{name: "the nodes have agreed on one", told: true},
-		{name: "data needs it, and it exists", used: true, told: true, there: true, ok: true},
+		{name: "the nodes have agreed on one", agreed: true},
+		{name: "data needs it, and it exists", used: true, agreed: true, there: true, ok: true},
 	} {
 		store, stores := memory.Share(1)
 		t.Cleanup(func() { _ = store.Close() })
@@ -138,7 +138,7 @@ func TestAMissingFileIsCreatedOnlyIfNoDataNeedsIt(t *testing.T) {
 		}
 		n := &Node{}
 		n.Store = stores[0]
-		if tc.told {
+		if tc.agreed {
 			if err := n.Agree("secrets/key", "an earlier one"); err != nil {
 				t.Fatal(err)
 			}

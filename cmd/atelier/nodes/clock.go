@@ -9,9 +9,9 @@ import (
 
 const (
 	// Operators are informed about a node if its clock differs from the database's clock by
-	// tellOffset. If the difference reaches wrongOffset, the node stops serving, so that other
+	// warnOffset. If the difference reaches wrongOffset, the node stops serving, so that other
 	// nodes serve instead.
-	tellOffset, wrongOffset = 2 * time.Second, 30 * time.Second
+	warnOffset, wrongOffset = 2 * time.Second, 30 * time.Second
 )
 
 // clocked is a store that compares this node's clock with the database's clock.
@@ -41,7 +41,7 @@ func (n *Node) OwnersTime(owner string, now time.Time) time.Time {
 		return now
 	}
 	own, known := n.ClockOffset()
-	if theirs, told := n.said(owner).offset(); known && told {
+	if theirs, reported := n.figuresOf(owner).offset(); known && reported {
 		return now.Add(own - theirs)
 	}
 	return now
@@ -72,16 +72,16 @@ func (f *Figures) offset() (offset time.Duration, known bool) {
 // one.
 func (n *Node) lookAtClock(members []durable.Member) {
 	offset, _ := n.figures.Load().offset()
-	if told := n.clockTold; !told && offset.Abs() >= tellOffset {
-		n.clockTold = true
+	if warned := n.clockWarned; !warned && offset.Abs() >= warnOffset {
+		n.clockWarned = true
 		n.log.Warn("this node's clock differs from the database's; check its time synchronisation", "clock", wordsOf(offset))
-	} else if told && offset.Abs() < tellOffset/2 {
-		n.clockTold = false
+	} else if warned && offset.Abs() < warnOffset/2 {
+		n.clockWarned = false
 	}
 	var t *Trouble
 	if offset.Abs() >= wrongOffset {
 		for _, m := range members {
-			if theirs, known := n.said(m.Node).offset(); m.Left > 0 && m.Node != n.Store.Node() && known && theirs.Abs() < wrongOffset {
+			if theirs, known := n.figuresOf(m.Node).offset(); m.Left > 0 && m.Node != n.Store.Node() && known && theirs.Abs() < wrongOffset {
 				t = &Trouble{Clock, "this server's clock is " + wordsOf(offset) + " the database's"}
 			}
 		}
@@ -101,12 +101,12 @@ func wordsOf(offset time.Duration) string {
 func clockProblems(all []NodeStatus) (problems []string) {
 	off, known := 0, 0
 	for _, m := range all {
-		offset, told := m.Figures.offset()
-		if !m.Alive || !told {
+		offset, reported := m.Figures.offset()
+		if !m.Alive || !reported {
 			continue
 		}
 		known++
-		if offset.Abs() >= tellOffset {
+		if offset.Abs() >= warnOffset {
 			off++
 			problems = append(problems, fmt.Sprintf("the clock of node %s is %s the database's", m.Node, wordsOf(offset)))
 		}

@@ -34,7 +34,7 @@ func TestANodeWithAWrongClockLeavesServingToOthers(t *testing.T) {
 			n.figures.Store(&Figures{ClockMillis: c.own})
 			n.reach.mu.Lock()
 			for i, o := range c.others {
-				n.reach.peers[x.nodes[i+1].Store.Node()].said = &Figures{ClockMillis: o}
+				n.reach.peers[x.nodes[i+1].Store.Node()].figures = &Figures{ClockMillis: o}
 			}
 			n.reach.mu.Unlock()
 			n.lookAtClock(x.members)
@@ -77,15 +77,15 @@ func TestTimesOfAnOwnerAreCorrectedByTheClockDifference(t *testing.T) {
 	x.turn()
 	n, owner, now := x.nodes[0], x.nodes[1].Store.Node(), time.UnixMilli(1_000_000)
 	n.Store = offset{n.Store, 3 * time.Second}
-	say := func(f *Figures) {
+	setFigures := func(f *Figures) {
 		n.reach.mu.Lock()
 		defer n.reach.mu.Unlock()
-		n.reach.peers[owner].said = f
+		n.reach.peers[owner].figures = f
 	}
 	for _, c := range []struct {
-		owner string
-		said  *Figures
-		want  time.Duration
+		owner   string
+		figures *Figures
+		want    time.Duration
 	}{
 		{owner, &Figures{ClockMillis: ms(-2 * time.Second)}, 5 * time.Second},
 		{owner, &Figures{}, 0},
@@ -93,9 +93,9 @@ func TestTimesOfAnOwnerAreCorrectedByTheClockDifference(t *testing.T) {
 		{n.Store.Node(), nil, 0},
 		{"", nil, 0},
 	} {
-		say(c.said)
+		setFigures(c.figures)
 		if got := n.OwnersTime(c.owner, now).Sub(now); got != c.want {
-			t.Errorf("%+v: %v, want %v", c.said, got, c.want)
+			t.Errorf("%+v: %v, want %v", c.figures, got, c.want)
 		}
 	}
 	var alone *Node

@@ -61,9 +61,9 @@ func smooth(rate, came float64, past time.Duration) float64 {
 	return rate + min(float64(past)/float64(loadOver), 1)*(came/past.Seconds()-rate)
 }
 
-// said reads the Figures in another node's reply. It returns nil for a reply of an earlier version,
-// which has no Figures.
-func said(data []byte) *Figures {
+// parseFigures reads the Figures in another node's reply. It returns nil for a reply of an earlier
+// version, which has no Figures.
+func parseFigures(data []byte) *Figures {
 	var f struct {
 		Figures
 		Load *float64 `json:"load"`

@@ -37,14 +37,14 @@ func TestOtherNodesReadTheFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := said(b); got == nil || got.Load != 1.5 || got.LagSeconds != 2 || got.Divergences != 3 || got.People != 4 || got.takes() {
+	if got := parseFigures(b); got == nil || got.Load != 1.5 || got.LagSeconds != 2 || got.Divergences != 3 || got.People != 4 || got.takes() {
 		t.Errorf("the figures are read as %+v", got)
 	}
 	if f.Trouble = nil; !f.takes() {
 		t.Error("a node without trouble accepts nothing")
 	}
 	for _, earlier := range []string{"", "{}", `{"lag":1}`, "[]"} {
-		if got := said([]byte(earlier)); got != nil || !got.takes() {
+		if got := parseFigures([]byte(earlier)); got != nil || !got.takes() {
 			t.Errorf("%q is read as %+v", earlier, got)
 		}
 	}

@@ -34,12 +34,12 @@ type Trouble struct {
 // and the copies of files. It is safe for concurrent use.
 type Folder struct {
 	// Immutable:
-	try      func() error // writes to the folder
-	free     func() (uint64, error)
-	minFree  uint64
-	log      *slog.Logger
-	pause    time.Duration // between two tries while in trouble
-	patience time.Duration // maximum time of a try
+	try     func() error // writes to the folder
+	free    func() (uint64, error)
+	minFree uint64
+	log     *slog.Logger
+	pause   time.Duration // between two tries while in trouble
+	timeout time.Duration // maximum time of a try
 
 	mu      sync.Mutex
 	trouble *Trouble                      // guarded by mu; nil while the folder is writable
@@ -64,9 +64,9 @@ const (
 func NewFolder(dir string, minFree uint64, log *slog.Logger) *Folder {
 	f := &Folder{
 		try: func() error { return tryWriting(dir) }, free: func() (uint64, error) { return ondisk.FreeBytes(dir) },
-		minFree: minFree, log: log.With("component", "folder"), pause: tryAgain, patience: tryTime, wake: make(chan struct{}, 1),
+		minFree: minFree, log: log.With("component", "folder"), pause: tryAgain, timeout: tryTime, wake: make(chan struct{}, 1),
 	}
-	f.look()
+	f.check()
 	return f
 }
 
@@ -130,7 +130,7 @@ func (f *Folder) Watch(ctx context.Context) {
 			good = 0
 		case <-time.After(wait):
 		}
-		if good++; !f.look() {
+		if good++; !f.check() {
 			good = 0
 		} else if f.Trouble() != nil && good >= goodTries {
 			f.recover(ctx)
@@ -138,15 +138,15 @@ func (f *Folder) Watch(ctx context.Context) {
 	}
 }
 
-// look tries the folder once, and reports whether it is writable.
-func (f *Folder) look() bool {
+// check tries the folder once, and reports whether it is writable.
+func (f *Folder) check() bool {
 	done := make(chan error, 1)
 	go func() { done <- f.room() }() // if the disk hangs, only this goroutine waits
 	var err error
 	select {
 	case err = <-done:
-	case <-time.After(f.patience):
-		err = fmt.Errorf("nothing was written within %v", f.patience)
+	case <-time.After(f.timeout):
+		err = fmt.Errorf("nothing was written within %v", f.timeout)
 	}
 	if err != nil {
 		f.fail(err)

@@ -31,7 +31,7 @@ func newBrittle() *brittle {
 	b.Folder = &Folder{
 		try:     func() error { b.mu.Lock(); defer b.mu.Unlock(); return b.err },
 		free:    func() (uint64, error) { b.mu.Lock(); defer b.mu.Unlock(); return b.left, nil },
-		minFree: 1 << 20, log: slog.New(slog.DiscardHandler), pause: time.Millisecond, patience: time.Minute, wake: make(chan struct{}, 1),
+		minFree: 1 << 20, log: slog.New(slog.DiscardHandler), pause: time.Millisecond, timeout: time.Minute, wake: make(chan struct{}, 1),
 	}
 	return b
 }
@@ -58,7 +58,7 @@ func TestAFolderReportsWhyItCannotBeWritten(t *testing.T) {
 	} {
 		b := newBrittle()
 		b.set(c.err, c.left)
-		well := b.look()
+		well := b.check()
 		got := b.Trouble()
 		switch {
 		case well != (c.reason == ""), (got == nil) != well:
@@ -68,11 +68,11 @@ func TestAFolderReportsWhyItCannotBeWritten(t *testing.T) {
 		}
 	}
 	b := newBrittle()
-	b.patience = time.Millisecond
+	b.timeout = time.Millisecond
 	hangs := make(chan struct{})
 	defer close(hangs)
 	b.try = func() error { <-hangs; return nil }
-	if b.look() || b.Trouble().Reason != Disk {
+	if b.check() || b.Trouble().Reason != Disk {
 		t.Errorf("the trouble of a hanging disk is %v", b.Trouble())
 	}
 	var none *Folder
@@ -170,8 +170,8 @@ func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 		t.Errorf("with no other node alive: %v", err)
 	}
 	// Once the shares that could exist have expired, no share can be missing.
-	if said := refuses.Lacking(); !strings.Contains(said, "start "+s.all()[1]) {
-		t.Errorf("the node lacks %q", said)
+	if problem := refuses.Lacking(); !strings.Contains(problem, "start "+s.all()[1]) {
+		t.Errorf("the node lacks %q", problem)
 	}
 	refuses.lasts = time.Hour
 	if err := refuses.fetch(0); !errors.Is(err, errNotWhole) {

@@ -85,7 +85,7 @@ func TestASecretIsReplacedOnlyIfItIsUnchanged(t *testing.T) {
 func TestNodesFindEachOther(t *testing.T) {
 	store, stores := memory.Share(3)
 	t.Cleanup(func() { _ = store.Close() })
-	look := func(i int) string {
+	peersOf := func(i int) string {
 		t.Helper()
 		var cfg config.Config
 		cfg.Cluster.Node, cfg.Cluster.Listen = stores[i].Node(), fmt.Sprintf("192.0.2.%d:7000", i+1)
@@ -96,17 +96,17 @@ func TestNodesFindEachOther(t *testing.T) {
 		slices.Sort(peers)
 		return strings.Join(peers, " ")
 	}
-	if got := look(0); got != "" {
+	if got := peersOf(0); got != "" {
 		t.Errorf("the first node finds %s", got)
 	}
-	if got := look(1); got != "192.0.2.1:7000" {
+	if got := peersOf(1); got != "192.0.2.1:7000" {
 		t.Errorf("the second node finds %s", got)
 	}
-	if got := look(2); got != "192.0.2.1:7000 192.0.2.2:7000" {
+	if got := peersOf(2); got != "192.0.2.1:7000 192.0.2.2:7000" {
 		t.Errorf("the third node finds %s", got)
 	}
 	stores[1].Lose()
-	if got := look(0); got != "192.0.2.3:7000" {
+	if got := peersOf(0); got != "192.0.2.3:7000" {
 		t.Errorf("while the second node is away, the first finds %s", got)
 	}
 }

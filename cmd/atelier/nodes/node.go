@@ -40,9 +40,9 @@ type Node struct {
 
 	folder *Folder
 	// clockTrouble is set if this node's clock is wrong and another node's clock is right.
-	// clockTold means that the difference is already logged. Watch owns clockTold.
+	// clockWarned means that the difference is already logged. Watch owns clockWarned.
 	clockTrouble atomic.Pointer[Trouble]
-	clockTold    bool
+	clockWarned  bool
 
 	placement placement
 	// first contains the functions that run before this node serves again. It is fixed before Watch
@@ -56,8 +56,8 @@ type Node struct {
 }
 
 // Open connects to the other nodes, and waits until each living node has responded or stop is
-// closed. patience is the timeout of a request to one node. 0 means one second.
-func Open(cfg config.Config, store durable.Shared, secrets *Keyring, folder *Folder, patience time.Duration, stop <-chan struct{}, log *slog.Logger) (*Node, error) {
+// closed. ownerTimeout is the timeout of a request to one node. 0 means one second.
+func Open(cfg config.Config, store durable.Shared, secrets *Keyring, folder *Folder, ownerTimeout time.Duration, stop <-chan struct{}, log *slog.Logger) (*Node, error) {
 	conf, err := cfg.Cluster.TLS(func(err error) {
 		log.Error("the renewed certificate of this node cannot be used; the previous one stays in use", "error", err)
 	})
@@ -87,14 +87,14 @@ func Open(cfg config.Config, store durable.Shared, secrets *Keyring, folder *Fol
 		return nil, err
 	}
 	go n.nameUnknown(cfg.Cluster.Peers)
-	n.Store, n.Bus, n.OwnerTimeout, n.Beat = store, n.bus, patience, patience/4
+	n.Store, n.Bus, n.OwnerTimeout, n.Beat = store, n.bus, ownerTimeout, ownerTimeout/4
 	w, err := n.readWishes()
 	n.drained.Store(w.drained[store.Node()])
 	if err == nil {
 		err = n.serveReach()
 	}
 	if err == nil {
-		err = n.meet(meetTurns*cmp.Or(patience, askTime), stop)
+		err = n.meet(meetTurns*cmp.Or(ownerTimeout, askTime), stop)
 	}
 	if err != nil {
 		n.bus.Close()

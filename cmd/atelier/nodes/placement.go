@@ -82,7 +82,7 @@ func plan(me string, places []place, owned []held) []move {
 	slices.SortFunc(owned, func(a, b held) int { return cmp.Or(cmp.Compare(b.Load, a.Load), cmp.Compare(a.ID, b.ID)) })
 	var moves []move
 	gone := map[string]bool{}
-	give := func(o held, to int) {
+	assign := func(o held, to int) {
 		moves, gone[o.ID] = append(moves, move{o.ID, places[to].node}), true
 		places[i].owns--
 		places[to].owns++
@@ -93,7 +93,7 @@ func plan(me string, places []place, owned []held) []move {
 	for _, o := range owned {
 		if to := roomiest(byLoad); to >= 0 && o.Load > 0 && o.Load <= byLoad[to] {
 			byLoad[to] -= o.Load
-			give(o, to)
+			assign(o, to)
 		}
 	}
 	if to := roomiest(byLoad); to >= 0 && len(moves) == 0 {
@@ -102,7 +102,7 @@ func plan(me string, places []place, owned []held) []move {
 		for _, o := range slices.Backward(owned) {
 			after := max(places[to].load+o.Load, places[i].load-o.Load)
 			if o.Load > 0 && after <= worthwhile*places[i].load {
-				give(o, to)
+				assign(o, to)
 				break
 			}
 		}
@@ -117,7 +117,7 @@ func plan(me string, places []place, owned []held) []move {
 		alike := places[to].load+o.Load <= load+slack && places[i].load-o.Load >= load-slack
 		if !gone[o.ID] && (o.Load == 0 || alike) {
 			byCount[to]--
-			give(o, to)
+			assign(o, to)
 		}
 	}
 	return moves
@@ -161,9 +161,9 @@ type placement struct {
 	held  map[string]held
 }
 
-// look records which codelabs this node owns now, and removes the others. made returns when a newly
-// recorded codelab was created.
-func (p *placement) look(now time.Time, owned []Owned, made func(id string) time.Time) {
+// record records which codelabs this node owns now, and removes the others. made returns when a
+// newly recorded codelab was created.
+func (p *placement) record(now time.Time, owned []Owned, made func(id string) time.Time) {
 	before := p.held
 	p.held = make(map[string]held, len(owned))
 	for _, o := range owned {
@@ -181,11 +181,11 @@ func (p *placement) look(now time.Time, owned []Owned, made func(id string) time
 // balance gives codelabs to nodes with less load.
 func (n *Node) balance(now time.Time, members []durable.Member, takers []string, w wanted, server Duties) {
 	p := &n.placement
-	p.look(now, server.Owned(), server.Made) // on every call, to record new codelabs
+	p.record(now, server.Owned(), server.Made) // on every call, to record new codelabs
 	if len(p.moves) == 0 && now.After(p.next) {
 		var places []place
 		for _, m := range members {
-			f := n.said(m.Node)
+			f := n.figuresOf(m.Node)
 			if f != nil && (m.Node == n.Store.Node() || slices.Contains(takers, m.Node)) {
 				places = append(places, place{m.Node, m.Owns, f.Load})
 			}

@@ -19,27 +19,28 @@ type reach struct {
 	mu    sync.Mutex
 	peers map[string]*peer // guarded by mu; the other living nodes
 	// lonely means that this node cannot reach any other node. aside means that another node serves
-	// meanwhile, so that this node must not serve. See look.
+	// meanwhile, so that this node must not serve. See checkPeers.
 	lonely, aside bool // guarded by mu
 
-	// silent contains the nodes that were last logged as silent. The goroutine of look owns it.
+	// silent contains the nodes that were last logged as silent. The goroutine of checkPeers owns
+	// it.
 	silent []string
-	// told is this node's row, with its incarnation. The goroutine of look owns it.
-	told *told
+	// row is this node's row, with its incarnation. The goroutine of checkPeers owns it.
+	row *reachRow
 }
 
-// told is a node's row in lonelyNodes. It records whether the node reaches no other node.
-type told struct {
+// reachRow is a node's row in lonelyNodes. It records whether the node reaches no other node.
+type reachRow struct {
 	Incarnation uint64 `json:"incarnation"`
 	Lonely      bool   `json:"lonely"`
 }
 
 type peer struct {
-	lease  time.Time     // the latest known end of the node's lease
-	owes   time.Time     // the time of the first unanswered request, or zero if no request is open
-	silent time.Duration // how long a response was due at the last request
-	took   time.Duration // the duration of the last response, or 0 before the first
-	said   *Figures      // nil if the node has not sent them
+	lease   time.Time     // the latest known end of the node's lease
+	owes    time.Time     // the time of the first unanswered request, or zero if no request is open
+	silent  time.Duration // how long a response was due at the last request
+	took    time.Duration // the duration of the last response, or 0 before the first
+	figures *Figures      // nil if the node has not sent them
 }
 
 // unreachable reports whether the node is alive and does not respond. It is alive if its lease was
@@ -78,14 +79,15 @@ func (n *Node) serveReach() error {
 // meetQuiet is the time for which waiting is not logged.
 const meetQuiet = 2 * time.Second
 
-// meetTurns is the maximum time for which a start waits for other nodes, as a multiple of patience.
+// meetTurns is the maximum time for which a start waits for other nodes, as a multiple of
+// ownerTimeout.
 const meetTurns = 10
 
 // meet waits until every living node has responded. A node that reaches the database but not the
 // other nodes could serve little, and would notice only when somebody needs them.
 func (n *Node) meet(limit time.Duration, stop <-chan struct{}) error {
 	answered := map[string]bool{n.Store.Node(): true}
-	began, told := time.Now(), false
+	began, warned := time.Now(), false
 	for until := time.Now().Add(limit); ; {
 		members, err := n.Store.Members()
 		if err != nil {
@@ -105,8 +107,8 @@ func (n *Node) meet(limit time.Duration, stop <-chan struct{}) error {
 		switch {
 		case missing == "":
 			return nil
-		case !told && time.Since(began) > meetQuiet:
-			told = true
+		case !warned && time.Since(began) > meetQuiet:
+			warned = true
 			n.log.Warn("a live node does not answer this node yet; the start waits for it", "other", missing, "at_most", limit)
 		case time.Now().After(until):
 			return fmt.Errorf("cluster: node %s is alive and does not answer this one: %s", missing, whereToLook)
@@ -125,9 +127,9 @@ const whereToLook = "check cluster.listen, cluster.peers, cluster.secret and the
 // errStopped is returned when a start was cancelled.
 var errStopped = errors.New("stopped while it waited for the other nodes")
 
-// look asks the other nodes whether they are alive, and decides whether this node stops serving and
-// leaves it to them.
-func (n *Node) look(now time.Time, members []durable.Member) {
+// checkPeers asks the other nodes whether they are alive, and decides whether this node stops
+// serving and leaves it to them.
+func (n *Node) checkPeers(now time.Time, members []durable.Member) {
 	me := slices.IndexFunc(members, func(m durable.Member) bool { return m.Node == n.Store.Node() })
 	if me < 0 {
 		return
@@ -136,7 +138,7 @@ func (n *Node) look(now time.Time, members []durable.Member) {
 	n.meetAgain(now, others)
 	n.ask(now)
 	unreachable := n.Unreachable()
-	n.tell(unreachable, others)
+	n.logUnreachable(unreachable, others)
 	lonely := len(others) > 0 && len(unreachable) == len(others)
 	aside, err := n.standAside(members[me], others, lonely)
 	if err != nil {
@@ -154,8 +156,8 @@ func (n *Node) look(now time.Time, members []durable.Member) {
 	}
 }
 
-// tell logs which living nodes have stopped responding, and which respond again.
-func (n *Node) tell(unreachable []string, others []durable.Member) {
+// logUnreachable logs which living nodes have stopped responding, and which respond again.
+func (n *Node) logUnreachable(unreachable []string, others []durable.Member) {
 	for _, name := range unreachable {
 		if !slices.Contains(n.reach.silent, name) {
 			n.log.Warn("a live node does not answer this node: "+whereToLook, "other", name)
@@ -184,8 +186,8 @@ func (n *Node) meetAgain(now time.Time, others []durable.Member) {
 }
 
 // ask sends one request to each of the other nodes. It returns true if one of them has just been
-// silent for so long that look needs the list of living nodes.
-func (n *Node) ask(now time.Time) (look bool) {
+// silent for so long that checkPeers needs the list of living nodes.
+func (n *Node) ask(now time.Time) (due bool) {
 	r := &n.reach
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -195,17 +197,17 @@ func (n *Node) ask(now time.Time) (look bool) {
 		} else {
 			p.silent = now.Sub(p.owes)
 		}
-		look = look || p.silent >= silence && !slices.Contains(r.silent, name)
+		due = due || p.silent >= silence && !slices.Contains(r.silent, name)
 		began := time.Now()
 		n.Bus.Request(name, reachSubject, []byte("{}"), silence, func(data []byte, err error) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			if err == nil {
-				p.owes, p.silent, p.took, p.said = time.Time{}, 0, time.Since(began), said(data)
+				p.owes, p.silent, p.took, p.figures = time.Time{}, 0, time.Since(began), parseFigures(data)
 			}
 		})
 	}
-	return look
+	return due
 }
 
 // leaseTime is the lease duration of all nodes.
@@ -232,13 +234,13 @@ func (n *Node) Unreachable() []string {
 // node without a record is starting, and serves nobody yet. It may never serve, if its secret or
 // its certificate is wrong.
 func (n *Node) standAside(me durable.Member, others []durable.Member, lonely bool) (bool, error) {
-	now := told{me.Incarnation, lonely}
-	if n.reach.told == nil || *n.reach.told != now {
+	now := reachRow{me.Incarnation, lonely}
+	if n.reach.row == nil || *n.reach.row != now {
 		value, _ := json.Marshal(now) // a number and a flag never fail
 		if err := durable.Commit(n.Store, []durable.Row{{Table: lonelyNodes, Key: []byte(me.Node), Value: value}}); err != nil {
 			return false, err
 		}
-		n.reach.told = &now
+		n.reach.row = &now
 	}
 	if !lonely {
 		return false, nil
@@ -249,7 +251,7 @@ func (n *Node) standAside(me durable.Member, others []durable.Member, lonely boo
 		if err != nil && !errors.Is(err, durable.ErrNotFound) {
 			return false, err
 		}
-		var t told
+		var t reachRow
 		switch {
 		case err != nil, json.Unmarshal(value, &t) != nil, t.Incarnation != m.Incarnation:
 		case !t.Lonely:
@@ -272,11 +274,11 @@ func (n *Node) People() (sum int, all bool) {
 		sum = own.People
 	}
 	for _, p := range n.reach.peers {
-		if p.said == nil || p.unreachable(n.leaseTime()) {
+		if p.figures == nil || p.unreachable(n.leaseTime()) {
 			all = false
 			continue
 		}
-		sum += p.said.People
+		sum += p.figures.People
 	}
 	return sum, all
 }
@@ -288,15 +290,15 @@ func (n *Node) StandsAside() bool {
 	return n.reach.aside
 }
 
-// said returns a node's figures, or nil if they are unknown.
-func (n *Node) said(name string) *Figures {
+// figuresOf returns a node's figures, or nil if they are unknown.
+func (n *Node) figuresOf(name string) *Figures {
 	if name == n.Store.Node() {
 		return n.figures.Load()
 	}
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()
 	if p := n.reach.peers[name]; p != nil {
-		return p.said
+		return p.figures
 	}
 	return nil
 }

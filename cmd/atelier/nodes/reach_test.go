@@ -81,7 +81,7 @@ func (x *trio) turns() {
 func (x *trio) turn() {
 	x.now = x.now.Add(lookEvery)
 	for _, n := range x.nodes {
-		n.look(x.now, x.members)
+		n.checkPeers(x.now, x.members)
 	}
 	x.answers()
 }
@@ -223,7 +223,7 @@ func TestASilentNodeIsReportedBetweenTwoReads(t *testing.T) {
 	if !me.ask(x.now) {
 		t.Error("the silent node was not reported")
 	}
-	me.look(x.now, x.members)
+	me.checkPeers(x.now, x.members)
 	if len(me.Unreachable()) != 1 || me.ask(x.now.Add(lookEvery)) {
 		t.Errorf("the silent node was reported again; unreachable are %v", me.Unreachable())
 	}
@@ -253,7 +253,7 @@ func TestResponsesFromBeforeARestartAreIgnored(t *testing.T) {
 // recorded nothing since its start does not serve yet.
 func TestOneIsolatedNodeStandsAside(t *testing.T) {
 	row := func(incarnation uint64, lonely bool) []byte {
-		b, _ := json.Marshal(told{incarnation, lonely})
+		b, _ := json.Marshal(reachRow{incarnation, lonely})
 		return b
 	}
 	const now = 7 // the incarnation of every node

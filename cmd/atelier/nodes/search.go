@@ -32,7 +32,7 @@ type missing struct {
 	keepers []string
 	no      []string // nodes that have reported that they lack it
 	lost    bool
-	told    bool // already logged why the search has not ended yet
+	logged  bool // already logged why the search has not ended yet
 }
 
 // NewSearch starts a search. settled is called, on a goroutine of the search, when a secret has
@@ -111,14 +111,14 @@ func (s *Search) round(ctx context.Context) (left bool) {
 		if ctx.Err() != nil {
 			return false
 		}
-		left = !s.look(id) || left
+		left = !s.askNodes(id) || left
 	}
 	return left
 }
 
-// look asks each living node that has not yet responded about a secret. It reports whether the
+// askNodes asks each living node that has not yet responded about a secret. It reports whether the
 // search for the secret has ended.
-func (s *Search) look(id string) bool {
+func (s *Search) askNodes(id string) bool {
 	if kept, ok := s.exchange.kept.(findable[shares.Ballot]); ok {
 		if _, here := kept.Find(id); here { // it arrived in another way
 			return s.settle(id, false)
@@ -132,7 +132,7 @@ func (s *Search) look(id string) bool {
 	}
 	waitsFor := ""
 	for _, o := range members {
-		if o.Node == self || s.said(id, o.Node) {
+		if o.Node == self || s.lacks(id, o.Node) {
 			continue
 		}
 		if o.Left > 0 {
@@ -159,21 +159,21 @@ func (s *Search) look(id string) bool {
 			return false
 		}
 		for _, name := range known {
-			if name != self && s.keeps(id, name) && !s.said(id, name) {
+			if name != self && s.keeps(id, name) && !s.lacks(id, name) {
 				waitsFor = name
 			}
 		}
 	}
 	if waitsFor != "" {
-		s.tell(id, waitsFor)
+		s.logWaiting(id, waitsFor)
 		return false
 	}
 	s.log.Warn("no node has the secret of a poll, so the poll is void", "secret", id)
 	return s.settle(id, true)
 }
 
-// said reports whether a node has responded that it lacks a secret.
-func (s *Search) said(id, node string) bool {
+// lacks reports whether a node has responded that it lacks a secret.
+func (s *Search) lacks(id, node string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.wanted[id]
@@ -201,15 +201,15 @@ func (s *Search) first(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.wanted[id]
-	if w == nil || w.told {
+	if w == nil || w.logged {
 		return false
 	}
-	w.told = true
+	w.logged = true
 	return true
 }
 
-// tell logs, once per secret, that a poll waits for a node.
-func (s *Search) tell(id, node string) {
+// logWaiting logs, once per secret, that a poll waits for a node.
+func (s *Search) logWaiting(id, node string) {
 	if s.first(id) {
 		s.log.Warn("a poll waits for a node that may have its secret; start the node, or run atelier cluster forget if it is gone for good", "node", node, "secret", id)
 	}

@@ -104,7 +104,7 @@ func (s *searching) all() (names []string) {
 func (s *searching) waits(t *testing.T, when string) {
 	t.Helper()
 	for range 2 {
-		s.search.look("a")
+		s.search.askNodes("a")
 	}
 	select {
 	case <-s.settled:

@@ -17,8 +17,8 @@ const sameKeys = "nodekeys"
 // stream, from a restored backup, is ignored.
 func ofStream(store durable.Store, name string) []byte { return []byte(store.StreamID() + "/" + name) }
 
-// Told reports whether a node has recorded with Agree which secret of this name all nodes have.
-func (k *Keyring) Told(name string) (bool, error) {
+// Agreed reports whether a node has recorded with Agree which secret of this name all nodes have.
+func (k *Keyring) Agreed(name string) (bool, error) {
 	_, err := k.store.Get(sameKeys, k.row(name))
 	if errors.Is(err, durable.ErrNotFound) {
 		return false, nil

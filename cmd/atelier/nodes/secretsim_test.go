@@ -311,9 +311,9 @@ func (m *simMachine) start() {
 			}
 			return errors.Join(err, m.disk.Remove("write-test"))
 		},
-		free: func() (uint64, error) { return 1, nil }, log: log, pause: tryAgain, patience: tryTime, wake: make(chan struct{}, 1),
+		free: func() (uint64, error) { return 1, nil }, log: log, pause: tryAgain, timeout: tryTime, wake: make(chan struct{}, 1),
 	}
-	n.folder.look()
+	n.folder.check()
 	ctx, stop := context.WithCancel(context.Background())
 	p := &simProcess{simMachine: m, node: n, unplug: unplug, stop: stop}
 	must := func(err error) bool {
@@ -457,8 +457,8 @@ func (w *simWorld) makeShare() {
 	}
 }
 
-// look compares the responses of each node with the oracle.
-func (w *simWorld) look() {
+// check compares the responses of each node with the oracle.
+func (w *simWorld) check() {
 	w.mu.Lock()
 	made, counted, all := maps.Clone(w.made), maps.Clone(w.counted), maps.Clone(w.shares)
 	w.mu.Unlock()
@@ -530,7 +530,7 @@ func (w *simWorld) step() {
 		}
 	}
 	time.Sleep(time.Duration(w.rng.IntN(40)) * time.Second)
-	w.look()
+	w.check()
 }
 
 // heal ends all faults and starts the stopped nodes.

@@ -189,7 +189,7 @@ func (n *Node) Status(cfg config.Config, health server.Health, stats *server.Clu
 	for i := range st.Nodes {
 		m := &st.Nodes[i]
 		if m.Alive {
-			m.Figures = n.said(m.Node)
+			m.Figures = n.figuresOf(m.Node)
 		}
 		if !m.Alive || m.Node == st.Node {
 			continue

@@ -200,7 +200,7 @@ func (k *TokenKeys) dropOld() error {
 
 // Follow periodically looks for keys that this node has missed, until ctx ends.
 func (k *TokenKeys) Follow(ctx context.Context, every time.Duration) {
-	Every(ctx, every, k.look)
+	Every(ctx, every, k.reload)
 }
 
 // Every calls a function at intervals until ctx ends.
@@ -217,7 +217,7 @@ func Every(ctx context.Context, every time.Duration, do func()) {
 	}
 }
 
-func (k *TokenKeys) look() {
+func (k *TokenKeys) reload() {
 	if err := k.Read(); err != nil {
 		k.node.log.Warn("reading the token keys from the database failed", "error", err)
 	}

@@ -14,8 +14,8 @@ type Duties interface {
 	SendAway(why string)
 	// Drop ends all actors immediately.
 	Drop()
-	// CloseUnheard closes the rooms of codelabs whose owner this node cannot reach.
-	CloseUnheard()
+	// CloseUnreachable closes the rooms of codelabs whose owner this node cannot reach.
+	CloseUnreachable()
 	// Compare compares this node's replicas with their owners.
 	Compare(alive []string)
 	// Owned returns the codelabs that this node owns. It is called every second.
@@ -72,7 +72,7 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 		}
 		n.alive.Store(int64(max(len(alive), 1)))
 		now := time.Now() // after reading the database, which may have been slow
-		n.look(now, members)
+		n.checkPeers(now, members)
 		n.lookAtClock(members)
 		w, err := n.readWishes()
 		if err != nil {
@@ -80,7 +80,7 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 		}
 		var takers []string
 		for _, m := range members {
-			if m.Left > 0 && m.Node != n.Store.Node() && !w.drained[m.Node] && n.Answers(m.Node) && n.said(m.Node).takes() {
+			if m.Left > 0 && m.Node != n.Store.Node() && !w.drained[m.Node] && n.Answers(m.Node) && n.figuresOf(m.Node).takes() {
 				takers = append(takers, m.Node)
 			}
 		}
@@ -93,7 +93,7 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 			n.startOver(ctx, server, why)
 		}
 		n.catchUp(ctx)
-		server.CloseUnheard()
+		server.CloseUnreachable()
 		if turn%4 == 0 {
 			server.Compare(alive)
 		}

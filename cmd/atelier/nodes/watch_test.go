@@ -61,16 +61,16 @@ func TestAReturningNodeServesOnlyOnceItHasReadWhatChanged(t *testing.T) {
 
 // duties is a server that never runs out of actors to give away. Guarded by mu.
 type duties struct {
-	mu       sync.Mutex
-	given    []string // the nodes that were asked to take its actors
-	compared []string // the nodes alive when its replicas were compared
-	compares int
-	sentAway []string
-	drops    int
+	mu        sync.Mutex
+	receivers []string // the nodes that were asked to take its actors
+	compared  []string // the nodes alive when its replicas were compared
+	compares  int
+	sentAway  []string
+	drops     int
 }
 
 func (d *duties) EndGrants()            {}
-func (d *duties) CloseUnheard()         {}
+func (d *duties) CloseUnreachable()     {}
 func (d *duties) Owned() []Owned        { return nil }
 func (d *duties) Made(string) time.Time { return time.Time{} }
 func (d *duties) Move(string, string)   {}
@@ -100,7 +100,7 @@ func (d *duties) Compare(alive []string) {
 func (d *duties) GiveAll(to []string) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.given = append(d.given, strings.Join(to, " "))
+	d.receivers = append(d.receivers, strings.Join(to, " "))
 	return 1
 }
 
@@ -148,11 +148,11 @@ func TestADrainedNodeGivesNothingToADrainedNode(t *testing.T) {
 		synctest.Wait()
 		for i, d := range all {
 			d.mu.Lock()
-			if i < 2 && (len(d.given) < 3 || slices.ContainsFunc(d.given, func(to string) bool { return to != names[2] })) {
-				t.Errorf("node %d moves its actors to %q", i+1, d.given)
+			if i < 2 && (len(d.receivers) < 3 || slices.ContainsFunc(d.receivers, func(to string) bool { return to != names[2] })) {
+				t.Errorf("node %d moves its actors to %q", i+1, d.receivers)
 			}
-			if i == 2 && len(d.given) > 0 {
-				t.Errorf("the serving node moves its actors to %q", d.given)
+			if i == 2 && len(d.receivers) > 0 {
+				t.Errorf("the serving node moves its actors to %q", d.receivers)
 			}
 			if d.compares < 3 || !slices.Equal(d.compared, names) {
 				t.Errorf("node %d compared its copies %d times, with %q", i+1, d.compares, d.compared)

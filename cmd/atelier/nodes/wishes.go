@@ -121,8 +121,8 @@ func (n *Node) Move(id, to string) error {
 		return fmt.Errorf("no node %s is alive: atelier cluster status names them", to)
 	case w.drained[to]:
 		return fmt.Errorf("node %s is drained: atelier cluster undrain %s first", to, to)
-	case !n.said(to).takes():
-		return fmt.Errorf("node %s takes nothing now: %s", to, n.said(to).Trouble.Text)
+	case !n.figuresOf(to).takes():
+		return fmt.Errorf("node %s takes nothing now: %s", to, n.figuresOf(to).Trouble.Text)
 	}
 	err = durable.Commit(n.Store, []durable.Row{{Table: wishes, Key: n.wish(moveWish, id), Value: []byte(to), TTL: moveStays}})
 	if err != nil {

@@ -214,7 +214,7 @@ func (v *view) found(path string) (bool, error) { return v.holds(path, "") }
 
 // check returns the violations of an expectation.
 func (v *view) check(e expectation) (wrong []string) {
-	look := func(items []item, want bool, how string) {
+	verify := func(items []item, want bool, how string) {
 		for _, it := range items {
 			if want && it.Until != 0 && time.Now().Unix() > it.Until {
 				continue
@@ -227,7 +227,7 @@ func (v *view) check(e expectation) (wrong []string) {
 			}
 		}
 	}
-	look(e.there, true, " was acknowledged, but is lost")
-	look(e.gone, false, " was acknowledged as removed, but exists again")
+	verify(e.there, true, " was acknowledged, but is lost")
+	verify(e.gone, false, " was acknowledged as removed, but exists again")
 	return wrong
 }

@@ -17,7 +17,7 @@ type verdict struct {
 	checked int    // number of items
 	refused string // why the server did not start; "" if it started
 	wrong   []string
-	said    string // the end of the server's log, if something is wrong
+	logEnd  string // the end of the server's log, if something is wrong
 }
 
 // tryCut starts the server on the folder that remains after a cut, in a folder below scratch, and
@@ -59,7 +59,7 @@ func tryCut(p *program, t powercut.Trace, cut powercut.Cut, scratch string) (v v
 	v.wrong = append(v.wrong, newView(s).check(e)...)
 	if len(v.wrong) > 0 {
 		s.kill()
-		v.said = lastLines(s.said.String())
+		v.logEnd = lastLines(s.output.String())
 	}
 	return v, nil
 }
@@ -88,8 +88,8 @@ func (v verdict) story() string {
 	if more := len(v.wrong) - 10; more > 0 {
 		fmt.Fprintf(&b, "  found: %d more\n", more)
 	}
-	if v.said != "" {
-		fmt.Fprintf(&b, "  the server's log ends with:\n%s\n", v.said)
+	if v.logEnd != "" {
+		fmt.Fprintf(&b, "  the server's log ends with:\n%s\n", v.logEnd)
 	}
 	return b.String()
 }

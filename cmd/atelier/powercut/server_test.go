@@ -27,12 +27,12 @@ const (
 
 // server is the real binary on a data folder.
 type server struct {
-	base string
-	cmd  *exec.Cmd
-	said bytes.Buffer  // complete when over is closed
-	over chan struct{} // closed when the process is gone
-	http *http.Client
-	csrf string
+	base   string
+	cmd    *exec.Cmd
+	output bytes.Buffer  // complete when over is closed
+	over   chan struct{} // closed when the process is gone
+	http   *http.Client
+	csrf   string
 }
 
 // refusal is the error text of a server that ended instead of starting.
@@ -81,8 +81,8 @@ func (p *program) start(data string, flags ...string) (*server, error) {
 		lines := bufio.NewScanner(out)
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
-			if s.said.Len() < 1<<20 {
-				s.said.WriteString(lines.Text() + "\n")
+			if s.output.Len() < 1<<20 {
+				s.output.WriteString(lines.Text() + "\n")
 			}
 			if m := listening.FindStringSubmatch(lines.Text()); m != nil {
 				found <- m[1]
@@ -95,10 +95,10 @@ func (p *program) start(data string, flags ...string) (*server, error) {
 	case address := <-found:
 		s.base = "http://" + address
 	case <-s.over:
-		return nil, refusal(lastWords(s.said.String()))
+		return nil, refusal(lastWords(s.output.String()))
 	case <-time.After(startTimeout):
 		s.kill()
-		return nil, fmt.Errorf("the server did not start within %v: %s", startTimeout, lastLines(s.said.String()))
+		return nil, fmt.Errorf("the server did not start within %v: %s", startTimeout, lastLines(s.output.String()))
 	}
 	if err := s.logIn(); err != nil {
 		s.kill()
@@ -108,15 +108,15 @@ func (p *program) start(data string, flags ...string) (*server, error) {
 }
 
 // lastWords returns the error with which a server ended.
-func lastWords(said string) string {
-	if at := strings.LastIndex(said, "atelier: "); at >= 0 {
-		return strings.TrimSpace(said[at:])
+func lastWords(output string) string {
+	if at := strings.LastIndex(output, "atelier: "); at >= 0 {
+		return strings.TrimSpace(output[at:])
 	}
-	return lastLines(said)
+	return lastLines(output)
 }
 
-func lastLines(said string) string {
-	lines := strings.Split(strings.TrimSpace(said), "\n")
+func lastLines(output string) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
 	return strings.Join(lines[max(0, len(lines)-6):], "\n")
 }
 

@@ -68,7 +68,7 @@ func TestACheckReportsTheProblemsOfAStart(t *testing.T) {
 		if tc.err == "" && err != nil || tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err)) {
 			t.Errorf("%s: the error is %v", name, err)
 		}
-		if said := strings.Join(warnings, "\n"); tc.warn == "" && said != "" || !strings.Contains(said, tc.warn) {
+		if text := strings.Join(warnings, "\n"); tc.warn == "" && text != "" || !strings.Contains(text, tc.warn) {
 			t.Errorf("%s: the warnings are %q", name, warnings)
 		}
 	}

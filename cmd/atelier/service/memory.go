@@ -85,7 +85,7 @@ func keepMemory(ctx context.Context, forget func()) {
 		metrics.Read(unused)
 		metrics.Read(allocated)
 		grown, known := growth.since(allocated[0].Value.Uint64())
-		pace.look(grown, known)
+		pace.adjust(grown, known)
 		garbage := unused[2].Value.Uint64() - min(live[0].Value.Uint64(), unused[2].Value.Uint64())
 		if returns.due(grown, known, unused[0].Value.Uint64()+unused[1].Value.Uint64()+garbage) {
 			forget()
@@ -122,8 +122,8 @@ type pace struct {
 	percent int
 }
 
-// look processes the number of bytes allocated within lookEvery.
-func (p *pace) look(grown uint64, known bool) {
+// adjust processes the number of bytes allocated within lookEvery.
+func (p *pace) adjust(grown uint64, known bool) {
 	if known && grown > uint64(calmBytes*lookEvery.Seconds()) {
 		p.is(hurried)
 	} else {

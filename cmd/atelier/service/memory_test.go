@@ -10,7 +10,7 @@ func TestMemoryIsReleasedOnceAfterAPeak(t *testing.T) {
 	const mib = 1 << 20
 	var g growth
 	var r returns
-	for i, look := range []struct {
+	for i, sample := range []struct {
 		allocated, unused uint64
 		due               bool
 	}{
@@ -22,11 +22,11 @@ func TestMemoryIsReleasedOnceAfterAPeak(t *testing.T) {
 		{907 * mib, 29 * mib, true}, // the same amount again
 		{1907 * mib, 99 * mib, false},
 	} {
-		grown, known := g.since(look.allocated)
-		if got := r.due(grown, known, look.unused); got != look.due {
+		grown, known := g.since(sample.allocated)
+		if got := r.due(grown, known, sample.unused); got != sample.due {
 			t.Errorf("look %d: due is %v", i+1, got)
 		}
-		if look.due {
+		if sample.due {
 			r.done(20 * mib)
 		}
 	}
@@ -41,7 +41,7 @@ func TestGarbageIsCollectedLessOftenUnderLoad(t *testing.T) {
 	p.is(thrifty)
 	var g growth
 	for _, allocated := range []uint64{900 * mib, 950 * mib, 1200 * mib, 1500 * mib, 1620 * mib, 1621 * mib} {
-		p.look(g.since(allocated))
+		p.adjust(g.since(allocated))
 	}
 	if want := []int{thrifty, hurried, thrifty}; !slices.Equal(set, want) {
 		t.Errorf("the settings are %v, want %v", set, want)

@@ -34,7 +34,7 @@ func (d *duties) Drop() {
 	}
 }
 
-func (d *duties) CloseUnheard() {
+func (d *duties) CloseUnreachable() {
 	for _, w := range d.core.codelabs.Active() {
 		if w.OwnerUnreachable() {
 			d.hub.CloseRoom(w.Room, rfc6455.CloseTryLater, "this server cannot reach the one that has the codelab; connect again")

@@ -14,14 +14,14 @@ import (
 	"atelier/transport/wire"
 )
 
-// healthPatience is how long the owner waits for all slow checks together.
-const healthPatience = time.Second
+// healthTimeout is how long the owner waits for all slow checks together.
+const healthTimeout = time.Second
 
 // ownersHealth returns the state of the server for the owner's page. It does not read the store.
 // Slow checks run on other goroutines, and their results are unknown while they take longer than
-// healthPatience.
+// healthTimeout.
 func (s *Service) ownersHealth() rest.Health {
-	ctx, cancel := context.WithTimeout(context.Background(), healthPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), healthTimeout)
 	defer cancel()
 	l := &s.probes
 	// All checks are requested before the first is waited for.
@@ -42,7 +42,7 @@ func (s *Service) ownersHealth() rest.Health {
 
 // machine returns the metrics of the machine and its environment.
 func (s *Service) machine() (m server.Machine) {
-	ctx, cancel := context.WithTimeout(context.Background(), healthPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), healthTimeout)
 	defer cancel()
 	m.Memory, _ = doctor.MachineMemory() // zero if unknown
 	l := &s.probes

@@ -40,7 +40,7 @@ func TestCommitLatencyIsJudgedByTheStore(t *testing.T) {
 		backend string
 		failed  error
 		ok      bool
-		says    string // contained in the text or the remedy
+		text    string // contained in the text or the remedy
 	}{
 		{"quick", quick, config.Badger, nil, true, "after 1ms"},
 		{"slow", slow, config.Badger, nil, false, "local SSD"},
@@ -49,7 +49,7 @@ func TestCommitLatencyIsJudgedByTheStore(t *testing.T) {
 		{"failed", quick, config.Badger, errors.New("no disk"), false, "restart the server"},
 	} {
 		f := judgeCommits(c.recent, c.backend, c.failed)
-		if f.OK != c.ok || (f.Remedy == "") != c.ok || !strings.Contains(f.Text+f.Remedy, c.says) {
+		if f.OK != c.ok || (f.Remedy == "") != c.ok || !strings.Contains(f.Text+f.Remedy, c.text) {
 			t.Errorf("%s: the finding is %+v", c.what, f)
 		}
 	}
@@ -73,10 +73,10 @@ func TestHangingChecksAreReportedAsUnknown(t *testing.T) {
 		s.probes.backup = newProbe(probeMaxAge, func(context.Context) (f lastBackup) { <-hangs; return f })
 		s.probes.certificate = newProbe(probeMaxAge, func(context.Context) (f time.Time) { <-hangs; return f })
 		began := time.Now()
-		ctx, cancel := context.WithTimeout(t.Context(), healthPatience)
+		ctx, cancel := context.WithTimeout(t.Context(), healthTimeout)
 		defer cancel()
 		disk, backup, certificate := s.diskHealth(ctx), s.backupHealth(ctx), s.certificateHealth(ctx)
-		if took := time.Since(began); took != healthPatience {
+		if took := time.Since(began); took != healthTimeout {
 			t.Errorf("the checks took %s", took)
 		}
 		for _, text := range []string{disk.Text, backup.Text, certificate.Text} {

@@ -58,7 +58,7 @@ func TestAHangingProbeIsUnknown(t *testing.T) {
 		})
 		go l.run(ctx)
 		ask := func(from func(context.Context) (int, bool)) (n int, known bool, took time.Duration) {
-			patient, done := context.WithTimeout(ctx, healthPatience)
+			patient, done := context.WithTimeout(ctx, healthTimeout)
 			defer done()
 			began := time.Now()
 			l.want()
@@ -70,7 +70,7 @@ func TestAHangingProbeIsUnknown(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		for range 3 {
-			if _, known, took := ask(l.get); known || took != healthPatience {
+			if _, known, took := ask(l.get); known || took != healthTimeout {
 				t.Errorf("the hanging probe: known %v after %s", known, took)
 			}
 		}

@@ -434,7 +434,7 @@ type idle struct{ nodes.Duties }
 func (idle) EndGrants()           {}
 func (idle) SendAway(string)      {}
 func (idle) Drop()                {}
-func (idle) CloseUnheard()        {}
+func (idle) CloseUnreachable()    {}
 func (idle) Compare([]string)     {}
 func (idle) Counts() nodes.Counts { return nodes.Counts{} }
 

@@ -97,7 +97,7 @@ func (c *Core) forgetLostKeys(path string) error {
 // such a token. It returns "" if no such token exists.
 func (c *Core) standsOnKeys() (string, error) {
 	var held []string
-	say := func(n int, one, more string) {
+	add := func(n int, one, more string) {
 		switch {
 		case n == 1:
 			held = append(held, "1 "+one)
@@ -109,16 +109,16 @@ func (c *Core) standsOnKeys() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	say(n, "token", "tokens")
+	add(n, "token", "tokens")
 	all, err := c.participants.Get(participant.ID)
 	if err != nil {
 		return "", err
 	}
-	say(len(all.View().All()), "participant", "participants")
+	add(len(all.View().All()), "participant", "participants")
 	if n, err = shares.Count(filepath.Dir(TokenKeyFile(c.cfg)), time.Now()); err != nil {
 		return "", err
 	}
-	say(n, "share of a key", "shares of keys")
+	add(n, "share of a key", "shares of keys")
 	return strings.Join(held, ", "), nil
 }
 

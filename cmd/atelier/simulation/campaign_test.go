@@ -72,7 +72,7 @@ func (c *Campaign) Run() error {
 			return err
 		}
 		if failed != nil {
-			c.tell(failed)
+			c.explain(failed)
 			return fmt.Errorf("%w: seed %d", errFound, failed.Seed)
 		}
 		if time.Since(began) >= c.For {
@@ -148,7 +148,7 @@ func (c *Campaign) start(cmd *exec.Cmd, ran func(report), started func(*exec.Cmd
 	started(cmd)
 	watchdog := time.AfterFunc(hang, func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Process.Kill() })
 	defer watchdog.Stop()
-	at, told := report{}, false
+	at, failed := report{}, false
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
@@ -160,10 +160,10 @@ func (c *Campaign) start(cmd *exec.Cmd, ran func(report), started func(*exec.Cmd
 		watchdog.Reset(hang)
 		if at = r; !r.Began {
 			ran(r)
-			told = told || r.Finding != ""
+			failed = failed || r.Finding != ""
 		}
 	}
-	if err := cmd.Wait(); err != nil && !told {
+	if err := cmd.Wait(); err != nil && !failed {
 		if !at.Began {
 			return fmt.Errorf("a worker failed: %w\n%s", err, text.Bytes())
 		}
@@ -180,8 +180,8 @@ func (c *Campaign) one(p Plan) (r report, err error) {
 	return r, err
 }
 
-// tell shrinks a failed run, prints the relevant steps, and writes its history.
-func (c *Campaign) tell(r *report) {
+// explain shrinks a failed run, prints the relevant steps, and writes its history.
+func (c *Campaign) explain(r *report) {
 	p := PlanOf(r.Seed)
 	_ = errors.Join(p.Parse(c.Change), p.Parse(r.Plan)) // cannot fail, because a worker has already parsed both
 	small := c.shrink(p, r)
@@ -255,27 +255,27 @@ func (c counts) print(to io.Writer) {
 
 // missing returns the required events that never happened.
 func (c counts) missing() (out []string) {
-	look := func(kind string, names []string) {
+	check := func(kind string, names []string) {
 		for _, name := range names {
 			if c[kind][name] == 0 {
 				out = append(out, kind+" "+name)
 			}
 		}
 	}
-	look("command", slices.Concat(draw.Names, otherCommands))
+	check("command", slices.Concat(draw.Names, otherCommands))
 	var all []string
 	for _, f := range slices.Concat(faults, contentFaults) {
 		all = append(all, f.name)
 	}
-	look("fault", all)
-	look("message lost", messageKinds())
+	check("fault", all)
+	check("message lost", messageKinds())
 	return out
 }
 
 // otherCommands lists the commands that this package draws itself, without package draw.
 var otherCommands = []string{"Create", "Delete", "Broadcast", "Signal", "Tokenize", string(detokenize), string(introspect), string(revoke), string(endSession),
 	"GrantAttendee", "AddKey", "Use", "End", stopHook,
-	upload, importLab, copyLab, claim, claimGone, drop, look, sweptReferences, sweptUploads, sweptContents}
+	upload, importLab, copyLab, claim, claimGone, drop, openUpload, sweptReferences, sweptUploads, sweptContents}
 
 // messageKinds returns the kinds of all messages between nodes.
 func messageKinds() (all []string) {

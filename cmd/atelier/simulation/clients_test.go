@@ -96,7 +96,7 @@ func (c *client) act(n *node) {
 		c.shortLived(n)
 		return
 	}
-	model, looks := c.w.model, c.w.watchLease(n)
+	model, checkLease := c.w.model, c.w.watchLease(n)
 	began, at := time.Now(), model.position()
 	s, ws, err := n.get()
 	if err != nil {
@@ -107,7 +107,7 @@ func (c *client) act(n *node) {
 	if c.taken("read", s, nil) != nil {
 		return
 	}
-	looks("a read")
+	checkLease("a read")
 	if seq < at {
 		model.fail("linearizable", "%s shows position %d, but %d was acknowledged before %s read", n.name, seq, at, c.Name)
 	}
@@ -121,12 +121,12 @@ func (c *client) act(n *node) {
 		c.aside(ws, view)
 		return
 	}
-	c.say(n, s, ws, view, c.word(view))
+	c.sendCommand(n, s, ws, view, c.word(view))
 }
 
-// say draws a command with the name word, and sends it to a node that shows view. The error is nil
-// if the command was executed.
-func (c *client) say(n *node, s *server, ws codelab.Codelab, view *codelab.View, word string) error {
+// sendCommand draws a command with the name word, and sends it to a node that shows view. The error
+// is nil if the command was executed.
+func (c *client) sendCommand(n *node, s *server, ws codelab.Codelab, view *codelab.View, word string) error {
 	model := c.w.model
 	cmd := draw.Words[word](c.Source, view)
 	if cmd.Body == nil {
@@ -138,13 +138,13 @@ func (c *client) say(n *node, s *server, ws codelab.Codelab, view *codelab.View,
 		c.refs++
 		cmd.Ref = fmt.Sprintf("%s-%d", c.Name, c.refs)
 	}
-	began, looks := time.Now(), c.w.watchLease(n)
+	began, checkLease := time.Now(), c.w.watchLease(n)
 	value, seq, err := c.ask(s, ws, view, cmd)
 	if took := time.Since(began); took > answerWithin {
 		model.fail("answers", "%s waited %v for the answer to %s at %s", c.Name, took, word, n.name)
 	}
 	if err = c.taken(word, s, err); err == nil {
-		looks("the answer to " + word)
+		checkLease("the answer to " + word)
 		if head := ws.Room.Head(); head < seq {
 			model.fail("frames", "%s acknowledged position %d to %s while its room is at %d: the ack came before the frame", n.name, seq, c.Name, head)
 		}

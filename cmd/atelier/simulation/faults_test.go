@@ -82,7 +82,7 @@ func init() { // an initializer of faults would be an initialization cycle
 			_ = a.close() // fails if the lease was lost meanwhile
 			return a.restart, true
 		}},
-		{"move a codelab to another node", 2, give},
+		{"move a codelab to another node", 2, handOver},
 	}
 }
 
@@ -105,8 +105,8 @@ func onServer(begin func(*server, *rand.Rand) func()) func(*world, *node, *node,
 	}
 }
 
-// give makes the owner of the codelab move it to another node.
-func give(w *world, _, to *node, _ *rand.Rand) (func(), bool) {
+// handOver makes the owner of the codelab move it to another node.
+func handOver(w *world, _, to *node, _ *rand.Rand) (func(), bool) {
 	for _, n := range w.nodes {
 		s := n.server.Load()
 		if s == nil || n == to {

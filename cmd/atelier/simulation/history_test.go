@@ -77,14 +77,14 @@ func (h *history) story(to io.Writer, finding string, n int) {
 	if !slices.ContainsFunc(h.steps, func(s step) bool { return s.who != reporter && about(s, things) }) {
 		by = places
 	}
-	var told []step
+	var selected []step
 	for _, s := range slices.Backward(h.steps) {
-		if len(told) < n && s.what != "reads" && (s.who == "fault" || s.who == "end" || about(s, by)) {
-			told = append(told, s)
+		if len(selected) < n && s.what != "reads" && (s.who == "fault" || s.who == "end" || about(s, by)) {
+			selected = append(selected, s)
 		}
 	}
-	slices.Reverse(told)
-	table(to, told)
+	slices.Reverse(selected)
+	table(to, selected)
 }
 
 func table(to io.Writer, steps []step) {

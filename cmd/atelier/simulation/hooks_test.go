@@ -59,8 +59,8 @@ func (p Plan) hooked() bool { return p.Seed%5 == 1 }
 // already under faults.
 func (p Plan) refusing() bool { return p.Seed%10 == 1 }
 
-// told formats a delivery.
-func told(kind, attendee, more string) string { return kind + " " + attendee + " " + more }
+// formatDelivery formats a delivery.
+func formatDelivery(kind, attendee, more string) string { return kind + " " + attendee + " " + more }
 
 // send receives a delivery, and refuses many first attempts.
 func (h *hooks) send(ctx context.Context, _ *webhook.Hook, d *webhook.Delivery) webhook.Outcome {
@@ -78,7 +78,7 @@ func (h *hooks) send(ctx context.Context, _ *webhook.Hook, d *webhook.Delivery) 
 	if h.tries++; d.Tries == 0 && !h.kind.Load() && h.tries%3 == 0 { // not every attempt, because 20 consecutive failures would stop the webhook
 		return webhook.Outcome{Status: 500}
 	}
-	h.got[told(d.Type, d.Data.AttendeeId, d.Data.HelpId+d.Data.Check)]++
+	h.got[formatDelivery(d.Type, d.Data.AttendeeId, d.Data.HelpId+d.Data.Check)]++
 	return webhook.Outcome{Status: 204}
 }
 
@@ -313,27 +313,27 @@ func (m *model) wanted() map[uint64]string {
 			if a := b.Registered.Attendee; a.Simulated {
 				simulated[a.Id] = true
 			} else {
-				out[seq] = told(webhook.AttendeeRegistered, a.Id, "")
+				out[seq] = formatDelivery(webhook.AttendeeRegistered, a.Id, "")
 			}
 		case *pb.Event_Completed:
 			if !simulated[b.Completed.AttendeeId] {
-				out[seq] = told(webhook.AttendeeCompleted, b.Completed.AttendeeId, "")
+				out[seq] = formatDelivery(webhook.AttendeeCompleted, b.Completed.AttendeeId, "")
 			}
 		case *pb.Event_CheckReported:
 			if !simulated[b.CheckReported.AttendeeId] {
-				out[seq] = told(webhook.CheckReported, b.CheckReported.AttendeeId, b.CheckReported.Name)
+				out[seq] = formatDelivery(webhook.CheckReported, b.CheckReported.AttendeeId, b.CheckReported.Name)
 			}
 		case *pb.Event_HelpAsked:
 			if h := b.HelpAsked.Request; !asked[h.Id] && !simulated[h.AttendeeId] {
 				asked[h.Id] = true
-				out[seq] = told(webhook.HelpRequested, h.AttendeeId, h.Id)
+				out[seq] = formatDelivery(webhook.HelpRequested, h.AttendeeId, h.Id)
 			}
 		case *pb.Event_HelpOffered:
 			asked[b.HelpOffered.Request.Id] = true
 		case *pb.Event_Updated:
 			if ends := b.Updated.Codelab.EndedAt != 0; ends != ended {
 				if ended = ends; ends {
-					out[seq] = told(webhook.WorkshopEnded, "", "")
+					out[seq] = formatDelivery(webhook.WorkshopEnded, "", "")
 				}
 			}
 		}

@@ -223,7 +223,7 @@ func (l *listener) listen(s *server, ws codelab.Codelab, since uint64, quiet <-c
 
 // checkListener is oracle 4. In each stretch the listener received every frame once and in order,
 // except frames that were erased before they arrived.
-func (m *model) checkListener(l *listener, told []*tale) {
+func (m *model) checkListener(l *listener, wanted []*tale) {
 	for _, st := range l.stretches {
 		if !slices.IsSorted(st.frames) || len(slices.Compact(slices.Clone(st.frames))) != len(st.frames) {
 			m.failLocked("frames", "%s at %s from position %d got frames out of order, or twice: %v", l.name, st.node, st.from, st.frames)
@@ -243,7 +243,7 @@ func (m *model) checkListener(l *listener, told []*tale) {
 		if len(st.heads) > 0 {
 			last = st.heads[len(st.heads)-1]
 		}
-		for _, t := range told {
+		for _, t := range wanted {
 			if _, came := got[t.Seq]; t.Seq > st.from && t.Seq <= st.to && !came && (t.gone == 0 || t.gone > last) {
 				e, _ := m.event(t.Seq)
 				m.failLocked("frames", "%s at %s from position %d never received the frame of %d, but has %v up to %d. Event %d, which is erased at %d: %v", l.name, st.node, st.from, t.Seq, st.frames, st.to, t.Seq, t.gone, e)

@@ -36,9 +36,9 @@ func init() { cmap.SHARD_COUNT = 1 }
 
 const (
 	// lease is the duration of a lease in the database. A node uses a lease for two thirds of this
-	// time. Followers wait longer: three times the patience.
-	lease    = 3 * time.Second
-	patience = time.Second
+	// time. Followers wait longer: three times ownerTimeout.
+	lease        = 3 * time.Second
+	ownerTimeout = time.Second
 	// idleAfter is short, so that unused actors become inactive during a run.
 	idleAfter = 20 * time.Second
 )
@@ -133,7 +133,7 @@ func (n *node) start() error {
 	}
 	cluster := durable.Options{
 		Clock: clock, SnapshotEvents: 50, IdleAfter: idleAfter,
-		Cluster: &durable.Cluster{Store: shared, Bus: bus, OwnerTimeout: patience, MaxReplicated: w.plan.maxTold()},
+		Cluster: &durable.Cluster{Store: shared, Bus: bus, OwnerTimeout: ownerTimeout, MaxReplicated: w.plan.maxReplicated()},
 	}
 	if err := s.startHooks(cluster); err != nil {
 		return fmt.Errorf("node %s: %w", n.name, err)

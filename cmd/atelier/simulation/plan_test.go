@@ -45,9 +45,9 @@ func PlanOf(seed uint64) Plan {
 	return p
 }
 
-// maxTold returns the maximum size of records that an owner sends to followers. In some plans it is
-// so small that followers must read announced records from the store.
-func (p Plan) maxTold() int {
+// maxReplicated returns the maximum size of records that an owner sends to followers. In some plans
+// it is so small that followers must read announced records from the store.
+func (p Plan) maxReplicated() int {
 	if p.Seed%4 == 0 {
 		return 200
 	}

@@ -22,7 +22,7 @@ func (m *model) checkReference() {
 	defer m.mu.Unlock()
 	kind := codelab.Kind(codelab.Rules{})
 	core := kind.New(m.w.lab)
-	var told []*tale
+	var wanted []*tale
 	once := map[string]uint64{}
 	var frames codelab.Frames = messages.Frames{}
 	if m.w.lies.frames != nil {
@@ -80,14 +80,14 @@ func (m *model) checkReference() {
 		var message *room.Frame
 		if f, ok := frames.Encode(seq, e); ok {
 			message = &f
-			told = append(told, &tale{Frame: f})
+			wanted = append(wanted, &tale{Frame: f})
 		}
 		if err := m.rules.Frame(e, message); err != nil {
 			m.failLocked("audience", "at position %d, %v: %v", seq, e, err)
 			return
 		}
 		if w := codelab.WithdrawnBy(seq, e); w.Item != "" {
-			for _, t := range told {
+			for _, t := range wanted {
 				if _, left := w.Edit(t.Frame); !left && t.gone == 0 {
 					t.gone = seq
 				}
@@ -95,7 +95,7 @@ func (m *model) checkReference() {
 		}
 		if codelab.Erases(e) {
 			present := v.Present()
-			for _, t := range told {
+			for _, t := range wanted {
 				if _, left := present.Frame(t.Frame); !left && t.gone == 0 {
 					t.gone = seq
 				}
@@ -106,7 +106,7 @@ func (m *model) checkReference() {
 		m.failLocked("snapshot", "the snapshot at position %d lacks: %s", cut, diff)
 	}
 	for _, l := range m.listeners {
-		m.checkListener(l, told)
+		m.checkListener(l, wanted)
 	}
 }
 

@@ -34,7 +34,7 @@ func run(p Plan, l lies) (h *history, finding string) {
 	deleted := newClient(w, "c0", w.plan.random(ofClients-1)).shortLived(w.nodes[0])
 	w.rest()
 	if deleted != "" { // before a restart, which removes leftovers of the deletion
-		w.store.Look(func(j durable.Journal) { w.model.checkGone(j, deleted) })
+		w.store.View(func(j durable.Journal) { w.model.checkGone(j, deleted) })
 	}
 	w.erased()
 	for _, n := range w.nodes {
@@ -42,7 +42,7 @@ func run(p Plan, l lies) (h *history, finding string) {
 	}
 	w.startAll()
 	w.settle("after all nodes were killed and restarted")
-	w.store.Look(w.model.checkDeleted)
+	w.store.View(w.model.checkDeleted)
 	w.model.checkReference()
 	w.model.checkLinear()
 	for _, n := range w.nodes {
@@ -172,7 +172,7 @@ func (w *world) writes() {
 		for try := 0; w.model.failed() == ""; try++ {
 			s, ws, err := n.get()
 			if err == nil {
-				err = c.say(n, s, ws, ws.View(), "SetPin")
+				err = c.sendCommand(n, s, ws, ws.View(), "SetPin")
 			}
 			if err == nil {
 				break
@@ -203,8 +203,8 @@ func (w *world) presence() {
 			w.model.fail("answers", "node %s, after all faults ended: %v", n.name, err)
 			return
 		}
-		if told := slices.Sorted(slices.Values(ws.Room.Present())); !slices.Equal(told, here) {
-			w.model.fail("presence", "%s reports %v as present, want %v", n.name, told, here)
+		if present := slices.Sorted(slices.Values(ws.Room.Present())); !slices.Equal(present, here) {
+			w.model.fail("presence", "%s reports %v as present, want %v", n.name, present, here)
 		}
 	}
 	w.model.still(false)
@@ -243,7 +243,7 @@ func (w *world) leave() {
 func (w *world) erasesSoon() {
 	if w.model.failed() == "" {
 		time.Sleep(idleAfter / 2)
-		w.store.Look(w.checkErasure)
+		w.store.View(w.checkErasure)
 	}
 }
 
@@ -258,7 +258,7 @@ func (w *world) erased() {
 		w.model.fail("erasing", "%v", err)
 		return
 	}
-	w.store.Look(w.model.checkStore)
+	w.store.View(w.model.checkStore)
 }
 
 // rest waits for a long time without activity.

@@ -51,7 +51,7 @@ func simulate(t *testing.T, seed uint64) {
 	if err := p.Parse(*plan); err != nil {
 		t.Fatal(err)
 	}
-	say(report{Seed: seed, Plan: p.String(), Began: true})
+	writeReport(report{Seed: seed, Plan: p.String(), Began: true})
 	synctest.Test(t, func(t *testing.T) {
 		h, finding := Run(p)
 		r := report{Seed: seed, Plan: p.String(), Counts: h.counts}
@@ -68,11 +68,11 @@ func simulate(t *testing.T, seed uint64) {
 		if *whole {
 			h.write(os.Stdout)
 		}
-		say(r) // before the bubble ends, which panics if goroutines remain
+		writeReport(r) // before the bubble ends, which panics if goroutines remain
 	})
 }
 
-func say(r report) {
+func writeReport(r report) {
 	if *worker {
 		line, err := json.Marshal(r)
 		if err != nil {

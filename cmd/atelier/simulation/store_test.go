@@ -51,7 +51,7 @@ func (m *model) checkStore(j durable.Journal) {
 	}
 	m.mu.Unlock()
 	counted := m.counted()
-	look := func(where string, data []byte) {
+	check := func(where string, data []byte) {
 		for text := range found(data, gone) {
 			m.fail("erased", "%s still contains %s, which was removed", where, text)
 		}
@@ -63,10 +63,10 @@ func (m *model) checkStore(j durable.Journal) {
 	}
 	defer r.Close()
 	err = r.Load(^uint64(0), func(s durable.Snapshot) error {
-		look("the snapshot", s.State)
+		check("the snapshot", s.State)
 		return nil
 	}, func(seq uint64, record []byte) error {
-		look(fmt.Sprintf("record %d", seq), record)
+		check(fmt.Sprintf("record %d", seq), record)
 		if e, err := codelab.ParseEvent(record); err == nil && len(e.GetPollVoted().GetBallot()) > 0 && seq < counted[e.GetPollVoted().PollId] {
 			m.fail("anonymous", "record %d still contains the ballot of %s after the poll was counted", seq, e.GetPollVoted().AttendeeId)
 		}
@@ -75,7 +75,7 @@ func (m *model) checkStore(j durable.Journal) {
 	if err == nil {
 		for _, table := range []string{"codelabs", "erasure"} {
 			err = j.Scan(durable.Scan{Table: table}, func(key, value []byte) bool {
-				look(fmt.Sprintf("row %q of %s", key, table), value)
+				check(fmt.Sprintf("row %q of %s", key, table), value)
 				return true
 			})
 		}
@@ -145,7 +145,7 @@ func (w *world) checkRest() {
 			}
 		}
 	}
-	w.store.Look(w.checkErasure)
+	w.store.View(w.checkErasure)
 }
 
 func (w *world) checkErasure(j durable.Journal) {

@@ -26,7 +26,7 @@ func newFacts() facts { return facts{weak: map[string]bool{}, asking: map[string
 
 // there reports whether an upload exists, with its record and content. there bypasses the nodes.
 func (u *uploads) there(name string) (there bool) {
-	u.w.store.Look(func(j durable.Journal) {
+	u.w.store.View(func(j durable.Journal) {
 		b, err := j.Get("uploads", []byte(name))
 		up := &pb.Upload{}
 		if err != nil || up.Decode(b) != nil {
@@ -89,14 +89,14 @@ func (u *uploads) ask(c *client, s *server, ws codelab.Codelab, view *codelab.Vi
 
 // claimed verifies the promise of a claim: the upload stays until the claim is released.
 func (u *uploads) claimed(s *server, name string, release func()) (end func()) {
-	look := func() {
+	check := func() {
 		if !u.there(name) {
 			u.w.model.fail("uploads", "%s is gone, although %s has a claim on it", name, s.n.name)
 		}
 	}
-	look()
+	check()
 	return func() {
-		look()
+		check()
 		release()
 	}
 }
@@ -153,13 +153,13 @@ func references(v *codelab.View) map[string][]reference {
 	return out
 }
 
-// look opens an upload or a submission that a view shows.
-func (u *uploads) look(s *server, view *codelab.View, seq uint64, r *rand.Rand) {
+// open opens an upload or a submission that a view shows.
+func (u *uploads) open(s *server, view *codelab.View, seq uint64, r *rand.Rand) {
 	all := references(view)
 	names := slices.Sorted(maps.Keys(all))
 	if len(names) > 0 {
 		name := names[r.IntN(len(names))]
-		u.w.history.count("command", look)
+		u.w.history.count("command", openUpload)
 		up, err := s.files.Get(name)
 		switch {
 		case err == nil:
@@ -271,7 +271,7 @@ func (u *uploads) settle(when string) {
 			u.w.model.fail("answers", "%s, node %s does not show all committed changes", when, n.name)
 			return
 		}
-		u.look(s, view, seq, r)
+		u.open(s, view, seq, r)
 		u.lookAt(when, s, view)
 		u.mu.Lock()
 		labs := slices.Clone(u.labs)

@@ -24,7 +24,7 @@ const (
 	claim           = "Claim"
 	claimGone       = "Claim of a removed upload"
 	drop            = "Remove an upload"
-	look            = "Open an upload"
+	openUpload      = "Open an upload"
 	sweptReferences = "Sweep of references"
 	sweptUploads    = "Sweep of uploads"
 	sweptContents   = "Sweep of objects"
@@ -149,14 +149,14 @@ func (p uploader) act(n *node) {
 	case draw < 9:
 		p.meet(s)
 	case draw < 18:
-		_ = p.say(n, s, ws, view, pick(referring))
+		_ = p.sendCommand(n, s, ws, view, pick(referring))
 	case draw < 23:
 		p.Uploads = nil
-		_ = p.say(n, s, ws, view, pick(dropping))
+		_ = p.sendCommand(n, s, ws, view, pick(dropping))
 	case draw < 26:
 		p.submit(s, ws, view)
 	case draw < 28:
-		_ = p.say(n, s, ws, view, "DeleteSubmission")
+		_ = p.sendCommand(n, s, ws, view, "DeleteSubmission")
 	case draw < 29:
 		p.importLab(s)
 	case draw < 31:
@@ -164,7 +164,7 @@ func (p uploader) act(n *node) {
 	case draw < 33:
 		p.deleteLab(s)
 	default:
-		p.w.uploads.look(s, view, seq, p.Rand)
+		p.w.uploads.open(s, view, seq, p.Rand)
 	}
 }
 
@@ -215,7 +215,7 @@ func (p uploader) meet(s *server) {
 			}
 			time.Sleep(time.Duration(tab.Rand.IntN(int(6 * time.Millisecond))))
 			if i > 0 {
-				_ = tab.say(n, s, ws, ws.View(), referring[tab.Rand.IntN(len(referring))])
+				_ = tab.sendCommand(n, s, ws, ws.View(), referring[tab.Rand.IntN(len(referring))])
 				return
 			}
 			err = s.files.Drop(name)
@@ -266,7 +266,7 @@ func (p uploader) submit(s *server, ws codelab.Codelab, view *codelab.View) {
 		return
 	}
 	p.Sums = [][]byte{lease.Sum[:]}
-	err = p.say(s.n, s, ws, view, "AddSubmission")
+	err = p.sendCommand(s.n, s, ws, view, "AddSubmission")
 	p.Sums = nil
 	refused := durable.Refused(err) || errors.Is(err, errNothing)
 	if err == nil || refused {

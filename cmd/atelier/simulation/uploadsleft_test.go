@@ -43,7 +43,7 @@ func (u *uploads) afterwards() {
 		u.lookAt("in the end", s, ws.View())
 		want.addUses(m.Id, ws.View())
 	}
-	u.w.store.Look(func(j durable.Journal) { u.checkLeft(j, want) })
+	u.w.store.View(func(j durable.Journal) { u.checkLeft(j, want) })
 	if err := n.close(); err != nil {
 		u.w.model.fail("close", "node %s: %v", n.name, err)
 	}

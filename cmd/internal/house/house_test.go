@@ -235,12 +235,12 @@ func TestAPIDescriptionsAreComplete(t *testing.T) {
 		for _, tag := range list {
 			tags[tag.(map[string]any)["name"]] = true
 		}
-		var look func(at string, node any)
-		look = func(at string, node any) {
+		var visit func(at string, node any)
+		visit = func(at string, node any) {
 			switch n := node.(type) {
 			case []any:
 				for i, v := range n {
-					look(fmt.Sprint(at, "/", i), v)
+					visit(fmt.Sprint(at, "/", i), v)
 				}
 			case map[string]any:
 				if isArray(n["type"]) {
@@ -288,12 +288,12 @@ func TestAPIDescriptionsAreComplete(t *testing.T) {
 				}
 				for k, v := range n {
 					if k != "examples" && k != "example" { // examples contain no descriptions
-						look(at+"/"+k, v)
+						visit(at+"/"+k, v)
 					}
 				}
 			}
 		}
-		look("", doc)
+		visit("", doc)
 		for kind, of := range doc["components"].(map[string]any) {
 			for component := range of.(map[string]any) {
 				components++

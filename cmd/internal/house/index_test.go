@@ -36,11 +36,11 @@ func TestThePackageIndexMatchesTheDocumentation(t *testing.T) {
 			top = room
 			fmt.Fprintf(&b, "\n## %s\n\n| Package | What it is |\n|---|---|\n", top)
 		}
-		says := sentence(text, path)
-		if says == "" {
+		summary := sentence(text, path)
+		if summary == "" {
 			t.Errorf("the documentation of %s lacks a first sentence", path)
 		}
-		fmt.Fprintf(&b, "| [%s](%s) | %s |\n", path, path, says)
+		fmt.Fprintf(&b, "| [%s](%s) | %s |\n", path, path, summary)
 	}
 	file := filepath.Join(root, "PACKAGES.md")
 	if *update {

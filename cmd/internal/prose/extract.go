@@ -134,9 +134,9 @@ func (p *page) fromGo(path string, source []byte) {
 				break
 			}
 			if text, ok := n.Args[0].(*ast.BasicLit); ok && text.Kind == token.STRING {
-				said, _ := strconv.Unquote(text.Value)
-				said = verb.ReplaceAllString(subject.ReplaceAllString(said, ""), "X")
-				p.fragment(files.Position(text.Pos()).Line, said)
+				content, _ := strconv.Unquote(text.Value)
+				content = verb.ReplaceAllString(subject.ReplaceAllString(content, ""), "X")
+				p.fragment(files.Position(text.Pos()).Line, content)
 			}
 		}
 		return true

@@ -31,11 +31,11 @@ type seen struct {
 // failure is a failed test and its output about the reason.
 type failure struct {
 	name string
-	why  []string // at most mostReasons lines
+	why  []string // at most maxReasons lines
 }
 
-// mostReasons is the maximum number of lines of a test's output in the final table.
-const mostReasons = 12
+// maxReasons is the maximum number of lines of a test's output in the final table.
+const maxReasons = 12
 
 func newSeen(out *lines, prefix string) *seen {
 	return &seen{out: out, prefix: prefix, held: map[string][]string{}}
@@ -73,10 +73,10 @@ func (s *seen) line(text string) {
 	s.out.print(s.prefix + text)
 	plain := colour.ReplaceAllString(text, "")
 	if m := nodeLine.FindStringSubmatch(plain); m != nil {
-		s.told(m[1], m[2])
+		s.addCount(m[1], m[2])
 	} else if m := vitestLine.FindStringSubmatch(plain); m != nil {
 		for _, part := range vitestPart.FindAllStringSubmatch(m[1], -1) {
-			s.told(part[2], part[1])
+			s.addCount(part[2], part[1])
 		}
 	} else if m := browserFailed.FindStringSubmatch(plain); m != nil && !strings.HasPrefix(m[1], "failing tests") {
 		s.reason = s.named(m[1])
@@ -92,7 +92,7 @@ func (s *seen) because(text string) {
 	if text = strings.TrimSpace(text); text != "" && !strings.HasPrefix(text, "✔") {
 		s.reason.why = append(s.reason.why, text)
 	}
-	if ends || len(s.reason.why) >= mostReasons {
+	if ends || len(s.reason.why) >= maxReasons {
 		s.reason = nil
 	}
 }
@@ -109,7 +109,7 @@ func (s *seen) named(name string) *failure {
 	return f
 }
 
-func (s *seen) told(how, number string) {
+func (s *seen) addCount(how, number string) {
 	n, _ := strconv.Atoi(number)
 	switch how {
 	case "pass", "passed":
@@ -137,7 +137,7 @@ func (s *seen) event(e event) {
 	inner := strings.Contains(e.Test, "/")
 	if e.Action == "fail" && e.Test != "" {
 		top, _, _ := strings.Cut(e.Test, "/")
-		s.named(e.Package + " " + top).tell(s.held[key])
+		s.named(e.Package + " " + top).addOutput(s.held[key])
 		s.show(fmt.Sprintf("%s: %s failed", e.Package, e.Test), s.held[key])
 	}
 	switch {
@@ -154,10 +154,10 @@ func (s *seen) event(e event) {
 	delete(s.held, key)
 }
 
-// tell adds the last lines of the output of a Go test.
-func (f *failure) tell(wrote []string) {
-	wrote = wrote[max(0, len(wrote)-mostReasons):]
-	f.why = append(f.why, wrote[:min(len(wrote), mostReasons-len(f.why))]...)
+// addOutput adds the last lines of the output of a Go test.
+func (f *failure) addOutput(wrote []string) {
+	wrote = wrote[max(0, len(wrote)-maxReasons):]
+	f.why = append(f.why, wrote[:min(len(wrote), maxReasons-len(f.why))]...)
 }
 
 // packageEnds prints a package's line. A package that failed outside its tests, or during a test,
@@ -180,7 +180,7 @@ func (s *seen) packageEnds(e event, wrote []string) {
 	}
 	s.show(e.Package+" failed outside its tests", wrote)
 	s.failed++
-	s.named(strings.TrimSpace(e.Package + " " + e.FailedBuild)).tell(wrote)
+	s.named(strings.TrimSpace(e.Package + " " + e.FailedBuild)).addOutput(wrote)
 }
 
 // running returns the tests of a package that began and did not end.
@@ -202,12 +202,12 @@ func (s *seen) hasFailed(pkg string) bool {
 	return false
 }
 
-// mostShown is the maximum number of lines printed for a failed test. The last lines are printed.
-const mostShown = 400
+// maxShown is the maximum number of lines printed for a failed test. The last lines are printed.
+const maxShown = 400
 
 func (s *seen) show(title string, wrote []string) {
 	s.out.print(s.prefix + "--- " + title)
-	for _, text := range wrote[max(0, len(wrote)-mostShown):] {
+	for _, text := range wrote[max(0, len(wrote)-maxShown):] {
 		s.out.print(s.prefix + "    " + text)
 	}
 }

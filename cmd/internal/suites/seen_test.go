@@ -73,7 +73,7 @@ func TestReasonsOfFailuresAreRead(t *testing.T) {
 		"vitest": {[]string{"\x1b[41m\x1b[1m FAIL \x1b[22m\x1b[49m src/a.test.ts > a unit", "AssertionError: no", "", " ❯ src/a.test.ts:2:41", "    1| x"},
 			[]string{"AssertionError: no", "❯ src/a.test.ts:2:41"}},
 		"a test without output": {[]string{"✖ a story (1ms)", "✔ another (1ms)"}, nil},
-		"a long text":           {append([]string{"✖ a story"}, strings.Split(strings.Repeat("x ", 40), " ")...), slices.Repeat([]string{"x"}, mostReasons)},
+		"a long text":           {append([]string{"✖ a story"}, strings.Split(strings.Repeat("x ", 40), " ")...), slices.Repeat([]string{"x"}, maxReasons)},
 	} {
 		s := newSeen(&lines{to: io.Discard}, "")
 		for _, l := range c.lines {

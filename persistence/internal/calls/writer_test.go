@@ -11,9 +11,9 @@ type testLog struct{ Cursor }
 
 type testItem struct{ Item[*testLog] }
 
-// work starts a writer. end contains the errors of the items' groups. told returns the outcome of
-// each item, by the name in its Actor.
-func work(end map[string]error) (push func(...testItem), told func() map[string]error) {
+// work starts a writer. end contains the errors of the items' groups. outcomes returns the outcome
+// of each item, by the name in its Actor.
+func work(end map[string]error) (push func(...testItem), outcomes func() map[string]error) {
 	queue, all := NewQueue[testItem](durable.StoreLimits{QueueBytes: 100}), map[string]error{}
 	snapshots := NewSnapshots(100, func(*Snapshot[*testLog]) error { return nil }, func(*testLog) {})
 	go snapshots.Run()
@@ -51,16 +51,16 @@ func handle() *testLog { return &testLog{Cursor{Actor: "a", Next: 1}} }
 
 // A late release of an old handle does not affect the newer handle.
 func TestOnlyTheNewestHandleAppends(t *testing.T) {
-	push, told := work(nil)
+	push, outcomes := work(nil)
 	first, second, third := handle(), handle(), handle()
 	push(entry(KindOpen, "", first, 0), entry(KindOpen, "", second, 0), entry(KindRelease, "", first, 0),
 		entry(KindBatch, "of the first", first, 1), entry(KindBatch, "of the second", second, 1),
 		entry(KindOpen, "", third, 0), entry(KindBatch, "of the second, late", second, 2), entry(KindBatch, "of the third", third, 1))
-	got := told()
+	got := outcomes()
 	for name, want := range map[string]error{
 		"of the first": durable.ErrFenced, "of the second": nil, "of the second, late": durable.ErrFenced, "of the third": nil,
 	} {
-		if err, heard := got[name]; !heard || !errors.Is(err, want) {
+		if err, reported := got[name]; !reported || !errors.Is(err, want) {
 			t.Errorf("batch %s: %v", name, err)
 		}
 	}
@@ -69,15 +69,15 @@ func TestOnlyTheNewestHandleAppends(t *testing.T) {
 // Every item of a failed group gets the error, and a log with a gap accepts no more batches.
 func TestAFailedGroupFailsAllItsItems(t *testing.T) {
 	failed := errors.New("the disk failed")
-	push, told := work(map[string]error{"rows": failed, "batch": failed})
+	push, outcomes := work(map[string]error{"rows": failed, "batch": failed})
 	l, other := handle(), &testLog{Cursor{Actor: "b", Next: 1}}
 	push(entry(KindRows, "rows", nil, 0), entry(KindBatch, "batch", l, 1), entry(KindBatch, "after it", l, 2), entry(KindBatch, "another's", other, 1),
 		entry(KindBatch, "with a gap", other, 7), entry(KindRows, "more rows", nil, 0))
-	got := told()
+	got := outcomes()
 	for name, want := range map[string]error{
 		"rows": failed, "batch": failed, "after it": durable.ErrGap, "another's": nil, "with a gap": durable.ErrGap, "more rows": nil,
 	} {
-		if err, heard := got[name]; !heard || !errors.Is(err, want) {
+		if err, reported := got[name]; !reported || !errors.Is(err, want) {
 			t.Errorf("item %s: %v", name, err)
 		}
 	}

@@ -75,16 +75,16 @@ func (s *folder) fill(f *os.File, sum hash.Hash, r io.Reader, limit int64) (size
 	pooled := buffers.Get().(*[bufferBytes]byte)
 	defer buffers.Put(pooled)
 	buf := pooled[:]
-	for look := int64(spaceEvery); ; {
+	for nextCheck := int64(spaceEvery); ; {
 		n, err := r.Read(buf)
 		if size += int64(n); size > limit {
 			return size, fmt.Errorf("%w of %d bytes", files.ErrTooLarge, limit)
 		}
-		if size >= look {
+		if size >= nextCheck {
 			if err := s.room(); err != nil {
 				return size, err
 			}
-			look += spaceEvery
+			nextCheck += spaceEvery
 		}
 		if _, err := f.Write(buf[:n]); err != nil {
 			return size, err

@@ -117,7 +117,7 @@ func TestEverySyncOfAPutIsInItsPlace(t *testing.T) {
 	first := true
 	named := func(sum files.Sum) bool { _, err := os.Stat(s.path(sum)); return err == nil }
 	sum, _ := files.SumOf(mustSum("content"))
-	told := func(path string) {
+	onSync := func(path string) {
 		if s == nil {
 			return // opening
 		}
@@ -136,7 +136,7 @@ func TestEverySyncOfAPutIsInItsPlace(t *testing.T) {
 			}
 		}
 	}
-	s, _ = openTest(t, Options{Synced: told})
+	s, _ = openTest(t, Options{Synced: onSync})
 	put(t, s, "content").Release()
 	if want := []string{"content", "name of the folder", "name"}; !slices.Equal(order, want) {
 		t.Errorf("the syncs were %q, want %q", order, want)

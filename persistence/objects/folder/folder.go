@@ -126,7 +126,7 @@ func (s *Store) Put(ctx context.Context, key string, content io.ReaderAt, size i
 	}
 	f, err := s.temp()
 	if err != nil {
-		return told("put", key, err)
+		return classify("put", key, err)
 	}
 	temp := filepath.Join(tempFolder, filepath.Base(f.Name()))
 	err = s.fill(ctx, f, io.NewSectionReader(content, 0, size), size, sum)
@@ -141,7 +141,7 @@ func (s *Store) Put(ctx context.Context, key string, content io.ReaderAt, size i
 	}
 	if err != nil {
 		_ = s.root.Remove(temp)
-		return told("put", key, err)
+		return classify("put", key, err)
 	}
 	return nil
 }
@@ -179,7 +179,7 @@ func (s *Store) Link(from, to string) error {
 	}
 	err := s.name(filepath.FromSlash(to), func(to string) error { return s.root.Link(filepath.FromSlash(from), to) })
 	if err != nil {
-		return told("link", from, err)
+		return classify("link", from, err)
 	}
 	return nil
 }
@@ -222,7 +222,7 @@ func (s *Store) syncFolder(dir string) error {
 func (s *Store) room() error {
 	free, err := s.opts.FreeBytes()
 	if err != nil {
-		return told("measure", "the free space", err)
+		return classify("measure", "the free space", err)
 	}
 	if free < s.opts.MinFreeBytes {
 		return fmt.Errorf("%w: object folder: %d bytes free, %d required", durable.ErrReadOnly, free, s.opts.MinFreeBytes)
@@ -258,14 +258,14 @@ func (s *Store) open(key string) (*os.File, fs.FileInfo, error) {
 	}
 	f, err := s.root.Open(filepath.FromSlash(key))
 	if err != nil {
-		return nil, nil, told("get", key, err)
+		return nil, nil, classify("get", key, err)
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = fs.ErrNotExist
 	}
 	if err != nil {
-		return nil, nil, errors.Join(told("get", key, err), f.Close())
+		return nil, nil, errors.Join(classify("get", key, err), f.Close())
 	}
 	return f, info, nil
 }
@@ -299,7 +299,7 @@ func (s *Store) list(ctx context.Context, dir, prefix string, fn func(objects.In
 		return nil
 	}
 	if err != nil {
-		return told("list", prefix, err)
+		return classify("list", prefix, err)
 	}
 	keys := make([]string, 0, len(entries))
 	byKey := make(map[string]fs.DirEntry, len(entries))
@@ -331,7 +331,7 @@ func (s *Store) list(ctx context.Context, dir, prefix string, fn func(objects.In
 			continue
 		}
 		if err != nil {
-			return told("list", prefix, err)
+			return classify("list", prefix, err)
 		}
 		if err := fn(objects.Info{Key: key, Size: info.Size(), Changed: info.ModTime()}); err != nil {
 			return err
@@ -347,7 +347,7 @@ func (s *Store) Delete(_ context.Context, key string) error {
 	}
 	name := filepath.FromSlash(key)
 	if err := s.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return told("delete", key, err)
+		return classify("delete", key, err)
 	}
 	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
 		if s.root.Remove(dir) != nil {
@@ -357,9 +357,9 @@ func (s *Store) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// told converts a file system error to an error of package objects or durable. I/O errors and a
+// classify converts a file system error to an error of package objects or durable. I/O errors and a
 // lost mount become ErrUnavailable, and a full or read-only disk becomes ErrReadOnly.
-func told(what, key string, err error) error {
+func classify(what, key string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return fmt.Errorf("%w: %s %s", objects.ErrNotFound, what, key)

@@ -81,10 +81,10 @@ func TestALargeObjectIsAbandonedWhenTheFolderIsFull(t *testing.T) {
 	const size = 33 << 20
 	hash := sha256.New()
 	_, _ = io.CopyN(hash, io.NewSectionReader(zeros{}, 0, size), size)
-	for _, looks := range []int{1, 2, 3, 100} { // number of checks that find free space
+	for _, checks := range []int{1, 2, 3, 100} { // number of checks that find free space
 		dir, looked := t.TempDir(), 0
 		s, err := folder.Open(folder.Options{Dir: dir, MinFreeBytes: 100, FreeBytes: func() (uint64, error) {
-			if looked++; looked > looks {
+			if looked++; looked > checks {
 				return 99, nil
 			}
 			return 100, nil
@@ -95,11 +95,11 @@ func TestALargeObjectIsAbandonedWhenTheFolderIsFull(t *testing.T) {
 		err = s.Put(t.Context(), "a/b", zeros{}, size, [32]byte(hash.Sum(nil)))
 		_, stat := s.Stat(t.Context(), "a/b")
 		temp, failed := os.ReadDir(filepath.Join(dir, ".tmp"))
-		if full := looks < 100; full != errors.Is(err, durable.ErrReadOnly) || full != errors.Is(stat, objects.ErrNotFound) || failed != nil || len(temp) != 0 {
-			t.Errorf("with room for %d checks: %v, %v; temporary files %v, %v", looks, err, stat, temp, failed)
+		if full := checks < 100; full != errors.Is(err, durable.ErrReadOnly) || full != errors.Is(stat, objects.ErrNotFound) || failed != nil || len(temp) != 0 {
+			t.Errorf("with room for %d checks: %v, %v; temporary files %v, %v", checks, err, stat, temp, failed)
 		}
-		if looks < 100 && looked != looks+1 {
-			t.Errorf("with room for %d checks, there were %d checks", looks, looked)
+		if checks < 100 && looked != checks+1 {
+			t.Errorf("with room for %d checks, there were %d checks", checks, looked)
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)

@@ -136,7 +136,7 @@ func (s *Store) Put(ctx context.Context, key string, content io.ReaderAt, size i
 	// the sum.
 	_, err := s.client.PutObject(ctx, s.opts.Bucket, s.opts.Prefix+key, io.NewSectionReader(content, 0, size), size, "", hex.EncodeToString(sum[:]),
 		minio.PutObjectOptions{ContentType: "application/octet-stream", DisableContentSha256: true})
-	return told("put", key, err)
+	return classify("put", key, err)
 }
 
 // Get implements objects.Store.
@@ -164,7 +164,7 @@ func (s *Store) Get(ctx context.Context, key string, from, n int64) (io.ReadClos
 	if err != nil {
 		timer.Stop()
 		cancel()
-		return nil, 0, told("get", key, err)
+		return nil, 0, classify("get", key, err)
 	}
 	size := info.Size
 	if n >= 0 && size > n {
@@ -205,7 +205,7 @@ func (s *Store) Stat(ctx context.Context, key string) (objects.Info, error) {
 	defer cancel()
 	info, err := s.client.StatObject(ctx, s.opts.Bucket, s.opts.Prefix+key, minio.StatObjectOptions{})
 	if err != nil {
-		return objects.Info{}, told("stat", key, err)
+		return objects.Info{}, classify("stat", key, err)
 	}
 	return objects.Info{Key: key, Size: info.Size, Changed: info.LastModified}, nil
 }
@@ -218,7 +218,7 @@ func (s *Store) List(ctx context.Context, prefix string, fn func(objects.Info) e
 	for after := ""; ; {
 		page, more, err := s.page(ctx, prefix, after)
 		if err != nil {
-			return told("list", prefix, err)
+			return classify("list", prefix, err)
 		}
 		for _, o := range page {
 			key, ours := strings.CutPrefix(o.Key, s.opts.Prefix)
@@ -268,11 +268,11 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	}
 	ctx, cancel := s.during(ctx, 0)
 	defer cancel()
-	return told("delete", key, s.client.RemoveObject(ctx, s.opts.Bucket, s.opts.Prefix+key, minio.RemoveObjectOptions{}))
+	return classify("delete", key, s.client.RemoveObject(ctx, s.opts.Bucket, s.opts.Prefix+key, minio.RemoveObjectOptions{}))
 }
 
-// told converts an error of the S3 client to an error of package objects or durable.
-func told(what, key string, err error) error {
+// classify converts an error of the S3 client to an error of package objects or durable.
+func classify(what, key string, err error) error {
 	if err == nil {
 		return nil
 	}

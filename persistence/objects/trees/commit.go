@@ -117,15 +117,15 @@ func (f *folder) add(path []string, b blob) {
 
 func (f *folder) write(put put) (plumbing.Hash, error) { return f.writeAt("", put, nil) }
 
-// writeAt writes the folder at a path, which is empty or ends with a slash. If told is not nil, it
-// is called with the hash of each written folder.
-func (f *folder) writeAt(at string, put put, told func(at string, h plumbing.Hash)) (plumbing.Hash, error) {
+// writeAt writes the folder at a path, which is empty or ends with a slash. If onWritten is not
+// nil, it is called with the hash of each written folder.
+func (f *folder) writeAt(at string, put put, onWritten func(at string, h plumbing.Hash)) (plumbing.Hash, error) {
 	t := &object.Tree{}
 	for name, b := range f.files {
 		t.Entries = append(t.Entries, object.TreeEntry{Name: name, Mode: gitMode(b.mode), Hash: b.hash})
 	}
 	for name, sub := range f.folders {
-		h, err := sub.writeAt(at+name+"/", put, told)
+		h, err := sub.writeAt(at+name+"/", put, onWritten)
 		if err != nil {
 			return h, err
 		}
@@ -133,8 +133,8 @@ func (f *folder) writeAt(at string, put put, told func(at string, h plumbing.Has
 	}
 	sort.Sort(object.TreeEntrySorter(t.Entries))
 	h, err := put(plumbing.TreeObject, t.Encode)
-	if err == nil && told != nil {
-		told(at, h)
+	if err == nil && onWritten != nil {
+		onWritten(at, h)
 	}
 	return h, err
 }

@@ -64,12 +64,12 @@ func (h *history) Files(commit string, fn func(code.Object) error) error {
 	if err != nil {
 		return err
 	}
-	told := map[string]bool{}
+	sent := map[string]bool{}
 	for _, f := range m.Files {
-		if told[f.Git] {
+		if sent[f.Git] {
 			continue
 		}
-		told[f.Git] = true
+		sent[f.Git] = true
 		if err := fn(code.Object{Kind: code.BlobObject, Name: f.Git}); err != nil {
 			return err
 		}

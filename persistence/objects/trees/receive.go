@@ -53,7 +53,7 @@ func (s *Store) Receive(id string, heads, tips []string, from code.Objects) (com
 	r.find.from(r.parents)
 	r.find.from(heads)
 	for _, name := range order {
-		if err := r.look(name); err != nil {
+		if err := r.check(name); err != nil {
 			return 0, err
 		}
 	}
@@ -211,9 +211,9 @@ func (r *receiver) commit(name string) (*pushedCommit, error) {
 	return c, nil
 }
 
-// look returns an error if a commit is invalid, and counts the bytes that it would need in the
+// check returns an error if a commit is invalid, and counts the bytes that it would need in the
 // store.
-func (r *receiver) look(name string) error {
+func (r *receiver) check(name string) error {
 	c, err := r.commit(name)
 	if err != nil {
 		return err

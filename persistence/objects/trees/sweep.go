@@ -165,11 +165,11 @@ func (s *Store) names(ctx context.Context, id string, kind code.Kind) (names []s
 // that a workspace's heads need. It returns the number of files read.
 func (s *Store) Scrub(recorded map[string]code.Recorded, bad func(what string)) (looked int, err error) {
 	for id, r := range recorded {
-		told := func(what string) {
+		report := func(what string) {
 			s.opts.Damaged()
 			bad("workspace " + id + what)
 		}
-		n, err := s.scrub(context.Background(), id, r, told)
+		n, err := s.scrub(context.Background(), id, r, report)
 		looked += n
 		if err != nil {
 			return looked, fmt.Errorf("scrub workspace %s: %w", id, err)

@@ -227,18 +227,18 @@ export class Connection {
   #listen() {
     this.#cancelSilence?.()
     const attempt = this.#attempt
-    const patience = silence * (0.8 + 0.4 * this.#clock.random())
-    const look = () => {
+    const timeout = silence * (0.8 + 0.4 * this.#clock.random())
+    const check = () => {
       if (attempt !== this.#attempt) return
-      const left = this.#heardAt + patience - this.#clock.now()
-      if (left > 0 && left <= patience) {
-        this.#cancelSilence = this.#clock.after(left, look)
+      const left = this.#heardAt + timeout - this.#clock.now()
+      if (left > 0 && left <= timeout) {
+        this.#cancelSilence = this.#clock.after(left, check)
         return
       }
       this.#verify()
-      this.#cancelSilence = this.#clock.after(patience, look)
+      this.#cancelSilence = this.#clock.after(timeout, check)
     }
-    this.#cancelSilence = this.#clock.after(patience, look)
+    this.#cancelSilence = this.#clock.after(timeout, check)
   }
 
   /** Whether a message can be sent now. */

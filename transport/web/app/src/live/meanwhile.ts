@@ -23,7 +23,7 @@ export interface Holder {
 }
 
 /** The maximum number of changes that are kept between reads. */
-const mostKept = 1000
+const maxKept = 1000
 
 export class Meanwhile {
   readonly #holder: Holder
@@ -40,7 +40,7 @@ export class Meanwhile {
   /** Must be called for each message and own change that is applied to the state. */
   add(...changes: (Told | Assumed)[]): void {
     this.#changes.push(...changes)
-    if (this.#reading === 0 && this.#changes.length > mostKept) this.#keep(mostKept / 2)
+    if (this.#reading === 0 && this.#changes.length > maxKept) this.#keep(maxKept / 2)
   }
 
   /** Forgets all changes, because the positions of the stream begin again. */

@@ -10,9 +10,9 @@ export interface Ask<T> {
 export type Answer<R> = { id: number; begun: true } | { id: number; result: R | null }
 
 /** The time limit of a retry, as a multiple of the first. */
-const patience = 5
+const retryFactor = 5
 /** After this number of failed retries, tasks are no longer retried. */
-const mostVain = 2
+const maxFailedRetries = 2
 
 interface Bounds {
   /** The time limit of a task, in milliseconds. */
@@ -33,7 +33,7 @@ export class Beside<T, R> {
   #make: () => Helper<T, R>
   #helper: Helper<T, R> | null = null
   #tasks: { ask: Ask<T>; again: boolean; done: (result: R | null) => void }[] = []
-  #vain = 0
+  #failedRetries = 0
   #timer: ReturnType<typeof setTimeout> | undefined
   #last = 0
 
@@ -74,7 +74,7 @@ export class Beside<T, R> {
       const first = this.#tasks[0]
       if (helper !== this.#helper || !first || e.data.id !== first.ask.id) return
       // The start of the helper does not count towards the limit.
-      if ('begun' in e.data) this.#timer = setTimeout(() => this.#late(), this.#bounds.mostTime * (first.again ? patience : 1))
+      if ('begun' in e.data) this.#timer = setTimeout(() => this.#late(), this.#bounds.mostTime * (first.again ? retryFactor : 1))
       else this.#settle(e.data.result)
     }
     helper.onerror = () => {
@@ -92,8 +92,8 @@ export class Beside<T, R> {
   #late() {
     this.#end()
     const first = this.#tasks[0]!
-    if (first.again) this.#vain++
-    if (first.again || this.#vain >= mostVain) {
+    if (first.again) this.#failedRetries++
+    if (first.again || this.#failedRetries >= maxFailedRetries) {
       this.#settle(null)
       return
     }

@@ -177,7 +177,7 @@ export const definitionLists: TokenizerAndRendererExtension = {
 }
 
 /** The maximum depth of nested boxes. Each level is parsed once more. */
-const mostDeep = 100
+const maxDepth = 100
 let deep = 0
 
 export const boxes: TokenizerAndRendererExtension = {
@@ -185,7 +185,7 @@ export const boxes: TokenizerAndRendererExtension = {
   level: 'block',
   childTokens: ['tokens'],
   tokenizer(src) {
-    const box = deep < mostDeep ? boxAt(src) : undefined
+    const box = deep < maxDepth ? boxAt(src) : undefined
     if (!box) return undefined
     const foreign = /^ {0,3}[:!?]/.test(src)
     // Boxes that extend to the end count more, because each level can be as long as the text.

@@ -11,18 +11,18 @@ const longest = 50_000
 /** The maximum length of the SVG, in characters. */
 const largest = 2_000_000
 /** The maximum number of diagrams per text. The rest stay code. */
-const mostDiagrams = 50
+const maxDiagrams = 50
 /** After this number of timeouts the remaining diagrams are not tried. */
-const mostFailures = 3
+const maxFailures = 3
 /**
  * The time limits for one diagram and for loading the frame, and the idle time after which the
  * frame ends, in milliseconds.
  */
 const mostTime = 2000
-const mostStart = 30_000
+const maxStart = 30_000
 const idle = 30_000
 /** The number of cached drawings, for an editor that draws the same text repeatedly. */
-const mostKept = 50
+const maxKept = 50
 
 /**
  * The frame as a helper outside the page. The page uses the frame's messages only as text, because
@@ -34,7 +34,7 @@ export class Frame implements Helper<Diagram, Drawing> {
   #frame = document.createElement('iframe')
   #ready = false
   #waiting: Ask<Diagram>[] = []
-  #start = setTimeout(() => this.onerror?.(), mostStart)
+  #start = setTimeout(() => this.onerror?.(), maxStart)
 
   constructor() {
     // allow-same-origin is missing, because with it the frame would have the app's origin.
@@ -91,7 +91,7 @@ export function drawingOf(said: unknown): Drawing {
  * receives each image. changed is called when elements were replaced.
  */
 export async function drawDiagrams(root: HTMLElement, unwanted: () => boolean, put: (img: HTMLImageElement) => void, changed: () => void): Promise<void> {
-  const codes = [...root.querySelectorAll<HTMLElement>('code.language-mermaid')].slice(0, mostDiagrams)
+  const codes = [...root.querySelectorAll<HTMLElement>('code.language-mermaid')].slice(0, maxDiagrams)
   const figures = new Map<HTMLElement, HTMLImageElement>()
   const page = document.documentElement
   let round = 0
@@ -107,13 +107,13 @@ export async function drawDiagrams(root: HTMLElement, unwanted: () => boolean, p
       }
       const key = `${dark} ${source}`
       let drawing = kept.get(key)
-      if (!drawing && failures < mostFailures) {
+      if (!drawing && failures < maxFailures) {
         const said = await drawer.do({ source, dark })
         if (unwanted() || round !== mine) return
         if (said === null) failures++
         else {
           drawing = drawingOf(said)
-          if (kept.size >= mostKept) kept.clear()
+          if (kept.size >= maxKept) kept.clear()
           kept.set(key, drawing)
         }
       }

@@ -7,7 +7,7 @@ export interface Text {
 }
 
 /** The maximum length of the HTML, in characters. */
-const mostHTML = 1_000_000
+const maxHTML = 1_000_000
 
 /** This page's worker. The HTML that it returns is not sanitised. */
 const layout = new Beside<Text, string>(
@@ -17,5 +17,5 @@ const layout = new Beside<Text, string>(
 /** Returns the unsanitised HTML of a text, or null after the time limit. */
 export async function lay(markdown: string, top: number): Promise<string | null> {
   const html = await layout.do({ markdown, top })
-  return html !== null && html.length <= mostHTML ? html : null
+  return html !== null && html.length <= maxHTML ? html : null
 }

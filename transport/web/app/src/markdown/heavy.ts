@@ -2,9 +2,9 @@
 // It also recurses for each quotation level. Normal texts stay far below these limits.
 
 /** The maximum sum of the squared mark counts of all paragraphs, which takes about 200 ms. */
-const mostWork = 4_000_000
+const maxWork = 4_000_000
 /** The maximum number of levels of quotations and lists on one line. */
-const mostLevels = 100
+const maxLevels = 100
 
 const marks = /[*_~]+/g
 /** The end of a paragraph: a blank line, or the beginning of another block. */
@@ -17,12 +17,12 @@ export function heavy(markdown: string): boolean {
   let inParagraph = 0
   for (const line of markdown.split('\n')) {
     const prefix = levels.exec(line)?.[0] ?? ''
-    if (prefix.replaceAll(/[\s\d]/g, '').length > mostLevels) return true
+    if (prefix.replaceAll(/[\s\d]/g, '').length > maxLevels) return true
     if (begins.test(line)) inParagraph = 0
     const here = line.match(marks)?.length ?? 0
     work += here * (here + 2 * inParagraph)
     inParagraph += here
-    if (work > mostWork) return true
+    if (work > maxWork) return true
   }
   return false
 }

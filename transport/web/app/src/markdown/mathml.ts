@@ -19,11 +19,11 @@ export type Outcome = { readonly tree: Tree } | { readonly why: string | null }
  * its result.
  */
 const longest = 5000
-const mostNodes = 5000
+const maxNodes = 5000
 /** The maximum size that a formula can request, em. */
 const largest = 10
 /** The maximum number of macro expansions, including KaTeX's own. */
-const mostExpansions = 300
+const maxExpansions = 300
 /** The maximum length of a reason, in characters. */
 const longestReason = 200
 
@@ -58,7 +58,7 @@ export function read({ tex, display }: Formula): Outcome {
       trust: false,
       strict: 'ignore',
       maxSize: largest,
-      maxExpand: mostExpansions,
+      maxExpand: maxExpansions,
       macros: {},
     })
     const tree = new Reader().tree(made.children[0]!)
@@ -98,7 +98,7 @@ class Reader {
 
   /** Returns the tree of a node, or null if the tree is too large. */
   tree(node: Made, variant = '', cell: string[] = []): Tree | null {
-    if (++this.#nodes > mostNodes) return null
+    if (++this.#nodes > maxNodes) return null
     if (node.text !== undefined) return lettered(node.text, variant)
     if (!node.type) {
       // The node is a space of some width, or a group of nodes.
@@ -145,7 +145,7 @@ class Reader {
     const out: Tree[] = []
     for (const row of rows) {
       const cells: Tree[] = []
-      if (++this.#nodes > mostNodes) return null
+      if (++this.#nodes > maxNodes) return null
       for (const [i, c] of (row.children ?? []).entries()) {
         const says = [aligned[i] ?? '', gaps[i] === '0em' ? 'joined' : '', i > 0 && gaps[i - 1] === '0em' ? 'joins' : '']
         const t = this.tree(

@@ -5,11 +5,11 @@ import { Beside, type Helper } from './beside'
 import type { Formula, Outcome, Tree } from './maths.worker'
 
 /** The maximum number of formulas per text. The rest stay code. */
-const mostFormulas = 300
+const maxFormulas = 300
 /** After this number of timeouts the remaining formulas are not tried. */
-const mostFailures = 3
+const maxFailures = 3
 /** The number of cached results, for an editor that renders the same text repeatedly. */
-const mostKept = 500
+const maxKept = 500
 
 const worker = new Beside<Formula, Outcome>(
   () => new Worker(new URL('./maths.worker.ts', import.meta.url), { type: 'module' }) as unknown as Helper<Formula, Outcome>,
@@ -18,18 +18,18 @@ const kept = new Map<string, Outcome>()
 
 /** Renders all formulas below root in one step. Returns true if anything changed. */
 export async function setMaths(root: HTMLElement, unwanted: () => boolean): Promise<boolean> {
-  const codes = [...root.querySelectorAll<HTMLElement>('code.language-math')].slice(0, mostFormulas)
+  const codes = [...root.querySelectorAll<HTMLElement>('code.language-math')].slice(0, maxFormulas)
   const outcomes: Outcome[] = []
   let failures = 0
   for (const code of codes) {
     const formula = formulaOf(code)
     const key = `${formula.display ? '$$' : '$'}${formula.tex}`
     let outcome: Outcome | null | undefined = kept.get(key)
-    if (!outcome && failures < mostFailures) {
+    if (!outcome && failures < maxFailures) {
       outcome = await worker.do(formula)
       if (unwanted()) return false
       if (!outcome) failures++
-      else if (kept.size < mostKept) kept.set(key, outcome)
+      else if (kept.size < maxKept) kept.set(key, outcome)
       else kept.clear()
     }
     outcomes.push(outcome ?? { why: null })

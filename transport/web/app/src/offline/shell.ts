@@ -17,7 +17,7 @@ export interface Loaded {
 }
 
 /** If the server does not respond within this time, the cached page is used. In milliseconds. */
-const patience = 5000
+const timeout = 5000
 
 /** The maximum number of files in a report. The app has fewer. */
 const most = 300
@@ -131,7 +131,7 @@ export class Shell {
     const answer = this.#fetch(request)
     answer.catch(() => {}) // handled below
     let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<null>((resolve) => (timer = setTimeout(() => resolve(null), patience)))
+    const late = new Promise<null>((resolve) => (timer = setTimeout(() => resolve(null), timeout)))
     try {
       const first = await Promise.race([answer, late])
       if (first && first.status < 502) return first

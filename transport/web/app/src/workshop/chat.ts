@@ -56,7 +56,7 @@ export function ofRoom(chat: readonly ChatMessage[]): readonly ChatMessage[] {
  * maximum number of all messages.
  */
 const ofRoomHeld = 50
-const mostHeld = 4000
+const maxHeld = 4000
 
 /**
  * The index of the first message to keep. The newest messages are kept, and more if one message to
@@ -67,7 +67,7 @@ export function heldFrom(chat: readonly ChatMessage[], newest: number): number {
   let from = Math.max(0, chat.length - newest)
   let room = 0
   for (let i = from; i < chat.length && room < ofRoomHeld; i++) if (chat[i]!.msg_type !== 'dm') room++
-  while (from > 0 && room < ofRoomHeld && chat.length - from < mostHeld) if (chat[--from]!.msg_type !== 'dm') room++
+  while (from > 0 && room < ofRoomHeld && chat.length - from < maxHeld) if (chat[--from]!.msg_type !== 'dm') room++
   return from
 }
 

@@ -5,7 +5,7 @@ import type { Layout, Planner, StepOf } from './layout'
 /** The minimum time between two layouts, unless people no longer fit, in milliseconds. */
 const apart = 5000
 /** The maximum delay while somebody points at the floor or uses it, in milliseconds. */
-const patience = 10_000
+const maxWait = 10_000
 
 interface Box {
   readonly width: number
@@ -43,7 +43,7 @@ export class Arrangement {
     if (this.layout.groups.some((g) => g.form === 'strip' && g.steps.some((i) => steps[i]!.people.length > 0))) return this.#plan(now)
     const full = !this.#planner.fits(this.layout, box.width, box.height, steps)
     if (!full && now - this.#made < apart) return
-    if (held && now - this.#due < patience) return
+    if (held && now - this.#due < maxWait) return
     this.#plan(now)
   }
 

@@ -6,20 +6,20 @@ const device = new Map<string, string>()
 
 /** A room for which the test plays the server. */
 function room(id = 'lab') {
-  const told: ((all: object[], missed: boolean) => void)[] = []
-  const said: object[] = []
+  const listeners: ((all: object[], missed: boolean) => void)[] = []
+  const sent: object[] = []
   const made = {
     id,
     now: { me: 'a1' },
     outbox: [] as { message: object }[],
     say(message: object) {
-      said.push(message)
+      sent.push(message)
       return made.outbox.length < 200
     },
-    onArrival: (f: (typeof told)[number]) => void told.push(f),
+    onArrival: (f: (typeof listeners)[number]) => void listeners.push(f),
   }
-  const tells = (...all: object[]) => told.forEach((f) => f(all, false))
-  return { room: made as unknown as Room, outbox: made.outbox, said, tells }
+  const receive = (...all: object[]) => listeners.forEach((f) => f(all, false))
+  return { room: made as unknown as Room, outbox: made.outbox, sent, receive }
 }
 
 type Read = { step_id: string; item: string }[]
@@ -34,7 +34,7 @@ vi.mock('../../api/client', () => ({
     },
   },
 }))
-const gives = (...all: [string, string][]): Read => all.map(([step_id, item]) => ({ step_id, item }))
+const ticked = (...all: [string, string][]): Read => all.map(([step_id, item]) => ({ step_id, item }))
 
 beforeEach(() => {
   device.clear()
@@ -66,8 +66,8 @@ describe('ticks', () => {
     ticks.tick('s', 'x', true)
     ticks.tick('s', 'y', true)
     ticks.tick('s', 'y', false)
-    expect([ticks.has('s', 'x'), ticks.has('s', 'y'), r.said.length]).toEqual([true, false, 3])
-    expect(r.said[0]).toEqual({ type: 'tick', step_id: 's', item: 'x', done: true })
+    expect([ticks.has('s', 'x'), ticks.has('s', 'y'), r.sent.length]).toEqual([true, false, 3])
+    expect(r.sent[0]).toEqual({ type: 'tick', step_id: 's', item: 'x', done: true })
     // A reloaded page has the ticks before the server answers. Another person on the device does
     // not see them.
     expect(ticksOf(room().room).has('s', 'x')).toBe(true)
@@ -87,9 +87,9 @@ describe('ticks', () => {
   test('are updated by received messages', () => {
     const r = room()
     const ticks = ticksOf(r.room)
-    r.tells({ type: 'chat' }, { type: 'tick', step_id: 's', item: 'x', done: true })
+    r.receive({ type: 'chat' }, { type: 'tick', step_id: 's', item: 'x', done: true })
     expect(ticks.has('s', 'x')).toBe(true)
-    r.tells({ type: 'tick', step_id: 's', item: 'x', done: false })
+    r.receive({ type: 'tick', step_id: 's', item: 'x', done: false })
     expect(ticks.has('s', 'x')).toBe(false)
   })
 
@@ -102,14 +102,14 @@ describe('ticks', () => {
     server.answer = () => new Promise((done) => (release = done))
     const read = ticks.read()
     ticks.tick('s', 'y', false)
-    release(gives(['s', 'x'], ['s', 'y']))
+    release(ticked(['s', 'x'], ['s', 'y']))
     await read
     expect([...ticks.done].sort()).toEqual(['s waits', 's x'])
     // All reads requested during a read are combined into one more read.
     server.asked = []
     const all = [ticks.read(), ticks.read(), ticks.read()]
-    server.answer = () => Promise.resolve(gives(['s', 'z']))
-    release(gives())
+    server.answer = () => Promise.resolve(ticked(['s', 'z']))
+    release(ticked())
     await Promise.all(all)
     expect([...ticks.done].sort()).toEqual(['s waits', 's z'])
     expect(server.asked).toEqual(Array(2).fill('/codelabs/{id}/ticks'))
@@ -121,11 +121,11 @@ describe('ticks', () => {
 
   test('are read again when steps change', async () => {
     vi.useFakeTimers()
-    server.answer = () => Promise.resolve(gives())
+    server.answer = () => Promise.resolve(ticked())
     const r = room()
     const ticks = ticksOf(r.room)
     ticks.tick('s', 'x', true)
-    r.tells({ type: 'steps_changed' })
+    r.receive({ type: 'steps_changed' })
     await vi.advanceTimersByTimeAsync(1600)
     vi.useRealTimers()
     await vi.waitFor(() => expect(ticks.has('s', 'x')).toBe(false))

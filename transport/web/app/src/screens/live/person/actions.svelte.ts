@@ -10,7 +10,7 @@ import { complain, toast } from '../../../parts/toasts.svelte'
 /** The dialogs of a person. */
 export type Doing = 'rename' | 'remove' | 'pin' | 'hint'
 
-const mostHints = 20
+const maxHints = 20
 
 export class Actions {
   readonly room: Room
@@ -70,7 +70,7 @@ export class Actions {
     this.#keep(this.hints.filter((h) => h !== text))
   }
   #keep(now: string[]) {
-    this.hints = now.slice(-mostHints)
+    this.hints = now.slice(-maxHints)
     remember(`hints:${this.room.id}`, $state.snapshot(this.hints))
   }
 
