@@ -25,7 +25,7 @@ vi.mock('../../api/client', () => ({
     POST: async (path: string, { body }: { body?: unknown }) => {
       api.calls.push({ path: path.split('/').at(-1)!, ...(body === undefined ? {} : { body }) })
       if (api.refusal) throw api.refusal
-      await null // messages arrive after the request was sent
+      await Promise.resolve() // messages arrive after the request was sent
       api.before()
       return api.answer
     },
