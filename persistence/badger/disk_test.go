@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
+	"golang.org/x/sys/unix"
 
 	"atelier/actors/durable"
 	"atelier/actors/durable/journaltest"
@@ -33,6 +35,65 @@ func TestSecondOpenIsRefused(t *testing.T) {
 	if _, err := Open(small(dir)); !errors.Is(err, ErrLocked) {
 		t.Fatalf("opening a second time returned %v", err)
 	}
+}
+
+// Between fork and exec, a new process shares the descriptors of this one.
+func TestALockIsReleasedWhileAProcessIsBeingStarted(t *testing.T) {
+	dir := t.TempDir()
+	unlock, err := lockFolder(dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := shareDescriptors(t, dir)
+	unlock()
+	if unlock, err = lockFolder(dir, false); err != nil {
+		t.Fatalf("the folder is still locked with %d shared descriptors: %v", shared, err)
+	}
+	unlock()
+
+	m, _, err := openMark(filepath.Join(dir, "store"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shareDescriptors(t, markName(filepath.Join(dir, "store")))
+	if err := m.close(); err != nil {
+		t.Fatal(err)
+	}
+	if m, _, err = openMark(filepath.Join(dir, "store"), false); err != nil {
+		t.Fatalf("the mark is still locked: %v", err)
+	}
+	if err := m.close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shareDescriptors duplicates this process's descriptors of a file until the end of the test, and
+// returns their number.
+func shareDescriptors(t *testing.T, path string) (n int) {
+	t.Helper()
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, d := range open {
+		if name, err := os.Readlink("/proc/self/fd/" + d.Name()); err != nil || name != path {
+			continue
+		}
+		fd, err := strconv.Atoi(d.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		duplicate, err := unix.Dup(fd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = unix.Close(duplicate) })
+		n++
+	}
+	if n == 0 {
+		t.Fatalf("no descriptor of %s is open", path)
+	}
+	return n
 }
 
 func TestAReadOnlyStoreRefusesWrites(t *testing.T) {

@@ -324,5 +324,5 @@ func (m *mark) close() error {
 	if m.file == nil {
 		return nil
 	}
-	return m.file.Close()
+	return release(m.file)
 }

@@ -95,7 +95,13 @@ func lockFolder(dir string, readOnly bool) (unlock func(), err error) {
 	if err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); err != nil {
 		return nil, errors.Join(fmt.Errorf("%w: %s", ErrLocked, dir), f.Close())
 	}
-	return func() { _ = f.Close() }, nil
+	return func() { _ = release(f) }, nil
+}
+
+// release releases the lock of a file and closes it. Closing alone is not enough: a process that is
+// just being started shares the file for a moment, and would keep the lock.
+func release(f *os.File) error {
+	return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close())
 }
 
 func (s *survey) refusal(dropped *Dropped) error {

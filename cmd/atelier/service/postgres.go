@@ -73,7 +73,12 @@ func lockData(cfg config.Config) (unlock func(), err error) {
 		_ = dir.Close()
 		return nil, errInUse(cfg)
 	}
-	return func() { _ = dir.Close() }, nil
+	return func() {
+		// A process that is just being started shares the folder's descriptor for a moment, and would
+		// keep the lock.
+		_ = syscall.Flock(int(dir.Fd()), syscall.LOCK_UN)
+		_ = dir.Close()
+	}, nil
 }
 
 // lockedStore unlocks the data folder when the store is closed.
