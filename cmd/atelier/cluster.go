@@ -118,8 +118,8 @@ type clusterRekeyCmd struct{ common }
 // maxSecret is the maximum size of a secret on standard input, in bytes.
 const maxSecret = 4 << 10
 
-// Run contacts no server, and no server must be running. The secret is not an argument, because
-// other users can see arguments.
+// Run seals the nodes' shared secrets under another cluster.secret. It contacts no server, and no
+// server must be running. The secret is not an argument, because other users can see arguments.
 func (c clusterRekeyCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {

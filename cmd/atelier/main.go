@@ -54,7 +54,7 @@ var cli struct {
 
 func main() {
 	_ = process.Hide()                                  // serve logs a failure
-	if len(os.Args) == 2 && os.Args[1] == "--version" { // only alone: it can also be a flag
+	if len(os.Args) == 2 && os.Args[1] == "--version" { // only alone, because a subcommand has a flag of this name
 		os.Args[1] = "version"
 	}
 	ctx := kong.Parse(&cli, kong.Name("atelier"),

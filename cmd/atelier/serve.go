@@ -94,7 +94,7 @@ func (c serveCmd) reload(s *service.Service, log *slog.Logger) {
 	}
 	before := logLevel.Level()
 	setLevel(cfg.Log.Level)
-	if before < logLevel.Level() { // the lines above are logged with the earlier level
+	if before < logLevel.Level() { // the line below is logged with the earlier level
 		logLevel.Set(before)
 		defer setLevel(cfg.Log.Level)
 	}

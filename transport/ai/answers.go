@@ -93,8 +93,8 @@ func (u *Answers) leave(a *answer) {
 // ended is called when the answer's usage is recorded, for which Close waits.
 func (u *Answers) ended() { u.streams.Done() }
 
-// Removed ends the answers to an attendee whose grant has ended, because they were removed
-// or their PIN was reset.
+// Removed ends the answers to an attendee whose grant has ended, because the attendee was removed
+// or the PIN was reset.
 func (u *Answers) Removed(attendee string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package ai answers questions to a language model as a stream of server-sent
-// events (POST /ai/stream).
+// Package ai answers questions to a language model as a stream of server-sent events
+// (POST /ai/stream).
 //
 // The handler performs all checks that can refuse a question, notifies the codelab's actor (for the
 // audit trail), and hands the connection to a new goroutine. The goroutine forwards each piece of

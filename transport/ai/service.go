@@ -66,8 +66,8 @@ var (
 	errLeft     = errors.New("the client left")
 )
 
-// Close refuses new questions, lets answers in progress finish until ctx ends, then cancels
-// them and waits.
+// Close refuses new questions, lets answers in progress finish until ctx ends, then cancels them
+// and waits for their end.
 func (s *Service) Close(ctx context.Context) {
 	s.Answers.close(ctx)
 	s.Upstream.Close()

@@ -38,10 +38,10 @@ type document struct {
 	RequireSubmission yes    `json:"require_submission"`
 	RequireChecks     bool   `json:"require_checks,omitempty"`
 	AIEnabled         *bool  `json:"ai_enabled"`
-	// Questions is a setting of codelab.Askings.
+	// Questions is one of codelab.Askings.
 	Questions          string `json:"questions,omitempty"`
 	QuestionsAnonymous *bool  `json:"questions_anonymous,omitempty"`
-	// ShareCode is a setting of codelab.Sharings.
+	// ShareCode is one of codelab.Sharings.
 	ShareCode string `json:"share_code,omitempty"`
 	// The certificate's content. Accent is one of codelab.Accents.
 	Organiser       string   `json:"organiser,omitempty"`

@@ -23,9 +23,9 @@ const maxTarOverhead = maxEntries*1024 + 16<<20
 
 // ReadCode reads the files of a ZIP or tar.gz for a workspace. It returns all files, or an error.
 // It does not trust sizes in the archive. An Invalid rejection states the archive's fault; other
-// errors are read errors or errors from still. ReadCode calls still periodically, and still fails
-// if the caller has stopped waiting. The store checks that names differ in more than case and
-// Unicode form.
+// errors are read errors or errors from still. ReadCode calls the function still periodically. This
+// function fails if the caller has stopped waiting. The store checks that names differ in more than
+// case and Unicode form.
 func ReadCode(r io.ReaderAt, size int64, still func() error) ([]code.File, error) {
 	var magic [2]byte
 	if _, err := r.ReadAt(magic[:], 0); err != nil && err != io.EOF {

@@ -183,8 +183,8 @@ func (k *keeper) take(kind, name string, from *counted) (u *pb.Upload, reason st
 	return nil, reason, code, nil
 }
 
-// picture stores the images embedded in a text (data:), each content once, by the image rules. file
-// is the text's file. An unusable image is reported and removed.
+// picture stores the images embedded in a text (data:) by the rules for images, and equal images
+// only once. file is the text's file. An unusable image is reported and removed.
 func (k *keeper) picture(file string) func(data string) (string, error) {
 	done, n := map[[sha256.Size]byte]string{}, 0
 	return func(data string) (string, error) {
@@ -194,7 +194,7 @@ func (k *keeper) picture(file string) func(data string) (string, error) {
 			return to, nil
 		}
 		if n > maxEntries {
-			return "", invalid("more than %d pictures stand in the text", maxEntries)
+			return "", invalid("the text contains more than %d pictures", maxEntries)
 		}
 		kind, content := dataOf(data)
 		from := &counted{r: content, room: &k.t.room, still: k.t.still}
@@ -255,7 +255,7 @@ func unusable(kind string, err error) (reason string, code Code) {
 	return "", ""
 }
 
-// counted counts unpacked bytes; the size stated in an entry is not trusted.
+// counted counts unpacked bytes, because the size stated in an entry is not trusted.
 type counted struct {
 	r       io.Reader
 	room    *int64

@@ -33,9 +33,9 @@ type Incoming struct {
 	leases []*files.Lease
 }
 
-// Open reads an uploaded file of any known form. name is the uploaded file's name. Its contained
-// files are registered in the commit that creates a codelab or a newer version of one. Nothing is
-// stored if the file is refused, or if still fails because the caller no longer waits.
+// Open reads an uploaded file of any known form. name is the uploaded file's name. The files in it
+// are registered in the commit that creates a codelab or a newer version of one. Nothing is stored
+// if the file is refused, or if still fails because the caller no longer waits.
 func (im Importer) Open(name string, r io.ReaderAt, size int64, still func() error) (*Incoming, error) {
 	in := &Incoming{files: im.Files}
 	keep := func(kind, name string, content io.Reader) (*pb.Upload, error) {
@@ -67,7 +67,7 @@ func (in *Incoming) Close(unknown bool) error {
 }
 
 // Version returns the file as a newer version of a codelab. Files that the codelab already has keep
-// their names, so that a text with the same images is the same text. reused lists these files. A
+// their names, so that a text whose images are unchanged is also unchanged. reused lists them. A
 // claat file has no guide; its linked files are added to the materials.
 func (in *Incoming) Version(v *codelab.View) (_ codelab.Publish, reused []string, _ error) {
 	m := in.Codelab

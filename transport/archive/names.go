@@ -14,8 +14,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Constants of ZIP (APPNOTE.TXT 6.3.10): the flag of a name in UTF-8 (appendix D), the header of
-// the extra field with the name in UTF-8 (4.6.9), and the systems that create entries.
+// Constants of APPNOTE.TXT, the specification of ZIP: the flag of a UTF-8 name (appendix D), the
+// header of the extra field with such a name (section 4.6.9), and systems that create entries.
+// maxNameBytes is our own limit.
 const (
 	flagUTF8     = 1 << 11
 	unicodePath  = 0x7075

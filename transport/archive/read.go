@@ -360,7 +360,8 @@ func (t *tree) parts(c *codelab.Create) error {
 	return nil
 }
 
-// textsOf returns all texts that can refer to files. Those of the steps are in a folder.
+// textsOf returns all texts that can refer to files. Addresses in the steps' texts are relative to
+// folder.
 func textsOf(c *codelab.Create, folder string) (texts []reading) {
 	for i, st := range c.Steps {
 		texts = append(texts, reading{&st.ContentMarkdown, folder, i + 1})
@@ -403,7 +404,7 @@ func pointers(texts []string) []*string {
 	return out
 }
 
-// stepNames returns the files of the steps by number.
+// stepNames returns the names of the steps' files, in the order of their numbers.
 func (t *tree) stepNames() []string {
 	number := func(name string) int {
 		base, ok := strings.CutPrefix(name, "steps/")

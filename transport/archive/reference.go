@@ -37,7 +37,7 @@ const referenceGuide = "preparation_guide.md"
 
 var referenceStep = regexp.MustCompile(`^step_(\d{1,6})(?:_(.*))?\.md$`)
 
-// referenceStepNames returns the files of the steps by number.
+// referenceStepNames returns the names of the steps' files, in the order of their numbers.
 func (t *tree) referenceStepNames() []string {
 	number := map[string]int{}
 	var names []string

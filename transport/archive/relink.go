@@ -290,8 +290,8 @@ func slugIn(at link) string {
 	return slug
 }
 
-// tutorialAt reports whether a file of the archive is a tutorial, and its id. Each file is read
-// once.
+// tutorialAt reports whether a file of the archive is a tutorial, and returns its id. Each file is
+// read once.
 func (t *tree) tutorialAt(file string) (slug string, ok bool, err error) {
 	if slug, ok = t.tutorials[file]; ok {
 		return slug, slug != "", nil

@@ -56,8 +56,8 @@ type Signer struct {
 	parser                                  *jwt.Parser
 }
 
-// NewSigner derives its keys from one secret. Its device cookies are valid for one account
-// only, see Account.
+// NewSigner derives its keys from one secret. Its device cookies are valid for one account only,
+// see Account.
 func NewSigner(secret string, account []byte, now func() time.Time) *Signer {
 	personal := map[Purpose][]byte{}
 	for _, p := range purposes {
@@ -115,7 +115,8 @@ func (s *Signer) SignInOf(cookie string) []byte {
 	return attempt
 }
 
-// Attendee returns the cookie that marks a browser as an attendee of a generation, and its expiry.
+// Attendee returns the cookie that marks a browser as the browser of an attendee of this
+// generation, and the cookie's expiry.
 func (s *Signer) Attendee(id string, generation uint32) (cookie string, expires time.Time, err error) {
 	expires = s.now().Add(DeviceLifetime)
 	cookie, err = s.sign(s.attendee, fmt.Sprint(id, ".", generation), expires)

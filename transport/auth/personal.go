@@ -22,8 +22,8 @@ const (
 var purposes = []Purpose{Git, Check}
 
 // Personal returns a secret with which a program acts for the caller in one codelab and for one
-// purpose, and its latest expiry. It is a signed reference to the acting grant, and ends with it.
-// ok is false for callers without such a grant: an API token, or the operator.
+// purpose, and its latest expiry. The secret is a signed reference to the acting grant, and ends
+// with that grant. ok is false for callers without such a grant: an API token, or the operator.
 func (a *Authenticator) Personal(who *Identity, p Purpose, codelab string, leading bool) (secret string, expires time.Time, ok bool, err error) {
 	if who.SessionID == "" || who.session.Ended() {
 		return "", time.Time{}, false, nil

@@ -15,7 +15,7 @@ type Standing struct {
 	session login.Session
 	codelab string
 	grant   *login.AttendeeGrant // nil for an admin
-	alive   func() bool          // nil if it always exists
+	alive   func() bool          // nil if the codelab and its attendee always exist
 }
 
 // Standing returns the caller's grant, as an admin or as an attendee in a codelab. alive reports

@@ -31,10 +31,10 @@ type Bus struct {
 	// greetings is the NATS subject for greetings to this node.
 	greetings string
 
-	questions    atomic.Uint64 // the last number
-	lastListener atomic.Uint64 // likewise
+	questions    atomic.Uint64 // the number of the last request
+	lastListener atomic.Uint64 // the number of the last listener
 	rejected     rejected
-	missed       atomic.Uint64 // messages that arrived too fast
+	missed       atomic.Uint64 // how often messages arrived too fast
 	sent         atomic.Uint64
 	came         atomic.Uint64
 	bytes        atomic.Uint64
@@ -52,7 +52,7 @@ type Bus struct {
 
 type question struct {
 	node     string
-	receiver session // guarded by Bus.mu; the session to which it was sent
+	receiver session // guarded by Bus.mu; the session to which the request was sent
 	done     func(opened, error)
 	timer    *time.Timer
 }
@@ -220,8 +220,8 @@ func (b *Bus) send(number uint64, node, subject string, to session, data []byte)
 	b.mu.Unlock()
 	reply := strconv.AppendUint(append(make([]byte, 0, len(b.inbox)+20), b.inbox...), number, 10)
 	if err := b.publish(address{subjectOf(node, subject), string(reply), to}, kindData, data); err != nil {
-		// The message was not sent, because the connection is down or the message is too large. The
-		// caller might hold a lock that the answer needs.
+		// The message was not sent, because the connection is down or the message is too large. A
+		// new goroutine answers, because the caller can hold a lock that done needs.
 		go b.end(number, opened{}, errors.Join(durable.ErrNobody, err))
 	}
 }
@@ -270,7 +270,7 @@ func (b *Bus) Listen(subject string, fn func(string, []byte)) (func(), error) {
 	})
 }
 
-// subscribe receives a subject's messages until the last call of stop.
+// subscribe receives a subject's messages until every returned stop has been called.
 func (b *Bus) subscribe(name string, forget func()) (stop func(), err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -494,9 +494,10 @@ func (b *Bus) assemble(parts *assembly, subject string, o opened) (data []byte, 
 
 // Stats are counters since the start.
 type Stats struct {
-	// Sent and Received count NATS messages, Bytes the sent bytes.
+	// Sent and Received count NATS messages. Bytes counts the sent bytes.
 	Sent, Received, Bytes uint64
-	// Missed counts messages that arrived faster than they were handled.
+	// Missed counts how often messages arrived faster than they were handled, so that some were
+	// lost.
 	Missed uint64
 	// Rejected counts dropped messages by reason.
 	Rejected Rejected

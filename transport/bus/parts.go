@@ -34,7 +34,7 @@ type partKey struct {
 type message struct {
 	parts   [][]byte
 	missing int
-	bytes   int // the bytes of all parts, including missing parts
+	bytes   int // the data that has arrived, and the overhead of all parts
 	since   time.Time
 }
 
@@ -62,7 +62,7 @@ func (a *assembly) add(subject string, sender session, p part, now time.Time) (d
 	}
 	if a.bytes += len(p.data); a.bytes > maxOpen {
 		a.bytes -= len(p.data)
-		a.forget(now) // this one will never arrive
+		a.forget(now) // the message can no longer be completed
 		return nil, false, false
 	}
 	m.parts[p.number] = append([]byte{}, p.data...)

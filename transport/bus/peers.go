@@ -74,7 +74,7 @@ type candidate struct {
 // greeting is a handshake in progress, or a recent one.
 type greeting struct {
 	begun   time.Time
-	under   bool
+	under   bool // in progress
 	waiting []waiting
 	bytes   int
 }
@@ -90,7 +90,7 @@ func newPeers() peers {
 	return peers{known: map[string]*peer{}, greetings: map[string]*greeting{}}
 }
 
-// session returns the peer if this is the accepted session of its node.
+// session returns the peer if s is the accepted session of its node, or else nil.
 func (p *peers) session(node []byte, s session) *peer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,8 +100,8 @@ func (p *peers) session(node []byte, s session) *peer {
 	return nil
 }
 
-// admit makes a session its node's accepted session, from a serial on. A session that is already
-// accepted keeps its window.
+// admit makes a session its node's accepted session, for messages with a serial above floor. A
+// session that is already accepted keeps its window.
 func (p *peers) admit(node string, s session, aead cipher.AEAD, floor uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -288,7 +288,8 @@ func (b *Bus) greeted(reply string, o opened) {
 			b.reject(Replayed)
 			return
 		}
-		// The sender got this session before it sent this request.
+		// The sender accepted this node's session before it sent this message, so the waiting
+		// requests can be sent.
 		b.peers.admit(o.from, o.sender, o.aead, o.serial)
 		answer(nil)
 		b.release(o.from, o.sender)

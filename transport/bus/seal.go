@@ -59,11 +59,11 @@ func (k keys) of(node string, s session) (cipher.AEAD, error) {
 //	version      1 byte
 //	node         1 byte with its length, and the name of the sender
 //	session      16 bytes, the sender's
-//	receiver     16 bytes, the session it is for; zero for all who listen
+//	receiver     16 bytes, the session for which it is; zero for all listeners
 //	serial       8 bytes, big-endian; each message of a session has its own
 //	sealed       AES-256-GCM under the sender's key: kind (1 byte), then as varints
-//	             the serial of the first part, the number of this one and how many
-//	             there are, and the data; with a tag of 16 bytes
+//	             the serial of the first part, the number of this part and the number
+//	             of parts, and the data; with a tag of 16 bytes
 //
 // The seal covers everything before it, the subject and the reply subject. The
 // nonce is the serial.
@@ -85,8 +85,8 @@ const (
 	kindStale
 )
 
-// part is a NATS message. It is the part with this number, of count parts of a message, and first
-// is the serial of the message's first part.
+// part is the content of one NATS message: the part with this number, of count parts of a message.
+// first is the serial of the message's first part.
 type part struct {
 	kind          kind
 	first         uint64

@@ -88,7 +88,7 @@ func reason(err error) string {
 	return "check the address and the credentials"
 }
 
-// nowhere is a valid text whose dialing fails immediately: its port is one above the maximum.
+// nowhere is an address that can be parsed but not dialed: its port is one above the maximum.
 const nowhere = "127.0.0.1:65536"
 
 // newServer returns the embedded server, which accepts connections only from this process and the
@@ -115,7 +115,8 @@ func (b *Bus) newServer() (*server.Server, error) {
 	for _, p := range o.Peers {
 		routes = append(routes, &url.URL{Scheme: "nats-route", User: user, Host: p})
 	}
-	// The embedded server would retry until its start times out, without an error.
+	// The address is tried first, because the embedded server would retry until its start times
+	// out, without an error.
 	l, err := net.Listen("tcp", o.Listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("cluster.listen: %s is in use by another program; stop it or choose another address", o.Listen)
@@ -126,8 +127,8 @@ func (b *Bus) newServer() (*server.Server, error) {
 	_ = l.Close()
 	s, err := server.NewServer(&server.Options{
 		ServerName: o.Node, NoSigs: true, NoLog: true, MaxPayload: 1 << 20, Routes: routes,
-		// With DontListen it never connects to other servers (v2.15.2), so it listens on the
-		// loopback. Only this process has the password.
+		// With DontListen the server (v2.15.2) never connects to other servers, so it listens on
+		// the loopback. Only this process has the password.
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, Username: "atelier", Password: b.key,
 		Cluster: server.ClusterOpts{
 			Name: "atelier", Host: host, Port: number, Username: "atelier", Password: password,

@@ -74,8 +74,8 @@ func rewrite(body string, asked func(question) bool, lost func(what string)) str
 		default:
 			b.WriteString(videos(text))
 		}
-		// Raw HTML extends to the next empty line. Without one the viewer would treat the following
-		// text as part of it.
+		// Raw HTML extends to the next empty line. Without this line the viewer would treat the
+		// following text as HTML.
 		if (kind != "" || at.kind == markdown.HTML && markdown.EndsAside(lastLine(text))) && i+1 < len(blocks) && blocks[i+1].kind != markdown.Blank {
 			b.WriteByte('\n')
 		}
@@ -86,7 +86,8 @@ func rewrite(body string, asked func(question) bool, lost func(what string)) str
 // shortcode matches the shortcodes that Hugo ({{< >}}) and Jekyll ({% %}) replace, with their name.
 var shortcode = regexp.MustCompile(`\{(?:\{([<%])|%)-?[ \t]*(/?[A-Za-z][A-Za-z0-9_.-]{0,40})`)
 
-// written returns a block as the app shows it. lost is called for elements that it does not show.
+// written returns a block as the app shows it. lost is called for elements that the app does not
+// show.
 func written(text string, lost func(what string)) string {
 	if strings.Contains(text, "{{") || strings.Contains(text, "{%") {
 		for _, m := range shortcode.FindAllStringSubmatch(withoutCode(text), -1) {

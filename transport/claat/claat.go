@@ -86,8 +86,8 @@ type Include func(name string) ([]byte, error)
 type Options struct {
 	// Name is the name of the file, without its folder. It is the title if the text has no title.
 	Name string
-	// Include resolves <<file.md>> lines. It is nil if there is no archive from which
-	// files can be included.
+	// Include resolves <<file.md>> lines. It is nil if there is no archive from which files can be
+	// included.
 	Include Include
 	// Still is called periodically. It fails if nobody waits for the outcome any more, and this
 	// failure ends the work.
@@ -222,8 +222,8 @@ func (p *reader) title(front *header) (err error) {
 	return nil
 }
 
-// step reads the step with index i. refs has the labels of links to which it refers, and known
-// those of all steps.
+// step reads the step with index i. refs contains the labels of the link definitions that the step
+// uses. known contains the labels that any step uses.
 func (p *reader) step(i int, refs, known map[string]bool) error {
 	h := p.o.steps[i]
 	title, err := plain(p.source, h, p.o.links)
@@ -355,7 +355,7 @@ func outlineOf(source []byte, body int, still func() error) (*outline, error) {
 				return nil, h.wrong(source, "there are more than %d steps", maxSteps)
 			}
 			if o.preface == h.start {
-				o.preface = -1 // it is this title, whose underline was not known yet
+				o.preface = -1 // the preface is this title, whose underline was not known yet
 			}
 			if len(o.steps) == 0 && !o.titled && loose >= 0 && loose < h.start {
 				o.preface = loose
@@ -371,8 +371,8 @@ func outlineOf(source []byte, body int, still func() error) (*outline, error) {
 // noSpace matches headings without the space after the #.
 var noSpace = regexp.MustCompile(`^ {0,3}(##?)[\pL"'*_` + "`" + `]`)
 
-// withSpaces inserts the space after # that authors forget: in the title if the text has none, and
-// in the steps if it has none. It returns nil if there are no such headings.
+// withSpaces inserts the space after # that authors forget: in the title if the text has no title,
+// and in the headings of steps if it has no steps. It returns nil if there are no such headings.
 func withSpaces(source []byte, body int, o *outline) []byte {
 	var out []byte
 	done, titled := 0, o.titled
@@ -401,7 +401,7 @@ func withSpaces(source []byte, body int, o *outline) []byte {
 	return append(out, source[done:]...)
 }
 
-// headingID matches the id after a heading's text, as many programs write it.
+// headingID matches a heading's text with an id after it, as many programs write it: {#id}.
 var headingID = regexp.MustCompile(`^(.*\S)\s*\{#([A-Za-z][A-Za-z0-9_.:-]{0,99})\}$`)
 
 // named splits the text of a heading from the id after it, if any.
@@ -449,8 +449,8 @@ func plain(source []byte, h head, links definitions) (string, error) {
 	return title, nil
 }
 
-// read removes the lines about the step from its content, and adds the definitions to which it
-// refers.
+// read reads a step's content: it removes the duration and environment lines at the beginning, and
+// adds the link definitions that the content uses.
 func (s *Step) read(body string, links definitions, asked func(question) bool, lost func(what string)) {
 	carried := links.carried([]byte(body), maxContent)
 	var comments strings.Builder

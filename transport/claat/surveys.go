@@ -25,7 +25,7 @@ func (f *forms) survey(body string, blocks []block) (asked []question, last int)
 	}
 	end := formEnd.FindStringIndex(body[from:])
 	if end == nil {
-		f.over = true // also for all later forms
+		f.over = true // later forms have no end, either
 		return nil, 0
 	}
 	for blocks[last].end < from+end[1] {
@@ -42,7 +42,8 @@ type question struct {
 	several bool
 }
 
-// questions returns the questions of a form: each name is one, each value after it an answer.
+// questions returns the questions of a form. Each <name> is a question, and each value of an
+// <input> after it is an answer.
 func questions(form string) (out []question) {
 	named := false
 	for t := parser.NewTokenizer(strings.NewReader(form)); ; {

@@ -23,7 +23,8 @@ type Operations struct {
 	RotateKeys func() (string, error)
 	// Cluster returns the state of the nodes as JSON.
 	Cluster func() ([]byte, error)
-	// Place changes what a node serves. It returns when the change is done or in progress.
+	// Place carries out an operator's request to the nodes. It returns when the change is done or
+	// in progress.
 	Place func(Placing) error
 }
 
@@ -146,5 +147,5 @@ func (c *Client) RotateKeys() (text string, err error) {
 // Cluster decodes the state of the nodes into out.
 func (c *Client) Cluster(out any) error { return c.Call("GET", clusterPath, nil, out) }
 
-// Place changes which codelabs a node serves.
+// Place sends an operator's request to the nodes.
 func (c *Client) Place(p Placing) error { return c.Call("POST", placePath, p, nil) }

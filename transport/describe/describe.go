@@ -10,8 +10,8 @@ import (
 
 // Vocabulary provides the information for descriptions that the types do not contain.
 type Vocabulary interface {
-	// Named returns the schema with the name in the tag is. If component is true, this is a
-	// component's schema. Named panics for an unknown name, because tags are constant.
+	// Named returns the schema with the name that the tag "is" contains. If component is true, this
+	// is a component's schema. Named panics for an unknown name, because tags are constant.
 	Named(name string) (s *Schema, component bool)
 	// Component returns the name of a type's component. It returns "" if the type's members are
 	// described where the type is used.
@@ -135,7 +135,8 @@ func (d describer) field(f reflect.StructField, omitted bool) *Schema {
 // code replaces the marks « and » with backquotes, which Go tags cannot contain.
 var code = strings.NewReplacer("«", "`", "»", "`")
 
-// ofType describes the type of a field, by its tag or the type itself. Integers are counts.
+// ofType describes the type of a field, by its tag or the type itself. Integers without a range are
+// at least 0.
 func (d describer) ofType(f reflect.StructField, t reflect.Type) *Schema {
 	switch f.Tag.Get("as") {
 	case "number":

@@ -28,8 +28,7 @@ type Fetch struct {
 	rounds     []int
 }
 
-// ParseFetch reads the body of a request for git-upload-pack. Its errors are
-// *code.Problem.
+// ParseFetch reads the body of a request for git-upload-pack. Its errors are *code.Problem.
 func ParseFetch(body []byte) (*Fetch, error) {
 	f := &Fetch{able: map[string]bool{}, shallow: map[string]bool{}}
 	l := lines{bytes.NewReader(body)}
@@ -319,7 +318,7 @@ func (r *Repository) negotiate(a *Answer, f *Fetch, all map[string]*Commit) (has
 type coming struct {
 	after map[string][]string // children of each commit
 	led   map[string]bool     // the client's commits and their descendants
-	open  map[string]bool     // the wanted ones that are not led
+	open  map[string]bool     // the wanted commits that are not in led
 }
 
 func newComing(wants []string, all map[string]*Commit) *coming {
@@ -350,8 +349,8 @@ func (c *coming) has(id string) {
 
 func (c *coming) enough() bool { return len(c.open) == 0 }
 
-// plan returns the objects to send to a client that has some commits and their ancestors, within
-// its history.
+// plan returns the commits to send to a client that has the commits in has and their ancestors, as
+// far as its history is not shallow.
 func (r *Repository) plan(f *Fetch, has, cut map[string]bool) (*Plan, error) {
 	from := make([]string, 0, len(has))
 	for id := range has {

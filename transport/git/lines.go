@@ -10,8 +10,8 @@ import (
 	"atelier/actors/code"
 )
 
-// Limits of pkt-lines, in bytes. The first is the length of a line with its four-digit length, the
-// second the length of the side-band-64k data in one line.
+// Limits of pkt-lines, in bytes. maxLine bounds a line, including its four-digit length. maxBand
+// bounds the side-band-64k data in one line.
 const (
 	maxLine = 65520
 	maxBand = maxLine - 5

@@ -35,7 +35,8 @@ type Packs struct {
 	bytes int64
 }
 
-// pack is built once for all requests that wait for it. It is closed when no request needs it.
+// pack is built once for all requests that wait for it. It is closed when neither the cache nor a
+// request needs it.
 type pack struct {
 	ready chan struct{}
 	err   error
@@ -120,7 +121,7 @@ func (ps *Packs) get(plan *Plan) (*pack, error) {
 // make builds a pack and adds it to the cache. A pack that failed is removed from the cache.
 func (ps *Packs) make(key string, p *pack, plan *Plan) {
 	defer close(p.ready)
-	p.err = errors.New("making a pack panicked") // what waiting requests get if building panics
+	p.err = errors.New("making a pack panicked") // for waiting requests, if building panics
 	defer func() {
 		ps.mu.Lock()
 		defer ps.mu.Unlock()

@@ -24,8 +24,8 @@ const (
 	maxDelta    = 2 * code.MaxFile
 )
 
-// Kinds of deltas in a pack. The base of the first is given by its offset in the pack, the base of
-// the second by its name.
+// Kinds of deltas in a pack. A placeDelta gives the position of its base in the pack. A nameDelta
+// gives the name of its base.
 const (
 	placeDelta code.ObjectKind = 6
 	nameDelta  code.ObjectKind = 7

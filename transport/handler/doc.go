@@ -4,9 +4,9 @@
 // code.
 //
 // A request is checked in this order: the caller (401), the rate (429), the scope (403), the shape
-// of the request (400, 413, 415), the participant of the request (403), and only then the
-// token. Token rules are in actors/token and participant rules in actors/participant; this package
-// maps their results to the API's codes.
+// of the request (400, 413, 415), and its participant (403). The token is checked last. Token rules
+// are in actors/token, and participant rules are in actors/participant. This package maps their
+// results to the API's codes.
 //
 // Request contents are never logged. Credentials in requests and responses are wiped once the
 // response is sent. RULES.md contains the rules that are not in the document.

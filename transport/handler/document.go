@@ -114,7 +114,7 @@ func (b *base) specify(root string) specification {
 			Text:        d.AcknowledgementText, Version: d.AcknowledgementVersion,
 		},
 		Encryption: encryptionText{
-			About:  "Instead of tokenizing, a platform may encrypt to the key that a business published (JWE; ECDH-ES+A256KW or RSA-OAEP-256 with A256GCM). The payload is {checkout_id, credential}, and who decrypts refuses another checkout.",
+			About:  "Instead of tokenizing, a platform may encrypt to the key that a business published (JWE; ECDH-ES+A256KW or RSA-OAEP-256 with A256GCM). The payload is {checkout_id, credential}, and the business refuses a payload for another checkout.",
 			KeyURL: here + "/keys/{identity}",
 		},
 		OpenAPI: here + "/openapi.json",

@@ -30,7 +30,7 @@ func (c *call) getKey() error {
 }
 
 // putKey publishes the caller's key and replaces an earlier one. The key's owner can read all data
-// that is encrypted from now on, so that the permissions for detokenizing are required.
+// that is encrypted from now on, so the permissions for detokenizing are required.
 func (c *call) putKey() error {
 	if err := c.admit(participant.ScopeDetokenize); err != nil {
 		return err

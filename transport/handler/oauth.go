@@ -12,9 +12,9 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// accessToken is the token endpoint of OAuth 2.0 for the client_credentials
-// grant (RFC 6749, section 4.4). The client authenticates with its participant
-// id and the secret of one of its keys, in the form or by HTTP Basic.
+// accessToken is the token endpoint of OAuth 2.0 for the client_credentials grant (RFC 6749,
+// section 4.4). The client authenticates with its participant id and the secret of one of its keys,
+// in the form or by HTTP Basic.
 func (c *call) accessToken() error {
 	if len(c.Request.Header.ContentType()) == 0 || !c.Type("application/x-www-form-urlencoded") {
 		return errFormType

@@ -35,8 +35,8 @@ func (s *secretJSON) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// secretBody is a response that is wiped when the server closes it: after the response was handed
-// to the connection, or if it never will be.
+// secretBody is a response that is wiped when the server closes it. The server closes it after it
+// has handed the response to the connection, or if it never does so.
 type secretBody struct {
 	*bytes.Reader
 	secret seal.Secret

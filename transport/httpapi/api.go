@@ -111,8 +111,8 @@ func New(cfg Config) *API {
 	return a
 }
 
-// refuseOthers responds 405 to methods that a path does not have, where another path's parameter
-// would match it: GET /codelabs/import must not read a codelab "import".
+// refuseOthers responds 405 to methods that a path does not have, if a parameter of another path
+// would match this path. For example, GET /codelabs/import must not read a codelab "import".
 func (a *API) refuseOthers(methods map[string][]string) {
 	paths := slices.Collect(maps.Keys(methods))
 	for path, own := range methods {
@@ -213,7 +213,7 @@ func (a *API) serve(ctx *fasthttp.RequestCtx, e *Endpoint) {
 	}
 }
 
-// end reads the rest of the request from the connection.
+// end completes a request: it reads the rest of its body from the connection, and calls Call.End.
 func (a *API) end(r *Exchange, began time.Time) {
 	r.share.Release()
 	if r.Expecting() {

@@ -99,6 +99,6 @@ func (l *list) Close() error {
 // made is content that is generated while it is being sent.
 type made struct{ paced }
 
-// SupportsBodyWriteTo implements fasthttp.BodyWriterTo: it sends piece by piece, although
-// the total size is unknown.
+// SupportsBodyWriteTo implements fasthttp.BodyWriterTo, so that the content is sent piece by piece,
+// although its total size is unknown.
 func (*made) SupportsBodyWriteTo() bool { return true }

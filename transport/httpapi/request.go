@@ -157,8 +157,7 @@ func (r *Exchange) Type(want string) bool {
 	return len(ct) == 0 || bytes.EqualFold(ct, []byte(want))
 }
 
-// Body returns a JSON body of at most the endpoint's limit. It is valid until
-// the call ends.
+// Body returns a JSON body of at most the endpoint's limit. It is valid until the call ends.
 func (r *Exchange) Body() ([]byte, error) {
 	if !r.Type("application/json") {
 		return nil, ErrMediaType

@@ -14,7 +14,7 @@ type sentKey struct{}
 // client disconnected early.
 func CountSent(ctx *fasthttp.RequestCtx) func(onSent func(bytes int64)) {
 	c := &counted{}
-	// Wrapped in a struct, because the server closes user values that are io.Closers.
+	// c is wrapped in a struct, because the server closes user values that are io.Closers.
 	ctx.SetUserValue(sentKey{}, counting{c})
 	return func(onSent func(int64)) {
 		switch resp := &ctx.Response; {

@@ -79,7 +79,7 @@ type paced struct {
 	turns *turns
 }
 
-// Read is for content of unknown size, which is sent as it is read.
+// Read is used for content of unknown size, which is sent as it is read.
 func (p *paced) Read(b []byte) (int, error) {
 	_ = p.conn.SetWriteDeadline(time.Now().Add(pieceFor))
 	return p.ReadCloser.Read(b)
@@ -100,7 +100,7 @@ func (p *paced) WriteTo(w io.Writer) (written int64, err error) {
 	return written, err
 }
 
-// send sends one piece; io.EOF is the end.
+// send sends one piece. It returns io.EOF at the end of the content.
 func (p *paced) send(w io.Writer, buffer []byte) (int, error) {
 	defer p.turns.take()()
 	n, err := io.ReadFull(p.ReadCloser, buffer)

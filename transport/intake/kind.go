@@ -110,7 +110,8 @@ func dimensions(k Kind, r io.ReaderAt, size int64) (width, height int, err error
 	return webpDimensions(r, size)
 }
 
-// Strip writes an image without metadata to w. The error is a broken structure, or the writer's.
+// Strip writes an image without metadata to w. It returns an error if the image is malformed, or
+// the writer's error.
 func Strip(k Kind, r io.ReaderAt, size int64, w io.Writer) error {
 	out := bufio.NewWriterSize(w, 32<<10)
 	in := bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 32<<10)

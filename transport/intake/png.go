@@ -19,7 +19,7 @@ var pngKept = map[string]bool{
 // maxEXIF bounds EXIF blocks. Larger blocks are ignored.
 const maxEXIF = 64 << 10
 
-// stripPNG copies the known chunks of the picture.
+// stripPNG copies the known chunks of the picture, and its orientation.
 func stripPNG(in *bufio.Reader, out *bufio.Writer) error {
 	signature := make([]byte, len(pngSignature))
 	if _, err := io.ReadFull(in, signature); err != nil || string(signature) != pngSignature {

@@ -40,8 +40,8 @@ type webpFile struct {
 	extended bool
 }
 
-// stripWebP keeps the chunks of picture, colours and animation. Sizes and flags are at the
-// beginning of the file, so the file is scanned before it is written.
+// stripWebP keeps the chunks of picture, colours and animation, and the orientation. Sizes and
+// flags are at the beginning of the file, so the file is scanned before it is written.
 func stripWebP(r io.ReaderAt, size int64, out *bufio.Writer) error {
 	f := &webpFile{r: r}
 	var err error

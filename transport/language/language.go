@@ -23,7 +23,7 @@ var files embed.FS
 
 // Texts contains the texts of one language. Fill replaces a {name} in a text. Immutable.
 type Texts struct {
-	// Tag is the language's tag (BCP 47), and Direction "ltr" or "rtl".
+	// Tag is the language's tag (BCP 47). Direction is "ltr" or "rtl".
 	Tag       string `json:"-"`
 	Direction string `json:"direction"`
 	// Date has {day}, {month} and {year}.
@@ -134,7 +134,7 @@ func tags() []language.Tag {
 	return tags
 }
 
-// longest bounds the accepted Accept-Language header, in bytes. Browsers send some dozens of bytes.
+// longest bounds the accepted Accept-Language header, in bytes. Browsers send a few dozen bytes.
 const longest = 256
 
 // Asked returns the texts in the language requested by an Accept-Language header (RFC 9110,

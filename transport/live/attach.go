@@ -15,7 +15,7 @@ type AttachOptions struct {
 	Room *room.Room
 	// Person is the id by which frames and signals address the session. Facilitator states whether
 	// the session belongs to the facilitators. A facilitator's id should be room.Facilitator or
-	// unique: facilitators are addressed as a class.
+	// unique, because facilitators are addressed together.
 	Person      string
 	Facilitator bool
 
@@ -31,9 +31,9 @@ type AttachOptions struct {
 	// authorized, possibly well before Attach. With 0 the client begins at the room's current head.
 	From uint64
 
-	// Welcome returns the first payload: seq is the session's position, head the room's. Resync
-	// returns the payload that makes a client read the state again, which is then at seq or later.
-	// The functions Welcome and Resync are called on a loop goroutine.
+	// Welcome returns the first payload: seq is the session's position, and head is the room's.
+	// Resync returns the payload that makes a client read the state again, which is then at seq or
+	// later. The functions Welcome and Resync are called on a loop goroutine.
 	Welcome func(seq, head uint64) []byte
 	Resync  func(seq uint64, reason string) []byte
 

@@ -26,19 +26,19 @@
 // that it shares with other lagging sessions. A partial frame is always completed. Each of these
 // bounds has a counter:
 //
-//   - overtaken by the room's window, or too many bytes or too long behind: it
-//     is sent a resync and continues from the present (Stats.Resyncs);
-//   - no byte taken for too long: closed, 1013 (ReasonStalled);
-//   - too much in its private queue: closed, 1013 (ReasonOverflow);
-//   - transients that left their ring: missed (Stats.MissedTransients).
+//   - If a session lags by too many bytes or for too long, or the room's window no longer has its
+//     next frame, it is sent a resync and continues from the present (Stats.Resyncs).
+//   - If its socket accepts no byte for too long, it is closed with 1013 (ReasonStalled).
+//   - If its private queue is full, it is closed with 1013 (ReasonOverflow).
+//   - If transients have left the room's ring, it misses them (Stats.MissedTransients).
 //
 // There is never a silent gap among stored frames.
 //
 // # Concurrency
 //
-// The methods of Hub, and Send and Close of Session, may be called from any
-// goroutine. A Handler is called on loop goroutines and must not block. Bytes
-// handed over are never written to again.
+// The methods of Hub, and Send and Close of Session, may be called from any goroutine. A Handler is
+// called on loop goroutines and must not block. Callers must not modify bytes that they have handed
+// over.
 //
 // # Failure
 //

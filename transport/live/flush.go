@@ -72,9 +72,9 @@ func (l *loop) flushHeld() {
 	l.spareHeld = held[:0]
 }
 
-// flushAgain schedules another flush of a session for the next turn: some of its outbound messages
-// follow frames which the loop has not sent yet. Their sender may have found the session already in
-// the list, and then does not wake the loop again.
+// flushAgain schedules another flush of a session for the next turn, because some of its outbound
+// messages follow frames that the loop has not sent yet. Their sender may have found the session
+// already in the list, and then does not wake the loop again.
 func (l *loop) flushAgain(s *Session) {
 	l.add(func(w *work) { w.outboxes = append(w.outboxes, s) })
 }

@@ -10,7 +10,7 @@ import (
 //
 // The wake-up is a system call, so it is made only for a loop that sleeps. The loop sets parked
 // before it sleeps and then checks the inbox once more. A producer first adds work and then checks
-// parked, so that the loop always notices the work or the producer the sleep.
+// parked. Therefore either the loop notices the work, or the producer notices the sleeping loop.
 //
 // The inbox is bounded: each room and each outbox is queued at most once, and each connection
 // queues only a few tasks. Options.SignalBytes bounds the payloads of signals.
@@ -64,7 +64,7 @@ func (l *loop) post(task func()) bool {
 	return l.add(func(w *work) { w.tasks = append(w.tasks, task) })
 }
 
-// take returns the queued work and puts spare in its place, whose memory is reused.
+// take returns the queued work, and reuses the memory of spare for new work.
 func (in *inbox) take(spare work) work {
 	in.mu.Lock()
 	defer in.mu.Unlock()

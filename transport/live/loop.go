@@ -175,8 +175,8 @@ func (l *loop) readOn() {
 	l.spareRead = unread
 }
 
-// write writes bytes to a session's wire. It returns false if the connection has failed, and the
-// session with it.
+// write writes bytes to a session's wire. If the connection has failed, write drops the session and
+// returns false.
 func (l *loop) write(s *Session, p []byte) (int, bool) {
 	n, err := s.wire.write(p)
 	l.count.writes.Add(1)

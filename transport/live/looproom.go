@@ -19,14 +19,15 @@ type loopRoom struct {
 	// Immutable after newLoopRoom.
 	room *room.Room
 
-	// The loop's room is in the loop's work. Set by the publisher, cleared by the loop.
+	// True while this loopRoom is listed in the loop's inbox. Set by the publisher, cleared by the
+	// loop.
 	dirty atomic.Bool
-	// The time at which the loop's room became dirty, on the hub's clock. Set by the publisher that
-	// set dirty, read by the loop.
+	// The time at which dirty was set, on the hub's clock. Set by the publisher that set dirty,
+	// read by the loop.
 	since atomic.Int64
 
-	// Owned by the loop goroutine. The position up to which every session that keeps up has
-	// been served, or will be by the current fan-out.
+	// Owned by the loop goroutine. The position up to which every session that keeps up has been
+	// served, or will be by the current fan-out.
 	at position
 	// Owned by the loop goroutine. The number of the latest step of a fan-out.
 	fanout uint64
@@ -34,8 +35,8 @@ type loopRoom struct {
 	// its start, after the step numbered base.
 	steps []position
 	base  uint64
-	// Owned by the loop goroutine. The frames from each of steps to the last step, as far as
-	// needed, in one revision of the room.
+	// Owned by the loop goroutine. spans[i] contains the frames from steps[i] to the last step, or
+	// nil until they are needed. All spans are from the room's revision spansOf.
 	spans   []*segment
 	spansOf uint64
 	// Owned by the loop goroutine. The remaining visits in the first round of the fan-out, and its
@@ -67,7 +68,7 @@ type group struct {
 	before uint64
 }
 
-// due schedules one visit of each session, unless a step has no frames for them.
+// due schedules one visit of each session, unless the step has no frames for the group.
 func (grp *group) due(step uint64, seg *segment, g int) {
 	if grp.left == 0 {
 		if p, _ := seg.forGroup(g); len(p) == 0 {

@@ -16,8 +16,7 @@ type Options struct {
 	// MessageRate is the maximum rate of messages per connection and second. MessageBurst is the
 	// maximum burst. A rate of 0 means no limit. A burst of 0 means twice the rate.
 	MessageRate, MessageBurst float64
-	// PingInterval is the silence after which a WebSocket client is pinged.
-	// Default 30 s.
+	// PingInterval is the silence after which a WebSocket client is pinged. Default 30 s.
 	PingInterval time.Duration
 	// IdleTimeout is the silence after which a WebSocket client is disconnected. Default 75 s.
 	IdleTimeout time.Duration
@@ -37,15 +36,13 @@ type Options struct {
 	// SignalBytes bounds, per loop, the queued payloads of SendPerson and SendFacilitators. Default
 	// 16 MiB.
 	SignalBytes int
-	// CloseGrace is the time limit for a client to receive and answer the close frame. Default 5
-	// s.
+	// CloseGrace is the time for a client to receive and answer the close frame. Default 5 s.
 	CloseGrace time.Duration
 	// SendBuffer is SO_SNDBUF, which bounds the kernel memory of a client that does not read.
 	// Default 64 kB.
 	SendBuffer int
-	// Delivered, if set, is called after each fan-out with the time from the publication of
-	// its oldest frame until it was written to every session that keeps up. It must not
-	// block.
+	// Delivered, if set, is called after each fan-out. took is the time from the publication of the
+	// oldest frame until this frame was written to every session that keeps up. It must not block.
 	Delivered func(took time.Duration)
 	// Tick is the resolution of every time above. Default 1 s.
 	Tick time.Duration

@@ -48,8 +48,8 @@ func (f Protocol) heartbeat() []byte {
 }
 
 var (
-	// A named event with data, because EventSource hides comments from pages. It has no id, so the
-	// position does not change.
+	// sseBeat is a named event with data, because EventSource hides comments from pages. It has no
+	// id, so the client's position does not change.
 	sseBeat   = []byte("event: beat\ndata: {}\n\n")
 	emptyPing = rfc6455.AppendHeader(nil, rfc6455.Ping, 0)
 )

@@ -33,8 +33,8 @@ var reasonNames = [reasons]string{
 
 func (r Reason) String() string { return reasonNames[r] }
 
-// Resync is the reason for which a session must drop its position and read the state again.
-// Its name is sent to the client.
+// Resync is the reason for which a session must drop its position and read the state again. Its
+// name is sent to the client.
 type Resync uint8
 
 const (

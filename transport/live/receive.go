@@ -45,9 +45,8 @@ func (l *loop) input(s *Session, p []byte) {
 	}
 }
 
-// answerPing sends a pong for the last ping among the bytes just read. In an earlier version, pings
-// get no answer, which RFC 6455, 5.5.3 allows. This limits the work that a flood of pings can
-// cause.
+// answerPing sends a pong for the last ping among the bytes just read. Earlier pings among them get
+// no answer, as RFC 6455, 5.5.3, permits. This limits the work that a flood of pings can cause.
 func (l *loop) answerPing(s *Session) {
 	if s.state != open {
 		return

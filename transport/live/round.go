@@ -92,8 +92,8 @@ func (h *loopRoom) reached(s *Session) position {
 	return h.at
 }
 
-// span returns the frames that a session lacks which has received step had. It returns nil if the
-// room's window no longer contains these frames.
+// span returns the frames that a session lacks if had is the last step that it received. It returns
+// nil if the room's window no longer contains these frames.
 func (h *loopRoom) span(had uint64) *segment {
 	if revision := h.room.Revision(); revision != h.spansOf {
 		h.forgetSpans()
@@ -113,8 +113,8 @@ func (h *loopRoom) span(had uint64) *segment {
 	return h.spans[i]
 }
 
-// forgetSpans frees the memory of the spans for reuse, unless a lagging session can hold part of
-// a span.
+// forgetSpans frees the memory of the spans for reuse, unless a lagging session can hold part of a
+// span.
 func (h *loopRoom) forgetSpans() {
 	for _, seg := range h.spans {
 		if seg != nil && h.lagging == 0 {
@@ -125,8 +125,8 @@ func (h *loopRoom) forgetSpans() {
 	h.spans = h.spans[:0]
 }
 
-// between returns the frames between two positions, stored frames first, at most the given
-// number of bytes of each kind, and the position reached.
+// between returns the frames between two positions, stored frames first, and the position that they
+// reach. most bounds the bytes of each kind.
 func (h *loopRoom) between(from, limit position, most int) (*segment, position, bool) {
 	seg := h.loop.spareSegment()
 	frames, stored, ok := h.room.After(from.stored, seg.frames[:0], most)

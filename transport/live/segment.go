@@ -16,7 +16,7 @@ type segment struct {
 	frames   []room.Frame
 	// missed is the number of earlier transients that had already left their ring.
 	missed uint64
-	// singles lists the indexes of the frames that treat a session differently from its class.
+	// singles lists the indexes of the frames that treat a session differently from its group.
 	singles []int
 	joined  [groups]joined
 }

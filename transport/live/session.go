@@ -32,8 +32,8 @@ const (
 	closed
 )
 
-// Session is one connection of one person to one room. Send and Close may be
-// called from any goroutine.
+// Session is one connection of one person to one room. Send and Close may be called from any
+// goroutine.
 type Session struct {
 	// Data belongs to the owner, which sets it before or in the first callback. The package never
 	// reads it.
@@ -82,16 +82,16 @@ type Session struct {
 	partial *rfc6455.Decoder
 	// Owned by the loop goroutine. The first fan-out that the session has not received.
 	next uint64
-	// Owned by the loop goroutine. The last fan-out that treated the session
-	// differently from its class.
+	// Owned by the loop goroutine. The last fan-out that treated the session differently from its
+	// group.
 	single uint64
 	// Owned by the loop goroutine. The session's index in its group.
 	place int
 	// Owned by the loop goroutine. Other sessions of the same person.
 	before, after *Session
 	// Owned by the loop goroutine. seen is the time at which the peer last sent something, and beat
-	// the time of the last heartbeat to the peer. leaving is the time at which the session began to
-	// end, or 0.
+	// is the time of the last heartbeat to the peer. leaving is the time at which the session began
+	// to end, or 0.
 	seen, beat, leaving int64
 	// Owned by the loop goroutine.
 	rate bucket
@@ -119,8 +119,8 @@ func (s *Session) Send(payload []byte) bool {
 	return s.put(outboundMessage{payload: payload, after: s.room.Head()})
 }
 
-// Close closes the session after everything sent before. A reason longer than 123 bytes is
-// truncated.
+// Close closes the session after everything that was sent before the call. A reason longer than
+// 123 bytes is truncated.
 func (s *Session) Close(code int, reason string) {
 	s.end(ending{code, reason, ReasonServer})
 }

@@ -4,8 +4,8 @@ import "atelier/actors/room"
 
 // SendPerson queues a payload for all sessions of a person in a room. It is used for signalling,
 // and for answers that concern all of the person's windows. The order is that of Session.Send.
-// SendPerson returns false if the payload would exceed Options.SignalBytes in a loop; then some
-// sessions possibly do not receive it.
+// SendPerson returns false if the payload would exceed Options.SignalBytes in a loop. The sessions
+// of that loop do not receive the payload.
 func (h *Hub) SendPerson(r *room.Room, person string, payload []byte) bool {
 	return h.signal(r, len(payload), func(v *loopRoom) {
 		for s := v.people[person]; s != nil; s = s.after {

@@ -34,8 +34,7 @@ type pipe struct {
 	loop *loop
 	// Immutable after newPipe.
 	session *Session
-	// Immutable after newPipe. Read by the reader, written and closed by the
-	// writer goroutine.
+	// Immutable after newPipe. Read by the reader, written and closed by the writer goroutine.
 	conn net.Conn
 
 	mu sync.Mutex
@@ -93,7 +92,7 @@ func (p *pipe) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closing = true
-	// The deadline prevents that the close frame for a peer that does not read blocks the writer
+	// Without the deadline, the close frame for a peer that does not read could block the writer
 	// forever.
 	_ = p.conn.SetWriteDeadline(time.Now().Add(p.loop.hub.opts.CloseGrace))
 	p.signal()
@@ -146,8 +145,8 @@ func (p *pipe) writeLoop() {
 		_, err := p.conn.Write(batch)
 		p.mu.Lock()
 		p.err = err
-		// Each notification is a task for the loop. One for every free byte would be too many, so
-		// it is sent only when half of the buffer is free.
+		// Each notification is a task for the loop. To limit their number, a notification is sent
+		// only when half of the buffer is free.
 		notify := p.wanted && len(p.queue) <= pipeWriteBuffer/2 || err != nil
 		if notify {
 			p.wanted = false

@@ -51,8 +51,8 @@ type welcomeMessage struct {
 	Now   string `json:"now" is:"Timestamp" doc:"The server's time. Clients count timers by it."`
 }
 
-// welcome contains the position at which the stream continues for this session, and the head of the
-// stream. The frames between them are replayed next.
+// welcome returns the message with the position at which the stream continues for this session, and
+// with the head of the stream. The frames between them are replayed next.
 func welcome(epoch string, seq, head uint64, who you, now time.Time) []byte {
 	return encode(welcomeMessage{"welcome", epoch, seq, head, who, wire.Stamp(now.UnixMilli())})
 }

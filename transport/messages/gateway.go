@@ -46,8 +46,8 @@ type Config struct {
 	Now                                 func() time.Time
 	// TimeOf returns the current time of the node that owns a codelab.
 	TimeOf func(codelab.Codelab) time.Time
-	// Acked is called with the time from the arrival of a message on a socket to its ack.
-	// It must not block.
+	// Acked is called with the time from the arrival of a message on a socket to its ack. It must
+	// not block.
 	Acked func(took time.Duration)
 }
 
@@ -117,8 +117,7 @@ func (g *Gateway) webSocket(r *rest.Request) error {
 	return nil
 }
 
-// events streams the same messages as server-sent events
-// (GET /codelabs/:id/events).
+// events streams the same messages as server-sent events (GET /codelabs/:id/events).
 func (g *Gateway) events(r *rest.Request) error {
 	epoch, since := r.Query("epoch"), r.Query("since")
 	unplaced := false

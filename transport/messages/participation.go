@@ -116,8 +116,8 @@ type counted struct {
 	votes                   map[string]int
 }
 
-// changes returns the frames with vote changes for facilitators. With attendees set, it also returns
-// frames for attendees, who receive counts only while the counts are shown.
+// changes returns the frames with vote changes for facilitators. With attendees set, it also
+// returns frames for attendees, who receive counts only while the counts are shown.
 func (t *counted) changes(w codelab.Codelab, v *codelab.View, attendees bool) (frames []room.Frame) {
 	p := v.OpenPoll()
 	if p == nil {

@@ -28,7 +28,7 @@ type sentSignalTo struct {
 
 var relayedText = fmt.Sprintf("The client's content, at most %d KiB, with the verified sender.", maxSignal>>10)
 
-// signal is a client's relayed message, with the server's timestamp.
+// signal is a client's relayed message, with its verified sender.
 type signal struct {
 	Type         string              `json:"type"`
 	Sender       string              `json:"sender"`

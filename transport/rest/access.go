@@ -31,13 +31,13 @@ func (r *Request) addressed() string {
 }
 
 // EnterCodelab checks the access to a codelab that is given in the body, as authorize does for a
-// codelab in the path. The caller must be an admin, or an attendee of the codelab.
+// codelab in the path. The caller must lead the codelab, or be one of its attendees.
 func (r *Request) EnterCodelab(id string) error {
 	r.SetUserValue("id", id)
 	return r.enter(CodelabMember, id)
 }
 
-// enterNamed calls EnterCodelab for a member of the body that is required.
+// enterNamed calls EnterCodelab for a body's codelab_id, which is required.
 func (r *Request) enterNamed(id *string) error {
 	if or(id, "") == "" {
 		return wire.Invalid("codelab_id is required")
@@ -155,7 +155,7 @@ func (r *Request) enter(who Access, id string) (err error) {
 // assists reports whether the caller acts as an assistant of the codelab.
 func (r *Request) assists() bool { return r.IsAdmin() && r.who.Rank() == auth.Assistant }
 
-// isMember reports whether the caller is a facilitator, or an attendee of the codelab.
+// isMember reports whether the caller acts as an admin, or as an attendee of the codelab.
 func (r *Request) isMember() bool {
 	return r.Caller != nil && (r.Caller.Role == codelab.RoleAdmin || r.Caller.Role == codelab.RoleAttendee)
 }

@@ -19,7 +19,7 @@ type loginRecord struct {
 	LastSeen  string `json:"last_seen" is:"Timestamp" doc:"Rounded to a quarter of an hour."`
 	Address   string `json:"address"`
 	UserAgent string `json:"user_agent"`
-	Current   bool   `json:"current" doc:"The calling attendee."`
+	Current   bool   `json:"current" doc:"Whether this login made the request."`
 }
 
 type accountRecord struct {
@@ -28,7 +28,7 @@ type accountRecord struct {
 	Name     string        `json:"name"`
 	Role     string        `json:"role" enum:"owner|facilitator|assistant"`
 	Codelabs []string      `json:"codelabs" is:"Id"`
-	SignIn   *string       `json:"sign_in" enum:"password|oidc" doc:"The login. Null for a helper for a day."`
+	SignIn   *string       `json:"sign_in" enum:"password|oidc" doc:"The way they sign in. Null for a helper for a day."`
 	Sessions []loginRecord `json:"sessions" doc:"Their logins, the latest first."`
 }
 

@@ -81,7 +81,7 @@ type Config struct {
 	App     AppInfo
 	Origins httpapi.Origins
 	AdminID string
-	// StreamID identifies the store's stream. It is part of entity tags.
+	// StreamID identifies the epoch of the store. It is part of entity tags.
 	StreamID string
 	// SecureCookies means that browsers reach the server over https.
 	SecureCookies bool

@@ -8,8 +8,8 @@ import (
 	"atelier/transport/intake"
 )
 
-// AppInfo is the server's configuration for apps before login (RULES.md, "Live teaching").
-// It contains no other settings.
+// AppInfo is the server's configuration for apps before login (RULES.md, "Live teaching"). It
+// contains no other settings.
 type AppInfo struct {
 	Version, Mode string
 	IceServers    []IceServer
@@ -37,7 +37,7 @@ type appLimits struct {
 	ImportBytes     int `json:"import_bytes" range:"any"`
 }
 
-// appInfo returns this server's configuration for apps.
+// appInfo is this server's configuration as sent to apps.
 type appInfo struct {
 	Version    string      `json:"version" doc:"The version of the program."`
 	Mode       string      `json:"mode" enum:"backend|serverless" doc:"The rule for deleting an inline comment: its author and admins can, or only its author."`

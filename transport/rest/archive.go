@@ -83,7 +83,7 @@ func (r *Request) codelabOf(slug string) (id string, err error) {
 }
 
 // importNew creates a codelab from a file, with the file's id. If another codelab has this id, the
-// new codelab gets none, or with must the import fails.
+// new codelab gets no id. With must, the import then fails instead.
 func (r *Request) importNew(in *archive.Incoming, must bool) error {
 	if !must && in.Codelab.Slug != "" {
 		has, _, err := r.api.Codelabs.BySlug(in.Codelab.Slug)

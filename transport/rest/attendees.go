@@ -44,8 +44,8 @@ func toTaken(t *pb.TakenCode) *takenRecord {
 }
 
 // toAttendee returns an attendee's record. With all, it is the record that the attendee and admins
-// see. Otherwise the record omits the e-mail, the time of completion, the reported progress and its
-// time, the place, the downloaded code and the number of ticked tasks.
+// see. Otherwise the record omits the e-mail address, the times of completion and of the current
+// step, the reported progress, the place, the checks, the downloaded code and the ticked tasks.
 func toAttendee(lab string, tasks int, a *pb.Attendee, all bool) attendeeRecord {
 	out := attendeeRecord{
 		a.Id, lab, a.Name, a.Email, a.CurrentStep, a.FurthestStep, a.CompletedAt != 0, wire.StampOrNull(a.CompletedAt), wire.Stamp(a.CreatedAt), a.Muted,
@@ -189,7 +189,7 @@ type presenceRecord struct {
 	AttendeeIDs []string `json:"attendee_ids" is:"Id"`
 }
 
-// getPresence lists the connected attendees for facilitators; attendee_joined and
+// getPresence lists the connected attendees for facilitators. The messages attendee_joined and
 // attendee_left report later changes.
 func getPresence(r *Request) error {
 	present := r.Codelab.Room.Present()

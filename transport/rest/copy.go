@@ -53,7 +53,7 @@ func copyCodelab(r *Request) error {
 
 // copyWithWorkspace creates a codelab with a copy of the workspace of the path's codelab.
 func (r *Request) copyWithWorkspace(c *codelab.Create) (*pb.Codelab, error) {
-	// The lock prevents that the trees are removed while they are copied.
+	// The lock prevents removal of the trees while they are copied.
 	defer r.api.Workspaces.RLock(r.Codelab.ID())()
 	w := r.Codelab.View().Workspace
 	if w == nil {

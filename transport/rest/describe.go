@@ -11,8 +11,9 @@ import (
 	"strings"
 )
 
-// outline is the part of an operation's description that is in a piece. The rest follows from the
-// table of operations. If a piece contains only the description text, the piece is this string.
+// outline is the part of an operation's description that is in a piece, a hand-written file in the
+// folder openapi. The rest follows from the table of operations. An outline that has only a
+// description can be written as a string.
 type outline struct {
 	tag         string
 	Description string `json:"description"`

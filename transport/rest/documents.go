@@ -111,7 +111,7 @@ func (d *description) complete(table []Operation, whole *description) error {
 		op := &table[i]
 		text, described := d.Operations[op.ID]
 		if !described {
-			continue // a test reports it
+			continue // a test reports operations without a description
 		}
 		whole, err := op.describe(text)
 		if err != nil {

@@ -21,7 +21,7 @@ type occasion struct {
 // signed lists a delivery's headers.
 var signed = []any{
 	header("webhook-id", "", "The id of the delivery, as in the body."),
-	header("webhook-timestamp", "^[0-9]+$", "When it was sent, Unix seconds: another one at each try. Refuse what is older than five minutes."),
+	header("webhook-timestamp", "^[0-9]+$", "The time of this attempt, in Unix seconds. Refuse deliveries that are older than five minutes."),
 	header("webhook-signature", "^v1,[A-Za-z0-9+/]{43}=$", "`v1,` and the Base64 of HMAC-SHA256 over `webhook-id.webhook-timestamp.body` (Standard Webhooks)."),
 }
 

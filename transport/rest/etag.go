@@ -7,9 +7,9 @@ import (
 	"atelier/actors/codelab"
 )
 
-// fresh sets the entity tag for a read of a codelab that last changed at seq. If the client already
-// has that version, fresh responds with 304 and returns true. variant distinguishes the responses
-// for different callers.
+// fresh sets the entity tag for a read of data that last changed at the seq changed. If the client
+// already has that version, fresh responds with 304 and returns true. variant distinguishes the
+// responses for different callers.
 func (r *Request) fresh(changed uint64, variant string) bool {
 	return r.freshAs(r.stream8() + "-" + shown(changed, variant))
 }

@@ -125,7 +125,8 @@ func gitRefs(r *Request) error {
 	return nil
 }
 
-// repository returns the repository that the caller may fetch. A lock must be held.
+// repository returns the repository that the caller may fetch. The codelab's lock in Workspaces
+// must be held.
 func (r *Request) repository() (*git.Repository, error) {
 	w, err := r.readable()
 	if err != nil {
@@ -263,7 +264,7 @@ func gitUploadPack(r *Request) error {
 }
 
 // fetched returns the response to a fetch, its size, and the code that the client downloads, if
-// any. The caller holds a lock.
+// any. The codelab's lock in Workspaces must be held.
 func (r *Request) fetched(body []byte) (content io.ReadCloser, size int64, taken *codelab.TakeCode, err error) {
 	defer r.Turn()()
 	repo, err := r.repository()

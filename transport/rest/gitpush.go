@@ -200,7 +200,8 @@ type packError struct{ error }
 
 func (p packError) Unwrap() error { return p.error }
 
-// pushable returns the codelab's workspace if it is a repository. The caller holds a lock.
+// pushable returns the codelab's workspace if it is a repository. The codelab's lock in Workspaces
+// must be held.
 func (r *Request) pushable() (*pb.Workspace, error) {
 	w, err := r.workspace()
 	if err == nil && w.StructureType != codelab.BranchWorkspace {

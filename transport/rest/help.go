@@ -58,8 +58,8 @@ type helpAskBody struct {
 	AttendeeID string `json:"attendee_id,omitempty" doc:"For facilitators: the attendee who is offered help."`
 }
 
-// askHelp asks for help for the caller. If a facilitator gives an attendee, askHelp offers help to
-// that attendee.
+// askHelp asks for help for the caller. If a facilitator's request contains an attendee, askHelp
+// offers help to that attendee.
 func askHelp(r *Request) error {
 	var in helpAskBody
 	if err := r.decode(&in); err != nil {

@@ -22,7 +22,7 @@ type personRecord struct {
 	State     string   `json:"state" enum:"invited|active|disabled" doc:"After its time a helper is «disabled»."`
 	CreatedAt string   `json:"created_at" is:"Timestamp"`
 	LastSeen  *string  `json:"last_seen" is:"Timestamp" doc:"Rounded to a quarter of an hour."`
-	SignIn    *string  `json:"sign_in" enum:"password|oidc" doc:"The login, once they have accepted."`
+	SignIn    *string  `json:"sign_in" enum:"password|oidc" doc:"The way they sign in, once they have accepted."`
 	ExpiresAt *string  `json:"expires_at" is:"Timestamp" doc:"The end of a helper for a day. Null for everybody else."`
 	MovedAt   *string  `json:"moved_at" is:"Timestamp" doc:"The last time when a helper's link was opened in another browser, which signed out the former one. Null for never."`
 	Link      bool     `json:"link,omitempty" doc:"True while the next sign-in at the identity provider with this login becomes theirs; otherwise omitted."`
@@ -100,8 +100,7 @@ func (r *Request) askPeople(b people.Body) (*people.Person, *people.View, error)
 	return p, h.View(), nil
 }
 
-// ReleaseClaims releases the help requests whose claimants are no longer facilitators of the
-// codelab.
+// ReleaseClaims releases the help requests whose claimants no longer lead the codelab.
 func (a *API) ReleaseClaims(v *people.View) error {
 	now := a.Now()
 	return a.Codelabs.ReleaseClaims(func(person, codelab string) bool {

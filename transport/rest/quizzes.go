@@ -46,8 +46,8 @@ func toQuizzes(lab string, quizzes []*pb.Quiz, answered func(i int) bool) []quiz
 func every(int) bool { return true }
 func none(int) bool  { return false }
 
-// getQuizzes returns the quiz. Facilitators see all right answers, attendees only those of
-// questions that they have answered correctly.
+// getQuizzes returns the quiz. Facilitators see all right answers. Attendees see only the right
+// answers to questions that they have answered correctly.
 func getQuizzes(r *Request) error {
 	v := r.view()
 	var right codelab.Right

@@ -48,7 +48,7 @@ func (r *Request) bucket() string {
 	return httpapi.Address(r.ip())
 }
 
-// device returns the browser's mark from an admin's login, or "".
+// device returns the id that the browser got at an earlier login, or "".
 func (r *Request) device() string {
 	cookie := r.Cookie(auth.DeviceCookie)
 	if len(cookie) == 0 {
@@ -57,7 +57,8 @@ func (r *Request) device() string {
 	return r.api.Auth.Signer.DeviceID(string(cookie))
 }
 
-// personDevice is the prefix for devices in which a person other than the owner has logged in.
+// personDevice is the prefix of the ids of browsers in which a person other than the owner has
+// logged in. The person's id follows.
 const personDevice = "person:"
 
 // deviceFor returns the device for a login attempt. A person's device applies only to their own
@@ -199,8 +200,8 @@ func (r *Request) identify() (badToken bool, err error) {
 const maxSessions = 4
 
 // identifyBySession identifies the caller by a cookie or a token. Of several sessions it uses the
-// first session of a facilitator or assistant, or else the first that has not ended. In a frame it
-// uses the first session of anyone else.
+// first one of the owner, a facilitator or an assistant, or else the first one that has not ended.
+// In a frame it uses the first session of anyone else that has not ended.
 func (r *Request) identifyBySession(authorization string) (badToken bool, err error) {
 	framed, shown := r.Framed(), 0
 	for cookie := range r.Cookies(auth.SessionCookie) {

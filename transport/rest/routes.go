@@ -63,14 +63,14 @@ type Operation struct {
 	File         int  // limit of an uploaded file, bytes
 	Root         bool // the path is not below /api
 	Import       bool // API tokens with the scope import may call it
-	Assistants   bool // on a codelab: its assistants act as admins here
+	Assistants   bool // assistants of the codelab act as admins here
 	Check        bool // only personal secrets for checks may call it
 	Basic        bool // programs authenticate with Basic authentication; cookies are ignored
 	Reads        bool // changes nothing, regardless of its method
 	Handle       func(*Request) error
 
-	// The rest describes the operation in the OpenAPI document. The long text, and the few facts that
-	// no field can express, are in openapi/*.json.
+	// The rest describes the operation in the OpenAPI document. The long text, and the few facts
+	// that no field can express, are in openapi/*.json.
 	Summary  string
 	Params   []string     // parameters outside the path, by their components
 	Takes    reflect.Type // of the JSON in the body

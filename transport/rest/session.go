@@ -195,7 +195,7 @@ func getSession(r *Request) error {
 	if !ok {
 		return errLogin
 	}
-	// The cookie is missing, or belongs to another session.
+	// The CSRF cookie is set again if it is missing or belongs to another session.
 	if token := r.who.CSRF(); token != "" {
 		r.sendCSRF(token)
 		if !r.showsCSRF([]byte(token)) {

@@ -43,7 +43,7 @@ func slowed(err error) error {
 	return err
 }
 
-// maxAIKey bounds the length of a key's text before the text is parsed.
+// maxAIKey bounds the length of a key's text, in code points, before the text is parsed.
 const maxAIKey = 8192
 
 type settingsBody struct {

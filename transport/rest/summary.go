@@ -119,7 +119,8 @@ func summarySteps(v *codelab.View) []summaryStep {
 }
 
 // hardest returns the steps at which people were stuck, asked for help, or took longer than
-// planned, ordered by the number of people.
+// planned. They are ordered by the number of people who were stuck or asked for help, and then by
+// the excess over the planned time.
 func hardest(steps []summaryStep) []string {
 	over := func(s summaryStep) float64 {
 		if s.Planned == nil || s.Median == nil {

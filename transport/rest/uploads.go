@@ -110,8 +110,8 @@ func (r *Request) storeError(err error) error {
 	return errSpool
 }
 
-// release removes files to which nothing refers. A failure is only logged, because the deletion that
-// left the files without a reference is already recorded. A later sweep removes the files.
+// release removes files to which nothing refers. A failure is only logged, because the deletion
+// that left the files without a reference is already recorded. A later sweep removes the files.
 func (r *Request) release(f files.Forgotten) {
 	if err := r.api.Files.Release(f); err != nil {
 		r.api.Logger.Warn("removing unreferenced files failed; a sweep will remove them", "request_id", r.ID, "error", err)

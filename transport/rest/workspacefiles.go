@@ -84,7 +84,7 @@ func toFiles(field string, in []workspaceFile) ([]code.File, error) {
 	return out, nil
 }
 
-// head returns the path's branch or folder. The caller holds a lock.
+// head returns the path's branch or folder. The codelab's lock in Workspaces must be held.
 func (r *Request) head(structure string) (w *pb.Workspace, name, tree string, err error) {
 	name = r.Param(structure)
 	if err := code.CheckName(name); err != nil {
@@ -100,8 +100,8 @@ func (r *Request) head(structure string) (w *pb.Workspace, name, tree string, er
 	return w, name, tree, nil
 }
 
-// readableHead returns the path's branch or folder, like head, if the client may read it. The
-// calling function holds a lock.
+// readableHead does the same as head, but only if the client may read the branch or folder. The
+// codelab's lock in Workspaces must be held.
 func (r *Request) readableHead(structure string) (w *pb.Workspace, tree string, err error) {
 	return r.readableNamed(structure, structure, r.Param(structure))
 }

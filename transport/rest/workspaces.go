@@ -70,8 +70,8 @@ type workspaceRecord struct {
 	CodelabID     string    `json:"codelab_id" is:"Id"`
 	StructureType string    `json:"structure_type" enum:"branch|folder"`
 	CreatedAt     string    `json:"created_at" is:"Timestamp"`
-	Branches      *[]string `json:"branches,omitempty" doc:"The address of a workspace of branches."`
-	Folders       *[]string `json:"folders,omitempty" doc:"The address of a workspace of folders."`
+	Branches      *[]string `json:"branches,omitempty" doc:"The names of the branches, in a workspace of branches."`
+	Folders       *[]string `json:"folders,omitempty" doc:"The names of the folders, in a workspace of folders."`
 }
 
 func (r *Request) workspaceRecord(w *pb.Workspace) workspaceRecord {
@@ -112,7 +112,7 @@ func createWorkspace(r *Request) error {
 	w, err := r.recordWorkspace(cmd)
 	if err != nil {
 		var refused *durable.Rejection
-		if errors.As(err, &refused) { // after any other error, the next start decides about the copy
+		if errors.As(err, &refused) { // after any other error, the next start decides about the files
 			r.api.Workspaces.Remove(cmd.ID)
 		}
 		return err
@@ -156,7 +156,7 @@ func (r *Request) recordWorkspace(b codelab.Body) (*pb.Workspace, error) {
 	return w, nil
 }
 
-// workspace returns the codelab's workspace. The caller holds a lock.
+// workspace returns the codelab's workspace. The codelab's lock in Workspaces must be held.
 func (r *Request) workspace() (*pb.Workspace, error) {
 	if w := r.Codelab.View().Workspace; w != nil {
 		return w, nil
@@ -165,8 +165,8 @@ func (r *Request) workspace() (*pb.Workspace, error) {
 }
 
 // readable returns the codelab's workspace with the branches or folders that the client may read,
-// sorted by name. Facilitators may read all of them, and attendees those that are currently shared.
-// The calling function holds a lock.
+// sorted by name. Facilitators may read all of them. Attendees may read those that are currently
+// shared. The codelab's lock in Workspaces must be held.
 func (r *Request) readable() (*pb.Workspace, error) {
 	v := r.Codelab.View()
 	w := v.Workspace
@@ -216,7 +216,7 @@ func deleteWorkspace(r *Request) error {
 	return r.NoContent()
 }
 
-// headInput contains the branch or folder to create.
+// headInput describes the branch or folder to create.
 type headInput struct {
 	StepNumber *int32
 	Type       *string

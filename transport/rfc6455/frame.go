@@ -52,8 +52,8 @@ func AppendClose(dst []byte, code int, reason string) []byte {
 	return append(dst, reason...)
 }
 
-// Unmask undoes the client's masking in place (RFC 6455, 5.3), eight bytes per step: 12
-// GB/s against 1 GB/s byte by byte.
+// Unmask undoes the client's masking in place (RFC 6455, 5.3). It processes eight bytes per step,
+// at 12 GB/s. Byte by byte, it would reach only 1 GB/s.
 func Unmask(p []byte, key [4]byte) {
 	k := uint64(binary.LittleEndian.Uint32(key[:]))
 	k |= k << 32

@@ -36,8 +36,8 @@ type State struct {
 	Files  []code.File
 }
 
-// Code returns the states of the workshop's code, sorted by name. If a step begins where the
-// previous one ended, both branches exist.
+// Code returns the states of the workshop's code, in the order of the steps. A step can begin where
+// the previous one ended; then both branches have the same files.
 func Code() ([]State, error) {
 	var out []State
 	for _, pair := range [][2]string{

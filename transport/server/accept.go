@@ -10,8 +10,8 @@ import (
 )
 
 // patientListener continues when the process or the machine runs out of resources for connections,
-// such as descriptors. The HTTP server stops at any error from Accept, so that otherwise a large
-// number of idle connections could stop the whole service.
+// such as descriptors. The HTTP server stops at any error from Accept, so a large number of idle
+// connections could otherwise stop the whole service.
 type patientListener struct {
 	net.Listener
 	// shed frees resources, if possible.

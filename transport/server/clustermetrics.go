@@ -43,20 +43,20 @@ func (c *ClusterStats) collect(emit func(kind prometheus.ValueType, name, help s
 		gauge("actors_followed", "Actors in memory that live on other nodes and are copied here, by kind.", float64(a.Followed), "kind", kind)
 		behind, age = max(behind, a.Behind), max(age, a.Age.Seconds())
 	}
-	gauge("follower_lag_records", "Records that the copy which is furthest behind lacks of what its owner named last.", float64(behind))
+	gauge("follower_lag_records", "Largest number of records by which a replica is behind the last position announced by its owner.", float64(behind))
 	gauge("follower_age_seconds", "Longest time since a replica was known to be complete.", age)
 	count("bus_sent_total", "Messages sent to other nodes.", float64(c.Bus.Sent))
-	count("bus_received_total", "Messages received of other nodes.", float64(c.Bus.Received))
+	count("bus_received_total", "Messages received from other nodes.", float64(c.Bus.Received))
 	count("bus_bytes_total", "Bytes sent to other nodes.", float64(c.Bus.Bytes))
-	count("bus_missed_total", "Times that messages of other nodes came too fast and were dropped.", float64(c.Bus.Missed))
+	count("bus_missed_total", "Times that messages of other nodes arrived too fast and were dropped.", float64(c.Bus.Missed))
 	for _, why := range bus.Rejections() {
 		count("bus_rejected_total", "Messages of other nodes, or of strangers, that were not accepted, by reason.", float64(c.Bus.Rejected[why]), "reason", why.String())
 	}
 	gauge("bus_connected", "1 while NATS can be reached.", flag(c.Bus.Connected))
-	gauge("bus_routes", "Connections between the NATS within this node and those of others; 0 with one elsewhere.", float64(c.Bus.Routes))
+	gauge("bus_routes", "Connections of this node's own NATS server to those of other nodes; 0 with an external NATS.", float64(c.Bus.Routes))
 	count("commands_forwarded_total", "Commands that another node was asked to carry out.", float64(c.Forwarded))
 	count("takeovers_total", "Actors that this node took over from another.", float64(c.Takeovers))
-	count("replica_divergence_total", "Times that a copy here differed from its owner at the same position, and was loaded anew.", float64(c.Divergences))
-	count("read_questions_total", "Questions to other nodes how far what was acknowledged goes.", float64(c.Questions))
-	count("reads_confirmed_total", "Reads that the answers to these questions served.", float64(c.Confirmed))
+	count("replica_divergence_total", "Times that a replica differed from its owner at the same position and was loaded again.", float64(c.Divergences))
+	count("read_questions_total", "Requests to other nodes for the last acknowledged position.", float64(c.Questions))
+	count("reads_confirmed_total", "Reads served by the answers to these requests.", float64(c.Confirmed))
 }

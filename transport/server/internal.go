@@ -22,8 +22,8 @@ type Health struct {
 	// Ready reports whether the server accepts traffic.
 	Ready bool `json:"ready"`
 	// Why states the reason as a sentence. Reason is a code of one word: "starting", "stopping",
-	// "disk_full", "disk", "clock", "drained", "unreachable", "aside" (this node serves nobody now),
-	// "lease", "database" or "store".
+	// "disk_full", "disk", "clock", "drained", "unreachable", "aside" (this node serves nobody
+	// now), "lease", "database" or "store".
 	Why    string `json:"why,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	// Error repeats Why in the member that all other error responses have.
@@ -87,10 +87,10 @@ func ListenInternal(addr string, metrics *prometheus.Registry, health func() Hea
 	return i, nil
 }
 
-// byOwnName refuses requests whose Host is a public domain name. This prevents DNS rebinding: a page
-// that is open in a browser on this network could point its own domain at this address and read the
-// internal listener. An attacker cannot do this with an IP address, a name without a dot or an
-// internal domain. The machine's own name is also accepted, because its operator controls it.
+// byOwnName refuses requests whose Host is a public domain name. This prevents DNS rebinding: a
+// page that is open in a browser on this network could point its own domain at this address and
+// read the internal listener. An attacker cannot do this with an IP address, a name without a dot
+// or an internal domain. The machine's own name is also accepted, because its operator controls it.
 func byOwnName(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !ownName(r.Host) {
@@ -126,8 +126,8 @@ func (i *Internal) Addr() net.Addr { return i.listener.Addr() }
 // Drain makes /readyz report not ready.
 func (i *Internal) Drain() { i.draining.Store(true) }
 
-// Close stops the listener. The address is free when Close returns. http.Server.Close alone does not
-// guarantee this, because a server that has not registered the listener yet closes it later.
+// Close stops the listener. The address is free when Close returns. http.Server.Close alone does
+// not guarantee this, because a server that has not registered the listener yet closes it later.
 func (i *Internal) Close() error {
 	err := i.server.Close()
 	if closed := i.listener.Close(); !errors.Is(closed, net.ErrClosed) {

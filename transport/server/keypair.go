@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// lookEvery is the maximum age of a check of the files.
+// lookEvery is the minimum time between two checks of the files.
 const lookEvery = 2 * time.Second
 
 // KeyPair is a certificate with its key. It is reloaded when its files have changed, because

@@ -67,7 +67,7 @@ func NewMetrics(version string) *Metrics {
 	m.acks = latency("ack_seconds", "Time from a message on a socket to its ack, disk included.")
 	m.delivery = latency("delivery_seconds", "Time from the publication of a frame until everybody who keeps up was written to, for each fan-out.")
 	build := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "atelier_build_info", Help: "1, with what the program was built from.",
+		Name: "atelier_build_info", Help: "1, with the versions of the program and of Go.",
 		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
 	}, func() float64 { return 1 })
 	m.Registry.MustRegister(m.failures, m.waits, m.acks, m.delivery, build)
@@ -179,19 +179,19 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 	count("journal_bytes_total", "Bytes committed.", float64(st.Bytes))
 	count("journal_snapshots_total", "Snapshots stored.", float64(st.Snapshots))
 	count("journal_failed_snapshots_total", "Snapshots that failed.", float64(st.FailedSnapshots))
-	gauge("disk_free_bytes", "Free space where the data lies.", float64(st.FreeBytes))
+	gauge("disk_free_bytes", "Free space on the disk that contains the data.", float64(st.FreeBytes))
 	gauge("read_only", "1 while writes are refused.", flag(st.ReadOnly))
 	for _, f := range []struct {
 		kind string
 		n    uint64
 	}{{"read", st.Faults.Read}, {"write", st.Faults.Write}, {"sync", st.Faults.Sync}, {"background", st.Faults.Background}} {
-		count("store_faults_total", "What the disk under the store failed to do; all but read end writing until a restart.", float64(f.n), "kind", f.kind)
+		count("store_faults_total", "Failures of the store's disk, by kind; all except read end writing until a restart.", float64(f.n), "kind", f.kind)
 	}
 
 	a := s.Actors()
 	gauge("codelabs", "Codelabs in the list.", float64(s.Codelabs()))
 	gauge("codelabs_active", "Codelabs in memory.", float64(s.Active()))
-	gauge("codelabs_quarantined", "Codelabs that failed too often and rest.", float64(s.Quarantined()))
+	gauge("codelabs_quarantined", "Codelabs suspended after too many failures.", float64(s.Quarantined()))
 	count("actor_recoveries_total", "Recoveries of actors from the journal.", float64(a.Recoveries.Load()))
 	count("actor_failures_total", "Failures of actors.", float64(a.Failures.Load()))
 	count("actor_panics_total", "Commands whose decision panicked.", float64(a.Panics.Load()))
@@ -201,7 +201,7 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 	answers := s.AI()
 	gauge("ai_answers", "AI answers under way.", float64(answers.Active))
 	for outcome, n := range answers.Outcomes {
-		count("ai_answers_total", "AI answers that ended, by how.", float64(n), "outcome", outcome)
+		count("ai_answers_total", "AI answers that ended, by outcome.", float64(n), "outcome", outcome)
 	}
 	count("ai_tokens_total", "Tokens as the AI counted them.", float64(answers.PromptTokens), "kind", "prompt")
 	count("ai_tokens_total", "Tokens as the AI counted them.", float64(answers.OutputTokens), "kind", "output")
@@ -210,7 +210,7 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 	hooks := s.Webhooks()
 	gauge("webhook_deliveries_waiting", "Deliveries that wait for webhooks, at most 1,000 for each.", float64(hooks.Waiting))
 	for result, n := range map[string]int64{"delivered": hooks.Delivered, "failed": hooks.Failed, "dropped": hooks.Dropped} {
-		count("webhook_deliveries_total", "Tries of this node that were taken and that failed, and deliveries that were dropped because too many wait.", float64(n), "result", result)
+		count("webhook_deliveries_total", "Attempts of this node that succeeded or failed, and deliveries dropped because too many wait, by result.", float64(n), "result", result)
 	}
 
 	gauge("webhooks_stopped", "Webhooks that are stopped, because their receiver failed for too long.", float64(hooks.Stopped))
@@ -228,13 +228,13 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 		}
 	}
 	if machine.Memory > 0 {
-		gauge("machine_memory_bytes", "Memory of the machine, or of the limit of its container.", float64(machine.Memory))
+		gauge("machine_memory_bytes", "Memory of the machine, or the limit of its container.", float64(machine.Memory))
 	}
 
 	for env, t := range s.Tokens() {
 		gauge("tokens_live", "Tokens that have not ended by themselves.", float64(t.Live), "environment", env)
 		gauge("token_actors", "Actors of tokens in memory.", float64(t.Resident), "environment", env)
-		gauge("tokens_quarantined", "Tokens that answer nothing: damaged or failing.", float64(t.Quarantined), "environment", env)
+		gauge("tokens_quarantined", "Tokens that cannot be used, because they are damaged or failing.", float64(t.Quarantined), "environment", env)
 		gauge("token_operations_open", "Operations on tokens that wait for their answer.", float64(t.Open), "environment", env)
 	}
 
@@ -242,8 +242,8 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 		s.Cluster().collect(emit)
 	}
 
-	count("password_hashes_total", "Hashes of passwords that were computed, each 19 MiB and much of a processor for a while; many tell of guessing.", float64(s.Passwords()))
-	count("bodies_refused_total", "Bodies of requests for which there was no memory, see limits.body_memory_mib.", float64(s.Bodies()))
+	count("password_hashes_total", "Computed password hashes. Each takes 19 MiB and a tenth of a second of CPU time; many indicate guessing.", float64(s.Passwords()))
+	count("bodies_refused_total", "Request bodies refused for lack of memory, see limits.body_memory_mib.", float64(s.Bodies()))
 	p := s.Public()
 	count("accept_pauses_total", "Pauses in accepting connections for want of descriptors or memory.", float64(p.Pauses))
 	gauge("silent_connections", "Connections that have not sent a whole request yet.", float64(p.Silent))
@@ -252,14 +252,14 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 	h := s.Hub()
 	gauge("live_sessions", "Live connections.", float64(h.Sessions))
 	gauge("live_slow_sessions", "Live connections that are behind.", float64(h.Slow))
-	count("live_attached_total", "Live connections ever.", float64(h.Attached))
+	count("live_attached_total", "Live connections since the start.", float64(h.Attached))
 	count("live_deliveries_total", "Frames written to connections.", float64(h.Deliveries))
 	count("live_private_total", "Private payloads written: acks, errors, signals.", float64(h.Private))
 	count("live_bytes_total", "Bytes written.", float64(h.Bytes))
 	count("live_writes_total", "Writes to sockets.", float64(h.Writes))
-	count("live_short_writes_total", "Writes that a socket did not take whole.", float64(h.ShortWrites))
+	count("live_short_writes_total", "Writes that a socket did not accept completely.", float64(h.ShortWrites))
 	count("live_messages_total", "Messages received.", float64(h.Messages))
-	count("live_limited_total", "Messages over the rate.", float64(h.Limited))
+	count("live_limited_total", "Messages above the rate limit.", float64(h.Limited))
 	count("live_missed_transients_total", "Transient frames that slow connections missed.", float64(h.MissedTransients))
 	count("live_overflows_total", "Private queues that were full.", float64(h.Overflows))
 	count("live_signals_refused_total", "Signals for which there was no room.", float64(h.SignalsRefused))

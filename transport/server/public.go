@@ -54,12 +54,14 @@ type PublicOptions struct {
 	// Access, if set, is called for each sent response with the number of its body's bytes and the
 	// duration of its handler.
 	Access func(ctx *fasthttp.RequestCtx, sent int64, took time.Duration)
-	// Handler serves the tokenization handler, and reports whether a path is its own. May be nil.
+	// Handler serves the paths of the tokenization handler, and reports whether a path is one of
+	// them. May be nil.
 	Handler func(ctx *fasthttp.RequestCtx) bool
 	// Commerce serves the published schemas, the business profile and the negotiation. It reports
-	// whether a path is its own. May be nil.
+	// whether a path is one of theirs. May be nil.
 	Commerce func(ctx *fasthttp.RequestCtx) bool
-	// Live returns the number of open taken-over connections. May be nil.
+	// Live returns the number of open connections that were taken over from the HTTP server, such
+	// as WebSockets. May be nil.
 	Live func() int
 	// Proxy reports whether an address is a proxy with the connections of many clients. May be nil.
 	Proxy func(netip.Addr) bool
@@ -156,7 +158,7 @@ func (p *Public) Abandon() error { return p.accept.Close() }
 // Addr returns the listener's address.
 func (p *Public) Addr() net.Addr { return p.listener.Addr() }
 
-// Serve serves until Shutdown, on its own goroutine. Failed reports when it stops.
+// Serve starts a goroutine that serves until Shutdown. Failed reports its end.
 func (p *Public) Serve(o PublicOptions) {
 	p.server = &fasthttp.Server{
 		Handler:               observed(p.farewell(p.front(o)), o.Access),
@@ -201,9 +203,10 @@ func (p *Public) Serving() bool { return p.serving.Load() }
 
 // PublicStats are counters of the listener.
 type PublicStats struct {
-	// Pauses in accepting for lack of descriptors or memory.
+	// Pauses counts the pauses in accepting connections for lack of descriptors or memory.
 	Pauses uint64
-	// The number of silent connections now, and the number of connections closed for being silent.
+	// Silent is the current number of silent connections. Shed counts the connections that were
+	// closed because they were silent.
 	Silent int
 	Shed   uint64
 }
@@ -219,7 +222,7 @@ func (p *Public) Failed() <-chan error { return p.failed }
 
 // Shutdown stops listening and waits for requests in progress until ctx ends. Remaining requests
 // are cut off, which is not an error: a client that sends half a body must not take the time for
-// writing snapshots. It does not wait for taken-over connections.
+// writing snapshots. Shutdown does not wait for connections that were taken over.
 //
 // The HTTP server counts a new connection as busy. It would wait for a silent one until its read
 // timeout, which is too long for a shutdown. For this reason, silent connections are closed first,
@@ -286,7 +289,7 @@ func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 			o.API(ctx)
 			return
 		case o.Web == nil, isAPI(ctx.URI().PathOriginal()):
-			// The latter leads out of the API, whose clients expect no page.
+			// In the second case, ".." leads out of the API. Clients of the API expect no page.
 			jsonError(ctx, fasthttp.StatusNotFound, "not found")
 		default:
 			o.Web(ctx)
@@ -295,7 +298,7 @@ func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 	}
 }
 
-// observed calls access for each response.
+// observed calls access for each sent response. Without access, it returns next unchanged.
 func observed(next fasthttp.RequestHandler, access func(*fasthttp.RequestCtx, int64, time.Duration)) fasthttp.RequestHandler {
 	if access == nil {
 		return next
@@ -331,7 +334,7 @@ func expect(o PublicOptions) func(ctx *fasthttp.RequestCtx) int {
 func doubtful(ctx *fasthttp.RequestCtx) string {
 	h := &ctx.Request.Header
 	if version := string(h.Protocol()); version != "HTTP/1.1" && version != "HTTP/1.0" {
-		return "this version of HTTP is not spoken here"
+		return "this version of HTTP is not supported"
 	}
 	raw := h.RawHeaders()
 	if bytes.Contains(raw, []byte("\n ")) || bytes.Contains(raw, []byte("\n\t")) {
@@ -340,7 +343,8 @@ func doubtful(ctx *fasthttp.RequestCtx) string {
 	if h.ContentLength() == 0 {
 		return "" // nothing is doubtful, because the request has no body
 	}
-	// The library keeps one of the two, and neither if the encoding is identity.
+	// The library keeps one of the two fields, and neither if the encoding is identity. The raw
+	// header shows both.
 	var length, encoding bool
 	for line := range bytes.Lines(raw) {
 		name, _, _ := bytes.Cut(line, []byte{':'})
@@ -354,7 +358,8 @@ func doubtful(ctx *fasthttp.RequestCtx) string {
 	return ""
 }
 
-// malformed responds to requests that are not HTTP.
+// malformed responds to requests that could not be read: they are not HTTP, too slow, or have too
+// large a header.
 func malformed(ctx *fasthttp.RequestCtx, err error) {
 	status, text := fasthttp.StatusBadRequest, "malformed request"
 	var small *fasthttp.ErrSmallBuffer

@@ -20,8 +20,8 @@ const (
 
 var recentGrowth = math.Log(1.1)
 
-// recentDurations keeps the durations of the last minutes. Prometheus histograms cover only the
-// time since the start. Safe for concurrent use; now must be set before.
+// recentDurations keeps the durations of the last minutes. Prometheus histograms cover the whole
+// time since the start, and no shorter time. Safe for concurrent use; now must be set before.
 type recentDurations struct {
 	now func() time.Time
 

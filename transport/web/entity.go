@@ -19,8 +19,8 @@ type entity struct {
 	cache  string // Cache-Control
 	policy string // Content-Security-Policy
 	frames frames
-	// shared allows documents with an opaque origin, such as sandboxed frames, to load the entity as
-	// a module.
+	// shared allows documents with an opaque origin, such as sandboxed frames, to load the entity
+	// as a module.
 	shared   bool
 	variants [wire.Count]variant
 	// made contains functions that produce a variant at the first request for it.

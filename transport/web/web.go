@@ -43,7 +43,8 @@ type Handler struct {
 	cfg   Config
 	app   bool // the build has the app
 	shell shell
-	// policy is for pages and files, within for pages that other sites may show in frames.
+	// policy is the Content-Security-Policy of pages and files. within is the policy of pages that
+	// other sites may show in frames.
 	policy, within string
 	pages          node
 	files          map[string]*entity // by path, with the leading slash

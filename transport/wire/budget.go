@@ -8,8 +8,8 @@ import (
 // ErrBusy means that the bodies being read already use all permitted memory.
 var ErrBusy = errors.New("too many bodies are being read")
 
-// BodyBudget bounds the total size of all bodies in memory. The nil budget has no bound.
-// Safe for concurrent use.
+// BodyBudget bounds the total size of all bodies in memory. The nil budget has no bound. Safe for
+// concurrent use.
 type BodyBudget struct {
 	max int64
 	// used is the total; open is the part of bodies that anybody may send.
@@ -68,7 +68,7 @@ func (s *BodyShare) resize(bytes int) error {
 	return nil
 }
 
-// take adds to a number if the sum is within a bound, or if it decreases.
+// take adds more to a number if the sum is within a bound, or if more is negative.
 func take(n *atomic.Int64, more, bound int64) bool {
 	if n.Add(more) > bound && more > 0 {
 		n.Add(-more)

@@ -12,14 +12,14 @@ import (
 )
 
 // Programs disagree on the meaning of an object with a duplicate name. All other differences
-// between two texts of the same data have no meaning (RFC 7493, RFC 8785). Neither function keeps
-// or reports any part of a body, because it can contain a credential.
+// between two texts of the same data have no meaning (RFC 7493, RFC 8785). Once and Canonical keep
+// and report no part of a body, because a body can contain a credential.
 
 // maxDepth bounds the nesting of a body.
 const maxDepth = 512
 
 var (
-	errTwice = Invalid("a member name stands twice in one object")
+	errTwice = Invalid("a member name occurs twice in one object")
 	errDeep  = Invalid("the body is nested too deeply")
 	errJSON  = Invalid("the body is not valid JSON")
 )
@@ -32,8 +32,8 @@ func Once(body []byte) error {
 }
 
 // Canonical appends the RFC 8785 form of a body to out, so that bodies with the same data have the
-// same bytes. A number that a double cannot represent exactly is left unchanged. It fails as Once
-// does. The result has at most six times the length of the body.
+// same bytes. A number that a double cannot represent exactly is left unchanged. Canonical fails as
+// Once does. The result has at most six times the length of the body.
 func Canonical(out, body []byte) ([]byte, error) {
 	m := members{b: body}
 	var root node
@@ -222,7 +222,7 @@ func (m *members) text() error {
 }
 
 // unquoted returns the text inside quotes: a part of the input if nothing is escaped, else a copy.
-// An unpaired surrogate is encoded in the manner of UTF-8, which equals no other text.
+// An unpaired surrogate is encoded in the manner of UTF-8, so that it equals no other text.
 func unquoted(quoted []byte) (text []byte, copied bool) {
 	in := quoted[1 : len(quoted)-1]
 	if bytes.IndexByte(in, '\\') < 0 {
@@ -339,8 +339,8 @@ func quoted(out, text []byte) []byte {
 	return append(out, '"')
 }
 
-// maxNumber bounds the digits of numbers that are compared by value. No double represents more
-// exactly that anybody writes.
+// maxNumber bounds the length, in bytes, of numbers that are compared by value. Nobody writes
+// longer numbers that a double represents exactly.
 const maxNumber = 40
 
 func number(out, text []byte) []byte {

@@ -410,7 +410,7 @@ func (s *Server) check(bad, warn func(string, ...any)) {
 	}
 }
 
-// checkPublicURL reports whether the public address is https.
+// checkPublicURL checks the public address, and reports whether it is https.
 func (s *Server) checkPublicURL(bad func(string, ...any)) (secure bool) {
 	if s.PublicURL == "" {
 		return false

@@ -158,8 +158,8 @@ func (v *visit) leaf(ctx context.Context) (leaf *x509.Certificate, where string,
 	return leaf, v.TLSCert, err
 }
 
-// largestPage is twice the size of the app. A larger page means that something in between removes
-// compression.
+// largestPage is twice the size of the app, in bytes. A larger page means that something in between
+// removes compression.
 const largestPage = 400_000
 
 var linked = regexp.MustCompile(`(?:src|href)="((?:/[\w.~-]+)*/assets/[\w.-]+)"`)

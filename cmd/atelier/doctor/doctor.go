@@ -1,7 +1,7 @@
 // Package doctor verifies that a server is ready for a workshop: the machine, the path from a
 // browser to the server, and the last backup. Each problem has a remedy. The examination leaves no
-// changes. Small files for timing the disk, logins, and sockets are removed again. A running server
-// uses the same functions for its status page.
+// changes: it removes its files for timing the disk, and ends its logins and sockets. A running
+// server uses the same functions for its status page.
 package doctor
 
 import (
@@ -26,7 +26,7 @@ type Options struct {
 	TLSCert string
 	// Metrics is the address of the running server's metrics, or "".
 	Metrics string
-	// Admin and Password are the owner's login. Without a password checks that need a login are
+	// Admin and Password are the owner's login. Without a password, checks that need a login are
 	// skipped.
 	Admin, Password string
 	// People is the expected number of people. This number of connections is opened through

@@ -114,9 +114,9 @@ func Certificate(where string, ends, now time.Time) Finding {
 // lastBackup is the file in the data folder with the time and place of the last backup.
 const lastBackup = "backup.last"
 
-// LastBackup returns the record of the last backup in the data folder, and a finding about
-// it. The backup must not be older than most. The record is nil if no backup was made, or
-// if the record is unreadable.
+// LastBackup returns the record of the last backup in the data folder, and a finding about it. The
+// backup must not be older than most. The record is nil if no backup was made, or if the record is
+// unreadable.
 func LastBackup(data string, most time.Duration, now time.Time) (*Backup, Finding) {
 	const remedy = "make a backup each night: systemctl enable --now atelier-backup.timer, or atelier backup FILE"
 	text, err := os.ReadFile(filepath.Join(data, lastBackup))

@@ -26,7 +26,7 @@ func (v *visit) descriptors(ctx context.Context) Finding {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return bad("", "the limit of open files cannot be read: %v", err)
 	}
-	may, whose := limit.Max, "a program started from here" // the server raises its limit to it
+	may, whose := limit.Max, "a program started from here" // the server raises its limit to this maximum
 	if n, err := v.metric(ctx, "process_max_fds"); err == nil {
 		may, whose = uint64(n), "the running server"
 	}
@@ -64,7 +64,7 @@ func (v *visit) memory(context.Context) Finding {
 	return Memory(has, v.People)
 }
 
-// These are the size of each write, and the number of attempts.
+// The number of writes, and the size of each in bytes.
 const (
 	syncs    = 32
 	syncSize = 4096

@@ -12,8 +12,8 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// SharedFile is a file of the secrets folder that is the same on all nodes. The file is a
-// copy of a secret in the database.
+// SharedFile is a file of the secrets folder that is the same on all nodes. The file is a copy of a
+// secret in the database.
 type SharedFile struct {
 	// Name is the secret's name in the keyring. Path is the path of the file.
 	Name, Path string
@@ -73,9 +73,10 @@ func (k *Keyring) Bring(f SharedFile, used bool, log *slog.Logger) (made bool, e
 	return false, ondisk.Replace(f.Path, shared.Content)
 }
 
-// bringNewer returns the secret that the nodes share. If it lacks secrets that were used with the
-// database, a server that ran alone for a while has created them. This server publishes its file in
-// the database. No other server must overwrite its own file.
+// bringNewer returns the content that the nodes share. If it lacks secrets that were used with the
+// database, a server that ran alone for a while has created them. If this server's file has them,
+// bringNewer publishes the file in the database. Otherwise it fails, so that no file is
+// overwritten.
 func (k *Keyring) bringNewer(f SharedFile, shared Secret) (Secret, error) {
 	for {
 		missing := f.Lacks(shared.Content)
@@ -93,6 +94,6 @@ func (k *Keyring) bringNewer(f SharedFile, shared Secret) (Secret, error) {
 		if err != nil || now.Version == shared.Version {
 			return shared, errors.Join(err, fmt.Errorf("%w: first start the node that served alone meanwhile, or restore the right file at %s", missing, f.Path))
 		}
-		shared = now // another node has changed them
+		shared = now // another node has changed the content
 	}
 }

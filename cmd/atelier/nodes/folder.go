@@ -199,11 +199,11 @@ func (f *Folder) recover(ctx context.Context) {
 	for _, do := range todo {
 		if err := do(ctx); err != nil {
 			f.log.Warn("the data folder can be written again, but this server still lacks data of other nodes; it tries again", "error", err)
-			return // the next try repeats it
+			return // the next try runs all repairs again
 		}
 	}
 	f.mu.Lock()
-	mended := f.trouble == before // otherwise it failed meanwhile
+	mended := f.trouble == before // otherwise the folder failed again meanwhile
 	if mended {
 		f.trouble = nil
 	}

@@ -241,7 +241,7 @@ func (k *Keyring) Put(name string, was Secret, content []byte) (Secret, error) {
 }
 
 // Share returns a secret that is the same on all nodes. It is the secret in the database, or else
-// the result of own. own can be called even if another node is first.
+// the result of own. If another node stores its secret first, the result of own is not used.
 func (k *Keyring) Share(name string, own func() ([]byte, error)) (Secret, error) {
 	for {
 		s, err := k.Get(name)

@@ -165,8 +165,8 @@ func (n *Node) Close() {
 	}
 }
 
-// Valid returns a function that reports whether values read from memory are still valid. See
-// durable.Shared.Holds. Valid returns nil for a single server.
+// Valid returns a function that returns an error if values read from memory may no longer be valid.
+// See durable.Shared.Holds. Valid returns nil for a single server.
 func (n *Node) Valid() func() error {
 	if n == nil {
 		return nil

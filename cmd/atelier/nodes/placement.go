@@ -23,7 +23,7 @@ type held struct {
 	// Taken is the time when this node took the codelab from another node, or zero if it was
 	// created here.
 	Taken time.Time
-	// seq is the codelab's newest record at the last check.
+	// seq is the codelab's newest record at the last check, and at is the time of that check.
 	seq uint64
 	at  time.Time
 }
@@ -124,8 +124,8 @@ func plan(me string, places []place, owned []held) []move {
 }
 
 // quotas returns how much a node gives to each other node, by index. This is the node's share of
-// the other node's deficit from the mean. All quotas are 0 if the node exceeds the mean by at most
-// slack.
+// the other node's deficit from the mean. All quotas are 0 if the node exceeds the mean by less
+// than slack.
 func quotas(me int, places []place, slack, mean float64, of func(place) float64) []float64 {
 	out := make([]float64, len(places))
 	mine, surplus := of(places[me])-mean, 0.0

@@ -25,11 +25,11 @@ type reach struct {
 	// silent contains the nodes that were last logged as silent. The goroutine of checkPeers owns
 	// it.
 	silent []string
-	// row is this node's row, with its incarnation. The goroutine of checkPeers owns it.
+	// row is this node's row as it was last written. The goroutine of checkPeers owns it.
 	row *reachRow
 }
 
-// reachRow is a node's row in lonelyNodes. It records whether the node reaches no other node.
+// reachRow is a node's row in lonelyNodes. It states whether the node reaches no other node.
 type reachRow struct {
 	Incarnation uint64 `json:"incarnation"`
 	Lonely      bool   `json:"lonely"`
@@ -38,7 +38,7 @@ type reachRow struct {
 type peer struct {
 	lease   time.Time     // the latest known end of the node's lease
 	owes    time.Time     // the time of the first unanswered request, or zero if no request is open
-	silent  time.Duration // how long a response was due at the last request
+	silent  time.Duration // how long a response had been due when the last request was sent
 	took    time.Duration // the duration of the last response, or 0 before the first
 	figures *Figures      // nil if the node has not sent them
 }
@@ -69,7 +69,7 @@ func (n *Node) serveReach() error {
 	_, err := n.Bus.Serve(reachSubject, func(_ string, _ []byte, answer func([]byte)) {
 		data := []byte("{}")
 		if f := n.figures.Load(); f != nil {
-			data, _ = json.Marshal(f) // of numbers
+			data, _ = json.Marshal(f) // numbers never fail
 		}
 		answer(data)
 	})
@@ -84,7 +84,7 @@ const meetQuiet = 2 * time.Second
 const meetTurns = 10
 
 // meet waits until every living node has responded. A node that reaches the database but not the
-// other nodes could serve little, and would notice only when somebody needs them.
+// other nodes could serve little, and would notice this only when a request needs one of them.
 func (n *Node) meet(limit time.Duration, stop <-chan struct{}) error {
 	answered := map[string]bool{n.Store.Node(): true}
 	began, warned := time.Now(), false
@@ -185,8 +185,8 @@ func (n *Node) meetAgain(now time.Time, others []durable.Member) {
 	}
 }
 
-// ask sends one request to each of the other nodes. It returns true if one of them has just been
-// silent for so long that checkPeers needs the list of living nodes.
+// ask sends one request to each of the other nodes. It returns true if a node has newly become
+// silent, so that checkPeers must check that node with the current list of living nodes.
 func (n *Node) ask(now time.Time) (due bool) {
 	r := &n.reach
 	r.mu.Lock()
@@ -227,12 +227,12 @@ func (n *Node) Unreachable() []string {
 	return out
 }
 
-// standAside decides whether a node that reaches no other node stops serving. It could not serve
-// codelabs of other nodes. If other nodes reach each other, it therefore leaves everything to them.
-// If no node reaches another, all nodes would stop, so the first by name continues. Nodes record
-// this in the database. All of them reach the database, or they would have lost their leases. A
-// node without a record is starting, and serves nobody yet. It may never serve, if its secret or
-// its certificate is wrong.
+// standAside decides whether a node that reaches no other node stops serving. Such a node could not
+// serve codelabs of other nodes. If other nodes reach each other, it therefore leaves everything to
+// them. If no node reaches another, all nodes would stop, so the first by name continues. Each node
+// records in the database whether it is lonely. All nodes reach the database, or they would have
+// lost their leases. A node without a record is ignored: it is starting, and serves nobody yet. It
+// may never serve, if its secret or its certificate is wrong.
 func (n *Node) standAside(me durable.Member, others []durable.Member, lonely bool) (bool, error) {
 	now := reachRow{me.Incarnation, lonely}
 	if n.reach.row == nil || *n.reach.row != now {

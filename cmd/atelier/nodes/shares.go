@@ -43,7 +43,7 @@ type Exchange[S any] struct {
 	// passed since the node began to lack secrets, it no longer lacks any. Older secrets have
 	// expired, and newer ones were sent to it.
 	lasts time.Duration
-	since atomic.Int64 // when it began to lack secrets, on the clock of began
+	since atomic.Int64 // when this node began to lack secrets, on the clock of began
 	// missing is a node that is down and can have secrets that this node lacks, or "".
 	missing atomic.Value
 }
@@ -83,8 +83,8 @@ type exchanged[S any] struct {
 	// response.
 	Lacks bool `json:"lacks,omitempty"`
 	// Unkept is the response of a node that cannot write its disk to a message with secrets to
-	// store. The node records that it lacks secrets, and uses no missing secret until it has
-	// fetched it.
+	// store. The node records that it lacks secrets, and uses no missing secret before it has
+	// fetched that secret.
 	Unkept bool `json:"unkept,omitempty"`
 }
 
@@ -139,7 +139,8 @@ func (x *Exchange[S]) open(b []byte) (m exchanged[S], err error) {
 	return m, json.Unmarshal(plain, &m)
 }
 
-// Begin serves the other nodes. It fetches missing secrets, now and whenever this node returns.
+// Begin serves the other nodes. It fetches missing secrets now, whenever this node rejoins the
+// others, and whenever its folder becomes writable again.
 func (x *Exchange[S]) Begin(kept Kept[S]) error {
 	if err := x.Serve(kept); err != nil {
 		return err
@@ -225,8 +226,8 @@ func (x *Exchange[S]) Serve(kept Kept[S]) (err error) {
 	return err
 }
 
-// fetch requests all secrets from the other living nodes. Afterwards this node has all of them if
-// one of the others lacks nothing, or if every node that can have secrets has responded.
+// fetch requests all secrets from the other living nodes. If it returns nil, this node lacks
+// nothing: a complete node or every known node has responded, or the missing secrets have expired.
 func (x *Exchange[S]) fetch(limit time.Duration) error {
 	lacking := x.lacking.Load()
 	whole := false
@@ -271,8 +272,8 @@ func (x *Exchange[S]) alone() error {
 	return nil
 }
 
-// catchUp fetches missing secrets until none is missing, ctx ends, or the folder is not writable.
-// In the last case, Folder calls it again.
+// catchUp fetches missing secrets until none is missing, ctx ends, this node is away, or its folder
+// is not writable. When the folder is writable again, the function of Begin fetches them.
 func (x *Exchange[S]) catchUp(ctx context.Context) {
 	if !x.catching.CompareAndSwap(false, true) {
 		return
@@ -346,9 +347,9 @@ const (
 	absentTime = 5 * time.Second
 )
 
-// Spread sends a new secret of this node to all living nodes that can store it. Nothing is sealed
-// under the secret before. If there are other nodes, at least one of them has the secret when
-// Spread returns, so that it outlives this node. keepers are all nodes that have the secret,
+// Spread sends a new secret of this node to all living nodes that can store it. Callers seal
+// nothing under the secret before Spread returns. If there are other nodes, at least one of them
+// then has the secret, so that it outlives this node. keepers are all nodes that have the secret,
 // including this one.
 func (x *Exchange[S]) Spread(s S) (keepers []string, err error) {
 	done, err := x.bring(s)
@@ -391,8 +392,9 @@ func (x *Exchange[S]) Needless(ids []string) (needless []string) {
 	return needless
 }
 
-// everywhere sends a message to each living node until the node has responded, or has died. It
-// returns the nodes that have responded, except those for which take returned errUnkept.
+// everywhere sends a message to each living node until the node has responded or died. It returns
+// the nodes that have responded, except those for which take returned errUnkept. It fails if a
+// living node has not responded within limit.
 func (x *Exchange[S]) everywhere(limit time.Duration, m exchanged[S], take func(exchanged[S]) error) (done []string, _ error) {
 	var unkept []string
 	for until := time.Now().Add(limit); ; {

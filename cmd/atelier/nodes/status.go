@@ -171,8 +171,8 @@ func (n *Node) Status(cfg config.Config, health server.Health, stats *server.Clu
 	if !stats.Bus.Connected {
 		st.Problems = append(st.Problems, "this node is not connected to NATS")
 	}
-	// This returns all nodes, including nodes that died long ago. It also works while this node's
-	// lease is lost, when its own store cannot be asked.
+	// postgres.Members returns all nodes, including nodes that died long ago. It also works while
+	// this node's lease is lost, when its own store cannot be asked.
 	members, err := postgres.Members(string(cfg.Storage.Postgres))
 	if err != nil {
 		st.Unlisted = true

@@ -21,7 +21,7 @@ const moveStays = 10 * time.Minute
 // wanted contains the table's data.
 type wanted struct {
 	drained map[string]bool   // by node
-	moves   map[string]string // a codelab's node, by its id
+	moves   map[string]string // nodes, by the ids of their codelabs
 }
 
 const drainWish, moveWish = "drain/", "move/"

@@ -139,7 +139,8 @@ func (c *Core) tokens() (*settings.View, error) {
 	return h.View(), nil
 }
 
-// leaders is like tokens, for facilitators and assistants.
+// leaders returns the current facilitators and assistants. With other nodes, they can be up to one
+// second old.
 func (c *Core) leaders() (*people.View, error) {
 	h, err := c.people.Near(people.ID, login.MaxAge)
 	if err != nil {

@@ -28,8 +28,9 @@ import (
 )
 
 const (
-	// In the data folder, objectFolder contains the object store, unless files.store is elsewhere.
-	// contentFolder contains file contents, and copiesFolder this node's copies of objects.
+	// These are folders in the data folder. objectFolder contains the object store, unless
+	// files.store is elsewhere. contentFolder contains file contents. copiesFolder contains this
+	// node's copies of objects.
 	objectFolder  = "objects"
 	contentFolder = "blobs"
 	copiesFolder  = "copies"
@@ -167,7 +168,7 @@ func (c *Core) claim(shared objects.Store) error {
 		}
 		err = durable.Commit(c.store, []durable.Row{{Table: claimedFiles, Key: []byte(stream), Value: []byte{1}}})
 		if errors.Is(err, durable.ErrReadOnly) {
-			return nil // the next start does it
+			return nil // the next start records the claim
 		}
 		return err
 	case err != nil:
@@ -182,7 +183,7 @@ func (c *Core) claim(shared objects.Store) error {
 
 // reclaim takes over the shared store for a recovered store. The recovered store has a new stream,
 // but still has the row of its earlier claim. Only an operator can distinguish a recovered store
-// from a copy of it, so this needs the same flag.
+// from a copy of it, so reclaiming needs the flag --recover-damaged, as the recovery did.
 func (c *Core) reclaim(ctx context.Context, shared objects.Store, refusal error) error {
 	owner, err := objects.Owner(ctx, shared)
 	if err != nil {
@@ -222,8 +223,8 @@ func (c *Core) deleteDue(id string) error {
 	return lab.RemoveWithCode(c.code, c.codelabs.DeleteDue)
 }
 
-// keepCodeSwept sweeps the code now and at intervals until ctx ends. Several nodes can do
-// it concurrently.
+// keepCodeSwept sweeps the code now and at intervals until ctx ends. Several nodes can sweep
+// concurrently.
 func (c *Core) keepCodeSwept(ctx context.Context, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

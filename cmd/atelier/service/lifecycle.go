@@ -143,8 +143,9 @@ func (s *Service) loadPair() (err error) {
 	return nil
 }
 
-// reserve binds the public address. A store that waits for the lease of the previous process needs
-// the address to be free, because clients must not wait for a server that does not respond yet.
+// reserve binds the public address. With PostgreSQL it releases the address again, because the
+// store can then wait for the lease of the previous process. In that time, clients must not connect
+// to a server that does not respond yet.
 func (s *Service) reserve() error {
 	if err := s.listen(); err != nil || s.cfg.Storage.Backend != config.Postgres {
 		return err

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// leastMemory is the size of the Go heap below which the garbage collector does not work harder. If
-// more memory is in use, the limit is roomy times the memory in use.
+// The limit of the Go heap, above which the garbage collector works harder, is roomy times the
+// memory in use, but at least leastMemory bytes.
 const (
 	leastMemory = 352 << 20
 	roomy       = 1.5

@@ -115,7 +115,8 @@ func noteStream(cfg config.Config, stream string) error {
 	return nil
 }
 
-// HasData reports whether the database contains any data.
+// HasData reports whether the store exists. For PostgreSQL it returns true, because only the
+// database can decide this.
 func HasData(cfg config.Config) bool {
 	if cfg.Storage.Backend == config.Postgres {
 		return true // decided by the database

@@ -85,8 +85,8 @@ type Options struct {
 // protocol returns the version of the messages between nodes for this start.
 func (o Options) protocol() int { return cmp.Or(o.Protocol, nodes.Protocol) }
 
-// Start starts everything, from the disk to the public listener. The configuration must
-// have been checked.
+// Start starts everything, from the disk to the public listener. The configuration must have been
+// checked.
 func Start(cfg config.Config, opts Options, log *slog.Logger) (s *Service, err error) {
 	began := time.Now()
 	err = retryStart(log, func() error {

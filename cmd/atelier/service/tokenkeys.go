@@ -34,11 +34,10 @@ func TokenKeyFile(cfg config.Config) string {
 // stream of the store, it contains a value that only this key produces.
 const keyChecks = "tokenkeys"
 
-// keepKeys returns how long a retired key can still be needed. The sum begins with the longest life
-// of a token or of a stored response. An earlier version kept responses for a day, and did not
-// remove them with their tokens. Added are the times for which ended and expired tokens are
-// distinguished from unknown ones. The last hour is added, because other nodes notice late that the
-// key is retired.
+// keepKeys returns how long a retired key can still be needed. This is the longest life of a token
+// or a stored response, plus the times for which ended and expired tokens are remembered. One hour
+// is added, because other nodes notice late that the key is retired. The 24 hours are for an
+// earlier version, which kept responses for a day, even after their tokens.
 func keepKeys(cfg config.Config) time.Duration {
 	return time.Hour + max(cfg.Handler.SessionCap.Std(), 24*time.Hour) + cfg.Handler.RememberEnded.Std() + cfg.Handler.RememberExpired.Std()
 }
@@ -93,8 +92,8 @@ func (c *Core) forgetLostKeys(path string) error {
 	return nil
 }
 
-// standsOnKeys describes stored data that needs the token keys, or a participant who can still have
-// such a token. It returns "" if no such token exists.
+// standsOnKeys describes everything that can still need the token keys: tokens, shares of keys, and
+// participants, because they can have tokens. It returns "" if there is nothing.
 func (c *Core) standsOnKeys() (string, error) {
 	var held []string
 	add := func(n int, one, more string) {
@@ -264,7 +263,7 @@ func keyIsOver(cfg config.Config, k seal.Key, now time.Time) bool {
 	return !k.RetiredAt.IsZero() && now.Sub(k.RetiredAt) > keepKeys(cfg)
 }
 
-// noteKeys replaces the store's checks with the checks of the keys in use.
+// noteKeys stores the checks of the keys in use, and removes the checks of expired keys.
 func noteKeys(cfg config.Config, store durable.Store, keys []seal.Key, now time.Time) error {
 	var rows []durable.Row
 	for _, k := range keys {

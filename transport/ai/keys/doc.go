@@ -2,15 +2,15 @@
 // admin's password.
 //
 // The text is "v1:" and the standard Base64 of salt(16) || iv(16) || ciphertext || tag(32).
-// PBKDF2-HMAC-SHA256 over the password, 100,000 rounds, gives an encryption key (32) and a MAC key
-// (32). The ciphertext is AES-256-CBC with PKCS#7. The tag is HMAC-SHA256 over all bytes before it,
-// and is verified first, in constant time.
+// PBKDF2-HMAC-SHA256 with 100,000 rounds derives an encryption key (32) and a MAC key (32) from the
+// password. Numbers in parentheses are bytes. The ciphertext is AES-256-CBC with PKCS#7. The tag is
+// HMAC-SHA256 over all bytes before it, and is verified first, in constant time.
 //
 // A derivation takes about 50 ms of CPU, so a Ring runs only one derivation at a time, at a bounded
 // rate. Callers with the same salt share a derivation. A caller with wrong keys delays only itself.
 // The ring caches the derived keys of verified salts for a while, under a keyed hash. It keeps
 // neither derived keys of wrong guesses nor decrypted keys.
 //
-// The stored key is sealed again with the server's own key, so a copy of the store does not
-// even contain the ciphertext.
+// The stored key is sealed again with the server's own key, so a copy of the store does not even
+// contain the ciphertext.
 package keys

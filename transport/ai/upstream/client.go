@@ -208,7 +208,8 @@ func decode(data []byte, into any) error {
 	return nil
 }
 
-// word limits the length of a short name from an upstream.
+// word returns a short name from an upstream. It returns OTHER for a name of more than 40 bytes, or
+// with characters other than letters and _.
 func word(s string) string {
 	if len(s) > 40 || strings.ContainsFunc(s, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '_' }) {
 		return "OTHER"

@@ -21,7 +21,7 @@ var client = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// bounded returns an error for responses that are longer than maxAnswer.
+// bounded bounds the bodies of responses: reading more than maxAnswer bytes fails.
 type bounded struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

@@ -81,7 +81,7 @@ func (p *Provider) Finish(ctx context.Context, a Attempt, in Answer, from Caller
 	case id.Subject == "" || len(id.Subject) > 255:
 		return Identity{}, fmt.Errorf("%w: the token names nobody", Invalid)
 	}
-	if c.email == "" { // some providers return it only there
+	if c.email == "" { // some providers return the address only as userinfo
 		c.merge(ctx, f.provider, token, id.Subject)
 	}
 	email, err := p.admit(c)
@@ -111,15 +111,15 @@ func exchangeFailed(err error) error {
 	return fmt.Errorf("%w: the provider refuses the code (%d %s)", Invalid, refused.Response.StatusCode, word)
 }
 
-// claims contains the claims with a person's further data.
+// claims contains the claims that a token can lack.
 type claims struct {
 	email, name, party string
 	// verified is set only by the boolean true.
 	verified bool
 }
 
-// claimsOf decodes claims by their exact names: encoding/json would accept names that differ in
-// case, which people can choose at some providers.
+// claimsOf decodes claims by their exact names. encoding/json would also accept names that differ
+// in case, and people can add claims with such names at some providers.
 func claimsOf(from interface{ Claims(any) error }) (c claims, err error) {
 	var all map[string]json.RawMessage
 	if err := from.Claims(&all); err != nil {
@@ -160,8 +160,8 @@ func (p *Provider) admit(c claims) (string, error) {
 	return email, nil
 }
 
-// fold normalizes an address for comparison. Only ASCII is folded. The lower case of some other
-// characters is an ASCII letter, so the result could be somebody else's address.
+// fold converts an address to lower case for comparison. It accepts only ASCII: the lower case of
+// some other characters is an ASCII letter, so the result could be somebody else's address.
 func fold(email string) (string, bool) {
 	at := strings.IndexByte(email, '@')
 	if at < 1 || at == len(email)-1 || strings.Count(email, "@") != 1 {

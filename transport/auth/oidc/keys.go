@@ -23,8 +23,8 @@ const (
 	maxKeys = time.Hour
 )
 
-// algorithms are the accepted signature algorithms. None uses a shared secret: anyone with the
-// client's secret could sign as anybody.
+// algorithms are the accepted signature algorithms. None uses a shared secret, because anyone with
+// the client's secret could then sign as anybody.
 var algorithms = []string{
 	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
 }

@@ -233,9 +233,8 @@ type Attempt struct {
 	Verifier string `json:"v"`
 	// To is the path to open afterwards.
 	To string `json:"t"`
-	// Device identifies a browser with an earlier login; "" for other browsers. It is
-	// stored here because a browser that returns from another site does not send SameSite=Strict
-	// cookies.
+	// Device identifies a browser with an earlier login; "" for other browsers. It is stored here
+	// because a browser that returns from another site does not send SameSite=Strict cookies.
 	Device string `json:"d,omitempty"`
 }
 
@@ -287,7 +286,8 @@ func Path(to, otherwise string) string {
 }
 
 // once reports whether an attempt was not completed before, and records the attempt. It is called
-// only with results verified by the provider, so that strangers cannot fill the list.
+// only after the provider has verified the attempt, so that strangers cannot fill the list. While
+// the list is full, once returns false.
 func (p *Provider) once(state string) bool {
 	p.usedMu.Lock()
 	defer p.usedMu.Unlock()

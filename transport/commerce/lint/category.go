@@ -123,8 +123,8 @@ func allOfRefs(node map[string]any) (refs []string) {
 
 // metaRef parses a reference to a variant of a meta schema, such as
 // ../meta/capability.json#/$defs/platform_schema. It accepts the published meta schemas and copies
-// of them. A copy is a document with the name of a meta schema that is not an entity and has the
-// variant. If a copy omits parts, the rules for variants report this.
+// of them. A copy is a document that has the file name of a meta schema and the variant, and is not
+// an entity. If a copy omits parts, the rules for variants report this.
 func (l *linter) metaRef(from *schema.Resource, ref string) (c category, variant string) {
 	file, fragment, _ := strings.Cut(ref, "#")
 	c = category(strings.TrimSuffix(path.Base(file), ".json"))
@@ -151,8 +151,8 @@ func (l *linter) metaRef(from *schema.Resource, ref string) (c category, variant
 	return c, variant
 }
 
-// protocols reports whether an address is one at which the protocol publishes a meta schema, under
-// this base or the default one.
+// protocols reports whether the protocol publishes a meta schema at an address, under the base of
+// the published schemas or the default base.
 func (l *linter) protocols(address string) bool {
 	for _, base := range []string{l.published.Base(), schema.DefaultBase} {
 		rest, ok := strings.CutPrefix(address, base+"/")

@@ -123,8 +123,8 @@ type entry struct {
 	fields             map[string]any
 }
 
-// check checks an entry. seen contains the entries already checked under the same name, and ids the
-// payment handlers of the whole profile.
+// check checks an entry. seen contains the entries already checked under the same name. ids
+// contains the payment handlers of the whole profile.
 func (e entry) check(side Side, seen map[string]bool, ids map[string]string) {
 	before := len(e.found)
 	e.conventions(seen, ids)

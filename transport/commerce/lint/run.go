@@ -53,7 +53,7 @@ func Files(ctx context.Context, paths []string, opts Options) (Report, error) {
 	return l.run(), nil
 }
 
-// Document lints one document, which can come from elsewhere than a file.
+// Document lints one document, which need not come from a file.
 func Document(ctx context.Context, doc *schema.Document, opts Options) (Report, error) {
 	return Documents(ctx, []*schema.Document{doc}, opts)
 }

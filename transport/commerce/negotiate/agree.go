@@ -15,8 +15,8 @@ type Options struct {
 	// Fetcher fetches profiles and schemas by address. If it is nil, nothing is fetched, and the
 	// requirements of schemas outside the library are unknown.
 	Fetcher schema.Fetcher
-	// Library contains further schemas, and can be nil. If it is set, Published is ignored in favour
-	// of the library's own published schemas.
+	// Library contains further schemas, and can be nil. If it is set, Published is ignored in
+	// favour of the library's own published schemas.
 	Library *schema.Library
 }
 

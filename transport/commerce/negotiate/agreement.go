@@ -104,8 +104,8 @@ func (a *agreement) drop(k key, reason string) {
 	a.dropped[k] = schema.BriefMessage(reason)
 }
 
-// settle removes entries without a remaining parent and with unmet requirements, until nothing
-// changes.
+// settle removes entries without a remaining parent, and entries with unmet requirements, until
+// nothing changes.
 func (a *agreement) settle() {
 	for {
 		a.prune()
@@ -124,7 +124,7 @@ func (a *agreement) settle() {
 	}
 }
 
-// prune keeps the entries that are reached from a root over extends. Because it starts at the
+// prune keeps the entries that are reached from a root through extends. Because it starts at the
 // roots, it removes cycles without a root.
 func (a *agreement) prune() {
 	reached := map[key]bool{}
@@ -166,7 +166,8 @@ func (c *choice) parents() []string {
 }
 
 func (a *agreement) unmet(c *choice) string {
-	// Sorted, so that the reason does not depend on the order of entries.
+	// The first reason in alphabetical order is returned, so that the result does not depend on the
+	// order of entries.
 	var reasons []string
 	for _, r := range c.requires {
 		reason := r.Unmet(a.version, func(name string) (string, bool) {

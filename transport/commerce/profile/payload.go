@@ -31,8 +31,8 @@ type capability struct {
 
 // Follow finds the schemas of a payload. It looks at the address in an entry, or otherwise in the
 // library and among the published schemas, by name and version. A schema's name and version must be
-// those of the entry. A payload without capabilities is ErrSilent; other errors name the entry that
-// is malformed (*MalformedError) or whose schema is not found.
+// those of the entry. For a payload without capabilities Follow returns ErrSilent. Other errors
+// name the entry that is malformed (*MalformedError) or whose schema is not found.
 func Follow(lib *schema.Library, payload any) (*Followed, error) {
 	object, _ := payload.(map[string]any)
 	ucp, _ := object["ucp"].(map[string]any)

@@ -8,7 +8,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Limits of a profile that is negotiated with.
+// Limits of a profile in a negotiation.
 const (
 	maxNames   = 1000
 	maxEntries = 100

@@ -37,8 +37,8 @@ func New() *Client {
 }
 
 // NewHTTP returns a client for requests to untrusted servers other than Fetch, such as webhooks.
-// timeout bounds each request in total. The client follows no redirects and uses no proxy. It connects
-// only to the public internet. If inside is set, it also connects to our own network.
+// timeout bounds each request in total. The client follows no redirects and uses no proxy. It
+// connects only to the public internet, and to our own network if inside is set.
 func NewHTTP(timeout time.Duration, inside bool) *http.Client {
 	d := &egress{allowed: public}
 	if inside {
@@ -60,8 +60,8 @@ func (d *egress) client(timeout time.Duration) *http.Client {
 			TLSHandshakeTimeout:    timeout,
 			ResponseHeaderTimeout:  timeout,
 			MaxResponseHeaderBytes: 64 << 10,
-			// Connections are not reused, because a reused connection would skip the check: the name
-			// can have another address now.
+			// Connections are not reused, because a reused connection would skip the check: the
+			// name can have another address now.
 			DisableKeepAlives: true,
 			ForceAttemptHTTP2: true,
 		},

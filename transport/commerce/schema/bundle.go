@@ -18,9 +18,10 @@ const (
 	maxNodes     = 100_000
 )
 
-// Bundle returns one schema with a target and everything that it references. Its references lead to
-// places inside it, or to JSON Schema itself. The error names the unresolved reference (*RefError),
-// the cycle (*CycleError) or the unknown operation; too large schemas are refused.
+// Bundle returns one schema with a target and everything that the target references. References in
+// this schema lead to places inside it, or to JSON Schema itself. The error names the unresolved
+// reference (*RefError), the cycle (*CycleError) or the unknown operation. Bundle refuses schemas
+// that are too large.
 func Bundle(lib *Library, target Target, view View) (map[string]any, error) {
 	if target.Resource == nil {
 		return map[string]any{"$schema": Draft, "$ref": target.External}, nil
@@ -330,9 +331,9 @@ func (c copier) visible(copied, original map[string]any) error {
 	return nil
 }
 
-// linker copies documents one by one, with references that identify each by a number. If many
-// targets share documents, as in a lint run, it copies each document once. Bundle would copy it
-// once per target. Owned by one goroutine.
+// linker copies documents one by one, each under an address of its own to which references lead. If
+// many targets share documents, as in a lint run, it copies each document once. Bundle would copy
+// each document once per target. Owned by one goroutine.
 type linker struct{ b *bundler }
 
 // newLinker returns an empty linker.

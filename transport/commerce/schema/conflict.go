@@ -57,7 +57,7 @@ func (c *comparer) compare(below, above place) {
 	c.members(c.all(below, nil), c.all(above, c.below), pathTo{at: above.pointer}, 0)
 }
 
-// pathTo is a member's path: its name for people, and its parent.
+// pathTo contains a member's path for people, and its position in the extension's document.
 type pathTo struct {
 	name, at string
 }

@@ -40,7 +40,7 @@ func shapes(root map[string]any) (names []string) {
 	return names
 }
 
-// shapeIn returns the pointer of the shape that a view selects in a container; "" if the
+// shapeIn returns the pointer of the shape that a view selects in a container. It returns "" if the
 // schema is not a container, or the view has no direction.
 func shapeIn(base *Resource, view View) (string, error) {
 	if view.Direction == "" || !IsContainer(base) {

@@ -22,22 +22,23 @@
 //
 // # Documents
 //
-// Parse gives map[string]any, []any, string, json.Number, bool and nil. Input that is too
-// large, nested too deeply, repeats a member or is not JSON is a *SyntaxError with the
-// line. A tree is immutable once parsed.
+// Parse returns a tree of map[string]any, []any, string, json.Number, bool and nil. Input that is
+// too large, nested too deeply, repeats a member or is not JSON is refused with a *SyntaxError,
+// which states the line. A tree is immutable once parsed.
 //
 // # Published schemas
 //
-// They are in published, in a folder per version, and have their $id under DefaultBase, so that
-// they are complete; Published moves them to the operator's base. A published version is permanent:
-// Releases only grows, and a test checks the promises of each.
+// The published schemas are in the folder published, which has one folder per version. Each file is
+// complete: its $id is under DefaultBase. Published moves the schemas to the operator's base. A
+// published version is permanent: Releases only grows, and a test checks the promises of each
+// release.
 //
 // # References
 //
-// A relative reference is resolved next to its file, then against the $id of its document. An
-// absolute one is looked up among the documents of the Library, then among the published schemas,
-// and fetched only if the Library has a Fetcher. A relative one can refer to files in the opened
-// folders, including their symbolic links. A Library belongs to one goroutine.
+// A relative reference is resolved next to its file, then against the $id of its document. It can
+// refer to files in the opened folders, including their symbolic links. An absolute reference is
+// looked up among the documents of the Library, then among the published schemas. It is fetched
+// only if the Library has a Fetcher. A Library belongs to one goroutine.
 //
 // # Time
 //

@@ -34,7 +34,7 @@ func Read(path string) (*Document, error) {
 	return Parse(path, data)
 }
 
-// Limits of one document. A published schema has some ten KiB and eight levels.
+// Limits of one document. A published schema has about ten KiB and eight levels.
 const (
 	maxBytes = 4 << 20
 	MaxDepth = 96
@@ -162,8 +162,8 @@ func (p *parser) value(pointer string, path, depth int) (any, error) {
 	return token, nil
 }
 
-// checkNumber refuses numbers whose exact value would take much more memory
-// than their text, such as 1e999999.
+// checkNumber refuses numbers whose exact value would take much more memory than their text, such
+// as 1e999999.
 func checkNumber(n json.Number) error {
 	if _, err := n.Float64(); err != nil || len(n) > maxDigits {
 		return errors.New("a number is too large or too long")
@@ -185,7 +185,7 @@ func (p *parser) object(pointer string, path, depth int) (any, error) {
 		}
 		key, _ := token.(string)
 		if _, twice := object[key]; twice {
-			return nil, fmt.Errorf("member %q stands twice in one object", Brief(key))
+			return nil, fmt.Errorf("member %q occurs twice in one object", Brief(key))
 		}
 		if object[key], err = p.value(p.below(pointer, key), path+1+len(key), depth+1); err != nil {
 			return nil, err

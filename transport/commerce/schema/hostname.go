@@ -157,7 +157,7 @@ func quotedLocal(local string) bool {
 	return len(local) > 2 && local[0] == '"' && local[len(local)-1] == '"' && !strings.ContainsAny(local[1:len(local)-1], "\"\\\r\n")
 }
 
-// dotted reports whether a local part is of atoms with dots between.
+// dotted reports whether a local part consists of atoms separated by dots.
 func dotted(local string) bool {
 	for atom := range strings.SplitSeq(local, ".") {
 		if atom == "" || strings.ContainsFunc(atom, func(c rune) bool {

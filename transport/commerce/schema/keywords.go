@@ -143,8 +143,8 @@ func (k keyword) Map(value any, replace func(token string, child any) (any, erro
 	return value, nil
 }
 
-// Walk visits every schema object below and including value, each with its
-// pointer from there. It does not follow references.
+// Walk visits every schema object below and including value, each with its pointer from value. It
+// does not follow references.
 func Walk(value any, visit func(pointer string, node map[string]any)) {
 	walk("", value, visit)
 }

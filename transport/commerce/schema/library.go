@@ -14,8 +14,8 @@ import (
 const (
 	// maxLoads bounds the documents loaded through references.
 	maxLoads = 512
-	// maxTotal bounds the text of all files together, in bytes; trees take some ten times as much
-	// memory.
+	// maxTotal bounds the text of all files together, in bytes. Their trees take about ten times as
+	// much memory.
 	maxTotal = 64 << 20
 )
 

@@ -25,9 +25,9 @@ func (b *bundler) overrule(root map[string]any, additions []addition) error {
 	return nil
 }
 
-// applyAnnotations applies the annotations of one addition to the result, recursively. over contains
-// the addition's schemas of a value, and places the result's schemas of this value. It visits each
-// schema once.
+// applyAnnotations applies the annotations of one addition to the result, recursively. over
+// contains the addition's schemas of a value. places contains the result's schemas of this value.
+// Each schema is visited once.
 func (b *bundler) applyAnnotations(at string, a addition, over, places []map[string]any, applied map[string]word) error {
 	above, below := properties(over), properties(places)
 	words := map[string]string{}
@@ -79,8 +79,8 @@ func properties(schemas []map[string]any) map[string][]map[string]any {
 	return byName
 }
 
-// lift removes members from the required ones of a schema and, if they are omitted, from the
-// schema. The required members are in the addition.
+// lift removes optional and omitted members from a schema's required members, and omitted members
+// from its properties. Members that the extension requires are required in its addition.
 func lift(schema map[string]any, words map[string]string) {
 	if len(words) == 0 {
 		return

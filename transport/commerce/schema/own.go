@@ -31,7 +31,7 @@ var ownPath = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A
 //
 // Hidden files and folders, and other files, are ignored. A file must be small enough, inside the
 // folder, and at a permitted path, and must not have the address or name of one of our schemas.
-// Otherwise the error names it.
+// Otherwise the error names the file.
 func (s *Set) WithFolder(folder string) (*Set, []*Document, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

@@ -66,7 +66,7 @@ type translation struct {
 	common bool
 }
 
-// Classes, for RE2, that have the same name in both dialects but differ.
+// RE2's text for classes that have the same name in both dialects but contain other characters.
 const (
 	anyCharacter = `[^\n\r\x{2028}\x{2029}]`
 	space        = `\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`

@@ -81,7 +81,7 @@ var shortBinary = map[string]string{
 	"EPres": "Emoji_Presentation", "ExtPict": "Extended_Pictographic",
 }
 
-// ownTables are binary properties with a table in Go. ECMA-262 lacks some of Go's.
+// ownTables are binary properties with a table in Go. ECMA-262 lacks some of Go's properties.
 var ownTables = strings.Fields("ASCII_Hex_Digit Bidi_Control Dash Deprecated Diacritic Extender Hex_Digit " +
 	"IDS_Binary_Operator IDS_Trinary_Operator Ideographic Join_Control Logical_Order_Exception Noncharacter_Code_Point " +
 	"Pattern_Syntax Pattern_White_Space Quotation_Mark Radical Regional_Indicator Sentence_Terminal Soft_Dotted " +

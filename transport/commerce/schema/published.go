@@ -126,7 +126,7 @@ func (s *Set) Entity(name, version string) (*PublishedFile, bool) {
 	return s.Lookup(version + "/" + path)
 }
 
-// IsEntity reports whether we publish an entity of this name, in any version.
+// IsEntity reports whether we publish an entity with this name, in any version.
 func IsEntity(name string) bool {
 	_, ok := entities[name]
 	return ok

@@ -13,7 +13,7 @@ import (
 type RefKind int
 
 const (
-	// RefMalformed is a text that is not a URI reference.
+	// RefMalformed is a text that is not a URI reference, or has a scheme that is not followed.
 	RefMalformed RefKind = iota
 	// RefMissing is a missing file, or an $id without a document.
 	RefMissing

@@ -57,7 +57,7 @@ func (s scope) enter(r *Resource) scope {
 	return inner
 }
 
-// enterIf is enter if scopes are followed.
+// enterIf does the same as enter if scoped is true, and returns s otherwise.
 func (s scope) enterIf(scoped bool, r *Resource) scope {
 	if !scoped {
 		return s
@@ -143,8 +143,8 @@ func (c copier) dynamic(copied map[string]any, pointer string, value any) error 
 	return nil
 }
 
-// ownDefinitions omits the definitions that are resources: in a dynamic scope those are copied as
-// separate units.
+// ownDefinitions omits the definitions that are resources. If scopes are followed, these resources
+// are copied as separate units.
 func (c copier) ownDefinitions(pointer string, value any) any {
 	defs, ok := value.(map[string]any)
 	if !ok || !c.scoped {

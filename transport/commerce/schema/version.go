@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// CheckVersion validates a version: a real calendar date,
-// YYYY-MM-DD ("Versioning"). Such versions compare as strings.
+// CheckVersion validates a version: a real calendar date, YYYY-MM-DD ("Versioning"). Such versions
+// compare as strings.
 func CheckVersion(version string) error {
 	if len(version) != len(time.DateOnly) {
 		return fmt.Errorf("version %q is not a date YYYY-MM-DD", Brief(version))

@@ -18,8 +18,7 @@ const (
 	Response Direction = "response"
 )
 
-// View selects parts of a schema by direction and operation. The
-// zero View changes nothing.
+// View selects parts of a schema by direction and operation. The zero View changes nothing.
 type View struct {
 	Direction Direction
 	// Operation selects a value where an annotation differs by operation.

@@ -48,7 +48,7 @@ var (
 )
 
 // PublicKey checks a public JWK and returns it in normal form, for publication. It refuses weak
-// keys, and keys with a private member, so that nobody publishes one.
+// keys. It also refuses keys with a private member, so that nobody publishes a private key.
 func PublicKey(jwk []byte) ([]byte, error) {
 	k, _, err := recipient(jwk)
 	if err != nil {
@@ -64,8 +64,7 @@ type payload struct {
 	Credential json.RawMessage `json:"credential"`
 }
 
-// Encrypt encrypts a credential, a JSON object, to a public JWK for one
-// checkout.
+// Encrypt encrypts a credential, a JSON object, to a public JWK for one checkout.
 func Encrypt(publicJWK []byte, checkoutID string, credential []byte) (message string, err error) {
 	k, alg, err := recipient(publicJWK)
 	if err != nil {

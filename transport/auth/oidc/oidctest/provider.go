@@ -48,7 +48,8 @@ type Provider struct {
 	AgainAndAgain bool
 	// InfoOnly returns the identity only at the userinfo endpoint.
 	InfoOnly bool
-	// Names makes the provider announce an issuer in each response (RFC 9207) but omit it.
+	// Names makes the provider announce that each response contains its issuer (RFC 9207), but the
+	// responses do not contain it.
 	Names bool
 	// KeysFor is the Cache-Control header of the keys. With Withdrawn, the provider publishes no
 	// keys, but still signs with the earlier one.
@@ -91,7 +92,7 @@ func (p *Provider) Serve(path string, answer http.HandlerFunc) {
 	p.Answers[path] = answer
 }
 
-// Key is the private part of the published key.
+// Key returns the private part of the published key.
 func (p *Provider) Key() *rsa.PrivateKey { return p.key }
 
 // ServeHTTP implements http.Handler.

@@ -1,6 +1,6 @@
 // Command receiver receives webhooks. It verifies the signature of each delivery, ignores repeated
-// deliveries, and prints the events. WEBHOOK_SECRET contains the webhook's secret, and LISTEN the
-// address, by default 127.0.0.1:8090.
+// deliveries, and prints the events. WEBHOOK_SECRET contains the webhook's secret. LISTEN contains
+// the address; the default is 127.0.0.1:8090.
 package main
 
 import (
