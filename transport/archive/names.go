@@ -14,9 +14,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Constants of APPNOTE.TXT, the specification of ZIP: the flag of a UTF-8 name (appendix D), the
-// header of the extra field with such a name (section 4.6.9), and systems that create entries.
-// maxNameBytes is our own limit.
+// Constants of APPNOTE.TXT, the specification of ZIP. flagUTF8 marks a name in UTF-8 (appendix D).
+// unicodePath is the header of the extra field with such a name (section 4.6.9). The systems create
+// entries. maxNameBytes is our own limit.
 const (
 	flagUTF8     = 1 << 11
 	unicodePath  = 0x7075
