@@ -27,8 +27,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// patience is the timeout of every step. It is long, because a busy machine is slow.
-const patience = 1 * time.Minute
+// stepTimeout is the timeout of every step. It is long, because a busy machine is slow.
+const stepTimeout = 1 * time.Minute
 
 // needRoot skips a test that simulates a machine in a folder, if the test cannot run as root.
 func needRoot(t *testing.T) {
@@ -111,7 +111,7 @@ func TestTheArchiveServesByItsReadme(t *testing.T) {
 // waitReady waits until the server reports on its internal listener that it is ready.
 func waitReady(t *testing.T, inside string) {
 	t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(stepTimeout); ; time.Sleep(10 * time.Millisecond) {
 		res, err := http.Get("http://" + inside + "/readyz")
 		if err == nil {
 			_ = res.Body.Close()
@@ -138,7 +138,7 @@ func signIn(t *testing.T, addr, password string) *owner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &owner{t: t, base: "http://" + addr, http: http.Client{Jar: jar, Timeout: patience}}
+	o := &owner{t: t, base: "http://" + addr, http: http.Client{Jar: jar, Timeout: stepTimeout}}
 	o.ask("POST", "/api/login", fmt.Sprintf(`{"admin_id":"admin","admin_pw":%q}`, password))
 	return o
 }
@@ -315,7 +315,7 @@ func (m *machine) run(script string) string {
 }
 
 func (m *machine) try(script string) (string, error) {
-	ctx, stop := context.WithTimeout(context.Background(), patience)
+	ctx, stop := context.WithTimeout(context.Background(), stepTimeout)
 	defer stop()
 	cmd := exec.CommandContext(ctx, "chroot", m.root, "/bin/sh", "-ec", script)
 	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND=noninteractive", "HOME=/root", "LC_ALL=C.UTF-8"}

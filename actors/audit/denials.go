@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// maxDenials bounds the number of callers that are counted individually. The denials of all other
-// callers are counted together.
+// maxDenials bounds the number of separate counts. Beyond it, the denials of further callers are
+// counted together.
 const maxDenials = 4096
 
-// Denials sums refused requests per caller and minute into the audit trail,
-// so that a flood of them costs one record. Safe for concurrent use.
+// Denials counts refused requests per caller, and writes the counts to the audit trail every
+// minute, so that a flood of requests costs one record per minute. Safe for concurrent use.
 type Denials struct {
 	audit *Trail
 	log   *slog.Logger
@@ -40,7 +40,7 @@ func (d denial) record(n int, at time.Time) *Record {
 	return r
 }
 
-// NewDenials starts counting; every is a minute, shorter in tests.
+// NewDenials starts counting. every is the interval between records: a minute, or shorter in tests.
 func NewDenials(audit *Trail, every time.Duration, log *slog.Logger) *Denials {
 	d := &Denials{audit: audit, log: log, stop: make(chan struct{}), counts: map[denial]int{}}
 	d.done.Go(func() {

@@ -15,11 +15,11 @@ import (
 	"atelier/actors/naming"
 )
 
-// Tables of the audit trail: the records by id, which orders them by time, and an index of the ids
-// by codelab. The index of a participant's own log contains the time spans with records of the
-// participant. Without it, a page of a participant with few records would read the whole trail of a
-// busy server. An index entry for each record would be three of the seven rows of a pair of token
-// operations.
+// Tables of the audit trail. auditTable contains the records by id, and therefore ordered by time.
+// auditIndex contains the ids by codelab. auditOwn contains, for each participant, the time spans
+// with records of that participant. Without it, a page of a participant with few records would read
+// the whole trail of a busy server. An entry for each record, instead of each span, would be three
+// of the seven rows that a pair of token operations writes.
 const (
 	auditTable = "audit"
 	auditIndex = "auditby"
@@ -33,8 +33,9 @@ type Trail struct {
 	ids       *naming.SharedIDs
 	retention time.Duration
 	spans     spans
-	// tag ends the keys of this trail's marks (see mark). It never changes. The tag keeps the marks
-	// of different nodes in different rows, so that no commit waits for another node's commit.
+	// tag ends the keys of this trail's marks (see OwnRows). It never changes. The tag keeps the
+	// marks of different nodes in different rows, so that no commit waits for another node's
+	// commit.
 	tag string
 }
 
@@ -43,14 +44,15 @@ func New(journal durable.Journal, c clock.Clock, retention time.Duration) *Trail
 	return &Trail{journal: journal, clock: c, ids: naming.NewSharedIDs(c), retention: retention, tag: "!" + rand.Text()[:6]}
 }
 
-// Rows returns the rows of a record, to be committed with the recorded change. It fills in an empty
-// id. The ids of one trail increase, so that the records of successive requests are in order.
+// Rows returns the rows of a record, to be committed with the recorded change. If the record has no
+// id, Rows sets one. The ids of one trail increase, so that the records of successive requests are
+// in order.
 func (a *Trail) Rows(r *Record) []durable.Row {
 	if r.Id == "" {
 		r.Id = a.ids.New()
 	}
 	r.UserAgent = clip(r.UserAgent, 256)
-	// The id is already the key.
+	// The id is not stored in the value, because it is the key.
 	id := r.Id
 	r.Id = ""
 	value := pbwire.Encode(r)
@@ -62,8 +64,9 @@ func (a *Trail) Rows(r *Record) []durable.Row {
 	return rows
 }
 
-// OwnRows returns the rows of a record that also appears in the participants' own logs (see Owned).
-// own is its additional data there. Call Committed after their commit.
+// OwnRows returns the rows of a record that also appears in the participants' own logs (see Owned),
+// where own is its additional data. A row in auditOwn marks the span for each participant, unless
+// it is already marked. Call Committed after their commit.
 func (a *Trail) OwnRows(r *Record, own *Own, participants ...string) []durable.Row {
 	var owners []string
 	own.OfActor, own.Others = false, nil
@@ -90,7 +93,7 @@ func (a *Trail) OwnRows(r *Record, own *Own, participants ...string) []durable.R
 	return rows
 }
 
-// Committed notes that rows have been committed, so that later records do not mark the same span
+// Committed records that rows were committed, so that later records do not mark the same span
 // again.
 func (a *Trail) Committed(rows []durable.Row) {
 	for _, r := range rows {
@@ -101,13 +104,12 @@ func (a *Trail) Committed(rows []durable.Row) {
 	}
 }
 
-// spanLength is the length of the id prefix that is common to a quarter of a second (256 ms).
+// spanLength is the length of the prefix that the ids of one span have in common. A span is 256 ms.
 const spanLength = len("0197f3a2-7c")
 
 func spanOf(id string) string { return id[:min(spanLength, len(id))] }
 
-// longer returns the lifetime of a span's mark. The mark lasts until the span's last record
-// expires.
+// longer returns the lifetime of a span's mark. It is longer than that of the span's last record.
 func longer(retention time.Duration) time.Duration {
 	if retention == 0 {
 		return 0
@@ -156,7 +158,8 @@ func (a *Trail) Owned(participant, before string, limit int) ([]Entry, error) {
 		scan.From = indexKey(participant, before)
 	}
 	for len(out) < limit {
-		// The marks are read first: a scan within a scan would hold two connections.
+		// All marks are read before the records, because a scan within a scan would need two
+		// connections.
 		spans, err := a.marked(&scan, limit)
 		for _, span := range spans {
 			if err == nil && len(out) < limit {
@@ -174,8 +177,8 @@ func (a *Trail) Owned(participant, before string, limit int) ([]Entry, error) {
 }
 
 // marked reads the next spans of a scan of auditOwn, until it has read at least count marks or none
-// are left. Each node marks a span for itself. It sets the scan's From to the first unread mark, nil
-// at the end.
+// are left. A span can have several marks, one per node. marked sets the scan's From to the first
+// unread mark, or to nil if none is left.
 func (a *Trail) marked(scan *durable.Scan, count int) (all []string, err error) {
 	read := 0
 	var next []byte
@@ -220,7 +223,7 @@ func (o *Own) of(participant string, r *Record) bool {
 	return o.GetOfActor() && r.ActorId == participant || slices.Contains(o.GetOthers(), participant)
 }
 
-// scanIndex calls visit for each record in an index below the scan's prefix.
+// scanIndex calls visit for each record that an index lists below the scan's prefix.
 func (a *Trail) scanIndex(scan durable.Scan, visit func(id, record []byte) bool) error {
 	var failed error
 	err := a.journal.Scan(scan, func(key, _ []byte) bool {
@@ -237,8 +240,8 @@ func (a *Trail) scanIndex(scan durable.Scan, visit func(id, record []byte) bool)
 	return errors.Join(err, failed)
 }
 
-// Record commits a record outside an actor's change and waits for it. It can use the reserve of a
-// full disk, because otherwise nobody could sign in to delete something.
+// Record commits a record outside an actor's change and waits for it. It can use the reserved space
+// of a full disk, because otherwise nobody could sign in to delete something.
 func (a *Trail) Record(r *Record) error {
 	return durable.Commit(a.journal, durable.MakeUrgent(a.Rows(r)))
 }
@@ -249,7 +252,7 @@ type Query struct {
 	CodelabID, Action string
 	// OfCodelabs omits records without a codelab.
 	OfCodelabs bool
-	// Person is the person who acted, or the person affected.
+	// Person is the id of the person who acted or who was affected.
 	Person string
 }
 

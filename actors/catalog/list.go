@@ -22,26 +22,26 @@ import (
 // the change.
 const ListTable = "codelabs"
 
-// ListRow is a codelab's row in the list.
+// ListRow returns the row that stores a codelab's record in the list.
 func ListRow(m *pb.Codelab) durable.Row {
 	value := pbwire.Encode(m)
 	return durable.Row{Table: ListTable, Key: []byte(m.Id), Value: value}
 }
 
-// UnlistRow removes a codelab's row.
+// UnlistRow returns the row that removes a codelab from the list.
 func UnlistRow(id string) durable.Row {
 	return durable.Row{Table: ListTable, Key: []byte(id), Delete: true}
 }
 
-// List is the committed list of codelabs. Safe for concurrent use; returned records and slices are
-// immutable.
+// List is the committed list of codelabs. Safe for concurrent use. Callers must not modify the
+// records and slices that it returns.
 //
-// A change costs the same among a hundred codelabs and a hundred thousand. The sorted list is built
-// at the next read, and shared by all readers until the next change.
+// The list for readers is built at the first read after a change, and all readers share it until
+// the next change.
 type List struct {
 	journal durable.Journal
 	feed    durable.Feed // the changes of other nodes, or nil on a single server
-	clock   clock.Clock  // with feed
+	clock   clock.Clock  // set only with feed
 
 	byID sync.Map // id to *pb.Codelab
 
@@ -80,9 +80,9 @@ func Listed(journal durable.Journal, id string) (*pb.Codelab, error) {
 	return m, nil
 }
 
-// read decodes a row. Its texts are parts of one string, because a hundred thousand records stay in
-// memory. That makes 5.4 heap objects per codelab instead of 7.9, and building the list takes 0.8
-// of the time (BenchmarkList of the service, four alternating runs).
+// read decodes a row. The record's texts are parts of one string, because a hundred thousand
+// records stay in memory. A codelab then takes 5.4 heap objects instead of 7.9, and building the
+// list takes 0.8 of the time (BenchmarkList of package service, four alternating runs).
 func read(key, value []byte) (*pb.Codelab, error) {
 	m := &pb.Codelab{}
 	if err := m.Decode(value); err != nil {
@@ -143,7 +143,7 @@ func FollowList(store durable.Shared, c clock.Clock, failed func(error)) (*List,
 	return l, nil
 }
 
-// Close ends following.
+// Close stops receiving the changes of other nodes.
 func (l *List) Close() {
 	if l.feed != nil {
 		l.feed.Close()
@@ -166,8 +166,8 @@ func (l *List) Sync() error {
 	return nil
 }
 
-// Put adds or replaces a codelab. In a shared store, commits of nodes arrive on their own, in
-// order.
+// Put adds or replaces a codelab. If several nodes share the store, it does nothing, because the
+// feed delivers all commits in order.
 func (l *List) Put(m *pb.Codelab) {
 	if l.feed == nil {
 		l.put(m)
@@ -205,7 +205,7 @@ func (l *List) uncode(m *pb.Codelab) {
 	}
 }
 
-// Remove removes a codelab.
+// Remove removes a codelab. Like Put, it does nothing if several nodes share the store.
 func (l *List) Remove(id string) {
 	if l.feed == nil {
 		l.remove(id)
@@ -253,9 +253,8 @@ func (l *List) Listing() ([]*pb.Codelab, *cow.Encoded) {
 	return s.newest, &s.encoded
 }
 
-// Get returns a codelab, or nil if no node has created it. It fails with durable.ErrUnavailable if
-// this node does not have the codelab and cannot ask the store whether another node created it.
-// This case differs from nil.
+// Get returns a codelab, or nil if no node has created it. If this node does not have the codelab
+// and cannot ask the store whether another node created it, Get fails with durable.ErrUnavailable.
 func (l *List) Get(id string) (*pb.Codelab, error) {
 	if err := l.seek(func() bool { return l.Known(id) != nil }); err != nil {
 		return nil, err
@@ -293,7 +292,8 @@ func (l *List) ofCode(code string) *pb.Codelab {
 	return l.byCode[code]
 }
 
-// Owners returns the codelabs to which an id can belong, by its tag. It fails as Get does.
+// Owners returns the ids of the codelabs to which an id can belong, according to its tag. It fails
+// as Get does.
 func (l *List) Owners(id string) ([]string, error) {
 	tag, ok := naming.IDTagOf(id)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"atelier/actors/usage"
 )
 
-// Tables that codelabs write in the commits of their changes, so that queries across all codelabs
+// Codelabs write these tables in the commits of their changes, so that queries across all codelabs
 // need no codelab in memory. The keys are codelab ids.
 const (
 	usageTable     = "aiusage"
@@ -24,7 +24,8 @@ func UsageRow(codelab string, models []*usage.AIUsage) durable.Row {
 	return projection(usageTable, codelab, &pb.AIUsages{Models: models})
 }
 
-// FiguresRow returns the row with a codelab's data in the list in addition to its record.
+// FiguresRow returns the row with the figures that the list of codelabs shows in addition to the
+// records.
 func FiguresRow(codelab string, f *pb.Figures) durable.Row {
 	return projection(figuresTable, codelab, f)
 }
@@ -34,12 +35,13 @@ func WorkspaceRow(codelab string, w *pb.Workspace) durable.Row {
 	return projection(workspaceTable, codelab, w)
 }
 
-// NoWorkspaceRow removes the row of a codelab's workspace.
+// NoWorkspaceRow returns the row that removes a codelab's workspace from the table.
 func NoWorkspaceRow(codelab string) durable.Row {
 	return durable.Row{Table: workspaceTable, Key: []byte(codelab), Delete: true}
 }
 
-// ClaimantsRow returns the row with the people who have claimed requests for help.
+// ClaimantsRow returns the row with the people who have claimed requests for help. Without people,
+// it removes the row.
 func ClaimantsRow(codelab string, persons []string) durable.Row {
 	if len(persons) == 0 {
 		return durable.Row{Table: claimantsTable, Key: []byte(codelab), Delete: true}
@@ -59,7 +61,7 @@ func Claimants(journal durable.Journal, fn func(codelab string, persons []string
 	})
 }
 
-// GoneRows removes all rows of a codelab in the tables, except its audit records.
+// GoneRows returns the rows that remove a codelab from the list and from these tables.
 func GoneRows(codelab string) []durable.Row {
 	return []durable.Row{
 		UnlistRow(codelab), NoWorkspaceRow(codelab), ClaimantsRow(codelab, nil),
@@ -84,8 +86,8 @@ func (l *List) Usages(fn func(codelab string, models []*usage.AIUsage)) error {
 	})
 }
 
-// Figures reads the data of some codelabs in the list in addition to their records. Codelabs that
-// have not changed since before this was recorded are missing.
+// Figures reads the figures of some codelabs. Codelabs that have not changed since the program
+// began to record figures are missing.
 func (l *List) Figures(of []*pb.Codelab) (map[string]*pb.Figures, error) {
 	out := make(map[string]*pb.Figures, len(of))
 	keep := func(codelab string, value []byte) error {
@@ -111,8 +113,8 @@ func (l *List) Figures(of []*pb.Codelab) (map[string]*pb.Figures, error) {
 	return out, nil
 }
 
-// Up to maxGets rows are read one by one if the table has at least rowsForGet times that number;
-// otherwise the whole table is read.
+// Figures reads up to maxGets rows one by one, if the list has at least rowsForGet times as many
+// codelabs. Otherwise it reads the whole table.
 const (
 	maxGets    = 1000
 	rowsForGet = 20

@@ -10,26 +10,26 @@ import (
 	"atelier/actors/durable"
 )
 
-// slugTable maps each slug, which is the id in the file from which a codelab was created, to its
-// codelab. A codelab writes its row in the commit that assigns the slug. Before the commit the slug
+// slugTable maps each slug to its codelab. A slug is the id in the file from which a codelab was
+// created. A codelab writes its row in the commit that assigns the slug. Before the commit the slug
 // is claimed, so that only one of two concurrently imported files with the same id gets the slug.
 const slugTable = "slugs"
 
-// slugClaim is the lifetime of a claim without a codelab.
+// slugClaim is the lifetime of a claim that no commit follows.
 const slugClaim = time.Minute
 
-// SlugRow records the slug of a codelab.
+// SlugRow returns the row that records the slug of a codelab.
 func SlugRow(slug, codelab string) durable.Row {
 	return durable.Row{Table: slugTable, Key: []byte(slug), Value: []byte(codelab)}
 }
 
-// NoSlugRow removes the row of a slug.
+// NoSlugRow returns the row that removes a slug.
 func NoSlugRow(slug string) durable.Row {
 	return durable.Row{Table: slugTable, Key: []byte(slug), Delete: true}
 }
 
-// BySlug returns the id of the codelab with a slug, or "". claimed means that an import has claimed
-// it and has not finished.
+// BySlug returns the id of the codelab with a slug, or "". claimed means that the slug is only
+// claimed: its assignment is in progress or has failed.
 func BySlug(journal durable.Journal, slug string) (codelab string, claimed bool, err error) {
 	value, err := journal.Get(slugTable, []byte(slug))
 	if errors.Is(err, durable.ErrNotFound) {
@@ -46,8 +46,8 @@ func BySlug(journal durable.Journal, slug string) (codelab string, claimed bool,
 const claimMark = "\x00"
 
 // ClaimSlug reserves a slug for a codelab before the commit that assigns it. It fails with a
-// Conflict if another codelab has the slug. If the commit fails, the caller calls releaseSlug,
-// which does not affect later claims or other codelabs' commits.
+// Conflict if another codelab has the slug. If the commit fails, the caller must call releaseSlug,
+// which affects neither later claims nor a commit that assigned the slug.
 func ClaimSlug(journal durable.Journal, slug, codelab string) (releaseSlug func(), err error) {
 	claim := SlugRow(slug, codelab+claimMark+rand.Text())
 	claim.TTL = slugClaim
@@ -75,6 +75,6 @@ func ClaimSlug(journal durable.Journal, slug, codelab string) (releaseSlug func(
 	return func() {
 		row := NoSlugRow(slug)
 		row.Precondition = durable.Unchanged(claim.Value)
-		_ = durable.Commit(journal, []durable.Row{row}) // otherwise the claim expires
+		_ = durable.Commit(journal, []durable.Row{row}) // if this fails, the claim expires
 	}, nil
 }

@@ -8,8 +8,8 @@ type Clock interface {
 	// stored, sent to other machines or shown, never to measure a duration.
 	Now() time.Time
 	// Uptime returns the time since some moment in the past. It never jumps, and it is positive, so
-	// that 0 can mean "never". It stops while the machine sleeps. Two values of the same Clock can
-	// be compared and subtracted. A single value has no meaning.
+	// that 0 can mean "never". It stops while the machine sleeps. Only comparing or subtracting two
+	// values of the same Clock makes sense.
 	Uptime() time.Duration
 	// AfterFunc calls fn once, after d, in its own goroutine. The Timer's C is nil.
 	AfterFunc(d time.Duration, fn func()) Timer
@@ -39,8 +39,8 @@ var System Clock = system{}
 
 type system struct{}
 
-// began is so long ago that Uptime is positive even in a bubble of testing/synctest, whose time
-// begins in 2000. Add keeps the monotonic reading.
+// began is 50 years ago, so that Uptime is positive even in a bubble of testing/synctest, whose
+// time begins in 2000. Add keeps the monotonic reading.
 var began = time.Now().Add(-50 * 365 * 24 * time.Hour)
 
 func (system) Now() time.Time { return time.Now() }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// WithTimeout does the same as context.WithTimeout, with a Clock. With a Clock other than System
-// the context has no Deadline, because its end is an uptime. A Deadline would be a time of day,
-// which can jump.
+// WithTimeout does the same as context.WithTimeout, with a Clock. With a Clock other than System,
+// the context has no Deadline: a Deadline is a time of day, but the timeout is measured by the
+// uptime.
 func WithTimeout(parent context.Context, c Clock, d time.Duration) (context.Context, context.CancelFunc) {
 	if _, ok := c.(system); ok {
 		return context.WithTimeout(parent, d)

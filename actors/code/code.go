@@ -21,8 +21,8 @@ const (
 // ErrNotFound means that the workspace, tree or file does not exist.
 var ErrNotFound = errors.New("not found")
 
-// ErrMissing is the ErrNotFound for a workspace or a tree. A recorded tree must be stored, so that
-// for a caller with a record this error means damage.
+// ErrMissing is the ErrNotFound of a workspace or tree. A recorded tree is always stored, so this
+// error means damage if the caller has a record of the tree.
 var ErrMissing = fmt.Errorf("%w: the workspace or tree is not stored", ErrNotFound)
 
 // Kind is the way in which a workspace stores its trees.
@@ -34,7 +34,7 @@ const (
 	Plain Kind = "plain"
 )
 
-// Head is a name and its tree.
+// Head is a name and the tree that the name refers to.
 type Head struct{ Name, Tree string }
 
 // Recorded is a workspace as recorded by its codelab.
@@ -73,7 +73,7 @@ type Info struct {
 	Path   string
 	Mode   Mode // Regular or Executable
 	Size   int64
-	Binary bool // see Binary
+	Binary bool // as reported by the function Binary
 }
 
 // Binary reports whether content is not text, because it contains a NUL or is not valid UTF-8.
@@ -111,9 +111,9 @@ type Store interface {
 
 	// Make creates an empty workspace.
 	Make(id string, kind Kind) error
-	// Copy creates a workspace from the trees of another workspace's heads, under the same names,
-	// and publishes the heads. The new workspace is stored when Copy returns, and removing either
-	// workspace leaves the other intact. The caller holds RLock of the other workspace.
+	// Copy creates a workspace with the heads of another workspace and their trees, and publishes
+	// the heads. The new workspace is stored when Copy returns, and removing either workspace
+	// leaves the other intact. The caller holds RLock of the other workspace.
 	Copy(from, to string, kind Kind, heads []Head) error
 	// Remove removes a workspace, if it exists.
 	Remove(id string)
@@ -129,10 +129,10 @@ type Store interface {
 	Describe(id string, kind Kind, tree string) (files []Info, err error)
 	// Read returns one file of a tree, and its description.
 	Read(id string, kind Kind, tree, path string) (content []byte, about Info, err error)
-	// Pack returns a workspace as tar.gz, and its size in bytes. For a repository it contains the
-	// first head's files and the repository itself, for folders one folder per head. The files have
-	// the date at, or the last commit's date if that is later. The caller holds RLock, and closes
-	// content.
+	// Pack returns a workspace as tar.gz, and its size in bytes. The archive of a Git workspace
+	// contains the first head's files and the repository itself. The archive of a plain one
+	// contains one folder per head. The files have the date at, or the last commit's date if that
+	// is later. The caller holds RLock, and closes content.
 	Pack(id string, kind Kind, heads []Head, at time.Time) (content io.ReadCloser, size int64, err error)
 	// PackTree returns the files of one tree, with the date at, as an archive, and the archive's
 	// size in bytes. The caller holds RLock, and closes content.
@@ -140,13 +140,13 @@ type Store interface {
 
 	// Commit returns a commit of a repository in Git's format. It must not be modified.
 	Commit(id, tree string) (content []byte, err error)
-	// Repository opens the Git objects of a workspace. The caller holds RLock while it is open.
+	// Repository opens the Git objects of a workspace. The caller holds RLock while the Repository
+	// is open.
 	Repository(id string) (Repository, error)
 	// Receive stores foreign commits and their missing ancestors, and returns their number. heads
 	// are the current commits, whose history is searched for missing ancestors. When Receive
-	// returns, everything is stored, or nothing in the case of a *Problem. The caller holds the
-	// lock.
+	// returns, everything is stored; after a *Problem, nothing is. The caller holds the lock.
 	Receive(id string, heads, tips []string, from Objects) (commits int, err error)
-	// Scratch creates a temporary file of this node that is removed when it is closed.
+	// Scratch creates a temporary file on this node. Closing the file removes it.
 	Scratch() (*os.File, error)
 }

@@ -28,21 +28,21 @@ type Object struct {
 	Content []byte
 }
 
-// Repository reads the Git objects of a workspace. It is for use by a single goroutine, which must
+// Repository reads the Git objects of a workspace. It is used by a single goroutine, which must
 // close it.
 type Repository interface {
-	// Files calls fn once for each tree and each blob of a commit. Blobs are passed without their
+	// Files calls fn once for each tree and each blob of a commit. It passes blobs without their
 	// content.
 	Files(commit string, fn func(Object) error) error
-	// Blob returns the content of a blob that Files returned.
+	// Blob returns the content of a blob that Files has passed to fn.
 	Blob(name string) ([]byte, error)
 	// Find looks for an object in the history of the given commits; ok is false if it is missing.
 	Find(name string, commits []string) (o Object, ok bool, err error)
 	Close() error
 }
 
-// Objects gives access to Git objects from outside the repository. The object names have been
-// checked against the contents.
+// Objects gives access to Git objects from outside the repository. Each object's name was verified
+// against its content.
 type Objects interface {
 	// Stat describes an object; ok is false if it is missing.
 	Stat(name string) (kind ObjectKind, size int64, ok bool)

@@ -75,9 +75,9 @@ func checkPart(part string) error {
 	return nil
 }
 
-// isGit reports whether some file system treats a name as ".git": in any case, with characters that
-// HFS+ ignores, or with the dots, spaces and streams that Windows removes. Windows also has a short
-// name for it.
+// isGit reports whether some file system treats a name as ".git". The name can be in upper or lower
+// case, with characters that HFS+ ignores, or with dots, spaces and streams that Windows removes.
+// It can also be the short name that Windows has for .git.
 func isGit(part string) bool {
 	part = strings.Map(func(r rune) rune {
 		if ignorable(r) {
@@ -95,13 +95,13 @@ func isGit(part string) bool {
 	return short && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// ignorable reports whether a character is invisible. A name with such a character looks like, or
-// is equal to, the name without it.
+// ignorable reports whether a character is invisible. A name with such a character looks like the
+// name without it, and some file systems treat both as equal.
 func ignorable(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == 0x034f
 }
 
-// Fold maps names that some file system treats as equal to the same name.
+// Fold returns the same name for all names that some file system treats as equal.
 func Fold(name string) string {
 	return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(name)))
 }

@@ -10,7 +10,7 @@ import (
 const ForbiddenByWindows = `<>:"|?*\`
 
 // ReservedByWindows reports whether Windows treats a name as a device name, regardless of upper and
-// lower case and of anything after the first dot. Superscript digits count as digits.
+// lower case and of anything after the first dot. The superscript digits 1 to 3 count as digits.
 func ReservedByWindows(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
 	switch stem = strings.TrimRight(stem, " "); stem {

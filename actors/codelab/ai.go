@@ -9,12 +9,12 @@ import (
 	"atelier/actors/usage"
 )
 
-// AskAI decides whether the caller may ask the AI about this codelab. The caller sends the question
-// to the upstream itself, because an actor must not wait for an upstream. The audit trail records
-// each permitted question.
+// AskAI decides whether the caller is allowed to ask the AI about this codelab. The sender of the
+// command then sends the question to the AI itself, because an actor must not wait for another
+// server. The audit trail records each permitted question.
 type AskAI struct {
 	Model string
-	// 0 for none.
+	// StepNumber is 0 if the question is not about a step.
 	StepNumber int32
 }
 
@@ -44,8 +44,8 @@ func (c call) stepExists(n int32) error {
 	return nil
 }
 
-// NoteAIUse counts the tokens of a query. The same commit updates the codelab's row in the list, so
-// that totals are computed without loading codelabs.
+// NoteAIUse counts the tokens of a query. The same commit updates the codelab's usage row, so that
+// totals can be computed without loading codelabs.
 type NoteAIUse struct {
 	Usage *usage.AIUsage
 }

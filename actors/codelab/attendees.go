@@ -17,7 +17,7 @@ func (s *State) attendee(id string) *pb.Attendee {
 	return nil
 }
 
-// target returns the attendee with the id in a facilitator's command.
+// target returns the attendee with an id, or a Missing rejection.
 func (c call) target(id string) (*pb.Attendee, error) {
 	if a := c.s.attendee(id); a != nil {
 		return a, nil
@@ -92,7 +92,7 @@ func (Complete) decide(c call) (decision, error) {
 }
 
 // gates returns an error that lists everything the attendee still has to do before completing. It
-// lists all requirements, so that nobody learns of the next one only after meeting the first.
+// lists all open requirements together, so that nobody learns of one only after meeting another.
 func (c call) gates(attendee string) error {
 	m := c.s.meta
 	var missing []string
@@ -114,7 +114,7 @@ func (c call) gates(attendee string) error {
 	return nil
 }
 
-// Mute mutes an attendee, or unmutes them.
+// Mute mutes or unmutes an attendee.
 type Mute struct {
 	AttendeeID string
 	Muted      bool
@@ -171,10 +171,11 @@ func placed(attendee, place string) *pb.Event {
 	return &pb.Event{Body: &pb.Event_Placed{Placed: &pb.Placed{AttendeeId: attendee, Place: place}}}
 }
 
-// ErrMuted is the answer to a muted attendee who tries to speak.
+// ErrMuted rejects messages of a muted attendee.
 var ErrMuted error = &durable.Rejection{Reason: durable.Forbidden, Text: "a facilitator has muted you"}
 
-// speak refuses commands that muted attendees must not send.
+// speak returns an error if the caller must not write: the workshop has ended, or the caller is
+// muted.
 func (c call) speak() error {
 	if err := c.live(); err != nil {
 		return err
@@ -241,8 +242,8 @@ func (s *State) changeAttendee(seq uint64, id string, change func(*pb.Attendee))
 	a := &pb.Attendee{
 		Id: old.Id, Name: old.Name, Email: old.Email, PinHash: old.PinHash, CurrentStep: old.CurrentStep,
 		FurthestStep: old.FurthestStep, CompletedAt: old.CompletedAt, CreatedAt: old.CreatedAt,
-		// The capacity is limited to the length, so that an append copies the array, because views
-		// share it.
+		// Views share this array. Its capacity is limited to its length, so that an append copies
+		// it.
 		ReachedAt: old.ReachedAt[:len(old.ReachedAt):len(old.ReachedAt)], StepSince: old.StepSince, Muted: old.Muted,
 		Generation: old.Generation, Pulse: old.Pulse, Place: old.Place, Checks: old.Checks,
 		CodeTaken: old.CodeTaken, Ticks: old.Ticks, Simulated: old.Simulated,
@@ -295,8 +296,8 @@ func (s *State) applyCompleted(seq uint64, at int64, id string) {
 
 func (s *State) applyRenamed(seq uint64, r *pb.Renamed) {
 	s.changeAttendee(seq, r.AttendeeId, func(a *pb.Attendee) {
-		// Before the server removed invisible characters from names, two attendees could have the
-		// same key.
+		// Two attendees can have the same key, if they registered before the server removed
+		// invisible characters from names.
 		if key := naming.Key(a.Name); s.byName[key] == s.byAttendee[a.Id] {
 			delete(s.byName, key)
 		}

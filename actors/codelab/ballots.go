@@ -18,8 +18,8 @@ import (
 // voter and contains the ballot, sealed under a secret for this round. Each node keeps the secret
 // in its own file, outside of databases and backups. Nobody sees a ballot while the poll is open.
 // The closing of the poll writes the result in one event. Afterwards the ballots are erased from
-// the log like personal data, and the secret is destroyed. An old copy of the log shows who voted,
-// but not how.
+// the log in the same way as personal data, and the secret is destroyed. An old copy of the log
+// shows who voted, but not how.
 //
 // Nothing else reveals a vote. All ballots of a poll have the same length, snapshots store them
 // separately from the voters, and texts are in random order. If there are too few votes, the
@@ -34,8 +34,8 @@ type BallotKeys interface {
 	Make(codelab string) (id string, keepers []string, err error)
 	// Destroy permanently removes a secret from this node.
 	Destroy(id string)
-	// Old returns the secrets on this node that are older than any command in progress, so that
-	// their polls are recorded if their commands succeeded.
+	// Old returns the ids of the secrets on this node that are older than any command in progress.
+	// If the command for such a secret succeeded, a poll therefore already contains the id.
 	Old() (ids []string)
 }
 
@@ -52,14 +52,14 @@ func (r *Rules) ballotKey(id string) []byte {
 
 const (
 	// fewestVotes is the minimum number of votes for a result. A result of fewer votes would reveal
-	// single votes. With five or more votes, any result is shown. Withholding a unanimous result
-	// would reveal that it is unanimous, and the facilitator's own vote would reveal its answer.
+	// single votes. With five or more votes, any result is shown, even a unanimous one. Withholding
+	// it would reveal that it is unanimous, and any voter would then know all votes.
 	fewestVotes = 5
 	maxBallots  = 64 << 20 // bytes of one poll
 )
 
-// hidden contains the sizes of the votes in an open poll's ballots. A node with the secret uses it
-// to enforce the poll's bounds. Views and snapshots do not contain it.
+// hidden contains the size of the texts and the different words in an open poll's ballots. A node
+// with the secret uses it to enforce the poll's bounds. Views and snapshots do not contain it.
 type hidden struct {
 	texts int // bytes
 	words map[string]bool
@@ -207,8 +207,8 @@ func (r *Rules) secretLost(p *pb.Poll) bool {
 	return p.Anonymous && r.ballotKey(p.Secret) == nil && r.nobodyHas(p)
 }
 
-// secretAwaited reports whether an anonymous poll cannot be counted now, and it is possible that
-// another node has the secret.
+// secretAwaited reports whether an anonymous poll cannot be counted now, but another node can still
+// have the secret.
 func (r *Rules) secretAwaited(p *pb.Poll) bool {
 	return p.Anonymous && r.ballotKey(p.Secret) == nil && !r.nobodyHas(p)
 }

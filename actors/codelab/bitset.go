@@ -8,7 +8,7 @@ type bitset []byte
 // has reports whether the set contains index i.
 func (b bitset) has(i int) bool { return i/8 < len(b) && b[i/8]&(1<<(i%8)) != 0 }
 
-// set returns the set with or without index i.
+// set returns the set with index i if in is set, and without it otherwise.
 func (b bitset) set(i int, in bool) bitset {
 	out := make(bitset, max(len(b), i/8+1))
 	copy(out, b)
@@ -31,7 +31,7 @@ func (b bitset) union(o bitset) bitset {
 }
 
 // shifted returns the set after the element at index i was removed from the list. Higher indexes
-// become one less.
+// decrease by one.
 func (b bitset) shifted(i int) bitset {
 	if i/8 >= len(b) {
 		return b

@@ -3,33 +3,36 @@ package codelab
 import "atelier/actors/markdown"
 
 // Bounds contains the limits that affect a codelab's clients. Descriptions of the API read the
-// limits from here, because a copied limit would become outdated.
+// limits from here, so that they never differ from the rules.
 var Bounds = struct {
-	// Maxima per codelab.
+	// These are the maximum numbers per codelab.
 	Attendees, Threads, ThreadMessages, Chat, SettledHelp, Materials, Quizzes, Steps, Mentions, Heads int
-	// Maxima per person: submissions, and messages with a ref within ten minutes.
+	// Submissions is the maximum number per person. Refs is the maximum number of a person's
+	// messages with a ref within ten minutes.
 	Submissions, Refs int
-	// Options of a question of the quiz.
+	// QuizOptions is the maximum number of options of a quiz question.
 	QuizOptions int
-	// Stored AI conversations, per person and per codelab.
+	// These are the maximum numbers of stored AI conversations, per person and per codelab.
 	PersonConversations, Conversations int
-	// Maximum numbers of individual notices to clients. Gone is for the messages and threads of a
-	// removed person, PulseNotices for pulses that end because their steps are removed.
+	// These are the maximum numbers of individual notices to clients. Gone is for the messages, and
+	// for the threads, of a removed person. PulseNotices is for pulses that end because their steps
+	// are removed.
 	Gone, PulseNotices int
-	// Polls and questions, and open questions per person.
+	// Polls and Questions are the maximum numbers per codelab. PollOptions and PollBoxes are those
+	// of a poll's options, and OpenAsked is that of a person's open questions.
 	Polls, PollOptions, PollBoxes, Questions, OpenAsked int
 	// MinSeconds and MaxSeconds bound the duration of a poll or a timer. VoteWords bounds the
 	// words of a vote.
 	MinSeconds, MaxSeconds, VoteWords int
-	// Checks declared by the steps of a codelab.
+	// Checks is the maximum number of checks declared by the steps of a codelab.
 	Checks int
-	// Tasks per step that can be ticked.
+	// Tasks is the maximum number of tasks per step that can be ticked.
 	Tasks int
-	// Recipients of a message to an audience.
+	// Directs is the maximum number of recipients of a message to an audience.
 	Directs int
-	// Requests for help answered by one message.
+	// Answered is the maximum number of requests for help answered by one message.
 	Answered int
-	// Texts, in code points.
+	// These are the maximum lengths of texts, in code points.
 	Title, Description, Author, Markdown, Name, Place, Message, HelpMessage, Reason, Answer, AIQuestion, AIAnswer, URL int
 	QuizQuestion, QuizOption, PollQuestion, PollOption, VoteWord, VoteText, QuestionText, TimerLabel, CheckNote        int
 }{

@@ -24,15 +24,15 @@ const (
 	maxHours           = 1000
 )
 
-// LogoName returns the name of the upload in a logo's address. It returns false if the address is
-// not the address of an uploaded image.
+// LogoName returns the name of the upload to which a logo's address refers. It returns false if
+// this is not an uploaded PNG, JPEG or WebP image.
 func LogoName(url string) (name string, ok bool) {
 	name, ok = files.NameOf(url)
 	kind, _, _ := strings.Cut(name, "/")
 	return name, ok && kind == files.Images && slices.Contains([]string{".png", ".jpg", ".jpeg", ".webp"}, path.Ext(name))
 }
 
-// checkCertificate trims and checks the fields of the certificate.
+// checkCertificate normalizes and checks the fields of the certificate.
 func checkCertificate(m *pb.Codelab) (err error) {
 	if m.Organiser, err = line("organiser", m.Organiser, 0, maxOrganiser); err != nil {
 		return err
@@ -52,7 +52,7 @@ func checkCertificate(m *pb.Codelab) (err error) {
 	return nil
 }
 
-// HalfHours converts hours to the unit of records, half hours.
+// HalfHours converts hours to half hours, the unit of stored records.
 func HalfHours(hours float64) (*int32, error) {
 	if halves := hours * 2; hours >= 0 && hours <= maxHours && halves == math.Trunc(halves) {
 		return new(int32(halves)), nil

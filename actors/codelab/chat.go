@@ -9,8 +9,8 @@ import (
 
 const (
 	maxMessage = 2000
-	// maxGone bounds the individual notices to clients about a removed person's messages and
-	// threads. The value is the size of one page of the history, because clients show no older
+	// maxGone bounds the individual notices to clients about a removed person's messages, and about
+	// their threads. It is the size of one page of the history, because clients show no older
 	// messages.
 	maxGone = 1000
 )
@@ -18,7 +18,7 @@ const (
 // PostChat sends a message to everybody, to one person, or as a broadcast.
 type PostChat struct {
 	Message string
-	// The recipient of a direct message; empty for everybody.
+	// TargetID is the recipient of a direct message; empty for everybody.
 	TargetID  string
 	Broadcast bool
 }
@@ -45,8 +45,8 @@ func (p PostChat) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// name returns the caller's name as others see it: the name in the record, which a facilitator may
-// have changed, or the admin's display name.
+// name returns the caller's name as others see it: the name in the attendee's record, which a
+// facilitator can have changed, or the admin's display name.
 func (c call) name() string {
 	if a := c.s.attendee(c.ID); a != nil && !c.admin() {
 		return a.Name
@@ -54,7 +54,8 @@ func (c call) name() string {
 	return c.Name
 }
 
-// leader returns the facilitator, assistant or owner who uses the shared id; "" for attendees.
+// leader returns the id of the facilitator, assistant or owner behind FacilitatorID, or "" for
+// attendees.
 func (c call) leader() string {
 	if !c.admin() {
 		return ""
@@ -62,8 +63,8 @@ func (c call) leader() string {
 	return c.AdminID
 }
 
-// Visible reports whether a person may see a message: a direct message is only for its sender and
-// recipient.
+// Visible reports whether a person is allowed to see a message. Only its sender and recipient can
+// see a direct message.
 func Visible(m *pb.ChatMessage, who string) bool {
 	return m.TargetId == "" || m.SenderId == who || m.TargetId == who
 }
@@ -85,8 +86,8 @@ func (b DeleteChat) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// chatGone returns notices about the newest messages of a removed person. Clients show no older
-// messages. The events contain only ids of messages, and no data of the person.
+// chatGone returns notices about the newest messages from and to a removed person, at most maxGone.
+// The events contain only ids of messages, and no data of the person.
 func (c call) chatGone(person string) (out []*pb.Event) {
 	for i := c.s.chat.Len() - 1; i >= 0 && len(out) < maxGone; i-- {
 		if m := c.s.chat.At(i); m.SenderId == person || m.TargetId == person {
@@ -100,15 +101,15 @@ func (s *State) applyChat(seq uint64, m *pb.ChatMessage) {
 	s.chat.Append(m)
 	s.seen(m.Id)
 	s.changed.Chat = seq
-	// Remove the oldest tenth together, so that filtering costs little.
+	// Removal starts only above a tenth more than the bound, so that the list is rarely filtered.
 	if over := s.chat.Len() - maxChat; over > maxChat/10 {
 		oldest := s.chat.At(over).Id
 		s.chat.Filter(func(m *pb.ChatMessage) bool { return m.Id >= oldest })
 	}
 }
 
-// named returns the element with the id in a command from a list with ascending ids. what is the
-// kind in the error.
+// named returns the element with an id from a list with ascending ids. If there is none, the
+// rejection calls it what.
 func named[T any](v *cow.Vector[T], id string, idOf func(T) string, what string) (T, error) {
 	i, ok := searchID(v, id, idOf)
 	if !ok {

@@ -10,8 +10,8 @@ import (
 	"atelier/actors/markdown"
 )
 
-// Checks test people's work (transport/rest/RULES.md, "Checks"). The text of a step declares them,
-// and programs on people's own machines report the results.
+// Checks test attendees' work (transport/rest/RULES.md, "Checks"). The text of a step declares
+// them, and programs on the attendees' own machines report the results.
 
 const (
 	// MaxChecks is the maximum number of checks of a codelab. Further declarations are ignored.
@@ -19,7 +19,7 @@ const (
 	maxCheckNote = 500
 )
 
-// Check is a check declared by a step. If two checks have the same name, only the first is used.
+// Check is a check that a step declares. If two checks have the same name, only the first counts.
 type Check struct {
 	markdown.Check
 	// StepNumber is the number of the step, from 1.
@@ -90,7 +90,8 @@ func declared(checks []Check) string {
 	return list
 }
 
-// applyCheckReported keeps the latest report of each declared check.
+// applyCheckReported replaces the report of a check, and drops the reports of checks that are no
+// longer declared.
 func (s *State) applyCheckReported(seq uint64, at int64, b *pb.CheckReported) {
 	s.changeAttendee(seq, b.AttendeeId, func(a *pb.Attendee) {
 		latest := &pb.CheckResult{Name: b.Name, Ok: b.Ok, Note: b.Note, At: at, Tries: b.Tries}

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// claimsStay is how long uploads stay claimed if the outcome of their command is unknown, because
-	// the command may still be recorded.
+	// claimsStay is how long uploads stay claimed if the outcome of their command is unknown,
+	// because the command can still be recorded.
 	claimsStay = 2 * time.Minute
 	// maxClaiming is the maximum number of submitted commands that wait for their claims.
 	maxClaiming = 256
@@ -18,7 +18,8 @@ const (
 // Ask works like durable.Handle.Ask. It also protects the uploads that the command mentions until
 // the codelab's reference to them is recorded. If the codelab has been deleted since w was looked
 // up, Ask returns errGone. If the actor stopped for another reason, Ask returns durable.ErrRested,
-// and the caller must look the codelab up again: w's room and views would not show the result.
+// and the caller must look up the codelab again, because w's room and views would not show the
+// result.
 func (w Codelab) Ask(cmd Command) (any, uint64, error) {
 	v, seq, err := w.ask(cmd)
 	if errors.Is(err, durable.ErrRested) {
@@ -39,8 +40,9 @@ func (w Codelab) ask(cmd Command) (any, uint64, error) {
 	return v, seq, err
 }
 
-// Submit works like durable.Handle.Submit, with claims as in Ask. It never blocks: a command that mentions
-// uploads is sent when they are claimed, possibly after commands that were submitted later.
+// Submit works like durable.Handle.Submit, with claims as in Ask. It never blocks. A command that
+// mentions uploads is sent once they are claimed, possibly after commands that were submitted
+// later.
 func (w Codelab) Submit(cmd Command, to durable.Replier) error {
 	if len(Mentions(cmd.Body)) == 0 {
 		return w.handle.Submit(cmd, to)
@@ -89,7 +91,7 @@ func (w Codelab) settle(release func(), err error) {
 	}
 }
 
-// claimant forwards the answer to a command, and releases its claims.
+// claimant forwards the answer to a command, and releases the command's claims.
 type claimant struct {
 	w       Codelab
 	to      durable.Replier

@@ -47,26 +47,26 @@ type Config struct {
 	// Room bounds the frames kept for replay. Room.Frames is also the number of events that the
 	// journal keeps for this purpose.
 	Room room.Limits
-	// Durable contains the options of the actors. This package also uses Durable.Clock.
+	// Durable contains the options of the actors. The codelabs themselves also use Durable.Clock.
 	Durable durable.Options
 	// Removed ends the room sessions that depend on an attendee's grants. It is called after an
 	// attendee was removed or got a new PIN, and with "" after the whole codelab was removed. At
 	// that time the change is committed and visible.
 	Removed func(r *room.Room, attendee string)
 	// Forgotten is called when the room of a codelab has ended on this node while it had sessions.
-	// The room receives no more events, so that the sessions must reconnect. It must not block, or
-	// request codelabs.
+	// The room receives no more events, so the sessions must reconnect. Forgotten must not block or
+	// get codelabs.
 	Forgotten func(r *room.Room)
 	// Announce is called on every node, for its own sessions, when a person connects to another
-	// node or has left all nodes. Signal delivers a message of another node to this node's sessions
-	// of a person, or of all facilitators for "". Both are used only if Durable.Cluster is set.
+	// node or has left all nodes. Signal delivers a message of another node to the sessions of a
+	// person on this node; "" means all facilitators. Both are used only if Durable.Cluster is set.
 	Announce func(w Codelab, person string, arrived bool)
 	Signal   func(w Codelab, person string, payload []byte)
 	// Ballots stores the secrets of anonymous polls. Rules.BallotKey reads them from the same
 	// place. Without Ballots, polls cannot be anonymous.
 	Ballots BallotKeys
-	// Rehearse simulates the attendees of a rehearsal, on the node that owns the codelab, until ctx
-	// ends with the rehearsal. nil disables rehearsals.
+	// Rehearse simulates the attendees of a rehearsal. It runs on the node that owns the codelab,
+	// until ctx ends, which is when the rehearsal ends. nil disables rehearsals.
 	Rehearse func(ctx context.Context, w Codelab)
 	// Sweep removes, at startup, the logs of codelabs whose deletion was interrupted.
 	Sweep  bool
@@ -101,7 +101,7 @@ type Codelabs struct {
 
 	rehearsals rehearsals // the rehearsals that run on this node
 
-	// Counts from other nodes, see nodes.go.
+	// counts contains the counts from other nodes, see nodes.go.
 	counts     counts
 	stopCounts func()
 }
@@ -123,14 +123,14 @@ func (w Codelab) OnlineAttendees() int {
 	return n
 }
 
-// Over reports whether this codelab's room has ended or will end. A session that enters the room
-// now would receive nothing, so each session checks Over after entering. Config.Forgotten handles
-// sessions that entered earlier.
+// Over reports whether this codelab's room has ended or will end. A session that enters such a room
+// receives nothing, so each session checks Over after entering. Config.Forgotten handles sessions
+// that entered earlier.
 func (w Codelab) Over() bool { return w.Condition() == durable.Resting }
 
-// Await waits until the room shows a position that a client has read. Like durable.Handle.Await it
+// Await waits until the room shows a position that a client has read. Like durable.Handle.Await, it
 // also returns nil if the codelab never reached the position. The room is slightly behind the view,
-// so a client can have read a position here that the room does not show yet.
+// so a client can have read a position on this node that the room does not show yet.
 func (w Codelab) Await(seq uint64) error {
 	if w.Room.Head() >= seq {
 		return nil
@@ -156,7 +156,8 @@ const (
 	roomWait = 3 * time.Second
 )
 
-// NewCodelabs starts the host and removes leftovers of interrupted deletions.
+// NewCodelabs starts the host. With Config.Sweep, it first removes the logs of interrupted
+// deletions.
 func NewCodelabs(cfg Config) (_ *Codelabs, err error) {
 	if cfg.Durable.Clock == nil {
 		cfg.Durable.Clock = clock.System
@@ -225,9 +226,8 @@ func (w *Codelabs) sweep() error {
 }
 
 // sweepLog purges one log if its codelab is not in the list and was deleted. Other nodes create and
-// delete codelabs concurrently, so the result of a check must still be valid afterwards. The owner
-// of a log removes the log itself. A codelab that was not deleted counts as unlisted only if the
-// list still lacks it after its log was read.
+// delete codelabs concurrently. If another node owns the log, that node removes it. A codelab that
+// was not deleted counts as unlisted only if the list still lacks it after its log was read.
 func (w *Codelabs) sweepLog(name string) error {
 	id := name[len("codelab/"):]
 	if m, err := w.List.Get(id); m != nil || err != nil {
@@ -271,8 +271,8 @@ func (w *Codelabs) room(id string) *room.Room {
 	return out
 }
 
-// Get returns a codelab, activating its actor if necessary. An id that is not in the list is a
-// Missing rejection.
+// Get returns a codelab, and activates its actor if necessary. For an id that is not in the list,
+// it returns a Missing rejection.
 func (w *Codelabs) Get(id string) (Codelab, error) {
 	m, err := w.List.Get(id)
 	if err != nil {
@@ -320,8 +320,7 @@ func (w *Codelabs) Active() []Codelab {
 	return out
 }
 
-// Peek returns a codelab that is in memory. For any other codelab it returns false, because it
-// activates none.
+// Peek returns a codelab if it is in memory. Peek never activates a codelab.
 func (w *Codelabs) Peek(id string) (Codelab, bool) {
 	if h := w.host.Peek(id); h != nil {
 		return w.inMemory(h)
@@ -375,8 +374,8 @@ func (w *Codelabs) freeJoinCode() (string, error) {
 	}
 }
 
-// BySlug returns the id of the codelab with a slug, or "". claimed means that the codelab is about
-// to get the slug, or its import has failed.
+// BySlug returns the id of the codelab with a slug, or "". claimed means that the assignment of the
+// slug is in progress or has failed.
 func (w *Codelabs) BySlug(slug string) (id string, claimed bool, err error) {
 	return catalog.BySlug(w.Journal, slug)
 }
@@ -412,8 +411,8 @@ func (w *Codelabs) remove(caller *Caller, id string, b Delete) error {
 	if err != nil {
 		return err
 	}
-	// From here on nobody can open the codelab. Its data on disk is removed now, or at the next
-	// start. The actor stops when its last caller has left.
+	// From here on nobody can open the codelab. Its data on disk is removed now or, if that fails,
+	// at the next start. The actor stops when its last caller has left.
 	w.host.Rest(context.Background(), ws.handle, false)
 	w.removeLog(id)
 	if err := w.Files.Forget(id, v.(files.Forgotten)); err != nil {

@@ -26,8 +26,8 @@ type Caller struct {
 	ID string
 	// Name is the name that others see.
 	Name string
-	// Person distinguishes people who share an id. For an admin it is the login. References (see
-	// Event.ref) belong to a Person.
+	// Person distinguishes people who share an id, as all admins do. References (see Event.ref)
+	// belong to a Person.
 	Person string
 	IP     string
 	// UserAgent is the user agent of the browser, if it sent one.
@@ -46,22 +46,22 @@ type Caller struct {
 // PersonPrefix is the prefix of Caller.Person for facilitators and assistants other than the owner.
 const PersonPrefix = "person:"
 
-// IsAdmin reports whether the caller acts with the admin grant. It returns false for a nil Caller.
+// IsAdmin reports whether the caller acts as an admin. It returns false for a nil Caller.
 func (c *Caller) IsAdmin() bool { return c != nil && c.Role == RoleAdmin }
 
 // system is the server itself as a caller.
 var system = &Caller{Role: RoleSystem}
 
 // Command is a command to a codelab. It is plain data that can be sent to another process as JSON.
-// Text is already trimmed if the API requires trimming; the codelab itself checks lengths and
+// The API has already trimmed its texts where required; the codelab itself checks lengths and
 // rules.
 type Command struct {
 	Caller *Caller
-	// Ref is the client's reference: a person's commands with the same reference are
-	// executed once.
+	// Ref is the client's reference. Of a person's commands with the same reference, only the first
+	// is executed.
 	Ref string
-	// IfMatch lists revisions, see Revisions. If none of these is the current revision of the
-	// replaced part, the edit is refused. An edit without revisions is always accepted.
+	// IfMatch lists revisions, see Revisions. If none of them is the current revision of the part
+	// that the command replaces, the edit is refused. An edit without revisions is always accepted.
 	IfMatch []uint64
 	// Body is the command itself. Each body type is in the file for its subject, together with its
 	// rules.
@@ -169,8 +169,8 @@ func frees(cmd Command) bool {
 	return false
 }
 
-// Codec encodes commands for the node that owns the codelab. Commands with a reference are executed
-// once, regardless of how often they are sent.
+// Codec encodes commands for the node that owns the codelab. A command with a reference can be sent
+// again safely, because it is executed only once.
 var Codec = durable.JSONCodec(Vocabulary,
 	func(c Command) (Body, Command) {
 		body := c.Body

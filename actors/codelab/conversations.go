@@ -4,8 +4,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Bounds of saved conversations. Reaching a bound is not an error: the oldest conversations of the
-// same person are dropped. In this way nobody can displace other people's conversations.
+// Bounds of saved conversations. Reaching a bound is not an error. At a person's bound, the oldest
+// conversations of the same person are dropped; at the codelab's bound, the oldest of all.
 const (
 	maxAIQuestion = 100_000
 	maxAIAnswer   = 200_000
@@ -16,7 +16,7 @@ const (
 	maxPersonConversationSize = 4 << 20
 )
 
-// heap contains the number of stored items and their total size.
+// heap contains the number of stored conversations and their total size in bytes.
 type heap struct{ count, bytes int }
 
 func (h heap) over(count, bytes int) bool { return h.count > count || h.bytes > bytes }
@@ -64,7 +64,7 @@ func (s *State) applyConversation(in *pb.Conversation) {
 	}
 	s.conversations.Append(in)
 	s.weighConversation(in)
-	// Remove a tenth together, because each removal filters the whole list.
+	// dropOldest removes a tenth together, because each removal filters the whole list.
 	if by := s.saved[in.UserId]; by.over(maxPersonConversations, maxPersonConversationSize) {
 		s.dropOldest(by, maxPersonConversations, maxPersonConversationSize, func(c *pb.Conversation) bool { return c.UserId == in.UserId })
 	}
@@ -73,8 +73,8 @@ func (s *State) applyConversation(in *pb.Conversation) {
 	}
 }
 
-// dropOldest drops the oldest items of a heap until it is a tenth below its bounds. The newest item
-// always remains.
+// dropOldest drops the oldest conversations of a heap until the heap is a tenth below its bounds.
+// The newest conversation always remains.
 func (s *State) dropOldest(h heap, count, bytes int, belongs func(*pb.Conversation) bool) {
 	newest := s.conversations.At(s.conversations.Len() - 1)
 	s.keepConversations(func(c *pb.Conversation) bool {

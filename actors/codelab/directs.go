@@ -8,7 +8,7 @@ import (
 )
 
 // maxDirects bounds the recipients of one PostDirects. For each recipient, the commit contains an
-// event of up to 8 KB, which also takes a place among the replayed messages.
+// event of up to 8 KB, which also counts among the frames kept for replay.
 const maxDirects = 1000
 
 // Audience selects the recipients of PostDirects.
@@ -28,13 +28,13 @@ const (
 var Audiences = []string{string(ToStuck), string(ToWaiting), string(ToStep)}
 
 // PostDirects sends one text as a direct message to each attendee of an audience. The codelab
-// selects them when it executes the command, so that nobody gets a message about a state that has
-// already ended.
+// selects the recipients when it executes the command, so that nobody gets a message about a state
+// that has already ended.
 type PostDirects struct {
 	Message string
 	To      Audience
-	// StepNumber is required with ToStep. For other audiences it restricts the recipients to
-	// attendees on this step, unless it is 0.
+	// StepNumber is required with ToStep. For other audiences, 0 means any step. Any other number
+	// restricts the recipients to attendees who are on this step and have not completed.
 	StepNumber int32
 }
 
@@ -77,7 +77,7 @@ func (p PostDirects) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// audience returns the recipients in the order in which they registered.
+// audience returns the recipients, in the order of their registration.
 func (c call) audience(p PostDirects) (out []*pb.Attendee) {
 	for _, a := range c.s.attendees.All() {
 		if p.StepNumber != 0 && (a.CurrentStep != p.StepNumber || a.CompletedAt != 0) {

@@ -6,7 +6,7 @@
 // durable is the runtime around it. One file contains the rules for one concept: help.go for the
 // queue, threads.go for the comments, and so on.
 //
-// Commands are Go values, each in the file with its rules (command.go lists them). Events and
-// records are the protobuf messages of codelabpb, because they are stored. A record in the state is
-// never modified, but replaced by a changed copy, so that a View is cheap.
+// Commands are Go values; each type is in the file with its rules, and command.go lists them.
+// Events and records are the protobuf messages of codelabpb, because they are stored. A record in
+// the state is never modified, but replaced by a changed copy, so that a View is cheap.
 package codelab

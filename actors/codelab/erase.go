@@ -11,13 +11,15 @@ import (
 )
 
 // Personal data is erased in four places: the state (applyRemoved, applyRetained), the room's
-// frames (Present), the journal's older records (Erase) and the older snapshot, which the runtime
-// replaces. The records and events declare which fields concern a person (personal.proto).
+// frames (Present), the journal's earlier events (Erase) and the earlier snapshot, which the
+// runtime replaces. The declarations of records and events state which fields concern a person
+// (personal.proto).
 
 // applyRemoved removes an attendee and everything they created from the state.
 func (s *State) applyRemoved(seq uint64, now int64, b *pb.Removed) {
 	id := b.AttendeeId
-	// If the log was erased since, even the attendee's record can be absent.
+	// If an erasure has removed the attendee's registration from the log, the attendee is unknown
+	// here.
 	if at, known := s.byAttendee[id]; known {
 		s.forgetVoter(seq, at)
 	}
@@ -94,9 +96,9 @@ func Erases(e *pb.Event) bool {
 	return false
 }
 
-// Erase returns the replacement of a stored event, based on the view of the snapshot that includes
-// it. An event that can be replayed to clients is kept while all its persons and items exist. All
-// other events are removed, because the snapshot contains their effect.
+// Erase returns a function that replaces a stored event, based on the view of a snapshot that
+// includes the event. An event that can be replayed to clients is kept while all its persons and
+// items exist. All other events are removed, because the snapshot contains their effect.
 func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 	present := v.Present()
 	gone := func(id string) bool { return !present.person(id) }
@@ -107,8 +109,8 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 			e = cut
 		}
 		if body := bodyOf(e); body != nil && referencesOf(body.Descriptor()).replayed && !refersTo(body, gone, deleted) {
-			// The snapshot contains the used references and their persons, and the texts of
-			// anonymous polls, which clients do not receive.
+			// References, their persons, and the texts of anonymous polls can be removed from the
+			// event. The snapshot contains them, and clients do not receive them.
 			out := &pb.Event{At: e.At, Body: e.Body}
 			b := e.GetPollChanged()
 			texts := len(b.GetPoll().GetTexts()) > 0
@@ -124,8 +126,8 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 	}
 }
 
-// Present contains one view's persons and items. They determine the events and frames to keep. Not
-// safe for concurrent use.
+// Present contains the persons and items of one view. They determine which events and frames are
+// kept. Not safe for concurrent use.
 type Present struct {
 	view     *View
 	comments map[string]bool // built on the first use
@@ -160,8 +162,8 @@ func (p *Present) orphan(id string) *pb.Question {
 	return nil
 }
 
-// withoutAuthor returns the event of a question without the author that it has lost since; nil for
-// other events.
+// withoutAuthor returns the event of a question without its author, if the question has lost its
+// author since. For any other event it returns nil.
 func (p *Present) withoutAuthor(e *pb.Event) *pb.Event {
 	var q *pb.Question
 	switch b := e.Body.(type) {

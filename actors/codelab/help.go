@@ -26,8 +26,8 @@ const (
 	maxAnswered    = 200
 )
 
-// AskHelp opens a request, or moves the open request to another step: an attendee is at most once
-// in the queue (transport/rest/RULES.md, "Help and feedback").
+// AskHelp opens a request, or moves the attendee's open request to another step. An attendee has at
+// most one open request (transport/rest/RULES.md, "Help and feedback").
 type AskHelp struct {
 	StepNumber int32
 	Message    string
@@ -104,7 +104,7 @@ func (c call) claim(h *pb.HelpRequest) (decision, error) {
 // the attendee's waiting request (transport/rest/RULES.md, "Help and feedback").
 type OfferHelp struct {
 	AttendeeID string
-	// Without it, the request is for the attendee's current step.
+	// StepNumber is the step of the request; nil means the attendee's current step.
 	StepNumber *int32
 	Message    string
 }
@@ -233,8 +233,8 @@ func helpReleased(h *pb.HelpRequest, reason string) *pb.Event {
 	}}}
 }
 
-// ReleaseClaims releases the claims of people who are no longer facilitators of this
-// codelab, by their Caller.Person.
+// ReleaseClaims releases the claims of people who no longer lead this codelab. Persons contains
+// their Caller.Person.
 type ReleaseClaims struct {
 	Persons []string
 }
@@ -252,8 +252,8 @@ func (b ReleaseClaims) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// ReleaseClaims releases, in all codelabs, the claims of people who are no longer
-// facilitators there. A concurrent claim is released by the next call.
+// ReleaseClaims releases, in all codelabs, the claims of people who no longer lead the codelab. The
+// next call releases claims that are made during this call.
 func (w *Codelabs) ReleaseClaims(leads func(person, codelab string) bool) error {
 	over := map[string][]string{}
 	err := catalog.Claimants(w.Journal, func(codelab string, persons []string) {
@@ -275,8 +275,8 @@ func (w *Codelabs) ReleaseClaims(leads func(person, codelab string) bool) error 
 	return err
 }
 
-// claimants returns the people who have claimed open requests. The owner's logins are omitted,
-// because the owner's rights never end.
+// claimants returns the people who have claimed open requests. It omits the owner, whose rights
+// never end.
 func (s *State) claimants() (persons []string) {
 	for _, i := range s.openHelp {
 		if p := s.help.At(i).ClaimedPerson; strings.HasPrefix(p, PersonPrefix) && !slices.Contains(persons, p) {
@@ -287,7 +287,8 @@ func (s *State) claimants() (persons []string) {
 	return persons
 }
 
-// claimantRows returns the row that records the caller's claim.
+// claimantRows returns the row that records the caller as a claimant, unless it is already
+// recorded.
 func (c call) claimantRows() []durable.Row {
 	persons := c.s.claimants()
 	if !strings.HasPrefix(c.Person, PersonPrefix) || slices.Contains(persons, c.Person) {
@@ -339,8 +340,8 @@ func (s *State) applyHelpResolved(seq uint64, at int64, b *pb.HelpResolved) {
 		delete(s.openHelp, h.AttendeeId)
 		s.settled++
 	})
-	// Remove the oldest tenth of the settled requests together, because each removal filters the
-	// whole list.
+	// Each removal filters the whole list, so settled requests are removed only once they exceed
+	// the bound by a tenth.
 	if s.settled > maxSettledHelp+maxSettledHelp/10 {
 		drop := s.settled - maxSettledHelp
 		s.help.Filter(func(h *pb.HelpRequest) bool {

@@ -9,7 +9,7 @@ func joinCode() string {
 	for i := 0; i < len(b); {
 		var one [1]byte
 		_, _ = rand.Read(one[:])
-		if one[0] < 8*31 { // all letters are equally likely
+		if one[0] < 8*31 { // so that all letters are equally likely
 			b[i] = alphabet[one[0]%31]
 			i++
 		}

@@ -20,7 +20,7 @@ func line(field, value string, least, most int) (string, error) {
 	return value, text(field, value, least, most)
 }
 
-// plain returns a line like line, without bounds on its length.
+// plain does the same as line, without bounds on the length.
 func plain(field, value string) (string, error) {
 	if err := text(field, value, 0, math.MaxInt); err != nil {
 		return "", err
@@ -38,7 +38,7 @@ func PersonName(field, value string, least, most int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	const widest = 4 * utf8.UTFMax // bytes per character of a name with invisible characters
+	const widest = 4 * utf8.UTFMax // bytes per character, including invisible characters
 	if len(value) <= most*widest {
 		value = naming.Clean(value)
 	}
@@ -51,7 +51,7 @@ func text(field, value string, least, most int) error {
 		return durable.Reject(durable.Invalid, "%s is not valid UTF-8", field)
 	}
 	n := 0
-	if len(value) > most { // there are at least as many bytes as code points
+	if len(value) > most { // otherwise there are at most that many code points
 		n = utf8.RuneCountInString(value)
 	}
 	switch {

@@ -21,7 +21,7 @@ const (
 	maxURL       = 2048
 )
 
-// AddMaterial adds a link or a file. The material's upload has been checked to exist.
+// AddMaterial adds a link or a file. The caller has verified that the material's upload exists.
 type AddMaterial struct {
 	Material *pb.Material
 }
@@ -86,7 +86,7 @@ func (c call) newMaterial(at string, in *pb.Material) (*pb.Material, error) {
 	return m, nil
 }
 
-// link checks an address that people can open.
+// link checks a web address that people can open.
 func link(field, value string) (string, error) {
 	value, err := line(field, value, 1, maxURL)
 	if err != nil {
@@ -117,7 +117,7 @@ func (b DeleteMaterial) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// isMaterial reports whether an upload is used by a material other than the one excluded.
+// isMaterial reports whether a material other than but consists of an upload.
 func (s *State) isMaterial(upload, but string) bool {
 	for _, m := range s.materials.All() {
 		if m.Upload == upload && m.Id != but {

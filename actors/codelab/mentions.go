@@ -11,11 +11,10 @@ import (
 	"atelier/actors/files"
 )
 
-// Texts refer to uploads by path. A file must remain while a text refers to it, so the commit that
-// changes the text also records each reference in a row.
+// Texts refer to uploads by path. An uploaded file must remain while a text refers to it, so the
+// commit that changes a text also writes a row for each added or removed reference.
 
-// maxMentions bounds the recorded references of one text. Further mentions do not protect their
-// files.
+// maxMentions bounds the uploads in one set of names. Further mentions do not protect their files.
 const maxMentions = 5000
 
 // names is a set of uploads.
@@ -31,7 +30,8 @@ func (n names) add(texts ...string) {
 	}
 }
 
-// inText returns the uploads in a codelab's text, in its certificate, and in the pinned message.
+// inText returns the uploads mentioned in a codelab's texts, its certificate's logo, and the pinned
+// message.
 func inText(m *pb.Codelab, steps []*pb.Step, quizzes []*pb.Quiz, pin string) names {
 	n := names{}
 	n.add(m.GetDescription(), m.GetGuideMarkdown(), m.GetLogoUrl(), pin)
@@ -74,8 +74,8 @@ func (c call) talkRows(message string) (rows []durable.Row) {
 	return rows
 }
 
-// untalk returns the uploads that are mentioned only in removed messages, and the rows that record
-// this.
+// untalk returns the uploads that are mentioned only in messages to be removed, and the rows that
+// remove these references. goes and gone select the messages and comments.
 func (c call) untalk(goes func(*pb.ChatMessage) bool, gone func(*pb.Thread, *pb.Comment) bool) (dropped []string, rows []durable.Row) {
 	lost, kept := names{}, names{}
 	place := func(leaves bool, message string) {
@@ -108,7 +108,7 @@ func (c call) untalk(goes func(*pb.ChatMessage) bool, gone func(*pb.Thread, *pb.
 func noMessage(*pb.ChatMessage) bool         { return false }
 func noComment(*pb.Thread, *pb.Comment) bool { return false }
 
-// untalkThreads calls untalk for the threads on steps that are not among steps.
+// untalkThreads returns untalk's rows for the threads on steps that are not among steps.
 func (c call) untalkThreads(steps []*pb.Step) []durable.Row {
 	goes := func(t *pb.Thread) bool { return t.TargetType == TargetStep && !hasStep(steps, t.TargetStepId) }
 	for _, t := range c.s.threads.All() {
@@ -152,8 +152,9 @@ func (v *View) TextUploads() []string {
 	return slices.Sorted(maps.Keys(inText(v.Meta, v.Steps, v.Quizzes, "")))
 }
 
-// Mentions returns the uploads to which a command can make a codelab refer: all uploads in any of
-// its texts. It can return too many, because protecting an upload for a moment is harmless.
+// Mentions returns the uploads in any text of a command, which are those to which the command can
+// make a codelab refer. Returning too many is harmless, because an upload is only protected for a
+// moment.
 func Mentions(b Body) []string {
 	switch b := b.(type) { // the most frequent commands need no reflection
 	case Progress, SetPulse:
@@ -168,8 +169,8 @@ func Mentions(b Body) []string {
 	return slices.Sorted(maps.Keys(n))
 }
 
-// addAll adds the uploads in a value's strings, at any depth. A string contains an upload's path in
-// a text, or only a name.
+// addAll adds the uploads in a value's strings, at any depth. A string can be a text with paths of
+// uploads, or the name of an upload.
 func (n names) addAll(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:

@@ -15,15 +15,15 @@ import (
 	"atelier/actors/room"
 )
 
-// aside is a message between nodes about a codelab's room, in addition to committed events. It
-// contains the people connected to a node, or short-lived messages.
+// aside is a message between nodes about a codelab's room that no event contains. It reports the
+// people connected to a node, or carries short-lived frames or a signal.
 type aside struct {
 	Kind asideKind `json:"k"`
 	// Person is the person who has connected or left, or the recipient of a signal.
 	Person string `json:"p,omitempty"`
 	// People lists everybody connected to the node.
 	People []string `json:"all,omitempty"`
-	// Count and Sum describe the connected people, see room.Count.
+	// Count and Sum describe the people connected to the node, see room.Count.
 	Count int    `json:"n,omitempty"`
 	Sum   uint64 `json:"s,omitempty"`
 	// Frames are for the sessions of every node.
@@ -39,7 +39,7 @@ const (
 	asideLeft    asideKind = "left"
 	asideAll     asideKind = "all"   // who is connected to the sender
 	asideCount   asideKind = "count" // the number of people connected to the sender, to detect lost messages
-	asideWho     asideKind = "who"   // asks all nodes for their asideAll
+	asideWho     asideKind = "who"   // asks the node Person, or all nodes, for their asideAll
 	asideFrames  asideKind = "frames"
 	asideSignal  asideKind = "signal"
 )
@@ -86,7 +86,7 @@ func (w Codelab) Signal(person string, payload []byte) {
 	w.Broadcast(aside{Kind: asideSignal, Person: person, Payload: payload}.encode())
 }
 
-// Elsewhere reports whether a person is connected to another node.
+// Elsewhere reports whether a person is connected only to other nodes.
 func (w Codelab) Elsewhere(person string) bool {
 	return w.Room.Sessions(person) == 0 && w.Room.IsPresent(person)
 }
@@ -128,16 +128,16 @@ func (w *Codelabs) all(ws Codelab, node string, people []string) {
 	}
 }
 
-// After a person has connected to another node, this node waits for the person's record, because
-// its replica of the codelab can be behind. namelessInterval is the polling interval, and
-// namelessLong the limit.
+// A person can connect to another node before this node's replica of the codelab contains their
+// record. This node then waits for the record. namelessInterval is its polling interval, and
+// namelessLong the timeout.
 const (
 	namelessInterval = 100 * time.Millisecond
 	namelessLong     = 10 * time.Second
 )
 
 // announce notifies this node's sessions that a person has connected or left. If the replica does
-// not contain the person yet, announce waits for their record.
+// not contain the person yet, the notification is postponed until it does.
 func (w *Codelabs) announce(ws Codelab, person string, arrived bool) {
 	w.announceWithin(namelessLong, ws, person, arrived)
 }
@@ -160,7 +160,7 @@ func (w *Codelabs) announceWithin(left time.Duration, ws Codelab, person string,
 }
 
 // Compare sends the number of people connected to this node to the other nodes, so that they detect
-// lost messages. Compare removes the people of dead nodes. It is called regularly.
+// lost messages. It also removes the people of dead nodes, and is called regularly.
 func (w *Codelabs) Compare(alive []string) {
 	w.publishCounts(alive)
 	for _, ws := range w.Active() {
@@ -179,7 +179,7 @@ func (w *Codelabs) Compare(alive []string) {
 }
 
 // purge removes the remaining data of a codelab that another node has deleted. That node released
-// the codelab before it removed the data. In between, this node took the codelab over, because it
+// the codelab before it removed the data. In between, this node took over the codelab, because it
 // had a replica.
 func (w *Codelabs) purge(ws Codelab) {
 	ctx, cancel := clock.WithTimeout(context.Background(), w.Durable.Clock, time.Second)
@@ -279,8 +279,8 @@ func (w *Codelabs) Online() map[string]int {
 	return online
 }
 
-// SessionNumbers returns the first number of a node's live sessions. Session numbers of different
-// nodes must differ, because an event contains the number of the session that caused it.
+// SessionNumbers returns the first number for a node's live sessions. Session numbers of different
+// nodes must differ, because nodes identify the session that caused an event by its number.
 func SessionNumbers(node string, incarnation uint64) uint64 {
 	sum := fnv.New64a()
 	_, _ = sum.Write(binary.BigEndian.AppendUint64([]byte(node), incarnation)) // never fails

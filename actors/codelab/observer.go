@@ -9,7 +9,7 @@ import (
 	"atelier/actors/room"
 )
 
-// observer forwards committed events to the room and the list. Owned by the codelab's actor.
+// observer forwards committed events to the room and the list. The codelab's actor owns it.
 type observer struct {
 	w    *Codelabs
 	id   string
@@ -21,15 +21,15 @@ type observer struct {
 	shown *View
 	// secrets contains the secrets of the polls that are open or being counted.
 	secrets []string
-	// Alarms for the times at which the open poll closes, questions are removed, and the rehearsal
-	// ends.
+	// These alarms are for the times at which the open poll closes, questions are removed, and the
+	// rehearsal ends.
 	pollEnds, questionsLeave, rehearsalEnds alarm
 
 	// found is set during recovery if the journal has records.
 	found  bool
 	floor  uint64
 	frames []room.Frame
-	// erases means that one of the records requires an erasure, which a crash may have interrupted.
+	// erases means that one of the recovered events requires an erasure.
 	erases bool
 }
 
@@ -53,8 +53,8 @@ func (o *observer) Live(v *View, seq uint64) {
 		o.floor = seq
 	}
 	if o.erases {
-		// Drop frames of erased data. A crash can have interrupted the erasing, so that the log
-		// still contains them.
+		// Drop frames with data that must be erased. If a crash interrupted the erasure, the log
+		// still contains it.
 		o.frames = edited(o.frames, v.Present().Frame)
 	}
 	o.room.Restore(o.frames, o.floor, seq)
@@ -70,8 +70,9 @@ func (o *observer) Live(v *View, seq uint64) {
 	o.found, o.floor, o.frames, o.erases = false, 0, nil, false
 }
 
-// leap replaces Commit after the state was reloaded and the events in between are missing. This
-// happens to a follower that missed events, and to an incarnation that lags behind its commit.
+// leap replaces Commit if the state was reloaded, so that the events between two views are missing.
+// This happens to a follower that missed events, and to an incarnation whose predecessor failed
+// between a commit and Commit.
 func (o *observer) leap(from, to *View) {
 	switch {
 	case to.Meta != nil && to.Meta != from.Meta:
@@ -155,7 +156,7 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 	}
 }
 
-// withAudience adds the number of attendees asked to an event of a poll.
+// withAudience adds the size of the audience to an event of a poll.
 func (o *observer) withAudience(v *View, e *pb.Event) *pb.Event {
 	asked := func(p *pb.Poll) *pb.Poll {
 		p = p.Clone()
@@ -188,7 +189,7 @@ type Withdrawal struct {
 	Before uint64
 }
 
-// WithdrawnBy returns the withdrawal by an event.
+// WithdrawnBy returns the withdrawal that an event causes.
 func WithdrawnBy(seq uint64, e *pb.Event) Withdrawal {
 	switch b := e.Body.(type) {
 	case *pb.Event_QuestionHidden:
@@ -236,7 +237,8 @@ func echoed(e *pb.Event) bool {
 	return true
 }
 
-// alarm calls a function at the given time in ms, or never if the time is 0. Owned by its observer.
+// alarm calls a function at a given time in Unix ms, or never if the time is 0. Its observer owns
+// it.
 type alarm struct {
 	at    int64
 	timer clock.Timer

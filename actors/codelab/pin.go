@@ -5,10 +5,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// SetPin pins a message above the chat for everybody, or removes the pinned message (decisions
-// W14).
+// SetPin pins a message above the chat for everybody, or removes the pinned message.
 type SetPin struct {
-	// Absent removes the pin.
+	// Message is the pinned message; nil removes it.
 	Message *string
 }
 

@@ -6,10 +6,10 @@ import (
 )
 
 // Point shows everybody at which step the facilitators are, or removes the pointer
-// (transport/rest/RULES.md, "Live teaching"). A repeated Point at the same step is sent again, to
-// call back people who moved to another step.
+// (transport/rest/RULES.md, "Live teaching"). A repeated Point at the same step is announced again,
+// to call back people who moved to another step.
 type Point struct {
-	// Absent removes the pointer.
+	// StepNumber is the step; nil removes the pointer.
 	StepNumber *int32
 	Hints      bool
 }
@@ -36,7 +36,7 @@ func pointed(p *pb.Pointer) *pb.Event {
 	return &pb.Event{Body: &pb.Event_Pointed{Pointed: &pb.Pointed{Pointer: p}}}
 }
 
-// pointerMoved announces a change of the pointer caused by a change of the steps.
+// pointerMoved returns the event that moves or removes the pointer after a change of the steps.
 func (c call) pointerMoved(steps []*pb.Step) []*pb.Event {
 	was := c.s.pointer
 	now := follow(was, steps, func(p *pb.Pointer) *int32 { return &p.StepNumber })

@@ -32,9 +32,10 @@ func (w Codelab) OpenPoll(caller *Caller, poll string, seconds *int32) (*pb.Poll
 	return v.(*pb.Poll), nil
 }
 
-// duePoll reports whether a poll of a view must be closed or counted before the view is read. This
-// is so if the poll's time has passed, or its secret is lost or has arrived. The owner decides, so
-// the request has no effect if the owner's state is different.
+// duePoll reports whether a poll of a view must be closed or counted before the view is read. An
+// open poll must be closed if its time has passed or its secret is lost. A closed poll must be
+// counted once its secret has arrived or is lost. The owner decides again, in case its state
+// differs from the view.
 func (w *Codelabs) duePoll(v *View) bool {
 	return slices.ContainsFunc(v.Polls, func(p *PollView) bool {
 		switch {
@@ -47,8 +48,8 @@ func (w *Codelabs) duePoll(v *View) bool {
 	})
 }
 
-// CloseDuePolls closes and counts the due polls of a codelab that is loaded here. A poll is
-// due when its secret has arrived, or is known to be lost.
+// CloseDuePolls closes and counts the due polls (see duePoll) of a codelab that is loaded on this
+// node.
 func (w *Codelabs) CloseDuePolls(id string) {
 	if ws, ok := w.Peek(id); ok && w.duePoll(ws.View()) {
 		// If this fails, the next reader retries.
@@ -58,7 +59,7 @@ func (w *Codelabs) CloseDuePolls(id string) {
 
 // SweepBallots destroys the secrets of polls that are no longer open, now and at every interval
 // until ctx ends. It is needed for polls that closed while this node received no messages, and for
-// secrets with which no poll was opened.
+// secrets that no poll uses.
 func (w *Codelabs) SweepBallots(ctx context.Context, every time.Duration) {
 	tick := w.Durable.Clock.NewTicker(every)
 	defer tick.Stop()
@@ -116,8 +117,8 @@ func (v *View) secrets() (ids []string) {
 	return ids
 }
 
-// PollAudience returns how many attendees were connected to this node's room while the poll was
-// open, if it is the last opened poll. For other polls it returns the number of people who voted.
+// PollAudience returns how many attendees were connected while the poll was open, if it is the last
+// opened poll. The number is at least that of the votes. For other polls it is the number of votes.
 func (w Codelab) PollAudience(p *PollView) int {
 	return max(w.Room.Gathered(gathering(p.Id, p.Round), notAsked(w.View(), p.Poll)...), int(p.Votes))
 }
@@ -152,7 +153,7 @@ func (w Codelab) NotVoted(v *View, p *PollView) []string {
 	return out
 }
 
-// gather makes the room count the people present while the poll is open.
+// gather makes the room record the connected people while a poll is open.
 func (o *observer) gather(v *View) {
 	round := ""
 	if p := v.OpenPoll(); p != nil {
@@ -161,9 +162,9 @@ func (o *observer) gather(v *View) {
 	o.room.Gather(round)
 }
 
-// watchPoll handles the poll of a new view. It closes the open poll at its end, and destroys its
-// secret once it is counted. A secret that is missing on this node is looked up on other nodes
-// before it is needed.
+// watchPoll handles the polls of a new view. It schedules the end of the open poll, and destroys
+// the secrets that are no longer used. For a new secret that this node lacks, it starts a search on
+// other nodes.
 func (o *observer) watchPoll(v *View) {
 	endsAt := int64(0)
 	if p := v.OpenPoll(); p != nil {

@@ -13,7 +13,7 @@ import (
 // Polls (transport/rest/RULES.md, "Polls"): questions to the audience. This file contains the
 // facilitators' commands; pollvotes.go contains the votes, and ballots.go the anonymous ballots.
 
-// Bounds of polls; texts in code points.
+// Bounds of polls; the lengths of texts are in code points.
 const (
 	maxPolls        = 100
 	maxPollQuestion = 500
@@ -45,10 +45,10 @@ var (
 	Askings    = []string{"off", "open", "checked"}
 )
 
-// PollKind returns the kind with a name; no kind for unknown names.
+// PollKind returns the kind with a name, or POLL_KIND_UNSPECIFIED if the name is unknown.
 func PollKind(name string) pb.PollKind { return pb.PollKind(slices.Index(PollKinds, name) + 1) }
 
-// scaleSteps is the number of values on a scale, from 1.
+// scaleSteps is the highest value on a scale; the lowest is 1.
 const scaleSteps = 5
 
 // CreatePoll creates a draft. The reply is the draft's record.
@@ -88,7 +88,8 @@ func (c call) newPoll(in *pb.Poll) (*pb.Poll, error) {
 	return p, CheckPoll(p)
 }
 
-// newPolls returns the drafts of a new codelab. made contains the new steps, in the order of given.
+// newPolls returns drafts for imported polls. A poll's StepId refers to a step in given; made
+// contains the same steps with their new ids, in the same order.
 func (c call) newPolls(in []*pb.Poll, given, made []*pb.Step) ([]*pb.Poll, error) {
 	if len(in) > maxPolls {
 		return nil, durable.Reject(durable.Invalid, "a codelab has at most %d polls", maxPolls)
@@ -122,7 +123,7 @@ func (c call) pollStep(p *pb.Poll) error {
 	return nil
 }
 
-// CheckPoll trims and checks an author's poll. An import omits polls that CheckPoll rejects.
+// CheckPoll normalizes and checks an author's poll. An import omits polls that CheckPoll rejects.
 func CheckPoll(p *pb.Poll) (err error) {
 	if p.Question, err = line("question", p.Question, 1, maxPollQuestion); err != nil {
 		return err
@@ -172,15 +173,15 @@ func CheckPoll(p *pb.Poll) (err error) {
 	return nil
 }
 
-// UpdatePoll changes a poll; absent members keep their value. After the first vote only the
-// question, the step and the right options can change.
+// UpdatePoll changes a poll; nil fields keep their value. After the first vote, only the question,
+// the step and the right options can change. Only a draft can change whether it is anonymous.
 type UpdatePoll struct {
 	PollID    string
 	Kind      *pb.PollKind
 	Question  *string
 	Options   *[]string
 	Anonymous *bool
-	// StepID is "" to remove the step.
+	// StepID replaces the step; "" removes it.
 	StepID *string
 	Right  *[]int32
 }
@@ -221,8 +222,8 @@ func (b UpdatePoll) decide(c call) (decision, error) {
 // with its votes. If the poll is already open, OpenPoll sets a new end.
 type OpenPoll struct {
 	PollID string
-	// The number of seconds until the poll closes, or nil if it stays open until somebody closes
-	// it.
+	// Seconds is the time until the poll closes. nil means that the poll stays open until somebody
+	// closes it.
 	Seconds *int32
 	// Secret is the secret for the ballots of an anonymous poll, stored by its keepers; see
 	// BallotKeys.
@@ -310,9 +311,9 @@ func (CloseDuePoll) decide(c call) (decision, error) {
 // over reports whether the time of an open poll has passed.
 func (p *poll) over(now time.Time) bool { return p.rec.EndsAt != 0 && now.UnixMilli() >= p.rec.EndsAt }
 
-// closePoll returns the decision that closes an open poll. For an anonymous poll the decision
-// includes the result, and removes the ballots. If the secret is missing but can still arrive, the
-// result and the removal are postponed.
+// closePoll returns the decision that closes an open poll. For an anonymous poll, the decision
+// includes the result and removes the ballots. If another node can still have the secret that this
+// node lacks, both are postponed.
 func (c call) closePoll(p *poll) decision {
 	out := p.rec.Clone()
 	out.State, out.EndsAt = pollClosed, 0
@@ -349,7 +350,7 @@ func (b ShowPoll) decide(c call) (decision, error) {
 	return c.pollChanged(p, out, "poll_show"), nil
 }
 
-// ResetPoll makes a poll a draft again, for another round without the votes.
+// ResetPoll makes a poll a draft again, without votes, for another round.
 type ResetPoll struct {
 	PollID string
 }
@@ -389,7 +390,7 @@ func (b DeletePoll) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// pollToLead returns the poll of a facilitator's command.
+// pollToLead returns a poll, if the caller is a facilitator.
 func (c call) pollToLead(id string) (*poll, error) {
 	if err := c.leadsPolls(); err != nil {
 		return nil, err
@@ -397,7 +398,7 @@ func (c call) pollToLead(id string) (*poll, error) {
 	return c.poll(id)
 }
 
-// ErrNoPoll is the answer to an unknown id of a poll.
+// ErrNoPoll is the rejection of an unknown poll id.
 var ErrNoPoll error = &durable.Rejection{Reason: durable.Missing, Text: "poll not found"}
 
 func (c call) poll(id string) (*poll, error) {
@@ -407,8 +408,8 @@ func (c call) poll(id string) (*poll, error) {
 	return nil, ErrNoPoll
 }
 
-// pollChanged returns the decision that changes a poll, and shows attendees the parts that they may
-// see.
+// pollChanged returns the decision that changes a poll. Its events also show attendees the parts
+// that they are allowed to see.
 func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
 	again := out.Round != p.rec.Round
 	gone := p.rec.Secret != "" && out.Secret != p.rec.Secret || again && p.votes() > 0
@@ -431,8 +432,8 @@ func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
 	return d
 }
 
-// keepsTexts reports whether a poll keeps its texts when it changes to out. No event repeats the
-// texts, because they can have megabytes, and a poll can be shown and hidden often.
+// keepsTexts reports whether a poll keeps its texts when it changes to out. The event then omits
+// them, because texts can take megabytes, and a poll can be shown and hidden often.
 func (p *poll) keepsTexts(out *pb.Poll) bool {
 	return p.rec.Anonymous && p.rec.State == pollClosed && !p.rec.Counting && out.State == pollClosed && out.Round == p.rec.Round
 }
@@ -519,8 +520,8 @@ func (s *State) unstepPolls(seq uint64) {
 	}
 }
 
-// PollOfLines parses a facilitator's lines: the question, and an option in each line that begins
-// with a dash, star or plus. A poll without options asks for words.
+// PollOfLines parses the lines that a facilitator wrote. The question comes first. Each line that
+// begins with a dash, star or plus and a space is an option. A poll without options asks for words.
 func PollOfLines(text string) (*pb.Poll, error) {
 	p := &pb.Poll{}
 	if len(text) > maxPollLines {
@@ -553,7 +554,7 @@ func PollOfLines(text string) (*pb.Poll, error) {
 	return p, nil
 }
 
-// PollOfQuiz returns a draft that asks a question of the quiz.
+// PollOfQuiz returns the draft of a poll that asks a quiz question.
 func PollOfQuiz(q *pb.Quiz) *pb.Poll {
 	p := &pb.Poll{Kind: pollText, Question: q.Question}
 	if q.QuizType == MultipleChoice {

@@ -24,14 +24,14 @@ const (
 
 var errPollFull = &durable.Rejection{Reason: durable.Conflict, Text: "full: this poll accepts no more texts"}
 
-// poll is a poll with its votes. Owned by the codelab's actor.
+// poll is a poll with its votes. The codelab's actor owns it.
 type poll struct {
 	rec *pb.Poll // replaced, never modified
 	// told is rec with the current result. It is nil if it must be rebuilt.
 	told *pb.Poll `snapshot:"rebuilt, with the current result"`
 
-	// marks and said are parallel to State.attendees, without trailing zeros. An attendee who has
-	// not voted has mark 0.
+	// marks and said are parallel to State.attendees, but can be shorter. An attendee who has not
+	// voted has mark 0.
 	marks cow.Vector[uint16]       `snapshot:"trailing zeros: the last may be missing"`
 	said  cow.Vector[*pb.PollSaid] `snapshot:"trailing zeros: the last may be missing"`
 	// ballots contains the ballots of an open anonymous poll. It is append-only.
@@ -50,7 +50,7 @@ type poll struct {
 // PollView is a poll with its votes. Immutable.
 type PollView struct {
 	*pb.Poll
-	// Told is the poll at its last change.
+	// Told is the poll as of its last change, with the result at that time.
 	Told    *pb.Poll               `snapshot:"rebuilt, with the current result"`
 	marks   cow.View[uint16]       `snapshot:"trailing zeros: the last may be missing"`
 	said    cow.View[*pb.PollSaid] `snapshot:"trailing zeros: the last may be missing"`
@@ -78,8 +78,8 @@ func (p *poll) votes() int {
 	return p.voted
 }
 
-// resultOf returns a record with the current result. It omits texts, and words of people who can be
-// erased.
+// resultOf returns a record with the current result. It omits the texts and words of a named poll,
+// whose authors can be erased later.
 func (p *poll) resultOf(rec *pb.Poll) *pb.Poll {
 	if rec.Anonymous && rec.State == pollClosed {
 		return rec
@@ -114,7 +114,7 @@ func (p *poll) capture() *PollView {
 type Vote struct {
 	PollID string
 	Round  int32
-	// Exactly one is set, by the poll's kind.
+	// Exactly one of these fields is set, depending on the poll's kind.
 	Choice []int32
 	Scale  *int32
 	Words  []string
@@ -155,7 +155,7 @@ func (b Vote) decide(c call) (decision, error) {
 	return decided(nil, &pb.Event{Body: &pb.Event_PollVoted{PollVoted: e}}), nil
 }
 
-// pollToVote returns the open poll of an attendee's command.
+// pollToVote returns a poll, if the caller is an attendee and the poll is open.
 func (c call) pollToVote(id string) (*poll, error) {
 	if c.Role != RoleAttendee {
 		return nil, durable.Reject(durable.Forbidden, "only attendees can vote")
@@ -175,7 +175,7 @@ func (c call) pollToVote(id string) (*poll, error) {
 	return p, nil
 }
 
-// mark checks a vote and stores it in its event.
+// mark checks a vote and stores it in the event e.
 func (b Vote) mark(p *pb.Poll, e *pb.PollVoted) (err error) {
 	given := 0
 	for _, is := range []bool{b.Choice != nil, b.Scale != nil, b.Words != nil, b.Text != nil} {
@@ -390,8 +390,8 @@ func (s *State) forgetVoter(seq uint64, at int) {
 	}
 }
 
-// pollViews returns the polls for readers. It returns the same slice as before if no poll has
-// changed.
+// pollViews returns the polls for readers. If no poll has changed, it returns the same slice as
+// before.
 func (s *State) pollViews() []*PollView {
 	if s.pollsAt != s.changed.Polls || len(s.pollsShown) != len(s.polls) {
 		s.pollsShown, s.pollsAt = make([]*PollView, len(s.polls)), s.changed.Polls
@@ -505,7 +505,7 @@ func (p *PollView) at(i int) (marks uint16, entered *pb.PollSaid) {
 
 // PollText is a text cast as a vote.
 type PollText struct {
-	// ID is the attendee's id; in an anonymous poll it is a number.
+	// ID is the attendee's id. In an anonymous poll it is the number of the text, from 1.
 	ID, Text string
 }
 
@@ -525,7 +525,7 @@ func (v *View) PollTexts(p *PollView) iter.Seq[PollText] {
 	}
 }
 
-// EachVote yields the attendees who have voted in a poll, in order.
+// EachVote calls vote for each attendee who has voted in a poll, in the order of View.Attendees.
 func (v *View) EachVote(p *PollView, vote func(a *pb.Attendee, marks uint16, entered *pb.PollSaid)) {
 	for i, a := range v.Attendees.All() {
 		if marks, entered := p.at(i); marks != 0 {

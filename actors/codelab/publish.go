@@ -32,7 +32,7 @@ type Publish struct {
 	// ones. The StepID of a poll is the id of its step in Steps.
 	Quizzes *[]*pb.Quiz
 	Polls   []*pb.Poll
-	// Workspace replaces the code, whose current id must be Replaces. nil keeps the code.
+	// Workspace replaces the code, whose current record must equal Replaces. nil keeps the code.
 	Workspace *CreateWorkspace
 	Replaces  *pb.Workspace
 	// SourceID is the id of the source codelab, or "" for a file.
@@ -60,7 +60,7 @@ type Published struct {
 // Change is the kind of change of a step.
 type Change string
 
-// Changes. A step that changed and moved counts as changed.
+// Changes. A step whose text changed and that also moved counts as changed.
 const (
 	Same    Change = "same"
 	Altered Change = "changed"
@@ -176,7 +176,7 @@ func (b Publish) settings(was *pb.Codelab) (*pb.Codelab, error) {
 }
 
 // quizzes returns the new questions. Questions with the same text keep their answers. The remaining
-// questions then take over answers in order.
+// questions then take over the remaining answers in order.
 func (b Publish) quizzes(c call) (_ []*pb.Quiz, changed bool, _ error) {
 	if b.Quizzes == nil {
 		return c.s.quizzes, false, nil
@@ -194,7 +194,7 @@ func (b Publish) quizzes(c call) (_ []*pb.Quiz, changed bool, _ error) {
 	return made, !same, err
 }
 
-// materials replaces all materials if they differ from the given ones.
+// materials replaces all materials if any of them differs from the version's.
 func (b Publish) materials(c call, d *decision) error {
 	if b.Materials == nil {
 		return nil
@@ -235,9 +235,9 @@ func (b Publish) materials(c call, d *decision) error {
 	return nil
 }
 
-// polls imports drafts. An existing poll with the same question is changed if it is still a draft,
-// and stays unchanged otherwise. If several existing polls have the same question, each matches one
-// imported draft.
+// polls imports drafts. A draft that has the same kind and question as an existing poll replaces
+// that poll, if it is still a draft, and is dropped otherwise. Each existing poll matches at most
+// one imported draft.
 func (b Publish) polls(c call, steps []*pb.Step, d *decision) error {
 	made, err := c.newPolls(b.Polls, b.Steps, steps)
 	if err != nil {
@@ -299,9 +299,9 @@ func StepMark(st *pb.Step) string {
 	return ""
 }
 
-// matchSteps returns for each new step the id of the corresponding old step, or "". It compares
-// first the ids given by authors, then titles that occur once on both sides, then the order of the
-// remaining steps.
+// matchSteps returns, for each new step, the id of the corresponding old step, or "". It first
+// compares the ids of authors with the ids of steps and of their authors. Then it compares titles
+// that occur exactly once on each side, and finally the order of the remaining steps.
 func matchSteps(old, made []*pb.Step) []string {
 	out := make([]string, len(made))
 	taken := map[string]bool{}
@@ -340,8 +340,8 @@ func matchSteps(old, made []*pb.Step) []string {
 	return out
 }
 
-// pair returns for each new element the index of the corresponding old element, or -1. It pairs
-// elements first by a key that occurs once on both sides, then by the order of the remaining
+// pair returns, for each new element, the index of the corresponding old element, or -1. It pairs
+// elements first by a key that occurs exactly once on each side, then by the order of the remaining
 // elements.
 func pair[T any](old, made []T, key func(T) string) []int {
 	once := func(all []T) map[string]int {
@@ -437,15 +437,15 @@ func inOrder(all []int) map[int]bool {
 	return out
 }
 
-// moves maps positions when steps are replaced, so that people stay on their step. It is computed
-// once for all people.
+// moves maps the numbers of old steps to those of new steps, so that people stay on their step. It
+// is computed once for all people.
 type moves struct {
 	old, made []*pb.Step
-	// to is the new number of each old step, by its number from 1. A removed step has the
-	// number of the nearest remaining step before it, or 1.
+	// to[n] is the new number of old step n, counted from 1. A removed step has the number of the
+	// nearest remaining step before it, or 1.
 	to   []int32
 	gone []bool // by the index of an old step
-	from []int  // for each new step the index of its old step, or -1
+	from []int  // the index of each new step's old step, or -1
 }
 
 func movesOf(old, made []*pb.Step) moves {
@@ -479,7 +479,7 @@ func (m moves) leaves(a *pb.Attendee) bool {
 	return n >= 1 && n <= len(m.old) && m.gone[n-1]
 }
 
-// followed moves an attendee's record, which is not shared yet, with the steps.
+// followed updates an attendee's record, which is not shared yet, to the new steps.
 func (m moves) followed(a *pb.Attendee, at int64) {
 	old, made, to, was := m.old, m.made, m.to, a.ReachedAt
 	current := to[min(max(int(a.CurrentStep), 0), len(old))]
@@ -490,8 +490,8 @@ func (m moves) followed(a *pb.Attendee, at int64) {
 	for n := 1; n <= min(int(a.FurthestStep), len(old)); n++ {
 		furthest = max(furthest, to[n])
 	}
-	// The times of reaching the steps. A new step counts as reached at the same time as its
-	// predecessor, so that the time spent on it is zero.
+	// The times at which the steps were reached. A new step counts as reached at the same time as
+	// its predecessor, so that the time spent on it is zero.
 	reached := make([]int64, 0, furthest)
 	for _, i := range m.from[:min(int(furthest), len(made))] {
 		when, known := int64(0), i >= 0 && i < min(len(was), len(old))

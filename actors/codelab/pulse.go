@@ -20,9 +20,9 @@ func (p *Pulses) Count(state pb.PulseState, by int) {
 	}
 }
 
-// maxPulseNotices bounds the individual notices about pulses that end with their steps. For more
-// pulses there are no notices, because one commit could not contain 100,000 events. Clients then
-// read the state again after `steps_changed`.
+// maxPulseNotices bounds the individual notices about pulses that end with their steps. Further
+// pulses end without a notice, because one commit could not contain 100,000 events. Clients read
+// the state again after `steps_changed` anyway.
 const maxPulseNotices = 10_000
 
 // SetPulse reports an attendee's pace in their step.
@@ -55,12 +55,13 @@ func pulsed(a *pb.Attendee, state pb.PulseState, number int32, step string) *pb.
 	}}}
 }
 
-// pulseOver notifies clients of the end of a pulse on its step.
+// pulseOver returns the event that ends an attendee's pulse, because they leave the step or it is
+// removed.
 func pulseOver(a *pb.Attendee, number int32) *pb.Event {
 	return pulsed(a, pb.PulseState_PULSE_STATE_NONE, number, "")
 }
 
-// pulsesOver returns the pulses that end with removed steps.
+// pulsesOver returns the events for the pulses that end because their steps are removed.
 func (c call) pulsesOver(steps []*pb.Step) (out []*pb.Event) {
 	for _, a := range c.s.attendees.All() {
 		if a.Pulse == nil || followPulse(a.Pulse, steps) != nil {
@@ -95,15 +96,15 @@ func followPulse(p *pb.Pulse, steps []*pb.Step) *pb.Pulse {
 	return follow(p, steps, func(p *pb.Pulse) *int32 { return &p.StepNumber })
 }
 
-// onStep is a record of a person or an item on a step.
+// onStep is a record that belongs to a step.
 type onStep[T any] interface {
 	comparable
 	GetStepId() string
 	Clone() T
 }
 
-// follow returns a record after a change of the steps, with the new number of its step, to which
-// numbered points. It returns nil if there is no record, or if the step was removed.
+// follow returns a record after a change of the steps. numbered points to the step number in the
+// record, which follow updates. It returns nil if there is no record, or if the step was removed.
 func follow[T onStep[T]](r T, steps []*pb.Step, numbered func(T) *int32) T {
 	var none T
 	if r == none {

@@ -12,7 +12,7 @@ import (
 
 // Attendees' questions to everybody (transport/rest/RULES.md, "Questions").
 
-// Bounds of questions; texts in code points.
+// Bounds of questions; maxQuestionText is in code points.
 const (
 	maxQuestions    = 500
 	maxQuestionText = 500
@@ -30,10 +30,10 @@ const (
 	questionHidden   = pb.QuestionState_QUESTION_STATE_HIDDEN
 )
 
-// question is a question with its votes. Owned by the codelab's actor.
+// question is a question with its votes. The codelab's actor owns it.
 type question struct {
 	rec *pb.Question // replaced, never modified; without the votes
-	// voters has a bit per entry of State.attendees. The set is replaced, never modified.
+	// voters has one bit per entry of State.attendees. It is replaced, never modified.
 	voters bitset `snapshot:"trailing zeros: the last may be missing"`
 	votes  int32
 }
@@ -76,8 +76,8 @@ func (b AskQuestion) decide(c call) (decision, error) {
 	case who.Muted:
 		return decision{}, durable.Reject(durable.Forbidden, "you are muted")
 	case c.s.stopped[c.ID] || c.s.anyStopped(b.Siblings):
-		// This is a Conflict, not Forbidden. The audit log contains the name of a person with a
-		// forbidden request, and would show facilitators whose question they stopped.
+		// This is a Conflict, not Forbidden. The audit log names the author of a forbidden request.
+		// It would show facilitators whose anonymous question they stopped.
 		return decision{}, durable.Reject(durable.Conflict, "a facilitator has stopped your questions until the workshop ends")
 	}
 	open := 0
@@ -111,8 +111,8 @@ func (c call) asked(q *pb.Question) (decision, error) {
 	return decided(q, &pb.Event{Body: &pb.Event_QuestionAsked{QuestionAsked: &pb.QuestionAsked{Question: q}}}), nil
 }
 
-// TakeQuestion creates a question from a chat message, with its author's name, or from a request
-// for help, without a name.
+// TakeQuestion creates a question from a chat message, with the author's name, or from a request
+// for help, without the name.
 type TakeQuestion struct {
 	ChatID string
 	HelpID string
@@ -145,7 +145,7 @@ func (b TakeQuestion) decide(c call) (decision, error) {
 type ChangeQuestion struct {
 	QuestionID string
 	State      *pb.QuestionState
-	// Answer is "" to remove the answer.
+	// Answer replaces the answer; "" removes it.
 	Answer *string
 }
 
@@ -191,8 +191,8 @@ func (c call) questionChanged(q *question, out *pb.Question, action string) deci
 	return d
 }
 
-// DeleteQuestion removes a question, by a facilitator, or by its author while it has no
-// answer.
+// DeleteQuestion removes a question. A facilitator can always remove it, its author only while it
+// is not answered.
 type DeleteQuestion struct {
 	QuestionID string
 }
@@ -218,8 +218,8 @@ func (b DeleteQuestion) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// questionsGone notifies clients that the named questions of a removed person are removed. It omits
-// anonymous questions, because these notices would reveal their author.
+// questionsGone returns the events that remove the named questions of a removed person. It omits
+// anonymous questions, because their removal would reveal the author.
 func (c call) questionsGone(author string) (events []*pb.Event) {
 	return c.questionsDeleted(func(q *pb.Question) bool { return q.AuthorId == author && !q.Anonymous })
 }
@@ -229,7 +229,8 @@ func (c call) questionsGone(author string) (events []*pb.Event) {
 // them. This happens at the end of the workshop, or this long after the first of these people left.
 const questionsStay = 24 * time.Hour
 
-// questionsLeave returns the events that remove these questions.
+// questionsLeave returns the events that remove the anonymous questions of people who erased
+// themselves.
 func (c call) questionsLeave() []*pb.Event {
 	return c.questionsDeleted(func(q *pb.Question) bool { return q.LeavesAt != 0 })
 }
@@ -244,8 +245,8 @@ func (DropQuestions) decide(c call) (decision, error) {
 	return decided(nil, c.questionsLeave()...), nil
 }
 
-// leavesAt returns the time at which these questions are removed, in ms, or 0 if there are none.
-// All these questions have the same time.
+// leavesAt returns the time at which the anonymous questions of people who erased themselves are
+// removed, in Unix ms. It returns 0 if there are none. All these questions have the same time.
 func (s *State) leavesAt() int64 {
 	for _, q := range s.questions {
 		if q.rec.LeavesAt != 0 {
@@ -255,7 +256,7 @@ func (s *State) leavesAt() int64 {
 	return 0
 }
 
-// watchQuestions handles the questions of a new view: it schedules their removal.
+// watchQuestions schedules DropQuestions, if a new view has questions to be dropped.
 func (o *observer) watchQuestions(v *View) {
 	at := int64(0)
 	for _, q := range v.Questions {
@@ -336,8 +337,8 @@ func (b MergeQuestion) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// united returns the voters of two questions. The author of q votes for into. The author of into
-// has no vote, because into is their own question.
+// united returns the voters of two questions. The author of q counts as a voter for into. The
+// author of into does not, because into is their own question.
 func (s *State) united(q, into *question) bitset {
 	out := into.voters.union(q.voters)
 	if at, known := s.byAttendee[q.rec.AuthorId]; known {
@@ -382,7 +383,7 @@ func (c call) questionToLead(id string) (*question, error) {
 // ErrNoQuestion is the answer to an unknown id, or to one that the caller cannot see.
 var ErrNoQuestion error = &durable.Rejection{Reason: durable.Missing, Text: "question not found"}
 
-// question returns a question that the caller may see.
+// question returns a question, if the caller is allowed to see it.
 func (c call) question(id string) (*question, error) {
 	q := c.s.question(id)
 	if q == nil || !c.admin() && !sees(c.ID, q.rec) {
@@ -434,7 +435,8 @@ func (s *State) changeQuestion(seq uint64, id string, change func(q *question)) 
 
 func (s *State) applyQuestionChanged(seq uint64, rec *pb.Question) {
 	s.changeQuestion(seq, rec.Id, func(q *question) {
-		// A decision that was made before the author left contains the author's name.
+		// rec can come from a decision that was made before the author left. It then still contains
+		// the author's name.
 		author, name, leaves := q.rec.AuthorId, q.rec.AuthorName, q.rec.LeavesAt
 		q.rec = rec.Clone()
 		q.rec.Votes = 0

@@ -27,7 +27,7 @@ const (
 
 // QuizResult is the reply to a SubmitQuiz command.
 type QuizResult struct {
-	// Score counts the attendee's right answers, of Total questions.
+	// Score is the number of the attendee's right answers, and Total the number of questions.
 	Score, Total int
 	// Passed means that the attendee has answered every question, and all choice questions
 	// correctly.
@@ -110,7 +110,8 @@ func (r ReplaceQuizzes) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// SubmittedAnswer is the answer to one question: the index of a choice, or a free text.
+// SubmittedAnswer is the answer to one question: the chosen options as in ChoiceText, or a free
+// text.
 type SubmittedAnswer struct{ QuizID, Answer string }
 
 // SubmitQuiz answers questions. A later answer replaces the earlier one; the first answer is also
@@ -151,8 +152,8 @@ func (b SubmitQuiz) decide(c call) (decision, error) {
 	return decided(reply, &pb.Event{Body: &pb.Event_QuizSubmitted{QuizSubmitted: &pb.QuizSubmitted{AttendeeId: c.ID, Answers: results}}}), nil
 }
 
-// grade grades an answer: the index of the option, or a JSON array of indexes, as text. Any free
-// text counts as right.
+// grade reports whether an answer is right. An answer to a choice question is the index of an
+// option, or a JSON array of indexes. Any free text that is not blank counts as right.
 func grade(q *pb.Quiz, answer string) bool {
 	answer = strings.TrimSpace(answer)
 	if q.QuizType == Descriptive {
@@ -193,8 +194,8 @@ func (s *State) quiz(id string) *pb.Quiz {
 	return nil
 }
 
-// standing counts an attendee's right answers, and all answers. newer contains newer answers, true
-// for right ones, which replace the stored answers.
+// standing counts an attendee's right answers, and all answers. The answers in newer replace stored
+// ones; true means right.
 func (s *State) standing(attendee string, newer map[string]bool) (right, answered int) {
 	for _, q := range s.quizzes {
 		ok, given := newer[q.Id]
@@ -259,12 +260,12 @@ func (s *State) applyAnswers(seq uint64, answers []*pb.QuizAnswer) {
 		s.answers.Append(a)
 	}
 	if len(answers) > 0 {
-		s.setRight(answers[0].AttendeeId) // all these answers have the same author
+		s.setRight(answers[0].AttendeeId) // all answers of an event have the same author
 	}
 }
 
-// after returns the record of an answer a that follows old: it keeps the first answer and counts
-// the changes. A repeated answer is not a change, because clients send the whole quiz each time.
+// after returns the record of answer a, which follows old, with the first answer and the number of
+// changes. A repeated answer is not a change, because clients send the whole quiz each time.
 func after(old, a *pb.QuizAnswer) *pb.QuizAnswer {
 	a = a.Clone()
 	a.Changes, a.FirstAnswer, a.FirstCorrect = old.Changes, old.FirstAnswer, old.FirstCorrect

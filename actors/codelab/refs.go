@@ -16,12 +16,12 @@ const (
 )
 
 // refs contains the references of executed commands, in the order of their commits. The index is by
-// hash, because indexing by the two texts of a reference takes five times as long. After a crash,
-// up to a million references must be indexed before the first answer.
+// hash, because indexing by the two texts of a reference takes five times as long. This matters
+// after a crash, when up to a million references must be indexed before the first answer.
 type refs struct {
 	queue []*pb.Ref // oldest first; captures share its array, so it only grows
 	index map[uint64]*pb.Ref
-	// second contains each reference whose hash is already in index for another reference.
+	// second contains the references whose hash another reference already uses in index.
 	second map[refKey]*pb.Ref
 	count  map[string]int // by person
 }
@@ -34,7 +34,7 @@ func (k refKey) hash() uint64 { return maphash.Comparable(refSeed, k) }
 
 func (k refKey) is(e *pb.Ref) bool { return e != nil && e.Person == k.person && e.Ref == k.ref }
 
-// find returns the seq of the command that was executed with a reference.
+// find returns the seq of the command that was executed with a reference in the last ten minutes.
 func (r *refs) find(person, ref string, now time.Time) (uint64, bool) {
 	k := refKey{person, ref}
 	e := r.index[k.hash()]
@@ -47,7 +47,8 @@ func (r *refs) find(person, ref string, now time.Time) (uint64, bool) {
 	return e.Seq, true
 }
 
-// admit bounds the references of one person. Dropping expired references is not a visible change.
+// admit rejects a reference beyond a person's bound. It drops expired references, although Decide
+// must not change the state; this is not visible.
 func (r *refs) admit(person string, now time.Time) error {
 	r.expire(now.UnixMilli())
 	if r.count[person] >= refsPerPerson {

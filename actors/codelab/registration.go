@@ -15,16 +15,16 @@ const maxName = 80
 // Registration is the reply to a Register command.
 type Registration struct {
 	Attendee *pb.Attendee
-	// Rejoined means that the attendee already existed and proved it by the PIN.
+	// Rejoined means that the attendee already existed, and proved their identity with the PIN.
 	Rejoined bool
 }
 
-// ErrNameTaken is the answer to a registration with an existing name and a wrong or missing PIN.
-// The error must not reveal whether the attendee has a PIN.
+// ErrNameTaken rejects a registration with an existing name and a wrong or missing PIN. It must not
+// reveal whether the attendee has a PIN.
 var ErrNameTaken error = &durable.Rejection{Reason: durable.Conflict, Text: "this name is taken; to rejoin, give the code you registered with"}
 
-// ErrCodeVoid is the answer to any code if the hash of the right code was created with a lost key.
-// The right code is then unknown.
+// ErrCodeVoid rejects every code of an attendee whose stored hash was created with a key that is
+// now lost. Nobody can tell the right code then.
 var ErrCodeVoid error = &durable.Rejection{
 	Reason: durable.Conflict, Text: "this code is void, like all codes of this codelab: the server lost the key that checks them; ask a facilitator for a new one",
 }
@@ -48,10 +48,11 @@ func HashPIN(key []byte, codelab, code string) []byte {
 	return append(sum("which key")[:pinKeyName], sum(codelab, code)...)
 }
 
-// pinKeyName is the length of the key's identification in a hash, in bytes.
+// pinKeyName is the length, in bytes, of the part of a hash that identifies the key.
 const pinKeyName = 4
 
-// checkPIN compares a code's hash with the stored hash. An older hash does not identify its key.
+// checkPIN compares the hash of the given code with the stored hash. A hash stored by an older
+// release does not identify its key.
 func checkPIN(given, kept []byte) error {
 	if len(kept) == sha256.Size && len(given) > pinKeyName {
 		given = given[pinKeyName:]
@@ -69,14 +70,14 @@ func checkPIN(given, kept []byte) error {
 
 var errNameReserved = durable.Reject(durable.Conflict, "this name is a facilitator's; choose another")
 
-// Admit returns an error for a registration whose form, or whose join code for a private codelab,
-// is invalid. Admit does not compare the registration with the registered people.
+// Admit returns an error for a registration with an invalid name, email, place or join code. Admit
+// does not compare the registration with the registered people.
 func Admit(m *pb.Codelab, r Register, admin bool) error {
 	_, err := admit(m, r, admin)
 	return err
 }
 
-// admit returns the registration in its recorded form.
+// admit does the same as Admit, and returns the registration with normalized texts.
 func admit(m *pb.Codelab, r Register, admin bool) (_ Register, err error) {
 	if r.Name, err = PersonName("name", r.Name, 1, maxName); err != nil {
 		return r, err
@@ -96,8 +97,8 @@ func admit(m *pb.Codelab, r Register, admin bool) (_ Register, err error) {
 // Open reports whether new people can register.
 func Open(m *pb.Codelab) bool { return m.EndedAt == 0 && !m.RegistrationClosed }
 
-// reserved reports whether a name looks like a facilitator's: like the default name, or, if
-// loggedIn, like the name of a logged-in person.
+// reserved reports whether a name looks like a facilitator's. It does if loggedIn, which means that
+// a logged-in person has such a name, or if it looks like the default name.
 func reserved(name string, loggedIn bool) bool {
 	return loggedIn || naming.Skeleton(name) == naming.Skeleton(naming.Facilitator)
 }
@@ -106,16 +107,16 @@ func reserved(name string, loggedIn bool) bool {
 type Register struct {
 	Name  string
 	Email string
-	// The keyed hash of the PIN; empty if none was given.
+	// PINHash is the keyed hash of the PIN; empty if none was given.
 	PINHash  []byte
 	JoinCode string
-	// The seat; empty keeps the earlier one.
+	// Place is the attendee's seat; empty keeps the earlier one.
 	Place string
-	// The name currently belongs to a facilitator.
+	// NameReserved means that the name currently belongs to a facilitator.
 	NameReserved bool
 	// Siblings are the attendees of this codelab registered in the same browser.
 	Siblings []string
-	// Simulated is set for an attendee of the running rehearsal, only by the system.
+	// Simulated registers an attendee of the running rehearsal. Only the system can set it.
 	Simulated bool
 }
 
@@ -185,13 +186,13 @@ func (c call) rejoin(a *pb.Attendee, r Register) (decision, error) {
 	return d, nil
 }
 
-// ResetPin replaces or removes codes. Grants that were created with the earlier codes end, because
-// they have an earlier generation.
+// ResetPin replaces or removes PINs. All earlier grants of these attendees end, because they have
+// an earlier generation.
 type ResetPin struct {
 	Pins []NewPin
 }
 
-// NewPin is a person's new code.
+// NewPin is an attendee's new PIN.
 type NewPin struct {
 	AttendeeID string
 	Hash       []byte // see HashPIN; empty for none
@@ -201,7 +202,7 @@ func (r ResetPin) decide(c call) (d decision, err error) {
 	for _, pin := range r.Pins {
 		a, err := c.target(pin.AttendeeID)
 		if err != nil && len(r.Pins) > 1 {
-			continue // the attendee was removed after the list was built
+			continue // the attendee was removed after the list of PINs was built
 		}
 		if err != nil {
 			return decision{}, err
@@ -231,7 +232,7 @@ func (s *State) applyPINReset(seq uint64, r *pb.PinReset) {
 type Rename struct {
 	AttendeeID string
 	Name       string
-	// The name currently belongs to a facilitator.
+	// NameReserved means that the name currently belongs to a facilitator.
 	NameReserved bool
 }
 
@@ -261,8 +262,8 @@ func (r Rename) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// Granted returns an attendee whose grant is still valid, else nil: they are registered, and their
-// PIN was not reset since.
+// Granted returns the attendee if a grant of this generation is still valid, and nil otherwise. It
+// is valid while the attendee is registered and their PIN was not reset.
 func (v *View) Granted(id string, generation uint32) *pb.Attendee {
 	if a := v.Attendee(id); a != nil && a.Generation == generation {
 		return a

@@ -24,7 +24,8 @@ const (
 // codelab's record.
 type StartRehearsal struct {
 	People, Minutes int32
-	// Force allows the rehearsal while real attendees are connected, and real attendees to join.
+	// Force allows the rehearsal to start while real attendees are connected, and to continue when
+	// real attendees register.
 	Force bool
 	// Connected is the number of people who are connected now.
 	Connected int
@@ -66,7 +67,7 @@ type EndRehearsal struct {
 	Why string
 }
 
-// Reasons for the end of a rehearsal, for the audit trail, if nobody ended it.
+// Reasons for the end of a rehearsal that nobody ended, for the audit trail.
 const (
 	rehearsalTime    = "time"
 	rehearsalRestart = "restart"
@@ -111,7 +112,7 @@ func (c call) rehearsalEnded(why string) decision {
 	return d
 }
 
-// unplayed returns the decision that removes the simulated attendees with everything they sent.
+// unplayed returns the decision that removes the simulated attendees and everything they sent.
 // Their anonymous questions are also removed. Because all simulated attendees are removed together,
 // this does not reveal who asked a question.
 func (c call) unplayed() decision {
@@ -133,7 +134,7 @@ func (s *State) applyRehearsal(seq uint64, r *pb.Rehearsal) {
 	s.meta, s.changed.Codelab = m, seq
 }
 
-// simulated registers an attendee simulated by the rehearsal. Registration can be closed. A
+// simulated registers an attendee simulated by the rehearsal, even if registration is closed. A
 // simulated attendee never takes a used name.
 func (r Register) simulated(c call) (decision, error) {
 	run := c.s.meta.Rehearsal
@@ -152,10 +153,10 @@ func (r Register) simulated(c call) (decision, error) {
 	return c.registered(Register{Name: name, Place: r.Place, Simulated: true}), nil
 }
 
-// besideRehearsal returns the decision that admits a real attendee, new or returning. It ends a
-// rehearsal that was not forced. In a forced rehearsal it frees the attendee's name. It also resets
-// the anonymous polls in which simulated attendees voted, so that no result mixes simulated and
-// real votes.
+// besideRehearsal extends d, the decision that admits a real attendee, new or returning. It ends a
+// rehearsal that was not forced. In a forced rehearsal it frees the attendee's name, and resets the
+// anonymous polls in which simulated attendees voted, so that no result mixes simulated and real
+// votes.
 func (c call) besideRehearsal(d decision, name string, err error) (decision, error) {
 	run := c.s.meta.Rehearsal
 	if err != nil || run == nil {
@@ -200,8 +201,8 @@ func renamed(attendee, name string) *pb.Event {
 	return &pb.Event{Body: &pb.Event_Renamed{Renamed: &pb.Renamed{AttendeeId: attendee, Name: name}}}
 }
 
-// mayRehearse refuses the vote of a simulated attendee in an anonymous poll if real attendees can
-// also vote there.
+// mayRehearse refuses the vote of a simulated attendee in an anonymous poll in which real attendees
+// can also vote.
 func (c call) mayRehearse(p *poll) error {
 	if !p.rec.Anonymous || !c.s.simulatedID(c.ID) {
 		return nil
@@ -257,9 +258,9 @@ func (v *View) CountPeople() int {
 	return n
 }
 
-// Real returns the view without simulated attendees and everything they sent, for data that leaves
-// the server. Named polls have only the votes of real attendees. Anonymous polls with simulated
-// votes have no votes.
+// Real returns the view without simulated attendees and without everything they sent, for data that
+// leaves the server. Named polls keep only the votes of real attendees. Anonymous polls with
+// simulated votes lose all votes.
 func (v *View) Real() *View {
 	if v.Meta.GetRehearsal() == nil {
 		return v
@@ -285,7 +286,7 @@ func (v *View) Real() *View {
 	return s.Capture()
 }
 
-// anybody reports whether an attendee exists who is not simulated.
+// anybody reports whether there is an attendee who is not simulated.
 func (v *View) anybody() bool {
 	for range v.People {
 		return true

@@ -10,8 +10,7 @@ import (
 )
 
 // The host's tasks for rehearsals. The host runs each rehearsal on the node that owns its codelab.
-// It ends a rehearsal when the rehearsal's time has passed, or when no node runs the rehearsal any
-// more.
+// It ends a rehearsal when its time has passed, or when the process that ran it is gone.
 
 // maxRehearsals bounds the concurrent rehearsals of a server.
 const maxRehearsals = 20
@@ -52,8 +51,8 @@ func (r *rehearsals) finished(id string, run *pb.Rehearsal) bool {
 	return p != nil && p.startedAt == run.StartedAt && p.finished
 }
 
-// play starts the player of a rehearsal, and replaces an earlier one. If the player ends because
-// the rehearsal's time has passed, play calls end.
+// play starts the player of a rehearsal, and stops an earlier one. If the player ends by itself,
+// because the rehearsal's time has passed, play calls end.
 func (r *rehearsals) play(id string, run *pb.Rehearsal, player func(context.Context), end func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,7 +128,8 @@ func (r *rehearsals) close() {
 	r.done.Wait()
 }
 
-// StartRehearsal starts a rehearsal.
+// StartRehearsal starts a rehearsal, unless maxRehearsals are running. It counts the connected
+// people for the command.
 func (w Codelab) StartRehearsal(caller *Caller, b StartRehearsal) (*pb.Codelab, error) {
 	running := 0
 	for _, m := range w.all.List.All() {
@@ -169,7 +169,8 @@ func (w *Codelabs) endDueRehearsal(ws Codelab) {
 	}
 }
 
-// endRehearsal ends this rehearsal, unless it has ended. If this fails, the next read retries.
+// endRehearsal ends this rehearsal, unless it has already ended. If this fails, the next read
+// retries.
 func (w Codelab) endRehearsal(run *pb.Rehearsal, why string) {
 	_, _, _ = w.Ask(Command{Caller: system, Body: EndRehearsal{StartedAt: run.StartedAt, Why: why}})
 }
@@ -190,8 +191,8 @@ func (o *observer) watchRehearsal(v *View) {
 	o.w.rehearsals.watch(o.id, o.w.lookAfterRehearsal)
 }
 
-// rehearsalInterval is the interval of checks whether a known rehearsal is still running, because
-// the move of a codelab to another node is not announced.
+// rehearsalInterval is the interval at which a known rehearsal is checked. The checks are needed
+// because the move of a codelab to another node is not announced.
 const rehearsalInterval = 2 * time.Second
 
 // lookAfterRehearsal ends the rehearsal of a codelab in memory if the rehearsal is due. It checks

@@ -9,10 +9,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// Retain removes expired data, now and at every interval until ctx ends: data beyond the retention
-// of its codelab, and codelabs beyond the retention of the server. It also removes simulated
-// attendees whose rehearsal a restart interrupted. Each node does this for the codelabs that it
-// owns.
+// Retain removes expired data, now and at every interval until ctx ends. This is data beyond the
+// retention of its codelab, and codelabs beyond the retention of the server. It also ends
+// rehearsals that a restart interrupted. Each node does this for the codelabs that it owns.
 func (w *Codelabs) Retain(ctx context.Context, every time.Duration, codelabs Expiry) {
 	tick := w.Durable.Clock.NewTicker(every)
 	defer tick.Stop()
@@ -35,9 +34,9 @@ func (w *Codelabs) Retain(ctx context.Context, every time.Duration, codelabs Exp
 
 // Expiry is the retention of codelabs.
 type Expiry struct {
-	// Days after the end of the workshop; 0 means forever.
+	// Days is the number of days from the end of the workshop to the deletion; 0 means never.
 	Days int
-	// Delete removes a codelab by calling DeleteDue, and its data outside the journal.
+	// Delete must call DeleteDue, and remove the codelab's data outside the journal.
 	Delete func(id string) error
 }
 
@@ -73,12 +72,11 @@ func due(m *pb.Codelab, now time.Time) bool {
 // notice is the minimum time between announcing the deletion of a codelab and deleting it.
 const notice = 14 * 24 * time.Hour
 
-// MaxDays bounds the retention of codelabs, unless it is unlimited.
+// MaxDays is the maximum retention of codelabs, other than unlimited.
 const MaxDays = 36_500
 
 // deletionAt returns the time of deletion for a retention of days, in Unix milliseconds, or 0 for
-// never. The result is at least two weeks from now, or not before the announced time if that is
-// sooner.
+// never. It is not before the announced time or the time two weeks from now, whichever is earlier.
 func deletionAt(m *pb.Codelab, days int, now time.Time) int64 {
 	if days == 0 || m.EndedAt == 0 {
 		return 0
@@ -93,7 +91,7 @@ func deletionAt(m *pb.Codelab, days int, now time.Time) int64 {
 
 // SetDeletion sets the time of the codelab's deletion and announces it.
 type SetDeletion struct {
-	// Days after the end of the workshop; 0 means forever.
+	// Days is the number of days from the end of the workshop to the deletion; 0 means never.
 	Days int
 }
 
@@ -121,7 +119,8 @@ func (s *State) applyDeletionSet(seq uint64, at int64) {
 	s.changed.Codelab = seq
 }
 
-// ApplyRetention removes data that has exceeded the codelab's retention.
+// ApplyRetention removes e-mail addresses and chat messages that have exceeded the codelab's
+// retention.
 type ApplyRetention struct{}
 
 func (ApplyRetention) decide(c call) (decision, error) {

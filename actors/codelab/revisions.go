@@ -10,15 +10,15 @@ import (
 )
 
 // Revisions contains the seqs of the last edits of the parts that are edited as a whole. Unlike
-// Changed, they are part of snapshots. An editor that stayed open during a restart can therefore
-// still detect another person's edit.
+// Changed, it is part of snapshots, so that an editor that stayed open during a restart still
+// detects another person's edit.
 type Revisions struct {
 	// Codelab is the revision of the settings and the steps.
 	Codelab uint64
 	Quizzes uint64
 }
 
-// Edited is the reply to a command that edits.
+// Edited is the reply to Update, ReplaceSteps and ReplaceQuizzes.
 type Edited struct {
 	// Codelab or Quizzes is the result of the edit; an edit of steps has neither.
 	Codelab *pb.Codelab
@@ -29,8 +29,8 @@ type Edited struct {
 
 var errOutdated = &durable.Rejection{Reason: durable.Outdated, Text: "somebody else has changed this meanwhile: read it again"}
 
-// current rejects an edit of an outdated revision. The check is part of the decision. Of several
-// edits of the same revision, only the first therefore succeeds.
+// current rejects an edit of an outdated revision. Because the check is part of the decision, only
+// the first of several edits of the same revision succeeds.
 func (c call) current(cmd Command) error {
 	if cmd.IfMatch == nil {
 		return nil
@@ -45,8 +45,8 @@ func (c call) current(cmd Command) error {
 	return nil
 }
 
-// onlySwitched reports whether two records of a codelab differ only in live settings, which
-// no editor contains.
+// onlySwitched reports whether two records of a codelab differ only in fields that no editor shows,
+// such as whether registration is open.
 func onlySwitched(old, m *pb.Codelab) bool {
 	if old == nil || m == nil {
 		return false

@@ -6,7 +6,8 @@ import (
 )
 
 // Right is the set of choice questions that an attendee has answered correctly: one bit per entry
-// of View.Quizzes, or "" for the empty set. The attendee can see the right answers to these questions.
+// of View.Quizzes, or "" for the empty set. Only to these questions can the attendee see the right
+// answers.
 type Right string
 
 // Has reports whether question i is in the set.

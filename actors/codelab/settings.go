@@ -25,10 +25,10 @@ const (
 	maxSteps       = 200
 )
 
-// MaxSlug bounds a file's id, in code points.
+// MaxSlug bounds the id that a codelab's file declares (its slug), in code points.
 const MaxSlug = 100
 
-// Origin is the origin of a codelab, for the audit trail.
+// Origin states how a codelab was created, for the audit trail.
 type Origin uint8
 
 // The origins.
@@ -120,7 +120,7 @@ func (b Create) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// checkMeta trims and checks the settings, and sets the derived settings.
+// checkMeta normalizes and checks the settings, and sets the derived ones.
 func checkMeta(m *pb.Codelab) (err error) {
 	if m.Title, err = line("title", m.Title, 1, maxTitle); err != nil {
 		return err
@@ -166,14 +166,14 @@ func slugRows(old, now *pb.Codelab) (rows []durable.Row) {
 	return rows
 }
 
-// sum returns the server's own hash of a text that people comment on. The hash covers only the part
-// for everybody, so that comments stay current when a note for facilitators changes.
+// sum returns the server's own hash of a text that people comment on. The hash omits notes for
+// facilitators, so that comments stay current when such a note changes.
 func sum(content string) []byte {
 	h := sha256.Sum256([]byte(markdown.WithoutNotes(content)))
 	return h[:16]
 }
 
-// Update changes settings. Absent fields keep their value.
+// Update changes settings. Settings whose field is nil keep their value.
 type Update struct {
 	Title             *string
 	Description       *string
@@ -185,7 +185,7 @@ type Update struct {
 	RequireSubmission *bool
 	RequireChecks     *bool
 	GuideMarkdown     *string
-	// true removes the guide.
+	// ClearGuide removes the guide.
 	ClearGuide         bool
 	EmailRetentionDays *int32
 	ChatRetentionDays  *int32
@@ -197,7 +197,7 @@ type Update struct {
 	// HalfHours are the hours on the certificate; ClearHours restores the planned ones.
 	HalfHours  *int32
 	ClearHours bool
-	// LogoURL is "" to remove the logo.
+	// LogoURL replaces the logo; "" removes it.
 	LogoURL         *string
 	Accent          *pb.Accent
 	CertificateText *string
@@ -334,7 +334,7 @@ func (r SetEnded) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// live rejects a command of attendees after the workshop has ended.
+// live rejects a command after the workshop has ended, unless the caller is an admin.
 func (c call) live() error {
 	if c.s.meta.EndedAt != 0 && !c.admin() {
 		return durable.Reject(durable.Conflict, "the workshop has ended")
@@ -352,7 +352,7 @@ func (r ReplaceSteps) decide(c call) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
-	// If all steps are replaced, people keep the number of their step.
+	// People follow their step to its new number. If no step remains, they keep the number instead.
 	follow := slices.ContainsFunc(c.s.steps, func(st *pb.Step) bool { return hasStep(steps, st.Id) })
 	d := decided(nil, &pb.Event{Body: &pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{Steps: steps, Follow: follow}}})
 	d.Rows = append(c.audit("codelab_steps_update", c.s.id, map[string]string{"steps": fmt.Sprint(len(steps))}), catalog.ListRow(counted(c.s.meta, steps)))
@@ -373,7 +373,7 @@ func extentOf(steps []*pb.Step) *pb.Extent {
 	return x
 }
 
-// counted returns the record of a codelab with the extent of these steps.
+// counted returns the record of a codelab with the extent of steps.
 func counted(m *pb.Codelab, steps []*pb.Step) *pb.Codelab {
 	x := extentOf(steps)
 	if m == nil || m.Extent != nil && m.Extent.Steps == x.Steps && m.Extent.Minutes == x.Minutes {
@@ -409,7 +409,7 @@ func (c call) newSteps(in []*pb.Step, least int) ([]*pb.Step, error) {
 		if delete(known, id); old == nil {
 			id = c.id()
 		}
-		// Unchanged text is not searched for notes again.
+		// The hash of an unchanged text is kept, because sum searches the whole text for notes.
 		hash := old.GetContentSum()
 		if old == nil || old.ContentMarkdown != st.ContentMarkdown || len(hash) == 0 {
 			hash = sum(st.ContentMarkdown)
@@ -519,8 +519,8 @@ func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) 
 	s.countSteps()
 }
 
-// applyDeleted removes everything except a mark, which prevents the id from being reused while its
-// actor is active.
+// applyDeleted removes everything except the mark deleted. While the actor is active, the mark
+// prevents the id from being reused.
 func (s *State) applyDeleted(seq uint64) {
 	*s = *New(s.id, s.rules, s.ids)
 	s.deleted = true

@@ -13,8 +13,8 @@ import (
 var Sharings = []string{"none", "start", "pointed", "all"}
 
 // Shared returns the branches or folders of a workspace that attendees can read, in the order of
-// the workshop. Only states of steps are shared; others, such as main, are private to the author.
-// The workspace and the pointer can be nil.
+// the workshop. Only heads that are the start or end of a step are shared. Others, such as main,
+// are private to the author. The workspace and the pointer can be nil.
 func Shared(w *pb.Workspace, sharing pb.Sharing, pointer *pb.Pointer) (out []*pb.WorkspaceHead) {
 	at := max(1, int(pointer.GetStepNumber()))
 	for _, h := range w.GetHeads() {
@@ -38,7 +38,7 @@ func Shared(w *pb.Workspace, sharing pb.Sharing, pointer *pb.Pointer) (out []*pb
 	return InOrder(out)
 }
 
-// InOrder returns the states of steps in the order of the workshop.
+// InOrder returns heads in the order of the workshop.
 func InOrder(heads []*pb.WorkspaceHead) []*pb.WorkspaceHead {
 	return slices.SortedFunc(slices.Values(heads), func(a, b *pb.WorkspaceHead) int { return compareStates(a.Name, b.Name) })
 }
@@ -64,8 +64,8 @@ func Latest(names []string) string {
 	return slices.MaxFunc(names, compareStates)
 }
 
-// compareStates orders states by their place in a workshop. Names that are not the state of a step
-// come first.
+// compareStates orders names of heads by their place in a workshop. Names that are not the start or
+// end of a step come first.
 func compareStates(a, b string) int {
 	x, _ := stateOf(a)
 	y, _ := stateOf(b)
@@ -89,14 +89,14 @@ func (b TakeCode) decide(c call) (decision, error) {
 		about = map[string]string{"name": b.Name}
 	}
 	d := decision{Rows: c.audit("workspace_download", c.s.id, about)}
-	// Git downloads the same state repeatedly, so only another state is recorded.
+	// Git downloads the same branch repeatedly, so only a change is recorded.
 	if a := c.s.attendee(c.ID); a != nil && b.Name != "" && a.CodeTaken.GetName() != b.Name {
 		d.Events = []*pb.Event{{Body: &pb.Event_CodeTaken{CodeTaken: &pb.CodeTaken{AttendeeId: a.Id, Name: b.Name}}}}
 	}
 	return d, nil
 }
 
-// state is the beginning or the end of a step.
+// state is the start or the end of a step.
 type state struct {
 	step int
 	end  bool
@@ -110,8 +110,8 @@ func (s state) rank() int {
 	return 0
 }
 
-// stateOf parses the name of a branch or folder: step-<n>-start or step-<n>-end, with the number
-// without leading zeros.
+// stateOf parses the name of a branch or folder: step-<n>-start or step-<n>-end, where <n> has no
+// leading zeros.
 func stateOf(name string) (s state, ok bool) {
 	rest, ok := strings.CutPrefix(name, "step-")
 	number, which, _ := strings.Cut(rest, "-")

@@ -19,10 +19,10 @@ const FacilitatorID = "facilitator"
 
 // Rules contains the server settings that affect decisions. Immutable.
 type Rules struct {
-	// AuthorOnlyDeletes means that only the author can delete a comment, not an admin (the
-	// serverless mode).
+	// AuthorOnlyDeletes means that only its author can delete a comment, as in the serverless mode.
+	// Otherwise admins can delete it, too.
 	AuthorOnlyDeletes bool
-	// FileGrace is how long a file remains after the last mention in a text was removed.
+	// FileGrace is how long a file remains after its last mention in a text was removed.
 	FileGrace time.Duration
 	// AuditRows returns the rows of an audit record; if it is nil, there is no audit trail.
 	AuditRows func(*audit.Record) []durable.Row
@@ -40,7 +40,7 @@ type Rules struct {
 }
 
 // Bounds of one codelab. A command that would exceed a bound is rejected as a Conflict. For chat
-// and settled help requests, the oldest entries are removed instead.
+// messages and settled help requests, the oldest are removed instead.
 const (
 	maxAttendees      = 100_000
 	maxThreads        = 20_000
@@ -49,7 +49,7 @@ const (
 	maxSettledHelp    = 20_000
 )
 
-// State is the state of one codelab. Owned by its actor.
+// State is the state of one codelab. The codelab's actor owns it.
 type State struct {
 	id    string
 	rules Rules
@@ -112,7 +112,8 @@ type State struct {
 	encoded   Encodings `snapshot:"readers make it"`        // see View.Encoded
 	encodedAt Changed   `snapshot:"the changes of encoded"` // the last changes that encoded includes
 
-	// The most recently captured polls and questions, and their last change.
+	// pollsShown and questionsShown are the most recently captured polls and questions. pollsAt and
+	// questionsAt are their last change.
 	pollsShown     []*PollView    `snapshot:"captured again"`
 	pollsAt        uint64         `snapshot:"captured again"`
 	questionsShown []QuestionView `snapshot:"captured again"`
@@ -358,7 +359,7 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 	}
 }
 
-// seen registers an id from the journal with the id source.
+// seen reports an id from the journal to the id source, so that new ids are greater.
 func (s *State) seen(id string) { s.ids.Seen(id) }
 
 // decided returns a decision with a reply and events.
@@ -371,8 +372,8 @@ func (c call) audit(action, target string, metadata map[string]string) []durable
 	return auditRows(c.s, c.Caller, c.now, action, target, metadata)
 }
 
-// auditOf returns the rows of an audit record, like audit, about a person's command. Simulated
-// attendees are not recorded.
+// auditOf is like audit, for an action that affects a person. It returns no rows for a simulated
+// attendee.
 func (c call) auditOf(person, action, target string, metadata map[string]string) []durable.Row {
 	if c.s.simulatedID(person) {
 		return nil

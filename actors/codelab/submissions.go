@@ -19,7 +19,7 @@ const (
 	maxSubmissions     = 200
 )
 
-// errQuota is the answer to a submission above an attendee's quota.
+// errQuota rejects a submission beyond an attendee's quota.
 var errQuota = &durable.Rejection{
 	Reason: durable.TooLarge, Text: fmt.Sprintf("your submissions together are larger than %d MiB; delete one first", MaxAttendeeBytes>>20),
 }
@@ -30,7 +30,7 @@ type handedIn struct {
 	bytes int64
 }
 
-// AddSubmission submits a file or a link. The content of a file is already on disk.
+// AddSubmission records a submitted file or link. The content of a file is already stored.
 type AddSubmission struct {
 	Submission *pb.Submission
 }
@@ -98,7 +98,7 @@ func (b DeleteSubmission) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// noSubmissionRows returns the rows that end the references of removed submissions.
+// noSubmissionRows returns the rows that remove the references of removed submissions.
 func (c call) noSubmissionRows(gone ...*pb.Submission) (rows []durable.Row) {
 	for _, s := range gone {
 		if len(s.Sum) > 0 {
@@ -153,12 +153,12 @@ func (s *State) indexSubmissions() {
 	}
 }
 
-// maxFileName bounds a file's name, in code points. Every file system accepts this length in any
-// script.
+// maxFileName bounds a file's name, in code points. Every file system accepts a name of this length
+// in any script.
 const maxFileName = 80
 
-// FileName converts a sent name to one that any file system accepts: its last part, without control
-// characters, truncated. It is never empty.
+// FileName converts the name that a client sent to one that any file system accepts. It returns the
+// last part of a path, truncated and without control characters, and never "".
 func FileName(sent string) string {
 	name := strings.ToValidUTF8(sent, "_")
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {

@@ -15,7 +15,8 @@ import (
 // zero value is empty.
 type tally struct {
 	words map[string]*tallied
-	// top contains the most frequent words, best first, at most shownPollWords; valid unless stale.
+	// top contains the most frequent words, at most shownPollWords, best first. It is valid unless
+	// stale.
 	top   []*tallied `snapshot:"sorted anew when it is stale"`
 	stale bool       `snapshot:"of top"`
 }
@@ -23,8 +24,8 @@ type tally struct {
 type tallied struct {
 	key   string
 	votes int32
-	// spellings are in any order. at has the index of each, if there are many: a long word can have
-	// more spellings than there are attendees.
+	// spellings are in any order. If there are many, at has the index of each. A long word can have
+	// very many spellings.
 	spellings []spelling     `snapshot:"any order: none was promised"`
 	at        map[string]int `snapshot:"made anew, of spellings"`
 	// best is the most frequent spelling; valid unless stale.
@@ -32,7 +33,7 @@ type tallied struct {
 	stale bool     `snapshot:"of best"`
 }
 
-// manySpellings is the number of spellings from which a map is used.
+// manySpellings is the number of spellings above which the map at is used.
 const manySpellings = 16
 
 type spelling struct {
@@ -40,10 +41,11 @@ type spelling struct {
 	votes int32
 }
 
-// maxWordKey bounds a normalized form, in bytes. NFKC expands a code point to up to 18.
+// maxWordKey bounds a normalized word, in bytes. It is needed because NFKC expands a code point to
+// up to 18.
 const maxWordKey = 256
 
-// wordKey returns the normalized form of a word; for a very long one a hash.
+// wordKey returns the normalized form of a word, or its hash if it is longer than maxWordKey.
 func wordKey(word string) string {
 	key := naming.Key(norm.NFKC.String(word))
 	if len(key) > maxWordKey {
@@ -71,7 +73,7 @@ func (t *tally) add(word string, by int) {
 		if w.votes <= 0 {
 			delete(t.words, key)
 		}
-		// This word was not in the top, so the other words also stay out of it.
+		// If this word was not in the top, losing a vote does not change the top.
 		t.stale = t.stale || slices.Contains(t.top, w)
 	case !t.stale:
 		t.rise(w)
@@ -128,8 +130,8 @@ func (w *tallied) place(i int) {
 	}
 }
 
-// commoner reports whether a spelling is shown instead of another: the one with more votes, then
-// the smaller one, so that every node shows the same.
+// commoner reports whether spelling s is shown instead of o: s has more votes than o, or as many
+// and comes first alphabetically. Every node therefore shows the same spelling.
 func (s spelling) commoner(o spelling) bool {
 	return s.votes > o.votes || s.votes == o.votes && s.text < o.text
 }

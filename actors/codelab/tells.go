@@ -9,15 +9,16 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// references is the meaning of the options of personal.proto for one kind of message. It lists the
-// fields with the id of a person or item, and the fields with messages that can have such fields.
+// references contains the options of personal.proto for one type of message. persons and items are
+// the fields with ids of persons and items. inner are the fields with messages that can have such
+// fields.
 type references struct {
 	replayed       bool
 	persons, items []protoreflect.FieldDescriptor
 	inner          []protoreflect.FieldDescriptor
 }
 
-// referenceCache contains references by descriptor.
+// referenceCache maps message descriptors to *references.
 var referenceCache sync.Map
 
 func referencesOf(d protoreflect.MessageDescriptor) *references {
@@ -42,8 +43,8 @@ func referencesOf(d protoreflect.MessageDescriptor) *references {
 	return t
 }
 
-// refersTo reports whether a message concerns, at any depth, a person or item for which the
-// function returns true; a nil function matches none.
+// refersTo reports whether a message contains, at any depth, the id of a person or item for which
+// the function person or item reports true. A nil function matches none.
 func refersTo(m protoreflect.Message, person, item func(id string) bool) bool {
 	t := referencesOf(m.Descriptor())
 	for _, f := range t.persons {

@@ -17,7 +17,7 @@ const (
 	TargetGuide = "guide"
 )
 
-// Annotate creates a thread on a text range, or appends to the thread with this anchor
+// Annotate creates a thread on a text range, or appends a comment to the thread with this anchor
 // (transport/rest/RULES.md, "Comments on the text").
 type Annotate struct {
 	AnchorKey    string
@@ -62,7 +62,8 @@ func (a Annotate) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// checkAnnotation checks the form and returns the server's hash of the target's current text.
+// checkAnnotation checks the fields of a, and returns the server's hash of the target's current
+// text.
 func (c call) checkAnnotation(a Annotate) ([]byte, error) {
 	bad := func(format string, args ...any) ([]byte, error) {
 		return nil, durable.Reject(durable.Invalid, format, args...)
@@ -136,7 +137,7 @@ func withComment(t *pb.Thread, m *pb.Comment) *pb.Thread {
 	return out
 }
 
-// shallow copies a thread without its messages.
+// shallow copies a thread. The copy shares the messages.
 func shallow(t *pb.Thread) *pb.Thread {
 	return &pb.Thread{
 		Id: t.Id, AnchorKey: t.AnchorKey, TargetType: t.TargetType, TargetStepId: t.TargetStepId,
@@ -179,7 +180,7 @@ type CommentDeletion struct {
 	Files files.Forgotten
 }
 
-// DeleteComment removes a comment, and its thread with the last comment.
+// DeleteComment removes a comment. With the last comment, it also removes the thread.
 type DeleteComment struct {
 	ThreadID  string
 	CommentID string
@@ -211,7 +212,7 @@ func (b DeleteComment) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// stale reports whether a thread's text has changed since the thread was created.
+// stale reports whether the text that a thread is about has changed since the thread was created.
 func (s *State) stale(t *pb.Thread) bool {
 	if t.TargetType == TargetGuide {
 		return !bytes.Equal(t.ContentSum, s.meta.GuideSum)

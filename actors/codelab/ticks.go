@@ -11,7 +11,7 @@ import (
 // Attendees tick items in the steps' task lists (transport/rest/RULES.md, "Tasks"). Facilitators
 // see the number of ticks per item and per person, but never who ticked which item.
 
-// Tick marks a task of a step as done or not done, for the caller.
+// Tick marks a task of a step as done or not done by the caller.
 type Tick struct {
 	StepID string
 	// Item is the key of the task, see markdown.Task.

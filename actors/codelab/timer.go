@@ -16,7 +16,7 @@ const (
 // SetTimer starts the countdown of an exercise or a break, or removes the countdown
 // (transport/rest/RULES.md, "Timer"). The server does nothing when the countdown ends.
 type SetTimer struct {
-	// At most one of Seconds and EndsAt is set. If both are absent, the timer is removed.
+	// At most one of Seconds and EndsAt is set. If both are nil, the timer is removed.
 	Seconds *int32
 	EndsAt  *int64 // Unix milliseconds
 	Label   string
@@ -50,8 +50,8 @@ func (b SetTimer) decide(c call) (decision, error) {
 		return decision{}, durable.Reject(durable.Invalid, "the timer takes %d to %d seconds", minTimerSeconds, maxTimerSeconds)
 	}
 	total := int32(left / time.Second)
-	// Extending the timer of the same exercise keeps its start, so that the elapsed share stays
-	// correct.
+	// Extending the timer of the same exercise keeps its start, so that clients show the right
+	// elapsed share.
 	if was := c.s.timer; was != nil && was.EndsAt > c.now.UnixMilli() && was.Label == label && was.Break == b.Break && b.EndsAt != nil {
 		total = was.TotalSeconds + int32((ends.UnixMilli()-was.EndsAt)/1000)
 	}
@@ -111,7 +111,7 @@ func spotlighted(kind, id string) *pb.Event {
 	return &pb.Event{Body: &pb.Event_Spotlighted{Spotlighted: &pb.Spotlighted{Spotlight: &pb.Spotlight{Kind: kind, Id: id}}}}
 }
 
-// unspotlight removes deleted content from the projector.
+// unspotlight returns the event that removes content from the projector, if the projector shows it.
 func (c call) unspotlight(kind, id string) []*pb.Event {
 	if s := c.s.spotlight; s.GetKind() == kind && s.GetId() == id {
 		return []*pb.Event{spotlighted("", "")}

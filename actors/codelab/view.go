@@ -57,7 +57,7 @@ type View struct {
 	Changed   Changed `snapshot:"all counts as changed at the snapshot: ETags are anew"`
 	Revisions Revisions
 
-	// Grants differs between two views if an attendee's grant has ended in between.
+	// Grants differs between two views if an attendee's grant ended between them.
 	Grants *Grants
 
 	// Encoded caches the encoded parts. Later views share the encoding of an unchanged part.
@@ -137,9 +137,10 @@ func (v *View) Submitted(attendee string) (bytes int64) {
 	return bytes
 }
 
-// Missing returns the requirements that an attendee still has to meet before completing: "quiz",
-// "feedback", "submission", "checks", each only if the codelab requires it. Missing scans the
-// lists. It scans the answers only if all choice questions are answered correctly.
+// Missing returns the requirements of the codelab that an attendee still has to meet before
+// completing: "quiz", "feedback", "submission", "checks". Its time is proportional to the lists of
+// feedback and submissions. It scans the answers only if all choice questions are answered
+// correctly.
 func (v *View) Missing(attendee string) []string {
 	out := []string{}
 	if v.Meta.QuizEnabled && v.Meta.RequireQuiz && !v.quizPassed(attendee) {
@@ -157,7 +158,7 @@ func (v *View) Missing(attendee string) []string {
 	return out
 }
 
-// quizPassed reports whether an attendee has passed the quiz, like State.quizPassed.
+// quizPassed reports whether an attendee has passed the quiz, in the same way as State.quizPassed.
 func (v *View) quizPassed(attendee string) bool {
 	right := v.Right(attendee)
 	for i, q := range v.Quizzes {
@@ -199,7 +200,7 @@ func (v *View) ChatBefore(id string) (int, bool) {
 	return search(v.Chat.Len(), v.Chat.At, id, (*pb.ChatMessage).GetId)
 }
 
-// Stale reports whether a thread's text has changed since the thread was created.
+// Stale reports whether the text that a thread is about has changed since the thread was created.
 func (v *View) Stale(t *pb.Thread) bool {
 	if t.TargetType == TargetGuide {
 		return v.Meta == nil || !bytes.Equal(t.ContentSum, v.Meta.GuideSum)
@@ -284,7 +285,7 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	return nil
 }
 
-// seeAll makes new ids greater than those in a snapshot.
+// seeAll reports the ids in a snapshot to the id source, so that new ids are greater.
 func (s *State) seeAll(snap *pb.Snapshot) {
 	see(s, snap.Conversations)
 	see(s, snap.Steps)

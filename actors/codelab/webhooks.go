@@ -7,8 +7,8 @@ import (
 )
 
 // webhookRows returns the webhook deliveries of a decision (transport/rest/RULES.md, "Webhooks").
-// The deliveries are derived from the events, so no command can omit them. s is the state before
-// the events.
+// It derives the deliveries from the events, so that no command can omit them. s is the state
+// before the events.
 func (s *State) webhookRows(events []*pb.Event) (rows []durable.Row) {
 	if s.rules.Webhooks == nil {
 		return nil
@@ -21,9 +21,9 @@ func (s *State) webhookRows(events []*pb.Event) (rows []durable.Row) {
 	return rows
 }
 
-// webhookEvent returns the webhook event for a codelab event. If kind is "", no webhook event
-// exists for it. The webhook event contains only ids. Names are looked up when the delivery is
-// sent, so that a stored delivery never contains an erased person's name.
+// webhookEvent returns the webhook event for a codelab event, or "" and nil if there is none.
+// Simulated attendees cause none. The webhook event contains only ids. Names are looked up when the
+// delivery is sent, so that a stored delivery never contains an erased person's name.
 func (s *State) webhookEvent(e *pb.Event) (kind string, data *webhook.Data) {
 	if kind, data = s.webhookData(e); s.simulatedID(data.GetAttendeeId()) {
 		return "", nil

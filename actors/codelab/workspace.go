@@ -17,18 +17,18 @@ const (
 	FolderWorkspace = "folder"
 )
 
-// maxHeads bounds the branches or folders of a workspace: a start and an end per step, and
+// maxHeads bounds the branches or folders of a workspace: a start and an end for each step, and
 // KeptHead.
 const maxHeads = 2*maxSteps + 1
 
-// ErrHeadMoved is returned for a ChangeWorkspace whose tree is no longer the head, because another
-// node has written meanwhile. This is not a conflict of contents: the caller repeats the change
-// from the current tree.
+// ErrHeadMoved means that a tree from which a change was derived is no longer the current one,
+// because of another write in the meantime. This is not a conflict of contents. The caller repeats
+// the change from the current tree.
 var ErrHeadMoved = durable.Reject(durable.Conflict, "the code was changed meanwhile")
 
 var errNoWorkspace = durable.Reject(durable.Missing, "workspace not found")
 
-// CreateWorkspace makes the stored trees current.
+// CreateWorkspace records a new workspace, whose trees are already stored.
 type CreateWorkspace struct {
 	ID            string
 	StructureType string
@@ -47,7 +47,7 @@ func (in CreateWorkspace) decide(c call) (decision, error) {
 	return d, err
 }
 
-// made returns the decision that creates a codelab's workspace.
+// made returns the decision that records the workspace, without an audit record.
 func (in CreateWorkspace) made(c call) (decision, error) {
 	if in.StructureType != BranchWorkspace && in.StructureType != FolderWorkspace {
 		return decision{}, durable.Reject(durable.Invalid, "structure_type must be %s or %s", BranchWorkspace, FolderWorkspace)
@@ -63,16 +63,15 @@ func (in CreateWorkspace) made(c call) (decision, error) {
 
 func byName(a, b *pb.WorkspaceHead) int { return strings.Compare(a.Name, b.Name) }
 
-// ChangeWorkspace moves a head from one tree to another. Before is the tree from which the change
-// was derived, so no update is lost even if two writers run at the same time. Without Before, the
-// command creates the branch or folder.
+// ChangeWorkspace moves a head from tree Before to tree After, or creates a branch or folder. If
+// another writer has moved the head in the meantime, the command is refused, so no update is lost.
 type ChangeWorkspace struct {
 	WorkspaceID string
 	Name        string
-	// The tree from which the change was derived; empty to create the branch or folder.
+	// Before is the tree from which the change was derived; empty to create the branch or folder.
 	Before string
 	After  string
-	// For the audit trail.
+	// About describes the change in the audit trail.
 	About map[string]string
 }
 
@@ -106,7 +105,7 @@ func (in ChangeWorkspace) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// PushWorkspace moves, creates and removes branches, all or none.
+// PushWorkspace moves, creates and removes branches. It makes all of these changes or none.
 type PushWorkspace struct {
 	WorkspaceID string
 	Moves       []HeadMove // each of a different branch
@@ -169,7 +168,7 @@ func (in PushWorkspace) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// shortList joins the first of many names.
+// shortList joins names. Of more than ten, it lists the first ten and counts the others.
 func shortList(names []string) string {
 	const most = 10
 	if len(names) > most {
@@ -219,7 +218,8 @@ func head(w *pb.Workspace, name string) (int, bool) {
 	return slices.BinarySearchFunc(w.Heads, name, func(h *pb.WorkspaceHead, name string) int { return strings.Compare(h.Name, name) })
 }
 
-// changed returns a workspace with another head; the old one is not modified.
+// changed returns a workspace in which h replaces or extends the heads; the old one is not
+// modified.
 func changed(w *pb.Workspace, h *pb.WorkspaceHead) *pb.Workspace {
 	out := &pb.Workspace{Id: w.Id, StructureType: w.StructureType, CreatedAt: w.CreatedAt, Heads: slices.Clone(w.Heads), Current: h.Name}
 	if i, exists := head(out, h.Name); exists {

@@ -2,9 +2,8 @@ package cow
 
 import "sync/atomic"
 
-// Encoded caches the encodings of an immutable value, in three variants, so that the value is
-// encoded once, regardless of how often it is read. The zero value is empty. Safe for concurrent
-// use.
+// Encoded caches the encodings of an immutable value, in up to three variants, so that the value is
+// encoded once, however often it is read. The zero value is empty. Safe for concurrent use.
 type Encoded struct {
 	made  [variants][codings]atomic.Pointer[[]byte]
 	timed atomic.Pointer[[variants][codings]atomic.Pointer[madeAt]] // nil until used
@@ -15,15 +14,16 @@ type madeAt struct {
 	b  []byte
 }
 
-// The encodings by variant and coding. The value's readers number the variants. Coding 0 is
-// uncompressed.
+// An encoding has a variant and a coding. The users of the value number the variants and the
+// codings; coding 0 is uncompressed.
 const (
 	variants = 3
 	codings  = 3
 )
 
-// Get returns the cached result for this slot, or calls make. make must always return the same
-// result, because concurrent callers can call it at the same time. The result must not be modified.
+// Get returns the cached uncompressed result for the variant slot, or calls make. make must always
+// return the same result, because concurrent callers can call it at the same time. The result must
+// not be modified.
 func (e *Encoded) Get(slot int, make func() ([]byte, error)) ([]byte, error) {
 	return kept(&e.made[slot][0], make)
 }
@@ -33,8 +33,8 @@ func (e *Encoded) GetCoded(slot, coding int, make func() ([]byte, error)) ([]byt
 	return kept(&e.made[slot][coding], make)
 }
 
-// GetAt does the same as GetCoded for a value that is valid at one time. For another time the
-// encoding is created again.
+// GetAt does the same as GetCoded, for an encoding that is valid only at the time at. For another
+// time, it creates the encoding again.
 func (e *Encoded) GetAt(slot, coding int, at int64, make func() ([]byte, error)) ([]byte, error) {
 	all := e.timed.Load()
 	if all == nil {

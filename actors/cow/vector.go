@@ -1,5 +1,5 @@
-// Package cow provides a vector with cheap immutable captures. An actor changes the vector; readers
-// get a View that never changes. Capturing costs O(1); the first change of a page after a capture
+// Package cow provides a vector with cheap immutable captures. An actor changes the vector, and
+// readers get a View that never changes. A capture costs O(1). After it, the first change of a page
 // copies that page.
 package cow
 
@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// pageSize bounds the number of elements copied for one change. With 64 pointers a page copy is 512
-// bytes, and 10,000 elements need 157 pages.
+// pageSize is the number of elements copied for one change. A page of 64 pointers has 512 bytes,
+// and 10,000 elements need 157 pages.
 const pageSize = 64
 
 // page is immutable once it is part of a capture.
@@ -25,7 +25,7 @@ type page[T any] struct {
 type Vector[T any] struct {
 	pages  []*page[T]
 	n      int
-	token  *byte // pages with this owner may be changed in place
+	token  *byte // pages with this owner can be changed in place
 	shared bool  // a capture holds the slice of pages
 }
 
@@ -121,8 +121,9 @@ func (v View[T]) At(i int) T { return v.pages[i/pageSize].items[i%pageSize] }
 // All iterates over the elements.
 func (v View[T]) All() iter.Seq2[int, T] { return all(v.pages) }
 
-// Encode appends the results of enc for all pages, reusing earlier results for the same slot (0 or
-// 1) and unchanged pages. enc must always return the same for the same elements.
+// Encode appends the results of enc for all pages, in order. It reuses earlier results for
+// unchanged pages and the same slot (0 or 1). enc must always return the same result for the same
+// elements.
 func (v View[T]) Encode(dst []byte, slot int, enc func(dst []byte, items []T) []byte) []byte {
 	for _, p := range v.pages {
 		c := p.cache[slot].Load()

@@ -33,9 +33,9 @@ type waiter struct {
 
 func (k *Kind[C, E, V]) urgent(cmd C) bool { return k.Urgent != nil && k.Urgent(cmd) }
 
-// encode encodes the records of a decision's events, which stay in s.scratch until they are
-// applied. It refuses records that the journal cannot store. Otherwise the whole batch would fail
-// after the events were applied.
+// encode encodes a decision's events to s.scratch, where they stay until the events are applied. It
+// refuses a decision that the journal cannot store. Otherwise the whole batch would fail after the
+// events were applied.
 func (s *actorRuntime[C, E, V]) encode(d *Decision[E]) error {
 	if cap(s.scratch) > maxScratch {
 		s.scratch = nil
@@ -63,10 +63,10 @@ func (s *actorRuntime[C, E, V]) encode(d *Decision[E]) error {
 	return nil
 }
 
-// errTooMuch is the answer to a command whose result does not fit in an append.
+// errTooMuch is the answer to a command whose decision does not fit in an append.
 var errTooMuch = &Rejection{Reason: TooLarge, Text: "this is more than can be stored at once"}
 
-// maxScratch is the size of the largest encoding buffer that is kept for reuse.
+// maxScratch is the size, in bytes, of the largest encoding buffer that is kept for reuse.
 const maxScratch = 256 << 10
 
 // rowBytes is the size of rows in an append (see Limits).
@@ -92,15 +92,15 @@ const maxFlying = 2
 // maySeal reports whether the next batch can be sent. A second batch can be sent while the first is
 // in flight, so that an actor takes part in every commit and not in every other one. The second
 // batch must be as large as the first, because many small batches cost more than they gain. With 64
-// actors and 512 callers, one batch gives 184,000 commands/s, this rule gives 214,000, and two
-// batches of any size give 181,000.
+// actors and 512 callers, one batch in flight allows 184,000 commands/s, this rule 214,000, and two
+// batches of any size 181,000.
 func (s *actorRuntime[C, E, V]) maySeal() bool {
 	n := len(s.flying)
 	return n == 0 || n < maxFlying && len(s.next.events) >= len(s.flying[n-1].events)
 }
 
-// seal appends the batch to the journal, unless maySeal forbids it. After an error, the incarnation
-// ends once the committed batches are released.
+// seal appends the batch to the journal, unless maySeal forbids it. If batches are in flight, an
+// error is returned only after they are released, when the append is tried again.
 func (s *actorRuntime[C, E, V]) seal(ctx actor.Context) error {
 	if !s.maySeal() || (len(s.next.events) == 0 && len(s.next.rows) == 0) {
 		return nil
@@ -149,7 +149,8 @@ func (s *actorRuntime[C, E, V]) fresh(before *batch[E, V]) *batch[E, V] {
 	return b
 }
 
-// recycle empties a released batch. The journal may still use its records and rows.
+// recycle empties a released batch for reuse. It drops records and rows, which the journal can
+// still use.
 func (s *actorRuntime[C, E, V]) recycle(b *batch[E, V]) {
 	if cap(b.events) > maxSpare || cap(b.waiters) > maxSpare {
 		return
@@ -160,7 +161,7 @@ func (s *actorRuntime[C, E, V]) recycle(b *batch[E, V]) {
 	s.spare = append(s.spare, b)
 }
 
-// maxSpare bounds the lists of a batch that are kept for reuse.
+// maxSpare bounds the capacity of the lists of a batch that is kept for reuse.
 const maxSpare = 1024
 
 // settle records a batch's outcome and releases, in order, the settled batches. Batches of
@@ -189,8 +190,8 @@ func (s *actorRuntime[C, E, V]) release(ctx actor.Context, b *batch[E, V]) {
 	s.committed, s.agreed = b.first+uint64(len(b.events))-1, b.chain
 	s.sinceEvents += len(b.events)
 	s.sinceBytes += len(b.records)
-	// The next batch is sent first, so that the disk works during the release. Even if it cannot be
-	// sent, the callers of the committed batch must get an answer.
+	// The next batch is sent first, so that the disk works during the release. If that fails, the
+	// callers of the committed batch must still get their answers.
 	s.releasing = b
 	failed := s.seal(ctx)
 
@@ -199,7 +200,7 @@ func (s *actorRuntime[C, E, V]) release(ctx actor.Context, b *batch[E, V]) {
 	if s.handle.observer != nil && len(b.events) > 0 {
 		s.handle.observer.Commit(view, s.committed, b.events)
 	}
-	// Waiters are removed one by one, so that nobody is answered twice if an answer panics.
+	// Waiters are removed one by one, so that no caller is answered twice if an answer panics.
 	all := b.waiters
 	for len(b.waiters) > 0 {
 		w := b.waiters[0]

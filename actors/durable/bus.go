@@ -11,18 +11,18 @@ import (
 // contains all data that must not be lost. Safe for concurrent use.
 //
 // Subjects are words of letters, digits, "_" and "-", joined by dots. Callbacks run on the bus's
-// goroutines, must not block, and are allowed to keep their data.
+// goroutines and must not block. They can keep the data that they receive.
 type Bus interface {
 	// Request sends a request to a node. done is called once with the answer or an error. ErrNobody
 	// means that the node did not receive the request, because it does not exist or does not serve
 	// the subject. ErrTimeout means that no answer arrived in time.
 	Request(node, subject string, data []byte, timeout time.Duration, done func(answer []byte, err error))
 
-	// Serve answers requests to this node. answer may be called later, from any goroutine, at most
-	// once.
+	// Serve answers requests to this node. fn can call answer later and from any goroutine, but at
+	// most once.
 	Serve(subject string, fn func(from string, data []byte, answer func([]byte))) (stop func(), err error)
 
-	// Publish sends to the other nodes that listen to the subject.
+	// Publish sends a message to the other nodes that listen to the subject.
 	Publish(subject string, data []byte) error
 
 	// Listen calls fn for the messages that other nodes publish, in order.
@@ -35,12 +35,13 @@ const MaxMessage = 64 << 20
 // ErrNobody means that the node was not reachable and did not receive the message.
 var ErrNobody = errors.New("bus: no node received the message")
 
-// Cluster lets actors be owned by any of several nodes. All hosts of a process share one Cluster.
+// Cluster distributes the ownership of actors over several nodes. All hosts of a process share one
+// Cluster.
 type Cluster struct {
 	Store Shared
 	Bus   Bus
 	// Beat is the interval at which owners send their position to followers, and followers check
-	// for it. The default is 250 ms.
+	// that it arrives. The default is 250 ms.
 	Beat time.Duration
 	// OwnerTimeout bounds how long a follower waits for its owner before it looks up the owner in
 	// the store. The default is 1 s. A read waits for the owner for three times OwnerTimeout.
@@ -49,8 +50,7 @@ type Cluster struct {
 	// default is 512 KiB. For a larger batch, followers receive only its position and read
 	// the log.
 	MaxReplicated int
-	// Aside is set while this node leaves all actors to other nodes. In this time the node has no
-	// actors, and Get fails.
+	// Aside is set while this node leaves all actors to other nodes. While it is set, Get fails.
 	Aside atomic.Bool
 }
 

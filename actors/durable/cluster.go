@@ -15,13 +15,13 @@ type interconnect struct {
 	up atomic.Bool
 	// owns means that this node owns the actor, and its runtime has recovered.
 	owns atomic.Bool
-	// owner is the node that this one follows.
+	// owner is the node that this node follows.
 	owner atomic.Pointer[string]
 	// followed is set while at least one node receives the events.
 	followed atomic.Bool
 	// fresh is the Clock's uptime at which the replica last included everything acknowledged, or 0
-	// if it never did. The uptime stops while the machine sleeps, but the lease expires
-	// nevertheless, so Fresh checks both.
+	// if it never did. The uptime stops while the machine sleeps, but the lease also expires during
+	// sleep, so Fresh checks both.
 	fresh atomic.Int64
 	// ownerUnreachable means that another living node owns the actor, but has been silent for so
 	// long that this node sends it no more requests.
@@ -56,7 +56,7 @@ func (h *Handle[C, E, V]) Owner() string {
 }
 
 // OwnerUnreachable reports whether the actor's owner is another node that is alive but cannot be
-// reached. Clients of this node should connect to another node.
+// reached. If so, clients of this node should connect to another node.
 func (h *Handle[C, E, V]) OwnerUnreachable() bool { return !h.Owns() && h.ownerUnreachable.Load() }
 
 // Fresh reports whether the view includes everything that was acknowledged longer ago than within.
@@ -66,7 +66,7 @@ func (h *Handle[C, E, V]) Fresh(within time.Duration) bool {
 	switch {
 	case c == nil:
 		return true
-	case !c.Store.Holds(): // checked first, because the lease after the other checks can be a new one
+	case !c.Store.Holds(): // checked first: after the other checks, a new lease could be valid
 		return false
 	case h.owns.Load():
 		return true
@@ -141,10 +141,10 @@ func (h *Handle[C, E, V]) current() error {
 }
 
 // Await waits until the view includes a position that a client has read elsewhere, and returns the
-// view's position then. On the owner it does not wait, because nothing after the owner's view was
-// acknowledged. On other nodes it asks the owner repeatedly, for as long as a read would wait. If
-// the result is lower than seq, the owner itself did not have seq at the end of the wait. If the
-// owner could not be reached, Await fails with ErrUnavailable.
+// view's position at that time. On the owner it does not wait, because the owner has acknowledged
+// nothing after its view. On other nodes it asks the owner repeatedly, for at most readTimes the
+// owner's timeout. If the result is lower than seq, the owner itself did not have seq at the end of
+// the wait. If the owner could not be reached, Await fails with ErrUnavailable.
 func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 	at := func() uint64 { _, at := h.ViewAt(); return at }
 	c := h.host.opts.Cluster
@@ -166,7 +166,7 @@ func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 	}
 }
 
-// readTimes is the timeout of a read's wait for the owner, as a multiple of Cluster.OwnerTimeout.
+// readTimes is the number of Cluster.OwnerTimeout for which Await asks the owner.
 const readTimes = 3
 
 // Near returns an actor's handle with a view that includes everything acknowledged longer ago than
@@ -222,7 +222,7 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 		return
 	}
 	// Without a lease the state can be stale. A caller that found the actor here could continue
-	// under the next lease, and would treat the stale state as current.
+	// under the next lease, and would then treat the stale state as current.
 	if !h.opts.Cluster.Store.Holds() {
 		reply(elsewhere)
 		return
@@ -235,8 +235,8 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 	switch a.op {
 	case askPosition:
 		at := hd.view.Load()
-		// The position was read before this check of the lease. No other node can therefore have
-		// taken the actor and acknowledged more before the position was read.
+		// The lease is checked after the position was read. If it is valid, no other node had taken
+		// the actor and acknowledged more when the position was read.
 		if !h.opts.Cluster.Store.Holds() {
 			reply(elsewhere)
 			return
@@ -277,8 +277,8 @@ func (h *Host[C, E, V]) GiveTo(hd *Handle[C, E, V], node string) {
 	}
 }
 
-// Drop stops all actors immediately, without a snapshot. This node's lease has expired, so that
-// commits in progress can only fail. Drop waits until the actors have stopped.
+// Drop stops all actors immediately, without a snapshot. It is called after this node's lease has
+// expired, so commits in progress can only fail. Drop waits until the actors have stopped.
 func (h *Host[C, E, V]) Drop() {
 	for _, hd := range h.Active() {
 		hd.condition.Store(int32(Resting))

@@ -19,8 +19,8 @@ type Codec[C any] struct {
 	Repeatable func(C) bool
 }
 
-// JSONCodec returns the codec of commands whose bodies are in the vocabulary: split divides a
-// command into its body and the rest, and join is the inverse. Body and rest are encoded as JSON.
+// JSONCodec returns the codec of commands whose bodies are in the vocabulary. split divides a
+// command into its body and the rest; join is the inverse. Body and rest are encoded as JSON.
 func JSONCodec[C, B, R any](words *Vocabulary[B], split func(C) (B, R), join func(B, R) C, repeatable func(C) bool) *Codec[C] {
 	type carried struct {
 		Kind string

@@ -15,7 +15,7 @@ type Core[C, E, V any] interface {
 	Apply(seq uint64, event E)
 
 	// Capture returns the current state as an immutable view. It is called once per batch and must
-	// be cheap: it uses copy on write, not a copy.
+	// be cheap, so the state uses copy on write.
 	Capture() *V
 
 	// Restore sets the state from an encoded snapshot that includes the events up to seq.
@@ -55,7 +55,7 @@ type Committed[E any] struct {
 // block.
 type Observer[E, V any] interface {
 	// Recovered is called when an incarnation starts, for the newest Kind.Keep records of the log,
-	// oldest first, including those contained in its snapshot.
+	// oldest first, including records that the snapshot already contains.
 	Recovered(seq uint64, event E)
 	// Live ends the recovery.
 	Live(view *V, seq uint64)
@@ -66,7 +66,7 @@ type Observer[E, V any] interface {
 
 // Kind describes one kind of persistent actor.
 type Kind[C, E, V any] struct {
-	// Name prefixes the identity in the journal: Name + "/" + id.
+	// Name is the first part of an actor's identity in the journal: Name + "/" + id.
 	Name string
 	// New returns a core with the empty state.
 	New func(id string) Core[C, E, V]
@@ -74,15 +74,15 @@ type Kind[C, E, V any] struct {
 	AppendEvent func(dst []byte, event E) ([]byte, error)
 	// ParseEvent decodes an event; it must copy any data that it keeps.
 	ParseEvent func(record []byte) (E, error)
-	// EncodeState encodes a view as a snapshot. It runs on a separate goroutine, so it takes the
-	// immutable view.
+	// EncodeState encodes a view as a snapshot. It runs on a separate goroutine, which is safe
+	// because a view is immutable.
 	EncodeState func(view *V) ([]byte, error)
 	// Observe returns the observer of an actor. It is called once per activation, and the observer
 	// serves all incarnations. nil means that the actors have no observers.
 	Observe func(id string, h *Handle[C, E, V]) Observer[E, V]
-	// Erases reports whether an event requests that other events are erased from the log. Erase
-	// reports which events are erased, judged by a view that includes the requesting event. Both
-	// are nil for a kind that never erases.
+	// Erases reports whether an event requests the erasure of other events from the log. Erase
+	// returns a function that erases data from one event, for a view that includes the requesting
+	// event. Both are nil for a kind that never erases.
 	Erases func(event E) bool
 	Erase  func(view *V) func(event E) (replacement E, changed bool)
 	// Codec encodes commands for the node that owns the actor; required if
@@ -94,8 +94,8 @@ type Kind[C, E, V any] struct {
 	// FromLog lets followers read the log while the owner cannot be reached, so that reads that
 	// accept a slightly older state (Host.Near) still succeed.
 	FromLog bool
-	// Urgent reports whether a command frees space, so that it is accepted while the disk
-	// is nearly full. nil means never.
+	// Urgent reports whether a command frees space and is therefore accepted while the disk is
+	// nearly full. nil means never.
 	Urgent func(cmd C) bool
 	// Keep is how many of the newest records are kept in the log after a snapshot.
 	Keep uint64

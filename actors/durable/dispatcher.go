@@ -10,9 +10,9 @@ import (
 // throughput is the number of messages that an actor handles before it yields.
 const throughput = 300
 
-// dispatcher runs mailboxes on reused goroutines. The library starts a goroutine for each burst of
-// messages, whose stack then grows while it decides and applies. Copying the growing stacks took 20
-// % of the CPU time of a durable command.
+// dispatcher runs mailboxes on reused goroutines. The library itself starts a goroutine for each
+// burst of messages, and the goroutine's stack grows while the actor decides and applies. Copying
+// the growing stacks took 20% of the CPU time of a durable command.
 type dispatcher struct {
 	mu     sync.Mutex
 	idle   []chan func() // guarded by mu; newest last, with a warm stack
@@ -38,7 +38,7 @@ func (d *dispatcher) Schedule(fn func()) {
 	go d.run(fn)
 }
 
-// Throughput is called by the mailbox.
+// Throughput implements actor.Dispatcher.
 func (d *dispatcher) Throughput() int { return throughput }
 
 func (d *dispatcher) run(fn func()) {

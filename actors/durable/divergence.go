@@ -6,12 +6,12 @@ import (
 )
 
 // A replica must never differ from its owner at the same position. Owners send the hash of their
-// log with each batch and each position (see chained). A replica with another hash at the same
-// position is wrong, whatever the cause. A batch is compared before it is applied, so that neither
-// a view nor a frame shows wrong data.
+// log with each batch and each position (see chained). A replica whose hash differs at the same
+// position is wrong, whatever the cause. The hash of a batch is compared before the batch is
+// applied, so that neither a view nor a frame shows wrong data.
 
-// distrustFor is the time within which a second difference makes a follower read only from the
-// store.
+// distrustFor is the maximum time between two differences after which a follower reads only from
+// the store.
 const distrustFor = time.Minute
 
 // encodeChain encodes the hash that is sent with a position.
@@ -24,7 +24,7 @@ func (f *follower[C, E, V]) compareAnswer(a answer) {
 	}
 }
 
-// compare compares the replica with a position of its owner and its hash.
+// compare compares the replica's hash with that of its owner, if both are at the same position.
 func (f *follower[C, E, V]) compare(seq, chain uint64) {
 	if f.joined && seq == f.seq && chain != f.chain && !f.handle.distrusted.Load() {
 		f.differs(seq)

@@ -8,10 +8,10 @@
 //     send never blocks: too many open commands cause ErrBusy.
 //  2. The runtime calls Core.Decide. A rejection is answered immediately. Events
 //     are applied to the state before they are committed, and collected in a batch.
-//  3. When the mailbox is empty, the batch goes to the Journal, which commits
-//     the queued batches of all actors in one transaction. Commands that arrive
-//     while a batch is in flight join the next batch. The next batch is sent
-//     when it is as large as the first, or when the first is committed.
+//  3. When the mailbox is empty, the batch goes to the Journal, which commits the queued batches of
+//     all actors in one transaction. Commands that arrive while a batch is in flight join the next
+//     batch. The next batch is sent when it has as many events as the batch in flight, or when that
+//     batch is committed.
 //  4. After the commit, the runtime publishes the new read view, then calls the
 //     observer (frames for the room), then sends the replies.
 //
@@ -34,6 +34,6 @@
 // the actor, otherwise a follower with a replica of the actor's state. role.go, forward.go,
 // follower.go, replica.go and divergence.go implement these. owner.go sends committed batches to
 // followers, interconnect.go contains the messages between nodes, and codec.go encodes commands for
-// other nodes. cluster.go and placement.go are the cluster parts of a handle and a host. None of
-// these files matter for a single server.
+// other nodes. cluster.go and placement.go are the cluster parts of a handle and a host. A single
+// server uses none of these files.
 package durable

@@ -8,26 +8,26 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Erasure removes data that must no longer be kept from the places where it was written. The order
-// of its steps makes it safe, whatever happens concurrently:
+// Erasure removes data that must no longer be kept from the log and the snapshot. The order of its
+// steps makes it safe, whatever happens concurrently:
 //
 //  1. The batch with the event that requests the erasure also contains a row
 //     with this request. The row stays until the erasure is done, so that the
 //     next start resumes an erasure that a crash interrupted.
 //  2. A snapshot of a state that contains the event is stored.
-//  3. The log is rewritten up to that snapshot. The snapshot's view decides
-//     which records are erased, so later records are not changed. The rewrite
-//     raises the base of the log (LogReader). No node applies a record up to the
-//     base to a state again, so no state lacks the effect of an erased record.
+//  3. The log is rewritten up to that snapshot. The snapshot's view decides which records are
+//     erased, so later records are not changed. The rewrite raises the base of the log (LogReader).
+//     No node applies records up to the base again, so no state lacks the effect of an erased
+//     record.
 //
-// Requests during a round wait for the next one. There is a pause between rounds, because each
-// costs a snapshot and a scan of the log.
+// Requests that arrive during a round wait for the next round. There is a pause between rounds,
+// because each round costs a snapshot and a scan of the log.
 type erasure struct {
 	due  uint64 // seq of the newest applied event that requests an erasure; 0 if there is none
 	from uint64 // the value of due when the current round began
-	row  []byte // content of this actor's row; nil if there is no row
+	row  []byte // value of this actor's row in erasureTable; nil if there is no row
 	step erasureStep
-	// paused means that the next round begins with eraseNow.
+	// paused means that the next round waits for eraseNow.
 	paused bool
 	// done means that nothing is left to erase, but removing the row has failed.
 	done bool
@@ -77,7 +77,7 @@ func (s *actorRuntime[C, E, V]) resumeErasing(ctx actor.Context) {
 	s.erase(ctx)
 }
 
-// eraseBehind continues once a snapshot with the requesting event is stored.
+// eraseBehind rewrites the log once a snapshot that includes the requesting event is stored.
 func (s *actorRuntime[C, E, V]) eraseBehind(ctx actor.Context, m *stored[V]) {
 	e := &s.erasure
 	switch {
@@ -110,7 +110,7 @@ func (s *actorRuntime[C, E, V]) eraseBehind(ctx actor.Context, m *stored[V]) {
 	}()
 }
 
-// cleaned ends a round.
+// cleaned ends a round after the log was rewritten.
 func (s *actorRuntime[C, E, V]) cleaned(ctx actor.Context, m *erased) {
 	e := &s.erasure
 	e.step = erasureIdle
@@ -132,10 +132,9 @@ func (s *actorRuntime[C, E, V]) cleaned(ctx actor.Context, m *erased) {
 	}
 }
 
-// forgetErasure removes the row, because nothing is left to erase. It is not called if a batch in
-// flight requests another erasure, because that batch has set a later due. If the actor moves to
-// another node and gets another request there, the new row remains, because it differs from the row
-// that is removed here.
+// forgetErasure removes the row, because nothing is left to erase. It is not called while a batch
+// in flight requests another erasure, because that batch has already set a later due. If another
+// node takes the actor and writes a new row, the precondition keeps that row.
 func (s *actorRuntime[C, E, V]) forgetErasure(ctx actor.Context) error {
 	e := &s.erasure
 	if e.row == nil {
@@ -164,8 +163,8 @@ func (s *actorRuntime[C, E, V]) notNoted(ctx actor.Context, m *unnoted) {
 	}
 }
 
-// eraseLater postpones the next round. An actor that is stopping does not wait after a failure,
-// because the row makes the next start resume the erasure.
+// eraseLater postpones the next round. After a failure, an actor that is stopping does not wait for
+// the next round. Its row makes the next start resume the erasure.
 func (s *actorRuntime[C, E, V]) eraseLater(ctx actor.Context, failed error) {
 	if s.resting && failed != nil {
 		s.erasure.due = 0
@@ -176,8 +175,8 @@ func (s *actorRuntime[C, E, V]) eraseLater(ctx actor.Context, failed error) {
 	s.host.opts.Clock.AfterFunc(s.host.opts.ErasePause, func() { root.Send(self, again) })
 }
 
-// recoverErasure determines what an earlier incarnation or process left to erase. erasers are the
-// events in the log that request erasure.
+// recoverErasure determines whether an earlier incarnation or process left data to erase. erasers
+// are the events in the log that request erasure.
 func (s *actorRuntime[C, E, V]) recoverErasure(ctx actor.Context, view *V, erasers []E) error {
 	if s.host.kind.Erases == nil {
 		return nil

@@ -9,10 +9,10 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// follower is an actor owned by another node: a replica of the state, built by the same Apply from
-// the owner's committed events. It serves view and observer like the owner. Commands are forwarded
-// to the owner, and the answer waits until the replica includes the result. All fields are owned by
-// the actor's goroutine.
+// follower is the local replica of an actor that another node owns. Apply builds its state from the
+// owner's committed events. Like the owner, it publishes views and calls the observer. It forwards
+// commands to the owner, and delays each answer until the replica includes the result. All fields
+// are owned by the actor's goroutine.
 type follower[C, E, V any] struct {
 	role   *role[C, E, V]
 	host   *Host[C, E, V]
@@ -38,25 +38,25 @@ type follower[C, E, V any] struct {
 	// giving means that another node was asked to take the actor, and commands wait for its answer.
 	giving bool
 
-	// Waiting reads: asked contains those that wait for the request in flight, next those that
-	// arrived after this request was sent.
+	// Waiting reads. asked contains those that wait for the answer to the request in flight; next
+	// contains those that arrived after it was sent.
 	asked, next []reading
 	parked      []parked
 	// homeless contains the commands that are not sent yet, because no owner is known.
 	homeless []*forwarded[C]
-	// tails contains the ends of the log that were read since the owner became silent.
+	// tails contains the ends of the log, as read since the owner became silent.
 	tails []seen
 	// differed is the time at which the replica last differed from its owner; see differs.
 	differed time.Duration
 }
 
-// reading is a caller that waits for a view that includes every acknowledged change.
+// reading is a caller that waits until the view includes every acknowledged change.
 type reading struct {
 	to   Replier
 	till time.Duration
 }
 
-// seen is the end of a log, and the time at which it was read.
+// seen is the seq at the end of a log, and the time at which it was read.
 type seen struct {
 	seq uint64
 	at  time.Duration
@@ -143,7 +143,7 @@ func (f *follower[C, E, V]) begin(ctx actor.Context, owner string) {
 	f.askFollow(ctx)
 }
 
-// giveTo asks a node to take the actor, which has no owner now.
+// giveTo asks a node to take the actor, which now has no owner.
 func (f *follower[C, E, V]) giveTo(ctx actor.Context, node string) {
 	f.owner, f.giving = node, true
 	self, root := ctx.Self(), ctx.ActorSystem().Root
@@ -187,8 +187,9 @@ func (f *follower[C, E, V]) followed(ctx actor.Context, m *followAnswer) {
 	f.freshSince(m.sent, m.answer.seq)
 }
 
-// freshSince records that the owner, asked at that time, returned a position that the replica has
-// reached. Unrequested messages from the owner have no time.
+// freshSince records the position that the owner returned to a request sent at asked. If the
+// replica has reached it, the replica is fresh as of that time. Unrequested messages carry no such
+// time.
 func (f *follower[C, E, V]) freshSince(asked time.Duration, seq uint64) {
 	f.handle.head.Store(seq)
 	if f.seq >= seq {
@@ -256,8 +257,8 @@ func (f *follower[C, E, V]) receive(ctx actor.Context, m ownerMessage) {
 	f.show()
 }
 
-// reach reads the missing records up to a position from the log. The owner's message can contain
-// the records' sessions.
+// reach reads the missing records up to a position from the log. message can contain the sessions
+// that caused the records.
 func (f *follower[C, E, V]) reach(seq uint64, message replication) {
 	f.handle.head.Store(seq)
 	if seq > f.seq {
@@ -266,7 +267,7 @@ func (f *follower[C, E, V]) reach(seq uint64, message replication) {
 	f.show()
 }
 
-// show answers the reads that waited for the replica's current position.
+// show sends the parked answers whose position the replica has reached.
 func (f *follower[C, E, V]) show() {
 	f.parked = slices.DeleteFunc(f.parked, func(p parked) bool {
 		if p.reply.Seq > f.seq {
@@ -278,8 +279,8 @@ func (f *follower[C, E, V]) show() {
 }
 
 // askPosition asks the owner for the last acknowledged position, once for all waiting reads. Reads
-// that arrive while a request is in flight wait for the next request. A write that they must
-// include can be acknowledged after the owner's answer to the earlier request.
+// that arrive while a request is in flight wait for the next request, because they must also
+// include writes that the owner acknowledged after it answered the first.
 func (f *follower[C, E, V]) askPosition(ctx actor.Context) {
 	if len(f.asked) > 0 || len(f.next) == 0 {
 		return
@@ -357,7 +358,7 @@ func (f *follower[C, E, V]) beat(ctx actor.Context) {
 	f.askPosition(ctx)
 }
 
-// silent reports whether the owner has sent nothing for a time.
+// silent reports whether the owner has sent nothing for the time long.
 func (f *follower[C, E, V]) silent(long time.Duration) bool {
 	return f.quiet >= int(max(long/f.host.opts.Cluster.Beat, 1))
 }
@@ -395,15 +396,16 @@ func (f *follower[C, E, V]) lookSoon(ctx actor.Context) {
 	f.host.opts.Clock.AfterFunc(wait, func() { root.Send(self, lookNow{f}) })
 }
 
-// leaseTime returns a time that is longer than a node answers without reaching the store.
+// leaseTime returns a time that is longer than an owner can continue to answer without reaching the
+// store.
 func (f *follower[C, E, V]) leaseTime() time.Duration { return 3 * f.host.opts.Cluster.OwnerTimeout }
 
 // followEvery is the number of beats after which a follower renews its subscription with the owner.
 // The owner's answer determines the replica's age.
 const followEvery = 2
 
-// lookForOwner looks up the owner in the store, and takes the actor if it has no owner. taken
-// reports whether this node now owns the actor.
+// lookForOwner looks up the owner in the store. If the actor has no owner, this node takes it;
+// taken reports this.
 func (f *follower[C, E, V]) lookForOwner(ctx actor.Context) (taken bool) {
 	f.looked = f.now()
 	log, err := f.host.journal.Open(f.handle.actorID)
@@ -427,7 +429,8 @@ func (f *follower[C, E, V]) lookForOwner(ctx actor.Context) (taken bool) {
 	return false
 }
 
-// settle passes the waiting callers to the runtime that has taken over.
+// settle answers the waiting reads, and passes the waiting commands to the runtime that has taken
+// over.
 func (f *follower[C, E, V]) settle(ctx actor.Context, s *actorRuntime[C, E, V]) {
 	if f.reader != nil {
 		f.reader.Close()

@@ -10,17 +10,17 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// forwarded is a command forwarded to the actor's owner, another node.
+// forwarded is a command that is forwarded to another node, the actor's owner.
 type forwarded[C any] struct {
 	cmd  C
 	to   Replier
 	turn uint64        // the command's number in the order of arrival
 	till time.Duration // the Clock's uptime at which the command times out
-	// node is the node to which the command was sent. quiet counts the beats since that node lost
-	// the actor.
+	// node is the node to which the command was sent. quiet counts the beats in which that node was
+	// not the owner.
 	node  string
 	quiet int
-	// homeless means that the command was never sent to a node.
+	// homeless means that a node did not receive the command, so that it waits for another owner.
 	homeless bool
 }
 
@@ -41,7 +41,7 @@ func (s *role[C, E, V]) open(m *envelope[C]) *forwarded[C] {
 	return c
 }
 
-// send sends a command to the follower's owner.
+// send sends a command to the owner that the follower follows.
 func (s *role[C, E, V]) send(ctx actor.Context, f *follower[C, E, V], c *forwarded[C]) {
 	data, err := s.host.kind.Codec.Encode(c.cmd)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *role[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 		s.handle.answer(c.to, Reply{Err: ErrUnavailable})
 		return
 	}
-	// The length of a lease plus the time of a takeover. No command waits longer for an owner.
+	// A command waits for an owner at most for the length of a lease plus the time of a takeover.
 	if soon := now + 4*s.host.opts.Cluster.OwnerTimeout; !c.homeless && c.till > soon {
 		c.till = soon
 	}
@@ -119,8 +119,8 @@ func (s *role[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 	}
 }
 
-// lost handles a command with unknown outcome. The command is repeated if it is repeatable and a
-// caller still waits.
+// lost handles a command with unknown outcome. It repeats the command if it is repeatable and has
+// not timed out.
 func (s *role[C, E, V]) lost(ctx actor.Context, c *forwarded[C]) {
 	if s.host.kind.Codec.Repeatable(c.cmd) && s.host.opts.Clock.Uptime() < c.till {
 		s.again(ctx, c)
@@ -129,9 +129,9 @@ func (s *role[C, E, V]) lost(ctx actor.Context, c *forwarded[C]) {
 	s.handle.answer(c.to, Reply{Err: ErrUnavailable})
 }
 
-// recall withdraws repeatable commands that were sent to nodes other than the owner. It adds them
-// to the commands that wait for the owner, in order, because a person's later command must not
-// overtake an earlier one. Late answers are ignored.
+// recall withdraws the repeatable commands that were sent to nodes other than the owner. It adds
+// them to waiting in their order of arrival, because a person's later command must not overtake an
+// earlier one. Later answers to the withdrawn commands are ignored.
 func (s *role[C, E, V]) recall(owner string, waiting []*forwarded[C]) []*forwarded[C] {
 	for serial, c := range s.sent {
 		if c.node != owner && s.host.kind.Codec.Repeatable(c.cmd) {

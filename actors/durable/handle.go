@@ -22,9 +22,9 @@ const (
 	Resting                      // stopping because it is idle, or stopped
 )
 
-// Handle is the address of one active actor and its read view. Safe for concurrent use. A handle
-// can be kept while it is used. Once the actor is stopped, the handle's methods return ErrRested,
-// and Host.Get returns a new handle.
+// Handle is the address of one active actor, with its read view. Safe for concurrent use. Once the
+// actor has stopped because it was idle, the handle refuses commands with ErrRested, and Host.Get
+// returns a new handle.
 type Handle[C, E, V any] struct {
 	id       string
 	actorID  string
@@ -51,7 +51,8 @@ type Handle[C, E, V any] struct {
 	lastError atomic.Pointer[string]
 }
 
-// waitSample is the sampling interval, in commands, of the time in the mailbox.
+// waitSample is the sampling interval for the time in the mailbox: one in waitSample commands is
+// measured.
 const waitSample = 8
 
 type viewAt[V any] struct {
@@ -82,7 +83,7 @@ func (h *Handle[C, E, V]) ViewAt() (*V, uint64) {
 	return nil, 0
 }
 
-// Condition returns the actor's state.
+// Condition returns the actor's current condition.
 func (h *Handle[C, E, V]) Condition() Condition { return Condition(h.condition.Load()) }
 
 // Ask sends a command and waits for its answer: the core's value, and a position in the log that
@@ -98,8 +99,8 @@ func (h *Handle[C, E, V]) Ask(cmd C) (any, uint64, error) {
 	return r.Value, r.Seq, r.Err
 }
 
-// Submit sends a command. to receives the answer and can be nil. It never blocks. If it returns an
-// error, nothing was sent.
+// Submit sends a command, and never blocks. to receives the answer and can be nil. If Submit
+// returns an error, nothing was sent.
 func (h *Handle[C, E, V]) Submit(cmd C, to Replier) error {
 	if h.host.opts.Gate != nil && !h.host.kind.urgent(cmd) {
 		if err := h.host.opts.Gate(); err != nil {
@@ -137,14 +138,14 @@ func (h *Handle[C, E, V]) touch() { h.used.Store(int64(h.host.opts.Clock.Uptime(
 
 // publish makes a committed view readable.
 func (h *Handle[C, E, V]) publish(v *V, seq, chain uint64) {
-	if h.Owns() { // not for a replica: an unused replica can rest, however busy its owner is
+	if h.Owns() { // otherwise the owner's commits would keep an unused replica in memory
 		h.touch()
 	}
 	h.view.Store(&viewAt[V]{v, seq, chain})
 }
 
-// recovered opens the handle after a recovery, unless the actor was stopping when it failed. It
-// returns the condition.
+// recovered opens the handle for commands after a recovery, unless the actor was stopping when it
+// failed. It returns the condition.
 func (h *Handle[C, E, V]) recovered(took time.Duration) Condition {
 	if !h.condition.CompareAndSwap(int32(Starting), int32(Running)) {
 		h.condition.CompareAndSwap(int32(Restarting), int32(Running))
@@ -170,13 +171,13 @@ func (h *Handle[C, E, V]) stopped() {
 	})
 }
 
-// tryRest closes the handle if it has no pending calls, and reports whether it did.
+// tryRest closes the handle for commands if none is pending, and reports whether it did.
 func (h *Handle[C, E, V]) tryRest() bool {
 	if !h.condition.CompareAndSwap(int32(Running), int32(Resting)) {
 		return false
 	}
 	if h.pending.Load() != 0 {
-		// The condition changes unless the actor was quarantined in the meantime.
+		// The handle opens again, unless the actor was quarantined in the meantime.
 		h.condition.CompareAndSwap(int32(Resting), int32(Running))
 		return false
 	}

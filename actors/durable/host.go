@@ -16,8 +16,8 @@ import (
 
 // Options configures a Host. Zero values select the defaults.
 type Options struct {
-	// Clock provides the time of day for decisions. All other times are measured by its uptime. The
-	// default is clock.System.
+	// Clock provides the time of day for decisions. The host measures all other times by the
+	// clock's uptime. The default is clock.System.
 	Clock clock.Clock
 	// Logger logs messages for operators, never the content of a command.
 	Logger *slog.Logger
@@ -25,11 +25,11 @@ type Options struct {
 	AskTimeout time.Duration
 	// MaxPending bounds the unanswered commands of one actor. The default is 65,536.
 	MaxPending int
-	// MaxBatchBytes bounds the events of one actor that wait to be appended, in bytes. The default
-	// is 8 MiB. A single command can exceed it.
+	// MaxBatchBytes bounds the size, in bytes, of one actor's events that wait to be appended. The
+	// default is 8 MiB. A single command can exceed it.
 	MaxBatchBytes int
-	// SnapshotEvents and SnapshotBytes are the amounts after which a snapshot is due. The
-	// defaults are 20,000 and 16 MiB.
+	// SnapshotEvents and SnapshotBytes are the numbers of events and of bytes after which a
+	// snapshot is due. The defaults are 20,000 and 16 MiB.
 	SnapshotEvents, SnapshotBytes int
 	// BackoffMin and BackoffMax bound the backoff before a restart, which doubles with each
 	// failure. The defaults are 100 ms and 10 s.
@@ -46,8 +46,8 @@ type Options struct {
 	// IdleAfter is the time after which an unused actor is stopped. The default is 15 min.
 	// A negative value means never.
 	IdleAfter time.Duration
-	// Waited, if set, is called for one in eight commands, with the command's time in its actor's
-	// mailbox. It must not block.
+	// Waited, if set, is called for one in eight commands, with the time that the command spent in
+	// its actor's mailbox. It must not block.
 	Waited func(time.Duration)
 	// Gate is called before each command that is not urgent. Its error rejects the command, for
 	// example while the store is read-only. nil accepts all commands.
@@ -94,10 +94,10 @@ func (o *Options) setDefaults() {
 // Stats contains the counters of a Host since its start.
 type Stats struct {
 	Recoveries, Failures, Panics, Snapshots, Rests atomic.Int64
-	// The following counters are used in a cluster. Forwarded counts commands sent to another node,
-	// Takeovers actors that this node took over from another one. Questions counts requests to
-	// owners for the last acknowledged position, Confirmed the reads served by their answers.
-	// Divergences counts replicas that differed from their owner at the same position.
+	// The following counters are used in a cluster. Forwarded counts commands sent to another node.
+	// Takeovers counts actors that this node took over from another one. Questions counts requests
+	// to owners for the last acknowledged position, and Confirmed the reads that the answers
+	// allowed. Divergences counts replicas that differed from their owner at the same position.
 	Forwarded, Takeovers, Questions, Confirmed, Divergences atomic.Int64
 }
 
@@ -178,7 +178,8 @@ func NewHost[C, E, V any](system *actor.ActorSystem, journal Journal, kind Kind[
 // Stats returns the host's counters.
 func (h *Host[C, E, V]) Stats() *Stats { return &h.stats }
 
-// Get returns the handle of an actor, activating it if necessary, and waits until it is recovered.
+// Get returns the handle of an actor. It activates the actor if necessary, and waits until the
+// actor has recovered.
 func (h *Host[C, E, V]) Get(id string) (*Handle[C, E, V], error) {
 	var lost <-chan struct{} // closed when this node loses its lease
 	if c := h.opts.Cluster; c != nil {
@@ -327,8 +328,8 @@ func (h *Host[C, E, V]) sweep() {
 	}
 }
 
-// Rest stops an actor without open commands, with a snapshot on request, and waits until it has
-// stopped. It reports whether it did.
+// Rest stops an actor that has no open commands, and waits until it has stopped. With snapshot, the
+// actor first writes a snapshot. Rest reports whether the actor has stopped.
 func (h *Host[C, E, V]) Rest(ctx context.Context, hd *Handle[C, E, V], snapshot bool) bool {
 	if !hd.tryRest() {
 		return false
@@ -343,8 +344,8 @@ func (h *Host[C, E, V]) Rest(ctx context.Context, hd *Handle[C, E, V], snapshot 
 	}
 }
 
-// restingAtOnce bounds the actors that Close stops concurrently. For each, a goroutine waits for
-// the store, and checks every few milliseconds for open commands.
+// restingAtOnce bounds the actors that Close stops concurrently. For each of them, a goroutine
+// waits for the store, and checks every 5 ms whether the actor still has open commands.
 const restingAtOnce = 256
 
 // restAll stops all actors.
@@ -407,8 +408,8 @@ func (h *Host[C, E, V]) erasing() (ids []string, err error) {
 }
 
 // FinishErasing waits until all erasures that were due at the call are done, or until ctx ends. A
-// quarantined actor cannot erase. If only such actors are left, it returns ErrQuarantined
-// immediately.
+// quarantined actor cannot erase. If only such actors are left, FinishErasing returns
+// ErrQuarantined immediately.
 func (h *Host[C, E, V]) FinishErasing(ctx context.Context) error {
 	tick := h.opts.Clock.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
@@ -437,8 +438,8 @@ func (h *Host[C, E, V]) FinishErasing(ctx context.Context) error {
 	}
 }
 
-// Close writes snapshots, stops every actor and the host. Open commands are answered first. Close
-// returns ctx's error if stopping takes too long; even then no acknowledged command is lost.
+// Close writes snapshots, and stops every actor and the host. Open commands are answered first.
+// Close returns ctx's error if stopping takes too long; even then no acknowledged command is lost.
 func (h *Host[C, E, V]) Close(ctx context.Context) error {
 	h.mu.Lock()
 	if h.closed {

@@ -8,29 +8,31 @@ import (
 	"strings"
 )
 
-// Messages between nodes about one actor. The following are requests to the owner.
+// The kinds of messages between nodes about one actor. First, the requests, which go to the owner
+// except for askTake:
 const (
 	askCommand  byte = 'c' // execute an encoded command
 	askPosition byte = 'p' // return the last acknowledged position
-	askFollow   byte = 'f' // send the events; repeated as long as they are wanted
+	askFollow   byte = 'f' // send the events; must be repeated to continue
 	askLeave    byte = 'l' // stop sending
-	askTake     byte = 't' // request to any node to take this actor
+	askTake     byte = 't' // take this actor; sent to a node that does not own it
 )
 
-// Answers.
+// Answers to requests:
 const (
 	answerDone      byte = 'd' // a position, and a value
 	answerRefused   byte = 'r' // a refusal
 	answerElsewhere byte = 'e' // this node does not own the actor and did nothing
 )
 
-// From the owner to all followers:
+// Messages from the owner to all followers:
 const (
 	kindBatch byte = 'b' // committed records
 	kindNews  byte = 'n' // a commit that is too large for a message; followers read the log
 	kindBeat  byte = 'h' // the position
 	kindBye   byte = 'q' // the owner is about to release the actor
-	// kindAside is sent by any node to all nodes with the actor; see Handle.Broadcast.
+	// kindAside is sent by any node to all other nodes with the actor in memory; see
+	// Handle.Broadcast.
 	kindAside byte = 'a'
 )
 
@@ -90,13 +92,13 @@ var elsewhere = answer{kind: answerElsewhere}.encode()
 // replication is an owner's message to the followers.
 type replication struct {
 	kind    byte
-	seq     uint64   // the seq of a batch's first record, otherwise the position
+	seq     uint64   // for a batch the seq of its first record, otherwise the position
 	chain   uint64   // the hash of the log at the end of the batch, or at the position
 	origins []uint64 // the sessions of a batch's records, or of the records up to the position
 	records Records  // the records of a batch
 }
 
-// origin returns a record's session, or 0 if the message does not contain it.
+// origin returns the session that caused a record, or 0 if the message does not contain it.
 func (t replication) origin(seq uint64) uint64 {
 	first := t.seq
 	if t.kind != kindBatch {

@@ -24,7 +24,7 @@ var (
 	ErrGap = errors.New("journal: batch does not follow the tail of the log")
 	// ErrTooLarge means that a batch does not fit in a transaction.
 	ErrTooLarge = errors.New("journal: batch is too large")
-	// ErrCorrupt means that stored bytes do not match their checksum or form.
+	// ErrCorrupt means that stored bytes do not match their checksum or format.
 	ErrCorrupt = errors.New("journal: stored record is damaged")
 	// ErrNotFound means that a row does not exist.
 	ErrNotFound = errors.New("journal: not found")
@@ -76,8 +76,8 @@ type Journal interface {
 	// store.
 	Scan(q Scan, fn func(key, value []byte) bool) error
 
-	// Actors calls fn with the identity of every actor with a record or snapshot whose identity
-	// begins with prefix, in order, until fn returns false.
+	// Actors calls fn with every identity that begins with prefix and has a record or snapshot, in
+	// order, until fn returns false.
 	Actors(prefix string, fn func(actor string) bool) error
 
 	// Purge removes an actor's log and snapshots and fences its handles. It is not atomic: after a
@@ -87,14 +87,14 @@ type Journal interface {
 
 // Limits bounds one append.
 type Limits struct {
-	// RecordBytes bounds the run of records.
+	// RecordBytes bounds the length of Batch.Records.
 	RecordBytes int
-	// Rows bounds the number of rows, and RowBytes bounds the total size of their tables, keys and
-	// values, plus RowOverhead for each row.
+	// Rows bounds the number of rows, and RowBytes bounds the total size of their table names, keys
+	// and values, plus RowOverhead for each row.
 	Rows, RowBytes int
 }
 
-// RowOverhead is the overhead of a row in bytes.
+// RowOverhead is the number of bytes that each row adds to the total that RowBytes limits.
 const RowOverhead = 32
 
 // LogReader reads the log of one actor. The records of a log are numbered from 1 without gaps; the
@@ -106,15 +106,15 @@ const RowOverhead = 32
 // tail.
 type LogReader interface {
 	// Load reads the whole state. It calls snapshot once, then record for every record after the
-	// snapshot, in order. Before these records it calls record for older ones, so that the newest
-	// history records of the log are included as far as they are still stored. These older records
-	// may have been rewritten. A record is valid only during the call. An error of either function
-	// ends the reading and is returned.
+	// snapshot, in order. Before these records it calls record for older ones that are still
+	// stored, so that the newest history records of the log are included. These older records may
+	// have been rewritten. A record is valid only during the call. Load stops at an error of either
+	// function and returns it.
 	Load(history uint64, snapshot func(Snapshot) error, record func(seq uint64, record []byte) error) error
 
 	// Replay calls fn for every committed record with a seq greater than after, in order. A record
-	// is valid only during the call. It fails with ErrCompacted, before any call of fn, if after is
-	// below the base or above the tail.
+	// is valid only during the call. Replay fails with ErrCompacted, before any call of fn, if
+	// after is below the base or above the tail.
 	Replay(after uint64, fn func(seq uint64, record []byte) error) error
 }
 
@@ -173,12 +173,12 @@ type Log interface {
 	// snapshot is then called with the result of the newer one.
 	Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error
 
-	// Rewrite passes every stored record up to the seq upTo to fn and replaces those for which it
-	// returns changed; numbering does not change. It is used to erase personal data from a log. It
-	// never touches a record above upTo, and fails with ErrGap if upTo is above the stored
-	// snapshot, because the state depends on such records. If anything is replaced, upTo becomes
-	// the log's base, in the transaction of the first replacement. It blocks, and is safe to call
-	// during appends to the same log.
+	// Rewrite passes every stored record up to the seq upTo to fn and replaces each one for which
+	// fn returns changed; numbering does not change. It is used to erase personal data from a log.
+	// It never touches a record above upTo. It fails with ErrGap if upTo is above the stored
+	// snapshot, because the state depends on the records above the snapshot. If anything is
+	// replaced, upTo becomes the log's base, in the transaction of the first replacement. Rewrite
+	// blocks, and is safe to call during appends to the same log.
 	Rewrite(upTo uint64, fn func(seq uint64, record []byte) (replacement []byte, changed bool, err error)) error
 
 	// Close releases the handle. Queued batches are still committed.
@@ -261,9 +261,9 @@ func Unchanged(value []byte) Precondition { return Precondition{PreconditionUnch
 // Kind returns the precondition's kind.
 func (p Precondition) Kind() PreconditionKind { return p.kind }
 
-// Holds evaluates the precondition on the result of a look-up: value, or an error that wraps
-// ErrNotFound. It returns ErrConflict if the precondition does not hold, and any other error
-// unchanged.
+// Holds evaluates the precondition on value and err, the result of a look-up. It returns
+// ErrConflict if the precondition does not hold. If the look-up failed, it returns err unless the
+// row has no precondition.
 func (p Precondition) Holds(value []byte, err error) error {
 	missing := errors.Is(err, ErrNotFound)
 	switch {
@@ -296,8 +296,8 @@ type Scan struct {
 	Reverse bool
 }
 
-// Records is a run of records in one buffer: each a length (uvarint) and its bytes. The zero value
-// is an empty run.
+// Records is a run of records in one buffer. Each record is its length (uvarint), followed by its
+// bytes. The zero value is an empty run.
 type Records []byte
 
 // Add returns r with one more record.
@@ -322,7 +322,7 @@ func (r Records) Each(fn func(record []byte) error) error {
 	return nil
 }
 
-// Len counts the records. It counts a damaged run only up to the damage.
+// Len counts the records. In a damaged run it counts only the records before the damage.
 func (r Records) Len() int {
 	n := 0
 	_ = r.Each(func([]byte) error { n++; return nil })

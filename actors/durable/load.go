@@ -9,7 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Loading a state from a log, on the node that owns the actor and on others.
+// This file loads states from logs, both for owners and for followers.
 
 // everything is a position after the end of any log.
 const everything = math.MaxUint64
@@ -20,7 +20,7 @@ type loaded[C, E, V any] struct {
 	seq   uint64 // seq of the last event in the state
 	chain uint64 // the hash of that event
 	size  int    // bytes of the snapshot
-	// events and bytes are the amounts applied after the snapshot.
+	// events and bytes are the number and the size of the records applied after the snapshot.
 	events, bytes int
 	// erasers contains the events, among those read, that request an erasure.
 	erasers []E
@@ -113,8 +113,8 @@ type readFurther[E any] struct {
 	chain  uint64 // the hash of the last event
 }
 
-// readOn returns the events of a log after a position, up to another one, or ErrCompacted. chain is
-// the chain hash at the position.
+// readOn returns the events of a log after seq, up to upTo, or ErrCompacted. chain is the chain
+// hash at seq.
 func (h *Host[C, E, V]) readOn(from LogReader, seq, chain, upTo uint64) (read readFurther[E], err error) {
 	read.chain = chain
 	err = from.Replay(seq, func(at uint64, record []byte) error {
@@ -139,8 +139,9 @@ func (h *Host[C, E, V]) readOn(from LogReader, seq, chain, upTo uint64) (read re
 }
 
 // A callback returns errFarEnough to end the reading of a log at the position that the actor's
-// owner reported. Later records can already be committed, but until the owner learns this, it shows
-// a state without them. If a reader included them here, the next read on the owner would lack them.
+// owner reported. Later records can already be committed, but the owner shows a state without them
+// until it learns this. If a follower showed them, a client's next read on the owner would lack
+// them.
 var errFarEnough = errors.New("end of the records acknowledged by the owner")
 
 func (k *Kind[C, E, V]) parse(seq uint64, record []byte) (E, error) {
@@ -153,10 +154,10 @@ func (k *Kind[C, E, V]) parse(seq uint64, record []byte) (E, error) {
 
 // chained returns the hash of a log whose last record is record: h(seq) = H(h(seq-1), record), over
 // the records as appended. Two replicas with the same hash at a position have applied the same
-// records. A snapshot includes the hash, so rewriting the log does not change the hash.
+// records. A snapshot includes the hash, so rewriting the log does not change it.
 //
 // For a 150-byte record, xxhash takes a fifth of the time of SHA-256. It does not prevent
-// deliberate collisions, but nodes trust each other.
+// deliberate collisions, which is acceptable because nodes trust each other.
 func chained(chain uint64, record []byte) uint64 {
 	var d xxhash.Digest
 	d.ResetWithSeed(chain)

@@ -4,11 +4,11 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// followedFor is the number of beats after which an owner stops sending to a silent
-// follower.
+// followedFor is the number of beats after which a follower that has not renewed its subscription
+// is dropped.
 const followedFor = 16
 
-// between handles messages between nodes.
+// between handles messages from other nodes, and the beats.
 func (s *actorRuntime[C, E, V]) between(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case beat:
@@ -43,10 +43,10 @@ func (s *actorRuntime[C, E, V]) beat() {
 	s.replicateAll(replication{kind: kindBeat, seq: s.committed, chain: s.agreed})
 }
 
-// replicateBatch sends a committed batch to the followers, to each node once. A follower that
-// misses a batch notices the gap in the numbers and reads the log. If a batch is too large for a
-// message, followers read its records from the log. The message then contains only their sessions,
-// which the log does not contain.
+// replicateBatch sends a committed batch to the followers. A follower that misses a batch notices
+// the gap in the seqs and reads the log. If a batch is too large for a message, followers read its
+// records from the log. The message then contains only the sessions that caused the records,
+// because the log does not contain these.
 func (s *actorRuntime[C, E, V]) replicateBatch(b *batch[E, V]) {
 	if len(s.followers) == 0 || len(b.events) == 0 {
 		return

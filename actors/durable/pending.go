@@ -21,12 +21,12 @@ type Reply struct {
 // Replier receives one answer. It is called once, on the actor's goroutine, and must not block.
 type Replier interface{ Reply(Reply) }
 
-// pendingReply is a reusable slot for one answer. A slot costs a quarter of the 1.5 us of the actor
-// library's future.
+// pendingReply is a reusable slot for one answer. It takes a quarter of the time of the actor
+// library's future, which is 1.5 us.
 type pendingReply struct {
 	ch chan Reply // capacity 1, so that Reply never blocks
 	// deadline is the tick at which the wait ends, or 0 while nobody waits. Only the goroutine that
-	// sets it to 0 answers.
+	// changes it to 0 answers.
 	deadline atomic.Int64
 }
 
@@ -46,7 +46,7 @@ type pendingReplies struct {
 	tick  atomic.Int64 // starts at 1
 
 	mu   sync.Mutex
-	all  map[*pendingReply]struct{} // guarded by mu; its length is the maximum number of concurrent waits
+	all  map[*pendingReply]struct{} // guarded by mu; as many as waits at the same time so far
 	free []*pendingReply            // guarded by mu
 	// closed is set by close. If set, watch no longer ends waits. Guarded by mu.
 	closed bool
@@ -55,7 +55,7 @@ type pendingReplies struct {
 	done sync.WaitGroup
 }
 
-// waitTicks is the timeout of a wait in ticks; it ends within one more tick.
+// waitTicks is the timeout of a wait, in ticks. The wait ends at most one tick later.
 const waitTicks = 20
 
 func newPendingReplies(c clock.Clock, limit time.Duration) *pendingReplies {
@@ -127,7 +127,7 @@ func (s *pendingReplies) watch() {
 	}
 }
 
-// close ends all waits, because watch no longer runs.
+// close stops watch and ends all waits.
 func (s *pendingReplies) close() {
 	close(s.stop)
 	s.done.Wait()

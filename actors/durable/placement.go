@@ -8,7 +8,7 @@ type ReplicaStats struct {
 	// other nodes. Followed counts the replicas of other nodes' actors.
 	Owned, Shared, Followed int
 	// Behind is the maximum number of records by which a replica is behind the last position
-	// announced by its owner. Age is the age of the oldest replica: the time since it certainly
+	// announced by its owner. Age is the maximum age of a replica: the time since it certainly
 	// included every acknowledged change. Without replicas it is 0.
 	Behind uint64
 	Age    time.Duration
@@ -16,7 +16,7 @@ type ReplicaStats struct {
 	Distrusted []string
 }
 
-// Replicas counts the actors in memory, one by one. It is slow, and meant for metrics and status
+// Replicas visits all actors in memory. It is therefore slow, and meant for metrics and status
 // pages.
 func (h *Host[C, E, V]) Replicas() (c ReplicaStats) {
 	for _, hd := range h.Active() {

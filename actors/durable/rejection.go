@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Reason is the reason for which a command was rejected; the transport maps it to a status.
+// Reason is the reason why a command was rejected. The transport maps it to a status code.
 type Reason uint8
 
 // Reasons of rejection.
@@ -36,8 +36,8 @@ type Rejection struct {
 // Error returns the text.
 func (r *Rejection) Error() string { return r.Text }
 
-// Is reports whether target has the same reason and text. A rejection from another node is a copy,
-// so comparing pointers would not work.
+// Is reports whether target has the same reason and text. errors.Is needs it because a rejection
+// from another node is a copy, with a different pointer.
 func (r *Rejection) Is(target error) bool {
 	t, ok := target.(*Rejection)
 	return ok && *t == *r
@@ -61,26 +61,26 @@ func Refused(err error) bool {
 	return errors.As(err, &rejected) || errors.Is(err, ErrBusy) || errors.Is(err, ErrReadOnly) || errors.Is(err, ErrRested)
 }
 
-// Errors of an actor that cannot answer now. Unless the comment says otherwise, it is unknown
+// Errors of an actor that cannot answer now. Unless a comment states otherwise, it is unknown
 // whether the command was applied.
 var (
-	// ErrUnavailable: the actor failed or is restarting. It is unknown whether a command in
-	// progress was applied.
+	// ErrUnavailable means that the actor failed or is restarting.
 	ErrUnavailable = errors.New("the service cannot record this now")
 	// ErrRested means that the actor stopped after its handle was looked up, because it was idle or
 	// purged. The command was not applied. Host.Get returns a new handle.
 	ErrRested = fmt.Errorf("%w: the actor rests", ErrUnavailable)
-	// ErrQuarantined: the actor failed too often and was stopped. The command was not applied.
+	// ErrQuarantined means that the actor failed too often and was stopped. The command was not
+	// applied.
 	ErrQuarantined = errors.New("quarantined after repeated failures")
 	// ErrTimeout means that no answer arrived in time.
 	ErrTimeout = errors.New("no answer in time")
 	// ErrInternal means that deciding panicked. Nothing was applied.
 	ErrInternal = errors.New("internal error")
-	// ErrUnknownEvent means that the event was written by a newer program. A state without this
-	// event would be wrong, so that no state is built.
+	// ErrUnknownEvent means that a newer program wrote the event. A state without this event would
+	// be wrong, so no state is built.
 	ErrUnknownEvent = errors.New("unknown kind of event, written by a newer program")
-	// ErrUnknownCommand: the node that owns the actor runs an earlier version, which cannot decode
-	// the command or a part of it. Nothing was applied. ErrUnknownCommand is an ErrUnavailable,
-	// because an update is in progress.
+	// ErrUnknownCommand means that the node that owns the actor runs an earlier version and cannot
+	// decode the command or a part of it. Nothing was applied. The error wraps ErrUnavailable,
+	// because the command succeeds after the update of that node.
 	ErrUnknownCommand = fmt.Errorf("%w: the owning node runs an earlier version; try again when all nodes are updated", ErrUnavailable)
 )

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Loading a follower's replica from the log.
+// This file loads and updates a follower's replica from the log.
 
-// load reads the state up to a position, for the first time or again.
+// load reads the state up to a position, and replaces any earlier state.
 func (f *follower[C, E, V]) load(upTo uint64) {
 	f.open()
 	read, err := f.host.kind.load(f.handle.id, f.handle.observer, f.reader, upTo)
@@ -50,8 +50,8 @@ func (f *follower[C, E, V]) catchUp(upTo uint64, message replication) {
 	f.apply(read.events, read.chain)
 }
 
-// apply applies events to the state, the view and the room. chain is the hash of the last
-// one.
+// apply applies events to the state, publishes the view, and notifies the observer. chain is the
+// hash of the last event.
 func (f *follower[C, E, V]) apply(events []Committed[E], chain uint64) {
 	if len(events) == 0 {
 		return
@@ -69,8 +69,8 @@ func (f *follower[C, E, V]) apply(events []Committed[E], chain uint64) {
 }
 
 // readWhileUnreachable reads the log for this node's clients while the owner is alive but cannot be
-// reached. It shows only records older than a lease. By then, either the owner has acknowledged a
-// record, or it is no longer the owner.
+// reached. It shows a record only after it has been in the log for longer than a lease. By then,
+// either the owner has acknowledged the record, or the node is no longer the owner.
 func (f *follower[C, E, V]) readWhileUnreachable(now time.Duration, silent bool) {
 	if !silent || !f.joined {
 		f.tails = f.tails[:0]
@@ -88,8 +88,8 @@ func (f *follower[C, E, V]) readWhileUnreachable(now time.Duration, silent bool)
 	}
 }
 
-// readByItself keeps a replica recent without the owner, for readers that accept a slightly older
-// state.
+// readByItself keeps a replica recent while the owner is silent, for readers that accept a slightly
+// older state.
 func (f *follower[C, E, V]) readByItself(now time.Duration) {
 	if !f.joined || f.quiet < 2 {
 		return

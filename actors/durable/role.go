@@ -9,38 +9,39 @@ import (
 )
 
 // role is one incarnation of an actor in a cluster. It is the runtime if this node owns the actor,
-// and otherwise a follower of the owner. A role can change from one to the other without effect on
-// holders of its handle.
+// and otherwise a follower of the owner. When a role changes from one to the other, its handle
+// stays valid.
 type role[C, E, V any] struct {
 	host   *Host[C, E, V]
 	handle *Handle[C, E, V]
 
 	own    *actorRuntime[C, E, V] // nil while the role is a follower
 	follow *follower[C, E, V]     // nil while the role is the owner
-	// sent contains the commands that were sent to another node. An answer can arrive after the
-	// actor has moved again, even to this node.
+	// sent contains the commands that were sent to another node. It belongs to the role, because an
+	// answer can arrive after the actor has moved again, even to this node.
 	sent   map[uint64]*forwarded[C]
 	serial uint64
 	turns  uint64 // number of commands received
-	// waiting contains the commands that arrived while the actor moves to another node; givingTo is
-	// that node.
+	// giving means that the actor moves to the node givingTo. waiting contains the commands that
+	// have arrived since.
 	waiting  []*forwarded[C]
 	giving   bool
 	givingTo string
-	// dropped means that the role only answers the remaining callers.
+	// dropped means that drop has ended the actor. The role then only answers the remaining
+	// callers.
 	dropped bool
 }
 
 // Messages of a cluster's actors to themselves.
 type (
-	// beat is sent by the host's clock.
+	// beat is sent at each tick of Cluster.Beat.
 	beat struct{}
 	// ownerMessage is a message of an owner.
 	ownerMessage struct {
 		from    string
 		content replication
 	}
-	// followed requests the owner's events from now on.
+	// followed subscribes a node to the owner's events.
 	followed struct {
 		from   string
 		answer func([]byte)
@@ -200,8 +201,8 @@ func (s *role[C, E, V]) end(err error) {
 	}
 }
 
-// drained stops a dropped actor once all its late senders are answered, because its mailbox is
-// dropped with it.
+// drained stops a dropped actor once all its callers are answered. Commands in the mailbox of a
+// stopped actor would get no answer.
 func (s *role[C, E, V]) drained(ctx actor.Context) {
 	if s.handle.pending.Load() == 0 {
 		ctx.Stop(ctx.Self())
@@ -219,7 +220,7 @@ func (s *role[C, E, V]) fail(err error) {
 
 // goOn recovers a runtime from a follower's state. Later records of the log are sent to the
 // observer as commits, because they are new to this node's clients. If the log was rewritten beyond
-// that state, the state is loaded from the store.
+// that state, recover loads the state from the store.
 func (s *actorRuntime[C, E, V]) goOn(ctx actor.Context, log Log) {
 	began := s.host.opts.Clock.Uptime()
 	read, err := s.host.readOn(log, s.seq, s.chain, everything)

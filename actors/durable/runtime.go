@@ -8,7 +8,7 @@ import (
 )
 
 // Messages of the runtime to itself. Each message that crosses goroutines identifies its
-// incarnation or batch, so that old messages are recognized.
+// incarnation or batch, so that messages for an earlier incarnation are ignored.
 type (
 	// flush arrives after all commands that were queued with the first one of a batch.
 	flush struct{}
@@ -38,7 +38,7 @@ type (
 		seq   uint64
 		err   error
 	}
-	// unnoted reports that the row of a completed erasure could not be removed.
+	// unnoted reports that the row with the request for a completed erasure could not be removed.
 	unnoted struct {
 		owner any
 		row   []byte
@@ -46,7 +46,7 @@ type (
 	}
 	// eraseNow continues a postponed erasure; owner is nil if a caller waits for it.
 	eraseNow struct{ owner any }
-	// drain triggers a check whether all callers of a quarantined actor are answered.
+	// drain requests a check whether all callers of a quarantined actor were answered.
 	drain struct{}
 	// rest requests that the actor stops; the handle accepts no more commands.
 	rest struct{ snapshot bool }
@@ -56,8 +56,8 @@ type (
 type envelope[C any] struct {
 	cmd C
 	to  Replier // nil if nobody needs the answer
-	// sent is the uptime when the command was sent, for one in waitSample commands, and 0 for the
-	// others.
+	// sent is the uptime at which the command was sent. It is set for one in waitSample commands,
+	// and 0 for the others.
 	sent time.Duration
 }
 
@@ -79,7 +79,7 @@ type actorRuntime[C, E, V any] struct {
 	spare     []*batch[E, V] // empty, for reuse
 	flushing  bool           // a flush is in the mailbox
 	scratch   Records        // the encoded events of one decision
-	record    []byte         // for encoding one of them
+	record    []byte         // buffer for encoding one event
 
 	sinceEvents, sinceBytes int  // since the last snapshot
 	lastSize                int  // of the last snapshot
@@ -177,7 +177,7 @@ func (s *actorRuntime[C, E, V]) recover(ctx actor.Context, log Log) {
 	s.ready(ctx, s.handle.publishRead(read), read.erasers, s.host.opts.Clock.Uptime()-began)
 }
 
-// ready starts answering: the state includes everything in the log.
+// ready starts answering commands. The state now includes everything in the log.
 func (s *actorRuntime[C, E, V]) ready(ctx actor.Context, view *V, erasers []E, took time.Duration) {
 	s.committed, s.agreed = s.seq, s.chain
 	s.next = &batch[E, V]{first: s.seq + 1}
@@ -195,7 +195,7 @@ func (s *actorRuntime[C, E, V]) ready(ctx actor.Context, view *V, erasers []E, t
 	}
 }
 
-// command decides, applies, and collects the events.
+// command decides on a command, applies the events, and collects them in the next batch.
 func (s *actorRuntime[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 	if s.log == nil { // the actor is quarantined
 		s.answer(m.to, Reply{Err: ErrQuarantined})
@@ -236,8 +236,8 @@ func (s *actorRuntime[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 	}
 }
 
-// answerNow sends an answer that needs no commit. Without a lease its state can be stale, because
-// another node may have continued from it.
+// answerNow sends an answer that needs no commit. Without a lease the answer can be stale, because
+// another node may have taken over the actor.
 func (s *actorRuntime[C, E, V]) answerNow(to Replier, r Reply) {
 	if c := s.host.opts.Cluster; c != nil && !c.Store.Holds() {
 		r = Reply{Err: ErrUnavailable}
@@ -246,7 +246,7 @@ func (s *actorRuntime[C, E, V]) answerNow(to Replier, r Reply) {
 }
 
 // apply changes the state and collects the events. If this panics, the state is unknown and the
-// incarnation ends. apply then answers the caller to, because the caller is not in a batch yet.
+// incarnation ends. apply then answers to, the caller of this command, which is not in a batch yet.
 func (s *actorRuntime[C, E, V]) apply(to Replier, b *batch[E, V], d Decision[E]) {
 	done := false
 	defer func() {

@@ -13,11 +13,11 @@ import (
 // In addition to the promises of Journal:
 //
 //   - Open takes an actor that nobody owns, whose owner's lease has expired, or that this node
-//     already owns. It fails with *Owned if another living node owns it. From then on each append
-//     of an earlier owner fails with ErrFenced.
+//     already owns. It fails with *Owned if another living node owns it. After Open, each append of
+//     an earlier owner fails with ErrFenced.
 //   - Log.Close releases the actor once the queued batches are committed.
 //   - Preconditions of rows are evaluated across all nodes.
-//   - After its lease is lost, everything of this node fails with ErrFenced until Rejoin.
+//   - After this node has lost its lease, each of its operations fails with ErrFenced until Rejoin.
 type Shared interface {
 	Store
 
@@ -30,8 +30,8 @@ type Shared interface {
 	// Members returns the nodes whose lease is valid or has recently ended, by name.
 	Members() ([]Member, error)
 
-	// Known returns the names of all nodes that have ever run and were not forgotten since. Such a
-	// node can return with the data on its disk.
+	// Known returns the names of all nodes that have ever run and were not forgotten since. Any of
+	// them can start again with the data on its disk.
 	Known() ([]string, error)
 
 	// Holds reports whether this node's lease is valid. It is cheap. Code that answers from memory
@@ -47,8 +47,8 @@ type Shared interface {
 	Rejoin(ctx context.Context) error
 
 	// Watch calls fn for each row of the tables, and then for each row that any node changes, with
-	// nil for a deleted row. Changes of one row are in order; intermediate changes can be skipped,
-	// and the newest can be repeated. Watch returns after the first round. Calls of fn are
+	// nil for a deleted row. Changes of one row are in order. Watch can skip intermediate changes,
+	// and can repeat the newest one. It returns after the first call for each row. Calls of fn are
 	// sequential, and fn must not block.
 	Watch(tables []string, fn func(table string, key, value []byte)) (Feed, error)
 }
@@ -59,8 +59,8 @@ const NodeSecrets = "nodesecrets"
 
 // Feed is a running Watch. Apart from Sync, it polls several times per second.
 type Feed interface {
-	// Sync returns after every change committed before the call has been reported. Concurrent calls
-	// share a poll.
+	// Sync returns once fn has received every change that was committed before the call. Concurrent
+	// calls share a poll.
 	Sync(ctx context.Context) error
 	// Age is the maximum age of the reported rows: the time since the start of the last
 	// successful poll, on a clock that runs while the machine sleeps.
@@ -79,7 +79,7 @@ type Member struct {
 	Program string
 	// Since is the start of this incarnation.
 	Since time.Time
-	// Left is the remaining time of its lease; at most 0 after the lease has expired.
+	// Left is the remaining time of its lease. After the lease has expired, it is 0 or negative.
 	Left time.Duration
 	// Stopped means that the node released its lease in an orderly shutdown.
 	Stopped bool

@@ -4,10 +4,10 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// maybeSnapshot starts a snapshot of a committed view if enough has changed since the last one. A
-// large state is written less often, so that the cost of snapshots stays proportional to the
-// appended data. Encoding runs concurrently with the actor, on the immutable view. At most one
-// snapshot is in progress until it is stored, because each is as large as the state and keeps an
+// maybeSnapshot starts a snapshot of a committed view if enough has changed since the last one, or
+// if forceSnapshot is set. A large state is written less often, so that the cost of snapshots stays
+// proportional to the appended data. Encoding runs concurrently with the actor, on the immutable
+// view. At most one snapshot is in progress, because each is as large as the state and keeps an
 // earlier view in memory.
 func (s *actorRuntime[C, E, V]) maybeSnapshot(ctx actor.Context, view *V) {
 	o := &s.host.opts
@@ -25,7 +25,7 @@ func (s *actorRuntime[C, E, V]) maybeSnapshot(ctx actor.Context, view *V) {
 	}()
 }
 
-// store hands an encoded snapshot to the journal.
+// store passes an encoded snapshot to the journal.
 func (s *actorRuntime[C, E, V]) store(ctx actor.Context, m *encoded[V]) {
 	err := m.err
 	if err == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// failure ends an incarnation; the supervisor receives it as the panic's reason.
+// failure is the panic value that ends an incarnation. The supervisor receives it.
 type failure struct{ err error }
 
 func (f failure) Error() string { return f.err.Error() }
@@ -40,9 +40,9 @@ func (s *actorRuntime[C, E, V]) end(err error) {
 	}
 }
 
-// fail ends this incarnation. If the store takes no writes, the commands that were not sent to it
-// get ErrReadOnly, so that a full disk is not mistaken for a fault. Batches in flight can still be
-// committed.
+// fail ends this incarnation. If the store accepts no writes, the commands that were not sent to it
+// get ErrReadOnly, so that a full disk is not mistaken for a fault. Commands in flight get
+// ErrUnavailable, because they can still be committed.
 func (s *actorRuntime[C, E, V]) fail(err error) {
 	s.handle.down()
 	if errors.Is(err, ErrReadOnly) {
@@ -60,9 +60,9 @@ func (s *actorRuntime[C, E, V]) rest(ctx actor.Context, snapshot bool) {
 	s.tryStop(ctx)
 }
 
-// A snapshot at shutdown saves the next start from applying the newest events. Below these sizes
-// shutdown writes no snapshot. A server with 100,000 new codelabs could not write all snapshots
-// within its 30 seconds.
+// A snapshot when an actor stops spares the next start from applying the newest events. Below these
+// amounts of events, none is written, because a server with 100,000 new codelabs could not write
+// all snapshots within the 30 seconds of its shutdown.
 const (
 	worthEvents = 64
 	worthBytes  = 64 << 10
@@ -82,8 +82,8 @@ func (s *actorRuntime[C, E, V]) tryStop(ctx actor.Context) {
 	ctx.Stop(ctx.Self())
 }
 
-// drained stops a quarantined actor once all its late senders are answered, because its mailbox is
-// dropped with it.
+// drained stops a quarantined actor once all its callers are answered. Commands in the mailbox of a
+// stopped actor would get no answer.
 func (s *actorRuntime[C, E, V]) drained(ctx actor.Context) {
 	if s.handle.pending.Load() == 0 {
 		ctx.Stop(ctx.Self())

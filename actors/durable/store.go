@@ -12,8 +12,8 @@ type Store interface {
 	Journal
 
 	// StreamID identifies the stream of changes in the store, as 32 hex digits. It survives
-	// restarts, but differs after a backup was restored. After that, a reader cannot continue from
-	// its position.
+	// restarts, but changes when a backup is restored, because readers cannot continue from
+	// positions of the earlier stream.
 	StreamID() string
 
 	// ReadOnly reports whether writes are refused. It is cheap enough to call before each write.
@@ -26,19 +26,19 @@ type Store interface {
 	// serve.
 	Backup(w io.Writer) error
 
-	// Scrub verifies everything and calls bad for each damaged item.
+	// Scrub verifies all stored data and calls bad for each damaged item.
 	Scrub(bad func(what string)) error
 
 	// Close commits queued batches and closes the store. Further calls do nothing.
 	Close() error
 }
 
-// StoreLimits bounds the queues of any kind of store. Zero fields have their defaults.
+// StoreLimits bounds the queues of any kind of store. A zero field selects its default.
 type StoreLimits struct {
-	// QueueBytes bounds the batches that wait to be committed; beyond it Append fails with ErrBusy.
-	// A batch is always accepted if the queue is empty. Default 64 MiB.
+	// QueueBytes bounds the size of the batches that wait to be committed. Beyond it, Append fails
+	// with ErrBusy. A batch is always accepted if the queue is empty. Default 64 MiB.
 	QueueBytes int64
-	// SnapshotQueueBytes bounds the waiting snapshots in the same way. Default 128 MiB.
+	// SnapshotQueueBytes bounds the size of the waiting snapshots in the same way. Default 128 MiB.
 	SnapshotQueueBytes int64
 }
 
@@ -47,11 +47,11 @@ func (l *StoreLimits) SetDefaults() {
 	l.QueueBytes, l.SnapshotQueueBytes = cmp.Or(l.QueueBytes, 64<<20), cmp.Or(l.SnapshotQueueBytes, 128<<20)
 }
 
-// StoreStats contains a store's statistics. Counters count from the opening of the store.
+// StoreStats contains a store's statistics. Counters start when the store is opened.
 type StoreStats struct {
 	QueueBatches  int   // queued or being committed
 	QueueBytes    int64 // bytes of these batches
-	SnapshotBytes int64 // states waiting to be stored
+	SnapshotBytes int64 // bytes of the snapshots waiting to be stored
 
 	Commits       uint64 // transactions on disk
 	FailedCommits uint64
@@ -80,6 +80,6 @@ type StoreStats struct {
 type StoreFaults struct {
 	Read       uint64 // failed reads, and reads of damaged data
 	Write      uint64 // failed commits
-	Sync       uint64 // syncing names and the high-water mark
-	Background uint64 // background work: flushing, compacting, cleaning up
+	Sync       uint64 // failures to sync folders and the high-water mark
+	Background uint64 // failures of background work: flushing, compacting, cleaning up
 }

@@ -7,7 +7,8 @@ import (
 )
 
 // strategy restarts a failed actor after an exponential backoff, and quarantines it after too many
-// failures. The library's own strategies stop after ten restarts within milliseconds, or never.
+// failures. The library's own strategies either stop after ten restarts, which take only
+// milliseconds, or never stop.
 type strategy[C, E, V any] struct{ host *Host[C, E, V] }
 
 // HandleFailure is called on the supervisor's goroutine.
@@ -27,7 +28,7 @@ func (s strategy[C, E, V]) HandleFailure(_ *actor.ActorSystem, supervisor actor.
 	hd.restarts++
 	hd.failedAt = now
 	f, known := reason.(failure)
-	// A store that accepts no writes, or no writes from this node, is not a failure of the actor.
+	// It is not a failure of the actor if the store accepts no writes, or none from this node.
 	if !known || !errors.Is(f.err, ErrReadOnly) && !errors.Is(f.err, ErrClosed) && !errors.Is(f.err, ErrFenced) {
 		hd.failures++
 	}

@@ -25,8 +25,8 @@ type Nothing struct{}
 // Says declares a command of type C with a reply of type R.
 func Says[C, R any]() Word { return Word{reflect.TypeFor[C](), reflect.TypeFor[R]()} }
 
-// NewVocabulary returns a vocabulary of these words. It panics if a word is not a B, or if two
-// words have the same name.
+// NewVocabulary returns a vocabulary of these words. It panics if a command does not implement B,
+// or if two commands have the same name.
 func NewVocabulary[B any](words ...Word) *Vocabulary[B] {
 	v := &Vocabulary[B]{words: map[string]Word{}, names: map[reflect.Type]string{}}
 	for _, w := range words {
@@ -65,9 +65,9 @@ func (v *Vocabulary[B]) Encode(command B) (name string, fields []byte, err error
 	return name, fields, err
 }
 
-// Decode is the inverse of Encode. A command or field of a newer program that is unknown here is
-// rejected with ErrUnknownCommand, instead of being ignored. Fields added to a command have
-// omitempty, so that only commands with these fields are rejected.
+// Decode is the inverse of Encode. It rejects an unknown command or field, which a newer program
+// has sent, with ErrUnknownCommand. Fields that are added to a command get omitempty, so that only
+// commands that use these fields are rejected.
 func (v *Vocabulary[B]) Decode(name string, fields []byte) (command B, err error) {
 	w, ok := v.words[name]
 	if !ok {

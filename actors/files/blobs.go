@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Sum is the SHA-256 of a stored object, and its key.
+// Sum is the SHA-256 of a stored object, which is also the object's key.
 type Sum [32]byte
 
 // String returns the sum in lower-case hex digits.
@@ -20,8 +20,7 @@ func SumOf(b []byte) (s Sum, ok bool) {
 	return s, len(b) == len(s)
 }
 
-// Errors of a Blobs, possibly wrapped. If the disk is nearly full, the error is
-// durable.ErrReadOnly.
+// Errors of Blobs, possibly wrapped. If the disk is nearly full, the error is durable.ErrReadOnly.
 var (
 	// ErrTooLarge means that a stream exceeds its limit.
 	ErrTooLarge = errors.New("files: content is over its limit")
@@ -35,23 +34,23 @@ var (
 // use.
 type Blobs interface {
 	// Put stores a stream of at most limit bytes. When Put returns, the object is on disk. The
-	// object remains until the lease is released and nothing refers to it. A stream that fails or
-	// is too long leaves nothing.
+	// object remains at least until the lease is released, and while records refer to it. A stream
+	// that fails or is too long leaves nothing.
 	Put(r io.Reader, limit int64) (*Lease, error)
 
 	// Spool copies a stream of at most limit bytes into an unnamed file, which is removed when it
 	// is closed.
 	Spool(r io.Reader, limit int64) (f *os.File, size int64, err error)
 
-	// Open opens a stored object for reading. The object is complete, because it was verified
-	// against its sum.
+	// Open opens a stored object for reading. Open verifies the object against its sum, so the
+	// content is complete.
 	Open(sum Sum) (content Content, size int64, err error)
 
 	// Discard removes objects without a lease and without references, as reported by inUse. While
 	// objects are held for a backup, Discard does nothing.
 	Discard(inUse InUse, sums ...Sum) error
 
-	// Collect does the same as Discard for every object whose last Put is longer ago than the grace
+	// Collect does the same as Discard, for all objects whose last Put is longer ago than the grace
 	// period. It returns the number of removed objects.
 	Collect(inUse InUse) (removed int, err error)
 }

@@ -11,15 +11,16 @@ import (
 )
 
 // If several nodes use the register, a claim on an upload is recorded in a row. The row contains
-// the number of claims, and a number that is new in each version of the row. An upload is removed
-// only if the row is the same as before the upload's references were read. A claim is therefore
-// noticed even if it has ended meanwhile and left a reference.
+// the number of claims, and a random number that is new in each version of the row. An upload is
+// removed only if the row is the same as before the upload's references were read. A claim is
+// therefore noticed even if it has ended meanwhile and left a reference.
 const claimTable = "claims"
 
-// claimFor is the lifetime of a claim after its node has died.
+// claimFor is the lifetime of the row after its last change. It ends the claims of a node that has
+// died.
 const claimFor = 10 * time.Minute
 
-// Share also lets other nodes use the register. It must be called before the first use.
+// Share lets other nodes use the register, too. It must be called before the first use.
 func (r *Register) Share() { r.shared = true }
 
 // claimed returns the row with an upload's claims, or nil if there are none, and their number.
@@ -44,7 +45,8 @@ func asClaimed(row []byte) durable.Precondition {
 	return durable.Unchanged(row)
 }
 
-// addClaims adds by to the recorded number of claims.
+// addClaims adds by to the recorded number of claims. If by is positive and the upload does not
+// exist, it fails with durable.ErrNotFound.
 func (r *Register) addClaims(name string, by int) error {
 	for {
 		row, count, err := r.claimed(name)

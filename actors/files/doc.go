@@ -1,27 +1,28 @@
-// Package files is the register of uploaded files: their names, metadata and references.
-// Their contents are in a Blobs, which persistence implements.
+// Package files is the register of uploaded files: their names, metadata and references. The
+// contents are in a Blobs, which persistence implements.
 //
 // # Three tables
 //
-//   - uploads: the files that everybody can read who knows their name. The name is random, so it
-//     reveals nothing about the content and cannot be guessed; two uploads of the same content have
-//     two names.
-//   - upload uses: which codelab refers to an upload, and from what. A codelab writes them in the
-//     commit of the change.
-//   - blob uses: references to a stored object, from an upload or a submission, which is not an
-//     upload because only two people may read it. Written in the same commits.
+//   - uploads: the files that everybody who knows their name can read. The name is random, so it
+//     reveals nothing about the content and cannot be guessed. Two uploads of the same content have
+//     different names.
+//   - upload uses: the codelabs that refer to an upload, and the kind of each reference. A codelab
+//     writes them in the commit of the change.
+//   - blob uses: references to a stored object, from an upload or a submission. They are written in
+//     the same commits. A submission is not an upload, because knowing a name must not be enough to
+//     read it.
 //
 // # What is removed, and when
 //
-// Drop removes an unreferenced upload immediately; it follows the removal of a reference. Sweep
+// Drop removes unreferenced uploads immediately. It is called after references were removed. Sweep
 // finds the remaining cases: uploads without a reference within the grace period, references of
 // deleted codelabs, and unreferenced objects. A crash at any time leaves only what Sweep finds.
 //
 // A caller that is about to refer to an upload claims it until the reference is recorded, so that
-// it is not removed in between. codelab.Codelab does so for each command. If a command's outcome is
-// unknown, the claims remain for a while. When a text stops mentioning an upload, its reference
-// ends only after the grace period, because texts are often changed back.
+// the upload is not removed before. codelab.Codelab does so for each command. If a command's
+// outcome is unknown, the claims remain for a while. When a text stops mentioning an upload, its
+// reference ends only after the grace period, because texts are often changed back.
 //
-// A command with an unknown outcome (a timeout) is not followed by Drop or Discard, because it may
-// still be recorded.
+// After a command with an unknown outcome (a timeout), Drop and Discard are not called, because the
+// command can still be recorded.
 package files

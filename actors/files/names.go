@@ -9,7 +9,7 @@ import (
 // Folder is the path prefix of uploads; a name follows it.
 const Folder = "/uploads/"
 
-// Kinds of uploads, which are the first part of their names.
+// Kinds of uploads. A kind is the first part of an upload's name.
 const (
 	Images    = "images"
 	Materials = "materials"
@@ -18,8 +18,8 @@ const (
 // randomDigits is the length of the random part of a name: 128 bits in hex.
 const randomDigits = 32
 
-// NewName returns a random name for an upload. An extension that is not permitted in a name is
-// replaced.
+// NewName returns a random name for an upload. It replaces an extension that is not permitted in a
+// name by bin.
 func NewName(kind, extension string) string {
 	var b [randomDigits / 2]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -62,7 +62,7 @@ func NameAt(s string) string {
 	return ""
 }
 
-// NameOf returns the name of an upload from the path under which it is served.
+// NameOf returns the name of the upload that is served under a path.
 func NameOf(path string) (string, bool) {
 	name, ok := strings.CutPrefix(path, Folder)
 	return name, ok && name != "" && NameAt(name) == name

@@ -23,15 +23,16 @@ type Register struct {
 	now     func() time.Time
 	shared  bool // other nodes use it, see claims.go
 
-	mu held.Lock // the holder may wait for the store
-	// Guarded by mu. Unless other nodes use the register, an upload that is being removed cannot be
-	// claimed, and a claimed upload is not removed.
+	mu held.Lock // the holder can wait for the store
+	// Guarded by mu. claims counts the claims of uploads on this node. leaving contains the uploads
+	// that are being removed. A claimed upload is not removed. Unless other nodes use the register,
+	// an upload that is being removed cannot be claimed.
 	claims  map[string]int
 	leaving map[string]bool
 }
 
-// NewRegister returns the register stored in journal, with objects in blobs. An unreferenced upload
-// remains for the grace period.
+// NewRegister returns the register stored in journal, with objects in blobs. Sweep keeps an
+// unreferenced upload for the grace period.
 func NewRegister(journal durable.Journal, blobs Blobs, grace time.Duration, now func() time.Time) *Register {
 	return &Register{journal: journal, blobs: blobs, grace: grace, now: now, claims: map[string]int{}, leaving: map[string]bool{}}
 }
@@ -69,8 +70,8 @@ func (r *Register) Open(u *pb.Upload) (Content, int64, error) {
 	return r.blobs.Open(sum)
 }
 
-// Claim prevents the removal of uploads until release is called, by which time a reference to them
-// is recorded. It fails with ErrMissing if one of the uploads does not exist.
+// Claim prevents the removal of uploads until release is called. By then the caller has recorded
+// references to them. It fails with ErrMissing if one of the uploads does not exist.
 func (r *Register) Claim(names ...string) (release func(), err error) {
 	return r.claim(names, true)
 }
@@ -88,7 +89,7 @@ func (r *Register) claim(names []string, all bool) (release func(), err error) {
 	recorded := 0
 	release = sync.OnceFunc(func() {
 		for _, name := range claimed[:recorded] {
-			_ = r.addClaims(name, -1) // otherwise it expires
+			_ = r.addClaims(name, -1) // if this fails, the claim expires
 		}
 		r.release(claimed)
 	})
@@ -105,12 +106,13 @@ func (r *Register) claim(names []string, all bool) (release func(), err error) {
 	return release, nil
 }
 
-// claimHere claims uploads on this node, and returns the uploads that it has claimed.
+// claimHere claims uploads on this node, and returns those that exist. If all is set and one does
+// not exist, it claims none.
 func (r *Register) claimHere(names []string, all bool) (claimed []string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, name := range names {
-		// Under mu, so that its removal does not begin between the two.
+		// mu is held, so that the removal cannot begin between this check and the claim.
 		_, err := r.journal.Get(uploadTable, []byte(name))
 		if r.leaving[name] && !r.shared { // otherwise its row decides, see addClaims
 			err = durable.ErrNotFound
@@ -184,7 +186,8 @@ func (r *Register) drop(name string) error {
 	return r.Discard(u.Sum)
 }
 
-// leave marks an upload for removal if possible.
+// leave marks an upload as leaving, unless it is claimed, in use, or already leaving. It reports
+// whether it did.
 func (r *Register) leave(name string) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -263,7 +266,7 @@ func (r *Register) Missing(fn func(Sum)) error {
 			continue
 		}
 		if !errors.Is(err, ErrMissing) {
-			continue // damaged: a scrub finds it
+			continue // a scrub reports damaged objects
 		}
 		used, err := r.InUse(sum)
 		if err != nil {
@@ -276,7 +279,8 @@ func (r *Register) Missing(fn func(Sum)) error {
 	return nil
 }
 
-// listed reads the store, because the list in memory is slightly behind commits.
+// listed reports whether a codelab exists. It reads the store, because the list in memory lags
+// slightly behind commits.
 func (r *Register) listed(codelab string) (bool, error) {
 	_, err := r.journal.Get(catalog.ListTable, []byte(codelab))
 	if errors.Is(err, durable.ErrNotFound) {

@@ -8,7 +8,7 @@ import (
 	"atelier/actors/internal/pbwire"
 )
 
-// Tables. Their keys are parts joined by a zero byte.
+// The tables. A key consists of the listed parts, joined by zero bytes.
 const (
 	uploadTable    = "uploads"    // name
 	uploadUseTable = "uploaduses" // name, codelab, by
@@ -19,11 +19,11 @@ const (
 type By string
 
 const (
-	// ByMaterial: a material is the upload.
+	// ByMaterial: a material consists of the upload.
 	ByMaterial By = "material"
-	// ByText: the text of the codelab mentions it.
+	// ByText: the text of the codelab mentions the upload.
 	ByText By = "text"
-	// ByTalk: a message or a comment mentions it.
+	// ByTalk: a chat message or a comment mentions the upload.
 	ByTalk By = "talk"
 )
 
@@ -56,25 +56,25 @@ func removalRows(u *pb.Upload) []durable.Row {
 	return rows
 }
 
-// UseRow records that a codelab refers to an upload.
+// UseRow returns the row that records that a codelab refers to an upload.
 func UseRow(name, codelab string, by By) durable.Row {
 	return durable.Row{Table: uploadUseTable, Key: key(name, codelab, string(by))}
 }
 
-// UnuseRow removes that reference, immediately or after a while.
+// UnuseRow returns the row that removes the reference of UseRow, immediately or after a time.
 func UnuseRow(name, codelab string, by By, after time.Duration) durable.Row {
 	row := UseRow(name, codelab, by)
 	row.Delete, row.TTL = after <= 0, after
 	return row
 }
 
-// SubmissionRow records that a submission refers to a stored object.
+// SubmissionRow returns the row that records that a submission refers to a stored object.
 func SubmissionRow(sum []byte, codelab, submission string) durable.Row {
 	s, _ := SumOf(sum)
 	return durable.Row{Table: blobUseTable, Key: key(s.String(), "s", codelab, submission)}
 }
 
-// NoSubmissionRow removes that reference.
+// NoSubmissionRow returns the row that removes the reference of SubmissionRow.
 func NoSubmissionRow(sum []byte, codelab, submission string) durable.Row {
 	row := SubmissionRow(sum, codelab, submission)
 	row.Delete = true

@@ -19,7 +19,8 @@ const rowsAtOnce = 1000
 // Swept counts the objects that a sweep removed.
 type Swept struct{ References, Uploads, Contents int }
 
-// Sweep removes everything without references. It stops early if ctx ends.
+// Sweep removes references of deleted codelabs, and uploads and objects without references. It
+// stops early if ctx ends.
 func (r *Register) Sweep(ctx context.Context) (s Swept, err error) {
 	if s.References, err = r.sweepReferences(); err != nil {
 		return s, err
@@ -86,7 +87,7 @@ func (r *Register) commitInParts(rows []durable.Row) error {
 	return nil
 }
 
-// sweepUploads removes uploads that have had no reference for long enough.
+// sweepUploads removes uploads that are older than the grace period and have no reference.
 func (r *Register) sweepUploads(ctx context.Context) (removed int, err error) {
 	before := r.now().Add(-r.grace).UnixMilli()
 	var old []string
@@ -137,11 +138,12 @@ func (r *Register) SweepEvery(ctx context.Context, c clock.Clock, every time.Dur
 	}
 }
 
-// Forgotten contains the files to which a deleted codelab or attendee had referred.
+// Forgotten contains the files to which a deleted codelab or attendee, or a deleted message, has
+// referred.
 type Forgotten struct {
 	// Uploads lists the names of uploads.
 	Uploads []string
-	// Submissions lists the submissions with affected files.
+	// Submissions lists the removed submissions.
 	Submissions []*pb.Submission
 }
 
@@ -164,7 +166,8 @@ func (r *Register) Forget(codelab string, f Forgotten) error {
 	return r.Release(f)
 }
 
-// Release removes uploads and files whose only references have already been removed in a commit.
+// Release removes the uploads and objects in f that have no reference any more. The caller has
+// already removed its own references in a commit.
 func (r *Register) Release(f Forgotten) error {
 	var sums [][]byte
 	for _, s := range f.Submissions {

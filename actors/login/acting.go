@@ -2,14 +2,13 @@ package login
 
 import "slices"
 
-// Acting returns the session of a person in a codelab, in the browser with this family name. If
-// leading is true, of is the login of the owner, a facilitator or an assistant. Otherwise it is an
-// attendee's id. Others can use the same browser.
-// Of several sessions it returns the session that lasts longest. Without a session, ok is false. It
-// fails like Use.
+// Acting returns the session of a person in a codelab, in the browser whose family has this name.
+// Several people can use the same browser. If leading is true, of is the login of the owner, a
+// facilitator or an assistant; otherwise it is an attendee's id. Of several sessions, Acting
+// returns the one that lasts longest. Without a session, ok is false. It fails as Use does.
 func (s *Sessions) Acting(name, codelab string, leading bool, of string) (best Session, ok bool, err error) {
 	if best, ok = s.acting(name, codelab, leading, of); !ok && s.feed != nil {
-		// Another node may just have issued the session.
+		// Another node can just have issued the session.
 		if err := s.sync(); err != nil {
 			return Session{}, false, err
 		}

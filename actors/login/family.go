@@ -13,20 +13,21 @@ import (
 // familyTable stores the sessions: one row per family, under a random key.
 const familyTable = "sessionfamilies"
 
-// family is a first session id and all ids issued from it, directly or indirectly. One row contains the whole
-// family, so that a change is atomic.
+// family is a first session id and all ids issued from it, directly or indirectly. One row contains
+// the whole family, so that changes are atomic.
 type family struct {
-	// Immutable. The row's key as text.
+	// name is the key of the family's row, in hex. Immutable.
 	name string
 
-	// Held while a change is decided and written to disk.
+	// mu is held while a change is decided and written to disk.
 	mu held.Lock
-	// Nil after the family has ended. Stored with mu held.
+	// record is nil after the family has ended. It is stored with mu held.
 	record atomic.Pointer[record]
-	// Set if the row differs from the record; a sweep writes it.
+	// unsaved means that writing the row failed, so that the row differs from the record. Expire
+	// writes the row again.
 	unsaved atomic.Bool
-	// Guarded by mu. The row's value once all queued commits are written; kept only if several nodes use the
-	// store.
+	// value is the value that the row has once all queued commits are written. It is set only if
+	// several nodes use the store. Guarded by mu.
 	value []byte
 }
 

@@ -7,8 +7,8 @@ import (
 	"atelier/actors/naming"
 )
 
-// change publishes a family's new record, nil after its end. The caller holds the family's mu, or
-// has exclusive access.
+// change publishes a family's new record, or nil if the family has ended. The caller holds the
+// family's mu, or has exclusive access.
 func (s *Sessions) change(f *family, before, after *record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,8 +54,8 @@ func (s *Sessions) change(f *family, before, after *record) {
 	}
 }
 
-// keysOf returns the keys for finding the family of a session id with an admin grant: the person's
-// key and name.
+// keysOf returns the keys under which the family of a session id with an admin grant is found in
+// named: the person's key, and the skeleton of their name.
 func keysOf(e *entry) []string {
 	if e.admin == nil {
 		return nil
@@ -78,7 +78,7 @@ func nameOf(e *entry) string {
 }
 
 // NamesAdmin reports whether a logged-in owner, facilitator or assistant has a display name that
-// looks like name. Only grants for which counts returns true are considered.
+// looks like name. Only grants for which counts reports true are considered.
 func (s *Sessions) NamesAdmin(name string, counts func(*pb.AdminGrant) bool) bool {
 	key, now := naming.Skeleton(name), s.ms()
 	s.mu.RLock()
@@ -93,8 +93,8 @@ func (s *Sessions) NamesAdmin(name string, counts func(*pb.AdminGrant) bool) boo
 	return false
 }
 
-// firstOf returns the family with an attendee's oldest grant if the attendee has too many. It never
-// returns the family that has just received a grant.
+// firstOf returns the family with an attendee's oldest grant if the attendee is in more than
+// maxFamilies. It never returns but, the family that has just received a grant.
 func (s *Sessions) firstOf(attendee string, but *family) *family {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -11,7 +11,7 @@ import (
 	pb "atelier/actors/login/loginpb"
 )
 
-// Logins returns the valid logins of a person, latest first, without duplicates.
+// Logins returns a person's logins that are still valid, latest first, without duplicates.
 func (s *Sessions) Logins(person string) (out []*pb.AdminGrant) {
 	now := s.ms()
 	s.mu.RLock()
@@ -31,7 +31,7 @@ func (s *Sessions) Logins(person string) (out []*pb.AdminGrant) {
 	return out
 }
 
-// SeenEvery is the precision of the recorded time of a login's last use.
+// SeenEvery is the precision with which the last use of a login is recorded.
 const SeenEvery = 15 * time.Minute
 
 // SeenAt returns the time of a login's last use, in Unix milliseconds.
@@ -60,7 +60,7 @@ func (s *Sessions) saw(f *family, login *pb.AdminGrant) {
 	}
 }
 
-// EndLogin ends one login of a person; the browser's other grants remain. It reports whether the
+// EndLogin ends one login of a person. The browser's other grants remain. It reports whether the
 // login existed.
 func (s *Sessions) EndLogin(person, login string) (ended bool, err error) {
 	want := &pb.AdminGrant{Person: person, Login: login}
@@ -109,8 +109,8 @@ func hasLogin(rec *record, login *pb.AdminGrant) bool {
 	return slices.ContainsFunc(rec.all(), func(e *entry) bool { return sameLogin(e.admin, login) })
 }
 
-// carriesOn reports whether a login has not ended. If the owner signs in again in the same browser,
-// everything that depends on the earlier login continues with the later one.
+// carriesOn reports whether a login has not ended. The owner's login also counts as not ended if
+// the owner has signed in again in the same browser.
 func carriesOn(rec *record, login *pb.AdminGrant) bool {
 	if login.Person != "" {
 		return hasLogin(rec, login)

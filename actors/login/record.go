@@ -9,19 +9,21 @@ import (
 	pb "atelier/actors/login/loginpb"
 )
 
-// record contains the grants of a family's ids. It and its entries are immutable; records share
-// entries. The stored message would need 440 bytes more per attendee (BenchmarkMemoryOfASession).
+// record contains the grants of a family's ids. A record and its entries are immutable, and records
+// share entries. Keeping the stored message instead would need 440 bytes more per attendee
+// (BenchmarkMemoryOfASession).
 type record struct{ ids []*entry }
 
 // entry is one id of a family. Times are Unix milliseconds.
 type entry struct {
 	hash    Key
 	expires int64
-	// The id from which this id was issued, or nil after the first use.
+	// replaces is the id from which this id was issued, or nil after the first use.
 	replaces  *Key
 	admin     *pb.AdminGrant
 	attendees []AttendeeGrant // at most one per codelab
-	// The registration that issued it, until the first use or for a minute.
+	// by is the registration that issued this id. It is kept until the id's first use, and at most
+	// for a minute.
 	by *pb.Registration
 }
 
@@ -30,9 +32,9 @@ type entry struct {
 type AttendeeGrant struct {
 	Codelab    string
 	AttendeeID string
-	// Unix milliseconds.
+	// ExpiresAt is in Unix milliseconds.
 	ExpiresAt int64
-	// The attendee's generation when the grant was issued.
+	// Generation is the attendee's generation when the grant was issued.
 	Generation uint32
 }
 
@@ -83,7 +85,7 @@ func (r *record) encode() []byte {
 	return pbwire.Encode(stored)
 }
 
-// all returns the ids. A family that has ended has no ids.
+// all returns the ids. A nil record, which is that of an ended family, has none.
 func (r *record) all() []*entry {
 	if r == nil {
 		return nil
@@ -109,8 +111,7 @@ func (r *record) lasts() (last int64) {
 	return last
 }
 
-// pruned returns a copy of a record without expired parts. Entries are shared: they are replaced,
-// never modified.
+// pruned returns a copy of a record without expired parts. The copy shares unchanged entries.
 func (r *record) pruned(now int64) *record {
 	out := &record{}
 	over := func(g AttendeeGrant) bool { return g.ExpiresAt <= now }
@@ -172,8 +173,8 @@ func (r *record) without(now int64, attendee string, take func([]AttendeeGrant, 
 	return out
 }
 
-// nobody replaces a grant with a grant to nobody. The browser is still recognized, without any
-// rights, and everything that depends on the grant notices its end.
+// nobody replaces a grant with a grant to nobody. The browser is then still recognized, but has no
+// rights, and sessions that depend on the grant notice its end.
 func nobody(all []AttendeeGrant, at int) []AttendeeGrant {
 	all[at].AttendeeID, all[at].Generation = "", 0
 	return all
@@ -194,8 +195,8 @@ func (r *record) attendees() (all []string) {
 	return all
 }
 
-// crowded returns the id to remove for a new id, which is the oldest unused id or else the oldest.
-// It returns -1 if the family does not have too many ids. from is never removed.
+// crowded returns the index of the id to remove for a new id: the oldest unused id, or else the
+// oldest. It returns -1 if the family has room for another id. It never returns from.
 func (r *record) crowded(from *entry) int {
 	if len(r.ids) < maxIDs {
 		return -1
@@ -220,7 +221,8 @@ func (e *entry) copy() *entry {
 	return &out
 }
 
-// grant returns an attendee's grant in a codelab, or nil. It must not be modified.
+// grant returns the attendee grant in a codelab, or nil. Only the owner of a new entry can modify
+// it.
 func (e *entry) grant(codelab string) *AttendeeGrant {
 	if e == nil {
 		return nil

@@ -21,10 +21,11 @@ const (
 	// lastMinute is how long an id stays valid after its successor was used, for requests in flight
 	// and tabs without the new id.
 	lastMinute = time.Minute
-	// underWay is how long a registration counts as unanswered while its new id is unused.
+	// underWay is how long the response to a registration can count as in flight while the new id
+	// is unused.
 	underWay = time.Minute
-	// maxFamilies bounds the browsers in which one attendee is registered; the first to register
-	// loses the grant.
+	// maxFamilies bounds the browsers in which one attendee is registered. If there are more, the
+	// first of them loses its grant.
 	maxFamilies = 50
 )
 
@@ -43,11 +44,11 @@ type Sessions struct {
 	named     map[string]map[*family]struct{} // families with an admin grant, see keysOf
 	kept      int                             // number of families
 
-	// Nil unless several nodes use the store.
+	// feed is nil unless several nodes use the store.
 	feed  durable.Feed
 	clock clock.Clock
-	// unread contains the families with changed rows that could not be read; the feed does not
-	// report these rows again.
+	// unread contains the families whose changed rows could not be read. The feed does not report
+	// these rows again, so they must be retried.
 	unread map[*family]struct{} // guarded by mu
 }
 
@@ -57,8 +58,8 @@ type Key [sha256.Size]byte
 // KeyOf returns the key of a session's id.
 func KeyOf(id string) Key { return sha256.Sum256([]byte(id)) }
 
-// Load reads the valid sessions. account is a keyed fingerprint of the current admin account.
-// Grants for another account have ended.
+// Load reads the valid sessions. account is a keyed fingerprint of the current admin account. Admin
+// grants of an earlier account have ended.
 func Load(journal durable.Journal, account []byte, now func() time.Time) (*Sessions, error) {
 	s := empty(journal, account, now)
 	if err := s.load(); err != nil {
@@ -138,8 +139,8 @@ func (s Session) Grants() []AttendeeGrant {
 	return nil
 }
 
-// Until returns the expiry of the last grant of an attendee in a codelab, over all ids of the
-// family, in Unix milliseconds. left means that they have left the codelab.
+// Until returns the latest expiry of an attendee's grants in a codelab, over all ids of the family,
+// in Unix milliseconds. left means that they have left the codelab.
 func (s Session) Until(now int64, codelab, attendee string) (last int64, left bool) {
 	if s.family == nil {
 		return 0, true
@@ -159,9 +160,10 @@ func (s Session) Until(now int64, codelab, attendee string) (last int64, left bo
 // Ended reports whether the family was logged out or has expired.
 func (s Session) Ended() bool { return s.family == nil || s.family.record.Load() == nil }
 
-// Use returns the session of a presented id; ok is false if the id is not valid. The id that it
-// replaces then expires within a minute. Use fails with durable.ErrUnavailable if this node does
-// not have the id and cannot ask the store whether another node issued it.
+// Use returns the session of a presented id; ok is false if the id is not valid. On the first use
+// of an id, the id that it replaces starts to expire, within a minute. Use fails with
+// durable.ErrUnavailable if this node does not have the id and the store cannot be asked whether
+// another node issued it.
 func (s *Sessions) Use(id string) (_ Session, ok bool, err error) { return s.UseKey(KeyOf(id)) }
 
 // UseKey does the same as Use, with the key of an id.
@@ -226,8 +228,8 @@ func (s *Sessions) write(f *family, rec *record) {
 	}
 }
 
-// GrantAdmin issues an id with an admin's grant, from another id or without one. It returns the
-// expiry of the id, in Unix milliseconds. The id is on disk when it returns.
+// GrantAdmin issues an id with an admin's grant. The id replaces from, unless from is "". It
+// returns the expiry of the id, in Unix milliseconds. The id is on disk when GrantAdmin returns.
 func (s *Sessions) GrantAdmin(from, id string, g *pb.AdminGrant) (expires int64, err error) {
 	if g.Person == "" {
 		g.Account = s.account
@@ -239,8 +241,8 @@ func (s *Sessions) GrantAdmin(from, id string, g *pb.AdminGrant) (expires int64,
 }
 
 // GrantAttendee does the same as GrantAdmin, with the grant of an attendee who registered in a
-// codelab under a name. Concurrent registrations from one id under one name get each other's
-// grants, so that it does not matter which response a browser uses last.
+// codelab under a name. Concurrent registrations from the same id under the same name get each
+// other's grants. It therefore does not matter which response a browser uses last.
 func (s *Sessions) GrantAttendee(from, id, name string, g AttendeeGrant) (expires int64, err error) {
 	f, expires, err := s.issue(from, id, func(rec *record, e *entry, now int64) {
 		e.addGrant(g)
@@ -274,9 +276,9 @@ func nameHash(name string) []byte {
 	return h[:16]
 }
 
-// UnderWay returns the grant of a registration from an id, in a codelab under a name, while its
-// response may still be in flight, or nil. A browser that registers again with the old id did not
-// receive the response.
+// UnderWay returns the grant of a registration from an id, in a codelab under a name. It returns
+// nil if there is none, or if the response is no longer in flight. A browser that registers again
+// with the old id did not receive the response.
 func (s *Sessions) UnderWay(from, codelab, name string) *AttendeeGrant {
 	h := KeyOf(from)
 	f := s.lookup(h)
@@ -338,7 +340,7 @@ func (s *Sessions) issueOnce(from, id string, grant func(rec *record, e *entry, 
 }
 
 // hold locks the family of an id and returns the id's entry, or a new family if the id is no longer
-// valid. If its validity is unknown, hold fails, because a new family would lose the earlier
+// valid. If the id's validity is unknown, hold fails, because a new family would lose the earlier
 // grants.
 func (s *Sessions) hold(id string) (*family, *entry, error) {
 	if id != "" {
@@ -361,9 +363,9 @@ func (s *Sessions) hold(id string) (*family, *entry, error) {
 	return f, nil, nil
 }
 
-// Forget removes a deleted attendee from all grants, so that no data of them remains. A grant to
-// nobody remains, so that the browser is still recognized, without any rights. Grants that cannot
-// be written now expire.
+// Forget removes a deleted attendee from all grants, so that no data about them remains. Each grant
+// is replaced by a grant to nobody, so the browser is still recognized, but has no rights. A grant
+// that cannot be rewritten expires as usual.
 func (s *Sessions) Forget(attendee string) {
 	s.mu.RLock()
 	all := slices.Clone(s.attendees[attendee])
@@ -374,7 +376,7 @@ func (s *Sessions) Forget(attendee string) {
 }
 
 // Leave ends an attendee's grant in a codelab for all ids of the family; other grants remain. It
-// returns the attendee; "" if the id has no such grant.
+// returns the attendee's id, or "" if the session id has no such grant.
 func (s *Sessions) Leave(id, codelab string) (attendee string, err error) {
 	h := KeyOf(id)
 	f, err := s.seek(h)
@@ -403,7 +405,7 @@ func (s *Sessions) Leave(id, codelab string) (attendee string, err error) {
 	return attendee, nil
 }
 
-// withdraw changes an attendee's grants in a family.
+// withdraw changes an attendee's grants in a family with take, which is nobody or nothing.
 func (s *Sessions) withdraw(f *family, attendee string, take func([]AttendeeGrant, int) []AttendeeGrant) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -14,13 +14,13 @@ import (
 	"atelier/actors/durable"
 )
 
-// MaxAge is the maximum age of a node's data about sessions. A session that another node
-// ended longer ago is refused everywhere.
+// MaxAge is the maximum age of a node's data about sessions. Every node refuses a session that any
+// node ended longer ago.
 const MaxAge = time.Second
 
 // Follow does the same as Load, for a store that several nodes use. The store's feed delivers other
-// nodes' changes. Each change has a precondition, so that no node overwrites another's change.
-// Follow calls failed for each unreadable record.
+// nodes' changes. Each change has a precondition, so that no node overwrites the change of another
+// node. Follow calls failed for each unreadable record.
 func Follow(store durable.Shared, account []byte, c clock.Clock, failed func(error)) (*Sessions, error) {
 	s := empty(store, account, c.Now)
 	s.clock, s.unread = c, map[*family]struct{}{}
@@ -43,7 +43,7 @@ func (s *Sessions) Close() {
 	}
 }
 
-// Current returns once this node's data is younger than limit. A limit above MaxAge counts as
+// Current returns once this node's data is not older than limit. A limit above MaxAge counts as
 // MaxAge. Current fails if the store does not answer.
 func (s *Sessions) Current(limit time.Duration) error {
 	if s.feed == nil || s.feed.Age() < min(limit, MaxAge) && len(s.unreadFamilies()) == 0 {
@@ -87,7 +87,8 @@ func (s *Sessions) setUnread(f *family, unread bool) {
 	delete(s.unread, f)
 }
 
-// seek is like lookup, but catches up with the store first if this node does not know the id.
+// seek is like lookup, but if this node does not know the id, it first reads the changes of other
+// nodes.
 func (s *Sessions) seek(h Key) (*family, error) {
 	if f := s.lookup(h); f != nil || s.feed == nil {
 		return f, nil
@@ -167,9 +168,9 @@ func (s *Sessions) forget(f *family) {
 	s.mu.Unlock()
 }
 
-// guarded returns the rows that store a family's new record. If other nodes also use the store, the
-// first row has a precondition. It fails if another node has changed the family. The caller holds
-// f.mu.
+// guarded returns the rows that store a family's new record. If several nodes use the store, the
+// first row has a precondition, which fails if another node has changed the family. The caller
+// holds f.mu.
 func (s *Sessions) guarded(f *family, rec *record) []durable.Row {
 	// The rows are urgent, because people must sign in before they can delete anything to free
 	// space.
@@ -194,10 +195,9 @@ func (s *Sessions) commit(f *family, rec *record) error {
 		return err
 	}
 	if reloadErr := s.reload(f); reloadErr != nil {
-		// The next change has the precondition that the row still has the value f.value. guarded
-		// has set f.value to nil if this commit was to end the family. With nil, the precondition
-		// would be that the row is absent. The change could then restore a family that another
-		// node has ended.
+		// The precondition of the next change is that the row still has the value f.value, or is
+		// absent if f.value is nil. If this commit was to end the family, guarded has set f.value
+		// to nil. The next change could then restore a family that another node has ended.
 		f.value = known
 		return reloadErr
 	}

@@ -21,17 +21,17 @@ type Address struct {
 	Words string
 }
 
-// Addresses finds the addresses in a text, in order, in any form that CommonMark and HTML permit.
-// These are links and images, reference definitions (used or not), and element attributes. Code has
-// no addresses; code lists the spans of code, in the same order. The time is proportional to the
-// size of any text. To ensure that, links that no person would write are skipped.
+// Addresses finds the addresses in a text, in order, in every form that CommonMark and HTML permit:
+// links, images, reference definitions (used or not), and element attributes. Code contains no
+// addresses; code lists its spans, in order. The time is proportional to the size of any text. To
+// ensure that, Addresses skips links that no person would write.
 func Addresses(text string) (found []Address, code []Span) {
 	f := finder(text, true)
 	return f.found, f.code
 }
 
-// finder parses a text. notes means that fenced blocks of notes are parsed as Markdown, as
-// facilitators see them, and not as code.
+// finder parses a text. If notes is set, it parses fenced blocks of notes not as code but as
+// Markdown, as facilitators see them.
 func finder(text string, notes bool) *addressFinder {
 	f := &addressFinder{shown: map[string]bool{}}
 	note := -1 // beginning of the text of an open note
@@ -81,15 +81,16 @@ type addressFinder struct {
 	shown   map[string]bool // labels referenced by images
 	defined []defined
 
-	// text is the text of the current block, without the markers of enclosing blocks. lines are the
-	// beginnings of its lines, in text and in the source.
+	// text is the text of the current block, without the markers of enclosing blocks. lines
+	// contains the beginning of each of its lines, in text and in the source.
 	text  []byte
 	lines []place
-	// For tests: wasted counts the bytes read for failed constructs, steps all bytes read again.
+	// wasted counts the bytes of the current block that were read for failed constructs. steps
+	// counts all bytes that were read more than once.
 	wasted, steps int
 }
 
-// defined is an address of a definition, by its index in found.
+// defined is the label of a definition, and the index of its address in found.
 type defined struct {
 	label string
 	at    int
@@ -97,13 +98,13 @@ type defined struct {
 
 type place struct{ at, source int }
 
-// Bounds of wasted work: a multiple of the size of a block, plus some bytes.
+// wasted is bounded by vainTimes the size of the block, plus vainBytes.
 const (
 	vainTimes = 16
 	vainBytes = 4096
 )
 
-// maxWords bounds a link's returned words, in bytes.
+// maxWords bounds Address.Words, in bytes.
 const maxWords = 400
 
 // note parses a note for facilitators that begins at an offset of the source.
@@ -141,7 +142,7 @@ func (f *addressFinder) flush(kind Kind) {
 }
 
 // source returns the position in the source of a part of the block. It returns false if the part
-// spans lines. line.
+// spans several lines.
 func (f *addressFinder) source(start, end int) (Span, bool) {
 	for i := len(f.lines) - 1; i >= 0; i-- {
 		if l := f.lines[i]; l.at <= start {
@@ -165,9 +166,9 @@ func (f *addressFinder) addAddress(start, end int, a Address) bool {
 
 func (f *addressFinder) hopeless() bool { return f.wasted > vainTimes*len(f.text)+vainBytes }
 
-// bracket is a [ without its ] so far.
+// bracket is a [ whose ] was not found yet.
 type bracket struct {
-	at      int // after it
+	at      int // offset after the [
 	picture bool
 }
 
@@ -234,7 +235,7 @@ func (f *addressFinder) inline() {
 	}
 }
 
-// inlineCode records code between backticks, line by line.
+// inlineCode records the span of code between backticks, one span per line.
 func (f *addressFinder) inlineCode(start, end int) {
 	for start < end {
 		stop := end
@@ -248,7 +249,7 @@ func (f *addressFinder) inlineCode(start, end int) {
 	}
 }
 
-// target parses the address in parentheses after the ] at i.
+// target parses the address in parentheses that follows the ] at i.
 func (f *addressFinder) target(b bracket, i int) (end int, ok bool) {
 	text := f.text
 	if i+1 >= len(text) || text[i+1] != '(' || f.hopeless() {
@@ -356,7 +357,7 @@ func (f *addressFinder) elements() {
 // shownBy maps elements to the attributes whose addresses they display.
 var shownBy = map[string]string{"img": "src srcset", "source": "src srcset", "video": "src poster", "audio": "src", "track": "src"}
 
-// attributes parses the addresses of an element.
+// attributes parses the addresses in the attributes of an element.
 func (f *addressFinder) attributes(start, end int) {
 	tag := f.text[start:end]
 	name := 1
@@ -382,7 +383,8 @@ func (f *addressFinder) attributes(start, end int) {
 	})
 }
 
-// eachAttribute calls fn for the attributes after a tag's name, with the positions of their values.
+// eachAttribute calls fn for each attribute that has a value, with the position of the value. i is
+// the end of the tag's name.
 func eachAttribute(tag []byte, i int, fn func(key string, from, to int)) {
 	seen := map[string]bool{}
 	for i < len(tag) {
@@ -419,7 +421,7 @@ func eachAttribute(tag []byte, i int, fn func(key string, from, to int)) {
 			}
 			to = i
 		}
-		if !seen[key] { // of duplicates the first counts
+		if !seen[key] { // the first of several attributes with the same name counts
 			seen[key] = true
 			fn(key, from, to)
 		}
@@ -510,7 +512,8 @@ func element(text []byte, i int) (end int, ok bool) {
 	}
 }
 
-// autolink returns the end of the address in angle brackets that begins at i, 0 for none.
+// autolink returns the end of the address in angle brackets that begins at i, or 0 if there is
+// none.
 func autolink(text []byte, i int) int {
 	const maxScheme = 32
 	at := i + 1
@@ -527,7 +530,8 @@ func autolink(text []byte, i int) int {
 	return at + n + 1
 }
 
-// destination returns the end of the address that begins at i, i for none, and how far it read.
+// destination returns the end of the address that begins at i, or i if there is none. looked is the
+// position up to which it has read.
 func destination(text []byte, i int) (end, looked int) {
 	if i < len(text) && text[i] == '<' {
 		for at := i + 1; at < len(text); at++ {
@@ -563,8 +567,9 @@ func destination(text []byte, i int) (end, looked int) {
 	return at, at
 }
 
-// titled returns the end of an element that ends with a byte, with or without a title before it, or
-// -1 without such an end. looked is the position up to which it has read.
+// titled returns the position after the byte with that ends a link or definition, with or without a
+// title before it. It returns -1 if there is no such byte. looked is the position up to which it
+// has read.
 func titled(text []byte, i int, with byte) (end, looked int) {
 	at := skipSpace(text, i)
 	looked = at
@@ -589,7 +594,8 @@ func titled(text []byte, i int, with byte) (end, looked int) {
 	return -1, max(looked, at)
 }
 
-// title returns the end of the title in quotes that begins at i, and how far it has read.
+// title returns the end of the title in quotes or parentheses that begins at i, and how far it has
+// read.
 func title(text []byte, i int) (end, looked int, ok bool) {
 	if i >= len(text) {
 		return 0, i, false
@@ -650,7 +656,7 @@ func Unescape(text string) string {
 	return b.String()
 }
 
-// maxEntity bounds an entity with its delimiters, in bytes.
+// maxEntity bounds an entity, including its & and ;, in bytes.
 const maxEntity = 40
 
 func isPunct(b byte) bool {

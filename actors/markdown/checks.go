@@ -6,11 +6,13 @@ import (
 	"strings"
 )
 
-// Check is a check of an attendee's work, declared by a step: a fenced block whose info string is
-// the word check and a name. Its first line is the title. The remaining lines are for people.
+// Check is a check of an attendee's work. A step declares it with a fenced block whose info string
+// is the word check and a name. The block's first line is the title; the remaining lines are for
+// people.
 type Check struct{ Name, Title string }
 
-// checkInfo matches the info string: names are short and part of an address.
+// checkInfo matches the info string of a check. Names are restricted because they are part of an
+// address.
 var checkInfo = regexp.MustCompile(`^[ \t]*check[ \t]+([A-Za-z0-9][A-Za-z0-9._-]{0,63})[ \t]*$`)
 
 // meantAsCheck matches the info string of a block that is, or was meant as, a check.

@@ -2,7 +2,8 @@ package markdown
 
 import "bytes"
 
-// cursor reads the beginning of a line in columns; a tab takes up to four.
+// cursor reads the beginning of a line and counts columns. A tab extends to the next multiple of
+// four columns.
 type cursor struct {
 	text  []byte
 	at    int
@@ -11,7 +12,7 @@ type cursor struct {
 	steps int
 }
 
-// peek returns the columns of white space at the cursor, and the text after them.
+// peek returns the number of columns of white space at the cursor, and the text after it.
 func (c *cursor) peek() (indent int, rest []byte) {
 	col, i := c.col+c.spare, c.at
 	for ; i < len(c.text); i++ {
@@ -58,7 +59,7 @@ func (c *cursor) quoted(indent int) {
 }
 
 // item consumes the marker of a list item and returns the indentation of its content. Only an item
-// with content, and with number one, can interrupt a paragraph.
+// that has content and, if it is numbered, the number one can interrupt a paragraph.
 func (c *cursor) item(indent int, rest []byte, inParagraph bool) (width int, ok bool) {
 	mark := 1
 	switch b := rest[0]; {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Definition defines a reference: [label]: address "title". It can be anywhere in a file,
-// and applies to all of it.
+// Definition defines a reference: [label]: address "title". It can be anywhere in a file, and
+// applies to the whole file.
 type Definition struct {
 	Label string // normalized
 	Text  string // the definition on one line
@@ -16,9 +16,9 @@ type Definition struct {
 // MaxLabel bounds a label, in bytes; CommonMark permits 999 characters.
 const MaxLabel = 4 * 999
 
-// define parses a definition at the beginning of a line. Its address and its title can be
-// on the following lines, at the beginning of follow; more is the number of bytes of follow that
-// belong to the definition.
+// define parses a definition at the beginning of a line. Its address and title can be on the
+// following lines, at the beginning of follow. more is the number of bytes of follow that belong to
+// the definition.
 func define(text, follow []byte) (l Definition, more int, ok bool) {
 	label, rest, ok := cutLabel(text)
 	if !ok || len(rest) == 0 || rest[0] != ':' {
@@ -82,7 +82,8 @@ func cutLabel(text []byte) (label, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// plainAddress reports whether a line is an address and cannot begin a block.
+// plainAddress reports whether a line is an address that cannot be mistaken for the beginning of a
+// block.
 func plainAddress(text []byte) bool {
 	return len(text) > 0 && !bytes.ContainsAny(text, " \t<[") && (isLetter(text[0]) || text[0] == '/' || text[0] == '.' || bytes.Contains(text, []byte(":/")))
 }
@@ -125,8 +126,8 @@ func isTitle(text []byte) bool {
 	return false
 }
 
-// Normal returns the normalized form of a label: case is ignored, and each run of white
-// space becomes one space.
+// Normal returns the normalized form of a label: in lower case, with one space for each run of
+// white space.
 func Normal(label []byte) string {
 	return strings.ToLower(strings.ToUpper(strings.Join(strings.Fields(string(label)), " ")))
 }

@@ -2,8 +2,8 @@ package markdown
 
 import "bytes"
 
-// CommonMark has no footnotes: it parses [^name]: with one word as a definition, and with more
-// words as a paragraph. The app shows both like GitHub.
+// CommonMark has no footnotes. It parses [^name]: and one word as a definition, and [^name]: and
+// more words as a paragraph. The app shows both as footnotes, like GitHub.
 
 // maxFootnoteLabel bounds a footnote's name, in bytes.
 const maxFootnoteLabel = 400
@@ -15,7 +15,7 @@ func IsFootnote(line []byte) bool {
 }
 
 // cutFootnote removes the name of a footnote, normalized like the labels of definitions, from its
-// first line. No link has such a label, because it begins with ^.
+// first line. The name keeps its ^, so it never equals the label of a link.
 func cutFootnote(line []byte) (label string, rest []byte, ok bool) {
 	trimmed := bytes.TrimLeft(line, " ")
 	if len(line)-len(trimmed) > 3 || !bytes.HasPrefix(trimmed, []byte("[^")) {
@@ -28,9 +28,9 @@ func cutFootnote(line []byte) (label string, rest []byte, ok bool) {
 	return Normal(trimmed[1:end]), trimmed[end+2:], true
 }
 
-// Footnotes returns the footnotes of a text outside of quotations, lists and code, in
-// order. Each includes the rest of its paragraph, and following lines that are indented by
-// four.
+// Footnotes returns the footnotes of a text in order, except those in quotations, lists and code.
+// Each includes the rest of its paragraph, and following lines that are indented by four spaces or
+// a tab.
 func Footnotes(text []byte) (out []Definition) {
 	if !bytes.Contains(text, []byte("[^")) {
 		return nil
@@ -79,7 +79,7 @@ func footnoteEnd(text []byte, start int) (end int) {
 	return end
 }
 
-// beginsOther reports whether a line begins something other than the text of a footnote.
+// beginsOther reports whether a line begins a new block, which ends the paragraph of a footnote.
 func beginsOther(line []byte) bool {
 	line = bytes.TrimLeft(line, " ")
 	if line[0] == '[' {

@@ -13,9 +13,9 @@ import (
 )
 
 // inlineText returns the text of a paragraph without markup. Links and emphasis become their text,
-// images their alternative text, and elements are removed. labels are the labels of references.
-// Each run of white space becomes one space, and Unicode is composed. The time is proportional to
-// the size of the text.
+// images their alternative text, and elements are removed. labels are the labels that the document
+// defines. Each run of white space becomes one space, and Unicode is composed. The time is
+// proportional to the size of the text.
 func inlineText(text string, labels map[string]bool) string {
 	r := &inlineReader{text: []byte(text), labels: labels}
 	r.read()
@@ -36,7 +36,7 @@ type inlineReader struct {
 }
 
 // mark is a part of the output that can be markup: a run of emphasis characters, or the [ or ![ of
-// a link.
+// a link or image.
 type mark struct {
 	at, size int
 	kept     int // number of its bytes that are not markup and stay in the output
@@ -51,14 +51,14 @@ var entity = regexp.MustCompile(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]
 // mail matches an e-mail address in angle brackets.
 var mail = regexp.MustCompile(`^<[a-zA-Z0-9.!#$%&'*+/=?^_{|}~-]{1,64}@[a-zA-Z0-9.-]{1,255}>`)
 
-// opening is a [ without its ] so far.
+// opening is a [ whose ] was not found yet.
 type opening struct {
 	bracket
 	out, marks int // the length of the output and the number of marks before the bracket
 }
 
-// hopeless reports whether too many bytes were read without a result. The rest of the text is then
-// not searched for links and elements, which bounds the time for hostile texts.
+// hopeless reports whether too many bytes were read without a result. Links and elements in the
+// rest of the text are then ignored, which bounds the time for hostile texts.
 func (r *inlineReader) hopeless() bool { return r.wasted > vainTimes*len(r.text)+vainBytes }
 
 func (r *inlineReader) read() {
@@ -136,7 +136,8 @@ func (r *inlineReader) read() {
 	r.pair(0)
 }
 
-// code appends the text of a code span. If it has a space at both ends, one is removed at each end.
+// code appends the text of a code span. If the text begins and ends with a space, and is not only
+// spaces, one space is removed at each end.
 func (r *inlineReader) code(inside []byte) {
 	inside = bytes.ReplaceAll(inside, []byte("\n"), []byte(" "))
 	if n := len(inside); n > 1 && inside[0] == ' ' && inside[n-1] == ' ' && len(bytes.Trim(inside, " ")) > 0 {
@@ -265,7 +266,8 @@ func isMark(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
 // pair with any other run.
 func (r *inlineReader) pair(from int) {
 	var open []int // runs that can open
-	// unfit contains, for each kind of closing run, the number of open runs known not to match.
+	// unfit contains, for each kind of closing run, how many of the first open runs are known not
+	// to match it.
 	var unfit [3][2][3]int
 	cut := func(n int) {
 		open = open[:n]
@@ -315,7 +317,8 @@ func (r *inlineReader) pair(from int) {
 	}
 }
 
-// fits reports whether m, an opening run, pairs with a closing run (CommonMark, the rule of three).
+// fits reports whether m, an opening run, pairs with a closing run (CommonMark, rules 9 and 10:
+// multiples of 3).
 func (m *mark) fits(closing *mark) bool {
 	if m.char != closing.char {
 		return false

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// The markers with which blocks begin and end. Each function examines only one line.
+// The functions in this file recognize the markers with which blocks begin and end. Each examines
+// only one line.
 
 func run(text []byte, b byte) int {
 	n := 0
@@ -88,9 +89,9 @@ var (
 	anyTag   = regexp.MustCompile(`^(?:<[a-zA-Z][a-zA-Z0-9-]*(?:\s+[a-zA-Z_:][a-zA-Z0-9_.:-]*(?:\s*=\s*(?:[^ \t"'=<>` + "`" + `]+|'[^']*'|"[^"]*"))?)*\s*/?>|</[a-zA-Z][a-zA-Z0-9-]*\s*>)[ \t]*$`)
 )
 
-// opensHTML reports whether a block of HTML begins, and which line ends it. With boxes the end of a
-// box also ends its block, as the authors of tutorials expect. Without them, the end tag of a
-// script begins a block even if no script began, as in the browser app's parser.
+// opensHTML reports whether a line begins a block of HTML, and which line ends it. With boxes, the
+// end of a box also ends its block, as the authors of tutorials expect. Without boxes, the end tag
+// of a script begins a block even if no script began, as in the browser app's parser.
 func opensHTML(text []byte, inParagraph, boxes bool) (m markup, ok bool) {
 	if text[0] != '<' {
 		return m, false
@@ -128,5 +129,5 @@ func opensHTML(text []byte, inParagraph, boxes bool) (m markup, ok bool) {
 	return m, false
 }
 
-// EndsAside reports whether a line consists of the end of a box.
+// EndsAside reports whether a line consists of the end tag of a box.
 func EndsAside(line string) bool { return strings.EqualFold(strings.TrimSpace(line), "</aside>") }

@@ -10,12 +10,12 @@ import (
 // Span is a part of a text: the bytes from Start up to End.
 type Span struct{ Start, End int }
 
-// maxPasses bounds the passes over a text to remove its notes. Removing a note can change the
-// meaning of the rest; in real texts this does not happen twice.
+// maxPasses bounds the passes over a text to remove its notes. Removing a note can turn other text
+// into a note. In real texts this does not happen twice.
 const maxPasses = 8
 
-// WithoutNotes returns a text without the notes for facilitators: for each note its whole lines and
-// one blank line after it are removed. A text without notes is returned unchanged. It is
+// WithoutNotes returns a text without the notes for facilitators. For each note, it removes whole
+// lines and one blank line after them. It returns a text without notes unchanged, and is
 // idempotent.
 func WithoutNotes(text string) string {
 	for range maxPasses {
@@ -43,8 +43,8 @@ func without(text string, notes []Span) string {
 	return b.String()
 }
 
-// Notes returns the notes for facilitators in a text, in order. Nearly all texts have none; that is
-// detected without parsing them as Markdown.
+// Notes returns the notes for facilitators in a text, in order. Nearly all texts have none. Notes
+// detects most of these without parsing them as Markdown.
 func Notes(text string) []Span {
 	if !hasFold(text, word) && !hasFold(text, "<"+aside) {
 		return nil
@@ -53,7 +53,7 @@ func Notes(text string) []Span {
 	return out
 }
 
-// read parses the whole text, and returns how many bytes were read, for tests.
+// read parses the whole text. For tests, it also returns how many bytes were read.
 func read(text string) (out []Span, steps int) {
 	s := &Scanner{source: []byte(text), strict: true}
 	var a asides
@@ -77,7 +77,8 @@ func read(text string) (out []Span, steps int) {
 	return out, s.steps + a.steps
 }
 
-// hasFold reports whether a text contains a word in any case; the word is lower-case ASCII.
+// hasFold reports whether a text contains a word in upper or lower case. The word must be
+// lower-case ASCII.
 func hasFold(text, word string) bool {
 	for _, c := range []byte{word[0], word[0] &^ 0x20} {
 		for rest := text; ; {
@@ -94,8 +95,8 @@ func hasFold(text, word string) bool {
 	return false
 }
 
-// opensNotes reports whether the last line opens a fenced block of notes. loose means that some
-// parsers see no fence there, so more closing fences are accepted.
+// opensNotes reports whether the last line that was read opens a fenced block of notes. loose means
+// that some parsers see no fence in this line, so more closing fences are accepted.
 func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
 	switch {
 	case s.opened:
@@ -124,11 +125,12 @@ func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
 	return f, true, s.inner != Code || nested || !s.sure()
 }
 
-// word is the info string of notes, in any case: everybody would see a note that is not recognized.
+// word is the info string of notes, in upper or lower case. Attendees would see a note that is not
+// recognized.
 const word = "notes"
 
 // isNotes reports whether the first word of the info string is that of notes. Any white space ends
-// a word, because a browser's parser makes no difference.
+// a word, as in the browser's parser.
 func (f fence) isNotes() bool {
 	info := bytes.TrimLeftFunc(f.info, isSpace)
 	if len(info) < len(word) || !bytes.EqualFold(info[:len(word)], []byte(word)) {
@@ -140,10 +142,10 @@ func (f fence) isNotes() bool {
 
 func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' }
 
-// skipFence reads to the end of a fenced block. If an enclosing container ends before the block
-// should, its author meant the block to continue. The note therefore extends to a closing fence,
-// regardless of its position. The scanner continues as the parser reads the lines. If the rest has
-// another meaning without the note, the next pass handles it.
+// skipFence reads to the end of a fenced block. If an enclosing container ends before a closing
+// fence, the author probably meant the block to continue. The note therefore extends to a closing
+// fence, regardless of its position. The scanner itself reads the lines as a parser does. If the
+// rest of the text has another meaning without the note, the next pass handles it.
 func (s *Scanner) skipFence(f fence, loose bool) {
 	for l, more := s.Next(); more; l, more = s.Next() {
 		switch {
@@ -162,7 +164,8 @@ func (s *Scanner) skipFence(f fence, loose bool) {
 	}
 }
 
-// takeBlank consumes the next line if it is blank, and returns the beginning of the following line.
+// takeBlank consumes the next line if it is blank, and returns the beginning of the next line that
+// is left.
 func (s *Scanner) takeBlank() int {
 	if s.at >= len(s.source) {
 		return s.at
@@ -196,8 +199,8 @@ type asides struct {
 	steps int   // number of bytes read
 }
 
-// facilitators matches the class in a tag, but also in a value of another attribute, which nobody
-// writes by accident.
+// facilitators matches the class attribute of a tag. It also matches that text in the value of
+// another attribute, where nobody writes it by accident.
 var facilitators = regexp.MustCompile(`["'\s/][cC][lL][aA][sS][sS]\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s"'=<>` + "`" + `]+))`)
 
 func forFacilitators(tag []byte) bool {
@@ -216,7 +219,7 @@ func forFacilitators(tag []byte) bool {
 	return false
 }
 
-// drop ends an incomplete tag that cannot be completed; true if it begins a note.
+// drop ends an incomplete tag that cannot be completed. It reports whether the tag begins a note.
 func (a *asides) drop() bool {
 	if a.tag == nil {
 		return false
@@ -226,7 +229,7 @@ func (a *asides) drop() bool {
 	return a.opens(tag, a.tagAt)
 }
 
-// opens processes a complete opening tag.
+// opens processes an opening tag, and reports whether the tag begins a note.
 func (a *asides) opens(tag []byte, at int) bool {
 	if !forFacilitators(tag) {
 		return false
@@ -235,7 +238,8 @@ func (a *asides) opens(tag []byte, at int) bool {
 	return true
 }
 
-// line processes the elements in the line that the scanner has just read. Code has none.
+// line processes the elements in the line that the scanner has just read. Code contains no
+// elements.
 func (a *asides) line(s *Scanner, l Line) {
 	text := s.rest
 	hidden := false // a comment covers the rest of this line
@@ -300,8 +304,8 @@ func (a *asides) line(s *Scanner, l Line) {
 	a.read(text, l.Start, hidden, s.inner != HTML && s.sure())
 }
 
-// read processes the elements in a text on the line that begins at at. inline means that it can
-// contain inline code.
+// read processes the elements in a text on the line that begins at at. inline means that the text
+// can contain inline code.
 func (a *asides) read(text []byte, at int, hidden, inline bool) {
 	uncommented := false
 	var last []int // last run of backticks of each length, where known
@@ -312,7 +316,8 @@ func (a *asides) read(text []byte, at int, hidden, inline bool) {
 		}
 		i += next
 		a.steps += next + 1
-		// HTML has no inline code, but the end of a note within backticks is still ignored.
+		// HTML has no inline code. Inside a note, backticks count nevertheless, so that a closing
+		// tag between them does not end the note.
 		if text[i] == '`' && !inline && a.open == 0 {
 			i++
 			continue
@@ -338,7 +343,7 @@ func (a *asides) read(text []byte, at int, hidden, inline bool) {
 			case hidden || a.open > 0:
 				return
 			}
-			uncommented = true // it is text, which can look like an element
+			uncommented = true // the <!-- is text; elements can follow
 		}
 		closing := bytes.HasPrefix(behind, []byte("/"))
 		if closing {
@@ -373,7 +378,8 @@ func (a *asides) read(text []byte, at int, hidden, inline bool) {
 	}
 }
 
-// looked returns the number of bytes that were read for a match at a position, or for no match.
+// looked returns the number of bytes that a search has read: up to the match at, or all bytes if at
+// is negative.
 func looked(at, all int) int {
 	if at < 0 {
 		return all
@@ -389,7 +395,7 @@ func isAside(text []byte) bool {
 	return len(text) == len(aside) || bytes.IndexByte([]byte(" \t\f/>"), text[len(aside)]) >= 0
 }
 
-// escaped reports whether an odd number of backslashes precedes i.
+// escaped reports whether the byte at i is escaped: an odd number of backslashes precedes it.
 func escaped(text []byte, i int) bool {
 	n := 0
 	for n < i && text[i-1-n] == '\\' {
@@ -398,8 +404,8 @@ func escaped(text []byte, i int) bool {
 	return n%2 == 1
 }
 
-// tagEnd returns the end of the tag whose attributes begin at i, after its >; -1 if it is
-// incomplete.
+// tagEnd returns the position after the > of the tag whose attributes begin at i, or -1 if the tag
+// is incomplete.
 func tagEnd(text []byte, i int) int {
 	quote := byte(0)
 	for ; i < len(text); i++ {
@@ -417,7 +423,8 @@ func tagEnd(text []byte, i int) int {
 	return -1
 }
 
-// lastRuns returns, per length, the beginning of the last run of backticks from i on.
+// lastRuns returns, for each length up to maxRun, the beginning of the last run of backticks of
+// that length from i on.
 func lastRuns(text []byte, i int) []int {
 	last := make([]int, maxRun+1)
 	for i < len(text) {
@@ -434,8 +441,8 @@ func lastRuns(text []byte, i int) []int {
 	return last
 }
 
-// codeEnd returns the end of the inline code opened by the backticks at i, or the end of the
-// backticks.
+// codeEnd returns the end of the inline code that the backticks at i open. If they open none, it
+// returns their own end.
 func codeEnd(text []byte, i int, last []int) int {
 	n := run(text[i:], '`')
 	if n > maxRun || last[n] <= i {

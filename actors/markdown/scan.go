@@ -27,14 +27,14 @@ type Line struct {
 	Start, End int  // in the text, including the line feed
 }
 
-// maxNesting bounds the depth of block quotes and lists. Deeper ones are read as text, because
-// without a bound one line could cost as much as the whole file.
+// maxNesting bounds the depth of block quotes and lists. The scanner reads deeper ones as text.
+// Without this bound, one line could cost as much as the whole file.
 const maxNesting = 32
 
 // Scanner parses the block structure of Markdown line by line, as in CommonMark. For each line it
 // returns the kind at the top level. It never parses inline markup. A line is read once per
-// enclosing container, so that the time is proportional to the length of any text. It uses no
-// memory except for definitions.
+// enclosing container, so the time is proportional to the length of any text. The scanner needs
+// memory only for definitions.
 type Scanner struct {
 	source []byte
 	at     int // beginning of the next line
@@ -47,25 +47,26 @@ type Scanner struct {
 	defines bool
 	defined int
 	// strict means parsing like the browser app. A carriage return also ends a line, the end of a
-	// box does not end its block, and a definition is ordinary text. Therefore a definition can
-	// become a heading before an underline, which can only find more notes.
+	// box does not end its block, and a definition is ordinary text. A definition followed by an
+	// underline can therefore become a heading, which can only make the scanner find more notes.
 	strict bool
-	// The last line: its kind within its containers, its text there, and whether it opened its
-	// fence, or an item of a list as the innermost container.
+	// The following fields describe the last line. inner is its kind within its containers, and
+	// rest its text there. opened means that it opened its fence, item that it opened a list item
+	// as its innermost container.
 	inner      Kind
 	innerFirst bool // begins a block within its containers
 	rest       []byte
 	restAt     int // in the text
 	opened     bool
 	item       bool
-	// inside requests rest without strict.
+	// inside means that rest is needed although strict is not set.
 	inside bool
-	// Used only with strict: see sure.
+	// The following fields are used only with strict, see sure.
 	doubtful bool // a line of the open paragraph may begin a block of HTML in other parsers
 	astray   bool // other parsers may have read the preceding lines differently
 	hanging  bool // indented lines may belong to something earlier in other parsers
 	ends     [2]lookedUp
-	// Found receives each definition; may be nil.
+	// Found receives each definition. It can be nil.
 	Found func(Definition)
 	// steps counts the bytes read, for tests.
 	steps int
@@ -76,7 +77,7 @@ type Scanner struct {
 type container struct {
 	quote bool
 	width int
-	bare  bool // an item without content so far
+	bare  bool // an item that has no content yet
 }
 
 // leaf is the innermost open block.
@@ -94,7 +95,7 @@ type fence struct {
 	char   byte
 	length int
 	info   []byte
-	sure   bool // all parsers agree on its beginning and end
+	sure   bool // all parsers agree on the fence's beginning and end
 }
 
 // markup is an open block of HTML.
@@ -104,7 +105,7 @@ type markup struct {
 	start int                    // in the text
 }
 
-// sort is the interpretation of an HTML block.
+// sort is the kind of an HTML block.
 type sort byte
 
 const (
@@ -114,7 +115,7 @@ const (
 	raw // not parsed: scripts, styles, and text that only looks like an element
 )
 
-// New returns a scanner of a text.
+// New returns a scanner that is not strict.
 func New(source []byte) *Scanner { return &Scanner{source: source} }
 
 // Next reads a line. It returns false at the end.

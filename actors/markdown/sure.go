@@ -8,11 +8,11 @@ import (
 )
 
 // Markdown parsers differ after unclosed constructs, after possible HTML, and in the content of
-// list items. The server follows CommonMark, and a page follows its parser and the browser. Text
+// list items. The server follows CommonMark; a page follows the app's parser and the browser. Text
 // that looks like a note for facilitators remains only if all parsers treat it as code. Otherwise
-// the text is removed.
+// it is removed.
 
-// sure reports whether every parser treats the last line as code, if the scanner does.
+// sure reports whether every parser treats the last line as code, given that the scanner does.
 func (s *Scanner) sure() bool {
 	if s.leaf == fenceLeaf {
 		return s.fence.sure
@@ -20,13 +20,13 @@ func (s *Scanner) sure() bool {
 	return !s.astray && (s.leaf != indentedLeaf || !s.hanging)
 }
 
-// leads examines the beginning of a paragraph's line.
+// leads examines the beginning of a paragraph's line, and sets doubtful and hanging.
 func (s *Scanner) leads(c *cursor) {
 	_, rest := c.peek()
 	if rest[0] == '<' || rest[0] == '[' {
 		s.doubtful = true
 	}
-	// A box, a table, a footnote, or a number that begins no list here.
+	// In other parsers, this can begin a box, a table, a footnote, or a numbered list.
 	if r, _ := utf8.DecodeRune(rest); !unicode.IsLetter(r) && !unicode.IsNumber(r) || listMark.Match(rest) {
 		s.hanging = true
 	}
@@ -34,10 +34,10 @@ func (s *Scanner) leads(c *cursor) {
 
 var listMark = regexp.MustCompile(`^[0-9]{1,9}[.)]`)
 
-// weigh treats as elements the text that a page may show of a block of HTML that begins at a
-// position.
+// weigh decides how to treat a block of HTML that begins at a position. If a page can show its
+// text, the text is treated as elements.
 func (s *Scanner) weigh(h *markup, rest []byte, at int, doubtful bool) {
-	hides := false // <?, <![CDATA[ and <!x: a page hides them up to the first >
+	hides := false // not for <?, <![CDATA[ and <!x: a page hides them only up to the first >
 	if tag := rawTag.FindSubmatch(rest); tag != nil {
 		end := s.end(rawEnds, at)
 		hides = !bytes.EqualFold(tag[1], []byte("textarea")) && bytes.EqualFold(end, tag[1])
@@ -60,10 +60,10 @@ const (
 
 var ends = [2]*regexp.Regexp{rawEnds: rawEnd, commentEnds: regexp.MustCompile(`(--!?>)`)}
 
-// lookedUp is an end that was searched from a position on.
+// lookedUp is the result of a search for an end from a position on.
 type lookedUp struct {
 	looked     bool
-	at         int // position of the end, or len(source) without an end
+	at         int // position of the end, or len(source) if there is none
 	start, end int // position of its name
 }
 
@@ -82,7 +82,7 @@ func (s *Scanner) end(kind, from int) []byte {
 	return s.source[f.start:f.end]
 }
 
-// closes reports whether a line after the last one closes a fence.
+// closes reports whether a later line closes a fence before its containers end.
 func (s *Scanner) closes(f fence) bool {
 	ahead := Scanner{source: s.source, at: s.at, strict: true, stack: append([]container(nil), s.stack...)}
 	for ahead.at < len(ahead.source) {

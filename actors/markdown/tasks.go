@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxTasks is the maximum number of tasks of a text; further items are not tasks.
+// MaxTasks is the maximum number of tasks of a text. Further items do not count as tasks.
 const MaxTasks = 200
 
-// maxTask bounds a task's Markdown, in code points; a longer item is not a task. The browser app
-// has the same bound, and parses no inline markup in longer text.
+// maxTask bounds a task's Markdown, in code points. A longer item does not count as a task. The
+// browser app has the same bound, and parses no inline markup in longer text.
 const maxTask = 4000
 
 // Task is an item of a task list (- [ ] and its text) that people tick.
@@ -27,7 +27,7 @@ type Task struct {
 	Text string
 }
 
-// box matches the beginning of a task.
+// box matches the box at the beginning of a task.
 var box = regexp.MustCompile(`^\[[ xX]\][ \t]+`)
 
 // defines matches a line that can define a reference.

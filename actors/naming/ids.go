@@ -14,22 +14,24 @@ import (
 	"atelier/actors/clock"
 )
 
-// IDs generates strictly increasing ids with a 24-bit tag, so that lists appended in the order of
-// their ids can be searched by id. Ids in a codelab contain the codelab's tag, so that a
-// certificate finds an attendee's codelab without an index. Not safe for concurrent use.
+// IDs generates strictly increasing ids with a 24-bit tag. Because they increase, lists to which
+// objects are appended can be searched by id. Ids in a codelab contain the codelab's tag, so that
+// the verification of a certificate finds the codelab of an attendee without an index. Not safe for
+// concurrent use.
 type IDs struct {
 	tag uint32
-	// last is milliseconds and counter of the newest id, 60 bits.
+	// last contains the milliseconds and the counter of the newest id, in 60 bits.
 	last    uint64 `snapshot:"ids of what is gone, or lies elsewhere, are not seen: new ones are by time, and random"`
 	entropy io.Reader
-	// next is a field because a reader's argument escapes to the heap.
+	// next is a field, because a local variable would escape to the heap when it is passed to
+	// entropy.
 	next [16]byte `snapshot:"it is made anew for each id"`
 }
 
 // NewIDs returns a source of ids for objects that belong to owner.
 func NewIDs(owner string) *IDs { return NewIDsFrom(owner, rand.Reader) }
 
-// NewIDsFrom does the same as NewIDs with the given randomness, for tests.
+// NewIDsFrom does the same as NewIDs, with the given source of randomness, for tests.
 func NewIDsFrom(owner string, entropy io.Reader) *IDs {
 	return &IDs{tag: IDTag(owner), entropy: entropy}
 }
@@ -51,8 +53,7 @@ func IDTagOf(id string) (uint32, bool) {
 	return uint32(u[9])<<16 | uint32(u[10])<<8 | uint32(u[11]), true
 }
 
-// Next returns a new id. If the clock stops or goes back, ids still increase from the
-// newest one.
+// Next returns a new id. If the clock stops or goes back, ids still increase.
 func (s *IDs) Next(now time.Time) string {
 	at := uint64(now.UnixMilli()) << 12
 	if at <= s.last {
@@ -67,7 +68,7 @@ func (s *IDs) Next(now time.Time) string {
 	return format(b)
 }
 
-// Seen makes the source continue after an id that it returned earlier.
+// Seen makes the source continue after an id that an earlier source returned.
 func (s *IDs) Seen(id string) {
 	u, err := uuid.Parse(id)
 	if err != nil {
@@ -128,6 +129,6 @@ func (s *SharedIDs) New() string {
 
 var process = NewSharedIDs(clock.System)
 
-// NewID returns an id without a particular owner, for code without a clock; under actors everything
-// has one. Safe for concurrent use.
+// NewID returns an id without a particular owner, for code without a clock. Code in actors always
+// has a clock. Safe for concurrent use.
 func NewID() string { return process.New() }

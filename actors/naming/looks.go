@@ -11,10 +11,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Skeleton returns a form of a name by its appearance: two names with equal skeletons can hardly be
-// distinguished on a screen, in upper or lower case. It uses the data of UTS 39 (section 4), and
-// also treats letters as equal that look alike at the size of a chat. Use Skeleton only for names
-// that must be unique: for other purposes, too many names of different people would be equal.
+// Skeleton returns a form of a name that represents its appearance. Two names with equal skeletons
+// can hardly be distinguished on a screen, in upper or lower case. It uses the data of UTS 39
+// (section 4), and additionally treats letters as equal that look alike in the size of chat text.
+// Use it only for reserved names; otherwise it would treat too many different names as equal.
 func Skeleton(name string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(Key(norm.NFKC.String(name))) {
@@ -25,7 +25,7 @@ func Skeleton(name string) string {
 
 // looksLike returns the appearance of a folded character. A letter's upper case can look like a
 // different letter than its lower case. Of these two letters, looksLike returns the Latin one: в
-// becomes b, not ʙ.
+// becomes b, and not ʙ.
 func looksLike(r rune) string {
 	if like, ok := alike[r]; ok {
 		return like
@@ -57,8 +57,8 @@ func ascii(s string) bool {
 //go:embed unicode/confusables.txt
 var confusablesText string
 
-// confusables maps the characters of UTS 39 to the text that they look like, both in NFD. They are
-// loaded at the first comparison.
+// confusables maps the characters of UTS 39 to the text that they look like, both in NFD. The data
+// is parsed at the first use.
 var confusables = sync.OnceValue(func() map[rune]string {
 	like := make(map[rune]string, 5300)
 	for line := range strings.Lines(confusablesText) {
@@ -86,9 +86,9 @@ func points(s string) (out []rune) {
 	return out
 }
 
-// alike maps folded letters to the Latin letters that they look like, in addition to UTS 39.
-// Letters with an upper and a lower case that look like different letters, such as I and l, map to
-// one of these.
+// alike maps folded letters to the Latin letters that they look like, in addition to UTS 39. If the
+// upper and the lower case of a letter look like different letters, as with i (I looks like l), it
+// maps to one of these.
 var alike = func() map[rune]string {
 	like := map[rune]string{}
 	for latin, others := range map[string]string{

@@ -12,9 +12,9 @@ import (
 // Facilitator is the name of facilitators who have not entered a name.
 const Facilitator = "Facilitator"
 
-// Key returns the normalized form of a name: two names are equal if their keys are equal. Case, the
-// form of characters, invisible characters, and the kind and number of spaces between words do not
-// count.
+// Key returns the normalized form of a name. Two names count as equal if their keys are equal. Keys
+// ignore case, Unicode composition, invisible characters, and the kind and number of spaces between
+// words.
 func Key(name string) string {
 	if plain(name) {
 		return strings.ToLower(name)
@@ -29,7 +29,8 @@ func folded(name string) string {
 			return ' '
 		case invisible(r):
 			return -1
-		// Package cases swaps the two cases of Cherokee, instead of folding them.
+		// Cherokee is folded here, because package cases swaps its two cases instead of folding
+		// them.
 		case '\uab70' <= r && r <= '\uabbf':
 			return r - '\uab70' + '\u13a0'
 		case '\u13f8' <= r && r <= '\u13fd':
@@ -41,9 +42,9 @@ func folded(name string) string {
 	return norm.NFC.String(cases.Fold().String(norm.NFC.String(name)))
 }
 
-// plain reports whether normalizing a name only needs to fold its case: it has no non-ASCII
-// character, and single spaces between words. This is true for most names, and searching 100,000
-// titles becomes ten times as fast.
+// plain reports whether a name consists of printable ASCII with single spaces between words. Its
+// key is then only the lower-case form. Most names are plain, so searching 100,000 titles is ten
+// times as fast.
 func plain(name string) bool {
 	before := byte(' ')
 	for i := range len(name) {
@@ -79,10 +80,9 @@ func Clean(name string) string {
 	return strings.TrimFunc(name, func(r rune) bool { return blank(r) || joins(r) })
 }
 
-// flagged returns the size of a flag at the beginning of a text that consists of tag characters,
-// such as those of England, Scotland and Wales (UTS 51, ED-14a). Such a flag is a black flag, the
-// letters and digits of a region, and the tag that ends them. 0 means that the text does not begin
-// with such a flag.
+// flagged returns the size, in bytes, of an emoji tag sequence for a flag at the beginning of a
+// text, or 0 if there is none. Examples are the flags of England, Scotland and Wales (UTS 51,
+// ED-14a). Such a sequence is a black flag, tag letters and digits for a region, and an end tag.
 func flagged(text string) int {
 	const (
 		flag, end = '\U0001F3F4', '\U000E007F'
@@ -106,7 +106,8 @@ func flagged(text string) int {
 }
 
 // Line returns the stored form of a one-line text: trimmed, and without characters that change the
-// direction of the surrounding text. ok is false if it is not one line of text.
+// direction of the surrounding text. ok is false if the text is not valid UTF-8 or has control
+// characters or line breaks.
 func Line(text string) (line string, ok bool) {
 	if !utf8.ValidString(text) {
 		return "", false
@@ -123,13 +124,14 @@ func Line(text string) (line string, ok bool) {
 	}, text)), true
 }
 
-// breaks reports whether a character is a control character, or ends a line or paragraph.
+// breaks reports whether a character is a control character, or a line or paragraph separator.
 func breaks(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp)
 }
 
 // turns reports whether a character is an embedding, override or isolate of the bidirectional
-// algorithm. An unclosed one would also affect the text after the field.
+// algorithm. If such a character is not closed, it also affects the text that is shown after this
+// one.
 func turns(r rune) bool {
 	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }

@@ -14,7 +14,7 @@ import (
 	"atelier/actors/token"
 )
 
-// Caller is the acting account and its address.
+// Caller is the acting account and its network address.
 type Caller = registry.Caller
 
 // Command is a command to the participants.
@@ -39,8 +39,8 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[SetEncryptionKey, durable.Nothing](),
 )
 
-// Add creates a participant with a first key. The key's secret is never sent here. The reply is its
-// *Participant.
+// Add creates a participant with its first key. Only the hash of the key's secret is sent. The
+// reply is the *Participant.
 type Add struct {
 	Name        string
 	Kind        string // platform, business, psp
@@ -89,7 +89,7 @@ func (in Add) decide(d *decision) error {
 	return nil
 }
 
-// known returns the participant, or a rejection.
+// known returns the participant with an id, or a Missing rejection.
 func (c *core) known(id string) (*Participant, error) {
 	p := c.find(id)
 	if p == nil {
@@ -98,7 +98,7 @@ func (c *core) known(id string) (*Participant, error) {
 	return p, nil
 }
 
-// AddKey adds a key to a participant. The reply is its *Key.
+// AddKey adds a key to a participant. The reply is the *Key.
 type AddKey struct {
 	ID         string
 	KeyID      string
@@ -162,7 +162,7 @@ func (in Grant) decide(d *decision) error {
 	return nil
 }
 
-// Ungrant revokes that permission.
+// Ungrant revokes the permission of Grant.
 type Ungrant struct{ ID, For string }
 
 func (in Ungrant) decide(d *decision) error {
@@ -200,8 +200,8 @@ func (in Acknowledge) decide(d *decision) error {
 // SetPolicy sets the policy and lifetime of the tokens bound to a participant.
 type SetPolicy struct {
 	ID     string
-	Policy string // as token.ParsePolicy reads it
-	// TTLSeconds 0 means the default.
+	Policy string // a name for token.ParsePolicy
+	// TTLSeconds is the lifetime; 0 means the default.
 	TTLSeconds int64
 }
 
@@ -226,7 +226,7 @@ func (in SetPolicy) decide(d *decision) error {
 	return nil
 }
 
-// Disable revokes all permissions of a participant.
+// Disable permanently disables a participant and all its keys.
 type Disable struct{ ID string }
 
 func (in Disable) decide(d *decision) error {
@@ -255,7 +255,7 @@ func (in SetEncryptionKey) decide(d *decision) error {
 		return durable.Reject(durable.Invalid, "the key is too large")
 	}
 	d.Event(&Event{Body: &Event_EncryptionKeySet{EncryptionKeySet: &EncryptionKeySet{Id: p.Id, Key: in.Key}}})
-	// The owner of the key can read all later messages, so that an unwanted change must be noticed.
+	// The owner of the new key can read all later messages, so an unwanted change must be noticed.
 	more := map[string]string{"security": "true"}
 	if old := thumbprint(p.EncryptionKey); old != "" {
 		more["old_thumbprint"] = old

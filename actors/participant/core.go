@@ -25,7 +25,8 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *Event, View] {
 	return kind
 }
 
-// core is the pure part. Its actor owns it. The slice and records are replaced, never modified.
+// core is the pure part of the actor, which owns it. The slice and records are replaced, never
+// modified.
 type core struct {
 	ids *naming.IDs
 	all []*Participant
@@ -42,7 +43,7 @@ func (c *core) find(id string) *Participant {
 	return nil
 }
 
-// decision collects what a command produces.
+// decision collects the events, rows and reply of a command.
 type decision struct {
 	*registry.Decision[*Event]
 	core *core

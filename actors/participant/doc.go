@@ -4,10 +4,10 @@
 // to which its credentials are encrypted.
 //
 // One actor contains all participants of both environments, because they are few and change rarely.
-// Each change is audited in its own commit. Requests are authorized by the committed View, which is
-// immutable: an acknowledged change applies to every later request.
+// Each change is audited in its own commit. Requests are authorized by the committed View, so an
+// acknowledged change applies to every later request.
 //
-// No secret is sent here: the caller generates a key and sends its hash.
+// Commands contain no secret: the caller generates a key and sends only its hash.
 package participant
 
 //go:generate go run atelier/actors/internal/protogen

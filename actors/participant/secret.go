@@ -29,7 +29,7 @@ const (
 )
 
 // NewKey returns a new API key for an environment: its id, its secret, and the hash of the secret.
-// Only the hash is stored. The secret contains the id, so that finding the key takes one look-up.
+// Only the hash is stored. The secret contains the id, so that one look-up finds the key.
 func NewKey(environment string) (id string, secret Secret, hash []byte) {
 	var b [keyIDDigits/2 + sha256.Size]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -57,7 +57,7 @@ func KeyID(environment, text string) (id string, ok bool) {
 	return "key_" + rest[:keyIDDigits], true
 }
 
-// NewIdentity returns a new public name for a participant.
+// NewIdentity returns a new public identity for a participant.
 func NewIdentity(environment string) string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -6,14 +6,14 @@ import (
 	"encoding/json"
 )
 
-// thumbprint identifies a public key in the audit trail (RFC 7638, SHA-256). It is "" for a key of
-// an unpublished kind.
+// thumbprint identifies a public key in the audit trail (RFC 7638, SHA-256). It is "" for a key
+// that is neither EC nor RSA.
 func thumbprint(jwk []byte) string {
 	var k struct{ Kty, Crv, X, Y, N, E string }
 	if json.Unmarshal(jwk, &k) != nil {
 		return ""
 	}
-	// The required members in lexical order. The encoder keeps this order.
+	// RFC 7638 hashes the required members in lexical order, which is the order of the fields.
 	var required any
 	switch k.Kty {
 	case "EC":

@@ -12,7 +12,7 @@ import (
 	"atelier/actors/registry"
 )
 
-// Caller is the acting account and its address.
+// Caller is the acting account and its network address.
 type Caller = registry.Caller
 
 // Command is a command to the people actor.
@@ -42,8 +42,8 @@ var errInUse = durable.Reject(durable.Conflict, "this login is in use")
 // loginRunes are the characters of a login after folding.
 const loginRunes = "abcdefghijklmnopqrstuvwxyz0123456789._@+-"
 
-// foldLogin normalizes a login for comparison. Only ASCII is folded: some other letters have ASCII
-// lower-case forms, and the result would be somebody else's login.
+// foldLogin normalizes a login for comparison. It folds only ASCII, because some other letters have
+// an ASCII lower-case form, and the result could be somebody else's login.
 func foldLogin(login string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -72,7 +72,8 @@ func checkName(name string) (string, error) {
 	return line, nil
 }
 
-// checkRole returns the codelabs of a person with a role, without duplicates.
+// checkRole checks a role and the codelabs of a person with this role. It returns the codelabs
+// without duplicates.
 func checkRole(role string, codelabs []string) ([]string, error) {
 	if !slices.Contains(Roles, role) {
 		return nil, durable.Reject(durable.Invalid, "role must be %s", naming.Or(Roles...))
@@ -107,7 +108,7 @@ func (d *decision) known(id string) (*Person, error) {
 	return p, nil
 }
 
-// Invite creates a person with an open invitation. Only the invitation's hash is sent here. With
+// Invite creates a person with an open invitation. Token is the hash of the invitation. With
 // ExpiresAt, the person is a helper for a day and has no login. The reply is the *Person.
 type Invite struct {
 	Login, Name, Role string
@@ -177,8 +178,8 @@ func (d *decision) freeLogin(login string) (string, error) {
 }
 
 // InviteAgain opens a new invitation. The earlier one, the password and a permission to link become
-// void, and all sessions end. Another account with this login at the identity provider can also
-// accept the invitation. The reply is the *Person.
+// void, and all sessions end. The invitation can also be accepted from a different account with
+// this login at the identity provider. The reply is the *Person.
 type InviteAgain struct {
 	ID    string
 	Token []byte
@@ -201,8 +202,8 @@ func (in InviteAgain) decide(d *decision) error {
 	return nil
 }
 
-// Update changes a person; nil leaves a member unchanged. A change to the person's permissions ends
-// their sessions. The reply is the *Person.
+// Update changes a person; nil fields leave the value unchanged. A change of role, codelabs or
+// Disabled ends the person's sessions. The reply is the *Person.
 type Update struct {
 	ID         string
 	Name, Role *string
@@ -288,12 +289,11 @@ func (in Delete) decide(d *decision) error {
 	return nil
 }
 
-// ErrElsewhere means that a helper for a day is signed in on another phone.
+// ErrElsewhere means that a helper for a day is already signed in on another phone.
 var ErrElsewhere = durable.Reject(durable.Conflict, "signed in on another phone: sign in here and end that?")
 
-// Accept accepts an invitation. A person gets a password, and only its hash is sent here. A helper
-// for a day is signed in, and Here ends the session on their earlier phone. The reply is the
-// *Person.
+// Accept accepts an invitation. Password is the hash of the person's new password. A helper for a
+// day has none; Here ends the helper's session on an earlier phone. The reply is the *Person.
 type Accept struct {
 	Token    []byte
 	Password string
@@ -321,7 +321,7 @@ func (in Accept) decide(d *decision) error {
 			return durable.Reject(durable.Invalid, "password is required")
 		}
 		next.Invitation, next.InvitationEndsAt, next.Password, next.Link = nil, 0, in.Password, false
-		next.Issuer, next.Subject = "", "" // they now sign in with the password only
+		next.Issuer, next.Subject = "", "" // from now on, they sign in with the password only
 		next.Generation++
 	}
 	d.Caller.ID = p.Id
@@ -329,8 +329,8 @@ func (in Accept) decide(d *decision) error {
 	return nil
 }
 
-// SetPassword changes a person's password. Only the password's hash is sent here. All their
-// sessions end. The reply is the *Person.
+// SetPassword changes a person's password, and ends all their sessions. Password is the hash of the
+// new one. The reply is the *Person.
 type SetPassword struct {
 	ID string
 	// Was is the hash with which the old password was compared, so that only one of two concurrent
@@ -353,7 +353,7 @@ func (in SetPassword) decide(d *decision) error {
 	return nil
 }
 
-// NoteSeen records a person's visit. Frequent callers need not wait for it.
+// NoteSeen records that a person was active. Callers need not wait for it.
 type NoteSeen struct{ ID string }
 
 func (in NoteSeen) decide(d *decision) error {

@@ -36,8 +36,8 @@ func Kind(trail *audit.Trail, owner string) durable.Kind[Command, *Event, View] 
 	return kind
 }
 
-// erases and erase remove earlier forms of a record from the log. A person's next event contains
-// the whole record, or records their deletion.
+// erases and erase remove earlier versions of a record from the log. They are not needed, because
+// each event about a person contains the whole record, or records the person's deletion.
 func erases(e *Event) bool { return e.GetSeen() == nil && e.GetUnbarred() == nil }
 
 func erase(v *View) func(*Event) (*Event, bool) {
@@ -53,7 +53,7 @@ func erase(v *View) func(*Event) (*Event, bool) {
 	}
 }
 
-// core is the pure part. Its actor owns it. The slice, map and records are replaced, never
+// core is the pure part of the actor, which owns it. The slice, map and records are replaced, never
 // modified.
 type core struct {
 	owner string
@@ -68,7 +68,7 @@ func newCore(owner string) *core {
 	return &core{owner: foldLogin(owner), ids: naming.NewIDs("people"), seen: map[string]int64{}}
 }
 
-// identified returns the person with a subject at the identity provider, or nil.
+// identified returns the person with an identity at the provider, or nil.
 func (c *core) identified(issuer, subject string) *Person {
 	return c.first(func(p *Person) bool { return p.Issuer == issuer && p.Subject == subject })
 }
@@ -89,21 +89,21 @@ func (c *core) first(fits func(*Person) bool) *Person {
 	return nil
 }
 
-// decision collects what a command produces.
+// decision collects the events, rows and reply of a command.
 type decision struct {
 	*registry.Decision[*Event]
 	core *core
 }
 
-// put sets the next record of a person.
+// put records a new version of a person's record.
 func (d *decision) put(p *Person, action string, about map[string]string) {
 	d.Reply = p
 	d.Event(&Event{Body: &Event_Put{Put: p}})
 	d.record(action, p, about)
 }
 
-// record writes a person's event to the audit trail. The events of a helper for a day are also
-// recorded for the helper's codelab, where facilitators see the events.
+// record writes a person's event to the audit trail. A helper for a day has one codelab, so the
+// helper's events also appear in the audit trail of that codelab.
 func (d *decision) record(action string, p *Person, about map[string]string) {
 	codelab := ""
 	if Helper(p) {

@@ -4,11 +4,11 @@
 // One actor contains all people, because they are few and change rarely. Each change is audited in
 // its own commit, and requests are authorized by the committed View. A change that ends a person's
 // sessions increments the generation of their record. A session contains the generation in which it
-// was created, so that no session is missed.
+// was created, so it is void without being searched for.
 //
-// Only hashes of passwords and invitations are sent here. Each change to a person is an event with
-// the whole record, so that earlier records, including hashes and names, can be erased from the
-// log.
+// Commands contain only hashes of passwords and invitations. Each change to a person is an event
+// with the whole record, so that earlier records, including hashes and names, can be erased from
+// the log.
 package people
 
 //go:generate go run atelier/actors/internal/protogen

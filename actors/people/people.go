@@ -32,7 +32,7 @@ const (
 
 	// InvitationLife is the lifetime of an invitation.
 	InvitationLife = 7 * 24 * time.Hour
-	// MinHelperLife and MaxHelperLife bound the time of a helper for a day.
+	// MinHelperLife and MaxHelperLife bound how long the account of a helper for a day is valid.
 	MinHelperLife = 5 * time.Minute
 	MaxHelperLife = 7 * 24 * time.Hour
 )
@@ -69,17 +69,18 @@ func (v *View) Invited(hash []byte, now time.Time) *Person {
 	return p
 }
 
-// Stands reports whether the grants of a person with this generation are still valid.
+// Stands reports whether a person's grants of this generation are still valid.
 func (v *View) Stands(id string, generation uint32, now time.Time) bool {
 	p := v.byID[id]
 	return p != nil && !p.Disabled && p.Generation == generation && !Over(p, now)
 }
 
-// SeenAt returns the time of a person's last visit, in Unix milliseconds; 0 for never.
+// SeenAt returns the time of a person's last activity, in Unix milliseconds, or 0 if there was
+// none.
 func (v *View) SeenAt(id string) int64 { return v.seen[id] }
 
-// NextEnd returns the next moment after now at which a helper's time ends; ok is false if
-// there is none.
+// NextEnd returns the next time after now at which a helper's account ends; ok is false if there is
+// none.
 func (v *View) NextEnd(now time.Time) (next time.Time, ok bool) {
 	for _, p := range v.all {
 		if p.ExpiresAt > now.UnixMilli() {
@@ -91,7 +92,7 @@ func (v *View) NextEnd(now time.Time) (next time.Time, ok bool) {
 	return next, ok
 }
 
-// Over reports whether a helper's time has ended.
+// Over reports whether a person is a helper for a day whose account has ended.
 func Over(p *Person, now time.Time) bool { return p.ExpiresAt > 0 && p.ExpiresAt <= now.UnixMilli() }
 
 // Helper reports whether a person is a helper for a day, who has no login.

@@ -9,7 +9,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// maxBarred bounds the stored hashes of deleted people.
+// maxBarred bounds the number of stored hashes of deleted people.
 const maxBarred = 10_000
 
 // maxSubject bounds a subject at a provider, in bytes (OpenID Connect Core, 2).
@@ -26,9 +26,10 @@ func barredHash(parts ...string) []byte {
 	return sum[:16]
 }
 
-// barredOf returns the hash that stays locked out after a deletion: the hash of the identity at the
-// provider, or else of the login. Another account with the same address is therefore a different
-// person. The hash is nil for a helper for a day.
+// barredOf returns the hash that stays locked out after a person's deletion: the hash of their
+// identity at the provider, or else of their login. If a deleted person had an identity, another
+// identity with the same login is therefore a different person. The hash is nil for a helper for a
+// day.
 func barredOf(p *Person) []byte {
 	switch {
 	case p.Issuer != "":
@@ -39,12 +40,12 @@ func barredOf(p *Person) []byte {
 	return nil
 }
 
-// isBarred reports whether a person was deleted.
+// isBarred reports whether the identity or login with this hash stays locked out.
 func (c *core) isBarred(hash []byte) bool {
 	return slices.ContainsFunc(c.barred, func(b []byte) bool { return bytes.Equal(b, hash) })
 }
 
-// unbar admits a deleted person again.
+// unbar ends the lock-out of a deleted person.
 func (d *decision) unbar(hash []byte) {
 	if d.core.isBarred(hash) {
 		d.Event(&Event{Body: &Event_Unbarred{Unbarred: &Unbarred{Barred: hash}}})
@@ -60,9 +61,9 @@ var (
 	ErrFull       = durable.Reject(durable.Forbidden, "there are too many people already")
 )
 
-// SignIn signs in a person who was verified by the identity provider. They are identified by issuer
-// and subject alone, because an address can change and be assigned to somebody else. A new person
-// gets a role. The reply is the *Person.
+// SignIn signs in a person who was verified by the identity provider. Only issuer and subject
+// identify the person, because an address can change and be assigned to somebody else. Role is the
+// role of a new person. The reply is the *Person.
 type SignIn struct {
 	Issuer, Subject string
 	// Login is their address, verified and permitted.
@@ -103,14 +104,14 @@ func (in SignIn) decide(d *decision) error {
 	return nil
 }
 
-// again signs in a person who has signed in before.
+// again signs in a person who has signed in at the provider before.
 func (in SignIn) again(d *decision, p *Person) error {
 	switch {
 	case p.Disabled:
 		return ErrDisabled
 	case !p.Accepted: // invited again meanwhile
 		in.accept(d, p.Clone())
-	case p.Link: // the permission was for this sign-in, needed or not
+	case p.Link: // the permission ends with this sign-in, even if it was not needed
 		next := p.Clone()
 		next.Link = false
 		d.Caller.ID = p.Id

@@ -9,7 +9,7 @@ import (
 	"atelier/actors/naming"
 )
 
-// Caller is the acting account and its address, for the audit trail.
+// Caller is the acting account and its network address, for the audit trail.
 type Caller struct {
 	Type string // admin, participant or system
 	ID   string
@@ -25,8 +25,8 @@ type Command[B any] struct {
 	Body   B
 }
 
-// State is the data and the rules of one actor. B is the type of its commands, E of its events,
-// and V of its view. Apply, Capture and Restore are those of durable.Core.
+// State is the data and the rules of one actor. B is the type of its commands, E that of its
+// events, and V that of its view. Apply, Capture and Restore are the same as in durable.Core.
 type State[B any, E Event, V any] interface {
 	// Decide adds the decision on a command to d, and changes nothing else. An error is a
 	// *durable.Rejection, which is sent to the caller.
@@ -78,7 +78,7 @@ func CheckName(text string) (string, error) {
 
 // Kind describes an actor to package durable. empty returns the actor's initial state. The caller
 // must set EncodeState on the result. No command is marked as repeatable, so a command is not sent
-// again if its answer was lost. T is the struct of an event, and P is the pointer to it.
+// again if its answer is lost. T is the struct of an event, and P is the pointer to it.
 func Kind[S State[B, P, V], B, T any, P interface {
 	*T
 	Event

@@ -2,5 +2,5 @@
 // tasks, get stuck, ask, chat, vote, answer the quiz, leave and return. They send the same commands
 // as people, and use only data that people can see.
 //
-// All randomness follows from the seed. Time comes from the codelab's clock.
+// The seed determines all random choices. Time comes from the codelab's clock.
 package rehearsal

@@ -16,8 +16,9 @@ const beat = 500 * time.Millisecond
 
 var system = &codelab.Caller{Role: codelab.RoleSystem}
 
-// Play simulates the attendees of the running rehearsal of a codelab, until it ends, ctx ends, or
-// its time has passed. Errors of their commands are ignored, because people also get such errors.
+// Play simulates the attendees of a codelab's running rehearsal, until the rehearsal ends, its time
+// has passed, or ctx ends. It ignores errors of their commands, because people also get such
+// errors.
 func Play(ctx context.Context, lab codelab.Codelab, seed uint64) {
 	run := lab.View().Meta.GetRehearsal()
 	if run == nil {
@@ -100,12 +101,12 @@ type person struct {
 	left      bool          // whether a facilitator has removed them
 	next      time.Duration // time of their next action
 
-	pace   float64       // the time that they take for a step, as a fraction of the step's planned time
+	pace   float64       // factor on the planned time of a step
 	skill  float64       // 0 to 1; with a higher skill, more answers are right
 	step   int32         // the step to which ends applies
 	ends   time.Duration // when they finish the step
 	stuck  time.Duration // when their problem will be solved; 0 if they have not asked for help
-	ballot string        // round of the poll in which they have voted
+	ballot string        // id and round of the poll in which they voted last
 	stage  int           // number of finished activities after the steps
 }
 
@@ -114,7 +115,8 @@ func (p *person) caller(v *codelab.View) *codelab.Caller {
 	return &codelab.Caller{Role: codelab.RoleAttendee, ID: p.id, Name: a.GetName(), Person: p.id, Generation: a.GetGeneration()}
 }
 
-// cast contains the people of a rehearsal, and their common state. Not safe for concurrent use.
+// cast contains the simulated people of a rehearsal, and their common state. Not safe for
+// concurrent use.
 type cast struct {
 	*rand.Rand
 	people []*person
@@ -158,7 +160,7 @@ func (c *cast) sometimes(perMinute float64, gap time.Duration) bool {
 
 func pick[T any](c *cast, of []T) T { return of[c.IntN(len(of))] }
 
-// act decides a person's next action from the view, and the time of the following one.
+// act decides a person's next actions from the view, and sets the time of their next turn.
 func (c *cast) act(p *person, v *codelab.View, now time.Duration) (t turn) {
 	a := v.Attendee(p.id)
 	if a == nil {
@@ -215,7 +217,8 @@ func (c *cast) act(p *person, v *codelab.View, now time.Duration) (t turn) {
 	return t
 }
 
-// lasts returns how long a person stays on a step: its share of the time, at their pace.
+// lasts returns how long a person stays on a step: the step's share of the budget, times their
+// pace.
 func (c *cast) lasts(p *person, v *codelab.View, number int32) time.Duration {
 	share, all := 5.0, 0.0
 	for i, st := range v.Steps {
@@ -257,8 +260,8 @@ func (c *cast) tick(v *codelab.View, a *pb.Attendee, do func(codelab.Body)) bool
 	return false
 }
 
-// goOn ends a step: most people tick its last task first. The quiz, feedback and completion follow
-// the last step.
+// goOn ends a step, but most people first tick its remaining tasks. The quiz, feedback and
+// completion follow the last step.
 func (c *cast) goOn(p *person, v *codelab.View, a *pb.Attendee, do func(codelab.Body)) {
 	if c.IntN(4) > 0 && c.tick(v, a, do) {
 		return
@@ -284,7 +287,8 @@ func (c *cast) goOn(p *person, v *codelab.View, a *pb.Attendee, do func(codelab.
 	}
 }
 
-// answer answers all questions of the quiz; the skill determines how many choices are right.
+// answer answers all questions of the quiz. The person's skill determines how many choices are
+// right.
 func (c *cast) answer(p *person, v *codelab.View) codelab.Body {
 	var out codelab.SubmitQuiz
 	for _, q := range v.Quizzes {
@@ -301,7 +305,8 @@ func (c *cast) answer(p *person, v *codelab.View) codelab.Body {
 	return out
 }
 
-// vote returns a vote in a poll of any kind. The right option is more likely.
+// vote returns a vote in a poll of any kind. In a poll for one choice, a right option is more
+// likely.
 func (c *cast) vote(poll *codelab.PollView) codelab.Body {
 	b := codelab.Vote{PollID: poll.Id, Round: poll.Round}
 	switch codelab.PollKinds[poll.Kind-1] {

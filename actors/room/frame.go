@@ -1,6 +1,6 @@
 package room
 
-// Facilitator is the person id for every facilitator in Frame.People.
+// Facilitator is the id that stands for all facilitators in Frame.People.
 const Facilitator = "facilitator"
 
 // Audience is the audience of a frame.
@@ -26,8 +26,8 @@ type Frame struct {
 	// Seq is the position of the frame in the codelab's stream, or 0 for transients.
 	Seq uint64
 	// Origin is the session that caused the frame and must not receive it, or 0. Session ids are
-	// valid only in their process, so Restore drops them, and a replay reaches every session of the
-	// person.
+	// valid only in their process, so Restore drops Origin, and a replay reaches every session of
+	// the person.
 	Origin uint64
 	// People are the ids of the persons in the frame; "" is unused. They are recipients if the
 	// audience includes people.
@@ -42,7 +42,7 @@ type Frame struct {
 }
 
 // Reaches reports whether the frame is for a session of this person. With an empty person, it
-// reports whether every member of the class, facilitators or attendees, gets the frame.
+// reports whether every member of the class, facilitators or attendees, receives the frame.
 func (f *Frame) Reaches(person string, facilitator bool) bool {
 	switch f.Audience {
 	case Everyone:
@@ -58,8 +58,8 @@ func (f *Frame) Reaches(person string, facilitator bool) bool {
 	}
 }
 
-// Singles reports whether some sessions of a class, facilitators or attendees, receive the frame
-// and others do not.
+// Singles reports whether the frame can reach some sessions of a class, facilitators or attendees,
+// but not others of the same class.
 func (f *Frame) Singles() bool {
 	return f.Origin != 0 || f.Audience >= People
 }

@@ -10,34 +10,37 @@ import (
 // presence counts the sessions of each person.
 type presence struct {
 	mu sync.Mutex
-	// Guarded by mu. Nil until somebody connects.
+	// sessions counts each person's sessions on this node. It is nil until somebody connects.
+	// Guarded by mu.
 	sessions map[string]int32
-	// Guarded by mu. The persons connected to other nodes, by node, or nil if there are none.
+	// elsewhere contains the persons connected to other nodes, by node. It is nil if there are
+	// none. Guarded by mu.
 	elsewhere map[string]map[string]struct{}
-	// Guarded by mu. The number of persons connected to any node.
+	// online is the number of persons connected to any node. Guarded by mu.
 	online int
-	// Guarded by mu. People without a connection whose departure has not been announced yet; only
-	// with other nodes.
+	// leaving contains people without a connection whose departure has not been announced yet. It
+	// is used only if there are other nodes. Guarded by mu.
 	leaving map[string]clock.Timer
-	// Guarded by mu. People who were connected during the gathering, and its purpose.
+	// gathered contains the people who were connected during the gathering. gathering is its
+	// purpose, and goesOn means that it continues. Guarded by mu.
 	gathered  map[string]struct{}
 	gathering string
 	goesOn    bool
 }
 
-// farewell is how long a person must be disconnected from all nodes to count as gone, if there are
-// several. Messages of different nodes are not ordered, so the departure from one node can arrive
-// before the arrival at another.
+// farewell is the time for which a person must be disconnected from all nodes to count as gone, if
+// the room has a Link. Messages of different nodes are not ordered, so the departure from one node
+// can arrive before the arrival at another.
 const farewell = 500 * time.Millisecond
 
 // Link connects a room to the other nodes on which it is open. Its methods must not block. Each
-// node announces arrivals and departures to its own listeners, because a single announcing node
-// would be silent while the codelab moves.
+// node announces arrivals and departures to its own listeners. If only the owner announced them,
+// nobody would while the codelab moves.
 type Link interface {
 	// Arrived and Left report a person's first session on this node, and the end of the last one.
 	Arrived(person string)
 	Left(person string)
-	// Passed sends frames to the listeners of all nodes.
+	// Passed sends frames to the listeners of the other nodes.
 	Passed(frames []Frame)
 	// Gone is called on every node when a person has left all of them.
 	Gone(person string)
@@ -46,8 +49,8 @@ type Link interface {
 // Connect sets the link, and the clock for departures. It must be called before anybody connects.
 func (r *Room) Connect(l Link, c clock.Clock) { r.link, r.clock = l, c }
 
-// Join adds a session of a person, and reports whether to announce their arrival, because it is
-// their first session on any node.
+// Join adds a session of a person. It reports whether to announce the person's arrival: this is
+// their first session on any node, and no departure was pending.
 func (r *Room) Join(person string) (announce bool) {
 	p := &r.presence
 	p.mu.Lock()
@@ -100,7 +103,7 @@ func (r *Room) Leave(person string) (announce bool) {
 	return announce
 }
 
-// goes starts the time after which a person counts as gone. The caller holds mu.
+// goes starts the timer after which a person counts as gone. The caller holds mu.
 func (r *Room) goes(person string) {
 	p := &r.presence
 	if p.leaving == nil {
@@ -148,9 +151,8 @@ func (p *presence) isNowhere(person string) bool {
 	return p.sessions[person] == 0 && !p.isElsewhere(person)
 }
 
-// Elsewhere records that a person has connected to, or left, another node. It reports whether the
-// person has connected and was connected to no node before. Link.Gone reports people who have left
-// all nodes.
+// Elsewhere records that a person has connected to, or left, another node. It reports whether to
+// announce the person's arrival, as Join does. Link.Gone reports people who have left all nodes.
 func (r *Room) Elsewhere(node, person string, there bool) (came bool) {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()
@@ -190,8 +192,8 @@ func (r *Room) move(node, person string, there bool) (came bool) {
 	return false
 }
 
-// AllElsewhere replaces the list of people connected to another node. It returns the people
-// who were connected to no node before.
+// AllElsewhere replaces the list of people connected to another node. It returns the people whose
+// arrival is to be announced.
 func (r *Room) AllElsewhere(node string, people []string) (came []string) {
 	p := &r.presence
 	p.mu.Lock()
@@ -217,8 +219,8 @@ func (r *Room) AllElsewhere(node string, people []string) (came []string) {
 	return came
 }
 
-// Gather starts to record the connected people for a purpose. If the purpose is the same as before,
-// the recording continues. With "" the recording ends, and the last record remains.
+// Gather starts to record the connected people for the purpose what. If the purpose is the same as
+// before, the recording continues. With "" the recording ends, and the last record remains.
 func (r *Room) Gather(what string) {
 	p := &r.presence
 	p.mu.Lock()

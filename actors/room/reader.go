@@ -1,8 +1,8 @@
 package room
 
 // After appends to dst the stored frames after seq, at most maxBytes of payload but at least one
-// frame. to is the position reached: the last frame's seq, or Head at the end. It returns dst
-// unchanged and false if the log cannot serve seq, because it is older than Floor or newer than
+// frame. to is the position reached: the last frame's seq, or Head if no frame follows. It returns
+// dst unchanged and false if the log cannot serve seq, because it is older than Floor or newer than
 // Head.
 func (r *Room) After(seq uint64, dst []Frame, maxBytes int) (frames []Frame, to uint64, ok bool) {
 	r.mu.Lock()
@@ -33,8 +33,8 @@ func (r *Room) TransientHead() uint64 {
 }
 
 // TransientsAfter appends to dst the transients after position pos, at most maxBytes of payload but
-// at least one frame. to is the position reached and missed the number of transients that had left
-// the ring before they could be read.
+// at least one frame. to is the position reached. missed is the number of transients after pos that
+// have already left the ring.
 func (r *Room) TransientsAfter(pos uint64, dst []Frame, maxBytes int) (frames []Frame, to, missed uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

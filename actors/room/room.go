@@ -7,7 +7,7 @@ import (
 	"atelier/actors/clock"
 )
 
-// Limits bounds the frames in a room. Zero fields have their defaults.
+// Limits bounds the frames in a room. A field of 0 or less selects its default.
 type Limits struct {
 	// Frames is the maximum number of stored frames kept for replay. Default 50,000.
 	Frames int
@@ -43,32 +43,33 @@ type Room struct {
 	// Immutable after New.
 	limits Limits
 
-	// Written by the publisher under mu, read by any goroutine: the seq up to which the log is
-	// complete.
+	// head is the seq up to which the log is complete. The publisher writes it under mu, and any
+	// goroutine reads it.
 	head atomic.Uint64
-	// Written by the publisher under mu, read by any goroutine: the number of times that published
-	// frames were replaced.
+	// revision is the number of times that published frames were replaced. The publisher writes it
+	// under mu, and any goroutine reads it.
 	revision atomic.Uint64
 
 	mu sync.Mutex
-	// Guarded by mu. Frames with a seq, for replay.
+	// log contains the frames with a seq, for replay. Guarded by mu.
 	log window
-	// Guarded by mu. Frames without a seq. In the ring their Seq is the ring's own counter, which
-	// is removed before a reader gets them.
+	// transients contains frames without a seq. In the ring, their Seq is the ring's own counter,
+	// which is removed before a reader gets them. Guarded by mu.
 	transients window
-	// Guarded by mu. Transients waiting for the next frame, at most one per audience.
+	// later contains transients that wait for the next frame, at most one per audience. Guarded by
+	// mu.
 	later []Frame
-	// Guarded by mu. The number of all transients so far.
+	// transientHead is the number of all transients so far. Guarded by mu.
 	transientHead uint64
 
 	presence presence
 	wakers   wakers
-	// Immutable after the first connection. Nil on a single server.
+	// link is nil on a single server. It is immutable after the first connection.
 	link  Link
 	clock clock.Clock
 }
 
-// New returns an empty room. The epoch identifies the stream: positions of different epochs cannot
+// New returns an empty room. The epoch identifies the stream. Positions of different epochs cannot
 // be compared.
 func New(epoch string, limits Limits) *Room {
 	return &Room{epoch: epoch, limits: limits.withDefaults()}
@@ -114,8 +115,8 @@ func (r *Room) Publish(frames ...Frame) {
 	r.wakers.wake()
 }
 
-// Transient appends short-lived frames. Their Seq is ignored. A listener that falls behind
-// by more than the ring misses them.
+// Transient appends short-lived frames. Their Seq is ignored. A listener that falls behind by more
+// than the ring holds misses the oldest.
 func (r *Room) Transient(frames ...Frame) {
 	r.mu.Lock()
 	r.pass(frames)
@@ -132,9 +133,9 @@ func (r *Room) Broadcast(frames ...Frame) {
 }
 
 // Later is like Transient, for a frame that can be delayed. The frame is sent with the next stored
-// frame for everyone, in the same write to each listener, or with Flush. It replaces a waiting
-// frame for the same audience. Without Later, a summary to ten thousand listeners would take ten
-// thousand separate writes of 5 us each.
+// frame for everyone, in the same write to each listener, or by Flush. It replaces a waiting frame
+// for the same audience. Without Later, a summary to ten thousand listeners would take ten thousand
+// separate writes of 5 us each.
 func (r *Room) Later(f Frame) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -184,9 +185,9 @@ func (r *Room) Advance(seq uint64) {
 	}
 }
 
-// Restore replaces the log with the frames in the journal after floor, and the seq of the last
-// event. It can be called while listeners are connected; listeners behind head get the missing
-// frames. Head never moves back.
+// Restore replaces the log with frames, which are those of the journal after floor. head is the seq
+// of the journal's last event. It can be called while listeners are connected; listeners behind the
+// last frame get the missing frames. Head never moves back.
 func (r *Room) Restore(frames []Frame, floor, head uint64) {
 	r.mu.Lock()
 	log := window{floor: floor}
@@ -207,9 +208,9 @@ func (r *Room) Restore(frames []Frame, floor, head uint64) {
 }
 
 // Rewrite passes every stored frame to edit and keeps the result, or drops the frame if edit
-// returns false. The seq cannot be changed. The new payload must be new bytes, because the old ones
-// may be in use by a socket. The transients are dropped, because they can also contain data that is
-// being erased.
+// returns false. The seq cannot be changed. The new payload must be new bytes, because a socket can
+// still use the old ones. All transients are dropped, because they can also contain data that is to
+// be erased.
 func (r *Room) Rewrite(edit func(Frame) (Frame, bool)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -219,7 +220,7 @@ func (r *Room) Rewrite(edit func(Frame) (Frame, bool)) {
 }
 
 // Withdraw edits the frames like Rewrite, but without erasure. The transients remain, because a
-// listener that waits for a transient might never get another.
+// listener that waits for one of them might never get another.
 func (r *Room) Withdraw(edit func(Frame) (Frame, bool)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

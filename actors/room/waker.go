@@ -7,14 +7,14 @@ import (
 )
 
 // Waker is notified of new frames in a room. The publisher calls Wake after every publication, so
-// it must be cheap, must not block, and should coalesce: the listener reads all new frames
-// together.
+// Wake must be cheap and must not block. Several calls can lead to one read, in which the listener
+// gets all new frames.
 type Waker interface {
 	Wake()
 }
 
-// wakers is the set of listeners to wake. It is read on every publication and written when a
-// listener is added or removed, so a writer copies the slice.
+// wakers is the set of listeners to wake. It is read on every publication, but rarely changed, so
+// every change copies the slice.
 type wakers struct {
 	mu   sync.Mutex
 	list atomic.Pointer[[]Waker]

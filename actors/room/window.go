@@ -2,8 +2,8 @@ package room
 
 import "sort"
 
-// window is a bounded run of frames in the order of their seq, kept in a ring
-// that grows by doubling. It is not safe for concurrent use.
+// window is a bounded sequence of frames in the order of their seq, in a ring buffer that grows by
+// doubling. Not safe for concurrent use.
 type window struct {
 	// ring contains the entries; its length is zero or a power of two.
 	ring []entry
@@ -15,13 +15,13 @@ type window struct {
 	bytes int
 	// total is the size of all payloads ever appended.
 	total uint64
-	// floor is the seq of the newest frame that has left the window: sessions that have received
-	// everything up to it can be served from here.
+	// floor is the seq of the newest frame that has left the window. Sessions that have received
+	// everything up to it can be served from the window.
 	floor uint64
 }
 
-// entry is a frame and its end in the stream of payload bytes, so that a listener's
-// distance is one subtraction.
+// entry is a frame and its end in the stream of payload bytes. One subtraction of ends yields how
+// far a listener is behind.
 type entry struct {
 	frame Frame
 	end   uint64
@@ -75,8 +75,8 @@ func (w *window) search(seq uint64) int {
 	return sort.Search(w.count, func(i int) bool { return w.at(i).frame.Seq > seq })
 }
 
-// after appends to dst the frames after seq, at most maxBytes of payload but at least one frame,
-// and reports whether it reached the end.
+// after appends the frames after seq to dst: at most maxBytes of payload, but at least one frame if
+// there is any. all reports whether it reached the end.
 func (w *window) after(seq uint64, dst []Frame, maxBytes int) (frames []Frame, all bool) {
 	size := 0
 	for i := w.search(seq); i < w.count; i++ {

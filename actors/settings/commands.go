@@ -11,7 +11,7 @@ import (
 	"atelier/actors/usage"
 )
 
-// Caller is the acting account and its address.
+// Caller is the acting account and its network address.
 type Caller = registry.Caller
 
 // Command is a command to the settings.
@@ -47,7 +47,8 @@ const (
 // Scopes lists all scopes.
 var Scopes = []string{ScopeAll, ScopeRead, ScopeImport}
 
-// CreateToken creates an API token; its secret is never sent here. The reply is its *ApiToken.
+// CreateToken creates an API token. Only the hash of its secret is sent. The reply is the
+// *ApiToken.
 type CreateToken struct {
 	Name       string
 	Scope      string // empty: ScopeAll
@@ -94,7 +95,7 @@ func (b RevokeToken) decide(d *decision) error {
 	return nil
 }
 
-// SetAIKey stores the sealed key unchanged, without examining it. An empty value removes the key.
+// SetAIKey stores a sealed AI key unchanged, without examining it. An empty value removes the key.
 type SetAIKey struct{ Sealed []byte }
 
 func (b SetAIKey) decide(d *decision) error {

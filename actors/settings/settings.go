@@ -29,10 +29,10 @@ type View struct {
 	AIUsage []*usage.AIUsage
 }
 
-// Token finds the API token with this secret's hash, or nil.
+// Token returns the API token whose secret has this hash, or nil.
 func (v *View) Token(hash []byte) *ApiToken {
 	var found *ApiToken
-	for _, t := range v.Tokens { // always all of them, so that timing reveals nothing
+	for _, t := range v.Tokens { // always compares all of them, so that timing reveals nothing
 		if subtle.ConstantTimeCompare(t.SecretHash, hash) == 1 {
 			found = t
 		}
@@ -40,7 +40,7 @@ func (v *View) Token(hash []byte) *ApiToken {
 	return found
 }
 
-// Has reports whether an API token was not revoked and has not expired.
+// Has reports whether an API token exists, and was neither revoked nor has expired.
 func (v *View) Has(id string, now time.Time) bool {
 	return slices.ContainsFunc(v.Tokens, func(t *ApiToken) bool { return t.Id == id && !Expired(t, now) })
 }
@@ -52,7 +52,7 @@ func Expired(t *ApiToken, now time.Time) bool {
 
 // Kind describes the settings actor.
 func Kind(trail *audit.Trail) durable.Kind[Command, *Event, View] {
-	// The name is that of existing stores.
+	// The name must stay, because existing stores contain it.
 	kind := registry.Kind("catalog", Vocabulary, trail, func(string) *core { return &core{ids: naming.NewIDs("catalog")} })
 	kind.FromLog = true
 	kind.Erases, kind.Erase = replacesKey, eraseKeys
@@ -62,7 +62,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *Event, View] {
 	return kind
 }
 
-// core is the pure part. Its actor owns it. The slices are replaced, never modified.
+// core is the pure part of the actor, which owns it. The slices are replaced, never modified.
 type core struct {
 	ids     *naming.IDs
 	tokens  []*ApiToken
@@ -70,7 +70,7 @@ type core struct {
 	aiUsage []*usage.AIUsage
 }
 
-// decision collects what a command produces.
+// decision collects the events, rows and reply of a command.
 type decision struct {
 	*registry.Decision[*Event]
 	core *core

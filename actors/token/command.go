@@ -20,8 +20,8 @@ type Caller struct {
 	UserAgent   string
 }
 
-// command is one request that passes through the shard and the token actor. Only the first answer
-// reaches the caller.
+// command is one request that passes through the shard and the token actor. If it is answered more
+// than once, only the first answer reaches the caller.
 type command struct {
 	name     seal.Name
 	caller   Caller
@@ -54,8 +54,9 @@ type result struct {
 	err        error
 }
 
-// answer answers the command once. Until then the command counts as open, even if its caller no
-// longer waits. In this way the number of commands in a stuck journal is also bounded.
+// answer answers the command, unless it was already answered. Until then the command counts as
+// open, even if its caller no longer waits. The number of commands that wait for a stuck journal is
+// therefore bounded, too.
 func (c *command) answer(r result) {
 	if c.answered.CompareAndSwap(false, true) {
 		c.open.Add(-1)
@@ -68,8 +69,8 @@ func (c *command) answer(r result) {
 	}
 }
 
-// leave is called when the caller no longer waits for the answer. It wipes a credential in the
-// answer. If the answer arrives later, answer wipes the credential.
+// leave is called when the caller no longer waits for the answer. It wipes the credential of an
+// answer that has arrived. If the answer arrives later, answer wipes it.
 func (c *command) leave() {
 	c.left.Store(true)
 	c.forget()
@@ -90,8 +91,8 @@ func (*command) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[command]")
 // Format redacts the answer.
 func (result) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[result]")) }
 
-// ErrDamaged means that the token's record differs from the record that was stored. The token is
-// quarantined, and operations on it are refused.
+// ErrDamaged means that the token is quarantined, because its record is damaged or its actor failed
+// too often. Operations on it are refused.
 var ErrDamaged = errors.New("the token is quarantined")
 
 // Issue is a request to tokenize.
@@ -105,8 +106,8 @@ type Issue struct {
 	Life time.Duration
 	// IdempotencyKey makes a repeated request return the same token; "" for none.
 	IdempotencyKey string
-	// Request is the request body in canonical form, by which repetitions are recognized. It is
-	// unused without an IdempotencyKey.
+	// Request is the request body in canonical form, which must be the same when the key is
+	// repeated. It is unused without an IdempotencyKey.
 	Request []byte
 }
 

@@ -7,9 +7,9 @@ import (
 )
 
 // inline runs an actor's mailbox on the goroutine that finds the mailbox idle. An operation is a
-// chain of short steps (shard, token, journal), and each step on another goroutine would cost a
-// wake-up. With a pool of goroutines instead, the median of a tokenize was 2.5 ms at 4,000 pairs/s,
-// most of it spent in run queues.
+// chain of short steps (shard, token, journal). Each step on another goroutine would cost a
+// wake-up. With a pool of goroutines, the median of a tokenize was 2.5 ms at 4,000 pairs of
+// operations per second, most of it spent in run queues.
 type inline struct{}
 
 var _ actor.Dispatcher = inline{}
@@ -17,11 +17,12 @@ var _ actor.Dispatcher = inline{}
 // Schedule runs fn.
 func (inline) Schedule(fn func()) { fn() }
 
-// Throughput is called by the mailbox.
+// Throughput returns the number of messages after which a mailbox yields.
 func (inline) Throughput() int { return 300 }
 
-// completions delivers the journal's answers to the waiting actors on separate goroutines, because
-// the journal's goroutine must not be blocked. The number of open operations bounds its size.
+// completions delivers the journal's results to the waiting actors. It does so on separate
+// goroutines, because the journal's goroutine must not be blocked. The number of open operations
+// bounds its size.
 type completions struct {
 	mu      sync.Mutex
 	wake    sync.Cond
@@ -48,7 +49,7 @@ func newCompletions(system *actor.ActorSystem) *completions {
 	return l
 }
 
-// add never blocks.
+// add queues a message to an actor. It never blocks.
 func (l *completions) add(to *actor.PID, message any) {
 	l.mu.Lock()
 	l.pending = append(l.pending, completion{to, message})

@@ -8,27 +8,27 @@
 //
 // An operation makes one append to the journal: the record, with its state at the decision as
 // precondition, and the audit record. The credential is returned only after the append is on disk.
-// As a result, if two incarnations decide concurrently, only one succeeds, and no credential is
+// As a result, only one of two incarnations that decide concurrently succeeds, and no credential is
 // returned without an audit record. A crash between the append and the answer loses the answer, but
 // the credential is still returned at most once. A caller that lost the answer tokenizes again.
 //
-// Until the append, all steps of an operation run on the caller's goroutine: the mailboxes of shard
-// and token run nested. Another goroutine, a lander, delivers the append's result. The number of
-// shards therefore bounds the concurrency. While a token in a shard reads the disk, the other
+// Until the append, all steps of an operation run on the caller's goroutine, which runs the
+// mailboxes of shard and token nested. Another goroutine delivers the append's result. The number
+// of shards therefore bounds the concurrency. While a token in a shard reads the disk, the other
 // tokens in that shard (one in 256 of all tokens) wait.
 //
 // A credential is sealed under the token, the server's key, and a share common to all tokens that
 // expire in the same quarter of an hour. Options.Shares provides the shares, and destroys each one
 // at its end. After that, data of expired tokens that remains on the disk cannot be decrypted. A
-// token without its share has expired. Answers to idempotency keys are also sealed under the
-// token's share.
+// token whose share is destroyed counts as expired. Answers to idempotency keys are also sealed
+// under the token's share.
 //
 // Each operation compares the time with the expiry in the token's record, so a million tokens that
 // expire together need no timers. A wheel in each shard counts the live tokens by the second of
 // their expiry.
 //
-// A checkout session is a row for a participant and a checkout. One row ends all tokens of a
-// checkout; each operation on a token reads this row.
+// A checkout session is a row for a participant and a checkout. Each operation on a token reads
+// this row, so changing the row ends all tokens of the checkout.
 //
 // After a storage error the operation fails as unavailable, and the token's actor is stopped,
 // because the actor's state can be wrong. After a panic the operation fails as unavailable and the

@@ -10,11 +10,11 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// forgetRows is the number of rows removed per append.
+// forgetRows is the maximum number of rows that Forget removes in one append.
 const forgetRows = 1000
 
-// Count counts the token records in a store's stream, in both environments, including stored
-// records of ended tokens. Count needs no key, because it does not verify the records.
+// Count counts the token records in a store's stream, in both environments, including records of
+// ended tokens. It needs no key, because it does not verify the records.
 func Count(journal durable.Journal, stream string) (n int, err error) {
 	var t pb.Token
 	err = eachRow(journal, stream, func(_ string, _, value []byte) {
@@ -26,8 +26,8 @@ func Count(journal durable.Journal, stream string) (n int, err error) {
 	return n, err
 }
 
-// Forget removes all token records from a stream after its keys were lost, because the tokens can
-// no longer be used. Stored answers expire with their tokens.
+// Forget removes all token records from a stream. It is for streams whose keys were lost, because
+// their tokens can no longer be used. Stored answers expire with their tokens.
 func Forget(journal durable.Journal, stream string) error {
 	var rows []durable.Row
 	err := eachRow(journal, stream, func(table string, key, _ []byte) {

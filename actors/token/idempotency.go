@@ -26,8 +26,8 @@ type keptAnswer struct {
 const sealedAnswer = "answer2\x00"
 
 // keptAnswer finds the answer to an earlier request. The store contains only hashes and a sealed
-// token. The seal opens only with the idempotency key, and after the end of the token's share not
-// at all.
+// token. The seal can be opened only with the idempotency key, and only until the token's share
+// ends.
 func (v *Vault) keptAnswer(c Caller, in Issue) (keptAnswer, error) {
 	if in.IdempotencyKey == "" {
 		return keptAnswer{}, nil
@@ -83,8 +83,8 @@ func (v *Vault) openAnswer(version *seal.Version, c Caller, in Issue, kept keptA
 	return answer, nil
 }
 
-// keepAnswer returns the row for a new stored answer. The row replaces an earlier answer, and is
-// removed together with the token.
+// keepAnswer returns the row for a new stored answer. The row replaces an earlier answer, and
+// expires with the token.
 func (v *Vault) keepAnswer(c Caller, in Issue, before keptAnswer, t seal.Token, share *seal.Share) (*durable.Row, error) {
 	version := v.ring.Load().Newest()
 	row := version.AnswerKey(c.Participant, in.IdempotencyKey)
@@ -103,6 +103,6 @@ func (v *Vault) keepAnswer(c Caller, in Issue, before keptAnswer, t seal.Token, 
 	id := share.ID()
 	head := slices.Concat([]byte(sealedAnswer), id[:])
 	sealed := opener.Seal(seal.ForAnswer, slices.Concat(row, head), clear)
-	// One second longer than the token, because rows expire at whole seconds.
+	// The row lives one second longer than the token, because rows expire at whole seconds.
 	return &durable.Row{Table: v.tables.answers, Key: row, Value: append(head, sealed...), TTL: in.Life + time.Second, Precondition: precondition}, nil
 }

@@ -49,13 +49,13 @@ const (
 	// NotFound: the token does not exist or belongs to another participant. The two cases are
 	// indistinguishable.
 	NotFound
-	// BindingMismatch: the participant is right, but the checkout is another one.
+	// BindingMismatch: the token belongs to the participant, but is bound to another checkout.
 	BindingMismatch
 	// IsExpired, IsUsed, IsRevoked: the token has ended.
 	IsExpired
 	IsUsed
 	IsRevoked
-	// IsSessionEnded: a tokenize request was made for an ended checkout session.
+	// IsSessionEnded: the checkout session of a tokenize request has ended.
 	IsSessionEnded
 	// IsConflict: the idempotency key is in use for a different request.
 	IsConflict
@@ -84,7 +84,7 @@ func (r Refusal) Error() string {
 
 // Rules contains the lifecycle settings.
 type Rules struct {
-	// MaxMismatches is the number of uses with another checkout that locks a token.
+	// MaxMismatches is the number of attempts with a wrong checkout after which a token is locked.
 	MaxMismatches uint32
 	// DropSensitive erases the most sensitive parts of a credential when it is first
 	// returned.
@@ -101,8 +101,8 @@ type Attempt struct {
 	Now         time.Time
 	// SessionEnded means that the participant's checkout session has ended.
 	SessionEnded bool
-	// ShareOver means that the share of the credential's seal has ended, so that the credential
-	// cannot be opened any more.
+	// ShareOver means that the share under which the credential is sealed has ended, so the
+	// credential can no longer be opened.
 	ShareOver bool
 }
 
@@ -174,8 +174,8 @@ func detokenize(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 }
 
 // mismatch refuses an attempt of the right participant with the wrong checkout. While the token is
-// active, mismatches are counted. The last permitted one locks the token, so that nobody can try
-// many checkouts. The use of a used token is a security event, whichever checkout was given.
+// active, mismatches are counted. The mismatch number MaxMismatches locks the token, so that nobody
+// can try many checkouts. Using a used token is a security event, whichever checkout was given.
 func mismatch(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 	v := Verdict{State: state, Refusal: BindingMismatch}
 	switch {

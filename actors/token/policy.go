@@ -12,7 +12,7 @@ type Policy struct {
 	Kind pb.Policy
 	// Name is the policy's name in the API.
 	Name string
-	// About is the rule as it appears in the specification document.
+	// About is the rule as the specification document states it.
 	About string
 	// Once means that the first detokenization ends the token.
 	Once bool
@@ -21,7 +21,7 @@ type Policy struct {
 	Life bool
 }
 
-// policies is the only list of policies; the first is the default.
+// policies is the only list of the policies. The first one is the default.
 var policies = []Policy{
 	{
 		Kind: pb.Policy_POLICY_SINGLE_USE, Name: "single_use", Once: true, Life: true,
@@ -40,7 +40,7 @@ var policies = []Policy{
 // Policies returns all policies, the default first.
 func Policies() []Policy { return slices.Clone(policies) }
 
-// PolicyNames returns the names of the policies for which such returns true. If such is nil, it
+// PolicyNames returns the names of the policies for which such reports true. If such is nil, it
 // returns all names.
 func PolicyNames(such func(Policy) bool) []string {
 	var names []string

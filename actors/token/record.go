@@ -14,8 +14,8 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// CheckoutHash returns a record's reference to its checkout. Checkout ids are opaque and compared
-// byte by byte; the hash keeps records small.
+// CheckoutHash returns a hash by which a record refers to its checkout. Checkout ids are opaque
+// texts of any length; the hash keeps records small.
 func CheckoutHash(checkout string) [32]byte { return sha256.Sum256([]byte(checkout)) }
 
 // stored is a token's record as read, with the data needed to change it.
@@ -27,8 +27,8 @@ type stored struct {
 }
 
 // rowKey returns the key of a token's row: the first 4 bytes of a hash of the store's stream id,
-// the shard, and the keyed hash. The stream id comes first, so that rows of another stream are
-// never read.
+// the shard, and the keyed hash of the token. The stream id comes first, so that rows of another
+// stream are never read.
 func (v *Vault) rowKey(t seal.Token, version *seal.Version) []byte {
 	name := t.Name()
 	key := make([]byte, 0, streamTagBytes+1+sha256.Size)
@@ -97,8 +97,8 @@ func (v *Vault) levelOut(s *stored) error {
 // row returns the row that stores a record.
 func (v *Vault) row(key []byte, version *seal.Version, t *pb.Token, now time.Time, precondition durable.Precondition) (durable.Row, error) {
 	body := pbwire.Encode(t)
-	// until is the end of the record's storage. The record of an ended token is small, and is
-	// needed to distinguish a second use from an unknown token.
+	// until is the time until which the record is stored. The record of an ended token is needed to
+	// distinguish a second use from an unknown token.
 	until := time.UnixMilli(t.ExpiresAt).Add(v.opts.RememberExpired)
 	if t.EndedAt != 0 {
 		until = time.UnixMilli(max(t.ExpiresAt, t.EndedAt)).Add(v.opts.RememberEnded)

@@ -16,8 +16,9 @@ import (
 )
 
 // sessionName returns the name of a checkout session, from participant and checkout hash. The name
-// is also the key of the session's row, because neither part is secret. The name must be the same
-// under every server key and after a restore, so that an ended session stays ended.
+// is also the key of the session's row, which is possible because neither part is secret. It does
+// not depend on a server key or stream, so that an ended session stays ended after a key change or
+// a restore.
 func sessionName(participant string, checkout []byte) seal.Name {
 	b := binary.AppendUvarint(make([]byte, 0, 80), uint64(len(participant)))
 	return sha256.Sum256(append(append(b, participant...), checkout...))
@@ -41,12 +42,12 @@ func (v *Vault) session(participant string, checkout []byte) (checkoutSession, e
 	if err := s.record.Decode(raw); err != nil || s.record.Participant != participant {
 		return s, fmt.Errorf("%w: checkout session", seal.ErrDamaged)
 	}
-	// An open session from another stream is void, because the store is then a restored backup.
+	// An open session from another stream is void: the store is a restored backup.
 	s.over = s.record.EndedAt != 0 || s.record.Stream != v.opts.Stream
 	return s, nil
 }
 
-// ends returns the expiry of the session: the cap after it was opened.
+// ends returns the expiry of the session, which is SessionCap after it was opened.
 func (s *checkoutSession) ends(v *Vault, now time.Time) time.Time {
 	if s.raw == nil {
 		return now.Add(v.opts.SessionCap)
@@ -61,9 +62,9 @@ func (s *checkoutSession) precondition() durable.Precondition {
 	return durable.Unchanged(s.raw)
 }
 
-// openSession returns the row that keeps a session open until its cap. After the cap, the row marks
-// the session as ended. The row's precondition fails if the session is ended concurrently, so an
-// ended session is not opened again.
+// openSession returns the row of an open session. Its time of opening also determines when the
+// session ends, so the row is kept after that end. The row's precondition fails if the session ends
+// concurrently, so an ended session is never opened again.
 func (v *Vault) openSession(s checkoutSession, participant string, checkout []byte, now time.Time) (durable.Row, error) {
 	record := s.record
 	if s.raw == nil {
@@ -72,7 +73,8 @@ func (v *Vault) openSession(s checkoutSession, participant string, checkout []by
 	return v.sessionRow(record, checkout, s.ends(v, now).Sub(now)+v.opts.RememberSessions, s.precondition())
 }
 
-// sessionCheck makes an append fail if a token's session has changed since it was read.
+// sessionCheck returns a row that makes an append fail if a token's session has changed since it
+// was read.
 func (v *Vault) sessionCheck(s checkoutSession, t *pb.Token) durable.Row {
 	name := sessionName(t.Participant, t.Checkout)
 	return durable.Row{Table: v.tables.sessions, Key: name[:], Precondition: s.precondition(), CheckOnly: true}
@@ -84,7 +86,8 @@ func (v *Vault) sessionRow(record *pb.Session, checkout []byte, life time.Durati
 	return durable.Row{Table: v.tables.sessions, Key: name[:], Value: value, TTL: life, Precondition: precondition}, nil
 }
 
-// sessionActor ends a checkout session with one record. All fields are owned by its goroutine.
+// sessionActor ends a checkout session by changing the session's row. All fields are owned by its
+// goroutine.
 type sessionActor struct {
 	vault  *Vault
 	parent *actor.PID

@@ -17,8 +17,8 @@ type shard struct {
 	byPID    map[string]*child
 	troubled map[seal.Name]*trouble
 	wheel    wheel
-	// The properties of child actors. Their producers refer to the shard, so each shard has its
-	// own.
+	// tokens and sessions are the properties of child actors. Their producers refer to the shard,
+	// so each shard has its own properties.
 	tokens, sessions *actor.Props
 }
 
@@ -44,9 +44,9 @@ const (
 )
 
 // Messages to a shard. A child's messages identify the child, so that messages from an earlier
-// incarnation are recognized.
+// incarnation do not affect a later one.
 type (
-	// finished reports that a command was answered, and the state of the token.
+	// finished reports that a command was answered, and changes of the token.
 	finished struct {
 		pid     *actor.PID
 		cmd     *command
@@ -55,9 +55,9 @@ type (
 		over    bool // the token has just ended
 		damaged bool
 	}
-	// turned sends the time to the wheel.
+	// turned passes the time to the wheel.
 	turned struct{ now time.Time }
-	// counted contains the number of live tokens found at startup, by the second of their end.
+	// counted contains the number of live tokens found at startup, by the second of their expiry.
 	counted struct{ ends map[int64]int }
 	// kill stops an incarnation immediately; for tests.
 	kill struct{ name seal.Name }
@@ -87,7 +87,7 @@ func (s *shard) Receive(ctx actor.Context) {
 		}
 	case kill:
 		if c := s.children[m.name]; c != nil {
-			// The next command gets a new incarnation, although a write by this one may still be in
+			// The next command gets a new incarnation, although a write of this one can still be in
 			// progress.
 			delete(s.children, m.name)
 			ctx.Stop(c.pid)
@@ -124,8 +124,8 @@ func (s *shard) command(ctx actor.Context, cmd *command) {
 	ctx.Send(c.pid, cmd)
 }
 
-// finished updates the counts, and stops the child if nobody waits for it. Its mailbox is then
-// empty, because all its messages come from here.
+// finished updates the counts, and stops the child if no command waits for it. The child's mailbox
+// is then empty, because only the shard sends to it.
 func (s *shard) finished(ctx actor.Context, m *finished) {
 	second := m.ends / 1000
 	switch {
@@ -155,8 +155,8 @@ func (s *shard) finished(ctx actor.Context, m *finished) {
 	}
 }
 
-// gone is called for each stopped child. It answers the child's unanswered operations with an
-// unknown outcome.
+// gone is called for each stopped child. It answers the child's open commands with an error that
+// leaves their outcome unknown.
 func (s *shard) gone(pid *actor.PID) {
 	c := s.byPID[pid.Id]
 	if c == nil {
@@ -176,8 +176,8 @@ func (s *shard) gone(pid *actor.PID) {
 	}
 }
 
-// failed is called after a child panicked. The child is not restarted: its state is in the store,
-// and the next command after the suspension spawns a new one.
+// failed is called after a child panicked. The child is not restarted, because its state is in the
+// store. The next command after the suspension spawns a new child.
 func (s *shard) failed(pid *actor.PID) {
 	c := s.byPID[pid.Id]
 	if c == nil {
@@ -201,7 +201,7 @@ func (s *shard) trouble(name seal.Name) *trouble {
 	t := s.troubled[name]
 	if t == nil {
 		if len(s.troubled) >= maxTroubled {
-			for other := range s.troubled { // any, because entries expire anyway
+			for other := range s.troubled { // any entry, because all of them expire soon
 				s.forget(other)
 				break
 			}
@@ -222,7 +222,7 @@ func (s *shard) quarantine(name seal.Name) {
 	}
 }
 
-// forgive removes old troubles.
+// forgive forgets failures whose suspension ended longer than BackoffMax ago.
 func (s *shard) forgive() {
 	now := s.vault.opts.Clock.Uptime()
 	for name, t := range s.troubled {
@@ -246,7 +246,7 @@ func (t *trouble) err() error {
 	return durable.ErrUnavailable
 }
 
-// strategy stops a child that panicked. The library's own strategies restart the child immediately.
+// strategy stops a child that panicked. The library's own strategies would restart it immediately.
 type strategy struct{ shard *shard }
 
 // HandleFailure is called on the shard's goroutine. The reason is ignored, because its text

@@ -9,25 +9,25 @@ import (
 	"atelier/actors/token/seal"
 )
 
-// Shares stores the shares of sealing keys, and destroys each after its quarter of an hour,
-// including on disk. Safe for concurrent use.
+// Shares stores the shares of sealing keys, and destroys each one after its quarter of an hour,
+// also on disk. Safe for concurrent use.
 type Shares interface {
 	// Until returns the share of tokens that end at the given time, and creates it if necessary.
-	// When Until returns, the share survives a crash. If the share of that time has ended, it
-	// returns seal.ErrOver.
+	// When Until returns, the share survives a crash. If the share of that time has already ended,
+	// Until returns seal.ErrOver.
 	Until(end time.Time) (*seal.Share, error)
 	// Find returns the share with an id. It returns nil if the share has ended, and an error if
-	// this node does not know whether the share has ended. It does not wait.
+	// this node cannot tell whether it has. Find does not wait.
 	Find(id seal.ShareID) (*seal.Share, error)
 }
 
-// shareUntil returns the share for a token that ends at the given time. It waits for the
-// disk once per quarter of an hour, on the caller's goroutine.
+// shareUntil returns the share for a token that ends at the given time. It runs on the caller's
+// goroutine, and waits for the disk once per quarter of an hour.
 func (v *Vault) shareUntil(end time.Time) (*seal.Share, error) {
 	s, err := v.opts.Shares.Until(end)
 	switch {
 	case errors.Is(err, seal.ErrOver):
-		return nil, durable.ErrConflict // the clock advanced: decide again
+		return nil, durable.ErrConflict // the share has ended meanwhile, so decide again
 	case err != nil:
 		return nil, fmt.Errorf("%w: no share to seal with: %w", durable.ErrUnavailable, err)
 	}

@@ -12,7 +12,7 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// tokenActor is one incarnation of one token: it decides commands one at a time, and answers when
+// tokenActor is one incarnation of one token. It decides one command at a time, and answers when
 // the result is on disk. All fields are owned by its goroutine.
 type tokenActor struct {
 	vault  *Vault
@@ -60,7 +60,7 @@ func (a *tokenActor) Receive(ctx actor.Context) {
 	}
 }
 
-// work decides a command and sends its result to the journal.
+// work decides a command and sends the resulting rows to the journal.
 func (a *tokenActor) work(ctx actor.Context, w *work) {
 	if a.damaged {
 		a.finish(ctx, w, result{err: ErrDamaged})
@@ -112,7 +112,7 @@ func (a *tokenActor) landed(ctx actor.Context, w *work) {
 		a.known = nil
 		a.work(ctx, &work{cmd: w.cmd, rounds: w.rounds + 1})
 	default:
-		a.known = nil // whether the new record is on disk is unknown, so read it again
+		a.known = nil // it is unknown whether the new record is on disk, so read it again
 		a.fail(ctx, w, w.err)
 	}
 }
@@ -152,7 +152,7 @@ func (a *tokenActor) create(w *work) error {
 	return nil
 }
 
-// use decides an operation on a token that should exist.
+// use decides an operation on an existing token.
 func (a *tokenActor) use(w *work) error {
 	v, cmd := a.vault, w.cmd
 	if a.known == nil {
@@ -163,7 +163,7 @@ func (a *tokenActor) use(w *work) error {
 		a.known = known
 	}
 	k := a.known
-	// The session is the token's own, regardless of the checkout that the caller gives.
+	// This is the session of the token's own checkout, whichever checkout the caller has given.
 	s, err := v.session(k.record.Participant, k.record.Checkout)
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (a *tokenActor) use(w *work) error {
 	cmd.attempt.SessionEnded = s.over
 	var share *seal.Share
 	if k.record.Participant == cmd.attempt.Participant || cmd.attempt.Operation == Probe {
-		// The share is not looked up for another participant's token. Otherwise the refusal would
+		// For another participant's token, the share is not looked up. Otherwise the refusal would
 		// take longer than for an unknown token.
 		if share, err = v.findShare(k.record.Share); err != nil {
 			return err
@@ -206,8 +206,9 @@ func (a *tokenActor) use(w *work) error {
 	}
 	w.rows = append(v.audit(verdict.Record, cmd, k.record.Policy, reference(k.key), now, more), v.webhookRows(verdict.Record, cmd, k.record)...)
 	if w.reply.credential != nil {
-		// This row fails the append if the session has ended meanwhile. After the end of a session
-		// is acknowledged, no credential is returned, even to a caller that read the token before.
+		// This row makes the append fail if the session has ended meanwhile. After the end of a
+		// session is acknowledged, no credential is returned, even to a caller that read the token
+		// before.
 		w.rows = append(w.rows, v.sessionCheck(s, k.record))
 	}
 	precondition := durable.Unchanged(k.raw)
@@ -266,7 +267,8 @@ func (a *tokenActor) open(w *work, verdict Verdict, share *seal.Share) error {
 	return nil
 }
 
-// fail answers a command that could not be executed.
+// fail answers a command that could not be executed. A damaged record or seal also quarantines the
+// token.
 func (a *tokenActor) fail(ctx actor.Context, w *work, err error) {
 	w.reply.credential.Wipe()
 	if !errors.Is(err, seal.ErrDamaged) {

@@ -29,7 +29,7 @@ type Options struct {
 	Audit       *audit.Trail
 	// Webhooks receive events of tokens that are used, reused and locked. May be nil.
 	Webhooks *webhook.Outbox
-	// Stream is the id of the store's stream. A restored backup has another id.
+	// Stream is the id of the store's stream. A restored backup has a new id.
 	Stream string
 	Keys   []seal.Key
 	Shares Shares
@@ -38,23 +38,23 @@ type Options struct {
 	// is 6 h.
 	SessionCap time.Duration
 	// RememberExpired and RememberEnded are the times for which the record of an ended token is
-	// kept. Without its record, a token is answered like an unknown one. RememberExpired applies to
-	// expired tokens, RememberEnded to used, revoked and locked ones. The defaults are 1 h and 24
-	// h.
+	// kept. After that time, requests for the token are answered as if the token were unknown.
+	// RememberExpired applies to expired tokens, RememberEnded to used, revoked and locked ones.
+	// The defaults are 1 h and 24 h.
 	RememberExpired, RememberEnded time.Duration
-	// RememberSessions is how long a session stays recorded as ended, after its end or the cap. The
-	// default is 400 days.
+	// RememberSessions is how long the record of a session is kept after the session's end or its
+	// cap. The default is 400 days.
 	RememberSessions time.Duration
 	// MaxOpen bounds the unanswered operations. The default is 65,536.
 	MaxOpen int
 	// Timeout bounds how long an operation waits for its answer. The default is 10 s.
 	Timeout time.Duration
-	// BackoffMin, BackoffMax, MaxFailures and QuarantineFor apply to tokens whose actor panics. The
-	// defaults are 100 ms, 10 s, 5 and 5 min.
+	// BackoffMin, BackoffMax, MaxFailures and QuarantineFor apply to tokens whose actor panics, as
+	// in durable.Options. The defaults are 100 ms, 10 s, 5 and 5 min.
 	BackoffMin, BackoffMax time.Duration
 	MaxFailures            int
 	QuarantineFor          time.Duration
-	// Clock determines the end of tokens and sessions by its time of day, and measures pauses by
+	// Clock determines the end of tokens and sessions by its time of day, and measures durations by
 	// its uptime. The default is clock.System.
 	Clock  clock.Clock
 	Logger *slog.Logger
@@ -373,8 +373,8 @@ func (v *Vault) get(table string, key []byte) ([]byte, error) {
 	return b, err
 }
 
-// audit returns the rows of an audit record about a token or session. The record identifies a token
-// by its reference, from which the token cannot be derived.
+// audit returns the rows of an audit record about a token or session. target is the token's
+// reference, from which the token cannot be derived.
 //
 // The audit record appears in the event logs of the caller and of the bound participant. These logs
 // identify the token by its last four characters; type, brand and last four digits of the
@@ -399,7 +399,7 @@ func (v *Vault) audit(action string, cmd *command, policy pb.Policy, target stri
 	}, own, c.Participant, bound)
 }
 
-// Close answers open operations and stops the shards.
+// Close waits until all open operations are answered, and stops the shards.
 func (v *Vault) Close(ctx context.Context) error {
 	if v.closed.Swap(true) {
 		return nil

@@ -13,7 +13,7 @@ var webhookEvents = map[string]string{
 	"token_lock":       webhook.TokenLocked,
 }
 
-// webhookRows returns the webhook deliveries for the operation with that audit record. The
+// webhookRows returns the webhook deliveries for an operation with the audit record record. The
 // deliveries contain neither the token itself nor its credential.
 func (v *Vault) webhookRows(record string, cmd *command, t *pb.Token) []durable.Row {
 	kind := webhookEvents[record]

@@ -8,9 +8,9 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// wheel counts live tokens by the Unix second in which they end. A heap of tokens would need memory
-// per token. A million timers that fire together would need a million goroutines. Counts are
-// enough, because each operation reads the token's expiry in its record.
+// wheel counts live tokens by the Unix second in which they expire. Counts are enough, because each
+// operation reads the token's expiry in its record. A heap would need memory for each token, and a
+// million timers that fire together would need a million goroutines.
 type wheel map[int64]int
 
 // add adds n to the count of a second. If n is negative and the second has no count, add has no
@@ -25,7 +25,7 @@ func (w wheel) add(second int64, n int) bool {
 	return true
 }
 
-// turn removes the passed seconds and returns the number of tokens that ended in them.
+// turn removes the passed seconds, and returns the number of tokens that expired in them.
 func (w wheel) turn(now time.Time) (ended int) {
 	for second, n := range w {
 		if second < now.Unix() {
@@ -36,7 +36,7 @@ func (w wheel) turn(now time.Time) (ended int) {
 	return ended
 }
 
-// turn sends the time to some of the shards every 62 ms, and reaches all shards within four
+// turn sends the time to a 64th of the shards every 62.5 ms, so that each shard gets it every four
 // seconds.
 func (v *Vault) turn(ctx context.Context) {
 	const parts = 64
@@ -54,9 +54,9 @@ func (v *Vault) turn(ctx context.Context) {
 	}
 }
 
-// recount fills the wheels with the tokens that existed at startup; Tokens created later are
-// counted when they are created, even if recount starts late. No operation waits for recount,
-// because the counts are only statistics.
+// recount fills the wheels with the tokens that were created before now, the time of startup. Later
+// tokens are counted when they are created. No operation waits for recount, because the counts are
+// only statistics.
 func (v *Vault) recount(ctx context.Context, now time.Time) {
 	began, total := v.opts.Clock.Uptime(), 0
 	ends := make([]map[int64]int, shardCount)

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// MaxModels bounds the models with their own sum, so that the sums stay a short list. The use of
-// further models is summed as [Other].
+// MaxModels bounds the models with their own sum, so that the list of sums stays short. The use of
+// further models is summed under [Other].
 const MaxModels = 50
 
 // Other is the model under which the usage of models beyond MaxModels is summed.

@@ -48,13 +48,14 @@ const (
 	maxCodelabs = 100
 )
 
-// Pauses are the times before each attempt: after the event, and after the previous attempt.
+// Pauses are the times before each attempt. The first begins at the event, each other one at the
+// previous attempt.
 var Pauses = []time.Duration{
 	0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
 }
 
-// Delivered reports whether a receiver accepted a delivery. A redirect is a failure, because its
-// address was not checked.
+// Delivered reports whether a receiver accepted a delivery. A redirect counts as a failure, because
+// its address was not checked.
 func Delivered(status int32) bool { return status >= 200 && status < 300 }
 
 // State returns the state of a webhook.
@@ -133,8 +134,8 @@ func (b Create) decide(d *decision) error {
 	return nil
 }
 
-// checkURL refuses addresses to which nothing may be sent. The host name is resolved and checked
-// for each delivery, because it can change.
+// checkURL refuses URLs of an invalid form. The addresses of the host are checked at each delivery,
+// because they can change.
 func checkURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
@@ -169,7 +170,7 @@ func (Delete) decide(d *decision) error {
 	return nil
 }
 
-// Causes of a failed attempt, apart from a status.
+// Causes of a failed attempt other than the response's status.
 const (
 	RefusedAddress = "refused_address" // in our own network
 	TimedOut       = "timeout"
@@ -195,7 +196,7 @@ func (o Outcome) tried(d *Delivery) *Tried {
 // Note records the result of an attempt. The delivery is removed, waits for its next attempt, or is
 // stored as failed.
 type Note struct {
-	// Due is the time at which the delivery was due. It is part of the row's key.
+	// Due is the time at which the delivery was due, which is part of its row's key.
 	Due      int64
 	Delivery *Delivery
 	Outcome
@@ -231,8 +232,8 @@ func (b Note) decide(d *decision) error {
 	return nil
 }
 
-// NoteTest records the result of a test delivery. It is shown as the last attempt and has no other
-// effect.
+// NoteTest records the result of a test delivery. The result is shown as the last attempt and has
+// no other effect.
 type NoteTest struct {
 	ID string // of the delivery
 	Outcome
@@ -245,8 +246,8 @@ func (b NoteTest) decide(d *decision) error {
 	return nil
 }
 
-// Resume resumes a webhook. Failed deliveries start their attempts again, and the next attempt of
-// Delayed is due now.
+// Resume resumes a webhook. The deliveries in Failed get all their attempts again. The next attempt
+// of all deliveries in Failed and Delayed is due now.
 type Resume struct {
 	Failed  []*Delivery
 	Delayed []delayed

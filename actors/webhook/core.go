@@ -37,13 +37,13 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *Change, View] {
 	return kind
 }
 
-// core is the pure part. Its actor owns it. The record is replaced, never modified.
+// core is the pure part of the actor, which owns it. The record is replaced, never modified.
 type core struct {
 	id   string
 	hook *Hook // nil before creation and after deletion
 }
 
-// decision collects what a command produces.
+// decision collects the events, rows and reply of a command.
 type decision struct {
 	*registry.Decision[*Change]
 	core *core
@@ -83,7 +83,7 @@ func (c *core) change(fn func(*Hook)) {
 	fn(c.hook)
 }
 
-// tried records the result of an attempt.
+// tried updates a webhook with the result of an attempt.
 func tried(h *Hook, at int64, t *Tried) {
 	h.LastAt, h.LastStatus = at, t.Status
 	if t.Id != "" {

@@ -14,16 +14,17 @@ import (
 	"atelier/actors/naming"
 )
 
-// The webhook tables: the list with the events of each webhook, the deliveries to send, ordered by
-// due time, and the failed deliveries.
+// The webhook tables: the list of webhooks with their events, the deliveries to send, ordered by
+// due time per webhook, and the failed deliveries.
 const (
 	listTable   = "webhooks"
 	queueTable  = "hookqueue"
 	failedTable = "hookfailed"
 )
 
-// Waiting deliveries are due within 18 hours; a week leaves time to resume a stopped webhook. A
-// week is also the lifetime of a row that a codelab committed while its webhook was being deleted.
+// The last attempt of a delivery is due within 18 hours. keepWaiting also leaves time to resume a
+// stopped webhook. It also limits how long a row remains that a codelab committed while its webhook
+// was being deleted.
 const (
 	keepWaiting = 7 * 24 * time.Hour
 	keepFailed  = 30 * 24 * time.Hour
@@ -39,7 +40,7 @@ func waitingKey(hook string, due int64, id string) []byte {
 	return append(binary.BigEndian.AppendUint64([]byte(hook+"\x00"), uint64(due)), id...)
 }
 
-// dueOf returns the due time of the delivery under a webhook's key.
+// dueOf returns the due time in the key of a webhook's waiting delivery.
 func dueOf(hook string, key []byte) int64 {
 	return int64(binary.BigEndian.Uint64(key[len(hook)+1:]))
 }
@@ -78,10 +79,11 @@ type Outbox struct {
 	dropped atomic.Int64
 }
 
-// target is a webhook for the senders of events.
+// target is a webhook that receives an event.
 type target struct {
 	hook *Hook
-	// room is the number of further deliveries that can wait for it, by this node's count.
+	// room is the number of further deliveries that can wait for the webhook, according to this
+	// node's count.
 	room *atomic.Int64
 }
 
@@ -91,8 +93,8 @@ func newOutbox(journal durable.Journal, c clock.Clock, log *slog.Logger) *Outbox
 	return o
 }
 
-// Rows returns the deliveries for an event, to be committed with the event. There are none if no
-// webhook subscribes to it. A nil Outbox has no webhooks.
+// Rows returns the rows of the deliveries of an event, to be committed with the event. There are
+// none if no webhook subscribes to the event. A nil Outbox has no webhooks.
 func (o *Outbox) Rows(t Occurrence) (rows []durable.Row) {
 	if o == nil {
 		return nil
@@ -117,7 +119,7 @@ func (o *Outbox) Rows(t Occurrence) (rows []durable.Row) {
 	return rows
 }
 
-// hint signals that there may be deliveries to send.
+// hint signals that there can be new deliveries to send.
 func (o *Outbox) hint() {
 	select {
 	case o.news <- struct{}{}:
@@ -184,7 +186,7 @@ func (o *Outbox) hooks() (all []*Hook, err error) {
 	return all, nil
 }
 
-// first returns the first due delivery; nil if none is due yet.
+// first returns the first due delivery, or nil if none is due yet.
 func (o *Outbox) first(hook string, now time.Time) (d *Delivery, due int64, err error) {
 	var failed error
 	prefix := []byte(hook + "\x00")
@@ -207,11 +209,11 @@ type delayed struct {
 	due int64
 }
 
-// soon is how long before its attempt a waiting delivery is no longer moved forward. It could be
-// sent while it is moved, and then be sent twice.
+// soon is how long before its next attempt a delivery is no longer moved forward. If it were sent
+// while it is moved, it could be sent twice.
 const soon = 5 * time.Second
 
-// delayed returns the deliveries whose next attempt is due later than soon.
+// delayed returns the deliveries whose next attempt is due more than soon after now.
 func (o *Outbox) delayed(hook string, now time.Time) (all []delayed, err error) {
 	var failed error
 	prefix := []byte(hook + "\x00")

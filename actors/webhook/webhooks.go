@@ -23,13 +23,13 @@ type Send func(ctx context.Context, h *Hook, d *Delivery) Outcome
 const (
 	// round is the maximum time between two checks for due deliveries.
 	round = time.Second
-	// settle is the pause before new deliveries are read. Their commit is in progress, and
-	// deliveries added meanwhile are read together with them.
+	// settle is the pause between the announcement of new deliveries and reading them. In this time
+	// their commit ends, and deliveries that are added are read together with them.
 	settle = 50 * time.Millisecond
-	// rest is the pause after a result that could not be recorded. The delivery is sent again, and
-	// a receiver must not get it each second while a disk is full.
+	// rest is the pause after a result could not be recorded. The delivery is then sent again, but
+	// a receiver must not get it every second while a disk is full.
 	rest = 30 * time.Second
-	// maxTests bounds the concurrent tests, because each blocks its request's goroutine until the
+	// maxTests bounds the concurrent tests. Each test blocks the goroutine of its request until the
 	// receiver responds.
 	maxTests = 4
 )
@@ -48,12 +48,12 @@ type Config struct {
 type Webhooks struct {
 	*Outbox
 	host  *Host
-	gate  func() error // returns an error while nothing can be recorded; may be nil
+	gate  func() error // returns an error while nothing can be recorded; nil means always possible
 	clock clock.Clock
 	log   *slog.Logger
 	tests chan struct{} // semaphore for tests
 
-	creating sync.Mutex // guards the check of their number
+	creating sync.Mutex // held while the number of webhooks is checked and one is created
 
 	delivered, failedTries atomic.Int64
 	waiting, stopped       atomic.Int64
@@ -83,8 +83,8 @@ func (w *Webhooks) Close(ctx context.Context) error { return w.host.Close(ctx) }
 // Host returns the host of the webhooks' actors.
 func (w *Webhooks) Host() *Host { return w.host }
 
-// Stats contains counters since startup. The exceptions are Waiting, the number of waiting
-// deliveries, and Stopped, the number of stopped webhooks.
+// Stats contains counters since startup, and two current numbers: Waiting counts waiting
+// deliveries, and Stopped counts stopped webhooks.
 type Stats struct{ Delivered, Failed, Dropped, Waiting, Stopped int64 }
 
 // Stats returns the statistics.
@@ -183,7 +183,7 @@ func (w *Webhooks) Delete(caller Caller, id string) error {
 	return w.forget(id)
 }
 
-// Resume resumes a webhook, and sends all its deliveries now.
+// Resume resumes a webhook, and makes all its failed and delayed deliveries due now.
 func (w *Webhooks) Resume(caller Caller, id string) error {
 	if err := w.listens(id); err != nil {
 		return err
@@ -231,7 +231,7 @@ func (w *Webhooks) Test(ctx context.Context, id string, send Send) (int32, error
 	return outcome.Status, nil
 }
 
-// reload updates the list if this node has changed it.
+// reload reads the list again after this node has changed it.
 func (w *Webhooks) reload() {
 	if _, err := w.refresh(); err != nil {
 		w.log.Warn("reading the list of webhooks failed", "error", err)
@@ -260,7 +260,7 @@ func (w *Webhooks) Run(ctx context.Context, send Send) {
 			if q.waiting == 0 || q.due > now || q.Stopped {
 				continue
 			}
-			// One at a time per webhook, so a slow receiver has one connection.
+			// Each webhook sends one delivery at a time, so a slow receiver uses one connection.
 			if _, under := w.busy.LoadOrStore(q.Id, true); !under {
 				sending.Go(func() {
 					defer w.busy.Delete(q.Id)

@@ -45,7 +45,7 @@ func (c *Client) Import(s Session, name string, markdown []byte) (*Codelab, erro
 	return &lab, nil
 }
 
-// Create creates a codelab with these steps, given as alternating titles and contents.
+// Create creates a codelab with these steps, each given as its title and its content.
 func (c *Client) Create(s Session, title string, steps [][2]string) (*Codelab, error) {
 	record, err := json.Marshal(map[string]string{"title": title, "description": "", "author": "atelier-bench"})
 	if err != nil {

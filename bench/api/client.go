@@ -32,8 +32,8 @@ type Client struct {
 	base string
 }
 
-// New returns a client for a server's URL. For an https URL, via is the plain address of
-// the tunnel to it; else it is "". timeout is the timeout of each request.
+// New returns a client for a server's URL. For an https URL, via is the plain address of the tunnel
+// to the server; otherwise it is "". timeout is the timeout of each request.
 func New(server, via string, timeout time.Duration) (*Client, error) {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -97,7 +97,7 @@ type dialError struct{ error }
 func (e dialError) Unwrap() error { return e.error }
 
 func dial(addr string) (net.Conn, error) {
-	// Not fasthttp's own dialler, which resolves names in the background forever.
+	// fasthttp's own dialler is not used, because it resolves names in the background forever.
 	conn, err := net.DialTimeout("tcp", addr, 5*time.Second)
 	if err != nil {
 		return nil, dialError{err}
@@ -135,10 +135,11 @@ type Request struct {
 	// Body is sent as ContentType, or as JSON if that is empty; nil sends no body.
 	Body        []byte
 	ContentType string
-	// Stream, if set, is sent instead of Body: Size bytes.
+	// Stream, if set, is sent instead of Body. It contains Size bytes.
 	Stream io.Reader
 	Size   int
-	// Again means that the request is idempotent, such as every read.
+	// Again means that the request is idempotent. GET and HEAD requests count as idempotent without
+	// it.
 	Again bool
 }
 
@@ -156,7 +157,7 @@ type Answer struct {
 // OK reports whether the status is 2xx.
 func (a *Answer) OK() bool { return a.Status >= 200 && a.Status < 300 }
 
-// Err returns an error that quotes the server, nil for 2xx.
+// Err returns an error that quotes the server, or nil for 2xx.
 func (a *Answer) Err() error {
 	if a.OK() {
 		return nil

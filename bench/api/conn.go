@@ -35,9 +35,9 @@ func (c *Conn) Close() {
 	}
 }
 
-// Do sends a request and returns the status and the body of the response. headers are complete
-// lines, each with its CR LF. content is sent as JSON; nil sends no body. The returned body is valid
-// until the next call. An error means that no response was received. See Unsent.
+// Do sends a request and returns the status and the body of the response. headers contains complete
+// lines, each with its CR LF. content is sent as JSON; nil sends no body. The returned body is
+// valid until the next call. An error means that no response was received. See Unsent.
 func (c *Conn) Do(method, path, headers string, content []byte) (status int, body []byte, err error) {
 	if c.net == nil {
 		if c.net, err = dial(c.Address); err != nil {

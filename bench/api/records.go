@@ -1,6 +1,6 @@
 package api
 
-// Codelab has the data of a codelab that a run needs.
+// Codelab contains the data of a codelab that a run needs.
 type Codelab struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`

@@ -43,8 +43,8 @@ type Trip struct {
 }
 
 // Do sends a request to a node. If the request certainly did not arrive, Do retries it at the next
-// node. Without a response, or after a 503, Do retries only idempotent requests. After a timeout it
-// returns the last response or error.
+// node. Without a response, or after a 503, Do retries only idempotent requests. After too many
+// retries, or too long a time, it returns the last response or error.
 func (s *Spread) Do(at int, r *Request) (*Answer, Trip, error) {
 	began := time.Now()
 	t := Trip{Node: at % len(s.nodes)}
@@ -62,8 +62,8 @@ func (s *Spread) Do(at int, r *Request) (*Answer, Trip, error) {
 	}
 }
 
-// again reports whether to try another node. A request that was answered with 503 may have been
-// applied: the answering node may have lost its connection to the node that applied it.
+// again reports whether to try another node. A request that was answered with 503 can have been
+// applied, because the answering node can have lost its connection to the node that applied it.
 func again(r *Request, a *Answer, err error) bool {
 	switch {
 	case Unsent(err):

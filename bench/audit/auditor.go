@@ -17,7 +17,7 @@ const (
 // NoOwner is the owner of an event that concerns no subscriber of the run.
 const NoOwner = -1
 
-// Event has the parts of a stored event that the audit needs.
+// Event contains the parts of a stored event that the audit needs.
 type Event struct {
 	Seq      uint64
 	Audience Audience

@@ -21,7 +21,7 @@ type Subscriber struct {
 	from, last   uint64
 	shared       bitset
 	facilitators bitset
-	own          []uint64 // seqs; a handful
+	own          []uint64 // seqs of the few events that concern this subscriber
 }
 
 // Welcome records the first welcome: the subscriber expects everything after seq.

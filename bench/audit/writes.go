@@ -17,7 +17,8 @@ const (
 // Writes counts the results of one kind of writes.
 type Writes struct {
 	Acknowledged int `json:"acknowledged"`
-	// Unanswered writes may have been applied. UnansweredApplied counts those that were.
+	// It is unknown whether Unanswered writes were applied. UnansweredApplied counts those that
+	// were found.
 	Unanswered        int `json:"unanswered"`
 	UnansweredApplied int `json:"unanswered_applied"`
 	// Lost writes were acknowledged and are missing.

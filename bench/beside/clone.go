@@ -62,7 +62,7 @@ func (a *access) ask(ctx context.Context, client *http.Client, method, path stri
 	}
 	if answer.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, 200))
-		_ = answer.Body.Close() // the status has the result
+		_ = answer.Body.Close() // the status is the result
 		return nil, &refusal{answer.StatusCode, string(text)}
 	}
 	return answer.Body, nil
@@ -102,8 +102,8 @@ func wants(advertised string) []byte {
 	return append(out, "00000009done\n"...)
 }
 
-// readPack reads the response to a fetch: the line that no commit is common, and the pack. The
-// pack's last 20 bytes are the hash of the rest.
+// readPack reads the response to a fetch: a line that says that no commit is common, and the pack.
+// The pack's last 20 bytes are the hash of the rest.
 func readPack(r io.Reader) (int64, error) {
 	head := make([]byte, len("0008NAK\nPACK"))
 	if _, err := io.ReadFull(r, head); err != nil || string(head) != "0008NAK\nPACK" {
@@ -112,7 +112,7 @@ func readPack(r io.Reader) (int64, error) {
 	sum := sha1.New()
 	_, _ = sum.Write(head[len(head)-4:]) // never fails
 	size := int64(4)
-	var tail []byte // the last 20 bytes, at most, which may be the hash
+	var tail []byte // at most the last 20 bytes, which can be the hash
 	for buffer := make([]byte, 64<<10); ; {
 		n, err := r.Read(buffer)
 		tail = append(tail, buffer[:n]...)

@@ -23,7 +23,7 @@ import (
 // A separate process makes the clones. Hundreds of connections that read at full speed would delay
 // this process's own messages.
 
-// crowd has the cloning attendees, and the bandwidth of the line that they share, in bytes/s.
+// crowd contains the cloning attendees, and the bandwidth of the line that they share, in bytes/s.
 type crowd struct {
 	People []access `json:"people"`
 	Line   float64  `json:"line"`
@@ -36,8 +36,8 @@ type outcome struct {
 	Failed  string        `json:"failed,omitempty"`
 }
 
-// ServeClones runs in that process. It reads the list of cloning attendees. For each further line it
-// makes a clone for each of them, and writes the results.
+// ServeClones runs in the separate process. It reads the cloning attendees. For each further line,
+// it makes a clone for each attendee, and writes the results.
 func ServeClones(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := yield(); err != nil {
 		return fmt.Errorf("yield to the workshop: %w", err)
@@ -68,8 +68,8 @@ func ServeClones(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 }
 
-// yield lowers the priority of this process: real attendees clone on their own machines. Later
-// threads inherit the priority.
+// yield lowers the priority of this process, because real attendees clone on their own machines.
+// Later threads inherit the priority.
 func yield() error {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {
@@ -102,7 +102,7 @@ func (a *access) outcome(ctx context.Context, due time.Time, l *line) outcome {
 	return outcome{Failed: err.Error()}
 }
 
-// cloner is such a process, from its parent's side.
+// cloner is the separate process, from its parent's side.
 type cloner struct {
 	cmd     *exec.Cmd
 	in      io.WriteCloser

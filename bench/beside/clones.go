@@ -35,7 +35,8 @@ type Clones struct {
 	Cloner []string `kong:"-"`
 }
 
-// perPerson is how often per minute a person clones: less than the server's limit.
+// perPerson is the maximum number of clones of a person per minute. It is less than the server's
+// limit.
 const perPerson = 20
 
 // Check refuses invalid values.
@@ -84,7 +85,8 @@ type clones struct {
 
 type span struct{ from, to time.Duration }
 
-// partOf returns the part of the measured time at a moment; -1 during settling.
+// partOf returns the part of the measured time at a moment, or -1 during settling and before the
+// measured time.
 func (l *clones) partOf(since time.Duration) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

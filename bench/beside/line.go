@@ -34,7 +34,7 @@ func (t *throttled) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// take puts n bytes on the line, and returns how long their transmission takes.
+// take puts n bytes on the line, and returns the time until they are transmitted.
 func (l *line) take(n int, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -65,7 +65,7 @@ func (c *Polls) Run(ctx context.Context, target *server.Target) (*report.Result,
 	})
 }
 
-// polls has the poll, and the outcome of each vote.
+// polls contains the poll, and the outcome of each vote.
 type polls struct {
 	cfg *Polls
 	*site
@@ -137,7 +137,7 @@ func (l *polls) run(ctx context.Context, live *workshop.Live) {
 		voting.Go(func() { l.cast(n, due) })
 	}
 	voting.Wait()
-	_, _ = l.request(l.poll, time.Now(), l.by(live.Facilitator, "POST", l.path+"/close", nil)) // the tally has a failure
+	_, _ = l.request(l.poll, time.Now(), l.by(live.Facilitator, "POST", l.path+"/close", nil)) // the tally counts a failure
 }
 
 func (l *polls) by(s api.Session, method, path string, body []byte) *api.Request {

@@ -45,7 +45,7 @@ type site struct {
 	mu sync.Mutex
 }
 
-// note makes a change that needs mu.
+// note makes a change while it holds mu.
 func (s *site) note(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"atelier/bench/sockets"
 )
 
-// client is a subscriber or publisher. Owned by the loop.
+// client is a subscriber or publisher. The loop owns it.
 type client struct {
 	index     int
 	node      int // its current node, or the one to connect to
@@ -26,17 +26,18 @@ type client struct {
 	// was means that the client has been ready before; kept means that this machine lacked a
 	// resource for its latest attempt.
 	was, kept bool
-	// away is when the client lost its connection, if it is to reconnect. back is when it last
-	// reconnected.
+	// away means that the client has been ready before, and has lost its connection. dialled is
+	// when it lost this connection, or when it first dialled. back is when it last reconnected.
 	away     bool
 	dialled  time.Duration
 	back     time.Duration
 	attempts int
-	// known is the position for resuming.
+	// known means that position is known, from which the client can resume.
 	known    bool
 	position uint64
 	epoch    string
-	// closed means closed while it slept; gap is a gap that the server reported afterwards.
+	// closedAsleep means that the connection was closed while the client slept. gap means that the
+	// server has reported a gap.
 	closedAsleep, gap bool
 
 	tracks []track
@@ -118,7 +119,7 @@ func (e *Engine) welcome(c *client) {
 	}
 }
 
-// adrift means that the client resumes at the next message that it receives.
+// adrift lets the client continue with the next message that it receives, whatever its number.
 func (e *Engine) adrift(c *client) {
 	for p := range c.tracks {
 		c.tracks[p].adrift = true
@@ -257,7 +258,7 @@ func (e *Engine) land(p int, n int64, took time.Duration, measured bool) {
 // Closed implements sockets.Handler.
 func (e *Engine) Closed(conn *sockets.Conn, end sockets.End) { e.ended(e.clients[conn.Owner], end) }
 
-// ended handles the end of a client's connection. The client reconnects after a while.
+// ended handles the end of a client's connection. The client reconnects later, unless it is asleep.
 func (e *Engine) ended(c *client, end sockets.End) {
 	if e.closing {
 		return

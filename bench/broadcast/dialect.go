@@ -16,8 +16,8 @@ import (
 
 // Dialect describes the protocol of a server. Patterns are regular expressions (RE2).
 //
-// Headers, Hello, Send and Resume are the same for all clients except for the values of each
-// ([Seat]): {{token}} is replaced by the value in the column "token".
+// Headers, Hello, Send and Resume are the same for all clients, except for each client's own values
+// ([Seat]). For example, {{token}} is replaced by the client's value in the column "token".
 type Dialect struct {
 	// Columns are the names of the clients' values; nil for none.
 	Columns []string `json:"columns,omitempty"`
@@ -25,11 +25,11 @@ type Dialect struct {
 	Headers []string `json:"headers,omitempty"`
 	// Hello is sent once after connecting.
 	Hello Raw `json:"hello,omitempty"`
-	// Send is a message: {{stamp}} and {{seq}} are filled in, and {{pad}} with as many letters as
-	// Size bytes need.
+	// Send is the message that a publisher sends. {{stamp}} and {{seq}} are filled in, and {{pad}}
+	// is filled with letters until the message has Size bytes.
 	Send Raw `json:"send,omitempty"`
 	Size int `json:"size,omitempty"`
-	// Binary means that clients send binary messages instead of text. A server may send both.
+	// Binary means that clients send binary messages instead of text. A server can send both.
 	Binary bool `json:"binary,omitempty"`
 	// Match finds messages in received frames, with groups named stamp and seq. A frame can have
 	// several messages.
@@ -37,14 +37,14 @@ type Dialect struct {
 	// Ready matches the message that a client waits for before it counts as connected; "" if an
 	// open connection is enough.
 	Ready string `json:"ready,omitempty"`
-	// Ack matches the confirmation of a message, Refusal its refusal, each by a group named
-	// seq. Gap matches the message that the server could not deliver everything.
+	// Ack matches the acknowledgement of a message, and Refusal its refusal. Both have a group
+	// named seq. Gap matches the notice that the server could not deliver everything.
 	Ack     string `json:"ack,omitempty"`
 	Refusal string `json:"refusal,omitempty"`
 	Gap     string `json:"gap,omitempty"`
-	// Position finds, by a group named position, the position from which a client can
-	// resume. Resume is then added to its path, with {{position}} filled in. {{epoch}} in
-	// it is filled in from a group named epoch of Ready, Gap or Position. Without them a
+	// Position finds, by a group named position, the position from which a client can resume. When
+	// the client reconnects, Resume is added to its path, with {{position}} filled in. {{epoch}} is
+	// filled in from a group named epoch of Ready, Gap or Position. Without Position and Resume, a
 	// client does not expect the messages that are sent while it is away.
 	Position string `json:"position,omitempty"`
 	Resume   string `json:"resume,omitempty"`
@@ -52,7 +52,8 @@ type Dialect struct {
 	// Load.Beside.
 	Beside []string `json:"beside,omitempty"`
 	// Answers are a client's replies to a message or a line with exactly this text, as for the
-	// heartbeats of some protocols. Lines count because servers join waiting messages.
+	// heartbeats of some protocols. Lines count, because some servers join waiting messages into
+	// one frame.
 	Answers []Answer `json:"answers,omitempty"`
 }
 
@@ -90,11 +91,10 @@ func (d *Dialect) Check() error {
 	return errors.Join(append(problems, err)...)
 }
 
-// Reserved are the places whose names are forbidden for columns; SignIn is replaced by the sign-in
-// that is made from a client's values.
+// Reserved contains the names of places that columns must not have.
 var Reserved = []string{"stamp", "seq", "pad", "position", "epoch", SignIn}
 
-// SignIn is a place.
+// SignIn is the place that is replaced by the sign-in made from a client's values.
 const SignIn = "sign_in"
 
 // CheckPlaces refuses a flag's text with a place that is neither a column nor one of the flag's
@@ -112,7 +112,7 @@ func (d *Dialect) CheckPlaces(flag, text string, own ...string) error {
 	return errors.Join(problems...)
 }
 
-// parsed is the parsed parts of a frame.
+// parsed contains the parts that were found in a frame.
 type parsed struct {
 	messages []delivery
 	ready    bool
@@ -126,7 +126,7 @@ type parsed struct {
 	strange bool
 }
 
-// delivery is one message: its number, and its planned time, or forged.
+// delivery is one message: its number, and its planned time, or forged if its stamp is wrong.
 type delivery struct {
 	seq uint64
 	due time.Duration
@@ -135,9 +135,9 @@ type delivery struct {
 // reader extracts the parts that a dialect describes from frames.
 //
 // A regular expression costs some microseconds, and thousands of subscribers receive a message in
-// the same bytes. So the reader caches the results for a frame, and the frame that followed it at
-// the last subscriber. A repeated frame is then only compared. It is hashed only if that guess was
-// wrong.
+// the same bytes. The reader therefore caches the result for a frame, and the frame that followed
+// it at the last subscriber. A repeated frame is usually only compared with this guess, and hashed
+// only if the guess is wrong.
 type reader struct {
 	match, ready, ack, refusal, gap, position *regexp.Regexp
 	matchStamp, matchSeq, ackSeq, refusalSeq  int
@@ -165,9 +165,9 @@ type epochIn struct {
 	group int
 }
 
-// sets and ways bound the number of cached frames: more than are in flight at the same time. With
-// sets of two, a message whose last reader came 500 messages later was parsed six times if three
-// fell into one set. That took a tenth of the generator's time.
+// sets and ways bound the number of cached frames, which must be larger than the number in flight
+// at the same time. With two ways, a message whose last reader was 500 messages behind was parsed
+// six times if three such messages fell into one set. That took a tenth of the generator's time.
 const sets, ways = 1024, 8
 
 // largestKept is the maximum length of a cached frame, in bytes.

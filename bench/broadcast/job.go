@@ -13,8 +13,8 @@ type Job struct {
 	// Address is the address to connect to; Host is the Host header.
 	Address string `json:"address"`
 	Host    string `json:"host"`
-	// More are other nodes of the same server. Clients are spread over all of them, and a client
-	// that loses its node connects to the next.
+	// More contains the other nodes of the same server. Clients are spread over all nodes, and a
+	// client that loses its node connects to the next.
 	More []Node `json:"more,omitempty"`
 	// TLS, if set, means that the server uses TLS, and selects the accepted certificates.
 	TLS *server.Trust `json:"tls,omitempty"`
@@ -48,7 +48,7 @@ type Node struct {
 	Host    string `json:"host"`
 }
 
-// Seat has the individual parts of a client.
+// Seat contains the settings of one client.
 type Seat struct {
 	// Path includes the query.
 	Path   string `json:"path"`
@@ -61,7 +61,8 @@ type Seat struct {
 
 // Load is a period of sending. Times are on the run's timeline.
 type Load struct {
-	// Start is when sending begins; messages planned between From and Until are measured.
+	// Start is the time at which sending begins. Messages planned between From and Until are
+	// measured.
 	Start time.Duration `json:"start"`
 	From  time.Duration `json:"from"`
 	Until time.Duration `json:"until"`
@@ -69,8 +70,8 @@ type Load struct {
 	Stages []Stage `json:"stages"`
 	// Regular plans messages at equal intervals instead of a Poisson process.
 	Regular bool `json:"regular,omitempty"`
-	// Beside is the interval of unprompted messages of a subscriber, evenly spread over all of
-	// them; 0 for none. See Dialect.Beside.
+	// Beside is the interval between the unprompted messages of a subscriber; 0 means none. All
+	// subscribers together send them at an even rate. See Dialect.Beside.
 	Beside time.Duration `json:"beside,omitempty"`
 	// Window, if the rate of the first stage is 0, is the maximum number of messages in progress
 	// per unthrottled publisher.
@@ -87,7 +88,7 @@ type Stage struct {
 }
 
 // Part is a piece of the measured time. Pieces of the same Kind, counted from 0, are combined. In a
-// Stalled part, the sleepers stop reading.
+// Stalled part, the subscribers counted by Job.Stalled do not read.
 type Part struct {
 	From    time.Duration `json:"from"`
 	Until   time.Duration `json:"until"`
@@ -110,14 +111,15 @@ type Muster struct {
 	Denied int `json:"denied,omitempty"`
 	// Unanswered counts the clients that are connected but have no answer to their opening request.
 	Unanswered int `json:"unanswered,omitempty"`
-	// Ends are the ways in which connections ended. Strange is a text in which the dialect finds
-	// nothing, as in Outcome.
+	// Ends are the ways in which connections ended. Strange is a received text in which the dialect
+	// finds nothing, as in Outcome.
 	Ends    map[string]int `json:"ends,omitempty"`
 	Strange string         `json:"strange,omitempty"`
 }
 
-// Finish is an order to wait until everything has arrived, at most until a given time. Sent is the
-// number of messages of each publisher, Refused the ones that the server has refused.
+// Finish is an order to wait until everything has arrived, at most until a given time. Sent
+// contains the number of messages of each publisher. Refused contains the numbers of the messages
+// that the server has refused, by publisher.
 type Finish struct {
 	Until   time.Duration   `json:"until"`
 	Sent    []int64         `json:"sent"`
@@ -137,12 +139,12 @@ type Sample struct {
 
 // Sent is the number of messages that a worker's publishers have sent.
 type Sent struct {
-	// By publisher number.
+	// Messages and Refused are by publisher number.
 	Messages map[int]int64   `json:"messages"`
 	Refused  map[int][]int64 `json:"refused,omitempty"`
 }
 
-// Outcome has the results of a worker. The histograms of all workers are merged.
+// Outcome contains the results of a worker. The report merges the histograms of all workers.
 type Outcome struct {
 	// Deliveries contains the latencies of deliveries to readers, from the planned time. Parts
 	// contains the same for each kind of part.
@@ -153,8 +155,9 @@ type Outcome struct {
 	Resumes    *latency.Histogram   `json:"resumes"`
 	Lag        *latency.Histogram   `json:"lag"`
 	Turns      *latency.Histogram   `json:"turns"`
-	// Last has, for each publisher, the time of each message to this worker's last reader. A value
-	// is in microseconds plus 1, in four bytes, little endian; 0 if not measured.
+	// Last contains, for each publisher, the time of each message to this worker's last reader. A
+	// value is the microseconds plus 1, in four bytes, little endian. It is 0 if the time was not
+	// measured.
 	Last [][]byte `json:"last"`
 
 	// Messages is the number of measured messages that this worker sent. Arrived is the number of
@@ -176,7 +179,7 @@ type Outcome struct {
 	Stalled report.Stalled `json:"stalled"`
 	Open    int            `json:"open"`
 	Ended   int            `json:"ended"`
-	// Gone are subscribers who had been connected and were not at the end.
+	// Gone is the number of subscribers that had been connected but were not at the end.
 	Gone   int   `json:"gone"`
 	Unsent int64 `json:"unsent"`
 	Acked  int64 `json:"acked"`
@@ -191,15 +194,15 @@ type Outcome struct {
 	// Complaint is the last refusal or failed post.
 	Complaint   string         `json:"complaint,omitempty"`
 	Disconnects map[string]int `json:"disconnects,omitempty"`
-	// Unopened are subscribers that are not connected because this machine lacks a resource, which
-	// is in Lack.
+	// Unopened is the number of subscribers that are not connected because this machine lacks a
+	// resource. Lack describes the resource.
 	Unopened int    `json:"unopened,omitempty"`
 	Lack     string `json:"lack,omitempty"`
 
 	// Rest is the sample of the partial second in which the run ended.
 	Rest Sample `json:"rest"`
 
-	// CPU is the CPU time of the process, Busy the busy time of its loop, in the measured time.
+	// CPU is the CPU time of the process in the measured time, and Busy the busy time of its loop.
 	CPU  time.Duration `json:"cpu"`
 	Busy time.Duration `json:"busy"`
 }

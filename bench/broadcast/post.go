@@ -47,7 +47,7 @@ const maxPending = 10_000
 func newPoster(job *Job, address string, scripts []*script) (*poster, error) {
 	p := &poster{}
 	p.ctx, p.enough = context.WithCancel(context.Background())
-	// Over the same path as the streams: through a tunnel, if the server uses TLS.
+	// Posts take the same path as the streams: through a tunnel, if the server uses TLS.
 	dialer := net.Dialer{Timeout: 5 * time.Second}
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dialer.DialContext(ctx, network, address)
@@ -75,10 +75,10 @@ func newPoster(job *Job, address string, scripts []*script) (*poster, error) {
 	return p, nil
 }
 
-// stay follows no redirection, which counts as a response.
+// stay prevents redirections from being followed, so that a redirection is the response.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// postHeader are the headers of a post.
+// postHeader returns the headers of a post.
 func (s *script) postHeader() http.Header {
 	header := http.Header{"Content-Type": {"text/plain; charset=utf-8"}}
 	if strings.HasPrefix(strings.TrimSpace(s.send.String()), "{") {
@@ -129,8 +129,8 @@ func (p *poster) send(to postBox, body []byte) error {
 	return nil
 }
 
-// wait returns when everything has been posted. A request without a timely answer is abandoned,
-// because a queue of them would take days.
+// wait returns when everything has been posted. After the time within, it cancels all requests that
+// are left, because a queue of unanswered requests would take days.
 func (p *poster) wait(within time.Duration) {
 	timer := time.AfterFunc(within, p.enough)
 	defer timer.Stop()

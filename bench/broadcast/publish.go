@@ -20,7 +20,7 @@ func (e *Engine) publish() {
 		start := e.load.Start
 		for s, stage := range e.load.Stages {
 			share := stage.Rate / float64(e.job.AllPublishers)
-			// This does not affect measurements: a seed reproduces the load.
+			// The same seed always leads to the same random numbers, and so to the same load.
 			pacer := pacing.Poisson(share, stage.During, rand.New(rand.NewPCG(e.job.Seed, uint64(number)<<32|uint64(s))))
 			begin := start
 			if e.load.Regular && share > 0 {
@@ -72,8 +72,8 @@ func (e *Engine) send(i int, due time.Duration) {
 	if e.over {
 		return
 	}
-	// The time has the precision of a stamp, so a message that is sent within the measured time is
-	// within it when it arrives.
+	// The time has the precision of a stamp, so that a message counts as measured both when it is
+	// sent and when it arrives, or neither time.
 	due = due.Truncate(time.Microsecond)
 	number := e.job.FirstPublisher + i
 	n := e.sent[number]
@@ -131,7 +131,7 @@ func (e *Engine) refuse(seq uint64, why string) {
 	e.refill(p, n, breath)
 }
 
-// window has the messages in progress of an unthrottled publisher.
+// window describes the messages in progress of an unthrottled publisher.
 type window struct {
 	// from is the first message that allows another one when it arrives.
 	from  int64
@@ -142,8 +142,8 @@ type window struct {
 // dropped must not stop it forever.
 const maxSilence = 2 * time.Second
 
-// fill sends a window of messages, again whenever none of them arrives. Earlier messages no longer
-// count, although they can still be in flight.
+// fill sends a window of messages, and does so again whenever no message arrives for a while.
+// Earlier messages then no longer count, although they can still be in flight.
 func (e *Engine) fill(i int) {
 	if e.over {
 		return
@@ -167,7 +167,8 @@ func (e *Engine) watch(i int) {
 	})
 }
 
-// windowed sends the next message of a publisher with a full window when one of its messages has reached everybody here.
+// windowed sends the next message of a publisher when one of its messages has reached all
+// subscribers of this worker that always read.
 func (e *Engine) windowed(p int, n int64, readers int32) {
 	if readers != 0 && int(readers) == e.awake() {
 		e.refill(p, n, 0)
@@ -185,7 +186,7 @@ func (e *Engine) refill(p int, n int64, wait time.Duration) {
 		return
 	}
 	e.windows[i].moved = e.now()
-	// Not within a delivery, because the socket is being read.
+	// The message must not be sent within a delivery, because the socket is being read.
 	e.at(e.now()+wait, func() { e.send(i, e.now()) })
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Raw is a text of any bytes. In JSON it is Base64: a text of JSON would not keep bytes
-// that are not UTF-8.
+// Raw is a text of any bytes. In JSON it is Base64, because a JSON string cannot contain bytes that
+// are not UTF-8.
 type Raw string
 
 // MarshalText implements encoding.TextMarshaler.

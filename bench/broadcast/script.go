@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// script has the messages of one client: the dialect with the client's own values filled in.
-// Immutable; clients without values share one.
+// script contains the messages of one client: the dialect with the client's own values filled in. A
+// script is immutable, and clients without values share one.
 type script struct {
 	headers             []Template
 	hello, send, resume Template

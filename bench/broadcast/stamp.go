@@ -3,13 +3,13 @@ package broadcast
 import "time"
 
 // sealer makes stamps. A stamp is the planned time of a message, in microseconds of the run's
-// timeline, followed by a check of the time and the message's number. So the receiver can verify a
-// message, even in a worker that did not send it, without any stored state. The key differs in each
-// run, so messages that a server still has from the previous run are detected.
+// timeline, followed by a check of the time and the message's number. A receiver can therefore
+// verify a message without any stored state, even in a worker that did not send it. The key differs
+// in each run, so messages that a server still has from the previous run are detected.
 type sealer uint64
 
-// checkBits keep a stamp below 2^53 for 38 hours: servers that treat numbers as floating point
-// return it unchanged.
+// checkBits is the number of bits of the check. It keeps stamps below 2^53 for 38 hours, so that
+// servers that treat numbers as floating point return them unchanged.
 const checkBits = 16
 
 // forged is the time of a message with an invalid stamp.
@@ -21,7 +21,7 @@ func (k sealer) seal(due time.Duration, seq uint64) uint64 {
 	return us<<checkBits | k.check(us, seq)
 }
 
-// open returns the planned time in a stamp.
+// open returns the planned time in a stamp, or forged if the stamp is invalid.
 func (k sealer) open(stamp, seq uint64) time.Duration {
 	us := stamp >> checkBits
 	if stamp != us<<checkBits|k.check(us, seq) {

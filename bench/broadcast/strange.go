@@ -18,12 +18,12 @@ func Escape(value string) string { return strings.ReplaceAll(url.QueryEscape(val
 // mask hides secrets that the server repeats.
 type mask struct {
 	replacer *strings.Replacer
-	// binary means that bytes are shown as \x00 instead of spaces.
+	// binary means that unprintable bytes are shown as escapes such as \x00 instead of spaces.
 	binary bool
 }
 
-// newMask hides secrets in the forms in which a server can repeat them: unchanged, escaped as in an
-// address, or as in JSON text.
+// newMask returns a mask of secrets. It hides them in the forms in which a server can repeat them:
+// unchanged, escaped as in an address, or as in JSON text.
 func newMask(secrets []string, binary bool) mask {
 	var forms []string
 	for _, s := range secrets {

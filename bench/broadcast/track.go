@@ -7,16 +7,16 @@ import "slices"
 type track struct {
 	// next is one above the largest number that arrived.
 	next int64
-	// adrift means that the subscriber was away, or that the server reported a gap: it continues
-	// with the next message, whatever its number.
+	// adrift means that the subscriber was away, or that the server reported a gap. The subscriber
+	// then continues with the next message, whatever its number.
 	adrift bool
-	// missing are the gaps below next, rising; nearly always empty.
+	// missing contains the gaps below next, in ascending order. It is nearly always empty.
 	missing []gap
 	// more is the number of further missing messages.
 	more int64
 }
 
-// gap is a range of missing numbers, from first to just before last.
+// gap is a range of missing numbers, from from to just before to.
 type gap struct{ from, to int64 }
 
 // verdict is the classification of a message for a subscriber.
@@ -28,8 +28,8 @@ const (
 	reordered
 )
 
-// maxGaps bounds the remembered gaps. Beyond it numbers are only counted: a late message then
-// counts as duplicated.
+// maxGaps bounds the remembered gaps. Beyond it, missing numbers are only counted, and a late
+// message counts as duplicated.
 const maxGaps = 10_000
 
 // got records a message; skipped is the number of messages that were skipped because the subscriber
@@ -54,7 +54,7 @@ func (t *track) got(n int64) (v verdict, skipped int64) {
 	return inOrder, skipped
 }
 
-// fill removes a number from the gaps; false if it is in none.
+// fill removes a number from the gaps. It returns false if the number is in none.
 func (t *track) fill(n int64) bool {
 	i, _ := slices.BinarySearchFunc(t.missing, n, func(g gap, n int64) int {
 		if g.to <= n {
@@ -75,11 +75,12 @@ func (t *track) fill(n int64) bool {
 	return true
 }
 
-// lost counts the missing numbers below sent. Unexpected ones, a sorted list, do not count.
+// lost counts the missing numbers below sent. The numbers in unexpected, a sorted list, do not
+// count.
 func (t *track) lost(sent int64, unexpected []int64) int64 {
 	n := t.more
 	for _, g := range t.missing {
-		// Nobody waits for a message that was never sent, even if it should pass for one.
+		// A gap can extend beyond sent, if a number has arrived that was never sent.
 		if to := min(g.to, sent); g.from < to {
 			n += to - g.from - within(unexpected, g.from, to)
 		}
@@ -95,7 +96,7 @@ func (t *track) has(sent int64, unexpected []int64) bool {
 	return !t.adrift && t.lost(sent, unexpected) == 0
 }
 
-// within counts the numbers of a sorted list from first to just before last.
+// within counts the numbers of a sorted list from from to just before to.
 func within(numbers []int64, from, to int64) int64 {
 	first, _ := slices.BinarySearch(numbers, from)
 	last, _ := slices.BinarySearch(numbers, to)

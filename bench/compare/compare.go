@@ -12,9 +12,10 @@ import (
 // Finding is one number of one scenario in both sets.
 type Finding struct {
 	Name, Number string
-	// A and B are medians. Change is the relative increase from A to B.
+	// A and B are medians, or the maxima of a number that must be 0. Change is the relative
+	// increase from A to B.
 	A, B, Change float64
-	// P is the probability of a difference like this by chance; 1 with single runs.
+	// P is the probability of such a difference by chance. It is 1 with single runs.
 	P       float64
 	Verdict Verdict
 	// By is the basis of the verdict, if it was not the test.
@@ -54,8 +55,8 @@ type Limits struct {
 	Tolerance float64
 	// Alpha is the largest P that counts as significant.
 	Alpha float64
-	// Single also judges runs without repeats, for a check against earlier numbers, with a wide
-	// tolerance.
+	// Single also judges sets without repeated runs. It is for a check against earlier numbers,
+	// with a wide tolerance.
 	Single bool
 }
 
@@ -108,12 +109,13 @@ func (a *scenario) against(name string, b *scenario, l Limits) (findings []Findi
 	return findings
 }
 
-// scenario has the results of the repetitions of one scenario.
+// scenario contains the results of all runs of one scenario.
 type scenario struct {
-	// numbers contains the numbers of valid runs, and those of all runs that must be 0. all
-	// contains the numbers of all runs.
+	// numbers contains the numbers of valid runs. It also contains, of all runs, the numbers that
+	// must be 0. all contains the numbers of all runs.
 	numbers, all map[string][]float64
-	// valid means that at least one run is valid; why has the problems of the others.
+	// valid means that at least one run is valid. why contains the reasons why the others are
+	// invalid.
 	valid bool
 	why   []string
 }
@@ -178,8 +180,8 @@ func judge(name, number string, a, b []float64, l Limits) Finding {
 	return f
 }
 
-// mustBeZero are counts of violated guarantees, where chance plays no part: one in a single run is
-// enough.
+// mustBeZero contains the counts of violated guarantees. Chance plays no part in them, so one
+// violation in a single run is enough.
 var mustBeZero = []string{"lost", "duplicated", "reordered", "misdirected", "failures"}
 
 // judgeZero compares the worst run of each side.
@@ -218,7 +220,7 @@ func direction(number string) float64 {
 	return -1
 }
 
-// AnyInvalid reports whether a scenario has no valid run of a side.
+// AnyInvalid reports whether any scenario has a side without a valid run.
 func AnyInvalid(findings []Finding) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Verdict == NoMeaning })
 }
@@ -283,7 +285,7 @@ func conclusion(findings []Finding) string {
 	return "nothing worse"
 }
 
-// share formats the change; from 0 there is none.
+// share formats the change. From 0, there is no relative change.
 func (f *Finding) share() string {
 	if f.A == 0 && f.B != 0 {
 		return "from 0"

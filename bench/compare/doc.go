@@ -4,7 +4,7 @@
 // can also be compared, but prove nothing, and the output notes that. Values that must be 0, such
 // as lost messages, are an exception: one run is enough for them.
 //
-// A guard against slower servers needs fewer runs. [Work.Judge] takes the ratio of the two
-// runs of each round, which share the state of the machine in that minute. It fails a work
-// that is more than 7 % slower with the 95 % interval of the ratio below 1.
+// A guard against slower servers needs fewer runs. [Work.Judge] takes the ratio of the two runs of
+// each round, which share the state of the machine in that minute. It fails a work that is more
+// than 7 % slower, if the 95 % interval of the ratio is below 1.
 package compare

@@ -17,8 +17,8 @@ const (
 
 func (s Side) String() string { return []string{"base", "new"}[s] }
 
-// Order returns the sides in their order in a round, counted from 0: A B, B A, A B, … So a machine
-// that becomes slower harms both sides equally.
+// Order returns the sides in their order in a round. Rounds are counted from 0, and each round
+// reverses the order. A machine that becomes slower therefore harms both sides equally.
 func Order(round int) [2]Side {
 	if round%2 == 1 {
 		return [2]Side{New, Base}
@@ -26,14 +26,15 @@ func Order(round int) [2]Side {
 	return [2]Side{Base, New}
 }
 
-// Slower is the relative slowdown from which a work fails.
+// Slower is the relative slowdown above which a work fails, if the slowdown is significant.
 const Slower = 0.07
 
 // Measurement is the result of one run of a work.
 type Measurement struct {
 	// Value is the measured number; 0 if the run has none.
 	Value float64 `json:"value"`
-	// Invalid is why the value is meaningless, Failures are the server's errors.
+	// Invalid contains the reasons why the value is meaningless. Failures contains the server's
+	// errors.
 	Invalid  []string `json:"invalid,omitempty"`
 	Failures []string `json:"failures,omitempty"`
 }
@@ -73,7 +74,7 @@ type Row struct {
 	// Ratio is above 1 if the new server is better: new/base, or base/new if less is
 	// better.
 	Ratio float64 `json:"ratio"`
-	// Interval of the ratio; nil with fewer than two valid rounds.
+	// Interval is the interval of the ratio. It is nil with fewer than two valid rounds.
 	Interval *Interval `json:"interval_95"`
 	Verdict  Verdict   `json:"verdict"`
 	// Why names the runs that failed or are invalid.
@@ -90,9 +91,9 @@ const (
 	Invalid  Verdict = "INVALID"
 )
 
-// Judge compares the two sides of a work. A round counts only if both of its runs are valid. A
-// server's error is a failure whatever the values are, unless the base had it as well: then there
-// is no basis for comparison.
+// Judge compares the two sides of a work. A round counts only if both of its runs are valid. An
+// error of the new server is a failure, whatever the values are. If the base had an error, the work
+// is invalid, because there is no basis for comparison.
 func (w Work) Judge() Row {
 	row := Row{Work: w}
 	var base, now, ratios []float64 // logarithms
@@ -167,11 +168,11 @@ func interval(logarithms []float64) *Interval {
 	return &Interval{Low: math.Exp(m - half), High: math.Exp(m + half)}
 }
 
-// MaxRounds is the maximum number of rounds with an interval of their own.
+// MaxRounds is the maximum number of rounds for which student is exact.
 const MaxRounds = 20
 
 // student is the 0.975 quantile of Student's t with n degrees of freedom. Beyond the end of the
-// table its last row is used, which makes the interval slightly too wide.
+// table its last value is used, which makes the interval slightly too wide.
 func student(freedom int) float64 {
 	table := [MaxRounds - 1]float64{
 		12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,

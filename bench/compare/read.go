@@ -12,19 +12,20 @@ import (
 	"atelier/bench/report"
 )
 
-// Set has runs to be compared together: repeats, or different scenarios.
+// Set contains runs to be compared together: repeats, or different scenarios.
 type Set struct {
 	Runs []Run
 }
 
-// Run has the parts of one report that are compared.
+// Run contains the parts of one report that are compared.
 type Run struct {
 	// Name identifies the load: runs with the same name are repeats.
 	Name string
-	// Valid is false if the numbers describe the generator, for the reason in Invalid.
+	// Valid is false if the numbers describe the generator instead of the server. Invalid contains
+	// the reasons.
 	Valid   bool
 	Invalid []string
-	// Failures are the errors of the server, each as a sentence.
+	// Failures contains the errors of the server, each as a sentence.
 	Failures []string
 	// Numbers are keyed by the names that thresholds use.
 	Numbers map[string]float64

@@ -10,7 +10,7 @@ import (
 	"atelier/bench/report"
 )
 
-// Rows are the judgements of several works by the same two servers.
+// Rows contains the judgements of several works of the same two servers.
 type Rows struct {
 	Format string `json:"format"`
 	// Base and New describe the sources of the two servers.
@@ -50,7 +50,7 @@ func (r *Rows) Text(w io.Writer) error {
 		}
 		within := row.Interval
 		if row.Verdict == Unjudged {
-			within = nil // that of two short rounds is nearly unbounded
+			within = nil // the interval of two short rounds is nearly unbounded
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", row.Name, unit, known(row.Base, figure(row.Base)), known(row.New, figure(row.New)),
 			known(row.Ratio, fmt.Sprintf("%.3f", row.Ratio)), within, row.Verdict)

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// confidence is the confidence level of the interval around a median, which is not used.
+// confidence is the confidence level of the interval around a median. The interval is not used.
 const confidence = 0.95
 
 func sample(values []float64) *benchmath.Sample {

@@ -11,9 +11,9 @@ import (
 	"atelier/bench/server"
 )
 
-// Relaxed are settings of a spawned server without which a load test would measure its limits per
-// person. In a fan-out, few publishers send many messages, and all registrations arrive from one
-// address simultaneously.
+// Relaxed contains settings for a spawned server. Without them, a load test would measure the
+// server's limits per person. In a fan-out, few publishers send many messages, and all
+// registrations arrive from one address simultaneously.
 var Relaxed = []string{
 	"ATELIER_LIMITS_MESSAGES_PER_SECOND=1000000", "ATELIER_LIMITS_MESSAGE_BURST=1000000",
 	"ATELIER_LIMITS_REGISTRATIONS_PER_SECOND=100000", "ATELIER_LIMITS_REGISTRATION_BURST=100000",
@@ -21,7 +21,7 @@ var Relaxed = []string{
 	"ATELIER_LIMITS_SOCKETS_PER_PERSON=0",
 }
 
-// atelier is the dialect of an Atelier server; publishers send chat messages.
+// atelier returns the dialect of an Atelier server. Publishers send chat messages.
 func atelier(size int) broadcast.Dialect {
 	return broadcast.Dialect{
 		Send: `{"type":"chat","ref":"{{seq}}","message":"{{stamp}} {{seq}} {{pad}}"}`, Size: size,

@@ -15,12 +15,12 @@ import (
 	"atelier/bench/broadcast"
 )
 
-// Clients are the values of clients. They can be credentials, so no error contains one.
+// Clients contains the values of clients. A value can be a credential, so no error contains one.
 type Clients struct {
-	// Columns are the names of the values.
+	// Columns contains the names of the values.
 	Columns []string
-	// Rows have the values of one client each, in the order of the columns. Lines are their line
-	// numbers in the file, from 1.
+	// Each row of Rows contains the values of one client, in the order of the columns. Lines
+	// contains the rows' line numbers in the file, from 1.
 	Rows  [][]string
 	Lines []int
 }
@@ -37,8 +37,8 @@ const (
 // column matches the permitted names of columns.
 var column = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// ReadClients reads n clients from a CSV file (RFC 4180, UTF-8) with a header line. Further lines
-// are ignored.
+// ReadClients reads count clients from a CSV file (RFC 4180, UTF-8) with a header line. Further
+// lines are ignored.
 func ReadClients(path string, count int) (*Clients, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -52,8 +52,8 @@ func ReadClients(path string, count int) (*Clients, error) {
 	return c, nil
 }
 
-// bounded limits the bytes that are read per client: a line of only commas would take sixteen times
-// its length in memory.
+// bounded limits the bytes that are read for each client and in total. A line of only commas would
+// take sixteen times its length in memory.
 type bounded struct {
 	from       io.Reader
 	line, file int // remaining bytes
@@ -79,7 +79,7 @@ func parseClients(from io.Reader, count int) (*Clients, error) {
 		_, _ = text.Discard(3)
 	}
 	in := csv.NewReader(text)
-	in.FieldsPerRecord = -1 // reported here with the numbers
+	in.FieldsPerRecord = -1 // checkRow reports the numbers
 	head, err := in.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, errors.New("the file is empty: want a header line and a line for each client")

@@ -147,8 +147,8 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	}
 }
 
-// unmatchedPatterns lists the patterns without any match: they are more likely to be wrong than the
-// server.
+// unmatchedPatterns lists the patterns without any match, because they are more likely to be wrong
+// than the server.
 func (r *run) unmatchedPatterns(outcomes []*broadcast.Outcome) []string {
 	var messages, answers int64
 	var strange, strangeAnswer string
@@ -172,7 +172,7 @@ func (r *run) unmatchedPatterns(outcomes []*broadcast.Outcome) []string {
 	return out
 }
 
-// weights returns the resources that the clients used on the server.
+// weights adds figures for the resources that the clients used on the server.
 func (r *run) weights() {
 	out := r.result
 	figure := func(key, name string, value float64, unit string) {

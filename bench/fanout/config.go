@@ -36,25 +36,27 @@ type Config struct {
 	// Scenario is fanout, idle, reconnect or slow.
 	Scenario    string `kong:"-"`
 	Subscribers int    `kong:"-"`
-	// Rest is the pause before the server without clients is measured. A server that has just
-	// started returns unused memory meanwhile. Otherwise this memory would make clients seem smaller.
+	// Rest is the pause before the server without clients is measured. In this time, a server that
+	// has just started returns unused memory, which would otherwise make clients seem smaller.
 	Rest     time.Duration `kong:"-"`
 	Duration time.Duration `kong:"-"`
-	// StepEvery is the interval of a subscriber's steps; 0 for none.
+	// StepEvery is the interval between a subscriber's steps; 0 means no steps.
 	StepEvery time.Duration `kong:"-"`
-	// Stalled subscribers stop reading in every second part of the time. Part is its length.
+	// Stalled is the number of subscribers that stop reading in every second part of the measured
+	// time. Part is the length of a part.
 	Stalled int           `kong:"-"`
 	Part    time.Duration `kong:"-"`
-	// DropEvery is the interval of losses of all connections; Spread is the time over which
-	// subscribers reconnect.
+	// DropEvery is the interval at which all connections are dropped. Spread is the time over which
+	// the subscribers reconnect.
 	DropEvery, Spread time.Duration `kong:"-"`
 
-	// Prepare makes the clients; it is called after the server was measured without them.
+	// Prepare makes the clients. It is called after the server was measured without clients.
 	Prepare func(ctx context.Context, subscribers, publishers int) (*Endpoint, error) `kong:"-"`
 	Plan    workers.Plan                                                              `kong:"-"`
 	// Target is the server, as far as it can be measured.
 	Target *server.Target `kong:"-"`
-	// Beside, if set, runs on its own goroutine during the measured time; its context ends with it.
+	// Beside, if set, runs on its own goroutine during the measured time. Its context ends with
+	// this time.
 	Beside func(ctx context.Context) `kong:"-"`
 	// Progress is called about every second; nil for none.
 	Progress func(Progress) `kong:"-"`
@@ -110,14 +112,14 @@ func (p *Publishing) rates() Stages {
 type Endpoint struct {
 	// Address is the address to connect to; Host is the Host header.
 	Address, Host string
-	// More are other nodes of the same server.
+	// More contains other nodes of the same server.
 	More []broadcast.Node
 	// TLS, if set, means that the server uses TLS, and selects the accepted certificates.
 	TLS *server.Trust
 	// Stream selects event streams.
 	Stream  bool
 	Dialect broadcast.Dialect
-	// Secrets are values of clients that are never shown.
+	// Secrets contains the values of clients that must never be shown.
 	Secrets []string
 	// Subscribers and Publishers are the clients.
 	Subscribers, Publishers []broadcast.Seat
@@ -136,7 +138,7 @@ type Progress struct {
 	// latency of the deliveries in milliseconds.
 	Messages, Deliveries, Errors int64
 	P50, P99, Max                float64
-	// CPU and RSS are the server's, if they can be measured.
+	// CPU and RSS are those of the server, if they can be measured.
 	CPU float64
 	RSS int64
 	// Step is the step of a search, from 1, or 0 if this is not a search. Rate is the rate of the
@@ -149,11 +151,11 @@ type Progress struct {
 // files, 20,000 here.
 const perWorker = 15_000
 
-// maxPerWorker is the maximum with an explicit number of workers.
+// maxPerWorker is the maximum number of connections per worker that Run accepts.
 const maxPerWorker = 19_000
 
-// perWorkerTLS is the same for a server that uses TLS, where each connection has a second one,
-// through the worker's tunnel.
+// perWorkerTLS is perWorker for a server that uses TLS. There, each connection needs a second one,
+// from the worker's tunnel to the server.
 const perWorkerTLS = 6_000
 
 // Workers returns the number of processes for these connections.
@@ -190,7 +192,7 @@ func (c *Config) Check() error {
 	return nil
 }
 
-// share is the clients of a worker: n, beginning with first.
+// share returns a worker's share of all clients: count clients, beginning with first.
 func share(all, workers, worker int) (first, count int) {
 	first = all * worker / workers
 	return first, all*(worker+1)/workers - first

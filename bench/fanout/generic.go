@@ -17,15 +17,16 @@ import (
 
 // Peer is a server other than Atelier, as the command line describes it.
 type Peer struct {
-	// URL is that of the connection: ws, wss, or http and https for an event stream.
+	// URL is the URL of the connection. Its scheme is ws or wss, or http or https for an event
+	// stream.
 	URL string
 	// Publish is the URL to which messages are posted, for an event stream; "" for URL itself.
 	Publish string
 	Trust   server.Trust
 	// Dialect has no columns; Clients have them.
 	Dialect broadcast.Dialect
-	// Clients have the values for the dialect, and for path and query of the URLs: first those of
-	// the subscribers, then those of the publishers. nil for none.
+	// Clients contains the values for the dialect, and for path and query of the URLs: first those
+	// of the subscribers, then those of the publishers. It is nil if there are none.
 	Clients *Clients
 	// Elsewhere means that the workers are on other machines, which can possibly reach a server
 	// that this one cannot.
@@ -88,7 +89,7 @@ func Generic(p *Peer) func(context.Context, int, int) (*Endpoint, error) {
 		if err != nil {
 			return nil, err
 		}
-		// First check whether the server exists: clients would retry for a long time.
+		// First check whether the server exists, because clients would retry for a long time.
 		if !p.Elsewhere {
 			conn, err := (&net.Dialer{Timeout: thereWithin}).DialContext(ctx, "tcp", address)
 			if err != nil {
@@ -115,7 +116,7 @@ func Generic(p *Peer) func(context.Context, int, int) (*Endpoint, error) {
 	}
 }
 
-// seat returns client number n, which may be a publisher that posts.
+// seat returns client number n. posts means that it is a publisher that posts its messages.
 func (p *Peer) seat(n int, posts bool) (broadcast.Seat, error) {
 	seat := broadcast.Seat{Values: p.Clients.row(n)}
 	u, _, err := p.parse(p.Clients.url(p.URL, n))

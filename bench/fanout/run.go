@@ -20,14 +20,14 @@ import (
 	"atelier/bench/workers"
 )
 
-// run is one load test. Owned by the goroutine of Run.
+// run is one load test. The goroutine of Run owns it.
 type run struct {
 	cfg      *Config
 	workers  *workers.Group
 	endpoint *Endpoint
 	result   *report.Result
 	timeline *watcher
-	// key of the stamps.
+	// key is the key of the stamps.
 	key uint64
 
 	// Times on the run's timeline.
@@ -223,8 +223,7 @@ func (r *run) load(ctx context.Context) error {
 	return nil
 }
 
-// beside starts the functions that run during the load; the function that it returns stops them and
-// waits.
+// beside starts the function that runs during the load. The returned function stops it and waits.
 func (r *run) beside(ctx context.Context) func() {
 	if r.cfg.Beside == nil {
 		return func() {}
@@ -279,7 +278,7 @@ func (r *run) partNames() []string {
 	return names
 }
 
-// drops plans the losses of all connections; the last one leaves time to reconnect.
+// drops plans the losses of all connections. The last loss leaves time to reconnect.
 func (r *run) drops() error {
 	if r.cfg.DropEvery == 0 {
 		return nil

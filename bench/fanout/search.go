@@ -9,15 +9,15 @@ import (
 	"atelier/bench/report"
 )
 
-// search is the known bounds of the rate that a server sustains. Rates are in messages per second
-// of all publishers.
+// search contains the known bounds of the rate that a server sustains. Rates are in messages per
+// second of all publishers.
 type search struct {
 	// kept is the highest successful rate. missed is the lowest failed rate. Each is 0 for none.
 	// unsure means that the generator was too slow for missed.
 	kept, missed float64
 	unsure       bool
-	// doubted is a rate that failed once, and is tried again, because a brief disturbance of the
-	// machine must not count as its limit. 0 for none.
+	// doubted is a rate that failed once, or 0. It is tried again, because a brief disturbance of
+	// the machine must not count as the server's limit.
 	doubted float64
 }
 
@@ -45,7 +45,7 @@ func (s *search) note(rate float64, outcome report.Outcome) {
 
 // next returns the rate of the next step. Without a failed rate it is double the highest successful
 // one. Without a successful rate it is half of the lowest failed one. Otherwise it is the middle.
-// It is 0 if the precision is sufficient.
+// It is 0 if the precision is sufficient, or if the rate would be out of bounds.
 func (s *search) next() float64 {
 	rate := 0.0
 	switch {
@@ -79,8 +79,8 @@ func (s *search) limit(next float64) report.Limit {
 
 // FindMax searches for the highest rate that judge accepts. It repeats the load test at most most
 // times, beginning with the configured rate. It returns the result of the highest successful rate,
-// or of the lowest rate if none was successful, with all steps; the caller judges it again. If ctx
-// ends, the search ends with its results so far. An error means that there are none.
+// or of the lowest rate if none was successful, with all steps. The caller must judge the result
+// again. If ctx ends, the search ends with its results so far. An error means that there are none.
 func (c *Config) FindMax(ctx context.Context, most int, judge func(*report.Result) error) (*report.Result, error) {
 	return findMax(c, most, func(c *Config) (*report.Result, error) {
 		r, err := c.Run(ctx)
@@ -91,7 +91,7 @@ func (c *Config) FindMax(ctx context.Context, most int, judge func(*report.Resul
 	})
 }
 
-// findMax is FindMax with a step as a function.
+// findMax is FindMax with a function that runs and judges a step.
 func findMax(cfg *Config, most int, run func(*Config) (*report.Result, error)) (*report.Result, error) {
 	var s search
 	var found *report.Result
@@ -102,7 +102,7 @@ func findMax(cfg *Config, most int, run func(*Config) (*report.Result, error)) (
 			return nil, err
 		}
 		if err != nil {
-			// Such as a server that no longer accepts clients.
+			// For example, the server no longer accepts clients.
 			found.Faults = append(found.Faults, fmt.Sprintf("the step at %g a second could not be run: %v", rate, err))
 			s.missed = rate
 			log.LimitedBy = report.LimitedByError
@@ -134,7 +134,7 @@ func findMax(cfg *Config, most int, run func(*Config) (*report.Result, error)) (
 // HighestRate is the figure that a search determines.
 const HighestRate = "highest_messages_per_second"
 
-// step is a load test at one rate.
+// step returns the configuration of a load test at one rate.
 func step(cfg *Config, rate float64, number int) *Config {
 	c := *cfg
 	c.Rate = rate

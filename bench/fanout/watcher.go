@@ -81,7 +81,7 @@ func (w *watcher) add(s broadcast.Sample) {
 	w.show(w.Phase())
 }
 
-// show is called with mu held.
+// show displays the progress. The caller must hold mu.
 func (w *watcher) show(phase string) {
 	if w.cfg.Progress == nil {
 		return

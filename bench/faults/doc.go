@@ -1,3 +1,3 @@
-// Package faults injects faults into the servers of a load test. It has the kinds of
-// faults, when each is due, how it is injected, and how long the service took to recover.
+// Package faults injects faults into the servers of a load test. It contains the kinds of faults,
+// plans their times, injects them, and measures how long the service takes to recover.
 package faults

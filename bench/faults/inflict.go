@@ -22,7 +22,7 @@ type Inflictor struct {
 	// Pause and Cut are the durations of these faults.
 	Pause, Cut time.Duration
 	// Upgrade is the path of the program that the next Upgrade fault installs; "" means the current
-	// program. Each upgrade exchanges the two.
+	// program. Each upgrade exchanges the two programs.
 	Upgrade string
 	// Rng chooses the node of a fault that names no node.
 	Rng *rand.Rand

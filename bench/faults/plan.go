@@ -35,7 +35,7 @@ func Merge(plans ...[]Planned) []Planned {
 	return all
 }
 
-// Stages parses DURATION@FAULT,… Each fault is injected at the beginning of its stage. It also
+// Stages parses DURATION@FAULT,… Each fault is injected at the beginning of its stage. Stages also
 // returns the total duration.
 func Stages(text string, count int) (plan []Planned, all time.Duration, err error) {
 	for one := range strings.SplitSeq(text, ",") {

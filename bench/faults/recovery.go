@@ -43,11 +43,10 @@ func (r *Recovery) Add(since, took time.Duration) {
 // Empty reports whether nothing was added.
 func (r *Recovery) Empty() bool { return len(r.buckets) == 0 }
 
-// Time returns the time from the fault to the recovery, using the deliveries up to until.
-// It is the beginning of the last window whose p99 is not under Limit, plus a step; from
-// there on all windows are. It is 0 if all were. It reports false if the last window with
-// deliveries was still slow, or there were none. Then the time is up to the end of the
-// known windows.
+// Time returns the time from the fault to the recovery, using the deliveries up to until. The
+// recovery is one step after the beginning of the last window whose p99 is not under Limit. The
+// time is 0 if there is no such window. If the last window with deliveries was still slow, or if
+// there were no deliveries, Time returns until and false.
 func (r *Recovery) Time(until time.Duration) (time.Duration, bool) {
 	known := min(len(r.buckets), int(until/step))
 	last, lastGood := -1, -1 // where windows begin

@@ -51,7 +51,7 @@ type Decoder struct {
 
 	// pending is the received part of an incomplete frame.
 	pending []byte
-	// parts has the received fragments of a message.
+	// parts contains the received fragments of a message.
 	parts []byte
 	// fragmented means that a message has begun; parts can still be empty.
 	fragmented bool

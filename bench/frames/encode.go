@@ -7,7 +7,7 @@ func AppendText(dst []byte, mask uint32, payload []byte) []byte {
 	return appendFrame(dst, opText, mask, payload)
 }
 
-// AppendBinary appends a binary message masked with the key.
+// AppendBinary appends a binary message, masked with the key.
 func AppendBinary(dst []byte, mask uint32, payload []byte) []byte {
 	return appendFrame(dst, opBinary, mask, payload)
 }

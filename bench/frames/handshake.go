@@ -67,8 +67,8 @@ func (e *RefusedError) Error() string { return "upgrade refused with status " + 
 
 var errAnswer = errors.New("not an HTTP answer")
 
-// Answer checks the server's response to the upgrade with this key. It returns the response's
-// length in bytes, or 0 while the response is incomplete. A refusal is a *RefusedError.
+// Answer checks the server's response to the upgrade with this key. It returns the length of the
+// response's head in bytes, or 0 while the head is incomplete. A refusal is a *RefusedError.
 func Answer(p []byte, key string) (int, error) {
 	end := bytes.Index(p, []byte("\r\n\r\n"))
 	if end < 0 {

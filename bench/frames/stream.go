@@ -47,8 +47,8 @@ type Stream struct {
 	// one.
 	data []byte
 	some bool
-	// Of the current chunk: the number of remaining bytes, and the received part of its
-	// head.
+	// left is the number of remaining bytes of the current chunk. head is the received part of the
+	// next chunk's head.
 	left int
 	head []byte
 	// tail is the number of missing bytes of the line break after a chunk.

@@ -51,7 +51,7 @@ func (h *Histogram) Sum() time.Duration {
 	return time.Duration(h.counts.Mean() * float64(h.Count()) * float64(unit))
 }
 
-// Within returns the number of latencies within each of the bounds, which rise.
+// Within returns the number of latencies within each of the bounds.
 func (h *Histogram) Within(bounds []time.Duration) []int64 {
 	out := make([]int64, len(bounds))
 	for _, bar := range h.counts.Distribution() {

@@ -41,7 +41,7 @@ const (
 	dialTime   = time.Second
 )
 
-// Balance listens on behalf of n nodes, none of which is available yet.
+// Balance listens on behalf of a number of nodes, none of which is available yet.
 func Balance(listen string, nodes int) (*Balancer, error) {
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
@@ -55,7 +55,7 @@ func Balance(listen string, nodes int) (*Balancer, error) {
 	return b, nil
 }
 
-// URL is the balancer's address.
+// URL returns the balancer's address.
 func (b *Balancer) URL() string { return "http://" + b.listener.Addr().String() }
 
 // Put sets a node's public address and internal URL.
@@ -144,8 +144,8 @@ func (b *Balancer) lead(from net.Conn) {
 	_, _ = io.Copy(from, to)
 }
 
-// dial connects to the node with the fewest connections, and to the next if that one does
-// not answer; nil if none does.
+// dial connects to the ready node with the fewest connections. If this node does not answer, dial
+// tries the next. It returns nil if none answers.
 func (b *Balancer) dial() (net.Conn, int) {
 	tried := map[int]bool{}
 	for {
@@ -165,7 +165,8 @@ func (b *Balancer) dial() (net.Conn, int) {
 	}
 }
 
-// choose selects a node and counts a connection to it; -1 for none.
+// choose selects, of the ready nodes not in tried, the one with the fewest connections, and counts
+// a connection to it. It returns -1 if there is none.
 func (b *Balancer) choose(tried map[int]bool) (node int, address string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -36,7 +36,7 @@ type Config struct {
 	Count  int
 	// Postgres is the address of a server on which to create a database; "" starts one.
 	Postgres string
-	// Env are settings of every node in addition to those of the cluster, NAME=value.
+	// Env contains settings of every node in addition to those of the cluster, as NAME=value.
 	Env []string
 }
 
@@ -126,7 +126,7 @@ func knows(binary, setting string) bool {
 	return !strings.Contains(string(out), "unknown key "+name)
 }
 
-// Stop asks every node to end. It returns the data folders of nodes that did not end properly.
+// Stop stops every node. Its error names the nodes that did not end properly.
 func (c *Cluster) Stop() error {
 	var problems []error
 	for i, p := range c.Processes {
@@ -137,8 +137,8 @@ func (c *Cluster) Stop() error {
 	return errors.Join(problems...)
 }
 
-// Remove removes all created files. Every node must have ended. With keep, the folders of the nodes
-// stay, and Remove names them.
+// Remove removes all created files. Every node must have ended. With keep, the folders of the
+// nodes, the started database and the shared files stay, and Remove returns them.
 func (c *Cluster) Remove(keep bool) (kept []string, err error) {
 	if keep {
 		for _, p := range c.Processes {

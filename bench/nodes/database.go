@@ -35,8 +35,8 @@ type Database struct {
 	admin *url.URL
 	name  string
 
-	// If the server was started for this run, dir has all its files, and bin is the folder of the
-	// programs. Otherwise both are "".
+	// If the server was started for this run, dir contains all its files, and bin is the folder of
+	// the programs. Otherwise both are "".
 	dir, bin string
 	port     int
 	cred     *syscall.Credential // nil for the current user
@@ -171,8 +171,8 @@ func (d *Database) exec(ctx context.Context, statement string) error {
 	return nil
 }
 
-// Restart stops the server and starts it again: in order, ending all sessions, or immediately, so
-// that it recovers from its log.
+// Restart stops the server and starts it again. A proper stop ends all sessions. After an immediate
+// stop, the server recovers from its log.
 func (d *Database) Restart(ctx context.Context, immediate bool) error {
 	if !d.Own() {
 		return errors.New("the run cannot restart the database, because the run did not create it")

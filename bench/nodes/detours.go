@@ -25,7 +25,8 @@ func (n *Network) detours() ([]string, error) {
 	if err != nil || len(first) == 0 {
 		return nil, err
 	}
-	// A proxy can open and close one while the tables are read.
+	// A proxy can open and close a connection while the tables are read. Only connections that are
+	// found twice therefore count.
 	again, err := n.strangers()
 	return slices.DeleteFunc(again, func(d string) bool { return !slices.Contains(first, d) }), err
 }
@@ -124,8 +125,8 @@ func kernelAddress(s string) (a netip.AddrPort, ok bool) {
 	return netip.AddrPortFrom(ip.Unmap(), uint16(number)), ok
 }
 
-// endsOf returns the addresses of nodes, counted from 1, and of the database. Host names, such as
-// that of a remote database, are excluded.
+// endsOf returns the addresses of nodes, counted from 1, and of the database. It omits addresses
+// that cannot be resolved.
 func endsOf(peers []string, db string) map[netip.AddrPort]int {
 	ends := map[netip.AddrPort]int{}
 	for i, address := range append([]string{db}, peers...) {

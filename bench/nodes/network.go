@@ -16,7 +16,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Directions of a cut A-B: the direction whose bytes are dropped.
+// Directions of a cut A-B. All bytes in the direction are dropped.
 const (
 	Both = "both"
 	// To is the direction from A to B. From is the direction from B to A.
@@ -209,8 +209,8 @@ const (
 	portCount  = 18_000
 )
 
-// freePorts finds unused loopback ports. Another server can take one before it is used. The load
-// test then fails, and can be repeated.
+// freePorts finds unused loopback ports. Another process can take a port before the load test uses
+// it. The load test then fails, and can be repeated.
 func freePorts(n int) ([]int, error) {
 	var out []int
 	for tries := 0; len(out) < n; tries++ {

@@ -9,9 +9,9 @@ import (
 // Never is the next time of an empty agenda.
 const Never = time.Duration(math.MaxInt64)
 
-// Agenda has scheduled operations: streams and single ones. A single heap replaces a timer for
-// each. The zero value is empty. An Agenda is not safe for concurrent use; its functions may add to
-// it.
+// Agenda contains scheduled operations: streams and single operations. One heap replaces a timer
+// for each of them. The zero value is empty. An Agenda is not safe for concurrent use, but the
+// functions that it calls can add operations to it.
 type Agenda struct {
 	entries entries
 	// added numbers the entries, so that entries with the same time run in the order in which they
@@ -44,8 +44,8 @@ func (a *Agenda) Stream(start time.Duration, p Pacer, do func(due time.Duration)
 }
 
 // Run runs all operations scheduled up to now, in the order of the planned times, and returns the
-// time of the next one. Each operation receives its planned time: latency and the generator's own
-// lag both count from that.
+// time of the next one. Each operation receives its planned time, because latency and the
+// generator's own lag both count from it.
 func (a *Agenda) Run(now time.Duration) time.Duration {
 	for len(a.entries) > 0 && a.entries[0].due <= now {
 		e := heap.Pop(&a.entries).(entry)

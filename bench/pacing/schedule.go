@@ -8,8 +8,8 @@ import (
 // Schedule assigns numbered operations to free callers, in the order of their times. It is safe for
 // concurrent use.
 type Schedule struct {
-	// Rate is operations per second. 0 is unthrottled: each operation is scheduled for the time
-	// when it is taken.
+	// Rate is in operations per second. 0 means unthrottled: each operation is scheduled for the
+	// time at which it is taken.
 	Rate float64
 	// Start and Until bound the times of operations.
 	Start, Until time.Duration
@@ -17,7 +17,7 @@ type Schedule struct {
 	next atomic.Int64
 }
 
-// Take returns the next operation and its time; ok is false at the end.
+// Take returns the next operation and its time. ok is false at the end.
 func (s *Schedule) Take(now time.Duration) (number int64, due time.Duration, ok bool) {
 	number = s.next.Add(1) - 1
 	if due = now; s.Rate > 0 {

@@ -54,8 +54,8 @@ func (r *Result) harmed() bool {
 	return slices.ContainsFunc(r.Series, func(s Sample) bool { return s.Fault != "" })
 }
 
-// values returns the values of one second. If the nodes were not measured in this second, their
-// values are empty.
+// values returns the values of the additional columns for one second. If the nodes were not
+// measured in this second, their values are empty.
 func (r *Result) values(s *Sample, more int) []string {
 	if more == 0 {
 		return nil
@@ -76,8 +76,8 @@ func positive(n int64) string { return unless(n == 0, strconv.FormatInt(n, 10)) 
 
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
 
-// WriteCSV writes the timeline of the run, one row per second. If the run is invalid, it writes a
-// note that begins with # after the head.
+// WriteCSV writes the timeline of the run, one row per second. If the run is invalid, the header is
+// followed by a line that begins with # for each reason.
 func (r *Result) WriteCSV(path string) error {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)

@@ -237,7 +237,7 @@ func (r *Result) whole(s *Sample) bool {
 	return r.Duration == 0 || s.Second > -fuzzy && s.Second+1 < r.Warmup+r.Duration+fuzzy
 }
 
-// weighed formats memory in MiB. It returns nil if the server was not measured.
+// weighed converts bytes to MiB. It returns nil if the server was not measured.
 func weighed(n int64) *float64 {
 	if n == 0 {
 		return nil

@@ -7,7 +7,7 @@ import (
 )
 
 // The XML for CI pipelines is a suite for the run, with a case for the run itself and a case for
-// each threshold. The run's own case fails if a number that must be 0 is not.
+// each threshold. The run's own case contains the failures that belong to no threshold.
 type (
 	junitSuites struct {
 		XMLName xml.Name     `xml:"testsuites"`

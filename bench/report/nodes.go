@@ -13,7 +13,7 @@ type Node struct {
 	CPU     float64 `json:"cpu"`
 	RSS     int64   `json:"rss"`
 	PeakRSS int64   `json:"peak_rss"`
-	// Deliveries is the number of deliveries to this node's clients. The next field is the node's
+	// Deliveries is the number of deliveries to this node's clients. CPUPerMillion is the node's
 	// CPU time per million deliveries, in seconds. Both are 0 if deliveries are not counted per
 	// node.
 	Deliveries    int64   `json:"deliveries"`

@@ -7,8 +7,8 @@ import (
 	"atelier/bench/latency"
 )
 
-// Result contains everything that a run found. Latencies are in milliseconds, times in seconds,
-// memory in bytes, and CPU usage in cores.
+// Result contains all results of a run. Latencies are in milliseconds, times in seconds, memory in
+// bytes, and CPU usage in cores.
 type Result struct {
 	Scenario string
 	// About is a short description of the run: "1000 attendees, 2 facilitators".
@@ -30,7 +30,8 @@ type Result struct {
 	// Last is the time from the planned sending of a message to its receipt by the last receiver
 	// that reads.
 	Last *latency.Summary
-	// Messages were sent, and Deliveries were received, in the measured time.
+	// Messages is the number of messages sent in the measured time, and Deliveries that of the
+	// deliveries received in it.
 	Messages, Deliveries int64
 	DeliveriesPerSecond  float64
 
@@ -52,8 +53,8 @@ type Result struct {
 	Zero   time.Time
 
 	Operations []Operation
-	// Faults contains the server errors that a scenario found and the audit does not count, each as
-	// a sentence.
+	// Faults contains the server errors that the scenario found and that the audit does not count,
+	// each as a sentence.
 	Faults []string
 	// Figures contains the other results of a scenario.
 	Figures []Figure
@@ -102,8 +103,8 @@ type Connections struct {
 type Part struct {
 	Name    string          `json:"name"`
 	Latency latency.Summary `json:"latency"`
-	// Lowest and the following fields are the server's lowest, mean and highest memory in this
-	// part, in bytes.
+	// Lowest, Mean and Highest are the server's lowest, mean and highest memory in this part, in
+	// bytes.
 	Lowest  int64 `json:"lowest_rss"`
 	Mean    int64 `json:"mean_rss"`
 	Highest int64 `json:"highest_rss"`
@@ -123,7 +124,7 @@ type Sample struct {
 	// Phase is the phase of the run, as in package timeline: "connecting", "warm-up", "load".
 	Phase string `json:"phase"`
 	// Messages is the number of messages sent in this second. Deliveries is the number of
-	// deliveries (or operations) done. The next fields are their latency.
+	// deliveries (or operations) done. P50, P99 and Max are the latency of the latter.
 	Messages   int64   `json:"messages"`
 	Deliveries int64   `json:"deliveries"`
 	P50        float64 `json:"p50"`
@@ -153,11 +154,11 @@ type Sample struct {
 	Counts *latency.Histogram `json:"-"`
 }
 
-// timed reports whether latencies of this second are known.
+// timed reports whether any latency of this second is known.
 func (s *Sample) timed() bool { return s.Counts != nil && s.Counts.Count() > 0 }
 
-// looked reports whether the machine was measured in this second and in the previous one. It checks
-// the generator's usage, because the generator always uses some CPU time.
+// looked reports whether the machine was measured in this second and in the previous one, which CPU
+// usage requires. It checks the generator's usage, which is never 0 if it was measured.
 func (s *Sample) looked() bool { return s.Generator > 0 }
 
 // weighed reports whether the server's usage in this second is known.
@@ -198,7 +199,7 @@ type Operation struct {
 // Audit counts what was lost, duplicated or out of order.
 type Audit struct {
 	// Missed events were sent, or received by others, but not by this subscriber. Unpublished
-	// events were received by nobody, although their write was found. They are counted per
+	// events were received by nobody, although their write was found. Both are counted per
 	// subscriber.
 	Missed      int `json:"missed"`
 	Unpublished int `json:"unpublished"`
@@ -233,9 +234,9 @@ type Tokens struct {
 	Begun     int `json:"begun"`
 	Timed     int `json:"timed"`
 	Contested int `json:"contested"`
-	// Raced tokens were used by two callers concurrently, including those of the warm-up. Won
-	// tokens had exactly one winner. The outcome of the rest is unknown, because a response is
-	// missing.
+	// Raced tokens were used by two callers concurrently, including those of the warm-up.
+	// OneWinner, TwoWinners and NoWinner count them by their number of winners. The outcome of the
+	// rest is unknown, because a response is missing.
 	Raced      int `json:"raced"`
 	OneWinner  int `json:"one_winner"`
 	TwoWinners int `json:"two_winners"`
@@ -285,7 +286,8 @@ type Stalled struct {
 	Gaps       int `json:"gaps"`
 }
 
-// Restart is one injected fault, with the milliseconds until readiness and until the last welcome.
+// Restart is one injected fault. Ready and Resumed are the milliseconds until the server was ready
+// and until the last client was welcomed.
 type Restart struct {
 	// Fault is "kill", "pause" or "restart".
 	Fault      string  `json:"fault"`
@@ -303,8 +305,8 @@ type Restart struct {
 	Lasted float64 `json:"lasted"`
 	// Recovery is the time from the beginning of the fault until the p99 of deliveries over a
 	// second was under 250 ms and stayed so, in milliseconds. For clients of a paused server, the
-	// time counts from when the server resumed. If the service had not Recovered by the next fault,
-	// or by the end, it is the time until then.
+	// time counts from when the server resumed. If Recovered is false, it is the time until the
+	// next fault or the end.
 	Recovery  float64 `json:"recovery"`
 	Recovered bool    `json:"recovered"`
 	// Repeated requests were retried on another node. Failed requests ended in an error for the

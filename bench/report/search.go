@@ -20,9 +20,9 @@ type Search struct {
 // Limit is the reason why a search ended.
 type Limit string
 
-// These are the reasons why a search ends. The server missed a threshold, or the generator was too
-// slow, so that the server can probably do more. All steps were made, or the highest rate was
-// tried. The server could not be tested any more, or somebody ended the search.
+// These are the reasons why a search ends, in this order. The server missed a threshold, or the
+// generator was too slow, so that the server can probably do more. All steps were made, or the rate
+// would be out of bounds. The server could not be tested any more, or somebody ended the search.
 const (
 	LimitedByServer       Limit = "server"
 	LimitedByGenerator    Limit = "generator"

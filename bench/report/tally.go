@@ -10,7 +10,7 @@ import (
 // Tally counts the results of one kind of operation. It is not safe for concurrent use.
 type Tally struct {
 	Operation
-	// Timed has the latencies of the measured operations.
+	// Timed contains the latencies of the measured operations.
 	Timed *latency.Histogram
 }
 

@@ -84,7 +84,7 @@ func (r *Result) rows() []latencyRow {
 	return out
 }
 
-// latencies returns the table of all operations.
+// latencies writes the table of all operations.
 func (r *Result) latencies(b *strings.Builder) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "latency, ms\tcount\tp50\tp90\tp99\tp99.9\tmax\trefused\tno answer\t")
@@ -253,7 +253,7 @@ func (s Style) paint(colour, text string) string {
 	return "\x1b[1;" + colour + "m" + text + "\x1b[0m"
 }
 
-// grouped formats a large number with commas: 1,234,567.
+// grouped formats a large number with commas, such as 1,234,567.
 func grouped(n int64) string {
 	if n < 0 {
 		return "-" + grouped(-n)
@@ -265,7 +265,7 @@ func grouped(n int64) string {
 	return text
 }
 
-// some formats a count that is omitted if it is zero.
+// some formats a count, or returns "-" if the count is 0.
 func some(n int) string {
 	if n == 0 {
 		return "-"

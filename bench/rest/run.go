@@ -31,7 +31,7 @@ type run struct {
 	timeline *timeline.Timeline
 	marker   string
 
-	// Requests planned between From and Until are measured.
+	// Requests planned between from and until are measured.
 	start, from, until time.Duration
 	workers            []*worker
 	reads, writes      *pacing.Schedule
@@ -112,7 +112,7 @@ func (r *run) plan() {
 }
 
 // load sends the requests, and measures the server before and after. open makes the worker of a
-// connection, and read makes a request of those that read.
+// connection, and read makes a request of a reading worker.
 func (r *run) load(ctx context.Context, open func(i int) *worker, read request) (begin, end timeline.Weight) {
 	weigh := r.timeline.Weigh(r.from, r.target)
 	var working sync.WaitGroup

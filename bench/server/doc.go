@@ -3,10 +3,10 @@
 //
 // [Remote] is a server that was started by someone else. It can only be measured.
 //
-// A [Target] is the server of a run, or all nodes if there are several. A [Tunnel] leads to a server
-// that speaks TLS.
+// A [Target] is the server of a run, or all nodes if there are several. A [Tunnel] connects to a
+// server that uses TLS.
 //
-// [Target.Watch] monitors either of them while it runs.
+// [Target.Watch] measures the servers of a target every second.
 //
 // A Process is not safe for concurrent use, except for Usage. The child dies with its parent.
 package server

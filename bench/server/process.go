@@ -46,10 +46,10 @@ type Process struct {
 	reader sync.WaitGroup
 
 	mu sync.Mutex
-	// Guarded by mu when read elsewhere. Only the owner changes these fields.
+	// Only the owner changes these fields. Other goroutines read them under mu.
 	cmd  *exec.Cmd
 	addr addresses
-	// Guarded by mu: the CPU time of children that have ended.
+	// spent is the CPU time of children that have ended. Guarded by mu.
 	spent time.Duration
 	// Guarded by mu. ending means that the running child is being stopped. died and how describe a
 	// child's unexpected end. how is set after the child has been waited for.
@@ -89,7 +89,7 @@ func (p *Process) URL() string { return "http://" + p.addr.public }
 func (p *Process) Start(ctx context.Context) error {
 	public := cmp.Or(p.addr.public, p.Listen, "127.0.0.1:0")
 	cmd := exec.Command(p.Binary, "serve", "--listen", public, "--internal-listen", "127.0.0.1:0", "--data", filepath.Join(p.Dir, "data"))
-	// All people of a load test come from one address.
+	// All people of a load test register from one address, so the limit per address is disabled.
 	cmd.Env = append([]string{"ATELIER_LIMITS_REGISTRATIONS_PER_SECOND_PER_ADDRESS=0"}, os.Environ()...)
 	cmd.Env = append(cmd.Env, p.Env...)
 	cmd.Env = append(cmd.Env, "ADMIN_ID="+p.AdminID, "ADMIN_PW="+p.AdminPW)

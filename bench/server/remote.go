@@ -17,7 +17,7 @@ import (
 type Remote struct {
 	// URL is the address of the internal listener, without a path.
 	URL string
-	// Within is the timeout of a request; 0 is 5 s.
+	// Within is the timeout of a request; 0 means 5 s.
 	Within time.Duration
 }
 

@@ -86,7 +86,7 @@ func OpenTunnel(server string, trust Trust) (*Tunnel, error) {
 	return t, nil
 }
 
-// Address is the address of the plain port.
+// Address returns the address of the plain port.
 func (t *Tunnel) Address() string { return t.listen.Addr().String() }
 
 // Close ends every connection.

@@ -157,7 +157,7 @@ func prepare(fd int, t *Target) error {
 		}
 	}
 	if t.Source != nil {
-		// The kernel chooses the port when it connects. It then knows the destination, so that
+		// The kernel chooses the port only when it connects. It then knows the destination, so that
 		// 28,000 ports are available for each pair of addresses.
 		if err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1); err != nil {
 			return fmt.Errorf("delay port: %w", err)

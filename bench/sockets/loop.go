@@ -33,7 +33,7 @@ type Loop struct {
 	// Agenda contains the planned operations. The loop's goroutine owns it.
 	Agenda pacing.Agenda
 	// Turns records the times between two polls of the loop's sockets. The generator itself can
-	// delay reading a delivery by as much. The loop's goroutine owns it.
+	// delay the reading of a delivery by such a time. The loop's goroutine owns it.
 	Turns *latency.Histogram
 	// Busy is the time in which the loop was not parked. The loop's goroutine owns it.
 	Busy time.Duration
@@ -74,8 +74,8 @@ func New(clock pacing.Clock, seed uint64, handler Handler) (*Loop, error) {
 // Now returns the time on the loop's clock.
 func (l *Loop) Now() time.Duration { return l.clock.Now() }
 
-// ReadAt returns the arrival time of a Handler's bytes. All messages of one read(2) have the same
-// time.
+// ReadAt returns the time at which the bytes were read that the Handler is handling. All messages
+// of one read(2) have the same time.
 func (l *Loop) ReadAt() time.Duration { return l.readAt }
 
 // Post runs f on the loop's goroutine, after previously posted functions. After Stop it does

@@ -3,5 +3,5 @@
 //
 // A [Meter] adds up the numbers of the workers for Prometheus, over all runs of a search. They are
 // up to a second old. [Serve] serves them at /metrics, in the text format, to few clients at the
-// same time. It has no other path and reveals nothing of servers, clients or credentials.
+// same time. It has no other path, and reveals nothing about servers, clients or credentials.
 package timeline

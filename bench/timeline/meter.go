@@ -9,25 +9,26 @@ import (
 	"atelier/bench/report"
 )
 
-// bounds of the histogram's buckets.
+// bounds contains the upper bounds of the histogram's buckets.
 var bounds = [...]time.Duration{
 	500 * time.Microsecond, time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond, 10 * time.Millisecond, 25 * time.Millisecond,
 	50 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond, time.Second, 2500 * time.Millisecond,
 	5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute,
 }
 
-// Meter has the totals of a load test. The zero value is empty. Safe for concurrent use.
+// Meter contains the totals of a load test. The zero value is empty. A Meter is safe for concurrent
+// use.
 type Meter struct {
 	mu sync.Mutex
 	// Guarded by mu.
 	sent, deliveries, errors, open float64
 	timed                          uint64
 	took                           time.Duration
-	// within are the numbers of latencies within each of the bounds.
+	// within contains the number of latencies within each of the bounds.
 	within [len(bounds)]uint64
 }
 
-// Add adds the results of a second of a worker.
+// Add adds a worker's results of one second.
 func (m *Meter) Add(s report.Sample) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -19,8 +19,8 @@ const (
 	answerWithin   = 10 * time.Second
 )
 
-// Serve answers GET /metrics at an address, host:port, until stop is called, which does not wait.
-// At is the actual address, even if the port was 0.
+// Serve answers GET /metrics at an address, host:port, until stop is called. stop does not wait for
+// requests in progress. at is the actual address, even if the port was 0.
 func Serve(address string, m *Meter) (at net.Addr, stop func(), err error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {

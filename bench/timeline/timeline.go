@@ -133,7 +133,7 @@ func (c *Timeline) Add(more report.Sample, n int64) {
 	}
 }
 
-// See measures the server.
+// See records a measurement of the server.
 func (c *Timeline) See(when time.Time, in server.Inside) {
 	own, n := server.OwnCPU(), int64(c.now()/time.Second)
 	c.mu.Lock()
@@ -153,7 +153,7 @@ func (c *Timeline) See(when time.Time, in server.Inside) {
 	}
 }
 
-// nodes returns the resources that each node used since the last sample.
+// nodes returns each node's CPU usage since the last measurement, and its memory.
 func (c *Timeline) nodes(now []server.Inside, passed time.Duration) []report.NodeSample {
 	if len(now) != len(c.lastNodes) {
 		return nil
@@ -202,7 +202,7 @@ func (c *Timeline) Samples() []report.Sample {
 	defer c.mu.Unlock()
 	numbers := make([]int64, 0, len(c.seconds))
 	for n, s := range c.seconds {
-		// The run ended in a second without a report.
+		// A second without results is the one in which the run ended.
 		if s.reported {
 			numbers = append(numbers, n)
 		}

@@ -13,12 +13,12 @@ type Weight struct {
 	At, Generator time.Duration
 	// Server is zero if it could not be measured.
 	Server server.Usage
-	// Nodes has the values of each node, if there are several.
+	// Nodes contains the values of each node, if there are several.
 	Nodes []server.Inside
 }
 
-// Weigh measures the usage up to now. If the server has just ended, Weigh ignores it, because the
-// caller notices that later.
+// Weigh measures the usage up to now. If the server has just ended, Weigh ignores the error,
+// because the caller notices the end later.
 func Weigh(at time.Duration, t *server.Target) Weight {
 	w := Weight{At: at, Generator: server.OwnCPU(), Nodes: server.Measure(t.Several)}
 	if t.Usage != nil {
@@ -27,8 +27,9 @@ func Weigh(at time.Duration, t *server.Target) Weight {
 	return w
 }
 
-// Weigh enters the warm-up, and the load when its measured time begins. The returned function ends
-// the load. It returns the usage at the beginning of the measured time and now.
+// Weigh enters the phase of the warm-up, and that of the load when the measured time begins. The
+// returned function is called at the end of the load. It returns the usage at the beginning of the
+// measured time and now.
 func (c *Timeline) Weigh(from time.Duration, t *server.Target) (end func() (Weight, Weight)) {
 	c.Enter(WarmUp)
 	weighed := make(chan Weight, 1)

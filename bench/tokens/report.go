@@ -71,7 +71,7 @@ func named() (names []string) {
 	return names
 }
 
-// conclude adds the results of the workers. They have ended.
+// conclude adds the results of the workers, which have ended.
 func (r *run) conclude(workers []*worker, begin, end timeline.Weight) {
 	out := r.result
 	lag := latency.New()

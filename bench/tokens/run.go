@@ -33,7 +33,7 @@ type run struct {
 	result  *report.Result
 	// made numbers every pair of the run, so that no card is used twice.
 	made int64
-	// marker makes the keys of this run unique.
+	// marker makes the idempotency keys of this run unique.
 	marker    string
 	inflictor faults.Inflictor
 	timeline  *timeline.Timeline
@@ -79,7 +79,7 @@ func (c *Config) Run(ctx context.Context, target *server.Target) (*report.Result
 	return r.result, nil
 }
 
-// contested reports whether two callers use the pair's token; contested pairs are evenly
+// contested reports whether two callers use the pair's token. Contested pairs are evenly
 // distributed.
 func (r *run) contested(pair int64) bool {
 	share := r.cfg.Reuse / 100
@@ -127,8 +127,8 @@ func (r *run) load(ctx context.Context) error {
 	return nil
 }
 
-// crowd creates the live tokens, measures the server with them, restarts it, and observes their
-// expiry.
+// crowd creates the live tokens, measures the server with them, restarts the server, and observes
+// the expiry of the tokens.
 func (r *run) crowd(ctx context.Context) error {
 	c := &crowd{tokens: r.cfg.Live}
 	r.timeline.Enter("live tokens")
@@ -195,7 +195,7 @@ func (r *run) mintAll(ctx context.Context, ends time.Time) error {
 	return ctx.Err()
 }
 
-// restart stops the server and starts it again; ready is the time at which a pair first completed.
+// restart kills the server and starts it again. It measures the time until a pair has completed.
 func (r *run) restart(ctx context.Context, c *crowd) error {
 	r.show("restarting")
 	r.target.Process.Kill()

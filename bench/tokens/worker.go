@@ -32,8 +32,8 @@ type worker struct {
 
 	tokenize, detokenize, pair *report.Tally
 	lag                        *latency.Histogram
-	// These are violations: a credential that differs from the original, a token that returned its
-	// credential twice, and a token that returned it to neither of two callers.
+	// wrong, doubled and denied count violations: credentials that differ from the original, tokens
+	// that returned their credential twice, and tokens that returned it to neither of two callers.
 	wrong, doubled, denied int
 	// raced is the number of tokens that two callers used concurrently. won is the number of these
 	// with exactly one winner.
@@ -80,7 +80,7 @@ func appendNumber(dst []byte, pair int64) []byte {
 	return append(dst, d[:]...)
 }
 
-// mint tokenizes. token is valid until the next call on the connection.
+// mint tokenizes the card of a pair. token is valid until the next call on the connection.
 func (w *worker) mint(pair int64) (token []byte, ok bool) {
 	w.out = append(w.out[:0], `{"credential":`...)
 	w.out = credential(w.out, pair)
@@ -189,7 +189,7 @@ func settles(status int, err error) bool {
 }
 
 // fail records an unexpected response. It keeps only the error code, because the rest can contain a
-// secret. With several nodes, a 503 is expected. The node that responds may have lost its
+// secret. With several nodes, a 503 is expected, because the node that responds can have lost its
 // connection to the node that has the token.
 func (w *worker) fail(t *report.Tally, status int, body []byte, err error) {
 	switch {

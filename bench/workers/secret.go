@@ -74,9 +74,10 @@ func prove(conn *tls.Conn, secret, mine, theirs string) error {
 		return mac.Sum(nil)
 	}
 	l := line{conn: conn}
-	// The coordinator proves last. It connects to an address that a person typed, and has the
-	// server's passwords. A caller of a worker receives a proof with which it can test guesses of
-	// the secret. Each guess costs the caller a tenth of a second.
+	// The coordinator proves last, because it connects to an address that a person typed, and has
+	// the server's passwords. Any caller of a worker therefore receives the worker's proof, with
+	// which the caller can test guesses of the secret. Each guess costs the caller a tenth of a
+	// second.
 	ask := func() error { return l.send(proof(mine)) }
 	check := func() error {
 		var got []byte

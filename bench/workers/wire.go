@@ -50,8 +50,8 @@ const largest = 256 << 20
 
 var errLarge = errors.New("message is too large")
 
-// line is one side of the stream. One goroutine can read while another writes, but two must not
-// read or write concurrently.
+// line is one side of the stream. One goroutine can read while another writes. But two goroutines
+// must not read concurrently, and two must not write concurrently.
 type line struct {
 	conn net.Conn
 	in   []byte

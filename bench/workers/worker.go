@@ -256,7 +256,7 @@ func Listen(ctx context.Context, address, secret string, listening func(net.Addr
 	}
 }
 
-// turnWithin is how long a coordinator waits for the previous coordinator, which can be about to
+// turnWithin is the time for which a coordinator waits for the previous one, which can be about to
 // end.
 const turnWithin = 2 * time.Second
 

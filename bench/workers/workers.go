@@ -37,8 +37,8 @@ type member struct {
 	answers chan *Report
 	process *exec.Cmd
 	running sync.WaitGroup
-	// last is the last message of the worker, and the reason why answers was closed. Read it only
-	// after answers was closed.
+	// last is the last message of the worker, and err the reason why answers was closed. Read them
+	// only after answers was closed.
 	last string
 	err  error
 	exit func() error // ends the worker's process, if any, and returns how it ended
@@ -60,10 +60,10 @@ type Plan struct {
 // Size returns the number of workers.
 func (p *Plan) Size() int { return max(p.Processes, len(p.Remote), 1) }
 
-// sampled receives the workers' reports once per second.
+// sampled receives a sample of each worker every second.
 type sampled func(broadcast.Sample)
 
-// Gather starts or connects to the workers. It calls sampled on separate goroutines.
+// Gather starts the workers, or connects to them. It calls onSample on separate goroutines.
 func Gather(p *Plan, onSample func(broadcast.Sample)) (*Group, error) {
 	c := &Group{start: monotonic(), gone: make(chan struct{})}
 	var err error
@@ -101,8 +101,8 @@ func Gather(p *Plan, onSample func(broadcast.Sample)) (*Group, error) {
 	return c, nil
 }
 
-// spawn starts a worker that communicates over its third file descriptor, which no other process
-// can reach.
+// spawn starts a worker that communicates over its file descriptor 3, which no other process can
+// reach.
 func (c *Group) spawn(p *Plan, i int, onSample sampled) error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -240,7 +240,7 @@ func (m *member) ended() error {
 	return fmt.Errorf("%s ended without a message", m.name)
 }
 
-// wait ends the worker's process, if it has one.
+// wait waits until the worker's process has ended, and kills the process after 5 s.
 func (m *member) wait() error {
 	if m.process == nil {
 		return nil

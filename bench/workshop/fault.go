@@ -36,8 +36,8 @@ type harm struct {
 	report report.Restart
 }
 
-// faults injects the planned faults during the load. The last fault leaves enough time to reconnect
-// before the end.
+// faults injects the planned faults during the load. It injects none in the last second, so that
+// people have time to reconnect before the end.
 func (r *run) faults(ctx context.Context) error {
 	for n, planned := range r.cfg.Faults {
 		at := r.crowd.from + planned.At
@@ -111,7 +111,7 @@ func (c *crowd) harmAt(at time.Duration) *harm {
 	return nil
 }
 
-// charge assigns a delivery to the fault during which it was planned, unless one of the two people
+// charge assigns a delivery to the last fault before its planned time, unless one of the two people
 // was absent for another reason.
 func (c *crowd) charge(p *person, sent *chatMessage, took time.Duration) {
 	h := c.harmAt(sent.due)

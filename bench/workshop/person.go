@@ -33,7 +33,8 @@ type person struct {
 	epoch string
 	// dialled is the actual or planned start of the current connection.
 	dialled time.Duration
-	// left is the time at which a leaver last disconnected for a reason that is not the server's.
+	// leaver means that the person has lost the connection for a reason that is not the server's.
+	// left is the time at which this last happened.
 	leaver bool
 	left   time.Duration
 	// attempts is the number of failed connections since the last welcome.
@@ -87,7 +88,7 @@ func (p *person) send(m pending) {
 	}
 }
 
-// acked removes the message with this ref from the unacknowledged messages.
+// acked removes the message with this ref from the unacknowledged messages, and returns it.
 func (p *person) acked(ref []byte) (pending, bool) {
 	for i, m := range p.unacked {
 		if m.ref == string(ref) {

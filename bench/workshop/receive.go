@@ -78,7 +78,7 @@ func (c *crowd) owner(m *message) int {
 	return audit.NoOwner
 }
 
-// ack ends the wait for a message.
+// ack handles the acknowledgement of a message.
 func (c *crowd) ack(p *person, m *message) {
 	sent, waiting := p.acked(m.Ref)
 	if !waiting {

@@ -32,8 +32,8 @@ type run struct {
 	inflictor faults.Inflictor
 }
 
-// Run runs the workshop. If ctx ends, the load ends early, and Run audits and reports the results up
-// to then. An error means that there are no results.
+// Run runs the workshop. If ctx ends, the load ends early, and Run audits and reports the results
+// until then. An error means that there are no results.
 func (c *Config) Run(ctx context.Context, target *server.Target) (*report.Result, error) {
 	if err := c.Check(); err != nil {
 		return nil, err

@@ -6,8 +6,8 @@ import "bytes"
 // uses. A JSON decoder costs 1 us and some allocations for each delivery. Scanning the top level of
 // the object costs about 0.2 us and no allocation.
 
-// message has the required members of an event. Strings are in their JSON form, without quotes but
-// with escapes. They point into the scanned bytes. Absent members are empty or zero.
+// message contains the required members of an event. Strings are in their JSON form, without quotes
+// but with escapes. They point into the scanned bytes. Absent members are empty or zero.
 type message struct {
 	Type, Ref, Epoch, ID, AttendeeID, Text, Error []byte
 
@@ -106,7 +106,7 @@ func value(p []byte, i int) int {
 	return i
 }
 
-// nested returns the end of the object or array at the given position.
+// nested returns the end of the object or array at i, or -1 if it is incomplete.
 func nested(p []byte, i int) int {
 	depth := 0
 	for ; i < len(p); i++ {

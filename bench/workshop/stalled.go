@@ -6,7 +6,7 @@ package workshop
 type stalls struct {
 	// asleep means that these people currently do not read.
 	asleep bool
-	// closed is the number of connections that the server closed in this time.
+	// closed is the number of their connections that ended while asleep was set.
 	closed int
 }
 

@@ -27,8 +27,8 @@ func (c *crowd) verify(t *truth) report.Audit {
 	return a
 }
 
-// end is the position up to which everybody should have received the stream: the run's last
-// message.
+// end returns the position up to which everybody should have received the stream: that of the run's
+// last message.
 func (c *crowd) end() uint64 {
 	if c.chat.last >= 0 {
 		if seq := c.chat.messages[c.chat.last].seq; seq > 0 {

@@ -28,11 +28,11 @@ type Section struct {
 	// Folder is the section's folder below the data folder.
 	Folder string
 	// Hold, if set, is called before the first section is saved. Until release is called, this
-	// section removes no object to which an earlier section can refer.
+	// section must remove no object to which an earlier section can refer.
 	Hold func() (release func(), err error)
 	// Save writes the content while the server keeps running.
 	Save func(w io.Writer) error
-	// Load creates dir, which does not exist yet, from the output of Save. It reads the output to
+	// Load creates dir, which does not exist yet, from the output of Save, and reads this output to
 	// its end. When Load returns, dir is on disk.
 	Load func(dir string, r io.Reader) error
 	// Required means that a backup without this section is refused.
@@ -63,8 +63,8 @@ func Write(w io.Writer, sections ...Section) error {
 	return writeSections(out, sections)
 }
 
-// Append adds sections to a complete backup in a file opened for reading and writing. A failure
-// leaves an incomplete backup.
+// Append adds sections to a complete backup in a file that is open for reading and writing. After a
+// failure the backup is incomplete.
 func Append(f *os.File, sections ...Section) error {
 	const end = endLine + "\n"
 	tail := make([]byte, len(end))
@@ -119,8 +119,8 @@ func Restore(data string, r io.Reader, sections ...Section) (err error) {
 	if err != nil {
 		return err
 	}
-	// The first section refers to the others. Restore moves this section into place last, so that
-	// an interrupted restore leaves no references to missing data.
+	// The first section refers to the others. Restore puts it in place last, so that an interrupted
+	// restore leaves no references to missing data.
 	for i := len(loaded) - 1; i >= 0; i-- {
 		s := loaded[i]
 		if s.Place == nil {

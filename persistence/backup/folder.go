@@ -46,7 +46,7 @@ func SaveFolder(w io.Writer, dir string, skip ...string) error {
 	return tw.Close()
 }
 
-// SaveFiles writes files of dir like SaveFolder. Missing files are omitted.
+// SaveFiles writes the named files of dir in the format of SaveFolder. It omits missing files.
 func SaveFiles(w io.Writer, dir string, names ...string) error {
 	tw := tar.NewWriter(w)
 	for _, name := range names {
@@ -132,7 +132,7 @@ func loadFile(root *os.Root, name string, mode fs.FileMode, r io.Reader) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// damaged converts the end of a stream inside a file to ErrDamaged.
+// damaged makes an error that a truncated or malformed stream causes an ErrDamaged.
 func damaged(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, tar.ErrHeader) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -164,7 +164,7 @@ func CheckVacant(dir string) error {
 
 // PutInPlace durably renames temp to dir.
 func PutInPlace(temp, dir string) error {
-	// Remove the empty folder first, because a rename does not replace a folder.
+	// Remove an empty folder first, because os.Rename does not replace a folder.
 	if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

@@ -78,8 +78,8 @@ func (c *actorCursor) pass(actor string) {
 	c.read()
 }
 
-// nearKeys is the number of keys to iterate over before seeking the next actor. Most actors have
-// few keys, and a seek costs as much as a dozen keys.
+// nearKeys is the number of keys of an actor that are iterated over before the cursor seeks the
+// next actor. Most actors have few keys, and a seek costs as much as a dozen keys.
 const nearKeys = 6
 
 // eachKey calls fn with a copy of every key with the prefix.

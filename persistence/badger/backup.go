@@ -13,7 +13,7 @@ import (
 
 // Backup writes a consistent state of the store, at the time of the call, to w while the store
 // keeps serving. The format does not depend on Badger's version (package layout). The caller should
-// sync w before relying on it.
+// sync w before relying on the backup.
 func (s *Store) Backup(w io.Writer) error {
 	if err := s.gate.Enter(); err != nil {
 		return err

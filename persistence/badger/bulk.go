@@ -6,15 +6,14 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 )
 
-// bulk writes any number of entries without the group-commit writer. It uses small transactions
-// with pauses between them, because the writer's commits wait in the same queue inside Badger. The
-// write as a whole is not atomic.
+// bulk writes any number of entries without the group-commit writer. The write as a whole is not
+// atomic. bulk uses small transactions with pauses between them, because the writer's commits wait
+// in the same queue inside Badger.
 //
-// The numbers are for snapshots of 30 MB, one after the other, during the writes of a caller whose
-// commits take 0.2 ms (BenchmarkCommitBesideSnapshot). Without pauses the memtables fill faster
-// than they are written, and the caller's p99 is 31 ms. With pauses as long as the work the p99 is
-// 4 ms, and with pauses three times as long 2.3 ms. With the latter a snapshot takes about a
-// second.
+// BenchmarkCommitBesideSnapshot writes snapshots of 30 MB, one after the other, beside a caller
+// whose commits take 0.2 ms. Without pauses, the memtables fill faster than they are written, and
+// the caller's p99 is 31 ms. With pauses as long as the work it is 4 ms, and with pauses three
+// times as long 2.3 ms. In the latter case a snapshot takes about a second.
 type bulk struct {
 	store   *Store
 	entries []badgerdb.Entry

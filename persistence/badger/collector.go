@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// collector periodically frees the space of replaced large values, and verifies the tables
-// once per day. Otherwise only the next start would notice damage on the disk.
+// collector periodically frees the space of replaced large values, and verifies the tables once per
+// day. Without this verification, only the next start would notice damage on the disk.
 type collector struct {
 	store *Store
 	quit  chan struct{} // closed by stop

@@ -5,8 +5,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// txnCost is the cost of an entry in a transaction, in Badger's own measure. The cost is counted
-// beforehand, so that a batch never fails with ErrTxnTooBig after a part of it was added.
+// txnCost is the cost of entries in a transaction, in Badger's own measure. It is computed
+// beforehand, so that no batch fails with ErrTxnTooBig after a part of it was added.
 type txnCost struct {
 	bytes   int64
 	entries int64
@@ -49,8 +49,8 @@ func (m costModel) fits(c txnCost) bool {
 	return c.bytes <= m.limit.bytes && c.entries <= m.limit.entries
 }
 
-// Limits implements durable.Journal. The rest of a transaction is for records that are too small to
-// be stored in parts.
+// Limits implements durable.Journal. The rows of an append leave room in the transaction for
+// records that are too small to be stored in parts.
 func (s *Store) Limits() durable.Limits {
 	m := s.costs
 	rows := m.limit.bytes - m.threshold - m.entry(layout.MaxActor, layout.MaxChunkHeader)

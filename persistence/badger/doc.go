@@ -10,21 +10,21 @@
 //
 // # Order
 //
-// Batches of one log are committed in the order of their Append calls, and their Done calls have
-// the same order. There is no order between two logs. A batch and its rows are in one transaction,
-// which usually contains the batches of many logs.
+// Batches of one log are committed, and their Done functions called, in the order of the Append
+// calls. There is no order between two logs. A batch and its rows are in one transaction, which
+// usually contains the batches of many logs.
 //
 // # Back-pressure
 //
-// Append never blocks. The queue is bounded in bytes; beyond the bound Append returns
+// Append never blocks. The size of the queue is bounded in bytes; beyond the bound, Append returns
 // durable.ErrBusy. Snapshots have a separate bound.
 //
 // # Failure
 //
 // Done(nil) means that the bytes went through fsync. After a failed batch every later batch of its
 // handle also fails, and the actor must open a new handle. If a write to the disk fails, or Badger
-// fails in the background, the state of the store is unknown. It then permits only reads until the
-// next start (Stats.Failed). While the disk is nearly full, the store is read-only. Damaged or
-// unreadable bytes return durable.ErrCorrupt to their actor. Open verifies every file and returns
-// ErrDamaged for damage that a crash does not explain.
+// fails in the background, the state of the store is unknown. The store then permits only reads
+// until the next start (Stats.Failed). While the disk is nearly full, the store is read-only.
+// Damaged or unreadable bytes return durable.ErrCorrupt to their actor. Open verifies every file
+// and returns ErrDamaged for damage that a crash does not explain.
 package badger

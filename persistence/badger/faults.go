@@ -39,9 +39,9 @@ func (h *health) stats() durable.StoreFaults {
 }
 
 // breakDown permanently ends writing. After a failed write or sync it is unknown which part of the
-// transaction is on disk. Badger may already show it to readers, and the kernel may have dropped
-// the dirty pages. A later successful sync proves nothing about them. Only a restart leads to a
-// known state, because it reads the actual content of the disk.
+// transaction is on disk. Badger can already show the transaction to readers, and the kernel can
+// have dropped the dirty pages, so a later successful sync proves nothing. Only a restart leads to
+// a known state, because it reads the actual content of the disk.
 func (h *health) breakDown(kind fault, cause error) {
 	h.counts[kind].Add(1)
 	err := fmt.Errorf("%w: the disk failed, restart to recover: %w", durable.ErrReadOnly, cause)
@@ -58,15 +58,15 @@ func (h *health) broken() error {
 	return nil
 }
 
-// read runs fn, which reads from Badger. Badger reads its tables through memory maps. An unreadable
-// page, or a page after the end of a shrunken file, causes a memory fault there. A block with
-// impossible content causes a panic. Both become errors here. This does not protect Badger's own
-// goroutines (DESIGN.md has the consequences).
+// read runs fn, which reads from Badger, and turns memory faults and panics into errors. Badger
+// reads its tables through memory maps, in which an unreadable page, or a page after the end of a
+// shrunken file, causes a memory fault. A block with impossible content causes a panic. read does
+// not protect Badger's own goroutines (DESIGN.md has the consequences).
 func (h *health) read(fn func() error) error {
 	err := onFault(fn)
 	if broken := h.broken(); broken != nil && errors.Is(err, errStumbled) {
-		// After a failure parts of Badger stop working, so this fault does not mean that stored
-		// data is damaged.
+		// After a failure of the disk, parts of Badger stop working, so this panic does not mean
+		// that stored data is damaged.
 		return broken
 	}
 	if err != nil && errors.Is(err, durable.ErrCorrupt) {

@@ -14,8 +14,8 @@ import (
 // Format is the version of the layout that this program writes.
 const Format = layout.Format
 
-// migrations[n] upgrades a store from format n to n+1. A step that a crash interrupted is run
-// again.
+// migrations[n] upgrades a store from format n to n+1. It must tolerate being run again after a
+// crash.
 var migrations = map[int]func(*Store) error{}
 
 // formatError is the error for a store with another format.
@@ -47,7 +47,8 @@ type meta struct {
 	stream string
 }
 
-// openMeta reads the store's metadata, writes it into a new store, and upgrades an older one.
+// openMeta reads the store's metadata. It writes the metadata of a new store, and upgrades an older
+// store.
 func (s *Store) openMeta() (meta, error) {
 	m, err := s.readMeta()
 	if errors.Is(err, durable.ErrNotFound) {

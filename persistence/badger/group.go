@@ -10,8 +10,9 @@ import (
 	"atelier/persistence/layout"
 )
 
-// group is the content of one transaction. The writer owns and reuses it: entries, keys and values
-// are in slabs that survive the commit, because Badger copies them before a commit returns.
+// group is the content of one transaction. The writer owns it. Entries, keys and values are in
+// slabs that the writer reuses after the commit, because Badger has copied them when a commit
+// returns.
 type group struct {
 	cost    txnCost
 	batches int
@@ -35,7 +36,7 @@ type guarded struct {
 	start, end int
 }
 
-// span is consecutive batches of one log that become one chunk.
+// span contains consecutive batches of one log, which become one chunk.
 type span struct {
 	log        *actorLog
 	first      uint64
@@ -61,7 +62,7 @@ func (g *group) hasRoom(m costModel, c txnCost) bool {
 	return g.empty() || m.fits(g.cost.plus(c))
 }
 
-// add joins items[i] to the group.
+// add adds items[i] to the group, if it is to be committed.
 func (g *group) add(items []item, i int32) {
 	it := &items[i]
 	if it.Kind != calls.KindBatch && it.Kind != calls.KindRows {

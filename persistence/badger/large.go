@@ -13,18 +13,18 @@ import (
 	"atelier/persistence/layout"
 )
 
-// A large value is in the tree like all other values, but in parts. Each part has its own key, and
-// the value's key contains a reference to the parts. The parts are on disk before the reference is
-// written, so a reference without its parts is damage. The collector removes unreferenced parts,
-// which were never acknowledged or have been replaced.
+// A large value is stored in the tree like all other values, but in parts. Each part has its own
+// key, and the value's own key has a reference to the parts as its value. The parts are on disk
+// before the reference is written, so a reference without its parts is damage. The collector
+// removes unreferenced parts, whose value was never acknowledged or has been replaced.
 //
-// Badger's value log is the alternative for such values. But Badger only logs a failed sync of the
-// value log, so a later commit with a dangling pointer succeeds. The value log would also be one
+// The alternative for such values is Badger's value log. But Badger only logs a failed sync of the
+// value log, so that a commit with a dangling pointer succeeds. The value log would also be one
 // more kind of file that can be truncated, lost or full. Parts are slower, because the tree writes
 // them to its log and then into a table. A record of 2 MiB took 14 ms through the value log, and
 // takes 1.1 times as long in parts. A record of 16 MiB took 75 ms, and takes 1.3 to 1.6 times as
-// long. These are medians of six alternating runs of BenchmarkLargeRecord on a busy machine. Such
-// records are rare.
+// long (BenchmarkLargeRecord, medians of six alternating runs on a busy machine). This is
+// acceptable, because such records are rare.
 
 // familyLarge is the family of the parts' keys. Such a key contains the owner's key, a random id of
 // 8 bytes, and the part's number in 4 bytes.
@@ -35,7 +35,7 @@ const largeReference = 1
 
 const largeKeyTail = 8 + 4
 
-// maxLargeValue bounds the size in a reference: a batch with its header.
+// maxLargeValue bounds the length in a reference. It allows for the largest batch and its header.
 const maxLargeValue = MaxBatchBytes + 1<<20
 
 // reference identifies the parts of a large value.
@@ -113,7 +113,7 @@ func chunksOf(b []byte, size int) func(yield func([]byte) bool) {
 	}
 }
 
-// maxPartBytes bounds a transaction of parts.
+// maxPartBytes bounds the size of a transaction of parts, unless a single part is larger.
 const maxPartBytes = 4 << 20
 
 // moveLarge replaces the large values among the entries with references whose parts are on disk
@@ -157,8 +157,8 @@ func (s *Store) moveLarge(entries []badgerdb.Entry) (release func(), err error) 
 	return release, err
 }
 
-// viewValue passes an item's value to fn, joined if it is stored in parts. An unreadable value also
-// counts as damage.
+// viewValue passes an item's value to fn. It joins a value that is stored in parts. A value that
+// cannot be read counts as damaged.
 func viewValue(txn *badgerdb.Txn, item *badgerdb.Item, fn func(value []byte) error) error {
 	called := false
 	err := item.Value(func(value []byte) error {
@@ -212,7 +212,7 @@ func joinLarge(txn *badgerdb.Txn, owner, value []byte) ([]byte, error) {
 }
 
 // sweepLarge removes unreferenced parts. It cannot remove parts of a value that is being written,
-// because its transaction begins while no value has parts without a reference.
+// because its read transaction begins while no value has parts but no reference.
 func (s *Store) sweepLarge(stop func() bool) error {
 	s.moving.Lock()
 	txn := s.db.NewTransaction(false)
@@ -247,7 +247,7 @@ func (s *Store) sweepLarge(stop func() bool) error {
 }
 
 // refersTo reports whether the value under owner is stored in the parts with this id. If the
-// reference is damaged, refersTo returns true, so that the parts stay.
+// reference is damaged, it returns true, so that the parts stay.
 func refersTo(txn *badgerdb.Txn, owner []byte, id uint64) (bool, error) {
 	item, err := txn.Get(owner)
 	if errors.Is(err, badgerdb.ErrKeyNotFound) {

@@ -20,22 +20,22 @@ type actorLog struct {
 	store  *Store
 	prefix []byte // of the actor's chunks
 
-	// Set by Open.
+	// tail is set by Open.
 	tail uint64 // seq of the last record at that time
 
-	// Set by Close, which can be called while Rewrite runs.
+	// closed is set by Close, which can be called while Rewrite runs.
 	closed atomic.Bool
 
-	// The log's position, owned by the writer.
+	// The Cursor is the log's position. The writer owns it.
 	calls.Cursor
-	span      int    // index of the log's newest span in the group ...
-	spanRound uint64 // ... of this round
+	span      int    // index of the log's newest span in the group with the round spanRound
+	spanRound uint64 // group.round
 }
 
 var _ durable.Log = (*actorLog)(nil)
 
-// Open implements durable.Journal. It waits for a snapshot or a rewrite of the same actor
-// in progress.
+// Open implements durable.Journal. It waits until a snapshot or a rewrite of the same actor that is
+// in progress has ended.
 func (s *Store) Open(actor string) (durable.Log, error) {
 	if err := layout.CheckActor(actor); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (s *Store) tail(actor string) (tail uint64, err error) {
 	return tail, err
 }
 
-// tailOf returns the log's tail, like tail, in a transaction that has read the head.
+// tailOf does the same as tail, in a transaction that has already read the head.
 func tailOf(txn *badgerdb.Txn, actor string, head layout.Head) (uint64, error) {
 	tail := head.Seq
 	prefix := layout.ActorPrefix(layout.FamilyChunk, actor)
@@ -119,7 +119,7 @@ func (l *actorLog) Append(b durable.Batch) error {
 	return l.store.push(item{entry: e, urgent: b.Urgent, cost: l.store.costs.batch(l.Actor, b)})
 }
 
-// batchOverhead is the memory of a queued batch in addition to its bytes.
+// batchOverhead is the memory of a queued batch in addition to its records and rows, in bytes.
 const batchOverhead = 256
 
 // push queues a batch or rows for the writer.

@@ -9,12 +9,13 @@ import (
 	"sync/atomic"
 )
 
-// bridge passes Badger's warnings and errors to slog. It drops informational lines, which report
-// every compaction.
+// bridge passes Badger's warnings and errors to slog. It drops informational lines, because Badger
+// reports every compaction.
 //
 // Badger's goroutines for flushing, compaction and cleanup cannot return errors. They log errors,
-// and then continue or retry. For this reason every logged line ends writing, unless it is known to
-// be harmless. This includes unknown lines of later versions.
+// and then continue or retry. For this reason, every logged warning or error makes the store refuse
+// further writes, unless the line is known to be harmless. This includes unknown lines of later
+// versions.
 type bridge struct {
 	*health
 	closing atomic.Bool // set when the store closes
@@ -32,11 +33,12 @@ const (
 	lineTable = "error while creating table"
 )
 
-// returned are lines whose error is returned anyway, by a commit or when opening.
+// returned contains the prefixes of lines whose error Badger also returns, from a commit or when
+// opening.
 var returned = []string{"writeRequests: ", "Received err: ", "Got error: "}
 
-// noise lists lines about tuning the cache. They are useless here, because a large store exceeds
-// any cache, and its blocks are in the page cache anyway.
+// noise contains the prefixes of lines about tuning the cache. They are useless here, because a
+// large store exceeds any cache, and its blocks are in the page cache anyway.
 var noise = []string{"%s might be too small", "Cache life expectancy"}
 
 // busyLevels is the error of a compaction whose level another compaction has filled meanwhile.
@@ -53,7 +55,7 @@ func (b *bridge) Errorf(format string, args ...any) {
 	if strings.HasPrefix(format, lineFlush) && (b.closing.Load() || !strings.Contains(fmt.Sprint(args...), lineTable)) {
 		// It is unknown whether the MANIFEST contains the table, which Badger has deleted. A retry
 		// would write the table again, and then delete the log that still contains all its data.
-		// Therefore this goroutine ends, and the data stays in the log, as after a crash.
+		// This goroutine therefore ends, so that the data stays in the log, as after a crash.
 		b.stopped.Store(true)
 		runtime.Goexit()
 	}
@@ -95,7 +97,7 @@ func begins(format string, lines []string) bool {
 	return false
 }
 
-// root returns the innermost error of a chain. Badger's wrappers may contain the ranges of tables,
+// root returns the innermost error of a chain. Badger's wrappers can contain the ranges of tables,
 // which are keys.
 func root(err error) error {
 	for {

@@ -18,17 +18,17 @@ import (
 )
 
 // Badger's MANIFEST consists of a header and sets of changes, each with its length and a CRC32C. A
-// change adds or removes a table. Badger deletes every table that is not in the MANIFEST. Therefore
-// this file reads the sets before Badger does. It distinguishes a set whose sync failed from a set
-// whose tables are lost.
+// change adds or removes a table. Badger deletes every table that is not in the MANIFEST. The code
+// in this file therefore reads the sets before Badger does, and distinguishes sets whose sync
+// failed from sets whose tables are lost.
 
-// manifestHeader is Badger's magic, the user's (0), and the version.
+// manifestHeader is Badger's magic bytes, the user's magic number (0), and the version (8).
 var manifestHeader = []byte{'B', 'd', 'g', 'r', 0, 0, 0, 8}
 
-// changeSet is the changes of one compaction or one flush of a memtable.
+// changeSet contains the changes of one compaction, or of one flush of a memtable.
 type changeSet []*badgerpb.ManifestChange
 
-// isFlush reports whether the set only adds a table to level 0: a memtable.
+// isFlush reports whether the set only adds one table to level 0, which is a flushed memtable.
 func (c changeSet) isFlush() bool {
 	return len(c) == 1 && c[0].Op == badgerpb.ManifestChange_CREATE && c[0].Level == 0
 }
@@ -42,10 +42,10 @@ func (c changeSet) ids(op badgerpb.ManifestChange_Operation) (ids []uint64) {
 	return ids
 }
 
-// manifest is the result of all sets.
+// manifest contains the sets of a MANIFEST, and their result.
 type manifest struct {
 	sets    []changeSet
-	named   map[uint64]*badgerpb.ManifestChange // the changes that added them
+	named   map[uint64]*badgerpb.ManifestChange // tables, with the changes that added them
 	removed map[uint64]bool                     // tables that a set removed
 	// cut is true if bytes follow the last valid set.
 	cut bool
@@ -121,11 +121,12 @@ func (m *manifest) add() error {
 	return nil
 }
 
-// undoFailed reverts the sets that Badger wrote but could not sync. Badger then deletes the tables
-// that the set was to add, and continues with those that it was to remove. undoFailed reverts a set
-// only if nothing is lost. Every table that the set removed must still exist, or another set must
-// have compacted it. The memtable that the set wrote must still be in a log. firstLogged is the
-// oldest transaction in the logs, maxVersion the newest in a table.
+// undoFailed reverts the sets that Badger wrote but could not sync. After such a failure, Badger
+// deletes the tables that the set was to add, and continues with the tables that it was to remove.
+// undoFailed reverts a set only if nothing is lost. Every table that the set removed must still
+// exist, unless another set has removed it, too. The memtable that the set wrote must still be in a
+// log. firstLogged is the oldest transaction in the logs. maxVersion returns the newest version in
+// tables. The result reports whether a set was reverted.
 func (m *manifest) undoFailed(present func(id uint64) bool, firstLogged uint64, maxVersion func(ids map[uint64]*badgerpb.ManifestChange) uint64) bool {
 	failed := func(set changeSet) bool {
 		for _, id := range set.ids(badgerpb.ManifestChange_CREATE) {
@@ -140,7 +141,7 @@ func (m *manifest) undoFailed(present func(id uint64) bool, firstLogged uint64, 
 	for _, set := range m.sets {
 		switch {
 		case !failed(set):
-			// A memtable that was flushed later proves nothing about the previous one.
+			// If a later memtable was flushed, the log of the failed one can be gone.
 			if flushFailed && set.isFlush() {
 				return false
 			}
@@ -170,7 +171,7 @@ func (m *manifest) undoFailed(present func(id uint64) bool, firstLogged uint64, 
 	return true
 }
 
-// write replaces the MANIFEST of a folder with one that has the same tables. It marks the tables in
+// write replaces the MANIFEST of a folder with one that contains m's tables. It marks the tables in
 // leftovers as removed.
 func (m *manifest) write(dir string, leftovers []uint64) error {
 	var all badgerpb.ManifestChangeSet
@@ -192,8 +193,8 @@ func (m *manifest) write(dir string, leftovers []uint64) error {
 	return ondisk.Replace(filepath.Join(dir, badgerdb.ManifestFilename), append(content, body...))
 }
 
-// tableChange returns the entry for a table that is added again. On level 0 tables may overlap, and
-// every version is searched on every level, so it is correct for any table.
+// tableChange returns the change that adds a table on level 0. This is correct for any table,
+// because tables on level 0 can overlap, and look-ups search every level.
 func tableChange(id uint64) *badgerpb.ManifestChange {
 	return &badgerpb.ManifestChange{Id: id, Op: badgerpb.ManifestChange_CREATE, EncryptionAlgo: badgerpb.EncryptionAlgo_aes}
 }

@@ -19,8 +19,8 @@ import (
 )
 
 // The high-water mark is a file next to the store's folder with the newest position of the store.
-// If a folder's newest transaction is older than its mark, the folder has gone back in time. Either
-// a file system snapshot was restored, an older copy has replaced the folder, or a file with the
+// If a folder's newest transaction is older than its mark, the folder is older than it was. Then a
+// file system snapshot was restored, an older copy has replaced the folder, or a file with the
 // newest transactions is missing. Tokens that were used since then could return their cards again.
 //
 // The mark is written after each commit, so that it survives the end of the process. It is synced
@@ -40,8 +40,8 @@ func Marked(dir string) bool {
 // examines the folder.
 type mark struct {
 	file *os.File // nil for a read-only store without a mark
-	// emptied means that the mark already existed but is empty. This is damage if a store exists,
-	// because a mark is written and synced before its store is created.
+	// emptied means that the mark already existed, but was empty. If a store exists, this is
+	// damage, because a mark is written and synced before its store is created.
 	emptied bool
 
 	mu    sync.Mutex
@@ -56,13 +56,13 @@ type markState struct {
 	logs    []logStart
 }
 
-// flushed is the number under which the newest transaction of removed logs is recorded. Each log
-// contains a tick, and compactions keep the newest tick, so some table must contain a transaction
-// at least as new.
+// flushed is the log number under which the newest recorded transaction of removed logs is kept.
+// Each log contains a tick, and compactions keep the newest tick. Some table must therefore contain
+// a transaction at least as new.
 const flushed = 0
 
-// logStart records that a log has a transaction. If the log is deleted, some table must be at least
-// as new.
+// logStart records that a log has a transaction. Once the log is deleted, some table must contain a
+// transaction at least as new.
 type logStart struct {
 	log     uint32 // number of the file
 	version uint64
@@ -169,7 +169,8 @@ func (m *mark) newest() (log uint32) {
 	return log
 }
 
-// setLogs records the existing logs, and that the newest has version.
+// setLogs records the existing logs, and that the log newest has the transaction version. newest is
+// 0 for none.
 func (m *mark) setLogs(present []uint32, newest uint32, version uint64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -182,8 +183,9 @@ func (m *mark) setLogs(present []uint32, newest uint32, version uint64) error {
 	return m.write()
 }
 
-// forget drops the entries of logs that no longer exist, because the logs' transactions are in
-// tables. Badger continues counting from the existing logs, so it can reuse their numbers.
+// forget drops the entries of logs that no longer exist, because their transactions are in tables.
+// Their numbers must not stay, because Badger continues counting from the existing logs and can
+// reuse them.
 func (m *mark) forget(present []walLog) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -194,8 +196,8 @@ func (m *mark) forget(present []walLog) {
 	m.keep(numbers)
 }
 
-// keep drops the entries of logs that are not present, and records their newest transaction under
-// flushed. The caller holds m.mu.
+// keep drops the entries of logs that are not in present, and records their newest transaction
+// under flushed. The caller holds m.mu.
 func (m *mark) keep(present []uint32) {
 	inTables := logStart{log: flushed}
 	m.state.logs = slices.DeleteFunc(m.state.logs, func(l logStart) bool {
@@ -249,18 +251,19 @@ func (m *mark) restart() error {
 	return errors.Join(m.file.Truncate(2*markSlot), m.file.Sync(), ondisk.SyncFolder(filepath.Dir(m.file.Name())))
 }
 
-// tickKey is written occasionally, and never deleted. Without it, the newest transaction could be a
-// deletion. After a compaction, which drops deletions, the store would seem older than its mark.
+// tickKey is the key that ticks write. It is never deleted. Without ticks, the newest transaction
+// could be a deletion. After a compaction, which drops deletions, the store would then seem older
+// than its mark.
 var tickKey = []byte{layout.FamilyMeta, 't', 'i', 'c', 'k'}
 
-// tick commits a transaction that is never deleted, and returns its version or an earlier one that
-// no older log has.
+// tick commits a write of tickKey. It returns the version of this transaction, or an earlier
+// version that no older log contains.
 func (s *Store) tick() (version uint64, err error) {
 	return s.commitVersion([]badgerdb.Entry{{Key: tickKey, Value: layout.Sealed(tickKey, nil)}}, nil)
 }
 
-// noteLogs records the existing logs after the folder has changed. A new log gets a tick, so that
-// the mark shows whether a table has its content.
+// noteLogs records the existing logs after the folder has changed. A new log gets a tick. If the
+// log disappears, the tick shows whether a table has its content.
 func (s *Store) noteLogs() error {
 	if s.opts.ReadOnly || !s.ticking.TryLock() {
 		return nil // the goroutine that holds the lock checks again
@@ -278,7 +281,7 @@ func (s *Store) noteLogs() error {
 		if err != nil {
 			return err
 		}
-		// Check again, because the tick can be the first entry of another new log.
+		// Check again, because the tick can have started another new log.
 		after, again, err := s.presentLogs()
 		if err != nil {
 			return err

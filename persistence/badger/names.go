@@ -9,8 +9,8 @@ import (
 
 // names ensures that the names of the store's files survive a power failure. Badger creates
 // write-ahead logs and value log files without syncing the folder. Until a compaction syncs the
-// folder, a synced write can be in a file without a name on disk. Whenever the folder's listing has
-// changed, the folder is therefore synced before anything is acknowledged.
+// folder, a synced write can therefore be in a file whose name is not on disk. For this reason,
+// whenever the folder's listing has changed, the folder is synced before anything is acknowledged.
 type names struct {
 	dir  string
 	sync func(dir string) error // replaced by tests; nil syncs the folder
@@ -22,12 +22,12 @@ type names struct {
 	seen time.Time  // guarded by mu; modification time of the synced listing
 }
 
-// clockTick is longer than the granularity of a folder's modification time: of two changes within
-// this time, the second one can leave the modification time unchanged.
+// clockTick is longer than the granularity of a folder's modification time. If two changes occur
+// within this time, the second can leave the modification time unchanged.
 const clockTick = 25 * time.Millisecond
 
 // settle returns when every name in the folder is on disk. It reads the folder's modification time,
-// which takes 1 us. It syncs only if that time has changed, and returns whether it synced.
+// which takes 1 us. It syncs only if that time has changed; moved reports this.
 func (n *names) settle() (moved bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

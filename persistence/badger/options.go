@@ -21,11 +21,11 @@ var (
 	ErrNewerFormat = layout.ErrNewerFormat
 )
 
-// MaxBatchBytes bounds the records and rows of one batch together; larger ones fail with
+// MaxBatchBytes bounds the total size of a batch's records and rows. A larger batch fails with
 // durable.ErrTooLarge. Values of a megabyte and more are committed in parts before their batch
 // (large.go), so the limit bounds memory and the delay of other batches. Smaller values are in the
-// transaction, whose size is limited to 15 % of a memtable (2.4 MB by default). A batch with very
-// many rows can exceed this limit, and then also fails with ErrTooLarge.
+// batch's transaction, whose size is limited to 15% of a memtable (2.4 MB by default). A batch with
+// very many rows can exceed this limit, and then also fails with ErrTooLarge.
 const MaxBatchBytes = 64 << 20
 
 // Options are the folder and the limits of a store. Zero fields except Dir select the defaults.
@@ -33,11 +33,11 @@ type Options struct {
 	// Dir is the store's folder, which is created if missing.
 	Dir string
 
-	// MemTableBytes is the size of Badger's table in memory. Up to three exist while the disk is
+	// MemTableBytes is the size of Badger's tables in memory. Up to three exist while the disk is
 	// slower than the writers. Each flush and compaction builds tables in buffers that grow to
-	// about twice its size, and Badger keeps up to eight of them. After 600,000 messages in 25 s,
-	// the resident memory was 1,050 MiB with 32 MiB. It was 830 MiB with 16 MiB, and 650 MiB with 8
-	// MiB. With 8 MiB a batch could have only 13,000 rows. Default 16 MiB.
+	// about twice this size, and Badger keeps up to eight buffers. After 600,000 messages in 25 s,
+	// the resident memory was 830 MiB with 16 MiB and 1,050 MiB with 32 MiB. A smaller size saves
+	// memory, but with 8 MiB a batch could have only 13,000 rows. Default 16 MiB.
 	MemTableBytes int64
 	// BlockCacheBytes bounds the cache of table blocks. Default 32 MiB.
 	BlockCacheBytes int64
@@ -45,15 +45,15 @@ type Options struct {
 	durable.StoreLimits
 
 	// MinFreeBytes is the free space below which the store refuses writes, until a quarter more is
-	// free again. Badger maps its files into memory and is killed by SIGBUS if there is no space
-	// for a page, so this check cannot be disabled. Default 1 GiB.
+	// free again. Badger maps its files into memory. If there is no space for a page, SIGBUS kills
+	// the process, so this check cannot be disabled. Default 1 GiB.
 	MinFreeBytes uint64
 	// SpaceInterval is the interval of checks of the free space. Default 1 s.
 	SpaceInterval time.Duration
 	// FreeBytes measures the free space. Default: statfs of Dir.
 	FreeBytes func() (uint64, error)
 
-	// GCInterval is the interval of collections of the parts of replaced large values. Default 5
+	// GCInterval is the interval at which parts of replaced large values are collected. Default 5
 	// min.
 	GCInterval time.Duration
 
@@ -65,8 +65,8 @@ type Options struct {
 	Logger *slog.Logger
 
 	// RecoverDamaged opens a store whose files are damaged, missing, or older than they were. The
-	// store then contains its valid part, and gets another stream id. Without RecoverDamaged, Open
-	// returns ErrDamaged. Changed or omitted files are kept in a folder next to the store's.
+	// store then contains only its valid part, and gets a new stream id. Without RecoverDamaged,
+	// Open returns ErrDamaged. Changed or omitted files are kept in a folder next to the store's.
 	RecoverDamaged bool
 
 	// ReadOnly opens a properly closed store without writing to it.
@@ -109,27 +109,27 @@ func (o Options) withDefaults() Options {
 }
 
 const (
-	// valueLogThreshold is Badger's upper limit.
+	// valueLogThreshold is Badger's upper limit for the option ValueThreshold.
 	valueLogThreshold = 1 << 20
-	// valueLogFileBytes is Badger's lower limit. The store writes nothing to this file, but each
-	// commit syncs it.
+	// valueLogFileBytes is Badger's lower limit for the size of a value log file. The store writes
+	// nothing to this file, but each commit syncs it.
 	valueLogFileBytes = 1 << 20
 )
 
-// badgerOptions translates the options. The fixed values have reasons:
+// badgerOptions returns Badger's options. Comments give the reasons for fixed values.
 func (o Options) badgerOptions(logger *bridge) badgerdb.Options {
-	// Badger refuses a threshold above 15 % of the memtable.
+	// Badger refuses a threshold above 15% of the memtable.
 	threshold := min(valueLogThreshold, o.MemTableBytes/10)
 	return badgerdb.DefaultOptions(o.Dir).
-		// An acknowledged batch is on disk. This is the purpose of the store and therefore not an
-		// option.
+		// An acknowledged batch must be on disk. This is the purpose of the store, so it is not
+		// configurable.
 		WithSyncWrites(true).
 		// Conflicts are impossible, because one goroutine appends to each log. Detecting them would
 		// cost memory for the set of read keys.
 		WithDetectConflicts(false).
 		WithNumVersionsToKeep(1).
-		// A damaged compressed block ends an iteration without an error. Uncompressed blocks reach
-		// our own checksums, which identify the affected actor.
+		// A damaged compressed block would end an iteration without an error. In uncompressed
+		// blocks, our own checksums find the damage and identify the affected actor.
 		WithCompression(options.None).
 		WithMemTableSize(o.MemTableBytes).
 		WithNumMemtables(3).

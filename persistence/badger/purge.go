@@ -53,10 +53,10 @@ func (s *Store) purge(actor string) error {
 	return errors.Join(remove(mark), b.flush())
 }
 
-// stepPurge follows each family of keys.
+// stepPurge is the step after the removal of each family of keys; see step.
 const stepPurge = "purge"
 
-// finishPurges completes purges interrupted by a crash. The store is not in use yet.
+// finishPurges completes the purges that a crash interrupted, before the store is used.
 func (s *Store) finishPurges() error {
 	if s.opts.ReadOnly {
 		return nil

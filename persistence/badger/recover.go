@@ -115,8 +115,8 @@ func (s *survey) refusal(dropped *Dropped) error {
 	return errors.Join(errs...)
 }
 
-// tidy changes the folder so that Badger can open it, and takes only actions that the survey has
-// found to lose no data.
+// tidy changes the folder so that Badger can open it. It takes only actions that lose no data,
+// according to the survey.
 func (s *survey) tidy(log *slog.Logger) error {
 	if !s.manifestIntact {
 		if err := s.writeManifest(); err != nil {
@@ -163,16 +163,17 @@ func (s *survey) moveStrange(log *slog.Logger) error {
 	return errors.Join(ondisk.SyncFolder(aside), ondisk.SyncFolder(s.dir))
 }
 
-// asideName returns the folder beside the store's for files that no longer belong to it.
+// asideName returns the path of a folder next to the store's, for files that no longer belong to
+// the store.
 func asideName(dir string) string {
 	return filepath.Join(filepath.Dir(dir), filepath.Base(dir)+"-damaged-"+time.Now().UTC().Format("20060102T150405.000000Z"))
 }
 
-// holdsNothing reports whether the store loses no data without this file. This is so for a log that
-// a crash left without content, and for a file of the value log, which look has verified to be
-// empty. It is also so for Badger's statistics about the value log and for its key registry,
-// because this store uses neither. Badger refuses to start, or crashes, if some of these files are
-// empty or damaged.
+// holdsNothing reports whether a file contains no data of the store. This applies to logs that a
+// crash left without content, and to files of the value log, which look has verified to be empty.
+// It also applies to Badger's statistics about the value log and to its key registry, because this
+// store uses neither. Badger refuses to start, or crashes, if some of these files are empty or
+// damaged.
 func (s *survey) holdsNothing(name string) (bool, error) {
 	switch {
 	case name == "DISCARD", name == "KEYREGISTRY", strings.HasSuffix(name, valueExt):
@@ -184,7 +185,7 @@ func (s *survey) holdsNothing(name string) (bool, error) {
 	return false, nil
 }
 
-// writeManifest writes the survey's result for the MANIFEST.
+// writeManifest writes the MANIFEST that the survey has determined.
 func (s *survey) writeManifest() error {
 	var leftovers []uint64
 	for _, id := range s.unnamed() {
@@ -196,15 +197,15 @@ func (s *survey) writeManifest() error {
 	return s.manifest.write(s.dir, leftovers)
 }
 
-// repair makes the folder openable with its valid part. Changed or omitted files are kept in a
-// folder next to it.
+// repair changes the folder so that Badger can open its valid part. It keeps changed or omitted
+// files in a folder next to it.
 func (s *survey) repair(o Options, dropped *Dropped) error {
 	if o.ReadOnly {
 		return errors.New("a store cannot be recovered read-only")
 	}
-	// The recovered store gets another stream id, as after a restore, because clients can have seen
-	// the dropped data, and tokens can have been used in it. The note makes the next start renew
-	// the id even if a crash interrupts this one.
+	// The recovered store gets a new stream id, as after a restore. Clients can have seen the
+	// dropped data, and its transactions can have used tokens. The note makes the next start renew
+	// the id, even if a crash interrupts this start.
 	if err := ondisk.Replace(filepath.Join(o.Dir, recoveryNote), nil); err != nil {
 		return fmt.Errorf("record the recovery: %w", err)
 	}
@@ -228,9 +229,9 @@ func (s *survey) repair(o Options, dropped *Dropped) error {
 	return nil
 }
 
-// rebuild replaces damaged tables with their undamaged part, and adds every remaining table to the
-// MANIFEST. It uses the remaining entries of the MANIFEST. Without a MANIFEST all tables are on
-// level 0.
+// rebuild replaces damaged tables with their undamaged part, and adds unexplained tables to the
+// MANIFEST. It keeps the valid entries of the MANIFEST. Without a MANIFEST, all tables are on level
+// 0.
 func (s *survey) rebuild(aside string) error {
 	if s.manifest == nil {
 		s.manifest = &manifest{named: map[uint64]*badgerpb.ManifestChange{}, removed: map[uint64]bool{}}
@@ -253,8 +254,8 @@ func (s *survey) rebuild(aside string) error {
 	return s.writeManifest()
 }
 
-// replaceTable sets a damaged table aside and replaces it with its valid part; left is false if no
-// part is valid.
+// replaceTable moves a damaged table to aside and replaces it with its valid part. left is false if
+// no part is valid.
 func (s *survey) replaceTable(id uint64, aside string) (left bool, err error) {
 	name := table.IDToFilename(id)
 	if !s.files[name] {
@@ -311,10 +312,10 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// recoveryNote is the name of a file that exists until the recovered store has another stream id.
+// recoveryNote is the name of a file that exists until the recovered store has a new stream id.
 const recoveryNote = "RECOVERED"
 
-// renewStream gives a recovered store another stream id.
+// renewStream gives a recovered store a new stream id.
 func (s *Store) renewStream(m meta) (meta, error) {
 	note := filepath.Join(s.opts.Dir, recoveryNote)
 	if _, err := os.Stat(note); errors.Is(err, fs.ErrNotExist) || s.opts.ReadOnly {

@@ -62,7 +62,8 @@ func (l *actorLog) view(fn func(txn *badgerdb.Txn, head layout.Head, tail uint64
 	})
 }
 
-// records calls fn for the stored records after after. All records above the base must exist.
+// records calls fn for the stored records with a seq greater than after. All records above the base
+// must exist.
 func (l *actorLog) records(txn *badgerdb.Txn, head layout.Head, after, tail uint64, fn func(uint64, []byte) error) error {
 	start, err := l.chunkBefore(txn, after)
 	if err != nil {
@@ -109,8 +110,8 @@ func (l *actorLog) chunkBefore(txn *badgerdb.Txn, after uint64) (uint64, error) 
 // chunks calls fn for the log's chunks, beginning with the one with seq first. A chunk is valid
 // only during the call.
 func (l *actorLog) chunks(txn *badgerdb.Txn, first uint64, fn func(layout.Chunk) error) error {
-	// Values are fetched one by one: Badger's prefetching starts a goroutine per value, and
-	// most values are stored with their keys anyway.
+	// Prefetching is off, because Badger starts a goroutine for each prefetched value, and most
+	// values are stored with their keys anyway.
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: l.prefix})
 	defer it.Close()
 	for it.Seek(layout.ChunkKey(l.Actor, first)); it.Valid(); it.Next() {
@@ -121,7 +122,7 @@ func (l *actorLog) chunks(txn *badgerdb.Txn, first uint64, fn func(layout.Chunk)
 	return nil
 }
 
-// viewChunk decodes the item's value for the duration of the call.
+// viewChunk passes the chunk in an item's value to fn. The chunk is valid only during the call.
 func viewChunk(txn *badgerdb.Txn, item *badgerdb.Item, prefix int, fn func(layout.Chunk) error) error {
 	return viewValue(txn, item, func(value []byte) error {
 		c, err := layout.DecodeChunk(item.Key(), value, prefix)

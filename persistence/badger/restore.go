@@ -15,7 +15,7 @@ import (
 )
 
 // Restore creates a store in dir from a backup. dir must be empty or not exist. The store is built
-// in a folder beside it and renamed to dir only if the backup was complete. A damaged backup
+// in a folder next to dir, and renamed to dir only if the backup was complete. A damaged backup
 // (ErrBadBackup), or a backup of a newer program (ErrNewerFormat), therefore changes nothing. The
 // new store has a new StreamID.
 func Restore(dir string, r io.Reader) error {
@@ -51,8 +51,8 @@ func build(dir string, r io.Reader) error {
 		return err
 	}
 	o := Options{Dir: dir}.withDefaults()
-	// Badger opens the store without our checks, because the store becomes valid only when it is
-	// complete.
+	// Badger opens the folder directly, without our checks, because the store is valid only once it
+	// is complete.
 	db, err := badgerdb.Open(o.badgerOptions(newBridge(o)))
 	if err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 // Rewrite implements durable.Log. The replaced bytes stay on the disk until Badger's compactions
 // and the collector remove them.
 //
-// Appends only add chunks, and Rewrite only replaces existing chunks, so they do not conflict;
-// truncation waits for the actor's lock.
+// Appends only add chunks, and Rewrite only replaces existing chunks, so the two do not conflict.
+// Truncation waits for the actor's lock.
 func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]byte, bool, error)) error {
 	if l.closed.Load() {
 		return durable.ErrClosed

@@ -26,7 +26,7 @@ func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(err
 	return s.snapshots.Ask(&snapshotJob{Log: l, Seq: seq, State: state, Keep: keep, Done: done}, func(e entry) error { return s.queue.Push(item{entry: e}, 0) })
 }
 
-// Steps of storing a snapshot, for tests that crash between them.
+// The steps of storing a snapshot. Tests simulate crashes between them.
 const (
 	stepPart     = "part"
 	stepHead     = "head"
@@ -41,8 +41,8 @@ func (s *Store) storeCounted(job *snapshotJob) error {
 	return err
 }
 
-// storeSnapshot writes the parts, then the head, and only then removes data made superfluous by the
-// new snapshot. At whichever step it is interrupted, a complete snapshot and all later records are
+// storeSnapshot writes the parts, then the head, and only then removes data that the new snapshot
+// replaces. After an interruption at any step, a complete snapshot and all later records are
 // stored.
 func (s *Store) storeSnapshot(job *snapshotJob) error {
 	actor := job.Log.Actor

@@ -23,7 +23,7 @@ type spaceGuard struct {
 	done chan struct{} // closed when run returns
 }
 
-// newSpaceGuard checks once, so that a store on a full disk opens read-only.
+// newSpaceGuard checks the free space once, so that a store on a full disk opens read-only.
 func newSpaceGuard(o Options) (*spaceGuard, error) {
 	g := &spaceGuard{
 		measure:  o.FreeBytes,

@@ -17,15 +17,15 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// This file reads tables with plain reads, not through Badger's memory maps, where an unreadable
-// page causes a SIGBUS. Every block is verified each time that the store opens. By default Badger
+// This file reads tables with plain reads, not through Badger's memory maps, in which an unreadable
+// page causes a SIGBUS. The store verifies every block each time it opens. By default Badger
 // verifies no block. If it is configured to verify, a block with a wrong checksum ends its
-// iterators without an error, as at the end of the data. A look-up then misses stored values, and a
-// compaction drops these values permanently.
+// iterators without an error, as the end of the data would. A look-up then misses stored values,
+// and a compaction drops them permanently.
 //
-// On two cores, verification takes 0.6 s per GiB if the tables are in the page cache, and otherwise
-// as long as reading them from the disk. Opening a store of 400 MB takes 0.25 s instead of 0.03 s
-// (BenchmarkOpen, alternating runs). Later reads cost nothing extra.
+// On two cores, verification takes 0.6 s per GiB if the tables are in the page cache. Otherwise it
+// takes as long as reading them from the disk. Opening a store of 400 MB takes 0.25 s instead of
+// 0.03 s (BenchmarkOpen, alternating runs). Later reads cost nothing extra.
 
 var (
 	errCut   = errors.New("the end of the file is missing")
@@ -38,9 +38,10 @@ type sstable struct {
 	smallest, biggest []byte // keys with versions
 }
 
-// readTable verifies a table, and calls each (may be nil) for its entries.
+// readTable verifies a table, and calls each, unless it is nil, for its entries.
 func readTable(path string, each func(key []byte)) (t sstable, err error) {
-	// Parsing can panic: the index is verified first, but its numbers can still be implausible.
+	// Parsing can panic, because even a valid checksum of the index does not make its numbers
+	// plausible.
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%w: %v", errBlock, r)
@@ -92,8 +93,8 @@ func readTable(path string, each func(key []byte)) (t sstable, err error) {
 	return t, nil
 }
 
-// readIndex verifies and reads the index. From the end of the file backwards, they are the length
-// of the checksum, the checksum, the length of the index, and the index.
+// readIndex verifies and reads the index. A file ends with the index, its length, its checksum, and
+// the length of the checksum, which are read backwards.
 func readIndex(f *os.File) (*fb.TableIndex, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -124,7 +125,7 @@ func readIndex(f *os.File) (*fb.TableIndex, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Zeros have the checksum of an empty index.
+	// A file that ends with zeros would otherwise count as one with an empty index.
 	if len(index) == 0 || !matches(sum, index) {
 		return nil, errCut
 	}
@@ -158,7 +159,7 @@ func blockBody(block []byte) (body []byte, ok bool) {
 	return block[:start], true
 }
 
-// eachInBlock calls fn for the entries of a valid block; key is valid during the call.
+// eachInBlock calls fn for the entries of a valid block. key is valid only during the call.
 func eachInBlock(body []byte, fn func(key []byte, value y.ValueStruct)) {
 	count := int(binary.BigEndian.Uint32(body[len(body)-4:]))
 	starts := len(body) - 4 - 4*count
@@ -211,8 +212,8 @@ func salvageTable(path string) ([]byte, error) {
 	return b.Finish(), nil
 }
 
-// readDamaged returns the readable part of a file, with zeros for the rest, and the table's index,
-// or nil.
+// readDamaged returns the content of a file, with zeros for unreadable pages, and the table's
+// index, or nil if it is damaged.
 func readDamaged(path string) ([]byte, *fb.TableIndex, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -241,8 +242,8 @@ func readDamaged(path string) ([]byte, *fb.TableIndex, error) {
 }
 
 // eachSoundBlock finds the undamaged blocks. With the index, it reads the blocks at their offsets.
-// Without the index, it reads from the beginning, and each block ends at the first offset where its
-// checksum matches.
+// Without the index, it reads from the beginning. Each block is then assumed to end at the first
+// offset at which its checksum matches.
 func eachSoundBlock(data []byte, index *fb.TableIndex, fn func(body []byte)) {
 	if index != nil {
 		var bo fb.BlockOffset

@@ -35,7 +35,7 @@ type Store struct {
 	reads *reads
 	names *names
 
-	// Goroutines, in the order in which Close stops them.
+	// These have goroutines, in the order in which Close stops them.
 	writer    *writer
 	snapshots *calls.Snapshots[*actorLog]
 	space     *spaceGuard
@@ -44,7 +44,7 @@ type Store struct {
 	moving  sync.RWMutex // held for reading while a large value has parts but no reference yet
 	ticking sync.Mutex   // held by noteLogs
 	closing atomic.Bool
-	// commits is the version at which the store was opened, plus one for each successful
+	// commits is the newest version when the store was opened, plus one for each successful
 	// transaction since.
 	commits atomic.Uint64
 	hurry   chan struct{} // closed by Close: no more pauses
@@ -134,7 +134,7 @@ func openDB(o Options, h hooks, m *mark) (*Store, error) {
 	return s, nil
 }
 
-// prepare makes the checks that must precede any use of the store.
+// prepare takes the steps that must precede any use of the store.
 func (s *Store) prepare() error {
 	meta, err := s.openMeta()
 	if err != nil {
@@ -201,8 +201,7 @@ func (s *Store) writable() error {
 	}
 }
 
-// takes is like writable, for an append. An urgent append can use half of the space that must stay
-// free.
+// takes is like writable, for an append. An urgent append can use half of Options.MinFreeBytes.
 func (s *Store) takes(urgent bool) error {
 	if urgent && s.space.low.Load() && s.space.free.Load() >= s.opts.MinFreeBytes/2 && !s.closing.Load() && !s.opts.ReadOnly {
 		return s.broken()
@@ -254,8 +253,8 @@ func (s *Store) closeMarked() error {
 // maxClosing is how long Close waits for Badger if its memtables are no longer being flushed.
 const maxClosing = 10 * time.Second
 
-// closeDB closes Badger. If the goroutine that flushes memtables has ended, Badger may wait for it
-// forever. The folder is then left as after a crash.
+// closeDB closes Badger. If the goroutine that flushes memtables has ended, Badger can wait for it
+// forever. closeDB waits for at most maxClosing, and then leaves the folder as after a crash.
 func (s *Store) closeDB() error {
 	s.bridge.closing.Store(true)
 	done := make(chan error, 1)

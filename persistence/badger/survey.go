@@ -43,7 +43,7 @@ type survey struct {
 	unexplained []uint64
 }
 
-// finding is one fault.
+// finding is one damaged or missing file.
 type finding struct {
 	file string
 	what error
@@ -237,10 +237,11 @@ func (s *survey) unnamed() (ids []uint64) {
 	return ids
 }
 
-// explain distinguishes tables that a crash left behind from tables that were lost. A crash leaves
-// tables that the MANIFEST has removed, and tables of a memtable whose log still exists. It also
-// leaves tables of a compaction, whose entries are still in the tables that the compaction read. If
-// a table has an entry that no other file contains, the table was lost from the MANIFEST.
+// explain distinguishes tables that a crash left behind from tables that the MANIFEST has lost. A
+// crash leaves tables that the MANIFEST has removed, and tables of a memtable whose log still
+// exists. It also leaves tables of a compaction, whose entries are still in the tables that the
+// compaction read. If a table has an entry that no other file contains, the MANIFEST has lost the
+// table.
 func (s *survey) explain() error {
 	if s.manifest == nil {
 		s.unexplained = s.unnamed()

@@ -9,10 +9,10 @@ import (
 	"atelier/actors/durable"
 )
 
-// commitEntries writes entries in one transaction. Before that, it writes the parts of entries that
-// are too large. An entry without a value is a deletion, because every stored value has at least
-// its seal. If the preconditions of a guarded append fail, its entries are omitted and its item is
-// notified.
+// commitEntries writes entries in one transaction. Before that, it writes the parts of large
+// values. An entry without a value is a deletion, because every stored value has at least its seal.
+// If the preconditions of a guarded append fail, its entries are omitted, and its item gets the
+// error.
 func (s *Store) commitEntries(entries []badgerdb.Entry, appends []guarded) error {
 	if hook := s.hooks.beforeCommit; hook != nil {
 		if err := hook(len(entries)); err != nil {
@@ -27,14 +27,14 @@ func (s *Store) commitEntries(entries []badgerdb.Entry, appends []guarded) error
 	return s.commitTxn(entries, appends)
 }
 
-// commitTxn writes entries without large ones.
+// commitTxn writes entries that have no large values.
 func (s *Store) commitTxn(entries []badgerdb.Entry, appends []guarded) error {
 	_, err := s.commitVersion(entries, appends)
 	return err
 }
 
-// commitVersion returns the lowest possible version of the transaction, or 0 if it had nothing to
-// write.
+// commitVersion does the same as commitTxn, and returns the lowest possible version of the
+// transaction, or 0 if it had nothing to write.
 func (s *Store) commitVersion(entries []badgerdb.Entry, appends []guarded) (version uint64, err error) {
 	if err := s.broken(); err != nil {
 		return 0, err
@@ -64,10 +64,10 @@ func (s *Store) commitVersion(entries []badgerdb.Entry, appends []guarded) (vers
 		return 0, err
 	}
 	s.reads.committed()
-	// The transaction has this version or a later one, because others may have been committed in
-	// between. Each successful transaction takes one version, so their number is the store's
-	// version when all are done. A mark that cannot be written does not affect the data on disk,
-	// but it ends writing.
+	// The transaction has the version ReadTs+1 or, if others were committed in between, a later
+	// one. Each successful transaction takes one version, so s.commits is the store's version when
+	// no transaction is in progress. If the mark cannot be written, the data on disk is not
+	// affected, but the store stops writing.
 	version = txn.ReadTs() + 1
 	if err := s.mark.reached(max(version, s.commits.Add(1))); err != nil {
 		s.breakDown(faultWrite, err)

@@ -21,20 +21,21 @@ import (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // When Badger opens, it replays its write-ahead logs, one per memtable. At the first entry that
-// does not match its checksum it assumes that a crash tore the rest, and truncates the file there.
-// One damaged bit would therefore silently drop every later acknowledged write, so the logs are
-// verified first.
+// does not match its checksum, it assumes that a crash tore the rest, and truncates the file there.
+// One damaged bit would therefore silently drop every later acknowledged write. For this reason the
+// store verifies the logs first.
 //
 // Badger syncs one transaction before it writes the next. A crash can therefore tear only the last
-// transaction, whose pages reach the disk in any order. Valid entries of this transaction after an
-// invalid one are the result of a crash. But a valid entry of a later transaction proves that the
-// torn transaction was synced and acknowledged. This is damage, and the log must not be truncated.
+// transaction, whose pages reach the disk in any order. Valid entries of the same transaction after
+// an invalid entry can thus be the result of a crash. But a valid entry of a later transaction
+// proves that the torn transaction was synced and acknowledged. The log is then damaged, and must
+// not be truncated.
 
 // ErrDamaged means that files of the store, with acknowledged writes, are damaged or missing.
 // Options.RecoverDamaged opens the store nevertheless.
 var ErrDamaged = errors.New("badger: the store is damaged")
 
-// Dropped is a part that is lost when a damaged store is opened.
+// Dropped describes the part of the logs that is lost when a damaged store is opened.
 type Dropped struct {
 	// File and Offset are the beginning of the damage.
 	File   string
@@ -51,7 +52,7 @@ func (d *Dropped) Error() string {
 		ErrDamaged, d.File, d.Offset, d.LastCommit, d.Behind, d.NewestCommit)
 }
 
-// Unwrap makes errors.Is recognise ErrDamaged.
+// Unwrap makes errors.Is match ErrDamaged.
 func (d *Dropped) Unwrap() error { return ErrDamaged }
 
 // File name extensions of Badger's logs.
@@ -61,8 +62,8 @@ const (
 	tableExt = ".sst"
 )
 
-// checkLogs looks for damage in the write-ahead logs of a folder, in the order
-// in which they were written, and calls each (may be nil) for their entries.
+// checkLogs looks for damage in the write-ahead logs of a folder, in the order in which they were
+// written. It calls each, unless it is nil, for the entries before the damage.
 func checkLogs(dir string, each func(key []byte)) (*walCheck, error) {
 	names, err := logFiles(dir, walExt)
 	if err != nil {
@@ -107,10 +108,10 @@ type walCheck struct {
 	each func(key []byte) // called for every valid entry before the damage; may be nil
 	logs []walLog         // logs with complete transactions, oldest first
 	last uint64           // newest complete transaction
-	// bad is set at the first invalid entry; after that only the transactions of the following
+	// bad is set at the first invalid entry. After that, only the transactions of the following
 	// entries matter.
 	bad    *Dropped
-	torn   uint64 // the transaction that a crash can have torn; 0 if unknown
+	torn   uint64 // the transaction that a crash can have torn; 0 if not known yet
 	behind map[uint64]bool
 }
 
@@ -120,7 +121,7 @@ type walLog struct {
 	first, last uint64 // the oldest and the newest transaction
 }
 
-// commit records a complete transaction.
+// commit records a complete transaction in the log with this name.
 func (c *walCheck) commit(name string, ts uint64) {
 	c.last = max(c.last, ts)
 	if n := len(c.logs); n == 0 || c.logs[n-1].name != name {
@@ -228,8 +229,8 @@ func (c *walCheck) search(data []byte, at int) {
 	}
 }
 
-// readLog passes the written part of a log to read. The file has its maximum size; the unwritten
-// part is a hole.
+// readLog passes the written part of a log to read. The file always has its maximum size, and the
+// unwritten part is a hole.
 func readLog(path string, read func(data []byte)) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -330,8 +331,8 @@ func walEntryAt(data []byte, at int) (e walEntry, ok bool) {
 	return e, true
 }
 
-// knownFamily reports whether a key can begin with this byte. It avoids computing checksums where
-// no entry can begin.
+// knownFamily reports whether a key can begin with this byte. Checking it first avoids computing
+// checksums where no entry can begin.
 func knownFamily(first byte) bool {
 	switch first {
 	case familyLarge, layout.FamilyMeta, layout.FamilyChunk, layout.FamilyHead, layout.FamilyPart, layout.FamilyRow, '!': // the last is Badger's own

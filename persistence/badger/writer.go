@@ -6,8 +6,8 @@ import (
 	"atelier/persistence/internal/calls"
 )
 
-// writer commits queued items, one transaction per group. It uses several only if Badger's limit
-// requires it, and then splits between batches.
+// writer commits all queued items in one transaction. It uses several only if Badger's limit
+// requires it, and never splits a batch.
 type writer struct {
 	*calls.Writer[*actorLog, item, *item]
 	store *Store
@@ -33,7 +33,7 @@ func (w *writer) process(items []item) {
 	w.commit(items[start:])
 }
 
-// commit writes the group gathered from items and finishes them all.
+// commit writes the group that was built from items, and finishes all of them.
 func (w *writer) commit(items []item) {
 	s := w.store
 	var err error

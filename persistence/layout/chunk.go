@@ -10,8 +10,8 @@ import (
 
 // Chunk contains consecutive records of one log. Its key contains the seq of the first record. Its
 // payload is the number of records (uvarint) and the records in the form of durable.Records.
-// Storing one chunk per batch, not one key per record, makes 200,000 records/s possible, because
-// Badger's cost is per key.
+// Badger's cost is per key. Storing one chunk per batch, instead of one key per record, therefore
+// makes 200,000 records/s possible.
 type Chunk struct {
 	First   uint64
 	Count   int
@@ -24,7 +24,8 @@ const MaxChunkHeader = SealBytes + binary.MaxVarintLen64
 // Last returns the seq of the last record.
 func (c Chunk) Last() uint64 { return c.First + uint64(c.Count) - 1 }
 
-// DecodeChunk verifies the seal and the header of a stored chunk. The records share value's memory.
+// DecodeChunk decodes a stored chunk, and verifies its seal and header. prefix is the length of the
+// key before the seq. The records share value's memory.
 func DecodeChunk(key, value []byte, prefix int) (Chunk, error) {
 	payload, err := Unseal(key, value)
 	if err != nil {
@@ -89,7 +90,7 @@ func (c Chunk) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, error
 	return append(AppendChunkHeader(nil, c.Count), records...), true, nil
 }
 
-// CountRecords counts a batch's records and refuses a damaged or empty run. It is called on the
+// CountRecords counts a batch's records, and refuses damaged or missing ones. It is called on the
 // appender's goroutine, to save the writer's time.
 func CountRecords(r durable.Records) (int, error) {
 	n := 0

@@ -12,8 +12,8 @@ import (
 	"atelier/persistence/backup"
 )
 
-// The store's part of a backup is a line with the formats, then entries in checked frames (package
-// backup).
+// The store's part of a backup is a line with two format numbers, and entries in checked frames
+// (package backup).
 const (
 	backupFormat = 1
 	backupHeader = "atelier-backup %d " + formatMark + "%d\n"
@@ -28,7 +28,8 @@ var (
 	ErrNewerFormat = errors.New("store: format is newer than this program")
 )
 
-// maxValue bounds the value of an entry, in case a backup is damaged.
+// maxValue bounds the size of an entry's value when a backup is read, in case the backup is
+// damaged.
 const maxValue = 256 << 20
 
 // Entry is one key with its sealed value.
@@ -54,8 +55,8 @@ func NewEntryWriter(w io.Writer) (*EntryWriter, error) {
 	return &EntryWriter{out: out, frames: backup.NewFrameWriter(out)}, nil
 }
 
-// Put writes one entry: the lengths of key and value and the time of expiry (uvarints), the key,
-// the value with its seal. It retains neither key nor value.
+// Put writes one entry: the lengths of key and value and the expiry as uvarints, the key, and the
+// value with its seal. It retains neither key nor value.
 func (w *EntryWriter) Put(e Entry) error {
 	w.head = binary.AppendUvarint(w.head[:0], uint64(len(e.Key)))
 	w.head = binary.AppendUvarint(w.head, uint64(len(e.Value)))
@@ -100,7 +101,8 @@ func NewEntryReader(r io.Reader) (*EntryReader, error) {
 	return &EntryReader{in: bufio.NewReader(backup.NewFrameReader(in))}, nil
 }
 
-// FormatIn returns the format of a store from the beginning of its backup, as sent by a server.
+// FormatIn returns the format of a store, from the beginning of a backup that contains the store's
+// part.
 func FormatIn(beginning []byte) (format int, ok bool) {
 	_, after, ok := bytes.Cut(beginning, []byte(formatMark))
 	line, _, whole := bytes.Cut(after, []byte{'\n'})

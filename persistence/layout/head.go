@@ -11,10 +11,10 @@ import (
 )
 
 // Head is the record that makes a snapshot valid. Until a new head is written, the stored head
-// refers to the parts of the old snapshot, which is valid.
+// refers to the parts of the old snapshot, which stays valid.
 //
-// Its payload: 0, seq, base, id, parts, length (uvarints), CRC32C of the whole state (4 bytes), and
-// the state itself if it is small enough to need no parts.
+// The payload of a head is a zero byte, Seq, Base, ID, Parts and Length as uvarints, Sum as 4
+// bytes, and Inline. Sum is the CRC32C of the whole state.
 type Head struct {
 	Seq    uint64
 	Base   uint64 // of the log, see durable.LogReader; at most Seq
@@ -26,12 +26,12 @@ type Head struct {
 }
 
 const (
-	// MaxInline is the maximum size of a state in the head, which needs one commit instead of
-	// several. Most states are smaller.
+	// MaxInline is the maximum size of a state that is stored in the head, which needs one commit
+	// instead of several. Most states are smaller.
 	MaxInline = 128 << 10
-	// PartBytes is the size of a part. It is below the value log's threshold, so replaced parts are
-	// removed by the next compactions. In the value log replaced parts would stay until compactions
-	// have counted them as garbage, which never happens on a store with few writes.
+	// PartBytes is the size of a part. It is small enough that Badger stores a part in its tree,
+	// where the next compactions remove replaced parts. In the value log they would stay until
+	// compactions have counted them as garbage, which never happens in a store with few writes.
 	PartBytes = 256 << 10
 	// MaxState is a sanity limit for a damaged head.
 	MaxState = 4 << 30
@@ -40,7 +40,7 @@ const (
 // HeadKey returns the key of an actor's head.
 func HeadKey(actor string) []byte { return ActorPrefix(FamilyHead, actor) }
 
-// NewHead returns the head of a state as the snapshot with this id, of a log with this base.
+// NewHead returns the head of a snapshot with this id and state, of a log with this base.
 func NewHead(seq, base, id uint64, state []byte) Head {
 	h := Head{Seq: seq, Base: base, ID: id, Length: uint64(len(state)), Sum: crc32.Checksum(state, castagnoli)}
 	if len(state) <= MaxInline {
@@ -94,9 +94,8 @@ func (h Head) Snapshot(state []byte, tail uint64) durable.Snapshot {
 	return durable.Snapshot{State: state, Seq: h.Seq, Base: h.Base, Tail: max(tail, h.Seq)}
 }
 
-// State assembles the state from its parts, which part returns without their seals, and verifies
-// it. A missing part (durable.ErrNotFound) is damage; any other error of part is returned
-// unchanged.
+// State assembles the state from its parts and verifies it. part returns a part without its seal. A
+// missing part (durable.ErrNotFound) is damage; any other error of part is returned unchanged.
 func (h Head) State(actor string, part func(n uint32) ([]byte, error)) ([]byte, error) {
 	state := h.Inline
 	if h.Parts > 0 {

@@ -10,7 +10,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// The first byte of a key is its family.
+// The first byte of a key is its family. The comments show the rest of the key; numbers in
+// parentheses are lengths in bytes.
 const (
 	FamilyMeta  = 'm' // name
 	FamilyChunk = 'j' // actor 00 first-seq(8)
@@ -88,7 +89,7 @@ func PartKey(actor string, id uint64, part uint32) []byte {
 	return binary.BigEndian.AppendUint32(key, part)
 }
 
-// ChunkSeq parses the first seq in a chunk's key.
+// ChunkSeq parses the first seq in a chunk's key. prefix is the length of the key before the seq.
 func ChunkSeq(key []byte, prefix int) (uint64, error) {
 	if len(key) != prefix+SeqBytes {
 		return 0, fmt.Errorf("%w: chunk key of %d bytes", durable.ErrCorrupt, len(key))
@@ -96,8 +97,8 @@ func ChunkSeq(key []byte, prefix int) (uint64, error) {
 	return binary.BigEndian.Uint64(key[prefix:]), nil
 }
 
-// PartOf parses snapshot id and part number in a part's key; ok is false if the key has another
-// form.
+// PartOf parses snapshot id and part number in a part's key. prefix is the length of the key before
+// them. ok is false if the key has another form.
 func PartOf(key []byte, prefix int) (id uint64, part uint32, ok bool) {
 	if len(key) != prefix+12 {
 		return 0, 0, false
@@ -105,7 +106,7 @@ func PartOf(key []byte, prefix int) (id uint64, part uint32, ok bool) {
 	return binary.BigEndian.Uint64(key[prefix:]), binary.BigEndian.Uint32(key[prefix+8:]), true
 }
 
-// ActorOf parses the identity in a key of an actor's family.
+// ActorOf parses the identity in the key of a chunk, head or part.
 func ActorOf(key []byte) (string, bool) {
 	end := bytes.IndexByte(key, separator)
 	if end < 2 {
@@ -122,8 +123,8 @@ func AppendRowKey(dst []byte, table string, key []byte) []byte {
 	return append(dst, key...)
 }
 
-// PrefixEnd returns the first key after all keys with the prefix. Every prefix here begins with a
-// family letter, so such a key always exists.
+// PrefixEnd returns the first key after all keys with the prefix. Such a key always exists, because
+// every prefix begins with a family letter.
 func PrefixEnd(prefix []byte) []byte {
 	end := bytes.Clone(prefix)
 	for i := len(end) - 1; ; i-- {

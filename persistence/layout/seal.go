@@ -8,8 +8,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// SealBytes is the size of a seal. Every stored value is sealed: four bytes of CRC32C over key and
-// payload, then the payload. The checksum includes the key, so that a value under a wrong key is
+// SealBytes is the size of a seal. Every stored value is sealed: it consists of a CRC32C of key and
+// payload, and the payload. The checksum includes the key, so that a value under a wrong key is
 // detected.
 const SealBytes = 4
 

@@ -19,8 +19,8 @@ type content struct {
 	stream  string // see durable.Store.StreamID
 	actors  map[string]*actorContent
 	rows    map[string]map[string]row
-	// changed has the number of the last change of each row, so that feeds also report rows that
-	// were created and removed between two polls.
+	// changed contains the number of each row's last change. It also contains removed rows, so that
+	// feeds report rows that were created and removed between two polls.
 	changed map[place]uint64
 	changes uint64
 
@@ -141,8 +141,7 @@ func (c *content) check(rows []durable.Row) error {
 	return nil
 }
 
-// sweepEvery is the number of written rows after which expired rows are removed. Without it,
-// expired rows that nobody reads would stay.
+// sweepEvery is the number of written rows after which expired rows are removed.
 const sweepEvery = 50_000
 
 func (c *content) sweep() {

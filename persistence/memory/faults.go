@@ -8,8 +8,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// FailCommits makes the next n commits fail with err. Each batch, and each Append of rows only, is
-// one commit of Store.
+// FailCommits makes the next n commits fail with err. In this store, each batch and each append of
+// rows only is one commit.
 func (m *Store) FailCommits(n int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -23,8 +23,8 @@ type failure struct {
 	done bool
 }
 
-// LoseAnswer makes the next commit fail with err. done decides whether the commit is applied
-// nevertheless. The caller cannot distinguish the two cases.
+// LoseAnswer makes the next commit fail with err. done determines whether the commit is applied
+// nevertheless. The caller of the commit cannot distinguish the two cases.
 func (m *Store) LoseAnswer(err error, done bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,21 +75,20 @@ func (m *Store) SetLimits(l durable.Limits) {
 	m.limits = l
 }
 
-// Queued returns the number of waiting batches, which is exact during a Hold.
+// Queued returns the number of waiting items, which is exact during a Hold.
 func (m *Store) Queued() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.queue)
 }
 
-// Reopen closes the journal and returns a new one with the same content, as after an orderly
-// restart.
+// Reopen closes the store and returns a new one with the same content, as after an orderly restart.
 func (m *Store) Reopen() *Store {
 	_ = m.Close()
 	return open(m.content, new(sync.Mutex), nil)
 }
 
-// Crash drops the queued batches, without calling their Done. It returns a new journal with the
+// Crash drops the queued items without calling their Done. It returns a new store with the
 // committed data, as after kill -9.
 func (m *Store) Crash() *Store {
 	m.mu.Lock()
@@ -99,9 +98,9 @@ func (m *Store) Crash() *Store {
 	return m.Reopen()
 }
 
-// Operations and faults of a node.
+// The following are operations and faults of a node.
 
-// Lose ends the node's lease. The node is notified immediately.
+// Lose ends the node's lease. The node notices immediately.
 func (n *Node) Lose() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -109,8 +108,8 @@ func (n *Node) Lose() {
 	n.lose()
 }
 
-// Expire ends the node's lease for all other nodes. The node itself notices only when it next
-// reaches the database.
+// Expire ends the node's lease. Other nodes treat it as expired, but the node itself notices only
+// when it next reaches the database.
 func (n *Node) Expire() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -121,8 +120,8 @@ func (n *Node) Expire() {
 // database has already received is applied, and its answer waits.
 func (n *Node) Cut() (repair func()) { return n.during(&n.cut) }
 
-// Stop pauses the process: no call is made, and no lease is checked, until goOn is called. Timers
-// are not stopped, because they use the node's clock.
+// Stop pauses the process: until goOn is called, it makes no call and checks no lease. Stop does
+// not affect timers, because they use the node's clock.
 func (n *Node) Stop() (goOn func()) { return n.during(&n.stopped) }
 
 func (n *Node) during(count *int) (end func()) {
@@ -137,8 +136,8 @@ func (n *Node) during(count *int) (end func()) {
 	})
 }
 
-// Kill kills the process. keep returns how many items of its queue the database still applies. No
-// caller receives an answer. The lease stays valid until it expires.
+// Kill kills the process. keep returns how many items of the process's queue the database still
+// applies. No caller receives an answer. The lease stays valid until it expires.
 func (n *Node) Kill(keep func(queued int) int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

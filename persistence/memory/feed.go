@@ -12,7 +12,7 @@ import (
 // feedEvery is the polling interval of a feed.
 const feedEvery = 100 * time.Millisecond
 
-// feed notifies one watcher of changes, on a separate goroutine. It polls the tables, like a feed
+// feed reports changes to one watcher, on a separate goroutine. It polls the tables, like the feed
 // of a real database. If a row changes several times between two polls, the feed delivers only the
 // newest change. Guarded by the database's mu.
 type feed struct {

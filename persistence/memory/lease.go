@@ -9,7 +9,7 @@ import (
 // lease is one incarnation of a node, as seen by the node. Guarded by the database's mu.
 type lease struct {
 	incarnation uint64
-	// renewed is the time at which the last successful renewal was sent, by the node's clock.
+	// renewed is the time of the last successful renewal, by the node's clock.
 	renewed time.Duration
 	over    bool
 	lost    chan struct{}
@@ -99,10 +99,10 @@ func (n *Node) Lost() <-chan struct{} {
 	return n.lease.lost
 }
 
-// away reports whether calls are blocked.
+// away reports whether the node's calls are blocked by Cut or Stop.
 func (n *Node) away() bool { return !n.gone && (n.stopped > 0 || n.cut > 0 && n.holds()) }
 
-// reach waits until the database can be reached.
+// reach waits until the database can be reached, and returns an error if the lease is lost.
 func (n *Node) reach() error {
 	for n.away() {
 		n.changed.Wait()

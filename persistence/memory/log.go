@@ -8,7 +8,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// handle is a handle of Store.
+// handle is a handle on a log of a Store.
 type handle struct {
 	store  *Store
 	actor  string

@@ -13,14 +13,13 @@ import (
 // NodeOptions are the options of a Node.
 type NodeOptions struct {
 	// Lease is the time for which the database considers the node alive after each renewal. The
-	// node itself uses two thirds of that time, by its own clock. A lease of 0 never expires.
+	// node itself relies on two thirds of that time, by its own clock. A lease of 0 never expires.
 	Lease time.Duration
-	// Uptime is the node's clock. AfterFunc starts its timers. The defaults are those of package
-	// time.
+	// Uptime is the node's clock, and AfterFunc starts its timers. The defaults use package time.
 	Uptime    func() time.Duration
 	AfterFunc func(time.Duration, func()) (stop func() bool)
 	// Latency is the duration of each commit. Answer is the time until the commit's answer arrives.
-	// nil means no time.
+	// nil means that it takes no time.
 	Latency, Answer func() time.Duration
 }
 
@@ -52,7 +51,7 @@ type Node struct {
 
 var _ durable.Shared = (*Node)(nil)
 
-// owns reports whether the handle is the owner's according to the database.
+// owns reports whether, according to the database, this node owns the actor through this handle.
 func (n *Node) owns(l *handle) bool {
 	o := n.content.owners[l.actor]
 	return o.node == n.name && o.incarnation == n.lease.incarnation && o.epoch == l.epoch
@@ -143,7 +142,7 @@ func (n *Node) Close() error {
 	return err
 }
 
-// leave ends the process's feeds and timers.
+// leave ends the node's lease, and removes the node from the database's list.
 func (n *Node) leave() {
 	n.gone = true
 	n.lose()

@@ -34,6 +34,6 @@ var ErrNoBackup = errors.New("a store in memory has no backup: set storage.backe
 // Backup implements durable.Store: it fails with ErrNoBackup.
 func (m *Store) Backup(io.Writer) error { return ErrNoBackup }
 
-// Scrub implements durable.Store. It finds nothing, because memory has no disk that could change
+// Scrub implements durable.Store. It finds nothing, because there is no disk that could change
 // data.
 func (m *Store) Scrub(func(string)) error { return nil }

@@ -9,8 +9,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Database is a store that several nodes use, each through its own Node, with its own queue, lease
-// and faults.
+// Database is a store that several nodes use. Each uses its own Node, which has its own queue,
+// lease and faults.
 type Database struct {
 	mu      sync.Mutex
 	content *content
@@ -54,8 +54,8 @@ func Share(n int) (*Database, []*Node) {
 	return d, nodes
 }
 
-// Start opens the database as a node. It waits while the lease of an earlier process with this name
-// is valid.
+// Start opens the database as a node. It waits until the lease of an earlier process with this name
+// has expired.
 func (d *Database) Start(ctx context.Context, name string, o NodeOptions) (*Node, error) {
 	n := &Node{db: d, name: name, opts: o.withDefaults()}
 	for {
@@ -83,7 +83,7 @@ func (d *Database) Start(ctx context.Context, name string, o NodeOptions) (*Node
 	return n, nil
 }
 
-// each calls fn for every present node.
+// each calls fn for every node that was started and not closed.
 func (d *Database) each(fn func(*Node)) {
 	d.mu.Lock()
 	nodes := append([]*Node{}, d.nodes...)
@@ -104,14 +104,14 @@ func (d *Database) Hold() (release func()) {
 	}
 }
 
-// Queued returns the number of waiting batches on all nodes.
+// Queued returns the number of waiting items on all nodes.
 func (d *Database) Queued() (queued int) {
 	d.each(func(n *Node) { queued += n.Queued() })
 	return queued
 }
 
-// Committed sets fn, which is called for each batch of records, with the node, before any node can
-// read the batch. fn must not call the database.
+// Committed sets fn, which is called for each committed batch of records, with the node, before any
+// node can read the batch. fn must not call the database.
 func (d *Database) Committed(fn func(node, actor string, first uint64, records [][]byte)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -142,7 +142,7 @@ func (d *Database) Owners() map[string]string {
 	return out
 }
 
-// View reads the stored data, bypassing all nodes.
+// View calls fn with a journal that reads the stored data, bypassing all nodes.
 func (d *Database) View(fn func(durable.Journal)) {
 	s := open(d.content, &d.mu, nil)
 	defer func() { _ = s.Close() }()

@@ -10,12 +10,12 @@ import (
 	"atelier/actors/durable"
 )
 
-// Store is a durable.Store in memory. One goroutine commits, batch by batch, and calls Done, like a
-// real journal; Close ends it. The goroutine waits on a sync.Cond, so the store can be used in a
-// testing/synctest bubble. Rows then expire by the bubble's clock.
+// Store is a durable.Store in memory. One goroutine, the writer, commits batch by batch and calls
+// Done, as in a real journal; Close ends it. The writer waits on a sync.Cond, so the store can be
+// used in a testing/synctest bubble. Rows then expire by the bubble's clock.
 type Store struct {
-	mu      *sync.Mutex // of the content, and of all stores that share it
-	changed *sync.Cond  // for all fields below
+	mu      *sync.Mutex // guards the content, and all stores that share it
+	changed *sync.Cond  // signals changes of the fields below
 	content *content    // guarded by mu; Reopen passes it to the new store
 	node    *Node       // the node that uses this store; nil for an unshared store
 
@@ -29,7 +29,7 @@ type Store struct {
 	closed   bool
 	readOnly bool
 	full     bool      // see SetFull
-	held     int       // Holds not released
+	held     int       // number of Holds that were not released
 	failures []failure // for the next commits
 
 	stats durable.StoreStats // counters of commits
@@ -89,7 +89,7 @@ func (m *Store) run() {
 			}
 			err = m.node.answered(err)
 		}
-		m.bytes -= e.bytes // freed before the caller is notified, who can append again immediately
+		m.bytes -= e.bytes // freed first, because a notified caller can append again immediately
 		m.mu.Unlock()
 		if e.done != nil {
 			e.done(err)
@@ -178,10 +178,10 @@ func (m *Store) push(e entry) error {
 	return nil
 }
 
-// maxBatch is the size that every journal must accept. It is also the limit of this one.
+// maxBatch is the size of a batch that every journal must accept, and the limit of this one.
 const maxBatch = 64 << 20
 
-// wait runs apply through the queue and waits for it.
+// wait queues apply and waits until it has run.
 func (m *Store) wait(apply func() error) error {
 	done := make(chan error, 1)
 	m.mu.Lock()
@@ -291,8 +291,8 @@ func (m *Store) Get(table string, key []byte) ([]byte, error) {
 	return value, found
 }
 
-// withContent reads the content. After Close it fails, because the content can belong to another
-// store by then.
+// withContent calls read, which reads the content. After Close it fails, because the content can
+// then belong to another store.
 func (m *Store) withContent(read func()) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -17,14 +17,14 @@ type Aside struct {
 	grace  time.Duration
 	now    time.Time // by the store's clock, before listing
 	prefix string
-	marks  map[string]time.Time // by the key of the marked object; a mark is deleted from the map once its object was checked
+	marks  map[string]time.Time // by key of the marked object; only unchecked ones
 
 	// Removed is the number of permanently removed objects.
 	Removed int
 }
 
-// NewAside begins a sweep. It must be called before the objects are listed, and the objects must be
-// listed before the records are read.
+// NewAside begins a sweep. The caller must then list the objects, and read the records only after
+// that.
 func NewAside(ctx context.Context, s Store, clock *Clock, prefix string, grace time.Duration) (*Aside, error) {
 	now, err := clock.Now(ctx)
 	if err != nil {
@@ -56,9 +56,9 @@ func (a *Aside) Needed(ctx context.Context, i Info) error {
 	return a.store.Delete(ctx, asidePrefix+i.Key)
 }
 
-// Unneeded is called for an object that was listed and unreferenced when checked afterwards. The
-// object is moved to quarantine, or removed after the grace period. Unneeded reports whether the
-// object was removed.
+// Unneeded is called for an object that was listed, and unreferenced when checked afterwards. It
+// quarantines the object, or removes it if it has been in quarantine longer than the grace period.
+// Unneeded reports whether the object was removed.
 func (a *Aside) Unneeded(ctx context.Context, i Info) (gone bool, err error) {
 	since, marked := a.marks[i.Key]
 	delete(a.marks, i.Key)
@@ -99,7 +99,7 @@ func (a *Aside) Finish(ctx context.Context) error {
 	return nil
 }
 
-// Tidy removes objects that dead nodes left: clock readings and holds.
+// Tidy removes clock readings and holds that dead nodes left.
 func (a *Aside) Tidy(ctx context.Context) error {
 	for _, prefix := range []string{clockPrefix, holdPrefix} {
 		err := a.store.List(ctx, prefix, func(i Info) error {

@@ -13,8 +13,8 @@ import (
 )
 
 // Save writes the objects under a prefix for a backup, as a tar stream with the object keys as file
-// names. Save does not verify contents. A caller that has their sums must report damage. The caller
-// must hold the store.
+// names. Save does not verify contents; if their sums are known, the caller must verify them. The
+// caller must hold the store.
 func Save(ctx context.Context, s Store, prefix string, w io.Writer) error {
 	out := tar.NewWriter(w)
 	err := s.List(ctx, prefix, func(i Info) error {

@@ -48,8 +48,8 @@ func Owner(ctx context.Context, s Store) (string, error) {
 	return string(is), nil
 }
 
-// Reclaim assigns the objects to a new owner. The caller guarantees that the new owner's records
-// are a continuation of the earlier owner's records.
+// Reclaim assigns the objects to a new owner. The caller must ensure that the new owner's records
+// continue those of the earlier owner.
 func Reclaim(ctx context.Context, s Store, owner string) error {
 	if err := PutBytes(ctx, s, OwnerKey, []byte(owner)); err != nil {
 		return fmt.Errorf("claim the store: %w", err)

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// Clock is a store's clock. Ages are measured with it, because a node's clock can be wrong or
-// paused. Now reads it by putting an object and reading the object's time. For the next minute, Now
-// extrapolates with the node's clock.
+// Clock is a store's clock. The ages of objects are measured with it, because a node's clock can be
+// wrong or paused. Now reads it by putting an object and reading the object's time, and then
+// extrapolates with the node's clock for a minute.
 type Clock struct {
 	store Store
 
 	mu sync.Mutex
-	// Guarded by mu: the readings of the store's clock and of this node's clock.
+	// there and here are the last readings of the store's clock and of this node's clock. Guarded
+	// by mu.
 	there, here time.Time
 }
 
@@ -48,7 +49,7 @@ func (c *Clock) Now(ctx context.Context) (time.Time, error) {
 		if err != nil {
 			return time.Time{}, fmt.Errorf("read the clock of the store: %w", err)
 		}
-		// An error can be ignored: the object is empty, and the next sweep removes it.
+		// An error can be ignored, because the object is empty, and a sweep removes it.
 		_ = c.store.Delete(ctx, key)
 		c.there, c.here = info.Changed, time.Now()
 		gone = 0

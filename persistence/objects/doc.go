@@ -5,22 +5,22 @@
 // # Objects
 //
 // An object has a key. It is put as a whole and never changed in place. After an interrupted put,
-// neither Get nor List returns a partial object. Where the content matters, a key is used once, or
-// every put under the key has the same content. No operation needs a lock between nodes, or a
-// conditional write, which not every S3 server supports.
+// neither Get nor List returns a partial object. Where the content matters, each key is used only
+// once, or every put under the key has the same content. No operation needs a lock between nodes,
+// or a conditional write, which not every S3 server supports.
 //
 // # What is removed, and why nothing is lost
 //
 // Other nodes can put objects at any time. An object that is not recorded yet is protected only by
 // its age. To refer to an object, put it and then record the reference. To remove an object, list
-// it, with its age by the store's clock. Then check whether the records refer to the object, check
-// for backups, and remove the object.
+// it, with its age by the store's clock. Then check whether the records refer to it, check for
+// backups, and remove it.
 //
-// A removed object was old when it was listed, and unreferenced when checked afterwards. An object
-// that is needed could be lost only if a later reference used an object put before the grace
-// period. But each reference has its own put, which creates an object under a unique key, and is
-// recorded within minutes. No older listing contains that key. It does not matter how long a
-// removal was paused between two of these steps, or how many removals run concurrently. The
+// A removed object was old when it was listed, and unreferenced when checked afterwards. A needed
+// object could be lost only if a later reference used an object that was put before the grace
+// period. But each reference has its own put, which creates an object under a unique key, and it is
+// recorded within minutes of the put. No older listing contains that key. It does not matter how
+// long a removal was paused between two of these steps, or how many removals run concurrently. The
 // remaining risk is a put whose record takes longer than the grace period, which is at least an
 // hour.
 //

@@ -33,7 +33,8 @@ func Hold(s Store) (release func(), err error) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				// An error can be ignored, because there is time for ten more attempts.
+				// An error can be ignored, because there are more attempts before holdFor has
+				// passed.
 				_ = PutBytes(ctx, s, key, nil)
 			}
 		}

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Errors of a Store, wrapped. A full store returns durable.ErrReadOnly. A store that cannot be
-// reached, or unexpectedly refuses a request, returns durable.ErrUnavailable.
+// Errors of a Store, which are wrapped. A full store returns durable.ErrReadOnly. A store that
+// cannot be reached, or that unexpectedly refuses a request, returns durable.ErrUnavailable.
 var (
 	// ErrNotFound means that the object does not exist.
 	ErrNotFound = errors.New("objects: not found")
@@ -33,17 +33,17 @@ type Info struct {
 }
 
 // Store stores objects by key. A key followed by a slash must not be the prefix of another key,
-// because on disk one name would be both a file and a folder. A Store is safe for concurrent use,
-// also by many nodes. A call ends early if its context ends. Each call also has a timeout.
+// because in a folder one name would be both a file and a folder. A Store is safe for concurrent
+// use, also by many nodes. A call ends early if its context ends. Each call also has a timeout.
 type Store interface {
 	// Put stores the size bytes of content, with sum as their SHA-256. If Put returns nil, the
 	// object is complete and durable. After an error, an earlier object can still exist under the
-	// key, but never a partial one. Content may be read several times, and is not read after Put
-	// returns.
+	// key, but never a partial one. Put can read content several times, but not after it has
+	// returned.
 	Put(ctx context.Context, key string, content io.ReaderAt, size int64, sum [32]byte) error
 	// Get reads n bytes starting at from, fewer if the object ends earlier, or all if n is
-	// negative. It returns the number of bytes. The reader must verify the bytes against a sum,
-	// because a store can return different bytes than it received.
+	// negative. size is the number of bytes in content. The caller must verify the bytes against a
+	// sum, because a store can return other bytes than it received.
 	Get(ctx context.Context, key string, from, n int64) (content io.ReadCloser, size int64, err error)
 	// Stat returns the metadata of an object.
 	Stat(ctx context.Context, key string) (Info, error)
@@ -85,7 +85,7 @@ func PutBytes(ctx context.Context, s Store, key string, content []byte) error {
 	return s.Put(ctx, key, bytes.NewReader(content), int64(len(content)), sha256.Sum256(content))
 }
 
-// tries is the number of attempts if a transfer is interrupted.
+// tries is the maximum number of attempts if transfers are interrupted.
 const tries = 3
 
 // GetBytes reads n bytes starting at from, fewer if the object ends earlier, or all if n is

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// Replace writes a file that only its owner can read. After a crash it is either unchanged or
-// complete; when Replace returns nil, the file and its name are on disk. A missing folder is
+// Replace writes a file that only its owner can read. After a crash, the file is either unchanged
+// or complete. When Replace returns nil, the file and its name are on disk. A missing folder is
 // created, for its owner only.
 func Replace(path string, content []byte) error {
 	dir := filepath.Dir(path)
@@ -27,7 +27,7 @@ func Replace(path string, content []byte) error {
 		err = os.Rename(f.Name(), path)
 	}
 	if err == nil {
-		// Also sync the parent folder, where this folder can be new.
+		// Also sync the parent folder, because this folder can be new.
 		err = errors.Join(SyncFolder(dir), SyncFolder(filepath.Dir(dir)))
 	}
 	return err
@@ -43,7 +43,7 @@ func MakeFolder(dir string, mode fs.FileMode) error {
 	case err == nil && !info.IsDir():
 		return fmt.Errorf("make folder %s: a file with this name exists", dir)
 	case err == nil:
-		// A parent folder can be unreadable for this process, so this error is ignored.
+		// This process can lack the permission to read the parent folder; this error is ignored.
 		if err := SyncFolder(above); !errors.Is(err, fs.ErrPermission) {
 			return err
 		}

@@ -50,7 +50,7 @@ func (s *Store) Backup(w io.Writer) error {
 	return nil
 }
 
-// entries calls fn for all data except the nodes' secrets, as keys and values of package layout.
+// entries calls fn for all data except durable.NodeSecrets, as keys and values of package layout.
 // The entries are valid only during the call.
 func (v *view) entries(fn func(layout.Entry) error) error {
 	var actor, value, key []byte
@@ -108,7 +108,7 @@ func (s *Store) Scrub(bad func(what string)) error {
 		v.started = true
 		return v.entries(func(e layout.Entry) error {
 			if _, err := layout.Unseal(e.Key, e.Value); err != nil {
-				// Row keys can contain people's names.
+				// The report omits the keys of rows, because they can contain people's names.
 				name, _ := layout.ActorOf(e.Key)
 				bad(fmt.Sprintf("an entry of the store, family %q %s", e.Key[0], name))
 			}

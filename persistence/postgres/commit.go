@@ -15,8 +15,9 @@ import (
 const (
 	beginCommit   = "select begin_commit($1, $2, $3, $4, $5, $6, $7, $8)"
 	insertRecords = "insert into records (actor, seq, chunk) select * from unnest($1::bytea[], $2::bigint[], $3::bytea[])"
-	// lockRows locks rows in the given order and returns their values. $3 is true if the rows will
-	// be written. lockRows cannot lock rows that do not exist.
+	// lockRows locks rows in the given order and returns their values. $3 states for each row
+	// whether it will be written. Rows that do not exist cannot be locked, and are missing from the
+	// result.
 	lockRows = `select n, case when expires is null or expires > clock_timestamp() then value end
 		from unnest($1::text[], $2::bytea[], $3::boolean[]) with ordinality as u(t, k, w, n), lateral (
 			select * from (select value, expires from rows where w and tbl = t and key = k for no key update) as written
@@ -33,11 +34,11 @@ const (
 )
 
 // errNotCommitted means that a transaction was interrupted, and that the database has confirmed
-// that the transaction was not committed.
+// that it was not committed.
 var errNotCommitted = errors.New("postgres: the connection was lost before the commit")
 
-// send commits the group. A group without preconditions takes one round trip and one transaction.
-// If the connection breaks, the next connection shows whether the commit was applied.
+// send commits the group in one transaction. Without preconditions, this takes one round trip. If
+// the connection breaks, the next connection shows whether the commit was applied.
 func (w *writer) send(l *lease, items []item) error {
 	if _, err := w.connection(l); err != nil {
 		return err
@@ -184,14 +185,15 @@ func wants(items []item) []wanted {
 	return all
 }
 
-// found is the stored value under a key, as the current item sees it.
+// found is the value under a key after the writes of earlier items.
 type found struct {
 	value []byte
 	there bool
 	err   error
 }
 
-// errDamagedRow is returned when the preconditions of a transaction cannot be evaluated.
+// errDamagedRow means that a row with a precondition is damaged, so that the precondition cannot be
+// evaluated.
 var errDamagedRow = fmt.Errorf("%w: a row with a precondition", durable.ErrCorrupt)
 
 func readStored(results pgx.BatchResults, rows []wanted) (map[string]found, error) {

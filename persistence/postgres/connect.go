@@ -49,8 +49,8 @@ func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// assertDurable refuses a connection if commits could be acknowledged before they are on disk, on
-// the server and on the required standbys.
+// assertDurable refuses a connection on which commits could be acknowledged before they are on the
+// disks of the server and of the required standbys.
 func assertDurable(ctx context.Context, conn *pgx.Conn) error {
 	var commit, standbys string
 	err := conn.QueryRow(ctx, "select current_setting('synchronous_commit'), current_setting('synchronous_standby_names')").Scan(&commit, &standbys)
@@ -74,11 +74,11 @@ func weak(commit, standbys string) bool {
 	return standbys != ""
 }
 
-// byIndex configures connections that touch few rows of growing tables and cache their plans. The
-// plans always use the index, so that one plan is right for all arguments. Planning each commit
-// again took as long as executing it. With cached plans, one log with one caller writes 1.8 times
-// as many records, and rows with preconditions are 1.15 times as fast. Both were measured with go
-// test -bench 'Append|Guarded', in alternating runs.
+// byIndex configures connections whose statements touch few rows of growing tables. They cache
+// their plans, which always use the index, so that one plan is right for all arguments. Planning
+// each commit again took as long as executing it. With cached plans, one log with one caller writes
+// 1.8 times as many records, and rows with preconditions are 1.15 times as fast (go test -bench
+// 'Append|Guarded', alternating runs).
 const byIndex = "set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set plan_cache_mode = force_generic_plan"
 
 // newPool returns a pool. If few is set, the pool is for statements that touch few rows, otherwise
@@ -109,8 +109,9 @@ func (p *pause) take(ctx context.Context) {
 	}
 }
 
-// LocalAddress returns the address from which this machine reaches a database. It returns "" if the
-// address is unknown, or the database is reached through a socket. Nothing is sent.
+// LocalAddress returns the address from which this machine reaches a database, without sending
+// anything. It returns "" if the address is unknown, or the database is reached through a Unix
+// socket.
 func LocalAddress(url string) string {
 	config, err := parse(url)
 	if err != nil || strings.HasPrefix(config.ConnConfig.Host, "/") {

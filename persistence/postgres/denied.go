@@ -9,7 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// denied is the error of a database that lacks a grant. It contains the missing grant.
+// denied is the error of a database role that lacks a privilege. It contains the grant that is
+// missing.
 type denied struct {
 	message string // PostgreSQL's message
 	role    string // "" if the role is not known yet
@@ -40,8 +41,8 @@ func deniedTo(role string, err error) error {
 	return err
 }
 
-// refusedObject parses the object of a missing privilege in PostgreSQL's English message. In other
-// languages the error quotes PostgreSQL's own text.
+// refusedObject parses the object of a missing privilege in PostgreSQL's English message. If the
+// message is in another language, the error contains only that message.
 var refusedObject = regexp.MustCompile(`^permission denied for (\w+) (.+)$`)
 
 // grants maps each kind of object to the privileges needed on it. OBJECT is replaced by the

@@ -21,8 +21,8 @@ const (
 	codeOwned     = "AT003"
 )
 
-// ended reports whether the database certainly did not execute the statement: it returned an error,
-// and kept running.
+// ended reports whether the statement certainly has no effect, because the database itself returned
+// an error and kept the connection.
 func ended(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Severity != "FATAL" && e.Severity != "PANIC" || errors.Is(err, pgx.ErrNoRows)
@@ -99,7 +99,7 @@ func translate(err error) error {
 	return fmt.Errorf("postgres: %s (SQLSTATE %s)", e.Message, e.Code)
 }
 
-// passing is the error of a temporarily unavailable database. It is a durable.ErrUnavailable that
+// passing is the error of a temporarily unavailable database. It wraps durable.ErrUnavailable and
 // contains the database's reason.
 type passing struct{ error }
 
@@ -114,8 +114,8 @@ var passes = map[string]bool{
 
 const classConnection = "08"
 
-// unreachable reports whether an error comes from the connection, or from a wait that ended with
-// the lease, rather than from the statement.
+// unreachable reports whether an error is not about the statement, but about the connection, or a
+// wait that ended with the lease.
 func unreachable(err error) bool {
 	var network net.Error
 	var connect *pgconn.ConnectError
@@ -160,8 +160,8 @@ func (l *lease) ask(fn func(ctx context.Context) error) error {
 // maxTries bounds the retries of a request.
 const maxTries = 20
 
-// final wraps an error after which the request is not retried. Either the caller's own function
-// returned the error, or this function was already called and must not be called twice.
+// final wraps an error after which a request is not retried. Either the error would not go away, or
+// a function of the caller was already called and must not be called again.
 type final struct{ error }
 
 func (f *final) Unwrap() error { return f.error }

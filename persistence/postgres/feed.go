@@ -14,9 +14,9 @@ import (
 
 // feed reports the changed rows of a set of tables.
 //
-// Each poll reads the rows of transactions that had not ended when the last poll began. Every
-// transaction before the oldest running one has ended, and its rows were seen. Late commits are
-// therefore not missed, and some rows are reported twice.
+// Each poll reads the rows of all transactions since the oldest one that was still running at the
+// previous poll. All transactions before that one had ended, so the previous poll has seen their
+// rows. Late commits are therefore not missed, but some rows are reported twice.
 type feed struct {
 	store  *Store
 	tables []string
@@ -161,7 +161,7 @@ type change struct {
 	gone       bool
 }
 
-// poll reads the changes and reports them. It updates the feed's state only after it has read all
+// poll reads the changes and reports them. It updates since and seen only after it has reported all
 // changes.
 func (f *feed) poll() error {
 	s := f.store
@@ -230,7 +230,7 @@ func (f *feed) poll() error {
 	return nil
 }
 
-// rest waits, and returns false if the store is closing.
+// rest waits for d. It returns false if the store is closing.
 func (s *Store) rest(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

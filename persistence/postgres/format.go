@@ -21,8 +21,7 @@ var firstTables string
 // migrations[n] upgrades a database from format n to n+1. An empty database has format 0.
 var migrations = []string{firstTables, ""}
 
-// migrateLock is the key of the advisory lock. Only one node with this lock can create or change
-// tables.
+// migrateLock is the key of the advisory lock that a node holds while it creates or changes tables.
 const migrateLock = 0x6174656c696572
 
 // migrate creates or upgrades the tables in one transaction, and returns the stream id.
@@ -119,7 +118,7 @@ func unused(ctx context.Context, tx pgx.Tx, format int) error {
 		ErrInUse, others[0].Node, others[0].Program, format, len(migrations))
 }
 
-// living returns the nodes with a valid lease, except the node but.
+// living returns the nodes with a valid lease, except the node named but.
 func living(ctx context.Context, tx pgx.Tx, but string) (out []durable.Member, err error) {
 	rows, err := tx.Query(ctx, "select node, version, program from nodes where lease_until > clock_timestamp() and node <> $1 order by node", but)
 	if err != nil {
@@ -130,9 +129,9 @@ func living(ctx context.Context, tx pgx.Tx, but string) (out []durable.Member, e
 	})
 }
 
-// admitted reports whether this program can run on the current database, together with the running
-// nodes. It waits while another node changes the tables. Either that node finds this node's lease
-// and is refused, or this node finds the new format.
+// admitted returns an error if this program cannot run on the current database together with the
+// living nodes. It waits while another node changes the tables. Either that node finds this node's
+// lease and is refused, or this node finds the new format.
 func (s *Store) admitted(ctx context.Context, conn *pgx.Conn) error {
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock_shared($1)", migrateLock); err != nil {

@@ -17,7 +17,8 @@ type group struct {
 	batches, records, bytes int
 	guarded                 bool // an item has preconditions
 
-	// Each log has one entry: the expected content of its row in owners, and the next content.
+	// These lists have one entry per log. An entry has the expected content of the log's row in
+	// owners, and its new content.
 	logs   []*actorLog
 	actors [][]byte
 	epochs []int64
@@ -25,7 +26,7 @@ type group struct {
 	tails  []int64
 	place  map[*actorLog]int
 
-	// Each chunk has one entry. Consecutive batches of one log share a chunk.
+	// chunks has one entry per chunk. Consecutive batches of one log share a chunk.
 	chunks []span
 
 	rows rowSet
@@ -122,7 +123,7 @@ func (g *group) chunkArrays() (actors [][]byte, seqs []int64, values [][]byte) {
 	return actors, seqs, values
 }
 
-// lost returns the logs at the positions that the database reported.
+// lost returns the logs whose positions the database has reported in detail.
 func (g *group) lost(detail string) (out []*actorLog) {
 	for place := range strings.SplitSeq(detail, ",") {
 		if n, err := strconv.Atoi(place); err == nil && n >= 0 && n < len(g.logs) {
@@ -153,10 +154,10 @@ func (g *group) reset() {
 	}
 }
 
-// rowSet is the outcome of a transaction for rows. If a row is written several times, it contains
-// the last write.
+// rowSet contains the row writes of a transaction. If a row is written several times, rowSet
+// contains only the last write.
 type rowSet struct {
-	at  map[string]int // by their keys of package layout
+	at  map[string]int // index in all, by the row's key of package layout
 	all []rowWrite
 }
 
@@ -202,8 +203,9 @@ func rowKey(r *durable.Row) string {
 	return string(layout.AppendRowKey(make([]byte, 0, 2+len(r.Table)+len(r.Key)), r.Table, r.Key))
 }
 
-// hold adds rows that were checked but do not exist, so that they could not be locked. Unless the
-// group writes them, they become tombstones, so that a concurrent creation conflicts.
+// hold adds the rows with preconditions that do not exist, which therefore could not be locked.
+// Unless the group writes such a row, it becomes a tombstone, so that a concurrent creation
+// conflicts.
 func (s *rowSet) hold(rows []durable.Row, missing map[string]bool) {
 	for i := range rows {
 		r := &rows[i]

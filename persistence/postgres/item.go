@@ -38,7 +38,7 @@ func (s *Store) push(it item) error {
 	return s.queue.Push(it, it.Bytes)
 }
 
-// itemOverhead is the memory of a queued item in addition to its bytes.
+// itemOverhead is the memory of a queued item in addition to its records and rows, in bytes.
 const itemOverhead = 256
 
 // wait sends an item through the writer's queue and waits until everything before it is committed.

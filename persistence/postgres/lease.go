@@ -26,8 +26,8 @@ type lease struct {
 	cancel context.CancelFunc
 }
 
-// holds reports whether the lease is valid. It reads the clock itself. Its result is therefore
-// correct even right after a pause of the process, before any goroutine has run. A lost lease is
+// holds reports whether the lease is valid. It reads the clock itself, so the result is correct
+// even right after a pause of the process, before any other goroutine has run. A lost lease is
 // never valid again.
 func (l *lease) holds() bool {
 	if l.over.Load() {
@@ -45,9 +45,9 @@ func (l *lease) lose() {
 	l.cancel()
 }
 
-// enter starts a new incarnation. If a node with this name is alive, it waits until that lease
-// expires, and returns ErrNameTaken if the lease is renewed meanwhile. own is this process's
-// previous incarnation.
+// enter starts a new incarnation. If a node with this name is alive, enter waits until that node's
+// lease expires, and returns ErrNameTaken if the lease is renewed meanwhile. own is this process's
+// previous incarnation, or 0.
 func (s *Store) enter(ctx context.Context, own int64) (*lease, error) {
 	conn, err := s.connect(ctx)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Store) enter(ctx context.Context, own int64) (*lease, error) {
 	for {
 		sent := uptime()
 		var incarnation, session, wait *int64
-		var until *time.Time // null is -infinity
+		var until *time.Time // nil stands for -infinity
 		err := conn.QueryRow(ctx, "select incarnation, session, nullif(until, '-infinity'), wait from enter($1, $2, $3, $4, $5)",
 			s.node, s.opts.Lease, s.opts.Version, s.opts.Program, own).Scan(&incarnation, &session, &until, &wait)
 		if err != nil {
@@ -83,7 +83,7 @@ func (s *Store) enter(ctx context.Context, own int64) (*lease, error) {
 		}
 		first = *until
 		select {
-		// A living node renews its lease long before the end.
+		// Half a lease is enough to wait, because a living node renews its lease before that.
 		case <-time.After(min(time.Duration(*wait)*time.Microsecond, s.opts.Lease/2) + time.Millisecond):
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -91,7 +91,7 @@ func (s *Store) enter(ctx context.Context, own int64) (*lease, error) {
 	}
 }
 
-// keep renews a lease until it is lost, on a separate connection.
+// keep renews a lease on a separate connection, until the lease is lost.
 func (s *Store) keep(l *lease) {
 	defer close(s.keeping)
 	var conn *pgx.Conn
@@ -147,12 +147,12 @@ func (s *Store) renew(ctx context.Context, conn **pgx.Conn, l *lease) (err error
 	return err
 }
 
-// maxRoundTrip is the maximum round trip that shows precisely enough when the database read its
-// clock.
+// maxRoundTrip is the maximum duration of a renewal that is used to compare the clocks. A longer
+// one does not show precisely enough when the database read its clock.
 const maxRoundTrip = 5 * time.Second
 
-// compare records the offset of the database's clock. The database's clock showed at while this
-// node's clock was between here and took later.
+// compare records the offset of the database's clock. The database's clock showed at when this
+// node's clock showed a time between here and here+took.
 func (s *Store) compare(at, here time.Time, took time.Duration) {
 	if took > maxRoundTrip {
 		s.offset.Store(nil)
@@ -215,7 +215,7 @@ func (s *Store) Rejoin(ctx context.Context) error {
 	}
 }
 
-// hold makes a lease the current one.
+// hold makes a lease the current one, and starts renewing it.
 func (s *Store) hold(l *lease) {
 	s.keeping = make(chan struct{})
 	s.refused.Store(0)
@@ -224,8 +224,8 @@ func (s *Store) hold(l *lease) {
 	go s.keep(l)
 }
 
-// stayAlone rejoins after each lost lease, because no other node can have taken over from a single
-// server.
+// stayAlone rejoins after each lost lease. A single server can do so without being restarted,
+// because no other node can have taken over its actors.
 func (s *Store) stayAlone() {
 	for {
 		select {

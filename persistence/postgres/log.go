@@ -16,7 +16,7 @@ type actorLog struct {
 	// Immutable after Open:
 	store *Store
 	lease *lease
-	epoch int64  // of this ownership, never reused; 0 before the actor is taken
+	epoch int64  // epoch of this ownership, never reused; 0 before the actor is taken
 	tail  uint64 // seq of the last record when the log was opened
 
 	// closed is set by Close, which can be called while Rewrite runs.
@@ -49,8 +49,8 @@ func (s *Store) Open(actor string) (durable.Log, error) {
 	if err := s.wait(entry{Kind: calls.KindOpen, Log: l}); err != nil {
 		return nil, fmt.Errorf("open %s: %w", actor, err)
 	}
-	// This node's earlier handles have now committed all their batches. Other nodes' handles end
-	// with the new epoch.
+	// This node's earlier handles have now committed all their batches. The new epoch ends the
+	// handles of other nodes.
 	var head int64
 	var owned *durable.Owned
 	err := l.lease.ask(func(ctx context.Context) error {
@@ -98,12 +98,12 @@ func (l *actorLog) Close() {
 // leave ends one use of the handle. The last use releases the actor.
 func (l *actorLog) leave() {
 	if l.users.Add(-1) == 0 {
-		// Push fails only while the store closes, which releases all actors.
+		// Push fails only while the store is closing. Close itself releases all actors.
 		_ = l.store.queue.Push(item{entry: entry{Kind: calls.KindRelease, Log: l}}, 0)
 	}
 }
 
-// usable returns an error if the log must no longer be changed through this handle.
+// usable returns an error if this handle must no longer change the log.
 func (l *actorLog) usable() error {
 	if l.Fenced() || !l.lease.holds() {
 		return durable.ErrFenced

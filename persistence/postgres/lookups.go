@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// lookups reads single rows. Requests that arrive during a statement share the next statement,
-// because one row costs client and database the same as a few dozen.
+// lookups reads single rows. Requests that arrive during a statement share the next one, because a
+// few dozen rows cost client and database the same as one.
 type lookups struct {
 	store *Store
 
@@ -32,7 +32,7 @@ const (
 	maxAsking = 2
 	// maxLookups is the maximum number of rows in one statement.
 	maxLookups = 128
-	// getRows must not be planned as a join. Each row is found by its key.
+	// getRows must not be planned as a join. With offset 0, each row is found by its key.
 	getRows = `select n, value from unnest($1::text[], $2::bytea[]) with ordinality as u(t, k, n),
 		lateral (select value from rows where tbl = t and key = k and ` + visible + ` offset 0) as r`
 )
@@ -81,7 +81,7 @@ func (l *lookups) ask(all []*lookup) {
 	}
 	err := l.store.ask(func(ctx context.Context) error {
 		for _, one := range all {
-			one.value = nil // left from an interrupted response
+			one.value = nil // an interrupted response can have set it
 		}
 		rows, err := l.store.pool.Query(ctx, getRows, tables, keys)
 		if err != nil {

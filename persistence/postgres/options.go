@@ -21,29 +21,29 @@ var (
 	ErrNewerFormat = layout.ErrNewerFormat
 	// ErrInUse means that this program would have to change the tables, but living nodes use them.
 	ErrInUse = errors.New("postgres: the database is in use by an earlier program")
-	// ErrRefused means that this node must not run together with the running ones; see
+	// ErrRefused means that this node must not run together with the other living nodes; see
 	// Options.Admit.
 	ErrRefused = errors.New("postgres: this node is refused")
 	// ErrBadBackup means that a backup is truncated, damaged, or not a backup.
 	ErrBadBackup = layout.ErrBadBackup
 )
 
-// Alone is the node name of a server that has no name.
+// Alone is the node name of a server without a configured name.
 const Alone = "single"
 
-// These are the maximum bytes and rows of one append. Larger appends fail with durable.ErrTooLarge.
-// The bounds limit memory, here and in the database, and the delay that one append causes to
-// others.
+// These are the maximum sizes in bytes and the maximum number of rows of one append. Larger appends
+// fail with durable.ErrTooLarge. The bounds limit memory, in this process and in the database, and
+// the delay that one append causes to others.
 const (
 	MaxRecordBytes = 56 << 20
 	MaxRowBytes    = 8 << 20
 	MaxRows        = 50_000
 )
 
-// Options configures a store. Zero fields except URL have their defaults.
+// Options configures a store. A zero field selects its default; URL is required.
 type Options struct {
-	// URL is the address, such as postgres://user@host:5432/db, possibly with options for pgx. It
-	// can contain a password, and is never logged.
+	// URL is the address of the database, such as postgres://user@host:5432/db, possibly with
+	// options for pgx. It can contain a password, and is never logged.
 	URL string
 	// Node is the name of this node, unique on the database. If it is empty, the name is Alone, and
 	// the node rejoins automatically after it loses its lease.
@@ -53,12 +53,12 @@ type Options struct {
 	Program string
 
 	// Admit, if set, is called with the name, version and program of the other living nodes. It can
-	// refuse to run together with them. It is called before a lease is taken, again afterwards,
-	// because two nodes can start concurrently, and when this node rejoins.
+	// refuse to run together with them. It is called before a lease is taken and when this node
+	// rejoins. It is also called after a lease is taken, because two nodes can start concurrently.
 	Admit func(others []durable.Member) error
 
-	// Lease is the duration of a node's lease, as other nodes see it by the database's clock. The
-	// node renews the lease three times per duration, and itself relies on it for two thirds of the
+	// Lease is the duration of a node's lease for other nodes, by the database's clock. The node
+	// itself renews the lease three times per duration, and relies on it only for two thirds of the
 	// duration. Default 3 s.
 	Lease time.Duration
 
@@ -67,7 +67,7 @@ type Options struct {
 	// Now is this node's clock. The store compares it with the database's clock. Default time.Now.
 	Now func() time.Time
 
-	// LookEvery is the polling interval of a Feed. Default 500 ms.
+	// LookEvery is the polling interval of a durable.Feed. Default 500 ms.
 	LookEvery time.Duration
 	// Remember is how long the database keeps tombstones of deleted rows. Default 5 min.
 	Remember time.Duration

@@ -18,8 +18,8 @@ type reader struct {
 	actor string
 }
 
-// view calls fn with a connection that shows one consistent state. Once started is set, view does
-// not call fn again.
+// view calls fn with a view of one consistent state. It retries after temporary errors, but not
+// once fn has set started.
 func (s *Store) view(fn func(v *view) error) error {
 	return s.ask(func(ctx context.Context) error {
 		conn, err := s.long.Acquire(ctx)
@@ -30,7 +30,7 @@ func (s *Store) view(fn func(v *view) error) error {
 		v := &view{ctx: ctx, conn: conn.Conn()}
 		err = fn(v)
 		if v.open {
-			// An open transaction ends with the connection.
+			// If the commit fails, closing the connection ends the transaction.
 			if _, back := v.conn.Exec(ctx, "commit"); back != nil {
 				_ = v.conn.Close(ctx)
 			}
@@ -42,7 +42,7 @@ func (s *Store) view(fn func(v *view) error) error {
 	})
 }
 
-// view is one consistent state of the database. The first query opens it.
+// view is a view of one consistent state of the database. Its first query opens it.
 type view struct {
 	ctx     context.Context
 	conn    *pgx.Conn
@@ -162,7 +162,8 @@ func (r *reader) state(v *view, h layout.Head) ([]byte, error) {
 }
 
 // records calls fn for the stored records whose seq is greater than after. All records above the
-// base must exist. The owner's row has the end of the log, so a missing end is detected.
+// base must exist. The actor's row in owners contains the end of the log, so a missing end is
+// detected.
 func (r *reader) records(v *view, h layout.Head, after, tail uint64, fn func(uint64, []byte) error) error {
 	next := uint64(0) // 0 before the first chunk
 	expect := max(after, h.Base) + 1
@@ -185,8 +186,8 @@ func (r *reader) records(v *view, h layout.Head, after, tail uint64, fn func(uin
 	return damaged(err)
 }
 
-// damaged marks damage as final, so that it is not retried. Errors of the database are returned
-// unchanged.
+// damaged marks ErrCorrupt as final, so that the request is not retried. It returns errors of the
+// database unchanged.
 func damaged(err error) error {
 	if errors.Is(err, durable.ErrCorrupt) && codeOf(err) == "" {
 		return &final{err}

@@ -15,7 +15,7 @@ import (
 // ErrNotEmpty means that the target database already contains data.
 var ErrNotEmpty = errors.New("postgres: the database already contains data; use an empty database, or drop its schema " + schema)
 
-// Restoring is a database that is being filled from a backup. The data becomes visible with Commit.
+// Restoring is a database that is being filled from a backup, in one transaction.
 type Restoring struct {
 	conn  *pgx.Conn
 	heads map[string]int64 // seq of each actor's last record
@@ -31,7 +31,7 @@ func CheckEmpty(url string) error {
 	return r.Discard()
 }
 
-// Restore reads a backup of any kind of store into an empty database. Nothing is changed before
+// Restore reads a backup of any kind of store into an empty database. The data becomes visible with
 // Commit. A damaged backup fails with ErrBadBackup, and a newer program's backup with
 // ErrNewerFormat. The restored store has a new StreamID.
 func Restore(url string, r io.Reader) (*Restoring, error) {
@@ -89,7 +89,7 @@ func (r *Restoring) Commit() error {
 // Discard abandons the restore and its uncommitted data.
 func (r *Restoring) Discard() error { return r.conn.Close(context.Background()) }
 
-// restoreBytes is the size of a batch that is sent to the database.
+// restoreBytes is the size after which a batch is sent to the database.
 const restoreBytes = 4 << 20
 
 func (r *Restoring) fill(in *layout.EntryReader) error {
@@ -125,7 +125,7 @@ func (r *Restoring) fill(in *layout.EntryReader) error {
 		b.Queue("delete from "+table+" where actor in (select key from rows where tbl = $1)", layout.PurgeTable)
 	}
 	b.Queue("delete from rows where tbl = $1", layout.PurgeTable)
-	// Snapshot ids are never reused either.
+	// Epochs and snapshot ids share a sequence. It must continue after the restored snapshot ids.
 	b.Queue("select setval('epochs', greatest($1::bigint + 1, nextval('epochs')))", r.ids)
 	b.Queue("update meta set stream = $1", layout.NewStreamID())
 	return translate(r.conn.SendBatch(ctx, b).Close())
@@ -151,7 +151,7 @@ type entryPage struct {
 	}
 }
 
-// add adds an entry. An entry that no store would write makes the backup invalid.
+// add adds an entry to a page. An entry that no store would write makes the backup invalid.
 func (r *Restoring) add(p *entryPage, e layout.Entry) error {
 	payload, err := layout.Unseal(e.Key, e.Value)
 	if err != nil {

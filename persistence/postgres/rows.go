@@ -21,7 +21,7 @@ func (s *Store) Append(rows []durable.Row, done func(error)) error {
 // visible is the condition that a row exists. Rows expire by the database's clock.
 const visible = "value is not null and (expires is null or expires > clock_timestamp())"
 
-// Get implements durable.Journal. The result includes everything acknowledged earlier.
+// Get implements durable.Journal. The result includes every write acknowledged earlier.
 func (s *Store) Get(table string, key []byte) (content []byte, err error) {
 	if err := layout.CheckTable(table); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (s *Store) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
 	})
 }
 
-// keyRange is a range of keys from low to high. A nil high means no end.
+// keyRange is a range of keys from low to high. A nil high means that the range has no end.
 type keyRange struct {
 	low, high []byte
 	above     bool // excludes low
@@ -189,7 +189,8 @@ func (s *Store) Actors(prefix string, fn func(actor string) bool) error {
 	})
 }
 
-// sweep removes expired rows, and tombstones that every node has seen, in small batches.
+// sweep removes rows and tombstones that expired longer than Options.Remember ago, in small
+// batches.
 func (s *Store) sweep() {
 	for s.rest(s.opts.SweepEvery) {
 		for s.Holds() {

@@ -41,8 +41,8 @@ func (s *Store) Owner(actor string) (node string, err error) {
 	return node, err
 }
 
-// keptLeases determines how long a node stays a member after its lease expired, as a number of
-// lease durations.
+// keptLeases is the time for which a node stays a member after its lease has expired, as a number
+// of lease durations.
 const keptLeases = 20
 
 // Members implements durable.Shared.

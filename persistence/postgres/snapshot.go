@@ -44,8 +44,8 @@ func (s *Store) storeCounted(job *snapshotJob) error {
 
 // storeSnapshot writes the parts, then the head, and then removes data that the new snapshot
 // replaces. After any interruption one complete snapshot exists, with the records after it. All
-// changes are in transactions that check the ownership. A node that was paused between them and
-// lost the actor therefore cannot change anything.
+// changes are in transactions that check the ownership. If a node is paused between two
+// transactions and loses the actor, it therefore cannot change anything afterwards.
 func (s *Store) storeSnapshot(job *snapshotJob) error {
 	l := job.Log
 	defer s.locks.Lock(l.Actor)()
@@ -102,7 +102,7 @@ func (l *actorLog) sealed(h layout.Head) []byte {
 }
 
 // change runs a statement in a transaction that verifies the ownership. It returns the number of
-// changed rows. The statement can be executed twice.
+// changed rows. The statement must tolerate being executed twice.
 func (l *actorLog) change(sql string, args ...any) (rows int64, err error) {
 	return l.changeAll(statement{sql, args})
 }
@@ -142,8 +142,8 @@ func (l *actorLog) changeAll(changes ...statement) (rows int64, err error) {
 	return rows, err
 }
 
-// truncateChunks is the number of chunks removed per transaction. All appends of this node wait for
-// the transaction, not only those of this log.
+// truncateChunks is the number of chunks removed per transaction. It is small, because all appends
+// of this node wait for the transaction, not only those of this log.
 const truncateChunks = 200
 
 // truncate removes all chunks that end at or before limit.
@@ -171,7 +171,7 @@ func (l *actorLog) truncate(limit uint64) error {
 // Rewrite implements durable.Log. The replaced bytes leave the disk only when PostgreSQL vacuums
 // the table.
 //
-// Appends only add chunks, and Rewrite only replaces existing chunks, so that they do not conflict.
+// Appends only add chunks, and Rewrite only replaces existing chunks, so the two do not conflict.
 // Truncation waits for the actor's lock.
 func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]byte, bool, error)) error {
 	if l.closed.Load() {
@@ -243,7 +243,7 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 // rewritten.
 var errRewritten = errors.New("rewritten")
 
-// rewriteBytes is the number of bytes replaced per transaction.
+// rewriteBytes is the number of bytes after which Rewrite ends a transaction.
 const rewriteBytes = 256 << 10
 
 // rewritten is a chunk with its new value.
@@ -252,8 +252,8 @@ type rewritten struct {
 	value []byte
 }
 
-// replace stores the chunks together with the head, unless head is nil. The first replacement
-// raises the base.
+// replace stores the chunks, and the head unless it is nil. With the first replacement, the head
+// has a raised base.
 func (l *actorLog) replace(chunks *[]rewritten, head []byte) error {
 	var seqs []int64
 	var values [][]byte

@@ -6,8 +6,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// refusedFor is the time for which Stats reports a refused write if no other write was tried since.
-// A renewed lease does not end this, because renewing needs no space.
+// refusedFor is the time for which Stats reports the store as read-only after a refused write,
+// unless a later write succeeds. A renewed lease does not end this, because renewing needs no
+// space.
 const refusedFor = 30 * time.Second
 
 // Stats implements durable.Store. The free space of the database's disk is unknown.

@@ -15,8 +15,8 @@ import (
 	"atelier/persistence/internal/calls"
 )
 
-// Store is a journal in one database, and other nodes can share the database. All methods are safe
-// for concurrent use.
+// Store is a journal in one database, which other nodes can share. All methods are safe for
+// concurrent use.
 type Store struct {
 	// Immutable after Open.
 	opts   Options
@@ -56,10 +56,9 @@ type Store struct {
 
 var _ durable.Shared = (*Store)(nil)
 
-// Open opens the store in the database, and creates missing tables. It waits until an existing
-// lease under this node's name ends. It fails with ErrNameTaken if another process has the lease,
-// and with ErrWeakCommit if commits would not be on disk. ErrNewerFormat means that a newer program
-// wrote the database, and ErrInUse that earlier programs are using it. See also ErrRefused.
+// Open opens the store in the database, and creates missing tables. It waits for an existing lease
+// under this node's name to end, and fails with ErrNameTaken if another process keeps renewing it.
+// It can also fail with ErrWeakCommit, ErrNewerFormat, ErrInUse and ErrRefused.
 func Open(o Options) (*Store, error) {
 	o = o.withDefaults()
 	config, err := parse(o.URL)
@@ -142,7 +141,8 @@ func (s *Store) writable() error {
 	return nil
 }
 
-// enterCall admits a call that reads.
+// enterCall admits a call that does not append, or returns an error. The caller calls s.gate.Leave
+// at its end.
 func (s *Store) enterCall() error {
 	if err := s.gate.Enter(); err != nil {
 		return err
@@ -162,8 +162,8 @@ func (s *Store) Close() error {
 	}
 	s.gate.Close()
 	s.queue.Close()
-	// The order matters: calls in progress can be waiting for the writer, and the writer feeds the
-	// snapshots.
+	// The order matters, because calls in progress can wait for the writer, and the writer passes
+	// on the snapshots.
 	s.writer.Wait()
 	s.snapshots.Close()
 	s.end()
@@ -186,12 +186,12 @@ func (s *Store) Close() error {
 // keeps its version.
 const hasStopped = "update nodes set version = -1 - version where node = $1 and incarnation = $2 and version >= 0"
 
-// leave releases all actors, so that other nodes need not wait for the lease to end.
+// leave releases all actors, so that other nodes do not have to wait for the lease to end.
 func (s *Store) leave() error {
 	l := s.lease.Load()
 	if !l.holds() {
-		// Other nodes wait for the end of the lease in any case. If the database responds, they
-		// learn that this node has stopped rather than died.
+		// Other nodes wait for the end of the lease in any case. If the database responds, the node
+		// records that it has stopped and not died.
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		_, _ = s.pool.Exec(ctx, hasStopped, s.node, l.incarnation)
@@ -221,7 +221,8 @@ func (s *Store) StreamID() string { return s.stream }
 // ReadOnly implements durable.Store.
 func (s *Store) ReadOnly() bool { return s.readOnly.Load() }
 
-// refuses records whether the database has refused a write because it accepts none.
+// refuses handles the error of a write. If the database accepts no writes, refuses makes the store
+// read-only.
 func (s *Store) refuses(err error) {
 	if errors.Is(err, durable.ErrReadOnly) {
 		s.refused.Store(int64(uptime()))

@@ -12,8 +12,8 @@ import (
 	"atelier/persistence/internal/calls"
 )
 
-// writer commits queued items with one transaction per group. Only a very large group needs several
-// transactions.
+// writer commits all queued items in one transaction. Only if they are very large, it needs
+// several.
 type writer struct {
 	*calls.Writer[*actorLog, item, *item]
 	store   *Store
@@ -34,7 +34,8 @@ func (w *writer) run() {
 	w.Run(w.process)
 }
 
-// maxGroupBytes is the maximum size of one transaction. A group ends there.
+// maxGroupBytes is the maximum size of a group, and therefore of a transaction, unless a single
+// item is larger.
 const maxGroupBytes = 16 << 20
 
 func (w *writer) process(items []item) {
@@ -71,7 +72,7 @@ func (w *writer) commitGroup(items []item) error {
 	began := time.Now()
 	s, l := w.store, w.store.lease.Load()
 	for i := range items {
-		// Items that were queued under an earlier lease have ended with that lease.
+		// Items that were queued under an earlier lease fail, because that lease has ended.
 		if it := &items[i]; it.Err == nil && it.Commits() && (it.lease != l || !l.holds()) {
 			w.refuse(it, durable.ErrFenced)
 		}
@@ -122,7 +123,7 @@ func (w *writer) commitGroup(items []item) error {
 	}
 }
 
-// refuse fails a single item, and the item's log with it.
+// refuse fails a single item and, if it is a batch, its log.
 func (w *writer) refuse(it *item, err error) {
 	it.Err = err
 	if it.Kind == calls.KindBatch {
@@ -130,8 +131,8 @@ func (w *writer) refuse(it *item, err error) {
 	}
 }
 
-// giveBack releases the actors with closed handles. An actor that cannot be released stays with
-// this node until its lease ends, or until it opens the actor again.
+// giveBack releases the actors with closed handles. If an actor cannot be released, this node
+// continues to own it until the lease ends.
 func (w *writer) giveBack() {
 	l := w.store.lease.Load()
 	var actors [][]byte
@@ -161,9 +162,9 @@ func (w *writer) giveBack() {
 }
 
 // connection ensures that a connection with a session of the lease is open. For a new connection it
-// returns the number of the last commit. An earlier connection can then no longer commit.
-// connection has waited for its transaction in progress, and a later transaction finds another
-// session number.
+// returns the number of the last commit, otherwise -1. An earlier connection can then no longer
+// commit: connection has waited for its transaction in progress, and a later transaction finds
+// another session number.
 func (w *writer) connection(l *lease) (committed int64, err error) {
 	if w.conn != nil && w.session == l && !w.conn.IsClosed() {
 		return -1, nil

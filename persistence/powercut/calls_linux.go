@@ -213,7 +213,7 @@ func (d *Disk) ReleaseDir(in *fuse.ReleaseIn) {
 	delete(d.lists, in.Fh)
 }
 
-// StatFs reports much free space.
+// StatFs always reports freeBytes of free space.
 func (d *Disk) StatFs(_ <-chan struct{}, _ *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
 	out.Bsize, out.Frsize, out.NameLen = PageBytes, PageBytes, 255
 	out.Blocks, out.Bfree, out.Bavail = 2*freeBytes/PageBytes, freeBytes/PageBytes, freeBytes/PageBytes

@@ -14,11 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Disk is a mounted file system in memory that records its calls. It supports the calls of a trace
-// and refuses all others.
+// Disk is a mounted file system in memory that records its calls. Of the calls that change a file
+// system, it supports those of a trace, and refuses all others.
 //
-// A program that uses it must run in another process. A process that waits for its own file system
-// in a page fault hangs forever.
+// A program that uses the disk must run in another process, because a process that waits for its
+// own file system in a page fault hangs forever.
 type Disk struct {
 	fuse.RawFileSystem // refuses all other calls
 	server             *fuse.Server
@@ -66,8 +66,8 @@ func Mount(at string) (*Disk, error) {
 }
 
 // keepToOurselves prevents child processes from inheriting the connection to the kernel, which
-// go-fuse opens as inheritable. A child would keep the disk of an ended process alive and wait for
-// it forever.
+// go-fuse opens as inheritable. Otherwise a child would keep the disk alive after this process has
+// ended, and then wait for the disk forever.
 func keepToOurselves() error {
 	open, err := os.ReadDir("/proc/self/fd")
 	for _, e := range open {
@@ -88,8 +88,8 @@ func (d *Disk) Unmount() error {
 	return nil
 }
 
-// Inject sets the function that decides which calls fail. nil means that no call fails. It is
-// called with the disk locked.
+// Inject sets the function that decides which calls fail. nil means that no call fails. The
+// function is called with the disk locked.
 func (d *Disk) Inject(fault func(Call) Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,10 +1,10 @@
-// Package powercut is a file system that records every change, and rebuilds the folder as it can be
-// after a power failure.
+// Package powercut provides a file system that records every change, and rebuilds a folder in a
+// state in which a power failure can leave it.
 //
 // Disk is mounted through FUSE and stored in memory. The kernel's cache is on, so programs can map
-// its files. Trace has the recorded calls, and can be written to a file. Rebuild takes a trace, a
-// position in it and a seed, and returns a Folder. It is pure: the same arguments yield the same
-// folder. A Disk can also inject failures of calls (Inject).
+// its files. Trace contains the recorded calls, and can be written to a file. Rebuild takes a
+// trace, a position in it and a seed, and returns a Folder. It is pure: the same arguments yield
+// the same folder. A Disk can also inject failures of calls (Inject).
 //
 // # What a sync promises
 //
@@ -27,13 +27,13 @@
 // # Mapped memory
 //
 // A page that a program stores in mapped memory arrives with the next sync, or when the kernel
-// writes it. Therefore mapped writes directly after the cut can also be present. Mapped writes
-// after another call cannot be present, because the program can have stored their data after that
-// call. Folder.Reach is the position after these writes.
+// writes it. Mapped writes that directly follow the cut can therefore also be present. Mapped
+// writes after another call cannot, because the program can have stored their data after that call.
+// Folder.Reach is the position after the mapped writes that can be present.
 //
 // # What is not simulated
 //
 // Sectors torn within a page, disks that misreport syncs, and damage to previously synced data are
 // not simulated. Symbolic links, extended attributes, holes, exchanging renames and unnamed
-// temporary files are refused. The kernel manages locks, which are not part of a trace.
+// temporary files are refused. The kernel manages locks, so they are not part of a trace.
 package powercut

@@ -13,8 +13,8 @@ type Call struct {
 
 // Fault is the fault of a call; the zero value is none.
 type Fault struct {
-	// Err, if set, is returned instead of executing the call. After a failed sync of a file its
-	// data is lost: it counts as unsynced forever.
+	// Err, if set, is returned instead of executing the call. After a failed sync of a file, the
+	// file's earlier unsynced data counts as unsynced forever.
 	Err syscall.Errno
 	// Short, if set, limits the bytes of a longer write. Writes from mapped memory are never short.
 	Short int

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// Folder is an in-memory copy of a folder tree: a Disk's, or a possible result of a power failure.
+// Folder is a folder tree in memory: that of a Disk, or a possible result of a power failure.
 type Folder struct {
 	// Reach is the position after the last call whose effect is present. With mapped memory it can
 	// be after the cut.
@@ -54,8 +54,8 @@ func (f *Folder) noteFate(op *Op, path, fate string) {
 	f.Unsynced = append(f.Unsynced, fmt.Sprintf("%s %s: %s", op.Kind, what, fate))
 }
 
-// applyName applies a call that changes names. A created file always exists, but its name is
-// applied only if there is true.
+// applyName applies a call that changes names. It always creates a created file, but changes names
+// only if there is true.
 func (f *Folder) applyName(op *Op, there bool) {
 	if op.Kind == Create || op.Kind == Mkdir {
 		f.files[op.File] = newFile(uint32(op.Size))
@@ -80,7 +80,7 @@ func (f *Folder) applyName(op *Op, there bool) {
 }
 
 // change applies a call that changes a file's contents or mode. Of a write it applies the pages for
-// which keep returns true; all of them if keep is nil.
+// which keep returns true, or all pages if keep is nil.
 func (f *file) change(op *Op, keep func() bool) {
 	switch op.Kind {
 	case Chmod:

@@ -8,15 +8,15 @@ import (
 // PageBytes is the unit in which a write can be torn.
 const PageBytes = 4096
 
-// Order is how far changes of names can be reordered.
+// Order determines how far changes of names can be reordered.
 type Order uint8
 
 const (
 	// Journaled is the order of ext4 and XFS. Changes of names and truncations reach the disk in
 	// call order, so the last ones can be lost. A sync of a folder includes all earlier calls.
 	Journaled Order = iota
-	// Unordered means that each unsynced creation or change of a name may be present or not. A
-	// removal or a truncation is still ordered after all earlier changes of names.
+	// Unordered means that each unsynced creation or change of a name can be present or missing. A
+	// removal or a truncation is present only if all earlier changes of names are.
 	Unordered
 )
 
@@ -51,8 +51,8 @@ type rebuild struct {
 	styles map[uint32]style
 }
 
-// style is the outcome of the unsynced writes of one file. Independent random pages alone would
-// rarely reveal faults.
+// style determines which unsynced writes of a file are present. There are several styles, because
+// independent random pages alone would rarely reveal faults.
 type style uint8
 
 const (
@@ -97,14 +97,14 @@ func (r *rebuild) chooseNames() {
 			last = i
 		}
 	}
-	switch end { // none, all, or some of the calls after the last synced one
+	switch end { // the present calls after the last synced one: none, all, or some
 	case 0:
 	case 1:
 		last = len(r.trace)
 	default:
 		last += r.rand.IntN(len(r.trace) - last)
 	}
-	whole := true // all changes of names so far are there
+	whole := true // all changes of names so far are present
 	for i := range r.trace {
 		op := &r.trace[i]
 		switch {
@@ -185,9 +185,9 @@ func (r *rebuild) tear(target *file, op *Op) (kept, pages int) {
 	return kept, pages
 }
 
-// early calls visit for mapped writes directly after the point. The program may have stored their
-// data before the cut, and the kernel may have written it without a sync. Data after another call
-// may have been stored after that call.
+// early calls visit for the mapped writes that directly follow the point. The program can have
+// stored their data before the cut, and the kernel can have written it without a sync. Mapped
+// writes after another call are excluded, because their data can have been stored after that call.
 func (t Trace) early(point int, visit func(i int, op *Op)) {
 	for i := point; i < len(t) && t[i].Kind == Write && t[i].Mapped; i++ {
 		visit(i, &t[i])

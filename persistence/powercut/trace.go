@@ -28,7 +28,7 @@ const (
 	Chmod                      // the mode of a file or a folder
 	Sync                       // fsync or fdatasync of a file
 	SyncFolder                 // fsync of a folder
-	Note                       // no call: a message of the load
+	Note                       // no call, but a message of the program under test
 	kinds      = iota
 )
 
@@ -47,32 +47,32 @@ func Kinds() (all []Kind) {
 // Op is one executed call, or a failed sync.
 type Op struct {
 	Kind Kind
-	// File is the number of the call's file or folder. Files are numbered from 1 in order of
-	// creation. 0 is the root folder.
+	// File is the number of the call's file or folder. Files and folders are numbered from 1 in the
+	// order of creation; 0 is the root folder.
 	File uint32
 	// Folder and Name are the name that a call creates, removes or renames. To and NewName are the
 	// target of a rename.
 	Folder, To    uint32
 	Name, NewName string
-	// Offset of a write or an allocation, in bytes.
+	// Offset is the offset of a write or an allocation, in bytes.
 	Offset int64
-	// Size after a truncation, end of an allocation that extends the file, or mode after a Create,
-	// Mkdir or Chmod.
+	// Size is the size after a truncation, the end of an allocation that extends the file, or the
+	// mode after a Create, Mkdir or Chmod.
 	Size int64
-	// Mapped writes are from memory mapped to the file. The program stored the bytes there some
-	// time earlier.
+	// Mapped means that a write is from memory mapped to the file. The program stored the bytes in
+	// this memory some time earlier.
 	Mapped bool
-	// Failed syncs make nothing durable.
+	// Failed means that a sync failed, so that it made nothing durable.
 	Failed bool
-	// Data of a write, or the text of a note.
+	// Data is the data of a write, or the text of a note.
 	Data []byte
 }
 
-// Trace is the calls on an initially empty folder, in order.
+// Trace contains the calls on an initially empty folder, in order.
 type Trace []Op
 
-// At calls visit for every call, with the path of its file ("." is the root). For a file without a
-// name it is the last path.
+// At calls visit for every call, with the path of its file ("." is the root). For a file that no
+// longer has a name, it is the last path.
 func (t Trace) At(visit func(position int, op *Op, path string)) {
 	type place struct {
 		folder uint32

@@ -3,6 +3,6 @@
 //
 // A file contains one secret, or all versions of the token keys. A key file has a checksum, because
 // a key with a wrong bit would silently invalidate everything that it protects. A password file is
-// a single line without a checksum, because people read it. Key files without a checksum are also
-// accepted.
+// a single line without a checksum, because people read it. Files with a single key are also
+// accepted without a checksum.
 package secrets

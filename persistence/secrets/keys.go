@@ -29,7 +29,7 @@ type keyFile struct {
 	Sum string `json:"crc32c"`
 }
 
-// sum computes the checksum of the data in which a wrong bit would make tokens invalid.
+// sum computes the checksum of the fields in which a wrong bit would make tokens invalid.
 func (c keyFile) sum() string {
 	h := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	for _, e := range c.Keys {
@@ -71,7 +71,7 @@ func LoadKeys(path string) ([]seal.Key, error) {
 func ParseKeys(path string, b []byte) ([]seal.Key, error) {
 	var c keyFile
 	if err := json.Unmarshal(b, &c); err != nil || len(c.Keys) == 0 {
-		return nil, fmt.Errorf("%w: %s", ErrMalformed, path) // without the decoder's error, which could quote the key
+		return nil, fmt.Errorf("%w: %s", ErrMalformed, path) // the decoder's error could quote the key
 	}
 	if c.Format != keyFormat {
 		return nil, fmt.Errorf("%w: %s has format %d, this program reads %d", ErrMalformed, path, c.Format, keyFormat)
@@ -103,7 +103,7 @@ func CreateKeys(path string, now time.Time) ([]seal.Key, error) {
 	return keys, writeKeys(path, keys)
 }
 
-// RotateKeys adds a newer version and returns all keys.
+// RotateKeys adds a newer version, which is used immediately, and returns all keys.
 func RotateKeys(path string, now time.Time) ([]seal.Key, error) {
 	keys, err := LoadKeys(path)
 	if err != nil {
@@ -113,8 +113,8 @@ func RotateKeys(path string, now time.Time) ([]seal.Key, error) {
 	return keys, writeKeys(path, keys)
 }
 
-// Announced returns the keys with a newer pending key. If an unfinished rotation left a pending
-// key, Announced returns it; otherwise it adds a new one.
+// Announced returns the keys with a pending newest key. It adds one, unless an unfinished rotation
+// has left one.
 func Announced(keys []seal.Key, now time.Time) []seal.Key {
 	if keys[len(keys)-1].Pending {
 		return keys
@@ -124,7 +124,7 @@ func Announced(keys []seal.Key, now time.Time) []seal.Key {
 	return append(slices.Clone(keys), k)
 }
 
-// Used returns the keys with the pending key in use, and its predecessor retired.
+// Used returns the keys with the newest key in use, no longer pending, and its predecessor retired.
 func Used(keys []seal.Key, now time.Time) []seal.Key {
 	keys = slices.Clone(keys)
 	n := len(keys)
@@ -135,7 +135,7 @@ func Used(keys []seal.Key, now time.Time) []seal.Key {
 	return keys
 }
 
-// Kept returns the keys for which keep returns true, and the newest key in any case.
+// Kept returns the keys for which keep reports true, and always the newest key.
 func Kept(keys []seal.Key, keep func(seal.Key) bool) (kept []seal.Key) {
 	for i, k := range keys {
 		if i == len(keys)-1 || keep(k) {
@@ -145,7 +145,7 @@ func Kept(keys []seal.Key, keep func(seal.Key) bool) (kept []seal.Key) {
 	return kept
 }
 
-// KeepKeys drops the versions for which keep returns false. It always keeps the newest version.
+// KeepKeys drops the versions for which keep reports false, but never the newest version.
 func KeepKeys(path string, keep func(seal.Key) bool) ([]seal.Key, error) {
 	keys, err := LoadKeys(path)
 	if err != nil {

@@ -56,7 +56,7 @@ func parse(path, content string) (string, error) {
 	case secret == "":
 		return "", fmt.Errorf("secret file %s is empty", path)
 	case strings.Contains(content, "\x00"):
-		// A disk that has lost a block can leave zero bytes, which anybody could guess.
+		// A disk that has lost a block can leave zero bytes, and anybody could guess such a secret.
 		return "", fmt.Errorf("secret file %s is damaged: it contains zero bytes", path)
 	case checked && sum != sumOf(secret), strings.Contains(secret, "\n"):
 		return "", fmt.Errorf("secret file %s is damaged: it does not match its checksum, restore the file from a copy", path)

@@ -17,17 +17,17 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Ballots stores the secrets of anonymous polls. Each secret is a file, named for its codelab.
-// Ballots implements codelab.BallotKeys. Safe for concurrent use.
+// Ballots stores the secrets of anonymous polls. Each secret is a file whose name contains the
+// codelab's id. Ballots implements codelab.BallotKeys. Safe for concurrent use.
 type Ballots struct {
 	// Immutable after OpenBallots.
 	opts BallotOptions
 
 	mu   sync.RWMutex
 	byID map[string]*ballotSecret // guarded by mu
-	// gone contains the ids of the secrets last destroyed here, oldest first. Another node that has
-	// not received the destruction can send a secret again. These ids prevent its restoration.
-	// Guarded by mu.
+	// gone contains the ids of the secrets last destroyed on this node, oldest first. Another node
+	// that does not know of the destruction can send such a secret again. The ids prevent this node
+	// from restoring it. Guarded by mu.
 	gone []string
 
 	// writing is held while the folder is changed, and guards the following fields.
@@ -63,8 +63,8 @@ type Ballot struct {
 type ballotSecret struct {
 	secret [ballotBytes]byte
 	made   time.Time
-	// kept means that this process has stored the secret on disk. A secret found on disk at startup
-	// can be from a process that could not sync it.
+	// kept means that this process has stored the secret on disk. An earlier process can have
+	// failed to sync a secret that is found at startup.
 	kept bool
 }
 
@@ -125,8 +125,8 @@ func (b *Ballots) load(id string) error {
 		b.doomed[id] = true // incomplete: its creation or destruction was interrupted
 		return nil
 	}
-	// The age of a secret continues over restarts. Otherwise a secret would never become old on a
-	// node that restarts every minute.
+	// The age of a secret includes the time before a restart. Otherwise a secret would never become
+	// old on a node that restarts every minute.
 	made := info.ModTime()
 	if now := b.opts.now(); made.After(now) {
 		made = now // the clock was set back
@@ -158,8 +158,8 @@ func (b *Ballots) Make(codelab string) (id string, keepers []string, err error) 
 	return id, keepers, nil
 }
 
-// keep stores a secret on disk and activates it. The next sweep destroys the remains of a failed
-// attempt, unless keep succeeds before the sweep.
+// keep stores a secret on disk and activates it. After a failure, the next sweep destroys the
+// remains, unless keep succeeds before.
 func (b *Ballots) keep(id string, x *ballotSecret) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
@@ -230,8 +230,7 @@ func (b *Ballots) Find(id string) (Ballot, bool) {
 	return Ballot{id, key}, key != nil
 }
 
-// Key returns a secret, or nil if this node does not have it. The caller may keep the returned
-// slice.
+// Key returns a copy of a secret, or nil if this node does not have it.
 func (b *Ballots) Key(id string) []byte {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -241,7 +240,7 @@ func (b *Ballots) Key(id string) []byte {
 	return nil
 }
 
-// Destroy implements codelab.BallotKeys: it deactivates a secret immediately. Another goroutine
+// Destroy implements codelab.BallotKeys. It deactivates a secret immediately; another goroutine
 // overwrites and removes the file.
 func (b *Ballots) Destroy(id string) {
 	b.mu.Lock()
@@ -303,8 +302,8 @@ func (b *Ballots) sweep() {
 	}
 }
 
-// Close wipes the secrets from memory, after the pending destructions. The files of the remaining
-// secrets stay.
+// Close waits for pending destructions, and wipes the remaining secrets from memory. Their files
+// stay.
 func (b *Ballots) Close() {
 	b.background.Wait()
 	b.mu.Lock()

@@ -52,10 +52,10 @@ func read(d Disk, name string, most int) ([]byte, fs.FileInfo, error) {
 	return b[:n], info, err
 }
 
-// keep stores content on disk under a name. When keep returns nil, the content survives a crash and
-// has been read back. If an earlier attempt left a partial file, keep overwrites the file in place.
-// A system that could not sync a page treats it as clean afterwards, so a second sync alone would
-// report success for missing data.
+// keep stores content on disk under a name. If keep returns nil, the content survives a crash and
+// was read back. If an earlier attempt left a partial file, keep writes the whole file again, in
+// place. A second sync alone would not be enough: after a failed sync, the system treats the pages
+// as clean, so it would report success for missing data.
 func keep(d Disk, name string, content []byte) error {
 	if err := write(d, name, content); err != nil {
 		return fmt.Errorf("%w: %w", ErrDisk, err)
@@ -83,7 +83,7 @@ func write(d Disk, name string, content []byte) error {
 	return err
 }
 
-// erase overwrites a file with zeros, in place, and removes its name. The folder is not synced yet,
+// erase overwrites a file with zeros, in place, and removes its name. It does not sync the folder,
 // so a file of zeros can reappear after a crash.
 func erase(d Disk, name string) error {
 	f, err := d.Open(name, os.O_WRONLY)

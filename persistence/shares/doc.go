@@ -5,14 +5,14 @@
 // closed.
 //
 // The token store retains replaced data. Its write-ahead log and tables contain every version of a
-// record until they are compacted, minutes or days later. Overwriting a record therefore does not
-// erase it. A record is erased by destroying its share, which is needed to unseal it, in addition
-// to the token and the server key.
+// record until they are compacted, minutes or days later, so overwriting a record does not erase
+// it. Unsealing a record needs the token, the server key and the share. Destroying the share
+// therefore erases the record.
 //
 // # Files
 //
-// Each quarter of an hour in which something expires has one file of 32 bytes, with mode 0600, for
-// both environments:
+// For each quarter of an hour in which something expires, there is one file of 32 bytes, with mode
+// 0600, which both environments use:
 //
 //	tokens-until-20260301T121500Z-8f2e61aa90b3c457
 //
@@ -27,14 +27,15 @@
 //
 // A share expires by the clock, or after the duration that it had when it was created, whichever is
 // earlier. Setting back the clock therefore does not extend its life. A share found at startup gets
-// at most Options.Longest, which no token outlives, even if the clock is far behind. A stopped
+// at most Options.Longest plus a quarter of an hour, even if the clock is far behind. A stopped
 // server destroys nothing. Its next start destroys expired shares before it serves requests.
 //
 // # Failure
 //
-// A stored secret was written, synced, and read back. If a full or broken disk has left a part of a
-// file, the next attempt writes the whole file again in place. After a failed sync the system
-// treats its pages as clean, so a second sync would report success for missing data.
+// A secret counts as stored once it was written, synced, and read back. If a full or broken disk
+// has left a part of a file, the next attempt writes the whole file again in place. Another sync
+// alone is not enough: after a failed sync the system treats the pages as clean, so a second sync
+// would report success for missing data.
 //
 // If a share cannot be created, the operations that need it fail, and there is no retry for one
 // second. A file that cannot be destroyed is deactivated, logged, and retried. A damaged file is

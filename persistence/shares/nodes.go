@@ -48,7 +48,7 @@ func (s *Store) Take(in Share) error {
 	return nil
 }
 
-// Count counts the unexpired shares in a folder. The result for a missing folder is 0.
+// Count counts the unexpired shares in a folder. It returns 0 for a missing folder.
 func Count(dir string, now time.Time) (n int, err error) {
 	names, err := folder(dir).List()
 	if errors.Is(err, fs.ErrNotExist) {

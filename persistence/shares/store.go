@@ -25,19 +25,19 @@ type Options struct {
 	Now    func() time.Time
 	Uptime func() time.Duration
 	Logger *slog.Logger
-	// Spread is used if several nodes serve the same tokens. It sends a share to the other nodes
-	// before anything is sealed under it. If Spread fails, the share is not used. Nothing new is
-	// sealed under shares found at startup, because some nodes may not have them. nil on a single
-	// server.
+	// Spread is used if several nodes serve the same tokens; it is nil on a single server. It sends
+	// a share to the other nodes before anything is sealed under the share. If Spread fails, the
+	// share is not used. With Spread, nothing new is sealed under shares found at startup, because
+	// some nodes might lack them.
 	Spread func(Share) error
-	// Lacks is used in a cluster. It reports whether other nodes can have shares that are missing
-	// here, so that a missing share can still be valid. nil means never.
+	// Lacks reports whether other nodes of a cluster can have shares that this node lacks, so that
+	// a missing share can still be valid. nil means never.
 	Lacks func() bool
 	// Failed, if set, is called for each error of the folder. It must not block.
 	Failed func(error)
 
-	// Disk is the folder. If nil, it is the operating system's folder Dir. Tests and the simulator
-	// set it.
+	// Disk gives access to the folder. If nil, it is the operating system's folder Dir. Tests and
+	// the simulator set it.
 	Disk Disk
 }
 
@@ -51,12 +51,12 @@ type Store struct {
 	byID  map[seal.ShareID]*held // guarded by mu
 	byEnd map[int64]*held        // guarded by mu; the newest for an end, Unix seconds
 	// spreading is the share that is being sent to the other nodes. Guarded by mu. A node that is
-	// just starting is not among these nodes. It requests all shares from this node.
+	// just starting does not receive it in this way, but requests all shares, including this one.
 	spreading *held
 
 	// making is held while a share is created, and guards the following fields. It is never
-	// acquired while writing is held, because nodes that create shares concurrently take each
-	// other's shares.
+	// acquired while writing is held. Taking another node's share needs writing but not making, so
+	// nodes that create shares concurrently do not block each other.
 	making  sync.Mutex
 	failed  error         // the error of the last attempt to create a share
 	retryAt time.Duration // not before this uptime
@@ -151,7 +151,7 @@ func (s *Store) current(ends time.Time) *held {
 		return nil
 	}
 	if h.until-s.opts.Uptime() < ends.Sub(s.opts.Now()) {
-		return nil // the clock was set back: the share ends earlier
+		return nil // the clock was set back, so the share ends before that time
 	}
 	return h
 }
@@ -198,8 +198,8 @@ func (s *Store) make(ends, now time.Time) (*held, error) {
 	return h, nil
 }
 
-// write writes a share's file, and calls then before the folder is used again. The next sweep
-// destroys the remains of a failed write, unless the share is written before the sweep.
+// write writes a share's file, and then calls then, before the folder is used again. After a
+// failure, the next sweep destroys the remains, unless the share is written again before.
 func (s *Store) write(h *held, secret []byte, then func()) error {
 	s.writing.Lock()
 	err := keep(s.opts.Disk, h.name, secret)
@@ -215,8 +215,8 @@ func (s *Store) write(h *held, secret []byte, then func()) error {
 	return err
 }
 
-// doom lets the next sweep destroy a share under which nothing is sealed. If a node that received
-// the share has sent it back meanwhile, the file stays.
+// doom makes the next sweep destroy a share under which nothing is sealed. If a node that received
+// the share has meanwhile sent it back, the file stays.
 func (s *Store) doom(h *held) {
 	id := h.share.ID()
 	h.share.Wipe()
@@ -229,8 +229,8 @@ func (s *Store) doom(h *held) {
 	}
 }
 
-// hold computes how long a share is in use, independent of later changes of the clock. It adds one
-// percent in case a clock is being slewed to the right time.
+// hold computes by uptime how long a share is in use, so that later changes of the clock do not
+// matter. It adds one percent, in case the clock is being slewed to the right time.
 func (s *Store) hold(share *seal.Share, name string, now time.Time) *held {
 	left := min(share.Ends().Sub(now), s.opts.Longest+seal.Quarter)
 	return &held{share: share, name: name, until: s.opts.Uptime() + left + left/100}
@@ -311,7 +311,7 @@ func (s *Store) read(name string, ends time.Time, id string, now time.Time) erro
 	h := s.hold(seal.NewShare(ends, (*[seal.ShareBytes]byte)(b)), name, now)
 	if h.share.ID().String() != id {
 		s.log.Error("a key share is damaged; tokens under it count as expired", "file", name)
-		s.byID[h.share.ID()] = h // the share is unreferenced, and expires as usual
+		s.byID[h.share.ID()] = h // no token refers to this id; the share expires as usual
 		return nil
 	}
 	if s.use(h); s.opts.Spread != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Bubble runs a test of actors on simulated time (testing/synctest). After all cleanups it waits
-// for the actor library to finish. The library counts dead letters for a second, and a goroutine
+// Bubble runs a test of actors on simulated time (testing/synctest). After the test's own cleanups
+// it waits a simulated minute, until the goroutines of the actor library have ended. A goroutine
 // that still waits at the end of a bubble is an error.
 func Bubble(t *testing.T, run func(t *testing.T)) {
 	synctest.Test(t, func(t *testing.T) {

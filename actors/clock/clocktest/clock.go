@@ -1,5 +1,5 @@
-// Package clocktest is a clock for tests of several nodes. Its time of day can be wrong and
-// jump, and it can pause.
+// Package clocktest provides a clock for tests of several nodes. Its time of day can be wrong and
+// can jump, and it can pause.
 package clocktest
 
 import (
@@ -17,8 +17,8 @@ type Clock struct {
 
 	mu     sync.Mutex
 	offset time.Duration // Guarded by mu.
-	// Guarded by mu. While stopped, late contains the timers that became due, in that order and
-	// without duplicates.
+	// Guarded by mu. While the clock is stopped, late contains the timers that became due, in this
+	// order and without duplicates.
 	stopped bool
 	late    []*timer
 }
@@ -45,7 +45,7 @@ func (c *Clock) Stop() {
 }
 
 // Continue fires the timers that became due since Stop, immediately and in order. A ticker fires
-// once, regardless of how often it was due, and keeps its rhythm.
+// only once, however often it was due, and its later ticks are not shifted.
 func (c *Clock) Continue() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,7 +91,7 @@ func (c *Clock) NewTicker(d time.Duration) clock.Ticker {
 }
 
 func (c *Clock) start(d time.Duration, t *timer) *timer {
-	c.mu.Lock() // due waits for t.under
+	c.mu.Lock() // so that due does not run before t.under is set
 	defer c.mu.Unlock()
 	t.under = time.AfterFunc(d, t.due)
 	return t
@@ -151,8 +151,8 @@ func (t *timer) fire() func() {
 // C implements clock.Timer.
 func (t *timer) C() <-chan time.Time { return t.c }
 
-// Stop implements clock.Timer. As with package time, a time that was sent but not received is
-// removed.
+// Stop implements clock.Timer. As in package time, Stop removes a time that was sent but not
+// received.
 func (t *timer) Stop() bool {
 	c := t.clock
 	c.mu.Lock()

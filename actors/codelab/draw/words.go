@@ -18,7 +18,7 @@ import (
 	"atelier/actors/usage"
 )
 
-// Checked is the end of a step that declares the check "build".
+// Checked is the end of the text of a step that declares the check "build".
 const Checked = "\n\n```check build\nIt builds\n```\n"
 
 // tasks returns the end of a step, with a check and tasks. One of the tasks differs from step to

@@ -10,8 +10,8 @@ import (
 	frames "atelier/actors/room"
 )
 
-// audience contains the recipients of an event's message, as defined in the section "Messages" and
-// in the document of the messages.
+// audience contains the recipients of an event's message, according to the section "Messages" and
+// the document of the messages.
 type audience struct {
 	leaders, attendees bool     // whether all facilitators, and all attendees, receive it
 	people             []string // further recipients

@@ -1,6 +1,6 @@
 // Package oracle models the promises of transport/rest/RULES.md about a codelab, without sharing
-// code with it. Each model is written from a section of that page, receives the events in order,
-// and compares a view with its expectation. The tests of package draw and the simulator use this
+// code with it. Each model implements a section of that page, receives the events in order, and
+// compares views with its expectation. The tests of package draw and the simulator use this
 // package.
 //
 // From an event a model takes a person's input, such as the text of a question. It computes the
@@ -8,7 +8,7 @@
 // votes a poll has. An event that the rules do not permit is also an error.
 //
 // Saying passes data that the events do not contain: the votes of an anonymous poll, which are
-// sealed in the log, and which questions attendees asked themselves.
+// sealed in the log, and the questions that attendees asked themselves.
 package oracle
 
 import (
@@ -30,7 +30,7 @@ type Codelab struct {
 
 // model is the model of one section of the rules.
 type model interface {
-	// event receives an event before the model room does.
+	// event processes an event. The model room receives each event last.
 	event(e *pb.Event) error
 	// view checks a view after an event.
 	view(v *codelab.View) error
@@ -68,7 +68,7 @@ func (c *Codelab) View(v *codelab.View) error {
 	return nil
 }
 
-// Saying announces a command before it is decided; its effect can appear at any later time.
+// Saying announces a command before it is decided. The command can take effect at any later time.
 func (c *Codelab) Saying(cmd codelab.Command) {
 	if q, is := cmd.Body.(codelab.AskQuestion); is {
 		c.questions.wordings[q.Text] = true

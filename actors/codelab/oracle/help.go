@@ -8,11 +8,11 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// help models the queue of help requests: the section "Help and feedback".
+// help is the model of the queue of help requests: the section "Help and feedback".
 type help struct {
 	room  *room
 	queue []*request // oldest first, including resolved ones
-	// over are the logins whose claims were released.
+	// over contains the Caller.Person of people whose claims were released.
 	over map[string]bool
 }
 
@@ -21,10 +21,11 @@ type request struct {
 	step                 int
 	message              string
 	status               string
-	// Name, login and time of the claim; empty while the request waits.
+	// by is the name of the claiming facilitator, claimant their Caller.Person, and claimed the
+	// time of the claim. All are empty while the request waits.
 	by, claimant string
 	claimed      int64
-	// The time at which the request was resolved, and the written answer.
+	// resolved is the time at which the request was resolved; answer is the written answer.
 	resolved int64
 	answer   string
 }
@@ -77,7 +78,8 @@ func (m *help) event(e *pb.Event) error {
 		if r.message == "" && was.message != "" {
 			return fmt.Errorf("the repeated request %s lost its text: %s", r.id, was.message)
 		}
-		// A repeated request changes the message, and keeps its place and claimant.
+		// A repeated request changes step and message, and keeps its place in the queue and its
+		// claimant.
 		want := *was
 		want.step, want.message = r.step, r.message
 		*was = want
@@ -124,8 +126,8 @@ func (m *help) event(e *pb.Event) error {
 	case *pb.Event_Removed:
 		m.queue = slices.DeleteFunc(m.queue, func(r *request) bool { return r.who == b.Removed.AttendeeId })
 	case *pb.Event_StepsReplaced:
-		// Open requests move with their steps like people. If all steps are new, they keep their
-		// number.
+		// Open requests move with their steps, as people do. If all steps are new, requests keep
+		// their step number.
 		steps := idsOf(b.StepsReplaced.Steps)
 		if !slices.ContainsFunc(steps, func(id string) bool { return m.room.step(id) > 0 }) {
 			return nil

@@ -13,12 +13,12 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// polls models the section "Polls".
+// polls is the model of the section "Polls".
 type polls struct {
 	room *room
 	all  []*poll // in the order in which they were made
 	// possible contains the possible votes of a person in an anonymous poll. There are several if
-	// the outcome of the first one is unknown.
+	// the outcome of an earlier command is unknown.
 	possible map[ballot][]vote
 }
 
@@ -35,7 +35,7 @@ type poll struct {
 	kept *pb.Poll
 }
 
-// vote is a person's vote: options from 0, words or a text.
+// vote is a person's vote: indexes of options (from 0), words or a text.
 type vote struct {
 	options []int
 	words   []string
@@ -164,7 +164,7 @@ func (m *polls) changed(rec *pb.Poll) error {
 	return differs("the result of anonymous poll "+rec.Id, result(rec), result(p.kept))
 }
 
-// result returns the known result of a closed anonymous poll, without its texts.
+// result describes the result of a closed anonymous poll, without its texts.
 func result(p *pb.Poll) string {
 	return fmt.Sprint(p.Votes, " votes, ", p.Counts, p.Words, " too few: ", p.TooFew, ", void: ", p.Void)
 }
@@ -194,8 +194,8 @@ func (m *polls) counted(p *poll) error {
 	return differs("the result of anonymous poll "+rec.Id, tallyOf(rec), want.String())
 }
 
-// votesIn returns the votes of an anonymous round. sure is false if a vote is unknown, because the
-// response to a person's request was lost.
+// votesIn returns the votes of an anonymous round. sure is false if a vote is uncertain, because
+// the response to a person's command was lost.
 func (m *polls) votesIn(p *poll) (votes []vote, sure bool) {
 	for who := range p.votes {
 		possible := m.possible[ballot{p.rec.Id, p.rec.Round, who}]
@@ -245,7 +245,7 @@ func (t tally) String() string {
 	return fmt.Sprint(t.counts, slices.Sorted(maps.Keys(t.words)), slices.Sorted(maps.Values(t.words)))
 }
 
-// tallyOf returns the result in a record in the same form.
+// tallyOf returns the result in a record, in the form of tally.String.
 func tallyOf(p *pb.Poll) string {
 	t := tally{counts: p.Counts, words: map[string]int{}}
 	for _, w := range p.Words {
@@ -254,8 +254,8 @@ func tallyOf(p *pb.Poll) string {
 	return t.String()
 }
 
-// mixed verifies that a simulated attendee votes in an anonymous poll only if all its voters are
-// simulated.
+// mixed verifies that a simulated attendee votes in an anonymous poll only if there are no real
+// attendees.
 func (m *polls) mixed(p *poll, who string) error {
 	if voter := m.room.find(who); p.rec.Anonymous && voter != nil && voter.simulated && m.room.real() {
 		return fmt.Errorf("the simulated attendee %s voted in anonymous poll %s together with real ones", who, p.rec.Id)

@@ -9,14 +9,14 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// questions models the section "Questions".
+// questions is the model of the section "Questions".
 type questions struct {
 	room     *room
 	asking   pb.Asking
 	named    bool
 	all      []*question // oldest first
 	stopped  map[string]bool
-	wordings map[string]bool // texts that attendees asked; facilitators took other questions from chat or help requests
+	wordings map[string]bool // the texts of AskQuestion; other questions are from TakeQuestion
 }
 
 type question struct {
@@ -85,7 +85,7 @@ func (m *questions) event(e *pb.Event) error {
 		} else {
 			q.voters[who] = true
 		}
-	case *pb.Event_QuestionsMerged: // the voters of both questions count, except the author of the remaining question
+	case *pb.Event_QuestionsMerged: // the voters of both count, and the author of the merged one
 		q, into := m.find(b.QuestionsMerged.QuestionId), m.find(b.QuestionsMerged.Into)
 		if q == nil || into == nil || q == into {
 			return fmt.Errorf("question %s was merged into %s, but one is missing or both are the same", b.QuestionsMerged.QuestionId, b.QuestionsMerged.Into)
@@ -123,8 +123,9 @@ func (m *questions) event(e *pb.Event) error {
 	return nil
 }
 
-// asked verifies that the author may ask and the number of questions is within the bounds. A
-// question that a facilitator takes from chat or a help request is open.
+// asked verifies that the author is allowed to ask, that the numbers of questions are within their
+// bounds, and the state of the new question. A question that a facilitator takes from chat or a
+// help request is open.
 func (m *questions) asked(rec *pb.Question) error {
 	unanswered := 0
 	for _, q := range m.all {
@@ -152,9 +153,9 @@ func (m *questions) asked(rec *pb.Question) error {
 	return nil
 }
 
-// left removes a person's named questions, and the author of the person's anonymous questions. If
-// the person was erased, it also schedules the removal of the anonymous questions, at one time for
-// all erased people.
+// left handles the removal of a person. Their named questions are removed, and their anonymous
+// questions lose the author. If the person was erased, these questions are removed later, at the
+// same time as those of all other erased people.
 func (m *questions) left(at int64, b *pb.Removed) {
 	leaves := at + maxStay
 	for _, q := range m.all {

@@ -9,14 +9,14 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// room models the registered people and their steps: the sections "Attendees", "Codelabs and steps"
-// and "Publishing".
+// room is the model of the registered people and their steps: the sections "Attendees", "Codelabs
+// and steps" and "Publishing".
 type room struct {
 	people []*person // oldest first
 	steps  []string  // ids
 	ended  bool
 	// extent is the number of steps and minutes, as text. deletion is the announced time of
-	// deletion in ms, or 0 for never.
+	// deletion in Unix ms, or 0 for never.
 	extent   string
 	deletion int64
 	// rehearses means that a rehearsal runs.
@@ -29,14 +29,15 @@ type room struct {
 
 type person struct {
 	id, name, place string
-	// Numbers of steps from 1. furthest only decreases when steps change.
+	// step and furthest are numbers of steps, from 1. furthest decreases only when the steps
+	// change.
 	step, furthest int
 	completed      int64
 	muted          bool
 	simulated      bool
 }
 
-// real reports whether an attendee exists who is not simulated.
+// real reports whether there is an attendee who is not simulated.
 func (r *room) real() bool {
 	return slices.ContainsFunc(r.people, func(p *person) bool { return !p.simulated })
 }
@@ -124,7 +125,8 @@ func (r *room) event(e *pb.Event) error {
 	return nil
 }
 
-// deletionAnnounced verifies that a codelab is deleted at least two weeks after the announcement.
+// deletionAnnounced verifies that the time of deletion is at least two weeks away, unless it is not
+// earlier than already announced.
 func (r *room) deletionAnnounced(now, at int64) error {
 	was := r.deletion
 	r.deletion = at

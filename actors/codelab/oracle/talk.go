@@ -8,7 +8,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// talk models the chat and retention: the sections "Attendees" and "Messages".
+// talk is the model of the chat and of retention: the sections "Attendees" and "Messages".
 type talk struct {
 	room   *room
 	chat   []*pb.ChatMessage // oldest first

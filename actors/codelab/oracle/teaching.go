@@ -8,8 +8,8 @@ import (
 	"atelier/actors/markdown"
 )
 
-// teaching models the pin, the pointer, the timer, the spotlight, pulses and ticks: the sections
-// "Live teaching", "Tasks" and "Timer".
+// teaching is the model of the pin, the pointer, the timer, the spotlight, pulses and ticks: the
+// sections "Live teaching", "Tasks" and "Timer".
 type teaching struct {
 	room      *room
 	pin       string
@@ -23,8 +23,8 @@ type teaching struct {
 	// the id of its step, a space and its key.
 	ticks map[string]map[string]bool // by attendee
 	tasks map[string]bool
-	// endedAt is the time at which the workshop ended. left contains the items that the same
-	// decision must remove.
+	// endedAt is the time at which the workshop ended. left contains what the same decision must
+	// still remove.
 	endedAt int64
 	left    map[string]bool
 }
@@ -44,7 +44,7 @@ func timerOf(t *pb.Timer) string {
 
 func spotlightOf(x *pb.Spotlight) string { return x.GetKind() + " " + x.GetId() }
 
-// there reports whether attendees may see the content of the projector.
+// there reports whether attendees are allowed to see the content of the projector.
 func there(v *codelab.View, x *pb.Spotlight) bool {
 	switch x.GetKind() {
 	case "poll":

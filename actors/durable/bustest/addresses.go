@@ -9,8 +9,8 @@ import (
 )
 
 // Addresses returns n unused loopback addresses. Their ports are below the range for outgoing
-// connections, so that another test cannot take such a port in the meantime. Until the test ends,
-// no other call returns these addresses, in any process on this machine.
+// connections, so that no connection takes one in the meantime. Until the test ends, no other call
+// returns these addresses, in any process on this machine.
 func Addresses(t testing.TB, n int) (out []string) {
 	t.Helper()
 	for tries := 0; len(out) < n; tries++ {
@@ -32,8 +32,8 @@ func Addresses(t testing.TB, n int) (out []string) {
 	return out
 }
 
-// reserve reserves a port by an abstract socket name. The kernel gives the name to one process
-// only, and frees it when the process ends.
+// reserve reserves a port by listening on an abstract socket with its number. Only one process can
+// listen on such a name, and the kernel frees it when the process ends.
 func reserve(t testing.TB, port int) error {
 	if runtime.GOOS != "linux" {
 		return nil

@@ -19,7 +19,7 @@ type Net struct {
 	// fate returns the Fate of each message. If it is nil, all messages are delivered immediately.
 	fate  func(Message) Fate // guarded by mu
 	lines map[lineKey]*line  // guarded by mu
-	// stopped contains the paused nodes, with the messages that wait for each.
+	// stopped contains the paused nodes, with the messages that wait until each resumes.
 	stopped map[string]*waiting // guarded by mu
 }
 
@@ -44,8 +44,8 @@ const (
 type Fate struct {
 	Lost  bool
 	Delay time.Duration
-	// Twice delivers the message twice. This violates the contract of a bus, but receivers of
-	// published messages tolerate it.
+	// Twice delivers the message twice. This violates the contract of durable.Bus, but receivers of
+	// published messages must tolerate it.
 	Twice bool
 }
 
@@ -104,7 +104,7 @@ func (n *Net) Cut(from, to string) {
 	n.cut[[2]string{from, to}] = true
 }
 
-// Loses reports whether Cut drops a request from one node to another, or its response.
+// Loses reports whether a Cut drops a request from one node to another, or its response.
 func (n *Net) Loses(from, to string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -118,7 +118,7 @@ func (n *Net) Repair(from, to string) {
 	delete(n.cut, [2]string{from, to})
 }
 
-// Listens returns the subjects that a node listens to, in any order.
+// Listens returns the subjects to which a node listens, in any order.
 func (n *Net) Listens(name string) (subjects []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// wait is the timeout for events that must happen.
+// wait is the timeout for everything that must happen.
 const wait = 20 * time.Second
 
 // Run tests a bus against its contract. nodes returns the buses of three connected nodes, "a", "b"

@@ -30,8 +30,8 @@ var fencingTests = []conformance{
 		a.add(1, "a")
 	}},
 
-	// Fencing protects against this race: an old incarnation appends as fast as it can while its
-	// successor opens the log.
+	// This is the race against which fencing protects: an old incarnation appends as fast as it can
+	// while its successor opens the log.
 	{"queued batches of an old incarnation are visible or fail", func(s *subject) {
 		for round := range 20 {
 			actor := fmt.Sprint("codelab/", round)
@@ -97,8 +97,8 @@ var fencingTests = []conformance{
 	}},
 }
 
-// blockWriter blocks the writer's goroutine until release is called, by waiting in a done callback,
-// which is otherwise forbidden.
+// blockWriter blocks the writer's goroutine until release is called. It does so by waiting in a
+// done callback, which users of a journal must not do.
 func (s *subject) blockWriter() (release func()) {
 	blocked, free := make(chan struct{}), make(chan struct{})
 	s.must(s.Append([]durable.Row{{Table: "block", Key: []byte("k")}}, func(error) {

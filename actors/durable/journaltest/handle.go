@@ -26,8 +26,8 @@ func records(contents ...string) durable.Records {
 // outcome receives the result from a done callback.
 type outcome chan error
 
-// newOutcome returns the callback and a channel for its result. The channel has room for two, so a
-// second call is detected.
+// newOutcome returns a done callback and the channel that receives its results. The channel has
+// room for two, so that a test can detect a second call.
 func newOutcome() (func(error), outcome) {
 	o := make(outcome, 2)
 	return func(err error) { o <- err }, o
@@ -95,8 +95,8 @@ func ReadWhole(from durable.LogReader, history uint64) (Whole, error) {
 // Everything is a history longer than any log.
 const Everything = ^uint64(0)
 
-// replayed returns the stored records after a seq as "seq content". If the log can be replayed from
-// there, Load and Replay must return the same records.
+// replayed returns the stored records after a seq as "seq content". It verifies that Load and
+// Replay return the same records, if the log can be replayed from there.
 func (h handle) replayed(after uint64) []string {
 	h.s.Helper()
 	whole, err := ReadWhole(h, Everything)
@@ -126,7 +126,7 @@ func seqOf(record string) (seq uint64) {
 	return seq
 }
 
-// bases verifies the base of the log.
+// bases verifies that the base of the log is want.
 func (h handle) bases(want uint64) {
 	h.s.Helper()
 	whole, err := ReadWhole(h, 0)
@@ -136,7 +136,7 @@ func (h handle) bases(want uint64) {
 	}
 }
 
-// holds verifies the records after a seq.
+// holds verifies that the records after a seq are exactly want.
 func (h handle) holds(after uint64, want ...string) {
 	h.s.Helper()
 	if got := h.replayed(after); !slices.Equal(got, want) {
@@ -144,7 +144,7 @@ func (h handle) holds(after uint64, want ...string) {
 	}
 }
 
-// loads verifies the snapshot.
+// loads verifies the stored snapshot and its seq.
 func (h handle) loads(want string, wantSeq uint64) {
 	h.s.Helper()
 	whole, err := ReadWhole(h, 0)
@@ -154,7 +154,7 @@ func (h handle) loads(want string, wantSeq uint64) {
 	}
 }
 
-// fails verifies the kind of an error.
+// fails verifies that err is or wraps want.
 func (s *subject) fails(err, want error) {
 	s.Helper()
 	if !errors.Is(err, want) {

@@ -38,7 +38,7 @@ type model struct {
 	records []string // all records ever appended; the first is seq 1
 	cut     uint64   // records up to here can be missing
 
-	base     uint64 // records up to here can be missing or rewritten
+	base     uint64 // records up to this seq can be missing or rewritten
 	state    string
 	stateSeq uint64
 }
@@ -139,7 +139,7 @@ func (m *model) check(t *rapid.T) {
 	m.log.loads(m.state, m.stateSeq)
 	m.log.bases(m.base)
 	// Truncated records can still be returned. However, each returned record must be correct, the
-	// records must have no gap, and all records above the cut must be present.
+	// records must have no gap, and none above the cut can be missing.
 	after := rapid.Uint64Range(0, m.tail()+1).Draw(t, "after")
 	got := m.log.replayed(after)
 	must := max(m.cut, after)

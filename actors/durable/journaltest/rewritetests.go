@@ -97,7 +97,8 @@ var rewriteTests = []conformance{
 		l.holds(0, "1 ", "2 b", "3 "+long)
 	}},
 
-	// The caller's state does not cover later records, so rewriting must not touch them.
+	// The caller's view does not include the records above the limit, so rewriting must not touch
+	// them.
 	{"rewriting keeps records above its limit", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a", "b", "c")

@@ -6,15 +6,15 @@ import (
 	"atelier/actors/durable"
 )
 
-// Journal is a journal with Close, which every implementation has.
+// Journal is a durable.Journal with Close, which every implementation has.
 type Journal interface {
 	durable.Journal
 	Close() error
 }
 
 // Open opens the journal in dir. After a Close the suite calls it again with the same dir, to
-// verify that all data survives. The journal should have a small queue, which makes the suite
-// faster.
+// verify that all data survives. The journal should have a small queue, because that makes the
+// suite faster.
 type Open func(t testing.TB, dir string) Journal
 
 // Run is the conformance suite. It tests every promise of the contract that can be tested without

@@ -10,16 +10,16 @@ import (
 	"atelier/actors/durable"
 )
 
-// Shared is a shared store with additions for its conformance suite.
+// Shared is a durable.Shared with additions for its conformance suite.
 type Shared interface {
 	durable.Shared
-	// Expire ends the lease of this node for all other nodes, as after a long pause. This node
-	// itself does not notice yet.
+	// Expire ends the lease of this node, as after a long pause. The other nodes treat it as
+	// expired, but this node does not notice yet.
 	Expire()
 }
 
-// OpenShared opens the store in dir, as a node with this name. The lease should be long: the suite
-// ends it with Expire.
+// OpenShared opens the store in dir, as a node with this name. The lease should be long, because
+// the suite ends it with Expire.
 type OpenShared func(t testing.TB, dir, node string) Shared
 
 // RunShared is the conformance suite of a store that several nodes use, in addition to Run. It
@@ -54,7 +54,7 @@ type member struct {
 	Shared
 }
 
-// open is needed because both embedded types have methods with the same names.
+// open is needed because both embedded types have a method Open.
 func (m *member) open(actor string) handle { return m.log(actor) }
 
 func (p *pair) node(name string) *member {
@@ -93,7 +93,7 @@ func (p *pair) taken(m *member, actor string) handle {
 	return handle{Log: l, s: m.subject}
 }
 
-// owned verifies that opening an actor is refused, and the owner that the error names.
+// owned verifies that err refuses to open an actor and names its owner.
 func (p *pair) owned(err error, actor, node string) {
 	p.Helper()
 	var owned *durable.Owned
@@ -102,7 +102,8 @@ func (p *pair) owned(err error, actor, node string) {
 	}
 }
 
-// appending appends r1, r2, … until one append fails, and returns the acknowledged records.
+// appending appends the records r<first>, r<first+1>, … until one append fails, and returns the
+// acknowledged records.
 func appending(l durable.Log, first uint64, onAcked func(acked int)) (acked []string, err error) {
 	done := make(chan error, 1)
 	for seq := first; ; seq++ {

@@ -140,8 +140,8 @@ var ownershipTests = []sharedTest{
 		}
 	}},
 
-	// Leases protect against this race: the old owner appends as fast as it can while another node
-	// takes the actor.
+	// This is the race against which leases protect: the old owner appends as fast as it can while
+	// another node takes the actor.
 	{"a new owner reads the acknowledged records of the old one", func(p *pair) {
 		for round := range 10 {
 			actor := fmt.Sprint("codelab/", round)
@@ -228,8 +228,8 @@ var preconditionTests = []sharedTest{
 		}
 	}},
 
-	// The use of a session checks that its end is not recorded. Once the end is acknowledged, no
-	// use succeeds.
+	// For example, the use of a session checks that its end is not recorded. Once the end is
+	// acknowledged, no use must succeed.
 	{"a check that a row is absent excludes its creation", func(p *pair) {
 		for round := range 150 {
 			key := fmt.Sprint(round)
@@ -302,8 +302,8 @@ var preconditionTests = []sharedTest{
 
 var followTests = []sharedTest{
 	// The owner rewrites records that the snapshot includes. A follower that is behind must not
-	// take rewritten records for events. In an earlier version, this mistake lost 58 acknowledged
-	// attendees on three nodes.
+	// apply rewritten records as events. In an earlier version, followers did, which lost 58
+	// acknowledged attendees on three nodes.
 	{"a follower can read while the owner appends, stores snapshots, truncates and rewrites", func(p *pair) {
 		const n = 300
 		l := p.a.open("codelab/1")

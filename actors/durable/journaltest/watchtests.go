@@ -35,7 +35,7 @@ func (m *member) watch(tables ...string) *mirror {
 	return w
 }
 
-// shows checks the reported rows, after a Sync.
+// shows verifies the rows that a feed has reported, after a Sync.
 func (p *pair) shows(w *mirror, want map[string]string) {
 	p.Helper()
 	if err := w.Sync(context.Background()); err != nil {
@@ -68,7 +68,8 @@ var watchTests = []sharedTest{
 		}
 	}},
 
-	// A node keeps the value of a row that it wrote until the feed reports another value.
+	// A node keeps the value of a row that it has written until the feed reports another one, so
+	// every deletion must be reported.
 	{"a feed reports the end of a row that existed only between two polls", func(p *pair) {
 		gone := make(chan string, 1000)
 		feed, err := p.b.Watch([]string{"s"}, func(_ string, key, value []byte) {

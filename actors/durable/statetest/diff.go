@@ -17,7 +17,7 @@ import (
 //
 //	encoded Encodings `snapshot:"readers make it"`
 //
-// Such a field is not compared. If the reason begins with one of these, it is compared in part:
+// Such a field is not compared, unless the reason begins with TrailingZeros or AnyOrder.
 const (
 	Tag = "snapshot"
 	// TrailingZeros ignores the trailing zeros of a list.

@@ -14,7 +14,8 @@ var ErrMalformed = errors.New("malformed protobuf message")
 //		switch r.Field { case 1: m.Name = r.Text() … default: r.Skip(&m.unknown) }
 //	}
 //
-// A field whose wire type does not match the method is malformed. Returned values are copies.
+// If the wire type of a field does not match the method that reads it, the message is malformed.
+// Returned values are copies.
 type Reader struct {
 	Field int
 	rest  []byte
@@ -105,7 +106,7 @@ func (r *Reader) Inner(m interface{ Decode([]byte) error }) {
 	}
 }
 
-// ReadPacked appends one number, or several that were written as one field, to list.
+// ReadPacked appends the number or the packed numbers of a field to list.
 func ReadPacked[T int32 | int64 | uint32 | uint64](r *Reader, list []T) []T {
 	if r.kind == varint {
 		return append(list, T(r.uvarint()))
@@ -145,7 +146,7 @@ func ReadEntry[V any](r *Reader, into *map[string]V, value func(*Reader) V) {
 	(*into)[key] = v
 }
 
-// Skip skips an unknown field, and appends it to kept.
+// Skip skips an unknown field, and appends its bytes to kept, unless kept is nil.
 func (r *Reader) Skip(kept *[]byte) {
 	switch r.kind {
 	case varint:

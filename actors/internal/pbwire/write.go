@@ -31,7 +31,7 @@ func Append(dst []byte, m Message) []byte {
 	return dst
 }
 
-// Wire types of the format that are used here.
+// The wire types of the format that this package uses.
 const (
 	varint = 0
 	fixed8 = 1 // 8 bytes
@@ -39,8 +39,9 @@ const (
 	fixed4 = 5 // 4 bytes
 )
 
-// The Put functions write into b before at, and return the beginning: a position that is returned
-// stays in a register. They fill a buffer of the right size, see Message.EncodedSize.
+// The Put functions write into b, ending at at, and return where the written bytes begin. They
+// return this position, instead of storing it, so that it stays in a register. The caller provides
+// a buffer of the right size, see Message.EncodedSize.
 
 func putVarint(b []byte, at int, v uint64) int {
 	if v < 0x80 {
@@ -60,12 +61,12 @@ func PutRaw(b []byte, at int, raw []byte) int {
 	return at
 }
 
-// PutLen writes the length and the tag of a field before its content from at to end.
+// PutLen writes the tag and the length of a field before its content, which is in b from at to end.
 func PutLen(b []byte, at, field, end int) int {
 	return putVarint(b, putVarint(b, at, uint64(end-at)), uint64(field<<3|sized))
 }
 
-// PutUint writes a number unless it is 0. Negative numbers are passed as 64 bits.
+// PutUint writes a number unless it is 0. The caller extends negative numbers to 64 bits.
 func PutUint(b []byte, at, field int, v uint64) int {
 	if v == 0 {
 		return at

@@ -55,7 +55,7 @@ func run() error {
 }
 
 func compile(names []string) (*pluginpb.CodeGeneratorRequest, error) {
-	// Messages are in the folder of their package. If a package has many, they are in a subfolder.
+	// The .proto files of a package are in its folder, or in a subfolder whose name ends with pb.
 	from := []string{"."}
 	for _, place := range []string{"../*/*.proto", "../*/*pb/*.proto", "../../*/*.proto", "../../*/*pb/*.proto"} {
 		names, err := filepath.Glob(place)
@@ -75,7 +75,7 @@ func compile(names []string) (*pluginpb.CodeGeneratorRequest, error) {
 		return nil, err
 	}
 	req := &pluginpb.CodeGeneratorRequest{FileToGenerate: names, Parameter: proto.String("paths=source_relative")}
-	// Dependencies first, as plugins expect them.
+	// Plugins expect each file after its dependencies.
 	seen := map[string]bool{}
 	var add func(fd *descriptorpb.FileDescriptorProto)
 	byName := map[string]*descriptorpb.FileDescriptorProto{}

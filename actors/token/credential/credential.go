@@ -30,7 +30,8 @@ type Rules struct {
 	Opaque []string
 }
 
-// Shape means that a field is missing or has the wrong type.
+// Shape means that the credential is not a JSON object, or a field is missing or has the wrong
+// type.
 type Shape struct{ Text string }
 
 func (e *Shape) Error() string { return e.Text }
@@ -51,7 +52,7 @@ type Credential struct {
 // Bytes returns the original JSON of the credential.
 func (c *Credential) Bytes() []byte { return c.raw }
 
-// Display returns the part that introspection may show.
+// Display returns the part that introspection shows.
 func (c *Credential) Display() *pb.Display { return &c.display }
 
 // String redacts the credential.
@@ -60,7 +61,7 @@ func (*Credential) String() string { return "[redacted]" }
 // GoString redacts the credential.
 func (*Credential) GoString() string { return "[redacted]" }
 
-// CardType is the type whose fields and tags describe a credential of type card.
+// CardType is the Go type whose fields and tags describe a credential of type card.
 var CardType = reflect.TypeFor[card]()
 
 // card contains the fields of all card types; a missing field is nil. The tags describe type card.
@@ -88,8 +89,8 @@ type named struct {
 
 var codec = sonic.Config{CopyString: true, ValidateString: true, CaseSensitive: true}.Froze()
 
-// decode decodes a credential without copying its bytes. It passes them as a string, because the
-// codec copies a []byte.
+// decode decodes a credential without copying its bytes. It passes them to the codec as a string,
+// because the codec copies a []byte.
 func decode(raw []byte, into any) error {
 	return codec.UnmarshalFromString(unsafe.String(unsafe.SliceData(raw), len(raw)), into)
 }
@@ -129,7 +130,8 @@ func Parse(raw []byte, rules Rules, now time.Time) (*Credential, error) {
 	return nil, &Refused{"credential.type is not one this handler accepts"}
 }
 
-// Types lists the types that this package parses (commerce protocol, "Tokenization resources").
+// Types lists the credential types that this package parses (commerce protocol, "Tokenization
+// resources").
 var Types = []string{"card", "pan", "network_token"}
 
 // NumberTypes lists the possible types of a card number.
@@ -193,8 +195,8 @@ func (c *Credential) readCard(kind string, rules Rules, now time.Time) error {
 	return nil
 }
 
-// wrongType returns an error that names the field with the wrong type. The fast decoder does not
-// report this field. The error contains no content.
+// wrongType returns an error that names the field with the wrong type, but contains no values. It
+// decodes raw again, because the fast decoder does not report the field.
 func wrongType(raw []byte, into any) error {
 	var wrong *json.UnmarshalTypeError
 	err := json.Unmarshal(raw, into)

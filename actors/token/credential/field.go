@@ -14,7 +14,7 @@ var wiping = func([]byte) {}
 
 // UnmarshalJSON stores a copy of the value, which wipe can overwrite.
 func (f *field) UnmarshalJSON(b []byte) error {
-	f.wipe() // holds a value only if the name occurs twice in the object
+	f.wipe() // f has a value only if the name occurs twice in the object
 	*f = bytes.Clone(b)
 	return nil
 }
@@ -29,7 +29,7 @@ func (f *field) unquote() bool {
 		*f = b[1 : len(b)-1]
 		return true
 	}
-	// The value is escaped, which is unusual for digits. This Go string cannot be wiped.
+	// The value has escapes, which is unusual for digits. The Go string text cannot be wiped.
 	var text string
 	if json.Unmarshal(b, &text) != nil {
 		return false

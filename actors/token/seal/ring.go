@@ -43,20 +43,21 @@ type Key struct {
 // MaterialBytes is the length of a key's secret part.
 const MaterialBytes = 32
 
-// Ring has the keys of one environment and one epoch of the store, derived from the server's keys.
-// Immutable.
+// Ring contains the keys of one environment and one epoch of the store, derived from the server's
+// keys. It is immutable.
 type Ring struct {
 	versions []*Version // newest first
 	newest   *Version   // the newest version that is not pending
 }
 
-// Version has the keys derived from one server key. Immutable; the keys are not exported.
+// Version contains the keys derived from one server key. It is immutable, and the keys are not
+// exported.
 type Version struct {
 	Number uint32
 	lookup *keyed // derives the names of records
 	record *keyed // authenticates records
 	wrap   *keyed // half of a sealing key; the other half is the token
-	idem   *keyed // derives the names of stored responses, half of their keys, and request hashes
+	idem   *keyed // derives names of stored responses, half of their keys, and request hashes
 	sign   []byte // signs access tokens of OAuth clients
 }
 
@@ -120,8 +121,8 @@ func (r *Ring) Version(number uint32) *Version {
 // SigningKey returns the key for access tokens.
 func (v *Version) SigningKey() []byte { return v.sign }
 
-// Check returns a value that identifies the key without revealing it. The store keeps it, to detect
-// a wrong key at startup.
+// Check returns a value that identifies the key without revealing it. The store keeps this value,
+// to detect a wrong key at startup.
 func (k Key) Check(stream string) []byte {
 	return newKeyed(k.Material).mac("atelier key check v1", []byte(stream))
 }

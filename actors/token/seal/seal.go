@@ -51,7 +51,7 @@ func (v *Version) tag(key, stored []byte) []byte {
 	return v.record.mac("record", key, stored[:5], stored[headerBytes:])[:tagBytes]
 }
 
-// Purpose is the kind of the sealed data: sealed data of one kind cannot be opened as another kind.
+// Purpose is the kind of sealed data. Data sealed as one kind cannot be opened as another.
 type Purpose string
 
 // Purposes.
@@ -64,8 +64,8 @@ const (
 // a call.
 type Opener struct{ aead cipher.AEAD }
 
-// Opener derives the key for a token's masked data from the token and the server's key. The key is
-// valid as long as the token's record is stored.
+// Opener derives the key for a token's masked data from the token and the server's key. This data
+// can be opened as long as the token's record is stored.
 func (v *Version) Opener(t Token) Opener { return opener(v.wrap.mac("seal", []byte(t))) }
 
 // SharedOpener derives the key of a token's credential from the token, the server's key, and the
@@ -91,14 +91,14 @@ func opener(key []byte) Opener {
 	return Opener{aead}
 }
 
-// Seal encrypts; bound is the data to which the seal is bound, which must be the same for Open.
+// Seal encrypts clear. The result can be opened only with the same purpose and the same data bound.
 func (o Opener) Seal(p Purpose, bound, clear []byte) []byte {
 	out := make([]byte, nonceBytes, nonceBytes+len(clear)+o.aead.Overhead())
 	_, _ = rand.Read(out) // rand.Read never fails
 	return o.aead.Seal(out, out, clear, additional(p, bound))
 }
 
-// Open decrypts, or returns ErrDamaged.
+// Open decrypts sealed, or returns ErrDamaged.
 func (o Opener) Open(p Purpose, bound, sealed []byte) (Secret, error) {
 	if len(sealed) < nonceBytes {
 		return nil, ErrDamaged

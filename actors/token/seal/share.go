@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Quarter is the length of the periods for shares. All tokens that expire in the same period use
-// the same share.
+// Quarter is the length of the period of a share. All tokens that expire in the same period use the
+// same share.
 const Quarter = 15 * time.Minute
 
 // QuarterEnd returns the end of the quarter of an hour that contains t. If t is the end of a
@@ -48,7 +48,7 @@ type Share struct {
 	over   bool             // guarded by mu
 }
 
-// NewShare returns a share that ends at the given time. Its tokens expire no later than that.
+// NewShare returns a share that ends at the given time. Its tokens must expire no later than that.
 // NewShare copies the secret.
 func NewShare(ends time.Time, secret *[ShareBytes]byte) *Share {
 	return &Share{id: ShareIDOf(secret), ends: ends, secret: *secret}
@@ -76,7 +76,7 @@ func (s *Share) Wipe() {
 	s.over = true
 }
 
-// mix returns the authentication code of parts and the secret.
+// mix returns the message authentication code of parts and the secret.
 func (s *Share) mix(k *keyed, purpose string, parts ...[]byte) ([]byte, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

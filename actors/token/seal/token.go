@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Environment separates production from sandbox: they share no tokens or keys.
+// Environment separates production from sandbox, which share neither tokens nor keys.
 type Environment string
 
 // The environments.
@@ -26,7 +26,7 @@ func (e Environment) Prefix() string {
 }
 
 const (
-	tokenBytes = 32 // 256 bits; the specification asks for 128
+	tokenBytes = 32 // 256 bits; the specification requires 128
 	tokenText  = 43 // base64url without padding
 )
 
@@ -48,7 +48,7 @@ func ParseToken(e Environment, text string) (Token, bool) {
 		return "", false
 	}
 	var b [tokenBytes]byte
-	// Strict decoding: a token has only one spelling, so that its record has only one name.
+	// Decoding is strict. A token therefore has only one spelling, and its record only one name.
 	if _, err := strictBase64.Decode(b[:], []byte(rest)); err != nil {
 		return "", false
 	}
@@ -71,13 +71,13 @@ func (t Token) String() string { return redacted }
 // GoString redacts the token.
 func (t Token) GoString() string { return redacted }
 
-// MarshalText redacts the token. An answer to the caller contains string(t) instead.
+// MarshalText redacts the token. Answers to callers use string(t) instead.
 func (t Token) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // LogValue redacts the token.
 func (t Token) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// Secret is bytes that must not be printed: a plain credential.
+// Secret is a plain credential, which must not be printed.
 type Secret []byte
 
 // String redacts the secret.

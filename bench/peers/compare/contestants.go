@@ -9,26 +9,26 @@ import (
 // contestant is a server of the comparison with its protocol.
 type contestant struct {
 	name string
-	// args start it, the program first; --listen is added. Empty args mean Atelier, which the
+	// args is the command that starts it; --listen is added. Empty args mean Atelier, which the
 	// generator starts.
 	args []string
-	// path of its WebSockets, without the first slash.
+	// path is the path of its WebSockets, without the first slash.
 	path string
 	// requests means that it answers HTTP requests and has no WebSockets.
 	requests bool
 	dialect
 }
 
-// dialect has the values of the flags of --generic.
+// dialect contains the values of the flags of --generic.
 type dialect struct {
 	hello, ready, send, match, ack string
 	answers                        []string
 }
 
-// text is the text of every message: n bytes, in the field of the server's protocol.
+// text is the text of every message, in a field of the server's protocol.
 const text = "{{stamp}} {{seq}} {{pad}}"
 
-// found is the pattern for text. The pad is letters of x.
+// found is the pattern for text. The pad consists of the letter x.
 const found = `(?P<stamp>[0-9]+) (?P<seq>[0-9]+) x`
 
 // atelierSends is the message of publishers to Atelier; bench/fanout has the original.
@@ -38,8 +38,8 @@ const atelierSends = `{"type":"chat","ref":"{{seq}}","message":"` + text + `"}`
 // live_bytes_total divided by live_deliveries_total, less the text and the head of a frame.
 const around = 190
 
-// contestants returns all servers, in the order of a round. Self is this program, node a folder of
-// servers for Node, size the length of text.
+// contestants returns all servers, in the order of a round. self is this program, node the folder
+// of the servers for Node.js, and size the length of text in bytes.
 func contestants(self, node string, size int) []contestant {
 	// A server that is sent only the text returns only the text.
 	plain := dialect{send: text, match: "^" + found}
@@ -81,7 +81,7 @@ func contestants(self, node string, size int) []contestant {
 	}
 }
 
-// size returns the --size for a text of n bytes: it includes the overhead of the protocol.
+// size returns the --size for a text of this length. It includes the overhead of the protocol.
 func (d *dialect) size(length int) int {
 	// Outside the text, numbers have about six digits.
 	rest := strings.Replace(d.send, text, "", 1)
@@ -89,8 +89,8 @@ func (d *dialect) size(length int) int {
 	return length + len(rest)
 }
 
-// flags returns the flags of the generator, for a server at an address with a
-// process number; publishes means that messages are sent.
+// flags returns the flags of the generator, for a server at an address with a process number.
+// publishes means that messages are sent.
 func (c *contestant) flags(address string, pid int, publishes bool) []string {
 	if c.args == nil {
 		return []string{"--spawn"}

@@ -15,7 +15,7 @@ const (
 
 var errMarks = errors.New("the document has one of the two marks, or has them in the wrong order")
 
-// place inserts the section into a document. It replaces an older one, or is appended.
+// place inserts the section into a document. The section replaces an older one, or is appended.
 func place(document, section string) (string, error) {
 	section = begins + "\n\n" + strings.TrimSpace(section) + "\n\n" + ends
 	before, rest, begun := strings.Cut(document, begins)

@@ -15,7 +15,7 @@ type outcome struct {
 	failed     string
 }
 
-// report has the required parts of the generator's report.
+// report contains the required parts of the generator's report.
 type report struct {
 	Environment         map[string]string `json:"environment"`
 	Invalid             []string          `json:"invalid"`
@@ -61,7 +61,7 @@ func readReport(path string) (*report, error) {
 }
 
 // full reports whether the generator was at its limit, so that the server can possibly do more, or
-// whether it was late.
+// whether the run is invalid.
 func (r *report) full() bool { return r.Generator.Busy > fullAt || len(r.Invalid) > 0 }
 
 // fullAt is the minimum busy share of a full generator.

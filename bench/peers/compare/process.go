@@ -29,7 +29,8 @@ const (
 func start(ctx context.Context, args []string) (*process, error) {
 	args = append(args[:len(args):len(args)], "--listen", "127.0.0.1:0")
 	p := &process{cmd: exec.Command(args[0], args[1:]...)}
-	// It has its own process group: Ctrl-C is for the comparison, which stops the server.
+	// The server has its own process group. Ctrl-C reaches only the comparison, which then stops
+	// the server.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	errors, err := p.cmd.StderrPipe()
 	if err != nil {

@@ -20,8 +20,8 @@ type scenario struct {
 	columns []column
 
 	subscribers int
-	// rate is messages per second; 0 is unthrottled, with window messages of each
-	// publisher in progress.
+	// rate is in messages per second. 0 means unthrottled, with window messages of each publisher
+	// in progress.
 	rate, window int
 	// once means that one round is enough, because memory hardly varies.
 	once bool
@@ -69,7 +69,7 @@ func (s *scenario) has(c *contestant) bool {
 	return slices.Contains(s.servers, c.name)
 }
 
-// times of a run.
+// times contains the times of a run.
 type times struct{ warmup, duration time.Duration }
 
 // connectPerSecond is the number of connections opened per second.

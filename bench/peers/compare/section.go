@@ -65,7 +65,7 @@ func machine(found map[string][]outcome) string {
 	return "nothing was measured"
 }
 
-// libraries are the modules whose versions are listed.
+// libraries contains the modules whose versions are listed.
 var libraries = []string{
 	"github.com/centrifugal/centrifuge", "github.com/nats-io/nats-server/v2", "github.com/gorilla/websocket", "github.com/coder/websocket",
 }

@@ -160,7 +160,7 @@ func median(values []float64) float64 {
 
 func whole(v float64) string { return strconv.FormatFloat(math.Round(v), 'f', 0, 64) }
 
-// decimal formats three digits.
+// decimal formats a number with about three digits.
 func decimal(v float64) string {
 	switch {
 	case v >= 100:
@@ -173,7 +173,7 @@ func decimal(v float64) string {
 	return strconv.FormatFloat(v, 'f', 3, 64)
 }
 
-// thousands formats three significant digits.
+// thousands formats a number with commas. From 10,000 on, it has three significant digits.
 func thousands(v float64) string {
 	if v >= 10_000 {
 		unit := math.Pow(10, math.Floor(math.Log10(v))-2)

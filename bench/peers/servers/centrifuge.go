@@ -9,8 +9,8 @@ import (
 	"github.com/centrifugal/centrifuge"
 )
 
-// centrifugePeer is a server of Centrifugo's library. Clients use its JSON protocol, may subscribe
-// to and publish in every channel, and can recover missed messages from a history in memory.
+// centrifugePeer is a server of Centrifugo's library. Clients use its JSON protocol. They can
+// subscribe to every channel, publish in it, and recover missed messages from a history in memory.
 type centrifugePeer struct{ none }
 
 func (*centrifugePeer) About() string {
@@ -29,7 +29,7 @@ func (*centrifugePeer) Run(ctx context.Context, listen string, ready func(string
 		return fmt.Errorf("make node: %w", err)
 	}
 	node.OnConnecting(func(context.Context, centrifuge.ConnectEvent) (centrifuge.ConnectReply, error) {
-		// Without a name, like a connection without a login.
+		// The client has no name, as with a connection without a login.
 		return centrifuge.ConnectReply{Credentials: &centrifuge.Credentials{}}, nil
 	})
 	node.OnConnect(func(client *centrifuge.Client) {

@@ -25,8 +25,8 @@ func (f *floor) Flags(flags *flag.FlagSet) {
 // joined is the maximum number of messages per write.
 const joined = 256
 
-// wire is a client's socket. The goroutine that reads it owns conn. The number is valid until conn
-// is closed, which happens after the writing goroutine has released it.
+// wire is a client's socket. The goroutine that reads it owns conn. fd is valid until conn is
+// closed, which happens after the writing goroutine has released the wire.
 type wire struct {
 	conn  *net.TCPConn
 	fd    int
@@ -93,7 +93,7 @@ func (l *floorLoop) run() {
 	}
 }
 
-// write writes all of it; it abandons a client that accepts nothing for a while.
+// write writes all of p. It abandons a client that accepts nothing within writeWithin.
 func (w *wire) write(p []byte) {
 	for len(p) > 0 && !w.dead {
 		n, err := unix.Write(w.fd, p)

@@ -58,7 +58,7 @@ func (f *floorBadger) Run(ctx context.Context, listen string, ready func(string)
 			c.SetStatusCode(fasthttp.StatusMethodNotAllowed)
 			return
 		}
-		// Copied, because the store keeps the bytes and the server reuses its buffer.
+		// The body is copied, because the store keeps the bytes and the server reuses its buffer.
 		w := commit{slices.Clone(c.PostBody()), make(chan error, 1)}
 		var err error
 		select {

@@ -24,7 +24,7 @@ func shake(out io.Writer, in *bufio.Reader) error {
 		_, _ = io.WriteString(out, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 		return errors.New("no WebSocket")
 	}
-	// The text is that of RFC 6455, 1.3.
+	// The GUID is defined in RFC 6455, 1.3.
 	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
 	_, err = io.WriteString(out, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "+
 		base64.StdEncoding.EncodeToString(sum[:])+"\r\n\r\n")
@@ -90,6 +90,6 @@ func readFrame(in *bufio.Reader) ([]byte, error) {
 		case op < opClose:
 			return p, nil
 		}
-		// Pings and pongs are not answered: the generator sends none.
+		// Pings and pongs are not answered, because the generator sends none.
 	}
 }

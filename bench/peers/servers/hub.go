@@ -14,9 +14,9 @@ type socket interface {
 	close()
 }
 
-// hubPeer is a typical hub. A goroutine reads from each client, and another writes the messages in
-// the client's channel. One goroutine hands each message to all channels. A client with a full
-// channel is disconnected.
+// hubPeer is a typical hub. For each client, one goroutine reads messages, and another writes the
+// messages in the client's channel. A single goroutine puts each message into all channels. A
+// client with a full channel is disconnected.
 type hubPeer struct {
 	none
 	about  string

@@ -1,6 +1,6 @@
-// Package servers has servers built on third-party libraries, each written as its documentation
-// recommends, and the floor: servers that do only the unavoidable minimum. They are targets of the
-// load generator.
+// Package servers contains servers built on third-party libraries, each written as the library's
+// documentation recommends. It also contains the floor: servers that do only the unavoidable
+// minimum. They are targets of the load generator.
 package servers
 
 import (
@@ -24,7 +24,7 @@ type Peer interface {
 	Run(ctx context.Context, listen string, ready func(address string)) error
 }
 
-// All has the peers by name.
+// All returns the peers by name.
 func All() map[string]Peer {
 	return map[string]Peer{
 		"centrifuge":   &centrifugePeer{},
@@ -37,7 +37,7 @@ func All() map[string]Peer {
 	}
 }
 
-// none is for peers without flags.
+// none implements Flags for peers without flags.
 type none struct{}
 
 func (none) Flags(*flag.FlagSet) {}

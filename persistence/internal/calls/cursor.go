@@ -9,7 +9,7 @@ import (
 )
 
 // Cursor is the position of one handle in its log, and the reason why the handle cannot continue.
-// The committing goroutine owns it; Open sets Next before any append.
+// The writer owns it; only Open sets Next, before any append.
 type Cursor struct {
 	Actor string
 	// Next is the seq of the next record.
@@ -20,7 +20,7 @@ type Cursor struct {
 
 func (c *Cursor) at() *Cursor { return c }
 
-// Admit checks that a batch continues the log and advances the cursor.
+// Admit checks that a batch continues the log, and advances the cursor.
 func (c *Cursor) Admit(first uint64, count int) error {
 	if c.failed != nil {
 		return c.failed
@@ -62,5 +62,5 @@ func (c *Cursor) Fence() {
 	c.fenced.Store(true)
 }
 
-// Fenced reports whether Fence was called. Safe for any goroutine.
+// Fenced reports whether Fence was called. Any goroutine can call it.
 func (c *Cursor) Fenced() bool { return c.fenced.Load() }

@@ -6,8 +6,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Gate counts the calls in progress, so that Close can wait for them. Otherwise a reader could find
-// files unmapped, or connections closed.
+// Gate counts the calls in progress, so that Close can wait for them. Otherwise a call in progress
+// could find files unmapped, or connections closed.
 type Gate struct {
 	inside atomic.Int64
 	closed atomic.Bool

@@ -3,8 +3,8 @@ package calls
 import "sync"
 
 // KeyLocks provides one mutex per actor, which exists only while it is held or requested. It
-// serializes operations that read the store and then change it: opening a log, snapshot and
-// truncation, rewriting, purging. Appends never take it.
+// serializes the operations that read an actor's data and then change it: opening a log, storing a
+// snapshot with its truncation, rewriting, and purging. Appends never take it.
 type KeyLocks struct {
 	mu    sync.Mutex
 	locks map[string]*keyLock // guarded by mu

@@ -6,8 +6,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Queue is the writer's queue, with any number of producers and one consumer. Its bound is in bytes
-// and includes items being written. If the queue is full, Append fails with ErrBusy.
+// Queue is the writer's queue, with any number of producers and one consumer. Its bound is in
+// bytes, and includes items being written. If the queue is full, Push fails with durable.ErrBusy.
 type Queue[T any] struct {
 	limit int64
 	wake  chan struct{} // capacity 1; a token means that items must be checked
@@ -54,8 +54,8 @@ func (q *Queue[T]) signal() {
 	}
 }
 
-// Take waits for items and returns all of them. empty is a slice for the next items. ok is false if
-// the queue is closed and drained.
+// Take waits for items and returns all of them. It uses the slice empty for the next items. ok is
+// false if the queue is closed and drained.
 func (q *Queue[T]) Take(empty []T) (items []T, ok bool) {
 	for {
 		q.mu.Lock()
@@ -89,7 +89,7 @@ func (q *Queue[T]) Close() {
 	q.signal()
 }
 
-// Load returns the number and bytes of queued and running items.
+// Load returns the number and the size of the items that are queued or being written.
 func (q *Queue[T]) Load() (count int, bytes int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

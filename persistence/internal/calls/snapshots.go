@@ -16,13 +16,13 @@ type Snapshot[L Log] struct {
 	State []byte
 	Keep  uint64
 	Done  func(error)
-	// replaced is the job that this one replaced. Set by Add, before Run takes the job.
+	// replaced is the job that this job replaced. It is set by Add, before Run takes the job.
 	replaced *Snapshot[L]
 }
 
-// Snapshots is the goroutine that stores snapshots, one after the other. A job arrives through the
-// writer's queue, so that everything appended before the job is committed. Of a log's jobs that
-// have not started, only the newest is executed.
+// Snapshots is the goroutine that stores snapshots, one after the other. A job passes through the
+// writer's queue, so everything that was appended before the job is committed before it. Of a log's
+// jobs that have not started, only the newest is executed.
 type Snapshots[L Log] struct {
 	store func(*Snapshot[L]) error
 	over  func(L)
@@ -37,8 +37,8 @@ type Snapshots[L Log] struct {
 	closed  bool               // guarded by mu
 }
 
-// NewSnapshots returns a queue of at most limit bytes of states, but at least one state. store
-// stores a state. over is called after the Done function of each finished job.
+// NewSnapshots returns a queue that accepts states up to limit bytes, and always at least one
+// state. store stores a state. over is called after the Done function of each finished job.
 func NewSnapshots[L Log](limit int64, store func(*Snapshot[L]) error, over func(L)) *Snapshots[L] {
 	return &Snapshots[L]{
 		store: store, over: over, limit: limit,

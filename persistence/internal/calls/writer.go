@@ -16,7 +16,7 @@ const (
 	KindRows                 // rows only
 	KindOpen                 // a new handle: fences the earlier one
 	KindPurge                // fences the actor's handle
-	KindSnapshot             // to be stored once all earlier items are committed
+	KindSnapshot             // stored once all earlier items are committed
 	KindRelease              // a handle is no longer needed
 )
 
@@ -71,9 +71,9 @@ type holder[L Log, I any] interface {
 	common() *Item[L]
 }
 
-// Writer is the only goroutine that commits. It takes everything queued, lets the store commit it
-// in groups, and notifies each item's owner, in the order of the queue. Groups form without a
-// timer: while one commit waits for the disk, the next group accumulates.
+// Writer is the only goroutine that commits. It takes all queued items, lets the store commit them
+// in groups, and notifies each item's owner, in the order of the queue. Groups need no timer: while
+// one commit waits for the disk, the next group accumulates.
 type Writer[L Log, I any, P holder[L, I]] struct {
 	queue     *Queue[I]
 	snapshots *Snapshots[L]
@@ -87,11 +87,11 @@ func NewWriter[L Log, I any, P holder[L, I]](queue *Queue[I], snapshots *Snapsho
 	return &Writer[L, I, P]{queue: queue, snapshots: snapshots, current: map[string]L{}, done: make(chan struct{})}
 }
 
-// maxSpareItems bounds the drained queue whose memory is kept.
+// maxSpareItems bounds the capacity of a drained queue whose memory is kept for reuse.
 const maxSpareItems = 1 << 14
 
-// Run passes items to process until the queue is closed and drained. process admits each item,
-// commits and finishes.
+// Run passes items to process until the queue is closed and drained. process calls Admit for each
+// item, commits, and calls Finish.
 func (w *Writer[L, I, P]) Run(process func([]I)) {
 	defer close(w.done)
 	var spare []I
@@ -137,8 +137,8 @@ func (w *Writer[L, I, P]) fence(actor string) {
 	}
 }
 
-// Finish frees the items' space in the queue and reports their results to their owners: the group's
-// result, or Err.
+// Finish frees the items' space in the queue, and reports each item's result to its owner:
+// Item.Err, or else the group's result.
 func (w *Writer[L, I, P]) Finish(items []I, group error) {
 	// Free the space first, because the caller can append again as soon as it is notified.
 	var bytes int64

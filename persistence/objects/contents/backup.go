@@ -25,15 +25,15 @@ func (s *Store) Section(name, folder string) backup.Section {
 	return backup.Section{Name: name, Folder: folder, Hold: s.Hold, Save: s.save, Load: Load}
 }
 
-// save writes the objects as a tar stream for Load. Objects known to be damaged are omitted and
-// logged, so that the rest can be saved. If damage is detected while an object is being written,
-// the backup fails, because a part of the object is already in the backup.
+// save writes the objects as a tar stream for Load. It omits and logs objects that are found
+// damaged before they are written, so that the rest can be saved. If damage is detected while an
+// object is being written, the backup fails, because a part of the object is already in the backup.
 func (s *Store) save(w io.Writer) error {
 	tw := tar.NewWriter(w)
 	err := s.each(func(sum files.Sum) error {
 		f, size, err := s.Open(sum)
 		if errors.Is(err, files.ErrMissing) {
-			return nil // removed: either the store is not held, or nothing referred to the object
+			return nil // removed meanwhile: not held, or unreferenced
 		}
 		if errors.Is(err, durable.ErrCorrupt) {
 			s.log.Error("a stored file is damaged and is left out of the backup", "content", sum.String())
@@ -70,7 +70,7 @@ func Load(dir string, r io.Reader) error {
 	return os.MkdirAll(filepath.Join(dir, "objects"), 0o700)
 }
 
-// Place puts the files of such a folder into an empty object store.
+// Place puts the files of a folder that Load created into an empty object store.
 func Place(ctx context.Context, to objects.Store, dir string) error {
 	return filepath.WalkDir(filepath.Join(dir, "objects"), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {

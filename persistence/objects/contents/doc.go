@@ -4,12 +4,12 @@
 //
 // # Both kinds of store
 //
-// Put streams the data and needs one buffer for any size. When Put returns, the object is on disk.
-// Open verifies an object against its sum before it returns the first byte. A damaged object is not
-// served, and is replaced when the same content is sent again. A caller that refers to an object
-// calls Put, records the reference, and then releases the lease. An object in quarantine can still
-// be read during the grace period. A backup of one kind of store can be restored into the other
-// (backup.go).
+// Put streams the data, so it needs only one buffer for data of any size. When Put returns, the
+// object is on disk. Open verifies an object against its sum before it returns the first byte. A
+// damaged object is not served, and is replaced when the same content is sent again. A caller that
+// refers to an object calls Put, records the reference, and then releases the lease. An object in
+// quarantine can still be read during the grace period. A backup of one kind of store can be
+// restored into the other (backup.go).
 //
 // While the disk or the object store is nearly full, Put and Spool return durable.ErrReadOnly, even
 // in the middle of a stream. If the object store cannot be reached, they return
@@ -39,9 +39,9 @@
 //
 // Put reads the stream into the node's folder to compute its sum, and puts the object with one
 // request. If several nodes concurrently put the same content, they create several objects, and a
-// sweep merges them. A late removal can therefore not affect an object that was put after the
-// decision to remove. If a node puts the same content again within half an hour, it does not repeat
-// the request.
+// sweep merges them. Because each put creates its own object, a late removal cannot affect an
+// object that was put after the decision to remove. If a node puts the same content again within
+// half an hour, it does not repeat the request.
 //
 // Fetched objects are cached for an hour, up to a number of bytes. The cached copy serves every
 // range and every other reader. If an object is damaged, another object with the same content is

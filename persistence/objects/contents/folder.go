@@ -15,7 +15,7 @@ import (
 // stripes is the number of locks that protect the objects.
 const stripes = 64
 
-// folder stores objects on the node's disk. Only one process may use it at any time.
+// folder stores objects on the node's disk. Only one process can use it at any time.
 type folder struct {
 	opts Options
 
@@ -91,7 +91,7 @@ func (s *folder) open(sum files.Sum) (*os.File, int64, error) {
 	return f, size, nil
 }
 
-// room returns an error while the disk is nearly full.
+// room returns an error if the disk is nearly full.
 func (s *folder) room() error {
 	free, err := s.opts.FreeBytes()
 	if err != nil {

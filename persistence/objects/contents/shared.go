@@ -21,7 +21,7 @@ import (
 const (
 	prefix          = "contents/"
 	discardedPrefix = "discarded/"
-	// settled is the age at which a reference to an object must have been recorded.
+	// settled is the age of an object by which a reference to it must have been recorded.
 	settled = time.Hour
 	// putAgain is how long a node relies on its own earlier put. It is shorter than settled, so
 	// that there is time to record the reference.
@@ -39,7 +39,8 @@ type shared struct {
 	cache *cache
 
 	mu sync.Mutex
-	// Guarded by mu: the time of this node's last put of each content, and the running downloads.
+	// Guarded by mu. put contains the time of this node's last put of each content, and fetching
+	// the running downloads.
 	put      map[files.Sum]time.Time
 	fetching map[files.Sum]*fetch
 }
@@ -56,7 +57,7 @@ func openShared(o Options) (*shared, error) {
 	if err := os.RemoveAll(o.Dir); err != nil {
 		return nil, fmt.Errorf("clear copies of contents: %w", err)
 	}
-	// Options.Damaged is not passed on: a damaged copy does not mean that the object is damaged, so
+	// Options.Damaged is not passed on. A damaged copy does not mean that the object is damaged;
 	// the object is fetched again.
 	local, err := openFolder(Options{Dir: o.Dir, MinFreeBytes: o.MinFreeBytes}.withDefaults())
 	if err != nil {
@@ -97,7 +98,7 @@ func (s *shared) Put(r io.Reader, limit int64) (*files.Lease, error) {
 		return nil, fmt.Errorf("put content %s: %w", l.Sum, err)
 	}
 	s.cache.add(l.Sum, l.Size)
-	// The object is protected by its age.
+	// Releasing the lease does nothing, because the age of the object protects it.
 	return files.NewLease(l.Sum, l.Size, func() {}), nil
 }
 
@@ -123,8 +124,9 @@ func (s *shared) keep(l *files.Lease) error {
 	return nil
 }
 
-// hasPut reports whether this node put an object with the sum less than putAgain ago. Both the wall
-// clock and the monotonic clock must agree, because one can have been set and the other paused.
+// hasPut reports whether this node put an object with the sum less than putAgain ago. It must be so
+// by the wall clock and by the monotonic clock, because the former can have been set and the latter
+// can have paused.
 func (s *shared) hasPut(sum files.Sum) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,8 +148,8 @@ func (s *shared) Spool(r io.Reader, limit int64) (*os.File, int64, error) {
 	return s.local.Spool(r, limit)
 }
 
-// Open implements files.Blobs. It fetches a copy, which other readers can also use, and reads this
-// copy. If no copy can be written, Open reads the object itself.
+// Open implements files.Blobs. It fetches a copy of the object, which other readers can also use,
+// and opens the copy. If no copy can be written, Open reads the object itself.
 func (s *shared) Open(sum files.Sum) (files.Content, int64, error) {
 	for range 3 { // a fetched copy can be removed before it is opened
 		s.cache.expire()
@@ -170,7 +172,7 @@ func (s *shared) Open(sum files.Sum) (files.Content, int64, error) {
 	return f, size, nil
 }
 
-// fetchOnce fetches an object, or waits until another reader has fetched the object.
+// fetchOnce fetches an object, or waits until another reader has fetched it.
 func (s *shared) fetchOnce(sum files.Sum) error {
 	s.mu.Lock()
 	f, under := s.fetching[sum]
@@ -191,7 +193,7 @@ func (s *shared) fetchOnce(sum files.Sum) error {
 	return f.err
 }
 
-// copies returns all objects with the sum, youngest object first.
+// copies returns all objects with the sum, youngest first.
 func (s *shared) copies(ctx context.Context, sum files.Sum) (list []objects.Info, err error) {
 	err = s.opts.Objects.List(ctx, prefixOf(sum), func(i objects.Info) error {
 		list = append(list, i)
@@ -240,7 +242,7 @@ func (s *shared) fetchCopy(ctx context.Context, sum files.Sum, o objects.Info) (
 			return err
 		case errors.Is(err, errNoCopy):
 			s.cache.clear()
-		case !errors.Is(err, files.ErrSource): // a local error; files.ErrSource means an interrupted transfer, which is retried
+		case !errors.Is(err, files.ErrSource): // only files.ErrSource, an interrupted transfer, is retried
 			return err
 		}
 	}
@@ -260,7 +262,8 @@ func (s *shared) download(ctx context.Context, o objects.Info) (*files.Lease, er
 	return l, err
 }
 
-// damaged reports a damaged object. If its content is sent again, the content is stored again.
+// damaged reports a damaged object. It also makes the node store the content again if the content
+// is sent again.
 func (s *shared) damaged(sum files.Sum) error {
 	s.forget(sum)
 	s.opts.Damaged()
@@ -268,7 +271,7 @@ func (s *shared) damaged(sum files.Sum) error {
 	return fmt.Errorf("%w: stored file %s does not match its hash", durable.ErrCorrupt, sum)
 }
 
-// sound reports whether an object's content matches the sum in its key.
+// sound reports whether the content of the object under key has the sum.
 func (s *shared) sound(ctx context.Context, sum files.Sum, key string) (bool, error) {
 	var err error
 	for range 3 {

@@ -127,7 +127,7 @@ func (s *shared) collect(ctx context.Context, inUse files.InUse, prefix string, 
 type collection struct {
 	*shared
 	aside     *objects.Aside
-	discarded map[string]bool // by key; a mark is deleted from the map once its object was checked
+	discarded map[string]bool // by key; only unchecked ones
 }
 
 // inUse keeps the youngest object with the sum, if it is undamaged, and removes all other objects
@@ -167,7 +167,7 @@ func (c *collection) inUse(ctx context.Context, sum files.Sum, copies []objects.
 	return nil
 }
 
-// unused removes discarded objects once they are old enough, and quarantines the rest.
+// unused removes discarded objects once they are old enough, and quarantines all others.
 func (c *collection) unused(ctx context.Context, copies []objects.Info) error {
 	for _, o := range copies {
 		if !c.discarded[o.Key] {

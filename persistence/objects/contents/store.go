@@ -12,7 +12,7 @@ import (
 
 // Options configures a Store. Dir is required.
 type Options struct {
-	// Dir contains the objects. If Objects is set, Dir contains the node's copies of them.
+	// Dir is the folder of the objects, or, if Objects is set, of the node's copies of them.
 	Dir string
 	// Objects is the store shared by several nodes. Default: the objects are in Dir.
 	Objects objects.Store
@@ -21,13 +21,14 @@ type Options struct {
 	Grace time.Duration
 	// MinFreeBytes is the free space on Dir's disk below which nothing is written. Default 1 GiB.
 	MinFreeBytes uint64
-	// CacheBytes bounds the cached copies, not including copies that are being read. Default 1 GiB.
+	// CacheBytes bounds the size of the cached copies, except those that are being read. Default 1
+	// GiB.
 	CacheBytes int64
 	// FreeBytes measures the free space. Default: statfs of Dir.
 	FreeBytes func() (uint64, error)
 	// Now is the clock for a store in a folder. Default time.Now.
 	Now func() time.Time
-	// Damaged is called for each object that does not match its hash. Optional.
+	// Damaged, if set, is called for each object that does not match its hash.
 	Damaged func()
 	// Logger receives messages for operators. Default: nothing is logged.
 	Logger *slog.Logger

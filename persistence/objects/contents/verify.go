@@ -18,14 +18,14 @@ import (
 
 // A disk can return different bytes than were written. Each object is therefore verified against
 // its sum when it is opened, which costs 0.6 ms per MiB. With ten thousand readers of a popular
-// file, each open would read the file twice. A verified object therefore counts as undamaged for a
-// while, as long as the file system reports no change.
+// file, each of them would read the file twice. A verified object therefore counts as undamaged for
+// soundFor, as long as the file system reports no change.
 const (
 	soundFor = time.Minute
 	maxSound = 4096
 )
 
-// identity is the metadata of a file. Every write changes it.
+// identity is the metadata of a file that every write changes.
 type identity struct {
 	inode          uint64
 	size           int64
@@ -67,7 +67,8 @@ func (s *sound) add(sum files.Sum, id identity, now time.Time) {
 	s.at[sum] = verified{id, now.Add(soundFor)}
 }
 
-// verify compares an open file with its hash, and rewinds the file. fresh ignores the cache.
+// verify compares an open file with its hash, and rewinds the file. With fresh, it ignores the
+// cache.
 func (s *folder) verify(f *os.File, sum files.Sum, fresh bool) (size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -28,13 +28,13 @@ import (
 
 const (
 	tempFolder = ".tmp"
-	// tempFor is the age after which no node can still be writing a temporary file.
+	// tempFor is the age above which no node can still be writing a temporary file.
 	tempFor = 24 * time.Hour
 	// spaceEvery is the number of bytes written between two checks of the free space.
 	spaceEvery = 8 << 20
 )
 
-// Options configures a Store. Dir is required.
+// Options configures a Store. A zero field selects its default; Dir is required.
 type Options struct {
 	Dir string
 	// MinFreeBytes is the free space below which nothing is written. Default: 1 GiB.
@@ -54,8 +54,9 @@ type Store struct {
 
 var _ objects.Store = (*Store)(nil)
 
-// Open opens the folder, which must exist. Open does not create it, because without the mount the
-// objects of all nodes would be stored on this node's disk.
+// Open opens the folder, which must exist. Open does not create it, because the folder can be
+// missing only because it is not mounted. The objects of all nodes would then be stored on this
+// node's disk.
 func Open(o Options) (*Store, error) {
 	if o.MinFreeBytes == 0 {
 		o.MinFreeBytes = 1 << 30
@@ -172,7 +173,7 @@ func (s *Store) fill(ctx context.Context, f *os.File, r io.Reader, size int64, s
 }
 
 // Link adds a second key for an object without copying its content. This is safe, because objects
-// are never changed in place. Not every file system supports it.
+// are never changed in place. Not every file system supports links.
 func (s *Store) Link(from, to string) error {
 	if err := errors.Join(objects.CheckKey(from), objects.CheckKey(to)); err != nil {
 		return err
@@ -218,7 +219,7 @@ func (s *Store) syncFolder(dir string) error {
 	return errors.Join(err, d.Close())
 }
 
-// room returns an error while the folder's disk is nearly full.
+// room returns an error if the folder's disk is nearly full.
 func (s *Store) room() error {
 	free, err := s.opts.FreeBytes()
 	if err != nil {
@@ -288,8 +289,8 @@ func (s *Store) List(ctx context.Context, prefix string, fn func(objects.Info) e
 	return s.list(ctx, strings.TrimSuffix(dir, "/"), prefix, fn)
 }
 
-// list lists a folder and its subfolders. Comparing folder names with a trailing slash gives key
-// order.
+// list lists a folder and its subfolders in key order. To that end it compares the names of folders
+// with a trailing slash.
 func (s *Store) list(ctx context.Context, dir, prefix string, fn func(objects.Info) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

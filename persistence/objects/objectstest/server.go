@@ -36,9 +36,8 @@ type Server struct {
 	Dir string
 }
 
-// find returns the path of the server's program. It is the value of S3TEST, or bin/s3test in this
-// module, which "make bin/s3test" builds. Tests do not build the program, because it depends on 200
-// modules.
+// find returns the path of the server's program: the value of S3TEST, or bin/s3test in this module.
+// "make bin/s3test" builds it. Tests do not build the program, because it depends on 200 modules.
 func find() (string, error) {
 	if path := os.Getenv("S3TEST"); path != "" {
 		return path, nil
@@ -156,7 +155,7 @@ func (b *Backend) Keys(t testing.TB, prefix string) (keys []string) {
 	return keys
 }
 
-// Change modifies the content of an object, like a disk that loses bits.
+// Change modifies the content of an object, as a failing disk would.
 func (b *Backend) Change(t testing.TB, key string, change func([]byte) []byte) {
 	t.Helper()
 	path := filepath.Join(b.Dir, filepath.FromSlash(key))
@@ -207,7 +206,7 @@ func Each(t *testing.T, test func(t *testing.T, b *Backend)) {
 	}
 }
 
-// Hostile returns a store whose server responds with the handler.
+// Hostile returns a store whose server is the handler answer.
 func Hostile(t testing.TB, timeout time.Duration, answer http.HandlerFunc) (s *s3.Store, err error) {
 	t.Helper()
 	server := httptest.NewServer(answer)

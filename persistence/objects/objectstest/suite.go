@@ -15,7 +15,7 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Run verifies that stores fulfil the contract of objects.Store.
+// Run verifies that the stores that open returns fulfil the contract of objects.Store.
 func Run(t *testing.T, open func(testing.TB) *Backend) {
 	for name, test := range map[string]func(t *testing.T, b *Backend){
 		"an object is returned unchanged":         whole,

@@ -40,8 +40,8 @@ type Options struct {
 	Prefix string
 	// AccessKey and SecretKey are the credentials. They are never printed.
 	AccessKey, SecretKey string
-	// Timeout is the maximum duration of a request, plus the time for its content at 1
-	// MiB/s. Default 30 s.
+	// Timeout is the maximum duration of a request without content. With content, the time for a
+	// transfer at 1 MiB/s is added. Default 30 s.
 	Timeout time.Duration
 	// Transport sends the requests. Default: a transport of this store only.
 	Transport http.RoundTripper
@@ -102,7 +102,8 @@ func Open(o Options) (*Store, error) {
 // Close closes idle connections.
 func (s *Store) Close() error { s.idle(); return nil }
 
-// bounded truncates responses that are not objects, because listings are read completely.
+// bounded truncates responses that are not objects, because the client reads them into memory
+// completely.
 type bounded struct{ http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -132,8 +133,8 @@ func (s *Store) Put(ctx context.Context, key string, content io.ReaderAt, size i
 	}
 	ctx, cancel := s.during(ctx, size)
 	defer cancel()
-	// The request is signed with the sum. Without it, the client would send signed chunks without
-	// the sum.
+	// The request is signed with the sum. By default, the client would sign each chunk and omit the
+	// sum.
 	_, err := s.client.PutObject(ctx, s.opts.Bucket, s.opts.Prefix+key, io.NewSectionReader(content, 0, size), size, "", hex.EncodeToString(sum[:]),
 		minio.PutObjectOptions{ContentType: "application/octet-stream", DisableContentSha256: true})
 	return classify("put", key, err)
@@ -223,8 +224,7 @@ func (s *Store) List(ctx context.Context, prefix string, fn func(objects.Info) e
 		for _, o := range page {
 			key, ours := strings.CutPrefix(o.Key, s.opts.Prefix)
 			if o.Key <= after {
-				// Refused, because a server that starts the listing over would cause an endless
-				// loop.
+				// A server that starts the listing over would otherwise cause an endless loop.
 				return fmt.Errorf("%w: list %s: the server does not list in order", durable.ErrUnavailable, prefix)
 			}
 			after = o.Key
@@ -241,8 +241,8 @@ func (s *Store) List(ctx context.Context, prefix string, fn func(objects.Info) e
 	}
 }
 
-// page lists the next objects whose keys follow after. Each page has its own timeout, because the
-// caller can need longer to handle the objects.
+// page lists the next objects whose keys follow after. Each page has its own timeout, because
+// handling the objects of a page can take the caller long.
 func (s *Store) page(ctx context.Context, prefix, after string) (page []minio.ObjectInfo, more bool, err error) {
 	ctx, cancel := s.during(ctx, 0)
 	defer cancel()

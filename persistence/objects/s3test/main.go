@@ -1,5 +1,5 @@
 // Command s3test is an S3 server for tests: an embedded VersityGW on a folder. It is a separate
-// module to keep its dependencies out of Atelier.
+// module, so that its dependencies stay out of Atelier.
 package main
 
 import (

@@ -43,7 +43,7 @@ func (s *Store) postponed(id string) bool {
 }
 
 // held reports whether any node has a backup in progress. A backup that begins later is not a
-// problem: it reads the records later, and needs no object that is unreferenced by then.
+// problem. It reads the records later, and needs no object that is unreferenced by then.
 func (s *Store) held(ctx context.Context) (bool, error) {
 	if s.opts.Alone {
 		s.mu.Lock()

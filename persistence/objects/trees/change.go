@@ -18,7 +18,7 @@ const (
 // entry is a file of a tree.
 type entry struct {
 	Size    int64
-	Ref     string // the kind's reference to the content; "" for new content
+	Ref     string // see manifest.entries; "" for new content
 	Content []byte
 	Mode    code.Mode // KeptMode has the same meaning as Regular here
 	Sum     string    // hash of a stored content; "" if unknown

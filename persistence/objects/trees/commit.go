@@ -16,12 +16,12 @@ import (
 // authorMail is the author's e-mail address in every commit, because people have no addresses here.
 const authorMail = "facilitator@atelier.invalid"
 
-// put stores a Git object, unless it already exists.
+// put stores a Git object, unless it already exists, and returns its hash.
 type put func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, error)
 
-// writeCommit stores the new files of a commit, its trees and the commit itself. For all other
-// files, Ref is the hash of the blob. If nothing changes, writeCommit returns the parent, which can
-// be nil.
+// writeCommit stores the new files of a commit, its trees and the commit itself. New files have no
+// Ref; the Ref of any other file is the hash of its blob. If the commit would change nothing,
+// writeCommit returns the hash of its parent. parent is nil for a first commit.
 func writeCommit(put put, parent *object.Commit, files map[string]entry, c code.Change) (plumbing.Hash, error) {
 	top := &folder{}
 	for path, e := range files {
@@ -62,7 +62,7 @@ func writeCommit(put put, parent *object.Commit, files map[string]entry, c code.
 }
 
 // writeTrees stores the Git trees of files, and returns the hash of the top tree. The Ref of each
-// file is its hash.
+// file is the hash of its blob.
 func writeTrees(put put, files map[string]entry) (plumbing.Hash, error) {
 	return folderOf(files).write(put)
 }
@@ -117,8 +117,8 @@ func (f *folder) add(path []string, b blob) {
 
 func (f *folder) write(put put) (plumbing.Hash, error) { return f.writeAt("", put, nil) }
 
-// writeAt writes the folder at a path, which is empty or ends with a slash. If onWritten is not
-// nil, it is called with the hash of each written folder.
+// writeAt writes the folder at the path at, which is empty or ends with a slash. It calls onWritten,
+// unless it is nil, with the hash of each written folder.
 func (f *folder) writeAt(at string, put put, onWritten func(at string, h plumbing.Hash)) (plumbing.Hash, error) {
 	t := &object.Tree{}
 	for name, b := range f.files {

@@ -98,8 +98,8 @@ func (s *Store) copyObject(ctx context.Context, sp *spool, to, name string) erro
 	return s.opts.Objects.Put(ctx, treeKey(to, name), content, at.size, [sha256.Size]byte(sum.Sum(nil)))
 }
 
-// copyTrees rewrites the heads' trees under their names. The new trees refer only to each other,
-// because a sweep can have removed trees that are referenced only indirectly.
+// copyTrees writes new objects for the heads' trees, under the same names. The new trees refer only
+// to each other, because a sweep can have removed trees that are referenced only indirectly.
 func (s *Store) copyTrees(ctx context.Context, sp *spool, to string, heads []code.Head) error {
 	done := map[string]bool{}
 	locations := map[string]located{} // locations of contents in the copy, by sum

@@ -12,7 +12,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// history reads a repository in order to pack it.
+// history reads the objects of a repository.
 type history struct {
 	ctx   context.Context
 	sp    *spool
@@ -63,7 +63,8 @@ func (h *history) blob(hash plumbing.Hash) ([]byte, error) {
 	return h.sp.read(h.ctx, b.m, b.f)
 }
 
-// objects calls fn with the objects needed by commits, sorted by name, in Git's storage format.
+// objects calls fn with the objects that the commits tips need, sorted by name, in Git's storage
+// format.
 func (h *history) objects(tips []plumbing.Hash, fn func(name string, content []byte) error) error {
 	type gitObject struct {
 		kind    plumbing.ObjectType

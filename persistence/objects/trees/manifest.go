@@ -19,7 +19,7 @@ const (
 	firstLine = "atelier-tree 1 %08d %x\n"
 	lineBytes = int64(len("atelier-tree 1 00000000 \n") + 2*sha256.Size)
 	// maxManifest bounds a manifest, in bytes. The maximum number of files with the longest paths
-	// needs half of it.
+	// needs half of this size.
 	maxManifest = 16 << 20
 	// maxBundles is the maximum number of trees to which a commit can refer.
 	maxBundles = 1 << 16
@@ -44,7 +44,7 @@ type manifest struct {
 	byPath map[string]*file
 }
 
-// bundle is the object of a tree.
+// bundle is another tree, and the offset of the contents in its object.
 type bundle struct {
 	Tree  string `json:"tree"`
 	Start int64  `json:"start"`
@@ -113,8 +113,7 @@ func lengthOf(b []byte) (n int64, sum [sha256.Size]byte, err error) {
 	return n, [sha256.Size]byte(text), nil
 }
 
-// decode decodes the manifest of a tree. It returns an error if the manifest belongs to another
-// tree.
+// decode decodes the manifest of a tree, and verifies that it is that of this tree.
 func decode(b []byte, sum [sha256.Size]byte, kind code.Kind, name string) (*manifest, error) {
 	if sha256.Sum256(b) != sum {
 		return nil, damaged("the manifest of %s does not match its hash", name)
@@ -189,8 +188,8 @@ func encoded(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error
 	return o.Hash(), content, err
 }
 
-// entries returns the files as input for apply. Each Ref is this package's reference to the
-// content.
+// entries returns the files as input for apply. Each Ref identifies the content: by the hash of its
+// blob in a repository, otherwise by its path.
 func (m *manifest) entries() map[string]entry {
 	out := make(map[string]entry, len(m.Files))
 	for _, f := range m.Files {
@@ -203,7 +202,7 @@ func (m *manifest) entries() map[string]entry {
 	return out
 }
 
-// bundleOf returns the bundle that contains the content of a file.
+// bundleOf returns the object that contains the content of a file.
 func (m *manifest) bundleOf(f *file) bundle {
 	if f.In == 0 {
 		return bundle{m.Tree, m.start}

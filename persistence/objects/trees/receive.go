@@ -13,8 +13,9 @@ import (
 	"atelier/persistence/objects"
 )
 
-// These are the limits of one push: the number of commits, of files in all of them, of folders in
-// one commit, and the bytes of a commit.
+// These are the limits of one push. maxCommits and maxPushedEntries bound the commits, and the
+// files in all commits. maxFolders bounds the folders in one commit, and maxCommit the size
+// of a commit in bytes.
 const (
 	maxCommits       = 2_000
 	maxPushedEntries = 1_000_000
@@ -26,7 +27,7 @@ const (
 // able to represent its date.
 var latest = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Receive implements code.Store. Everything is checked before the first commit is put, so that a
+// Receive implements code.Store. It checks everything before it puts the first commit, so that a
 // refused push stores nothing.
 func (s *Store) Receive(id string, heads, tips []string, from code.Objects) (commits int, err error) {
 	if err := s.opts.Gate(); err != nil {
@@ -80,8 +81,8 @@ type receiver struct {
 	came code.Objects
 	// parents contains the stored commits that are parents of received commits.
 	parents []string
-	// checked contains the paths that are valid for new files, and sound contains the verified
-	// trees.
+	// checked contains the paths that were found valid. sound contains the trees that were
+	// verified.
 	checked, sound map[string]bool
 	entries        int
 	// counted contains the blobs already included in added.
@@ -129,8 +130,8 @@ func (r *receiver) order(tips []string) (order []string, err error) {
 	return order, nil
 }
 
-// stored reports whether a commit is stored. A stored commit is never put again, because
-// other commits refer to positions of files in it.
+// stored reports whether a commit is stored. A stored commit is never put again, because other
+// commits refer to the positions of files in its object.
 func (r *receiver) stored(name string) (bool, error) {
 	_, err := r.s.opts.Objects.Stat(r.h.ctx, treeKey(r.id, name))
 	if errors.Is(err, objects.ErrNotFound) {
@@ -152,8 +153,8 @@ var (
 	personLine = regexp.MustCompile(`^(author|committer) [^<>\x00]*<[^<>\x00]*> [0-9]{1,11} [+-][0-9]{4}$`)
 )
 
-// commit parses a received commit. It accepts only the form that all readers interpret in the same
-// way.
+// commit parses a received commit. It accepts only the form of a commit that all readers interpret
+// in the same way.
 func (r *receiver) commit(name string) (*pushedCommit, error) {
 	kind, size, ok := r.came.Stat(name)
 	if !ok || kind != code.CommitObject {
@@ -211,8 +212,8 @@ func (r *receiver) commit(name string) (*pushedCommit, error) {
 	return c, nil
 }
 
-// check returns an error if a commit is invalid, and counts the bytes that it would need in the
-// store.
+// check returns an error if a commit is invalid, and adds the bytes that it would need in the store
+// to added.
 func (r *receiver) check(name string) error {
 	c, err := r.commit(name)
 	if err != nil {
@@ -261,8 +262,8 @@ func (r *receiver) check(name string) error {
 	return nil
 }
 
-// path returns an error if a file's path is invalid. A path that is already stored stays valid,
-// because earlier releases did not check paths for Windows.
+// path returns an error if a file's path is invalid. A path that a parent commit already has stays
+// valid, even if Windows forbids it, because earlier releases did not check that.
 func (r *receiver) path(path string) error {
 	if err := code.CheckPath(path); err != nil {
 		return err
@@ -337,8 +338,8 @@ func (w *walk) folder(at, name string) error {
 			return code.Fault("the tree %.12s is malformed", name)
 		}
 		if mode == "40000" {
-			// Check each folder, because an invalid path would otherwise be noticed only at its
-			// end, which a hostile push never reaches.
+			// Check each folder. Otherwise an invalid path would be noticed only at its end, and a
+			// hostile push can have paths without an end.
 			if err := code.CheckPath(path); err != nil {
 				return err
 			}
@@ -406,7 +407,7 @@ func (w *walk) blob(path, mode, id string) (e entry, err error) {
 	return e, nil
 }
 
-// store puts a commit that has been checked.
+// store puts a checked commit.
 func (r *receiver) store(name string) error {
 	c, err := r.commit(name)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 
 // repair replaces damaged contents of a tree when the same contents are sent again. Without repair,
 // such a change would put no object, so it would succeed while the content stays unreadable. repair
-// replaces only the bytes of the content, so that the object is the same as before the damage. An
-// object that is too short is left unchanged.
+// replaces only the bytes of the content, so the object becomes the same as before the damage. It
+// leaves an object that is too short unchanged.
 func (s *Store) repair(ctx context.Context, id string, m *manifest, sent []code.File) error {
 	for _, f := range sent {
 		known := m.byPath[f.Path]

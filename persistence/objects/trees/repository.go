@@ -13,8 +13,8 @@ import (
 // gitConfig is the configuration of a downloaded repository.
 const gitConfig = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n"
 
-// repository writes the checked-out first head and the repository itself. The repository has all
-// heads and exactly the objects that they need.
+// repository writes the checked-out files of the first head, and the repository itself. The
+// repository has all heads, and exactly the objects that they need.
 func (p *packer) repository(from *history, heads []code.Head) error {
 	if len(heads) == 0 {
 		return nil

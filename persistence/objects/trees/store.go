@@ -21,11 +21,11 @@ import (
 
 const (
 	prefix = "workspaces/"
-	// beginning is the number of bytes first read for an object's manifest. Most manifests are
-	// shorter.
+	// beginning is the number of bytes of an object that are read first, to get its manifest. Most
+	// manifests are shorter.
 	beginning = 64 << 10
-	// maxRemembered bounds the number of cached workspaces, and maxFiles the number of files in all
-	// cached manifests.
+	// maxRemembered bounds the number of workspaces in each cache. maxFiles bounds the number of
+	// files in all cached manifests.
 	maxRemembered = 4096
 	maxFiles      = 100_000
 	// maxCommitBytes bounds the size of the cached commits.
@@ -33,15 +33,15 @@ const (
 	// maxPacking is the maximum number of workspaces packed concurrently.
 	maxPacking = 4
 	lockShards = 256
-	// leastGrace is the minimum grace period. After this time, the writer of a tree has certainly
-	// recorded it.
+	// leastGrace is the minimum grace period. By then, the writer of a tree has certainly recorded
+	// it.
 	leastGrace = time.Hour
 )
 
 // Options configures a Store. Objects and Dir are required.
 type Options struct {
 	Objects objects.Store
-	// Dir is the node's own folder for unnamed files, created if missing.
+	// Dir is the node's own folder for unnamed files. It is created if missing.
 	Dir string
 	// Gate returns an error while nothing can be written, and nil otherwise.
 	Gate func() error
@@ -65,8 +65,8 @@ type Store struct {
 	locks [lockShards]sync.RWMutex
 
 	mu sync.Mutex
-	// Guarded by mu, and used only if the store is not shared: the number of backups in progress,
-	// and the workspaces to remove after them.
+	// holds is the number of backups in progress, and removed contains the workspaces to remove
+	// after them. They are used only if the store is not shared. Guarded by mu.
 	holds   int
 	removed []string
 	// Guarded by mu.
@@ -74,7 +74,7 @@ type Store struct {
 	made      map[string]code.Kind
 	manifests map[string]*manifest // by key of the tree
 	files     int                  // number of files in all cached manifests
-	// commits caches commits, which are small and requested repeatedly. It has the same keys as
+	// commits caches commits, which are small and requested repeatedly, by the same keys as
 	// manifests.
 	commits     map[string][]byte
 	commitBytes int
@@ -122,8 +122,8 @@ func (s *Store) RLock(key string) (unlock func()) {
 	return l.RUnlock
 }
 
-// LockReading implements code.Store. Two keys can share one lock. All callers take the locks in one
-// order.
+// LockReading implements code.Store. Two keys can share one lock. All callers take the locks in the
+// same order, so that they cannot deadlock.
 func (s *Store) LockReading(key, read string) (unlock func()) {
 	mine, other := s.shard(key), s.shard(read)
 	if mine == other {
@@ -189,7 +189,7 @@ func (s *Store) known(ctx context.Context, id string, kind code.Kind) error {
 	return err
 }
 
-// Remove implements code.Store. The removal is postponed during a backup, or after a failure.
+// Remove implements code.Store. During a backup or after a failure, the removal is postponed.
 func (s *Store) Remove(id string) {
 	if !idForm.MatchString(id) {
 		return

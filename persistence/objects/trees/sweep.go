@@ -12,10 +12,10 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Heads returns the heads of each workspace, as currently recorded. The map is by workspace id.
+// Heads returns the currently recorded heads of each workspace, by workspace id.
 type Heads func() (map[string][]code.Head, error)
 
-// partsOf returns the workspace in a key, and the tree, if any.
+// partsOf returns the workspace in a key, and the tree if the key is that of a tree.
 func partsOf(key string) (id, name string, ours bool) {
 	id, rest, _ := strings.Cut(strings.TrimPrefix(key, prefix), "/")
 	name, isTree := strings.CutPrefix(rest, "trees/")
@@ -25,8 +25,9 @@ func partsOf(key string) (id, name string, ours bool) {
 	return id, name, idForm.MatchString(id)
 }
 
-// Sweep moves unreferenced trees to quarantine, and removes trees that have been there longer than
-// the grace period. It returns the number of removed trees. Several nodes can run it concurrently.
+// Sweep moves unreferenced objects to quarantine, and removes objects that have been there longer
+// than the grace period. It returns the number of removed objects. Several nodes can run it
+// concurrently.
 func (s *Store) Sweep(ctx context.Context, heads Heads) (removed int, err error) {
 	if held, err := s.held(ctx); err != nil || held {
 		return 0, err
@@ -35,8 +36,8 @@ func (s *Store) Sweep(ctx context.Context, heads Heads) (removed int, err error)
 	if err != nil {
 		return 0, err
 	}
-	// Most workspaces have no old objects except the ones in use: commits of a repository, or
-	// heads.
+	// The list is kept in memory. For most workspaces it contains only objects in use: the commits
+	// of a repository, or the heads.
 	var listed []objects.Info
 	err = s.opts.Objects.List(ctx, prefix, func(i objects.Info) error {
 		if _, _, ours := partsOf(i.Key); ours && aside.Old(i) {
@@ -83,8 +84,8 @@ func (s *Store) sweep(ctx context.Context, aside *objects.Aside, id string, of [
 	for _, i := range of {
 		_, name, _ := partsOf(i.Key)
 		var err error
-		// A commit is part of the history. The only object that is not a tree shows that the
-		// workspace exists.
+		// Commits are part of the history, and stay. So does the only object that is not a tree,
+		// which shows that the workspace exists.
 		if known && (!treeForm[code.Plain].MatchString(name) || needed[name]) {
 			err = aside.Needed(ctx, i)
 		} else {
@@ -100,7 +101,8 @@ func (s *Store) sweep(ctx context.Context, aside *objects.Aside, id string, of [
 	return nil
 }
 
-// needed returns the heads' plain trees, and the trees that have the heads' contents.
+// needed returns the plain trees of the heads, and the trees whose objects contain files of these
+// trees.
 func (s *Store) needed(ctx context.Context, id string, heads []code.Head) (map[string]bool, error) {
 	needed := map[string]bool{}
 	for _, h := range heads {
@@ -119,9 +121,9 @@ func (s *Store) needed(ctx context.Context, id string, heads []code.Head) (map[s
 	return needed, nil
 }
 
-// Publish implements code.Store. Reads use the record, and a download creates its own branches.
-// Publish therefore only removes the plain trees that no head needs. If other nodes also write,
-// Publish removes nothing, and a sweep removes these trees.
+// Publish implements code.Store. It has nothing to store, because reads use the record, and a
+// download creates its own branches. Publish therefore only removes the plain trees that no head
+// needs. If other nodes also write, it removes nothing, and a sweep removes these trees.
 func (s *Store) Publish(id string, kind code.Kind, heads []code.Head) error {
 	if !s.opts.Alone || kind != code.Plain {
 		return nil
@@ -161,8 +163,8 @@ func (s *Store) names(ctx context.Context, id string, kind code.Kind) (names []s
 	return names, made, err
 }
 
-// Scrub reads every workspace. It calls bad for each damaged object, and for each missing object
-// that a workspace's heads need. It returns the number of files read.
+// Scrub reads every workspace. It calls bad for each damaged tree or file, and for each missing
+// object that a workspace's heads need. It returns the number of files read.
 func (s *Store) Scrub(recorded map[string]code.Recorded, bad func(what string)) (looked int, err error) {
 	for id, r := range recorded {
 		report := func(what string) {
@@ -212,7 +214,7 @@ func (s *Store) scrub(ctx context.Context, id string, r code.Recorded, bad func(
 		}
 		for i := range m.Files {
 			if m.Files[i].In > 0 && m.Kind == code.Git {
-				continue // checked separately
+				continue // read with the commit that contains it
 			}
 			looked++
 			_, err := sp.read(ctx, m, &m.Files[i])
@@ -226,8 +228,9 @@ func (s *Store) scrub(ctx context.Context, id string, r code.Recorded, bad func(
 	return looked, nil
 }
 
-// walk finds everything that a head needs: the trees whose objects contain the head's files and, in
-// a repository, the earlier commits with their trees. seen contains the trees already visited.
+// walk finds everything that a head needs. These are the trees whose objects contain the head's
+// files and, in a repository, the earlier commits with their trees. seen contains the trees already
+// visited.
 func (p *spool) walk(ctx context.Context, h code.Head, seen map[string]bool, bad func(what string)) error {
 	for todo := []string{h.Tree}; len(todo) > 0; {
 		name := todo[len(todo)-1]

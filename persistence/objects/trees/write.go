@@ -14,7 +14,7 @@ import (
 	"atelier/persistence/objects"
 )
 
-// maxPlainBundles is the maximum number of trees to which a plain tree can refer. Otherwise many
+// maxPlainBundles is the maximum number of trees to which a plain tree can refer. Without it, many
 // objects would have to be kept for a few files.
 const maxPlainBundles = 16
 
@@ -129,7 +129,8 @@ func randomTree() string {
 	return hex.EncodeToString(b[:])
 }
 
-// nameCommit creates the commit. If the change has no effect, nameCommit returns the parent.
+// nameCommit creates the commit, and names the tree after it. If the change has no effect, this is
+// the name of the parent.
 func (b *builder) nameCommit(before *manifest, base string, c code.Change) error {
 	var parent *object.Commit
 	if base != "" {
@@ -171,7 +172,7 @@ func (s *Store) bringAll(ctx context.Context, id string, before *manifest, after
 }
 
 // grow adds the size of a change to the recorded size of the workspace and its history. It refuses
-// the change if the sum is above the limit. Writes of other nodes are included only when the size
+// the change if the sum is above the limit. Writes of other nodes are included only once the size
 // is counted again.
 func (s *Store) grow(ctx context.Context, id string, c code.Change) error {
 	added := int64(4096)

@@ -1,5 +1,6 @@
-// Package postgrestest runs a PostgreSQL for tests. Each test process has one server, in a
-// temporary folder, and each test has a new database. The server always ends with the process.
+// Package postgrestest runs a PostgreSQL server for tests. Each test process has one server, in a
+// temporary folder, and each test has a new database. The server ends with the process, even if the
+// process is killed.
 package postgrestest
 
 import (
@@ -159,14 +160,15 @@ func (s *Server) Start() error {
 		return err
 	}
 	defer log.Close()
-	// Only syncing is disabled, because commits need not survive a crash of the machine. All other
-	// settings are as in production.
+	// Syncs and full-page writes are disabled, because commits do not have to survive a crash of
+	// the machine.
 	cmd := s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off",
 		"-c", "synchronous_commit=on", "-c", "full_page_writes=off", "-c", "max_connections=200", "-c", "autovacuum_naptime=5s")
 	cmd.Stdout, cmd.Stderr = log, log
 	began, ended := make(chan error), make(chan struct{})
 	go func() {
-		// The parent-death signal is sent when this thread ends.
+		// The kernel sends the parent-death signal to the server when this thread ends, so the
+		// thread must stay.
 		runtime.LockOSThread()
 		err := cmd.Start()
 		began <- err
@@ -193,7 +195,7 @@ func (s *Server) Start() error {
 	}
 }
 
-// Signal sends a signal to the server and waits for its end. SIGINT closes the connections
+// Signal sends a signal to the server and waits for the server's end. SIGINT closes the connections
 // properly; SIGQUIT simulates a crash.
 func (s *Server) Signal(sig syscall.Signal) {
 	s.mu.Lock()
@@ -223,7 +225,7 @@ func Database(t testing.TB) string {
 	return dsn
 }
 
-// Lasting creates a database that lasts as long as this process, and returns its address.
+// Lasting creates a database that exists until this process ends, and returns its address.
 func Lasting(t testing.TB) string {
 	t.Helper()
 	dsn, _ := lasting(t)
@@ -259,8 +261,8 @@ func Exec(t testing.TB, dsn, sql string, args ...any) {
 	}
 }
 
-// In returns the address of the database for one of the test's folders. The first call creates the
-// database, so a test that reopens the folder finds its data.
+// In returns the address of the database that belongs to one of the test's folders. The first call
+// for a folder creates the database. A test that reopens the folder therefore finds its data.
 func In(t testing.TB, dir string) string {
 	t.Helper()
 	note := filepath.Join(dir, "postgres")
