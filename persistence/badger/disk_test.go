@@ -67,6 +67,24 @@ func TestALockIsReleasedWhileAProcessIsBeingStarted(t *testing.T) {
 	}
 }
 
+// Badger only closes the folder that it has locked.
+func TestOpeningWaitsForAProcessThatIsBeingStarted(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Open(dir)
+	if err == nil {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(20*time.Millisecond, func() { _ = f.Close() })
+	unlock, err := lockFolder(dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+}
+
 // shareDescriptors duplicates this process's descriptors of a file until the end of the test, and
 // returns their number.
 func shareDescriptors(t *testing.T, path string) (n int) {

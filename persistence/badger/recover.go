@@ -79,7 +79,13 @@ func inspectLocked(o Options, m *mark, known bool, markErr error) error {
 	return s.tidy(o.Logger)
 }
 
+// lockWait is the time limit for a lock that a process being started still shares.
+const lockWait = 3 * time.Second
+
 // lockFolder takes the lock that Badger will take on a folder, for the duration of the inspection.
+// The caller has locked the mark, so that no other server uses the folder. The lock can then still
+// be that of a store which this process has just closed: between fork and exec, a new process shares
+// the descriptors of this one. lockFolder waits for this moment.
 func lockFolder(dir string, readOnly bool) (unlock func(), err error) {
 	f, err := os.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -92,10 +98,15 @@ func lockFolder(dir string, readOnly bool) (unlock func(), err error) {
 	if readOnly {
 		how = unix.LOCK_SH
 	}
-	if err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w: %s", ErrLocked, dir), f.Close())
+	for end := time.Now().Add(lockWait); ; time.Sleep(5 * time.Millisecond) {
+		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
+		if err == nil {
+			return func() { _ = release(f) }, nil
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(end) {
+			return nil, errors.Join(fmt.Errorf("%w: %s", ErrLocked, dir), f.Close())
+		}
 	}
-	return func() { _ = release(f) }, nil
 }
 
 // release releases the lock of a file and closes it. Closing alone is not enough: a process that is
