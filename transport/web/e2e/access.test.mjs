@@ -185,7 +185,8 @@ long('the language can be switched, and the catalogues have the same keys and pa
   await page.getByRole('button', { name: 'Beitreten' }).waitFor()
   assert.equal(await page.evaluate(() => document.documentElement.lang), 'de')
 
-  // The catalogues have the same keys, parameters and no text twice under one key.
+  // The English and German catalogues have the same keys and parameters, and no key is in two
+  // areas.
   const root = new URL('../app/src/messages/', import.meta.url)
   const seen = new Map()
   for (const area of await readdir(root, { withFileTypes: true })) {

@@ -462,7 +462,7 @@ long('the audit log is filtered, opened, and read back to older records', async 
 const screenOf = (page) =>
   page.addInitScript(() => {
     window.captures = 0
-    if (!navigator.mediaDevices) return // a page that is only about to open
+    if (!navigator.mediaDevices) return // a page that has not been opened yet
     navigator.mediaDevices.getDisplayMedia = async () => {
       window.captures++
       const canvas = document.createElement('canvas')

@@ -52,7 +52,7 @@ async function sound(page, name) {
   await looked(page, name)
   const size = page.viewportSize()
   await page.setViewportSize({ width: 320, height: 640 })
-  // Parts of a page that measure themselves are as narrow as the window a frame later.
+  // Parts of a page that measure themselves adapt to the narrow window one frame later.
   await until(`${name} to fit on a screen of 320 pixels`, () => page.evaluate(() => innerWidth === 320 && document.documentElement.scrollWidth <= 320))
   await page.setViewportSize(size)
 }

@@ -42,7 +42,7 @@ try {
 }
 process.exitCode = missed ? 1 : 0
 
-/** Prints a time, and counts it if it exceeds its limit, both milliseconds. */
+/** Prints a time and its limit, both in milliseconds. Counts the times that exceed their limits. */
 function hold(what, took, bound) {
   const over = took > bound
   if (over) missed++

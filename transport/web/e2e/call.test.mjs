@@ -27,9 +27,9 @@ async function listen(context) {
   })
 }
 
-/** Opens the dialog, switches options on and closes the dialog. */
+/** Opens the notification settings and switches options on. The dialog stays open. */
 async function switchOn(page, ...names) {
-  // Of a facilitator it stands with what belongs to the page.
+  // The live view has the item in its own menu, and the reader in the menu of the device.
   await page
     .getByRole('button', { name: 'More', exact: true })
     .or(page.getByRole('button', { name: 'Appearance and language' }))
@@ -38,7 +38,7 @@ async function switchOn(page, ...names) {
   await page.getByRole('menuitem', { name: 'Notify me' }).click()
   for (const name of names) await page.getByLabel(name).check()
 }
-/** Blocks notifications like a person in the browser's settings. */
+/** Blocks notifications, as a person can in the browser's settings. */
 async function deny(browser, page) {
   const target = await page.context().newCDPSession(page)
   const { targetInfo } = await target.send('Target.getTargetInfo')

@@ -82,7 +82,8 @@ test('a silently dead connection is replaced in the reader, in the live view and
   network.swallow()
   await lead.put(`/codelabs/${lab.id}/timer`, { seconds: null })
   for (const page of pages) assert.equal(await shown(page).count(), 1)
-  // After at most 36 seconds of silence, it sends a check and waits five seconds for an answer.
+  // After at most 36 seconds of silence, each page sends a hello and waits five seconds for an
+  // answer.
   for (const page of pages) await page.clock.runFor(45_000)
   for (const page of pages) await until('the timer to disappear', async () => (await shown(page).count()) === 0)
   await network.remove()
@@ -267,7 +268,7 @@ long(
     boss.expect(...away)
     const one = boss.page
     const two = await boss.context.newPage()
-    // The first request for its script fails.
+    // The first request for the worker's script fails.
     let asked = 0
     await two.route(/socket\.worker/, (route) => (asked++ === 0 ? route.abort() : route.continue()))
     for (const page of [one, two]) {
@@ -294,7 +295,8 @@ long(
 )
 
 /**
- * Waits for the sign of a connection: a text for attendees, the number of people for facilitators.
+ * Waits until the page shows that it is connected. Attendees see a text, and facilitators the
+ * number of people.
  */
 const connected = (page) =>
   page

@@ -42,7 +42,7 @@ long("the live view shows the server's numbers for three hundred people", async 
       .first()
       .waitFor()
   } finally {
-    load.kill('SIGINT') // what happened until then is audited all the same
+    load.kill('SIGINT') // the load harness still audits the run up to this point
   }
   const [code] = await over
   assert.equal(code, 130, said.join(''))

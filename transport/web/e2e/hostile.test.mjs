@@ -158,7 +158,7 @@ long('no file name runs a script in the editor, the code, the materials or submi
     `%2e%2e%2f%2e%2e%2fetc.txt`,
     `{{constructor}}\u202etxt.exe`,
   ]
-  // Code has no characters that Windows cannot write.
+  // File names in code have no characters that Windows forbids.
   const coded = [
     `a' onerror='window.owned=1.txt`,
     `&lt;img src=x onerror=window.owned=1&gt;.svg`,
@@ -197,7 +197,7 @@ long('no file name runs a script in the editor, the code, the materials or submi
       .waitFor()
     await calm(page, `with ${name} open`)
   }
-  // A new one, a longer one, a renamed one.
+  // A new file in a folder is written and saved.
   await page.getByRole('button', { name: 'Add a file' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Path').fill(`new/${coded[0]}`)
@@ -209,7 +209,7 @@ long('no file name runs a script in the editor, the code, the materials or submi
   await calm(page, 'after a save')
   await page.getByLabel('Branch', { exact: true }).waitFor()
 
-  // Pictures that one drops into the text go there under their names.
+  // Pictures are inserted into the text under their file names.
   await page.goto(`/admin/${lab.id}/edit`)
   const text = page.getByRole('textbox', { name: /^Text of step 1/ })
   await text.getByText('The first step.').waitFor()
@@ -247,7 +247,7 @@ long('no file name runs a script in the editor, the code, the materials or submi
 long('only allowed elements, attributes and links of a text are shown', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const written = [
-    // What looks like the app, takes a name or a place in it, or another order.
+    // Elements that imitate the app, take one of its names or places, or change the order.
     [
       '<dialog open>d</dialog><form action="/x"><button>b</button><select><option>o</option></select><label for="x">l</label><fieldset><legend>g</legend></fieldset></form>',
       'dbolg',

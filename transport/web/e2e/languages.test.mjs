@@ -15,7 +15,7 @@ const asked = { en: 'en-GB', 'zh-Hans': 'zh-CN', ar: 'ar-EG' }
 /** LONG_TESTS=1 SHOTS=folder SHOWN=ar,ja writes pictures, light and dark. */
 const shown = (process.env.SHOWN ?? '').split(',')
 
-/** One workshop for all of them. */
+/** The workshop, which all languages share. */
 let made
 
 /** Texts that do not fit into their boxes. */
@@ -31,7 +31,8 @@ function clipped() {
       continue
     const style = getComputedStyle(e)
     if (/auto|scroll/.test(style.overflowX) || style.display === 'inline' || style.clip !== 'auto') continue
-    // Two pixels, since letters of some scripts reach over their box. Text for screen readers only has one.
+    // Letters of some scripts extend up to two pixels over their box. Text for screen readers is
+    // only one pixel wide.
     if (e.clientWidth > 2 && e.scrollWidth > e.clientWidth + 2) out.push(`cut off by ${e.scrollWidth - e.clientWidth} px: ${e.textContent.trim().slice(0, 60)}`)
   }
   const over = document.documentElement.scrollWidth - innerWidth
@@ -69,7 +70,7 @@ function astray() {
   return out
 }
 
-// The language that is read from the right finds most of what one of them can show.
+// The right-to-left language finds most of the faults that any single language can show.
 for (const language of languages) {
   const story = language === 'ar' ? test : long
   story(`in ${language} pages fit 320 pixels`, async (scene) => {
@@ -153,7 +154,7 @@ long('a page recovers after texts or a screen could not be loaded', async ({ vis
       }),
     )
     await page.goto('/')
-    // If the server has another build by now, the check is repeated once.
+    // The page reloads once, because the server could have another build by now.
     await page.waitForFunction(() => sessionStorage.getItem('atelier:reloaded') > 0)
     await page.getByRole('alert').filter({ hasText: says }).waitFor()
     await context.unroute(what)

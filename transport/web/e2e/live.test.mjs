@@ -313,7 +313,7 @@ test('a crowded step is split into columns; keys move between people, and the fo
     .waitFor()
   await until('the focus to follow the person', async () => (await on()) === people[0].id)
 
-  // Enter opens the person beside the floor, Escape gives the focus back.
+  // Enter opens the person next to the floor, and Escape returns the focus.
   await page.keyboard.press('Enter')
   const card = page.getByRole('dialog', { name: 'Attendee 1' })
   await until('the name to have the focus', () => card.getByRole('heading', { name: 'Attendee 1' }).evaluate((e) => e === document.activeElement))
@@ -328,7 +328,7 @@ test('a crowded step is split into columns; keys move between people, and the fo
   await until('"Solved" to have the focus', () => solved.evaluate((e) => e === document.activeElement))
   await page.keyboard.press('s')
   await until('the request to be solved', async () => (await lead.get(`/codelabs/${lab.id}/help`)).length === 5)
-  // All keys, and they can be switched off.
+  // The dialog lists all keys, which can be switched off.
   await page.keyboard.press('?')
   const keys = page.getByRole('dialog', { name: 'Keys', exact: true })
   await keys.getByLabel('Use single keys').uncheck()
@@ -389,7 +389,7 @@ long('the progress over time is shown as a chart and as a table', async ({ visit
   await accessible(page, 'the chart')
   await dialog.getByRole('button', { name: 'Show as a table' }).click()
   await dialog.getByRole('row').last().waitFor()
-  // Asked by a locator, content processes of Firefox 153 crash here.
+  // With a locator, content processes of Firefox 153 crash here.
   const last = await page.evaluate(() => [...document.querySelectorAll('dialog table tr:last-child td')].map((e) => e.textContent))
   assert.deepEqual(last, ['4', '3', '0', '1'])
   await accessible(page, 'the table')
@@ -457,7 +457,8 @@ long('Enter sends a help request, and its claim is read out once', async ({ visi
   assert.equal(await field.inputValue(), 'The first line\nand the second')
   await page.keyboard.press('Enter')
   await page.getByText('You are number 1.').waitFor()
-  // Messages that arrive in the same frame are announced as one, so the claim comes after this.
+  // Messages that arrive in the same frame are announced as one, so the claim is sent only after
+  // the first announcement.
   await until('the request to be read out', () => page.evaluate(() => window.said.some((t) => t.includes('queue'))))
   const [request] = await lead.get(`/codelabs/${lab.id}/help`)
   assert.equal(request.message, 'The first line\nand the second')
@@ -507,12 +508,13 @@ test('buttons in the bar have words, and a row of the floor is as high as the la
     assert.deepEqual(await mute(), [], `${path}: buttons without words`)
   }
   await page.goto(`/admin/${lab.id}`)
-  // The pages before can take more than a minute on a busy machine.
+  // The previous pages can take more than a minute on a busy machine.
   await page.getByRole('button', { name: /Take Anders, \d+ min/ }).waitFor()
   const row = page.locator('.row', { hasText: 'Bea' })
   await until('a row to be 24 pixels high', async () => (await row.boundingBox())?.height === 24)
 
-  // On a phone the pages are a menu with the name of the one that is open, and no button breaks its words.
+  // On a phone the page links are a menu with the name of the open page, and no button breaks its
+  // words.
   await page.setViewportSize({ width: 375, height: 812 })
   await page.getByRole('button', { name: 'Pages of this codelab: Live' }).waitFor()
   const broken = () => page.locator('.do .button').evaluateAll((all) => all.filter((e) => e.checkVisibility() && e.offsetHeight > 44).map((e) => e.textContent))
@@ -529,7 +531,7 @@ test('an empty room lists what is ready; a verdict shows from the first frame; a
   ])
   await lead.post(`/codelabs/${lab.id}/polls`, { kind: 'choice', question: 'Ready?', options: ['Yes', 'No'] })
   const phone = { viewport: { width: 375, height: 812 }, hasTouch: true, isMobile: true }
-  /** Counts frames in which the page is there without its verdict. */
+  /** Counts the frames in which the page is drawn without its verdict. */
   const watchFrames = () => {
     window.blank = 0
     const look = () => {
@@ -566,7 +568,7 @@ test('an empty room lists what is ready; a verdict shows from the first frame; a
     assert.equal(tops.length, 1, `${locale}: there are buttons beside the one that moves the room`)
     assert.deepEqual(await page.locator('[data-bring]').evaluate((e) => [e.scrollWidth <= e.clientWidth, e.offsetHeight <= 44]), [true, true], locale)
     if (locale !== 'en-GB') continue
-    // The hints are in the menu of the line, and the line says when they are open.
+    // The button for the hints is in the menu of the line, and the line shows when they are open.
     const line = page.getByRole('region', { name: 'For facilitators' })
     await line.getByRole('button', { name: /^More/ }).click()
     await page.getByRole('menuitemradio', { name: 'Open hints for all', checked: false }).click()

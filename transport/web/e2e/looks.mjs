@@ -280,7 +280,8 @@ async function page() {
 }
 
 /**
- * Deliveries of webhooks as a server with addresses on the internet has them, one of which fails.
+ * Changes the server's responses as if webhooks had been delivered to addresses on the internet.
+ * One webhook has failed.
  */
 async function delivered(context) {
   const at = (minutes, seconds = 0) => new Date(Date.now() - minutes * 60_000 - seconds * 1000).toISOString()
@@ -367,7 +368,9 @@ async function more(lead, lab, people, polls, questions) {
   }
 }
 
-/** A workshop as a state of the live view has it: its people on their steps, some of whom wait. */
+/**
+ * Creates the workshop for a state of the live view. Its people are on their steps, and some wait.
+ */
 async function workshop(state) {
   const rows = state === 'c' ? crowd(3000) : state === 'd' ? [] : guestsOf[state]
   const lead = await new Person(server).login('Lea Brandt')

@@ -46,7 +46,7 @@ async function ready(page, codelab) {
   await page.evaluate(() => navigator.serviceWorker.ready)
   await until('the worker to control the page', () => page.evaluate(() => navigator.serviceWorker.controller !== null))
   await until('the text to be stored', async () => (await everything(page)).includes(`"id":"${codelab.id}"`))
-  // It has the texts of the page's language, too.
+  // The stored files also include the texts of the page's language.
   await until('all files to be stored', async () => /\/assets\/first-\w\w-.*[^]*\/assets\/more-\w\w-/.test(await everything(page)))
 }
 
@@ -210,7 +210,7 @@ long('a page that cannot be stored says so', async ({ server, facilitator, perso
   await network.remove()
 })
 
-/** The server behind a proxy that gives the app's service worker another build. */
+/** A proxy before the server, which can give the app's service worker the id of another build. */
 class Rebuilt {
   build = ''
 

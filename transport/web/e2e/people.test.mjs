@@ -189,7 +189,7 @@ long(
     // The helper is signed out during a claim, and the claimed request waits again.
     await page.reload()
     await one('Dan').getByRole('button', { name: 'Take' }).tap()
-    await queue.getByText('1 with Ada').waitFor() // those of others are folded
+    await queue.getByText('1 with Ada').waitFor() // the requests of other helpers are folded
     ada.expect(/401/, /WebSocket/)
     await office.page.getByRole('button', { name: 'More for Ada' }).click()
     await office.page.getByRole('menuitem', { name: 'Disable' }).click()

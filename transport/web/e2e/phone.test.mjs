@@ -26,7 +26,7 @@ test('Back closes overlays before it leaves the page', async ({ visitor, facilit
   await page.getByRole('heading', { name: 'One' }).waitFor()
   const below = page.getByRole('navigation', { name: 'Steps, chat and help' })
 
-  // A drawer, and Forward opens nothing again.
+  // Back closes a drawer, and Forward does not open it again.
   await below.getByRole('button', { name: 'Steps' }).click()
   await dialog.waitFor()
   await depth(1)
@@ -67,7 +67,7 @@ test('Back closes overlays before it leaves the page', async ({ visitor, facilit
   await page.goForward()
   await page.getByRole('heading', { name: 'Two' }).waitFor()
 
-  // A reload of the page with something open.
+  // The page is reloaded while a dialog is open.
   await below.getByRole('button', { name: 'Help' }).click()
   await dialog.waitFor()
   await depth(1)

@@ -49,7 +49,7 @@ Let them run it with one worker first, then with 100.
 
 const titles = ['Set up', 'Channels', 'A queue in memory', 'Three workers', 'A file that survives', 'Retry with jitter']
 
-/** Who is there: their step, and how they get on, or what they wait for and where they sit. */
+/** The people: name, step, mood or "help", place, and the message of the request for help. */
 const room = [
   ...[...'Amina Berk Chloé Daniel Elif Farah Goran Hana Ivo Jana Kofi Lucía'.split(' ')].map((name) => [name, 4]),
   ...[...'Mateo Nadia Olek Priya'.split(' ')].map((name) => [name, 5]),

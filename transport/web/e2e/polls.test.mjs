@@ -159,7 +159,8 @@ long('an anonymous poll says so before the vote, hides all answers while it is o
   const boss = await desk(visitor, lead, lab)
   await write(boss, 'Is the pace right?\n- too slow\n- fine\n- too fast', () => boss.getByLabel('Anonymous').check())
   const page = await reader(visitor, people[0], lab)
-  // The notice before an anonymous answer needs more than a line, so the poll opens beside the text.
+  // The notice before an anonymous answer needs more than a line, so the poll opens beside the
+  // text.
   await strip(page).getByRole('button', { name: 'Answer' }).tap()
   await page.getByRole('tab', { name: /^Polls/ }).waitFor()
   const beside = await polls(page, 'Is the pace right?')
@@ -193,7 +194,7 @@ long('an anonymous poll says so before the vote, hides all answers while it is o
   await strip(page).getByText('50% too slow').waitFor()
   await strip(page).getByRole('button', { name: 'See all' }).tap()
   await page.locator('aside').getByRole('listitem').filter({ hasText: 'too fast' }).getByText('17%').waitFor()
-  // It can be deleted, and not opened again.
+  // The poll can be deleted, but not opened again.
   await boss.getByRole('button', { name: 'More for' }).click()
   assert.equal(await boss.getByRole('menuitem', { name: 'Open again' }).count(), 0)
 })

@@ -97,7 +97,8 @@ test(
     await ann.page.reload()
     await frame.getByRole('heading', { name: 'Two' }).first().waitFor()
     assert.equal((await owner.get(`/codelabs/${lab.id}/attendees`)).length, 1)
-    // The browser is the owner's; its pages stay out of the frame.
+    // This browser also has the owner's session, but pages for facilitators are refused in the
+    // frame.
     shown = '/admin'
     await ann.page.goto(outside)
     await until(

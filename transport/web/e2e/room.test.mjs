@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { stage, still, until } from './harness/stage.mjs'
 
 /**
- * Waits for the sign of a connection: a word for attendees, the number of people for facilitators.
+ * Waits until the page shows that it is connected. Attendees see a word, and facilitators the
+ * number of people.
  */
 const connected = (page) =>
   page

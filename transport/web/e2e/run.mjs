@@ -19,7 +19,7 @@ const all = (await readdir(here)).filter((file) => file.endsWith('.test.mjs'))
 const files = names.length > 0 ? names.map((name) => `${name}.test.mjs`) : all
 for (const file of files) if (!all.includes(file)) throw new Error(`there is no ${file}`)
 
-/** The time of each file in the last run, milliseconds; without a last run, its size. */
+/** The time of each file in the last run, in milliseconds, or its size if there was no run. */
 const took = new Map()
 for (const file of files) {
   const size = async () => (await stat(new URL(file, here))).size

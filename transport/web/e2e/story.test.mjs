@@ -157,8 +157,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await page.getByText('The workshop has ended.').waitFor()
   await page.getByRole('button', { name: 'More', exact: true }).click()
   await page.getByRole('menuitem', { name: 'Open again' }).waitFor()
-  // The page shows the server's figures.
-  // The number of people here can still change.
+  // The page shows the server's figures. The number of people here can still change.
   await until("the page to show the server's figures", async () => {
     const { completed, online, attendees } = await rest.get(`/codelabs/${lab.id}/overview`)
     assert.equal(completed, 1)

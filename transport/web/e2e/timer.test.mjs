@@ -16,7 +16,7 @@ async function seconds(page) {
 }
 /** The timer of a codelab on the server. */
 const timerOf = async (lead, lab) => (await lead.get(`/codelabs/${lab.id}`))[0].timer
-/** Waits until a page shows the seconds that are left. */
+/** Waits until a page shows the remaining seconds, with a tolerance of two seconds. */
 const right = async (page, lead, lab) => {
   const end = Date.parse((await timerOf(lead, lab)).ends_at)
   await until('the timer to show the right time', async () => Math.abs((end - Date.now()) / 1000 - (await seconds(page))) <= 2)
@@ -216,7 +216,7 @@ long('the timer can be set and stopped with only the keyboard', async ({ visitor
   await boss.getByRole('button', { name: 'Stop', exact: true }).waitFor()
   assert.equal((await timerOf(lead, lab)).total_seconds, 120)
   await right(boss, lead, lab)
-  await still(boss) // while a request is under way, another key does nothing
+  await still(boss) // while a request is running, another key has no effect
   await boss.getByRole('button', { name: 'Stop', exact: true }).focus()
   await boss.keyboard.press('Enter')
   await boss.getByRole('timer').first().waitFor({ state: 'detached' })

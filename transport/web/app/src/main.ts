@@ -23,7 +23,7 @@ if (target)
 
 /**
  * The time, in milliseconds, within which a second missing module causes no further reload, because
- * it would not help.
+ * another reload would not help.
  */
 const soon = 60_000
 

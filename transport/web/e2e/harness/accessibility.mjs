@@ -11,7 +11,7 @@ async function findings(page, colours) {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(ofTheApp('axe-core').source)
   return page.evaluate(
     async (runOnly) => {
-      window.axe.teardown() // it remembers the colours of the run before
+      window.axe.teardown() // axe remembers the colours of the previous run
       const { violations } = await window.axe.run(document, { resultTypes: ['violations'], ...(runOnly && { runOnly }) })
       const grave = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical')
       return grave.map(
@@ -23,8 +23,8 @@ async function findings(page, colours) {
 }
 
 /**
- * Switches a page to light or dark, and returns when the colours are drawn, since the page is
- * notified after this call.
+ * Switches a page to light or dark. Waits until the page has applied the scheme, because the page
+ * is notified only after the switch.
  */
 export async function turn(page, colorScheme) {
   if (inFirefox) return // see firefox.mjs
@@ -44,7 +44,7 @@ export async function onPaper(page, look) {
  * The axe findings in light and dark, as texts. Rules that do not depend on colours have the same
  * findings in both and run once: axe takes a fifth of the time of these tests.
  *
- * @param {(colorScheme: string) => Promise<unknown>} [then] called while the page is so
+ * @param {(colorScheme: string) => Promise<unknown>} [then] called while the page has this scheme
  */
 export async function barriers(page, then) {
   // The findings are the same in both browsers, and axe crashes content processes of Firefox 153.

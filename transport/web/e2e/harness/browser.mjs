@@ -3,7 +3,7 @@ import { adapt, leaving, openFirefox, untouched } from './firefox.mjs'
 import { ofTheApp } from './ofTheApp.mjs'
 import { until } from './until.mjs'
 
-/** The stories run in Firefox: BROWSER=firefox. */
+/** Whether the stories run in Firefox (BROWSER=firefox). */
 export const inFirefox = process.env.BROWSER === 'firefox'
 
 /** The browser's executable: CHROMIUM, or its path in distributions. */
@@ -31,7 +31,8 @@ const off = [
  * Other host names are unknown immediately, without a search in a network that may not respond.
  * Browsers find each other by .local names for a shared screen.
  *
- * @param {{args?: string[], hosts?: string[]}} [options]  further arguments of Chromium, and names that are this machine's
+ * @param {{args?: string[], hosts?: string[]}} [options]
+ *   further arguments for Chromium, and host names of this machine
  */
 export async function openBrowser({ args = [], hosts = [] } = {}) {
   if (inFirefox) return openFirefox()

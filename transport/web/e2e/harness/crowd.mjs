@@ -27,7 +27,7 @@ export async function listen(server, lab, person, signal) {
     const { body } = await fetch(`${server.url}/api/codelabs/${lab.id}/events`, { headers: { Cookie }, signal })
     for await (const chunk of body) void chunk
   } catch {
-    // That is the end.
+    // The signal has aborted the request.
   }
 }
 
@@ -83,8 +83,8 @@ export async function measureChat({ page }, lab, speaker, rounds = 10) {
 /**
  * Main-thread work of the live view while people move, in milliseconds.
  *
- * @param {import('./browser.mjs').Visitor} visitor  a facilitator's
- * @param {Person[]} people  all who are registered
+ * @param {import('./browser.mjs').Visitor} visitor  of a facilitator
+ * @param {Person[]} people  all registered people
  * @returns {Promise<{perUpdate: number, longest: number, updates: number, elements: number}>}
  */
 export async function measureFloor({ context, page }, lab, people, seconds = 8) {
@@ -139,7 +139,7 @@ export async function measureFloor({ context, page }, lab, people, seconds = 8) 
  * The longest task while somebody types a name into the open search of the live view, in
  * milliseconds.
  *
- * @param {import('./browser.mjs').Visitor} visitor  a facilitator's
+ * @param {import('./browser.mjs').Visitor} visitor  of a facilitator
  */
 export async function measureFind({ page }) {
   const field = page.getByRole('combobox', { name: 'Find a person' })

@@ -19,7 +19,7 @@ export const firstLoad = {
  * @param {import('./browser.mjs').Visitor} visitor  registered, with an empty cache
  * @param {{id: string}} codelab
  * @param {string} text  of the first step
- * @param {{slowed?: number}} [options]  how many times the processor is slowed
+ * @param {{slowed?: number}} [options]  the factor by which the processor is slowed
  * @returns {Promise<{bytes: number, requests: number, nodes: number, readable: number, largest: string[], asked: string[]}>}
  */
 export async function measureFirstLoad({ context, page }, codelab, text, { slowed = 1 } = {}) {

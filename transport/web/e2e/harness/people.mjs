@@ -1,7 +1,7 @@
 const sessionCookie = 'svc_session'
 const csrfCookie = 'svc_csrf'
 
-/** A response without success. */
+/** The error of a request that the server refused. */
 export class Refused extends Error {
   constructor(what, status, body) {
     super(`${what}: ${status} ${typeof body === 'string' ? body.slice(0, 200) : JSON.stringify(body)}`)
@@ -28,11 +28,11 @@ export class Person {
 
   /**
    * Makes a request below /api. Returns the decoded response, or its text if it is not JSON. Throws
-   * Refused without success.
+   * Refused if the server refuses the request.
    *
    * @param {string} method
    * @param {string} path  below /api, with its slash
-   * @param {unknown} [body]  goes as JSON; FormData goes as it is
+   * @param {unknown} [body]  is sent as JSON; FormData is sent unchanged
    * @param {Record<string, string>} [headers]
    */
   async send(method, path, body, headers = {}) {
@@ -76,7 +76,8 @@ export class Person {
    * Creates a codelab. A step is Markdown, with the first heading as its title, or a record of the
    * API.
    *
-   * @param {{title?: string, steps?: (string | object)[]}} [record]  the rest goes into the codelab's record
+   * @param {{title?: string, steps?: (string | object)[]}} [record]
+   *   further fields become fields of the codelab
    * @returns {Promise<{id: string, title: string, steps: {id: string, step_number: number, title: string}[]}>}
    */
   async codelab({ steps = ['# One\n\nThe first step.', '# Two\n\nThe second step.', '# Three\n\nThe third step.'], ...record } = {}) {

@@ -30,7 +30,7 @@ export class Server {
   #child
   #env
 
-  /** @param {Record<string, string>} [env] what is configured otherwise, as ATELIER_SECTION_KEY */
+  /** @param {Record<string, string>} [env] the changed settings, as ATELIER_SECTION_KEY */
   constructor(env = {}) {
     this.#env = env
   }
@@ -60,7 +60,9 @@ export class Server {
     return this
   }
 
-  /** Runs a command of the program on the server's data, like an operator while the server runs. */
+  /**
+   * Runs a command of the program on the server's data, as an operator can while the server runs.
+   */
   async command(...args) {
     await promisify(execFile)(binary, [...args, '--data', this.data], { cwd: this.data, env: this.#environment() })
   }
@@ -86,7 +88,7 @@ export class Server {
     this.data = ''
   }
 
-  /** The end of its log. */
+  /** The last lines of the server's log. */
   tail(lines = 20) {
     return this.log.slice(-lines).join('\n')
   }

@@ -22,19 +22,22 @@ const patience = 400_000
  * file with only skipped stories starts neither.
  *
  * @param {{env?: Record<string, string> | (() => Promise<Record<string, string>>), args?: string[], hosts?: string[]}} [options]
- *   the server's configuration, or what gives it before the start; the browser's arguments, and names that it takes for this machine's
+ *   the server's settings, or a function that returns them before the start; further arguments for
+ *   Chromium, and host names of this machine
  * @returns {{test: Story, long: Story}}  test always runs; long is skipped unless LONG_TESTS=1
  *
  * @typedef {(name: string, run: (scene: Scene) => Promise<void>, options?: import('node:test').TestOptions & {chromium?: string}) => void} Story
- *   chromium is why a story runs in no other browser
+ *   chromium is the reason why a story runs only in Chromium
  *
  * @typedef {object} Scene
  * @property {Server} server
  * @property {import('playwright-core').Browser} browser
- * @property {(options?: object) => Promise<Visitor>} visitor  opens a context: {as: person}, and what playwright takes
- * @property {(displayName?: string) => Promise<Person>} facilitator  somebody who has logged in
- * @property {(codelab: {id: string}, name: string, code?: string) => Promise<Person>} person  somebody who has registered
- * @property {(text: string) => void} note  tells a figure in the test's output
+ * @property {(options?: object) => Promise<Visitor>} visitor
+ *   opens a context: {as: person}, and what playwright takes
+ * @property {(displayName?: string) => Promise<Person>} facilitator  logs in as the facilitator
+ * @property {(codelab: {id: string}, name: string, code?: string) => Promise<Person>} person
+ *   registers an attendee
+ * @property {(text: string) => void} note  writes a figure to the test's output
  */
 export function stage({ env, args, hosts } = {}) {
   const server = new Server()

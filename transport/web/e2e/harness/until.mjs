@@ -5,9 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises'
  * not yet.
  *
  * @template T
- * @param {string} what  is waited for, in the error
+ * @param {string} what  the name of the condition, for the error
  * @param {() => T | Promise<T>} look
- * @param {number} [within]  milliseconds: a bound for what hangs, on a machine however busy
+ * @param {number} [within]  the time limit in milliseconds, long enough for a busy machine
  * @returns {Promise<NonNullable<T>>}
  */
 export async function until(what, look, within = 60_000) {

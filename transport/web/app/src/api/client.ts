@@ -24,7 +24,8 @@ const csrf: Middleware = {
 
 /**
  * Returns the CSRF token for write requests, from the cookie that the server sets with the session.
- * A browser has two such cookies if it shows this server both in a tab and in a frame.
+ * A browser has two such cookies if it shows this server both in a tab and in a frame. The token in
+ * the last response identifies the cookie that belongs to this page.
  */
 export function csrfToken(): string {
   const shown = [...document.cookie.matchAll(/(?:^|; )svc_csrf=([^;]*)/g)].map((found) => found[1]!)
@@ -36,7 +37,7 @@ const tries = 4
 
 /**
  * Sends a request. On status 429 it waits for the time in Retry-After, shows a notice meanwhile,
- * and tries again. If the wait is longer than people accept, the 429 response is returned.
+ * and tries again. If the wait is longer than 60 seconds, the 429 response is returned.
  */
 export async function patientFetch(input: Request): Promise<Response> {
   for (let i = 1; ; i++) {
@@ -70,7 +71,7 @@ export function position(headers: Headers): number | null {
   return value === null || !/^\d+$/.test(value) ? null : Number(value)
 }
 
-/** Like ask, but also returns the response headers. */
+/** Like ask, but also returns the response. */
 export async function asked<T>(call: Call<T>): Promise<{ data: T; response: Response }> {
   let got
   try {

@@ -16,7 +16,7 @@ export class Refused extends Error {
   }
 }
 
-/** Whether the device has no network, or the server cannot be reached. */
+/** Whether the device has no network, or the server is unavailable (status 502 or above). */
 export const isAway = (e: unknown) => e instanceof Refused && (e.status === 0 || e.status >= 502)
 
 function saidIn(body: unknown): string {

@@ -28,7 +28,7 @@ export function words(e: unknown): string {
   }
 }
 
-/** The server's messages begin in lower case and have no full stop. */
+/** Makes a sentence of a server's message, which begins in lower case and has no full stop. */
 export function sentence(said: string): string {
   const text = said.charAt(0).toUpperCase() + said.slice(1)
   return /[.!?]$/.test(text) ? text : text + '.'

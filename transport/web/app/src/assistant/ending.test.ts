@@ -34,7 +34,7 @@ describe('an answer', () => {
     expect([a.text, a.ending]).toEqual(['ab', ending])
   })
 
-  test('without text ends "other"', () => {
+  test('without text ends as "other"', () => {
     const a = new Answer()
     a.take(event([{ text: '' }], 'STOP'))
     expect(a.ending).toBe('other')

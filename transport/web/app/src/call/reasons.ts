@@ -16,8 +16,8 @@ export const waiting = (help: readonly HelpRequest[]): ReadonlySet<string> => ne
 
 /**
  * Returns the notifications for a facilitator. before contains the requests that were already
- * waiting, because a repeated request causes no notification. If several requests arrive together,
- * only for the first of them the queue was empty.
+ * waiting, because a repeated request causes no notification. If several requests arrive together
+ * at an empty queue, only the first of them counts as the first in the queue.
  */
 export function facilitatorCalls(told: readonly Told[], before: ReadonlySet<string>, s: Settings): Call[] {
   const known = new Set(before)

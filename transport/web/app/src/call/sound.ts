@@ -6,14 +6,14 @@ export const quiet = 10_000
 const key = 'call:sounded'
 
 /**
- * Whether the sound can be played now; last is when it was last played. If the clock was set back,
- * the sound is still played.
+ * Whether the sound can be played now. last is the time at which it was last played. Times are in
+ * Unix milliseconds. If the clock was set back, the sound is still played.
  */
 export const due = (last: number, now: number): boolean => now - last >= quiet || last > now
 
 let audio: AudioContext | null = null
 
-/** Browsers allow sound only after somebody has clicked or pressed a key in the page. */
+/** Enables sound. Browsers allow this only after a click or a key press in the page. */
 export function unlock(): void {
   if (typeof AudioContext === 'undefined') return
   audio ??= new AudioContext()

@@ -1,4 +1,7 @@
-/** An arc of a seal, centred in a square of 80. Angles are in radians, clockwise from the top. */
+/**
+ * An arc of a seal, centred in a square 80 units wide. Angles are clockwise from the top, in
+ * radians.
+ */
 export interface Arc {
   r: number
   from: number

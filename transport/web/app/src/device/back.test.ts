@@ -178,7 +178,7 @@ describe('Back', () => {
     expect(b.routed).toEqual([])
   })
 
-  test('removes only their own entries when overlays close faster than the history moves', async () => {
+  test("removes only the overlays' own entries when overlays close faster than the history moves", async () => {
     const b = new Browser()
     const open: string[] = []
     const panel = thing(b, 'panel', open)

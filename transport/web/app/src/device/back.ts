@@ -41,8 +41,8 @@ export class Back {
   }
 
   /**
-   * The page has a new address. Its history entry is added once no overlay is open, so that the
-   * entry does not follow an overlay's entry.
+   * Called when the page has a new address. Its history entry is added once no overlay is open, so
+   * that the entry does not follow an overlay's entry.
    */
   visit(url: string): void {
     this.#next = url
@@ -50,8 +50,8 @@ export class Back {
   }
 
   /**
-   * The history has moved. here is true if the entry belongs to the visible page. Returns true if
-   * only overlays were affected.
+   * Called when the history has moved. here is true if the entry belongs to the visible page.
+   * Returns true if only overlays were affected.
    */
   arrived(here: boolean): boolean {
     const own = this.#moving
@@ -76,7 +76,10 @@ export class Back {
     return (this.#past.state as Marked | null)?.over ?? 0
   }
 
-  /** Runs after all current changes, so an overlay that replaces another reuses its entry. */
+  /**
+   * Updates the history after all current changes, so that an overlay that replaces another reuses
+   * its entry.
+   */
   #soon() {
     queueMicrotask(() => {
       if (this.#moving) return

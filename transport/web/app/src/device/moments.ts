@@ -29,7 +29,7 @@ function kept<F, O>(make: (language: string, options: O) => F): (options: O) => 
 const dates = kept((language, options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(language, options))
 const numbers = kept((language, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(language, options))
 
-/** Parses a time. The server omits the Z in one place, which means UTC too. */
+/** Parses a time. The server omits the time zone in one place, where UTC is meant. */
 function at(time: string): Date {
   return new Date(/[zZ]$|[+-]\d\d:\d\d$/.test(time) ? time : time + 'Z')
 }

@@ -6,7 +6,7 @@ interface Estimate {
   offset: number
   /** The uncertainty of the offset, in milliseconds. */
   spread: number
-  /** The time of the estimate, by the device's clock. */
+  /** The time of the estimate by the device's clock, in Unix milliseconds. */
   at: number
   /** Whether the estimate is from a response that cannot be cached. */
   sure: boolean
@@ -40,7 +40,7 @@ export function noteTime(stamp: string, sent = Date.now(), received = Date.now()
   estimate = next
 }
 
-/** The server's time, Unix milliseconds. */
+/** The server's time, in Unix milliseconds. */
 export function serverNow(): number {
   return Date.now() + (estimate?.offset ?? 0)
 }

@@ -11,5 +11,5 @@ export interface Diagram {
  */
 export type Drawing = { svg: string; width: number; height: number; says: string } | { why: string | null }
 
-/** The frame sends this once, before it receives any request. */
+/** The message that the frame sends once, before it receives any request. */
 export const ready = 'ready'

@@ -196,7 +196,7 @@ export function mount(host: HTMLElement, o: Options) {
       const { from, to } = view.state.selection.main
       return { from, to, text: view.state.doc.toString() }
     },
-    /** Tracks a position in the text until it is used. */
+    /** Tracks a position in the text until fill uses the position. */
     hold(at: number): number {
       places.set(next, at)
       return next++

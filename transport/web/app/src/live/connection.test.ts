@@ -219,7 +219,7 @@ describe('the connection', () => {
     expect(s.last.from).toBeNull()
   })
 
-  test('switches to server-sent events after two sockets that never opened', () => {
+  test('switches to server-sent events after two sockets that failed to open', () => {
     const s = stage()
     s.last.on.closed(1006)
     s.hands.next()
@@ -237,7 +237,7 @@ describe('the connection', () => {
     expect(s.times).toEqual([[now, asked]])
   })
 
-  test('stores that sockets are blocked, and removes the note when a socket works', () => {
+  test('reports that sockets are blocked, and reports when a socket works', () => {
     const s = stage(true)
     expect(s.last.kind).toBe('events')
     s.last.on.messages([welcome(10)])
@@ -265,8 +265,8 @@ describe('the connection', () => {
       s.hands.next()
     }
     expect(s.attempts.map((a) => a.kind)).toEqual(['socket', 'socket', 'socket', 'events', 'socket', 'socket', 'events', 'socket'])
-    // The server is back just when the connection tries server-sent events, so it uses them for a
-    // while.
+    // The server is available again just when the connection tries server-sent events, so the
+    // connection uses these for a while.
     s.last.on.closed(1006)
     s.hands.next()
     s.last.on.closed(1006)

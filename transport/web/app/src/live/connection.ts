@@ -9,7 +9,7 @@ export type Status =
   | { state: 'connected' }
   /** Still open, but the server does not answer, or the browser reports that it is offline. */
   | { state: 'doubtful' }
-  /** Not connected. The next attempt is at the time until, in Unix milliseconds. */
+  /** Not connected. until is the time of the next attempt, in Unix milliseconds. */
   | { state: 'waiting'; until: number }
   /** Closed because the same person has too many connections. A click reconnects. */
   | { state: 'elsewhere' }
@@ -27,8 +27,8 @@ export interface Callbacks {
    */
   told(messages: Told[], missed: boolean): void
   /**
-   * Reads everything again, while messages are held back. If the promise rejects, the connection
-   * retries.
+   * Reads everything again. Messages are held back meanwhile. If the promise rejects, the
+   * connection reconnects and retries.
    */
   fresh(you: You): Promise<void>
   /** Called when the message with this ref was stored, or refused for a reason. */
@@ -62,8 +62,8 @@ export const clock: Clock = {
 /** The number of WebSockets that fail to open before server-sent events are tried. */
 const socketFailures = 2
 /**
- * If WebSockets worked before an outage, server-sent events are used for this time, or up to 50%
- * longer, in milliseconds.
+ * If WebSockets worked before an outage, the connection returns from server-sent events to a
+ * WebSocket after this time, or up to 50% later, in milliseconds.
  */
 const eventsAfterOutage = 60_000
 const firstWait = 500
@@ -72,8 +72,8 @@ const longestWait = 15_000
 const closed = { goingAway: 1001, policy: 1008, restart: 1012, slow: 1013, elsewhere: 4008 }
 
 /**
- * The time limit for an answer, in milliseconds. Without an answer by then, the connection is
- * doubtful.
+ * The time limit for the answer to a sent message, in milliseconds. Without an answer by then, the
+ * connection is doubtful.
  */
 const answerWithin = 3000
 /** A doubtful connection is closed after this further silence, in milliseconds. */
@@ -179,8 +179,8 @@ export class Connection {
   }
 
   /**
-   * Called when the network or the page has come back. Reconnects immediately, or checks the open
-   * connection.
+   * Called when the network is available again or the page is visible again. Reconnects
+   * immediately, or checks the open connection.
    */
   hurry(): void {
     if (this.#cancelWait) {
@@ -223,7 +223,7 @@ export class Connection {
     this.#dial()
   }
 
-  /** Detects that the connection is silent for too long. */
+  /** Checks the connection each time it has been silent for too long. */
   #listen() {
     this.#cancelSilence?.()
     const attempt = this.#attempt

@@ -22,7 +22,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-test('values are handed over once per frame, in order', () => {
+test('values are delivered once per frame, in order', () => {
   const batches: number[][] = []
   const frames = new Frames<number>((b) => batches.push(b))
   frames.add([1, 2])
@@ -34,7 +34,7 @@ test('values are handed over once per frame, in order', () => {
   expect(batches).toEqual([[1, 2, 3], [4]])
 })
 
-test('flush hands waiting values over immediately, and the next frame does not repeat them', () => {
+test('flush delivers waiting values immediately, and the next frame does not repeat them', () => {
   const batches: number[][] = []
   const frames = new Frames<number>((b) => batches.push(b))
   frames.flush()
@@ -68,7 +68,7 @@ test('a page that is hidden before its frame receives the waiting values and the
   expect(batches).toEqual([[1], [2]])
 })
 
-test.each(['visible', 'hidden'])('nothing is handed over after stop on a %s page', (state) => {
+test.each(['visible', 'hidden'])('nothing is delivered after stop on a %s page', (state) => {
   visibility = state
   const batches: number[][] = []
   const frames = new Frames<number>((b) => batches.push(b))

@@ -32,8 +32,8 @@ export class Frames<T> {
 }
 
 /**
- * Calls f before the next frame. If the page is hidden or becomes hidden, it draws no frames, and f
- * is called soon.
+ * Calls f before the next frame, or after 250 ms. A page that is hidden or becomes hidden draws no
+ * frames.
  */
 function nextFrame(f: () => void): () => void {
   const both = () => {

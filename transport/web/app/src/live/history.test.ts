@@ -26,7 +26,7 @@ test('no page is requested after the last one', async () => {
   expect([holder.now?.chat, asked]).toEqual([range(1, 3), 1])
 })
 
-test('a page is dropped when the first message changed while it was read', async () => {
+test('a page is dropped when the first message has changed during the read', async () => {
   const holder = holding(range(4, 6), true)
   const history = new History(holder, async () => {
     holder.now = { ...holder.now!, chat: range(5, 6) }

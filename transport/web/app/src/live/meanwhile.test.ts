@@ -47,14 +47,14 @@ test('a message that arrives during a read of its part is not lost', async () =>
   expect(now.chat.map((c) => c.id)).toEqual(['c1', 'c2'])
 })
 
-test('a message about another part stays as it is', async () => {
+test('a read of one part does not undo a message about another part', async () => {
   const s = stage()
   s.tell(pinned(8, 'Lunch'))
   const now = await s.arrive({ part: { chat: [chat('c1')] }, at: 9 })
   expect([now.codelab.pin?.message, now.chat.length]).toEqual(['Lunch', 1])
 })
 
-test('a message that the response already contains does not undo it', async () => {
+test('a message that the response already contains does not override the response', async () => {
   const s = stage()
   s.tell(moved(5, 2), moved(8, 4))
   expect((await s.arrive({ part: { people: people(3) }, at: 7 })).people.get('a')?.current_step).toBe(4)

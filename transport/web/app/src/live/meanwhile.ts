@@ -1,6 +1,6 @@
-// The latest changes of the state. A part that is read can be older than some of them, because they
-// happened during the read, or because another node answered that does not have them yet. These
-// changes are applied to the part again.
+// The latest changes of the state. A part that is read can be older than some of these changes.
+// They happened during the read, or the node that answered does not have them yet. They are applied
+// to the part again.
 import { askAt, type Call } from '../api/client'
 import { apply } from '../workshop/apply'
 import type { Again, Workshop } from '../workshop/state'
@@ -76,7 +76,7 @@ export class Meanwhile {
     }
   }
 
-  /** Does the same as read for the response of a request, which it also returns. */
+  /** Like read, for the response of a request. Also returns the response. */
   async request<T>(call: Call<T>, part: (data: T, now: Workshop) => Partial<Workshop>): Promise<{ data: T; again: ReadonlySet<Again> }> {
     const answer = askAt(call)
     const again = await this.read(async () => {

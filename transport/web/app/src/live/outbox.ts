@@ -33,8 +33,8 @@ export interface Storage {
 }
 
 /**
- * The server stores a ref for ten minutes. An older message is not sent again; instead, the app
- * checks whether it has arrived.
+ * The time after which a message is not sent again, in milliseconds, because the server stores its
+ * ref for only ten minutes. The app checks instead whether the message has arrived.
  */
 const refLife = 9 * 60_000
 /** The maximum number of entries. Nobody writes so much offline. */

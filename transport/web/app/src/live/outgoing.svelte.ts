@@ -9,7 +9,7 @@ export class Outgoing {
   entries = $state.raw<readonly Kept[]>([])
   /**
    * The entries to show as waiting. The stream can bring a stored message a moment before its
-   * acknowledgement. Until then, the message would be shown twice.
+   * acknowledgement. Such an entry is left out, so that the message is not shown twice.
    */
   readonly waiting = $derived.by(() => this.#withoutStored())
   readonly #codelab: string
@@ -17,7 +17,7 @@ export class Outgoing {
   readonly #own: () => readonly ChatMessage[]
   #out: Outbox | null = null
   #sender: Sender | null = null
-  /** For each message of this page, the ids of earlier messages with the same text. */
+  /** For each message sent on this page, the ids of earlier messages with the same text. */
   readonly #earlier = new Map<string, Set<string>>()
 
   /** own contains this person's messages that are known to be stored. */

@@ -63,7 +63,7 @@ test('a refused message can be sent again or discarded', async () => {
   expect([l.sent.map((m) => m.message), out.entries.map((e) => e.ref)]).toEqual([['x', 'y', 'x'], [l.sent[2]!.ref]])
 })
 
-test('a message that the stream has brought before its ack is not shown as waiting too', async () => {
+test('a stored message that arrives before its ack is not also shown as waiting', async () => {
   const l = line()
   const own: ChatMessage[] = []
   const stored = (id: string, message: string, msg_type = 'chat') => own.push({ id, message, msg_type, target_id: null } as ChatMessage)

@@ -11,8 +11,8 @@ import type { Again, Attendee, ChatMessage, Material, Quiz, Workshop } from '../
 export type Role = 'admin' | 'attendee'
 
 /**
- * The maximum error of a response's time, in milliseconds, because a Date header has only whole
- * seconds.
+ * The maximum error of the time in a response's body, and of its Date header, in milliseconds. A
+ * Date header has only whole seconds.
  */
 const answerAge = 1000
 const dateAge = 2000
@@ -131,7 +131,7 @@ export class Reads {
   }
 
   /**
-   * Reads only the attendee's own record, because the records of thousands of people have
+   * Reads only the attendee's own record, because the records of thousands of people take
    * megabytes.
    */
   async #own(): Promise<PartFound> {
@@ -148,8 +148,8 @@ export class Reads {
     ])
     const now = new Map(people.map((a: Attendee) => [a.id, a]))
     const known = this.#known.now
-    // Drop requests of removed people. A person who is missing from the list can have joined during
-    // the read.
+    // Requests of removed people are dropped. A person who is in neither list joined during the
+    // read, so their request stays.
     const help = known?.help.filter((h) => now.has(h.attendee_id) || !known.people.has(h.attendee_id))
     return { part: { people: now, here: new Set(here.attendee_ids), ...(help && help.length < known!.help.length ? { help } : {}) }, at }
   }
@@ -193,8 +193,9 @@ export class Reads {
 
 /**
  * Reads the server's time from a response of known age. A response without a Date header can have
- * any age, and a response from a cache on the network path has an Age header. When a browser
- * revalidates a cached response, it returns the old response with the current Date.
+ * any age, and a response with an Age header comes from a cache, so both are ignored. A browser
+ * that revalidates a cached response returns the old body with the current Date. The body's time is
+ * therefore used only if it agrees with Date.
  */
 function tellTime(now: string | undefined, headers: Headers, sent: number): void {
   const date = headers.get('Date')

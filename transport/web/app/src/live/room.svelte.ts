@@ -161,8 +161,8 @@ export class Room {
   }
 
   /**
-   * Queues a message until the server has stored it, and shows its effect on the person's own record
-   * immediately. Returns false if the outbox is full.
+   * Queues a message until the server has stored it, and shows its effect on the person's own
+   * record immediately. Returns false if the outbox is full.
    */
   say(message: Kept['message']): boolean {
     if (!this.#outgoing.say(message)) return false
@@ -210,17 +210,17 @@ export class Room {
   }
 
   /**
-   * Applies the result of a request. Messages and own changes that arrive during the request are not
-   * lost.
+   * Applies the result of a request. Messages and own changes that arrive during the request are
+   * not lost.
    */
   async find(read: () => Promise<Found>): Promise<void> {
     await this.#meanwhile.read(read)
   }
 
   /**
-   * Applies the response of a request that changes something, and returns it. Messages that arrived
-   * during the request can be newer than the response. They stay applied. A part that one of them
-   * reported as changed is read again.
+   * Applies the response of a request that changes something, and returns the response. Messages
+   * that arrived during the request can be newer than the response. They stay applied. If such a
+   * message reported a part as changed, the part is read again.
    */
   async request<T>(call: Call<T>, part: (data: T, now: Workshop) => Partial<Workshop>): Promise<T> {
     const { data, again } = await this.#meanwhile.request(call, part)
@@ -269,7 +269,7 @@ export class Room {
     }
   }
 
-  /** Adds the effect of unsent messages to a part, because the server does not have them yet. */
+  /** Applies the unsent messages to a part, because the server does not have them yet. */
   #withUnsent(part: Partial<Workshop>): Partial<Workshop> {
     const own = part.people?.get(this.you?.id ?? '')
     if (!own) return part

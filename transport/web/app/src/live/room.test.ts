@@ -124,7 +124,7 @@ describe('a room', () => {
     expect(asked.filter((p) => p === '/codelabs/lab')).toHaveLength(1) // nothing was read again
   })
 
-  test('reads a part again that changed after a late response', async () => {
+  test('reads a part again that has changed since the state in a late response', async () => {
     const { room, ws } = await inside()
     const [call, respond] = slow({ ...lab, title: 'Mine' }, 11)
     const done = room.request(call, (codelab, w) => ({ codelab: { ...w.codelab, ...codelab } as never }))
@@ -249,7 +249,7 @@ describe('a room', () => {
     expect(room.now!.chat.map((c) => c.id)).toEqual(['c000001', 'c000002', 'c000003', 'c000004'])
   })
 
-  test('takes a refused tick back, but not a tick that exceeded the rate limit', async () => {
+  test('reverts a refused tick, but not a tick that exceeded the rate limit', async () => {
     const { room, ws, leave } = await inside()
     const told: unknown[] = []
     room.onArrival((all) => told.push(...all.map((m) => [m.type, 'done' in m && m.done])))

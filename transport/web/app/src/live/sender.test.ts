@@ -63,7 +63,7 @@ describe('the sender', () => {
     expect(line.sent.map((m) => m.message)).toEqual(Array.from({ length: 60 }, (_, i) => `${i}`))
   })
 
-  test('messages added during a flush are sent after the flush', async () => {
+  test('messages added during a flush are sent at the end of that flush', async () => {
     const { out, line, pauses, sender } = stage()
     for (let i = 0; i < 27; i++) out.add(say(`${i}`), i)
     const done = sender.flush()

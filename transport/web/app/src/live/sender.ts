@@ -12,8 +12,8 @@ export interface Line {
 }
 
 /**
- * The number of messages in the initial burst. The rest are sent one by one. The server accepts
- * bursts of 40, and 20 messages per second.
+ * The number of messages in the initial burst, and the pause before each later message, in
+ * milliseconds. The server accepts bursts of 40, and 20 messages per second.
  */
 const burst = 25
 const between = 60
@@ -43,7 +43,7 @@ export class Sender {
 
   /**
    * Sends all waiting messages, oldest first, or only one entry. Messages written during a long
-   * flush are sent after that flush.
+   * flush are sent at the end of that flush.
    */
   async flush(only?: Kept): Promise<void> {
     if (only && this.#sending) {

@@ -2,10 +2,12 @@ import { sitePath } from '../device/place'
 import { query, type Dial } from './pipe'
 import type { ServerMessage } from './protocol'
 
-/** The time limit for a socket's welcome. Some networks silently drop the upgrade. */
+/**
+ * The time limit for a socket's welcome, in milliseconds. Some networks silently drop the upgrade.
+ */
 const openWithin = 10_000
 
-/** The WebSocket. */
+/** Starts a connection attempt over a WebSocket. */
 export const socket: Dial = (address, from, on) => {
   const url = new URL(sitePath(`/api/ws/${address.codelab}?${query(address, from)}`), location.href)
   url.protocol = url.protocol.replace('http', 'ws')

@@ -14,7 +14,7 @@ interface Head {
   welcome: Record<string, unknown>
 }
 
-/** The number of messages stored for reconnecting tabs. */
+/** The maximum number of messages stored for reconnecting tabs. */
 const kept = 2000
 
 const tabs = new Set<MessagePort>()

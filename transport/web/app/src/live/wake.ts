@@ -1,10 +1,10 @@
-// Detects moments at which a connection may have died unnoticed. At such a moment the network or
-// the page has come back, or the device has woken from sleep.
+// Detects moments at which a connection may have died unnoticed. At such a moment the network is
+// available again, the page is visible again, or the device has woken from sleep.
 
 /** The interval of the clock checks, in milliseconds. */
 const every = 5000
 /**
- * The jump of the clock, in milliseconds, from which on the device must have slept or its clock was
+ * If the clock jumps by more than this time, in milliseconds, the device has slept or its clock was
  * set.
  */
 const jump = 3000

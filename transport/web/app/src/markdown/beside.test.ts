@@ -59,7 +59,7 @@ describe('work in a worker', () => {
     helpers[1]!.say({ id: helpers[1]!.task.id, begun: true })
     helpers[1]!.say({ id: helpers[1]!.task.id, result: 'next' })
     expect(await next).toBe('next')
-    // The second try has five times as long.
+    // The retry has five times as much time.
     expect(helpers[1]!.task.task).toBe('slow')
     helpers[1]!.say({ id: helpers[1]!.task.id, begun: true })
     vi.advanceTimersByTime(999)
@@ -69,7 +69,7 @@ describe('work in a worker', () => {
     expect(helpers[1]!.ended).toBe(true)
   })
 
-  test('tries a task again that only a busy machine delayed, but not for ever', async () => {
+  test('retries a task that only a busy machine delayed, but not forever', async () => {
     const { helpers, layout } = stage()
     const begin = (took: number) => {
       const h = helpers.at(-1)!

@@ -9,7 +9,7 @@ export interface Ask<T> {
 }
 export type Answer<R> = { id: number; begun: true } | { id: number; result: R | null }
 
-/** The time limit of a retry, as a multiple of the first. */
+/** The time limit of a retry, as a multiple of the first limit. */
 const retryFactor = 5
 /** After this number of failed retries, tasks are no longer retried. */
 const maxFailedRetries = 2

@@ -167,13 +167,13 @@ export class Blocks {
   first = false
   at = 0
   #stack: Container[] = []
-  /** Whether other parsers possibly begin an HTML block at a line of the open paragraph. */
+  /** Whether other parsers could begin an HTML block at a line of the open paragraph. */
   #doubtful = false
-  /** Whether other parsers possibly read earlier lines differently. */
+  /** Whether other parsers could read earlier lines differently. */
   #astray = false
-  /** Whether other parsers possibly add indented lines to an earlier block. */
+  /** Whether other parsers could add indented lines to an earlier block. */
   #hanging = false
-  /** The last found end for each pattern. */
+  /** The last match that was found for each pattern, and the position where the search began. */
   readonly #ends = new Map<RegExp, { at: number; found: RegExpExecArray | null }>()
   readonly #source: string
 
@@ -221,7 +221,7 @@ export class Blocks {
     return new Cursor(this.#source.slice(start, end))
   }
 
-  /** The first end of a kind at or after a position. */
+  /** The first match of a pattern at or after a position. */
   #end(kind: RegExp, from: number): RegExpExecArray | null {
     let known = this.#ends.get(kind)
     if (!known || (known.found && known.found.index < from) || from < known.at) {

@@ -1,5 +1,6 @@
 // The checks that a step declares. A check is a fenced block whose info string is the word check
-// and a name. Its title is on the first line. The server finds the same checks.
+// and a name. The title of the check is the block's first line that is not blank. The server finds
+// the same checks.
 import { marked } from './parse'
 
 export interface Declared {

@@ -21,7 +21,7 @@ const maxFailures = 3
 const mostTime = 2000
 const maxStart = 30_000
 const idle = 30_000
-/** The number of cached drawings, for an editor that draws the same text repeatedly. */
+/** The maximum number of cached drawings. An editor draws the same text repeatedly. */
 const maxKept = 50
 
 /**

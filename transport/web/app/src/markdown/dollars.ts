@@ -1,6 +1,6 @@
 // Formulas in GitHub's syntax: $…$ in a line, $$…$$, and blocks of the language math. This module
-// only finds formulas and writes them to the HTML as code, including their dollars. Later
-// markdown/maths.ts renders the formulas. If rendering fails, no text is lost. The offsets of
+// only finds formulas and writes them to the HTML as code, including their dollars. The module
+// markdown/maths.ts renders them later. If rendering fails, no text is lost. The offsets of
 // comments always count the written text.
 import type { TokenizerAndRendererExtension } from 'marked'
 import { escaped } from './escaped'

@@ -1,7 +1,7 @@
 // Makes additions to rendered Markdown: buttons to copy code, syntax colours, formulas, diagrams,
-// titles of boxes and images that enlarge. Comments count characters, so no addition changes the
-// characters of the text. The only exception is that emoji replace their names. Comments then find
-// their text again (workshop/anchor.ts).
+// titles of boxes and images that enlarge. Comments locate their text by counting characters, so no
+// addition changes the characters of the text. Only emoji do, because they replace their names. The
+// comments then search for their text (workshop/anchor.ts).
 import { copy } from '../device/copy'
 import { commandsOf, linesOf } from './commands'
 import { withTexts } from '../messages/texts'
@@ -36,7 +36,7 @@ const beside = () => (matchMedia('(max-width: 640px)').matches ? 14 : 50)
 /** The time for which the button shows that the code was copied, in milliseconds. */
 const moment = 2000
 
-/** Images of at most this width are inline symbols, CSS pixels. */
+/** Images of at most this width are inline symbols, in CSS pixels. */
 const sign = 48
 
 /** Makes an image enlargeable once it has loaded, and shows a text if it fails to load. */

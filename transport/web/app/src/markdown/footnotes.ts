@@ -8,7 +8,7 @@ import { escaped } from './escaped'
 const label = String.raw`\[\^([^\]\s[]{1,100})\]`
 const defined = new RegExp(String.raw`^ {0,3}${label}:[ \t]*`)
 const interrupts = new RegExp(String.raw`\n {0,3}${label}:`)
-/** If an address follows the brackets, they are a link. */
+/** A reference. Brackets with an address after them are a link instead. */
 const referred = new RegExp(String.raw`^${label}(?![(:])`)
 /** Lines that begin another block. */
 const other = /^ {0,3}(?:#|>|[-+*][ \t]|\d{1,9}[.)][ \t]|```|~~~|<|\[(?:\\.|[^\\[\]])+\]:|\$\$|:::|!!!)/i
@@ -32,7 +32,7 @@ interface Footnotes extends Tokens.Generic {
   items: { name: string; tokens: Token[]; references: Reference[] }[]
 }
 
-/** Whether the parser is inside a footnote. There, another footnote is not a footnote. */
+/** Whether the parser is inside a footnote. Footnotes cannot contain other footnotes. */
 let within = false
 
 /** The footnote at the beginning of a text: its lines and its content. */

@@ -14,7 +14,7 @@ const layout = new Beside<Text, string>(
   () => new Worker(new URL('./foreign.worker.ts', import.meta.url), { type: 'module' }) as unknown as Helper<Text, string>,
 )
 
-/** Returns the unsanitised HTML of a text, or null after the time limit. */
+/** Returns the unsanitised HTML of a text, or null if rendering failed or exceeded a limit. */
 export async function lay(markdown: string, top: number): Promise<string | null> {
   const html = await layout.do({ markdown, top })
   return html !== null && html.length <= maxHTML ? html : null

@@ -29,11 +29,13 @@ export const normal = (label: string) => spaced(label).toUpperCase().toLowerCase
 /** Replaces each run of white space with one space, and trims the text. */
 export const spaced = (text: string) => text.replace(spaces, ' ').replace(/^ | $/g, '')
 
-/** A part of the output that can be markup: a run of emphasis characters, or the [ or ![ of a link. */
+/**
+ * A part of the output that can be markup: a run of emphasis characters, or the [ or ![ of a link.
+ */
 interface Mark {
   readonly at: number
   readonly size: number
-  /** The number of its characters that are not markup and stay in the output. */
+  /** The number of the mark's characters that are not markup and stay in the output. */
   kept: number
   /** The character of a run of emphasis characters. Brackets have none. */
   readonly char?: string
@@ -41,7 +43,7 @@ interface Mark {
   canClose: boolean
 }
 
-/** A [ without its ] so far. at is the position after the bracket. */
+/** A [ whose ] has not been found yet. at is the position after the bracket. */
 interface Opening {
   readonly at: number
   readonly image: boolean
@@ -60,7 +62,9 @@ function run(text: string, at: number): number {
 /** Returns the character of an entity. An unknown entity stays unchanged. */
 export type Resolve = (entity: string) => string
 
-/** Returns the text of a paragraph without markup. labels contains the normalised reference labels. */
+/**
+ * Returns the text of a paragraph without markup. labels contains the normalised reference labels.
+ */
 export function inlineText(text: string, labels: ReadonlySet<string>, resolve: Resolve): string {
   let out = ''
   const found: Mark[] = []

@@ -20,7 +20,7 @@ export type Outcome = { readonly tree: Tree } | { readonly why: string | null }
  */
 const longest = 5000
 const maxNodes = 5000
-/** The maximum size that a formula can request, em. */
+/** The maximum size that a formula can request, in em. */
 const largest = 10
 /** The maximum number of macro expansions, including KaTeX's own. */
 const maxExpansions = 300
@@ -136,8 +136,8 @@ class Reader {
   }
 
   /**
-   * Cells have classes for their alignment, and for a missing gap towards the next or previous
-   * cell.
+   * Returns a table. Its cells have classes for their alignment, and for a missing gap towards the
+   * next or previous cell.
    */
   #table(kept: Record<string, string>, given: Record<string, string>, rows: Made[]): Tree | null {
     const aligned = (given.columnalign ?? '').split(' ')
@@ -162,7 +162,10 @@ class Reader {
   }
 }
 
-/** The Unicode code points at which the capitals, small letters and digits of a variant begin. */
+/**
+ * The code points at which the capitals, small letters and digits of a variant begin. 0 means that
+ * the variant has no digits.
+ */
 const alphabets: Record<string, readonly [capitals: number, small: number, digits: number]> = {
   bold: [0x1d400, 0x1d41a, 0x1d7ce],
   italic: [0x1d434, 0x1d44e, 0],

@@ -8,7 +8,7 @@ import type { Formula, Outcome, Tree } from './maths.worker'
 const maxFormulas = 300
 /** After this number of timeouts the remaining formulas are not tried. */
 const maxFailures = 3
-/** The number of cached results, for an editor that renders the same text repeatedly. */
+/** The maximum number of cached results. An editor renders the same text repeatedly. */
 const maxKept = 500
 
 const worker = new Beside<Formula, Outcome>(
@@ -16,7 +16,10 @@ const worker = new Beside<Formula, Outcome>(
 )
 const kept = new Map<string, Outcome>()
 
-/** Renders all formulas below root in one step. Returns true if anything changed. */
+/**
+ * Renders all formulas below root in one step. Returns false if there are none, or if the result is
+ * no longer wanted.
+ */
 export async function setMaths(root: HTMLElement, unwanted: () => boolean): Promise<boolean> {
   const codes = [...root.querySelectorAll<HTMLElement>('code.language-math')].slice(0, maxFormulas)
   const outcomes: Outcome[] = []

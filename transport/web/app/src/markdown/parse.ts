@@ -45,7 +45,7 @@ function prepare(tokens: Token[], top: number) {
     else if (t.type === 'blockquote') alertOf(t as Tokens.Blockquote)
     else if (t.type === 'html') t.text = quieten(t.text as string)
   })
-  // The levels that the text uses become consecutive, from the highest on.
+  // The heading levels that the text uses become consecutive, starting at top.
   const levels = [...new Set(headings.map((h) => h.depth))].sort((a, b) => a - b)
   for (const h of headings) h.depth = Math.min(6, top + levels.indexOf(h.depth))
 }

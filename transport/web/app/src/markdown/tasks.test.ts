@@ -27,7 +27,7 @@ describe('tasks are the same as on the server', () => {
   test.each(cases)('$name', ({ text, tasks }) => {
     const seen = withoutNotes(text)
     expect(tasksOf(seen, resolve)).toEqual(tasks)
-    // The page shows a box for each of them.
+    // The page shows a checkbox for each task.
     expect((parse(seen, 3) ?? '').match(/<input class="task"/g) ?? []).toHaveLength(tasks.length)
   })
   test('number and length are limited', () => {

@@ -25,7 +25,7 @@ function resolved(entity: string): string {
   return plain.endsWith(';') && plain !== ';' ? entity : plain
 }
 
-/** The tasks of a text without notes, in order. */
+/** The tasks of a text, in order. The notes must have been removed from the text. */
 export function tasksOf(text: string, resolve: Resolve = resolved): Task[] {
   if (!/\][ \t]/.test(text)) return []
   const written: string[] = []

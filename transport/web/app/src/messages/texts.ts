@@ -13,7 +13,7 @@ type Load = () => Promise<{ default: Text[] }>
  */
 const wanted = new Map<() => Promise<void>, Promise<void> | undefined>()
 
-/** A part of the texts, which is empty until `ready`. */
+/** Returns a part of the texts. The part is empty until ready resolves. */
 export function catalogue(parts: Record<Locale, Load>): Text[] {
   const texts: Text[] = []
   const locale = getLocale()

@@ -23,7 +23,7 @@ const timeout = 5000
 const most = 300
 
 const begins = 'atelier-app-'
-/** The address under which the page is cached that serves all addresses of the app. */
+/** The address under which the app's only page is cached. It serves all addresses of the app. */
 const page = '/'
 
 /** Paths that belong to the server. No page of the app is below these paths. */

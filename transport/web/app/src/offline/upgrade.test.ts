@@ -21,7 +21,7 @@ test('a page is idle only after all holds are released', () => {
   expect(isIdle(page())).toBe(true)
 })
 
-test('servers with two builds do not reload the page in turns', async () => {
+test('two servers with different builds cannot make the page reload more than once in ten minutes', async () => {
   vi.useFakeTimers()
   const reload = vi.fn()
   const kept = new Map<string, string>()

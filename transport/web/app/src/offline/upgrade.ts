@@ -87,8 +87,8 @@ function tell(): void {
 }
 
 /**
- * Whether the last automatic reload is longer ago than the given milliseconds. Returns false if the
- * device cannot store the reload time.
+ * Whether the last automatic reload was at least the given number of milliseconds ago. Returns
+ * false if the device cannot store the reload time.
  */
 export function mayReload(within: number): boolean {
   try {

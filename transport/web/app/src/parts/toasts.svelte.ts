@@ -27,7 +27,7 @@ export function toast(text: string, action?: Toast['action']): void {
   show({ id: next++, text, kind: 'done', action })
 }
 
-/** Reports a failure. The message stays longer than that of a success. */
+/** Reports a failure. The message stays twice as long as that of a success without an action. */
 export function complain(text: string): void {
   show({ id: next++, text, kind: 'bad' })
 }

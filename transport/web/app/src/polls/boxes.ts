@@ -13,7 +13,7 @@ export const mostText = 1000
 /** The length of a text as the server counts it, in code points. */
 export const length = (text: string) => [...text].length
 
-/** The maximum length of the text in each box. */
+/** The maximum length of the text in each box, in code points. */
 export function roomOf(labels: readonly string[]): number {
   const taken = labels.reduce((sum, label) => sum + length(label) + 3, 0)
   return Math.floor((mostText - taken) / labels.length)

@@ -150,7 +150,7 @@ test('the response to a vote is used unless the poll has changed since', () => {
   }
 })
 
-test('of a response that is older than the last message, only the own vote is used', () => {
+test("of a response that is older than the last message, only the person's own vote is used", () => {
   const voted = poll({ mine: { choice: [0] }, votes: 1 })
   const shown = pollChanged(of(poll()), changed(8, poll({ shown: true, votes: 5 })))
   expect(only(pollAnswered(shown, voted, 7))).toMatchObject({ mine: { choice: [0] }, shown: true, votes: 5 })

@@ -95,7 +95,8 @@ export function pollAnswered(polls: Polls, answer: Poll, at: number | null): Pol
     if (old?.round !== answer.round) return polls
     return { ...polls, byId: new Map(polls.byId).set(answer.id, { ...old, mine: answer.mine ?? null }) }
   }
-  // Without a position, too, a round never decreases.
+  // Even without a position, a round never decreases and a closed poll does not reopen in its
+  // round.
   if (old && (old.round > answer.round || (old.round === answer.round && old.state === 'closed' && answer.state === 'open'))) return polls
   return { ...polls, byId: new Map(polls.byId).set(answer.id, { ...answer, of: old?.round === answer.round ? Math.max(answer.of, old.of) : answer.of }) }
 }

@@ -93,7 +93,7 @@ test("responses to the person's own requests are used at once", () => {
   expect(questionRemoved(asked, 'a').byId.size).toBe(0)
 })
 
-test('of a response that is older than the last message, only the own vote is used', () => {
+test("of a response that is older than the last message, only the person's own vote is used", () => {
   const answered = questionChanged(of(question('a')), changed(8, 'a', question('a', { state: 'answered', votes: 4 })), 'me')
   const vote = question('a', { voted: true, votes: 1 })
   expect(questionAnswered(answered, vote, 7).byId.get('a')).toMatchObject({ state: 'answered', voted: true, votes: 4 })

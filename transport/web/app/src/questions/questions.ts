@@ -44,7 +44,7 @@ export function questionsRead(before: Questions, list: readonly Question[], at: 
   const byId = new Map<string, Question>()
   for (const q of list) if (!newer(q.id)) byId.set(q.id, q)
   for (const [id, q] of before.byId) {
-    // The read can contain fields that the message lacks.
+    // mine and voted come from the read, because messages lack them.
     const read = list.find((r) => r.id === id)
     if (newer(id)) byId.set(id, read ? { ...q, mine: read.mine, voted: read.voted } : q)
   }

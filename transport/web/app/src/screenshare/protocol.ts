@@ -1,6 +1,6 @@
 // This app's messages about screens. The server forwards them unchanged and adds the sender. Other
-// programs can also send such messages, so messages that lack this app's mark or a member are
-// ignored.
+// programs can also send such messages, so messages that lack this app's mark or a required member
+// are ignored.
 import type { Signal } from '../live/room.svelte'
 
 const app = 'atelier'

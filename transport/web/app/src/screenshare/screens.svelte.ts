@@ -14,11 +14,11 @@ import { heard, signalTo, status, token, type Heard } from './protocol'
 export const mostViewers = 8
 
 /**
- * The interval of status messages. The server does not store them, so people who join later depend
- * on the repetition.
+ * The interval of status messages, in milliseconds. The server does not store them, so they are
+ * repeated for people who connect later.
  */
 const sayEvery = 20_000
-/** A screen without a status message for this time has ended. */
+/** A screen without a status message for this time has ended, in milliseconds. */
 const goneAfter = 100_000
 
 export interface Offer {
@@ -38,7 +38,7 @@ export interface Viewer {
 
 export type WatchState = 'connecting' | 'watching' | 'full' | 'lost' | 'ended'
 
-/** Whether this browser can share its screen. This needs https and a computer. */
+/** Whether this browser can share the screen. Sharing requires HTTPS and a computer. */
 export const canShow = (): boolean => typeof navigator.mediaDevices?.getDisplayMedia === 'function'
 
 export class Screens {

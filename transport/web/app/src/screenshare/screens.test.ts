@@ -151,7 +151,7 @@ test("an attendee's screen is visible only to the facilitator they agreed with",
   // The screen opens for the facilitator who asked. Nobody else gets an offer.
   expect(grace.watching?.state).toBe('watching')
   expect([other.offers, ben.offers]).toEqual([[], []])
-  // Other people who know the name of the share are not admitted.
+  // Other people who know the ID of the share are not admitted.
   const offer = grace.offers[0]!
   await other.watch(offer)
   await ben.watch(offer)

@@ -1,6 +1,6 @@
-// Parses the content of messages, which is text, code and links, but no other Markdown. The result
-// is pieces, from which the page creates elements and never HTML. Each function takes linear time
-// and has no side effects.
+// Parses the content of messages, which is text, code and links, but no other Markdown. From the
+// resulting pieces the page creates elements, never HTML. Each function takes linear time and has
+// no side effects.
 
 export type Piece =
   | { readonly kind: 'text' | 'code' | 'block'; readonly text: string }
@@ -35,7 +35,7 @@ export function pieces(text: string): Piece[] {
       say(out, lines.slice(from - 1, i + 1).join('\n') + (i + 1 < lines.length ? '\n' : ''))
       continue
     }
-    // A code block is on separate lines.
+    // A code block begins on a new line, so the line break before it is dropped.
     const last = out.at(-1)
     if (last?.kind === 'text') {
       out.pop()
@@ -99,7 +99,7 @@ function runsOf(line: string): Map<number, number[]> {
   return out
 }
 
-/** The code that begins with n backticks, and its end. */
+/** The code that begins with n backticks, and its end. If it is not closed, the code is null. */
 function codeAt(line: string, from: number, n: number, runs: Map<number, number[]>): [Piece | null, number] {
   const places = runs.get(n)!
   while (places.at(-1)! <= from) places.pop()
@@ -109,7 +109,7 @@ function codeAt(line: string, from: number, n: number, runs: Map<number, number[
   return [{ kind: 'code', text: /^ .*\S.* $/.test(text) ? text.slice(1, -1) : text }, end + n]
 }
 
-/** An address without the punctuation of its sentence. */
+/** The address without punctuation at its end, which belongs to the sentence. */
 function trimmed(address: string): string {
   let open = 0
   for (const c of address) open += c === '(' ? 1 : c === ')' ? -1 : 0
@@ -122,7 +122,7 @@ function trimmed(address: string): string {
   return address.slice(0, end)
 }
 
-/** Returns a link, or null for a deceptive address. */
+/** Returns a link, or null for an invalid or deceptive address. */
 function linkOf(text: string, address: string): Piece | null {
   const url = parsed(address)
   // An address with a user name is deceptive, because the part before the @ looks like the host.

@@ -22,7 +22,7 @@ export function shareLeft(timer: Timer, now: number): number {
   return timer.total_seconds > 0 ? Math.min(1, secondsLeft(timer, now) / timer.total_seconds) : 0
 }
 
-/** The remaining times that are announced, seconds: five minutes, one minute and zero. */
+/** The remaining times that are announced, in seconds. */
 const marks = [0, 60, 300] as const
 export type Mark = (typeof marks)[number]
 

@@ -185,9 +185,9 @@ describe('the state after a stream of messages', () => {
     expect(replayed.people.get('a')).toMatchObject({ pulse: null, current_step: 2 })
   })
 
-  // The app shows the new step before the server has it, and messages about the last step can still
-  // arrive then.
-  test("does not give a late pulse of the last step to the person's new step", () => {
+  // The app shows the new step before the server has it. Until then, messages about the previous
+  // step can still arrive.
+  test("does not apply a late pulse for the previous step to the person's new step", () => {
     const own = { ...empty(), me: 'a', people: new Map([['a', { ...person('a'), current_step: 2 }]]) }
     const late = apply(own, [
       { type: 'pulse', attendee_id: 'a', attendee_name: 'a', state: 'stuck', step_number: 1, seq: 1, ts: ts(1) } as Told,
@@ -242,7 +242,7 @@ describe('the state after a stream of messages', () => {
       ['h', 'A'],
       ['other', 'b'],
     ])
-    // The people are known, so nothing need be read again.
+    // The people are known, so nothing has to be read again.
     expect([...w.again]).toEqual([])
   })
 

@@ -124,8 +124,8 @@ class Draft {
         this.#set('codelab', { ...w.codelab, pointer: pointer(m) })
         return
       case 'pulse':
-        // The person's own step can be ahead of the stream (Room.assume). A pulse of the last step,
-        // which arrives late, does not belong to the new one.
+        // The person's own step can be ahead of the stream (Room.assume). A late pulse for the
+        // previous step is then ignored.
         this.#person(m.attendee_id, (a) => (a.id === w.me && a.current_step !== m.step_number ? {} : { pulse: pulse(m) }))
         return
       case 'chat_deleted':
@@ -142,8 +142,8 @@ class Draft {
           current_step: m.step_number,
           furthest_step: Math.max(a.furthest_step, m.step_number),
           ...(a.current_step === m.step_number ? {} : { step_since: m.ts }),
-          // A mood belongs to a step. Messages that a read already contains can bring it back before
-          // this message, although the step is known already.
+          // A mood belongs to a step. The stream can repeat messages that a read already contains.
+          // An old mood can then be here although the step is already the new one.
           ...(a.pulse && a.pulse.step_number !== m.step_number ? { pulse: null } : {}),
         }))
         return

@@ -59,9 +59,9 @@ const ofRoomHeld = 50
 const maxHeld = 4000
 
 /**
- * The index of the first message to keep. The newest messages are kept, and more if one message to
- * hundreds of people would displace the room's chat. The kept messages have no gap, because older
- * messages are requested by the id of the first kept message.
+ * The index of the first message to keep. The newest messages are kept. Older ones are also kept if
+ * the newest include too few of the room's chat, as after one message to hundreds of people. The
+ * kept messages have no gap, because older messages are requested by the id of the first kept one.
  */
 export function heldFrom(chat: readonly ChatMessage[], newest: number): number {
   let from = Math.max(0, chat.length - newest)

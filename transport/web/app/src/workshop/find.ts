@@ -25,9 +25,9 @@ export class Finder {
   #names = new Map<string, string>()
 
   /**
-   * The people whose name contains the text. Equal names come first, then names that begin with the
-   * text, then names with a word that begins with it. most limits the returned matches; total
-   * counts all matches.
+   * The people whose name contains the text. Names equal to the text come first, then names that
+   * begin with it, then names with a word that begins with it, then the others. most limits the
+   * returned matches; total counts all matches.
    */
   search(columns: readonly Column[], text: string, most: number): { found: Found[]; total: number } {
     const wanted = folded(text)

@@ -75,14 +75,14 @@ describe('the floor', () => {
     ])
   })
 
-  test('marks people who took the starting code of their step', () => {
+  test('marks people who took the code with which their step begins', () => {
     const taken = (name: string, current_step: number, is_completed = false) => ({ code_taken: { name, at: at(now) }, current_step, is_completed })
     const w = room([taken('step-2-start', 2), taken('step-1-end', 2), taken('step-2-end', 2), taken('step-1-start', 2), taken('step-3-start', 3, true), {}])
     const marked = floor(w).flatMap((c) => c.seats.filter((s) => s.caughtUp).map((s) => s.id))
     expect(marked).toEqual(['p0', 'p1'])
   })
 
-  test('lists people with open requests first, by age, then the others', () => {
+  test('lists people with open requests first, the oldest request on top, then the others', () => {
     const asked = (id: string, minutesAgo: number, by?: string): Partial<HelpRequest> => ({
       id: `h-${id}`,
       attendee_id: id,

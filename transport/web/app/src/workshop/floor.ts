@@ -69,10 +69,10 @@ interface Placed {
 }
 
 /**
- * The order of people: open requests for help first, by age, then those who are stuck, slow, fine
- * and silent, each by the time on the step. Between two updates only a few of ten thousand people
- * move. The floor therefore keeps the previous order and moves only these people, which takes a
- * tenth of the time of a full sort.
+ * Orders the people of each step. People with an open request come first, oldest request first.
+ * People who are stuck, slow, fine and silent follow, each with the longest time on the step first.
+ * Between two updates only a few of ten thousand people move. The floor therefore keeps the
+ * previous order and moves only these people, which takes a tenth of the time of a full sort.
  */
 export class Floor {
   #placed = new Map<string, Placed>()

@@ -28,8 +28,7 @@ export function pulse(m: Of<'pulse'>): Attendee['pulse'] {
 }
 
 /**
- * An open request. old is its known state, which is needed because a message does not repeat the
- * subject.
+ * An open request. old is its known state, which provides the fields that the message omits.
  */
 export function helpRequest(codelab: string, m: Of<'help_request'> | Of<'help_claimed'>, old: HelpRequest | undefined): HelpRequest {
   const { type, seq, ts, ...record } = m

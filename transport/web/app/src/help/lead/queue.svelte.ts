@@ -22,7 +22,7 @@ export class Queue {
   /** The requests that other facilitators have claimed. */
   readonly others = $derived.by(() => this.#all.filter((h) => h.status === 'in_progress' && !this.isMine(h)))
 
-  /** When requests were claimed on this page, by id. */
+  /** The times at which requests were claimed on this page, by id, in Unix milliseconds. */
   readonly #taken = new Map<string, number>()
 
   constructor(room: Room) {
@@ -35,8 +35,8 @@ export class Queue {
   }
 
   /**
-   * When a request was claimed on this page, Unix milliseconds, or null if it was claimed elsewhere
-   * or earlier.
+   * The time at which a request was claimed on this page, in Unix milliseconds, or null if it was
+   * claimed elsewhere or earlier.
    */
   takenAt(h: HelpRequest): number | null {
     return this.#taken.get(h.id) ?? null

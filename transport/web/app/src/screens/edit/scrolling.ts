@@ -30,7 +30,9 @@ export class Scrolling {
     this.#stops = []
   }
 
-  /** Called when the preview was redrawn. The preview scrolls to the position of the text. */
+  /**
+   * Called when the preview was redrawn. If the text leads, the preview scrolls to its position.
+   */
   follow(): void {
     if (this.#lead === 'text') this.#go('text')
   }

@@ -35,7 +35,7 @@ export const sizes = {
    */
   counts: 24,
   moreWait: 22,
-  /** From this number of people on, a step is drawn as cells. */
+  /** With more people than this on the floor, people are always drawn as cells. */
   crowd: 400,
   /** Below this height the page scrolls. Below this width the floor is one column. */
   low: 320,
@@ -43,8 +43,8 @@ export const sizes = {
 } as const
 
 /**
- * Groups stay unchanged up to this extra cost. A roomier level must fit in this share of the
- * height.
+ * keep is the additional cost up to which the groups stay unchanged. ease is the share of the
+ * height into which a roomier form must fit.
  */
 const keep = 1.5
 const ease = 0.9
@@ -97,7 +97,7 @@ const crowdForms: readonly Form[] = cellSizes.flatMap(([cards, cells]) => cells.
 export interface Figure {
   readonly name: string
   readonly kind: Kind
-  /** The time at which the person asked for help, or 0 if they have not asked. */
+  /** The time at which the person asked for help, in Unix milliseconds, or 0 if they have not. */
   readonly asked: number
   readonly text: string
 }
@@ -265,7 +265,7 @@ export class Planner<P extends Figure> {
     return found && { ...found, unit: widest(width, found.groups) }
   }
 
-  /** The cheapest partition into neighbouring groups, within the given sub-columns and strips. */
+  /** The cheapest partition of the steps into groups of neighbours, or null if none fits. */
   #cut(units: number, strips: number, unit: number, height: number, steps: readonly StepOf<P>[], parts: readonly Part[], form: Form): Plan | null {
     const known = new Map<number, Plan | null>()
     const groups = new Map<number, Priced | null>()
@@ -330,7 +330,7 @@ export class Planner<P extends Figure> {
     return high > height ? null : { form: 'stack', steps: of, subs: 1, width, cost: 3 * (high / height) ** 2 + 1.2 * (full - 1) + 0.3 }
   }
 
-  /** The cost of the earlier groups with the current people, or null if the people do not fit. */
+  /** The cost of a layout's groups with the current people, or null if the people do not fit. */
   #priceOf(layout: Layout, width: number, height: number, steps: readonly StepOf<P>[]): number | null {
     if (layout.groups.at(-1)?.steps.at(-1) !== steps.length - 1) return null
     const unit = widest(width, layout.groups)
@@ -407,8 +407,8 @@ export function listedOf<P>(kinds: ByKind<P>, level: Level): readonly P[] {
 }
 
 /**
- * Assigns each person to the currently shortest sub-column. before maps ids to sub-columns, and
- * people in before stay in their sub-column.
+ * Assigns each person to the currently shortest sub-column. before contains the previous
+ * sub-columns by person id. People stay in their previous sub-column if it still exists.
  */
 export function deal<P extends { readonly id: string }>(
   people: readonly P[],
@@ -438,14 +438,14 @@ export function deal<P extends { readonly id: string }>(
   return out
 }
 
-/** The height of the highest sub-column if each person is assigned to the shortest sub-column. */
+/** The height of the highest sub-column after each person was assigned to the shortest one. */
 function highest<P>(people: readonly P[], subs: number, height: (p: P) => number, gap: number): number {
   const high = Array<number>(subs).fill(-gap)
   for (const p of people) high[high.indexOf(Math.min(...high))]! += height(p) + gap
   return Math.max(...high)
 }
 
-/** The number of lines for words of these widths in a row. */
+/** The number of lines that names of these widths need, one after the other. */
 function rowsOfNames(widths: readonly number[], width: number): number {
   let rows = 1
   let at = 0
@@ -460,7 +460,7 @@ function rowsOfNames(widths: readonly number[], width: number): number {
 }
 
 /**
- * The number of lines of a text in a box of that width. Words longer than a line break anywhere.
+ * The number of lines of a text in a box of the width box. Words longer than a line break anywhere.
  */
 export function linesOf(text: string, measure: (text: string) => number, box: number): number {
   const whole = measure(text)

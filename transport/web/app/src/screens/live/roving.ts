@@ -1,7 +1,7 @@
 // The people on the floor share one tab stop, and arrow keys move between people by position. The
 // functions depend only on the given elements.
 
-/** The rectangle of an element, CSS pixels. */
+/** The rectangle of an element, in CSS pixels. */
 export interface Place {
   readonly left: number
   readonly right: number

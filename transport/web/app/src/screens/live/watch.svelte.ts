@@ -18,11 +18,11 @@ export class Watch {
   moods = $state.raw<Moods>(noMoods)
   verdict = $state.raw<Verdict | null>(null)
   overview = $state.raw<Schemas['Overview'] | null>(null)
-  /** The current time for seconds, Unix milliseconds. */
+  /** The current time, updated each second, in Unix milliseconds. */
   now = $state(serverNow())
   /**
-   * The current time for minutes, Unix milliseconds. It is shared, so that all minutes change
-   * together.
+   * The current time, updated each minute, in Unix milliseconds. All displays of minutes share it,
+   * so that they change together.
    */
   minute = $state(serverNow())
   /**
@@ -30,7 +30,7 @@ export class Watch {
    * room.
    */
   #browsed = $state<number | null>(null)
-  /** When the word of the verdict last changed, Unix milliseconds. */
+  /** The time at which the verdict's word last changed, in Unix milliseconds. */
   #wordSince = 0
   thresholds = $state<Thresholds>(defaultThresholds)
   #drawn: Workshop | null = null
@@ -57,7 +57,7 @@ export class Watch {
    */
   readonly shown = $derived.by(() => Math.min(this.#browsed ?? (this.room.now?.people.size === 0 ? 0 : this.at), this.room.now?.steps.length ?? 0))
 
-  /** Shows the notes of a step. For the room's step, the notes follow the room again. */
+  /** Shows the notes of a step. If it is the room's step, the notes follow the room again. */
   browse(step: number): void {
     const last = this.room.now?.steps.length ?? 0
     const to = Math.min(Math.max(step, 0), last)

@@ -16,7 +16,7 @@ export function helps(helper: string): string {
   return helper === '' ? m.seat_helped_somebody() : m.seat_helped({ name: helper })
 }
 
-/** Whole minutes since a time, both Unix milliseconds; 0 for an unknown time. */
+/** Whole minutes since a time, or 0 if the time is unknown (0). Times are in Unix milliseconds. */
 export const minutesOf = (now: number, since: number): number => (since === 0 ? 0 : Math.max(0, Math.floor((now - since) / 60_000)))
 
 /** The first name of a person, or the full name if the first is ambiguous in the room. */

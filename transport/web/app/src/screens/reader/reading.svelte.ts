@@ -101,7 +101,7 @@ export class Reading {
     feedback: `feedback:${this.room.id}:${this.room.now?.me ?? ''}`,
   }))
 
-  /** Opens the position in the address, or the last one on the server or on this device. */
+  /** Opens the position in the address, or else the last position on the server or this device. */
   begin(): void {
     if (this.at !== null || this.steps.length === 0) return
     if (Object.keys(recall<object>(this.kept.quiz, {})).length > 0) this.finish('quiz')
@@ -116,7 +116,7 @@ export class Reading {
     else if (this.me) this.at = kept !== null && typeof kept !== 'number' ? kept : this.me.current_step
     else this.at = kept !== null && (typeof kept !== 'number' || valid(kept)) ? kept : 1
     if (typeof this.at === 'number' && !valid(this.at)) this.at = 1
-    // A link to a step changes the attendee's position to it.
+    // A link to a step moves the attendee to that step.
     if (asked !== null && this.me?.current_step !== asked) this.#tellStep(asked)
     if (this.at !== null) history.replaceState(history.state, '', addressOf(this.at) + location.hash)
   }

@@ -7,7 +7,7 @@ describe('states of the code', () => {
   it('are sorted in the order of the workshop, without other branches', () => {
     expect(states.map((s) => s.name)).toEqual(['step-1-start', 'step-1-end', 'step-2-start', 'step-10-start'])
   })
-  it("lead to the step of the pointer, or to the person's own step if that is earlier", () => {
+  it('lead to the step of the pointer, whether the person is before or after it', () => {
     expect(catchUp(states, 2, 1)?.name).toBe('step-2-start')
     expect(catchUp(states, 1, 2)?.name).toBe('step-1-start')
   })

@@ -9,7 +9,7 @@ type Name = string
 
 const nameOf = (step: string, item: string): Name => `${step} ${item}`
 
-/** Changes by task. A change overrides the result of a read that began before it. */
+/** Changes by task. A change overrides the result of a read that began before the change. */
 export type Told = ReadonlyMap<Name, boolean>
 
 /** The ticked tasks after a read, with the changes during the read. */

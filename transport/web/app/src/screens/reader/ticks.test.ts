@@ -46,7 +46,7 @@ beforeEach(() => {
   })
 })
 
-test('ticks received during a read, or still in the outbox, override its result', () => {
+test('ticks that are received during a read, or are still in the outbox, override the result of the read', () => {
   expect([
     ...merged(
       [

@@ -30,7 +30,7 @@ export function readAttendance(csv: string): Times[] {
 }
 
 export interface Heat {
-  /** The start of each column, Unix milliseconds. */
+  /** The start of each column, in Unix milliseconds. */
   readonly columns: readonly number[]
   /** The duration of a column, in milliseconds. */
   readonly size: number

@@ -143,7 +143,7 @@ describe('a draw', () => {
     for (const h of hits) expect(Math.abs(h - 2000)).toBeLessThan(300)
   })
 
-  test('runs through the list, ever slower, and ends at the winner', () => {
+  test('runs through the list, slower and slower, and ends at the winner', () => {
     for (const [winner, n] of [
       [0, 1],
       [3, 5],

@@ -70,7 +70,7 @@ test('an unknown value has no figures and the verdict of the server', () => {
   expect(lines({ ...health, backup: none }).find((l) => l.id === 'backup')).toMatchObject({ ok: false, remedy: 'make one', figures: 'none yet' })
 })
 
-test('a server without its own certificate has no line for a certificate', () => {
+test('a server without its own certificate has no line for it; an expired certificate shows since when', () => {
   expect(figures({ certificate: null })).not.toHaveProperty('certificate')
   expect(figures({ certificate: { ...well, not_after: '2026-03-01T12:00:00.000Z', days_left: -3 } })).toMatchObject({
     certificate: '3 days ago · March 1, 2026',

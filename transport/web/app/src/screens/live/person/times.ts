@@ -1,7 +1,7 @@
 // Computes how long a person was on each step, compared with the room.
 import type { Schemas } from '../../../api/client'
 
-/** From this multiple of the room's median on, a person counts as slow. */
+/** Above this multiple of the room's median, a person counts as slow. */
 const slowFrom = 1.4
 /** The minimum in seconds for a slow step and for the length of a full bar. */
 const least = 60
@@ -16,8 +16,8 @@ export interface StepTime {
 }
 
 /**
- * The steps that a person has reached without skipping, and the length of a full bar in seconds.
- * `now` is in Unix milliseconds, the medians are by step.
+ * The steps that a person has reached and not skipped, and the length of a full bar in seconds.
+ * `now` is in Unix milliseconds. The medians are by step, in seconds.
  */
 export function stepTimes(reached: readonly Schemas['StepReached'][], medians: readonly (number | null)[], now: number): { times: StepTime[]; scale: number } {
   const times = reached
