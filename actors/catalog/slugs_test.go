@@ -53,6 +53,6 @@ func TestASlugIsClaimedOnce(t *testing.T) {
 	second()
 	has(t, j, "one", false)
 	refused()
-	claim("one")() // has it already
+	claim("one")() // the codelab already has the slug
 	has(t, j, "one", false)
 }

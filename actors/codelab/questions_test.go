@@ -41,7 +41,8 @@ func TestQuestionsAreOffByDefault(t *testing.T) {
 	l.refused(t, people[0], AskQuestion{Text: "Why?"}, durable.Forbidden, "muted")
 }
 
-// Until a facilitator approves it, nobody else sees the question, votes for it or finds it.
+// Until a facilitator approves a question, no attendee except its author can see it, vote for it or
+// delete it.
 func TestAQuestionWaitsForApproval(t *testing.T) {
 	l, people := asking(t, askingChecked, 2)
 	q := l.ask(t, people[0], "Why?")

@@ -142,16 +142,16 @@ func TestLiveTeachingCommandsEmitTheirEvents(t *testing.T) {
 		{pulse(ann, stuck), []string{"Pulsed"}},
 		{goTo(ann, 1), []string{"Progressed"}}, // no other step
 		{goTo(ann, 2), []string{"Progressed", "Pulsed"}},
-		{goTo(ann, 1), []string{"Progressed"}}, // nothing to end any more
+		{goTo(ann, 1), []string{"Progressed"}}, // no pulse is left
 		{pulse(ann, stuck), []string{"Pulsed"}},
 		{pulse(ann, none), []string{"Pulsed"}},
 		{pulse(ann, fine), []string{"Pulsed"}},
 		{pulse(bob, fine), []string{"Pulsed"}},
 		{point(nil), nil},
 		{point(proto.Int32(1)), []string{"Pointed"}},
-		{point(proto.Int32(1)), []string{"Pointed"}}, // calls back
+		{point(proto.Int32(1)), []string{"Pointed"}}, // calls people back to the step
 		{steps(one, two), []string{"StepsReplaced"}},
-		{steps(two, one), []string{"StepsReplaced", "Pointed"}}, // it follows
+		{steps(two, one), []string{"StepsReplaced", "Pointed"}}, // the pointer follows its step
 		{steps(two), []string{"StepsReplaced", "Pointed", "Pulsed", "Pulsed"}},
 		{pin(nil), nil},
 		{pin(proto.String("p")), []string{"Pinned"}},
@@ -161,7 +161,7 @@ func TestLiveTeachingCommandsEmitTheirEvents(t *testing.T) {
 		{ended, []string{"Updated", "Pointed"}},
 		{point(proto.Int32(1)), []string{"Pointed"}},
 		{Command{Caller: admin, Body: Update{Title: proto.String("t")}}, []string{"Updated"}},
-		{point(nil), []string{"Pointed"}}, // it was there
+		{point(nil), []string{"Pointed"}}, // a pointer was set
 		{Command{Caller: admin, Body: OfferHelp{AttendeeID: ann.Id}}, []string{"HelpOffered"}},
 		{Command{Caller: admin, Body: PostChat{Message: "m", TargetID: ann.Id}}, []string{"ChatPosted"}},
 		{Command{Caller: admin, Body: PostChat{Message: "m", Broadcast: true}}, []string{"ChatPosted"}},

@@ -30,8 +30,8 @@ func TestCommandsFailWithoutALease(t *testing.T) {
 	})
 }
 
-// A quarantine ends when the lease is lost, as all actors start over. In an earlier version, the
-// actor stayed in the stopping state, and callers waited for it repeatedly.
+// A quarantine ends when the lease is lost, because all actors then start again. In an earlier
+// version, the actor stayed in the stopping state, and callers waited for it repeatedly.
 func TestALostLeaseEndsAQuarantine(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClanWith(t, 1, func(o *durable.Options) { o.MaxFailures = -1 })

@@ -8,8 +8,8 @@ import (
 	pb "atelier/actors/login/loginpb"
 )
 
-// Several people may have used one browser. Each person acts by their own session. Of several
-// sessions it is the one that expires last, and never an ended session.
+// Several people may have used one browser. Each person acts by their own session. If there are
+// several sessions, the person acts by the one that expires last, and never by an ended one.
 func TestEachPersonActsByTheirOwnSession(t *testing.T) {
 	d := newDesk(t)
 	lin := func(name string, after time.Duration) AttendeeGrant {

@@ -211,7 +211,7 @@ func TestLeavingACodelabEndsItsGrant(t *testing.T) {
 func TestALostResponseLocksNobodyOut(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
-	d.attendee("old", "lost", "b") // its answer does not arrive
+	d.attendee("old", "lost", "b") // its response does not arrive
 	d.clock = d.clock.Add(time.Hour)
 	d.want("an hour after", "old", "a")
 	d.attendee("old", "new", "c")
@@ -242,7 +242,7 @@ func TestAnEndedIDStaysEndedAfterACrash(t *testing.T) {
 	d.attendee("", "old", "a")
 	d.attendee("old", "new", "b")
 	d.want("the used id", "new", "a b")
-	d.attendee("", "other", "a") // behind the note of the first use
+	d.attendee("", "other", "a") // when this is stored, so is the first use
 	d.crash()
 	d.want("within its minute", "old", "a")
 	d.clock = d.clock.Add(time.Minute)
@@ -281,7 +281,7 @@ func TestLogoutEndsTheWholeFamily(t *testing.T) {
 	if !open.Ended() || open.Admin(d.ms()) != nil || open.Grants() != nil {
 		t.Error("a session looked up before is still valid")
 	}
-	d.attendee("two", "after", "c") // was in flight
+	d.attendee("two", "after", "c") // this request was in flight during the logout
 	for range 2 {
 		for _, id := range []string{"one", "two", "three"} {
 			d.want("after the logout", id, "-")
@@ -325,9 +325,9 @@ func TestAFailedNoteIsWrittenLater(t *testing.T) {
 		fail(d)
 		d.want("the used id", "new", "a b")
 		d.journal.SetFull(false)
-		d.attendee("", "yet another", "a") // behind it
+		d.attendee("", "yet another", "a") // when this is stored, so is the write before it
 		d.Expire()
-		d.attendee("", "other", "a") // behind it
+		d.attendee("", "other", "a") // when this is stored, so is the write before it
 		d.crash()
 		d.clock = d.clock.Add(time.Minute)
 		d.want(name+": after its minute", "old", "-")
@@ -391,7 +391,7 @@ func TestTheIDsOfAFamilyAreBounded(t *testing.T) {
 	d.attendee("", "used", "a")
 	d.attendee("used", "tab", "a")
 	d.want("another id in use", "tab", "a")
-	for i := range 3 * maxIDs { // answers that do not arrive
+	for i := range 3 * maxIDs { // responses that do not arrive
 		d.attendee("used", fmt.Sprint("lost", i), "b")
 	}
 	d.want("the presented id", "used", "a")
@@ -440,7 +440,7 @@ func TestForgettingAnAttendeeRemovesTheirGrants(t *testing.T) {
 	d.attendee("", "three", "a")
 	d.Forget("attendee of a")
 	d.Forget("nobody")
-	d.attendee("", "other", "c") // behind it
+	d.attendee("", "other", "c") // when this is stored, so is the write before it
 	for range 2 {
 		d.want("both grants", "two", "a b")
 		d.want("the forgotten grant alone", "three", "a")

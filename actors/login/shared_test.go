@@ -116,14 +116,14 @@ func TestNodesDoNotOverwriteEachOther(t *testing.T) {
 		if err := s[node].sync(); err != nil {
 			t.Fatal(err)
 		}
-		got, ok, _ := s[node].Use("idlab0 0") // all of them were concurrent
+		got, ok, _ := s[node].Use("idlab0 0") // all grants were made concurrently
 		if n := len(got.Grants()); !ok || n != 1+2*each {
 			t.Errorf("node %d has %d grants", node, n)
 		}
 	}
 }
 
-// beaten is a store in which something else happens just before the next append.
+// beaten is a store that calls a function just before the next append.
 type beaten struct {
 	durable.Shared
 	by atomic.Pointer[func()]
@@ -295,9 +295,9 @@ type cutOff struct{ durable.Feed }
 
 func (cutOff) Sync(context.Context) error { return context.DeadlineExceeded }
 
-// A node that cannot reach the store returns ErrUnavailable for ids that it has not read. Earlier
-// it treated them as unknown: the caller had to log in, a logout succeeded while the session stayed
-// valid, and a new grant lost the earlier ones.
+// A node that cannot reach the store returns ErrUnavailable for ids that it has not read. In an
+// earlier version, it treated them as unknown. The caller had to log in, a logout succeeded while
+// the session stayed valid, and a new grant lost the earlier ones.
 func TestANodeWithoutTheStoreTreatsNoSessionAsUnknown(t *testing.T) {
 	s := sharedSessions(t)
 	if _, err := s[0].GrantAttendee("", "known", "Lin", grantFor("lab", "ann")); err != nil {

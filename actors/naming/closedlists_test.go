@@ -291,7 +291,7 @@ func written(t *testing.T) (files []string) {
 				return fs.SkipDir
 			}
 			if filepath.Dir(path) == filepath.Join(root, published) && name != newest {
-				return fs.SkipDir // it says what was so then
+				return fs.SkipDir // an earlier date keeps its lists
 			}
 			return nil
 		}

@@ -11,8 +11,8 @@ import (
 	"atelier/actors/clock/clocktest"
 )
 
-// Ids increase, even if the clock goes back. They are UUIDv7 and contain their tag. A new source that gets
-// the last id continues after it.
+// Ids increase, even if the clock goes back. They are UUIDv7 and contain their tag. A new source
+// that gets the last id continues after it.
 func TestIDsIncrease(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		owner := rapid.String().Draw(t, "owner")

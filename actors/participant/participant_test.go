@@ -405,7 +405,7 @@ func TestBoundsOfParticipantsAreEnforced(t *testing.T) {
 	for name, tc := range map[string]struct {
 		*core
 		body   Body
-		reason durable.Reason // 0: it is taken
+		reason durable.Reason // 0 means that the command is accepted
 	}{
 		"the longest name":         {any, named(strings.Repeat("ä", 80)), 0},
 		"an empty list of scopes":  {any, scoped([]string{}...), durable.Invalid},

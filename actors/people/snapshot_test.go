@@ -9,7 +9,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// This holds at any position of the log.
+// A snapshot and the later events yield the state of the whole log, for a snapshot at any position.
 func TestSnapshotsAreComplete(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()

@@ -142,7 +142,7 @@ func TestNothingCanBeOpenedFifteenMinutesAfterItsExpiry(t *testing.T) {
 				// The actor system counts dead letters on a goroutine that ends shortly after the
 				// last one.
 				defer time.Sleep(time.Second)
-				time.Sleep(time.Minute) // off the beginning of a quarter
+				time.Sleep(time.Minute) // so that the test does not begin at the start of a quarter
 				th := &thief{dir: t.TempDir()}
 				store, err := shares.Open(shares.Options{Dir: th.dir, Longest: 6 * time.Hour})
 				if err != nil {
@@ -233,7 +233,7 @@ func TestATokenWithALostShareHasExpired(t *testing.T) {
 	}
 }
 
-// The share ends during an operation.
+// A share can end while an operation uses it.
 func TestAShareCanEndDuringAnOperation(t *testing.T) {
 	w := newWorld(t)
 	tok := w.issue("c", pb.Policy_POLICY_SINGLE_USE)
@@ -280,7 +280,7 @@ func TestAnIdempotencyKeyIsFreeAfterItsToken(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: the first token: %v", name, err)
 		}
-		for range 6 { // more than lock a token
+		for range 6 { // more attempts than lock a token
 			if _, err := ask("another", "d"); err != IsConflict {
 				t.Errorf("%s: another request before the end: %v, want IsConflict", name, err)
 			}

@@ -10,7 +10,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// This holds at any position of the log. The secret of a deleted webhook leaves the log.
+// A snapshot and the later events yield the state of the whole log, for a snapshot at any position.
+// The secret of a deleted webhook leaves the log.
 func TestSnapshotsAreComplete(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()

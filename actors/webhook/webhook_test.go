@@ -34,13 +34,13 @@ type world struct {
 	stop    func()
 
 	mu     sync.Mutex
-	status int32           // what the receiver answers
+	status int32           // the status that the receiver returns
 	tries  []string        // the types of the received deliveries
 	times  []time.Duration // and their times, since the beginning
 	seen   map[string]bool // their ids
-	serve  func(*Delivery) // if set, is called before it answers
-	full   atomic.Bool     // the disk takes nothing
-	broken atomic.Bool     // and nothing can be read
+	serve  func(*Delivery) // if set, is called before the receiver responds
+	full   atomic.Bool     // the store refuses writes
+	broken atomic.Bool     // reads of the store fail
 	log    lines
 }
 
@@ -253,7 +253,7 @@ func triedSevenTimes(t *testing.T, status int32) {
 		w.got()
 		late := func(at, want time.Duration) bool { return at < want || at > want+time.Duration(len(Pauses))*round }
 		if !slices.EqualFunc(w.times, want, func(at, want time.Duration) bool { return !late(at, want) }) {
-			t.Errorf("attempts at %v", w.times)
+			t.Errorf("the attempts were made at %v", w.times)
 		}
 		h := w.hook(id)
 		if h.Failures != 7 || h.LastStatus != status || len(h.Failed) != 1 || w.count(failedTable) != 1 || w.count(queueTable) != 0 {
@@ -307,7 +307,7 @@ func TestTwentyConsecutiveFailuresStopAWebhook(t *testing.T) {
 		if h := w.hook(id); h.Failures != 0 {
 			t.Fatalf("after a success, the webhook is %v", h)
 		}
-		time.Sleep(10 * time.Second) // those that failed go through
+		time.Sleep(10 * time.Second) // the failed deliveries are sent again
 		before := len(w.got())
 		fail(25)
 		if h := w.hook(id); h.State() != Stopped || h.Failures != 20 || len(w.got()) != before+20 {
@@ -341,7 +341,7 @@ func TestTwentyConsecutiveFailuresStopAWebhook(t *testing.T) {
 	})
 }
 
-// A receiver was down for some hours, so that its deliveries would wait for many more.
+// A receiver was down for some hours, so the next attempts of its deliveries are hours away.
 func TestResumingSendsDeliveriesThatWaitForALaterAttempt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(TokenUsed)
@@ -420,7 +420,7 @@ func TestTheQueueOfAWebhookIsBounded(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.serve = func(*Delivery) { time.Sleep(10 * time.Second) }
 		w.create(TokenUsed)
-		synctest.Wait() // no look at the list falls into what follows
+		synctest.Wait() // so that the list is not read during the following loop
 		rows := 0
 		for range MaxWaiting + 50 {
 			rows += w.emit(TokenUsed)
@@ -432,7 +432,7 @@ func TestTheQueueOfAWebhookIsBounded(t *testing.T) {
 		if n := w.emit(TokenUsed); n != 1 {
 			t.Errorf("an event for the other webhook makes %d rows, want 1", n)
 		}
-		time.Sleep(time.Minute) // some of it is sent meanwhile
+		time.Sleep(time.Minute) // some deliveries are sent meanwhile
 		if n := w.emit(TokenUsed); n != 2 {
 			t.Errorf("with room in the queue, an event makes %d rows, want 2", n)
 		}
@@ -480,7 +480,7 @@ func TestAChangeOfAnUnknownKindIsAnError(t *testing.T) {
 	}
 }
 
-// The oldest failed deliveries are dropped.
+// Beyond the bound, the oldest failed deliveries are dropped.
 func TestFailedDeliveriesAreBounded(t *testing.T) {
 	c := &core{id: "h", hook: &Hook{Id: "h", Stopped: true}}
 	actor := registry.NewCore(c, audit.New(nil, clock.System, time.Hour))
@@ -594,7 +594,7 @@ func TestStopDoesNotCountAgainstTheReceiver(t *testing.T) {
 		w.answers(0)
 		w.emit(TokenUsed)
 		time.Sleep(time.Second)
-		w.stop() // waits for it
+		w.stop() // waits for the attempt
 		w.serve = nil
 		w.answers(200)
 		w.start()
@@ -776,7 +776,7 @@ func TestAWebhookQueuesNothingOnceItIsStopped(t *testing.T) {
 		for range MaxFailures {
 			w.emit(TokenUsed)
 		}
-		time.Sleep(settle + settle/2) // the next look is after another one
+		time.Sleep(settle + settle/2) // the queue is next read after another settle
 		if n := len(w.got()); n != MaxFailures {
 			t.Fatalf("%d deliveries were sent", n)
 		}

@@ -70,8 +70,8 @@ func TestARequestGoesToTheNextNode(t *testing.T) {
 	if err != nil || !a.OK() || trip != (Trip{Node: 0, Repeated: 2}) || asked.Load() != 1 {
 		t.Errorf("the response is %+v, the trip %+v, %v; asked %d times", a, trip, err, asked.Load())
 	}
-	// If a node is gone, a request that may count twice goes to the next one, but is not repeated
-	// after its response.
+	// If a node is gone, a POST goes to the next one. It is not repeated after a response, because
+	// it could then count twice.
 	a, trip, err = s.Do(1, &Request{Method: "POST", Path: "/x"})
 	if err != nil || a.Status != 503 || trip != (Trip{Node: 2, Repeated: 1}) || asked.Load() != 1 {
 		t.Errorf("the response is %+v, the trip %+v, %v; asked %d times", a, trip, err, asked.Load())

@@ -39,8 +39,7 @@ func TestStampsAreFoundInSentMessages(t *testing.T) {
 	})
 }
 
-// A frame that is remembered is read like one that is new, whatever came in
-// between.
+// A remembered frame is read like a new one, regardless of the frames in between.
 func TestRememberedFramesAreReadLikeNewOnes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		frames := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
@@ -55,11 +54,11 @@ func TestRememberedFramesAreReadLikeNewOnes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var connections [2]*known // as if each frame came on one of two
+		var connections [2]*known // each frame arrives on one of two connections
 		for i, f := range frames {
 			at := &connections[rapid.IntRange(0, 1).Draw(t, fmt.Sprint("connection", i))]
 			fresh := r.parse([]byte(f))
-			// The buffer is used again by the caller.
+			// The caller reuses the buffer.
 			buffer := []byte(f)
 			*at = r.read(buffer, *at)
 			got := (*at).parsed
@@ -73,7 +72,7 @@ func TestRememberedFramesAreReadLikeNewOnes(t *testing.T) {
 	})
 }
 
-// A message in flight to a thousand clients is parsed once, whichever sets it falls into.
+// A frame that is in flight to many clients is parsed once, even if 600 frames are in flight.
 func TestFramesInFlightAreParsedOnce(t *testing.T) {
 	r, err := newReader(&chatty, 42, 1)
 	if err != nil {

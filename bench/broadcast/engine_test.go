@@ -391,7 +391,7 @@ func TestRefusalsDoNotStopAPublisher(t *testing.T) {
 
 // An unthrottled publisher continues if a message is lost.
 func TestLossDoesNotStopAPublisher(t *testing.T) {
-	const all = 8 // of both windows
+	const all = 8 // the windows of both publishers together
 	var lost atomic.Int64
 	o := hold(t, &hub{harm: func(client, m string) []string {
 		if client == "1" && lost.Add(1) <= all {

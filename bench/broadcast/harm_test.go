@@ -38,7 +38,7 @@ func TestEveryHarmIsCountedAsItsKind(t *testing.T) {
 		type sending struct {
 			text string
 			n    uint64
-			kind rune // of harm: ' ', and with 's' the stamp, with 'n' the number is nobody's
+			kind rune // the harmed part: 's' stamp, 'n' number, 'x' all of it, ' ' none
 		}
 		frames := make([][]string, people)
 		for c := range frames {
@@ -53,11 +53,11 @@ func TestEveryHarmIsCountedAsItsKind(t *testing.T) {
 				case 2:
 					at := rapid.IntRange(0, len(list)).Draw(t, "comes at")
 					list = slices.Insert(list, at, as)
-				case 3: // of the same length, and no message
+				case 3: // a text of the same length that is not a message
 					list = append(list, sending{strings.Replace(as.text, " ", "x", 1), n, 'x'})
 				case 4:
 					list = append(list, sending{string(d.script().message(stamp^1, n)), n, 's'})
-				case 5: // beside the message
+				case 5: // in addition to the message
 					n += uint64(rapid.SampledFrom([]int{publishers * 100, publishers << 40, 1 << 62}).Draw(t, "above"))
 					list = append(list, as, sending{string(d.script().message(e.reader.sealer.seal(0, n)^1, n)), n, 'n'})
 				default:

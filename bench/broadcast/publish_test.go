@@ -36,7 +36,7 @@ func TestASeedDeterminesTheLoad(t *testing.T) {
 	first, again, other := plan(3), plan(3), plan(4)
 	compare := func(a, b map[uint64]time.Duration) (same, differ int) {
 		for seq, due := range a {
-			// A message due at the last moment may be sent in one run only. A time is truncated to
+			// A message due at the last moment can be sent in one run only. A time is truncated to
 			// a microsecond after the start was added.
 			switch d, sent := b[seq]; {
 			case sent && (d-due).Abs() <= time.Microsecond:

@@ -79,7 +79,7 @@ func TestErrorsOfBadClientFilesContainNoValues(t *testing.T) {
 	}
 }
 
-// A column that is made of the others is one more, in another list.
+// With adds a column that is computed from the others. The original list stays unchanged.
 func TestAColumnCanBeAdded(t *testing.T) {
 	c := &Clients{Columns: []string{"a", "b"}, Rows: [][]string{{"1", "2"}, {"3", "4"}}, Lines: []int{2, 3}}
 	more := c.With("c", func(of map[string]string) string { return of["b"] + of["a"] + "\xff" })
@@ -88,7 +88,7 @@ func TestAColumnCanBeAdded(t *testing.T) {
 	}
 }
 
-// Values go into addresses as one piece, and into no header with a line break.
+// Values are escaped in addresses. In headers, a value with a line break is refused.
 func TestValuesOfClientsAreEscapedInAddresses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "clients.csv")
 	if err := os.WriteFile(path, []byte("room,token\na/b?c,x&y=%\nd e,\"1\n2\"\n"), 0o600); err != nil {

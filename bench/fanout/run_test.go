@@ -50,7 +50,7 @@ type hub struct {
 	mu      sync.Mutex
 	clients map[string]*websocket.Conn
 	change  func(client, from string, message []byte) []byte
-	over    bool // nobody gets in any more
+	over    bool // new connections are refused
 }
 
 // end closes all connections and refuses new ones.
@@ -265,7 +265,7 @@ func TestAServerThatRefusesEverybodyIsReported(t *testing.T) {
 			defer srv.CloseClientConnections()
 			drain := time.Second
 			if name == "no WebSocket" {
-				drain = time.Hour // told at once: asking again changes nothing
+				drain = time.Hour // the error comes at once, because another attempt would not help
 			}
 			_, err := (&Config{
 				Target: &server.Target{}, Scenario: "fanout", Subscribers: 1, Publishing: Publishing{Publishers: 1, Rate: 100}, Duration: time.Second, Drain: drain,
@@ -302,8 +302,8 @@ func TestConnectionsThatEndedAreReported(t *testing.T) {
 	}
 }
 
-// If the server's memory shrank by more than its connections used, the report states that the memory
-// per connection is unknown.
+// If the server's memory shrank by more than its connections used, the report states that the
+// memory per connection is unknown.
 func TestUnmeasurableMemoryIsReportedAsSuch(t *testing.T) {
 	var reads atomic.Int64
 	for name, c := range map[string]struct {

@@ -19,7 +19,7 @@ import (
 	"atelier/bench/latency"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // sample returns a run with every field set.
 func sample() *Result {

@@ -79,7 +79,7 @@ func TestMetricsOfARunAreServed(t *testing.T) {
 	}
 }
 
-// Few connections are served at once, and silent ones end with the run.
+// The number of connections served at the same time is limited, and silent ones end with the run.
 func TestConnectionsAreLimited(t *testing.T) {
 	at, stop, err := Serve("127.0.0.1:0", &Meter{})
 	if err != nil {

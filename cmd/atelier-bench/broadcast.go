@@ -67,7 +67,8 @@ type broadcastFlags struct {
 	fanout.Config
 }
 
-// The default number of listeners: the limits of an unknown server are not known yet.
+// These are the default numbers of listeners, for Atelier and for the first run against another
+// server, whose limits are unknown.
 const (
 	usualListeners = 1000
 	firstListeners = 50
@@ -79,7 +80,7 @@ type publishFlags struct {
 	fanout.Publishing
 }
 
-// settle completes the configuration by the flags, and by the default number of listeners.
+// settle completes the configuration with the flags, and with the default number of listeners.
 func (p *publishFlags) settle(b *broadcastFlags) {
 	b.Config.Publishing = p.Publishing
 	switch {
@@ -266,7 +267,7 @@ func (b *broadcastFlags) Run(ctx context.Context) error {
 	})
 }
 
-// plan plans the workers.
+// plan determines the worker processes.
 func (b *broadcastFlags) plan() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -284,7 +285,7 @@ func (b *broadcastFlags) plan() error {
 	return nil
 }
 
-// broadcast returns the status of such a run.
+// broadcast shows the progress of a run with publishers and listeners.
 func (s *screen) broadcast(p fanout.Progress) {
 	st := status{Phase: p.Phase, Elapsed: p.Elapsed, Done: p.Done, P99: p.P99}
 	add := func(name, format string, args ...any) {

@@ -32,7 +32,7 @@ func TestWrongUsageIsReported(t *testing.T) {
 		{"workshop"},
 		{"workshop", "--spawn", "--url", "http://127.0.0.1:1"},
 		{"workshop", "--url", "http://127.0.0.1:1"},
-		{"slow", "--spawn", "--duration", "8s"}, // no part in which some stall
+		{"slow", "--spawn", "--duration", "8s"}, // too short for a phase with stalled clients
 		{"workshop", "--url", "http://127.0.0.1:1", "--admin-pw", "x", "--kill-every", "1s"},
 		{"workshop", "--spawn", "--codelab-id", "x", "--codelab", "command_test.go"},
 		{"workshop", "--spawn", "--attendees", "many"},
@@ -222,7 +222,7 @@ func TestAnIdleRunGivesANewServerTimeToRest(t *testing.T) {
 	} {
 		command := idleCommand{Connections: 1, Rest: c.rest}
 		command.Spawn = c.spawn
-		_ = command.Validate() // of an incomplete command
+		_ = command.Validate() // fails, because the command is incomplete
 		if got := command.Config.Rest; got != c.want {
 			t.Errorf("%s: the pause is %v, want %v", name, got, c.want)
 		}

@@ -23,7 +23,8 @@ type differenceFlags struct {
 	Alpha     float64 `default:"0.05" help:"Significance level of a difference."`
 }
 
-// print compares and prints; the error is the exit code if something is worse.
+// print compares two sets and prints the findings. Its error is the exit code if something is worse
+// or a run is invalid.
 func (d *differenceFlags) print(a, b *compare.Set, single bool) error {
 	findings, skipped, err := compare.Compare(a, b, compare.Limits{Tolerance: d.Tolerance / 100, Alpha: d.Alpha, Single: single})
 	if err != nil {
@@ -104,7 +105,7 @@ func (c *pairCommand) run(ctx context.Context, measure func(context.Context, []s
 	return broken
 }
 
-// rounds are the reports of A and of B.
+// rounds runs both binaries alternately, and returns the reports of A and of B.
 func (c *pairCommand) rounds(ctx context.Context, measure func(context.Context, []string) ([]byte, error)) (reports [2][][]byte, err error) {
 	args := c.Args
 	if len(args) > 0 && args[0] == "--" {
@@ -152,9 +153,9 @@ func measure(ctx context.Context, args []string) ([]byte, error) {
 	return measureIn(ctx, "", args)
 }
 
-// measureIn is measure in a separate folder, which also has everything temporary: data and logs of
-// the server. The folder has no config.toml, so an older server does not read this tree's file,
-// which can have keys unknown to it. "" is the current folder.
+// measureIn does the same as measure, in a separate folder that also contains the server's data and
+// logs. The folder has no config.toml. An older server therefore does not read this tree's file,
+// which can have keys that the server does not know. "" is the current folder.
 func measureIn(ctx context.Context, folder string, args []string) ([]byte, error) {
 	self, err := os.Executable()
 	if err != nil {

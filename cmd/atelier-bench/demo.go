@@ -28,7 +28,7 @@ type demoCommand struct {
 	Server    string        `type:"path" placeholder:"PATH" help:"Server binary; the default is atelier in the folder of this program."`
 }
 
-// longest bounds a forgotten demo.
+// longest is the maximum duration of a demo, in case the user forgets it.
 const longest = 24 * time.Hour
 
 // maxRehearsing is the maximum number of people in a rehearsal. longestRehearsal is the maximum
@@ -155,7 +155,7 @@ func (w *demoWorkshop) keep(ctx context.Context, people int) {
 			return
 		case <-tick.C:
 		}
-		// A node that was just killed does not answer. The next check finds out.
+		// A node that was just killed does not answer, so the next tick checks again.
 		if running, err := w.running(); err == nil && !running {
 			_ = w.rehearse(ctx, people)
 		}
@@ -210,7 +210,7 @@ func (c *demoCommand) address() string {
 // password returns a password that is easy to type.
 func password() string { return strings.ToLower(rand.Text()[:12]) }
 
-// interrupted is not an error if the user interrupted the demo.
+// interrupted returns nil if the user interrupted the demo, and err otherwise.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

@@ -15,7 +15,8 @@ import (
 // stepLasts is the default duration of a step of a search.
 const stepLasts = 10 * time.Second
 
-// eachConnects is the time for a connection in each step, because a search has many steps.
+// eachConnects is the maximum time per connection in a step. It is short, because a search has many
+// steps.
 const eachConnects = time.Millisecond / 2
 
 // search prepares for --find-max.

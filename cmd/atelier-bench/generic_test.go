@@ -238,7 +238,7 @@ func TestMissedThresholdsAndLossFail(t *testing.T) {
 			t.Errorf("the run ended with %d: %v of %v lost", code, r["lost"], sent)
 		}
 	})
-	inParallel(t, "a threshold of an operation that there could have been", func(t *testing.T) {
+	inParallel(t, "a threshold of an operation that did not occur", func(t *testing.T) {
 		if code, _, _ := runAgainst(t, &hall{}, slices.Concat(fanout, []string{"--threshold", "resume.p99<1s"})...); code != 1 {
 			t.Errorf("the run ended with %d", code)
 		}
@@ -255,7 +255,7 @@ func inParallel(t *testing.T, name string, part func(*testing.T)) {
 }
 
 // long skips a test that measures for seconds unless LONG_TESTS=1 is set. Its second parameter
-// names what covers the same behaviour in every run.
+// names the test that covers the same behaviour in every run.
 func long(t *testing.T, _ string) {
 	if os.Getenv("LONG_TESTS") == "" {
 		t.Skip("runs with LONG_TESTS=1 only")
@@ -278,7 +278,7 @@ func TestMessagesMissedWhileDisconnectedFailTheRun(t *testing.T) {
 
 func TestOtherScenariosWorkWithAnyServer(t *testing.T) {
 	// No client sends anything, so nothing was timed. That does not count as 0 ms.
-	inParallel(t, "the latency of nothing", func(t *testing.T) {
+	inParallel(t, "a latency without samples", func(t *testing.T) {
 		if code, _, text := runAgainst(t, &hall{}, "idle", "--connections", "2", "--threshold", "p99<1ms"); code != 1 {
 			t.Errorf("the run ended with %d: %.1000s", code, text)
 		}

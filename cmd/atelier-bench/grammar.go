@@ -13,7 +13,7 @@ import (
 	"atelier/cmd/internal/process"
 )
 
-// grammar is the command line.
+// grammar returns the parser of the command line.
 func grammar(all *commands, more ...kong.Option) (*kong.Kong, error) {
 	k, err := kong.New(all, append([]kong.Option{
 		kong.Name("atelier-bench"), kong.Description(description), kong.Vars{"version": versionText()},
@@ -48,7 +48,7 @@ func explain(f *kong.Flag) {
 		}
 	}
 	if f.IsSlice() {
-		f.Tag.Type = "list" // kong adds dots to those of no special type
+		f.Tag.Type = "list" // kong adds dots to lists without a type
 	}
 }
 

@@ -20,8 +20,8 @@ import (
 	"atelier/bench/nodes"
 )
 
-// Two nodes run a workshop and one of them is killed. Everything acknowledged is there, once. The
-// test does not limit how long that takes.
+// Two nodes run a workshop, and one of them is killed. Every acknowledged write is stored once. The
+// test does not limit how long the recovery takes.
 func TestAWorkshopSurvivesTheLossOfANode(t *testing.T) {
 	long(t, "bench/workshop proves what is counted behind a fault")
 	binary, out := serverForNodes(t), filepath.Join(t.TempDir(), "report.json")

@@ -135,7 +135,7 @@ func mqttText(text string) string {
 }
 
 // mqttPacket returns the beginning of a packet (MQTT 3.1.1, 2.2): its first byte, its length and
-// body. The caller appends more further bytes, which the length includes.
+// body. The length also includes the number of bytes that the caller appends, more.
 func mqttPacket(first byte, body string, more int) string {
 	head := []byte{first}
 	return string(binary.AppendUvarint(head, uint64(len(body)+more))) + body

@@ -112,8 +112,8 @@ func (f *forum) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	delete(f.in, p)
 }
 
-// centrifugo implements the JSON protocol of Centrifugo. It joins a heartbeat to each hundredth
-// publication.
+// centrifugo implements the JSON protocol of Centrifugo. For each client, it joins a heartbeat to
+// one publication in a hundred, and refuses the fiftieth publication.
 func centrifugo(f *forum, p *peer) {
 	n := 0
 	for text := f.next(p); text != ""; text = f.next(p) {
@@ -164,7 +164,7 @@ func centrifugo(f *forum, p *peer) {
 func socketIO(f *forum, p *peer) {
 	p.send(`0{"sid":"s","upgrades":[],"pingInterval":25000,"pingTimeout":20000,"maxPayload":1000000}`)
 	if first := f.next(p); first != "40" {
-		f.mind("first %q", first)
+		f.mind("the first message is %q", first)
 	}
 	f.enter(p)
 	p.send(`40{"sid":"t"}`)
@@ -249,7 +249,7 @@ func natsLines(f *forum, p *peer) {
 			case words[0] == "PUB" && len(words) == 3 && words[1] == "bench":
 				n, err := strconv.Atoi(words[2])
 				if err != nil || len(rest) < n+2 || rest[n:n+2] != "\r\n" {
-					f.mind("%q has not the length it says", text)
+					f.mind("%q does not have the length in its PUB line", text)
 					return
 				}
 				f.broadcast("MSG bench 1 " + words[2] + "\r\n" + rest[:n+2] + "PING\r\n")

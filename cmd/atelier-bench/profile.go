@@ -76,7 +76,8 @@ var included embed.FS
 // scenario, by name.
 type profile struct {
 	name, scenario, description string
-	// flags are by name, without the dashes; a flag with several values occurs several times.
+	// flags contains the flags with their names, without the dashes. A flag with several values
+	// occurs several times.
 	flags []profileFlag
 }
 

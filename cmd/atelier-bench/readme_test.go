@@ -14,7 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-var update = flag.Bool("update", false, "write the table of scenarios in bench/REFERENCE.md again")
+var update = flag.Bool("update", false, "rewrite the table of scenarios in bench/REFERENCE.md")
 
 // The table contains the help of all commands that create load and have a report.
 func TestTheReadmeHasEveryScenario(t *testing.T) {

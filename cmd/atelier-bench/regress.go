@@ -45,9 +45,9 @@ Exit codes: 0 nothing is shown to be slower, 1 something is, 2 a run stayed inva
 type work struct {
 	key  string // for --only
 	name string
-	// number is one of [compare.Run], and unit is its unit.
+	// number is the name of a number in [compare.Run]. unit is its unit.
 	number, unit string
-	less         bool
+	less         bool // a lower number is better
 	rounds       int
 	args         []string
 }
@@ -66,8 +66,8 @@ func works(short bool) []work {
 		args = append([]string{"rest", "--duration", duration, "--warmup", warmup}, args...)
 		return work{key: key, name: name, number: number, unit: unit, rounds: rounds, args: args}
 	}
-	// One publisher alone is limited to fewer messages. The generator is always full: it
-	// shares the processors with the server, so a slower server still delivers less.
+	// A single publisher would send fewer messages. The generator is always busy. It shares the
+	// processors with the server, so a slower server still delivers less.
 	fanout := func(key, name string, rounds int, args ...string) work {
 		args = append([]string{"fanout", "--warmup", warmup, "--rate", "0", "--publishers", "16", "--workers", "2", "--max-busy", "100", "--settle", "500ms"}, args...)
 		return work{key: key, name: name, number: "deliveries_per_second", unit: "deliveries/s", rounds: rounds, args: args}
@@ -82,7 +82,7 @@ func works(short bool) []work {
 		fanout("fanout-64", "fan-out to 1,000, windows of 64", rounds, "--duration", duration, "--subscribers", "1000", "--window", "64", "--connect", "500ms"),
 		fanout("fanout-256", "fan-out to 1,000, windows of 256", rounds, "--duration", duration, "--subscribers", "1000", "--window", "256", "--connect", "500ms"),
 		fanout("fanout-10000", "fan-out to "+many, few, "--duration", manyDuration, "--subscribers", plain(many), "--window", "2", "--connect", connect),
-		// The server returns the memory that connecting took within 15 s.
+		// Within 15 s the server releases the memory that connecting took.
 		{key: "idle", name: "memory of " + idle + " idle connections", number: "bytes_per_connection", unit: "bytes each", less: true, rounds: few,
 			args: []string{"idle", "--connections", plain(idle), "--connect", connect, "--settle", "3s", "--duration", idleDuration}},
 	}
@@ -194,7 +194,8 @@ func (c *regressCommand) run(ctx context.Context, measure measurer) error {
 	return nil
 }
 
-// names returns the commits from which the two servers were built.
+// names returns an empty table with the names of the two servers. A name that is not given is the
+// version that the server reports.
 func (c *regressCommand) names() (*compare.Rows, error) {
 	rows := &compare.Rows{Base: c.BaseName, New: c.NewName}
 	for _, side := range []struct {
@@ -225,8 +226,8 @@ func (c *regressCommand) write(rows *compare.Rows) error {
 	return err
 }
 
-// rounds runs one load alternately with both servers, and returns the complete rounds. The
-// error is the error of a run without a report even after a repetition.
+// rounds runs one load alternately with both servers, and returns the complete rounds. If a run has
+// no report even after a repetition, rounds returns its error.
 func (c *regressCommand) rounds(ctx context.Context, w *work, measure measurer) (*compare.Work, error) {
 	out := &compare.Work{Name: w.name, Unit: w.unit, Less: w.less, Short: c.Short}
 	for i := range w.rounds {

@@ -91,7 +91,7 @@ func code(t *testing.T, c *regressCommand, f *fake) (code int, output string) {
 	return 0, output
 }
 
-// outputOf returns the output of do, after its log.
+// outputOf returns the log of do, followed by its output.
 func outputOf(t *testing.T, do func()) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "out")

@@ -71,7 +71,7 @@ func (c *restCommand) Run(ctx context.Context) error {
 	})
 }
 
-// rest returns the status of the requests.
+// rest shows the progress of the requests.
 func (s *screen) rest(phase string, elapsed time.Duration, done float64, perSecond int64, p99 float64) {
 	st := status{Phase: phase, Elapsed: elapsed, Done: done, P99: p99, Numbers: []number{{"requests", fmt.Sprintf("%d/s", perSecond)}}}
 	if p99 > 0 {

@@ -22,14 +22,15 @@ type status struct {
 	Done float64
 	// Numbers are shown in columns: a name and a value each.
 	Numbers []number
-	// P99 is that of the last second, in milliseconds; 0 for none. It is plotted over time.
+	// P99 is the p99 latency of the last second, in milliseconds; 0 for none. It is plotted over
+	// time.
 	P99 float64
 }
 
 type number struct{ name, value string }
 
-// screen shows the progress of a run: on a terminal a picture that is redrawn, elsewhere a line now
-// and then. Methods are safe for concurrent use.
+// screen shows the progress of a run. On a terminal it redraws one screen. Elsewhere it writes a
+// line every plainEvery and at the start of each phase. Its methods are safe for concurrent use.
 type screen struct {
 	program *tea.Program
 	ended   sync.WaitGroup
@@ -53,7 +54,7 @@ func newScreen(ctx context.Context) *screen {
 	return s
 }
 
-// show sets the run's phase.
+// show shows the state of a run.
 func (s *screen) show(st status) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

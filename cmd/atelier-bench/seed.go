@@ -10,7 +10,7 @@ import (
 )
 
 // seeded adds a seed to the command line of a random scenario without a seed. A profile is expanded
-// first, because its own seed counts.
+// first, because a seed in the profile counts.
 func seeded(args []string, seed string) ([]string, error) {
 	if len(args) > 1 && args[0] == "run" {
 		expanded, err := expand(args[1], args[2:])

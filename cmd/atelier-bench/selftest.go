@@ -15,8 +15,8 @@ import (
 	"atelier/bench/server"
 )
 
-// selftestCommand checks the measurement itself. The report must show a server pause of 200 ms, for
-// any behaviour before and after.
+// selftestCommand checks the measurement itself. It pauses the server, and the report must show the
+// pause.
 type selftestCommand struct {
 	Pause time.Duration `default:"200ms" help:"Duration of the pause."`
 	serverFlags
@@ -62,11 +62,11 @@ func (c *selftestCommand) stop(t *bench) error {
 	return t.Process.Continue()
 }
 
-// believe records what the report should show and does not.
+// believe records a fault for each effect of the pause that the report does not show.
 func (c *selftestCommand) believe(r *report.Result) error {
 	pause := float64(c.Pause) / float64(time.Millisecond)
-	// Of the messages that were scheduled during the pause, the first was delayed by nearly all of
-	// it, and half of them by half of it.
+	// The first message that was scheduled during the pause was delayed by nearly the whole pause.
+	// Half of these messages were delayed by at least half of the pause.
 	late := 0.0
 	if r.Counts != nil {
 		share := c.Pause.Seconds() / r.Duration / 2

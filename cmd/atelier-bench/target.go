@@ -37,7 +37,7 @@ type serverFlags struct {
 	InternalURL []string `sep:"none" placeholder:"URL" group:"Server" help:"Internal listener of the server, with --url, for readiness, memory and processor time. One per --url, in the same order."`
 }
 
-// server is the only server, or the first; "" for a spawned one.
+// server returns the address of the first server, or "" for a spawned server.
 func (w *serverFlags) server() string {
 	if len(w.URL) == 0 {
 		return ""
@@ -47,7 +47,7 @@ func (w *serverFlags) server() string {
 
 func (w *serverFlags) check() error {
 	if err := w.one(); err != nil {
-		return err // further errors depend on which it is
+		return err // further checks depend on which of the two is used
 	}
 	var problems []error
 	bad := func(wrong bool, text string) {
@@ -261,8 +261,8 @@ func (w *serverFlags) binary() (string, error) {
 	return filepath.Join(filepath.Dir(self), "atelier"), nil
 }
 
-// raiseFileLimit raises the limit of open files to the system's maximum. Each person needs one
-// here, and one in a spawned server, which inherits the limit.
+// raiseFileLimit raises the limit of open files to the system's maximum. Each simulated person
+// needs one open file here, and one in a spawned server, which inherits the limit.
 func raiseFileLimit() error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

@@ -107,7 +107,7 @@ func runWorkshop(ctx context.Context, s *serverFlags, o *outputFlags, cfg *works
 	})
 }
 
-// workshop returns the status of a workshop.
+// workshop shows the progress of a workshop.
 func (s *screen) workshop(p workshop.Snapshot) {
 	st := status{Phase: p.Phase, Elapsed: p.Elapsed, Done: p.Done, P99: p.Chat.P99, Numbers: []number{
 		{"online", fmt.Sprintf("%d/%d", p.Online, p.People)}, {"events", fmt.Sprint(p.Events)}, {"acked", fmt.Sprint(p.Acked)},

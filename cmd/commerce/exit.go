@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-// Exit codes; scripts and pipelines depend on them.
+// These are the exit codes, on which scripts and pipelines depend.
 const (
 	exitClean    = 0
 	exitFindings = 1
@@ -43,8 +43,8 @@ func isFileError(err error) bool {
 	return errors.As(err, &path) || errors.Is(err, fs.ErrNotExist)
 }
 
-// wantsJSON looks for --format json without the parser, which may have failed. Programs that parse
-// a command's answer also parse its errors.
+// wantsJSON looks for --format json without the parser, which can have failed. Programs that parse
+// a command's output also parse its errors.
 func wantsJSON(args []string) bool {
 	for i, a := range args {
 		if a == "--" {

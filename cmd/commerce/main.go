@@ -37,7 +37,7 @@ type cli struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Show the version."`
 }
 
-// streams contains the outputs of a command: out is for its answer, and err for its errors.
+// streams contains the outputs of a command: out is for its result, and err is for its errors.
 type streams struct{ out, err io.Writer }
 
 func main() {

@@ -8,7 +8,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// fetcher is nil unless the user allowed the network.
+// fetcher returns nil unless the user allowed the network.
 func fetcher(allowed bool) schema.Fetcher {
 	if !allowed {
 		return nil

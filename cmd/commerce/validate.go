@@ -119,7 +119,7 @@ func (c validateCmd) profile(ctx context.Context, d *desk, doc *schema.Document)
 	return asFindings(doc, check(doc.Value)), nil
 }
 
-// isProfile distinguishes a profile from an answer that only has a ucp member among others.
+// isProfile distinguishes a profile from a response that has a ucp member among others.
 func isProfile(value any) bool {
 	object, _ := value.(map[string]any)
 	ucp, _ := object["ucp"].(map[string]any)

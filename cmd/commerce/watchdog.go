@@ -14,8 +14,8 @@ const maxHeap = 2 << 30
 const lookEvery = 50 * time.Millisecond
 
 // watch ends the process with the exit code for composition if a run takes longer than within, or
-// too much memory. A schema can multiply the work with each level of a value, and nothing inside a
-// validator can stop it.
+// uses more than maxHeap. A schema can multiply the work with each level of a value, and nothing
+// inside a validator can stop the work.
 func watch(s streams, args []string, within time.Duration) {
 	began := time.Now()
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}

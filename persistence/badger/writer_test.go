@@ -177,7 +177,8 @@ func TestFailedCommitFailsItsBatches(t *testing.T) {
 	}
 }
 
-// Append refuses batches that Badger would refuse, so no transaction exceeds Badger's limit after it has begun.
+// Append refuses batches that Badger would refuse, so no transaction exceeds Badger's limit after
+// it has begun.
 func TestBatchesBeyondBadgersLimitAreRefused(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	for _, size := range []int{0, 1, 100, 10_000, int(s.costs.threshold) - layout.SealBytes - 1, int(s.costs.threshold)} {

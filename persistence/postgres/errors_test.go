@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// A read that fails because the lease or the connection ended must return ErrUnavailable. Earlier
-// it returned an internal error, which clients do not retry.
+// A read that fails because the lease or the connection ended must return ErrUnavailable. In an
+// earlier version, it returned an internal error, which clients do not retry.
 func TestTransientErrorsAreUnavailable(t *testing.T) {
 	code := func(c string) error { return fmt.Errorf("read: %w", &pgconn.PgError{Code: c, Message: "m"}) }
 	for err, transient := range map[error]bool{

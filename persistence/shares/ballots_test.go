@@ -279,7 +279,7 @@ func TestADamagedSecretIsNotUsed(t *testing.T) {
 	b.Close()
 	write(ballotPrefix+aCodelab+".0000000000000005", 32, 0o644)
 	if _, err := OpenBallots(BallotOptions{Dir: dir}); err == nil || !strings.Contains(err.Error(), "chmod 600") {
-		t.Errorf("a secret that others may read: %v", err)
+		t.Errorf("a secret that others can read: %v", err)
 	}
 }
 

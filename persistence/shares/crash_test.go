@@ -133,9 +133,9 @@ func (f *fragileFile) Stat() (fs.FileInfo, error) { return f, nil }
 func (f *fragileFile) Size() int64                { return int64(len(f.content)) }
 func (f *fragileFile) Mode() fs.FileMode          { return 0o600 }
 
-// TestCrashesNeitherLoseLiveNorKeepExpiredShares cuts the power at any step of creating and destroying
-// shares. A share that Until returned is found until its quarter of an hour ends. Once a later
-// sweep completes, the secret is nowhere on the disk, no matter what a crash restores.
+// TestCrashesNeitherLoseLiveNorKeepExpiredShares cuts the power at any step of creating and
+// destroying shares. A share that Until returned is found until its quarter of an hour ends. Once a
+// later sweep completes, the secret is nowhere on the disk, no matter what a crash restores.
 func TestCrashesNeitherLoseLiveNorKeepExpiredShares(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		times := &times{clock: noon}

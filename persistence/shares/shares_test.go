@@ -143,8 +143,9 @@ func TestTokensOfOneQuarterHourUseOneShare(t *testing.T) {
 	}
 }
 
-// TestASharesFileInItsOriginalFormIsRead opens a file in the original form. If its name changed, or if the id were
-// derived from the contents differently, every token would expire at the next start.
+// TestASharesFileInItsOriginalFormIsRead opens a file in the original form. If the names of files
+// changed, or if ids were derived from the contents differently, every token would expire at the
+// next start.
 func TestASharesFileInItsOriginalFormIsRead(t *testing.T) {
 	s := newStage(t)
 	path := filepath.Join(s.dir, "tokens-until-20260301T121500Z-03000239a7d36350")
@@ -320,7 +321,7 @@ func TestDamagedFilesOfSharesAreNotUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Open(Options{Dir: s.dir, Longest: time.Hour, Now: s.now}); err == nil || !strings.Contains(err.Error(), "chmod 600") {
-		t.Errorf("a file that others may read: %v", err)
+		t.Errorf("a file that others can read: %v", err)
 	}
 	s.open2(path)
 }

@@ -236,7 +236,7 @@ func TestReadingCodeStopsWhenTheCallerHasLeft(t *testing.T) {
 			return nil
 		})
 		if !errors.Is(err, left) || asked != 2 {
-			t.Errorf("asked %d times whether somebody waits: %v", asked, err)
+			t.Errorf("asked %d times whether a client waits: %v", asked, err)
 		}
 	}
 }

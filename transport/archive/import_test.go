@@ -68,7 +68,7 @@ func (d *depot) create(b []byte) *codelab.View {
 	return v
 }
 
-// sent returns an archive with a picture, and a file with this name.
+// sent returns the contents of an archive with an image and a file with this name.
 func sent(t *testing.T, name string) map[string]string {
 	t.Helper()
 	var picture bytes.Buffer

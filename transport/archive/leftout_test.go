@@ -126,7 +126,7 @@ func TestReadingStopsWhenTheCallerHasLeft(t *testing.T) {
 		kept := 0
 		_, err := Read(strings.NewReader(string(packed)), int64(len(packed)), Surroundings{Keep: keepNothing(&kept), Still: still})
 		if asked > after && (!errors.Is(err, left) || asked != after+1) {
-			t.Errorf("asked %d times whether somebody waits, limit %d: %v", asked, after, err)
+			t.Errorf("asked %d times whether a client waits, limit %d: %v", asked, after, err)
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// keepByName stores files under recognizable names: NAME padded to the length of a name, in the
-// folder of its kind, with its extension.
+// keepByName gives each file the same name of zeros, in the folder of its kind and with its
+// extension. Some contents stand for files that are refused.
 func keepByName(kind, name string, content io.Reader) (*pb.Upload, error) {
 	b, err := io.ReadAll(content)
 	if err != nil {

@@ -241,7 +241,7 @@ func TestALaterGrantOfTheSameAttendeeKeepsHolders(t *testing.T) {
 	g.identify(other.Cookie, "")
 	g.clock = g.clock.Add(time.Minute) // the last of the id before
 	if g.Sweep(); len(l.ended) != 1 {
-		t.Errorf("the grant did not end with the last of the attendee: %v", l.ended)
+		t.Errorf("the holder did not end with the attendee's last grant: %v", l.ended)
 	}
 }
 

@@ -209,7 +209,7 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// Incomplete messages are discarded after some time, and their size is limited before.
+// Incomplete messages are discarded after some time. Until then, their total size is limited.
 func TestPartsAreBounded(t *testing.T) {
 	var a assembly
 	now := time.Now()
@@ -255,7 +255,7 @@ func TestCheckNode(t *testing.T) {
 func TestOnlyPeersAreConnected(t *testing.T) {
 	addrs := bustest.Addresses(t, 3)
 	var buses []durable.Bus
-	for i, name := range names { // a, b through a, c through b
+	for i, name := range names { // b connects only to a, and c only to b
 		buses = append(buses, open(t, Options{Node: name, Secret: "x", Listen: addrs[i], Peers: addrs[max(i, 1)-1 : i]}))
 	}
 	bustest.Reached(t, names[:2], buses[:2])

@@ -84,8 +84,8 @@ func TestErrorsStateWhereTheMistakeIs(t *testing.T) {
 	}
 }
 
-// Google Docs writes its pictures after the last step, and each has several hundred kilobytes. In an
-// earlier version, the data of a picture was copied into every step that shows it.
+// Google Docs writes its pictures after the last step, and each has several hundred kilobytes. In
+// an earlier version, the data of a picture was copied into every step that shows it.
 func TestEmbeddedPicturesAreReplaced(t *testing.T) {
 	const data = "data:image/png;base64,AAAA"
 	var extracted []string

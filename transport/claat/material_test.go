@@ -128,7 +128,7 @@ func TestTextBeforeTheFirstStepIsReported(t *testing.T) {
 	}
 }
 
-// Files far above the limits of a codelab are refused before they are parsed.
+// Files above the limits of a codelab are refused.
 func TestHugeFilesAreRefused(t *testing.T) {
 	endless := func(name string) ([]byte, error) { return []byte("<<" + name + "1>>\n<<" + name + "2>>\n"), nil }
 	for name, tc := range map[string][2]string{
@@ -166,7 +166,7 @@ func TestHugeFilesAreRefused(t *testing.T) {
 	}
 }
 
-// No client waits any longer, so the work ends.
+// When no client waits for the result any more, Still returns an error and parsing stops.
 func TestParsingStopsWhenTheCallerHasLeft(t *testing.T) {
 	left := errors.New("left")
 	asked := 0
@@ -177,7 +177,7 @@ func TestParsingStopsWhenTheCallerHasLeft(t *testing.T) {
 		return nil
 	}})
 	if !errors.Is(err, left) || asked != 4 {
-		t.Errorf("Parse returned %v after asking %d times whether somebody waits", err, asked)
+		t.Errorf("Parse returned %v after asking %d times whether a client waits", err, asked)
 	}
 }
 

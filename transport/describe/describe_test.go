@@ -114,7 +114,7 @@ func TestTypesAndTagsDetermineTheMembers(t *testing.T) {
 	} {
 		got, err := json.Marshal(Of(words{siblings: true}, reflect.TypeOf(c.of), false).Properties)
 		if err != nil || string(got) != c.want {
-			t.Errorf("%s: got, %v\n%s, want\n%s", name, err, got, c.want)
+			t.Errorf("%s: with the error %v, the schema is\n%s, want\n%s", name, err, got, c.want)
 		}
 	}
 }

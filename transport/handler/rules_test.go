@@ -10,9 +10,10 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the table of RULES.md and openapi.json anew")
+var update = flag.Bool("update", false, "rewrite the table of RULES.md and openapi.json")
 
-// The file makes changes of the interface visible in a review.
+// The file openapi.json contains the current document. It makes changes of the interface visible in
+// a review.
 func TestTheDocumentFileIsUpToDate(t *testing.T) {
 	const file = "openapi.json"
 	var want bytes.Buffer

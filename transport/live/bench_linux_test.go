@@ -60,7 +60,7 @@ func (d *drainer) run() {
 	}
 }
 
-// silent is a Handler for benchmarks.
+// silent is a Handler that ignores all messages.
 type silent struct{}
 
 func (silent) Message(*Session, []byte) {}

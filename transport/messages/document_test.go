@@ -19,9 +19,9 @@ import (
 	"atelier/transport/rest"
 )
 
-var update = flag.Bool("update", false, "write asyncapi.json anew")
+var update = flag.Bool("update", false, "rewrite asyncapi.json")
 
-// The app's types are generated from the file.
+// The file asyncapi.json contains the current document. The app's types are generated from it.
 func TestTheDocumentFileIsUpToDate(t *testing.T) {
 	const file = "asyncapi.json"
 	var want bytes.Buffer

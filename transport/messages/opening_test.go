@@ -301,9 +301,9 @@ func TestNoMessageIsAcceptedAfterTheEndOfTheGrant(t *testing.T) {
 	}
 }
 
-// As soon as a client has received its welcome, it can open another connection. An earlier version counted the
-// first connection only after its welcome. The second connection could then be counted first, and
-// was closed as the older one.
+// As soon as a client has received its welcome, it can open another connection. An earlier version
+// counted the first connection only after its welcome. The second connection could then be counted
+// first, and was closed as the older one.
 func TestAConnectionIsCountedBeforeItsWelcome(t *testing.T) {
 	s := newSchool(t)
 	_, _, p := s.attendee()

@@ -93,7 +93,7 @@ func TestAttendeesSummariesWaitForAnotherMessage(t *testing.T) {
 	}
 }
 
-// All earlier recipients of the summary have left.
+// A person who joins an empty room gets a summary, because all earlier recipients have left.
 func TestTheFirstPersonInARoomGetsASummary(t *testing.T) {
 	s, last := newSchool(t), map[string]*lastSent{}
 	room, active := s.lab.Room, []codelab.Codelab{s.lab}

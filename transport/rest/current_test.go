@@ -16,7 +16,7 @@ func TestEachCredentialIsCheckedAgainstCurrentData(t *testing.T) {
 	for name, c := range map[string]struct {
 		op         Operation
 		authorized bool
-		want       []bool // arguments token of Config.Current
+		want       []bool // the argument token of each call of Config.Current
 	}{
 		"a session":                          {Operation{}, false, []bool{false}},
 		"an API token":                       {Operation{}, true, []bool{true}},

@@ -85,7 +85,7 @@ func twice(d *json.Decoder, at string) (names []string) {
 	return names
 }
 
-// The app's types are generated from the file.
+// The file openapi.json contains the current document. The app's types are generated from it.
 func TestTheDocumentFileIsUpToDate(t *testing.T) {
 	const file = "openapi.json"
 	var want bytes.Buffer

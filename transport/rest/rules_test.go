@@ -15,7 +15,7 @@ import (
 	"atelier/transport/intake"
 )
 
-var update = flag.Bool("update", false, "write the tables of RULES.md and openapi.json anew")
+var update = flag.Bool("update", false, "rewrite the tables of RULES.md and openapi.json")
 
 // The tables of access and limits in RULES.md match the code.
 func TestTheTablesOfTheRulesAreUpToDate(t *testing.T) {
@@ -65,7 +65,7 @@ func operationsTable() string {
 	return b.String()
 }
 
-// tokensOf returns which API tokens may call an operation, by their scope.
+// tokensOf returns the API tokens that can call an operation, by their scope.
 func tokensOf(o *Operation) string {
 	switch o.Access {
 	case OwnerOnly, AdminLogin, Leader, CodelabAttendee:
@@ -112,7 +112,8 @@ func limitsTable() string {
 	return b.String()
 }
 
-// In an earlier version, such a vote was counted, but the response was the one for a missing poll.
+// The response to a vote contains the poll even if the poll has closed meanwhile. In an earlier
+// version, such a vote was counted, but the response was the one for a missing poll.
 func TestAVoteIsAnsweredWithAClosedPoll(t *testing.T) {
 	p := &pb.Poll{Id: "p", Kind: pb.PollKind_POLL_KIND_CHOICE, Options: []string{"a", "b"}, Right: []int32{1}, Counts: []int32{2, 3}, Votes: 5, TooFew: true, State: pb.PollState_POLL_STATE_CLOSED}
 	if got := unseen(p); got == nil || got.State != "closed" || got.Counts != nil || got.Right != nil || got.TooFew || got.Votes != 5 {

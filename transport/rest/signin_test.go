@@ -32,7 +32,7 @@ func (b *browser) signIn(at *oidctest.Provider, to string, change func(answer ur
 	b.t.Helper()
 	b.uri = signInPath + "?" + url.Values{"to": {to}}.Encode()
 	if status := b.ask(beginSignIn, ""); status != 302 {
-		b.t.Fatalf("the begin of the sign-in returned %d, want 302", status)
+		b.t.Fatalf("beginning the sign-in returned %d, want 302", status)
 	}
 	back, err := url.Parse(at.Approve(string(b.answer.Header.Peek("Location"))))
 	if err != nil {

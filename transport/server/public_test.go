@@ -174,7 +174,8 @@ func TestConnectionsPerAddressAreLimited(t *testing.T) {
 	stop(t, proxied)
 }
 
-// The remaining descriptors are for the store and the internal listener, so new connections wait.
+// When the public listener has as many connections as allowed, new ones wait. The other descriptors
+// are for the store and the internal listener.
 func TestNewConnectionsWaitForDescriptors(t *testing.T) {
 	p := serve(t, func(p *Public) { p.most = 1 })
 	defer stop(t, p)

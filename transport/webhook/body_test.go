@@ -9,7 +9,7 @@ import (
 	hooks "atelier/actors/webhook"
 )
 
-// The document is generated from the types of Data.
+// The data of a delivery matches the document, which is generated from the types of Data.
 func TestADeliveryHasTheDescribedData(t *testing.T) {
 	all := &hooks.Data{
 		AttendeeId: "a1", HelpId: "h1", StepNumber: 2, Attendees: 24, Completed: 19, Check: "build", Ok: true,

@@ -41,7 +41,7 @@ func TestABodyUsesOnlyTheReceivedBytes(t *testing.T) {
 }
 
 func TestBodiesBeyondTheBudgetAreRefused(t *testing.T) {
-	budget := NewBodyBudget(5 * first) // a body of three takes two more while it grows
+	budget := NewBodyBudget(5 * first) // a body of 3*first needs 2*first more while it grows
 	one, other := &BodyShare{Of: budget}, &BodyShare{Of: budget}
 	body := make([]byte, 3*first-1)
 	if _, err := readAll(bytes.NewReader(body), len(body), len(body)+1, one); err != nil {

@@ -81,7 +81,7 @@ func TestTimesAndEmptyValues(t *testing.T) {
 	}
 }
 
-// Clients whose language has only one number type write integers so.
+// Clients whose language has only one number type can write the integer 3 as 3.0.
 func TestIntegersCanHaveAFractionOfZero(t *testing.T) {
 	type record struct {
 		N int32   `json:"n"`

@@ -25,7 +25,7 @@ type state struct {
 
 func newState() *state {
 	s := &state{name: "a", list: []*inner{{1, nil}, {2, &inner{3, nil}}}, index: map[string]inner{"x": {n: 4}}, marks: []int{1}, mixed: []int{1, 2}}
-	s.list[0].next = s.list[0] // a circle ends
+	s.list[0].next = s.list[0] // a cyclic reference does not loop forever
 	s.rows.Append(7)
 	return s
 }

@@ -25,7 +25,7 @@ import (
 
 const aiKey = "canary-ai-key-123"
 
-// encryptedKey is an AI key, encrypted as a browser sends it.
+// encryptedKey returns an AI key, encrypted as a browser sends it.
 func encryptedKey(t testing.TB) string {
 	t.Helper()
 	return encryptedWith(t, adminPW, aiKey)
@@ -55,7 +55,7 @@ func aiClass(t *testing.T, change func(*config.Config)) (*class, *upstreamtest.S
 	return c, up
 }
 
-// talk is a streamed response of the AI, while the test reads it.
+// talk is a streamed response of the AI, which the test reads event by event.
 type talk struct {
 	t     testing.TB
 	res   *http.Response
@@ -272,7 +272,8 @@ func TestHeartbeatsAreSentWhileTheUpstreamIsSilent(t *testing.T) {
 
 func TestTheErrorOfAFailingUpstreamSaysWhichPartFailed(t *testing.T) {
 	t.Parallel()
-	// The place of an answer is free before its end is sent.
+	// Each person can have one stream. The server frees the place of a stream before it sends the
+	// end of the response, so the next request is not refused.
 	c, up := aiClass(t, func(cfg *config.Config) { cfg.Limits.AIPerMinute, cfg.AI.MaxStreamsPerPerson = 0, 1 })
 	for name, f := range map[string]struct {
 		status int
@@ -477,7 +478,7 @@ func TestTheAIKeyInTheSettingsIsUsedAndKeptSecret(t *testing.T) {
 		b.post("/admin/settings", record{"ai_api_key": bad}).refused(400, "ADMIN_PW")
 	}
 	if got := state(); got != "false false" {
-		t.Errorf("before the key is set: %s", got)
+		t.Errorf("before the key is set, the state is %s", got)
 	}
 	b.post("/admin/settings", record{"ai_api_key": encryptedKey(t)}).want(200)
 	if got := used(); got != aiKey || state() != "true true" {
@@ -496,7 +497,7 @@ func TestTheAIKeyInTheSettingsIsUsedAndKeptSecret(t *testing.T) {
 	cfg.Admin.Password = "another password"
 	restart()
 	if got := state(); got != "true false" {
-		t.Errorf("after a change of ADMIN_PW: %s", got)
+		t.Errorf("after a change of ADMIN_PW, the state is %s", got)
 	}
 	b.post("/ai/stream", record{"prompt": "why"}).refused(400, "set again")
 	b.post("/admin/settings", record{"ai_api_key": encryptedWith(t, "another password", "new-key")}).want(200)
@@ -686,7 +687,7 @@ func TestRefusedQuestionsAreInTheAuditTrail(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := facilitator(t, startServer(t, cfg).Addr(), "")
-	// The counts are also written at the end of each minute.
+	// The server also writes the counts at the end of each minute, so there can be several records.
 	denied, sum := b.get("/admin/audit-logs?action=access_denied&codelab_id="+c.id).list(), 0
 	for _, r := range denied {
 		n, _ := strconv.Atoi(fmt.Sprint(r["metadata"].(map[string]any)["count"]))

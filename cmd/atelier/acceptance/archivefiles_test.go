@@ -83,7 +83,7 @@ func TestFilesAreExportedAndImportedWithTheirCodelab(t *testing.T) {
 	there.get("/codelabs/" + made).into(&both)
 	guide := record(both[0].(map[string]any)).text("guide_markdown")
 	if a := there.get(strings.TrimPrefix(guide, "Read ")).want(200); !strings.Contains(a.header.Get("Content-Disposition"), "Linked%20%C3%9C.txt") {
-		t.Errorf("the linked file: %v", a.header)
+		t.Errorf("the headers of the linked file are %v", a.header)
 	}
 
 	// The copy has its own references to the files, so the original can be deleted.
@@ -127,13 +127,13 @@ func TestARefusedImportLeavesNoFile(t *testing.T) {
 	doc := "files/materials/" + name + ".txt"
 	material := `[{"title":"t","material_type":"file","file":"` + doc + `"}]`
 	for what, files := range map[string][]string{
-		"no title":      {"codelab.json", `{}`, "steps/01.md", step, img, string(onePixel)},
-		"bad material":  {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), doc, "x", "materials.json", `[{"title":"","material_type":"file","file":"` + doc + `"}]`},
-		"no such file":  {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", material},
-		"outside":       {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", `[{"title":"t","material_type":"file","file":"../../secrets/session.key"}]`},
-		"absolute":      {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", `[{"title":"t","material_type":"file","file":"/etc/passwd"}]`},
-		"bad script":    {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", `[{"title":"t","material_type":"link","link_url":"javascript:x"}]`},
-		"names no list": {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "files.json", `{}`},
+		"no title":     {"codelab.json", `{}`, "steps/01.md", step, img, string(onePixel)},
+		"bad material": {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), doc, "x", "materials.json", `[{"title":"","material_type":"file","file":"` + doc + `"}]`},
+		"no such file": {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", material},
+		"outside":      {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", `[{"title":"t","material_type":"file","file":"../../secrets/session.key"}]`},
+		"absolute":     {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", `[{"title":"t","material_type":"file","file":"/etc/passwd"}]`},
+		"script link":  {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", `[{"title":"t","material_type":"link","link_url":"javascript:x"}]`},
+		"not a list":   {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "files.json", `{}`},
 	} {
 		got := b.upload(packed(t, files...))
 		if got.status != 400 {
@@ -233,7 +233,7 @@ func TestABackupContainsTheFiles(t *testing.T) {
 	}
 }
 
-// References and files survive a restart. A file that a crash left partly written is removed.
+// References and files survive a restart.
 func TestFilesSurviveARestart(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

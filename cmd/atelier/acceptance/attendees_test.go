@@ -209,7 +209,8 @@ func TestRemovedAttendeesNoLongerSeeThePrivateCodelabInTheList(t *testing.T) {
 	lin.get(c.path).refused(403)
 }
 
-// Such names count as the same, because people could not distinguish them.
+// Names that differ only in invisible characters count as the same, because people could not
+// distinguish them.
 func TestNamesThatDifferOnlyInInvisibleCharactersAreTheSame(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -235,9 +236,9 @@ func TestNamesThatDifferOnlyInInvisibleCharactersAreTheSame(t *testing.T) {
 
 func TestAttendeesCannotTakeTheNameOfAFacilitator(t *testing.T) {
 	t.Parallel()
-	c := newClassOn(t, startServer(t, testConfig(t)).Addr(), record{}) // other servers have logged-in people
+	c := newClassOn(t, startServer(t, testConfig(t)).Addr(), record{}) // the common server has other logged-in people
 	another := func() string { return newClassOn(t, c.addr, record{}).path }
-	grace := c.join(open(t, c.addr), record{"name": "Grace Hopper", "code": "1"}) // before the facilitator joined
+	grace := c.join(open(t, c.addr), record{"name": "Grace Hopper", "code": "1"}) // before the facilitator logs in
 	max := c.attendee("Max")
 	boss := facilitator(t, c.addr, "  Grace\u202e Hopper ")
 	facilitator(t, c.addr, "Ada")
@@ -305,7 +306,7 @@ func TestFacilitatorsSeeTheStepTimesAndQuizResultOfAnAttendee(t *testing.T) {
 		t.Errorf("Lin reads %v", own)
 	}
 	for who, r := range map[string]record{
-		"Max": read(max.browser, "?details=true"), "Lin, who does not ask": read(lin.browser, ""), "a facilitator who does not": read(c.admin, "?details=false"),
+		"Max": read(max.browser, "?details=true"), "Lin, without details": read(lin.browser, ""), "a facilitator, without details": read(c.admin, "?details=false"),
 	} {
 		if r["steps"] != nil || r["quiz"] != nil {
 			t.Errorf("%s reads %v", who, r)

@@ -264,8 +264,8 @@ var probes = []probe{
 
 var oneFile = []any{map[string]any{"path": "x.go", "content": "cGFja2FnZSB4", "encoding": "base64", "mode": "100755"}}
 
-// badWorld contains two codelabs that each have an object of every kind. The third codelab has a
-// workspace of the other kind.
+// badWorld contains two codelabs that each have an object of every kind. The workspace of the first
+// has branches. A third codelab has a workspace with folders.
 type badWorld struct {
 	t       *testing.T
 	c       *class
@@ -276,7 +276,7 @@ type badWorld struct {
 	ids     map[string]string
 	others  map[string]string // the same kinds of ids, of the other codelab
 	quiz    string
-	into    string // a second question to all
+	into    string // the id of a second question
 	data    string // the data folder
 	// material is the path of an uploaded file without references.
 	material string
@@ -354,7 +354,7 @@ func (w *badWorld) furnish(addr, name string) (c *class, p *person, ids map[stri
 	return c, p, ids, quiz
 }
 
-// path returns the path of an operation. Some ids can replace the valid ones.
+// path returns the path of an operation. ids replaces some of the valid ids.
 func (w *badWorld) path(p probe, ids map[string]string) string {
 	_, template, _ := strings.Cut(p.op, " ")
 	if strings.Contains(template, "/folder") && ids["id"] == "" {
@@ -363,7 +363,7 @@ func (w *badWorld) path(p probe, ids map[string]string) string {
 	return w.fill(template, ids)
 }
 
-// fill replaces the parameters of a template with ids.
+// fill replaces the parameters of a template with the valid ids, or with those in ids.
 func (w *badWorld) fill(template string, ids map[string]string) string {
 	for name, id := range w.ids {
 		if other := ids[name]; other != "" {
@@ -445,7 +445,7 @@ type attempt struct {
 	body   any
 	opts   []option
 	status int
-	names  string // what the error must name
+	names  string // text that the error must contain
 	stray  bool   // the request calls no operation, so the document does not describe it
 }
 
@@ -496,7 +496,7 @@ func TestBadRequestsAreRefusedAndChangeNothing(t *testing.T) {
 			body, opts = f.encode()
 		}
 		if got, want := w.right(p).do(method, w.path(p, nil)+p.query, body, opts...), max(p.ok, 200); got.status != want {
-			t.Errorf("%s: the good request returned %d, want %d: %.200s", p.op, got.status, want, got.body)
+			t.Errorf("%s: the valid request returned %d, want %d: %.200s", p.op, got.status, want, got.body)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func TestACertificateShowsTheSettingsOfItsCodelab(t *testing.T) {
 	c.admin.put(c.path, record{"hours": nil}).want(200)
 	c.admin.put(c.path+"/steps", record{"steps": []record{stepOf("a", 14)}}).want(200)
 	if got := read(); got["hours"] != nil || got.number("steps") != 1 {
-		t.Errorf("for a quarter of an hour, the certificate has %v", got)
+		t.Errorf("for 14 minutes, the certificate has %v", got)
 	}
 	c.admin.put(c.path, record{"logo_url": nil, "seal": false, "organiser": "", "certificate_text": ""}).want(200)
 	if got := read(); got["logo_url"] != nil || got["shares"] != nil || got.text("organiser") != "" {
@@ -69,7 +69,7 @@ func TestACertificateShowsTheSettingsOfItsCodelab(t *testing.T) {
 	}
 }
 
-// The shares of a person's time add up to 100, whether time was measured or not.
+// The shares of a person's time add up to 100 percent, and each is close to the measured time.
 func TestTheSharesOfAPersonsTimeAddUpTo100(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -166,13 +166,13 @@ func TestCertificateSettingsAreCopiedAndExported(t *testing.T) {
 	}
 	_, held := unzipped(t, export)
 	for what, doc := range map[string]string{
-		"another's":   strings.Replace(held["codelab.json"], logo, "https://example.org/a.png", 1),
-		"a missing":   strings.Replace(held["codelab.json"], logo, "/uploads/images/"+strings.Repeat("0", 32)+".png", 1),
-		"none of ten": strings.Replace(held["codelab.json"], logo, "files", 1),
+		"another server's": strings.Replace(held["codelab.json"], logo, "https://example.org/a.png", 1),
+		"a missing":        strings.Replace(held["codelab.json"], logo, "/uploads/images/"+strings.Repeat("0", 32)+".png", 1),
+		"an invalid":       strings.Replace(held["codelab.json"], logo, "files", 1),
 	} {
 		got := there.upload(packed(t, "codelab.json", doc, "steps/01.md", held["steps/01.md"])).object()
 		if got["logo_url"] != nil || !strings.Contains(fmt.Sprint(got["left_out"]), "logo") {
-			t.Errorf("%s logo becomes %v, left out %v", what, got["logo_url"], got["left_out"])
+			t.Errorf("%s logo is imported as %v, and the import left out %v", what, got["logo_url"], got["left_out"])
 		}
 	}
 	there.upload(packed(t, "codelab.json", strings.Replace(held["codelab.json"], "1.5", "1.3", 1), "steps/01.md", held["steps/01.md"])).refused(400)

@@ -103,7 +103,7 @@ func (b *browser) try(method, path string, body any, opts ...option) (answer, er
 	}
 	root := "/api"
 	if strings.HasPrefix(path, "/uploads/") || strings.HasPrefix(path, "/git/") || strings.HasPrefix(path, "/api/") {
-		root = "" // a complete path from an answer
+		root = "" // a complete path from an earlier response
 	}
 	base := b.base
 	if !b.stays {
@@ -257,7 +257,7 @@ func (a answer) error() string {
 	a.t.Helper()
 	var fields map[string]string
 	if err := json.Unmarshal(a.body, &fields); err != nil || len(fields) != 1 || fields["error"] == "" {
-		a.t.Fatalf("%s: %d has no error body: %.300s", a.what, a.status, a.body)
+		a.t.Fatalf("%s: the response with status %d has no error body: %.300s", a.what, a.status, a.body)
 	}
 	return fields["error"]
 }

@@ -18,8 +18,8 @@ func TestADisconnectedClientEndsItsImport(t *testing.T) {
 	t.Parallel()
 	addr := common.get(t).Addr()
 	b := facilitator(t, addr, "")
-	// The kernel holds back the last packet for 200 milliseconds at most. On a busy machine the end
-	// sometimes comes later, after the import.
+	// The kernel holds back the last packet for 200 milliseconds at most. On a busy machine, the
+	// end of the connection can therefore arrive in a later packet, after the import.
 	const tries = 5
 	title, status, text := "", 0, ""
 	for try := 0; try < tries && (status == 0 || status == 200); try++ {

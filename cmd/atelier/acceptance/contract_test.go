@@ -18,7 +18,8 @@ import (
 	"atelier/transport/rest"
 )
 
-// document is a description of the interface, with its compiled schemas. Safe for concurrent use.
+// document is a description of the interface, with its compiled schemas. It is safe for concurrent
+// use.
 type document struct {
 	name string
 	root map[string]any

@@ -63,7 +63,7 @@ func TestPagesOfAllowedOriginsCanReadResponses(t *testing.T) {
 			t.Errorf("%s: the preflight returned %d", origin, preflight.StatusCode)
 		}
 	}
-	// The paths are an event stream, which takes a separate way through the server, and an error.
+	// Error responses have the headers, too: 404 for an unknown path, and 405 for a wrong method.
 	for _, path := range []string{"/nothing", "/codelabs/import"} {
 		if h := admin.asks("GET", path, "http://app.example.org", nil).Header; h.Get("Access-Control-Allow-Origin") == "" || h.Get("Access-Control-Expose-Headers") == "" {
 			t.Errorf("%s: headers %v", path, h)

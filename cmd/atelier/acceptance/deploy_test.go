@@ -67,7 +67,7 @@ func edited(t *testing.T, name string, replace ...string) string {
 // from OPERATIONS.md.
 func TestTheSamplesForProxiesWork(t *testing.T) {
 	t.Parallel()
-	inLongRuns(t, "what a page says is tried")
+	inLongRuns(t, "the test runs a workshop through each proxy")
 	operations := edited(t, "OPERATIONS.md")
 	for name, sample := range map[string]struct {
 		root, below string
@@ -107,7 +107,7 @@ func TestTheSamplesForProxiesWork(t *testing.T) {
 // refusals and names nginx's setting. With the value of the sample, everybody is admitted.
 func TestTheSamplesForProxiesAllowEnoughConnections(t *testing.T) {
 	t.Parallel()
-	inLongRuns(t, "what a page says is tried")
+	inLongRuns(t, "the test opens 80 connections through nginx")
 	sample, err := os.ReadFile("../deploy/nginx.conf")
 	if err != nil {
 		t.Fatal(err)
@@ -215,11 +215,12 @@ func runProxy(t *testing.T, cmd *exec.Cmd, front string) {
 func throughProxy(t *testing.T, front string, roots *x509.CertPool) {
 	fresh := func() *browser { return openWith(t, "https://"+front, &tls.Config{RootCAs: roots}) }
 	admin := fresh()
-	// The server ignores the address that a client claims, and uses the address from the proxy.
+	// The client claims an address. The server uses the address from the proxy, which either passes
+	// on the claim or replaces it with the address of the connection.
 	admin.from = "192.0.2.77"
 	admin.login("")
 	if got := loggedInFrom(t, admin); got != "192.0.2.77" && got != "127.0.0.1" {
-		t.Errorf("audited as %q", got)
+		t.Errorf("the login was audited from %q, want 192.0.2.77 or 127.0.0.1", got)
 	}
 	admin.from = ""
 	c := &class{t: t, addr: front, admin: admin}
@@ -288,13 +289,13 @@ func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 	}
 }
 
-// The unit gives the server at least the time that a shutdown can take.
+// systemd must wait longer than a shutdown with the default configuration can take.
 func TestTheUnitAllowsTheConfiguredStopTime(t *testing.T) {
 	t.Parallel()
 	unit := edited(t, "atelier.service")
 	stop, err := time.ParseDuration(regexp.MustCompile(`TimeoutStopSec=(\d+)`).FindStringSubmatch(unit)[1] + "s")
 	if c := config.Default().Server; err != nil || stop <= c.ShutdownDelay.Std()+c.DrainTimeout.Std() {
-		t.Errorf("systemd kills after %v, but draining alone may take %v", stop, c.DrainTimeout.Std())
+		t.Errorf("systemd kills the server after %v, but draining alone can take %v", stop, c.DrainTimeout.Std())
 	}
 }
 

@@ -25,7 +25,7 @@ import (
 // node is stopped.
 func TestTheSamplesForBalancersWork(t *testing.T) {
 	t.Parallel()
-	inLongRuns(t, "what a page says is tried")
+	inLongRuns(t, "the test runs each balancer in front of three nodes")
 	for name, start := range map[string]func(t *testing.T, front, cert, key string, nodes []string) *exec.Cmd{
 		"nginx": func(t *testing.T, front, cert, key string, nodes []string) *exec.Cmd {
 			return nginx(t, edited(t, "cluster/nginx.conf", append(nodes, "listen 443 ssl", "listen "+front+" ssl", "listen 80", "listen "+freeAddr(t),
@@ -88,8 +88,8 @@ func TestTheSamplesForBalancersWork(t *testing.T) {
 			}
 			// Until a balancer has noticed that the node has stopped, it can send a POST to this
 			// node. A balancer that checks each node every second does not notice from a failed
-			// POST. Some balancers choose the next node at random. Many consecutive requests avoid
-			// one node of three only if the balancer has noticed.
+			// POST. Some balancers choose nodes at random. Only many consecutive successes show
+			// that the balancer no longer uses the stopped node.
 			client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
 			defer client.CloseIdleConnections()
 			for fine, deadline := 0, time.Now().Add(testTimeout); fine < 60; fine++ {
@@ -108,7 +108,7 @@ func TestTheSamplesForBalancersWork(t *testing.T) {
 				}
 				if err != nil || res.StatusCode != want {
 					if fine = -1; time.Now().After(deadline) {
-						t.Fatalf("after a node stopped: %v, %v", res, err)
+						t.Fatalf("after a node was stopped, a request returned %v, %v", res, err)
 					}
 				}
 			}
@@ -157,7 +157,7 @@ func filledIn(t *testing.T, text string, variables map[string]string) string {
 	return regexp.MustCompile(`\$\{[A-Z_]+:\?\}`).ReplaceAllStringFunc(text, func(v string) string {
 		value, ok := variables[v[2:len(v)-3]]
 		if !ok {
-			t.Errorf("nothing explains %s", v)
+			t.Errorf("the test has no value for the variable %s", v)
 		}
 		return value
 	})
@@ -168,7 +168,7 @@ func filledIn(t *testing.T, text string, variables map[string]string) string {
 // encrypted.
 func TestTheComposeFileForNodesWorks(t *testing.T) {
 	t.Parallel()
-	inLongRuns(t, "what a page says is tried")
+	inLongRuns(t, "the test starts three nodes from the Compose file")
 	database, dir := postgrestest.Database(t), t.TempDir()
 	at, err := url.Parse(database)
 	if err != nil {
@@ -270,13 +270,13 @@ func TestNodesAuthenticateEachOtherByCertificate(t *testing.T) {
 	onA, onB := facilitator(t, a.Addr(), ""), facilitator(t, b.Addr(), "")
 	id := onA.post("/codelabs", record{"title": "over TLS"}).object().text("id")
 	onB.put("/codelabs/"+id, record{"title": "over TLS, from the other"}).want(200)
-	// The third node cannot start. According to the database the other nodes are alive, but it
-	// cannot reach them. Its short lease limits the wait.
+	// The third node cannot start. According to the database, the other nodes are alive, but the
+	// third node cannot reach them. Its short lease limits the wait.
 	err := onceItCan(func() error {
 		_, err := service.Start(cfgs[2], service.Options{Lease: 1500 * time.Millisecond}, slog.New(slog.NewTextHandler(&suiteLog, nil)))
 		return err
 	})
 	if err == nil || !strings.Contains(err.Error(), "is alive and does not answer this one") {
-		t.Errorf("with a certificate of another authority: %v", err)
+		t.Errorf("with a certificate of another authority, starting returned %v", err)
 	}
 }

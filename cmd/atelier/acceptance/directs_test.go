@@ -44,7 +44,7 @@ func TestMessagesToManyNeedAValidTextAndTarget(t *testing.T) {
 	lin := c.attendee("Lin")
 	path := c.path + "/direct-messages"
 	lin.post(path, record{"message": "m", "to": "step", "step_number": 1}).refused(403)
-	lin.post(path, record{"step_number": 0}).refused(403) // before it is read
+	lin.post(path, record{"step_number": 0}).refused(403) // the role is checked before the body
 	for _, bad := range []record{
 		{"to": "stuck"}, {"message": "m"}, {"message": "m", "to": "all"}, {"message": "m", "to": "step"},
 		{"message": "m", "to": "step", "step_number": 4}, {"message": "m", "to": "stuck", "step_number": 0}, {"message": "m", "to": "stuck", "ref": string(make([]byte, 65))},

@@ -72,8 +72,8 @@ func TestTheDockerfileCopiesEveryPageOfTheHandbook(t *testing.T) {
 	}
 }
 
-// buildContext is the folder that an engine receives: the files of the repository without those
-// in .dockerignore.
+// buildContext returns the folder that an engine receives. It contains the files of the repository
+// without those in .dockerignore.
 func buildContext(t *testing.T) string {
 	t.Helper()
 	dir, root := t.TempDir(), "../../.."
@@ -97,7 +97,7 @@ func buildContext(t *testing.T) string {
 			}
 		}
 		content, err := os.ReadFile(filepath.Join(root, name))
-		if left || err != nil { // the file is deleted, but still in the index
+		if left || err != nil { // ignored, or deleted but still in the index
 			continue
 		}
 		put(t, filepath.Join(dir, name), content)
@@ -203,7 +203,8 @@ func (im *imageBuild) copy(words []string) {
 	}
 }
 
-// command runs in the folder of its stage. Absolute paths of the image are mapped to the stage.
+// command runs a RUN instruction in the folder of its stage. The path /empty of the image is mapped
+// to the stage.
 func (im *imageBuild) command(text string) {
 	im.t.Helper()
 	text = variable.ReplaceAllStringFunc(text, func(v string) string { return im.args[v[2:len(v)-1]] })

@@ -172,7 +172,7 @@ func TestDamageIsReportedAndNotServed(t *testing.T) {
 	if exists(filepath.Join(data, "objects/aside")) {
 		t.Error("the recovery swept files")
 	}
-	scrub("damaged: blob", 1) // also finds the damage without a running server
+	scrub("damaged: blob", 1) // scrub also finds the damage without a running server
 
 	// Without its MANIFEST the store would start empty.
 	if err := os.Remove(filepath.Join(data, "store/MANIFEST")); err != nil {

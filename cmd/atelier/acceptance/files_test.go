@@ -97,8 +97,7 @@ func wrongForms(good form, add adder) {
 }
 
 // A file passes through the server in small pieces, on upload and on download. In an earlier
-// version, it did not. Reading the body of a request reads all of it, even if the code only checks
-// whether it is a stream.
+// version, the server read the whole body of a request even to check whether it was a stream.
 func TestALargeFileNeedsLittleMemory(t *testing.T) { // alone: it measures the memory of the whole process
 	c := newClass(t)
 	const size = 50 << 20

@@ -26,7 +26,7 @@ func makeFormat(t *testing.T, name string) {
 	s := startOnFormat(t, cfg)
 	first := newClassOn(t, s.Addr(), everySetting("First"))
 	admin := first.admin
-	admin.post("/admin/settings", record{"ai_api_key": encryptedKey(t)}).want(200) // is replaced and erased
+	admin.post("/admin/settings", record{"ai_api_key": encryptedKey(t)}).want(200) // the next key replaces and erases it
 	f.Doors.AIKey = "made-up-ai-key"
 	admin.post("/admin/settings", record{"ai_api_key": encryptedWith(t, adminPW, f.Doors.AIKey)}).want(200)
 	first.teach(&f.Doors)
@@ -220,15 +220,15 @@ func (c *class) folders() {
 	c.admin.post(c.code()+"/folders/step-1-end/files", record{"files": []record{file("a.txt", "changed")}, "delete_files": []string{"b/c"}}).want(200)
 }
 
-// over makes the codelab a workshop that has ended and that only facilitators can see.
+// over creates a codelab that has ended and that only facilitators can see.
 func (c *class) over() {
 	o := newClassOn(c.t, c.addr, record{"title": "Over", "is_public": false, "ai_enabled": false})
 	o.admin.post(o.path+"/registration", record{"open": false}).want(200)
 	o.admin.post(o.path+"/end", nil).want(200)
 }
 
-// large makes the snapshot of the codelab so large that it has several parts, and its steps are in
-// the value log. The repetitive text compresses well.
+// large creates a codelab that is so large that its snapshot has several parts, and that its steps
+// are in the value log. The repetitive text compresses well.
 func (c *class) large() {
 	l := newClassOn(c.t, c.addr, record{"title": "Large"})
 	var steps []record

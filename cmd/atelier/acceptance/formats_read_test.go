@@ -52,7 +52,7 @@ type holding struct {
 	code map[string]map[string]map[string]string
 }
 
-// readFolder reads everything in a data folder. No server may run on it meanwhile.
+// readFolder reads everything in a data folder. No server must run on the folder meanwhile.
 func readFolder(t *testing.T, data string) *holding {
 	t.Helper()
 	cfg := formatConfig(data)
@@ -74,7 +74,7 @@ func readFolder(t *testing.T, data string) *holding {
 	h.must(err)
 	ofCode, err := trees.Open(trees.Options{Objects: objects, Dir: t.TempDir(), Alone: true})
 	h.must(err)
-	h.readLogs() // first: actors that run may shorten them
+	h.readLogs() // first, because running actors can shorten the logs
 	h.readActors(list, register)
 	h.readRows(list)
 	h.readTokens(cfg)
@@ -199,8 +199,8 @@ func (h *holding) readFiles(register *files.Register, uploads *contents.Store) {
 			}
 		}
 	}
-	// Referenced files stay. If a reference were not found, the file would be removed here, and
-	// the check below would report it.
+	// Referenced files stay. If a reference were not found, its file would be removed here. The
+	// comparison of the state would then report the missing content.
 	h.must(register.Drop(names...))
 	h.must(register.Discard(sums...))
 	for _, b := range sums {
@@ -255,8 +255,8 @@ func hashOf(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// plain returns a message as JSON. A presence message without content becomes words, and a long
-// text becomes its hash.
+// plain returns a message as JSON. An empty value becomes a text such as "(map[])", so that it does
+// not count as missing. A text of more than 300 bytes is shortened, with its length and hash.
 func (h *holding) plain(m proto.Message) any {
 	h.t.Helper()
 	text, err := protojson.MarshalOptions{UseEnumNumbers: true}.Marshal(m)

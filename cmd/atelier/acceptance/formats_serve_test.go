@@ -35,7 +35,7 @@ func (d keptCredentials) open(t *testing.T, data string, held *holding) map[stri
 	streams := map[string]replay{}
 	for id := range held.codelabs {
 		c := &class{t: t, addr: addr, admin: admin, id: id, path: "/codelabs/" + id}
-		streams[id] = c.replayed() // before anything is added
+		streams[id] = c.replayed() // before the test adds anything
 		c.serves(held)
 		c.servesCode(t, held)
 	}
@@ -92,7 +92,7 @@ func (c *class) replayed() replay {
 	return out
 }
 
-// serves downloads the files that people submitted.
+// serves verifies the files that people submitted.
 func (c *class) serves(held *holding) {
 	c.t.Helper()
 	for _, x := range held.codelabs[c.id].Submissions {
@@ -106,7 +106,7 @@ func (c *class) serves(held *holding) {
 	}
 }
 
-// servesCode reads each file of the workspace. It also clones a repository.
+// servesCode verifies each file of the workspace. It also clones a repository.
 func (c *class) servesCode(t *testing.T, held *holding) {
 	w := held.codelabs[c.id].Workspace
 	if w == nil {
@@ -202,11 +202,11 @@ func (k keptMarket) opens(t *testing.T, addr string) {
 		for _, d := range differences(what, want, business.post("/introspect", use(x.Token, x.Checkout)).object()) {
 			t.Error(d)
 		}
-		// The error omits the response, which may contain a credential.
+		// The error omits the response, which can contain a credential.
 		codes := map[string]string{"redeemed": "token_used", "expired": "token_expired", "revoked": "token_revoked", "locked": "token_revoked"}
 		switch got, code := business.post("/detokenize", use(x.Token, x.Checkout)), codes[want.text("state")]; {
 		case code == "" && (got.status != 200 || !sameJSON(got.body, card)):
-			t.Errorf("%s: status %d, or not the credential of the token", what, got.status)
+			t.Errorf("%s: status %d, or another credential", what, got.status)
 		case code != "" && (got.status != 410 || got.code(410) != code):
 			t.Errorf("%s: status %d, want 410 with %s", what, got.status, code)
 		}

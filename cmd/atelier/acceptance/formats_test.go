@@ -22,8 +22,8 @@ import (
 // testdata contains a packed data folder for each storage format, with a description of its
 // contents. testdata/README.md describes when and how they are made again.
 var (
-	writeFormat = flag.Bool("write-format", false, "make the data folder of the present format anew, in testdata")
-	renewFormat = flag.Bool("renew-formats", false, "write down anew what the data folders in testdata hold")
+	writeFormat = flag.Bool("write-format", false, "write the data folder of the current format to testdata")
+	renewFormat = flag.Bool("renew-formats", false, "rewrite the descriptions of the data folders in testdata")
 )
 
 // fixture describes the contents of a packed data folder.
@@ -48,8 +48,8 @@ type keptCredentials struct {
 	Markets       []keptMarket `json:"markets,omitempty"`
 }
 
-// keptPerson is an attendee who comes back, by name and code or, with Session, in the same
-// browser.
+// keptPerson is an attendee who signs in again with name and code. With Session, the attendee
+// continues in the same browser.
 type keptPerson struct {
 	Codelab string `json:"codelab"`
 	ID      string `json:"id"`
@@ -155,7 +155,7 @@ func TestFormatsOpen(t *testing.T) {
 	}
 }
 
-// The folder of the current format contains the records that reveal the missing keys.
+// The records in the folder show the server which token keys it needs.
 func TestAFolderWithoutItsTokenKeysIsRefused(t *testing.T) {
 	t.Parallel()
 	cfg := formatConfig(t.TempDir())
@@ -168,7 +168,7 @@ func TestAFolderWithoutItsTokenKeysIsRefused(t *testing.T) {
 		_ = s.Stop()
 	}
 	if err == nil || !strings.Contains(err.Error(), "token keys are missing") {
-		t.Errorf("starting without the token keys returned %v", err)
+		t.Errorf("starting without the token keys returned %v, want an error that they are missing", err)
 	}
 }
 
@@ -206,13 +206,13 @@ func (f fixture) write(t *testing.T, name string) {
 	}
 }
 
-// differences lists the differences of two values, as JSON. An empty list and a zero count as
-// missing, so an additional field breaks nothing.
+// differences lists the differences between the JSON of two values. An empty list and a zero value
+// count as missing, so a new field that is empty makes no difference.
 func differences(at string, want, got any) []string {
 	return differ(at, asJSON(want), asJSON(got), true)
 }
 
-// varies replaces a value that differed a minute later.
+// varies replaces a value that changed within a minute. The comparison accepts any value for it.
 const varies = "(varies)"
 
 // differ lists the differences between two JSON values. Unless whole is set, got can have more
@@ -254,7 +254,7 @@ func asJSON(v any) (out any) {
 		err = json.Unmarshal(text, &out)
 	}
 	if err != nil {
-		panic(err) // of a value that cannot be JSON
+		panic(err) // v cannot be encoded as JSON
 	}
 	return out
 }

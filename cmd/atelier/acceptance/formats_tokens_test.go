@@ -6,7 +6,8 @@ func (m *market) kept() keptMarket {
 	return keptMarket{Path: m.path, Platform: keep(m.platform), Business: keep(m.business)}
 }
 
-// join makes everything happen that participants can do or that can happen to them.
+// join uses the features of participants: encryption keys, API keys, acknowledgements, grants and
+// disabling.
 func (m *market) join() {
 	m.t.Helper()
 	public, _ := encryptionKeys(m.t)
@@ -31,7 +32,7 @@ func (k *keptMarket) hold(m *market, prefix string) {
 		m.policy(m.business, policy, seconds)
 		checkout = prefix + " " + checkout
 		x := keptToken{Checkout: checkout}
-		if policy == "session" { // what is kept for a key ends with its token
+		if policy == "session" { // an idempotency key expires with its token, and only session tokens last
 			x.Key = "the idempotency key of " + checkout
 		}
 		x.Token = m.tokenize(checkout, header("Idempotency-Key", x.Key))

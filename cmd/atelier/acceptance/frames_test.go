@@ -17,7 +17,7 @@ func cookies(a answer) map[string]string {
 }
 
 // Browsers send a cookie from a frame of another site only if the cookie allows it. Such a cookie
-// belongs to an attendee. Facilitators cannot lead or sign in from there.
+// belongs to an attendee. Facilitators cannot lead or sign in from a frame.
 func TestASessionInAFrameIsAnAttendees(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -29,7 +29,7 @@ func TestASessionInAFrameIsAnAttendees(t *testing.T) {
 	within := open(t, c.addr).post(c.path+"/register", record{"name": "Framed"}, framed)
 	for _, name := range []string{"svc_session", "svc_csrf"} {
 		if got := cookies(plain)[name]; !strings.Contains(got, "SameSite=Lax") || strings.Contains(got, "Partitioned") {
-			t.Errorf("the cookie of a top-level page: %s", strings.Split(got, ";")[1:])
+			t.Errorf("the cookie of a top-level page has the attributes %s", strings.Split(got, ";")[1:])
 		}
 		got := cookies(within)[name]
 		for _, part := range []string{"; SameSite=None", "; secure", "; Partitioned", "; path=/"} {

@@ -160,10 +160,9 @@ func TestAttendeesCanCloneSharedStates(t *testing.T) {
 	// A new clone has the same commits, and starts at the latest one.
 	other := g.clone(at)
 	if a, b := g.run(other, "rev-parse", "HEAD"), g.run(dir, "rev-parse", "origin/step-3-start"); a != b {
-		t.Errorf("HEAD is %s, the latest is %s", a, b)
+		t.Errorf("HEAD is %s, want the latest commit %s", a, b)
 	}
-	// An attendee registered elsewhere, without a secret or with another codelab's secret, has no
-	// access.
+	// A clone without a secret, with a wrong secret or with another codelab's secret is refused.
 	g.fails(g.home, []string{"clone", "http://" + c.addr + "/git/" + c.id, "no"}, "terminal prompts disabled")
 	g.fails(g.home, []string{"clone", "http://x:wrong@" + c.addr + "/git/" + c.id, "no"}, "Authentication failed")
 	elsewhere := taughtCode(t, "branch", record{"share_code": "all"})
@@ -267,9 +266,10 @@ func TestHundredsOfBranchesAreFetchedAtOnce(t *testing.T) {
 		return len(strings.Fields(g.run(dir, "for-each-ref", "--format=%(refname)", "refs/remotes/origin/step-*")))
 	}
 	if n := branches(); n != 300 {
-		t.Errorf("%d branches were cloned", n)
+		t.Errorf("%d branches were cloned, want 300", n)
 	}
-	// All commits after the changed one are new: 100 wants, while the client has 300.
+	// The steps from 101 on change, so the client wants 100 new commits. It has the 300 earlier
+	// ones and 40 of its own.
 	states(101, 150, "second")
 	for i := range 40 {
 		g.write(dir, "own.txt", []byte(fmt.Sprint(i)), "of one's own")

@@ -125,7 +125,7 @@ func TestUnsharedContentDoesNotLeak(t *testing.T) {
 			t.Errorf("%s: the response contains the secret word", what)
 		}
 	}
-	// The test can find a word that is present.
+	// The search must find a word that is present.
 	if all := ask("want "+tips[0]+able, "0000", "done\n"); !bytes.Contains(everythingIn(t, all), []byte("public")) {
 		t.Fatal("the pack of the shared commits lacks their text")
 	}
@@ -141,7 +141,7 @@ func TestUnsharedContentDoesNotLeak(t *testing.T) {
 				t.Errorf("%s: %s is not refused: %.100q", how, id, body)
 			}
 		}
-		// Claiming to have these commits does not reveal them either, and makes no difference.
+		// The response to a client that claims to have one of these objects reveals nothing either.
 		if shared[id] {
 			continue
 		}

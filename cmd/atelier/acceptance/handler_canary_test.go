@@ -30,7 +30,7 @@ const (
 // suiteLog is the log of every server that the suite starts in this process.
 var suiteLog logged
 
-// returnedSecrets are the secrets that servers returned. It is safe for concurrent use.
+// returnedSecrets contains the secrets that servers returned. It is safe for concurrent use.
 var returnedSecrets secretSet
 
 type secretSet struct {

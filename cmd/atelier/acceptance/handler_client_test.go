@@ -19,8 +19,8 @@ import (
 
 var handlerAPI = load("handler.openapi.json", handler.OpenAPI())
 
-// member is a participant of the tokenization handler, as its own programs are. It verifies every
-// response against the handler's description.
+// member calls the tokenization handler as a participant's program does. It verifies every response
+// against the handler's description.
 type member struct {
 	t             testing.TB
 	base          string // address of the handler
@@ -112,7 +112,7 @@ func (p *member) post(path string, body any, opts ...option) answer {
 	return p.do(http.MethodPost, path, body, opts...)
 }
 
-// do sends a request below the base and validates the response with the document.
+// do sends a request below the base and verifies the response against the document.
 func (p *member) do(method, path string, body any, opts ...option) answer {
 	p.t.Helper()
 	a := p.send(method, path, body, opts...)
@@ -188,7 +188,7 @@ func (a answer) code(status int) string {
 	a.t.Helper()
 	var fields map[string]string
 	if err := json.Unmarshal(a.want(status).body, &fields); err != nil || len(fields) != 2 || fields["content"] == "" {
-		a.t.Fatalf("%s: %d has no error body: %.300s", a.what, a.status, a.body)
+		a.t.Fatalf("%s: the response with status %d has no error body: %.300s", a.what, a.status, a.body)
 	}
 	return fields["code"]
 }

@@ -66,7 +66,7 @@ func TestAParticipantReadsItsOwnLog(t *testing.T) {
 			t.Errorf("a stranger reads %v", got)
 		}
 
-		// The rest is read page by page.
+		// The whole log can be read page by page.
 		var ids []string
 		for at := ""; ; {
 			page := m.business.log("?limit=2" + at)

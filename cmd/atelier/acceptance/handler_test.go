@@ -26,7 +26,7 @@ func TestAPaymentSucceedsThroughTheHandler(t *testing.T) {
 		token := m.platform.post("/tokenize", record{"credential": card, "binding": m.binding("c1")}).object().text("token")
 		prefix := map[string]string{production: "tok_live_", sandbox: "tok_test_"}[base]
 		if !strings.HasPrefix(token, prefix) || len(token) != 9+43 {
-			t.Fatalf("the token has %d characters", len(token))
+			t.Fatalf("the token has %d characters, or does not begin with %s", len(token), prefix)
 		}
 		seen := m.business.post("/introspect", use(token, "c1")).object()
 		if seen.text("policy") != "single_use" || seen.text("state") != "active" || seen.text("brand") != "visa" || seen.text("last_four") != "4242" || seen.text("type") != "card" {

@@ -87,9 +87,9 @@ func TestHealthAndDoctorJudgeBackupsAlike(t *testing.T) {
 		made time.Duration // the age of the backup; 0 means that no backup exists
 		ok   bool
 	}{
-		{"none", 0, false},
-		{"from this night", 5 * time.Hour, true},
-		{"from the day before", 27 * time.Hour, false},
+		{"no backup", 0, false},
+		{"a backup of five hours ago", 5 * time.Hour, true},
+		{"a backup of 27 hours ago", 27 * time.Hour, false},
 	} {
 		if c.made > 0 {
 			note, err := json.Marshal(doctor.Backup{At: time.Now().Add(-c.made), File: filepath.Join(data, "none"), Bytes: 9})
@@ -101,7 +101,7 @@ func TestHealthAndDoctorJudgeBackupsAlike(t *testing.T) {
 			}
 		}
 		func() {
-			s := startUntilStopped(t, cfg) // the cached result is still recent
+			s := startUntilStopped(t, cfg) // a running server would return its cached result
 			defer stop(t, s)
 			b := part(t, facilitator(t, s.Addr(), ""), "backup")
 			found := doctor.Examine(t.Context(), doctor.Options{Data: data, People: doctor.People, BackupAge: doctor.BackupAge, Now: time.Now})
@@ -110,7 +110,7 @@ func TestHealthAndDoctorJudgeBackupsAlike(t *testing.T) {
 				t.Fatal("the doctor does not check backups")
 			}
 			if b["ok"] != c.ok || b["ok"] != found[i].OK || b.text("text") != found[i].Text || b.text("remedy") != found[i].Remedy {
-				t.Errorf("%s: %v, but the doctor reports %+v", c.what, b, found[i])
+				t.Errorf("%s: health reports %v, but the doctor reports %+v", c.what, b, found[i])
 			}
 			if made := c.made > 0; (b["at"] != nil) != made || (b["age_seconds"] != nil) != made || made && b.number("age_seconds") < int(c.made.Seconds()) {
 				t.Errorf("%s: the backup part is %v", c.what, b)
@@ -175,7 +175,7 @@ func TestHealthCoversSeveralNodes(t *testing.T) {
 		return list[0]["state"] == "alive" && list[0]["load"] != nil && list[1]["load"] != nil
 	})
 	if b := part(t, c.admin, "backup"); b["ok"] != nil || b["at"] != nil {
-		t.Errorf("although another node may make the backups, backup is %v", b)
+		t.Errorf("although another node can make the backups, backup is %v", b)
 	}
 	// A node that stops regularly does not count as dead.
 	leave()

@@ -44,7 +44,7 @@ func TestUploadedImagesLoseTheirMetadata(t *testing.T) {
 		t.Errorf("the served file is %q", got.body)
 	}
 	if m, err := jpeg.Decode(bytes.NewReader(got.body)); err != nil || m.Bounds().Dx() != 8 {
-		t.Errorf("decoding the picture: %v", err)
+		t.Errorf("decoding the image returned %v, or its width is not 8", err)
 	}
 	r := c.newest("image_upload")
 	if r.text("actor_id") != lin.id || r.text("actor_type") != "attendee" {

@@ -15,7 +15,7 @@ func TestTheInternalListenerServesProbesMetricsAndProfiles(t *testing.T) {
 	t.Parallel()
 	s := common.get(t)
 	if status, _ := internal(s.InternalAddr(), "/livez"); status != 200 {
-		t.Errorf("livez: %d", status)
+		t.Errorf("livez returned %d", status)
 	}
 	status, body := internal(s.InternalAddr(), "/readyz")
 	var health struct {
@@ -23,10 +23,10 @@ func TestTheInternalListenerServesProbesMetricsAndProfiles(t *testing.T) {
 		Quarantined     []string
 	}
 	if err := json.Unmarshal([]byte(body), &health); err != nil || status != 200 || !health.Ready || health.Quarantined == nil {
-		t.Errorf("readyz: %d %s", status, body)
+		t.Errorf("readyz returned %d %s", status, body)
 	}
 	if status, body := internal(s.InternalAddr(), "/debug/pprof/goroutine?debug=1"); status != 200 || !strings.Contains(body, "goroutine profile") {
-		t.Errorf("pprof: %d", status)
+		t.Errorf("pprof returned %d", status)
 	}
 	for _, path := range []string{"/livez", "/readyz", "/metrics", "/debug/pprof/"} {
 		if got := public(t, s.Addr(), http.MethodGet, path); got.status != 404 {

@@ -75,7 +75,7 @@ func TestFailuresOfOthersDoNotLockOutAKnownBrowser(t *testing.T) {
 		t.Error("the logout removed the cookie of the known browser")
 	}
 	session.login("")
-	session.setCookieAt("/api", auth.DeviceCookie, "") // the session is from before device cookies existed
+	session.setCookieAt("/api", auth.DeviceCookie, "") // like a session from before device cookies existed
 	login := func(b *browser, pw string) answer {
 		t.Helper()
 		return b.post("/login", record{"admin_id": adminID, "admin_pw": pw})
@@ -117,7 +117,7 @@ func TestFailuresOfAKnownBrowserAreNotChargedToItsAddress(t *testing.T) {
 	facilitator(t, addr, "")
 }
 
-// until repeats a request until it is refused as too many. It allows more requests than the limit,
+// until repeats a request until the response is 429. It allows more requests than the limit,
 // because buckets refill while a busy machine is slow.
 func until(t *testing.T, what string, most int, try func(i int) answer) {
 	t.Helper()

@@ -54,7 +54,7 @@ func TestTheListShowsFacilitatorsAttendeesAndLastEdit(t *testing.T) {
 	}
 	c.admin.put(c.path, record{"description": "new"}).want(200)
 	if now := c.listed(c.admin).text("updated_at"); now <= before {
-		t.Errorf("after the edit updated_at is %s, before %s", now, before)
+		t.Errorf("after the edit, updated_at is %s, before it %s", now, before)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestCodelabsAreFoundByTitleAuthorAndCode(t *testing.T) {
 	nobody := open(t, c.addr)
 	for q, want := range map[string]string{"currency ünl": c.id, code: "", "else to be found": ""} {
 		if got := find(nobody, q); got != want {
-			t.Errorf("a visitor finds %q by %q", got, q)
+			t.Errorf("a visitor finds %q by %q, want %q", got, q, want)
 		}
 	}
 	if all := nobody.get("/codelabs").want(200).list(); len(all) < 1 || slices.Contains(texts(all, "id"), other.id) {

@@ -49,7 +49,7 @@ func TestWrongPasswordsOfOnePersonAreCountedTogether(t *testing.T) {
 		}
 	}
 	if tried > cfg.Limits.LoginFailures {
-		t.Errorf("%d passwords were tried", tried)
+		t.Errorf("%d passwords were tried, want at most %d", tried, cfg.Limits.LoginFailures)
 	}
 	// These failures do not lock out other people either.
 	c.admin.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}).want(200)
@@ -78,7 +78,7 @@ func TestWrongPasswordsOfOneLoginWithoutACookieAreCountedTogether(t *testing.T) 
 		}
 	}
 	if tried > cfg.Limits.LoginFailures {
-		t.Errorf("%d passwords were tried", tried)
+		t.Errorf("%d passwords were tried, want at most %d", tried, cfg.Limits.LoginFailures)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestOthersCannotLockOutAKnownBrowser(t *testing.T) {
 	fay.post("/logout", nil).want(204)
 	fay.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}).refused(429)
 	fay.post("/login", record{"admin_id": "Fay-Known", "admin_pw": goodPassword}).want(200)
-	// The owner's browser is used by Fay, and then by the owner again.
+	// Fay uses the owner's browser, and then the owner uses it again.
 	other := open(t, s.Addr())
 	other.http.Jar = c.admin.http.Jar
 	other.post("/login", record{"admin_id": "fay-known", "admin_pw": goodPassword}).want(200)

@@ -40,7 +40,7 @@ func TestTheServerLeavesNoCoreDump(t *testing.T) {
 	for file, has := range map[string]string{"limits": `Max core file size +0 +0 `, "status": `VmHWM:\s+\d+ kB`, "stat": `^\d+ \(atelier\)`} {
 		got, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", cmd.Process.Pid, file))
 		if err != nil || !regexp.MustCompile(has).Match(got) {
-			t.Errorf("%s contains %s, %v", file, got, err)
+			t.Errorf("%s contains %s, %v, want a match of %s", file, got, err, has)
 		}
 	}
 }

@@ -36,9 +36,9 @@ func TestNodesCompareTheirClocksWithTheDatabase(t *testing.T) {
 		}
 		return shown.Now
 	}
-	// The second node's own clock is right, but it compares it with a clock that is five seconds
-	// behind. On a busy machine the result can be wrong by half of the round trip of each
-	// comparison.
+	// The second node's system clock is right, but Options.Clock, with which it compares clocks, is
+	// five seconds behind. It therefore shows a time about five seconds after the first node's. On
+	// a busy machine the result can be wrong by half of the round trip of each comparison.
 	var before, after time.Time
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -55,7 +55,7 @@ func TestNodesCompareTheirClocksWithTheDatabase(t *testing.T) {
 		before, after = now(first), now(second)
 		return after.Sub(before) >= 3*time.Second
 	})
-	// The other node now owns the same codelab, so the second node's clock counts.
+	// The second node now owns the codelab, so its clock counts.
 	place(t, operator(t, cfgs[0].Server.Data), control.Placing{Do: "move", Node: "node2", Codelab: c.id})
 	eventual(t, "the clock of the new owner is known", func() bool {
 		before, after = now(first), now(second)

@@ -73,8 +73,8 @@ func TestADrainedNodeGivesAwayItsClientsAndActors(t *testing.T) {
 	if got := chatOf(who.get(c.path + "/chat").body); got != "before\non node 1\non node 2\n" {
 		t.Errorf("the chat on another node is %q", got)
 	}
-	// The node has started over and owns nothing. The test waits for this, because a node that is
-	// stopped while it starts over counts as dead.
+	// The drained node starts over and owns nothing. The test waits for this, because a node that
+	// is stopped while it starts over counts as dead.
 	eventual(t, "a node that has started over", func() bool {
 		_, why := internal(servers[0].InternalAddr(), "/readyz")
 		return status(0).Since.After(began) && strings.Contains(why, "is drained")
@@ -98,7 +98,7 @@ func TestADrainedNodeGivesAwayItsClientsAndActors(t *testing.T) {
 		}
 	}
 	place(t, op, control.Placing{Do: "drain", Node: "node2"})
-	// The asked node has just been drained, and may still be starting over.
+	// The node that gets this request has just been drained, and can still be starting over.
 	eventual(t, "the last node not to be drained", func() bool {
 		err := op.Place(control.Placing{Do: "drain", Node: "node3"})
 		if err == nil || !strings.Contains(err.Error(), durable.ErrFenced.Error()) && !strings.Contains(err.Error(), "no other undrained node") {
@@ -111,7 +111,7 @@ func TestADrainedNodeGivesAwayItsClientsAndActors(t *testing.T) {
 	}
 	eventual(t, "nodes that serve again", func() bool { return ready(servers[0]) && ready(servers[1]) })
 	who.base = "http://" + servers[0].Addr()
-	who.connect(c.id, "") // a client with an open connection can also connect
+	who.connect(c.id, "") // a node that is no longer drained accepts connections
 }
 
 // If all nodes that are not drained have stopped, status reports the problem.
@@ -168,7 +168,8 @@ func TestACodelabCanBeMovedToANode(t *testing.T) {
 	place(t, op, control.Placing{Do: "move", Node: "node1", Codelab: c.id}) // the codelab has no owner
 }
 
-// Until it is forgotten, a dead node is a problem, however long ago it died.
+// The status lists a dead node as a problem until an operator forgets the node, however long ago it
+// died.
 func TestADeadNodeIsAProblemUntilItIsForgotten(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)

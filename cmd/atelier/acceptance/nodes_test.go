@@ -155,8 +155,8 @@ func startLeased(t *testing.T, lease time.Duration, cfgs []config.Config) (nodes
 }
 
 // apart gives each node a separate link to one NATS server, and returns the links. A node without
-// its link reaches no other. NATS servers within the nodes would inform each other of alternative
-// routes.
+// its link reaches no other. With NATS servers inside the nodes, the nodes would learn routes
+// around a cut link.
 func apart(t testing.TB, cfgs []config.Config) (ways []*link) {
 	t.Helper()
 	s, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, NoLog: true, NoSigs: true})
@@ -197,11 +197,11 @@ func TestAnIsolatedNodeReleasesItsActors(t *testing.T) {
 	eventual(t, "a message", func() bool { return post(0, "before") })
 	ways[0].set(true)
 	eventual(t, "a message through another node", func() bool { return post(1, "meanwhile") })
-	eventual(t, "an isolated node stands aside", func() bool { return !ready(nodes[0]) })
+	eventual(t, "the isolated node is not ready", func() bool { return !ready(nodes[0]) })
 	if post(0, "unheard") {
 		t.Error("an isolated node accepts messages")
 	}
-	// 1013 if the codelab had moved to another node, which can no longer be reached.
+	// The code is 1013 if the codelab had moved to another node, which can no longer be reached.
 	if code := listening.closed(); code != 1012 && code != 1013 {
 		t.Errorf("the connection to the isolated node was closed with %d", code)
 	}
@@ -266,7 +266,7 @@ func TestTakeoversAreNotNoticed(t *testing.T) {
 		clients.Go(func() {
 			for n := 0; ; n++ {
 				if client%2 == 0 {
-					time.Sleep(5 * time.Millisecond) // one client writes; the others read as fast as they can
+					time.Sleep(5 * time.Millisecond) // two clients write; the other two read as fast as they can
 				}
 				select {
 				case <-stop:
@@ -344,13 +344,13 @@ func explain(history []porcupine.Operation) string {
 		}
 		for post, at := range acked {
 			if at < o.Call && !seen[post+"\n"] {
-				return fmt.Sprintf("client %d reads at %v to %v, without %q, which was acknowledged at %v", o.ClientId,
+				return fmt.Sprintf("the read of client %d from %v to %v lacks %q, which was acknowledged at %v", o.ClientId,
 					time.Duration(o.Call), time.Duration(o.Return), post, time.Duration(at))
 			}
 		}
 		for _, before := range history[:i] {
 			if before.Input.(chatOperation).post == "" && before.Return < o.Call && len(before.Output.(string)) > len(got) {
-				return fmt.Sprintf("client %d reads at %v less than client %d before", o.ClientId, time.Duration(o.Call), before.ClientId)
+				return fmt.Sprintf("at %v, client %d read fewer messages than client %d had read before", time.Duration(o.Call), o.ClientId, before.ClientId)
 			}
 		}
 		if len(got) > len(longest) {

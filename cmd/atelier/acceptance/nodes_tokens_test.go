@@ -75,7 +75,7 @@ func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
 			wg.Go(func() {
 				each.Wait()
 				if won.Load() > 1 || won.Load() == 0 && open.Load() == 0 {
-					t.Errorf("round %d: %d redeemed it, %d received token_used, %d received no outcome", round, won.Load(), lost.Load(), open.Load())
+					t.Errorf("round %d: %d clients redeemed the token, %d received token_used, %d received no outcome", round, won.Load(), lost.Load(), open.Load())
 				}
 				if won.Load() == 0 { // then a client without a result can have used the token
 					if status, code, _ := post((round+1)%3, m.psp, "/detokenize", record{"token": token, "binding": m.binding(checkout)}); status == http.StatusOK && lost.Load() > 0 {
@@ -110,7 +110,7 @@ func TestDisablingTakesEffectOnEveryNode(t *testing.T) {
 	m.admin.post("/admin/participants/"+m.business.id+"/disable", nil).want(200)
 	m.business.post("/introspect", use("x", "c")).wantError(401, "unauthorized")
 	for i, node := range nodes {
-		eventual(t, fmt.Sprintf("node %d to refuse the disabled participant", i), func() bool {
+		eventual(t, fmt.Sprintf("node %d refuses the disabled participant", i), func() bool {
 			status, code, _ := m.business.at(node.Addr()+m.path, "/introspect", use("x", "c"))
 			return status == http.StatusUnauthorized && code == "unauthorized"
 		})

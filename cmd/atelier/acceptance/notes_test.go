@@ -198,7 +198,7 @@ func TestExportsForFacilitatorsContainNotes(t *testing.T) {
 	}
 }
 
-// For everybody else, a guide that contains only notes counts as missing.
+// For attendees, a guide that contains only notes counts as missing.
 func TestAGuideOfNotesAloneCountsAsMissing(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"guide_markdown": "```notes\nx\n```\n"})

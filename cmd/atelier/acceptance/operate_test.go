@@ -16,7 +16,7 @@ import (
 	"atelier/transport/control"
 )
 
-// versioned is a node with another version of the program. It is stopped only once.
+// versioned is a node with a given version of the program. Only the first call of stop stops it.
 type versioned struct {
 	*service.Service
 	stop func() error
@@ -57,10 +57,10 @@ func TestAdjacentVersionsWorkTogether(t *testing.T) {
 	}
 	_, err = startVersion(t, cfgs[2], 3, "1.2")
 	if !errors.Is(err, postgres.ErrRefused) || !strings.Contains(err.Error(), "node1 (program 1.0)") || !strings.Contains(err.Error(), "one version at a time") {
-		t.Errorf("a node two versions ahead: %v", err)
+		t.Errorf("starting a node two versions ahead returned %v", err)
 	}
 	for _, s := range []versioned{a, b} {
-		eventual(t, "the refused node is ready", func() bool { // a busy machine may have lost a lease
+		eventual(t, "a running node is ready", func() bool { // on a busy machine, a lease can be lost
 			status, _ := internal(s.InternalAddr(), "/readyz")
 			return status == 200
 		})
@@ -173,7 +173,7 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 	}
 	stopped, err := nodes.StoppedStatus(cfgs[1])
 	if err != nil || len(stopped.Nodes) != 2 || !stopped.Nodes[0].Alive || stopped.Nodes[1].Alive || stopped.This != nil || len(stopped.Problems) != 1 {
-		t.Errorf("with no node running, the status is %+v, %v", stopped, err)
+		t.Errorf("with the second node stopped, its status is %+v, %v", stopped, err)
 	}
 	if _, err := nodes.StoppedStatus(testConfig(t)); err == nil {
 		t.Error("a single server has the status of a cluster")
@@ -188,7 +188,7 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 		return len(st.Problems) == 1 && strings.Contains(st.Problems[0], "node dead is dead") && st.Nodes[0].Node == "dead" && !st.Nodes[0].Stopped
 	})
 	if stopped, err := nodes.StoppedStatus(cfgs[1]); err != nil || len(stopped.Problems) != 2 {
-		t.Errorf("with no node running, after a node died, the status is %+v, %v", stopped, err)
+		t.Errorf("with the second node stopped and a node dead, the status is %+v, %v", stopped, err)
 	}
 	if b, err = startVersion(t, cfgs[1], 0, "1.0"); err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestAPasswordCanBeChangedWithAllNodesStopped(t *testing.T) {
 	old := cfgs[1]
 	cfgs[0].Admin.Password, cfgs[1].Admin.Password = "another password", "another password"
 	if _, err := startVersion(t, cfgs[1], 0, ""); err == nil || !strings.Contains(err.Error(), "admin.password is not the one") {
-		t.Errorf("a node with a new password next to a node with the old one: %v", err)
+		t.Errorf("starting a node with a new password next to one with the old password returned %v", err)
 	}
 	if err := a.stop(); err != nil {
 		t.Fatal(err)
@@ -218,7 +218,7 @@ func TestAPasswordCanBeChangedWithAllNodesStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := startVersion(t, old, 0, ""); err == nil || !strings.Contains(err.Error(), "admin.password is not the one") {
-		t.Errorf("a node with the old password: %v", err)
+		t.Errorf("starting a node with the old password returned %v", err)
 	}
 	if _, err := startVersion(t, cfgs[1], 0, ""); err != nil {
 		t.Error(err)

@@ -111,20 +111,20 @@ func TestInvalidInvitationsAreRefused(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	for name, who := range map[string]record{
-		"no name":               {"login": "someone", "role": "assistant"},
-		"no role":               {"login": "someone", "name": "A"},
-		"another role":          {"login": "someone", "name": "A", "role": "owner"},
-		"a short login":         {"login": "ab", "name": "A", "role": "assistant"},
-		"a login with a space":  {"login": "a b c", "name": "A", "role": "assistant"},
-		"a Kelvin sign":         {"login": "\u212aim", "name": "A", "role": "assistant"},
-		"a helper of 1970":      {"login": "someone", "name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "1970-01-01T00:00:00Z"},
-		"a line break":          {"login": "someone", "name": "A\nB", "role": "assistant"},
-		"codelabs without need": {"login": "someone", "name": "A", "role": "facilitator", "codelabs": []string{c.id}},
-		"an unknown codelab":    {"login": "someone", "name": "A", "role": "assistant", "codelabs": []string{"0197f3a2-7c1e-7aaa-8bbb-0123456789ab"}},
-		"a helper for a year":   {"name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "2099-01-01T00:00:00Z"},
-		"a helper of yesterday": {"name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "2020-01-01T00:00:00Z"},
-		"a helper, no codelab":  {"name": "A", "role": "assistant", "expires_at": time.Now().Add(time.Hour).Format(time.RFC3339)},
-		"an invalid time":       {"name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "tomorrow"},
+		"no name":                     {"login": "someone", "role": "assistant"},
+		"no role":                     {"login": "someone", "name": "A"},
+		"the role of an owner":        {"login": "someone", "name": "A", "role": "owner"},
+		"a short login":               {"login": "ab", "name": "A", "role": "assistant"},
+		"a login with a space":        {"login": "a b c", "name": "A", "role": "assistant"},
+		"a Kelvin sign":               {"login": "\u212aim", "name": "A", "role": "assistant"},
+		"an expiry in 1970":           {"login": "someone", "name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "1970-01-01T00:00:00Z"},
+		"a line break":                {"login": "someone", "name": "A\nB", "role": "assistant"},
+		"a facilitator with codelabs": {"login": "someone", "name": "A", "role": "facilitator", "codelabs": []string{c.id}},
+		"an unknown codelab":          {"login": "someone", "name": "A", "role": "assistant", "codelabs": []string{"0197f3a2-7c1e-7aaa-8bbb-0123456789ab"}},
+		"a helper for a year":         {"name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "2099-01-01T00:00:00Z"},
+		"an expired helper":           {"name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "2020-01-01T00:00:00Z"},
+		"a helper without a codelab":  {"name": "A", "role": "assistant", "expires_at": time.Now().Add(time.Hour).Format(time.RFC3339)},
+		"an invalid time":             {"name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "tomorrow"},
 	} {
 		t.Run(name, func(t *testing.T) { c.admin.post("/admin/people", who).refused(400) })
 	}
@@ -309,7 +309,7 @@ func TestPeopleManageTheirOwnAccount(t *testing.T) {
 	c.admin.post("/account/password", record{"old": adminPW, "new": goodPassword}).refused(409)
 }
 
-// A guessed, planted or stolen state is refused.
+// Guessed tokens, planted sessions and the ids of other codelabs give no access.
 func TestAttacksOnAccountsFail(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -358,7 +358,7 @@ func TestScopesOfAPITokensAreEnforced(t *testing.T) {
 	reads.get("/admin/participants").refused(403, "insufficient_scope")
 	for _, row := range reads.get("/admin/audit-logs?limit=1000").want(200).list() {
 		if row["codelab_id"] == nil || row.text("ip") != "" || row.text("user_agent") != "" {
-			t.Fatalf("a reading token sees the audit record %v", row)
+			t.Fatalf("a token with the scope read gets the audit record %v", row)
 		}
 	}
 	reads.put(c.path, record{"author": "x"}).refused(403, "insufficient_scope")
@@ -419,7 +419,7 @@ func TestAnUnknownLoginCostsAsMuchComputation(t *testing.T) {
 		before := computed()
 		b.post("/login", record{"admin_id": login, "admin_pw": "wrong wrong wrong"}).refused(401)
 		if n := computed() - before; n != 1 {
-			t.Errorf("for %q %d hashes are computed, want 1", login, n)
+			t.Errorf("for %q, the server computed %d hashes, want 1", login, n)
 		}
 	}
 	before := computed()
@@ -428,6 +428,6 @@ func TestAnUnknownLoginCostsAsMuchComputation(t *testing.T) {
 		b.post("/login", record{"admin_id": "known-login", "admin_pw": "wrong wrong wrong"})
 	}
 	if n := computed() - before; n > cfg.Limits.LoginFailures {
-		t.Errorf("beyond the allowed failures %d hashes are computed", n)
+		t.Errorf("beyond the allowed failures, the server computed %d hashes, want at most %d", n, cfg.Limits.LoginFailures)
 	}
 }

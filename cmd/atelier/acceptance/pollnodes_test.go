@@ -54,7 +54,7 @@ func TestAnAnonymousPollSurvivesItsNode(t *testing.T) {
 	if fmt.Sprint(closed["counts"]) != "[3 3]" || closed["void"] != false {
 		t.Errorf("the closed poll is %v", closed)
 	}
-	// The node that was away destroys the secret when it is back.
+	// Both running nodes destroy the secret.
 	eventual(t, "the secret is destroyed", func() bool { return secrets(1) == 0 && secrets(2) == 0 })
 }
 
@@ -67,8 +67,8 @@ func TestANodeThatRegainsItsLeaseFetchesTheSecrets(t *testing.T) {
 	cfgs := nodeConfigs(t, 3, dsn, testConfig(t))
 	links := throughLinks(t, dsn, cfgs)
 	first, third := startLasting(t, cfgs[:1])[0], startLasting(t, cfgs[2:])[0]
-	// This node starts last: on a busy machine it can fail to renew its lease, and a start waits
-	// for all nodes.
+	// The node with the short lease starts last. On a busy machine it can lose its lease, and the
+	// start of another node would wait for it.
 	second := startShort(t, cfgs[1:2])[0]
 	c := newClassOn(t, first.Addr(), record{})
 	var people []*person

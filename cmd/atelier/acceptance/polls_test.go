@@ -131,7 +131,7 @@ func TestAnonymousVotesStayAnonymous(t *testing.T) {
 	if texts := c.admin.get(c.path + "/polls/" + poll.text("id") + "/texts").list(); len(texts) != 0 {
 		t.Errorf("while the poll is open, facilitators see the texts %v", texts)
 	}
-	inFiles(t, dir, "while it is open", []byte("ballot-of"))
+	inFiles(t, dir, "while the poll is open", []byte("ballot-of"))
 
 	c.admin.post(c.path+"/polls/"+poll.text("id")+"/close", nil).want(200)
 	texts := c.admin.get(c.path + "/polls/" + poll.text("id") + "/texts").list()
@@ -142,7 +142,7 @@ func TestAnonymousVotesStayAnonymous(t *testing.T) {
 		t.Errorf("the texts after the fourth are %v", page)
 	}
 	c.eventually("the secret is destroyed", func() bool { return len(secrets()) == 0 })
-	inFiles(t, dir, "after the close", secret)
+	inFiles(t, dir, "after the poll was closed", secret)
 	for _, m := range boss.stored() {
 		if strings.Contains(fmt.Sprint(m), "ballot-of") {
 			t.Errorf("a frame contains an anonymous text: %v", m)
@@ -167,7 +167,8 @@ func TestAnonymousVotesStayAnonymous(t *testing.T) {
 	c.admin.post(c.path+"/polls/"+poll.text("id")+"/open", nil).refused(409, "reset")
 }
 
-// inFiles searches all files of the data folder for bytes.
+// inFiles reports an error for each file of the data folder that contains the bytes. It skips the
+// files of the polls' secrets.
 func inFiles(t *testing.T, dir, when string, wanted []byte) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -176,7 +177,7 @@ func inFiles(t *testing.T, dir, when string, wanted []byte) {
 		}
 		b, err := os.ReadFile(path)
 		if err == nil && bytes.Contains(b, wanted) {
-			t.Errorf("%s: %s contains the anonymous text", when, strings.TrimPrefix(path, dir))
+			t.Errorf("%s, %s contains an anonymous text or the secret", when, strings.TrimPrefix(path, dir))
 		}
 		return nil
 	})
@@ -191,7 +192,7 @@ func newClassOfItsOwn(t *testing.T) (*class, string) {
 	return newClassOn(t, startServer(t, cfg).Addr(), record{}), cfg.Server.Data
 }
 
-// The server closes the poll before anybody can read it.
+// The server also closes the poll if its 5 seconds end only after the restart.
 func TestAPollThatEndedWhileTheServerWasDownIsClosed(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)

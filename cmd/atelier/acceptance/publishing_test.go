@@ -55,7 +55,7 @@ func TestPublishingAFileUpdatesItsCodelab(t *testing.T) {
 	if got := changes(dry); got != "Zero changed, One moved, Three changed" && got != "Zero added, One same, Three changed, Two removed" {
 		t.Errorf("the dry run reports %s", got)
 	}
-	// A step that replaces another step refers to it, and a removed id is reported.
+	// The dry run names the step that a new step replaces, and the previous id of the codelab.
 	dry = b.publish("into="+c.id+"&dry_run=1", chapters(tour+"-2", "One", "Brand new", "Three")).object()
 	if st := record(dry["steps"].([]any)[1].(map[string]any)); st.text("was") != "Two" || dry.text("slug_was") != tour || dry["title_was"] != nil {
 		t.Errorf("the dry run reports %v", dry)

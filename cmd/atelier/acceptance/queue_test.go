@@ -123,7 +123,7 @@ func TestFacilitatorsSeeThePlaceOfAnAttendee(t *testing.T) {
 	lin.put(path, record{"muted": false}).refused(403)
 	max.put(path, record{"place": "elsewhere"}).refused(403)
 	c.admin.put(path, record{"place": "elsewhere"}).refused(403)
-	// An attendee who comes back keeps the seat, unless the request contains another.
+	// An attendee who joins again keeps the place, unless the request contains another.
 	c.join(open(t, c.addr), record{"name": "Lin", "code": "4711"})
 	if place(c.admin) != "by the window" {
 		t.Errorf("after a rejoin, the place is %v", place(c.admin))

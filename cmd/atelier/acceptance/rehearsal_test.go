@@ -121,7 +121,7 @@ func TestPeopleTakeTheNamesOfSimulatedAttendees(t *testing.T) {
 		t.Errorf("after the end, the simulated attendees are %v", all)
 	}
 	if n := len(c.admin.get(c.path + "/attendees").list()); n != 2 {
-		t.Errorf("%d people are left", n)
+		t.Errorf("%d people are left, want 2", n)
 	}
 	c.admin.post(c.path+"/rehearsal", record{"people": 1, "minutes": 1}).refused(409, "has ended")
 }

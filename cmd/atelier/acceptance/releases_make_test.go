@@ -171,7 +171,7 @@ func (c *class) people(w *badWorld) {
 	c.admin.post(c.path+"/end", nil).want(200)
 }
 
-// attendeeOf joins a private codelab.
+// attendeeOf registers an attendee in a private codelab.
 func (c *class) attendeeOf(w *badWorld, name string) *person {
 	return c.join(open(c.t, c.addr), record{"name": name, "join_code": w.ids["code"]})
 }
@@ -187,7 +187,7 @@ func (c *class) ids(p keptPerson) map[string]string {
 	return ids
 }
 
-// questions sends all GET requests of the table, with each set of ids, as every caller who may
+// questions lists all GET requests of the table, with each set of ids, for every caller who may
 // send them.
 func (w *badWorld) questions(sets []map[string]string) (out []keptAnswer) {
 	w.t.Helper()
@@ -218,14 +218,15 @@ func (w *badWorld) questions(sets []map[string]string) (out []keptAnswer) {
 			}
 		}
 		if !asked {
-			w.t.Errorf("%s: no object was created for it", p.op)
+			w.t.Errorf("%s: the sets of ids contain no object for its path", p.op)
 		}
 	}
 	return out
 }
 
-// twice repeats the requests on a server with a copy of the data, and returns the responses that
-// are equal. It logs the other responses.
+// twice sends the requests to two servers with copies of the data, a minute apart. It returns the
+// responses, with varies in place of each changed part, and logs the changes. It omits responses
+// that changed as a whole.
 func (r keptRelease) twice(t *testing.T, asked []keptAnswer, copied func() config.Config) (out []keptAnswer) {
 	t.Helper()
 	var read [2][]keptAnswer

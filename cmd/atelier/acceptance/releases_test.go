@@ -41,7 +41,7 @@ type keptRelease struct {
 }
 
 // keptAnswer is the response to a GET. It contains the content of JSON and CSV responses, and only
-// the status of others. Values that differ a minute later are left out.
+// the status of others. varies replaces each value that changed within a minute.
 type keptAnswer struct {
 	Path   string `json:"path"`
 	As     string `json:"as"` // see callers
@@ -91,7 +91,7 @@ func TestReleasesOpen(t *testing.T) {
 		})
 		// To undo an update, an operator restores the backup into a new folder.
 		t.Run(filepath.Base(name)+" from its backup", func(t *testing.T) {
-			inLongRuns(t, "the key of a passphrase takes seconds")
+			inLongRuns(t, "deriving a key from a passphrase takes seconds")
 			addr := serveRelease(t, restoreRelease(t, name))
 			r.restoredAt(t, addr)
 		})
@@ -248,7 +248,7 @@ func content(t *testing.T, kind string, body []byte) (out any) {
 	return out
 }
 
-// withoutAll lists the fields of responses that are missing or differ.
+// withoutAll lists the fields of the wanted responses that are missing or different in got.
 func withoutAll(want, got []keptAnswer) (out []string) {
 	for i, w := range want {
 		at := fmt.Sprintf("GET %s as %s", w.Path, w.As)
@@ -277,7 +277,7 @@ func TestMissingMembersOfResponsesAreFound(t *testing.T) {
 		"another type":     {record{"name": "Lin", "list": []int{1, 2}, "of": "x"}, 1},
 	} {
 		if got := differ("it", was, asJSON(c.is), false); len(got) != c.found {
-			t.Errorf("%s: the differences are %q", what, got)
+			t.Errorf("%s: the differences are %q, want %d", what, got, c.found)
 		}
 	}
 }

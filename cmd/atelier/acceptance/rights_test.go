@@ -22,7 +22,7 @@ import (
 // result. It fails if an operation has no line.
 const rightsFile = "testdata/rights.txt"
 
-var showRights = flag.Bool("show-rights", false, "print the table of rights as the server has it")
+var showRights = flag.Bool("show-rights", false, "print the table of permissions that the server grants")
 
 // rightsRoles contains the roles in the order of the columns. Roles with few rights come first,
 // because calls of the last roles change data.

@@ -57,7 +57,7 @@ func TestSamplesCanBeImported(t *testing.T) {
 			if _, after, has := strings.Cut(step.text("content_markdown"), "](/uploads/"); has {
 				path, _, _ := strings.Cut(after, ")")
 				if got := boss.get("/uploads/" + path); got.status != http.StatusOK {
-					t.Errorf("%s: a picture returned %d", c.name, got.status)
+					t.Errorf("%s: an image returned %d", c.name, got.status)
 				}
 			}
 		}

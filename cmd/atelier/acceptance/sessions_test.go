@@ -41,17 +41,17 @@ func TestOneBrowserCanBeFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
 	for as, sees := range map[string]bool{"": true, "?as=admin": true, "?as=attendee": false} {
 		for _, a := range b.get(one.path + "/attendees" + as).list() {
 			if a.text("id") == max.id && (a.text("email") != "") != sees {
-				t.Errorf("%q shows %v", as, a)
+				t.Errorf("with %q, the list of attendees contains %v", as, a)
 			}
 		}
 		if n := len(b.get(one.path + "/help" + as).list()); (n == 1) != sees {
-			t.Errorf("%q shows %d requests for help", as, n)
+			t.Errorf("with %q, the list has %d requests for help", as, n)
 		}
 		if s := b.get("/session" + as).object(); (s.text("role") == "admin") != sees {
 			t.Errorf("with %q, the session is %v", as, s)
 		}
 		if got := b.get("/codelabs" + as).want(200); strings.Contains(string(got.body), "join_code") != sees {
-			t.Errorf("with %q join codes are shown: %v", as, !sees)
+			t.Errorf("with %q, the list contains join codes: %v, want %v", as, !sees, sees)
 		}
 	}
 	b.get(one.path + "/feedback?as=attendee").want(200) // only admins may read feedback, so the admin's grant is used
@@ -132,8 +132,8 @@ func TestTwoTabsThatRegisterAtOnceKeepBothGrants(t *testing.T) {
 			tab.get(each.path + "/chat").want(200)
 		}
 	}
-	// The browser uses the first response. A registration with the previous cookie is not merged
-	// into it.
+	// b still has the previous cookie, so it has none of the new grants. Its next registration is
+	// not merged with those of the tabs.
 	for _, each := range classes {
 		b.get(each.path + "/chat").refused(403)
 	}
@@ -336,7 +336,7 @@ func TestTheSessionRestoresALostCSRFToken(t *testing.T) {
 		t.Error("the token was not restored")
 	}
 	if n := len(only.get("/session").header.Values("Set-Cookie")); n != 0 {
-		t.Errorf("%d cookies are set though none is missing", n)
+		t.Errorf("%d cookies are set although none is missing", n)
 	}
 	only.setCookie(auth.CSRFCookie, c.attendee("Max").cookie(auth.CSRFCookie)) // the cookie is from another session
 	only.get("/session").want(200)
@@ -423,7 +423,7 @@ func TestANewPasswordEndsOnlyAdminSessions(t *testing.T) {
 	both.get("/admin/tokens").refused(403)
 	lin.get(c.path + "/help").want(200)
 	robot.get("/admin/participants").want(200)
-	// The device cookies are void as well, so these browsers count as their address.
+	// The device cookies are invalid, too, so the limit counts these browsers by their address.
 	for range 3 {
 		c.admin.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}).refused(401)
 	}

@@ -25,7 +25,7 @@ var onSeveralNodes = map[string]string{
 	"archive archivefiles files images materials submissions takeout":                   "an upload to one node is read on another",
 	"checks exports webhooks":                                                           "rows of the store are read on every node",
 	"handler handler_events handler_keys tokens":                                        "a token is used once on all nodes",
-	"erase":              "what was erased is nowhere",
+	"erase":              "erased data is on no node",
 	"badattempts limits": "failed attempts are counted for all nodes",
 }
 
@@ -37,8 +37,8 @@ var onAnyNumber = map[string]string{
 	"backend backup deploy deploycluster dockerfile formats formats_folder formats_make formats_read formats_rows formats_serve formats_tokens gitleak releases releases_make": "it starts servers of its own",
 	"handler_kill kill killfiles lifecycle load load_bodies memory operate readonly receivers signals_linux tomorrow upgrade clientgone_linux fanout":                          "it starts servers of its own",
 	"nodes nodes_clock nodes_disk nodes_keys nodes_place nodes_tokens pollnodes":                                                                                               "it starts nodes of its own",
-	"canary fuzz generators handler_bench":                                    "it is about one server, or runs when asked for",
-	"client class contract handler_client handler_canary server main several": "no tests, or those of this suite",
+	"canary fuzz generators handler_bench":                                    "it concerns one server, or runs only on request",
+	"client class contract handler_client handler_canary server main several": "no tests, or tests of this suite",
 }
 
 // named returns the file names, such as NAME_test.go, for the keys of one of these maps.
@@ -101,7 +101,7 @@ func TestEachFileIsListedForOneOrSeveralNodes(t *testing.T) {
 	several, any := named(onSeveralNodes), named(onAnyNumber)
 	for file := range tests {
 		if several[file] == any[file] {
-			t.Errorf("%s is in %s of onSeveralNodes, onAnyNumber", file, map[bool]string{true: "both", false: "none"}[any[file]])
+			t.Errorf("%s is in %s of onSeveralNodes and onAnyNumber", file, map[bool]string{true: "both", false: "neither"}[any[file]])
 		}
 	}
 	for _, listed := range []map[string]bool{several, any} {

@@ -65,7 +65,7 @@ func (o *office) signIn(b *browser) string {
 	return leads(b.get(o.callback(b, "/admin/x")))
 }
 
-// comes signs a person in and returns the browser and id.
+// comes signs a person in and returns the person's browser and id.
 func (o *office) comes() (*browser, string) {
 	o.t.Helper()
 	b := o.browser()
@@ -86,6 +86,7 @@ func (o *office) refuses(why string) {
 	b.get("/session").refused(401)
 }
 
+// is sets the person that the provider reports.
 func (o *office) is(sub, email string) {
 	o.provider.Person = oidctest.Claims{"sub": sub, "email": email, "email_verified": true, "name": "Ann"}
 }
@@ -160,7 +161,7 @@ func TestInvalidSignInsAreRefused(t *testing.T) {
 	o.is("1", "a%b@example.org")
 	o.refuses("no_login")
 
-	// The login belongs to a person with a password, or to the owner.
+	// The login belongs to a person with a password.
 	o.facilitator("fay@example.org")
 	o.is("7", "fay@example.org")
 	o.refuses("other_login")
@@ -202,7 +203,7 @@ func TestOnlyTheOwnerLinksAPersonToTheProvider(t *testing.T) {
 	if _, id := o.comes(); id != fay.id {
 		t.Error("the sign-in is for another person")
 	}
-	// Their password is void, and so are the sessions that it opened.
+	// The link invalidates the person's password, and the sessions that were opened with it.
 	o.shutsOut(fay.browser, "/account", 401)
 	open(t, o.addr).post("/login", record{"admin_id": "fay@example.org", "admin_pw": goodPassword}).refused(401)
 	o.is("8", "fay@example.org")
@@ -275,7 +276,7 @@ func TestACallbackWorksOnceAndOnlyInItsBrowser(t *testing.T) {
 	}
 	for _, to := range []string{"//evil.test", `/\evil.test`, "https://evil.test/", "/\t/evil.test", ""} {
 		if got := leads(b.get(o.callback(b, to))); got != "/admin" {
-			t.Errorf("%q redirects to %s", to, got)
+			t.Errorf("with to=%q, the callback redirects to %s, want /admin", to, got)
 		}
 	}
 	if to := leads(b.get("/login/oidc/callback?error=%3Cscript%3E&state=x")); strings.Contains(to, "script") {
@@ -284,11 +285,11 @@ func TestACallbackWorksOnceAndOnlyInItsBrowser(t *testing.T) {
 }
 
 // One visitor keeps sending codes that the provider never issued, on 24 connections. Others can
-// still sign in, and the audit trail has only one record of the attempts.
+// still sign in.
 func TestOneVisitorCannotBlockTheSignInsOfOthers(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, func(c *config.Config) { c.Server.TrustedProxies = []string{"127.0.0.1/32", "::1/128"} })
-	slow := make(chan struct{}) // closed when the provider may answer; until then it answers no request
+	slow := make(chan struct{}) // until it is closed, the provider does not answer a request with a made-up code
 	o.provider.Serve("/token", func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("code") == "made up" {
 			<-slow
@@ -320,7 +321,7 @@ func TestOneVisitorCannotBlockTheSignInsOfOthers(t *testing.T) {
 	}
 	close(slow)
 	visitor.Wait()
-	// After the last attempt, every request is refused, even a correct one.
+	// After too many made-up codes, even a valid sign-in from that address is refused.
 	o.provider.Serve("/token", nil)
 	b := o.browser()
 	b.from = "203.0.113.9"

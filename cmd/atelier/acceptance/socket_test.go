@@ -22,7 +22,7 @@ type message record
 
 func (m *message) decode(text []byte) error {
 	if err := json.Unmarshal(text, m); err != nil {
-		return fmt.Errorf("no message: %w: %.200q", err, text)
+		return fmt.Errorf("not a message: %w: %.200q", err, text)
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (s *socket) closed() int {
 		if _, err := s.read(); err != nil {
 			var c *websocket.CloseError
 			if !errors.As(err, &c) {
-				s.t.Fatalf("the connection broke: %v", err)
+				s.t.Fatalf("the connection ended without a close code: %v", err)
 			}
 			return c.Code
 		}

@@ -49,7 +49,7 @@ func TestOnlyTheOwnerAndFacilitatorsSeeSubmissions(t *testing.T) {
 	}
 	head := lin.send("HEAD", file.text("file_path"), nil).want(200)
 	if len(head.body) != 0 || head.header.Get("Content-Length") != "8" || head.header.Get("ETag") == "" {
-		t.Errorf("HEAD: %v", head.header)
+		t.Errorf("HEAD returned the headers %v", head.header)
 	}
 	max.send("HEAD", file.text("file_path"), nil).want(403)
 	max.get(file.text("file_path")).refused(403)

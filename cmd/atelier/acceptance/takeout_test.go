@@ -158,7 +158,7 @@ func TestAnExportContainsEverythingAboutOnePerson(t *testing.T) {
 	for _, a := range lin.takeOut(path).records("audit") {
 		actions = append(actions, a.text("action"))
 		if mine := a["actor_id"] == lin.id; mine != (a.text("ip") != "") {
-			t.Errorf("only records of own actions may contain the address: %v", a)
+			t.Errorf("only records of the person's own actions contain the address: %v", a)
 		}
 	}
 	if want := []string{"codelab_export", "attendee_mute"}; len(actions) < 3 || !slices.Equal(actions[:2], want) || actions[len(actions)-1] != "attendee_register" {

@@ -121,7 +121,7 @@ func TestARenewedCertificateIsServed(t *testing.T) {
 	if got := serial(); got != "2" {
 		t.Errorf("after the reload, the serial number is %s", got)
 	}
-	// The server also checks the files without a request.
+	// The server also reads changed files without a reload.
 	_, _, next = selfSignedAs(t, folder, 3)
 	c := &class{t: t}
 	c.eventually("the third certificate is shown", func() bool { return serial() == "3" })

@@ -22,16 +22,17 @@ import (
 // elsewhere are the commands of TOMORROW.md that a test cannot run, by their first word, with the
 // reason.
 var elsewhere = map[string]string{
-	"apt-get":    "it changes the packages of the machine; the test unpacks that of the server, see install",
-	"chown":      "all files of the test have one user",
-	"systemctl":  "there is no systemd; the test runs what its units run, see unit",
+	"apt-get":    "it changes the packages of the machine; install unpacks the server's package instead",
+	"chown":      "one user owns all files of the test",
+	"systemctl":  "there is no systemd; unit runs the programs of its units instead",
 	"journalctl": "there is no journal",
 }
 
 // readinessWithin is the maximum time until the page's server is ready.
 const readinessWithin = time.Minute
 
-// evening is the machine on which the page is followed. A folder represents the root of its disk.
+// evening is the simulated machine on which the test follows the page. A folder represents the root
+// of its disk.
 type evening struct {
 	t             *testing.T
 	root, checked string // the disk, and the folder with the package
@@ -39,15 +40,16 @@ type evening struct {
 	server        *exec.Cmd
 }
 
-// there replaces the names in a text of the page or of a unit with those of this machine.
+// there replaces the paths and addresses in a text of the page or of a unit with those of the
+// simulated machine.
 func (e *evening) there(text string) string {
 	text = regexp.MustCompile(` -[og] (root|atelier)\b`).ReplaceAllString(text, "")
 	return strings.NewReplacer(
 		"https://workshop.example.org", "http://"+e.addr, "http://127.0.0.1:9090", "http://"+e.inside,
 		"runuser -u atelier -- ", "", "/var/log /var/cache ", "", "%%", "%",
 		"/etc/", e.root+"/etc/", "/var/", e.root+"/var/", "new/usr/bin/", "new/usr/bin/", "/usr/bin/", e.root+"/usr/bin/", "/usr/share/", e.root+"/usr/share/",
-		// The test uses fewer people for a moment, because the load of the test machine is
-		// irrelevant.
+		// The test uses fewer people and a shorter time, because it does not measure the load of
+		// the test machine.
 		"--attendees 300 --join 1m --duration 2m", "--attendees 20 --join 1s --duration 1s --allow-lag",
 	).Replace(text)
 }
@@ -73,7 +75,7 @@ func (e *evening) run(script string) string {
 	return string(out)
 }
 
-// unit replaces a command of systemd in this test.
+// unit does what a systemctl command of the page would do.
 func (e *evening) unit(line string) {
 	e.t.Helper()
 	switch strings.TrimPrefix(line, "systemctl ") {
@@ -98,7 +100,7 @@ func (e *evening) install(line string) {
 	e.t.Helper()
 	name := regexp.MustCompile(`\./atelier_.*$`).FindString(line)
 	if name == "" {
-		return // the command belongs to another unit
+		return // the command does not install the server's package
 	}
 	e.stop()
 	config := filepath.Join(e.root, "etc/atelier/config.toml")
@@ -164,7 +166,7 @@ func (e *evening) stop() {
 	late := time.AfterFunc(readinessWithin, func() { _ = e.server.Process.Kill() })
 	defer late.Stop()
 	if err := e.server.Wait(); err != nil {
-		e.t.Errorf("the server: %v", err)
+		e.t.Errorf("the server ended with %v", err)
 	}
 	e.server = nil
 }
@@ -173,7 +175,7 @@ func (e *evening) stop() {
 // installed server responds, passes the rehearsal, and is restored from its backup.
 func TestTheEveningBeforeCanBeFollowed(t *testing.T) {
 	t.Parallel()
-	inLongRuns(t, "what a page says is tried")
+	inLongRuns(t, "the test runs the commands of TOMORROW.md")
 	program(t, "dpkg-deb")
 	if testing.Short() {
 		t.Skip("builds the binaries")
@@ -275,6 +277,6 @@ func (e *evening) restored() {
 		e.t.Errorf("the codelabs are %q", titles)
 	}
 	if info, err := os.Stat(filepath.Join(e.root, "etc/atelier/env")); err != nil || info.Mode().Perm() != 0o600 {
-		e.t.Error(fmt.Sprint("others may read the password: ", info.Mode(), err))
+		e.t.Error(fmt.Sprint("others can read the password: ", info.Mode(), err))
 	}
 }

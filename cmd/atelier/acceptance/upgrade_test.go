@@ -33,7 +33,7 @@ func upgradeChecked(t *testing.T, program, data string) (report record, ok bool)
 	return report, err == nil
 }
 
-// check returns one of the lines.
+// check returns the result and text of the check with a name.
 func (r record) check(name string) string {
 	for _, c := range r["checks"].([]any) {
 		if f := record(c.(map[string]any)); f.text("name") == name {

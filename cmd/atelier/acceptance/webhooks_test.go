@@ -48,8 +48,8 @@ type delivery struct {
 
 func (d delivery) data() record { return record(d.fields["data"].(map[string]any)) }
 
-// receiver is another system that receives webhooks. It validates each body with the description
-// of its event.
+// receiver is another system that receives webhooks. It validates each body against the OpenAPI
+// description of its event.
 type receiver struct {
 	*httptest.Server
 	t      *testing.T
@@ -91,7 +91,7 @@ func (r *receiver) serve(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// next returns the next delivery.
+// next returns the next delivery, which must be an event of this kind.
 func (r *receiver) next(kind string) delivery {
 	r.t.Helper()
 	select {
@@ -300,8 +300,7 @@ func TestAFailingWebhookIsStoppedAndResumed(t *testing.T) {
 		t.Errorf("the audit records of webhook_resume are %v", l)
 	}
 	c.attendee("Kim")
-	// Kim's event arrives immediately. A failed event is retried at its next time, which is first
-	// after 5 s.
+	// Kim's event arrives immediately. A failed event is first retried after 5 s.
 	seen := map[string]bool{}
 	for !seen[first.fields.text("id")] {
 		seen[r.next("attendee_registered").fields.text("id")] = true
@@ -370,8 +369,8 @@ func TestTheNumberOfWebhooksIsLimited(t *testing.T) {
 	c.admin.post("/admin/webhooks", in).want(200)
 }
 
-// Deliveries queued before a shutdown are sent after the next start. They have a signature with the
-// same secret, which is never stored unencrypted.
+// Deliveries queued before a shutdown are sent after the next start. They are signed with the same
+// secret, which is never stored unencrypted.
 func TestDeliveriesSurviveAShutdown(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -383,7 +382,8 @@ func TestDeliveriesSurviveAShutdown(t *testing.T) {
 	id, secret := c.hook(r, nil)
 	lin := c.attendee("Lin")
 	first := r.next("attendee_registered")
-	// On a busy machine the next attempt, after 5 s, can precede this read.
+	// The next attempt follows after 5 s. On a busy machine it can precede this read, so failures
+	// can be greater than 1.
 	c.becomes(id, "failing", func(w record) bool { return w.number("failures") >= 1 })
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)

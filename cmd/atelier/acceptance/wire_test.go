@@ -54,7 +54,7 @@ func TestARefusedBodyIsNotTheNextRequest(t *testing.T) {
 		status int
 	}{
 		"another media type": {"POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: " + fmt.Sprint(len(inner)) + "\r\n\r\n" + inner, 415},
-		"a large one":        {"POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: " + fmt.Sprint(len(large)) + "\r\n\r\n" + large, 415},
+		"a large body":       {"POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: " + fmt.Sprint(len(large)) + "\r\n\r\n" + large, 415},
 		"chunks":             {"POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked, 415},
 		"no session":         {"POST /api/codelabs HTTP/1.1\r\nHost: x\r\nContent-Length: " + fmt.Sprint(len(inner)) + "\r\n\r\n" + inner, 401},
 		"not an operation":   {"POST /api/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: " + fmt.Sprint(len(inner)) + "\r\n\r\n" + inner, 404},
@@ -77,7 +77,7 @@ func TestInvalidRequestsAreAnswered(t *testing.T) {
 		"GET /api/codelabs HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 20_000) + "\r\n\r\n",
 	} {
 		if got := raw(t, addr, text); len(got) != 1 || got[0] != 400 && got[0] != 431 {
-			t.Errorf("%.60q returned %v", text, got)
+			t.Errorf("%.60q returned %v, want one 400 or 431", text, got)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func TestARefusedRequestGetsNo100Continue(t *testing.T) {
 		want int
 	}{
 		"no session":        {head(own, 1000, nil), 401},
-		"another's":         {head(c.path+"/attendees/"+unknownID+"/submissions", 1000, lin.browser), 100},
+		"another attendee":  {head(c.path+"/attendees/"+unknownID+"/submissions", 1000, lin.browser), 100},
 		"not an admin":      {head("/upload/material", 1000, lin.browser), 403},
 		"too large":         {head(own, 20<<20, lin.browser), 413},
 		"not an operation":  {head("/nothing", 1000, lin.browser), 404},

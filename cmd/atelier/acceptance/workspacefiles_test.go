@@ -43,7 +43,7 @@ func TestAWorkspaceKeepsBytesAndExecutableBits(t *testing.T) {
 		if got, want := c.described(main), "a.txt 100644 2 false\nlogo.png 100644 12 true\nrun.sh 100755 18 false\ntool 100755 1 false"; got != want {
 			t.Errorf("%s: the tree is\n%s", kind, got)
 		}
-		// The file can be read as bytes, as before, and as an object.
+		// The file can be read as bytes and as an object.
 		if got := c.admin.get(main + "/file?file=logo.png").want(200); !bytes.Equal(got.body, notText) || got.header.Get("Content-Type") != "application/octet-stream" {
 			t.Errorf("%s: read %q", kind, got.body)
 		}

@@ -219,12 +219,12 @@ func TestAWorkspaceIsRemovedWithItsCodelab(t *testing.T) {
 	other.workspace("folder", file("a", "1"))
 	dir := filepath.Join(cfg.Server.Data, "objects", "workspaces")
 	if n := count(t, dir); n != 2 {
-		t.Errorf("%d workspaces are on disk", n)
+		t.Errorf("%d workspaces are on disk, want 2", n)
 	}
 	c.admin.delete(c.path).want(204)
 	c.admin.get(c.code()).refused(404)
 	if n := count(t, dir); n != 1 {
-		t.Errorf("%d workspaces are on disk", n)
+		t.Errorf("%d workspaces are on disk, want 1", n)
 	}
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
@@ -242,11 +242,11 @@ func TestAWorkspaceIsRemovedWithItsCodelab(t *testing.T) {
 		t.Fatal(err)
 	}
 	addr := startServer(t, cfg).Addr()
-	c.eventually("unused workspaces are set aside", func() bool {
+	c.eventually("unused workspaces are quarantined", func() bool {
 		return exists(filepath.Join(cfg.Server.Data, "objects", "aside", "workspaces", unknownID, "made-git"))
 	})
 	if n := count(t, filepath.Join(cfg.Server.Data, "objects", "aside", "workspaces")); n != 1 {
-		t.Errorf("%d workspaces are set aside", n)
+		t.Errorf("%d workspaces are quarantined, want 1", n)
 	}
 	b := facilitator(t, addr, "")
 	if got := b.get(other.code() + "/folders/main/file?file=a").want(200); string(got.body) != "1" {
@@ -263,7 +263,7 @@ func count(t *testing.T, dir string) int {
 	return len(entries)
 }
 
-// everyFile returns all responses about a workspace.
+// everyFile returns the branch or folder, path and content of every file of a workspace.
 func (c *class) everyFile(b *browser) string {
 	c.t.Helper()
 	var out strings.Builder

@@ -25,8 +25,8 @@ import (
 // Campaign runs many seeds, using every CPU. Each seed runs in a process with one CPU, so that the
 // Go scheduler makes as few choices of its own as possible.
 type Campaign struct {
-	// First is the first seed and Seeds the number of seeds. For is the minimum duration. 0 means
-	// until all seeds have run.
+	// First is the first seed. Seeds is the number of seeds in a round. Run repeats rounds for at
+	// least the duration For. If For is 0, it runs one round.
 	First, Seeds uint64
 	For          time.Duration
 	Workers      int
@@ -63,7 +63,7 @@ const crashed = "crash: the process ended"
 var errFound = errors.New("the simulation failed")
 
 // Run runs the seeds and reports the first failing seed. At the end it prints how often each event
-// occurred, and fails if an event never occurred.
+// occurred. After 1,000 unchanged plans or more, it fails if an event never occurred.
 func (c *Campaign) Run() error {
 	began, total, ran := time.Now(), counts{}, uint64(0)
 	for first := c.First; ; first += c.Seeds {

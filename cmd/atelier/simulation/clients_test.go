@@ -79,7 +79,7 @@ func (c *client) lastWords() {
 	}
 }
 
-// numbers returns the next number of a client in the linearizability check.
+// numbers assigns a number to each client, for the linearizability check.
 type numbers struct{ atomic.Int64 }
 
 func (n *numbers) next() int { return int(n.Add(1)) }

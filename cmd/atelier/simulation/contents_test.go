@@ -19,8 +19,8 @@ import (
 type contents struct {
 	mu  sync.Mutex
 	all []*object // guarded by mu
-	// These fields are guarded by mu. The faults delay the store's responses, and make puts and
-	// removals fail.
+	// slow counts the active faults that delay the store's responses. broken counts those that make
+	// puts and removals fail. Both are guarded by mu.
 	slow, broken int
 }
 
@@ -94,7 +94,7 @@ func (m *mount) works() error {
 	return nil
 }
 
-// Put implements files.Blobs. A failed or interrupted put may have stored the content.
+// Put implements files.Blobs. A failed or interrupted put can have stored the content.
 func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	b, err := io.ReadAll(io.LimitReader(r, limit+1))
 	switch {

@@ -20,7 +20,7 @@ type hooks struct {
 	w     *world
 	id    string
 	since uint64      // the webhook is active on all nodes for events after this position
-	kind  atomic.Bool // the receiver accepts every delivery from now on
+	kind  atomic.Bool // if set, the receiver accepts every delivery
 
 	mu    sync.Mutex
 	tries int            // guarded by mu
@@ -30,7 +30,7 @@ type hooks struct {
 }
 
 // outage is a period in which the receiver refuses every delivery, until its webhook is stopped and
-// resumed. The fields are positions. 0 means that the hook has not been reached yet.
+// resumed. A position of 0 has not been reached yet.
 type outage struct {
 	refuses bool
 	// row is the number of consecutive refused attempts.
@@ -55,8 +55,8 @@ func (o *outage) wants(seq uint64) (wants, known bool) {
 // hooked reports whether a plan has a webhook.
 func (p Plan) hooked() bool { return p.Seed%5 == 1 }
 
-// refusing reports whether the plan makes its webhook stop. This happens either without faults, or
-// already under faults.
+// refusing reports whether the receiver refuses deliveries until its webhook is stopped. This
+// happens after all faults have ended.
 func (p Plan) refusing() bool { return p.Seed%10 == 1 }
 
 // formatDelivery formats a delivery.
@@ -193,7 +193,7 @@ func (h *hooks) stop() error {
 		}
 		before := h.refused()
 		if !register(1) && before == 0 {
-			return h.resume() // without effect
+			return h.resume() // registration has closed
 		}
 		h.mu.Lock()
 		if h.outage.row < refusals {
@@ -248,7 +248,7 @@ func (h *hooks) mark(change func(o *outage, at uint64)) {
 	change(&h.outage, at)
 }
 
-// stopped reports whether a node considers the webhook stopped.
+// stopped reports whether the first node considers the webhook stopped.
 func (h *hooks) stopped() (bool, error) {
 	all, err := h.w.nodes[0].server.Load().hooks.All()
 	if err != nil || len(all) != 1 {
@@ -257,9 +257,9 @@ func (h *hooks) stopped() (bool, error) {
 	return all[0].Stopped, nil
 }
 
-// checkTries verifies the last deliveries that each node reports. A recorded outcome must match the
-// receiver's response. An outcome can still be missing. The newest reported delivery must be the
-// webhook's last one.
+// checkTries verifies the latest attempts that the first available node reports. A recorded outcome
+// must match the receiver's response, or be a timeout. If the webhook has a last attempt, the list
+// must not be empty.
 func (h *hooks) checkTries() error {
 	for _, n := range h.w.nodes {
 		s := n.server.Load()
@@ -296,8 +296,8 @@ func (m *model) committedTo() uint64 {
 }
 
 // wanted returns the events that the webhook must receive, by position. These are registrations,
-// completions, reports, new help requests, and the end of the workshop. Events of simulated
-// attendees are excluded.
+// completions, reports of checks, new help requests, and the end of the workshop. Events of
+// simulated attendees are excluded.
 func (m *model) wanted() map[uint64]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -152,7 +152,7 @@ func TestOraclesDetectFaults(t *testing.T) {
 				found := ""
 				synctest.Test(t, func(*testing.T) {
 					_, found = run(p, c.lies())
-					time.Sleep(time.Hour) // the goroutines of this lie end meanwhile
+					time.Sleep(time.Hour) // by then, the goroutines of the faulty layer have ended
 				})
 				if which, _, _ := strings.Cut(found, ":"); found != "" {
 					if first, _, _ := strings.Cut(which, " "); !strings.Contains(c.finds, first) {

@@ -221,8 +221,8 @@ func (l *listener) listen(s *server, ws codelab.Codelab, since uint64, quiet <-c
 	}
 }
 
-// checkListener is oracle 4. In each stretch the listener received every frame once and in order,
-// except frames that were erased before they arrived.
+// checkListener is the check "frames" for one listener. In each stretch the listener received every
+// frame once and in order, except frames that were erased before they arrived.
 func (m *model) checkListener(l *listener, wanted []*tale) {
 	for _, st := range l.stretches {
 		if !slices.IsSorted(st.frames) || len(slices.Compact(slices.Clone(st.frames))) != len(st.frames) {
@@ -258,8 +258,8 @@ func (m *model) checkListener(l *listener, wanted []*tale) {
 	}
 }
 
-// checkRoom is oracle 5 for frames kept for replay. On a node without activity, no frame of removed
-// data remains, and no removed person is still connected.
+// checkRoom is the checks "erased" and "removed" for a node's room. On a node without activity, no
+// frame of removed data is kept for replay, and no removed person is still connected.
 func (m *model) checkRoom(where string, r *room.Room, present *codelab.Present, there func(person string) bool) {
 	for at := r.Floor(); at < r.Head(); {
 		frames, to, ok := r.After(at, nil, 1<<20)
@@ -268,7 +268,7 @@ func (m *model) checkRoom(where string, r *room.Room, present *codelab.Present, 
 		}
 		for _, f := range frames {
 			if left, ok := present.Frame(f); !ok || left.People != f.People {
-				m.fail("erased", "%s keeps the frame of %d for replay, whose person or item is gone", where, f.Seq)
+				m.fail("erased", "%s still keeps for replay the frame of event %d, whose person or item is gone", where, f.Seq)
 			}
 		}
 		at = to

@@ -208,7 +208,7 @@ func (m *model) asking(cmd codelab.Command) {
 	defer m.mu.Unlock()
 	m.rules.Saying(cmd)
 	asked, _ := cmd.Body.(codelab.AskQuestion)
-	if cmd.Caller.Role == codelab.RoleAttendee && !asked.Anonymous { // the text stays, without its author
+	if cmd.Caller.Role == codelab.RoleAttendee && !asked.Anonymous { // an anonymous question stays without its author
 		for _, text := range marks.FindAllString(fmt.Sprintf("%+v", cmd.Body), -1) {
 			m.named(cmd.Caller.ID, text) // the text is removed with its author
 		}
@@ -323,8 +323,9 @@ func (m *model) deletedLab(id string) {
 	m.deleted = append(m.deleted, id)
 }
 
-// checkView verifies a view by oracles 1, 2 and 5. The view contains every change acknowledged up
-// to its position once, and no removed person. All nodes show the same view at the same position.
+// checkView applies the checks "acknowledged", "removed" and "same view" to a view. The view
+// contains every person and message acknowledged up to its position, unless they were removed. All
+// nodes show the same view at the same position.
 func (m *model) checkView(where string, v *codelab.View, seq uint64) {
 	if v == nil {
 		return
@@ -343,7 +344,7 @@ func (m *model) checkView(where string, v *codelab.View, seq uint64) {
 		if before.sum != sum {
 			m.failLocked("same view", "at position %d %s shows another state than %s", seq, where, before.where)
 		}
-		return // already checked at this position; newer facts come later
+		return // this position was already checked, and newer facts have later positions
 	}
 	for id, f := range m.people {
 		m.checkFact(where, "attendee "+id, f, v.Attendee(id) != nil, seq)

@@ -58,7 +58,7 @@ type node struct {
 
 	late   atomic.Int64 // number of faults that delay the store's responses
 	faulty sync.Mutex
-	ends   []func() // guarded by faulty; ends of this process's active faults
+	ends   []func() // guarded by faulty; each ends an active fault of this process
 }
 
 // server is one start of the program on a node.
@@ -74,7 +74,7 @@ type server struct {
 	// contents is the node's access to the shared contents of files.
 	contents *mount
 	vault    *token.Vault // nil without payers
-	// sessions and the next field are nil in runs without visitors.
+	// sessions and parties are nil in runs without visitors.
 	sessions *login.Sessions
 	parties  *participant.Host
 	hooks    *webhook.Webhooks // nil without a receiver

@@ -14,9 +14,9 @@ import (
 	"atelier/transport/messages"
 )
 
-// checkReference is oracles 1, 2 and 4 for the whole run. It applies every committed record, in its
-// form before any rewrite, to an empty state. The state that a node showed at a position must equal
-// this state. A listener's frames must be the frames of the events in its stretch.
+// checkReference verifies the whole run. It applies every committed record, in its form before any
+// rewrite, to an empty state. The state that a node showed at a position must equal this state. A
+// listener's frames must be the frames of the events in its stretch.
 func (m *model) checkReference() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -145,7 +145,7 @@ var positions = porcupine.Model{
 	},
 }
 
-// checkLinear is oracle 3.
+// checkLinear is the check "linearizable" for the responses of the whole run.
 func (m *model) checkLinear() {
 	m.mu.Lock()
 	operations := slices.Clone(m.operations)

@@ -165,7 +165,7 @@ func (w *world) settle(when string) {
 }
 
 // writes sends a command to each node after all faults have ended. Each node must accept the
-// command in time. Refusals by a store or a queue before that are allowed.
+// command in time. The store or a queue can refuse earlier attempts.
 func (w *world) writes() {
 	c := newClient(w, "c99", w.plan.random(ofClients-2))
 	for _, n := range w.nodes {
@@ -238,8 +238,8 @@ func (w *world) leave() {
 	}
 }
 
-// erasesSoon waits for a few rounds of erasing. Unused actors erase the rest later, when they
-// become inactive.
+// erasesSoon verifies that a few rounds of erasing complete all requested erasures, before unused
+// actors become inactive and erase the rest.
 func (w *world) erasesSoon() {
 	if w.model.failed() == "" {
 		time.Sleep(idleAfter / 2)
@@ -261,7 +261,7 @@ func (w *world) erased() {
 	w.store.View(w.model.checkStore)
 }
 
-// rest waits for a long time without activity.
+// rest waits until all actors are inactive, and verifies that everything unused is removed.
 func (w *world) rest() {
 	if w.model.failed() != "" {
 		return

@@ -11,8 +11,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// watchLease checks whether a node's lease is valid in the database. If the node answers a request
-// that was sent after the lease had expired, oracle 9 ("out") reports this.
+// watchLease is the check "out". It reads a node's lease in the database. answered reports a
+// finding if the node answers a request that was sent after the lease had expired.
 func (w *world) watchLease(n *node) (answered func(what string)) {
 	before, held := w.store.Lease(n.name)
 	return func(what string) {
@@ -41,8 +41,8 @@ func found(data []byte, of map[string]bool) iter.Seq[string] {
 	}
 }
 
-// checkStore is oracle 5 for stored data. No byte of a removed person remains in a snapshot, log or
-// record. It is called after erasing has completed.
+// checkStore is the checks "erased" and "anonymous" for stored data. No text of a removed person
+// remains in a snapshot, log or row. It is called after erasing has completed.
 func (m *model) checkStore(j durable.Journal) {
 	gone := map[string]bool{}
 	m.mu.Lock()
@@ -106,7 +106,7 @@ func (m *model) counted() map[string]uint64 {
 	return last
 }
 
-// checkDeleted is oracle 5 for codelabs. Nothing of a deleted codelab remains.
+// checkDeleted is the check "deleted". Nothing of a deleted codelab remains.
 func (m *model) checkDeleted(j durable.Journal) {
 	m.mu.Lock()
 	deleted := m.deleted
@@ -127,7 +127,7 @@ func (m *model) checkGone(j durable.Journal, id string) {
 	}
 }
 
-// checkRest is oracle 8. Everything unused is removed.
+// checkRest is the check "rest". Everything unused is removed.
 func (w *world) checkRest() {
 	for actor, node := range w.store.Owners() {
 		if strings.HasPrefix(actor, "participants/") { // participants stay active

@@ -324,7 +324,7 @@ type (
 	tokenState struct{ used, over bool }
 )
 
-// tokenRules models one token by its responses alone. A failed operation may have been executed.
+// tokenRules models one token by its responses alone. A failed operation can have been executed.
 var tokenRules = (&porcupine.NondeterministicModel{
 	Init: func() []any { return []any{tokenState{}} },
 	Step: func(state, input, output any) []any {
@@ -362,7 +362,8 @@ var tokenRules = (&porcupine.NondeterministicModel{
 	},
 }).ToModel()
 
-// check is oracle 6. The responses about each token have an order in which the token's rules hold.
+// check is the check "tokens". The responses about each token have an order in which the token's
+// rules hold.
 func (t *tokens) check() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

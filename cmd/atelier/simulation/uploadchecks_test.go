@@ -38,10 +38,10 @@ func (u *uploads) there(name string) (there bool) {
 	return there
 }
 
-// ask sends a command that can reference uploads. Half of these clients also claim the uploads
-// themselves, as transport/rest does for a material: either the claim fails with files.ErrMissing,
-// or the upload stays. The other clients rely on the claims of Codelab.Ask. For these clients, only
-// an upload that exists afterwards is certain to be claimed.
+// ask sends a command that can reference uploads. For a material, and in half of all other cases,
+// the client also claims the uploads itself, as transport/rest does for a material. Either the
+// claim fails with files.ErrMissing, or the upload stays. In all other cases the client relies on
+// the claims of Codelab.Ask. Then only an upload that exists afterwards is certain to be claimed.
 func (u *uploads) ask(c *client, s *server, ws codelab.Codelab, view *codelab.View, cmd codelab.Command) (any, uint64, error) {
 	names := codelab.Mentions(cmd.Body)
 	if len(names) == 0 {
@@ -262,7 +262,7 @@ func (u *uploads) settle(when string) {
 			continue
 		}
 		view, seq := u.newest(s)
-		// If the last failed commit stops the actor now, the actor starts again.
+		// A failed commit can have stopped the actor just now. The actor starts again.
 		for try := 0; view == nil && try < settleIn; try++ {
 			time.Sleep(time.Second)
 			view, seq = u.newest(s)
@@ -300,12 +300,12 @@ func (u *uploads) lookAt(when string, s *server, view *codelab.View) {
 		} else if err != nil {
 			u.w.model.fail("uploads", "%s, %s cannot read %s although %v refers to it: %v", when, s.n.name, name, by, err)
 		} else if sum, _ := files.SumOf(up.Sum); !u.contents.has(sum) {
-			u.w.model.fail("uploads", "%s the content of %s is gone although %v refers to it", when, name, by)
+			u.w.model.fail("uploads", "%s, the content of %s is gone although %v refers to it", when, name, by)
 		}
 	}
 	for _, work := range view.Submissions.All() {
 		if sum, file := files.SumOf(work.Sum); file && !u.contents.has(sum) {
-			u.w.model.fail("uploads", "%s the content of submission %s is gone", when, work.Id)
+			u.w.model.fail("uploads", "%s, the content of submission %s is gone", when, work.Id)
 		}
 	}
 }

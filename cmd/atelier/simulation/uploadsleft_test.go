@@ -28,7 +28,7 @@ func (u *uploads) afterwards() {
 	if s == nil {
 		return
 	}
-	for range 2 { // the second round removes what only the removed items of the first referenced
+	for range 2 { // the second sweep removes files that only items removed by the first referenced
 		if _, err := s.files.Sweep(context.Background()); err != nil {
 			u.w.model.fail("uploads", "a sweep after all clients ended: %v", err)
 		}

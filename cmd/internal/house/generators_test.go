@@ -136,8 +136,8 @@ func TestReferencesPointToComponents(t *testing.T) {
 	}
 }
 
-// A type of a generated client is one type, or null. Several types need oneOf or anyOf, each with
-// a separate schema.
+// A field of a generated client has one type, or is null. Several types need oneOf or anyOf, with a
+// separate schema for each type.
 func TestSchemasHaveOneType(t *testing.T) {
 	lists := 0
 	for _, d := range documents(t) {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write PACKAGES.md anew")
+var update = flag.Bool("update", false, "rewrite PACKAGES.md")
 
 // PACKAGES.md has one line for each package: the first sentence of its documentation.
 func TestThePackageIndexMatchesTheDocumentation(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 var severalTypes = map[string]string{
 	// A profile is stored unchanged.
 	"CommerceProfile":    "a document that transport/commerce/profile reads",
-	"NegotiationRequest": "what ReadRequest of transport/commerce/negotiate takes",
+	"NegotiationRequest": "the body that ReadRequest of transport/commerce/negotiate reads",
 }
 
 // For each object in the REST document, some struct of the code has exactly the same JSON fields.

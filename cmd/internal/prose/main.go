@@ -200,7 +200,7 @@ func check(vale string, files []string) (found []finding, read []string, err err
 }
 
 // skipped reports whether a file is excluded. Examples and test inputs are data, and Vale's rules
-// quote what they forbid. config.toml and asyncapi.json are generated from doc tags.
+// quote what they forbid. config.toml and PACKAGES.md are generated from texts that are checked.
 func skipped(file string) bool {
 	return strings.Contains(file, "testdata/") || strings.HasPrefix(file, ".vale/") || strings.HasPrefix(file, "transport/web/e2e/first-service/") ||
 		strings.HasPrefix(file, "transport/sample/") || file == "config.toml" || file == "PACKAGES.md"

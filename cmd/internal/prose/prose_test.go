@@ -33,7 +33,7 @@ func TestExtractKeepsTheLinesOfTheSource(t *testing.T) {
 		}
 	}
 	if _, ok := extract("a.png", nil); ok {
-		t.Error("prose was found in a picture")
+		t.Error("prose was found in an image")
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 var folder string
 
 // Build builds the server as it is shipped and returns the path of its binary. It does so once for
-// all tests of the process, because linking takes seconds. Safe for concurrent use.
+// all tests of the process, because linking takes seconds. It is safe for concurrent use.
 var Build = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "atelier-server-*")
 	if err != nil {

@@ -177,7 +177,8 @@ func printTable(w io.Writer, table []*result, took time.Duration) bool {
 	return ok
 }
 
-// lines writes the output of several suites without mixing their lines. Safe for concurrent use.
+// lines writes the output of several suites without mixing their lines. It is safe for concurrent
+// use.
 type lines struct {
 	mu sync.Mutex
 	to io.Writer // guarded by mu

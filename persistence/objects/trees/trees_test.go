@@ -186,8 +186,8 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 	}
 }
 
-// Sending content again repairs damaged content, even if the change contains nothing new. Earlier
-// the write succeeded, but the content stayed unreadable.
+// Sending content again repairs damaged content, even if the change contains nothing new. In an
+// earlier version, the write succeeded, but the content stayed unreadable.
 func TestWritingAgainRepairsDamagedContent(t *testing.T) {
 	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
 		text := strings.Repeat("text ", 100)

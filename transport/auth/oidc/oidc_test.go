@@ -461,8 +461,8 @@ func TestConcurrentSignInsAreBounded(t *testing.T) {
 	there.Wait()
 	_, err := d.Finish(t.Context(), attempt, answer)
 	refused(t, err, oidc.Busy)
-	// A browser with an earlier login has a reserved place. Cached data of the
-	// provider needs no place.
+	// A browser with an earlier login has a reserved place. Cached data of the provider needs no
+	// place.
 	address, attempt, err := d.Provider.Begin(t.Context(), "/", oidc.Caller{Device: "known"})
 	if err != nil {
 		t.Fatal(err)
@@ -478,7 +478,8 @@ func TestConcurrentSignInsAreBounded(t *testing.T) {
 	gone.Wait()
 }
 
-// One address requests all places with made-up codes. Others can still sign in.
+// One address sends 24 made-up codes at the same time. At most two of these attempts are in
+// progress, and other addresses can still sign in.
 func TestOneAddressHasTwoConcurrentSignIns(t *testing.T) {
 	d := open(t, nil)
 	var there, gone sync.WaitGroup

@@ -136,7 +136,7 @@ func TestADeclaredSchemaIsFetchedOnlyFromItsOwner(t *testing.T) {
 	}
 }
 
-// The test follows an endless chain of documents.
+// An endless chain of documents is followed only up to a limit.
 func TestFetchingAnEndlessChainEnds(t *testing.T) {
 	net := &internet{pages: map[string]string{}}
 	for i := range 2000 {

@@ -85,7 +85,7 @@ func (t *tree) coverSeeds(cover string) (all []block, err error) {
 	if err := x.build("-cover", "-covermode=atomic", cover); err != nil {
 		return nil, err
 	}
-	// The parts are run separately, because a part that fails can be without a profile.
+	// The seeds run in parts, because a part that fails can leave no profile.
 	profile := filepath.Join(t.dir, x.name, "profile")
 	const part = 20
 	for first := 1; first < coverSeeds; first += part {

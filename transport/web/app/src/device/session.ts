@@ -8,7 +8,7 @@ import { begun, silence } from './remember'
 import { unsentHere } from './person'
 import { localeKey } from '../messages/locale'
 
-/** Runs a login or registration. Only one tab of this browser can do so at a time. */
+/** Runs a login or registration. It waits until no other tab of this browser is running one. */
 export async function alone<T>(begin: () => Promise<T>): Promise<T> {
   const locks = navigator.locks as LockManager | undefined
   const first = async () => {
