@@ -268,7 +268,7 @@ func TestHundredsOfBranchesAreFetchedAtOnce(t *testing.T) {
 	if n := branches(); n != 300 {
 		t.Errorf("%d branches were cloned, want 300", n)
 	}
-	// The steps from 101 on change, so the client wants 100 new commits. It has the 300 earlier
+	// The steps from 101 on change, so the client requests 100 new commits. It has the 300 earlier
 	// ones and 40 of its own.
 	states(101, 150, "second")
 	for i := range 40 {
