@@ -93,7 +93,7 @@ func TestTheArchiveServesByItsReadme(t *testing.T) {
 	t.Cleanup(func() {
 		_ = server.Process.Signal(os.Interrupt)
 		if err := server.Wait(); err != nil {
-			t.Errorf("the server ended with %v\n%s", err, said.Bytes())
+			t.Errorf("the server exited with %v\n%s", err, said.Bytes())
 		}
 	})
 	waitReady(t, inside)
@@ -525,7 +525,7 @@ func TestTheImageServes(t *testing.T) {
 			ended = true
 			_ = server.Process.Signal(syscall.SIGTERM)
 			if err := server.Wait(); err != nil {
-				t.Errorf("the server ended with %v\n%s", err, said)
+				t.Errorf("the server exited with %v\n%s", err, said)
 			}
 		}
 	}

@@ -171,7 +171,7 @@ func placed(attendee, place string) *pb.Event {
 	return &pb.Event{Body: &pb.Event_Placed{Placed: &pb.Placed{AttendeeId: attendee, Place: place}}}
 }
 
-// ErrMuted rejects messages of a muted attendee.
+// ErrMuted rejects messages from a muted attendee.
 var ErrMuted error = &durable.Rejection{Reason: durable.Forbidden, Text: "a facilitator has muted you"}
 
 // speak returns an error if the caller must not write: the workshop has ended, or the caller is

@@ -46,7 +46,7 @@ func (p PostChat) decide(c call) (decision, error) {
 }
 
 // name returns the caller's name as others see it: the name in the attendee's record, which a
-// facilitator can have changed, or the admin's display name.
+// facilitator may have changed, or the admin's display name.
 func (c call) name() string {
 	if a := c.s.attendee(c.ID); a != nil && !c.admin() {
 		return a.Name

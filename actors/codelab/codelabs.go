@@ -58,7 +58,7 @@ type Config struct {
 	// get codelabs.
 	Forgotten func(r *room.Room)
 	// Announce is called on every node, for its own sessions, when a person connects to another
-	// node or has left all nodes. Signal delivers a message of another node to the sessions of a
+	// node or has left all nodes. Signal delivers a message from another node to the sessions of a
 	// person on this node; "" means all facilitators. Both are used only if Durable.Cluster is set.
 	Announce func(w Codelab, person string, arrived bool)
 	Signal   func(w Codelab, person string, payload []byte)
@@ -130,7 +130,7 @@ func (w Codelab) Over() bool { return w.Condition() == durable.Resting }
 
 // Await waits until the room shows a position that a client has read. Like durable.Handle.Await, it
 // also returns nil if the codelab never reached the position. The room is slightly behind the view,
-// so a client can have read a position on this node that the room does not show yet.
+// so a client may have read a position on this node that the room does not show yet.
 func (w Codelab) Await(seq uint64) error {
 	if w.Room.Head() >= seq {
 		return nil

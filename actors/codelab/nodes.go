@@ -91,7 +91,7 @@ func (w Codelab) Elsewhere(person string) bool {
 	return w.Room.Sessions(person) == 0 && w.Room.IsPresent(person)
 }
 
-// receive handles a message of another node.
+// receive handles a message from another node.
 func (w *Codelabs) receive(id, node string, data []byte) {
 	ws, ok := w.Peek(id)
 	var a aside

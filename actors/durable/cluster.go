@@ -87,7 +87,7 @@ func (h *Handle[C, E, V]) subject() string { return "actor." + h.host.kind.Name 
 
 func (h *Host[C, E, V]) askSubject() string { return "ask." + h.kind.Name }
 
-// listen receives the messages of other nodes about the actor until unlisten.
+// listen receives the messages from other nodes about the actor until unlisten.
 func (h *Handle[C, E, V]) listen() error {
 	h.listening.Lock()
 	defer h.listening.Unlock()

@@ -118,7 +118,7 @@ func TestAReadDoesNotShareAnEarlierRequest(t *testing.T) {
 	})
 }
 
-// loseNews drops unrequested messages of owners. Requests and responses arrive.
+// loseNews drops unrequested messages from owners. Requests and responses arrive.
 func (c *clan) loseNews() {
 	c.net.Disturb(func(m bustest.Message) bustest.Fate { return bustest.Fate{Lost: m.Sort == bustest.News} })
 }
@@ -237,8 +237,8 @@ func TestATakeoverWithoutAReplicaRecovers(t *testing.T) {
 	})
 }
 
-// Messages of other nodes outside the log reach an actor once while it is in memory, and not after
-// it has stopped.
+// A message that another node broadcasts is not in the log. It reaches an actor once while the
+// actor is in memory, and not after the actor has stopped.
 func TestAStoppedActorReceivesNoMessages(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var received [2]atomic.Int32

@@ -35,7 +35,7 @@ type Shared interface {
 	Known() ([]string, error)
 
 	// Holds reports whether this node's lease is valid. It is cheap. Code that answers from memory
-	// calls Holds after it has read, because the process can have been paused before the read.
+	// calls Holds after it has read, because the process may have been paused before the read.
 	Holds() bool
 
 	// Lost is closed when the lease of the present incarnation is lost. Until

@@ -13,7 +13,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// Unknown messages of a newer node are ignored.
+// Unknown messages from a newer node are ignored.
 func TestMessagesOfANewerNodeAreIgnored(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClan(t, 2)

@@ -8,7 +8,7 @@ import "slices"
 // returns the one that lasts longest. Without a session, ok is false. It fails as Use does.
 func (s *Sessions) Acting(name, codelab string, leading bool, of string) (best Session, ok bool, err error) {
 	if best, ok = s.acting(name, codelab, leading, of); !ok && s.feed != nil {
-		// Another node can just have issued the session.
+		// Another node may just have issued the session.
 		if err := s.sync(); err != nil {
 			return Session{}, false, err
 		}

@@ -186,7 +186,7 @@ func (s *Sessions) guarded(f *family, rec *record) []durable.Row {
 }
 
 // commit stores a record and waits for the commit. A nil record ends the family. If the commit
-// fails, commit reads the family again, because another node can have changed it. The caller holds
+// fails, commit reads the family again, because another node may have changed it. The caller holds
 // f.mu.
 func (s *Sessions) commit(f *family, rec *record) error {
 	known := f.value

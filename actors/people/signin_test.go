@@ -206,7 +206,7 @@ func TestDeletedPeopleAreBounded(t *testing.T) {
 		o.c.Apply(0, &Event{Body: &Event_Deleted{Deleted: &Deleted{Id: "x", Barred: identityHash(issuer, fmt.Sprint("gone ", i))}}})
 	}
 	if n := len(o.c.barred); n != maxBarred {
-		t.Errorf("%d deleted people are remembered", n)
+		t.Errorf("%d deleted people are remembered, want %d", n, maxBarred)
 	}
 	o.c.all = slices.Repeat([]*Person{p}, MaxPeople)
 	o.refused(Caller{}, signIn("2", "max@example.org"), durable.Forbidden)

@@ -137,7 +137,7 @@ func TestNobodyLeavesWhileTheNodeIsPaused(t *testing.T) {
 		}
 		c.Stop()
 		if gone := s.left(); gone != nil {
-			t.Errorf("%v left while the clock was stopped", gone)
+			t.Errorf("%v left while the clock was stopped, want nobody", gone)
 		}
 		r.Join("ann")
 		c.Continue()

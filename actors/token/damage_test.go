@@ -174,7 +174,7 @@ func TestADamagedTokenAffectsNoOther(t *testing.T) {
 	clock.jump(-time.Hour) // has no effect, because a quarantine is measured by the uptime
 	clock.wait(6 * time.Minute)
 	if _, err := w.vault.Detokenize(business, Use{bad, "business", "c"}); err != nil {
-		t.Errorf("after the quarantine: %v", err)
+		t.Errorf("detokenizing after the quarantine: %v", err)
 	}
 }
 

@@ -36,9 +36,9 @@ const (
 	pauseLongest = time.Second
 )
 
-// Trip records the nodes of a request.
+// Trip records the last node and the retries of a request.
 type Trip struct {
-	// Node is the node that answered last; Repeated is the number of retries.
+	// Node is the node that was tried last; Repeated is the number of retries.
 	Node, Repeated int
 }
 
@@ -62,8 +62,8 @@ func (s *Spread) Do(at int, r *Request) (*Answer, Trip, error) {
 	}
 }
 
-// again reports whether to try another node. A request that was answered with 503 can have been
-// applied, because the answering node can have lost its connection to the node that applied it.
+// again reports whether to try another node. A request that was answered with 503 may have been
+// applied, because the answering node may have lost its connection to the node that applied it.
 func again(r *Request, a *Answer, err error) bool {
 	switch {
 	case Unsent(err):

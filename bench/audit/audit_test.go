@@ -99,7 +99,7 @@ func TestMissingCountsOnlyBetweenWelcomeAndEnd(t *testing.T) {
 	late.Welcome(9) // a later connection changes nothing
 	a.Observe(late, Event{Seq: 5, Audience: Everyone, Owner: NoOwner})
 	if got := a.Missing(late, 8); got != 3 {
-		t.Errorf("%d missing, want 3: 6, 7 and 8", got)
+		t.Errorf("%d events are missing, want 3: 6, 7 and 8", got)
 	}
 	if got := a.Missing(&Subscriber{Index: 2}, 10); got != 0 {
 		t.Errorf("a subscriber that never connected misses %d", got)

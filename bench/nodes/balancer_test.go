@@ -75,7 +75,7 @@ func TestConnectionsGoToReadyNodes(t *testing.T) {
 	}
 	for range 4 {
 		if got := ask(b, "/"); got != "two" {
-			t.Errorf("want an answer of the ready node, got %q", got)
+			t.Errorf("%q answered, want the ready node", got)
 		}
 	}
 	one.ready.Store(true)
@@ -84,7 +84,8 @@ func TestConnectionsGoToReadyNodes(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	// If a node is gone before the balancer has noticed, only another attempt is needed.
+	// If a node has died and the balancer has not noticed yet, the balancer connects the client to
+	// another node.
 	two.CloseClientConnections()
 	two.Close()
 	for range 4 {
@@ -98,7 +99,7 @@ func TestConnectionsGoToReadyNodes(t *testing.T) {
 	// A request that was sent may have been executed, so it is not sent again.
 	before := one.served.Load()
 	if got := ask(b, "/die"); got != "" || one.served.Load() != before+1 {
-		t.Errorf("%q answered, asked %d times", got, one.served.Load()-before)
+		t.Errorf("%q answered after %d attempts, want no answer after one", got, one.served.Load()-before)
 	}
 	b.Remove(0)
 	if got := ask(b, "/"); got != "" {

@@ -32,7 +32,7 @@ func (a *Agenda) At(due time.Duration, do func(due time.Duration)) {
 	a.push(entry{due: due, do: do})
 }
 
-// Stream calls do for each operation of the pacer, whose times count from start.
+// Stream schedules do for each operation of the pacer. The pacer's times count from start.
 func (a *Agenda) Stream(start time.Duration, p Pacer, do func(due time.Duration)) {
 	next := func() (time.Duration, bool) {
 		due, ok := p.Next()

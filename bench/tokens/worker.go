@@ -189,7 +189,7 @@ func settles(status int, err error) bool {
 }
 
 // fail records an unexpected response. It keeps only the error code, because the rest can contain a
-// secret. With several nodes, a 503 is expected, because the node that responds can have lost its
+// secret. With several nodes, a 503 is expected, because the node that responds may have lost its
 // connection to the node that has the token.
 func (w *worker) fail(t *report.Tally, status int, body []byte, err error) {
 	switch {

@@ -139,7 +139,7 @@ func (c *crowd) welcome(p *person, m *message) {
 	}
 	c.welcomed = now
 	p.epoch, p.online, p.attempts = string(m.Epoch), true, 0
-	// Unacknowledged messages can already have been applied. Their refs make it safe to repeat
+	// Unacknowledged messages may already have been applied. Their refs make it safe to repeat
 	// them.
 	for i := range p.unacked {
 		if p.conn == nil {

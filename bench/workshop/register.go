@@ -28,7 +28,7 @@ func (c *crowd) storm() {
 }
 
 // register registers an attendee. Latency counts from the first attempt. An attempt without a
-// response can have been applied. Because of the code, the next attempt is then a rejoin. A
+// response may have been applied. Because of the code, the next attempt is then a rejoin. A
 // registration that was applied twice appears as two records.
 func (c *crowd) register(p *person, due time.Duration, try int) {
 	body := fmt.Sprintf(`{"name":%q,"code":"%06d","email":""}`, p.name, p.index)

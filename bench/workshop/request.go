@@ -53,7 +53,7 @@ func (c *crowd) fate(op operation, due, now time.Duration, a *api.Answer, err er
 		c.gaveUp(op, sent, err.Error())
 		return audit.Unanswered
 	case a.Status == http.StatusServiceUnavailable && c.clients.Size() > 1 && len(c.cfg.Faults) > 0:
-		// The node that responds can have lost its connection to the node that has the result.
+		// The node that responds may have lost its connection to the node that has the result.
 		c.gaveUp(op, sent, a.Err().Error())
 		return audit.Unanswered
 	case a.Status == http.StatusServiceUnavailable && len(c.cfg.Faults) > 0:

@@ -24,7 +24,7 @@ import (
 )
 
 // hall is a server with another protocol. A client that has sent "enter alice" receives a reply
-// and then every message of any client. A deaf hall omits every third message. If showsOut is
+// and then every message from any client. A deaf hall omits every third message. If showsOut is
 // set, it disconnects one listener. A mute hall forwards nothing.
 type hall struct {
 	mu       sync.Mutex

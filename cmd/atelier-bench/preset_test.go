@@ -440,7 +440,7 @@ func TestTheEventStreamPresetReceivesPostedMessages(t *testing.T) {
 	}
 }
 
-// The response of a server that refuses is shown as bytes.
+// The response from a server that refuses is shown as bytes.
 func TestBinaryRefusalIsShownInBytes(t *testing.T) {
 	f := &forum{in: map[*peer]bool{}, path: "/mqtt", protocol: "mqtt", serve: func(f *forum, p *peer) {
 		f.next(p)

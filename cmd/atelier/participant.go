@@ -14,7 +14,8 @@ import (
 	"atelier/transport/control"
 )
 
-// closedLists contains the values of enums, for the help and the checks of the commands below.
+// closedLists contains the values of the enums, for the help and the validation of the commands
+// below.
 var closedLists = kong.Vars{
 	"kinds": naming.Or(participants.Kinds...), "kind_enum": strings.Join(participants.Kinds, ","),
 	"scopes": strings.Join(participants.Scopes, ", "), "scope_enum": strings.Join(participants.Scopes, ","),
@@ -23,7 +24,7 @@ var closedLists = kong.Vars{
 	"policies_with_life": naming.And(token.PolicyNames(token.Lives)...),
 }
 
-// participantCmd onboards participants of the tokenization handler.
+// participantCmd manages the participants of the tokenization handler.
 type participantCmd struct {
 	Add     participantAdd     `cmd:"" help:"Add a participant; prints its identity and, once, the secret of its first key."`
 	List    participantList    `cmd:"" help:"List the participants, without secrets."`
@@ -164,7 +165,7 @@ type participantGrant struct {
 	Remove bool   `help:"Revoke the grant."`
 }
 
-// Run grants or revokes a grant.
+// Run adds or revokes a grant.
 func (c participantGrant) Run() error {
 	if c.Remove {
 		return c.change("DELETE", nil, c.ID, "grants", c.For)

@@ -43,7 +43,7 @@ func isFileError(err error) bool {
 	return errors.As(err, &path) || errors.Is(err, fs.ErrNotExist)
 }
 
-// wantsJSON looks for --format json without the parser, which can have failed. Programs that parse
+// wantsJSON looks for --format json without the parser, which may have failed. Programs that parse
 // a command's output also parse its errors.
 func wantsJSON(args []string) bool {
 	for i, a := range args {

@@ -39,7 +39,7 @@ func (h *health) stats() durable.StoreFaults {
 }
 
 // breakDown permanently ends writing. After a failed write or sync it is unknown which part of the
-// transaction is on disk. Badger can already show the transaction to readers, and the kernel can
+// transaction is on disk. Badger can already show the transaction to readers, and the kernel may
 // have dropped the dirty pages, so a later successful sync proves nothing. Only a restart leads to
 // a known state, because it reads the actual content of the disk.
 func (h *health) breakDown(kind fault, cause error) {

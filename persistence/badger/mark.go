@@ -281,7 +281,7 @@ func (s *Store) noteLogs() error {
 		if err != nil {
 			return err
 		}
-		// Check again, because the tick can have started another new log.
+		// Check again, because the tick may have started another new log.
 		after, again, err := s.presentLogs()
 		if err != nil {
 			return err

@@ -214,8 +214,8 @@ func (s *survey) repair(o Options, dropped *Dropped) error {
 	if o.ReadOnly {
 		return errors.New("a store cannot be recovered read-only")
 	}
-	// The recovered store gets a new stream id, as after a restore. Clients can have seen the
-	// dropped data, and its transactions can have used tokens. The note makes the next start renew
+	// The recovered store gets a new stream id, as after a restore. Clients may have seen the
+	// dropped data, and its transactions may have used tokens. The note makes the next start renew
 	// the id, even if a crash interrupts this start.
 	if err := ondisk.Replace(filepath.Join(o.Dir, recoveryNote), nil); err != nil {
 		return fmt.Errorf("record the recovery: %w", err)

@@ -59,7 +59,7 @@ func (s *Store) commitVersion(entries []badgerdb.Entry, appends []guarded) (vers
 	if err != nil {
 		s.breakDown(faultSync, err)
 	}
-	// Badger can have failed meanwhile in a way that it only logs.
+	// Badger may have failed meanwhile in a way that it only logs.
 	if err := s.broken(); err != nil {
 		return 0, err
 	}

@@ -111,7 +111,7 @@ type walCheck struct {
 	// bad is set at the first invalid entry. After that, only the transactions of the following
 	// entries matter.
 	bad    *Dropped
-	torn   uint64 // the transaction that a crash can have torn; 0 if not known yet
+	torn   uint64 // the transaction that a crash may have torn; 0 if not known yet
 	behind map[uint64]bool
 }
 

@@ -90,7 +90,7 @@ func (a *Aside) Remove(ctx context.Context, i Info) (gone bool, err error) {
 func (a *Aside) Finish(ctx context.Context) error {
 	for key, since := range a.marks {
 		if a.now.Sub(since) <= a.grace {
-			continue // a young mark stays, because its object can have been put after the listing
+			continue // a young mark stays, because its object may have been put after the listing
 		}
 		if err := a.store.Delete(ctx, asidePrefix+key); err != nil {
 			return err

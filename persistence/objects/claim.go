@@ -24,7 +24,7 @@ func Claim(ctx context.Context, s Store, owner string) error {
 	if err := Reclaim(ctx, s, owner); err != nil {
 		return err
 	}
-	// Read the owner again, because another node can have claimed the objects at the same time.
+	// Read the owner again, because another node may have claimed the objects at the same time.
 	return Claimed(ctx, s, owner)
 }
 

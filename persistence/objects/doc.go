@@ -24,7 +24,7 @@
 // remaining risk is a put whose record takes longer than the grace period, which is at least an
 // hour.
 //
-// A sweep cannot determine why an object is unreferenced. For example, the record can have been
+// A sweep cannot determine why an object is unreferenced. For example, the record may have been
 // lost. The sweep therefore first quarantines the object by putting a mark, which is another object
 // (Aside). It removes the object only if it is still unreferenced a grace period later.
 //

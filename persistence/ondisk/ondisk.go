@@ -35,7 +35,7 @@ func Replace(path string, content []byte) error {
 
 // MakeFolder creates a folder and its missing parents. When it returns nil, their names are on
 // disk. The name of an existing folder is also synced, because the process that created the folder
-// can have ended before syncing.
+// may have ended before syncing.
 func MakeFolder(dir string, mode fs.FileMode) error {
 	above := filepath.Dir(dir)
 	info, err := os.Stat(dir)

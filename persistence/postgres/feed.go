@@ -181,7 +181,7 @@ func (f *feed) poll() error {
 		if err != nil {
 			return err
 		}
-		// Read all rows if tombstones can have been removed before this feed saw them.
+		// Read all rows if tombstones may have been removed before this feed saw them.
 		all = all || now.Sub(f.seen) > s.opts.Remember/2
 		sql, args := "select tbl, key, value, value is null or coalesce(expires <= $2, false) from rows where tbl = any($1)", []any{f.tables, now}
 		if !all {

@@ -81,7 +81,7 @@ func (l *lookups) ask(all []*lookup) {
 	}
 	err := l.store.ask(func(ctx context.Context) error {
 		for _, one := range all {
-			one.value = nil // an interrupted response can have set it
+			one.value = nil // an interrupted response may have set it
 		}
 		rows, err := l.store.pool.Query(ctx, getRows, tables, keys)
 		if err != nil {

@@ -185,9 +185,9 @@ func (r *rebuild) tear(target *file, op *Op) (kept, pages int) {
 	return kept, pages
 }
 
-// early calls visit for the mapped writes that directly follow the point. The program can have
-// stored their data before the cut, and the kernel can have written it without a sync. Mapped
-// writes after another call are excluded, because their data can have been stored after that call.
+// early calls visit for the mapped writes that directly follow the point. The program may have
+// stored their data before the cut, and the kernel may have written it without a sync. Mapped
+// writes after another call are excluded, because their data may have been stored after that call.
 func (t Trace) early(point int, visit func(i int, op *Op)) {
 	for i := point; i < len(t) && t[i].Kind == Write && t[i].Mapped; i++ {
 		visit(i, &t[i])

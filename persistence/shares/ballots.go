@@ -63,7 +63,7 @@ type Ballot struct {
 type ballotSecret struct {
 	secret [ballotBytes]byte
 	made   time.Time
-	// kept means that this process has stored the secret on disk. An earlier process can have
+	// kept means that this process has stored the secret on disk. An earlier process may have
 	// failed to sync a secret that is found at startup.
 	kept bool
 }

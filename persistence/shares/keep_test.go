@@ -202,7 +202,7 @@ func TestTheAgeOfASecretSurvivesRestarts(t *testing.T) {
 	b.Close()
 }
 
-// A process must sync a secret that it finds at startup, because the previous process can have
+// A process must sync a secret that it finds at startup, because the previous process may have
 // failed to sync it.
 func TestAFoundSecretIsAcceptedOnlyOnceItIsSynced(t *testing.T) {
 	dir := t.TempDir()

@@ -1,11 +1,11 @@
-// Package archive reads and writes codelabs as files: our own ZIP, a claat Markdown file, or a ZIP
-// with a claat file. The package does not trust its input: sizes, counts, ratios and names are
-// bounded before anything is stored.
+// Package archive reads codelabs from files (our own ZIP, a claat Markdown file, or a ZIP with a
+// claat file) and writes our own ZIP. The package does not trust its input: sizes, counts,
+// compression ratios and names are bounded before anything is stored.
 //
 // Our ZIP contains codelab.json, guide.md, quizzes.json, polls.json, materials.json, and
 // steps/NN.md with the title as front matter. The folder files/ contains the materials and the
-// images that the text uses. files.json contains their original names. Links in the text stay
-// unchanged; an import points them to the new files.
+// images that the text uses. files.json contains their original names. An export
+// leaves the links in the text unchanged. An import rewrites them to the imported files.
 package archive
 
 import (

@@ -178,7 +178,7 @@ func (a *Authenticator) issued(id string, last int64) (Issued, error) {
 
 // Reserved reports whether a name belongs to a logged-in person: the owner, a facilitator of the
 // codelab, or one of its assistants. While the list of people is unavailable, all logged-in people
-// count. Reserved compares the current name of each person, which can have changed since the login.
+// count. Reserved compares the current name of each person, which may have changed since the login.
 func (a *Authenticator) Reserved(codelab, name string) bool {
 	v, err := a.People()
 	if a.Sessions.NamesAdmin(name, func(g *loginpb.AdminGrant) bool { return g.GetPerson() == "" || err != nil }) {

@@ -57,7 +57,7 @@ type holders struct {
 	byKey map[string][]Holder // guarded by mu
 }
 
-// Hold registers something that depends on a grant, so that it ends with the grant. The grant can
+// Hold registers something that depends on a grant, so that it ends with the grant. The grant may
 // have ended after the caller was checked, so Hold checks it again. It returns "" if the grant is
 // still valid, otherwise the reason: Over, or Unknown if the state cannot be determined. With a
 // reason, the caller must end the operation that it was about to begin. If the grant ends before

@@ -1,5 +1,6 @@
 // Package claat reads tutorials in the claat flavour of Markdown: metadata lines first, the title
-// as H1, a step per H2. It depends only on its input: a text becomes a tutorial or a clear error.
+// as H1, a step per H2. The result depends only on the input. It is a tutorial, or an error with
+// its position.
 package claat
 
 import (
@@ -34,7 +35,7 @@ type Tutorial struct {
 	Steps     []Step
 	// Polls contains the survey questions, as drafts. A draft's StepId is the number of its step.
 	Polls []*pb.Poll
-	// Lost lists the parts of the file that a codelab cannot have, without duplicates.
+	// Lost lists the parts of the file that a codelab cannot represent, without duplicates.
 	Lost []string
 }
 
@@ -59,7 +60,7 @@ type Step struct {
 	Title string
 	// Duration is rounded up to minutes. It is 0 if no duration is given.
 	Duration time.Duration
-	// Markdown is the content, with the boxes as <aside> elements.
+	// Markdown is the content, with info boxes as <aside> elements.
 	Markdown string
 }
 
@@ -71,11 +72,11 @@ const (
 	maxFragments = 1000
 	maxText      = 32 << 20
 
-	// A codelab has no more steps, and no step is longer than half of maxContent, in code points.
-	// Files far above that are refused early.
+	// A codelab has at most maxSteps steps, each of at most maxContent/2 code points. Much longer
+	// files are refused early.
 	maxSteps   = 200
 	maxContent = 100_000
-	// maxHeading bounds the lines of a title, in bytes.
+	// maxHeading bounds the source of a title, of the tutorial or of a step, in bytes.
 	maxHeading = 4000
 )
 
@@ -89,8 +90,8 @@ type Options struct {
 	// Include resolves <<file.md>> lines. It is nil if there is no archive from which files can be
 	// included.
 	Include Include
-	// Still is called periodically. It fails if nobody waits for the outcome any more, and this
-	// failure ends the work.
+	// Still is called periodically. If nobody waits for the result any more, it returns an error,
+	// and parsing stops with this error.
 	Still func() error
 	// Picture is called for each embedded image (data:), and returns its replacement. nil keeps the
 	// images.
@@ -268,8 +269,8 @@ func (h head) wrong(source []byte, format string, args ...any) error {
 	return at(line, column, format, args...)
 }
 
-// tooLong returns the error of a step that is too long, with the cause: its largest block,
-// or the definitions elsewhere that it refers to.
+// tooLong returns the error of a step that is too long, with the cause: its largest block, or the
+// link definitions outside the step that it uses.
 func tooLong(source []byte, start, end, number int, st Step) error {
 	content := source[start:end]
 	var largest block
@@ -485,7 +486,8 @@ func (s *Step) read(body string, links definitions, asked func(question) bool, l
 	}
 }
 
-// cutComment removes a separate comment from the beginning of a text.
+// cutComment removes a comment from the beginning of a text, if nothing follows the comment on its
+// last line.
 func cutComment(text string) (comment, rest string, ok bool) {
 	if !strings.HasPrefix(text, "<!--") {
 		return "", "", false

@@ -78,7 +78,7 @@ func (c *call) receives() error {
 	})
 }
 
-// participants returns a recent state of the participants. Other nodes can have changed it since.
+// participants returns a recent state of the participants. Other nodes may have changed it since.
 func (c *call) participants() (*participant.View, error) {
 	if c.view == nil {
 		h, err := c.Participants.Near(participant.ID, login.MaxAge)

@@ -90,7 +90,7 @@ func (c *call) accessToken() error {
 	return c.JSON(accessToken{signed, "Bearer", int(accessTokenLife.Seconds()), scope})
 }
 
-// accessToken is the response of the token endpoint (RFC 6749, section 5.1).
+// accessToken is the response from the token endpoint (RFC 6749, section 5.1).
 type accessToken struct {
 	AccessToken string `json:"access_token"`
 	TokenType   string `json:"token_type" const:"Bearer"`

@@ -16,7 +16,7 @@ type conversationRecord struct {
 	CodelabID  string `json:"codelab_id" is:"Id"`
 	UserID     string `json:"user_id" is:"Person"`
 	UserType   string `json:"user_type" enum:"admin|attendee"`
-	UserName   string `json:"user_name" doc:"The name when it was saved."`
+	UserName   string `json:"user_name" doc:"The person's name when the conversation was saved."`
 	StepNumber *int32 `json:"step_number" range:"any"`
 	Question   string `json:"question"`
 	Answer     string `json:"answer"`
@@ -39,7 +39,7 @@ type conversationSaveBody struct {
 	StepNumber *int32  `json:"step_number,omitempty" null:"true" range:"1.." doc:"The number of a step."`
 	Question   *string `json:"question" length:"1..100000"`
 	Answer     *string `json:"answer" length:"1..200000"`
-	Model      string  `json:"model,omitempty" doc:"The requested model. The server stores the one that answers: «ai_model» if this is not one of «ai_models»."`
+	Model      string  `json:"model,omitempty" doc:"The requested model. If it is not one of «ai_models», the server stores «ai_model» instead."`
 }
 
 func saveConversation(r *Request) error {

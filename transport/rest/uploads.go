@@ -72,7 +72,7 @@ func uploadMaterial(r *Request) error {
 	return r.JSON(materialUploaded{files.Folder + u.Name, u.OriginalName})
 }
 
-// register records an upload and, in the same commit, its sender. If it fails, the upload can have
+// register records an upload and, in the same commit, its sender. If it fails, the upload may have
 // been recorded nevertheless. A sweep then removes it.
 func (r *Request) register(u *pb.Upload, action string) error {
 	record := &audit.Record{

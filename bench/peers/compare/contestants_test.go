@@ -82,8 +82,8 @@ func running(t *testing.T, c *contestant) (string, int) {
 	return "", 0
 }
 
-// A message of one client reaches another client. The generator then runs with flags from the same
-// dialect.
+// A message from one client reaches another client. The generator then runs with flags from the
+// same dialect.
 func TestAMessageReachesAnotherClient(t *testing.T) {
 	for _, c := range contestants("peers", nodeFolder, length) {
 		if c.args == nil || c.requests {

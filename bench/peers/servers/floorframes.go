@@ -54,8 +54,8 @@ func appendFrame(dst, payload []byte) []byte {
 
 var errFrame = errors.New("not a frame that the floor can read")
 
-// readFrame reads the next message of a client. The end of the connection, including a close frame,
-// is io.EOF.
+// readFrame reads the next message from a client. The end of the connection, including a close
+// frame, is io.EOF.
 func readFrame(in *bufio.Reader) ([]byte, error) {
 	for {
 		var head [14]byte

@@ -55,7 +55,7 @@ func aiClass(t *testing.T, change func(*config.Config)) (*class, *upstreamtest.S
 	return c, up
 }
 
-// talk is a streamed response of the AI, which the test reads event by event.
+// talk is a streamed response from the AI, which the test reads event by event.
 type talk struct {
 	t     testing.TB
 	res   *http.Response
@@ -337,7 +337,7 @@ func TestTheOpenAIProtocolIsSupported(t *testing.T) {
 	c.eventually("usage is counted", func() bool { return c.admin.get("/admin/ai/usage").object().number("total_tokens") == 10 })
 }
 
-// With each of the two protocols, a blocked prompt ends in an event with the reason. A response of
+// With each of the two protocols, a blocked prompt ends in an event with the reason. A response in
 // the OpenAI protocol that is cut off ends in an error.
 func TestABlockedPromptEndsAlikeWithBothProtocols(t *testing.T) {
 	t.Parallel()

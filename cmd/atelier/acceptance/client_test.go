@@ -49,7 +49,7 @@ func openWith(t testing.TB, base string, secure *tls.Config) *browser {
 	}}
 }
 
-// answer is a response of the server.
+// answer is a response from the server.
 type answer struct {
 	t      testing.TB
 	what   string

@@ -143,7 +143,7 @@ func TestARenamedAttendeeSendsUnderTheNewName(t *testing.T) {
 	}
 	for who, conn := range map[string]*socket{"the attendee": s, "the facilitator": boss} {
 		if n := conn.count("attendee_renamed"); n != 1 {
-			t.Errorf("%s received the new name %d times", who, n)
+			t.Errorf("%s received the new name %d times, want once", who, n)
 		}
 	}
 	for _, m := range s.received {

@@ -23,7 +23,7 @@ func (c *class) table(name string) []map[string]string {
 		c.t.Errorf("%s begins without a byte order mark", name)
 	}
 	if bare := c.admin.get(c.path + "/export/" + name + ".csv?bom=0").want(200); !bytes.Equal(bare.body, body) {
-		c.t.Errorf("%s without its mark is %q", name, bare.body)
+		c.t.Errorf("%s with bom=0 is %q, want the same without the byte order mark", name, bare.body)
 	}
 	rows, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
 	if err != nil || len(rows) == 0 {

@@ -51,7 +51,7 @@ func TestAParticipantReadsItsOwnLog(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("the log has\n%v, want\n%v", got, want)
 		}
-		// Each of two nodes takes the time before it commits, so the order can be off by a
+		// Each node reads its clock before it commits, so with two nodes the order can be off by a
 		// millisecond.
 		if at := texts(all, "at"); common.nodes == nil && !slices.IsSortedFunc(at, func(a, b string) int { return strings.Compare(b, a) }) {
 			t.Errorf("the newest is not first: %v", at)

@@ -234,7 +234,7 @@ var chatModel = porcupine.Model{
 }
 
 // One node after another loses the database, so that others take over, and then comes back. During
-// this time, every read on any node contains each acknowledged message of all nodes exactly once.
+// this time, every read on any node contains each acknowledged message from all nodes exactly once.
 func TestTakeoversAreNotNoticed(t *testing.T) {
 	t.Parallel()
 	rounds := 3

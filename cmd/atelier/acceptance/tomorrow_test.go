@@ -166,7 +166,7 @@ func (e *evening) stop() {
 	late := time.AfterFunc(readinessWithin, func() { _ = e.server.Process.Kill() })
 	defer late.Stop()
 	if err := e.server.Wait(); err != nil {
-		e.t.Errorf("the server ended with %v", err)
+		e.t.Errorf("the server exited with %v", err)
 	}
 	e.server = nil
 }

@@ -81,8 +81,8 @@ func TestAFolderReportsWhyItCannotBeWritten(t *testing.T) {
 	}
 }
 
-// Before it serves again, the node fetches the data that it refused meanwhile. One successful
-// attempt between two failed ones does not count.
+// The folder stays in trouble until every OnMend function has succeeded, because the node must
+// first fetch the data that it refused meanwhile.
 func TestAFolderIsWritableAgainOnceEverythingIsFetched(t *testing.T) {
 	b := newBrittle()
 	ctx, stop := context.WithCancel(t.Context())
@@ -129,7 +129,8 @@ func TestTryWritingLeavesNoFile(t *testing.T) {
 	}
 }
 
-// Until such a node has fetched a missing secret, it reports the secret as unknown, not lost.
+// A node that cannot store a secret is not one of its keepers, and lacks secrets until a fetch
+// succeeds.
 func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	s := newSearching(t)
 	refuses, makes := s.exchanges[0], s.exchanges[1]
@@ -155,7 +156,8 @@ func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	if err := refuses.fetch(0); err != nil || refuses.Lacks() {
 		t.Errorf("after fetching: %v", err)
 	}
-	// If two nodes lack secrets, each could have the other's missing secrets.
+	// A living node that itself lacks secrets is not enough, because the node that is away may have
+	// the missing ones.
 	refuses.lack()
 	makes.lack()
 	s.exchanges[2].lack()
@@ -169,30 +171,30 @@ func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	if err := refuses.fetch(0); err == nil || !refuses.Lacks() {
 		t.Errorf("with no other node alive: %v", err)
 	}
-	// Once the shares that could exist have expired, no share can be missing.
 	if problem := refuses.Lacking(); !strings.Contains(problem, "start "+s.all()[1]) {
 		t.Errorf("the node lacks %q", problem)
 	}
 	refuses.lasts = time.Hour
 	if err := refuses.fetch(0); !errors.Is(err, errNotWhole) {
-		t.Errorf("immediately after: %v", err)
+		t.Errorf("before the missing shares have expired: %v", err)
 	}
+	// When every share that could be missing has expired, the node lacks nothing.
 	refuses.since.Add(-int64(time.Hour))
 	if err := refuses.fetch(0); err != nil || refuses.Lacks() || refuses.Lacking() != "" {
 		t.Errorf("after the possible shares expired: %v, %q", err, refuses.Lacking())
 	}
 	refuses.lack()
 	if err := refuses.fetch(0); !errors.Is(err, errNotWhole) || !refuses.Lacks() {
-		t.Errorf("after it lacks something again: %v", err)
+		t.Errorf("when the node lacks secrets again: %v", err)
 	}
 	s.forget(1)
 	s.forget(2)
 	if err := refuses.fetch(0); err != nil || refuses.Lacks() {
-		t.Errorf("on its own: %v", err)
+		t.Errorf("after the other nodes were forgotten: %v", err)
 	}
 }
 
-// A node in trouble leaves serving to the other nodes, if the cluster has any.
+// A node in trouble gives its actors to the other nodes, if there are any.
 func TestANodeInTroubleGivesItsActorsToOthers(t *testing.T) {
 	x := newTrio(t)
 	n, b := x.nodes[0], newBrittle()
@@ -205,7 +207,7 @@ func TestANodeInTroubleGivesItsActorsToOthers(t *testing.T) {
 	}
 	b.Failed(syscall.ENOSPC)
 	if n.obey(w, nil, d) || d.drains != 0 {
-		t.Errorf("without other nodes it continues to serve: %+v", d)
+		t.Errorf("in trouble without other nodes, the node stopped serving: %+v", d)
 	}
 	if n.obey(w, others, d) || d.drains != 1 || d.owns != 1 || d.moved != 1 {
 		t.Errorf("in trouble: %+v", d)

@@ -457,7 +457,7 @@ func (w *simWorld) makeShare() {
 	}
 }
 
-// check compares the responses of each node with the oracle.
+// check compares the responses from each node with the oracle.
 func (w *simWorld) check() {
 	w.mu.Lock()
 	made, counted, all := maps.Clone(w.made), maps.Clone(w.counted), maps.Clone(w.shares)

@@ -82,7 +82,7 @@ type exchanged[S any] struct {
 	// Lacks, in a response to All, means that other nodes can have secrets that are missing in the
 	// response.
 	Lacks bool `json:"lacks,omitempty"`
-	// Unkept is the response of a node that cannot write its disk to a message with secrets to
+	// Unkept is the response from a node that cannot write its disk to a message with secrets to
 	// store. The node records that it lacks secrets, and uses no missing secret before it has
 	// fetched that secret.
 	Unkept bool `json:"unkept,omitempty"`

@@ -68,7 +68,7 @@ func TestExpectationsFollowTheNotesBeforeACut(t *testing.T) {
 			t.Errorf("after %d notes: %+v, want %+v", point, e, want)
 		}
 	}
-	// The removal request can already have had an effect.
+	// The removal request may already have had an effect.
 	if e, err := expect(trace, 2, 3); err != nil || !slices.Equal(e.there, []item{lab}) || len(e.gone) > 0 {
 		t.Errorf("after the second note: %+v, %v", e, err)
 	}

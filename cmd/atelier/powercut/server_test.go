@@ -107,7 +107,7 @@ func (p *program) start(data string, flags ...string) (*server, error) {
 	return s, nil
 }
 
-// lastWords returns the error with which a server ended.
+// lastWords returns the error with which a server exited.
 func lastWords(output string) string {
 	if at := strings.LastIndex(output, "atelier: "); at >= 0 {
 		return strings.TrimSpace(output[at:])

@@ -85,7 +85,7 @@ type Hooks struct {
 	Forgotten func(r *room.Room)
 	// Waited is called with the time that a command waited for its actor.
 	Waited func(time.Duration)
-	// Announce and Signal are called for messages of other nodes. See codelab.Config.
+	// Announce and Signal are called for messages from other nodes. See codelab.Config.
 	Announce func(w codelab.Codelab, person string, arrived bool)
 	Signal   func(w codelab.Codelab, person string, payload []byte)
 }

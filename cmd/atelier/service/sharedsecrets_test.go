@@ -378,7 +378,7 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 	}
 }
 
-// A node that ran alone for some time can have rotated keys that no other node has. When the node
+// A node that ran alone for some time may have rotated keys that no other node has. When the node
 // joins again, it publishes these keys, and nothing overwrites them.
 func TestKeysRotatedOnASingleServerReachTheOtherNodes(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()

@@ -30,7 +30,7 @@ type object struct {
 	put time.Time
 	of  *mount // the process with a lease on the object; nil once released
 	// young is the time before which the object is not removed, because a process that has ended
-	// can have requested a reference to it.
+	// may have requested a reference to it.
 	young time.Time
 }
 
@@ -94,7 +94,7 @@ func (m *mount) works() error {
 	return nil
 }
 
-// Put implements files.Blobs. A failed or interrupted put can have stored the content.
+// Put implements files.Blobs. A failed or interrupted put may have stored the content.
 func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	b, err := io.ReadAll(io.LimitReader(r, limit+1))
 	switch {

@@ -44,7 +44,7 @@ type model struct {
 	// name.
 	names   map[string]int
 	deleted []string // ids of codelabs of which nothing may remain
-	// taken contains messages that became, or can have become, a question to all. Such a question
+	// taken contains messages that became, or may have become, a question to all. Such a question
 	// stays when its message is deleted. It is removed together with its author.
 	taken map[string]bool
 	// operations contains the responses to clients, for the linearizability check.

@@ -132,7 +132,7 @@ func (m *model) asked(client int, wrote bool, began time.Time, seq uint64) {
 }
 
 // positions models a codelab by its positions alone. Each write increases the position, and no read
-// shows an earlier one. A failed command can have been executed, so that the position can increase
+// shows an earlier one. A failed command may have been executed, so that the position can increase
 // by more than one.
 var positions = porcupine.Model{
 	Init: func() any { return uint64(0) },

@@ -324,7 +324,7 @@ type (
 	tokenState struct{ used, over bool }
 )
 
-// tokenRules models one token by its responses alone. A failed operation can have been executed.
+// tokenRules models one token by its responses alone. A failed operation may have been executed.
 var tokenRules = (&porcupine.NondeterministicModel{
 	Init: func() []any { return []any{tokenState{}} },
 	Step: func(state, input, output any) []any {

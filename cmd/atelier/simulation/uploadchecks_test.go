@@ -262,7 +262,7 @@ func (u *uploads) settle(when string) {
 			continue
 		}
 		view, seq := u.newest(s)
-		// A failed commit can have stopped the actor just now. The actor starts again.
+		// A failed commit may have stopped the actor just now. The actor starts again.
 		for try := 0; view == nil && try < settleIn; try++ {
 			time.Sleep(time.Second)
 			view, seq = u.newest(s)

@@ -239,7 +239,7 @@ func (p uploader) send(s *server) string {
 	err = s.leaves(s.files.Add(up))
 	p.note(s.n, "uploads "+up.Name, 0, err)
 	if p.w.uploads.fails(s, "an upload", err) {
-		return "" // keep the lease, because the upload can have been recorded
+		return "" // keep the lease, because the upload may have been recorded
 	}
 	lease.Release()
 	p.w.history.count("command", upload)

@@ -11,8 +11,8 @@ import (
 	"atelier/actors/files"
 )
 
-// A collection cannot determine why a stored object is unreferenced. A crash can have prevented its
-// record, or a damaged disk can have lost the record. The collection therefore quarantines the
+// A collection cannot determine why a stored object is unreferenced. A crash may have prevented its
+// record, or a damaged disk may have lost the record. The collection therefore quarantines the
 // object for the grace period. If the object is requested in this time, it is restored.
 
 // setAside quarantines an object. The caller holds the object's lock.

@@ -226,27 +226,27 @@ func TestOnlyUnusedContentsAreRemoved(t *testing.T) {
 	l.Release()
 	l.Release()
 	if collect(anybody); !there() {
-		t.Fatal("removed while in use")
+		t.Fatal("the content was removed while in use")
 	}
 	release, err := s.Hold()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if collect(nobody); !there() {
-		t.Fatal("removed during a backup")
+		t.Fatal("the content was removed during a backup")
 	}
 	release()
 	put(t, s, "content").Release()
 	if collect(nobody); !there() {
-		t.Fatal("removed although the content was just stored again")
+		t.Fatal("the content was removed although it was just stored again")
 	}
 	now.pass(2 * time.Hour)
 	if n := collect(nobody); n != 0 || there() {
-		t.Errorf("%d removed, exists: %v; want the content in quarantine", n, there())
+		t.Errorf("want the content in quarantine, but %d objects were removed, and the content exists: %v", n, there())
 	}
 	now.pass(2 * time.Hour)
 	if n := collect(nobody); n != 1 {
-		t.Errorf("%d removed permanently, want 1", n)
+		t.Errorf("%d objects were removed permanently, want 1", n)
 	}
 	if _, err := content(s, l.Sum); !errors.Is(err, files.ErrMissing) {
 		t.Error("the content still exists", err)

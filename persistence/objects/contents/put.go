@@ -118,7 +118,7 @@ func (s *folder) keep(temp string, sum files.Sum, size int64) (*files.Lease, err
 	}
 	if err == nil {
 		// This sync is needed even if the object already existed. The process that created the
-		// object can have crashed before this step.
+		// object may have crashed before this step.
 		err = s.syncFolder(dir)
 	}
 	if err != nil {

@@ -125,8 +125,8 @@ func (s *shared) keep(l *files.Lease) error {
 }
 
 // hasPut reports whether this node put an object with the sum less than putAgain ago. It must be so
-// by the wall clock and by the monotonic clock, because the former can have been set and the latter
-// can have paused.
+// by the wall clock and by the monotonic clock, because the former may have been set and the latter
+// may have paused.
 func (s *shared) hasPut(sum files.Sum) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

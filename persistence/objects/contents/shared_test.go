@@ -212,7 +212,7 @@ func TestUnusedContentIsRemovedAfterTheGracePeriod(t *testing.T) {
 		collect(t, two, nobody)
 		b.Age(t, "aside/", 23*time.Hour)
 		if collect(t, one, nobody); !there() {
-			t.Error("removed before the end of the grace period")
+			t.Error("the content was removed before the end of the grace period")
 		}
 		b.Age(t, "aside/", 2*time.Hour)
 		release, err := one.Hold()
@@ -220,14 +220,14 @@ func TestUnusedContentIsRemovedAfterTheGracePeriod(t *testing.T) {
 			t.Fatal(err)
 		}
 		if collect(t, two, nobody); !there() {
-			t.Error("removed during the backup of another node")
+			t.Error("the content was removed during the backup of another node")
 		}
 		if err := two.Discard(nobody, sum); err != nil || !there() {
-			t.Errorf("discarded during the backup of another node, %v", err)
+			t.Errorf("the content was discarded during the backup of another node, or discarding it failed: %v", err)
 		}
 		b.Age(t, "holds/", 90*time.Minute) // simulates that the node of the backup died
 		if n := collect(t, two, nobody); n != 1 || there() {
-			t.Errorf("%d removed: %q", n, b.Keys(t, ""))
+			t.Errorf("%d objects were removed, want 1; the remaining keys are %q", n, b.Keys(t, ""))
 		}
 		release()
 		if _, err := content(node(t, b, nil), sum); !errors.Is(err, files.ErrMissing) {
@@ -261,7 +261,7 @@ func TestDiscardedContentIsRemovedSooner(t *testing.T) {
 	}
 	b.Age(t, "contents/", 61*time.Minute)
 	if n := collect(t, s, nobody); n != 1 || len(b.Keys(t, "")) != 0 {
-		t.Errorf("%d removed, the remaining keys are %q", n, b.Keys(t, ""))
+		t.Errorf("%d objects were removed, want 1; the remaining keys are %q, want none", n, b.Keys(t, ""))
 	}
 }
 

@@ -102,7 +102,7 @@ func TestCollectedContentCanBeRestored(t *testing.T) {
 	put(t, s, "sent again").Release()
 	now.pass(59 * time.Minute)
 	if n, err := s.Collect(func(sum files.Sum) (bool, error) { return sum == again.Sum, nil }); n != 0 || err != nil {
-		t.Errorf("%d removed before the end of the grace period, %v", n, err)
+		t.Errorf("%d objects were removed before the end of the grace period, %v", n, err)
 	}
 	if _, err := os.Stat(s.path(again.Sum)); err != nil {
 		t.Errorf("an object used again: %v", err)

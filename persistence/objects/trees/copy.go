@@ -99,7 +99,7 @@ func (s *Store) copyObject(ctx context.Context, sp *spool, to, name string) erro
 }
 
 // copyTrees writes new objects for the heads' trees, under the same names. The new trees refer only
-// to each other, because a sweep can have removed trees that are referenced only indirectly.
+// to each other, because a sweep may have removed trees that are referenced only indirectly.
 func (s *Store) copyTrees(ctx context.Context, sp *spool, to string, heads []code.Head) error {
 	done := map[string]bool{}
 	locations := map[string]located{} // locations of contents in the copy, by sum

@@ -76,7 +76,7 @@ func content(t testing.TB, s code.Store, kind code.Kind, tree string) string {
 			t.Fatal(err)
 		}
 		if about != info || info.Size != int64(len(c)) || info.Binary != code.Binary(c) {
-			t.Errorf("%s is described as %v in its tree, but as %v in the list", info.Path, info, about)
+			t.Errorf("%s: Describe returned %v, but Read returned %v", info.Path, info, about)
 		}
 		sign := map[code.Mode]string{code.Regular: "=", code.Executable: "+x="}[info.Mode]
 		fmt.Fprintf(&b, "%s%s%s ", info.Path, sign, c)
@@ -151,12 +151,12 @@ func TestATreeNeverChanges(t *testing.T) {
 // Damage is detected in any part of an object.
 func TestDamagedCodeIsNotServed(t *testing.T) {
 	for name, hurt := range map[string]func([]byte) []byte{
-		"contents": func(b []byte) []byte { b[len(b)-1] ^= 1; return b },
-		"manifest": func(b []byte) []byte { b[200] ^= 1; return b },
-		"line":     func(b []byte) []byte { b[20] = '9'; return b },
-		"cut":      func(b []byte) []byte { return b[:len(b)-1] },
-		"cut off":  func(b []byte) []byte { return b[:100] },
-		"empty":    func([]byte) []byte { return nil },
+		"contents":               func(b []byte) []byte { b[len(b)-1] ^= 1; return b },
+		"manifest":               func(b []byte) []byte { b[200] ^= 1; return b },
+		"line":                   func(b []byte) []byte { b[20] = '9'; return b },
+		"last byte missing":      func(b []byte) []byte { return b[:len(b)-1] },
+		"truncated to 100 bytes": func(b []byte) []byte { return b[:100] },
+		"empty":                  func([]byte) []byte { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
@@ -329,7 +329,7 @@ func TestADamagedWorkspaceIsNotSwept(t *testing.T) {
 	}
 }
 
-// A node that was paused for hours passes heads that another node has replaced since.
+// A node that was paused for hours publishes heads that another node has since replaced.
 func TestALatePublishRemovesNothing(t *testing.T) {
 	b := objectstest.Folder(t)
 	late, owner := node(t, b), node(t, b)
@@ -372,12 +372,12 @@ func TestObjectsWithoutAHeadAreRemovedAfterTheGracePeriod(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := sweep(t, s, heads(head)); n != 0 {
-			t.Error("removed during the backup of another node")
+			t.Errorf("%d objects were removed during the backup of another node", n)
 		}
 		release()
 		sweep(t, s, heads(head))
 		if n := sweep(t, s, heads(head)); n > 1 {
-			t.Errorf("%d removed", n)
+			t.Errorf("%d objects were removed, want at most 1", n)
 		}
 		b.Age(t, "aside/", 25*time.Hour)
 		sweep(t, s, heads(head))
@@ -400,7 +400,7 @@ func TestObjectsWithoutAHeadAreRemovedAfterTheGracePeriod(t *testing.T) {
 		sweep(t, s, none)
 		b.Age(t, "aside/", 25*time.Hour)
 		if n := sweep(t, s, none); n != 3 || len(b.Keys(t, "")) != 0 {
-			t.Errorf("%d removed, the remaining keys are %q", n, b.Keys(t, ""))
+			t.Errorf("%d objects were removed, want 3; the remaining keys are %q, want none", n, b.Keys(t, ""))
 		}
 	})
 }
@@ -460,8 +460,8 @@ func TestASweepKeepsTreesOfHeadsRecordedBeforeItsListing(t *testing.T) {
 	}
 }
 
-// A plain tree refers to a limited number of other trees, because these must be kept even for a few
-// files.
+// A plain tree refers to a limited number of other trees, because each of them must be kept even if
+// only a few of its files are needed.
 func TestAPlainTreeRefersToFewOthers(t *testing.T) {
 	b := objectstest.Folder(t)
 	s := node(t, b)

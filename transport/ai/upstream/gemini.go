@@ -28,7 +28,7 @@ func (gemini) request(base string, key keys.Key, q *Query) (string, http.Header,
 	return at, http.Header{"X-Goog-Api-Key": {key.Reveal()}}, body, nil
 }
 
-// geminiEvent contains the used parts of an event.
+// geminiEvent contains the parts of an event that are used.
 type geminiEvent struct {
 	Candidates []struct {
 		Content struct {
@@ -47,11 +47,11 @@ type geminiEvent struct {
 func (gemini) answer() reader { return gemini{} }
 
 // reasoned implements reader. It returns false, because some servers of this protocol send no
-// reason.
+// finish reason.
 func (gemini) reasoned() bool { return false }
 
-// blocked implements protocol. It returns false, because in this protocol a block is an event,
-// never a refusal.
+// blocked implements protocol. It returns false, because this protocol reports a block in an event,
+// never with status 400.
 func (gemini) blocked([]byte) bool { return false }
 
 func (gemini) chunk(data []byte) (Chunk, bool, error) {
@@ -84,6 +84,6 @@ func (gemini) chunk(data []byte) (Chunk, bool, error) {
 	if m, ok := first.Grounding.(map[string]any); ok && len(m) > 0 {
 		c.Grounding = m
 	}
-	// The last event has the reason, but an event with token counts can follow it.
+	// The finish reason does not end the stream, because an event with token counts can follow.
 	return c, false, nil
 }

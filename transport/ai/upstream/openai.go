@@ -48,7 +48,7 @@ func (openAI) request(base string, key keys.Key, q *Query) (string, http.Header,
 	return strings.TrimSuffix(base, "/") + "/chat/completions", http.Header{"Authorization": {"Bearer " + key.Reveal()}}, body, nil
 }
 
-// openAIEvent contains the used parts of an event.
+// openAIEvent contains the parts of an event that are used.
 type openAIEvent struct {
 	Choices []struct {
 		Delta struct {

@@ -23,7 +23,7 @@ if (!folder) {
   process.exit(2)
 }
 
-const page = await readFile(join(folder, 'index.html'), 'utf8').catch(() => fail('there is no index.html: vite build comes first'))
+const page = await readFile(join(folder, 'index.html'), 'utf8').catch(() => fail('there is no index.html; run vite build first'))
 for (const place of places) {
   const times = page.split(place).length - 1
   if (times !== 1) fail(`index.html has ${place} ${times} times, the server needs it once`)

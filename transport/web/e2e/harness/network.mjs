@@ -49,7 +49,7 @@ export class Network {
     })
   }
 
-  /** Breaks every current and future connection. */
+  /** Breaks every connection, and each new one until mend(). */
   cut() {
     this.#cut = true
     for (const socket of this.#open) socket.destroy()

@@ -24,7 +24,7 @@ export class IdentityProvider {
    *   each signs in with their address and the password "verysecure"
    */
   async start(url, people) {
-    if (!existsSync(binary)) throw new Error(`there is no ${binary}: make bin/identity-provider comes first`)
+    if (!existsSync(binary)) throw new Error(`there is no ${binary}; run make bin/identity-provider first`)
     this.#folder = await mkdtemp(join(tmpdir(), 'atelier-provider-'))
     const users = people.map(({ name, email, verified = true }, i) => {
       const [FirstName, LastName] = name.split(' ')

@@ -30,7 +30,10 @@ export class Server {
   #child
   #env
 
-  /** @param {Record<string, string>} [env] the changed settings, as ATELIER_SECTION_KEY */
+  /**
+   * @param {Record<string, string>} [env] settings that differ from the defaults, by environment
+   *     variable (ATELIER_SECTION_KEY)
+   */
   constructor(env = {}) {
     this.#env = env
   }
@@ -44,8 +47,8 @@ export class Server {
    * Starts the server, or restarts it on the same ports and data. Returns when the server is ready.
    */
   async start() {
-    if (this.#child) throw new Error('the server runs already')
-    if (!existsSync(binary)) throw new Error(`there is no ${binary}: make build comes first`)
+    if (this.#child) throw new Error('the server is already running')
+    if (!existsSync(binary)) throw new Error(`there is no ${binary}; run make build first`)
     if (!this.data) this.data = await mkdtemp(join(tmpdir(), 'atelier-e2e-'))
     const at = async (url) => (url ? new URL(url).host : `127.0.0.1:${await freePort()}`)
     const args = ['serve', '--listen', await at(this.url), '--internal-listen', await at(this.internal), '--data', this.data]
@@ -122,7 +125,7 @@ export class Server {
     return new Promise((resolve, reject) => {
       let url, internal
       const fail = (why) => reject(new Error(`${why}\n${this.tail()}`))
-      const late = setTimeout(() => fail(`the server did not say within ${startWithin} ms where it listens`), startWithin)
+      const late = setTimeout(() => fail(`the server did not log its addresses within ${startWithin} ms`), startWithin)
       const lines = createInterface({ input: child.stderr })
       lines.on('line', (line) => {
         this.log.push(line)
@@ -136,7 +139,7 @@ export class Server {
       })
       lines.once('close', () => {
         clearTimeout(late)
-        fail('the server ended')
+        fail('the server exited before it listened')
       })
       child.once('error', (error) => {
         clearTimeout(late)
@@ -157,8 +160,8 @@ export class Server {
 }
 
 /**
- * A free port below 32768, where systems begin to assign ports. While a server is killed, no other
- * process that requests any port can receive the server's port.
+ * Returns a free port below 32768, where the system's range for automatic ports begins. While the
+ * server is down, no process that listens on port 0 can be given its port.
  */
 async function freePort() {
   for (;;) {

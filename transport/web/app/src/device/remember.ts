@@ -9,7 +9,7 @@ export function recall<T>(key: string, otherwise: T): T {
   }
 }
 
-/** The drafts that this tab stored, by key. Other tabs can have overwritten them in the storage. */
+/** The drafts that this tab stored, by key. Other tabs may have replaced them in the storage. */
 export const begun = new Map<string, unknown>()
 
 let silent = false

@@ -19,7 +19,7 @@ export class History {
     if (!w || !first || !w.olderChat) return
     const { page, more } = await this.#before(first.id)
     const now = this.#holder.now
-    // During the request, the first message can have been dropped, or older messages added.
+    // During the request, the first message may have been dropped, or older messages added.
     if (!now || now.chat[0]?.id !== first.id) return
     this.#holder.now = { ...now, chat: [...page, ...now.chat], olderChat: more }
   }

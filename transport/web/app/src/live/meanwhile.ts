@@ -76,7 +76,7 @@ export class Meanwhile {
     }
   }
 
-  /** Like read, for the response of a request. Also returns the response. */
+  /** Like read, for the response to a request. Also returns the response. */
   async request<T>(call: Call<T>, part: (data: T, now: Workshop) => Partial<Workshop>): Promise<{ data: T; again: ReadonlySet<Again> }> {
     const answer = askAt(call)
     const again = await this.read(async () => {

@@ -162,11 +162,11 @@ describe('the outbox', () => {
     expect(open(s).texts).toEqual(['first', 'second'])
   })
 
-  test('counts a message as doubtful by the time when it was first sent, until it is refused', () => {
+  test('counts the time until a message is doubtful from its first send, and ends the doubt when it is refused', () => {
     const o = open(device())
     const a = o.box.add(say('one'), 0) as Kept
     o.box.send(a.ref, 0)
-    o.box.send(a.ref, 8 * 60_000) // the server has its ref since it was first sent
+    o.box.send(a.ref, 8 * 60_000) // the server has known its ref since the first send
     expect(o.box.doubtful(9 * 60_000 + 1).map((e) => e.ref)).toEqual([a.ref])
     o.box.refused(a.ref, 'muted')
     expect(o.box.doubtful(9 * 60_000 + 1)).toEqual([])

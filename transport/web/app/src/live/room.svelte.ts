@@ -218,7 +218,7 @@ export class Room {
   }
 
   /**
-   * Applies the response of a request that changes something, and returns the response. Messages
+   * Applies the response to a request that changes something, and returns the response. Messages
    * that arrived during the request can be newer than the response. They stay applied. If such a
    * message reported a part as changed, the part is read again.
    */

@@ -17,7 +17,8 @@ const letter = /[a-z]/i
 const name = /[a-z][a-z0-9-]*/iy
 
 /**
- * Returns the HTML with known attributes only. Incomplete tags become text. Runs in linear time.
+ * Returns the HTML without comments, unknown attributes, and the elements above. Frames with an
+ * http(s) address become links, and incomplete tags become text. Runs in linear time.
  */
 export function quieten(html: string): string {
   let out = ''

@@ -222,7 +222,7 @@ class Draft {
         return
       case 'steps_changed':
         this.#readAgain('codelab')
-        this.#readAgain('attendees') // the attendees' step numbers can have changed
+        this.#readAgain('attendees') // the attendees' step numbers may have changed
         this.#readAgain('threads')
         return
       case 'codelab_changed':

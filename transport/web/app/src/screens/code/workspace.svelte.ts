@@ -98,7 +98,7 @@ export class Workspace extends Browse {
     this.#keeper?.later()
   }
 
-  /** Called after an archive was imported. Every file can have changed. */
+  /** Called after an archive was imported. Every file may have changed. */
   async imported(count: number): Promise<void> {
     toast(m.code_imported({ count }))
     await this.list()
