@@ -165,7 +165,8 @@ func TestFileNamesAreSanitized(t *testing.T) {
 		"a.txt": "a.txt", "": "file", "..": "file", ".": "file", "/etc/passwd": "passwd", `C:\x\y.doc`: "y.doc", "a/": "file", " a ": "a",
 		"a\x00b\n.txt": "ab.txt", "\xff.txt": "_.txt", "\u202etxt.exe": "txt.exe", ".bashrc": ".bashrc",
 		strings.Repeat("ä", 300) + ".tar": strings.Repeat("ä", 76) + ".tar", strings.Repeat("x", 100): strings.Repeat("x", 80),
-		"a." + strings.Repeat("y", 200): "a." + strings.Repeat("y", 78),
+		"a." + strings.Repeat("y", 200):       "a." + strings.Repeat("y", 78),
+		strings.Repeat("x", 79) + " and more": strings.Repeat("x", 79), strings.Repeat(".", 79) + " " + strings.Repeat("x", 20): "file",
 	} {
 		if got := FileName(sent); got != want {
 			t.Errorf("FileName(%q) = %q, want %q", sent, got, want)

@@ -170,16 +170,17 @@ func FileName(sent string) string {
 		}
 		return r
 	}, name))
-	if strings.Trim(name, ".") == "" {
-		return "file"
-	}
 	if n := utf8.RuneCountInString(name); n > maxFileName {
 		ext := path.Ext(name)
 		if utf8.RuneCountInString(ext) > 12 {
 			ext = ""
 		}
 		stem := []rune(strings.TrimSuffix(name, ext))
-		name = string(stem[:maxFileName-utf8.RuneCountInString(ext)]) + ext
+		// The cut can leave a space at the end.
+		name = strings.TrimSpace(string(stem[:maxFileName-utf8.RuneCountInString(ext)]) + ext)
+	}
+	if strings.Trim(name, ".") == "" {
+		return "file"
 	}
 	return name
 }

@@ -156,8 +156,8 @@ func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	if err := refuses.fetch(0); err != nil || refuses.Lacks() {
 		t.Errorf("after fetching: %v", err)
 	}
-	// A living node that itself lacks secrets is not enough, because the node that is away may have
-	// the missing ones.
+	// A living node that itself lacks secrets is not enough, because the missing ones can be on the
+	// node that is away.
 	refuses.lack()
 	makes.lack()
 	s.exchanges[2].lack()
