@@ -42,7 +42,7 @@ func (b StartRehearsal) decide(c call) (decision, error) {
 	case c.s.meta.EndedAt != 0:
 		return decision{}, durable.Reject(durable.Conflict, "the workshop has ended")
 	case c.s.meta.Rehearsal != nil:
-		return decision{}, durable.Reject(durable.Conflict, "a rehearsal runs already")
+		return decision{}, durable.Reject(durable.Conflict, "a rehearsal is already running")
 	case b.Connected > 0 && !b.Force:
 		return decision{}, durable.Reject(durable.Conflict, "attendees are connected: set force to rehearse nevertheless")
 	}

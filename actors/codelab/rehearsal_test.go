@@ -43,7 +43,7 @@ func TestTheLimitsOfARehearsal(t *testing.T) {
 	l.refused(t, system, Register{Name: "Ann", Simulated: true}, durable.Conflict, "")
 	l.must(t, admin, SetRegistration{Open: false})
 	l.rehearses(t, true, "Ann")
-	l.refused(t, admin, StartRehearsal{People: 1, Minutes: 1}, durable.Conflict, "runs already")
+	l.refused(t, admin, StartRehearsal{People: 1, Minutes: 1}, durable.Conflict, "already running")
 	l.refused(t, system, Register{Name: "Bob", Simulated: true}, durable.Conflict, "")
 	l.refused(t, admin, Register{Name: "Bob", Simulated: true}, durable.Forbidden, "")
 	l.refused(t, lin, EndRehearsal{}, durable.Forbidden, "")

@@ -285,16 +285,17 @@ func tooLong(source []byte, start, end, number int, st Step) error {
 		what = "a paragraph"
 	}
 	length := utf8.RuneCount(content[largest.start:largest.end])
-	if carried := size - utf8.RuneCount(content); carried > length {
-		what, length, largest.start = "the definitions of links that it refers to", carried, 0
-	}
-	line, _ := place(source, start+largest.start)
 	title := st.Title
 	if r := []rune(title); len(r) > 60 {
 		title = string(r[:60]) + "…"
 	}
-	return at(line, 1, "step %d (%s) has %d characters and may have %d: the longest part of it is %s, %d, which begins here",
-		number, title, size, codelab.Bounds.Markdown, what, length)
+	tooLong := fmt.Sprintf("step %d (%s) has %d characters, more than the limit of %d", number, title, size, codelab.Bounds.Markdown)
+	if carried := size - utf8.RuneCount(content); carried > length {
+		line, _ := place(source, start)
+		return at(line, 1, "%s; %d of them are link definitions that it uses", tooLong, carried)
+	}
+	line, _ := place(source, start+largest.start)
+	return at(line, 1, "%s; its longest part, %s of %d characters, begins here", tooLong, what, length)
 }
 
 // outlineOf finds the title and the steps after a header. It parses Markdown blocks, so a # in a

@@ -133,7 +133,7 @@ func TestHugeFilesAreRefused(t *testing.T) {
 	endless := func(name string) ([]byte, error) { return []byte("<<" + name + "1>>\n<<" + name + "2>>\n"), nil }
 	for name, tc := range map[string][2]string{
 		"too many steps":     {strings.Repeat("## S\n", maxSteps+1), "more than 200 steps"},
-		"a step too long":    {"## S\n" + strings.Repeat("é", maxContent+1), "line 4, column 1: step 1 (S) has 100001 characters and may have 50000: the longest part of it is a paragraph, 100001"},
+		"a step too long":    {"## S\n" + strings.Repeat("é", maxContent+1), "line 4, column 1: step 1 (S) has 100001 characters, more than the limit of 50000; its longest part, a paragraph of 100001 characters, begins here"},
 		"a title too long":   {"## " + strings.Repeat("[a](", maxHeading/4), "title of step 1 is too long"},
 		"too many fragments": {"## S\n" + strings.Repeat("<<part>>\n", maxFragments+1), "more than 1000 fragments"},
 	} {
@@ -156,7 +156,7 @@ func TestHugeFilesAreRefused(t *testing.T) {
 		fmt.Fprintf(&uses, "[%d]", i)
 	}
 	for _, text := range []string{strings.Repeat("## S\n[a]\n\n", 3) + "## D\n" + long, "## A\n" + uses.String() + "\n## B\n" + uses.String() + many.String()} {
-		if _, err := Parse([]byte("id: x\n# T\n"+text), Options{Still: always}); err == nil || !strings.Contains(err.Error(), "definitions of links that it refers to") {
+		if _, err := Parse([]byte("id: x\n# T\n"+text), Options{Still: always}); err == nil || !strings.Contains(err.Error(), "of them are link definitions that it uses") {
 			t.Errorf("definitions that are too long: %v", err)
 		}
 	}

@@ -75,7 +75,7 @@ func TestARehearsalAddsSimulatedAttendees(t *testing.T) {
 	if ids := c.admin.get(c.path + "/presence").object()["attendee_ids"]; fmt.Sprint(ids) != fmt.Sprint([]any{one.text("id")}) {
 		t.Errorf("the connected attendees are %v", ids)
 	}
-	c.admin.post(c.path+"/rehearsal", record{"people": 1, "minutes": 1}).refused(409, "runs already")
+	c.admin.post(c.path+"/rehearsal", record{"people": 1, "minutes": 1}).refused(409, "already running")
 	c.admin.delete(c.path + "/rehearsal").want(204)
 	boss.next("codelab_changed")
 	c.rehearsalOver()
