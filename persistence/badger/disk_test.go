@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
@@ -69,20 +70,22 @@ func TestALockIsReleasedWhileAProcessIsBeingStarted(t *testing.T) {
 
 // Badger only closes the folder that it has locked.
 func TestOpeningWaitsForAProcessThatIsBeingStarted(t *testing.T) {
-	dir := t.TempDir()
-	f, err := os.Open(dir)
-	if err == nil {
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	time.AfterFunc(20*time.Millisecond, func() { _ = f.Close() })
-	unlock, err := lockFolder(dir, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	unlock()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		f, err := os.Open(dir)
+		if err == nil {
+			err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(lockWait/2, func() { _ = f.Close() })
+		unlock, err := lockFolder(dir, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlock()
+	})
 }
 
 // shareDescriptors duplicates this process's descriptors of a file until the end of the test, and

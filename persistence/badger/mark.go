@@ -327,5 +327,5 @@ func (m *mark) close() error {
 	if m.file == nil {
 		return nil
 	}
-	return release(m.file)
+	return ondisk.Unlock(m.file)
 }

@@ -101,18 +101,12 @@ func lockFolder(dir string, readOnly bool) (unlock func(), err error) {
 	for end := time.Now().Add(lockWait); ; time.Sleep(5 * time.Millisecond) {
 		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
 		if err == nil {
-			return func() { _ = release(f) }, nil
+			return func() { _ = ondisk.Unlock(f) }, nil
 		}
 		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(end) {
 			return nil, errors.Join(fmt.Errorf("%w: %s", ErrLocked, dir), f.Close())
 		}
 	}
-}
-
-// release releases the lock of a file and closes it. Closing alone is not enough: a process that is
-// just being started shares the file for a moment, and would keep the lock.
-func release(f *os.File) error {
-	return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close())
 }
 
 func (s *survey) refusal(dropped *Dropped) error {

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
 // Replace writes a file that only its owner can read. After a crash, the file is either unchanged
@@ -73,3 +75,9 @@ func SyncFolder(dir string) error {
 
 // syncFile can be replaced by tests.
 var syncFile = (*os.File).Sync
+
+// Unlock releases the lock (flock) of a file and closes it. Closing alone is not enough: between fork
+// and exec, a new process shares the descriptors of this one, and would keep the lock.
+func Unlock(f *os.File) error {
+	return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close())
+}

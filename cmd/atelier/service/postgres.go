@@ -73,12 +73,7 @@ func lockData(cfg config.Config) (unlock func(), err error) {
 		_ = dir.Close()
 		return nil, errInUse(cfg)
 	}
-	return func() {
-		// A process that is just being started shares the folder's descriptor for a moment, and would
-		// keep the lock.
-		_ = syscall.Flock(int(dir.Fd()), syscall.LOCK_UN)
-		_ = dir.Close()
-	}, nil
+	return func() { _ = ondisk.Unlock(dir) }, nil
 }
 
 // lockedStore unlocks the data folder when the store is closed.
