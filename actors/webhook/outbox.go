@@ -168,18 +168,27 @@ func (o *Outbox) refresh() (all []queued, err error) {
 	return all, nil
 }
 
+// scan calls each with the rows of a table whose keys begin with prefix, until it returns false or
+// an error.
+func (o *Outbox) scan(table, prefix string, each func(key, value []byte) (more bool, err error)) error {
+	var failed error
+	err := o.journal.Scan(durable.Scan{Table: table, Prefix: []byte(prefix)}, func(key, value []byte) (more bool) {
+		more, failed = each(key, value)
+		return more && failed == nil
+	})
+	if err != nil {
+		return err
+	}
+	return failed
+}
+
 // hooks reads the list.
 func (o *Outbox) hooks() (all []*Hook, err error) {
-	var failed error
-	err = o.journal.Scan(durable.Scan{Table: listTable}, func(_, value []byte) bool {
+	err = o.scan(listTable, "", func(_, value []byte) (bool, error) {
 		h := &Hook{}
-		failed = h.Decode(value)
 		all = append(all, h)
-		return failed == nil
+		return true, h.Decode(value)
 	})
-	if err == nil {
-		err = failed
-	}
 	if err != nil {
 		return nil, fmt.Errorf("read the list of webhooks: %w", err)
 	}
@@ -188,18 +197,13 @@ func (o *Outbox) hooks() (all []*Hook, err error) {
 
 // first returns the first due delivery, or nil if none is due yet.
 func (o *Outbox) first(hook string, now time.Time) (d *Delivery, due int64, err error) {
-	var failed error
-	prefix := []byte(hook + "\x00")
-	err = o.journal.Scan(durable.Scan{Table: queueTable, Prefix: prefix}, func(key, value []byte) bool {
-		if due = dueOf(hook, key); due <= now.UnixMilli() {
-			d = &Delivery{}
-			failed = d.Decode(value)
+	err = o.scan(queueTable, hook+"\x00", func(key, value []byte) (bool, error) {
+		if due = dueOf(hook, key); due > now.UnixMilli() {
+			return false, nil
 		}
-		return false
+		d = &Delivery{}
+		return false, d.Decode(value)
 	})
-	if err == nil {
-		err = failed
-	}
 	return d, due, err
 }
 
@@ -215,34 +219,25 @@ const soon = 5 * time.Second
 
 // delayed returns the deliveries whose next attempt is due more than soon after now.
 func (o *Outbox) delayed(hook string, now time.Time) (all []delayed, err error) {
-	var failed error
-	prefix := []byte(hook + "\x00")
-	err = o.journal.Scan(durable.Scan{Table: queueTable, Prefix: prefix}, func(key, value []byte) bool {
-		if due := dueOf(hook, key); due > now.Add(soon).UnixMilli() {
-			d := &Delivery{}
-			failed = d.Decode(value)
-			all = append(all, delayed{d, due})
+	err = o.scan(queueTable, hook+"\x00", func(key, value []byte) (bool, error) {
+		due := dueOf(hook, key)
+		if due <= now.Add(soon).UnixMilli() {
+			return true, nil
 		}
-		return failed == nil && len(all) < MaxWaiting
+		d := &Delivery{}
+		all = append(all, delayed{d, due})
+		return len(all) < MaxWaiting, d.Decode(value)
 	})
-	if err == nil {
-		err = failed
-	}
 	return all, err
 }
 
 // failed returns the failed deliveries, oldest first.
 func (o *Outbox) failed(hook string) (all []*Delivery, err error) {
-	var failed error
-	err = o.journal.Scan(durable.Scan{Table: failedTable, Prefix: []byte(hook + "\x00")}, func(_, value []byte) bool {
+	err = o.scan(failedTable, hook+"\x00", func(_, value []byte) (bool, error) {
 		d := &Delivery{}
-		failed = d.Decode(value)
 		all = append(all, d)
-		return failed == nil && len(all) < MaxFailed
+		return len(all) < MaxFailed, d.Decode(value)
 	})
-	if err == nil {
-		err = failed
-	}
 	return all, err
 }
 
