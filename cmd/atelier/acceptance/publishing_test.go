@@ -242,7 +242,7 @@ func TestARefusedFileDoesNotReserveItsID(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	id := "mended-" + t.Name()
-	b.publish("match=1", chapters(id, "One="+strings.Repeat("x", 50_001))).refused(400, "may have 50000")
+	b.publish("match=1", chapters(id, "One="+strings.Repeat("x", 50_001))).refused(400, "more than the limit of 50000")
 	if made := b.publish("match=1", chapters(id, "One=x")).object(); made["created"] != true || made.text("slug") != id {
 		t.Errorf("the publication returned %v", made)
 	}
@@ -250,7 +250,7 @@ func TestARefusedFileDoesNotReserveItsID(t *testing.T) {
 	// A refused file does not give its id to the codelab into which it was published.
 	id = "elsewhere-" + t.Name()
 	c := newClass(t)
-	b.publish("into="+c.id, chapters(id, "One="+strings.Repeat("x", 50_001))).refused(400, "may have 50000")
+	b.publish("into="+c.id, chapters(id, "One="+strings.Repeat("x", 50_001))).refused(400, "more than the limit of 50000")
 	if made := b.publish("match=1", chapters(id, "One=x")).object(); made["created"] != true || made.text("id") == c.id {
 		t.Errorf("the publication returned %v", made)
 	}
