@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // Replace syncs the file and its name. Otherwise a power cut could lose the file although data that
@@ -114,5 +116,32 @@ func TestTheSizeOfAFolderIncludesItsFiles(t *testing.T) {
 	}
 	if n, err := Size(t.Context(), filepath.Join(dir, "none")); n != 0 || err != nil {
 		t.Errorf("for a missing folder: %d, %v", n, err)
+	}
+}
+
+// Between fork and exec, a new process shares the descriptors of this one.
+func TestUnlockReleasesALockThatAnotherDescriptorShares(t *testing.T) {
+	dir := t.TempDir()
+	lock := func() *os.File {
+		f, err := os.Open(dir)
+		if err == nil {
+			err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	f := lock()
+	shared, err := unix.Dup(int(f.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Close(shared) }()
+	if err := Unlock(f); err != nil {
+		t.Fatal(err)
+	}
+	if err := Unlock(lock()); err != nil {
+		t.Fatal(err)
 	}
 }

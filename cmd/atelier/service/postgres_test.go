@@ -122,3 +122,19 @@ func TestADataFolderStaysWithItsStore(t *testing.T) {
 	away.Storage.Postgres = "postgres://u:hunter2@127.0.0.1:1/db"
 	refused(away, "open the database")
 }
+
+func TestADataFolderHasOneNode(t *testing.T) {
+	cfg := onPostgres(t, "")
+	unlock, err := lockData(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lockData(cfg); err == nil || err.Error() != errInUse(cfg).Error() {
+		t.Errorf("a second node in the folder got %v", err)
+	}
+	unlock()
+	if unlock, err = lockData(cfg); err != nil {
+		t.Fatalf("after the first node has stopped: %v", err)
+	}
+	unlock()
+}
