@@ -1,7 +1,7 @@
 package codelab
 
 import (
-	"hash/maphash"
+	"slices"
 	"time"
 
 	pb "atelier/actors/codelab/codelabpb"
@@ -13,45 +13,63 @@ const (
 	refsFor = 10 * time.Minute
 	// refsPerPerson bounds the stored refs per person: 20 messages per second for refsFor.
 	refsPerPerson = 12_000
+	// fewRefs is how many references of a person are compared one by one.
+	fewRefs = 16
 )
 
-// refs contains the references of executed commands, in the order of their commits. The index is by
-// hash, because indexing by the two texts of a reference takes five times as long. This matters
-// after a crash, when up to a million references must be indexed before the first answer.
+// refs contains the references of executed commands. After a crash, up to a million of them must be
+// restored before the first answer. Only people who send another command need an index, and only of
+// their own references. With one index of all references, restoring takes five times as long.
 type refs struct {
-	queue []*pb.Ref // oldest first; captures share its array, so it only grows
-	index map[uint64]*pb.Ref
-	// second contains the references whose hash another reference already uses in index.
-	second map[refKey]*pb.Ref
-	count  map[string]int // by person
+	queue  []*pb.Ref // in the order of the commits; captures share its array, so it only grows
+	people map[string]*ownRefs
 }
 
-type refKey struct{ person, ref string }
-
-var refSeed = maphash.MakeSeed()
-
-func (k refKey) hash() uint64 { return maphash.Comparable(refSeed, k) }
-
-func (k refKey) is(e *pb.Ref) bool { return e != nil && e.Person == k.person && e.Ref == k.ref }
+// ownRefs contains the references of a person.
+type ownRefs struct {
+	person string
+	all    []*pb.Ref          // oldest first
+	index  map[string]*pb.Ref // nil until it is needed
+}
 
 // find returns the seq of the command that was executed with a reference in the last ten minutes.
+// It can build an index, although Decide must not change the state; this is not visible.
 func (r *refs) find(person, ref string, now time.Time) (uint64, bool) {
-	k := refKey{person, ref}
-	e := r.index[k.hash()]
-	if !k.is(e) {
-		e = r.second[k]
+	own := r.people[person]
+	if own == nil {
+		return 0, false
 	}
+	e := own.find(ref)
 	if e == nil || e.At <= now.Add(-refsFor).UnixMilli() {
 		return 0, false
 	}
 	return e.Seq, true
 }
 
+// find returns the latest entry of a reference, or nil.
+func (o *ownRefs) find(ref string) *pb.Ref {
+	if o.index == nil {
+		if len(o.all) <= fewRefs {
+			for _, e := range slices.Backward(o.all) {
+				if e.Ref == ref {
+					return e
+				}
+			}
+			return nil
+		}
+		o.index = make(map[string]*pb.Ref, len(o.all))
+		for _, e := range o.all {
+			o.index[e.Ref] = e
+		}
+	}
+	return o.index[ref]
+}
+
 // admit rejects a reference beyond a person's bound. It drops expired references, although Decide
 // must not change the state; this is not visible.
 func (r *refs) admit(person string, now time.Time) error {
 	r.expire(now.UnixMilli())
-	if r.count[person] >= refsPerPerson {
+	if own := r.people[person]; own != nil && len(own.all) >= refsPerPerson {
 		return durable.Reject(durable.Conflict, "too many messages with a ref in the last ten minutes")
 	}
 	return nil
@@ -64,64 +82,64 @@ func (r *refs) add(person, ref string, seq uint64, at int64) {
 
 // restore sets the references of a snapshot.
 func (r *refs) restore(all []*pb.Ref) {
-	r.index, r.count = make(map[uint64]*pb.Ref, len(all)), map[string]int{}
+	r.queue, r.people = make([]*pb.Ref, 0, len(all)), map[string]*ownRefs{}
 	for _, e := range all {
 		r.file(e)
 	}
 }
 
+// file appends a reference. All references of a person share the text of their id.
 func (r *refs) file(e *pb.Ref) {
-	if r.index == nil {
-		r.index, r.count = map[uint64]*pb.Ref{}, map[string]int{}
-	}
-	k := refKey{e.Person, e.Ref}
-	h := k.hash()
-	if other := r.index[h]; other == nil || k.is(other) {
-		r.index[h] = e
-	} else {
-		if r.second == nil {
-			r.second = map[refKey]*pb.Ref{}
+	own := r.people[e.Person]
+	if own == nil {
+		if r.people == nil {
+			r.people = map[string]*ownRefs{}
 		}
-		r.second[k] = e
+		own = &ownRefs{person: e.Person}
+		r.people[e.Person] = own
+	}
+	e.Person = own.person
+	own.all = append(own.all, e)
+	if own.index != nil {
+		own.index[e.Ref] = e
 	}
 	r.queue = append(r.queue, e)
-	r.count[e.Person]++
-}
-
-// unfile removes a reference from the index.
-func (r *refs) unfile(e *pb.Ref) {
-	k := refKey{e.Person, e.Ref}
-	if h := k.hash(); r.index[h] == e {
-		delete(r.index, h)
-	} else if r.second[k] == e {
-		delete(r.second, k)
-	}
-	if r.count[e.Person]--; r.count[e.Person] == 0 {
-		delete(r.count, e.Person)
-	}
 }
 
 func (r *refs) expire(now int64) {
 	limit, n := now-refsFor.Milliseconds(), 0
 	for n < len(r.queue) && r.queue[n].At <= limit {
-		r.unfile(r.queue[n])
+		r.dropOldest(r.queue[n].Person)
 		n++
 	}
 	r.queue = r.queue[n:]
 }
 
+// dropOldest removes a person's oldest reference.
+func (r *refs) dropOldest(person string) {
+	own := r.people[person]
+	e := own.all[0]
+	if own.index[e.Ref] == e {
+		delete(own.index, e.Ref)
+	}
+	own.all[0] = nil
+	if own.all = own.all[1:]; len(own.all) == 0 {
+		delete(r.people, person)
+	}
+}
+
 // forget drops a person's references.
 func (r *refs) forget(person string) {
-	if r.count[person] == 0 {
+	own := r.people[person]
+	if own == nil {
 		return
 	}
-	kept := make([]*pb.Ref, 0, len(r.queue))
+	kept := make([]*pb.Ref, 0, len(r.queue)-len(own.all))
 	for _, e := range r.queue {
-		if e.Person == person {
-			r.unfile(e)
-		} else {
+		if e.Person != person {
 			kept = append(kept, e)
 		}
 	}
 	r.queue = kept
+	delete(r.people, person)
 }

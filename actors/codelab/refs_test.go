@@ -1,6 +1,10 @@
 package codelab
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -8,28 +12,79 @@ import (
 	"atelier/actors/durable"
 )
 
-// References with equal hashes are still distinguished: the hash only locates a reference.
-func TestReferencesWithEqualHashesAreDistinct(t *testing.T) {
+// Refs find the same references as a scan of all of them, whether a person has few or many.
+func TestReferencesAreFoundWithAndWithoutAnIndex(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
 	now := time.UnixMilli(1_800_000_000_000)
-	at := now.UnixMilli()
-	second := refKey{"b", "2"}
-	first := &pb.Ref{Person: "a", Ref: "1", Seq: 1, At: at}
 	var r refs
-	r.file(first)
-	r.index[second.hash()] = first // simulates two references with the same hash
-	if _, ok := r.find("b", "2", now); ok {
-		t.Fatal("found a reference that was never added")
+	var all []*pb.Ref
+	for i := range 30_000 {
+		now = now.Add(time.Duration(rng.IntN(100)) * time.Millisecond)
+		// The first person has many references, the last one few.
+		person := fmt.Sprint("p", min(rng.IntN(8), rng.IntN(8), rng.IntN(8)))
+		ref := fmt.Sprint(rng.IntN(1_000))
+		want, known := uint64(0), false
+		for _, e := range slices.Backward(all) {
+			if e.At <= now.Add(-refsFor).UnixMilli() {
+				break
+			}
+			if e.Person == person && e.Ref == ref {
+				want, known = e.Seq, true
+				break
+			}
+		}
+		if seq, ok := r.find(person, ref, now); seq != want || ok != known {
+			t.Fatalf("after %d references, find returned %d, %v; want %d, %v", i, seq, ok, want, known)
+		}
+		if !known {
+			r.add(person, ref, uint64(i+1), now.UnixMilli())
+			all = append(all, &pb.Ref{Person: person, Ref: ref, Seq: uint64(i + 1), At: now.UnixMilli()})
+		}
+		switch rng.IntN(2_000) {
+		case 0:
+			r.forget(person)
+			all = slices.DeleteFunc(all, func(e *pb.Ref) bool { return e.Person == person })
+		case 1:
+			stored := r.queue
+			r = refs{}
+			r.restore(stored)
+		}
 	}
-	r.add("b", "2", 2, at)
-	if seq, ok := r.find("b", "2", now); !ok || seq != 2 {
-		t.Fatalf("find returned %d, %v; want 2", seq, ok)
+	r.expire(now.Add(refsFor).UnixMilli())
+	if len(r.queue)+len(r.people) != 0 {
+		t.Fatalf("after all have expired, %v %v are left", r.queue, r.people)
 	}
-	if seq, ok := r.find("a", "1", now); !ok || seq != 1 {
-		t.Fatalf("find returned %d, %v; want 1", seq, ok)
+}
+
+func TestAPersonCanHaveOnlySoManyReferences(t *testing.T) {
+	now := time.UnixMilli(1_800_000_000_000)
+	var r refs
+	for i := range refsPerPerson {
+		if err := r.admit("p", now); err != nil {
+			t.Fatalf("reference %d: %v", i, err)
+		}
+		r.add("p", fmt.Sprint(i), uint64(i), now.UnixMilli())
 	}
-	r.expire(at + refsFor.Milliseconds())
-	if len(r.queue)+len(r.second)+len(r.count) != 0 {
-		t.Fatalf("after all have expired, %v %v %v are left", r.queue, r.second, r.count)
+	if r.admit("p", now) == nil || r.admit("q", now) != nil {
+		t.Error("the bound does not apply to exactly the person with so many references")
+	}
+	if err := r.admit("p", now.Add(refsFor)); err != nil {
+		t.Errorf("after ten minutes: %v", err)
+	}
+}
+
+// BenchmarkRestoreReferences restores a million references of 10,000 people, as after a crash.
+func BenchmarkRestoreReferences(b *testing.B) {
+	all := make([]*pb.Ref, 1_000_000)
+	for b.Loop() {
+		b.StopTimer()
+		for i := range all {
+			all[i] = &pb.Ref{Person: fmt.Sprintf("01a22d19-1d36-7000-a31c-%012d", i%10_000), Ref: fmt.Sprint(i), Seq: uint64(i), At: 1}
+		}
+		runtime.GC()
+		b.StartTimer()
+		var r refs
+		r.restore(all)
 	}
 }
 
