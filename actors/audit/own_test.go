@@ -60,7 +60,7 @@ func testOwnLog(t *testing.T) {
 			more = len(page) == 7
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("the log has %d entries, or another order, want %d", len(got), len(want))
+			t.Errorf("the log has %d entries, want %d; or their order is wrong", len(got), len(want))
 		}
 		if all, err := trail.Owned("stranger", "", 7); err != nil || len(all) > 0 {
 			t.Errorf("the log of a stranger has %d entries, %v", len(all), err)
@@ -69,7 +69,7 @@ func testOwnLog(t *testing.T) {
 	}
 }
 
-// A span is marked again until the trail is informed that a mark is on disk.
+// The trail marks a span again until Committed confirms that a mark is on disk.
 func TestASpanIsMarkedAgainUntilItsMarkIsCommitted(t *testing.T) { synctest.Test(t, testSpans) }
 
 func testSpans(t *testing.T) {

@@ -65,8 +65,8 @@ func (a *Trail) Rows(r *Record) []durable.Row {
 }
 
 // OwnRows returns the rows of a record that also appears in the participants' own logs (see Owned),
-// where own is its additional data. A row in auditOwn marks the span for each participant, unless
-// it is already marked. Call Committed after their commit.
+// where own is its additional data. For each participant, a row in auditOwn marks the span, unless
+// the span is already marked. Call Committed after the rows were committed.
 func (a *Trail) OwnRows(r *Record, own *Own, participants ...string) []durable.Row {
 	var owners []string
 	own.OfActor, own.Others = false, nil
@@ -109,7 +109,7 @@ const spanLength = len("0197f3a2-7c")
 
 func spanOf(id string) string { return id[:min(spanLength, len(id))] }
 
-// longer returns the lifetime of a span's mark. It is longer than that of the span's last record.
+// longer returns the lifetime of a span's mark. The mark must outlive the span's last record.
 func longer(retention time.Duration) time.Duration {
 	if retention == 0 {
 		return 0

@@ -22,8 +22,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// A record that one node commits is in the list of the other node after an update. A search for a
-// missing record triggers that update.
+// A record that one node commits is in the other node's list after Sync. A search for a record that
+// the list does not have calls Sync.
 func TestTheListContainsRecordsOfAllNodes(t *testing.T) {
 	store, nodes := memory.Share(2)
 	defer store.Close()
@@ -241,8 +241,7 @@ func TestAListRowIsReadAsWritten(t *testing.T) {
 	}
 }
 
-// An error for a damaged row names the row. A list without that row is not returned, whichever rows
-// follow.
+// The error for a damaged row names the row. LoadList fails, even if sound rows follow.
 func TestTheErrorForADamagedRowContainsItsID(t *testing.T) {
 	journal := memory.New()
 	damaged, sound := naming.NewID(), naming.NewID()

@@ -40,8 +40,8 @@ func NoWorkspaceRow(codelab string) durable.Row {
 	return durable.Row{Table: workspaceTable, Key: []byte(codelab), Delete: true}
 }
 
-// ClaimantsRow returns the row with the people who have claimed requests for help. Without people,
-// it removes the row.
+// ClaimantsRow returns the row with the people who have claimed requests for help. If persons is
+// empty, the returned row removes the stored one.
 func ClaimantsRow(codelab string, persons []string) durable.Row {
 	if len(persons) == 0 {
 		return durable.Row{Table: claimantsTable, Key: []byte(codelab), Delete: true}

@@ -30,7 +30,7 @@ func TestASlugIsClaimedOnce(t *testing.T) {
 	refused := func() {
 		t.Helper()
 		if _, err := catalog.ClaimSlug(j, "tour", "another"); !durable.Refused(err) {
-			t.Error("claiming it for another codelab returned", err)
+			t.Error("claiming the slug for another codelab returned", err)
 		}
 	}
 

@@ -94,8 +94,8 @@ func TestAStoppedTimerDoesNotFire(t *testing.T) {
 	})
 }
 
-// Go 1.23 promises that nothing is received after Stop. Code that stops one timer and waits for
-// another relies on it.
+// Since Go 1.23, nothing is received from a timer or ticker after Stop. Code that stops one timer
+// and waits for another relies on this.
 func TestNothingIsReceivedAfterStop(t *testing.T) {
 	each(t, func(t *testing.T, c clock.Clock) {
 		timer, ticker := c.NewTimer(time.Second), c.NewTicker(time.Second)

@@ -21,7 +21,7 @@ const (
 // ErrNotFound means that the workspace, tree or file does not exist.
 var ErrNotFound = errors.New("not found")
 
-// ErrMissing is the ErrNotFound of a workspace or tree. A recorded tree is always stored, so this
+// ErrMissing is the ErrNotFound for a workspace or tree. A recorded tree is always stored, so this
 // error means damage if the caller has a record of the tree.
 var ErrMissing = fmt.Errorf("%w: the workspace or tree is not stored", ErrNotFound)
 
@@ -99,8 +99,8 @@ type Change struct {
 	At              time.Time
 }
 
-// Store stores workspaces' trees, on a disk or elsewhere. An error with a text for the caller is a
-// *Problem or wraps ErrNotFound, but not ErrMissing. Safe for concurrent use.
+// Store stores workspaces' trees, on a disk or elsewhere. An error whose text is meant for the
+// caller is a *Problem, or wraps ErrNotFound without wrapping ErrMissing. Safe for concurrent use.
 type Store interface {
 	// Lock is for writing and publishing, RLock for reading published trees. Both take a key chosen
 	// by the caller. A caller must not hold two locks. Instead, LockReading combines Lock of one

@@ -120,8 +120,8 @@ func TestSavedConversationsDoNotDisplaceThoseOfOthers(t *testing.T) {
 	}
 }
 
-// The number of saved conversations per codelab is bounded. The latest conversations stay, and
-// their authors make no difference.
+// The number of saved conversations per codelab is bounded. The latest conversations stay,
+// regardless of their authors.
 func TestTheOldestSavedConversationsAreRemoved(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

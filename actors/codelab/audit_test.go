@@ -23,7 +23,7 @@ func TestTheAuditTrailRecordsEachAction(t *testing.T) {
 		reply := l.must(t, who, body)
 		var got []string
 		for _, r := range l.audits[seen:] {
-			about := fmt.Sprint(r.Metadata) // in the order of the names
+			about := fmt.Sprint(r.Metadata) // sorted by key
 			got = append(got, strings.TrimSuffix(fmt.Sprint(r.Action, " ", r.TargetId, " ", about[len("map["):len(about)-1]), " "))
 			if actor := map[Role]string{RoleAdmin: "admin leader", RoleAttendee: "attendee " + who.ID, RoleSystem: "system ", RoleAnyone: "anonymous "}[who.Role]; r.ActorType+" "+r.ActorId != actor ||
 				r.Ip != who.IP || r.UserAgent != who.UserAgent || r.CodelabId != "lab" || r.CreatedAt != l.now.UnixMilli() || r.Id == "" {

@@ -207,7 +207,7 @@ func (r *Rules) secretLost(p *pb.Poll) bool {
 	return p.Anonymous && r.ballotKey(p.Secret) == nil && r.nobodyHas(p)
 }
 
-// secretAwaited reports whether an anonymous poll cannot be counted now, but another node can still
+// secretAwaited reports whether an anonymous poll cannot be counted now, but another node may still
 // have the secret.
 func (r *Rules) secretAwaited(p *pb.Poll) bool {
 	return p.Anonymous && r.ballotKey(p.Secret) == nil && !r.nobodyHas(p)

@@ -14,12 +14,13 @@ var Bounds = struct {
 	QuizOptions int
 	// These are the maximum numbers of stored AI conversations, per person and per codelab.
 	PersonConversations, Conversations int
-	// These are the maximum numbers of individual notices to clients. Gone is for the messages, and
-	// for the threads, of a removed person. PulseNotices is for pulses that end because their steps
-	// are removed.
+	// These are the maximum numbers of individual notices to clients. Gone bounds the notices about
+	// a removed person's messages, and separately those about the person's threads. PulseNotices
+	// bounds the notices about pulses that end because their steps are removed.
 	Gone, PulseNotices int
-	// Polls and Questions are the maximum numbers per codelab. PollOptions and PollBoxes are those
-	// of a poll's options, and OpenAsked is that of a person's open questions.
+	// Polls and Questions are the maximum numbers per codelab. PollOptions and PollBoxes are the
+	// maximum numbers of options and of text boxes per poll. OpenAsked is the maximum number of
+	// open questions per person.
 	Polls, PollOptions, PollBoxes, Questions, OpenAsked int
 	// MinSeconds and MaxSeconds bound the duration of a poll or a timer. VoteWords bounds the
 	// words of a vote.

@@ -58,7 +58,7 @@ func TestHoursAreStoredInHalfHours(t *testing.T) {
 			got = fmt.Sprint(*h)
 		}
 		if got != want {
-			t.Errorf("halfHours(%v) = %q, want %q", hours, got, want)
+			t.Errorf("HalfHours(%v) = %q, want %q", hours, got, want)
 		}
 	}
 	// A codelab without hours of its own shows the planned ones, rounded to half hours.

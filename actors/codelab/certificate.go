@@ -24,8 +24,8 @@ const (
 	maxHours           = 1000
 )
 
-// LogoName returns the name of the upload to which a logo's address refers. It returns false if
-// this is not an uploaded PNG, JPEG or WebP image.
+// LogoName returns the name of the upload to which a logo's address refers. It returns false if the
+// address is not that of an uploaded PNG, JPEG or WebP image.
 func LogoName(url string) (name string, ok bool) {
 	name, ok = files.NameOf(url)
 	kind, _, _ := strings.Cut(name, "/")

@@ -101,15 +101,16 @@ func (s *State) applyChat(seq uint64, m *pb.ChatMessage) {
 	s.chat.Append(m)
 	s.seen(m.Id)
 	s.changed.Chat = seq
-	// Removal starts only above a tenth more than the bound, so that the list is rarely filtered.
+	// The oldest messages are removed only when the list exceeds its bound by more than a tenth, so
+	// that the list is rarely filtered.
 	if over := s.chat.Len() - maxChat; over > maxChat/10 {
 		oldest := s.chat.At(over).Id
 		s.chat.Filter(func(m *pb.ChatMessage) bool { return m.Id >= oldest })
 	}
 }
 
-// named returns the element with an id from a list with ascending ids. If there is none, the
-// rejection calls it what.
+// named returns the element with an id from a list with ascending ids. If there is none, it returns
+// a Missing rejection, in whose text what is the name of the element.
 func named[T any](v *cow.Vector[T], id string, idOf func(T) string, what string) (T, error) {
 	i, ok := searchID(v, id, idOf)
 	if !ok {

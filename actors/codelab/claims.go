@@ -9,7 +9,7 @@ import (
 
 const (
 	// claimsStay is how long uploads stay claimed if the outcome of their command is unknown,
-	// because the command can still be recorded.
+	// because the command may still be recorded.
 	claimsStay = 2 * time.Minute
 	// maxClaiming is the maximum number of submitted commands that wait for their claims.
 	maxClaiming = 256

@@ -53,7 +53,7 @@ func (c *Caller) IsAdmin() bool { return c != nil && c.Role == RoleAdmin }
 var system = &Caller{Role: RoleSystem}
 
 // Command is a command to a codelab. It is plain data that can be sent to another process as JSON.
-// The API has already trimmed its texts where required; the codelab itself checks lengths and
+// The API has already trimmed the texts where required; the codelab itself checks lengths and
 // rules.
 type Command struct {
 	Caller *Caller
@@ -61,7 +61,8 @@ type Command struct {
 	// is executed.
 	Ref string
 	// IfMatch lists revisions, see Revisions. If none of them is the current revision of the part
-	// that the command replaces, the edit is refused. An edit without revisions is always accepted.
+	// that the command replaces, the edit is refused. An edit without revisions replaces any
+	// revision.
 	IfMatch []uint64
 	// Body is the command itself. Each body type is in the file for its subject, together with its
 	// rules.

@@ -64,7 +64,7 @@ func (s *State) applyConversation(in *pb.Conversation) {
 	}
 	s.conversations.Append(in)
 	s.weighConversation(in)
-	// dropOldest removes a tenth together, because each removal filters the whole list.
+	// dropOldest removes a tenth at once, because each removal filters the whole list.
 	if by := s.saved[in.UserId]; by.over(maxPersonConversations, maxPersonConversationSize) {
 		s.dropOldest(by, maxPersonConversations, maxPersonConversationSize, func(c *pb.Conversation) bool { return c.UserId == in.UserId })
 	}

@@ -285,9 +285,9 @@ func TestADeletedSubmissionLeavesTheLog(t *testing.T) {
 	}
 }
 
-// TestWhichEventsTriggerErasing covers every kind of event. A text that its author or a facilitator
-// deletes, or whose retention has ended, triggers erasing. Personal data that is replaced, or
-// removed because of a limit (gone), does not: the next erasing removes it from the log.
+// TestWhichEventsTriggerErasing covers every kind of event. An event triggers erasing if it removes
+// a person, deletes or merges texts, or applies the retention. Personal data that was replaced, or
+// removed because of a limit (gone), stays in the log until the next erasing.
 func TestWhichEventsTriggerErasing(t *testing.T) {
 	asks := map[string]bool{
 		"removed": true, "retention_applied": true, "chat_deleted": true, "comment_deleted": true, "submission_deleted": true,
@@ -427,7 +427,8 @@ func TestARemovalChangesNoEarlierView(t *testing.T) {
 	}
 }
 
-// Erasing returns a copy of the event without its author, because others read the one in the log.
+// Erasing returns a copy of the event without its author, because other readers share the event in
+// the log.
 func TestErasingAQuestionsAuthorKeepsTheOriginalEvent(t *testing.T) {
 	l, people := asking(t, askingOpen, 1)
 	l.ask(t, people[0], "Why?")

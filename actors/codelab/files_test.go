@@ -23,8 +23,8 @@ var (
 	paper = "materials/" + strings.Repeat("b", 32) + ".pdf"
 )
 
-// note records the rows about references to files and about the list. A reference that ends after
-// the grace period counts as ended.
+// note records the audit records, the figures and the references to files among the rows. A
+// reference that ends after the grace period counts as ended.
 func (l *lab) note(rows []durable.Row) {
 	for _, r := range rows {
 		if r.Table == "audit" {

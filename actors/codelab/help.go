@@ -287,7 +287,7 @@ func (s *State) claimants() (persons []string) {
 	return persons
 }
 
-// claimantRows returns the row that records the caller as a claimant, unless it is already
+// claimantRows returns the row that records the caller as a claimant, unless the caller is already
 // recorded.
 func (c call) claimantRows() []durable.Row {
 	persons := c.s.claimants()

@@ -91,7 +91,7 @@ func TestAClaimBelongsToOneLogin(t *testing.T) {
 					who, person, leader = want.by.Name, want.by.Person, want.by.AdminID
 				}
 				if got.Status != want.status || (got.Id != h.Id) != want.another || l.help.Len() > 1 != want.another {
-					t.Errorf("the request is %v, one of %d", got, l.help.Len())
+					t.Errorf("the last of %d requests is %v", l.help.Len(), got)
 				}
 				if got.ClaimedBy != who || got.ClaimedPerson != person || got.Leader != leader || (got.ClaimedAt != 0) != (who != "") {
 					t.Errorf("claimed by %q (%s, %s) since %d, want %q", got.ClaimedBy, got.ClaimedPerson, got.Leader, got.ClaimedAt, person)

@@ -117,7 +117,7 @@ func (b DeleteMaterial) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// isMaterial reports whether a material other than but consists of an upload.
+// isMaterial reports whether an upload belongs to a material whose id is not but.
 func (s *State) isMaterial(upload, but string) bool {
 	for _, m := range s.materials.All() {
 		if m.Upload == upload && m.Id != but {

@@ -75,7 +75,7 @@ func (c call) talkRows(message string) (rows []durable.Row) {
 }
 
 // untalk returns the uploads that are mentioned only in messages to be removed, and the rows that
-// remove these references. goes and gone select the messages and comments.
+// remove these references. goes selects the chat messages, and gone the comments.
 func (c call) untalk(goes func(*pb.ChatMessage) bool, gone func(*pb.Thread, *pb.Comment) bool) (dropped []string, rows []durable.Row) {
 	lost, kept := names{}, names{}
 	place := func(leaves bool, message string) {
@@ -152,9 +152,9 @@ func (v *View) TextUploads() []string {
 	return slices.Sorted(maps.Keys(inText(v.Meta, v.Steps, v.Quizzes, "")))
 }
 
-// Mentions returns the uploads in any text of a command, which are those to which the command can
-// make a codelab refer. Returning too many is harmless, because an upload is only protected for a
-// moment.
+// Mentions returns the uploads in all texts of a command. It can return uploads to which the
+// command does not make the codelab refer. They do no harm, because an upload is only protected for
+// a moment.
 func Mentions(b Body) []string {
 	switch b := b.(type) { // the most frequent commands need no reflection
 	case Progress, SetPulse:

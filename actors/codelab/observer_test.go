@@ -61,7 +61,7 @@ func TestALoadedStateEndsTheAccessOfRemovedPeople(t *testing.T) {
 	}
 }
 
-// On a single node the list follows commits without a notification.
+// On a single node, no feed updates the list, so a loaded state must do it.
 func TestALoadedStateUpdatesTheList(t *testing.T) {
 	store := memory.New()
 	defer store.Close()

@@ -13,7 +13,7 @@ import (
 // The host's tasks for polls. The host creates and destroys the secrets of anonymous polls, and
 // closes each poll at its end.
 
-// OpenPoll opens a poll. For an anonymous poll, all nodes have its secret before it is open.
+// OpenPoll opens a poll. An anonymous poll opens only after every living node has its secret.
 func (w Codelab) OpenPoll(caller *Caller, poll string, seconds *int32) (*pb.Poll, error) {
 	body := OpenPoll{PollID: poll, Seconds: seconds}
 	if p := w.View().Poll(poll); p != nil && p.Anonymous && p.State == pollDraft && w.all.Ballots != nil {
@@ -24,7 +24,7 @@ func (w Codelab) OpenPoll(caller *Caller, poll string, seconds *int32) (*pb.Poll
 	}
 	v, _, err := w.Ask(Command{Caller: caller, Body: body})
 	if err != nil {
-		if body.Secret != "" && durable.Refused(err) { // only if the command was certainly refused; otherwise the poll can be open
+		if body.Secret != "" && durable.Refused(err) { // only if the command was certainly refused; otherwise the poll may be open
 			w.all.Ballots.Destroy(body.Secret)
 		}
 		return nil, err

@@ -205,7 +205,7 @@ func TestAPollClosesAtItsEndWithoutReaders(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second)
-		if _, err := ws.OpenPoll(leader, polls[0].Id, &seconds); err != nil { // five seconds from now
+		if _, err := ws.OpenPoll(leader, polls[0].Id, &seconds); err != nil { // until ten seconds from now
 			t.Fatal(err)
 		}
 		time.Sleep(9 * time.Second)

@@ -218,8 +218,8 @@ func (b UpdatePoll) decide(c call) (decision, error) {
 	return c.pollChanged(p, out, "poll_update"), nil
 }
 
-// OpenPoll lets attendees vote, and closes the previously open poll. A closed named poll continues
-// with its votes. If the poll is already open, OpenPoll sets a new end.
+// OpenPoll lets attendees vote, and closes the previously open poll. A closed named poll keeps its
+// votes. If the poll is already open, OpenPoll sets a new end.
 type OpenPoll struct {
 	PollID string
 	// Seconds is the time until the poll closes. nil means that the poll stays open until somebody
@@ -312,7 +312,7 @@ func (CloseDuePoll) decide(c call) (decision, error) {
 func (p *poll) over(now time.Time) bool { return p.rec.EndsAt != 0 && now.UnixMilli() >= p.rec.EndsAt }
 
 // closePoll returns the decision that closes an open poll. For an anonymous poll, the decision
-// includes the result and removes the ballots. If another node can still have the secret that this
+// includes the result and removes the ballots. If another node may still have the secret that this
 // node lacks, both are postponed.
 func (c call) closePoll(p *poll) decision {
 	out := p.rec.Clone()

@@ -318,7 +318,7 @@ func TestAnonymousVotesAreSealedUntilTheEnd(t *testing.T) {
 	l.refused(t, admin, OpenPoll{PollID: p.Id, Secret: aSecret}, durable.Conflict, "not opened again")
 }
 
-// cleaned returns the log in the form that an erasure would leave.
+// cleaned returns the log as an erasure would leave it.
 func (l *lab) cleaned() (out []*pb.Event) {
 	clean := Erase(l.Capture())
 	for _, e := range l.events {
@@ -457,7 +457,7 @@ func TestAPollWithoutItsSecretIsVoid(t *testing.T) {
 	}
 }
 
-// If other nodes can have the secret, the poll closes without being counted, and everything else
+// If other nodes may have the secret, the poll closes without being counted, and everything else
 // continues. When the secret arrives, the votes are counted. Once it is certain that no node has
 // the secret, the poll is void.
 func TestAPollWaitsForItsSecret(t *testing.T) {
@@ -962,7 +962,7 @@ func TestADeletedPollLeavesTheProjector(t *testing.T) {
 	}
 }
 
-// Results include counts, words and texts.
+// Attendees receive counts and words only while the result is shown, and never the texts.
 func TestAttendeesReceiveOnlyShownResults(t *testing.T) {
 	full := &pb.Poll{
 		State: pollOpen, Secret: "s", Right: []int32{0}, Votes: 5, Counts: []int32{5}, Words: []*pb.PollWord{{Word: "w"}}, Texts: []string{"t"}, TooFew: true,
@@ -1000,8 +1000,8 @@ func TestResetHidesThePreviousRound(t *testing.T) {
 	}
 }
 
-// The most frequent spelling is shown after any votes and withdrawals. One of the words has a large
-// number of spellings, and a scan of all of them would take too long.
+// The most frequent spelling is shown after any votes and withdrawals. In some runs, the word can
+// have more than manySpellings spellings, which are too many to scan them all.
 func TestTheMostFrequentSpellingIsShown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var tally tally

@@ -236,8 +236,8 @@ func (b Publish) materials(c call, d *decision) error {
 }
 
 // polls imports drafts. A draft that has the same kind and question as an existing poll replaces
-// that poll, if it is still a draft, and is dropped otherwise. Each existing poll matches at most
-// one imported draft.
+// that poll if the poll is still a draft, and is dropped otherwise. Each existing poll matches at
+// most one imported draft.
 func (b Publish) polls(c call, steps []*pb.Step, d *decision) error {
 	made, err := c.newPolls(b.Polls, b.Steps, steps)
 	if err != nil {
@@ -299,9 +299,9 @@ func StepMark(st *pb.Step) string {
 	return ""
 }
 
-// matchSteps returns, for each new step, the id of the corresponding old step, or "". It first
-// compares the ids of authors with the ids of steps and of their authors. Then it compares titles
-// that occur exactly once on each side, and finally the order of the remaining steps.
+// matchSteps returns, for each new step, the id of the corresponding old step, or "". An id given
+// by an author first matches the old step with this id, or with the same author's id. Then titles
+// match if they occur exactly once on each side. The remaining steps match in order.
 func matchSteps(old, made []*pb.Step) []string {
 	out := make([]string, len(made))
 	taken := map[string]bool{}

@@ -106,8 +106,8 @@ func TestPeopleStayOnTheirStep(t *testing.T) {
 	}
 
 	next := Publish{Steps: textOf("New=x", "A=content of A", "C=other", "D=content of D"), DryRun: true}
-	// Neither B nor New has a match. They are matched by their order, so B is not removed here. A
-	// removed step follows below.
+	// The titles B and New occur on one side only, so these steps are matched by their order, and B
+	// is not removed. A removed step follows below.
 	dry := l.publish(t, next)
 	if got := dry.changes(); got != "New changed, A moved, C changed, D same" {
 		t.Error("dry run with a new step:", got)

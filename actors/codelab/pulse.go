@@ -55,8 +55,8 @@ func pulsed(a *pb.Attendee, state pb.PulseState, number int32, step string) *pb.
 	}}}
 }
 
-// pulseOver returns the event that ends an attendee's pulse, because they leave the step or it is
-// removed.
+// pulseOver returns the event that ends an attendee's pulse, because the attendee leaves the step,
+// or the step is removed.
 func pulseOver(a *pb.Attendee, number int32) *pb.Event {
 	return pulsed(a, pb.PulseState_PULSE_STATE_NONE, number, "")
 }

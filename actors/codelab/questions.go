@@ -76,8 +76,8 @@ func (b AskQuestion) decide(c call) (decision, error) {
 	case who.Muted:
 		return decision{}, durable.Reject(durable.Forbidden, "you are muted")
 	case c.s.stopped[c.ID] || c.s.anyStopped(b.Siblings):
-		// This is a Conflict, not Forbidden. The audit log names the author of a forbidden request.
-		// It would show facilitators whose anonymous question they stopped.
+		// This is a Conflict, not Forbidden. The audit log names the author of a forbidden request,
+		// so it would show facilitators whose anonymous question they stopped.
 		return decision{}, durable.Reject(durable.Conflict, "a facilitator has stopped your questions until the workshop ends")
 	}
 	open := 0
@@ -310,8 +310,8 @@ func (b VoteQuestion) decide(c call) (decision, error) {
 	}}}), nil
 }
 
-// MergeQuestion merges a question into another one that asks the same. Its votes count for the
-// other question, and the merged question is removed.
+// MergeQuestion merges a question into another one that asks the same. The votes for the merged
+// question count for the other one, and the merged question is removed.
 type MergeQuestion struct {
 	QuestionID, Into string
 }

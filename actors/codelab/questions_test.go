@@ -15,7 +15,7 @@ import (
 	"atelier/actors/room"
 )
 
-// asking returns a codelab in which questions are switched on.
+// asking returns a codelab with this setting for questions and this number of attendees.
 func asking(t *testing.T, how pb.Asking, people int) (*lab, []*Caller) {
 	t.Helper()
 	l, all := polled(t, people)
@@ -429,7 +429,7 @@ func TestTheTimerUsesTheServersTime(t *testing.T) {
 	if timer.EndsAt != l.now.UnixMilli()+60_000 || timer.TotalSeconds != 60 || !timer.Break || timer.By != "Facilitator" {
 		t.Errorf("the timer is %v", timer)
 	}
-	// One more minute for the same exercise.
+	// The same exercise gets one more minute.
 	l.now = l.now.Add(30 * time.Second)
 	later := timer.EndsAt + 60_000
 	l.must(t, admin, SetTimer{EndsAt: &later, Label: "Try it", Break: true})

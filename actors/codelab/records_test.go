@@ -83,8 +83,8 @@ func TestRecordsAreStoredAsSent(t *testing.T) {
 	}
 }
 
-// A comment contains its author. If a facilitator wrote the comment, it also contains which
-// facilitator.
+// A comment contains its author. If a facilitator wrote the comment, it also contains the
+// facilitator's account.
 func TestACommentContainsItsAuthor(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

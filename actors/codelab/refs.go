@@ -33,7 +33,7 @@ type ownRefs struct {
 }
 
 // find returns the seq of the command that was executed with a reference in the last ten minutes.
-// It can build an index, although Decide must not change the state; this is not visible.
+// It can build an index. Decide must not change the state, but this change is not visible.
 func (r *refs) find(person, ref string, now time.Time) (uint64, bool) {
 	own := r.people[person]
 	if own == nil {
@@ -65,8 +65,8 @@ func (o *ownRefs) find(ref string) *pb.Ref {
 	return o.index[ref]
 }
 
-// admit rejects a reference beyond a person's bound. It drops expired references, although Decide
-// must not change the state; this is not visible.
+// admit rejects a reference beyond a person's bound. It also drops expired references. Decide must
+// not change the state, but this change is not visible.
 func (r *refs) admit(person string, now time.Time) error {
 	r.expire(now.UnixMilli())
 	if own := r.people[person]; own != nil && len(own.all) >= refsPerPerson {

@@ -97,8 +97,8 @@ func admit(m *pb.Codelab, r Register, admin bool) (_ Register, err error) {
 // Open reports whether new people can register.
 func Open(m *pb.Codelab) bool { return m.EndedAt == 0 && !m.RegistrationClosed }
 
-// reserved reports whether a name looks like a facilitator's. It does if loggedIn, which means that
-// a logged-in person has such a name, or if it looks like the default name.
+// reserved reports whether a name looks like a facilitator's. loggedIn means that a logged-in
+// person has such a name. Names that look like the default name are always reserved.
 func reserved(name string, loggedIn bool) bool {
 	return loggedIn || naming.Skeleton(name) == naming.Skeleton(naming.Facilitator)
 }
@@ -262,8 +262,8 @@ func (r Rename) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// Granted returns the attendee if a grant of this generation is still valid, and nil otherwise. It
-// is valid while the attendee is registered and their PIN was not reset.
+// Granted returns the attendee if a grant of this generation is still valid, and nil otherwise. A
+// grant is valid while the attendee is registered and their PIN was not reset.
 func (v *View) Granted(id string, generation uint32) *pb.Attendee {
 	if a := v.Attendee(id); a != nil && a.Generation == generation {
 		return a

@@ -24,8 +24,8 @@ func (l *lab) register(t *testing.T, r Register) *pb.Attendee {
 	return v.(Registration).Attendee
 }
 
-// Rate limits count only registrations that Admit accepts. The codelab refuses all other
-// registrations for the same reason as Admit, and the people who are registered make no difference.
+// Rate limits count only registrations that Admit accepts. The codelab must refuse all other
+// registrations for the same reason as Admit, which does not know the registered people.
 func TestAdmitRefusesWhatTheCodelabRefuses(t *testing.T) {
 	l := newLab()
 	l.create(t)
@@ -191,7 +191,7 @@ func TestAChangedAttendeeKeepsAllOtherFields(t *testing.T) {
 		case f.Kind() == protoreflect.MessageKind:
 			m.Mutable(f)
 		default:
-			t.Fatalf("this test must learn to fill the field %s", f.Name())
+			t.Fatalf("this test cannot fill the field %s yet", f.Name())
 		}
 	}
 	l.applyRegistered(1, full)

@@ -121,7 +121,7 @@ func TestARehearsalLeavesNothing(t *testing.T) {
 			if p := v.Poll(other.Id); p.Votes != 1 {
 				t.Errorf("the other poll has %d votes, want 1", p.Votes)
 			}
-			// The erased log does not contain them either.
+			// The erased log does not contain the simulated attendees either.
 			erase := Erase(v)
 			for _, e := range l.events {
 				if out, changed := erase(e); changed {

@@ -52,7 +52,7 @@ func (r *rehearsals) finished(id string, run *pb.Rehearsal) bool {
 }
 
 // play starts the player of a rehearsal, and stops an earlier one. If the player ends by itself,
-// because the rehearsal's time has passed, play calls end.
+// because the rehearsal's time has passed, end is called.
 func (r *rehearsals) play(id string, run *pb.Rehearsal, player func(context.Context), end func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -195,8 +195,9 @@ func (o *observer) watchRehearsal(v *View) {
 // because the move of a codelab to another node is not announced.
 const rehearsalInterval = 2 * time.Second
 
-// lookAfterRehearsal ends the rehearsal of a codelab in memory if the rehearsal is due. It checks
-// now, and then periodically while the codelab has a rehearsal.
+// lookAfterRehearsal ends the rehearsal of a codelab in memory if the rehearsal is due. It also
+// stops the player if this node no longer owns the codelab. It checks now, and then periodically
+// while the codelab has a rehearsal.
 func (w *Codelabs) lookAfterRehearsal(id string) {
 	ws, ok := w.Peek(id)
 	if ok {

@@ -149,8 +149,7 @@ func TestTheNumberOfRehearsalsIsBounded(t *testing.T) {
 	})
 }
 
-// Without force a rehearsal does not start while people are present. Simulated attendees of an
-// earlier rehearsal do not count as people.
+// Without force, a rehearsal does not start while people are present.
 func TestARehearsalDoesNotStartWhilePeopleArePresent(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()

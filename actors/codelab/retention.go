@@ -11,7 +11,8 @@ import (
 
 // Retain removes expired data, now and at every interval until ctx ends. This is data beyond the
 // retention of its codelab, and codelabs beyond the retention of the server. It also ends
-// rehearsals that a restart interrupted. Each node does this for the codelabs that it owns.
+// rehearsals that a restart interrupted. Each node does this for the codelabs that no other node
+// owns.
 func (w *Codelabs) Retain(ctx context.Context, every time.Duration, codelabs Expiry) {
 	tick := w.Durable.Clock.NewTicker(every)
 	defer tick.Stop()

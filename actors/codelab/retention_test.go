@@ -70,7 +70,7 @@ func (r *retained) end(ended bool, days int) {
 	}
 }
 
-// in returns the announced time until the deletion, or 0 for never.
+// in returns the time until the announced deletion, or 0 for never.
 func (r *retained) in() time.Duration {
 	r.t.Helper()
 	synctest.Wait()
@@ -137,7 +137,7 @@ func TestACodelabIsDeletedTheConfiguredTimeAfterItsEnd(t *testing.T) {
 	})
 }
 
-// A deletion is announced at least two weeks before, after any change of the configuration. The
+// A deletion is announced at least two weeks ahead, even after a change of the configuration. The
 // announcement survives a restart.
 func TestADeletionIsAnnouncedTwoWeeksBefore(t *testing.T) {
 	retaining(t, 0, func(r *retained) {

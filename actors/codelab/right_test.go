@@ -7,8 +7,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Which questions an attendee answered correctly always follows from the stored answers, even after
-// a snapshot and a replay.
+// The set of an attendee's right answers always follows from the stored answers, even after a
+// snapshot and a replay.
 func TestRightAnswersFollowFromStoredAnswers(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

@@ -103,7 +103,7 @@ func TestPermissionsOfCommands(t *testing.T) {
 	s.l.must(t, s.ann, DeleteComment{ThreadID: s.thread, CommentID: s.comment})
 }
 
-// After the end attendees can only read. Facilitators can continue.
+// After the end, attendees can only read.
 func TestAttendeesCannotActAfterTheEnd(t *testing.T) {
 	for _, body := range []Body{
 		Progress{StepNumber: 1}, SetPulse{State: 1}, SetPlace{Place: "here"}, ReportCheck{Name: "a"}, AskHelp{StepNumber: 1},
@@ -240,8 +240,8 @@ func TestCommandsAreLimited(t *testing.T) {
 	}
 }
 
-// Changing the end of the running timer keeps its beginning. Starting the same exercise again
-// starts a new timer.
+// Setting the seconds again, or an end with another label, starts a new timer instead of extending
+// the running one.
 func TestSettingTheSameTimerAgainRestartsIt(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

@@ -194,7 +194,8 @@ type Update struct {
 	QuestionsNamed     *bool
 	ShareCode          *pb.Sharing
 	Organiser          *string
-	// HalfHours are the hours on the certificate; ClearHours restores the planned ones.
+	// HalfHours is the duration on the certificate, in half hours. ClearHours restores the planned
+	// duration.
 	HalfHours  *int32
 	ClearHours bool
 	// LogoURL replaces the logo; "" removes it.
@@ -439,7 +440,7 @@ func (b Delete) decide(c call) (decision, error) {
 
 // NoteExport records an export in the audit trail.
 type NoteExport struct {
-	// What contains the name of the exported part; "" means the whole codelab.
+	// What is the name of the exported part; "" means the whole codelab.
 	What string
 	// AttendeeID is the id of the attendee concerned; "" for all.
 	AttendeeID string
@@ -474,8 +475,8 @@ func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) 
 	}
 	tasks := tasksOf(steps, s.steps, s.tasks)
 	lost := lostTasks(s.steps, s.tasks, steps, tasks)
-	// Every encoded attendee's record contains the number of tasks, and readers cache the encoded
-	// records.
+	// The encoded record of each attendee contains the number of tasks, and readers cache it. A
+	// changed number therefore needs new records.
 	renew := countTasks(tasks) != countTasks(s.tasks)
 	s.steps, s.checks, s.tasks = steps, checksOf(steps), tasks
 	s.meta = counted(s.meta, steps)

@@ -95,7 +95,8 @@ func TestEachSettingChangesAlone(t *testing.T) {
 	}
 }
 
-// An edit changes the time of the last update in the list. Actions of attendees do not change it.
+// An edit of the content changes the time of the last update in the list. Other commands do not
+// change it.
 func TestWhichCommandsUpdateTheEditTime(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -149,7 +150,7 @@ func TestADeletionRemovesOnlyItsItem(t *testing.T) {
 		made   func() string
 		delete func(id string) Body
 		there  func(v *View, id string) bool
-		also   func() // checks that the references exist after the first deletion, but not after the second
+		also   func() // checks the references after the first deletion
 	}{
 		{message, func(id string) Body { return DeleteChat{MessageID: id} }, func(v *View, id string) bool { return v.ChatMessage(id) != nil }, func() {
 			if got := l.uses; len(got) != 1 {
@@ -199,7 +200,7 @@ func TestACodelabCanBeCreatedWithCode(t *testing.T) {
 		}
 		later.create(t, "one")
 		if _, err = later.do(Command{Caller: admin, Body: *made}); (err == nil) != ok {
-			t.Errorf("creating a codelab with code of kind %q returned %v", kind, err)
+			t.Errorf("adding code of kind %q to a codelab returned %v", kind, err)
 		}
 		if !ok {
 			continue

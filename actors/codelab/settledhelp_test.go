@@ -44,7 +44,7 @@ func TestOnlySettledRequestsAreDropped(t *testing.T) {
 	if h := v.Help.At(v.Help.Len() - 1); h.Id != last || h.Status != resolved {
 		t.Errorf("the newest request is %v, want %s", h, last)
 	}
-	// Both open requests are still found: a repeated request updates them instead of adding
+	// Both open requests are still found: asking again updates the open request instead of adding
 	// another.
 	for _, who := range people[:2] {
 		if h := l.must(t, who, AskHelp{StepNumber: 2}).(*pb.HelpRequest); h.Id != first && h.Id != second || h.StepNumber != 2 {

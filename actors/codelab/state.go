@@ -19,8 +19,8 @@ const FacilitatorID = "facilitator"
 
 // Rules contains the server settings that affect decisions. Immutable.
 type Rules struct {
-	// AuthorOnlyDeletes means that only its author can delete a comment, as in the serverless mode.
-	// Otherwise admins can delete it, too.
+	// AuthorOnlyDeletes means that only the author of a comment can delete it, as in the serverless
+	// mode. Otherwise admins can delete it, too.
 	AuthorOnlyDeletes bool
 	// FileGrace is how long a file remains after its last mention in a text was removed.
 	FileGrace time.Duration
@@ -113,7 +113,7 @@ type State struct {
 	encodedAt Changed   `snapshot:"the changes of encoded"` // the last changes that encoded includes
 
 	// pollsShown and questionsShown are the most recently captured polls and questions. pollsAt and
-	// questionsAt are their last change.
+	// questionsAt are the seqs of their last change.
 	pollsShown     []*PollView    `snapshot:"captured again"`
 	pollsAt        uint64         `snapshot:"captured again"`
 	questionsShown []QuestionView `snapshot:"captured again"`

@@ -31,11 +31,11 @@ type lab struct {
 	seq    uint64
 	events []*pb.Event
 	audits []*audit.Record
-	made   map[string]*audit.Record // by id, if its row can still come
+	made   map[string]*audit.Record // by id, so that note finds the record of a row
 	now    time.Time
 	uses   map[string]bool // the references to files that rows recorded
 
-	figures *pb.Figures // the row of the list
+	figures *pb.Figures // the latest row of figures
 }
 
 func newLab() *lab {
@@ -303,9 +303,9 @@ func TestCommandsOfAllSubjectsAreDrawn(t *testing.T) {
 	}
 }
 
-// TestAnySequenceOfCommands drives a codelab with any commands. After each command, replaying the
-// events yields the live state, and so does a snapshot with its tail. After erasing nothing is left
-// to erase. The rules of the queue and of comments are kept.
+// TestAnySequenceOfCommands drives a codelab with any commands, and checks the invariants after
+// each. At the end, replaying the events yields the live state, and so does a snapshot with its
+// tail. Erasing an erased event again does not change it.
 func TestAnySequenceOfCommands(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLab()

@@ -193,7 +193,7 @@ func (t *tally) best() (out []*pb.PollWord) {
 	return out
 }
 
-// newKeys counts the words that are not counted yet.
+// newKeys returns the number of words that the tally does not contain yet.
 func (t *tally) newKeys(words []string) (n int) {
 	for _, w := range words {
 		if t.words[wordKey(w)] == nil {

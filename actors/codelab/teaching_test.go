@@ -140,7 +140,7 @@ func TestLiveTeachingCommandsEmitTheirEvents(t *testing.T) {
 		{pulse(ann, fine), []string{"Pulsed"}},
 		{pulse(ann, fine), nil},
 		{pulse(ann, stuck), []string{"Pulsed"}},
-		{goTo(ann, 1), []string{"Progressed"}}, // no other step
+		{goTo(ann, 1), []string{"Progressed"}}, // she is already on this step
 		{goTo(ann, 2), []string{"Progressed", "Pulsed"}},
 		{goTo(ann, 1), []string{"Progressed"}}, // no pulse is left
 		{pulse(ann, stuck), []string{"Pulsed"}},
@@ -219,8 +219,8 @@ func TestInvalidLiveTeachingCommandsAreRejected(t *testing.T) {
 	}
 }
 
-// In an earlier version, a reference that caused two events was acked with the seq of the second.
-// When it was sent again, it was acked with the seq of the first.
+// In an earlier version, a command with a reference and two events was acked with the seq of the
+// second event. When the command was sent again, the ack had the seq of the first.
 func TestARepeatedReferenceGetsTheSeqOfTheLastEvent(t *testing.T) {
 	l, ann, _ := taught(t)
 	l.eventKinds(t, pulse(ann, 1))
@@ -260,7 +260,7 @@ func TestIndividualNoticesAreBounded(t *testing.T) {
 	}
 }
 
-// Messages of facilitators to the room are kept with their author and can be removed.
+// The pin, the pointer, the timer and the projector's content are stored and can be removed.
 func TestProjectorAndPinSettingsAreStored(t *testing.T) {
 	l, _, _ := taught(t)
 	ends := l.now.Add(time.Minute).UnixMilli()
@@ -292,7 +292,8 @@ func TestProjectorAndPinSettingsAreStored(t *testing.T) {
 	}
 }
 
-// A pulse is removed with its step, even without a notice. Only the first of many people get one.
+// A pulse is removed with its step, even if no notice reports it, because the number of notices is
+// bounded.
 func TestAPulseIsRemovedWithItsStep(t *testing.T) {
 	l, ann, bob := taught(t)
 	one, two := l.steps[0].Id, l.steps[1].Id

@@ -25,7 +25,8 @@ func (l *lab) ticked(who *Caller) string {
 	return fmt.Sprint(out)
 }
 
-// tick ticks the task of a step; both numbers start at 0.
+// tick returns the command that ticks a task of a step, or removes the tick. Both numbers start at
+// 0.
 func (l *lab) tick(step, task int, done bool) Tick {
 	v := l.Capture()
 	return Tick{StepID: v.Steps[step].Id, Item: v.Tasks[step][task].Key, Done: done}

@@ -138,8 +138,8 @@ func (v *View) Submitted(attendee string) (bytes int64) {
 }
 
 // Missing returns the requirements of the codelab that an attendee still has to meet before
-// completing: "quiz", "feedback", "submission", "checks". Its time is proportional to the lists of
-// feedback and submissions. It scans the answers only if all choice questions are answered
+// completing: "quiz", "feedback", "submission", "checks". Its time is proportional to the number of
+// feedbacks and submissions. It scans the answers only if all choice questions are answered
 // correctly.
 func (v *View) Missing(attendee string) []string {
 	out := []string{}

@@ -8,7 +8,7 @@ import (
 )
 
 // A value for a moment is computed once per variant and coding, however many callers request it.
-// Another moment computes it again.
+// For another moment it is computed again.
 func TestTheValueOfAMomentIsComputedOnce(t *testing.T) {
 	var e cow.Encoded
 	made := 0

@@ -1,6 +1,6 @@
 // Package cow provides a vector with cheap immutable captures. An actor changes the vector, and
-// readers get a View that never changes. A capture costs O(1). After it, the first change of a page
-// copies that page.
+// readers get a View that never changes. A capture costs O(1). After a capture, the first change of
+// a page copies that page.
 package cow
 
 import (
@@ -53,7 +53,7 @@ func (v *Vector[T]) Append(x T) {
 }
 
 // Filter keeps the elements for which keep returns true, in order. It calls keep once per element.
-// It costs O(n) if elements are removed.
+// It copies the kept elements only if others are removed.
 func (v *Vector[T]) Filter(keep func(T) bool) (removed int) {
 	var kept Vector[T]
 	for i, x := range v.All() {

@@ -95,7 +95,6 @@ func TestShutdownStoresASnapshotOnlyIfItSavesEnough(t *testing.T) {
 	}
 }
 
-// Giving an actor to its current owner changes nothing.
 func TestGivingAnActorToItsOwnerChangesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.OwnerTimeout = time.Hour, time.Hour })
@@ -110,7 +109,7 @@ func TestGivingAnActorToItsOwnerChangesNothing(t *testing.T) {
 	})
 }
 
-// A command that reached nobody is sent again, even if it must not be repeated, because it was not
+// A command that reached no node is sent again, even if it must not be repeated, because it was not
 // executed.
 func TestAnUndeliveredCommandIsSentAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
@@ -131,8 +130,8 @@ func TestAnUndeliveredCommandIsSentAgain(t *testing.T) {
 	})
 }
 
-// An actor that cannot erase does not stop the erasing of other actors. After these are done, the
-// error names the failed actor.
+// An actor that cannot erase does not stop the erasing of other actors. FinishErasing waits for
+// them, and then returns ErrQuarantined.
 func TestAQuarantineDoesNotStopErasingInOtherActors(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		j, k := store(t), eraser(nil)

@@ -142,8 +142,8 @@ func (h *Handle[C, E, V]) current() error {
 
 // Await waits until the view includes a position that a client has read elsewhere, and returns the
 // view's position at that time. On the owner it does not wait, because the owner has acknowledged
-// nothing after its view. On other nodes it asks the owner repeatedly, for at most readTimes the
-// owner's timeout. If the result is lower than seq, the owner itself did not have seq at the end of
+// nothing after its view. On other nodes it asks the owner repeatedly, for at most readTimes times
+// OwnerTimeout. If the result is lower than seq, the owner itself did not have seq at the end of
 // the wait. If the owner could not be reached, Await fails with ErrUnavailable.
 func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 	at := func() uint64 { _, at := h.ViewAt(); return at }
@@ -166,7 +166,7 @@ func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 	}
 }
 
-// readTimes is the number of Cluster.OwnerTimeout for which Await asks the owner.
+// readTimes bounds how long Await asks the owner, as a multiple of Cluster.OwnerTimeout.
 const readTimes = 3
 
 // Near returns an actor's handle with a view that includes everything acknowledged longer ago than
@@ -235,8 +235,8 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 	switch a.op {
 	case askPosition:
 		at := hd.view.Load()
-		// The lease is checked after the position was read. If it is valid, no other node had taken
-		// the actor and acknowledged more when the position was read.
+		// The lease is checked after the position was read. If the lease is valid now, no other
+		// node had taken the actor and acknowledged more when the position was read.
 		if !h.opts.Cluster.Store.Holds() {
 			reply(elsewhere)
 			return

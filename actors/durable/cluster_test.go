@@ -221,7 +221,7 @@ func TestAFollowerReceivesLostEventsFromTheLog(t *testing.T) {
 	})
 }
 
-// Commands in flight while the actor moves between nodes are each executed once or refused.
+// Each command that is in flight while the actor moves between nodes is executed exactly once.
 func TestMovingAnActorLosesNoCommand(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c := newClan(t, 3)
@@ -321,7 +321,7 @@ func TestTellReachesOtherNodes(t *testing.T) {
 	})
 }
 
-// late is a node that reports the result of a commit only when hold is released.
+// late is a node that reports the result of each commit only after it has received from hold.
 type late struct {
 	durable.Shared
 	hold chan struct{}

@@ -133,7 +133,7 @@ func (s *actorRuntime[C, E, V]) cleaned(ctx actor.Context, m *erased) {
 }
 
 // forgetErasure removes the row, because nothing is left to erase. It is not called while a batch
-// in flight requests another erasure, because that batch has already set a later due. If another
+// in flight requests another erasure, because e.due is then above the seq of this round. If another
 // node takes the actor and writes a new row, the precondition keeps that row.
 func (s *actorRuntime[C, E, V]) forgetErasure(ctx actor.Context) error {
 	e := &s.erasure

@@ -157,7 +157,7 @@ func TestErasureIsNotRepeated(t *testing.T) {
 	hd = get(t, h, "a")
 	ask(t, hd, "2")
 	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, true) })
-	// The event "0" that is still in the log costs one decision about erasing.
+	// The event "0" is still in the log, so the start calls Erase once for it.
 	if n := rounds.Load() - before; n > 1 {
 		t.Fatalf("%d decisions about erasing after the erasure, want at most 1", n)
 	}

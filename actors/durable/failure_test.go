@@ -228,8 +228,7 @@ func TestTooLargeEventsAndRowsAreRefused(t *testing.T) {
 	}
 }
 
-// If an incarnation fails while it is stopping, its successor stops, and waiting callers get a
-// reply.
+// If an incarnation fails while it is stopping, its successor stops.
 func TestAnActorThatFailsWhileStoppingStillStops(t *testing.T) {
 	j := &failingSnapshots{Journal: store(t)}
 	h := start(t, j, kind(), durable.Options{})

@@ -23,7 +23,8 @@ type follower[C, E, V any] struct {
 	begun  string // the owner whose events were requested; "" after giveTo
 	seq    uint64 // seq of the last applied event
 	chain  uint64 // the hash of that event, see chained
-	// joined means that the owner sends us its events, and that all earlier ones were read.
+	// joined means that the owner sends its events to this node, and that all earlier ones were
+	// read.
 	joined bool
 	// quiet counts the beats since the owner's last message. beats counts all beats.
 	quiet, beats int
@@ -370,7 +371,7 @@ const lookPause = 20 * time.Millisecond
 // lookNow asks a follower to look for the owner.
 type lookNow struct{ f any }
 
-// left reports whether the owner has announced its end and its release can still be in progress.
+// left reports whether the owner has announced its end and may still be releasing the actor.
 func (f *follower[C, E, V]) left() bool { return f.now() < f.leaving }
 
 // lookAgain looks up the owner. If the owner has announced its end but its release is not committed

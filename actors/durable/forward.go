@@ -20,7 +20,8 @@ type forwarded[C any] struct {
 	// not the owner.
 	node  string
 	quiet int
-	// homeless means that a node did not receive the command, so that it waits for another owner.
+	// homeless means that the command is waiting or has waited for another owner, so that again has
+	// already shortened its time limit.
 	homeless bool
 }
 
@@ -94,7 +95,8 @@ func (s *role[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 	}
 }
 
-// again sends a command that no node has received to the actor's current owner.
+// again sends a command that no node has received, or that is repeatable, to the actor's current
+// owner.
 func (s *role[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 	now := s.host.opts.Clock.Uptime()
 	if now > c.till { // without this timeout, the command could circulate forever, and be executed when nobody waits

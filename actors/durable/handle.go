@@ -45,7 +45,7 @@ type Handle[C, E, V any] struct {
 	doneOnce  sync.Once
 
 	// Owned by the supervisor's goroutine.
-	failures  int           // that count towards quarantine
+	failures  int           // those that count towards a quarantine
 	restarts  int           // failures of any kind
 	failedAt  time.Duration // the Clock's uptime at the last failure
 	lastError atomic.Pointer[string]

@@ -165,12 +165,12 @@ type Log interface {
 	Append(b Batch) error
 
 	// Snapshot stores state, which includes every record up to seq, after all batches appended so
-	// far are committed. Then it truncates the records up to the lower of seq and keep. That seq
-	// becomes the log's base if it is higher, so that the base never lags behind the truncation. It
-	// also removes older snapshots. done is called once; nil means that a snapshot that includes
-	// every record up to seq is on disk. A failure costs only recovery time. A newer Snapshot of
-	// the same log can replace one that has not started yet. The done function of the replaced
-	// snapshot is then called with the result of the newer one.
+	// far are committed. Then it truncates the records up to the lower of seq and keep. If the
+	// lower of the two is above the log's base, it becomes the base, so that the base never lags
+	// behind the truncation. It also removes older snapshots. done is called once; nil means that a
+	// snapshot that includes every record up to seq is on disk. A failure costs only recovery time.
+	// A newer Snapshot of the same log can replace one that has not started yet. The done function
+	// of the replaced snapshot is then called with the result of the newer one.
 	Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error
 
 	// Rewrite passes every stored record up to the seq upTo to fn and replaces each one for which
@@ -217,8 +217,8 @@ type Row struct {
 	Precondition Precondition
 	// CheckOnly leaves the row unchanged and only checks its precondition.
 	CheckOnly bool
-	// Urgent permits an append of rows only, if all of them are urgent, to use the reserved space
-	// of a disk that is nearly full.
+	// Urgent permits an append that has only rows, all of them urgent, to use the reserved space of
+	// a disk that is nearly full.
 	Urgent bool
 }
 

@@ -51,7 +51,7 @@ func TestALostLeaseEndsAQuarantine(t *testing.T) {
 	})
 }
 
-// A lost lease can end a quarantine early. When the time of this quarantine is over later, the
+// A lost lease can end a quarantine early. When the planned end of the quarantine comes later, the
 // actor's successor must stay.
 func TestAnEarlierQuarantineKeepsTheSuccessor(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

@@ -89,9 +89,9 @@ func acked(t *testing.T, all ...answers) {
 	}
 }
 
-// An attendee sent step 2 and then step 3 while the owner of the codelab was killed, and ended at
-// step 2. The new owner executed the second command immediately, but the first only after waiting
-// for the dead node's reply.
+// In an earlier version, an attendee who sent step 2 and then step 3 while the codelab's owner was
+// killed ended at step 2. The new owner executed the second command immediately, but the first only
+// after waiting for the dead node's reply.
 func TestATakeoverKeepsTheOrderOfCommands(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		net, nodes, hosts, records := ordered(t, 2, plain)
@@ -138,7 +138,7 @@ func TestAThirdNodeGetsCommandsInTheirOrder(t *testing.T) {
 	})
 }
 
-// unreachable is a bus on which the next commands reach nobody.
+// unreachable is a bus on which the next commands reach no node.
 type unreachable struct {
 	durable.Bus
 	next *atomic.Int32

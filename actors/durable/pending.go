@@ -21,8 +21,8 @@ type Reply struct {
 // Replier receives one answer. It is called once, on the actor's goroutine, and must not block.
 type Replier interface{ Reply(Reply) }
 
-// pendingReply is a reusable slot for one answer. It takes a quarter of the time of the actor
-// library's future, which is 1.5 us.
+// pendingReply is a reusable slot for one answer. It takes a quarter of the 1.5 us that the actor
+// library's future takes.
 type pendingReply struct {
 	ch chan Reply // capacity 1, so that Reply never blocks
 	// deadline is the tick at which the wait ends, or 0 while nobody waits. Only the goroutine that
@@ -46,7 +46,7 @@ type pendingReplies struct {
 	tick  atomic.Int64 // starts at 1
 
 	mu   sync.Mutex
-	all  map[*pendingReply]struct{} // guarded by mu; as many as waits at the same time so far
+	all  map[*pendingReply]struct{} // guarded by mu; grows to the largest number of concurrent waits
 	free []*pendingReply            // guarded by mu
 	// closed is set by close. If set, watch no longer ends waits. Guarded by mu.
 	closed bool

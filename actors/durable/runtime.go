@@ -246,7 +246,8 @@ func (s *actorRuntime[C, E, V]) answerNow(to Replier, r Reply) {
 }
 
 // apply changes the state and collects the events. If this panics, the state is unknown and the
-// incarnation ends. apply then answers to, the caller of this command, which is not in a batch yet.
+// incarnation ends. apply then sends an error to the command's caller, because the command is not
+// in a batch yet.
 func (s *actorRuntime[C, E, V]) apply(to Replier, b *batch[E, V], d Decision[E]) {
 	done := false
 	defer func() {

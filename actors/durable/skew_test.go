@@ -106,7 +106,8 @@ func TestAnUnknownReplyIsAnError(t *testing.T) {
 	})
 }
 
-// deafTo delivers no replies to commands, like a connection that is cut in one direction.
+// deafTo drops requests to execute a command, like a connection that is cut in one direction. Such
+// a request gets no reply.
 type deafTo struct{ durable.Bus }
 
 func (b deafTo) Serve(subject string, fn func(string, []byte, func([]byte))) (func(), error) {

@@ -98,8 +98,8 @@ func TestTheNextSnapshotWaitsUntilTheLastIsStored(t *testing.T) {
 	}
 }
 
-// refusingJournal is a journal that stores no snapshot while fail is set. It reports the failure at
-// once or later.
+// refusingJournal is a journal that stores no snapshot while fail is set. Snapshot returns the
+// failure or, if late is set, passes it to done.
 type refusingJournal struct {
 	durable.Journal
 	fail, late atomic.Bool

@@ -42,7 +42,7 @@ func (s *actorRuntime[C, E, V]) end(err error) {
 
 // fail ends this incarnation. If the store accepts no writes, the commands that were not sent to it
 // get ErrReadOnly, so that a full disk is not mistaken for a fault. Commands in flight get
-// ErrUnavailable, because they can still be committed.
+// ErrUnavailable, because they may still be committed.
 func (s *actorRuntime[C, E, V]) fail(err error) {
 	s.handle.down()
 	if errors.Is(err, ErrReadOnly) {
@@ -60,9 +60,9 @@ func (s *actorRuntime[C, E, V]) rest(ctx actor.Context, snapshot bool) {
 	s.tryStop(ctx)
 }
 
-// A snapshot when an actor stops spares the next start from applying the newest events. Below these
-// amounts of events, none is written, because a server with 100,000 new codelabs could not write
-// all snapshots within the 30 seconds of its shutdown.
+// A snapshot when an actor stops spares the next start from applying the newest events. For fewer
+// events and bytes than these, none is written, because a server with 100,000 new codelabs could
+// not write all snapshots within the 30 seconds of its shutdown.
 const (
 	worthEvents = 64
 	worthBytes  = 64 << 10

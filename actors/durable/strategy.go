@@ -33,8 +33,8 @@ func (s strategy[C, E, V]) HandleFailure(_ *actor.ActorSystem, supervisor actor.
 		hd.failures++
 	}
 
-	// Only the text of our own failures is logged. The text of any other panic could contain
-	// personal data.
+	// Only the text of this package's own failures is logged. The text of any other panic could
+	// contain personal data.
 	text := "panic"
 	if known {
 		text = f.Error()

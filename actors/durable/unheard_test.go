@@ -30,8 +30,8 @@ func (c *clan) cut() {
 	c.net.Cut("n2", "n1")
 }
 
-// shows compares the sum in the replica, and the number of records that its listeners got, at this
-// time after began.
+// shows verifies that, at this time after began, the replica's sum and the number of records that
+// its listeners have received are both want.
 func (c *clan) shows(began time.Time, after time.Duration, want int) {
 	c.Helper()
 	time.Sleep(time.Until(began.Add(after)))
@@ -49,8 +49,8 @@ func (c *clan) shows(began time.Time, after time.Duration, want int) {
 }
 
 // A follower cut off from its owner shows listeners a record of the log once the record is older
-// than a lease. A younger record can be unacknowledged, so that the owner shows a state without it.
-// The age counts for each record separately.
+// than a lease. A younger record may be unacknowledged, and then the owner shows a state without
+// it. The age counts for each record separately.
 func TestACutOffFollowerShowsRecordsOlderThanALease(t *testing.T) {
 	const lease = 3 * time.Second
 	inBubble(t, func(t *testing.T) {

@@ -24,5 +24,5 @@
 // reference ends only after the grace period, because texts are often changed back.
 //
 // After a command with an unknown outcome (a timeout), Drop and Discard are not called, because the
-// command can still be recorded.
+// command may still be recorded.
 package files

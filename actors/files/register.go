@@ -142,7 +142,7 @@ func (r *Register) release(claimed []string) {
 	}
 }
 
-// Drop removes the uploads without references, and their objects.
+// Drop removes those of the named uploads that have no references, and their objects.
 func (r *Register) Drop(names ...string) error {
 	var errs []error
 	for _, name := range names {

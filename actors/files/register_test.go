@@ -282,7 +282,7 @@ func TestAForgottenCodelabHasNoReferences(t *testing.T) {
 	}
 }
 
-// An upload that was claimed and recorded as used can be read, whatever is dropped and swept
+// An upload that was claimed and recorded as used can be read, even if other callers drop it
 // meanwhile.
 func TestReferencedUploadsAreNeverRemoved(t *testing.T) {
 	w := newWorld(t)

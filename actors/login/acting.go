@@ -5,7 +5,8 @@ import "slices"
 // Acting returns the session of a person in a codelab, in the browser whose family has this name.
 // Several people can use the same browser. If leading is true, of is the login of the owner, a
 // facilitator or an assistant; otherwise it is an attendee's id. Of several sessions, Acting
-// returns the one that lasts longest. Without a session, ok is false. It fails as Use does.
+// returns the one that lasts longest. Without a session, ok is false. Acting returns the same
+// errors as Use.
 func (s *Sessions) Acting(name, codelab string, leading bool, of string) (best Session, ok bool, err error) {
 	if best, ok = s.acting(name, codelab, leading, of); !ok && s.feed != nil {
 		// Another node may just have issued the session.

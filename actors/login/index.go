@@ -94,7 +94,7 @@ func (s *Sessions) NamesAdmin(name string, counts func(*pb.AdminGrant) bool) boo
 }
 
 // firstOf returns the family with an attendee's oldest grant if the attendee is in more than
-// maxFamilies. It never returns but, the family that has just received a grant.
+// maxFamilies. It never returns the family passed as but, which has just received a grant.
 func (s *Sessions) firstOf(attendee string, but *family) *family {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -196,7 +196,7 @@ func (r *record) attendees() (all []string) {
 }
 
 // crowded returns the index of the id to remove for a new id: the oldest unused id, or else the
-// oldest. It returns -1 if the family has room for another id. It never returns from.
+// oldest. It returns -1 if the family has room for another id. It never returns the index of from.
 func (r *record) crowded(from *entry) int {
 	if len(r.ids) < maxIDs {
 		return -1

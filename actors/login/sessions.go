@@ -25,7 +25,7 @@ const (
 	// is unused.
 	underWay = time.Minute
 	// maxFamilies bounds the browsers in which one attendee is registered. If there are more, the
-	// first of them loses its grant.
+	// browser with the oldest grant loses it.
 	maxFamilies = 50
 )
 
@@ -270,7 +270,7 @@ func (s *Sessions) GrantAttendee(from, id, name string, g AttendeeGrant) (expire
 	return expires, nil
 }
 
-// nameHash returns a hash that identifies a name for a minute.
+// nameHash returns the hash of a name for a Registration, which is kept for at most a minute.
 func nameHash(name string) []byte {
 	h := sha256.Sum256([]byte(naming.Key(name)))
 	return h[:16]

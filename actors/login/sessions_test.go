@@ -95,8 +95,8 @@ func (d *desk) want(what, id, may string) {
 	}
 }
 
-// Two tabs register at the same time. In an earlier version, each wrote a whole session without the
-// grants of the other.
+// Many tabs register at the same time. In an earlier version, each wrote a whole session without
+// the grants of the others.
 func TestConcurrentTabsLoseNoGrant(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
@@ -129,7 +129,7 @@ func TestGrantsArePassedOnlyToLaterIDs(t *testing.T) {
 	d.attendee("", "old", "a")
 	d.attendee("old", "one", "b")
 	d.want("the registering tab", "one", "a b")
-	d.attendee("old", "two", "c") // when the first one's id was used
+	d.attendee("old", "two", "c") // after the first tab has used its id
 	d.want("the earlier id", "one", "a b")
 	d.want("the later id", "two", "a c")
 	d.want("their common predecessor", "old", "a")
@@ -224,7 +224,7 @@ func TestALostResponseLocksNobodyOut(t *testing.T) {
 	d.want("the successor", "new", "a c")
 }
 
-// A replaced id is valid for one minute, even if it is replaced again within it.
+// A replaced id is valid for one minute, even if it is replaced again within that minute.
 func TestReplacingAnIDAgainDoesNotExtendItsMinute(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")

@@ -98,7 +98,7 @@ type defined struct {
 
 type place struct{ at, source int }
 
-// wasted is bounded by vainTimes the size of the block, plus vainBytes.
+// wasted is bounded by vainTimes times the size of the block, plus vainBytes.
 const (
 	vainTimes = 16
 	vainBytes = 4096
@@ -567,9 +567,9 @@ func destination(text []byte, i int) (end, looked int) {
 	return at, at
 }
 
-// titled returns the position after the byte with that ends a link or definition, with or without a
-// title before it. It returns -1 if there is no such byte. looked is the position up to which it
-// has read.
+// titled skips a title, if there is one, and the end of the link or definition. This end is the
+// byte passed as with. titled returns the position after this byte, or -1 if the byte is missing.
+// looked is the position up to which it has read.
 func titled(text []byte, i int, with byte) (end, looked int) {
 	at := skipSpace(text, i)
 	looked = at

@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// found returns the addresses of a text as "written -> meaning", with a ! before embedded ones.
+// found returns the addresses of a text as written, with " -> " and the URL if the two differ.
+// Displayed ones have a ! before them.
 func found(text string) (out []string) {
 	all, _ := Addresses(text)
 	for _, a := range all {

@@ -36,7 +36,7 @@ func checks(text string) (out []Check, misnamed []string) {
 		return nil, nil
 	}
 	s := &Scanner{source: []byte(WithoutNotes(text)), strict: true}
-	open := false // the title of the last one follows
+	open := false // the title of the last check is not found yet
 	for _, more := s.Next(); more; _, more = s.Next() {
 		if s.opened {
 			open = false

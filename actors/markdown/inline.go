@@ -262,8 +262,8 @@ func flanks(before, after rune, first, end bool) (left, right bool) {
 
 func isMark(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
 
-// pair finds the pairs among the emphasis runs from index from on. After that, these runs cannot
-// pair with any other run.
+// pair finds the pairs among the emphasis runs whose index is at least from. After that, these runs
+// cannot pair with any other run.
 func (r *inlineReader) pair(from int) {
 	var open []int // runs that can open
 	// unfit contains, for each kind of closing run, how many of the first open runs are known not

@@ -42,7 +42,8 @@ var inlinePieces = rapid.SampledFrom([]string{
 	"[", "]", "![", "](u)", "](u \"t\")", "](<u v>)", "[r]", "[R][]", "[x][r]", "[no]", "<b>", "</b>", "<b c=\"d>\">", "<https://a.b/>", "<me@a.b>", "<", ">", "<!-- c -->", " ~~d~~ ",
 })
 
-// The reader must agree with a parser whose time is not proportional to the length of the text.
+// The reader must agree with a full parser, whose time is not proportional to the length of the
+// text.
 func TestInlineTextEqualsTheReferenceParsers(t *testing.T) {
 	labels := map[string]bool{Normal([]byte("r")): true}
 	rapid.Check(t, func(t *rapid.T) {

@@ -69,7 +69,7 @@ func (f fence) closed(text []byte) bool {
 	return n >= f.length && len(bytes.TrimLeft(text[n:], " \t")) == 0
 }
 
-// Tags that begin a block of HTML in any context.
+// blockTags contains the tags that begin a block of HTML in any context.
 var blockTags = func() map[string]bool {
 	out := map[string]bool{}
 	for tag := range strings.FieldsSeq(`address article aside base basefont blockquote body caption center col colgroup dd details

@@ -125,8 +125,8 @@ func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
 	return f, true, s.inner != Code || nested || !s.sure()
 }
 
-// word is the info string of notes, in upper or lower case. Attendees would see a note that is not
-// recognized.
+// word is the info string of notes. Upper and lower case count as equal, because attendees would
+// see a note that is not recognized.
 const word = "notes"
 
 // isNotes reports whether the first word of the info string is that of notes. Any white space ends

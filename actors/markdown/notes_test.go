@@ -82,7 +82,7 @@ func TestNoWordOfANoteReachesAttendees(t *testing.T) {
 		} else {
 			inside = slices.DeleteFunc(inside, func(l string) bool { return strings.Contains(l, open[first]) })
 		}
-		// The text before it must leave no block open. Otherwise the note could be part of a
+		// The text before the note must leave no block open. Otherwise the note could be part of a
 		// comment or code.
 		before := lines("before")
 		quiet := WithoutNotes(strings.Join(append(slices.Clone(before), "", "shown"), "\n"))

@@ -93,7 +93,7 @@ func TestScanningTakesLinearTime(t *testing.T) {
 			t.Errorf("%q: %d bytes take %d steps", part, size, short)
 		}
 	}
-	// Deep nesting, followed by lines that continue all of it.
+	// The text is nested deeply, and each of the following blank lines continues all levels.
 	deep := func(n int) string { return strings.Repeat("- ", n) + "a\n" + strings.Repeat("\n", n) }
 	if short, long := looked(deep(5000)), looked(deep(10_000)); long > 2*short+short/4 {
 		t.Errorf("a nested text takes %d steps, one of twice the depth %d", short, long)

@@ -208,8 +208,9 @@ func split(found string) (entries, between []string) {
 	}
 }
 
-// judge decides whether an enumeration is a closed list. If it is a part of one, it returns the
-// list that it should be: the shortest of those with the most common members.
+// judge reports whether an enumeration is a closed list. If the enumeration is only a part of one,
+// judge returns the list that it should be. Of the lists with the most common members, this is the
+// shortest.
 func judge(found string) (is bool, should []string) {
 	entries, _ := split(found)
 	plain := !strings.ContainsAny(found, "\"`")

@@ -130,8 +130,8 @@ func breaks(r rune) bool {
 }
 
 // turns reports whether a character is an embedding, override or isolate of the bidirectional
-// algorithm. If such a character is not closed, it also affects the text that is shown after this
-// one.
+// algorithm. If such a character is not closed, it also affects the text that is shown after the
+// name or line with it.
 func turns(r rune) bool {
 	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }

@@ -240,7 +240,7 @@ func (in Disable) decide(d *decision) error {
 }
 
 // SetEncryptionKey sets the public key (JWK, JSON) to which credentials for a participant are
-// encrypted; an empty one removes it.
+// encrypted; an empty Key removes it.
 type SetEncryptionKey struct {
 	ID  string
 	Key []byte

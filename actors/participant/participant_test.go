@@ -346,7 +346,7 @@ func TestParticipantSettingsAreStoredAndAudited(t *testing.T) {
 	}
 }
 
-// A participant acts for itself and for those who delegated to it.
+// A participant acts for itself, and for the participants that delegated to it.
 func TestAParticipantActsForItselfAndItsDelegators(t *testing.T) {
 	shop, psp, other := &Participant{Id: "shop", Delegates: []string{"psp"}}, &Participant{Id: "psp"}, &Participant{Id: "other"}
 	for _, tc := range []struct {

@@ -32,7 +32,7 @@ func TestSnapshotsAreComplete(t *testing.T) {
 		about(func(id, _ string) Body { return SetPolicy{ID: id, Policy: "ttl", TTLSeconds: 60} }),
 		about(func(id, _ string) Body { return SetEncryptionKey{ID: id, Key: []byte(`{"kty":"EC"}`)} }),
 		about(func(id, _ string) Body { return Disable{ID: id} }),
-		about(func(id, _ string) Body { return Acknowledge{ID: id, Version: "1"} }), // enables nobody
+		about(func(id, _ string) Body { return Acknowledge{ID: id, Version: "1"} }), // does not enable the participant again
 		func(v *View) Command {
 			if !v.all[0].Disabled {
 				t.Error("a disabled participant is enabled again")

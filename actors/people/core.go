@@ -36,8 +36,9 @@ func Kind(trail *audit.Trail, owner string) durable.Kind[Command, *Event, View] 
 	return kind
 }
 
-// erases and erase remove earlier versions of a record from the log. They are not needed, because
-// each event about a person contains the whole record, or records the person's deletion.
+// erases and erase remove earlier versions of a record from the log. The earlier versions are not
+// needed, because each event about a person contains the whole record, or records the person's
+// deletion.
 func erases(e *Event) bool { return e.GetSeen() == nil && e.GetUnbarred() == nil }
 
 func erase(v *View) func(*Event) (*Event, bool) {

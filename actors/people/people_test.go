@@ -37,7 +37,7 @@ func newOffice(t *testing.T) *office {
 
 var owner = Caller{Type: "admin", ID: "admin", Owner: true}
 
-// try decides and applies, and erases as the host does.
+// try decides a command, applies its events, and erases as the host does.
 func (o *office) try(who Caller, b Body) (*Person, error) {
 	o.t.Helper()
 	d, err := o.actor.Decide(Command{Caller: who, Body: b}, durable.Env{Now: o.now})
@@ -208,7 +208,7 @@ func TestAHelperIsInvitedAgainAfterTheyWereDisabled(t *testing.T) {
 	o.do(Caller{}, Accept{Token: []byte("second")})
 }
 
-// Of two concurrent password changes, one wins.
+// Of two concurrent password changes, only one succeeds.
 func TestAPasswordChangeNeedsThePreviousPassword(t *testing.T) {
 	o := newOffice(t)
 	p := o.invite("ann", Facilitator)
@@ -388,7 +388,8 @@ func TestMovingAnAssistantEndsTheirSessions(t *testing.T) {
 	}
 }
 
-// An invitation that was open when its person was disabled stays void after they are enabled.
+// An invitation that was open when its person was disabled stays void after the person is enabled
+// again.
 func TestADisabledPersonsInvitationStaysVoid(t *testing.T) {
 	o := newOffice(t)
 	p := o.invite("ann", Assistant)

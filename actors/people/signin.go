@@ -66,7 +66,7 @@ var (
 // role of a new person. The reply is the *Person.
 type SignIn struct {
 	Issuer, Subject string
-	// Login is their address, verified and permitted.
+	// Login is the person's address, verified and permitted.
 	Login, Name, Role string
 }
 

@@ -106,7 +106,7 @@ func TestDeletedPeopleStayOutUntilInvited(t *testing.T) {
 	if o.c.isBarred(identityHash(issuer, "1")) || o.c.isBarred(loginHash("ann@example.org")) || !o.c.isBarred(identityHash(issuer, "2")) {
 		t.Errorf("barred hashes: %x", o.c.barred)
 	}
-	// They are no longer barred, not even after the log was erased and replayed.
+	// The invited person is no longer barred, not even after the log was erased and replayed.
 	o.do(owner, InviteAgain{ID: invited.Id, Token: []byte("next")})
 	o.replays()
 	o.signIn("1", "ann.new@example.org")
@@ -154,14 +154,14 @@ func TestANewInvitationCanBeUsedByAnyAccountWithTheLogin(t *testing.T) {
 func TestADeletedPersonStaysOut(t *testing.T) {
 	o := newOffice(t)
 	yes := true
-	// Invited again, then disabled, then deleted.
+	// This person is invited again, then disabled, then deleted.
 	ann := o.signIn("1", "ann@example.org")
 	o.do(owner, InviteAgain{ID: ann.Id, Token: []byte("next")})
 	o.do(owner, Update{ID: ann.Id, Disabled: &yes})
 	o.refused(Caller{}, signIn("1", "ann.new@example.org"), durable.Forbidden)
 	o.do(owner, Delete{ID: ann.Id})
 	o.refused(Caller{}, signIn("1", "ann@example.org"), durable.Forbidden)
-	// Accepted with a password, or never accepted.
+	// These invitations are accepted with a password, or never accepted.
 	for i, token := range []string{"password", ""} {
 		login := fmt.Sprintf("asa%d@example.org", i)
 		p := o.invite(login, Assistant)

@@ -30,8 +30,8 @@ type noBlobs struct{ files.Blobs }
 
 var leader = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Ada", Person: "login"}
 
-// plays opens a codelab with everything that simulated attendees use, starts a rehearsal, and calls
-// check with it, on a paused clock.
+// plays creates a codelab with everything that simulated attendees use, starts a rehearsal, and
+// calls check with the codelab. It must run in a bubble.
 func plays(t *testing.T, seed uint64, people, minutes int32, check func(ws codelab.Codelab, comings *atomic.Int64), changes ...func(*codelab.Config, *memory.Store)) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()
@@ -164,7 +164,7 @@ func TestARehearsalDependsOnlyOnItsSeed(t *testing.T) {
 	}
 }
 
-// Taken names are skipped, and an attendee whom a facilitator removes does not return.
+// All sixty people find a free name, and an attendee whom a facilitator removes does not return.
 func TestSimulatedPeopleRespectNamesAndRemovals(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		plays(t, 3, 60, 2, func(ws codelab.Codelab, _ *atomic.Int64) {
@@ -184,8 +184,8 @@ func TestSimulatedPeopleRespectNamesAndRemovals(t *testing.T) {
 	})
 }
 
-// If the end of a rehearsal cannot be recorded on a full disk, the rehearsal ends as soon as there
-// is space. It ends even if the clock was set back by an hour.
+// If the end of a rehearsal cannot be recorded on a full disk, the rehearsal ends once there is
+// space again. It ends even if the clock was set back by an hour.
 func TestARehearsalEndsDespiteAFullDiskAndAClockSetBack(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		c := clocktest.New()

@@ -15,13 +15,16 @@
 // Every other method can be called from any goroutine. A payload is immutable once it is published:
 // readers get the same bytes and never a copy.
 //
-// # Order and back-pressure Publishing takes about the same time for no reader and for ten
-// thousand, and never waits for a reader. Readers pull: they pass their position and get the
-// following frames, in order and without a gap, or an error that the window has moved past them.
-// The room does nothing else about slow readers; each reader decides how to recover from the error.
-// The order between stored frames and transients is not defined.
+// # Order and back-pressure
+//
+// Publishing takes about the same time for no reader and for ten thousand, and never waits for a
+// reader. Readers pull: they pass their position and get the following frames, in order and without
+// a gap, or an error that the window has moved past them. The room does nothing else about slow
+// readers; each reader decides how to recover from the error. The order between stored frames and
+// transients is not defined.
 //
 // # Failure
+//
 // The room's methods cannot fail. After a restart of the actor, Restore refills the window from the
 // journal. Connected listeners continue from their position, so that they receive a frame that was
 // committed but not yet published when the actor failed.

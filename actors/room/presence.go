@@ -21,8 +21,8 @@ type presence struct {
 	// leaving contains people without a connection whose departure has not been announced yet. It
 	// is used only if there are other nodes. Guarded by mu.
 	leaving map[string]clock.Timer
-	// gathered contains the people who were connected during the gathering. gathering is its
-	// purpose, and goesOn means that it continues. Guarded by mu.
+	// gathered contains the people who were connected during the gathering. gathering is the
+	// purpose, and goesOn means that the gathering continues. Guarded by mu.
 	gathered  map[string]struct{}
 	gathering string
 	goesOn    bool

@@ -7,7 +7,7 @@ import (
 )
 
 // Bubble runs a test of actors on simulated time (testing/synctest). After the test's own cleanups
-// it waits a simulated minute, until the goroutines of the actor library have ended. A goroutine
+// it waits a simulated minute, so that the goroutines of the actor library can end. A goroutine
 // that still waits at the end of a bubble is an error.
 func Bubble(t *testing.T, run func(t *testing.T)) {
 	synctest.Test(t, func(t *testing.T) {

@@ -26,7 +26,7 @@ type Clock struct {
 var _ clock.Clock = (*Clock)(nil)
 
 // New returns a running clock with the correct time of day.
-func New() *Clock { return &Clock{began: time.Now().Add(-time.Hour)} } // Uptime is positive
+func New() *Clock { return &Clock{began: time.Now().Add(-time.Hour)} } // so that Uptime is positive
 
 // SetOffset makes the time of day differ from the correct one by d. Uptime and timers do not
 // change.

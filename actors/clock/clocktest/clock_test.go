@@ -163,7 +163,8 @@ func TestLateTimersStartInTheOrderOfTheirDueTimes(t *testing.T) {
 	})
 }
 
-// A paused node can be killed before anything receives from its timers.
+// Stopped timers are not kept, even if they became due while the clock was stopped and nothing
+// received from them.
 func TestStoppedTimersAreNotKept(t *testing.T) {
 	for name, late := range map[string]bool{"stopped before they are due": false, "stopped when they are late": true} {
 		t.Run(name, func(t *testing.T) {

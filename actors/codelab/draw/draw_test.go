@@ -25,8 +25,9 @@ import (
 
 // A command that is never drawn is not tested, so every new command of the vocabulary must be added
 // here. Create and Delete are missing because they need separate codelabs. PostDirects is missing
-// because it makes the events of several PostChat commands. ReportCheck also draws Tick, and
-// Register draws rehearsals, because separate entries would change the draws of every stored seed.
+// because it makes the events of several PostChat commands. ReportCheck also draws Tick,
+// ApplyRetention also draws SetDeletion, and Register also draws rehearsals, because separate
+// entries would change the draws of every stored seed.
 func TestEveryCommandIsDrawn(t *testing.T) {
 	commands, _ := codelab.Vocabulary.Words()
 	for _, c := range commands {
@@ -140,10 +141,10 @@ func kindsOfPeople() (kinds []protoreflect.Name) {
 }
 
 // For any sequence of commands, the events alone produce every field of the state. So do a snapshot
-// and the later events. The rules hold (package oracle). Log and snapshot contain no data of
-// removed people and deleted items.
+// and the later events. The rules of package oracle hold. Log and snapshot contain no data of
+// removed people or deleted items.
 func TestAnyWords(t *testing.T) {
-	drawn, ofRemoved := map[string]bool{}, map[protoreflect.Name]bool{} // ofRemoved contains the kinds of events by people who were removed
+	drawn, ofRemoved := map[string]bool{}, map[protoreflect.Name]bool{} // ofRemoved contains the kinds of events that refer to removed people
 	// More seeds are drawn until every required case has occurred.
 	missing := func() (out []string) {
 		for _, name := range Names {
@@ -153,7 +154,7 @@ func TestAnyWords(t *testing.T) {
 		}
 		for _, kind := range kindsOfPeople() {
 			if !ofRemoved[kind] {
-				out = append(out, "no event "+string(kind)+" was by a removed attendee")
+				out = append(out, "no event "+string(kind)+" referred to a removed attendee")
 			}
 		}
 		return out
@@ -190,7 +191,7 @@ func TestAnyWords(t *testing.T) {
 				is := parts(t, snap, state.Capture())
 				for name, was := range read {
 					if was.version == is[name].version && was.content != is[name].content {
-						t.Fatalf("seed %d: %T changes %s without raising their version", seed, cmd.Body, name)
+						t.Fatalf("seed %d: %T changes %s without raising its version", seed, cmd.Body, name)
 					}
 				}
 				read = is

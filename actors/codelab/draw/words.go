@@ -28,7 +28,7 @@ func (s *Source) tasks() string {
 }
 
 // tick ticks a task of a step, or removes the tick; sometimes the task does not exist. It uses no
-// randomness, so that stored seeds draw the same as before there were tasks.
+// randomness, so that stored seeds draw the same commands as before tasks existed.
 func (s *Source) tick(v *codelab.View) codelab.Tick {
 	i := s.made % len(v.Tasks)
 	b := codelab.Tick{StepID: v.Steps[i].Id, Item: "none", Done: s.made%8 > 0}
@@ -38,9 +38,9 @@ func (s *Source) tick(v *codelab.View) codelab.Tick {
 	return b
 }
 
-// rehearse sometimes starts a rehearsal, registers a simulated attendee, or ends it. The names of
-// simulated attendees are not marks, because somebody else can take such a name. Like tick it uses
-// no randomness.
+// rehearse sometimes starts a rehearsal, registers a simulated attendee, or ends the rehearsal. The
+// names of simulated attendees are not marks, because somebody else can take such a name. Like
+// tick, rehearse uses no randomness.
 func (s *Source) rehearse(v *codelab.View) codelab.Command {
 	switch run := v.Meta.GetRehearsal(); {
 	case run == nil && s.made%16 == 7:
@@ -66,7 +66,7 @@ type Source struct {
 	Rand *rand.Rand
 	// Name is part of each text, so that texts of different sources differ.
 	Name string
-	// Uploads are names of uploads to which texts and materials refer, half of the time.
+	// Uploads are names of uploads to which half of the texts and materials refer.
 	Uploads []string
 	// Sums are contents of submissions; without any, submissions are links.
 	Sums [][]byte
@@ -86,7 +86,7 @@ func (s *Source) Mark(what string) string {
 type Word func(s *Source, v *codelab.View) codelab.Command
 
 // Words are the commands of a codelab by name. A test fails if a command of the vocabulary is
-// missing here, except Create and Delete, which need separate codelabs.
+// missing here and is not one of the test's exceptions.
 var Words = map[string]Word{
 	"Register": func(s *Source, v *codelab.View) codelab.Command {
 		name := s.Mark("person")

@@ -11,7 +11,7 @@ import (
 )
 
 // audience contains the recipients of an event's message, according to the section "Messages" and
-// the document of the messages.
+// the documentation of the messages.
 type audience struct {
 	leaders, attendees bool     // whether all facilitators, and all attendees, receive it
 	people             []string // further recipients

@@ -7,8 +7,9 @@
 // consequences itself: who is in the queue, where people move when steps are removed, how many
 // votes a poll has. An event that the rules do not permit is also an error.
 //
-// Saying passes data that the events do not contain: the votes of an anonymous poll, which are
-// sealed in the log, and the questions that attendees asked themselves.
+// Saying passes data that the events do not contain. These are the votes of an anonymous poll,
+// which are sealed in the log, the texts of attendees' own questions, and the people whose claims
+// are released.
 package oracle
 
 import (

@@ -271,7 +271,7 @@ func (m *polls) voted(at int64, b *pb.PollVoted) error {
 	case p.rec.EndsAt != 0 && at >= p.rec.EndsAt:
 		return fmt.Errorf("%s voted in poll %s after its end", b.AttendeeId, b.PollId)
 	case m.room.find(b.AttendeeId) == nil || m.room.ended:
-		return fmt.Errorf("%s voted, but was removed", b.AttendeeId)
+		return fmt.Errorf("%s voted, but is not registered, or the workshop has ended", b.AttendeeId)
 	case p.rec.Anonymous != (len(b.Ballot) > 0):
 		return fmt.Errorf("a vote in poll %s is sealed although the poll is named, or unsealed although it is anonymous", b.PollId)
 	}

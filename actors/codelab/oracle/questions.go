@@ -124,8 +124,8 @@ func (m *questions) event(e *pb.Event) error {
 }
 
 // asked verifies that the author is allowed to ask, that the numbers of questions are within their
-// bounds, and the state of the new question. A question that a facilitator takes from chat or a
-// help request is open.
+// bounds, and that the new question has the right state. A question that a facilitator takes from
+// chat or a help request is open.
 func (m *questions) asked(rec *pb.Question) error {
 	unanswered := 0
 	for _, q := range m.all {

@@ -125,8 +125,8 @@ func (r *room) event(e *pb.Event) error {
 	return nil
 }
 
-// deletionAnnounced verifies that the time of deletion is at least two weeks away, unless it is not
-// earlier than already announced.
+// deletionAnnounced verifies that the time of deletion is at least two weeks away, unless the
+// deletion was already announced for the same or an earlier time.
 func (r *room) deletionAnnounced(now, at int64) error {
 	was := r.deletion
 	r.deletion = at

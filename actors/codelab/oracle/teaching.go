@@ -23,8 +23,8 @@ type teaching struct {
 	// the id of its step, a space and its key.
 	ticks map[string]map[string]bool // by attendee
 	tasks map[string]bool
-	// endedAt is the time at which the workshop ended. left contains what the same decision must
-	// still remove.
+	// endedAt is the time at which the workshop ended. left names the parts that the same decision
+	// must still remove.
 	endedAt int64
 	left    map[string]bool
 }
@@ -195,7 +195,7 @@ func (m *teaching) view(v *codelab.View) error {
 				ticks[t.StepId+" "+item] = true
 			}
 		}
-		if err := differs("what "+p.id+" ticked", fmt.Sprint(ticks), fmt.Sprint(m.ticksOf(p.id))); err != nil {
+		if err := differs("the ticks of "+p.id, fmt.Sprint(ticks), fmt.Sprint(m.ticksOf(p.id))); err != nil {
 			return err
 		}
 	}

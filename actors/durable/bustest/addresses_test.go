@@ -2,7 +2,7 @@ package bustest
 
 import "testing"
 
-// Two tests never get the same address, even if neither listens on it yet.
+// No address is returned twice, even if nothing listens on it yet.
 func TestEveryAddressIsReturnedOnce(t *testing.T) {
 	seen := map[string]bool{}
 	for range 40 {

@@ -37,7 +37,7 @@ var fencingTests = []conformance{
 			actor := fmt.Sprint("codelab/", round)
 			old := s.log(actor)
 			started := make(chan struct{})
-			var acked []string // Done runs on one goroutine, and old ends before it is read
+			var acked []string // read only after fenced.Wait
 			var fenced sync.WaitGroup
 			fenced.Go(func() {
 				outcomes := make(chan error, 1)

@@ -229,7 +229,7 @@ var preconditionTests = []sharedTest{
 	}},
 
 	// For example, the use of a session checks that its end is not recorded. Once the end is
-	// acknowledged, no use must succeed.
+	// acknowledged, every use must fail.
 	{"a check that a row is absent excludes its creation", func(p *pair) {
 		for round := range 150 {
 			key := fmt.Sprint(round)

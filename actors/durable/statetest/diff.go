@@ -182,5 +182,5 @@ func unequal(path string, a, b any, showA, showB string) string {
 	if a == b {
 		return ""
 	}
-	return fmt.Sprintf("%s: %s beside %s", path, showA, showB)
+	return fmt.Sprintf("%s: %s and %s", path, showA, showB)
 }

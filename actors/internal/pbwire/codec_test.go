@@ -78,7 +78,7 @@ func TestCodecsReadAndWriteProtobuf(t *testing.T) {
 func checkClone(t *rapid.T, m proto.Message) {
 	method := reflect.ValueOf(m).MethodByName("Clone")
 	if !method.IsValid() {
-		return // an event
+		return // an event has no Clone
 	}
 	clone := method.Call(nil)[0].Interface().(proto.Message)
 	if !proto.Equal(m, clone) {
