@@ -10,8 +10,8 @@
 #             detector for packages with goroutines. On three nodes it runs those tests of
 #             the API whose results can differ there. .ci/run runs the same.
 # make long   runs everything, in parts of at most 25 minutes. PART is stories, firefox,
-#             nodes, race, simulate, disk, fuzz, pages or shake. CONTRIBUTING.md lists when
-#             to run which part.
+#             nodes, race, simulate, disk, fuzz, pages, release or shake. CONTRIBUTING.md
+#             lists when to run which part.
 # make shake  runs make test ten times (ROUNDS) while four busy loops run.
 #
 # make generators  generates clients with the tools of four languages, and holds a
@@ -107,8 +107,8 @@ run: build
 demo: build
 	bin/atelier-bench demo $(if $(NODES),--nodes $(NODES))
 
-# The timeout of a package, long enough for a busy machine. CI sets a shorter one, so that it names
-# a test that hangs before CI itself is ended.
+# The timeout of a package, long enough for a busy machine. CI sets a shorter one, so that go test
+# names a hanging test before the time of CI itself is over.
 TEST_TIMEOUT ?= 60m
 # bin/suites reports the result of each test (cmd/internal/suites). make check vets everything.
 # FRESH=1 also runs tests whose result is cached.
@@ -172,8 +172,8 @@ S3TEST := persistence/objects/s3test
 bin/s3test: $(S3TEST)/main.go $(S3TEST)/go.mod $(S3TEST)/go.sum
 	cd $(S3TEST) && $(GO) build -o $(CURDIR)/$@ .
 
-# Clients in Python, Go and TypeScript, generated from the documents with tools from package
-# registries. This needs a network, python3 and npm.
+# Clients in Python, Go, TypeScript and Java, generated from the documents with tools from package
+# registries. This needs a network, python3, npm and Maven.
 generators:
 	ATELIER_GENERATORS=1 $(GOTEST) -v -count 1 -run 'ClientHoldsAWorkshop|HaveModels|Schemathesis|JSONSchemaTestSuite' ./cmd/atelier/acceptance ./transport/commerce/schema
 
@@ -269,15 +269,15 @@ go-check: need-go fmt fresh prose-check
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 
-# The modules that make releases, and the workflows of the forge. CI leaves them to make long
-# PART=release, which runs them: compiling what only they need takes a minute on a fresh machine.
+# The modules that make releases, and the workflows of the forge. CI does not check them, because
+# compiling what only they need takes a minute on a fresh machine. make long PART=release does.
 release-check: need-go
 	cd .release && $(GO) vet ./...
 	cd .ci/tools && GOFLAGS= $(GO) tool actionlint -shellcheck= -pyflakes= ../../.github/workflows/*.yml
 
-# Vale with the rules of .vale. A module of its own: its dependencies are no part of Atelier.
-# It needs a C compiler, as the race detector does. Its parsers of programming languages are not
-# used here, so compiling them without optimization costs nothing later.
+# Vale with the rules of .vale. It is a separate module, so that its dependencies stay out of
+# Atelier. It needs a C compiler, as the race detector does. Its parsers of programming languages
+# are not used here, so it is compiled without optimization.
 .PHONY: prose prose-check prose-extend
 bin/vale: .vale/go.mod .vale/go.sum
 	cd .vale && CGO_CFLAGS=-O0 GOFLAGS= $(GO) build -o $(CURDIR)/$@ github.com/vale-cli/vale/v3/cmd/vale
@@ -292,7 +292,7 @@ prose-extend: need-go bin/vale
 	@$(GO) run ./cmd/internal/prose -extend
 
 # The race detector for packages that use goroutines, without those that start whole servers.
-# Property tests try a fifth of their cases. race-all takes every package. The arithmetic of
+# Property tests try a fifth of their cases. race-all includes every package. The arithmetic of
 # cryptography is not instrumented: it shares no data between goroutines, and password hashing would
 # take a fifth of the time.
 RACE := -race '-gcflags=golang.org/x/crypto/...=-race=false' '-gcflags=crypto/internal/fips140/...=-race=false'
@@ -387,8 +387,8 @@ missing = echo '$(1)'; test -z '$(NEED_PROGRAMS)'
 fmt:
 	@out=$$(git ls-files -co --exclude-standard '*.go' | xargs -r gofmt -l); test -z "$$out" || { echo "not formatted: $$out"; exit 1; }
 
-# All generated files: codecs, documents, config.toml, lists in
-# documents. (The app's types are made whenever it is built, NOTICE with a release.)
+# All generated files: codecs, documents, config.toml, and lists in documents. The app's types are
+# generated whenever the app is built, and NOTICE is generated with a release.
 generate:
 	$(GO) generate ./...
 

@@ -23,7 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// One platform, business or payment service provider.
+// A platform, business or payment service provider.
 type Participant struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	Id          string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -34,7 +34,7 @@ type Participant struct {
 	Identity string   `protobuf:"bytes,5,opt,name=identity,proto3" json:"identity,omitempty"`
 	Scopes   []string `protobuf:"bytes,6,rep,name=scopes,proto3" json:"scopes,omitempty"`
 	Keys     []*Key   `protobuf:"bytes,7,rep,name=keys,proto3" json:"keys,omitempty"`
-	// Ids of those who may act for this participant.
+	// The ids of the participants that can act for this participant.
 	Delegates       []string         `protobuf:"bytes,8,rep,name=delegates,proto3" json:"delegates,omitempty"`
 	Acknowledgement *Acknowledgement `protobuf:"bytes,9,opt,name=acknowledgement,proto3" json:"acknowledgement,omitempty"`
 	Policy          *Policy          `protobuf:"bytes,10,opt,name=policy,proto3" json:"policy,omitempty"`
@@ -167,7 +167,7 @@ func (x *Participant) GetEncryptionKey() []byte {
 	return nil
 }
 
-// One API key; its secret is not kept.
+// An API key. Its secret is not stored.
 type Key struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -228,7 +228,7 @@ func (x *Key) GetCreatedAt() int64 {
 	return 0
 }
 
-// The security duties of receiving credentials, accepted.
+// The acknowledgement of the security obligations for receiving credentials.
 type Acknowledgement struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Version       string                 `protobuf:"bytes,1,opt,name=version,proto3" json:"version,omitempty"`
@@ -292,8 +292,8 @@ func (x *Acknowledgement) GetAt() int64 {
 // The lifecycle policy of tokens bound to a participant.
 type Policy struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Policy        string                 `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`                            // its name in atelier/actors/token
-	TtlSeconds    int64                  `protobuf:"varint,2,opt,name=ttl_seconds,json=ttlSeconds,proto3" json:"ttl_seconds,omitempty"` // 0: the default
+	Policy        string                 `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`                            // the policy's name in atelier/actors/token
+	TtlSeconds    int64                  `protobuf:"varint,2,opt,name=ttl_seconds,json=ttlSeconds,proto3" json:"ttl_seconds,omitempty"` // 0 means the default
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -650,8 +650,8 @@ func (x *KeyRemoved) GetKeyId() string {
 
 type Granted struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`                                            // may act
-	ParticipantId string                 `protobuf:"bytes,2,opt,name=participant_id,json=participantId,proto3" json:"participant_id,omitempty"` // for this one
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`                                            // the participant that can act
+	ParticipantId string                 `protobuf:"bytes,2,opt,name=participant_id,json=participantId,proto3" json:"participant_id,omitempty"` // the participant for which it acts
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

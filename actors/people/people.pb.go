@@ -31,28 +31,29 @@ type Person struct {
 	Login string `protobuf:"bytes,2,opt,name=login,proto3" json:"login,omitempty"`
 	Name  string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
 	Role  string `protobuf:"bytes,4,opt,name=role,proto3" json:"role,omitempty"` // facilitator, assistant
-	// Ids of codelabs; of assistants only.
+	// The ids of an assistant's codelabs. Empty for facilitators.
 	Codelabs []string `protobuf:"bytes,5,rep,name=codelabs,proto3" json:"codelabs,omitempty"`
-	// SHA-256 of the invitation that is open; the token itself is not kept.
+	// SHA-256 of the open invitation's token. The token itself is not stored.
 	Invitation       []byte `protobuf:"bytes,6,opt,name=invitation,proto3" json:"invitation,omitempty"`
 	InvitationEndsAt int64  `protobuf:"varint,7,opt,name=invitation_ends_at,json=invitationEndsAt,proto3" json:"invitation_ends_at,omitempty"`
 	// Argon2id in the PHC string format; empty if the person has no password.
 	Password  string `protobuf:"bytes,8,opt,name=password,proto3" json:"password,omitempty"`
 	Disabled  bool   `protobuf:"varint,9,opt,name=disabled,proto3" json:"disabled,omitempty"`
 	CreatedAt int64  `protobuf:"varint,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// When a helper for a day ends; 0 for everybody else.
+	// When the access of a helper for a day ends. 0 for everybody else.
 	ExpiresAt int64 `protobuf:"varint,11,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	// Moves on with whatever ends the sessions of the person.
+	// Increases with each change that ends the person's sessions.
 	Generation uint32 `protobuf:"varint,12,opt,name=generation,proto3" json:"generation,omitempty"`
-	// The invitation was accepted.
+	// Whether the person has accepted the invitation.
 	Accepted bool `protobuf:"varint,13,opt,name=accepted,proto3" json:"accepted,omitempty"`
 	// Identity at the provider; empty if the person has never signed in there.
 	Issuer  string `protobuf:"bytes,14,opt,name=issuer,proto3" json:"issuer,omitempty"`
 	Subject string `protobuf:"bytes,15,opt,name=subject,proto3" json:"subject,omitempty"`
-	// The owner lets the next sign-in at the provider with this login be theirs.
+	// Whether the owner allows the next sign-in at the provider with this login to be linked to
+	// this person.
 	Link bool `protobuf:"varint,16,opt,name=link,proto3" json:"link,omitempty"`
-	// Last time at which a helper's link was opened in another browser, which ended the
-	// earlier session; 0 for never.
+	// When a helper's link was last opened in another browser, which ended the earlier session.
+	// 0 if it never was.
 	MovedAt       int64 `protobuf:"varint,17,opt,name=moved_at,json=movedAt,proto3" json:"moved_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -306,7 +307,7 @@ type isEvent_Body interface {
 }
 
 type Event_Put struct {
-	// The record as it is from now on, whole.
+	// The complete new record.
 	Put *Person `protobuf:"bytes,2,opt,name=put,proto3,oneof"`
 }
 
@@ -333,9 +334,9 @@ func (*Event_Unbarred) isEvent_Body() {}
 type Deleted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// A hash of the deleted person, who cannot sign in through an identity provider until
-	// somebody invites them. It is of their identity there, or of their login if they never
-	// signed in there.
+	// The hash of the deleted person's identity at the identity provider, or of their login if
+	// they never signed in there. The person cannot sign in at the provider until somebody
+	// invites them.
 	Barred        []byte `protobuf:"bytes,2,opt,name=barred,proto3" json:"barred,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -430,11 +431,11 @@ func (x *Unbarred) GetBarred() []byte {
 	return nil
 }
 
-// Somebody was seen here.
+// A person was active.
 type Seen struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	At            int64                  `protobuf:"varint,2,opt,name=at,proto3" json:"at,omitempty"` // in a snapshot; else the event's
+	At            int64                  `protobuf:"varint,2,opt,name=at,proto3" json:"at,omitempty"` // only in a snapshot; in an event, Event.at counts
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -486,7 +487,7 @@ func (x *Seen) GetAt() int64 {
 type Snapshot struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	People []*Person              `protobuf:"bytes,1,rep,name=people,proto3" json:"people,omitempty"`
-	// When each was seen last.
+	// When each person was last active.
 	Seen []*Seen `protobuf:"bytes,2,rep,name=seen,proto3" json:"seen,omitempty"`
 	// See Deleted; oldest first.
 	Barred        [][]byte `protobuf:"bytes,3,rep,name=barred,proto3" json:"barred,omitempty"`

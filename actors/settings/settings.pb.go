@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// An API token of an admin; the token itself is not kept.
+// An API token of an admin. The token itself is not stored.
 type ApiToken struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -221,7 +221,7 @@ type Event_AiKeySet struct {
 }
 
 type Event_AiUsed struct {
-	// Use by admins without a codelab.
+	// The use of AI by admins outside codelabs.
 	AiUsed *usage.AIUsage `protobuf:"bytes,101,opt,name=ai_used,json=aiUsed,proto3,oneof"`
 }
 
@@ -277,7 +277,7 @@ func (x *TokenRevoked) GetId() string {
 	return ""
 }
 
-// The AI key as it was sent, sealed with the server's own key; empty for none.
+// The AI key as it was sent, sealed under the server's own key. Empty if there is no key.
 type AIKeySet struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Sealed        []byte                 `protobuf:"bytes,1,opt,name=sealed,proto3" json:"sealed,omitempty"`

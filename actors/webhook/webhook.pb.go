@@ -24,28 +24,29 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// One webhook.
+// A webhook.
 type Hook struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Id     string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Url    string                 `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
 	Events []string               `protobuf:"bytes,3,rep,name=events,proto3" json:"events,omitempty"`
-	// Only events of these codelabs; if empty, of all.
+	// The codelabs whose events are sent. If empty, those of all codelabs.
 	Codelabs []string `protobuf:"bytes,4,rep,name=codelabs,proto3" json:"codelabs,omitempty"`
-	// Bodies have the names of attendees.
+	// Whether bodies contain the names of attendees.
 	Names bool `protobuf:"varint,5,opt,name=names,proto3" json:"names,omitempty"`
-	// The signing secret, sealed under the server's own key. Not in the list.
+	// The signing secret, sealed under the server's own key. The list of webhooks omits it.
 	Secret    []byte `protobuf:"bytes,6,opt,name=secret,proto3" json:"secret,omitempty"`
 	CreatedAt int64  `protobuf:"varint,7,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	Stopped   bool   `protobuf:"varint,8,opt,name=stopped,proto3" json:"stopped,omitempty"`
-	// Tries that failed since the last one that did not.
+	// The number of failed attempts since the last successful one, or since the webhook was resumed.
 	Failures uint32 `protobuf:"varint,9,opt,name=failures,proto3" json:"failures,omitempty"`
-	// The last try; 0 before it. The status is 0 when there was no answer.
+	// The time and the status of the last attempt. Both are 0 before the first attempt, and the
+	// status is 0 if there was no answer.
 	LastAt     int64 `protobuf:"varint,10,opt,name=last_at,json=lastAt,proto3" json:"last_at,omitempty"`
 	LastStatus int32 `protobuf:"varint,11,opt,name=last_status,json=lastStatus,proto3" json:"last_status,omitempty"`
-	// The ids of the deliveries that are kept as failed, oldest first.
+	// The ids of the stored failed deliveries, oldest first.
 	Failed []string `protobuf:"bytes,12,rep,name=failed,proto3" json:"failed,omitempty"`
-	// The last tries, oldest first; see MaxTries. Not in the list.
+	// The last attempts, oldest first; see MaxTries. The list of webhooks omits them.
 	Tries         []*Try `protobuf:"bytes,13,rep,name=tries,proto3" json:"tries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -172,20 +173,20 @@ func (x *Hook) GetTries() []*Try {
 	return nil
 }
 
-// How one try of a delivery went.
+// The result of one attempt of a delivery.
 type Try struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the delivery, and the type of its event.
+	// The id of the delivery, and the type of its event.
 	Id   string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
-	// When it was noted.
+	// When the result was recorded.
 	At int64 `protobuf:"varint,3,opt,name=at,proto3" json:"at,omitempty"`
-	// 0 when there was no answer.
+	// 0 if there was no answer.
 	Status int32 `protobuf:"varint,4,opt,name=status,proto3" json:"status,omitempty"`
 	TookMs int32 `protobuf:"varint,5,opt,name=took_ms,json=tookMs,proto3" json:"took_ms,omitempty"`
-	// From 1.
+	// The number of this attempt, from 1.
 	Number uint32 `protobuf:"varint,6,opt,name=number,proto3" json:"number,omitempty"`
-	// One of Errors; empty for none.
+	// One of Errors. Empty if there was no error.
 	Error         string `protobuf:"bytes,7,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -433,14 +434,14 @@ func (*Deleted) Descriptor() ([]byte, []int) {
 type Tried struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Status int32                  `protobuf:"varint,1,opt,name=status,proto3" json:"status,omitempty"`
-	// It was asked for by the owner, and counts for nothing.
+	// Whether the owner requested the attempt as a test. A test does not change failures.
 	Test bool `protobuf:"varint,2,opt,name=test,proto3" json:"test,omitempty"`
-	// The id of the delivery, when it is kept as failed.
+	// The id of the delivery, if it is stored as failed.
 	Kept string `protobuf:"bytes,3,opt,name=kept,proto3" json:"kept,omitempty"`
-	// The webhook is stopped by it.
+	// Whether this attempt stopped the webhook.
 	Stopped bool `protobuf:"varint,4,opt,name=stopped,proto3" json:"stopped,omitempty"`
-	// Which delivery it was of, its event, how often it had been tried with this one, how
-	// long this took and what went wrong.
+	// The id of the delivery, the type of its event, the number of attempts including this one,
+	// the duration of this one in milliseconds, and the error.
 	Id            string `protobuf:"bytes,5,opt,name=id,proto3" json:"id,omitempty"`
 	Type          string `protobuf:"bytes,6,opt,name=type,proto3" json:"type,omitempty"`
 	Number        uint32 `protobuf:"varint,7,opt,name=number,proto3" json:"number,omitempty"`
@@ -579,8 +580,8 @@ func (*Resumed) Descriptor() ([]byte, []int) {
 	return file_webhook_proto_rawDescGZIP(), []int{5}
 }
 
-// An event to be sent to one webhook: a row, written in the commit of the event. It holds
-// ids and no names, so that erasing a person leaves nothing here.
+// An event to be sent to one webhook: a row, written in the commit of the event. It contains
+// ids but no names, so that no personal data remains here after a person is erased.
 type Delivery struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Id        string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -588,7 +589,7 @@ type Delivery struct {
 	At        int64                  `protobuf:"varint,3,opt,name=at,proto3" json:"at,omitempty"`
 	CodelabId string                 `protobuf:"bytes,4,opt,name=codelab_id,json=codelabId,proto3" json:"codelab_id,omitempty"`
 	Data      *Data                  `protobuf:"bytes,5,opt,name=data,proto3" json:"data,omitempty"`
-	// Tries so far; all of them failed.
+	// The number of attempts so far, all of which failed.
 	Tries         uint32 `protobuf:"varint,6,opt,name=tries,proto3" json:"tries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -666,7 +667,7 @@ func (x *Delivery) GetTries() uint32 {
 	return 0
 }
 
-// Data of an event; its type determines the fields.
+// The data of an event. The event's type determines which fields are set.
 type Data struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`

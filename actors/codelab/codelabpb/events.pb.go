@@ -3345,8 +3345,8 @@ func (x *QuestionsMerged) GetInto() string {
 	return ""
 }
 
-// The author of an anonymous question cannot ask until the workshop ends. The event also applies to a person
-// who has registered again in the author's browser.
+// The author of an anonymous question cannot ask until the workshop ends. The event also applies
+// to a person who has registered again in the author's browser.
 type AskerStopped struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	QuestionId    string                 `protobuf:"bytes,1,opt,name=question_id,json=questionId,proto3" json:"question_id,omitempty"`

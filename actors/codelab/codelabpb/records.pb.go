@@ -1349,7 +1349,7 @@ func (x *CheckResult) GetTries() uint32 {
 type Pulse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	State PulseState             `protobuf:"varint,1,opt,name=state,proto3,enum=atelier.codelab.v1.PulseState" json:"state,omitempty"`
-	// The step of the request. Its number changes if the step moves.
+	// The step on which the attendee reported the pulse. Its number changes if the step moves.
 	StepNumber    int32  `protobuf:"varint,2,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
 	StepId        string `protobuf:"bytes,3,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
 	At            int64  `protobuf:"varint,4,opt,name=at,proto3" json:"at,omitempty"`
@@ -1426,7 +1426,7 @@ type ChatMessage struct {
 	CreatedAt int64  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Whether a facilitator sent the message to everybody as a broadcast.
 	Broadcast bool `protobuf:"varint,7,opt,name=broadcast,proto3" json:"broadcast,omitempty"`
-	// Author behind the shared id: the account of the owner, or a person's id. Empty for
+	// The author behind the shared id: the account of the owner, or a person's id. Empty for
 	// attendees.
 	Leader        string `protobuf:"bytes,8,opt,name=leader,proto3" json:"leader,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2224,7 +2224,7 @@ type Poll struct {
 	Id       string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Kind     PollKind               `protobuf:"varint,2,opt,name=kind,proto3,enum=atelier.codelab.v1.PollKind" json:"kind,omitempty"`
 	Question string                 `protobuf:"bytes,3,opt,name=question,proto3" json:"question,omitempty"`
-	// The meanings of the two ends of a scale.
+	// The options, or the meanings of the two ends of a scale.
 	Options   []string `protobuf:"bytes,4,rep,name=options,proto3" json:"options,omitempty"`
 	Anonymous bool     `protobuf:"varint,5,opt,name=anonymous,proto3" json:"anonymous,omitempty"`
 	StepId    string   `protobuf:"bytes,6,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
@@ -2259,8 +2259,8 @@ type Poll struct {
 	Void bool `protobuf:"varint,25,opt,name=void,proto3" json:"void,omitempty"`
 	// Whether simulated attendees have voted in this round.
 	Rehearsed bool `protobuf:"varint,26,opt,name=rehearsed,proto3" json:"rehearsed,omitempty"`
-	// How many attendees were connected since it was opened, as counted by the node that
-	// sends the event to clients. Never stored.
+	// The number of attendees who were connected since the poll was opened, as counted by the
+	// node that sends the event to clients. Never stored.
 	Of            int32 `protobuf:"varint,27,opt,name=of,proto3" json:"of,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2520,10 +2520,10 @@ func (x *PollWord) GetVotes() int32 {
 type PollVotes struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Poll  *Poll                  `protobuf:"bytes,1,opt,name=poll,proto3" json:"poll,omitempty"`
-	// For each attendee of the snapshot what they marked, see PollVoted; in polls without
-	// options 1 for each voter. The last marks can be absent.
+	// The marks of each attendee of the snapshot (see PollVoted). In polls without options, 1 for
+	// each voter. The last marks can be absent.
 	Marks []uint32 `protobuf:"varint,2,rep,packed,name=marks,proto3" json:"marks,omitempty"`
-	// The words and texts of the people who sent some, in the order of attendees.
+	// The words and texts of the voters who sent any, in the order of attendees.
 	Said []*PollSaid `protobuf:"bytes,3,rep,name=said,proto3" json:"said,omitempty"`
 	// The ballots of an anonymous poll that is open or being counted. Their order reveals nothing.
 	Ballots       [][]byte `protobuf:"bytes,4,rep,name=ballots,proto3" json:"ballots,omitempty"`
@@ -3864,7 +3864,7 @@ type Snapshot struct {
 	Workspace      *Workspace       `protobuf:"bytes,32,opt,name=workspace,proto3" json:"workspace,omitempty"`
 	Pin            *Pin             `protobuf:"bytes,42,opt,name=pin,proto3" json:"pin,omitempty"`
 	Pointer        *Pointer         `protobuf:"bytes,43,opt,name=pointer,proto3" json:"pointer,omitempty"`
-	// See Figures; 0 in snapshots from before it was kept.
+	// See Figures. 0 in snapshots of versions that did not store it.
 	UpdatedAt int64            `protobuf:"varint,44,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	Polls     []*PollVotes     `protobuf:"bytes,45,rep,name=polls,proto3" json:"polls,omitempty"`
 	Questions []*QuestionVotes `protobuf:"bytes,46,rep,name=questions,proto3" json:"questions,omitempty"`

@@ -8,7 +8,7 @@ import { marked } from 'marked'
 
 const repository = fileURLToPath(new URL('../../../../', import.meta.url))
 
-/** The pages by who reads them: an id, which is in the address, and the file. */
+/** The pages by their readers. Each has an id, which is part of its address, and a file. */
 export const groups = [
   { who: 'attendees', pages: [['attending', 'cmd/atelier/deploy/ATTENDING.md']] },
   { who: 'helpers', pages: [['helping', 'cmd/atelier/deploy/HELPING.md']] },
@@ -47,7 +47,7 @@ const all = groups.flatMap((g) => g.pages.map(([id, file]) => ({ id, file, who: 
 /** The repository's files of the pages. */
 export const files = all.map((p) => path.join(repository, p.file))
 
-/** The id that GitHub gives a heading; as in src/markdown/anchors.ts. */
+/** The id that GitHub gives a heading. src/markdown/anchors.ts computes the same ids. */
 export const slug = (text) =>
   text
     .trim()
@@ -66,7 +66,10 @@ function words(t) {
   return t.tokens ? plain(t.tokens) : (t.text ?? '')
 }
 
-/** Where a link of a file leads: the address of a page, or null for what is none. */
+/**
+ * Returns the address for a link in a file. Addresses of other sites and fragments stay. The result
+ * is null if the link leads to a file that is no page of the handbook.
+ */
 function place(file, href) {
   if (/^(https?:|mailto:|#)/.test(href)) return href
   const [to, fragment] = href.split('#')
@@ -75,8 +78,8 @@ function place(file, href) {
 }
 
 /**
- * The Markdown with links as the app has them, and without comments. A comment in code is part of
- * the page.
+ * Returns the Markdown with the app's addresses in links, and without comments. A comment in code
+ * is part of the page.
  */
 function linked(file, text) {
   let out = ''
@@ -84,7 +87,8 @@ function linked(file, text) {
   return out
 }
 
-// A picture of the repository in the text of a page, until its address in the build is known.
+// The placeholder of a picture in the text of a page, until the picture's address in the build is
+// known.
 const built = (file) => `built:${file}`
 const pictures = /(?<=\]\()built:([^()\s]+)(?=\))/
 
@@ -99,7 +103,7 @@ function prose(file, raw) {
   })
 }
 
-/** A page: its title, its text behind that, and its sections for the search. */
+/** Reads a page: its title, the text after the title, and its sections for the search. */
 export function read(page) {
   const text = readFileSync(path.join(repository, page.file), 'utf8')
   const [, title, body] = /^# (.+)\n([\s\S]*)$/.exec(text) ?? []
@@ -125,7 +129,7 @@ export const pages = () => all.map(read)
 
 const ids = { list: 'virtual:help', sections: 'virtual:help/sections', page: 'virtual:help/page/' }
 
-/** Makes the modules: the list, a module for each page, and one of all sections for the search. */
+/** Generates the modules: the list, one for each page, and one with all sections for the search. */
 export function handbook() {
   return {
     name: 'handbook',

@@ -38,7 +38,7 @@ function categories(locale) {
   return all.filter((c) => c !== 'many' || all.includes('few')).sort()
 }
 
-/** The faults of catalogues, {area: {locale: {key: message}}}. */
+/** Returns the faults of catalogues, which have the form {area: {locale: {key: message}}}. */
 export function faults(areas, locales) {
   const out = []
   const where = new Map()
@@ -76,7 +76,9 @@ export function faults(areas, locales) {
   return out
 }
 
-/** The keys of the texts that modules and their imports use. With later, the result includes modules that are loaded later.
+/**
+ * Returns the keys of the texts that modules and their imports use. With later, the result also
+ * includes modules that are imported dynamically.
  */
 export function shown(files, later = false) {
   const keys = new Set()
@@ -98,7 +100,7 @@ export function shown(files, later = false) {
   return keys
 }
 
-/** The keys of each part, in their order. */
+/** Returns the keys of each part, in the order of the catalogues. */
 function divide(areas) {
   const first = shown(firstLoad)
   const attendees = shown(

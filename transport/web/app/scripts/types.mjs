@@ -17,8 +17,8 @@ async function write(path, document, more = '') {
 
 await write('../src/api/schema.d.ts', await read('rest/openapi.json'))
 
-// The schemas of the messages are JSON Schema, like those of an OpenAPI document. In such a
-// document, the same tool can convert them.
+// The schemas of the messages are JSON Schema, like those of an OpenAPI document. So the same tool
+// can convert them, as part of an OpenAPI document without paths.
 const messages = await read('messages/asyncapi.json')
 const info = { title: messages.info.title, version: messages.info.version }
 const document = { openapi: '3.1.0', info, paths: {}, components: { schemas: messages.components.schemas } }

@@ -1,5 +1,5 @@
-// The signed-in facilitator or assistant, from the session. Their rank decides which parts of a
-// page are shown.
+// The signed-in owner, facilitator or assistant, from the session. Their rank decides which parts
+// of a page are shown.
 import type { Schemas } from '../api/client'
 
 export type Rank = 'owner' | 'facilitator' | 'assistant'
@@ -13,8 +13,8 @@ export const leader = {
     return rank
   },
   /**
-   * The person's id. It is `person` in the messages that the person sends and the requests that
-   * they claim.
+   * The person's id. It is the member `person` of the messages that they send and of the requests
+   * that they claim.
    */
   get id(): string {
     return id

@@ -6,7 +6,7 @@ export interface Group {
   readonly sections: readonly { readonly id: string; readonly label: () => string }[]
 }
 
-/** The section with that name, or the first section if no section has this name. */
+/** Returns the id of the section with this name, or of the first section if none has it. */
 export function sectionAt(groups: readonly Group[], name: string | undefined): string {
   const all = groups.flatMap((g) => g.sections.map((s) => s.id))
   return all.find((id) => id === name) ?? all[0] ?? ''

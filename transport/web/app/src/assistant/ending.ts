@@ -6,8 +6,8 @@ import { m } from '../messages/compiled/messages.js'
 type Event = Schemas['AIEvent']
 
 /**
- * The reason why an answer ended. It was complete, it was cut off at the maximum length, it was
- * blocked, the AI called a tool, or the reason is another one.
+ * The reason why an answer ended. In this order: the answer was complete, it was cut off at the
+ * maximum length, it was blocked, the AI called a tool, or there was another reason.
  */
 export type Ending = 'whole' | 'cut' | 'blocked' | 'call' | 'other'
 

@@ -23,7 +23,7 @@ const words: Record<Reason, () => string> = {
 export class Caller {
   readonly #room: Room
   readonly #leads: boolean
-  /** The notifications since the page last had the focus, and the direct messages among them. */
+  /** The numbers of notifications and of direct messages since the page was last looked at. */
   #unseen = $state.raw({ all: 0, direct: 0 })
   /**
    * The count in the title. For facilitators it counts waiting requests and unseen direct messages,

@@ -15,7 +15,7 @@ test.each([
   ['first', [], ['help!', 'help']],
   ['first', ['x'], ['help', 'help']],
   ['none', [], ['help', 'help']],
-] as const)('two help requests with the setting "%s" while %j waited make the calls %j', (help, before, calls) => {
+] as const)('with the setting "%s" and %j already waiting, two help requests cause the notifications %j', (help, before, calls) => {
   expect(facilitator([asked('1'), asked('2')], [...before], { help })).toEqual(calls)
 })
 

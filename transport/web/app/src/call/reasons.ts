@@ -34,7 +34,7 @@ export function facilitatorCalls(told: readonly Told[], before: ReadonlySet<stri
   })
 }
 
-/** Returns the notifications for an attendee. me is the attendee's id. */
+/** Returns the notifications for an attendee. */
 export function attendeeCalls(told: readonly Told[], s: Settings): Call[] {
   return told.flatMap((t): Call[] => {
     switch (t.type) {

@@ -1,4 +1,4 @@
-// The settings for notifications. They are stored on this device, and every notification is off by
+// The settings for notifications, stored on this device. Sound and browser notifications are off by
 // default.
 import { recall, remember } from '../device/remember'
 
@@ -13,7 +13,10 @@ export interface Settings {
   help: 'each' | 'first' | 'none'
   /** Notify a facilitator of direct messages. */
   direct: boolean
-  /** Notify an attendee when a helper comes or did not find them, and when they are next. */
+  /**
+   * Notify an attendee when a helper comes, did not find them or has answered in writing, and when
+   * they are next in the queue.
+   */
   turn: boolean
   /** Notify an attendee of messages to everybody. */
   broadcast: boolean

@@ -6,7 +6,7 @@ test.each([
   [5_000, 5_000 + quiet - 1, false],
   [5_000, 5_000 + quiet, true],
   [90_000, 80_000, true],
-])('after a sound at %i, another sound at %i may be played: %j', (last, now, heard) => expect(due(last, now)).toBe(heard))
+])('after a sound at %i, another sound at %i is played: %j', (last, now, heard) => expect(due(last, now)).toBe(heard))
 
 let state: string
 let played: number
@@ -49,7 +49,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-test('at most one sound of two tones is played in ten seconds, except for a trial', async () => {
+test('at most one sound, of two tones, is played in ten seconds, except for a trial', async () => {
   expect(await ring()).toBe(true)
   expect(played).toBe(2)
   expect(await ring()).toBe(false)

@@ -1,7 +1,7 @@
 // The marks on a background tab: a number in its title and a dot on its icon.
 import { sitePath } from '../device/place'
 
-/** A title with the number of unread messages and open requests. */
+/** Returns a title with the count before it, or the title alone if the count is 0. */
 export const counted = (count: number, title: string): string => (count > 0 ? `(${count > 99 ? '99+' : count}) ${title}` : title)
 
 /** Whether the page is visible and has the focus. */

@@ -1,6 +1,6 @@
 /**
- * Breaks a text into lines, between words if possible. If the text is cut, its last line ends with
- * ….
+ * Breaks a text into lines of at most the given width, between words if possible. If there are more
+ * than `most` lines, the rest is cut, and the last line ends with ….
  */
 export function lines(text: string, width: number, most: number, measure: (text: string) => number): string[] {
   const out: string[] = []

@@ -22,7 +22,7 @@ export class Browse {
   read = $state.raw<Read | null>(null)
   error = $state<string | null>(null)
 
-  /** as is the role for reading, because a facilitator who also attends reads as an attendee. */
+  /** With as, a facilitator who also attends reads with the rights of an attendee. */
   constructor(id: string, as?: 'attendee') {
     this.id = id
     this.#query = (as ? { as } : {}) as never

@@ -2,7 +2,7 @@
 export interface Changes {
   /** The new text of each file, by path. */
   readonly edits: Readonly<Record<string, string>>
-  /** The text of each file when it was opened. New files have no entry. */
+  /** The original text of each edited file. New files have no entry. */
   readonly bases: Readonly<Record<string, string>>
   readonly removed: readonly string[]
   /** The modes of renamed files, by new path. Missing in drafts of earlier releases. */
@@ -60,7 +60,7 @@ export function rename(c: Changes, from: string, to: string, text: string, there
   return { ...moved, modes: { ...moved.modes, [to]: kept } }
 }
 
-/** All files in order, each with its change. */
+/** All files in order, each with its state. */
 export function listed(there: readonly string[], c: Changes): File[] {
   const all = new Set([...there, ...Object.keys(c.edits)])
   return [...all].sort(byFolder).map((path) => ({
@@ -140,7 +140,7 @@ export function toServer(
   }
 }
 
-/** The language of a file, by its extension. */
+/** Returns the extension of a file, which selects its language, or "" if it has none. */
 export function languageOf(path: string): string {
   const name = path.split('/').at(-1)!.toLowerCase()
   const dot = name.lastIndexOf('.')

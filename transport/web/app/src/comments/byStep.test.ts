@@ -20,7 +20,7 @@ test('threads are grouped by step, in the order of the text, with stale threads 
   ])
 })
 
-test("an attendee's comment is new until it was seen or a facilitator answered", () => {
+test("an attendee's comment is new until a facilitator has seen or answered it", () => {
   const cases: [said: string, seen: string | null, count: number][] = [
     ['a', null, 1],
     ['aa', null, 2],

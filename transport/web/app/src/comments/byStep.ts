@@ -21,7 +21,7 @@ export function byStep(threads: readonly Thread[], steps: readonly Step[]): Grou
     .filter((g) => g.threads.length > 0)
 }
 
-/** The number of unseen attendee comments in a thread after the last facilitator's answer. */
+/** The number of unseen comments in a thread after the last answer of a facilitator. */
 export function fresh(t: Thread, seen: Seen): number {
   const answered = t.messages.findLastIndex((c) => c.author_role === 'admin')
   const since = seen[t.id] ?? ''
@@ -29,7 +29,8 @@ export function fresh(t: Thread, seen: Seen): number {
 }
 
 /**
- * Updates seen: marks the threads in at as seen up to now, and drops threads that no longer exist.
+ * Updates seen: marks the threads in `at` as seen up to their last comments, and drops threads that
+ * no longer exist.
  */
 export function look(seen: Seen, threads: readonly Thread[], at: readonly Thread[]): Seen {
   const now = new Set(at.map((t) => t.id))

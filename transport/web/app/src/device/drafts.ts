@@ -28,7 +28,8 @@ export async function recallDraft<T>(key: string): Promise<T | null> {
 /**
  * Returns a keeper, which stores the result of make soon after a change, and immediately when the
  * page is hidden or closes. The result undefined deletes the draft. make receives the stored value,
- * because another tab may have changed it, or null if there is no time to read it.
+ * because another tab can have changed it. It receives null if nothing is stored, or if there is no
+ * time to read it.
  */
 export function keeper<T>(key: string, make: (kept: T | null) => T | undefined): { later(): void; stop(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -17,7 +17,7 @@ export class Leftover<T> {
   offer = $state.raw<Left<T> | null>(null)
 
   readonly #visit = crypto.getRandomValues(new Uint32Array(2)).join('-')
-  /** The time of each visit's newest offered work. */
+  /** The time of the newest work of each visit that `found` received. */
   #seen = new Map<string, string>()
 
   /** Offers the stored work, if it is not null. Work for which done returns true is not offered. */

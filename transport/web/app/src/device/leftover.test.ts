@@ -83,7 +83,7 @@ test('the work of another tab is kept, whatever this tab does', () => {
   expect(next.keep(undefined, kept)).toBeUndefined()
 })
 
-test('work that has been saved since is not offered, and is removed', () => {
+test('work that was saved in the meantime is not offered, and is removed', () => {
   const l = new Leftover<string>()
   const kept = left('saved', left('old'))
   l.found(kept, (work) => work === 'saved')

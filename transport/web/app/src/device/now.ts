@@ -21,7 +21,7 @@ let estimate: Estimate | null = null
  * Estimates the offset from a response that contains the server's time. sent and received are the
  * request and response times by the device's clock. Never pass timestamps of replayed or stored
  * messages, because they are older than the response. sure is false if the response can come from a
- * cache. A recent estimate from a connection then takes precedence.
+ * cache. A recent estimate from a response that cannot be cached then takes precedence.
  */
 export function noteTime(stamp: string, sent = Date.now(), received = Date.now(), sure = true): void {
   const there = Date.parse(stamp)

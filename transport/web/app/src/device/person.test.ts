@@ -56,7 +56,7 @@ test('unsent contains all unsent texts, messages oldest first, and no numeric ch
   expect(unsent('lab', 'a1', device({ 'draft:chat:lab': 7 }))).toEqual([])
 })
 
-test('forget removes only the data of that person in that codelab', () => {
+test('forget removes only the data of one person in one codelab', () => {
   const d = device({ ...kept, ...others })
   forget('lab', 'a1', d)
   expect([...d.map.keys()]).toEqual(Object.keys(others).map((k) => `atelier:${k}`))

@@ -38,8 +38,9 @@ const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel('atelier
 
 /**
  * Signs out, and removes the person's data from this device: names, codes, drafts and unsent
- * messages. If there are unsent messages, sure is called first to ask the person. Afterwards this
- * tab and all others navigate to an address. Returns false if the person cancels.
+ * messages. If there are unsent texts, sure is called first with their number, to ask the person.
+ * Afterwards this tab opens the address `to`, and all other tabs open the start page. Returns false
+ * if the person cancels.
  */
 export async function signOut(to: string, sure: (count: number) => boolean): Promise<boolean> {
   const count = unsentHere().length

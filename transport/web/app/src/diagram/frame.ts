@@ -71,8 +71,8 @@ const seen = new Set<string>()
 const laidOut = /^(?:flowchart|graph|state|class|er|requirement|mindmap|usecase|swimlane)/i
 
 /**
- * Preloads the parser and layout of a kind by drawing an empty diagram, so that loading does not
- * count towards a diagram's time limit.
+ * Preloads the parser and layout of a kind by parsing or drawing an empty diagram, so that loading
+ * does not count towards a diagram's time limit.
  */
 async function warm(source: string) {
   const kind = kindOf(source).slice(0, 60)

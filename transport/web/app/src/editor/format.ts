@@ -45,7 +45,10 @@ export function format(kind: Kind, text: string, from: number, to: number, words
   }
 }
 
-/** Adds marks around the selection, or removes them. */
+/**
+ * Adds marks around the selection, or removes existing ones. A single * is never removed, because
+ * it can be half of a **.
+ */
 function wrap(text: string, from: number, to: number, before: string, after: string, otherwise: string): Edit {
   const inner = text.slice(from, to)
   const around = text.slice(from - before.length, from) === before && text.slice(to, to + after.length) === after

@@ -32,8 +32,8 @@ export function across(from: readonly number[], to: readonly number[], fromHeigh
 }
 
 /**
- * Pairs of places that ascend in both views. Other pairs belong to hidden or wrongly matched
- * elements.
+ * Returns the pairs of places that ascend in both views. Other pairs belong to hidden or wrongly
+ * matched elements. If the two lists differ in length, there are no pairs.
  */
 export function rising(from: readonly number[], to: readonly number[]): [number[], number[]] {
   const a: number[] = []

@@ -6,8 +6,8 @@ const tolerance = 60_000
 
 /**
  * Returns the refs of the entries that match one of the person's stored messages. The entries are
- * so old that the server no longer has their refs. Each stored message matches only one entry, so a
- * text that was sent twice on purpose needs two messages.
+ * so old that the server can have dropped their refs. Each stored message matches only one entry,
+ * so a text that was sent twice on purpose needs two messages.
  */
 export function arrived(doubtful: readonly Kept[], own: readonly ChatMessage[]): string[] {
   return [...paired(doubtful, own, (e, c) => c.message === e.message.message && Date.parse(c.created_at) >= (e.sent ?? 0) - tolerance).keys()]

@@ -41,7 +41,7 @@ interface Attempt {
   closed: boolean
 }
 
-/** A connection with a server whose part the test plays. */
+/** A connection to a server that the test plays. */
 function stage(known = false) {
   const attempts: Attempt[] = []
   const dial =
@@ -228,7 +228,7 @@ describe('the connection', () => {
     expect(s.attempts.map((a) => a.kind)).toEqual(['socket', 'socket', 'events'])
   })
 
-  test('reports the time in the first welcome with the time of the request, and ignores a second welcome that it did not request', () => {
+  test('reports the time in the first welcome with the time of the request, and no time in a welcome that it did not request', () => {
     const s = stage()
     const now = '2026-01-01T00:00:00.000Z'
     const asked = s.hands.now()
@@ -237,7 +237,7 @@ describe('the connection', () => {
     expect(s.times).toEqual([[now, asked]])
   })
 
-  test('reports that sockets are blocked, and reports when a socket works', () => {
+  test('reports whether sockets are blocked', () => {
     const s = stage(true)
     expect(s.last.kind).toBe('events')
     s.last.on.messages([welcome(10)])
@@ -247,7 +247,7 @@ describe('the connection', () => {
     expect(free.blocked).toBe(false)
   })
 
-  test('stays with sockets when sockets that had opened break', async () => {
+  test('keeps using sockets when open sockets break', async () => {
     const s = stage()
     for (let i = 0; i < 4; i++) {
       await connected(s, 10 + i)
@@ -478,7 +478,7 @@ describe('the connection', () => {
     ])
   })
 
-  test('reports a message as stored only after its own frame, which was held back, and not after the connection broke', async () => {
+  test('reports an ack after the frame that was held back before it, and drops the ack if the connection breaks first', async () => {
     const s = stage()
     await connected(s)
     s.last.on.messages([{ type: 'resync', epoch: 'e1', seq: 50, reason: 'window' } as ServerMessage])

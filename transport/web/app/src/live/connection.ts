@@ -31,7 +31,7 @@ export interface Callbacks {
    * connection reconnects and retries.
    */
   fresh(you: You): Promise<void>
-  /** Called when the message with this ref was stored, or refused for a reason. */
+  /** Called when the message with this ref was stored (refused is null) or refused (the reason). */
   settled(ref: string, refused: string | null): void
   /** Called when the connection can send. */
   ready(): void
@@ -40,7 +40,7 @@ export interface Callbacks {
    * milliseconds.
    */
   time(now: string, sent: number): void
-  /** Reports whether WebSockets are blocked or work. */
+  /** Reports whether WebSockets are blocked (true) or work (false). */
   blocked(sockets: boolean): void
 }
 
@@ -126,8 +126,8 @@ export class Connection {
   #returnAfter: number | null = null
   #cancelWait: (() => void) | null = null
   /**
-   * The server closed this connection in favour of another one. It must not reopen automatically,
-   * because the two connections would keep closing each other.
+   * Whether the server closed this connection in favour of another one. It then does not reopen
+   * automatically, because the two connections would keep closing each other.
    */
   #elsewhere = false
   /** The refs of sent messages without an answer. */
@@ -143,7 +143,7 @@ export class Connection {
    * pending.
    */
   #asked: number | null = null
-  /** The position of the last replayed message. */
+  /** The position at which the replay ends, or 0 if no replay is in progress. */
   #head = 0
   #missed: Told[] = []
 
@@ -172,7 +172,7 @@ export class Connection {
     this.#pipe = null
   }
 
-  /** Reconnects now, because the person wants it. */
+  /** Reconnects now, at the person's request. */
   resume(): void {
     if (this.#elsewhere) this.#dial()
     else this.hurry()
@@ -475,7 +475,7 @@ export class Connection {
 
   /** Continues from the same position over a WebSocket. */
   #returnToSocket() {
-    if (this.#held) return // the next connection will try a WebSocket
+    if (this.#held) return // a read is in progress; the timer of the next connection tries again
     this.#caughtUp()
     this.#useEvents = false
     this.#socketWorked = false // the device may be in another network, which blocks WebSockets

@@ -105,7 +105,7 @@ test('only the latest changes are kept between reads', async () => {
   expect([s.holder.now?.chat.map((c) => c.id), s.holder.now?.people.get('a')?.current_step]).toEqual([['c9'], (1499 % 3) + 1])
 })
 
-test('of two reads at the same time, each gets the changes since its beginning', async () => {
+test('each of two concurrent reads gets the changes since it began', async () => {
   const s = stage()
   s.tell(said(8, 'c2'))
   let arrive: (found: Found) => void = () => {}

@@ -1,6 +1,6 @@
-// The latest changes of the state. A part that is read can be older than some of these changes.
-// They happened during the read, or the node that answered does not have them yet. They are applied
-// to the part again.
+// The latest changes of the state. A part that is read can lack some of these changes, because they
+// happened during the read, or because the node that answered does not have them yet. Meanwhile
+// applies such changes to the part again.
 import { askAt, type Call } from '../api/client'
 import { apply } from '../workshop/apply'
 import type { Again, Workshop } from '../workshop/state'

@@ -20,7 +20,7 @@ export class Outgoing {
   /** For each message sent on this page, the ids of earlier messages with the same text. */
   readonly #earlier = new Map<string, Set<string>>()
 
-  /** own contains this person's messages that are known to be stored. */
+  /** own returns this person's messages that are known to be stored. */
   constructor(codelab: string, line: Line, own: () => readonly ChatMessage[]) {
     this.#codelab = codelab
     this.#line = line
@@ -85,7 +85,7 @@ export class Outgoing {
 
   /**
    * Handles the server's answer to a message. Returns the message if it was stored, or null if it
-   * was refused.
+   * was refused or is no longer in the outbox.
    */
   settled(ref: string, refused: string | null): Kept | null {
     const id = this.#stored().get(ref)

@@ -21,7 +21,7 @@ export class Rereads {
     for (const what of this.#holder.now?.again ?? []) void this.#read(what)
   }
 
-  /** Reads one part now. If that fails, the part is marked, so that soon reads it. */
+  /** Reads one part now. If that fails, the part is marked for the next call of soon(). */
   async now(what: Again): Promise<void> {
     const holder = this.#holder
     if (!holder.now) return

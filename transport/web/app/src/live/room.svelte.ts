@@ -129,7 +129,7 @@ export class Room {
     }
   }
 
-  /** Reconnects now, because the person wants it. */
+  /** Reconnects now, at the person's request. */
   hurry(): void {
     this.#connection.resume()
   }
@@ -162,7 +162,7 @@ export class Room {
 
   /**
    * Queues a message until the server has stored it, and shows its effect on the person's own
-   * record immediately. Returns false if the outbox is full.
+   * record immediately. Returns false if the outbox is full or not open yet.
    */
   say(message: Kept['message']): boolean {
     if (!this.#outgoing.say(message)) return false
@@ -237,7 +237,7 @@ export class Room {
   }
 
   /**
-   * Returns a person's name. It is the last name in the state, or the name that the server returns.
+   * Returns a person's name: the last known name in the state, or else the name on the server.
    */
   async nameOf(id: string): Promise<string> {
     const w = this.now

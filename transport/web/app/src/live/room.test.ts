@@ -124,7 +124,7 @@ describe('a room', () => {
     expect(asked.filter((p) => p === '/codelabs/lab')).toHaveLength(1) // nothing was read again
   })
 
-  test('reads a part again that has changed since the state in a late response', async () => {
+  test('reads a part again if it has changed since the state in a late response', async () => {
     const { room, ws } = await inside()
     const [call, respond] = slow({ ...lab, title: 'Mine' }, 11)
     const done = room.request(call, (codelab, w) => ({ codelab: { ...w.codelab, ...codelab } as never }))
@@ -266,7 +266,7 @@ describe('a room', () => {
     leave()
   })
 
-  test('reports why it cannot be read, except for temporary errors', async () => {
+  test('reports why the codelab cannot be read, except for temporary errors', async () => {
     for (const [status, why] of [
       [403, 403],
       [429, undefined],

@@ -39,7 +39,7 @@ describe('arrived messages', () => {
     expect(arrived(twice, [])).toEqual([])
   })
 
-  test('a message that is a minute older does not confirm a sent message', () => {
+  test('a message that is over a minute older does not confirm a sent message', () => {
     const now = 10_000_000
     expect(arrived([sent('yes', now)], [message('yes', now - 61_000)])).toEqual([])
     expect(arrived([sent('yes', now)], [message('yes', now - 59_000)])).toEqual([`yes@${now}`])
@@ -95,7 +95,7 @@ describe('the sender', () => {
     expect(line.sent).toHaveLength(30)
   })
 
-  test('sends a message again with the same ref after a rate limit, and holds a refused one', async () => {
+  test('sends a message again with the same ref after a rate limit, but keeps a refused message', async () => {
     const { out, line, pauses, sender } = stage()
     const fast = out.add(say('fast'), 1) as Kept
     const bad = out.add(say('bad'), 2) as Kept

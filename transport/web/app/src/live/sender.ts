@@ -28,7 +28,7 @@ export class Sender {
   /** The refs that the current flush has sent. A later flush replaces the set. */
   #sending: Set<string> | null = null
 
-  /** own contains the known messages of this person. */
+  /** own returns the known messages of this person. */
   constructor(
     out: Outbox,
     line: Line,
@@ -70,7 +70,7 @@ export class Sender {
 
   /**
    * Handles the server's answer to a message. Returns the message if it was stored, or null if it
-   * was refused.
+   * was refused or is no longer in the outbox.
    */
   settled(ref: string, refused: string | null): Kept | null {
     const entry = this.#out.entries.find((e) => e.ref === ref)

@@ -1,7 +1,7 @@
 /// <reference lib="webworker" />
-// The event stream shared by one person's tabs. Tabs can be opened at any time. A tab that cannot
-// continue from the stream's position receives a resync, as it would from the server, and reads
-// everything again.
+// The event stream shared by one person's tabs. Tabs can be opened at any time. If the worker no
+// longer has the messages after a tab's position, the tab receives a resync, as it would from the
+// server, and reads everything again.
 import type { FromStream, ToStream } from './events'
 
 interface Head {

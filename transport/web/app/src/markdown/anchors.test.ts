@@ -14,7 +14,7 @@ test('headings get the same ids as on GitHub', () => {
     expect(slugOf(text)).toBe(slug)
 })
 
-test('a fragment is decoded if it can be', () => {
+test('a fragment is decoded if its escapes are valid', () => {
   expect(fragmentOf('#%C3%BCber')).toBe('über')
   expect(fragmentOf('#100%')).toBe('100%')
 })

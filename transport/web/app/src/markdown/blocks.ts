@@ -138,7 +138,7 @@ class Cursor {
     if (this.peek()[0] > 0) this.skip(1)
   }
 
-  /** Consumes a list item's mark. Returns the indentation of the content, or 0 if there is none. */
+  /** Consumes a list item's mark. Returns the content's indentation, or 0 if there is no mark. */
   item(indent: number, rest: string, inParagraph: boolean): number {
     const found = mark.exec(rest)
     if (!found || (inParagraph && found[1] !== undefined && Number(found[1]) !== 1)) return 0

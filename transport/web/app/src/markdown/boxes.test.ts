@@ -78,7 +78,7 @@ describe('alerts', () => {
     ['that is escaped', '> \\[!NOTE]\n> a', quote('<p>[!NOTE]\na</p>\n')],
   ])('%s', (_, source, html) => expect(parse(source, 3)).toBe(html))
 
-  it('may be nested 90 levels deep', () => {
+  it('can be nested 90 levels deep', () => {
     const deep = Array.from({ length: 90 }, (_, i) => `${'> '.repeat(i + 1)}[!NOTE]\n${'> '.repeat(i + 1)}\n`).join('') + `${'> '.repeat(90)}a`
     expect(parse(deep, 3)).toContain('<p>a</p>')
     expect(parse('> [!NOTE]\n> a\n\n'.repeat(3000), 3)!.match(/<aside/g)).toHaveLength(3000)

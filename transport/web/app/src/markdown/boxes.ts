@@ -1,11 +1,11 @@
-// The two Markdown forms of a box are a definition list ("Positive" and ": text") and a quotation
-// ("> aside positive"). They become the same element as in the server's import. GitHub's alerts (">
-// [!NOTE]") are also boxes.
+// The Markdown forms of a box: a definition list ("Positive" and ": text"), a quotation
+// ("> aside positive"), GitHub's alerts ("> [!NOTE]"), and the boxes of other programs (::: and
+// !!!). All become <aside> elements. The server's import writes the same element for the first two.
 import type { Token, TokenizerAndRendererExtension, Tokens } from 'marked'
 
 type Kind = 'positive' | 'negative' | 'note' | 'tip' | 'important' | 'warning' | 'caution'
 
-/** The definition can follow after empty lines, and ends at the next empty line. */
+/** The definition in a box can follow after empty lines, and ends at the next empty line. */
 const defined = /^ {0,3}(positive|negative)[ \t]*\n(?:[ \t]*\n)* *:([^\n]*(?:\n(?![ \t]*(?:\n|$))[^\n]+)*)(?:\n|$)/i
 const quoted = /^ {0,3}>[ \t]?aside[ \t]+(positive|negative)[ \t]*(?:\n|$)((?: {0,3}>[^\n]*(?:\n|$))*)/i
 
@@ -176,7 +176,7 @@ export const definitionLists: TokenizerAndRendererExtension = {
   },
 }
 
-/** The maximum depth of nested boxes. Each level is parsed once more. */
+/** The maximum sum of the weights of nested boxes. Each level is parsed once more. */
 const maxDepth = 100
 let deep = 0
 
@@ -188,7 +188,8 @@ export const boxes: TokenizerAndRendererExtension = {
     const box = deep < maxDepth ? boxAt(src) : undefined
     if (!box) return undefined
     const foreign = /^ {0,3}[:!?]/.test(src)
-    // Boxes that extend to the end count more, because each level can be as long as the text.
+    // Only the boxes of other programs count, because each level of them can be as long as the
+    // text.
     const weight = foreign ? 10 : 0
     deep += weight
     try {

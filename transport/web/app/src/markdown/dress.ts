@@ -1,7 +1,7 @@
 // Makes additions to rendered Markdown: buttons to copy code, syntax colours, formulas, diagrams,
-// titles of boxes and images that enlarge. Comments locate their text by counting characters, so no
-// addition changes the characters of the text. Only emoji do, because they replace their names. The
-// comments then search for their text (workshop/anchor.ts).
+// titles of boxes and images that enlarge. Comments locate their text by counting characters, so
+// only one addition changes the characters of the text: emoji replace their names. Comments then
+// search for their text (workshop/anchor.ts).
 import { copy } from '../device/copy'
 import { commandsOf, linesOf } from './commands'
 import { withTexts } from '../messages/texts'

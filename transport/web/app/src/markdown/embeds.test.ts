@@ -3,7 +3,7 @@ import { framed } from './embeds'
 
 const embed = ['player.example.org', '*.example.com', 'www.youtube-nocookie.com']
 
-test('pages of allowed hosts may be shown', () => {
+test('pages of allowed hosts can be shown', () => {
   for (const [href, shown] of [
     ['https://player.example.org/x?a=1#b', 'https://player.example.org/x?a=1#b'],
     ['https://a.b.example.com/', 'https://a.b.example.com/'],

@@ -93,8 +93,8 @@ const allowed = {
 }
 
 /**
- * Returns sanitised HTML. foreign means that the author is not a facilitator, so external resources
- * load only after a click.
+ * Returns sanitised HTML. foreign means that the author is not a facilitator. Images of other
+ * servers then load only after a click, and videos and sounds are removed.
  */
 export function sanitize(html: string, foreign = false): string {
   loads = !foreign

@@ -13,7 +13,7 @@ const shown = new Set(['aria-label', 'aria-roledescription', 'title', 'placehold
 /** Words that are the same in every language, and keyboard key names. */
 const same = new Set(['Atelier', 'Gemini', 'OpenAI', 'https', 'CSV', 'ZIP'])
 
-/** Texts of a component that are missing from the catalogues. */
+/** Returns the texts that are written directly in a component. */
 function literals(source: string): string[] {
   const out: string[] = []
   const look = (text: string, where: string) => {

@@ -64,7 +64,7 @@ describe('the text of a visited codelab', () => {
     expect(await keptText('b')).toBeNull()
   })
 
-  test('is kept with its pictures, without those that were removed from it', async () => {
+  test('is kept with its pictures, and pictures that are no longer in the text are removed', async () => {
     await keepText(first('a', `![x](${picture('1')}) ![y](${picture('2')}) ![z](https://b.test/z.png)`))
     expect(cached.get('atelier-pictures-a')).toEqual([picture('1'), picture('2')])
     await keepText(first('a', `![y](${picture('2')}) ![n](${picture('3')})`))

@@ -160,7 +160,7 @@ describe('a page', () => {
 })
 
 describe('a file', () => {
-  test('comes from the cache once it was fetched', async () => {
+  test('comes from the cache after it was fetched once', async () => {
     expect(await text('/assets/a-1.js')).toBe('server: /assets/a-1.js')
     away()
     await vi.waitFor(async () => expect(await text('/assets/a-1.js')).toBe('server: /assets/a-1.js'))

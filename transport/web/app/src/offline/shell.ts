@@ -1,4 +1,4 @@
-// Stores the app's files in a service worker's cache. At any time the cache contains one build.
+// Stores the app's files for the service worker. Each build has its own cache.
 
 /** A build of the app, with the paths of its files. */
 export interface Built {
@@ -23,7 +23,7 @@ const timeout = 5000
 const most = 300
 
 const begins = 'atelier-app-'
-/** The address under which the app's only page is cached. It serves all addresses of the app. */
+/** The address under which the app's only page is cached. The page serves all of its addresses. */
 const page = '/'
 
 /** Paths that belong to the server. No page of the app is below these paths. */

@@ -54,7 +54,7 @@ export function pollCounts(polls: Polls, m: Of<'poll_counts'>): Polls {
   return { ...polls, byId: new Map(polls.byId).set(m.poll_id, next) }
 }
 
-/** Whether the counts belong to an unknown poll or round, which means that a message was missed. */
+/** Whether the counts are of an unknown poll or a later round, so that a message was missed. */
 export function countsAreAhead(polls: Polls, m: Of<'poll_counts'>): boolean {
   const old = polls.byId.get(m.poll_id)
   return old ? m.round > old.round : !polls.changedAt.has(m.poll_id)
@@ -86,8 +86,8 @@ export function pollsRead(before: Polls, list: readonly Poll[], at: number | nul
 }
 
 /**
- * Applies the response to one's own request about a poll, such as a vote. It was made at a position
- * (null if unknown). Messages after this position override everything but the person's own vote.
+ * Applies the response to one's own request about a poll, such as a vote. at is the position of the
+ * response (null if unknown). Messages after it override everything but the person's own vote.
  */
 export function pollAnswered(polls: Polls, answer: Poll, at: number | null): Polls {
   const old = polls.byId.get(answer.id)

@@ -105,7 +105,7 @@ test('a read replaces the old request, and removes it once it is resolved', asyn
   expect([room.now?.help.map((h) => h.id), help.queue]).toEqual([['other'], null])
 })
 
-test('the queue is read at once and every twenty seconds, even after a failed read, until it is stopped', async () => {
+test('the queue is read at once and every twenty seconds, even after a failed read, until polling is stopped', async () => {
   const { help } = desk(request({}))
   server.fail = true
   const stop = help.poll()

@@ -114,7 +114,7 @@ test('a draft of a vote is kept until the vote is accepted', async () => {
   expect(begun.has(`atelier:${own.draft}`)).toBe(false)
 })
 
-test('a failed vote shows an error and reads the poll, because only the response may have been lost', async () => {
+test('a failed vote shows an error and reads the poll, because perhaps only the response was lost', async () => {
   const { own, reads } = stage(poll())
   server.answer = new Error('closed')
   expect(await own.vote(poll(), { choice: [0] })).toBe(false)

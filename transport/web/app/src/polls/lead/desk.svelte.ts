@@ -15,7 +15,7 @@ export class PollDesk {
   readonly all = $derived.by<Poll[]>(() => (this.room.now ? orderedPolls(this.room.now.polls) : []))
   readonly open = $derived.by<Poll | null>(() => (this.room.now ? openPoll(this.room.now.polls) : null))
 
-  /** The first draft of the pointer's step, or null while a poll is open. */
+  /** The first draft of the pointer's step that was not declined, or null while a poll is open. */
   readonly offered = $derived.by<Poll | null>(() => {
     const w = this.room.now
     const at = w?.codelab.pointer?.step_number ?? null
