@@ -16,12 +16,12 @@ type window struct {
 	// total is the size of all payloads ever appended.
 	total uint64
 	// floor is the seq of the newest frame that has left the window. Sessions that have received
-	// everything up to it can be served from the window.
+	// everything up to floor can be served from the window.
 	floor uint64
 }
 
-// entry is a frame and its end in the stream of payload bytes. One subtraction of ends yields how
-// far a listener is behind.
+// entry is a frame and its end in the stream of payload bytes. The difference of two ends is the
+// number of bytes by which a listener is behind.
 type entry struct {
 	frame Frame
 	end   uint64
@@ -35,8 +35,8 @@ func (w *window) at(i int) *entry {
 	return &w.ring[(w.first+i)&(len(w.ring)-1)]
 }
 
-// append adds a frame and drops the oldest ones until the bounds hold again. The newest frame
-// always remains, regardless of its size.
+// append adds a frame, and drops the oldest frames until maxFrames and maxBytes hold again. The
+// newest frame always remains, regardless of its size.
 func (w *window) append(f Frame, maxFrames, maxBytes int) {
 	if w.count == len(w.ring) {
 		w.grow()
@@ -76,7 +76,7 @@ func (w *window) search(seq uint64) int {
 }
 
 // after appends the frames after seq to dst: at most maxBytes of payload, but at least one frame if
-// there is any. all reports whether it reached the end.
+// there is any. all is false if further frames remain.
 func (w *window) after(seq uint64, dst []Frame, maxBytes int) (frames []Frame, all bool) {
 	size := 0
 	for i := w.search(seq); i < w.count; i++ {

@@ -7,8 +7,8 @@ import (
 // maxSealed bounds the sealed AI key, in bytes.
 const maxSealed = 64 << 10
 
-// replacesKey and eraseKeys erase a replaced or removed key from the log, so that later backups do
-// not contain it.
+// replacesKey reports whether an event sets or removes the AI key. After such an event, eraseKeys
+// erases all earlier keys from the log, so that later backups do not contain them.
 func replacesKey(e *Event) bool { return e.GetAiKeySet() != nil }
 
 func eraseKeys(v *View) func(*Event) (*Event, bool) {

@@ -47,8 +47,8 @@ const (
 // Scopes lists all scopes.
 var Scopes = []string{ScopeAll, ScopeRead, ScopeImport}
 
-// CreateToken creates an API token. Only the hash of its secret is sent. The reply is the
-// *ApiToken.
+// CreateToken creates an API token. The command contains only the hash of the token's secret. The
+// reply is the new token.
 type CreateToken struct {
 	Name       string
 	Scope      string // empty: ScopeAll
@@ -95,7 +95,7 @@ func (b RevokeToken) decide(d *decision) error {
 	return nil
 }
 
-// SetAIKey stores a sealed AI key unchanged, without examining it. An empty value removes the key.
+// SetAIKey stores a sealed AI key without opening it. An empty value removes the key.
 type SetAIKey struct{ Sealed []byte }
 
 func (b SetAIKey) decide(d *decision) error {

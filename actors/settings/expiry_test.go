@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A connection opened with an API token ends with the token. Otherwise it would keep rights that no
-// longer exist.
+// A token is valid until its expiry or its revocation. Connections that were opened with it check
+// this, because otherwise they would keep rights that no longer exist.
 func TestAnAPITokenIsValidUntilItsEnd(t *testing.T) {
 	end := time.UnixMilli(1_800_000_000_000)
 	v := &View{Tokens: []*ApiToken{{Id: "for a while", ExpiresAt: end.UnixMilli()}, {Id: "for ever"}}}

@@ -14,7 +14,7 @@ import (
 )
 
 // The audit trail records each change to the settings with its kind, so that removing a key can be
-// told from setting one. It does not record refused changes and uses of the AI.
+// distinguished from setting one. It records neither refused changes nor uses of the AI.
 func TestTheAuditTrailRecordsEachChange(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()
@@ -96,7 +96,7 @@ func TestAPITokensAreBounded(t *testing.T) {
 		}
 		if made, _ := d.Reply.(*ApiToken); tc.ok {
 			if want := now.Add(time.Duration(tc.Days) * 24 * time.Hour).UnixMilli(); made.ExpiresAt != want && (tc.Days != 0 || made.ExpiresAt != 0) {
-				t.Errorf("%s: the token ends at %v", name, time.UnixMilli(made.ExpiresAt))
+				t.Errorf("%s: the token expires at %v, want %v", name, time.UnixMilli(made.ExpiresAt), time.UnixMilli(want))
 			}
 		}
 	}

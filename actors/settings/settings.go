@@ -40,7 +40,7 @@ func (v *View) Token(hash []byte) *ApiToken {
 	return found
 }
 
-// Has reports whether an API token exists, and was neither revoked nor has expired.
+// Has reports whether an API token is valid: it exists, was not revoked and has not expired.
 func (v *View) Has(id string, now time.Time) bool {
 	return slices.ContainsFunc(v.Tokens, func(t *ApiToken) bool { return t.Id == id && !Expired(t, now) })
 }
@@ -62,7 +62,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *Event, View] {
 	return kind
 }
 
-// core is the pure part of the actor, which owns it. The slices are replaced, never modified.
+// core is the pure part of the actor. Its slices are replaced, never modified.
 type core struct {
 	ids     *naming.IDs
 	tokens  []*ApiToken

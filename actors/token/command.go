@@ -25,7 +25,7 @@ type Caller struct {
 type command struct {
 	name     seal.Name
 	caller   Caller
-	attempt  Attempt // the token's actor sets its time and session
+	attempt  Attempt // the token's actor sets Now, SessionEnded and ShareOver
 	token    seal.Token
 	create   *creation // set for a new token, otherwise nil
 	end      bool      // set to end a session

@@ -32,9 +32,9 @@ func (w *world) rowOf(tok seal.Token) ([]byte, []byte) {
 	return key, raw
 }
 
-// TestAnyFlippedByteIsDetected flips every byte of a stored record in turn. No flip returns a
-// credential: the record counts as damaged, and the token is quarantined until the record is
-// restored.
+// TestAnyFlippedByteIsDetected flips bits in each byte of a stored record, and cuts the record.
+// Detokenize then returns no credential: the record counts as damaged, and the token is quarantined
+// until the record is restored.
 func TestAnyFlippedByteIsDetected(t *testing.T) {
 	w, j := stash(t, func(o *Options) { o.QuarantineFor = time.Nanosecond })
 	tok := w.issue("c", pb.Policy_POLICY_TTL)
@@ -138,7 +138,7 @@ func TestSealsAreBoundToImmutableFields(t *testing.T) {
 	}
 }
 
-// A damaged token is refused until its quarantine ends, even if its record is restored before.
+// A damaged token is refused until its quarantine ends, even if its record is restored earlier.
 // Other tokens are not affected.
 func TestADamagedTokenAffectsNoOther(t *testing.T) {
 	clock := clockAt(time.Now())
@@ -219,7 +219,7 @@ func TestRepeatedPanicsQuarantineAToken(t *testing.T) {
 			want = ErrDamaged
 		}
 		if _, err := w.vault.Detokenize(business, u); !errors.Is(err, want) {
-			t.Fatalf("use %d of a damaged token returned %v", i+1, err)
+			t.Fatalf("use %d of a token whose actor panics returned %v, want %v", i+1, err, want)
 		}
 		clock.jump(-time.Minute)
 		clock.wait(time.Second)

@@ -43,7 +43,7 @@ func (v *Vault) keptAnswer(c Caller, in Issue) (keptAnswer, error) {
 		}
 		answer, err := v.openAnswer(version, c, in, kept)
 		switch {
-		case errors.Is(err, seal.ErrOver): // the token has also expired
+		case errors.Is(err, seal.ErrOver): // the share has ended, and with it the token
 			return kept, nil
 		case err != nil:
 			return keptAnswer{}, fmt.Errorf("kept answer: %w", err)

@@ -10,8 +10,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// watched is a journal that a test can inspect and make fail. It counts audit records instead of
-// storing them, because there can be a million.
+// watched is a journal that a test can inspect and make fail. It counts audit records. It stores
+// them only with keepAudit, because there can be a million.
 type watched struct {
 	durable.Journal
 	keepAudit bool

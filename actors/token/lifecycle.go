@@ -51,7 +51,8 @@ const (
 	NotFound
 	// BindingMismatch: the token belongs to the participant, but is bound to another checkout.
 	BindingMismatch
-	// IsExpired, IsUsed, IsRevoked: the token has ended.
+	// IsExpired, IsUsed, IsRevoked: the token has ended. IsRevoked also means that the token is
+	// locked or its session has ended.
 	IsExpired
 	IsUsed
 	IsRevoked

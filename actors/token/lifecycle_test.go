@@ -91,16 +91,16 @@ func TestDecide(t *testing.T) {
 				t.Error("Decide changed the record")
 			}
 			if v.Refusal != c.refusal || v.State != c.state || v.Record != c.record {
-				t.Errorf("refusal %v, state %q, audit record %q", v.Refusal, v.State, v.Record)
+				t.Errorf("Decide returned %v, %q and audit record %q, want %v, %q and %q", v.Refusal, v.State, v.Record, c.refusal, c.state, c.record)
 			}
 			if alarm := strings.Contains("token_reuse token_mismatch token_lock", c.record) && c.record != ""; v.Security != alarm {
-				t.Errorf("Security is %v", v.Security)
+				t.Errorf("Security is %v, want %v", v.Security, alarm)
 			}
 			if v.Next.GetState() != c.next {
-				t.Errorf("the next state is %v", v.Next.GetState())
+				t.Errorf("the stored state is %v, want %v", v.Next.GetState(), c.next)
 			}
 			if n := v.Next; n != nil && n.State != pb.State_STATE_ACTIVE && (n.Credential != nil || n.Share != nil || n.EndedAt == 0 || n.Display == nil) {
-				t.Error("an ended token keeps its credential, or has no time of its end")
+				t.Error("an ended token has a credential or share, or lacks its end time or display")
 			}
 		})
 	}
@@ -174,7 +174,8 @@ func TestAVaultBehavesLikeTheReference(t *testing.T) {
 		}
 		refusal := map[State]error{Redeemed: IsUsed, Revoked: IsRevoked, Locked: IsRevoked, SessionEnded: IsRevoked, Expired: IsExpired}
 
-		// use draws an operation. It returns the model if the binding is right.
+		// use draws a token and a binding. It returns the token's model, and the refusal if the
+		// binding is wrong. The model is nil if there are no tokens.
 		use := func() (*promised, Use, error) {
 			if len(tokens) == 0 {
 				return nil, Use{}, nil
@@ -297,7 +298,7 @@ func TestTheWheelCountsActiveTokens(t *testing.T) {
 		t.Errorf("%d tokens ended, want 14", n)
 	}
 	if n := w.turn(time.Unix(5, 0)); n != 0 || len(w) != 5 {
-		t.Errorf("%d tokens ended again, %d seconds are left", n, len(w))
+		t.Errorf("%d tokens ended again, want 0; %d seconds are left, want 5", n, len(w))
 	}
 }
 

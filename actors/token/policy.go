@@ -81,8 +81,8 @@ func ParsePolicy(name string) (Policy, bool) {
 	return policies[i], true
 }
 
-// Limits of a token's lifetime under the policies with their own lifetime, and its default
-// (transport/handler/RULES.md, "Life of a token").
+// Limits and default of a token's lifetime, for policies with Life (transport/handler/RULES.md,
+// "Life of a token").
 const (
 	MinLife     = time.Minute
 	MaxLife     = 30 * time.Minute

@@ -52,7 +52,7 @@ func TestOneRecordEndsAllTokensOfACheckout(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := w.tokenize("never opened", pb.Policy_POLICY_TTL); err != IsSessionEnded {
-		t.Errorf("a new token in a session that ended before it began: %v", err)
+		t.Errorf("a new token in a session that ended before it began: %v, want IsSessionEnded", err)
 	}
 }
 
@@ -176,8 +176,8 @@ func TestAUseDuringTheEndOfItsSessionReturnsNothing(t *testing.T) {
 	}
 }
 
-// A restored backup has another stream id. With any keys, its tokens and open sessions are invalid,
-// and ended sessions stay ended.
+// A restored backup has another stream id. Even with the same keys, its tokens and open sessions
+// are invalid, and ended sessions stay ended.
 func TestARestoredBackupInvalidatesEveryToken(t *testing.T) {
 	w := newWorld(t)
 	single, session := w.issue("c", pb.Policy_POLICY_SINGLE_USE), w.issue("d", pb.Policy_POLICY_SESSION)
@@ -335,7 +335,7 @@ func TestACappedSessionIsRemembered(t *testing.T) {
 	w.issue("c", pb.Policy_POLICY_SESSION)
 	for _, row := range rec.rows {
 		if row.Table == w.vault.tables.sessions && row.TTL < 6*time.Hour+w.vault.opts.RememberSessions {
-			t.Errorf("the session is remembered for %v", row.TTL)
+			t.Errorf("the session is remembered for %v, want RememberSessions after its cap", row.TTL)
 		}
 	}
 }
@@ -360,7 +360,7 @@ func TestAnEndedSessionIsRemembered(t *testing.T) {
 			}
 		}
 		if last < w.vault.opts.RememberSessions {
-			t.Errorf("%s: the session is remembered for %v", checkout, last)
+			t.Errorf("%s: the session is remembered for %v, want RememberSessions", checkout, last)
 		}
 	}
 }

@@ -46,7 +46,7 @@ const (
 // Messages to a shard. A child's messages identify the child, so that messages from an earlier
 // incarnation do not affect a later one.
 type (
-	// finished reports that a command was answered, and changes of the token.
+	// finished reports that a command was answered, and how the token changed.
 	finished struct {
 		pid     *actor.PID
 		cmd     *command

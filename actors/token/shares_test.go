@@ -45,7 +45,7 @@ type thief struct {
 	*recorder
 	dir    string
 	tokens []seal.Token
-	keys   []string // of requests of the platform
+	keys   []string // the idempotency keys of the platform's requests
 }
 
 // shares returns the shares in the folder, and nil for records without a share.
@@ -254,7 +254,7 @@ func TestWithoutAShareNoTokenIsCreated(t *testing.T) {
 	w.opts.Shares.(*memoryShares).fail = errors.New("disk full")
 	before := j.appends.Load()
 	if _, err := w.tokenize("c", pb.Policy_POLICY_TTL); !errors.Is(err, durable.ErrUnavailable) || j.appends.Load() != before {
-		t.Errorf("tokenize returned %v after %d appends", err, j.appends.Load()-before)
+		t.Errorf("tokenize returned %v after %d appends, want ErrUnavailable and no append", err, j.appends.Load()-before)
 	}
 }
 
@@ -315,7 +315,7 @@ func TestAKeptAnswerExpiresWithItsToken(t *testing.T) {
 	}
 	for _, row := range rec.rows {
 		if strings.HasPrefix(row.Table, "answers") && (row.TTL < 7*time.Minute || row.TTL > 7*time.Minute+time.Second) {
-			t.Errorf("the answer is kept for %v", row.TTL)
+			t.Errorf("the answer is kept for %v, want 7 min, or up to a second longer", row.TTL)
 		}
 	}
 }

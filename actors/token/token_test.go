@@ -39,7 +39,8 @@ var (
 
 const cardJSON = `{"type":"card","card_number_type":"fpan","number":"4242424242424242","expiry_month":12,"expiry_year":2030,"cvc":"123"}`
 
-// manual is a clock whose time of day a test sets. Its timers are real. Safe for concurrent use.
+// manual is a clock that a test sets: wait advances the time of day and the uptime, jump changes
+// only the time of day. Its timers are real. Safe for concurrent use.
 type manual struct {
 	clock.Clock
 	at     atomic.Int64

@@ -21,7 +21,7 @@ type tokenActor struct {
 	known *stored // the stored record; nil if it must be read again
 	busy  *work   // the command that waits for the journal; nil if none does
 	queue []*command
-	// damaged means that the actor no longer answers, and is being stopped.
+	// damaged means that the actor is being stopped, and answers further commands with ErrDamaged.
 	damaged bool
 }
 

@@ -33,7 +33,7 @@ type Options struct {
 	Stream string
 	Keys   []seal.Key
 	Shares Shares
-	Rules  Rules // MaxMismatches 5
+	Rules  Rules // MaxMismatches defaults to 5
 	// SessionCap is the maximum time for which a checkout session stays open. The default
 	// is 6 h.
 	SessionCap time.Duration
@@ -173,8 +173,8 @@ func (v *Vault) placePlaceholder(version *seal.Version) {
 	}
 }
 
-// SetKeys activates new server keys. The newest is used for new tokens, the others for existing
-// tokens.
+// SetKeys activates new server keys. The newest key that is not pending is used for new tokens, the
+// others for existing tokens.
 func (v *Vault) SetKeys(keys []seal.Key) error {
 	ring, err := seal.NewRing(v.opts.Environment, v.opts.Stream, keys)
 	if err != nil {
@@ -198,8 +198,8 @@ func (v *Vault) SessionCap() time.Duration { return v.opts.SessionCap }
 
 // Stats contains a vault's current statistics.
 type Stats struct {
-	// Live is the number of tokens that have not expired. Tokens of an ended session count until
-	// they expire.
+	// Live is the number of tokens that have not ended. Tokens of an ended session count until they
+	// expire.
 	Live int64
 	// Resident is the number of token actors in memory.
 	Resident int64
@@ -374,7 +374,7 @@ func (v *Vault) get(table string, key []byte) ([]byte, error) {
 }
 
 // audit returns the rows of an audit record about a token or session. target is the token's
-// reference, from which the token cannot be derived.
+// reference, from which the token cannot be derived, or the participant of the session.
 //
 // The audit record appears in the event logs of the caller and of the bound participant. These logs
 // identify the token by its last four characters; type, brand and last four digits of the

@@ -13,8 +13,8 @@ var webhookEvents = map[string]string{
 	"token_lock":       webhook.TokenLocked,
 }
 
-// webhookRows returns the webhook deliveries for an operation with the audit record record. The
-// deliveries contain neither the token itself nor its credential.
+// webhookRows returns the webhook deliveries for an operation. record is the action in its audit
+// record. The deliveries contain neither the token itself nor its credential.
 func (v *Vault) webhookRows(record string, cmd *command, t *pb.Token) []durable.Row {
 	kind := webhookEvents[record]
 	if kind == "" || v.opts.Webhooks == nil {

@@ -29,7 +29,7 @@ func TestUsageIsSummedInANewList(t *testing.T) {
 	before := one[0].Clone()
 	two := Add(one, use)
 	if want := (&AIUsage{Model: "m", Queries: 2, Failed: 4, PromptTokens: 6, OutputTokens: 8, TotalTokens: 10}); len(two) != 1 || !proto.Equal(two[0], want) {
-		t.Errorf("the sums are %v", two)
+		t.Errorf("the sums are %v, want %v", two, want)
 	}
 	if !proto.Equal(one[0], before) || !proto.Equal(use, before) {
 		t.Errorf("the earlier list changed to %v, the added usage to %v", one[0], use)

@@ -42,7 +42,7 @@ const (
 	MaxHooks    = 20
 	MaxWaiting  = 1_000 // deliveries, per webhook
 	MaxFailed   = 100   // kept, per webhook; the oldest are dropped
-	MaxFailures = 20    // consecutive attempts that stop a webhook
+	MaxFailures = 20    // consecutive failed attempts that stop a webhook
 	MaxTries    = 50    // kept, per webhook: the last
 	maxURL      = 2_000 // characters
 	maxCodelabs = 100

@@ -37,7 +37,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *Change, View] {
 	return kind
 }
 
-// core is the pure part of the actor, which owns it. The record is replaced, never modified.
+// core is the pure part of the actor. Its record is replaced, never modified.
 type core struct {
 	id   string
 	hook *Hook // nil before creation and after deletion

@@ -22,9 +22,9 @@ const (
 	failedTable = "hookfailed"
 )
 
-// The last attempt of a delivery is due within 18 hours. keepWaiting also leaves time to resume a
-// stopped webhook. It also limits how long a row remains that a codelab committed while its webhook
-// was being deleted.
+// The last attempt of a delivery is due within 18 hours. keepWaiting is longer, so that a stopped
+// webhook can still be resumed. It also bounds how long a row remains that a codelab committed
+// while its webhook was being deleted.
 const (
 	keepWaiting = 7 * 24 * time.Hour
 	keepFailed  = 30 * 24 * time.Hour
@@ -134,7 +134,8 @@ type queued struct {
 	due     int64 // when the first is due; 0 if none
 }
 
-// refresh reads the webhooks, and counts the waiting deliveries of each.
+// refresh reads the webhooks, updates wanted, and counts the waiting deliveries of each webhook, up
+// to MaxWaiting.
 func (o *Outbox) refresh() (all []queued, err error) {
 	hooks, err := o.hooks()
 	if err != nil {
@@ -168,8 +169,8 @@ func (o *Outbox) refresh() (all []queued, err error) {
 	return all, nil
 }
 
-// scan calls each with the rows of a table whose keys begin with prefix, until it returns false or
-// an error.
+// scan calls each with the rows of a table whose keys begin with prefix, until each returns false
+// or an error.
 func (o *Outbox) scan(table, prefix string, each func(key, value []byte) (more bool, err error)) error {
 	var failed error
 	err := o.journal.Scan(durable.Scan{Table: table, Prefix: []byte(prefix)}, func(key, value []byte) (more bool) {
@@ -213,8 +214,8 @@ type delayed struct {
 	due int64
 }
 
-// soon is how long before its next attempt a delivery is no longer moved forward. If it were sent
-// while it is moved, it could be sent twice.
+// Resuming does not move a delivery whose next attempt is due within soon. Such a delivery could be
+// sent while it is moved, and then be sent a second time.
 const soon = 5 * time.Second
 
 // delayed returns the deliveries whose next attempt is due more than soon after now.

@@ -364,7 +364,7 @@ func TestResumingSendsDeliveriesThatWaitForALaterAttempt(t *testing.T) {
 	})
 }
 
-// The attempt that is due in a moment is made once.
+// If the next attempt is due within soon, resuming leaves the delivery in the queue unchanged.
 func TestResumingDoesNotRepeatADeliveryThatIsAboutToBeSent(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(TokenUsed)
@@ -463,7 +463,7 @@ func TestAScanOfTheQueueIsBounded(t *testing.T) {
 	}
 }
 
-// A change of an unknown kind is an error, so it stops its reader.
+// A change of an unknown kind is an error, so that its reader stops.
 func TestAChangeOfAnUnknownKindIsAnError(t *testing.T) {
 	parse := func(e *Change) (*Change, error) {
 		record, err := durable.AppendMessage(nil, e)
@@ -495,7 +495,7 @@ func TestFailedDeliveriesAreBounded(t *testing.T) {
 			if r.Table == failedTable {
 				rows[string(r.Key)] = !r.Delete
 				if !r.Delete && r.TTL != 30*24*time.Hour {
-					t.Errorf("a failed delivery is kept for %s", r.TTL)
+					t.Errorf("a failed delivery is kept for %s, want 30 days", r.TTL)
 				}
 			}
 		}
@@ -508,7 +508,7 @@ func TestFailedDeliveriesAreBounded(t *testing.T) {
 		}
 	}
 	if kept != MaxFailed || len(c.hook.Failed) != MaxFailed || c.hook.Failed[0] != "d007" || rows["h\x00d006"] {
-		t.Errorf("%d failed deliveries are kept, from %s on", kept, c.hook.Failed[0])
+		t.Errorf("%d failed deliveries are kept, from %s on; want %d, from d007 on", kept, c.hook.Failed[0], MaxFailed)
 	}
 }
 
@@ -671,7 +671,7 @@ func TestOnlyWantedEventsAreQueued(t *testing.T) {
 		if rows := w.hooks.Rows(Occurrence{Type: TokenUsed, Data: &Data{}}); len(rows) != 3 {
 			t.Errorf("an event without a codelab makes %d rows, want 3", len(rows))
 		} else if rows[0].TTL != 7*24*time.Hour {
-			t.Errorf("a row is kept for %s", rows[0].TTL)
+			t.Errorf("a row is kept for %s, want 7 days", rows[0].TTL)
 		} else {
 			var ids []string
 			for _, row := range rows {
@@ -707,8 +707,8 @@ func TestAFullDiskDoesNotRepeatDeliveries(t *testing.T) {
 	})
 }
 
-// The failure is logged once for any number of attempts, and again after a recovery. Waiting
-// deliveries are sent once the store can be read.
+// A failure of the store is logged once for any number of attempts, and again after a recovery.
+// Waiting deliveries are sent once the store can be read.
 func TestAStoreThatFailsIsLoggedOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create(TokenUsed)
@@ -778,7 +778,7 @@ func TestAWebhookQueuesNothingOnceItIsStopped(t *testing.T) {
 		}
 		time.Sleep(settle + settle/2) // the queue is next read after another settle
 		if n := len(w.got()); n != MaxFailures {
-			t.Fatalf("%d deliveries were sent", n)
+			t.Fatalf("%d deliveries were sent, want %d", n, MaxFailures)
 		}
 		if n := w.emit(TokenUsed); n != 0 {
 			t.Errorf("an event right after the webhook was stopped makes %d rows", n)
@@ -809,7 +809,7 @@ func TestTheNumberOfWebhooksIsBounded(t *testing.T) {
 func TestOnlySuccessStatusesDeliver(t *testing.T) {
 	for status, want := range map[int32]bool{0: false, 199: false, 200: true, 204: true, 299: true, 300: false, 307: false, 410: false, 500: false} {
 		if Delivered(status) != want {
-			t.Errorf("Delivered(%d) = %v", status, !want)
+			t.Errorf("Delivered(%d) returned %v, want %v", status, !want, want)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"atelier/actors/naming"
 )
 
-// Send makes one delivery attempt. It blocks for a bounded time, and ends with ctx.
+// Send makes one delivery attempt. It returns within a bounded time, or when ctx ends.
 type Send func(ctx context.Context, h *Hook, d *Delivery) Outcome
 
 const (
@@ -171,7 +171,7 @@ func (w *Webhooks) Tries(id string) ([]*Try, error) {
 	return tries, nil
 }
 
-// Delete removes a webhook with its waiting deliveries.
+// Delete removes a webhook with its waiting and failed deliveries.
 func (w *Webhooks) Delete(caller Caller, id string) error {
 	if err := w.listens(id); err != nil {
 		return err
@@ -298,7 +298,7 @@ func (w *Webhooks) pause(ctx context.Context, d time.Duration) {
 func (w *Webhooks) drain(ctx context.Context, id string, send Send) {
 	for ctx.Err() == nil {
 		if w.gate != nil && w.gate() != nil {
-			return // its result could not be recorded
+			return // the result of a delivery could not be recorded
 		}
 		h, err := w.host.Get(id)
 		if err != nil {
@@ -321,7 +321,7 @@ func (w *Webhooks) drain(ctx context.Context, id string, send Send) {
 		}
 		outcome := send(ctx, hook, d)
 		if ctx.Err() != nil {
-			return // it was canceled here, not by the receiver
+			return // this node canceled the attempt, so it is not a failure of the receiver
 		}
 		if Delivered(outcome.Status) {
 			w.delivered.Add(1)

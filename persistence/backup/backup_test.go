@@ -110,7 +110,7 @@ func TestDamagedBackupsChangeNothing(t *testing.T) {
 	} {
 		data := t.TempDir()
 		if err := Restore(data, bytes.NewReader(b), sections...); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewer) {
-			t.Errorf("restoring a backup with %s: %v", name, err)
+			t.Errorf("restoring the backup %q: %v, want ErrDamaged or ErrNewer", name, err)
 		}
 		left(t, data)
 	}
@@ -119,10 +119,10 @@ func TestDamagedBackupsChangeNothing(t *testing.T) {
 func TestANewerBackupIsRefused(t *testing.T) {
 	saved, sections := sample(t)
 	if err := Restore(t.TempDir(), strings.NewReader("atelier-backup 3\nend\n"), sections...); !errors.Is(err, ErrNewer) {
-		t.Errorf("restoring a backup of a newer version: %v", err)
+		t.Errorf("restoring a backup of a newer version: %v, want ErrNewer", err)
 	}
 	if err := Restore(t.TempDir(), bytes.NewReader(saved), sections[0]); !errors.Is(err, ErrNewer) {
-		t.Errorf("restoring an unknown section: %v", err)
+		t.Errorf("restoring an unknown section: %v, want ErrNewer", err)
 	}
 }
 
@@ -163,7 +163,7 @@ func TestARestoreNeedsAnEmptyFolder(t *testing.T) {
 		vacant bool
 	}{"missing": {filepath.Join(t.TempDir(), "none"), true}, "empty": {tree(t), true}, "with a file": {tree(t, "a", ""), false}, "with a folder": {filepath.Dir(tree(t)), false}} {
 		if err := CheckVacant(tc.dir); (err == nil) != tc.vacant {
-			t.Errorf("CheckVacant of a folder that is %s: %v", name, err)
+			t.Errorf("CheckVacant of the folder %q: %v", name, err)
 		}
 	}
 }
@@ -193,7 +193,7 @@ func TestASectionMustBeReadToItsEnd(t *testing.T) {
 		return errors.Join(err, os.Mkdir(dir, 0o700))
 	}
 	if err := Restore(data, bytes.NewReader(saved), sections...); !errors.Is(err, ErrDamaged) {
-		t.Errorf("restoring a section that was not read to its end: %v", err)
+		t.Errorf("restoring a section that was not read to its end: %v, want ErrDamaged", err)
 	}
 	left(t, data)
 }
@@ -257,7 +257,7 @@ func TestPathsOutsideTheFolderAreRefused(t *testing.T) {
 	left(t, parent, "in")
 }
 
-// SaveFolder skips the named entries only directly in the folder, not in its subfolders.
+// SaveFolder skips a named subfolder only directly in the folder, not at deeper levels.
 func TestAFolderIsSavedWithoutSkippedEntries(t *testing.T) {
 	var b bytes.Buffer
 	if err := SaveFolder(&b, tree(t, "a", "", "cache/b", "", "cached/c", "", "deep/cache/d", ""), "cache"); err != nil {
@@ -308,7 +308,7 @@ func TestSectionsAreAddedOnlyToACompleteBackup(t *testing.T) {
 		}
 		err = Append(f, more)
 		if name == "whole" != (err == nil) || err != nil && !errors.Is(err, ErrDamaged) {
-			t.Errorf("adding to a backup that is %s: %v", name, err)
+			t.Errorf("adding to the backup %q: %v", name, err)
 		}
 		if err := f.Close(); err != nil {
 			t.Fatal(err)

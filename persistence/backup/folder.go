@@ -13,9 +13,9 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// SaveFolder writes the folders and regular files below dir as a tar stream. It skips entries
-// directly in dir whose names are in skip. It also omits files that disappear meanwhile, and
-// anything that is neither a folder nor a regular file. A missing folder counts as empty.
+// SaveFolder writes the folders and regular files below dir as a tar stream. It skips the folders
+// whose paths below dir are in skip. It also omits files that disappear meanwhile, and anything
+// that is neither a folder nor a regular file. If dir is missing, it counts as empty.
 func SaveFolder(w io.Writer, dir string, skip ...string) error {
 	tw := tar.NewWriter(w)
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -132,7 +132,8 @@ func loadFile(root *os.Root, name string, mode fs.FileMode, r io.Reader) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// damaged makes an error that a truncated or malformed stream causes an ErrDamaged.
+// damaged wraps an error that a truncated or malformed stream caused in ErrDamaged. Other errors
+// stay unchanged.
 func damaged(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, tar.ErrHeader) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -140,7 +141,7 @@ func damaged(err error) error {
 	return err
 }
 
-// syncFolders syncs the folders below dir, so that all file names are durable.
+// syncFolders syncs dir and all folders below it, so that all file names are durable.
 func syncFolders(dir string) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.IsDir() {
@@ -150,7 +151,7 @@ func syncFolders(dir string) error {
 	})
 }
 
-// CheckVacant returns an error if dir contains anything that would be overwritten.
+// CheckVacant returns an error unless dir is missing or empty.
 func CheckVacant(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {

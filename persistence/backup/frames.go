@@ -12,9 +12,9 @@ import (
 )
 
 // Content is written as frames, so that a reader never uses unverified bytes. A frame consists of
-// its length (4 bytes), a CRC32C (4 bytes), and the content. A frame of length 0 ends the content.
-// The content's length in bytes (8) and its SHA-256 (32) follow, so that missing or misplaced
-// frames are detected.
+// its length (4 bytes), a CRC32C (4 bytes), and at most FrameBytes of content. A frame of length 0
+// ends the content. The length of all content in bytes (8) and its SHA-256 (32) follow, so that
+// missing or misplaced frames are detected.
 const (
 	FrameBytes    = 1 << 20
 	TrailerBytes  = 8 + sha256.Size
@@ -79,7 +79,7 @@ func (f *FrameWriter) Finish() error {
 }
 
 // FrameReader reads verified content. It returns io.EOF only after a valid trailer, and ErrDamaged
-// for every fault.
+// for every fault of the data.
 type FrameReader struct {
 	r       io.Reader
 	content []byte // rest of the current frame

@@ -35,7 +35,7 @@ func (s *Store) Actors(prefix string, fn func(actor string) bool) error {
 	})
 }
 
-// actorCursor iterates over the identities in one family of keys.
+// actorCursor iterates over the actors in one family of keys.
 type actorCursor struct {
 	it     *badgerdb.Iterator
 	family byte

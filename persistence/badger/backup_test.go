@@ -156,7 +156,7 @@ func TestADamagedStoreCannotBeBackedUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Backup(io.Discard); !errors.Is(err, durable.ErrCorrupt) {
-		t.Errorf("backing up a damaged store: %v", err)
+		t.Errorf("backing up a damaged store: %v, want ErrCorrupt", err)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestARestoreRemovesTheMarkOfAnEarlierStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(markName(dir)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the mark of the earlier store exists: %v", err)
+		t.Errorf("the mark of the earlier store exists: %v, want ErrNotExist", err)
 	}
 	if s := openTest(t, small(dir), hooks{}); s.StreamID() == "" {
 		t.Error("the restored store has no stream id")
@@ -258,7 +258,7 @@ func TestDamagedBackupsAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			parent := t.TempDir()
 			if err := Restore(filepath.Join(parent, "store"), bytes.NewReader(damaged)); !errors.Is(err, ErrBadBackup) {
-				t.Errorf("restoring a damaged backup: %v", err)
+				t.Errorf("restoring a damaged backup: %v, want ErrBadBackup", err)
 			}
 			if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
 				t.Errorf("files left behind: %v, %v", left, err)
@@ -270,11 +270,11 @@ func TestDamagedBackupsAreRefused(t *testing.T) {
 func TestNewerBackupIsRefused(t *testing.T) {
 	for _, header := range []string{"atelier-backup 2 store-format 1\n", fmt.Sprintf("atelier-backup 1 store-format %d\n", Format+1)} {
 		if err := Restore(filepath.Join(t.TempDir(), "store"), strings.NewReader(header)); !errors.Is(err, ErrNewerFormat) {
-			t.Errorf("restoring %q: %v", header, err)
+			t.Errorf("restoring %q: %v, want ErrNewerFormat", header, err)
 		}
 	}
 	if err := Restore(filepath.Join(t.TempDir(), "store"), strings.NewReader("atelier-backup 1 store-format 1\n")); !errors.Is(err, ErrBadBackup) || !strings.Contains(err.Error(), "no release wrote") {
-		t.Errorf("restoring a backup of format 1: %v", err)
+		t.Errorf("restoring a backup of format 1: %v, want ErrBadBackup", err)
 	}
 }
 

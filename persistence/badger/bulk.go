@@ -13,7 +13,7 @@ import (
 // BenchmarkCommitBesideSnapshot writes snapshots of 30 MB, one after the other, beside a caller
 // whose commits take 0.2 ms. Without pauses, the memtables fill faster than they are written, and
 // the caller's p99 is 31 ms. With pauses as long as the work it is 4 ms, and with pauses three
-// times as long 2.3 ms. In the latter case a snapshot takes about a second.
+// times as long 2.3 ms. With the longest pauses, a snapshot takes about a second.
 type bulk struct {
 	store   *Store
 	entries []badgerdb.Entry

@@ -39,7 +39,8 @@ func writeRound(t *testing.T, s *Store, round int) {
 	}
 }
 
-// rowsLeft counts the remaining rows of all rounds. Every read must return sound data.
+// rowsLeft counts the remaining rows of all rounds. ErrCorrupt is the only error that a scan is
+// allowed to return.
 func rowsLeft(t *testing.T, s *Store) (n int) {
 	t.Helper()
 	for _, table := range []string{"t", "large"} {
@@ -79,8 +80,9 @@ func copyStore(t *testing.T, from, to string) {
 }
 
 // TestAnyDamageToAnyFileIsDetected damages every file of a closed and of a killed store, in each
-// way. Either the store starts with all acknowledged data. Or it refuses to start, names the file,
-// and starts with RecoverDamaged and the undamaged data. It never silently starts with less data.
+// way. The store either starts with all acknowledged data, or refuses to start and names the file.
+// After a refusal it starts with RecoverDamaged, and has the undamaged data. The store never
+// silently starts with less data.
 func TestAnyDamageToAnyFileIsDetected(t *testing.T) {
 	// A closed store has no logs left, so the test copies each log while the store writes it.
 	base, older := filepath.Join(t.TempDir(), "store"), map[string][]byte{}
@@ -199,7 +201,7 @@ func checkDamaged(t *testing.T, dir, name string, rounds int) {
 		}
 		for round := range rounds - 1 {
 			if _, err := s.Get("t", fmt.Appendf(nil, "%d/00", round)); !errors.Is(err, durable.ErrNotFound) {
-				t.Errorf("a removed row exists again: %v", err)
+				t.Errorf("a removed row exists again: %v, want ErrNotFound", err)
 			}
 		}
 		if got := strings.Count(replayed(t, openLog(t, s, "codelab/1")), "record"); got != rounds*damageRows {

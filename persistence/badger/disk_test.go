@@ -34,7 +34,7 @@ func TestSecondOpenIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	openTest(t, small(dir), hooks{})
 	if _, err := Open(small(dir)); !errors.Is(err, ErrLocked) {
-		t.Fatalf("opening a second time returned %v", err)
+		t.Fatalf("opening a second time returned %v, want ErrLocked", err)
 	}
 }
 
@@ -68,7 +68,8 @@ func TestALockIsReleasedWhileAProcessIsBeingStarted(t *testing.T) {
 	}
 }
 
-// Badger only closes the folder that it has locked.
+// Badger unlocks its folder only by closing it. A process that is being started can therefore keep
+// the lock for a moment, so opening waits up to lockWait.
 func TestOpeningWaitsForAProcessThatIsBeingStarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -140,7 +141,7 @@ func TestAReadOnlyStoreRefusesWrites(t *testing.T) {
 		"purge":    s.Purge("codelab/1"),
 	} {
 		if !errors.Is(err, durable.ErrReadOnly) {
-			t.Errorf("%s on a read-only store returned %v", what, err)
+			t.Errorf("%s on a read-only store returned %v, want ErrReadOnly", what, err)
 		}
 	}
 	if st := s.Stats(); !st.ReadOnly {
@@ -180,7 +181,7 @@ func TestANewerFormatIsRefused(t *testing.T) {
 
 	_, err := Open(small(dir))
 	if !errors.Is(err, ErrNewerFormat) || !strings.Contains(err.Error(), fmt.Sprint("format ", Format+6)) || !strings.Contains(err.Error(), fmt.Sprint("up to ", Format)) {
-		t.Fatalf("opening a newer format returned %v", err)
+		t.Fatalf("opening a newer format returned %v, want ErrNewerFormat", err)
 	}
 }
 
@@ -258,10 +259,10 @@ func TestAFailedDiskStopsWriting(t *testing.T) {
 	add(t, s, "codelab/2", 1, "a")
 	s.breakDown(faultWrite, errors.New("input/output error"))
 	if err := l.Append(durable.Batch{First: 1, Records: one("b")}); !errors.Is(err, durable.ErrReadOnly) {
-		t.Fatalf("append: got %v", err)
+		t.Fatalf("append: got %v, want ErrReadOnly", err)
 	}
 	if _, err := s.Open("codelab/2"); !errors.Is(err, durable.ErrReadOnly) {
-		t.Fatalf("open: got %v", err)
+		t.Fatalf("open: got %v, want ErrReadOnly", err)
 	}
 	if st := s.Stats(); !st.ReadOnly || st.Failed == nil {
 		t.Fatalf("stats %+v", st)
@@ -351,7 +352,7 @@ func TestDamageAffectsOnlyItsOwner(t *testing.T) {
 		"scan":    s.Scan(durable.Scan{Table: "t"}, func(_, _ []byte) bool { return true }),
 	} {
 		if !errors.Is(err, durable.ErrCorrupt) {
-			t.Errorf("%s of damaged data returned %v", what, err)
+			t.Errorf("%s of damaged data returned %v, want ErrCorrupt", what, err)
 		}
 	}
 
@@ -393,7 +394,7 @@ func TestLostAndMisplacedChunksAreDetected(t *testing.T) {
 	for _, actor := range []string{"hole", "beginning", "swapped"} {
 		err := openLog(t, s, actor).Replay(0, func(uint64, []byte) error { return nil })
 		if !errors.Is(err, durable.ErrCorrupt) {
-			t.Errorf("replaying %s returned %v", actor, err)
+			t.Errorf("replaying %s returned %v, want ErrCorrupt", actor, err)
 		}
 	}
 }
@@ -431,7 +432,7 @@ func TestFlippedBytesInFilesAreDetected(t *testing.T) {
 		t.Fatal("found no table with the record")
 	}
 	if _, err := Open(small(dir)); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), ".sst: a block") {
-		t.Errorf("opening returned %v", err)
+		t.Errorf("opening returned %v, want ErrDamaged", err)
 	}
 }
 
@@ -472,7 +473,7 @@ func TestATruncatedTableIsRefused(t *testing.T) {
 			}
 			_, err = Open(small(dir))
 			if !errors.Is(err, durable.ErrCorrupt) || !strings.Contains(err.Error(), name) {
-				t.Errorf("opening returned %v", err)
+				t.Errorf("opening returned %v, want ErrCorrupt", err)
 			}
 		})
 	}

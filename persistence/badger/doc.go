@@ -3,10 +3,10 @@
 //
 // # What it owns
 //
-// A Store owns its folder, the high-water mark beside it, and four goroutines, which Close
-// stops and waits for. The writer is the only one that commits batches. Another stores
-// snapshots. A third watches the free space and syncs the mark, and the fourth removes the
-// parts of replaced large values. The layout of the keys is in DESIGN.md.
+// A Store owns its folder, the high-water mark beside it, and four goroutines, which Close stops
+// and waits for. The writer is the only one that commits batches. Another stores snapshots. A third
+// watches the free space and syncs the mark. The fourth removes the parts of replaced large values,
+// and verifies the tables once per day. The layout of the keys is in DESIGN.md.
 //
 // # Order
 //

@@ -91,7 +91,7 @@ func TestAFailedSyncOfTheManifestStopsWriting(t *testing.T) {
 		}
 		<-broken
 		if err := put(s, 0, 1); !errors.Is(err, durable.ErrReadOnly) {
-			t.Errorf("committing after the failure returned %v", err)
+			t.Errorf("committing after the failure returned %v, want ErrReadOnly", err)
 		}
 		if st := s.Stats(); !st.ReadOnly || st.Failed == nil || st.Faults.Background == 0 {
 			t.Errorf("stats are %+v", st)
@@ -173,7 +173,7 @@ func TestUnreadablePagesCauseAnError(t *testing.T) {
 		"backup": s.Backup(new(strings.Builder)),
 	} {
 		if !errors.Is(err, durable.ErrCorrupt) {
-			t.Errorf("%s returned %v", what, err)
+			t.Errorf("%s returned %v, want ErrCorrupt", what, err)
 		}
 	}
 	if st := s.Stats(); st.Faults.Read < 4 || st.Failed != nil {
@@ -248,7 +248,7 @@ func TestALogThatCannotBeCreatedStopsWriting(t *testing.T) {
 		"reading":            l.Replay(0, func(uint64, []byte) error { return nil }),
 	} {
 		if !errors.Is(err, durable.ErrReadOnly) {
-			t.Errorf("%s returned %v", what, err)
+			t.Errorf("%s returned %v, want ErrReadOnly", what, err)
 		}
 	}
 	if _, err := s.Get("t", []byte("first")); !errors.Is(err, durable.ErrReadOnly) || errors.Is(err, durable.ErrCorrupt) {

@@ -70,7 +70,7 @@ func TestAWaitingSnapshotOfAFencedHandleIsNotStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-olds; !errors.Is(err, durable.ErrFenced) {
-		t.Errorf("the snapshot of the fenced handle ended with %v", err)
+		t.Errorf("the snapshot of the fenced handle ended with %v, want ErrFenced", err)
 	}
 	if whole := load(t, fresh); whole.State != nil || whole.Seq != 0 {
 		t.Errorf("loaded %q at %d", whole.State, whole.Seq)

@@ -82,6 +82,6 @@ func FuzzBackupFrames(f *testing.F) {
 func mustBeCorrupt(t *testing.T, err error) {
 	t.Helper()
 	if !errors.Is(err, durable.ErrCorrupt) {
-		t.Fatalf("damaged data returned %v", err)
+		t.Fatalf("damaged data returned %v, want ErrCorrupt", err)
 	}
 }

@@ -16,8 +16,8 @@ import (
 const childDir = "ATELIER_TEST_APPEND_TO"
 
 // TestKill kills a process at random moments while it appends, and then verifies every record that
-// was acknowledged. A kill does not lose the kernel's memory, unlike a power failure.
-// TestBadgerSyncsWrites verifies that writes are synced.
+// was acknowledged. Unlike a power failure, a kill does not lose the kernel's memory, so it cannot
+// show that writes are synced. TestBadgerSyncsWrites verifies the options that make Badger sync.
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	acked := make(map[string]uint64)
@@ -35,7 +35,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// killChild starts a child, reads acks, kills it and records its remaining output.
+// killChild starts a child and kills it after the given number of acks. It records in acked all
+// acks that the child has written.
 func killChild(t *testing.T, dir string, acks int, acked map[string]uint64) {
 	t.Helper()
 	child := exec.Command(os.Args[0])

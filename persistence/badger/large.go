@@ -117,7 +117,8 @@ func chunksOf(b []byte, size int) func(yield func([]byte) bool) {
 const maxPartBytes = 4 << 20
 
 // moveLarge replaces the large values among the entries with references whose parts are on disk
-// when it returns. The caller calls release once the references are committed, or never will be.
+// when it returns. The caller must call release, even after an error, once the references are
+// committed or will never be.
 func (s *Store) moveLarge(entries []badgerdb.Entry) (release func(), err error) {
 	release = func() {}
 	var parts []badgerdb.Entry
@@ -211,8 +212,8 @@ func joinLarge(txn *badgerdb.Txn, owner, value []byte) ([]byte, error) {
 	return whole, nil
 }
 
-// sweepLarge removes unreferenced parts. It cannot remove parts of a value that is being written,
-// because its read transaction begins while no value has parts but no reference.
+// sweepLarge removes unreferenced parts. Its read transaction begins at a moment when no value is
+// being written in parts. It therefore cannot remove parts whose reference is still missing.
 func (s *Store) sweepLarge(stop func() bool) error {
 	s.moving.Lock()
 	txn := s.db.NewTransaction(false)
@@ -227,7 +228,7 @@ func (s *Store) sweepLarge(stop func() bool) error {
 		key := it.Item().KeyCopy(nil)
 		owner, id, ok := splitLargeKey(key)
 		if !ok {
-			continue // not a part, or a part of a value in use
+			continue // not the key of a part
 		}
 		if value := key[:len(key)-4]; !bytes.Equal(value, last) {
 			var err error

@@ -81,7 +81,7 @@ func TestAMissingTableIsRefused(t *testing.T) {
 	}
 	o := small(dir)
 	if _, err := Open(o); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "000002.sst") {
-		t.Fatalf("opening returned %v", err)
+		t.Fatalf("opening returned %v, want ErrDamaged", err)
 	}
 	o.RecoverDamaged = true
 	if n := rowsLeft(t, openTest(t, o, hooks{})); n != allRows(2) {

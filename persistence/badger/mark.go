@@ -19,8 +19,8 @@ import (
 )
 
 // The high-water mark is a file next to the store's folder with the newest position of the store.
-// If a folder's newest transaction is older than its mark, the folder is older than it was. Then a
-// file system snapshot was restored, an older copy has replaced the folder, or a file with the
+// If a folder's newest transaction is older than its mark, the folder has lost transactions. Either
+// a file system snapshot was restored, an older copy has replaced the folder, or a file with the
 // newest transactions is missing. Tokens that were used since then could return their cards again.
 //
 // The mark is written after each commit, so that it survives the end of the process. It is synced
@@ -78,7 +78,7 @@ const (
 var errMark = errors.New("the high-water mark is damaged")
 
 // openMark opens or creates the mark of the store in dir, and locks it. known is false if the mark
-// did not exist.
+// did not exist or was empty. An empty mark is an error if readOnly is set.
 func openMark(dir string, readOnly bool) (m *mark, known bool, err error) {
 	m = &mark{}
 	flags, how := os.O_RDWR|os.O_CREATE, unix.LOCK_EX

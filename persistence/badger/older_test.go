@@ -10,8 +10,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// An older copy of the older log ends before the newer log begins. In an earlier version, the
-// transactions in between were silently lost.
+// An older copy has replaced the older of two logs, so this log ends before the newer log begins.
+// In an earlier version, the transactions in between were silently lost.
 func TestAnOlderCopyOfALogIsRefused(t *testing.T) {
 	dir, wal, starts := crashed(t, 20)
 	data, err := os.ReadFile(wal)
@@ -138,10 +138,10 @@ func TestAnEmptyMarkIsDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := open(false); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "store.mark") {
-		t.Fatalf("an empty mark with a store: %v", err)
+		t.Fatalf("an empty mark with a store: %v, want ErrDamaged", err)
 	}
 	if err := open(false); !errors.Is(err, ErrDamaged) {
-		t.Fatalf("the second attempt: %v", err)
+		t.Fatalf("the second attempt: %v, want ErrDamaged", err)
 	}
 	if err := open(true); err != nil {
 		t.Fatalf("opening with RecoverDamaged: %v", err)

@@ -37,8 +37,8 @@ func (r *reads) committed() {
 	r.put(nil)
 }
 
-// put makes v, which can be nil, the current view, and releases the current view's own use of the
-// old one.
+// put makes v, which can be nil, the current view. It also releases the use that the old view had
+// because it was current.
 func (r *reads) put(v *view) {
 	if old := r.current.Swap(v); old != nil {
 		old.leave()

@@ -10,7 +10,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// A lookup after an acknowledged commit returns the new value, however many lookups share its view.
+// A look-up after an acknowledged commit returns the new value, however many look-ups share a view.
 func TestALookupSeesEarlierCommits(t *testing.T) {
 	s, err := Open(Options{Dir: t.TempDir()})
 	if err != nil {

@@ -83,9 +83,9 @@ func inspectLocked(o Options, m *mark, known bool, markErr error) error {
 const lockWait = 3 * time.Second
 
 // lockFolder takes the lock that Badger will take on a folder, for the duration of the inspection.
-// The caller has locked the mark, so that no other server uses the folder. The lock can then still
-// be that of a store which this process has just closed: between fork and exec, a new process shares
-// the descriptors of this one. lockFolder waits for this moment.
+// The caller has locked the mark, so that no other server uses the folder. The folder can still be
+// locked by a store that this process has just closed: between fork and exec, a new process shares
+// the descriptors of this one. lockFolder waits until that moment is over, for at most lockWait.
 func lockFolder(dir string, readOnly bool) (unlock func(), err error) {
 	f, err := os.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -175,7 +175,7 @@ func asideName(dir string) string {
 }
 
 // holdsNothing reports whether a file contains no data of the store. This applies to logs that a
-// crash left without content, and to files of the value log, which look has verified to be empty.
+// crash left without content, and to files of the value log, in which checkUnused found no value.
 // It also applies to Badger's statistics about the value log and to its key registry, because this
 // store uses neither. Badger refuses to start, or crashes, if some of these files are empty or
 // damaged.
@@ -279,7 +279,8 @@ func (s *survey) replaceTable(id uint64, aside string) (left bool, err error) {
 	return true, ondisk.Replace(filepath.Join(s.dir, name), content)
 }
 
-// keep copies the MANIFEST and the logs, because Badger truncates and then removes the logs.
+// keep copies the MANIFEST, which rebuild replaces, and the logs, which Badger truncates and then
+// removes.
 func (s *survey) keep(aside string) error {
 	if err := os.Mkdir(aside, 0o700); err != nil {
 		return err
@@ -295,7 +296,7 @@ func (s *survey) keep(aside string) error {
 	return ondisk.SyncFolder(aside)
 }
 
-// copyFile copies the written part of a log, without the hole after it.
+// copyFile copies the written part of a file, without the hole at its end.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {

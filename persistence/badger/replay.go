@@ -38,7 +38,7 @@ func (l *actorLog) Replay(after uint64, fn func(seq uint64, record []byte) error
 }
 
 // view calls fn with one consistent state of the store, and the log's position in that state. The
-// position is the log's head, which is empty for a log without records, and the seq of its last
+// position is the log's head, which is empty for a log without a snapshot, and the seq of its last
 // record.
 func (l *actorLog) view(fn func(txn *badgerdb.Txn, head layout.Head, tail uint64) error) error {
 	if l.closed.Load() {
@@ -92,8 +92,8 @@ func (l *actorLog) records(txn *badgerdb.Txn, head layout.Head, after, tail uint
 	return err
 }
 
-// chunkBefore returns the first seq of the chunk that can contain the record after+1, or 0 if the
-// replay starts at the log's beginning.
+// chunkBefore returns the first seq of the last chunk that begins at or before after, or 0 if there
+// is none. The record after+1 is in this chunk, or begins the next one.
 func (l *actorLog) chunkBefore(txn *badgerdb.Txn, after uint64) (uint64, error) {
 	if after == 0 {
 		return 0, nil

@@ -12,7 +12,7 @@ import (
 )
 
 // Scrub reads everything in the store and calls bad for each table or entry that does not match its
-// checksum. An entry is identified by its key's family.
+// checksum. An entry is identified by its key's family and, if it belongs to an actor, the actor.
 func (s *Store) Scrub(bad func(what string)) error {
 	if err := s.gate.Enter(); err != nil {
 		return err
@@ -42,7 +42,8 @@ func (s *Store) Scrub(bad func(what string)) error {
 	})
 }
 
-// verifyTables reads every table, with plain reads, and calls bad for damaged ones.
+// verifyTables reads every table, with plain reads. It calls bad for each damaged table, and for a
+// MANIFEST that cannot be read.
 func (s *Store) verifyTables(stop func() bool, bad func(name string, err error)) {
 	tables, err := s.namedTables()
 	for id := range tables {

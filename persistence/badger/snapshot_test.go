@@ -158,7 +158,7 @@ func TestASnapshotOfAFencedHandleIsNotStored(t *testing.T) {
 	l := openLog(t, s, "codelab/1")
 	close(release)
 	if err := <-done; !errors.Is(err, durable.ErrFenced) {
-		t.Fatalf("the snapshot of the fenced handle returned %v", err)
+		t.Fatalf("the snapshot of the fenced handle returned %v, want ErrFenced", err)
 	}
 	if got := replayed(t, l); got != "1 r." {
 		t.Fatalf("replayed %q", got)
@@ -189,7 +189,7 @@ func TestSnapshotQueueIsBounded(t *testing.T) {
 	}
 	<-started
 	if err := b.Snapshot(1, make([]byte, 10), 0, nil); !errors.Is(err, durable.ErrBusy) {
-		t.Fatalf("a snapshot beyond the limit returned %v", err)
+		t.Fatalf("a snapshot beyond the limit returned %v, want ErrBusy", err)
 	}
 	close(release)
 }

@@ -101,7 +101,7 @@ func readIndex(f *os.File) (*fb.TableIndex, error) {
 		return nil, err
 	}
 	at := info.Size()
-	// back reads the n bytes before the previously read ones.
+	// back reads the n bytes before those that it read last.
 	back := func(n int64) ([]byte, error) {
 		if at -= n; n < 0 || at < 0 {
 			return nil, errCut

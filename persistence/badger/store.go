@@ -35,7 +35,7 @@ type Store struct {
 	reads *reads
 	names *names
 
-	// These have goroutines, in the order in which Close stops them.
+	// Each of these has a goroutine. Close stops them in this order.
 	writer    *writer
 	snapshots *calls.Snapshots[*actorLog]
 	space     *spaceGuard
@@ -64,7 +64,7 @@ type hooks struct {
 var _ durable.Journal = (*Store)(nil)
 
 // Open opens or creates the store in o.Dir. It returns ErrLocked if another process has it open,
-// and ErrNewerFormat if a newer program wrote it.
+// ErrNewerFormat if a newer program wrote it, and ErrDamaged if its files are damaged.
 func Open(o Options) (*Store, error) { return open(o, hooks{}) }
 
 func open(o Options, h hooks) (*Store, error) {
@@ -164,7 +164,7 @@ func (s *Store) start() {
 	go s.collector.run()
 }
 
-// syncMark syncs the mark, so that it does not lag far behind after a power failure.
+// syncMark syncs the mark, so that after a power failure the mark lags by one interval at most.
 func (s *Store) syncMark() {
 	if s.opts.ReadOnly || s.broken() != nil {
 		return

@@ -80,7 +80,8 @@ func (s *Store) commitVersion(entries []badgerdb.Entry, appends []guarded) (vers
 	return version, nil
 }
 
-// fill adds the entries to the transaction and counts them.
+// fill adds the entries to the transaction and counts them. It omits the entries of appends whose
+// preconditions fail.
 func (s *Store) fill(txn *badgerdb.Txn, entries []badgerdb.Entry, appends []guarded) (writes int, err error) {
 	for i := 0; ; i++ {
 		for len(appends) > 0 && appends[0].start == i {

@@ -200,8 +200,8 @@ func (c *walCheck) replay(name string, data []byte) int {
 	return at
 }
 
-// search finds valid entries from at on and records the transactions that must have been written
-// after the torn one was synced.
+// search finds the valid entries after offset at. It records the transactions that must have been
+// written after the torn one was synced.
 func (c *walCheck) search(data []byte, at int) {
 	for at < len(data) {
 		if data[at]&(walTxn|walEnd) == 0 {

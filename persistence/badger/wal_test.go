@@ -109,7 +109,7 @@ func TestOneDamagedBitIsDetectedAsDamage(t *testing.T) {
 			_, err = Open(o)
 			var d *Dropped
 			if !errors.As(err, &d) || !errors.Is(err, ErrDamaged) || d.Behind != 7 || int(d.Offset) != hit[0] {
-				t.Fatalf("opening returned %v", err)
+				t.Fatalf("opening returned %v, want ErrDamaged", err)
 			}
 			if after, err := os.ReadFile(wal); err != nil || !bytes.Equal(before, after) {
 				t.Fatalf("the log was changed: %v", err)
@@ -206,7 +206,7 @@ func TestDamageInAnOlderLogIsDetected(t *testing.T) {
 	}
 	change(t, wal, func(data []byte) { data[starts[len(starts)-4][0]+40] ^= 1 })
 	if _, err := Open(small(dir)); !errors.Is(err, ErrDamaged) {
-		t.Fatalf("opening returned %v", err)
+		t.Fatalf("opening returned %v, want ErrDamaged", err)
 	}
 }
 

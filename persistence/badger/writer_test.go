@@ -198,7 +198,7 @@ func TestBatchesBeyondBadgersLimitAreRefused(t *testing.T) {
 		}
 		more := append(rows, rows...)
 		if err := commit(l, 2, "r", more...); !errors.Is(err, durable.ErrTooLarge) {
-			t.Errorf("twice as many rows: %v", err)
+			t.Errorf("twice as many rows: %v, want ErrTooLarge", err)
 		}
 	}
 }

@@ -90,8 +90,8 @@ func (c Chunk) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, error
 	return append(AppendChunkHeader(nil, c.Count), records...), true, nil
 }
 
-// CountRecords counts a batch's records, and refuses damaged or missing ones. It is called on the
-// appender's goroutine, to save the writer's time.
+// CountRecords counts a batch's records. It returns an error if a record is damaged, or if there is
+// none. It is called on the appender's goroutine, to save the writer's time.
 func CountRecords(r durable.Records) (int, error) {
 	n := 0
 	if err := r.Each(func([]byte) error { n++; return nil }); err != nil {

@@ -33,7 +33,7 @@ const (
 	// where the next compactions remove replaced parts. In the value log they would stay until
 	// compactions have counted them as garbage, which never happens in a store with few writes.
 	PartBytes = 256 << 10
-	// MaxState is a sanity limit for a damaged head.
+	// MaxState is the maximum size of a state. A head with a larger length is damaged.
 	MaxState = 4 << 30
 )
 

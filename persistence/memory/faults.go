@@ -8,8 +8,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// FailCommits makes the next n commits fail with err. In this store, each batch and each append of
-// rows only is one commit.
+// FailCommits makes the next n commits fail with err. In this store, each batch of a log, and each
+// append of rows without a batch, is a separate commit.
 func (m *Store) FailCommits(n int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -53,8 +53,8 @@ func (m *Store) SetFull(full bool) {
 	m.full = full
 }
 
-// SetReadOnly makes snapshots and non-urgent appends fail with durable.ErrReadOnly, or lets them
-// succeed again.
+// SetReadOnly makes snapshots, rewrites and non-urgent appends fail with durable.ErrReadOnly, or
+// lets them succeed again.
 func (m *Store) SetReadOnly(readOnly bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

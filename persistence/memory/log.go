@@ -218,7 +218,7 @@ func (l *handle) Close() {
 	m := l.store
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_ = m.push(entry{apply: func() error { // fails only if the node has ended, and then nothing needs to be released
+	_ = m.push(entry{apply: func() error { // fails only if the node was closed or lost its lease, and then nothing needs to be released
 		m.node.giveLog(l)
 		return nil
 	}})

@@ -96,7 +96,7 @@ func TestFailCommitsFailsTheNextCommit(t *testing.T) {
 		t.Fatalf("the failed commit returned %v", err)
 	}
 	if err := <-append1(t, l, 1); !errors.Is(err, durable.ErrGap) {
-		t.Fatalf("a batch after a failed one: got %v", err)
+		t.Fatalf("a batch after a failed one: got %v, want ErrGap", err)
 	}
 	l = open(t, m)
 	if err := <-append1(t, l, 1); err != nil {
@@ -143,7 +143,7 @@ func TestAReadOnlyMemoryRefusesWrites(t *testing.T) {
 	defer func() { _ = m.Close() }()
 	m.SetReadOnly(true)
 	if err := m.Append(nil, nil); !errors.Is(err, durable.ErrReadOnly) {
-		t.Fatalf("appending while read-only returned %v", err)
+		t.Fatalf("appending while read-only returned %v, want ErrReadOnly", err)
 	}
 	m.SetReadOnly(false)
 	if err := m.Append(nil, nil); err != nil {
@@ -169,7 +169,7 @@ func TestRowsExpireAfterTheirTimeToLive(t *testing.T) {
 		}
 		time.Sleep(time.Nanosecond)
 		if _, err := m.Get("session", []byte("k")); !errors.Is(err, durable.ErrNotFound) {
-			t.Fatalf("not expired: %v", err)
+			t.Fatalf("not expired: %v, want ErrNotFound", err)
 		}
 	})
 }

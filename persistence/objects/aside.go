@@ -17,7 +17,7 @@ type Aside struct {
 	grace  time.Duration
 	now    time.Time // by the store's clock, before listing
 	prefix string
-	marks  map[string]time.Time // by key of the marked object; only unchecked ones
+	marks  map[string]time.Time // by key of the marked object; only objects not checked yet
 
 	// Removed is the number of permanently removed objects.
 	Removed int

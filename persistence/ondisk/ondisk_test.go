@@ -112,7 +112,7 @@ func TestTheSizeOfAFolderIncludesItsFiles(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if _, err := Size(ended, dir); !errors.Is(err, context.Canceled) {
-		t.Errorf("with an ended context: %v", err)
+		t.Errorf("with an ended context: %v, want Canceled", err)
 	}
 	if n, err := Size(t.Context(), filepath.Join(dir, "none")); n != 0 || err != nil {
 		t.Errorf("for a missing folder: %d, %v", n, err)

@@ -28,7 +28,7 @@ func TestTablesDoNotChangeUnderLivingNodes(t *testing.T) {
 	a := openTest(t, Options{URL: url, Node: "a", Program: "1.0"})
 	back := nextFormat(t)
 	if _, err := Open(Options{URL: url, Node: "b", Lease: time.Second}); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "node a (1.0)") {
-		t.Errorf("opening while a node is alive: %v", err)
+		t.Errorf("opening while a node is alive: %v, want ErrInUse", err)
 	}
 	if !a.Holds() {
 		t.Fatal("the living node lost its lease")
@@ -38,10 +38,10 @@ func TestTablesDoNotChangeUnderLivingNodes(t *testing.T) {
 	openTest(t, Options{URL: url, Node: "b"})
 	back()
 	if _, err := Open(Options{URL: url, Node: "c"}); !errors.Is(err, ErrNewerFormat) {
-		t.Errorf("opening with an earlier program returned %v", err)
+		t.Errorf("opening with an earlier program returned %v, want ErrNewerFormat", err)
 	}
 	if err := a.Rejoin(context.Background()); !errors.Is(err, ErrNewerFormat) {
-		t.Errorf("the rejoin of an earlier process returned %v", err)
+		t.Errorf("the rejoin of an earlier process returned %v, want ErrNewerFormat", err)
 	}
 }
 
@@ -75,7 +75,7 @@ func TestARefusedNodeIsNotAMember(t *testing.T) {
 		return nil
 	}})
 	if !errors.Is(err, ErrRefused) {
-		t.Errorf("the start of a refused node returned %v", err)
+		t.Errorf("the start of a refused node returned %v, want ErrRefused", err)
 	}
 	members, err := Members(url)
 	if err != nil {

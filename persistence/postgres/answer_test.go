@@ -69,7 +69,7 @@ func TestACommitWithALostResponseSucceedsOnce(t *testing.T) {
 		refused.Precondition = durable.Absent()
 		c.left.Store(int64(round))
 		if err := durable.Commit(s, []durable.Row{refused}); !errors.Is(err, durable.ErrConflict) {
-			t.Errorf("refused append in round %d: %v", round, err)
+			t.Errorf("refused append in round %d: %v, want ErrConflict", round, err)
 		}
 	}
 	c.left.Store(-1)

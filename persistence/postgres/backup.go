@@ -13,8 +13,8 @@ import (
 )
 
 // Backup writes a consistent state of the store, as of the time of the call, to w while the store
-// keeps serving. Every store can read the format (package layout). The caller should sync w before
-// relying on the backup.
+// keeps serving. Every kind of store can read the format (package layout). The caller should sync w
+// before relying on the backup.
 func (s *Store) Backup(w io.Writer) error {
 	if err := s.enterCall(); err != nil {
 		return err
@@ -97,8 +97,8 @@ func (v *view) entries(fn func(layout.Entry) error) error {
 	})
 }
 
-// Scrub reads the whole store. For each value that does not match its checksum, it calls bad with
-// the family of the value's key.
+// Scrub reads the whole store except durable.NodeSecrets. For each value that does not match its
+// checksum, it calls bad with the family of the value's key and, if there is one, the actor.
 func (s *Store) Scrub(bad func(what string)) error {
 	if err := s.enterCall(); err != nil {
 		return err

@@ -230,7 +230,7 @@ func TestARestoreKeepsExpiryTimesAndOmitsNodeSecrets(t *testing.T) {
 		t.Errorf("a row without an expiry expires at %v", got)
 	}
 	if _, err := n.Get(durable.NodeSecrets, []byte("key")); !errors.Is(err, durable.ErrNotFound) {
-		t.Errorf("reading the secret of a node: %v", err)
+		t.Errorf("reading the secret of a node: %v, want ErrNotFound", err)
 	}
 	var last, next int64
 	if err := n.pool.QueryRow(t.Context(), "select max(id), nextval('epochs') from snapshot_parts").Scan(&last, &next); err != nil || next <= last {
@@ -277,7 +277,7 @@ func TestARestoreFinishesARemoval(t *testing.T) {
 				}
 			}
 			if _, err := restored.Get(layout.PurgeTable, []byte("codelab/1")); !errors.Is(err, durable.ErrNotFound) {
-				t.Errorf("the mark of the removal still exists: %v", err)
+				t.Errorf("the mark of the removal still exists: %v, want ErrNotFound", err)
 			}
 			shown := strings.Join(content(t, restored), "\n")
 			if strings.Contains(shown, `"codelab/1"`+" ") || !strings.Contains(shown, `"codelab/2" ends at 6`) {
@@ -297,7 +297,7 @@ func TestRestoreChangesNothingWhenItFails(t *testing.T) {
 	url := postgrestest.Database(t)
 	for _, cut := range []int{0, 40, whole.Len() / 2, whole.Len() - 1} {
 		if _, err := Restore(url, bytes.NewReader(whole.Bytes()[:cut])); !errors.Is(err, ErrBadBackup) {
-			t.Errorf("a backup truncated at %d: %v", cut, err)
+			t.Errorf("a backup truncated at %d: %v, want ErrBadBackup", cut, err)
 		}
 	}
 	if err := CheckEmpty(url); err != nil {
@@ -314,14 +314,14 @@ func TestRestoreChangesNothingWhenItFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := restoreInto(url, whole.Bytes()); !errors.Is(err, ErrNotEmpty) {
-		t.Errorf("restoring over data: %v", err)
+		t.Errorf("restoring over data: %v, want ErrNotEmpty", err)
 	}
 	if err := restoreInto(s.opts.URL, whole.Bytes()); !errors.Is(err, ErrNotEmpty) {
-		t.Errorf("restoring under a running server: %v", err)
+		t.Errorf("restoring under a running server: %v, want ErrNotEmpty", err)
 	}
 	used := postgrestest.Database(t)
 	openTest(t, Options{URL: used})
 	if err := CheckEmpty(used); !errors.Is(err, ErrNotEmpty) {
-		t.Errorf("checking a database of a server that has written nothing: %v", err)
+		t.Errorf("checking a database of a server that has written nothing: %v, want ErrNotEmpty", err)
 	}
 }

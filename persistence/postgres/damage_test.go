@@ -28,11 +28,11 @@ func TestDamageIsDetected(t *testing.T) {
 		return n
 	}
 	if n := damaged(); n != 0 {
-		t.Fatalf("%d are damaged before any change", n)
+		t.Fatalf("%d values are damaged before any change", n)
 	}
 	postgrestest.Exec(t, url, `update atelier.rows set value = value || 'x'; update atelier.records set chunk = chunk || 'x' where seq = 3`)
 	if n := damaged(); n != 2 {
-		t.Errorf("%d are damaged", n)
+		t.Errorf("%d values are damaged, want a row and a chunk", n)
 	}
 	_, rowErr := s.Get("t", []byte("k"))
 	load := func() error {
@@ -43,28 +43,28 @@ func TestDamageIsDetected(t *testing.T) {
 	for what, err := range map[string]error{"get": rowErr, "load": load(), "replay": replay(),
 		"precondition": durable.Commit(s, []durable.Row{{Table: "t", Key: []byte("k"), Precondition: durable.Unchanged([]byte("v"))}})} {
 		if !errors.Is(err, durable.ErrCorrupt) {
-			t.Errorf("%s returned %v", what, err)
+			t.Errorf("%s returned %v, want ErrCorrupt", what, err)
 		}
 	}
 	postgrestest.Exec(t, url, "delete from atelier.records where seq = 3")
 	if err := replay(); !errors.Is(err, durable.ErrCorrupt) {
-		t.Errorf("a missing record: %v", err)
+		t.Errorf("a missing record: %v, want ErrCorrupt", err)
 	}
 	postgrestest.Exec(t, url, "delete from atelier.records where seq > 2")
 	if err := replay(); !errors.Is(err, durable.ErrCorrupt) {
-		t.Errorf("without the last record: %v", err)
+		t.Errorf("without the last record: %v, want ErrCorrupt", err)
 	}
 	postgrestest.Exec(t, url, "delete from atelier.records")
 	if err := replay(); !errors.Is(err, durable.ErrCorrupt) {
-		t.Errorf("without any record: %v", err)
+		t.Errorf("without any record: %v, want ErrCorrupt", err)
 	}
 	postgrestest.Exec(t, url, "update atelier.snapshots set head = head || 'x'")
 	if n := damaged(); n != 2 {
-		t.Errorf("%d are damaged", n)
+		t.Errorf("%d values are damaged, want a row and a head", n)
 	}
 	for what, err := range map[string]error{"load": load(), "replay": replay()} {
 		if !errors.Is(err, durable.ErrCorrupt) {
-			t.Errorf("%s after a damaged head: %v", what, err)
+			t.Errorf("%s after a damaged head: %v, want ErrCorrupt", what, err)
 		}
 	}
 }

@@ -127,8 +127,9 @@ func unreachable(err error) bool {
 		errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err)
 }
 
-// ask calls fn, which makes an idempotent request to the database, until it succeeds or the lease
-// is lost. After a final error, fn is not called again.
+// ask calls fn, which makes an idempotent request to the database, until it succeeds. It repeats
+// the request after a broken connection, or if concurrent transactions ended it, but at most
+// maxTries times and only while the lease is valid.
 func (s *Store) ask(fn func(ctx context.Context) error) error { return s.lease.Load().ask(fn) }
 
 func (l *lease) ask(fn func(ctx context.Context) error) error {

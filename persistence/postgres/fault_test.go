@@ -83,7 +83,7 @@ func (l *load) total() (n uint64) {
 	return n
 }
 
-// waits reports whether a log has no acknowledged record yet.
+// waits reports whether any log has no acknowledged record yet.
 func (l *load) waits() bool {
 	for i := range l.acked {
 		if l.acked[i].Load() == 0 {

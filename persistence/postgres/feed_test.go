@@ -80,7 +80,7 @@ func TestAFeedThatWasDisconnectedStartsOver(t *testing.T) {
 // feedOf names the type feed where a variable hides it.
 type feedOf = feed
 
-// Expired rows and tombstones are removed from the table after all nodes have read them.
+// Expired rows and tombstones are removed from the table after Options.Remember.
 func TestExpiredRowsAreSwept(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a", Remember: time.Millisecond, SweepEvery: time.Millisecond})

@@ -118,9 +118,9 @@ func unused(ctx context.Context, tx pgx.Tx, format int) error {
 		ErrInUse, others[0].Node, others[0].Program, format, len(migrations))
 }
 
-// living returns the nodes with a valid lease, except the node named but.
-func living(ctx context.Context, tx pgx.Tx, but string) (out []durable.Member, err error) {
-	rows, err := tx.Query(ctx, "select node, version, program from nodes where lease_until > clock_timestamp() and node <> $1 order by node", but)
+// living returns the nodes with a valid lease, except the node with the given name.
+func living(ctx context.Context, tx pgx.Tx, except string) (out []durable.Member, err error) {
+	rows, err := tx.Query(ctx, "select node, version, program from nodes where lease_until > clock_timestamp() and node <> $1 order by node", except)
 	if err != nil {
 		return nil, err
 	}

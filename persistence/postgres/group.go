@@ -123,7 +123,7 @@ func (g *group) chunkArrays() (actors [][]byte, seqs []int64, values [][]byte) {
 	return actors, seqs, values
 }
 
-// lost returns the logs whose positions the database has reported in detail.
+// lost returns the logs at the positions that are listed in detail, the detail of a database error.
 func (g *group) lost(detail string) (out []*actorLog) {
 	for place := range strings.SplitSeq(detail, ",") {
 		if n, err := strconv.Atoi(place); err == nil && n >= 0 && n < len(g.logs) {
@@ -166,7 +166,7 @@ type rowWrite struct {
 	key   string // in the form of package layout, ordered by table and key
 	row   *durable.Row
 	value []byte
-	new   bool // the row did not exist when checked, and must not exist
+	new   bool // the row did not exist when checked, and must still not exist
 }
 
 func (s *rowSet) reset() {

@@ -14,7 +14,7 @@ type entry = calls.Item[*actorLog]
 type item struct {
 	entry
 	lease    *lease
-	conflict bool // Err is the result of the current transaction; owned by the writer
+	conflict bool // Err is a precondition that failed in the current transaction; owned by the writer
 }
 
 // push queues a batch or rows for the writer.

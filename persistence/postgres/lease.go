@@ -151,8 +151,8 @@ func (s *Store) renew(ctx context.Context, conn **pgx.Conn, l *lease) (err error
 // one does not show precisely enough when the database read its clock.
 const maxRoundTrip = 5 * time.Second
 
-// compare records the offset of the database's clock. The database's clock showed at when this
-// node's clock showed a time between here and here+took.
+// compare records the offset of the database's clock. The database read the time at from its clock
+// while this node's clock was between here and here+took.
 func (s *Store) compare(at, here time.Time, took time.Duration) {
 	if took > maxRoundTrip {
 		s.offset.Store(nil)
@@ -194,7 +194,7 @@ func (s *Store) Rejoin(ctx context.Context) error {
 	old := s.lease.Load()
 	old.lose()
 	<-s.keeping
-	rest, level := pause{}, slog.LevelWarn // the first time
+	rest, level := pause{}, slog.LevelWarn // only the first failure is a warning
 	for {
 		l, err := s.enter(ctx, old.incarnation)
 		if err == nil {

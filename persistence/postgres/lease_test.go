@@ -59,27 +59,27 @@ func TestAnOvertakenOwnerIsFenced(t *testing.T) {
 	snap(t, snapped, 1, "state", 0)
 	a.Expire()
 	taken, again := openLog(t, b.Store, "codelab/1"), openLog(t, b.Store, "codelab/3")
-	// The update makes the second node consider the lease expired.
+	// The update makes the lease of node a valid again, so that only the epoch refuses its writes.
 	postgrestest.Exec(t, url, "update atelier.nodes set lease_until = clock_timestamp() + interval '1 hour'")
 	if err := commit(taken, 2, "b"); err != nil {
 		t.Fatal(err)
 	}
 	if err := commit(log, 2, "x"); !errors.Is(err, durable.ErrFenced) {
-		t.Errorf("the append by the old owner: %v", err)
+		t.Errorf("the append by the old owner: %v, want ErrFenced", err)
 	}
 	if err := commit(other, 2, "fine"); err != nil {
 		t.Errorf("a commit of another actor: %v", err)
 	}
 	err := snapped.Rewrite(1, func(uint64, []byte) ([]byte, bool, error) { return []byte("x"), true, nil })
 	if !errors.Is(err, durable.ErrFenced) {
-		t.Errorf("the rewrite by the old owner: %v", err)
+		t.Errorf("the rewrite by the old owner: %v, want ErrFenced", err)
 	}
 	done := make(chan error, 1)
 	if err := snapped.Snapshot(1, []byte("x"), 1, func(err error) { done <- err }); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-done; !errors.Is(err, durable.ErrFenced) {
-		t.Errorf("the snapshot by the old owner: %v", err)
+		t.Errorf("the snapshot by the old owner: %v, want ErrFenced", err)
 	}
 	if err := commit(again, 2, "b"); err != nil {
 		t.Error(err)
@@ -221,7 +221,7 @@ func TestTransactionsDoNotDeadlock(t *testing.T) {
 					for _, k := range r.Perm(6)[:3] {
 						one := row(fmt.Sprint(k), "v")
 						switch {
-						case n%2 == 0 || r.IntN(3) == 0: // a group without preconditions, mostly
+						case n%2 == 0 || r.IntN(3) == 0: // every second append has no preconditions
 							one.Key = append(one.Key, "-free"...)
 						case r.IntN(3) == 0:
 							one.Precondition, one.CheckOnly = durable.Absent(), true
@@ -254,7 +254,7 @@ func TestANodeNameBelongsToOneProcess(t *testing.T) {
 	s := openTest(t, Options{URL: url, Node: "a", Lease: 9 * time.Second})
 	_, err := Open(Options{URL: url, Node: "a", Lease: 3 * time.Second})
 	if !errors.Is(err, ErrNameTaken) {
-		t.Errorf("the second process returned %v", err)
+		t.Errorf("the second process returned %v, want ErrNameTaken", err)
 	}
 	if !s.Holds() {
 		t.Error("the first process lost its lease")
@@ -293,7 +293,7 @@ func TestQueuedItemsEndWithTheirLease(t *testing.T) {
 	}
 	close(free)
 	if err := <-queued; !errors.Is(err, durable.ErrFenced) {
-		t.Errorf("the queued item ended with %v", err)
+		t.Errorf("the queued item ended with %v, want ErrFenced", err)
 	}
 	put(t, s, row("other", "v"))
 }
@@ -314,7 +314,7 @@ func TestASingleServerRegainsItsLease(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	if err := commit(log, 2, "x"); !errors.Is(err, durable.ErrFenced) {
-		t.Errorf("the append by the old handle returned %v", err)
+		t.Errorf("the append by the old handle returned %v, want ErrFenced", err)
 	}
 	if err := commit(openLog(t, s, "codelab/1"), 2, "b"); err != nil {
 		t.Error(err)
@@ -324,7 +324,7 @@ func TestASingleServerRegainsItsLease(t *testing.T) {
 func TestWeakCommitsAreRefused(t *testing.T) {
 	_, err := Open(Options{URL: postgrestest.Database(t) + "&synchronous_commit=off"})
 	if !errors.Is(err, ErrWeakCommit) {
-		t.Errorf("opening with weak commits returned %v", err)
+		t.Errorf("opening with weak commits returned %v, want ErrWeakCommit", err)
 	}
 	for _, c := range []struct {
 		commit, standbys string
@@ -355,7 +355,7 @@ func TestANewerDatabaseIsRefused(t *testing.T) {
 	postgrestest.Exec(t, url, "update atelier.meta set format = $1", Format+1)
 	looked(Format + 1)
 	if _, err := Open(Options{URL: url}); !errors.Is(err, ErrNewerFormat) {
-		t.Errorf("opening a newer database returned %v", err)
+		t.Errorf("opening a newer database returned %v, want ErrNewerFormat", err)
 	}
 	postgrestest.Exec(t, url, "update atelier.meta set format = 1")
 	_, looking := FormatOf(url)

@@ -35,11 +35,11 @@ func TestLookupsShareAStatement(t *testing.T) {
 			switch {
 			case i == 4:
 				if !errors.Is(err, durable.ErrCorrupt) {
-					t.Errorf("the damaged row: %q %v", value, err)
+					t.Errorf("the damaged row: %q %v, want ErrCorrupt", value, err)
 				}
 			case i%3 == 0:
 				if !errors.Is(err, durable.ErrNotFound) {
-					t.Errorf("the missing row %d: %q %v", i, value, err)
+					t.Errorf("the missing row %d: %q %v, want ErrNotFound", i, value, err)
 				}
 			case err != nil || string(value) != fmt.Sprint("value of ", i):
 				t.Errorf("row %d: %q %v", i, value, err)

@@ -69,7 +69,8 @@ type Options struct {
 
 	// LookEvery is the polling interval of a durable.Feed. Default 500 ms.
 	LookEvery time.Duration
-	// Remember is how long the database keeps tombstones of deleted rows. Default 5 min.
+	// Remember is how long the database keeps expired rows, and tombstones of deleted rows. Default
+	// 5 min.
 	Remember time.Duration
 	// SweepEvery is the interval at which expired rows are removed. Default 30 s.
 	SweepEvery time.Duration

@@ -22,7 +22,7 @@ type Restoring struct {
 	ids   int64            // the highest id of a snapshot
 }
 
-// CheckEmpty returns ErrNotEmpty for a database that contains data.
+// CheckEmpty returns ErrNotEmpty for a database that contains data, or that a living node uses.
 func CheckEmpty(url string) error {
 	r, err := begin(url)
 	if err != nil {
@@ -49,7 +49,8 @@ func Restore(url string, r io.Reader) (*Restoring, error) {
 	return out, nil
 }
 
-// begin opens the transaction that fills a database.
+// begin creates missing tables, and opens the transaction that fills the database. It fails like
+// CheckEmpty.
 func begin(url string) (*Restoring, error) {
 	config, err := parse(url)
 	if err != nil {

@@ -145,11 +145,11 @@ func (c keyRange) sql() string {
 	if c.reverse {
 		order = " desc"
 	}
-	end := "($3::bytea is null or true)"
+	end := "($3::bytea is null or true)" // always true; it gives the parameter a type
 	if c.high != nil {
 		end = "key " + high + " $3"
 	}
-	// The snapshot is one consistent state. Rows that expire while it is read can be missing.
+	// The view is one consistent state. Rows that expire while it is read can be missing.
 	return "select key, value from rows where tbl = $1 and key " + low + " $2 and " + end + " and " + visible +
 		" order by key" + order + " limit $4"
 }

@@ -130,7 +130,7 @@ func readMembers(ctx context.Context, db interface {
 		var left int64
 		err = row.Scan(&m.Node, &m.Incarnation, &m.Version, &m.Program, &m.Since, &left, &m.Owns)
 		m.Left = time.Duration(left) * time.Microsecond
-		if m.Version < 0 { // see Store.leave
+		if m.Version < 0 { // see hasStopped
 			m.Stopped, m.Version = true, -1-m.Version
 		}
 		return m, err

@@ -26,7 +26,7 @@ func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(err
 		return err
 	}
 	return s.snapshots.Ask(&snapshotJob{Log: l, Seq: seq, State: state, Keep: keep, Done: done}, func(e entry) error {
-		l.users.Add(1) // counted only after the reservation, so that a handle that is closed while it waits is the last user
+		l.users.Add(1) // only after the reservation, because a refused snapshot must not count as a user
 		err := s.queue.Push(item{entry: e}, 0)
 		if err != nil {
 			l.users.Add(-1)

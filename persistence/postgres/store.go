@@ -51,7 +51,7 @@ type Store struct {
 	refused  atomic.Int64
 	closing  atomic.Bool
 	stats    calls.Stats
-	circles  atomic.Uint64 // deadlocks, which were retried
+	circles  atomic.Uint64 // transactions that were repeated after a deadlock
 }
 
 var _ durable.Shared = (*Store)(nil)
@@ -221,8 +221,8 @@ func (s *Store) StreamID() string { return s.stream }
 // ReadOnly implements durable.Store.
 func (s *Store) ReadOnly() bool { return s.readOnly.Load() }
 
-// refuses handles the error of a write. If the database accepts no writes, refuses makes the store
-// read-only.
+// refuses handles an error of the database. If the database accepts no writes, refuses makes the
+// store read-only.
 func (s *Store) refuses(err error) {
 	if errors.Is(err, durable.ErrReadOnly) {
 		s.refused.Store(int64(uptime()))

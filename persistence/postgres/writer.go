@@ -12,8 +12,7 @@ import (
 	"atelier/persistence/internal/calls"
 )
 
-// writer commits all queued items in one transaction. Only if they are very large, it needs
-// several.
+// writer commits all queued items in one transaction, or in several if they exceed maxGroupBytes.
 type writer struct {
 	*calls.Writer[*actorLog, item, *item]
 	store   *Store

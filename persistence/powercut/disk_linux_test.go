@@ -76,7 +76,7 @@ func TestSelectedCallsFail(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind   Kind
 		fault  Fault
-		script string // must fail with the text
+		script string // must fail with the text, or succeed if it is empty
 		text   string
 		ops    string // that are recorded meanwhile
 	}{

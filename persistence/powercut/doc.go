@@ -16,11 +16,12 @@
 //     pages before a present one are zeros.
 //   - A rename is atomic, even over another file. A sync of either folder makes it durable.
 //   - With Journaled, names and truncations reach the disk in the order of the calls, as on
-//     ext4 and XFS, so some number of the last ones is missing. With Unordered, each new or
+//     ext4 and XFS, so some of the last calls can be missing. With Unordered, each new or
 //     changed name can be missing. Removals and truncations still wait for earlier names.
 //     Otherwise Badger would lose a memtable: it removes the log before the name of its
 //     table is on disk.
-//   - A failed sync of a file makes nothing durable, and no later sync makes up for it: the kernel may have dropped the pages and marked them clean.
+//   - A failed sync of a file makes nothing durable, and no later sync makes up for it: the
+//     kernel may have dropped the pages and marked them clean.
 //   - A failed sync of a folder makes nothing durable, but a later one does: names stay in
 //     the journal, or the file system becomes read-only.
 //
@@ -29,7 +30,7 @@
 // A page that a program stores in mapped memory arrives with the next sync, or when the kernel
 // writes it. Mapped writes that directly follow the cut can therefore also be present. Mapped
 // writes after another call cannot, because the program may have stored their data after that call.
-// Folder.Reach is the position after the mapped writes that can be present.
+// Folder.Reach is the position after the mapped writes that are present.
 //
 // # What is not simulated
 //

@@ -12,8 +12,8 @@ import (
 
 // Folder is a folder tree in memory: that of a Disk, or a possible result of a power failure.
 type Folder struct {
-	// Reach is the position after the last call whose effect is present. With mapped memory it can
-	// be after the cut.
+	// Reach is the position of the cut or, if mapped writes after the cut are present, the position
+	// after the last of them.
 	Reach int
 	// Unsynced has one line per unsynced change, with its outcome.
 	Unsynced []string

@@ -18,8 +18,8 @@ const aFile, aFolder = syscall.S_IFREG | 0o600, syscall.S_IFDIR | 0o700
 
 func page(text string) []byte { return bytes.Repeat([]byte(text), PageBytes) }
 
-// states returns all possible states of a folder after cuts at the end of a trace, each as
-// "name=contents", with one letter per page.
+// states returns the states of a folder after cuts at the end of a trace, with 400 seeds. A state
+// has "name=contents" for each file, with one letter per page.
 func states(t Trace, order Order) []string {
 	seen := map[string]bool{}
 	for seed := range uint64(400) {

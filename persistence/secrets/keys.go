@@ -103,7 +103,8 @@ func CreateKeys(path string, now time.Time) ([]seal.Key, error) {
 	return keys, writeKeys(path, keys)
 }
 
-// RotateKeys adds a newer version, which is used immediately, and returns all keys.
+// RotateKeys puts a newer version in use immediately, and returns all keys. If an unfinished
+// rotation has left a pending key, RotateKeys uses this key.
 func RotateKeys(path string, now time.Time) ([]seal.Key, error) {
 	keys, err := LoadKeys(path)
 	if err != nil {

@@ -95,7 +95,7 @@ func TestTheChecksumCoversThePendingState(t *testing.T) {
 		t.Fatalf("the file does not contain a pending key")
 	}
 	if _, err := ParseKeys(path, []byte(changed)); !errors.Is(err, ErrMalformed) {
-		t.Errorf("a pending key is read as a key in use: %v", err)
+		t.Errorf("a pending key is read as a key in use: %v, want ErrMalformed", err)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestInvalidKeyFilesAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := LoadKeys(path); !errors.Is(err, ErrMalformed) || strings.Contains(err.Error(), "AAEC") {
-			t.Errorf("the key file with %s: %v", name, err)
+			t.Errorf("the key file with %s: %v, want ErrMalformed", name, err)
 		}
 		if err := os.Chmod(path, 0o640); err != nil {
 			t.Fatal(err)

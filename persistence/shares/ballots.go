@@ -159,7 +159,7 @@ func (b *Ballots) Make(codelab string) (id string, keepers []string, err error) 
 }
 
 // keep stores a secret on disk and activates it. After a failure, the next sweep destroys the
-// remains, unless keep succeeds before.
+// remains, unless another keep succeeds earlier.
 func (b *Ballots) keep(id string, x *ballotSecret) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()

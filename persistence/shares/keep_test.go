@@ -217,7 +217,7 @@ func TestAFoundSecretIsAcceptedOnlyOnceItIsSynced(t *testing.T) {
 	defer again.Close()
 	d.times, d.after = 1, 2 // the sync of the file
 	if err := again.Take(in); !errors.Is(err, syscall.EIO) || again.Key(in.ID) == nil {
-		t.Errorf("Take of a secret that was not synced returned %v", err)
+		t.Errorf("Take of a secret that was not synced returned %v, want EIO", err)
 	}
 	again.Old() // sweeps, and spares secrets in use
 	if left, _ := d.List(); len(left) != 1 {
@@ -289,6 +289,6 @@ func TestASecretThatReadsBackDifferentlyIsNotUsed(t *testing.T) {
 	b := openBallots(t, BallotOptions{Dir: string(dir), Disk: forgetful{dir}})
 	defer b.Close()
 	if id, _, err := b.Make(aCodelab); !errors.Is(err, ErrDisk) || b.Key(id) != nil {
-		t.Errorf("%v was made from differing bytes: %v", id, err)
+		t.Errorf("%v was made from differing bytes: %v, want ErrDisk", id, err)
 	}
 }

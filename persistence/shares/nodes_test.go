@@ -164,7 +164,7 @@ func TestANodeWithoutSharesReportsNoneAsExpired(t *testing.T) {
 		t.Errorf("a share of this node: %v, %v", got, err)
 	}
 	if _, err := s.Find(seal.ShareID{1}); !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("a share that another node may have: %v", err)
+		t.Errorf("a share that another node may have: %v, want ErrUnavailable", err)
 	}
 	lacks = false
 	if got, err := s.Find(seal.ShareID{1}); got != nil || err != nil {
@@ -192,7 +192,7 @@ func TestAShareThatIsReceivedAgainKeepsItsFile(t *testing.T) {
 	}
 }
 
-// An operator without the keys of the shares can count the shares still in use.
+// An operator can count the shares still in use from the names of their files.
 func TestSharesInAFolderAreCounted(t *testing.T) {
 	dir := t.TempDir()
 	s := spread(t, dir, func(Share) error { return nil })

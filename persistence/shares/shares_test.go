@@ -139,7 +139,7 @@ func TestTokensOfOneQuarterHourUseOneShare(t *testing.T) {
 		t.Error("the wrong share is found")
 	}
 	if _, err := s.Until(noon); !errors.Is(err, seal.ErrOver) {
-		t.Errorf("a share for a time that is over: %v", err)
+		t.Errorf("a share for a time that is over: %v, want ErrOver", err)
 	}
 }
 

@@ -50,8 +50,8 @@ type Store struct {
 	mu    sync.RWMutex
 	byID  map[seal.ShareID]*held // guarded by mu
 	byEnd map[int64]*held        // guarded by mu; the newest for an end, Unix seconds
-	// spreading is the share that is being sent to the other nodes. Guarded by mu. A node that is
-	// just starting does not receive it in this way, but requests all shares, including this one.
+	// spreading is the share that is being sent to the other nodes. Guarded by mu. It is not sent
+	// to a node that is just starting. Such a node requests all shares, including this one.
 	spreading *held
 
 	// making is held while a share is created, and guards the following fields. It is never
@@ -79,7 +79,8 @@ type held struct {
 	until time.Duration // the uptime at which it ends, regardless of the clock
 }
 
-// Open finds the stored shares, destroys expired ones, and continues to do so until Close.
+// Open loads the stored shares and destroys the expired ones. Until Close, it destroys each share
+// when it expires.
 func Open(o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -199,7 +200,7 @@ func (s *Store) make(ends, now time.Time) (*held, error) {
 }
 
 // write writes a share's file, and then calls then, before the folder is used again. After a
-// failure, the next sweep destroys the remains, unless the share is written again before.
+// failure, the next sweep destroys the remains, unless the share is written again earlier.
 func (s *Store) write(h *held, secret []byte, then func()) error {
 	s.writing.Lock()
 	err := keep(s.opts.Disk, h.name, secret)

@@ -25,7 +25,7 @@ func (s *Store) run(ctx context.Context) {
 	}
 }
 
-// next returns the time until the next share expires.
+// next returns the time until the next share expires, at most checkEvery.
 func (s *Store) next() time.Duration {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -95,8 +95,9 @@ func decode(raw []byte, into any) error {
 	return codec.UnmarshalFromString(unsafe.String(unsafe.SliceData(raw), len(raw)), into)
 }
 
-// Parse checks a credential, a JSON object. It fails with *Shape or *Refused. The
-// credential shares raw's memory; no other copy of its secrets remains.
+// Parse checks a credential, which must be a JSON object. It fails with *Shape or *Refused. The
+// credential shares raw's memory. No other copy of its secrets remains, except of a string with
+// escapes (unquote).
 func Parse(raw []byte, rules Rules, now time.Time) (*Credential, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {

@@ -117,7 +117,7 @@ func TestBrands(t *testing.T) {
 	}
 }
 
-// The check digit detects every single wrong digit and nearly every swap of neighbours.
+// The check digit detects every single wrong digit.
 func TestLuhn(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		digits := []byte(rapid.StringMatching(`[0-9]{11,18}`).Draw(rt, "digits"))

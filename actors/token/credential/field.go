@@ -34,7 +34,7 @@ func (f *field) unquote() bool {
 	if json.Unmarshal(b, &text) != nil {
 		return false
 	}
-	*f = b[:copy(b, text)] // never longer than escaped
+	*f = b[:copy(b, text)] // the text is never longer than its escaped form
 	return true
 }
 

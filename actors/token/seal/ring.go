@@ -43,7 +43,7 @@ type Key struct {
 // MaterialBytes is the length of a key's secret part.
 const MaterialBytes = 32
 
-// Ring contains the keys of one environment and one epoch of the store, derived from the server's
+// Ring contains the keys of one environment and one stream of the store, derived from the server's
 // keys. It is immutable.
 type Ring struct {
 	versions []*Version // newest first
@@ -56,8 +56,8 @@ type Version struct {
 	Number uint32
 	lookup *keyed // derives the names of records
 	record *keyed // authenticates records
-	wrap   *keyed // half of a sealing key; the other half is the token
-	idem   *keyed // derives names of stored responses, half of their keys, and request hashes
+	wrap   *keyed // derives sealing keys from the token and, for credentials, the share
+	idem   *keyed // derives names and sealing keys of stored answers, and request hashes
 	sign   []byte // signs access tokens of OAuth clients
 }
 

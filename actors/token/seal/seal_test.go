@@ -112,7 +112,7 @@ func TestQuarterEnd(t *testing.T) {
 		0: 0, 1: 15 * time.Minute, 15 * time.Minute: 15 * time.Minute, 15*time.Minute + 1: 30 * time.Minute, -1: 0,
 	} {
 		if got := QuarterEnd(noon.Add(after).In(time.FixedZone("", 5*3600+1800+7))); !got.Equal(noon.Add(want)) {
-			t.Errorf("QuarterEnd %v after noon = %v", after, got)
+			t.Errorf("QuarterEnd %v after noon returned %v, want %v after noon", after, got, want)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func (t Token) Name() Name { return sha256.Sum256([]byte(t)) }
 
 const redacted = "[redacted]"
 
-// String, GoString, MarshalText and LogValue redact the token in all output.
+// String redacts the token.
 func (t Token) String() string { return redacted }
 
 // GoString redacts the token.

@@ -34,7 +34,8 @@ func (c *Cursor) Admit(first uint64, count int) error {
 	return nil
 }
 
-// AdmitSnapshot checks that the log is valid and includes the records of a snapshot at seq.
+// AdmitSnapshot checks that no batch of the handle has failed, and that the log includes the
+// records of a snapshot at seq.
 func (c *Cursor) AdmitSnapshot(seq uint64) error {
 	if c.failed != nil {
 		return c.failed

@@ -11,7 +11,7 @@ import (
 type Gate struct {
 	inside atomic.Int64
 	closed atomic.Bool
-	empty  chan struct{} // receives when the last call leaves a closed gate
+	empty  chan struct{} // receives a value when the last call leaves a closed gate
 }
 
 // NewGate returns an open gate.

@@ -25,7 +25,7 @@ func NewQueue[T any](limits durable.StoreLimits) *Queue[T] {
 }
 
 // Push queues an item of the given size in bytes. Items without bytes (opening, closing) are always
-// accepted.
+// accepted, and items of any size while no bytes are queued.
 func (q *Queue[T]) Push(it T, bytes int) error {
 	q.mu.Lock()
 	if q.closed {

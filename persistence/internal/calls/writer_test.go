@@ -11,8 +11,8 @@ type testLog struct{ Cursor }
 
 type testItem struct{ Item[*testLog] }
 
-// work starts a writer. end contains the errors of the items' groups. outcomes returns the outcome
-// of each item, by the name in its Actor.
+// work starts a writer that commits each item as its own group. end contains the groups' errors, by
+// the name in the item's Actor. outcomes ends the writer and returns the items' outcomes by name.
 func work(end map[string]error) (push func(...testItem), outcomes func() map[string]error) {
 	queue, all := NewQueue[testItem](durable.StoreLimits{QueueBytes: 100}), map[string]error{}
 	snapshots := NewSnapshots(100, func(*Snapshot[*testLog]) error { return nil }, func(*testLog) {})
@@ -66,7 +66,7 @@ func TestOnlyTheNewestHandleAppends(t *testing.T) {
 	}
 }
 
-// Every item of a failed group gets the error, and a log with a gap accepts no more batches.
+// The items of a failed group get its error, and a log with a gap accepts no more batches.
 func TestAFailedGroupFailsAllItsItems(t *testing.T) {
 	failed := errors.New("the disk failed")
 	push, outcomes := work(map[string]error{"rows": failed, "batch": failed})

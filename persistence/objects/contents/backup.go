@@ -33,7 +33,7 @@ func (s *Store) save(w io.Writer) error {
 	err := s.each(func(sum files.Sum) error {
 		f, size, err := s.Open(sum)
 		if errors.Is(err, files.ErrMissing) {
-			return nil // removed meanwhile: not held, or unreferenced
+			return nil // removed meanwhile; nothing refers to it, or the caller does not hold the store
 		}
 		if errors.Is(err, durable.ErrCorrupt) {
 			s.log.Error("a stored file is damaged and is left out of the backup", "content", sum.String())

@@ -60,7 +60,7 @@ func TestTheLeastRecentlyUsedCopiesAreDropped(t *testing.T) {
 			time.Sleep(time.Second)
 			c.add(files.Sum{sum}, size)
 			if got := slices.Clone(*dropped); !slices.Equal(got, want) {
-				t.Errorf("with a limit of %d, the dropped copies are %v, want %v", sum, got, want)
+				t.Errorf("after adding copy %d, the dropped copies are %v, want %v", sum, got, want)
 			}
 			*dropped = nil
 			var bytes int64
@@ -68,7 +68,7 @@ func TestTheLeastRecentlyUsedCopiesAreDropped(t *testing.T) {
 				bytes += o.size
 			}
 			if c.bytes != bytes {
-				t.Errorf("with a limit of %d, the cache counts %d bytes of %d", sum, c.bytes, bytes)
+				t.Errorf("after adding copy %d, the cache counts %d bytes, want %d", sum, c.bytes, bytes)
 			}
 		}
 		add(1, 10)

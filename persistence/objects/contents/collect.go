@@ -55,8 +55,8 @@ func (s *folder) Collect(inUse files.InUse) (removed int, err error) {
 	return removed, err
 }
 
-// remove removes an object that has no lease and no references. Unless the time before is zero, it
-// only quarantines the object, and only if the object was put before that time.
+// remove removes an object that has no lease and no references. If before is not zero, remove only
+// quarantines the object, and only if the object was put no later than before.
 func (s *folder) remove(sum files.Sum, inUse files.InUse, before time.Time) (gone bool, err error) {
 	s.removing.Lock()
 	defer s.removing.Unlock()

@@ -111,7 +111,7 @@ func TestEqualContentsAreStoredOnceUnderTheirSum(t *testing.T) {
 		t.Errorf("the files are %q, want one", n)
 	}
 	if _, err := content(s, files.Sum{}); !errors.Is(err, files.ErrMissing) {
-		t.Errorf("a missing content: %v", err)
+		t.Errorf("a missing content: %v, want ErrMissing", err)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestFailedUploadsLeaveNothing(t *testing.T) {
 	}
 	full = true
 	if _, err := s.Put(strings.NewReader("x"), 10); !errors.Is(err, durable.ErrReadOnly) {
-		t.Errorf("on a full disk: %v", err)
+		t.Errorf("on a full disk: %v, want ErrReadOnly", err)
 	}
 	if n := left(t, s.opts.Dir); len(n) != 0 {
 		t.Errorf("files left behind: %q", n)
@@ -385,7 +385,7 @@ func TestABackupContainsEveryObject(t *testing.T) {
 		t.Errorf("the undamaged content: %d bytes, %v", len(got), err)
 	}
 	if _, err := content(restored, a.Sum); !errors.Is(err, files.ErrMissing) {
-		t.Errorf("the damaged content: %v", err)
+		t.Errorf("the damaged content: %v, want ErrMissing", err)
 	}
 }
 
@@ -419,7 +419,7 @@ func TestNothingIsRemovedDuringSeveralBackups(t *testing.T) {
 			}
 		}
 		if n != want {
-			t.Errorf("%s there are %d objects", when, n)
+			t.Errorf("%s there are %d objects, want %d", when, n, want)
 		}
 	}
 	first, second := hold(), hold()
@@ -457,6 +457,6 @@ func TestDamageWhileSavingFailsTheBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := save(&hurting{io.Discard, s.path(sum)}); !errors.Is(err, durable.ErrCorrupt) {
-		t.Errorf("saving an object that is damaged meanwhile: %v", err)
+		t.Errorf("saving an object that is damaged meanwhile: %v, want ErrCorrupt", err)
 	}
 }

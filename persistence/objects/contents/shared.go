@@ -124,9 +124,9 @@ func (s *shared) keep(l *files.Lease) error {
 	return nil
 }
 
-// hasPut reports whether this node put an object with the sum less than putAgain ago. It must be so
-// by the wall clock and by the monotonic clock, because the former may have been set and the latter
-// may have paused.
+// hasPut reports whether this node put an object with the sum less than putAgain ago. Both the wall
+// clock and the monotonic clock must confirm this, because the wall clock may have been set, and
+// the monotonic clock may have paused.
 func (s *shared) hasPut(sum files.Sum) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,7 +216,7 @@ func (s *shared) fetch(sum files.Sum) error {
 		if got == nil || errors.Is(got, errNoCopy) {
 			return got
 		}
-		if !errors.Is(got, objects.ErrNotFound) { // removed meanwhile
+		if !errors.Is(got, objects.ErrNotFound) { // an object that was removed meanwhile is skipped
 			err = got
 		}
 	}

@@ -59,16 +59,16 @@ func TestAllNodesReadStoredContent(t *testing.T) {
 			}
 		}
 		if _, err := content(two, files.Sum{}); !errors.Is(err, files.ErrMissing) {
-			t.Errorf("a missing content: %v", err)
+			t.Errorf("a missing content: %v, want ErrMissing", err)
 		}
 		if putOne(t, one, "content") != sum || len(b.Keys(t, "contents/")) != 1 {
 			t.Errorf("after storing it again, the keys are %q", b.Keys(t, ""))
 		}
 		if _, err := one.Put(strings.NewReader("too long"), 3); !errors.Is(err, files.ErrTooLarge) {
-			t.Errorf("an upload that is too long: %v", err)
+			t.Errorf("an upload that is too long: %v, want ErrTooLarge", err)
 		}
 		if _, err := one.Put(iotest.ErrReader(io.ErrClosedPipe), 3); !errors.Is(err, files.ErrSource) {
-			t.Errorf("an interrupted upload: %v", err)
+			t.Errorf("an interrupted upload: %v, want ErrSource", err)
 		}
 		if got := b.Keys(t, "contents/"); len(got) != 1 {
 			t.Errorf("the stored objects are %q", got)
@@ -96,7 +96,7 @@ func TestDamagedObjectsAreNotServed(t *testing.T) {
 				}
 				var found []string
 				if n, err := two.Scrub(func(what string) { found = append(found, what) }); n != 1 || err != nil || !slices.Equal(found, []string{"blob " + sum.String()}) {
-					t.Errorf("scrubbing %d found %q, %v", n, found, err)
+					t.Errorf("scrubbing %d objects found the damaged ones %q, %v", n, found, err)
 				}
 				// Putting the object again makes it readable. The damaged object is removed later.
 				putOne(t, two, whole)
@@ -139,7 +139,7 @@ func TestDamagedContentIsStoredAgainOnUpload(t *testing.T) {
 	}
 	damage()
 	if got, err := content(one, sum); !errors.Is(err, durable.ErrCorrupt) {
-		t.Fatalf("read %q, %v", got, err)
+		t.Fatalf("read %q, %v, want ErrCorrupt", got, err)
 	}
 	again("a reader")
 	putOne(t, one, "another content, so that the cache drops the copy of the first")
@@ -231,7 +231,7 @@ func TestUnusedContentIsRemovedAfterTheGracePeriod(t *testing.T) {
 		}
 		release()
 		if _, err := content(node(t, b, nil), sum); !errors.Is(err, files.ErrMissing) {
-			t.Errorf("reading the removed content: %v", err)
+			t.Errorf("reading the removed content: %v, want ErrMissing", err)
 		}
 		collect(t, one, nobody)
 		if got := b.Keys(t, ""); got != nil {
@@ -247,7 +247,7 @@ func TestDiscardedContentIsRemovedSooner(t *testing.T) {
 	b.Age(t, "contents/", 61*time.Minute)
 	failing := func(files.Sum) (bool, error) { return false, durable.ErrClosed }
 	if err := s.Discard(failing, sum); !errors.Is(err, durable.ErrClosed) {
-		t.Errorf("a discard whose check failed returned %v", err)
+		t.Errorf("a discard whose check failed returned %v, want ErrClosed", err)
 	}
 	if err := errors.Join(s.Discard(anybody, sum), s.Discard(nobody, files.Sum{})); err != nil || len(b.Keys(t, "contents/")) != 1 {
 		t.Errorf("a used object was discarded, %v", err)
@@ -342,16 +342,16 @@ func TestAnUnreachableStoreReturnsUnavailable(t *testing.T) {
 	}
 	s := node(t, s3, nil)
 	if _, err := s.Put(strings.NewReader("x"), 1); !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("put: %v", err)
+		t.Errorf("put: %v, want ErrUnavailable", err)
 	}
 	if _, err := content(s, files.Sum{}); !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("read: %v", err)
+		t.Errorf("read: %v, want ErrUnavailable", err)
 	}
 	if _, err := s.Collect(nobody); !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("collect: %v", err)
+		t.Errorf("collect: %v, want ErrUnavailable", err)
 	}
 	if err := s.Discard(nobody, files.Sum{}); !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("discard: %v", err)
+		t.Errorf("discard: %v, want ErrUnavailable", err)
 	}
 }
 
@@ -421,7 +421,7 @@ func TestReadingNeedsNoFreeDiskSpace(t *testing.T) {
 			t.Error("seeking before the beginning succeeded")
 		}
 		if _, err := content(two, files.Sum{}); !errors.Is(err, files.ErrMissing) {
-			t.Errorf("a missing content: %v", err)
+			t.Errorf("a missing content: %v, want ErrMissing", err)
 		}
 		// Reading a damaged object fails immediately.
 		b.Change(t, b.Keys(t, "contents/")[0], func(c []byte) []byte { c[9]++; return c })

@@ -127,7 +127,7 @@ func (s *shared) collect(ctx context.Context, inUse files.InUse, prefix string, 
 type collection struct {
 	*shared
 	aside     *objects.Aside
-	discarded map[string]bool // by key; only unchecked ones
+	discarded map[string]bool // by key; only objects not checked yet
 }
 
 // inUse keeps the youngest object with the sum, if it is undamaged, and removes all other objects

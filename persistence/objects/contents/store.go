@@ -16,8 +16,8 @@ type Options struct {
 	Dir string
 	// Objects is the store shared by several nodes. Default: the objects are in Dir.
 	Objects objects.Store
-	// Grace is the minimum age of objects removed by Collect. Default 24 h, and at least an hour
-	// with Objects.
+	// Grace is the age from which Collect quarantines unused objects, and the time for which they
+	// then stay in quarantine. Default 24 h, and at least an hour with Objects.
 	Grace time.Duration
 	// MinFreeBytes is the free space on Dir's disk below which nothing is written. Default 1 GiB.
 	MinFreeBytes uint64
@@ -28,7 +28,7 @@ type Options struct {
 	FreeBytes func() (uint64, error)
 	// Now is the clock for a store in a folder. Default time.Now.
 	Now func() time.Time
-	// Damaged, if set, is called for each object that does not match its hash.
+	// Damaged, if set, is called each time an object is found that does not match its hash.
 	Damaged func()
 	// Logger receives messages for operators. Default: nothing is logged.
 	Logger *slog.Logger

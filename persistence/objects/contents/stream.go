@@ -29,7 +29,7 @@ func (s *shared) stream(sum files.Sum) (files.Content, int64, error) {
 			return &stream{store: s.opts.Objects, key: o.Key, size: o.Size}, o.Size, nil
 		case failed == nil:
 			err = s.damaged(sum)
-		case !errors.Is(failed, objects.ErrNotFound): // removed meanwhile
+		case !errors.Is(failed, objects.ErrNotFound): // an object that was removed meanwhile is skipped
 			err = failed
 		}
 	}

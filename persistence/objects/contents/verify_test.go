@@ -46,7 +46,7 @@ func TestADamagedContentIsNotServed(t *testing.T) {
 			}
 			var found []string
 			if n, err := s.Scrub(func(what string) { found = append(found, what) }); n != 2 || err != nil || !slices.Equal(found, []string{"blob " + l.Sum.String()}) {
-				t.Errorf("scrubbing %d found %q, %v", n, found, err)
+				t.Errorf("scrubbing %d objects found the damaged ones %q, %v", n, found, err)
 			}
 			if got, err := content(s, other.Sum); got != "other" || err != nil {
 				t.Errorf("the other content: %q, %v", got, err)

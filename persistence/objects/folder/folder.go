@@ -54,9 +54,8 @@ type Store struct {
 
 var _ objects.Store = (*Store)(nil)
 
-// Open opens the folder, which must exist. Open does not create it, because the folder can be
-// missing only because it is not mounted. The objects of all nodes would then be stored on this
-// node's disk.
+// Open opens the folder, which must exist. A folder that is not mounted also seems to be missing.
+// If Open created it, the objects of all nodes would be stored on this node's disk.
 func Open(o Options) (*Store, error) {
 	if o.MinFreeBytes == 0 {
 		o.MinFreeBytes = 1 << 30

@@ -66,7 +66,7 @@ func TestAFullOrMissingFolderAcceptsNothing(t *testing.T) {
 	}
 	free = 99
 	if err := objects.PutBytes(t.Context(), s, "b", []byte("x")); !errors.Is(err, durable.ErrReadOnly) {
-		t.Errorf("writing to a full folder: %v", err)
+		t.Errorf("writing to a full folder: %v, want ErrReadOnly", err)
 	}
 }
 

@@ -95,10 +95,10 @@ func missing(t *testing.T, b *Backend) {
 	put(t, b, "there/a", "x")
 	for _, key := range []string{"none", "there", "there/b", "there/a/b"} {
 		if _, _, err := b.Get(t.Context(), key, 0, -1); !errors.Is(err, objects.ErrNotFound) && key != "there/a/b" || err == nil {
-			t.Errorf("Get of %s returned %v", key, err)
+			t.Errorf("Get of %s returned %v, want ErrNotFound", key, err)
 		}
 		if _, err := b.Stat(t.Context(), key); !errors.Is(err, objects.ErrNotFound) && key != "there/a/b" || err == nil {
-			t.Errorf("Stat of %s returned %v", key, err)
+			t.Errorf("Stat of %s returned %v, want ErrNotFound", key, err)
 		}
 	}
 	if err := b.Delete(t.Context(), "none"); err != nil {
@@ -137,7 +137,7 @@ func otherSum(t *testing.T, b *Backend) {
 	put(t, b, "key", "before")
 	err := b.Put(t.Context(), "key", strings.NewReader("content"), 7, sha256.Sum256([]byte("other")))
 	if !errors.Is(err, objects.ErrSum) {
-		t.Errorf("Put with a wrong sum returned %v", err)
+		t.Errorf("Put with a wrong sum returned %v, want ErrSum", err)
 	}
 	if got := get(t, b, "key"); got != "before" {
 		t.Errorf("the earlier object became %q", got)

@@ -4,8 +4,8 @@
 // object is therefore stored completely or not at all, and no partial uploads remain. Requests that
 // a server temporarily refuses (5xx, 429) or does not answer are retried a few times. Each request
 // has a timeout. If all attempts fail, the error is durable.ErrUnavailable, or durable.ErrReadOnly
-// if the server is full. Errors contain the error code of the server's response, and no other part
-// of it.
+// if the server is full. Errors contain the error code and the status of the server's response, and
+// no other part of it.
 package s3
 
 import (
@@ -53,7 +53,7 @@ const (
 	// slowest is the minimum rate of a transfer, in bytes per second.
 	slowest = 1 << 20
 	// maxAnswer bounds a response that is not an object, in bytes. A page of a listing has a
-	// thousand objects and needs less than a tenth of this.
+	// thousand objects and needs less than a tenth of maxAnswer.
 	maxAnswer = 16 << 20
 )
 

@@ -48,7 +48,7 @@ func TestPrefixesOfABucketDoNotMix(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := two.Stat(t.Context(), "a"); !errors.Is(err, objects.ErrNotFound) {
-		t.Errorf("the deleted object still exists: %v", err)
+		t.Errorf("the deleted object still exists: %v, want ErrNotFound", err)
 	}
 	info, err := one.Stat(t.Context(), "a")
 	if b, failed := objects.GetBytes(t.Context(), one, "a", 0, -1, 10); failed != nil || string(b) != "1" || err != nil || info.Key != "a" || info.Size != 1 {
@@ -73,8 +73,8 @@ func TestWrongKeysAndBucketsFailAtTheStart(t *testing.T) {
 	}
 }
 
-// Failed requests are repeated a few times. Errors are distinguished, and contain no text from the
-// server.
+// Failed requests are repeated a few times. Errors are distinguished, and do not repeat the
+// server's message.
 func TestFailedRequestsAreRepeated(t *testing.T) {
 	for _, c := range []struct {
 		status int
@@ -153,7 +153,7 @@ func TestAServerThatDoesNotAnswerIsUnavailable(t *testing.T) {
 		"list": s.List(t.Context(), "", func(objects.Info) error { return nil }),
 	} {
 		if !errors.Is(err, durable.ErrUnavailable) {
-			t.Errorf("%s returned %v", what, err)
+			t.Errorf("%s returned %v, want ErrUnavailable", what, err)
 		}
 	}
 }
@@ -193,7 +193,7 @@ func TestForeignKeysAreSkippedAndEndlessListingsFail(t *testing.T) {
 	}
 	forever = true
 	if err := list(); !errors.Is(err, durable.ErrUnavailable) || len(got) > 1001 {
-		t.Errorf("an endless listing returned %d keys, %v", len(got), err)
+		t.Errorf("an endless listing returned %d keys, %v, want ErrUnavailable", len(got), err)
 	}
 }
 

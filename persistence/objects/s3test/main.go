@@ -23,8 +23,8 @@ func main() {
 }
 
 // run serves the folder and the sidecar folder given as arguments, at the address in the third
-// argument. It prints "ready" and exits when its standard input ends. The keys are in the
-// environment, as for Atelier.
+// argument. It prints "ready" once it accepts connections, and exits when its standard input ends.
+// The keys are in the environment, as for Atelier.
 func run() error {
 	if len(os.Args) != 4 {
 		return fmt.Errorf("usage: s3test FOLDER SIDECAR HOST:PORT")

@@ -32,7 +32,8 @@ func (s *Store) release() {
 	}
 }
 
-// postponed reports whether a workspace will be removed after the backups in progress.
+// postponed reports whether this store has a backup in progress. If so, the workspace is removed
+// when the last backup ends.
 func (s *Store) postponed(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

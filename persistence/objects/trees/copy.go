@@ -140,7 +140,7 @@ func (s *Store) copyTrees(ctx context.Context, sp *spool, to string, heads []cod
 	return nil
 }
 
-// room reports whether a plain tree can refer to an object.
+// room reports whether the plain tree can refer to the object src.
 func (b *builder) room(src bundle) bool {
 	return b.bundles[src] > 0 || len(b.Bundles) < maxPlainBundles
 }

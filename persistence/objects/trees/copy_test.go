@@ -116,13 +116,13 @@ func TestACopyContainsOnlyPublishedTrees(t *testing.T) {
 		heads, _ := copied(t, s, kind)
 		secret := write(t, s, kind, heads[0].Tree, "unpublished", "secret")
 		if _, err := s.List(copyID, kind, secret); !errors.Is(err, code.ErrMissing) {
-			t.Errorf("a tree without a head was copied: %v", err)
+			t.Errorf("a tree without a head was copied: %v, want ErrMissing", err)
 		}
 		if n, want := len(b.Keys(t, "workspaces/"+copyID+"/trees/")), map[code.Kind]int{code.Git: 4, code.Plain: 2}[kind]; n != want {
 			t.Errorf("the copy has %d trees, want %d", n, want)
 		}
 		if err := s.Copy(unknownWorkspace, copyID, kind, heads); !errors.Is(err, code.ErrMissing) {
-			t.Errorf("copying a missing workspace: %v", err)
+			t.Errorf("copying a missing workspace: %v, want ErrMissing", err)
 		}
 	})
 }

@@ -18,7 +18,7 @@ func inOrder(s *Store) (first, second string) {
 }
 
 // Several keys share a lock. A caller with two keys of one lock must not wait for itself, and two
-// callers must take two locks in the same order. After a mistake this test never ends.
+// callers must take two locks in the same order. Otherwise this test never ends.
 func TestLocksDoNotDeadlock(t *testing.T) {
 	s := &Store{seed: maphash.MakeSeed()}
 	for i := range 10 * lockShards {

@@ -11,14 +11,14 @@ import (
 	"atelier/actors/code"
 )
 
-// packer writes a tar.gz archive. All files have the date at.
+// packer writes a tar.gz archive. All files have the date At.
 type packer struct {
 	zip *gzip.Writer
 	tar *tar.Writer
 	At  time.Time
 }
 
-// zipPacker writes a ZIP archive. All files have the date at.
+// zipPacker writes a ZIP archive. All files have the date At.
 type zipPacker struct {
 	zip *zip.Writer
 	At  time.Time

@@ -30,7 +30,7 @@ const (
 	maxFiles      = 100_000
 	// maxCommitBytes bounds the size of the cached commits.
 	maxCommitBytes = 8 << 20
-	// maxPacking is the maximum number of workspaces packed concurrently.
+	// maxPacking is the maximum number of workspaces packed, copied or pushed to concurrently.
 	maxPacking = 4
 	lockShards = 256
 	// leastGrace is the minimum grace period. By then, the writer of a tree has certainly recorded
@@ -45,7 +45,7 @@ type Options struct {
 	Dir string
 	// Gate returns an error while nothing can be written, and nil otherwise.
 	Gate func() error
-	// Damaged is called once per damaged file.
+	// Damaged is called each time a damaged or missing workspace, tree or file is found.
 	Damaged func()
 	// Grace is the grace period of unreferenced objects. Default 24 h, at least 1 h.
 	Grace time.Duration
@@ -59,7 +59,7 @@ type Options struct {
 type Store struct {
 	opts  Options
 	clock *objects.Clock
-	busy  chan struct{} // semaphore for packing
+	busy  chan struct{} // semaphore for packing, copying and receiving
 
 	seed  maphash.Seed
 	locks [lockShards]sync.RWMutex
@@ -463,7 +463,7 @@ func (s *Store) packed(write func(f *os.File) error) (_ io.ReadCloser, size int6
 	return f, size, nil
 }
 
-// nameless creates a file that is removed when it is closed.
+// nameless creates a file without a name, which disappears when it is closed.
 func (s *Store) nameless() (*os.File, error) {
 	f, err := os.CreateTemp(s.opts.Dir, "tree-*")
 	if err == nil {

@@ -15,7 +15,8 @@ import (
 // Heads returns the currently recorded heads of each workspace, by workspace id.
 type Heads func() (map[string][]code.Head, error)
 
-// partsOf returns the workspace in a key, and the tree if the key is that of a tree.
+// partsOf returns the workspace in a key, and the tree if the key is that of a tree. ours is false
+// if the key belongs to no workspace.
 func partsOf(key string) (id, name string, ours bool) {
 	id, rest, _ := strings.Cut(strings.TrimPrefix(key, prefix), "/")
 	name, isTree := strings.CutPrefix(rest, "trees/")
@@ -26,8 +27,8 @@ func partsOf(key string) (id, name string, ours bool) {
 }
 
 // Sweep moves unreferenced objects to quarantine, and removes objects that have been there longer
-// than the grace period. It returns the number of removed objects. Several nodes can run it
-// concurrently.
+// than the grace period. It returns the number of removed objects. During a backup it does nothing.
+// Several nodes can run it concurrently.
 func (s *Store) Sweep(ctx context.Context, heads Heads) (removed int, err error) {
 	if held, err := s.held(ctx); err != nil || held {
 		return 0, err
@@ -150,7 +151,7 @@ func (s *Store) Publish(id string, kind code.Kind, heads []code.Head) error {
 	return nil
 }
 
-// names returns the trees of a workspace.
+// names returns the trees of a workspace. made reports whether the workspace exists.
 func (s *Store) names(ctx context.Context, id string, kind code.Kind) (names []string, made bool, err error) {
 	err = s.opts.Objects.List(ctx, prefix+id+"/", func(i objects.Info) error {
 		_, name, _ := partsOf(i.Key)

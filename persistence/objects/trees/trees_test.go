@@ -128,17 +128,17 @@ func TestATreeNeverChanges(t *testing.T) {
 		}
 		for _, path := range []string{"no", "b/c", "a/b"} {
 			if _, _, err := s.Read(id, kind, last, path); !errors.Is(err, code.ErrNotFound) {
-				t.Errorf("reading %s: %v", path, err)
+				t.Errorf("reading %s: %v, want ErrNotFound", path, err)
 			}
 		}
 		for _, tree := range []string{"", "x", "..", "../../../x", strings.Repeat("0", 32), strings.Repeat("0", 40)} {
 			if _, err := s.List(id, kind, tree); !errors.Is(err, code.ErrNotFound) {
-				t.Errorf("listing the tree %q: %v", tree, err)
+				t.Errorf("listing the tree %q: %v, want ErrNotFound", tree, err)
 			}
 		}
 		for _, bad := range []string{"..", "", "../../holds", strings.Repeat("a", 36)} {
 			if _, err := s.Write(bad, kind, "", change("a", "1")); !errors.Is(err, code.ErrNotFound) {
-				t.Errorf("writing to the workspace %q: %v", bad, err)
+				t.Errorf("writing to the workspace %q: %v, want ErrNotFound", bad, err)
 			}
 		}
 		var p *code.Problem
@@ -164,10 +164,10 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 				b.Change(t, b.Keys(t, "workspaces/"+id+"/trees/")[0], hurt)
 				s := node(t, b)
 				if got, _, err := s.Read(id, kind, tree, "b.txt"); !errors.Is(err, durable.ErrCorrupt) {
-					t.Errorf("read %q, %v", got, err)
+					t.Errorf("read %q, %v, want ErrCorrupt", got, err)
 				}
 				if _, _, err := s.Pack(id, kind, []code.Head{{Name: "main", Tree: tree}}, at); !errors.Is(err, durable.ErrCorrupt) {
-					t.Errorf("packing a damaged tree: %v", err)
+					t.Errorf("packing a damaged tree: %v, want ErrCorrupt", err)
 				}
 				var found []string
 				if _, err := s.Scrub(map[string]code.Recorded{id: {Kind: kind}}, func(what string) { found = append(found, what) }); err != nil || len(found) != 1 {
@@ -198,7 +198,7 @@ func TestWritingAgainRepairsDamagedContent(t *testing.T) {
 			return o
 		})
 		if _, _, err := node(t, b).Read(id, kind, head, "a.txt"); !errors.Is(err, durable.ErrCorrupt) {
-			t.Fatalf("the content is not damaged: %v", err)
+			t.Fatalf("the content is not damaged: %v, want ErrCorrupt", err)
 		}
 		again := write(t, node(t, b), kind, head, "a.txt", text)
 		for _, tree := range []string{first, head, again} {
@@ -282,7 +282,7 @@ func TestAMissingTreeIsDetected(t *testing.T) {
 			}
 		}
 		if _, _, err := node(t, b).Read(id, kind, head, "b.txt"); !errors.Is(err, code.ErrMissing) {
-			t.Errorf("reading returned %v", err)
+			t.Errorf("reading returned %v, want ErrMissing", err)
 		}
 	})
 }
@@ -382,7 +382,7 @@ func TestObjectsWithoutAHeadAreRemovedAfterTheGracePeriod(t *testing.T) {
 		b.Age(t, "aside/", 25*time.Hour)
 		sweep(t, s, heads(head))
 		if _, err := node(t, b).List(id, code.Plain, lost); !errors.Is(err, code.ErrNotFound) {
-			t.Errorf("listing the removed tree: %v", err)
+			t.Errorf("listing the removed tree: %v, want ErrNotFound", err)
 		}
 		if got := content(t, node(t, b), code.Plain, head); got != "a=1 b=2" {
 			t.Errorf("the head is %q", got)

@@ -23,7 +23,7 @@ type builder struct {
 	manifest
 	contents bytes.Buffer
 	at       map[string]int64 // offsets of contents, by sum
-	bundles  map[bundle]int
+	bundles  map[bundle]int   // positions in Bundles, from 1
 }
 
 func newBuilder(kind code.Kind) *builder {
@@ -61,7 +61,7 @@ func (b *builder) take(f file, src bundle) {
 	b.Files = append(b.Files, f)
 }
 
-// put puts the object.
+// put stores the tree's object.
 func (b *builder) put(ctx context.Context, to objects.Store, id string) error {
 	head, err := b.encode()
 	if err != nil {

@@ -74,7 +74,7 @@ func TestAnInvalidChangeIsRefusedAsAWhole(t *testing.T) {
 			}
 		}
 		if _, err := s.Write(id, kind, base, change("no", "-")); !errors.Is(err, code.ErrNotFound) {
-			t.Errorf("%s: deleting a missing file: %v", kind, err)
+			t.Errorf("%s: deleting a missing file: %v, want ErrNotFound", kind, err)
 		}
 		var many []string
 		for i := range code.MaxFiles + 1 {
@@ -152,7 +152,7 @@ func FuzzWrite(f *testing.F) {
 			var p *code.Problem
 			if err != nil {
 				if !errors.As(err, &p) && !errors.Is(err, code.ErrNotFound) {
-					t.Errorf("%s: %q %q: %v", kind, one, two, err)
+					t.Errorf("%s: writing %q and %q: %v, want a Problem or ErrNotFound", kind, one, two, err)
 				}
 				continue
 			}
@@ -213,16 +213,16 @@ func TestPublishRemovesTreesThatNoHeadNeeds(t *testing.T) {
 	}
 	publish(two)
 	if got := content(t, s, code.Plain, two); got != "a=1 b=2" {
-		t.Errorf("after its other tree was removed, it is %q", got)
+		t.Errorf("after the trees that no head needs were removed, the tree is %q", got)
 	}
 	if _, err := s.List(id, code.Plain, three); !errors.Is(err, code.ErrMissing) {
-		t.Errorf("a tree that no head needs: %v", err)
+		t.Errorf("a tree that no head needs: %v, want ErrMissing", err)
 	}
 	last := write(t, s, code.Plain, two, "a", "5", "b", "6")
 	publish(last)
 	for _, gone := range []string{one, two} {
 		if _, err := s.List(id, code.Plain, gone); !errors.Is(err, code.ErrMissing) {
-			t.Errorf("a tree whose contents no head needs any more: %v", err)
+			t.Errorf("a tree whose contents no head needs any more: %v, want ErrMissing", err)
 		}
 	}
 	if got := content(t, s, code.Plain, last); got != "a=5 b=6" {

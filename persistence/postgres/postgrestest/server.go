@@ -151,7 +151,8 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Start starts the server after Stop or Signal, and returns once it accepts connections.
+// Start starts the server, for the first time or after Signal. It returns once the server accepts
+// connections.
 func (s *Server) Start() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
