@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"atelier/actors/durable"
 	"atelier/actors/naming"
@@ -139,7 +140,7 @@ func (b Create) decide(d *decision) error {
 func checkURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
-	case len(text) > maxURL:
+	case utf8.RuneCountInString(text) > maxURL:
 		return durable.Reject(durable.Invalid, "url is longer than %d characters", maxURL)
 	case err != nil || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }):
 		return durable.Reject(durable.Invalid, "url is not a URL")

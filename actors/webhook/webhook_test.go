@@ -733,7 +733,7 @@ func TestAStoreThatFailsIsLoggedOnce(t *testing.T) {
 }
 
 func TestInvalidAddressesAreRefused(t *testing.T) {
-	for _, good := range []string{"https://example.org", "HTTPS://example.org:8443/in?a=1", "https://[2606:4700::1111]:1/", "https://bücher.example:65535", "https://example.org/" + strings.Repeat("x", maxURL-20)} {
+	for _, good := range []string{"https://example.org", "HTTPS://example.org:8443/in?a=1", "https://[2606:4700::1111]:1/", "https://bücher.example:65535", "https://example.org/" + strings.Repeat("x", maxURL-20), "https://example.org/" + strings.Repeat("ü", maxURL-20)} {
 		if err := checkURL(good); err != nil {
 			t.Errorf("checkURL(%.60s) = %v, want no error", good, err)
 		}
