@@ -30,8 +30,8 @@ const shared =
   /node_modules\/(svelte|esm-env|clsx|sv-router|openapi-fetch|idb-keyval|@lucide)\/|src\/(api|device|parts|routes|talk|timer(?!\/lead)|live\/outbox)|src\/messages\/(locale|texts)|src\/screens\/reader\/(ConnectionState|shortcuts|extras|address)|rolldown\/runtime/
 
 /**
- * Returns a function that assigns modules to a chunk if the reader's first load needs them, or if
- * it does not.
+ * Returns a function that assigns modules to a chunk: if needed is true, those that the reader's
+ * first load needs, or else all others.
  */
 function ofReader(name: string, needed: boolean) {
   let modules: ReturnType<typeof reach> | undefined
@@ -82,7 +82,7 @@ function offline(): Plugin {
       const code = await readFile(sw, 'utf8')
       const id = createHash('sha256').update(all).update(code).digest('hex').slice(0, 12)
       const mark = /[`'"]__BUILT__[`'"]/
-      if (!mark.test(code)) throw new Error('sw.js has no place for what was built')
+      if (!mark.test(code)) throw new Error('sw.js has no placeholder for the list of built files')
       await writeFile(
         sw,
         code.replace(mark, () => JSON.stringify({ id, ...built })),
@@ -123,8 +123,8 @@ export default defineConfig({
     rolldownOptions: {
       input: { index: 'index.html', sw: 'src/offline/sw.ts' },
       output: {
-        // The name of the service worker must not change. It controls the pages below its own
-        // folder, so it is in the root.
+        // The name of the service worker must not change. A service worker controls only pages
+        // below its own folder, so it is in the root.
         entryFileNames: (chunk) => (chunk.name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),
         codeSplitting: {
           groups: [

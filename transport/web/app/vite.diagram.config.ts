@@ -3,8 +3,8 @@
 import { defineConfig } from 'vite'
 
 /**
- * Parts as large as all others together that few need. A diagram that uses one reports that it is
- * missing.
+ * Parts that few diagrams need, and that are as large as all other parts together. A diagram that
+ * uses one reports that the part is missing.
  */
 const leftOut = /^(?:elkjs\/lib\/elk\.bundled\.js|katex)$/
 

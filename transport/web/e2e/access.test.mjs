@@ -1,5 +1,5 @@
-// Accessibility by keyboard and screen reader. The tests include 400 % zoom, reduced motion, the
-// dark theme, right-to-left layout and other languages.
+// Accessibility by keyboard and screen reader, in both themes, in right-to-left layout and in other
+// languages. languages.test.mjs covers 400 % zoom.
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { busy, pages } from './harness/busy.mjs'
@@ -143,10 +143,10 @@ long('in a right-to-left test language no text is left in English', async (scene
         const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
         for (let n = walker.nextNode(); n; n = walker.nextNode()) {
           const p = n.parentElement
-          // Only the handbook is marked as English, and it is English.
+          // The handbook is always in English. It is the only text that is marked as English.
           if (!p || p.closest('script, style, code, pre, kbd, [dir=auto], .markdown, .cm-editor, noscript, svg, time, body [lang=en]') || !p.checkVisibility())
             continue
-          // A translated text is surrounded by these marks, even if it has parts.
+          // Each translated text is surrounded by these marks, even if it has several nodes.
           if (/[A-Za-z]{3}/.test(n.data) && !/[⟦⟧]/.test(p.textContent)) out.push(n.data.trim())
         }
         for (const e of document.querySelectorAll('[aria-label], [title], [placeholder]')) {

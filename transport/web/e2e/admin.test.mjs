@@ -590,7 +590,7 @@ long('over plain HTTP the app says what needs HTTPS, and the rest works', async 
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor({ as: lead })
-  // This is the state of browsers on another host without https.
+  // Without https, the pages of another host lack these features.
   await page.addInitScript(() => {
     Object.defineProperty(Crypto.prototype, 'subtle', { value: undefined })
     Object.defineProperty(Crypto.prototype, 'randomUUID', { value: undefined })

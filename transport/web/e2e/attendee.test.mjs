@@ -257,7 +257,7 @@ long('another device opens at the same step, and comments of other clients are l
   const lab = await lead.codelab({ steps })
   const ann = await person(lab, 'Attendee 1')
   await ann.say(lab, { type: 'step_progress', step_number: 2 })
-  // For a client with other offsets, the words decide.
+  // If another client has stored different offsets, the words decide.
   const step = lab.steps[1]
   await ann.post(`/codelabs/${lab.id}/inline-comments`, {
     anchor_key: `step|${step.id}|cafe|50|64`,
@@ -335,7 +335,7 @@ test('each step has an address and a history entry; a panel over the text closes
   await page.goBack()
   await page.getByRole('heading', { name: 'Join a workshop' }).waitFor()
 
-  // The panel is next to the text if there is space, and never covers it without a request.
+  // The panel is next to the text if there is space. It covers the text only if somebody opens it.
   await page.goto(`/codelabs/${lab.id}?step=2`)
   await at('Two')
   const panel = page.getByRole('complementary', { name: 'Chat, comments, files' })

@@ -470,8 +470,8 @@ test('settings, quiz and files are edited, even while somebody else changes them
   await page.getByRole('button', { name: 'Discard' }).click()
   assert.equal(await title.inputValue(), 'Better settings')
 
-  // For a conflict in one setting, the person is notified and decides. A draft survives a reload
-  // and is offered.
+  // If two people change the same setting, the second is notified and decides. A draft survives a
+  // reload and is offered.
   await title.fill('Mine')
   await until('the draft to be stored', () => page.evaluate((id) => localStorage.getItem(`atelier:draft:settings:${id}`)?.includes('Mine'), lab.id))
   await page.reload()
@@ -617,11 +617,11 @@ for (const kind of ['branch', 'folder']) {
     await dialog.getByText(/none is empty/).waitFor()
     await dialog.getByLabel('Path').fill('cmd/main.go')
     await dialog.getByRole('button', { name: 'Add' }).click()
-    // The plain field that takes the editor's place while it loads has the same name.
+    // While the editor loads, a plain field with the same name takes its place.
     await page.getByRole('textbox', { name: 'Text of cmd/main.go' }).and(editor(page)).click()
     await page.keyboard.type('package main\n\nfunc main() {\n')
     await files.getByText('new, not saved').waitFor()
-    // It is still there after a reload.
+    // After a reload, the unsaved file is offered.
     await kept(page, `code:${lab.id}:main`, 'func main() {')
     page.once('dialog', (d) => void d.accept())
     await page.reload()
@@ -662,11 +662,11 @@ for (const kind of ['branch', 'folder']) {
     await page.getByText('This file is deleted when you save').waitFor()
     await page.getByRole('button', { name: 'Save files' }).click()
     await until('the whole change to be saved', async () => (await lead.get(`${at}/step-2-end/files`)).join() === 'main.go')
-    await page.getByRole('heading', { name: 'README.md' }).waitFor({ state: 'detached' }) // nobody writes it again by mistake
+    await page.getByRole('heading', { name: 'README.md' }).waitFor({ state: 'detached' }) // so nobody can save the deleted file again by mistake
     assert.match(await lead.get(`${at}/step-2-end/file?file=main.go`), /^package main\n\nfunc main\(\) \{\n/)
     assert.deepEqual(await lead.get(`${at}/main/files`), ['README.md', 'cmd/main.go'])
 
-    // Somebody else wrote the same file.
+    // Somebody else writes the same file.
     await files
       .getByRole('button', { name: /not saved/ })
       .first()

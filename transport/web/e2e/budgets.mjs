@@ -1,4 +1,5 @@
-// Compares times with their limits, on a quiet machine. Exits with 1 if a limit is exceeded.
+// Compares measured times with their limits, on a quiet machine. Exits with 1 if a limit is
+// exceeded.
 //
 //   make budgets
 import { crowd, measureChat, measureFind, measureFloor, unlimited } from './harness/crowd.mjs'

@@ -63,10 +63,10 @@ long('a long chat does not grow the page, and older messages load on scrolling',
   const held = await log.locator('.message').count()
   note(`${held} of 2,000 messages are in the page`)
   assert.ok(held <= 900, `got ${held} messages in the page, want at most 900`)
-  // Scrolling up brings them back.
+  // Scrolling up loads older messages again.
   const first = await log.locator('.text').first().textContent()
   await log.evaluate((e) => (e.scrollTop = 0))
   await until('older messages', async () => (await log.locator('.text').first().textContent()) !== first)
-  // The position is set in the frame after the messages.
+  // The page sets the scroll position one frame after it has shown the messages.
   await until('the scroll position to be kept when older messages load', () => log.evaluate((e) => e.scrollTop > 0))
 })

@@ -56,7 +56,7 @@ const tones = (page) => page.evaluate(() => globalThis.tones)
 const shown = (page) => page.evaluate(() => globalThis.shown)
 
 long(
-  'a facilitator is called when somebody asks for help, without the name or the message',
+  'a facilitator is notified when somebody asks for help, without the name or the message',
   async ({ server, visitor, facilitator, person }) => {
     const lead = await facilitator()
     const lab = await lead.codelab({ title: 'A small service' })
@@ -107,7 +107,8 @@ long(
     assert.deepEqual(there, ['A small service Somebody is asking for help.', 'A small service This is what a notification looks like.'])
     assert.equal((await page.title()).slice(0, 4), '(2) ')
 
-    // Later, only one tab plays the sound and shows the notification.
+    // After the pause between sounds, only one of two tabs plays the sound and shows the
+    // notification.
     const second = await desk.context.newPage()
     await second.goto(`/admin/${lab.id}`)
     await second.getByRole('region', { name: 'Help queue' }).getByText('Bob').waitFor()
@@ -137,7 +138,7 @@ long(
 )
 
 test(
-  'an attendee is called when they are next, when help is coming, and for a message to everybody',
+  'an attendee is notified when they are next, when help is coming, and of a message to everybody',
   async ({ visitor, facilitator, person }) => {
     const lead = await facilitator()
     const lab = await lead.codelab({ title: 'A small service' })
@@ -202,7 +203,7 @@ long(
 )
 
 long(
-  'a page without HTTPS says why it shows no notification',
+  'a page without HTTPS says why it shows no notifications',
   async ({ server, visitor, facilitator, person }) => {
     const lead = await facilitator()
     const lab = await lead.codelab({ title: 'A small service' })

@@ -55,7 +55,7 @@ test('a certificate shows the settings, prints on one page, and is available as 
   if (!inFirefox) {
     // WebDriver BiDi prints with its own paper size.
     const pdf = await sheet.pdf({ preferCSSPageSize: true, printBackground: true })
-    assert.equal((pdf.toString('latin1').match(/\/Type\s*\/Page\b/g) ?? []).length, 1, 'pages')
+    assert.equal((pdf.toString('latin1').match(/\/Type\s*\/Page\b/g) ?? []).length, 1, 'the certificate is not printed on exactly one page')
     const [, , wide, high] = pdf
       .toString('latin1')
       .match(/\/MediaBox\s*\[([^\]]+)\]/)[1]

@@ -43,7 +43,7 @@ test('an attendee who fell behind takes the start of the step that a facilitator
   await panel.getByRole('tab', { name: 'Files' }).waitFor()
   assert.equal(await panel.getByRole('tab', { name: 'Code' }).count(), 0, 'code that is not shared is offered')
 
-  // A facilitator shares it.
+  // A facilitator shares the code.
   const settings = (await visitor({ as: lead, ...wide })).page
   await settings.goto(`/admin/${lab.id}/settings/code`)
   await settings.getByRole('radio', { name: /^The start of each step/ }).check()
@@ -62,7 +62,7 @@ test('an attendee who fell behind takes the start of the step that a facilitator
   assert.equal(await panel.getByText('End of step 1').count(), 0, 'the end of a step is shown')
   await sound(page, 'code-panel-phone')
 
-  // It is downloaded.
+  // The attendee downloads the start of step 2.
   const [download] = await Promise.all([page.waitForEvent('download'), behind.click()])
   assert.equal(download.suggestedFilename(), 'step-2-start.zip')
   assert.equal((await readFile(await download.path())).subarray(0, 2).toString(), 'PK')
@@ -79,7 +79,7 @@ test('an attendee who fell behind takes the start of the step that a facilitator
   await settings.getByRole('dialog', { name: 'Attendee 1' }).getByText('step-2-start').waitFor()
   await sound(settings, 'code-taken')
 
-  // Its files can be read.
+  // The attendee can read the files of a state.
   await panel.getByRole('button', { name: 'Files of Start of step 2' }).click()
   const dialog = page.getByRole('dialog', { name: 'Start of step 2' })
   await dialog.getByTitle('cmd/main.go').click()
@@ -103,7 +103,7 @@ test('an attendee who fell behind takes the start of the step that a facilitator
   await page.getByText('Copied.').waitFor()
   assert.match(await page.evaluate(() => window.copied), /^git clone https?:\/\/x:[^•@]{16,}@[^ ]+ code$/)
 
-  // On a wide screen.
+  // The panel and the files also work on a wide screen.
   const desk = (await visitor({ as: ann, ...wide })).page
   await desk.goto(`/codelabs/${lab.id}`)
   await desk.getByRole('tab', { name: 'Code' }).click()

@@ -169,7 +169,7 @@ long('eight tabs share one stream where sockets are blocked', async ({ visitor, 
   const guest = await visitor({ as: await person(lab, 'Attendee 1') })
   guest.expect(/WebSocket/)
   await guest.context.addInitScript(() => {
-    // A network that accepts the connection and never responds to the upgrade.
+    // A network that breaks every WebSocket before it opens.
     window.WebSocket = class {
       constructor() {
         setTimeout(() => this.onclose?.({ code: 1006 }))
@@ -230,7 +230,7 @@ long('a removed attendee is informed, and can join again', async ({ visitor, fac
   await connected(page)
 })
 
-long('a removed attendee with two tabs finds the drafts of each tab in it, and can join again in both', async ({ visitor, facilitator, person }) => {
+long("a removed attendee with two tabs finds each tab's drafts in that tab, and can join again in both", async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -276,7 +276,7 @@ long(
       await connected(page)
     }
     assert.equal(asked, 2)
-    // A browser ends the worker without a notification.
+    // The worker ends without a notification, as when a browser ends it.
     await one.workers()[0].evaluate(() => void setTimeout(() => close()))
     await ann.say(lab, { type: 'chat', message: 'to both' })
     for (const page of [two, one]) await page.getByText('to both').first().waitFor()

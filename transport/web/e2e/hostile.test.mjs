@@ -149,7 +149,7 @@ long('no file name runs a script in the editor, the code, the materials or submi
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
-  // The most hostile names that the server accepts, which look like paths to other places.
+  // The most hostile file names that the server accepts for uploads.
   const names = [
     `a"><img src=x onerror=window.owned=1>.txt`,
     `<svg onload="window.owned=1">.svg`,
@@ -158,7 +158,7 @@ long('no file name runs a script in the editor, the code, the materials or submi
     `%2e%2e%2f%2e%2e%2fetc.txt`,
     `{{constructor}}\u202etxt.exe`,
   ]
-  // File names in code have no characters that Windows forbids.
+  // In code, the server accepts no file names with characters that Windows forbids.
   const coded = [
     `a' onerror='window.owned=1.txt`,
     `&lt;img src=x onerror=window.owned=1&gt;.svg`,
@@ -247,7 +247,7 @@ long('no file name runs a script in the editor, the code, the materials or submi
 long('only allowed elements, attributes and links of a text are shown', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const written = [
-    // Elements that imitate the app, take one of its names or places, or change the order.
+    // Elements and attributes that imitate parts of the app, take its ids, or change the tab order.
     [
       '<dialog open>d</dialog><form action="/x"><button>b</button><select><option>o</option></select><label for="x">l</label><fieldset><legend>g</legend></fieldset></form>',
       'dbolg',

@@ -114,7 +114,7 @@ long('with ten thousand people, the search lists few and the floor has few eleme
   note(`${elements} elements; ${await page.evaluate(() => `${window.tasks.length} long tasks, the longest ${Math.max(0, ...window.tasks)} ms`)}`)
 })
 
-long('the queue lists own claims and waiting requests first, and those of others separately', async ({ visitor, facilitator, person }) => {
+long("the queue lists one's own claims and waiting requests first, and the claims of others separately", async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Grace')
   const alan = await facilitator('Alan')
   const lab = await lead.codelab()
@@ -154,7 +154,7 @@ long(
     const boss = await visitor({ as: lead, ...wide })
     boss.expect(/ERR_FAILED.*direct-messages/)
     const { page } = boss
-    // The form can be opened before the floor is drawn, which is late here.
+    // The form can be opened before the floor is drawn, so this page delays the floor.
     await page.addInitScript(() => {
       const usual = window.setInterval
       window.setInterval = (f, every, ...rest) => usual(f, every === 250 ? 3000 : every, ...rest)
@@ -192,7 +192,7 @@ long(
     await page.getByText('It was already sent.').waitFor()
     await dialog.waitFor({ state: 'detached' })
     for (const [i, want] of [1, 1, 0, 0].entries()) assert.equal((await people[i].get(`/codelabs/${lab.id}/chat`)).length, want, `Attendee ${i + 1}`)
-    // They can answer it like any facilitator message.
+    // The recipients can answer the message like any other from a facilitator.
     await people[1].say(lab, { type: 'dm', target_id: 'facilitator', message: 'That helped' })
     await page.getByRole('button', { name: /^Direct/ }).click()
     await page.getByText('That helped').first().waitFor()
@@ -213,7 +213,7 @@ long('messages to hundreds of people do not displace the chat of the room', asyn
   await log.getByText('Thank you').waitFor()
   assert.equal(await log.getByText('Good morning').count(), 1)
   await page.getByRole('button', { name: /^Direct.*310/ }).waitFor()
-  await lead.delete(`/codelabs/${lab.id}/chat/${(await lead.get(`/codelabs/${lab.id}/chat`)).at(-1).id}`) // nothing of the room is in the newest page
+  await lead.delete(`/codelabs/${lab.id}/chat/${(await lead.get(`/codelabs/${lab.id}/chat`)).at(-1).id}`) // the newest page then contains no message of the room
   await page.reload()
   await log.getByText('Good morning').waitFor()
 })
@@ -264,7 +264,7 @@ long('all people have their names if there is room; a crowd is shown as cells th
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('ArrowRight')
   await until('a person to be read out', async () => /Person \d+, silent/.test(await page.locator('[aria-live=polite].unseen').textContent()))
-  // The simulated people do not exist on the server.
+  // The invented people do not exist on the server.
   opened.expect(/404/)
   await page.keyboard.press('Enter')
   await page.getByRole('dialog', { name: /^Person/ }).waitFor()

@@ -314,7 +314,7 @@ async function delivered(context) {
   )
 }
 
-/** The logo of the organiser, drawn and stored. */
+/** Draws and uploads the organiser's logo. Returns its address. */
 async function logo(lead) {
   const page = await browser.newPage({ viewport: { width: 96, height: 96 } })
   await page.setContent(

@@ -87,12 +87,12 @@ test('a visited text is available offline, with its pictures, and messages are s
   await page.getByText('waiting to be sent').waitFor()
   await accessible(page)
 
-  // A panel that was not opened before.
+  // A panel that was not opened before is available.
   await page.getByRole('tab', { name: 'Q&A' }).click()
   await page.getByLabel('Ask a question').waitFor()
   await page.getByRole('tab', { name: 'Chat' }).click()
 
-  // All steps on one page, too.
+  // The page with all steps is available, too.
   const whole = await guest.context.newPage()
   await whole.goto(`/codelabs/${lab.id}/all`)
   await whole.getByText('First.').waitFor()
@@ -107,8 +107,8 @@ test('a visited text is available offline, with its pictures, and messages are s
   await until('the message to be sent', async () => (await lead.get(`/codelabs/${lab.id}/chat`)).some((m) => m.message === 'written without a network'))
   await page.getByRole('log').getByText('words of somebody else').waitFor()
 
-  // After signing out, neither the text nor data of the person is left. Firefox also ends requests
-  // of the page that is left, and reports them.
+  // After signing out, neither the text nor data of the person is stored. Firefox aborts requests
+  // of a page that is being closed, and reports them as errors.
   guest.check()
   guest.expect(/A ServiceWorker intercepted the request/)
   page.on('dialog', (d) => void d.accept())

@@ -73,7 +73,7 @@ test('an assistant is invited, helps, cannot change anything, and is signed out 
   await office.page.getByRole('menuitem', { name: 'Disable' }).click()
   await office.page.getByText('disabled', { exact: true }).waitFor()
   await until('the assistant to be signed out', async () => (await page.request.get(`/api/codelabs/${lab.id}/help`)).status() >= 401)
-  // Their claimed requests wait again, for somebody else to take.
+  // The request that the assistant has claimed waits again.
   await until('the claim to be released', async () => (await owner.send('GET', `/codelabs/${lab.id}/help`))[0].status === 'pending')
   await page.goto(`/admin/${lab.id}`)
   await page.getByLabel('Password').waitFor()
@@ -186,7 +186,7 @@ long(
     }, tried)
     assert.deepEqual(answers, [])
 
-    // The helper is signed out during a claim, and the claimed request waits again.
+    // The assistant is signed out during a claim, and the claimed request waits again.
     await page.reload()
     await one('Dan').getByRole('button', { name: 'Take' }).tap()
     await queue.getByText('1 with Ada').waitFor() // the requests of other helpers are folded
@@ -252,7 +252,7 @@ long('a helper is added in two taps, and works through the queue on a phone', as
   const link = (await (await answer).json()).invitation.url
   await desk.page.getByRole('img', { name: 'Link for Helper' }).waitFor()
   await accessible(desk.page)
-  // The printed page says its purpose, and contains nothing of the page behind it.
+  // The printed page states its purpose, and contains nothing of the page behind the dialog.
   await onPaper(desk.page, async () => {
     await desk.page.getByText('Scan this with your phone to help today.').waitFor()
     await desk.page.getByRole('heading', { level: 1, name: 'A small service' }).waitFor()
@@ -317,7 +317,7 @@ long('a helper is added in two taps, and works through the queue on a phone', as
   await page.getByRole('group', { name: 'People by step' }).waitFor()
 })
 
-long("two leaders see each other's actions, and the owner changes where somebody helps", async ({ visitor, facilitator, person }) => {
+long("the owner and an assistant see each other's actions, and the owner changes where the assistant helps", async ({ visitor, facilitator, person }) => {
   const owner = await facilitator()
   const lab = await owner.codelab({ title: 'First floor' })
   const other = await owner.codelab({ title: 'Second floor' })

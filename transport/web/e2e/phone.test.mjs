@@ -15,7 +15,8 @@ test('Back closes overlays before it leaves the page', async ({ visitor, facilit
   const gone = (what) => what.waitFor({ state: 'detached' })
   const depth = (n) => page.waitForFunction((n) => (history.state?.over ?? 0) === n, n)
 
-  // Counts the moves in the history. The page's own listeners hide them from later ones.
+  // Counts the moves in the history. The page's own listeners hide the moves from listeners that
+  // are added later.
   await page.addInitScript(() => {
     globalThis.moves = 0
     addEventListener('popstate', () => globalThis.moves++, { capture: true })
@@ -38,7 +39,7 @@ test('Back closes overlays before it leaves the page', async ({ visitor, facilit
   await depth(0)
   assert.equal(await dialog.count(), 0)
 
-  // A panel, and a dialog over it.
+  // Back closes a dialog over a panel first, and then the panel.
   await below.getByRole('button', { name: 'Chat' }).click()
   const panel = page.getByRole('complementary', { name: 'Chat, comments, files' })
   await panel.getByRole('button', { name: 'Everybody' }).waitFor()
@@ -53,7 +54,7 @@ test('Back closes overlays before it leaves the page', async ({ visitor, facilit
   await gone(panel)
   await depth(0)
 
-  // A menu that closes by a selection leaves no history entry.
+  // A drawer that closes after a selection leaves no history entry.
   await below.getByRole('button', { name: 'Steps' }).click()
   await depth(1)
   await dialog.getByRole('link', { name: 'Two' }).click()
@@ -67,7 +68,7 @@ test('Back closes overlays before it leaves the page', async ({ visitor, facilit
   await page.goForward()
   await page.getByRole('heading', { name: 'Two' }).waitFor()
 
-  // The page is reloaded while a dialog is open.
+  // A reload closes an open dialog and removes its history entry.
   await below.getByRole('button', { name: 'Help' }).click()
   await dialog.waitFor()
   await depth(1)
@@ -80,7 +81,7 @@ test('Back closes overlays before it leaves the page', async ({ visitor, facilit
   await page.goBack()
   await page.getByRole('heading', { name: 'Join a workshop' }).waitFor()
 
-  // The facilitator's side and a person's dialog, one after the other.
+  // In the live view, the side panel replaces a person's dialog.
   const boss = await visitor({ as: lead, ...phone })
   await boss.page.goto(`/admin/${lab.id}`)
   await boss.page.getByRole('region', { name: /^Step/ }).getByRole('button', { name: '1 silent' }).click()

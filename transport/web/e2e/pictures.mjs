@@ -1,6 +1,6 @@
-// Captures the pictures of the README: a room in which people need help, the text that attendees
-// read at the same time, on a laptop and a phone, and the projector with the result of a poll.
-// First, the people wait for some minutes, so that the pictures show waiting times.
+// Captures the pictures of the README. They show a room in which people need help, the text that
+// attendees read, on a laptop and a phone, and a poll's result on the projector. First, the people
+// wait for some minutes, so that the pictures show waiting times.
 //
 //   make pictures
 import { setTimeout as pause } from 'node:timers/promises'
@@ -97,7 +97,7 @@ async function shoot(name, { as, path, viewport }) {
   await context.close()
 }
 
-/** A picture for the text, as the browser draws it. */
+/** Draws a picture for the text and uploads it. Returns its address. */
 async function drawn(lead) {
   const page = await browser.newPage({ viewport: { width: 640, height: 150 }, deviceScaleFactor: 2 })
   const box = (x, y, w, words, fill) =>

@@ -1,4 +1,4 @@
-// Polls: written in seconds, answered with one tap, shown on the wall.
+// Polls: written in seconds, answered with one tap, shown on the projector.
 import assert from 'node:assert/strict'
 import { accessible, stage, still, until } from './harness/stage.mjs'
 
@@ -294,7 +294,7 @@ long('a poll is written, answered, changed and closed with only the keyboard', a
       await page.keyboard.press('Tab')
       if ((await focused()) === name) return
     }
-    assert.fail(`Tab does not get to ${name}, it is at ${await focused()}`)
+    assert.fail(`Tab does not reach ${name}; the focus is on ${await focused()}`)
   }
   await tabTo('Coffee')
   assert.notEqual(await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle), 'none', 'the focus is not visible')

@@ -67,7 +67,7 @@ test('a question is asked, voted for with one tap, and answered', async ({ visit
   await accessible(boss)
   await boss.getByRole('button', { name: 'Send the answer' }).click()
   await page.getByRole('region', { name: 'Notices' }).getByText('Your question has been answered.').waitFor()
-  // While a thumb is on the list, a new answer waits until the person asks to see it.
+  // On a touch screen rows never move, so a new answer waits until the person asks to see it.
   if (!inFirefox) await page.getByRole('button', { name: 'Sort again' }).tap()
   await row(page, 'Windows').getByText('Yes, in WSL.').waitFor()
   await accessible(page)
@@ -151,7 +151,7 @@ long('checked questions are hidden from other attendees until a facilitator show
   await until('the question to be removed', async () => (await lead.get(`/codelabs/${lab.id}/questions`)).length === 1)
 })
 
-long('nobody sees who asked an anonymous question, but its author can be stopped', async ({ visitor, facilitator, person }) => {
+long('nobody sees who asked an anonymous question, but its author can be blocked', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await asking(lead)
   const ann = await person(lab, 'Ann')
@@ -171,7 +171,7 @@ long('nobody sees who asked an anonymous question, but its author can be stopped
   const boss = await desk(visitor, lead, lab)
   await row(boss, 'stupid').getByText('anonymous').waitFor()
   assert.equal(await boss.locator('.side').getByText('Ann').count(), 0)
-  // Another device of the same person still shows which question is theirs.
+  // After a reload, the page still shows which question is the person's own.
   await page.reload()
   await row(page, 'stupid').getByText('yours').waitFor()
   await row(boss, 'stupid')
@@ -231,7 +231,7 @@ long('questions are merged, hidden, taken from chat and help, and put on the pro
   await wall.getByText('Which passwords are taken?').waitFor()
   assert.equal(await wall.getByText('Ben').count(), 0)
   await accessible(wall)
-  // A hidden question is visible to no attendee and not on the wall.
+  // A hidden question disappears from the projector. The facilitator still sees it.
   await row(boss, 'Which passwords')
     .getByRole('button', { name: /^More for/ })
     .click()

@@ -191,7 +191,7 @@ long(
     await phone.page.goto(`/codelabs/${lab.id}`)
     const line = phone.page.getByRole('region', { name: 'Notices' })
     await line.getByText('Lunch at noon.').waitFor()
-    // Everything is in the panel with the chat.
+    // The whole note is in the panel with the chat.
     await line.locator('[data-first]').click()
     await phone.page
       .getByRole('complementary')
@@ -338,7 +338,7 @@ test('the line of notices stays low, does not hide the focus or move the text, a
       // The limit is a quarter of the text column's height, and two fifths on a phone.
       const height = await line.evaluate((e) => e.offsetHeight)
       const whole = viewport.width < 640 ? viewport.height : await page.getByRole('main').evaluate((e) => e.clientHeight)
-      assert.ok(height <= whole * most, `${what}: got ${height} of ${whole} pixels, want at most ${most} of them, at ${viewport.width}`)
+      assert.ok(height <= whole * most, `${what}: got ${height} of ${whole} pixels, want at most a share of ${most}, in a window of ${viewport.width} pixels`)
       assert.deepEqual(await heading.boundingBox(), before, `${what} moves the text`)
     }
 

@@ -1,6 +1,6 @@
 // Runs the stories, two files at a time, and lists the failed stories at the end.
 //
-//   npm run e2e [FILE…]        one story per feature, and the stories about access
+//   npm run e2e [FILE…]        one story per feature, and the accessibility check
 //   npm run e2e:long [FILE…]   all stories
 //
 // A FILE is its name without .test.mjs. The file that took longest in the last run begins first.
@@ -19,7 +19,7 @@ const all = (await readdir(here)).filter((file) => file.endsWith('.test.mjs'))
 const files = names.length > 0 ? names.map((name) => `${name}.test.mjs`) : all
 for (const file of files) if (!all.includes(file)) throw new Error(`there is no ${file}`)
 
-/** The time of each file in the last run, in milliseconds, or its size if there was no run. */
+/** The time of each file in the last run, in milliseconds, or the file's size if it has not run. */
 const took = new Map()
 for (const file of files) {
   const size = async () => (await stat(new URL(file, here))).size

@@ -62,8 +62,7 @@ test('signing out removes all personal data from the browser', async ({ visitor,
     assert.deepEqual(await kept(p), { local: ['atelier:language', 'atelier:theme'], session: [], databases: 0 })
   }
 
-  // Another person who types the same name is a new attendee. A person with the code returns as the
-  // same attendee.
+  // The name alone is no longer enough. With the code, a person returns as the same attendee.
   await page.goto(`/codelabs/${lab.id}`)
   assert.equal(await page.getByLabel('Your name').inputValue(), '')
   await page.getByLabel('Your name').fill('Attendee 1')

@@ -116,7 +116,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await page.getByRole('button', { name: 'Pin above the chat' }).click()
   await one.getByText('Pinned · Lunch at noon').waitFor()
 
-  // The facilitator moves the pointer, and shows the hints of its step.
+  // The facilitator moves everybody to another step.
   await page.getByRole('button', { name: /^Bring everybody to step/ }).click()
   await until('the pointer to move', async () => (await rest.get(`/codelabs/${lab.id}`))[0].pointer?.step_number > 1)
 
@@ -133,7 +133,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await page.getByRole('dialog', { name: 'Attendee B' }).press('Escape')
   await two.getByText('A facilitator has muted you').waitFor()
 
-  // All attendees complete the requirements, and one of them opens the certificate.
+  // The requirements are switched off. An attendee completes the codelab and opens the certificate.
   const done = async (p) => {
     const own = await p.evaluate(async (id) => (await (await fetch(`/api/session?codelab_id=${id}`)).json()).sub, lab.id)
     return own

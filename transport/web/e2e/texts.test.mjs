@@ -158,7 +158,7 @@ long('pictures can be enlarged, and missing ones show their description', async 
       'The picture is missing: The plan of the house',
       'The picture is missing: An old picture',
     ])
-    // Each formula is as high as a line.
+    // Each notice of a missing picture is as high as a line.
     assert.deepEqual(await missing.evaluateAll((all) => all.map((e) => e.getBoundingClientRect().height)), [26, 26])
     assert.equal(await page.locator('article img').count(), 2)
     await sound(page, `texts-pictures-${name}`)

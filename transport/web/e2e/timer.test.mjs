@@ -108,7 +108,7 @@ long('after a reload the timer is right, whatever the age of cached responses', 
     [{ as: lead, ...wide }, `/admin/${lab.id}/projector`],
   ]) {
     const { page } = await visitor(options)
-    // A browser's result for a 304: an old record, with the current Date or the old one.
+    // The response that a page gets on a 304: an old record, with the current Date or the old one.
     const record = (url) => url.pathname === `/api/codelabs/${lab.id}`
     let hits = 0
     const aged = (headers) => async (route) => {
@@ -176,7 +176,7 @@ long('the timer does not restart when the network returns; the end is read out o
   network.mend()
   await page.getByText('● connected').waitFor()
   assert.ok((await seconds(page)) <= before, 'the timer has restarted')
-  // Below one minute there is no further announcement.
+  // Below one minute, only the end is announced.
   await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 5, label: 'Try it', kind: 'exercise' })
   await page.getByRole('timer').filter({ hasText: 'time is up', visible: true }).waitFor()
   await heard(page, 'The time is up.')
@@ -190,7 +190,7 @@ long('the timer does not restart when the network returns; the end is read out o
   assert.equal(await page.locator('[aria-live=polite].unseen').textContent(), '')
 })
 
-long('the end of a break calls a person who looks elsewhere', async ({ visitor, facilitator, person }) => {
+long('the end of a break notifies a person who looks elsewhere', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const guest = await visitor({ as: await person(lab, 'Ann'), ...wide })

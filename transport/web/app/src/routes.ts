@@ -1,4 +1,4 @@
-// Maps paths to screens. Each screen and its texts are loaded when it is first shown.
+// Maps paths to screens. Each screen and its texts are loaded when the screen is first shown.
 import { createRouter } from 'sv-router'
 import type { Component } from 'svelte'
 import { framed } from './device/place'

@@ -32,7 +32,7 @@ export async function turn(page, colorScheme) {
   await page.waitForFunction((scheme) => document.documentElement.dataset.theme === scheme, colorScheme)
 }
 
-/** Calls look while a page has its print style, which is not available for Firefox. */
+/** Calls look while a page has its print style. In Firefox, which cannot do this, does nothing. */
 export async function onPaper(page, look) {
   if (inFirefox) return
   await page.emulateMedia({ media: 'print' })

@@ -10,7 +10,7 @@ export const inFirefox = process.env.BROWSER === 'firefox'
 export function findBrowser() {
   const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable']
   const found = process.env.CHROMIUM || places.find(existsSync)
-  if (!found) throw new Error('there is no Chromium; CHROMIUM names its program')
+  if (!found) throw new Error('there is no Chromium; set CHROMIUM to the path of its program')
   return found
 }
 
@@ -29,7 +29,7 @@ const off = [
 /**
  * Starts the browser, Chromium unless the stories run in Firefox. It can reach only this machine.
  * Other host names are unknown immediately, without a search in a network that may not respond.
- * Browsers find each other by .local names for a shared screen.
+ * Names in .local are allowed, because browsers use them to connect for a shared screen.
  *
  * @param {{args?: string[], hosts?: string[]}} [options]
  *   further arguments for Chromium, and host names of this machine
@@ -82,7 +82,7 @@ function follow(page) {
 export async function still(page) {
   const asked = requests.get(page)
   for (let times = 0; times < 2;) {
-    await until('all requests are answered', () => asked.open.size === 0, patience)
+    await until('all requests to be answered', () => asked.open.size === 0, patience)
     const { begun } = asked
     await page.waitForFunction(() => document.readyState === 'complete' && !document.querySelector('.shape'))
     // After two frames, the code in the responses has run and its result is drawn. (An idle
@@ -144,6 +144,6 @@ export class Visitor {
   /** Throws if there was an unexpected problem. */
   check() {
     const bad = this.problems.filter((text) => !this.#expected.some((pattern) => pattern.test(text)))
-    if (bad.length) throw new Error(`the browser complains:\n${bad.join('\n')}`)
+    if (bad.length) throw new Error(`the browser reported unexpected problems:\n${bad.join('\n')}`)
   }
 }

@@ -4,7 +4,7 @@ import { ofTheApp } from './ofTheApp.mjs'
 /** The browser's executable: FIREFOX, or its path in distributions. */
 function findFirefox() {
   const found = process.env.FIREFOX || ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find(existsSync)
-  if (!found) throw new Error('there is no Firefox; FIREFOX names its program')
+  if (!found) throw new Error('there is no Firefox; set FIREFOX to the path of its program')
   return found
 }
 
@@ -23,24 +23,24 @@ export async function openFirefox() {
       'network.captive-portal-service.enabled': false,
       'network.connectivity-service.enabled': false,
       'media.navigator.permission.disabled': true,
-      // Firefox assumes a mouse, even without a connected one.
+      // Makes Firefox assume a mouse, even if none is connected.
       'ui.primaryPointerCapabilities': 6,
       'ui.allPointerCapabilities': 6,
-      // A background page keeps its timers, like pages in two windows.
+      // Background pages keep their timers, as if each page had a window of its own.
       'dom.min_background_timeout_value': 4,
       'dom.min_background_timeout_value_without_budget_throttling': 4,
     },
   })
 }
 
-/** Commands that Playwright sends for every page and that Firefox 153 does not support yet. */
+/** A command that Playwright sends for every page and that Firefox 153 does not support yet. */
 const unknown = 'emulation.setMediaFeaturesOverride'
 
 let answers = false
 
 /**
- * Answers the commands that Firefox does not support, so that pages open. The pages are always
- * light and in screen style, whatever a story requests.
+ * Answers the command that Firefox does not support, so that pages open. The pages are always light
+ * and in screen style, whatever a story requests.
  */
 function answerForFirefox() {
   if (answers) return

@@ -23,10 +23,10 @@ export const firstLoad = {
  * @returns {Promise<{bytes: number, requests: number, nodes: number, readable: number, largest: string[], asked: string[]}>}
  */
 export async function measureFirstLoad({ context, page }, codelab, text, { slowed = 1 } = {}) {
-  // A new window also loads the browser's own pages.
+  // A new window also loads pages of the browser itself. The pause lets them finish.
   if (slowed > 1) {
     await pause(2000)
-    const cdp = await context.newCDPSession(page) // of Chromium
+    const cdp = await context.newCDPSession(page) // only in Chromium
     await cdp.send('Emulation.setCPUThrottlingRate', { rate: slowed })
   }
   await page.addInitScript((text) => {

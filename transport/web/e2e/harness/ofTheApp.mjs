@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 
 /**
- * Only the app's packages are available here. They are loaded on use, so a file with only skipped
- * stories does not need them.
+ * Loads the app's packages, because the stories have none of their own. A package is loaded when it
+ * is used, so a file with only skipped stories does not need it.
  */
 export const ofTheApp = createRequire(new URL('../../app/package.json', import.meta.url))

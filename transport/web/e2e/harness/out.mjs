@@ -17,8 +17,8 @@ export async function recordTime() {
 }
 
 /**
- * Writes each page's content and problems, and the server's log. Two files can have stories with
- * the same name.
+ * Writes each page's picture, content and problems, and the server's log. The names begin with the
+ * story file's name, because two files can have stories with the same name.
  */
 export async function keep(name, visitors, server) {
   const base = `${basename(process.argv[1], '.test.mjs')} ${name}`

@@ -106,7 +106,7 @@ export class Person {
     return this.post(`/codelabs/${codelab.id}/messages`, { ref: crypto.randomUUID(), ...message })
   }
 
-  /** The person's cookies for a browser context, for the server at that address. */
+  /** The person's cookies for a browser context, for the server at url. */
   browserCookies(url = this.#server.url) {
     return [...this.cookies].map(([name, value]) => ({ name, value, url, httpOnly: name === sessionCookie, sameSite: 'Lax' }))
   }

@@ -17,7 +17,7 @@ export class IdentityProvider {
   #folder
 
   /**
-   * Starts it for one server.
+   * Starts the provider for one server.
    *
    * @param {string} url  of the server
    * @param {{name: string, email: string, verified?: boolean}[]} people

@@ -3,8 +3,8 @@ import { createServer, request } from 'node:http'
 import { connect } from 'node:net'
 
 /**
- * A proxy that forwards only requests below a path, with or without the path. Other requests are
- * recorded.
+ * A proxy that forwards only requests below a path. It removes the path or keeps it. Other requests
+ * are recorded.
  */
 export class Proxy {
   /** Requests that were not below the path. */

@@ -112,8 +112,8 @@ export function crowd(count) {
 }
 
 /**
- * Changes the server's responses as if the room had worked for an hour, so that waiting people have
- * waited for their minutes. Otherwise pictures would show a room in its first second.
+ * Changes the server's responses as if the room had worked for an hour, and applies the times of
+ * the guests. Otherwise pictures would show a room in its first second.
  *
  * @param {import('playwright-core').BrowserContext} context
  * @param {ReadonlyMap<string, Guest>} guests  by id

@@ -33,7 +33,7 @@ const patience = 400_000
  * @property {Server} server
  * @property {import('playwright-core').Browser} browser
  * @property {(options?: object) => Promise<Visitor>} visitor
- *   opens a context: {as: person}, and what playwright takes
+ *   opens a browser context; the options are {as: person} and Playwright's options for contexts
  * @property {(displayName?: string) => Promise<Person>} facilitator  logs in as the facilitator
  * @property {(codelab: {id: string}, name: string, code?: string) => Promise<Person>} person
  *   registers an attendee
@@ -58,8 +58,8 @@ export function stage({ env, args, hosts } = {}) {
   const test = (name, run, { chromium, ...options } = {}) =>
     nodeTest(name, { timeout: patience, ...(chromium && inFirefox ? { skip: `only in Chromium: ${chromium}` } : {}), ...options }, async (context) => {
       await (opened ??= open())
-      // Content processes of Firefox 153 sometimes crash while a context closes, which also crashes
-      // the context.
+      // Content processes of Firefox 153 sometimes crash while a context closes. If this has ended
+      // the browser, the next story starts another one.
       if (!browser.isConnected()) browser = await openBrowser({ args, hosts })
       const visitors = []
       const scene = {
@@ -78,7 +78,7 @@ export function stage({ env, args, hosts } = {}) {
         await run(scene)
         for (const visitor of visitors) visitor.check()
       } catch (error) {
-        await keep(name, visitors, server).catch((why) => console.error('nothing kept:', why))
+        await keep(name, visitors, server).catch((why) => console.error('the pages were not kept:', why))
         throw error
       } finally {
         for (const { context } of visitors) await context.close().catch((why) => inFirefox || Promise.reject(why))

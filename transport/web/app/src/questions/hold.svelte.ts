@@ -1,4 +1,4 @@
-// Detects whether somebody is using a list, so that its rows must not move.
+// Detects whether somebody is using a list. During that time its rows must not move.
 
 /** How long a list stays unchanged after scrolling, in milliseconds. */
 const afterScroll = 1500
@@ -11,7 +11,7 @@ export class Hold {
   readonly #touch: boolean
 
   /**
-   * touch means a touch screen. It has no hover before a touch, so the list always stays unchanged.
+   * touch means a touch screen. A touch has no preceding hover, so the list always stays unchanged.
    */
   constructor(touch = false) {
     this.#touch = touch
@@ -25,7 +25,8 @@ export class Hold {
   watch(list: HTMLElement, scroller: HTMLElement): () => void {
     const point = () => (this.#pointing = true)
     const leave = () => (this.#pointing = false)
-    // Removing the focused element fires blur during rendering, when state must not change.
+    // If rendering removes the focused element, blur fires during rendering, when state must not
+    // change.
     const focusIs = (inside: boolean) => queueMicrotask(() => (this.#focused = inside))
     const focus = () => focusIs(true)
     const blur = (e: FocusEvent) => focusIs(e.relatedTarget instanceof Node && list.contains(e.relatedTarget))

@@ -63,7 +63,7 @@ test('votes are used only for known questions', () => {
   expect([...after.byId.values()].map((q) => [q.id, q.votes])).toEqual([['a', 4]])
 })
 
-test('a read that is older than a message does not undo it, and adds values that messages lack', () => {
+test('a read that is older than a message does not undo the message, and adds values that messages lack', () => {
   let told = questionChanged(of(question('a'), question('b')), changed(8, 'a', question('a', { state: 'answered' })), 'me')
   told = questionChanged(told, changed(9, 'b', null), 'me')
   const read = questionsRead(told, [question('a', { voted: true }), question('b'), question('c')], 7)

@@ -11,8 +11,8 @@ export interface Questions {
 export const noQuestions: Questions = { byId: new Map(), changedAt: new Map() }
 
 /**
- * Applies a question_changed. me is the person's id, which identifies their own named questions,
- * because messages do not mark them.
+ * Applies a question_changed message. me is the person's id. It identifies the person's own named
+ * questions, which messages do not mark.
  */
 export function questionChanged(questions: Questions, m: Of<'question_changed'>, me: string): Questions {
   if (m.seq <= (questions.changedAt.get(m.question_id) ?? -1)) return questions
@@ -25,7 +25,7 @@ export function questionChanged(questions: Questions, m: Of<'question_changed'>,
   return { byId, changedAt: new Map(questions.changedAt).set(m.question_id, m.seq) }
 }
 
-/** Applies a question_votes. Votes for unknown questions are ignored. */
+/** Applies a question_votes message. Votes for unknown questions are ignored. */
 export function questionVotes(questions: Questions, m: Of<'question_votes'>): Questions {
   const byId = new Map(questions.byId)
   for (const [id, votes] of Object.entries(m.votes)) {
@@ -52,8 +52,8 @@ export function questionsRead(before: Questions, list: readonly Question[], at: 
 }
 
 /**
- * Applies the response to one's own request about a question. It was made at a position (null if
- * unknown). Messages after this position override everything but the person's own vote.
+ * Applies the response to the person's own request about a question. at is the response's position
+ * (null if unknown). A message after this position overrides everything except mine and voted.
  */
 export function questionAnswered(questions: Questions, answer: Question, at: number | null): Questions {
   if (at !== null && (questions.changedAt.get(answer.id) ?? -1) > at) {

@@ -35,7 +35,7 @@ test('the receiver decodes what the sender has encoded', () => {
   }
 })
 
-test('signals of other programs and invalid signals are ignored', () => {
+test('signals from other programs and invalid signals are ignored', () => {
   const share = token()
   for (const foreign of [
     { type: 'screen_share_status', active: true },

@@ -18,7 +18,7 @@ export const mostViewers = 8
  * repeated for people who connect later.
  */
 const sayEvery = 20_000
-/** A screen without a status message for this time has ended, in milliseconds. */
+/** The time without a status message after which a screen counts as ended, in milliseconds. */
 const goneAfter = 100_000
 
 export interface Offer {
@@ -52,7 +52,7 @@ export class Screens {
   mine = $state.raw<{ share: string; only: string | null; viewers: readonly Viewer[] } | null>(null)
   /** A facilitator's request for this person's own screen. */
   asked = $state.raw<{ ask: string; name: string; from: string | null } | null>(null)
-  /** Requests to attendees that are waiting for an answer. */
+  /** Requests to attendees, by attendee, that wait for an answer or were declined. */
   asking = $state.raw<ReadonlyMap<string, { ask: string; declined: boolean }>>(new Map())
   watching = $state.raw<{ offer: Offer; state: WatchState; stream: MediaStream | null } | null>(null)
 
@@ -262,8 +262,9 @@ export class Screens {
   }
 
   /**
-   * Whether this person's own screen is for this facilitator. A facilitator who requested the
-   * screen is identified by their browser, because others can have the same name.
+   * Whether this person's own screen is for this facilitator. The browser that requested the screen
+   * is admitted, and other browsers by the facilitator's name. After a request, the name of unnamed
+   * facilitators is not enough, because several people can have it.
    */
   #isFor(from: string, name: string): boolean {
     const only = this.mine?.only ?? null
@@ -279,7 +280,7 @@ export class Screens {
     }
     const w = this.watching
     if (!w || w.offer.share !== h.share || w.offer.person !== h.person) return
-    // If the connection has ended, a new WebRTC offer starts another connection.
+    // Without a connection, a WebRTC offer from the other side starts one.
     if (!this.#peer && h.description?.type === 'offer') this.#connect(w.offer, h.from)
     this.#peer?.take(h)
   }
@@ -331,7 +332,7 @@ export class Screens {
 
   #known: RTCIceServer[] = []
 
-  /** The ICE servers, which help two browsers to connect. They are requested only once. */
+  /** The ICE servers, which help two browsers to connect. Only a failed request is repeated. */
   #servers(): Promise<RTCIceServer[]> {
     this.#ice ??= ask(api.GET('/app')).then(
       (app) => (this.#known = app.ice_servers as RTCIceServer[]),

@@ -151,7 +151,7 @@ test("an attendee's screen is visible only to the facilitator they agreed with",
   // The screen opens for the facilitator who asked. Nobody else gets an offer.
   expect(grace.watching?.state).toBe('watching')
   expect([other.offers, ben.offers]).toEqual([[], []])
-  // Other people who know the ID of the share are not admitted.
+  // Other people who know the id of the share are not admitted.
   const offer = grace.offers[0]!
   await other.watch(offer)
   await ben.watch(offer)
@@ -181,7 +181,7 @@ test('of two facilitators with the same name, only the one who asked sees the sc
   const said = { type: 'attendee_screen_status', app: 'atelier', active: true, share: ann.mine!.share, only: 'Facilitator', ask: 'another-ask' }
   pass(everybody[2]!, said)
   expect([one.offers.length, two.offers.length]).toEqual([1, 0])
-  // If the screen is shown to any helper, only the name decides.
+  // If nobody has asked for the screen, only the name decides.
   ann.stop()
   await ann.show('Facilitator')
   expect(two.offers).toHaveLength(1)

@@ -46,7 +46,7 @@ export function pieces(text: string): Piece[] {
   return out
 }
 
-/** Appends text to the previous text piece. */
+/** Appends text, to the last piece if that is also text. */
 function say(out: Piece[], text: string) {
   if (text === '') return
   const last = out.at(-1)

@@ -86,7 +86,7 @@ describe('the state after a stream of messages', () => {
     )
   })
 
-  // A read has a position. Messages from an earlier position are delivered again.
+  // After a read, the stream can repeat messages that the read already contains.
   test('is the same if a part is delivered twice', () => {
     fc.assert(
       fc.property(stream, fc.nat(), (messages, cut) => {
@@ -105,7 +105,7 @@ describe('the state after a stream of messages', () => {
         expect(twice.chat.filter((c) => !deleted.has(c.id)).map((c) => c.id)).toEqual(whole.chat.filter((c) => !deleted.has(c.id)).map((c) => c.id))
         expect(twice.codelab).toEqual(whole.codelab)
         expect([twice.timer, twice.spotlight]).toEqual([whole.timer, whole.spotlight])
-        // Counts are not stored, so they are never delivered again and are not compared.
+        // The server does not store counts, so it never repeats them, and they are not compared.
         const states = (w: Workshop) => [...w.polls.byId.values()].map((p) => [p.id, p.state, p.round]).toSorted()
         expect(states(twice)).toEqual(states(whole))
         expect([...twice.questions.byId.keys()]).toEqual([...whole.questions.byId.keys()])
@@ -176,7 +176,7 @@ describe('the state after a stream of messages', () => {
     expect(moved.people.get('a')).toMatchObject({ pulse: null, step_since: ts(2), furthest_step: 2 })
   })
 
-  test("does not keep a pulse that a repeated message brings back after the person's next step is known", () => {
+  test('drops the pulse for an earlier step that a repeated message brings back', () => {
     const read = { ...empty(), people: new Map([['a', { ...person('a'), current_step: 2 }]]) }
     const replayed = apply(read, [
       { type: 'pulse', attendee_id: 'a', attendee_name: 'a', state: 'stuck', step_number: 1, seq: 1, ts: ts(1) } as Told,
@@ -283,6 +283,6 @@ test('pages of the chat are merged without gaps or duplicates', () => {
   // The messages between the two pages are unknown, so only the newest page is shown.
   expect(ids(mergeChat(range(1, 3), range(6, 15)))).toEqual(ids(range(6, 15)))
   expect(ids(mergeChat(range(1, 10), []))).toEqual([])
-  // The last message on the page is the first message of the read page.
+  // The last loaded message is the first message of the newest page.
   expect(ids(mergeChat(range(1, 6), range(6, 15)))).toEqual(ids(range(1, 15)))
 })

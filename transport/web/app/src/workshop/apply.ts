@@ -1,6 +1,5 @@
-// Applies messages of the stream to the state. The functions have no side effects. Applying a
-// message twice has no further effect, because the stream can repeat messages that a read already
-// contains.
+// Applies messages of the stream to the state. The functions have no side effects. The stream can
+// repeat messages that a read already contains, so applying a message twice has no further effect.
 import type { Told } from '../live/protocol'
 import { heldFrom } from './chat'
 import { changeNeedsRead, countsAreAhead, pollChanged, pollCounts } from '../polls/polls'
@@ -23,7 +22,7 @@ export function readAgain(before: Workshop, what: Again): Workshop {
   return { ...before, again }
 }
 
-/** Copies a collection when it is first changed, so that a batch copies it once. */
+/** A state that is being changed. It copies each collection at its first change, once per batch. */
 class Draft {
   #w: Workshop
   #own = new Set<keyof Workshop>()
@@ -142,8 +141,8 @@ class Draft {
           current_step: m.step_number,
           furthest_step: Math.max(a.furthest_step, m.step_number),
           ...(a.current_step === m.step_number ? {} : { step_since: m.ts }),
-          // A mood belongs to a step. The stream can repeat messages that a read already contains.
-          // An old mood can then be here although the step is already the new one.
+          // A mood belongs to a step. If the stream repeats messages that a read already contains,
+          // the mood for an earlier step can be here although the person is on the new step.
           ...(a.pulse && a.pulse.step_number !== m.step_number ? { pulse: null } : {}),
         }))
         return

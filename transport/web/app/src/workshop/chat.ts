@@ -1,6 +1,6 @@
 import { facilitator, type ChatMessage } from './state'
 
-/** Merges the newest page of the history with the older messages on the page. */
+/** Merges the newest page of the server's history with the messages that are already loaded. */
 export function mergeChat(held: readonly ChatMessage[], page: readonly ChatMessage[]): readonly ChatMessage[] {
   const first = page[0]
   const last = held.at(-1)
@@ -21,7 +21,7 @@ const recent = 2 * 60 * 60 * 1000
 
 /**
  * Recent direct messages to me that were neither read nor answered, oldest first. now is the
- * current time.
+ * current time in Unix milliseconds.
  */
 export function unread(chat: readonly ChatMessage[], me: string, marks: ReadMarks, now: number): ChatMessage[] {
   const answered = new Map<string, string>()
@@ -59,8 +59,8 @@ const ofRoomHeld = 50
 const maxHeld = 4000
 
 /**
- * The index of the first message to keep. The newest messages are kept. Older ones are also kept if
- * the newest include too few of the room's chat, as after one message to hundreds of people. The
+ * The index of the first message to keep. The newest messages are kept. If they include too few of
+ * the room's chat, as after direct messages to hundreds of people, older ones are also kept. The
  * kept messages have no gap, because older messages are requested by the id of the first kept one.
  */
 export function heldFrom(chat: readonly ChatMessage[], newest: number): number {
@@ -78,7 +78,7 @@ export interface Conversation {
   messages: readonly ChatMessage[]
 }
 
-/** Conversations with direct messages from the other person, latest first. */
+/** The conversations in direct messages. The one with the latest message comes first. */
 export function conversations(chat: readonly ChatMessage[], me: string, nameOf: (id: string) => string): Conversation[] {
   const by = new Map<string, ChatMessage[]>()
   for (const m of chat) {

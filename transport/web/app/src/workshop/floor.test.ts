@@ -158,7 +158,7 @@ describe('the floor', () => {
     go: fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 3 }),
     steps: fc.option(fc.integer({ min: 0, max: 4 }), { freq: 6 }),
   })
-  test('is the same after updates as when built anew from the state', () => {
+  test('is the same after updates as when it is built from the state', () => {
     fc.assert(
       fc.property(fc.array(happening, { maxLength: 12 }), (happenings) => {
         const watched = new Floor()

@@ -167,8 +167,8 @@ function place(a: Attendee, here: boolean, request: HelpRequest | undefined, col
   const feels: Feeling = a.pulse?.state ?? 'silent'
   const asks = request?.status === 'pending'
   const helper = request?.status === 'in_progress' ? (request.claimed_by ?? '') : null
-  // The parsed time is cached. Parsing ten thousand times four times per second would cost more
-  // than everything else.
+  // The parsed time is cached. Parsing the times of ten thousand people on each update would cost
+  // more than everything else.
   const since =
     known?.of === a && known.request === request
       ? known.seat.since
@@ -226,7 +226,7 @@ function search(column: readonly Placed[], p: Placed): number {
   return low
 }
 
-/** A facilitator's thresholds for waiting. */
+/** A facilitator's thresholds for the verdict. */
 export interface Thresholds {
   /** The share of people past the step that is enough to move on, 0 to 1. */
   past: number
@@ -261,7 +261,10 @@ export interface Verdict {
   readonly where: number | null
 }
 
-/** People who left and have not returned for this time have gone home, in milliseconds. */
+/**
+ * People who are away count as gone home if the time Seat.since is longer ago than this, in
+ * milliseconds.
+ */
 const goneAfter = 15 * 60_000
 
 export function verdict(columns: readonly Column[], help: Workshop['help'], step: number, t: Thresholds, now: number): Verdict {
@@ -315,8 +318,8 @@ const wordStays = 20
 
 /**
  * Returns the word to show. A word stays for wordStays seconds, so that it does not flicker at a
- * threshold. Only "help" and "ready" replace it immediately. shownFor is the time since the last
- * change of the word, in seconds.
+ * threshold. Only "help" and "ready" replace a word immediately, and "ready" is replaced
+ * immediately. shownFor is the time since the last change of the word, in seconds.
  */
 export function steadyForm(shown: Verdict['form'] | null, now: Verdict['form'], shownFor: number): Verdict['form'] {
   if (shown === null || shown === 'ready' || now === 'help' || now === 'ready' || shownFor >= wordStays) return now

@@ -38,7 +38,7 @@ export type Summary = Readonly<Of<'progress_summary'>>
 export type Again = 'codelab' | 'threads' | 'attendees' | 'chat' | 'quizzes' | 'materials' | 'polls' | 'questions'
 
 export interface Workshop {
-  /** The reader: an attendee's id, or "facilitator". */
+  /** The person who sees this state: an attendee's id, or "facilitator". */
   readonly me: string
   readonly codelab: Codelab
   readonly steps: readonly Step[]
@@ -68,7 +68,7 @@ export const facilitator = 'facilitator'
 /** The server's name for facilitators without a name. Several facilitators can have this name. */
 export const unnamed = 'Facilitator'
 
-/** The number of messages on the page. Older messages are loaded when somebody scrolls up. */
+/** The number of messages to which a long chat is shortened. Scrolling up loads older messages. */
 export const chatHeld = 300
 
 export function workshop(me: string, codelab: Codelab, steps: readonly Step[]): Workshop {

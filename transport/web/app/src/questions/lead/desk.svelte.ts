@@ -10,7 +10,7 @@ import { Act } from '../../screens/live/act.svelte'
 export class QuestionDesk {
   readonly room: Room
   readonly act = new Act()
-  /** The questions that this facilitator has changed. */
+  /** The ids of the questions that this facilitator has changed. */
   changed = $state.raw<ReadonlySet<string>>(new Set())
   readonly all = $derived.by<Question[]>(() => (this.room.now ? ranked(this.room.now.questions) : []))
   readonly waiting = $derived.by(() => (this.room.now ? waitingCount(this.room.now.questions) : 0))

@@ -1,5 +1,5 @@
-// Filters of the audit trail. The server applies two of the filters, and this module applies the
-// others.
+// Filters of the audit trail. The server filters by action and codelab. This module filters by the
+// actor's kind and by text.
 import type { Schemas } from '../../api/client'
 
 export type Entry = Schemas['AuditRecord']

@@ -13,7 +13,7 @@ export class Names {
 
   of = (id: string | null): string | undefined => (id === null ? undefined : this.#all.get(id))
 
-  /** Loads the facilitators. */
+  /** Loads the facilitators' names and the person's own. */
   async leaders(): Promise<void> {
     const [people, me] = await Promise.allSettled([ask(api.GET('/admin/people')), ask(api.GET('/account'))])
     if (people.status === 'fulfilled') this.#add(people.value)

@@ -6,7 +6,7 @@ import { anything, append, fits, type Entry, type Wanted } from './filter'
 
 /** The number of records on a page. */
 const page = 50
-/** The page size of requests if few records match the filters. */
+/** The page size of requests if this page filters the records, because few of them may match. */
 const wide = 500
 /** The number of records after which a search asks whether to continue. */
 const far = 10_000

@@ -31,7 +31,7 @@ describe('settings', () => {
     expect(changed(base, { ...base, title: ' Go ', is_public: false })).toEqual({ is_public: false })
     expect(changed(base, { ...base, share_code: 'start' })).toEqual({ share_code: 'start' })
   })
-  it('share no code if the server does not send the field', () => {
+  it('have share_code "none" if the server does not send this field', () => {
     const { share_code, ...older } = base
     expect(share_code).toBe('none')
     expect(fieldsOf(older as never).share_code).toBe('none')

@@ -1,5 +1,5 @@
-// An author's work on a codelab. It consists of the server's version and the unsaved changes, and
-// handles saving and conflicts.
+// An author's work on a codelab: the server's version, the unsaved changes, saving, and conflicts
+// with other authors.
 import { SvelteSet } from 'svelte/reactivity'
 import { api, ask, asked, type Schemas } from '../../api/client'
 import { Refused } from '../../api/refused'
@@ -42,9 +42,9 @@ export class Authoring {
   codelab = $state.raw<Schemas['Codelab'] | null>(null)
   base = $state.raw<Script>(empty)
   draft = $state.raw<Script>(empty)
-  /** The open step or guide. */
+  /** The id of the open step, or the constant guide. */
   chosen = $state('')
-  /** The error of a failed load. */
+  /** The error of a failed load, or the notice that the codelab was deleted. */
   refused = $state<string | null>(null)
   /** The error of a failed save. */
   error = $state<string | null>(null)
@@ -63,7 +63,7 @@ export class Authoring {
   elsewhere = $state.raw<Conflict | null>(null)
   /** Whether the conflict is visible. */
   deciding = $state(false)
-  /** Somebody may have saved during this save. */
+  /** Whether to look again after this save, because somebody else may have saved meanwhile. */
   #lookAgain = false
   #tag = ''
   #keeper: ReturnType<typeof keeper>
@@ -110,7 +110,7 @@ export class Authoring {
       const read = await this.#read()
       const kept = await recallDraft<Left<Work>>(`edit:${this.id}`)
       this.#take(read)
-      // Another tab may have saved the work.
+      // The stored work is not offered if another tab has already saved it.
       this.left.found(kept, (work) => same(work.draft, read.script))
       this.chosen = this.draft.steps[0]?.id ?? ''
       this.#connection.start()
@@ -127,7 +127,8 @@ export class Authoring {
 
   #take(read: Read) {
     this.codelab = read.codelab
-    // The open step stays open, even if this save created it.
+    // Steps keep their ids within the page, so that the open step stays open, even if it was
+    // created on this page.
     const ids = new Map(this.draft.steps.map((s) => [s.server, s.id]))
     this.base = this.draft = { ...read.script, steps: read.script.steps.map((s) => ({ ...s, id: ids.get(s.server) ?? s.id })) }
     this.#tag = read.tag
@@ -284,7 +285,7 @@ export class Authoring {
     }
   }
 
-  /** Shows the two current versions. */
+  /** Shows the two versions, unless they no longer differ. */
   decide(): void {
     if (!this.elsewhere) return
     const { read } = this.elsewhere
@@ -293,7 +294,7 @@ export class Authoring {
   }
 
   /**
-   * Applies the author's choices to the other person's version. The result is saved like any
+   * Merges the two versions according to the author's choices. The result is saved like any
    * change.
    */
   async settle(choices: Choices): Promise<void> {

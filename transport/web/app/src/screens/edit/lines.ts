@@ -5,7 +5,10 @@ export interface Line {
   readonly only: 'mine' | 'theirs' | null
 }
 
-/** The maximum number of lines to compare. A longer middle part counts as entirely changed. */
+/**
+ * The maximum number of lines per text between the common beginning and the common end. If a text
+ * has more, all lines between the two count as changed.
+ */
 const most = 1500
 
 export function compare(theirs: string, mine: string): Line[] {

@@ -1,5 +1,5 @@
-// Merges the versions of two authors. It finds the differences, and makes the script that results
-// from the choices.
+// Merges the versions of two authors: finds their differences, and makes the script that results
+// from an author's choices.
 import { guide, keyOf, sameStep, type Script, type ScriptStep } from './script'
 
 export type Side = 'mine' | 'theirs'
@@ -68,7 +68,7 @@ export function resolved(mine: Script, theirs: Script, all: readonly Difference[
     if (!differ.has(key)) return my.get(key) ?? null
     if (side(key) === 'mine') {
       const m = my.get(key)
-      // A step that the other side removed returns as a new step.
+      // A step that the other side removed is saved as a new step.
       return m ? (their.has(key) ? m : { ...m, server: null }) : null
     }
     const t = their.get(key)
@@ -77,7 +77,7 @@ export function resolved(mine: Script, theirs: Script, all: readonly Difference[
   }
 
   const keys = first.steps.map(keyOf)
-  // A step that exists only on the other side is inserted after the same predecessor.
+  // A step that exists only in second is inserted after its nearest predecessor in the list.
   second.steps.map(keyOf).forEach((key, i, others) => {
     if (keys.includes(key)) return
     const before = others.slice(0, i).findLast((k) => keys.includes(k))

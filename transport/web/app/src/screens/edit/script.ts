@@ -121,7 +121,7 @@ export function problemOfGuide(script: Script): Problem | null {
   return length(script.guide) > limits.text ? { at: guide, kind: 'long_text' } : null
 }
 
-/** The first reason why a save of draft would be refused. Unchanged parts are not sent. */
+/** The first reason why a save of draft would be refused. Unchanged steps are not sent. */
 export function problem(base: Script, draft: Script): Problem | null {
   return (sameSteps(base, draft) ? null : problemOfSteps(draft)) ?? problemOfGuide(draft)
 }

@@ -20,7 +20,7 @@ export interface Going {
   /** The image's page, and the position in the page's text while the page is not open. */
   page: string
   at: number
-  /** The tracked position in the open editor. */
+  /** The id of the tracked position in the open editor, or null if there is none. */
   held: number | null
 }
 
@@ -80,7 +80,7 @@ export class Uploads {
     }
   }
 
-  /** Inserts into a page that is not open. */
+  /** Inserts an image into the text of a page that is not open. */
   #insert(g: Going, text: string) {
     const { draft } = this.#work
     const put = (old: string) => old.slice(0, g.at) + placed(old, g.at, text) + old.slice(g.at)

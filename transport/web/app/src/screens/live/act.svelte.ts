@@ -5,7 +5,7 @@ import { complain } from '../../parts/toasts.svelte'
 export class Act {
   /** The object of the running action, as an id or another key chosen by the caller. */
   busy = $state<string | null>(null)
-  /** The objects of the running action and of those that wait. */
+  /** The objects of the running action and of the waiting actions. */
   readonly #asked = new Set<string>()
   #last: Promise<unknown> = Promise.resolve()
 

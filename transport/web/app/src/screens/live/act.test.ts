@@ -12,7 +12,7 @@ function work(began: string[], name: string) {
 }
 const settle = () => new Promise((done) => setImmediate(done))
 
-test('an action during another one runs after it, and a second click on the same has no effect', async () => {
+test('an action started during another one runs after it, and a second click on the same object has no effect', async () => {
   const act = new Act()
   const began: string[] = []
   const start = work(began, 'start')

@@ -26,8 +26,9 @@ export class Arrangement {
   }
 
   /**
-   * Checks whether the people or the space have changed. held means that somebody points at the
-   * floor or uses it. now is the time of any monotonic clock in milliseconds.
+   * Computes a new layout if the people or the space have changed, now or after the delays above.
+   * held means that somebody points at the floor or uses it. now is the time of any monotonic clock
+   * in milliseconds.
    */
   look(box: Box, steps: readonly StepOf<Seat>[], held: boolean, now: number): void {
     if (box.width <= 0 || steps.length === 0) return
@@ -35,8 +36,8 @@ export class Arrangement {
     if (steps !== this.#steps) this.#due ??= now
     this.#box = box
     this.#steps = steps
-    // If the size has changed, everything moves anyway, so the new layout need not be similar to
-    // the previous one.
+    // If the size or the number of steps has changed, everything moves anyway, so the new layout
+    // need not be similar to the previous one.
     if (!this.layout || resized) return this.#plan(now, null)
     if (this.#due === null) return
     // A strip of empty steps has no space for people.

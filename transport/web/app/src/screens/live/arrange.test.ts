@@ -21,7 +21,7 @@ const few = [6, 1, 1, 1, 1, 1]
 const full = [12, 60, 1, 1, 1, 1]
 
 test.each([
-  ['spare space changes the layout only five seconds after the last change', full, few, false, [4999, 5000], [false, true]],
+  ['spare space changes the layout only five seconds after the last layout', full, few, false, [4999, 5000], [false, true]],
   ['people who do not fit change the layout at once', few, full, false, [1], [true]],
   ['the layout stays while somebody points at it, for at most ten seconds', few, full, true, [1, 9000, 10_001], [false, false, true]],
 ])('%s', (_, before, after, held, times, changed) => {
@@ -45,7 +45,7 @@ test('a resized window gets a new layout, even if somebody points at it', () => 
   expect([first!.narrow, a.layout!.narrow]).toEqual([false, true])
 })
 
-test('in a box of a different size, the layout is the same as a new layout, whatever was shown before', () => {
+test('after a resize, the layout equals a new layout, whatever was shown before', () => {
   const people = [8, 9, 10, 8, 7, 6]
   for (let height = 200; height <= 700; height += 20) {
     const now = { width: 700, height }

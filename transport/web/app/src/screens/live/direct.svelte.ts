@@ -24,7 +24,7 @@ export class DirectMessages {
     this.#waiting.begin()
   }
 
-  /** Applies arrived messages. One facilitator's answer counts for all. */
+  /** Applies arrived messages. One facilitator's answer counts for all facilitators. */
   heard(told: readonly Told[]): void {
     for (const t of told) {
       if (t.type !== 'dm') continue

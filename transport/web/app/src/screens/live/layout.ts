@@ -25,9 +25,9 @@ export const sizes = {
   line: 20,
   cardGap: 6,
   blockGap: 4,
-  /** The row of somebody who needs help, if there is no space for cards. */
+  /** The height of a row of somebody who needs help, if there is no space for cards. */
   needRow: 26,
-  /** A card in the form for crowds, including its gap. */
+  /** The height of a card in the form for crowds, including the gap below. */
   crowdCard: 76,
   /**
    * For crowds: the heights of the line with a step's counts, and of the line with the number of
@@ -265,7 +265,10 @@ export class Planner<P extends Figure> {
     return found && { ...found, unit: widest(width, found.groups) }
   }
 
-  /** The cheapest partition of the steps into groups of neighbours, or null if none fits. */
+  /**
+   * The cheapest partition of the steps into groups of neighbours, with at most units sub-columns
+   * and at most the given number of strips. Null if none fits.
+   */
   #cut(units: number, strips: number, unit: number, height: number, steps: readonly StepOf<P>[], parts: readonly Part[], form: Form): Plan | null {
     const known = new Map<number, Plan | null>()
     const groups = new Map<number, Priced | null>()
@@ -297,7 +300,7 @@ export class Planner<P extends Figure> {
           consider(g, to)
           if (g.form !== 'own') break // only a group of one step has sub-columns
         }
-        // If a group is too high for one column, adding steps makes it higher.
+        // A group that is too high for one column gets even higher with more steps.
         if (!any && !alone) break
       }
       known.set(key, found)
@@ -306,7 +309,7 @@ export class Planner<P extends Figure> {
     return best(0, units, strips)
   }
 
-  /** A group of neighbouring steps, or null if the group is higher than the floor. */
+  /** A group of neighbouring steps in subs sub-columns, or null if this does not fit the floor. */
   #group(steps: readonly StepOf<P>[], from: number, to: number, subs: number, height: number, form: Form, unit: number): Priced | null {
     const part = steps.slice(from, to)
     const full = part.filter((s) => s.people.length > 0).length
@@ -366,8 +369,8 @@ export class Planner<P extends Figure> {
       const rows = Math.ceil(step.people.length / Math.floor(width / form.cell))
       return sizes.counts + Math.ceil(cards / subs) * sizes.crowdCard + (cards > 0 && m.waits > cards ? sizes.moreWait : 0) + rows * form.cell + 8
     }
-    // When minutes get another digit, names have less space, so the widths at the end are part of
-    // the key.
+    // When minutes get another digit, names have less space, so the key contains the total width
+    // of the asides.
     const asides = m.kinds.need.reduce((n, p) => n + this.#set.aside(p), 0)
     const key = `${subs} ${unit} ${form.level} ${asides}`
     let high = m.heights.get(key)
@@ -401,14 +404,14 @@ export class Planner<P extends Figure> {
   }
 }
 
-/** The people who have separate rows at a level. */
+/** The people who have separate rows at a level, except people who need help. */
 export function listedOf<P>(kinds: ByKind<P>, level: Level): readonly P[] {
   return [...kinds.slow, ...(level.fine === 'rows' ? kinds.fine : []), ...(level.silent === 'rows' ? kinds.silent : [])]
 }
 
 /**
- * Assigns each person to the currently shortest sub-column. before contains the previous
- * sub-columns by person id. People stay in their previous sub-column if it still exists.
+ * Assigns people to sub-columns. before contains the previous sub-columns by person id. People stay
+ * in their previous sub-column if it still exists. Others get the currently shortest one.
  */
 export function deal<P extends { readonly id: string }>(
   people: readonly P[],
@@ -460,7 +463,8 @@ function rowsOfNames(widths: readonly number[], width: number): number {
 }
 
 /**
- * The number of lines of a text in a box of the width box. Words longer than a line break anywhere.
+ * The number of lines of a text in a box of the width box. A word that is longer than a line can
+ * break anywhere.
  */
 export function linesOf(text: string, measure: (text: string) => number, box: number): number {
   const whole = measure(text)

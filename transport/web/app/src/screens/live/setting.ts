@@ -24,7 +24,7 @@ export function stateParts(s: Seat, mine: boolean): StateParts {
 }
 
 /**
- * Measures texts in the page's current font. mine returns whether the viewer is helping somebody.
+ * Measures texts in the page's current font. mine returns whether the viewer is helping a person.
  */
 export function setting(mine: (s: Seat) => boolean): Setting<Seat> {
   const canvas = document.createElement('canvas').getContext('2d')

@@ -65,8 +65,8 @@ export class Watch {
   }
 
   /**
-   * The next step for the room. It is the browsed step, or else the step after the room's step.
-   * Null at the end.
+   * The next step for the room: the browsed step, unless it is the preparation, or else the step
+   * after the room's step. Null at the end.
    */
   readonly next = $derived.by(() => {
     const to = this.shown !== this.at && this.shown > 0 ? this.shown : this.at + 1

@@ -27,10 +27,12 @@ export function calledBy(name: string, room: Iterable<string>): string {
   return first
 }
 
-/** Isolates a name, so that a right-to-left name does not reorder the surrounding text. */
+/** On a right-to-left page, isolates a name, so that it does not reorder the surrounding text. */
 export const isolated = (name: string) => (document.dir === 'rtl' ? `\u2068${name}\u2069` : name)
 
-/** A person's state in short. Somebody who asks for help or is being helped is not silent. */
+/**
+ * A short text for a person's state. Somebody who asks for help or is being helped is not silent.
+ */
 export function state(s: Seat, now: number): string {
   const open = s.asks || s.helper !== null
   return [

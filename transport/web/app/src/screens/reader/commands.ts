@@ -14,8 +14,8 @@ export function clone(access: Pick<Schemas['GitAccess'], 'url' | 'username' | 'p
 
 /**
  * The commands that continue from a state, regardless of the attendee's earlier work. Uncommitted
- * changes are stashed. Branches stay unchanged, even if an author has changed the earlier state.
- * Each command is on a separate line, because shells differ in command separators.
+ * changes are stashed. Local branches stay unchanged, even if an author has changed an earlier
+ * state. Each command is on a separate line, because shells differ in command separators.
  */
 export function switchTo(name: string): string {
   return `git stash -u\ngit fetch\ngit switch --detach origin/${name}`

@@ -20,7 +20,7 @@ export class Notices {
   readonly #reading: Reading
   /** The number of messages since the chat was last open. */
   unread = $state(0)
-  /** The latest unseen broadcast, or answer to the attendee's question. */
+  /** The latest unseen broadcast, or answer to the attendee's request for help. */
   banner = $state.raw<{ id: string; text: string; answer: boolean } | null>(null)
 
   readonly #direct: Unread
@@ -105,7 +105,7 @@ export class Notices {
         } else if (t.target_id) this.readDirect(t.target_id)
         return
       case 'chat':
-        // Announcing many messages one after the other would take minutes.
+        // Missed messages are not announced, because announcing many of them would take minutes.
         if (!this.#own(t) && this.#reading.panel === 'chat' && !missed) announce(m.chat_heard({ name: t.sender, text: t.message }))
         return
       case 'help_request':

@@ -21,7 +21,7 @@ beforeEach(() => {
   stored.clear()
 })
 
-/** A time minutes ago. */
+/** The time of the given number of minutes ago. */
 const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
 
 function stage(panel: Panel | null = null) {
@@ -118,7 +118,7 @@ test('the help request is read again whenever the help queue changes', () => {
   expect(reads.count).toBe(4)
 })
 
-test('a direct message waits for the line until it is read or dismissed', () => {
+test('a direct message stays in the list until it is read or dismissed', () => {
   const { notices, tell } = stage()
   const dm = { type: 'dm', id: 'm1', sender: 'F', sender_id: 'f', target_id: 'a1', message: 'x' }
   tell(dm)

@@ -22,10 +22,10 @@ export class Reading {
   readonly help: OwnHelp
   /** The selected text for a question to the AI. */
   quoted = $state('')
-  /** Whether the AI is available here. */
+  /** Whether the AI is available in this codelab. */
   asks = $derived.by(() => this.answers && this.room.now?.codelab.ai_enabled === true)
   /**
-   * Whether the codelab has current or earlier questions. Questions stay readable after the
+   * Whether the codelab accepts questions or has questions. Questions stay readable after the
    * workshop.
    */
   readonly questions = $derived.by(() => {
@@ -38,7 +38,7 @@ export class Reading {
   removed = $state(false)
   /** The person with the open direct messages, or null for the room's chat. */
   talkingTo = $state<string | null>(null)
-  /** The open thread. */
+  /** The id of the open thread. */
   thread = $state<string | null>(null)
 
   constructor(room: Room) {
@@ -67,7 +67,7 @@ export class Reading {
 
   readonly pulse = $derived.by<Pulse | null>(() => this.me?.pulse?.state ?? null)
 
-  /** The pages of this codelab other than the steps. */
+  /** The pages of this codelab after the steps. */
   readonly extras = $derived.by<Extra[]>(() => {
     const lab = this.room.now?.codelab
     if (!lab) return []
@@ -183,7 +183,7 @@ export class Reading {
     this.room.say({ type: 'step_progress', step_number: to })
   }
 
-  /** The page n positions further, or null if no page is there. */
+  /** The next page (n is 1) or the previous page (n is -1), or null if there is none. */
   beside(n: 1 | -1): Place | null {
     if (this.at === null) return null
     const i = this.pages.indexOf(this.at)

@@ -32,7 +32,8 @@ export class SharedCode extends Browse {
     try {
       await this.readHeads()
     } catch (e) {
-      // The client is offline and keeps the known states. The next read updates them.
+      // The status 403 or 404 means that no code is shared. After another failure, the known
+      // states stay until the next read.
       if (e instanceof Refused && (e.status === 403 || e.status === 404)) this.info = null
     }
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { press } from './shortcuts'
 
-/** Presses a key in an element that matches some selectors, and returns the shortcut that ran. */
+/** Presses a key in an element that matches some selectors. Returns the effects, in order. */
 function pressed(key: string, inside: string[] = [], more: Partial<KeyboardEvent> = {}) {
   const ran: string[] = []
   const target = { closest: (list: string) => (list.split(', ').some((s) => inside.includes(s)) ? {} : null) }

@@ -1,4 +1,4 @@
-/** Shortcuts of the reader, by KeyboardEvent.key. */
+/** The shortcuts of a page, by KeyboardEvent.key. */
 export type Shortcuts = Readonly<Record<string, () => void>>
 
 /** Elements in which keys type or select something. */

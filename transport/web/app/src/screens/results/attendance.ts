@@ -49,7 +49,7 @@ const most = 14
 
 /**
  * Counts people by time and by the furthest step they had reached. offset is the local time minus
- * UTC in milliseconds, so that columns begin at full hours of the reader's time zone.
+ * UTC in milliseconds, so that columns begin at round times in the reader's time zone.
  */
 export function heat(people: readonly Times[], steps: number, offset: (ms: number) => number = () => 0): Heat {
   const marks = people.map((p) => course(p, steps))

@@ -11,7 +11,10 @@ export const dayAndHour = (ms: number): string => `${short.format(ms)}, ${time.f
 export const wholeDay = (ms: number): string => day.format(ms)
 export const sameDay = (a: number, b: number): boolean => day.format(a) === day.format(b)
 
-/** The labels of the columns: the time of day, with the date where it changes. */
+/**
+ * The labels of the columns: the time of day, with the date where it changes. Columns of a day or
+ * more have only a date.
+ */
 export function ticks(columns: readonly number[], size: number): string[] {
   const days = size >= 86_400_000
   const several = columns.length > 1 && !sameDay(columns[0]!, columns.at(-1)!)

@@ -4,8 +4,8 @@
 const bits = () => crypto.getRandomValues(new Uint32Array(1))[0]!
 
 /**
- * A random number from 0 to below n, uniformly distributed. Random values from the largest multiple
- * of n within 2^32 upwards are discarded, because they would favour small numbers.
+ * A random integer from 0 to n - 1, uniformly distributed. Values at or above the largest multiple
+ * of n up to 2^32 are discarded, because they would favour small numbers.
  */
 export function fair(n: number, random: () => number = bits): number {
   if (!Number.isInteger(n) || n < 1 || n > 2 ** 32) throw new RangeError('nothing to draw from')
@@ -17,7 +17,7 @@ export function fair(n: number, random: () => number = bits): number {
 }
 
 /**
- * The indexes of the names to show, with the winner's as the last, and the time in milliseconds for
+ * The indexes of the names to show, ending with the winner's, and the time in milliseconds for
  * which each name stays.
  */
 export function run(winner: number, n: number, length = 44): { index: number; stays: number }[] {

@@ -53,7 +53,7 @@ export function byQuestion(quizzes: readonly Quiz[], answers: readonly Answer[])
   })
 }
 
-/** The options in an answer. The answer is the text of an index or of an array of indexes. */
+/** The chosen options. The answer is the JSON text of an option's index, or of an array of them. */
 export function choice(answer: string, options: number): number[] {
   let value: unknown
   try {

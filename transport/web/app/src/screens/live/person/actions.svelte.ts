@@ -1,5 +1,4 @@
-// The actions of a facilitator on one person. A toast reports each success and each
-// refusal.
+// The actions of a facilitator on one person. A toast reports each success and each failure.
 import { api, ask } from '../../../api/client'
 import { words } from '../../../api/words'
 import { recall, remember } from '../../../device/remember'
