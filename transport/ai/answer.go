@@ -34,7 +34,7 @@ type answer struct {
 	blocked bool
 }
 
-// event is the event that the client receives.
+// event is the data of one server-sent event to the client.
 type event struct {
 	Candidates []candidate     `json:"candidates"`
 	Usage      *upstream.Usage `json:"usageMetadata,omitempty"`
@@ -85,7 +85,8 @@ func (a *answer) serve(d *httpapi.Detached) {
 	a.s.note(a)
 }
 
-// begin takes a place, unless the caller's grant has ended in the meantime.
+// begin takes a place of Answers. It fails if no place is free, or if the caller's grant has ended
+// in the meantime.
 func (a *answer) begin() error {
 	if err := a.s.Answers.enter(a); err != nil {
 		return err
@@ -116,7 +117,7 @@ func (a *answer) End(string) { a.cancel(errEnded) }
 // maxStray bounds the data that a client can send after its request, in bytes.
 const maxStray = 64 << 10
 
-// watch returns when the client has disconnected or sends unexpected data.
+// watch returns when the client has disconnected or has sent maxStray bytes of unexpected data.
 func watch(d *httpapi.Detached) {
 	var chunk [512]byte
 	for total := 0; total < maxStray; {
@@ -128,7 +129,8 @@ func watch(d *httpapi.Detached) {
 	}
 }
 
-// pass forwards the upstream's answer to the client and returns the reason for its end.
+// pass forwards the upstream's answer to the client. It returns nil if the answer is complete, and
+// otherwise the reason for its end.
 func (a *answer) pass(ctx context.Context, d *httpapi.Detached, cancel context.CancelCauseFunc) error {
 	a.s.stats.begun()
 	chunks, ended := make(chan upstream.Chunk), make(chan error, 1)
@@ -152,7 +154,7 @@ func (a *answer) pass(ctx context.Context, d *httpapi.Detached, cancel context.C
 			beat.Reset(a.s.Heartbeat)
 		case <-beat.C:
 			if !d.Begun() {
-				continue // an upstream that fails before content must be a plain error
+				continue // if the upstream fails before its first piece, the response is a plain error
 			}
 			piece = heartbeat
 		case err := <-ended:
@@ -166,7 +168,7 @@ func (a *answer) pass(ctx context.Context, d *httpapi.Detached, cancel context.C
 	}
 }
 
-// event encodes a chunk; the upstream's JSON is re-encoded.
+// event encodes a chunk as an event. The upstream's JSON is never forwarded unchanged.
 func (a *answer) event(c upstream.Chunk) []byte {
 	if c.Usage != nil {
 		a.usage = *c.Usage

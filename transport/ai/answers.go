@@ -26,7 +26,8 @@ func NewAnswers(most, perPerson int) *Answers {
 	return u
 }
 
-// close refuses new answers, and cancels the remaining answers when ctx ends.
+// close refuses new answers and waits for the answers in progress. When ctx ends, it cancels those
+// that remain.
 func (u *Answers) close(ctx context.Context) {
 	u.mu.Lock()
 	u.closed = true
@@ -51,8 +52,8 @@ func (u *Answers) room(person string) error {
 	return u.full(person)
 }
 
-// enter takes a place. The serving goroutine must call it: if the connection closes before the
-// goroutine starts, nothing would free the place.
+// enter takes a place. Only the serving goroutine calls enter. If the place were taken earlier and
+// the connection closed before the goroutine started, nothing would free the place.
 func (u *Answers) enter(a *answer) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -90,7 +91,7 @@ func (u *Answers) leave(a *answer) {
 	}
 }
 
-// ended is called when the answer's usage is recorded, for which Close waits.
+// ended marks an answer whose usage is recorded, or which did not begin. close waits for this.
 func (u *Answers) ended() { u.streams.Done() }
 
 // Removed ends the answers to an attendee whose grant has ended, because the attendee was removed

@@ -9,5 +9,5 @@
 // any of this.
 //
 // A Service bounds the answers in progress, in total and per person, and the questions per person
-// and minute. Close cancels answers in progress and waits for their end.
+// and minute. Close lets answers in progress finish until its context ends, and then cancels them.
 package ai

@@ -6,7 +6,7 @@ import (
 	"atelier/transport/ai/upstream"
 )
 
-// The outcomes distinguish blocked answers from other incomplete answers.
+// Only answers that the upstream blocks count as blocked. Answers cut at MAX_TOKENS count as ok.
 func TestBlockedAnswersAreCountedSeparately(t *testing.T) {
 	for finish, want := range map[string]string{"STOP": "ok", "MAX_TOKENS": "ok", upstream.Safety: "blocked", "PROHIBITED_CONTENT": "blocked"} {
 		a := &answer{query: &upstream.Query{}}

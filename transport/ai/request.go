@@ -13,7 +13,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// Bounds of a question, in code points.
+// Bounds of a question. maxPrompt, maxSystem and maxContext are in code points, the others are
+// counts.
 const (
 	maxPrompt   = 100_000
 	maxSystem   = 50_000
@@ -23,7 +24,7 @@ const (
 	maxToolSets = 32
 )
 
-// body is the body that a client sends.
+// body is the JSON body of a request.
 type body struct {
 	Prompt     *string `json:"prompt"`
 	Contents   *[]turn `json:"contents"`

@@ -73,7 +73,7 @@ func TestQueriesAreMadeFromBodies(t *testing.T) {
 }
 
 // The reference app sends the whole workshop as an instruction, and a model that the server might
-// not offer. In an earlier version, it got 400 for each of them.
+// not offer. In an earlier version, the app got 400 for either.
 func TestFacilitatorsInstructionsAndModels(t *testing.T) {
 	s := newService(t)
 	long := strings.Repeat("ä", 217_000)

@@ -19,7 +19,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// Config configures a Service. All fields except the limiter are required.
+// Config configures a Service. All fields except Rate are required.
 type Config struct {
 	Upstream *upstream.Client
 	Models   rest.AIModels
@@ -125,8 +125,8 @@ func (s *Service) key(r *rest.Request, sent string) (keys.Key, error) {
 	return own, nil
 }
 
-// announce asks the codelab whether the question is permitted, which also records it in the audit
-// trail before anything is sent upstream.
+// announce records the question in the audit trail before anything is sent upstream. For a question
+// about a codelab, the codelab also checks that the question is permitted.
 func (s *Service) announce(r *rest.Request, a *answer, step int32) error {
 	if a.codelab == "" {
 		return r.AuditAdmin("ai_query", map[string]string{"model": a.query.Model})
@@ -135,7 +135,8 @@ func (s *Service) announce(r *rest.Request, a *answer, step int32) error {
 	return err
 }
 
-// note adds an answer's usage to the statistics of its codelab.
+// note adds an answer's usage to the statistics of its codelab, or to those of the settings if the
+// answer has no codelab.
 func (s *Service) note(a *answer) {
 	var err error
 	u := &usage.AIUsage{

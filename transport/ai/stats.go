@@ -13,11 +13,12 @@ import (
 // Stats are counters since the start, for metrics.
 type Stats struct {
 	Active int64
-	// Outcomes counts answers by how they ended.
+	// Outcomes counts ended answers by outcome.
 	Outcomes map[string]int64
 	// PromptTokens and OutputTokens are counted by the upstream.
 	PromptTokens, OutputTokens int64
-	Seconds                    float64
+	// Seconds is the total duration of all ended answers.
+	Seconds float64
 }
 
 type counters struct {
@@ -57,7 +58,7 @@ func (s *Service) Stats() Stats {
 	return out
 }
 
-// outcome returns how an answer ended, as one of a fixed list of names.
+// outcome returns the outcome of an answer as one of a fixed list of names.
 func (a *answer) outcome(ctx context.Context, err error) string {
 	var f *upstream.Failure
 	switch cause := context.Cause(ctx); {

@@ -4,8 +4,8 @@
 //
 // Our ZIP contains codelab.json, guide.md, quizzes.json, polls.json, materials.json, and
 // steps/NN.md with the title as front matter. The folder files/ contains the materials and the
-// images that the text uses. files.json contains their original names. An export
-// leaves the links in the text unchanged. An import rewrites them to the imported files.
+// images that the text uses. files.json contains their original names. An export leaves the links
+// in the text unchanged. An import rewrites them to the imported files.
 package archive
 
 import (

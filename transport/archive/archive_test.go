@@ -197,7 +197,7 @@ func TestHostileArchivesAreRejected(t *testing.T) {
 		h := &zip.FileHeader{Name: "lab.md"}
 		h.SetMode(fs.ModeSymlink | 0o777)
 		w, _ := z.CreateHeader(h)
-		_, _ = w.Write([]byte(tutorial)) // as an entry without these faults it would be accepted
+		_, _ = w.Write([]byte(tutorial)) // a regular file with this content is accepted
 		_ = z.Close()
 		return b.Bytes()
 	}

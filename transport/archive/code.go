@@ -23,9 +23,9 @@ const maxTarOverhead = maxEntries*1024 + 16<<20
 
 // ReadCode reads the files of a ZIP or tar.gz for a workspace. It returns all files, or an error.
 // It does not trust sizes in the archive. An Invalid rejection states the archive's fault; other
-// errors are read errors or errors from still. ReadCode calls the function still periodically. This
-// function fails if the caller has stopped waiting. The store checks that names differ in more than
-// case and Unicode form.
+// errors are read errors or errors from still. ReadCode calls still periodically; still returns an
+// error if the caller has stopped waiting. The store, not ReadCode, refuses names that differ only
+// in case or Unicode form.
 func ReadCode(r io.ReaderAt, size int64, still func() error) ([]code.File, error) {
 	var magic [2]byte
 	if _, err := r.ReadAt(magic[:], 0); err != nil && err != io.EOF {
@@ -53,7 +53,7 @@ func ReadCode(r io.ReaderAt, size int64, still func() error) ([]code.File, error
 // codeReader collects the files of an archive.
 type codeReader struct {
 	files []code.File
-	room  int64 // remaining bytes that may be unpacked
+	room  int64 // remaining bytes of code.MaxTree
 	still func() error
 }
 
@@ -199,7 +199,7 @@ func (c *codeReader) tarGzip(r io.Reader) error {
 			return err
 		}
 	}
-	// The gzip checksum follows the end of the tar.
+	// Read to the end of the gzip stream, because its checksum follows the end of the tar.
 	if _, err := io.Copy(io.Discard, unpacked); err != nil {
 		return brokenTar(err)
 	}

@@ -21,12 +21,13 @@ type member struct {
 	name    string
 	content string
 	mode    fs.FileMode
-	tarType byte   // for a tar, unless it is 0
+	tarType byte   // for a tar; 0 means a regular file
 	link    string // for a tar
 	flags   uint16 // for a ZIP
 }
 
-// zipOf returns a ZIP as a Unix system writes it.
+// zipOf returns a ZIP as a Unix system writes it. A member with mode 0 has no mode, as if a Windows
+// program had written it.
 func zipOf(t testing.TB, members ...member) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -152,7 +153,8 @@ func refused(t *testing.T, what string, b []byte, want string) {
 	}
 }
 
-// A truncated or changed archive is refused as a whole, wherever the damage is.
+// A truncated archive is refused, wherever it ends. An archive with a changed byte is refused
+// unless it still has all files with their content.
 func TestADamagedArchiveOfCodeIsRefused(t *testing.T) {
 	content := strings.Repeat("text that packs ", 100)
 	for what, whole := range map[string][]byte{

@@ -37,8 +37,8 @@ type entry struct {
 	Name string `json:"file_name"`
 }
 
-// Keep stores an archive's file, as a kind from the files package, and returns its record. name is
-// the file's original name.
+// Keep stores a file of an archive and returns its record. kind is files.Images or files.Materials,
+// name the file's original name.
 type Keep func(kind, name string, content io.Reader) (*pb.Upload, error)
 
 // uploads adds the files that the text and the materials use, with their original names.
@@ -53,8 +53,8 @@ func (p *Pack) uploads(v *codelab.View, uploads *files.Register) error {
 	return p.Uploads(slices.Compact(names), uploads)
 }
 
-// Uploads adds the files of uploads with their original names. Links in texts to missing files are
-// left unchanged.
+// Uploads adds the named files with their original names. It skips files that are missing, because
+// a text can contain broken links.
 func (p *Pack) Uploads(names []string, uploads *files.Register) error {
 	var index []entry
 	for _, name := range names {
@@ -87,7 +87,7 @@ func (p *Pack) upload(u *pb.Upload, uploads *files.Register) error {
 	return p.store(folder+u.Name, u.CreatedAt, f)
 }
 
-// keeper stores each file of an archive once.
+// keeper stores each file of an archive once per kind.
 type keeper struct {
 	t     *tree
 	names map[string]string     // from files.json
@@ -164,7 +164,7 @@ func (k *keeper) take(kind, name string, from *counted) (u *pb.Upload, reason st
 	case len(head) == 0:
 		return nil, "it is empty", CodeEmpty, nil
 	case string(head) == pointerOf:
-		return nil, "it only says where Git LFS has the file: run git lfs pull and pack it again", CodeLFS, nil
+		return nil, "it is a Git LFS pointer: run git lfs pull and pack the archive again", CodeLFS, nil
 	default:
 		u, err = k.t.with.Keep(kind, name, content)
 	}
@@ -183,8 +183,9 @@ func (k *keeper) take(kind, name string, from *counted) (u *pb.Upload, reason st
 	return nil, reason, code, nil
 }
 
-// picture stores the images embedded in a text (data:) by the rules for images, and equal images
-// only once. file is the text's file. An unusable image is reported and removed.
+// picture returns a function that stores an image embedded in a text as a data: address and returns
+// its new address. Equal images are stored only once. An unusable image is reported and replaced by
+// an empty address. file is the text's file.
 func (k *keeper) picture(file string) func(data string) (string, error) {
 	done, n := map[[sha256.Size]byte]string{}, 0
 	return func(data string) (string, error) {
@@ -255,7 +256,7 @@ func unusable(kind string, err error) (reason string, code Code) {
 	return "", ""
 }
 
-// counted counts unpacked bytes, because the size stated in an entry is not trusted.
+// counted bounds the unpacked bytes by room, because the size stated in an entry is not trusted.
 type counted struct {
 	r       io.Reader
 	room    *int64
@@ -285,7 +286,7 @@ func (k *keeper) materials() (out []*pb.Material, err error) {
 	if err := k.t.json("materials.json", &list); err != nil {
 		return nil, err
 	}
-	out = []*pb.Material{} // the file states that the codelab has no materials
+	out = []*pb.Material{} // not nil, because an empty list states that the codelab has no materials
 	for _, m := range list {
 		to := &pb.Material{Title: m.Title, MaterialType: m.MaterialType, LinkUrl: m.LinkURL}
 		if m.File != "" {

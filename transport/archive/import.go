@@ -24,8 +24,8 @@ type Importer struct {
 	Codelab func(slug string) (id string, err error)
 }
 
-// Incoming is a codelab read from a file. Nothing in it is recorded yet; its files are stored until
-// Close.
+// Incoming is a codelab read from a file. Nothing in it is recorded yet, but its files are stored.
+// They cannot be removed before Close.
 type Incoming struct {
 	*Content
 
@@ -33,9 +33,9 @@ type Incoming struct {
 	leases []*files.Lease
 }
 
-// Open reads an uploaded file of any known form. name is the uploaded file's name. The files in it
-// are registered in the commit that creates a codelab or a newer version of one. Nothing is stored
-// if the file is refused, or if still fails because the caller no longer waits.
+// Open reads an uploaded file of any known form. name is the uploaded file's name. The commit that
+// creates a codelab or a newer version of one also registers the files that the upload contains.
+// Nothing stays stored if the upload is refused, or if still fails because the caller has left.
 func (im Importer) Open(name string, r io.ReaderAt, size int64, still func() error) (*Incoming, error) {
 	in := &Incoming{files: im.Files}
 	keep := func(kind, name string, content io.Reader) (*pb.Upload, error) {
@@ -67,8 +67,8 @@ func (in *Incoming) Close(unknown bool) error {
 }
 
 // Version returns the file as a newer version of a codelab. Files that the codelab already has keep
-// their names, so that a text whose images are unchanged is also unchanged. reused lists them. A
-// claat file has no guide; its linked files are added to the materials.
+// their names, so that a text whose images are unchanged is also unchanged. reused lists these
+// names. A claat file leaves the guide unchanged and adds its linked files to the materials.
 func (in *Incoming) Version(v *codelab.View) (_ codelab.Publish, reused []string, _ error) {
 	m := in.Codelab
 	out := codelab.Publish{
@@ -140,7 +140,8 @@ func (in *Incoming) added(v *codelab.View) *[]*pb.Material {
 	return &out
 }
 
-// present maps contents to a codelab's files, in the order in which an archive's files are stored.
+// present maps the key of each content (contentOf) to the codelab's files with this content, in the
+// order in which an import stores an archive's files.
 func (in *Incoming) present(v *codelab.View) (map[string][]string, error) {
 	left := map[string]bool{}
 	for _, name := range v.TextUploads() {

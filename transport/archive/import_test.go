@@ -47,7 +47,7 @@ func (d *depot) open(b []byte) *Incoming {
 	return in
 }
 
-// create returns an imported codelab.
+// create imports a codelab with its files and returns it.
 func (d *depot) create(b []byte) *codelab.View {
 	d.t.Helper()
 	in := d.open(b)
@@ -68,7 +68,8 @@ func (d *depot) create(b []byte) *codelab.View {
 	return v
 }
 
-// sent returns the contents of an archive with an image and a file with this name.
+// sent returns the files of an archive with an image and a material. name is the material's
+// original file name.
 func sent(t *testing.T, name string) map[string]string {
 	t.Helper()
 	var picture bytes.Buffer
@@ -127,8 +128,8 @@ func TestAVersionReusesTheFilesOfItsCodelab(t *testing.T) {
 	}
 }
 
-// If its format supports guides, a version without a guide removes the guide. The same applies to
-// materials. A tutorial keeps the codelab's quiz and materials, and adds the files that it links.
+// A version in our own format without a guide removes the codelab's guide. The same applies to
+// materials. A tutorial keeps the codelab's guide and materials, and adds the files that it links.
 func TestAVersionRemovesOnlyWhatItsFormSupports(t *testing.T) {
 	d := newDepot(t)
 	v := d.create(pack(t, sent(t, "notes.txt")))
@@ -149,8 +150,8 @@ func TestAVersionRemovesOnlyWhatItsFormSupports(t *testing.T) {
 	}
 }
 
-// The contents of an imported file are removed if they have no references. If that is unknown,
-// they stay.
+// Close removes the stored contents without references. If the command's outcome is unknown, they
+// stay.
 func TestUnusedContentsOfAFileAreRemoved(t *testing.T) {
 	for unknown, stays := range map[bool]bool{true: true, false: false} {
 		d := newDepot(t)

@@ -19,7 +19,7 @@ import (
 type LeftOut struct {
 	File   string `json:"file" doc:"Its path in the archive; empty for the imported file itself."`
 	Reason string `json:"reason"`
-	Code   Code   `json:"code" doc:"The reason for programs: «lfs» is a file that Git LFS has, «dead_link» what a text refers to and nobody sent along, «unknown» anything else." enum:"too_large|empty|not_an_image|lfs|unreadable_name|dead_link|duplicate|unknown"`
+	Code   Code   `json:"code" doc:"The reason for programs: «lfs» is a Git LFS pointer instead of the file, «dead_link» a missing file that a text refers to, «unknown» anything else." enum:"too_large|empty|not_an_image|lfs|unreadable_name|dead_link|duplicate|unknown"`
 }
 
 // Code is the reason for a LeftOut, in a form for programs.
@@ -43,7 +43,7 @@ var Codes = []Code{CodeTooLarge, CodeEmpty, CodeNotAnImage, CodeLFS, CodeUnreada
 // MaxLeftOut bounds the list. An additional entry contains the number of the other parts.
 const MaxLeftOut = 100
 
-// leftOut collects the omitted parts, and lists each file once.
+// leftOut collects the omitted parts. It lists each file once per reason.
 type leftOut struct {
 	reasons map[LeftOut]bool
 	more    int
@@ -63,7 +63,7 @@ func (o *leftOut) add(file, reason string, code Code) {
 	}
 }
 
-// list returns the omitted parts, sorted by name. The list is never nil.
+// list returns the omitted parts, sorted by file and reason. The list is never nil.
 func (o *leftOut) list() []LeftOut {
 	out := slices.SortedFunc(maps.Keys(o.reasons), func(a, b LeftOut) int {
 		if d := strings.Compare(a.File, b.File); d != 0 {
@@ -99,7 +99,7 @@ func (t *tree) unheeded(steps []*pb.Step) {
 	for i, st := range steps {
 		n, mark := i+1, codelab.StepMark(st)
 		if first := marks[mark]; mark != "" && first > 0 {
-			t.left.add("", fmt.Sprintf("step %d: its id %q is the one of step %d, so it is not known by it", n, short(mark), first), CodeUnknown)
+			t.left.add("", fmt.Sprintf("step %d: its id %q is already used by step %d and is ignored", n, short(mark), first), CodeUnknown)
 		} else {
 			marks[mark] = n
 		}
@@ -108,12 +108,12 @@ func (t *tree) unheeded(steps []*pb.Step) {
 		}
 		for _, c := range markdown.Checks(st.ContentMarkdown) {
 			if first := checks[c.Name]; first > 0 {
-				t.left.add("", fmt.Sprintf("step %d: the check %s again: the one of step %d counts", n, c.Name, first), CodeUnknown)
+				t.left.add("", fmt.Sprintf("step %d: the check %s is ignored, because step %d already declares it", n, c.Name, first), CodeUnknown)
 				continue
 			}
 			checks[c.Name] = n
 			if len(checks) == codelab.MaxChecks+1 {
-				t.left.add("", fmt.Sprintf("step %d: the check %s and those behind it: a codelab has at most %d", n, c.Name, codelab.MaxChecks), CodeUnknown)
+				t.left.add("", fmt.Sprintf("step %d: the check %s and all later checks are ignored, because a codelab has at most %d", n, c.Name, codelab.MaxChecks), CodeUnknown)
 			}
 		}
 	}
@@ -139,7 +139,7 @@ func shown(name string) string {
 	return name
 }
 
-// isNoise reports whether a file was only added by an archive program.
+// isNoise reports whether an operating system or an archive program added the file.
 func isNoise(name string) bool {
 	base := path.Base(name)
 	return base == ".DS_Store" || base == "Thumbs.db" || strings.HasPrefix(name, "__MACOSX/")

@@ -61,7 +61,7 @@ func TestLeftOutPartsAreReported(t *testing.T) {
 		},
 		"checks and ids without effect": {
 			[]byte("id: t\n\n# T\n\n## One\n<!-- id: a -->\n```check build\nIt builds\n```\n```check\nNo name\n```\n\n## Two\n<!-- id: a -->\n```check build\nAgain\n```\n```check my tests\nOf no name\n```\n"),
-			[]string{`: step 1: "check" declares no check`, `: step 2: "check my tests" declares no check`, `: step 2: its id "a" is the one of step 1`, ": step 2: the check build again: the one of step 1"},
+			[]string{`: step 1: "check" declares no check`, `: step 2: "check my tests" declares no check`, `: step 2: its id "a" is already used by step 1`, ": step 2: the check build is ignored, because step 1 already declares it"},
 		},
 		"too many checks": {
 			[]byte("id: t\n\n# T\n\n## One\n" + func() (s string) {
@@ -70,7 +70,7 @@ func TestLeftOutPartsAreReported(t *testing.T) {
 				}
 				return s
 			}()),
-			[]string{": step 1: the check c50 and those behind it"},
+			[]string{": step 1: the check c50 and all later checks are ignored"},
 		},
 		"our own form": {
 			pack(t, map[string]string{"codelab.json": `{"format":"atelier-codelab","title":"t"}`, "steps/01.md": "---\ntitle: a\n---\nx", "steps/x.md": "x", "files/materials/a": "x"}),

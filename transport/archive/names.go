@@ -15,8 +15,8 @@ import (
 )
 
 // Constants of APPNOTE.TXT, the specification of ZIP. flagUTF8 marks a name in UTF-8 (appendix D).
-// unicodePath is the header of the extra field with such a name (section 4.6.9). The systems create
-// entries. maxNameBytes is our own limit.
+// unicodePath is the header of the extra field with such a name (section 4.6.9). madeByUnix and
+// madeByMacOS are systems that create entries. maxNameBytes is our own limit.
 const (
 	flagUTF8     = 1 << 11
 	unicodePath  = 0x7075
@@ -71,5 +71,5 @@ func safeName(name string) bool {
 	return name != "" && len(name) <= maxNameBytes && utf8.ValidString(name) && !strings.ContainsRune(name, 0) && !leadsOut(name)
 }
 
-// pathOf returns the key of an entry's path.
+// pathOf returns the key of an entry's path in tree.files.
 func pathOf(name string) string { return norm.NFC.String(path.Clean(name)) }

@@ -40,10 +40,10 @@ func asWritten(t testing.TB, entries ...raw) []byte {
 	return b.Bytes()
 }
 
-// named returns the Unicode Path extra field with the UTF-8 name of an entry whose header has the
-// name of.
+// named returns two extra fields: an unrelated field, and a Unicode Path field with name. of is the
+// name in the entry's header.
 func named(name, of string) []byte {
-	out := binary.LittleEndian.AppendUint16([]byte{0x55, 0x54, 1, 0, 0}, unicodePath) // after another field
+	out := binary.LittleEndian.AppendUint16([]byte{0x55, 0x54, 1, 0, 0}, unicodePath) // after the unrelated field
 	out = binary.LittleEndian.AppendUint16(out, uint16(5+len(name)))
 	out = binary.LittleEndian.AppendUint32(append(out, 1), crc32.ChecksumIEEE([]byte(of)))
 	return append(out, name...)

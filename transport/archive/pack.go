@@ -54,7 +54,7 @@ func (p *Pack) Create(name string) (io.Writer, error) {
 }
 
 // store adds a file uncompressed. Most of these files are already compressed, and compressing them
-// again would take CPU time from a live workshop. at is its upload time, Unix milliseconds.
+// again would take CPU time from a live workshop. at is its upload time in Unix milliseconds.
 func (p *Pack) store(name string, at int64, content io.Reader) error {
 	w, err := p.zip.CreateHeader(&zip.FileHeader{Name: p.folder + name, Method: zip.Store, Modified: time.UnixMilli(at)})
 	if err == nil {

@@ -24,7 +24,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// Limits of an archive (transport/rest/RULES.md, "Limits").
+// Limits of an archive (transport/rest/RULES.md, "Limits"). Sizes are in bytes.
 const (
 	MaxPacked   = 256 << 20
 	maxUnpacked = 1 << 30
@@ -36,7 +36,7 @@ const (
 	maxFile = 32 << 20
 )
 
-// Surroundings is what the caller must provide for reading a file.
+// Surroundings contains the caller's functions and data for reading a file.
 type Surroundings struct {
 	// Keep stores a file of the codelab.
 	Keep Keep
@@ -56,8 +56,8 @@ type Content struct {
 	*codelab.Create
 	// LeftOut lists the parts of the file that the codelab does not have. It is never nil.
 	LeftOut []LeftOut
-	// Whole means that the file is in our own format or in the format of the reference application,
-	// which describe all steps, quizzes and materials. Publishing can therefore remove the parts
+	// Whole means that the file is in our own format or in the format of the reference application.
+	// These formats describe all steps, quizzes and materials, so publishing can remove the parts
 	// that the file lacks. For other formats, Materials contains only the files that the text links
 	// to.
 	Whole bool
@@ -103,7 +103,7 @@ func Read(r io.ReaderAt, size int64, with Surroundings) (*Content, error) {
 type tree struct {
 	files map[string]*zip.File
 	used  map[string]bool // requested entries
-	room  int64           // remaining bytes that may be unpacked
+	room  int64           // remaining bytes of maxUnpacked
 	with  Surroundings
 	left  leftOut
 	// lately lists the files read since the current tutorial began. tutorials maps checked files to
@@ -464,7 +464,8 @@ func parseStep(text string) (*pb.Step, error) {
 	return st, nil
 }
 
-// tutorial finds the claat file of an archive, which is the topmost valid file.
+// tutorial reads the first valid claat file of an archive. Files in outer folders come first. At
+// most maxTried files are tried.
 func (t *tree) tutorial(k *keeper) (*codelab.Create, claat.TitleFrom, error) {
 	var names []string
 	for name := range t.files {
@@ -554,7 +555,8 @@ func (t *tree) further(names []string) error {
 	return nil
 }
 
-// relinkSteps makes the links in a tutorial's steps point to the files of the archive.
+// relinkSteps makes the links in a tutorial's steps point to the files of the archive. It also
+// reports the lost parts of the tutorial.
 func (t *tree) relinkSteps(c *codelab.Create, k *keeper, name, dir string, lost []string) error {
 	for _, what := range lost {
 		t.left.add(name, what, CodeUnknown)
@@ -588,7 +590,7 @@ func setting(field string, names []string, given string) (int, error) {
 	return i, nil
 }
 
-// slugOf returns a file's id if it is short enough for look-ups, or else "".
+// slugOf returns a file's id if it is one line and short enough for look-ups, or else "".
 func slugOf(id string) string {
 	if id, ok := naming.Line(id); ok && utf8.RuneCountInString(id) <= codelab.MaxSlug {
 		return id

@@ -56,7 +56,7 @@ func (t *tree) referenceStepNames() []string {
 	return names
 }
 
-// referenceSteps reads the steps and the guide of that layout.
+// referenceSteps reads the steps and the guide in the reference application's layout.
 func (t *tree) referenceSteps(c *codelab.Create, d *document) error {
 	for i, name := range t.referenceStepNames() {
 		b, err := t.read(name)
@@ -78,13 +78,14 @@ func (t *tree) referenceSteps(c *codelab.Create, d *document) error {
 	case d.GuideMarkdown == nil || strings.TrimSpace(*d.GuideMarkdown) == "":
 		c.Codelab.GuideMarkdown = &guide
 	case strings.TrimSpace(guide) != strings.TrimSpace(*d.GuideMarkdown):
-		t.left.add(referenceGuide, "codelab.json holds another guide, which was taken", CodeUnknown)
+		t.left.add(referenceGuide, "codelab.json contains another guide, which was imported instead", CodeUnknown)
 	}
 	return nil
 }
 
 // referenceTitle returns the title of a step. The file name contains only the title's ASCII
-// letters, or "step" without letters. The first heading is then the better title.
+// letters, or "step" if the title has none. In the latter case the first line is the title if it is
+// a heading, and otherwise "Step" with the number.
 func referenceTitle(name string, content []byte, number int) string {
 	title := strings.TrimSpace(strings.ReplaceAll(referenceStep.FindStringSubmatch(name)[2], "_", " "))
 	if title != "" && title != "step" {

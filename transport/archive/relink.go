@@ -28,16 +28,16 @@ type reading struct {
 // edit replaces an address in a text.
 type edit struct {
 	markdown.Span
-	kind, file string // in the archive
-	rest       string // the rest of the address: #page=2
-	to         string // another codelab
+	kind, file string // kind and path of a file in the archive
+	rest       string // the rest of the address, such as #page=2
+	to         string // the new address if it leads to another codelab or within the text
 	mention    bool   // the address of an upload, as in our own exports
 	note       bool   // visible only to facilitators
 }
 
 // relink points the links in texts to the imported files: images in the text's folder, linked
-// files, which become materials, and uploads from our own exports. Code is not changed. Files
-// linked only in facilitators' notes are omitted.
+// files, which become materials, and uploads from our own exports. Code is not changed. If only
+// facilitators' notes link to a file other than an image, relink omits the file.
 func (k *keeper) relink(texts []reading) error {
 	edits := make([][]edit, len(texts))
 	for i, t := range texts {
@@ -77,7 +77,7 @@ func (k *keeper) link(u *pb.Upload, file string) {
 	k.linked = append(k.linked, &pb.Material{Title: string(title[:min(len(title), codelab.Bounds.Title)]), MaterialType: codelab.File, Upload: u.Name})
 }
 
-// apply rewrites a text.
+// apply rewrites a text, and reports the files that only facilitators' notes link.
 func (k *keeper) apply(t reading, edits []edit) {
 	if len(edits) == 0 {
 		return
@@ -140,7 +140,7 @@ func (k *keeper) refer(a markdown.Address, t reading) (edit, error) {
 	e := edit{Span: a.Span}
 	at, ok := relative(a.URL)
 	if !ok || len(at.path) > maxLink || strings.HasPrefix(at.path, files.Folder) {
-		return e, nil // an upload counts as a reference wherever the text contains its address
+		return e, nil // edits finds the addresses of uploads itself, anywhere in the text
 	}
 	file := k.at(at, t.dir)
 	if file != "" && k.own[file] {
@@ -171,14 +171,15 @@ func (k *keeper) refer(a markdown.Address, t reading) (edit, error) {
 	return e, nil
 }
 
-// dead reports a reference to something that is not in the archive.
+// dead reports a reference to a file that is not in the archive, or to another tutorial. Links to
+// this server's own pages are not reported.
 func (k *keeper) dead(a markdown.Address, at link, t reading) {
 	if !utf8.ValidString(at.path) || !a.Shows && leadsHere(at.path) {
 		return
 	}
-	reason := "the text links it, and it was not sent along"
+	reason := "the text links to it, but the import does not contain it"
 	if a.Shows {
-		reason = "the text shows it, and it was not sent along"
+		reason = "the text shows it, but the import does not contain it"
 	}
 	name := at.path
 	if !strings.HasPrefix(name, "/") {
@@ -303,7 +304,7 @@ func (t *tree) tutorialAt(file string) (slug string, ok bool, err error) {
 		return "", false, err
 	}
 	if err == nil {
-		slug = cmp.Or(c.Codelab.Slug, "?") // an id that is too long for look-ups
+		slug = cmp.Or(c.Codelab.Slug, "?") // "?" for an id that cannot be looked up
 	}
 	if t.tutorials == nil {
 		t.tutorials = map[string]string{}

@@ -42,7 +42,8 @@ const (
 	materialAt = "/uploads/materials/00000000000000000000000000000000"
 )
 
-// brought imports a tutorial with one step of this text, and files next to it.
+// brought imports a tutorial with one step of this text, and files next to it. It also returns the
+// imported text of the step.
 func brought(t testing.TB, text string, beside map[string]string) (*Content, string, error) {
 	t.Helper()
 	held := map[string]string{"lab/lab.md": "id: x\n\n# T\n\n## One\n\n" + text + "\n"}
@@ -136,7 +137,7 @@ func TestABadFileIsLeftOut(t *testing.T) {
 		"svg":   {"lab/bad.png", "not an image", CodeNotAnImage},
 		"large": {"lab/bad.png", "it is larger than 5 MiB", CodeTooLarge},
 		"wide":  {"lab/bad.png", "more than 40 megapixels", CodeTooLarge},
-		"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n": {"lab/bad.png", "it only says where Git LFS has the file: run git lfs pull and pack it again", CodeLFS},
+		"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n": {"lab/bad.png", "it is a Git LFS pointer: run git lfs pull and pack the archive again", CodeLFS},
 	} {
 		c, got, err := brought(t, "![b](bad.png) ![a](a.png) ![b](bad.png)", map[string]string{"lab/bad.png": content, "lab/a.png": "x"})
 		if err != nil || got != "![b](bad.png) ![a]("+imageAt+") ![b](bad.png)" || !slices.Equal(c.LeftOut, []LeftOut{want}) {

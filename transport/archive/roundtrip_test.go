@@ -29,8 +29,7 @@ func view(c *codelab.Create) *codelab.View {
 	return v
 }
 
-// Texts, titles and durations survive repeated exports and imports, for the samples and for small
-// cases of each kind.
+// Texts, titles and durations stay the same when a codelab is exported and imported twice.
 func TestAnExportOfAnImportIsTheSame(t *testing.T) {
 	demo, err := os.ReadFile("../web/e2e/first-service/codelab.md")
 	if err != nil {

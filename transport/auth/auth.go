@@ -128,8 +128,8 @@ type Issued struct {
 	Expires      time.Time
 }
 
-// Login describes an authenticated owner, facilitator or assistant, and the client's IP address and
-// user agent.
+// Login describes a login of the owner, a facilitator or an assistant, with the client's IP address
+// and user agent.
 type Login struct {
 	// Person is nil for the owner. Name is the display name that the owner entered, or "".
 	Person             *people.Person
@@ -137,7 +137,7 @@ type Login struct {
 	Address, UserAgent string
 }
 
-// GrantAdmin issues a session id with the grant of an owner, facilitator or assistant.
+// GrantAdmin issues a session id with the grant of the owner, a facilitator or an assistant.
 func (a *Authenticator) GrantAdmin(old Identity, l Login) (Issued, error) {
 	id, now := Random(24), a.Now()
 	g := &loginpb.AdminGrant{
@@ -204,7 +204,7 @@ func (a *Authenticator) PINHash(lab, code string) []byte {
 type Identity struct {
 	// SessionID is the browser's session, or "".
 	SessionID string
-	csrf      *csrfToken // the session's token, or nil if there is no session
+	csrf      *csrfToken // the session's CSRF token, or nil if there is no session
 	session   login.Session
 	// Token is the API token, or nil.
 	Token *settings.ApiToken
@@ -215,7 +215,7 @@ type Identity struct {
 	// person. Both are nil if nobody is logged in; person is also nil for the owner.
 	grant  *loginpb.AdminGrant
 	person *people.Person
-	now    int64
+	now    int64 // Unix milliseconds
 }
 
 // Rank orders the rights of owner, facilitators and assistants; a greater rank has more rights.

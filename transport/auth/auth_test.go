@@ -90,12 +90,12 @@ type life struct {
 func (l *life) Standing() *Standing { return &l.standing }
 func (l *life) End(reason string)   { l.ended = append(l.ended, reason) }
 
-// whatEnds are the ways in which a grant ends, and for whom.
+// whatEnds contains the ways in which a grant can end, each with a caller.
 var whatEnds = map[string]struct {
 	who   func(*gate) Identity
 	admin bool
 	end   func(*gate, *Identity, *bool)
-	// silent: no notice is sent, so only a check detects the end.
+	// silent means that no notice is sent, so only a check detects the end.
 	silent bool
 }{
 	"a logout":             {(*gate).admin, true, func(g *gate, i *Identity, _ *bool) { _ = g.Authenticator.End(i) }, false},
@@ -107,8 +107,8 @@ var whatEnds = map[string]struct {
 	"an expired attendee":  {(*gate).attendee, false, func(g *gate, _ *Identity, _ *bool) { g.clock = g.clock.Add(12 * time.Hour) }, true},
 }
 
-// In an earlier version, a connection that was opening while its session ended stayed with all
-// rights, because the server checked the caller first and recorded the connection later.
+// An earlier version checked the caller first and recorded the connection later. A connection that
+// was opening while its session ended therefore kept all its rights.
 func TestHoldRefusesAnEndedGrant(t *testing.T) {
 	for name, tc := range whatEnds {
 		t.Run(name, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestHoldRefusesAnEndedGrant(t *testing.T) {
 	}
 }
 
-// hooked calls between at one of the moments when Hold asks for the standing.
+// hooked counts down left whenever Hold asks for the standing. At 0 it calls between.
 type hooked struct {
 	life
 	left    int
@@ -192,7 +192,8 @@ func TestHoldersEndWithTheirGrant(t *testing.T) {
 	}
 }
 
-// A registration gives the browser another session id. Everything opened before continues.
+// A registration gives the browser another session id. Connections and answers that began before
+// continue.
 func TestHoldersMoveToTheNextID(t *testing.T) {
 	g := newGate(t)
 	who := g.admin()
@@ -239,7 +240,7 @@ func TestALaterGrantOfTheSameAttendeeKeepsHolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.identify(other.Cookie, "")
-	g.clock = g.clock.Add(time.Minute) // the last of the id before
+	g.clock = g.clock.Add(time.Minute) // the earlier id is no longer valid
 	if g.Sweep(); len(l.ended) != 1 {
 		t.Errorf("the holder did not end with the attendee's last grant: %v", l.ended)
 	}
@@ -369,8 +370,8 @@ func TestUnknownGrantsEndNothing(t *testing.T) {
 	}
 }
 
-// If a caller has several grants, one valid grant is enough. The caller must not be refused while
-// one of them is unknown.
+// If a caller has several grants, one valid grant is enough. If none is valid but one is unknown,
+// the caller must get an error instead of a refusal.
 func TestAnUnknownGrantIsNotARefusal(t *testing.T) {
 	g := newGate(t)
 	who := g.attendee()

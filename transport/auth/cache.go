@@ -6,9 +6,9 @@ import (
 	"atelier/actors/login"
 )
 
-// sessionCache caches verified cookies, and values derived from a session's id. Verifying a
-// signature takes 3 us, as much as the rest of a small read, and the two hashes take 1.5 us.
-// Permissions are not cached. The two generations limit the size of the cache.
+// sessionCache caches verified cookies, and the key and CSRF token derived from a session's id.
+// Verifying a signature takes 3 us, as much as the rest of a small read. The two derivations take
+// 1.5 us. Permissions are not cached. Two generations of at most cacheSize cookies bound the cache.
 type sessionCache struct {
 	mu       sync.RWMutex
 	new, old map[string]*verified
@@ -19,12 +19,12 @@ type verified struct {
 	sid  string
 	key  login.Key // key of the session in the store
 	csrf csrfToken // of the session
-	at   int64
+	at   int64     // when the cookie was verified, Unix milliseconds
 }
 
 const (
 	cacheSize = 16384
-	// cacheFor is how long a verified cookie is accepted without another check of its expiry,
+	// cacheFor is how long a verified cookie is accepted without another check of its expiry, in
 	// milliseconds.
 	cacheFor = 10_000
 )

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A verified cookie is cached for some time. A client that sends many cookies does not use more
-// memory.
+// A verified cookie is cached for cacheFor. Even if a client sends many cookies, the cache keeps at
+// most two generations.
 func TestTheCookieCacheIsBoundedInSizeAndTime(t *testing.T) {
 	var c sessionCache
 	for i := range 3*cacheSize + 1 {

@@ -56,8 +56,8 @@ type Signer struct {
 	parser                                  *jwt.Parser
 }
 
-// NewSigner derives its keys from one secret. Its device cookies are valid for one account only,
-// see Account.
+// NewSigner returns a Signer with keys derived from one secret. The Signer's device cookies are
+// valid for one account only, see Account.
 func NewSigner(secret string, account []byte, now func() time.Time) *Signer {
 	personal := map[Purpose][]byte{}
 	for _, p := range purposes {
@@ -95,7 +95,8 @@ func (s *Signer) DeviceID(cookie string) string {
 	return id
 }
 
-// SignIn returns the cookie for a sign-in at the identity provider, valid for life.
+// SignIn returns the cookie for a sign-in at the identity provider, and its expiry. life is the
+// cookie's lifetime.
 func (s *Signer) SignIn(attempt []byte, life time.Duration) (cookie string, expires time.Time, err error) {
 	expires = s.now().Add(life)
 	cookie, err = s.sign(s.signIn, base64.RawURLEncoding.EncodeToString(attempt), expires)

@@ -8,10 +8,10 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// Failures limits failed logins. Failed logins from an address to an account are counted together.
-// A browser with an earlier or current login has its own bucket, so that others' failures never
-// lock it out. A person's bucket counts only for their own login. Otherwise a person could log in
-// repeatedly, and guess another's password in a new bucket each time.
+// Failures limits failed logins with a bucket per address and account. A browser with an earlier or
+// current login has its own bucket, so that others' failures never lock it out. A person's bucket
+// counts only for their own login. Otherwise a person could log in repeatedly, and guess another's
+// password in a new bucket each time.
 type Failures struct{ buckets *httpapi.Limiter }
 
 // NewFailures returns the limit of failed logins.

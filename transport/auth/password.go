@@ -35,8 +35,8 @@ const (
 	MaxPassword = 256
 )
 
-// commonest contains the passwords that are long enough among the 10,000 commonest in two lists
-// (SecLists and zxcvbn), and similar ones.
+// commonest contains the passwords of at least MinPassword characters among the 10,000 commonest in
+// two lists (SecLists and zxcvbn), and similar passwords.
 var commonest = strings.Fields(`
 	123qweasdzxc 1qaz2wsx3edc q1w2e3r4t5y6 1q2w3e4r5t6y mailcreated5240 qazwsxedcrfv
 	123456qwerty qwerty123456 polniypizdec0211 sojdlg123aljg leavemealone motherfucker
@@ -61,7 +61,7 @@ func CheckPassword(field, password, login string) error {
 	case !utf8.ValidString(password) || n < MinPassword || n > MaxPassword:
 		return durable.Reject(durable.Invalid, "%s must have %d to %d characters", field, MinPassword, MaxPassword)
 	case utf8.RuneCountInString(strings.TrimSpace(password)) < MinPassword:
-		return durable.Reject(durable.Invalid, "%s must have %d characters at least without the spaces at its ends", field, MinPassword)
+		return durable.Reject(durable.Invalid, "%s must have at least %d characters without the spaces at its ends", field, MinPassword)
 	case login != "" && folded == strings.ToLower(login):
 		return durable.Reject(durable.Invalid, "%s must not be the login", field)
 	}
@@ -85,7 +85,7 @@ const waiting = 64
 // lock these out. Safe for concurrent use.
 type PasswordComputer struct {
 	known, strangers queue
-	// nobody is a hash for logins without a hash, so that the comparison takes the same time.
+	// nobody is a hash for logins without a password, so that their comparison takes the same time.
 	nobody   string
 	computed atomic.Int64
 }
@@ -107,8 +107,8 @@ func NewPasswordComputer() *PasswordComputer {
 // Computed returns the number of computed hashes.
 func (c *PasswordComputer) Computed() int64 { return c.computed.Load() }
 
-// Hash returns the hash of a password. known means that the browser is known. It fails with
-// ErrBusy.
+// Hash returns the hash of a password. known means that somebody has signed in before in this
+// browser. Hash returns ErrBusy if too many callers wait.
 func (c *PasswordComputer) Hash(password string, known bool) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails
@@ -119,8 +119,8 @@ func (c *PasswordComputer) Hash(password string, known bool) (string, error) {
 	return prefix + encode(salt) + "$" + encode(sum), nil
 }
 
-// Matches reports whether a password matches a hash; "" matches nothing, but takes as long. It
-// fails with ErrBusy.
+// Matches reports whether a password matches a hash. The hash "" matches nothing, but takes as
+// long. Matches returns ErrBusy if too many callers wait.
 func (c *PasswordComputer) Matches(password, hash string, known bool) (bool, error) {
 	was := hash
 	if was == "" {

@@ -24,7 +24,7 @@ func (g *gate) know(all ...*people.Person) {
 	g.people = core.Capture()
 }
 
-// login returns a browser's session id after a person has logged in.
+// login logs a person in with the browser of from.
 func (g *gate) login(from Identity, p *people.Person) Issued {
 	g.t.Helper()
 	i, err := g.GrantAdmin(from, Login{Person: p})
@@ -34,7 +34,8 @@ func (g *gate) login(from Identity, p *people.Person) Issued {
 	return i
 }
 
-// staff returns a facilitator, an assistant of the codelab, and a helper for one hour.
+// staff returns a facilitator, an assistant of the codelab, and a helper, who is an assistant for
+// one hour.
 func (g *gate) staff() (ada, bob, eve *people.Person) {
 	ada = &people.Person{Id: "ada", Name: "Ada", Login: "ada", Role: people.Facilitator, Generation: 2}
 	bob = &people.Person{Id: "bob", Name: "Bob", Login: "bob", Role: people.Assistant, Codelabs: []string{label}}
@@ -104,8 +105,7 @@ func TestARemovedPersonLosesTheirRightsAtOnce(t *testing.T) {
 	}
 }
 
-// A helper's session ends exactly at the end of the helper's time, to the second, even in the
-// browser.
+// A helper's cookie expires at the end of the helper's time, to the second.
 func TestAHelpersSessionEndsWithTheirTime(t *testing.T) {
 	g := newGate(t)
 	_, bob, eve := g.staff()
@@ -180,8 +180,8 @@ func TestNamesOfFacilitatorsAreReservedInTheirCodelabs(t *testing.T) {
 	want("after a removal", label, "Grace", "Rob")
 }
 
-// A person's failed logins count for that person alone only if the login is the person's own.
-// Otherwise they count for the address, because people could guess the passwords of others.
+// Failures of a person's own login count for that person. Failures of another login count for the
+// address, because people could otherwise guess the passwords of others.
 func TestFailedLoginsOfAPersonCountForTheirOwnLogin(t *testing.T) {
 	g := newGate(t)
 	ada, _, _ := g.staff()
@@ -272,7 +272,7 @@ func TestLeavingEndsOnlyConnectionsOfThatGrant(t *testing.T) {
 	}
 }
 
-// A browser's mark as an attendee belongs to one generation. A new code invalidates the mark.
+// A browser's mark as an attendee contains the generation, so a new code invalidates the mark.
 func TestAnAttendeesMarkBelongsToOneGeneration(t *testing.T) {
 	g := newGate(t)
 	mark, _, err := g.Signer.Attendee("lin", 7)

@@ -15,7 +15,7 @@ type Purpose string
 const (
 	// Git reads the code of a codelab with a program that has no cookies.
 	Git Purpose = "git"
-	// Check reports the result of a check of the owner's work.
+	// Check reports the result of a check for the person to whom the secret belongs.
 	Check Purpose = "check"
 )
 
@@ -23,7 +23,8 @@ var purposes = []Purpose{Git, Check}
 
 // Personal returns a secret with which a program acts for the caller in one codelab and for one
 // purpose, and its latest expiry. The secret is a signed reference to the acting grant, and ends
-// with that grant. ok is false for callers without such a grant: an API token, or the operator.
+// with that grant. ok is false for callers without such a grant, such as API tokens and the
+// operator.
 func (a *Authenticator) Personal(who *Identity, p Purpose, codelab string, leading bool) (secret string, expires time.Time, ok bool, err error) {
 	if who.SessionID == "" || who.session.Ended() {
 		return "", time.Time{}, false, nil
@@ -43,9 +44,9 @@ func (a *Authenticator) Personal(who *Identity, p Purpose, codelab string, leadi
 	return PersonalPrefix + secret, expires, true, err
 }
 
-// IdentifyPersonal returns the owner of a program's secret, and the only codelab in which the
-// secret is valid. ok is false if the secret is invalid or the grant to which it refers has ended.
-// It fails like Identify.
+// IdentifyPersonal returns the person to whom a secret belongs, and the only codelab in which the
+// secret is valid. ok is false if the secret is invalid or its grant has ended. IdentifyPersonal
+// fails like Identify.
 func (a *Authenticator) IdentifyPersonal(p Purpose, secret string) (id Identity, codelab string, ok bool, err error) {
 	signed, prefixed := strings.CutPrefix(secret, PersonalPrefix)
 	reference, bad := a.Signer.open(a.Signer.personal[p], signed)

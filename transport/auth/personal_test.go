@@ -61,7 +61,8 @@ func TestAPersonalSecretEndsWithItsGrant(t *testing.T) {
 	}
 }
 
-// The browser's session id changes when its user registers elsewhere.
+// The browser's session id changes when its user registers in another codelab. The secret stays
+// valid.
 func TestAPersonalSecretSurvivesTheNextSessionID(t *testing.T) {
 	g := newGate(t)
 	who := g.attendee()

@@ -38,8 +38,8 @@ func (s *Standing) Key() string { return s.key }
 const (
 	LoggedOut = "logged out"
 	Over      = "access has ended"
-	// Unknown: the validity of the grant could not be determined. It may be valid, so the client
-	// may reconnect.
+	// Unknown: the validity of the grant could not be determined. The grant may be valid, so the
+	// client is asked to reconnect.
 	Unknown = "this server cannot find out who is calling; connect again"
 )
 
@@ -57,11 +57,10 @@ type holders struct {
 	byKey map[string][]Holder // guarded by mu
 }
 
-// Hold registers something that depends on a grant, so that it ends with the grant. The grant may
-// have ended after the caller was checked, so Hold checks it again. It returns "" if the grant is
-// still valid, otherwise the reason: Over, or Unknown if the state cannot be determined. With a
-// reason, the caller must end the operation that it was about to begin. If the grant ends before
-// Hold, Hold returns the reason. If it ends later, the holder is ended.
+// Hold registers a holder, so that it ends with its grant. The grant may have ended after the
+// caller was checked, so Hold checks it again. Hold returns "" if the grant is still valid.
+// Otherwise it returns the reason, Over or Unknown, and the caller must not begin the connection or
+// answer. If the grant ends later, End is called.
 func (a *Authenticator) Hold(h Holder) (ended string) {
 	a.holders.add(h)
 	stands, err := a.stands(h.Standing())

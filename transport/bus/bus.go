@@ -26,7 +26,7 @@ type Bus struct {
 	keys   keys
 	seal   *sealer
 	peers  peers
-	key    string // for the embedded server
+	key    string // password with which this process connects to the embedded server
 	inbox  string // subject of answers, without the number of the request
 	// greetings is the NATS subject for greetings to this node.
 	greetings string
@@ -320,7 +320,7 @@ type opened struct {
 	part
 	from string
 	aead cipher.AEAD
-	peer *peer // nil unless it is the accepted session of its node
+	peer *peer // the sender's session, or nil if it is not the accepted session of its node
 }
 
 // take handles one NATS message.
@@ -357,7 +357,7 @@ func (b *Bus) take(parts *assembly, m *nats.Msg) {
 	}
 }
 
-// open decrypts a message. It returns false if the sender does not have the secret.
+// open decrypts a message. It returns false for a forged message.
 func (b *Bus) open(m *nats.Msg, e envelope) (o opened, ok bool) {
 	o.envelope, o.peer = e, b.peers.session(e.node, e.sender)
 	if o.peer != nil {
@@ -385,7 +385,7 @@ func (b *Bus) admit(o opened) bool {
 	return why == accepted
 }
 
-// stranger sends a greeting to the node of an unknown session.
+// stranger greets the sender of a message if the sender's session is not accepted.
 func (b *Bus) stranger(o opened) {
 	if o.peer == nil && b.peers.stranger(o.from) {
 		b.greet(o.from)

@@ -44,7 +44,7 @@ func open(t *testing.T, o Options) *Bus {
 
 var names = []string{"a", "b", "c"}
 
-// three returns the buses of three nodes that reach each other.
+// three returns the buses of three nodes that reach each other. stopC closes the third bus.
 func three(t *testing.T, at func(i int, o *Options)) (buses [3]durable.Bus, stopC func()) {
 	addrs := bustest.Addresses(t, 3)
 	for i, name := range names {

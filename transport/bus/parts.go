@@ -62,7 +62,7 @@ func (a *assembly) add(subject string, sender session, p part, now time.Time) (d
 	}
 	if a.bytes += len(p.data); a.bytes > maxOpen {
 		a.bytes -= len(p.data)
-		a.forget(now) // the message can no longer be completed
+		a.forget(now) // make room for later messages
 		return nil, false, false
 	}
 	m.parts[p.number] = append([]byte{}, p.data...)

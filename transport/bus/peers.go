@@ -24,15 +24,15 @@ import (
 //	b answers a:  -              the token was made for this session of a a moment
 //	                             ago; from this message on, b accepts a
 //
-// A node greets another node before its first request to it, and when it first receives a message
-// from that node. A session permanently replaces the earlier session of its node.
+// A node greets another node before its first request to that node, and after a message from an
+// unknown session of that node. A session permanently replaces the earlier session of its node.
 
 const (
 	// greetSubject is the subject for greetings and for announcements of new sessions.
 	greetSubject = "_greet"
 	// greetTime bounds each of the two questions.
 	greetTime = time.Second
-	// greetPause is the minimum interval between greetings caused by unknown sessions.
+	// greetPause is the minimum interval before a node is greeted because of an unknown session.
 	greetPause = 20 * time.Millisecond
 	// maxCandidates bounds the sessions with a token. The oldest session is removed first.
 	maxCandidates = 256

@@ -7,7 +7,7 @@ type Rejection uint8
 
 const (
 	accepted Rejection = iota
-	// Malformed: the message does not have this format.
+	// Malformed: the message does not have the format of a message between nodes.
 	Malformed
 	// Forged: the sender does not have the secret or made the message for another subject, or the
 	// message was changed in transit.

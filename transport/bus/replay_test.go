@@ -14,7 +14,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// elsewhere starts a NATS server that anybody can reach.
+// elsewhere starts an external NATS server without authentication and returns its address.
 func elsewhere(t testing.TB) string {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
@@ -84,7 +84,7 @@ func (a *attacker) publish(all []*nats.Msg, edit func(m *nats.Msg)) {
 
 func as(*nats.Msg) {}
 
-// ears record the messages that a node receives.
+// ears records the messages that a node receives.
 type ears struct {
 	mu       sync.Mutex
 	received []string // guarded by mu
@@ -120,7 +120,8 @@ func (e *ears) listen(t *testing.T, b *Bus) {
 			t.Fatal(err)
 		}
 	}
-	// With a subscriber to everything, NATS never reports that a request has no responder.
+	// An attacker subscribes to everything, so NATS never reports that a request has no responder.
+	// The subscriptions must therefore be complete before the first request.
 	if err := b.conn.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +165,7 @@ func (e *ears) publishUntilReceived(t *testing.T, b *Bus, data string) {
 		if err := b.Publish("x", []byte(data)); err != nil {
 			t.Fatal(err)
 		}
-		ask(t, b, "b", "y", "") // later than these messages
+		ask(t, b, "b", "y", "") // answered after the messages were handled
 	}
 }
 
@@ -303,8 +304,8 @@ func TestDelayedMessagesAreRejected(t *testing.T) {
 	}
 }
 
-// A request to a restarted receiver is repeated immediately. The refusal shows that the request
-// was not executed.
+// A restarted receiver refuses requests to its earlier session. The sender can repeat them
+// immediately, because the refusal shows that they were not executed.
 func TestARestartedReceiverRefusesEarlierRequests(t *testing.T) {
 	url := elsewhere(t)
 	a := open(t, Options{Node: "a", Secret: "the secret", URL: url})
@@ -420,8 +421,8 @@ func TestOnlyTheRequestedSessionCanRespond(t *testing.T) {
 	}
 }
 
-// Messages of a session before its handshake can be recordings that an earlier session of this
-// node received.
+// Messages that a session sent before its handshake are rejected, because they can be recordings
+// that an earlier session of this node received.
 func TestMessagesFromBeforeAGreetingAreRejected(t *testing.T) {
 	url := elsewhere(t)
 	a := open(t, Options{Node: "a", Secret: "the secret", URL: url})
@@ -443,7 +444,7 @@ func TestMessagesFromBeforeAGreetingAreRejected(t *testing.T) {
 		t.Fatal("the node does not know the other")
 	}
 	floor := known.window.floor
-	b.greet("a") // the session of b is already known, so the greeting changes nothing
+	b.greet("a") // b already has the session of a, so the greeting changes nothing
 	ask(t, b, "a", "y", "")
 	if again := b.peers.session([]byte("a"), a.seal.session); again != known {
 		t.Error("a second greeting forgets received messages")
@@ -453,9 +454,8 @@ func TestMessagesFromBeforeAGreetingAreRejected(t *testing.T) {
 	}
 }
 
-// A proof of a session is valid only for this session. Otherwise an attacker could record how an
-// earlier session of a node proved that it was alive, and replay that proof after a newer session
-// has replaced it.
+// A token proves only once that a session is alive. Otherwise an attacker could record the proof of
+// a node's earlier session, and replay the proof after a newer session has replaced that session.
 func TestATokenIsAcceptedOnce(t *testing.T) {
 	p := newPeers()
 	s := session{1}

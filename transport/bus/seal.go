@@ -59,7 +59,7 @@ func (k keys) of(node string, s session) (cipher.AEAD, error) {
 //	version      1 byte
 //	node         1 byte with its length, and the name of the sender
 //	session      16 bytes, the sender's
-//	receiver     16 bytes, the session for which it is; zero for all listeners
+//	receiver     16 bytes, the receiving session; zero for broadcasts and greetings
 //	serial       8 bytes, big-endian; each message of a session has its own
 //	sealed       AES-256-GCM under the sender's key: kind (1 byte), then as varints
 //	             the serial of the first part, the number of this part and the number
@@ -85,7 +85,7 @@ const (
 	kindStale
 )
 
-// part is the content of one NATS message: the part with this number, of count parts of a message.
+// part is the content of one NATS message: one of count parts of a message. number counts from 0.
 // first is the serial of the message's first part.
 type part struct {
 	kind          kind
@@ -109,7 +109,7 @@ type sealer struct {
 	scratch sync.Pool     // of *scratch
 }
 
-// scratch has additional buffers for sealing and opening.
+// scratch has reusable buffers for sealing and opening.
 type scratch struct {
 	message, covered []byte
 	nonce            [nonceBytes]byte
@@ -147,7 +147,7 @@ func (s *sealer) with(to address, serial uint64, p part, send func([]byte) error
 	return send(b)
 }
 
-// maxScratch is the maximum size of a buffer that is kept for reuse.
+// maxScratch is the maximum size of a buffer that is kept for reuse, in bytes.
 const maxScratch = 64 << 10
 
 // cover sets the authenticated data of a seal, and the nonce.

@@ -20,7 +20,7 @@ func testSealer(t testing.TB, secret, cluster, node string) (keys, *sealer) {
 	return k, s
 }
 
-// sealed is a message as sent to clients.
+// sealed returns a message as it is sent to other nodes.
 func (s *sealer) sealed(t testing.TB, to address, p part) (message []byte) {
 	t.Helper()
 	err := s.with(to, s.serial.Add(1), p, func(b []byte) error { message = bytes.Clone(b); return nil })
@@ -118,8 +118,7 @@ func TestAWindowAcceptsEachSerialOnce(t *testing.T) {
 
 func FuzzEnvelopes(f *testing.F) {
 	k, s := testSealer(f, "secret", "", "a")
-	// The seeds are created in one process and used in other processes, which must have the
-	// session.
+	// The fuzzer runs several processes, and all of them need the session of the seeds.
 	s.session = session{1}
 	var err error
 	if s.aead, err = k.of("a", s.session); err != nil {

@@ -22,13 +22,14 @@ type Options struct {
 	// Secret is a secret that only the nodes have. Cluster distinguishes clusters with the same
 	// secret. It is the same for all nodes of a cluster.
 	Secret, Cluster string
-	// Listen is the address for other nodes, and Peers are their addresses. Unused with URL.
+	// Listen is this node's address for other nodes, and Peers are the addresses of other nodes.
+	// Both are unused with URL.
 	Listen string
 	Peers  []string
 	// URL is the address of an external NATS server, or "" for the embedded server.
 	URL string
-	// TLS is used for the two sides of connections between nodes, or with URL for the client. Nil
-	// means no TLS.
+	// TLS is used on both sides of connections between nodes. With URL, it is used for the
+	// connection to the external server. Nil means no TLS.
 	TLS    *tls.Config
 	Logger *slog.Logger
 }

@@ -29,8 +29,8 @@ func blocksOf(text []byte) (out []block) {
 // rewrite returns the content of a step in the form that the app shows. Boxes have two Markdown
 // forms, a definition list ("Positive" and ": text") and a blockquote ("> aside positive"). Each of
 // them becomes the third form, an <aside> element, of which every Markdown viewer shows at least
-// the text. Videos become images. Questions of surveys are passed to asked, and become text if it
-// refuses them. lost is called for elements that the app does not show.
+// the text. Videos become images. Questions of surveys are passed to asked, and become text if
+// asked returns false. lost is called for elements that the app does not show.
 func rewrite(body string, asked func(question) bool, lost func(what string)) string {
 	var b strings.Builder
 	blocks := blocksOf([]byte(body))
@@ -106,7 +106,8 @@ func written(text string, lost func(what string)) string {
 	return text
 }
 
-// boxed reads a box in the form of a definition list; last is the index of its last block.
+// boxed reads a box in the form of a definition list. last is the index of its last block. Without
+// a box, kind is "".
 func boxed(body string, blocks []block) (kind, content string, last int) {
 	term, def, _ := strings.Cut(body[blocks[0].start:blocks[0].end], "\n")
 	if kind = boxKind(term); kind == "" {
@@ -128,7 +129,7 @@ func boxed(body string, blocks []block) (kind, content string, last int) {
 	return kind, content, last
 }
 
-// quoted reads a box in the form of a blockquote.
+// quoted reads a box in the form of a blockquote. Without a box, kind is "".
 func quoted(text string) (kind, content string) {
 	first, rest, _ := strings.Cut(text, "\n")
 	name, ok := strings.CutPrefix(strings.TrimSpace(unquote(first)), "aside ")

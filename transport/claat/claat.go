@@ -118,7 +118,7 @@ func Parse(source []byte, o Options) (*Tutorial, error) {
 // head is an H1 or H2 of the file.
 type head struct {
 	level      int
-	start, end int // lines in the source
+	start, end int // byte offsets of its lines in the source
 }
 
 // outline contains the positions of a file's parts.
@@ -186,7 +186,7 @@ type reader struct {
 // header reads the metadata before the title.
 func (p *reader) header(front *header) error {
 	if p.o.preface >= 0 {
-		p.t.lose("the text before the first step belongs to none")
+		p.t.lose("the text before the first step is not part of any step")
 	}
 	until := p.o.steps[0].start
 	if p.o.titled {
@@ -198,7 +198,7 @@ func (p *reader) header(front *header) error {
 		p.t.lose(fmt.Sprintf("the metadata %q", key))
 	}
 	if p.t.ID == "" {
-		return at(1, 1, "the metadata has no id: a line like \"id: my-codelab\" before the title")
+		return at(1, 1, "the metadata has no id: add a line like \"id: my-codelab\" before the title")
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func (p *reader) title(front *header) (err error) {
 	case name != "":
 		p.t.Title, p.t.TitleFrom = name, TitleName
 	default:
-		return at(1, 1, "the title is missing: a line with # and the title, before the first step")
+		return at(1, 1, "the title is missing: add a line with # and the title before the first step")
 	}
 	return nil
 }
@@ -373,8 +373,8 @@ func outlineOf(source []byte, body int, still func() error) (*outline, error) {
 // noSpace matches headings without the space after the #.
 var noSpace = regexp.MustCompile(`^ {0,3}(##?)[\pL"'*_` + "`" + `]`)
 
-// withSpaces inserts the space after # that authors forget: in the title if the text has no title,
-// and in the headings of steps if it has no steps. It returns nil if there are no such headings.
+// withSpaces inserts the space after # that authors forget. It does so in the title if the text has
+// no title, and in the headings of steps if the text has no steps. It returns nil if it finds none.
 func withSpaces(source []byte, body int, o *outline) []byte {
 	var out []byte
 	done, titled := 0, o.titled
@@ -382,7 +382,7 @@ func withSpaces(source []byte, body int, o *outline) []byte {
 	for l, more := s.Next(); more; l, more = s.Next() {
 		start, end := l.Start+body, l.End+body
 		if l.Kind == markdown.Heading && l.Level <= 2 {
-			titled = true // further headings belong to a step
+			titled = true // a later line with one # is not the title
 			continue
 		}
 		m := noSpace.FindSubmatchIndex(source[start:end])
@@ -512,7 +512,7 @@ func ParseDuration(s string) (time.Duration, bool) {
 		return clockTime(strings.Split(s, ":"))
 	}
 	var seconds float64
-	last := 0.0 // the preceding unit, seconds
+	last := 0.0 // the preceding unit in seconds, or 0 without one
 	parts := 0
 	for s != "" {
 		m := quantity.FindStringSubmatch(s)
@@ -551,7 +551,7 @@ const maxDuration = 100_000 * 60
 
 var quantity = regexp.MustCompile(`^[ \t]*(?:and[ \t]+)?([0-9]{1,6}(?:[.,][0-9]{1,6})?)[ \t]*(hours?|hrs?|h|minutes?|mins?|min|m|seconds?|secs?|sec|s)?\.?[ \t]*(?:,[ \t]*)?`)
 
-// clockTime parses the parts of hh:mm:ss.
+// clockTime parses the parts of hh:mm:ss or mm:ss, rounded up to minutes.
 func clockTime(parts []string) (time.Duration, bool) {
 	if len(parts) > 3 {
 		return 0, false

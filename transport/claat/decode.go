@@ -50,7 +50,7 @@ func Decode(file []byte) ([]byte, error) {
 	return nil, at(line, column, "the file is not valid UTF-8")
 }
 
-// place converts an index to a line and a column, both counted from 1 in characters.
+// place converts an index to a line and a column, both counted from 1. Columns count characters.
 func place(text []byte, i int) (line, column int) {
 	before := text[:i]
 	begin := bytes.LastIndexByte(before, '\n') + 1

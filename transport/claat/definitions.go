@@ -7,7 +7,7 @@ import (
 	"atelier/actors/markdown"
 )
 
-// definitions contains the definitions in a file, the first for each label.
+// definitions maps each label to the text of its first definition in a file.
 type definitions map[string]string
 
 func (d definitions) add(l markdown.Definition) {
@@ -112,8 +112,8 @@ func defined(text []byte) (out []markdown.Definition) {
 // isFootnote reports whether a CommonMark definition is in fact a footnote.
 func isFootnote(d markdown.Definition) bool { return strings.HasPrefix(d.Label, "^") }
 
-// without returns the content of a step without the definitions to which only other steps refer,
-// each of which has its own copy.
+// without returns the content of a step without the definitions to which only other steps refer.
+// Each of those steps gets its own copy.
 func (d definitions) without(content []byte, here, anywhere map[string]bool) []byte {
 	if len(anywhere) == 0 {
 		return content

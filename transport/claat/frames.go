@@ -50,7 +50,7 @@ func link(element string) string {
 	src, title, size := source(element)
 	to, err := url.Parse(src)
 	if err != nil || to.Scheme != "https" && to.Scheme != "http" || to.Host == "" {
-		return element // a file of the same import, or no source
+		return element // a file of the same import, no source, or another scheme
 	}
 	if m := videoAddress.FindStringSubmatch(src); m != nil {
 		return `<a href="https://www.youtube.com/watch?v=` + m[1] + `"><img src="https://img.youtube.com/vi/` + m[1] + `/hqdefault.jpg" alt="` + html.EscapeString(or(title, "Video")) + `"></a>`

@@ -110,7 +110,7 @@ func (h *header) yaml(body []byte) error {
 	}
 	top := document.Content[0]
 	if top.Kind != yaml.MappingNode {
-		return at(top.Line+1, top.Column, "the header has no keys: a line like \"id: my-codelab\" is one")
+		return at(top.Line+1, top.Column, "the header has no keys: add a line like \"id: my-codelab\"")
 	}
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		value := top.Content[i+1]
@@ -130,8 +130,8 @@ func (h *header) yaml(body []byte) error {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
 
-// yamlError returns an error with the position where YAML is invalid. The parser reports the line.
-// The column is that of the second colon, which YAML forbids, or the line's beginning.
+// yamlError returns an error with the position where YAML is invalid. The parser reports only the
+// line. The column is the position of a second colon, which YAML forbids, or of the line's text.
 func yamlError(body []byte, err error) error {
 	message := strings.SplitN(err.Error(), "\n", 2)[0]
 	line := 1

@@ -15,7 +15,7 @@ type inclusion struct {
 	fragments int
 }
 
-// expand replaces <<file.md>> lines by their fragments, recursively. path lists the including
+// expand replaces <<file.md>> lines with their fragments, recursively. path lists the including
 // files.
 func (in *inclusion) expand(source []byte, path []string) error {
 	if err := in.still(); err != nil {
@@ -34,7 +34,7 @@ func (in *inclusion) expand(source []byte, path []string) error {
 			continue
 		}
 		if in.include == nil {
-			return fmt.Errorf("%s cannot be included: import a ZIP that holds it", name)
+			return fmt.Errorf("%s cannot be included: import a ZIP that contains it", name)
 		}
 		if slices.Contains(path, name) {
 			return fmt.Errorf("%s includes itself", name)

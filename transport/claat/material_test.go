@@ -18,8 +18,8 @@ func steps(t *testing.T, text string) []Step {
 	return got.Steps
 }
 
-// A third of the published labs define their links at the end of the file. When the file was
-// split into steps, all but the last step lost theirs.
+// A third of the published codelabs define their links at the end of the file. In an earlier
+// version, only the last step kept the definitions when the file was split into steps.
 func TestStepsContainTheLinkDefinitionsThatTheyUse(t *testing.T) {
 	got := steps(t, `## See [the docs][d]
 Read [this][d] and ![a picture][Pic  1] and [mine], [again][d].
@@ -145,7 +145,8 @@ func TestHugeFilesAreRefused(t *testing.T) {
 	if _, err := Parse([]byte("id: x\n# T\n## S\n<<f>>\n"), Options{Include: endless, Still: always}); err == nil {
 		t.Error("endless fragments were included")
 	}
-	// Definitions that every step uses do not multiply the size of the file.
+	// Link definitions count against the limit of each step that uses them. Otherwise they could
+	// multiply the size of the file.
 	long := "[a]: /" + strings.Repeat("x", 3*maxContent/4) + "\n"
 	var many, uses strings.Builder
 	for i := range 2500 {

@@ -12,11 +12,11 @@ import (
 
 var formEnd = regexp.MustCompile("(?i)</form>")
 
-// forms tracks the survey forms of a step. The zero value has found no form.
+// forms tracks the survey forms of a step. over is set once a form without an end was found.
 type forms struct{ over bool }
 
 // survey reads a claat form, which has questions and possible answers. last is the index of its
-// last block. asked is nil if body does not begin with such a form.
+// last block. asked is nil if blocks does not begin with such a form.
 func (f *forms) survey(body string, blocks []block) (asked []question, last int) {
 	const begin = "<form"
 	from := blocks[0].start
@@ -123,7 +123,7 @@ func literal(text string) string { return marked.ReplaceAllString(text, `\$0`) }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// hidden lists the elements with content or a function that no viewer of this server shows.
+// hidden lists the elements whose content or function the app does not show.
 var hidden = map[string]bool{
 	"form": true, "input": true, "button": true, "select": true, "textarea": true, "iframe": true, "object": true, "embed": true, "script": true, "style": true, "dialog": true,
 }

@@ -15,7 +15,7 @@ var (
 // embedded matches the alternative text of an image that claat replaces with a page.
 var embedded = regexp.MustCompile(`^https?://[^\s<>()\[\]]+$`)
 
-// embed returns the image as a link to such a page. The image's title becomes the text of the link.
+// embed returns the image as a link to such a page. The image's title becomes its alternative text.
 func embed(page, picture string) string {
 	alt := page
 	if _, behind, ok := strings.Cut(picture, " "); ok {
@@ -26,11 +26,12 @@ func embed(page, picture string) string {
 	return "[![" + alt + "](" + picture + ")](" + page + ")"
 }
 
-// maxAddress bounds the address of a video.
+// maxAddress bounds the address and title of an image, in bytes.
 const maxAddress = 1000
 
-// videos replaces each video with its still image, which links to the video. The text then contains
-// neither a frame nor a third-party script.
+// videos replaces each video with its still image, which links to the video. Images that stand for
+// a page become links to this page. The text then contains neither a frame nor a third-party
+// script.
 func videos(text string) string {
 	if !strings.Contains(text, "youtu") && !strings.Contains(text, "<video") && !strings.Contains(text, "![http") {
 		return text

@@ -71,7 +71,7 @@ func listenPrivately(path string) (*net.UnixListener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false) // it would remove the old name
+	l.SetUnlinkOnClose(false) // closing would remove the name in the private folder
 	err = os.Chmod(made, 0o600)
 	if err == nil {
 		err = os.Rename(made, path)
@@ -111,8 +111,8 @@ func (s *Server) Close() error {
 	defer s.release()
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
-	// The server would not close a listener that it is just about to take over, so it is closed
-	// here.
+	// The HTTP server does not close a listener that it has not taken over yet, so the listener is
+	// closed here.
 	_ = s.listener.Close()
 	err := s.http.ShutdownWithContext(now)
 	s.open.Range(func(c, _ any) bool {

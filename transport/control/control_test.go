@@ -15,7 +15,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// greet is a handler that replaces the server's API.
+// greet is a handler in place of the server's API.
 func greet(ctx *fasthttp.RequestCtx) {
 	if string(ctx.Path()) == "/api/refused" {
 		answer(ctx, nil, errors.New("no such thing"))
@@ -73,7 +73,7 @@ func (p *patient) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// listen serves operations on a new folder.
+// listen serves operations on the folder data, and returns a client.
 func listen(t *testing.T, data string, ops Operations) *Client {
 	t.Helper()
 	s, err := Listen(data, ops.Handler(greet))
@@ -161,9 +161,9 @@ func TestOnlyTheOwnerCanConnect(t *testing.T) {
 	}
 }
 
-// Files that other goroutines create while sockets are opened have the requested mode. A umask that
-// an earlier version set for the socket affected the whole process, and two at the same time left
-// it changed.
+// Files that other goroutines create while sockets are opened have the requested mode. An earlier
+// version set a umask for the socket, which affected the whole process. Two sockets opened at the
+// same time left the umask changed.
 func TestListeningChangesNoUmask(t *testing.T) {
 	before := syscall.Umask(0o022)
 	defer syscall.Umask(before)

@@ -16,8 +16,8 @@ import (
 type Operations struct {
 	// Backup writes a consistent backup.
 	Backup func(w io.Writer) error
-	// Scrub verifies everything that is stored, writes the damaged objects, and returns their
-	// number.
+	// Scrub verifies everything that is stored, writes a report of the damaged objects, and returns
+	// their number.
 	Scrub func(w io.Writer) (damaged int, err error)
 	// RotateKeys creates a token key and returns the text to print.
 	RotateKeys func() (string, error)
@@ -128,7 +128,8 @@ func (c *Client) Backup(w io.Writer) error {
 	})
 }
 
-// Scrub verifies everything that is stored, writes the damaged objects, and returns their number.
+// Scrub verifies everything that is stored, writes a report of the damaged objects, and returns
+// their number.
 func (c *Client) Scrub(w io.Writer) (damaged int, err error) {
 	var found scrubbed
 	if err := c.Call("POST", scrubPath, nil, &found); err != nil {

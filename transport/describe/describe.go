@@ -10,8 +10,9 @@ import (
 
 // Vocabulary provides the information for descriptions that the types do not contain.
 type Vocabulary interface {
-	// Named returns the schema with the name that the tag "is" contains. If component is true, this
-	// is a component's schema. Named panics for an unknown name, because tags are constant.
+	// Named returns the schema with the name that the tag "is" contains. If component is true, the
+	// name is that of a component, and s can be nil. Named panics for an unknown name, because tags
+	// are constant.
 	Named(name string) (s *Schema, component bool)
 	// Component returns the name of a type's component. It returns "" if the type's members are
 	// described where the type is used.
@@ -21,7 +22,7 @@ type Vocabulary interface {
 	Siblings() bool
 }
 
-// Forbidden is the type of a field for a member that an open object must not have.
+// Forbidden describes a member that an open object must not have. The field's type is *Forbidden.
 type Forbidden struct{}
 
 // Of describes the members of a struct type, including embedded ones. open permits other members.
@@ -76,7 +77,8 @@ func (d describer) include(s *Schema, t reflect.Type) {
 }
 
 // embed includes the members of an embedded struct. None of them is required if the struct is
-// embedded by a pointer or can be missing as a whole.
+// embedded by a pointer or can be missing as a whole. The tag defaults:"false" removes their
+// defaults.
 func (d describer) embed(s *Schema, f reflect.StructField) {
 	required, members := s.Required, len(s.Properties)
 	if f.Type.Kind() == reflect.Pointer {

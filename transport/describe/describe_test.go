@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// words is a vocabulary with two components, one of which allows null, and a plain schema.
+// words is a vocabulary with the components Id and State, of which State allows null, and with two
+// other schemas.
 type words struct{ siblings bool }
 
 func (words) Named(name string) (*Schema, bool) {

@@ -17,18 +17,18 @@
 //	is:"Timestamp"        a component of the document, or a schema of the vocabulary
 //	doc:"Of «id»."        the description; the marks become backquotes
 //	length:"1..500"       code points of a string; either end can be missing
-//	range:"0..23"         bounds of a number; range:"any" takes away the 0 of an integer
-//	items:"..10"          how many elements a list has
-//	unique:"true"         no element twice
+//	range:"0..23"         bounds of a number; range:"any" removes the minimum 0 of an integer
+//	items:"..10"          bounds of the number of elements of a list
+//	unique:"true"         no element occurs twice
 //	enum:"draft|open"     the values of a string
-//	const:"ended"         its only value
-//	pattern:"^[a-z]+$"    a regular expression that it matches
+//	const:"ended"         the only value of a string
+//	pattern:"^[a-z]+$"    a regular expression that a string matches
 //	format:"uri"          a format of JSON Schema
-//	multiple:"0.5"        a number is a multiple of that
+//	multiple:"0.5"        a number is a multiple of 0.5
 //	default:"true"        the value of a missing member, as JSON
-//	null:"true"           null is possible; "false": it is not
-//	optional:"true"       the member can be missing; of an embedded struct each of its members
-//	defaults:"false"      of an embedded struct: its members have no default here
-//	as:"number"           what a json.RawMessage holds: number, string or boolean
-//	open:"true"           an object within can have other members
+//	null:"true"           null is possible; null:"false" excludes it
+//	optional:"true"       the member can be missing, or all members of an embedded struct
+//	defaults:"false"      the members of an embedded struct have no default here
+//	as:"number"           the type of a json.RawMessage: number, string or boolean
+//	open:"true"           a struct can have members that are not described
 package describe

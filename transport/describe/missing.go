@@ -8,8 +8,8 @@ import (
 )
 
 // Missing returns the first required member of a decoded body that the body does not contain, as in
-// "steps[2].title", or "" if no member is missing. into is a pointer to the body's type. A member
-// is required if Body describes it as required, cannot be null, and has a type in which nil means
+// "steps[2].title", or "" if no member is missing. into is a pointer to the body. A member is
+// required if Body describes it as required, if it cannot be null, and if nil of its type means
 // that it is missing. Safe for concurrent use.
 func Missing(into any) string {
 	v := reflect.ValueOf(into).Elem()

@@ -33,8 +33,8 @@ type Schema struct {
 	Then        *Schema   `json:"then,omitempty"` // applies to values that match If
 	// PropertyNames is a schema of the members' names.
 	PropertyNames *Schema `json:"propertyNames,omitempty"`
-	// Open states whether undescribed members are permitted. It is nil if the value is not an
-	// object.
+	// Open states whether undescribed members are permitted. Nil omits the keyword, because the
+	// value is not an object, or because such members are permitted by default.
 	Open any `json:"additionalProperties,omitempty"` // a boolean, or a schema of those members
 	// Of, if set, is a value. Its type determines the object's members.
 	Of any `json:"-"`

@@ -15,6 +15,6 @@
 // A pack is unpacked into a file, object by object (Unpack). The memory for unpacking is bounded by
 // the number of objects and by twice the largest object. The time is bounded by the total bytes of
 // all objects. Deltas are resolved from their bases outward. Deltas that remain, because their base
-// is missing or they form a cycle, are refused. An object can refer to objects of the receiver (a
-// thin pack).
+// is missing or they form a cycle, are refused. The base of a delta can be an object that only the
+// receiver has (a thin pack).
 package git

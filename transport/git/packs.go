@@ -12,8 +12,8 @@ import (
 )
 
 // Limits of the cache: the number of packs, their total bytes, and the number of packs built
-// concurrently. If clients keep files with twice as many bytes open, including replaced packs, no
-// more packs are built.
+// concurrently. If all open packs, including replaced ones that clients still read, have more than
+// twice as many bytes, no more packs are built.
 const (
 	maxPacks     = 128
 	maxPackBytes = 512 << 20

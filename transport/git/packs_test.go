@@ -100,7 +100,7 @@ func TestEqualRequestsShareOnePack(t *testing.T) {
 	if n := packs.Made(); n != 1 {
 		t.Errorf("%d packs were made, want 1", n)
 	}
-	// Another set of branches, or a client with a part of them, gets another pack.
+	// Another set of branches needs another pack, and so does a client that already has a branch.
 	for i, r := range []*Repository{testRepository("a", "b", "c", "d"), testRepository("a", "b", "x"), testRepository("a", "b", "c")} {
 		content, _, err := packs.Reader(answered(t, r, "want "+r.id(r.Head)+" multi_ack_detailed", flush, "have "+r.id("a"), "done"))
 		if err != nil {
@@ -192,7 +192,7 @@ func TestTheSizeInTheSideBandIsExact(t *testing.T) {
 
 func TestPacksAreBoundedInSize(t *testing.T) {
 	packs := testPacks(t)
-	packs.most = 1 // each pack replaces the previous one, and exceeds this limit more than twice
+	packs.most = 1 // no pack fits into the cache, and each open pack exceeds twice this limit
 	get := func(branches ...string) (io.ReadCloser, error) {
 		r := testRepository(branches...)
 		content, _, err := packs.Reader(answered(t, r, "want "+r.id(r.Head), flush, "done"))

@@ -23,8 +23,8 @@ type Push struct {
 	refs     []string // of the commands, under the client's names
 }
 
-// ParsePush parses the commands of a push. If HasPack is true, a pack follows the commands. Its
-// errors are *code.Problem.
+// ParsePush parses the commands of a push. If HasPack is true, a pack follows the commands. The
+// errors of ParsePush are *code.Problem.
 func ParsePush(r io.Reader) (*Push, error) {
 	p := &Push{}
 	l := lines{r}

@@ -34,7 +34,7 @@ type Commit struct {
 	parents []string
 }
 
-// Repository is the content that a client may fetch. Not safe for concurrent use, except
+// Repository is the content that a client is allowed to fetch. Not safe for concurrent use, except
 // repositories from NewChained.
 type Repository struct {
 	// Name distinguishes repositories with different files.
@@ -112,7 +112,7 @@ type Snapshot struct{ Branch, Tree, Files string }
 const maker = "Atelier <codelab@atelier.invalid>"
 
 // NewChained returns a repository with the commits of Chain. open opens their files. A clone checks
-// out head. It is safe for concurrent use.
+// out head. The repository is safe for concurrent use.
 func NewChained(name, head string, snapshots []Snapshot, at time.Time, open func() (code.Repository, error)) *Repository {
 	refs, commits := Chain(snapshots, at)
 	return &Repository{Name: name, Head: head, Refs: refs, commits: commits, Open: open}

@@ -24,8 +24,8 @@ const (
 	maxDelta    = 2 * code.MaxFile
 )
 
-// Kinds of deltas in a pack. A placeDelta gives the position of its base in the pack. A nameDelta
-// gives the name of its base.
+// Kinds of deltas in a pack. A placeDelta contains the distance to its base, which precedes it in
+// the pack. A nameDelta contains the name of its base.
 const (
 	placeDelta code.ObjectKind = 6
 	nameDelta  code.ObjectKind = 7
@@ -320,7 +320,7 @@ func (u *unpacking) scan(pack io.ReaderAt, size int64) error {
 	return nil
 }
 
-// next reads an object of the pack.
+// next reads an object or a delta of the pack.
 func (u *unpacking) next(in *counted) error {
 	place := in.n
 	b, err := in.ReadByte()

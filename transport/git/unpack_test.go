@@ -184,7 +184,7 @@ func TestHostilePacksAreRefused(t *testing.T) {
 	}
 }
 
-// The result of a delta counts even if the object already exists. It then needs no space, but
+// The result of a delta counts even if the object already exists. Such a result needs no space, but
 // producing it takes just as long.
 func TestDeltasWithEqualResultsAreCounted(t *testing.T) {
 	const size = 1 << 20

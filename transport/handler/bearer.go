@@ -18,8 +18,8 @@ import (
 // accessTokenLife is the lifetime of OAuth access tokens.
 const accessTokenLife = 10 * time.Minute
 
-// authenticate identifies the caller by the secret of an API key or by an access token. The
-// participant and the key must still be valid.
+// authenticate identifies the caller by the secret of an API key or by an access token, and applies
+// the participant's rate limit. The participant and the key must still be valid.
 func (c *call) authenticate() error {
 	if err := c.surely(c.identify); err != nil {
 		return err

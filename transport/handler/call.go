@@ -24,7 +24,8 @@ type call struct {
 	owned  [][]byte // wiped at the end
 }
 
-// Admit implements httpapi.Call; each operation requires its own bearer.
+// Admit implements httpapi.Call. It admits every request, because each operation authenticates its
+// caller itself.
 func (c *call) Admit() error { return nil }
 
 // Serve implements httpapi.Call.
@@ -46,7 +47,8 @@ func (c *call) caller() token.Caller {
 	return token.Caller{Participant: c.who.Id, IP: c.ClientIP(c.RequestCtx), UserAgent: string(ua[:min(len(ua), 256)])}
 }
 
-// decode decodes a JSON body without duplicate members. optional permits no body.
+// decode decodes a JSON body, and returns the body's bytes. It refuses duplicate members. optional
+// permits an empty body.
 func (c *call) decode(into any, optional bool) ([]byte, error) {
 	if !c.Type("application/json") {
 		return nil, httpapi.ErrMediaType

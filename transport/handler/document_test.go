@@ -8,8 +8,8 @@ import (
 	"atelier/actors/token/credential"
 )
 
-// The document describes each credential type that the handler inspects, in the order of their
-// list.
+// The document describes each credential type that the handler inspects, in the order of
+// credential.Types.
 func TestTheDocumentDescribesEveryCredential(t *testing.T) {
 	b := &base{Handler: &Handler{}}
 	b.bases = [2]*base{b, b}
@@ -22,7 +22,7 @@ func TestTheDocumentDescribesEveryCredential(t *testing.T) {
 	}
 }
 
-// The table of errors contains every refusal by package tokens.
+// The table of errors contains the code of every refusal.
 func TestEveryCodeIsExplained(t *testing.T) {
 	for _, r := range refusals {
 		if !slices.Contains(codes(), any(r.code)) {

@@ -58,7 +58,8 @@ var (
 	errNoKey        = &refusal{status: fasthttp.StatusNotFound, code: "not_found", content: "no encryption key is published for this identity"}
 )
 
-// unavailable returns the response if nothing was recorded, or if this is uncertain.
+// unavailable returns the response if nothing was recorded, or if it is uncertain whether anything
+// was.
 func unavailable(retry time.Duration) *refusal {
 	return &refusal{status: fasthttp.StatusServiceUnavailable, code: "unavailable", content: "this cannot be recorded right now; try again", retry: retry}
 }

@@ -22,7 +22,7 @@ type ownEvent struct {
 	Type          string  `json:"type" is:"event"`
 	TokenLastFour *string `json:"token_last_four" length:"4..4" doc:"The last four characters of the token. Null if the event is not about a token. Those of the credential are sealed; introspection returns them."`
 	CheckoutID    *string `json:"checkout_id" doc:"The checkout in the caller's request. Null if the event is not about a checkout."`
-	Policy        *string `json:"policy" enum:"single_use|ttl|session" doc:"The id of the token. Null if the event is not about a token."`
+	Policy        *string `json:"policy" enum:"single_use|ttl|session" doc:"The policy of the token. Null if the event is not about a token."`
 	By            string  `json:"by" doc:"The id of the participant that called."`
 }
 
@@ -43,8 +43,8 @@ var eventType = &describe.Schema{
 		"participant_encryption_key",
 	},
 	Description: "What happened. `token_replay` is a tokenize that was repeated with its Idempotency-Key. " +
-		"Security events: `token_mismatch` (another checkout was named), `token_lock` (once too often), " +
-		"`token_reuse` (a used token came again). Further ones are `token_quarantine` (the stored token is damaged) and " +
+		"Security events: `token_mismatch` (another checkout was named), `token_lock` (too many mismatches locked the token), " +
+		"`token_reuse` (a used token was sent again). Further ones are `token_quarantine` (the stored token is damaged) and " +
 		"`participant_encryption_key` (the key was published or removed).",
 }
 

@@ -105,7 +105,7 @@ func (s *stage) ask(method, path, authorization, contentType string, body []byte
 	return ctx.Response.StatusCode(), string(ctx.Response.Body())
 }
 
-// wellFormed fails unless the response is one that the interface defines.
+// wellFormed fails the test unless the interface defines this response.
 func wellFormed(t *testing.T, status int, body string) {
 	t.Helper()
 	switch status {
@@ -123,8 +123,8 @@ func wellFormed(t *testing.T, status int, body string) {
 
 const goodBody = `{"credential":{"type":"card","card_number_type":"fpan","number":"4242424242424242","expiry_month":1,"expiry_year":2031,"cvc":"123"},"binding":{"checkout_id":"c"}}`
 
-// FuzzRequestBodies sends any body to the operations that accept one. Accepted data is returned
-// as sent. No response and no log repeats refused data.
+// FuzzRequestBodies sends any body to the operations that accept one. An accepted credential is
+// returned as it was sent. The log never contains the card number.
 func FuzzRequestBodies(f *testing.F) {
 	s := newStage(f)
 	f.Add([]byte(goodBody))

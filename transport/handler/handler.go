@@ -16,7 +16,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// Config configures a Handler. All fields except Limiter and the functions are required.
+// Config configures a Handler. Limiter, Denied, Observe, Valid and Bodies can be nil.
 type Config struct {
 	// Production and Sandbox are the token vaults.
 	Production, Sandbox *token.Vault
@@ -33,13 +33,13 @@ type Config struct {
 	Limiter *httpapi.Limiter
 	// ClientIP returns the client's address.
 	ClientIP func(*fasthttp.RequestCtx) string
-	// Denied is called for refused requests. May be nil.
+	// Denied is called for requests refused with 401, 403, 404 or 410.
 	Denied func(status int, actorType, actorID, codelab, ip string)
-	// Observe is called for each operation with its result. May be nil.
+	// Observe is called for each operation with its result.
 	Observe func(environment, operation, result string, took time.Duration)
 	Now     func() time.Time
 	Logger  *slog.Logger
-	// Valid and Bodies are passed to httpapi; may be nil.
+	// Valid and Bodies are passed to httpapi.
 	Valid  func() error
 	Bodies *wire.BodyBudget
 }
@@ -99,7 +99,7 @@ func (b *base) endpoints() (out []httpapi.Endpoint) {
 	return out
 }
 
-// Handle serves a request if its path belongs to the handler, and reports whether it does.
+// Handle serves a request if its path belongs to the handler, and reports whether the path does.
 func (h *Handler) Handle(ctx *fasthttp.RequestCtx) bool {
 	// The path is not normalized, because a checkout's id can contain an escaped slash.
 	path := ctx.URI().PathOriginal()

@@ -37,7 +37,7 @@ func TestAClientHasOneID(t *testing.T) {
 	}
 }
 
-// The test requests one of two scopes.
+// The test requests no scope, each of the two scopes, and both.
 func TestAnAccessTokenIsLimitedToItsScopes(t *testing.T) {
 	s := newStage(t)
 	bearer := func(scope string) (string, string) {

@@ -17,7 +17,7 @@ type description struct {
 	Info       info                                     `json:"info"`
 	Servers    []serverText                             `json:"servers,omitempty"`
 	Tags       []tag                                    `json:"tags"`
-	Paths      map[string]map[string]describedOperation `json:"paths"` // by method
+	Paths      map[string]map[string]describedOperation `json:"paths"` // by path and method
 	Components describedComponents                      `json:"components"`
 }
 

@@ -101,9 +101,9 @@ func operations() []operation {
 		},
 		{
 			Method: "POST", Path: "/introspect", Name: "introspect", Handle: (*call).introspect, Scope: participant.ScopeDetokenize,
-			Line: "Returns policy, state and expiry of a token, and type, brand and last four digits of its credential. Uses nothing up.",
+			Line: "Returns policy, state and expiry of a token, and type, brand and last four digits of its credential. Does not count as a use.",
 			ID:   "introspect", Tag: "operations", Summary: "Get the state of a token",
-			About: onBehalf + " Uses nothing up, and answers for tokens that have ended as well.",
+			About: onBehalf + " Does not count as a use. Also answers for tokens that have ended.",
 			Takes: takes("UseRequest"), Gives: gives("success", jsonType, describe.Ref("Introspection")), Refuses: []int{404},
 		},
 		{
@@ -127,7 +127,7 @@ func operations() []operation {
 			ID:   "listEvents", Tag: "operations", Summary: "The caller's own log",
 			About: "Operations of anybody on tokens that are bound to the caller, the caller's operations on tokens of others, and security events. Newest first, kept as long as the operator's audit log. Any scope is enough. Operations from before the server had this log are missing.",
 			Parameters: []describe.Parameter{
-				{Name: "limit", In: "query", Description: "How many at most.", Schema: &describe.Schema{Type: "integer", Minimum: 1, Maximum: maxEventsPage, Default: eventsPage}},
+				{Name: "limit", In: "query", Description: "The maximum number of events.", Schema: &describe.Schema{Type: "integer", Minimum: 1, Maximum: maxEventsPage, Default: eventsPage}},
 				{Name: "before", In: "query", Description: "The id of an event: only older ones, for the next page.", Schema: &describe.Schema{Type: "string", Format: "uuid"}},
 			},
 			Gives:        gives("success", jsonType, &describe.Schema{Type: "array", Items: describe.Ref("Event")}),
@@ -150,8 +150,8 @@ func operations() []operation {
 		publishKey(),
 		{
 			Method: "DELETE", Path: "/keys", Name: "key_delete", Handle: (*call).deleteKey, Scope: participant.ScopeDetokenize,
-			Line: "Takes the caller's encryption key back.",
-			ID:   "withdrawKey", Tag: "keys", Summary: "Take the caller's encryption key back",
+			Line: "Withdraws the caller's encryption key.",
+			ID:   "withdrawKey", Tag: "keys", Summary: "Withdraw the caller's encryption key",
 			About: "Scope detokenize, and the caller's acknowledgement.",
 			Gives: done, Descriptions: map[int]string{403: keyScope},
 		},

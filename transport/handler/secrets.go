@@ -30,13 +30,13 @@ type secretJSON []byte
 
 // UnmarshalJSON keeps a copy.
 func (s *secretJSON) UnmarshalJSON(b []byte) error {
-	clear(*s) // a duplicate name has set it before
+	clear(*s) // set before if the body has a duplicate member
 	*s = bytes.Clone(b)
 	return nil
 }
 
-// secretBody is a response that is wiped when the server closes it. The server closes it after it
-// has handed the response to the connection, or if it never does so.
+// secretBody is a response that is wiped when the server closes it. The server closes every
+// response, even if it cannot hand the response to the connection.
 type secretBody struct {
 	*bytes.Reader
 	secret seal.Secret

@@ -59,8 +59,8 @@ func TestBuffersWithACardAreWiped(t *testing.T) {
 		}
 		return string(b)
 	}
-	// forgotten searches the n buffers that contained the card. All were wiped before the
-	// response was sent.
+	// forgotten checks that n of the buffers to wipe contained the card, and that no buffer still
+	// contains it.
 	forgotten := func(what string, n int) {
 		t.Helper()
 		mu.Lock()

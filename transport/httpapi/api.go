@@ -18,7 +18,7 @@ import (
 
 // Endpoint is one operation of an API.
 type Endpoint struct {
-	// Method and Path; {name} in the path is a parameter, see Exchange.Param.
+	// Method and Path identify the endpoint. {name} in the path is a parameter, see Exchange.Param.
 	Method, Path string
 	// Name is the endpoint's name in logs and metrics.
 	Name string
@@ -132,8 +132,8 @@ func (a *API) refuseOthers(methods map[string][]string) {
 	}
 }
 
-// takes reports whether a pattern with a parameter matches another path, which has a fixed part
-// there.
+// takes reports whether a pattern matches another path, because the path has a fixed part where the
+// pattern has a parameter.
 func takes(pattern, path string) bool {
 	a, b := strings.Split(pattern, "/"), strings.Split(path, "/")
 	wider := false

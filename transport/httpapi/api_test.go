@@ -51,7 +51,7 @@ type stage struct {
 	ended []string
 }
 
-// play serves endpoints, each with its calls.
+// play serves endpoints, each with its call.
 func play(t *testing.T, endpoints map[*Endpoint]played) *stage {
 	t.Helper()
 	s := &stage{}

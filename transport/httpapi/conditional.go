@@ -45,7 +45,7 @@ func Known(h *fasthttp.RequestHeader, tag string) bool {
 }
 
 // Tags parses a list of entity tags, without weak prefixes and coding suffixes. star means that the
-// header is "*". A malformed header matches nothing.
+// header is "*". Tags ignores the rest of a line after a malformed tag.
 func (r *Exchange) Tags(header string) (tags []string, star bool) {
 	for _, line := range r.Request.Header.PeekAll(header) {
 		if isStar(line) {

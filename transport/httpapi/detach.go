@@ -28,8 +28,8 @@ type Detached struct {
 const writeFor = 20 * time.Second
 
 // Detach takes over the connection and calls serve on a new goroutine once the handler has returned
-// without an error. Then it closes the connection. refuse returns the response to an error; begun
-// is called with the response's status when the response begins.
+// without an error. When serve returns, the connection is closed. refuse returns the response to an
+// error. begun is called with the response's status when the response begins.
 func (r *Exchange) Detach(refuse func(error) Problem, begun func(status int), serve func(d *Detached)) {
 	d := &Detached{ID: r.ID, refuse: refuse, begun: begun, sharing: r.sharing, http11: r.Request.Header.IsHTTP11()}
 	r.detached = true

@@ -36,7 +36,7 @@ var (
 	ErrMethod      = &Error{Status: fasthttp.StatusMethodNotAllowed, Code: "method_not_allowed", Text: "this method is not allowed here"}
 )
 
-// ErrTooMany is the error for a caller above a rate limit.
+// ErrTooMany returns the error for a caller above a rate limit. wait is the value of Retry-After.
 func ErrTooMany(wait time.Duration) error {
 	return &Error{Status: fasthttp.StatusTooManyRequests, Code: "rate_limited", Text: "too many requests; try again later", Retry: wait}
 }

@@ -9,7 +9,7 @@ import "github.com/valyala/fasthttp"
 // expectKey marks a request if only its header has arrived.
 type expectKey struct{}
 
-// expectation is the state of such a request.
+// expectation is the state of such a request. met means that the client can send the body.
 type expectation struct{ met bool }
 
 // Expect checks a request's header and returns 100, or the status of the final response.

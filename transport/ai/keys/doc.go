@@ -11,6 +11,6 @@
 // The ring caches the derived keys of verified salts for a while, under a keyed hash. It keeps
 // neither derived keys of wrong guesses nor decrypted keys.
 //
-// The stored key is sealed again with the server's own key, so a copy of the store does not even
-// contain the ciphertext.
+// Before the encrypted text is stored, it is encrypted again with the server's own key. A copy of
+// the store therefore does not even contain the text above.
 package keys

@@ -151,7 +151,8 @@ func TestAFloodOfWrongKeysIsSlowedDown(t *testing.T) {
 	if slow != 190 {
 		t.Errorf("%d of 200 calls were slowed down, want 190", slow)
 	}
-	// Other people are still served. Their derived keys are cached if their key could be decrypted.
+	// Other people are still served. A valid key needs only one derivation, because its derived
+	// keys are cached.
 	for range 100 {
 		if _, err := r.Open("lin", vector); err != nil {
 			t.Fatal(err)

@@ -41,7 +41,7 @@ type Ring struct {
 	secret  [32]byte   // key of the hash under which salts are cached
 	known   map[saltID]*remembered
 	running map[saltID]*derivation
-	stale   saltID // the stored key that could not be decrypted
+	stale   saltID // hash of the last stored key that could not be decrypted
 }
 
 type saltID [sha256.Size]byte

@@ -16,7 +16,8 @@ const (
 	ForWebhook = "atelier webhook secret"
 )
 
-// Seal is AES-256-GCM under the server's own key. Safe for concurrent use.
+// Seal encrypts data for one purpose with AES-256-GCM under the server's own key. Safe for
+// concurrent use.
 type Seal struct {
 	aead    cipher.AEAD
 	purpose []byte

@@ -68,8 +68,8 @@ type reader interface {
 	reasoned() bool
 }
 
-// done reports whether data marks the end of a stream in OpenAI's protocol. Some servers and
-// proxies end every stream with this marker.
+// done reports whether data is the marker that ends a stream in OpenAI's protocol. Some servers and
+// proxies also end streams of Gemini's protocol with this marker.
 func done(data []byte) bool { return string(bytes.TrimSpace(data)) == "[DONE]" }
 
 // New returns a client. Close ends its idle connections.

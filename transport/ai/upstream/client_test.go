@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const secret = "canary-key-1234"
 
-// opened opens the key only once, because that is slow.
+// opened decrypts the key only once, because its derivation is slow.
 var opened = sync.OnceValues(func() (keys.Key, error) {
 	text, err := keys.Encrypt("pw", secret, strings.NewReader(strings.Repeat("x", 32)))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// Bounds of an upstream's answer.
+// Bounds of an upstream's answer, in bytes.
 const (
 	maxEvent  = 1 << 20
 	maxAnswer = 16 << 20
@@ -24,8 +24,9 @@ func newEvents(r io.Reader) *events {
 	return &events{r: bufio.NewReaderSize(r, 16<<10), left: maxAnswer}
 }
 
-// next returns the data of the next event that has any. The data is valid until the next call. An
-// incomplete event at the end is ignored.
+// next returns the data of the next event that has any. The data is valid until the next call. At
+// the end of the stream, next ignores an incomplete event and returns io.EOF, or
+// io.ErrUnexpectedEOF if the last line is incomplete.
 func (e *events) next() ([]byte, error) {
 	e.data = e.data[:0]
 	some := false

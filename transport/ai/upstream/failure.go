@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// Failure means that the upstream sends no answer, or no more of an answer. Status and Text are for
-// the client: never 401 or 403, which would concern the client's own session, and never the
-// upstream's text.
+// Failure means that the upstream sent no answer or only a part of one. Status and Text are for the
+// client. Status is never 401 or 403, which would concern the client's own session. Text never
+// contains the upstream's text.
 type Failure struct {
 	Status int
 	Text   string
 	// Retry is the delay before a retry, or 0 if it is unknown.
 	Retry time.Duration
-	// Cause is one of our own words, for logs and metrics.
+	// Cause is one of the causes below, for logs and metrics.
 	Cause string
 }
 
@@ -83,8 +83,8 @@ func retryAfter(text string, now time.Time) time.Duration {
 	return min(max(wait, time.Second), maxRetry)
 }
 
-// explain converts an error before or during the answer to a Failure.
-func explain(ctx context.Context, err error, before *Failure) *Failure {
+// explain converts an error to a Failure. It returns fallback if the error has no known cause.
+func explain(ctx context.Context, err error, fallback *Failure) *Failure {
 	var own *Failure
 	var network net.Error
 	cause := context.Cause(ctx)
@@ -100,5 +100,5 @@ func explain(ctx context.Context, err error, before *Failure) *Failure {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errBroken
 	}
-	return before
+	return fallback
 }

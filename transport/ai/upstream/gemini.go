@@ -8,7 +8,7 @@ import (
 	"atelier/transport/ai/keys"
 )
 
-// gemini speaks models/<model>:streamGenerateContent?alt=sse.
+// gemini implements protocol with models/<model>:streamGenerateContent?alt=sse.
 type gemini struct{}
 
 func (gemini) request(base string, key keys.Key, q *Query) (string, http.Header, any, error) {

@@ -8,7 +8,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// openAI speaks chat/completions.
+// openAI implements protocol with chat/completions.
 type openAI struct{}
 
 type chatMessage struct {
@@ -53,7 +53,7 @@ type openAIEvent struct {
 	Choices []struct {
 		Delta struct {
 			Content *string `json:"content"`
-			// Refusal replaces the content.
+			// Refusal is the model's refusal in words, sent instead of content.
 			Refusal *string `json:"refusal"`
 		} `json:"delta"`
 		FinishReason string `json:"finish_reason"`
@@ -74,7 +74,8 @@ var finishes = map[string]string{
 
 func (openAI) answer() reader { return &openAIAnswer{} }
 
-// blocked implements protocol. Some servers refuse a question that their filter blocks.
+// blocked implements protocol. Some servers answer with status 400 and the code content_filter if
+// their filter blocks a question.
 func (openAI) blocked(body []byte) bool {
 	var refusal struct {
 		Error struct {
@@ -92,7 +93,8 @@ type openAIAnswer struct {
 	reason string
 }
 
-// reasoned implements reader.
+// reasoned implements reader. It returns true, because each complete answer has a finish reason or
+// ends with [DONE].
 func (*openAIAnswer) reasoned() bool { return true }
 
 func (a *openAIAnswer) chunk(data []byte) (Chunk, bool, error) {

@@ -24,7 +24,8 @@ type Content struct {
 	Parts []map[string]any `json:"parts"`
 }
 
-// Safety is the finish reason of a blocked answer, regardless of the upstream's word.
+// Safety is the finish reason of a blocked question or answer. Blocked lists Gemini's further
+// reasons.
 const Safety = "SAFETY"
 
 // Blocked reports whether a finish reason means that the answer was blocked.
@@ -41,7 +42,7 @@ type Chunk struct {
 	Parts []Part
 	// Finish is the reason why the model stopped; "" while it continues.
 	Finish string
-	// Usage is the count so far, or nil if the upstream has not reported a count.
+	// Usage is the token count so far, or nil if the chunk has no count.
 	Usage *Usage
 	// Grounding contains the answer's sources, as the upstream wrote them, or nil if there are
 	// none.
@@ -72,7 +73,8 @@ func (u *Usage) sane() *Usage {
 	return &Usage{clip(u.Prompt), clip(u.Output), clip(u.Total)}
 }
 
-// Parameters that also exist in the OpenAI protocol, in both of Gemini's spellings.
+// parameters maps the parameters that also exist in the OpenAI protocol to their OpenAI names. Each
+// has its Gemini name in both spellings, and its OpenAI name.
 var parameters = map[string]struct {
 	name string
 	read func(any) bool

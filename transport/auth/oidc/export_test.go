@@ -12,7 +12,7 @@ func Trust(t *testing.T, next http.RoundTripper) {
 	t.Cleanup(func() { client.Transport = before })
 }
 
-// Lifetime is the cache lifetime of a response with these headers.
+// Lifetime returns the cache lifetime of a response with these headers.
 var Lifetime = lifetime
 
 // MaxUsed is the maximum number of remembered attempts. Once records one.

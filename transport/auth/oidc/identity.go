@@ -28,8 +28,8 @@ type Answer struct {
 	Issuer string
 }
 
-// Finish identifies the person who has signed in. The error wraps a Reason and the cause, for the
-// log.
+// Finish identifies the person who has signed in. Its error is a Reason, or wraps a Reason and the
+// cause for the log.
 func (p *Provider) Finish(ctx context.Context, a Attempt, in Answer, from Caller) (Identity, error) {
 	if a.State == "" || subtle.ConstantTimeCompare([]byte(a.State), []byte(in.State)) != 1 {
 		return Identity{}, Expired
@@ -51,7 +51,7 @@ func (p *Provider) Finish(ctx context.Context, a Attempt, in Answer, from Caller
 		return Identity{}, fmt.Errorf("%w: %w", Away, err)
 	}
 	if f.names && in.Issuer == "" {
-		return Identity{}, fmt.Errorf("%w: the provider does not say that the answer is its own", Invalid)
+		return Identity{}, fmt.Errorf("%w: the answer lacks the issuer that the provider announces", Invalid)
 	}
 	if from.Charge != nil && !from.Charge() {
 		return Identity{}, Busy
@@ -79,7 +79,7 @@ func (p *Provider) Finish(ctx context.Context, a Attempt, in Answer, from Caller
 	case c.party != "" && c.party != p.cfg.ClientID, len(id.Audience) > 1 && c.party == "":
 		return Identity{}, fmt.Errorf("%w: the token is for another client", Invalid)
 	case id.Subject == "" || len(id.Subject) > 255:
-		return Identity{}, fmt.Errorf("%w: the token names nobody", Invalid)
+		return Identity{}, fmt.Errorf("%w: the token has no valid subject", Invalid)
 	}
 	if c.email == "" { // some providers return the address only as userinfo
 		c.merge(ctx, f.provider, token, id.Subject)
@@ -148,7 +148,7 @@ func (c *claims) merge(ctx context.Context, provider *oidc.Provider, token *oaut
 	}
 }
 
-// admit returns the address of a person who may sign in.
+// admit returns the person's address if the address is allowed, and verified or trusted.
 func (p *Provider) admit(c claims) (string, error) {
 	email, ok := fold(c.email)
 	switch {

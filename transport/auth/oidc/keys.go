@@ -34,7 +34,7 @@ type keySet struct {
 	address string
 	now     func() time.Time
 
-	mu    sync.Mutex // held during a fetch, so that callers share it
+	mu    sync.Mutex // held during a fetch, so that concurrent callers share its result
 	keys  []jose.JSONWebKey
 	until time.Time
 }
@@ -44,7 +44,7 @@ type keySet struct {
 func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	signed, err := jose.ParseSigned(token, signatures)
 	if err != nil || len(signed.Signatures) != 1 {
-		return nil, errors.New("the token is not signed as it should be")
+		return nil, errors.New("the token does not have one signature with an accepted algorithm")
 	}
 	id := signed.Signatures[0].Header.KeyID
 	for _, refresh := range []bool{false, true} {
@@ -140,7 +140,8 @@ func lifetime(h http.Header) time.Duration {
 	return minKeys
 }
 
-// accepted returns the algorithms that the provider offers and this package accepts.
+// accepted returns the algorithms that the provider offers and this package accepts, or RS256 if
+// there are none.
 func accepted(offered []string) []string {
 	out := slices.DeleteFunc(slices.Clone(offered), func(a string) bool { return !slices.Contains(algorithms, a) })
 	if len(out) == 0 {

@@ -24,7 +24,7 @@ import (
 	"atelier/transport/auth/oidc/oidctest"
 )
 
-// desk is a provider with the client that signs people in through it.
+// desk is a test provider, and a client that signs people in through this provider.
 type desk struct {
 	*oidc.Provider
 	at  *oidctest.Provider
@@ -351,7 +351,7 @@ func TestAnUnavailableProviderIsAskedAgainLater(t *testing.T) {
 	if _, err := d.signIn(t); err != nil {
 		t.Fatal(err)
 	}
-	// The cached document is still used.
+	// While discovery fails, the cached document is still used.
 	d.pass(2 * time.Hour)
 	d.at.Answers["/.well-known/openid-configuration"] = http.NotFound
 	d.at.Lie = func(c oidctest.Claims) { c["exp"] = d.now().Add(time.Minute).Unix() }
@@ -461,8 +461,8 @@ func TestConcurrentSignInsAreBounded(t *testing.T) {
 	there.Wait()
 	_, err := d.Finish(t.Context(), attempt, answer)
 	refused(t, err, oidc.Busy)
-	// A browser with an earlier login has a reserved place. Cached data of the provider needs no
-	// place.
+	// A browser with an earlier login has a reserved place. Begin needs no place while the
+	// provider's document is cached.
 	address, attempt, err := d.Provider.Begin(t.Context(), "/", oidc.Caller{Device: "known"})
 	if err != nil {
 		t.Fatal(err)
@@ -563,7 +563,7 @@ func TestAWithdrawnKeyIsRefusedAfterItsLifetime(t *testing.T) {
 	}
 }
 
-// The time that a response has spent in caches counts.
+// The time that a response has spent in caches (its Age header) shortens its lifetime.
 func TestTheLifetimeOfAResponseSubtractsItsAge(t *testing.T) {
 	for _, tc := range []struct {
 		header, age string
@@ -595,7 +595,7 @@ func TestAKeyForAnotherUseIsRefused(t *testing.T) {
 	}
 }
 
-// An attempt can sign in only once during its lifetime, for any number of other attempts.
+// An attempt can sign in only once during its lifetime, even if the list of attempts is full.
 func TestUsedAttemptsAreRememberedForTheirLifetime(t *testing.T) {
 	d := open(t, nil)
 	for i := range oidc.MaxUsed {
@@ -655,7 +655,7 @@ func TestAProviderOverHTTPSMustUseHTTPSEndpoints(t *testing.T) {
 	oidc.Trust(t, srv.Client().Transport)
 	_, _, err := oidc.New(oidc.Config{Issuer: at, ClientID: "x", Redirect: "https://here.test/", Now: time.Now}).Begin(t.Context(), "/", oidc.Caller{})
 	refused(t, err, oidc.Away)
-	if err == nil || !strings.Contains(err.Error(), "not one to trust") {
+	if err == nil || !strings.Contains(err.Error(), "invalid or not secure") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -39,10 +39,10 @@ const (
 	// fresh is the lifetime of a discovery document. Keys are fetched again when a token refers to
 	// an unknown key.
 	fresh = time.Hour
-	// pause is the time without requests after a request that the provider did not answer.
+	// pause is the time without a new discovery after one has failed.
 	pause = 5 * time.Second
-	// atOnce bounds concurrent requests to the provider, and eachAtOnce bounds them per address.
-	// Browsers with an earlier login have knownAtOnce additional places.
+	// atOnce bounds the concurrent sign-ins that send requests to the provider, and eachAtOnce
+	// bounds them per address. Browsers with an earlier login have knownAtOnce additional places.
 	atOnce, eachAtOnce, knownAtOnce = 16, 2, 8
 	// maxUsed bounds the stored records of completed sign-ins.
 	maxUsed = 20_000
@@ -56,13 +56,13 @@ type Reason string
 const (
 	// Away: the provider does not answer, or answers incorrectly.
 	Away Reason = "away"
-	// Busy: too many people are signing in concurrently.
+	// Busy: too many people are signing in concurrently, or the caller has no attempts left.
 	Busy Reason = "busy"
 	// Expired: the sign-in took too long, was begun in another browser, or was already completed.
 	Expired Reason = "expired"
-	// Denied: the provider refused.
+	// Denied: the provider sent an error or no code.
 	Denied Reason = "denied"
-	// Invalid: the provider's claims about the person do not verify.
+	// Invalid: the provider refused the code, or its response or token does not verify.
 	Invalid Reason = "invalid"
 	// Unverified: the provider has not verified the address, or sends no address.
 	Unverified Reason = "unverified"
@@ -77,7 +77,7 @@ func (r Reason) Error() string { return "signing in with the identity provider: 
 type Provider struct {
 	cfg Config
 	// Places for sign-ins that send requests to the provider. early is for sign-ins that wait for
-	// the first discovery, because nobody can sign in without it.
+	// the first discovery, without which nobody can sign in.
 	strangers, known, early *httpapi.Places
 	asking                  chan struct{} // held while the discovery document is fetched
 
@@ -121,8 +121,8 @@ func (p *Provider) state() (f *found, old, paused bool) {
 	return p.found, p.found == nil || now.Sub(p.found.at) >= fresh, !p.tried.IsZero() && now.Sub(p.tried) < pause
 }
 
-// discover returns the provider's document. An old document is used while a caller refreshes it;
-// without a document, callers wait for one shared fetch.
+// discover returns the results of discovery. Old results are used while they are refreshed in the
+// background; before the first results, callers wait for one shared fetch.
 func (p *Provider) discover(ctx context.Context) (*found, error) {
 	f, old, paused := p.state()
 	switch {
@@ -203,7 +203,7 @@ func (p *Provider) ask(ctx context.Context) (*found, error) {
 	for _, address := range addresses {
 		u, err := url.Parse(address)
 		if err != nil || u.Host == "" || u.Scheme != "https" && (https || u.Scheme != "http") {
-			return nil, errors.New("discovery: an address of the provider is not one to trust")
+			return nil, errors.New("discovery: an address of the provider is invalid or not secure")
 		}
 	}
 	f := &found{provider: provider, style: oauth2.AuthStyleInHeader, names: more.Names}
@@ -275,12 +275,12 @@ func (p *Provider) Begin(ctx context.Context, to string, from Caller) (address s
 	return p.oauth(f).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), a, nil
 }
 
-// Path returns the argument to if that is a path of this server, else the argument otherwise. A
-// text that browsers would interpret as another server's address is not a path of this server.
-func Path(to, otherwise string) string {
+// Path returns its first argument if that is a path of this server, and fallback if not. A text
+// that browsers would interpret as another server's address is not a path of this server.
+func Path(to, fallback string) string {
 	bad := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`\"<>`, r) }
 	if len(to) > 256 || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsFunc(to, bad) {
-		return otherwise
+		return fallback
 	}
 	return to
 }

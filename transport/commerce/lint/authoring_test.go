@@ -22,8 +22,8 @@ func page(t *testing.T) string {
 	return string(text)
 }
 
-// Authors copy the examples of AUTHORING.md. The test writes the examples as files and lints them.
-// They have no findings of any severity.
+// Authors copy the examples of AUTHORING.md, so the examples must have no findings of any severity.
+// The test writes the examples as files and lints them.
 func TestTheExamplesOfThePageHaveNoFindings(t *testing.T) {
 	folder := t.TempDir()
 	examples := exampleFile.FindAllStringSubmatch(page(t), -1)

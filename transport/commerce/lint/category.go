@@ -68,7 +68,7 @@ func init() {
 }
 
 // categorize returns the category of a schema. For an entity, the meta schema to which its variants
-// refer decides. For other schemas, their position and missing members decide.
+// refer decides. For other schemas, their folder and their members decide.
 func (l *linter) categorize(res *schema.Resource) category {
 	root, _ := res.Root().(map[string]any)
 	defs, _ := root["$defs"].(map[string]any)
@@ -193,7 +193,7 @@ func (s *subject) variants() {
 		}
 		for _, member := range demanded[variant] {
 			if !s.demands(s.res, pointer, def, member, 0) {
-				s.find("variant-ref", pointer, fmt.Sprintf("the variant does not require %s: what it is built on is not the meta schema %s", member, s.category))
+				s.find("variant-ref", pointer, fmt.Sprintf("the variant does not require %s, so it is not built on the meta schema %s", member, s.category))
 			}
 		}
 		if s.category == handler && !s.demands(s.res, pointer, def, "id", 0) {

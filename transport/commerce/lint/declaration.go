@@ -9,8 +9,8 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// declaration checks an entry against its schema, if the schema is available. The version must be
-// the version in the schema, whatever date its address contains.
+// declaration checks an entry against its schema, if the schema is available. The declared version
+// must be the version in the schema. A date in the schema's address does not count.
 func (e entry) declaration(parents []string) {
 	address, _ := e.fields["schema"].(string)
 	if address == "" {
@@ -52,8 +52,8 @@ func (e entry) declaration(parents []string) {
 	e.hasParents(e.at+"/extends", root, parents)
 }
 
-// misplaced reports a schema of another category than its registry. A schema without a category is
-// reported when the schema itself is linted.
+// misplaced reports a schema whose category does not match its registry. A schema without a
+// category is reported when the schema itself is linted.
 func (e entry) misplaced(at string, c category) {
 	if variantsOf[c] != nil {
 		e.find("declaration-category", at, fmt.Sprintf("its schema is that of a %s, and %s holds a %s", c, e.registry, categoryIn[e.registry]))

@@ -3,8 +3,8 @@
 // the parent package explains it.
 //
 // The examples of a rule about documents are in testdata/<code>.txtar. The files under good violate
-// no rule. Each file under bad violates this rule, and its findings follow it. "go test -update"
-// writes the findings.
+// no rule. Each file under bad violates this rule, and is followed by its findings. "go test
+// -update" writes the findings.
 //
 // Files returns findings in the order of files and positions, regardless of the order of the
 // arguments.

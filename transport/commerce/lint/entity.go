@@ -47,9 +47,9 @@ func (s *subject) withoutCategory() {
 	}
 	why := "none of its variants refers to the meta schema " + naming.Or(schema.CategoryNames()...)
 	if len(missing) > 0 {
-		why = strings.Join(missing, " and ") + " are missing, which an entity is declared with and which tell its category"
+		why = strings.Join(missing, " and ") + " are missing, which every entity needs"
 		if len(missing) == 1 {
-			why = missing[0] + " is missing, which an entity is declared with"
+			why = missing[0] + " is missing, which every entity needs"
 		}
 	}
 	s.find("category-unknown", "", fmt.Sprintf("it has %s, as an entity has, but %s", has, why))

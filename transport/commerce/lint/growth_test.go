@@ -12,8 +12,8 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// checkouts writes n schemas the size of the checkout. Each has an example and references the
-// same types.
+// checkouts writes n schemas of the size of the checkout and returns their folder. Each schema has
+// an example and references the same types.
 func checkouts(t testing.TB, n int) string {
 	t.Helper()
 	set, err := schema.Published("")

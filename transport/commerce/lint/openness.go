@@ -67,12 +67,12 @@ func (s *subject) closed(pointer string, node map[string]any, chosen bool) {
 	}
 	for _, keyword := range []string{"minProperties", "maxProperties"} {
 		if node[keyword] != nil {
-			s.find("members-counted", pointer+"/"+keyword, `how many members there are says nothing of what they are, and a new one will break readers; require what is needed by its name`)
+			s.find("members-counted", pointer+"/"+keyword, `a new member will break readers; require each needed member by its name instead of counting members`)
 		}
 	}
 	if properties, ok := node["properties"].(map[string]any); ok && pointer != "" && s.category != meta {
 		if p, ok := properties[reserved].(map[string]any); ok && !s.speaks(p) {
-			s.find("member-reserved", pointer+"/properties/"+reserved, "the protocol speaks of itself in a member of this name; choose another")
+			s.find("member-reserved", pointer+"/properties/"+reserved, "the protocol uses a member of this name for its own data; choose another name")
 		}
 	}
 	if enum, ok := node["enum"].([]any); ok && len(enum) > 1 && !slices.Equal(sortedText(enum), slices.Sorted(slices.Values(schema.CheckoutStates))) {
@@ -85,7 +85,8 @@ func (s *subject) closed(pointer string, node map[string]any, chosen bool) {
 	}
 }
 
-// speaks reports whether a member is the protocol's own. This is so if it refers to a schema.
+// speaks reports whether a member is the protocol's own. A member counts as the protocol's own if
+// it refers to a schema.
 func (s *subject) speaks(node map[string]any) bool {
 	ref, _ := node["$ref"].(string)
 	return ref != "" || len(allOfRefs(node)) > 0

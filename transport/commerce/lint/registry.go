@@ -123,7 +123,8 @@ type entry struct {
 	fields             map[string]any
 }
 
-// check checks an entry. seen contains the entries already checked under the same name. ids
+// check checks an entry against the conventions. If the entry has no findings, check also checks
+// the entry against its schema. seen contains the entries already checked under the same name. ids
 // contains the payment handlers of the whole profile.
 func (e entry) check(side Side, seen map[string]bool, ids map[string]string) {
 	before := len(e.found)

@@ -22,13 +22,14 @@ const (
 	// findings is the suffix of the section that follows a bad example and contains its findings,
 	// one per line.
 	findings = ": findings"
-	// right begins a line of an archive's header. It names a file of the bad example that does
-	// not break the rule, but that other files reference.
+	// right begins a line of an archive's comment. The rest of the line names a file under bad that
+	// does not break the rule, but that other files reference.
 	right = "right by itself: "
 )
 
-// Each rule has an archive. The files under good are linted together and break no rule. Each file
-// under bad breaks this rule and is followed by all of its findings.
+// Each rule about documents has an archive. The files under good are linted together and break no
+// rule. Each file under bad breaks this rule, unless it is marked with right, and is followed by
+// all of its findings.
 func TestRulesHaveTheirFindings(t *testing.T) {
 	for _, rule := range lint.OfDocuments() {
 		t.Run(rule.Code, func(t *testing.T) {

@@ -38,7 +38,7 @@ const (
 	answer   Side = "response"
 )
 
-// Files lints files and trees.
+// Files lints files, and all *.json files below folders.
 func Files(ctx context.Context, paths []string, opts Options) (Report, error) {
 	l, err := newLinter(ctx, opts)
 	if err != nil {
@@ -70,7 +70,7 @@ func Documents(ctx context.Context, docs []*schema.Document, opts Options) (Repo
 	return l.run(), nil
 }
 
-// linter is one run. Owned by its caller's goroutine.
+// linter is the state of one run. Not safe for concurrent use.
 type linter struct {
 	lib       *schema.Library
 	published *schema.Set
@@ -79,7 +79,7 @@ type linter struct {
 	compiler  *schema.Compiler
 	base      string
 	subjects  []*subject
-	// latest maps each name to the latest linted schema.
+	// latest maps each name to the linted schema with the latest version.
 	latest map[string]*schema.Resource
 	report Report
 }
@@ -215,7 +215,7 @@ func expand(lib *schema.Library, paths []string) (files []string, failed []Findi
 }
 
 // reason returns an error of the file system without the path, because the finding already contains
-// it.
+// the path.
 func reason(err error) string {
 	if e, ok := err.(*fs.PathError); ok {
 		return e.Err.Error()

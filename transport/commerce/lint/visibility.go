@@ -46,5 +46,5 @@ func (s *subject) visibilityValue(at, key string, value any) {
 	if text, _ := value.(string); slices.Contains(schema.Visibilities, text) {
 		return
 	}
-	s.find("visibility-value", at, key+" has to say "+naming.Or(schema.Visibilities...)+", or that for each operation")
+	s.find("visibility-value", at, key+" must be "+naming.Or(schema.Visibilities...)+", or an object with one of these for each operation")
 }

@@ -17,7 +17,7 @@ type agreement struct {
 	dropped map[key]string
 }
 
-// choice is a name at the version that both sides have.
+// choice is the chosen version of a name, with the entries of both sides at this version.
 type choice struct {
 	version            string
 	platform, business []profile.Entry

@@ -3,6 +3,6 @@
 // "Versioning").
 //
 // Profiles is a pure function of two profiles, in which the order of names and entries does not
-// matter. Agree also reads a profile from JSON, and includes the requirements that only a schema
-// states.
+// matter. Agree also parses the platform's profile, fetches profiles for other versions, and
+// includes the requirements that only a schema states.
 package negotiate

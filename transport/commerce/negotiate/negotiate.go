@@ -15,7 +15,7 @@ import (
 type Requirements func(name string, entry profile.Entry) (schema.Requires, error)
 
 // Profiles negotiates the version, capabilities, services and payment handlers of a platform and a
-// business. want maps names to the versions that the platform requests; stated may be nil. The
+// business. want maps names to the versions that the platform requests. stated can be nil. The
 // error is an *Error.
 func Profiles(platform, business *profile.Profile, want map[string]string, stated Requirements) (*Result, error) {
 	version, ok := protocol(platform, business)

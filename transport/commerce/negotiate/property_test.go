@@ -140,7 +140,8 @@ func TestTheResultIsAFixpoint(t *testing.T) {
 	})
 }
 
-// The test follows every agreed name to a root over agreed parents, and checks every requirement.
+// The test follows every agreed name through agreed parents to a root, and checks every
+// requirement.
 func TestAgreedExtensionsHaveAgreedParents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, b, want := drawProfile(t, "platform"), drawProfile(t, "business"), drawWant(t)

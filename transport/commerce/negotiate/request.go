@@ -10,7 +10,8 @@ type Request struct {
 	// Profile is the inline profile, or nil if the profile is at Address.
 	Profile any
 	Address string
-	Want    map[string]string
+	// Want maps names to the requested versions.
+	Want map[string]string
 }
 
 // ReadRequest reads the header UCP-Agent and the body of a negotiation, {"profile": …, "want":

@@ -44,7 +44,7 @@ type Error struct {
 	Content string `json:"content"`
 }
 
-// refuse returns an Error. The content is shortened, because it goes to an unknown client, who may
+// refuse returns an Error. The content is shortened, because an unknown client receives it and may
 // have written most of it.
 func refuse(code, content string) *Error { return &Error{code, schema.BriefMessage(content)} }
 

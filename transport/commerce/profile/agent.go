@@ -12,8 +12,8 @@ const maxAgent = 2048
 //
 //	profile="https://platform.example/commerce.json"
 //
-// Other members of the header are skipped. It is a dictionary of structured field values (RFC
-// 8941), of which strings and tokens are supported.
+// Other members of the header are skipped. The header is a dictionary of structured field values
+// (RFC 8941), of which strings and tokens are supported.
 func ParseAgent(header string) (string, error) {
 	if len(header) > maxAgent {
 		return "", errors.New("UCP-Agent is too long")
@@ -26,7 +26,7 @@ func ParseAgent(header string) (string, error) {
 		}
 		end := strings.IndexAny(rest, "=,;")
 		if end < 0 || rest[end] != '=' {
-			// A member without a value
+			// This is a member without a value.
 			if end < 0 {
 				end = len(rest)
 			}

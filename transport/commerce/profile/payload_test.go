@@ -28,8 +28,8 @@ func value(t *testing.T, text string) any {
 	return doc.Value
 }
 
-// payload returns a profile with capabilities of the shopping service, each given as its short
-// name or as name=version.
+// payload returns a payload that declares capabilities of the shopping service, each given as its
+// short name or as name=version.
 func payload(more string, capabilities ...string) string {
 	var list []string
 	for _, c := range capabilities {

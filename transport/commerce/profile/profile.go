@@ -8,7 +8,8 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Limits of a profile in a negotiation.
+// Limits of a profile. maxNames bounds the names in a registry, and maxEntries bounds the entries
+// of a name and the supported versions.
 const (
 	maxNames   = 1000
 	maxEntries = 100

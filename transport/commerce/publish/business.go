@@ -20,7 +20,7 @@ type BusinessConfig struct {
 	// SchemaBase is the address of the published schemas, without a trailing slash. "" means their
 	// default base.
 	SchemaBase string
-	// Schemas are the schemas published under it. Nil means only the built-in schemas.
+	// Schemas are the schemas published under SchemaBase. Nil means only the built-in schemas.
 	Schemas *schema.Set
 	// Version is the protocol version. "" means the current release.
 	Version         string
@@ -55,12 +55,12 @@ type Handler struct {
 }
 
 // DefaultBusiness returns the profile of a server without a configured one. It has the published
-// capabilities at the current release, the shopping service at address, and the tokenization
-// handler below it. Clients reach the server at address.
+// capabilities at the current release, and the shopping service and the tokenization handler below
+// address. Clients reach the server at address.
 //
-// The server serves every address in the profile. Schemas are below schemaBase, or below the
-// server's own base if schemaBase is "". If address is "", the profile contains neither services
-// nor handlers, and refers to no schemas.
+// The server serves every address in the profile. Schemas are below schemaBase, or below
+// address/schemas if schemaBase is "". If address is "", the profile contains neither services nor
+// handlers, and refers to no schemas.
 func DefaultBusiness(schemaBase, address string) BusinessConfig {
 	address = strings.TrimSuffix(address, "/")
 	c := BusinessConfig{SchemaBase: cmp.Or(schemaBase, schema.DefaultBase), Version: schema.Release, Capabilities: offered("")}

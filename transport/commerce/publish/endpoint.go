@@ -41,7 +41,7 @@ type EndpointConfig struct {
 	Wait func(ctx *fasthttp.RequestCtx) time.Duration
 	// ClientIP returns the client's address.
 	ClientIP func(*fasthttp.RequestCtx) string
-	// Bodies is passed to httpapi; may be nil.
+	// Bodies is passed to httpapi, and can be nil.
 	Bodies *wire.BodyBudget
 	Logger *slog.Logger
 }
@@ -70,7 +70,7 @@ func NewEndpoint(cfg EndpointConfig) *Endpoint {
 	return e
 }
 
-// Handle serves a request if its path belongs to the endpoint, and reports whether it does.
+// Handle serves a request if its path belongs to the endpoint, and reports whether the path does.
 func (e *Endpoint) Handle(ctx *fasthttp.RequestCtx) bool {
 	path := ctx.Path()
 	if string(path) != profilePath && !bytes.HasPrefix(path, []byte(schemasPath)) && !bytes.HasPrefix(path, []byte("/api/commerce/")) {
@@ -167,8 +167,8 @@ func (e *Endpoint) agree(sent []byte, agent, ip string) (*negotiate.Result, erro
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), negotiateFor)
 	defer cancel()
-	// An inline profile never causes a fetch. Only the address of a profile, which the platform
-	// announces, is fetched.
+	// An inline profile never causes a fetch. If the platform announces only its profile's address,
+	// the negotiation fetches this profile, and the documents to which the profiles refer.
 	opts := negotiate.Options{Published: e.Schemas}
 	if req.Profile == nil {
 		leave, ok := e.fetching.Enter(httpapi.Address(ip))

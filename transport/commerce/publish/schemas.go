@@ -14,7 +14,7 @@ const maxReported = 20
 
 // Schemas returns the schemas that a server publishes under a base. These are our schemas, and the
 // schemas in a folder of the operator, unless folder is "". The error has the file and position of
-// a violation. Findings below the severity error are accepted.
+// each violation, up to maxReported. Findings below the severity error are accepted.
 func Schemas(ctx context.Context, base, folder string) (*schema.Set, error) {
 	set, err := schema.Published(base)
 	if err != nil {

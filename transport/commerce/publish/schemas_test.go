@@ -166,7 +166,7 @@ func manyFiles() map[string]string {
 	return files
 }
 
-// A link out of the folder could publish a secret, and a link to a pipe would block the start.
+// A link out of the folder could publish a secret, and reading a pipe would block the start.
 func TestLinksOutOfTheFolderAreRefused(t *testing.T) {
 	for name, link := range map[string]func(folder string) error{
 		"a file outside": func(folder string) error {

@@ -126,7 +126,8 @@ func TestLongAddressesAreNotRepeated(t *testing.T) {
 
 func TestFetchEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	// A response at the same moment would also be correct.
+	// The handler does not respond before the end of the test, because Fetch could also return a
+	// response that arrives when the context ends.
 	over := make(chan struct{})
 	defer close(over)
 	c, address := local(t, func(http.ResponseWriter, *http.Request) { cancel(); <-over })

@@ -9,7 +9,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// repeated is an array of n equal items.
+// repeated returns an array of n equal items.
 func repeated(n int, item string) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]"
 }

@@ -5,13 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// Foreign input in errors must not fill logs, screens and responses: texts and lists are truncated.
+// Foreign input in errors must not fill logs, screens and responses, so texts and lists are
+// truncated.
 const (
-	// maxText bounds a name or an address.
+	// maxText bounds a name or an address, in bytes.
 	maxText = 120
-	// maxWord bounds a value or a pattern in a Problem, which has many.
+	// maxWord bounds a value or a pattern in a Problem, in bytes. A Problem can contain many of
+	// them.
 	maxWord = 80
-	// maxMessage bounds a whole message.
+	// maxMessage bounds a whole message, in bytes.
 	maxMessage = 1000
 	// maxListed bounds a list of names.
 	maxListed = 10

@@ -32,7 +32,7 @@ func Bundle(lib *Library, target Target, view View) (map[string]any, error) {
 	return whileScoped(func(scoped bool) (map[string]any, error) { return bundlePart(lib, target, view, scoped) })
 }
 
-// bundlePart does the same as Bundle. scoped selects whether it follows dynamic scopes.
+// bundlePart is Bundle for a target inside a document. scoped is bundler.scoped.
 func bundlePart(lib *Library, target Target, view View, scoped bool) (map[string]any, error) {
 	b := newBundler(lib, view, true)
 	b.scoped = scoped
@@ -332,8 +332,8 @@ func (c copier) visible(copied, original map[string]any) error {
 }
 
 // linker copies documents one by one, each under an address of its own to which references lead. If
-// many targets share documents, as in a lint run, it copies each document once. Bundle would copy
-// each document once per target. Owned by one goroutine.
+// many targets share documents, as in a lint run, linker copies each document once. Bundle would
+// copy each document once per target. Not safe for concurrent use.
 type linker struct{ b *bundler }
 
 // newLinker returns an empty linker.

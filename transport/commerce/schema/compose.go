@@ -20,8 +20,8 @@ type ComposeOptions struct {
 	Protocol string
 }
 
-// Compose applies extensions to a base. Every value that is valid for the result is also valid for
-// the base, and for the additions of every extension, which are under $defs[<name of the parent>].
+// Compose applies extensions to a base. A value that is valid for the result is also valid for the
+// base and for the additions of every extension. The additions are under $defs[<parent's name>].
 // The order of the extensions does not matter. Errors are those of Bundle. They also name an
 // extension that does not fit, has a missing parent, or has unmet requirements
 // (transport/commerce/RULES.md, "Variants").
@@ -173,8 +173,8 @@ func (b *bundler) repeatsBase(extension *Resource, pointer string, branch any) b
 	return err == nil && target.Resource == b.base && target.Pointer == b.shape
 }
 
-// lay sorts the extensions by name, finds their additions, and refuses extensions that do not
-// extend the base, directly or through others.
+// lay sorts the extensions by name and finds their additions. It refuses extensions with unmet
+// requirements, and extensions that extend the base neither directly nor through others.
 func lay(base *Resource, extensions []*Resource, protocol string) ([]addition, error) {
 	if len(extensions) > maxExtensions {
 		return nil, fmt.Errorf("more than %d extensions", maxExtensions)

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Limits for comparing two schemas.
+// Limits for comparing two schemas: maxMembersDeep bounds the depth of compared members, and
+// maxParts the number of compared schemas.
 const (
 	maxMembersDeep = 8
 	maxParts       = 10_000
@@ -48,7 +49,7 @@ type comparer struct {
 	// below is the schema under the additions. The additions repeat this schema, which does not
 	// conflict with itself.
 	below *Resource
-	names [2]string
+	names [2]string // of the extended schema and of the extension, for messages
 	parts int
 	found []Conflict
 }
@@ -92,7 +93,8 @@ func (c *comparer) members(below, above []place, path pathTo, depth int) {
 }
 
 // all returns the schemas that apply to the same value as one schema: the schema itself, the
-// schemas to which it refers, and its allOf. Schemas of the document without are omitted.
+// schemas to which it refers, and its allOf. References to the whole document without are not
+// followed.
 func (c *comparer) all(p place, without *Resource) (list []place) {
 	if c.parts++; c.parts > maxParts || p.node == nil {
 		return nil

@@ -8,9 +8,9 @@ import (
 )
 
 // ContainerOperations are the operations of a catalogue's capabilities. Their request and response
-// are different objects, which annotations of one schema cannot express. Therefore such a schema is
-// a container without constraints of its own. Its $defs contain a shape for each operation and
-// direction, with names like search_response.
+// are different objects, which annotations of one schema cannot express. Therefore the schema of
+// such a capability is a container without constraints of its own. Its $defs contain a shape for
+// each operation and direction, with names like search_response.
 var ContainerOperations = []string{"search", "lookup", "get_product"}
 
 // bodies are the keywords that constrain a value; a container has none of them at its root.

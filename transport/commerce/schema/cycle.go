@@ -13,8 +13,8 @@ const (
 	maxChain = 2_000
 )
 
-// CycleError is a schema that applies itself to the same value again, which no validator can
-// finish, or that takes too many steps.
+// CycleError reports a schema that no validator can finish, because the schema applies itself to
+// the same value again, or a schema that takes too many steps.
 type CycleError struct {
 	// Resource and Pointer are the place of the reference.
 	Resource *Resource
@@ -46,7 +46,8 @@ func (l *Library) NewCosts() *Costs {
 	return &Costs{library: l, known: map[spot]int{}, active: map[spot]bool{}}
 }
 
-// Check checks every schema of a document. It ignores unresolved references.
+// Check checks every schema of a document and returns the first error. It ignores unresolved
+// references.
 func (c *Costs) Check(r *Resource) (first *CycleError) {
 	Walk(r.Top.Doc.Value, func(pointer string, node map[string]any) {
 		if first == nil {
@@ -56,7 +57,7 @@ func (c *Costs) Check(r *Resource) (first *CycleError) {
 	return first
 }
 
-// cost counts the steps of applying node to one value, without its members.
+// cost counts the steps of applying node to one value, without the value's members.
 func (c *Costs) cost(at spot, node map[string]any, depth int) (int, *CycleError) {
 	if known, ok := c.known[at]; ok {
 		return known, nil

@@ -3,22 +3,23 @@
 // the specification are its grammar. From the text of a file to a Problem:
 //
 //	document, pointer      JSON within limits as a tree, and places in it
-//	name, version          names, versions and ranges; who speaks for a name
+//	name, version          names, versions and ranges; the authority over a name
 //	vocabulary             the closed lists of the protocol
 //	published, own         the schemas that we publish, embedded in the binary, and
 //	                       those of an operator, from a folder
 //	library, folders,      documents by file, $id and name, and where a
 //	reference, keywords    reference leads
 //	cycle                  schemas that apply themselves to the same value again
-//	bundle, compose,       one schema of all that a reference reaches, of a
-//	conflict, overrule,    base and its extensions; dynamic scopes
+//	bundle, compose,       one schema of everything that a reference reaches, or
+//	conflict, overrule,    of a base and its extensions; dynamic scopes
 //	scope
 //	container              a shape for each operation and direction
 //	view                   visibility in a direction and for an operation
 //	validate               a compiled schema, and the validation of values
 //	pattern, property      regular expressions of ECMA-262
-//	formats, uri, hostname what "format" asserts
-//	problem, words         what is wrong, in words; brief cuts what they repeat
+//	formats, uri, hostname the checks of "format"
+//	problem, words         the problems of a value, in words
+//	brief                  truncated foreign input in messages
 //
 // # Documents
 //
@@ -43,8 +44,8 @@
 // # Time
 //
 // A schema can multiply the work with each level of a value, and a pattern with look-around or
-// back-references needs a backtracking engine. Nothing here measures that: the server compiles only
-// schemas that it publishes, and the command commerce terminates when a run takes too much time or
-// memory. Patterns that RE2 supports, which are nearly all, run in linear time. A Validator is
-// compiled once and safe for concurrent use.
+// back-references needs a backtracking engine. This package does not limit such work. The server
+// compiles only schemas that it publishes, and the command commerce terminates when a run takes too
+// much time or memory. Patterns that RE2 supports, which are nearly all, run in linear time. A
+// Validator is compiled once and safe for concurrent use.
 package schema

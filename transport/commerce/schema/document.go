@@ -43,7 +43,8 @@ const (
 	// maxPaths bounds the total length, in bytes, of the pointers to all values. A response with
 	// the positions of values contains these pointers, and a long name is part of every pointer
 	// below it.
-	maxPaths  = 64 << 20
+	maxPaths = 64 << 20
+	// maxDigits bounds the text of a number, in bytes.
 	maxDigits = 400
 )
 

@@ -44,7 +44,7 @@ func TestLinesAndPointers(t *testing.T) {
 	lines := doc.Lines()
 	for pointer, line := range map[string]int{"": 1, "/a~1b": 2, "/a~1b/0": 3, "/a~1b/1/~0": 4, "/a~1b/1/missing": 4, "/none": 1} {
 		if got := lines.Of(pointer); got != line {
-			t.Errorf("Line(%q) = %d, want %d", pointer, got, line)
+			t.Errorf("Of(%q) = %d, want %d", pointer, got, line)
 		}
 	}
 	if v, ok := Lookup(doc.Value, Pointer("a/b", "1", "~")); !ok || v != true {
@@ -70,7 +70,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if doc.Lines().Of("") < 1 {
-			t.Error("an error has no line")
+			t.Error("the root of the document has no line")
 		}
 	})
 }

@@ -1,8 +1,8 @@
 package schema
 
 // ownFormat is the prefix of the formats that are checked here. The prefix is needed because the
-// validator already has formats with some of these names. They are laxer or of another dialect, and
-// cannot be replaced.
+// validator already has formats with some of these names. The validator's formats are laxer or of
+// another dialect, and cannot be replaced.
 const ownFormat = "commerce-"
 
 // formatChecks are the formats checked here, by name. A value other than a string matches every

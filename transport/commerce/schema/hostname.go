@@ -67,7 +67,7 @@ func unicodeLabel(label string) bool {
 	return err == nil && len(encoded) <= maxLabel && inContext([]rune(label))
 }
 
-// separators are the dots of an international host name.
+// separators reports whether a character is one of the dots of an international host name.
 func separators(c rune) bool { return c == '.' || c == '\u3002' || c == '\uFF0E' || c == '\uFF61' }
 
 func checkInternationalHostname(text string) error {
@@ -125,7 +125,7 @@ func hasJapanese(label []rune) bool {
 	return false
 }
 
-// Limits of an address, RFC 5321.
+// Limits of an address (RFC 5321), in bytes.
 const (
 	maxAddress = 254
 	maxLocal   = 64

@@ -35,7 +35,7 @@ type LibraryOptions struct {
 	Folders []string
 }
 
-// Library is a set of documents. Owned by one goroutine.
+// Library is a set of documents. Not safe for concurrent use.
 type Library struct {
 	ctx    context.Context
 	opts   LibraryOptions
@@ -293,8 +293,8 @@ func (l *Library) named(name, version string) *Resource {
 	return l.byName[[2]string{name, version}]
 }
 
-// Declared finds the schema to which the entry name points. If the schema must be fetched, its host
-// must have authority over the name.
+// Declared finds the schema at the address that an entry declares. If the schema must be fetched,
+// its host must have authority over the entry's name.
 func (l *Library) Declared(name, address string) (*Resource, error) {
 	if l.opts.Fetcher == nil {
 		return l.ByID(address)

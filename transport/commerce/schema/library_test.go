@@ -11,7 +11,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// internet is a Fetcher with a few documents that counts its requests.
+// internet is a Fetcher with a few documents. It counts its requests.
 type internet struct {
 	pages map[string]string
 	asked int
@@ -74,7 +74,7 @@ func TestReferencesAreResolved(t *testing.T) {
 		"#spot":                         "/$defs/b~1c",
 		"a.json#/const/deep":            "/const/deep",
 		"types/b.json":                  "", // the adjacent file has priority
-		"only.json":                     "", // then the $id
+		"only.json":                     "", // without an adjacent file, the $id is used
 		"https://x.example/s/only.json": "",
 		"inner.json#/$defs/d":           "/$defs/in/$defs/d",
 		"https://atelier.example/schemas/2026-01-23/types/buyer.json": "",

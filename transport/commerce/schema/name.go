@@ -46,9 +46,9 @@ func CheckName(name string) error {
 // IsName reports whether name follows the grammar.
 func IsName(name string) bool { return CheckName(name) == nil }
 
-// CheckAuthority returns an error if host has no authority over name: com.vendor.loyalty is for
-// vendor.com and the hosts below it. The name must begin with the reversed labels of the host, or
-// of a domain above it.
+// CheckAuthority returns an error if host has no authority over name. The name must begin with the
+// reversed labels of the host, or of a domain above the host. com.vendor.loyalty belongs to
+// vendor.com and to the hosts below it.
 func CheckAuthority(name, host string) error {
 	labels := strings.Split(strings.ToLower(strings.TrimSuffix(host, ".")), ".")
 	for len(labels) >= 2 && !publicSuffix(labels) {

@@ -18,7 +18,7 @@ import (
 // Limits of an operator's schema folder.
 const (
 	maxOwnFiles = 1_000
-	// maxOwnBytes bounds all files together.
+	// maxOwnBytes bounds all files together, in bytes.
 	maxOwnBytes = 16 << 20
 )
 

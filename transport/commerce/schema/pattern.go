@@ -31,7 +31,8 @@ func compilePattern(source string) (*expression, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%q is not a regular expression of ECMA-262: %w", cut(source, maxWord), err)
 	}
-	// Patterns that RE2 accepts must also be valid in the dialect.
+	// This engine compiles every pattern, because RE2 also accepts patterns that are invalid in
+	// ECMA-262.
 	backtrack, err := regexp2.Compile(t.ecma, regexp2.ECMAScript|regexp2.Unicode)
 	if err != nil {
 		reason, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "error parsing regexp: "), " in `")
@@ -132,7 +133,7 @@ func (t *translator) next() error {
 	return nil
 }
 
-// group translates constructs that begin with (?, of which engines have more than ECMA-262.
+// group translates constructs that begin with (?. It refuses those that ECMA-262 lacks.
 func (t *translator) group(rest string) error {
 	switch {
 	case strings.HasPrefix(rest, "(?:"):

@@ -52,7 +52,7 @@ func sortProblems(list []Problem) {
 // reader reads the errors about one value.
 type reader struct {
 	value any
-	// holders has, per depth, the first object with each member.
+	// holders has, per depth and member, the pointer of the first object with this member.
 	holders map[int]map[string]string
 }
 
@@ -167,7 +167,7 @@ func distance(list []Problem, at string) int {
 }
 
 // wantedType returns the type that a shape requires, if the only problem is the type of the value
-// itself, at that depth.
+// itself. depth is the depth of this value. Otherwise wantedType returns "".
 func wantedType(e *jsonschema.ValidationError, depth int) string {
 	for len(e.Causes) == 1 {
 		e = e.Causes[0]

@@ -81,7 +81,8 @@ var shortBinary = map[string]string{
 	"EPres": "Emoji_Presentation", "ExtPict": "Extended_Pictographic",
 }
 
-// ownTables are binary properties with a table in Go. ECMA-262 lacks some of Go's properties.
+// ownTables lists the binary properties of ECMA-262 that have a table in Go. Go also has tables of
+// properties that ECMA-262 lacks.
 var ownTables = strings.Fields("ASCII_Hex_Digit Bidi_Control Dash Deprecated Diacritic Extender Hex_Digit " +
 	"IDS_Binary_Operator IDS_Trinary_Operator Ideographic Join_Control Logical_Order_Exception Noncharacter_Code_Point " +
 	"Pattern_Syntax Pattern_White_Space Quotation_Mark Radical Regional_Indicator Sentence_Terminal Soft_Dotted " +
@@ -186,7 +187,7 @@ func (c characters) complement() (rest characters) {
 	return rest
 }
 
-// without removes characters; both are sorted.
+// without returns c without the characters in out. Both must be sorted.
 func (c characters) without(out characters) characters {
 	var kept characters
 	for _, r := range c {

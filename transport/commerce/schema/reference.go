@@ -29,7 +29,7 @@ const (
 	RefOutside
 )
 
-// RefError is an unresolved reference with its position.
+// RefError is an unresolved reference with the reason.
 type RefError struct {
 	Kind   RefKind
 	Ref    string
@@ -50,7 +50,7 @@ type Target struct {
 	External string
 }
 
-// link is a reference with its position.
+// link is a reference and the resource that contains it.
 type link struct {
 	from *Resource
 	ref  string

@@ -82,8 +82,8 @@ func (s scope) dynamic(initial Target, ref string) Target {
 	return Target{Resource: r.Top, Pointer: pointer, Value: value}
 }
 
-// unit is a part that a bundle copies as a whole. It is a document, or in a dynamic scope a
-// resource.
+// unit is a part that a bundle copies as a whole. It is a document or, if the bundle follows
+// dynamic scopes, a resource in a scope.
 type unit struct {
 	// doc is the resource of the whole document.
 	doc   *Resource

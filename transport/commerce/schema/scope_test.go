@@ -26,8 +26,8 @@ func treeLibrary(t *testing.T, texts ...string) (*schema.Library, *schema.Resour
 	return lib, last
 }
 
-// The test compiles one generic schema in two scopes. It compiles it as "commerce validate" does,
-// and as lint does.
+// The test compiles one generic schema in two scopes. It compiles the schema as "commerce validate"
+// does, and as lint does.
 func TestDynamicReferencesLeadToTheOutermostAnchor(t *testing.T) {
 	const misspelled = `{"children": [{"daat": 1}]}`
 	lib, root := treeLibrary(t, genericTree, strictTree, forest)

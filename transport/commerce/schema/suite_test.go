@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// suiteFolder is the variable with the folder of a checkout of JSON-Schema-Test-Suite.
+	// suiteFolder is the environment variable with the folder of a checkout of
+	// JSON-Schema-Test-Suite.
 	suiteFolder = "JSON_SCHEMA_TEST_SUITE"
 	// suiteSource is a package whose sources contain the suite in their folder json. The suite's
 	// own npm package contains only references to it.
@@ -77,7 +78,7 @@ func suiteCheckout(t *testing.T) string {
 	return filepath.Join(dir, "json")
 }
 
-// runSuite fails for each case whose result differs without a known reason.
+// runSuite reports each case whose result differs from the suite's without a known reason.
 func runSuite(t *testing.T, folder, pattern string, formats Formats) {
 	files, err := filepath.Glob(filepath.Join(folder, "tests", "draft2020-12", pattern))
 	if err != nil || len(files) == 0 {

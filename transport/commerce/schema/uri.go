@@ -22,7 +22,8 @@ var (
 	futureIP  = regexp.MustCompile(`^[vV][0-9A-Fa-f]+\.[` + plainText + `:]+$`)
 )
 
-// letters is the set of non-ASCII characters that a kind of reference allows.
+// letters is the set of non-ASCII characters that a kind of reference allows, as the content of a
+// character class.
 type letters string
 
 const (

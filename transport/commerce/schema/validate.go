@@ -35,8 +35,8 @@ const (
 	AnnotateFormats
 )
 
-// CompileBundle compiles a self-contained schema, and asserts formats. An error means that it is
-// not a JSON Schema.
+// CompileBundle compiles a self-contained schema, and asserts formats. An error means that the
+// schema is not a valid JSON Schema.
 func CompileBundle(bundle map[string]any) (*Validator, error) {
 	return CompileBundleWith(bundle, AssertFormats)
 }
@@ -85,8 +85,9 @@ func compileError(err error, schema any) error {
 	return fmt.Errorf("not a valid JSON Schema: %w", err)
 }
 
-// Check returns the problems of a value, or nil if it is valid. The value is a tree as returned by
-// Parse. A schema can make it take any time and memory (see the package's section "Time").
+// Check returns the problems of a value, or nil if the value is valid. The value is a tree as
+// returned by Parse. A schema can make Check take any time and memory (see the package's section
+// "Time").
 func (s *Validator) Check(value any) []Problem {
 	failed := s.compiled.Validate(value)
 	if failed == nil {
@@ -98,9 +99,9 @@ func (s *Validator) Check(value any) []Problem {
 	return []Problem{{Message: failed.Error()}}
 }
 
-// Compiler compiles many targets of one library, and compiles common parts once. With it, commerce
-// lint checks a hundred schemas of the size of the checkout in 0.11 s, and with Compile in 0.66 s.
-// A Compiler is owned by one goroutine; its Validators are not.
+// Compiler compiles many targets of one library, and compiles common parts once. The command
+// commerce lint checks a hundred schemas of the size of the checkout in 0.11 s with a Compiler, and
+// in 0.66 s with Compile. A Compiler is not safe for concurrent use, but its Validators are.
 type Compiler struct {
 	// scoped is set by the first $dynamicRef. The meaning of a $dynamicRef depends on the target,
 	// so each later target gets its own bundle.

@@ -63,7 +63,7 @@ func TestProblemsHaveTheirPointerAndMessage(t *testing.T) {
 	}
 }
 
-// Problems do not repeat card numbers, because they can end up in a log.
+// Problems do not repeat card numbers, because problems can end up in a log.
 func TestSecretsAreNotRepeated(t *testing.T) {
 	s := compile(t, "handlers/tokenization.json#/$defs/tokenize_request", schema.View{})
 	good := `{"credential": {"type": "card", "card_number_type": "fpan", "number": "4242424242424242", "expiry_month": 1, "expiry_year": 2030, "cvc": "123"}, "binding": {"checkout_id": "c"}}`

@@ -66,8 +66,8 @@ func (v View) visibility(property map[string]any) (string, error) {
 	return "", fmt.Errorf("%s is %v: want %s", v.key(), annotation, naming.Or(Visibilities...))
 }
 
-// carry applies the annotations of a schema's properties. It returns the omitted properties and the
-// members that the schema then requires.
+// carry evaluates the annotations of a schema's properties. It returns the omitted properties and
+// the members that the schema then requires.
 func (v View) carry(node map[string]any) (omitted []string, required []any, err error) {
 	properties, _ := node["properties"].(map[string]any)
 	listed, _ := node["required"].([]any)

@@ -71,8 +71,8 @@ func TransportNames() []string {
 	return names
 }
 
-// Operations lists the protocol's operations. A vendor's capability can have others, which its
-// annotations contain.
+// Operations lists the protocol's operations. A vendor's capability can have further operations,
+// which its annotations name.
 var Operations = []string{"create", "read", "update", "complete", "cancel"}
 
 // IsOperation reports whether the protocol has an operation.

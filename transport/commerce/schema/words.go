@@ -72,7 +72,7 @@ func article(types []string) string {
 	return strings.Join(words, " or ")
 }
 
-// value formats a value, unless it is large.
+// value formats a small value. For a large value it returns the size or the beginning.
 func value(v any) string {
 	if room := maxEntries; !small(v, &room) {
 		switch v := v.(type) {

@@ -26,7 +26,7 @@ var (
 	ErrKey = errors.New("the key cannot be used")
 	// ErrMessage means that a message cannot be decrypted, because it is malformed, modified, or
 	// encrypted to another key.
-	ErrMessage = errors.New("the message does not open")
+	ErrMessage = errors.New("the message cannot be decrypted")
 	// ErrCheckout means that a checkout's id has an invalid length.
 	ErrCheckout = errors.New("checkout_id must have 1 to 255 bytes")
 	// ErrOtherCheckout means that the message is for another checkout.
@@ -102,7 +102,7 @@ func Decrypt(privateJWK []byte, checkoutID, message string) (credential []byte, 
 		return nil, err
 	}
 	if k.IsPublic() {
-		return nil, fmt.Errorf("%w: it is a public key; decrypting takes the private one", ErrKey)
+		return nil, fmt.Errorf("%w: it is a public key; decryption needs the private key", ErrKey)
 	}
 	if err := checkCheckout(checkoutID); err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func recipient(jwk []byte) (*jose.JSONWebKey, jose.KeyAlgorithm, error) {
 	}
 	for _, private := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
 		if _, given := members[private]; given {
-			return nil, "", fmt.Errorf("%w: it is a private key; give the public one", ErrKey)
+			return nil, "", fmt.Errorf("%w: it is a private key; use the public key", ErrKey)
 		}
 	}
 	var alg jose.KeyAlgorithm
@@ -189,9 +189,9 @@ func recipient(jwk []byte) (*jose.JSONWebKey, jose.KeyAlgorithm, error) {
 	return k, alg, nil
 }
 
-// checkRSA refuses keys without protection: a small or even modulus, or a bad exponent. Such an
-// exponent changes nothing (1), has no inverse (an even one), or is too long (the library truncates
-// it).
+// checkRSA refuses keys that do not protect: a small or even modulus, or a bad exponent. A bad
+// exponent changes nothing (1), has no inverse (an even one), or is so long that the library
+// truncates it. checkRSA also refuses a modulus of more than maxRSABits.
 func checkRSA(modulus *big.Int, exponent json.RawMessage) error {
 	if n := modulus.BitLen(); n < minRSABits || n > maxRSABits || modulus.Bit(0) == 0 {
 		return fmt.Errorf("%w: RSA keys need an odd modulus of %d to %d bits", ErrKey, minRSABits, maxRSABits)

@@ -1,5 +1,5 @@
-// Package upstreamtest is a language model for tests: a real HTTP server that speaks the protocols
-// of package upstream, and violates them on request.
+// Package upstreamtest simulates a language model for tests. It is a real HTTP server that speaks
+// the protocols of package upstream, and violates them on request.
 package upstreamtest
 
 import (
@@ -143,7 +143,7 @@ func (a *Answer) End(prompt, output int) {
 	a.Raw("data: [DONE]\n\n")
 }
 
-// Whole writes a complete answer.
+// Whole writes a complete answer with 7 prompt tokens and 3 output tokens.
 func (a *Answer) Whole(pieces ...string) {
 	for _, p := range pieces {
 		a.Text(p)

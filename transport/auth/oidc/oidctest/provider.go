@@ -1,4 +1,4 @@
-// Package oidctest is an identity provider for tests. It can send forged responses.
+// Package oidctest provides an identity provider for tests, which can send forged responses.
 package oidctest
 
 import (
@@ -34,9 +34,9 @@ type Claims = jwt.MapClaims
 type Provider struct {
 	// URL is the issuer.
 	URL string
-	// Person is the person who signs in: sub, email, email_verified, name.
+	// Person contains the claims about the person who signs in: sub, email, email_verified, name.
 	Person Claims
-	// Lie changes the claims of the next ID token.
+	// Lie changes the claims of each ID token. Nil means no changes.
 	Lie func(Claims)
 	// Sign signs the ID token. If it is nil, the published key signs.
 	Sign func(Claims) string
@@ -44,9 +44,10 @@ type Provider struct {
 	Answers map[string]http.HandlerFunc
 	// Away makes the provider unreachable.
 	Away atomic.Bool
-	// AgainAndAgain returns tokens for a code repeatedly.
+	// AgainAndAgain makes the provider accept a code repeatedly.
 	AgainAndAgain bool
-	// InfoOnly returns the identity only at the userinfo endpoint.
+	// InfoOnly omits all claims about the person except sub from the ID token. Only the userinfo
+	// endpoint then returns them.
 	InfoOnly bool
 	// Names makes the provider announce that each response contains its issuer (RFC 9207), but the
 	// responses do not contain it.
@@ -194,7 +195,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, map[string]any{"access_token": "access", "token_type": "Bearer", "expires_in": 60, "id_token": raw})
 }
 
-// Signed returns a token with any content.
+// Signed returns a token with any claims, signed with any method and key.
 func (p *Provider) Signed(method jwt.SigningMethod, kid string, c Claims, key any) string {
 	t := jwt.NewWithClaims(method, c)
 	t.Header["kid"] = kid
