@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// entry is a file of an archive. If its name ends in a slash, it is a folder. The content comes
-// from file, or is text.
+// entry is a file of an archive, or a folder if its name ends in a slash. The content is read from
+// file. If file is empty, the content is text.
 type entry struct {
 	name  string
 	mode  int64
@@ -183,7 +183,7 @@ func zipped(w io.Writer, write func(io.Writer) error) error {
 	return z.Close()
 }
 
-// create creates an artifact.
+// create writes a new artifact. It fails if the file exists.
 func (r *release) create(name string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(r.artifact(name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {

@@ -50,8 +50,8 @@ func (r *release) bill(found *parts, platform, program, name string, more ...par
 	})
 }
 
-// ofPlatform corrects the addresses of modules. The generator writes the platform of its own
-// machine instead of the program's.
+// ofPlatform corrects the platform in the package URLs of modules. The generator writes the
+// platform of its own machine instead of the program's.
 func ofPlatform(bom *cdx.BOM, platform string) {
 	system, machine, _ := strings.Cut(platform, "/")
 	correct := func(c *cdx.Component) {
@@ -80,7 +80,7 @@ func ofPlatform(bom *cdx.BOM, platform string) {
 	}
 }
 
-// npmComponent is a package from npm.
+// npmComponent returns the component for a package from npm.
 func npmComponent(p part) (cdx.Component, error) {
 	c, err := component(p, "pkg:npm/"+strings.Replace(p.name, "@", "%40", 1)+"@"+p.version)
 	if group := path.Dir(p.name); group != "." {
@@ -89,7 +89,7 @@ func npmComponent(p part) (cdx.Component, error) {
 	return c, err
 }
 
-// component is a part with its licence.
+// component returns the component for a part, with its licence.
 func component(p part, purl string) (cdx.Component, error) {
 	c := cdx.Component{Type: cdx.ComponentTypeLibrary, BOMRef: purl, Name: p.name, Version: p.version, PackageURL: purl, Scope: cdx.ScopeRequired}
 	// A few packages include the text of their licence without its name.

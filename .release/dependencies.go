@@ -17,8 +17,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// dependenciesPage has the reason for each module. Two of its tables, between these lines, are
-// generated.
+// dependenciesPage has the reason for each module. Two of its tables are generated, each between
+// the lines madeBegins and madeEnds.
 const (
 	dependenciesPage = "DEPENDENCIES.md"
 	madeBegins       = "<!-- made by make dependencies: %s -->\n"
@@ -56,7 +56,7 @@ type detector struct{ licensedetect.Detector }
 
 func newDetector() detector { return detector{local.NewDetector(zerolog.Nop())} }
 
-// Detect recognizes the licence of Go's own modules, which the library takes for a rare one.
+// Detect corrects the licence of Go's own modules: the library reports a rare variant of it.
 func (d detector) Detect(path, version, dir string) ([]cdx.License, error) {
 	found, err := d.Detector.Detect(path, version, dir)
 	for i := range found {
@@ -150,7 +150,7 @@ const least = 200_000
 
 // sizes returns the table with the sizes of the server's parts. The size of a part is the sum of
 // its code, its constants, and a share of the data without names (tables of the runtime, types and
-// strings). The names of symbols show the part to which they belong.
+// strings). The name of a symbol shows the part to which it belongs.
 func (r *release) sizes() (string, error) {
 	with := filepath.Join(r.work, "with-symbols")
 	if err := r.goCommand("linux/amd64", "build", "-trimpath", "-buildvcs=false", "-o", with, "./cmd/atelier").Run(); err != nil {
@@ -227,7 +227,8 @@ func (r *release) sizes() (string, error) {
 
 const standard = "Go's runtime and library"
 
-// keeperOf returns the host and owner of a symbol's module.
+// keeperOf returns the part to which a symbol belongs: the project's own code, the host and owner
+// of a module, or Go's own code.
 func keeperOf(symbol string, modules []required) string {
 	symbol = strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(symbol, "type:.eq."), "go:itab."), "*")
 	if strings.HasPrefix(symbol, "atelier/") {

@@ -22,7 +22,7 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// person is the user of the server in a container.
+// person is the id of the user and group that run the server in a container.
 const person = 65532
 
 // images makes an image for each processor, for "docker load", with its bill of materials. It also
@@ -52,7 +52,7 @@ func (r *release) images(found *parts) error {
 }
 
 // loadable returns the archive of an image for "docker load". The library can write such an
-// archive, too, but it writes the tags in random order.
+// archive, too, but it writes the tags in random order, so its bytes differ each time.
 func (r *release) loadable(img v1.Image) (entries []entry, err error) {
 	manifest := struct {
 		Config           string

@@ -30,7 +30,8 @@ import (
 // stepTimeout is the timeout of every step. It is long, because a busy machine is slow.
 const stepTimeout = 1 * time.Minute
 
-// needRoot skips a test that simulates a machine in a folder, if the test cannot run as root.
+// needRoot skips a test that simulates a machine in a folder, except in a long run as root on
+// Linux.
 func needRoot(t *testing.T) {
 	t.Helper()
 	if os.Getenv("LONG_TESTS") == "" {
@@ -401,7 +402,7 @@ func (m *machine) newerAndBack(password string) {
 	m.run("(umask 077; head -c 18 /dev/urandom | base64 > /etc/atelier/passphrase); chown atelier /etc/atelier/passphrase; systemctl start atelier-backup")
 	said := m.run("cd /root/next; dpkg-deb --extract ./atelier_*_$(dpkg --print-architecture).deb new; new/usr/bin/atelier upgrade --check --config /etc/atelier/config.toml")
 	if !strings.Contains(said, "the previous program opens the same data") {
-		t.Errorf("the check of the upgrade does not report the way back: %s", said)
+		t.Errorf("the check of the upgrade does not report that the previous program opens the same data: %s", said)
 	}
 	m.run("cd /root/next; apt-get install -y ./atelier_*_$(dpkg --print-architecture).deb")
 	waitReady(t, m.inside)
@@ -649,7 +650,7 @@ func TestTheLayoutHasBothProcessors(t *testing.T) {
 			t.Errorf("for %s, the layout contains %s", machine, said)
 		}
 	}
-	// The whole layout can be copied to a registry, which a folder replaces in this test.
+	// The whole layout can be copied to a registry. In this test, a folder replaces the registry.
 	to := filepath.Join(t.TempDir(), "registry")
 	execute(t, ".", "skopeo", "copy", "--quiet", "--all", "--insecure-policy", "oci-archive:"+path, "dir:"+to)
 }

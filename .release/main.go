@@ -4,7 +4,7 @@
 //
 //	go run . -version 1.2.3 -into ../dist
 //
-// The browser app must have been built. "make release" does both.
+// The browser app must have been built. "make release" builds it first.
 package main
 
 import (
@@ -114,7 +114,7 @@ func (r *release) prepare() error {
 }
 
 // committed reads the commit and its time, which becomes the time of everything in the artifacts.
-// A tree without Git has its time in SOURCE_DATE_EPOCH.
+// Without Git, SOURCE_DATE_EPOCH is this time.
 func (r *release) committed() error {
 	text, err := output(r.root, "git", "log", "-1", "--format=%H %ct")
 	if err != nil {
@@ -159,7 +159,7 @@ func (r *release) make(only string) error {
 	if err := r.build(); err != nil {
 		return err
 	}
-	// Every artifact contains NOTICE, so it is made first.
+	// The programs' archives, packages and images contain NOTICE, so NOTICE is made first.
 	if err := r.writeNotice(found); err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (r *release) flags() []string {
 
 var settings = []string{"CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS=-mod=readonly"}
 
-// goCommand runs go in the repository, for a platform.
+// goCommand returns a go command that runs in the repository and builds for a platform.
 func (r *release) goCommand(platform string, args ...string) *exec.Cmd {
 	system, machine, _ := strings.Cut(platform, "/")
 	cmd := exec.Command("go", args...)
@@ -222,7 +222,7 @@ func (r *release) program(platform, name string) string {
 	return filepath.Join(r.work, strings.ReplaceAll(platform, "/", "-"), name)
 }
 
-// machines are the supported processors of Linux.
+// machines returns the processors of the release's Linux platforms.
 func (r *release) machines() (out []string) {
 	for _, p := range r.platforms {
 		if machine, ok := strings.CutPrefix(p, "linux/"); ok {

@@ -87,7 +87,8 @@ const rootsModule = "golang.org/x/crypto/x509roots/fallback"
 // of its own code to the app.
 const leavesCode = "rolldown"
 
-// npmPackages returns the packages in the app: its direct and indirect dependencies.
+// npmPackages returns the packages with code in the app: its direct and indirect dependencies, and
+// leavesCode.
 func npmPackages(root string) (out []part, err error) {
 	b, err := os.ReadFile(filepath.Join(root, app, "package-lock.json"))
 	if err != nil {

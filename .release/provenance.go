@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// inputs lists the files that contain every download with its hash.
+// inputs lists the files that together contain the hash of every download.
 var inputs = []string{"go.sum", app + "/package-lock.json", ".release/go.sum"}
 
 // provenance is the content of provenance.json: the sources and the tools of the artifacts.

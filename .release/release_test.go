@@ -36,7 +36,8 @@ func dist(t *testing.T) string {
 	return dir
 }
 
-// missing skips a test if this machine lacks a program, or fails if NEED_PROGRAMS is set.
+// missing skips a test because this machine lacks something, or fails the test if NEED_PROGRAMS is
+// set.
 func missing(t *testing.T, what string) {
 	t.Helper()
 	if os.Getenv("NEED_PROGRAMS") != "" {
@@ -80,7 +81,7 @@ func execute(t *testing.T, dir, name string, args ...string) string {
 	return string(out)
 }
 
-// unpacked returns the folders of the unpacked programs, one for each archive.
+// unpacked unpacks each archive, and returns the folders of the programs.
 func unpacked(t *testing.T) (dirs []string) {
 	t.Helper()
 	archives, err := filepath.Glob(filepath.Join(dist(t), "*.tar.gz"))

@@ -43,7 +43,7 @@ func step(t *testing.T, name string, programs map[string]string, env ...string) 
 	return string(out) + string(set)
 }
 
-// A fix of an older version must not be marked as the latest, neither as an image nor as a release.
+// A fix of an older version must become neither the latest image nor the latest release.
 func TestAFixOfAnOlderVersionIsNotTheLatest(t *testing.T) {
 	tags := map[string]string{"gh": "printf 'refs/tags/v%s\\n' 1.1.8 1.10.0 1.1.9 1.2.0"}
 	// The replaced login reads the token. Otherwise the echo in the step could end with SIGPIPE.

@@ -126,7 +126,7 @@ func (c *Client) Path() string {
 	return u.Path
 }
 
-// Request is one call. Path is relative to {base_url}, which ends in /api.
+// Request is one call. Path is the part after /api, such as /login.
 type Request struct {
 	Method, Path string
 	Session      Session
@@ -176,7 +176,7 @@ func (a *Answer) Decode(v any) error {
 	return nil
 }
 
-// Do makes one request. An error means that no response was received. See Unsent.
+// Do makes one request. An error means that no complete response was received. See Unsent.
 func (c *Client) Do(r *Request) (*Answer, error) {
 	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)

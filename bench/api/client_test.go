@@ -35,10 +35,10 @@ func TestTheSessionIsSentWithItsToken(t *testing.T) {
 		}
 		session, err := r.Cookie("svc_session")
 		if err != nil || session.Value != "s1" {
-			t.Errorf("%s without a session", r.Method)
+			t.Errorf("%s was sent without the session", r.Method)
 		}
 		if got := r.Header.Get("X-CSRF-Token"); (got == "c1") != (r.Method == http.MethodPost) {
-			t.Errorf("%s with token %q", r.Method, got)
+			t.Errorf("%s was sent with the token %q", r.Method, got)
 		}
 	})
 	s, err := c.Login("a", "b", "c")
@@ -91,7 +91,7 @@ func TestErrorsQuoteTheServersResponse(t *testing.T) {
 		t.Fatalf("the refusal is %+v, %v", a, err)
 	}
 	if got := a.Err().Error(); got != `status 429: {"error":"slow down"}` {
-		t.Errorf("the error is %q", got)
+		t.Errorf("the error is %q, want the status and the body", got)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestHTTPSNeedsATunnel(t *testing.T) {
 	}
 }
 
-// The error for a server that accepts a connection but never responds states this.
+// If a server accepts a connection but never responds, the error says so.
 func TestASilentServerIsReported(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -37,7 +37,7 @@ func (c *Conn) Close() {
 
 // Do sends a request and returns the status and the body of the response. headers contains complete
 // lines, each with its CR LF. content is sent as JSON; nil sends no body. The returned body is
-// valid until the next call. An error means that no response was received. See Unsent.
+// valid until the next call. An error means that no valid response was received. See Unsent.
 func (c *Conn) Do(method, path, headers string, content []byte) (status int, body []byte, err error) {
 	if c.net == nil {
 		if c.net, err = dial(c.Address); err != nil {
@@ -75,7 +75,8 @@ var (
 	errLength = errors.New("the answer has no Content-Length")
 )
 
-// read reads one answer. It must have a Content-Length; chunked answers are not supported.
+// read reads one answer. Except with status 204 or 304, the answer must have a Content-Length;
+// chunked answers are not supported.
 func (c *Conn) read() (status int, err error) {
 	line, err := c.in.ReadSlice('\n')
 	if err != nil {

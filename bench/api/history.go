@@ -5,7 +5,7 @@ import "errors"
 const (
 	// historyPage is the largest page of the chat history.
 	historyPage = "1000"
-	// maxPages bounds the pages that are read: ten million messages.
+	// maxPages is the maximum number of pages that are read. They hold ten million messages.
 	maxPages = 10_000
 )
 

@@ -61,7 +61,7 @@ var errOften = errors.New("the server demanded a wait too often")
 // tries is the maximum number of attempts for a registration that a rate limit refuses.
 const tries = 60
 
-// one registers one attendee.
+// one registers the i-th attendee, and waits while a rate limit refuses the registration.
 func one(ctx context.Context, client *Client, codelab string, i int) (Person, error) {
 	body := fmt.Appendf(nil, `{"name":"Attendee %d","code":"%06d"}`, i+1, i)
 	for range tries {

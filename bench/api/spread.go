@@ -53,7 +53,7 @@ func (s *Spread) Do(at int, r *Request) (*Answer, Trip, error) {
 		if len(s.nodes) == 1 || !again(r, a, err) || t.Repeated >= repeats || time.Since(began) > repeatWithin {
 			return a, t, err
 		}
-		// The first retry is quick, because another node is probably available.
+		// Each of the other nodes is first tried without a pause, because it is probably available.
 		if t.Repeated >= len(s.nodes)-1 {
 			time.Sleep(min(pauseFirst<<min(t.Repeated, 10), pauseLongest))
 		}

@@ -34,7 +34,7 @@ func TestOnlySafeRequestsAreRepeatedOnAnotherNode(t *testing.T) {
 		{"an idempotent write, refused", Request{Method: "POST", Again: true}, status(409), nil, false},
 	} {
 		if got := again(&c.r, c.a, c.err); got != c.again {
-			t.Errorf("%s: repeated: %v", c.name, got)
+			t.Errorf("%s: repeated is %v, want %v", c.name, got, c.again)
 		}
 	}
 }

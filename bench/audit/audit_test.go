@@ -102,7 +102,7 @@ func TestMissingCountsOnlyBetweenWelcomeAndEnd(t *testing.T) {
 		t.Errorf("%d events are missing, want 3: 6, 7 and 8", got)
 	}
 	if got := a.Missing(&Subscriber{Index: 2}, 10); got != 0 {
-		t.Errorf("a subscriber that never connected misses %d", got)
+		t.Errorf("a subscriber that never connected misses %d, want 0", got)
 	}
 }
 
@@ -113,9 +113,9 @@ func TestEventsForOthersAreMisdirected(t *testing.T) {
 	a.Observe(s, Event{Seq: 1, Audience: Facilitators, Owner: 2})
 	a.Observe(s, Event{Seq: 2, Audience: FacilitatorsAndOwner, Owner: NoOwner})
 	a.Observe(s, Event{Seq: 3, Audience: FacilitatorsAndOwner, Owner: 1})
-	a.Observe(s, Event{Seq: 4, Audience: Facilitators, Owner: 1}) // one's own, after a replay
+	a.Observe(s, Event{Seq: 4, Audience: Facilitators, Owner: 1}) // its own event, after a replay
 	if s.Misdirected != 2 || s.Duplicated != 0 || a.Missing(s, 4) != 0 {
-		t.Errorf("misdirected %d, duplicated %d, missing %d", s.Misdirected, s.Duplicated, a.Missing(s, 4))
+		t.Errorf("misdirected %d, duplicated %d, missing %d; want 2, 0, 0", s.Misdirected, s.Duplicated, a.Missing(s, 4))
 	}
 }
 
@@ -130,7 +130,7 @@ func TestAResyncCountsItsGapAsMissing(t *testing.T) {
 	gap.Resync(4)
 	a.Observe(gap, Event{Seq: 5, Audience: Everyone})
 	if gap.Resyncs != 1 || gap.Position() != 5 || gap.Reordered != 0 || a.Missing(gap, 5) != 4 {
-		t.Errorf("the subscriber is %+v, missing %d", gap, a.Missing(gap, 5))
+		t.Errorf("the subscriber is %+v with %d missing, want 1 resync, position 5, 0 reordered and 4 missing", gap, a.Missing(gap, 5))
 	}
 }
 
@@ -142,7 +142,7 @@ func TestEventsUnknownToTheAuditAreJudgedByTheirOrder(t *testing.T) {
 		a.Observe(s, Event{Seq: seq})
 	}
 	if s.Duplicated != 1 || s.Reordered != 1 || s.Position() != 13 {
-		t.Errorf("duplicated %d, reordered %d, at %d", s.Duplicated, s.Reordered, s.Position())
+		t.Errorf("duplicated %d, reordered %d, at %d; want 1, 1, 13", s.Duplicated, s.Reordered, s.Position())
 	}
 }
 

@@ -4,7 +4,7 @@ package audit
 type Audience uint8
 
 const (
-	// Unknown means that only its order is checked, not its recipients.
+	// Unknown means that only the event's order is checked, not its recipients.
 	Unknown Audience = iota
 	// Everyone means everyone in the codelab.
 	Everyone
@@ -21,7 +21,7 @@ const NoOwner = -1
 type Event struct {
 	Seq      uint64
 	Audience Audience
-	// Owner is the Index of the concerned subscriber, or NoOwner.
+	// Owner is the Index of the subscriber that the event concerns, or NoOwner.
 	Owner int
 }
 
@@ -31,8 +31,8 @@ type Auditor struct {
 	shared, facilitators ledger
 }
 
-// ledger is the union of the events of one kind that any subscriber received. Each has a
-// number, in the order in which they were first seen.
+// ledger is the union of the events of one kind that any subscriber received. The events are
+// numbered in the order in which they were first seen.
 type ledger struct {
 	numbers map[uint64]int // by seq
 	entries []Event
@@ -52,8 +52,8 @@ func (l *ledger) number(e Event) (int, bool) {
 	return n, true
 }
 
-// Observe records that a subscriber received an event. It reports whether the subscriber is the
-// first.
+// Observe records that a subscriber received an event. It reports whether no subscriber had
+// received the event before; for the audience Unknown, it reports false.
 func (a *Auditor) Observe(s *Subscriber, e Event) bool {
 	again, first := false, false
 	switch e.Audience {

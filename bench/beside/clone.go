@@ -16,7 +16,7 @@ import (
 // most is the maximum size of a response, in bytes.
 const most = 256 << 20
 
-// access is the address of the code, with a person's credentials.
+// access is the URL of the code's repository, with a person's credentials.
 type access struct {
 	URL      string `json:"url"`
 	Username string `json:"username"`
@@ -76,8 +76,8 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("status %d: %s", r.status, r.text) }
 
-// wants returns a request for all branches of an advertisement, by a client that has no commits;
-// nil if there are none.
+// wants returns the request for all branches of an advertisement, by a client that has no commits.
+// If the advertisement has no branches, wants returns nil.
 func wants(advertised string) []byte {
 	var ids []string
 	for line := range strings.SplitSeq(advertised, "\n") {

@@ -52,11 +52,11 @@ func TestClonesOfARoomShareItsLine(t *testing.T) {
 	now := time.Unix(0, 0)
 	for i, want := range []time.Duration{500, 1000, 1500} {
 		if got := l.take(500, now); got != want*time.Millisecond {
-			t.Errorf("clone %d needs %v", i, got)
+			t.Errorf("clone %d needs %v, want %v", i, got, want*time.Millisecond)
 		}
 	}
 	// Bytes that have been sent delay nothing.
 	if got := l.take(100, now.Add(time.Minute)); got != 100*time.Millisecond {
-		t.Errorf("a minute later the bytes need %v", got)
+		t.Errorf("a minute later the bytes need %v, want 100 ms", got)
 	}
 }

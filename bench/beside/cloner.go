@@ -20,8 +20,8 @@ import (
 	"atelier/bench/report"
 )
 
-// A separate process makes the clones. Hundreds of connections that read at full speed would delay
-// this process's own messages.
+// A separate process makes the clones. In the workshop's process, hundreds of connections that read
+// at full speed would delay the workshop's messages.
 
 // crowd contains the cloning attendees, and the bandwidth of the line that they share, in bytes/s.
 type crowd struct {
@@ -36,8 +36,8 @@ type outcome struct {
 	Failed  string        `json:"failed,omitempty"`
 }
 
-// ServeClones runs in the separate process. It reads the cloning attendees. For each further line,
-// it makes a clone for each attendee, and writes the results.
+// ServeClones runs in the separate process. It reads the cloning attendees. Each further line is
+// the planned time of a round: ServeClones makes a clone for each attendee, and writes the results.
 func ServeClones(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := yield(); err != nil {
 		return fmt.Errorf("yield to the workshop: %w", err)
@@ -110,7 +110,8 @@ type cloner struct {
 	answers *json.Decoder
 }
 
-// startCloner starts the program, which must call ServeClones. It ends with ctx or with stop.
+// startCloner starts the program, which must call ServeClones. The program ends when ctx ends or
+// stop is called.
 func startCloner(ctx context.Context, program []string, who crowd) (*cloner, error) {
 	cmd := exec.CommandContext(ctx, program[0], program[1:]...)
 	in, err := cmd.StdinPipe()

@@ -47,9 +47,9 @@ func (c *Clones) Check() error {
 	case c.Line < 0:
 		return errors.New("line: want 0 or more")
 	case c.Every < time.Minute/perPerson || c.Settle < 0 || c.Settle >= c.Every/2:
-		return errors.New("every: want 3s or more, and more than twice what settles")
+		return errors.New("every: want 3s or more, and more than twice the settling time")
 	case c.Duration < c.Every:
-		return errors.New("duration: want at least one time")
+		return errors.New("duration: want at least the time between two rounds")
 	case c.Steps < 1 || c.Steps > 50 || c.Files < 1 || c.Files > 100 || c.FileBytes < 1 || c.FileBytes > 1<<20:
 		return errors.New("code: want 1..50 steps, 1..100 files of at most 1 MiB")
 	case c.Codelab != "" || c.CodelabID != "":
@@ -129,8 +129,8 @@ func (l *clones) run(ctx context.Context, live *workshop.Live) {
 	}
 }
 
-// prepare creates the codelab of the workshop, with the code of its steps, all of it shared. It
-// registers the attendees who will clone.
+// prepare creates the codelab of the workshop, with the code of its steps. It shares all of the
+// code, and registers the attendees who will clone.
 func (l *clones) prepare(ctx context.Context, w *workshop.Config) error {
 	l.rng = rand.New(rand.NewPCG(w.Seed, 0))
 	steps := make([][2]string, l.cfg.Steps)

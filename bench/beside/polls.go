@@ -94,6 +94,7 @@ func (l *polls) prepare(_ context.Context, w *workshop.Config) error {
 }
 
 // partOf divides the measured time into the time before the poll opens, and the time of the votes.
+// All other moments are in neither part.
 func (l *polls) partOf(since time.Duration) int {
 	first := l.cfg.opens() + before
 	switch {
@@ -105,7 +106,7 @@ func (l *polls) partOf(since time.Duration) int {
 	return -1
 }
 
-// counted records that a facilitator received the counts of the poll.
+// counted counts the frames with counts that a facilitator receives during the votes.
 func (l *polls) counted(facilitator int, kind string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -207,7 +208,7 @@ func (l *polls) conclude(out *report.Result) {
 	if err := l.verifyCounts(stored); err != nil {
 		fault("%v", err)
 	}
-	// Four frames per second are expected, in addition to those in progress at both ends.
+	// At most four frames per second are expected, and one more at each end of the votes.
 	if most, got := int(4*l.cfg.Within.Seconds())+2, slices.Max(l.counts); got > most {
 		fault("a facilitator got %d frames with counts in %v, which is more than 4 a second", got, l.cfg.Within)
 	}

@@ -50,11 +50,12 @@ func TestCountsAreCountedDuringTheVotes(t *testing.T) {
 		l.counted(1, "presence")
 	}
 	if l.counts[0] != 0 || l.counts[1] != 1 {
-		t.Errorf("the counts are %v", l.counts)
+		t.Errorf("the counts are %v, want 0 and 1", l.counts)
 	}
 }
 
-// A vote for another option than the voter's, or of somebody else, was cast by nobody in the run.
+// A stored vote was not cast in the run if its option is not the voter's choice, or if it belongs
+// to somebody else.
 func TestStoredVotesAreComparedWithTheVoters(t *testing.T) {
 	for table, want := range map[string]string{
 		"attendee_id,answer\na,option 1\nb,option 0\nb,option 0\nc,option 1\na,option 2\n": "[1 2] 2",

@@ -41,7 +41,7 @@ type site struct {
 	*api.Client
 	admin api.Session
 
-	// mu guards the tallies, and the fields of the loads that are marked so.
+	// mu guards the tallies, and the fields of the loads that are marked "guarded by mu".
 	mu sync.Mutex
 }
 

@@ -16,8 +16,8 @@ type client struct {
 	seat      Seat
 	script    *script
 	publisher bool
-	// sleeper means that this subscriber stops reading on the worker's request. Its latencies never
-	// count.
+	// sleeper means that this subscriber stops reading in the stalled parts. Its latencies never
+	// count. asleep means that it does not read now.
 	sleeper, asleep bool
 
 	conn   *sockets.Conn
@@ -32,7 +32,7 @@ type client struct {
 	dialled  time.Duration
 	back     time.Duration
 	attempts int
-	// known means that position is known, from which the client can resume.
+	// known means that position, from which the client can resume, is known.
 	known    bool
 	position uint64
 	epoch    string
@@ -219,12 +219,12 @@ func (e *Engine) deliver(c *client, m delivery, now time.Duration) {
 	e.land(p, n, took, measured)
 }
 
-// maxSpoiled bounds the remembered messages with a wrong stamp, at 32 MB.
+// maxSpoiled is the maximum number of remembered messages with a wrong stamp. They take 32 MB.
 const maxSpoiled = 4 << 20
 
-// spoil records a message whose stamp does not belong to its number. Which of the two is wrong
-// becomes clear when the number of sent messages is known. Beyond maxSpoiled the stamp counts as
-// wrong, and the message counts as missed as well.
+// spoil records a message whose stamp does not belong to its number. The number of sent messages,
+// once it is known, shows which of the two is wrong. Beyond maxSpoiled the stamp counts as wrong,
+// and the message counts as missed as well.
 func (e *Engine) spoil(c *client, p int, n int64) {
 	e.current.Errors++
 	if e.spoiled == maxSpoiled {
@@ -279,7 +279,7 @@ func (e *Engine) ended(c *client, end sockets.End) {
 	e.retry(c)
 }
 
-// how describes how a connection ended, without any of the server's text about its clients.
+// how describes how a connection ended. Secrets in the server's text are masked.
 func (e *Engine) how(end sockets.End) string {
 	if end.Quotes() {
 		return e.mask.shown(end.String())
@@ -294,7 +294,7 @@ func (e *Engine) retry(c *client) {
 	e.again(c, spread/10+time.Duration(e.rng.Int64N(int64(spread))))
 }
 
-// drop closes a connection like a failed network.
+// drop closes a connection like a failed network. The client reconnects within spread.
 func (e *Engine) drop(c *client, spread time.Duration) {
 	if c.conn != nil {
 		c.conn.Close()

@@ -51,7 +51,7 @@ type Dialect struct {
 	// Beside are the messages that a subscriber sends unprompted, in turn, one per interval of
 	// Load.Beside.
 	Beside []string `json:"beside,omitempty"`
-	// Answers are a client's replies to a message or a line with exactly this text, as for the
+	// Answers are a client's replies to a message or a line with exactly the text of In, as for the
 	// heartbeats of some protocols. Lines count, because some servers join waiting messages into
 	// one frame.
 	Answers []Answer `json:"answers,omitempty"`
@@ -146,7 +146,8 @@ type reader struct {
 	answers, lines                            map[string]string // by frame, and by line of a frame
 	sealer                                    sealer
 	seed                                      maphash.Seed
-	// cache has sets of slots; a frame belongs to one set, with the newest first.
+	// cache consists of sets of slots. A frame belongs to one set, and each set has its newest
+	// frame first.
 	cache [][ways]*known
 	// beyond is above every possible number; it stands for an invalid number.
 	beyond uint64
@@ -221,8 +222,8 @@ func newReader(d *Dialect, key sealer, publishers int) (*reader, error) {
 	return r, errors.Join(problems...)
 }
 
-// read returns the content of a frame, valid until the next call. After is the result for the
-// previous frame on the same connection, of any age, or nil.
+// read returns the content of a frame, valid until the next call. The parameter after is the result
+// for the previous frame on the same connection, however old, or nil.
 func (r *reader) read(frame []byte, after *known) *known {
 	if after == nil {
 		return r.find(frame)

@@ -27,7 +27,7 @@ func TestStampsAreFoundInSentMessages(t *testing.T) {
 		due := time.Duration(us) * time.Microsecond
 		text := d.script().message(sealer(42).seal(due, seq), seq)
 		if d.Size > 80 && len(text) != d.Size {
-			t.Errorf("%d bytes, want %d", len(text), d.Size)
+			t.Errorf("the message has %d bytes, want %d", len(text), d.Size)
 		}
 		r, err := newReader(&d, 42, 1)
 		if err != nil {
@@ -100,10 +100,10 @@ func TestFramesAreParsed(t *testing.T) {
 		t.Error("a heartbeat has no answer")
 	}
 	if h := r.find([]byte(`{"pos":12,"epoch":"ab"}`)).parsed; h.position != 12 || h.epoch != "ab" {
-		t.Errorf("position %d, epoch %q", h.position, h.epoch)
+		t.Errorf("the position is %d, the epoch %q, want 12 and ab", h.position, h.epoch)
 	}
 	if got := chatty.script().from(12, "ab"); got != "&from=12&of=ab" {
-		t.Errorf("the parameters of the position are %q", got)
+		t.Errorf("the parameters of the position are %q, want \"&from=12&of=ab\"", got)
 	}
 	// Numbers that are too large for any run, and invalid stamps, are reported.
 	frame := `{"n":"99999999999999","t":"1"}{"n":"99999999999999999999999","t":"1"}{"n":"7","t":"99999999999999999999999"}`

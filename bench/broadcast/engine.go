@@ -171,7 +171,7 @@ func (e *Engine) open(n Node) (string, error) {
 	return address, nil
 }
 
-// Close ends all connections.
+// Close stops the loop, and ends all connections and tunnels.
 func (e *Engine) Close() {
 	if e.loop != nil {
 		e.loop.Stop()
@@ -201,7 +201,8 @@ func (e *Engine) tick() {
 	e.nextSecond()
 }
 
-// sample returns the measurements of the current second so far.
+// sample returns the measurements of the current second so far. It adds the latencies to the
+// outcome.
 func (e *Engine) sample() Sample {
 	s := e.current
 	s.Open = e.ready
@@ -319,7 +320,7 @@ func (e *Engine) Sent() Sent {
 	if e.posts != nil {
 		e.posts.wait(answersWithin)
 	}
-	// A message counts as lost if its refusal has not arrived yet.
+	// Without this wait, a message whose refusal is still on its way would count as lost.
 	e.until(e.now()+answersWithin, func() bool { return len(e.planned) == 0 })
 	s := Sent{Messages: map[int]int64{}, Refused: map[int][]int64{}}
 	e.loop.Do(func() {
@@ -333,8 +334,8 @@ func (e *Engine) Sent() Sent {
 	return s
 }
 
-// Finish waits until everything has arrived, and returns the results. Afterwards the engine can
-// only be closed.
+// Finish waits until everything has arrived, at most until f.Until, and returns the results.
+// Afterwards the engine can only be closed.
 func (e *Engine) Finish(f *Finish) *Outcome {
 	for p := range f.Refused {
 		slices.Sort(f.Refused[p])

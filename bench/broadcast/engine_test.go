@@ -164,7 +164,7 @@ func runWith(t *testing.T, h *hub, change func(*Job, *Load), during func(*Engine
 	}
 	f := &Finish{Until: e.now() + bound, Sent: []int64{sent.Messages[0], sent.Messages[1]}, Refused: sent.Refused}
 	if f.Sent[0] < 10 || f.Sent[1] < 10 {
-		t.Errorf("sent %v", f.Sent)
+		t.Errorf("the publishers sent %v messages, want at least 10 each", f.Sent)
 	}
 	o := e.Finish(f)
 	if h.after != nil {
@@ -245,7 +245,7 @@ func TestAnEventStreamIsReceived(t *testing.T) {
 	}, nil)
 	clean(t, o)
 	if o.Acked < 20 || o.Acked <= o.Messages || o.Acks.Count() != o.Messages {
-		t.Errorf("%d posts were acknowledged", o.Acked)
+		t.Errorf("%d posts were acknowledged, %d of them measured, for %d measured messages", o.Acked, o.Acks.Count(), o.Messages)
 	}
 }
 
@@ -314,19 +314,19 @@ func TestAPauseOfTheServerShowsInTheLatency(t *testing.T) {
 	}
 }
 
-// A client that loses its connection reconnects. If the server promises no catching up, messages in
-// between do not count as lost.
+// A client that loses its connection reconnects. If the server does not replay missed messages, the
+// messages in between do not count as lost.
 func TestLostConnectionsAreReopened(t *testing.T) {
 	o := hold(t, &hub{}, nil, func(e *Engine) { e.Drop(&Drop{At: e.now() + 100*time.Millisecond, Spread: 50 * time.Millisecond}) })
 	if o.Resumes.Count() != 5 || o.Lost != 0 || o.Open != 5 || o.Duplicated != 0 || o.Ended != 0 {
-		t.Errorf("%d clients reconnected: %+v", o.Resumes.Count(), *o)
+		t.Errorf("%d clients reconnected, want 5: %+v", o.Resumes.Count(), *o)
 	}
 	if o.Away == 0 || o.Unfinished != 0 {
 		t.Errorf("%d missed while disconnected, %d unfinished", o.Away, o.Unfinished)
 	}
 }
 
-// A client that reconnects after the last message has missed it, and the run does not wait for it.
+// A client that reconnects after the last message has missed that message. The run does not wait.
 func TestAReconnectAfterTheLastMessageDoesNotDelayTheEnd(t *testing.T) {
 	o := hold(t, &hub{}, nil, func(e *Engine) { e.Drop(&Drop{At: e.now() + 350*time.Millisecond, Spread: 500 * time.Millisecond}) })
 	if o.Open != 5 || o.Lost != 0 || o.Unfinished != 0 {
@@ -402,7 +402,7 @@ func TestLossDoesNotStopAPublisher(t *testing.T) {
 		l.Stages, l.Window, l.Until = []Stage{{}}, 4, 2*maxSilence
 	}, nil)
 	if o.Lost != all || o.AllDeliveries < 100 {
-		t.Errorf("%d lost of %d", o.Lost, o.AllDeliveries)
+		t.Errorf("%d messages were lost, want %d; %d were delivered", o.Lost, all, o.AllDeliveries)
 	}
 }
 
@@ -561,9 +561,9 @@ func TestErrorsOfFailedPostsContainNoSecret(t *testing.T) {
 		return complaint
 	}
 	if got := post("/"); !strings.Contains(got, `malformed HTTP response "***"`) || strings.Contains(got, srv.URL) {
-		t.Errorf("the error is %q", got)
+		t.Errorf("the error is %q, want the masked response without the address", got)
 	}
 	if got := post("/moved"); got != "status 307" {
-		t.Errorf("the error is %q", got)
+		t.Errorf("after a redirection, the error is %q, want status 307", got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 const spareFiles = 32
 
 // enoughFiles refuses a job with more connections than the limit of open files of this
-// process. Clients that cannot be opened would look like a server that accepts no more.
+// process. Otherwise, clients without a file descriptor would look as if the server refused them.
 func enoughFiles(job *Job) error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

@@ -44,7 +44,7 @@ func TestMoreClientsThanFilesAreRefused(t *testing.T) {
 		t.Fatal("a thousand clients connected with 300 file descriptors")
 	}
 	if !strings.Contains(err.Error(), "for 1000 connections") {
-		t.Errorf("the error is %v", err)
+		t.Errorf("the error is %v, want one that names 1000 connections", err)
 	}
 }
 

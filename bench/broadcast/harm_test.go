@@ -15,8 +15,8 @@ import (
 	"atelier/bench/sockets"
 )
 
-// Each kind of damage to frames, alone and with others, is counted as that kind. Each number that
-// arrives as it was sent is timed once.
+// Each kind of damage to frames, alone and with others, is counted as that kind. Each message
+// that arrives unchanged is timed once.
 func TestEveryHarmIsCountedAsItsKind(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const publishers, people = 2, 4

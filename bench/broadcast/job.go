@@ -111,8 +111,8 @@ type Muster struct {
 	Denied int `json:"denied,omitempty"`
 	// Unanswered counts the clients that are connected but have no answer to their opening request.
 	Unanswered int `json:"unanswered,omitempty"`
-	// Ends are the ways in which connections ended. Strange is a received text in which the dialect
-	// finds nothing, as in Outcome.
+	// Ends counts the ways in which connections ended. Strange is a received text in which the
+	// dialect finds nothing, as in Outcome.
 	Ends    map[string]int `json:"ends,omitempty"`
 	Strange string         `json:"strange,omitempty"`
 }
@@ -137,7 +137,7 @@ type Sample struct {
 	Latencies *latency.Histogram `json:"latencies,omitempty"`
 }
 
-// Sent is the number of messages that a worker's publishers have sent.
+// Sent counts the messages that a worker's publishers have sent, and lists the refused ones.
 type Sent struct {
 	// Messages and Refused are by publisher number.
 	Messages map[int]int64   `json:"messages"`
@@ -161,7 +161,7 @@ type Outcome struct {
 	Last [][]byte `json:"last"`
 
 	// Messages is the number of measured messages that this worker sent. Arrived is the number of
-	// their deliveries here.
+	// deliveries of measured messages, of all workers, to this worker's readers.
 	Messages int64 `json:"messages"`
 	Arrived  int64 `json:"arrived"`
 	// ByNode counts the messages that arrived, by node of the client.

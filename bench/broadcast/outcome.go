@@ -41,7 +41,7 @@ func (c *client) whole(f *Finish, late bool) bool {
 const lastMoment = time.Second
 
 // tooLate reports whether a subscriber reconnected at or near the end of the sending, to a server
-// that promises no catching up.
+// that does not replay missed messages.
 func (e *Engine) tooLate(c *client) bool {
 	return c.ready && c.back > 0 && e.job.Dialect.Resume == "" && e.load != nil && c.back > e.load.Until-lastMoment
 }
@@ -102,7 +102,7 @@ func (e *Engine) conclude(f *Finish) {
 			continue
 		}
 		if !c.was {
-			continue // the client is missing itself
+			continue // the client itself counts as missing
 		}
 		o.Lost += lost
 		if adrift || !c.ready {

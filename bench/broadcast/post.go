@@ -100,7 +100,7 @@ func plainly(err error) error {
 	return err
 }
 
-// post sends a publisher's message in the background, where it then calls done.
+// post sends a publisher's message and then calls done, both in the background.
 func (p *poster) post(publisher int, body []byte, done func(error)) {
 	p.pending.Add(1)
 	select {

@@ -135,7 +135,7 @@ func (e *Engine) refuse(seq uint64, why string) {
 type window struct {
 	// from is the first message that allows another one when it arrives.
 	from  int64
-	moved time.Duration // when one last arrived
+	moved time.Duration // when a message last arrived
 }
 
 // maxSilence is how long a publisher waits for any of its messages. A message that the server

@@ -11,7 +11,7 @@ import (
 // The plan of a load depends only on the seed, not on when a run begins.
 func TestASeedDeterminesTheLoad(t *testing.T) {
 	plan := func(seed uint64) map[uint64]time.Duration {
-		due := map[uint64]time.Duration{} // on the timeline, then of the load
+		due := map[uint64]time.Duration{} // first on the timeline, finally since the start of the load
 		var l *Load
 		h := &hub{}
 		h.harm = func(client, m string) []string {

@@ -92,7 +92,7 @@ func TestServersTextsAreShownWithoutSecrets(t *testing.T) {
 // With binary messages, text is shown as escaped bytes.
 func TestBinaryTextsAreShownAsBytes(t *testing.T) {
 	if got := newMask([]string{"tok"}, true).shown(" \x02\x00tok\xff"); got != ` \x02\x00***\xff` {
-		t.Errorf("shown as %q", got)
+		t.Errorf("the text is shown as %q", got)
 	}
 }
 

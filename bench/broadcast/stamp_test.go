@@ -22,7 +22,7 @@ func TestAStampContainsItsTime(t *testing.T) {
 	})
 }
 
-// Of all other changes, one in 65,536 is not detected.
+// By chance, one changed stamp in 65,536 is accepted.
 func TestChangedStampsAreDetected(t *testing.T) {
 	const key = sealer(42)
 	for name, change := range map[string]func(stamp, seq uint64) (sealer, uint64, uint64){

@@ -65,9 +65,9 @@ func (m mask) shown(text string) string {
 	}, text)
 }
 
-// estranged keeps a text per kind of client in which the dialect finds nothing. It is the first
-// text to a ready client. Until a client is ready it is the newest text, since servers first send a
-// greeting and then report problems.
+// estranged keeps, per kind of client, a text in which the dialect finds nothing. The kept text is
+// the first one to a ready client. Until a client is ready, it is the newest text, since servers
+// first send a greeting and then report problems.
 func (e *Engine) estranged(c *client, payload []byte) {
 	to, first := &e.out.Strange, &e.strange
 	if c.publisher {

@@ -7,7 +7,7 @@ import (
 )
 
 // Template is a text with places to fill in, such as {{stamp}}, or {{token}} for the
-// column "token" of the clients' values. Immutable.
+// column "token" of the clients' values. It is immutable.
 type Template []piece
 
 // piece is a text, or a place by its name.

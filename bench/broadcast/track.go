@@ -12,7 +12,7 @@ type track struct {
 	adrift bool
 	// missing contains the gaps below next, in ascending order. It is nearly always empty.
 	missing []gap
-	// more is the number of further missing messages.
+	// more is the number of missing messages that are not in missing.
 	more int64
 }
 

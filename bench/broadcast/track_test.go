@@ -58,7 +58,7 @@ func TestTrackFindsExactlyWhatWasInjected(t *testing.T) {
 func TestAReconnectedSubscriberSkipsWhatItMissed(t *testing.T) {
 	tr := track{next: 5, adrift: true}
 	if v, skipped := tr.got(9); v != inOrder || skipped != 4 || tr.lost(10, nil) != 0 {
-		t.Errorf("got %v, skipped %d, lost %d", v, skipped, tr.lost(10, nil))
+		t.Errorf("got %v, skipped %d, lost %d; want in order, 4, 0", v, skipped, tr.lost(10, nil))
 	}
 	tr.adrift = true
 	if tr.has(20, nil) || tr.lost(20, nil) != 0 {
@@ -84,14 +84,14 @@ func TestALongGapIsStoredOnce(t *testing.T) {
 	tr.got(1_000_000)
 	for _, n := range []int64{500, 0, 999_999} {
 		if v, _ := tr.got(n); v != reordered {
-			t.Errorf("%d is %v", n, v)
+			t.Errorf("%d is classified as %v, want reordered", n, v)
 		}
 	}
 	if v, _ := tr.got(500); v != duplicated {
-		t.Errorf("500 a second time is %v", v)
+		t.Errorf("500 a second time is %v, want %v", v, duplicated)
 	}
 	refused := []int64{1, 2, 499, 501, 1_000_001}
 	if got := tr.lost(1_000_003, refused); got != 1_000_000-3-4+1 {
-		t.Errorf("%d lost", got)
+		t.Errorf("%d messages count as lost, want 999,994", got)
 	}
 }

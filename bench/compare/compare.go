@@ -24,7 +24,7 @@ type Finding struct {
 	Why string
 }
 
-// Verdict of a finding.
+// Verdict is the judgement of a finding.
 type Verdict string
 
 // Verdicts.
@@ -111,8 +111,8 @@ func (a *scenario) against(name string, b *scenario, l Limits) (findings []Findi
 
 // scenario contains the results of all runs of one scenario.
 type scenario struct {
-	// numbers contains the numbers of valid runs. It also contains, of all runs, the numbers that
-	// must be 0. all contains the numbers of all runs.
+	// numbers contains the numbers of valid runs, and for invalid runs only the numbers that must
+	// be 0. all contains the numbers of all runs.
 	numbers, all map[string][]float64
 	// valid means that at least one run is valid. why contains the reasons why the others are
 	// invalid.

@@ -75,7 +75,7 @@ func TestDifferencesNeedRepeatedRuns(t *testing.T) {
 	}
 	var out strings.Builder
 	if worse, err := Text(&out, findings, skipped); err != nil || worse != 1 || !strings.Contains(out.String(), "was late: 1 of") || !strings.Contains(out.String(), "\nWORSE: p99 (fanout: some)\n") {
-		t.Errorf("%d worse, %v:\n%s", worse, err, out.String())
+		t.Errorf("%d numbers are worse, want 1; %v\n%s", worse, err, out.String())
 	}
 	// One run per side proves nothing, unless the caller sets Single.
 	findings, _, err = Compare(set(t, a[0]), set(t, b[0]), l)
@@ -139,7 +139,7 @@ func TestOneFileCanContainSeveralReports(t *testing.T) {
 	}
 }
 
-// A value that is better by more than the tolerance counts as better, not as the same.
+// A change by more than the tolerance counts in both directions.
 func TestTheToleranceAppliesToBothSides(t *testing.T) {
 	for number, want := range map[string]Verdict{"p99": Better, "deliveries_per_second": Worse, "drops": Different} {
 		if f := judge("x", number, []float64{100}, []float64{80}, Limits{Tolerance: 0.1, Single: true}); f.Verdict != want {
@@ -182,7 +182,7 @@ func TestAFailureMakesASingleRunWorse(t *testing.T) {
 		}
 		var out strings.Builder
 		if worse, err := Text(&out, findings, skipped); err != nil || worse > 0 != (c.verdict == Worse) || strings.Contains(out.String(), "\nWORSE: "+c.number+" (") != (c.verdict == Worse) {
-			t.Errorf("%s: %d worse, %v\n%s", name, worse, err, out.String())
+			t.Errorf("%s: %d numbers are worse, %v\n%s", name, worse, err, out.String())
 		}
 	}
 }
@@ -204,7 +204,7 @@ func TestAnInvalidRunIsReported(t *testing.T) {
 		var out strings.Builder
 		// The values of both are still shown.
 		if worse, err := Text(&out, findings, skipped); err != nil || worse > 0 || !strings.Contains(out.String(), "\n"+want+"\n") || !regexp.MustCompile(`(?m)^p99 +1 +1 `).MatchString(out.String()) {
-			t.Errorf("%q: %d worse, %v\n%s", want, worse, err, out.String())
+			t.Errorf("%q: %d numbers are worse, want 0; %v\n%s", want, worse, err, out.String())
 		}
 	}
 	if _, _, err := Compare(set(t, run("fanout")), set(t, run("idle")), Limits{}); err == nil || !strings.Contains(err.Error(), "no run of the same scenario: fanout: some against idle: some") {

@@ -171,8 +171,8 @@ func interval(logarithms []float64) *Interval {
 // MaxRounds is the maximum number of rounds for which student is exact.
 const MaxRounds = 20
 
-// student is the 0.975 quantile of Student's t with n degrees of freedom. Beyond the end of the
-// table its last value is used, which makes the interval slightly too wide.
+// student returns the 0.975 quantile of Student's t for some degrees of freedom. Beyond the end of
+// the table, it returns the last value, which makes the interval slightly too wide.
 func student(freedom int) float64 {
 	table := [MaxRounds - 1]float64{
 		12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,

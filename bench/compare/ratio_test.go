@@ -27,7 +27,7 @@ func TestSidesAlternate(t *testing.T) {
 		}
 	}
 	if want := "base new new base base new new base "; got.String() != want {
-		t.Errorf("the order is %s", got.String())
+		t.Errorf("the order is %s, want %s", got.String(), want)
 	}
 }
 
@@ -139,10 +139,10 @@ func TestARealSlowdownFailsAndNoiseDoesNot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pace := rapid.Float64Range(1, 1e7).Draw(t, "speed")
 		if row := (Work{Rounds: noisy(t, pace, 0.9*pace, 0.01)}).Judge(); row.Verdict != Fail {
-			t.Errorf("10 %% slower: %s, %v, %v", row.Verdict, row.Ratio, row.Interval)
+			t.Errorf("10 %% slower: the verdict is %s, the ratio %v, the interval %v", row.Verdict, row.Ratio, row.Interval)
 		}
 		if row := (Work{Rounds: noisy(t, pace, pace, 0.03)}).Judge(); row.Verdict == Fail {
-			t.Errorf("noise: %s, %v, %v", row.Verdict, row.Ratio, row.Interval)
+			t.Errorf("only noise: the verdict is %s, the ratio %v, the interval %v", row.Verdict, row.Ratio, row.Interval)
 		}
 	})
 }

@@ -95,8 +95,8 @@ func open(value json.RawMessage) ([]json.RawMessage, error) {
 	return nil, fmt.Errorf("format %q is neither %s nor %s", file.Format, report.Format, FormatOfSets)
 }
 
-// Write writes reports as one file. It omits the timeline of each run, which is large and not
-// compared.
+// Write writes reports as one file. It omits parts that are not compared, such as the timeline of
+// each run, which is large.
 func Write(path string, reports [][]byte) error {
 	file := fileOfSets{Format: FormatOfSets}
 	for _, text := range reports {
@@ -105,7 +105,7 @@ func Write(path string, reports [][]byte) error {
 			return fmt.Errorf("read report: %w", err)
 		}
 		members["series"] = json.RawMessage("[]")
-		members["command"] = json.RawMessage("[]") // it has paths of one machine; about describes the run
+		members["command"] = json.RawMessage("[]") // it contains paths of one machine, and about describes the run
 		delete(members, "percentiles")
 		delete(members, "memory")
 		short, err := json.Marshal(members)

@@ -28,8 +28,8 @@ type Peer struct {
 	// Clients contains the values for the dialect, and for path and query of the URLs: first those
 	// of the subscribers, then those of the publishers. It is nil if there are none.
 	Clients *Clients
-	// Elsewhere means that the workers are on other machines, which can possibly reach a server
-	// that this one cannot.
+	// Elsewhere means that the workers are on other machines, so this machine does not need to
+	// reach the server.
 	Elsewhere bool
 }
 
@@ -131,7 +131,7 @@ func (p *Peer) seat(n int, posts bool) (broadcast.Seat, error) {
 	if err != nil {
 		return seat, err
 	}
-	// Behind the tunnel everything is plaintext.
+	// Posts are plaintext up to the tunnel, which adds TLS.
 	to.Scheme = "http"
 	seat.Publish = to.String()
 	return seat, nil

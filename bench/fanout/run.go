@@ -90,8 +90,8 @@ func (r *run) job(worker int) *broadcast.Job {
 	}
 }
 
-// stalledBuffer is the kernel's buffer for a client that stops reading. It is small, so that the
-// server notices soon.
+// stalledBuffer is the size of the kernel's receive buffer, in bytes, of a client that stops
+// reading. It is small, so that the server notices soon.
 const stalledBuffer = 16 << 10
 
 // connect opens all connections and waits for them.
@@ -113,7 +113,7 @@ func (r *run) connect(ctx context.Context) error {
 			break
 		}
 		if m.Ready == 0 && m.Denied >= min(m.All, enoughDenied) {
-			return r.nobody(m) // it will not change
+			return r.nobody(m) // the refusals are permanent
 		}
 		if r.workers.Now() >= end {
 			if m.Ready == 0 {

@@ -151,7 +151,7 @@ func TestResultsOfWorkersAreCombined(t *testing.T) {
 			lost++
 			return nil
 		case client == "0":
-			// A client of the first worker gets them later than all clients of the second.
+			// This client of the first worker gets messages later than all clients of the second.
 			conn, late := h.clients["0"], bytes.Clone(m)
 			time.AfterFunc(60*time.Millisecond, func() {
 				h.mu.Lock()
@@ -200,7 +200,7 @@ func TestStalledClientsAreSpreadOverTheWorkers(t *testing.T) {
 func TestChangedMessagesFailTheRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		harm func(stamp, seq string) string
-		text string // %d is how many deliveries were harmed
+		text string // %d is the number of harmed deliveries
 	}{
 		"a larger stamp":    {func(stamp, seq string) string { return "9" + stamp + " " + seq }, "%d deliveries with a stamp that nobody sent"},
 		"a smaller stamp":   {func(stamp, seq string) string { return stamp[1:] + " " + seq }, "%d deliveries with a stamp that nobody sent"},
@@ -280,7 +280,7 @@ func TestAServerThatRefusesEverybodyIsReported(t *testing.T) {
 				},
 			}).Run(t.Context())
 			if err == nil || !strings.HasPrefix(err.Error(), "nobody could connect: ") || !strings.Contains(err.Error(), c.text) {
-				t.Errorf("the error is %v", err)
+				t.Errorf("the error is %v, want one that contains %q", err, c.text)
 			}
 		})
 	}
@@ -404,7 +404,7 @@ func TestStagesAndPartsDivideARun(t *testing.T) {
 		}
 	}
 	if len(parts) != 4 {
-		t.Errorf("%d parts", len(parts))
+		t.Errorf("there are %d parts, want 4", len(parts))
 	}
 	r.cfg.Stalled, r.until = 0, 10*time.Second
 	from := r.from
@@ -468,7 +468,7 @@ func TestMetricsOfARunIncludeItsEvents(t *testing.T) {
 		sent, delivered = sent+s.Messages, delivered+s.Deliveries
 	}
 	if !strings.Contains(meanwhile, "atelier_bench_connections_open 6\n") {
-		t.Errorf("during the run: %s", meanwhile)
+		t.Errorf("during the run, the metrics do not show 6 open connections: %s", meanwhile)
 	}
 	for _, line := range []string{
 		fmt.Sprintf("atelier_bench_messages_sent_total %d\n", sent), fmt.Sprintf("atelier_bench_deliveries_total %d\n", delivered),

@@ -43,9 +43,10 @@ func (s *search) note(rate float64, outcome report.Outcome) {
 	}
 }
 
-// next returns the rate of the next step. Without a failed rate it is double the highest successful
-// one. Without a successful rate it is half of the lowest failed one. Otherwise it is the middle.
-// It is 0 if the precision is sufficient, or if the rate would be out of bounds.
+// next returns the rate of the next step. It repeats a doubted rate. Otherwise, without a failed
+// rate, it is double the highest successful one. Without a successful rate it is half of the lowest
+// failed one. With both, it is the middle. It is 0 if the precision is sufficient, or if the rate
+// would be out of bounds.
 func (s *search) next() float64 {
 	rate := 0.0
 	switch {
@@ -64,7 +65,7 @@ func (s *search) next() float64 {
 	return rate
 }
 
-// limit returns why the search ends, if this rate is not tried.
+// limit returns why the search ends, if the given next rate is not tried.
 func (s *search) limit(next float64) report.Limit {
 	switch {
 	case s.unsure:
@@ -80,7 +81,8 @@ func (s *search) limit(next float64) report.Limit {
 // FindMax searches for the highest rate that judge accepts. It repeats the load test at most most
 // times, beginning with the configured rate. It returns the result of the highest successful rate,
 // or of the lowest rate if none was successful, with all steps. The caller must judge the result
-// again. If ctx ends, the search ends with its results so far. An error means that there are none.
+// again. If ctx ends, the search ends with its results so far. An error means that there are no
+// results.
 func (c *Config) FindMax(ctx context.Context, most int, judge func(*report.Result) error) (*report.Result, error) {
 	return findMax(c, most, func(c *Config) (*report.Result, error) {
 		r, err := c.Run(ctx)

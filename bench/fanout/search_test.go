@@ -27,8 +27,8 @@ func TestTheHighestRateIsFound(t *testing.T) {
 		start                     float64
 		most                      int
 		server, generator, broken float64
-		interrupted               int // the step
-		busy                      int // the step that is missed whatever its rate
+		interrupted               int // the step in which the run is interrupted
+		busy                      int // the step that misses the threshold at any rate
 		tried                     []float64
 		kept, missed              float64
 		by                        report.Limit

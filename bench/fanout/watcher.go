@@ -21,7 +21,7 @@ type watcher struct {
 	now          func() time.Duration
 	start, until time.Duration
 	shown        report.Sample
-	// reported counts the workers that have reported a second.
+	// reported counts, for each second, the workers that have reported it.
 	reported map[int64]int
 }
 

@@ -61,8 +61,8 @@ func (f Fault) String() string {
 // Forms describes the forms that Parse accepts.
 const Forms = "kill, pause or restart, each with :NODE or of any node; cut:A-B, cut:A-B:to, cut:A-B:from; restart-db; roll; upgrade; kill-all"
 
-// Parse parses a fault of count nodes. 0 means a single server, which has no network and no
-// database.
+// Parse parses a fault for count nodes. A count of 0 means a single server, which has no network
+// and no database.
 func Parse(text string, count int) (Fault, error) {
 	kind, rest, more := strings.Cut(text, ":")
 	f := Fault{Kind: Kind(kind)}

@@ -27,7 +27,7 @@ func TestFaultsAreParsedAndFormatted(t *testing.T) {
 	// A single server has neither a network nor other nodes.
 	for text, ok := range map[string]bool{"kill": true, "pause:1": true, "kill:2": false, "roll": false, "upgrade": false, "restart-db": false, "cut:1-db": false} {
 		if _, err := Parse(text, 0); (err == nil) != ok {
-			t.Errorf("%s for a single server: %v", text, err)
+			t.Errorf("parsing %s for a single server returned %v", text, err)
 		}
 	}
 }
@@ -38,7 +38,7 @@ func TestFaultsAreScheduled(t *testing.T) {
 	got := Merge(Every(4*s, 13*s, kill, pause), []Planned{{5 * s, roll}}, Every(0, 13*s, roll), Every(s, 13*s))
 	want := []Planned{{4 * s, kill}, {5 * s, roll}, {8 * s, pause}, {12 * s, kill}}
 	if !slices.Equal(got, want) {
-		t.Errorf("the times are %v", got)
+		t.Errorf("the times are %v, want %v", got, want)
 	}
 	plan, all, err := Stages("10s@kill:1, 20s@cut:1-db:to,5s@roll", 2)
 	if err != nil || all != 35*s || !slices.Equal(plan, []Planned{{0, Fault{Kind: Kill, Node: 1}}, {10 * s, Fault{Kind: Cut, Ends: "1-db", Way: "to"}}, {30 * s, roll}}) {
@@ -60,7 +60,7 @@ func TestEachFaultHarmsTheClientsOfItsNodes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := i.Harmed(i.Choose(f)); !slices.Equal(got, want) {
-			t.Errorf("%s harms the nodes %v", text, got)
+			t.Errorf("%s harms the nodes %v, want %v", text, got, want)
 		}
 	}
 	drawn := map[int]bool{}

@@ -60,7 +60,7 @@ func (i *Inflictor) Harmed(f Fault) []int {
 	return all
 }
 
-// Do injects a fault, and returns after the repair: killed servers are ready, cuts are healed.
+// Do injects a fault, and returns after the repair: all servers run again, and cuts are healed.
 func (i *Inflictor) Do(ctx context.Context, f Fault) error {
 	all := i.Target.Nodes()
 	p := all[max(f.Node, 1)-1].Process

@@ -7,7 +7,7 @@ import (
 
 func TestTheRecoveryTimeEndsWithTheLastSlowStep(t *testing.T) {
 	const quick, slow = 10 * time.Millisecond, 300 * time.Millisecond
-	// piece is a period. In each of its steps, each messages took this long.
+	// piece is a period. each is the number of messages per step, and took is their latency.
 	type piece struct {
 		from, to time.Duration
 		took     time.Duration
@@ -42,7 +42,7 @@ func TestTheRecoveryTimeEndsWithTheLastSlowStep(t *testing.T) {
 			}
 		}
 		if got, ok := r.Time(c.until); got != c.want || ok != c.ok {
-			t.Errorf("%s: %v, %v; want %v, %v", name, got, ok, c.want, c.ok)
+			t.Errorf("%s: the recovery took %v, recovered: %v; want %v, %v", name, got, ok, c.want, c.ok)
 		}
 	}
 }

@@ -38,8 +38,8 @@ var (
 type Sink interface {
 	Message(payload []byte)
 	Ping(payload []byte)
-	// Close is called for a close frame; 1005 means that it has no code. Nothing is decoded after
-	// it.
+	// Close is called for a close frame; 1005 means that the frame has no code. Nothing is decoded
+	// after it.
 	Close(code int)
 }
 
@@ -58,7 +58,7 @@ type Decoder struct {
 	stopped    bool
 }
 
-// Stop makes the decoder ignore all further bytes. A Sink may call it.
+// Stop makes the decoder ignore all further bytes. A Sink can call it.
 func (d *Decoder) Stop() { d.stopped = true }
 
 // Feed decodes p. An error is final.

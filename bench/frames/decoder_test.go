@@ -112,7 +112,7 @@ func TestTheDecoderStopsWhenItsSinkSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(s.got) != 1 || len(d.pending) != 0 {
-		t.Errorf("got %q, kept %d bytes", s.got, len(d.pending))
+		t.Errorf("got %q and kept %d bytes, want one message and 0 bytes", s.got, len(d.pending))
 	}
 }
 

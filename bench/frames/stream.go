@@ -13,8 +13,9 @@ var (
 	errStreamEnd = errors.New("event stream ended")
 )
 
-// StreamAnswer checks the server's answer to AppendStream. It returns the length of its head in
-// bytes, 0 while it is incomplete, and whether the stream is chunked. A refusal is a *RefusedError.
+// StreamAnswer checks the server's answer to AppendStream. It returns the length of the answer's
+// head in bytes (0 while the head is incomplete), and whether the stream is chunked. A refusal is a
+// *RefusedError.
 func StreamAnswer(p []byte) (n int, chunked bool, err error) {
 	end := bytes.Index(p, []byte("\r\n\r\n"))
 	if end < 0 {
@@ -56,7 +57,7 @@ type Stream struct {
 	stopped bool
 }
 
-// Stop makes the stream ignore all further bytes. A Sink may call it.
+// Stop makes the stream ignore all further bytes. A Sink can call it.
 func (s *Stream) Stop() { s.stopped = true }
 
 // Feed decodes p. An error is final; the end of a chunked stream is also an error.

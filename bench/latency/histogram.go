@@ -18,7 +18,7 @@ const (
 )
 
 // Histogram counts latencies. It is not safe for concurrent use. Values above ten minutes count as
-// ten minutes, negative ones as zero.
+// ten minutes, and negative values as zero.
 type Histogram struct {
 	counts *hdrhistogram.Histogram
 }

@@ -81,7 +81,8 @@ func (b *Balancer) State(node int) (ready bool, open int) {
 	return b.backends[node].ready, b.backends[node].open
 }
 
-// Close stops everything.
+// Close stops the probes and the listener. Forwarded connections continue until their nodes end
+// them.
 func (b *Balancer) Close() {
 	for _, end := range b.ends {
 		end()
@@ -117,14 +118,14 @@ func (b *Balancer) accept() {
 			return
 		}
 		if err != nil {
-			time.Sleep(probeEvery) // no free descriptors
+			time.Sleep(probeEvery) // for example, no descriptor is free
 			continue
 		}
 		go b.lead(conn)
 	}
 }
 
-// lead forwards a connection until either side ends.
+// lead forwards a connection until the node ends it. A client that stops sending can still receive.
 func (b *Balancer) lead(from net.Conn) {
 	defer from.Close()
 	to, node := b.dial()

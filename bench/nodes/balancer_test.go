@@ -59,12 +59,12 @@ func TestConnectionsGoToReadyNodes(t *testing.T) {
 	}
 	defer b.Close()
 	if got := ask(b, "/"); got != "" {
-		t.Errorf("without a node, %q answered", got)
+		t.Errorf("without a node, %q answered, want none", got)
 	}
 	one, two := newPlace(t, "one"), newPlace(t, "two")
 	b.Put(0, one.public(), one.URL)
 	if got := ask(b, "/"); got != "one" {
-		t.Errorf("with one node, %q answered", got)
+		t.Errorf("with one node, %q answered, want this node", got)
 	}
 	b.Put(1, two.public(), two.URL)
 	one.ready.Store(false)
@@ -90,11 +90,11 @@ func TestConnectionsGoToReadyNodes(t *testing.T) {
 	two.Close()
 	for range 4 {
 		if got := ask(b, "/"); got != "one" {
-			t.Errorf("after a node died, %q answered", got)
+			t.Errorf("after a node died, %q answered, want the other node", got)
 		}
 	}
 	if _, open := b.State(1); open != 0 {
-		t.Errorf("a dead node has %d connections", open)
+		t.Errorf("a dead node has %d connections, want 0", open)
 	}
 	// A request that was sent may have been executed, so it is not sent again.
 	before := one.served.Load()
@@ -103,6 +103,6 @@ func TestConnectionsGoToReadyNodes(t *testing.T) {
 	}
 	b.Remove(0)
 	if got := ask(b, "/"); got != "" {
-		t.Errorf("after a node was removed, %q answered", got)
+		t.Errorf("after a node was removed, %q answered, want none", got)
 	}
 }

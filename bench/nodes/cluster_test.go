@@ -39,6 +39,6 @@ func TestEveryNodeHasItsOwnAddresses(t *testing.T) {
 		}
 	}
 	if len(seen) != 9 {
-		t.Errorf("%d addresses, want 9", len(seen))
+		t.Errorf("there are %d addresses, want 9", len(seen))
 	}
 }

@@ -36,7 +36,7 @@ type Database struct {
 	name  string
 
 	// If the server was started for this run, dir contains all its files, and bin is the folder of
-	// the programs. Otherwise both are "".
+	// PostgreSQL's programs. Otherwise both are "".
 	dir, bin string
 	port     int
 	cred     *syscall.Credential // nil for the current user
@@ -44,7 +44,8 @@ type Database struct {
 	ended    chan struct{} // closed when process is gone
 }
 
-// Programs returns the folder of the newest PostgreSQL's programs.
+// Programs returns the folder of PostgreSQL's programs: that of initdb in PATH, or else that of the
+// newest version in /usr/lib/postgresql.
 func Programs() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		// The program in PATH can be a link, but postgres looks for its files next to itself.
@@ -144,7 +145,7 @@ func (d *Database) Address() string { return d.admin.Host }
 // Own reports whether the server was started for this run.
 func (d *Database) Own() bool { return d.dir != "" }
 
-// through returns the address of the cluster's database by another way to its server.
+// through returns the address of the cluster's database, with another host and port of its server.
 func (d *Database) through(hostPort string) string {
 	u := *d.admin
 	u.Host, u.Path = hostPort, "/"+d.name

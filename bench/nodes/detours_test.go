@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Nodes that are connected past the proxies cannot be cut off by them, so a cut must fail. In an
-// earlier version, such faults were reported as survived although they had not happened.
+// A cut does not affect a connection that bypasses the proxies, so it must fail. In an earlier
+// version, such faults were reported as survived although they had not happened.
 func TestACutFailsIfAConnectionBypassesTheProxies(t *testing.T) {
 	n, err := newNetwork([]string{echo(t), echo(t)}, echo(t))
 	if err != nil {

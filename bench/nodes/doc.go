@@ -5,10 +5,11 @@
 // # The network
 //
 // Each node has a separate address for every other node and for the database, all of them toxiproxy
-// proxies in this process. Nodes connect to each other from both sides and keep either connection.
-// Data from A to B therefore goes upstream through the proxy that A dials, or downstream through
-// the proxy that B dials. A cut affects both. A cut drops bytes without any response, like a lost
-// network. Existing connections end when the cut is healed, since they lack the swallowed bytes.
+// proxies in this process. Two nodes connect to each other from both sides, and keep one of the two
+// connections. Data from A to B therefore goes upstream through the proxy that A dials, or
+// downstream through the proxy that B dials. A cut affects both proxies. It drops bytes without any
+// response, like a lost network. Existing connections end when the cut is healed, since they lack
+// the swallowed bytes.
 //
 // Clients reach the nodes directly, so a cut is only between servers. At the beginning and
 // the end of a cut, the kernel is asked for connections that bypass the proxies. If there
@@ -17,5 +18,5 @@
 // # Ownership
 //
 // Only one goroutine at a time can use a Cluster, except for the Usage and Inside of its nodes and
-// the states of Network and Database. Child processes end with their parent.
+// the immutable fields of Network and Database. Child processes end with their parent.
 package nodes

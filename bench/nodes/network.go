@@ -35,7 +35,7 @@ const (
 // Network connects the nodes with each other, and with their database.
 type Network struct {
 	api *toxiproxy.ApiServer
-	// proxies by dialling node and target. Immutable after newNetwork.
+	// proxies contains the proxies by dialling node and target. Immutable after newNetwork.
 	proxies map[link]*toxiproxy.Proxy
 	nodes   int
 	// ends are the targets of the proxies, by address. Immutable.
@@ -48,8 +48,8 @@ type link struct{ from, to int }
 // database is the database's number in a link.
 const database = 0
 
-// newNetwork creates a proxy for every pair; peers are the addresses at which the nodes listen for
-// each other, in their order.
+// newNetwork creates a proxy for every pair. peers are the addresses at which the nodes listen for
+// each other, in the order of the nodes.
 func newNetwork(peers []string, db string) (*Network, error) {
 	n := &Network{
 		api: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), proxies: map[link]*toxiproxy.Proxy{}, nodes: len(peers),

@@ -14,12 +14,12 @@ func TestCutsAreParsed(t *testing.T) {
 	for text, want := range map[string][]int{"1-2": {1, 2}, "2-db": {2, 0}, "1-others": {1, 2, 3}, "3-all": {3, 0, 1, 2}} {
 		from, ends, err := ParseCut(text, 3)
 		if got := append([]int{from}, ends...); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s is parsed as %v, %v", text, got, err)
+			t.Errorf("%s is parsed as %v, %v, want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "1", "1-", "1-1", "0-1", "4-1", "1-4", "db-1", "1-2-3", "a-b", "1-0"} {
 		if from, ends, err := ParseCut(text, 3); err == nil {
-			t.Errorf("%q is parsed as %d, %v", text, from, ends)
+			t.Errorf("%q is parsed as %d, %v, want an error", text, from, ends)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func TestInvalidDatabaseAddressesAreRefused(t *testing.T) {
 		"postgres://u:p@h:1/d": true, "postgresql://u@h/d?sslmode=disable": true, "": false, "mysql://h/d": false, "postgres:///d": false, "h:5432": false,
 	} {
 		if err := CheckDatabase(address); (err == nil) != ok {
-			t.Errorf("checking %q: %v", address, err)
+			t.Errorf("checking %q: got %v, want success %v", address, err, ok)
 		}
 	}
 	u, err := parseDatabase("postgres://u:p@h/other?sslmode=disable")

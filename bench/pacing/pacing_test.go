@@ -40,7 +40,7 @@ func TestARateOfZeroPlansNoOperation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, p := range []Pacer{Uniform(0, time.Hour), Poisson(0, time.Hour, rng), Count(0, time.Hour)} {
 		if got := all(p); len(got) != 0 {
-			t.Errorf("%T planned %d operations", p, len(got))
+			t.Errorf("%T planned %d operations, want 0", p, len(got))
 		}
 	}
 }
@@ -98,29 +98,29 @@ func TestAgendaRunsInPlannedOrder(t *testing.T) {
 			next := a.Run(now)
 			for _, due := range ran[before:] {
 				if due > now {
-					t.Fatalf("ran %v at %v", due, now)
+					t.Fatalf("an operation due at %v ran at %v", due, now)
 				}
 			}
 			if next <= now {
-				t.Fatalf("next is %v at %v", next, now)
+				t.Fatalf("the next time is %v at %v", next, now)
 			}
 			now = next
 		}
 		if len(ran) != planned || !slices.IsSorted(ran) {
-			t.Errorf("ran %d of %d, sorted %v", len(ran), planned, slices.IsSorted(ran))
+			t.Errorf("%d of %d operations ran, sorted: %v", len(ran), planned, slices.IsSorted(ran))
 		}
 	})
 }
 
-// The open model in one test: work that became due during a pause is done at once, each with the
-// time at which it was due.
+// A pause does not change the plan. Operations that became due during it run at once, each with its
+// planned time.
 func TestTheAgendaReportsLateness(t *testing.T) {
 	var a Agenda
 	var late []time.Duration
 	const now = 200 * time.Millisecond
 	a.Stream(0, Uniform(100, time.Second), func(due time.Duration) { late = append(late, now-due) })
 	if next := a.Run(now); next != 210*time.Millisecond {
-		t.Errorf("next is %v", next)
+		t.Errorf("the next time is %v, want 210 ms", next)
 	}
 	if len(late) != 21 || late[0] != now || late[20] != 0 {
 		t.Errorf("the lateness is %v", late)
@@ -136,6 +136,6 @@ func TestTheAgendaCanGrowWhileItRuns(t *testing.T) {
 	})
 	a.At(1, func(time.Duration) { ran = append(ran, "b") })
 	if next := a.Run(1); next != Never || !slices.Equal(ran, []string{"a", "b", "c"}) {
-		t.Errorf("ran %v, next %v", ran, next)
+		t.Errorf("the operations ran in the order %v, want a, b, c; the next time is %v", ran, next)
 	}
 }

@@ -68,5 +68,5 @@ func usage(w io.Writer, all map[string]servers.Peer) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		fmt.Fprintf(w, "  %-13s %s\n", name, all[name].About())
 	}
-	fmt.Fprintf(w, "  %-13s %s\n", "compare", "runs the load generator against all of them and Atelier, in turns")
+	fmt.Fprintf(w, "  %-13s %s\n", "compare", "runs the load generator against all of them and Atelier, in turn")
 }

@@ -84,7 +84,7 @@ type faultPlot struct {
 	What   string  `json:"what"`
 }
 
-// nodePlot is the CPU time of one node.
+// nodePlot contains the cores that one node used in each second.
 type nodePlot struct {
 	Name string     `json:"name"`
 	CPU  []*float64 `json:"cpu"`

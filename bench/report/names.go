@@ -95,7 +95,7 @@ func matches(patterns []string, name string) bool {
 	})
 }
 
-// numbers returns the names of numbers without a dot in them, and the p99 of each operation.
+// numbers returns all names without a dot, and the p99 of each operation.
 func (n Names) numbers() []string {
 	var out []string
 	for name := range short {

@@ -24,7 +24,7 @@ func TestUnknownThresholdsAreRefused(t *testing.T) {
 	}
 	err := names.Check([]Threshold{must(t, "p99<1s"), must(t, "hlep.p99<1s"), must(t, "p98<2s")})
 	if err == nil || !strings.Contains(err.Error(), "help.p99,") || !strings.Contains(err.Error(), `"hlep.p99<1s", "p98<2s":`) || strings.Contains(err.Error(), "p99<1s\", \"hlep") {
-		t.Errorf("the error is %v", err)
+		t.Errorf("the error is %v, want one that names both unknown thresholds and the known numbers", err)
 	}
 }
 

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Node is the resource usage of one of several servers during the measured time.
+// Node is the resource usage of one of several servers during the measured time. CPU is in cores,
+// and memory is in bytes.
 type Node struct {
 	Name    string  `json:"name"`
 	CPU     float64 `json:"cpu"`
@@ -25,7 +26,7 @@ type Node struct {
 	Bytes    int64 `json:"bytes"`
 }
 
-// NodeSample contains the values of a node in one second.
+// NodeSample contains the values of a node in one second, in the units of Node.
 type NodeSample struct {
 	CPU float64 `json:"cpu"`
 	RSS int64   `json:"rss"`

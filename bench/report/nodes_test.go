@@ -40,7 +40,7 @@ func TestEachNodeHasItsColumns(t *testing.T) {
 		{"kill:1", "0.500", "7", "0.250", "8"},
 	} {
 		if got := last(rows[i]); !slices.Equal(got, want) {
-			t.Errorf("row %d ends with %q", i, got)
+			t.Errorf("row %d ends with %q, want %q", i, got, want)
 		}
 	}
 }
@@ -56,7 +56,7 @@ func TestFaultsOfASingleServerHaveAColumn(t *testing.T) {
 		}
 		b, err := os.ReadFile(path)
 		if err != nil || !strings.Contains(string(b), want) || !strings.HasSuffix(string(b), ","+fault+"\n") {
-			t.Errorf("fault %q: %v, %q", fault, err, b)
+			t.Errorf("fault %q: %v, the file is %q", fault, err, b)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestASlowOrMissingRecoveryFailsItsThreshold(t *testing.T) {
 		}
 		judge(t, r, &Limits{Thresholds: []Threshold{must(t, c.threshold)}})
 		if got := r.ExitCode(); got != c.code {
-			t.Errorf("%s: ended with %d: %q", name, got, r.Verdict.Failures)
+			t.Errorf("%s: the exit code is %d, want %d: %q", name, got, c.code, r.Verdict.Failures)
 		}
 	}
 }

@@ -120,7 +120,7 @@ func TestKeysReadByScriptsExist(t *testing.T) {
 	}
 	generator, _ := got["generator"].(map[string]any)
 	if generator["lag"] == nil || generator["cpu"] != 0.07 {
-		t.Errorf("generator is %v", generator)
+		t.Errorf("the generator is %v", generator)
 	}
 }
 

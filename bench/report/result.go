@@ -30,8 +30,8 @@ type Result struct {
 	// Last is the time from the planned sending of a message to its receipt by the last receiver
 	// that reads.
 	Last *latency.Summary
-	// Messages is the number of messages sent in the measured time, and Deliveries that of the
-	// deliveries received in it.
+	// Messages is the number of messages planned for the measured time. Deliveries is the number of
+	// their deliveries.
 	Messages, Deliveries int64
 	DeliveriesPerSecond  float64
 
@@ -99,7 +99,7 @@ type Connections struct {
 	Gone int `json:"gone,omitempty"`
 }
 
-// Part is a part of the measured time, with its events and the latency of its deliveries.
+// Part is a part of the measured time, with the latency of its deliveries and the server's memory.
 type Part struct {
 	Name    string          `json:"name"`
 	Latency latency.Summary `json:"latency"`
@@ -124,7 +124,7 @@ type Sample struct {
 	// Phase is the phase of the run, as in package timeline: "connecting", "warm-up", "load".
 	Phase string `json:"phase"`
 	// Messages is the number of messages sent in this second. Deliveries is the number of
-	// deliveries (or operations) done. P50, P99 and Max are the latency of the latter.
+	// deliveries (or operations) done. P50, P99 and Max are the latency of the deliveries.
 	Messages   int64   `json:"messages"`
 	Deliveries int64   `json:"deliveries"`
 	P50        float64 `json:"p50"`
@@ -196,11 +196,11 @@ type Operation struct {
 	Complaint string `json:"complaint,omitempty"`
 }
 
-// Audit counts what was lost, duplicated or out of order.
+// Audit counts the events and writes that were lost, duplicated or out of order.
 type Audit struct {
-	// Missed events were sent, or received by others, but not by this subscriber. Unpublished
-	// events were received by nobody, although their write was found. Both are counted per
-	// subscriber.
+	// Missed events were sent, or received by others, but this subscriber did not receive them.
+	// Unpublished events were received by nobody, although their write was found. Both are counted
+	// per subscriber.
 	Missed      int `json:"missed"`
 	Unpublished int `json:"unpublished"`
 	Duplicated  int `json:"duplicated"`
@@ -289,7 +289,7 @@ type Stalled struct {
 // Restart is one injected fault. Ready and Resumed are the milliseconds until the server was ready
 // and until the last client was welcomed.
 type Restart struct {
-	// Fault is "kill", "pause" or "restart".
+	// Fault is the kind of the fault, such as "kill"; "" means "kill".
 	Fault      string  `json:"fault"`
 	Ready      float64 `json:"ready"`
 	Resumed    float64 `json:"resumed"`
@@ -339,7 +339,8 @@ type Generator struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Server is the server's resource usage during the measured time.
+// Server is the server's resource usage during the measured time. CPU is in cores, and memory is in
+// bytes.
 type Server struct {
 	CPU     float64 `json:"cpu"`
 	RSS     int64   `json:"rss"`

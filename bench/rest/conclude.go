@@ -66,8 +66,8 @@ func (r *run) conclude(begin, end timeline.Weight, found []int, interrupted bool
 const keptMessages = 200_000
 
 // keptFrom returns the number of the first message that is certainly kept, or 0 if all are. found
-// is the number of times that each message was found. Concurrent messages can be stored in another
-// order.
+// is the number of times that each message was found. Up to atATime concurrent messages can be
+// stored in another order.
 func keptFrom(found []int, atATime int) int {
 	first, all := len(found), 0
 	for n, times := range found {

@@ -159,8 +159,8 @@ func (r *run) done(now time.Duration) float64 {
 	return min(max(float64(now-r.start)/float64(r.until-r.start), 0), 1)
 }
 
-// readBack counts how often each chat message is in the history. The result is nil if that is
-// unknown.
+// readBack counts how often each chat message is in the history. The result is nil if the history
+// cannot be read.
 func (r *run) readBack(client *api.Client) ([]int, error) {
 	found := make([]int, len(r.fates))
 	err := client.History(r.admin, r.lab.ID, func(m api.ChatMessage) {

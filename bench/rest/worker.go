@@ -72,7 +72,7 @@ func (w *worker) late(due time.Duration) {
 	}
 }
 
-// note counts a response.
+// note counts a response, or a request without a response.
 func (w *worker) note(kind string, due time.Duration, status int, body []byte, err error) {
 	t := w.tallies[kind]
 	if t == nil {

@@ -23,7 +23,7 @@ func TestAddressesAreReadFromTheLog(t *testing.T) {
 			var a addresses
 			for i, line := range lines {
 				if known := a.read(line); known != (i == len(lines)-1) {
-					t.Errorf("line %d: known %v", i, known)
+					t.Errorf("after line %d, both addresses are known: %v", i, known)
 				}
 			}
 			if a.public != "127.0.0.1:41000" || a.internal != "127.0.0.1:41001" {

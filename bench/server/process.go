@@ -125,8 +125,8 @@ func (p *Process) Start(ctx context.Context) error {
 	return p.ready(ctx)
 }
 
-// follow copies the server's log, sends the addresses when they are known, and
-// closes found at the end of the log.
+// follow copies the server's log, sends the addresses when they are known, and closes found at the
+// end of the log. If the log ends unexpectedly, the server has died, and follow records the time.
 func (p *Process) follow(stderr io.Reader, found chan<- addresses) {
 	defer close(found)
 	var addr addresses
@@ -190,7 +190,7 @@ func (p *Process) ready(ctx context.Context) error {
 	}
 }
 
-// Kill ends the server like a power cut.
+// Kill ends the server with SIGKILL, so that it cannot shut down properly.
 func (p *Process) Kill() { _ = p.end(syscall.SIGKILL) }
 
 // Pause suspends the server until Continue. Nothing is lost, but everything is delayed.

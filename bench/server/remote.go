@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Remote is a server that was started by someone else. It is accessed through its internal
-// listener.
+// Remote gives access to a server through the server's internal listener. The run need not have
+// started the server.
 type Remote struct {
 	// URL is the address of the internal listener, without a path.
 	URL string
@@ -70,7 +70,7 @@ func (r *Remote) Inside() (Inside, error) {
 	return metrics(body), nil
 }
 
-// metrics parses the required lines of the Prometheus text format.
+// metrics parses the Prometheus text format. It ignores values that are not used.
 func metrics(text io.Reader) Inside {
 	var in Inside
 	for lines := bufio.NewScanner(text); lines.Scan(); {

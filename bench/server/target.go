@@ -23,8 +23,8 @@ type Target struct {
 	Usage  func() (Usage, error)
 	Inside func() (Inside, error)
 
-	// Several contains all nodes of a run with several servers, or with one server that supports
-	// several. Otherwise it is nil.
+	// Several contains all nodes of a run with several servers, or of a cluster that the run has
+	// started, even if it has one node. Otherwise it is nil.
 	Several []Node
 	// Network connects the run's own nodes, and Database is shared by them. Each is nil if no
 	// faults can be injected into it.

@@ -72,7 +72,7 @@ func (e End) Denied() bool {
 	return refused.Status >= 300 && refused.Status < 500
 }
 
-// Target is the address to which to connect.
+// Target describes a connection to open.
 type Target struct {
 	// Address is the server's address.
 	Address unix.Sockaddr

@@ -17,9 +17,10 @@ import (
 type Handler interface {
 	// Open is called when the server has accepted the upgrade.
 	Open(c *Conn)
-	// Message handles a text message. The payload is valid only during the call.
+	// Message handles a message, or an event of an event stream. The payload is valid only during
+	// the call.
 	Message(c *Conn, payload []byte)
-	// Closed is called after the connection has ended, once for each successful Dial.
+	// Closed is called once after a connection has ended, unless Close or Stop ended it.
 	Closed(c *Conn, end End)
 }
 

@@ -43,7 +43,7 @@ func (h recorder) next(t *testing.T, what string) happening {
 		}
 		return got
 	case <-time.After(10 * time.Second):
-		t.Fatalf("no %s", what)
+		t.Fatalf("the handler received no %s", what)
 	}
 	return happening{}
 }
@@ -124,7 +124,7 @@ func TestPingsAreAnswered(t *testing.T) {
 	})
 	dial(t, l, h, target)
 	if got := h.next(t, "message"); got.text != "pong hi" {
-		t.Errorf("the message after the ping is %q", got.text)
+		t.Errorf("the message after the ping is %q, want \"pong hi\"", got.text)
 	}
 }
 
@@ -187,12 +187,12 @@ func TestPausedConnectionsDoNotRead(t *testing.T) {
 	for range 20 {
 		l.Do(func() { reading.Send([]byte("other")) })
 		if got := h.next(t, "message"); got.text != "other" {
-			t.Fatalf("received %q during the pause", got.text)
+			t.Fatalf("received %q during the pause, want \"other\"", got.text)
 		}
 	}
 	l.Do(paused.Resume)
 	if got := h.next(t, "message"); got.text != "first" {
-		t.Errorf("received %q after the pause", got.text)
+		t.Errorf("received %q after the pause, want \"first\"", got.text)
 	}
 }
 

@@ -53,8 +53,8 @@ func (m *Meter) Open(n int) {
 }
 
 var (
-	sent       = describe("messages_sent_total", "Messages that were sent, those of the warm-up too.")
-	deliveries = describe("deliveries_total", "Messages that reached a subscriber, those of the warm-up too.")
+	sent       = describe("messages_sent_total", "Messages that were sent, including those of the warm-up.")
+	deliveries = describe("deliveries_total", "Messages that reached a subscriber, including those of the warm-up.")
 	failures   = describe("errors_total", "Connections that ended, messages that could not be sent or were refused, and spoiled deliveries.")
 	open       = describe("connections_open", "Subscribers who are connected.")
 	took       = describe("delivery_latency_seconds", "From the planned time of a message to its delivery, in the measured time.")

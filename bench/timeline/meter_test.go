@@ -63,10 +63,10 @@ func TestMetricsOfARunAreServed(t *testing.T) {
 		}
 	}
 	if status != 200 || t.Failed() {
-		t.Errorf("status %d: %s", status, text)
+		t.Errorf("the metrics have the status %d: %s", status, text)
 	}
 	if status, _ := scrape(t, "http://"+at.String()+"/"); status != 404 {
-		t.Errorf("the root has status %d", status)
+		t.Errorf("the root has status %d, want 404", status)
 	}
 	tool, err := exec.LookPath("promtool")
 	if err != nil {
@@ -79,7 +79,8 @@ func TestMetricsOfARunAreServed(t *testing.T) {
 	}
 }
 
-// The number of connections served at the same time is limited, and silent ones end with the run.
+// The number of connections served at the same time is limited, and silent connections end with the
+// run.
 func TestConnectionsAreLimited(t *testing.T) {
 	at, stop, err := Serve("127.0.0.1:0", &Meter{})
 	if err != nil {

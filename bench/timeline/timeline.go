@@ -202,7 +202,8 @@ func (c *Timeline) Samples() []report.Sample {
 	defer c.mu.Unlock()
 	numbers := make([]int64, 0, len(c.seconds))
 	for n, s := range c.seconds {
-		// A second without results is the one in which the run ended.
+		// The second in which the run ended can have only a measurement of the server. It is
+		// omitted.
 		if s.reported {
 			numbers = append(numbers, n)
 		}

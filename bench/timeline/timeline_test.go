@@ -19,7 +19,7 @@ func TestSecondsAreStoredSeparately(t *testing.T) {
 	c.Online(4)
 	var out report.Result
 	if c.Put(&out); len(out.Series) != 1 {
-		t.Errorf("the series has %d seconds", len(out.Series))
+		t.Errorf("the series has %d seconds, want 1", len(out.Series))
 	}
 	if since := time.Until(out.Zero); since < 0 || since > time.Second {
 		t.Errorf("the load begins in %v", since)
@@ -58,7 +58,7 @@ func TestALongTimelineIsLimited(t *testing.T) {
 		c.Add(report.Sample{Messages: 1}, n)
 	}
 	if len(c.seconds) != longest {
-		t.Errorf("%d seconds are stored", len(c.seconds))
+		t.Errorf("%d seconds are stored, want %d", len(c.seconds), longest)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestConnectionsOfAllWorkersAreAdded(t *testing.T) {
 }
 
 // The usage of a load counts from its planned beginning, even if the machine was busy then. A load
-// that ended earlier has no usage.
+// that ended before its planned beginning has no usage.
 func TestUsageOfALoadIsMeasuredFromItsBeginning(t *testing.T) {
 	for from, want := range map[time.Duration]time.Duration{3 * time.Second: 2 * time.Second, time.Hour: 0} {
 		now := 5 * time.Second

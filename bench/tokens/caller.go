@@ -16,7 +16,7 @@ type caller struct {
 	node    int
 	conn    api.Conn
 
-	// trips is keyed by operation.
+	// trips counts the requests of each operation.
 	trips map[string]trip
 }
 

@@ -24,7 +24,7 @@ func newResult(cfg *Config) *report.Result {
 	}
 }
 
-// crowd is the cost of many live tokens.
+// crowd is the cost of many live tokens. Memory is in bytes.
 type crowd struct {
 	tokens          int
 	mintedPerSecond float64

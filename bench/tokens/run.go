@@ -31,7 +31,8 @@ type run struct {
 	path    string // before /handler
 	parties []party
 	result  *report.Result
-	// made numbers every pair of the run, so that no card is used twice.
+	// made is the number of pairs until now. It numbers the next pair, so that no card is used
+	// twice.
 	made int64
 	// marker makes the idempotency keys of this run unique.
 	marker    string
@@ -127,8 +128,8 @@ func (r *run) load(ctx context.Context) error {
 	return nil
 }
 
-// crowd creates the live tokens, measures the server with them, restarts the server, and observes
-// the expiry of the tokens.
+// crowd creates the live tokens, measures the server with them, restarts the server if the run has
+// started it, and observes the expiry of the tokens.
 func (r *run) crowd(ctx context.Context) error {
 	c := &crowd{tokens: r.cfg.Live}
 	r.timeline.Enter("live tokens")
@@ -195,7 +196,8 @@ func (r *run) mintAll(ctx context.Context, ends time.Time) error {
 	return ctx.Err()
 }
 
-// restart kills the server and starts it again. It measures the time until a pair has completed.
+// restart kills the server and starts it again. It measures the time until a pair has completed,
+// and the server's memory 10 s later.
 func (r *run) restart(ctx context.Context, c *crowd) error {
 	r.show("restarting")
 	r.target.Process.Kill()

@@ -189,8 +189,8 @@ func settles(status int, err error) bool {
 }
 
 // fail records an unexpected response. It keeps only the error code, because the rest can contain a
-// secret. With several nodes, a 503 is expected, because the node that responds may have lost its
-// connection to the node that has the token.
+// secret. With several nodes, a 503 counts as no response instead of a refusal, because the node
+// that responds may have lost its connection to the node that has the token.
 func (w *worker) fail(t *report.Tally, status int, body []byte, err error) {
 	switch {
 	case err != nil:

@@ -16,7 +16,7 @@ import (
 	"atelier/bench/timeline"
 )
 
-// vault returns each credential up to times times. The correct value is 1.
+// vault returns each credential at most as often as times allows. In a correct vault, times is 1.
 type vault struct {
 	times int
 
@@ -69,7 +69,7 @@ func TestWinnersAreCountedInTheAuditAndTheTimeline(t *testing.T) {
 		w.rival.Close()
 		r.conclude([]*worker{w}, timeline.Weight{}, timeline.Weight{})
 		if got := *r.result.Audit.Tokens; got != c.want {
-			t.Errorf("%s: the audit is %+v", name, got)
+			t.Errorf("%s: the audit is %+v, want %+v", name, got, c.want)
 		}
 		sent, done, counts := int64(0), int64(0), latency.New()
 		for _, s := range r.timeline.Samples() {

@@ -21,7 +21,7 @@ import (
 // shortest is the minimum length of a secret, in characters.
 const shortest = 16
 
-// CheckSecret refuses a secret that can be guessed.
+// CheckSecret refuses a secret that is short enough to be guessed.
 func CheckSecret(secret string) error {
 	if len(secret) < shortest {
 		return fmt.Errorf("the workers' secret has fewer than %d characters", shortest)
@@ -29,10 +29,10 @@ func CheckSecret(secret string) error {
 	return nil
 }
 
-// errStranger is the only error that a peer without the secret gets.
+// errStranger means that the other side has not proved the secret.
 var errStranger = errors.New("the other side does not know the secret")
 
-// proveWithin is the timeout of the handshake.
+// proveWithin is the timeout of the handshake together with the proofs.
 const proveWithin = 10 * time.Second
 
 // ephemeral generates a certificate for this process.

@@ -213,7 +213,7 @@ func (m *member) do(o *Order) (*Report, error) {
 	if err := m.line.send(o); errors.Is(err, errLarge) {
 		return nil, fmt.Errorf("%s: %w", m.name, err)
 	} else if err != nil {
-		// The worker's earlier messages must still be read.
+		// The reason is returned below, because an earlier message of the worker can name it.
 		_ = m.line.conn.Close()
 	}
 	r, ok := <-m.answers

@@ -42,8 +42,8 @@ func listen(t *testing.T) string {
 	return address
 }
 
-// listenUntil starts a worker that end stops. turnedAway receives the errors of the connections
-// that the worker refused.
+// listenUntil starts a worker. end stops this worker. turnedAway receives the errors of the
+// connections that the worker refused.
 func listenUntil(t *testing.T) (at string, end func(), turnedAway chan error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -90,7 +90,7 @@ func TestTheEndOfAWorkerWithoutAMessageIsReported(t *testing.T) {
 	c := &Group{gone: make(chan struct{})}
 	c.add("worker far", mine, nil, func(broadcast.Sample) {})
 	if _, err := c.All(func(int) *Order { return &Order{Tick: true} }); err == nil || err.Error() != "worker far ended without a message" {
-		t.Errorf("the error is %v", err)
+		t.Errorf("the error is %v, want that the worker ended without a message", err)
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
@@ -121,12 +121,12 @@ func TestWorkersExecuteOrders(t *testing.T) {
 			}
 			reports, err := c.All(func(int) *Order { return &Order{Ready: true} })
 			if err != nil || len(reports) != c.Size() {
-				t.Fatalf("%d reports, %v", len(reports), err)
+				t.Fatalf("got %d reports, %v, want %d", len(reports), err, c.Size())
 			}
 			// The second of a sample is on the coordinator's timeline.
 			s := <-samples
 			if now := int64(c.Now() / time.Second); s.Second < 0 || s.Second > now {
-				t.Errorf("second %d, now %d", s.Second, now)
+				t.Errorf("the sample is of second %d, now is second %d", s.Second, now)
 			}
 			if name == "inside" == c.Separate || c.Uncertain > 100*time.Millisecond {
 				t.Errorf("separate %v, clocks agree within %v", c.Separate, c.Uncertain)
@@ -209,9 +209,9 @@ func TestStrangersAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _ = conn.Write([]byte{0xff, 0xff, 0xff, 0xff})
-	const proof = 4 + 1 + 44 + 1 // its length, and base64 in quotation marks
+	const proof = 4 + 1 + 44 + 1 // the length prefix, and Base64 in quotation marks
 	if b, err := io.ReadAll(conn); len(b) != proof || err != nil && !errors.Is(err, net.ErrClosed) && !strings.Contains(err.Error(), "reset") {
-		t.Errorf("received %q, %v", b, err)
+		t.Errorf("a client without the secret received %q, %v", b, err)
 	}
 	_ = conn.Close()
 	c, err := Gather(&Plan{Remote: []string{address}, Secret: secret}, func(broadcast.Sample) {})
@@ -223,7 +223,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// stranger listens like a worker.
+// stranger listens like a worker, but does not know the secret.
 func stranger(t *testing.T) net.Listener {
 	t.Helper()
 	certificate, err := ephemeral()

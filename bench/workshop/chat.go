@@ -18,7 +18,7 @@ type chatLedger struct {
 	// marker is the beginning of each text. The message's number follows it.
 	marker   []byte
 	messages []chatMessage
-	// last is the number of the message that ends the run, or -1 before that.
+	// last is the number of the message that ends the run, or -1 before it is sent.
 	last int
 }
 

@@ -47,8 +47,7 @@ func prepare(client *api.Client, admin api.Session, cfg *Config) (*api.Codelab, 
 	return lab, nil
 }
 
-// smallCodelab returns titles and contents of steps with enough text to comment
-// on.
+// smallCodelab returns titles and contents of steps, with enough text for comments.
 func smallCodelab() [][2]string {
 	steps := make([][2]string, ownSteps)
 	for i := range steps {

@@ -54,7 +54,7 @@ type crowd struct {
 	standing []int
 	// refusing maps a node that has refused somebody to the time until which it is skipped.
 	refusing map[int]time.Duration
-	// turn is the index of the next node for people who change nodes.
+	// turn counts the changes of nodes, so that people alternate between the other nodes.
 	turn int
 	// over means that planned operations are skipped.
 	over bool
@@ -103,7 +103,7 @@ func (c *crowd) facilitator(turn int) *person {
 	return c.people[c.cfg.Attendees+turn%c.cfg.Facilitators]
 }
 
-// active picks a random attendee who has joined and reads, or nil if there is none.
+// active picks a random attendee who has joined and reads. It returns nil if 64 attempts find none.
 func (c *crowd) active() *person {
 	for range 64 {
 		if p := c.people[c.rng.IntN(c.cfg.Attendees)]; p.joined() && !p.stalled {

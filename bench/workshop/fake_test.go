@@ -17,8 +17,8 @@ import (
 // fake is a minimal workshop server. It has one codelab and one lock, and all of its state is in
 // one file. It can be made to misbehave, so that tests can verify what the load test detects.
 type fake struct {
-	// harm returns how many times to send an event to a connection. If nil, each event is sent
-	// once. Immutable.
+	// harm returns how many times to send an event to a connection. 3 also sends an event to people
+	// for whom it is not. If harm is nil, each event is sent once. Immutable.
 	harm func(seq uint64, kind string, attendee int) int
 	// forget reports whether to acknowledge a chat message without storing it.
 	forget func(seq uint64) bool
@@ -44,7 +44,7 @@ type fakeEvent struct {
 	Seq          uint64
 	Kind         string
 	Facilitators bool
-	Owner        string // who receives the event, besides the facilitators
+	Owner        string // the attendee who also receives the event
 	Payload      json.RawMessage
 }
 

@@ -14,7 +14,7 @@ import (
 	"atelier/bench/report"
 )
 
-// resumeWithin is the timeout within which everybody must resume after a fault.
+// resumeWithin is the time after a fault in which everybody must resume.
 const resumeWithin = 60 * time.Second
 
 // harm is an injected fault with its effects. The loop owns it.

@@ -64,7 +64,7 @@ func (c *crowd) leave() {
 
 var errLeft = errors.New("left and came back")
 
-// readLists makes a facilitator read one list after another.
+// readLists makes a facilitator read the next list.
 func (c *crowd) readLists(due time.Duration) {
 	lists := []string{"/attendees", "/help", "/overview", "/inline-comments"}
 	f := c.facilitator(c.reads / len(lists))

@@ -47,15 +47,15 @@ var names = [operations]string{
 
 // measurements contains the measurements of a run. The loop owns it.
 type measurements struct {
-	// from and until bound the planned times whose latencies count. The join and resumes are always
-	// measured.
+	// from and until bound the planned times whose latencies count. Registrations, joins and
+	// resumes are always measured.
 	from, until time.Duration
 
 	// timeline is the run's timeline.
 	timeline   *timeline.Timeline
-	deliveries *latency.Histogram        // chat: planned time to receipt, each receiver
+	deliveries *latency.Histogram        // chat: from the planned time to the receipt, per receiver
 	parts      []*latency.Histogram      // the same, divided; see Config.Parts
-	lag        *latency.Histogram        // planned time to sending
+	lag        *latency.Histogram        // from the planned time to the sending
 	tallies    [operations]*report.Tally // including the warm-up, except for latencies
 
 	// byNode counts deliveries to the clients of each node.

@@ -68,7 +68,7 @@ func TestClientsAreSpreadEvenly(t *testing.T) {
 	}
 }
 
-// Clients of a node that can neither accept connections nor respond move to the other nodes.
+// Clients of a node that answers connections and requests with 503 move to the other nodes.
 func TestClientsLeaveAnUnavailableNode(t *testing.T) {
 	f := newFake("")
 	unavailable := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -192,7 +192,7 @@ func TestOnlyNodesThatAreNotReadyAreAvoided(t *testing.T) {
 		}
 		crowd.lost(&person{node: 1}, sockets.End{Err: ask.err})
 		if got := crowd.refusing[1] > crowd.clock.Now(); got != ask.left {
-			t.Errorf("%s: the node is avoided: %v", name, got)
+			t.Errorf("%s: the node is avoided: %v, want %v", name, got, ask.left)
 		}
 		crowd.closing = true // nobody must connect
 		go crowd.loop.Run()

@@ -69,8 +69,8 @@ type pending struct {
 // comesBack is the maximum time after which a person who left reconnects.
 const comesBack = time.Second
 
-// away reports whether this person was absent on their own at the time for which an operation was
-// scheduled.
+// away reports whether this person had left, or was about to leave, at the time for which an
+// operation was scheduled.
 func (p *person) away(due time.Duration) bool {
 	return p.leaver && due > p.left-faults.Limit && due < p.left+comesBack
 }

@@ -28,7 +28,8 @@ const (
 	readTries = 30
 )
 
-// readBackAll reads from every node. If two nodes disagree, one of them is wrong.
+// readBackAll reads from every node. It reports nodes that disagree as a fault, because one of them
+// must be wrong.
 func (r *run) readBackAll() (*truth, error) {
 	var first *truth
 	for n := range r.clients.Size() {

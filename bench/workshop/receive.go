@@ -142,7 +142,7 @@ func (c *crowd) sayAgain(p *person, m *message) bool {
 	return true
 }
 
-// repeated records a repetition.
+// repeated counts a message that is sent again, if there are several nodes.
 func (c *crowd) repeated(op operation, at time.Duration) {
 	if len(c.addresses) == 1 {
 		return // an ordinary reconnection to the same server

@@ -19,7 +19,8 @@ const maxUnderway = 20_000
 var errShed = errors.New("too many requests in progress")
 
 // request makes a REST call of a person, planned for due, off the loop, and passes the response
-// back to the loop. The fate is Acknowledged for 2xx, and Refused for any other response.
+// back to the loop. The fate is Acknowledged for 2xx, and Refused for any other response, except
+// for a 503 in a run with faults.
 func (c *crowd) request(op operation, due time.Duration, p *person, r *api.Request, then func(audit.Fate, *api.Answer, error)) {
 	if c.underway >= maxUnderway {
 		c.shed++

@@ -114,7 +114,7 @@ func TestACorrectServerPasses(t *testing.T) {
 	}
 	// Each measured message is delivered to 20 attendees and 2 facilitators.
 	if r.Latency.Count == 0 || r.Latency.Count%22 != 0 {
-		t.Errorf("%d deliveries are timed", r.Latency.Count)
+		t.Errorf("%d deliveries are timed, want a positive multiple of 22", r.Latency.Count)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestPauseOfTheServerShowsInTheTail(t *testing.T) {
 		t.Errorf("p50 %.1f, p99 %.1f, max %.1f ms", r.Latency.P50, r.Latency.P99, r.Latency.Max)
 	}
 	if r.Audit.Lost() != 0 {
-		t.Errorf("%d messages were lost", r.Audit.Lost())
+		t.Errorf("%d messages were lost, want 0", r.Audit.Lost())
 	}
 }
 
@@ -265,11 +265,11 @@ func TestFaultsLoseNoAcknowledgedWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.ExitCode() != report.ExitPassed || len(r.Restarts) != 3 || r.Disconnects[errLeft.Error()] == 0 || !slices.ContainsFunc(r.Operations, func(o report.Operation) bool { return o.Name == "facilitator read" }) {
-		t.Errorf("exit code %d, %d kills, %v, %+v", r.ExitCode(), len(r.Restarts), r.Verdict, r.Operations)
+		t.Errorf("exit code %d, %d faults, %v, %+v", r.ExitCode(), len(r.Restarts), r.Verdict, r.Operations)
 	}
 	for i, k := range r.Restarts {
 		if !k.AllResumed || k.Resumed < k.Ready {
-			t.Errorf("kill %d: %+v", i+1, k)
+			t.Errorf("fault %d is reported as %+v", i+1, k)
 		}
 	}
 }

@@ -6,8 +6,8 @@ import "bytes"
 // uses. A JSON decoder costs 1 us and some allocations for each delivery. Scanning the top level of
 // the object costs about 0.2 us and no allocation.
 
-// message contains the required members of an event. Strings are in their JSON form, without quotes
-// but with escapes. They point into the scanned bytes. Absent members are empty or zero.
+// message contains the members of an event that are used. Strings are in their JSON form, without
+// quotes but with escapes. They point into the scanned bytes. Absent members are empty or zero.
 type message struct {
 	Type, Ref, Epoch, ID, AttendeeID, Text, Error []byte
 

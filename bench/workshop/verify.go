@@ -116,7 +116,7 @@ func (c *crowd) verifyRegistrations(t *truth) audit.Writes {
 }
 
 // verifyProgress expects each attendee's progress to be the last acknowledged step, or a step that
-// was sent after it and got no response.
+// may have been applied after it.
 func (c *crowd) verifyProgress(t *truth, a *report.Audit) audit.Writes {
 	var w audit.Writes
 	for _, p := range c.attendees() {
@@ -143,8 +143,8 @@ func (c *crowd) verifyProgress(t *truth, a *report.Audit) audit.Writes {
 	return w
 }
 
-// verifyHelp expects an event for every acknowledged action, and every unresolved request in the
-// queue.
+// verifyHelp expects an event for every acknowledged action. It expects the unresolved requests in
+// the queue, and no resolved request.
 func (c *crowd) verifyHelp(t *truth, a *report.Audit) audit.Writes {
 	var w audit.Writes
 	for _, p := range c.attendees() {

@@ -21,8 +21,8 @@ import (
 	"atelier/bench/workers"
 )
 
-// clientFlags are the number of generators and, for a server other than Atelier, how to communicate
-// with it.
+// clientFlags describe the workers of the generator and, for a server other than Atelier, its
+// protocol.
 type clientFlags struct {
 	Workers  int      `placeholder:"N" group:"Generator" help:"Number of generator processes; the default is one per 15,000 connections."`
 	WorkerAt []string `placeholder:"HOST:PORT" group:"Generator" help:"Worker on another machine, which runs 'atelier-bench worker --listen'. Repeatable."`
@@ -137,8 +137,8 @@ func (c *fanoutCommand) Validate() error {
 	return err
 }
 
-// afterStart is the time in which a new server returns the memory that its start used. Atelier looks
-// for unused memory every two seconds.
+// afterStart is the time in which a new server returns the memory that its start used. Atelier
+// looks for unused memory every two seconds.
 const afterStart = 6 * time.Second
 
 // Validate is called by kong.

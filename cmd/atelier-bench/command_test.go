@@ -105,7 +105,7 @@ func TestWrongUsageIsReported(t *testing.T) {
 		{"uploads", "--url", "http://127.0.0.1:1"},
 	} {
 		if code := run(args); code != exitUsage {
-			t.Errorf("%q ended with %d", args, code)
+			t.Errorf("%q ended with %d, want %d", args, code, exitUsage)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestWithoutAServerTheRunIsBroken(t *testing.T) {
 		{"workshop", "--url", "https://127.0.0.1:1", "--admin-pw", "x", "--insecure"},
 	} {
 		if code := run(args); code != exitBroken {
-			t.Errorf("%q ended with %d", args, code)
+			t.Errorf("%q ended with %d, want %d", args, code, exitBroken)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func TestReportsAreCompared(t *testing.T) {
 	whole, lossy := single("whole", 0), single("lossy", 784)
 	for args, want := range map[[2]string]int{{quick, slow}: 1, {slow, quick}: 0, {quick, quick}: 0, {whole, lossy}: 1, {lossy, whole}: 0} {
 		if code := run([]string{"compare", args[0], args[1]}); code != want {
-			t.Errorf("%v ended with %d", args, code)
+			t.Errorf("comparing %v ended with %d, want %d", args, code, want)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func TestIncludedProfilesAreCommands(t *testing.T) {
 	}
 	for _, p := range all {
 		if code := run(p.args([]string{"--server", "/nonexistent"})); code != exitBroken {
-			t.Errorf("%s ended with %d", p.name, code)
+			t.Errorf("the profile %s ended with %d, want %d", p.name, code, exitBroken)
 		}
 	}
 }

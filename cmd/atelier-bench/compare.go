@@ -80,8 +80,8 @@ func (c *pairCommand) Validate() error {
 // Run is called by kong.
 func (c *pairCommand) Run(ctx context.Context) error { return c.run(ctx, measure) }
 
-// run does the same as Run, with a measurement that tests can replace. It also writes and compares
-// the results before an interruption or a failed run.
+// run does the same as Run, with a measurement that tests can replace. After an interruption or a
+// failed run, it writes and compares the results so far.
 func (c *pairCommand) run(ctx context.Context, measure func(context.Context, []string) ([]byte, error)) error {
 	reports, broken := c.rounds(ctx, measure)
 	if ctx.Err() != nil {
@@ -155,7 +155,7 @@ func measure(ctx context.Context, args []string) ([]byte, error) {
 
 // measureIn does the same as measure, in a separate folder that also contains the server's data and
 // logs. The folder has no config.toml. An older server therefore does not read this tree's file,
-// which can have keys that the server does not know. "" is the current folder.
+// which can have keys that the server does not know. If folder is "", the current folder is used.
 func measureIn(ctx context.Context, folder string, args []string) ([]byte, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -133,12 +133,12 @@ func prepareDemo(target demoTarget) (*demoWorkshop, error) {
 	return w, nil
 }
 
-// rehearse starts a rehearsal, which lasts at most until ctx ends. People who register do not end
-// it.
+// rehearse starts a rehearsal, which lasts at most until ctx ends, rounded up to a minute. People
+// who register do not end it.
 func (w *demoWorkshop) rehearse(ctx context.Context, people int) error {
 	lasts := longestRehearsal
 	if end, ok := ctx.Deadline(); ok {
-		lasts = min(lasts, time.Until(end)+time.Minute-1) // whole minutes
+		lasts = min(lasts, time.Until(end)+time.Minute-1) // rounded up to whole minutes
 	}
 	return w.client.Send(w.admin, "POST", "/codelabs/"+w.lab.ID+"/rehearsal",
 		map[string]any{"people": people, "minutes": max(int(lasts/time.Minute), 1), "force": true})

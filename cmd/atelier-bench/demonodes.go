@@ -76,8 +76,8 @@ func (d *nodesDemo) close() error {
 	return d.endNodes()
 }
 
-// run shows the nodes until ctx ends. A line with the number of a node kills it, or starts it
-// again.
+// run shows the nodes until ctx ends. A line with the number of a node kills that node, or starts
+// it again.
 func (d *nodesDemo) run(ctx context.Context, in io.Reader) {
 	lines := make(chan string)
 	go func() {
@@ -137,8 +137,8 @@ func (d *nodesDemo) turn(ctx context.Context, i int) {
 	}
 }
 
-// draw shows the nodes. On a terminal it redraws the table in place; otherwise it prints it after
-// each change.
+// draw shows the nodes. On a terminal it redraws the table in place. Otherwise it prints the table
+// after each change.
 func (d *nodesDemo) draw() {
 	var table, states strings.Builder
 	fmt.Fprintf(&table, "  %-6s%-12s%s\n", "NODE", "STATE", "CONNECTIONS")

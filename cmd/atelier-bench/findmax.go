@@ -19,7 +19,7 @@ const stepLasts = 10 * time.Second
 // steps.
 const eachConnects = time.Millisecond / 2
 
-// search prepares for --find-max.
+// search completes and checks the flags for --find-max.
 func (c *fanoutCommand) search() error {
 	if c.Duration == nil {
 		lasts := stepLasts

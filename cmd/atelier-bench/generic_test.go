@@ -141,9 +141,9 @@ func conforms(t *testing.T, text string) {
 	}
 }
 
-// A search reports the highest rate, which can have a threshold. The number of messages of a step
-// limits its accuracy, and a late generator sends fewer messages than the rate requires. The test
-// therefore compares the found rate with the actual steps.
+// A search reports the highest rate, which can have a threshold. The number of messages per step
+// limits the accuracy of the search, and a late generator sends fewer messages than the rate
+// requires. The test therefore compares the found rate with the actual steps.
 func TestTheSearchFindsTheHighestRate(t *testing.T) {
 	long(t, "bench/fanout proves the search")
 	t.Parallel()
@@ -212,7 +212,8 @@ func TestStagesAreMeasuredSeparately(t *testing.T) {
 		count float64
 	}{{"50/s", 3 * 30}, {"100/s", 3 * 50}} {
 		part := parts[i].(map[string]any)
-		// A message at the border can count for either stage, and a late generator sends fewer.
+		// A message at the border can count for either stage, and a late generator sends fewer
+		// messages.
 		count := part["latency"].(map[string]any)["count"].(float64)
 		if part["name"] != want.name || count <= 0 || count > want.count+3 {
 			t.Errorf("stage %v has %v deliveries, want %v with at most %v", part["name"], count, want.name, want.count)
@@ -240,13 +241,13 @@ func TestMissedThresholdsAndLossFail(t *testing.T) {
 	})
 	inParallel(t, "a threshold of an operation that did not occur", func(t *testing.T) {
 		if code, _, _ := runAgainst(t, &hall{}, slices.Concat(fanout, []string{"--threshold", "resume.p99<1s"})...); code != 1 {
-			t.Errorf("the run ended with %d", code)
+			t.Errorf("the run ended with %d, want 1", code)
 		}
 	})
 }
 
-// inParallel runs a part of a test in parallel. A measurement mostly waits and needs little processor
-// time.
+// inParallel runs a part of a test in parallel. A measurement mostly waits and needs little
+// processor time.
 func inParallel(t *testing.T, name string, part func(*testing.T)) {
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()

@@ -14,7 +14,8 @@ import (
 	"atelier/cmd/internal/process"
 )
 
-// The help has readable names for values, and shows each default. It shows nothing beyond that.
+// The help has readable names for values, and shows each default. The usage line shows no optional
+// flag.
 func TestHelpIsComplete(t *testing.T) {
 	var all commands
 	k, err := grammar(&all)
@@ -52,7 +53,7 @@ func TestVersionIsShown(t *testing.T) {
 		t.Errorf("exit code %d: %q", code, got)
 	}
 	if code := run([]string{"version"}); code != 0 {
-		t.Errorf("the command ended with %d", code)
+		t.Errorf("the command ended with %d, want 0", code)
 	}
 }
 

@@ -7,9 +7,9 @@
 //	atelier-bench demo
 //
 // The exit code is 0 when the run passed. It is 1 when messages were lost, duplicated or
-// reordered, or a threshold was missed. It is 2 when the generator was too slow for its
-// numbers to mean anything, 130 after an interrupt, 3 for wrong usage, and 4 when the test
-// could not be run.
+// reordered, or a threshold was missed. It is 2 when the generator was too slow for its numbers to
+// mean anything, and 130 after an interrupt. It is 3 for wrong usage, and 4 when the test could not
+// be run.
 package main
 
 import (
@@ -63,7 +63,7 @@ type commands struct {
 const description = `Load tests for Atelier, and for other servers of WebSockets and event streams.
 
 A scenario plans its load beforehand and counts latencies from the planned time.
-'atelier-bench SCENARIO --help' lists its flags; every flag can stand in a profile
+'atelier-bench SCENARIO --help' lists its flags; every flag can be set in a profile
 (TOML). 'atelier-bench profiles' lists those that are included.
 
 Exit codes:
@@ -122,7 +122,7 @@ func complain(err error, code int) int {
 	return code
 }
 
-// exitCode is a verdict other than a pass, which is already reported.
+// exitCode is the exit code of a verdict other than a pass. The verdict has already been printed.
 type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }

@@ -12,14 +12,15 @@ import (
 	"atelier/bench/workshop"
 )
 
-// absence is the reason why a run reports none of some numbers.
+// absence is the reason why a run does not report some numbers.
 type absence struct {
 	absent bool
 	why    string
 	of     []string
 }
 
-// without returns the report of a scenario, except for members that its flags exclude.
+// without returns the names in a scenario's report. It marks names that the flags exclude as
+// absent.
 func without(names report.Names, all ...absence) report.Names {
 	names.Absent = maps.Clone(names.Absent)
 	if names.Absent == nil {
@@ -35,7 +36,8 @@ func without(names report.Names, all ...absence) report.Names {
 	return names
 }
 
-// unweighed are the numbers of a server without measured memory and CPU time.
+// unweighed returns the numbers that are absent if the server's memory and CPU time are not
+// measured.
 func (w *serverFlags) unweighed() absence {
 	return absence{!w.Spawn && len(w.InternalURL) == 0, "measuring the server needs --spawn or --internal-url", weights}
 }
@@ -80,7 +82,7 @@ func (u *uploadsCommand) names() report.Names { return u.beside(u.Names()) }
 
 func (p *pollsCommand) names() report.Names { return p.beside(p.Names()) }
 
-// beside returns the report of a workshop with another load beside it.
+// beside returns the names in the report of a workshop with another load beside it.
 func (w *serverFlags) beside(names report.Names) report.Names {
 	return without(names, unharmed, unsearched, unnamed, w.unweighed())
 }

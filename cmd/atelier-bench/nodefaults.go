@@ -40,8 +40,8 @@ func (f *nodeFaultFlags) check(count int) error {
 	return errors.Join(problems...)
 }
 
-// plan returns all faults within a duration. The first node that is killed or paused is the one on
-// which everything was created, because it is probably the owner.
+// plan returns all faults within a duration. The first kill and the first pause affect node 1.
+// Everything was created on this node, so it is probably the owner.
 func (f *nodeFaultFlags) plan(count int, duration time.Duration) []faults.Planned {
 	if count == 0 {
 		return nil

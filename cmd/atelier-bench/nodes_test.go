@@ -23,7 +23,7 @@ import (
 // Two nodes run a workshop, and one of them is killed. Every acknowledged write is stored once. The
 // test does not limit how long the recovery takes.
 func TestAWorkshopSurvivesTheLossOfANode(t *testing.T) {
-	long(t, "bench/workshop proves what is counted behind a fault")
+	long(t, "bench/workshop proves what is counted after a fault")
 	binary, out := serverForNodes(t), filepath.Join(t.TempDir(), "report.json")
 	code := run([]string{
 		"workshop", "--spawn", "--server", binary, "--nodes", "2", "--attendees", "20", "--join", "1s", "--warmup", "500ms", "--duration", "6s",
@@ -154,7 +154,7 @@ func TestADemoSurvivesTheLossOfANode(t *testing.T) {
 				responds = res.StatusCode == http.StatusOK
 			}
 			if !responds && time.Now().After(until) {
-				t.Fatalf("after %q: %v, %v", step.typed, res, err)
+				t.Fatalf("after %q was typed, a request returned %v, %v", step.typed, res, err)
 			}
 			if !responds {
 				time.Sleep(20 * time.Millisecond)
@@ -208,7 +208,7 @@ func TestWrongUsageOfNodesIsReported(t *testing.T) {
 		{"selftest", "--spawn", "--nodes", "2"},
 	} {
 		if code := run(args); code != exitUsage {
-			t.Errorf("%q ended with %d", args, code)
+			t.Errorf("%q ended with %d, want %d", args, code, exitUsage)
 		}
 	}
 }

@@ -150,7 +150,7 @@ func died(t *server.Target) (faults []string) {
 			continue
 		}
 		if at, how := n.Process.Died(); !at.IsZero() {
-			faults = append(faults, fmt.Sprintf("the server %sended of itself at %s, %v; its log is kept", within(n.Name), at.Format("15:04:05.0"), how))
+			faults = append(faults, fmt.Sprintf("the server %sended on its own at %s, %v; its log is kept", within(n.Name), at.Format("15:04:05.0"), how))
 		}
 	}
 	return faults

@@ -12,11 +12,10 @@ import (
 	"atelier/bench/compare"
 )
 
-// An interrupted comparison keeps its measurements.
 func TestAnInterruptedComparisonKeepsItsMeasurements(t *testing.T) {
 	for name, c := range map[string]struct {
 		after int // completed runs
-		lost  int // of each run of B
+		lost  int // lost messages in each run of B
 		a, b  int // runs that are kept
 		code  int
 	}{
@@ -44,12 +43,12 @@ func TestAnInterruptedComparisonKeepsItsMeasurements(t *testing.T) {
 		interrupt()
 		var code exitCode
 		if !errors.As(err, &code) || int(code) != c.code {
-			t.Errorf("%s: ended with %v", name, err)
+			t.Errorf("%s: ended with %v, want the exit code %d", name, err, c.code)
 		}
 		for path, want := range map[string]int{p.JSONA: c.a, p.JSONB: c.b} {
 			set, err := compare.Read(path)
 			if got := runs(set); got != want {
-				t.Errorf("%s: %s has %d runs, %v", name, filepath.Base(path), got, err)
+				t.Errorf("%s: %s has %d runs, want %d: %v", name, filepath.Base(path), got, want, err)
 			}
 		}
 	}

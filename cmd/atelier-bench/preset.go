@@ -28,7 +28,7 @@ type preset struct {
 	// protocol has none.
 	channel string
 	// dialect returns the dialect for a channel, with messages of the given size. If the protocol
-	// has no message of exactly that size, they are one byte shorter.
+	// has no message of exactly that size, the messages are one byte shorter.
 	dialect func(channel string, size int) broadcast.Dialect
 	// signIn returns a client's first message, with the client's values of the columns in signIns.
 	// It is nil if this message must be given with --hello.
@@ -41,8 +41,8 @@ var signIns = []string{"client_id", "username", "password"}
 // listed is the value of --preset that lists all presets.
 const listed = "list"
 
-// payload is the text that publishers send. Each preset embeds it in a message of its protocol.
-// payloadPattern finds it in a received message.
+// payload is the text that publishers send. Each preset embeds this text in a message of its
+// protocol. payloadPattern finds the text in a received message.
 const (
 	payload        = "{{stamp}} {{seq}} {{pad}}"
 	payloadPattern = "(?P<stamp>[0-9]+) (?P<seq>[0-9]+) "
@@ -135,7 +135,7 @@ func mqttText(text string) string {
 }
 
 // mqttPacket returns the beginning of a packet (MQTT 3.1.1, 2.2): its first byte, its length and
-// body. The length also includes the number of bytes that the caller appends, more.
+// body. more is the number of bytes that the caller appends; the length includes them.
 func mqttPacket(first byte, body string, more int) string {
 	head := []byte{first}
 	return string(binary.AppendUvarint(head, uint64(len(body)+more))) + body

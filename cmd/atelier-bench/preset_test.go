@@ -42,7 +42,7 @@ type forum struct {
 // peer is one client of a forum.
 type peer struct {
 	ws   *websocket.Conn
-	kind int // of its messages in both directions
+	kind int // message type, in both directions
 	mu   sync.Mutex
 }
 
@@ -391,7 +391,7 @@ func TestClientsSignInWithPresets(t *testing.T) {
 		"\x10\x12\x00\x04MQTT\x04\xc2\x00\x00\x00\x00\x00\x01u\x00\x01p": {"username": "u", "password": "p"},
 	} {
 		if got := mqttConnect(values); got != want {
-			t.Errorf("%v: %q, want %q", values, got, want)
+			t.Errorf("for %v, the packet is %q, want %q", values, got, want)
 		}
 	}
 	if err := os.WriteFile(file, []byte("password\np\np\np\np\np\n"), 0o600); err != nil {
@@ -522,7 +522,7 @@ func TestPresetsAreListed(t *testing.T) {
 	}
 	for _, scenario := range []string{"fanout", "idle", "reconnect", "slow"} {
 		if code := run([]string{scenario, "--preset", "list"}); code != 0 {
-			t.Errorf("%s ended with %d", scenario, code)
+			t.Errorf("%s --preset list ended with %d, want 0", scenario, code)
 		}
 	}
 }

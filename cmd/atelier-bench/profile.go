@@ -24,8 +24,8 @@ type runCommand struct {
 	Flags   []string `arg:"" optional:"" passthrough:"" help:"Flags of its scenario; they override the profile."`
 }
 
-// Run is called by kong if a flag precedes the name of the profile: [run] expands no such
-// command line.
+// Run is called by kong if a flag precedes the name of the profile, because [run] does not expand
+// such a command line.
 func (c *runCommand) Run() error {
 	return errors.New("a profile must follow 'run', before all flags")
 }
@@ -216,7 +216,8 @@ func flagValues(v any) ([]string, error) {
 }
 
 // args returns the command line of the profile with more flags, which take precedence. If these
-// include --url or --spawn, the profile's own choice of the two is ignored.
+// include --url or --spawn, the profile's own choice of the two is ignored. If they include --rate
+// or --faults, the profile's stages are ignored.
 func (p *profile) args(more []string) []string {
 	given := map[string]bool{}
 	for _, arg := range more {

@@ -79,7 +79,7 @@ func TestProfilesOfUsersAreFiles(t *testing.T) {
 func TestIncludedProfilesHaveADescription(t *testing.T) {
 	all, err := includedProfiles()
 	if err != nil || len(all) < 10 {
-		t.Fatalf("%d profiles, %v", len(all), err)
+		t.Fatalf("there are %d included profiles, want 10 or more: %v", len(all), err)
 	}
 	for _, p := range all {
 		if p.description == "" {
@@ -94,7 +94,7 @@ func TestTheErrorContainsAMisspeltKeyOfAStage(t *testing.T) {
 	for key, text := range map[string]string{"rte": "rte = 50", "durration": "rate = 50\ndurration = '9s'"} {
 		_, err := parseProfile([]byte(good + "[[stage]]\nduration = '9s'\n" + text))
 		if err == nil || !strings.Contains(err.Error(), `stage 2 has "`+key+`"`) {
-			t.Errorf("misspelt key %s: %v", key, err)
+			t.Errorf("with the misspelt key %s, the error is %v", key, err)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the table of scenarios in bench/REFERENCE.md")
 
-// The table contains the help of all commands that create load and have a report.
+// The table contains the help of the demo, and of all commands that create load and have a report.
 func TestTheReadmeHasEveryScenario(t *testing.T) {
 	app, err := kong.New(&commands{})
 	if err != nil {

@@ -31,7 +31,7 @@ type regressCommand struct {
 
 // Help is called by kong.
 func (regressCommand) Help() string {
-	return fmt.Sprintf(`Both servers do the same works in turns (A B, B A, A B, …), each run with a server of its
+	return fmt.Sprintf(`Both servers do the same works alternately (A B, B A, A B, …), each run with a server of its
 own on an empty data folder. All nine works take about fifteen minutes on two cores.
 
 A work fails if it is more than %.0f %% slower and the 95 %% interval of the ratio of paired

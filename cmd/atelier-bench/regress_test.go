@@ -19,11 +19,11 @@ import (
 	"atelier/bench/report"
 )
 
-// fake is a machine whose speed is the speed of the new server divided by the speed of the base.
-// The machine becomes slower all the time.
+// fake is a machine that becomes slower all the time. speed is the speed of the new server divided
+// by that of the base.
 type fake struct {
 	speed float64
-	lost  int // of each run of the new server
+	lost  int // lost messages in each run of the new server
 	// late and broken report which runs, counted from 0, have a late generator or no report.
 	// after is the number of runs before interrupt is called.
 	late, broken func(run int) bool
@@ -161,7 +161,7 @@ func TestBothServersRunTheSameLoadsAlternately(t *testing.T) {
 		t.Fatalf("exit code %d: %s", got, output)
 	}
 	if want := "base new new base base new new base"; strings.Join(f.order, " ") != want {
-		t.Errorf("the order is %v", f.order)
+		t.Errorf("the order is %v, want %s", f.order, want)
 	}
 	for i, args := range f.loads {
 		binary := map[string]string{"base": "a", "new": "b"}[f.order[i]]
@@ -194,10 +194,10 @@ func TestWorksAreValidCommands(t *testing.T) {
 		for _, w := range works(short) {
 			keys[w.key] = true
 			if got := run(slices.Concat(w.args, []string{"--spawn", "--server", "/nonexistent", "--threshold", w.number + ">1"})); got != exitBroken {
-				t.Errorf("%s ended with %d", w.key, got)
+				t.Errorf("%s ended with %d, want %d", w.key, got, exitBroken)
 			}
 			if w.rounds < 2 || slices.Contains(w.args, "--allow-lag") != short {
-				t.Errorf("%s: %d rounds, %v", w.key, w.rounds, w.args)
+				t.Errorf("%s has %d rounds and the arguments %v", w.key, w.rounds, w.args)
 			}
 		}
 		if len(keys) != 9 {

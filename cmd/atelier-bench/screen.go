@@ -77,7 +77,7 @@ func (s *screen) show(st status) {
 	fmt.Fprintln(os.Stderr, strings.TrimRight(b.String(), " "))
 }
 
-// close removes the picture.
+// close ends the display. On a terminal it removes the picture.
 func (s *screen) close() {
 	s.mu.Lock()
 	s.closed = true
@@ -176,7 +176,7 @@ func spark(values []float64, width int) string {
 	return b.String()
 }
 
-// colours follows no-color.org.
+// colours reports whether to use colours: on a terminal, unless NO_COLOR is set (no-color.org).
 func colours(out *os.File) bool { return os.Getenv("NO_COLOR") == "" && isTerminal(out) }
 
 func isTerminal(f *os.File) bool {

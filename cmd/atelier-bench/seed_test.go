@@ -31,7 +31,7 @@ func TestScenariosThatAcceptASeedGetOne(t *testing.T) {
 				t.Errorf("%s becomes %s", args, text)
 			}
 		case text != want:
-			t.Errorf("%s becomes %s", args, text)
+			t.Errorf("%s becomes %s, want %s", args, text, want)
 		}
 	}
 	if _, err := seeded([]string{"run", "no-such-profile"}, "7"); err == nil {

@@ -53,7 +53,7 @@ func (c *selftestCommand) Run(ctx context.Context) error {
 	})
 }
 
-// stop pauses the server.
+// stop pauses the server for the configured time.
 func (c *selftestCommand) stop(t *bench) error {
 	if err := t.Process.Pause(); err != nil {
 		return err

@@ -151,7 +151,7 @@ func (w *serverFlags) target(ctx context.Context, env []string) (*server.Target,
 func understood(ctx context.Context, binary string, env []string) []string {
 	check := exec.CommandContext(ctx, binary, "checkconfig")
 	check.Env = slices.Concat(os.Environ(), env)
-	out, _ := check.CombinedOutput() // its start will report any other problem
+	out, _ := check.CombinedOutput() // any other problem is reported when the server starts
 	lines := strings.Split(string(out), "\n")
 	return slices.DeleteFunc(slices.Clone(env), func(setting string) bool {
 		name, _, _ := strings.Cut(setting, "=")
@@ -159,7 +159,7 @@ func understood(ctx context.Context, binary string, env []string) []string {
 	})
 }
 
-// spawned is a server that the run has started.
+// spawned returns the node for a server that the run has started.
 func spawned(name string, p *server.Process) server.Node {
 	return server.Node{
 		Name: name, URL: p.URL(), Process: p, Usage: p.Usage,

@@ -148,7 +148,7 @@ func (c *config) one(ctx context.Context, s *scenario, p *contestant, round int)
 	}
 	args := append(s.flags(p, c.times, c.length, round), p.flags(address, pid, s.command == "fanout")...)
 	cmd := exec.CommandContext(ctx, c.bench, append(args, "--json", path)...)
-	// The generator stops its own server on SIGTERM.
+	// When it is interrupted, the generator stops the server that it spawned.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	said, err := cmd.CombinedOutput()

@@ -51,7 +51,7 @@ func TestFiguresAreMediansAndRatiosOfTheSameRound(t *testing.T) {
 b was not measured in every round: it fell over.
 `
 	if got := table(s, []string{"floor", "a", "b", "absent"}, all); got != want {
-		t.Errorf("the table is\n%s", got)
+		t.Errorf("the table is\n%s, want\n%s", got, want)
 	}
 }
 
@@ -81,11 +81,11 @@ func TestOnlyExistingContestantsCanBeChosen(t *testing.T) {
 func TestPathsAreNotShown(t *testing.T) {
 	c := &config{arguments: []string{"--bench", "/home/x", "-into=/y", "--rounds", "2", "--short"}}
 	if got := strings.Join(c.shown(), " "); got != "--rounds 2 --short" {
-		t.Errorf("the shown arguments are %q", got)
+		t.Errorf("the shown arguments are %q, want \"--rounds 2 --short\"", got)
 	}
 }
 
-// No flag sets the text that is sent to Atelier, so its length is fixed here.
+// No flag sets the message that is sent to Atelier, so this package has a copy of it.
 func TestTheGeneratorSendsTheFixedTextToAtelier(t *testing.T) {
 	b, err := os.ReadFile("../../fanout/atelier.go")
 	if err != nil || !strings.Contains(string(b), "`"+atelierSends+"`") {

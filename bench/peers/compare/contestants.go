@@ -34,8 +34,8 @@ const found = `(?P<stamp>[0-9]+) (?P<seq>[0-9]+) x`
 // atelierSends is the message of publishers to Atelier; bench/fanout has the original.
 const atelierSends = `{"type":"chat","ref":"{{seq}}","message":"` + text + `"}`
 
-// around is the size of Atelier's envelope of a text, with author and time, in bytes:
-// live_bytes_total divided by live_deliveries_total, less the text and the head of a frame.
+// around is the size of Atelier's envelope of a text, with author and time, in bytes. It was
+// computed as live_bytes_total divided by live_deliveries_total, less the text and a frame's head.
 const around = 190
 
 // contestants returns all servers, in the order of a round. self is this program, node the folder
@@ -89,7 +89,7 @@ func (d *dialect) size(length int) int {
 	return length + len(rest)
 }
 
-// flags returns the flags of the generator, for a server at an address with a process number.
+// flags returns the flags of the generator, for a server with an address and a process id.
 // publishes means that messages are sent.
 func (c *contestant) flags(address string, pid int, publishes bool) []string {
 	if c.args == nil {

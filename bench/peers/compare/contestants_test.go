@@ -127,7 +127,7 @@ func through(t *testing.T, c *contestant, address string) string {
 	match := regexp.MustCompile(c.match)
 	found := match.FindSubmatch(hear(t, listener, match))
 	if stamp, seq := found[match.SubexpIndex("stamp")], found[match.SubexpIndex("seq")]; string(stamp) != "1234567" || string(seq) != "4711" {
-		t.Errorf("received %s", found[0])
+		t.Errorf("received %s, want the stamp 1234567 and the seq 4711", found[0])
 	}
 	if c.ack != "" {
 		ack := regexp.MustCompile(c.ack)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The comparison is in its document between these lines.
+// These lines surround the comparison in its document.
 const (
 	begins = "<!-- What follows is written by make peers. -->"
 	ends   = "<!-- What make peers writes ends here. -->"

@@ -15,7 +15,7 @@ type outcome struct {
 	failed     string
 }
 
-// report contains the required parts of the generator's report.
+// report contains the parts of the generator's report that are used.
 type report struct {
 	Environment         map[string]string `json:"environment"`
 	Invalid             []string          `json:"invalid"`

@@ -51,7 +51,7 @@ func start(ctx context.Context, args []string) (*process, error) {
 			}
 			said.WriteString(lines.Text() + "\n")
 		}
-		// Later output is discarded, and must not block the process.
+		// Later output is discarded. It is still read, because a full pipe would block the server.
 		_, _ = io.Copy(io.Discard, errors)
 	})
 	ctx, cancel := context.WithTimeout(ctx, startWithin)

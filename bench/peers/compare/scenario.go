@@ -11,7 +11,7 @@ import (
 // scenario is a kind of run.
 type scenario struct {
 	name, title string
-	// command is the generator's: fanout, idle or rest.
+	// command is the generator's command: fanout, idle or rest.
 	command string
 	// servers are the participants; nil for all with WebSockets.
 	servers []string
@@ -29,8 +29,8 @@ type scenario struct {
 	writes string
 }
 
-// publishers is the number of publishers. Atelier would stop a single one, because it remembers
-// 12,000 messages per person and accepts no more in ten minutes.
+// publishers is the number of publishers. Atelier would stop a single one, because it remembers at
+// most 12,000 messages per person, and thus accepts no more in ten minutes.
 const publishers = 16
 
 // answered is the length in bytes of Atelier's response for a codelab in rest. The floor sends the
@@ -75,7 +75,7 @@ type times struct{ warmup, duration time.Duration }
 // connectPerSecond is the number of connections opened per second.
 const connectPerSecond = 4000
 
-// connect is the time over which the connections are opened.
+// connect returns the time over which the connections are opened.
 func (s *scenario) connect() time.Duration {
 	return max(500*time.Millisecond, time.Duration(s.subscribers)*time.Second/connectPerSecond)
 }

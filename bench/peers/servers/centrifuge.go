@@ -9,7 +9,7 @@ import (
 	"github.com/centrifugal/centrifuge"
 )
 
-// centrifugePeer is a server of Centrifugo's library. Clients use its JSON protocol. They can
+// centrifugePeer is a server built on Centrifugo's library. Clients use its JSON protocol. They can
 // subscribe to every channel, publish in it, and recover missed messages from a history in memory.
 type centrifugePeer struct{ none }
 

@@ -30,7 +30,7 @@ func (*natsPeer) Run(ctx context.Context, listen string, ready func(string)) err
 		port = server.RANDOM_PORT
 	}
 	s, err := server.NewServer(&server.Options{
-		// The listener for its own protocol is mandatory.
+		// The listener for NATS's own protocol is mandatory.
 		Host: "127.0.0.1", Port: server.RANDOM_PORT,
 		NoLog: true, NoSigs: true,
 		Websocket: server.WebsocketOpts{Host: host, Port: port, NoTLS: true},

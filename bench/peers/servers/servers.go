@@ -15,12 +15,11 @@ import (
 
 // Peer is a server that can be started.
 type Peer interface {
-	// About describes it in one line.
+	// About describes the server in one line.
 	About() string
-	// Flags adds its own flags.
+	// Flags adds the server's own flags.
 	Flags(*flag.FlagSet)
-	// Run serves until ctx ends. Ready is called once with the address, when connections are
-	// accepted.
+	// Run serves until ctx ends. It calls ready once with the address, when it accepts connections.
 	Run(ctx context.Context, listen string, ready func(address string)) error
 }
 

@@ -178,11 +178,11 @@ func TestTheFirstTokenReachesTheClientAtOnce(t *testing.T) {
 	lin := c.attendee("Lin")
 	k := lin.ask(record{"prompt": "why", "codelab_id": c.id, "step_number": 2})
 	if got := k.text(); got != "first" {
-		t.Errorf("the first text is %q", got)
+		t.Errorf("the first text is %q, want \"first\"", got)
 	}
 	next <- struct{}{} // only now the upstream sends more
 	if got := k.text(); got != "second" {
-		t.Errorf("the second text is %q", got)
+		t.Errorf("the second text is %q, want \"second\"", got)
 	}
 	next <- struct{}{}
 	if text, failed := k.whole(); text != "" || failed != "" {
@@ -394,7 +394,7 @@ func TestTheAIAnswersMembersOnly(t *testing.T) {
 	lin.post("/ai/stream", record{"codelab_id": c.id, "contents": []any{}}).refused(400, "prompt or contents")
 	lin.post("/ai/stream", why("codelab_id", c.id, "contents", []any{record{"role": "system", "parts": []any{record{"text": "x"}}}})).refused(400, "role")
 	if n := len(up.Asked()); n != 0 {
-		t.Errorf("%d refused questions were sent upstream", n)
+		t.Errorf("%d refused questions were sent upstream, want 0", n)
 	}
 	c.admin.ask(why("tools", record{"google_search": record{}}, "codelab_id", c.id)).whole()
 	lin.ask(why("codelab_id", c.id)).whole()
@@ -478,7 +478,7 @@ func TestTheAIKeyInTheSettingsIsUsedAndKeptSecret(t *testing.T) {
 		b.post("/admin/settings", record{"ai_api_key": bad}).refused(400, "ADMIN_PW")
 	}
 	if got := state(); got != "false false" {
-		t.Errorf("before the key is set, the state is %s", got)
+		t.Errorf("before the key is set, the state is %s, want \"false false\"", got)
 	}
 	b.post("/admin/settings", record{"ai_api_key": encryptedKey(t)}).want(200)
 	if got := used(); got != aiKey || state() != "true true" {
@@ -487,22 +487,22 @@ func TestTheAIKeyInTheSettingsIsUsedAndKeptSecret(t *testing.T) {
 	// The stored key takes precedence, but a key in the request must still be valid.
 	b.ask(record{"prompt": "why", "api_key": own}).whole()
 	if got := up.Last().Header.Get("X-Goog-Api-Key"); got != aiKey {
-		t.Errorf("the key used is %q", got)
+		t.Errorf("the key used is %q, want %q", got, aiKey)
 	}
 	b.post("/ai/stream", record{"prompt": "why", "api_key": "plaintext"}).refused(400, "ADMIN_PW")
 	restart()
 	if got := used(); got != aiKey {
-		t.Errorf("after a restart, the key used is %q", got)
+		t.Errorf("after a restart, the key used is %q, want %q", got, aiKey)
 	}
 	cfg.Admin.Password = "another password"
 	restart()
 	if got := state(); got != "true false" {
-		t.Errorf("after a change of ADMIN_PW, the state is %s", got)
+		t.Errorf("after a change of ADMIN_PW, the state is %s, want \"true false\"", got)
 	}
 	b.post("/ai/stream", record{"prompt": "why"}).refused(400, "set again")
 	b.post("/admin/settings", record{"ai_api_key": encryptedWith(t, "another password", "new-key")}).want(200)
 	if got := used(); got != "new-key" {
-		t.Errorf("the key used is %q", got)
+		t.Errorf("the key used is %q, want \"new-key\"", got)
 	}
 	b.post("/admin/settings", record{"ai_api_key": ""}).want(200)
 	b.post("/ai/stream", record{"prompt": "why"}).refused(400, "no AI key")
@@ -731,7 +731,7 @@ func TestAnswersStreamOverTLSToo(t *testing.T) {
 	})
 	k := b.ask(record{"prompt": "why"})
 	if got := k.text(); got != "first" {
-		t.Errorf("the first text is %q", got)
+		t.Errorf("the first text is %q, want \"first\"", got)
 	}
 	k.leave()
 	select {

@@ -76,7 +76,7 @@ func TestAnExportedCodelabIsImportedUnchanged(t *testing.T) {
 	c.furnish()
 	export := c.admin.get(c.path + "/export").want(200)
 	if got := export.header.Get("Content-Type"); got != "application/zip" {
-		t.Errorf("the content type is %q", got)
+		t.Errorf("the content type is %q, want \"application/zip\"", got)
 	}
 	z, err := zip.NewReader(bytes.NewReader(export.body), int64(len(export.body)))
 	if err != nil {
@@ -137,7 +137,7 @@ func TestTutorialsAreImported(t *testing.T) {
 		b.get("/codelabs/" + made.text("id")).into(&both)
 		steps := both[1].([]any)
 		if first := record(steps[0].(map[string]any)); len(steps) != 2 || first.number("duration_minutes") != 5 || first.text("content_markdown") != "Text of one.\n" {
-			t.Errorf("%s: steps %v", name, steps)
+			t.Errorf("%s: the steps are %v", name, steps)
 		}
 	}
 }
@@ -166,12 +166,12 @@ func TestAnImportReportsOmittedParts(t *testing.T) {
 			t.Errorf("%s: the title comes from %v", name, made["title_from"])
 		}
 		if got := fmt.Sprint(made["left_out"]); got != tc.left {
-			t.Errorf("%s: the import left out %s", name, got)
+			t.Errorf("%s: the import left out %s, want %s", name, got, tc.left)
 		}
 		var both []any
 		b.get("/codelabs/" + made.text("id")).into(&both)
 		if n := len(both[1].([]any)); n != tc.steps {
-			t.Errorf("%s: created %d steps", name, n)
+			t.Errorf("%s: created %d steps, want %d", name, n, tc.steps)
 		}
 	}
 }
@@ -234,7 +234,7 @@ func TestABadArchiveCreatesNoCodelab(t *testing.T) {
 	b.post("/codelabs/import", []byte("rubbish"), header("Content-Type", "multipart/form-data; boundary=x")).refused(400)
 	open(t, addr).post("/codelabs/import", []byte("x"), header("Content-Type", "multipart/form-data; boundary=x")).refused(401)
 	if made := b.get("/codelabs").list(); len(made) != 0 {
-		t.Errorf("%d codelabs were created", len(made))
+		t.Errorf("%d codelabs were created, want 0", len(made))
 	}
 }
 
@@ -272,7 +272,7 @@ func TestTheErrorOfATooLargeUploadSaysSo(t *testing.T) {
 		defer res.Body.Close()
 		got, _ := io.ReadAll(res.Body)
 		if res.StatusCode != 413 || !strings.Contains(string(got), "too large") {
-			t.Fatalf("status %d %s", res.StatusCode, got)
+			t.Fatalf("status %d %s, want 413", res.StatusCode, got)
 		}
 		return true
 	})

@@ -146,7 +146,7 @@ func TestARefusedImportLeavesNoFile(t *testing.T) {
 		}
 	}
 	if n := len(b.get("/codelabs").list()); n != 0 {
-		t.Errorf("%d codelabs were created", n)
+		t.Errorf("%d codelabs were created, want 0", n)
 	}
 }
 

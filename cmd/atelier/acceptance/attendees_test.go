@@ -13,7 +13,7 @@ func TestRegisteringWithTheSameNameAndCodeIsARejoin(t *testing.T) {
 	c := newClass(t)
 	first := c.join(open(t, c.addr), record{"name": "  Élodie Straße ", "code": "4711"})
 	if first.name != "Élodie Straße" {
-		t.Errorf("the name is %q", first.name)
+		t.Errorf("the name is %q, want \"Élodie Straße\"", first.name)
 	}
 	first.post(c.path+"/messages", record{"type": "step_progress", "step_number": 3}).want(200)
 	// A name counts as the same if it is decomposed, in capitals or surrounded by spaces.
@@ -139,7 +139,7 @@ func TestAttendeesSeeOnlyTheirOwnEmailAndCompletionTime(t *testing.T) {
 		}
 	}
 	if got := open(t, c.addr).get(c.path + "/attendees"); got.status != 401 {
-		t.Errorf("a stranger gets %d", got.status)
+		t.Errorf("a stranger gets %d, want 401", got.status)
 	}
 }
 
@@ -216,7 +216,7 @@ func TestNamesThatDifferOnlyInInvisibleCharactersAreTheSame(t *testing.T) {
 	c := newClass(t)
 	lin := c.join(open(t, c.addr), record{"name": "\u202eLi\u200bn Ho\u2069", "code": "4711"})
 	if lin.name != "Lin Ho" {
-		t.Errorf("the name is %q", lin.name)
+		t.Errorf("the name is %q, want \"Lin Ho\"", lin.name)
 	}
 	for _, same := range []string{"Lin Ho", "\u200fLin Ho", "Lin\u00a0 Ho", "LIN\ufe0f HO", "Lin Ho\u3164"} {
 		open(t, c.addr).post(c.path+"/register", record{"name": same}).refused(409, "taken")
@@ -299,7 +299,7 @@ func TestFacilitatorsSeeTheStepTimesAndQuizResultOfAnAttendee(t *testing.T) {
 		t.Errorf("the times are %s: %v", got, now["steps"])
 	}
 	if got := fmt.Sprint(now["quiz"]); got != "map[answered:2 of:3 right:1]" {
-		t.Errorf("the quiz is %s", got)
+		t.Errorf("the quiz is %s, want \"map[answered:2 of:3 right:1]\"", got)
 	}
 	own := read(lin.browser, "?details=true&missing=true")
 	if fmt.Sprint(own["steps"], own["quiz"]) != fmt.Sprint(now["steps"], now["quiz"]) || own["missing"] == nil {
@@ -316,7 +316,7 @@ func TestFacilitatorsSeeTheStepTimesAndQuizResultOfAnAttendee(t *testing.T) {
 
 	lin.post(c.path+"/complete", nil).want(200)
 	if got := fmt.Sprint(stepsReached(read(c.admin, "?details=true"))); got != "[1 some 2 0 3 some]" {
-		t.Errorf("after completion, the times are %s", got)
+		t.Errorf("after completion, the times are %s, want \"[1 some 2 0 3 some]\"", got)
 	}
 	// A codelab without questions has no score.
 	if r := newClass(t); r.admin.get(r.path + "/attendees/" + r.attendee("Ada").id + "?details=true").object()["quiz"] != nil {

@@ -104,6 +104,6 @@ func TestARestoredBackupStartsANewEpoch(t *testing.T) {
 	// A client's earlier position is not valid in the restored stream.
 	again := c.admin.connect(c.id, resume(live.welcome.text("epoch"), at))
 	if m := again.next("resync"); m.text("reason") != "epoch" || m.text("epoch") == live.welcome.text("epoch") {
-		t.Errorf("received %v", m)
+		t.Errorf("received %v, want a resync to another epoch", m)
 	}
 }

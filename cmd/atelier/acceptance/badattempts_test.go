@@ -187,7 +187,7 @@ func decoded(text []byte) any {
 }
 
 // mutate changes a valid body in every way that its schema forbids. put returns the whole body with
-// another value at the position at.
+// another value at the position of good.
 func mutate(at pointer, good any, field string, put func(any) any, emit func(what, field string, body any)) {
 	v, at := openAPI.at(at)
 	schema := record(v.(map[string]any))

@@ -15,7 +15,7 @@ import (
 // must refuse each attempt with the right status and an error body, and must change nothing. The
 // invalid bodies are derived from the schemas, so the tests also verify the documents.
 
-// caller is the kind of caller that may use an operation.
+// caller is the kind of caller that is allowed to use an operation.
 type caller uint8
 
 const (
@@ -423,7 +423,7 @@ func (w *badWorld) pulse() string {
 	return b.String()
 }
 
-// right returns a browser that may call the operation.
+// right returns a browser that is allowed to call the operation.
 func (w *badWorld) right(p probe) *browser {
 	switch p.by {
 	case byAnyone:

@@ -42,7 +42,7 @@ func TestACertificateShowsTheSettingsOfItsCodelab(t *testing.T) {
 	}
 	got := read()
 	if certified(got) != "Go Bern|2.5|true|rust|Goroutines and channels.|true" {
-		t.Errorf("the certificate settings are %q", certified(got))
+		t.Errorf("the certificate settings are %q, want \"Go Bern|2.5|true|rust|Goroutines and channels.|true\"", certified(got))
 	}
 	if shares, _ := got["shares"].([]any); len(shares) != 2 {
 		t.Errorf("the shares are %v", got["shares"])
@@ -138,7 +138,7 @@ func TestInvalidCertificateSettingsAreRefused(t *testing.T) {
 	c.admin.put(c.path, record{"organiser": strings.Repeat("ü", 120), "certificate_text": strings.Repeat("ü", 500), "hours": 0.5}).want(200)
 }
 
-// A logo that is missing from the export is left out of the import.
+// A logo that the import cannot use is left out.
 func TestCertificateSettingsAreCopiedAndExported(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, startServer(t, testConfig(t)).Addr(), record{"title": "Travels"})

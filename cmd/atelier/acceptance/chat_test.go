@@ -17,17 +17,17 @@ func TestTheHistoryHasTheNewestMessagesInOrder(t *testing.T) {
 	}
 	read := func(query string) []record { return c.admin.get(c.path + "/chat" + query).list() }
 	if got := texts(read(""), "message"); !slices.Equal(got, want) {
-		t.Errorf("all messages: %q", got)
+		t.Errorf("the whole history is %q", got)
 	}
 	last := read("?limit=5")
 	if got := texts(last, "message"); !slices.Equal(got, want[7:]) {
-		t.Errorf("the last five: %q", got)
+		t.Errorf("the last five messages are %q", got)
 	}
 	if got := texts(read("?limit=5&before="+last[0].text("id")), "message"); !slices.Equal(got, want[2:7]) {
-		t.Errorf("the five before those: %q", got)
+		t.Errorf("the five messages before those are %q", got)
 	}
 	if got := read("?before=" + read("")[0].text("id")); len(got) != 0 {
-		t.Errorf("before the first: %v", got)
+		t.Errorf("before the first message, the history has %v", got)
 	}
 }
 
@@ -71,14 +71,14 @@ func TestPostedMessagesAreAnsweredLikeOnTheSocket(t *testing.T) {
 		t.Errorf("the ack is %v, the message %v", ack, m)
 	}
 	if got := lin.post(c.path+"/messages", record{"type": "chat", "message": "no ref"}).object(); got["ref"] != nil {
-		t.Errorf("without a ref: %v", got)
+		t.Errorf("without a ref, the ack is %v", got)
 	}
 	if got := lin.post(c.path+"/messages", record{"type": "join"}).object(); got.text("type") != "welcome" {
 		t.Errorf("join returned %v", got)
 	}
 	lin.post(c.path+"/messages", record{"type": "step_progress", "step_number": 3}).want(200)
 	if m := s.next("step_progress"); m.number("step_number") != 3 {
-		t.Errorf("received %v", m)
+		t.Errorf("received %v, want step 3", m)
 	}
 	lin.post(c.path+"/messages", record{"type": "attendee_screen_status", "active": true}).want(200)
 	s.next("attendee_screen_status")

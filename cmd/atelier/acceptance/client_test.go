@@ -23,9 +23,9 @@ type browser struct {
 	http *http.Client
 	// token is sent as a bearer token if set.
 	token string
-	// from is the client address that a proxy forwards, if set.
+	// from, if set, is the client address that a proxy forwards.
 	from string
-	// stays sends every request to the same node.
+	// stays means that every request goes to the same node.
 	stays bool
 }
 

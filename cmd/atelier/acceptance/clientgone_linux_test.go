@@ -36,8 +36,8 @@ func TestADisconnectedClientEndsItsImport(t *testing.T) {
 	}
 }
 
-// importAndLeave sends an import, and the end of the connection in the packet with its last byte.
-// It returns the response.
+// importAndLeave sends an import, and the end of the connection in the packet with the import's
+// last byte. It returns the response.
 func importAndLeave(t *testing.T, b *browser, addr, title string) (status int, text string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)

@@ -122,7 +122,7 @@ func TestADeletedCodelabIsGone(t *testing.T) {
 	lin.get("/certificates/" + lin.id).refused(404)
 	open(t, c.addr).get(c.path).refused(404)
 	if s := lin.get(c.path + "/chat").status; s != 404 {
-		t.Errorf("an attendee of the deleted codelab gets %d", s)
+		t.Errorf("an attendee of the deleted codelab gets %d, want 404", s)
 	}
 }
 

@@ -145,10 +145,10 @@ func TestACommentIsDeletedByItsAuthorOrAFacilitator(t *testing.T) {
 				t.Errorf("the last deletion returned %v", got)
 			}
 			if m := live.next("inline_comment_changed"); m.text("action") != "deleted" || m.text("thread_id") != th.text("id") {
-				t.Errorf("received %v", m)
+				t.Errorf("received %v, want the deletion of the thread", m)
 			}
 			if n := len(lin.get(c.path + "/inline-comments").list()); n != 0 {
-				t.Errorf("%d threads are left", n)
+				t.Errorf("%d threads are left, want 0", n)
 			}
 		})
 	}

@@ -234,10 +234,10 @@ func TestNegotiationReturnsTheCommonCapabilities(t *testing.T) {
 		t.Fatalf("the negotiation returned %d %s", status, body)
 	}
 	if got.Version != "2026-01-23" || len(got.Capabilities) != 1 || got.Capabilities["dev.commerce.shopping.checkout"][0].Version != "2026-01-23" {
-		t.Errorf("agreed on %s", body)
+		t.Errorf("the negotiation agreed on %s", body)
 	}
 	if len(got.Dropped) != 1 || got.Dropped[0].Name != "com.example.extra" || got.Dropped[0].Reason == "" {
-		t.Errorf("dropped %+v", got.Dropped)
+		t.Errorf("the dropped capabilities are %+v", got.Dropped)
 	}
 
 	for _, tc := range []struct {

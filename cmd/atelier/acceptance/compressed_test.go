@@ -11,9 +11,9 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// Views that are the same for everybody are compressed for clients that accept it, and have a
-// different entity tag. Views for facilitators are never compressed: they contain e-mail
-// addresses next to names that people choose, and the compressed length would reveal the
+// Views that are the same for everybody are compressed for clients that accept compression. A
+// compressed view has its own entity tag. Views for facilitators are never compressed: they contain
+// e-mail addresses next to names that people choose, and the compressed length would reveal the
 // addresses.
 func TestSharedViewsAreCompressed(t *testing.T) {
 	t.Parallel()
@@ -62,7 +62,7 @@ func TestSharedViewsAreCompressed(t *testing.T) {
 		tags[resp.Header.Get("ETag")] = true
 		for tag := range tags {
 			if resp, _ := get(lin.browser, coding, tag); resp.StatusCode != 304 {
-				t.Errorf("coding %s with If-None-Match %s: status %d", coding, tag, resp.StatusCode)
+				t.Errorf("coding %s with If-None-Match %s: status %d, want 304", coding, tag, resp.StatusCode)
 			}
 		}
 	}

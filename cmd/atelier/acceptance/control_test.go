@@ -58,7 +58,7 @@ func TestARemovedAttendeeDisappearsEverywhere(t *testing.T) {
 	boss := c.admin.connect(c.id, resume(watcher.welcome.text("epoch"), watcher.welcome.seq()))
 	boss.untilChat("end")
 	if n := boss.count("help_request") + boss.count("attendee_completed"); n != 0 {
-		t.Errorf("%d messages about her are replayed to facilitators", n)
+		t.Errorf("%d messages about her are replayed to facilitators, want 0", n)
 	}
 	if got := c.audited(); !slices.Contains(got, "attendee_remove") {
 		t.Errorf("the audited actions are %v", got)
@@ -130,16 +130,16 @@ func TestARenamedAttendeeSendsUnderTheNewName(t *testing.T) {
 	c.admin.put(c.path+"/attendees/"+lin.id, record{"name": " Linnea "}).want(200)
 	s.send(record{"type": "chat", "message": "hello"})
 	if m := s.untilChat("hello"); m.text("sender") != "Linnea" {
-		t.Errorf("received %v", m)
+		t.Errorf("received %v, want the new name of the sender", m)
 	}
 	// Relayed messages and a welcome carry the new name too.
 	s.send(record{"type": "attendee_screen_status", "active": true})
 	if m := boss.next("attendee_screen_status"); m.text("sender") != "Linnea" || m.text("attendee_name") != "Linnea" {
-		t.Errorf("received %v", m)
+		t.Errorf("received %v, want the new name of the attendee", m)
 	}
 	s.send(record{"type": "hello"})
 	if m := s.next("welcome"); m["you"].(map[string]any)["name"] != "Linnea" {
-		t.Errorf("received %v", m)
+		t.Errorf("received %v, want a welcome with the new name", m)
 	}
 	for who, conn := range map[string]*socket{"the attendee": s, "the facilitator": boss} {
 		if n := conn.count("attendee_renamed"); n != 1 {
@@ -148,11 +148,11 @@ func TestARenamedAttendeeSendsUnderTheNewName(t *testing.T) {
 	}
 	for _, m := range s.received {
 		if m.kind() == "attendee_renamed" && (m.text("attendee_id") != lin.id || m.text("name") != "Linnea" || m.seq() == 0) {
-			t.Errorf("received %v", m)
+			t.Errorf("received %v, want the attendee with the new name and a seq", m)
 		}
 	}
 	if got := c.admin.get(c.path + "/help").list()[0].text("attendee_name"); got != "Linnea" {
-		t.Errorf("the queue has the name %q", got)
+		t.Errorf("the queue has the name %q, want \"Linnea\"", got)
 	}
 	c.attendee("Lin")
 }
@@ -190,7 +190,7 @@ func TestAPINResetEndsEarlierGrants(t *testing.T) {
 		b.get(c.path + "/chat").refused(403)
 		b.get("/session?codelab_id=" + c.id).refused(401)
 		if _, res := b.dial("/ws/" + c.id); res.StatusCode != 403 {
-			t.Errorf("a connection with the old grant returned %d", res.StatusCode)
+			t.Errorf("a connection with the old grant returned %d, want 403", res.StatusCode)
 		}
 	}
 	lin.get("/session").refused(401)
@@ -217,7 +217,7 @@ func TestADeletedMessageIsGoneFromHistoryAndReplay(t *testing.T) {
 	lin.delete(c.path + "/chat/" + id).refused(403)
 	c.admin.delete(c.path + "/chat/" + id).want(204)
 	if m := s.next("chat_deleted"); m.text("id") != id {
-		t.Errorf("received %v", m)
+		t.Errorf("received %v, want the deletion of the message", m)
 	}
 	c.admin.delete(c.path + "/chat/" + id).refused(404)
 	if got := texts(lin.get(c.path+"/chat").list(), "message"); !slices.Equal(got, []string{"kind"}) {

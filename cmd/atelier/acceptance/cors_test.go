@@ -60,7 +60,7 @@ func TestPagesOfAllowedOriginsCanReadResponses(t *testing.T) {
 			}
 		}
 		if preflight.StatusCode != status {
-			t.Errorf("%s: the preflight returned %d", origin, preflight.StatusCode)
+			t.Errorf("%s: the preflight returned %d, want %d", origin, preflight.StatusCode, status)
 		}
 	}
 	// Error responses have the headers, too: 404 for an unknown path, and 405 for a wrong method.
@@ -70,7 +70,7 @@ func TestPagesOfAllowedOriginsCanReadResponses(t *testing.T) {
 		}
 	}
 	if plain := admin.asks("OPTIONS", "/codelabs", "http://app.example.org", nil); plain.StatusCode != 405 {
-		t.Errorf("OPTIONS without a requested method returned %d", plain.StatusCode)
+		t.Errorf("OPTIONS without a requested method returned %d, want 405", plain.StatusCode)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestTheImportPathIsNotReadAsACodelabID(t *testing.T) {
 	for _, method := range []string{"GET", "PUT", "DELETE"} {
 		a := admin.send(method, "/codelabs/import", nil).want(405)
 		if got := a.header.Get("Allow"); got != "POST" {
-			t.Errorf("%s: Allow is %q", method, got)
+			t.Errorf("%s: Allow is %q, want \"POST\"", method, got)
 		}
 	}
 }

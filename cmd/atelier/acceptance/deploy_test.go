@@ -231,11 +231,11 @@ func throughProxy(t *testing.T, front string, roots *x509.CertPool) {
 	live := lin.connect(c.id, "")
 	events, status := admin.follow(c.id, "")
 	if status != 200 {
-		t.Fatalf("the event stream returned %d", status)
+		t.Fatalf("the event stream returned %d, want 200", status)
 	}
 	live.acked(record{"type": "chat", "message": "through the proxy"}, "a")
 	if m := events.next("chat"); m.text("message") != "through the proxy" {
-		t.Errorf("received %v", m)
+		t.Errorf("received %v, want the message from the other client", m)
 	}
 	content := bytes.Repeat([]byte("0123456789abcdef"), 1<<19) // 8 MiB
 	up := admin.sendFile("/upload/material", "large.bin", content).object().text("url")
@@ -244,7 +244,8 @@ func throughProxy(t *testing.T, front string, roots *x509.CertPool) {
 	}
 }
 
-// Each metric in these files exists on the server, and Prometheus accepts the rules.
+// The server has each metric that the alerts and the dashboard use, and Prometheus accepts the
+// rules.
 func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 	t.Parallel()
 	s := common.get(t)
@@ -339,7 +340,7 @@ func TestTheBackupUnitKeepsTheNewestBackups(t *testing.T) {
 	run("ExecStartPost")
 	left, err := filepath.Glob(filepath.Join(backups, "*"))
 	if err != nil || len(left) != 15 || filepath.Base(left[0]) != "20260108T033000Z.atelier" || filepath.Base(left[14]) != "kept by hand" {
-		t.Errorf("%v: backups left: %q", err, left)
+		t.Errorf("the remaining backups are %q: %v", left, err)
 	}
 	if info, err := os.Stat(left[13]); err != nil || info.Size() == 0 {
 		t.Errorf("the new backup: %v", err)

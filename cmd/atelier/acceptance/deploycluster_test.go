@@ -21,8 +21,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// The test runs a workshop through each balancer in front of three nodes. It continues after one
-// node is stopped.
+// The test runs a workshop through each balancer in front of three nodes. Then it stops one node,
+// and requests must still succeed.
 func TestTheSamplesForBalancersWork(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "the test runs each balancer in front of three nodes")
@@ -87,9 +87,9 @@ func TestTheSamplesForBalancersWork(t *testing.T) {
 				t.Fatal(err)
 			}
 			// Until a balancer has noticed that the node has stopped, it can send a POST to this
-			// node. A balancer that checks each node every second does not notice from a failed
-			// POST. Some balancers choose nodes at random. Only many consecutive successes show
-			// that the balancer no longer uses the stopped node.
+			// node. A balancer that checks each node every second does not notice a stopped node by
+			// a failed POST. Some balancers choose nodes at random. Only many consecutive successes
+			// show that the balancer no longer uses the stopped node.
 			client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
 			defer client.CloseIdleConnections()
 			for fine, deadline := 0, time.Now().Add(testTimeout); fine < 60; fine++ {

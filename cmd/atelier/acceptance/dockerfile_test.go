@@ -42,7 +42,8 @@ func TestTheImageCanBeBuilt(t *testing.T) {
 	}
 }
 
-// The app's build reads the pages of the handbook, so its stage copies each of them.
+// The app's build reads the pages of the handbook, so the stage that builds the app copies each
+// page.
 func TestTheDockerfileCopiesEveryPageOfTheHandbook(t *testing.T) {
 	t.Parallel()
 	list, err := os.ReadFile("../../../transport/web/app/scripts/handbook.mjs")

@@ -184,10 +184,10 @@ func TestTheServerServesItsDocuments(t *testing.T) {
 	t.Parallel()
 	b := open(t, common.get(t).Addr())
 	if got := b.get("/openapi.json").object().text("openapi"); got != "3.1.0" {
-		t.Errorf("the OpenAPI version is %q", got)
+		t.Errorf("the OpenAPI version is %q, want \"3.1.0\"", got)
 	}
 	if got := b.get("/asyncapi.json").object().text("asyncapi"); got != "3.0.0" {
-		t.Errorf("the AsyncAPI version is %q", got)
+		t.Errorf("the AsyncAPI version is %q, want \"3.0.0\"", got)
 	}
 	// The documents have the version of the program.
 	program := b.get("/app").object().text("version")
