@@ -264,7 +264,7 @@ func TestAServerThatRefusesEverybodyIsReported(t *testing.T) {
 			defer srv.Close()
 			defer srv.CloseClientConnections()
 			drain := time.Second
-			if name == "no WebSocket" {
+			if name == "not a WebSocket" {
 				drain = time.Hour // the error comes at once, because another attempt would not help
 			}
 			_, err := (&Config{

@@ -14,6 +14,7 @@ import (
 	"net"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/crypto/scrypt"
 )
@@ -23,7 +24,7 @@ const shortest = 16
 
 // CheckSecret refuses a secret that is short enough to be guessed.
 func CheckSecret(secret string) error {
-	if len(secret) < shortest {
+	if utf8.RuneCountInString(secret) < shortest {
 		return fmt.Errorf("the workers' secret has fewer than %d characters", shortest)
 	}
 	return nil
