@@ -61,7 +61,8 @@ func (l *Limiter) Among(servers func() int) *Limiter {
 	return l
 }
 
-// cost returns the tokens per request: for a shared limit, the number of servers.
+// cost returns the tokens per request: for a shared limit, the number of servers, but at most the
+// burst.
 func (l *Limiter) cost() float64 {
 	if l.among == nil {
 		return 1
@@ -113,7 +114,7 @@ func AllowAll(charges ...Charge) (wait time.Duration) {
 	return wait
 }
 
-// Level returns the number of used tokens of a key.
+// Level returns the number of requests of a key that count against the limit now.
 func (l *Limiter) Level(key string) int {
 	if l == nil {
 		return 0

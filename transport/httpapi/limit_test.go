@@ -109,8 +109,7 @@ func TestFullBucketsAreEvictedFirst(t *testing.T) {
 	}
 }
 
-// Only full buckets are removed, which has no effect. A caller with an empty bucket is still
-// refused.
+// Removing a full bucket does not affect its key. A caller with an empty bucket is still refused.
 func TestOnlyFullBucketsAreForgotten(t *testing.T) {
 	now := time.Unix(0, 0)
 	l := NewLimiter(Rate{Burst: 2, Per: time.Minute}, func() time.Time { return now })

@@ -61,7 +61,7 @@ func (l *list) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// fill encodes values until n bytes are available or the list ends.
+// fill encodes values until n bytes are available, or the list ends or fails.
 func (l *list) fill(n int) {
 	defer func() {
 		// While the response is being sent, nothing else recovers panics.

@@ -80,7 +80,8 @@ func TestALongListIsSentInPieces(t *testing.T) {
 	}
 }
 
-// A failing list is not begun. If it has already begun, it breaks off.
+// If a list fails before its response begins, JSONList returns the error. A later failure breaks
+// the response off.
 func TestAFailingListIsAnError(t *testing.T) {
 	for name, fail := range map[string]func(yield func(any) bool){
 		"a value cannot be encoded": func(yield func(any) bool) { yield(func() {}) },

@@ -8,8 +8,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Origins lists the origins with pages that may send requests. The zero value knows the server's
-// own origin only from the Host header.
+// Origins lists the origins with pages that may send requests. With the zero value, only the Host
+// header states the server's own origin.
 type Origins struct {
 	// PublicURL is the address at which browsers reach the server; "" to use the Host header only.
 	PublicURL string

@@ -179,8 +179,8 @@ func (r *Exchange) Read(limit int) ([]byte, error) {
 	return readable(wire.ReadBody(r.RequestCtx, limit, &r.share))
 }
 
-// ReadSecret does the same as Read for a body that must not stay in memory, see package body. The
-// caller must wipe the result.
+// ReadSecret does the same as Read for a body that must not stay in memory, see
+// wire.ReadSecretBody. The caller must wipe the result.
 func (r *Exchange) ReadSecret(limit int) ([]byte, error) {
 	return readable(wire.ReadSecretBody(r.RequestCtx, limit, &r.share))
 }

@@ -10,8 +10,8 @@ import (
 type sentKey struct{}
 
 // CountSent counts the bytes of the response body. Call the returned function when the response is
-// complete. It calls onSent with the number of bytes once the response has been sent, even if the
-// client disconnected early.
+// complete. It calls onSent with the number of bytes: for content of Send after it was sent, even
+// if the client disconnected early, and for any other response immediately.
 func CountSent(ctx *fasthttp.RequestCtx) func(onSent func(bytes int64)) {
 	c := &counted{}
 	// c is wrapped in a struct, because the server closes user values that are io.Closers.
@@ -46,8 +46,8 @@ type counting struct{ answer *counted }
 type counted struct {
 	io.ReadCloser
 	n      int64
-	closed bool        // the response was closed before it was complete, because it was replaced or has no body
-	onSent func(int64) // nil until the answer is complete
+	closed bool        // if true before the response is complete, the content was replaced or is not sent
+	onSent func(int64) // nil until the response is complete
 }
 
 func (c *counted) Read(b []byte) (int, error) {

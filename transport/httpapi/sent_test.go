@@ -32,7 +32,7 @@ func TestEachResponseIsCountedOnce(t *testing.T) {
 		made(func(n int64) { counts = append(counts, n) })
 		c.out(r)
 		if len(counts) != 1 || counts[0] != c.want {
-			t.Errorf("%s: the counts are %v, want one of %d", name, counts, c.want)
+			t.Errorf("%s: the counts are %v, want only %d", name, counts, c.want)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func TestATurnIsReleasedOnce(t *testing.T) {
 	turns.free <- struct{}{} // another caller takes the turn without a time limit
 	release()
 	if len(turns.free) != 1 {
-		t.Error("the turn of another caller was returned")
+		t.Error("the turn of another caller was released")
 	}
 }
 

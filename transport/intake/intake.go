@@ -18,7 +18,7 @@ const (
 	MaxMaterial = 50 << 20
 )
 
-// tolerance is the number of bytes by which an image may grow when its metadata is replaced.
+// tolerance is the number of bytes by which an image can grow when its metadata is replaced.
 const tolerance = 1 << 10
 
 // Image stores an image of at most MaxImage bytes without its metadata. If Check refuses the image,
@@ -87,8 +87,8 @@ func Material(blobs files.Blobs, r io.Reader) (lease *files.Lease, mediaType str
 	return lease, mediaType, err
 }
 
-// Upload returns the record of a stored object as an upload of a kind of the files package.
-// original is the original file name, or "" to omit it. extension is the extension of the new name.
+// Upload returns the upload record of a stored object. kind is a kind of upload of package files,
+// extension the extension of the new name. original is the original file name, or "" to omit it.
 func Upload(lease *files.Lease, kind, extension, mediaType, original string, now time.Time) *pb.Upload {
 	return &pb.Upload{
 		Name: files.NewName(kind, extension), Sum: lease.Sum[:], Size: lease.Size, MediaType: mediaType,

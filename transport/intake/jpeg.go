@@ -20,7 +20,7 @@ const (
 	markCOM  = 0xfe
 )
 
-// stripJPEG copies the segments of the picture. Of the application segments it keeps JFIF without
+// stripJPEG copies the image data. Of the application segments it keeps JFIF without
 // its thumbnail, the colour profile, Adobe's colour information, and the orientation in EXIF.
 func stripJPEG(in *bufio.Reader, out *bufio.Writer) error {
 	if b, err := in.Peek(2); err != nil || b[0] != 0xff || b[1] != markSOI {

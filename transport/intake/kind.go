@@ -58,7 +58,7 @@ var (
 	errMalformed = errors.New("the image is malformed or cut off")
 )
 
-// ErrDimensions means that an image has too many pixels.
+// ErrDimensions means that the width, height or number of pixels of an image is not permitted.
 var ErrDimensions = errors.New("intake: too many pixels")
 
 // dimensionsError wraps ErrDimensions with a text for the sender.
@@ -68,7 +68,7 @@ func (e dimensionsError) Error() string        { return string(e) }
 func (e dimensionsError) Is(target error) bool { return target == ErrDimensions }
 
 // Check returns the kind of an image by its content and checks its dimensions. Its errors are for
-// the person who sent it.
+// the person who sent the image.
 func Check(r io.ReaderAt, size int64) (Kind, error) {
 	head := make([]byte, min(size, 512))
 	if _, err := r.ReadAt(head, 0); err != nil && err != io.EOF {

@@ -9,17 +9,17 @@ import (
 
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
-// pngKept contains the chunks for the picture, its colours and its animation.
+// pngKept contains the chunks for the pixels, colours and animation of an image.
 var pngKept = map[string]bool{
 	"IHDR": true, "PLTE": true, "IDAT": true, "IEND": true, "tRNS": true,
 	"gAMA": true, "cHRM": true, "sRGB": true, "iCCP": true, "sBIT": true, "cICP": true, "mDCV": true, "cLLI": true,
 	"bKGD": true, "pHYs": true, "acTL": true, "fcTL": true, "fdAT": true,
 }
 
-// maxEXIF bounds EXIF blocks. Larger blocks are ignored.
+// maxEXIF bounds EXIF blocks, in bytes. Larger blocks are ignored.
 const maxEXIF = 64 << 10
 
-// stripPNG copies the known chunks of the picture, and its orientation.
+// stripPNG copies the chunks in pngKept, and the orientation of the image.
 func stripPNG(in *bufio.Reader, out *bufio.Writer) error {
 	signature := make([]byte, len(pngSignature))
 	if _, err := io.ReadFull(in, signature); err != nil || string(signature) != pngSignature {

@@ -40,7 +40,7 @@ type webpFile struct {
 	extended bool
 }
 
-// stripWebP keeps the chunks of picture, colours and animation, and the orientation. Sizes and
+// stripWebP keeps the pixels, the colours, the animation, and the orientation. Sizes and
 // flags are at the beginning of the file, so the file is scanned before it is written.
 func stripWebP(r io.ReaderAt, size int64, out *bufio.Writer) error {
 	f := &webpFile{r: r}
@@ -93,7 +93,7 @@ func (f *webpFile) chunk(at, end int64) (kind string, size int64, err error) {
 		return "", 0, err
 	}
 	size = int64(binary.LittleEndian.Uint32(head[4:]))
-	// The padding of the last chunk is often missing.
+	// The padding is not checked, because it is often missing after the last chunk.
 	if at+chunkHead+size > end {
 		return "", 0, errMalformed
 	}
@@ -146,7 +146,7 @@ func (f *webpFile) keep(p piece) error {
 	return nil
 }
 
-// planExtended keeps the header of an extended file, which lists its parts.
+// planExtended keeps the header of an extended file. Its flags list the kinds of later chunks.
 func (f *webpFile) planExtended(at, size int64) error {
 	if at != riffHead || size != 10 {
 		return errMalformed
@@ -160,7 +160,7 @@ func (f *webpFile) planExtended(at, size int64) error {
 	return f.keep(piece{own: own})
 }
 
-// planFrame keeps the picture chunks of a frame.
+// planFrame keeps the chunks with the pixels of a frame.
 func (f *webpFile) planFrame(at, size int64) error {
 	if size < frameHead {
 		return errMalformed

@@ -29,7 +29,8 @@ type Texts struct {
 	// Date has {day}, {month} and {year}.
 	Date   string   `json:"date"`
 	Months []string `json:"months"`
-	// Titles of the app's pages, until the app sets better ones, by the page's name in web.routes.
+	// Titles contains the initial titles of the app's pages by their names in web.routes. The app
+	// replaces them with better ones.
 	Titles  map[string]string `json:"titles"`
 	Verify  Verify            `json:"verify"`
 	Plain   Plain             `json:"plain"`

@@ -48,8 +48,9 @@ type AttachOptions struct {
 //
 // The session joins its room in one step. The client first receives the welcome. If the client sent
 // a position, the stored frames after that position follow, or a resync if they are not available.
-// Then the published frames follow, each exactly once. Frames published before Attach was called,
-// or before AttachOptions.From was read, precede the welcome's position.
+// Then the published frames follow, each exactly once. For a new client without AttachOptions.From,
+// all frames published before Attach was called precede the welcome's position. With From, only the
+// frames up to From precede it.
 //
 // On an error the connection is closed and no method of the Handler is called.
 func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session, error) {

@@ -24,7 +24,7 @@ import (
 // drainer reads and discards everything that arrives on many sockets.
 type drainer struct {
 	epfd int
-	// kept holds the files of the sockets, so that the descriptors stay open.
+	// kept contains the descriptors, which stay open.
 	kept []int
 }
 
@@ -148,6 +148,7 @@ func publishMany(b *testing.B, hub *Hub, r *room.Room, n, join, underWay int) fl
 	delivered := func() uint64 { return hub.Stats().Deliveries }
 	until := func(target uint64) {
 		// A reader that lags must resync, and then never receives the frames that this loop counts.
+		// Therefore the wait has a limit.
 		for limit := time.Now().Add(20 * time.Second); delivered() < target; {
 			if time.Now().After(limit) {
 				b.Fatalf("%d of %d deliveries; %+v", delivered(), target, hub.Stats())

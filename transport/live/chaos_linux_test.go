@@ -126,7 +126,7 @@ func tidy(l *loop) error {
 		behind := 0
 		for g := range h.groups {
 			if n := h.groups[g].left; n > 0 {
-				return fmt.Errorf("%d sessions of group %d had no turn", n, g)
+				return fmt.Errorf("%d sessions of group %d were not visited", n, g)
 			}
 			for _, s := range h.groups[g].members {
 				if s.state == closed {

@@ -75,7 +75,7 @@ func connect(tb testing.TB, n int) []*net.TCPConn {
 	return conns
 }
 
-// connectAs opens connections of this kind, with TLS if required.
+// connectAs does the same as connect, with connections of the given kind.
 func connectAs(tb testing.TB, n int, kind wireKind) []net.Conn {
 	tb.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

@@ -118,7 +118,8 @@ func churn(t *testing.T, kind wireKind, betweenPolls, padding int) {
 	eventually(t, "everybody has left", func() bool { return h.hub.Stats().Sessions == 0 })
 }
 
-// follow reads the given number of frames and returns the last position.
+// follow reads at most some messages after the welcome, and returns the position of the last frame.
+// After the person's last frame it returns last.
 func follow(conn *websocket.Conn, pulse chan<- struct{}, person int, seen, last uint64, some int, forPerson func(uint64) (int, bool)) (uint64, error) {
 	mine := func(seq uint64) bool {
 		p, only := forPerson(seq)

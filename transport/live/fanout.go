@@ -15,9 +15,9 @@ func (l *loop) drain(h *loopRoom) {
 }
 
 // fanOut visits the sessions of the loop's room and writes the missing frames to each session that
-// keeps up. Frames published meanwhile join the fan-out, and the round continues to the place where
-// they joined. As a result, a frame published during a fan-out does not wait for its end, and
-// sessions not yet visited receive both frames in one write.
+// keeps up. Frames published meanwhile join the fan-out, and sessions that were visited before they
+// joined are visited again. As a result, a frame published during a fan-out does not wait for its
+// end, and sessions not yet visited receive both frames in one write.
 func (l *loop) fanOut(h *loopRoom) {
 	l.fanningOut = true
 	h.begin()
@@ -152,7 +152,7 @@ func (l *loop) overrun(h *loopRoom) {
 	h.moved(position{head, h.at.transient})
 }
 
-// single collects the sessions that get different bytes from their group in this step.
+// single collects the sessions that get other bytes than the rest of their group in this step.
 func (h *loopRoom) single(seg *segment) {
 	for _, i := range seg.singles {
 		f := &seg.frames[i]

@@ -129,7 +129,7 @@ func TestFrameJoinsAFanOutInProgress(t *testing.T) {
 	}
 	s.publish(3, 3, 0)
 	s.loop.drain(s.seen)
-	// This also holds after the sessions before it have left.
+	// After most sessions have left, the remaining ones still receive each frame once.
 	for id := range uint64(8) {
 		s.loop.drop(s.loop.sessions[id+1], ReasonGone)
 	}
@@ -189,7 +189,7 @@ func TestAcksDuringAFanOutKeepTheirPlace(t *testing.T) {
 			s.loop.sessions[1].Send([]byte("<t1>")) // a session that has the frame
 			s.loop.sessions[4].Send([]byte("<t4>")) // a session that lacks the frame
 		},
-		// The first message here is the ack of the first session.
+		// The third write is the ack of the first session.
 		3: func() {
 			if got := s.loop.sessions[1].wire.(*tape).marks(); got != "<s1><t1>" {
 				t.Errorf("during the fan-out, the first session has %s, want the frame and its ack", got)
@@ -282,7 +282,7 @@ func TestRecipientOfTwoFramesGetsOneWrite(t *testing.T) {
 	if ann.marks() != "<s1><s2>" || ann.writes != 1 || author.writes != 0 {
 		t.Errorf("the recipient got %s in %d writes; the author %d writes", ann.marks(), ann.writes, author.writes)
 	}
-	// A session that is not a recipient of a frame gets no write either.
+	// The author of a frame for everyone gets no write either.
 	s.room.Publish(room.Frame{Seq: 3, Origin: 2, Payload: textFrame("s3").Payload})
 	s.loop.drain(s.seen)
 	if ann.marks() != "<s1><s2><s3>" || author.writes != 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	// ErrDraining means that the process is shutting down.
+	// ErrDraining means that the hub accepts no sessions, because Drain or Close was called.
 	ErrDraining = errors.New("live: hub is draining")
 	// ErrClosed means that the hub was closed.
 	ErrClosed = errors.New("live: hub is closed")
@@ -26,7 +26,7 @@ type Hub struct {
 
 	// Counts sessions, for their ids and to distribute them over the loops.
 	attached atomic.Uint64
-	// Set by Drain: new sessions are refused.
+	// Set by Drain and Close, cleared by Reopen. While it is set, new sessions are refused.
 	draining atomic.Bool
 
 	// Set by Start.

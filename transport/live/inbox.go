@@ -23,7 +23,8 @@ type inbox struct {
 	// Guarded by mu. The payload bytes of the signals in work.tasks.
 	signalBytes int
 
-	// Set by the loop before it parks, cleared by the goroutine that wakes it.
+	// Set by the loop before it parks. Cleared by the goroutine that wakes the loop, or by the
+	// loop.
 	parked atomic.Bool
 }
 
@@ -86,8 +87,8 @@ func (in *inbox) takeOutboxes(dst []*Session) []*Session {
 	return dst
 }
 
-// sleep reports whether the loop may park, because nothing was added since the last take. The
-// caller calls awake afterwards.
+// sleep sets parked, and reports whether the loop can park because nothing was added since the last
+// take. The caller must call awake afterwards.
 func (in *inbox) sleep() bool {
 	in.parked.Store(true)
 	in.mu.Lock()

@@ -1,7 +1,7 @@
 package live
 
-// catchUpBudget is the maximum number of bytes written to a lagging session per turn. This bound
-// keeps a fast reader that is far behind from delaying the other sessions of its loop.
+// catchUpBudget is the number of bytes after which a lagging session waits for the loop's next
+// turn. Without it a fast reader that is far behind would delay the other sessions of its loop.
 const catchUpBudget = 4 * segmentBytes
 
 // lag is the state of a session that did not keep up with its loop's room, or that has just
@@ -17,14 +17,14 @@ type lag struct {
 	// since is the time at which the session fell behind. moved is the time at which its socket
 	// last accepted a byte.
 	since, moved int64
-	// returning means that the session requested a replay and has not caught up with its loop's
-	// room since. It is exempt from the bounds on lag.
+	// returning means that the session began at an earlier position than its loop's room, and has
+	// not caught up or resynced since. It is exempt from the bounds on lag.
 	returning bool
 	// soon means that the session is in the loop's list of sessions to resume.
 	soon bool
 }
 
-// fallBehind records that a session's socket did not accept all bytes.
+// fallBehind makes a session lag. rest contains the bytes that its socket did not accept, if any.
 func (l *loop) fallBehind(s *Session, rest []byte) {
 	s.lag = &lag{rest: rest, at: s.loopRoom.reached(s), since: l.now, moved: l.now}
 	s.loopRoom.lagging++
@@ -82,7 +82,7 @@ func (l *loop) resume(s *Session) {
 	}
 }
 
-// nextFor returns the next bytes for a lagging session, or nothing once it has caught up. It may
+// nextFor returns the next bytes for a lagging session, or nothing once it has caught up. It can
 // close the session.
 func (l *loop) nextFor(s *Session) []byte {
 	g, h := s.lag, s.loopRoom
@@ -135,7 +135,7 @@ func (l *loop) nextSegment(s *Session) (*segment, Resync) {
 	return h.segment(g.at.stored, h.at.stored), ResyncOvertaken
 }
 
-// skip moves a session to its loop's room's position and sends it a resync.
+// skip moves a session to the position of its loopRoom and returns the resync to send.
 func (l *loop) skip(s *Session, why Resync) []byte {
 	l.count.resyncs[why].Add(1)
 	g := s.lag
@@ -150,7 +150,7 @@ func (l *loop) nextTransients(s *Session) []byte {
 	for g.at.transient < h.at.transient {
 		frames, to, missed := h.room.TransientsAfter(g.at.transient, nil, segmentBytes)
 		l.count.missedTransients.Add(missed)
-		// The room may be ahead of the loop's room. The next fan-out of the loop's room sends the
+		// The room can be ahead of the loop's room. The next fan-out of the loop's room sends the
 		// newer transients.
 		if to > h.at.transient {
 			frames = frames[:max(0, len(frames)-int(to-h.at.transient))]

@@ -29,8 +29,8 @@ type loop struct {
 	inbox inbox
 	count counters
 
-	// Owned by the loop goroutine, like all following fields. Nanoseconds since the hub was
-	// created, read once per turn.
+	// Owned by the loop goroutine, like all following fields. now is in nanoseconds since the hub
+	// was created, and is updated by turn and serve.
 	now      int64
 	sessions map[uint64]*Session
 	rooms    map[*room.Room]*loopRoom
@@ -96,8 +96,8 @@ func (l *loop) run() {
 }
 
 // serve reads from and writes to sockets that are ready. It is called between turns and during a
-// long fan-out, so it must not disturb a fan-out: it must not join or remove sessions, or start
-// another fan-out.
+// long fan-out, so it must not disturb a fan-out: it must not change the groups, or start another
+// fan-out.
 func (l *loop) serve(events []event) {
 	if len(events) == 0 {
 		return

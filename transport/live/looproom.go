@@ -49,7 +49,7 @@ type loopRoom struct {
 	people map[string]*Session
 	// Owned by the loop goroutine. The number of lagging sessions.
 	lagging int
-	// Owned by the loop goroutine. Segments that lagging sessions will need.
+	// Owned by the loop goroutine. Segments that other lagging sessions can need.
 	recent []*segment
 	// Owned by the loop goroutine. The revision of the room from which recent was made.
 	revision uint64
@@ -68,7 +68,8 @@ type group struct {
 	before uint64
 }
 
-// due schedules one visit of each session, unless the step has no frames for the group.
+// due schedules one visit of each session, unless no visit is pending and the step has no frames
+// for the group.
 func (grp *group) due(step uint64, seg *segment, g int) {
 	if grp.left == 0 {
 		if p, _ := seg.forGroup(g); len(p) == 0 {

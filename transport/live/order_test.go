@@ -88,7 +88,7 @@ func TestResponsesFollowTheFramesPublishedBeforeThem(t *testing.T) {
 				t.Fatalf("ack %d after ack %d", n, acks)
 			}
 			if acks = n; seen < n {
-				t.Fatalf("ack %d came after frame %d, before its own", n, seen)
+				t.Fatalf("ack %d came after frame %d, before its own frame", n, seen)
 			}
 			continue
 		}

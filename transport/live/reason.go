@@ -19,7 +19,7 @@ const (
 	ReasonOverflow
 	// ReasonServer: the owner called Close.
 	ReasonServer
-	// ReasonDrain: the process is shutting down (1012).
+	// ReasonDrain: Drain closed the session (1012).
 	ReasonDrain
 	// ReasonShutdown: the hub was closed while the session was open.
 	ReasonShutdown

@@ -17,7 +17,7 @@ type position struct {
 	stored, transient uint64
 }
 
-// before reports whether frames exist between p and q.
+// before reports whether q is ahead of p, among stored frames or among transients.
 func (p position) before(q position) bool { return p.stored < q.stored || p.transient < q.transient }
 
 // headOf returns the position of the newest message in a room.
@@ -69,13 +69,13 @@ func (h *loopRoom) stepped(seg *segment, to position) {
 	h.steps = append(h.steps, to)
 }
 
-// moved records that the room's position has advanced without a frame.
+// moved advances the position of the loop's room without a step.
 func (h *loopRoom) moved(to position) {
 	h.at = to
 	h.steps[len(h.steps)-1] = to
 }
 
-// had returns the last step that a session that is not behind has received.
+// had returns the last step received by a session that is not behind.
 func (h *loopRoom) had(s *Session) uint64 {
 	if grp := &h.groups[s.group()]; grp.left > 0 {
 		return max(s.next-1, grp.before)

@@ -151,7 +151,7 @@ func (w *secure) close() {
 		w.under.socket.close()
 		return
 	}
-	// For plain sockets the kernel performs the following steps.
+	// The kernel sends what is pending on a closed plain socket. For TLS this goroutine does it.
 	w.hub.pipes.Add(1)
 	go func() {
 		defer w.hub.pipes.Done()

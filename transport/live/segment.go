@@ -98,8 +98,8 @@ func (l *loop) spareSegment() *segment {
 	return new(segment)
 }
 
-// reuse keeps a segment's memory for another segment. No session must use a part of the memory any
-// more.
+// reuse keeps a segment's memory for another segment. The caller ensures that no session still uses
+// a part of the memory.
 func (l *loop) reuse(seg *segment) {
 	if len(l.spare) < cap(l.spare) {
 		seg.forget()

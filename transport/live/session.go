@@ -80,9 +80,9 @@ type Session struct {
 	lag *lag
 	// Owned by the loop goroutine. Nil unless a message is partially received.
 	partial *rfc6455.Decoder
-	// Owned by the loop goroutine. The first fan-out that the session has not received.
+	// Owned by the loop goroutine. The first step of a fan-out that the session has not received.
 	next uint64
-	// Owned by the loop goroutine. The last fan-out that treated the session differently from its
+	// Owned by the loop goroutine. The last step that treated the session differently from its
 	// group.
 	single uint64
 	// Owned by the loop goroutine. The session's index in its group.

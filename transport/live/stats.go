@@ -29,7 +29,7 @@ type Stats struct {
 	Wakeups uint64
 	// Replays is the number of sessions that were replayed from their position.
 	Replays uint64
-	// Resyncs and Closes count by reason.
+	// Resyncs counts resyncs, and Closes counts ended sessions, by reason.
 	Resyncs [resyncs]uint64
 	Closes  [reasons]uint64
 }

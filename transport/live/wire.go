@@ -120,7 +120,7 @@ func (p *pipe) signal() {
 	}
 }
 
-// next waits for bytes to write. It returns nothing if the pipe is closing.
+// next waits for bytes to write. It returns nothing if the pipe is closing and the queue is empty.
 func (p *pipe) next() []byte {
 	for {
 		p.mu.Lock()

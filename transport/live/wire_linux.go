@@ -124,14 +124,14 @@ const readsPerTurn = 4
 
 // read reads the arrived bytes of a session. Events are edge-triggered, so read continues until the
 // socket is empty. A read that did not fill the buffer proves that the socket is empty. With toEnd,
-// because the peer has closed its side, reading continues to the end of the stream.
+// a short read proves nothing, because the peer has closed its side or an earlier turn left bytes.
 func (l *loop) read(s *Session, toEnd bool) {
 	w, ok := s.wire.(interface{ read(p []byte) (int, error) })
 	if !ok {
 		return
 	}
 	if w, ok := w.(*secure); ok {
-		// A read of TLS returns one record, however much data the socket has.
+		// A TLS read returns at most one record, so a short read proves nothing.
 		w.under.dry, w.under.toEnd, toEnd = false, toEnd, true
 	}
 	for range readsPerTurn {

@@ -129,8 +129,8 @@ func (r row) text() messageText {
 	}
 }
 
-// schema returns the message's schema. Server messages have only described members. Client messages
-// can have further members, which the server relays.
+// schema returns the message's schema. The server's own messages have only described members. The
+// messages of clients, relayed or not, can have further members.
 func (r row) schema() *describe.Schema {
 	s := describe.Of(vocabulary{}, reflect.TypeOf(r.example), r.from != server)
 	s.Properties[0].Value = &describe.Schema{Type: "string", Const: r.kind()}

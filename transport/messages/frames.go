@@ -281,7 +281,8 @@ func with(f room.Frame, message any) (room.Frame, bool) {
 	return f, true
 }
 
-// encode encodes a message. It cannot fail, because the messages are plain structs of this package.
+// encode encodes a message. It cannot fail, because a message consists of plain structs or of
+// parsed JSON.
 func encode(message any) []byte {
 	b, err := wire.Codec.Marshal(message)
 	if err != nil {

@@ -29,7 +29,7 @@ type Grants interface {
 	Release(h auth.Holder)
 }
 
-// Config configures a Gateway. All fields are required.
+// Config configures a Gateway. All fields are required, except Acked and the limits.
 type Config struct {
 	Hub *live.Hub
 	// Grants ends a connection when its grant ends.
@@ -157,7 +157,8 @@ func (g *Gateway) events(r *rest.Request) error {
 	return nil
 }
 
-// attachment determines the session's owner and its starting position.
+// attachment returns the options for a new session: its owner and its starting position. It returns
+// an error if the caller must not connect, or its address has too many connections.
 func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachOptions, error) {
 	if r.Query("as") == "admin" && !r.IsAdmin() {
 		return live.AttachOptions{}, errWrongGrant
@@ -220,7 +221,7 @@ func (g *Gateway) attach(c net.Conn, o live.AttachOptions) {
 	p := o.Data.(*peer)
 	p.arrive()
 	// The connection is counted before the welcome is sent. A client that has received the welcome
-	// may open its next connection, which must count as the newer one.
+	// can open its next connection, which must count as the newer one.
 	g.sockets.enter(p)
 	s, err := g.Hub.Attach(raw, buffered, o)
 	if err != nil {
@@ -235,7 +236,8 @@ func (g *Gateway) attach(c net.Conn, o live.AttachOptions) {
 	}
 }
 
-// message processes a message sent by POST and responds with its ack (POST /codelabs/:id/messages).
+// message processes a message sent by POST and responds with its ack, or with the welcome that it
+// requests (POST /codelabs/:id/messages).
 func (g *Gateway) message(r *rest.Request) error {
 	payload, err := r.JSONBody()
 	if err != nil {

@@ -68,8 +68,8 @@ func (m *inbound) ref() string {
 	return *m.Ref
 }
 
-// parse decodes a client's message. In addition to an error, parse returns the reference if
-// possible, so that the client can identify the refused message.
+// parse decodes a client's message. With an error, parse still returns the ref if possible, so that
+// the client can identify the refused message.
 func parse(payload []byte) (m inbound, err error) {
 	if err = wire.Decode(payload, &m); err != nil {
 		var only struct {

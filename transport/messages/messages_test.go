@@ -82,7 +82,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// setBody puts a oneof wrapper into an event, because the interface has no exported name.
+// setBody sets an event's body. It needs a type switch, because the field's type is not exported.
 func setBody(e *pb.Event, body any) {
 	switch b := body.(type) {
 	case *pb.Event_ChatPosted:

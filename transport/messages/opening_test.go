@@ -248,7 +248,7 @@ func TestAConnectionEndsOnlyWithItsOwnGrant(t *testing.T) {
 	if code, why := closing(t, old, live.WebSocket); code != rfc6455.ClosePolicy || why != "the code was reset" {
 		t.Errorf("closed with %d, %s, want ClosePolicy because the PIN (for clients: the code) was reset", code, why)
 	}
-	// A connection that was opened with the new PIN stays when those with the old PIN are closed.
+	// A connection that was opened with the new PIN stays open when older ones are closed.
 	i, err := s.grants.GrantAttendee(auth.Identity{}, s.lab.ID(), a.Id, "Lin", a.Generation+1)
 	if err != nil {
 		t.Fatal(err)

@@ -116,8 +116,9 @@ type counted struct {
 	votes                   map[string]int
 }
 
-// changes returns the frames with vote changes for facilitators. With attendees set, it also
-// returns frames for attendees, who receive counts only while the counts are shown.
+// changes returns the frames with changes of poll counts for facilitators. With attendees set, it
+// also returns the counts for attendees, while they are shown, and the votes of questions for
+// everybody.
 func (t *counted) changes(w codelab.Codelab, v *codelab.View, attendees bool) (frames []room.Frame) {
 	p := v.OpenPoll()
 	if p == nil {

@@ -131,7 +131,7 @@ func TestCountsAreSentAtTheirRate(t *testing.T) {
 			}
 		}
 		if rounds != 12*4 || missed != 0 || facilitators != 12*4 || attendees != 12 {
-			t.Errorf("in 12 s the gateway looked %d times; facilitators got %d counts, attendees %d (missed %d)", rounds, facilitators, attendees, missed)
+			t.Errorf("in 12 s, the gateway looked %d times; facilitators got %d counts, attendees %d; %d were missed; want 48, 48, 12, 0", rounds, facilitators, attendees, missed)
 		}
 	})
 }

@@ -111,7 +111,7 @@ func (p *peer) announce(kind string) {
 func announce(w codelab.Codelab, kind, person, name string) {
 	a := w.View().Attendee(person)
 	if a == nil {
-		// The attendee was removed, with their place. Facilitators still receive the name.
+		// The attendee was removed, and their place with them. Facilitators still receive the name.
 		a = &pb.Attendee{Id: person, Name: name, CurrentStep: 1}
 	}
 	w.Room.Transient(room.Frame{Audience: room.Facilitators, Payload: presence(kind, a)})

@@ -14,7 +14,7 @@ type Rooms struct{ Hub *live.Hub }
 // startsOver is the close reason for connections whose codelab this server has unloaded.
 const startsOver = "this server starts over; connect again"
 
-// Forgotten closes the sessions in a closed room.
+// Forgotten closes the sessions in a room whose codelab this server has unloaded.
 func (t Rooms) Forgotten(r *room.Room) { t.Hub.CloseRoom(r, rfc6455.CloseRestart, startsOver) }
 
 // Removed ends the connections of an attendee who was removed or whose PIN was reset. Connections

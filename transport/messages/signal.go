@@ -55,7 +55,8 @@ type attendeeSignal struct {
 }
 
 // relay forwards a signal. The status of a facilitator's screen goes to everybody, the status of an
-// attendee's screen to the facilitators, and a WebRTC signal to its target.
+// attendee's screen to the facilitators, and a WebRTC signal to its target. Without a target, a
+// WebRTC signal goes from a facilitator to everybody, and from an attendee to the facilitators.
 func (g *Gateway) relay(w codelab.Codelab, who *codelab.Caller, kind string, m *inbound, payload []byte) error {
 	if len(payload) > maxSignal {
 		return wire.Invalid("the message is larger than %d bytes", maxSignal)
@@ -104,7 +105,7 @@ func (g *Gateway) relay(w codelab.Codelab, who *codelab.Caller, kind string, m *
 }
 
 // stamped returns the client's message with its real sender, which replaces any sender in the
-// message.
+// message. It removes the members that only the server can set.
 func stamped(payload []byte, who *codelab.Caller, name string) ([]byte, error) {
 	fields := map[string]json.RawMessage{}
 	if err := wire.Codec.Unmarshal(payload, &fields); err != nil {

@@ -9,8 +9,8 @@ import (
 	"atelier/transport/rest"
 )
 
-// summaryEvery is the minimum interval of summaries to facilitators. Of these, attendees receive
-// every twelfth summary.
+// summaryEvery is the minimum interval of summaries to facilitators. Attendees receive every
+// twelfth of these summaries.
 const (
 	summaryEvery    = 250 * time.Millisecond
 	attendeeSummary = 12

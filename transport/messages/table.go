@@ -34,7 +34,8 @@ const (
 	client
 )
 
-// handling states how a client's message is handled. Exactly one field is set.
+// handling states how a client's message is handled. For clients' messages exactly one field is
+// set, for others none.
 type handling struct {
 	// does returns the command for the actor.
 	does func(*inbound) (codelab.Body, error)

@@ -48,10 +48,10 @@ func TestFramesListTheirPeopleAndItem(t *testing.T) {
 	for i := range bodies.Len() {
 		kind, e, serial := bodies.Get(i), &pb.Event{At: 1}, 0
 		fill(e.ProtoReflect().Mutable(kind).Message(), &serial)
-		persons, items, told := codelab.ReferencesOf(e)
+		persons, items, declared := codelab.ReferencesOf(e)
 		f, framed := Frames{}.Encode(1, e)
-		if framed != told {
-			t.Errorf("%s has a frame: %v, its definition says %v", kind.Name(), framed, told)
+		if framed != declared {
+			t.Errorf("%s has a frame: %v, its definition declares one: %v", kind.Name(), framed, declared)
 		}
 		if !framed {
 			continue
@@ -64,7 +64,7 @@ func TestFramesListTheirPeopleAndItem(t *testing.T) {
 		if len(items) > 0 && !slices.Contains(items, f.Item) || len(items) == 0 && f.Item != "" {
 			t.Errorf("the frame of %s has the item %q, want one of %q", kind.Name(), f.Item, items)
 		}
-		// These fields look like a person's id but are not declared as one.
+		// An event whose frame has one of these fields must declare a person.
 		for _, member := range []string{"attendee_id", "sender_id", "target_id"} {
 			if bytes.Contains(f.Payload, []byte(`"`+member+`":`)) && len(persons) == 0 {
 				t.Errorf("the frame of %s contains %s but lists no person", kind.Name(), member)

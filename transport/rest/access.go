@@ -45,8 +45,8 @@ func (r *Request) enterNamed(id *string) error {
 	return r.EnterCodelab(*id)
 }
 
-// EnterOwn checks the access of an attendee who gives no codelab. It enters the only codelab in
-// which they are registered.
+// EnterOwn checks the access of an attendee whose request names no codelab. It enters the only
+// codelab in which they are registered.
 func (r *Request) EnterOwn() error {
 	if !r.who.Known() {
 		return errLogin
@@ -171,7 +171,7 @@ func (r *Request) actAsAttendee() bool {
 	return attendee != nil
 }
 
-// authorizeSomebody admits attendees of any codelab.
+// authorizeSomebody admits admins, and attendees of any codelab.
 func (r *Request) authorizeSomebody(admin bool) error {
 	switch {
 	case !r.who.Known():

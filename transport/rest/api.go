@@ -39,7 +39,7 @@ type Config struct {
 	Settings *settings.Host
 	// Participants contains the tokenization handler's participants.
 	Participants *participant.Host
-	// People holds facilitators and assistants, and computes their password hashes.
+	// People contains the facilitators and assistants. Passwords computes their password hashes.
 	People    *people.Host
 	Passwords *auth.PasswordComputer
 	// SignIn is the identity provider for signing in, or nil for none. OwnerPassword means that
@@ -104,7 +104,8 @@ type Limits struct {
 	Reads, Writes, Uploads, Images, WrongPINs *httpapi.Limiter
 	// Registrations limits registrations per codelab. RegistrationsFrom limits them per address.
 	Registrations, RegistrationsFrom *httpapi.Limiter
-	// Joins limits look-ups of join codes per address.
+	// Joins limits look-ups of join codes and invitations, and sign-ins with the identity provider,
+	// per address.
 	Joins *httpapi.Limiter
 	// Questions limits each attendee's questions to everybody.
 	Questions *httpapi.Limiter
@@ -173,13 +174,13 @@ func (a *API) Routes() (out []string) {
 	return out
 }
 
-// Handler serves paths under /api and /uploads.
+// Handler serves paths under /api, /uploads and /git.
 func (a *API) Handler(ctx *fasthttp.RequestCtx) { a.way.Handler(ctx) }
 
 // operator is the key that marks requests from the socket in the data folder.
 type operator struct{}
 
-// Operator serves the same paths to the binary's commands that can open the data folder. The
+// Operator serves the same paths to this program's commands, over a socket in the data folder. The
 // commands act as an admin without a login, and their requests have no rate limit.
 func (a *API) Operator(ctx *fasthttp.RequestCtx) {
 	ctx.SetUserValue(operator{}, true)

@@ -126,7 +126,7 @@ func TestTheDocumentHasTheLimitsOfClients(t *testing.T) {
 		case !number.MatchString(op.Description):
 			t.Errorf("the description of %s lacks %q: %s", want.operation, want.number, op.Description)
 		case want.status != "" && (op.Responses[want.status] == nil || want.status != "400" && !strings.Contains(op.Description, want.status)):
-			t.Errorf("the description of %s lacks that exceeding %q returns %s", want.operation, want.number, want.status)
+			t.Errorf("the description of %s does not state that exceeding %q returns %s", want.operation, want.number, want.status)
 		}
 	}
 	for path, want := range map[string]int{
@@ -180,12 +180,12 @@ func TestTheDocumentDescribesDamagedFiles(t *testing.T) {
 	_, ops, _ := documented(t)
 	for _, id := range []string{"getUpload", "getSubmissionFile"} {
 		if op := ops[id]; op.Responses["500"] == nil || !strings.Contains(op.Description, "damaged file gets 500") {
-			t.Errorf("the description of %s lacks the damaged file: %s", id, op.Description)
+			t.Errorf("the description of %s does not mention damaged files: %s", id, op.Description)
 		}
 	}
 	for _, id := range []string{"exportCodelab", "downloadSubmissions"} {
 		if !strings.Contains(ops[id].Description, "damaged on the disk") {
-			t.Errorf("the description of %s lacks the damaged file: %s", id, ops[id].Description)
+			t.Errorf("the description of %s does not mention damaged files: %s", id, ops[id].Description)
 		}
 	}
 }

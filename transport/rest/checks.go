@@ -96,8 +96,8 @@ type checkAccess struct {
 	ExpiresAt string `json:"expires_at" is:"Timestamp"`
 }
 
-// identifyChecker identifies the caller by a personal secret for checks, and enters the codelab to
-// which the secret belongs.
+// identifyChecker identifies the caller by a personal secret for checks, and sets the codelab to
+// which the secret belongs. bad means that the secret is missing or invalid.
 func (r *Request) identifyChecker() (bad bool, err error) {
 	scheme, secret, _ := strings.Cut(string(r.Request.Header.Peek("Authorization")), " ")
 	if !strings.EqualFold(scheme, "Bearer") {

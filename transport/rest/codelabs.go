@@ -74,8 +74,8 @@ func toCertificateSettings(m *pb.Codelab) certificateSettings {
 	return certificateSettings{m.Organiser, wire.OrNull(m.LogoUrl), codelab.Accents[m.Accent], m.CertificateText, m.Seal}
 }
 
-// toCodelab returns the record of a codelab. It includes the notes in the guide only for
-// facilitators.
+// toCodelab returns the record of a codelab. With admin, it includes the members that only admins
+// may see, and the notes in the guide.
 func (r *Request) toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 	out := codelabRecord{
 		ID: m.Id, Title: m.Title, Description: m.Description, Author: m.Author, IsPublic: m.IsPublic,
@@ -360,8 +360,8 @@ func getCodelab(r *Request) error {
 	switch {
 	case r.IsAdmin():
 		variant, slot = variantAdmin, forAdmins
-		// The deletion of the source does not change this codelab and its tag, so the response has
-		// its own variant.
+		// Deleting the source changes neither this codelab nor its tag, so the response has its own
+		// variant.
 		if orphan = v.Meta.SourceId != "" && r.sourceOf(v.Meta) == nil; orphan {
 			variant = variantOrphan
 		}

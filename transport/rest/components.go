@@ -9,8 +9,8 @@ import (
 	"atelier/transport/describe"
 )
 
-// answered maps component names to response types. A piece contains the description and the
-// examples of a component. The type contains its members.
+// answered maps component names to response types. A piece (documents.go) contains the description
+// and the examples of a component, and the type contains its members.
 var answered = map[string]reflect.Type{
 	"AIUsage":              reflect.TypeFor[usageRecord](),
 	"Account":              reflect.TypeFor[accountRecord](),

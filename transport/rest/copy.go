@@ -87,8 +87,8 @@ func (r *Request) uncopy(made *codelab.CreateWorkspace, err error) {
 	}
 }
 
-// explainCopy returns the error for a workspace that cannot be copied: another node may have
-// deleted the workspace in the meantime.
+// explainCopy returns the error for a workspace that cannot be copied, for example because another
+// node has just deleted it.
 func (r *Request) explainCopy(of string, w *pb.Workspace, failed error) error {
 	now, err := r.api.Codelabs.Get(of)
 	if err != nil {

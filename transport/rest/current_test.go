@@ -31,7 +31,7 @@ func TestEachCredentialIsCheckedAgainstCurrentData(t *testing.T) {
 			r.Request.Header.Set("Authorization", "Basic YTpi")
 		}
 		if err := r.current(true); err != nil || !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, asked %v, want %v", name, err, got, c.want)
+			t.Errorf("%s: %v, Current was called with %v, want %v", name, err, got, c.want)
 		}
 		unknown := errors.New("unknown")
 		a.Current = func(_, token bool) error {

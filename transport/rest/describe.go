@@ -156,13 +156,14 @@ func (op *Operation) describe(o *outline) (map[string]any, error) {
 	return d, nil
 }
 
-// changes reports whether pages of other origins must not call the operation.
+// changes reports whether a request with a session cookie needs the CSRF token, because pages of
+// other origins must not call the operation.
 func (op *Operation) changes() bool {
 	return op.Method != get && !op.Basic && !op.Check
 }
 
-// parameters returns the path's parameters in order, the parameters listed in the table, and the
-// CSRF token.
+// parameters returns the path's parameters in order, the parameters listed in the table, those that
+// the response implies, and the CSRF token.
 func (op *Operation) parameters() (all []any, err error) {
 	for part := range strings.SplitSeq(op.Path, "/") {
 		if name, isParameter := strings.CutPrefix(part, "{"); isParameter {

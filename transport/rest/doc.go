@@ -3,7 +3,7 @@
 // Handlers contain no state and no domain rules.
 //
 // Every operation is in one table (routes.go) with its access, its limits and its handler.
-// The pipeline in request.go does the rest in this order: request id, limits, caller, CSRF,
+// The pipeline in request.go does the rest in this order: request id, caller, limits, CSRF,
 // role, codelab, body.
 //
 // RULES.md contains the rules of the whole API that are not in its documents. The OpenAPI document

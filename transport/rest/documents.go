@@ -95,8 +95,8 @@ func join() ([]byte, error) {
 }
 
 // complete describes the operations of the table, and adds the members of Go types to components
-// and deliveries. whole contains the components of all pieces. Operations that are not in the table
-// are described in full in the pieces.
+// and webhook deliveries. whole contains the components of all pieces. The pieces describe in full
+// the operations that are not in the table.
 func (d *description) complete(table []Operation, whole *description) error {
 	words, err := vocabulary(whole.Components.Schemas), error(nil)
 	for name, piece := range d.Components.Schemas {

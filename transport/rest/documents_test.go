@@ -63,7 +63,7 @@ func component(ref string) string {
 	return strings.Join(parts[:min(4, len(parts))], "/")
 }
 
-// twice returns the duplicate fields of objects in the text. A decoder would silently take the last
+// twice returns the duplicate fields of objects in the text. A decoder would silently use the last
 // of them.
 func twice(d *json.Decoder, at string) (names []string) {
 	t, err := d.Token()
@@ -114,7 +114,7 @@ func TestThePiecesOfTheDocumentFitTogether(t *testing.T) {
 	if err != nil || len(files) < 20 {
 		t.Fatalf("the pieces are %v, %v", files, err)
 	}
-	standsIn := map[string]string{}       // the piece of each component
+	pieceOf := map[string]string{}        // the piece of each component
 	users := map[string]map[string]bool{} // the pieces that refer to each component
 	all, err := readPieces()
 	if err != nil {
@@ -137,10 +137,10 @@ func TestThePiecesOfTheDocumentFitTogether(t *testing.T) {
 			t.Errorf("%s: the operations have no tag", piece)
 		}
 		for _, what := range slices.Concat(slices.Collect(maps.Keys(p.Operations)), slices.Collect(maps.Keys(p.Paths)), slices.Collect(maps.Keys(p.components()))) {
-			if before := standsIn[what]; before != "" {
+			if before := pieceOf[what]; before != "" {
 				t.Errorf("%s is in %s and in %s", what, before, piece)
 			}
-			standsIn[what] = piece
+			pieceOf[what] = piece
 		}
 		if err := p.complete(operations, &all); err != nil {
 			t.Fatalf("completing %s: %v", file, err)
@@ -167,7 +167,7 @@ func TestThePiecesOfTheDocumentFitTogether(t *testing.T) {
 		}
 	}
 	for ref := range defined {
-		by, piece := users[ref], standsIn[ref]
+		by, piece := users[ref], pieceOf[ref]
 		switch {
 		case strings.HasPrefix(ref, "#/components/parameters/"): // from the table of parameters
 			if len(by) == 0 {
@@ -309,8 +309,8 @@ func TestEveryComponentIsReachableFromAPath(t *testing.T) {
 	}
 }
 
-// The document follows the table: the required permission, the limit, and the common responses of
-// each operation.
+// The table determines the permission, the limit and the common responses in the description of an
+// operation.
 func TestOperationsAreDescribedFromTheTable(t *testing.T) {
 	for name, c := range map[string]struct {
 		op   Operation

@@ -26,7 +26,7 @@ var (
 	errMultipart  = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be multipart/form-data"}
 )
 
-// statusOf is the only mapping from errors to the API's status codes. The caller receives the text
+// statusOf is the only mapping from errors to the API's status codes. The client receives the text
 // of an httpapi.Error or a durable.Rejection. Every other error gets a fixed text, so that no
 // internal detail is sent.
 func statusOf(err error) (status int, text string, retry time.Duration) {

@@ -7,9 +7,9 @@ import (
 	"atelier/actors/codelab"
 )
 
-// fresh sets the entity tag for a read of data that last changed at the seq changed. If the client
-// already has that version, fresh responds with 304 and returns true. variant distinguishes the
-// responses for different callers.
+// fresh sets the entity tag for a read. changed is the seq at which the data last changed. If the
+// client already has that version, fresh responds with 304 and returns true. variant distinguishes
+// the responses for different callers.
 func (r *Request) fresh(changed uint64, variant string) bool {
 	return r.freshAs(r.stream8() + "-" + shown(changed, variant))
 }
@@ -46,8 +46,8 @@ func shown(changed uint64, variant string) string {
 	return strconv.FormatUint(changed, 36) + "-" + variant
 }
 
-// revision returns the first part of a tag. It includes the stream, because after a restore from a
-// backup the same seq can be another edit.
+// revision returns the first part of a tag. It includes the stream's id, because after a restore
+// from a backup the same seq can be another edit.
 func (r *Request) revision(seq uint64) string {
 	return r.stream8() + "-" + strconv.FormatUint(seq, 36)
 }

@@ -11,8 +11,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// export sends a table of the codelab in its current state, without removed people and without data
-// removed by retention.
+// export sends a table of the codelab in its current state. The table lacks simulated and removed
+// people, and data removed by retention.
 func export(what string, table func(v *codelab.View, w *sheet)) func(*Request) error {
 	return func(r *Request) error {
 		v := r.view().Real()
@@ -39,7 +39,7 @@ func export(what string, table func(v *codelab.View, w *sheet)) func(*Request) e
 }
 
 // mark returns the beginning of a table: the byte order mark, without which Excel does not
-// recognize UTF-8, unless bom=0 omits it.
+// recognize UTF-8, or "" with bom=0.
 func (r *Request) mark() (string, error) {
 	switch r.Query("bom") {
 	case "", "1", "true":

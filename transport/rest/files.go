@@ -14,7 +14,7 @@ import (
 	"atelier/transport/intake"
 )
 
-// file is a stored object and how to serve it.
+// file describes a stored object and how to serve it.
 type file struct {
 	sum       []byte
 	mediaType string

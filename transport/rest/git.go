@@ -34,7 +34,8 @@ const gitUser = "x"
 var errNoRepository = durable.Reject(durable.Missing, "the code of this codelab is kept in folders, not in a Git repository; it can be downloaded")
 
 // identifyBasic identifies the caller of an operation for programs by the password alone. The
-// password is an API token, or a personal secret for Git in this codelab.
+// password is an API token, or a personal secret for Git in this codelab. A header of another
+// scheme than Basic must contain an API token. bad means that the credential is invalid.
 func (r *Request) identifyBasic() (bad bool, err error) {
 	given := string(r.Request.Header.Peek("Authorization"))
 	if given == "" {

@@ -160,7 +160,7 @@ func (r *Request) push(p *git.Push, body *os.File) error {
 	return err
 }
 
-// unpack unpacks the pack after the commands of a push.
+// unpack unpacks the pack, which follows the commands of a push in the body.
 func (r *Request) unpack(body *os.File) (came *git.Pushed, err error) {
 	from, err := body.Seek(0, io.SeekCurrent)
 	if err != nil {

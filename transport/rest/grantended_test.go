@@ -34,8 +34,8 @@ func (s *slowly) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// The caller is identified at the start of the request, and a body can take minutes. In an earlier
-// version, a request was executed for a person who had logged out in the meantime.
+// The caller is identified at the start of the request, and the body can take minutes to arrive. In
+// an earlier version, a request was executed for a person who had logged out in the meantime.
 func TestABodyThatEndsAfterItsGrantIsRefused(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()

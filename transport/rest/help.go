@@ -92,9 +92,9 @@ type helpAsked struct {
 	ID     string `json:"id" is:"Id"`
 }
 
-// take sends a command, like do, that can make the caller the claimant of a request. When a person
-// loses the permission to claim, the server releases their existing claims. A claim stored after
-// this release would remain, so take checks the claimant's permission once more.
+// take does the same as do for a command that can make the caller the claimant of a request. When a
+// person loses the permission to claim, the server releases their existing claims. A claim stored
+// after this release would remain, so take checks the claimant's permission once more.
 func (r *Request) take(b codelab.Body) (any, error) {
 	v, err := r.do(b)
 	if err != nil || !r.IsAdmin() || r.who.Leader() == nil {
@@ -114,7 +114,7 @@ func (r *Request) take(b codelab.Body) (any, error) {
 	return nil, errLogin
 }
 
-// getHelp returns the open queue to admins, and all of their own requests to attendees.
+// getHelp returns to admins the open queue, and to attendees all of their own requests.
 func getHelp(r *Request) error {
 	v := r.view()
 	if r.fresh(v.Changed.Help, r.Caller.ID) {
@@ -158,7 +158,8 @@ func ownHelp(v *codelab.View, lab, who string) []ownHelpRecord {
 // recentHelp is the number of requests from which the current wait is estimated.
 const recentHelp = 10
 
-// usualWait returns the median waiting time of the latest requests until they were claimed.
+// usualWait returns the median time, in seconds, that the latest requests waited until they were
+// claimed.
 func usualWait(v *codelab.View) *float64 {
 	var waited []int64
 	for i := v.Help.Len() - 1; i >= 0 && len(waited) < recentHelp; i-- {

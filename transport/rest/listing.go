@@ -23,8 +23,8 @@ type activityRecord struct {
 	UpdatedAt string `json:"updated_at" is:"Timestamp" doc:"The last change of settings, steps, quizzes or materials. In GET /codelabs, only for facilitators of the codelab."`
 }
 
-// figuresOf returns the figures of codelabs, without recently deleted ones. It loads a codelab only
-// if its figures were never recorded, because it last changed before the server recorded figures.
+// figuresOf returns the figures of codelabs, without recently deleted ones. It loads only codelabs
+// without recorded figures, which last changed before the server recorded figures.
 func (r *Request) figuresOf(all []*pb.Codelab) (map[string]*pb.Figures, error) {
 	figures, err := r.api.List.Figures(all)
 	if err != nil {
@@ -46,7 +46,7 @@ func (r *Request) figuresOf(all []*pb.Codelab) (map[string]*pb.Figures, error) {
 	return figures, nil
 }
 
-// listForAdmins returns all codelabs and the activity in them.
+// listForAdmins responds with the given codelabs and the activity in them.
 func (r *Request) listForAdmins(all []*pb.Codelab) error {
 	figures, err := r.figuresOf(all)
 	if err != nil {
@@ -70,7 +70,8 @@ func (r *Request) toListed(m *pb.Codelab, f *pb.Figures, online map[string]int) 
 	return listedRecord{r.toCodelab(m, true), activityRecord{online[m.Id], int(f.Attendees), wire.Stamp(cmp.Or(f.UpdatedAt, m.CreatedAt))}}
 }
 
-// listVisible returns the public codelabs and those in which the caller is registered or assists.
+// listVisible responds with the given codelabs that are public, or in which the caller is
+// registered or assists.
 func (r *Request) listVisible(all []*pb.Codelab) error {
 	assists := r.who.Rank() == auth.Assistant && r.Query("as") != "attendee"
 	leads := func(id string) bool { return assists && r.who.Leads(id) }

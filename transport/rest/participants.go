@@ -5,7 +5,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// participantRecord is a participant as facilitators see it, without secrets.
+// participantRecord is a participant as the owner sees it, without secrets.
 type participantRecord struct {
 	ID              string                 `json:"id" is:"Id"`
 	Name            string                 `json:"name"`

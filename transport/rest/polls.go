@@ -390,8 +390,8 @@ func unvotePoll(r *Request) error {
 	return r.answerVote(err)
 }
 
-// answerVote responds to a counted vote with its poll, even if the poll was just closed and
-// attendees no longer see it.
+// answerVote responds to a vote, or to its withdrawal, with the poll, even if the poll was just
+// closed and attendees no longer see it.
 func (r *Request) answerVote(err error) error {
 	if err != nil {
 		return err

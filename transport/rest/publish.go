@@ -271,8 +271,8 @@ func versionOf(v *codelab.View) (b codelab.Publish, uploads []string) {
 	return b, uploadsOf(materials)
 }
 
-// publishWithWorkspace publishes like publish, and also publishes the source's code w if it differs
-// from the run's code. The caller holds the locks of both codelabs.
+// publishWithWorkspace does the same as publish, and also publishes the source's code w if it
+// differs from the run's code. The caller holds the locks of both codelabs.
 func (r *Request) publishWithWorkspace(w *pb.Workspace, source string, has *pb.Workspace, b codelab.Publish, uploads []string) (codelab.Published, error) {
 	b.Replaces = has
 	if w == nil || sameHeads(w, has) {

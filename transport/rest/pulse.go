@@ -8,7 +8,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// pulseRecord is the mood that an attendee reports (RULES.md, "Live teaching").
+// pulseRecord is the state that an attendee reports for a step (RULES.md, "Live teaching").
 type pulseRecord struct {
 	State      string `json:"state" enum:"fine|slow|stuck"`
 	StepNumber int32  `json:"step_number" range:"1.."`

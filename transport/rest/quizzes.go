@@ -42,7 +42,7 @@ func toQuizzes(lab string, quizzes []*pb.Quiz, answered func(i int) bool) []quiz
 	return out
 }
 
-// Arguments of toQuiz that show all right answers, or none.
+// Arguments of toQuizzes that show all right answers, or none.
 func every(int) bool { return true }
 func none(int) bool  { return false }
 
@@ -126,7 +126,7 @@ func replaceQuizzes(r *Request) error {
 	return r.JSON(toQuizzes(r.Codelab.ID(), made.Quizzes, every))
 }
 
-// quizResultItem is one answer of the submission.
+// quizResultItem is the result of one answer of the submission.
 type quizResultItem struct {
 	QuizID    string `json:"quiz_id" is:"Id"`
 	IsCorrect bool   `json:"is_correct"`

@@ -12,8 +12,8 @@ import (
 
 // Records writes structs as a table with a column for each field that encoding/json writes, under
 // the same name. Values other than texts, numbers and booleans are written as JSON, and nil as an
-// empty cell. All records must have the type of the argument of. This type determines the header
-// even if there are no records.
+// empty cell. All records must have the same type as the value "of". This type determines the
+// header even if there are no records.
 func Records(w io.Writer, of any, records iter.Seq[any]) error {
 	t := reflect.TypeOf(of)
 	var columns [][]int

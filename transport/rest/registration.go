@@ -29,8 +29,8 @@ func registerAttendee(r *Request) error {
 		return r.wasted(err)
 	}
 	// Only registrations that are valid except for the name count towards the limit, so that
-	// invalid registrations cannot lock others out. If registration is closed, registrations of
-	// returning people count.
+	// invalid registrations cannot lock others out. While registration is closed, only returning
+	// people can register, and only successful registrations count.
 	open := codelab.Open(meta)
 	if err := r.mayRegister(open); err != nil {
 		return err
@@ -168,8 +168,8 @@ func (r *Request) mayRegister(take bool) error {
 	return nil
 }
 
-// wasted counts an invalid registration like any other write from its address. Otherwise join codes
-// could be guessed without limit.
+// wasted counts an invalid registration of an unknown caller as a write. Otherwise join codes could
+// be guessed without limit.
 func (r *Request) wasted(err error) error {
 	if !r.who.Known() {
 		if wait := r.api.Limits.Writes.Allow(r.bucket()); wait > 0 {

@@ -21,9 +21,10 @@ type Request struct {
 	api *API
 	op  *Operation // nil for none
 	who auth.Identity
-	// Caller is the caller's identity for actors. It is set if the operation requires an identity.
+	// Caller is the caller's identity for actors. It is nil for operations with the access Anyone
+	// or Session, unless the operation itself sets it.
 	Caller *codelab.Caller
-	// Codelab is the codelab in the path, for operations on a codelab.
+	// Codelab is the codelab in the path, or the one that the operation has entered.
 	Codelab codelab.Codelab
 }
 
@@ -201,7 +202,8 @@ const maxSessions = 4
 
 // identifyBySession identifies the caller by a cookie or a token. Of several sessions it uses the
 // first one of the owner, a facilitator or an assistant, or else the first one that has not ended.
-// In a frame it uses the first session of anyone else that has not ended.
+// In a frame it ignores the sessions of those people, and uses the first other one that has not
+// ended.
 func (r *Request) identifyBySession(authorization string) (badToken bool, err error) {
 	framed, shown := r.Framed(), 0
 	for cookie := range r.Cookies(auth.SessionCookie) {

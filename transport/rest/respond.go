@@ -59,7 +59,7 @@ func (r *Request) stamped(e *cow.Encoded, slot int, value func() any) error {
 	})
 }
 
-// nowIsAt is the text before the time.
+// nowIsAt is the text before the time in a stamped response.
 const nowIsAt = `[{"now":"`
 
 // compressed sends an encoded value in the client's preferred coding. The value is compressed once

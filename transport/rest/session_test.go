@@ -149,7 +149,7 @@ func (b *browser) logIn(id, password string, headers ...string) int {
 	return b.ask(logIn, fmt.Sprintf(`{"admin_id":%q,"admin_pw":%q}`, id, password), headers...)
 }
 
-// recorded returns the entries of the audit trail, oldest first.
+// recorded returns the entries of the audit trail about logins, oldest first.
 func (e *entrance) recorded() (out []string) {
 	all, err := e.Audit.Find(audit.Query{Limit: 100})
 	if err != nil {
@@ -163,8 +163,8 @@ func (e *entrance) recorded() (out []string) {
 	return out
 }
 
-// The owner and people log in only with their own passwords, and not while they are disabled.
-// Every attempt is in the audit trail.
+// The owner and other people log in only with their own passwords, and not while they are disabled.
+// Every attempt with a password is in the audit trail.
 func TestPasswordLogins(t *testing.T) {
 	disabled := true
 	for name, tc := range map[string]struct {

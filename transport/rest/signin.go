@@ -117,7 +117,7 @@ func finishSignIn(r *Request) error {
 	return nil
 }
 
-// refusals are the codes for which the app has a text.
+// refusals lists errors for which the app has a text, with their codes.
 var refusals = []struct {
 	err error
 	why string

@@ -118,9 +118,9 @@ func summarySteps(v *codelab.View) []summaryStep {
 	return out
 }
 
-// hardest returns the steps at which people were stuck, asked for help, or took longer than
-// planned. They are ordered by the number of people who were stuck or asked for help, and then by
-// the excess over the planned time.
+// hardest returns at most hardestSteps steps at which people were stuck, asked for help, or took
+// longer than planned. They are ordered by the sum of stuck people and requests for help, and then
+// by the excess over the planned time.
 func hardest(steps []summaryStep) []string {
 	over := func(s summaryStep) float64 {
 		if s.Planned == nil || s.Median == nil {
@@ -139,8 +139,8 @@ func hardest(steps []summaryStep) []string {
 	return out
 }
 
-// summaryQuizzes returns the wrong answers to each question that has a right answer, most frequent
-// first.
+// summaryQuizzes returns each question of the quiz with its wrong answers, most frequent first.
+// Answers in people's own words are included only with names.
 func summaryQuizzes(v *codelab.View, names bool) []summaryQuiz {
 	counts := make([]map[string]int, len(v.Quizzes))
 	at := map[string]int{}

@@ -39,7 +39,7 @@ type written struct {
 // maxAudited bounds the number of audit records about one person.
 const maxAudited = 10000
 
-// kind is a kind of record, as the API returns it and as a table.
+// kind is a kind of record. Its records are exported as the API returns them, and as a table.
 type kind struct {
 	// name is the name of the kind's files, and of its texts in language.Takeout.
 	name    string

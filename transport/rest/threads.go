@@ -30,7 +30,7 @@ type threadRecord struct {
 	EndOffset    int32           `json:"end_offset" range:"1.." doc:"Exclusive."`
 	SelectedText string          `json:"selected_text" length:"1..2000"`
 	ContentHash  string          `json:"content_hash" length:"1..128" doc:"The client's hash of the displayed content. Opaque to the server."`
-	CreatedBy    string          `json:"created_by_attendee_id" pattern:"^(|facilitator|[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$" doc:"The author of the thread. Empty if the author was removed and the thread contains messages of others."` // "" when they were removed
+	CreatedBy    string          `json:"created_by_attendee_id" pattern:"^(|facilitator|[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$" doc:"The author of the thread. Empty if the author was removed and the thread contains messages of others."`
 	CreatedAt    string          `json:"created_at" is:"Timestamp"`
 	Stale        bool            `json:"stale" doc:"The text has changed since the thread was created. Nobody can reply, and the range is available for a new thread."`
 	Messages     []commentRecord `json:"messages" items:"1.."`

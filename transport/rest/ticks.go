@@ -10,7 +10,7 @@ import (
 // This file contains the operations on the tasks that attendees ticked in the task lists of steps
 // (RULES.md, "Tasks").
 
-// ticksRecord is the number of tasks that a person has ticked, and the total.
+// ticksRecord is the number of tasks that a person has ticked, and the number of all tasks.
 type ticksRecord struct {
 	Done int `json:"done"`
 	Of   int `json:"of"`

@@ -107,8 +107,8 @@ type webhookTested struct {
 }
 
 func testWebhook(r *Request) error {
-	// The delivery has its own time limit. The request would be no context for it: fasthttp
-	// replaces its channel when the server has stopped, while the HTTP client can still read it.
+	// The delivery has its own time limit. The request cannot be its context: fasthttp replaces the
+	// context's channel when the server has stopped, while the HTTP client can still read it.
 	status, err := r.api.Webhooks.Test(context.Background(), r.Param("webhook_id"), r.api.WebhookSender.Send)
 	if err != nil {
 		return err

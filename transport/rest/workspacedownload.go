@@ -74,7 +74,7 @@ func (r *Request) downloadTree(structure, name, format string) error {
 	return r.sendArchive(f, size, name, name, format)
 }
 
-// sendArchive sends an archive, and records the person who downloaded it.
+// sendArchive sends an archive, and records that the caller downloaded head, or everything with "".
 func (r *Request) sendArchive(f io.ReadCloser, size int64, name, head, format string) error {
 	if _, err := r.do(codelab.TakeCode{Name: head}); err != nil {
 		_ = f.Close()

@@ -169,7 +169,7 @@ func describeFiles(structure string) func(*Request) error {
 	}
 }
 
-// jsonFormat is the format of a read file as JSON: its content with its description.
+// jsonFormat requests a file as a JSON object with its content and description.
 const jsonFormat = "json"
 
 func readFile(structure string) func(*Request) error {

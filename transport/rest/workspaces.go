@@ -14,7 +14,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// The content of a workspace is in workspaces.Store. A codelab event contains the current trees,
+// The content of a workspace is in Config.Workspaces. A codelab event contains the current trees,
 // and is committed with its audit record. A write first stores the tree, then commits the event,
 // then updates the store. All of this runs under the codelab's lock in the store, outside the
 // actor.
@@ -28,7 +28,8 @@ var (
 	errNoCode      = durable.Reject(durable.Missing, "file not found")
 )
 
-// storeError maps an error of the store to the caller's error.
+// storeError returns the error for the client if the store's error is a fault of the request.
+// Otherwise it returns the error unchanged.
 func storeError(err error) error {
 	var p *code.Problem
 	switch {
@@ -64,8 +65,8 @@ func treeOf(w *pb.Workspace, name string) (string, bool) {
 	return "", false
 }
 
-// workspaceRecord is a workspace as sent to clients. Branches or Folders are set only when it is
-// read.
+// workspaceRecord is a workspace as sent to clients. Branches or Folders are set only in the
+// response to a read.
 type workspaceRecord struct {
 	CodelabID     string    `json:"codelab_id" is:"Id"`
 	StructureType string    `json:"structure_type" enum:"branch|folder"`
@@ -258,8 +259,8 @@ type headMade struct {
 	Name   string `json:"name"`
 }
 
-// createHead creates step-<n>-<type> from the files of "from", or else of the most recently written
-// head. A folder can instead be created from given files.
+// createHead creates the head step-<n>-<type> from the files of "from", or else of the most
+// recently written head. A folder can instead be created from given files.
 func (r *Request) createHead(structure string, in headInput) error {
 	if in.StepNumber == nil || *in.StepNumber < 1 || *in.StepNumber > maxStepNumber {
 		return wire.Invalid("step_number must be 1 to %d", maxStepNumber)

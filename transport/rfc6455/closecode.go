@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Close codes of RFC 6455, 7.4, and the registry that the server uses.
+// The close codes that the server uses, from RFC 6455, 7.4, and its registry.
 const (
 	CloseNormal       = 1000
 	CloseGoingAway    = 1001

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// renew writes a pair with a serial number into a folder.
+// renew returns a new certificate with a serial number, and its key, as PEM.
 func renew(t *testing.T, folder string, serial int64) (cert, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -32,8 +32,8 @@ type Metrics struct {
 	lateCommits, lateWaits recentDurations
 }
 
-// NewMetrics returns the metrics that the server records itself. The values of Sources are read at
-// each scrape.
+// NewMetrics returns the metrics that the server records itself. Watch adds the metrics that are
+// read at each scrape.
 func NewMetrics(version string) *Metrics {
 	m := &Metrics{
 		lateCommits: recentDurations{now: time.Now}, lateWaits: recentDurations{now: time.Now},

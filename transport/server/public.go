@@ -25,8 +25,8 @@ import (
 // it can use them. Only responses being sent have a buffer.
 const answerBuffer = 32 << 10
 
-// prefetch is how much of a body is read before its handler runs, in bytes. A larger body is
-// streamed to the handler, which applies the limit.
+// prefetch bounds how much of a body is read before its handler runs, in bytes. The library reads
+// at most 8 KiB, and streams the rest to the handler, which applies the limit.
 const prefetch = 64 << 10
 
 // Public is the public listener.
@@ -47,8 +47,8 @@ type PublicOptions struct {
 	// MaxConnections bounds the connections with a request in progress.
 	MaxConnections int
 	// API serves the paths under /api, /uploads and /git. If the client of such a request waits for
-	// 100 Continue, APIExpect checks its header. It returns 100, or the status of the final
-	// response. APIExpect may be nil.
+	// 100 Continue, APIExpect checks the request's header. It returns 100, or the status of the
+	// final response. APIExpect may be nil.
 	API       fasthttp.RequestHandler
 	APIExpect func(ctx *fasthttp.RequestCtx) int
 	// Access, if set, is called for each sent response with the number of its body's bytes and the
@@ -201,12 +201,12 @@ func (p *Public) Serve(o PublicOptions) {
 // Serving reports whether requests are answered.
 func (p *Public) Serving() bool { return p.serving.Load() }
 
-// PublicStats are counters of the listener.
+// PublicStats contains statistics of the listener.
 type PublicStats struct {
 	// Pauses counts the pauses in accepting connections for lack of descriptors or memory.
 	Pauses uint64
-	// Silent is the current number of silent connections. Shed counts the connections that were
-	// closed because they were silent.
+	// Silent is the current number of silent connections. Shed counts the silent and idle
+	// connections that were closed, and those above the limit of their address.
 	Silent int
 	Shed   uint64
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// RecentSpan is the time span of Recent. Up to a tenth more can be included.
+// RecentSpan is the time span of Recent. Up to one slot more, a twelfth, can be included.
 const RecentSpan = 2 * time.Minute
 
 const (
@@ -21,7 +21,7 @@ const (
 var recentGrowth = math.Log(1.1)
 
 // recentDurations keeps the durations of the last minutes. Prometheus histograms cover the whole
-// time since the start, and no shorter time. Safe for concurrent use; now must be set before.
+// time since the start, and no shorter time. Safe for concurrent use. Set now before the first use.
 type recentDurations struct {
 	now func() time.Time
 

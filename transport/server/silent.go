@@ -13,11 +13,11 @@ import (
 )
 
 // silence tracks all connections. A connection that waits for a request header is also in one of
-// two rings, with the longest wait first. One ring contains the connections that have never sent
-// anything, and the other contains the connections that are idle between requests. The first ring
-// is bounded, so that a client that opens many silent connections replaces only other silent
-// connections. The connections per address are also bounded. Further connections are closed
-// immediately, even if they are not silent. Safe for concurrent use.
+// two rings, with the longest wait first. One ring contains the silent connections, which have
+// never sent a complete header. The other contains the connections that are idle between requests.
+// The first ring is bounded, so that a client that opens many silent connections replaces only
+// other silent connections. The connections per address are also bounded. Further connections are
+// closed immediately, even if they are not silent. Safe for concurrent use.
 //
 // A connection enters and leaves the idle ring with each request, without an allocation.
 type silence struct {
@@ -28,9 +28,9 @@ type silence struct {
 	mu   sync.Mutex
 	open map[net.Conn]*peer // guarded by mu
 	from map[string]int     // guarded by mu; connections by their address's key
-	mute peer               // guarded by mu; root of the ring of connections that never sent anything
+	mute peer               // guarded by mu; root of the ring of silent connections
 	idle peer               // guarded by mu; root of the ring of idle connections
-	now  int                // guarded by mu; the number of connections that never sent anything
+	now  int                // guarded by mu; the number of silent connections
 	shed uint64             // guarded by mu
 }
 
@@ -133,8 +133,8 @@ func (s *silence) leave(p *peer) {
 	}
 }
 
-// close closes up to most connections that have been silent since before, oldest first, and
-// connections without any request before idle connections. It returns their number.
+// close closes up to most connections whose silence began no later than before: first those without
+// a request, then idle ones, each the longest silent first. It returns their number.
 func (s *silence) close(most int, before time.Time) int {
 	var closing []net.Conn
 	s.mu.Lock()

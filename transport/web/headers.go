@@ -47,7 +47,7 @@ const (
 	forever = "public, max-age=31536000, immutable"
 	// ask is for files that keep their name. They are cached, and revalidated each time.
 	ask = "no-cache"
-	// never is for responses about one person.
+	// never is for error responses.
 	never = "no-store"
 )
 

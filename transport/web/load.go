@@ -31,7 +31,7 @@ var hashed = regexp.MustCompile(`^/assets/(?:.*/)?[^/]+-[A-Za-z0-9_-]{8,}\.[A-Za
 // is served at many addresses.
 var relative = regexp.MustCompile(`((?:src|href)=")\./`)
 
-// firstTexts matches the texts of a language that every page shows.
+// firstTexts matches the files with the texts that every page shows, one per language.
 var firstTexts = regexp.MustCompile(`^/assets/first-([a-z]{2}(?:-[A-Z][A-Za-z]+)?)-[A-Za-z0-9_-]{8}\.js$`)
 
 // packed is the suffix of files that the build has only in Brotli.

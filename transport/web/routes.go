@@ -116,7 +116,7 @@ func segments(path string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		rest, ok := strings.CutPrefix(path, "/")
 		if !ok {
-			yield("") // except for the root, no address of the app ends with a slash
+			yield("") // an empty segment matches no route
 			return
 		}
 		for more := rest != ""; more; {

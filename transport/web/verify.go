@@ -19,8 +19,8 @@ type Certificate struct {
 	CompletedAt               time.Time
 }
 
-// verify reports whether a certificate is valid. The result is in the page, for browsers without
-// JavaScript, and in the status.
+// verify responds with the page of a certificate. The status states whether the certificate is
+// valid, and so does the page, for browsers without JavaScript.
 func (w *Handler) verify(ctx *fasthttp.RequestCtx, id string) {
 	t := language.Asked(ctx.Request.Header.Peek("Accept-Language"))
 	status, title, block := w.verdict(ctx, t, id)
@@ -29,8 +29,7 @@ func (w *Handler) verify(ctx *fasthttp.RequestCtx, id string) {
 	w.answer(ctx, e, status)
 }
 
-// verdict returns the status of the page for a certificate, its title, and its
-// text as HTML.
+// verdict returns the status of the page for a certificate, its title, and its text as HTML.
 func (w *Handler) verdict(ctx *fasthttp.RequestCtx, t *language.Texts, id string) (status int, title, block string) {
 	v := &t.Verify
 	only := func(m language.Message) (title, block string) { return m.Title, "<main>" + messageHTML(m) + "</main>" }

@@ -574,7 +574,7 @@ func benchmark(b *testing.B, path string, header ...string) {
 	}
 }
 
-// Facilitators' pages are never shown in a frame, and a page has the same content in a frame.
+// Only attendees' pages can be shown in frames, and only by the configured origins.
 func TestPagesOfAttendeesMayBeShownInFrames(t *testing.T) {
 	const origins = "https://learn.example.org https://other.example.com"
 	w := handler(t, func(c *Config) { c.FrameAncestors = strings.Fields(origins) })

@@ -14,7 +14,7 @@ type Body struct {
 	Type      string  `json:"type"`
 	At        string  `json:"at" is:"Timestamp"`
 	CodelabID *string `json:"codelab_id" is:"Id"`
-	Data      any     `json:"data"` // see Data
+	Data      any     `json:"data"` // see the function Data
 }
 
 // attendee is the subject of an event.

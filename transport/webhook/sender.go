@@ -61,7 +61,8 @@ func (s *Sender) NewSecret() (shown string, sealed []byte) {
 	return shown, s.Seal.Close(shown)
 }
 
-// Send makes one delivery attempt. If there was no response, the log contains the reason.
+// Send makes one delivery attempt. If there was no response and ctx has not ended, the log contains
+// the reason.
 func (s *Sender) Send(ctx context.Context, h *hooks.Hook, d *hooks.Delivery) hooks.Outcome {
 	began := time.Now()
 	status, err := s.post(ctx, h, d)

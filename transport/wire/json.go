@@ -177,7 +177,7 @@ func Stamp(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// StampOrNull is Stamp, or nil for 0.
+// StampOrNull returns Stamp(ms), or nil for 0.
 func StampOrNull(ms int64) *string {
 	if ms == 0 {
 		return nil

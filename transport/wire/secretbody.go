@@ -23,9 +23,9 @@ func ReadSecretBody(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]by
 }
 
 // WipeBody overwrites the server's remaining copies of the request's body, and of all other bytes
-// that the client sent before its end. Afterwards the body is no longer available; call WipeBody
-// after DiscardBody. It cannot reach the server's copies of header fields, or the bytes that a
-// client sends after an unread body.
+// that the client sent before the end of the body. Afterwards the body is no longer available; call
+// WipeBody after DiscardBody. WipeBody cannot reach the server's copies of header fields, or the
+// bytes that a client sends after an unread body.
 func WipeBody(ctx *fasthttp.RequestCtx, wiping func([]byte)) {
 	wipe := func(b []byte) {
 		if wiping != nil {
@@ -47,7 +47,7 @@ func WipeBody(ctx *fasthttp.RequestCtx, wiping func([]byte)) {
 // consumed returns the parts of the buffer of a request's stream without unread data. These are the
 // bytes before the current position, and those of earlier requests after the end of the data. The
 // bytes between them are not included, because they can contain the next request. The library does
-// not expose its buffer, so this accesses it directly; a test fails if the library changes.
+// not expose its buffer, so consumed uses reflection. A test fails if the library changes.
 func consumed(stream io.Reader) [][]byte {
 	v := reflect.ValueOf(stream)
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {

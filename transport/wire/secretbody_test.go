@@ -91,8 +91,8 @@ func TestTheServersCopiesOfABodyAreWiped(t *testing.T) {
 		answers []string
 		held    int // minimum number of buffers that contained the secret
 	}{
-		// The buffers are the copy that is read, the server's, and its reader's, unless the rest
-		// of a larger body was read through it later.
+		// The buffers are the returned copy, the server's copy, and the buffer of the server's
+		// reader. The last one loses the secret if the rest of a larger body is read through it.
 		"small":         {plain(small), []string{fmt.Sprint(len(small), true)}, 3},
 		"larger":        {plain(large), []string{fmt.Sprint(len(large), true)}, 2},
 		"chunked":       {pieces(large), []string{fmt.Sprint(len(large), true)}, 2},

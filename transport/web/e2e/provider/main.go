@@ -1,5 +1,5 @@
-// Command provider is a real OpenID Connect provider for browser tests: the example of a library.
-// It listens on a free port of loopback. It has the client "atelier" with the secret "secret", and
+// Command provider is a real OpenID Connect provider for browser tests. It runs the example of a
+// library, on a free port of loopback. It has the client "atelier" with the secret "secret", and
 // the people in a file. It prints its issuer, and serves until it is killed.
 //
 //	identity-provider REDIRECT_URI PEOPLE.json
