@@ -85,7 +85,7 @@ func (b *beneath) Write(p []byte) (int, error) {
 // maxPending bounds TLS's own messages to a peer that does not read.
 const maxPending = 4 * secureRecord
 
-var errUnread = errors.New("live: peer does not read what it asks TLS for")
+var errUnread = errors.New("live: peer does not read the TLS responses that it requests")
 
 // flush writes the pending bytes.
 func (b *beneath) flush() error {

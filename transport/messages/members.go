@@ -49,7 +49,7 @@ var members = []member{
 	{"Pin", describe.Schema{Of: pin{}}},
 	{"Pulses", describe.Schema{Of: rest.Pulses{}, Description: "The number of attendees."}},
 
-	{"PollWord", describe.Schema{Of: rest.WordRecord{}, Description: "A word and how many said it."}},
+	{"PollWord", describe.Schema{Of: rest.WordRecord{}, Description: "A word and the number of people who entered it."}},
 	{"Poll", describe.Schema{Of: rest.PollRecord{}, Description: "A question to all attendees."}},
 	{"Question", describe.Schema{Of: rest.QuestionRecord{}, Description: "A question of an attendee to all."}},
 	{"Timer", describe.Schema{Of: rest.TimerRecord{}, Description: "The timer of an exercise or a break."}},
@@ -61,7 +61,7 @@ var members = []member{
 	{"reason for help", describe.Schema{Type: "string", MinLength: 1, MaxLength: codelab.Bounds.HelpMessage}},
 	{"name of a check", describe.Schema{Type: "string", Description: "The name that a step declares.", MinLength: 1, MaxLength: 64}},
 	{"note of a check", describe.Schema{Type: "string", Description: "An additional text from the program; often empty.", MaxLength: codelab.Bounds.CheckNote}},
-	{"reports of a check", describe.Schema{Type: "integer", Description: "The number of their reports, including this one.", Minimum: new(0)}},
+	{"reports of a check", describe.Schema{Type: "integer", Description: "The number of the attendee's reports, including this one.", Minimum: new(0)}},
 	{"place", describe.Schema{Type: "string", Description: "The attendee's seat, in their own words.", MinLength: 1, MaxLength: codelab.Bounds.Place}},
 	{"person who leads", describe.Schema{Type: "string", Description: "The person behind the shared id `facilitator`: the owner's account, or the id of a person."}},
 	{"status while it is open", describe.Schema{Type: "string", Enum: anyOf(rest.HelpPending, rest.HelpInProgress)}},

@@ -17,7 +17,7 @@ type checkRecord struct {
 	OK    bool   `json:"ok"`
 	Note  string `json:"note" length:"..500"`
 	At    string `json:"at" is:"Timestamp"`
-	Tries uint32 `json:"tries" doc:"The number of their reports, including the latest."`
+	Tries uint32 `json:"tries" doc:"The number of the attendee's reports, including the latest."`
 }
 
 // maxReport bounds a report, in bytes.

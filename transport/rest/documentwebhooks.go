@@ -49,7 +49,7 @@ func (d *description) describeWebhooks(words vocabulary) error {
 				"application/json": map[string]any{"schema": delivery(words, event, &o)},
 			}},
 			"responses": map[string]any{"2XX": map[string]any{
-				"description": "Taken. Anything else, a redirect too, is a failure, and tried again.",
+				"description": "Accepted. Any other status, including a redirect, is a failure, and the delivery is tried again.",
 			}},
 		}
 		text, err := encoded(map[string]any{"post": operation})

@@ -16,7 +16,7 @@ var parameters = map[string]describe.Parameter{
 	"comment_id":     inPath("comment_id", "The id of the comment.", text),
 	"help_id":        inPath("help_id", "The id of the help request.", text),
 	"material_id":    inPath("material_id", "The material.", describe.Ref("Id")),
-	"upload_kind":    inPath("kind", "The name of the uploaded file.", oneOf("images", "materials")),
+	"upload_kind":    inPath("kind", "The kind of the uploaded file.", oneOf("images", "materials")),
 	"upload_name":    inPath("name", "The file's random name.", &describe.Schema{Type: "string", Pattern: `^[0-9a-f]{32}\.[0-9a-z]{1,10}$`}),
 	"participant_id": inPath("participant_id", "The id of a participant.", text),
 	"key_id":         inPath("key_id", "The id of a key.", text),

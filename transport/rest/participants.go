@@ -144,7 +144,7 @@ func removeParticipantKey(r *Request) error {
 }
 
 type participantGrantBody struct {
-	ParticipantID *string `json:"participant_id" doc:"The participants for which this one can act."`
+	ParticipantID *string `json:"participant_id" doc:"The participant for which this one can act."`
 }
 
 func grantParticipant(r *Request) error {

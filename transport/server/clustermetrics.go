@@ -34,7 +34,7 @@ func (c *ClusterStats) collect(emit func(kind prometheus.ValueType, name, help s
 	}
 
 	gauge("lease_held", "1 while this node's lease holds.", flag(c.LeaseHeld))
-	count("lease_lost_total", "Times that this node lost its lease and started over.", float64(c.LeasesLost))
+	count("lease_lost_total", "How often this node lost its lease and started over.", float64(c.LeasesLost))
 	gauge("nodes_alive", "Nodes whose lease holds, this one included.", float64(c.Alive))
 	gauge("nodes_unreachable", "Living nodes that do not answer this one.", float64(c.Unreachable))
 	behind, age := uint64(0), 0.0
@@ -48,7 +48,7 @@ func (c *ClusterStats) collect(emit func(kind prometheus.ValueType, name, help s
 	count("bus_sent_total", "Messages sent to other nodes.", float64(c.Bus.Sent))
 	count("bus_received_total", "Messages received from other nodes.", float64(c.Bus.Received))
 	count("bus_bytes_total", "Bytes sent to other nodes.", float64(c.Bus.Bytes))
-	count("bus_missed_total", "Times that messages of other nodes arrived too fast and were dropped.", float64(c.Bus.Missed))
+	count("bus_missed_total", "How often messages of other nodes arrived too fast and were dropped.", float64(c.Bus.Missed))
 	for _, why := range bus.Rejections() {
 		count("bus_rejected_total", "Messages of other nodes, or of strangers, that were not accepted, by reason.", float64(c.Bus.Rejected[why]), "reason", why.String())
 	}
@@ -56,7 +56,7 @@ func (c *ClusterStats) collect(emit func(kind prometheus.ValueType, name, help s
 	gauge("bus_routes", "Connections of this node's own NATS server to those of other nodes; 0 with an external NATS.", float64(c.Bus.Routes))
 	count("commands_forwarded_total", "Commands that another node was asked to carry out.", float64(c.Forwarded))
 	count("takeovers_total", "Actors that this node took over from another.", float64(c.Takeovers))
-	count("replica_divergence_total", "Times that a replica differed from its owner at the same position and was loaded again.", float64(c.Divergences))
+	count("replica_divergence_total", "How often a replica differed from its owner at the same position and was loaded again.", float64(c.Divergences))
 	count("read_questions_total", "Requests to other nodes for the last acknowledged position.", float64(c.Questions))
 	count("reads_confirmed_total", "Reads served by the answers to these requests.", float64(c.Confirmed))
 }

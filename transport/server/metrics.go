@@ -195,11 +195,11 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 	count("actor_recoveries_total", "Recoveries of actors from the journal.", float64(a.Recoveries.Load()))
 	count("actor_failures_total", "Failures of actors.", float64(a.Failures.Load()))
 	count("actor_panics_total", "Commands whose decision panicked.", float64(a.Panics.Load()))
-	count("actor_rests_total", "Idle actors put to rest.", float64(a.Rests.Load()))
+	count("actor_rests_total", "Idle actors that were unloaded.", float64(a.Rests.Load()))
 	gauge("sessions", "Login sessions that are valid.", float64(s.Sessions()))
 
 	answers := s.AI()
-	gauge("ai_answers", "AI answers under way.", float64(answers.Active))
+	gauge("ai_answers", "AI answers in progress.", float64(answers.Active))
 	for outcome, n := range answers.Outcomes {
 		count("ai_answers_total", "AI answers that ended, by outcome.", float64(n), "outcome", outcome)
 	}
@@ -245,7 +245,7 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 	count("password_hashes_total", "Computed password hashes. Each takes 19 MiB and a tenth of a second of CPU time; many indicate guessing.", float64(s.Passwords()))
 	count("bodies_refused_total", "Request bodies refused for lack of memory, see limits.body_memory_mib.", float64(s.Bodies()))
 	p := s.Public()
-	count("accept_pauses_total", "Pauses in accepting connections for want of descriptors or memory.", float64(p.Pauses))
+	count("accept_pauses_total", "Pauses in accepting connections for lack of descriptors or memory.", float64(p.Pauses))
 	gauge("silent_connections", "Connections that have not sent a whole request yet.", float64(p.Silent))
 	count("silent_connections_shed_total", "Silent connections that were closed to make room.", float64(p.Shed))
 

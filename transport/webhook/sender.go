@@ -102,7 +102,7 @@ func unreachedBy(err error) error {
 	return &unreached{remote.Plain(err), kind}
 }
 
-var errSecret = errors.New("its secret cannot be decrypted with the server's present key; delete the webhook and make it again")
+var errSecret = errors.New("its secret cannot be decrypted with the server's present key; delete the webhook and create it again")
 
 func (s *Sender) post(ctx context.Context, h *hooks.Hook, d *hooks.Delivery) (int32, error) {
 	secret, ok := s.Seal.Open(h.Secret)
