@@ -95,7 +95,7 @@ func writeBackup(cfg config.Config, w io.Writer) error {
 		if err := hasData(cfg); err != nil {
 			return nil, err
 		}
-		// The actors are needed, because data that is to be erased must not be in the backup.
+		// This needs the actors, because the backup must not contain data that is due for erasure.
 		return openCore(cfg)
 	})
 }
@@ -115,8 +115,7 @@ func openData(cfg config.Config) (*service.Core, error) {
 	return service.OpenData(cfg, newLogger(quietly(cfg.Log)))
 }
 
-// quietly returns a configuration that logs only problems, because the command itself prints its
-// results.
+// quietly raises the level info to warn, because the command itself prints its results.
 func quietly(l config.Log) config.Log {
 	if l.Level == "info" {
 		l.Level = "warn"
@@ -130,8 +129,8 @@ type restoreCmd struct {
 	PassphraseFile string `help:"File whose first line is the passphrase of the secrets in the backup; without it the secrets are not restored." placeholder:"FILE" type:"path"`
 }
 
-// Run restores a backup into a data folder without data. Clients are informed that their stream
-// position is void.
+// Run restores a backup into a data folder without data. Clients that reconnect later learn that
+// their stream position is void.
 func (c restoreCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {

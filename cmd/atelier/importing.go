@@ -24,8 +24,8 @@ type importCmd struct {
 	File   string `arg:"" help:"claat Markdown file, ZIP with one, or exported codelab." type:"existingfile"`
 }
 
-// imported is a codelab that was created from a file, or the actual or possible changes that a file
-// makes to a codelab.
+// imported is the response to an import: a new codelab, or the changes that the file made to a
+// codelab. A dry run returns the changes that the file would make.
 type imported struct {
 	ID       string            `json:"id"`
 	Title    string            `json:"title"`

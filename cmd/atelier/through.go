@@ -25,8 +25,8 @@ func either(cfg config.Config, running func(*control.Client) error, stopped func
 	return err
 }
 
-// operate sends requests to the running server. If no server runs, it sends them to the same API,
-// served by the store's own actors.
+// operate sends requests to the running server. If no server runs, this process opens the store and
+// serves the same API itself.
 func (c common) operate(ask func(*control.Client) error) error { return c.operateOn(false, ask) }
 
 // operateOn does the same as operate. If the argument there is true, a folder without data is an

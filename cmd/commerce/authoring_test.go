@@ -11,8 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// pageBlock is a fenced block of the page: its language, its file name if it is a file, and its
-// text.
+// pageBlock matches a fenced block of the page. Its groups are the language, the name if the block
+// is a file, and the text.
 var pageBlock = regexp.MustCompile("(?ms)^```(\\w+)(?: file=(\\S+))?\n(.*?)^```$")
 
 // In an empty folder, the test writes the files of a page and runs its commands unchanged. The

@@ -86,7 +86,7 @@ func (c decryptCmd) Run(s streams) error {
 }
 
 // readSmall reads a file of at most the given size in bytes. The path - means standard input.
-// readSmall removes the newline at the end.
+// readSmall removes all line breaks at the end.
 func readSmall(path string, most int) ([]byte, error) {
 	in := os.Stdin
 	if path != "-" {

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// A facilitator deletes messages while others chat. An earlier version cleaned the log from an
-// older view, and so removed messages that had arrived later. These messages were missing from the
-// replay, and after a kill they were lost permanently.
+// A facilitator deletes messages while others chat. An earlier version rewrote the log from an
+// outdated view, which removed newer messages. These messages were missing from the replay, and
+// after a kill they were lost permanently.
 func TestErasingDuringAChatLosesNoMessage(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -98,9 +98,9 @@ func TestErasingDuringAChatLosesNoMessage(t *testing.T) {
 	}
 }
 
-// The test follows the steps of an operator whose disk has lost bits. The scrub finds the damage,
-// and the server never returns damaged data. If a log is damaged, the operator must decide how to
-// continue.
+// The test follows an operator whose disk has damaged files. The scrub finds the damage, and the
+// server never returns damaged data. With a damaged log, the server starts only if the operator
+// passes --recover-damaged.
 func TestDamageIsReportedAndNotServed(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -127,7 +127,7 @@ func TestDamageIsReportedAndNotServed(t *testing.T) {
 	scrub(" 0 damaged", 0)
 	blobs, err := filepath.Glob(filepath.Join(data, "blobs/objects/*/*"))
 	if err != nil || len(blobs) != 1 {
-		t.Fatalf("blobs %v, %v", blobs, err)
+		t.Fatalf("the blobs are %v, %v, want one", blobs, err)
 	}
 	flipByte(t, blobs[0], 50)
 	c.admin.get(up.text("url")).refused(500)
@@ -137,7 +137,7 @@ func TestDamageIsReportedAndNotServed(t *testing.T) {
 	_ = cmd.Wait()
 	logs, err := filepath.Glob(filepath.Join(data, "store/*.mem"))
 	if err != nil || len(logs) == 0 {
-		t.Fatalf("logs %v, %v", logs, err)
+		t.Fatalf("the logs are %v, %v, want at least one", logs, err)
 	}
 	b, err := os.ReadFile(logs[len(logs)-1])
 	if err != nil {
@@ -151,9 +151,9 @@ func TestDamageIsReportedAndNotServed(t *testing.T) {
 	start := exec.Command(path, "serve", "--listen", "127.0.0.1:0", "--internal-listen", "", "--data", data)
 	start.Env = append(os.Environ(), "ADMIN_PW="+adminPW, "ATELIER_STORAGE_MEMTABLE_MIB=16")
 	if out, err := start.CombinedOutput(); err == nil || !strings.Contains(string(out), "--recover-damaged") {
-		t.Fatalf("starting with a damaged log: %v\n%s", err, out)
+		t.Fatalf("starting with a damaged log ended with %v\n%s", err, out)
 	}
-	// Files to which only the lost part of the log refers now have no owner, but must stay.
+	// Only the lost part of the log refers to some files. They now look unused, but must stay.
 	orphan := filepath.Join(data, "objects/workspaces/01a1ff23-4f33-7000-9267-5f9cae67a250/made-git")
 	long := time.Now().AddDate(-1, 0, 0)
 	err = errors.Join(os.MkdirAll(filepath.Dir(orphan), 0o700), os.WriteFile(orphan, nil, 0o600), os.Chtimes(orphan, long, long))
@@ -181,7 +181,7 @@ func TestDamageIsReportedAndNotServed(t *testing.T) {
 	start = exec.Command(path, "serve", "--listen", "127.0.0.1:0", "--internal-listen", "", "--data", data)
 	start.Env = append(os.Environ(), "ADMIN_PW="+adminPW, "ATELIER_STORAGE_MEMTABLE_MIB=16")
 	if out, err := start.CombinedOutput(); err == nil || !strings.Contains(string(out), "MANIFEST: the file is missing") || !strings.Contains(string(out), "--recover-damaged") {
-		t.Fatalf("starting without a MANIFEST: %v\n%s", err, out)
+		t.Fatalf("starting without a MANIFEST ended with %v\n%s", err, out)
 	}
 	_, addr = run(t, path, data, "--recover-damaged")
 	c.admin.base = "http://" + addr

@@ -98,7 +98,7 @@ func TestTheEventStreamCarriesTheSameMessages(t *testing.T) {
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	events, status := lin.follow(c.id, "")
 	if status != 200 {
-		t.Fatalf("the event stream returned %d", status)
+		t.Fatalf("the event stream returned %d, want 200", status)
 	}
 	if you := events.welcome["you"].(map[string]any); you["id"] != lin.id {
 		t.Errorf("the welcome is for %v", you)
@@ -158,13 +158,13 @@ func TestTheEventStreamResumesAfterTheLastEventID(t *testing.T) {
 	}
 	for _, bad := range []string{"x", "epoch:x", epoch + ":-1"} {
 		if _, status := lin.follow(c.id, "", header("Last-Event-ID", bad)); status != 400 {
-			t.Errorf("Last-Event-ID %q returned %d", bad, status)
+			t.Errorf("Last-Event-ID %q returned %d, want 400", bad, status)
 		}
 	}
 	if _, status := lin.follow(c.id, "?as=admin"); status != 403 {
-		t.Errorf("as=admin returned %d", status)
+		t.Errorf("as=admin returned %d, want 403", status)
 	}
 	if _, status := open(t, c.addr).follow(c.id, ""); status != 401 {
-		t.Errorf("without a session, the stream returned %d", status)
+		t.Errorf("without a session, the stream returned %d, want 401", status)
 	}
 }

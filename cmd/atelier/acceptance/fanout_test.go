@@ -46,17 +46,17 @@ func TestFanOutScenariosDeliverEveryMessage(t *testing.T) {
 				t.Errorf("the run did not pass: %+v\n%+v\n%v", r.Verdict, r.Audit, r.Disconnects)
 			}
 			if readers := int64(cfg.Subscribers - cfg.Stalled); cfg.Publishers > 0 && (r.Messages < 10 || r.Deliveries != readers*r.Messages || r.Last == nil) {
-				t.Errorf("%d messages, %d deliveries, or no last message", r.Messages, r.Deliveries)
+				t.Errorf("the report has %d messages, %d deliveries, or no last message", r.Messages, r.Deliveries)
 			}
-			// On a busy machine, several losses of a connection can become one.
+			// On a busy machine, several lost connections of a client can end in a single resume.
 			if name == "reconnect" && operation(r, "resume").Done < cfg.Subscribers {
 				t.Errorf("%d clients resumed", operation(r, "resume").Done)
 			}
 			if name == "slow" && r.Audit.Stalled.CaughtUp+r.Audit.Stalled.Resynced != 2 {
-				t.Errorf("the stalled clients: %+v", r.Audit.Stalled)
+				t.Errorf("the stalled clients are %+v, want 2 that caught up or resynced", r.Audit.Stalled)
 			}
 			if len(r.Series) < 2 || operation(r, "connect").Done != cfg.Subscribers+cfg.Publishers {
-				t.Errorf("%d seconds, %+v", len(r.Series), operation(r, "connect"))
+				t.Errorf("the report covers %d seconds, and its connect operation is %+v", len(r.Series), operation(r, "connect"))
 			}
 		})
 	}

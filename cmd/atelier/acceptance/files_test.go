@@ -18,7 +18,7 @@ import (
 type form struct {
 	name    string
 	content []byte
-	most    int // bytes that are allowed
+	most    int // the largest size that the server accepts, in bytes
 	image   bool
 }
 
@@ -84,7 +84,7 @@ func wrongForms(good form, add adder) {
 	bad("another field", http.StatusBadRequest, good, func(b []byte) []byte { return bytes.Replace(b, []byte(`name="file"`), []byte(`name="data"`), 1) })
 	bad("empty", http.StatusBadRequest, form{name: "a.txt"}, nil)
 	if good.most > 64<<20 {
-		return // a separate test covers it
+		return // a separate test covers files that are too large
 	}
 	bad("too large", http.StatusRequestEntityTooLarge, form{name: "a.png", content: append(bytes.Clone(good.content), make([]byte, good.most+1-len(good.content))...)}, nil)
 	if !good.image {

@@ -206,7 +206,7 @@ func (k keptMarket) opens(t *testing.T, addr string) {
 		codes := map[string]string{"redeemed": "token_used", "expired": "token_expired", "revoked": "token_revoked", "locked": "token_revoked"}
 		switch got, code := business.post("/detokenize", use(x.Token, x.Checkout)), codes[want.text("state")]; {
 		case code == "" && (got.status != 200 || !sameJSON(got.body, card)):
-			t.Errorf("%s: status %d, or another credential", what, got.status)
+			t.Errorf("%s: detokenize returned %d, or another credential", what, got.status)
 		case code != "" && (got.status != 410 || got.code(410) != code):
 			t.Errorf("%s: status %d, want 410 with %s", what, got.status, code)
 		}

@@ -35,8 +35,8 @@ type fixture struct {
 	Streams map[string]replay `json:"streams"`
 }
 
-// keptCredentials are the credentials that people and programs kept when the folder was made.
-// With them they sign in again. All were made for the folder, and none is a real secret.
+// keptCredentials are credentials from when the folder was made. People and programs sign in again
+// with them. All were made for the folder, and none is a real secret.
 type keptCredentials struct {
 	People []keptPerson `json:"people,omitempty"`
 	// Facilitator is the session cookie of a browser.
@@ -215,8 +215,8 @@ func differences(at string, want, got any) []string {
 // varies replaces a value that changed within a minute. The comparison accepts any value for it.
 const varies = "(varies)"
 
-// differ lists the differences between two JSON values. Unless whole is set, got can have more
-// fields.
+// differ lists the differences between two JSON values. Unless whole is set, got can have fields
+// that want lacks.
 func differ(at string, want, got any, whole bool) (out []string) {
 	if isNothing(want) && isNothing(got) || want == varies {
 		return nil

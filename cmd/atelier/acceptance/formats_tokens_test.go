@@ -22,9 +22,9 @@ func (m *market) join() {
 	m.admin.post("/admin/participants/"+other.id+"/disable", nil).want(200)
 }
 
-// hold makes a token of each policy, and one token for each way to end. The end of a session is
-// remembered for 400 days, whatever the configuration. That is too short for a folder, so
-// actors/token/testdata covers it.
+// hold makes a token of each policy, and one token for each way in which a token ends. A session's
+// end is remembered for 400 days, whatever the configuration. A folder is used for longer, so
+// actors/token/testdata covers ended sessions.
 func (k *keptMarket) hold(m *market, prefix string) {
 	m.t.Helper()
 	add := func(checkout, policy string, seconds int, then func(token, checkout string)) {

@@ -22,7 +22,7 @@ func TestAnUnchangedReadIsNotSentAgain(t *testing.T) {
 		tag := who.get(c.path + path).want(200).header.Get("ETag")
 		for _, match := range []string{tag, `"other", W/` + tag, "*"} {
 			if got := who.get(c.path+path, header("If-None-Match", match)).want(304); got.header.Get("ETag") != tag || len(got.body) != 0 {
-				t.Errorf("%s: 304 with %q and %q", path, got.header.Get("ETag"), got.body)
+				t.Errorf("%s: the 304 has the tag %q and the body %q", path, got.header.Get("ETag"), got.body)
 			}
 		}
 		who.get(c.path+path, header("If-None-Match", `"other"`)).want(200)
@@ -82,7 +82,7 @@ func TestEveryChangeUpdatesTheTagAndTheSeq(t *testing.T) {
 		}
 		was, _ := strconv.Atoi(before.header.Get("X-Codelab-Seq"))
 		if is, _ := strconv.Atoi(after.header.Get("X-Codelab-Seq")); is <= was {
-			t.Errorf("change %d: seq %d after %d", i, is, was)
+			t.Errorf("change %d: seq is %d, want more than %d", i, is, was)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestAnEditOfAnOldRevisionIsRefused(t *testing.T) {
 					t.Errorf("%s: a 412 without an error text", e.path)
 				}
 			default:
-				t.Errorf("%s: status %d", e.path, a.status)
+				t.Errorf("%s: an edit returned %d, want 200 or 412", e.path, a.status)
 			}
 		}
 		if wins != 1 {

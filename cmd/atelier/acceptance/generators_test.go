@@ -75,7 +75,7 @@ func follow(t *testing.T, client string) (w *workbench, wrote []string) {
 	return w, wrote
 }
 
-// holds does the same as follow for a program that runs a workshop.
+// holds follows the page of a client that runs a workshop. The last output must end with "held".
 func holds(t *testing.T, client string) (w *workbench, wrote []string) {
 	t.Helper()
 	w, wrote = follow(t, client)
@@ -117,7 +117,7 @@ func TestATypeScriptClientHoldsAWorkshop(t *testing.T) {
 	holds(t, "typescript")
 }
 
-// ogen generates types for each response. It warns about header names in another spelling than
+// ogen generates types for each response. It warns about header names whose spelling differs from
 // Go's, but uses them.
 func TestAnOgenClientHoldsAWorkshop(t *testing.T) {
 	t.Parallel()
@@ -132,7 +132,8 @@ func TestAnOrvalClientHoldsAWorkshop(t *testing.T) {
 	holds(t, "orval")
 }
 
-// openapi-generator supports several Java libraries. okhttp-gson supports unions with lists.
+// Of openapi-generator's Java libraries, the page uses okhttp-gson, because it reads arrays with
+// elements of different types.
 func TestAJavaClientHoldsAWorkshop(t *testing.T) {
 	t.Parallel()
 	program(t, "javac")
@@ -150,7 +151,7 @@ func TestMessagesHaveModelsInTypeScriptAndPython(t *testing.T) {
 	for _, pattern := range []string{"typescript/*.ts", "python/messages/*.py"} {
 		files, err := filepath.Glob(filepath.Join(w.dir, pattern))
 		if err != nil || len(files) < 40 {
-			t.Errorf("%s: only %d models, %v", pattern, len(files), err)
+			t.Errorf("%s matches only %d models, %v", pattern, len(files), err)
 		}
 		for _, file := range files {
 			if b, err := os.ReadFile(file); err != nil || bytes.Contains(b, []byte("Anonymous")) {

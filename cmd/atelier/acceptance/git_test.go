@@ -76,8 +76,8 @@ func (g *gitClient) fails(dir string, args []string, parts ...string) {
 	}
 }
 
-// shutOut runs git, which must fail because its secret has ended. The node that made the change
-// refuses immediately, and other nodes refuse within a second.
+// shutOut runs git, which must fail because its secret is no longer valid. The node that made the
+// change refuses immediately, and other nodes refuse within a second.
 func (g *gitClient) shutOut(dir string, args ...string) {
 	g.t.Helper()
 	if common.nodes != nil {
@@ -133,7 +133,7 @@ func TestAttendeesCanCloneSharedStates(t *testing.T) {
 	at := c.gitURL(lin.browser)
 	dir := g.clone(at)
 	if got := contentOf(t, dir, "a", "name.txt"); got != "step-1-start" {
-		t.Errorf("the file after the checkout has %q", got)
+		t.Errorf("the file after the checkout has %q, want step-1-start", got)
 	}
 	if got := g.run(dir, "branch", "-r", "--format=%(refname)"); got != "refs/remotes/origin/HEAD\nrefs/remotes/origin/step-1-start" {
 		t.Errorf("the branches are %s", got)
@@ -154,7 +154,7 @@ func TestAttendeesCanCloneSharedStates(t *testing.T) {
 		t.Errorf("the first commit is now %s, was %s", got, first)
 	}
 	if got := g.run(dir, "show", "origin/step-2-end:a/name.txt"); got != "step-2-end" {
-		t.Errorf("the end of step 2 has %q", got)
+		t.Errorf("the end of step 2 has %q, want step-2-end", got)
 	}
 	g.run(dir, "fsck", "--strict")
 	// A new clone has the same commits, and starts at the latest one.
@@ -292,6 +292,6 @@ func TestACopyCanBeClonedAfterItsOriginalIsDeleted(t *testing.T) {
 	c.admin.delete(c.code()).want(204)
 	dir := g.clone(run.gitURL(run.attendee("Max").browser), "--branch=step-2-end", "--depth=1") // no earlier request has made this pack, so no copy is cached
 	if got := contentOf(t, dir, "a", "name.txt"); got != "step-2-end" {
-		t.Errorf("the copy has %q", got)
+		t.Errorf("the copy has %q, want step-2-end", got)
 	}
 }

@@ -78,7 +78,7 @@ func TestCodeCanBePushed(t *testing.T) {
 		t.Errorf("run.sh is %v %v", i, err)
 	}
 	g.run(other, "fsck", "--strict")
-	// REST continues from the pushed commits, and Git from those of REST.
+	// A commit through REST builds on pushed commits, and a push builds on commits through REST.
 	c.admin.post(c.code()+"/branches/main/files", record{"files": []record{file("new", "by REST")}, "commit_message": "By REST"}).want(200)
 	g.write(dir, "old", []byte("x"), "Without what is new")
 	g.fails(dir, []string{"push", "-q", "origin", "main"}, "fetch first")
@@ -187,7 +187,7 @@ func TestADamagedPackIsReportedInGitsFormat(t *testing.T) {
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != 200 {
-		t.Fatalf("status %d, %v", answer.StatusCode, err)
+		t.Fatalf("the push returned %d, %v", answer.StatusCode, err)
 	}
 	if !strings.HasPrefix(string(body[4:]), "unpack the pack ") || !strings.HasSuffix(string(body), line("ng refs/heads/new unpacker error\n")+"0000") {
 		t.Errorf("the response is %q", body)

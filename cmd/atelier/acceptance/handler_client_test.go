@@ -35,8 +35,8 @@ const (
 	sandbox    = "/sandbox/handler"
 )
 
-// market is a server with a platform, a business, and the business's PSP. All of them, and the
-// admin, use the same node, because another node receives a change only within a second. See
+// market is a server with a platform, a business, and the business's PSP. They and the admin use
+// the same node, because a change reaches the other nodes up to a second later. See
 // TestDisablingTakesEffectOnEveryNode.
 type market struct {
 	t                       testing.TB

@@ -46,7 +46,7 @@ func TestConcurrentRotationsEachMakeAKey(t *testing.T) {
 	rotating.Wait()
 	keys, err := secrets.LoadKeys(service.TokenKeyFile(cfg))
 	if err != nil || len(keys) != 1+rotations {
-		t.Errorf("%d keys after %d rotations, %v", len(keys), rotations, err)
+		t.Errorf("there are %d keys after %d rotations, %v", len(keys), rotations, err)
 	}
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)

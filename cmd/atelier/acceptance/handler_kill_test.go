@@ -107,7 +107,7 @@ func (m *market) loadUntilKilled(cmd *exec.Cmd, after int, round int) map[string
 				}
 				var made record
 				if status != 200 || json.Unmarshal(b, &made) != nil {
-					m.t.Errorf("tokenize: %d", status)
+					m.t.Errorf("tokenize returned %d, want 200", status)
 					return
 				}
 				token := made.text("token")
@@ -125,7 +125,7 @@ func (m *market) loadUntilKilled(cmd *exec.Cmd, after int, round int) map[string
 				case status == 200:
 					f.used++
 				default:
-					m.t.Errorf("detokenize: %d", status)
+					m.t.Errorf("detokenize returned %d, want 200", status)
 				}
 				mu.Unlock()
 			}

@@ -434,9 +434,9 @@ func TestABusinessPublishesItsEncryptionKey(t *testing.T) {
 	anybody.do("GET", "/keys/"+m.business.identity, nil).wantError(404, "not_found")
 }
 
-// The owner of a business's encryption key can read every card that is encrypted to it. Setting
-// the key therefore needs the same permission as reading a token, and leaves a log entry that
-// names the keys.
+// A participant that sets a business's encryption key can read every card that is encrypted to it.
+// Setting the key therefore needs the same permission as detokenize. The audit record contains the
+// thumbprints of the old and the new key.
 func TestSettingAnEncryptionKeyNeedsThePermissionToReadTokens(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
@@ -485,8 +485,8 @@ func TestSettingAnEncryptionKeyNeedsThePermissionToReadTokens(t *testing.T) {
 	}
 }
 
-// A delegate needs a separate acknowledgement for requests on behalf of another participant. It
-// needs none to introspect and revoke its own tokens.
+// A delegate must acknowledge the security duties before it acts for another participant. It can
+// introspect and revoke its own tokens without an acknowledgement.
 func TestADelegateMustAcknowledgeFirst(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)

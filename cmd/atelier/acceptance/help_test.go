@@ -41,7 +41,7 @@ func TestASecondClaimReturnsWhoClaimedFirst(t *testing.T) {
 		t.Errorf("the attendee sees %v", own)
 	}
 	if n := len(c.admin.get(c.path + "/help").list()); n != 0 {
-		t.Errorf("%d requests are open", n)
+		t.Errorf("%d requests are open, want 0", n)
 	}
 	// A later question is a new request.
 	lin.post(c.path+"/help", record{"step_number": 2}).want(200)
@@ -57,7 +57,7 @@ func TestAttendeesSeeAndResolveOnlyTheirOwnRequests(t *testing.T) {
 	lin.post(c.path+"/help", record{"step_number": 1}).want(200)
 	id := lin.get(c.path + "/help").list()[0].text("id")
 	if n := len(max.get(c.path + "/help").list()); n != 0 {
-		t.Errorf("another attendee sees %d requests", n)
+		t.Errorf("another attendee sees %d requests, want 0", n)
 	}
 	max.post(c.path+"/help/"+id+"/resolve", nil).refused(403)
 	max.post(c.path+"/help/"+id+"/claim", nil).refused(403)

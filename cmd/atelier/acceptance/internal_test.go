@@ -15,7 +15,7 @@ func TestTheInternalListenerServesProbesMetricsAndProfiles(t *testing.T) {
 	t.Parallel()
 	s := common.get(t)
 	if status, _ := internal(s.InternalAddr(), "/livez"); status != 200 {
-		t.Errorf("livez returned %d", status)
+		t.Errorf("livez returned %d, want 200", status)
 	}
 	status, body := internal(s.InternalAddr(), "/readyz")
 	var health struct {
@@ -63,7 +63,7 @@ func TestEveryResponseHasARequestID(t *testing.T) {
 			t.Errorf("%s %.40s: %d with id %q, want %d", try.method, try.path, got.status, id, try.status)
 		}
 		ids = append(ids, id)
-		// Outside of the API, the response is a text for people.
+		// For an unknown page, the response is a text for people instead of JSON.
 		if got.status >= 400 && try.path != "/nowhere" {
 			got.error()
 		}
@@ -74,7 +74,7 @@ func TestAMethodThatIsNotAllowedGetsTheAllowedMethods(t *testing.T) {
 	t.Parallel()
 	got := public(t, common.get(t).Addr(), http.MethodPatch, "/api/codelabs")
 	if allow := got.header.Get("Allow"); got.status != 405 || !strings.Contains(allow, "GET") || !strings.Contains(allow, "POST") {
-		t.Errorf("%d with Allow %q", got.status, allow)
+		t.Errorf("PATCH returned %d with Allow %q, want 405 with GET and POST", got.status, allow)
 	}
 }
 

@@ -53,7 +53,7 @@ func run(t *testing.T, path, data string, flags ...string) (*exec.Cmd, string) {
 		output = append(output, lines.Text())
 		if m := listening.FindStringSubmatch(lines.Text()); m != nil {
 			go func() {
-				for lines.Scan() { // read the pipe until the process ends, so that it never blocks
+				for lines.Scan() { // read the pipe until the end, so that the process never blocks
 				}
 			}()
 			return cmd, m[1]
@@ -124,7 +124,8 @@ func TestAcknowledgedWritesSurviveSIGKILL(t *testing.T) {
 	}
 }
 
-// confirmed reads up to the ack of a reference. It returns false if the connection breaks.
+// confirmed reads up to the answer to a ref, and reports whether this is an ack. It returns false
+// if the connection breaks.
 func confirmed(s *socket, ref string) bool {
 	for {
 		m, err := s.read()

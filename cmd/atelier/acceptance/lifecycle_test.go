@@ -42,7 +42,7 @@ func TestAStoppingServerSendsClientsADelayForReconnecting(t *testing.T) {
 	silent, _ := lin.dial("/ws/" + c.id) // this client reads nothing, so shutdown takes a moment
 	events, _ := lin.follow(c.id, "")
 	if status, _ := internal(s.InternalAddr(), "/readyz"); status != 200 {
-		t.Errorf("before the shutdown, readyz returned %d", status)
+		t.Errorf("before the shutdown, readyz returned %d, want 200", status)
 	}
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.Stop() }()
@@ -55,7 +55,7 @@ func TestAStoppingServerSendsClientsADelayForReconnecting(t *testing.T) {
 		}
 	}
 	if status, _ := internal(s.InternalAddr(), "/livez"); status != 200 {
-		t.Errorf("during the shutdown, livez returned %d", status)
+		t.Errorf("during the shutdown, livez returned %d, want 200", status)
 	}
 	events.next("reconnect")
 	live.next("reconnect")
@@ -101,7 +101,7 @@ func TestARestartKeepsEverything(t *testing.T) {
 		b.base = "http://" + c.addr
 	}
 	if after := c.everything(); !slices.Equal(after, before) {
-		t.Errorf("after the restart:\n%s\nbefore:\n%s", after, before)
+		t.Errorf("after the restart, the codelab is\n%s\nbefore it\n%s", after, before)
 	}
 	robot := open(t, c.addr)
 	robot.token = token
@@ -190,7 +190,7 @@ func TestTheFirstStartCreatesItsSecrets(t *testing.T) {
 		s := startUntilStopped(t, cfg)
 		for _, name := range []string{"admin.password", "session.key", "pin.key", "settings.key"} {
 			if info, err := os.Stat(filepath.Join(secrets, name)); err != nil || info.Mode().Perm() != 0o600 {
-				t.Errorf("the secret %s: %v %v", name, info, err)
+				t.Errorf("the file of the secret %s is %v, %v, want mode 0600", name, info, err)
 			}
 		}
 		password, err := os.ReadFile(filepath.Join(secrets, "admin.password"))

@@ -74,7 +74,7 @@ func TestADirectMessageReachesTheRecipientAndTheSendersOtherSessions(t *testing.
 			s.untilChat("end")
 		}
 		if n := s.count("dm"); n != 0 {
-			t.Errorf("the %s session received %d direct messages", name, n)
+			t.Errorf("the %s session received %d direct messages, want 0", name, n)
 		}
 	}
 }

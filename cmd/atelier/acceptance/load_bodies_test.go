@@ -71,7 +71,7 @@ func TestBodiesShareABudget(t *testing.T) {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
-		t.Errorf("status %s, Retry-After %q", res.Status, res.Header.Get("Retry-After"))
+		t.Errorf("the refusal has the status %s and Retry-After %q", res.Status, res.Header.Get("Retry-After"))
 	}
 	// A small body is accepted.
 	c.admin.post(c.path+"/messages", record{"type": "chat", "message": "x"}).want(200)

@@ -44,6 +44,6 @@ func TestTheUploadsScenarioPasses(t *testing.T) {
 		}
 	}
 	if done < 15 || result.Parts[0].Latency.Count == 0 || result.Parts[1].Latency.Count == 0 {
-		t.Errorf("%d uploads, %+v", done, result.Parts)
+		t.Errorf("%d uploads were done, the parts are %+v", done, result.Parts)
 	}
 }

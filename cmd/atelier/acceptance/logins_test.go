@@ -22,14 +22,14 @@ func TestOwnersCanEndOneOfTheirSessions(t *testing.T) {
 		}
 	}
 	if code := live.closed(); code != 1008 {
-		t.Errorf("the connection is closed with %d", code)
+		t.Errorf("the connection is closed with %d, want 1008", code)
 	}
 	c.shutsOut(second, "/account", 401)
 	c.admin.get("/account").want(200)
 }
 
-// A helper who opens the link again and again has a new known browser each time. Failed passwords
-// in these browsers are nevertheless counted together.
+// Each time a helper opens the link, the server remembers another browser. Failed passwords in all
+// these browsers are counted together.
 func TestWrongPasswordsOfOnePersonAreCountedTogether(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -142,7 +142,7 @@ func TestAssistantsCannotUseTheAI(t *testing.T) {
 // disabled person has no claim afterwards.
 func TestAClaimByAPersonDisabledMeanwhileIsReleased(t *testing.T) {
 	t.Parallel()
-	onOneServer(t) // another node can receive the end a second later, and releases the claim only then
+	onOneServer(t) // other nodes can learn a second later that a person is disabled, and release the claim only then
 	c := newClass(t)
 	const rounds = 30
 	asked := make([]string, rounds)

@@ -74,7 +74,7 @@ func TestBadMaterialsAreRefused(t *testing.T) {
 		}
 	}
 	if n := len(c.admin.get(c.path + "/materials").list()); n != 0 {
-		t.Errorf("%d invalid materials were stored", n)
+		t.Errorf("%d invalid materials were stored, want 0", n)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestFilesAreServedWithTheirTypeAndDisposition(t *testing.T) {
 		got := c.admin.get(url).want(200)
 		h := got.header
 		if h.Get("Content-Type") != f.kind || !strings.HasPrefix(h.Get("Content-Disposition"), f.disposition+"; ") || string(got.body) != f.content {
-			t.Errorf("%s: type %s, disposition %s, or another content", name, h.Get("Content-Type"), h.Get("Content-Disposition"))
+			t.Errorf("%s: the response has the type %s, the disposition %s, or other content", name, h.Get("Content-Type"), h.Get("Content-Disposition"))
 		}
 		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Content-Security-Policy") != "default-src 'none'; sandbox" ||
 			h.Get("Accept-Ranges") != "bytes" || !strings.HasPrefix(h.Get("ETag"), `"`) || h.Get("Cache-Control") == "" {
@@ -191,10 +191,10 @@ func TestRangesOfAFileAreServed(t *testing.T) {
 	} {
 		got := c.admin.get(path, test.opts...)
 		if got.status != test.status || got.header.Get("Content-Range") != test.contentRange {
-			t.Errorf("%s: status %d, Content-Range %s", name, got.status, got.header.Get("Content-Range"))
+			t.Errorf("%s: the response has the status %d and Content-Range %s", name, got.status, got.header.Get("Content-Range"))
 		}
 		if test.status < 400 && !bytes.Equal(got.body, test.body) {
-			t.Errorf("%s: %d bytes, or another content", name, len(got.body))
+			t.Errorf("%s: received %d bytes, or other content", name, len(got.body))
 		}
 		if test.status == 416 {
 			got.error()

@@ -45,8 +45,8 @@ func TestTheServerLeavesNoCoreDump(t *testing.T) {
 	}
 }
 
-// The unit also disables core dumps, for processes other than the server. It makes files readable
-// only to their owner.
+// The systemd unit disables core dumps, too, also for processes other than the server. It makes
+// files readable only to their owner.
 func TestTheUnitKeepsMemoryAndFilesPrivate(t *testing.T) {
 	t.Parallel()
 	unit, err := os.ReadFile("../deploy/atelier.service")
@@ -85,9 +85,9 @@ func TestNoBallotIsInMemoryNextToItsVotersCookie(t *testing.T) {
 				}
 				at += i
 				cookies++
-				// The search covers the distance from a request's header to its body, and the
-				// ballot as it was sent. The texts of the closed poll can be anywhere, but
-				// contain no names.
+				// The search covers a request from its header to its body, and looks for the
+				// ballot in the form in which it was sent. The texts of the closed poll can be
+				// anywhere, but contain no names.
 				if bytes.Contains(part[max(at-512, 0):min(at+len(cookie)+2048, len(part))], []byte(`"text":"`+ballot)) {
 					found[ballot] = true
 				}

@@ -12,8 +12,8 @@ import (
 	"atelier/transport/control"
 )
 
-// Each node compares its clock with the database's clock. A node whose clock is wrong by much stops
-// serving and leaves this to nodes with correct clocks. The times of a codelab follow the clock of
+// Each node compares its clock with the database's clock. A node whose clock is far off stops
+// serving while a node with a correct clock is alive. The times of a codelab follow the clock of
 // the node that set them.
 func TestNodesCompareTheirClocksWithTheDatabase(t *testing.T) {
 	t.Parallel()
@@ -37,8 +37,8 @@ func TestNodesCompareTheirClocksWithTheDatabase(t *testing.T) {
 		return shown.Now
 	}
 	// The second node's system clock is right, but Options.Clock, with which it compares clocks, is
-	// five seconds behind. It therefore shows a time about five seconds after the first node's. On
-	// a busy machine the result can be wrong by half of the round trip of each comparison.
+	// five seconds behind. The second node therefore shows a time about five seconds after the
+	// first node's. On a busy machine, each comparison can be wrong by half of its round trip.
 	var before, after time.Time
 	t.Cleanup(func() {
 		if t.Failed() {

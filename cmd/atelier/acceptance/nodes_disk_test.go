@@ -62,7 +62,7 @@ func readiness(s *service.Service) (status int, body record) {
 	return status, body
 }
 
-// A node with a full disk reports that and refuses everything that needs reliable storage. In an
+// A node reports that its disk is full, and refuses everything that needs reliable storage. In an
 // earlier version, such a node lost anonymous votes, and stopped tokens and polls on every node.
 func TestANodeWithAFullDiskRefusesWhatItCannotStore(t *testing.T) {
 	t.Parallel()
@@ -89,13 +89,13 @@ func TestANodeWithAFullDiskRefusesWhatItCannotStore(t *testing.T) {
 	tokenize := func(node int) string {
 		status, code, token := m.platform.answered(nodes[node].Addr()+m.path, "/tokenize", record{"credential": visa(), "binding": m.binding("full")})
 		if status != 200 {
-			t.Fatalf("tokenize on node %d: %d %s", node+1, status, code)
+			t.Fatalf("tokenize on node %d returned %d %s", node+1, status, code)
 		}
 		return token
 	}
 	first, third := tokenize(0), tokenize(2)
 	if status, code, number := m.psp.answered(nodes[2].Addr()+m.path, "/detokenize", record{"token": first, "binding": m.binding("full")}); number != cardNumber {
-		t.Errorf("detokenize: %d %s", status, code)
+		t.Errorf("detokenize returned %d %s", status, code)
 	}
 
 	eventual(t, "the node reports its full disk", func() bool {

@@ -30,8 +30,8 @@ func rotateKeys(data string) (text string, err error) {
 	}
 }
 
-// Keys rotate while all nodes run. Each node immediately finds tokens made under any key. So does a
-// node that was not running during the rotation, after its start.
+// Keys rotate while all nodes run. Each node immediately finds tokens made under any key. A node
+// that was not running during the rotation finds them after its start.
 func TestKeysRotateWhileNodesRun(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
@@ -49,7 +49,7 @@ func TestKeysRotateWhileNodesRun(t *testing.T) {
 		status, code, token := m.platform.answered(nodes[i].Addr()+m.path, "/tokenize",
 			record{"credential": visa(), "binding": m.binding(checkout)})
 		if status != http.StatusOK {
-			t.Fatalf("tokenize on node %d: %d %s", i+1, status, code)
+			t.Fatalf("tokenize on node %d returned %d %s", i+1, status, code)
 		}
 		tokens[checkout] = token
 	}
@@ -58,7 +58,7 @@ func TestKeysRotateWhileNodesRun(t *testing.T) {
 		for checkout, token := range tokens {
 			status, code, number := m.business.answered(nodes[i].Addr()+m.path, "/detokenize", use(token, checkout))
 			if status != http.StatusOK || number != cardNumber {
-				t.Fatalf("detokenize on node %d: %d %s", i+1, status, code)
+				t.Fatalf("detokenize on node %d returned %d %s", i+1, status, code)
 			}
 		}
 	}
@@ -104,7 +104,7 @@ func TestKeysRotateWhileNodesRun(t *testing.T) {
 	found(2)
 	want, err := secrets.LoadKeys(service.TokenKeyFile(cfgs[0]))
 	if err != nil || len(want) < rotations+2 || want[len(want)-1].Pending {
-		t.Fatalf("%d keys, %v", len(want), err)
+		t.Fatalf("the first node has %d keys, or its newest key is pending: %v", len(want), err)
 	}
 	for _, cfg := range cfgs[1:] {
 		got, err := secrets.LoadKeys(service.TokenKeyFile(cfg))

@@ -53,7 +53,7 @@ func TestADrainedNodeGivesAwayItsClientsAndActors(t *testing.T) {
 	began := status(0).Since
 	place(t, op, control.Placing{Do: "drain", Node: "node1"})
 	if code := listening.closed(); code != 1012 {
-		t.Errorf("the connection to the drained node was closed with %d", code)
+		t.Errorf("the connection to the drained node was closed with %d, want 1012", code)
 	}
 	eventual(t, "a node without actors", func() bool {
 		n := status(0)
@@ -141,7 +141,7 @@ func TestStatusReportsThatNoNodeServes(t *testing.T) {
 	eventual(t, "a node that serves again", func() bool { return ready(second) && !reported() })
 }
 
-// A codelab moves to a node whether another node owns it or none does, and stays there.
+// A codelab moves to a node, whether it has an owner or not, and stays there.
 func TestACodelabCanBeMovedToANode(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
@@ -273,7 +273,7 @@ func place(t *testing.T, op *control.Client, p control.Placing) {
 	eventual(t, fmt.Sprintf("%+v", p), func() bool {
 		err := op.Place(p)
 		if err != nil && !strings.Contains(err.Error(), durable.ErrFenced.Error()) && !strings.Contains(err.Error(), "has not moved yet") {
-			t.Fatalf("placing %+v: %v", p, err)
+			t.Fatalf("placing %+v returned %v", p, err)
 		}
 		return err == nil
 	})

@@ -48,7 +48,7 @@ func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
 				var status int
 				status, _, token = post((round+1)%3, m.platform, "/tokenize", record{"credential": visa(), "binding": m.binding(checkout)})
 				if status != 0 && status != http.StatusOK && status != http.StatusServiceUnavailable {
-					t.Fatalf("tokenize on node %d: %d", (round+1)%3, status)
+					t.Fatalf("tokenize on node %d returned %d", (round+1)%3, status)
 				}
 				return status == http.StatusOK
 			})

@@ -14,7 +14,7 @@ func TestHelpIsOfferedWithoutARequest(t *testing.T) {
 	a, b, boss := lin.connect(c.id, ""), max.connect(c.id, ""), alan.connect(c.id, "")
 	lin.post(c.path+"/messages", record{"type": "step_progress", "step_number": 2}).want(200)
 	if got := grace.post(c.path+"/help", record{"attendee_id": lin.id, "message": "I come over"}).object().text("status"); got != "ok" {
-		t.Errorf("the status is %q", got)
+		t.Errorf("the status is %q, want ok", got)
 	}
 	for _, s := range []*socket{a, boss} {
 		m := s.next("help_claimed")
@@ -29,7 +29,7 @@ func TestHelpIsOfferedWithoutARequest(t *testing.T) {
 	grace.post(c.path+"/help", record{"attendee_id": lin.id}).want(200)
 	alan.post(c.path+"/help", record{"attendee_id": lin.id}).refused(409, "Grace")
 	if n := len(c.admin.get(c.path + "/help").list()); n != 1 {
-		t.Errorf("%d requests are open", n)
+		t.Errorf("%d requests are open, want 1", n)
 	}
 	lin.post(c.path+"/help/"+own[0].text("id")+"/resolve", nil).want(200)
 	grace.post(c.path+"/help", record{"attendee_id": lin.id, "step_number": 3}).want(200)

@@ -73,7 +73,7 @@ func TestAdjacentVersionsWorkTogether(t *testing.T) {
 			t.Errorf("codelab %d is %.200s", i, got.body)
 		}
 	}
-	// The first version has ended, so the third can start.
+	// No node of the first version is alive now, so a node of the third can start.
 	if err := a.stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestAdjacentVersionsWorkTogether(t *testing.T) {
 }
 
 // Nodes of the first version did not seal their messages, and could not receive sealed ones. A
-// node of one version therefore refuses to start next to the other.
+// node that seals and a node that does not therefore refuse to start next to each other.
 func TestNodesWithIncompatibleMessagesAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, versions := range map[string][2]int{"an earlier version joins": {0, 1}, "this version joins": {1, 0}} {
@@ -157,7 +157,7 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal([]byte(body), &health); err != nil || code != 200 || health.Cluster.Node != "node2" || !health.Cluster.Lease || health.Cluster.Unreachable == nil {
-		t.Errorf("readyz: %d %s", code, body)
+		t.Errorf("readyz returned %d %s", code, body)
 	}
 	for _, line := range []string{
 		"atelier_lease_held 1", "atelier_lease_lost_total 0", `atelier_actors_followed{kind="codelab"} 1`, `atelier_actors_owned{kind="codelab"} 2`,
@@ -196,9 +196,9 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 	shows("a node that came back", func() bool { return st.Nodes[2].Alive && !st.Nodes[2].Stopped })
 }
 
-// The password changes while no node is alive. The first node that starts decides, and a node that
-// still has the old password is refused. (In an earlier version, nodes that had agreed on a
-// password never accepted another password.)
+// The password changes while no node is alive. The first node that starts sets the password, and a
+// node that still has the old one is refused. (In an earlier version, nodes that had agreed on a
+// password never accepted another.)
 func TestAPasswordCanBeChangedWithAllNodesStopped(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))

@@ -21,7 +21,7 @@ func TestTheLocalSocketGivesAdminAccess(t *testing.T) {
 	for n := range 20 {
 		var made struct{ ID string }
 		if err := client.Call("POST", "/api/admin/participants", record{"name": "Shop", "kind": "business", "scopes": []string{"detokenize"}}, &made); err != nil || made.ID == "" {
-			t.Fatalf("participant %d: %v", n, err)
+			t.Fatalf("adding participant %d returned %v", n, err)
 		}
 	}
 	open(t, c.addr).get("/admin/participants").refused(401)

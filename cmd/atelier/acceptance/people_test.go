@@ -154,7 +154,7 @@ func TestLossOfRightsEndsSessionsAndConnections(t *testing.T) {
 				t.Errorf("the claimed request is %v", h)
 			}
 			if code := live.closed(); code != 1008 {
-				t.Errorf("the connection is closed with %d", code)
+				t.Errorf("the connection is closed with %d, want 1008", code)
 			}
 			c.shutsOut(asa.browser, c.path+"/overview", 403)
 			if s := asa.get("/session").want(200).object(); s.text("role") != "attendee" || s.text("sub") != lin.id {
@@ -195,7 +195,7 @@ func TestATemporaryHelpersLinkMovesToTheSecondPhone(t *testing.T) {
 	}
 	c.shutsOut(first, c.path+"/help", 401)
 	if code := live.closed(); code != 1008 {
-		t.Errorf("the first phone's connection is closed with %d", code)
+		t.Errorf("the first phone's connection is closed with %d, want 1008", code)
 	}
 	if s := second.get("/session").object(); s.number("exp") > int(time.Now().Add(time.Hour).Unix()) {
 		t.Errorf("the session lasts until %v", s["exp"])
@@ -242,7 +242,7 @@ func TestNamesOfFacilitatorsAreReserved(t *testing.T) {
 	if messages := c.admin.get(c.path + "/chat").list(); len(messages) != 1 || messages[0].text("sender_name") != "Asa" {
 		t.Errorf("the chat is %v", messages)
 	}
-	// While she is connected, others cannot use her name. Other nodes read a login slightly later.
+	// While Asa is connected, others cannot use her name. Other nodes read a login slightly later.
 	if common.nodes == nil {
 		open(t, c.addr).post(c.path+"/register", record{"name": "ASA"}).refused(409)
 	}
@@ -294,7 +294,7 @@ func TestPeopleManageTheirOwnAccount(t *testing.T) {
 	fay.delete("/account/sessions/" + theirs).want(204)
 	fay.delete("/account/sessions/" + theirs).refused(404)
 	if code := live.closed(); code != 1008 {
-		t.Errorf("the connection is closed with %d", code)
+		t.Errorf("the connection is closed with %d, want 1008", code)
 	}
 	c.shutsOut(second, "/account", 401)
 
@@ -318,7 +318,7 @@ func TestAttacksOnAccountsFail(t *testing.T) {
 		b.post("/invitations/look", record{"token": token}).refused(404)
 		b.post("/invitations/accept", record{"token": token, "password": goodPassword}).refused(404)
 	}
-	// Session fixation: the owner of a planted session gains nothing from a login in it.
+	// Session fixation: the attacker who planted a session gains nothing when the victim logs in.
 	_, token := invite(c.admin, record{"login": "fixed", "name": "Fix", "role": "facilitator"})
 	planted := open(t, c.addr)
 	c.join(planted, record{"name": "Mallory"})

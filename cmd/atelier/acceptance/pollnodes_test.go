@@ -11,9 +11,9 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// Every node has the secret before the poll opens, and a node that starts later fetches it. After
-// the first node has ended, another node counts the votes. Then no running node has the secret
-// any longer.
+// Every node has the poll's secret before the poll opens, and a node that starts later fetches it.
+// After the first node has stopped, another node counts the votes. The running nodes then destroy
+// the secret.
 func TestAnAnonymousPollSurvivesItsNode(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
@@ -29,7 +29,7 @@ func TestAnAnonymousPollSurvivesItsNode(t *testing.T) {
 		return len(files)
 	}
 	if secrets(0) != 1 || secrets(1) != 1 {
-		t.Fatalf("the nodes have %d and %d secrets", secrets(0), secrets(1))
+		t.Fatalf("the nodes have %d and %d secrets, want 1 each", secrets(0), secrets(1))
 	}
 	third := startLasting(t, cfgs[2:])[0]
 	if secrets(2) != 1 {
@@ -67,8 +67,8 @@ func TestANodeThatRegainsItsLeaseFetchesTheSecrets(t *testing.T) {
 	cfgs := nodeConfigs(t, 3, dsn, testConfig(t))
 	links := throughLinks(t, dsn, cfgs)
 	first, third := startLasting(t, cfgs[:1])[0], startLasting(t, cfgs[2:])[0]
-	// The node with the short lease starts last. On a busy machine it can lose its lease, and the
-	// start of another node would wait for it.
+	// The node with the short lease starts last. On a busy machine it can lose its lease, and a
+	// node that starts then would have to wait for it.
 	second := startShort(t, cfgs[1:2])[0]
 	c := newClassOn(t, first.Addr(), record{})
 	var people []*person

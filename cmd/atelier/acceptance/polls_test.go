@@ -36,7 +36,7 @@ func TestAttendeesVoteInAPoll(t *testing.T) {
 		t.Errorf("the draft is %v", draft)
 	}
 	if n := len(lin.get(c.path + "/polls").list()); n != 0 {
-		t.Errorf("an attendee sees %d drafts", n)
+		t.Errorf("an attendee sees %d drafts, want 0", n)
 	}
 	at := c.path + "/polls/" + draft.text("id")
 	lin.post(at+"/open", nil).refused(403)
@@ -192,7 +192,7 @@ func newClassOfItsOwn(t *testing.T) (*class, string) {
 	return newClassOn(t, startServer(t, cfg).Addr(), record{}), cfg.Server.Data
 }
 
-// The server also closes the poll if its 5 seconds end only after the restart.
+// If the restart takes less than the 5 seconds of the poll, the server closes the poll when they end.
 func TestAPollThatEndedWhileTheServerWasDownIsClosed(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
@@ -222,7 +222,7 @@ func TestAttendeesAskAndVoteForQuestions(t *testing.T) {
 	}
 	at := c.path + "/questions/" + asked.text("id")
 	if n := len(max.get(c.path + "/questions").list()); n != 0 {
-		t.Errorf("another attendee sees %d waiting questions", n)
+		t.Errorf("another attendee sees %d waiting questions, want 0", n)
 	}
 	for _, s := range []*socket{boss, own} {
 		if m := s.next("question_changed"); strings.Contains(fmt.Sprint(m), lin.id) || strings.Contains(fmt.Sprint(m), "Lin") {
@@ -275,7 +275,7 @@ func TestAttendeesAskAndVoteForQuestions(t *testing.T) {
 		return m["type"] == "question_changed" && m["question"] == nil && m.text("question_id") == asked.text("id")
 	})
 	if n := len(max.get(c.path + "/questions").list()); n != 0 {
-		t.Errorf("attendees see %d hidden questions", n)
+		t.Errorf("attendees see %d hidden questions, want 0", n)
 	}
 	for _, action := range []string{"question_answer", "question_merge", "question_stop", "question_hide"} {
 		if !slices.Contains(c.audited(), action) {
@@ -368,7 +368,7 @@ func TestAttendeesGetTheTimerAndTheServersTime(t *testing.T) {
 	}
 }
 
-// The drafts keep their steps, but contain no votes. Questions are not copied.
+// A copied poll keeps its step, but has no votes. Questions of attendees are not copied.
 func TestCopiesAndArchivesContainThePollsAsDrafts(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"questions": "open", "questions_anonymous": false})
@@ -394,7 +394,7 @@ func TestCopiesAndArchivesContainThePollsAsDrafts(t *testing.T) {
 			t.Errorf("%s: the settings are %v", name, meta)
 		}
 		if n := len(c.admin.get(other.path + "/questions").list()); n != 0 {
-			t.Errorf("%s has %d questions", name, n)
+			t.Errorf("%s has %d questions, want 0", name, n)
 		}
 	}
 }

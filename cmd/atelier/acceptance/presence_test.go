@@ -2,8 +2,8 @@ package acceptance
 
 import "testing"
 
-// The list of a class of thousands has megabytes of records, but a browser needs only one record.
-// It reads this record separately.
+// The list of a class of thousands has megabytes of records. A browser that needs a single record
+// reads it separately.
 func TestASingleRecordMatchesTheList(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

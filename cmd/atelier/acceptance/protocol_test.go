@@ -53,7 +53,7 @@ func TestFragmentsPingsAndTheClosingHandshakeWork(t *testing.T) {
 	}
 	s.untilChat("in parts")
 	if got := <-ponged; got != "mark" {
-		t.Errorf("the pong carries %q", got)
+		t.Errorf("the pong carries %q, want mark", got)
 	}
 	if err := s.conn.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(1000, "bye")); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestTheOriginMustBeTheServersOrAllowed(t *testing.T) {
 			_ = s.conn.Close()
 		}
 		if _, status := lin.follow(c.id, "", header("Origin", origin)); (status == 200) != (want == 101) {
-			t.Errorf("event stream from origin %q: status %d", origin, status)
+			t.Errorf("the event stream from origin %q returned %d", origin, status)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestARefusedConnectionIsAnsweredBeforeTheUpgrade(t *testing.T) {
 	c.admin.get("/ws/"+c.id).refused(400, "WebSocket")
 	stranger.token = c.admin.cookie(auth.SessionCookie)
 	if _, res := stranger.dial("/ws/" + c.id); res.StatusCode != 401 {
-		t.Errorf("a cookie as a token: status %d", res.StatusCode)
+		t.Errorf("a cookie as a token returned %d", res.StatusCode)
 	}
 }
 

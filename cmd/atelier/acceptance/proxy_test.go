@@ -55,6 +55,6 @@ func TestForwardedAddressesInSeveralLinesAreOneList(t *testing.T) {
 		r.Header["X-Forwarded-For"] = []string{"6.6.6.6", "192.0.2.1"}
 	}).want(200)
 	if got := loggedInFrom(t, b); got != "192.0.2.1" {
-		t.Errorf("the audited address is %q", got)
+		t.Errorf("the audited address is %q, want 192.0.2.1", got)
 	}
 }

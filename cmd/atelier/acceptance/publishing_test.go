@@ -218,7 +218,7 @@ func TestARunIsUpdatedFromItsSource(t *testing.T) {
 		t.Errorf("the run is %v", run.meta())
 	}
 	if got := string(run.admin.get(run.code() + "/branches/main/file?file=a.txt").want(200).body); got != "second" {
-		t.Errorf("the code of the run is %q", got)
+		t.Errorf("the code of the run is %q, want second", got)
 	}
 	runs := c.admin.get(c.path + "/runs").list()
 	if len(runs) != 1 || runs[0].number("attendees") != 1 || len(runs[0]["quizzes"].([]any)) != 2 {
@@ -280,7 +280,7 @@ func TestSurveysBecomePollsOnce(t *testing.T) {
 			t.Errorf("for %q, the left-out parts are %v", text, leftOut)
 		}
 		if n := len(b.get(c.path + "/polls").list()); n != 1 {
-			t.Errorf("there are %d polls", n)
+			t.Errorf("there are %d polls, want 1", n)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func TestOneMessageCanAnswerSeveralRequests(t *testing.T) {
 	c.admin.post(c.path+"/help/answer", record{"help_ids": []string{a}, "message": strings.Repeat("x", 2001)}).refused(400, "message")
 	c.admin.post(c.path+"/help/answer", record{"help_ids": []string{a, unknownID}, "message": "m"}).refused(404)
 	if n := len(c.admin.get(c.path + "/help").list()); n != 3 {
-		t.Fatalf("%d requests are open", n)
+		t.Fatalf("%d requests are open, want 3", n)
 	}
 	for range 2 { // a repetition changes nothing
 		c.admin.post(c.path+"/help/answer", answer).want(200)

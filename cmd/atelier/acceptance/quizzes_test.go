@@ -71,10 +71,10 @@ func TestAttendeesNeverSeeTheRightAnswers(t *testing.T) {
 	}
 	for _, q := range c.admin.get(c.path + "/quizzes").list() {
 		if q["correct_answer"] == nil {
-			t.Errorf("an admin sees %v", q)
+			t.Errorf("a facilitator sees %v", q)
 		}
 	}
-	// An attendee does not get the admin's response, not even with the entity tag of that response.
+	// An attendee does not get a facilitator's response, not even with the entity tag of that response.
 	tag := c.admin.get(c.path + "/quizzes").header.Get("ETag")
 	lin.get(c.path+"/quizzes", header("If-None-Match", tag)).want(200)
 }
@@ -112,7 +112,7 @@ func TestAttendeesSeeTheAnswersThatTheyGotRight(t *testing.T) {
 	} {
 		answer(step.i, step.text)
 		if got := shown(lin.get(quizzes)); got != step.want {
-			t.Errorf("after the answer %q to question %d: %s", step.text, step.i, got)
+			t.Errorf("after the answer %q to question %d, the attendee sees %s", step.text, step.i, got)
 		}
 		again := lin.get(quizzes, header("If-None-Match", tag))
 		if (again.status == 200) != step.changed {
@@ -123,14 +123,14 @@ func TestAttendeesSeeTheAnswersThatTheyGotRight(t *testing.T) {
 			t.Errorf("another attendee sees %s", got)
 		}
 	}
-	// The answers are graded again. They stay with their attendee when an earlier attendee is
-	// removed.
+	// Answers stay with their attendee when another attendee is removed. They are graded again when
+	// the right answer changes.
 	c.admin.delete(c.path + "/attendees/" + max.id).want(204)
 	kept := choice("one", 2)
 	kept["id"] = q[0].text("id")
 	eve := c.attendee("Eve")
 	if got := shown(lin.get(quizzes)); got != "1 <nil>; <nil> <nil>; <nil> <nil>" {
-		t.Errorf("after another attendee was removed: %s", got)
+		t.Errorf("after another attendee was removed, the attendee sees %s", got)
 	}
 	c.quizzes(kept)
 	if got := shown(lin.get(quizzes)); got != "<nil> <nil>" {
@@ -185,7 +185,7 @@ func TestAQuizIsReplacedAsAWholeOrNotAtAll(t *testing.T) {
 		{"quiz_id": c.admin.get(c.path + "/quizzes").list()[0].text("id"), "answer": "1"}, {"quiz_id": unknownID, "answer": "1"},
 	}}).refused(400, "submissions[1].quiz_id")
 	if n := len(c.admin.get(c.path + "/quizzes/submissions").list()); n != 0 {
-		t.Errorf("%d answers are stored", n)
+		t.Errorf("%d answers are stored, want 0", n)
 	}
 }
 

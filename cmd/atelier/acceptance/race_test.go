@@ -131,7 +131,7 @@ func TestOneRefSentConcurrentlyIsAppliedOnce(t *testing.T) {
 		}
 	}
 	if n := len(lin.get(c.path + "/chat").list()); n != 1 {
-		t.Errorf("%d messages are stored", n)
+		t.Errorf("%d messages are stored, want 1", n)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestACodelabCanBeDeletedDuringRequests(t *testing.T) {
 		if i == len(people) {
 			<-underWay
 			if got := c.admin.delete(c.path).status; got != 204 {
-				t.Errorf("the deletion returned %d", got)
+				t.Errorf("the deletion returned %d, want 204", got)
 			}
 			return
 		}

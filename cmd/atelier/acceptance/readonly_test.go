@@ -24,7 +24,7 @@ func TestOnAFullDiskTheServerServesReadsAndRefusesWrites(t *testing.T) {
 		b.base = "http://" + s.Addr()
 	}
 	if status, body := internal(s.InternalAddr(), "/readyz"); status != 503 || !strings.Contains(body, `"read_only":true`) || !strings.Contains(body, `"reason":"disk_full"`) {
-		t.Errorf("readyz: %d %s", status, body)
+		t.Errorf("readyz returned %d %s", status, body)
 	}
 	live := lin.connect(c.id, "")
 	if e := live.ask(record{"type": "chat", "message": "x"}, "r"); e.kind() != "error" || !strings.Contains(e.text("error"), "read-only") {

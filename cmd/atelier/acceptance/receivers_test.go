@@ -49,7 +49,7 @@ func TestReceiversAcceptOnlySignedDeliveries(t *testing.T) {
 				cmd.Env = append(os.Environ(), "WEBHOOK_SECRET="+none, "LISTEN=127.0.0.1:0")
 				out, err := cmd.CombinedOutput()
 				if err == nil || ctx.Err() != nil || !strings.Contains(string(out), "WEBHOOK_SECRET must be") {
-					t.Errorf("with the secret %q: %v\n%s", none, err, out)
+					t.Errorf("with the invalid secret %q, the receiver ended with %v\n%s", none, err, out)
 				}
 				cancel()
 			}

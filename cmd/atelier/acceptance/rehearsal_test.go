@@ -143,16 +143,16 @@ func TestSimulatedAttendeesDoNotLeaveTheServer(t *testing.T) {
 		}
 	}
 	if n := c.admin.get(c.path + "/summary").object().number("people"); n != 1 {
-		t.Errorf("the summary counts %d people", n)
+		t.Errorf("the summary counts %d people, want 1", n)
 	}
 	for _, listed := range c.admin.get("/codelabs").list() {
 		if listed.text("id") == c.id && listed.number("attendees") != 1 {
-			t.Errorf("the list counts %d attendees", listed.number("attendees"))
+			t.Errorf("the list counts %d attendees, want 1", listed.number("attendees"))
 		}
 	}
 	for _, run := range c.admin.get(c.path + "/runs?itself=1").list() {
 		if run.number("attendees") != 1 {
-			t.Errorf("the runs count %d attendees", run.number("attendees"))
+			t.Errorf("the runs count %d attendees, want 1", run.number("attendees"))
 		}
 	}
 	if all := c.admin.get(c.path + "/export/all").want(200).body; strings.Contains(string(all), id) {
@@ -162,7 +162,7 @@ func TestSimulatedAttendeesDoNotLeaveTheServer(t *testing.T) {
 	if copied := c.admin.post(c.path+"/copy", nil).object(); copied["rehearsal"] != nil {
 		t.Errorf("the copy has the rehearsal %v", copied["rehearsal"])
 	}
-	// The webhook's next event concerns another person.
+	// The registration of the simulated attendee sent no event, so the next one is the end.
 	c.admin.post(c.path+"/end", nil).want(200)
 	if d := r.next("workshop_ended"); d.data().number("attendees") != 1 {
 		t.Errorf("the event of the end is %s", d.body)

@@ -44,7 +44,7 @@ func TestReconnectingReplaysMissedMessagesAndContinuesLive(t *testing.T) {
 		last = m.seq()
 	}
 	if n := again.count("step_progress"); n != 0 {
-		t.Errorf("the replay has %d messages for others", n)
+		t.Errorf("the replay has %d messages for others, want 0", n)
 	}
 	// The client resumes in the middle, and misses nothing.
 	mid := all.stored()[2].seq()
@@ -55,7 +55,7 @@ func TestReconnectingReplaysMissedMessagesAndContinuesLive(t *testing.T) {
 	}
 	boss.untilChat("live")
 	if n := boss.count("step_progress"); n != 5 {
-		t.Errorf("the facilitator received %d progress messages", n)
+		t.Errorf("the facilitator received %d progress messages, want 5", n)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The samples are imported as their page shows, and the import omits no part of them.
+// The samples are imported as their page shows. The import of samples without polls omits nothing.
 func TestSamplesCanBeImported(t *testing.T) {
 	t.Parallel()
 	boss := facilitator(t, common.get(t).Addr(), "")
@@ -65,7 +65,7 @@ func TestSamplesCanBeImported(t *testing.T) {
 			t.Errorf("%s has the steps %q and %d checks", c.name, titles, checks)
 		}
 		if n := len(boss.get(at + "/polls").list()); n != c.polls {
-			t.Errorf("%s has %d polls", c.name, n)
+			t.Errorf("%s has %d polls, want %d", c.name, n, c.polls)
 		}
 		if got := fmt.Sprint(texts(boss.get(at+"/materials").list(), "title")); got != c.materials {
 			t.Errorf("%s has the materials %s", c.name, got)

@@ -25,7 +25,7 @@ const (
 	adminPW = "correct horse battery"
 )
 
-// testConfig is a configuration with free ports, a temporary folder and small buffers. If the
+// testConfig returns a configuration with free ports, a temporary folder and small buffers. If the
 // common server is a cluster (TEST_NODES), tests that start their own server are skipped, because
 // they would only repeat the run on one node.
 func testConfig(t testing.TB) config.Config {
@@ -67,9 +67,9 @@ func startUntilStopped(t testing.TB, c config.Config) *service.Service {
 	return startWith(t, c, service.Options{Lease: lastingLease, Version: "1.2.3"})
 }
 
-// onceItCan retries while a folder is locked or a lease is lost. A program that another test starts
-// briefly inherits the open files of this process, and with them the lock of a folder that is
-// already closed. On a busy machine, short leases can expire.
+// onceItCan retries while a folder is locked or a lease is lost. For a moment, a program that
+// another test starts inherits the open files of this process, and with them the lock of a folder
+// that is already closed. On a busy machine, short leases can expire.
 func onceItCan(try func() error) error {
 	err := try()
 	for until := time.Now().Add(testTimeout); isMomentary(err) && time.Now().Before(until); {

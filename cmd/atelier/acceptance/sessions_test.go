@@ -206,7 +206,7 @@ func TestOnlyALogoutThatEndedASessionClearsTheBrowsersStorage(t *testing.T) {
 	lin.post("/logout", nil, header("Origin", "https://elsewhere.example.org")).refused(403)
 	lin.get("/session").want(200)
 	if a := lin.post("/logout", nil, header("Origin", lin.base)); a.header.Get("Clear-Site-Data") != `"storage"` || a.status != 204 {
-		t.Errorf("status %d, Clear-Site-Data %q", a.status, a.header.Get("Clear-Site-Data"))
+		t.Errorf("the logout returned %d with Clear-Site-Data %q", a.status, a.header.Get("Clear-Site-Data"))
 	}
 	for _, who := range []*browser{lin.browser, open(t, c.addr)} {
 		a := who.post("/logout", nil)

@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// With TEST_NODES=3 the common server is three nodes. Then only the files below run, because
-// their behaviour depends on data that nodes share and can therefore differ. With LONG_TESTS=1
-// all files run.
+// With TEST_NODES=3 the common server is three nodes. Then only the tests of the files below run.
+// They depend on data that the nodes share, so their results can differ from those on one node.
+// With LONG_TESTS=1 all tests run.
 var onSeveralNodes = map[string]string{
 	"attendees logins presence resetpins rights sessions":                               "presence and rights are known on every node",
 	"people signin operator":                                                            "grants of people end on every node",
@@ -29,8 +29,8 @@ var onSeveralNodes = map[string]string{
 	"badattempts limits": "failed attempts are counted for all nodes",
 }
 
-// onAnyNumber contains the files whose tests need no second node, because they test what is the
-// same on any number of nodes, or because they start their own servers.
+// onAnyNumber contains the files whose tests need no second node. They test behaviour that is the
+// same on any number of nodes, or they start their own servers.
 var onAnyNumber = map[string]string{
 	"accesslog ai audit badinput compressed cors documents drift frames health internal proxy tls": "a node answers this without the others",
 	"app commerce": "every node serves it by itself",
@@ -135,8 +135,8 @@ func TestEachTestRunsInParallelOrSaysWhyNot(t *testing.T) {
 	}
 }
 
-// atOnce is the number of tests that run concurrently without -parallel. Tests wait more than
-// they compute.
+// atOnce is the number of tests that run concurrently without -parallel. It does not depend on the
+// number of CPUs, because tests wait more than they compute.
 const atOnce = 4
 
 func runBeside() error {

@@ -166,8 +166,8 @@ func TestASharedStateCanBeDownloaded(t *testing.T) {
 	}
 }
 
-// code_taken covers downloads and Git fetches. It names the branch or folder that comes last in
-// the workshop.
+// code_taken covers downloads and Git fetches. A clone counts as the branch that it checks out.
+// Another fetch counts as the last of its branches in the order of the workshop.
 func TestFacilitatorsSeeWhoFetchedCode(t *testing.T) {
 	t.Parallel()
 	c := taughtCode(t, "branch", record{"share_code": "pointed"})
@@ -214,16 +214,16 @@ func TestFacilitatorsSeeWhoFetchedCode(t *testing.T) {
 	if other.count("code_taken") != 0 {
 		t.Error("another attendee received code_taken")
 	}
-	// With "all", attendees count as having taken code as soon as they begin.
+	// With "all", a clone also gets later branches, but counts as the branch of the pointer's step.
 	c.admin.put(c.path, record{"share_code": "all"}).want(200)
 	c.point(2)
 	g.clone(c.gitURL(lin.browser))
 	if got := taken(c.admin); got != "step-2-start" {
-		t.Errorf("facilitators see %q", got)
+		t.Errorf("facilitators see %q, want step-2-start", got)
 	}
 	c.point(3)
 	if got := contentOf(t, g.clone(c.gitURL(lin.browser)), "a", "name.txt"); got != "step-3-start" {
-		t.Errorf("a new clone has the state %q", got)
+		t.Errorf("a new clone has the state %q, want step-3-start", got)
 	}
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
 	if all := c.admin.get(c.path + "/attendees").list(); len(all) != 1 || all[0]["code_taken"] != nil {

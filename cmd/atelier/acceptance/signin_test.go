@@ -123,7 +123,7 @@ func TestSigningInWithTheProviderCreatesAPerson(t *testing.T) {
 	if text := string(o.admin.get("/admin/people").body); strings.Contains(text, o.provider.URL) {
 		t.Error("the list contains the issuer")
 	}
-	// The provider manages their password.
+	// The provider manages the person's password, so the server refuses to change it.
 	b.post("/account/password", record{"old": "x", "new": goodPassword}).refused(409)
 	b.post("/logout", nil).want(204)
 	b.get("/session").refused(401)
@@ -188,7 +188,7 @@ func TestOnlyTheOwnerLinksAPersonToTheProvider(t *testing.T) {
 	boss.put("/admin/people/"+fay.id, record{"link": true}).refused(404)
 	asa := o.assistant("asa@example.org")
 	boss.put("/admin/people/"+asa.id, record{"link": true}).refused(403)
-	// The audit trail names the person who uses up a permission.
+	// The sign-in that uses the permission to link is audited under the person's id.
 	o.is("5", "una@example.org")
 	_, una := o.comes()
 	o.admin.put("/admin/people/"+una, record{"link": true}).want(200)
@@ -345,7 +345,7 @@ func TestTwoCallbacksOfOneNewPersonCreateOnePerson(t *testing.T) {
 	}
 	all.Wait()
 	if n := len(o.admin.get("/admin/people").want(200).list()); n != 1 {
-		t.Errorf("there are %d people", n)
+		t.Errorf("there are %d people, want 1", n)
 	}
 }
 

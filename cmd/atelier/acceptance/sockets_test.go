@@ -18,7 +18,7 @@ func TestTheOldestConnectionBeyondTheLimitIsClosed(t *testing.T) {
 		all = append(all, lin.connect(c.id, ""))
 	}
 	if code := all[0].closed(); code != 4008 {
-		t.Errorf("the oldest was closed with %d", code)
+		t.Errorf("the oldest was closed with %d, want 4008", code)
 	}
 	for i, s := range []*socket{all[1], all[2], others} {
 		s.acked(record{"type": "chat", "message": "x"}, string(rune('a'+i)))
@@ -49,7 +49,7 @@ func TestAFacilitatorsSessionCanHaveEightTimesAsManyConnections(t *testing.T) {
 		all = append(all, c.admin.connect(c.id, ""))
 	}
 	if code := all[0].closed(); code != 4008 {
-		t.Errorf("the oldest was closed with %d", code)
+		t.Errorf("the oldest was closed with %d, want 4008", code)
 	}
 	all[1].acked(record{"type": "chat", "message": "x"}, "a")
 	again := open(t, c.admin.site().Host)

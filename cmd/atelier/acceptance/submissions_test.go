@@ -127,7 +127,7 @@ func TestAnErasedAttendeeLeavesNoFile(t *testing.T) {
 	before := len(filesIn(t, cfg.Server.Data))
 	lin.delete(c.path + "/attendees/" + lin.id).want(204)
 	if n := len(filesIn(t, cfg.Server.Data)); n != before-1 {
-		t.Errorf("%d files before the erasure, %d after it", before, n)
+		t.Errorf("there were %d files before the erasure and %d after it", before, n)
 	}
 	max.get(kept.text("file_path")).want(200)
 	deadline := time.Now().Add(testTimeout)

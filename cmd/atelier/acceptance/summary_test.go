@@ -70,7 +70,7 @@ func TestTheSummaryShowsTheResultsOfAWorkshop(t *testing.T) {
 	is("comments", named["feedback"].(map[string]any)["comments"], "[comment 0 comment 1 comment 2 comment 3 comment 4]")
 	c.admin.get(c.path + "/summary?names=2").refused(400)
 
-	// With five times, the median no longer reveals one person's time.
+	// With the times of five people, the median no longer reveals the time of one of them.
 	last.post(c.path+"/messages", record{"type": "step_progress", "step_number": 2}).want(200)
 	if s := c.admin.get(c.path + "/summary").want(200).object(); s["steps"].([]any)[0].(map[string]any)["median"] == nil {
 		t.Error("there is no median of five times")

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// takenOut is a ZIP of everything. Its JSON and CSV files contain the same records.
+// takenOut is an export of everything about a workshop or a person. Its JSON and CSV files contain
+// the same records.
 type takenOut struct {
 	t    testing.TB
 	held map[string]string
@@ -158,7 +159,7 @@ func TestAnExportContainsEverythingAboutOnePerson(t *testing.T) {
 	for _, a := range lin.takeOut(path).records("audit") {
 		actions = append(actions, a.text("action"))
 		if mine := a["actor_id"] == lin.id; mine != (a.text("ip") != "") {
-			t.Errorf("only records of the person's own actions contain the address: %v", a)
+			t.Errorf("an audit record has the address of somebody else, or lacks the person's own: %v", a)
 		}
 	}
 	if want := []string{"codelab_export", "attendee_mute"}; len(actions) < 3 || !slices.Equal(actions[:2], want) || actions[len(actions)-1] != "attendee_register" {

@@ -37,7 +37,7 @@ func TestABroadcastReachesEveryoneAndStaysInTheChat(t *testing.T) {
 		t.Errorf("received %v", m)
 	}
 	if n := len(lin.get(c.path + "/chat").list()); n != 0 {
-		t.Errorf("%d messages are left", n)
+		t.Errorf("%d messages are left, want 0", n)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestAPinIsShownToEveryoneUntilItIsRemoved(t *testing.T) {
 	tag := lin.get(c.path).header.Get("ETag")
 	edit := c.admin.get(c.path).header.Get("ETag")
 	if got := c.admin.put(c.path+"/pin", record{"message": "code 4711"}).object().text("status"); got != "ok" {
-		t.Errorf("the status is %q", got)
+		t.Errorf("the status is %q, want ok", got)
 	}
 	if m := s.next("pin_changed"); m["pin"].(map[string]any)["message"] != "code 4711" || m["pin"].(map[string]any)["at"] != m["ts"] {
 		t.Errorf("received %v", m)
@@ -262,7 +262,7 @@ func TestJoinCodesHaveTheirOwnLimit(t *testing.T) {
 		return a.status != http.StatusNotFound
 	})
 	if a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" {
-		t.Errorf("the last lookup returned %d", a.status)
+		t.Errorf("the last lookup returned %d with Retry-After %q", a.status, a.header.Get("Retry-After"))
 	}
 	b.get("/app").want(200) // reads do not count towards the limit
 	neighbour := open(t, addr)

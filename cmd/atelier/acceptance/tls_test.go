@@ -87,7 +87,7 @@ func TestTheServerSupportsTLS(t *testing.T) {
 	again.untilChat("over wss")
 	events, status := lin.follow(id, "")
 	if status != 200 {
-		t.Fatalf("event stream: %d", status)
+		t.Fatalf("the event stream returned %d, want 200", status)
 	}
 	one.send(record{"type": "chat", "message": "to all"})
 	events.next("chat")
@@ -119,7 +119,7 @@ func TestARenewedCertificateIsServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := serial(); got != "2" {
-		t.Errorf("after the reload, the serial number is %s", got)
+		t.Errorf("after the reload, the serial number is %s, want 2", got)
 	}
 	// The server also reads changed files without a reload.
 	_, _, next = selfSignedAs(t, folder, 3)
@@ -135,6 +135,6 @@ func TestARenewedCertificateIsServed(t *testing.T) {
 		t.Error("a reload with an invalid key succeeded")
 	}
 	if got := serial(); got != "3" {
-		t.Errorf("after the failed reload, the serial number is %s", got)
+		t.Errorf("after the failed reload, the serial number is %s, want 3", got)
 	}
 }

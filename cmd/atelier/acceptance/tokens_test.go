@@ -31,7 +31,7 @@ func TestAnAPITokenActsAsAnAdminWithoutCSRF(t *testing.T) {
 	c.admin.delete("/admin/tokens/" + made.text("id")).want(204)
 	robot.get("/session").refused(401)
 	if code := live.closed(); code != 1008 {
-		t.Errorf("the connection of a revoked token is closed with %d", code)
+		t.Errorf("the connection of a revoked token is closed with %d, want 1008", code)
 	}
 	c.admin.delete("/admin/tokens/" + made.text("id")).refused(404)
 }

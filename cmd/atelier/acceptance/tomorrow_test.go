@@ -234,7 +234,7 @@ func TestTheEveningBeforeCanBeFollowed(t *testing.T) {
 		t.Log(output)
 	}
 	if b, err := os.ReadFile(filepath.Join(e.root, "etc/caddy/Caddyfile")); err != nil || !bytes.Contains(b, []byte("\nworkshop.example.org {")) {
-		t.Errorf("Caddy's file: %v\n%s", err, b)
+		t.Errorf("Caddy's file lacks the host: %v\n%s", err, b)
 	}
 	e.restored()
 }

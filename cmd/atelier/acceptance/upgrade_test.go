@@ -61,7 +61,8 @@ func everyByte(t *testing.T, folder string) string {
 	return fmt.Sprintf("%x", sum.Sum(nil))
 }
 
-// The check covers data of each kind, and changes nothing.
+// The check handles an empty folder, a running and a stopped server, a missing store and unknown
+// formats. It changes nothing.
 func TestAnUpgradeIsCheckedBeforehand(t *testing.T) {
 	t.Parallel()
 	program := binary(t)
@@ -69,7 +70,7 @@ func TestAnUpgradeIsCheckedBeforehand(t *testing.T) {
 
 	empty := t.TempDir()
 	if report, _ := upgradeChecked(t, program, empty); !strings.Contains(report.check("data"), "there is none") || everyByte(t, empty) != everyByte(t, t.TempDir()) {
-		t.Errorf("the check of an empty folder: %v", report)
+		t.Errorf("the check of an empty folder reports %v", report)
 	}
 
 	data := t.TempDir()
@@ -77,14 +78,14 @@ func TestAnUpgradeIsCheckedBeforehand(t *testing.T) {
 	newClassOn(t, addr, record{"title": "runs"})
 	report, ok := upgradeChecked(t, program, data)
 	if ok || !strings.HasPrefix(report.check("backup"), "false") { // no backup exists
-		t.Errorf("the check without a backup: %v", report)
+		t.Errorf("the check without a backup reports %v", report)
 	}
 	if report.text("running") != "dev" || !strings.Contains(report.check("data"), now) || report.text("way_back") != "data" {
-		t.Errorf("the check of a running server: %v", report)
+		t.Errorf("the check of a running server reports %v", report)
 	}
 	backup := exec.Command(program, "backup", "--data", data, filepath.Join(t.TempDir(), "b"))
 	if out, err := backup.CombinedOutput(); err != nil {
-		t.Fatalf("the backup: %v: %s", err, out)
+		t.Fatalf("the backup failed: %v: %s", err, out)
 	}
 	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -92,7 +93,7 @@ func TestAnUpgradeIsCheckedBeforehand(t *testing.T) {
 	_ = server.Wait()
 	report, ok = upgradeChecked(t, program, data)
 	if !ok || report.text("running") != "" || !strings.Contains(report.check("data"), now) || !strings.HasPrefix(report.check("backup"), "true") {
-		t.Errorf("the check of a stopped server with a backup: %v", report)
+		t.Errorf("the check of a stopped server with a backup reports %v", report)
 	}
 
 	store := service.StoreDir(configOn(data))
@@ -100,7 +101,7 @@ func TestAnUpgradeIsCheckedBeforehand(t *testing.T) {
 		t.Fatal(err)
 	}
 	if report, ok = upgradeChecked(t, program, data); ok || !strings.HasPrefix(report.check("data"), "false "+store+" is missing") || report.text("way_back") != "" {
-		t.Errorf("the check of a store that is not mounted: %v", report)
+		t.Errorf("the check of a store that is not mounted reports %v", report)
 	}
 	if err := os.Rename(store+".away", store); err != nil {
 		t.Fatal(err)
@@ -123,7 +124,7 @@ func TestAnUpgradeIsCheckedBeforehand(t *testing.T) {
 		mark(format)
 		before := everyByte(t, data)
 		if report, ok = upgradeChecked(t, program, data); ok || !strings.Contains(report.check("data"), want) {
-			t.Errorf("the check of format %s: %v", format, report)
+			t.Errorf("the check of format %s reports %v", format, report)
 		}
 		if everyByte(t, data) != before {
 			t.Error("the check changed the data")

@@ -72,7 +72,7 @@ func (r *receiver) serve(w http.ResponseWriter, req *http.Request) {
 		err = json.Unmarshal(text, &d.fields)
 	}
 	if err != nil {
-		r.t.Errorf("a delivery of %q: %v", text, err)
+		r.t.Errorf("receiving the delivery %q failed: %v", text, err)
 	}
 	if kind := d.fields.text("type"); kind != "test" {
 		if err := openAPI.validate(pointer{"webhooks", kind, "post", "requestBody", "content", "application/json", "schema"}, text); err != nil {
@@ -111,7 +111,7 @@ func (d delivery) signedWith(t *testing.T, secret string) {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err != nil || len(key) != 32 {
-		t.Fatalf("the secret %q: %v", secret, err)
+		t.Fatalf("the secret %q is not 32 bytes in Base64: %v", secret, err)
 	}
 	m := hmac.New(sha256.New, key)
 	fmt.Fprintf(m, "%s.%s.%s", d.header.Get("webhook-id"), d.header.Get("webhook-timestamp"), d.body)
@@ -139,7 +139,7 @@ func (c *class) webhook(id string) record {
 			return w
 		}
 	}
-	c.t.Fatalf("no webhook %s", id)
+	c.t.Fatalf("the list has no webhook %s", id)
 	return nil
 }
 
@@ -226,7 +226,7 @@ func TestWebhooksReportEveryEvent(t *testing.T) {
 		t.Errorf("the last attempt is %v", last)
 	}
 	if len(r.got) != 0 {
-		t.Errorf("%d unexpected deliveries", len(r.got))
+		t.Errorf("%d unexpected deliveries arrived", len(r.got))
 	}
 	if n := len(c.admin.get("/admin/audit-logs?action=webhook_create").list()); n != 1 {
 		t.Errorf("%d audit records of webhook_create, want 1", n)
@@ -316,7 +316,7 @@ func TestWebhooksCannotReachTheInternalNetwork(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.0.0.1", "192.168.1.1", "169.254.169.254", "[fd00::1]", "[fe80::1]"} {
 		got := c.admin.post("/admin/webhooks", record{"url": "https://" + host + port, "events": []string{"token_used"}}).object()
 		if status := c.admin.post("/admin/webhooks/"+got.text("id")+"/test", nil).object().number("status"); status != 0 {
-			t.Errorf("the test delivery to %s returned %v", host, status)
+			t.Errorf("the test delivery to %s returned %v, want 0", host, status)
 		}
 		c.admin.delete("/admin/webhooks/" + got.text("id")).want(204)
 	}

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// raw sends bytes on a separate connection and returns the statuses of all responses until the
-// server closes it.
+// raw sends bytes on a separate connection. It returns the statuses of all responses until the
+// server closes the connection.
 func raw(t *testing.T, addr, text string) (statuses []int) {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -243,7 +243,7 @@ func TestHeadWorksWhereverGetDoes(t *testing.T) {
 		for _, who := range []*browser{c.admin, lin.browser, open(t, c.addr)} {
 			head := who.send("HEAD", path, nil)
 			if len(head.body) != 0 || head.header.Get("Set-Cookie") != "" {
-				t.Errorf("HEAD %s: body %q, cookie %q", path, head.body, head.header.Get("Set-Cookie"))
+				t.Errorf("HEAD %s returned the body %q and the cookie %q", path, head.body, head.header.Get("Set-Cookie"))
 			}
 			if strings.Contains(path, "export") {
 				continue // effects of GET are not compared here
@@ -256,7 +256,7 @@ func TestHeadWorksWhereverGetDoes(t *testing.T) {
 	}
 	for path, want := range map[string]int{"/export": 200, "/export/attendance.csv": 200, "/export/all": 200, "/export/none.csv": 404} {
 		if got := c.admin.send("HEAD", c.path+path, nil); got.status != want {
-			t.Errorf("HEAD %s returned %d", path, got.status)
+			t.Errorf("HEAD %s returned %d, want %d", path, got.status, want)
 		}
 	}
 	if after := len(c.audited()); after != before {
@@ -275,7 +275,7 @@ func TestHeadWorksWhereverGetDoes(t *testing.T) {
 		_ = conn.Close()
 		head, rest, _ := strings.Cut(string(all), "\r\n\r\n")
 		if err != nil || !strings.HasPrefix(head, "HTTP/1.1 200") || !strings.HasPrefix(rest, "HTTP/1.1 200") || strings.Contains(head, "\nContent-Length: 0\r") {
-			t.Errorf("HEAD %s: %v, %.40q, then %.40q", path, err, head, rest)
+			t.Errorf("HEAD %s returned %v, %.40q, then %.40q", path, err, head, rest)
 		}
 	}
 	// HEAD for a stream ends after the header, and nobody is counted as connected.
@@ -329,7 +329,7 @@ func TestHandshakesFollowTheRFC(t *testing.T) {
 	} {
 		got, spoken := shake(tc.proto, tc.headers...)
 		if got != tc.want || (got == 426) != (spoken == "13") {
-			t.Errorf("%s: status %d, version %q", name, got, spoken)
+			t.Errorf("%s: the handshake returned %d, with the version %q", name, got, spoken)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func TestACopiedCodelabHasACopyOfItsWorkspace(t *testing.T) {
 			if got := other.everyFile(c.admin); !strings.Contains(got, "step-1-end a 2") {
 				t.Errorf("%s: after a new branch, the copy contains\n%s", kind, got)
 			}
-			// A write to one does not appear in the other.
+			// A write to the copy does not change the original.
 			other.admin.post(other.code()+start, record{"files": []record{file("a", "of the copy")}}).want(200)
 			if got := c.everyFile(c.admin); got != want {
 				t.Errorf("%s: after a write into the copy, the original contains\n%s", kind, got)
@@ -54,7 +54,7 @@ func TestACopiedCodelabHasACopyOfItsWorkspace(t *testing.T) {
 			want = stays.everyFile(c.admin)
 			gone.admin.delete(gone.path).want(204)
 			if n := count(t, filepath.Join(cfg.Server.Data, "objects", "workspaces")); n != 1 {
-				t.Errorf("%s: %d workspaces are on disk", kind, n)
+				t.Errorf("%s: %d workspaces are on disk, want 1", kind, n)
 			}
 			if err := s.Stop(); err != nil {
 				t.Fatal(err)

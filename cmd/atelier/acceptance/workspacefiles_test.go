@@ -137,7 +137,7 @@ func TestAMisspeltMemberOfAWorkspaceIsRefused(t *testing.T) {
 	c.admin.post("/codeserver", record{"codelab_id": c.id, "structure_type": "branch", "files": one}).refused(400, "files")
 	c.workspace("branch", one...)
 	c.admin.post(c.code()+"/branch", record{"step_number": 1, "branch_type": "start", "form": "main"}).refused(400, "form")
-	// A branch takes its files from another branch. A folder can bring its own.
+	// A new branch gets its files from another branch. A new folder can have its own.
 	c.admin.post(c.code()+"/branch", record{"step_number": 1, "branch_type": "start", "files": one}).refused(400, "files")
 	c.admin.post(c.code()+"/branches/main/files", record{"files": one, "deleted_files": []string{"a"}}).refused(400, "deleted_files")
 	c.admin.post(c.code()+"/branches/main/files", record{"files": one, "message": "M"}).refused(400, "message")
@@ -219,7 +219,7 @@ func TestAnArchiveIsImportedIntoAWorkspace(t *testing.T) {
 		} {
 			c.admin.sendFile(main+"/import?replace=true", "bad.zip", executable(t, more...)).refused(400, what)
 		}
-		// Existing files count too, unless they are replaced.
+		// Names are also compared with those of existing files, unless the import replaces the files.
 		c.admin.sendFile(main+"/import", "bad.zip", executable(t, "B")).refused(400, "spelling")
 		c.admin.sendFile(main+"/import", "bad.txt", []byte("not an archive")).refused(400, "tar.gz")
 		if got := c.everyFile(c.admin); got != before {

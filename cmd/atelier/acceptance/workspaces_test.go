@@ -91,7 +91,7 @@ func TestAWorkspaceOfBranchesIsAGitRepository(t *testing.T) {
 	}
 	c.admin.post("/codeserver", record{"codelab_id": c.id, "structure_type": "folder"}).refused(409)
 	if name := c.admin.post(c.code()+"/branch", record{"step_number": 1, "branch_type": "start"}).object().text("name"); name != "step-1-start" {
-		t.Errorf("the new branch is %q", name)
+		t.Errorf("the new branch is %q, want step-1-start", name)
 	}
 	c.admin.post(c.code()+"/branch", record{"step_number": 1, "branch_type": "start"}).refused(409, "step-1-start")
 	c.admin.post(c.code()+"/folder", record{"step_number": 1, "folder_type": "start"}).refused(409)

@@ -48,12 +48,12 @@ func defaultCluster() Cluster {
 	return Cluster{Listen: "127.0.0.1:6222", Peers: []string{}}
 }
 
-// minSecret is the minimum length of the cluster secret, in characters.
+// minSecret is the minimum length of the cluster secret, in bytes.
 const minSecret = 32
 
 // minDiffering is the minimum number of different characters. It rejects secrets that people pad to
-// the minimum length. A random secret of 64 hexadecimal digits has fewer different digits with a
-// probability of one in a thousand million.
+// the minimum length. The probability that a random secret of 64 hexadecimal digits has fewer
+// different digits is below 10^-18.
 const minDiffering = 8
 
 // CheckClusterSecret returns an error if a cluster secret is too weak.

@@ -281,7 +281,7 @@ func applyEnvironment(c *Config, environ []string) error {
 			}
 		}
 	}
-	// Names fixed by the API take precedence over this program's names.
+	// ADMIN_ID and ADMIN_PW override ATELIER_ADMIN_ID and ATELIER_ADMIN_PASSWORD.
 	if adminID != "" {
 		c.Admin.ID = adminID
 	}
@@ -452,7 +452,7 @@ func (s *Storage) check(bad, warn func(string, ...any)) {
 	}
 }
 
-// minBodyMemoryMiB is the memory needed to read the largest body.
+// minBodyMemoryMiB is the memory needed to read the largest body, in MiB.
 const minBodyMemoryMiB = 64
 
 // checkPostgres checks a database address. Its errors do not reveal the address.

@@ -46,7 +46,7 @@ func TestASharedStoreNeedsAGracePeriod(t *testing.T) {
 	}
 	c.Files.Store = "folder:/shared"
 	if _, err := c.Check(); err == nil || !strings.Contains(err.Error(), "files.grace") {
-		t.Errorf("without files.grace: %v", err)
+		t.Errorf("a shared store with a grace period of 59 minutes returned %v, want an error", err)
 	}
 	c, err := Load("", []string{"ATELIER_FILES_STORE=s3://bucket?endpoint=http://127.0.0.1:1"})
 	if err != nil {

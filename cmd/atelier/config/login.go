@@ -6,7 +6,8 @@ import (
 	"atelier/transport/auth/oidc"
 )
 
-// Login is the configuration section of sign-in for facilitators other than the owner.
+// Login is the configuration section of sign-in for facilitators and assistants other than the
+// owner.
 type Login struct {
 	Issuer       string   `toml:"oidc_issuer" doc:"Address of an OpenID Connect provider for sign-in, for example https://login.example.org. Needs server.public_url. Empty: none."`
 	ClientID     string   `toml:"oidc_client_id" doc:"Client id of this server at the provider. Register the callback <public_url>/api/login/oidc/callback."`

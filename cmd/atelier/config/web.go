@@ -73,7 +73,7 @@ func (w *Web) check(publicURL string, bad func(string, ...any)) {
 		default:
 			for a := range ancestors {
 				if name == a || all && strings.HasSuffix(a, "."+name) {
-					// Otherwise a page could frame the surrounding page with its own origin.
+					// Otherwise a step could show a page of the origin that has this server in a frame.
 					bad("web.embed: %q may show this server in its frames (web.frame_ancestors), and cannot be shown here too", h)
 				}
 			}

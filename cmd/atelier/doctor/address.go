@@ -69,7 +69,7 @@ func (v *visit) ask(ctx context.Context, method, path string, body any, into any
 	return res, got, err
 }
 
-// origin returns the Origin header of a browser.
+// origin returns the Origin header that a browser would send from a page at the address.
 func origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -104,7 +104,7 @@ func (v *visit) address(ctx context.Context) Finding {
 
 // newClient returns a client without cookies, like a new browser.
 func newClient() *http.Client {
-	jar, _ := cookiejar.New(nil) // fails with no options
+	jar, _ := cookiejar.New(nil) // never returns an error
 	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
@@ -128,7 +128,8 @@ func (v *visit) certificate(ctx context.Context) Finding {
 	return Certificate(where, leaf.NotAfter, v.Now())
 }
 
-// leaf returns the certificate that the server presents to browsers.
+// leaf returns the certificate that browsers receive or, without https, the one in TLSCert. It
+// returns nil if there is none. where is the place of the certificate.
 func (v *visit) leaf(ctx context.Context) (leaf *x509.Certificate, where string, err error) {
 	if u, err := url.Parse(v.Address); err == nil && u.Scheme == "https" {
 		port := u.Port()
@@ -294,5 +295,5 @@ func (v *visit) dial(ctx context.Context, lab string) (*websocket.Conn, *http.Re
 }
 
 func (v *visit) logout(ctx context.Context) {
-	_, _, _ = v.ask(context.WithoutCancel(ctx), http.MethodPost, "/api/logout", nil, nil) // otherwise it expires
+	_, _, _ = v.ask(context.WithoutCancel(ctx), http.MethodPost, "/api/logout", nil, nil) // if this fails, the session expires later
 }

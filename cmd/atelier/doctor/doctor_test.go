@@ -160,15 +160,15 @@ func TestAnUnreachableServerIsReported(t *testing.T) {
 	s := site(nil)
 	s.Close()
 	if f := examine(t, Options{Address: s.URL, Password: "p"}); f["address"].OK || !strings.HasPrefix(f["socket"].Text, "not tried") {
-		t.Errorf("an unreachable server: %+v", f)
+		t.Errorf("the findings for an unreachable server are %+v", f)
 	}
 	if f := examine(t, Options{}); f["address"].OK || !strings.Contains(f["address"].Remedy, "public_url") {
-		t.Errorf("without an address: %+v", f["address"])
+		t.Errorf("without an address, the finding is %+v", f["address"])
 	}
 	s = site(nil)
 	defer s.Close()
 	if f := examine(t, Options{Address: s.URL, Open: true}); f["address"].OK || !strings.Contains(f["address"].Text, "not https") {
-		t.Errorf("a public server without https: %+v", f["address"])
+		t.Errorf("for a public server without https, the finding is %+v", f["address"])
 	}
 }
 
@@ -188,16 +188,16 @@ func TestAnExpiringCertificateIsReported(t *testing.T) {
 			t.Fatal(err)
 		}
 		if f := examine(t, Options{TLSCert: path})["certificate"]; f.OK != ok {
-			t.Errorf("with %d days left: %+v", days, f)
+			t.Errorf("with %d days left, the finding is %+v", days, f)
 		}
 	}
 	if f := examine(t, Options{TLSCert: "none.pem"})["certificate"]; f.OK {
-		t.Errorf("a missing file: %+v", f)
+		t.Errorf("for a missing file, the finding is %+v", f)
 	}
 	s := httptest.NewTLSServer(http.NotFoundHandler())
 	defer s.Close()
 	if f := examine(t, Options{Address: s.URL})["certificate"]; f.OK {
-		t.Errorf("a certificate of an unknown authority: %+v", f)
+		t.Errorf("for a certificate of an unknown authority, the finding is %+v", f)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestAMissingOldOrDamagedBackupIsReported(t *testing.T) {
 	file := filepath.Join(data, "b.atelier")
 	check := func() Finding { return examine(t, Options{Data: data})["backup"] }
 	if f := check(); f.OK || !strings.Contains(f.Text, "no backup") {
-		t.Errorf("without a backup: %+v", f)
+		t.Errorf("without a backup, the finding is %+v", f)
 	}
 	note := func(age time.Duration, size int64) {
 		if err := Note(data, Backup{At: now.Add(-age), File: file, Bytes: size}); err != nil {
@@ -215,27 +215,27 @@ func TestAMissingOldOrDamagedBackupIsReported(t *testing.T) {
 	}
 	note(27*time.Hour, 3)
 	if f := check(); f.OK || !strings.Contains(f.Text, "27 h old") {
-		t.Errorf("an old backup: %+v", f)
+		t.Errorf("for an old backup, the finding is %+v", f)
 	}
 	note(time.Hour, 3)
 	if f := check(); !f.OK || !strings.Contains(f.Text, "no longer at") {
-		t.Errorf("a moved backup: %+v", f)
+		t.Errorf("for a moved backup, the finding is %+v", f)
 	}
 	if err := os.WriteFile(file, []byte("abc"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if f := check(); !f.OK || !strings.Contains(f.Text, "1 h ago") {
-		t.Errorf("a recent backup: %+v", f)
+		t.Errorf("for a recent backup, the finding is %+v", f)
 	}
 	note(time.Hour, 4)
 	if f := check(); f.OK {
-		t.Errorf("a truncated backup: %+v", f)
+		t.Errorf("for a truncated backup, the finding is %+v", f)
 	}
 	if err := os.WriteFile(filepath.Join(data, lastBackup), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if f := check(); f.OK {
-		t.Errorf("a damaged record of the backup: %+v", f)
+		t.Errorf("for a damaged record of the backup, the finding is %+v", f)
 	}
 }
 
@@ -243,26 +243,26 @@ func TestMissingDiskSpaceAndDescriptorsAreReported(t *testing.T) {
 	data := t.TempDir()
 	found := examine(t, Options{Data: data})
 	if !found["space"].OK || !strings.Contains(found["disk"].Text, "a write is on the disk after") {
-		t.Errorf("on this machine: %+v", found)
+		t.Errorf("on this machine, the findings are %+v", found)
 	}
 	if left, err := os.ReadDir(data); err != nil || len(left) > 0 {
 		t.Errorf("the check left the files %v, %v", left, err)
 	}
 	if f := examine(t, Options{Data: data, MinFree: 1 << 60})["space"]; f.OK {
-		t.Errorf("a full disk: %+v", f)
+		t.Errorf("for a full disk, the finding is %+v", f)
 	}
 	if f := examine(t, Options{Data: data, People: 1 << 30})["descriptors"]; f.OK || !strings.Contains(f.Remedy, "LimitNOFILE") {
-		t.Errorf("a thousand million people: %+v", f)
+		t.Errorf("for 2^30 people, the finding is %+v", f)
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("# HELP process_max_fds x\nprocess_max_fds 1024\n"))
 	}))
 	defer s.Close()
 	if f := examine(t, Options{Data: data, Metrics: strings.TrimPrefix(s.URL, "http://"), People: 300})["descriptors"]; f.OK || !strings.Contains(f.Text, "the running server may open 1024") {
-		t.Errorf("with the metrics of the running server: %+v", f)
+		t.Errorf("with the metrics of the running server, the finding is %+v", f)
 	}
 	if f := examine(t, Options{Data: filepath.Join(data, "none")}); f["disk"].OK || f["space"].OK {
-		t.Errorf("a missing folder: %+v", f)
+		t.Errorf("for a missing folder, the findings are %+v", f)
 	}
 }
 

@@ -2,9 +2,9 @@ package doctor
 
 import "fmt"
 
-// Growth is what a server needs for a number of people, in bytes unless stated otherwise. The
-// values are measured with atelier-bench workshop. Everybody moves every 20 s, and the room sends
-// ten chat messages/s. The resident memory was at most 96 MiB for 100 people, 113 for 1,000 and 220
+// Growth contains the needs of a server for a number of people. Sizes are in bytes. The values were
+// measured with atelier-bench workshop, where everybody moves every 20 s and the room sends ten
+// chat messages per second. Resident memory was at most 96 MiB for 100 people, 113 for 1,000 and 220
 // for 10,000. A thousand people write 17 kB/s, which is half a gigabyte in eight hours. Memory
 // includes the 352 MiB of heap that many concurrent writes can take (see keepMemory). The disk
 // space for a day is four times the measured amount, to allow for a busier room and compaction.
@@ -50,7 +50,7 @@ const (
 	ownDescriptors = 1000
 )
 
-// Descriptors is the number of files that the server has open.
+// Descriptors is the number of files that the server must be able to have open.
 func (g Growth) Descriptors() uint64 { return uint64(perPerson*g.People + ownDescriptors) }
 
 // row returns the line for this Growth in the table of CAPACITY.md.

@@ -33,7 +33,7 @@ func (v *visit) descriptors(ctx context.Context) Finding {
 	return Descriptors(may, whose, v.People)
 }
 
-// metric reads a value of the running server.
+// metric reads a value from the metrics of the running server.
 func (v *visit) metric(ctx context.Context, name string) (float64, error) {
 	if v.Metrics == "" {
 		return 0, errors.New("the server's metrics are off")

@@ -19,21 +19,21 @@ func TestTheLowestLimitOfAllGroupsCounts(t *testing.T) {
 		}
 	}
 	if got := limitOf(self, root, 1000); got != 1000 {
-		t.Errorf("without groups, the limit is %d", got)
+		t.Errorf("without groups, the limit is %d, want 1000", got)
 	}
 	write("self", "1:name=systemd:/x\n0::/a/b\n")
 	write("a/b/memory.max", "max\n")
 	write("a/memory.max", "700\n")
 	write("memory.max", "800\n")
 	if got := limitOf(self, root, 1000); got != 700 {
-		t.Errorf("with a limit of a parent group, it is %d", got)
+		t.Errorf("with a limit of a parent group, it is %d, want 700", got)
 	}
 	write("a/b/memory.max", "600\n")
 	if got := limitOf(self, root, 1000); got != 600 {
-		t.Errorf("with a limit of its own, it is %d", got)
+		t.Errorf("with a limit of its own, it is %d, want 600", got)
 	}
 	if got := limitOf(self, root, 500); got != 500 {
-		t.Errorf("with less memory than the limits, it is %d", got)
+		t.Errorf("with less memory than the limits, it is %d, want 500", got)
 	}
 }
 

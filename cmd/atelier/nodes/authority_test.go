@@ -73,7 +73,7 @@ func TestNodesAcceptOnlyEachOthersCertificates(t *testing.T) {
 	one, other := memory.New(), memory.New()
 	a, b, stranger := tlsOf(t, aKeyring(t, one), "a"), tlsOf(t, aKeyring(t, one), "b"), tlsOf(t, aKeyring(t, other), "c")
 	if s, c := handshake(t, a, b); s != nil || c != nil {
-		t.Errorf("the handshake of two nodes: %v, %v", s, c)
+		t.Errorf("the handshake of two nodes failed: %v, %v", s, c)
 	}
 	if s, _ := handshake(t, a, stranger); s == nil {
 		t.Error("a node accepted the certificate of a stranger")
@@ -110,7 +110,7 @@ func TestANewSecretInvalidatesTheCertificates(t *testing.T) {
 	}
 	a, b := tlsOf(t, next, "a"), tlsOf(t, next, "b")
 	if s, c := handshake(t, a, b); s != nil || c != nil {
-		t.Errorf("the handshake of two nodes: %v, %v", s, c)
+		t.Errorf("the handshake of two nodes failed: %v, %v", s, c)
 	}
 	if s, _ := handshake(t, a, before); s == nil {
 		t.Error("a node accepted a certificate from before the change")

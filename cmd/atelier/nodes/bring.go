@@ -60,9 +60,9 @@ func (k *Keyring) Bring(f SharedFile, used bool, log *slog.Logger) (made bool, e
 	if err == nil && bytes.Equal(before, shared.Content) {
 		return made, nil
 	}
-	// A growing file changes while a node is down, and removed secrets must stay removed. Any other
-	// file can be the only copy of its secret, if a backup was restored and the restored node did
-	// not start first.
+	// The old file of a lasting secret can be its only copy, if a backup was restored and the
+	// restored node did not start first. A growing file is not kept, because it changes while a
+	// node is down, and removed secrets must stay removed.
 	if err == nil && !made && f.Lasting && f.Lacks == nil {
 		aside := f.Path + ".before"
 		if err := os.Rename(f.Path, aside); err != nil {
@@ -73,9 +73,9 @@ func (k *Keyring) Bring(f SharedFile, used bool, log *slog.Logger) (made bool, e
 	return false, ondisk.Replace(f.Path, shared.Content)
 }
 
-// bringNewer returns the content that the nodes share. If it lacks secrets that were used with the
-// database, a server that ran alone for a while has created them. If this server's file has them,
-// bringNewer publishes the file in the database. Otherwise it fails, so that no file is
+// bringNewer returns the content that the nodes share. If this content lacks secrets that were used
+// with the database, a server that ran alone for a while has created them. If this server's file
+// has them, bringNewer publishes the file in the database. Otherwise it fails, so that no file is
 // overwritten.
 func (k *Keyring) bringNewer(f SharedFile, shared Secret) (Secret, error) {
 	for {

@@ -9,8 +9,8 @@ import (
 
 const (
 	// Operators are informed about a node if its clock differs from the database's clock by
-	// warnOffset. If the difference reaches wrongOffset, the node stops serving, so that other
-	// nodes serve instead.
+	// warnOffset. If the difference reaches wrongOffset, the node stops serving while another
+	// living node has a right clock.
 	warnOffset, wrongOffset = 2 * time.Second, 30 * time.Second
 )
 

@@ -95,7 +95,7 @@ func TestTimesOfAnOwnerAreCorrectedByTheClockDifference(t *testing.T) {
 	} {
 		setFigures(c.figures)
 		if got := n.OwnersTime(c.owner, now).Sub(now); got != c.want {
-			t.Errorf("%+v: %v, want %v", c.figures, got, c.want)
+			t.Errorf("with the figures %+v, the correction is %v, want %v", c.figures, got, c.want)
 		}
 	}
 	var alone *Node

@@ -52,8 +52,8 @@ func (m *meter) figures(now time.Time, c Counts) Figures {
 	return Figures{Load: float64(int64((m.rate+float64(c.Connections))*10)) / 10, LagSeconds: c.Lag.Seconds(), Divergences: c.Divergences, People: c.People}
 }
 
-// smooth returns the new rate per second after came units have arrived within the time past. The
-// rate is smoothed over loadOver.
+// smooth updates a rate per second, which is smoothed over loadOver. Since the last update, came
+// units have arrived, and the time past has passed.
 func smooth(rate, came float64, past time.Duration) float64 {
 	if past <= 0 {
 		return rate

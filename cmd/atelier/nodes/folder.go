@@ -70,8 +70,8 @@ func NewFolder(dir string, minFree uint64, log *slog.Logger) *Folder {
 	return f
 }
 
-// tryWriting writes a block to a file and removes the file. The file's name is synced with the next
-// secret.
+// tryWriting writes a block to a file and removes the file. It does not sync the folder, because
+// the next stored secret does.
 func tryWriting(dir string) error {
 	path := filepath.Join(dir, "write-test")
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

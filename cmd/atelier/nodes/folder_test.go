@@ -62,7 +62,7 @@ func TestAFolderReportsWhyItCannotBeWritten(t *testing.T) {
 		got := b.Trouble()
 		switch {
 		case well != (c.reason == ""), (got == nil) != well:
-			t.Errorf("%v: writable %v, trouble %v", c.err, well, got)
+			t.Errorf("%v: the folder is writable: %v, its trouble is %v", c.err, well, got)
 		case got != nil && (got.Reason != c.reason || got.Text == "" || strings.Contains(got.Text, "/some/where")):
 			t.Errorf("%v: the trouble is %+v", c.err, got)
 		}
@@ -150,11 +150,11 @@ func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	}
 	full(2, shares.ErrDisk)
 	if keepers, err := makes.Spread(shares.Ballot{ID: "b"}); !errors.Is(err, codelab.ErrTooFewKeepers) {
-		t.Errorf("with one possible keeper of three: %v, %v", keepers, err)
+		t.Errorf("with one possible keeper of three, Spread returned %v, %v, want ErrTooFewKeepers", keepers, err)
 	}
 	full(0, nil)
 	if err := refuses.fetch(0); err != nil || refuses.Lacks() {
-		t.Errorf("after fetching: %v", err)
+		t.Errorf("after the disk works again, fetching returned %v, or the node still lacks secrets", err)
 	}
 	// A living node that itself lacks secrets is not enough, because the missing ones can be on the
 	// node that is away.
@@ -163,34 +163,34 @@ func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	s.exchanges[2].lack()
 	s.away(2)
 	if err := refuses.fetch(0); !errors.Is(err, errNotWhole) || !refuses.Lacks() {
-		t.Errorf("with only a node that itself lacks secrets: %v", err)
+		t.Errorf("from a node that itself lacks secrets, fetching returned %v, want errNotWhole", err)
 	}
 	// No living node can provide the missing secrets.
 	s.away(1)
 	s.away(2)
 	if err := refuses.fetch(0); err == nil || !refuses.Lacks() {
-		t.Errorf("with no other node alive: %v", err)
+		t.Errorf("with no other node alive, fetching returned %v, want an error", err)
 	}
 	if problem := refuses.Lacking(); !strings.Contains(problem, "start "+s.all()[1]) {
 		t.Errorf("the node lacks %q", problem)
 	}
 	refuses.lasts = time.Hour
 	if err := refuses.fetch(0); !errors.Is(err, errNotWhole) {
-		t.Errorf("before the missing shares have expired: %v", err)
+		t.Errorf("before the missing shares have expired, fetching returned %v, want errNotWhole", err)
 	}
 	// When every share that could be missing has expired, the node lacks nothing.
 	refuses.since.Add(-int64(time.Hour))
 	if err := refuses.fetch(0); err != nil || refuses.Lacks() || refuses.Lacking() != "" {
-		t.Errorf("after the possible shares expired: %v, %q", err, refuses.Lacking())
+		t.Errorf("after the missing shares have expired, fetching returned %v, and the node lacks %q", err, refuses.Lacking())
 	}
 	refuses.lack()
 	if err := refuses.fetch(0); !errors.Is(err, errNotWhole) || !refuses.Lacks() {
-		t.Errorf("when the node lacks secrets again: %v", err)
+		t.Errorf("when the node lacks secrets again, fetching returned %v, want errNotWhole", err)
 	}
 	s.forget(1)
 	s.forget(2)
 	if err := refuses.fetch(0); err != nil || refuses.Lacks() {
-		t.Errorf("after the other nodes were forgotten: %v", err)
+		t.Errorf("after the other nodes were forgotten, fetching returned %v, or the node still lacks secrets", err)
 	}
 }
 
@@ -203,22 +203,22 @@ func TestANodeInTroubleGivesItsActorsToOthers(t *testing.T) {
 	w := wanted{drained: map[string]bool{}, moves: map[string]string{"c": n.Store.Node()}}
 	others := []string{"b"}
 	if n.obey(w, others, d) || d.drains != 0 || d.moved != 1 {
-		t.Errorf("without trouble: %+v", d)
+		t.Errorf("without trouble, the node gave actors away or left a move out: %+v", d)
 	}
 	b.Failed(syscall.ENOSPC)
 	if n.obey(w, nil, d) || d.drains != 0 {
 		t.Errorf("in trouble without other nodes, the node stopped serving: %+v", d)
 	}
 	if n.obey(w, others, d) || d.drains != 1 || d.owns != 1 || d.moved != 1 {
-		t.Errorf("in trouble: %+v", d)
+		t.Errorf("in trouble, the node did not begin to give its actors away: %+v", d)
 	}
 	n.obey(w, others, d)
 	if !n.obey(w, others, d) || d.drains != 1 || d.owns != 0 || n.Drained() {
-		t.Errorf("after giving everything away: %+v", d)
+		t.Errorf("after giving everything away, the node still serves: %+v", d)
 	}
 	b.trouble = nil
 	if n.obey(w, others, d) || d.undrains != 1 {
-		t.Errorf("after the trouble: %+v", d)
+		t.Errorf("after the trouble, the node does not serve again: %+v", d)
 	}
 }
 

@@ -43,12 +43,12 @@ func TestOneNodeCreatesTheSecretsForAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := second.Get("key"); err == nil || !strings.Contains(err.Error(), "cluster.secret that was given meanwhile") {
-		t.Errorf("with the previous cluster secret: %v", err)
+		t.Errorf("a read with the previous cluster secret returned %v", err)
 	}
 }
 
 // A secret is replaced only if it is unchanged since it was read. If two nodes replace it at the
-// same time, the later node gets an error and reads the secret again.
+// same time, the later node gets ErrConflict.
 func TestASecretIsReplacedOnlyIfItIsUnchanged(t *testing.T) {
 	store, stores := memory.Share(1)
 	t.Cleanup(func() { _ = store.Close() })

@@ -55,8 +55,9 @@ type Node struct {
 	catching sync.WaitGroup
 }
 
-// Open connects to the other nodes, and waits until each living node has responded or stop is
-// closed. ownerTimeout is the timeout of a request to one node. 0 means one second.
+// Open connects to the other nodes, and waits until each living node has responded. It fails after
+// meetTurns times ownerTimeout, or if stop is closed. ownerTimeout is the timeout of a request to
+// one node. 0 means one second.
 func Open(cfg config.Config, store durable.Shared, secrets *Keyring, folder *Folder, ownerTimeout time.Duration, stop <-chan struct{}, log *slog.Logger) (*Node, error) {
 	conf, err := cfg.Cluster.TLS(func(err error) {
 		log.Error("the renewed certificate of this node cannot be used; the previous one stays in use", "error", err)

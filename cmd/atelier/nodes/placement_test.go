@@ -124,7 +124,7 @@ func TestPlansBalanceTheLoad(t *testing.T) {
 	}
 }
 
-// For all loads, planning ends, no codelab moves twice, and the highest load does not grow.
+// For random loads, planning ends, no codelab is lost, and the highest load does not grow.
 func TestPlanningEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {

@@ -227,7 +227,7 @@ func (n *Node) Unreachable() []string {
 	return out
 }
 
-// standAside decides whether a node that reaches no other node stops serving. Such a node could not
+// standAside decides whether this node stops serving because it reaches no other node. It could not
 // serve codelabs of other nodes. If other nodes reach each other, it therefore leaves everything to
 // them. If no node reaches another, all nodes would stop, so the first by name continues. Each node
 // records in the database whether it is lonely. All nodes reach the database, or they would have
@@ -317,7 +317,8 @@ func (n *Node) reached(name string) (text string, ok bool) {
 	}
 }
 
-// Answers reports whether a node has responded to the latest requests.
+// Answers reports whether a node has responded before, and has been silent for less than two
+// intervals.
 func (n *Node) Answers(name string) bool {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()

@@ -213,7 +213,7 @@ func TestASilentNodeIsReportedBetweenTwoReads(t *testing.T) {
 	begin := x.now.Add(lookEvery)
 	for x.now = begin; x.now.Sub(begin) < silence; x.now = x.now.Add(lookEvery) {
 		if me.ask(x.now) {
-			t.Fatalf("reported already after %s", x.now.Sub(begin))
+			t.Fatalf("the silent node was reported after only %s", x.now.Sub(begin))
 		}
 		x.answers()
 		if silent := x.now.Sub(begin); silent == 3*lookEvery && me.Answers(other) {
@@ -295,7 +295,7 @@ func TestOneIsolatedNodeStandsAside(t *testing.T) {
 					}
 					got, err := n.standAside(durable.Member{Node: stores[me].Node(), Incarnation: now}, members, lonely)
 					if err != nil || got != (want && lonely) {
-						t.Errorf("%s among %v, isolated: %v, stands aside: %v, %v", stores[me].Node(), states, lonely, got, err)
+						t.Errorf("%s among %v, isolated: %v, returned that it stands aside: %v, %v", stores[me].Node(), states, lonely, got, err)
 					}
 					// The node records its own state for the other nodes.
 					if b, err := n.Store.Get(lonelyNodes, []byte(stores[me].Node())); err != nil || string(b) != string(row(now, lonely)) {
@@ -338,7 +338,7 @@ func TestANodeWithoutFiguresMakesTheTotalIncomplete(t *testing.T) {
 	n.figures.Store(&Figures{People: 3})
 	n.reach.peers = map[string]*peer{"b": {took: 1}}
 	if got, all := n.People(); got != 3 || all {
-		t.Errorf("%d people, complete: %v", got, all)
+		t.Errorf("the total is %d people, complete: %v", got, all)
 	}
 }
 

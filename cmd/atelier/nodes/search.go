@@ -116,8 +116,8 @@ func (s *Search) round(ctx context.Context) (left bool) {
 	return left
 }
 
-// askNodes asks each living node that has not yet responded about a secret. It reports whether the
-// search for the secret has ended.
+// askNodes asks for a secret on each living node that has not yet reported that it lacks the secret.
+// It reports whether the search for the secret has ended.
 func (s *Search) askNodes(id string) bool {
 	if kept, ok := s.exchange.kept.(findable[shares.Ballot]); ok {
 		if _, here := kept.Find(id); here { // it arrived in another way

@@ -224,7 +224,7 @@ func TestASecretHasKeepersOnOtherNodes(t *testing.T) {
 	}
 	s.away(2)
 	if _, err = x.Spread(shares.Ballot{ID: "d"}); !errors.Is(err, durable.ErrUnavailable) {
-		t.Errorf("with one node of three: %v", err)
+		t.Errorf("with one node of three, Spread returned %v, want ErrUnavailable", err)
 	}
 	s.forget(1)
 	s.forget(2)

@@ -18,15 +18,15 @@ func TestNodesAgreeOnASecret(t *testing.T) {
 		}
 	}
 	if err := b.Agree("another secret", "two"); err != nil {
-		t.Errorf("a secret with another name: %v", err)
+		t.Errorf("agreeing on a secret with another name: %v", err)
 	}
 	for _, agree := range []func(name, secret string) error{b.Agree, b.AgreeAnew} {
 		if err := agree("a secret", "two"); !errors.Is(err, ErrNotTheSame) {
-			t.Errorf("a secret that differs from that of a live node: %v", err)
+			t.Errorf("a secret that differs from that of a live node returned %v, want ErrNotTheSame", err)
 		}
 	}
 	if err := a.Agree("a secret", "one"); err != nil {
-		t.Errorf("after a refusal: %v", err)
+		t.Errorf("after a refusal, agreeing on the same secret: %v", err)
 	}
 
 	// If two nodes start at the same moment, the later one is refused.
@@ -36,7 +36,7 @@ func TestNodesAgreeOnASecret(t *testing.T) {
 		}
 	}}
 	if err := b.Agree("a third", "two"); !errors.Is(err, ErrNotTheSame) {
-		t.Errorf("another secret at the same moment: %v", err)
+		t.Errorf("another secret at the same moment returned %v, want ErrNotTheSame", err)
 	}
 
 	for _, n := range x.nodes[1:] {
@@ -45,10 +45,10 @@ func TestNodesAgreeOnASecret(t *testing.T) {
 		}
 	}
 	if err := a.AgreeAnew("a secret", "two"); err != nil {
-		t.Errorf("a changed secret of the only node: %v", err)
+		t.Errorf("changing the secret of the only node: %v", err)
 	}
 	if err := a.Agree("a secret", "one"); !errors.Is(err, ErrNotTheSame) {
-		t.Errorf("the previous secret: %v", err)
+		t.Errorf("the previous secret returned %v, want ErrNotTheSame", err)
 	}
 }
 
@@ -77,13 +77,13 @@ func TestClusterSecretChangesWhenAllNodesAreStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := Rekey(stores[0], "not "+secret, next); !errors.Is(err, ErrAnotherSecret) {
-		t.Errorf("with a wrong cluster secret: %v", err)
+		t.Errorf("Rekey with a wrong cluster secret returned %v, want ErrAnotherSecret", err)
 	}
 	if err := errors.Join(Rekey(stores[0], secret, next), ForgetSecret(stores[0], "forgotten")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := OpenKeyring(stores[0], secret); !errors.Is(err, ErrAnotherSecret) {
-		t.Errorf("with the previous cluster secret: %v", err)
+		t.Errorf("opening with the previous cluster secret returned %v, want ErrAnotherSecret", err)
 	}
 	if k, err = OpenKeyring(stores[0], next); err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ import (
 //   - Two nodes that can write are enough to create a secret.
 //   - In the end all nodes have exactly the secrets that are not destroyed.
 
-// simDisk stores in synced the data that survives the process.
+// simDisk is the disk of a node. Only the data in synced survives the process.
 type simDisk struct {
 	mu              sync.Mutex
 	seen, synced    map[string][]byte
@@ -182,7 +182,7 @@ func (f *simFile) Sync() error {
 	if err := f.d.sync(); err != nil {
 		return err
 	}
-	f.d.synced[f.name] = bytes.Clone(f.d.seen[f.name]) // the name, too: some disks are less lenient
+	f.d.synced[f.name] = bytes.Clone(f.d.seen[f.name]) // the name, too, although some file systems do not guarantee this
 	return nil
 }
 

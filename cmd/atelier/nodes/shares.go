@@ -175,7 +175,7 @@ func (x *Exchange[S]) warn(err error) {
 
 // lack records that other nodes can have secrets that this node lacks.
 func (x *Exchange[S]) lack() {
-	x.since.Store(int64(time.Since(began))) // before the count, so that the time is not too early
+	x.since.Store(int64(time.Since(began))) // before the count, so that nobody uses the new count with the earlier time
 	x.lacking.Add(1)
 }
 
@@ -320,7 +320,7 @@ func (x *Exchange[S]) serve(data []byte) (m exchanged[S], err error) {
 	}
 	err = x.keep(in.Shares)
 	if errors.Is(err, durable.ErrReadOnly) {
-		x.lack() // before the other node relies on it
+		x.lack() // before the response, because the other node relies on this
 		x.node.log.Error("storing "+x.what+" of another node failed", "error", err)
 		return exchanged[S]{Unkept: true}, nil
 	}

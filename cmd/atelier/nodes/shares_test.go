@@ -62,7 +62,7 @@ type idle struct {
 func (i idle) Drop()         { i.drop() }
 func (idle) SendAway(string) {}
 
-// The node retries until it can store the share.
+// A node that comes back fetches the shares made meanwhile. It retries until it can store them.
 func TestReturningNodeFetchesMissedShares(t *testing.T) {
 	x := newTrio(t)
 	var kept []*keeper

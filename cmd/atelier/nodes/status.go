@@ -91,7 +91,7 @@ type ActorsOfKind struct {
 	Followed int `json:"followed"`
 }
 
-// ErrAlone means that the cluster has no other nodes.
+// ErrAlone means that this server is not a node of a cluster.
 var ErrAlone = errors.New("cluster.enabled is off: this server stands alone")
 
 // StoppedStatus reads the nodes from the database, if this node is not running.

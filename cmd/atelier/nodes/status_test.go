@@ -47,19 +47,19 @@ func TestStatusShowsTheWorstReplicaAndAllProblems(t *testing.T) {
 	// ready, as intended.
 	well := &server.ClusterStats{LeaseHeld: true, Bus: bus.Stats{Connected: true}}
 	if st = n.Status(cfg, server.Health{Ready: true}, well); len(st.Problems) != 1 {
-		t.Errorf("without a problem: %q", st.Problems)
+		t.Errorf("a healthy node has the problems %q, want only the database's", st.Problems)
 	}
 	if st = n.Status(cfg, server.Health{Ready: true, ReadOnly: true}, well); !slices.Contains(st.Problems, TakesNoWrites) {
-		t.Errorf("read-only: %q", st.Problems)
+		t.Errorf("with a read-only database, the problems are %q", st.Problems)
 	}
 	n.catchUps = []catchingUp{lacks("start node2"), lacks("")}
 	if st = n.Status(cfg, server.Health{Ready: true}, well); len(st.Problems) != 2 || !slices.Contains(st.Problems, "start node2") {
-		t.Errorf("with a missing secret that another node has: %q", st.Problems)
+		t.Errorf("with a missing secret that another node has, the problems are %q", st.Problems)
 	}
 	n.catchUps = nil
 	n.drained.Store(true)
 	if st = n.Status(cfg, server.Health{Why: "it is drained"}, well); len(st.Problems) != 1 {
-		t.Errorf("drained: %q", st.Problems)
+		t.Errorf("a drained node has the problems %q, want only the database's", st.Problems)
 	}
 }
 

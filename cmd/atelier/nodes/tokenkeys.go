@@ -162,7 +162,7 @@ func (k *TokenKeys) Rotate(now time.Time) ([]seal.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The lock is not held, because another node that rotates notifies this one.
+	// The lock is not held meanwhile, because a notification from another node needs it.
 	if _, err := k.exchange.bring(version); err != nil {
 		return nil, fmt.Errorf("%w; the new key stays pending, and the next rotation uses it", err)
 	}

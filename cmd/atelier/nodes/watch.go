@@ -110,8 +110,8 @@ func (n *Node) comeBack(ctx context.Context, server Duties) {
 	n.startOver(ctx, server, "this server starts over; connect again")
 }
 
-// startOver closes all connections, drops everything in memory, and returns as a new incarnation
-// that owns nothing. This node's codelabs are therefore free immediately.
+// startOver closes all connections, drops everything in memory, and rejoins the cluster as a new
+// incarnation that owns nothing. This node's codelabs are therefore free immediately.
 func (n *Node) startOver(ctx context.Context, server Duties, why string) {
 	n.away.Store(true)
 	for _, x := range n.catchUps {

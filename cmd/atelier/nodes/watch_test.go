@@ -39,8 +39,7 @@ func TestAReturningNodeServesOnlyOnceItHasReadWhatChanged(t *testing.T) {
 		t.Errorf("after %d attempts the node serves: %v", tried, serves())
 	}
 
-	// A node that cannot check its lease does not serve. It rejoins as soon as it can check its
-	// lease again.
+	// A node that cannot read what changed does not serve. It serves once the read succeeds.
 	ctx, stop := context.WithCancel(t.Context())
 	broken := true
 	n.OnReturn(func() error {
@@ -59,7 +58,7 @@ func TestAReturningNodeServesOnlyOnceItHasReadWhatChanged(t *testing.T) {
 	}
 }
 
-// duties is a server that never runs out of actors to give away. Guarded by mu.
+// duties is a server that never runs out of actors to give away. mu guards its fields.
 type duties struct {
 	mu        sync.Mutex
 	receivers []string // the nodes that were asked to take its actors

@@ -21,7 +21,7 @@ const moveStays = 10 * time.Minute
 // wanted contains the table's data.
 type wanted struct {
 	drained map[string]bool   // by node
-	moves   map[string]string // nodes, by the ids of their codelabs
+	moves   map[string]string // target nodes, by codelab id
 }
 
 const drainWish, moveWish = "drain/", "move/"

@@ -30,7 +30,7 @@ func newLoad(disk *powercut.Disk, seed uint64) *load {
 	return &load{disk: disk, rand: rand.New(rand.NewPCG(seed, 1)), coded: map[string]bool{}, acknowledged: map[string]int{}}
 }
 
-// run makes n steps. Refusals by the server are counted, but not recorded in the trace.
+// run makes a number of steps. Refusals by the server are counted, but not recorded in the trace.
 func (l *load) run(steps int) {
 	for range steps {
 		select {

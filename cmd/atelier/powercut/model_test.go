@@ -39,7 +39,7 @@ const (
 func (s step) encode() []byte {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // impossible, because a step contains only strings
+		panic(err) // impossible, because a step contains only strings and a number
 	}
 	return b
 }

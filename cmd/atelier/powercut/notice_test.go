@@ -65,12 +65,12 @@ func TestExpectationsFollowTheNotesBeforeACut(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(e.there, want.there) || !slices.Equal(e.gone, want.gone) {
-			t.Errorf("after %d notes: %+v, want %+v", point, e, want)
+			t.Errorf("after %d notes, the expectation is %+v, want %+v", point, e, want)
 		}
 	}
 	// The removal request may already have had an effect.
 	if e, err := expect(trace, 2, 3); err != nil || !slices.Equal(e.there, []item{lab}) || len(e.gone) > 0 {
-		t.Errorf("after the second note: %+v, %v", e, err)
+		t.Errorf("after the second note, the expectation is %+v, %v", e, err)
 	}
 	if _, err := expect(powercut.Trace{{Kind: powercut.Note, Data: []byte("{")}}, 1, 1); err == nil {
 		t.Error("an invalid note is accepted")

@@ -28,7 +28,7 @@ func adminsPassword(cfg config.Config) (password string, made bool, err error) {
 	return secrets.Password(PasswordFile(cfg), func() string { return auth.Random(15) })
 }
 
-// adminPassword is the admin's password and its origin.
+// adminPassword is the place of the admin's password, and the password itself if it is new.
 type adminPassword struct {
 	file string // "" if the password was configured
 	made string // the password itself, if it is new

@@ -31,7 +31,7 @@ func terminal(t *testing.T) (outer, inner *os.File) {
 	return outer, inner
 }
 
-// printed returns all output that arrives before the terminal is closed.
+// printed returns everything that print writes to in, as read from out.
 func printed(out, in *os.File, print func(*os.File)) string {
 	print(in)
 	_, _ = in.WriteString("end")

@@ -19,8 +19,8 @@ func (s *Service) openAI() (err error) {
 	return err
 }
 
-// openAIKeys opens AI keys with the admin's password. The stored key is sealed with a separate key
-// outside the store, so that an attacker needs the key and the store.
+// openAIKeys returns the ring that decrypts AI keys with the admin's password. The stored AI key is
+// encrypted with the settings key, which is outside the store, so an attacker needs both.
 func (s *Service) openAIKeys(password string) (*keys.Ring, error) {
 	key, err := s.settingsKey()
 	if err != nil {

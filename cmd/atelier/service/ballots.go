@@ -47,7 +47,7 @@ func (c *Core) openBallots() (*ballots, error) {
 	return b, nil
 }
 
-// Needless handles a request of another node. It returns the ids of secrets whose polls have been
+// Needless handles a request from another node. It returns the ids of secrets whose polls have been
 // counted or no longer exist.
 func (b *ballots) Needless(ids []string) (needless []string) {
 	labs := b.labs.Load()

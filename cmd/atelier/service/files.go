@@ -257,7 +257,7 @@ func (c *Core) knownCode() (map[string]code.Recorded, error) {
 	return known, err
 }
 
-// codeHeads returns the heads of these workspaces.
+// codeHeads returns the heads of the recorded workspaces.
 func (c *Core) codeHeads() (map[string][]code.Head, error) {
 	known, err := c.knownCode()
 	heads := map[string][]code.Head{}

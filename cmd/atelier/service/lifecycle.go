@@ -77,9 +77,9 @@ func (s *Service) start(parts []part) error {
 // slowStop is the time after which the stop of a part is logged as slow.
 const slowStop = time.Second
 
-// Stop stops the started parts in reverse order. It first turns readiness off. Clients get the time
-// at which to reconnect, and are disconnected. Stop then finishes requests, and writes snapshots. A
-// second call does nothing.
+// Stop stops the started parts in reverse order. It first turns readiness off. It then tells clients
+// when to reconnect, disconnects them, finishes requests, and writes snapshots. A second call does
+// nothing.
 func (s *Service) Stop() error {
 	if s.stopped.Swap(true) {
 		return nil

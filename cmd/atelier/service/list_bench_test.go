@@ -121,7 +121,7 @@ func (l *list) ask(query string, want int) float64 {
 	took := time.Since(began).Seconds()
 	l.must(err)
 	if found := bytes.Count(answer.Body, []byte(`"join_code":`)); found != want {
-		l.Errorf("%d of %d", found, want)
+		l.Errorf("the list has %d codelabs, want %d", found, want)
 	}
 	return took
 }

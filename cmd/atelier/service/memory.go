@@ -15,19 +15,17 @@ const (
 	roomy       = 1.5
 )
 
-// A server is quiet if it allocates less than this per second. It then returns unused memory to the
-// system, if a collection is worthwhile. It does so again only after the same amount has
-// accumulated.
+// A server is quiet if it allocates less than quietBytes per second. It then returns unused memory
+// to the system, if at least worthwhile bytes have accumulated since the last return.
 const (
 	quietBytes = 4 << 20
 	worthwhile = 8 << 20
 )
 
 // The collector runs when the heap has grown by this percentage of the memory in use. A smaller
-// percentage keeps the heap more compact, and less memory resident. But collecting at 100 takes 5 %
-// of the CPU time under durable writes or tokens (120 to 270 MB/s). Collecting at 40 takes two and
-// a half times as much. The server therefore uses 40 only while it allocates less than calmBytes
-// per second.
+// percentage keeps less memory resident, but costs CPU time. Under durable writes or tokens (120 to
+// 270 MB/s), collecting at 100 takes 5 % of the CPU time, and at 40 two and a half times as much.
+// The server therefore uses 40 only while it allocates less than calmBytes per second.
 const (
 	thrifty   = 40
 	hurried   = 100
@@ -43,7 +41,7 @@ const lookEvery = 2 * time.Second
 // the heap is 352 MiB, at the same throughput and latency. A bound of 256 MiB gave durable writes
 // on 256 connections a longer tail. A flush of the store allocates 100 MiB in one step, and the
 // collector then ran permanently. The p99 was 3.0 to 5.1 times the median, compared with 2.5 to 3.2
-// times at 352 MiB (alternating runs). A bound above 352 MiB had no effect. The bound grows with
+// times at 352 MiB (alternating runs). A bound above 352 MiB was no better. The bound grows with
 // the memory in use, so that a large installation does not collect permanently. GOMEMLIMIT in the
 // environment overrides it.
 //

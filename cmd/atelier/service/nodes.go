@@ -85,7 +85,7 @@ func (d *duties) Move(id, to string) {
 		return
 	}
 	if owner, err := d.core.node.Store.Owner("codelab/" + id); err == nil && owner == "" {
-		_, _ = d.core.codelabs.Get(id) // opening takes an unowned codelab; else the next turn retries
+		_, _ = d.core.codelabs.Get(id) // opening takes over a codelab without an owner; the next turn retries a failure
 	}
 }
 
@@ -99,7 +99,7 @@ func (d *duties) Drain() {
 	})
 	d.undrain = func() {
 		end()
-		<-done // otherwise it would continue and close sessions
+		<-done // otherwise the drain could still close sessions
 		d.hub.Reopen()
 	}
 }

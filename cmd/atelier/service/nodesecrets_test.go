@@ -36,7 +36,7 @@ func TestSharedSecretsAreNotRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := onNode(c).Agree("key", "other"); !errors.Is(err, nodes.ErrNotTheSame) {
-		t.Errorf("agreeing on another secret: %v", err)
+		t.Errorf("agreeing on another secret returned %v, want ErrNotTheSame", err)
 	}
 	var saved bytes.Buffer
 	if err := c.store.Backup(&saved); err != nil {
@@ -58,6 +58,6 @@ func TestSharedSecretsAreNotRestored(t *testing.T) {
 		}
 	}
 	if err := onNode(c).Agree("key", "other"); !errors.Is(err, nodes.ErrNotTheSame) {
-		t.Errorf("agreeing on another secret after a restore: %v", err)
+		t.Errorf("agreeing on another secret after a restore returned %v, want ErrNotTheSame", err)
 	}
 }

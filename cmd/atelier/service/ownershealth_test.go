@@ -20,15 +20,15 @@ func TestNodesHealthMatchesTheClusterStatus(t *testing.T) {
 	}}
 	h := toNodesHealth(st)
 	if !*h.OK || h.Remedy != "" || h.Node != "a" || len(h.List) != 2 || h.List[0].Owns != 3 || h.List[1].Reached != "1ms" {
-		t.Errorf("with all nodes well: %+v", h)
+		t.Errorf("with all nodes well, health is %+v", h)
 	}
 	st.Problems = []string{"node b is dead", "this node is not ready"}
 	if h := toNodesHealth(st); *h.OK || h.Text != "node b is dead; this node is not ready" || h.Remedy == "" {
-		t.Errorf("with a dead node: %+v", h)
+		t.Errorf("with a dead node, health is %+v", h)
 	}
 	st.Unlisted, st.Nodes = true, nil
 	if h := toNodesHealth(st); *h.OK || h.List != nil {
-		t.Errorf("without an answer from the database: %+v", h)
+		t.Errorf("without an answer from the database, health is %+v", h)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestCommitLatencyIsJudgedByTheStore(t *testing.T) {
 		t.Errorf("the finding for long waits is %+v", f)
 	}
 	if f := judgeWaits(server.Recent{}); !f.OK || !strings.Contains(f.Text, "no command") {
-		t.Errorf("without waits: %+v", f)
+		t.Errorf("without waits, the finding is %+v", f)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestHangingChecksAreReportedAsUnknown(t *testing.T) {
 		defer cancel()
 		disk, backup, certificate := s.diskHealth(ctx), s.backupHealth(ctx), s.certificateHealth(ctx)
 		if took := time.Since(began); took != healthTimeout {
-			t.Errorf("the checks took %s", took)
+			t.Errorf("the checks took %s, want %s", took, healthTimeout)
 		}
 		for _, text := range []string{disk.Text, backup.Text, certificate.Text} {
 			if !strings.Contains(text, "not known") {

@@ -61,8 +61,8 @@ func openPostgres(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger
 	return &lockedStore{store, unlock}, nil
 }
 
-// lockData locks the data folder against other processes, like Badger locks its own folder. Two
-// nodes in one folder would overwrite each other's socket and copies.
+// lockData locks the data folder against other processes, as Badger locks its own folder. Two nodes
+// in one folder would overwrite each other's socket and copies.
 func lockData(cfg config.Config) (unlock func(), err error) {
 	dir, err := os.Open(cfg.Server.Data)
 	if err != nil {
@@ -122,7 +122,7 @@ func HasData(cfg config.Config) bool {
 
 // storeSection returns the store's part of a backup. Both kinds of store can read it.
 func (c *Core) storeSection() backup.Section {
-	save := func(w io.Writer) error { return c.store.Backup(w) } // nil if only restored
+	save := func(w io.Writer) error { return c.store.Backup(w) } // not called for a restore, which has no store
 	s := backup.Section{Name: "store", Folder: "store", Save: save, Load: badger.Restore}
 	if c.cfg.Storage.Backend != config.Postgres {
 		return s

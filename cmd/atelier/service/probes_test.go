@@ -34,17 +34,18 @@ func TestAProbeReturnsACachedValue(t *testing.T) {
 			return n
 		}
 		if n := ask() + ask(); n != 2 {
-			t.Errorf("the value was determined again immediately: %d", n)
+			t.Errorf("the value was determined again immediately: %d, want 2", n)
 		}
 		time.Sleep(6 * time.Second)
 		synctest.Wait()
 		if n := ask(); n != 2 {
-			t.Errorf("the later value is %d", n)
+			t.Errorf("the later value is %d, want 2", n)
 		}
 	})
 }
 
-// A hanging disk blocks no caller, and an earlier result does not count as new.
+// A hanging disk blocks no caller beyond the caller's timeout, and an earlier result does not count
+// as new.
 func TestAHangingProbeIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
@@ -66,21 +67,21 @@ func TestAHangingProbeIsUnknown(t *testing.T) {
 			return n, known, time.Since(began)
 		}
 		if n, known, _ := ask(l.get); n != 7 || !known {
-			t.Errorf("before the probe hangs: %d, %v", n, known)
+			t.Errorf("before the probe hangs, get returned %d, known: %v", n, known)
 		}
 		time.Sleep(time.Minute)
 		for range 3 {
 			if _, known, took := ask(l.get); known || took != healthTimeout {
-				t.Errorf("the hanging probe: known %v after %s", known, took)
+				t.Errorf("from the hanging probe, get returned known: %v, after %s", known, took)
 			}
 		}
 		if n, known, took := ask(l.last); n != 7 || !known || took != 0 {
-			t.Errorf("the last value: %d, %v after %s", n, known, took)
+			t.Errorf("while the probe hangs, last returned %d, known: %v, after %s", n, known, took)
 		}
 		close(hangs)
 		synctest.Wait()
 		if n, known, _ := ask(l.get); n != 7 || !known {
-			t.Errorf("after the probe hung: %d, %v", n, known)
+			t.Errorf("after the probe hung, get returned %d, known: %v", n, known)
 		}
 		end()
 	})
@@ -96,20 +97,20 @@ func TestExpensiveProbesRunRarely(t *testing.T) {
 		l.costly = true
 		l.want()
 		if n, known := l.last(ctx); n != 1 || !known {
-			t.Errorf("the first value: %d, %v", n, known)
+			t.Errorf("the first value is %d, known: %v", n, known)
 		}
 		for range 28 { // 280 s; a rerun is due after 300 s, a hundred times the run time
 			time.Sleep(10 * time.Second)
 			l.want()
 		}
 		if n, _ := l.last(ctx); n != 1 {
-			t.Errorf("%d runs within five minutes", n)
+			t.Errorf("%d runs within five minutes, want 1", n)
 		}
 		time.Sleep(time.Minute)
 		l.want()
 		time.Sleep(time.Minute)
 		if n, _ := l.last(ctx); n != 2 {
-			t.Errorf("%d runs after the rerun was due", n)
+			t.Errorf("%d runs after the rerun was due, want 2", n)
 		}
 	})
 }

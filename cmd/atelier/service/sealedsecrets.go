@@ -32,8 +32,8 @@ func Passphrase(path string) (string, error) {
 	return line, nil
 }
 
-// minPassphrase is the minimum length of a passphrase. It excludes passphrases that are easily
-// guessed, because a thief of the backup has unlimited time to guess.
+// minPassphrase is the minimum length of a passphrase, in bytes. It excludes passphrases that are
+// easily guessed, because a thief of the backup has unlimited time to guess.
 const minPassphrase = 12
 
 // AddSecrets adds the secrets to a complete backup, as a tar file that age encrypts with a

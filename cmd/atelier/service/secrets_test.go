@@ -26,6 +26,6 @@ func TestATruncatedKeyIsNotUsed(t *testing.T) {
 	}
 	_, _, err = secretKey(cfg, "some.key")
 	if err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), key[:31]) {
-		t.Errorf("a truncated key: %v", err)
+		t.Errorf("a truncated key returned %v, want an error with the path and without the key", err)
 	}
 }

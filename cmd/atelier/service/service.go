@@ -78,7 +78,7 @@ type Options struct {
 	Clock func() time.Time
 	// Stop, if closed, ends a start that waits for other nodes. Optional.
 	Stop <-chan struct{}
-	// Lease is the duration of this node's lease in a cluster. 0 means 3 s. Tests shorten it.
+	// Lease is the duration of this node's lease in a cluster. 0 means 3 s. Tests change it.
 	Lease time.Duration
 }
 

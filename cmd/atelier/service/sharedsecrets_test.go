@@ -90,7 +90,7 @@ func TestNodesWithEmptyFoldersAgreeOnTheirSecrets(t *testing.T) {
 		starting.Go(func() {
 			var err error
 			if cores[i], err = OpenCore(cfg, Hooks{}, onBusyMachine, slog.New(slog.DiscardHandler)); err != nil {
-				t.Errorf("node %s: %v", cfg.Cluster.Node, err)
+				t.Errorf("opening node %s: %v", cfg.Cluster.Node, err)
 			}
 		})
 	}
@@ -157,7 +157,7 @@ func TestTheFirstNodeUsesTheSecretsOfTheSingleServer(t *testing.T) {
 	// A node without these keys must not create other keys, because the tokens would become
 	// unreadable.
 	if _, err := openNode(t, aNode(t, "empty", dsn, files)); err == nil || !strings.Contains(err.Error(), tokenKeyFile+" is missing") || !strings.Contains(err.Error(), "keys new --forget-tokens") {
-		t.Errorf("a node without the keys: %v", err)
+		t.Errorf("starting a node without the keys returned %v", err)
 	}
 	first := aNode(t, "first", dsn, files)
 	first.Server.Data = alone.Server.Data
@@ -171,7 +171,7 @@ func TestTheFirstNodeUsesTheSecretsOfTheSingleServer(t *testing.T) {
 	// The single server never needed this key, so no data depends on it. The node cannot determine
 	// this, so it refuses to start.
 	if _, err := openNode(t, first); err == nil || !strings.Contains(err.Error(), settingsKeyFile+" is missing") {
-		t.Errorf("with a key missing: %v", err)
+		t.Errorf("starting a node with a key missing returned %v", err)
 	}
 	if _, _, err := secretKey(alone, settingsKeyFile); err != nil {
 		t.Fatal(err)
@@ -227,14 +227,14 @@ func TestSecretsInTheDatabaseAreSealed(t *testing.T) {
 		t.Fatalf("stored as %q, %v", stored, err)
 	}
 	if _, err := k.Put("one", nodes.Secret{}, []byte("again")); !errors.Is(err, durable.ErrConflict) {
-		t.Errorf("creating the secret a second time: %v", err)
+		t.Errorf("creating the secret a second time returned %v, want ErrConflict", err)
 	}
 	second, err := k.Put("one", first, []byte("second"))
 	if err != nil || second.Version != 2 {
 		t.Fatal(err)
 	}
 	if _, err := k.Put("one", first, []byte("third")); !errors.Is(err, durable.ErrConflict) {
-		t.Errorf("a change based on an older version: %v", err)
+		t.Errorf("a change based on an older version returned %v, want ErrConflict", err)
 	}
 	for i := range stored {
 		damaged := bytes.Clone(stored)
@@ -285,13 +285,13 @@ func TestTheClusterSecretCanBeChanged(t *testing.T) {
 	wrong := cfg
 	wrong.Cluster.Secret += "!"
 	if err := Rekey(wrong, other, slog.New(slog.DiscardHandler)); !errors.Is(err, nodes.ErrAnotherSecret) {
-		t.Errorf("with a wrong secret: %v", err)
+		t.Errorf("Rekey with a wrong secret returned %v, want ErrAnotherSecret", err)
 	}
 	if err := Rekey(cfg, other, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := openNode(t, cfg); !errors.Is(err, nodes.ErrAnotherSecret) {
-		t.Errorf("starting with the previous secret: %v", err)
+		t.Errorf("starting with the previous secret returned %v, want ErrAnotherSecret", err)
 	}
 	second := aNode(t, "second", dsn, files)
 	second.Cluster.Secret = other
@@ -320,7 +320,7 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := v.keys.Rotate(time.Now()); err == nil || !strings.Contains(err.Error(), "node silent") {
-		t.Errorf("a rotation while a node does not respond: %v", err)
+		t.Errorf("a rotation while a node does not respond returned %v", err)
 	}
 	newest := func() (used uint32, known int) {
 		ring := v.production.Ring()
@@ -333,7 +333,7 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if keys, err := v.keys.Rotate(time.Now()); err != nil || len(keys) != 2 {
-		t.Errorf("%d keys, %v", len(keys), err)
+		t.Errorf("the next rotation returned %d keys, %v", len(keys), err)
 	}
 	if used, known := newest(); used != 2 || known != 2 {
 		t.Errorf("version %d of %d is in use", used, known)
@@ -412,9 +412,10 @@ func TestKeysRotatedOnASingleServerReachTheOtherNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A node that has only the database's earlier keys waits for the first node's keys.
+	// A node that has only the database's earlier keys does not start before the first node has
+	// published its keys.
 	if _, err := openNode(t, other); err == nil || !strings.Contains(err.Error(), "lacks version 2") {
-		t.Errorf("a node without the new key: %v", err)
+		t.Errorf("starting a node without the new key returned %v", err)
 	}
 	use(cfg, func(*Core, vaults) {})
 	use(other, func(*Core, vaults) {})
@@ -471,7 +472,7 @@ func TestAPausedNodeHasTheNewKeysWhenItResumes(t *testing.T) {
 		runtime.Gosched()
 	}
 	if used := v.production.Ring().Newest().Number; used != 2 {
-		t.Errorf("the node serves with version %d", used)
+		t.Errorf("the node serves with version %d, want 2", used)
 	}
 	stop()
 	watching.Wait()

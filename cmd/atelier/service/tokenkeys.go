@@ -24,8 +24,8 @@ import (
 	"atelier/persistence/shares"
 )
 
-// TokenKeyFile returns the path of the server's token keys. The keys are not part of a backup. The
-// tokens in a backup cannot be opened, with or without them.
+// TokenKeyFile returns the path of the server's token keys. A backup contains the keys only if
+// AddSecrets adds them. The tokens in a backup cannot be opened, with or without the keys.
 func TokenKeyFile(cfg config.Config) string {
 	return secretFile(cfg, tokenKeyFile)
 }

@@ -196,8 +196,8 @@ func (c *Campaign) explain(r *report) {
 	_, _ = fmt.Fprintln(c.Out, small.Story)
 }
 
-// shrink looks for a smaller plan that fails in the same way. It runs each plan twice, because the
-// scheduler makes choices of its own.
+// shrink looks for a smaller plan that fails in the same way. It runs each plan up to twice, because
+// the scheduler makes choices of its own.
 func (c *Campaign) shrink(p Plan, r *report) *report {
 	which, _, _ := strings.Cut(r.Finding, ":")
 	until := time.Now().Add(shrinkFor)

@@ -50,7 +50,7 @@
 //
 // # What is checked
 //
-// A finding begins with the name of its check.
+// Each of these checks is an oracle. A finding begins with the name of its oracle.
 //
 //	acknowledged  acknowledged changes were committed before, are visible, and stay;
 //	              every view is the result of all committed records, applied in

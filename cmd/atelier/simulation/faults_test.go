@@ -24,7 +24,7 @@ type fault struct {
 // these kinds never happened.
 var faults []fault
 
-func init() { // an initializer of faults would be an initialization cycle
+func init() { // an initializer of faults would create an initialization cycle
 	faults = []fault{
 		{"cut a link", 3, func(w *world, a, b *node, _ *rand.Rand) (func(), bool) {
 			there, back := w.net.cutLink(a.name, b.name), w.net.cutLink(b.name, a.name)

@@ -52,7 +52,7 @@ func (c *connection) Wake() {
 
 func (c *connection) end() { c.once.Do(func() { close(c.away) }) }
 
-// connections contains the open connections. Guarded by its mu.
+// connections contains the open connections. mu guards its fields.
 type connections struct {
 	mu    sync.Mutex
 	all   []*connection
@@ -221,8 +221,8 @@ func (l *listener) listen(s *server, ws codelab.Codelab, since uint64, quiet <-c
 	}
 }
 
-// checkListener is the check "frames" for one listener. In each stretch the listener received every
-// frame once and in order, except frames that were erased before they arrived.
+// checkListener makes the check "frames" for one listener. In each stretch the listener received
+// every frame once and in order, except frames that were erased before they arrived.
 func (m *model) checkListener(l *listener, wanted []*tale) {
 	for _, st := range l.stretches {
 		if !slices.IsSorted(st.frames) || len(slices.Compact(slices.Clone(st.frames))) != len(st.frames) {
@@ -258,8 +258,8 @@ func (m *model) checkListener(l *listener, wanted []*tale) {
 	}
 }
 
-// checkRoom is the checks "erased" and "removed" for a node's room. On a node without activity, no
-// frame of removed data is kept for replay, and no removed person is still connected.
+// checkRoom makes the checks "erased" and "removed" for a node's room. On a node without activity,
+// no frame of removed data is kept for replay, and no removed person is still connected.
 func (m *model) checkRoom(where string, r *room.Room, present *codelab.Present, there func(person string) bool) {
 	for at := r.Floor(); at < r.Head(); {
 		frames, to, ok := r.After(at, nil, 1<<20)

@@ -236,8 +236,8 @@ func (s *server) leaves(err error) error {
 	return err
 }
 
-// watch does the tasks of cmd/atelier/service in addition to the actors. It restarts a node that
-// has lost its lease, and compares the connected people.
+// watch does the tasks of cmd/atelier/service in addition to the actors. A server that has lost its
+// lease drops its actors and rejoins, and the people connected to each node are compared regularly.
 func (s *server) watch() {
 	defer close(s.done)
 	tick := s.clock.NewTicker(2 * time.Second)

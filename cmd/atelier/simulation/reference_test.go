@@ -145,7 +145,7 @@ var positions = porcupine.Model{
 	},
 }
 
-// checkLinear is the check "linearizable" for the responses of the whole run.
+// checkLinear makes the check "linearizable" for the responses of the whole run.
 func (m *model) checkLinear() {
 	m.mu.Lock()
 	operations := slices.Clone(m.operations)

@@ -11,8 +11,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// watchLease is the check "out". It reads a node's lease in the database. answered reports a
-// finding if the node answers a request that was sent after the lease had expired.
+// watchLease makes the check "out". It reads a node's lease in the database before a request. The
+// caller calls answered when the node has answered. If the lease had already expired before the
+// request, answered reports a finding.
 func (w *world) watchLease(n *node) (answered func(what string)) {
 	before, held := w.store.Lease(n.name)
 	return func(what string) {
@@ -41,8 +42,8 @@ func found(data []byte, of map[string]bool) iter.Seq[string] {
 	}
 }
 
-// checkStore is the checks "erased" and "anonymous" for stored data. No text of a removed person
-// remains in a snapshot, log or row. It is called after erasing has completed.
+// checkStore makes the checks "erased" and "anonymous" for stored data, after erasing has completed.
+// No text of a removed person remains in a snapshot, log or row.
 func (m *model) checkStore(j durable.Journal) {
 	gone := map[string]bool{}
 	m.mu.Lock()
@@ -106,7 +107,7 @@ func (m *model) counted() map[string]uint64 {
 	return last
 }
 
-// checkDeleted is the check "deleted". Nothing of a deleted codelab remains.
+// checkDeleted makes the check "deleted". Nothing of a deleted codelab remains.
 func (m *model) checkDeleted(j durable.Journal) {
 	m.mu.Lock()
 	deleted := m.deleted
@@ -127,7 +128,7 @@ func (m *model) checkGone(j durable.Journal, id string) {
 	}
 }
 
-// checkRest is the check "rest". Everything unused is removed.
+// checkRest makes the check "rest". Everything unused is removed.
 func (w *world) checkRest() {
 	for actor, node := range w.store.Owners() {
 		if strings.HasPrefix(actor, "participants/") { // participants stay active

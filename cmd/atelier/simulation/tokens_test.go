@@ -362,7 +362,7 @@ var tokenRules = (&porcupine.NondeterministicModel{
 	},
 }).ToModel()
 
-// check is the check "tokens". The responses about each token have an order in which the token's
+// check makes the check "tokens". The responses about each token have an order in which the token's
 // rules hold.
 func (t *tokens) check() {
 	t.mu.Lock()

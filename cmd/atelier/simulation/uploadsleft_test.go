@@ -28,7 +28,7 @@ func (u *uploads) afterwards() {
 	if s == nil {
 		return
 	}
-	for range 2 { // the second sweep removes files that only items removed by the first referenced
+	for range 2 { // items that the first sweep removes can hold the last references to files, which the second removes
 		if _, err := s.files.Sweep(context.Background()); err != nil {
 			u.w.model.fail("uploads", "a sweep after all clients ended: %v", err)
 		}

@@ -213,7 +213,7 @@ func TestNoSchemaIsABoolean(t *testing.T) {
 }
 
 // An object or an enum without its own name becomes a type such as AnonymousSchema_16 in a client.
-// Its number changes when the next message is added.
+// The number in such a name changes when another message is added.
 func TestTypesOfMessagesHaveNames(t *testing.T) {
 	named := 0
 	for _, d := range documents(t) {

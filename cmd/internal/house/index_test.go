@@ -54,7 +54,7 @@ func TestThePackageIndexMatchesTheDocumentation(t *testing.T) {
 }
 
 // sentence returns the first sentence of a package's documentation without its subject, such as
-// "is how …" from "Package layout is how …".
+// "how …" from "Package layout is how …".
 func sentence(text, path string) string {
 	s := new(doc.Package).Synopsis(text)
 	name := filepath.Base(path)

@@ -1,4 +1,4 @@
-// Package process is the common part of every binary. It prints the binary's version. It also
+// Package process is the common part of every binary. It describes the binary's version. It also
 // prevents secrets in memory (credentials, keys, passwords) from being written to disk or read by
 // another process.
 package process

@@ -24,7 +24,8 @@ type page struct {
 // fragment adds a separate text that begins at the given source line. Names, headings, short
 // comments and the text before an example have no full stop, so Vale would continue into the next
 // paragraph. They get an exclamation mark, because the rules for whole sentences look for a full
-// stop. Vale does not recognize the end of a sentence after a name with a dot.
+// stop. Vale does not recognize the end of a sentence after a name with a dot, so an underscore
+// replaces the dot.
 func (p *page) fragment(line int, text string) {
 	text = unended.ReplaceAllString(strings.TrimRight(text, " \n"), "$1!$2")
 	p.add(line, dotted.ReplaceAllString(text, "${1}_$2"))

@@ -205,7 +205,7 @@ func inMemory() (dir string, remove func(), err error) {
 		return "", func() {}, nil
 	}
 	remove = func() { _ = os.RemoveAll(dir) }
-	// Tests that change their user look for sockets in this folder.
+	// Tests that run as another user need access to the sockets in this folder.
 	if err := os.Chmod(dir, 0o755); err != nil {
 		remove()
 		return "", func() {}, err

@@ -97,7 +97,7 @@ func (s *seen) because(text string) {
 	}
 }
 
-// named returns the failure of a name, which it adds if it is new.
+// named returns the failure with a name, and adds it if it is new.
 func (s *seen) named(name string) *failure {
 	for _, f := range s.failures {
 		if f.name == name {
@@ -160,8 +160,8 @@ func (f *failure) addOutput(wrote []string) {
 	f.why = append(f.why, wrote[:min(len(wrote), maxReasons-len(f.why))]...)
 }
 
-// packageEnds prints a package's line. A package that failed outside its tests, or during a test,
-// counts as a separate failure, and its output is shown.
+// packageEnds prints a package's line. If the package failed outside its tests, or before a test
+// ended, this counts as a separate failure, and the output is shown.
 func (s *seen) packageEnds(e event, wrote []string) {
 	if e.Action != "fail" {
 		if e.Action == "pass" {

@@ -171,8 +171,8 @@ func (s *goFile) head(fn *ast.FuncDecl) []byte {
 	return s.text[at(fn.Pos()):at(fn.Body.Lbrace)]
 }
 
-// switched returns a file in which its functions have copies, each called while its mutant is on.
-// In compiler errors, the mutant's name replaces the file name.
+// switched returns a file in which each changed function calls the copy of the active mutant. In
+// compiler errors, the mutant's name replaces the file name.
 func switched(text []byte, copies []*copied) []byte {
 	s, err := parsed(text)
 	if err != nil {
