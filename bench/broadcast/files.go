@@ -30,7 +30,7 @@ func enoughFiles(job *Job) error {
 		return fmt.Errorf("count open files: %w", err)
 	}
 	if need += len(open) + spareFiles; uint64(need) > limit.Cur {
-		return fmt.Errorf("a worker may open %d files (ulimit -n) and needs %d for %d connections: raise the limit, or use more workers", limit.Cur, need, clients)
+		return fmt.Errorf("a worker can open %d files (ulimit -n) and needs %d for %d connections: raise the limit, or use more workers", limit.Cur, need, clients)
 	}
 	return nil
 }

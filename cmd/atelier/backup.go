@@ -154,7 +154,7 @@ func (c restoreCmd) Run() error {
 	}
 	fmt.Printf("restored into %s\n", cfg.Server.Data)
 	if passphrase != "" {
-		fmt.Println("The secrets are restored. Tokens are void, as after every restore.")
+		fmt.Println("The secrets are restored. Tokens are invalid, as after every restore.")
 	} else {
 		fmt.Print(withoutSecrets)
 	}
@@ -162,9 +162,9 @@ func (c restoreCmd) Run() error {
 }
 
 const withoutSecrets = `The secrets are not restored. Unless you copy them into the data folder before the first start:
-  - everybody signs in anew, and the facilitators' password is another;
-  - the codes with which attendees come back are void: a facilitator gives out new ones
+  - everybody must sign in again, and the facilitators' password is a new one;
+  - the codes with which attendees come back are invalid: a facilitator gives out new ones
     (POST /api/codelabs/ID/reset-pins);
   - the key of the AI must be entered again;
-  - tokens are void, as after every restore.
+  - tokens are invalid, as after every restore.
 `

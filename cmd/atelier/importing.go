@@ -128,14 +128,14 @@ func (m imported) printChanges(dry bool) {
 		fmt.Printf("the title was %s\n", printable(m.TitleWas))
 	}
 	if m.SlugWas != "" {
-		fmt.Printf("the id was %s: files with that id will find it no more\n", printable(m.SlugWas))
+		fmt.Printf("the id was %s: files with that id no longer match this codelab\n", printable(m.SlugWas))
 	}
 	for _, n := range []struct {
 		count int
 		what  string
 	}{
-		{m.StaleThreads, "comments on text that changes"}, {m.RemovedThreads, "comments on steps that go"},
-		{m.PeopleOnRemovedSteps, "people on steps that go"},
+		{m.StaleThreads, "comments on text that changes"}, {m.RemovedThreads, "comments on steps that are removed"},
+		{m.PeopleOnRemovedSteps, "people on steps that are removed"},
 	} {
 		if n.count > 0 {
 			fmt.Printf("%d %s\n", n.count, n.what)

@@ -32,11 +32,11 @@ func (c keysNew) Run() error {
 		return err
 	}
 	ask := func(tokens int) error {
-		fmt.Printf("The store remembers %d tokens. All of them become void: who holds one gets token_not_found.\n", tokens)
+		fmt.Printf("The store remembers %d tokens. All of them become invalid: requests with one get token_not_found.\n", tokens)
 		if c.Yes {
 			return nil
 		}
-		fmt.Print("Write forget to go on: ")
+		fmt.Print("Write forget to continue: ")
 		answer, err := bufio.NewReader(io.LimitReader(os.Stdin, 100)).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err

@@ -26,10 +26,10 @@ var closedLists = kong.Vars{
 
 // participantCmd manages the participants of the tokenization handler.
 type participantCmd struct {
-	Add     participantAdd     `cmd:"" help:"Add a participant; prints its identity and, once, the secret of its first key."`
+	Add     participantAdd     `cmd:"" help:"Add a participant, and print its identity and, once, the secret of its first key."`
 	List    participantList    `cmd:"" help:"List the participants, without secrets."`
 	Key     participantKey     `cmd:"" help:"Add another key and print its secret once, or remove one."`
-	Grant   participantGrant   `cmd:"" help:"Let a participant detokenize, introspect, revoke and end sessions for another."`
+	Grant   participantGrant   `cmd:"" help:"Let a participant act for another: detokenize, introspect, revoke tokens, end sessions."`
 	Ack     participantAck     `cmd:"" help:"Record that a participant acknowledged the security obligations."`
 	Policy  participantPolicy  `cmd:"" help:"Set the policy of the tokens bound to a participant."`
 	Disable participantDisable `cmd:"" help:"Disable a participant: refuse all its requests."`
@@ -133,7 +133,7 @@ func (p *participant) print() {
 		fmt.Println()
 	}
 	for _, d := range p.Delegates {
-		fmt.Printf("  lets act for it: %s\n", d)
+		fmt.Printf("  can act for it: %s\n", d)
 	}
 }
 

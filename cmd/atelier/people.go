@@ -18,7 +18,7 @@ var roles = kong.Vars{"roles": naming.Or(people.Roles...), "role_enum": strings.
 
 // peopleCmd manages facilitators and assistants.
 type peopleCmd struct {
-	Add     peopleAdd     `cmd:"" help:"Invite a person; prints the link for choosing a password."`
+	Add     peopleAdd     `cmd:"" help:"Invite a person, and print the link for choosing a password."`
 	List    peopleList    `cmd:"" help:"List facilitators and assistants."`
 	Invite  peopleInvite  `cmd:"" help:"Create a new link for a person; the earlier link, the password and all sessions become void."`
 	Disable peopleDisable `cmd:"" help:"End a person's sessions and refuse new ones."`

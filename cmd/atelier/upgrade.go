@@ -15,8 +15,8 @@ import (
 type upgradeCmd struct {
 	common
 	Check     bool          `help:"Report what a start of this program would change, how long the start takes, and how to return to the previous program. The check changes nothing." required:""`
-	BackupAge time.Duration `help:"How old the last backup may be." default:"${backup_age}"`
-	JSON      bool          `help:"As JSON." name:"json"`
+	BackupAge time.Duration `help:"The maximum age of the last backup." default:"${backup_age}"`
+	JSON      bool          `help:"Print JSON." name:"json"`
 }
 
 // upgrade is the report on an upgrade.

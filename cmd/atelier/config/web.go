@@ -28,7 +28,7 @@ func checkPrefix(u *url.URL, bad func(string, ...any)) {
 		bad("server.public_url must be a host and a path, without a user, ? and #")
 	case path == "":
 	case !isPrefix(path):
-		bad("server.public_url: the path %q may have letters, digits, '-', '_', '.' and '~' between its slashes", u.Path)
+		bad("server.public_url: the path %q has a character other than letters, digits, '-', '_', '.', '~' and slashes", u.Path)
 	case slices.Contains(ownPaths, strings.Split(path, "/")[1]):
 		bad("server.public_url: the path must not begin with /%s, which the server has itself", strings.Split(path, "/")[1])
 	}

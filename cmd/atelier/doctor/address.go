@@ -153,7 +153,7 @@ func (v *visit) leaf(ctx context.Context) (leaf *x509.Certificate, where string,
 	}
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return nil, v.TLSCert, errors.New("no certificate is in it")
+		return nil, v.TLSCert, errors.New("it contains no certificate")
 	}
 	leaf, err = x509.ParseCertificate(block.Bytes)
 	return leaf, v.TLSCert, err

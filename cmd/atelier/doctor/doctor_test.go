@@ -258,7 +258,7 @@ func TestMissingDiskSpaceAndDescriptorsAreReported(t *testing.T) {
 		_, _ = w.Write([]byte("# HELP process_max_fds x\nprocess_max_fds 1024\n"))
 	}))
 	defer s.Close()
-	if f := examine(t, Options{Data: data, Metrics: strings.TrimPrefix(s.URL, "http://"), People: 300})["descriptors"]; f.OK || !strings.Contains(f.Text, "the running server may open 1024") {
+	if f := examine(t, Options{Data: data, Metrics: strings.TrimPrefix(s.URL, "http://"), People: 300})["descriptors"]; f.OK || !strings.Contains(f.Text, "the running server can open 1024") {
 		t.Errorf("with the metrics of the running server, the finding is %+v", f)
 	}
 	if f := examine(t, Options{Data: filepath.Join(data, "none")}); f["disk"].OK || f["space"].OK {

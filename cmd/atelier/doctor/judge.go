@@ -27,9 +27,9 @@ const (
 func Descriptors(may uint64, whose string, people int) Finding {
 	need := GrowthOf(people).Descriptors()
 	if may < need {
-		return bad("LimitNOFILE=65536 in atelier.service, or ulimit -n 65536 before the start", "%s may open %d files, and %d people need %d", whose, may, people, need)
+		return bad("LimitNOFILE=65536 in atelier.service, or ulimit -n 65536 before the start", "%s can open %d files, and %d people need %d", whose, may, people, need)
 	}
-	return fine("%s may open %d files; %d people need %d", whose, may, people, need)
+	return fine("%s can open %d files; %d people need %d", whose, may, people, need)
 }
 
 // Memory judges the memory, in bytes, that the machine or a container's limit allows for the server
@@ -51,7 +51,7 @@ func Space(free, minFree uint64, people int) Finding {
 	need := minFree + g.Written + g.HandedIn()
 	if free < need {
 		return bad("make room, or put the data folder on a larger disk; the server stops taking writes at storage.min_free_mib",
-			"%.1f GB are free, and a day with %d people may need %.1f", gb(free), people, gb(need))
+			"%.1f GB are free, and a day with %d people can need %.1f", gb(free), people, gb(need))
 	}
 	return fine("%.1f GB are free; a day with %d people needs %.1f at most", gb(free), people, gb(need))
 }

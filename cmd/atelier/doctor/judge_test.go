@@ -18,9 +18,9 @@ func TestFindingsFailBeyondTheirLimits(t *testing.T) {
 		text  string // part of the finding; "" for no finding
 	}{
 		{"enough descriptors", Descriptors(1600, "it", 300), ""},
-		{"too few descriptors", Descriptors(1599, "it", 300), "it may open 1599 files, and 300 people need 1600"},
+		{"too few descriptors", Descriptors(1599, "it", 300), "it can open 1599 files, and 300 people need 1600"},
 		{"enough space", Space(3<<30+300*eachHandsIn, 1<<30, 300), ""},
-		{"too little space", Space(3<<30+300*eachHandsIn-1, 1<<30, 300), "a day with 300 people may need 5.9"},
+		{"too little space", Space(3<<30+300*eachHandsIn-1, 1<<30, 300), "a day with 300 people can need 5.9"},
 		{"enough memory", Memory(512<<20, 300), ""},
 		{"too little memory for a large room", Memory(1<<30-1, 3000), "there are 1023 MiB of memory, and a server for 3000 people needs 1 GiB"},
 		{"too little memory for a larger room", Memory(2<<30, 20_001), "needs 3 GiB"},

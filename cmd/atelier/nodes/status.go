@@ -180,7 +180,7 @@ func (n *Node) Status(cfg config.Config, health server.Health, stats *server.Clu
 	}
 	w, err := n.readWishes()
 	if err != nil && stats.LeaseHeld { // without the lease the store is not asked
-		st.Problems = append(st.Problems, "which nodes are drained is not known: "+err.Error())
+		st.Problems = append(st.Problems, "it is unknown which nodes are drained: "+err.Error())
 	}
 	st.take(members, w.drained)
 	if w.drained[st.Node] && !serves(members, w, st.Node) {

@@ -46,7 +46,7 @@ func checkPair(name, certFile, keyFile string, warn func(string, ...any)) error 
 	}
 	switch now := time.Now(); {
 	case now.After(cert.NotAfter):
-		warn("%s: the certificate has expired on %s", name, cert.NotAfter.Format(time.DateOnly))
+		warn("%s: the certificate expired on %s", name, cert.NotAfter.Format(time.DateOnly))
 	case now.Before(cert.NotBefore):
 		warn("%s: the certificate is valid only from %s on", name, cert.NotBefore.Format(time.DateOnly))
 	}

@@ -173,5 +173,5 @@ func (s *Service) place(p control.Placing) error {
 	case "forget":
 		return n.Forget(string(s.cfg.Storage.Postgres), p.Node)
 	}
-	return fmt.Errorf("%q is not a question that nodes can answer", p.Do)
+	return fmt.Errorf("nodes have no command %q", p.Do)
 }
