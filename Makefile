@@ -108,7 +108,7 @@ demo: build
 	bin/atelier-bench demo $(if $(NODES),--nodes $(NODES))
 
 # The timeout of a package, long enough for a busy machine. CI sets a shorter one, so that go test
-# names a hanging test before the time of CI itself is over.
+# names a hanging test before CI itself times out.
 TEST_TIMEOUT ?= 60m
 # bin/suites reports the result of each test (cmd/internal/suites). make check vets everything.
 # FRESH=1 also runs tests whose result is cached.

@@ -457,7 +457,7 @@ func TestAPollWithoutItsSecretIsVoid(t *testing.T) {
 	}
 }
 
-// If other nodes may have the secret, the poll closes without being counted, and everything else
+// If other nodes could have the secret, the poll closes without being counted, and everything else
 // continues. When the secret arrives, the votes are counted. Once it is certain that no node has
 // the secret, the poll is void.
 func TestAPollWaitsForItsSecret(t *testing.T) {

@@ -56,7 +56,7 @@ func TestReferencesAreFoundWithAndWithoutAnIndex(t *testing.T) {
 	}
 }
 
-func TestAPersonCanHaveOnlySoManyReferences(t *testing.T) {
+func TestAPersonsReferencesAreBounded(t *testing.T) {
 	now := time.UnixMilli(1_800_000_000_000)
 	var r refs
 	for i := range refsPerPerson {

@@ -440,7 +440,7 @@ func (b Delete) decide(c call) (decision, error) {
 
 // NoteExport records an export in the audit trail.
 type NoteExport struct {
-	// What is the name of the exported part; "" means the whole codelab.
+	// Name of the exported part; "" means the whole codelab.
 	What string
 	// AttendeeID is the id of the attendee concerned; "" for all.
 	AttendeeID string

@@ -320,7 +320,7 @@ func (e *Engine) Sent() Sent {
 	if e.posts != nil {
 		e.posts.wait(answersWithin)
 	}
-	// Without this wait, a message whose refusal is still on its way would count as lost.
+	// Without this wait, a message whose refusal has not arrived yet would count as lost.
 	e.until(e.now()+answersWithin, func() bool { return len(e.planned) == 0 })
 	s := Sent{Messages: map[int]int64{}, Refused: map[int][]int64{}}
 	e.loop.Do(func() {

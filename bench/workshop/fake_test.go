@@ -18,7 +18,7 @@ import (
 // one file. It can be made to misbehave, so that tests can verify what the load test detects.
 type fake struct {
 	// harm returns how many times to send an event to a connection. 3 also sends an event to people
-	// for whom it is not. If harm is nil, each event is sent once. Immutable.
+	// who must not receive it. If harm is nil, each event is sent once. Immutable.
 	harm func(seq uint64, kind string, attendee int) int
 	// forget reports whether to acknowledge a chat message without storing it.
 	forget func(seq uint64) bool

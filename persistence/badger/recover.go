@@ -85,7 +85,7 @@ const lockWait = 3 * time.Second
 // lockFolder takes the lock that Badger will take on a folder, for the duration of the inspection.
 // The caller has locked the mark, so that no other server uses the folder. The folder can still be
 // locked by a store that this process has just closed: between fork and exec, a new process shares
-// the descriptors of this one. lockFolder waits until that moment is over, for at most lockWait.
+// the descriptors of this one. lockFolder waits for this at most lockWait.
 func lockFolder(dir string, readOnly bool) (unlock func(), err error) {
 	f, err := os.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -15,7 +15,7 @@ type Purpose string
 const (
 	// Git reads the code of a codelab with a program that has no cookies.
 	Git Purpose = "git"
-	// Check reports the result of a check for the person to whom the secret belongs.
+	// Check reports the result of a check for the owner of the secret.
 	Check Purpose = "check"
 )
 
@@ -44,7 +44,7 @@ func (a *Authenticator) Personal(who *Identity, p Purpose, codelab string, leadi
 	return PersonalPrefix + secret, expires, true, err
 }
 
-// IdentifyPersonal returns the person to whom a secret belongs, and the only codelab in which the
+// IdentifyPersonal returns the owner of a secret, and the only codelab in which the
 // secret is valid. ok is false if the secret is invalid or its grant has ended. IdentifyPersonal
 // fails like Identify.
 func (a *Authenticator) IdentifyPersonal(p Purpose, secret string) (id Identity, codelab string, ok bool, err error) {
