@@ -1,6 +1,7 @@
-// The Markdown forms of a box: a definition list ("Positive" and ": text"), a quotation
-// ("> aside positive"), GitHub's alerts ("> [!NOTE]"), and the boxes of other programs, which begin
-// with three colons or exclamation marks. All become <aside> elements. The server's import writes the same element for the first two.
+// The Markdown forms of a box. A box is a definition list ("Positive" and ": text"), a quotation
+// ("> aside positive") or one of GitHub's alerts ("> [!NOTE]"). The boxes of other programs begin
+// with three colons or exclamation marks. All become <aside> elements. The server's import writes
+// the same element for the first two.
 import type { Token, TokenizerAndRendererExtension, Tokens } from 'marked'
 
 type Kind = 'positive' | 'negative' | 'note' | 'tip' | 'important' | 'warning' | 'caution'
