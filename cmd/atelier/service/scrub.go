@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -13,12 +14,14 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/files"
 	"atelier/actors/participant"
+	"atelier/actors/people"
 	"atelier/actors/settings"
+	"atelier/actors/webhook"
 )
 
 // Scrub reads all stored data, and writes a line for each damaged or missing item, and a summary.
-// It returns the number of these items. It checks in both directions: the stored objects, and the
-// objects to which records refer.
+// It returns the number of these items. It verifies that the stored objects are intact, and that
+// every object to which a record refers exists.
 func (c *Core) Scrub(w io.Writer) (damaged int, err error) {
 	bad := func(what string) {
 		damaged++
@@ -47,7 +50,7 @@ func (c *Core) Scrub(w io.Writer) (damaged int, err error) {
 	if err != nil {
 		return damaged, err
 	}
-	_, err = fmt.Fprintf(w, "looked at the store, %d logs, %d contents of files, %d files and objects of %d workspaces: %d damaged\n",
+	_, err = fmt.Fprintf(w, "checked the store, %d logs, %d contents of files, %d files and objects of %d workspaces: %d damaged or missing\n",
 		logs, contents, code, len(known), damaged)
 	return damaged, err
 }
@@ -75,16 +78,38 @@ func (c *Core) scrubLogs(bad func(what string)) (looked int, err error) {
 			return looked, err
 		}
 	}
-	set, who := settings.Kind(nil), participant.Kind(nil)
-	_, _, err = set.Read(c.store, settings.ID)
-	if err = unread("of the settings", err, bad); err != nil {
-		return looked, err
+	for _, kind := range []func() (int, error){
+		func() (int, error) { return scrubKind(c.store, settings.Kind(nil), "of the settings", bad) },
+		func() (int, error) { return scrubKind(c.store, participant.Kind(nil), "of the participants", bad) },
+		func() (int, error) { return scrubKind(c.store, people.Kind(nil, ""), "of the people", bad) },
+		func() (int, error) { return scrubKind(c.store, webhook.Kind(nil), "of webhook ID", bad) },
+	} {
+		n, err := kind()
+		if looked += n; err != nil {
+			return looked, err
+		}
 	}
-	_, _, err = who.Read(c.store, participant.ID)
-	return looked + 2, unread("of the participants", err, bad)
+	return looked, nil
 }
 
-// unread reports a log that cannot be read. For a temporary failure it returns an error.
+// scrubKind replays all logs of a kind of actors, and returns their number. whose describes a log,
+// with ID for the id of its actor.
+func scrubKind[C, E, V any](store durable.Store, kind durable.Kind[C, E, V], whose string, bad func(what string)) (looked int, err error) {
+	var ids []string
+	err = store.Actors(kind.Name+"/", func(name string) bool {
+		ids = append(ids, strings.TrimPrefix(name, kind.Name+"/"))
+		return true
+	})
+	for _, id := range ids {
+		if err == nil {
+			_, _, err = kind.Read(store, id)
+			err = unread(strings.Replace(whose, "ID", id, 1), err, bad)
+		}
+	}
+	return len(ids), err
+}
+
+// unread reports a damaged log with bad, and returns any other error.
 func unread(whose string, err error, bad func(what string)) error {
 	if errors.Is(err, durable.ErrCorrupt) {
 		bad(fmt.Sprintf("the log %s: %v", whose, err))
@@ -93,7 +118,8 @@ func unread(whose string, err error, bad func(what string)) error {
 	return err
 }
 
-// scrubTries is the number of attempts to read a codelab that changes meanwhile.
+// scrubTries is the number of attempts to read a codelab that changes meanwhile. A codelab that
+// still changes afterwards is left out.
 const scrubTries = 5
 
 func (c *Core) scrubCodelab(id string, bad func(what string)) error {
@@ -101,7 +127,7 @@ func (c *Core) scrubCodelab(id string, bad func(what string)) error {
 	for range scrubTries {
 		before, err := catalog.Listed(c.store, id)
 		if err != nil {
-			return unread("of codelab "+id, err, bad)
+			return unread("or list entry of codelab "+id, err, bad)
 		}
 		view, seq, err := kind.Read(c.store, id)
 		if err != nil {
@@ -109,7 +135,7 @@ func (c *Core) scrubCodelab(id string, bad func(what string)) error {
 		}
 		listed, err := catalog.Listed(c.store, id)
 		if err != nil {
-			return unread("of codelab "+id, err, bad)
+			return unread("or list entry of codelab "+id, err, bad)
 		}
 		if !proto.Equal(before, listed) {
 			continue // a server is changing it

@@ -60,23 +60,31 @@ func TestScrubComparesTheListWithTheLogs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := c.store.Open("codelab/" + labs[4].Id)
-	if err != nil {
-		t.Fatal(err)
+	// A log of each kind of actors gets a record that is no event.
+	for _, name := range []string{"codelab/" + labs[4].Id, "catalog/settings", "participants/all", "people/all", "webhooks/w1"} {
+		log, err := c.store.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		noEvent := durable.Records(nil).Add([]byte("this is not an event"))
+		if err := log.Append(durable.Batch{First: log.Tail() + 1, Records: noEvent, Done: func(err error) { done <- err }}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		log.Close()
 	}
-	done := make(chan error, 1)
-	noEvent := durable.Records(nil).Add([]byte("this is not an event"))
-	if err := log.Append(durable.Batch{First: log.Tail() + 1, Records: noEvent, Done: func(err error) { done <- err }}); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	log.Close()
 	var out strings.Builder
 	n, err := c.Scrub(&out)
-	if err != nil || n != 4 {
-		t.Errorf("the scrub reports %d damaged, %v", n, err)
+	if err != nil || n != 8 {
+		t.Errorf("the scrub reports %d damaged, %v; want 8", n, err)
+	}
+	for _, whose := range []string{"of the settings", "of the participants", "of the people", "of webhook w1"} {
+		if !strings.Contains(out.String(), "damaged: the log "+whose) {
+			t.Errorf("the output lacks the log %s:\n%s", whose, out.String())
+		}
 	}
 	for i, want := range map[int]string{1: "is not in the list", 2: "has no log", 3: "differs between the list and its log", 4: "the log of codelab"} {
 		found := false
