@@ -20,7 +20,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// slow is a node whose Purge runs only after another node has taken over the actor.
+// slow is a node whose Purge is always too late: it waits until another node owns the actor, and
+// then fails.
 type slow struct {
 	durable.Shared
 	taken func() // waits until another node owns the actor
@@ -36,7 +37,7 @@ type noBlobs struct{ files.Blobs }
 
 func (noBlobs) Discard(files.InUse, ...files.Sum) error { return nil }
 
-// clusterOfTwo starts two nodes on one store; around wraps the store of the first.
+// clusterOfTwo starts two nodes on one store; around wraps the first node's store.
 func clusterOfTwo(t *testing.T, around func(durable.Shared) durable.Shared) (ws [2]*codelab.Codelabs, nodes []*memory.Node) {
 	store, nodes := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })
@@ -67,7 +68,7 @@ func clusterOfTwo(t *testing.T, around func(durable.Shared) durable.Shared) (ws 
 }
 
 // A deleted codelab leaves no data, even if a node with a replica takes it over before its log is
-// removed. In an earlier version, the log stayed until a node started.
+// removed. In an earlier version, the log stayed until the next start of a node.
 func TestTheNewOwnerRemovesADeletedCodelab(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		id := ""
@@ -120,7 +121,7 @@ func onBoth(t *testing.T, ws [2]*codelab.Codelabs) (at [2]codelab.Codelab) {
 	return at
 }
 
-// People connected to a live node count as present, but not people connected to a dead node.
+// People connected to a live node count as present; people connected to a dead node do not.
 func TestThePeopleOfADeadNodeAreNotPresent(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		ws, _ := clusterOfTwo(t, func(first durable.Shared) durable.Shared { return first })

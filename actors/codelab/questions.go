@@ -62,7 +62,7 @@ type AskQuestion struct {
 
 func (b AskQuestion) decide(c call) (decision, error) {
 	if c.Role != RoleAttendee {
-		return decision{}, durable.Reject(durable.Forbidden, "only attendees can ask questions; facilitators take one from the chat or a request for help")
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees can ask questions; facilitators can make one from a chat message or a help request")
 	}
 	if err := c.live(); err != nil {
 		return decision{}, err
@@ -362,7 +362,7 @@ func (b StopAsker) decide(c call) (decision, error) {
 	case err != nil:
 		return decision{}, err
 	case !q.rec.Anonymous:
-		return decision{}, durable.Reject(durable.Conflict, "this question has a name: mute its author")
+		return decision{}, durable.Reject(durable.Conflict, "this question is not anonymous; mute its author")
 	case c.s.stopped[q.rec.AuthorId]:
 		return decision{}, nil
 	case q.rec.AuthorId == "": // the author has left, so nobody is stopped or notified
@@ -375,7 +375,7 @@ func (b StopAsker) decide(c call) (decision, error) {
 
 func (c call) questionToLead(id string) (*question, error) {
 	if !c.admin() {
-		return nil, durable.Reject(durable.Forbidden, "only facilitators can do this with a question")
+		return nil, durable.Reject(durable.Forbidden, "only facilitators can change, merge or stop questions")
 	}
 	return c.question(id)
 }
@@ -414,7 +414,7 @@ func (s *State) question(id string) *question {
 
 func (s *State) applyQuestionAsked(seq uint64, rec *pb.Question) {
 	if s.attendee(rec.AuthorId) == nil && !rec.Anonymous {
-		return // an erasure has removed the question from the log
+		return // the author was erased, and a question with a name is erased with its author
 	}
 	s.questions = append(slices.Clip(s.questions), &question{rec: rec})
 	s.seen(rec.Id)
@@ -493,7 +493,7 @@ func (s *State) applyAskerStopped(b *pb.AskerStopped) {
 	s.stopped = stopped
 }
 
-// forgetAsker removes a person from the questions. Questions with a name are removed, the others
+// forgetAsker removes a person from the questions. Questions with a name are removed; the others
 // lose their author.
 func (s *State) forgetAsker(seq uint64, now int64, b *pb.Removed) {
 	id := b.AttendeeId

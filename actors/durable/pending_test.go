@@ -10,7 +10,7 @@ import (
 	"atelier/actors/clock/clocktest"
 )
 
-// A wait that begins after the host has closed ends immediately. In an earlier version, such a wait
+// A wait that begins while the host closes, or later, ends immediately. In an earlier version, such a wait
 // never ended, because neither a reply nor a timeout could reach it.
 func TestAWaitAfterTheCloseEnds(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {

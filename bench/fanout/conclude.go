@@ -147,8 +147,8 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	}
 }
 
-// unmatchedPatterns lists the patterns without any match, because they are more likely to be wrong
-// than the server.
+// unmatchedPatterns describes the patterns that matched nothing, and whether nothing arrived at all.
+// The flags are more likely to be wrong than the server.
 func (r *run) unmatchedPatterns(outcomes []*broadcast.Outcome) []string {
 	var messages, answers int64
 	var strange, strangeAnswer string
@@ -164,7 +164,7 @@ func (r *run) unmatchedPatterns(outcomes []*broadcast.Outcome) []string {
 	case strange != "":
 		out = append(out, unmatched("--match", d.Match, "first", strange))
 	default:
-		out = append(out, "no subscriber received anything: the server may not pass on what a client sends, or --hello and --send are not what it expects")
+		out = append(out, "no subscriber received anything: perhaps the server does not pass on what a client sends, or --hello and --send are not what it expects")
 	}
 	if answers == 0 && d.Ack != "" {
 		out = append(out, unmatched("--ack", d.Ack, "first", strangeAnswer))
@@ -172,7 +172,8 @@ func (r *run) unmatchedPatterns(outcomes []*broadcast.Outcome) []string {
 	return out
 }
 
-// weights adds figures for the resources that the clients used on the server.
+// weights adds the clock error of remote workers, and figures for the server's resources per
+// connection and per delivery.
 func (r *run) weights() {
 	out := r.result
 	figure := func(key, name string, value float64, unit string) {

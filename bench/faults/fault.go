@@ -17,15 +17,15 @@ type Kind string
 
 // Kinds of faults.
 const (
-	// Kill ends a node like a power cut, and starts it again.
+	// Kill ends a node with SIGKILL, and starts it again.
 	Kill Kind = "kill"
 	// Pause suspends a node for a while; connections stay open.
 	Pause Kind = "pause"
-	// Restart stops a node in order, as for an upgrade, and starts it again.
+	// Restart shuts a node down gracefully, as for an upgrade, and starts it again.
 	Restart Kind = "restart"
 	// Cut drops the messages between nodes, or to the database, for a while.
 	Cut Kind = "cut"
-	// RestartDB restarts the database, alternately in order and immediately.
+	// RestartDB restarts the database, alternating between an orderly and an immediate stop.
 	RestartDB Kind = "restart-db"
 	// Roll restarts all nodes, one after another.
 	Roll Kind = "roll"

@@ -11,7 +11,8 @@ import (
 	"atelier/bench/pacing"
 )
 
-// These are the delay after a registration without a response, and the number of attempts.
+// registerAgain is the minimum delay between attempts to register, after no response or a 429.
+// registerTries is the maximum number of attempts.
 const (
 	registerAgain = time.Second
 	registerTries = 20
@@ -28,8 +29,8 @@ func (c *crowd) storm() {
 }
 
 // register registers an attendee. Latency counts from the first attempt. An attempt without a
-// response may have been applied. Because of the code, the next attempt is then a rejoin. A
-// registration that was applied twice appears as two records.
+// response may have been applied. The attendee sends a PIN, so the next attempt is then a rejoin. If
+// the server registers somebody twice, its list of attendees shows two records.
 func (c *crowd) register(p *person, due time.Duration, try int) {
 	body := fmt.Sprintf(`{"name":%q,"code":"%06d","email":""}`, p.name, p.index)
 	r := &api.Request{Method: "POST", Path: "/codelabs/" + c.lab.ID + "/register", Body: []byte(body), Again: true}

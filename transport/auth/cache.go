@@ -14,7 +14,7 @@ type sessionCache struct {
 	new, old map[string]*verified
 }
 
-// verified contains the data to which a cookie refers.
+// verified contains what is known about a verified cookie.
 type verified struct {
 	sid  string
 	key  login.Key // key of the session in the store
@@ -43,7 +43,7 @@ func (c *sessionCache) get(cookie []byte, now int64) *verified {
 	return e
 }
 
-// forget clears the cache. Later requests are verified again.
+// forget clears the cache. Every cookie is then verified again.
 func (c *sessionCache) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

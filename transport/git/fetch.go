@@ -69,7 +69,7 @@ func ParseFetch(body []byte) (*Fetch, error) {
 			f.done = true
 			return f, nil
 		default:
-			return nil, code.Fault("the request has a line that is not known here")
+			return nil, code.Fault("the request contains an unknown line")
 		}
 	}
 }
@@ -96,9 +96,9 @@ func (f *Fetch) need(line string) error {
 			return nil
 		}
 	case what == "filter" || what == "deepen-since" || what == "deepen-not":
-		return code.Fault("%s is not offered here", what)
+		return code.Fault("%s is not supported", what)
 	}
-	return code.Fault("the request has a line that is not known here")
+	return code.Fault("the request contains an unknown line")
 }
 
 // Answer is the response to a fetch.
@@ -151,7 +151,7 @@ func (r *Repository) Answer(f *Fetch) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Ignore the client's commits that are not in this repository.
+	// Ignore the client's shallow commits that are not in this repository.
 	for id := range f.shallow {
 		if all[id] == nil {
 			delete(f.shallow, id)
@@ -215,8 +215,8 @@ func (r *Repository) reach(from []string, cut map[string]bool) (map[string]*Comm
 	return out, nil
 }
 
-// deepen returns the commits where the client's history will be cut, and the message about the
-// changes.
+// deepen returns the commits at which the client's history will end, and the lines that tell the
+// client what changes.
 func (r *Repository) deepen(f *Fetch) (cut map[string]bool, news []byte, err error) {
 	cut = map[string]bool{}
 	seen := map[string]bool{}
@@ -349,8 +349,8 @@ func (c *coming) has(id string) {
 
 func (c *coming) enough() bool { return len(c.open) == 0 }
 
-// plan returns the commits to send to a client that has the commits in has and their ancestors, as
-// far as its history is not shallow.
+// plan returns the pack for a client that already has the commits of has, and their ancestors down to
+// where its history is cut off.
 func (r *Repository) plan(f *Fetch, has, cut map[string]bool) (*Plan, error) {
 	from := make([]string, 0, len(has))
 	for id := range has {

@@ -24,7 +24,7 @@ import (
 // drainer reads and discards everything that arrives on many sockets.
 type drainer struct {
 	epfd int
-	// kept contains the descriptors, which stay open.
+	// kept contains the descriptors. run closes each one when its peer closes.
 	kept []int
 }
 
@@ -93,8 +93,8 @@ const benchFrame = 200
 //
 //	go test -run xxx -bench Fanout -benchtime 50x ./transport/live
 //
-// On two noisy cores that the readers share, the hub reaches 0.7 to 1.2 of the bare loop's rate,
-// mostly 1.0. The ratio is the same for joined and single frames, at 1,000 and at 10,000
+// On two noisy cores that the readers share, the hub reaches 0.7 to 1.2 times the bare loop's
+// rate, mostly 1.0. The ratio is the same for joined and single frames, at 1,000 and at 10,000
 // connections. Joined frames reach 9 to 26 million deliveries per second at 1,000 connections, and
 // 14 to 19 million at 10,000. Over 90 % of the time is spent in write(2).
 func BenchmarkFanout(b *testing.B) {
@@ -180,8 +180,8 @@ func publishMany(b *testing.B, hub *Hub, r *room.Room, n, join, underWay int) fl
 }
 
 // BenchmarkTLS sends frames of 200 bytes one by one to 1,000 connections: plain, with TLS in the
-// loop, and with TLS on goroutines. The reader does not decrypt. The result "idle" is the memory
-// that an idle connection adds to the process.
+// loop, and with TLS on goroutines. The reader does not decrypt. The idle benchmarks report
+// the memory that an idle connection adds to the process.
 //
 //	go test -run xxx -bench TLS -benchtime 300x ./transport/live
 func BenchmarkTLS(b *testing.B) {
@@ -223,7 +223,7 @@ func BenchmarkWake(b *testing.B) {
 			for range busy {
 				wg.Go(func() {
 					for !stop.Load() {
-						// This loop takes about as long as one request between two checks.
+						// Between two checks of stop, this loop takes about as long as a request.
 						for i := range 50_000 {
 							_ = i
 						}
@@ -243,8 +243,8 @@ func BenchmarkWake(b *testing.B) {
 	}
 }
 
-// bareLoop writes the joined bytes of a batch to every socket, with as many goroutines as the hub
-// has loops, and returns the frames written per second.
+// bareLoop writes the joined bytes of a batch to every socket, with one goroutine per
+// processor, like the hub's loops. It returns the frames written per second.
 func bareLoop(b *testing.B, conns []*net.TCPConn, join, rounds int) float64 {
 	b.Helper()
 	var p []byte

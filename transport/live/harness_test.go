@@ -125,8 +125,8 @@ func (h *testServer) room(name string) *room.Room {
 	return r
 }
 
-// serve upgrades GET /ws?room=&person=&facilitator=&since=&epoch= and passes the connection to
-// the hub. /sse streams events.
+// serve upgrades GET /ws?room=&person=&facilitator=&since=&from=&epoch= and passes the connection to
+// the hub. GET /sse has the same parameters, and streams events.
 func (h *testServer) serve(ctx *fasthttp.RequestCtx) {
 	args := ctx.QueryArgs()
 	o := AttachOptions{

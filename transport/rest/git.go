@@ -33,9 +33,9 @@ const gitUser = "x"
 
 var errNoRepository = durable.Reject(durable.Missing, "the code of this codelab is kept in folders, not in a Git repository; it can be downloaded")
 
-// identifyBasic identifies the caller of an operation for programs by the password alone. The
-// password is an API token, or a personal secret for Git in this codelab. A header of another
-// scheme than Basic must contain an API token. bad means that the credential is invalid.
+// identifyBasic identifies the caller of an operation that programs use. Only the password counts,
+// not the user name. It is an API token, or a personal secret for Git in this codelab. A header with
+// any other scheme than Basic must contain an API token. bad means that the credential is invalid.
 func (r *Request) identifyBasic() (bad bool, err error) {
 	given := string(r.Request.Header.Peek("Authorization"))
 	if given == "" {
@@ -87,7 +87,7 @@ func giveGitAccess(r *Request) error {
 		return err
 	}
 	if !ok {
-		return durable.Reject(durable.Forbidden, "an API token is the password itself")
+		return durable.Reject(durable.Forbidden, "use the API token itself as the password")
 	}
 	return r.JSON(gitAccess{r.root() + "/git/" + r.Codelab.ID(), gitUser, secret, wire.Stamp(expires.UnixMilli())})
 }
@@ -113,7 +113,7 @@ func gitRefs(r *Request) error {
 			return err
 		}
 	default:
-		return wire.Invalid("service must be %s or %s: this server does not support Git's older protocol without this parameter", git.UploadPack, git.ReceivePack)
+		return wire.Invalid("service must be %s or %s: a request without it belongs to Git's dumb HTTP protocol, which this server does not support", git.UploadPack, git.ReceivePack)
 	}
 	defer r.Turn()()
 	defer r.api.Workspaces.RLock(r.Codelab.ID())()

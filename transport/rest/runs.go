@@ -30,7 +30,7 @@ type runStep struct {
 
 type runQuiz struct {
 	Question   string   `json:"question"`
-	ShareRight *float64 `json:"share_right" range:"0..1" doc:"The share of the people who answered. Null before the first answer, and for questions without a correct answer."`
+	ShareRight *float64 `json:"share_right" range:"0..1" doc:"The share of the answers that are correct. Null before the first answer, and for questions without a correct answer."`
 }
 
 type runFeedback struct {

@@ -22,7 +22,7 @@ type clockRecord struct {
 // liveRecord is the live state of a codelab.
 type liveRecord struct {
 	Pin       *pinRecord       `json:"pin" doc:"The message above the chat. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
-	Pointer   *pointerRecord   `json:"pointer" doc:"The step at which a facilitator points. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
+	Pointer   *pointerRecord   `json:"pointer" doc:"The step to which a facilitator points. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
 	Poll      *PollRecord      `json:"poll" is:"Poll" doc:"The open poll, as of its last change. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
 	Timer     *TimerRecord     `json:"timer" doc:"The timer of an exercise or a break. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`
 	Spotlight *SpotlightRecord `json:"spotlight" doc:"The poll, question or timer on the projector. In GET /codelabs/{id}, only for facilitators and attendees of the codelab."`

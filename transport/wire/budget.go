@@ -5,14 +5,14 @@ import (
 	"sync/atomic"
 )
 
-// ErrBusy means that the bodies being read already use all permitted memory.
+// ErrBusy means that the bodies being read already use all memory that is permitted for them.
 var ErrBusy = errors.New("too many bodies are being read")
 
 // BodyBudget bounds the total size of all bodies in memory. The nil budget has no bound. Safe for
 // concurrent use.
 type BodyBudget struct {
 	max int64
-	// used is the total; open is the part of bodies that anybody may send.
+	// used is the total; open is the part used by bodies that anybody can send.
 	used, open, refused atomic.Int64
 }
 
@@ -43,7 +43,7 @@ func (b *BodyBudget) Used() int64 {
 // BodyShare is one request's part of a budget. It is used by one goroutine.
 type BodyShare struct {
 	Of *BodyBudget
-	// Open means that anybody may send such a body. All open bodies together get half of the
+	// Open means that anybody can send such a body. All open bodies together get half of the
 	// budget, so that strangers do not block known callers.
 	Open bool
 	held int64
@@ -68,16 +68,17 @@ func (s *BodyShare) resize(bytes int) error {
 	return nil
 }
 
-// take adds more to a number if the sum is within a bound, or if more is negative.
-func take(n *atomic.Int64, more, bound int64) bool {
-	if n.Add(more) > bound && more > 0 {
-		n.Add(-more)
+// take adds delta to n. If delta is positive and the sum would exceed bound, it adds nothing and
+// returns false.
+func take(n *atomic.Int64, delta, bound int64) bool {
+	if n.Add(delta) > bound && delta > 0 {
+		n.Add(-delta)
 		return false
 	}
 	return true
 }
 
-// Release returns the share; the body must not be used any more.
+// Release gives the share back; the body must not be used any more.
 func (s *BodyShare) Release() {
 	_ = s.resize(0)
 }

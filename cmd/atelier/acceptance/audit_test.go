@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestEveryChangeByAnAdminIsAudited(t *testing.T) {
+func TestActionsInACodelabAreAudited(t *testing.T) {
 	t.Parallel()
 	c := newClass(t) // codelab_create, codelab_steps_update
 	lin := c.attendee("Lin")
@@ -78,7 +78,7 @@ func TestTheAuditTrailIsPagedNewestFirst(t *testing.T) {
 	}
 	all := read("")
 	if len(all) != 12 || !slices.IsSortedFunc(all, func(a, b string) int { return strings.Compare(b, a) }) {
-		t.Errorf("all records are %v", all)
+		t.Errorf("got the records %v, want 12, newest first", all)
 	}
 	if got := read("&limit=3&offset=2"); !slices.Equal(got, all[2:5]) {
 		t.Errorf("limit=3&offset=2 returned %v", got)

@@ -26,8 +26,8 @@ import (
 
 const deployFolder = "../deploy"
 
-// program finds a program that some tests need. If it is missing, the test is skipped, or fails
-// with NEED_PROGRAMS=1.
+// program finds a program that some tests need. If it is missing, the test is skipped, or fails if
+// NEED_PROGRAMS is set.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	for _, dir := range []string{"", "/usr/sbin/"} {
@@ -192,7 +192,8 @@ func runProxy(t *testing.T, cmd *exec.Cmd, front string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// nginx also stops its workers. Caddy would wait for open sockets.
+		// On SIGTERM, nginx also stops its workers. Caddy would then wait for open sockets, so it is
+		// killed after a second.
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		time.AfterFunc(time.Second, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
@@ -256,7 +257,8 @@ func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 	has := func(metrics, m string) bool {
 		return strings.Contains(metrics, "\n"+m+" ") || strings.Contains(metrics, "\n"+m+"{")
 	}
-	rest := map[string]string{} // the metrics that only a node of a cluster exports, and the file that uses each of them
+	// The metrics that need a cluster, a certificate or a backup, with a file that uses each of them.
+	rest := map[string]string{}
 	for _, file := range []string{"alerts.yml", "grafana-dashboard.json"} {
 		found := name.FindAllString(edited(t, file), -1)
 		if len(found) < 10 {
@@ -291,12 +293,12 @@ func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 }
 
 // systemd must wait longer than a shutdown with the default configuration can take.
-func TestTheUnitAllowsTheConfiguredStopTime(t *testing.T) {
+func TestTheUnitAllowsTheDefaultStopTime(t *testing.T) {
 	t.Parallel()
 	unit := edited(t, "atelier.service")
 	stop, err := time.ParseDuration(regexp.MustCompile(`TimeoutStopSec=(\d+)`).FindStringSubmatch(unit)[1] + "s")
 	if c := config.Default().Server; err != nil || stop <= c.ShutdownDelay.Std()+c.DrainTimeout.Std() {
-		t.Errorf("systemd kills the server after %v, but draining alone can take %v", stop, c.DrainTimeout.Std())
+		t.Errorf("systemd kills the server after %v, but the shutdown delay and draining can take %v", stop, c.ShutdownDelay.Std()+c.DrainTimeout.Std())
 	}
 }
 

@@ -197,7 +197,7 @@ func TestAnIsolatedNodeReleasesItsActors(t *testing.T) {
 	eventual(t, "a message", func() bool { return post(0, "before") })
 	ways[0].set(true)
 	eventual(t, "a message through another node", func() bool { return post(1, "meanwhile") })
-	eventual(t, "the isolated node is not ready", func() bool { return !ready(nodes[0]) })
+	eventual(t, "the isolated node to stop being ready", func() bool { return !ready(nodes[0]) })
 	if post(0, "unheard") {
 		t.Error("an isolated node accepts messages")
 	}
@@ -304,7 +304,7 @@ func TestTakeoversAreNotNoticed(t *testing.T) {
 	close(stop)
 	clients.Wait()
 	if posted.Load() > maxRead {
-		t.Fatalf("%d messages are more than one read returns", posted.Load())
+		t.Fatalf("there are %d messages, but one read returns at most %d", posted.Load(), maxRead)
 	}
 	for i := range nodes {
 		b := who
@@ -398,13 +398,13 @@ func ready(s *service.Service) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// eventual waits until another goroutine has made the condition true.
+// eventual calls cond repeatedly until it returns true, and fails the test after two minutes.
 func eventual(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(2 * time.Minute)
 	for !cond() {
 		if time.Now().After(deadline) {
-			t.Fatalf("timed out waiting: %s", what)
+			t.Fatalf("timed out waiting for %s", what)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

@@ -350,7 +350,7 @@ func TestABackupContainsConsistentWorkspacesWhileTheyChange(t *testing.T) {
 	}
 }
 
-func TestOnlyFacilitatorsSeeAWorkspace(t *testing.T) {
+func TestOnlyFacilitatorsSeeAnUnsharedWorkspace(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{})
 	c.workspace("branch", file("a", "1"))

@@ -83,9 +83,9 @@ func TestMistakesAreReportedWithTheirLine(t *testing.T) {
 	for _, tc := range []struct{ name, file, env, want string }{
 		{"unknown key", "[server]\n\nlistn = \"x\"\n", "", "line 3: unknown key server.listn"},
 		{"a text for a number", "[limits]\nlogin_failures = \"many\"\n", "", "line 2: limits.login_failures must be a whole number, like 10"},
-		{"a number for a text", "[admin]\npassword = 4711\n", "", `line 2: admin.password must be a text in quotation marks, like "a"`},
+		{"a number for a text", "[admin]\npassword = 4711\n", "", `line 2: admin.password must be a string in quotation marks, like "a"`},
 		{"a number for a switch", "[log]\naccess = 1\n", "", "line 2: log.access must be true or false"},
-		{"a text for a list", "[server]\ntrusted_proxies = \"a\"\n", "", "line 2: server.trusted_proxies must be a list of texts"},
+		{"a text for a list", "[server]\ntrusted_proxies = \"a\"\n", "", "line 2: server.trusted_proxies must be a list of strings"},
 		{"a text for tables", "[live]\nice_servers = \"x\"\n", "", "line 2: live.ice_servers must be a list of tables"},
 		{"within a table", "[[commerce.capabilities]]\nname = 1\n", "", "line 2: commerce.capabilities.name must be a text"},
 		{"a value for a section", "server = 1\n", "", "line 1: server must be a table"},

@@ -10,7 +10,7 @@ type Live struct {
 	ReplayEvents int      `toml:"replay_events" min:"1" doc:"Number of recent events per codelab that are kept for reconnecting clients."`
 	ReplayMiB    int      `toml:"replay_mib" min:"1" doc:"Maximum memory per codelab for these events, in MiB."`
 	PingInterval Duration `toml:"ping_interval" min:"10ms" doc:"Silence after which the server pings a client."`
-	IdleTimeout  Duration `toml:"idle_timeout" min:"10ms" doc:"Silence after which the server closes a connection; longer than two ping intervals by default."`
+	IdleTimeout  Duration `toml:"idle_timeout" min:"10ms" doc:"Silence after which the server closes a connection; longer than ping_interval."`
 	SlowTimeout  Duration `toml:"slow_timeout" min:"10ms" doc:"How long a client can read nothing before it must resync or is disconnected."`
 
 	IceServers []IceServer `toml:"ice_servers" doc:"STUN and TURN servers for shared screens: tables of urls, username, credential. Everybody can read them, so use short-lived credentials."`
@@ -32,7 +32,7 @@ func defaultLive() Live {
 
 func (l *Live) check(bad, warn func(string, ...any)) {
 	if l.PingInterval >= l.IdleTimeout {
-		bad("live.ping_interval must be shorter than live.idle_timeout, or every silent client is closed")
+		bad("live.ping_interval must be shorter than live.idle_timeout, or every silent client is disconnected")
 	}
 	for _, s := range l.IceServers {
 		if len(s.URLs) == 0 {

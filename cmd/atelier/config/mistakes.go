@@ -8,8 +8,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// mistake returns the error for a bad value, with its line, its key and the expected kind of value.
-// It does not repeat the value, which can be a secret.
+// mistake returns the error for a bad value: its line and, where known, its key and the expected kind
+// of value. It never repeats a value that can be a secret, only a bad duration.
 func mistake(bad *toml.DecodeError) error {
 	row, _ := bad.Position()
 	text := strings.TrimPrefix(bad.Error(), "toml: ")
@@ -55,17 +55,17 @@ func wanted(t reflect.Type) string {
 	case t == reflect.TypeFor[Duration]():
 		return `a duration with its unit, like "30s", "5m" or "8h"`
 	case t == reflect.TypeFor[Names]():
-		return `a text or a list of texts, like "a" or ["a", "b"]`
+		return `a string or a list of strings, like "a" or ["a", "b"]`
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
 		return "a list of tables, like [{name = \"a\"}]"
 	case t.Kind() == reflect.Slice:
-		return `a list of texts, like ["a", "b"]`
+		return `a list of strings, like ["a", "b"]`
 	case t.Kind() == reflect.Int:
 		return "a whole number, like 10"
 	case t.Kind() == reflect.Bool:
 		return "true or false"
 	case t.Kind() == reflect.String:
-		return `a text in quotation marks, like "a"`
+		return `a string in quotation marks, like "a"`
 	}
 	return "a table: its name in brackets, and each key on its own line"
 }

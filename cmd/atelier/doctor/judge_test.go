@@ -15,7 +15,7 @@ func TestFindingsFailBeyondTheirLimits(t *testing.T) {
 	for _, c := range []struct {
 		what  string
 		found Finding
-		text  string // part of the finding; "" for no finding
+		text  string // part of the text of a failed check; "" if the check passes
 	}{
 		{"enough descriptors", Descriptors(1600, "it", 300), ""},
 		{"too few descriptors", Descriptors(1599, "it", 300), "it can open 1599 files, and 300 people need 1600"},

@@ -23,7 +23,7 @@ func (v *visit) room(ctx context.Context) Finding {
 		defer v.logout(ctx)
 	}
 	if v.lab == "" {
-		return untried("", fmt.Sprintf("no socket has opened, so nobody knows whether %d people get through", v.People))
+		return untried("", fmt.Sprintf("no socket could be opened, so it is unknown whether %d people can connect", v.People))
 	}
 	n := min(v.People, maxRoom)
 	each := v.SocketsPerLogin
@@ -70,10 +70,10 @@ func (v *visit) room(ctx context.Context) Finding {
 	}()
 	if first != nil || len(open) < n {
 		return bad(
-			"behind nginx: worker_connections in the events block of /etc/nginx/nginx.conf, two for each socket, and worker_rlimit_nofile (deploy/nginx.conf); LimitNOFILE of the proxy and of the server",
-			"%d of %d connections at once open: %v", len(open), n, plain(first))
+			"behind nginx, raise worker_connections (two for each socket, in the events block of /etc/nginx/nginx.conf) and worker_rlimit_nofile (deploy/nginx.conf); also raise LimitNOFILE of the proxy and of the server",
+			"only %d of %d simultaneous connections opened: %v", len(open), n, plain(first))
 	}
-	return fine("%d connections at once open", n)
+	return fine("%d connections were open at once", n)
 }
 
 // again logs the owner in again, because the number of sockets per login is limited.

@@ -38,8 +38,8 @@ func newDisk(p *program, at string) (*powercut.Disk, error) {
 	return disk, nil
 }
 
-// sessions is the number of starts while a trace is recorded, each after a shutdown or a kill. A
-// start flushes the memtable.
+// sessions is the number of starts while a trace is recorded. Each session ends with a shutdown or a
+// kill. A start flushes the memtable.
 const sessions = 6
 
 // recordTrace runs a server under load on a disk and returns the trace of that disk.

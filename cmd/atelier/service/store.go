@@ -30,13 +30,14 @@ func openStore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (
 	return openBadger(cfg, hooks, opts, log)
 }
 
-// storeLimits returns the limits of a store on disk, of any kind.
+// storeLimits returns the limits that the embedded store and PostgreSQL have in common.
 func storeLimits(s config.Storage) durable.StoreLimits {
 	return durable.StoreLimits{QueueBytes: int64(s.QueueMiB) << 20}
 }
 
 // openMemory returns a store that ends with the process. It refuses a data folder that contains a
-// store, because the files of that store would seem unreferenced and be swept.
+// store, or whose files belong to a PostgreSQL database. Those files would seem unreferenced, and
+// would be swept.
 func openMemory(cfg config.Config, log *slog.Logger) (durable.Store, error) {
 	if _, err := os.Stat(StoreDir(cfg)); err == nil {
 		return nil, fmt.Errorf("storage.backend: the folder %s holds a store, and the memory store does not contain its data; choose another server.data", cfg.Server.Data)
@@ -57,7 +58,7 @@ func (s *Service) makeData() error {
 		err = unix.Access(dir, unix.W_OK|unix.X_OK)
 	}
 	if err != nil {
-		return fmt.Errorf("server.data: nothing can be written in the folder %s (%w); make the server's user its owner, or choose another folder (--data, ATELIER_SERVER_DATA)", dir, err)
+		return fmt.Errorf("server.data: cannot write to the folder %s (%w); make the server's user its owner, or choose another folder (--data, ATELIER_SERVER_DATA)", dir, err)
 	}
 	return nil
 }

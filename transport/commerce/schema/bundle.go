@@ -60,7 +60,7 @@ func (b *bundler) check(root map[string]any) error {
 }
 
 // checkOperation refuses a view for an operation that neither the protocol nor any annotation has.
-// Otherwise a mistyped operation would yield a schema without any annotation applied.
+// Otherwise a mistyped operation would yield a schema without the annotations for single operations.
 func (b *bundler) checkOperation() error {
 	op := b.view.Operation
 	if b.view.Direction == "" || b.shape != "" || IsOperation(op) || b.operations[op] {
@@ -70,7 +70,7 @@ func (b *bundler) checkOperation() error {
 	for _, o := range slices.Concat(Operations, ContainerOperations) {
 		known[o] = true
 	}
-	return fmt.Errorf("operation %q is unknown; known here are %s", Brief(op), BriefList(slices.Sorted(maps.Keys(known))))
+	return fmt.Errorf("operation %q is unknown; known operations are %s", Brief(op), BriefList(slices.Sorted(maps.Keys(known))))
 }
 
 // bundler copies documents into the $defs of a root.
@@ -157,7 +157,7 @@ func (b *bundler) refer(t Target, from scope) (string, error) {
 	if !b.all && !b.given[t.Resource] {
 		id := t.Resource.ID
 		if id == "" {
-			return "", fmt.Errorf("%s has no $id to refer to it by; bundle it", t.Resource.Doc.File)
+			return "", fmt.Errorf("%s cannot be referenced, because it has no $id; bundle it", t.Resource.Doc.File)
 		}
 		if t.Pointer != "" {
 			id += "#" + fragment(t.Pointer)
@@ -216,7 +216,7 @@ func (c copier) schema(pointer string, value any) (any, error) {
 		return value, nil
 	}
 	out := make(map[string]any, len(node))
-	// The names are sorted, so that of several faults always the same one is reported.
+	// The keywords are visited in sorted order, so that the same fault is reported each time.
 	for _, key := range slices.Sorted(maps.Keys(node)) {
 		if c.drops(pointer, key) {
 			continue

@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -72,8 +73,8 @@ func (v View) carry(node map[string]any) (omitted []string, required []any, err 
 	properties, _ := node["properties"].(map[string]any)
 	listed, _ := node["required"].([]any)
 	dropped := map[string]bool{}
-	for name, value := range properties {
-		property, ok := value.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(properties)) { // the same fault is reported each time
+		property, ok := properties[name].(map[string]any)
 		if !ok {
 			continue
 		}

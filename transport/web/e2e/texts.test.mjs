@@ -1,5 +1,5 @@
-// Parts of a text besides words: mathematics, alerts, pictures that enlarge. Messages
-// between people can have code and links.
+// Parts of a text besides words: formulas, alerts, pictures that can be enlarged, diagrams, links and
+// embedded pages. Messages between people can have code and links.
 import assert from 'node:assert/strict'
 import { inFirefox, sound, stage, still, until } from './harness/stage.mjs'
 
@@ -43,7 +43,7 @@ Before ![The plan of the house](/uploads/images/nowhere.png) behind.
 
 ![](${drawing(20, 20)}) is a sign within a text.`
 
-test('formulas are typeset, and comments can be on a paragraph with formulas', async ({ visitor, facilitator, person, note }) => {
+test('formulas are typeset, and paragraphs with formulas can be commented on', async ({ visitor, facilitator, person, note }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Curves', steps: [`# Curves\n\n${formulas}`, '# Two\n\nNone here.'] })
   const ann = await person(lab, 'Attendee 1')
@@ -363,7 +363,7 @@ test('links lead to places in this step and in others, and broken links are text
   assert.equal(new URL(page.url()).pathname, `/codelabs/${lab.id}`)
   // The columns have the alignment that the table defines.
   assert.deepEqual(await text.locator('td').evaluateAll((all) => all.map((e) => getComputedStyle(e).textAlign)), ['start', 'center', 'left', 'right'])
-  // Neither file exists here, so the links are plain text.
+  // Neither target exists here, so the links are plain text.
   assert.equal(await text.getByRole('link', { name: /other|about/ }).count(), 0)
   assert.equal(await text.getByText('other').count(), 1)
   await top()

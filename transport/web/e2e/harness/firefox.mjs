@@ -64,8 +64,8 @@ export const leaving = /downloadable font: download failed .* status=2152398850 
 export const untouched = { hasTouch: false, isMobile: undefined }
 
 /**
- * A tap becomes a click. The target window is brought to the front first, since Firefox sends focus
- * and keys to the front window.
+ * Makes a tap a click, and empties number fields before they are filled. Before focus and keys, the
+ * page is brought to the front, since Firefox sends both to the front window.
  */
 export function adapt(page) {
   const locator = Object.getPrototypeOf(page.locator('html'))

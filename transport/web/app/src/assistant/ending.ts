@@ -47,7 +47,7 @@ export function endingWord(ending: Ending): string {
   return { whole: () => '', cut: m.ask_cut, blocked: m.ask_blocked, call: m.ask_call, other: m.ask_other }[ending]()
 }
 
-/** Returns the text that says that the AI is busy and for how long, or null for other errors. */
+/** Returns the text that says that the AI is busy and, if known, for how long, or null for other errors. */
 export function busyWord(e: unknown): string | null {
   if (!(e instanceof Refused) || e.status !== 503) return null
   if (e.after === null) return m.ask_busy()

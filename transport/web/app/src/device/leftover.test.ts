@@ -25,7 +25,7 @@ test('leftover work and work begun meanwhile are both kept', () => {
   later.found(kept)
   later.drop()
   expect(later.offer?.work).toBe('old')
-  // This time the newer work is taken first.
+  // Here the person takes the older work first. The page's own work is then offered.
   expect(l.take('new')).toBe('old')
   expect(l.take('old')).toBe('new')
 })

@@ -39,7 +39,7 @@ export class Unread {
     if (message && !this.list.some((x) => x.id === id)) this.list = [...this.list, message].slice(-most)
   }
 
-  /** Removes messages that were read or answered. */
+  /** Removes messages that were read or answered, and remembers them as read. */
   read(which: (x: ChatMessage) => boolean): void {
     const read = this.list.filter(which)
     if (read.length === 0) return
