@@ -39,8 +39,9 @@ type Section struct {
 	Required bool
 
 	// A section whose data is not a folder sets the following functions. Vacant replaces the check
-	// that the folder is empty. Place activates the loaded data, instead of renaming the
-	// folder. Discard is always called at the end of a restore.
+	// that the folder is empty. Place activates the loaded data, instead of renaming the folder.
+	// Once Vacant has succeeded, Discard is called at the end of the restore, even if the restore
+	// fails.
 	Vacant, Discard func() error
 	Place           func(dir string) error
 }
@@ -97,7 +98,8 @@ func writeSections(out *bufio.Writer, sections []Section) error {
 }
 
 // Restore creates the section folders in the data folder. Each section folder must be missing or
-// empty. Sections that are not required can be missing from the backup.
+// empty, unless the section has its own Vacant and Place. Sections that are not required can be
+// missing from the backup.
 func Restore(data string, r io.Reader, sections ...Section) (err error) {
 	for _, s := range sections {
 		if s.Vacant == nil {

@@ -15,7 +15,7 @@
 // section before it saves any. Until the end of the backup, no referenced object is therefore
 // removed.
 //
-// Restore builds every section in a temporary folder and renames it only after the whole backup was
-// read and verified. Restoring a damaged backup, a backup of a newer program, or one with an
-// unknown section changes nothing.
+// Restore builds every section in a temporary folder. It puts the sections in place only after the
+// whole backup was read and verified. Restoring a damaged backup, a backup of a newer program, or
+// one with an unknown section changes nothing.
 package backup

@@ -132,8 +132,8 @@ func loadFile(root *os.Root, name string, mode fs.FileMode, r io.Reader) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// damaged wraps an error that a truncated or malformed stream caused in ErrDamaged. Other errors
-// stay unchanged.
+// damaged adds ErrDamaged to an error of a truncated or malformed stream. Other errors stay
+// unchanged.
 func damaged(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, tar.ErrHeader) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)

@@ -129,7 +129,7 @@ func (f *FrameReader) next() error {
 		return err
 	}
 	if crc32.Checksum(content, castagnoli) != binary.BigEndian.Uint32(head[4:]) {
-		return fmt.Errorf("%w: the checksum of the frame before byte %d does not match", ErrDamaged, f.total)
+		return fmt.Errorf("%w: the checksum of the frame at byte %d does not match", ErrDamaged, f.total)
 	}
 	f.total += uint64(size)
 	f.sum.Write(content)

@@ -11,9 +11,9 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Backup writes a consistent state of the store, at the time of the call, to w while the store
-// keeps serving. The format does not depend on Badger's version (package layout). The caller should
-// sync w before relying on the backup.
+// Backup writes a consistent state of the store to w while the store keeps serving. The state is at
+// least as new as the call. The format does not depend on Badger's version (package layout). The
+// caller should sync w before relying on the backup.
 func (s *Store) Backup(w io.Writer) error {
 	if err := s.gate.Enter(); err != nil {
 		return err

@@ -6,7 +6,8 @@ import (
 )
 
 // collector periodically frees the space of replaced large values, and verifies the tables once per
-// day. Without this verification, only the next start would notice damage on the disk.
+// day. Without this verification, damage to data that nobody reads would be noticed only by a
+// backup, a scrub or the next start.
 type collector struct {
 	store *Store
 	quit  chan struct{} // closed by stop

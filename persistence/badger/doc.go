@@ -25,6 +25,6 @@
 // handle also fails, and the actor must open a new handle. If a write to the disk fails, or Badger
 // fails in the background, the state of the store is unknown. The store then permits only reads
 // until the next start (Stats.Failed). While the disk is nearly full, the store is read-only.
-// Damaged or unreadable bytes return durable.ErrCorrupt to their actor. Open verifies every file
-// and returns ErrDamaged for damage that a crash does not explain.
+// Reading damaged or unreadable bytes returns durable.ErrCorrupt. Open verifies every file and
+// returns ErrDamaged for damage that a crash does not explain.
 package badger

@@ -44,7 +44,7 @@ func (h *health) stats() durable.StoreFaults {
 // a known state, because it reads the actual content of the disk.
 func (h *health) breakDown(kind fault, cause error) {
 	h.counts[kind].Add(1)
-	err := fmt.Errorf("%w: the disk failed, restart to recover: %w", durable.ErrReadOnly, cause)
+	err := fmt.Errorf("%w: the disk failed; restart to recover: %w", durable.ErrReadOnly, cause)
 	if h.brokenBy.CompareAndSwap(nil, &err) {
 		h.log.Error("the store stopped writing because the disk failed; restart the server to recover", "error", cause)
 	}
@@ -58,10 +58,10 @@ func (h *health) broken() error {
 	return nil
 }
 
-// read runs fn, which reads from Badger, and turns memory faults and panics into errors. Badger
-// reads its tables through memory maps, in which an unreadable page, or a page after the end of a
-// shrunken file, causes a memory fault. A block with impossible content causes a panic. read does
-// not protect Badger's own goroutines (DESIGN.md has the consequences).
+// read runs fn, which reads from Badger, and turns memory faults and panics of Badger into errors.
+// Badger reads its tables through memory maps, in which an unreadable page, or a page after the end
+// of a shrunken file, causes a memory fault. A block with impossible content causes a panic. read
+// does not protect Badger's own goroutines (DESIGN.md has the consequences).
 func (h *health) read(fn func() error) error {
 	err := onFault(fn)
 	if broken := h.broken(); broken != nil && errors.Is(err, errStumbled) {
@@ -77,7 +77,7 @@ func (h *health) read(fn func() error) error {
 	return err
 }
 
-// errFault means that file-mapped memory could not be read.
+// errFault means that a page of a memory-mapped file could not be read.
 var errFault = errors.New("the disk cannot read a part of a file")
 
 // errStumbled means that Badger panicked.
@@ -106,7 +106,8 @@ func onFault(fn func() error) (err error) {
 	return fn()
 }
 
-// fromBadger reports whether the panic being recovered was raised in Badger's code.
+// fromBadger reports whether the panic being recovered was raised in the code of Badger or of its
+// FlatBuffers library.
 func fromBadger() bool {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])

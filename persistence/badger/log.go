@@ -34,8 +34,8 @@ type actorLog struct {
 
 var _ durable.Log = (*actorLog)(nil)
 
-// Open implements durable.Journal. It waits until a snapshot or a rewrite of the same actor that is
-// in progress has ended.
+// Open implements durable.Journal. If a snapshot or a rewrite of the same actor is in progress,
+// Open waits until it has ended.
 func (s *Store) Open(actor string) (durable.Log, error) {
 	if err := layout.CheckActor(actor); err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ import (
 //
 // Badger's goroutines for flushing, compaction and cleanup cannot return errors. They log errors,
 // and then continue or retry. For this reason, every logged warning or error makes the store refuse
-// further writes, unless the line is known to be harmless. This includes unknown lines of later
-// versions.
+// further writes, unless the line is known to be harmless, or Badger also returns its error.
+// Unknown lines of later versions also stop the writes.
 type bridge struct {
 	*health
 	closing atomic.Bool // set when the store closes
@@ -97,8 +97,8 @@ func begins(format string, lines []string) bool {
 	return false
 }
 
-// root returns the innermost error of a chain. Badger's wrappers can contain the ranges of tables,
-// which are keys.
+// root returns the innermost error of a chain, or the first PathError in it. Badger's wrappers can
+// contain the ranges of tables, which are keys.
 func root(err error) error {
 	for {
 		inner := errors.Unwrap(err)

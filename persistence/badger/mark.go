@@ -21,7 +21,8 @@ import (
 // The high-water mark is a file next to the store's folder with the newest position of the store.
 // If a folder's newest transaction is older than its mark, the folder has lost transactions. Either
 // a file system snapshot was restored, an older copy has replaced the folder, or a file with the
-// newest transactions is missing. Tokens that were used since then could return their cards again.
+// newest transactions is missing. Tokens whose use was recorded in the lost transactions could
+// return their cards again.
 //
 // The mark is written after each commit, so that it survives the end of the process. It is synced
 // once per Options.SpaceInterval and on closing, so after a power failure it can lag by one
@@ -36,8 +37,8 @@ func Marked(dir string) bool {
 	return err == nil
 }
 
-// mark is the open file. Its lock protects the whole store, so that only one process at any time
-// examines the folder.
+// mark is the open file. Its lock protects the whole store. While a process has the store open for
+// writing, no other process examines the folder.
 type mark struct {
 	file *os.File // nil for a read-only store without a mark
 	// emptied means that the mark already existed, but was empty. If a store exists, this is

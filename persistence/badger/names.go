@@ -27,7 +27,8 @@ type names struct {
 const clockTick = 25 * time.Millisecond
 
 // settle returns when every name in the folder is on disk. It reads the folder's modification time,
-// which takes 1 us. It syncs only if that time has changed; moved reports this.
+// which takes 1 us. It syncs only if that time has changed, or was too recent at the last sync.
+// moved reports whether it has synced.
 func (n *names) settle() (moved bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -36,8 +36,8 @@ type Options struct {
 	// MemTableBytes is the size of Badger's tables in memory. Up to three exist while the disk is
 	// slower than the writers. Each flush and compaction builds tables in buffers that grow to
 	// about twice this size, and Badger keeps up to eight buffers. After 600,000 messages in 25 s,
-	// the resident memory was 830 MiB. With 32 MiB it was 1,050 MiB. With 8 MiB it is smaller, but a
-	// batch could have only 13,000 rows. Default 16 MiB.
+	// the resident memory was 830 MiB. With 32 MiB it was 1,050 MiB. With 8 MiB it is smaller, but
+	// a batch could have only 13,000 rows. Default 16 MiB.
 	MemTableBytes int64
 	// BlockCacheBytes bounds the cache of table blocks. Default 32 MiB.
 	BlockCacheBytes int64
@@ -45,8 +45,9 @@ type Options struct {
 	durable.StoreLimits
 
 	// MinFreeBytes is the free space below which the store refuses writes, until a quarter more is
-	// free again. Badger maps its files into memory. If there is no space for a page, SIGBUS kills
-	// the process, so this check cannot be disabled. Default 1 GiB.
+	// free again. Urgent appends are accepted down to half of it. Badger maps its files into
+	// memory. If there is no space for a page, SIGBUS kills the process, so this check cannot be
+	// disabled. Default 1 GiB.
 	MinFreeBytes uint64
 	// SpaceInterval is the interval of checks of the free space. Default 1 s.
 	SpaceInterval time.Duration
@@ -64,9 +65,10 @@ type Options struct {
 	// logged.
 	Logger *slog.Logger
 
-	// RecoverDamaged opens a store whose files are damaged, missing, or older than they were. The
-	// store then contains only its valid part, and gets a new stream id. Without RecoverDamaged,
-	// Open returns ErrDamaged. Changed or omitted files are kept in a folder next to the store's.
+	// RecoverDamaged opens a store whose files are damaged, missing, or replaced by older copies.
+	// The store then contains only its valid part, and gets a new stream id. Without
+	// RecoverDamaged, Open returns ErrDamaged. Changed or omitted files are kept in a folder next
+	// to the store's.
 	RecoverDamaged bool
 
 	// ReadOnly opens a properly closed store without writing to it.
@@ -124,8 +126,8 @@ func (o Options) badgerOptions(logger *bridge) badgerdb.Options {
 		// An acknowledged batch must be on disk. This is the purpose of the store, so it is not
 		// configurable.
 		WithSyncWrites(true).
-		// Conflicts are impossible, because one goroutine appends to each log. Detecting them would
-		// cost memory for the set of read keys.
+		// Conflicts are impossible, because one goroutine commits all batches and rows. Detecting
+		// them would cost memory for the set of read keys.
 		WithDetectConflicts(false).
 		WithNumVersionsToKeep(1).
 		// A damaged compressed block would end an iteration without an error. In uncompressed

@@ -21,8 +21,8 @@ import (
 )
 
 // inspect checks the folder of a store before Badger opens it. It refuses a store whose files are
-// damaged, missing or older than they were. With RecoverDamaged it keeps the original of every file
-// that it changes, and reports the losses. The returned mark is locked.
+// damaged, missing or replaced by older copies. With RecoverDamaged it repairs the folder, keeps
+// the original of every file that it changes, and reports the losses. The returned mark is locked.
 func inspect(o Options) (*mark, error) {
 	m, known, err := openMark(o.Dir, o.ReadOnly)
 	markErr := err
@@ -79,13 +79,13 @@ func inspectLocked(o Options, m *mark, known bool, markErr error) error {
 	return s.tidy(o.Logger)
 }
 
-// lockWait is the time limit for a lock that a process being started still shares.
+// lockWait is the maximum wait for a lock that a process being started still shares.
 const lockWait = 3 * time.Second
 
 // lockFolder takes the lock that Badger will take on a folder, for the duration of the inspection.
 // The caller has locked the mark, so that no other server uses the folder. The folder can still be
 // locked by a store that this process has just closed: between fork and exec, a new process shares
-// the descriptors of this one. lockFolder waits for this at most lockWait.
+// the descriptors of this one. lockFolder waits at most lockWait for this lock.
 func lockFolder(dir string, readOnly bool) (unlock func(), err error) {
 	f, err := os.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -260,7 +260,7 @@ func (s *survey) rebuild(aside string) error {
 }
 
 // replaceTable moves a damaged table to aside and replaces it with its valid part. left is false if
-// no part is valid.
+// no part is valid, or if the table is missing.
 func (s *survey) replaceTable(id uint64, aside string) (left bool, err error) {
 	name := table.IDToFilename(id)
 	if !s.files[name] {

@@ -14,8 +14,8 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Restore creates a store in dir from a backup. dir must be empty or not exist. The store is built
-// in a folder next to dir, and renamed to dir only if the backup was complete. A damaged backup
+// Restore creates a store in dir from a backup. dir must be empty or missing. The store is built in
+// a folder next to dir, and renamed to dir only if the backup was complete. A damaged backup
 // (ErrBadBackup), or a backup of a newer program (ErrNewerFormat), therefore changes nothing. The
 // new store has a new StreamID.
 func Restore(dir string, r io.Reader) error {

@@ -60,7 +60,7 @@ func checkPreconditions(txn *badgerdb.Txn, rows []durable.Row) error {
 	return nil
 }
 
-// getValue returns a copy of the sealed value under key, or ErrNotFound.
+// getValue returns a copy of the value under key, without its seal, or ErrNotFound.
 func getValue(txn *badgerdb.Txn, key []byte) ([]byte, error) {
 	item, err := txn.Get(key)
 	if errors.Is(err, badgerdb.ErrKeyNotFound) {

@@ -14,7 +14,8 @@ import (
 // snapshotJob is one request to store a state.
 type snapshotJob = calls.Snapshot[*actorLog]
 
-// Snapshot implements durable.Log. done is called on the goroutine that stores snapshots.
+// Snapshot implements durable.Log. done is called on the goroutine that stores snapshots or, if the
+// log is no longer valid, on the writer's goroutine.
 func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error {
 	if l.closed.Load() {
 		return durable.ErrClosed
@@ -108,7 +109,7 @@ func (s *Store) writeHead(b *bulk, actor string, h layout.Head) error {
 	return b.add(key, layout.Sealed(key, h.Encode()))
 }
 
-// step lets tests stop a snapshot between its steps.
+// step lets tests stop a snapshot or a purge between its steps.
 func (s *Store) step(name string) error {
 	if s.hooks.snapshotStep == nil {
 		return nil

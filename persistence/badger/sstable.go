@@ -242,8 +242,8 @@ func readDamaged(path string) ([]byte, *fb.TableIndex, error) {
 }
 
 // eachSoundBlock finds the undamaged blocks. With the index, it reads the blocks at their offsets.
-// Without the index, it reads from the beginning. Each block is then assumed to end at the first
-// offset at which its checksum matches.
+// Without the index, it reads from the beginning, and finds only the blocks before the first
+// damaged one. Each block is then assumed to end at the first offset at which its checksum matches.
 func eachSoundBlock(data []byte, index *fb.TableIndex, fn func(body []byte)) {
 	if index != nil {
 		var bo fb.BlockOffset

@@ -64,7 +64,8 @@ type hooks struct {
 var _ durable.Journal = (*Store)(nil)
 
 // Open opens or creates the store in o.Dir. It returns ErrLocked if another process has it open,
-// ErrNewerFormat if a newer program wrote it, and ErrDamaged if its files are damaged.
+// ErrNewerFormat if a newer program wrote it, and ErrDamaged if its files are damaged, missing or
+// replaced by older copies. See Options.RecoverDamaged.
 func Open(o Options) (*Store, error) { return open(o, hooks{}) }
 
 func open(o Options, h hooks) (*Store, error) {

@@ -102,8 +102,8 @@ func examine(dir string) (*survey, error) {
 	return s, s.explain()
 }
 
-// checkUnused refuses a file of the value log that has a value. A file with any other bytes after
-// its header is added to s.strange.
+// checkUnused refuses a file of the value log that has a value. A file with other nonzero bytes
+// after its header is added to s.strange.
 func (s *survey) checkUnused(name string) (err error) {
 	readErr := readLog(filepath.Join(s.dir, name), func(data []byte) {
 		for at := walHeader; at < len(data); at++ {
@@ -161,8 +161,8 @@ func tableID(name string) (uint64, bool) {
 	return id, err == nil && table.IDToFilename(id) == name
 }
 
-// readManifest reads which tables belong to the store, and records every one that is missing or
-// damaged as a finding.
+// readManifest reads which tables belong to the store, and records each missing or damaged table as
+// a finding.
 func (s *survey) readManifest() error {
 	m, err := readManifest(s.dir)
 	switch {
@@ -314,8 +314,8 @@ func (s *survey) compare(m *mark) {
 	s.compareLogs(m.state.logs, tables)
 }
 
-// compareLogs finds logs that are missing or end too early. tables is the newest version in any
-// table.
+// compareLogs finds logs that are missing or end too early, and missing tables of removed logs.
+// tables is the newest version in any table.
 func (s *survey) compareLogs(recorded []logStart, tables uint64) {
 	for _, l := range recorded {
 		held := slices.ContainsFunc(s.logs.logs, func(w walLog) bool { return logNumber(w.name) == l.log && w.last >= l.version })

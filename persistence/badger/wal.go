@@ -252,7 +252,8 @@ func readLog(path string, read func(data []byte)) error {
 	return errors.Join(err, unix.Munmap(data))
 }
 
-// written returns the beginning of the hole at the end of a file.
+// written returns the beginning of the hole at the end of a file, or the file's size if there is no
+// such hole.
 func written(f *os.File) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -65,8 +65,8 @@ func AppendChunkHeader(dst []byte, count int) []byte {
 	return binary.AppendUvarint(dst, uint64(count))
 }
 
-// Rewrite passes the records up to the seq upTo to fn and, if any changed, returns the chunk's new
-// value, still without its seal.
+// Rewrite calls fn for each record up to the seq upTo. If fn replaced any, Rewrite returns the
+// chunk's new value, still without its seal.
 func (c Chunk) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, error)) (value []byte, changed bool, err error) {
 	records := make(durable.Records, 0, len(c.Records))
 	err = c.Each(func(seq uint64, record []byte) error {

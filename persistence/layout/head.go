@@ -18,7 +18,7 @@ import (
 type Head struct {
 	Seq    uint64
 	Base   uint64 // of the log, see durable.LogReader; at most Seq
-	ID     uint64 // identifies the parts; incremented with each snapshot
+	ID     uint64 // identifies the parts; grows with each snapshot
 	Parts  uint64
 	Length uint64
 	Sum    uint32
@@ -29,9 +29,8 @@ const (
 	// MaxInline is the maximum size of a state that is stored in the head, which needs one commit
 	// instead of several. Most states are smaller.
 	MaxInline = 128 << 10
-	// PartBytes is the size of a part. It is small enough that Badger stores a part in its tree,
-	// where the next compactions remove replaced parts. In the value log they would stay until
-	// compactions have counted them as garbage, which never happens in a store with few writes.
+	// PartBytes is the size of a part. With default options, the Badger store does not split a part
+	// again (large.go of persistence/badger). Its next compactions remove replaced parts.
 	PartBytes = 256 << 10
 	// MaxState is the maximum size of a state. A head with a larger length is damaged.
 	MaxState = 4 << 30
@@ -95,7 +94,7 @@ func (h Head) Snapshot(state []byte, tail uint64) durable.Snapshot {
 }
 
 // State assembles the state from its parts and verifies it. part returns a part without its seal. A
-// missing part (durable.ErrNotFound) is damage; any other error of part is returned unchanged.
+// missing part (durable.ErrNotFound) is damage. Any other error of part keeps its kind.
 func (h Head) State(actor string, part func(n uint32) ([]byte, error)) ([]byte, error) {
 	state := h.Inline
 	if h.Parts > 0 {

@@ -19,7 +19,7 @@ type feed struct {
 	node     *Node
 	tables   []string
 	fn       func(table string, key, value []byte)
-	existing map[place]struct{} // the existing rows
+	existing map[place]struct{} // the rows that existed at the last poll
 	seen     uint64             // content.changes at the last poll
 	looked   time.Duration      // beginning of that poll, by the node's clock
 

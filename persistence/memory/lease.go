@@ -102,7 +102,8 @@ func (n *Node) Lost() <-chan struct{} {
 // away reports whether the node's calls are blocked by Cut or Stop.
 func (n *Node) away() bool { return !n.gone && (n.stopped > 0 || n.cut > 0 && n.holds()) }
 
-// reach waits until the database can be reached, and returns an error if the lease is lost.
+// reach waits until the database can be reached. It returns an error if the lease is lost, or if
+// the node has ended.
 func (n *Node) reach() error {
 	for n.away() {
 		n.changed.Wait()

@@ -142,7 +142,7 @@ func (n *Node) Close() error {
 	return err
 }
 
-// leave ends the node's lease, and removes the node from the database's list.
+// leave makes the node treat its lease as lost, and removes it from the list of running nodes.
 func (n *Node) leave() {
 	n.gone = true
 	n.lose()

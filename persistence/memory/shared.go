@@ -55,7 +55,7 @@ func Share(n int) (*Database, []*Node) {
 }
 
 // Start opens the database as a node. It waits until the lease of an earlier process with this name
-// has expired.
+// has expired, and fails if that lease never expires.
 func (d *Database) Start(ctx context.Context, name string, o NodeOptions) (*Node, error) {
 	n := &Node{db: d, name: name, opts: o.withDefaults()}
 	for {

@@ -44,7 +44,7 @@ func NewAside(ctx context.Context, s Store, clock *Clock, prefix string, grace t
 // Old reports whether an object is old enough to be quarantined or removed.
 func (a *Aside) Old(i Info) bool { return a.OlderThan(i, a.grace) }
 
-// OlderThan reports whether an object was put longer than age ago.
+// OlderThan reports whether an object was put more than age ago.
 func (a *Aside) OlderThan(i Info, age time.Duration) bool { return a.now.Sub(i.Changed) > age }
 
 // Needed is called for a referenced object. It removes the object from the quarantine.
@@ -87,7 +87,8 @@ func (a *Aside) Remove(ctx context.Context, i Info) (gone bool, err error) {
 	return true, a.store.Delete(ctx, asidePrefix+i.Key)
 }
 
-// Finish removes the marks of objects that no longer exist.
+// Finish removes the old marks of objects that the sweep has not checked. Most of these objects no
+// longer exist.
 func (a *Aside) Finish(ctx context.Context) error {
 	for key, since := range a.marks {
 		if a.now.Sub(since) <= a.grace {

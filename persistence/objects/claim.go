@@ -29,7 +29,7 @@ func Claim(ctx context.Context, s Store, owner string) error {
 }
 
 // Claimed verifies that the objects belong to the records of owner. It returns ErrNotFound for an
-// unclaimed store.
+// unclaimed store, and ErrOwned for a store with another owner.
 func Claimed(ctx context.Context, s Store, owner string) error {
 	is, err := Owner(ctx, s)
 	if err == nil && is != owner {

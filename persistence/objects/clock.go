@@ -9,7 +9,7 @@ import (
 
 // Clock is a store's clock. The ages of objects are measured with it, because a node's clock can be
 // wrong or paused. Now reads it by putting an object and reading the object's time, and then
-// extrapolates with the node's clock for a minute.
+// extrapolates with the node's clock for at most a minute.
 type Clock struct {
 	store Store
 

@@ -16,8 +16,8 @@ const (
 	holdFor    = time.Hour
 )
 
-// Hold prevents every node from removing objects until release is called, or until an hour after
-// this process has died.
+// Hold prevents every node from removing objects until release is called. If this process dies, the
+// hold ends an hour after its last renewal.
 func Hold(s Store) (release func(), err error) {
 	key := holdPrefix + Random()
 	if err := PutBytes(context.Background(), s, key, nil); err != nil {

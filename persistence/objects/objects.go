@@ -34,7 +34,8 @@ type Info struct {
 
 // Store stores objects by key. A key followed by a slash must not be the prefix of another key,
 // because in a folder one name would be both a file and a folder. A Store is safe for concurrent
-// use, also by many nodes. A call ends early if its context ends. Each call also has a timeout.
+// use, also by many nodes. A call can end early if its context ends. A request to a server also has
+// a timeout.
 type Store interface {
 	// Put stores the size bytes of content, with sum as their SHA-256. If Put returns nil, the
 	// object is complete and durable. After an error, an earlier object can still exist under the

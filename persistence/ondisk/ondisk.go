@@ -76,8 +76,8 @@ func SyncFolder(dir string) error {
 // syncFile can be replaced by tests.
 var syncFile = (*os.File).Sync
 
-// Unlock releases the lock (flock) of a file and closes it. Closing alone is not enough: between fork
-// and exec, a new process shares the descriptors of this one, and would keep the lock.
+// Unlock releases the lock (flock) of a file and closes it. Closing alone is not enough: between
+// fork and exec, a new process shares the descriptors of this one, and would keep the lock.
 func Unlock(f *os.File) error {
 	return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close())
 }

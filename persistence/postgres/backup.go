@@ -12,9 +12,9 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Backup writes a consistent state of the store, as of the time of the call, to w while the store
-// keeps serving. Every kind of store can read the format (package layout). The caller should sync w
-// before relying on the backup.
+// Backup writes a consistent state of the store to w while the store keeps serving. The state is at
+// least as new as the call. The format does not depend on the kind of store (package layout). The
+// caller should sync w before relying on the backup.
 func (s *Store) Backup(w io.Writer) error {
 	if err := s.enterCall(); err != nil {
 		return err
@@ -50,8 +50,8 @@ func (s *Store) Backup(w io.Writer) error {
 	return nil
 }
 
-// entries calls fn for all data except durable.NodeSecrets, as keys and values of package layout.
-// The entries are valid only during the call.
+// entries calls fn for all data except expired rows and durable.NodeSecrets, as keys and values of
+// package layout. The entries are valid only during the call.
 func (v *view) entries(fn func(layout.Entry) error) error {
 	var actor, value, key []byte
 	var n int64

@@ -58,7 +58,7 @@ func assertDurable(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 	if weak(commit, standbys) {
-		return fmt.Errorf("%w: it is %q for this user and database, set it to on", ErrWeakCommit, commit)
+		return fmt.Errorf("%w: it is %q for this user and database; set it to on", ErrWeakCommit, commit)
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func weak(commit, standbys string) bool {
 const byIndex = "set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set plan_cache_mode = force_generic_plan"
 
 // newPool returns a pool. If few is set, the pool is for statements that touch few rows, otherwise
-// for reads of many rows.
+// for reads of many rows. least is the smallest permitted maximum number of connections.
 func newPool(ctx context.Context, c *pgxpool.Config, least int32, few bool) (*pgxpool.Pool, error) {
 	c = c.Copy()
 	if few {

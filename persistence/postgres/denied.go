@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// denied is the error of a database role that lacks a privilege. It contains the grant that is
-// missing.
+// denied is the error of a database role that lacks a privilege. If the missing grant is known, the
+// error contains it.
 type denied struct {
 	message string // PostgreSQL's message
 	role    string // "" if the role is not known yet

@@ -21,8 +21,8 @@ const (
 	codeOwned     = "AT003"
 )
 
-// ended reports whether the statement certainly has no effect, because the database itself returned
-// an error and kept the connection.
+// ended reports whether the database itself has answered a statement with an error or without a
+// row, and kept the connection. The statement then certainly has no effect.
 func ended(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Severity != "FATAL" && e.Severity != "PANIC" || errors.Is(err, pgx.ErrNoRows)
@@ -72,8 +72,8 @@ const (
 	pgDenied        = "42501" // a privilege is missing
 )
 
-// translate converts a database error to an error of the durable.Journal contract. It omits values,
-// because the details of PostgreSQL's errors can quote them.
+// translate converts a database error to an error of the durable.Journal contract. It omits the
+// details of PostgreSQL's errors, because they can quote values.
 func translate(err error) error {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
@@ -106,7 +106,8 @@ type passing struct{ error }
 func (p *passing) Unwrap() []error { return []error{durable.ErrUnavailable, p.error} }
 
 // passes lists the SQLSTATEs of a temporarily unavailable database: it was interrupted, is starting
-// or stopping, or has too many connections.
+// or stopping, or lacks connections or memory. Two SQLSTATEs are those of transactions that
+// concurrent ones ended.
 var passes = map[string]bool{
 	"57014": true, "57P01": true, "57P02": true, "57P03": true, "57P05": true, "53300": true, "53200": true,
 	pgSerialization: true, pgDeadlock: true,

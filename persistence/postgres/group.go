@@ -123,7 +123,8 @@ func (g *group) chunkArrays() (actors [][]byte, seqs []int64, values [][]byte) {
 	return actors, seqs, values
 }
 
-// lost returns the logs at the positions that are listed in detail, the detail of a database error.
+// lost returns the logs at the positions that detail lists, or all logs if it lists none. detail is
+// the detail of a database error.
 func (g *group) lost(detail string) (out []*actorLog) {
 	for place := range strings.SplitSeq(detail, ",") {
 		if n, err := strconv.Atoi(place); err == nil && n >= 0 && n < len(g.logs) {

@@ -25,15 +25,15 @@ type actorLog struct {
 	// released.
 	users atomic.Int32
 
-	// Cursor is the position of the next record. Only the writer uses it.
+	// The Cursor is the log's position. Open sets it, and then the writer owns it.
 	calls.Cursor
 	span int // the log's newest chunk in the group
 }
 
 var _ durable.Log = (*actorLog)(nil)
 
-// Open implements durable.Journal. It waits until a snapshot or a rewrite of the same actor on this
-// node has ended.
+// Open implements durable.Journal. If a snapshot or a rewrite of the same actor is in progress on
+// this node, Open waits until it has ended.
 func (s *Store) Open(actor string) (durable.Log, error) {
 	if err := layout.CheckActor(actor); err != nil {
 		return nil, err

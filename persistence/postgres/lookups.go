@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// lookups reads single rows. Requests that arrive during a statement share the next one, because a
-// few dozen rows cost client and database the same as one.
+// lookups reads single rows. Requests that arrive while maxAsking statements are in progress share
+// the next one, because a few dozen rows cost client and database the same as one.
 type lookups struct {
 	store *Store
 

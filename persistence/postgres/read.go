@@ -186,8 +186,8 @@ func (r *reader) records(v *view, h layout.Head, after, tail uint64, fn func(uin
 	return damaged(err)
 }
 
-// damaged marks ErrCorrupt as final, so that the request is not retried. It returns errors of the
-// database unchanged.
+// damaged marks ErrCorrupt as final, so that the request is not retried. It returns other errors,
+// and errors of the database, unchanged.
 func damaged(err error) error {
 	if errors.Is(err, durable.ErrCorrupt) && codeOf(err) == "" {
 		return &final{err}

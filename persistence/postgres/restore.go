@@ -12,7 +12,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// ErrNotEmpty means that the target database already contains data.
+// ErrNotEmpty means that the target database already contains data, or that a node uses it.
 var ErrNotEmpty = errors.New("postgres: the database already contains data; use an empty database, or drop its schema " + schema)
 
 // Restoring is a database that is being filled from a backup, in one transaction.
@@ -22,7 +22,8 @@ type Restoring struct {
 	ids   int64            // the highest id of a snapshot
 }
 
-// CheckEmpty returns ErrNotEmpty for a database that contains data, or that a living node uses.
+// CheckEmpty returns ErrNotEmpty for a database that contains data, or that a living node uses. It
+// creates missing tables.
 func CheckEmpty(url string) error {
 	r, err := begin(url)
 	if err != nil {

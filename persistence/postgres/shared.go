@@ -12,7 +12,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Follow implements durable.Shared.
+// Follow implements durable.Journal.
 func (s *Store) Follow(actor string) (durable.Reader, error) {
 	if err := layout.CheckActor(actor); err != nil {
 		return nil, err

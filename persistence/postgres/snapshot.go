@@ -16,7 +16,8 @@ import (
 // snapshotJob is one request to store a state.
 type snapshotJob = calls.Snapshot[*actorLog]
 
-// Snapshot implements durable.Log. done is called on the goroutine that stores snapshots.
+// Snapshot implements durable.Log. done is called on the goroutine that stores snapshots or, if the
+// log is no longer valid, on the writer's goroutine.
 func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error {
 	if l.closed.Load() {
 		return durable.ErrClosed

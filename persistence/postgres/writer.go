@@ -18,7 +18,7 @@ type writer struct {
 	store   *Store
 	gone    []*actorLog // logs to release after the current group
 	conn    *pgx.Conn   // nil if not open
-	session *lease      // the lease whose session conn has
+	session *lease      // the lease under which conn was opened
 	number  int64       // number of the last commit, under any lease
 	group   group
 }
@@ -65,8 +65,9 @@ func (w *writer) commit(items []item) {
 	w.Finish(items, err)
 }
 
-// commitGroup sends the items in one transaction, until the transaction has been committed or
-// certainly has not. Items that fail individually get their own errors.
+// commitGroup sends the items in one transaction, until the transaction was committed, certainly
+// failed, or the lease is lost. In the last case, the outcome can be unknown. Items that fail
+// individually get their own errors.
 func (w *writer) commitGroup(items []item) error {
 	began := time.Now()
 	s, l := w.store, w.store.lease.Load()

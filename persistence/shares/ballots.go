@@ -45,7 +45,7 @@ type BallotOptions struct {
 	// Spread sends a secret to the other nodes before Make returns it. It returns the nodes that
 	// have the secret, including this one. nil on a single server.
 	Spread func(Ballot) (keepers []string, err error)
-	// Failed, if set, is called for each error of the folder. It must not block.
+	// Failed, if set, is called with the error when a secret cannot be stored. It must not block.
 	Failed func(error)
 
 	// Disk is the folder. If nil, it is the operating system's folder Dir. Tests and the simulator
@@ -80,7 +80,7 @@ const (
 // ballotID matches a codelab id followed by 64 random bits.
 var ballotID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.[0-9a-f]{16}$`)
 
-// OpenBallots loads the existing secrets.
+// OpenBallots loads the existing secrets, and destroys incomplete ones.
 func OpenBallots(o BallotOptions) (*Ballots, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -159,7 +159,7 @@ func (b *Ballots) Make(codelab string) (id string, keepers []string, err error) 
 }
 
 // keep stores a secret on disk and activates it. After a failure, the next sweep destroys the
-// remains, unless another keep succeeds earlier.
+// remains, unless the secret is in use or another keep succeeds earlier.
 func (b *Ballots) keep(id string, x *ballotSecret) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()

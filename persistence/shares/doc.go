@@ -11,8 +11,9 @@
 //
 // # Files
 //
-// For each quarter of an hour in which something expires, there is one file of 32 bytes, with mode
-// 0600, which both environments use:
+// For each quarter of an hour in which something expires, there is a file of 32 bytes, with mode
+// 0600, which both environments use. In a cluster there is one for each node that created a share.
+// The name of a file looks like this:
 //
 //	tokens-until-20260301T121500Z-8f2e61aa90b3c457
 //

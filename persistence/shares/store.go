@@ -28,12 +28,12 @@ type Options struct {
 	// Spread is used if several nodes serve the same tokens; it is nil on a single server. It sends
 	// a share to the other nodes before anything is sealed under the share. If Spread fails, the
 	// share is not used. With Spread, nothing new is sealed under shares found at startup, because
-	// some nodes might lack them.
+	// some nodes can lack them.
 	Spread func(Share) error
 	// Lacks reports whether other nodes of a cluster can have shares that this node lacks, so that
 	// a missing share can still be valid. nil means never.
 	Lacks func() bool
-	// Failed, if set, is called for each error of the folder. It must not block.
+	// Failed, if set, is called with the error when a share cannot be stored. It must not block.
 	Failed func(error)
 
 	// Disk gives access to the folder. If nil, it is the operating system's folder Dir. Tests and
@@ -178,7 +178,8 @@ func (s *Store) Find(id seal.ShareID) (*seal.Share, error) {
 	return h.share, nil
 }
 
-// make creates a share and its file. The caller holds making.
+// make creates a share and its file, and sends the share to the other nodes. The caller holds
+// making.
 func (s *Store) make(ends, now time.Time) (*held, error) {
 	var secret [seal.ShareBytes]byte
 	defer clear(secret[:])
@@ -193,7 +194,7 @@ func (s *Store) make(ends, now time.Time) (*held, error) {
 		if err := s.opts.Spread(Share{ends, secret[:]}); err != nil {
 			s.spread(nil)
 			s.doom(h)
-			return nil, fmt.Errorf("bring a share to the other nodes: %w", err)
+			return nil, fmt.Errorf("send a share to the other nodes: %w", err)
 		}
 	}
 	return h, nil

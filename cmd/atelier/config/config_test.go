@@ -87,7 +87,7 @@ func TestMistakesAreReportedWithTheirLine(t *testing.T) {
 		{"a number for a switch", "[log]\naccess = 1\n", "", "line 2: log.access must be true or false"},
 		{"a text for a list", "[server]\ntrusted_proxies = \"a\"\n", "", "line 2: server.trusted_proxies must be a list of strings"},
 		{"a text for tables", "[live]\nice_servers = \"x\"\n", "", "line 2: live.ice_servers must be a list of tables"},
-		{"within a table", "[[commerce.capabilities]]\nname = 1\n", "", "line 2: commerce.capabilities.name must be a text"},
+		{"within a table", "[[commerce.capabilities]]\nname = 1\n", "", "line 2: commerce.capabilities.name must be a string"},
 		{"a value for a section", "server = 1\n", "", "line 1: server must be a table"},
 		{"a number too large", "[limits]\nlogin_failures = 99999999999999999999\n", "", "line 2: decimal number is too large"},
 		{"bad duration", "[live]\nidle_timeout = \"soon\"\n", "", `line 2: live.idle_timeout: "soon" is not a duration`},

@@ -115,7 +115,7 @@ func TestEachProblemBetweenBrowserAndServerFailsItsCheck(t *testing.T) {
 					_ = c.WriteMessage(websocket.TextMessage, []byte("welcome"))
 				}
 			})
-		}, "room", "59 of 70 connections"},
+		}, "room", "59 of 70 simultaneous"},
 		{"no message arrives", func(m *http.ServeMux) {
 			m.HandleFunc("GET /api/ws/lab", func(w http.ResponseWriter, r *http.Request) {
 				if c, err := (&websocket.Upgrader{}).Upgrade(w, r, nil); err == nil {

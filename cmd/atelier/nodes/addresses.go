@@ -10,12 +10,13 @@ import (
 	"atelier/persistence/postgres"
 )
 
-// addresses is the table of the addresses at which nodes reach each other. Its keys are the
-// database's stream and the node names.
+// addresses is the table of the addresses at which nodes reach each other. Each key consists of the
+// database's stream and a node name.
 const addresses = "nodeaddresses"
 
 // find records this node's address, and returns the addresses of the other living nodes. If two
-// nodes start at the same time, the node that reads later finds the other.
+// nodes start at the same time, the node that reads later finds the other. While the database
+// accepts no writes, find records nothing.
 func find(cfg config.Config, store durable.Shared) (peers []string, err error) {
 	own := address(cfg)
 	err = durable.Commit(store, []durable.Row{{Table: addresses, Key: ofStream(store, cfg.Cluster.Node), Value: []byte(own)}})

@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// authority is the name of the secret with which nodes create certificates for each other. It
-// contains one certificate and its key in PEM format.
+// authority is the name of the secret with which each node signs its certificate. It contains one
+// certificate and its key in PEM format.
 const authority = "authority"
 
-// certificates are valid until cluster.secret changes. They begin in the past, because the clocks
-// of nodes differ.
+// The certificates are valid until cluster.secret changes. They begin in the past, because the
+// clocks of nodes differ.
 var certificatesFrom, certificatesUntil = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
 // ownTLS configures both sides of the connections between nodes that have no certificates in the

@@ -30,8 +30,9 @@ type SharedFile struct {
 }
 
 // Bring copies a secret from the database into its file, or from the file into the database. If
-// neither has the secret, Bring creates it, unless used reports that data depends on it. made
-// reports whether the secret was created by this call.
+// neither has the secret, Bring creates it. It refuses to create a Lasting secret on which data can
+// depend, as reported by used or by an earlier agreement of the nodes. made reports whether the
+// secret was created by this call.
 func (k *Keyring) Bring(f SharedFile, used bool, log *slog.Logger) (made bool, err error) {
 	shared, err := k.Share(f.Name, func() ([]byte, error) {
 		if _, err := os.Stat(f.Path); f.Lasting && errors.Is(err, fs.ErrNotExist) {

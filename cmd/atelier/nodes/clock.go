@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// Operators are informed about a node if its clock differs from the database's clock by
-	// warnOffset. If the difference reaches wrongOffset, the node stops serving while another
+	// Operators are informed about a node if its clock differs from the database's clock by at
+	// least warnOffset. If the difference reaches wrongOffset, the node stops serving while another
 	// living node has a right clock.
 	warnOffset, wrongOffset = 2 * time.Second, 30 * time.Second
 )
@@ -22,7 +22,7 @@ type clocked interface {
 }
 
 // ClockOffset returns how far the database's clock is ahead of this node's clock. known is false if
-// that is unknown, or if the Node is nil.
+// the difference is unknown, or if the Node is nil.
 func (n *Node) ClockOffset() (offset time.Duration, known bool) {
 	if n == nil {
 		return 0, false
@@ -67,9 +67,9 @@ func (f *Figures) offset() (offset time.Duration, known bool) {
 	return time.Duration(*f.ClockMillis) * time.Millisecond, true
 }
 
-// lookAtClock decides whether this node stops serving because its clock is wrong. It stops only if
-// another living node has a right clock. If no node has one, the database's clock can be the wrong
-// one.
+// lookAtClock logs a wrong clock of this node, and decides whether the node therefore stops
+// serving. It stops only if another living node has a right clock. If no node has one, the
+// database's clock can be the wrong one.
 func (n *Node) lookAtClock(members []durable.Member) {
 	offset, _ := n.figures.Load().offset()
 	if warned := n.clockWarned; !warned && offset.Abs() >= warnOffset {
@@ -97,7 +97,8 @@ func wordsOf(offset time.Duration) string {
 	return fmt.Sprintf("%.1f s behind", offset.Seconds())
 }
 
-// clockProblems lists the living nodes with clocks that differ from the database's clock.
+// clockProblems lists the living nodes with clocks that differ from the database's clock by at
+// least warnOffset. If no node agrees with the database's clock, the list also says so.
 func clockProblems(all []NodeStatus) (problems []string) {
 	off, known := 0, 0
 	for _, m := range all {
@@ -112,7 +113,7 @@ func clockProblems(all []NodeStatus) (problems []string) {
 		}
 	}
 	if off > 1 && off == known {
-		problems = append(problems, "no node agrees with the database's clock: look at that one first")
+		problems = append(problems, "no node agrees with the database's clock: check the database's clock first")
 	}
 	return problems
 }

@@ -63,7 +63,7 @@ func TestClockDifferencesAreReported(t *testing.T) {
 		{[]NodeStatus{node("a", true, ms(1900*time.Millisecond)), node("b", true, nil), {Node: "c", Alive: true}}, ""},
 		{[]NodeStatus{node("a", true, ms(2*time.Second)), node("b", true, ms(0))}, "the clock of node a is 2.0 s behind the database's"},
 		{[]NodeStatus{node("a", true, ms(-2500*time.Millisecond)), node("b", false, ms(-9*time.Second)), node("c", true, ms(0))}, "the clock of node a is 2.5 s ahead of the database's"},
-		{[]NodeStatus{node("a", true, ms(-3*time.Second)), node("b", true, ms(-3*time.Second))}, "the clock of node a is 3.0 s ahead of the database's; the clock of node b is 3.0 s ahead of the database's; no node agrees with the database's clock: look at that one first"},
+		{[]NodeStatus{node("a", true, ms(-3*time.Second)), node("b", true, ms(-3*time.Second))}, "the clock of node a is 3.0 s ahead of the database's; the clock of node b is 3.0 s ahead of the database's; no node agrees with the database's clock: check the database's clock first"},
 	} {
 		if got := strings.Join(clockProblems(c.all), "; "); got != c.want {
 			t.Errorf("%v: %q, want %q", c.all, got, c.want)

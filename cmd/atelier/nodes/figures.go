@@ -8,7 +8,7 @@ import (
 // Figures describes a node to the other nodes, because each node lists all nodes.
 type Figures struct {
 	// Load is the number of records that the node commits per second, over about ten seconds, plus
-	// the number of connected people.
+	// the number of live sessions.
 	Load float64 `json:"load"`
 	// LagSeconds is the time since the node's worst replica was last known to be complete.
 	LagSeconds float64 `json:"lag"`
@@ -52,8 +52,8 @@ func (m *meter) figures(now time.Time, c Counts) Figures {
 	return Figures{Load: float64(int64((m.rate+float64(c.Connections))*10)) / 10, LagSeconds: c.Lag.Seconds(), Divergences: c.Divergences, People: c.People}
 }
 
-// smooth updates a rate per second, which is smoothed over loadOver. Since the last update, came
-// units have arrived, and the time past has passed.
+// smooth updates a rate per second, which is smoothed over loadOver. came is the number of units
+// since the last update, and past is the time since then.
 func smooth(rate, came float64, past time.Duration) float64 {
 	if past <= 0 {
 		return rate
@@ -61,8 +61,8 @@ func smooth(rate, came float64, past time.Duration) float64 {
 	return rate + min(float64(past)/float64(loadOver), 1)*(came/past.Seconds()-rate)
 }
 
-// parseFigures reads the Figures in another node's reply. It returns nil for a reply of an earlier
-// version, which has no Figures.
+// parseFigures reads the Figures in another node's reply. It returns nil for a reply without
+// Figures, which comes from an earlier version or from a node that has just started.
 func parseFigures(data []byte) *Figures {
 	var f struct {
 		Figures

@@ -59,8 +59,8 @@ const (
 	tryTime = 10 * time.Second
 )
 
-// NewFolder tries a data folder, which must exist. minFree is the free space, in bytes, below which
-// this server writes only what is necessary.
+// NewFolder returns a Folder that tries to write in dir, which must exist. minFree is the free
+// space, in bytes, below which the folder counts as full.
 func NewFolder(dir string, minFree uint64, log *slog.Logger) *Folder {
 	f := &Folder{
 		try: func() error { return tryWriting(dir) }, free: func() (uint64, error) { return ondisk.FreeBytes(dir) },
@@ -138,7 +138,7 @@ func (f *Folder) Watch(ctx context.Context) {
 	}
 }
 
-// check tries the folder once, and reports whether it is writable.
+// check tries the folder once, records a failure, and reports whether the folder is writable.
 func (f *Folder) check() bool {
 	done := make(chan error, 1)
 	go func() { done <- f.room() }() // if the disk hangs, only this goroutine waits

@@ -19,7 +19,7 @@ import (
 // Keyring stores the long-lived secrets that are the same on all nodes. A joining node takes them
 // from the database. Each secret is sealed (AES-256-GCM) under its own key, which is derived from
 // cluster.secret. The sealed secret is bound to its name, its version and the database's stream, so
-// that it cannot pass for another secret or an earlier version. Backups omit the secrets.
+// that it cannot pass for another secret or another version. Backups omit the secrets.
 type Keyring struct {
 	store durable.Store
 	root  []byte
@@ -43,7 +43,7 @@ const saltBytes = 32
 // only the right secret opens.
 const saltName = "salt"
 
-// OpenKeyring derives the keys, which takes a tenth of a second to make guessing expensive. The
+// OpenKeyring derives the keys. This takes a tenth of a second, so that guessing is expensive. The
 // first node of a database creates the salt. If the secret differs from the other nodes' secret,
 // OpenKeyring returns ErrAnotherSecret.
 func OpenKeyring(store durable.Store, secret string) (*Keyring, error) {
@@ -205,12 +205,12 @@ func (k *Keyring) open(name string, stored []byte) (Secret, error) {
 	version, rest := stored[:versionBytes], stored[versionBytes:]
 	content, err := aead.Open(nil, rest[:aead.NonceSize()], rest[aead.NonceSize():], k.bound(name, version))
 	if err != nil {
-		return Secret{}, fmt.Errorf("the nodes' secret %s in the database is damaged, or sealed under a cluster.secret that was given meanwhile", name)
+		return Secret{}, fmt.Errorf("the nodes' secret %s in the database is damaged, or sealed under a cluster.secret that was set meanwhile", name)
 	}
 	return Secret{content, binary.BigEndian.Uint64(version), stored}, nil
 }
 
-// Get returns a secret. Without a secret, its version is 0.
+// Get returns a secret. If the database has no such secret, Version is 0.
 func (k *Keyring) Get(name string) (Secret, error) {
 	stored, err := k.store.Get(durable.NodeSecrets, k.row(name))
 	if errors.Is(err, durable.ErrNotFound) {
@@ -235,7 +235,7 @@ func (k *Keyring) Put(name string, was Secret, content []byte) (Secret, error) {
 	}
 	err = durable.Commit(k.store, []durable.Row{{Table: durable.NodeSecrets, Key: k.row(name), Value: value, Precondition: precondition}})
 	if err != nil {
-		return Secret{}, fmt.Errorf("keep the nodes' secret %s: %w", name, err)
+		return Secret{}, fmt.Errorf("store the nodes' secret %s: %w", name, err)
 	}
 	return Secret{content, was.Version + 1, value}, nil
 }

@@ -42,7 +42,7 @@ func TestOneNodeCreatesTheSecretsForAll(t *testing.T) {
 	if err := first.rekey("another " + secret); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := second.Get("key"); err == nil || !strings.Contains(err.Error(), "cluster.secret that was given meanwhile") {
+	if _, err := second.Get("key"); err == nil || !strings.Contains(err.Error(), "cluster.secret that was set meanwhile") {
 		t.Errorf("a read with the previous cluster secret returned %v", err)
 	}
 }

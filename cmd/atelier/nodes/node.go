@@ -24,14 +24,14 @@ type Node struct {
 	log *slog.Logger
 	// alive counts the nodes with a valid lease, including this node.
 	alive atomic.Int64
-	// away means that this node has lost its lease and has not rejoined yet. lost counts the leases
-	// lost.
+	// away means that this node has lost or given up its lease, and has not rejoined yet. lost
+	// counts the leases lost.
 	away  atomic.Bool
 	lost  atomic.Int64
 	reach reach
 	// drained means that an operator wants this node to serve nobody. draining counts the turns of
-	// Watch since the node stopped serving, because it was drained or in trouble. Watch owns
-	// draining.
+	// Watch since the node began to give away its codelabs, because it was drained or in trouble.
+	// Watch owns draining.
 	drained  atomic.Bool
 	draining int
 	// figures contains this node's own figures. meter computes them in Watch.
@@ -49,8 +49,8 @@ type Node struct {
 	// begins.
 	first []func() error
 
-	// catchUps contains the functions that fetch the secrets exchanged while this node was away. It
-	// is fixed before Watch begins.
+	// catchUps contains the exchanges that fetch the secrets that this node missed while it was
+	// away. It is fixed before Watch begins.
 	catchUps []catchingUp
 	catching sync.WaitGroup
 }
@@ -104,8 +104,8 @@ func Open(cfg config.Config, store durable.Shared, secrets *Keyring, folder *Fol
 	return n, nil
 }
 
-// nameUnknown logs peers with unknown names. If other nodes are connected, no other check would
-// report them.
+// nameUnknown logs peers with a host name that does not exist. If other nodes are connected, no
+// other check would report them.
 func (n *Node) nameUnknown(peers []string) {
 	for _, peer := range peers {
 		host, _, err := net.SplitHostPort(peer)
@@ -159,7 +159,7 @@ func (n *Node) SessionNumbers() uint64 {
 	return codelab.SessionNumbers(n.Store.Node(), uint64(time.Now().UnixNano()))
 }
 
-// Close leaves the cluster.
+// Close ends the connections to the other nodes. The store still holds this node's lease.
 func (n *Node) Close() {
 	if n != nil {
 		n.bus.Close()

@@ -44,7 +44,7 @@ type move struct{ id, to string }
 
 const (
 	// likeLoads is the fraction by which a load can differ from the mean. quietLoad is a negligible
-	// load, in records per second. Within either limit, codelabs stay where they are.
+	// load, in records per second. Within either limit, no codelab moves because of the load.
 	likeLoads = 0.1
 	quietLoad = 20
 	// A move that does not level the loads is worthwhile only if it lowers the higher of the two
@@ -61,8 +61,8 @@ const (
 	stayTime   = time.Minute
 )
 
-// plan returns the codelabs that a node gives away to make the loads equal. If the loads are
-// already equal, it makes the numbers of codelabs equal. Other nodes above the mean also give
+// plan returns the codelabs that a node gives away to make the loads equal. It then makes the
+// numbers of codelabs equal, as far as the loads stay equal. Other nodes above the mean also give
 // codelabs away, so each node fills only its share of a deficit.
 func plan(me string, places []place, owned []held) []move {
 	i := slices.IndexFunc(places, func(p place) bool { return p.node == me })
@@ -178,7 +178,7 @@ func (p *placement) record(now time.Time, owned []Owned, made func(id string) ti
 	}
 }
 
-// balance gives codelabs to nodes with less load.
+// balance gives codelabs to nodes with less load or fewer codelabs.
 func (n *Node) balance(now time.Time, members []durable.Member, takers []string, w wanted, server Duties) {
 	p := &n.placement
 	p.record(now, server.Owned(), server.Made) // on every call, to record new codelabs

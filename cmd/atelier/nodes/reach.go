@@ -59,7 +59,7 @@ const (
 	silence = 2400 * time.Millisecond
 	// answerTime is longer than a node needs for an undelayed response.
 	answerTime = 500 * time.Millisecond
-	// lonelyNodes is the table in which nodes record that they cannot reach any other node.
+	// lonelyNodes is the table in which each node records whether it reaches any other node.
 	lonelyNodes = "nodereach"
 )
 
@@ -227,12 +227,12 @@ func (n *Node) Unreachable() []string {
 	return out
 }
 
-// standAside decides whether this node stops serving because it reaches no other node. It could not
-// serve codelabs of other nodes. If other nodes reach each other, it therefore leaves everything to
-// them. If no node reaches another, all nodes would stop, so the first by name continues. Each node
-// records in the database whether it is lonely. All nodes reach the database, or they would have
-// lost their leases. A node without a record is ignored: it is starting, and serves nobody yet. It
-// may never serve, if its secret or its certificate is wrong.
+// standAside decides whether this node stops serving because it reaches no other node. Such a node
+// could not serve the codelabs of other nodes. If other nodes reach each other, it therefore leaves
+// everything to them. If no node reaches another, all nodes would stop, so the first by name
+// continues. Each node records in the database whether it is lonely. All nodes reach the database,
+// or they would have lost their leases. A node without a record is ignored: it is starting, and
+// serves nobody yet. It may never serve, if its secret or its certificate is wrong.
 func (n *Node) standAside(me durable.Member, others []durable.Member, lonely bool) (bool, error) {
 	now := reachRow{me.Incarnation, lonely}
 	if n.reach.row == nil || *n.reach.row != now {

@@ -50,8 +50,9 @@ func newSearch(x *Exchange[shares.Ballot], settled func(id string), pause time.D
 
 // Lost reports whether a secret that is missing here is lost, because no node has it. Each of its
 // keepers and each living node must have reported that it lacks the secret, or must have been
-// forgotten. A secret without keepers was created before keepers were recorded, so any member can
-// have it. Until a secret is known to be lost, the search for it continues.
+// forgotten. A secret without keepers was created before keepers were recorded, so any node can
+// have it. The first call starts the search for the secret. The search continues until the secret
+// is found, lost or forgotten.
 func (s *Search) Lost(id string, keepers []string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +117,7 @@ func (s *Search) round(ctx context.Context) (left bool) {
 	return left
 }
 
-// askNodes asks for a secret on each living node that has not yet reported that it lacks the secret.
+// askNodes asks the living nodes for a secret, except those that have reported that they lack it.
 // It reports whether the search for the secret has ended.
 func (s *Search) askNodes(id string) bool {
 	if kept, ok := s.exchange.kept.(findable[shares.Ballot]); ok {

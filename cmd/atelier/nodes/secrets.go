@@ -9,8 +9,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// sameKeys is the table of codes that identify the nodes' long-lived secrets. Its keys are the
-// names of the secrets. A code is derived from the secret and does not reveal it.
+// sameKeys is the table of codes that identify the nodes' long-lived secrets. Each key consists of
+// the database's stream and the name of a secret. A code is derived from the secret and does not
+// reveal it.
 const sameKeys = "nodekeys"
 
 // ofStream returns the key of a row that belongs to one stream of the database. A row of another

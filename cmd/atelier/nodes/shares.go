@@ -21,8 +21,8 @@ import (
 
 // Exchange distributes secrets to all nodes without using the database, where they would outlive
 // their destruction. It distributes the shares of token keys, because any node must serve any
-// token, and the secrets of anonymous polls. Messages between nodes are sealed under the cluster
-// secret.
+// token, and the secrets of anonymous polls. Another Exchange only announces changes of the token
+// keys. Messages between nodes are sealed under the cluster secret.
 type Exchange[S any] struct {
 	node    *Node
 	aead    cipher.AEAD
@@ -53,7 +53,8 @@ var began = time.Now()
 
 // Kept is a node's store of the exchanged secrets.
 type Kept[S any] interface {
-	// Take stores a secret from another node. The secret is on disk when Take returns.
+	// Take stores a secret from another node. The secret is on disk when Take returns, unless it is
+	// no longer needed.
 	Take(S) error
 	// All returns the secrets in use.
 	All() ([]S, error)
@@ -82,9 +83,8 @@ type exchanged[S any] struct {
 	// Lacks, in a response to All, means that other nodes can have secrets that are missing in the
 	// response.
 	Lacks bool `json:"lacks,omitempty"`
-	// Unkept is the response from a node that cannot write its disk to a message with secrets to
-	// store. The node records that it lacks secrets, and uses no missing secret before it has
-	// fetched that secret.
+	// Unkept is the response to secrets that a node could not store, because it cannot write its
+	// disk. That node records that it lacks secrets, and fetches them later.
 	Unkept bool `json:"unkept,omitempty"`
 }
 
@@ -140,7 +140,8 @@ func (x *Exchange[S]) open(b []byte) (m exchanged[S], err error) {
 }
 
 // Begin serves the other nodes. It fetches missing secrets now, whenever this node rejoins the
-// others, and whenever its folder becomes writable again.
+// others, and whenever its folder becomes writable again. If secrets stay missing because the
+// folder is not writable or a node is down, Begin logs a warning and returns nil.
 func (x *Exchange[S]) Begin(kept Kept[S]) error {
 	if err := x.Serve(kept); err != nil {
 		return err
@@ -162,7 +163,7 @@ func (x *Exchange[S]) Begin(kept Kept[S]) error {
 	return err
 }
 
-// errNotWhole means that a node that is down can have secrets that no other node has.
+// errNotWhole means that a node that is down can have secrets that no living node has.
 var errNotWhole = fmt.Errorf("%w: a node that is down can have others", durable.ErrUnavailable)
 
 // warn logs why this node still lacks secrets. It logs once each time the node begins to lack
@@ -192,7 +193,7 @@ func (x *Exchange[S]) missingNode() string {
 }
 
 // Lacking describes the secrets that this node can lack, and the node to start. It returns "" if
-// nothing is missing.
+// nothing is missing, or if no node is known whose start would help.
 func (x *Exchange[S]) Lacking() string {
 	name := x.missingNode()
 	if name == "" || !x.Lacks() {
@@ -217,7 +218,7 @@ func (x *Exchange[S]) Serve(kept Kept[S]) (err error) {
 			}
 			m, err := x.serve(data)
 			if err != nil {
-				x.node.log.Error("sending "+x.what+" to another node failed", "from", from, "error", err)
+				x.node.log.Error("answering another node about "+x.what+" failed", "from", from, "error", err)
 				return // the other node repeats the request
 			}
 			answer(x.seal(m))
@@ -260,7 +261,8 @@ func (x *Exchange[S]) allAnswered(done []string) error {
 	return nil
 }
 
-// alone returns an error if other nodes exist but none of them is alive.
+// alone returns an error unless all other members were stopped in order. Spread calls it if no
+// other node has stored a secret.
 func (x *Exchange[S]) alone() error {
 	members, err := x.node.Store.Members()
 	if err != nil {
@@ -348,9 +350,9 @@ const (
 )
 
 // Spread sends a new secret of this node to all living nodes that can store it. Callers seal
-// nothing under the secret before Spread returns. If there are other nodes, at least one of them
-// then has the secret, so that it outlives this node. keepers are all nodes that have the secret,
-// including this one.
+// nothing under the secret before Spread returns. Unless all other members were stopped in order,
+// at least one of them then has the secret, so that it outlives this node. keepers are all nodes
+// that have the secret, including this one.
 func (x *Exchange[S]) Spread(s S) (keepers []string, err error) {
 	done, err := x.bring(s)
 	if err == nil && len(done) == 0 {
@@ -424,7 +426,7 @@ func (x *Exchange[S]) everywhere(limit time.Duration, m exchanged[S], take func(
 			return done, nil
 		}
 		if time.Now().After(until) {
-			return nil, fmt.Errorf("%w: node %s, which is alive, does not answer about the %s", durable.ErrUnavailable, missing, x.what)
+			return nil, fmt.Errorf("%w: node %s is alive, but does not answer requests about the %s", durable.ErrUnavailable, missing, x.what)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -444,8 +446,8 @@ func (x *Exchange[S]) ask(node string, m exchanged[S]) (exchanged[S], error) {
 	return x.open(o.data)
 }
 
-// End stops serving. When it returns, the secrets can be wiped. No response can then be based on
-// wiped secrets.
+// End stops serving. Once it has returned, the secrets can be wiped, because no response uses them
+// any more.
 func (x *Exchange[S]) End() {
 	if x != nil && x.stop != nil {
 		x.stop()

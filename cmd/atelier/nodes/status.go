@@ -43,7 +43,7 @@ type NodeStatus struct {
 	Owns             int       `json:"owns"`
 	// State is "alive", "drained", "stopped" or "dead".
 	State string `json:"state"`
-	// Figures contains the node's own figures, or nil if the node has not responded.
+	// Figures contains a living node's own figures, or nil if they are unknown.
 	*Figures
 	// Reached describes whether the node responds to the node that was asked.
 	Reached string `json:"reached,omitempty"`
@@ -92,7 +92,7 @@ type ActorsOfKind struct {
 }
 
 // ErrAlone means that this server is not a node of a cluster.
-var ErrAlone = errors.New("cluster.enabled is off: this server stands alone")
+var ErrAlone = errors.New("cluster.enabled is off: this server is not a node of a cluster")
 
 // StoppedStatus reads the nodes from the database, if this node is not running.
 func StoppedStatus(cfg config.Config) (*Status, error) {
@@ -154,7 +154,7 @@ func (n *Node) Status(cfg config.Config, health server.Health, stats *server.Clu
 		st.This.BehindRecords = max(st.This.BehindRecords, c.Behind)
 		st.This.StaleSeconds = max(st.This.StaleSeconds, c.Age.Seconds())
 		for _, id := range c.Distrusted {
-			st.Problems = append(st.Problems, fmt.Sprintf("the copy of %s %s here differed from its owner twice within a minute; it reads from the database only", kind, id))
+			st.Problems = append(st.Problems, fmt.Sprintf("the copy of %s %s on this node differed from its owner twice within a minute; this node reads it from the database only", kind, id))
 		}
 	}
 	if !health.Ready && !n.Drained() {

@@ -13,9 +13,8 @@ import (
 	"atelier/persistence/secrets"
 )
 
-// TokenKeys manages the newest token keys in the database, for a server that is one of several. A
-// new key is pending until every living node has it, because each node must be able to find tokens
-// created under it.
+// TokenKeys manages the token keys that all nodes share in the database. A new key is pending until
+// every living node has it, because each node must be able to find tokens created under it.
 type TokenKeys struct {
 	o        TokenKeyOptions
 	node     *Node
@@ -48,7 +47,8 @@ func NewTokenKeys(n *Node, ring *Keyring, secret string, o TokenKeyOptions) (*To
 	return &TokenKeys{o: o, node: n, keyring: ring, exchange: exchange}, nil
 }
 
-// Begin starts to use keys from other nodes.
+// Begin starts to use the database's keys, drops those that are no longer needed, and then follows
+// the changes of other nodes.
 func (k *TokenKeys) Begin() error {
 	if err := k.Read(); err != nil {
 		return err
@@ -149,9 +149,9 @@ func (k *TokenKeys) changeOnce(to func([]seal.Key) ([]seal.Key, error)) ([]seal.
 	return keys, k.have.Version, err
 }
 
-// Rotate creates a new key, sends it to all living nodes, and then makes all nodes use it. If a
-// step fails, the key stays pending, and the next call continues with it. Two concurrent calls
-// finish with the same key.
+// Rotate creates a new key, waits until all living nodes have read it, and then makes all nodes use
+// it. If a node does not read it, the key stays pending, and the next call continues with it. Two
+// concurrent calls finish with the same key.
 func (k *TokenKeys) Rotate(now time.Time) ([]seal.Key, error) {
 	_, version, err := k.Change(func(keys []seal.Key) ([]seal.Key, error) {
 		if keys[len(keys)-1].Pending {
@@ -182,7 +182,7 @@ func (k *TokenKeys) Rotate(now time.Time) ([]seal.Key, error) {
 	return keys, nil
 }
 
-// dropOld drops the keys that are no longer needed.
+// dropOld drops the keys that are no longer needed, unless the store is read-only.
 func (k *TokenKeys) dropOld() error {
 	if k.node.Store.ReadOnly() {
 		return nil

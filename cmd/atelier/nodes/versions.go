@@ -10,8 +10,8 @@ import (
 )
 
 // Protocol is the version of the messages between nodes. Nodes of this version and the previous one
-// work together, so that nodes can be replaced one after the other. A node that differs by two
-// versions is refused at its start. Each release with new messages between nodes raises the
+// work together, so that nodes can be replaced one after the other. A node that differs by two or
+// more versions is refused at its start. Each release with new messages between nodes raises the
 // version. The meaning of each version is in cmd/atelier/deploy/CLUSTER.md ("Versions").
 //
 // 3: messages are sealed. Version 2 is omitted, so that nodes of version 1, whose messages cannot

@@ -8,7 +8,8 @@ import (
 
 // Duties lists a server's operations for its node.
 type Duties interface {
-	// EndGrants ends connections and responses of sessions that another node has ended.
+	// EndGrants ends connections and responses whose grant has expired or was ended, even by
+	// another node.
 	EndGrants()
 	// SendAway closes all connections. Clients reconnect to another node.
 	SendAway(why string)
@@ -30,13 +31,14 @@ type Duties interface {
 	Move(id, to string)
 	// Counts returns the node's own counts.
 	Counts() Counts
-	// Drain closes all connections, one after the other. Until Undrain nobody can connect.
+	// Drain starts to close all connections, in batches. Until Undrain nobody can connect.
 	Drain()
 	Undrain()
 }
 
 // lookEvery is the interval at which this node checks whether the other nodes are alive. Everything
-// else in Watch happens half as often, because it reads the database.
+// else in Watch reads the database. It therefore happens only every second time, and at once when a
+// node falls silent.
 const lookEvery = 500 * time.Millisecond
 
 // Watch maintains this node's membership until ctx ends.
@@ -150,7 +152,7 @@ func (n *Node) catchUp(ctx context.Context) {
 }
 
 // prepare runs the functions that must succeed before this node serves again. It returns false if
-// the node is away again, or ctx ends, before they have succeeded.
+// the node loses its lease again, or ctx ends, before they have succeeded.
 func (n *Node) prepare(ctx context.Context) bool {
 	for _, do := range n.first {
 		for err := do(); err != nil; err = do() {

@@ -15,7 +15,7 @@ import (
 // database. It records which nodes are drained, and which codelabs stay on a node for a while.
 const wishes = "nodewishes"
 
-// moveStays is the time for which a moved codelab is not given to another node.
+// moveStays is the time for which balance leaves a moved codelab on its node.
 const moveStays = 10 * time.Minute
 
 // wanted contains the table's data.
@@ -68,7 +68,7 @@ func (n *Node) Drain(node string) error {
 	case err != nil && !errors.Is(err, durable.ErrNotFound):
 		return err
 	case !known:
-		return fmt.Errorf("there is no node %s: atelier cluster status names them", node)
+		return fmt.Errorf("there is no node %s: atelier cluster status lists the nodes", node)
 	case w.drained[node]:
 		return nil
 	case !serves(members, w, node):
@@ -109,8 +109,8 @@ func (n *Node) undrain(node string) error {
 // moveTime is the maximum time that Move waits for a move.
 const moveTime = 20 * time.Second
 
-// Move moves a codelab to a node, and waits until it is there. The codelab stays there for at least
-// ten minutes.
+// Move moves a codelab to a node, and waits until it is there. For ten minutes after the request,
+// balance leaves the codelab there.
 func (n *Node) Move(id, to string) error {
 	members, w, err := n.standing()
 	if err != nil {
@@ -118,11 +118,11 @@ func (n *Node) Move(id, to string) error {
 	}
 	switch {
 	case !slices.ContainsFunc(members, func(m durable.Member) bool { return m.Node == to && m.Left > 0 }):
-		return fmt.Errorf("no node %s is alive: atelier cluster status names them", to)
+		return fmt.Errorf("no node %s is alive: atelier cluster status lists the nodes", to)
 	case w.drained[to]:
 		return fmt.Errorf("node %s is drained: atelier cluster undrain %s first", to, to)
 	case !n.figuresOf(to).takes():
-		return fmt.Errorf("node %s takes nothing now: %s", to, n.figuresOf(to).Trouble.Text)
+		return fmt.Errorf("node %s accepts no codelabs now: %s", to, n.figuresOf(to).Trouble.Text)
 	}
 	err = durable.Commit(n.Store, []durable.Row{{Table: wishes, Key: n.wish(moveWish, id), Value: []byte(to), TTL: moveStays}})
 	if err != nil {
@@ -146,7 +146,7 @@ func (n *Node) Forget(url, node string) error {
 		return err
 	}
 	if !forgotten {
-		return fmt.Errorf("there is no node %s that is not running", node)
+		return fmt.Errorf("no stopped or dead node is called %s", node)
 	}
 	return n.undrain(node)
 }
@@ -159,7 +159,8 @@ func (n *Node) Drained() bool { return n != nil && n.drained.Load() }
 const drainTurns = 20
 
 // obey carries out an operator's requests to this node. others are the nodes that accept codelabs.
-// obey reports whether this node now serves nobody.
+// If there are any, obey also drains a node in trouble. obey reports whether this node now serves
+// nobody.
 func (n *Node) obey(w wanted, others []string, server Duties) (aside bool) {
 	me := n.Store.Node()
 	for id, to := range w.moves {

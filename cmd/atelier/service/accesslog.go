@@ -13,9 +13,9 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// accessLog writes a line for each request, if the configuration enables it. Queries are omitted,
-// and so are path parts that this server has not created, because a mistyped path can contain a
-// card number.
+// accessLog returns a function that logs a line for each request, or nil if the configuration
+// disables this. Queries are omitted, and so are path parts that are neither words of routes nor
+// ids, because a mistyped path can contain a card number.
 func accessLog(cfg config.Log, routes []string, clientIP func(*fasthttp.RequestCtx) string, log *slog.Logger) func(*fasthttp.RequestCtx, int64, time.Duration) {
 	if !cfg.Access {
 		return nil
@@ -67,7 +67,8 @@ func wordsOf(routes []string) words {
 	return w
 }
 
-// loggable returns a path that is reduced to words of routes and ids of this server.
+// loggable replaces the parts of a path that are neither words of routes nor have the form of an
+// id. It omits parts after the twelfth.
 func (w words) loggable(path string) string {
 	for _, p := range secretPaths {
 		if i := strings.Index(path, p); i >= 0 {

@@ -35,8 +35,8 @@ type adminPassword struct {
 }
 
 // announce reports how to reach the server, in the log and on the terminal. A new password is shown
-// only on the terminal. If standard error is a file or a pipe, the log contains the name of the
-// password file instead.
+// only on the terminal, and not if standard error is a file or a pipe. The log contains only the
+// path of the password file.
 func (s *Service) announce(pw adminPassword, app bool, took time.Duration) {
 	addr := s.public.Addr().String()
 	url := openAt(s.cfg.Server, addr)

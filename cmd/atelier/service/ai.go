@@ -20,7 +20,8 @@ func (s *Service) openAI() (err error) {
 }
 
 // openAIKeys returns the ring that decrypts AI keys with the admin's password. The stored AI key is
-// encrypted with the settings key, which is outside the store, so an attacker needs both.
+// also encrypted with the settings key, which is outside the store. An attacker therefore needs the
+// password and the settings key.
 func (s *Service) openAIKeys(password string) (*keys.Ring, error) {
 	key, err := s.settingsKey()
 	if err != nil {

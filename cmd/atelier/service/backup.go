@@ -14,7 +14,8 @@ import (
 )
 
 // sections returns the parts of the data folder, in the order of a backup. The store is first,
-// because it refers to objects in the other parts. The secrets are not a section.
+// because it refers to objects in the other parts. The secrets are not among them. AddSecrets adds
+// them.
 func (c *Core) sections() []backup.Section {
 	return []backup.Section{
 		c.storeSection(),
@@ -23,10 +24,11 @@ func (c *Core) sections() []backup.Section {
 	}
 }
 
-// Backup writes all data of the server while it runs. Data with a pending erasure request is erased
-// first, so that no later backup contains it. If the erasure fails, because the disk accepts no
-// writes or a codelab is quarantined, the backup continues, since it is now especially important.
-// The log then reports the unerased data that the backup can contain.
+// Backup writes all data of the server while it runs. For a store in memory it fails with
+// memory.ErrNoBackup. Data with a pending erasure request is erased first, so that no later backup
+// contains it. If the erasure fails, because the disk accepts no writes or a codelab is
+// quarantined, the backup continues, since it is now especially important. The log then reports the
+// unerased data that the backup can contain.
 func (c *Core) Backup(w io.Writer) error {
 	if c.cfg.Storage.Backend == config.Memory {
 		return memory.ErrNoBackup
@@ -58,10 +60,10 @@ func OpenData(cfg config.Config, log *slog.Logger) (_ *Core, err error) {
 	return c, nil
 }
 
-// Restore restores a backup into the data folder, which must contain no data, and into the nodes'
-// shared store, which must be empty. Code that is damaged in the backup stays damaged, and scrub
-// reports it. With a passphrase, Restore also restores the secrets, which the backup must then
-// contain.
+// Restore restores a backup into the data folder and, if they are configured, into the database and
+// the shared file store. The database and the shared store must be empty, and the data folder must
+// contain no data. Code that is damaged in the backup stays damaged, and scrub reports it. With a
+// passphrase, Restore also restores the secrets, which the backup must then contain.
 func Restore(cfg config.Config, r io.Reader, passphrase string) (err error) {
 	if err := ondisk.MakeFolder(cfg.Server.Data, 0o700); err != nil {
 		return err

@@ -62,8 +62,8 @@ func (b *ballots) Needless(ids []string) (needless []string) {
 	return needless
 }
 
-// follow destroys secrets that other nodes report as needless, at intervals until ctx ends. It
-// works even while this node serves nobody and reads no codelab.
+// follow destroys secrets that other nodes report as needless, at intervals until ctx ends. It asks
+// them only while this node serves nobody, because this node then reads no codelab.
 func (b *ballots) follow(ctx context.Context, every time.Duration) {
 	nodes.Every(ctx, every, func() {
 		if b.node.Aside.Load() {

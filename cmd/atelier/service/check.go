@@ -16,8 +16,8 @@ import (
 	"atelier/transport/server"
 )
 
-// Check finds the problems that a start with a configuration would find, without starting. It
-// checks the files mentioned in the configuration, and the folders that the server writes.
+// Check finds problems of a configuration without starting the server. It checks the business
+// profile with its schemas, the certificates and the data folder.
 func Check(cfg config.Config) (warnings []string, err error) {
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 	err = CheckCommerce(cfg)
@@ -34,7 +34,7 @@ func Check(cfg config.Config) (warnings []string, err error) {
 	return warnings, errors.Join(err, checkData(cfg, warn))
 }
 
-// checkPair reads a certificate in the same way as a start, and checks whether it is still valid.
+// checkPair reads a certificate in the same way as a start, and warns if it is not valid now.
 func checkPair(name, certFile, keyFile string, warn func(string, ...any)) error {
 	pair, err := server.LoadKeyPair(certFile, keyFile, func(error) {})
 	if err != nil {
@@ -53,7 +53,8 @@ func checkPair(name, certFile, keyFile string, warn func(string, ...any)) error 
 	return nil
 }
 
-// checkData checks the data folder, or its parent if it does not exist.
+// checkData checks the data folder. If the folder does not exist, it checks the nearest existing
+// parent.
 func checkData(cfg config.Config, warn func(string, ...any)) error {
 	if cfg.Storage.Backend == config.Memory {
 		return nil

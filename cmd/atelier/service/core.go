@@ -205,7 +205,8 @@ func (c *Core) timeOf(lab codelab.Codelab) time.Time {
 	return c.node.OwnersTime(lab.Owner(), time.Now())
 }
 
-// writable refuses writes while the disk is nearly full.
+// writable refuses writes while the store is read-only, for example because its disk is nearly
+// full.
 func (c *Core) writable() error {
 	if c.store.ReadOnly() {
 		return durable.ErrReadOnly

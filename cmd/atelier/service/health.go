@@ -28,8 +28,8 @@ func (s *Service) health() server.Health {
 		h.Quarantined = []string{}
 	}
 	not := func(reason, why string) { h.Ready, h.Reason, h.Why = false, reason, why }
-	// In this case this node cannot serve actors of other nodes. The other nodes still serve all
-	// actors except those of this node.
+	// A node that reaches no other node cannot serve the actors of other nodes. The other nodes
+	// still serve all actors except those of this node.
 	if n != nil && n.StandsAside() {
 		not("unreachable", "this node reaches no other live node, so the others serve instead")
 	}

@@ -32,7 +32,8 @@ type part struct {
 	// stop returns when ctx ends at the latest, and aborts slower work. It is nil if there is
 	// nothing to stop.
 	stop func(ctx context.Context) error
-	// share divides server.drain_timeout to get the time for stop. 0 means the remaining time.
+	// share is the divisor of server.drain_timeout that gives the time for stop. 0 means the
+	// remaining time.
 	share int
 }
 
@@ -42,7 +43,8 @@ func (s *Service) parts() []part {
 		{name: "data folder", start: s.makeData},
 		{name: "certificate", start: s.loadPair},
 		// The addresses are reserved before the data is opened. If an address is in use, nothing
-		// has changed and no secret was created. The server responds only when everything is ready.
+		// has changed and no secret was created. Public requests are answered only when everything
+		// is ready.
 		{name: "public address", start: s.reserve, stop: s.shutdown},
 		{name: "internal listener", start: s.listenInternal, stop: s.closeInternal},
 		{name: "rooms", start: s.makeHub, stop: s.closeHub},
@@ -77,9 +79,9 @@ func (s *Service) start(parts []part) error {
 // slowStop is the time after which the stop of a part is logged as slow.
 const slowStop = time.Second
 
-// Stop stops the started parts in reverse order. It first turns readiness off. It then tells clients
-// when to reconnect, disconnects them, finishes requests, and writes snapshots. A second call does
-// nothing.
+// Stop stops the started parts in reverse order. It first turns readiness off. It then tells
+// clients when to reconnect, disconnects them, finishes requests, and writes snapshots. A second
+// call does nothing.
 func (s *Service) Stop() error {
 	if s.stopped.Swap(true) {
 		return nil
@@ -143,8 +145,8 @@ func (s *Service) loadPair() (err error) {
 	return nil
 }
 
-// reserve binds the public address. With PostgreSQL it releases the address again, because the
-// store can then wait for the lease of the previous process. In that time, clients must not connect
+// reserve binds the public address. With PostgreSQL it releases the address again, because opening
+// the store can wait for the lease of the previous process. In that time, clients must not connect
 // to a server that does not respond yet.
 func (s *Service) reserve() error {
 	if err := s.listen(); err != nil || s.cfg.Storage.Backend != config.Postgres {

@@ -42,12 +42,12 @@ const lookEvery = 2 * time.Second
 // on 256 connections a longer tail. A flush of the store allocates 100 MiB in one step, and the
 // collector then ran permanently. The p99 was 3.0 to 5.1 times the median, compared with 2.5 to 3.2
 // times at 352 MiB (alternating runs). A bound above 352 MiB was no better. The bound grows with
-// the memory in use, so that a large installation does not collect permanently. GOMEMLIMIT in the
-// environment overrides it.
+// the memory in use, so that a large installation does not collect permanently. If GOMEMLIMIT is
+// set in the environment, keepMemory does nothing.
 //
 // The runtime retains a tenth more memory than it expects to need, judged by the last peak. Ten
 // thousand attendees who had joined left 60 MiB. After a peak, one collection therefore returns the
-// memory when the CPU is idle. Before that, forget empties the caches.
+// memory when the server is quiet. Before that, forget empties the caches.
 func keepMemory(ctx context.Context, forget func()) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return

@@ -100,8 +100,8 @@ func judgeWaits(recent server.Recent) doctor.Finding {
 	return doctor.Waits(recent.P99)
 }
 
-// judgeCommits uses data that the doctor lacks: where the store keeps its content, and why the
-// store has failed, if it has.
+// judgeCommits uses data that the doctor lacks: the kind of the store, and whether the store has
+// failed.
 func judgeCommits(recent server.Recent, backend string, failed error) doctor.Finding {
 	switch {
 	case failed != nil:

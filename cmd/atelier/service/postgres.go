@@ -21,8 +21,8 @@ import (
 )
 
 // streamNote returns the path of a file in the data folder that contains the name of a database
-// stream. The records of this stream refer to the files next to it. With another store, these files
-// would seem unreferenced and be swept.
+// stream. The records of this stream refer to the other files in the data folder. With another
+// store, these files would seem unreferenced and be swept.
 func streamNote(cfg config.Config) string { return filepath.Join(cfg.Server.Data, "postgres.stream") }
 
 func errOfDatabase(cfg config.Config) error {

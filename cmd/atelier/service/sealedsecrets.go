@@ -19,7 +19,8 @@ import (
 // every token anyway.
 var backedUpSecrets = []string{passwordFile, sessionKeyFile, pinKeyFile, settingsKeyFile, tokenKeyFile}
 
-// Passphrase returns the first line of a file with a passphrase.
+// Passphrase returns the first line of a file with a passphrase. It refuses a passphrase of fewer
+// than minPassphrase bytes.
 func Passphrase(path string) (string, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

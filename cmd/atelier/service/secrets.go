@@ -39,8 +39,8 @@ func (c *Core) warnOfNewKey(name string, made bool, cost string) {
 // the codes in a backup by trying all of them.
 const pinKeyFile = "pin.key"
 
-// sessionKeyFile contains the key that signs sessions. settingsKeyFile contains the key under which
-// the AI key is stored. tokenKeyFile contains the token keys.
+// sessionKeyFile contains the key that signs sessions. settingsKeyFile contains the key that
+// encrypts the AI key and the secrets of webhooks. tokenKeyFile contains the token keys.
 const (
 	sessionKeyFile  = "session.key"
 	settingsKeyFile = "settings.key"

@@ -4,7 +4,7 @@ package service
 
 import "os"
 
-// IsTerminal reports whether a file is a terminal.
+// IsTerminal reports whether a file is a terminal or another character device.
 func IsTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0

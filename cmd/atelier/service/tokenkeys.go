@@ -135,7 +135,8 @@ func forgetChecks(store durable.Store) error {
 }
 
 // ForgetTokens voids all tokens of a server with missing or wrong keys. The next start creates new
-// keys. ask is called with the number of tokens, and its error aborts.
+// keys. ForgetTokens fails if the keys are right. ask is called with the number of tokens, and its
+// error aborts.
 func ForgetTokens(cfg config.Config, ask func(tokens int) error, log *slog.Logger) (err error) {
 	store, err := openStore(cfg, Hooks{}, Options{}, log)
 	if err != nil {
@@ -170,8 +171,8 @@ func ForgetTokens(cfg config.Config, ask func(tokens int) error, log *slog.Logge
 		return err
 	}
 	trail := audit.New(store, clock.System, time.Duration(cfg.Audit.RetentionDays)*24*time.Hour)
-	// The record is written first, because a later failure repeats the remaining steps, with
-	// another record.
+	// The audit record is written first, so that nothing happens without one. If a later step
+	// fails, the operator repeats the command, which writes another record.
 	err = trail.Record(&audit.Record{
 		Action: "token_keys_forget", ActorType: "system", CreatedAt: time.Now().UnixMilli(), Metadata: map[string]string{"tokens": fmt.Sprint(n), "security": "true"},
 	})
@@ -210,8 +211,8 @@ func sharedKeys(store durable.Shared, cfg config.Config) ([]seal.Key, error) {
 	return secrets.ParseKeys("the database", s.Content)
 }
 
-// checkTokenKeys compares the keys in a file with the keys used with a stream of the store. If keys
-// are missing or different, it returns an error that lists them.
+// checkTokenKeys compares the keys of a file or of the database with the keys used with a stream of
+// the store. If keys are missing or different, it returns an error that names one of them.
 func checkTokenKeys(path string, keys []seal.Key, known map[uint32][]byte, stream string) error {
 	for version, check := range known {
 		i := slices.IndexFunc(keys, func(k seal.Key) bool { return k.Version == version })
@@ -271,7 +272,7 @@ func noteKeys(cfg config.Config, store durable.Store, keys []seal.Key, now time.
 		rows = append(rows, row)
 	}
 	if err := durable.Commit(store, rows); err != nil {
-		return fmt.Errorf("note the token keys: %w", err)
+		return fmt.Errorf("record the checks of the token keys: %w", err)
 	}
 	return nil
 }

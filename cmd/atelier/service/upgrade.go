@@ -17,7 +17,7 @@ import (
 
 // FormatOf returns the data format of a stopped server, or 0 if there is no data, and the format to
 // which this program would convert it. It changes nothing. Data that was not closed properly can be
-// read only by a start, so FormatOf returns an error.
+// read only by a start, so FormatOf returns an error for it.
 func FormatOf(cfg config.Config) (found, writes int, err error) {
 	switch {
 	case cfg.Storage.Backend == config.Postgres:
@@ -33,7 +33,7 @@ func FormatOf(cfg config.Config) (found, writes int, err error) {
 }
 
 // FormatOfRunning is like FormatOf, for a running server. It reads the beginning of the server's
-// backup.
+// backup. With PostgreSQL it asks the database.
 func FormatOfRunning(cfg config.Config, backup func(io.Writer) error) (found, writes int, err error) {
 	if cfg.Storage.Backend == config.Postgres {
 		return FormatOf(cfg)
@@ -68,8 +68,9 @@ func (b *beginning) Write(p []byte) (int, error) {
 // store.
 const sampled = 256 << 20
 
-// StoreReadTime returns the size of a store's files, and estimates how long it takes to read them
-// by reading some. Each start reads all files to verify them. A database is not read.
+// StoreReadTime returns the size of the tables of a store on disk, and estimates how long it takes
+// to read them by reading some. Each start reads all tables to verify them. For other stores, and
+// without a store, it returns 0.
 func StoreReadTime(cfg config.Config) (size int64, takes time.Duration, err error) {
 	if cfg.Storage.Backend != config.Badger || !HasData(cfg) {
 		return 0, 0, nil

@@ -30,8 +30,8 @@ func (s *Service) newWeb(client func(*fasthttp.RequestCtx) string) (*web.Handler
 	})
 }
 
-// certificate returns the data of an attendee's certificate. It returns false until the attendee
-// has completed the codelab.
+// certificate returns the data of an attendee's certificate. It returns false if the attendee does
+// not exist or has not completed the codelab.
 func (s *Service) certificate(id string) (web.Certificate, bool, error) {
 	v, a, err := s.core.codelabs.FindAttendee(id)
 	var rejected *durable.Rejection

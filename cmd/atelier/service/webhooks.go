@@ -8,7 +8,7 @@ import (
 	"atelier/transport/webhook"
 )
 
-// settingsKey is the server's own key. It seals secrets that others have provided.
+// settingsKey returns the server's own key, which seals secrets that others have provided.
 func (s *Service) settingsKey() (string, error) {
 	key, made, err := secretKey(s.cfg, settingsKeyFile)
 	if err == nil {

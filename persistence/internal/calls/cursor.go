@@ -9,7 +9,7 @@ import (
 )
 
 // Cursor is the position of one handle in its log, and the reason why the handle cannot continue.
-// The writer owns it; only Open sets Next, before any append.
+// Open sets Next before any append. After that the writer owns the Cursor.
 type Cursor struct {
 	Actor string
 	// Next is the seq of the next record.

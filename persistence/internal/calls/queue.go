@@ -25,7 +25,7 @@ func NewQueue[T any](limits durable.StoreLimits) *Queue[T] {
 }
 
 // Push queues an item of the given size in bytes. Items without bytes (opening, closing) are always
-// accepted, and items of any size while no bytes are queued.
+// accepted, and so are items of any size while no bytes are queued or being written.
 func (q *Queue[T]) Push(it T, bytes int) error {
 	q.mu.Lock()
 	if q.closed {
@@ -54,8 +54,8 @@ func (q *Queue[T]) signal() {
 	}
 }
 
-// Take waits for items and returns all of them. It uses the slice empty for the next items. ok is
-// false if the queue is closed and drained.
+// Take waits for items and returns all of them. The next items are collected in the slice empty. ok
+// is false if the queue is closed and drained.
 func (q *Queue[T]) Take(empty []T) (items []T, ok bool) {
 	for {
 		q.mu.Lock()

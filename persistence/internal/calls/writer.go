@@ -12,7 +12,7 @@ type Kind uint8
 
 // Kinds of items.
 const (
-	KindBatch    Kind = iota // records of a log, with rows
+	KindBatch    Kind = iota // records of a log, possibly with rows
 	KindRows                 // rows only
 	KindOpen                 // a new handle: fences the earlier one
 	KindPurge                // fences the actor's handle
@@ -71,9 +71,9 @@ type holder[L Log, I any] interface {
 	common() *Item[L]
 }
 
-// Writer is the only goroutine that commits. It takes all queued items, lets the store commit them
-// in groups, and notifies each item's owner, in the order of the queue. Groups need no timer: while
-// one commit waits for the disk, the next group accumulates.
+// Writer is the only goroutine that commits batches and rows. It takes all queued items, lets the
+// store commit them in groups, and notifies each item's owner, in the order of the queue. Groups
+// need no timer: while one commit waits for the disk, the next group accumulates.
 type Writer[L Log, I any, P holder[L, I]] struct {
 	queue     *Queue[I]
 	snapshots *Snapshots[L]
@@ -137,8 +137,8 @@ func (w *Writer[L, I, P]) fence(actor string) {
 	}
 }
 
-// Finish frees the items' space in the queue, and reports each item's result to its owner:
-// Item.Err, or else the group's result.
+// Finish frees the items' space in the queue, passes snapshots on, and reports the results of other
+// items to their owners. The result is Item.Err or else, for batches and rows, the group's result.
 func (w *Writer[L, I, P]) Finish(items []I, group error) {
 	// Free the space first, because the caller can append again as soon as it is notified.
 	var bytes int64

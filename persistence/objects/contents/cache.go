@@ -29,7 +29,8 @@ type copied struct {
 	used  time.Time
 }
 
-// add is called for a copy that was created or used.
+// add is called for a copy that was created or used. While the copies exceed the limit, add removes
+// the copy that was used least recently.
 func (c *cache) add(sum files.Sum, size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

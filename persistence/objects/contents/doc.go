@@ -48,6 +48,6 @@
 // used.
 //
 // Discard immediately removes objects that were put more than an hour ago. It only marks younger
-// objects, because another node can be about to refer to them. Collect removes objects as described
-// in package objects.
+// objects, because another node can be about to refer to them. While a backup holds the store,
+// Discard marks all objects. Collect removes objects as described in package objects.
 package contents

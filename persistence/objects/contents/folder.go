@@ -72,7 +72,7 @@ func (s *folder) Open(sum files.Sum) (files.Content, int64, error) {
 	return f, size, nil
 }
 
-// open opens the file of an object.
+// open opens the file of an object and verifies it. It restores an object that is in quarantine.
 func (s *folder) open(sum files.Sum) (*os.File, int64, error) {
 	f, err := os.Open(s.path(sum))
 	if errors.Is(err, fs.ErrNotExist) && s.bringBack(sum) {

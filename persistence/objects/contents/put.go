@@ -102,7 +102,7 @@ func (s *folder) fill(f *os.File, sum hash.Hash, r io.Reader, limit int64) (size
 }
 
 // keep moves a synced file into place and returns a lease on the object. If the object already
-// exists, keep removes the file instead.
+// exists undamaged, keep renews its age and removes the file instead.
 func (s *folder) keep(temp string, sum files.Sum, size int64) (*files.Lease, error) {
 	lock := s.lock(sum)
 	lock.Lock()

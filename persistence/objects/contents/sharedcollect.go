@@ -130,8 +130,8 @@ type collection struct {
 	discarded map[string]bool // by key; only objects not checked yet
 }
 
-// inUse keeps the youngest object with the sum, if it is undamaged, and removes all other objects
-// with the sum that are older than the grace period.
+// inUse keeps the youngest object with the sum. If this object is undamaged, inUse removes the
+// other objects with the sum that are older than the grace period.
 func (c *collection) inUse(ctx context.Context, sum files.Sum, copies []objects.Info) error {
 	newest := copies[0]
 	for _, o := range copies {
@@ -167,7 +167,8 @@ func (c *collection) inUse(ctx context.Context, sum files.Sum, copies []objects.
 	return nil
 }
 
-// unused removes discarded objects once they are old enough, and quarantines all others.
+// unused removes discarded objects once they are old enough, and leaves all others to
+// Aside.Unneeded.
 func (c *collection) unused(ctx context.Context, copies []objects.Info) error {
 	for _, o := range copies {
 		if !c.discarded[o.Key] {

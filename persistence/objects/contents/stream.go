@@ -13,7 +13,7 @@ import (
 // errNoCopy means that an object exists, but no copy can be written on this node.
 var errNoCopy = errors.New("no copy can be written here")
 
-// stream opens an object when this node has no space for a copy. The object is read twice, because
+// stream opens an object when this node cannot write a copy. The object is read twice, because
 // damage must be detected before the first byte is sent.
 func (s *shared) stream(sum files.Sum) (files.Content, int64, error) {
 	ctx := context.Background()

@@ -55,7 +55,8 @@ type Store struct {
 var _ objects.Store = (*Store)(nil)
 
 // Open opens the folder, which must exist. A folder that is not mounted also seems to be missing.
-// If Open created it, the objects of all nodes would be stored on this node's disk.
+// If Open created it, this node's objects would be stored on its own disk, where the other nodes do
+// not find them.
 func Open(o Options) (*Store, error) {
 	if o.MinFreeBytes == 0 {
 		o.MinFreeBytes = 1 << 30
@@ -184,7 +185,7 @@ func (s *Store) Link(from, to string) error {
 	return nil
 }
 
-// name calls place to create the file to, and syncs its parent folders.
+// name lets place create a file at the path to, and then syncs the file's parent folders.
 func (s *Store) name(to string, place func(to string) error) error {
 	dir := filepath.Dir(to)
 	var err error
@@ -357,8 +358,9 @@ func (s *Store) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// classify converts a file system error to an error of package objects or durable. I/O errors and a
-// lost mount become ErrUnavailable, and a full or read-only disk becomes ErrReadOnly.
+// classify converts a file system error to an error of package objects or durable. A missing file
+// becomes ErrNotFound. I/O errors and a lost mount become ErrUnavailable, and a full or read-only
+// disk becomes ErrReadOnly. Other errors keep their kind.
 func classify(what, key string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):

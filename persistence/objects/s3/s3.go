@@ -2,10 +2,10 @@
 //
 // Each Put is one request with the SHA-256 of its content, and the server verifies the hash. An
 // object is therefore stored completely or not at all, and no partial uploads remain. Requests that
-// a server temporarily refuses (5xx, 429) or does not answer are retried a few times. Each request
-// has a timeout. If all attempts fail, the error is durable.ErrUnavailable, or durable.ErrReadOnly
-// if the server is full. Errors contain the error code and the status of the server's response, and
-// no other part of it.
+// a server temporarily refuses (5xx, 429) or does not answer are retried a few times. Each request,
+// including its retries, has a timeout. If all attempts fail, the error is durable.ErrUnavailable,
+// or durable.ErrReadOnly if the server is full. Errors contain the error code and the status of the
+// server's response, and no other part of it.
 package s3
 
 import (
@@ -40,8 +40,8 @@ type Options struct {
 	Prefix string
 	// AccessKey and SecretKey are the credentials. They are never printed.
 	AccessKey, SecretKey string
-	// Timeout is the maximum duration of a request without content. With content, the time for a
-	// transfer at 1 MiB/s is added. Default 30 s.
+	// Timeout is the maximum duration of a request without content, including its retries. With
+	// content, the time for a transfer at 1 MiB/s is added. Default 30 s.
 	Timeout time.Duration
 	// Transport sends the requests. Default: a transport of this store only.
 	Transport http.RoundTripper
@@ -301,8 +301,8 @@ var full = map[string]bool{"XMinioStorageFull": true, "QuotaExceeded": true, "XM
 
 var codeForm = regexp.MustCompile(`^[A-Za-z0-9.]{1,64}$`)
 
-// reduced removes the rest of the server's response from an error, because the response can repeat
-// the request.
+// reduced reduces an error to the code and the status of the server's response, because the rest of
+// the response can repeat the request.
 func reduced(err error) error {
 	var answer minio.ErrorResponse
 	if !errors.As(err, &answer) {

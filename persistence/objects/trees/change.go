@@ -24,7 +24,8 @@ type entry struct {
 	Sum     string    // hash of a stored content; "" if unknown
 }
 
-// apply returns the files of a tree after a change. The error can be a *Problem.
+// apply returns the files of a tree after a change. The error can be a *code.Problem or
+// code.ErrNotFound.
 func apply(before map[string]entry, c code.Change) (map[string]entry, error) {
 	after := maps.Clone(before)
 	if after == nil {
@@ -96,7 +97,7 @@ func check(files map[string]entry) error {
 			case n.spelled != part:
 				return code.Fault("%s exists in another spelling, and some file systems do not distinguish the two", path)
 			case n.file || !more:
-				return code.Fault("%s would be a file and a folder", part)
+				return code.Fault("%s would be both a file and a folder", part)
 			}
 			at = n.number
 		}

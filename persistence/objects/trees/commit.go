@@ -16,7 +16,7 @@ import (
 // authorMail is the author's e-mail address in every commit, because people have no addresses here.
 const authorMail = "facilitator@atelier.invalid"
 
-// put stores a Git object, unless it already exists, and returns its hash.
+// put handles an encoded Git object, for example by storing it, and returns the object's hash.
 type put func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, error)
 
 // writeCommit stores the new files of a commit, its trees and the commit itself. New files have no
@@ -117,8 +117,8 @@ func (f *folder) add(path []string, b blob) {
 
 func (f *folder) write(put put) (plumbing.Hash, error) { return f.writeAt("", put, nil) }
 
-// writeAt writes the folder at the path at, which is empty or ends with a slash. It calls onWritten,
-// unless it is nil, with the hash of each written folder.
+// writeAt writes the folder at the path at, which is empty or ends with a slash. It calls
+// onWritten, unless it is nil, with the hash of each written folder.
 func (f *folder) writeAt(at string, put put, onWritten func(at string, h plumbing.Hash)) (plumbing.Hash, error) {
 	t := &object.Tree{}
 	for name, b := range f.files {

@@ -9,11 +9,11 @@
 // A tree is one object, put with one request. It consists of a line with the length and the SHA-256
 // of the manifest, the manifest, and the contents that are new in the tree. The manifest lists all
 // files, with their sums and the locations of their contents, in this object or in that of an
-// earlier tree. Reading a file takes one request for the manifest, which is cached, and one for the
-// content.
+// earlier tree. Reading a file usually takes one request for the manifest, which is cached, and one
+// for the content.
 //
 // In a Git repository each commit is a tree. The Git objects are derived from the manifest, and the
-// manifest is verified against the hash of the commit. They are built when the repository is
+// manifest is verified against the hash of the commit. The objects are built when the repository is
 // downloaded, with one request per commit. A plain tree refers to at most 16 other trees. A tree
 // that would refer to more includes all of its contents.
 //

@@ -63,7 +63,7 @@ func (h *history) blob(hash plumbing.Hash) ([]byte, error) {
 	return h.sp.read(h.ctx, b.m, b.f)
 }
 
-// objects calls fn with the objects that the commits tips need, sorted by name, in Git's storage
+// objects calls fn with the objects that the commits in tips need, sorted by name, in Git's storage
 // format.
 func (h *history) objects(tips []plumbing.Hash, fn func(name string, content []byte) error) error {
 	type gitObject struct {

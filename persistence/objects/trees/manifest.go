@@ -113,7 +113,7 @@ func lengthOf(b []byte) (n int64, sum [sha256.Size]byte, err error) {
 	return n, [sha256.Size]byte(text), nil
 }
 
-// decode decodes the manifest of the tree name, and verifies that it belongs to this tree.
+// decode decodes the manifest of the tree called name, and verifies that it belongs to this tree.
 func decode(b []byte, sum [sha256.Size]byte, kind code.Kind, name string) (*manifest, error) {
 	if sha256.Sum256(b) != sum {
 		return nil, damaged("the manifest of %s does not match its hash", name)

@@ -309,7 +309,7 @@ func (w *walk) folder(at, name string) error {
 			return err
 		}
 		if !ok {
-			return code.Fault("the tree %.12s is neither here nor in the push", name)
+			return code.Fault("the tree %.12s is neither in this workspace nor in the push", name)
 		}
 		for path, e := range t.below() {
 			if err := w.file(at+path, e); err != nil {
@@ -392,7 +392,7 @@ func (w *walk) blob(path, mode, id string) (e entry, err error) {
 			return e, err
 		}
 		if !ok {
-			return e, code.Fault("the content of %q is neither here nor in the push", path)
+			return e, code.Fault("the content of %q is neither in this workspace nor in the push", path)
 		}
 		e.Size = b.f.Size
 		return e, nil

@@ -129,8 +129,8 @@ func TestAPushThatCannotBeStoredIsRefused(t *testing.T) {
 		"a larger file": {func(p push) string {
 			return p.commit(p.folder("100644 a " + p.blob(strings.Repeat("x", code.MaxFile+1))))
 		}, "larger than"},
-		"a missing file":     {func(p push) string { return p.commit(p.folder("100644 a " + push{}.blob("a"))) }, "neither here"},
-		"a missing folder":   {func(p push) string { return p.commit(p.folder("40000 a " + push{}.folder("100644 a "+p.blob("a")))) }, "neither here"},
+		"a missing file":     {func(p push) string { return p.commit(p.folder("100644 a " + push{}.blob("a"))) }, "neither in this workspace"},
+		"a missing folder":   {func(p push) string { return p.commit(p.folder("40000 a " + push{}.folder("100644 a "+p.blob("a")))) }, "neither in this workspace"},
 		"a missing parent":   {func(p push) string { return p.commit(p.folder("100644 a "+p.blob("a")), strings.Repeat("1", 40)) }, "whole history"},
 		"a tree as a commit": {func(p push) string { return p.folder("100644 a " + p.blob("a")) }, "whole history"},
 		"a date far off": {func(p push) string {
@@ -230,7 +230,7 @@ func TestAPushOfTooManyCommitsIsRefused(t *testing.T) {
 		tips = append(tips, p.commit(tree, tips[len(tips)-1]))
 	}
 	s := alone(t, code.Git)
-	for commits, why := range map[int]string{2_000: "neither here", 2_001: "more than 2000 commits"} {
+	for commits, why := range map[int]string{2_000: "neither in this workspace", 2_001: "more than 2000 commits"} {
 		if _, err := s.Receive(id, nil, tips[commits-1:commits], p); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%d commits: %v", commits, err)
 		}

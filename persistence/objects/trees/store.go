@@ -73,7 +73,7 @@ type Store struct {
 	sizes     map[string]int64
 	made      map[string]code.Kind
 	manifests map[string]*manifest // by key of the tree
-	files     int                  // number of files in all cached manifests
+	files     int                  // number of files in all cached manifests, plus 10 for each manifest
 	// commits caches commits, which are small and requested repeatedly, by the same keys as
 	// manifests.
 	commits     map[string][]byte
@@ -362,7 +362,7 @@ func (s *Store) Read(id string, kind code.Kind, name, path string) (content []by
 	return content, code.Info{Path: path, Mode: f.mode(), Size: f.Size, Binary: code.Binary(content)}, nil
 }
 
-// content reads a file of a tree.
+// content reads and verifies a file of a tree.
 func (s *Store) content(ctx context.Context, id string, m *manifest, f *file) (content []byte, err error) {
 	content = []byte{}
 	if src := m.bundleOf(f); f.Size > 0 {
