@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// maxDenials bounds the number of separate counts. Beyond it, the denials of further callers are
-// counted together.
+// maxDenials bounds the number of separate counts. Beyond it, all further denials with the same
+// status and reason share one count.
 const maxDenials = 4096
 
-// Denials counts refused requests per caller, and writes the counts to the audit trail every
-// minute, so that a flood of requests costs one record per minute. Safe for concurrent use.
+// Denials counts refused requests by status, caller, codelab and address. It writes the counts to
+// the audit trail every minute, so that a client's flood of equal requests costs one record per
+// minute. Safe for concurrent use.
 type Denials struct {
 	audit *Trail
 	log   *slog.Logger

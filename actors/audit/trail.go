@@ -18,8 +18,8 @@ import (
 // Tables of the audit trail. auditTable contains the records by id, and therefore ordered by time.
 // auditIndex contains the ids by codelab. auditOwn contains, for each participant, the time spans
 // with records of that participant. Without it, a page of a participant with few records would read
-// the whole trail of a busy server. An entry for each record, instead of each span, would be three
-// of the seven rows that a pair of token operations writes.
+// the whole trail of a busy server. If it had an entry for each record instead of each span, three
+// of the seven rows that a tokenize and a detokenize write would be such entries.
 const (
 	auditTable = "audit"
 	auditIndex = "auditby"
@@ -123,7 +123,8 @@ type spans struct {
 	latest map[string]string // guarded by mu; span by participant
 }
 
-// maxSpans bounds the participants whose span is kept in memory.
+// maxSpans bounds the participants whose span is kept in memory. When it is reached, all spans are
+// forgotten.
 const maxSpans = 10_000
 
 func (s *spans) known(participant, span string) bool {
@@ -223,7 +224,8 @@ func (o *Own) of(participant string, r *Record) bool {
 	return o.GetOfActor() && r.ActorId == participant || slices.Contains(o.GetOthers(), participant)
 }
 
-// scanIndex calls visit for each record that an index lists below the scan's prefix.
+// scanIndex calls visit for each record that an index lists below the scan's prefix, until visit
+// returns false.
 func (a *Trail) scanIndex(scan durable.Scan, visit func(id, record []byte) bool) error {
 	var failed error
 	err := a.journal.Scan(scan, func(key, _ []byte) bool {

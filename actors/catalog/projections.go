@@ -86,8 +86,8 @@ func (l *List) Usages(fn func(codelab string, models []*usage.AIUsage)) error {
 	})
 }
 
-// Figures reads the figures of some codelabs. Codelabs that have not changed since the program
-// began to record figures are missing.
+// Figures reads the figures of the given codelabs, and possibly of others. Codelabs that have not
+// changed since the program began to record figures are missing.
 func (l *List) Figures(of []*pb.Codelab) (map[string]*pb.Figures, error) {
 	out := make(map[string]*pb.Figures, len(of))
 	keep := func(codelab string, value []byte) error {

@@ -36,7 +36,7 @@ func BySlug(journal durable.Journal, slug string) (codelab string, claimed bool,
 		return "", false, nil
 	}
 	if err != nil {
-		return "", false, fmt.Errorf("read who has a slug: %w", err)
+		return "", false, fmt.Errorf("read the codelab of a slug: %w", err)
 	}
 	codelab, _, claimed = strings.Cut(string(value), claimMark)
 	return codelab, claimed, nil
@@ -46,8 +46,8 @@ func BySlug(journal durable.Journal, slug string) (codelab string, claimed bool,
 const claimMark = "\x00"
 
 // ClaimSlug reserves a slug for a codelab before the commit that assigns it. It fails with a
-// Conflict if another codelab has the slug. If the commit fails, the caller must call releaseSlug,
-// which affects neither later claims nor a commit that assigned the slug.
+// Conflict if another codelab has or claims the slug. If the assignment is rejected, the caller
+// calls releaseSlug, which affects neither later claims nor a commit that assigned the slug.
 func ClaimSlug(journal durable.Journal, slug, codelab string) (releaseSlug func(), err error) {
 	claim := SlugRow(slug, codelab+claimMark+rand.Text())
 	claim.TTL = slugClaim
@@ -58,7 +58,7 @@ func ClaimSlug(journal durable.Journal, slug, codelab string) (releaseSlug func(
 		case errors.Is(err, durable.ErrNotFound):
 			claim.Precondition = durable.Absent()
 		case err != nil:
-			return nil, fmt.Errorf("read who has a slug: %w", err)
+			return nil, fmt.Errorf("read the codelab of a slug: %w", err)
 		case has != codelab:
 			return nil, durable.Reject(durable.Conflict, "another codelab has the id %q", slug)
 		case !claimed:

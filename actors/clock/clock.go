@@ -15,8 +15,8 @@ type Clock interface {
 	AfterFunc(d time.Duration, fn func()) Timer
 	// NewTimer sends the time on C once, after d.
 	NewTimer(d time.Duration) Timer
-	// NewTicker sends the time on C every d, and drops ticks for slow receivers. d
-	// must be positive.
+	// NewTicker sends the time on C every d, which must be positive. It drops ticks for slow
+	// receivers.
 	NewTicker(d time.Duration) Ticker
 }
 

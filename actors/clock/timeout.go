@@ -6,8 +6,8 @@ import (
 )
 
 // WithTimeout does the same as context.WithTimeout, with a Clock. With a Clock other than System,
-// the context has no Deadline: a Deadline is a time of day, but the timeout is measured by the
-// uptime.
+// the context has no Deadline except its parent's: a Deadline is a time of day, but the timeout is
+// measured by the uptime.
 func WithTimeout(parent context.Context, c Clock, d time.Duration) (context.Context, context.CancelFunc) {
 	if _, ok := c.(system); ok {
 		return context.WithTimeout(parent, d)

@@ -21,7 +21,7 @@ func (k ObjectKind) String() string {
 	return "blob"
 }
 
-// Object is a Git object, identified by the hash of its content.
+// Object is a Git object. Its name is the hash of its header and content.
 type Object struct {
 	Kind    ObjectKind
 	Name    string

@@ -13,24 +13,24 @@ import (
 	"atelier/actors/durable"
 )
 
-// Anonymous polls (transport/rest/RULES.md, "Polls"). A vote must be on disk before it is
+// Anonymous polls (transport/rest/RULES.md, "Polls"). A vote must be stored before it is
 // acknowledged, and nobody can vote twice. For this reason, the event of a vote identifies the
 // voter and contains the ballot, sealed under a secret for this round. Each node keeps the secret
 // in its own file, outside of databases and backups. Nobody sees a ballot while the poll is open.
-// The closing of the poll writes the result in one event. Afterwards the ballots are erased from
-// the log in the same way as personal data, and the secret is destroyed. An old copy of the log
-// shows who voted, but not how.
+// Closing the poll writes the result in one event. Afterwards the ballots are erased from the log
+// in the same way as personal data, and the secret is destroyed. An old copy of the log shows who
+// voted, but not how.
 //
 // Nothing else reveals a vote. All ballots of a poll have the same length, snapshots store them
-// separately from the voters, and texts are in random order. If there are too few votes, the
-// closing writes no result.
+// separately from the voters, and texts are in random order. If there are too few votes, closing
+// the poll writes no result.
 
 // BallotKeys stores the secrets of anonymous polls.
 type BallotKeys interface {
-	// Make creates a secret. When Make returns, every living node has the secret on disk. These
-	// nodes are its keepers; a single server has none. The id begins with the codelab's id. If the
-	// folder cannot be written, the error is durable.ErrReadOnly. If no second node can store the
-	// secret, the error is ErrTooFewKeepers.
+	// Make creates a secret. When Make returns, every living node that can write its folder has the
+	// secret on disk. These nodes are its keepers; a single server has none. The id begins with the
+	// codelab's id. If this node cannot write its folder, the error is durable.ErrReadOnly. If no
+	// other node of the cluster can store the secret, the error is ErrTooFewKeepers.
 	Make(codelab string) (id string, keepers []string, err error)
 	// Destroy permanently removes a secret from this node.
 	Destroy(id string)
@@ -183,8 +183,8 @@ func (s *State) openBallot(p *pb.Poll, ballot []byte) (*pb.PollVoted, error) {
 	return readBallot(p.Kind, plain), nil
 }
 
-// addToBounds opens a ballot and counts it towards the poll's bounds. Without the secret, it does
-// nothing.
+// addToBounds opens a ballot and counts its words or text towards the poll's bounds. It does
+// nothing if the ballot cannot be opened, for example without the secret.
 func (s *State) addToBounds(p *poll, ballot []byte) {
 	if p.rec.Kind != pollWords && p.rec.Kind != pollText {
 		return
@@ -217,7 +217,8 @@ func (r *Rules) nobodyHas(p *pb.Poll) bool {
 	return p.Secret == "" || r.BallotLost == nil || r.BallotLost(p.Secret, p.Keepers)
 }
 
-// countBallots writes the result of a closed anonymous poll.
+// countBallots writes the result of an anonymous poll to out. If a ballot cannot be opened, out
+// becomes void instead. With fewer than fewestVotes ballots, out contains only their number.
 func (s *State) countBallots(p *poll, out *pb.Poll) {
 	forgetSecret(out)
 	out.Votes = int32(len(p.ballots))

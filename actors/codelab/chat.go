@@ -45,8 +45,8 @@ func (p PostChat) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// name returns the caller's name as others see it: the name in the attendee's record, which a
-// facilitator may have changed, or the admin's display name.
+// name returns the caller's name as others see it. For an attendee it is the name in the record,
+// because a facilitator can change it. For others it is the display name.
 func (c call) name() string {
 	if a := c.s.attendee(c.ID); a != nil && !c.admin() {
 		return a.Name

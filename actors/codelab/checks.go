@@ -64,7 +64,7 @@ func (b ReportCheck) decide(c call) (decision, error) {
 	}}}), nil
 }
 
-// printable removes control characters from a text, except line breaks and tabs.
+// printable trims a text, and removes control characters except line breaks and tabs.
 func printable(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -74,7 +74,7 @@ func printable(s string) string {
 	}, s))
 }
 
-// declared returns the names of the declared checks for an error text.
+// declared lists the names of the first ten declared checks for an error text.
 func declared(checks []Check) string {
 	if len(checks) == 0 {
 		return "no checks are declared"

@@ -34,7 +34,7 @@ type Frames interface {
 	Encode(seq uint64, e *pb.Event) (room.Frame, bool)
 }
 
-// Config configures Codelabs. All fields except the last two are required.
+// Config configures Codelabs. System, Journal, List, Files, Frames and Logger are required.
 type Config struct {
 	System  *actor.ActorSystem
 	Journal durable.Journal
@@ -53,15 +53,16 @@ type Config struct {
 	// attendee was removed or got a new PIN, and with "" after the whole codelab was removed. At
 	// that time the change is committed and visible.
 	Removed func(r *room.Room, attendee string)
-	// Forgotten is called when the room of a codelab has ended on this node while it had sessions.
-	// The room receives no more events, so the sessions must reconnect. Forgotten must not block or
-	// get codelabs.
+	// Forgotten, if not nil, is called when the room of a codelab has ended on this node while it
+	// had sessions. The room receives no more events, so the sessions must reconnect. Forgotten
+	// must not block or get codelabs.
 	Forgotten func(r *room.Room)
 	// Announce is called on every node, for its own sessions, when a person connects to another
-	// node or has left all nodes. Signal delivers a message from another node to the sessions of a
-	// person on this node; "" means all facilitators. Both are used only if Durable.Cluster is set.
+	// node or has left all nodes. It is also called when a simulated attendee connects or leaves.
 	Announce func(w Codelab, person string, arrived bool)
-	Signal   func(w Codelab, person string, payload []byte)
+	// Signal delivers a message from another node to the sessions of a person on this node; ""
+	// means all facilitators. It is used only if Durable.Cluster is set.
+	Signal func(w Codelab, person string, payload []byte)
 	// Ballots stores the secrets of anonymous polls. Rules.BallotKey reads them from the same
 	// place. Without Ballots, polls cannot be anonymous.
 	Ballots BallotKeys
@@ -259,7 +260,7 @@ func (w *Codelabs) deleted(name string) (bool, error) {
 	return err == nil && (v.deleted || seq == 0), err
 }
 
-// FinishErasing waits until all erasures that were due before the call are done.
+// FinishErasing waits until nothing is left to erase; see durable.Host.FinishErasing.
 func (w *Codelabs) FinishErasing(ctx context.Context) error { return w.host.FinishErasing(ctx) }
 
 // ParseEvent decodes a stored event.
@@ -271,8 +272,8 @@ func (w *Codelabs) room(id string) *room.Room {
 	return out
 }
 
-// Get returns a codelab, and activates its actor if necessary. For an id that is not in the list,
-// it returns a Missing rejection.
+// Get returns a codelab, and activates its actor if necessary. It also closes a poll and ends a
+// rehearsal that are due. For an id that is not in the list, it returns a Missing rejection.
 func (w *Codelabs) Get(id string) (Codelab, error) {
 	m, err := w.List.Get(id)
 	if err != nil {
@@ -411,7 +412,7 @@ func (w *Codelabs) remove(caller *Caller, id string, b Delete) error {
 	if err != nil {
 		return err
 	}
-	// From here on nobody can open the codelab. Its data on disk is removed now or, if that fails,
+	// From here on nobody can open the codelab. Its stored data is removed now or, if that fails,
 	// at the next start. The actor stops when its last caller has left.
 	w.host.Rest(context.Background(), ws.handle, false)
 	w.removeLog(id)

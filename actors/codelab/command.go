@@ -18,8 +18,8 @@ const (
 	RoleAnyone
 )
 
-// Caller is the acting person and their address, for the rules and for the audit trail.
-// Immutable once it is part of a command.
+// Caller is the acting person and their address, for the rules and for the audit trail. Immutable
+// once it is part of a command.
 type Caller struct {
 	Role Role
 	// ID is the attendee's id, or FacilitatorID for admins.
@@ -39,7 +39,8 @@ type Caller struct {
 	Session uint64
 	// Generation is the generation of the attendee's grant, see Attendee.
 	Generation uint32
-	// Silent is set for API tokens that can only read.
+	// Silent is set for API tokens without the scope "all". Their live sessions can only request
+	// the welcome.
 	Silent bool
 }
 
@@ -53,12 +54,11 @@ func (c *Caller) IsAdmin() bool { return c != nil && c.Role == RoleAdmin }
 var system = &Caller{Role: RoleSystem}
 
 // Command is a command to a codelab. It is plain data that can be sent to another process as JSON.
-// The API has already trimmed the texts where required; the codelab itself checks lengths and
-// rules.
+// The codelab itself normalizes texts, and checks lengths and rules.
 type Command struct {
 	Caller *Caller
-	// Ref is the client's reference. Of a person's commands with the same reference, only the first
-	// is executed.
+	// Ref is the client's reference. Once a person's command has caused events, further commands of
+	// the person with the same reference are not executed for the time refsFor.
 	Ref string
 	// IfMatch lists revisions, see Revisions. If none of them is the current revision of the part
 	// that the command replaces, the edit is refused. An edit without revisions replaces any
@@ -164,7 +164,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 func frees(cmd Command) bool {
 	switch cmd.Body.(type) {
 	case Delete, DeleteWorkspace, DeleteMaterial, DeleteSubmission, DeleteChat, DeleteComment, Remove, DeletePoll, DeleteQuestion, DropQuestions,
-		EndRehearsal, ClosePoll, CloseDuePoll: // removes ballots
+		EndRehearsal, ClosePoll, CloseDuePoll: // closing a poll removes its ballots
 		return true
 	}
 	return false

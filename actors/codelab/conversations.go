@@ -4,12 +4,13 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Bounds of saved conversations. Reaching a bound is not an error. At a person's bound, the oldest
-// conversations of the same person are dropped; at the codelab's bound, the oldest of all.
 const (
+	// A longer question or answer is rejected. Lengths are in code points.
 	maxAIQuestion = 100_000
 	maxAIAnswer   = 200_000
 
+	// Reaching these bounds of saved conversations is not an error. At a person's bound, the oldest
+	// conversations of the same person are dropped; at the codelab's bound, the oldest of all.
 	maxConversations          = 20_000
 	maxConversationBytes      = 32 << 20
 	maxPersonConversations    = 500

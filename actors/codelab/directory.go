@@ -4,8 +4,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Directory finds codelabs whose actors run in this process, or on another node that this node
-// follows.
+// Directory finds, creates and deletes codelabs. Their actors run in this process, or on another
+// node that this node follows.
 type Directory interface {
 	// Get returns a codelab, or a Missing rejection.
 	Get(id string) (Codelab, error)

@@ -33,8 +33,8 @@ var Audiences = []string{string(ToStuck), string(ToWaiting), string(ToStep)}
 type PostDirects struct {
 	Message string
 	To      Audience
-	// StepNumber is required with ToStep. For other audiences, 0 means any step. Any other number
-	// restricts the recipients to attendees who are on this step and have not completed.
+	// StepNumber restricts the recipients to attendees who are on this step and have not completed.
+	// 0 means any step; with ToStep it is not allowed.
 	StepNumber int32
 }
 

@@ -15,7 +15,8 @@ import (
 // runtime replaces. The declarations of records and events state which fields concern a person
 // (personal.proto).
 
-// applyRemoved removes an attendee and everything they created from the state.
+// applyRemoved removes an attendee and everything they created from the state. Anonymous questions
+// stay without their author (see Remove), and so do anonymous ballots.
 func (s *State) applyRemoved(seq uint64, now int64, b *pb.Removed) {
 	id := b.AttendeeId
 	// If an erasure has removed the attendee's registration from the log, the attendee is unknown
@@ -97,8 +98,9 @@ func Erases(e *pb.Event) bool {
 }
 
 // Erase returns a function that replaces a stored event, based on the view of a snapshot that
-// includes the event. An event that can be replayed to clients is kept while all its persons and
-// items exist. All other events are removed, because the snapshot contains their effect.
+// includes the event. The function reports whether the replacement differs. An event that can be
+// replayed to clients is kept while all its persons and items exist. All other events become
+// Erased, because the snapshot contains their effect.
 func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 	present := v.Present()
 	gone := func(id string) bool { return !present.person(id) }

@@ -26,8 +26,8 @@ const (
 	maxAnswered    = 200
 )
 
-// AskHelp opens a request, or moves the attendee's open request to another step. An attendee has at
-// most one open request (transport/rest/RULES.md, "Help and feedback").
+// AskHelp opens a request, or changes the step and message of the attendee's open request. An
+// attendee has at most one open request (transport/rest/RULES.md, "Help and feedback").
 type AskHelp struct {
 	StepNumber int32
 	Message    string
@@ -100,8 +100,9 @@ func (c call) claim(h *pb.HelpRequest) (decision, error) {
 	return d, nil
 }
 
-// OfferHelp opens a request, claimed by the caller, for an attendee who has not asked, or claims
-// the attendee's waiting request (transport/rest/RULES.md, "Help and feedback").
+// OfferHelp opens a request for an attendee who has not asked, and claims it for the caller. If the
+// attendee already has an open request, OfferHelp claims that one (transport/rest/RULES.md,
+// "Help and feedback").
 type OfferHelp struct {
 	AttendeeID string
 	// StepNumber is the step of the request; nil means the attendee's current step.

@@ -38,6 +38,7 @@ func PersonName(field, value string, least, most int) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	// A longer value is not cleaned, because text rejects it in any case.
 	const widest = 4 * utf8.UTFMax // bytes per character, including invisible characters
 	if len(value) <= most*widest {
 		value = naming.Clean(value)

@@ -117,10 +117,10 @@ func (b DeleteMaterial) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// isMaterial reports whether an upload belongs to a material whose id is not but.
-func (s *State) isMaterial(upload, but string) bool {
+// isMaterial reports whether an upload belongs to a material other than the one with the id except.
+func (s *State) isMaterial(upload, except string) bool {
 	for _, m := range s.materials.All() {
-		if m.Upload == upload && m.Id != but {
+		if m.Upload == upload && m.Id != except {
 			return true
 		}
 	}

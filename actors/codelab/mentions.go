@@ -30,8 +30,8 @@ func (n names) add(texts ...string) {
 	}
 }
 
-// inText returns the uploads mentioned in a codelab's texts, its certificate's logo, and the pinned
-// message.
+// inText returns the uploads mentioned in a codelab's texts, in the address of its certificate's
+// logo, and in its pinned message.
 func inText(m *pb.Codelab, steps []*pb.Step, quizzes []*pb.Quiz, pin string) names {
 	n := names{}
 	n.add(m.GetDescription(), m.GetGuideMarkdown(), m.GetLogoUrl(), pin)
@@ -153,8 +153,8 @@ func (v *View) TextUploads() []string {
 }
 
 // Mentions returns the uploads in all texts of a command. It can return uploads to which the
-// command does not make the codelab refer. They do no harm, because an upload is only protected for
-// a moment.
+// command does not make the codelab refer. They do no harm, because uploads are protected only
+// while the command is in progress.
 func Mentions(b Body) []string {
 	switch b := b.(type) { // the most frequent commands need no reflection
 	case Progress, SetPulse:
@@ -197,5 +197,5 @@ func (n names) addAll(v reflect.Value) {
 			n[text] = true
 		}
 	}
-	// Stored values contain no maps.
+	// Commands contain no maps.
 }

@@ -137,7 +137,8 @@ const (
 )
 
 // announce notifies this node's sessions that a person has connected or left. If the replica does
-// not contain the person yet, the notification is postponed until it does.
+// not contain an arrived person yet, the notification is postponed until it does, for at most
+// namelessLong.
 func (w *Codelabs) announce(ws Codelab, person string, arrived bool) {
 	w.announceWithin(namelessLong, ws, person, arrived)
 }
@@ -160,7 +161,8 @@ func (w *Codelabs) announceWithin(left time.Duration, ws Codelab, person string,
 }
 
 // Compare sends the number of people connected to this node to the other nodes, so that they detect
-// lost messages. It also removes the people of dead nodes, and is called regularly.
+// lost messages. It also publishes the counts for Online, removes the people of dead nodes, and
+// removes the remaining data of codelabs that other nodes deleted. It is called regularly.
 func (w *Codelabs) Compare(alive []string) {
 	w.publishCounts(alive)
 	for _, ws := range w.Active() {
@@ -217,8 +219,8 @@ type counts struct {
 	byNode map[string]map[string]int // guarded by mu
 }
 
-// CountSubject is the subject on which nodes publish the number of people connected to their
-// codelabs.
+// CountSubject is the subject on which nodes publish the number of connected attendees of each
+// codelab that they own.
 const CountSubject = "online"
 
 // listenToCounts receives other nodes' counts for the codelabs that they own.
@@ -262,8 +264,8 @@ func (w *Codelabs) publishCounts(alive []string) {
 	}
 }
 
-// Online returns the number of connected attendees of each codelab, on any node. For other nodes'
-// codelabs the number is some seconds old.
+// Online returns the number of connected attendees of each codelab, on any node. For codelabs that
+// are not in this node's memory, the number can be some seconds old.
 func (w *Codelabs) Online() map[string]int {
 	online := map[string]int{}
 	w.counts.mu.Lock()
@@ -280,7 +282,8 @@ func (w *Codelabs) Online() map[string]int {
 }
 
 // SessionNumbers returns the first number for a node's live sessions. Session numbers of different
-// nodes must differ, because nodes identify the session that caused an event by its number.
+// nodes must differ, because nodes identify the session that caused an event by its number. The
+// upper 24 bits are a hash of node and incarnation, so equal numbers are unlikely.
 func SessionNumbers(node string, incarnation uint64) uint64 {
 	sum := fnv.New64a()
 	_, _ = sum.Write(binary.BigEndian.AppendUint64([]byte(node), incarnation)) // never fails

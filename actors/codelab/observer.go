@@ -54,7 +54,7 @@ func (o *observer) Live(v *View, seq uint64) {
 	}
 	if o.erases {
 		// Drop frames with data that must be erased. If a crash interrupted the erasure, the log
-		// still contains it.
+		// still contains such data.
 		o.frames = edited(o.frames, v.Present().Frame)
 	}
 	o.room.Restore(o.frames, o.floor, seq)
@@ -70,9 +70,9 @@ func (o *observer) Live(v *View, seq uint64) {
 	o.found, o.floor, o.frames, o.erases = false, 0, nil, false
 }
 
-// leap replaces Commit if the state was reloaded, so that the events between two views are missing.
-// This happens to a follower that missed events, and to an incarnation whose predecessor failed
-// between a commit and Commit.
+// leap does the work of Commit if the state was reloaded, and the events between the two views are
+// missing. This happens to a follower that missed events, and to an incarnation whose predecessor
+// failed between a commit and Commit.
 func (o *observer) leap(from, to *View) {
 	switch {
 	case to.Meta != nil && to.Meta != from.Meta:
@@ -90,7 +90,7 @@ func (o *observer) leap(from, to *View) {
 	}
 }
 
-// ended reports that the grants of an attendee have ended.
+// ended reports that the grants of an attendee have ended, or with "" those of all attendees.
 func (o *observer) ended(attendee string) {
 	if o.w.Removed != nil {
 		o.w.Removed(o.room, attendee)

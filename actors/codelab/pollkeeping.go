@@ -13,7 +13,8 @@ import (
 // The host's tasks for polls. The host creates and destroys the secrets of anonymous polls, and
 // closes each poll at its end.
 
-// OpenPoll opens a poll. An anonymous poll opens only after every living node has its secret.
+// OpenPoll opens a poll. An anonymous poll opens only after every living node that can store its
+// secret has it.
 func (w Codelab) OpenPoll(caller *Caller, poll string, seconds *int32) (*pb.Poll, error) {
 	body := OpenPoll{PollID: poll, Seconds: seconds}
 	if p := w.View().Poll(poll); p != nil && p.Anonymous && p.State == pollDraft && w.all.Ballots != nil {
@@ -57,9 +58,9 @@ func (w *Codelabs) CloseDuePolls(id string) {
 	}
 }
 
-// SweepBallots destroys the secrets of polls that are no longer open, now and at every interval
-// until ctx ends. It is needed for polls that closed while this node received no messages, and for
-// secrets that no poll uses.
+// SweepBallots destroys the old secrets of polls that are neither open nor being counted, now and
+// at every interval until ctx ends. It is needed for polls that closed while this node received no
+// messages, and for secrets that no poll uses.
 func (w *Codelabs) SweepBallots(ctx context.Context, every time.Duration) {
 	tick := w.Durable.Clock.NewTicker(every)
 	defer tick.Stop()

@@ -88,8 +88,8 @@ func (c call) newPoll(in *pb.Poll) (*pb.Poll, error) {
 	return p, CheckPoll(p)
 }
 
-// newPolls returns drafts for imported polls. A poll's StepId refers to a step in given; made
-// contains the same steps with their new ids, in the same order.
+// newPolls returns drafts for imported polls. A poll's StepId refers to a step in given, or is
+// dropped. made contains the same steps with their new ids, in the same order.
 func (c call) newPolls(in []*pb.Poll, given, made []*pb.Step) ([]*pb.Poll, error) {
 	if len(in) > maxPolls {
 		return nil, durable.Reject(durable.Invalid, "a codelab has at most %d polls", maxPolls)
@@ -218,8 +218,8 @@ func (b UpdatePoll) decide(c call) (decision, error) {
 	return c.pollChanged(p, out, "poll_update"), nil
 }
 
-// OpenPoll lets attendees vote, and closes the previously open poll. A closed named poll keeps its
-// votes. If the poll is already open, OpenPoll sets a new end.
+// OpenPoll lets attendees vote, and closes the previously open poll. A closed named poll that opens
+// again keeps its votes. If the poll is already open, OpenPoll sets a new end.
 type OpenPoll struct {
 	PollID string
 	// Seconds is the time until the poll closes. nil means that the poll stays open until somebody
@@ -288,8 +288,8 @@ func (b ClosePoll) decide(c call) (decision, error) {
 	return c.closePoll(p), nil
 }
 
-// CloseDuePoll closes the open poll if its time has passed or its secret is lost. It also
-// counts closed polls that could not be counted earlier.
+// CloseDuePoll closes the open poll if its time has passed or its secret is lost. It also counts
+// closed polls that could not be counted earlier.
 type CloseDuePoll struct{}
 
 func (CloseDuePoll) decide(c call) (decision, error) {
@@ -455,7 +455,7 @@ func ForAttendees(p *pb.Poll) *pb.Poll {
 	return p
 }
 
-// forgetSecret removes the secret from the record of a poll whose ballots were removed.
+// forgetSecret removes the secret from the record of a poll whose ballots are removed.
 func forgetSecret(p *pb.Poll) { p.Secret, p.Keepers, p.Counting = "", nil, false }
 
 func forgetResult(p *pb.Poll) {
@@ -520,8 +520,9 @@ func (s *State) unstepPolls(seq uint64) {
 	}
 }
 
-// PollOfLines parses the lines that a facilitator wrote. The question comes first. Each line that
-// begins with a dash, star or plus and a space is an option. A poll without options asks for words.
+// PollOfLines parses the lines that a facilitator wrote. The question comes first, in one or more
+// lines. Each line that begins with a dash, star or plus and a space is an option. A poll without
+// options asks for words.
 func PollOfLines(text string) (*pb.Poll, error) {
 	p := &pb.Poll{}
 	if len(text) > maxPollLines {

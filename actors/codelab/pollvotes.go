@@ -22,19 +22,21 @@ const (
 	shownPollWordsB = 8 << 10 // bytes
 )
 
-var errPollFull = &durable.Rejection{Reason: durable.Conflict, Text: "full: this poll accepts no more texts"}
+var errPollFull = &durable.Rejection{Reason: durable.Conflict, Text: "full: this poll accepts no more texts or new words"}
 
 // poll is a poll with its votes. The codelab's actor owns it.
 type poll struct {
 	rec *pb.Poll // replaced, never modified
-	// told is rec with the current result. It is nil if it must be rebuilt.
+	// told is rec as of its last change, with the result at that time. If it is nil, capture
+	// rebuilds it with the current result.
 	told *pb.Poll `snapshot:"rebuilt, with the current result"`
 
 	// marks and said are parallel to State.attendees, but can be shorter. An attendee who has not
 	// voted has mark 0.
 	marks cow.Vector[uint16]       `snapshot:"trailing zeros: the last may be missing"`
 	said  cow.Vector[*pb.PollSaid] `snapshot:"trailing zeros: the last may be missing"`
-	// ballots contains the ballots of an open anonymous poll. It is append-only.
+	// ballots contains the ballots of an anonymous poll that is open or being counted. It is
+	// append-only.
 	ballots [][]byte `snapshot:"any order: that of the votes would say who gave which"`
 	hidden  hidden
 
@@ -109,8 +111,8 @@ func (p *poll) capture() *PollView {
 	return p.view
 }
 
-// Vote is an attendee's vote in a poll. It replaces an earlier vote, unless the poll is
-// anonymous.
+// Vote is an attendee's vote in a poll. It replaces an earlier vote. In an anonymous poll, a second
+// vote is rejected.
 type Vote struct {
 	PollID string
 	Round  int32
@@ -259,7 +261,7 @@ func (p *poll) mark(at int) uint16 {
 	return 0
 }
 
-// enteredBy returns the text of the attendee at an index, or nil if there is none.
+// enteredBy returns the words or the text of the attendee at an index, or nil if there are none.
 func (p *poll) enteredBy(at int) *pb.PollSaid {
 	if at < p.said.Len() {
 		return p.said.At(at)
@@ -487,8 +489,8 @@ func (v *View) place(attendee string) int {
 	return -1
 }
 
-// Voted returns an attendee's vote: the marks, and the text in a poll that is not anonymous. marks
-// and entered are zero if there is no vote.
+// Voted returns an attendee's vote: the marks, and the words or the text unless the poll is
+// anonymous. marks and entered are zero if there is no vote.
 func (v *View) Voted(p *PollView, attendee string) (marks uint16, entered *pb.PollSaid) {
 	return p.at(v.place(attendee))
 }

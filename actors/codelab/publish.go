@@ -28,8 +28,8 @@ type Publish struct {
 	// in the same commit.
 	Materials *[]*pb.Material
 	Uploads   []*pb.Upload
-	// Quizzes replace the existing questions, and Polls are added as drafts. nil keeps the existing
-	// ones. The StepID of a poll is the id of its step in Steps.
+	// Quizzes replace the existing questions; nil keeps them. Polls are added as drafts, or replace
+	// the matching drafts. The StepId of a poll is the id of its step in Steps.
 	Quizzes *[]*pb.Quiz
 	Polls   []*pb.Poll
 	// Workspace replaces the code, whose current record must equal Replaces. nil keeps the code.
@@ -60,7 +60,7 @@ type Published struct {
 // Change is the kind of change of a step.
 type Change string
 
-// Changes. A step whose text changed and that also moved counts as changed.
+// Changes. A step that has both changed and moved counts as changed.
 const (
 	Same    Change = "same"
 	Altered Change = "changed"
@@ -287,8 +287,7 @@ func (c call) threadsAfter(m *pb.Codelab, steps []*pb.Step) (stale, gone int) {
 	return stale, gone
 }
 
-// stepMark matches the id that an author gives a step, in a comment at the beginning of its
-// text.
+// stepMark matches the id that an author gives a step, in a comment at the beginning of its text.
 var stepMark = regexp.MustCompile(`^(?:\s*<!--[^>]*-->)*?\s*<!--\s*id:\s*([^\s<>]{1,100})\s*-->`)
 
 // StepMark returns the id that an author gave a step, or "".
@@ -479,7 +478,7 @@ func (m moves) leaves(a *pb.Attendee) bool {
 	return n >= 1 && n <= len(m.old) && m.gone[n-1]
 }
 
-// followed updates an attendee's record, which is not shared yet, to the new steps.
+// followed moves an attendee to the new steps. The record a must not be shared yet.
 func (m moves) followed(a *pb.Attendee, at int64) {
 	old, made, to, was := m.old, m.made, m.to, a.ReachedAt
 	current := to[min(max(int(a.CurrentStep), 0), len(old))]

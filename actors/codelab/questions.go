@@ -311,7 +311,7 @@ func (b VoteQuestion) decide(c call) (decision, error) {
 }
 
 // MergeQuestion merges a question into another one that asks the same. The votes for the merged
-// question count for the other one, and the merged question is removed.
+// question, and its author, count as votes for the other one. The merged question is removed.
 type MergeQuestion struct {
 	QuestionID, Into string
 }
@@ -350,8 +350,8 @@ func (s *State) united(q, into *question) bitset {
 	return out
 }
 
-// StopAsker stops the author of an anonymous question from asking more until the workshop
-// ends, without revealing the author.
+// StopAsker stops the author of an anonymous question from asking more until the workshop ends,
+// without revealing the author.
 type StopAsker struct {
 	QuestionID string
 }
@@ -589,8 +589,8 @@ func (v *View) Question(id string) *QuestionView {
 	return nil
 }
 
-// QuestionsFor returns the questions that an attendee can see. For "" it returns all questions, as
-// facilitators see them.
+// QuestionsFor returns the questions that an attendee can see, newest first. For "" it returns all
+// questions, as facilitators see them.
 func (v *View) QuestionsFor(attendee string) (out []QuestionView) {
 	for _, q := range v.Questions {
 		if attendee == "" || sees(attendee, q.Question) {

@@ -21,7 +21,9 @@ const (
 // restored before the first answer. Only people who send another command need an index, and only of
 // their own references. With one index of all references, restoring takes five times as long.
 type refs struct {
-	queue  []*pb.Ref // in the order of the commits; captures share its array, so it only grows
+	// queue is in the order of the commits. Its elements are never overwritten, because captures
+	// share its array.
+	queue  []*pb.Ref
 	people map[string]*ownRefs
 }
 

@@ -20,14 +20,14 @@ const (
 	MaxRehearsalMinutes = 60
 )
 
-// StartRehearsal runs simulated attendees until Minutes have passed. The reply is the
-// codelab's record.
+// StartRehearsal runs simulated attendees until Minutes have passed. The reply is the codelab's
+// record.
 type StartRehearsal struct {
 	People, Minutes int32
 	// Force allows the rehearsal to start while real attendees are connected, and to continue when
 	// real attendees register.
 	Force bool
-	// Connected is the number of people who are connected now.
+	// Connected is the number of real attendees who are connected now.
 	Connected int
 }
 
@@ -67,7 +67,7 @@ type EndRehearsal struct {
 	Why string
 }
 
-// Reasons for the end of a rehearsal that nobody ended, for the audit trail.
+// Reasons for which the host ends a rehearsal, for the audit trail.
 const (
 	rehearsalTime    = "time"
 	rehearsalRestart = "restart"
@@ -146,7 +146,7 @@ func (r Register) simulated(c call) (decision, error) {
 	case c.Role != RoleSystem:
 		return decision{}, durable.Reject(durable.Forbidden, "only a rehearsal simulates attendees")
 	case run == nil || c.s.simulated >= int(run.People):
-		return decision{}, durable.Reject(durable.Conflict, "the rehearsal is over, or all its attendees are registered")
+		return decision{}, durable.Reject(durable.Conflict, "the rehearsal has ended, or all its attendees are registered")
 	case taken || reserved(name, r.NameReserved):
 		return decision{}, ErrNameTaken
 	}
@@ -208,7 +208,7 @@ func (c call) mayRehearse(p *poll) error {
 		return nil
 	}
 	if c.s.people() > 0 || p.votes() > 0 && !p.rec.Rehearsed {
-		return durable.Reject(durable.Forbidden, "simulated attendees do not vote in this poll: it is anonymous, and others may vote")
+		return durable.Reject(durable.Forbidden, "simulated attendees do not vote in this poll: it is anonymous, and others can vote")
 	}
 	return nil
 }
@@ -258,9 +258,9 @@ func (v *View) CountPeople() int {
 	return n
 }
 
-// Real returns the view without simulated attendees and without everything they sent, for data that
-// leaves the server. Named polls keep only the votes of real attendees. Anonymous polls with
-// simulated votes lose all votes.
+// Real returns the view without simulated attendees and their contributions, for data that leaves
+// the server. Named polls keep only the votes of real attendees. Anonymous polls with simulated
+// votes lose all votes.
 func (v *View) Real() *View {
 	if v.Meta.GetRehearsal() == nil {
 		return v

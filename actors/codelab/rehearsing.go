@@ -12,7 +12,7 @@ import (
 // The host's tasks for rehearsals. The host runs each rehearsal on the node that owns its codelab.
 // It ends a rehearsal when its time has passed, or when the process that ran it is gone.
 
-// maxRehearsals bounds the concurrent rehearsals of a server.
+// maxRehearsals bounds the concurrent rehearsals of a server, on all its nodes together.
 const maxRehearsals = 20
 
 // rehearsals contains the rehearsals that run on this node.

@@ -44,7 +44,7 @@ type Create struct {
 	Codelab *pb.Codelab
 	Steps   []*pb.Step
 	Quizzes []*pb.Quiz
-	// Polls are drafts; their StepID is the id of a step in Steps.
+	// Polls are drafts; their StepId is the id of a step in Steps.
 	Polls  []*pb.Poll
 	Origin Origin
 	// SourceID is the codelab of which this is a copy.
@@ -343,7 +343,8 @@ func (c call) live() error {
 	return nil
 }
 
-// ReplaceSteps replaces the steps. Items of a removed step are removed with it.
+// ReplaceSteps replaces the steps. The threads, pulses and ticks of a removed step are removed with
+// it.
 type ReplaceSteps struct {
 	Steps []*pb.Step
 }
@@ -466,8 +467,9 @@ func (s *State) applyCreated(seq uint64, at int64, b *pb.Created) {
 	}
 }
 
-// applySteps replaces the steps. Their threads, pulses and ticks are removed with them, and nobody
-// stays beyond the last step. With follow, people stay on their step, regardless of its new number.
+// applySteps replaces the steps. The threads, pulses and ticks of removed steps are removed, and
+// nobody stays beyond the last step. With follow, people stay on their step, regardless of its new
+// number.
 func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) {
 	var m moves
 	if follow {

@@ -28,7 +28,7 @@ type Rules struct {
 	AuditRows func(*audit.Record) []durable.Row
 	// Player identifies this process, which runs the rehearsals that it starts.
 	Player string
-	// Webhooks receive the events. May be nil.
+	// Webhooks receive the events, unless it is nil.
 	Webhooks *webhook.Outbox
 	// BallotKey returns the 32-byte secret of an anonymous poll, or nil if this node does not
 	// have the secret (see BallotKeys). A nil function means that this node has no secrets.
@@ -178,8 +178,8 @@ func (s *State) Decide(cmd Command, env durable.Env) (decision, error) {
 	return d, nil
 }
 
-// admit rejects commands without a codelab, and commands from people who are no longer in this
-// codelab.
+// admit rejects a command without a body, and a command to a codelab that does not exist. It also
+// rejects the commands of attendees who were removed or whose grant has ended.
 func (s *State) admit(cmd Command) error {
 	switch cmd.Body.(type) {
 	case nil:

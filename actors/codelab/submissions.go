@@ -19,9 +19,10 @@ const (
 	maxSubmissions     = 200
 )
 
-// errQuota rejects a submission beyond an attendee's quota.
+// errQuota rejects a submission beyond an attendee's quota. Files larger than MaxSubmissionBytes
+// are usually rejected earlier, when they are received.
 var errQuota = &durable.Rejection{
-	Reason: durable.TooLarge, Text: fmt.Sprintf("your submissions together are larger than %d MiB; delete one first", MaxAttendeeBytes>>20),
+	Reason: durable.TooLarge, Text: fmt.Sprintf("your submissions together would be larger than %d MiB; delete one first", MaxAttendeeBytes>>20),
 }
 
 // handedIn is the number and size of one attendee's submissions.
@@ -153,12 +154,12 @@ func (s *State) indexSubmissions() {
 	}
 }
 
-// maxFileName bounds a file's name, in code points. Every file system accepts a name of this length
-// in any script.
+// maxFileName bounds a file's name, in code points. Common file systems accept 255 bytes, which are
+// enough for these code points in all scripts in wide use.
 const maxFileName = 80
 
-// FileName converts the name that a client sent to one that any file system accepts. It returns the
-// last part of a path, truncated and without control characters, and never "".
+// FileName cleans the file name that a client sent. It returns the last part of a path, truncated
+// and without control characters, and never "".
 func FileName(sent string) string {
 	name := strings.ToValidUTF8(sent, "_")
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {

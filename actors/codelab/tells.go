@@ -10,8 +10,8 @@ import (
 )
 
 // references contains the options of personal.proto for one type of message. persons and items are
-// the fields with ids of persons and items. inner are the fields with messages that can have such
-// fields.
+// the fields with ids of persons and items. inner contains the fields with messages that can have
+// such fields.
 type references struct {
 	replayed       bool
 	persons, items []protoreflect.FieldDescriptor

@@ -50,8 +50,8 @@ func (b SetTimer) decide(c call) (decision, error) {
 		return decision{}, durable.Reject(durable.Invalid, "the timer takes %d to %d seconds", minTimerSeconds, maxTimerSeconds)
 	}
 	total := int32(left / time.Second)
-	// Extending the timer of the same exercise keeps its start, so that clients show the right
-	// elapsed share.
+	// A new EndsAt for the running timer of the same exercise keeps its start, so that clients show
+	// the right elapsed share.
 	if was := c.s.timer; was != nil && was.EndsAt > c.now.UnixMilli() && was.Label == label && was.Break == b.Break && b.EndsAt != nil {
 		total = was.TotalSeconds + int32((ends.UnixMilli()-was.EndsAt)/1000)
 	}

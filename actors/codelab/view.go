@@ -138,9 +138,9 @@ func (v *View) Submitted(attendee string) (bytes int64) {
 }
 
 // Missing returns the requirements of the codelab that an attendee still has to meet before
-// completing: "quiz", "feedback", "submission", "checks". Its time is proportional to the number of
-// feedbacks and submissions. It scans the answers only if all choice questions are answered
-// correctly.
+// completing: "quiz", "feedback", "submission", "checks". Missing takes time proportional to the
+// number of feedbacks and submissions. It scans the answers only if all choice questions are
+// answered correctly.
 func (v *View) Missing(attendee string) []string {
 	out := []string{}
 	if v.Meta.QuizEnabled && v.Meta.RequireQuiz && !v.quizPassed(attendee) {
@@ -242,8 +242,7 @@ func list[T any](v cow.View[T]) []T {
 	return out
 }
 
-// Restore sets the state from an encoded snapshot that contains the events up
-// to seq.
+// Restore sets the state from an encoded snapshot that includes the events up to seq.
 func (s *State) Restore(seq uint64, state []byte) error {
 	var snap pb.Snapshot
 	if err := snap.Decode(state); err != nil {

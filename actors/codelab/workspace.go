@@ -22,8 +22,8 @@ const (
 const maxHeads = 2*maxSteps + 1
 
 // ErrHeadMoved means that a tree from which a change was derived is no longer the current one,
-// because of another write in the meantime. This is not a conflict of contents. The caller repeats
-// the change from the current tree.
+// because of another write in the meantime. This is not a conflict of contents. The caller can
+// repeat the change from the current tree.
 var ErrHeadMoved = durable.Reject(durable.Conflict, "the code was changed meanwhile")
 
 var errNoWorkspace = durable.Reject(durable.Missing, "workspace not found")
@@ -218,8 +218,8 @@ func head(w *pb.Workspace, name string) (int, bool) {
 	return slices.BinarySearchFunc(w.Heads, name, func(h *pb.WorkspaceHead, name string) int { return strings.Compare(h.Name, name) })
 }
 
-// changed returns a workspace in which h replaces or extends the heads; the old one is not
-// modified.
+// changed returns a workspace in which h replaces or extends the heads, and is the current head.
+// The old workspace is not modified.
 func changed(w *pb.Workspace, h *pb.WorkspaceHead) *pb.Workspace {
 	out := &pb.Workspace{Id: w.Id, StructureType: w.StructureType, CreatedAt: w.CreatedAt, Heads: slices.Clone(w.Heads), Current: h.Name}
 	if i, exists := head(out, h.Name); exists {

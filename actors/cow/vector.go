@@ -1,6 +1,6 @@
 // Package cow provides a vector with cheap immutable captures. An actor changes the vector, and
-// readers get a View that never changes. A capture costs O(1). After a capture, the first change of
-// a page copies that page.
+// readers get a View that never changes. A capture costs O(1). After a capture, the first change
+// copies the list of pages, and the first change of a page copies that page.
 package cow
 
 import (

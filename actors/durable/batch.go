@@ -34,8 +34,8 @@ type waiter struct {
 func (k *Kind[C, E, V]) urgent(cmd C) bool { return k.Urgent != nil && k.Urgent(cmd) }
 
 // encode encodes a decision's events to s.scratch, where they stay until the events are applied. It
-// refuses a decision that the journal cannot store. Otherwise the whole batch would fail after the
-// events were applied.
+// refuses a decision that the journal cannot store, or for which the next batch has no room.
+// Otherwise the whole batch would fail after the events were applied.
 func (s *actorRuntime[C, E, V]) encode(d *Decision[E]) error {
 	if cap(s.scratch) > maxScratch {
 		s.scratch = nil
@@ -86,7 +86,7 @@ func (s *actorRuntime[C, E, V]) flushSoon(ctx actor.Context) {
 	}
 }
 
-// maxFlying is how many of an actor's batches can be in flight to the disk.
+// maxFlying is how many of an actor's batches can be in flight to the journal.
 const maxFlying = 2
 
 // maySeal reports whether the next batch can be sent. A second batch can be sent while the first is
@@ -137,8 +137,8 @@ func (s *actorRuntime[C, E, V]) seal(ctx actor.Context) error {
 	return nil
 }
 
-// fresh returns an empty batch with capacity for about as many commands as the previous one. A few
-// batches are reused, so that their lists are allocated once.
+// fresh returns an empty batch with capacity for a quarter more bytes of records than the previous
+// one. A few batches are reused, so that their lists are allocated once.
 func (s *actorRuntime[C, E, V]) fresh(before *batch[E, V]) *batch[E, V] {
 	b := &batch[E, V]{}
 	if n := len(s.spare); n > 0 {
@@ -164,8 +164,8 @@ func (s *actorRuntime[C, E, V]) recycle(b *batch[E, V]) {
 // maxSpare bounds the capacity of the lists of a batch that is kept for reuse.
 const maxSpare = 1024
 
-// settle records a batch's outcome and releases, in order, the settled batches. Batches of
-// an earlier incarnation are not in flying.
+// settle records a batch's outcome and releases, in order, the settled batches. Batches of an
+// earlier incarnation are not in flying.
 func (s *actorRuntime[C, E, V]) settle(ctx actor.Context, b *batch[E, V], err error) {
 	if !slices.Contains(s.flying, b) {
 		return
@@ -190,8 +190,8 @@ func (s *actorRuntime[C, E, V]) release(ctx actor.Context, b *batch[E, V]) {
 	s.committed, s.agreed = b.first+uint64(len(b.events))-1, b.chain
 	s.sinceEvents += len(b.events)
 	s.sinceBytes += len(b.records)
-	// The next batch is sent first, so that the disk works during the release. If that fails, the
-	// callers of the committed batch must still get their answers.
+	// The next batch is sent first, so that the store works during the release. If that fails,
+	// the callers of the committed batch must still get their answers.
 	s.releasing = b
 	failed := s.seal(ctx)
 

@@ -47,8 +47,7 @@ type Cluster struct {
 	// the store. The default is 1 s. A read waits for the owner for three times OwnerTimeout.
 	OwnerTimeout time.Duration
 	// MaxReplicated bounds the records of a batch that is replicated directly, in bytes. The
-	// default is 512 KiB. For a larger batch, followers receive only its position and read
-	// the log.
+	// default is 512 KiB. For a larger batch, followers receive no records and read the log.
 	MaxReplicated int
 	// Aside is set while this node leaves all actors to other nodes. While it is set, Get fails.
 	Aside atomic.Bool

@@ -270,7 +270,8 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 	}
 }
 
-// GiveTo moves an actor of this node to another one, once everything in flight is committed.
+// GiveTo moves an actor that this node owns to another node, once everything in flight is
+// committed.
 func (h *Host[C, E, V]) GiveTo(hd *Handle[C, E, V], node string) {
 	if hd.owns.Load() && hd.Condition() == Running && node != h.opts.Cluster.Store.Node() {
 		h.system.Root.Send(hd.pid, handOver{node})

@@ -6,8 +6,8 @@ import "time"
 // V of the immutable view for readers. Its methods are called by one goroutine, do no I/O, and use
 // no clock except Env.
 type Core[C, E, V any] interface {
-	// Decide returns the decision on a command without changing anything. An error is a *Rejection,
-	// which is sent to the caller.
+	// Decide returns the decision on a command without changing anything. Its error is sent to the
+	// caller. It is a *Rejection or one of this package's errors, possibly wrapped.
 	Decide(cmd C, env Env) (Decision[E], error)
 
 	// Apply applies one event to the state. It never fails for an event that Decide returned, and
@@ -51,8 +51,7 @@ type Committed[E any] struct {
 	Origin uint64
 }
 
-// Observer receives the committed events, in order, on the actor's goroutine. It must not
-// block.
+// Observer receives the committed events, in order, on the actor's goroutine. It must not block.
 type Observer[E, V any] interface {
 	// Recovered is called when an incarnation starts, for the newest Kind.Keep records of the log,
 	// oldest first, including records that the snapshot already contains.
@@ -85,11 +84,11 @@ type Kind[C, E, V any] struct {
 	// event. Both are nil for a kind that never erases.
 	Erases func(event E) bool
 	Erase  func(view *V) func(event E) (replacement E, changed bool)
-	// Codec encodes commands for the node that owns the actor; required if
-	// Options.Cluster is set.
+	// Codec encodes commands for the node that owns the actor. It is required if Options.Cluster is
+	// set.
 	Codec *Codec[C]
-	// Receive receives the messages that other nodes send with Handle.Broadcast. It must not
-	// block. nil drops them.
+	// Receive receives the messages that other nodes send with Handle.Broadcast. It must not block.
+	// nil drops them.
 	Receive func(id, node string, data []byte)
 	// FromLog lets followers read the log while the owner cannot be reached, so that reads that
 	// accept a slightly older state (Host.Near) still succeed.
@@ -101,7 +100,7 @@ type Kind[C, E, V any] struct {
 	Keep uint64
 	// MayRest reports whether an idle actor can be stopped. nil means always.
 	MayRest func(id string) bool
-	// Rested is called after an idle actor was stopped, or its quarantine has ended, before Observe
-	// is called for it again. It must not call the host.
+	// Rested is called after an actor was stopped, or its quarantine has ended, before Observe is
+	// called for it again. It must not call the host.
 	Rested func(id string)
 }

@@ -1,23 +1,23 @@
 // Package durable is the runtime in which every persistent actor runs.
 //
-// An actor is a pure Core, which decides commands and applies events. The thin runtime
-// around it owns everything impure: the mailbox, the journal, the clock, replies and
-// supervision. A command is processed like this:
+// An actor is a pure Core, which decides commands and applies events. The thin runtime around it
+// owns everything impure: the mailbox, the journal, the clock, replies and supervision. A command
+// is processed like this:
 //
-//  1. Handle.Ask or Handle.Submit sends the command to the actor's mailbox. The
-//     send never blocks: too many open commands cause ErrBusy.
-//  2. The runtime calls Core.Decide. A rejection is answered immediately. Events
-//     are applied to the state before they are committed, and collected in a batch.
+//  1. Handle.Ask or Handle.Submit sends the command to the actor's mailbox. The send never blocks:
+//     too many open commands cause ErrBusy.
+//  2. The runtime calls Core.Decide. A rejection is answered immediately. Events are applied to the
+//     state before they are committed, and collected in a batch.
 //  3. When the mailbox is empty, the batch goes to the Journal, which commits the queued batches of
 //     all actors in one transaction. Commands that arrive while a batch is in flight join the next
 //     batch. The next batch is sent when it has as many events as the batch in flight, or when that
 //     batch is committed.
-//  4. After the commit, the runtime publishes the new read view, then calls the
-//     observer (frames for the room), then sends the replies.
+//  4. After the commit, the runtime publishes the new read view, then calls the observer (frames
+//     for the room), then sends the replies.
 //
 // DESIGN.md explains the reasons.
 //
-// As a result, an acknowledged command is on disk, a view never shows uncommitted state, and a read
+// As a result, an acknowledged command is stored, a view never shows uncommitted state, and a read
 // after an answer shows the command's effect.
 //
 // A failed commit, a damaged record or a panic in Apply ends the incarnation. Waiting callers get

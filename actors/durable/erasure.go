@@ -11,9 +11,9 @@ import (
 // Erasure removes data that must no longer be kept from the log and the snapshot. The order of its
 // steps makes it safe, whatever happens concurrently:
 //
-//  1. The batch with the event that requests the erasure also contains a row
-//     with this request. The row stays until the erasure is done, so that the
-//     next start resumes an erasure that a crash interrupted.
+//  1. The batch with the event that requests the erasure also contains a row with this request. The
+//     row stays until the erasure is done, so that the next start resumes an erasure that a crash
+//     interrupted.
 //  2. A snapshot of a state that contains the event is stored.
 //  3. The log is rewritten up to that snapshot. The snapshot's view decides which records are
 //     erased, so later records are not changed. The rewrite raises the base of the log (LogReader).

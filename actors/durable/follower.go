@@ -365,7 +365,7 @@ func (f *follower[C, E, V]) silent(long time.Duration) bool {
 }
 
 // lookPause is the minimum time between two look-ups of the owner for commands. While an actor
-// moves, commands wait this long.
+// moves, commands wait for the next look-up.
 const lookPause = 20 * time.Millisecond
 
 // lookNow asks a follower to look for the owner.

@@ -67,7 +67,7 @@ func (h *Handle[C, E, V]) ID() string { return h.id }
 // Clock returns the clock of the actor's host.
 func (h *Handle[C, E, V]) Clock() clock.Clock { return h.host.opts.Clock }
 
-// View returns the newest committed view. It is immutable.
+// View returns the newest committed view, or nil before the first recovery. It is immutable.
 func (h *Handle[C, E, V]) View() *V {
 	if v := h.view.Load(); v != nil {
 		return v.view
@@ -75,7 +75,8 @@ func (h *Handle[C, E, V]) View() *V {
 	return nil
 }
 
-// ViewAt returns the newest committed view and the seq of the last event in it.
+// ViewAt returns the newest committed view and the seq of the last event in it, or nil and 0 before
+// the first recovery.
 func (h *Handle[C, E, V]) ViewAt() (*V, uint64) {
 	if v := h.view.Load(); v != nil {
 		return v.view, v.seq
@@ -87,8 +88,9 @@ func (h *Handle[C, E, V]) ViewAt() (*V, uint64) {
 func (h *Handle[C, E, V]) Condition() Condition { return Condition(h.condition.Load()) }
 
 // Ask sends a command and waits for its answer: the core's value, and a position in the log that
-// includes the result. The error is a *Rejection or one of this package's errors. After ErrTimeout
-// and ErrUnavailable it is unknown whether the command was applied.
+// includes the result. The error is a *Rejection or one of this package's errors, possibly wrapped.
+// After ErrTimeout and ErrUnavailable it is unknown whether the command was applied. ErrRested and
+// ErrUnknownCommand are exceptions, although they wrap ErrUnavailable.
 func (h *Handle[C, E, V]) Ask(cmd C) (any, uint64, error) {
 	sl := h.host.replies.get()
 	if err := h.Submit(cmd, sl); err != nil {

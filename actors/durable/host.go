@@ -34,8 +34,9 @@ type Options struct {
 	// BackoffMin and BackoffMax bound the backoff before a restart, which doubles with each
 	// failure. The defaults are 100 ms and 10 s.
 	BackoffMin, BackoffMax time.Duration
-	// MaxFailures is the number of failures within FailureWindow after which an actor is
-	// quarantined. The default is 5 in a minute.
+	// MaxFailures is the number of failures after which an actor is still restarted. The next
+	// failure quarantines it. The count starts again after FailureWindow without a failure. The
+	// defaults are 5 and a minute.
 	MaxFailures   int
 	FailureWindow time.Duration
 	// ErasePause is the pause between two rounds of erasure of one actor. The default is 2 s.
@@ -43,8 +44,8 @@ type Options struct {
 	// QuarantineFor is the time before a quarantined actor can be activated again. The default is 5
 	// min.
 	QuarantineFor time.Duration
-	// IdleAfter is the time after which an unused actor is stopped. The default is 15 min.
-	// A negative value means never.
+	// IdleAfter is the time after which an unused actor is stopped. The default is 15 min. A
+	// negative value means never.
 	IdleAfter time.Duration
 	// Waited, if set, is called for one in eight commands, with the time that the command spent in
 	// its actor's mailbox. It must not block.
@@ -101,8 +102,8 @@ type Stats struct {
 	Forwarded, Takeovers, Questions, Confirmed, Divergences atomic.Int64
 }
 
-// Host runs all actors of one kind. It activates them on demand, supervises them, and stops
-// idle ones. Safe for concurrent use.
+// Host runs all actors of one kind. It activates them on demand, supervises them, and stops idle
+// ones. Safe for concurrent use.
 type Host[C, E, V any] struct {
 	kind    Kind[C, E, V]
 	journal Journal
@@ -179,7 +180,8 @@ func NewHost[C, E, V any](system *actor.ActorSystem, journal Journal, kind Kind[
 func (h *Host[C, E, V]) Stats() *Stats { return &h.stats }
 
 // Get returns the handle of an actor. It activates the actor if necessary, and waits until the
-// actor has recovered.
+// actor has recovered. In a cluster, the view then includes everything that any node acknowledged
+// before the call.
 func (h *Host[C, E, V]) Get(id string) (*Handle[C, E, V], error) {
 	var lost <-chan struct{} // closed when this node loses its lease
 	if c := h.opts.Cluster; c != nil {
@@ -329,7 +331,7 @@ func (h *Host[C, E, V]) sweep() {
 }
 
 // Rest stops an actor that has no open commands, and waits until it has stopped. With snapshot, the
-// actor first writes a snapshot. Rest reports whether the actor has stopped.
+// actor first writes a snapshot if enough has changed. Rest reports whether the actor has stopped.
 func (h *Host[C, E, V]) Rest(ctx context.Context, hd *Handle[C, E, V], snapshot bool) bool {
 	if !hd.tryRest() {
 		return false
@@ -407,9 +409,9 @@ func (h *Host[C, E, V]) erasing() (ids []string, err error) {
 	return ids, err
 }
 
-// FinishErasing waits until all erasures that were due at the call are done, or until ctx ends. A
-// quarantined actor cannot erase. If only such actors are left, FinishErasing returns
-// ErrQuarantined immediately.
+// FinishErasing waits until no actor has anything left to erase, or until ctx ends. This includes
+// erasures requested during the call. A quarantined actor cannot erase. Once only such actors are
+// left, FinishErasing returns ErrQuarantined.
 func (h *Host[C, E, V]) FinishErasing(ctx context.Context) error {
 	tick := h.opts.Clock.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()

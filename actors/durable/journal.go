@@ -17,8 +17,8 @@ var (
 	// ErrReadOnly means that the store refuses writes, for example because the disk is nearly full.
 	// Reads continue, as do urgent appends, which free space, while there is reserved space.
 	ErrReadOnly = errors.New("journal: store is read-only")
-	// ErrFenced means that a newer handle of the same actor was opened. The older handle can never
-	// write again.
+	// ErrFenced means that a newer handle of the same actor was opened, so that the older handle
+	// can never write again. For a Shared store it can also mean that this node has lost its lease.
 	ErrFenced = errors.New("journal: handle is fenced by a newer incarnation")
 	// ErrGap means that a batch does not start at the end of the log.
 	ErrGap = errors.New("journal: batch does not follow the tail of the log")
@@ -56,8 +56,8 @@ type Journal interface {
 	// reads the log as committed at that time.
 	Follow(actor string) (Reader, error)
 
-	// Append commits rows outside any actor's log. It never blocks on the disk: done is called
-	// exactly once, on the writer's goroutine, after the rows are on disk or have failed. If Append
+	// Append commits rows outside any actor's log. It never waits for the commit: done is called
+	// exactly once, on the writer's goroutine, after the rows are stored or have failed. If Append
 	// itself returns an error, done is not called.
 	//
 	// If the precondition of a row fails at the time of the commit, nothing of this append is
@@ -107,8 +107,8 @@ const RowOverhead = 32
 type LogReader interface {
 	// Load reads the whole state. It calls snapshot once, then record for every record after the
 	// snapshot, in order. Before these records it calls record for older ones that are still
-	// stored, so that the newest history records of the log are included. These older records may
-	// have been rewritten. A record is valid only during the call. Load stops at an error of either
+	// stored, so that the newest history records of the log are included. These older records can
+	// be rewritten ones. A record is valid only during the call. Load stops at an error of either
 	// function and returns it.
 	Load(history uint64, snapshot func(Snapshot) error, record func(seq uint64, record []byte) error) error
 
@@ -130,8 +130,7 @@ type Snapshot struct {
 	Tail uint64
 }
 
-// CheckReplay returns ErrCompacted if the log of an actor cannot be replayed after a
-// position.
+// CheckReplay returns ErrCompacted if the log of an actor cannot be replayed after a position.
 func (s Snapshot) CheckReplay(actor string, after uint64) error {
 	if after < s.Base || after > s.Tail {
 		return fmt.Errorf("%w: %s behind %d, from %d to %d", ErrCompacted, actor, after, s.Base, s.Tail)
@@ -168,7 +167,7 @@ type Log interface {
 	// far are committed. Then it truncates the records up to the lower of seq and keep. If the
 	// lower of the two is above the log's base, it becomes the base, so that the base never lags
 	// behind the truncation. It also removes older snapshots. done is called once; nil means that a
-	// snapshot that includes every record up to seq is on disk. A failure costs only recovery time.
+	// snapshot that includes every record up to seq is stored. A failure costs only recovery time.
 	// A newer Snapshot of the same log can replace one that has not started yet. The done function
 	// of the replaced snapshot is then called with the result of the newer one.
 	Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error
@@ -197,7 +196,7 @@ type Batch struct {
 	// Urgent permits use of the reserved space of a disk that is nearly full.
 	Urgent bool
 	// Done is called exactly once, on the writer's goroutine, and must not block. nil means that
-	// the records and rows are on disk.
+	// the records and rows are stored.
 	Done func(error)
 }
 

@@ -165,8 +165,8 @@ func chained(chain uint64, record []byte) uint64 {
 	return d.Sum64()
 }
 
-// chainBytes is the size of the chain hash of the last record, which follows the state in a
-// stored snapshot.
+// chainBytes is the size of a chain hash. In a stored snapshot, the hash of the last record follows
+// the state.
 const chainBytes = 8
 
 func joinSnapshot(state []byte, chain uint64) []byte {

@@ -48,7 +48,8 @@ type pendingReplies struct {
 	mu   sync.Mutex
 	all  map[*pendingReply]struct{} // guarded by mu; grows to the largest number of concurrent waits
 	free []*pendingReply            // guarded by mu
-	// closed is set by close. If set, watch no longer ends waits. Guarded by mu.
+	// closed is set by close. Slots that get returns afterwards already contain ErrUnavailable,
+	// because watch no longer ends waits. Guarded by mu.
 	closed bool
 
 	stop chan struct{}

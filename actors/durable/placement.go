@@ -16,8 +16,8 @@ type ReplicaStats struct {
 	Distrusted []string
 }
 
-// Replicas visits all actors in memory. It is therefore slow, and meant for metrics and status
-// pages.
+// Replicas counts the actors in memory by their role. It visits all of them, so it is slow, and
+// meant for metrics and status pages.
 func (h *Host[C, E, V]) Replicas() (c ReplicaStats) {
 	for _, hd := range h.Active() {
 		if hd.Owns() {

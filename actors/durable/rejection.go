@@ -55,7 +55,8 @@ func IsMissing(err error) bool {
 	return errors.As(err, &rejected) && rejected.Reason == Missing
 }
 
-// Refused reports whether a command that failed with err was certainly not applied.
+// Refused reports whether err shows that a command was certainly not applied. It is also false for
+// a few errors after which nothing was applied, such as ErrQuarantined and ErrInternal.
 func Refused(err error) bool {
 	var rejected *Rejection
 	return errors.As(err, &rejected) || errors.Is(err, ErrBusy) || errors.Is(err, ErrReadOnly) || errors.Is(err, ErrRested)
@@ -64,17 +65,19 @@ func Refused(err error) bool {
 // Errors of an actor that cannot answer now. Unless a comment states otherwise, it is unknown
 // whether the command was applied.
 var (
-	// ErrUnavailable means that the actor failed or is restarting.
+	// ErrUnavailable means that the actor failed or is restarting. In a cluster it can also mean
+	// that this node has no lease, or cannot reach the owner.
 	ErrUnavailable = errors.New("the service cannot record this now")
-	// ErrRested means that the actor stopped after its handle was looked up, because it was idle or
-	// purged. The command was not applied. Host.Get returns a new handle.
+	// ErrRested means that the actor stopped after its handle was looked up, for example because it
+	// was idle or purged. The command was not applied. Host.Get returns a new handle.
 	ErrRested = fmt.Errorf("%w: the actor rests", ErrUnavailable)
 	// ErrQuarantined means that the actor failed too often and was stopped. The command was not
 	// applied.
 	ErrQuarantined = errors.New("quarantined after repeated failures")
 	// ErrTimeout means that no answer arrived in time.
 	ErrTimeout = errors.New("no answer in time")
-	// ErrInternal means that deciding panicked. Nothing was applied.
+	// ErrInternal means that deciding panicked, or that the command or its events could not be
+	// encoded or decoded. Nothing was applied.
 	ErrInternal = errors.New("internal error")
 	// ErrUnknownEvent means that a newer program wrote the event. A state without this event would
 	// be wrong, so no state is built.

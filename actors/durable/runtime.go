@@ -46,7 +46,7 @@ type (
 	}
 	// eraseNow continues a postponed erasure; owner is nil if a caller waits for it.
 	eraseNow struct{ owner any }
-	// drain requests a check whether all callers of a quarantined actor were answered.
+	// drain requests a check whether all callers of a quarantined or dropped actor were answered.
 	drain struct{}
 	// rest requests that the actor stops; the handle accepts no more commands.
 	rest struct{ snapshot bool }
@@ -87,8 +87,8 @@ type actorRuntime[C, E, V any] struct {
 	forceSnapshot           bool
 	resting                 bool
 	erasure                 erasure
-	// followers are the subscribed nodes, with the remaining beats of their subscription;
-	// see owner.go.
+	// followers contains the subscribed nodes, with the remaining beats of their subscription; see
+	// owner.go.
 	followers map[string]int
 }
 
@@ -227,7 +227,7 @@ func (s *actorRuntime[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 		b.waiters = append(b.waiters, waiter{m.to, reply})
 		s.flushSoon(ctx)
 	case len(s.flying) > 0:
-		// The command changes nothing, but its decision depends on events that are not on disk yet,
+		// The command changes nothing, but its decision depends on events that are not stored yet,
 		// so its answer waits for them.
 		last := s.flying[len(s.flying)-1]
 		last.waiters = append(last.waiters, waiter{m.to, reply})

@@ -53,7 +53,7 @@ type StoreStats struct {
 	QueueBytes    int64 // bytes of these batches
 	SnapshotBytes int64 // bytes of the snapshots waiting to be stored
 
-	Commits       uint64 // transactions on disk
+	Commits       uint64 // committed transactions
 	FailedCommits uint64
 	Batches       uint64 // committed batches, including appends of rows only
 	Records       uint64
@@ -64,10 +64,11 @@ type StoreStats struct {
 	Snapshots       uint64
 	FailedSnapshots uint64
 
-	// FreeBytes is the free space of the disk with the data, or 0 for data in memory.
+	// FreeBytes is the free space of the disk with the data, or 0 if the data is not on a disk of
+	// this machine.
 	FreeBytes uint64
-	// ReadOnly means that writes are refused, because the store was opened read-only, the disk is
-	// nearly full, or it failed.
+	// ReadOnly means that writes are refused, for example because the store was opened read-only or
+	// failed, or because the disk is nearly full.
 	ReadOnly bool
 	// Failed is the reason why the store accepts no writes until the next start. Normally it is
 	// nil.

@@ -23,7 +23,7 @@ func SumOf(b []byte) (s Sum, ok bool) {
 // Errors of Blobs, possibly wrapped. If the disk is nearly full, the error is durable.ErrReadOnly.
 var (
 	// ErrTooLarge means that a stream exceeds its limit.
-	ErrTooLarge = errors.New("files: content is over its limit")
+	ErrTooLarge = errors.New("files: content exceeds its limit")
 	// ErrSource means that reading the stream to store failed.
 	ErrSource = errors.New("files: the source failed")
 	// ErrMissing means that the stored object or upload does not exist.
@@ -33,7 +33,7 @@ var (
 // Blobs stores objects by their sum. Persistence implements it. All methods are safe for concurrent
 // use.
 type Blobs interface {
-	// Put stores a stream of at most limit bytes. When Put returns, the object is on disk. The
+	// Put stores a stream of at most limit bytes. When Put returns, the object is stored. The
 	// object remains at least until the lease is released, and while records refer to it. A stream
 	// that fails or is too long leaves nothing.
 	Put(r io.Reader, limit int64) (*Lease, error)
@@ -47,11 +47,12 @@ type Blobs interface {
 	Open(sum Sum) (content Content, size int64, err error)
 
 	// Discard removes objects without a lease and without references, as reported by inUse. While
-	// objects are held for a backup, Discard does nothing.
+	// objects are held for a backup, Discard removes nothing.
 	Discard(inUse InUse, sums ...Sum) error
 
 	// Collect does the same as Discard, for all objects whose last Put is longer ago than the grace
-	// period. It returns the number of removed objects.
+	// period. An object can be quarantined by one call and removed by a later one. Collect returns
+	// the number of objects that it has removed.
 	Collect(inUse InUse) (removed int, err error)
 }
 

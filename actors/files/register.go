@@ -142,7 +142,8 @@ func (r *Register) release(claimed []string) {
 	}
 }
 
-// Drop removes those of the named uploads that have no references, and their objects.
+// Drop removes those of the named uploads that have neither references nor claims, and their
+// unreferenced objects.
 func (r *Register) Drop(names ...string) error {
 	var errs []error
 	for _, name := range names {

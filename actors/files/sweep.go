@@ -71,7 +71,7 @@ func (r *Register) sweepReferences() (int, error) {
 		})
 	}
 	if err != nil {
-		return 0, fmt.Errorf("look for references that are over: %w", err)
+		return 0, fmt.Errorf("look for references of deleted codelabs: %w", err)
 	}
 	return len(rows), r.commitInParts(rows)
 }
@@ -99,7 +99,7 @@ func (r *Register) sweepUploads(ctx context.Context) (removed int, err error) {
 		return true
 	})
 	if err != nil {
-		return 0, fmt.Errorf("look for uploads that are over: %w", err)
+		return 0, fmt.Errorf("look for unreferenced uploads: %w", err)
 	}
 	for _, name := range old {
 		if err := ctx.Err(); err != nil {

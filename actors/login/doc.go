@@ -8,10 +8,12 @@
 // in. A replaced id stays valid until one minute after the first use of its successor, because that
 // use proves that the response arrived.
 //
-// A grant, and its end, is on disk before it is visible. Only the first use of an id is recorded
-// without waiting for the disk. If this is lost, the next use records it again. A family has at
-// most 32 valid ids, and an attendee is registered in at most 50 families. Beyond these limits, the
-// oldest are dropped.
+// A grant is stored before it is visible, and so is its end by logging out or leaving. The first
+// use of an id and the last use of a login are recorded without waiting for the store. If such a
+// record is lost, a later use records it again. A single server also does not wait when it takes
+// the grants of a deleted attendee, or the oldest grant of an attendee in too many families. A
+// family has at most 32 valid ids, and an attendee is registered in at most 50 families. Beyond
+// these limits, the oldest are dropped.
 //
 // Ending an attendee's grants does not search for them. Each grant contains the generation of the
 // attendee's record. Resetting the PIN or removing the attendee changes or removes that generation

@@ -19,9 +19,9 @@ type family struct {
 	// name is the key of the family's row, in hex. Immutable.
 	name string
 
-	// mu is held while a change is decided and written to disk.
+	// mu is held while a change is decided and stored.
 	mu held.Lock
-	// record is nil after the family has ended. It is stored with mu held.
+	// record is nil after the family has ended. It is written with mu held.
 	record atomic.Pointer[record]
 	// unsaved means that writing the row failed, so that the row differs from the record. Expire
 	// writes the row again.

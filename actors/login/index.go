@@ -94,15 +94,15 @@ func (s *Sessions) NamesAdmin(name string, counts func(*pb.AdminGrant) bool) boo
 }
 
 // firstOf returns the family with an attendee's oldest grant if the attendee is in more than
-// maxFamilies. It never returns the family passed as but, which has just received a grant.
-func (s *Sessions) firstOf(attendee string, but *family) *family {
+// maxFamilies. It never returns the family newest, which has just received a grant.
+func (s *Sessions) firstOf(attendee string, newest *family) *family {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	all := s.attendees[attendee]
 	switch {
 	case len(all) <= maxFamilies:
 		return nil
-	case all[0] == but:
+	case all[0] == newest:
 		return all[1]
 	}
 	return all[0]

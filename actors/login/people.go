@@ -39,7 +39,7 @@ func SeenAt(g *pb.AdminGrant) int64 { return max(g.CreatedAt, g.SeenAt) }
 
 func late(g *pb.AdminGrant, now int64) bool { return now-SeenAt(g) >= SeenEvery.Milliseconds() }
 
-// saw records the use of a login, without waiting for the disk. If the record is lost, a later use
+// saw records the use of a login, without waiting for the store. If the record is lost, a later use
 // writes it.
 func (s *Sessions) saw(f *family, login *pb.AdminGrant) {
 	f.mu.Lock()

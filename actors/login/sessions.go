@@ -29,9 +29,9 @@ const (
 	maxFamilies = 50
 )
 
-// Sessions stores the grants of each session. A change of a family is on disk before it is visible.
-// Changes to one family are sequential, so that neither of two concurrent changes is lost. Safe for
-// concurrent use.
+// Sessions stores the grants of each session. The package comment states which changes are stored
+// before they are visible. Changes to one family are sequential, so that neither of two concurrent
+// changes is lost. Safe for concurrent use.
 type Sessions struct {
 	journal durable.Journal
 	now     func() time.Time
@@ -52,7 +52,7 @@ type Sessions struct {
 	unread map[*family]struct{} // guarded by mu
 }
 
-// Key is the hash under which a session is stored, so that the disk reveals no id.
+// Key is the hash under which a session is stored, so that the store reveals no id.
 type Key [sha256.Size]byte
 
 // KeyOf returns the key of a session's id.
@@ -118,7 +118,7 @@ func (s Session) Admin(now int64) *pb.AdminGrant {
 	return s.admin
 }
 
-// Grant returns the grant of an attendee in a codelab, or nil. The grant may have expired. It must
+// Grant returns the grant of an attendee in a codelab, or nil. The grant can have expired. It must
 // not be modified.
 func (s Session) Grant(codelab string) *AttendeeGrant {
 	if s.family == nil {
@@ -127,7 +127,7 @@ func (s Session) Grant(codelab string) *AttendeeGrant {
 	return s.family.record.Load().find(s.id).grant(codelab)
 }
 
-// Grants returns the grants of attendees, at most one per codelab. Some of them may have expired.
+// Grants returns the grants of attendees, at most one per codelab. Some of them can have expired.
 // The slice must not be modified.
 func (s Session) Grants() []AttendeeGrant {
 	if s.family == nil {
@@ -140,7 +140,8 @@ func (s Session) Grants() []AttendeeGrant {
 }
 
 // Until returns the latest expiry of an attendee's grants in a codelab, over all ids of the family,
-// in Unix milliseconds. left means that they have left the codelab.
+// in Unix milliseconds. left means that somebody has left the codelab with this session id, or that
+// the session has no family.
 func (s Session) Until(now int64, codelab, attendee string) (last int64, left bool) {
 	if s.family == nil {
 		return 0, true
@@ -201,7 +202,7 @@ func (s *Sessions) lookup(h Key) *family {
 	return s.families[h]
 }
 
-// arrived records the first use of an id, without waiting for the disk. If the record is lost, the
+// arrived records the first use of an id, without waiting for the store. If the record is lost, the
 // next use writes it.
 func (s *Sessions) arrived(f *family, id Key) {
 	f.mu.Lock()
@@ -229,7 +230,7 @@ func (s *Sessions) write(f *family, rec *record) {
 }
 
 // GrantAdmin issues an id with an admin's grant. The id replaces from, unless from is "". It
-// returns the expiry of the id, in Unix milliseconds. The id is on disk when GrantAdmin returns.
+// returns the expiry of the id, in Unix milliseconds. The id is stored when GrantAdmin returns.
 func (s *Sessions) GrantAdmin(from, id string, g *pb.AdminGrant) (expires int64, err error) {
 	if g.Person == "" {
 		g.Account = s.account

@@ -21,10 +21,10 @@ type Address struct {
 	Words string
 }
 
-// Addresses finds the addresses in a text, in order, in every form that CommonMark and HTML permit:
-// links, images, reference definitions (used or not), and element attributes. Code contains no
-// addresses; code lists its spans, in order. The time is proportional to the size of any text. To
-// ensure that, Addresses skips links that no person would write.
+// Addresses finds the addresses in a text, in order. It recognizes every form that CommonMark and
+// HTML permit: links, images, definitions of references, used or not, and attributes of elements.
+// Code contains no addresses; code lists its spans, in order. The time is proportional to the size
+// of the text. To ensure this for any text, Addresses skips links that no person would write.
 func Addresses(text string) (found []Address, code []Span) {
 	f := finder(text, true)
 	return f.found, f.code
@@ -567,28 +567,28 @@ func destination(text []byte, i int) (end, looked int) {
 	return at, at
 }
 
-// titled skips a title, if there is one, and the end of the link or definition. This end is the
-// byte passed as with. titled returns the position after this byte, or -1 if the byte is missing.
-// looked is the position up to which it has read.
-func titled(text []byte, i int, with byte) (end, looked int) {
+// titled skips a title, if there is one, and the byte last, which ends the link or definition. It
+// returns the position after this byte, or -1 if the byte is missing. looked is the position up to
+// which it has read.
+func titled(text []byte, i int, last byte) (end, looked int) {
 	at := skipSpace(text, i)
 	looked = at
 	if at > i {
 		var ok bool
 		if end, looked, ok = title(text, at); ok {
 			behind := skipBlanks(text, end)
-			if with == ')' {
+			if last == ')' {
 				behind = skipSpace(text, end)
 			}
-			if behind < len(text) && text[behind] == with {
+			if behind < len(text) && text[behind] == last {
 				return behind + 1, behind
 			}
 		}
 	}
-	if with == '\n' { // the title is optional, or on the next line
+	if last == '\n' { // the title is optional, or on the next line
 		at = skipBlanks(text, i)
 	}
-	if at < len(text) && text[at] == with {
+	if at < len(text) && text[at] == last {
 		return at + 1, max(looked, at)
 	}
 	return -1, max(looked, at)

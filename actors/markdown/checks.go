@@ -7,8 +7,8 @@ import (
 )
 
 // Check is a check of an attendee's work. A step declares it with a fenced block whose info string
-// is the word check and a name. The block's first line is the title; the remaining lines are for
-// people.
+// is the word check and a name. The block's first line that is not blank is the title; the
+// remaining lines are for people.
 type Check struct{ Name, Title string }
 
 // checkInfo matches the info string of a check. Names are restricted because they are part of an

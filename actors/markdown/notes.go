@@ -15,8 +15,8 @@ type Span struct{ Start, End int }
 const maxPasses = 8
 
 // WithoutNotes returns a text without the notes for facilitators. For each note, it removes whole
-// lines and one blank line after them. It returns a text without notes unchanged, and is
-// idempotent.
+// lines and one blank line after them. If notes are left after maxPasses, it also removes the rest
+// of the text from the first of them. It returns a text without notes unchanged, and is idempotent.
 func WithoutNotes(text string) string {
 	for range maxPasses {
 		notes := Notes(text)

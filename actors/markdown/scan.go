@@ -51,8 +51,8 @@ type Scanner struct {
 	// underline can therefore become a heading, which can only make the scanner find more notes.
 	strict bool
 	// The following fields describe the last line. inner is its kind within its containers, and
-	// rest its text there. opened means that it opened its fence, item that it opened a list item
-	// as its innermost container.
+	// rest is its text there. opened means that the line opened its fence. item means that it
+	// opened a list item as its innermost container.
 	inner      Kind
 	innerFirst bool // begins a block within its containers
 	rest       []byte

@@ -22,8 +22,8 @@ type Task struct {
 	// Key identifies the task in its text. It is the first 16 hex digits of the SHA-256 of Text; a
 	// second task with the same Text has the suffix -2, and so on.
 	Key string
-	// Text is the text of the item's own paragraph, without markup. Each run of white space
-	// is one space, and Unicode is composed (NFC).
+	// Text is the text of the item's own paragraph, without markup. Each run of white space is one
+	// space, and Unicode is composed (NFC).
 	Text string
 }
 
@@ -33,10 +33,9 @@ var box = regexp.MustCompile(`^\[[ xX]\][ \t]+`)
 // defines matches a line that can define a reference.
 var defines = regexp.MustCompile(`^\[((?:[^\[\]\\]|\\.)+)\]:`)
 
-// Tasks returns the tasks of a text in order, without those in notes for facilitators. The
-// browser app finds the same tasks (transport/web/app/src/markdown/tasks.ts);
-// testdata/tasks.json has test cases for both. The keys are stored, so the rules that derive
-// them must not change.
+// Tasks returns the tasks of a text in order, without those in notes for facilitators. The browser
+// app finds the same tasks (transport/web/app/src/markdown/tasks.ts); testdata/tasks.json has test
+// cases for both. The keys are stored, so the rules that derive them must not change.
 func Tasks(text string) (out []Task) {
 	written, labels := tasks(text)
 	times := map[string]int{}

@@ -13,8 +13,8 @@ import (
 
 // Skeleton returns a form of a name that represents its appearance. Two names with equal skeletons
 // can hardly be distinguished on a screen, in upper or lower case. It uses the data of UTS 39
-// (section 4), and additionally treats letters as equal that look alike in the size of chat text.
-// Use it only for reserved names; otherwise it would treat too many different names as equal.
+// (section 4). It also treats letters as equal if they look alike at the size of chat text. Use it
+// only for reserved names; otherwise it would treat too many different names as equal.
 func Skeleton(name string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(Key(norm.NFKC.String(name))) {

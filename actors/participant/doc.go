@@ -1,7 +1,7 @@
 // Package participant manages the participants of tokenization (transport/handler/RULES.md):
 // platforms, businesses and payment service providers. For each participant, the package stores the
-// API keys, the participants that act for it and its acknowledgements. It also stores the policy of
-// its tokens, and the public keys to which its credentials are encrypted.
+// API keys, the participants that act for it and its acknowledgement. It also stores the policy of
+// its tokens, and the public key to which its credentials are encrypted.
 //
 // One actor contains all participants of both environments, because they are few and change rarely.
 // Each change is audited in its own commit. Requests are authorized by the committed View, so an

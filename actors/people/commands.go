@@ -91,7 +91,7 @@ func checkRole(role string, codelabs []string) ([]string, error) {
 	case role == Facilitator && len(labs) > 0:
 		return nil, durable.Reject(durable.Invalid, "codelabs are for assistants: facilitators lead all")
 	case len(codelabs) > MaxCodelabs:
-		return nil, durable.Reject(durable.Invalid, "codelabs are more than %d", MaxCodelabs)
+		return nil, durable.Reject(durable.Invalid, "codelabs must name at most %d codelabs", MaxCodelabs)
 	}
 	return labs, nil
 }

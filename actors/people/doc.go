@@ -1,5 +1,5 @@
-// Package people manages facilitators and assistants: their invitations, passwords and
-// roles, and the codelabs in which an assistant helps.
+// Package people manages facilitators and assistants: their invitations, passwords and roles, and
+// the codelabs in which an assistant helps.
 //
 // One actor contains all people, because they are few and change rarely. Each change is audited in
 // its own commit, and requests are authorized by the committed View. A change that ends a person's

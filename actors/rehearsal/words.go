@@ -1,6 +1,6 @@
 package rehearsal
 
-// names contains more names than a rehearsal has people, because some names may be taken.
+// names contains more names than a rehearsal has people, because some names can be taken.
 var names = []string{
 	"Amara Okafor", "Jonas Weber", "Yuki Tanaka", "Lucía Moreno", "Priya Nair", "Mateusz Nowak", "Chloé Dubois", "Omar Haddad",
 	"Ingrid Solberg", "Tomás Silva", "Mei Lin", "Kofi Mensah", "Elena Rossi", "Daan de Vries", "Sofia Lindqvist", "Min-jun Kim",

@@ -11,9 +11,10 @@
 //
 // # Concurrency
 //
-// One goroutine writes: the codelab's actor calls Publish, Transient, Advance, Restore and Rewrite.
-// Every other method can be called from any goroutine. A payload is immutable once it is published:
-// readers get the same bytes and never a copy.
+// One goroutine writes the log: the codelab's actor calls Publish, Advance, Restore, Rewrite and
+// Withdraw. Connect must be called before anybody connects. Every other method can be called from
+// any goroutine. A payload is immutable once it is published: readers get the same bytes and never
+// a copy.
 //
 // # Order and back-pressure
 //

@@ -28,9 +28,9 @@ type presence struct {
 	goesOn    bool
 }
 
-// farewell is the time for which a person must be disconnected from all nodes to count as gone, if
-// the room has a Link. Messages of different nodes are not ordered, so the departure from one node
-// can arrive before the arrival at another.
+// farewell is the time for which a person must be disconnected from all nodes before the departure
+// is announced, if the room has a Link. Messages of different nodes are not ordered, so the
+// departure from one node can arrive before the arrival at another.
 const farewell = 500 * time.Millisecond
 
 // Link connects a room to the other nodes on which it is open. Its methods must not block. Each
@@ -103,7 +103,7 @@ func (r *Room) Leave(person string) (announce bool) {
 	return announce
 }
 
-// goes starts the timer after which a person counts as gone. The caller holds mu.
+// goes starts the timer after which a person's departure is announced. The caller holds mu.
 func (r *Room) goes(person string) {
 	p := &r.presence
 	if p.leaving == nil {
@@ -245,8 +245,8 @@ func (r *Room) Ungather(person string) {
 	delete(p.gathered, person)
 }
 
-// Gathered counts the people recorded for a purpose, except the people in but.
-func (r *Room) Gathered(what string, but ...string) int {
+// Gathered counts the people recorded for a purpose, without the people in except.
+func (r *Room) Gathered(what string, except ...string) int {
 	p := &r.presence
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -254,7 +254,7 @@ func (r *Room) Gathered(what string, but ...string) int {
 		return 0
 	}
 	n := len(p.gathered)
-	for _, person := range but {
+	for _, person := range except {
 		if _, there := p.gathered[person]; there {
 			n--
 		}
@@ -272,8 +272,8 @@ func (r *Room) Nodes() (nodes []string) {
 	return nodes
 }
 
-// Count returns the number of people connected to a node ("" for this one), and a sum of their ids.
-// Two nodes with the same people have equal sums.
+// Count returns the number of people connected to a node ("" for this one), and the sum of hashes
+// of their ids. Two nodes with the same people have equal sums.
 func (r *Room) Count(node string) (n int, sum uint64) {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()

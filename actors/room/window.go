@@ -15,8 +15,9 @@ type window struct {
 	bytes int
 	// total is the size of all payloads ever appended.
 	total uint64
-	// floor is the seq of the newest frame that has left the window. Sessions that have received
-	// everything up to floor can be served from the window.
+	// floor is the seq of the newest frame that has left the window, or the position at which the
+	// window began. Sessions that have received everything up to floor can be served from the
+	// window.
 	floor uint64
 }
 

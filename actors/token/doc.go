@@ -7,14 +7,14 @@
 // store's.
 //
 // An operation makes one append to the journal: the record, with its state at the decision as
-// precondition, and the audit record. The credential is returned only after the append is on disk.
+// precondition, and the audit record. The credential is returned only after the commit.
 // As a result, only one of two incarnations that decide concurrently succeeds, and no credential is
 // returned without an audit record. A crash between the append and the answer loses the answer, but
 // the credential is still returned at most once. A caller that lost the answer tokenizes again.
 //
 // Until the append, all steps of an operation run on the caller's goroutine, which runs the
 // mailboxes of shard and token nested. Another goroutine delivers the append's result. The number
-// of shards therefore bounds the concurrency. While a token in a shard reads the disk, the other
+// of shards therefore bounds the concurrency. While a token in a shard reads the store, the other
 // tokens in that shard (one in 256 of all tokens) wait.
 //
 // A credential is sealed under the token, the server's key, and a share common to all tokens that
@@ -30,12 +30,12 @@
 // A checkout session is a row for a participant and a checkout. Each operation on a token reads
 // this row, so changing the row ends all tokens of the checkout.
 //
-// After a storage error the operation fails as unavailable, and the token's actor is stopped,
-// because the actor's state can be wrong. After a panic the operation fails as unavailable and the
-// token is suspended with exponential backoff; after several panics the token is quarantined. A
-// damaged record quarantines its token immediately. Operations on the token fail with ErrDamaged,
-// with an audit record, until the quarantine ends and the record is read again. Other tokens are
-// not affected.
+// After a failed append the operation fails, and the token's actor reads the record again, because
+// it is unknown whether the new record was stored. After a panic the operation fails as unavailable
+// and the token is suspended with exponential backoff; after several panics the token is
+// quarantined. A damaged record quarantines its token immediately, with an audit record. Operations
+// on a quarantined token fail with ErrDamaged, until the quarantine ends and the record is read
+// again. Other tokens are not affected.
 //
 // Queues: a vault has at most Options.MaxOpen unanswered operations, and a token at most
 // maxWaiting. Beyond these limits, callers get durable.ErrBusy.

@@ -87,8 +87,7 @@ func (r Refusal) Error() string {
 type Rules struct {
 	// MaxMismatches is the number of attempts with a wrong checkout after which a token is locked.
 	MaxMismatches uint32
-	// DropSensitive erases the most sensitive parts of a credential when it is first
-	// returned.
+	// DropSensitive erases the most sensitive parts of a credential when it is first returned.
 	DropSensitive bool
 }
 

@@ -47,7 +47,8 @@ func (v *Vault) session(participant string, checkout []byte) (checkoutSession, e
 	return s, nil
 }
 
-// ends returns the expiry of the session, which is SessionCap after it was opened.
+// ends returns the expiry of the session, which is SessionCap after it was opened. For a session
+// that is not open yet, it is SessionCap after now.
 func (s *checkoutSession) ends(v *Vault, now time.Time) time.Time {
 	if s.raw == nil {
 		return now.Add(v.opts.SessionCap)

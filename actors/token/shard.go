@@ -218,7 +218,7 @@ func (s *shard) quarantine(name seal.Name) {
 	if !t.quarantined {
 		t.quarantined = true
 		s.vault.quarantined.Add(1)
-		s.vault.log.Error("token quarantined after repeated failures", "failures", t.failures)
+		s.vault.log.Error("token quarantined, because its record is damaged or its actor failed too often", "failures", t.failures)
 	}
 }
 
@@ -249,8 +249,8 @@ func (t *trouble) err() error {
 // strategy stops a child that panicked. The library's own strategies would restart it immediately.
 type strategy struct{ shard *shard }
 
-// HandleFailure is called on the shard's goroutine. The reason is ignored, because its text
-// could contain the data in use.
+// HandleFailure is called on the shard's goroutine. The reason is ignored, because its text could
+// contain the data in use.
 func (s strategy) HandleFailure(_ *actor.ActorSystem, supervisor actor.Supervisor, pid *actor.PID, _ *actor.RestartStatistics, _ any, _ any) {
 	s.shard.failed(pid)
 	supervisor.StopChildren(pid)

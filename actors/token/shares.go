@@ -22,7 +22,7 @@ type Shares interface {
 }
 
 // shareUntil returns the share for a token that ends at the given time. It runs on the caller's
-// goroutine, and waits for the disk once per quarter of an hour.
+// goroutine, and waits until a new share is stored once per quarter of an hour.
 func (v *Vault) shareUntil(end time.Time) (*seal.Share, error) {
 	s, err := v.opts.Shares.Until(end)
 	switch {
@@ -34,8 +34,8 @@ func (v *Vault) shareUntil(end time.Time) (*seal.Share, error) {
 	return s, nil
 }
 
-// findShare returns the share with an id. It returns nil if the share has ended, or if
-// there is no id because the token has no credential.
+// findShare returns the share with an id. It returns nil if the share has ended, or if there is no
+// id because the token has no credential.
 func (v *Vault) findShare(id []byte) (*seal.Share, error) {
 	if len(id) != len(seal.ShareID{}) {
 		return nil, nil

@@ -13,7 +13,7 @@ import (
 )
 
 // tokenActor is one incarnation of one token. It decides one command at a time, and answers when
-// the result is on disk. All fields are owned by its goroutine.
+// the result is stored. All fields are owned by its goroutine.
 type tokenActor struct {
 	vault  *Vault
 	parent *actor.PID
@@ -107,12 +107,12 @@ func (a *tokenActor) landed(ctx actor.Context, w *work) {
 		}
 		a.finish(ctx, w, w.reply)
 	case errors.Is(w.err, durable.ErrConflict) && w.cmd.create == nil && w.rounds < maxRetries:
-		// Another incarnation has changed the record: read it and decide again.
+		// The record or the checkout session was changed meanwhile: read both and decide again.
 		w.reply.credential.Wipe()
 		a.known = nil
 		a.work(ctx, &work{cmd: w.cmd, rounds: w.rounds + 1})
 	default:
-		a.known = nil // it is unknown whether the new record is on disk, so read it again
+		a.known = nil // it is unknown whether the new record is stored, so read it again
 		a.fail(ctx, w, w.err)
 	}
 }
@@ -226,8 +226,8 @@ func (a *tokenActor) use(w *work) error {
 	return nil
 }
 
-// open decrypts the credential before the use is recorded, so that a damaged seal does not use up
-// the token.
+// open decrypts the credential, or for Introspect the display data. It runs before the use is
+// recorded, so that a damaged seal does not use up the token.
 func (a *tokenActor) open(w *work, verdict Verdict, share *seal.Share) error {
 	k, op := a.known, w.cmd.attempt.Operation
 	if op != Detokenize && op != Introspect {

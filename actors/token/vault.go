@@ -27,15 +27,14 @@ type Options struct {
 	System      *actor.ActorSystem
 	Journal     durable.Journal
 	Audit       *audit.Trail
-	// Webhooks receive events of tokens that are used, reused and locked. May be nil.
+	// Webhooks receive events of tokens that are used, reused and locked, unless it is nil.
 	Webhooks *webhook.Outbox
 	// Stream is the id of the store's stream. A restored backup has a new id.
 	Stream string
 	Keys   []seal.Key
 	Shares Shares
 	Rules  Rules // MaxMismatches defaults to 5
-	// SessionCap is the maximum time for which a checkout session stays open. The default
-	// is 6 h.
+	// SessionCap is the maximum time for which a checkout session stays open. The default is 6 h.
 	SessionCap time.Duration
 	// RememberExpired and RememberEnded are the times for which the record of an ended token is
 	// kept. After that time, requests for the token are answered as if the token were unknown.
@@ -214,9 +213,9 @@ func (v *Vault) Stats() Stats {
 	return Stats{v.live.Load(), v.resident.Load(), v.quarantined.Load(), v.open.Load()}
 }
 
-// Tokenize creates a token. If an earlier identical request had the same idempotency key, Tokenize
-// returns the token of that request. The token is on disk when Tokenize returns. The error is a
-// Refusal or one of package durable's errors.
+// Tokenize creates a token. If an earlier identical request had the same idempotency key, and its
+// token has not ended, Tokenize returns that token. The token is stored when Tokenize returns. The
+// error is a Refusal, ErrDamaged, or an error of package durable or seal.
 func (v *Vault) Tokenize(c Caller, in Issue) (seal.Token, error) {
 	for range maxRetries {
 		kept, err := v.keptAnswer(c, in)
@@ -303,7 +302,7 @@ func (v *Vault) issue(c Caller, in Issue, kept keptAnswer) (seal.Token, error) {
 	return t, nil
 }
 
-// Detokenize returns the credential once all records of its use are on disk.
+// Detokenize returns the credential once all records of its use are stored.
 func (v *Vault) Detokenize(c Caller, u Use) (seal.Secret, error) {
 	r := v.attempt(c, u, Detokenize)
 	return r.credential, r.err
@@ -399,7 +398,8 @@ func (v *Vault) audit(action string, cmd *command, policy pb.Policy, target stri
 	}, own, c.Participant, bound)
 }
 
-// Close waits until all open operations are answered, and stops the shards.
+// Close waits until all open operations are answered, and then stops the shards. If ctx ends
+// earlier, Close returns its error, and the shards are not stopped.
 func (v *Vault) Close(ctx context.Context) error {
 	if v.closed.Swap(true) {
 		return nil

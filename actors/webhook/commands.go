@@ -147,7 +147,7 @@ func checkURL(text string) error {
 	case u.Scheme != "https":
 		return durable.Reject(durable.Invalid, "url must begin with https://")
 	case u.User != nil:
-		return durable.Reject(durable.Invalid, "url must not hold a user name or password")
+		return durable.Reject(durable.Invalid, "url must not contain a user name or password")
 	case u.Hostname() == "":
 		return durable.Reject(durable.Invalid, "url must name a host")
 	case u.Fragment != "":

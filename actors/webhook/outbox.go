@@ -93,8 +93,9 @@ func newOutbox(journal durable.Journal, c clock.Clock, log *slog.Logger) *Outbox
 	return o
 }
 
-// Rows returns the rows of the deliveries of an event, to be committed with the event. There are
-// none if no webhook subscribes to the event. A nil Outbox has no webhooks.
+// Rows returns the rows of the deliveries of an event, to be committed with the event. There is one
+// for each webhook that subscribes to the event and has room for a further delivery. A nil Outbox
+// has no webhooks.
 func (o *Outbox) Rows(t Occurrence) (rows []durable.Row) {
 	if o == nil {
 		return nil
@@ -153,7 +154,7 @@ func (o *Outbox) refresh() (all []queued, err error) {
 			return q.waiting < MaxWaiting
 		})
 		if err != nil {
-			return nil, fmt.Errorf("read what waits for webhook %s: %w", h.Id, err)
+			return nil, fmt.Errorf("read the waiting deliveries of webhook %s: %w", h.Id, err)
 		}
 		all = append(all, q)
 		if h.Stopped {
@@ -255,7 +256,7 @@ func (o *Outbox) forget(hook string) error {
 				err = durable.Commit(o.journal, durable.MakeUrgent(rows))
 			}
 			if err != nil {
-				return fmt.Errorf("remove what waits for webhook %s: %w", hook, err)
+				return fmt.Errorf("remove the deliveries of webhook %s: %w", hook, err)
 			}
 			if len(rows) == 0 {
 				break

@@ -103,8 +103,8 @@ func (w *Webhooks) ask(id string, caller Caller, body Body) error {
 	return err
 }
 
-// listens reports whether a webhook is listed. Actors are looked up only for listed webhooks,
-// because a look-up loads the actor.
+// listens returns an error unless a webhook is listed. Actors are looked up only for listed
+// webhooks, because a look-up loads the actor.
 func (w *Webhooks) listens(id string) error {
 	if !naming.ValidID(id) {
 		return errMissing

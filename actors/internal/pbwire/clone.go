@@ -18,7 +18,7 @@ func CloneAll[M interface{ Clone() M }](list []M) []M {
 	return out
 }
 
-// CloneMap copies a map to messages.
+// CloneMap copies a map of messages.
 func CloneMap[M interface{ Clone() M }](m map[string]M) map[string]M {
 	out := maps.Clone(m)
 	for k, v := range out {
@@ -27,7 +27,7 @@ func CloneMap[M interface{ Clone() M }](m map[string]M) map[string]M {
 	return out
 }
 
-// CloneBytes copies a list of bytes.
+// CloneBytes copies a list of byte slices.
 func CloneBytes(list [][]byte) [][]byte {
 	out := slices.Clone(list)
 	for i, b := range out {

@@ -64,7 +64,7 @@ const (
 // a call.
 type Opener struct{ aead cipher.AEAD }
 
-// Opener derives the key for a token's masked data from the token and the server's key. This data
+// Opener derives the key for a token's display data from the token and the server's key. This data
 // can be opened as long as the token's record is stored.
 func (v *Version) Opener(t Token) Opener { return opener(v.wrap.mac("seal", []byte(t))) }
 
