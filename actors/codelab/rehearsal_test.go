@@ -152,7 +152,7 @@ func TestRealPeopleCanTakeNamesOfSimulatedOnes(t *testing.T) {
 	if got := l.peopleNames(); got != "Ann 3* Ann 2 2* ann Ann 2" {
 		t.Errorf("the attendees are %q", got)
 	}
-	l.refused(t, system, Register{Name: "Lin", Simulated: true}, durable.Conflict, "over")
+	l.refused(t, system, Register{Name: "Lin", Simulated: true}, durable.Conflict, "has ended")
 	ann3 := l.Capture().Attendees.At(0)
 	l.refused(t, admin, Rename{AttendeeID: ann3.Id, Name: "ann"}, durable.Conflict, "another attendee")
 	l.refused(t, admin, ResetPin{Pins: []NewPin{{AttendeeID: ann3.Id, Hash: []byte("1")}}}, durable.Conflict, "simulated")

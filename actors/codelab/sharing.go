@@ -116,6 +116,8 @@ func stateOf(name string) (s state, ok bool) {
 	rest, ok := strings.CutPrefix(name, "step-")
 	number, which, _ := strings.Cut(rest, "-")
 	n, err := strconv.Atoi(number)
-	s = state{n, which == "end"}
-	return s, ok && err == nil && n >= 1 && n <= maxSteps && strconv.Itoa(n) == number && (s.end || which == "start")
+	if !ok || err != nil || n < 1 || n > maxSteps || strconv.Itoa(n) != number || which != "start" && which != "end" {
+		return state{}, false
+	}
+	return state{n, which == "end"}, true
 }

@@ -80,3 +80,11 @@ func TestCloneBeginsWithTheBranchOfThePointer(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyNamesOfStepsHaveAPlaceInTheWorkshop(t *testing.T) {
+	for _, other := range []string{"step-5-draft", "step-300-end", "step-9", "7-x", "step-05-end"} {
+		if got := Latest([]string{other, "step-2-start", other}); got != "step-2-start" {
+			t.Errorf("the latest of %s and step-2-start is %s", other, got)
+		}
+	}
+}

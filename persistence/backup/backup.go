@@ -135,6 +135,16 @@ func Restore(data string, r io.Reader, sections ...Section) (err error) {
 	return nil
 }
 
+// checkRequired returns an error if a required section was not loaded.
+func checkRequired(known, loaded []Section) error {
+	for _, s := range known {
+		if s.Required && find(loaded, s.Name) == nil {
+			return fmt.Errorf("the backup does not contain %s", s.Name)
+		}
+	}
+	return nil
+}
+
 // load reads all sections into folders below temp and returns them in the order of the backup.
 func load(temp string, in *bufio.Reader, known []Section) ([]Section, error) {
 	first, err := in.Peek(len("atelier-backup 1 "))
@@ -143,7 +153,11 @@ func load(temp string, in *bufio.Reader, known []Section) ([]Section, error) {
 		if s == nil {
 			return nil, ErrNewer
 		}
-		return []Section{*s}, s.Load(filepath.Join(temp, s.Folder), in)
+		loaded := []Section{*s}
+		if err := checkRequired(known, loaded); err != nil {
+			return nil, err
+		}
+		return loaded, s.Load(filepath.Join(temp, s.Folder), in)
 	}
 	if err := readFirstLine(in); err != nil {
 		return nil, err
@@ -158,12 +172,7 @@ func load(temp string, in *bufio.Reader, known []Section) ([]Section, error) {
 			if _, err := in.ReadByte(); err != io.EOF {
 				return nil, fmt.Errorf("%w: data follows the end line", ErrDamaged)
 			}
-			for _, s := range known {
-				if s.Required && find(loaded, s.Name) == nil {
-					return nil, fmt.Errorf("the backup does not contain %s", s.Name)
-				}
-			}
-			return loaded, nil
+			return loaded, checkRequired(known, loaded)
 		}
 		name, ok := strings.CutPrefix(line, sectionLine)
 		if !ok || find(loaded, name) != nil {

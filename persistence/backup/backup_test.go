@@ -181,6 +181,14 @@ func TestABackupWithoutARequiredSectionIsRefused(t *testing.T) {
 		t.Errorf("restoring without the store section: %v", err)
 	}
 	left(t, data)
+
+	// A backup of version 1 has only the store.
+	sections[0].Required, sections[1].Required = false, true
+	old := strings.NewReader("atelier-backup 1 store-format 1\nand the rest")
+	if err := Restore(data, old, sections...); err == nil || !strings.Contains(err.Error(), "does not contain "+sections[1].Name) {
+		t.Errorf("restoring a backup of version 1 without a required section: %v", err)
+	}
+	left(t, data)
 }
 
 // A restore fails if a section's Load did not read to the end, because the unread part was not

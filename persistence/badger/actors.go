@@ -53,13 +53,12 @@ func newActorCursor(txn *badgerdb.Txn, family byte, prefix string) *actorCursor 
 }
 
 func (c *actorCursor) read() {
-	for c.valid = c.it.Valid(); c.valid; c.it.Next() {
-		var ok bool
-		if c.actor, ok = layout.ActorOf(c.it.Item().Key()); ok {
+	for ; c.it.Valid(); c.it.Next() {
+		if c.actor, c.valid = layout.ActorOf(c.it.Item().Key()); c.valid {
 			return
 		}
-		c.valid = false
 	}
+	c.valid = false
 }
 
 // pass moves beyond an actor if the cursor is at this actor.

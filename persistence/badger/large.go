@@ -177,7 +177,7 @@ func viewValue(txn *badgerdb.Txn, item *badgerdb.Item, fn func(value []byte) err
 		err = errors.New("the value is missing")
 	}
 	if err != nil && !called {
-		return fmt.Errorf("%w: read %q: %w", durable.ErrCorrupt, item.Key(), err)
+		return fmt.Errorf("%w: read an entry of %s: %w", durable.ErrCorrupt, layout.Describe(item.Key()), err)
 	}
 	return err
 }
@@ -196,10 +196,10 @@ func joinLarge(txn *badgerdb.Txn, owner, value []byte) ([]byte, error) {
 	for part := range r.parts {
 		piece, err := getValue(txn, largeKey(owner, r.id, part))
 		if errors.Is(err, durable.ErrNotFound) {
-			err = fmt.Errorf("%w: part %d of %d of %q is missing", durable.ErrCorrupt, part, r.parts, owner)
+			err = fmt.Errorf("%w: part %d of %d of an entry of %s is missing", durable.ErrCorrupt, part, r.parts, layout.Describe(owner))
 		}
 		if err == nil && len(whole)+len(piece) > int(r.length) {
-			err = fmt.Errorf("%w: the parts of %q are too long", durable.ErrCorrupt, owner)
+			err = fmt.Errorf("%w: the parts of an entry of %s are too long", durable.ErrCorrupt, layout.Describe(owner))
 		}
 		if err != nil {
 			return nil, err

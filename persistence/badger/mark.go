@@ -97,7 +97,7 @@ func openMark(dir string, readOnly bool) (m *mark, known bool, err error) {
 		return nil, false, err
 	}
 	if err := unix.Flock(int(m.file.Fd()), how|unix.LOCK_NB); err != nil {
-		return nil, false, errors.Join(fmt.Errorf("%w: %s", ErrLocked, dir), m.file.Close())
+		return nil, false, errors.Join(lockError(dir, err), m.file.Close())
 	}
 	b := make([]byte, 2*markSlot)
 	n, err := m.file.ReadAt(b, 0)

@@ -104,9 +104,18 @@ func lockFolder(dir string, readOnly bool) (unlock func(), err error) {
 			return func() { _ = ondisk.Unlock(f) }, nil
 		}
 		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(end) {
-			return nil, errors.Join(fmt.Errorf("%w: %s", ErrLocked, dir), f.Close())
+			return nil, errors.Join(lockError(dir, err), f.Close())
 		}
 	}
+}
+
+// lockError returns ErrLocked if another process has the lock. A file system can also be unable to
+// lock files.
+func lockError(dir string, err error) error {
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return fmt.Errorf("%w: %s", ErrLocked, dir)
+	}
+	return fmt.Errorf("badger: lock %s: %w", dir, err)
 }
 
 func (s *survey) refusal(dropped *Dropped) error {

@@ -67,7 +67,7 @@ func getValue(txn *badgerdb.Txn, key []byte) ([]byte, error) {
 		return nil, durable.ErrNotFound
 	}
 	if err != nil {
-		return nil, fmt.Errorf("badger: get %q: %w", key, err)
+		return nil, fmt.Errorf("badger: get an entry of %s: %w", layout.Describe(key), err)
 	}
 	var content []byte
 	err = viewValue(txn, item, func(value []byte) error {

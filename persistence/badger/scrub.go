@@ -33,9 +33,7 @@ func (s *Store) Scrub(bad func(what string)) error {
 				})
 			})
 			if err != nil {
-				// The report omits the keys of rows, because they can contain people's names.
-				name, _ := layout.ActorOf(item.Key())
-				bad(fmt.Sprintf("an entry of the store, family %q %s", item.Key()[0], name))
+				bad("an entry of the store, " + layout.Describe(item.Key()))
 			}
 		}
 		return nil

@@ -114,8 +114,11 @@ func FormatIn(beginning []byte) (format int, ok bool) {
 // end of a complete backup.
 func (r *EntryReader) Next() (Entry, error) {
 	keySize, err := binary.ReadUvarint(r.in)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return Entry{}, endsEarly(err)
+	}
 	if err != nil {
-		return Entry{}, err // io.EOF only before the first byte
+		return Entry{}, err // io.EOF before the first byte
 	}
 	valueSize, err1 := binary.ReadUvarint(r.in)
 	expires, err2 := binary.ReadUvarint(r.in)

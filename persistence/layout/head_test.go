@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 )
 
@@ -19,5 +20,16 @@ func TestAHeadIsDecodedUnchanged(t *testing.T) {
 	}
 	if _, err := DecodeHead(NewHead(300, 0, 7, []byte("state")).Encode()[1:]); err == nil {
 		t.Error("a head without its first byte is accepted")
+	}
+}
+
+// Errors reach the log, and the keys of rows can contain people's names.
+func TestErrorsDoNotContainTheKeysOfRows(t *testing.T) {
+	key := AppendRowKey(nil, "people", []byte("Ada Lovelace"))
+	for _, value := range [][]byte{nil, Sealed([]byte("another key"), []byte("x"))} {
+		_, err := Unseal(key, value)
+		if err == nil || strings.Contains(err.Error(), "Ada") || !strings.Contains(err.Error(), "people") {
+			t.Errorf("the error is %v, want one with the table and without the key", err)
+		}
 	}
 }

@@ -115,6 +115,16 @@ func ActorOf(key []byte) (string, bool) {
 	return string(key[1:end]), true
 }
 
+// Describe returns a key's family, with its actor or table, for errors. It omits the keys of rows,
+// because they can contain people's names.
+func Describe(key []byte) string {
+	if len(key) == 0 {
+		return "no family"
+	}
+	name, _ := ActorOf(key)
+	return fmt.Sprintf("family %q %s", key[0], name)
+}
+
 // AppendRowKey appends the key of a row.
 func AppendRowKey(dst []byte, table string, key []byte) []byte {
 	dst = append(dst, FamilyRow)

@@ -32,11 +32,11 @@ func Sealed(key, payload []byte) []byte {
 // Unseal verifies the seal and returns the payload, which shares value's memory.
 func Unseal(key, value []byte) ([]byte, error) {
 	if len(value) < SealBytes {
-		return nil, fmt.Errorf("%w: %d bytes under key %q", durable.ErrCorrupt, len(value), key)
+		return nil, fmt.Errorf("%w: an entry of %s with %d bytes", durable.ErrCorrupt, Describe(key), len(value))
 	}
 	sum := crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value[SealBytes:])
 	if sum != binary.BigEndian.Uint32(value) {
-		return nil, fmt.Errorf("%w: checksum of key %q", durable.ErrCorrupt, key)
+		return nil, fmt.Errorf("%w: checksum of an entry of %s", durable.ErrCorrupt, Describe(key))
 	}
 	return value[SealBytes:], nil
 }

@@ -16,7 +16,7 @@ import (
 // created, for its owner only.
 func Replace(path string, content []byte) error {
 	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := MakeFolder(dir, 0o700); err != nil {
 		return fmt.Errorf("make folder: %w", err)
 	}
 	f, err := os.CreateTemp(dir, tempPrefix+"*") // mode 0600
@@ -29,8 +29,7 @@ func Replace(path string, content []byte) error {
 		err = os.Rename(f.Name(), path)
 	}
 	if err == nil {
-		// Also sync the parent folder, because this folder can be new.
-		err = errors.Join(SyncFolder(dir), SyncFolder(filepath.Dir(dir)))
+		err = SyncFolder(dir)
 	}
 	return err
 }

@@ -37,7 +37,9 @@ func TestAFileIsSyncedWithItsName(t *testing.T) {
 	if err := Replace(path, []byte("content")); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"file", filepath.Dir(path) + " with it", data + " with it"}; !slices.Equal(synced, want) {
+	// The name of each new folder is synced as well.
+	base := filepath.Dir(data)
+	if want := []string{filepath.Dir(base), base, data, "file", filepath.Dir(path) + " with it"}; !slices.Equal(synced, want) {
 		t.Errorf("the syncs are %q, want %q", synced, want)
 	}
 }

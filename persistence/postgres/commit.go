@@ -68,7 +68,7 @@ func (w *writer) transact(l *lease, items []item) error {
 	b.Queue(beginCommit, w.store.node, l.incarnation, l.session, w.number, g.actors, g.epochs, g.heads, g.tails)
 	if g.guarded {
 		if err := w.decide(l, b, items); err != nil {
-			if ended(err) || errors.Is(err, errDamagedRow) {
+			if ended(err) {
 				if _, back := w.conn.Exec(l.ctx, "rollback"); back != nil {
 					w.drop()
 				}
@@ -191,10 +191,6 @@ type found struct {
 	there bool
 	err   error
 }
-
-// errDamagedRow means that a row with a precondition is damaged, so that the precondition cannot be
-// evaluated.
-var errDamagedRow = fmt.Errorf("%w: a row with a precondition", durable.ErrCorrupt)
 
 func readStored(results pgx.BatchResults, rows []wanted) (map[string]found, error) {
 	for range 2 { // begin, begin_commit

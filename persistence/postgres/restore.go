@@ -157,7 +157,7 @@ type entryPage struct {
 func (r *Restoring) add(p *entryPage, e layout.Entry) error {
 	payload, err := layout.Unseal(e.Key, e.Value)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", layout.ErrBadBackup, err)
 	}
 	p.bytes += len(e.Key) + len(e.Value)
 	name, ok := layout.ActorOf(e.Key)

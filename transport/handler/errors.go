@@ -99,7 +99,8 @@ func refusalOf(err error) (r *refusal, known bool) {
 	case errors.Is(err, durable.ErrReadOnly):
 		return unavailable(30 * time.Second), true
 	case errors.Is(err, durable.ErrBusy), errors.Is(err, durable.ErrUnavailable), errors.Is(err, durable.ErrTimeout),
-		errors.Is(err, durable.ErrClosed), errors.Is(err, durable.ErrFenced), errors.Is(err, durable.ErrQuarantined):
+		errors.Is(err, durable.ErrClosed), errors.Is(err, durable.ErrFenced), errors.Is(err, durable.ErrQuarantined),
+		errors.Is(err, durable.ErrConflict): // other operations on the same token or session were faster, repeatedly
 		return unavailable(time.Second), true
 	case errors.Is(err, token.ErrDamaged):
 		return unavailable(5 * time.Minute), true

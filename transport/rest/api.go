@@ -252,15 +252,19 @@ func (a *API) denied(r *Request, status int) {
 	if a.Denials == nil {
 		return
 	}
+	lab, _ := r.UserValue("id").(string)
 	kind, id := "anonymous", ""
 	switch {
 	case r.who.Rank() != auth.NoRank:
 		kind, id = "admin", r.actorID()
 	case r.who.Known():
 		kind = "attendee"
-		r.who.Grants(func(g *login.AttendeeGrant) { id = g.AttendeeID })
+		r.who.Grants(func(g *login.AttendeeGrant) {
+			if id == "" || g.Codelab == lab {
+				id = g.AttendeeID
+			}
+		})
 	}
-	lab, _ := r.UserValue("id").(string)
 	if m, err := a.List.Get(lab); m == nil || err != nil { // only ids of existing codelabs are recorded
 		lab = ""
 	}

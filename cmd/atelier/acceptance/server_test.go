@@ -41,7 +41,7 @@ func configOn(data string) config.Config {
 	c.Server.Listen, c.Server.InternalListen = "127.0.0.1:0", "127.0.0.1:0"
 	c.Server.Data = data
 	c.Server.ReconnectSpread = config.Duration(10 * time.Millisecond)
-	c.Server.DrainTimeout = config.Duration(testTimeout)
+	c.Server.DrainTimeout = config.Duration(4 * testTimeout) // each part of the server gets a share of it
 	c.Admin.Password = adminPW
 	c.Storage.MemtableMiB = 16
 	c.Storage.MinFreeMiB = 64

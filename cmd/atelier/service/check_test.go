@@ -54,7 +54,7 @@ func TestACheckReportsTheProblemsOfAStart(t *testing.T) {
 		"the folder is missing":  {func(c *config.Config) { c.Server.Data = filepath.Join(c.Server.Data, "a", "b") }, "", ""},
 		"another key":            {func(c *config.Config) { c.Server.TLSCert, c.Server.TLSKey = cert, otherKey }, "server.tls_cert", ""},
 		"not a certificate":      {func(c *config.Config) { c.Server.TLSCert, c.Server.TLSKey = file, key }, "server.tls_cert", ""},
-		"an expired certificate": {func(c *config.Config) { c.Server.TLSCert, c.Server.TLSKey = expired, expiredKey }, "", "has expired"},
+		"an expired certificate": {func(c *config.Config) { c.Server.TLSCert, c.Server.TLSKey = expired, expiredKey }, "", "the certificate expired on"},
 		"another key between nodes": {func(c *config.Config) {
 			c.Cluster.Enabled, c.Cluster.TLSCert, c.Cluster.TLSKey, c.Cluster.TLSCA = true, cert, otherKey, cert
 		}, "cluster.tls_cert", ""},

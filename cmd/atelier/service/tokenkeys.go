@@ -153,10 +153,10 @@ func ForgetTokens(cfg config.Config, ask func(tokens int) error, log *slog.Logge
 	where, keys := path, []seal.Key(nil)
 	if several {
 		where = "the database"
-		keys, err = sharedKeys(shared, cfg)
-		if err != nil {
+		if err := nodes.AllStopped(shared); err != nil {
 			return err
 		}
+		keys, err = sharedKeys(shared, cfg)
 	} else {
 		keys, err = secrets.LoadKeys(path)
 	}
@@ -195,11 +195,8 @@ func ForgetTokens(cfg config.Config, ask func(tokens int) error, log *slog.Logge
 }
 
 // sharedKeys returns the token keys that are the same on all nodes. It returns none if the database
-// has none. It fails while another node runs.
+// has none.
 func sharedKeys(store durable.Shared, cfg config.Config) ([]seal.Key, error) {
-	if err := nodes.AllStopped(store); err != nil {
-		return nil, err
-	}
 	ring, err := nodes.OpenKeyring(store, string(cfg.Cluster.Secret))
 	if err != nil {
 		return nil, err
