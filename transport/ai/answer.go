@@ -15,7 +15,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// answer is an answer in progress. It belongs to the goroutine that serves the answer.
+// answer is an answer in progress. One goroutine serves it; other goroutines call only the methods
+// of auth.Holder.
 type answer struct {
 	s       *Service
 	key     keys.Key
@@ -34,7 +35,7 @@ type answer struct {
 	blocked bool
 }
 
-// event is the data of one server-sent event to the client.
+// event is the data of a server-sent event with a piece of the answer.
 type event struct {
 	Candidates []candidate     `json:"candidates"`
 	Usage      *upstream.Usage `json:"usageMetadata,omitempty"`
@@ -55,7 +56,8 @@ type content struct {
 
 var heartbeat = []byte(": still here\n\n")
 
-// serve asks the upstream and forwards its answer until one side ends.
+// serve asks the upstream and forwards its answer. It returns when the answer has ended, or when
+// the client's connection or the caller's grant has ended.
 func (a *answer) serve(d *httpapi.Detached) {
 	began := time.Now()
 	ctx, cancel := context.WithCancelCause(a.s.Answers.base)
@@ -68,8 +70,8 @@ func (a *answer) serve(d *httpapi.Detached) {
 	defer a.s.Answers.ended()
 	end := sync.OnceFunc(a.end)
 	defer end()
-	// The client has sent its whole request, so the end of any further read means that the client
-	// disconnected. The read ends with the connection.
+	// The client has sent its whole request. If watch returns before the answer ends, the client
+	// has disconnected or sends unexpected data. After the answer, the closed connection ends watch.
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
@@ -85,8 +87,8 @@ func (a *answer) serve(d *httpapi.Detached) {
 	a.s.note(a)
 }
 
-// begin takes a place of Answers. It fails if no place is free, or if the caller's grant has ended
-// in the meantime.
+// begin takes a place of Answers. It fails if no place is free, if the server is stopping, or if
+// the caller's grant has ended meanwhile or cannot be verified.
 func (a *answer) begin() error {
 	if err := a.s.Answers.enter(a); err != nil {
 		return err
@@ -154,7 +156,7 @@ func (a *answer) pass(ctx context.Context, d *httpapi.Detached, cancel context.C
 			beat.Reset(a.s.Heartbeat)
 		case <-beat.C:
 			if !d.Begun() {
-				continue // if the upstream fails before its first piece, the response is a plain error
+				continue // nothing is sent before the first piece, so that a failure is a plain error
 			}
 			piece = heartbeat
 		case err := <-ended:
@@ -168,7 +170,7 @@ func (a *answer) pass(ctx context.Context, d *httpapi.Detached, cancel context.C
 	}
 }
 
-// event encodes a chunk as an event. The upstream's JSON is never forwarded unchanged.
+// event encodes a chunk as an event, and notes its token count and whether it reports a block.
 func (a *answer) event(c upstream.Chunk) []byte {
 	if c.Usage != nil {
 		a.usage = *c.Usage
@@ -184,7 +186,7 @@ func (a *answer) event(c upstream.Chunk) []byte {
 
 func data(name string, v any) []byte {
 	b, err := wire.Codec.Marshal(v)
-	if err != nil { // cannot happen, because plain values can always be encoded
+	if err != nil { // cannot happen, because texts, numbers and decoded JSON can always be encoded
 		b = []byte("{}")
 	}
 	var out []byte
@@ -194,7 +196,7 @@ func data(name string, v any) []byte {
 	return append(append(append(out, "data: "...), b...), "\n\n"...)
 }
 
-// finish sends the client the end of the answer, if it is still connected.
+// finish sends the end of the answer or an error, unless the client has disconnected.
 func (a *answer) finish(ctx context.Context, d *httpapi.Detached, err error) {
 	if err == nil {
 		if !d.Begun() { // nothing was sent, because the answer is empty
@@ -220,7 +222,7 @@ func (a *answer) finish(ctx context.Context, d *httpapi.Detached, err error) {
 	_ = d.Fail(refusal)
 }
 
-// refusal returns the client's error for a failure.
+// refusal logs a failure, and returns the error that the client receives.
 func (a *answer) refusal(d *httpapi.Detached, cause, err error) error {
 	if errors.Is(cause, errStopping) || errors.Is(cause, errEnded) {
 		return cause

@@ -13,8 +13,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// Bounds of a question. maxPrompt, maxSystem and maxContext are in code points, the others are
-// counts.
+// Bounds of a question. maxPrompt, maxSystem and maxContext are in code points. maxContext bounds
+// the text of the codelab's step.
 const (
 	maxPrompt   = 100_000
 	maxSystem   = 50_000
@@ -58,8 +58,8 @@ func bounded(field, s string, most int) error {
 	return nil
 }
 
-// query builds the question from a body, without the codelab's part. A facilitator's instruction is
-// bounded only by the size of the body.
+// query builds the question from a body, without the text of the codelab's step. A facilitator's
+// instruction is bounded only by the size of the body.
 func (s *Service) query(in *body, facilitator bool) (*upstream.Query, error) {
 	q := &upstream.Query{Model: s.Models.Used(text(in.Model)), System: text(in.System), Config: in.Generation}
 	if !facilitator {

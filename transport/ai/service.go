@@ -30,8 +30,8 @@ type Config struct {
 	// Rate limits the questions of each person. Nil means no limit.
 	Rate    *httpapi.Limiter
 	Answers *Answers
-	// Heartbeat is the idle time after which the server sends a comment on a stream, so that
-	// proxies keep it open.
+	// Heartbeat is the idle time after which the server sends a comment on a stream that has begun.
+	// The comment keeps proxies from closing the connection.
 	Heartbeat time.Duration
 	Logger    *slog.Logger
 }
@@ -103,8 +103,8 @@ func (s *Service) stream(r *rest.Request) error {
 	return nil
 }
 
-// key returns the stored key, or the key in the request if no key is stored. A key in the request
-// must be valid in either case.
+// key returns the stored key, or the key in the request if there is no stored key that can be
+// decrypted. A key in the request must be valid in either case.
 func (s *Service) key(r *rest.Request, sent string) (keys.Key, error) {
 	var own keys.Key
 	if sent != "" {
@@ -157,7 +157,7 @@ func (s *Service) note(a *answer) {
 		}
 	}
 	var gone *durable.Rejection
-	if err != nil && !errors.As(err, &gone) { // the codelab may have been deleted meanwhile
+	if err != nil && !errors.As(err, &gone) { // a rejection is expected if the codelab was deleted
 		s.Logger.Warn("recording the AI usage of a codelab failed", "codelab", a.codelab, "error", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 // Stats are counters since the start, for metrics.
 type Stats struct {
+	// Active is the current number of answers.
 	Active int64
 	// Outcomes counts ended answers by outcome.
 	Outcomes map[string]int64

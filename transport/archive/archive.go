@@ -1,6 +1,7 @@
-// Package archive reads codelabs from files (our own ZIP, a claat Markdown file, or a ZIP with a
-// claat file) and writes our own ZIP. The package does not trust its input: sizes, counts,
-// compression ratios and names are bounded before anything is stored.
+// Package archive reads codelabs from files: our own ZIP, a ZIP of the reference application, a
+// claat Markdown file, or a ZIP with a claat file. It writes our own ZIP and a ZIP of submissions,
+// and reads the code archives for workspaces. The package does not trust its input. Sizes, counts,
+// compression ratios and names are bounded.
 //
 // Our ZIP contains codelab.json, guide.md, quizzes.json, polls.json, materials.json, and
 // steps/NN.md with the title as front matter. The folder files/ contains the materials and the

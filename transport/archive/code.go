@@ -21,11 +21,12 @@ const MaxPackedCode = code.MaxTree
 // headers and padding of maxEntries entries, and some long names.
 const maxTarOverhead = maxEntries*1024 + 16<<20
 
-// ReadCode reads the files of a ZIP or tar.gz for a workspace. It returns all files, or an error.
-// It does not trust sizes in the archive. An Invalid rejection states the archive's fault; other
-// errors are read errors or errors from still. ReadCode calls still periodically; still returns an
-// error if the caller has stopped waiting. The store, not ReadCode, refuses names that differ only
-// in case or Unicode form.
+// ReadCode reads the files of a ZIP or tar.gz for a workspace. It returns all files, except those
+// that an operating system added, or an error. It does not trust sizes in the archive. An Invalid
+// rejection states why the archive cannot be unpacked. Other errors come from still, or from
+// reading the first bytes. ReadCode calls still before each file; still returns an error if the
+// caller has stopped waiting. The store, not ReadCode, refuses names that differ only in case or
+// Unicode form.
 func ReadCode(r io.ReaderAt, size int64, still func() error) ([]code.File, error) {
 	var magic [2]byte
 	if _, err := r.ReadAt(magic[:], 0); err != nil && err != io.EOF {
@@ -57,8 +58,8 @@ type codeReader struct {
 	still func() error
 }
 
-// path checks the name of an entry and returns its path; wanted is false for an entry that is not a
-// code file. A folder's name has the same form as a file's.
+// path checks the name of an entry and returns its path, for folders without the slash at the end.
+// wanted is false for the root folder and for files that an operating system added.
 func (c *codeReader) path(name string) (path string, wanted bool, err error) {
 	path = strings.TrimSuffix(name, "/")
 	for strings.HasPrefix(path, "./") { // "tar -C folder ." writes such names
@@ -73,7 +74,7 @@ func (c *codeReader) path(name string) (path string, wanted bool, err error) {
 	return path, !isNoise(path), nil
 }
 
-// add reads the content of a file.
+// add reads the content of a file and adds the file to c.files.
 func (c *codeReader) add(path string, mode code.Mode, content io.Reader) error {
 	if len(c.files) == code.MaxFiles {
 		return invalid("the archive has more than %d files", code.MaxFiles)

@@ -53,8 +53,8 @@ func (p *Pack) uploads(v *codelab.View, uploads *files.Register) error {
 	return p.Uploads(slices.Compact(names), uploads)
 }
 
-// Uploads adds the named files with their original names. It skips files that are missing, because
-// a text can contain broken links.
+// Uploads adds the named files with their original names. It skips names without a registered
+// upload, because a text can contain broken links.
 func (p *Pack) Uploads(names []string, uploads *files.Register) error {
 	var index []entry
 	for _, name := range names {
@@ -183,9 +183,9 @@ func (k *keeper) take(kind, name string, from *counted) (u *pb.Upload, reason st
 	return nil, reason, code, nil
 }
 
-// picture returns a function that stores an image embedded in a text as a data: address and returns
-// its new address. Equal images are stored only once. An unusable image is reported and replaced by
-// an empty address. file is the text's file.
+// picture returns a function for the images that a text contains as data: addresses. The function
+// stores an image, and returns the address of the upload. Equal addresses are stored only once. The
+// function reports an unusable image and returns an empty data: address. file is the text's file.
 func (k *keeper) picture(file string) func(data string) (string, error) {
 	done, n := map[[sha256.Size]byte]string{}, 0
 	return func(data string) (string, error) {
@@ -256,7 +256,8 @@ func unusable(kind string, err error) (reason string, code Code) {
 	return "", ""
 }
 
-// counted bounds the unpacked bytes by room, because the size stated in an entry is not trusted.
+// counted reads an entry within room, because the size stated in the entry is not trusted. It stops
+// when still returns an error.
 type counted struct {
 	r       io.Reader
 	room    *int64

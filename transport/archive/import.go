@@ -20,7 +20,7 @@ import (
 type Importer struct {
 	Files *files.Register
 	Now   func() time.Time
-	// Codelab is the function Codelab of Surroundings. Nil means that no other codelabs exist.
+	// Codelab is passed to Read as Surroundings.Codelab. It can be nil.
 	Codelab func(slug string) (id string, err error)
 }
 
@@ -68,7 +68,8 @@ func (in *Incoming) Close(unknown bool) error {
 
 // Version returns the file as a newer version of a codelab. Files that the codelab already has keep
 // their names, so that a text whose images are unchanged is also unchanged. reused lists these
-// names. A claat file leaves the guide unchanged and adds its linked files to the materials.
+// names. If the file is not Whole, the codelab keeps its guide and its materials, and the files
+// that the text links are added to the materials.
 func (in *Incoming) Version(v *codelab.View) (_ codelab.Publish, reused []string, _ error) {
 	m := in.Codelab
 	out := codelab.Publish{
@@ -117,8 +118,8 @@ func (in *Incoming) Version(v *codelab.View) (_ codelab.Publish, reused []string
 	return out, slices.Compact(reused), nil
 }
 
-// added returns a codelab's materials plus the missing materials that a tutorial links; nil if none
-// are missing.
+// added returns the codelab's materials and those linked files that are not yet among them, up to
+// the limit. It returns nil if there is nothing to add.
 func (in *Incoming) added(v *codelab.View) *[]*pb.Material {
 	var out []*pb.Material
 	for _, m := range v.Materials.All() {

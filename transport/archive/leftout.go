@@ -40,7 +40,7 @@ const (
 // Codes lists all codes.
 var Codes = []Code{CodeTooLarge, CodeEmpty, CodeNotAnImage, CodeLFS, CodeUnreadableName, CodeDeadLink, CodeDuplicate, CodeUnknown}
 
-// MaxLeftOut bounds the list. An additional entry contains the number of the other parts.
+// MaxLeftOut bounds the list. An additional entry contains the number of further reports.
 const MaxLeftOut = 100
 
 // leftOut collects the omitted parts. It lists each file once per reason.

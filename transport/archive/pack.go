@@ -15,8 +15,8 @@ type Pack struct {
 	at     time.Time
 }
 
-// NewPack returns a ZIP whose files have the time at, unless they have their own. Close completes
-// it.
+// NewPack returns an empty ZIP. at is the modification time of all files except uploads, which have
+// their own. Close completes the ZIP.
 func NewPack(w io.Writer, at time.Time) *Pack { return &Pack{zip: zip.NewWriter(w), at: at} }
 
 // Folder returns a folder of the same ZIP.

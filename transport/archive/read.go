@@ -43,7 +43,7 @@ type Surroundings struct {
 	// Still is called periodically. It returns an error if nobody waits for the result any more.
 	// Reading then ends with that error.
 	Still func() error
-	// Name is the name of the file, and the title of a tutorial without a title.
+	// Name is the name of the file. A Markdown file without a title gets its title from Name.
 	Name string
 	// Codelab returns the id of the codelab that was created from the file with the given id, or
 	// "". In texts, links to that file then lead to the codelab. Nil means that there are no such
@@ -56,10 +56,10 @@ type Content struct {
 	*codelab.Create
 	// LeftOut lists the parts of the file that the codelab does not have. It is never nil.
 	LeftOut []LeftOut
-	// Whole means that the file is in our own format or in the format of the reference application.
-	// These formats describe all steps, quizzes and materials, so publishing can remove the parts
-	// that the file lacks. For other formats, Materials contains only the files that the text links
-	// to.
+	// Whole means that the file is in our own format or in the format of the reference application,
+	// and contains materials.json or a linked file. Such a file describes all steps, quizzes and
+	// materials, so publishing can remove the parts that it lacks. If Whole is false, Materials
+	// contains only the files that the text links to.
 	Whole bool
 	// TitleFrom is the source of a tutorial's title; empty for other forms.
 	TitleFrom claat.TitleFrom
@@ -67,7 +67,7 @@ type Content struct {
 
 // Read reads a codelab from a file of any known form, and passes its files to Keep. Unusable files
 // are omitted. An Invalid rejection states what is wrong with the file. Other errors come from
-// Keep, from reading, and from Still.
+// reading, or from the functions of Surroundings.
 func Read(r io.ReaderAt, size int64, with Surroundings) (*Content, error) {
 	var magic [4]byte
 	if n, err := r.ReadAt(magic[:], 0); err != nil && err != io.EOF {
@@ -199,7 +199,7 @@ func check(z *zip.Reader, size int64) (*tree, error) {
 	return t, nil
 }
 
-// read unpacks one text file; the size stated in the entry is not trusted.
+// read unpacks one text file in UTF-8. It does not trust the size stated in the entry.
 func (t *tree) read(name string) ([]byte, error) {
 	b, err := t.unpack(name)
 	if err == nil && !utf8.Valid(b) {
@@ -208,7 +208,7 @@ func (t *tree) read(name string) ([]byte, error) {
 	return b, err
 }
 
-// unpack is read without the check for UTF-8, for files that can be in another encoding.
+// unpack unpacks one text file that can be in any encoding.
 func (t *tree) unpack(name string) ([]byte, error) {
 	f := t.files[name]
 	if f == nil {
@@ -261,7 +261,7 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 	if err := t.parts(c); err != nil {
 		return nil, err
 	}
-	// The small parts were read first, because they can be invalid. Only now are files stored.
+	// The parts above can be invalid, so they were read before any file is stored.
 	if err := k.relink(textsOf(c, in)); err != nil {
 		return nil, err
 	}
@@ -427,7 +427,8 @@ func (t *tree) stepNames() []string {
 	return names
 }
 
-// parseStep splits front matter and content. The content is unchanged.
+// parseStep reads the front matter of a step, which must have a title. It returns the text after
+// the front matter unchanged.
 func parseStep(text string) (*pb.Step, error) {
 	rest, ok := strings.CutPrefix(text, "---\n")
 	if !ok {

@@ -31,13 +31,13 @@ type edit struct {
 	kind, file string // kind and path of a file in the archive
 	rest       string // the rest of the address, such as #page=2
 	to         string // the new address if it leads to another codelab or within the text
-	mention    bool   // the address of an upload, as in our own exports
-	note       bool   // visible only to facilitators
+	mention    bool   // the address is that of an upload, as in our own exports
+	note       bool   // the address is in a note that only facilitators see
 }
 
-// relink points the links in texts to the imported files: images in the text's folder, linked
-// files, which become materials, and uploads from our own exports. Code is not changed. If only
-// facilitators' notes link to a file other than an image, relink omits the file.
+// relink stores the files to which texts refer, and points the links to them. The files are images,
+// uploads of our own exports, and other linked files, which become materials. Code is not changed.
+// If only facilitators' notes link to a file other than an image, relink omits the file.
 func (k *keeper) relink(texts []reading) error {
 	edits := make([][]edit, len(texts))
 	for i, t := range texts {
@@ -135,7 +135,8 @@ func (k *keeper) edits(t reading) (out []edit, err error) {
 	return slices.CompactFunc(out, func(a, b edit) bool { return a.Start < b.End && b.Start < a.End }), nil
 }
 
-// refer finds the file or codelab at an address. It returns neither if the address stays unchanged.
+// refer finds the file, the codelab or the place in the same text to which an address leads. It
+// returns none of them if the address stays unchanged.
 func (k *keeper) refer(a markdown.Address, t reading) (edit, error) {
 	e := edit{Span: a.Span}
 	at, ok := relative(a.URL)
@@ -252,8 +253,9 @@ func (k *keeper) at(l link, dir string) string {
 	return ""
 }
 
-// codelab finds the codelab created from the file at an address. If the archive contains that file
-// as a tutorial, its id identifies the codelab; else the name of the file or its folder does.
+// codelab finds the codelab that was created from the file at an address. If the file is a tutorial
+// in the archive, its id identifies the codelab. If it is not in the archive (file is ""), the name
+// of the file or of its folder does.
 func (k *keeper) codelab(at link, file string) (id string, tutorial bool, err error) {
 	slug := slugIn(at)
 	if file != "" {

@@ -47,10 +47,10 @@ type Authenticator struct {
 // New returns an Authenticator.
 func New(cfg Config) *Authenticator { return &Authenticator{Config: cfg} }
 
-// Identify reads the cookie and the Authorization header of a request. An invalid cookie counts as
-// absent; badToken reports an unknown or expired bearer token. Identify fails with
-// durable.ErrUnavailable if the caller cannot currently be identified. This way, nobody is treated
-// as logged out by mistake.
+// Identify reads the cookie and the Authorization header of a request. A bearer token has priority
+// over the cookie; badToken reports that it is unknown or expired. An invalid cookie counts as
+// absent. Identify fails with durable.ErrUnavailable if the caller cannot currently be identified.
+// This way, nobody is treated as logged out by mistake.
 func (a *Authenticator) Identify(cookie []byte, authorization string) (id Identity, badToken bool, err error) {
 	id.now = a.Now().UnixMilli()
 	if authorization != "" {
@@ -113,7 +113,7 @@ func (a *Authenticator) identifyPerson(id *Identity) error {
 // Forget clears the cache of verified cookies.
 func (a *Authenticator) Forget() { a.cache.forget() }
 
-// CheckPassword compares id and password in constant time.
+// CheckPassword reports whether id and password are the owner's. It compares in constant time.
 func (a *Authenticator) CheckPassword(id, password string) bool {
 	eq := func(x, y string) int {
 		hx, hy := sha256.Sum256([]byte(x)), sha256.Sum256([]byte(y))
@@ -199,8 +199,9 @@ func (a *Authenticator) PINHash(lab, code string) []byte {
 	return codelab.HashPIN(a.PINKey, lab, code)
 }
 
-// Identity is the caller, as far as known. The zero value is nobody. An Identity reports current
-// permissions: when the session ends, the Identity becomes nobody.
+// Identity is the caller, as far as known. The zero value is nobody. When the caller's session
+// ends, the Identity has no permissions any more. Only Authenticator.Knows notices that an API
+// token, or the login of a facilitator or assistant, has ended since.
 type Identity struct {
 	// SessionID is the browser's session, or "".
 	SessionID string
@@ -261,7 +262,7 @@ func (i *Identity) loggedIn() bool {
 	return i.grant != nil && i.grant.ExpiresAt > i.now && !i.session.Ended()
 }
 
-// Scope returns the calling API token's scope. For other callers it returns all.
+// Scope returns the calling API token's scope. For other callers it returns settings.ScopeAll.
 func (i *Identity) Scope() string {
 	return cmp.Or(i.Token.GetScope(), settings.ScopeAll)
 }

@@ -18,8 +18,8 @@ const (
 	SessionCookie = "svc_session"
 	CSRFCookie    = "svc_csrf"
 	CSRFHeader    = "X-CSRF-Token"
-	// DeviceCookie marks a browser in which an admin has logged in, so that others' failed logins
-	// do not lock it out.
+	// DeviceCookie marks a browser in which the owner, a facilitator or an assistant has logged in,
+	// so that others' failed logins do not lock it out.
 	DeviceCookie = "svc_device"
 	// SignInCookie is the cookie that a browser keeps while its person signs in at the identity
 	// provider.
@@ -29,7 +29,7 @@ const (
 	AttendeeCookie = "svc_attendee"
 )
 
-// DeviceLifetime is how long a browser is remembered after a login.
+// DeviceLifetime is the lifetime of device cookies and attendee cookies.
 const DeviceLifetime = 180 * 24 * time.Hour
 
 // Account returns the keyed fingerprint of an admin account, which shows whether the password has

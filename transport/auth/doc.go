@@ -1,5 +1,5 @@
-// Package auth identifies callers by browser sessions and API tokens, and implements the login that
-// starts a session.
+// Package auth identifies callers by browser sessions, API tokens and personal secrets. It also
+// implements the login that starts a session.
 //
 // A browser stores a signed reference to its session; the session's grants are stored on the server
 // (login.Sessions). The CSRF token is derived from the session id, so it needs no store and is

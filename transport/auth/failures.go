@@ -9,9 +9,9 @@ import (
 )
 
 // Failures limits failed logins with a bucket per address and account. A browser with an earlier or
-// current login has its own bucket, so that others' failures never lock it out. A person's bucket
-// counts only for their own login. Otherwise a person could log in repeatedly, and guess another's
-// password in a new bucket each time.
+// current login has its own bucket, so that others' failures never lock it out. The bucket of a
+// facilitator or assistant applies only to attempts at their own login. Otherwise each of them
+// would have an additional bucket for guessing the passwords of others.
 type Failures struct{ buckets *httpapi.Limiter }
 
 // NewFailures returns the limit of failed logins.
@@ -19,8 +19,8 @@ func NewFailures(r httpapi.Rate, now func() time.Time) *Failures {
 	return &Failures{httpapi.NewLimiter(r, now)}
 }
 
-// Attempt is an attempted login. Its bucket is checked before the password, and charged if the
-// password is wrong.
+// Attempt is an attempted login. Either Wait checks the bucket before the password and Failed
+// charges it, or Charge charges it before the outcome is known and Right refunds the charge.
 type Attempt struct {
 	buckets *httpapi.Limiter
 	key     string
@@ -47,14 +47,14 @@ func (f *Failures) Attempt(who *Identity, device, ip, account string) Attempt {
 // now.
 func (a Attempt) Wait() time.Duration { return a.buckets.Check(a.key) }
 
-// Charge counts the login before its outcome is known. It returns false if the bucket is empty.
-// Right refunds the charge.
+// Charge counts an attempt before its outcome is known. It returns false if no attempt is left.
 func (a Attempt) Charge() bool { return a.buckets.Allow(a.key) == 0 }
 
 // Right refunds the charge of a correct login.
 func (a Attempt) Right() { a.buckets.Return(a.key) }
 
-// Each failed login slows the next response for its bucket by slowLogin, up to maxSlowLogin.
+// The response to a failed login is delayed by slowLogin for each failure that its bucket counts,
+// up to maxSlowLogin.
 const (
 	slowLogin    = 20 * time.Millisecond
 	maxSlowLogin = 300 * time.Millisecond

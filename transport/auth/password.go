@@ -120,7 +120,8 @@ func (c *PasswordComputer) Hash(password string, known bool) (string, error) {
 }
 
 // Matches reports whether a password matches a hash. The hash "" matches nothing, but takes as
-// long. Matches returns ErrBusy if too many callers wait.
+// long. Matches returns ErrBusy if too many callers wait, and durable.ErrCorrupt if the hash has
+// another form.
 func (c *PasswordComputer) Matches(password, hash string, known bool) (bool, error) {
 	was := hash
 	if was == "" {

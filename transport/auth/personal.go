@@ -22,9 +22,9 @@ const (
 var purposes = []Purpose{Git, Check}
 
 // Personal returns a secret with which a program acts for the caller in one codelab and for one
-// purpose, and its latest expiry. The secret is a signed reference to the acting grant, and ends
-// with that grant. ok is false for callers without such a grant, such as API tokens and the
-// operator.
+// purpose, and the latest expiry of the secret. The secret is a signed reference to a grant, and
+// ends with it. If leading is true, this is the caller's login, and otherwise the attendee grant in
+// the codelab. ok is false for callers without such a grant, such as API tokens and the operator.
 func (a *Authenticator) Personal(who *Identity, p Purpose, codelab string, leading bool) (secret string, expires time.Time, ok bool, err error) {
 	if who.SessionID == "" || who.session.Ended() {
 		return "", time.Time{}, false, nil
@@ -44,9 +44,9 @@ func (a *Authenticator) Personal(who *Identity, p Purpose, codelab string, leadi
 	return PersonalPrefix + secret, expires, true, err
 }
 
-// IdentifyPersonal returns the owner of a secret, and the only codelab in which the
-// secret is valid. ok is false if the secret is invalid or its grant has ended. IdentifyPersonal
-// fails like Identify.
+// IdentifyPersonal returns the caller for whom a secret was issued, and the only codelab in which
+// the secret is valid. ok is false if the secret is invalid or its grant has ended.
+// IdentifyPersonal fails like Identify.
 func (a *Authenticator) IdentifyPersonal(p Purpose, secret string) (id Identity, codelab string, ok bool, err error) {
 	signed, prefixed := strings.CutPrefix(secret, PersonalPrefix)
 	reference, bad := a.Signer.open(a.Signer.personal[p], signed)

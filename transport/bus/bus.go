@@ -483,7 +483,8 @@ func (b *Bus) answer(node string, to address, k kind, data []byte) {
 	}
 }
 
-// assemble joins the parts of a message. It returns false while parts are missing.
+// assemble joins the parts of a message. It returns false while parts are missing. It counts a part
+// that has to be dropped as Overflow.
 func (b *Bus) assemble(parts *assembly, subject string, o opened) (data []byte, whole bool) {
 	data, whole, fits := parts.add(subject, o.sender, o.part, time.Now())
 	if !fits {

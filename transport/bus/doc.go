@@ -4,8 +4,8 @@
 // # Seal
 //
 // Every message is sealed with AES-256-GCM (seal.go), over the embedded server and over an
-// external one. Messages are commands whose permissions were already checked, so a message
-// is accepted only if
+// external one. Messages are commands whose permissions were already checked. Except for the
+// greetings, in which nodes exchange their sessions, a message is therefore accepted only if
 //
 //   - a node that knows the cluster's secret made it, in its current session (peers.go), for this
 //     subject and reply subject;

@@ -39,7 +39,7 @@ type message struct {
 }
 
 // add returns the whole message after its last part. fits is false if the part is dropped, because
-// no space is left or the part has already arrived.
+// no space is left, the part has already arrived, or it contradicts the earlier parts.
 func (a *assembly) add(subject string, sender session, p part, now time.Time) (data []byte, whole, fits bool) {
 	if p.count == 1 {
 		return p.data, true, true

@@ -135,8 +135,9 @@ func (p *peers) unready(node string, s session) {
 	}
 }
 
-// hold returns the session for requests to a node. If there is no session yet, the request waits,
-// and greet reports whether to greet the node.
+// hold returns the session for requests to a node. If that session does not accept this node yet,
+// the request waits, and greet reports whether to greet the node. If too many requests wait, hold
+// returns durable.ErrNobody.
 func (p *peers) hold(node string, w waiting) (s session, ready, greet bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

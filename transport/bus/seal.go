@@ -186,8 +186,8 @@ func parseEnvelope(b []byte) (e envelope, ok bool) {
 	return e, true
 }
 
-// open decrypts a message in place. It returns false if the message was not made with this cipher
-// and for this subject.
+// open decrypts a message in place. It returns false if the message was not made with this cipher,
+// for this subject and reply subject, or if its content is malformed.
 func (s *sealer) open(aead cipher.AEAD, subject, reply string, e envelope) (p part, ok bool) {
 	sc := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(sc)

@@ -19,8 +19,8 @@ import (
 type Options struct {
 	// Node is this node's name: letters, digits, "-" and "_", at most 64.
 	Node string
-	// Secret is a secret that only the nodes have. Cluster distinguishes clusters with the same
-	// secret. It is the same for all nodes of a cluster.
+	// Secret is a secret that only the nodes have. Cluster is the name of the cluster, which
+	// distinguishes it from other clusters with the same secret. Both are the same on all nodes.
 	Secret, Cluster string
 	// Listen is this node's address for other nodes, and Peers are the addresses of other nodes.
 	// Both are unused with URL.

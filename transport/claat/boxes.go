@@ -29,8 +29,9 @@ func blocksOf(text []byte) (out []block) {
 // rewrite returns the content of a step in the form that the app shows. Boxes have two Markdown
 // forms, a definition list ("Positive" and ": text") and a blockquote ("> aside positive"). Each of
 // them becomes the third form, an <aside> element, of which every Markdown viewer shows at least
-// the text. Videos become images. Questions of surveys are passed to asked, and become text if
-// asked returns false. lost is called for elements that the app does not show.
+// the text. Videos become images. Frames of other hosts, and buttons with a link, become links.
+// Questions of surveys are passed to asked, and become text if asked returns false. lost is called
+// for such questions, for shortcodes, and for elements that the app does not show.
 func rewrite(body string, asked func(question) bool, lost func(what string)) string {
 	var b strings.Builder
 	blocks := blocksOf([]byte(body))
@@ -86,8 +87,8 @@ func rewrite(body string, asked func(question) bool, lost func(what string)) str
 // shortcode matches the shortcodes that Hugo ({{< >}}) and Jekyll ({% %}) replace, with their name.
 var shortcode = regexp.MustCompile(`\{(?:\{([<%])|%)-?[ \t]*(/?[A-Za-z][A-Za-z0-9_.-]{0,40})`)
 
-// written returns a block as the app shows it. lost is called for elements that the app does not
-// show.
+// written returns a block with links instead of the frames and videos of other hosts. lost is
+// called for shortcodes, and for elements that the app does not show.
 func written(text string, lost func(what string)) string {
 	if strings.Contains(text, "{{") || strings.Contains(text, "{%") {
 		for _, m := range shortcode.FindAllStringSubmatch(withoutCode(text), -1) {

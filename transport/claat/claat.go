@@ -1,6 +1,6 @@
 // Package claat reads tutorials in the claat flavour of Markdown: metadata lines first, the title
-// as H1, a step per H2. The result depends only on the input. It is a tutorial, or an error with
-// its position.
+// as H1, a step per H2. The result depends only on the input. It is a tutorial, or an error, which
+// contains the position of a fault in the file itself.
 package claat
 
 import (
@@ -85,7 +85,8 @@ type Include func(name string) ([]byte, error)
 
 // Options configures the reading of a tutorial.
 type Options struct {
-	// Name is the name of the file, without its folder. It is the title if the text has no title.
+	// Name is the name of the file, without its folder. If the text has no title, Name without its
+	// extension is the title.
 	Name string
 	// Include resolves <<file.md>> lines. It is nil if there is no archive from which files can be
 	// included.
@@ -451,8 +452,8 @@ func plain(source []byte, h head, links definitions) (string, error) {
 	return title, nil
 }
 
-// read reads a step's content: it removes the duration and environment lines at the beginning, and
-// adds the link definitions that the content uses.
+// read reads a step's content. It removes the duration and environment lines at the beginning,
+// rewrites the rest, and adds the link definitions that the content uses.
 func (s *Step) read(body string, links definitions, asked func(question) bool, lost func(what string)) {
 	carried := links.carried([]byte(body), maxContent)
 	var comments strings.Builder

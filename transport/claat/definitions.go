@@ -62,7 +62,7 @@ func each(text []byte, fn func(name string) (more bool)) {
 	}
 }
 
-// references returns the labels to which each step refers, and all of them.
+// references returns the labels to which each step refers, and the labels to which any step refers.
 func (o *outline) references(source []byte) (of []map[string]bool, all map[string]bool) {
 	of, all = make([]map[string]bool, len(o.steps)), map[string]bool{}
 	if len(o.links) == 0 {

@@ -11,8 +11,8 @@ import (
 	"atelier/actors/markdown"
 )
 
-// These patterns match elements that this server does not show: frames, videos of other hosts, and
-// buttons. The import replaces each of them with a link.
+// These patterns match elements that the app does not show. The import replaces a frame or a video
+// of another host with a link, and a button that contains a link with its content.
 var (
 	frame  = regexp.MustCompile(`(?is)<(?:iframe\b[^>]*>.*?</iframe|video\b[^>]*>.*?</video)\s*>`)
 	button = regexp.MustCompile(`(?is)^\s*<button\b[^>]*>(.*)</button\s*>\s*$`)
@@ -45,7 +45,8 @@ func linked(text, plain string) string {
 	return out.String() + text[done:]
 }
 
-// link returns the link that replaces a frame or a video.
+// link returns the link that replaces a frame or a video. An element without the address of another
+// host stays unchanged.
 func link(element string) string {
 	src, title, size := source(element)
 	to, err := url.Parse(src)

@@ -93,7 +93,7 @@ func (h *header) toml(body []byte) error {
 }
 
 // yaml parses YAML. If the text is not valid YAML, it reads lines of keys and values, because
-// authors write colons in unquoted texts.
+// authors write colons in unquoted texts. If these lines have no id, it returns the YAML error.
 func (h *header) yaml(body []byte) error {
 	var document yaml.Node
 	err := yaml.Unmarshal(body, &document)

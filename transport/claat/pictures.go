@@ -6,8 +6,8 @@ import (
 	"atelier/actors/markdown"
 )
 
-// pictures replaces each picture embedded in the text with the result of becomes. Documents that
-// were exported as Markdown embed pictures as data: addresses.
+// pictures replaces the address of each picture embedded in the text with the result of becomes.
+// Documents that were exported as Markdown embed pictures as data: addresses.
 func pictures(source []byte, becomes func(data string) (string, error)) ([]byte, error) {
 	if becomes == nil || !strings.Contains(strings.ToLower(string(source)), "data:image") {
 		return source, nil

@@ -15,7 +15,8 @@ var (
 // embedded matches the alternative text of an image that claat replaces with a page.
 var embedded = regexp.MustCompile(`^https?://[^\s<>()\[\]]+$`)
 
-// embed returns the image as a link to such a page. The image's title becomes its alternative text.
+// embed returns the image as a link to such a page. Its alternative text is the title of the image,
+// or else the address of the page.
 func embed(page, picture string) string {
 	alt := page
 	if _, behind, ok := strings.Cut(picture, " "); ok {

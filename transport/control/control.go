@@ -1,6 +1,6 @@
 // Package control connects the binary's commands to a server. A running server has a socket in its
-// data folder, accessible to users with access to the folder. If no server runs, the command calls
-// the same handler in its own process.
+// data folder, which only the server's own user can use. If no server runs, the command calls the
+// same handler in its own process.
 package control
 
 import (
@@ -155,7 +155,8 @@ func Within(handler fasthttp.RequestHandler) *Client {
 	return c
 }
 
-// Dial returns a client, or ErrNotRunning.
+// Dial returns a client of the server that is running on a data folder. It returns ErrNotRunning if
+// there is none.
 func Dial(data string) (*Client, error) {
 	path, release, err := socketPath(data)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -30,7 +30,8 @@ func Of(v Vocabulary, t reflect.Type, open bool) *Schema {
 	return describer{v, false}.of(t, open)
 }
 
-// Body describes a request body, in which nil is a missing member and other members are permitted.
+// Body describes a request body. In a body, nil means a missing member, and members that the type
+// lacks are permitted.
 func Body(v Vocabulary, t reflect.Type) *Schema { return describer{v, true}.of(t, nil) }
 
 type describer struct {

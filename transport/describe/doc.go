@@ -11,8 +11,8 @@
 //	Ends   **string `json:"ends,omitempty"`    // a string, null, or not there
 //	*Word                                      // its members, none of which is required
 //
-// Tags describe everything else. Tags on a list or map describe its elements, except for items,
-// unique, default and doc:
+// Tags describe everything else. Tags on a list or map describe its elements. Only items, unique,
+// default, doc, null and optional describe the list or map itself:
 //
 //	is:"Timestamp"        a component of the document, or a schema of the vocabulary
 //	doc:"Of «id»."        the description; the marks become backquotes

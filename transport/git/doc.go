@@ -5,16 +5,16 @@
 //
 // # Fetching
 //
-// A client gets only objects of its Repository. It can request the commits of the references. The
-// client cannot find out whether other commits or objects exist, neither by wants nor by haves.
+// A client gets only objects of its Repository. It can request only the commits of the references.
+// The client cannot find out whether other commits or objects exist, neither by wants nor by haves.
 // Packs contain whole objects, without deltas. Packs builds each pack once for all concurrent equal
 // requests, in an unnamed file, and caches it.
 //
 // # Pushing
 //
 // A pack is unpacked into a file, object by object (Unpack). The memory for unpacking is bounded by
-// the number of objects and by twice the largest object. The time is bounded by the total bytes of
-// all objects. Deltas are resolved from their bases outward. Deltas that remain, because their base
-// is missing or they form a cycle, are refused. The base of a delta can be an object that only the
-// receiver has (a thin pack).
+// the number of objects, and by one base with one delta and the object that results. The time is
+// bounded by the total bytes of all objects. Deltas are resolved from their bases outward. Deltas
+// that remain, because their base is missing or they form a cycle, are refused. The base of a delta
+// can be an object that only the receiver has (a thin pack).
 package git

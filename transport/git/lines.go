@@ -100,7 +100,7 @@ func (b *banded) Read(p []byte) (int, error) {
 			copy(b.buf, fmt.Sprintf("%04x\x01", n+bandHead))
 			b.left = b.buf[:n+bandHead]
 		}
-		if b.err != nil { // the flush fits, because the last piece is never full
+		if b.err != nil { // the flush follows the last piece
 			b.left = append(b.left, flush...)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // Limits of the cache: the number of packs, their total bytes, and the number of packs built
-// concurrently. If all open packs, including replaced ones that clients still read, have more than
-// twice as many bytes, no more packs are built.
+// concurrently. The open packs include evicted ones that clients still read. While the open packs
+// have more than twice maxPackBytes, no pack is built, and requests get durable.ErrBusy.
 const (
 	maxPacks     = 128
 	maxPackBytes = 512 << 20

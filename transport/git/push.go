@@ -24,7 +24,7 @@ type Push struct {
 }
 
 // ParsePush parses the commands of a push. If HasPack is true, a pack follows the commands. The
-// errors of ParsePush are *code.Problem.
+// errors of ParsePush are *code.Problem, or those of r.
 func ParsePush(r io.Reader) (*Push, error) {
 	p := &Push{}
 	l := lines{r}

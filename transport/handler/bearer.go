@@ -90,8 +90,9 @@ func (c *call) participants() (*participant.View, error) {
 	return c.view, nil
 }
 
-// surely prevents refusals because of stale data: another node may just have accepted the caller
-// and confirmed this. If the data has changed, surely therefore checks again.
+// surely prevents refusals because of stale data. Another node can already have recorded and
+// confirmed the permission that a check misses. If a check refuses the request, surely therefore
+// gets the current data, and repeats the check if the data has changed.
 func (c *call) surely(check func() error) error {
 	err := check()
 	var refused *refusal
@@ -114,8 +115,8 @@ func (c *call) surely(check func() error) error {
 	return check()
 }
 
-// claims contains an access token's claims: the participant, the key, and the requested scopes.
-// Permissions are looked up at each use.
+// claims contains an access token's claims: the participant, the key, and the granted scopes.
+// Whether the participant and the key still have these permissions is looked up at each use.
 type claims struct {
 	KeyID string `json:"key"`
 	Scope string `json:"scope"`
@@ -138,7 +139,8 @@ func (c *call) sign(p *participant.Participant, keyID, scope string, now time.Ti
 
 var errKid = errors.New("unknown key")
 
-// verify returns the participant of an access token and the token's scopes, or nil.
+// verify returns the participant of an access token, and those of the token's scopes that the
+// participant still has. It returns nil if the token, the participant or the key is not valid.
 func (c *call) verify(view *participant.View, bearer string) (*participant.Participant, []string) {
 	var in claims
 	_, err := jwt.ParseWithClaims(bearer, &in, func(t *jwt.Token) (any, error) {

@@ -51,7 +51,7 @@ func checkCheckout(id string) error {
 	return nil
 }
 
-// named returns the participant in an identity, or the caller without an identity.
+// named returns the participant in an identity, or the caller if there is no identity.
 func (c *call) named(in *identity) (p *participant.Participant, err error) {
 	err = c.surely(func() (err error) {
 		p, err = c.lookUp(in)

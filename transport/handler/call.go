@@ -24,8 +24,8 @@ type call struct {
 	owned  [][]byte // wiped at the end
 }
 
-// Admit implements httpapi.Call. It admits every request, because each operation authenticates its
-// caller itself.
+// Admit implements httpapi.Call. It admits every request, because each operation that needs a
+// caller authenticates the caller itself.
 func (c *call) Admit() error { return nil }
 
 // Serve implements httpapi.Call.

@@ -48,8 +48,8 @@ var eventType = &describe.Schema{
 		"`participant_encryption_key` (the key was published or removed).",
 }
 
-// events returns all operations on the caller's tokens by anyone, the caller's operations on
-// others' tokens, and security events, newest first.
+// events returns a page of the caller's own log, newest first. The log contains all operations on
+// the caller's tokens by anyone, the caller's operations on others' tokens, and security events.
 func (c *call) events() error {
 	if err := c.authenticate(); err != nil {
 		return err

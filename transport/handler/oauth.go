@@ -98,8 +98,8 @@ type accessToken struct {
 	Scope       string `json:"scope"`
 }
 
-// oauthError responds with an error as OAuth clients expect it (RFC 6749, section 5.2), together
-// with the members of the handler's own errors.
+// oauthError returns an error whose response has the members that OAuth clients expect (RFC 6749,
+// section 5.2), together with the members of the handler's own errors.
 func (c *call) oauthError(status int, name, description string) error {
 	ours := "invalid_request"
 	if status == fasthttp.StatusUnauthorized {
@@ -109,7 +109,8 @@ func (c *call) oauthError(status int, name, description string) error {
 }
 
 // basicAuth parses client_id and client_secret from a Basic header (RFC 6749, section 2.3.1: both
-// are form-encoded inside it).
+// are form-encoded inside it). ok is false for another scheme. Malformed credentials are returned
+// as "", so that they match no client.
 func basicAuth(header string) (id, secret string, ok bool) {
 	scheme, value, ok := strings.Cut(header, " ")
 	if !ok || !strings.EqualFold(scheme, "Basic") {

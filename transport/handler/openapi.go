@@ -172,8 +172,8 @@ func contents(bodies ...content) map[string]describedContent {
 // vocabulary maps component names to the types that have their members.
 type vocabulary map[string]reflect.Type
 
-// components lists the API's named objects. JWK and Credential are stored and returned as they were
-// sent, so they can have additional members.
+// components lists the API's named objects. A Credential is stored and returned as it was sent, and
+// the members of a JWK depend on its type. Both can therefore have additional members.
 var components = vocabulary{
 	"AccessToken":     reflect.TypeFor[accessToken](),
 	"Binding":         reflect.TypeFor[binding](),
@@ -269,7 +269,7 @@ func (v vocabulary) schemas() map[string]*describe.Schema {
 	return out
 }
 
-// codes returns the refusal codes: the codes in the table, and the codes for unknown paths.
+// codes returns the refusal codes: the codes in the table, and those for unknown paths and methods.
 func codes() (all []any) {
 	for _, e := range errorTable {
 		all = append(all, e.Code)

@@ -104,8 +104,8 @@ func (c *call) policyOf(p *participant.Participant) (tokenpb.Policy, time.Durati
 	return policy.Kind, life
 }
 
-// use reads the request of an operation on a token, and makes all decisions that precede the
-// look-up of the token.
+// use reads the request of an operation on a token, and makes the decisions that these operations
+// have in common before the look-up of the token. known is false if the token is malformed.
 func (c *call) use() (u token.Use, known bool, err error) {
 	if err := c.admit(participant.ScopeDetokenize); err != nil {
 		return u, false, err

@@ -64,8 +64,8 @@ type Text string
 // Config configures an API. All fields except Valid, Bodies and Origins are required.
 type Config struct {
 	Endpoints []Endpoint
-	// Stray creates the call for a request without an endpoint. Only Refuse is called, with
-	// ErrNoOperation or ErrMethod.
+	// Stray creates the call for a request without an endpoint. Only two of its methods are
+	// called: Refuse, with ErrNoOperation or ErrMethod, and End.
 	Stray func(*Exchange) Call
 	// Drain bounds how much of an unwanted body is read, in bytes, so that the client can read the
 	// response.

@@ -75,7 +75,7 @@ func (s sharing) setHeaders(set func(key, value string)) {
 }
 
 // preflight responds to a CORS preflight request. allow contains the path's methods, separated by
-// commas. It returns false if the request is not a preflight or the origin is not allowed.
+// commas. preflight returns false if the request is not a preflight or the origin is not allowed.
 func (r *Exchange) preflight(allow string) bool {
 	if string(r.Method()) != fasthttp.MethodOptions || r.sharing.origin == "" || len(r.Request.Header.Peek("Access-Control-Request-Method")) == 0 {
 		return false

@@ -12,7 +12,8 @@ import (
 )
 
 // Detached writes the response to a request after the handler has returned. It is for slow
-// responses, during which the client can disconnect. It is used by one goroutine.
+// responses, during which the client can disconnect. Its methods are for one goroutine; another
+// goroutine can read from Conn.
 type Detached struct {
 	ID   string // request id
 	Conn net.Conn
@@ -70,8 +71,9 @@ func (d *Detached) begin(status int) {
 // Begun reports whether a response has begun.
 func (d *Detached) Begun() bool { return d.head }
 
-// Send sends a piece of an event stream immediately; the first piece includes the header. The
-// stream is chunked, so that a client can distinguish a complete response from a broken one.
+// Send sends a piece of an event stream immediately; the first piece includes the header. With HTTP
+// 1.1 the stream is chunked, so that a client can distinguish a complete response from a broken
+// one.
 func (d *Detached) Send(piece []byte) error {
 	w := bufio.NewWriter(d.Conn)
 	if !d.head {

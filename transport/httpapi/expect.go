@@ -3,8 +3,8 @@ package httpapi
 import "github.com/valyala/fasthttp"
 
 // A client that sends "Expect: 100-continue" asks before it sends its body. The client gets 100
-// only if the request can succeed: a request that must fail with 401, 403, 404 or 413 gets this
-// response immediately.
+// only if the request can succeed. A request that must fail because of its header, for example with
+// 401, 404 or 413, gets this response immediately.
 
 // expectKey marks a request if only its header has arrived.
 type expectKey struct{}
@@ -28,8 +28,8 @@ func (a *API) Expect(ctx *fasthttp.RequestCtx) int {
 // Expecting reports whether only the request's header has arrived.
 func (r *Exchange) Expecting() bool { return r.UserValue(expectKey{}) != nil }
 
-// expected ends the check of a header: the caller is admitted unless the announced body is too
-// large.
+// expected ends the check of a header: the client can send the body, unless the announced length is
+// too large.
 func (r *Exchange) expected() error {
 	limit := r.endpoint.Body
 	if r.endpoint.File > 0 {

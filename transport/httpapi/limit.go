@@ -10,8 +10,8 @@ import (
 
 const (
 	shards = 32
-	// perShard bounds the buckets of a shard. When a shard is full, full buckets are removed,
-	// because they contain no information.
+	// perShard bounds the buckets of a shard. Before a shard exceeds this bound, evict removes
+	// buckets.
 	perShard = 8192
 )
 
@@ -70,7 +70,8 @@ func (l *Limiter) cost() float64 {
 	return max(1, min(float64(l.among()), l.burst))
 }
 
-// NewRateLimiter returns a limiter for a rate per second with a separate burst.
+// NewRateLimiter returns a limiter for a rate per second with a separate burst, or nil if one of
+// them is not positive.
 func NewRateLimiter(perSec float64, burst int, now func() time.Time) *Limiter {
 	if perSec <= 0 || burst <= 0 {
 		return nil
@@ -78,23 +79,23 @@ func NewRateLimiter(perSec float64, burst int, now func() time.Time) *Limiter {
 	return &Limiter{burst: float64(burst), perSec: perSec, now: now, seed: maphash.MakeSeed()}
 }
 
-// Allow takes one token. If there is none, it returns the time until there is one, which is more
-// than 0.
+// Allow takes the tokens for one request, see cost. If there are too few, it takes none and returns
+// the time until there are enough, which is more than 0.
 func (l *Limiter) Allow(key string) (wait time.Duration) { return l.take(key, 1) }
 
-// Return refunds a token that Allow took.
+// Return refunds the tokens that Allow took.
 func (l *Limiter) Return(key string) { l.take(key, -1) }
 
-// Check returns the result of Allow, but takes no token.
+// Check returns the result of Allow, but takes no tokens.
 func (l *Limiter) Check(key string) (wait time.Duration) { return l.take(key, 0) }
 
-// Charge is a bucket from which a request takes a token.
+// Charge is a bucket from which a request takes tokens.
 type Charge struct {
 	Limiter *Limiter
 	Key     string
 }
 
-// Waits returns the time until each bucket has a token.
+// Waits returns the time until each bucket has the tokens for one request.
 func Waits(charges ...Charge) (wait time.Duration) {
 	for _, c := range charges {
 		wait = max(wait, c.Limiter.Check(c.Key))
@@ -102,8 +103,9 @@ func Waits(charges ...Charge) (wait time.Duration) {
 	return wait
 }
 
-// AllowAll takes a token from each bucket. If one is empty, it takes none and returns the time
-// until all have one.
+// AllowAll takes the tokens for one request from each bucket. If one has too few, AllowAll takes
+// none and returns the time until all have enough. If a concurrent request empties a bucket
+// meanwhile, AllowAll returns a time although it has taken tokens from the other buckets.
 func AllowAll(charges ...Charge) (wait time.Duration) {
 	if wait = Waits(charges...); wait > 0 {
 		return wait

@@ -7,10 +7,11 @@
 // HMAC-SHA256 over all bytes before it, and is verified first, in constant time.
 //
 // A derivation takes about 50 ms of CPU, so a Ring runs only one derivation at a time, at a bounded
-// rate. Callers with the same salt share a derivation. A caller with wrong keys delays only itself.
-// The ring caches the derived keys of verified salts for a while, under a keyed hash. It keeps
-// neither derived keys of wrong guesses nor decrypted keys.
+// rate. Concurrent callers with the same salt share a derivation. A caller that sends many wrong
+// keys is refused for a while, before it can use up the rate of all callers. The ring caches the
+// derived keys of verified salts for a while, under a keyed hash. It keeps neither derived keys of
+// wrong guesses nor decrypted keys.
 //
 // Before the encrypted text is stored, it is encrypted again with the server's own key. A copy of
-// the store therefore does not even contain the text above.
+// the store therefore does not reveal the browser's text, on which passwords could be tried.
 package keys

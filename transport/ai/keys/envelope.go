@@ -24,8 +24,9 @@ const (
 	maxText = 8192
 )
 
-// errEncrypted is the only error for keys that cannot be decrypted. The error does not reveal
-// whether the password, the form or the content is wrong.
+// errEncrypted is the only error for texts that cannot be decrypted. It does not reveal whether the
+// password or the form of the text is wrong. Only a decrypted key that is empty, too long or not
+// printable ASCII has another error.
 var errEncrypted = wire.Invalid("the AI key is not encrypted with ADMIN_PW, or was tampered with")
 
 // envelope is a parsed encrypted key.
@@ -70,7 +71,7 @@ func (d *derived) tag(signed []byte) []byte {
 	return m.Sum(nil)
 }
 
-// open verifies the tag and decrypts.
+// open verifies the tag, decrypts the key, and checks that it is printable ASCII.
 func (e *envelope) open(d *derived) (Key, error) {
 	if !hmac.Equal(d.tag(e.signed), e.tag) {
 		return Key{}, errEncrypted

@@ -17,7 +17,8 @@ const (
 	// its last use.
 	maxRemembered = 64
 	rememberFor   = 15 * time.Minute
-	// maxWaiting bounds the callers that wait for a derivation.
+	// maxWaiting bounds the derivations that run or wait for their turn. Callers that share a
+	// derivation count once.
 	maxWaiting = 64
 )
 
@@ -185,9 +186,9 @@ func (r *Ring) remember(id saltID, d derived) {
 // Seal encrypts an encrypted key again, for the store.
 func (r *Ring) Seal(text string) []byte { return r.seal.Close(text) }
 
-// OpenStored decrypts the result of Seal. It returns false if decryption is no longer possible,
-// because the password has changed or the store belongs to another server. A key that failed is not
-// tried again.
+// OpenStored decrypts the result of Seal. It returns false without an error if the password has
+// changed or the store belongs to another server. It returns a *Slow if too many keys are being
+// decrypted. The last key that the password did not open is not tried again.
 func (r *Ring) OpenStored(sealed []byte) (Key, bool, error) {
 	text, ok := r.seal.Open(sealed)
 	if !ok {

@@ -46,7 +46,7 @@ func (s *Seal) Close(text string) []byte {
 }
 
 // Open decrypts the result of Close. It returns false if the text was sealed under another key or
-// for another purpose.
+// for another purpose, or if b is damaged.
 func (s *Seal) Open(b []byte) (string, bool) {
 	n := 1 + s.aead.NonceSize()
 	if len(b) < n || b[0] != sealVersion {

@@ -28,15 +28,16 @@ var Defaults = map[string]string{
 	OpenAI: "https://api.openai.com/v1",
 }
 
-// Options of a Client. Provider is required.
+// Options of a Client. Provider, FirstByte, Idle and Total are required.
 type Options struct {
 	Provider string
 	// BaseURL is the address that precedes the protocol's paths, or "" for the default.
 	BaseURL string
-	// Connect, FirstByte, Idle and Total bound the time to a connection, to the first event,
-	// between two events, and in total.
+	// Connect bounds the time until the connection is made, and FirstByte the time until the first
+	// event. Idle bounds the time between two events, and Total the time for the whole answer. A
+	// Connect of 0 means no bound.
 	Connect, FirstByte, Idle, Total time.Duration
-	// MaxConnections bounds the connections to the upstream.
+	// MaxConnections bounds the connections to the upstream; 0 means no bound.
 	MaxConnections int
 }
 
@@ -111,7 +112,8 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // maxRefusal bounds how much of a 400 response is read, in bytes.
 const maxRefusal = 64 << 10
 
-// Check returns an error if the upstream would not accept a query.
+// Check returns an error if a query has a parameter of the wrong type, or parts that the provider's
+// protocol does not support. It does not ask the upstream.
 func (c *Client) Check(q *Query) error {
 	if err := q.Check(); err != nil {
 		return err
@@ -121,8 +123,8 @@ func (c *Client) Check(q *Query) error {
 }
 
 // Ask sends a query and calls emit for each part of the answer when the part arrives. It returns
-// nil when the answer is complete, emit's error, or a *Failure. Ask blocks until then; ctx cancels
-// it.
+// nil when the answer is complete, and otherwise emit's error or a *Failure. Ask blocks until then;
+// ctx cancels it.
 func (c *Client) Ask(ctx context.Context, key keys.Key, q *Query, emit func(Chunk) error) error {
 	ctx, cancelTotal := context.WithTimeoutCause(ctx, c.Total, errTimeout)
 	defer cancelTotal()
@@ -160,7 +162,8 @@ func (c *Client) Ask(ctx context.Context, key keys.Key, q *Query, emit func(Chun
 		if err != nil {
 			return explain(ctx, err, errBroken)
 		}
-		// The time spent in emit does not count against the upstream.
+		// The idle time does not include the time spent in emit, because the upstream is not the
+		// cause.
 		watch.Stop()
 		chunk, last, err := answer.chunk(data)
 		if err != nil {
@@ -200,7 +203,7 @@ func (c *Client) send(ctx context.Context, key keys.Key, q *Query) (*http.Respon
 	return c.http.Do(req)
 }
 
-// decode decodes an event; it refuses text that is not UTF-8.
+// decode decodes the JSON of an event or of a refusal, and refuses text that is not UTF-8.
 func decode(data []byte, into any) error {
 	if !utf8.Valid(data) || wire.Codec.Unmarshal(data, into) != nil {
 		return errBroken

@@ -16,7 +16,7 @@ const (
 // events reads the data of server-sent events within bounds.
 type events struct {
 	r    *bufio.Reader
-	left int // remaining bytes of the limit
+	left int // remaining bytes of maxAnswer
 	data []byte
 }
 
@@ -24,9 +24,9 @@ func newEvents(r io.Reader) *events {
 	return &events{r: bufio.NewReaderSize(r, 16<<10), left: maxAnswer}
 }
 
-// next returns the data of the next event that has any. The data is valid until the next call. At
+// next returns the data of the next event that has data. The data is valid until the next call. At
 // the end of the stream, next ignores an incomplete event and returns io.EOF, or
-// io.ErrUnexpectedEOF if the last line is incomplete.
+// io.ErrUnexpectedEOF if the last line is incomplete. It returns errLong if a bound is exceeded.
 func (e *events) next() ([]byte, error) {
 	e.data = e.data[:0]
 	some := false

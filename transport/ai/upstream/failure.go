@@ -72,7 +72,8 @@ func refused(res *http.Response, now time.Time) *Failure {
 	return errUpstream
 }
 
-// retryAfter parses seconds or a date, within bounds.
+// retryAfter parses a Retry-After header: seconds or a date, within one second and maxRetry. For
+// any other text it returns defaultRetry.
 func retryAfter(text string, now time.Time) time.Duration {
 	wait := defaultRetry
 	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {

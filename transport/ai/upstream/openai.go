@@ -87,7 +87,8 @@ func (openAI) blocked(body []byte) bool {
 
 // openAIAnswer reads one answer.
 type openAIAnswer struct {
-	// refused is set if the model refuses in words. The finish reason is then "stop".
+	// refused is set if the model refuses in words. The upstream's finish reason is then "stop", so
+	// chunk reports Safety instead.
 	refused bool
 	// reason is the last finish reason, or "".
 	reason string

@@ -12,9 +12,9 @@ type Query struct {
 	Contents []Content
 	// System is the system instruction, or "".
 	System string
-	// Config contains the generation parameters, under Gemini's names.
+	// Config contains the generation parameters, under the names that the client sent.
 	Config map[string]any
-	// Tools are forwarded to Gemini. Nil means no tools.
+	// Tools are forwarded to Gemini; OpenAI's protocol refuses them. Nil means no tools.
 	Tools []any
 }
 
@@ -73,8 +73,8 @@ func (u *Usage) sane() *Usage {
 	return &Usage{clip(u.Prompt), clip(u.Output), clip(u.Total)}
 }
 
-// parameters maps the parameters that also exist in the OpenAI protocol to their OpenAI names. Each
-// has its Gemini name in both spellings, and its OpenAI name.
+// parameters lists the parameters that exist in both protocols, with their OpenAI name and a check
+// of the value. The keys are Gemini's name in both spellings and OpenAI's name.
 var parameters = map[string]struct {
 	name string
 	read func(any) bool
@@ -101,8 +101,8 @@ func isTexts(v any) bool {
 	return ok && len(list) <= 16
 }
 
-// Check validates the types of the parameters that this package uses. The provider checks all
-// others.
+// Check validates the values of the parameters that exist in both protocols. Gemini checks all
+// other parameters itself; they are not sent with OpenAI's protocol.
 func (q *Query) Check() error {
 	for name, v := range q.Config {
 		if p, known := parameters[name]; known && v != nil && !p.read(v) {

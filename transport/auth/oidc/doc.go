@@ -2,6 +2,6 @@
 // authorization code and PKCE.
 //
 // Begin returns the address at the provider and the browser's state; Finish processes the callback
-// and identifies the person. The provider's responses are bounded in time and size, cannot redirect
-// requests, and are never shown to anybody.
+// and identifies the person. The provider's responses are bounded in time and size, and cannot
+// redirect requests. Of their content, people see only the person's name and address.
 package oidc

@@ -21,7 +21,7 @@ var client = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// bounded bounds the bodies of responses: reading more than maxAnswer bytes fails.
+// bounded bounds the bodies of responses: after maxAnswer bytes, every read fails.
 type bounded struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

@@ -17,7 +17,8 @@ import (
 type Identity struct {
 	// Issuer and Subject identify the person, even if everything else changes.
 	Issuer, Subject string
-	// Email is verified, permitted and in lower case. Name is the name that the provider returned.
+	// Email is permitted and in lower case. It is verified, unless Config.TrustEmail is set. Name
+	// is the name that the provider returned, or "".
 	Email, Name string
 }
 

@@ -39,8 +39,8 @@ type keySet struct {
 	until time.Time
 }
 
-// VerifySignature implements oidc.KeySet. If a key is unknown, the keys are fetched once more,
-// because the provider might have a new key.
+// VerifySignature implements oidc.KeySet. If no cached key verifies the token, the keys are fetched
+// once more, because the provider might have a new key.
 func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	signed, err := jose.ParseSigned(token, signatures)
 	if err != nil || len(signed.Signatures) != 1 {
@@ -121,7 +121,7 @@ func (k *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, time.Duration, e
 	return keys, lifetime(resp.Header), nil
 }
 
-// lifetime returns how long a response is fresh (RFC 9111, 4.2).
+// lifetime returns how long a response is fresh (RFC 9111, 4.2), within minKeys and maxKeys.
 func lifetime(h http.Header) time.Duration {
 	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
 		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(directive)), "=")

@@ -36,8 +36,8 @@ type Config struct {
 const (
 	// Life is the time limit for signing in.
 	Life = 10 * time.Minute
-	// fresh is the lifetime of a discovery document. Keys are fetched again when a token refers to
-	// an unknown key.
+	// fresh is the lifetime of a discovery document. The provider's keys have a lifetime of their
+	// own, see keySet.
 	fresh = time.Hour
 	// pause is the time without a new discovery after one has failed.
 	pause = 5 * time.Second

@@ -49,8 +49,8 @@ const (
 	handler    category = "payment_handler"
 	plain      category = "type or component"
 	meta       category = "meta schema"
-	// unknown is the category of a schema that has a name or variants, like an entity, but refers
-	// to no known meta schema.
+	// unknown is the category of a schema that has a name, a version or variants, like an entity,
+	// but refers to no known meta schema.
 	unknown category = ""
 )
 
@@ -203,7 +203,8 @@ func (s *subject) variants() {
 }
 
 // demands reports whether a schema requires a member, following references and allOf. A reference
-// that cannot be followed counts as requiring the member, because other rules report the reference.
+// that cannot be followed, or is nested too deeply, counts as requiring the member. Other rules
+// report the reference.
 func (s *subject) demands(res *schema.Resource, pointer string, node map[string]any, member string, depth int) bool {
 	if depth > schema.MaxDepth {
 		return true

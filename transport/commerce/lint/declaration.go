@@ -52,8 +52,8 @@ func (e entry) declaration(parents []string) {
 	e.hasParents(e.at+"/extends", root, parents)
 }
 
-// misplaced reports a schema whose category does not match its registry. A schema without a
-// category is reported when the schema itself is linted.
+// misplaced reports an entity whose category does not match its registry. A schema that is no
+// entity is reported when the schema itself is linted.
 func (e entry) misplaced(at string, c category) {
 	if variantsOf[c] != nil {
 		e.find("declaration-category", at, fmt.Sprintf("its schema is that of a %s, and %s holds a %s", c, e.registry, categoryIn[e.registry]))

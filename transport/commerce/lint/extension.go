@@ -35,8 +35,9 @@ func (s *subject) conflicts() {
 	}
 }
 
-// parent returns the schema of a parent. It is the schema to which the extension refers, or
-// otherwise the latest schema with this name.
+// parent returns the schema of a parent, or nil. It is the schema to which the extension refers. If
+// there is none, it is the latest linted schema with this name, and otherwise the one of the latest
+// release.
 func (s *subject) parent(name string) *schema.Resource {
 	defs, _ := s.root["$defs"].(map[string]any)
 	def, _ := defs[name].(map[string]any)

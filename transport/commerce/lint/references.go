@@ -27,7 +27,8 @@ func (s *subject) references() {
 	}
 }
 
-// anyReferences is like references, for documents in which schemas can be at any position.
+// anyReferences checks that every $ref resolves, in a document in which schemas can be at any
+// position.
 func (s *subject) anyReferences() { s.anyBelow("", s.doc.Value) }
 
 func (s *subject) anyBelow(pointer string, value any) {

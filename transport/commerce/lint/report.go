@@ -26,7 +26,7 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 	// Files is the number of checked files.
 	Files int `json:"-"`
-	// Unreadable means that a path could not be read at all.
+	// Unreadable means that a path could not be read, or is a folder without *.json files.
 	Unreadable bool `json:"-"`
 }
 

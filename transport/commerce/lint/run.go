@@ -22,7 +22,7 @@ type Options struct {
 	// Fetcher fetches schemas by address. nil means offline.
 	Fetcher schema.Fetcher
 	// Library contains further schemas, and can be nil. If it is set, its own sources replace
-	// Published and Fetcher.
+	// Fetcher and the schemas of Published. Only the base of Published still counts.
 	Library *schema.Library
 	// As is the side of a profile, or "" if it must be determined from the profile.
 	As Side
@@ -187,7 +187,7 @@ func (s *subject) find(code, pointer, message string) {
 }
 
 // expand lists the files of paths. A folder means all *.json files below it, except in hidden
-// folders. It adds the listed files to the library, so that references can lead to them.
+// folders and node_modules. expand also permits references to the files around the paths.
 func expand(lib *schema.Library, paths []string) (files []string, failed []Finding) {
 	for _, path := range paths {
 		info, err := os.Stat(path)

@@ -104,7 +104,7 @@ func (a *agreement) drop(k key, reason string) {
 	a.dropped[k] = schema.BriefMessage(reason)
 }
 
-// settle removes entries without a remaining parent, and entries with unmet requirements, until
+// settle removes extensions without a remaining parent, and entries with unmet requirements, until
 // nothing changes.
 func (a *agreement) settle() {
 	for {

@@ -65,7 +65,7 @@ func parseWant(value any) (map[string]string, error) {
 	return want, nil
 }
 
-// CheckWant validates a requested version.
+// CheckWant validates a name and the version that is requested for it.
 func CheckWant(name, version string) error {
 	if err := schema.CheckName(name); err != nil {
 		return err

@@ -14,8 +14,8 @@ type Result struct {
 	Dropped []Dropped `json:"dropped"`
 }
 
-// Chosen is an agreed entry. It contains the version. For a service it also contains the transport
-// and the business's address, and for a handler the business's instance id.
+// Chosen is an agreed entry. It contains the version. For a service it also contains the business's
+// transport, endpoint and schema, and for a handler the business's instance id.
 type Chosen struct {
 	ID        string `json:"id,omitempty"`
 	Version   string `json:"version"`

@@ -31,8 +31,9 @@ type capability struct {
 
 // Follow finds the schemas of a payload. It looks at the address in an entry, or otherwise in the
 // library and among the published schemas, by name and version. A schema's name and version must be
-// those of the entry. For a payload without capabilities Follow returns ErrSilent. Other errors
-// name the entry that is malformed (*MalformedError) or whose schema is not found.
+// those of the entry. If a name has several entries, the latest version counts. For a payload
+// without capabilities Follow returns ErrSilent. Other errors name the entry that is malformed
+// (*MalformedError), whose schema is not found, or that extends nothing in the payload.
 func Follow(lib *schema.Library, payload any) (*Followed, error) {
 	object, _ := payload.(map[string]any)
 	ucp, _ := object["ucp"].(map[string]any)
@@ -106,7 +107,8 @@ func (s *Followed) Over(base *schema.Resource) []*schema.Resource {
 
 // Check validates a payload against the capabilities that it follows. An answer can follow several
 // bases, such as a checkout and an order, and must match one of them. If it matches none, Check
-// returns the problems with the nearest base. An error means that the schemas do not compose.
+// returns the problems with the base that has the fewest. An error means that the schemas do not
+// compose.
 func (s *Followed) Check(lib *schema.Library, payload any, view schema.View) ([]schema.Problem, error) {
 	var nearest []schema.Problem
 	for i, base := range s.Bases {

@@ -36,9 +36,9 @@ func New() *Client {
 	return &Client{d.client(Timeout), d}
 }
 
-// NewHTTP returns a client for requests to untrusted servers other than Fetch, such as webhooks.
-// timeout bounds each request in total. The client follows no redirects and uses no proxy. It
-// connects only to the public internet, and to our own network if inside is set.
+// NewHTTP returns a client for other requests to untrusted servers, such as webhooks. timeout
+// bounds each request in total. The client follows no redirects and uses no proxy. It connects only
+// to the public internet, or to any address if inside is set.
 func NewHTTP(timeout time.Duration, inside bool) *http.Client {
 	d := &egress{allowed: public}
 	if inside {

@@ -344,7 +344,7 @@ func newLinker(lib *Library) *linker {
 }
 
 // Link returns the address of a target, and the required documents that were not returned before,
-// by address.
+// by address. If one of these documents cannot be copied, Link returns the others with the error.
 func (l *linker) Link(target Target) (address string, added map[string]any, err error) {
 	if target.Resource == nil {
 		return target.External, nil, nil

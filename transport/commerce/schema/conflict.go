@@ -93,8 +93,8 @@ func (c *comparer) members(below, above []place, path pathTo, depth int) {
 }
 
 // all returns the schemas that apply to the same value as one schema: the schema itself, the
-// schemas to which it refers, and its allOf. References to the whole document without are not
-// followed.
+// schemas to which it refers, and its allOf. It does not follow references to the root of the
+// document in without.
 func (c *comparer) all(p place, without *Resource) (list []place) {
 	if c.parts++; c.parts > maxParts || p.node == nil {
 		return nil

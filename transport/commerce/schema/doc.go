@@ -37,9 +37,9 @@
 // # References
 //
 // A relative reference is resolved next to its file, then against the $id of its document. It can
-// refer to files in the opened folders, including their symbolic links. An absolute reference is
-// looked up among the documents of the Library, then among the published schemas. It is fetched
-// only if the Library has a Fetcher. A Library belongs to one goroutine.
+// refer to files in the opened folders, but not to a symbolic link that leads out of them. An
+// absolute reference is looked up among the documents of the Library, then among the published
+// schemas. It is fetched only if the Library has a Fetcher. A Library belongs to one goroutine.
 //
 // # Time
 //

@@ -80,7 +80,8 @@ func properties(schemas []map[string]any) map[string][]map[string]any {
 }
 
 // lift removes optional and omitted members from a schema's required members, and omitted members
-// from its properties. Members that the extension requires are required in its addition.
+// from its properties. It does not add members that the extension requires, because the extension's
+// addition requires them.
 func lift(schema map[string]any, words map[string]string) {
 	if len(words) == 0 {
 		return

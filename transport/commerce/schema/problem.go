@@ -85,9 +85,9 @@ func (r reader) memberName(e *jsonschema.ValidationError, name string) string {
 	return "member name " + quote(name) + " " + inner[0].Message
 }
 
-// holder finds the object that has a member. The validator's own path to a wrong name cannot be
-// used: it shares memory with the path of the walk, and is overwritten before it is read. Only its
-// depth is correct.
+// holder returns the pointer of the first object that has a member, among the objects at a depth.
+// The validator's own path to a wrong name cannot be used: it shares memory with the path of the
+// walk, and is overwritten before it is read. Only its depth is correct.
 func (r reader) holder(depth int, member string) string {
 	byMember, ok := r.holders[depth]
 	if !ok {
@@ -133,7 +133,8 @@ func (r reader) readAll(causes []*jsonschema.ValidationError) (list []Problem) {
 	return list
 }
 
-// nearest returns the problems of the shape that is nearest to the value.
+// nearest returns the problems of the shape that is nearest to the value. If the value has the
+// wrong type for every shape, it returns one problem with the types of all shapes.
 func (r reader) nearest(e *jsonschema.ValidationError, at string) []Problem {
 	var best []Problem
 	var kinds []string

@@ -241,8 +241,8 @@ func (c characters) class() string {
 	return text.String()
 }
 
-// literal returns the ranges as in a character class, for the backtracking engine, which lacks an
-// escape for all characters.
+// literal returns the ranges as in a character class, for the backtracking engine. It writes the
+// characters themselves, because this engine has no escape that can represent all of them.
 func (c characters) literal() string {
 	var text strings.Builder
 	for _, r := range c {

@@ -143,8 +143,8 @@ func (c copier) dynamic(copied map[string]any, pointer string, value any) error 
 	return nil
 }
 
-// ownDefinitions omits the definitions that are resources. If scopes are followed, these resources
-// are copied as separate units.
+// ownDefinitions returns the value of $defs. If scopes are followed, it omits the definitions that
+// are resources, because these are copied as separate units.
 func (c copier) ownDefinitions(pointer string, value any) any {
 	defs, ok := value.(map[string]any)
 	if !ok || !c.scoped {

@@ -35,8 +35,8 @@ const (
 	AnnotateFormats
 )
 
-// CompileBundle compiles a self-contained schema, and asserts formats. An error means that the
-// schema is not a valid JSON Schema.
+// CompileBundle compiles a self-contained schema with AssertFormats. An error means that the schema
+// is not a valid JSON Schema.
 func CompileBundle(bundle map[string]any) (*Validator, error) {
 	return CompileBundleWith(bundle, AssertFormats)
 }
