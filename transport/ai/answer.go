@@ -160,6 +160,9 @@ func (a *answer) pass(ctx context.Context, d *httpapi.Detached, cancel context.C
 			}
 			piece = heartbeat
 		case err := <-ended:
+			if err == nil && !d.Begun() {
+				return &upstream.Failure{Status: http.StatusBadGateway, Cause: upstream.CauseBroken, Text: "the AI gave no answer"}
+			}
 			return err
 		}
 		if err := d.Send(piece); err != nil {
@@ -199,12 +202,8 @@ func data(name string, v any) []byte {
 // finish sends the end of the answer or an error, unless the client has disconnected.
 func (a *answer) finish(ctx context.Context, d *httpapi.Detached, err error) {
 	if err == nil {
-		if !d.Begun() { // nothing was sent, because the answer is empty
-			err = &upstream.Failure{Status: http.StatusBadGateway, Cause: upstream.CauseBroken, Text: "the AI gave no answer"}
-		} else {
-			d.End()
-			return
-		}
+		d.End()
+		return
 	}
 	a.failed = 1
 	cause := context.Cause(ctx)

@@ -127,11 +127,11 @@ func (in *Incoming) added(v *codelab.View) *[]*pb.Material {
 	}
 	had := len(out)
 	for _, m := range in.Materials {
-		if len(out) == codelab.Bounds.Materials {
+		switch {
+		case slices.ContainsFunc(out[:had], func(has *pb.Material) bool { return has.Upload == m.Upload }):
+		case len(out) == codelab.Bounds.Materials:
 			in.LeftOut = append(in.LeftOut, LeftOut{m.Title, fmt.Sprintf("a codelab has at most %d materials", codelab.Bounds.Materials), CodeUnknown})
-			break
-		}
-		if !slices.ContainsFunc(out[:had], func(has *pb.Material) bool { return has.Upload == m.Upload }) {
+		default:
 			out = append(out, m)
 		}
 	}

@@ -252,3 +252,19 @@ func TestAddressesInCodeAreNotRewritten(t *testing.T) {
 		t.Errorf("the text is %q, want %q", got, want)
 	}
 }
+
+// A codelab with the maximum of materials is published again. Materials that it already has are not
+// reported as left out.
+func TestOnlyNewMaterialsAreLeftOut(t *testing.T) {
+	v := &codelab.View{}
+	var has cow.Vector[*pb.Material]
+	for i := range codelab.Bounds.Materials {
+		has.Append(&pb.Material{Title: fmt.Sprint(i), Upload: fmt.Sprint("u", i)})
+	}
+	v.Materials = has.Capture()
+	in := &Incoming{Content: &Content{Create: &codelab.Create{}}}
+	in.Materials = []*pb.Material{{Title: "0", Upload: "u0"}, {Title: "new", Upload: "x"}, {Title: "newer", Upload: "y"}}
+	if out := in.added(v); out != nil || len(in.LeftOut) != 2 || in.LeftOut[0].File != "new" || in.LeftOut[1].File != "newer" {
+		t.Errorf("added returned %v and left out %v", out, in.LeftOut)
+	}
+}

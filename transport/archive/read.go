@@ -423,7 +423,9 @@ func (t *tree) stepNames() []string {
 			names = append(names, name)
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int { return number(a) - number(b) })
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(number(a), number(b)), strings.Compare(a, b))
+	})
 	return names
 }
 

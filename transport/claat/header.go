@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -75,7 +77,8 @@ func (h *header) toml(body []byte) error {
 		}
 		return at(1, 1, "the header is not TOML: %w", err)
 	}
-	for key, value := range values {
+	for _, key := range slices.Sorted(maps.Keys(values)) { // of two keys with one meaning, the first counts
+		value := values[key]
 		var words []string
 		list, ok := value.([]any)
 		if !ok {

@@ -112,3 +112,16 @@ func TestEmbeddedPicturesAreReplaced(t *testing.T) {
 		t.Errorf("Picture failed, but Parse returned %v, want the error of Picture", err)
 	}
 }
+
+// Of two keys with one meaning, always the same one counts.
+func TestATOMLHeaderIsReadInOneOrder(t *testing.T) {
+	for range 50 {
+		h := &header{}
+		if err := h.toml([]byte("summary = 'two'\ndescription = 'one'\nauthors = 'B'\nauthor = 'A'\n")); err != nil {
+			t.Fatal(err)
+		}
+		if h.summary != "one" || h.author != "A" {
+			t.Fatalf("the header is %q by %q", h.summary, h.author)
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package upstream
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"atelier/transport/ai/keys"
@@ -40,7 +42,8 @@ func (openAI) request(base string, key keys.Key, q *Query) (string, http.Header,
 		messages = append(messages, m)
 	}
 	body["messages"] = messages
-	for name, v := range q.Config {
+	for _, name := range slices.Sorted(maps.Keys(q.Config)) { // of two names of a parameter, the last counts
+		v := q.Config[name]
 		if p, known := parameters[name]; known && v != nil {
 			body[p.name] = v
 		}
