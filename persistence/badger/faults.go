@@ -44,7 +44,7 @@ func (h *health) stats() durable.StoreFaults {
 // a known state, because it reads the actual content of the disk.
 func (h *health) breakDown(kind fault, cause error) {
 	h.counts[kind].Add(1)
-	err := fmt.Errorf("%w: the disk failed; restart to recover: %w", durable.ErrReadOnly, cause)
+	err := fmt.Errorf("%w: the disk failed, restart to recover: %w", durable.ErrReadOnly, cause)
 	if h.brokenBy.CompareAndSwap(nil, &err) {
 		h.log.Error("the store stopped writing because the disk failed; restart the server to recover", "error", cause)
 	}

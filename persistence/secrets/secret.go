@@ -59,7 +59,7 @@ func parse(path, content string) (string, error) {
 		// A disk that has lost a block can leave zero bytes, and anybody could guess such a secret.
 		return "", fmt.Errorf("secret file %s is damaged: it contains zero bytes", path)
 	case checked && sum != sumOf(secret), strings.Contains(secret, "\n"):
-		return "", fmt.Errorf("secret file %s is damaged: it does not match its checksum; restore the file from a copy", path)
+		return "", fmt.Errorf("secret file %s does not match its checksum; restore the file from a copy", path)
 	}
 	return secret, nil
 }

@@ -44,7 +44,7 @@ func (a *Authenticator) Personal(who *Identity, p Purpose, codelab string, leadi
 	return PersonalPrefix + secret, expires, true, err
 }
 
-// IdentifyPersonal returns the caller for whom a secret was issued, and the only codelab in which
+// IdentifyPersonal returns the owner of a personal secret, and the only codelab in which
 // the secret is valid. ok is false if the secret is invalid or its grant has ended.
 // IdentifyPersonal fails like Identify.
 func (a *Authenticator) IdentifyPersonal(p Purpose, secret string) (id Identity, codelab string, ok bool, err error) {

@@ -280,15 +280,16 @@ func TestTheErrorOfAFailingUpstreamSaysWhichPartFailed(t *testing.T) {
 		retry  string
 		script func(*upstreamtest.Answer)
 	}{
-		"401":     {502, "", func(a *upstreamtest.Answer) { a.Refuse(401, aiKey) }},
-		"403":     {502, "", func(a *upstreamtest.Answer) { a.Refuse(403, aiKey) }},
-		"400":     {502, "", func(a *upstreamtest.Answer) { a.Refuse(400, "") }},
-		"500":     {502, "", func(a *upstreamtest.Answer) { a.Refuse(500, "") }},
-		"429":     {503, "9", func(a *upstreamtest.Answer) { a.Refuse(429, "", "Retry-After", "9") }},
-		"503":     {503, "5", func(a *upstreamtest.Answer) { a.Refuse(503, "") }},
-		"garbage": {502, "", func(a *upstreamtest.Answer) { a.Raw("data: <html>\n\n") }},
-		"nothing": {502, "", func(a *upstreamtest.Answer) { a.Refuse(200, "", "Content-Type", "text/event-stream") }},
-		"cut":     {502, "", func(a *upstreamtest.Answer) { a.Raw("data: {"); a.Cut() }},
+		"401":         {502, "", func(a *upstreamtest.Answer) { a.Refuse(401, aiKey) }},
+		"403":         {502, "", func(a *upstreamtest.Answer) { a.Refuse(403, aiKey) }},
+		"400":         {502, "", func(a *upstreamtest.Answer) { a.Refuse(400, "") }},
+		"500":         {502, "", func(a *upstreamtest.Answer) { a.Refuse(500, "") }},
+		"429":         {503, "9", func(a *upstreamtest.Answer) { a.Refuse(429, "", "Retry-After", "9") }},
+		"503":         {503, "5", func(a *upstreamtest.Answer) { a.Refuse(503, "") }},
+		"garbage":     {502, "", func(a *upstreamtest.Answer) { a.Raw("data: <html>\n\n") }},
+		"nothing":     {502, "", func(a *upstreamtest.Answer) { a.Refuse(200, "", "Content-Type", "text/event-stream") }},
+		"cut":         {502, "", func(a *upstreamtest.Answer) { a.Raw("data: {"); a.Cut() }},
+		"only an end": {502, "", func(a *upstreamtest.Answer) { a.Raw("data: [DONE]\n\n") }},
 	} {
 		up.Script(f.script)
 		got := c.admin.post("/ai/stream", record{"prompt": "why"}).want(f.status)
