@@ -232,3 +232,18 @@ func TestClosingAtOnceStopsListening(t *testing.T) {
 		}
 	}
 }
+
+// A backup runs on its own goroutine, so the handler cannot recover its panic.
+func TestAPanicOfABackupDoesNotEndTheServer(t *testing.T) {
+	c := listen(t, t.TempDir(), Operations{
+		Backup:  func(io.Writer) error { panic("oh") },
+		Cluster: func() ([]byte, error) { return []byte(`{"nodes": 2}`), nil },
+	})
+	if err := c.Backup(io.Discard); err == nil || err.Error() != "internal error" {
+		t.Errorf("the backup returned %v", err)
+	}
+	var st struct{ Nodes int }
+	if err := c.Cluster(&st); err != nil {
+		t.Error(err)
+	}
+}

@@ -106,7 +106,14 @@ func answer(ctx *fasthttp.RequestCtx, v any, err error) {
 // error ends the stream, and the missing trailer shows that the backup is incomplete.
 func (o Operations) backup(ctx *fasthttp.RequestCtx) {
 	r, w := io.Pipe()
-	go func() { _ = w.CloseWithError(o.Backup(w)) }()
+	go func() {
+		err := errInternal
+		defer func() { // the server must keep running
+			_ = recover()
+			_ = w.CloseWithError(err)
+		}()
+		err = o.Backup(w)
+	}()
 	begun := bufio.NewReaderSize(r, 64<<10)
 	if _, err := begun.Peek(1); err != nil {
 		answer(ctx, nil, errors.Join(err, r.Close()))
