@@ -134,7 +134,7 @@ func unquoted(b []byte) []byte {
 	return b
 }
 
-// plain returns an error if the body has a Content-Encoding.
+// plain returns an error if the body has a Content-Encoding that the endpoint does not accept.
 func (r *Exchange) plain() error {
 	if n := r.Request.Header.ContentLength(); n <= 0 && n != -1 { // -1: chunked
 		return nil

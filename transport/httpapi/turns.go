@@ -68,7 +68,7 @@ var pieces = sync.Pool{New: func() any { return new([piece]byte) }}
 const pieceFor = 60 * time.Second
 
 // Paced lets a download take any time as long as it progresses, because the server's timeout is for
-// whole responses. Each of its pieces is sent in a turn.
+// whole responses. Lists, and content with a known size, are sent in pieces, each in a turn.
 func (r *Exchange) Paced(content io.ReadCloser) io.ReadCloser {
 	return &paced{content, r.Conn(), r.api.turns}
 }
@@ -79,7 +79,8 @@ type paced struct {
 	turns *turns
 }
 
-// Read is used for content of unknown size, which is sent as it is read. Lists use WriteTo (made).
+// Read is used for content of unknown size, which is sent as it is read. Lists also have an unknown
+// size, but use WriteTo (made).
 func (p *paced) Read(b []byte) (int, error) {
 	_ = p.conn.SetWriteDeadline(time.Now().Add(pieceFor))
 	return p.ReadCloser.Read(b)

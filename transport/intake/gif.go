@@ -15,7 +15,7 @@ const (
 )
 
 // stripGIF copies the frames with their timing, and the number of repetitions. Comments, texts and
-// application data are removed.
+// all other application data are removed.
 func stripGIF(in *bufio.Reader, out *bufio.Writer) error {
 	head := make([]byte, 13) // signature and screen
 	if _, err := io.ReadFull(in, head); err != nil {

@@ -28,7 +28,8 @@ type AttachOptions struct {
 	Since        *uint64
 	EpochChanged bool
 	// From is the position at which a new client begins: the room's head when the client was
-	// authorized, possibly well before Attach. With 0 the client begins at the room's current head.
+	// authorized, possibly well before Attach. The client begins at the room's current head instead
+	// if From is 0 or is no longer in the room's window.
 	From uint64
 
 	// Welcome returns the first payload: seq is the session's position, and head is the room's.
@@ -49,8 +50,8 @@ type AttachOptions struct {
 // The session joins its room in one step. The client first receives the welcome. If the client sent
 // a position, the stored frames after that position follow, or a resync if they are not available.
 // Then the published frames follow, each exactly once. For a new client without AttachOptions.From,
-// all frames published before Attach was called precede the welcome's position. With From, only the
-// frames up to From precede it.
+// all frames published before Attach was called precede the welcome's position. With a From that is
+// still in the room's window, only the frames up to From precede it.
 //
 // On an error the connection is closed and no method of the Handler is called.
 func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session, error) {
@@ -89,8 +90,8 @@ func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session,
 // join adds a session to its room. head is the room's head when the session was attached.
 func (l *loop) join(s *Session, buffered []byte, o *AttachOptions, head position) {
 	// First the existing sessions get everything up to head, so that the new session can begin at
-	// their position. The fan-out does not wait for later frames: otherwise each of many new
-	// sessions would cause a separate fan-out.
+	// their position. Frames published after the attachment cause no fan-out here: otherwise each
+	// of many new sessions would cause a separate fan-out.
 	if h := l.rooms[s.room]; h != nil && h.at.before(head) {
 		l.drain(h)
 	}

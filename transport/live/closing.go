@@ -2,8 +2,8 @@ package live
 
 import "atelier/transport/rfc6455"
 
-// beginClose starts to close a session. It appends the close frame to dst, and nothing is sent
-// after this frame.
+// beginClose starts to close a session, and appends the close frame to dst. SSE has no close frame.
+// Nothing more is sent afterwards.
 func (l *loop) beginClose(s *Session, dst []byte, e ending) []byte {
 	if s.state != open {
 		return dst
@@ -18,15 +18,16 @@ func (l *loop) beginClose(s *Session, dst []byte, e ending) []byte {
 	return rfc6455.AppendClose(dst, e.code, e.text)
 }
 
-// beginLeaving starts the time limit for receiving the close frame.
+// beginLeaving records why a session ends, and starts Options.CloseGrace, the time limit for the
+// end.
 func (l *loop) beginLeaving(s *Session, reason Reason) {
 	if s.leaving == 0 {
 		s.leaving, s.reason = l.now, reason
 	}
 }
 
-// endNow closes a session without sending what is queued for it. Only a partially written frame is
-// completed first.
+// endNow closes a session without sending what is queued for it. Only the bytes of an incomplete
+// write are sent first, because they can begin in the middle of a frame.
 func (l *loop) endNow(s *Session, e ending) {
 	if s.state != open {
 		return

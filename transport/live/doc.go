@@ -12,12 +12,12 @@
 //
 // # Order
 //
-// On one session, stored frames arrive in the order of their seq, each exactly once. A private
-// payload that is sent after frame M was published arrives after every frame up to M for the
-// session. An ack with seq M therefore means that everything up to M has arrived. Private payloads
-// arrive in the order of the calls to Send. Joining is one step: the welcome, then the missed
-// frames, then the published frames. Transient frames keep their own order, but have no fixed place
-// among stored frames and private payloads.
+// On one session, stored frames arrive in the order of their seq, each exactly once. Only a resync
+// skips frames. A private payload that is sent after frame M was published arrives after every
+// frame up to M for the session. An ack with seq M therefore means that everything up to M has
+// arrived. Private payloads arrive in the order of the calls to Send. Joining is one step: the
+// welcome, then the missed frames or a resync, then the published frames. Transient frames keep
+// their own order, but have no fixed place among stored frames and private payloads.
 //
 // # Back-pressure
 //
@@ -28,7 +28,8 @@
 //
 //   - If a session lags by too many bytes or for too long, or the room's window no longer has its
 //     next frame, it is sent a resync and continues from the present (Stats.Resyncs).
-//   - If its socket accepts no byte for too long, it is closed with 1013 (ReasonStalled).
+//   - If its socket accepts no byte for too long, its connection is aborted without a close frame
+//     (ReasonStalled).
 //   - If its private queue is full, it is closed with 1013 (ReasonOverflow).
 //   - If transients have left the room's ring, it misses them (Stats.MissedTransients).
 //

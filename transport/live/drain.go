@@ -11,7 +11,8 @@ import (
 const (
 	// drainStep is the interval between the batches that Drain closes.
 	drainStep = 20 * time.Millisecond
-	// drainSteps is the number of batches, so that all sessions close within a second.
+	// drainSteps is the number of batches, so that all sessions begin to close within about a
+	// second.
 	drainSteps = 50
 )
 

@@ -4,8 +4,8 @@ import "atelier/actors/room"
 
 // drain sends everything published up to now to the sessions of a loop's room.
 func (l *loop) drain(h *loopRoom) {
-	// The loop ends at the current head: later frames mark the loop's room dirty again. Otherwise a
-	// client that publishes without a pause could keep the loop here.
+	// The call ends at the current head, because later frames mark the loop's room dirty again.
+	// Otherwise a client that publishes without a pause could keep the loop here.
 	for head := h.head(); h.at.before(head); {
 		before := h.at
 		if l.fanOut(h); h.at == before {
@@ -15,9 +15,9 @@ func (l *loop) drain(h *loopRoom) {
 }
 
 // fanOut visits the sessions of the loop's room and writes the missing frames to each session that
-// keeps up. Frames published meanwhile join the fan-out, and sessions that were visited before they
-// joined are visited again. As a result, a frame published during a fan-out does not wait for its
-// end, and sessions not yet visited receive both frames in one write.
+// keeps up. Frames published meanwhile can join the fan-out (see serveMeanwhile), and sessions
+// already visited are then visited again. As a result, such a frame does not wait for the end of
+// the fan-out, and sessions not yet visited receive all frames in one write.
 func (l *loop) fanOut(h *loopRoom) {
 	l.fanningOut = true
 	h.begin()
@@ -31,7 +31,8 @@ func (l *loop) fanOut(h *loopRoom) {
 	l.sweep()
 }
 
-// step takes the frames published since the last step, and schedules visits to their recipients.
+// step takes the frames published since the last step, and schedules visits to their recipients. It
+// writes at once to the sessions that the frames single out, if their group awaits no visit.
 func (l *loop) step(h *loopRoom) {
 	seg, to, ok := h.news()
 	switch {
@@ -126,9 +127,9 @@ func (l *loop) deliver(s *Session, p []byte, frames int) {
 func (l *loop) serveMeanwhile(h *loopRoom) {
 	l.sinceView = 0
 	l.serve(l.poller.poll())
-	// Published frames join the fan-out only in its first round, so that joins and other rooms have
-	// their turn. They also join only while the frames that the last session misses fit in one
-	// write.
+	// Published frames join the fan-out only in its first round, so that new sessions and other
+	// rooms have their turn. They also join only while the fan-out's payload is smaller than
+	// segmentBytes, because the last session receives all of it in one write.
 	if h.visits > 0 && h.bytes < segmentBytes && h.at.before(h.head()) {
 		l.step(h)
 	}

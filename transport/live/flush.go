@@ -1,6 +1,6 @@
 package live
 
-// flush sends the messages in a session's outbox.
+// flush sends the messages in a session's outbox for which the session has reached the position.
 func (l *loop) flush(s *Session) {
 	if s.state == closed {
 		return

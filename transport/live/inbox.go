@@ -12,8 +12,8 @@ import (
 // before it sleeps and then checks the inbox once more. A producer first adds work and then checks
 // parked. Therefore either the loop notices the work, or the producer notices the sleeping loop.
 //
-// The inbox is bounded: each room and each outbox is queued at most once, and each connection
-// queues only a few tasks. Options.SignalBytes bounds the payloads of signals.
+// The inbox is bounded: each room is queued at most once, and each connection queues its outbox and
+// tasks only a few times. Options.SignalBytes bounds the payloads of signals.
 type inbox struct {
 	mu sync.Mutex
 	// Guarded by mu.
@@ -42,7 +42,8 @@ func (w *work) empty() bool {
 	return len(w.rooms)+len(w.tasks)+len(w.outboxes) == 0
 }
 
-// add calls put to add work, and wakes the loop if it sleeps.
+// add calls put to add work, and wakes the loop if it sleeps. It returns false if the inbox is
+// closed.
 func (l *loop) add(put func(*work)) bool {
 	in := &l.inbox
 	in.mu.Lock()

@@ -14,8 +14,8 @@ type lag struct {
 	control []byte
 	// at is the position up to which the session has been served, counting rest as served.
 	at position
-	// since is the time at which the session fell behind. moved is the time at which its socket
-	// last accepted a byte.
+	// since is the time at which the session fell behind or was last sent a resync. moved is the
+	// time at which its socket last accepted a byte.
 	since, moved int64
 	// returning means that the session began at an earlier position than its loop's room, and has
 	// not caught up or resynced since. It is exempt from the bounds on lag.

@@ -36,7 +36,7 @@ type loop struct {
 	rooms    map[*room.Room]*loopRoom
 	// soon contains the sessions that are behind and can continue.
 	soon []*Session
-	// unread contains the sessions that have unread bytes after a turn.
+	// unread contains the sessions that can have unread bytes after a turn.
 	unread []*Session
 	// held contains the sessions with an outbox to flush in this turn: during a fan-out if the
 	// order permits, else at its end.
@@ -226,9 +226,9 @@ func (l *loop) lookAfter(s *Session) {
 			l.beat(s)
 		}
 	case s.beat <= s.seen:
-		// The process was suspended. Each client gets a ping, and its silence counts from this
-		// ping. Otherwise every session would be closed in the first tick after the process
-		// resumes.
+		// No ping was sent in time, because the process was suspended or the session lagged. The
+		// client gets a ping, and its silence counts from this ping. Otherwise every session would
+		// be closed in the first tick after the process resumes.
 		l.beat(s)
 	case l.now-s.beat >= int64(min(o.PingInterval, o.IdleTimeout)):
 		l.endNow(s, ending{rfc6455.CloseGoingAway, "idle", ReasonIdle})

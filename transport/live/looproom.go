@@ -14,9 +14,9 @@ const recentSegments = 32
 // loopRoom is one loop's part of a room: the loop's sessions in the room and their common position.
 // It exists as long as it has a session.
 type loopRoom struct {
-	// Immutable after newLoopRoom.
+	// Immutable after loop.loopRoom.
 	loop *loop
-	// Immutable after newLoopRoom.
+	// Immutable after loop.loopRoom.
 	room *room.Room
 
 	// True while this loopRoom is listed in the loop's inbox. Set by the publisher, cleared by the
@@ -153,8 +153,9 @@ func (h *loopRoom) leave(s *Session) {
 	}
 }
 
-// segment returns the frames after a position, up to a limit. It returns nil if the position has
-// left the room's window. While sessions lag, equal requests share one segment.
+// segment returns the next frames after a position, up to a limit, and at most about segmentBytes.
+// It returns nil if the position has left the room's window. While sessions lag, equal requests
+// share one segment.
 func (h *loopRoom) segment(from, limit uint64) *segment {
 	if revision := h.room.Revision(); revision != h.revision {
 		h.recent, h.revision = nil, revision

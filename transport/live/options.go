@@ -20,15 +20,15 @@ type Options struct {
 	PingInterval time.Duration
 	// IdleTimeout is the silence after which a WebSocket client is disconnected. Default 75 s.
 	IdleTimeout time.Duration
-	// Heartbeat is the maximum interval between heartbeats to an SSE client. Each session's
-	// interval is a little shorter, so that the heartbeats are spread over ticks. The interval is
-	// checked once per tick, so it can be a tick longer. Default 14 s.
+	// Heartbeat is the longest interval between heartbeats to an SSE client. Most sessions have an
+	// interval up to a fifth shorter, so that the heartbeats are spread over ticks. Intervals are
+	// checked once per tick, so a heartbeat can be a tick late. Default 14 s.
 	Heartbeat time.Duration
 	// SlowTimeout is how long a session may accept no byte before it is closed, and how long it may
 	// lag before it must resync. Default 20 s.
 	SlowTimeout time.Duration
-	// MaxBehind is how many payload bytes a session may lag before it must resync. A returning
-	// session is exempt until it has caught up. Default 8 MiB.
+	// MaxBehind is how many payload bytes a session may lag before it must resync. Default 8 MiB.
+	// Until a returning session has caught up, its lag is limited neither in bytes nor in time.
 	MaxBehind uint64
 	// PrivateBytes bounds a session's private queue; an overflow closes the session. Default 256
 	// KiB.
@@ -39,12 +39,13 @@ type Options struct {
 	// CloseGrace is the time for a client to receive and answer the close frame. Default 5 s.
 	CloseGrace time.Duration
 	// SendBuffer is SO_SNDBUF, which bounds the kernel memory of a client that does not read.
-	// Default 64 kB.
+	// Default 64 KiB.
 	SendBuffer int
-	// Delivered, if set, is called after each fan-out. took is the time from the publication of the
-	// oldest frame until this frame was written to every session that keeps up. It must not block.
+	// Delivered, if set, is called after a loop has sent the new frames of a room. took is the time
+	// from the publication of the oldest of these frames until all of them were written to every
+	// session that keeps up. Delivered is called on loop goroutines and must not block.
 	Delivered func(took time.Duration)
-	// Tick is the resolution of every time above. Default 1 s.
+	// Tick is the resolution of the intervals and time limits above. Default 1 s.
 	Tick time.Duration
 
 	// writesBetweenPolls is the number of writes of a fan-out between two polls for incoming

@@ -15,7 +15,7 @@ const pollBatch = 256
 type event struct {
 	id uint64
 	// in means that bytes can be read, and out means that bytes can be written. hup means that the
-	// peer has closed its side, so the loop must read to EOF.
+	// peer has closed its side or the connection has failed, so the loop must read to the end.
 	in, out, hup bool
 }
 

@@ -17,8 +17,8 @@ const (
 	SSE
 )
 
-// append encodes one payload. Only stored frames have a seq. An SSE client receives the seq and the
-// epoch as the event's id, and returns this id as Last-Event-ID.
+// append encodes one payload. seq is 0 for transients and private payloads. An SSE client receives
+// any other seq, with the epoch, as the event's id, and returns this id as Last-Event-ID.
 func (f Protocol) append(dst []byte, epoch string, seq uint64, payload []byte) []byte {
 	if f == WebSocket {
 		return rfc6455.AppendFrame(dst, rfc6455.Text, payload)

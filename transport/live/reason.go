@@ -12,8 +12,8 @@ const (
 	ReasonProtocol
 	// ReasonIdle: the client sent nothing for Options.IdleTimeout (1001).
 	ReasonIdle
-	// ReasonStalled: the client accepted no byte for Options.SlowTimeout (closed with 1013, which
-	// such a client may never read).
+	// ReasonStalled: the client accepted no byte for Options.SlowTimeout. The connection is aborted
+	// without a close frame, because such a client would not accept the frame.
 	ReasonStalled
 	// ReasonOverflow: the session's private queue was full (1013).
 	ReasonOverflow
@@ -42,7 +42,8 @@ const (
 	ResyncEpoch Resync = iota
 	// ResyncWindow: the requested position is not in the room's window.
 	ResyncWindow
-	// ResyncOvertaken: the position of a connected session that read too slowly left the window.
+	// ResyncOvertaken: the position of a connected session left the window before the next frames
+	// were written to the session.
 	ResyncOvertaken
 	// ResyncBytes: a connected session lagged by more than Options.MaxBehind bytes.
 	ResyncBytes

@@ -7,9 +7,9 @@ import (
 	"atelier/actors/room"
 )
 
-// This file tracks the progress of a fan-out and its sessions. A fan-out is a round of visits,
-// divided into steps. A step begins whenever frames published during the round are added to the
-// fan-out.
+// This file tracks the progress of a fan-out and its sessions. A fan-out takes its frames in steps.
+// The first step begins the fan-out. Another step follows whenever frames published during the
+// first round of visits are added.
 
 // position is a position in a room. It consists of the positions among stored frames and among
 // transients.
@@ -20,7 +20,7 @@ type position struct {
 // before reports whether q is ahead of p, among stored frames or among transients.
 func (p position) before(q position) bool { return p.stored < q.stored || p.transient < q.transient }
 
-// headOf returns the position of the newest message in a room.
+// headOf returns the position of the newest frames in a room.
 func headOf(r *room.Room) position { return position{r.Head(), r.TransientHead()} }
 
 func (h *loopRoom) head() position { return headOf(h.room) }
@@ -35,7 +35,7 @@ func (h *loopRoom) begin() {
 }
 
 // unfinished reports whether a session still waits for a visit. This can be a session of a group
-// that was already visited, if a later step has frames only for this group.
+// that was already visited, if a later step has frames for this group.
 func (h *loopRoom) unfinished() bool {
 	for g := range h.groups {
 		if h.groups[g].left > 0 {
@@ -51,8 +51,9 @@ func (h *loopRoom) end() {
 	h.steps = h.steps[:0]
 }
 
-// news returns the frames published since the latest step, limited to one write, and the position
-// after them. It returns false if the room's window no longer contains the loop's position.
+// news returns the frames published since the latest step, and the position after them. The stored
+// frames and the transients are each limited to about segmentBytes. It returns false if the room's
+// window no longer contains the loop's position.
 func (h *loopRoom) news() (seg *segment, to position, ok bool) {
 	return h.between(h.at, position{math.MaxUint64, math.MaxUint64}, segmentBytes)
 }

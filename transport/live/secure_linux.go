@@ -64,7 +64,8 @@ func (b *beneath) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write never fails, because TLS would keep the error forever. Instead it stores the error in err.
+// Write never fails once the loop owns the socket, because TLS would keep the error forever.
+// Instead it stores the error in err.
 func (b *beneath) Write(p []byte) (int, error) {
 	if !b.taken {
 		return b.TCPConn.Write(p)

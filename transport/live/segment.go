@@ -2,9 +2,10 @@ package live
 
 import "atelier/actors/room"
 
-// segmentBytes is the maximum payload joined into one write, in bytes. Larger writes save little:
-// at 64 KiB the system call costs only 0.02 us per frame of 200 bytes. The socket of a client that
-// reads should also accept a segment at once.
+// segmentBytes bounds the payload that is taken from a room at once, in bytes, separately for
+// stored frames and for transients. Larger writes save little: at 64 KiB the system call costs only
+// 0.02 us per frame of 200 bytes. The socket of a client that reads should also accept a segment at
+// once.
 const segmentBytes = 64 << 10
 
 // segment contains consecutive frames of a room, joined once for each group of sessions that gets

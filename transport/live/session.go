@@ -66,7 +66,7 @@ type Session struct {
 	// Owned by the loop goroutine. Drain has already begun to end the session.
 	draining bool
 	// Owned by the loop goroutine. The peer violated the protocol, so its further input is
-	// discarded.
+	// discarded, except a close frame.
 	ignoresInput bool
 
 	// Safe for any goroutine.
@@ -113,8 +113,8 @@ func (s *Session) Room() *room.Room { return s.room }
 // for the session that was published before the call. Payloads are delivered in the order of the
 // calls. A payload must not be modified after the call.
 //
-// Send returns false if the session is closing, or if more than Options.PrivateBytes would be
-// queued. In the second case the session is closed with 1013.
+// Send returns false if the session is closing or the hub is closed, or if more than
+// Options.PrivateBytes would be queued. In the last case the session is closed with 1013.
 func (s *Session) Send(payload []byte) bool {
 	return s.put(outboundMessage{payload: payload, after: s.room.Head()})
 }

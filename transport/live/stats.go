@@ -27,15 +27,15 @@ type Stats struct {
 	Overflows, SignalsRefused uint64
 	// Wakeups is the number of times that a goroutine woke a parked loop.
 	Wakeups uint64
-	// Replays is the number of sessions that were replayed from their position.
+	// Replays is the number of returning clients that were sent the frames after their position.
 	Replays uint64
 	// Resyncs counts resyncs, and Closes counts ended sessions, by reason.
 	Resyncs [resyncs]uint64
 	Closes  [reasons]uint64
 }
 
-// counters contains the counters of one loop. Each loop writes only its own counters, so additions
-// are uncontended. Any goroutine may read the counters.
+// counters contains the counters of one loop. A loop adds only to its own counters, and other
+// goroutines add rarely, so additions are hardly contended. Any goroutine may read the counters.
 type counters struct {
 	sessions, slow                      atomic.Int64
 	attached, frames, deliveries        atomic.Uint64

@@ -7,7 +7,8 @@ import (
 )
 
 // wire is the output of one connection. All methods are called by the loop goroutine that owns the
-// connection, and none of them blocks.
+// connection, and none of them blocks. Only Attach also calls abort, if the loop refuses the
+// session.
 type wire interface {
 	// write sends as much of p as the peer accepts. If the peer accepts only a part, the loop is
 	// notified when the peer accepts more.
@@ -34,7 +35,8 @@ type pipe struct {
 	loop *loop
 	// Immutable after newPipe.
 	session *Session
-	// Immutable after newPipe. Read by the reader, written and closed by the writer goroutine.
+	// Immutable after newPipe. Read by the reader, written by the writer goroutine, and closed by
+	// the writer or by abort.
 	conn net.Conn
 
 	mu sync.Mutex
@@ -146,7 +148,7 @@ func (p *pipe) writeLoop() {
 		p.mu.Lock()
 		p.err = err
 		// Each notification is a task for the loop. To limit their number, a notification is sent
-		// only when half of the buffer is free.
+		// only when half of the buffer is free, or the write has failed.
 		notify := p.wanted && len(p.queue) <= pipeWriteBuffer/2 || err != nil
 		if notify {
 			p.wanted = false

@@ -82,8 +82,8 @@ func (s socket) abort() {
 	unix.Close(int(s))
 }
 
-// plug sets a session's wire: the socket itself if conn is a TCP connection, or TLS over the
-// socket.
+// plug sets a session's wire. This is the socket itself for a TCP connection, TLS over the socket
+// for a TLS connection on a listener of Beneath, and a pipe for any other connection.
 func (l *loop) plug(s *Session, conn net.Conn) (err error) {
 	switch c := conn.(type) {
 	case *net.TCPConn:
@@ -105,7 +105,7 @@ func (l *loop) plug(s *Session, conn net.Conn) (err error) {
 	return nil
 }
 
-// listen registers the session with the loop's poller.
+// listen registers the session's socket with the loop's poller, or starts the reader of its pipe.
 func (l *loop) listen(s *Session) error {
 	switch w := s.wire.(type) {
 	case socket:

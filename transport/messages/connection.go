@@ -7,8 +7,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// This file contains the server messages that are not stored events. They go to one session about
-// its connection, or to facilitators about presence.
+// This file contains the messages to one session about its connection or its requests, and to
+// facilitators about presence. They are not stored events.
 
 type ackMessage struct {
 	Type string  `json:"type"`

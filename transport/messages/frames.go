@@ -164,7 +164,7 @@ type mutedMessage struct {
 	stored
 }
 
-// plainMessage is a message that only states which data clients must read again.
+// plainMessage is a message without members of its own: its type states what has happened.
 type plainMessage struct {
 	Type string `json:"type"`
 	stored

@@ -46,8 +46,8 @@ type Config struct {
 	Now                                 func() time.Time
 	// TimeOf returns the current time of the node that owns a codelab.
 	TimeOf func(codelab.Codelab) time.Time
-	// Acked is called with the time from the arrival of a message on a socket to its ack. It must
-	// not block.
+	// Acked, if set, is called with the time from the arrival of a message on a socket to the
+	// result of its command. It must not block.
 	Acked func(took time.Duration)
 }
 
@@ -158,7 +158,8 @@ func (g *Gateway) events(r *rest.Request) error {
 }
 
 // attachment returns the options for a new session: its owner and its starting position. It returns
-// an error if the caller must not connect, or its address has too many connections.
+// an error if the caller must not connect or its address has too many connections. It also returns
+// an error if the position is invalid, or this node does not reach it in time.
 func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachOptions, error) {
 	if r.Query("as") == "admin" && !r.IsAdmin() {
 		return live.AttachOptions{}, errWrongGrant

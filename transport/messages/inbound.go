@@ -57,7 +57,8 @@ type inbound struct {
 	Item       *string `json:"item"`
 	Done       *bool   `json:"done"`
 
-	// given contains the message fields for which null differs from a missing field.
+	// given contains the members of a pulse or a pointer message, in which null differs from a
+	// missing member.
 	given map[string]json.RawMessage
 }
 

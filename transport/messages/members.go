@@ -18,8 +18,8 @@ type member struct {
 	describe.Schema
 }
 
-// members contains the schemas of all members. Their bounds and enums come from the packages that
-// check them.
+// members contains the schemas to which tags refer. Most of their bounds and enums come from the
+// packages that check them.
 var members = []member{
 	{"Id", describe.Schema{Type: "string", Pattern: "^" + uuid7 + "$", Description: "A UUID of version 7, lower case."}},
 	{"Person", describe.Schema{

@@ -105,8 +105,8 @@ func questionFrame(f room.Frame, at stored, q *pb.Question) (room.Frame, bool) {
 	return with(f, questionMessage{"question_changed", q.Id, rest.ToQuestion(q), at})
 }
 
-// Facilitators receive counts four times per second, with each summary. Attendees receive every
-// fourth of these counts.
+// attendeeCounts is the interval of counts to attendees, as a multiple of summaryEvery.
+// Facilitators receive changed counts after each summaryEvery.
 const attendeeCounts = 4
 
 // counted is the state of the votes last sent to a codelab's sessions.

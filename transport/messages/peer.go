@@ -85,8 +85,8 @@ func (p *peer) welcome(seq, head uint64) []byte {
 	return welcome(p.lab.Room.Epoch(), seq, head, you{p.who.ID, p.name(), role}, p.g.TimeOf(p.lab))
 }
 
-// arrive and leave track presence. Facilitators are notified of a person's first connection and of
-// the end of the last one.
+// arrive and leave track presence. Facilitators are notified of an attendee's first connection and
+// of the end of the last one.
 func (p *peer) arrive() {
 	if p.lab.Room.Join(p.who.ID) {
 		p.announce("attendee_joined")
@@ -111,7 +111,8 @@ func (p *peer) announce(kind string) {
 func announce(w codelab.Codelab, kind, person, name string) {
 	a := w.View().Attendee(person)
 	if a == nil {
-		// The attendee was removed, and their place with them. Facilitators still receive the name.
+		// The attendee was removed, and their place with them. Facilitators still receive the name,
+		// unless another node reported the person.
 		a = &pb.Attendee{Id: person, Name: name, CurrentStep: 1}
 	}
 	w.Room.Transient(room.Frame{Audience: room.Facilitators, Payload: presence(kind, a)})
@@ -181,7 +182,7 @@ func (p *peer) as(session uint64) *codelab.Caller {
 	return &who
 }
 
-// acker answers the sender of a message after the actor has committed its command.
+// acker answers the sender of a message after the actor has committed or rejected its command.
 type acker struct {
 	s    *live.Session
 	ref  string

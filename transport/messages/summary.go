@@ -9,8 +9,8 @@ import (
 	"atelier/transport/rest"
 )
 
-// summaryEvery is the minimum interval of summaries to facilitators. Attendees receive every
-// twelfth of these summaries.
+// summaryEvery is the minimum interval of summaries to facilitators. The interval for attendees is
+// twelve times as long.
 const (
 	summaryEvery    = 250 * time.Millisecond
 	attendeeSummary = 12

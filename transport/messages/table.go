@@ -20,7 +20,7 @@ type row struct {
 	name, title, summary string
 	// example is a value of the message's type. Its field Type contains the type on the wire.
 	example any
-	// more describes members that clients can add freely.
+	// more contains further members of the example, as JSON. Clients can add such members freely.
 	more string
 	handling
 }

@@ -80,7 +80,7 @@ type sayPointer struct {
 	Ref        string `json:"ref,omitempty" is:"Ref"`
 }
 
-// tickMessage is sent only to the other devices of the person who ticked.
+// tickMessage is sent only to the other connections of the person who ticked.
 type tickMessage struct {
 	Type   string `json:"type"`
 	StepID string `json:"step_id" is:"Id"`

@@ -17,7 +17,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// authorize checks the caller's role, then that the codelab in the path exists.
+// authorize checks the caller's permission, and that the codelab in the path exists, if any.
 func (r *Request) authorize() error { return r.enter(r.op.Access, r.addressed()) }
 
 // addressed returns the codelab's id in the path. A repository's address can end in .git, as is
@@ -232,7 +232,7 @@ func (r *Request) hasRank(who Access) bool {
 	return rank >= auth.Assistant && !token // Leader
 }
 
-// need returns the error for a caller without permission if may is false.
+// need returns nil if may is true. Otherwise it returns the error for a caller without permission.
 func (r *Request) need(may bool) error {
 	switch {
 	case may:

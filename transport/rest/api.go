@@ -60,7 +60,7 @@ type Config struct {
 	Workspaces code.Store
 	// Health returns the server's health, within about a second.
 	Health func() Health
-	// Denials records refused requests for the audit trail.
+	// Denials records refused requests for the audit trail. May be nil.
 	Denials func(status int, actorType, actorID, codelab, ip string)
 	// SignInFailed records failed sign-ins with the identity provider, which anybody can cause,
 	// for the audit trail. May be nil.
@@ -190,8 +190,10 @@ func (a *API) Operator(ctx *fasthttp.RequestCtx) {
 // Expect checks the header of a request; see httpapi.API.Expect.
 func (a *API) Expect(ctx *fasthttp.RequestCtx) int { return a.way.Expect(ctx) }
 
-// ClientIP returns the client's address. X-Forwarded-For is read only if it comes from a trusted
-// proxy. The client is then the last address in it that does not belong to a trusted proxy.
+// ClientIP returns the client's address, or "" for a request from the socket in the data folder.
+// X-Forwarded-For is read only if it comes from a trusted proxy. The client is then the last
+// address in it that does not belong to a trusted proxy. Without such an address, ClientIP returns
+// the address of the farthest trusted proxy.
 func (a *API) ClientIP(ctx *fasthttp.RequestCtx) string {
 	if ctx.UserValue(operator{}) != nil {
 		return ""

@@ -82,8 +82,8 @@ func (r *Request) codelabOf(slug string) (id string, err error) {
 	return id, err
 }
 
-// importNew creates a codelab from a file, with the file's id. If another codelab has this id, the
-// new codelab gets no id. With must, the import then fails instead.
+// importNew creates a codelab from a file, with the file's slug. If another codelab has this slug,
+// the new codelab gets none. With must, the import then fails instead.
 func (r *Request) importNew(in *archive.Incoming, must bool) error {
 	if !must && in.Codelab.Slug != "" {
 		has, _, err := r.api.Codelabs.BySlug(in.Codelab.Slug)

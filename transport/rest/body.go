@@ -11,7 +11,8 @@ import (
 // that the sender of an upload just over the limit gets a response and not a closed connection.
 const drainBytes = maxImport + 128<<20
 
-// JSONBody returns the JSON body, undecoded.
+// JSONBody returns the JSON body, undecoded. It returns an error if the caller has lost a
+// permission while the body arrived.
 func (r *Request) JSONBody() ([]byte, error) {
 	b, err := r.Body()
 	if err != nil {

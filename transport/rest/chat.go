@@ -56,8 +56,8 @@ func getChat(r *Request) error {
 	}
 	who := r.Caller.ID
 	out := func() any { return history(v, r.Codelab.ID(), who, end, limit) }
-	// All people without a direct message in the default page get the same response, so it is
-	// cached. After a reconnect, ten thousand people request this page.
+	// A default page without direct messages is the same for all people, so the response is cached.
+	// After a reconnect, ten thousand people request this page.
 	if end == v.Chat.Len() && limit == defaultHistory && !direct(v, end, limit) {
 		return r.cached(v.Encoded.Chat, forOthers, out)
 	}

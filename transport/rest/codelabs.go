@@ -246,8 +246,8 @@ func or[T any](p *T, fallback T) T {
 	return *p
 }
 
-// listCodelabs returns all codelabs to admins. To others it returns the public codelabs and those
-// in which they are registered.
+// listCodelabs returns all codelabs to admins. To others it returns the public codelabs, and those
+// in which they are registered or assist.
 func listCodelabs(r *Request) error {
 	if err := r.api.List.Sync(); err != nil {
 		return err

@@ -207,7 +207,7 @@ func inverse(types map[string]reflect.Type) map[reflect.Type]string {
 // Siblings implements describe.Vocabulary.
 func (v vocabulary) Siblings() bool { return true }
 
-// withMembers adds the members of its type to a piece's description of a component.
+// withMembers adds the members of a component's type to the piece that describes the component.
 func (v vocabulary) withMembers(name string, piece json.RawMessage) (json.RawMessage, error) {
 	var members *describe.Schema
 	if t := answered[name]; t != nil {

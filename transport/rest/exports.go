@@ -108,7 +108,7 @@ func attendance(v *codelab.View, w *sheet) {
 	}
 }
 
-// quizResults writes a row per answer.
+// quizResults writes a row per answer to a question that still exists.
 func quizResults(v *codelab.View, w *sheet) {
 	w.Row("attendee_id", "name", "email", "question_number", "quiz_id", "question", "quiz_type", "answer", "answer_text", "is_correct", "answered_at",
 		"attempts", "first_answer", "first_answer_text", "first_correct")
@@ -131,7 +131,8 @@ func quizResults(v *codelab.View, w *sheet) {
 	}
 }
 
-// chosen returns the options chosen in the answer to a choice question.
+// chosen returns the texts of the options chosen in the answer to a choice question. The answer to
+// any other question is returned unchanged.
 func chosen(q *pb.Quiz, answer string) string {
 	if q.QuizType != codelab.MultipleChoice {
 		return answer

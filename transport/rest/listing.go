@@ -23,8 +23,8 @@ type activityRecord struct {
 	UpdatedAt string `json:"updated_at" is:"Timestamp" doc:"The last change of settings, steps, quizzes or materials. In GET /codelabs, only for facilitators of the codelab."`
 }
 
-// figuresOf returns the figures of codelabs, without recently deleted ones. It loads only codelabs
-// without recorded figures, which last changed before the server recorded figures.
+// figuresOf returns the figures of codelabs, without recently deleted ones. It loads only the
+// codelabs that have no recorded figures, because they last changed before the server recorded any.
 func (r *Request) figuresOf(all []*pb.Codelab) (map[string]*pb.Figures, error) {
 	figures, err := r.api.List.Figures(all)
 	if err != nil {

@@ -55,8 +55,8 @@ func signsIn(p *people.Person) *string {
 	return nil
 }
 
-// invited returns a person's record with the new invitation. The token is in the fragment of the
-// address, which browsers never send.
+// invited returns a person's record with the new invitation. The token is in the address's
+// fragment, which browsers never send.
 func (a *API) invited(v *people.View, p *people.Person, token string) personRecord {
 	r := a.recordOfPerson(v, p)
 	r.Invitation = &invitationRecord{

@@ -248,7 +248,8 @@ func createPoll(r *Request) error {
 	return r.answerPoll(r.do(codelab.CreatePoll{Poll: p}))
 }
 
-// draft returns the poll described by lines or by a question of the quiz.
+// draft returns the poll described by lines or by a question of the quiz. Without either, it
+// returns an empty poll.
 func (r *Request) draft(lines, quiz *string) (*pb.Poll, error) {
 	switch {
 	case lines != nil:

@@ -99,7 +99,8 @@ func codeChanges(source, run *pb.Workspace) []codeChangeRecord {
 	return out
 }
 
-// publishMatch publishes into the codelab that has the file's id, or creates that codelab.
+// publishMatch publishes into the codelab that has the file's slug, or creates a codelab with this
+// slug. With dry it only reports the changes.
 func (r *Request) publishMatch(in *archive.Incoming, dry bool) error {
 	if in.Codelab.Slug == "" {
 		return wire.Invalid("the file has no id with which to find its codelab: add a line like \"id: my-codelab\" before the title")

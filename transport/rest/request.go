@@ -196,8 +196,8 @@ func (r *Request) identify() (badToken bool, err error) {
 	return r.identifyBySession(string(h.Peek("Authorization")))
 }
 
-// maxSessions is the maximum number of session cookies in a request. A browser sends at most two:
-// its own cookie and a frame's cookie.
+// maxSessions bounds the session cookies that are examined per request. A browser sends at most
+// two: its own cookie and a frame's cookie.
 const maxSessions = 4
 
 // identifyBySession identifies the caller by a cookie or a token. Of several sessions it uses the
@@ -240,7 +240,7 @@ func (r *Request) showsCSRF(header []byte) bool {
 	return false
 }
 
-// do sends a command to the path's codelab.
+// do sends a command to the request's codelab.
 func (r *Request) do(b codelab.Body) (any, error) { return r.ask(codelab.Command{Body: b}) }
 
 func (r *Request) ask(cmd codelab.Command) (any, error) {

@@ -42,8 +42,8 @@ func (w *sheet) Close() error {
 // sheetCell makes a text safe. A spreadsheet that is set to another separator reads a part of a
 // cell as a separate cell, despite the quotes around the cell. For this reason, each part that
 // begins like a formula is marked as text by an apostrophe. This includes parts with leading blanks
-// and quotes, and the wide forms of East Asian keyboards. Everything else stays unchanged, except
-// NUL, which many readers reject.
+// and quotes, and the wide forms of East Asian keyboards. A text that begins with a tab or a line
+// end is marked, too. Everything else stays unchanged, except NUL, which many readers reject.
 func sheetCell(text string) string {
 	if strings.ContainsRune(text, 0) {
 		text = strings.ReplaceAll(text, "\x00", "")

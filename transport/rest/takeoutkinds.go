@@ -64,7 +64,7 @@ func (t *takeout) scope() scope {
 	return ofOne
 }
 
-// of reports whether the export includes a record about these people.
+// of reports whether the export includes a record that is about these people.
 func (t *takeout) of(people ...string) bool {
 	for _, id := range people {
 		if id == t.person {
@@ -273,7 +273,8 @@ type progressRecord struct {
 	StepNumber   int    `json:"step_number"`
 	StepTitle    string `json:"step_title"`
 	ReachedAt    string `json:"reached_at"`
-	// Seconds is the time spent on the step, or null if the person is still on it.
+	// Seconds is the time spent on the step. It is null if the person is still on the step, or left
+	// it at once.
 	Seconds *int64 `json:"seconds"`
 }
 

@@ -84,7 +84,8 @@ func toFiles(field string, in []workspaceFile) ([]code.File, error) {
 	return out, nil
 }
 
-// head returns the path's branch or folder. The codelab's lock in Workspaces must be held.
+// head returns the path's branch or folder. A caller that uses the tree must hold the codelab's
+// lock in Workspaces.
 func (r *Request) head(structure string) (w *pb.Workspace, name, tree string, err error) {
 	name = r.Param(structure)
 	if err := code.CheckName(name); err != nil {

@@ -157,7 +157,8 @@ func (r *Request) recordWorkspace(b codelab.Body) (*pb.Workspace, error) {
 	return w, nil
 }
 
-// workspace returns the codelab's workspace. The codelab's lock in Workspaces must be held.
+// workspace returns the codelab's workspace. A caller that uses the trees must hold the codelab's
+// lock in Workspaces.
 func (r *Request) workspace() (*pb.Workspace, error) {
 	if w := r.Codelab.View().Workspace; w != nil {
 		return w, nil
@@ -167,7 +168,7 @@ func (r *Request) workspace() (*pb.Workspace, error) {
 
 // readable returns the codelab's workspace with the branches or folders that the client may read,
 // sorted by name. Facilitators may read all of them. Attendees may read those that are currently
-// shared. The codelab's lock in Workspaces must be held.
+// shared. A caller that uses the trees must hold the codelab's lock in Workspaces.
 func (r *Request) readable() (*pb.Workspace, error) {
 	v := r.Codelab.View()
 	w := v.Workspace

@@ -20,7 +20,7 @@ type KeyPair struct {
 
 	mu     sync.Mutex
 	cert   *tls.Certificate // guarded by mu
-	seen   [2]stamp         // guarded by mu; stamps of the loaded files
+	seen   [2]stamp         // guarded by mu; stamps of the files at the last attempt to load them
 	looked time.Time        // guarded by mu
 }
 

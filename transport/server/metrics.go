@@ -146,7 +146,7 @@ type Machine struct {
 	Backup, CertificateEnds time.Time
 }
 
-// Watch registers the pulled metrics.
+// Watch registers the metrics that are read from s at each scrape.
 func (m *Metrics) Watch(s Sources) { m.Registry.MustRegister(source{s}) }
 
 type source struct{ Sources }

@@ -92,7 +92,8 @@ func Listen(addr string, cert *KeyPair) (*Public, error) {
 	return p, nil
 }
 
-// shedAtOnce is how many silent connections are closed to make room for a new one.
+// shedAtOnce is the maximum number of silent or idle connections that are closed at once to make
+// room for new ones.
 const shedAtOnce = 64
 
 // justOpened protects a newly accepted connection, whose request may not have arrived yet.

@@ -25,8 +25,8 @@ type entity struct {
 	variants [wire.Count]variant
 	// made contains functions that produce a variant at the first request for it.
 	made [wire.Count]func() (variant, error)
-	// varies means that the entity has several variants. languages means that it has one per
-	// language.
+	// varies means that the entity has several variants. languages means that its address has an
+	// entity per language.
 	varies, languages bool
 }
 
@@ -40,7 +40,8 @@ const (
 	anyFrame        // as in the policy
 )
 
-// variant is an entity in one coding. If the tag is empty, there is no such variant.
+// variant is an entity in one coding. If the tag is empty, there is no such variant, or it is in
+// made.
 type variant struct {
 	body []byte
 	tag  string // entity tag, with its quotes

@@ -58,7 +58,7 @@ func (w *Handler) protect(h *fasthttp.ResponseHeader, policy string) {
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Permissions-Policy", permissions)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("X-Frame-Options", "DENY") // answer removes it where framing is permitted
+	h.Set("X-Frame-Options", "DENY") // answer changes or removes it where framing is permitted
 	if w.cfg.HTTPS {
 		h.Set("Strict-Transport-Security", transport)
 	}

@@ -86,7 +86,7 @@ func readAll(r io.Reader, limit, most int, share *BodyShare) ([]byte, error) {
 }
 
 const (
-	// small is the maximum size of a body that is read without its own deadline.
+	// small is the maximum declared size of a body that is discarded without its own deadline.
 	small = 4 << 20
 	// discardFor is the time limit for reading a large unwanted body.
 	discardFor = 5 * time.Second

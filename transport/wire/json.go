@@ -27,7 +27,7 @@ func Invalid(format string, args ...any) error {
 	return durable.Reject(durable.Invalid, format, args...)
 }
 
-// Decode reads a JSON body. Its errors contain the field's name.
+// Decode reads a JSON body. An error about the type of a field contains the field's name.
 func Decode(body []byte, into any) error {
 	if !utf8.Valid(body) {
 		return Invalid("the body is not valid UTF-8")
@@ -117,7 +117,8 @@ func wholeNumber(number []byte) string {
 }
 
 // DecodeQuietly does the same as Decode for bodies with secrets. Its errors contain the field's
-// name but never its value, and it copies only decoded values.
+// name but never its value, and it copies only decoded values. Unlike Decode, it accepts no integer
+// with a fraction or an exponent.
 func DecodeQuietly(body []byte, into any) error {
 	if !utf8.Valid(body) {
 		return Invalid("the body is not valid UTF-8")

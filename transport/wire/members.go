@@ -25,7 +25,8 @@ var (
 )
 
 // Once returns an error if an object in a body, at any depth, has a duplicate member. Names are
-// compared after unescaping.
+// compared after unescaping. Once also refuses a body that is nested too deeply or has a broken
+// structure.
 func Once(body []byte) error {
 	m := members{b: body}
 	return m.all(nil)
