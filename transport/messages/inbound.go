@@ -140,6 +140,8 @@ func textOf(err error) string {
 		return rejected.Text
 	case errors.Is(err, durable.ErrReadOnly):
 		return "the server is read-only for now: its disk is nearly full"
+	case errors.Is(err, durable.ErrTooLarge):
+		return "this is too large to be recorded"
 	case errors.Is(err, durable.ErrInternal):
 		return "internal error"
 	}

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
 	"atelier/actors/room"
 	"atelier/transport/wire"
 )
@@ -206,4 +208,13 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A client repeats a message only if that can help.
+func TestErrorsSayWhetherToTryAgain(t *testing.T) {
+	for err, again := range map[error]bool{durable.ErrTooLarge: false, durable.ErrInternal: false, durable.ErrTimeout: true} {
+		if text := textOf(fmt.Errorf("write: %w", err)); strings.Contains(text, "try again") != again {
+			t.Errorf("the text for %v is %q", err, text)
+		}
+	}
 }

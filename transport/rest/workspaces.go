@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -292,7 +293,7 @@ func (r *Request) createHead(structure string, in headInput) error {
 	if _, taken := treeOf(w, name); taken {
 		return durable.Reject(durable.Conflict, "the %s %s already exists", structure, name)
 	}
-	base, known := treeOf(w, or(in.From, w.Current))
+	base, known := treeOf(w, cmp.Or(or(in.From, ""), w.Current))
 	switch {
 	case structure == codelab.FolderWorkspace && in.Files != nil:
 		base = "" // the folder contains only the given files

@@ -97,8 +97,8 @@ func TestAWorkspaceOfBranchesIsAGitRepository(t *testing.T) {
 	c.admin.post(c.code()+"/folder", record{"step_number": 1, "folder_type": "start"}).refused(409)
 	start := c.code() + "/branches/step-1-start"
 	c.admin.post(start+"/files", record{"files": []record{file("main.go", "package start\n"), file("a/b.txt", "x")}, "delete_files": []string{"docs/ä b.md"}, "commit_message": "Begin"}).want(200)
-	// The next branch starts from the last one, or from the named branch.
-	c.admin.post(c.code()+"/branch", record{"step_number": 1, "branch_type": "end"}).want(200)
+	// The next branch starts from the last one, or from the named branch. "" names none.
+	c.admin.post(c.code()+"/branch", record{"step_number": 1, "branch_type": "end", "from": ""}).want(200)
 	c.admin.post(c.code()+"/branch", record{"step_number": 2, "branch_type": "start", "from": "main"}).want(200)
 	c.admin.post(c.code()+"/branch", record{"step_number": 3, "branch_type": "start", "from": "no-such"}).refused(404)
 	for branch, want := range map[string]string{"main": "[docs/ä b.md main.go]", "step-1-start": "[a/b.txt main.go]", "step-1-end": "[a/b.txt main.go]", "step-2-start": "[docs/ä b.md main.go]"} {
