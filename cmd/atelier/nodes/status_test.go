@@ -38,7 +38,7 @@ func TestStatusShowsTheWorstReplicaAndAllProblems(t *testing.T) {
 	if !st.Unlisted || len(st.Nodes) != 0 {
 		t.Errorf("without a database, the nodes are %v", st.Nodes)
 	}
-	for _, want := range []string{"the copy of bad x here", "not ready: it starts", "not connected to NATS", "cannot be listed"} {
+	for _, want := range []string{"the copy of bad x on this node", "not ready: it starts", "not connected to NATS", "cannot be listed"} {
 		if !slices.ContainsFunc(st.Problems, func(p string) bool { return strings.Contains(p, want) }) {
 			t.Errorf("no problem contains %q: %q", want, st.Problems)
 		}
