@@ -29,9 +29,8 @@ type refs struct {
 
 // ownRefs contains the references of a person.
 type ownRefs struct {
-	person string
-	all    []*pb.Ref          // oldest first
-	index  map[string]*pb.Ref // nil until it is needed
+	all   []*pb.Ref          // oldest first, at least one
+	index map[string]*pb.Ref // nil until it is needed
 }
 
 // find returns the seq of the command that was executed with a reference in the last ten minutes.
@@ -97,10 +96,11 @@ func (r *refs) file(e *pb.Ref) {
 		if r.people == nil {
 			r.people = map[string]*ownRefs{}
 		}
-		own = &ownRefs{person: e.Person}
+		own = &ownRefs{}
 		r.people[e.Person] = own
+	} else {
+		e.Person = own.all[0].Person
 	}
-	e.Person = own.person
 	own.all = append(own.all, e)
 	if own.index != nil {
 		own.index[e.Ref] = e

@@ -65,7 +65,7 @@ const (
 	amongFew = "among few: "
 )
 
-// list is a server with many codelabs.
+// list is a server with the codelabs of a benchmark, and its logged-in owner.
 type list struct {
 	*testing.B
 	cfg     config.Config
