@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -489,5 +490,29 @@ func TestATruncatedTableIsRefused(t *testing.T) {
 	s = openTest(t, small(dir), hooks{})
 	if got := replayed(t, openLog(t, s, "log")); got != "1 a." {
 		t.Errorf("the log after a crash: %q", got)
+	}
+}
+
+// A key without the name of an actor does not hide the actors after it.
+func TestAnOddKeyDoesNotHideActors(t *testing.T) {
+	s := openTest(t, small(t.TempDir()), hooks{})
+	add(t, s, "a", 1, "x")
+	add(t, s, "z", 1, "x")
+	if err := s.db.Update(func(txn *badgerdb.Txn) error { return txn.Set([]byte("jm"), []byte("odd")) }); err != nil {
+		t.Fatal(err)
+	}
+	var actors []string
+	err := s.Actors("", func(actor string) bool { actors = append(actors, actor); return true })
+	if err != nil || !slices.Equal(actors, []string{"a", "z"}) {
+		t.Errorf("the actors are %q, %v; want a and z", actors, err)
+	}
+}
+
+// A file system without locks is not reported as a folder in use.
+func TestOnlyALockOfAnotherProcessMeansThatTheFolderIsInUse(t *testing.T) {
+	for cause, inUse := range map[error]bool{unix.EWOULDBLOCK: true, unix.ENOLCK: false, unix.ENOTSUP: false} {
+		if err := lockError("d", cause); errors.Is(err, ErrLocked) != inUse {
+			t.Errorf("for %v the error is %v", cause, err)
+		}
 	}
 }
