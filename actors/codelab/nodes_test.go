@@ -96,7 +96,7 @@ func TestTheNewOwnerRemovesADeletedCodelab(t *testing.T) {
 			}
 			return n
 		}
-		for deadline := time.Now().Add(10 * time.Second); logs() > 0; {
+		for deadline := time.Now().Add(time.Minute); logs() > 0; {
 			if time.Now().After(deadline) {
 				t.Fatal("the log of the deleted codelab is still there")
 			}

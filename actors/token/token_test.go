@@ -188,7 +188,7 @@ func (w *world) restart(change ...func(*Options)) {
 // eventually waits for an effect that follows shortly after a reply.
 func (w *world) eventually(holds func() bool) {
 	w.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for !holds() {
 		if time.Now().After(deadline) {
 			w.Fatalf("the effect never happened; %+v", w.vault.Stats())

@@ -151,7 +151,7 @@ func (s *school) opens(p *peer, protocol live.Protocol) net.Conn {
 // It reads an event stream to its end.
 func closing(t *testing.T, c net.Conn, protocol live.Protocol) (code int, why string) {
 	t.Helper()
-	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetReadDeadline(time.Now().Add(time.Minute))
 	if protocol == live.SSE {
 		if _, err := io.Copy(io.Discard, c); err != nil {
 			t.Fatalf("the stream did not end: %v", err)

@@ -200,7 +200,7 @@ func TestAChangeOfProtocolsDoesNotBlockTheSender(t *testing.T) {
 		if status != 101 {
 			t.Errorf("the delivery got %d, want 101", status)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("Send did not return")
 		c.Close()
 		<-answer

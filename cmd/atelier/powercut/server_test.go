@@ -152,7 +152,7 @@ func (s *server) logIn() error {
 	if err != nil {
 		return err
 	}
-	s.http = &http.Client{Jar: jar, Timeout: 20 * time.Second, Transport: &http.Transport{}}
+	s.http = &http.Client{Jar: jar, Timeout: time.Minute, Transport: &http.Transport{}}
 	if err := s.call(http.MethodPost, "/api/login", record{"admin_id": adminID, "admin_pw": adminPW}, nil); err != nil {
 		return err
 	}
