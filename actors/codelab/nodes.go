@@ -86,11 +86,6 @@ func (w Codelab) Signal(person string, payload []byte) {
 	w.Broadcast(aside{Kind: asideSignal, Person: person, Payload: payload}.encode())
 }
 
-// Elsewhere reports whether a person is connected only to other nodes.
-func (w Codelab) Elsewhere(person string) bool {
-	return w.Room.Sessions(person) == 0 && w.Room.IsPresent(person)
-}
-
 // receive handles a message from another node.
 func (w *Codelabs) receive(id, node string, data []byte) {
 	ws, ok := w.Peek(id)

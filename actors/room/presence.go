@@ -352,6 +352,14 @@ func (r *Room) IsPresent(person string) bool {
 	return p.sessions[person] > 0 || p.isElsewhere(person)
 }
 
+// IsElsewhere reports whether a person is connected to another node, possibly in addition to this
+// one.
+func (r *Room) IsElsewhere(person string) bool {
+	r.presence.mu.Lock()
+	defer r.presence.mu.Unlock()
+	return r.presence.isElsewhere(person)
+}
+
 // Sessions returns the number of a person's sessions on this node.
 func (r *Room) Sessions(person string) int {
 	r.presence.mu.Lock()

@@ -89,7 +89,7 @@ func presenceOnSeveralNodes(t *testing.T) {
 	r.Elsewhere("n2", "bob", true)
 	r.Elsewhere("n3", "bob", true)
 	r.Join("cy")
-	if r.Online() != 2 || !r.IsPresent("bob") || r.Sessions("bob") != 0 || r.Empty() {
+	if r.Online() != 2 || !r.IsPresent("bob") || !r.IsElsewhere("bob") || r.IsElsewhere("cy") || r.Sessions("bob") != 0 || r.Empty() {
 		t.Errorf("%d people are online, want 2, or their sessions are wrong", r.Online())
 	}
 	present := r.Present()

@@ -93,9 +93,10 @@ func (g *Gateway) relay(w codelab.Codelab, who *codelab.Caller, kind string, m *
 	case w.View().Attendee(target) == nil:
 		return wire.Invalid("target_id is not a person in this codelab")
 	default:
-		if delivered = g.Hub.SendPerson(w.Room, target, out); w.Elsewhere(target) {
+		delivered = g.Hub.SendPerson(w.Room, target, out)
+		if w.Room.IsElsewhere(target) {
 			w.Signal(target, out)
-			delivered = true
+			delivered = delivered || w.Room.Sessions(target) == 0
 		}
 	}
 	if !delivered {

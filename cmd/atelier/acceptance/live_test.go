@@ -236,6 +236,28 @@ func TestScreenSharesAndSignalsAreRelayedUnderTheSendersName(t *testing.T) {
 	}
 }
 
+// Several nodes can serve a person's windows. In an earlier version, a signal reached only the
+// windows on the sender's node if there was one.
+func TestASignalReachesAllWindowsOfAPerson(t *testing.T) {
+	t.Parallel()
+	c := newClass(t)
+	lin, boss := c.attendee("Lin"), c.admin.connect(c.id, "")
+	windows := []*socket{lin.connect(c.id, ""), lin.connect(c.id, ""), lin.connect(c.id, "")}
+	rounds := 0
+	c.eventually("a signal in all windows", func() bool { // other nodes report arrivals a little later
+		rounds++
+		end := fmt.Sprint("round ", rounds)
+		boss.send(record{"type": "webrtc_signal", "target_id": lin.id, "signal": "offer"})
+		boss.send(record{"type": "chat", "message": end})
+		all := true
+		for _, w := range windows {
+			w.untilChat(end)
+			all = all && w.count("webrtc_signal") > 0
+		}
+		return all
+	})
+}
+
 func TestOnlyFacilitatorsReceiveHelpEventsOfOthers(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
