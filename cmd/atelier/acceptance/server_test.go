@@ -107,6 +107,7 @@ func startWith(t testing.TB, c config.Config, opts service.Options) *service.Ser
 		t.Fatal(err)
 	}
 	nodeAddresses.Store("http://"+s.Addr(), c.Cluster.Enabled)
+	leasesEnd.Delete("http://" + s.Addr())
 	return s
 }
 
