@@ -24,7 +24,7 @@ import (
 // clientFlags describe the workers of the generator and, for a server other than Atelier, its
 // protocol.
 type clientFlags struct {
-	Workers  int      `placeholder:"N" group:"Generator" help:"Number of generator processes; the default is one per 15,000 connections."`
+	Workers  int      `placeholder:"N" group:"Generator" help:"Number of generator processes; the default is one per 15,000 connections, or per 6,000 over TLS."`
 	WorkerAt []string `placeholder:"HOST:PORT" group:"Generator" help:"Worker on another machine, which runs 'atelier-bench worker --listen'. Repeatable."`
 	Secret   string   `env:"BENCH_SECRET" group:"Generator" help:"Secret shared with remote workers, 16 characters or more; prefer the environment variable."`
 
@@ -50,7 +50,8 @@ type clientFlags struct {
 	people *fanout.Clients
 	// steps is the maximum number of steps of a search; 0 for no search.
 	steps int
-	// small means that the number of listeners is the default of a first run.
+	// small means that the number of listeners is firstListeners, because --subscribers is not
+	// given.
 	small bool
 }
 
@@ -80,7 +81,8 @@ type publishFlags struct {
 	fanout.Publishing
 }
 
-// settle completes the configuration with the flags, and with the default number of listeners.
+// settle copies the flags into the configuration. Without --subscribers it sets the default number
+// of listeners.
 func (p *publishFlags) settle(b *broadcastFlags) {
 	b.Config.Publishing = p.Publishing
 	switch {
@@ -95,7 +97,7 @@ func (p *publishFlags) settle(b *broadcastFlags) {
 
 type fanoutCommand struct {
 	StepEvery time.Duration `default:"0s" help:"Time between two steps of a subscriber; 0 for none. Not with --generic."`
-	FindMax   bool          `help:"Find the highest rate that keeps all thresholds: double --rate until a threshold is missed twice, then bisect until the gap is 5 %. Each step is a run of --duration (10s). The report is that of the highest rate. A threshold on highest_messages_per_second applies to the result, not to the steps."`
+	FindMax   bool          `help:"Find the highest rate that keeps all thresholds: double --rate until a rate misses a threshold twice, then bisect until the gap is 5 %. Each step is a run of --duration (10s). The report describes the step with the highest rate. A threshold on highest_messages_per_second applies to the result, not to the steps."`
 	Steps     int           `default:"20" help:"Maximum number of steps of --find-max."`
 	publishFlags
 	broadcastFlags
@@ -103,7 +105,7 @@ type fanoutCommand struct {
 
 type idleCommand struct {
 	Connections int           `default:"10000" help:"Number of connected clients."`
-	Rest        time.Duration `placeholder:"DURATION" help:"Pause before the memory without connections is measured; the default is 6s with --spawn, in which the server returns what its start used."`
+	Rest        time.Duration `placeholder:"DURATION" help:"Pause before the memory without connections is measured; the default with --spawn is 6s, in which the server releases memory that its start used."`
 	broadcastFlags
 }
 
@@ -132,7 +134,7 @@ func (c *fanoutCommand) Validate() error {
 	}
 	err := c.broadcastFlags.validate()
 	if c.StepEvery > 0 && c.Generic {
-		err = errors.Join(err, errors.New("--step-every is not for --generic"))
+		err = errors.Join(err, errors.New("--step-every cannot be used with --generic"))
 	}
 	return err
 }
@@ -164,7 +166,7 @@ func (c *slowCommand) Validate() error {
 	c.Config.Stalled = max(int(float64(c.Subscribers)*c.Stalled/100), 1)
 	var err error
 	if c.Stalled <= 0 || c.Stalled > 90 {
-		err = errors.New("--stalled is more than 0 and at most 90 percent")
+		err = errors.New("--stalled must be above 0 and at most 90 percent")
 	}
 	return errors.Join(err, c.validate())
 }
@@ -186,7 +188,7 @@ func (b *broadcastFlags) validate() error {
 	}
 	if !b.Generic {
 		if b.Clients+b.Channel+b.Hello+b.Send+b.Match+b.Ready+b.Ack+b.Refusal+b.Resume+b.Position+b.Publish != "" || b.Binary || len(b.Header)+len(b.Answer)+b.PID > 0 {
-			problems = append(problems, errors.New("--clients, --header, --hello, --send, --match and their like are for --generic"))
+			problems = append(problems, errors.New("--clients, --header, --hello, --send, --match and the other flags for any server need --generic"))
 		}
 		return errors.Join(append(problems, b.serverFlags.check())...)
 	}
@@ -218,7 +220,7 @@ func (b *broadcastFlags) checkPrometheus() error {
 // usual is the default duration of a load.
 const usual = 30 * time.Second
 
-// last sets how long the load is measured.
+// last sets the measured duration: --duration, or the sum of all --stages, or usual.
 func (b *broadcastFlags) last() error {
 	together := b.Stages.Together()
 	b.Config.Duration = cmp.Or(together, usual)
@@ -252,9 +254,9 @@ func (b *broadcastFlags) Run(ctx context.Context) error {
 	if b.Generic {
 		err := b.foreign(ctx)
 		if b.small && (err == nil || errors.Is(err, exitCode(report.ExitFailed))) {
-			fmt.Fprintf(os.Stderr, "\nA first run, with %d clients: --subscribers %d goes up", firstListeners, usualListeners)
+			fmt.Fprintf(os.Stderr, "\nThis was a first run, with %d clients: try --subscribers %d", firstListeners, usualListeners)
 			if b.Publishers > 0 && b.steps == 0 {
-				fmt.Fprint(os.Stderr, "; fanout --find-max --threshold 'p99<50ms' looks for the highest rate")
+				fmt.Fprint(os.Stderr, "; fanout --find-max --threshold 'p99<50ms' finds the highest rate")
 			}
 			fmt.Fprintln(os.Stderr, ".")
 		}

@@ -171,7 +171,7 @@ func measureIn(ctx context.Context, folder string, args []string) ([]byte, error
 	if folder != "" {
 		cmd.Dir, cmd.Env = folder, append(os.Environ(), "TMPDIR="+folder)
 	}
-	// The subprocess receives Ctrl-C as well, and ends its server.
+	// SIGTERM lets the subprocess end its server. The subprocess also receives Ctrl-C.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = time.Minute
 	out, err := cmd.CombinedOutput()
@@ -182,7 +182,8 @@ func measureIn(ctx context.Context, folder string, args []string) ([]byte, error
 	return text, nil
 }
 
-// loads of the baseline take a few seconds each. Together they cover the purposes of the server.
+// loads are the loads of the baseline. Each takes a few seconds. Together they cover the main
+// functions of the server.
 var loads = [][]string{
 	{"fanout", "--subscribers", "1000", "--rate", "100", "--regular"},
 	{"fanout", "--subscribers", "1000", "--publishers", "16", "--rate", "0", "--window", "8", "--max-busy", "100"},

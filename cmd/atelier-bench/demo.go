@@ -133,12 +133,12 @@ func prepareDemo(target demoTarget) (*demoWorkshop, error) {
 	return w, nil
 }
 
-// rehearse starts a rehearsal, which lasts at most until ctx ends, rounded up to a minute. People
-// who register do not end it.
+// rehearse starts a rehearsal. It lasts until the deadline of ctx, rounded up to whole minutes, but
+// at most longestRehearsal. People who register do not end it.
 func (w *demoWorkshop) rehearse(ctx context.Context, people int) error {
 	lasts := longestRehearsal
 	if end, ok := ctx.Deadline(); ok {
-		lasts = min(lasts, time.Until(end)+time.Minute-1) // rounded up to whole minutes
+		lasts = min(lasts, time.Until(end)+time.Minute-1)
 	}
 	return w.client.Send(w.admin, "POST", "/codelabs/"+w.lab.ID+"/rehearsal",
 		map[string]any{"people": people, "minutes": max(int(lasts/time.Minute), 1), "force": true})
@@ -170,7 +170,9 @@ func (w *demoWorkshop) running() (bool, error) {
 	return lab.Rehearsal != nil, err
 }
 
-// start starts the server, or several nodes of it, and returns the path of its log.
+// start starts the server, or several nodes. It returns the address and login of the server, the
+// path of a log, and a function that stops the server and removes its data. several is nil for a
+// single server. For several nodes, the log is that of node 1.
 func (c *demoCommand) start(ctx context.Context, binary string) (to demoTarget, log string, several *nodesDemo, end func() error, err error) {
 	if c.Nodes > 1 {
 		if several, err = startNodes(ctx, binary, c.address(), c.Nodes); err != nil {
@@ -193,7 +195,8 @@ func (c *demoCommand) start(ctx context.Context, binary string) (to demoTarget, 
 	return to, filepath.Join(process.Dir, "server.log"), nil, func() error { return errors.Join(process.Stop(), process.Remove()) }, nil
 }
 
-// address returns the listening address of the demo's server: the default one, if it is free.
+// address returns the listening address of the demo's server: --listen, or the default address if
+// it is free, or "" for any free port.
 func (c *demoCommand) address() string {
 	const usual = "127.0.0.1:8080"
 	if c.Listen != "" {
@@ -210,7 +213,8 @@ func (c *demoCommand) address() string {
 // password returns a password that is easy to type.
 func password() string { return strings.ToLower(rand.Text()[:12]) }
 
-// interrupted returns nil if the user interrupted the demo, and err otherwise.
+// interrupted returns nil if ctx has ended, and err otherwise. An interrupt by the user is no
+// error.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"atelier/bench/server"
 )
 
-// nodesDemo is a demo on several nodes. The user decides which of them run.
+// nodesDemo is a demo on several nodes. The user can kill each node and start it again.
 type nodesDemo struct {
 	cluster  *nodes.Cluster
 	balancer *nodes.Balancer

@@ -44,8 +44,8 @@ func (f file) check() error {
 	return nil
 }
 
-// same reports whether both names lead to one file, including through a link. It returns false for
-// a device, because both outputs can be written to it.
+// same reports whether both names refer to one file, including through a link. It returns false for
+// a device such as /dev/null, because two outputs can be written to it.
 func (f file) same(other file) bool {
 	a, errA := os.Stat(f.path)
 	b, errB := os.Stat(other.path)

@@ -15,8 +15,8 @@ import (
 // stepLasts is the default duration of a step of a search.
 const stepLasts = 10 * time.Second
 
-// eachConnects is the maximum time per connection in a step. It is short, because a search has many
-// steps.
+// eachConnects limits the time over which a step opens its connections: this duration per
+// connection. It is short, because a search has many steps.
 const eachConnects = time.Millisecond / 2
 
 // search completes and checks the flags for --find-max.

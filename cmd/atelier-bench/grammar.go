@@ -31,8 +31,8 @@ func grammar(all *commands, more ...kong.Option) (*kong.Kong, error) {
 	return k, nil
 }
 
-// explain completes the help of a flag: it appends a default that the placeholder hides,
-// replaces names of Go types, and removes the ellipsis of complete lists.
+// explain completes the help of a flag. It appends a default that the placeholder hides, replaces
+// placeholders that are names of Go types, and removes the ellipsis of lists.
 func explain(f *kong.Flag) {
 	if f.PlaceHolder != "" && f.HasDefault {
 		f.Help = strings.TrimSuffix(f.Help, ".") + "; the default is " + f.Default + "."

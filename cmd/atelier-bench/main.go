@@ -68,7 +68,7 @@ A scenario plans its load beforehand and counts latencies from the planned time.
 
 Exit codes:
   0    passed
-  1    something was lost, doubled or reordered, or a threshold was missed
+  1    something was lost, duplicated or reordered, or a threshold was missed
   2    the generator was too slow for its numbers to mean anything
   3    wrong usage
   4    the test could not be run

@@ -9,6 +9,6 @@ import (
 )
 
 func main() {
-	fmt.Fprintln(os.Stderr, "atelier-bench: needs Linux: it keeps its sockets in epoll and reads /proc")
+	fmt.Fprintln(os.Stderr, "atelier-bench: needs Linux, because it uses epoll and reads /proc")
 	os.Exit(4)
 }

@@ -12,7 +12,8 @@ import (
 	"atelier/bench/workshop"
 )
 
-// absence is the reason why a run does not report some numbers.
+// absence contains the names of some numbers (of), and the reason why a run does not report them.
+// If absent is false, the run reports them.
 type absence struct {
 	absent bool
 	why    string
@@ -36,8 +37,8 @@ func without(names report.Names, all ...absence) report.Names {
 	return names
 }
 
-// unweighed returns the numbers that are absent if the server's memory and CPU time are not
-// measured.
+// unweighed returns the absence of the numbers that need a measurement of the server's memory and
+// CPU time.
 func (w *serverFlags) unweighed() absence {
 	return absence{!w.Spawn && len(w.InternalURL) == 0, "measuring the server needs --spawn or --internal-url", weights}
 }
@@ -49,11 +50,11 @@ func unweighedProcess(pid int) absence {
 var (
 	weights = []string{"server", "cpu_per_million", "bytes_per_connection", "rss_without", "idle_cores", "growth"}
 
-	unharmed   = absence{true, "nothing is done to the server from which it could recover", []string{"recovery", "unrecovered"}}
+	unharmed   = absence{true, "the run causes no fault from which the server could recover", []string{"recovery", "unrecovered"}}
 	undivided  = absence{true, "the measured time is not divided into parts", []string{"slowdown", "growth"}}
-	unsearched = absence{true, "nothing is searched without --find-max", []string{"search", fanout.HighestRate}}
-	unfollowed = absence{true, "memory is measured by part only beside a workshop", []string{"growth"}}
-	unnamed    = absence{true, "it is for runs with connections and without people", []string{"missing_connections"}}
+	unsearched = absence{true, "only --find-max searches for the highest rate", []string{"search", fanout.HighestRate}}
+	unfollowed = absence{true, "only uploads, clones and polls measure the memory of each part", []string{"growth"}}
+	unnamed    = absence{true, "only fanout, idle, reconnect and slow report it", []string{"missing_connections"}}
 )
 
 func (b *broadcastFlags) names() report.Names {

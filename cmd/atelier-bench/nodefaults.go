@@ -16,7 +16,7 @@ type nodeFaultFlags struct {
 	KillNode  time.Duration `placeholder:"DURATION" group:"Faults" help:"Kill a node with SIGKILL at this interval and start it again, with --nodes."`
 	PauseNode time.Duration `placeholder:"DURATION" group:"Faults" help:"Pause a node with SIGSTOP at this interval, for --pause-for."`
 	PauseFor  time.Duration `default:"10s" group:"Faults" help:"Duration of a pause."`
-	Cut       []string      `placeholder:"A-B" sep:"none" group:"Faults" help:"Drop the traffic between nodes, such as 1-2, 2-db (the database), 1-others or 1-all. Repeatable; cuts follow each other."`
+	Cut       []string      `placeholder:"A-B" sep:"none" group:"Faults" help:"Drop the traffic between nodes, such as 1-2, 2-db (the database), 1-others or 1-all. Repeatable; the cuts occur in turn."`
 	CutEvery  time.Duration `default:"20s" group:"Faults" help:"Time between two cuts."`
 	CutFor    time.Duration `default:"10s" group:"Faults" help:"Duration of a cut."`
 	CutWay    string        `default:"both" enum:"both,to,from" group:"Faults" help:"Direction of a cut: both, to (from A to B) or from (from B to A)."`
@@ -40,8 +40,8 @@ func (f *nodeFaultFlags) check(count int) error {
 	return errors.Join(problems...)
 }
 
-// plan returns all faults within a duration. The first kill and the first pause affect node 1.
-// Everything was created on this node, so it is probably the owner.
+// plan returns all faults within a duration. The first kill and the first pause affect node 1. The
+// run creates everything through this node, so node 1 probably owns the objects of the load.
 func (f *nodeFaultFlags) plan(count int, duration time.Duration) []faults.Planned {
 	if count == 0 {
 		return nil

@@ -25,7 +25,7 @@ import (
 
 // outputFlags select the outputs for a result, and its thresholds.
 type outputFlags struct {
-	Threshold []string      `placeholder:"EXPR" sep:"none" group:"Result" help:"Fail unless the report keeps this, such as 'p99<50ms' or 'deliveries_per_second>=1000000'; names are those of the JSON report. Repeatable."`
+	Threshold []string      `placeholder:"EXPR" sep:"none" group:"Result" help:"Fail unless the report meets this condition, such as 'p99<50ms' or 'deliveries_per_second>=1000000'; names are those of the JSON report. Repeatable."`
 	MaxLag    time.Duration `default:"10ms" group:"Result" help:"Maximum p99 of the generator's own lag; above it the run is invalid."`
 	MaxBusy   float64       `default:"97" placeholder:"PERCENT" group:"Result" help:"Maximum share of time that a socket loop of the generator works; above it the run is invalid."`
 	AllowLag  bool          `group:"Result" help:"Accept a run whose generator was late."`
@@ -46,7 +46,7 @@ func (o *outputFlags) check(names report.Names) error {
 		err = names.Check(limits.Thresholds)
 	}
 	if o.MaxBusy < 0 || o.MaxBusy > 100 {
-		err = errors.Join(err, errors.New("--max-busy is a percentage"))
+		err = errors.Join(err, errors.New("--max-busy must be a percentage, from 0 to 100"))
 	}
 	return errors.Join(err, checkFiles([]file{{"json", o.JSON}, {"csv", o.CSV}, {"html", o.HTML}, {"junit", o.JUnit}, {"hdr", o.HDR}, {"cpu-profile", o.CPUProfile}}))
 }
@@ -142,8 +142,8 @@ func runOther(ctx context.Context, s *serverFlags, o *outputFlags, scenario func
 	return o.write(result)
 }
 
-// died returns a sentence for each of the run's own servers that ended unexpectedly. The load does
-// not stop for this, so its results are useless.
+// died returns a sentence for each of the run's own servers that ended unexpectedly. The load
+// continues when a server ends, so the results of such a run are useless.
 func died(t *server.Target) (faults []string) {
 	for _, n := range t.Nodes() {
 		if n.Process == nil {
@@ -156,7 +156,7 @@ func died(t *server.Target) (faults []string) {
 	return faults
 }
 
-// within returns a node's name as part of a sentence.
+// within returns a node's name with a space after it, for a sentence. It returns "" for "".
 func within(name string) string {
 	if name != "" {
 		name += " "
@@ -171,11 +171,11 @@ func (o *outputFlags) profiled(scenario func() (*report.Result, error)) (*report
 	}
 	f, err := os.Create(o.CPUProfile)
 	if err != nil {
-		return nil, fmt.Errorf("profile: %w", err)
+		return nil, fmt.Errorf("--cpu-profile: %w", err)
 	}
 	defer f.Close()
 	if err := pprof.StartCPUProfile(f); err != nil {
-		return nil, fmt.Errorf("profile: %w", err)
+		return nil, fmt.Errorf("--cpu-profile: %w", err)
 	}
 	defer pprof.StopCPUProfile()
 	return scenario()
@@ -269,7 +269,7 @@ func serverVersion(binary string) (string, error) {
 	return strings.TrimPrefix(name, "atelier "), nil
 }
 
-// lineOf returns the first value of a name in a file of /proc.
+// lineOf returns the first value of a name in a file of /proc, or "" if there is none.
 func lineOf(path, name string) string {
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -300,7 +300,8 @@ func unescaped(text string, binary bool) string {
 	})
 }
 
-// escaped is the inverse of unescaped.
+// escaped returns a text as the value of a flag that unescaped decodes. A byte other than \r, \n
+// and printable ASCII becomes \xNN, which needs --binary. A backslash stays as it is.
 func escaped(text broadcast.Raw) string {
 	var b strings.Builder
 	for i := range len(text) {

@@ -169,7 +169,7 @@ func stagesText(v any) (string, error) {
 	}
 	list, ok := v.([]any)
 	if !ok {
-		return "", errors.New("stages are written as [[stage]]")
+		return "", errors.New("stage: write each stage as a table that begins with [[stage]]")
 	}
 	var out []string
 	for i, item := range list {
@@ -206,13 +206,13 @@ func flagValues(v any) ([]string, error) {
 			_, list := item.([]any)
 			one, err := flagValues(item)
 			if err != nil || list {
-				return nil, errors.New("a list has texts and numbers only")
+				return nil, errors.New("a list can contain only texts, numbers, true and false")
 			}
 			out = append(out, one...)
 		}
 		return out, nil
 	}
-	return nil, fmt.Errorf("%T is not a value of a flag", v)
+	return nil, errors.New("want text, a number, true or false, or a list of these")
 }
 
 // args returns the command line of the profile with more flags, which take precedence. If these

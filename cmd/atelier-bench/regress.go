@@ -31,10 +31,10 @@ type regressCommand struct {
 
 // Help is called by kong.
 func (regressCommand) Help() string {
-	return fmt.Sprintf(`Both servers do the same works alternately (A B, B A, A B, …), each run with a server of its
-own on an empty data folder. All nine works take about fifteen minutes on two cores.
+	return fmt.Sprintf(`Both servers run the same loads alternately (A B, B A, A B, …), each run with a server of its
+own on an empty data folder. All nine loads take about fifteen minutes on two cores.
 
-A work fails if it is more than %.0f %% slower and the 95 %% interval of the ratio of paired
+A load fails if it is more than %.0f %% slower and the 95 %% interval of the ratio of paired
 rounds is below 1, or if the new server loses or refuses something. An invalid run is
 repeated once.
 
@@ -52,8 +52,8 @@ type work struct {
 	args         []string
 }
 
-// works are the loads of a comparison. Each closed loop has as many requests in flight as the
-// machine can handle, so that its rate depends on the server's CPU time.
+// works returns the loads of a comparison. Each closed loop has enough requests in flight to keep
+// the processors busy, so that its rate depends on the server's CPU time.
 func works(short bool) []work {
 	duration, warmup, rounds, few := "6s", "1s", 5, 3
 	many, manyDuration, idle, idleDuration, connect := "10,000", "8s", "10,000", "15s", "2500ms"
@@ -103,13 +103,13 @@ func (c *regressCommand) Validate() error {
 	}
 	for _, key := range c.Only {
 		if !slices.ContainsFunc(works(c.Short), func(w work) bool { return w.key == key }) {
-			problems = append(problems, fmt.Errorf("--only: there is no work %q", key))
+			problems = append(problems, fmt.Errorf("--only: there is no load %q", key))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// chosen returns the requested works, with their rounds.
+// chosen returns the loads of --only, or all loads, each with its number of rounds.
 func (c *regressCommand) chosen() (out []work) {
 	for _, w := range works(c.Short) {
 		if len(c.Only) > 0 && !slices.Contains(c.Only, w.key) {
@@ -127,13 +127,13 @@ func (c *regressCommand) chosen() (out []work) {
 func (c *regressCommand) Run(ctx context.Context) error {
 	folder, err := os.MkdirTemp("", "atelier-regress-")
 	if err != nil {
-		return fmt.Errorf("folder of the servers: %w", err)
+		return fmt.Errorf("create the folder of the servers: %w", err)
 	}
 	var folders [2]string
 	for side := range folders {
 		folders[side] = filepath.Join(folder, compare.Side(side).String())
 		if err := os.Mkdir(folders[side], 0o700); err != nil {
-			return fmt.Errorf("folder of the servers: %w", err)
+			return fmt.Errorf("create the folder of the servers: %w", err)
 		}
 	}
 	defer func() {
@@ -149,7 +149,8 @@ func (c *regressCommand) Run(ctx context.Context) error {
 	})
 }
 
-// measurer runs the generator with a command line, and returns its JSON report.
+// measurer runs the generator with a command line, in the folder of a side. It returns the JSON
+// report.
 type measurer func(ctx context.Context, side compare.Side, args []string) ([]byte, error)
 
 // run is Run with a replaceable measurement, for tests. If it is interrupted, or a run breaks, it
@@ -163,7 +164,7 @@ func (c *regressCommand) run(ctx context.Context, measure measurer) error {
 	for _, w := range chosen {
 		runs += 2 * w.rounds
 	}
-	fmt.Fprintf(os.Stderr, "base: %s\nnew:  %s\n%s, %d runs\n", rows.Base, rows.New, report.Count(len(chosen), "work"), runs)
+	fmt.Fprintf(os.Stderr, "base: %s\nnew:  %s\n%s, %d runs\n", rows.Base, rows.New, report.Count(len(chosen), "load"), runs)
 	for i, w := range chosen {
 		fmt.Fprintf(os.Stderr, "%d of %d: %s\n", i+1, len(chosen), w.name)
 		var found *compare.Work
@@ -250,7 +251,7 @@ func (c *regressCommand) rounds(ctx context.Context, w *work, measure measurer) 
 	return out, nil
 }
 
-// runWithin is the timeout of a run: a server that hangs must not delay the others.
+// runWithin is the timeout of a run, so that a server that hangs does not delay the other runs.
 const runWithin = 3 * time.Minute
 
 // once makes one run, and a second one if the first is invalid or has no report. Failures of the

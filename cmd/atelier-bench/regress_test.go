@@ -121,10 +121,10 @@ func TestTheExitCodeShowsASlowerServer(t *testing.T) {
 		texts []string
 		runs  int
 	}{
-		"alike":                    {fake{speed: 1}, false, 0, []string{"base: abc", "new:  def", "2 works, 16 runs", "round 5 of 5, new", "PASS"}, 16},
+		"alike":                    {fake{speed: 1}, false, 0, []string{"base: abc", "new:  def", "2 loads, 16 runs", "round 5 of 5, new", "PASS"}, 16},
 		"a fifth slower":           {fake{speed: 0.8}, false, 1, []string{"FAIL: read a codelab; memory of 10,000 idle connections\n"}, 16},
 		"faster":                   {fake{speed: 1.3}, false, 0, []string{"better", "PASS"}, 16},
-		"a fifth slower, short":    {fake{speed: 0.8}, true, 0, []string{"2 works, 8 runs", "not judged", "everything works"}, 8},
+		"a fifth slower, short":    {fake{speed: 0.8}, true, 0, []string{"2 loads, 8 runs", "not judged", "everything works"}, 8},
 		"losing, short":            {fake{speed: 1, lost: 3}, true, 1, []string{"round 1, new: 3 lost", "FAIL"}, 8},
 		"late once":                {fake{speed: 1, late: only(3)}, false, 0, []string{"INVALID: the generator was late", "PASS"}, 17},
 		"late again":               {fake{speed: 1, late: only(3, 4)}, false, 2, []string{"read a codelab, round 2, base: the generator was late", "INVALID: read a codelab\n"}, 17},

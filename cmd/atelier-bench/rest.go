@@ -19,7 +19,7 @@ type restCommand struct {
 	serverFlags
 	outputFlags
 
-	Generic bool     `group:"Any server" help:"Repeat one request to --url, which can be any server; a bare server shows the remaining overhead."`
+	Generic bool     `group:"Any server" help:"Repeat one request to --url, which can be any server. A server that does nothing shows the overhead of HTTP and of the generator."`
 	Header  []string `placeholder:"'NAME: VALUE'" sep:"none" group:"Any server" help:"Header of the request. Repeatable."`
 	Body    string   `placeholder:"TEXT" group:"Any server" help:"Body to POST instead of a GET."`
 	PID     int      `name:"pid" placeholder:"PID" group:"Any server" help:"Process id of the server on this machine, for its memory and processor time."`

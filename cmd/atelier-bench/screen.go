@@ -77,7 +77,7 @@ func (s *screen) show(st status) {
 	fmt.Fprintln(os.Stderr, strings.TrimRight(b.String(), " "))
 }
 
-// close ends the display. On a terminal it removes the picture.
+// close ends the display. On a terminal it clears the displayed text.
 func (s *screen) close() {
 	s.mu.Lock()
 	s.closed = true
@@ -88,7 +88,7 @@ func (s *screen) close() {
 	}
 }
 
-// picture is the content of the terminal.
+// picture is the text on the terminal.
 type picture struct {
 	status  status
 	history []float64
@@ -160,7 +160,8 @@ func bar(done float64, width int) string {
 	return strings.Repeat("█", full) + strings.Repeat("░", room-full) + percent
 }
 
-// spark plots the last values as a line, relative to the largest of them.
+// spark plots the last values, at most width of them, as a line of block characters. Their height
+// is relative to the largest of these values.
 func spark(values []float64, width int) string {
 	if len(values) > width {
 		values = values[len(values)-width:]

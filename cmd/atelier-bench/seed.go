@@ -9,8 +9,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// seeded adds a seed to the command line of a random scenario without a seed. A profile is expanded
-// first, because a seed in the profile counts.
+// seeded adds --seed to a command line, unless it has a seed or its scenario has no such flag. It
+// expands a profile first, because the profile can contain a seed.
 func seeded(args []string, seed string) ([]string, error) {
 	if len(args) > 1 && args[0] == "run" {
 		expanded, err := expand(args[1], args[2:])

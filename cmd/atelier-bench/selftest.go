@@ -26,7 +26,7 @@ type selftestCommand struct {
 // Validate is called by kong.
 func (c *selftestCommand) Validate() error {
 	if !c.Spawn || c.Nodes > 0 || len(c.URL) > 0 {
-		return fmt.Errorf("the self-test stops its own server: it needs --spawn, and one server")
+		return fmt.Errorf("the self-test pauses its own server: it needs --spawn, and one server")
 	}
 	return c.outputFlags.check(fanout.Names)
 }
@@ -76,8 +76,8 @@ func (c *selftestCommand) believe(r *report.Result) error {
 		r.Faults = append(r.Faults, fmt.Sprintf("a pause of %.0f ms does not show: the slowest delivery took %.1f ms", pause, r.Latency.Max))
 	}
 	if late < 0.35*pause {
-		r.Faults = append(r.Faults, fmt.Sprintf("those who waited in a pause of %.0f ms are not counted: half of them should have waited half of it, and it is %.1f ms", pause, late))
+		r.Faults = append(r.Faults, fmt.Sprintf("a pause of %.0f ms is not counted: half of the deliveries that were due meanwhile took only %.1f ms or more, want half of the pause", pause, late))
 	}
-	fmt.Fprintf(os.Stderr, "stopped for %.0f ms: the slowest delivery took %.1f ms, half of those that were due meanwhile %.1f ms or more\n", pause, r.Latency.Max, late)
+	fmt.Fprintf(os.Stderr, "paused for %.0f ms: the slowest delivery took %.1f ms, and half of the deliveries that were due meanwhile took %.1f ms or more\n", pause, r.Latency.Max, late)
 	return nil
 }

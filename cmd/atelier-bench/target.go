@@ -76,7 +76,7 @@ func (w *serverFlags) check() error {
 	return errors.Join(problems...)
 }
 
-// one requires either a running server or one to start.
+// one checks that either --url or --spawn is given.
 func (w *serverFlags) one() error {
 	switch {
 	case w.Spawn && len(w.URL) > 0:
@@ -109,8 +109,8 @@ type bench struct {
 	screen *screen
 }
 
-// target finds or starts the server. The function it returns stops a server that the run has
-// started, and keeps its data if requested.
+// target finds or starts the server. The returned function stops a server that the run has started.
+// It removes the server's data, unless keep is true or the stop failed.
 func (w *serverFlags) target(ctx context.Context, env []string) (*server.Target, func(keep bool) error, error) {
 	if !w.Spawn {
 		return w.running(ctx)
@@ -146,8 +146,8 @@ func (w *serverFlags) target(ctx context.Context, env []string) (*server.Target,
 	}, done, nil
 }
 
-// understood removes settings that a server does not know. An older server would not start with
-// them, and it lacks their limits anyway.
+// understood removes settings that a server does not recognize. An older server would not start
+// with them. It does not have the limits that these settings raise.
 func understood(ctx context.Context, binary string, env []string) []string {
 	check := exec.CommandContext(ctx, binary, "checkconfig")
 	check.Env = slices.Concat(os.Environ(), env)
@@ -170,7 +170,8 @@ func spawned(name string, p *server.Process) server.Node {
 	}
 }
 
-// lookWithin is the timeout of a measurement of a server: a paused one must not delay the others.
+// lookWithin is the timeout of a measurement of a server, so that a paused server does not delay
+// the measurements of the others.
 const lookWithin = 800 * time.Millisecond
 
 // cluster starts several servers on one database.

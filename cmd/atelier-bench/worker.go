@@ -11,7 +11,7 @@ import (
 	"atelier/bench/workers"
 )
 
-// workerCommand is a generator that is controlled by a coordinator.
+// workerCommand is a generator that a coordinator controls.
 type workerCommand struct {
 	Listen string `placeholder:"HOST:PORT" help:"Address to accept coordinators at; empty only in a process that a coordinator started."`
 	Secret string `env:"BENCH_SECRET" help:"Secret shared with the coordinator, 16 characters or more; prefer the environment variable."`
@@ -39,5 +39,5 @@ func (w *workerCommand) Run(ctx context.Context) error {
 	}
 	return workers.Listen(ctx, w.Listen, w.Secret,
 		func(a net.Addr) { fmt.Fprintln(os.Stderr, "waiting for a coordinator at", a) },
-		func(from net.Addr, why error) { fmt.Fprintf(os.Stderr, "turned %v away: %v\n", from, why) })
+		func(from net.Addr, why error) { fmt.Fprintf(os.Stderr, "rejected %v: %v\n", from, why) })
 }

@@ -29,7 +29,7 @@ type chaosCommand struct {
 	workshop.Config `kong:"set=attendees=300,set=duration=60s,set=join=20s,set=reads=1"`
 
 	Every     time.Duration `default:"8s" help:"Time between two faults."`
-	Faults    []string      `default:"kill,pause,restart" help:"Faults to repeat in this order: kill (SIGKILL), pause (SIGSTOP for --pause), restart (SIGTERM), each of any node or with :NODE. With --nodes also cut:A-B, cut:A-B:to, cut:A-B:from, restart-db, roll, upgrade (to --upgrade-to, and back the next time), kill-all."`
+	Faults    []string      `default:"kill,pause,restart" help:"Faults to repeat in this order: kill (SIGKILL), pause (SIGSTOP for --pause), restart (SIGTERM). Each affects any node, or with :NODE that node. With --nodes also cut:A-B, cut:A-B:to, cut:A-B:from, restart-db, roll, upgrade (to --upgrade-to, and back the next time), kill-all."`
 	Stages    string        `placeholder:"DURATION@FAULT,…" help:"Faults with a duration each, instead of --faults and --duration, such as 20s@kill:1,30s@pause:2. A fault happens at the start of its time."`
 	Pause     time.Duration `default:"500ms" help:"Duration of a pause."`
 	CutFor    time.Duration `default:"10s" help:"Duration of a cut."`

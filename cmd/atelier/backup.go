@@ -75,7 +75,7 @@ func noteBackup(cfg config.Config, file string, size int64) {
 		err = doctor.Note(cfg.Server.Data, doctor.Backup{At: time.Now().UTC(), File: path, Bytes: size})
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "warning: atelier doctor will not know of this backup:", err)
+		fmt.Fprintln(os.Stderr, "warning: this backup is not recorded for atelier doctor:", err)
 	}
 }
 
@@ -107,7 +107,7 @@ func hasData(cfg config.Config) error {
 	return nil
 }
 
-// openData opens the data folder. No server must have it open.
+// openData opens the data folder. A server must not have it open at the same time.
 func openData(cfg config.Config) (*service.Core, error) {
 	if err := hasData(cfg); err != nil {
 		return nil, err
@@ -129,14 +129,14 @@ type restoreCmd struct {
 	PassphraseFile string `help:"File whose first line is the passphrase of the secrets in the backup; without it the secrets are not restored." placeholder:"FILE" type:"path"`
 }
 
-// Run restores a backup into a data folder without data. Clients that reconnect later learn that
-// their stream position is void.
+// Run restores a backup into a data folder without data. When clients reconnect later, the server
+// rejects their stream positions, and the clients read everything again.
 func (c restoreCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {
 		return err
 	}
-	// The server refuses to start with an invalid configuration.
+	// A server would not start with an invalid configuration, so a restore fails early.
 	if _, err := cfg.Check(); err != nil {
 		return err
 	}
@@ -162,8 +162,8 @@ func (c restoreCmd) Run() error {
 }
 
 const withoutSecrets = `The secrets are not restored. Unless you copy them into the data folder before the first start:
-  - everybody must sign in again, and the facilitators' password is a new one;
-  - the codes with which attendees come back are invalid: a facilitator gives out new ones
+  - everybody must sign in again, and the owner's generated password is replaced by a new one;
+  - the rejoin codes of attendees are invalid: a facilitator gives out new ones
     (POST /api/codelabs/ID/reset-pins);
   - the key of the AI must be entered again;
   - tokens are invalid, as after every restore.

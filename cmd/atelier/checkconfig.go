@@ -10,7 +10,8 @@ import (
 
 type checkconfigCmd struct{ common }
 
-// Run prints the effective configuration.
+// Run prints the effective configuration to standard output, without secrets, and warnings to
+// standard error.
 func (c checkconfigCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {

@@ -52,7 +52,7 @@ func (c clusterDrainCmd) Run() error {
 				fmt.Printf("%s is not running; when it starts, it takes nothing\n", c.Node)
 				return nil
 			case st.Nodes[i].Owns == 0:
-				fmt.Printf("%s owns nothing any more, and takes nothing until: atelier cluster undrain %s\n", c.Node, c.Node)
+				fmt.Printf("%s owns nothing any more, and takes nothing until you run: atelier cluster undrain %s\n", c.Node, c.Node)
 				return nil
 			case time.Now().After(until):
 				return fmt.Errorf("%s still owns %d actors; look at atelier cluster status", c.Node, st.Nodes[i].Owns)
@@ -118,8 +118,8 @@ type clusterRekeyCmd struct{ common }
 // maxSecret is the maximum size of a secret on standard input, in bytes.
 const maxSecret = 4 << 10
 
-// Run seals the nodes' shared secrets under another cluster.secret. It contacts no server, and no
-// server must be running. The secret is not an argument, because other users can see arguments.
+// Run seals the nodes' shared secrets under another cluster.secret. It contacts no server, and all
+// nodes must be stopped. The secret is not an argument, because other users can see arguments.
 func (c clusterRekeyCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {
@@ -139,7 +139,8 @@ func (c clusterRekeyCmd) Run() error {
 	return nil
 }
 
-// readSecret reads a cluster secret.
+// readSecret reads a cluster secret, without white space around it. An error continues the sentence
+// of the caller.
 func readSecret(r io.Reader) (string, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxSecret+1))
 	if err != nil {
@@ -249,9 +250,9 @@ func writeThisNode(w io.Writer, st *nodes.Status) {
 	}
 	line("ready", "%s", ready)
 	line("lease", "%s, lost %s since the start", lease, times(n.LeasesLost))
-	m, nats := n.Messages, "within"
+	m, nats := n.Messages, "embedded"
 	if m.Elsewhere {
-		nats = "elsewhere"
+		nats = "external"
 	}
 	switch {
 	case !m.Connected:
@@ -262,7 +263,7 @@ func writeThisNode(w io.Writer, st *nodes.Status) {
 		nats += fmt.Sprintf(", connected to %d nodes", m.Routes)
 	}
 	line("NATS", "%s; %d messages sent (%s), %d received, %d missed", nats, m.Sent, size(m.SentBytes), m.Received, m.Missed)
-	line("copies", "the one that is furthest behind lacks %d records; all were complete %.1f s ago; %d differed from their owners", n.BehindRecords, n.StaleSeconds, n.Divergences)
+	line("copies", "the copy that is furthest behind lacks %d records; all were complete %.1f s ago; %d differed from their owners", n.BehindRecords, n.StaleSeconds, n.Divergences)
 	line("commands", "%d sent to other nodes; %d actors taken over", n.Forwarded, n.Takeovers)
 	line("reads", "%d confirmed by %d questions to other nodes", n.Confirmed, n.Questions)
 	fmt.Fprintln(w)
@@ -272,7 +273,7 @@ func writeThisNode(w io.Writer, st *nodes.Status) {
 		a := n.Actors[kind]
 		fmt.Fprintf(t, "  %s\t%d\t%d\t%d\n", kind, a.Owned, a.Shared, a.Followed)
 	}
-	_ = t.Flush() // the last line reports errors
+	_ = t.Flush() // if w fails, the caller's next write returns the error
 }
 
 func times(n int64) string {
@@ -282,7 +283,7 @@ func times(n int64) string {
 	return fmt.Sprint(n, " times")
 }
 
-// ago returns the rounded age of an event.
+// ago returns the rounded age of an event that happened the given number of seconds ago.
 func ago(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {

@@ -54,7 +54,7 @@ func (c importCmd) path() (string, error) {
 	case c.Match:
 		q.Set("match", "1")
 	case c.DryRun:
-		return "", errors.New("import: --dry-run is for --into or --match; a new codelab changes nothing")
+		return "", errors.New("import: --dry-run needs --into or --match, because a new codelab changes no other")
 	}
 	if c.DryRun {
 		q.Set("dry_run", "1")
@@ -146,7 +146,7 @@ func (m imported) printChanges(dry bool) {
 	}
 }
 
-// printable makes a text from a file safe to print on a terminal.
+// printable removes the characters of a text from a file that could control a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -170,7 +170,7 @@ func sendFile(server *control.Client, path string, f *os.File, out any) error {
 		}
 		_ = w.CloseWithError(err)
 	}()
-	defer func() { _ = r.Close() }() // a refusal can arrive before the end of the upload
+	defer func() { _ = r.Close() }() // ends the goroutine if the server rejects the file early
 	return server.Send("POST", path, form.FormDataContentType(), r, func(answer io.Reader) error {
 		return json.NewDecoder(answer).Decode(out)
 	})

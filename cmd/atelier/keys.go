@@ -32,7 +32,7 @@ func (c keysNew) Run() error {
 		return err
 	}
 	ask := func(tokens int) error {
-		fmt.Printf("The store remembers %d tokens. All of them become invalid: requests with one get token_not_found.\n", tokens)
+		fmt.Printf("The store contains %d tokens. All of them become invalid: requests with one get token_not_found.\n", tokens)
 		if c.Yes {
 			return nil
 		}

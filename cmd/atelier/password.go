@@ -22,14 +22,14 @@ func (c passwordCmd) Run() error {
 		return err
 	}
 	if cfg.Admin.Password != "" {
-		return errors.New("the owner's password is the configured one: ADMIN_PW, or admin.password")
+		return errors.New("the owner's password is configured, in ADMIN_PW or admin.password, and is not printed")
 	}
 	if !c.Reveal && !service.IsTerminal(os.Stdout) {
-		return errors.New("the output is not a terminal, and may be stored: add --reveal to print the password anyway")
+		return errors.New("the output is not a terminal, and can be stored: add --reveal to print the password anyway")
 	}
 	password, err := ownersPassword(cfg)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no password yet: the server makes it at its first start (%w)", err)
+		return fmt.Errorf("there is no password yet: the server generates it at its first start (%w)", err)
 	}
 	if err != nil {
 		return err

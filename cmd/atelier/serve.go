@@ -40,7 +40,7 @@ func (c serveCmd) Run() error {
 		log.Warn(w)
 	}
 	if err := process.Hide(); err != nil {
-		log.Warn("other processes may be able to read the memory of this process", "error", err)
+		log.Warn("the memory of this process is not protected from other processes", "error", err)
 	}
 	spreadThreads()
 	signals, stop := make(chan os.Signal, 2), make(chan struct{})

@@ -41,7 +41,7 @@ func (c common) operateOn(there bool, ask func(*control.Client) error) error {
 		case err != nil && there:
 			return nil, err
 		case err != nil:
-			// The operator may have mistyped the path.
+			// This notice helps an operator who has mistyped the path.
 			fmt.Fprintln(os.Stderr, "no server runs on", cfg.Server.Data, "and the folder contains no data: a new store is created there")
 		}
 		return openCore(cfg)
@@ -61,7 +61,7 @@ func operate(cfg config.Config, ask func(*control.Client) error, open func() (*s
 	})
 }
 
-// openCore opens the store with its actors. No server must have the store open.
+// openCore opens the store with its actors. A server must not have the store open at the same time.
 func openCore(cfg config.Config) (*service.Core, error) {
 	if cfg.Storage.Backend == config.Memory {
 		return nil, errors.New("storage.backend is memory: only a running server has data, and no server runs on this folder")

@@ -102,7 +102,7 @@ func (u *upgrade) data(folder string, err error) {
 
 // back determines how to return to the previous program.
 func (u *upgrade) back() {
-	text := "the previous program opens the same data, until this program has stored something that the previous program cannot read; after that, only a backup leads back"
+	text := "the previous program opens the same data, until this program has stored something that the previous program cannot read; after that, you need a backup"
 	switch u.WayBack {
 	case "":
 		text = "not known, because this program does not read the data"

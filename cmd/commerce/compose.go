@@ -62,8 +62,8 @@ func (c composeFlags) write(ctx context.Context, s streams, view schema.View) er
 	return writeJSON(s.out, composed)
 }
 
-// gather finds the base and its extensions. These are the given extensions, or the extensions that
-// a payload declares.
+// gather returns the base, its extensions, and the protocol version to check requirements against.
+// For a payload, the payload declares all three. Otherwise the command line contains them.
 func (c composeFlags) gather(d *desk) (*schema.Resource, []*schema.Resource, string, error) {
 	target, err := d.schema(c.Base)
 	if err != nil {
@@ -72,7 +72,7 @@ func (c composeFlags) gather(d *desk) (*schema.Resource, []*schema.Resource, str
 	base := target.Resource
 	if isPayload(base) {
 		if len(c.Extensions) > 0 {
-			return nil, nil, "", usage(errors.New("a payload names its extensions itself"))
+			return nil, nil, "", usage(errors.New("a payload declares its extensions itself: omit the arguments after the payload"))
 		}
 		return c.followed(d, base)
 	}
@@ -99,7 +99,7 @@ func (c composeFlags) followed(d *desk, payload *schema.Resource) (*schema.Resou
 			return base, set.Over(base), set.Protocol, nil
 		}
 	}
-	return nil, nil, "", composition(c.Base, fmt.Errorf("the payload follows %v; pick one with --name", names))
+	return nil, nil, "", composition(c.Base, fmt.Errorf("the payload follows the base schemas %v: select one with --name", names))
 }
 
 func isPayload(r *schema.Resource) bool {

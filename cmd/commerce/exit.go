@@ -43,8 +43,8 @@ func isFileError(err error) bool {
 	return errors.As(err, &path) || errors.Is(err, fs.ErrNotExist)
 }
 
-// wantsJSON looks for --format json without the parser, which may have failed. Programs that parse
-// a command's output also parse its errors.
+// wantsJSON reports whether the arguments contain --format json. It does not use the parser,
+// because the parser can fail. Programs that parse a command's output also parse its errors.
 func wantsJSON(args []string) bool {
 	for i, a := range args {
 		if a == "--" {

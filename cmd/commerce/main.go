@@ -78,8 +78,8 @@ func run(ctx context.Context, args []string, s streams) int {
 	return report(s, args, command.Run())
 }
 
-// report prints a command's error, on stdout for programs and on stderr for people, and
-// returns the exit code.
+// report prints a command's error and returns the exit code. With --format json it prints JSON on
+// stdout, and otherwise text on stderr.
 func report(s streams, args []string, err error) int {
 	if err == nil {
 		return exitClean

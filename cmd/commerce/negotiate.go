@@ -97,7 +97,7 @@ func parseWant(list []string) (map[string]string, error) {
 			return nil, fmt.Errorf("--want %s: %w", item, err)
 		}
 		if other, twice := want[name]; twice && other != version {
-			return nil, fmt.Errorf("--want: %s is asked for in two versions", name)
+			return nil, fmt.Errorf("--want: %s is requested in two versions", name)
 		}
 		want[name] = version
 	}

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// maxHeap is the maximum memory of a run, in bytes. A checkout of a thousand lines takes 30 MB.
+// maxHeap is the maximum size of a run's heap, in bytes. A checkout of a thousand lines takes 30
+// MB.
 const maxHeap = 2 << 30
 
 // lookEvery is the interval of the watchdog.

@@ -225,7 +225,7 @@ func TestTheEveningBeforeCanBeFollowed(t *testing.T) {
 		}
 	}
 
-	for _, want := range []string{"ok    backup", "ok    address", "ok    login", "a socket opens, and messages come", "PASS", `"ready":true`, "the previous program opens the same data", "The secrets are restored", ".atelier"} {
+	for _, want := range []string{"ok    backup", "ok    address", "ok    login", "a socket opens, and messages arrive", "PASS", `"ready":true`, "the previous program opens the same data", "The secrets are restored", ".atelier"} {
 		if !strings.Contains(output, want) {
 			t.Errorf("no output contains %q", want)
 		}

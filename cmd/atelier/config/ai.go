@@ -56,7 +56,7 @@ func (a *AI) check(bad, warn func(string, ...any)) {
 	}
 	for _, m := range a.Allowed() {
 		if m == "" || len(m) > 100 || strings.ContainsFunc(m, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			bad("ai.model and ai.models must be names of models")
+			bad("ai.model and ai.models must be names of models, of 1 to 100 ASCII characters without spaces")
 		}
 	}
 }

@@ -51,8 +51,8 @@ func (b bounds) allow(v reflect.Value) bool {
 	return (b.min == "" || n >= amount(v.Type(), b.min)) && (b.max == "" || n <= amount(v.Type(), b.max))
 }
 
-// amount returns a whole number or a duration as a number. If x is text from a tag, amount parses
-// it, and panics if it is malformed. A test parses all tags.
+// amount returns a whole number, or a duration in nanoseconds. If x is text from a tag, amount
+// parses it, and panics if it is malformed. A test parses all tags.
 func amount(t reflect.Type, x any) int64 {
 	switch x := x.(type) {
 	case int:

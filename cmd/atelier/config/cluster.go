@@ -68,9 +68,8 @@ func CheckClusterSecret(secret string) error {
 	return nil
 }
 
-// MakesCertificates reports whether nodes create the certificates for each other. They do so if
-// messages leave the machine and no certificates are configured, so that all such messages are
-// encrypted.
+// MakesCertificates reports whether the nodes issue their own certificates. They do so if messages
+// leave the machine and no certificates are configured, so that all such messages are encrypted.
 func (n *Cluster) MakesCertificates() bool {
 	host, _, err := net.SplitHostPort(n.Listen)
 	return n.NATSURL == "" && n.TLSCA == "" && err == nil && !loopback(host)

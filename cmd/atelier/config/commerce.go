@@ -6,7 +6,7 @@ import (
 )
 
 // Commerce is the configuration section of the business's side of the commerce protocol. Empty
-// lists of services and capabilities select the server's defaults.
+// lists of services, capabilities and payment handlers select the server's defaults.
 type Commerce struct {
 	SchemaBase        string               `toml:"schema_base" doc:"Base address of the published schemas' $id. If empty, it is public_url and /schemas, or without public_url https://atelier.example/schemas."`
 	Schemas           string               `toml:"schemas" doc:"Folder with your own schemas, read at the start and served under /schemas/ as <version>/<path>.json. Each has its address in $id, where https://atelier.example/schemas/ is replaced by the schema base. A schema that breaks a convention prevents the start. Empty: none."`

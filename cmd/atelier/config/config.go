@@ -179,7 +179,8 @@ func Default() Config {
 }
 
 // Load reads the file, unless its name is "", and overrides it with the environment. Unknown keys
-// in the file or in ATELIER_ variables are errors.
+// in the file or in ATELIER_ variables are errors. In a cluster, an empty cluster.node becomes the
+// host name.
 func Load(path string, environ []string) (Config, error) {
 	c := Default()
 	if path != "" {
@@ -353,7 +354,7 @@ func (c *Config) Check() (warnings []string, err error) {
 	c.checkCluster(bad, warn)
 	c.checkSecrets(bad, warn)
 	if n := c.Limits.BodyMemoryMiB; n > 0 && n < minBodyMemoryMiB {
-		bad("limits.body_memory_mib must be 0 or at least %d: the steps of a codelab may take 32 MiB", minBodyMemoryMiB)
+		bad("limits.body_memory_mib must be 0 or at least %d: the steps of a codelab can take 32 MiB", minBodyMemoryMiB)
 	}
 	c.Files.check(bad, warn)
 	c.Storage.check(bad, warn)
@@ -397,7 +398,7 @@ func (s *Server) check(bad, warn func(string, ...any)) {
 		}
 	}
 	if public && s.TLSCert == "" && len(s.TrustedProxies) == 0 {
-		warn("server.public_url is https and this server speaks HTTP, so a proxy is in front of it, but server.trusted_proxies is empty: everybody has the proxy's address and shares its rate limits")
+		warn("server.public_url is https and this server serves plain HTTP, so a proxy is in front of it, but server.trusted_proxies is empty: everybody has the proxy's address and shares its rate limits")
 	}
 	for _, o := range s.AllowedOrigins {
 		u, err := url.Parse(o)
@@ -466,7 +467,7 @@ func checkPostgres(address Secret, bad, warn func(string, ...any)) {
 	default:
 		mode := u.Query().Get("sslmode")
 		if host := u.Hostname(); host != "" && !loopback(host) && mode != "verify-full" && mode != "verify-ca" && mode != "require" {
-			warn("storage.postgres: the database is on another machine and sslmode is not verify-full, so the data may travel in the clear")
+			warn("storage.postgres: the database is on another machine and sslmode is not verify-full, so the data can travel in the clear")
 		}
 	}
 }

@@ -28,7 +28,8 @@ type FileStore struct {
 	Endpoint string
 	// Insecure selects HTTP, which is allowed only if the server is on this machine.
 	Insecure bool
-	Region   string
+	// Region is the region of the bucket, or "".
+	Region string
 }
 
 // Shared reports whether several nodes can use the store.
@@ -129,6 +130,6 @@ func (f Files) check(bad, warn func(format string, args ...any)) {
 		bad("files.grace must be at least 1h if files.store is shared, so that other servers can record the files that they have stored")
 	}
 	if s.Insecure {
-		warn("files.store speaks HTTP with a server on this machine: a program that listens there can read the files")
+		warn("files.store uses HTTP to a server on this machine: any program that listens at that address can read the files")
 	}
 }

@@ -28,13 +28,14 @@ func checkPrefix(u *url.URL, bad func(string, ...any)) {
 		bad("server.public_url must be a host and a path, without a user, ? and #")
 	case path == "":
 	case !isPrefix(path):
-		bad("server.public_url: the path %q has a character other than letters, digits, '-', '_', '.', '~' and slashes", u.Path)
+		bad("server.public_url: each segment of the path %q must have only letters, digits, '-', '_', '.' and '~', and must be neither empty nor only dots", u.Path)
 	case slices.Contains(ownPaths, strings.Split(path, "/")[1]):
 		bad("server.public_url: the path must not begin with /%s, which the server has itself", strings.Split(path, "/")[1])
 	}
 }
 
-// isPrefix reports whether every proxy interprets each segment of a path in the same way.
+// isPrefix reports whether each segment of a path has only letters, digits and "-_.~", and is
+// neither empty nor only dots. Every proxy interprets such a path in the same way.
 func isPrefix(path string) bool {
 	for _, part := range strings.Split(path[1:], "/") {
 		if part == "" || part[0] == '.' && strings.Trim(part, ".") == "" {
@@ -73,8 +74,9 @@ func (w *Web) check(publicURL string, bad func(string, ...any)) {
 		default:
 			for a := range ancestors {
 				if name == a || all && strings.HasSuffix(a, "."+name) {
-					// Otherwise a step could show a page of the origin that has this server in a frame.
-					bad("web.embed: %q may show this server in its frames (web.frame_ancestors), and cannot be shown here too", h)
+					// Otherwise a step could show a page of the origin that has this server in a
+					// frame.
+					bad("web.embed: %q can show this server in its frames (web.frame_ancestors), so it cannot be embedded", h)
 				}
 			}
 		}

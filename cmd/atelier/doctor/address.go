@@ -37,9 +37,12 @@ func untried(remedy, why string) Finding {
 	return Finding{OK: true, Skipped: true, Text: "not tried: " + why, Remedy: remedy}
 }
 
+// largestAnswer is the maximum size of a response that is read, in bytes.
 const largestAnswer = 16 << 20
 
-// ask sends a request to the server over the same path as browsers.
+// ask sends a request to the server over the same path as browsers, and returns the response and
+// its body. A status of 300 or more is not an error. If into is not nil, ask decodes the body of
+// any other response into it.
 func (v *visit) ask(ctx context.Context, method, path string, body any, into any) (*http.Response, []byte, error) {
 	var text []byte
 	if body != nil {
@@ -81,7 +84,7 @@ func origin(address string) string {
 func (v *visit) address(ctx context.Context) Finding {
 	v.client = newClient()
 	if v.Address == "" {
-		return bad("server.public_url: the address that people type, with https://", "how browsers reach the server is not known: links in certificates and the check of origins are guesses")
+		return bad("server.public_url: the address that people type, with https://", "the public address of the server is not configured, so links in certificates and the check of origins can be wrong")
 	}
 	var app struct {
 		Version *string `json:"version"`
@@ -89,20 +92,20 @@ func (v *visit) address(ctx context.Context) Finding {
 	res, _, err := v.ask(ctx, http.MethodGet, "/api/app", nil, &app)
 	switch {
 	case err != nil:
-		return bad("start the server; look at the proxy, the firewall and the name's address", "%s does not answer as a server: %v", v.Address, plain(err))
+		return bad("start the server; check the proxy, the firewall and the DNS entry of the name", "%s does not answer as a server: %v", v.Address, plain(err))
 	case res.StatusCode >= 300 && res.StatusCode < 400:
-		return bad("set server.public_url to where it leads", "%s leads to %s", v.Address, res.Header.Get("Location"))
+		return bad("set server.public_url to that address", "%s redirects to %s", v.Address, res.Header.Get("Location"))
 	case res.StatusCode != http.StatusOK || app.Version == nil:
-		return bad("the proxy must send /api, /ws and all else to the server", "%s/api/app answers %d: another server is there", v.Address, res.StatusCode)
+		return bad("the proxy must pass all paths to the server, including /api", "%s/api/app answers %d: another server is there", v.Address, res.StatusCode)
 	}
 	v.reached = true
 	if u, err := url.Parse(v.Address); err == nil && u.Scheme != "https" && v.Open {
-		return bad("serve it by https: deploy/Caddyfile, deploy/nginx.conf, or server.tls_cert", "%s is not https: passwords travel in the clear, and texts cannot be read without a network", v.Address)
+		return bad("serve it over https: deploy/Caddyfile, deploy/nginx.conf, or server.tls_cert", "%s is not https: passwords travel in the clear, and codelabs cannot be read without a network", v.Address)
 	}
 	return fine("%s is this server, version %s", v.Address, *app.Version)
 }
 
-// newClient returns a client without cookies, like a new browser.
+// newClient returns a client without cookies, like a new browser. It does not follow redirects.
 func newClient() *http.Client {
 	jar, _ := cookiejar.New(nil) // never returns an error
 	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -121,7 +124,7 @@ func (v *visit) certificate(ctx context.Context) Finding {
 	leaf, where, err := v.leaf(ctx)
 	switch {
 	case err != nil:
-		return bad("look at the certificate and the names in it", "%s: %v", where, plain(err))
+		return bad("check the certificate and the names in it", "%s: %v", where, plain(err))
 	case leaf == nil:
 		return untried("", "there is no https")
 	}
@@ -129,7 +132,7 @@ func (v *visit) certificate(ctx context.Context) Finding {
 }
 
 // leaf returns the certificate that browsers receive or, without https, the one in TLSCert. It
-// returns nil if there is none. where is the place of the certificate.
+// returns nil if there is none. where is the host, or the file, with the certificate.
 func (v *visit) leaf(ctx context.Context) (leaf *x509.Certificate, where string, err error) {
 	if u, err := url.Parse(v.Address); err == nil && u.Scheme == "https" {
 		port := u.Port()
@@ -175,7 +178,7 @@ func (v *visit) app(ctx context.Context) Finding {
 	}
 	files := linked.FindAllSubmatch(page, -1)
 	if len(files) == 0 {
-		return bad("install Node 20.19 or newer, make build, and restart the server", "this program was built without the browser app")
+		return bad("install Node 20.19 or newer, run make build, and restart the server", "this program was built without the browser app")
 	}
 	total := len(page)
 	for _, f := range files {
@@ -192,12 +195,12 @@ func (v *visit) app(ctx context.Context) Finding {
 		n, err := io.Copy(io.Discard, io.LimitReader(res.Body, largestAnswer))
 		_ = res.Body.Close()
 		if err != nil || res.StatusCode != http.StatusOK {
-			return bad("the proxy must pass /assets/ on as it is", "%s answers %d", f[1], res.StatusCode)
+			return bad("the proxy must pass /assets/ on unchanged", "%s answers %d", f[1], res.StatusCode)
 		}
 		total += int(n)
 	}
 	if total > largestPage {
-		return bad("let the proxy pass Accept-Encoding on, and compress nothing itself", "the start page has %d kB: something in between undoes the compression", total/1000)
+		return bad("configure the proxy to pass Accept-Encoding on, and to compress nothing itself", "the start page has %d kB: something in between undoes the compression", total/1000)
 	}
 	return fine("the start page has %d kB in %d files, and no fonts of its own", total/1000, len(files)+1)
 }
@@ -207,16 +210,16 @@ func (v *visit) login(ctx context.Context) Finding {
 	case !v.reached:
 		return untried("", "the address does not answer")
 	case v.Password == "":
-		return untried("set ADMIN_PW and run it again", "the admin's password is not in the data folder, nor in ADMIN_PW")
+		return untried("set ADMIN_PW, and run the command again", "the owner's password is neither in the data folder nor in ADMIN_PW")
 	}
 	res, got, err := v.ask(ctx, http.MethodPost, "/api/login", map[string]string{"admin_id": v.Admin, "admin_pw": v.Password, "display_name": "atelier doctor"}, nil)
 	switch {
 	case err != nil:
-		return bad("look at the proxy", "%v", plain(err))
+		return bad("check the proxy", "%v", plain(err))
 	case res.StatusCode == http.StatusForbidden:
 		return bad("server.public_url must be the address that people type; the proxy must pass Host and X-Forwarded-Proto on", "nobody can log in: %s", errorText(got))
 	case res.StatusCode >= 300:
-		return bad("log in by hand; bin/atelier checkconfig shows what is set", "the owner cannot log in: %d %s", res.StatusCode, errorText(got))
+		return bad("log in by hand; atelier checkconfig shows the settings", "the owner cannot log in: %d %s", res.StatusCode, errorText(got))
 	}
 	u, err := url.Parse(v.Address)
 	if err != nil {
@@ -256,7 +259,7 @@ func (v *visit) socket(ctx context.Context) Finding {
 		return bad("", "the codelabs cannot be read: %v", plain(err))
 	}
 	if len(labs) == 0 {
-		return untried("make or import a codelab (atelier import) and run it again", "there is no codelab yet")
+		return untried("create or import a codelab (atelier import), and run the command again", "there is no codelab yet")
 	}
 	c, res, err := v.dial(ctx, labs[0].ID)
 	if err != nil {
@@ -267,17 +270,17 @@ func (v *visit) socket(ctx context.Context) Finding {
 				remedy = "set server.public_url to the address that people type, or let the proxy pass Host on"
 			}
 		}
-		return bad(remedy, "no socket opens (%s): pages fall back to slower events", text)
+		return bad(remedy, "no socket opens (%s): pages use slower event streams instead", text)
 	}
 	defer c.Close()
 	if err := c.SetReadDeadline(time.Now().Add(checkTimeout)); err != nil {
 		return bad("", "%v", err)
 	}
 	if _, _, err := c.ReadMessage(); err != nil {
-		return bad("the proxy must not hold answers back (proxy_buffering off)", "a socket opens, and nothing comes through it: %v", err)
+		return bad("the proxy must not buffer responses (proxy_buffering off)", "a socket opens, but no message arrives: %v", err)
 	}
 	v.lab = labs[0].ID
-	return fine("a socket opens, and messages come")
+	return fine("a socket opens, and messages arrive")
 }
 
 // dial opens a socket with the visit's login.

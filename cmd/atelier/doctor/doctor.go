@@ -20,7 +20,7 @@ type Options struct {
 	MinFree uint64
 	// Address is the address at which browsers reach the server; "" if it is not configured.
 	Address string
-	// Open means that the server listens beyond this machine.
+	// Open means that other machines can connect to the server's listener.
 	Open bool
 	// TLSCert is the certificate file of the server's own listener, or "".
 	TLSCert string

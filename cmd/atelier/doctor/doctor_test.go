@@ -96,7 +96,7 @@ func TestEachProblemBetweenBrowserAndServerFailsItsCheck(t *testing.T) {
 		name, text string // the failed check and its text, or "" if no check fails
 	}{
 		{"no problem", nil, "", ""},
-		{"a redirect", status("GET /api/app", 301, ""), "address", "leads to https://elsewhere.test/"},
+		{"a redirect", status("GET /api/app", 301, ""), "address", "redirects to https://elsewhere.test/"},
 		{"another server", status("GET /api/app", 200, "{}"), "address", "another server"},
 		{"no app", status("GET /{$}", 200, "plain"), "app", "without the browser app"},
 		{"assets elsewhere", status("GET /assets/", 404, ""), "app", "answers 404"},
@@ -122,7 +122,7 @@ func TestEachProblemBetweenBrowserAndServerFailsItsCheck(t *testing.T) {
 					_ = c.Close()
 				}
 			})
-		}, "socket", "nothing comes through"},
+		}, "socket", "no message arrives"},
 	} {
 		s := site(c.change)
 		found := examine(t, Options{Address: s.URL, Admin: "admin", Password: "p", People: 70, SocketsPerLogin: 20})

@@ -4,10 +4,11 @@ import "fmt"
 
 // Growth contains the needs of a server for a number of people. Sizes are in bytes. The values were
 // measured with atelier-bench workshop, where everybody moves every 20 s and the room sends ten
-// chat messages per second. Resident memory was at most 96 MiB for 100 people, 113 for 1,000 and 220
-// for 10,000. A thousand people write 17 kB/s, which is half a gigabyte in eight hours. Memory
-// includes the 352 MiB of heap that many concurrent writes can take (see keepMemory). The disk
-// space for a day is four times the measured amount, to allow for a busier room and compaction.
+// chat messages per second. Resident memory was at most 96 MiB for 100 people, 113 for 1,000 and
+// 220 for 10,000. A thousand people write 17 kB/s, which is half a gigabyte in eight hours. Memory
+// includes the 352 MiB of heap that many concurrent writes can take (see keepMemory in package
+// service). The disk space for a day is four times the measured amount, to allow for a busier room
+// and compaction.
 type Growth struct {
 	People, Cores int
 	// Memory is the memory of the server alone.

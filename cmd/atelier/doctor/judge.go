@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// All limits of the judgements are in this file. Examine uses them before a workshop, and the
-// server uses them for its owner during a workshop.
+// This file contains the limits that Examine and a running server share. Examine uses them before a
+// workshop. The server uses them during a workshop, for its status page.
 
 // These are the defaults.
 const (
@@ -50,7 +50,7 @@ func Space(free, minFree uint64, people int) Finding {
 	g := GrowthOf(people)
 	need := minFree + g.Written + g.HandedIn()
 	if free < need {
-		return bad("make room, or put the data folder on a larger disk; the server stops taking writes at storage.min_free_mib",
+		return bad("free some space, or put the data folder on a larger disk; below storage.min_free_mib the server rejects writes",
 			"%.1f GB are free, and a day with %d people can need %.1f", gb(free), people, gb(need))
 	}
 	return fine("%.1f GB are free; a day with %d people needs %.1f at most", gb(free), people, gb(need))

@@ -76,7 +76,7 @@ func (v *visit) disk(context.Context) Finding {
 	case errors.Is(err, fs.ErrNotExist):
 		return bad("start the server once, or name the folder with --data", "there is no folder %s", v.Data)
 	case err != nil:
-		return bad("run this as the server's user", "the disk cannot be tried: %v", err)
+		return bad("run this as the server's user", "the disk cannot be tested: %v", err)
 	}
 	return Sync(took)
 }
@@ -120,7 +120,7 @@ func (v *visit) clock(context.Context) Finding {
 	case err != nil:
 		return fine("the synchronization of the clock cannot be determined here (%v)", err)
 	case state == clockError:
-		return bad("timedatectl set-ntp true, or systemctl enable --now systemd-timesyncd", "the clock is not synchronized: times in chats and certificates, and when tokens end, may be wrong")
+		return bad("timedatectl set-ntp true, or systemctl enable --now systemd-timesyncd", "the clock is not synchronized: times in chats and certificates, and the expiry of tokens, can be wrong")
 	}
 	return fine("the clock is synchronized")
 }
@@ -132,8 +132,8 @@ type Backup struct {
 	Bytes int64     `json:"bytes"`
 }
 
-// Note records in a data folder that a backup was made. If the folder belongs to another user, Note
-// writes nothing.
+// Note records in a data folder that a backup was made. It returns an error if this process cannot
+// write to the folder, for example because the folder belongs to another user.
 func Note(data string, b Backup) error {
 	text, err := json.Marshal(b)
 	if err != nil {

@@ -4,5 +4,5 @@ package doctor
 
 import "errors"
 
-// MachineMemory returns an error: the memory is known only on Linux.
+// MachineMemory returns an error, because only the Linux version can determine the memory.
 func MachineMemory() (uint64, error) { return 0, errors.New("only on Linux") }

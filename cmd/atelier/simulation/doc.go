@@ -15,8 +15,8 @@
 // codelabs, retention, sessions, participants, tokens, webhooks, and the register of files with its
 // claims and sweeps also run. The layers below are simulated:
 //
-//   - The store is persistence/memory. Each node has its own lease, which it renews,
-//     queue and latency. The store passes the same suites as PostgreSQL
+//   - The store is persistence/memory. Each node has its own queue and latency, and its
+//     own lease, which it renews. The store passes the same suites as PostgreSQL
 //     (journaltest.Run and RunShared).
 //   - The network is actors/durable/bustest, which passes the suite of buses.
 //   - File contents are in a store that all nodes share (contents_test.go). It keeps
@@ -52,7 +52,7 @@
 //
 // Each of these checks is an oracle. A finding begins with the name of its oracle.
 //
-//	acknowledged  acknowledged changes were committed before, are visible, and stay;
+//	acknowledged  acknowledged changes are already committed, are visible, and stay;
 //	              every view is the result of all committed records, applied in
 //	              order from the first (reference_test.go)
 //	rules         the rules of transport/rest/RULES.md for people and steps, help, polls,

@@ -19,7 +19,7 @@ import (
 const rules = "Atelier."
 
 func main() {
-	vale := flag.String("vale", "bin/vale", "the program")
+	vale := flag.String("vale", "bin/vale", "path of the program Vale")
 	clean := flag.Bool("clean", false, "print errors in the paths of .vale/clean only, and fail if there are any")
 	extend := flag.Bool("extend", false, "add the paths without errors to .vale/clean")
 	flag.Parse()

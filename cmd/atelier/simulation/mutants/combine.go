@@ -134,8 +134,8 @@ type goFile struct {
 	text  []byte
 	name  string // name of the package
 	funcs map[string]*ast.FuncDecl
-	keys  []string // keys of funcs, in the same order
-	rest  string   // everything except functions and their comments
+	keys  []string // keys of funcs, in the order of the source
+	rest  string   // all declarations except functions, without comments between declarations
 }
 
 func parsed(text []byte) (*goFile, error) {

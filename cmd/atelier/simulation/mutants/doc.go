@@ -14,13 +14,13 @@
 // constant or SQL, has its own build.
 //
 // A mutant is run with seeds of the simulation, and then with the package tests in its entry.
-// found.txt records the seed or test that found it. The next run tries this seed or test first, a
-// few times, because the Go scheduler makes choices of its own.
+// found.txt records the seed or test that found it, and the next run tries this seed or test first.
+// It runs the seed up to five times, because the Go scheduler makes choices of its own.
 //
 // # What counts as found
 //
 // A mutant is found if a seed or a test fails with it and passes without it. The program prints a
-// table at the end. It fails for a mutant that survives and is not proven equivalent, and for a
+// table at the end. It fails for a mutant that survives and is not declared equivalent, and for a
 // mutant that is declared equivalent but found. It also fails for a mutant whose changed lines
 // never ran, and for a mutant that does not match the source or does not compile.
 //

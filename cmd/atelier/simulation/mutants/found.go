@@ -22,9 +22,9 @@ func (f finding) String() string {
 	return fmt.Sprintf("test in %.1f s (%s)", f.seconds, f.test)
 }
 
-// found.txt has a line for each mutant, separated by tabs: name, "seed" or "test", the seed or
-// package, seconds, and the oracle or regexp.
-
+// readFound reads found.txt. It has a line for each mutant that was found, with five fields between
+// tabs: name, "seed" or "test", the seed or package, seconds, and the oracle or regexp. A missing
+// file means that no mutant was found yet.
 func readFound(path string) (map[string]finding, error) {
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {

@@ -110,7 +110,7 @@ func (j *judge) seeds(x *mutated, kept uint64) (*finding, error) {
 	return once, nil
 }
 
-// clean reports whether a seed passes without a mutant.
+// clean reports whether a seed passes without a mutant. It records a seed that fails.
 func (j *judge) clean(seed uint64) (bool, error) {
 	f, err := j.shared.original.fails(seed, tries)
 	if f.seed > 0 {

@@ -19,7 +19,7 @@ type mutant struct {
 	equivalent string // the reason why no run can find the mutant; "" if it must be found
 }
 
-// place is a piece of a file and its replacement.
+// place is a sequence of lines of a file, and their replacement.
 type place struct {
 	file     string // path from the module's root
 	old, new []string
@@ -109,7 +109,7 @@ func pick(all []*mutant, which string) (chosen []*mutant, err error) {
 	for _, one := range strings.Split(which, ",") {
 		i := slices.IndexFunc(all, func(m *mutant) bool { return m.name == one || strconv.Itoa(m.number) == one })
 		if i < 0 {
-			return nil, fmt.Errorf("there is no mutant %q; there are %d", one, len(all))
+			return nil, fmt.Errorf("there is no mutant %q; the list has %d", one, len(all))
 		}
 		chosen = append(chosen, all[i])
 	}

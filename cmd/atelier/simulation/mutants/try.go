@@ -77,7 +77,8 @@ func (x *mutated) seeds(first, last uint64) (finding, error) {
 // tries is the number of times that a seed runs to determine whether it finds a mutant.
 const tries = 5
 
-// fails runs a seed several times and returns its failure, if any.
+// fails runs a seed up to the given number of times, until it fails. It returns the failure, or the
+// zero finding if the seed always passes.
 func (x *mutated) fails(seed uint64, times int) (f finding, err error) {
 	began := time.Now()
 	for range times {
