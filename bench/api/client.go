@@ -35,9 +35,9 @@ type Client struct {
 // New returns a client for a server's URL. For an https URL, via is the plain address of the tunnel
 // to the server; otherwise it is "". timeout is the timeout of each request.
 func New(server, via string, timeout time.Duration) (*Client, error) {
-	u, err := url.Parse(server)
+	u, err := ParseURL(server)
 	if err != nil {
-		return nil, fmt.Errorf("server URL: %w", err)
+		return nil, err
 	}
 	address, err := Address(u)
 	if err != nil {
@@ -45,7 +45,7 @@ func New(server, via string, timeout time.Duration) (*Client, error) {
 	}
 	if u.Scheme == "https" {
 		if address = via; via == "" {
-			return nil, fmt.Errorf("server URL %q: https needs a tunnel", server)
+			return nil, fmt.Errorf("server URL https://%s: https needs a tunnel", u.Host)
 		}
 	}
 	return &Client{
@@ -66,11 +66,21 @@ func New(server, via string, timeout time.Duration) (*Client, error) {
 	}, nil
 }
 
+// ParseURL parses a server's URL. Its error contains no part of the URL, which can contain a
+// password or a token.
+func ParseURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, errors.New("server URL: want scheme://host:port")
+	}
+	return u, nil
+}
+
 // Address returns the host and port of a server's URL.
 func Address(u *url.URL) (string, error) {
 	port := map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	if port == "" || u.Host == "" {
-		return "", fmt.Errorf("server URL %q: want http://host:port or https://host:port", u)
+		return "", fmt.Errorf("server URL %s: want http://host:port or https://host:port", u.Scheme+"://"+u.Host)
 	}
 	if u.Port() != "" {
 		return u.Host, nil

@@ -141,3 +141,11 @@ func TestAnEndlessResponseIsAnError(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestErrorsOfURLsContainNoPassword(t *testing.T) {
+	for _, text := range []string{"http://ann:secret@host:port/", "ftp://ann:secret@host/?token=secret", "https://ann:secret@host/?token=secret"} {
+		if _, err := New(text, "", time.Second); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: the error is %v", text, err)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"time"
 
+	"atelier/bench/api"
 	"atelier/bench/broadcast"
 	"atelier/bench/server"
 )
@@ -63,12 +64,12 @@ func (p *Peer) dialect() broadcast.Dialect {
 
 // parse parses a URL and returns the address to connect to.
 func (p *Peer) parse(text string) (u *url.URL, address string, err error) {
-	if u, err = url.Parse(text); err != nil {
-		return nil, "", fmt.Errorf("server URL: %w", err)
+	if u, err = api.ParseURL(text); err != nil {
+		return nil, "", err
 	}
 	port := map[string]string{"http": "80", "https": "443", "ws": "80", "wss": "443"}[u.Scheme]
 	if port == "" || u.Hostname() == "" {
-		return nil, "", fmt.Errorf("server URL %q: want ws, wss, http or https", text)
+		return nil, "", fmt.Errorf("server URL %s: want ws, wss, http or https", u.Scheme+"://"+u.Host)
 	}
 	if u.Port() != "" {
 		port = u.Port()

@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"net/url"
 	"os"
 	"strconv"
 	"time"
 
+	"atelier/bench/api"
 	"atelier/bench/fanout"
 	"atelier/bench/report"
 	"atelier/bench/server"
@@ -275,9 +275,9 @@ func (b *broadcastFlags) plan() error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	u, err := url.Parse(b.server())
+	u, err := api.ParseURL(b.server())
 	if err != nil {
-		return fmt.Errorf("server URL: %w", err)
+		return err
 	}
 	tls := u.Scheme == "https" || u.Scheme == "wss"
 	b.Plan = workers.Plan{

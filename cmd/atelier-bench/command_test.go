@@ -17,9 +17,9 @@ import (
 
 func TestReportsShowNoSecret(t *testing.T) {
 	got := commandLine([]string{"/opt/bench", "--admin-pw", "secret", "--admin-pw=secret", "--admin-id", "admin", "--header", "Authorization: Bearer x", "--secret=y", "--header=Cookie: z",
-		"--hello", `{"token":"x"}`, "--url", "ws://a:b@127.0.0.1:1/ws?token=x", "--postgres=postgres://u:p@h/db", "--url", "http://[::", "--postgres=host=h password=secret"})
+		"--hello", `{"token":"x"}`, "--send", "x", "--answer", "y=x", "--resume=x", "--url", "ws://a:b@127.0.0.1:1/ws?token=x", "--postgres=postgres://u:p@h/db", "--url", "http://[::", "--postgres=host=h password=secret"})
 	want := []string{"bench", "--admin-pw", "***", "--admin-pw=***", "--admin-id", "admin", "--header", "Authorization: ***", "--secret=***", "--header=Cookie: ***",
-		"--hello", "***", "--url", "ws://hidden@127.0.0.1:1/ws?***", "--postgres=postgres://hidden@h/db", "--url", "***", "--postgres=***"}
+		"--hello", "***", "--send", "***", "--answer", "***", "--resume=***", "--url", "ws://hidden@127.0.0.1:1/ws?***", "--postgres=postgres://hidden@h/db", "--url", "***", "--postgres=***"}
 	if !slices.Equal(got, want) {
 		t.Errorf("the command line is %q", got)
 	}

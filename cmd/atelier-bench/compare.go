@@ -171,7 +171,9 @@ func measureIn(ctx context.Context, folder string, args []string) ([]byte, error
 	if folder != "" {
 		cmd.Dir, cmd.Env = folder, append(os.Environ(), "TMPDIR="+folder)
 	}
-	// SIGTERM lets the subprocess end its server. The subprocess also receives Ctrl-C.
+	// SIGTERM lets the subprocess end its server. Without a process group of its own, it would also
+	// receive Ctrl-C from the terminal, and SIGTERM would then end it at once.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = time.Minute
 	out, err := cmd.CombinedOutput()

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -95,11 +96,9 @@ func (d *nodesDemo) run(ctx context.Context, in io.Reader) {
 		d.draw()
 		select {
 		case <-ctx.Done():
-			for _, state := range d.states { // wait for starts in progress
-				if state == nodeStarting {
-					c := <-d.changed
-					d.states[c.node] = c.state
-				}
+			for slices.Contains(d.states, nodeStarting) { // wait for starts in progress
+				c := <-d.changed
+				d.states[c.node] = c.state
 			}
 			return
 		case <-tick.C:

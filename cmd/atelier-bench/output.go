@@ -116,13 +116,17 @@ func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, sce
 	}
 	failed := err != nil || result.ExitCode() == report.ExitFailed
 	// The data and log of a failed server are kept for analysis.
-	if stopped := done(s.Keep || failed); err == nil {
-		err = stopped
-	}
+	stopped := done(s.Keep || failed)
 	if err != nil {
 		return err
 	}
-	return o.write(result)
+	if stopped != nil {
+		fmt.Fprintln(os.Stderr, "atelier-bench:", stopped) // the result is complete, so it is still written
+	}
+	if err := o.write(result); err != nil || stopped == nil {
+		return err
+	}
+	return exitCode(exitBroken)
 }
 
 // runOther runs a scenario against a server other than Atelier, then judges and writes the result.
@@ -182,7 +186,7 @@ func (o *outputFlags) profiled(scenario func() (*report.Result, error)) (*report
 }
 
 // secrets are flags whose values are never printed.
-var secrets = []string{"--admin-pw", "--secret", "--header", "--hello", "--body"}
+var secrets = []string{"--admin-pw", "--secret", "--header", "--hello", "--send", "--answer", "--resume", "--body"}
 
 // addresses are flags whose values can contain a secret: a password, or the parameters of a
 // query.

@@ -177,7 +177,9 @@ func (c *regressCommand) run(ctx context.Context, measure measurer) error {
 		}
 	}
 	if len(rows.Rows) > 0 {
-		err = errors.Join(err, c.write(rows))
+		if failed := c.write(rows); failed != nil {
+			return errors.Join(err, failed)
+		}
 	}
 	code := rows.ExitCode()
 	switch {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,7 +64,7 @@ func (w *serverFlags) check() error {
 	}
 	secure := false
 	for _, text := range w.URL {
-		u, err := url.Parse(text)
+		u, err := api.ParseURL(text)
 		if err == nil {
 			_, err = api.Address(u)
 			secure = secure || u.Scheme == "https"
@@ -236,7 +235,7 @@ func (w *serverFlags) node(ctx context.Context, i int, text string) (n server.No
 		}
 		n.Usage, n.Inside = remote.Usage, remote.Inside
 	}
-	u, err := url.Parse(text)
+	u, err := api.ParseURL(text)
 	if err != nil || u.Scheme != "https" {
 		return n, nil, err
 	}

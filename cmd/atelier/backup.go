@@ -11,6 +11,7 @@ import (
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/doctor"
 	"atelier/cmd/atelier/service"
+	"atelier/persistence/ondisk"
 	"atelier/transport/control"
 )
 
@@ -52,6 +53,9 @@ func (c backupCmd) Run() error {
 	}
 	if err := os.Rename(tmp.Name(), c.File); err != nil {
 		return err
+	}
+	if err := ondisk.SyncFolder(filepath.Dir(c.File)); err != nil {
+		return fmt.Errorf("backup: %w", err)
 	}
 	info, err := os.Stat(c.File)
 	if err != nil {

@@ -31,9 +31,12 @@ func (c encryptKeyCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	key, err := io.ReadAll(io.LimitReader(os.Stdin, maxKeyInput))
-	if err != nil {
+	key, err := io.ReadAll(io.LimitReader(os.Stdin, maxKeyInput+1))
+	switch {
+	case err != nil:
 		return err
+	case len(key) > maxKeyInput:
+		return fmt.Errorf("standard input is larger than %d bytes, too large for a key", maxKeyInput)
 	}
 	if len(strings.TrimSpace(string(key))) == 0 {
 		return errors.New("the key is expected on standard input")

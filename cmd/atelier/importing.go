@@ -96,7 +96,7 @@ func (c importCmd) Run() error {
 		return err
 	}
 	if made.ID != "" {
-		fmt.Printf("%s  %s (%d steps, join code %s)\n", made.ID, made.Title, len(steps), made.JoinCode)
+		fmt.Printf("%s  %s (%d steps, join code %s)\n", made.ID, printable(made.Title), len(steps), made.JoinCode)
 	}
 	if made.ID != "" && made.Created && made.IsPublic {
 		fmt.Println("public: everybody who can reach the server can read it")

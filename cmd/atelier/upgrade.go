@@ -59,7 +59,7 @@ func (c upgradeCmd) Run() error {
 		})
 		u.data(cfg.Server.Data, err)
 		size, takes, err := service.StoreReadTime(cfg)
-		u.addFinding("time", err, "make sure that the store can be read", "a start first reads %d MB of tables, which takes about %s, depending on the disk", size>>20, takes.Round(time.Second/10))
+		u.addFinding("time", err, "make sure that the store can be read", "a start first reads %d MiB of tables, which takes about %s, depending on the disk", size>>20, takes.Round(time.Second/10))
 		u.back()
 		_, f := doctor.LastBackup(cfg.Server.Data, c.BackupAge, time.Now())
 		f.Name = "backup"

@@ -97,14 +97,16 @@ func readSmall(path string, most int) ([]byte, error) {
 		defer f.Close()
 		in = f
 	}
-	b, err := io.ReadAll(io.LimitReader(in, int64(most)+2))
+	limit := most + 2 // and a line break
+	b, err := io.ReadAll(io.LimitReader(in, int64(limit)+1))
 	if err != nil {
 		return nil, failure{exitIO, "io", path, err}
 	}
+	large := len(b) > limit
 	for len(b) > 0 && (b[len(b)-1] == '\n' || b[len(b)-1] == '\r') {
 		b = b[:len(b)-1]
 	}
-	if len(b) > most {
+	if large || len(b) > most {
 		return nil, usage(fmt.Errorf("%s is larger than %d bytes", path, most))
 	}
 	return b, nil

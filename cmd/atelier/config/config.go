@@ -7,9 +7,11 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"net"
@@ -332,8 +334,15 @@ func setText(v reflect.Value, text string) error {
 	default: // lists of tables
 		dec := json.NewDecoder(strings.NewReader(text))
 		dec.DisallowUnknownFields()
-		if err := dec.Decode(p); err != nil {
+		var wrong *json.UnmarshalTypeError
+		switch err := dec.Decode(p); {
+		case errors.As(err, &wrong):
+			return fmt.Errorf("not a JSON array of tables: %s cannot be %s", cmp.Or(wrong.Field, "the value"), wrong.Value)
+		case err != nil:
 			return fmt.Errorf("not a JSON array of tables: %w", err)
+		}
+		if _, err := dec.Token(); err != io.EOF {
+			return errors.New("not a JSON array of tables: there is text after it")
 		}
 	}
 	return nil

@@ -257,6 +257,15 @@ config = {deep = {x = 1, "y z" = [true, "q\"uote"]}}
 	if _, err := Load("", []string{`ATELIER_COMMERCE_SERVICES=[{"nmae":"x"}]`}); err == nil {
 		t.Fatal("an unknown field was accepted")
 	}
+	for value, want := range map[string]string{
+		`[{"name":1}]`:              "name cannot be number",
+		`{"name":"com.example.a"}`:  "the value cannot be object",
+		`[{"name":"com.example"}]]`: "there is text after it",
+	} {
+		if _, err := Load("", []string{"ATELIER_COMMERCE_SERVICES=" + value}); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "Go ") {
+			t.Errorf("%s: the error is %v, want one with %q", value, err, want)
+		}
+	}
 }
 
 // The test adds the example to the shipped file as described in the example's text.

@@ -255,8 +255,12 @@ func (v *visit) socket(ctx context.Context) Finding {
 	var labs []struct {
 		ID string `json:"id"`
 	}
-	if _, _, err := v.ask(ctx, http.MethodGet, "/api/codelabs?limit=1", nil, &labs); err != nil {
-		return bad("", "the codelabs cannot be read: %v", plain(err))
+	res, got, err := v.ask(ctx, http.MethodGet, "/api/codelabs?limit=1", nil, &labs)
+	switch {
+	case err != nil:
+		return bad("check the proxy", "the codelabs cannot be read: %v", plain(err))
+	case res.StatusCode != http.StatusOK:
+		return bad("look into the log of the server", "the codelabs cannot be read: %d %s", res.StatusCode, errorText(got))
 	}
 	if len(labs) == 0 {
 		return untried("create or import a codelab (atelier import), and run the command again", "there is no codelab yet")
@@ -298,5 +302,7 @@ func (v *visit) dial(ctx context.Context, lab string) (*websocket.Conn, *http.Re
 }
 
 func (v *visit) logout(ctx context.Context) {
-	_, _, _ = v.ask(context.WithoutCancel(ctx), http.MethodPost, "/api/logout", nil, nil) // if this fails, the session expires later
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
+	defer done()
+	_, _, _ = v.ask(ctx, http.MethodPost, "/api/logout", nil, nil) // if this fails, the session expires later
 }

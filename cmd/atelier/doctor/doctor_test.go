@@ -102,6 +102,7 @@ func TestEachProblemBetweenBrowserAndServerFailsItsCheck(t *testing.T) {
 		{"assets elsewhere", status("GET /assets/", 404, ""), "app", "answers 404"},
 		{"no compression", status("GET /assets/", 200, strings.Repeat("x", largestPage)), "app", "undoes the compression"},
 		{"wrong origin", status("POST /api/login", 403, `{"error":"origin"}`), "login", "nobody can log in: origin"},
+		{"unreadable codelabs", status("GET /api/codelabs", 500, `{"error":"internal"}`), "socket", "cannot be read: 500 internal"},
 		{"wrong password", status("POST /api/login", 401, `{"error":"wrong"}`), "login", "401 wrong"},
 		{"no cookies", status("POST /api/login", 200, `{}`), "login", "do not arrive"},
 		{"no upgrade", status("GET /api/ws/lab", 400, ""), "socket", "no socket opens (400)"},
