@@ -7,7 +7,7 @@ import (
 	"mime/multipart"
 )
 
-// Login opens an admin's session. The display name distinguishes facilitators.
+// Login logs an admin in and returns the session. The display name distinguishes facilitators.
 func (c *Client) Login(id, password, displayName string) (Session, error) {
 	body, err := json.Marshal(map[string]string{"admin_id": id, "admin_pw": password, "display_name": displayName})
 	if err != nil {
@@ -45,7 +45,8 @@ func (c *Client) Import(s Session, name string, markdown []byte) (*Codelab, erro
 	return &lab, nil
 }
 
-// Create creates a codelab with these steps, each given as its title and its content.
+// Create creates a codelab with these steps, each given as its title and its content. The returned
+// codelab has no steps; see GetCodelab.
 func (c *Client) Create(s Session, title string, steps [][2]string) (*Codelab, error) {
 	record, err := json.Marshal(map[string]string{"title": title, "description": "", "author": "atelier-bench"})
 	if err != nil {
@@ -65,7 +66,8 @@ func (c *Client) Create(s Session, title string, steps [][2]string) (*Codelab, e
 	return &lab, nil
 }
 
-// Send sends a JSON body, and ignores the content of a successful response.
+// Send sends a JSON body, and ignores the content of a successful response. A status other than 2xx
+// is an error.
 func (c *Client) Send(s Session, method, path string, body any) error {
 	b, err := json.Marshal(body)
 	if err != nil {
@@ -89,7 +91,7 @@ func (c *Client) GetCodelab(s Session, id string) (*Codelab, error) {
 	return &lab, nil
 }
 
-// Get reads any list of the API into v.
+// Get makes a GET request, and decodes the JSON of the response into v.
 func (c *Client) Get(s Session, path string, v any) error {
 	if err := c.fetch(&Request{Method: "GET", Path: path, Session: s}, v); err != nil {
 		return fmt.Errorf("read %s: %w", path, err)

@@ -19,11 +19,12 @@ import (
 const maxConns = 1024
 
 // maxAnswer bounds a response body, in bytes, because the tested server can send an endless body.
-// The largest requested file is 50 MiB.
+// The largest expected responses, the lists of a large workshop, are far smaller.
 const maxAnswer = 64 << 20
 
-// idleFor is the time after which an unused connection is closed. It is shorter than the timeout of
-// any server, so that no request is lost on a connection that is just being closed.
+// idleFor is the time after which an unused connection is closed. It is shorter than the usual idle
+// timeouts of servers (5 s and more). Otherwise a request could be lost on a connection that the
+// server is just closing.
 const idleFor = 4 * time.Second
 
 // Client sends requests to one server.
@@ -33,7 +34,8 @@ type Client struct {
 }
 
 // New returns a client for a server's URL. For an https URL, via is the plain address of the tunnel
-// to the server; otherwise it is "". timeout is the timeout of each request.
+// to the server; otherwise it is "". timeout bounds separately the wait for a free connection, the
+// sending and the response.
 func New(server, via string, timeout time.Duration) (*Client, error) {
 	u, err := ParseURL(server)
 	if err != nil {
@@ -167,7 +169,7 @@ type Answer struct {
 // OK reports whether the status is 2xx.
 func (a *Answer) OK() bool { return a.Status >= 200 && a.Status < 300 }
 
-// Err returns an error that quotes the server, or nil for 2xx.
+// Err returns an error with the status and up to 200 bytes of the body, or nil for 2xx.
 func (a *Answer) Err() error {
 	if a.OK() {
 		return nil
@@ -175,7 +177,7 @@ func (a *Answer) Err() error {
 	return fmt.Errorf("status %d: %s", a.Status, a.Body[:min(len(a.Body), 200)])
 }
 
-// Decode reads the body of a 2xx response into v.
+// Decode decodes the JSON body of a 2xx response into v. For other responses it returns Err.
 func (a *Answer) Decode(v any) error {
 	if err := a.Err(); err != nil {
 		return err
@@ -211,7 +213,7 @@ func (c *Client) Do(r *Request) (*Answer, error) {
 	if err := c.host.Do(req, resp); err != nil {
 		switch {
 		case errors.Is(err, fasthttp.ErrConnectionClosed):
-			err = errClosed // the library's text is advice for authors of servers
+			err = errClosed // the library's text gives advice to authors of servers
 		case errors.Is(err, fasthttp.ErrTimeout):
 			err = &silentError{c.host.ReadTimeout, err}
 		case errors.Is(err, fasthttp.ErrBodyTooLarge):
@@ -226,5 +228,5 @@ func (c *Client) Do(r *Request) (*Answer, error) {
 	return a, nil
 }
 
-// Close drops idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.host.CloseIdleConnections() }

@@ -9,7 +9,8 @@ const (
 	maxPages = 10_000
 )
 
-// History reads the chat of a codelab from its end to its beginning, page by page.
+// History reads the chat of a codelab page by page, from the newest page to the oldest. It calls
+// visit for each message. Within a page, the oldest message is first.
 func (c *Client) History(s Session, codelab string, visit func(ChatMessage)) error {
 	before := ""
 	for range maxPages {
@@ -28,9 +29,9 @@ func (c *Client) History(s Session, codelab string, visit func(ChatMessage)) err
 			visit(m)
 		}
 		if page[0].ID == before {
-			return errors.New("the chat history does not go back")
+			return errors.New("the server returned the same page of the chat history again")
 		}
 		before = page[0].ID
 	}
-	return errors.New("the chat history has no end")
+	return errors.New("the chat history has too many pages")
 }

@@ -16,10 +16,10 @@ type Person struct {
 	Session Session
 }
 
-// atOnce is the number of concurrent registrations.
+// atOnce is the maximum number of concurrent registrations.
 const atOnce = 64
 
-// RegisterAll registers n attendees in a codelab.
+// RegisterAll registers n attendees in a codelab. The first error ends all registrations.
 func RegisterAll(ctx context.Context, client *Client, codelab string, n int) ([]Person, error) {
 	people := make([]Person, n)
 	next := make(chan int)
@@ -56,7 +56,7 @@ func RegisterAll(ctx context.Context, client *Client, codelab string, n int) ([]
 	}
 }
 
-var errOften = errors.New("the server demanded a wait too often")
+var errOften = errors.New("the server refused the registration with status 429 too often: raise its limits of registrations")
 
 // tries is the maximum number of attempts for a registration that a rate limit refuses.
 const tries = 60

@@ -42,7 +42,7 @@ func (s Session) sign(req *fasthttp.Request) {
 	}
 }
 
-// renewed returns the session after a response.
+// renewed returns the session with the cookies that a response sets.
 func (s Session) renewed(resp *fasthttp.Response) Session {
 	cookie := fasthttp.AcquireCookie()
 	defer fasthttp.ReleaseCookie(cookie)

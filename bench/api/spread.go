@@ -21,14 +21,15 @@ func (s *Spread) Size() int { return len(s.nodes) }
 // Node returns the client of a node, counted from 0, modulo the number of nodes.
 func (s *Spread) Node(n int) *Client { return s.nodes[n%len(s.nodes)] }
 
-// Close drops idle connections.
+// Close closes the idle connections to all nodes.
 func (s *Spread) Close() {
 	for _, c := range s.nodes {
 		c.Close()
 	}
 }
 
-// Limits of retries.
+// Limits of retries: their number, the time after which no retry begins, and the first and the
+// longest pause before a retry.
 const (
 	repeats      = 60
 	repeatWithin = 30 * time.Second

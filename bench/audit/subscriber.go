@@ -9,8 +9,8 @@ type Subscriber struct {
 	// Facilitator means that the subscriber is a facilitator. Immutable.
 	Facilitator bool
 
-	// Duplicated counts events that were received again. Reordered counts events with a seq that is
-	// not above all earlier ones.
+	// Duplicated counts events that were received again. Reordered counts other events whose seq is
+	// not above the seq of every earlier event.
 	Duplicated, Reordered int
 	// Misdirected counts events that were meant for others.
 	Misdirected int

@@ -1,6 +1,6 @@
 package audit
 
-// Fate is a client's knowledge of a write it made.
+// Fate is the outcome of a write, as far as its client can determine it.
 type Fate uint8
 
 const (

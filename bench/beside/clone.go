@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// most is the maximum size of a response, in bytes.
+// most is the maximum size of a pack, in bytes.
 const most = 256 << 20
 
 // access is the URL of the code's repository, with a person's credentials.
@@ -30,7 +30,7 @@ func clone(ctx context.Context, client *http.Client, a *access, l *line) (int64,
 		return 0, err
 	}
 	advertised, err := io.ReadAll(io.LimitReader(refs, 1<<20))
-	_ = refs.Close() // read to its end
+	_ = refs.Close() // the content was read before, so an error does not matter
 	if err != nil {
 		return 0, err
 	}
@@ -102,8 +102,9 @@ func wants(advertised string) []byte {
 	return append(out, "00000009done\n"...)
 }
 
-// readPack reads the response to a fetch: a line that says that no commit is common, and the pack.
-// The pack's last 20 bytes are the hash of the rest.
+// readPack reads the response to a fetch, and returns the size of the pack in bytes. The response
+// is the line NAK, because client and server have no commit in common, and the pack. The pack's
+// last 20 bytes are the SHA-1 hash of the rest.
 func readPack(r io.Reader) (int64, error) {
 	head := make([]byte, len("0008NAK\nPACK"))
 	if _, err := io.ReadFull(r, head); err != nil || string(head) != "0008NAK\nPACK" {

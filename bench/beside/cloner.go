@@ -36,16 +36,17 @@ type outcome struct {
 	Failed  string        `json:"failed,omitempty"`
 }
 
-// ServeClones runs in the separate process. It reads the cloning attendees. Each further line is
-// the planned time of a round: ServeClones makes a clone for each attendee, and writes the results.
+// ServeClones runs in the separate process. It first reads the cloning attendees from in. Each
+// further JSON value is the planned time of a round. For each round, ServeClones makes a clone for
+// each attendee, and writes the results to out. It returns at the end of in.
 func ServeClones(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := yield(); err != nil {
-		return fmt.Errorf("yield to the workshop: %w", err)
+		return fmt.Errorf("lower the priority of the clones: %w", err)
 	}
 	orders, answers := json.NewDecoder(in), json.NewEncoder(out)
 	var c crowd
 	if err := orders.Decode(&c); err != nil {
-		return fmt.Errorf("read the people who clone: %w", err)
+		return fmt.Errorf("read the cloning attendees: %w", err)
 	}
 	people, line := c.People, &line{bytesPerSecond: c.Line}
 	for {
@@ -102,7 +103,7 @@ func (a *access) outcome(ctx context.Context, due time.Time, l *line) outcome {
 	return outcome{Failed: err.Error()}
 }
 
-// cloner is the separate process, from its parent's side.
+// cloner controls the separate process.
 type cloner struct {
 	cmd     *exec.Cmd
 	in      io.WriteCloser
@@ -128,12 +129,12 @@ func startCloner(ctx context.Context, program []string, who crowd) (*cloner, err
 	c := &cloner{cmd, in, json.NewEncoder(in), json.NewDecoder(out)}
 	if err := c.orders.Encode(who); err != nil {
 		c.stop()
-		return nil, fmt.Errorf("send the people who clone: %w", err)
+		return nil, fmt.Errorf("send the cloning attendees: %w", err)
 	}
 	return c, nil
 }
 
-// clone makes all clones and counts the results.
+// clone lets the process make one clone for each attendee, and counts the results.
 func (c *cloner) clone(due time.Time, done *report.Tally) error {
 	if err := c.orders.Encode(due); err != nil {
 		return err

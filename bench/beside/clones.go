@@ -18,18 +18,18 @@ import (
 	"atelier/bench/workshop"
 )
 
-// Clones is a workshop in which attendees clone the code of the steps at the same moment, and again
-// after every interval. The fields with a help text are flags of cmd/atelier-bench.
+// Clones is a workshop in which many attendees clone the code of the steps at the same moment,
+// repeatedly. The fields with a help text are flags of cmd/atelier-bench.
 type Clones struct {
 	workshop.Config `kong:"set=attendees=500,set=duration=2m,set=join=10s,set=reads=0"`
 
 	People    int           `default:"300" group:"Clones" help:"Number of simultaneous clones."`
 	Line      float64       `default:"125" group:"Clones" help:"Bandwidth that all clones share, in MB/s, as in one room; 0 is unlimited."`
-	Every     time.Duration `default:"10s" group:"Clones" help:"Time between two rounds of clones; the first is after half of it."`
+	Every     time.Duration `default:"10s" group:"Clones" help:"Time between two rounds of clones; the first round is after half of this time."`
 	Settle    time.Duration `default:"1s" group:"Clones" help:"Time after a round of clones that is not measured."`
 	Steps     int           `default:"10" group:"Clones" help:"Number of steps, each with a branch for its start and its end."`
 	Files     int           `default:"10" group:"Clones" help:"Number of files per branch."`
-	FileBytes int           `default:"4096" group:"Clones" help:"Size of a file."`
+	FileBytes int           `default:"4096" group:"Clones" help:"Size of a file, in bytes."`
 
 	// Cloner is the command that calls ServeClones.
 	Cloner []string `kong:"-"`
@@ -85,8 +85,8 @@ type clones struct {
 
 type span struct{ from, to time.Duration }
 
-// partOf returns the part of the measured time at a moment, or -1 during settling and before the
-// measured time.
+// partOf returns the part to which a moment belongs. It returns -1 before the measured time, and
+// while the server settles after a round of clones.
 func (l *clones) partOf(since time.Duration) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -175,7 +175,7 @@ func (l *clones) prepare(ctx context.Context, w *workshop.Config) error {
 	return nil
 }
 
-// change makes existing packs obsolete, so that none can be used again in the next round.
+// change commits a change, so that the server cannot reuse a pack of an earlier round.
 func (l *clones) change() error {
 	return l.write("step-1-start", []file{{"changed.txt", strconv.FormatUint(l.rng.Uint64(), 36)}})
 }

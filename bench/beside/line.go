@@ -16,6 +16,7 @@ type line struct {
 	free time.Time // when the line becomes idle; guarded by mu
 }
 
+// reader returns a reader that is as slow as the line. Without a limit it returns r.
 func (l *line) reader(r io.Reader) io.Reader {
 	if l.bytesPerSecond <= 0 {
 		return r

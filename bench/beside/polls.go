@@ -45,7 +45,7 @@ func (c *Polls) opens() time.Duration { return c.Duration - c.Within - before - 
 func (c *Polls) Check() error {
 	switch {
 	case c.Votes < 1 || c.Votes > c.Attendees:
-		return fmt.Errorf("votes: want 1..%d, one of each attendee", c.Attendees)
+		return fmt.Errorf("votes: want 1..%d, at most one per attendee", c.Attendees)
 	case c.Within <= 0 || c.opens() < c.Within/2:
 		return fmt.Errorf("duration: with votes within %v want at least %v", c.Within, c.Within*3/2+before+settle)
 	}
@@ -72,14 +72,14 @@ type polls struct {
 	rng  *rand.Rand
 	live *workshop.Live
 
-	path   string // of the poll; "" if it could not be opened
+	path   string // path of the poll; "" if the poll could not be opened
 	round  int
 	voters []api.Person
-	choice []int // by voter
+	choice []int // the chosen option of each voter
 	poll   *report.Tally
 	vote   *report.Tally
-	// Guarded by mu. fates are by voter. counts are the numbers of frames with counts that each
-	// facilitator received during the votes.
+	// Guarded by mu. fates contains the outcome of each voter's vote. counts contains, for each
+	// facilitator, the number of received frames with the poll's counts.
 	fates  []audit.Fate
 	counts []int
 }
@@ -94,7 +94,7 @@ func (l *polls) prepare(_ context.Context, w *workshop.Config) error {
 }
 
 // partOf divides the measured time into the time before the poll opens, and the time of the votes.
-// All other moments are in neither part.
+// For all other moments it returns -1.
 func (l *polls) partOf(since time.Duration) int {
 	first := l.cfg.opens() + before
 	switch {
@@ -106,7 +106,8 @@ func (l *polls) partOf(since time.Duration) int {
 	return -1
 }
 
-// counted counts the frames with counts that a facilitator receives during the votes.
+// counted counts a frame to a facilitator, if the frame has the poll's counts and arrives during
+// the votes.
 func (l *polls) counted(facilitator int, kind string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -184,7 +185,7 @@ func (l *polls) cast(n int, due time.Time) {
 	l.note(func() { l.fates[n] = fate })
 }
 
-// conclude compares the votes with those that the server has stored.
+// conclude compares the votes of the run with the votes that the server has stored.
 func (l *polls) conclude(out *report.Result) {
 	out.Operations = append(out.Operations, l.poll.Result(), l.vote.Result())
 	fault := func(format string, args ...any) { out.Faults = append(out.Faults, fmt.Sprintf(format, args...)) }
@@ -210,11 +211,12 @@ func (l *polls) conclude(out *report.Result) {
 	}
 	// At most four frames per second are expected, and one more at each end of the votes.
 	if most, got := int(4*l.cfg.Within.Seconds())+2, slices.Max(l.counts); got > most {
-		fault("a facilitator got %d frames with counts in %v, which is more than 4 a second", got, l.cfg.Within)
+		fault("a facilitator received %d frames with counts in %v, which is more than 4 per second", got, l.cfg.Within)
 	}
 }
 
-// stored counts the stored votes of each voter for their choice, and all other votes.
+// stored reads the votes from the server. It counts each voter's stored votes for the voter's own
+// choice. strange is the number of all other stored votes.
 func (l *polls) stored() (votes []int, strange int, err error) {
 	a, err := l.Do(&api.Request{Method: "GET", Path: "/codelabs/" + l.live.Codelab + "/export/polls.csv", Session: l.admin})
 	if err == nil {
@@ -225,7 +227,7 @@ func (l *polls) stored() (votes []int, strange int, err error) {
 	}
 	rows, err := csv.NewReader(bytes.NewReader(a.Body)).ReadAll()
 	if err != nil || len(rows) == 0 {
-		return nil, 0, errors.Join(errors.New("the table of votes is not CSV with a head"), err)
+		return nil, 0, errors.Join(errors.New("the table of votes is not CSV with a header"), err)
 	}
 	who, what := slices.Index(rows[0], "attendee_id"), slices.Index(rows[0], "answer")
 	if who < 0 || what < 0 {
@@ -246,7 +248,7 @@ func (l *polls) stored() (votes []int, strange int, err error) {
 	return votes, strange, nil
 }
 
-// verifyCounts compares the votes with the counts that the poll shows.
+// verifyCounts compares the stored votes with the counts that the server returns for the poll.
 func (l *polls) verifyCounts(votes []int) error {
 	var shown []struct {
 		ID     string `json:"id"`
@@ -262,7 +264,7 @@ func (l *polls) verifyCounts(votes []int) error {
 	}
 	for _, p := range shown {
 		if path+"/"+p.ID == l.path && !slices.Equal(p.Counts, counts) {
-			return fmt.Errorf("the poll counts %v, and has the votes %v", p.Counts, counts)
+			return fmt.Errorf("the server returns the counts %v for the poll, but the stored votes add up to %v", p.Counts, counts)
 		}
 	}
 	return nil

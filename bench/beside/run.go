@@ -23,20 +23,20 @@ const (
 	parts
 )
 
-// load is the load beside a workshop.
+// load is the additional load of a run.
 type load interface {
 	// prepare creates what the load needs. It can change the configuration of the workshop.
 	prepare(ctx context.Context, w *workshop.Config) error
-	// partOf returns the part of a moment since the beginning of the measured time, or -1 for
-	// neither.
+	// partOf returns the part of the run to which a moment belongs, or -1 if it belongs to neither.
+	// The moment counts from the beginning of the measured time.
 	partOf(since time.Duration) int
-	// run makes the load until ctx ends, and waits for its responses.
+	// run generates the load until ctx ends, and waits for the responses.
 	run(ctx context.Context, live *workshop.Live)
-	// conclude adds the results of the load to those of the workshop.
+	// conclude adds the results of the load to the results of the workshop.
 	conclude(*report.Result)
 }
 
-// site is the server of a run, for an admin.
+// site is the server of a run, with the session of an admin.
 type site struct {
 	*api.Client
 	admin api.Session
@@ -45,7 +45,7 @@ type site struct {
 	mu sync.Mutex
 }
 
-// note makes a change while it holds mu.
+// note calls change while it holds mu.
 func (s *site) note(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +55,7 @@ func (s *site) note(change func()) {
 // within is the timeout of a request of the load.
 const within = 60 * time.Second
 
-// run runs a workshop and the load beside it.
+// run runs a workshop together with the additional load.
 func run(ctx context.Context, name string, w workshop.Config, target *server.Target, newLoad func(*site) load) (*report.Result, error) {
 	w.DrawSeed()
 	client, err := target.Client(within)
@@ -112,7 +112,8 @@ func weigh(r *report.Result) {
 	}
 }
 
-// request makes a request that was planned for due, and counts its result.
+// request makes a request that was planned for due, and counts its result in t. A response that is
+// not 2xx is returned together with an error.
 func (s *site) request(t *report.Tally, due time.Time, r *api.Request) (*api.Answer, error) {
 	a, err := s.Do(r)
 	s.note(func() {

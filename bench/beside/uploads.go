@@ -28,8 +28,8 @@ type Uploads struct {
 	Settle     time.Duration `default:"1s" group:"Uploads" help:"Time at the start of each phase that is not measured."`
 	Small      float64       `default:"4" group:"Uploads" help:"Small uploads per second."`
 	Large      float64       `default:"0.5" group:"Uploads" help:"Large uploads per second."`
-	SmallBytes int           `default:"1048576" group:"Uploads" help:"Size of a small upload."`
-	LargeBytes int           `default:"10485760" group:"Uploads" help:"Size of a large upload."`
+	SmallBytes int           `default:"1048576" group:"Uploads" help:"Size of a small upload, in bytes."`
+	LargeBytes int           `default:"10485760" group:"Uploads" help:"Size of a large upload, in bytes."`
 	AtOnce     int           `default:"64" group:"Uploads" help:"Maximum number of uploads in progress; further uploads are not started, which is reported."`
 }
 
@@ -82,7 +82,7 @@ type uploads struct {
 type sender struct {
 	session api.Session
 	path    string
-	last    string // the id of the file to delete before the next
+	last    string // id of the file to delete before the next upload
 }
 
 // perSender is the number of uploads per minute of one attendee. It is below the server's limit.
@@ -145,8 +145,8 @@ func (l *uploads) run(ctx context.Context, live *workshop.Live) {
 	underway.Wait()
 }
 
-// upload submits a unique file. If all attendees are busy, upload waits for one, and the wait
-// counts as latency.
+// upload submits a unique file, planned for due. If all attendees are busy, upload waits for one.
+// The wait and the deletion of the attendee's previous file count as latency.
 func (l *uploads) upload(due time.Time, size int, t *report.Tally) {
 	s := <-l.free
 	defer func() { l.free <- s }()

@@ -9,7 +9,7 @@ import (
 	"atelier/bench/sockets"
 )
 
-// client is a subscriber or publisher. The loop owns it.
+// client is a subscriber or publisher. Only the loop's goroutine uses it.
 type client struct {
 	index     int
 	node      int // its current node, or the one to connect to
@@ -26,8 +26,10 @@ type client struct {
 	// was means that the client has been ready before; kept means that this machine lacked a
 	// resource for its latest attempt.
 	was, kept bool
-	// away means that the client has been ready before, and has lost its connection. dialled is
-	// when it lost this connection, or when it first dialled. back is when it last reconnected.
+	// away means that the client has been ready before, and has lost its connection. dialled is the
+	// time from which the time to connect counts: the loss of the ready connection. Before the
+	// client was first ready, it is the first dial or the latest failed attempt. back is the time
+	// of the last reconnection.
 	away     bool
 	dialled  time.Duration
 	back     time.Duration
@@ -46,7 +48,7 @@ type client struct {
 	spoiled map[int][]int64
 }
 
-// dial connects or reconnects a client.
+// dial starts to connect or reconnect a client, unless it has a connection.
 func (e *Engine) dial(c *client) {
 	if c.conn != nil || e.closing {
 		return
@@ -98,7 +100,7 @@ func (e *Engine) Open(conn *sockets.Conn) {
 	}
 }
 
-// welcome records that a client is ready.
+// welcome records that a client is ready. Further calls for the same connection have no effect.
 func (e *Engine) welcome(c *client) {
 	if c.ready {
 		return
@@ -219,12 +221,13 @@ func (e *Engine) deliver(c *client, m delivery, now time.Duration) {
 	e.land(p, n, took, measured)
 }
 
-// maxSpoiled is the maximum number of remembered messages with a wrong stamp. They take 32 MB.
+// maxSpoiled is the maximum number of stored message numbers in client.spoiled, for all clients.
+// They take 32 MiB.
 const maxSpoiled = 4 << 20
 
-// spoil records a message whose stamp does not belong to its number. The number of sent messages,
-// once it is known, shows which of the two is wrong. Beyond maxSpoiled the stamp counts as wrong,
-// and the message counts as missed as well.
+// spoil records a message whose stamp does not belong to its number. The final number of sent
+// messages shows later which of the two is wrong. Beyond maxSpoiled the stamp counts as wrong, and
+// the message also counts as lost.
 func (e *Engine) spoil(c *client, p int, n int64) {
 	e.current.Errors++
 	if e.spoiled == maxSpoiled {
@@ -238,7 +241,7 @@ func (e *Engine) spoil(c *client, p int, n int64) {
 	c.spoiled[p] = append(c.spoiled[p], n)
 }
 
-// land records that another reader has received a message.
+// land records that another reader has received message n of publisher p, after the time took.
 func (e *Engine) land(p int, n int64, took time.Duration, measured bool) {
 	if n < 0 || n >= maxFlights/int64(len(e.flights)) {
 		e.windowed(p, n, 0)
@@ -287,14 +290,16 @@ func (e *Engine) how(end sockets.End) string {
 	return end.String()
 }
 
-// retry dials later; the delay grows with the number of failures.
+// retry dials later, after a random delay. The range of the delay grows with the number of clients.
+// It doubles with each further failure, at most three times.
 func (e *Engine) retry(c *client) {
 	c.attempts++
 	spread := max(250*time.Millisecond, time.Duration(len(e.clients))*time.Second/4000) << min(c.attempts-1, 3)
 	e.again(c, spread/10+time.Duration(e.rng.Int64N(int64(spread))))
 }
 
-// drop closes a connection like a failed network. The client reconnects within spread.
+// drop closes a connection without a close frame, like a failed network. The client reconnects
+// after a random time of at most spread.
 func (e *Engine) drop(c *client, spread time.Duration) {
 	if c.conn != nil {
 		c.conn.Close()
@@ -303,6 +308,7 @@ func (e *Engine) drop(c *client, spread time.Duration) {
 	e.again(c, time.Duration(e.rng.Int64N(int64(max(spread, 1)))))
 }
 
+// lose records that a client has no connection any more. The client moves to the next node.
 func (e *Engine) lose(c *client) {
 	if c.ready && !c.publisher {
 		e.ready--
@@ -314,6 +320,7 @@ func (e *Engine) lose(c *client) {
 	c.node = (c.node + 1) % len(e.nodes)
 }
 
+// again schedules another dial of a client.
 func (e *Engine) again(c *client, wait time.Duration) {
 	e.at(e.now()+wait, func() { e.dial(c) })
 }

@@ -29,7 +29,8 @@ type Dialect struct {
 	// is filled with letters until the message has Size bytes.
 	Send Raw `json:"send,omitempty"`
 	Size int `json:"size,omitempty"`
-	// Binary means that clients send binary messages instead of text. A server can send both.
+	// Binary means that clients send binary messages instead of text. Servers can always send both
+	// kinds.
 	Binary bool `json:"binary,omitempty"`
 	// Match finds messages in received frames, with groups named stamp and seq. A frame can have
 	// several messages.
@@ -51,9 +52,9 @@ type Dialect struct {
 	// Beside are the messages that a subscriber sends unprompted, in turn, one per interval of
 	// Load.Beside.
 	Beside []string `json:"beside,omitempty"`
-	// Answers are a client's replies to a message or a line with exactly the text of In, as for the
-	// heartbeats of some protocols. Lines count, because some servers join waiting messages into
-	// one frame.
+	// Answers contains a client's replies to messages with exactly the text of In, as for the
+	// heartbeats of some protocols. A line of a message with this text also gets a reply, because
+	// some servers join waiting messages into one frame.
 	Answers []Answer `json:"answers,omitempty"`
 }
 
@@ -132,7 +133,7 @@ type delivery struct {
 	due time.Duration
 }
 
-// reader extracts the parts that a dialect describes from frames.
+// reader finds in frames the parts that a dialect describes. It is not safe for concurrent use.
 //
 // A regular expression costs some microseconds, and thousands of subscribers receive a message in
 // the same bytes. The reader therefore caches the result for a frame, and the frame that followed
@@ -146,8 +147,8 @@ type reader struct {
 	answers, lines                            map[string]string // by frame, and by line of a frame
 	sealer                                    sealer
 	seed                                      maphash.Seed
-	// cache consists of sets of slots. A frame belongs to one set, and each set has its newest
-	// frame first.
+	// cache consists of sets of slots. A frame belongs to one set, and the newest frame is first in
+	// its set.
 	cache [][ways]*known
 	// beyond is above every possible number; it stands for an invalid number.
 	beyond uint64
@@ -222,8 +223,8 @@ func newReader(d *Dialect, key sealer, publishers int) (*reader, error) {
 	return r, errors.Join(problems...)
 }
 
-// read returns the content of a frame, valid until the next call. The parameter after is the result
-// for the previous frame on the same connection, however old, or nil.
+// read returns the parsed parts of a frame, valid until the next call. The parameter after is the
+// result for the previous frame on the same connection, however old, or nil.
 func (r *reader) read(frame []byte, after *known) *known {
 	if after == nil {
 		return r.find(frame)

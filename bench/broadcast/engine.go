@@ -229,7 +229,7 @@ func (e *Engine) Connect(over time.Duration) {
 	})
 }
 
-// Muster counts the clients that are ready.
+// Muster counts the ready clients, and describes the state of the others.
 func (e *Engine) Muster() *Muster {
 	m := &Muster{All: len(e.clients)}
 	e.loop.Do(func() {
@@ -270,6 +270,7 @@ func (e *Engine) Load(load *Load) {
 	})
 }
 
+// begin begins the measured time.
 func (e *Engine) begin() {
 	e.loop.Turns = latency.New()
 	e.began = usage{server.OwnCPU(), e.loop.Busy}
@@ -313,8 +314,8 @@ func (e *Engine) Drop(d *Drop) {
 // answersWithin is the timeout for the server's responses to the last messages.
 const answersWithin = 5 * time.Second
 
-// Sent waits until the publishers have finished. It returns, for each publisher, the number of sent
-// messages and the refused messages.
+// Sent ends the sending, and waits for outstanding responses for a limited time. It returns, for
+// each publisher, the number of sent messages and the numbers of the refused messages.
 func (e *Engine) Sent() Sent {
 	e.loop.Do(e.end)
 	if e.posts != nil {
@@ -334,8 +335,8 @@ func (e *Engine) Sent() Sent {
 	return s
 }
 
-// Finish waits until everything has arrived, at most until f.Until, and returns the results.
-// Afterwards the engine can only be closed.
+// Finish waits until all messages and responses have arrived, at most until f.Until, and returns
+// the results. Afterwards the engine can only be closed.
 func (e *Engine) Finish(f *Finish) *Outcome {
 	for p := range f.Refused {
 		slices.Sort(f.Refused[p])

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spareFiles is the number of files that a worker opens in addition to its connections.
+// spareFiles is the number of descriptors that are reserved for files other than connections.
 const spareFiles = 32
 
 // enoughFiles refuses a job with more connections than the limit of open files of this

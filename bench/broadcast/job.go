@@ -25,7 +25,7 @@ type Job struct {
 	// server's texts.
 	Secrets []string `json:"secrets,omitempty"`
 	// Subscribers and Publishers are the clients of this worker. First is the number of its first
-	// client among those of all workers, which selects source addresses.
+	// client, counted over all workers. It selects source addresses.
 	Subscribers []Seat `json:"subscribers"`
 	Publishers  []Seat `json:"publishers"`
 	First       int    `json:"first"`
@@ -111,8 +111,8 @@ type Muster struct {
 	Denied int `json:"denied,omitempty"`
 	// Unanswered counts the clients that are connected but have no answer to their opening request.
 	Unanswered int `json:"unanswered,omitempty"`
-	// Ends counts the ways in which connections ended. Strange is a received text in which the
-	// dialect finds nothing, as in Outcome.
+	// Ends counts the ended connections by reason. Strange is a received text in which the dialect
+	// finds nothing, as in Outcome.
 	Ends    map[string]int `json:"ends,omitempty"`
 	Strange string         `json:"strange,omitempty"`
 }
@@ -147,7 +147,9 @@ type Sent struct {
 // Outcome contains the results of a worker. The report merges the histograms of all workers.
 type Outcome struct {
 	// Deliveries contains the latencies of deliveries to readers, from the planned time. Parts
-	// contains the same for each kind of part.
+	// contains the same for each kind of part. Acks contains the times from the planned time to the
+	// acknowledgement. Connects and Resumes contain the times to connect and to reconnect. Lag is
+	// the delay with which the worker sent messages. Turns is as in sockets.Loop.
 	Deliveries *latency.Histogram   `json:"deliveries"`
 	Parts      []*latency.Histogram `json:"parts,omitempty"`
 	Acks       *latency.Histogram   `json:"acks"`
@@ -169,29 +171,37 @@ type Outcome struct {
 	// AllDeliveries counts the deliveries of all messages, measured or not.
 	AllDeliveries int64 `json:"all_deliveries"`
 
+	// Lost, Duplicated and Reordered count messages, separately for each subscriber. Away counts
+	// the messages that a subscriber skipped because it was away, or because the server reported a
+	// gap. Gaps counts those reports to readers. Unfinished is the number of readers that were not
+	// connected at the end, or received nothing after an absence or a gap.
 	Lost, Duplicated, Reordered, Away int64
 	Gaps                              int64 `json:"gaps"`
 	Unfinished                        int   `json:"unfinished"`
 	// Forged counts the deliveries with a stamp that does not belong to the message. Foreign counts
-	// the deliveries with a number that nobody sent.
+	// the deliveries with a number that nobody sent. Open is the number of connected subscribers at
+	// the end. Ended counts the unexpected ends of connections that had been ready.
 	Forged  int64          `json:"forged"`
 	Foreign int64          `json:"foreign"`
 	Stalled report.Stalled `json:"stalled"`
 	Open    int            `json:"open"`
 	Ended   int            `json:"ended"`
-	// Gone is the number of subscribers that had been connected but were not at the end.
+	// Gone is the number of subscribers that had been connected but were not at the end. Unsent
+	// counts the messages whose publisher was not connected. Acked counts the acknowledged
+	// messages.
 	Gone   int   `json:"gone"`
 	Unsent int64 `json:"unsent"`
 	Acked  int64 `json:"acked"`
-	// Beside is the number of unprompted messages of subscribers.
+	// Beside is the number of unprompted messages of subscribers. Refused counts the refused
+	// messages and the failed posts.
 	Beside  int64 `json:"beside,omitempty"`
 	Refused int64 `json:"refused"`
 	// Strange is the first text to a ready subscriber in which the dialect found nothing, or the
 	// newest such text before any subscriber was ready. StrangeAnswer is the same for publishers.
-	// Both can be shown to people.
+	// Secrets in both are masked.
 	Strange       string `json:"strange,omitempty"`
 	StrangeAnswer string `json:"strange_answer,omitempty"`
-	// Complaint is the last refusal or failed post.
+	// Complaint is the text of the last refusal or failed post. Secrets in it are masked.
 	Complaint   string         `json:"complaint,omitempty"`
 	Disconnects map[string]int `json:"disconnects,omitempty"`
 	// Unopened is the number of subscribers that are not connected because this machine lacks a

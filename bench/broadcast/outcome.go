@@ -11,7 +11,8 @@ import (
 	"atelier/bench/report"
 )
 
-// arrived reports whether all readers have received everything.
+// arrived reports whether all subscribers have received everything. It ignores subscribers that do
+// not read now, and sleepers to which the server has reported a gap.
 func (e *Engine) arrived(f *Finish) bool {
 	for _, c := range e.clients {
 		if c.publisher || c.asleep || c.sleeper && c.gap {
@@ -46,8 +47,8 @@ func (e *Engine) tooLate(c *client) bool {
 	return c.ready && c.back > 0 && e.job.Dialect.Resume == "" && e.load != nil && c.back > e.load.Until-lastMoment
 }
 
-// unexpected returns the numbers of a publisher whose absence does not count: those that the server
-// refused or spoiled.
+// unexpected returns the numbers of a publisher's messages whose absence does not count, because
+// the server refused or spoiled them.
 func (c *client) unexpected(f *Finish, p int) []int64 {
 	if len(c.spoiled[p]) == 0 {
 		return f.Refused[p]
@@ -121,7 +122,7 @@ func (e *Engine) conclude(f *Finish) {
 	}
 }
 
-// note counts a client that had stopped reading.
+// note counts the outcome of a client that had stopped reading.
 func note(s *report.Stalled, c *client, lost int64, adrift bool) {
 	s.People++
 	if c.closedAsleep {

@@ -41,7 +41,8 @@ type postJob struct {
 	done func(error)
 }
 
-// maxPending bounds the waiting posts per publisher; the wait counts towards their latency.
+// maxPending is the maximum number of waiting posts per publisher. The wait counts towards their
+// latency.
 const maxPending = 10_000
 
 func newPoster(job *Job, address string, scripts []*script) (*poster, error) {
@@ -100,7 +101,8 @@ func plainly(err error) error {
 	return err
 }
 
-// post sends a publisher's message and then calls done, both in the background.
+// post sends a publisher's message in the background, and calls done with the result on another
+// goroutine. If too many posts wait, the result is an error.
 func (p *poster) post(publisher int, body []byte, done func(error)) {
 	p.pending.Add(1)
 	select {
@@ -129,8 +131,8 @@ func (p *poster) send(to postBox, body []byte) error {
 	return nil
 }
 
-// wait returns when everything has been posted. After the time within, it cancels all requests that
-// are left, because a queue of unanswered requests would take days.
+// wait returns when all posts have ended. After the time within, it cancels all remaining requests,
+// because a full queue of unanswered requests would take days.
 func (p *poster) wait(within time.Duration) {
 	timer := time.AfterFunc(within, p.enough)
 	defer timer.Stop()

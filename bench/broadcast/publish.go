@@ -117,7 +117,8 @@ func (e *Engine) acked(seq uint64) {
 	}
 }
 
-// refuse records that the server refused a message, so that nobody waits for it.
+// refuse records that the server refused a message, so that no subscriber is expected to receive
+// it.
 func (e *Engine) refuse(seq uint64, why string) {
 	if _, waiting := e.planned[seq]; !waiting || e.closing {
 		return
@@ -133,17 +134,17 @@ func (e *Engine) refuse(seq uint64, why string) {
 
 // window describes the messages in progress of an unthrottled publisher.
 type window struct {
-	// from is the first message that allows another one when it arrives.
+	// from is the number of the first message whose arrival allows another message.
 	from  int64
 	moved time.Duration // when a message last arrived
 }
 
-// maxSilence is how long a publisher waits for any of its messages. A message that the server
-// dropped must not stop it forever.
+// maxSilence is how long a publisher waits for the arrival of any of its messages. A message that
+// the server dropped must not stop the publisher forever.
 const maxSilence = 2 * time.Second
 
-// fill sends a window of messages, and does so again whenever no message arrives for a while.
-// Earlier messages then no longer count, although they can still be in flight.
+// fill sends a window of messages, and does so again whenever no message arrives for maxSilence.
+// Earlier messages then no longer count towards the window, although they can still be in flight.
 func (e *Engine) fill(i int) {
 	if e.over {
 		return
@@ -156,6 +157,7 @@ func (e *Engine) fill(i int) {
 	e.watch(i)
 }
 
+// watch calls fill when none of a publisher's messages has arrived for maxSilence.
 func (e *Engine) watch(i int) {
 	due := e.windows[i].moved + maxSilence
 	e.at(due, func() {
@@ -190,5 +192,5 @@ func (e *Engine) refill(p int, n int64, wait time.Duration) {
 	e.at(e.now()+wait, func() { e.send(i, e.now()) })
 }
 
-// awake counts the subscribers whose deliveries count.
+// awake returns the number of subscribers that always read.
 func (e *Engine) awake() int { return len(e.job.Subscribers) - e.job.Stalled }

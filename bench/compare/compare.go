@@ -15,10 +15,11 @@ type Finding struct {
 	// A and B are medians, or the maxima of a number that must be 0. Change is the relative
 	// increase from A to B.
 	A, B, Change float64
-	// P is the probability of such a difference by chance. It is 1 with single runs.
+	// P is the probability that chance alone makes at least this difference. It is 1 with single
+	// runs.
 	P       float64
 	Verdict Verdict
-	// By is the basis of the verdict, if it was not the test.
+	// By is the rule that decided the verdict, if it was not the test.
 	By By
 	// Why, for NoMeaning, names the INVALID side and the reason.
 	Why string
@@ -34,9 +35,9 @@ const (
 	Worse     Verdict = "worse"
 	MaybeNo   Verdict = "within the tolerance"
 	Unproven  Verdict = "too few runs to tell"
-	Different Verdict = "another amount"
+	Different Verdict = "different"
 	// NoMeaning is the verdict if all runs of one side are INVALID.
-	NoMeaning Verdict = "INVALID, means nothing"
+	NoMeaning Verdict = "INVALID, not comparable"
 )
 
 // By is the rule that decides the verdict of a number instead of the test.
@@ -55,14 +56,14 @@ type Limits struct {
 	Tolerance float64
 	// Alpha is the largest P that counts as significant.
 	Alpha float64
-	// Single also judges sets without repeated runs. It is for a check against earlier numbers,
-	// with a wide tolerance.
+	// Single judges by Tolerance alone, so that single runs suffice. It is for a check against
+	// earlier numbers, with a wide tolerance.
 	Single bool
 }
 
 // Compare compares all numbers that both sets have. Invalid runs are omitted, except for numbers
 // that must be 0, since a loss counts however late the generator was. skipped is the number of
-// invalid runs. An error means that the sets have no number in common.
+// invalid runs. An error means that the sets have no scenario in common.
 func Compare(a, b *Set, l Limits) (findings []Finding, skipped int, err error) {
 	left, right := group(a, &skipped), group(b, &skipped)
 	common := false
@@ -74,7 +75,7 @@ func Compare(a, b *Set, l Limits) (findings []Finding, skipped int, err error) {
 		findings = append(findings, left[name].against(name, right[name], l)...)
 	}
 	if !common {
-		return nil, skipped, fmt.Errorf("the two have no run of the same scenario: %s against %s", names(left), names(right))
+		return nil, skipped, fmt.Errorf("the two sets have no scenario in common: %s against %s", names(left), names(right))
 	}
 	return findings, skipped, nil
 }
@@ -247,7 +248,7 @@ func Text(w io.Writer, findings []Finding, skipped int) (worse int, err error) {
 	}
 	t.Flush()
 	if skipped > 0 && !AnyInvalid(findings) {
-		fmt.Fprintf(&b, "\nleft out, since the generator was late: %d of the runs\n", skipped)
+		fmt.Fprintf(&b, "\nomitted INVALID runs: %d\n", skipped)
 	}
 	fmt.Fprintf(&b, "\n%s\n", conclusion(findings))
 	_, err = io.WriteString(w, b.String())
@@ -280,12 +281,12 @@ func conclusion(findings []Finding) string {
 	case invalid != nil:
 		return "INVALID: " + strings.Join(invalid, "; ")
 	case unproven > 0:
-		return "UNDECIDED: not enough runs to tell; 4 of each are the least that can show a difference"
+		return "UNDECIDED: not enough runs to tell; at least 4 of each are needed to show a difference"
 	}
 	return "nothing worse"
 }
 
-// share formats the change. From 0, there is no relative change.
+// share formats the change in percent. An increase from 0 has no relative change.
 func (f *Finding) share() string {
 	if f.A == 0 && f.B != 0 {
 		return "from 0"
@@ -293,7 +294,7 @@ func (f *Finding) share() string {
 	return fmt.Sprintf("%+.1f %%", f.Change*100)
 }
 
-// chance formats p, if there is one.
+// chance formats p, or returns "-" if the verdict does not depend on p.
 func (f *Finding) chance() string {
 	if f.By == ByZero || f.Verdict == NoMeaning {
 		return "-"

@@ -74,7 +74,7 @@ func TestDifferencesNeedRepeatedRuns(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	if worse, err := Text(&out, findings, skipped); err != nil || worse != 1 || !strings.Contains(out.String(), "was late: 1 of") || !strings.Contains(out.String(), "\nWORSE: p99 (fanout: some)\n") {
+	if worse, err := Text(&out, findings, skipped); err != nil || worse != 1 || !strings.Contains(out.String(), "\nomitted INVALID runs: 1\n") || !strings.Contains(out.String(), "\nWORSE: p99 (fanout: some)\n") {
 		t.Errorf("%d numbers are worse, want 1; %v\n%s", worse, err, out.String())
 	}
 	// One run per side proves nothing, unless the caller sets Single.
@@ -207,7 +207,7 @@ func TestAnInvalidRunIsReported(t *testing.T) {
 			t.Errorf("%q: %d numbers are worse, want 0; %v\n%s", want, worse, err, out.String())
 		}
 	}
-	if _, _, err := Compare(set(t, run("fanout")), set(t, run("idle")), Limits{}); err == nil || !strings.Contains(err.Error(), "no run of the same scenario: fanout: some against idle: some") {
+	if _, _, err := Compare(set(t, run("fanout")), set(t, run("idle")), Limits{}); err == nil || !strings.Contains(err.Error(), "no scenario in common: fanout: some against idle: some") {
 		t.Error(err)
 	}
 }

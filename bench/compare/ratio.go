@@ -17,8 +17,8 @@ const (
 
 func (s Side) String() string { return []string{"base", "new"}[s] }
 
-// Order returns the sides in their order in a round. Rounds are counted from 0, and each round
-// reverses the order. A machine that becomes slower therefore harms both sides equally.
+// Order returns the order in which the sides run in a round. Rounds are counted from 0, and each
+// round reverses the order. A machine that becomes slower therefore harms both sides equally.
 func Order(round int) [2]Side {
 	if round%2 == 1 {
 		return [2]Side{New, Base}
@@ -58,7 +58,7 @@ type Work struct {
 	Rounds []Round `json:"rounds"`
 }
 
-// Interval contains the true ratio with a probability of 95 %.
+// Interval is the 95 % confidence interval of a ratio.
 type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
@@ -92,8 +92,9 @@ const (
 )
 
 // Judge compares the two sides of a work. A round counts only if both of its runs are valid. An
-// error of the new server is a failure, whatever the values are. If the base had an error, the work
-// is invalid, because there is no basis for comparison.
+// invalid round makes the work invalid, unless the valid rounds show that the new server is slower.
+// An error of the new server is a failure, whatever the values are. If the base had an error, the
+// work is invalid, because there is no basis for comparison.
 func (w Work) Judge() Row {
 	row := Row{Work: w}
 	var base, now, ratios []float64 // logarithms

@@ -183,7 +183,7 @@ func TestTheTableShowsWhatIsBetter(t *testing.T) {
 			"late  reads/s  1000  1000  1.000  -              INVALID\n", "late, round 2, new: the generator was late\n", "\nINVALID: late\n",
 		}},
 		"a failure and an invalid run": {[]Work{late, memory}, report.ExitFailed, []string{"\nFAIL: memory\nINVALID: late\n"}},
-		"short":                        {[]Work{short}, report.ExitPassed, []string{"0.010  -              not judged\n", "\neverything works; short runs judge no speed\n"}},
+		"short":                        {[]Work{short}, report.ExitPassed, []string{"0.010  -              not judged\n", "\neverything works; short runs do not judge the speed\n"}},
 		"nothing valid":                {[]Work{work("none", nil)}, report.ExitInvalid, []string{"none  reads/s  -     -    -      -              INVALID\n"}},
 	} {
 		all := Rows{Base: "abc", New: "def"}

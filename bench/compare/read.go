@@ -40,8 +40,8 @@ type fileOfSets struct {
 	Runs   []json.RawMessage `json:"runs"`
 }
 
-// Read reads a file with reports: one report, a set as Write makes it, a list, or several of these,
-// concatenated.
+// Read reads a file with reports: one report, a set as Write makes it, a JSON array of reports, or
+// several of these, concatenated.
 func Read(path string) (*Set, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -70,7 +70,7 @@ func Read(path string) (*Set, error) {
 		set.Runs = append(set.Runs, run)
 	}
 	if len(set.Runs) == 0 {
-		return nil, fmt.Errorf("%s: there is no run in it", path)
+		return nil, fmt.Errorf("%s: the file contains no run", path)
 	}
 	return set, nil
 }
@@ -105,7 +105,7 @@ func Write(path string, reports [][]byte) error {
 			return fmt.Errorf("read report: %w", err)
 		}
 		members["series"] = json.RawMessage("[]")
-		members["command"] = json.RawMessage("[]") // it contains paths of one machine, and about describes the run
+		members["command"] = json.RawMessage("[]") // the command contains local paths; the member about describes the run
 		delete(members, "percentiles")
 		delete(members, "memory")
 		short, err := json.Marshal(members)

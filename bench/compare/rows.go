@@ -70,7 +70,7 @@ func (r *Rows) Text(w io.Writer) error {
 	return err
 }
 
-// known hides values without a valid round.
+// known returns "-" instead of the text of a value without a valid round.
 func known(v float64, text string) string {
 	if v == 0 {
 		return "-"
@@ -85,7 +85,8 @@ func (i *Interval) String() string {
 	return fmt.Sprintf("%.3f to %.3f", i.Low, i.High)
 }
 
-// ExitCode returns a failure if any work fails, and invalid if one could not be judged.
+// ExitCode returns report.ExitFailed if any work fails. Otherwise, if any work is invalid, it
+// returns report.ExitInvalid.
 func (r *Rows) ExitCode() int {
 	switch {
 	case len(r.with(Fail)) > 0:
@@ -110,7 +111,7 @@ func (r *Rows) conclusion() string {
 	case len(out) > 0:
 		return strings.Join(out, "\n")
 	case len(r.with(Unjudged)) > 0:
-		return "everything works; short runs judge no speed"
+		return "everything works; short runs do not judge the speed"
 	}
 	return fmt.Sprintf("PASS: nothing is shown to be more than %.0f %% slower", 100*Slower)
 }

@@ -15,7 +15,7 @@ import (
 	"atelier/bench/broadcast"
 )
 
-// Clients contains the values of clients. A value can be a credential, so no error contains one.
+// Clients contains the values of clients. A value can be a credential, so errors contain no values.
 type Clients struct {
 	// Columns contains the names of the values.
 	Columns []string
@@ -95,7 +95,7 @@ func parseClients(from io.Reader, count int) (*Clients, error) {
 		bound.line = maxLine
 		row, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("the run has %d clients, and the file has lines for %d", count, len(c.Rows))
+			return nil, fmt.Errorf("the run has %d clients, but the file has lines for %d", count, len(c.Rows))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("client %d: %w", len(c.Rows)+1, err)
@@ -149,7 +149,7 @@ func (c *Clients) checkHeader(header string) error {
 		i := slices.Index(c.Columns, name)
 		for n, row := range c.Rows {
 			if i >= 0 && strings.ContainsAny(row[i], "\r\n") {
-				return fmt.Errorf("--clients: line %d: %s has a line break, and is for a header", c.Lines[n], name)
+				return fmt.Errorf("--clients: line %d: %s has a line break, which a header must not have", c.Lines[n], name)
 			}
 		}
 	}

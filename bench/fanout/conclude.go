@@ -164,7 +164,7 @@ func (r *run) unmatchedPatterns(outcomes []*broadcast.Outcome) []string {
 	case strange != "":
 		out = append(out, unmatched("--match", d.Match, "first", strange))
 	default:
-		out = append(out, "no subscriber received anything: perhaps the server does not pass on what a client sends, or --hello and --send are not what it expects")
+		out = append(out, "no subscriber received anything: perhaps the server does not pass on what a client sends, or it expects other messages than --hello and --send")
 	}
 	if answers == 0 && d.Ack != "" {
 		out = append(out, unmatched("--ack", d.Ack, "first", strangeAnswer))
@@ -172,7 +172,7 @@ func (r *run) unmatchedPatterns(outcomes []*broadcast.Outcome) []string {
 	return out
 }
 
-// weights adds the clock error of remote workers, and figures for the server's resources per
+// weights adds figures for the clock error of remote workers, and for the server's resources per
 // connection and per delivery.
 func (r *run) weights() {
 	out := r.result
@@ -194,15 +194,15 @@ func (r *run) weights() {
 			out.Remarks = append(out.Remarks, report.Remark{Name: perConnection, Text: "cannot be determined with so few connections"})
 		}
 		figure("rss_without", "without connections", float64(r.empty.RSS), "bytes")
-		figure("idle_cores", "server, nobody saying anything", out.Server.CPU, "cores")
+		figure("idle_cores", "server, without messages", out.Server.CPU, "cores")
 	}
 	if out.Deliveries > 0 {
-		figure("cpu_per_million", "server's processor, for a million deliveries", (r.end.Server.CPU-r.begin.Server.CPU).Seconds()/float64(out.Deliveries)*1e6, "s")
+		figure("cpu_per_million", "server's CPU time per million deliveries", (r.end.Server.CPU-r.begin.Server.CPU).Seconds()/float64(out.Deliveries)*1e6, "s")
 	}
 }
 
-// lastRecipients returns, for each measured message, the time until all readers of all workers had
-// it.
+// lastRecipients returns a histogram with, for each measured message, the time until all readers of
+// all workers had received it.
 func (r *run) lastRecipients(outcomes []*broadcast.Outcome) *latency.Histogram {
 	all := latency.New()
 	for p := range r.cfg.Publishers {

@@ -25,7 +25,7 @@ var Names = report.Names{
 
 // Config is the configuration of a run. The fields with a help text are flags of cmd/atelier-bench.
 type Config struct {
-	Connect time.Duration `default:"5s" group:"Load" help:"Time over which connections are opened. A step of --find-max takes at most half a millisecond per connection."`
+	Connect time.Duration `default:"5s" group:"Load" help:"Time over which connections are opened. In a step of --find-max it is at most half a millisecond per connection."`
 	Settle  time.Duration `default:"1s" group:"Load" help:"Pause between connecting and the load."`
 	Drain   time.Duration `default:"30s" group:"Load" help:"Maximum wait for outstanding messages, at the end and while connecting."`
 	Seed    uint64        `group:"Load" help:"Seed of the random numbers; 0 draws one and prints it."`
@@ -58,7 +58,7 @@ type Config struct {
 	// Beside, if set, runs on its own goroutine during the measured time. Its context ends with
 	// this time.
 	Beside func(ctx context.Context) `kong:"-"`
-	// Progress is called about every second; nil for none.
+	// Progress is called about every second, and when a phase begins; nil for none.
 	Progress func(Progress) `kong:"-"`
 	// Meter counts the load for Prometheus; nil for none.
 	Meter *timeline.Meter `kong:"-"`
@@ -134,11 +134,11 @@ type Progress struct {
 	Done float64
 	// Open is the number of open connections. Wanted is the number that the run needs.
 	Open, Wanted int
-	// These are the numbers of the last second: sent messages, deliveries, failures, and the
-	// latency of the deliveries in milliseconds.
+	// The following fields are the numbers of the last second: sent messages, deliveries, failures,
+	// and the latency of the deliveries in milliseconds.
 	Messages, Deliveries, Errors int64
 	P50, P99, Max                float64
-	// CPU and RSS are those of the server, if they can be measured.
+	// CPU and RSS are the server's cores in use and its resident bytes, if they can be measured.
 	CPU float64
 	RSS int64
 	// Step is the step of a search, from 1, or 0 if this is not a search. Rate is the rate of the
@@ -147,8 +147,8 @@ type Progress struct {
 	Rate float64
 }
 
-// perWorker is the maximum number of connections per worker. It is below a process's limit of open
-// files, 20,000 here.
+// perWorker is the number of connections per worker above which Workers adds a worker. It leaves a
+// margin below the limit of open files per process, which is 20,000 on the reference machine.
 const perWorker = 15_000
 
 // maxPerWorker is the maximum number of connections per worker that Run accepts.
@@ -158,7 +158,7 @@ const maxPerWorker = 19_000
 // from the worker's tunnel to the server.
 const perWorkerTLS = 6_000
 
-// Workers returns the number of processes for these connections.
+// Workers returns the number of worker processes for a number of connections.
 func Workers(connections int, tls bool) int {
 	per := perWorker
 	if tls {
@@ -181,18 +181,18 @@ func (c *Config) Check() error {
 	case c.Size < 0 || c.Rate < 0 || c.Rate == 0 && len(c.Stages) == 0 && c.Publishers > 0 && c.Window < 1:
 		return errors.New("size and rate must not be negative; a rate of 0 needs a window")
 	case c.Rate == 0 && len(c.Stages) == 0 && c.DropEvery > 0:
-		return errors.New("a rate of 0, unthrottled, must be without lost connections")
+		return errors.New("rate: want more than 0, because connections cannot be dropped during an unthrottled load")
 	case c.Stalled < 0 || c.Stalled >= c.Subscribers:
 		return errors.New("stalled: want fewer than all subscribers")
 	case c.Stalled > 0 && c.Part < time.Second:
-		return errors.New("parts of the time: want at least 1s")
+		return errors.New("part of the measured time: want at least 1s")
 	case c.Stalled > 0 && c.Duration < 2*c.Part:
-		return fmt.Errorf("duration: want %v or more: a part in which all read, and one in which some do not", 2*c.Part)
+		return fmt.Errorf("duration: want %v or more, for a part in which all read and a part in which some do not", 2*c.Part)
 	}
 	return nil
 }
 
-// share returns a worker's share of all clients: count clients, beginning with first.
+// share returns a worker's share of all clients: count clients, beginning with number first.
 func share(all, workers, worker int) (first, count int) {
 	first = all * worker / workers
 	return first, all*(worker+1)/workers - first

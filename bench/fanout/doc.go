@@ -7,6 +7,6 @@
 // (broadcast.Dialect) and the clients. [Atelier] makes an Endpoint for a codelab and its attendees,
 // and [Generic] makes one from the flags.
 //
-// The clients are in the workers of a group. This package plans the run, watches the
+// The clients run in the workers of a workers.Group. This package plans the run, measures the
 // server, and combines the results of the workers.
 package fanout

@@ -26,8 +26,8 @@ type Peer struct {
 	Trust   server.Trust
 	// Dialect has no columns; Clients have them.
 	Dialect broadcast.Dialect
-	// Clients contains the values for the dialect, and for path and query of the URLs: first those
-	// of the subscribers, then those of the publishers. It is nil if there are none.
+	// Clients contains the values for the dialect, and for path and query of the URLs. The rows of
+	// the subscribers are first, then the rows of the publishers. It is nil if there are no values.
 	Clients *Clients
 	// Elsewhere means that the workers are on other machines, so this machine does not need to
 	// reach the server.
@@ -40,7 +40,7 @@ func (p *Peer) Check() error {
 	if err == nil && p.Publish != "" {
 		var to *url.URL
 		if to, _, err = p.parse(p.Publish); err == nil && to.Host != u.Host {
-			err = errors.New("messages are posted to the server of the streams")
+			err = errors.New("--publish: want the host of --url, because messages are posted to the server of the streams")
 		}
 	}
 	d := p.dialect()
@@ -77,7 +77,7 @@ func (p *Peer) parse(text string) (u *url.URL, address string, err error) {
 	return u, net.JoinHostPort(u.Hostname(), port), nil
 }
 
-// thereWithin is the timeout of the first connection.
+// thereWithin is the timeout of the connection that checks whether the server exists.
 const thereWithin = 10 * time.Second
 
 // Generic returns the endpoint of any server.

@@ -20,7 +20,7 @@ import (
 	"atelier/bench/workers"
 )
 
-// run is one load test. The goroutine of Run owns it.
+// run is one load test. Only the goroutine of Run uses it.
 type run struct {
 	cfg      *Config
 	workers  *workers.Group
@@ -154,7 +154,7 @@ func (r *run) muster() (*broadcast.Muster, error) {
 	return all, nil
 }
 
-// nobody explains why there are no clients to measure.
+// nobody returns an error that explains why no client could connect.
 func (r *run) nobody(m *broadcast.Muster) error {
 	often := ""
 	for _, how := range slices.Sorted(maps.Keys(m.Ends)) {
@@ -171,16 +171,16 @@ func (r *run) nobody(m *broadcast.Muster) error {
 	}
 	switch {
 	case why == nil && m.Unanswered > 0:
-		why = append(why, fmt.Sprintf("the server accepts connections and says nothing: %d of %d wait for an answer to their opening request", m.Unanswered, m.All))
+		why = append(why, fmt.Sprintf("the server accepts connections and does not respond: %d of %d wait for an answer to their opening request", m.Unanswered, m.All))
 	case why == nil:
-		why = append(why, "the server does not say what it should")
+		why = append(why, "the server does not send the expected first message")
 	}
 	return fmt.Errorf("nobody could connect: %s", strings.Join(why, "; "))
 }
 
 // unmatched describes a pattern without a match, with the first or last received text.
 func unmatched(flag, pattern, when, came string) string {
-	text := fmt.Sprintf("nothing that came matches %s %s", flag, pattern)
+	text := fmt.Sprintf("no received text matches %s %s", flag, pattern)
 	if came != "" {
 		text += "; the " + when + " was \"" + came + "\""
 	}
@@ -278,7 +278,7 @@ func (r *run) partNames() []string {
 	return names
 }
 
-// drops plans the losses of all connections. The last loss leaves time to reconnect.
+// drops plans the repeated closing of all connections. The last one leaves time to reconnect.
 func (r *run) drops() error {
 	if r.cfg.DropEvery == 0 {
 		return nil
@@ -322,7 +322,7 @@ func (r *run) finish(ctx context.Context) (*report.Result, error) {
 	outcomes := make([]*broadcast.Outcome, len(reports))
 	for i, w := range reports {
 		if w.Outcome == nil {
-			return nil, fmt.Errorf("worker %d found nothing", i+1)
+			return nil, fmt.Errorf("worker %d returned no results", i+1)
 		}
 		outcomes[i] = w.Outcome
 	}

@@ -205,7 +205,7 @@ func TestChangedMessagesFailTheRun(t *testing.T) {
 		"a larger stamp":    {func(stamp, seq string) string { return "9" + stamp + " " + seq }, "%d deliveries with a stamp that nobody sent"},
 		"a smaller stamp":   {func(stamp, seq string) string { return stamp[1:] + " " + seq }, "%d deliveries with a stamp that nobody sent"},
 		"no time":           {func(_, seq string) string { return "0 " + seq }, "%d deliveries with a stamp that nobody sent"},
-		"a number too high": {func(stamp, _ string) string { return stamp + " 77777777" }, "%d deliveries of what nobody sent in this run"},
+		"a number too high": {func(stamp, _ string) string { return stamp + " 77777777" }, "%d deliveries of messages that nobody sent in this run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			harmed := 0
@@ -249,7 +249,7 @@ func TestAServerThatRefusesEverybodyIsReported(t *testing.T) {
 		change func(*Endpoint)
 		text   string
 	}{
-		"silence":             {http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), nil, "accepts connections and says nothing: 2 of 2 wait"},
+		"silence":             {http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), nil, "accepts connections and does not respond: 2 of 2 wait"},
 		"not a WebSocket":     {http.NotFoundHandler(), nil, "refused with status 404"},
 		"not an event stream": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) }), func(d *Endpoint) { d.Stream = true }, "not an event stream"},
 		"secrets said back": {http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Type", r.Header.Get("X-Key")) }), func(d *Endpoint) {

@@ -10,7 +10,7 @@ import (
 )
 
 // search contains the known bounds of the rate that a server sustains. Rates are in messages per
-// second of all publishers.
+// second, for all publishers together.
 type search struct {
 	// kept is the highest successful rate. missed is the lowest failed rate. Each is 0 for none.
 	// unsure means that the generator was too slow for missed.
@@ -65,7 +65,8 @@ func (s *search) next() float64 {
 	return rate
 }
 
-// limit returns why the search ends, if the given next rate is not tried.
+// limit returns why the search ends if the rate next is not tried. next is 0 if there is no next
+// rate.
 func (s *search) limit(next float64) report.Limit {
 	switch {
 	case s.unsure:
@@ -78,11 +79,11 @@ func (s *search) limit(next float64) report.Limit {
 	return report.LimitedByServer
 }
 
-// FindMax searches for the highest rate that judge accepts. It repeats the load test at most most
-// times, beginning with the configured rate. It returns the result of the highest successful rate,
-// or of the lowest rate if none was successful, with all steps. The caller must judge the result
-// again. If ctx ends, the search ends with its results so far. An error means that there are no
-// results.
+// FindMax searches for the highest rate that judge accepts. most is the maximum number of load
+// tests, and the first has the configured rate. FindMax returns the result of the highest
+// successful rate, or of the lowest rate if none was successful, with all steps. The caller must
+// judge the result again. If ctx ends, the search ends with its results so far. An error means that
+// there are no results.
 func (c *Config) FindMax(ctx context.Context, most int, judge func(*report.Result) error) (*report.Result, error) {
 	return findMax(c, most, func(c *Config) (*report.Result, error) {
 		r, err := c.Run(ctx)
@@ -105,7 +106,7 @@ func findMax(cfg *Config, most int, run func(*Config) (*report.Result, error)) (
 		}
 		if err != nil {
 			// For example, the server no longer accepts clients.
-			found.Faults = append(found.Faults, fmt.Sprintf("the step at %g a second could not be run: %v", rate, err))
+			found.Faults = append(found.Faults, fmt.Sprintf("the step at %g messages/s could not be run: %v", rate, err))
 			s.missed = rate
 			log.LimitedBy = report.LimitedByError
 			continue
@@ -129,7 +130,7 @@ func findMax(cfg *Config, most int, run func(*Config) (*report.Result, error)) (
 	}
 	log.HighestRate, log.LowestMissed = s.kept, s.missed
 	found.Search, found.About = log, about(cfg)+" or more"
-	found.Figures = append(found.Figures, report.Figure{Key: HighestRate, Name: "highest rate", Value: s.kept, Unit: "messages a second"})
+	found.Figures = append(found.Figures, report.Figure{Key: HighestRate, Name: "highest rate", Value: s.kept, Unit: "messages per second"})
 	return found, nil
 }
 

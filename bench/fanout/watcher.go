@@ -11,7 +11,7 @@ import (
 	"atelier/bench/timeline"
 )
 
-// watcher adds the workers' samples to the timeline of the run, and displays it.
+// watcher adds the workers' samples to the timeline of the run, and reports the progress.
 type watcher struct {
 	*timeline.Timeline
 	cfg *Config
@@ -81,7 +81,7 @@ func (w *watcher) add(s broadcast.Sample) {
 	w.show(w.Phase())
 }
 
-// show displays the progress. The caller must hold mu.
+// show reports the progress. The caller must hold mu.
 func (w *watcher) show(phase string) {
 	if w.cfg.Progress == nil {
 		return

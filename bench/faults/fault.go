@@ -39,9 +39,9 @@ const (
 // Fault is one injected fault.
 type Fault struct {
 	Kind Kind
-	// Node is the node, counted from 1, of a kill, a pause or a restart; 0 means any.
+	// Node is the node, counted from 1, of a kill, a pause or a restart; 0 means a random node.
 	Node int
-	// Ends and Way describe the ends and the direction of a cut, see nodes.ParseCut and nodes.Both.
+	// Ends and Way describe the ends and the direction of a cut; see nodes.ParseCut and nodes.Both.
 	Ends, Way string
 }
 

@@ -21,13 +21,13 @@ type Inflictor struct {
 	Target *server.Target
 	// Pause and Cut are the durations of these faults.
 	Pause, Cut time.Duration
-	// Upgrade is the path of the program that the next Upgrade fault installs; "" means the current
-	// program. Each upgrade exchanges the two programs.
+	// Upgrade is the path of the program with which the next Upgrade fault restarts the nodes; ""
+	// means the current program. Each upgrade exchanges the two programs.
 	Upgrade string
 	// Rng chooses the node of a fault that names no node.
 	Rng *rand.Rand
 
-	restarts int // of the database, until now
+	restarts int // number of restarts of the database until now
 }
 
 // Choose chooses the node of a fault that names no node.
@@ -60,7 +60,8 @@ func (i *Inflictor) Harmed(f Fault) []int {
 	return all
 }
 
-// Do injects a fault, and returns after the repair: all servers run again, and cuts are healed.
+// Do injects a fault, and returns after the repair: all servers run again, and cuts are healed. On
+// an error, the repair can be incomplete.
 func (i *Inflictor) Do(ctx context.Context, f Fault) error {
 	all := i.Target.Nodes()
 	p := all[max(f.Node, 1)-1].Process
@@ -131,6 +132,7 @@ func restart(ctx context.Context, p *server.Process, binary string) error {
 	return p.Start(ctx)
 }
 
+// killAll kills all nodes, and then starts them concurrently.
 func killAll(ctx context.Context, all []server.Node) error {
 	for _, n := range all {
 		n.Process.Kill()

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Planned is a fault with its time in the load.
+// Planned is a fault with its time since the beginning of the measured time.
 type Planned struct {
 	At    time.Duration
 	Fault Fault
 }
 
-// Every plans faults at an interval, cycling through the kinds. The first is after one interval,
-// the last before until.
+// Every plans faults at an interval, cycling through turns. The first fault is after one interval,
+// and the last before until.
 func Every(interval, until time.Duration, turns ...Fault) []Planned {
 	var out []Planned
 	if interval <= 0 || len(turns) == 0 {

@@ -2,8 +2,8 @@ package faults
 
 import "time"
 
-// Window is the time over which a percentile is taken. Limit is the bound of the p99 for a
-// recovered service.
+// Window is the time over which a percentile is taken. The service counts as recovered while its
+// p99 is below Limit.
 const (
 	Window = time.Second
 	Limit  = 250 * time.Millisecond

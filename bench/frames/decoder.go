@@ -46,7 +46,7 @@ type Sink interface {
 // Decoder decodes the bytes of a server into messages, for any split on the network. The zero value
 // is ready to use. It stores bytes only while a frame or a fragmented message is incomplete.
 type Decoder struct {
-	// Binary allows binary messages, which are returned like text. Atelier sends none; others do.
+	// Binary allows binary messages, which are returned like text. Atelier sends none.
 	Binary bool
 
 	// pending is the received part of an incomplete frame.
@@ -85,7 +85,7 @@ func (d *Decoder) Feed(p []byte, out Sink) error {
 	return nil
 }
 
-// wanted returns the minimum number of missing bytes of the pending frame.
+// wanted returns a number of bytes that the pending frame certainly lacks.
 func (d *Decoder) wanted() int {
 	h, ok, err := d.header(d.pending)
 	if err != nil || !ok {
@@ -121,7 +121,8 @@ type header struct {
 	size, length int
 }
 
-// header parses and checks the header of the first frame of p; false if it is incomplete.
+// header parses and checks the header of the first frame of p. It returns false if the header is
+// incomplete.
 func (d *Decoder) header(p []byte) (header, bool, error) {
 	if len(p) < 2 {
 		return header{}, false, nil

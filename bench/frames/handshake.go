@@ -12,7 +12,7 @@ import (
 
 // Upgrade is a client's request to open a WebSocket.
 type Upgrade struct {
-	// Host and Path are those of the request; Path includes the query.
+	// Host and Path are the host and the path of the request; Path includes the query.
 	Host, Path string
 	// Cookie is the value of the Cookie header; "" for none.
 	Cookie string
@@ -58,7 +58,8 @@ func CheckHeader(line string) error {
 // maxAnswer bounds the header of the server's response, in bytes.
 const maxAnswer = 16 << 10
 
-// RefusedError means that the server answered the upgrade with another status than 101.
+// RefusedError means that the server answered the opening request with a status other than 101, or
+// other than 200 for an event stream.
 type RefusedError struct {
 	Status int
 }
@@ -90,7 +91,7 @@ func Answer(p []byte, key string) (int, error) {
 // status checks the first line of an answer and returns the lines after it.
 func status(head []byte, want int) (headers []byte, err error) {
 	line, headers, _ := bytes.Cut(head, []byte("\r\n"))
-	// An HTTP/1.0 server does not upgrade, but can give a reason.
+	// An HTTP/1.0 server cannot upgrade, but its status can be the reason of a refusal.
 	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) && !bytes.HasPrefix(line, []byte("HTTP/1.0 ")) {
 		return nil, errAnswer
 	}

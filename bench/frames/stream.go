@@ -13,9 +13,9 @@ var (
 	errStreamEnd = errors.New("event stream ended")
 )
 
-// StreamAnswer checks the server's answer to AppendStream. It returns the length of the answer's
-// head in bytes (0 while the head is incomplete), and whether the stream is chunked. A refusal is a
-// *RefusedError.
+// StreamAnswer checks the server's answer to the request of AppendStream. It returns the length of
+// the answer's head in bytes (0 while the head is incomplete), and whether the stream is chunked. A
+// refusal is a *RefusedError.
 func StreamAnswer(p []byte) (n int, chunked bool, err error) {
 	end := bytes.Index(p, []byte("\r\n\r\n"))
 	if end < 0 {
@@ -130,7 +130,7 @@ func chunkSize(head []byte) (int, error) {
 }
 
 // lines handles a piece of the stream. Lines end with LF or CR LF. The standard also allows a
-// single CR, but no server sends it.
+// single CR, which is not supported.
 func (s *Stream) lines(p []byte, out Sink) error {
 	for !s.stopped {
 		end := bytes.IndexByte(p, '\n')

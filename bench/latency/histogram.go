@@ -9,8 +9,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Bounds of the values: 1 us to 10 minutes, to three significant digits.
-// One histogram takes 180 kB.
+// Bounds of the values: 1 us to 10 minutes, with three significant digits. One histogram takes
+// 180 kB.
 const (
 	unit    = time.Microsecond
 	longest = 10 * time.Minute
@@ -51,7 +51,8 @@ func (h *Histogram) Sum() time.Duration {
 	return time.Duration(h.counts.Mean() * float64(h.Count()) * float64(unit))
 }
 
-// Within returns the number of latencies within each of the bounds.
+// Within returns, for each bound, the number of latencies that do not exceed it, to the precision
+// of the histogram.
 func (h *Histogram) Within(bounds []time.Duration) []int64 {
 	out := make([]int64, len(bounds))
 	for _, bar := range h.counts.Distribution() {
@@ -80,8 +81,8 @@ func (h *Histogram) MarshalText() ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalText decodes the result of MarshalText. It refuses counts with another range or
-// precision, which could not be merged.
+// UnmarshalText decodes the result of MarshalText. It rejects counts with another range or
+// precision, because they could not be merged.
 func (h *Histogram) UnmarshalText(text []byte) error {
 	counts, err := hdrhistogram.Decode(text)
 	if err != nil {
@@ -110,8 +111,8 @@ type Point struct {
 	Milliseconds float64 `json:"ms"`
 }
 
-// Curve returns the histogram as percentiles, closer together in the tail. There are at
-// most 64 points, up to 99.999.
+// Curve returns the histogram as percentiles, closer together in the tail. There are at most 54
+// points up to 99.9998, and a point for the maximum. An empty histogram has no points.
 func (h *Histogram) Curve() []Point {
 	if h.Count() == 0 {
 		return nil

@@ -15,9 +15,9 @@ import (
 	"atelier/bench/pacing"
 )
 
-// Balancer forwards each connection to the ready node with the fewest connections. It forwards
-// bytes and repeats none. If a node dies, its clients lose their connections and decide which
-// requests to repeat.
+// Balancer forwards each connection to the ready node with the fewest connections. It forwards only
+// bytes, and repeats no request. If a node dies, its clients lose their connections and decide
+// which requests to repeat.
 type Balancer struct {
 	listener net.Listener
 	client   http.Client
@@ -28,13 +28,14 @@ type Balancer struct {
 	backends []backend // guarded by mu
 }
 
-// backend is a node as seen by the balancer.
+// backend is the balancer's record of a node.
 type backend struct {
 	public, probe string // addresses; "" while the node is away
 	ready         bool
 	open          int
 }
 
+// The interval of the probes, and the timeouts of a probe and of connecting to a node.
 const (
 	probeEvery = 500 * time.Millisecond
 	probeTime  = time.Second
@@ -92,7 +93,7 @@ func (b *Balancer) Close() {
 	b.client.CloseIdleConnections()
 }
 
-// probe asks a node whether it is ready.
+// probe requests a node's readiness and records it.
 func (b *Balancer) probe(node int) {
 	b.mu.Lock()
 	at := b.backends[node].probe

@@ -34,7 +34,7 @@ type Config struct {
 	// Binary is the server's executable. Count is the number of nodes.
 	Binary string
 	Count  int
-	// Postgres is the address of a server on which to create a database; "" starts one.
+	// Postgres is the URL of a server on which to create a database; "" starts a server.
 	Postgres string
 	// Env contains settings of every node in addition to those of the cluster, as NAME=value.
 	Env []string
@@ -116,8 +116,8 @@ func (c *Cluster) settings(node int, listen string) []string {
 // Name returns the name of a node, counted from 1.
 func Name(node int) string { return fmt.Sprintf("n%d", node) }
 
-// knows asks a server whether it supports a setting. If not, the server reports the setting as
-// unknown.
+// knows reports whether a server supports a setting. A server reports other settings as unknown
+// keys.
 func knows(binary, setting string) bool {
 	name, _, _ := strings.Cut(setting, "=")
 	cmd := exec.Command(binary, "checkconfig")
@@ -126,7 +126,7 @@ func knows(binary, setting string) bool {
 	return !strings.Contains(string(out), "unknown key "+name)
 }
 
-// Stop stops every node. Its error names the nodes that did not end properly.
+// Stop shuts down every node. Its error names the nodes that did not shut down cleanly.
 func (c *Cluster) Stop() error {
 	var problems []error
 	for i, p := range c.Processes {

@@ -30,7 +30,7 @@ var ErrNoPostgres = errors.New("PostgreSQL is not installed: no initdb in PATH o
 
 // Database is the database of a cluster: on its own server, or a new database on a running one.
 type Database struct {
-	// admin is the address of a database that always exists. name is the name of the cluster's own
+	// admin is the URL of a database that exists already. name is the name of the cluster's own
 	// database. Both are immutable.
 	admin *url.URL
 	name  string
@@ -44,8 +44,8 @@ type Database struct {
 	ended    chan struct{} // closed when process is gone
 }
 
-// Programs returns the folder of PostgreSQL's programs: that of initdb in PATH, or else that of the
-// newest version in /usr/lib/postgresql.
+// Programs returns the folder of PostgreSQL's programs. It is the folder of initdb in PATH, or else
+// of the newest version in /usr/lib/postgresql.
 func Programs() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		// The program in PATH can be a link, but postgres looks for its files next to itself.
@@ -121,7 +121,8 @@ func useDatabase(ctx context.Context, address string) (*Database, error) {
 
 var errDatabase = errors.New("database: want postgres://user@host:port/name")
 
-// parseDatabase does not repeat the address in errors, since it can contain a password.
+// parseDatabase parses the URL of a database, with 5432 as the default port. Its error does not
+// quote the URL, because it can contain a password.
 func parseDatabase(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" || u.Hostname() == "" {
@@ -133,7 +134,7 @@ func parseDatabase(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// CheckDatabase refuses an invalid database address.
+// CheckDatabase returns an error for an invalid database URL.
 func CheckDatabase(address string) error {
 	_, err := parseDatabase(address)
 	return err
@@ -145,14 +146,14 @@ func (d *Database) Address() string { return d.admin.Host }
 // Own reports whether the server was started for this run.
 func (d *Database) Own() bool { return d.dir != "" }
 
-// through returns the address of the cluster's database, with another host and port of its server.
+// through returns the URL of the cluster's database, with another host and port of its server.
 func (d *Database) through(hostPort string) string {
 	u := *d.admin
 	u.Host, u.Path = hostPort, "/"+d.name
 	return u.String()
 }
 
-// create creates a database that nobody else uses.
+// create creates a database with a random name, which no other run uses.
 func (d *Database) create(ctx context.Context) error {
 	d.name = "atelier_bench_" + strings.ToLower(rand.Text()[:10])
 	return d.exec(ctx, "create database "+d.name)
@@ -172,8 +173,8 @@ func (d *Database) exec(ctx context.Context, statement string) error {
 	return nil
 }
 
-// Restart stops the server and starts it again. A proper stop ends all sessions. After an immediate
-// stop, the server recovers from its log.
+// Restart stops the server and starts it again. An orderly stop ends all sessions. After an
+// immediate stop, the server recovers from its log.
 func (d *Database) Restart(ctx context.Context, immediate bool) error {
 	if !d.Own() {
 		return errors.New("the run cannot restart the database, because the run did not create it")

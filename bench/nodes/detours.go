@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// A cut proves nothing if its ends have a connection that bypasses the proxies. The kernel lists
-// every connection.
+// A cut proves nothing if its ends have a connection that bypasses the proxies. The kernel's tables
+// list every connection.
 
 // detours returns the connections that lead to a node or the database and do not belong to a proxy:
 // "from 127.0.0.1:50000 to node 2".
@@ -125,8 +125,8 @@ func kernelAddress(s string) (a netip.AddrPort, ok bool) {
 	return netip.AddrPortFrom(ip.Unmap(), uint16(number)), ok
 }
 
-// endsOf returns the addresses of nodes, counted from 1, and of the database. It omits addresses
-// that cannot be resolved.
+// endsOf returns a number for each address: a node's number, counted from 1, or 0 for the database.
+// It omits addresses that cannot be resolved.
 func endsOf(peers []string, db string) map[netip.AddrPort]int {
 	ends := map[netip.AddrPort]int{}
 	for i, address := range append([]string{db}, peers...) {

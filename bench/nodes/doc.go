@@ -11,9 +11,9 @@
 // response, like a lost network. Existing connections end when the cut is healed, since they lack
 // the swallowed bytes.
 //
-// Clients reach the nodes directly, so a cut is only between servers. At the beginning and
-// the end of a cut, the kernel is asked for connections that bypass the proxies. If there
-// is one, the run fails, since nothing was cut.
+// Clients reach the nodes directly, so a cut is only between servers. At the beginning and the end
+// of a cut, the package searches the kernel's tables for connections that bypass the proxies. If
+// there is one, the run fails, because the cut had no effect.
 //
 // # Ownership
 //

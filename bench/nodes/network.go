@@ -38,11 +38,11 @@ type Network struct {
 	// proxies contains the proxies by dialling node and target. Immutable after newNetwork.
 	proxies map[link]*toxiproxy.Proxy
 	nodes   int
-	// ends are the targets of the proxies, by address. Immutable.
+	// ends contains the number of each target of a proxy, by address; see endsOf. Immutable.
 	ends map[netip.AddrPort]int
 }
 
-// link is a path from a node, counted from 1, to its target: another node or 0, the database.
+// link is the path from a node, counted from 1, to its target: another node, or 0 for the database.
 type link struct{ from, to int }
 
 // database is the database's number in a link.
@@ -86,10 +86,10 @@ func name(end int) string {
 	return "node " + strconv.Itoa(end)
 }
 
-// address returns the address of another node, or of the database, for a node.
+// address returns the address at which node from reaches node to, or the database.
 func (n *Network) address(from, to int) string { return n.proxies[link{from, to}].Listen }
 
-// peers returns the addresses of all other nodes, for one node.
+// peers returns the addresses at which a node reaches all other nodes.
 func (n *Network) peers(of int) []string {
 	var out []string
 	for to := 1; to <= n.nodes; to++ {
@@ -106,7 +106,7 @@ type swallow struct {
 	upstream bool
 }
 
-// swallows returns the places of a cut between a node and another, or the database.
+// swallows returns the places of a cut between node a and b, which is another node or the database.
 func swallows(a, b int, way string) []swallow {
 	var out []swallow
 	if way == Both || way == To {
@@ -124,8 +124,8 @@ func swallows(a, b int, way string) []swallow {
 	return out
 }
 
-// ParseCut parses 1-2, 2-db, 1-others or 1-all, of n nodes. It returns the node and everything that
-// it is cut from.
+// ParseCut parses 1-2, 2-db, 1-others or 1-all, for a number of nodes. It returns the node, and all
+// ends from which the node is cut off.
 func ParseCut(text string, nodes int) (from int, ends []int, err error) {
 	bad := fmt.Errorf("cut %q: want two of nodes 1 to %d, or a node and %s, %s or %s, such as 1-2 or 2-db", text, nodes, DB, Others, All)
 	a, b, ok := strings.Cut(text, "-")

@@ -37,8 +37,8 @@ func (u *uniform) Next() (time.Duration, bool) {
 	return due, true
 }
 
-// Poisson plans operations like those of independent people: perSecond per second on average, with
-// exponential intervals drawn from rng.
+// Poisson plans operations as independent people would make them: perSecond per second on average,
+// with exponential intervals drawn from rng.
 func Poisson(perSecond float64, during time.Duration, rng *rand.Rand) Pacer {
 	return &poisson{perSecond: perSecond, during: during, rng: rng}
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Schedule assigns numbered operations to free callers, in the order of their times. It is safe for
-// concurrent use.
+// Schedule assigns numbered operations to callers that ask for work, in the order of the planned
+// times. It is safe for concurrent use.
 type Schedule struct {
 	// Rate is in operations per second. 0 means unthrottled: each operation is scheduled for the
 	// time at which it is taken.

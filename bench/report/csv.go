@@ -13,7 +13,7 @@ import (
 )
 
 // columns lists the columns of the CSV file, which has one row per second. A value that was not
-// measured is empty, because a 0 would be a number.
+// measured is empty, because a 0 would look like a measurement.
 var columns = []struct {
 	name  string
 	value func(*Sample) string
@@ -71,7 +71,7 @@ func (r *Result) values(s *Sample, more int) []string {
 	return out
 }
 
-// positive formats a count. A count of 0 is unknown, and thus empty.
+// positive formats a count. A count of 0 was not measured, so its text is empty.
 func positive(n int64) string { return unless(n == 0, strconv.FormatInt(n, 10)) }
 
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }

@@ -36,7 +36,7 @@ var (
 	}).Parse(pageText))
 )
 
-// view contains the data that the page shows.
+// view contains the data of the page.
 type view struct {
 	*Result
 	Style, PlotStyle   template.CSS
@@ -169,7 +169,7 @@ func (r *Result) tiles() []tile {
 		add("messages", grouped(r.Messages), "")
 	}
 	if r.DeliveriesPerSecond > 0 {
-		add("deliveries", grouped(int64(r.DeliveriesPerSecond)), "a second")
+		add("deliveries", grouped(int64(r.DeliveriesPerSecond)), "per second")
 	}
 	for _, f := range r.Figures[:min(len(r.Figures), 4)] {
 		value, unit := f.text()
@@ -230,8 +230,8 @@ func (r *Result) plots() plots {
 	return p
 }
 
-// whole reports whether the load lasted for the whole second. Half a second of load would look like
-// a slower server.
+// whole reports whether the load covered the whole second. A second with half of the load would
+// look like a slower server.
 func (r *Result) whole(s *Sample) bool {
 	const fuzzy = 0.001
 	return r.Duration == 0 || s.Second > -fuzzy && s.Second+1 < r.Warmup+r.Duration+fuzzy

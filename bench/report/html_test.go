@@ -43,7 +43,7 @@ func TestPlotsHaveGapsWithoutMeasurements(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, data[name], want)
 		}
 	}
-	for _, want := range []string{"seed 42", "<dt>messages</dt><dd>1,234", "what was done to the servers"} {
+	for _, want := range []string{"seed 42", "<dt>messages</dt><dd>1,234", "faults injected into the servers"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
 		}

@@ -42,8 +42,8 @@ var short = map[string]func(*Result) (n float64, ok bool){
 	},
 }
 
-// Check refuses thresholds on numbers that no report of the scenario has, or that this run will not
-// report. It is called before the run, so that such a mistake costs no run.
+// Check rejects thresholds on numbers that no report of the scenario has, or that this run will not
+// report. It is called before the run, so that a mistake does not cost the time of a run.
 func (n Names) Check(thresholds []Threshold) error {
 	var unknown []string
 	var problems []error
@@ -58,7 +58,7 @@ func (n Names) Check(thresholds []Threshold) error {
 		}
 	}
 	if unknown != nil {
-		problems = append(problems, fmt.Errorf("threshold %s: no report of this scenario has such a number. There are %s, and nested ones such as server.rss; 'atelier-bench schema' prints all",
+		problems = append(problems, fmt.Errorf("threshold %s: no report of this scenario has such a number. There are %s, and nested numbers such as server.rss; 'atelier-bench schema' prints all",
 			strings.Join(unknown, ", "), strings.Join(n.numbers(), ", ")))
 	}
 	return errors.Join(problems...)

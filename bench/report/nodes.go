@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Node is the resource usage of one of several servers during the measured time. CPU is in cores,
-// and memory is in bytes.
+// Node is the resource usage of one of several servers. CPU is the usage during the measured time,
+// in cores. RSS is the resident memory at its end, in bytes. PeakRSS is the peak since the start of
+// the process, or RSS if the peak is unknown.
 type Node struct {
 	Name    string  `json:"name"`
 	CPU     float64 `json:"cpu"`
@@ -71,7 +72,8 @@ func (r *Result) betweenNodes() (messages, bytes float64) {
 	return messages / float64(r.Messages), bytes / float64(r.Messages)
 }
 
-// recovered describes how long a fault affected latency, in a form for people.
+// recovered describes for people how long a fault affected latency, and how many requests it
+// affected.
 func (r *Restart) recovered() string {
 	var b strings.Builder
 	switch {

@@ -68,7 +68,7 @@ func TestAFaultIsInTheTextReport(t *testing.T) {
 	}
 	for _, want := range []string{
 		"kill:1: ready after", "p99 under 250 ms after 2900 ms; 3 requests repeated, 2 failed: comment 1, help 1",
-		"1,000 deliveries, 9.50 s of processor for a million; 300 messages to other nodes (6,000 bytes)", "1.00 messages and 20 bytes for each message of the load",
+		"1,000 deliveries, 9.50 s of CPU time per million; 300 messages to other nodes (6,000 bytes)", "1.00 messages and 20 bytes for each message of the load",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the text report lacks %q:\n%s", want, text.String())

@@ -29,7 +29,7 @@ func sample() *Result {
 		Attendees: 1000, Facilitators: 2, Joined: 1000, Warmup: 2, Duration: 30.004,
 		Latency: latency.Summary{Count: 300000, P50: 6.02, P90: 9.84, P99: 17.89, P999: 42.43, Max: 47.9}, DeliveriesPerSecond: 9920,
 		Messages: 300, Deliveries: 300000, Last: &latency.Summary{Count: 300, P50: 9, P90: 11, P99: 20, P999: 47.9, Max: 47.9},
-		Figures: []Figure{{"bytes_per_connection", "memory per connection", 3_900, "bytes"}, {"pairs_per_second", "pairs", 9812.5, "a second"}},
+		Figures: []Figure{{"bytes_per_connection", "memory per connection", 3_900, "bytes"}, {"pairs_per_second", "pairs", 9812.5, "per second"}},
 		Series:  []Sample{{Second: -1, Phase: "connecting", Open: 500}, {Second: 0, Phase: "warm-up", Messages: 10, Deliveries: 10000, P50: 6, P99: 20, Max: 50, Open: 1000, CPU: 0.2, RSS: 80 << 20, Generator: 0.05, Counts: histogram(6, 20, 50)}},
 		Counts:  histogram(6, 7, 8, 18, 47),
 		Events:  340094, Acked: 2965,
@@ -145,15 +145,15 @@ func TestVerdictsFollowFromTheResult(t *testing.T) {
 		"unpublished":     {func(r *Result, _ *Limits) { r.Audit.Unpublished = 1 }, ExitFailed, "1 lost"},
 		"doubled write":   {func(r *Result, _ *Limits) { r.Audit.Writes["chat"] = audit.Writes{Doubled: 1} }, ExitFailed, "1 duplicated"},
 		"reordered":       {func(r *Result, _ *Limits) { r.Audit.Reordered = 1 }, ExitFailed, "1 reordered"},
-		"leak":            {func(r *Result, _ *Limits) { r.Audit.Misdirected = 1 }, ExitFailed, "1 event sent to people for whom it is not"},
+		"leak":            {func(r *Result, _ *Limits) { r.Audit.Misdirected = 1 }, ExitFailed, "1 event sent to the wrong people"},
 		"forged":          {func(r *Result, _ *Limits) { r.Audit.Forged = 3 }, ExitFailed, "3 deliveries with a stamp"},
-		"foreign":         {func(r *Result, _ *Limits) { r.Audit.Foreign = 2 }, ExitFailed, "2 deliveries of what nobody sent"},
-		"away":            {func(r *Result, _ *Limits) { r.Audit.Away = 7 }, ExitFailed, "7 sent while somebody was away"},
+		"foreign":         {func(r *Result, _ *Limits) { r.Audit.Foreign = 2 }, ExitFailed, "2 deliveries of messages that nobody sent"},
+		"away":            {func(r *Result, _ *Limits) { r.Audit.Away = 7 }, ExitFailed, "7 sent while a subscriber was away"},
 		"away on purpose": {func(r *Result, _ *Limits) { r.Audit.Away, r.Audit.AwayMeant = 7, true }, ExitPassed, ""},
 		"away and allowed": {func(r *Result, l *Limits) {
 			r.Audit.Away, l.Thresholds = 7, []Threshold{must(t, "away<=7")}
 		}, ExitPassed, ""},
-		"phantom":        {func(r *Result, _ *Limits) { r.Audit.Writes["help"] = audit.Writes{Phantom: 1} }, ExitFailed, "applied all the same"},
+		"phantom":        {func(r *Result, _ *Limits) { r.Audit.Writes["help"] = audit.Writes{Phantom: 1} }, ExitFailed, "1 write refused or never sent, but applied"},
 		"resync":         {func(r *Result, _ *Limits) { r.Audit.Resyncs = 1 }, ExitFailed, "1 resync of somebody"},
 		"missing people": {func(r *Result, _ *Limits) { r.Joined = 999 }, ExitFailed, "999 of 1000"},
 		"slow":           {func(r *Result, _ *Limits) { r.Latency.P99 = 101 }, ExitFailed, "p99<100ms: it is 101"},
@@ -402,7 +402,7 @@ func TestTheWordingOfAReportFitsItsNumbers(t *testing.T) {
 		"a socket loop":  {&Result{Generator: Generator{Turns: request}}, "busiest socket loop 0 % busy", ""},
 		"one row":        {&Result{Subject: "request", Latency: request, Operations: []Operation{{Name: "request", Latency: request, Refused: 3, Unanswered: 4}}}, "request 7 1.00 1.00 1.00 1.00 1.00 3 4 generator", "4 request"},
 		"two rows":       {&Result{Subject: "request", Latency: request, Operations: []Operation{{Name: "read", Latency: request}}}, "read 7", ""},
-		"parts":          {&Result{Parts: []Part{{Latency: request}, {Latency: latency.Summary{Count: 5, P99: 1.5}}}}, "compared p99 +50 %, which rests on 7 and 5 deliveries", "memory"},
+		"parts":          {&Result{Parts: []Part{{Latency: request}, {Latency: latency.Summary{Count: 5, P99: 1.5}}}}, "compared p99 +50 %, computed from 7 and 5 deliveries", "memory"},
 		"heavy parts":    {&Result{Parts: []Part{{Highest: 1 << 20}, {Highest: 3 << 20}}}, "deliveries; highest memory +2 MiB", ""},
 	} {
 		if got := textOf(c.r); !strings.Contains(got, c.want) || c.unwanted != "" && strings.Contains(got, c.unwanted) {

@@ -30,8 +30,8 @@ type Result struct {
 	// Last is the time from the planned sending of a message to its receipt by the last receiver
 	// that reads.
 	Last *latency.Summary
-	// Messages is the number of messages planned for the measured time. Deliveries is the number of
-	// their deliveries.
+	// Messages is the number of sent messages that were planned for the measured time. Deliveries is
+	// the number of their deliveries.
 	Messages, Deliveries int64
 	DeliveriesPerSecond  float64
 
@@ -119,7 +119,8 @@ type Weight struct {
 
 // Sample is one second of a run.
 type Sample struct {
-	// Second counts from the beginning of the load. Seconds before Warmup belong to the warm-up.
+	// Second counts from the beginning of the load; negative seconds are before it. Seconds from 0
+	// to Warmup belong to the warm-up.
 	Second float64 `json:"second"`
 	// Phase is the phase of the run, as in package timeline: "connecting", "warm-up", "load".
 	Phase string `json:"phase"`
@@ -138,9 +139,9 @@ type Sample struct {
 	RSS        int64   `json:"rss"`
 	Heap       int64   `json:"heap"`
 	Goroutines int64   `json:"goroutines"`
-	// GC is the longest garbage collection pause so far, in milliseconds.
+	// GC is the longest recent garbage collection pause, in milliseconds.
 	GC float64 `json:"gc_pause"`
-	// Queued is the number of bytes in the server's queues.
+	// Queued is the number of bytes in the server's queues that are not yet on disk.
 	Queued int64 `json:"queued"`
 	// Generator is the CPU usage of the generator, in cores.
 	Generator float64 `json:"generator"`
@@ -165,7 +166,7 @@ func (s *Sample) looked() bool { return s.Generator > 0 }
 func (s *Sample) weighed() bool { return s.looked() && (s.RSS > 0 || s.CPU > 0) }
 
 // Slowdown returns the relative increase of the p99 from the first to the last part. It returns 0
-// if the time is not divided.
+// if the time is not divided, or if the first part has no latency.
 func (r *Result) Slowdown() float64 {
 	if len(r.Parts) < 2 || r.Parts[0].Latency.P99 <= 0 {
 		return 0
@@ -198,9 +199,9 @@ type Operation struct {
 
 // Audit counts the events and writes that were lost, duplicated or out of order.
 type Audit struct {
-	// Missed events were sent, or received by others, but this subscriber did not receive them.
-	// Unpublished events were received by nobody, although their write was found. Both are counted
-	// per subscriber.
+	// Missed counts events that a subscriber did not receive, although they were sent or others
+	// received them. Unpublished counts events that nobody received, although their write was
+	// found. Both are counted separately for each subscriber.
 	Missed      int `json:"missed"`
 	Unpublished int `json:"unpublished"`
 	Duplicated  int `json:"duplicated"`
@@ -211,13 +212,12 @@ type Audit struct {
 	// messages that nobody sent in this run.
 	Forged  int `json:"forged,omitempty"`
 	Foreign int `json:"foreign,omitempty"`
-	// Away events were sent while a subscriber was not connected. The subscriber did not catch up,
-	// because the server does not promise it. They do not count as Missed. AwayMeant means that
-	// this is not a failure, because the run itself disconnects people, or because the server
-	// reported it with a resync.
+	// Away events were sent while a subscriber was not connected, to a server that does not replay
+	// missed events. They do not count as Missed. AwayMeant means that this is not a failure,
+	// because the run itself disconnects people, or because the server reports gaps with a resync.
 	Away      int  `json:"away,omitempty"`
 	AwayMeant bool `json:"-"`
-	// Resyncs is the number of resyncs of people who read. Each resync is a gap.
+	// Resyncs is the number of gaps that the server reported to people who read.
 	Resyncs int `json:"resyncs"`
 	// Unfinished is the number of people who did not receive the last message in time.
 	Unfinished int                     `json:"unfinished"`
@@ -234,9 +234,9 @@ type Tokens struct {
 	Begun     int `json:"begun"`
 	Timed     int `json:"timed"`
 	Contested int `json:"contested"`
-	// Raced tokens were used by two callers concurrently, including those of the warm-up.
-	// OneWinner, TwoWinners and NoWinner count them by their number of winners. The outcome of the
-	// rest is unknown, because a response is missing.
+	// Raced tokens were used by two callers concurrently, also during the warm-up. OneWinner,
+	// TwoWinners and NoWinner count them by their number of winners. The outcome of the rest is
+	// unknown, because a response is missing.
 	Raced      int `json:"raced"`
 	OneWinner  int `json:"one_winner"`
 	TwoWinners int `json:"two_winners"`
@@ -263,7 +263,7 @@ func (a *Audit) Doubled() int {
 	return n
 }
 
-// Phantoms returns the number of writes that the server refused but applied.
+// Phantoms returns the number of writes that were refused or never sent, but applied.
 func (a *Audit) Phantoms() int {
 	n := 0
 	for _, w := range a.Writes {
@@ -277,7 +277,8 @@ type Stalled struct {
 	People int `json:"people"`
 	// Closed is the number of connections that ended while their clients did not read.
 	Closed int `json:"closed"`
-	// Resynced clients were notified of a gap by the server. CaughtUp clients missed nothing.
+	// Resynced clients received a resync, with which the server reports a gap. CaughtUp clients
+	// missed nothing.
 	// Unfinished clients did not receive everything in time. Gaps are gaps that the server did not
 	// report, and count as loss.
 	Resynced   int `json:"resynced"`
@@ -296,7 +297,7 @@ type Restart struct {
 	AllResumed bool    `json:"all_resumed"`
 
 	// What describes the injected fault with its nodes, such as "cut:1-db". It is empty for a
-	// single server.
+	// workshop on a single server.
 	What  string   `json:"what,omitempty"`
 	Nodes []string `json:"nodes,omitempty"`
 	// At is the second of the measured time at which the fault began. Lasted is its duration in
@@ -339,8 +340,9 @@ type Generator struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Server is the server's resource usage during the measured time. CPU is in cores, and memory is in
-// bytes.
+// Server is the server's resource usage. CPU is the usage during the measured time, in cores. RSS
+// is the resident memory at its end, in bytes. PeakRSS is the peak since the start of the process,
+// or RSS if the peak is unknown.
 type Server struct {
 	CPU     float64 `json:"cpu"`
 	RSS     int64   `json:"rss"`

@@ -20,9 +20,10 @@ type Search struct {
 // Limit is the reason why a search ended.
 type Limit string
 
-// These are the reasons why a search ends, in this order. The server missed a threshold, or the
-// generator was too slow, so that the server can probably do more. All steps were made, or the rate
-// would be out of bounds. The server could not be tested any more, or somebody ended the search.
+// These are the reasons why a search ends. LimitedByServer means that the server missed a threshold
+// at a rate just above. With LimitedByGenerator, the generator was too slow at this rate, so the
+// server may be faster. With LimitedBySteps, all permitted steps were used. With LimitedByRange,
+// the next rate would exceed the maximum. With LimitedByError, a step could not run.
 const (
 	LimitedByServer       Limit = "server"
 	LimitedByGenerator    Limit = "generator"
@@ -94,7 +95,7 @@ func (s *Search) bound() string {
 func (s *Search) facts() []fact {
 	out := []fact{{"search", s.bound()}}
 	for i, step := range s.Steps {
-		out = append(out, fact{fmt.Sprintf("  step %d", i+1), fmt.Sprintf("%g a second, %s deliveries, p99 %.2f ms: %s%s",
+		out = append(out, fact{fmt.Sprintf("  step %d", i+1), fmt.Sprintf("%g messages/s, %s deliveries/s, p99 %.2f ms: %s%s",
 			step.Rate, grouped(int64(step.DeliveriesPerSecond)), step.P99, step.Outcome, unless(step.Why == "", ", "+step.Why))})
 	}
 	return out

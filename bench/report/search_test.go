@@ -19,7 +19,7 @@ func TestSearchesAreReported(t *testing.T) {
 		"at 1600 the server could not be tested":                   {HighestRate: 800, LowestMissed: 1600, LimitedBy: LimitedByError},
 		"none was missed until the search was interrupted":         {LimitedBy: LimitedByInterruption},
 		"850 was missed until the search was interrupted":          {LowestMissed: 850, LimitedBy: LimitedByInterruption},
-		"[{search 9 was missed} {  step 1 9 a second, 1,000 deliv": {LowestMissed: 9, LimitedBy: LimitedByServer, Steps: []Step{{Rate: 9, Outcome: Missed, Why: "p99<1ms: it is 2 ms", DeliveriesPerSecond: 1000}}},
+		"[{search 9 was missed} {  step 1 9 messages/s, 1,000 del": {LowestMissed: 9, LimitedBy: LimitedByServer, Steps: []Step{{Rate: 9, Outcome: Missed, Why: "p99<1ms: it is 2 ms", DeliveriesPerSecond: 1000}}},
 	} {
 		if got := s.facts(); got[0].Text != want && !strings.HasPrefix(fmt.Sprint(got), want) {
 			t.Errorf("the facts are %v, want %s", got, want)

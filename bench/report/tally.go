@@ -19,7 +19,7 @@ func NewTally(name string) *Tally {
 	return &Tally{Operation{Name: name}, latency.New()}
 }
 
-// Succeed counts a successful operation, and its duration if it is measured.
+// Succeed counts a successful operation, and records its duration if it is measured.
 func (t *Tally) Succeed(took time.Duration, measured bool) {
 	if t.Done++; measured {
 		t.Timed.Record(took)

@@ -100,7 +100,7 @@ func (r *Result) latencies(b *strings.Builder) {
 	}
 }
 
-// fact is a line with a name and a sentence.
+// fact is a line of the report: a name, and a text.
 type fact struct{ Name, Text string }
 
 // facts returns the findings of a run in addition to latencies.
@@ -130,7 +130,7 @@ func (r *Result) facts() []fact {
 	}
 	if r.Deliveries > 0 || a.Writes != nil {
 		line("audit", "%d lost, %d duplicated, %d reordered, %s, %d misdirected%s%s", a.Lost(), a.Doubled(), a.Reordered, Count(a.Resyncs, "resync"), a.Misdirected,
-			unless(a.Away == 0, fmt.Sprintf("; %d sent while somebody was away, and not caught up with", a.Away)), unless(r.Warmup == 0, "; warm-up included"))
+			unless(a.Away == 0, fmt.Sprintf("; %d sent while a subscriber was away, and not replayed", a.Away)), unless(r.Warmup == 0, "; warm-up included"))
 	}
 	if t := a.Tokens; t != nil {
 		line("audit", "%s", t.audit())
@@ -142,7 +142,7 @@ func (r *Result) facts() []fact {
 			unless(w.Unanswered == 0, fmt.Sprintf("; %d unanswered, %d of them applied", w.Unanswered, w.UnansweredApplied)))
 	}
 	if s := a.Stalled; s.People > 0 {
-		line("stalled", "%d: %d closed by the server; awake again %d caught up, %d resynced, %d silent gaps, %d unfinished",
+		line("stalled", "%d: %d closed by the server; after reading again %d caught up, %d resynced, %d unreported gaps, %d unfinished",
 			s.People, s.Closed, s.CaughtUp, s.Resynced, s.Gaps, s.Unfinished)
 	}
 	for i, k := range r.Restarts {
@@ -165,7 +165,7 @@ func (r *Result) facts() []fact {
 	}
 	for _, n := range r.Nodes {
 		line("  "+n.Name, "%.2f cores, %.0f MiB resident%s%s", n.CPU, mebibytes(n.RSS),
-			unless(n.CPUPerMillion == 0, fmt.Sprintf("; %s deliveries, %.2f s of processor for a million", grouped(n.Deliveries), n.CPUPerMillion)),
+			unless(n.CPUPerMillion == 0, fmt.Sprintf("; %s deliveries, %.2f s of CPU time per million", grouped(n.Deliveries), n.CPUPerMillion)),
 			unless(n.Sent+n.Received == 0, fmt.Sprintf("; %s messages to other nodes (%s bytes), %s from them", grouped(n.Sent), grouped(n.Bytes), grouped(n.Received))))
 	}
 	if messages, bytes := r.betweenNodes(); messages > 0 {
@@ -178,7 +178,7 @@ func (r *Result) facts() []fact {
 	}
 	if len(r.Parts) > 1 {
 		first, last := &r.Parts[0], &r.Parts[len(r.Parts)-1]
-		line("compared", "p99 %+.0f %%, which rests on %s and %s deliveries%s", r.Slowdown()*100, grouped(first.Latency.Count), grouped(last.Latency.Count),
+		line("compared", "p99 %+.0f %%, computed from %s and %s deliveries%s", r.Slowdown()*100, grouped(first.Latency.Count), grouped(last.Latency.Count),
 			unless(first.Highest == 0, fmt.Sprintf("; highest memory %+.0f MiB", mebibytes(r.Growth()))))
 	}
 	if len(r.Memory) > 0 {
@@ -240,7 +240,7 @@ func (r *Result) verdict(b *strings.Builder, style Style) {
 	case r.Interrupted:
 		fmt.Fprintln(b, style.paint(yellow, "INTERRUPTED, and nothing wrong until then"))
 	case len(r.Verdict.Allowed) > 0:
-		fmt.Fprintln(b, style.paint(yellow, "PASS, but the generator was late: its latencies are not the server's alone"))
+		fmt.Fprintln(b, style.paint(yellow, "PASS, but the generator was late: the latencies include its delay"))
 	default:
 		fmt.Fprintln(b, style.paint(green, "PASS"))
 	}

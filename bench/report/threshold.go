@@ -22,7 +22,7 @@ type Threshold struct {
 
 func (t Threshold) String() string { return t.text }
 
-// Of returns the name of the number, up to the first dot.
+// Of returns the name of the number up to the first dot, with underscores instead of spaces.
 func (t Threshold) Of() string {
 	first, _, _ := strings.Cut(t.metric, ".")
 	return plain(first)
@@ -30,8 +30,8 @@ func (t Threshold) Of() string {
 
 var expression = regexp.MustCompile(`^\s*([a-zA-Z0-9_. ]+?)\s*(<=|>=|==|<|>)\s*(-?[0-9]+(?:\.[0-9]+)?)\s*([a-zA-Zµ%]*)\s*$`)
 
-// units contains the factors that convert the units of thresholds to those of the report:
-// milliseconds, bytes, shares.
+// units contains the factors that convert the units of thresholds to the units of the report:
+// milliseconds, bytes, and shares from 0 to 1.
 var units = map[string]float64{
 	"": 1, "us": 0.001, "µs": 0.001, "ms": 1, "s": 1000, "m": 60_000,
 	"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
@@ -71,7 +71,7 @@ func (t Threshold) holds(value float64) bool {
 }
 
 // check evaluates the thresholds and records the result of each. A threshold on a number that this
-// run lacks is missed, because nothing shows that it was met.
+// run lacks counts as missed, because nothing shows that the run met it.
 func (r *Result) check(thresholds []Threshold) error {
 	if len(thresholds) == 0 {
 		return nil

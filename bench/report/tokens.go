@@ -2,7 +2,7 @@ package report
 
 import "fmt"
 
-// audit describes whether each token returned its credential once.
+// audit describes whether each token returned its credential exactly once.
 func (t *Tokens) audit() string {
 	wrong := fmt.Sprintf("; %s", counted(int64(t.Wrong), "wrong credential"))
 	raced := counted(int64(t.Raced), "token") + " used by two callers at once"
@@ -17,7 +17,7 @@ func (t *Tokens) audit() string {
 		raced, grouped(int64(t.OneWinner)), t.TwoWinners, t.NoWinner, unknown, wrong)
 }
 
-// pairs explains why fewer pairs were timed than planned.
+// pairs states how many pairs were timed, and why the others were not.
 func (t *Tokens) pairs() string {
 	return fmt.Sprintf("%s timed of %s that were due%s%s", grouped(int64(t.Timed)), grouped(int64(t.Begun)),
 		unless(t.Contested == 0, fmt.Sprintf("; %s used by two callers, which is not timed", grouped(int64(t.Contested)))),

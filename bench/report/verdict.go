@@ -90,14 +90,14 @@ func (r *Result) Judge(limits *Limits) error {
 	zero("duplicated", a.Doubled(), "%d duplicated")
 	zero("reordered", a.Reordered, "%d reordered")
 	if !a.AwayMeant {
-		zero("away", a.Away, "%d sent while somebody was away, and not caught up with")
+		zero("away", a.Away, "%d sent while a subscriber was away, and not replayed")
 	}
 	zero("resyncs", a.Resyncs, "%d resyncs of people who read", "%d resync of somebody who reads")
 	zero("refused", r.Refused(), "%d operations refused or unanswered", "%d operation refused or unanswered")
-	fail(a.Misdirected > 0, "%s sent to people for whom it is not", Count(a.Misdirected, "event"))
+	fail(a.Misdirected > 0, "%s sent to the wrong people", Count(a.Misdirected, "event"))
 	fail(a.Forged > 0, "%s with a stamp that nobody sent", deliveries(a.Forged))
-	fail(a.Foreign > 0, "%s of what nobody sent in this run", deliveries(a.Foreign))
-	fail(a.Phantoms() > 0, "%s refused and applied all the same", Count(a.Phantoms(), "write"))
+	fail(a.Foreign > 0, "%s of messages that nobody sent in this run", deliveries(a.Foreign))
+	fail(a.Phantoms() > 0, "%s refused or never sent, but applied", Count(a.Phantoms(), "write"))
 	if !r.Interrupted {
 		fail(r.Joined < r.Attendees, "only %d of %d attendees joined", r.Joined, r.Attendees)
 		zero("unfinished", a.Unfinished, "%d people did not get the last message", "%d person did not get the last message")
@@ -107,7 +107,7 @@ func (r *Result) Judge(limits *Limits) error {
 		}
 	}
 	for i, restart := range r.Restarts {
-		fail(!restart.AllResumed, "after %s %d not everybody came back", restart.fault(), i+1)
+		fail(!restart.AllResumed, "after %s %d some clients did not resume", restart.fault(), i+1)
 	}
 	v.Failures = append(v.Failures, r.Faults...)
 	if s := r.Search; s != nil {
@@ -115,7 +115,7 @@ func (r *Result) Judge(limits *Limits) error {
 	}
 	// A bound on the recovery time requires a recovery.
 	wanted := slices.ContainsFunc(limits.Thresholds, func(t Threshold) bool { return t.metric == "recovery" })
-	fail(wanted && r.Unrecovered() > 0, "after %s the p99 was not seen to be under 250 ms again", Count(r.Unrecovered(), "fault"))
+	fail(wanted && r.Unrecovered() > 0, "after %s no p99 under 250 ms was observed", Count(r.Unrecovered(), "fault"))
 	err := r.check(limits.Thresholds)
 
 	late := &v.Invalid
@@ -130,10 +130,10 @@ func (r *Result) Judge(limits *Limits) error {
 		*late = append(*late, fmt.Sprintf("the generator was full: its busiest loop worked %.0f %% of the time, over %.0f", g.Busy*100, limits.MaxBusy*100))
 	}
 	if g.Lack != "" {
-		*late = append(*late, fmt.Sprintf("the generator could not connect everybody, %d to the end: %s", g.Unopened, g.Lack))
+		*late = append(*late, fmt.Sprintf("the generator's machine lacked a resource, and %d connections are missing at the end: %s", g.Unopened, g.Lack))
 	}
 	if s := r.Search; s != nil && s.LimitedBy == LimitedByGenerator {
-		*late = append(*late, fmt.Sprintf("the generator was too slow for %g messages a second: the highest rate of the server may be above %g", s.LowestMissed, s.HighestRate))
+		*late = append(*late, fmt.Sprintf("the generator was too slow for %g messages/s: the highest rate of the server may be above %g", s.LowestMissed, s.HighestRate))
 	}
 	if g.Shed > 0 {
 		*late = append(*late, fmt.Sprintf("%s never sent", Count(g.Shed, "planned operation")))

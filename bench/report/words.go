@@ -16,7 +16,7 @@ func form(n int64, what string) string {
 	return what + "s"
 }
 
-// deliveries returns the noun for n deliveries.
+// deliveries returns a number of deliveries with the noun in the right form.
 func deliveries(n int) string {
 	if n == 1 {
 		return "1 delivery"

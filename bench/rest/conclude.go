@@ -43,17 +43,17 @@ func (r *run) conclude(begin, end timeline.Weight, found []int, interrupted bool
 	out.Generator.Workers, out.Generator.Lag = 1, lag.Summary()
 	if end.Account(begin, r.target, nil, out) {
 		seconds := out.Duration
-		out.Figures = append(out.Figures, report.Figure{Key: "requests_per_second", Name: "requests", Value: float64(all.Count()) / seconds, Unit: "a second"})
+		out.Figures = append(out.Figures, report.Figure{Key: "requests_per_second", Name: "requests", Value: float64(all.Count()) / seconds, Unit: "per second"})
 		for _, side := range []string{"read", "write"} {
 			if n := counted[side]; n > 0 {
-				out.Figures = append(out.Figures, report.Figure{Key: side + "s_per_second", Name: side + "s", Value: float64(n) / seconds, Unit: "a second"})
+				out.Figures = append(out.Figures, report.Figure{Key: side + "s_per_second", Name: side + "s", Value: float64(n) / seconds, Unit: "per second"})
 			}
 		}
 	}
 	if len(r.fates) > 0 && found != nil {
 		from := keptFrom(found, r.cfg.WriteConnections)
 		if from > 0 {
-			out.Figures = append(out.Figures, report.Figure{Key: "forgotten", Name: "messages older than those that a codelab keeps", Value: float64(from)})
+			out.Figures = append(out.Figures, report.Figure{Key: "forgotten", Name: "messages that the codelab no longer keeps", Value: float64(from)})
 		}
 		out.Audit.Writes = map[string]audit.Writes{"chat": audit.Reconcile(r.fates[from:], found[from:])}
 	}
@@ -65,9 +65,9 @@ func (r *run) conclude(begin, end timeline.Weight, found []int, interrupted bool
 // description of GET /codelabs/{id}/chat.
 const keptMessages = 200_000
 
-// keptFrom returns the number of the first message that is certainly kept, or 0 if all are. found
-// is the number of times that each message was found. Up to atATime concurrent messages can be
-// stored in another order.
+// keptFrom returns the number of the first message that the codelab certainly keeps, or 0 if it
+// keeps all. found contains how often each message was found. Up to atATime concurrent messages can
+// be stored in another order.
 func keptFrom(found []int, atATime int) int {
 	first, all := len(found), 0
 	for n, times := range found {

@@ -39,7 +39,8 @@ type Config struct {
 }
 
 // Progress is called about every second with the state of a run; nil for none. done is the
-// completed fraction of the load, 0 to 1. p99 is that of the last second, in milliseconds.
+// completed fraction of the load, 0 to 1. perSecond and p99 are the operations and their p99 in
+// milliseconds, in the last second.
 type Progress func(phase string, elapsed time.Duration, done float64, perSecond int64, p99 float64)
 
 // side is the reading or the writing half of a load.
@@ -77,7 +78,8 @@ func (c *Config) fill() {
 	}
 }
 
-// maxConnections is the maximum for one process. It leaves enough descriptors for a spawned server.
+// maxConnections is the maximum number of connections of a run, which uses one process. It leaves
+// enough descriptors for a spawned server.
 const maxConnections = 9_000
 
 // Check refuses invalid values.
@@ -110,7 +112,7 @@ func (c *Config) Check() error {
 	case c.Attendees < 1 || c.Attendees > 20_000:
 		return errors.New("attendees: want 1 to 20,000")
 	case c.ReadConnections > 0 && len(c.Read) == 0, c.WriteConnections > 0 && len(c.Write) == 0:
-		return errors.New("nothing says what to read or write")
+		return errors.New("read, write: want at least one resource for the connections")
 	case c.Warmup < 0:
 		return errors.New("times must not be negative")
 	}

@@ -18,7 +18,7 @@ import (
 	"atelier/bench/timeline"
 )
 
-// Floor is the repetition of one request to any server.
+// Floor repeats one request to any server.
 type Floor struct {
 	// URL is the http or https URL of the request. Headers have the form "Name: value". With a Body
 	// the request is a POST.
@@ -26,8 +26,8 @@ type Floor struct {
 	Trust   server.Trust
 	Headers []string
 	Body    []byte
-	// Connections is the number of persistent connections. Rate is the requests per second of all
-	// of them together; 0 is unthrottled.
+	// Connections is the number of persistent connections. Rate is the number of requests per
+	// second, for all connections together; 0 is unthrottled.
 	Connections      int
 	Rate             float64
 	Warmup, Duration time.Duration
@@ -52,7 +52,7 @@ func (c *Floor) Check() error {
 	return errors.Join(problems...)
 }
 
-// Run runs the load.
+// Run runs the load. If ctx ends, the load ends early, and Run reports the results up to then.
 func (c *Floor) Run(ctx context.Context) (*report.Result, error) {
 	if err := c.Check(); err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 	"atelier/bench/timeline"
 )
 
-// run is one load test. The goroutine of Run owns it.
+// run is one load test. Only the goroutine of Run changes it, except for fates.
 type run struct {
 	cfg      *Config
 	target   *server.Target
@@ -37,7 +37,7 @@ type run struct {
 	reads, writes      *pacing.Schedule
 
 	mu    sync.Mutex
-	fates []audit.Fate // guarded by mu: by number of the chat message
+	fates []audit.Fate // of the chat messages, by number; guarded by mu
 }
 
 // Run runs the load test. If ctx ends, the load ends early, and Run reports the results up to then.
@@ -64,12 +64,12 @@ func (c *Config) Run(ctx context.Context, target *server.Target) (*report.Result
 	for n := 1; n < r.clients.Size() && err == nil; n++ {
 		var more []int
 		if more, err = r.readBack(r.clients.Node(n)); err == nil && !slices.Equal(found, more) {
-			out.Faults = append(out.Faults, fmt.Sprintf("node %s shows another chat than the first", r.target.Nodes()[n].Name))
+			out.Faults = append(out.Faults, fmt.Sprintf("node %s returns a different chat history than the first node", r.target.Nodes()[n].Name))
 		}
 	}
 	if err != nil {
-		// Measurements up to the end of the server are still reported.
-		out.Faults = append(out.Faults, fmt.Sprintf("what was acknowledged could not be read back: %v", err))
+		// For example, the server has ended. The measurements up to then are still reported.
+		out.Faults = append(out.Faults, fmt.Sprintf("the acknowledged writes could not be read back: %v", err))
 	}
 	return out, nil
 }

@@ -16,7 +16,7 @@ import (
 
 const paragraph = "Read this, try it, and ask when you are stuck. Read this, try it, and ask when you are stuck. Read this, try it, and ask when you are stuck.\n"
 
-// request makes one request, and returns its kind and the response.
+// request makes the request with this number, and returns its kind and the response.
 type request func(w *worker, number int64) (kind string, status int, body []byte, err error)
 
 // worker is one connection of one person.
@@ -24,8 +24,8 @@ type worker struct {
 	r       *run
 	conn    api.Conn
 	me      api.Person
-	headers string // headers of the person
-	admin   string // headers of a facilitator
+	headers string // headers of the person's requests
+	admin   string // headers of a facilitator's requests
 	base    string // path of the codelab
 	body    []byte
 	tallies map[string]*report.Tally
@@ -131,7 +131,7 @@ func (w *worker) write(number int64) (string, int, []byte, error) {
 	return "write " + kind, status, body, err
 }
 
-// addMessage assigns a number to a chat message.
+// addMessage assigns a number to a chat message. Until a response arrives, its fate is Unanswered.
 func (r *run) addMessage() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,8 +10,8 @@ type addresses struct {
 	public, internal string
 }
 
-// read handles a line of the server's log, in text or JSON. It reports whether both addresses are
-// now known.
+// read handles a line of the server's log, in text or JSON. It reports whether both addresses have
+// been found.
 func (a *addresses) read(line string) bool {
 	if strings.Contains(line, "listening") {
 		if addr := attribute(line, "addr"); addr != "" {

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// These are the timeouts for the process.
+// These are the timeouts for the start and the stop of the process.
 const (
 	startWithin = 60 * time.Second
 	stopWithin  = 15 * time.Second
@@ -114,7 +114,7 @@ func (p *Process) Start(ctx context.Context) error {
 	select {
 	case addr, ok := <-found:
 		if !ok {
-			return fmt.Errorf("server ended or did not say where it listens%s", p.tail())
+			return fmt.Errorf("server ended or did not log its addresses%s", p.tail())
 		}
 		p.mu.Lock()
 		p.addr = addr
@@ -151,8 +151,8 @@ func (p *Process) follow(stderr io.Reader, found chan<- addresses) {
 	}
 }
 
-// Died returns when and how the server first ended without being stopped. Either it crashed, or the
-// system killed it to free memory. The time is zero if it did not end.
+// Died returns when and how the server first ended without being stopped. For example, it crashed,
+// or the system killed it to free memory. The time is zero if this did not happen.
 func (p *Process) Died() (at time.Time, how error) {
 	p.mu.Lock()
 	at, how = p.died, p.how
@@ -190,7 +190,7 @@ func (p *Process) ready(ctx context.Context) error {
 	}
 }
 
-// Kill ends the server with SIGKILL, so that it cannot shut down properly.
+// Kill ends the server with SIGKILL, so that it cannot shut down in an orderly way.
 func (p *Process) Kill() { _ = p.end(syscall.SIGKILL) }
 
 // Pause suspends the server until Continue. Nothing is lost, but everything is delayed.
@@ -216,6 +216,7 @@ func (p *Process) Stop() error {
 	return nil
 }
 
+// end sends a signal to the child, and waits until the child has ended. Signal 0 only waits.
 func (p *Process) end(signal syscall.Signal) error {
 	if p.cmd == nil {
 		return nil

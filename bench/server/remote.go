@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Remote gives access to a server through the server's internal listener. The run need not have
+// Remote reads the state of a server from the server's internal listener. The run need not have
 // started the server.
 type Remote struct {
 	// URL is the address of the internal listener, without a path.
@@ -49,7 +49,7 @@ type Inside struct {
 	Heap int64
 	// Goroutines is the number of goroutines of the process.
 	Goroutines int64
-	// GCPause is the longest recent garbage collection pause.
+	// GCPause is the longest of the recent garbage collection pauses.
 	GCPause time.Duration
 	// Queued is the number of bytes that are queued and not yet on disk.
 	Queued int64

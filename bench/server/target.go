@@ -18,8 +18,8 @@ type Target struct {
 	Via string
 	// Process is set if the run has started exactly one server. The server must be running.
 	Process *Process
-	// Usage measures the server, and Inside reads its metrics. Each is nil if it is impossible.
-	// Both are safe for concurrent use. For several nodes they return the sum.
+	// Usage measures the server, and Inside reads its metrics. Each is nil if the run cannot do
+	// this. Both are safe for concurrent use. For several nodes they return the sum.
 	Usage  func() (Usage, error)
 	Inside func() (Inside, error)
 
@@ -36,19 +36,19 @@ type Target struct {
 type Node struct {
 	// Name is the node's name in reports. URL and Via are as in Target.
 	Name, URL, Via string
-	// Process is nil if the node was started by someone else.
+	// Process is nil if the run has not started the node.
 	Process *Process
 	Usage   func() (Usage, error)
 	Inside  func() (Inside, error)
 }
 
-// Network can be cut until heal is called. The places are 1-2, 2-db, 1-others or 1-all, and the
-// directions both, to or from.
+// Network can be cut until heal is called. The ends are 1-2, 2-db, 1-others or 1-all. The way is
+// both, to or from. See nodes.ParseCut.
 type Network interface {
 	Cut(ends, way string) (heal func() error, err error)
 }
 
-// Database can be restarted, either properly or immediately.
+// Database can be restarted, after an orderly or an immediate stop.
 type Database interface {
 	Restart(ctx context.Context, immediate bool) error
 }
@@ -79,7 +79,8 @@ func (t *Target) Clients() (*api.Spread, error) {
 	return api.NewSpread(all...), nil
 }
 
-// Join combines nodes into one target. The target's usage is the sum of their usages.
+// Join combines nodes into one target. The target's usage and metrics are sums over the nodes. They
+// are nil if a node has none.
 func Join(nodes []Node) *Target {
 	t := &Target{URL: nodes[0].URL, Via: nodes[0].Via, Several: nodes}
 	weighed, looked := true, true

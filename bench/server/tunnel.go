@@ -36,7 +36,7 @@ func (t *Trust) Load() error {
 	return nil
 }
 
-// Tunnel connects the generator to a server that speaks TLS. Its clients connect to a plain port of
+// Tunnel connects the generator to a server that uses TLS. Its clients connect to a plain port of
 // this process, which forwards their bytes through TLS connections. Each client connection has one
 // TLS connection, so that the server gets the same connections. The cost of TLS is outside of the
 // generator's event loops and appears in its CPU time. A tunnel is open until Close.
@@ -69,7 +69,7 @@ func OpenTunnel(server string, trust Trust) (*Tunnel, error) {
 			config.RootCAs = x509.NewCertPool()
 		}
 		if !config.RootCAs.AppendCertsFromPEM(trust.CA) {
-			return nil, errors.New("the authorities to trust hold no certificate")
+			return nil, errors.New("the file of --ca contains no certificate")
 		}
 	}
 	t := &Tunnel{server: server, config: config, conns: map[net.Conn]struct{}{}}
@@ -89,7 +89,7 @@ func OpenTunnel(server string, trust Trust) (*Tunnel, error) {
 // Address returns the address of the plain port.
 func (t *Tunnel) Address() string { return t.listen.Addr().String() }
 
-// Close ends every connection.
+// Close ends the listener and every connection, and waits for their goroutines.
 func (t *Tunnel) Close() {
 	t.mu.Lock()
 	t.closed = true
@@ -107,7 +107,7 @@ func (t *Tunnel) dial() (*tls.Conn, error) {
 	if err != nil {
 		var unknown x509.UnknownAuthorityError
 		if errors.As(err, &unknown) {
-			return nil, fmt.Errorf("connect to %s: %w; give its authority with --ca, or --insecure", t.server, err)
+			return nil, fmt.Errorf("connect to %s: %w; name the file of its authority with --ca, or use --insecure", t.server, err)
 		}
 		return nil, fmt.Errorf("connect to %s: %w", t.server, err)
 	}
@@ -124,7 +124,8 @@ func (t *Tunnel) accept() {
 	}
 }
 
-// pass forwards one connection, in both directions, until both ends have closed.
+// pass forwards one connection in both directions, until the server ends it or the tunnel closes.
+// A client that stops sending can still receive.
 func (t *Tunnel) pass(near net.Conn) {
 	defer near.Close()
 	if !t.keep(near) {

@@ -7,8 +7,8 @@ import (
 	"atelier/bench/pacing"
 )
 
-// Watch measures a server every second until ctx ends or the returned function is called. That
-// function waits for the last measurement.
+// Watch measures a server every second, and passes each measurement to see. It ends when ctx ends
+// or stop is called. stop waits for the last measurement.
 func (t *Target) Watch(ctx context.Context, see func(time.Time, Inside)) (stop func()) {
 	return pacing.Every(ctx, time.Second, func() { see(time.Now(), measure(t.Usage, t.Inside)) })
 }

@@ -21,9 +21,9 @@ func Resolve(hostPort string) (unix.Sockaddr, error) {
 	return &unix.SockaddrInet6{Port: addr.Port, Addr: [16]byte(addr.IP.To16())}, nil
 }
 
-// perSource is the number of connections from one loopback address. The kernel has 28,000 ports for
-// a pair of addresses, and some of them stay unavailable for a minute after their connections have
-// ended.
+// perSource is the maximum number of connections from one loopback address. The kernel has 28,000
+// ports for a pair of addresses, and some of them stay unavailable for a minute after their
+// connections have ended.
 const perSource = 12_000
 
 // Source returns the address from which the n-th client connects to the server: 127.0.0.1 and

@@ -197,7 +197,7 @@ func (c *Conn) connected() {
 	}
 }
 
-// read reads the received bytes, at most one buffer. The poller reports the rest again.
+// read reads at most one buffer of received bytes. The poller reports the rest again.
 func (c *Conn) read() {
 	l := c.loop
 	n, err := unix.Read(c.fd, l.buffer[:])
@@ -230,8 +230,8 @@ func (c *Conn) decode(p []byte) error {
 	return c.decoder.Feed(p, sink{c})
 }
 
-// answered handles the response to the upgrade and returns the bytes after it. It returns nil if
-// the connection cannot continue.
+// answered handles the received part of the response to the upgrade. It returns the bytes after the
+// response. It returns nil if there are none, or if the connection has ended.
 func (c *Conn) answered(p []byte) []byte {
 	c.answer = append(c.answer, p...)
 	var n int
@@ -265,7 +265,8 @@ func (s sink) Ping(payload []byte) {
 	s.c.write(frames.AppendPong(nil, s.c.loop.random.Uint32(), payload))
 }
 func (s sink) Close(code int) {
-	// The reply is only a courtesy, since the server has closed the connection.
+	// RFC 6455 requires this reply. An error does not matter, because the server is closing the
+	// connection.
 	s.c.write(frames.AppendClose(nil, s.c.loop.random.Uint32(), 1000))
 	s.c.end(End{Code: code})
 }
@@ -300,6 +301,8 @@ func (c *Conn) Resume() {
 // called.
 func (c *Conn) Close() { c.release() }
 
+// write writes p to the socket. Bytes that do not fit wait, and a connection with too many waiting
+// bytes ends.
 func (c *Conn) write(p []byte) {
 	if c.state == closed {
 		return
@@ -335,7 +338,7 @@ func (c *Conn) flush() {
 	}
 }
 
-// watch subscribes to the events that the connection needs.
+// watch subscribes the connection to the epoll events that it needs now.
 func (c *Conn) watch() {
 	want := uint32(0)
 	if !c.paused {
@@ -360,6 +363,8 @@ func (c *Conn) end(e End) {
 	}
 }
 
+// release closes the connection without notifying the handler. It returns false if the connection
+// was closed before.
 func (c *Conn) release() bool {
 	if c.state == closed {
 		return false

@@ -21,6 +21,6 @@
 //
 // # Failure
 //
-// A connection that ends, for any reason, is reported once to Handler.Closed and is never used
-// again. The handler is responsible for reconnecting.
+// A connection that ends is reported once to Handler.Closed, unless Conn.Close or Loop.Stop ended
+// it. It is never used again. The handler is responsible for reconnecting.
 package sockets

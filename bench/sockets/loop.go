@@ -34,7 +34,7 @@ type Loop struct {
 	// Agenda contains the planned operations. The loop's goroutine owns it.
 	Agenda pacing.Agenda
 	// Turns records the times between two polls of the loop's sockets. The generator itself can
-	// delay the reading of a delivery by such a time. The loop's goroutine owns it.
+	// delay the reading of a delivery by up to this time. The loop's goroutine owns it.
 	Turns *latency.Histogram
 	// Busy is the time in which the loop was not parked. The loop's goroutine owns it.
 	Busy time.Duration
@@ -115,7 +115,7 @@ func (l *Loop) Stop() {
 	<-l.done
 }
 
-// Run serves until Stop. Call it once, on its own goroutine.
+// Run runs the loop until Stop. Call it once, on its own goroutine.
 func (l *Loop) Run() {
 	defer close(l.done)
 	begin := l.clock.Now()
@@ -143,7 +143,7 @@ func (l *Loop) Run() {
 	l.poller.close()
 }
 
-// runPosted returns false if the loop must end.
+// runPosted runs the posted functions. It returns false if the loop must end.
 func (l *Loop) runPosted() bool {
 	l.mu.Lock()
 	posted, stopping := l.posted, l.stopping

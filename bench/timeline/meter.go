@@ -24,7 +24,7 @@ type Meter struct {
 	sent, deliveries, errors, open float64
 	timed                          uint64
 	took                           time.Duration
-	// within contains the number of latencies within each of the bounds.
+	// within contains, for each of the bounds, the number of latencies that do not exceed it.
 	within [len(bounds)]uint64
 }
 

@@ -39,7 +39,8 @@ func New(now func() time.Duration) *Timeline {
 	return &Timeline{now: now, seconds: map[int64]*second{}}
 }
 
-// These are the phases of a run. Their names are the same in all scenarios.
+// These are the phases of a run. Their names are the same in all scenarios. Package tokens has an
+// additional phase.
 const (
 	Preparing   = "preparing"
 	Connecting  = "connecting"
@@ -133,7 +134,8 @@ func (c *Timeline) Add(more report.Sample, n int64) {
 	}
 }
 
-// See records a measurement of the server.
+// See records a measurement of the server that was made at the time when. It also measures the CPU
+// usage of the generator.
 func (c *Timeline) See(when time.Time, in server.Inside) {
 	own, n := server.OwnCPU(), int64(c.now()/time.Second)
 	c.mu.Lock()
@@ -178,7 +180,7 @@ func (c *Timeline) Fault(what string) {
 	s.Sample.Fault = what
 }
 
-// Second returns the measurements of a second of the clock.
+// Second returns the sample of a second of the clock.
 func (c *Timeline) Second(n int64) report.Sample {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -196,7 +198,7 @@ func (c *Timeline) Put(out *report.Result) {
 	out.Zero = time.Now().Add(c.zero - c.now()).UTC()
 }
 
-// Samples returns the whole timeline.
+// Samples returns the whole timeline in order.
 func (c *Timeline) Samples() []report.Sample {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -216,6 +218,7 @@ func (c *Timeline) Samples() []report.Sample {
 	return out
 }
 
+// sample returns the sample of second n of the clock, relative to zero, with its percentiles.
 func (s *second) sample(zero time.Duration, n int64) report.Sample {
 	out := s.Sample
 	out.Second = (time.Duration(n)*time.Second - zero).Seconds()

@@ -27,15 +27,15 @@ func Weigh(at time.Duration, t *server.Target) Weight {
 	return w
 }
 
-// Weigh enters the phase of the warm-up, and that of the load when the measured time begins. The
-// returned function is called at the end of the load. It returns the usage at the beginning of the
-// measured time and now.
+// Weigh enters the warm-up phase, and the load phase when the measured time begins at from. Call
+// end at the end of the load. It returns the usage at the beginning of the measured time, and the
+// usage up to now.
 func (c *Timeline) Weigh(from time.Duration, t *server.Target) (end func() (Weight, Weight)) {
 	c.Enter(WarmUp)
 	weighed := make(chan Weight, 1)
 	timer := time.AfterFunc(from-c.now(), func() {
 		c.Enter(Load)
-		weighed <- Weigh(from, t) // operations count from this time, however late a busy machine is
+		weighed <- Weigh(from, t) // operations count from this time, even if a busy machine runs the timer late
 	})
 	return func() (Weight, Weight) {
 		if !timer.Stop() {
@@ -44,14 +44,14 @@ func (c *Timeline) Weigh(from time.Duration, t *server.Target) (end func() (Weig
 		}
 		end := Weigh(c.now(), t)
 		begin := end
-		begin.At = min(from, end.At) // equal if interrupted before anything was measured
+		begin.At = min(from, end.At) // equal to end.At if the run ended before the measured time
 		return begin, end
 	}
 }
 
 // Account puts the usage between two moments into a result. deliveries is the number of deliveries
-// to each node's clients, or nil if they are not counted per node. Account returns false if the
-// moments are equal.
+// to each node's clients, or nil if they are not counted per node. Account returns false if end is
+// not after begin.
 func (end Weight) Account(begin Weight, t *server.Target, deliveries []int64, out *report.Result) bool {
 	seconds := (end.At - begin.At).Seconds()
 	out.Duration, out.Generator.Seconds = max(seconds, 0), max(seconds, 0)

@@ -20,11 +20,12 @@ type caller struct {
 	trips map[string]trip
 }
 
-// trip counts requests that were repeated on another node. It also counts requests that could not
-// be repeated, so that their results are unknown.
+// trip counts the retries of requests on another node. failed counts requests that ended without a
+// result, because they could not be retried or were retried too often.
 type trip struct{ repeated, failed int }
 
-// These are the limits of retries.
+// These are the maximum number of retries of a request, and the pause before a retry after all
+// nodes were tried.
 const (
 	repeats     = 60
 	repeatAfter = 250 * time.Millisecond
@@ -33,9 +34,9 @@ const (
 // Close ends the connection.
 func (c *caller) Close() { c.conn.Close() }
 
-// post sends a request. After a 503 or without a response, it retries on another node, if the
-// request has an Idempotency-Key or certainly did not arrive. A response is valid until the next
-// call.
+// post sends a request with an API key. After a 503 or without a response, it retries on another
+// node, if the request has an Idempotency-Key or certainly did not arrive. With one node it never
+// retries. answer is valid until the next call.
 func (c *caller) post(operation, path, key, idempotency string, body []byte) (status int, answer []byte, err error) {
 	headers := "Authorization: Bearer " + key + "\r\n"
 	if idempotency != "" {

@@ -35,7 +35,7 @@ type Config struct {
 	// the duration of a server pause. Cut is the duration of a network cut.
 	Faults     []faults.Planned `kong:"-"`
 	Pause, Cut time.Duration    `kong:"-"`
-	// Progress is called occasionally with a progress line; nil for none.
+	// Progress is called with a line of text when the run's activity changes; nil for none.
 	Progress func(line string) `kong:"-"`
 }
 

@@ -13,7 +13,8 @@ import (
 	"atelier/bench/report"
 )
 
-// harm injects the planned faults during the load; the returned function waits for the last fault.
+// harm starts to inject the planned faults during the load. The returned function waits for the
+// last fault, and returns the error of a fault.
 func (r *run) harm(ctx context.Context, from time.Duration) func() error {
 	if len(r.cfg.Faults) == 0 {
 		return func() error { return nil }
@@ -23,6 +24,7 @@ func (r *run) harm(ctx context.Context, from time.Duration) func() error {
 	return func() error { return <-done }
 }
 
+// inflict injects the planned faults. It skips faults in the last second of the measured time.
 func (r *run) inflict(ctx context.Context, from time.Duration) error {
 	var problems []error
 	for _, planned := range r.cfg.Faults {

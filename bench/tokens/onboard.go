@@ -15,7 +15,7 @@ type party struct {
 	businessID, identity     string
 }
 
-// onboard creates participants. Only the run stores their keys.
+// onboard creates the platforms and businesses. Their keys are only in the memory of the run.
 func (r *run) onboard() error {
 	for i := range r.cfg.Participants {
 		platform, err := r.add(fmt.Sprintf("Bench platform %d", i+1), "platform", "tokenize")
@@ -67,7 +67,7 @@ func (r *run) admin(path string, body, into any) error {
 		return fmt.Errorf("onboard: %w", err)
 	}
 	if a.Err() != nil { // without the body, which can contain a secret
-		return fmt.Errorf("onboard: POST %s answers %d", path, a.Status)
+		return fmt.Errorf("onboard: POST %s returned status %d", path, a.Status)
 	}
 	if into == nil {
 		return nil

@@ -42,15 +42,15 @@ type crowd struct {
 func (c *crowd) figures(r *report.Result) {
 	r.Figures = append(r.Figures,
 		report.Figure{Key: "live_tokens", Name: "live tokens", Value: float64(c.tokens), Unit: ""},
-		report.Figure{Key: "live_rss", Name: "resident with them", Value: float64(max(c.rss, c.restartedRSS)), Unit: "bytes"},
-		report.Figure{Key: "live_peak_rss", Name: "at the peak of making them", Value: float64(c.peakRSS), Unit: "bytes"},
-		report.Figure{Key: "minted_per_second", Name: "made", Value: c.mintedPerSecond, Unit: "a second"},
+		report.Figure{Key: "live_rss", Name: "memory with live tokens", Value: float64(max(c.rss, c.restartedRSS)), Unit: "bytes"},
+		report.Figure{Key: "live_peak_rss", Name: "peak memory during their creation", Value: float64(c.peakRSS), Unit: "bytes"},
+		report.Figure{Key: "minted_per_second", Name: "tokens created", Value: c.mintedPerSecond, Unit: "per second"},
 		report.Figure{Key: "restarted_ms", Name: "first pair after SIGKILL", Value: c.restarted, Unit: "ms"},
-		report.Figure{Key: "restarted_rss", Name: "resident after it", Value: float64(c.restartedRSS), Unit: "bytes"},
+		report.Figure{Key: "restarted_rss", Name: "memory after the restart", Value: float64(c.restartedRSS), Unit: "bytes"},
 		report.Figure{Key: "expiry_cores", Name: "while all expire", Value: c.expiryCores, Unit: "cores"},
 		report.Figure{Key: "expiry_goroutines", Name: "while all expire", Value: float64(c.expiryGoroutines), Unit: "goroutines"},
-		report.Figure{Key: "idle_cores", Name: "idle before", Value: c.idleCores, Unit: "cores"},
-		report.Figure{Key: "idle_goroutines", Name: "idle before", Value: float64(c.idleGoroutines), Unit: "goroutines"},
+		report.Figure{Key: "idle_cores", Name: "while none expires", Value: c.idleCores, Unit: "cores"},
+		report.Figure{Key: "idle_goroutines", Name: "while none expires", Value: float64(c.idleGoroutines), Unit: "goroutines"},
 	)
 }
 
@@ -105,9 +105,9 @@ func (r *run) conclude(workers []*worker, begin, end timeline.Weight) {
 	out.Faults = append(out.Faults, broken(a.TwoWinners, a.NoWinner, a.Wrong)...)
 	out.Generator.Workers, out.Generator.Lag = 1, lag.Summary()
 	if end.Account(begin, r.target, nil, out) {
-		out.Figures = append(out.Figures, report.Figure{Key: "pairs_per_second", Name: "pairs", Value: float64(out.Operations[0].Latency.Count) / out.Duration, Unit: "a second"})
+		out.Figures = append(out.Figures, report.Figure{Key: "pairs_per_second", Name: "pairs", Value: float64(out.Operations[0].Latency.Count) / out.Duration, Unit: "per second"})
 	}
-	out.Figures = append(out.Figures, report.Figure{Key: "raced", Name: "tokens that two used at once", Value: float64(a.Raced)})
+	out.Figures = append(out.Figures, report.Figure{Key: "raced", Name: "tokens used by two callers at once", Value: float64(a.Raced)})
 }
 
 // broken describes the violated guarantees.
@@ -119,7 +119,7 @@ func broken(doubled, denied, wrong int) []string {
 	}{
 		{doubled, "token", "that gave a credential twice"},
 		{denied, "token", "that gave a credential to neither of two callers"},
-		{wrong, "credential", "not as given"},
+		{wrong, "credential", "not equal to the original"},
 	} {
 		if f.n > 0 {
 			out = append(out, report.Count(f.n, f.what)+" "+f.detail)

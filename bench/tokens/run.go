@@ -21,18 +21,18 @@ import (
 	"atelier/bench/timeline"
 )
 
-// run is one load test. The goroutine of Run owns it.
+// run is one load test. Only the goroutine of Run changes it.
 type run struct {
 	cfg     *Config
 	target  *server.Target
 	clock   pacing.Clock
 	clients *api.Spread
 	session api.Session
-	path    string // before /handler
+	path    string // path of the server's URL, before /handler
 	parties []party
 	result  *report.Result
-	// made is the number of pairs until now. It numbers the next pair, so that no card is used
-	// twice.
+	// made is the number of pairs until now, and the number of the next pair. Each pair has its own
+	// number, so no card is used twice.
 	made int64
 	// marker makes the idempotency keys of this run unique.
 	marker    string
@@ -40,7 +40,8 @@ type run struct {
 	timeline  *timeline.Timeline
 }
 
-// Run runs the load test. An error means that there are no results.
+// Run runs the load test. If ctx ends during the load, the load ends early, and Run reports the
+// results up to then. An error means that there are no results.
 func (c *Config) Run(ctx context.Context, target *server.Target) (*report.Result, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -128,8 +129,8 @@ func (r *run) load(ctx context.Context) error {
 	return nil
 }
 
-// crowd creates the live tokens, measures the server with them, restarts the server if the run has
-// started it, and observes the expiry of the tokens.
+// crowd creates the live tokens and measures the server with them. It restarts the server if the
+// run has started it, and measures the server while the tokens expire.
 func (r *run) crowd(ctx context.Context) error {
 	c := &crowd{tokens: r.cfg.Live}
 	r.timeline.Enter("live tokens")
@@ -164,7 +165,7 @@ func (r *run) mintAll(ctx context.Context, ends time.Time) error {
 		const slice = 20 * time.Second
 		life := time.Until(ends)
 		if life < time.Minute {
-			return errors.New("making the live tokens took longer than they live; use a longer --live-for")
+			return errors.New("the creation of the live tokens took longer than their lifetime; use a longer --live-for")
 		}
 		if err := r.policy("ttl", int(min(life, 30*time.Minute)/time.Second)); err != nil {
 			return err
@@ -187,11 +188,11 @@ func (r *run) mintAll(ctx context.Context, ends time.Time) error {
 			})
 		}
 		wg.Wait()
-		r.show(fmt.Sprintf("making live tokens: %d of %d", min(next.Load(), int64(r.cfg.Live)), r.cfg.Live))
+		r.show(fmt.Sprintf("creating live tokens: %d of %d", min(next.Load(), int64(r.cfg.Live)), r.cfg.Live))
 	}
 	r.made = int64(r.cfg.Live)
 	if n := failed.Load(); n > 0 {
-		return fmt.Errorf("%d live tokens could not be made", n)
+		return fmt.Errorf("%d live tokens could not be created", n)
 	}
 	return ctx.Err()
 }
@@ -219,7 +220,8 @@ func (r *run) restart(ctx context.Context, c *crowd) error {
 	return nil
 }
 
-// expiry compares the minute in which the tokens expire with a quiet minute before it.
+// expiry measures the server in the minute in which the tokens expire, and in a quiet minute before
+// it.
 func (r *run) expiry(ctx context.Context, c *crowd, ends time.Time) error {
 	const window = time.Minute
 	if quiet := time.Until(ends) - window - 10*time.Second; quiet > window {
@@ -242,11 +244,11 @@ func (r *run) expiry(ctx context.Context, c *crowd, ends time.Time) error {
 	}
 	idle := min(window, time.Until(ends)-15*time.Second)
 	if idle <= 0 {
-		return errors.New("the live tokens expired before they could be watched; use a longer --live-for")
+		return errors.New("the live tokens expired before the server could be measured with them; use a longer --live-for")
 	}
-	r.show("watching a quiet minute")
+	r.show("measuring a quiet minute")
 	c.idleCores, c.idleGoroutines = watch(idle)
-	r.show("watching the tokens expire")
+	r.show("measuring while the tokens expire")
 	pacing.Sleep(ctx, time.Until(ends)-15*time.Second)
 	c.expiryCores, c.expiryGoroutines = watch(window)
 	return nil

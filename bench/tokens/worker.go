@@ -13,6 +13,7 @@ import (
 	"atelier/bench/report"
 )
 
+// code returns the error code in a response, at most 40 bytes, or "" if there is none.
 func code(body []byte) string {
 	_, rest, ok := bytes.Cut(body, []byte(`"code":"`))
 	if !ok {
@@ -51,14 +52,15 @@ func newWorker(r *run, i int) *worker {
 	}
 }
 
-// credential writes the card of a pair, which has a unique number.
+// credential appends the card of a pair, as JSON. Each pair has a unique card number.
 func credential(dst []byte, pair int64) []byte {
 	dst = append(dst, `{"type":"card","card_number_type":"fpan","number":"`...)
 	dst = appendNumber(dst, pair)
 	return append(dst, `","expiry_month":12,"expiry_year":2031,"cvc":"123"}`...)
 }
 
-// appendNumber writes 4, fourteen digits of the pair, and the check digit.
+// appendNumber appends a card number: 4, fourteen digits of the pair's number, and the check digit
+// of Luhn's algorithm.
 func appendNumber(dst []byte, pair int64) []byte {
 	var d [16]byte
 	d[0] = '4'
@@ -183,7 +185,7 @@ func (w *worker) race(pair int64, path string) {
 	}
 }
 
-// settles reports whether a response settles the outcome of a request.
+// settles reports whether a response proves the outcome of a request.
 func settles(status int, err error) bool {
 	return err == nil && status != http.StatusServiceUnavailable
 }
@@ -203,6 +205,7 @@ func (w *worker) fail(t *report.Tally, status int, body []byte, err error) {
 	w.r.timeline.Failed()
 }
 
+// check compares the returned credential of a pair with the original one.
 func (w *worker) check(pair int64, body []byte) {
 	w.out = credential(w.out[:0], pair)
 	if !bytes.Equal(w.out, body) {

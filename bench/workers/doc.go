@@ -8,9 +8,9 @@
 // with one [Report]. In between, the worker sends a sample per second.
 //
 // Over TCP the stream is TLS 1.3. The worker's certificate is generated at startup and proves
-// nothing. Each side proves its knowledge of the secret by an HMAC over keying material of this
-// connection (RFC 9266). A man in the middle would have two connections, and can prove nothing to
-// either side. No command is sent before both sides have proved their knowledge.
+// nothing. Each side proves that it has the secret, by an HMAC over keying material of this
+// connection (RFC 9266). A man in the middle would have two connections, so its proofs would not
+// match either of them. No order is sent before both sides have proved that they have the secret.
 //
 // # Time
 //

@@ -22,16 +22,16 @@ import (
 // shortest is the minimum length of a secret, in characters.
 const shortest = 16
 
-// CheckSecret refuses a secret that is short enough to be guessed.
+// CheckSecret rejects a secret that is short enough to be guessed.
 func CheckSecret(secret string) error {
 	if utf8.RuneCountInString(secret) < shortest {
-		return fmt.Errorf("the workers' secret has fewer than %d characters", shortest)
+		return fmt.Errorf("the secret of the workers is too short: want at least %d characters", shortest)
 	}
 	return nil
 }
 
-// errStranger means that the other side has not proved the secret.
-var errStranger = errors.New("the other side does not know the secret")
+// errStranger means that the other side has not proved that it has the secret.
+var errStranger = errors.New("the other side has not proved that it has the secret")
 
 // proveWithin is the timeout of the handshake together with the proofs.
 const proveWithin = 10 * time.Second
@@ -50,8 +50,8 @@ func ephemeral() (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
-// prove exchanges proofs of the secret with the other side. The proofs of the two sides contain
-// different words, so that a proof cannot be sent back to its author.
+// prove exchanges proofs of the secret with the other side, within proveWithin. The proofs of the
+// two sides contain different words, so that a proof cannot be sent back to its author.
 func prove(conn *tls.Conn, secret, mine, theirs string) error {
 	if err := conn.SetDeadline(time.Now().Add(proveWithin)); err != nil {
 		return fmt.Errorf("bound handshake: %w", err)

@@ -14,9 +14,9 @@ import (
 
 // Order is a request of the coordinator. Exactly one field is set.
 type Order struct {
-	// Tick requests the worker's clock.
+	// Tick requests the clock of the worker's machine.
 	Tick bool `json:"tick,omitempty"`
-	// Offset is the offset of the run's timeline from the worker's clock.
+	// Offset is the run's timeline minus the clock of the worker's machine.
 	Offset *time.Duration `json:"offset,omitempty"`
 	// Job begins a run and ends the previous one.
 	Job *broadcast.Job `json:"job,omitempty"`
@@ -31,7 +31,9 @@ type Order struct {
 	Finish  *broadcast.Finish `json:"finish,omitempty"`
 }
 
-// Report is a worker's response or, with Sample or Last, an unprompted message.
+// Report is a worker's response or, with Sample or Last, an unprompted message. Error is the reason
+// why an order failed. Clock is the clock of the worker's machine. Boot identifies the machine and
+// its boot: processes with the same Boot share the clock.
 type Report struct {
 	Error string `json:"error,omitempty"`
 	// Last is the reason why the worker ends.

@@ -72,12 +72,12 @@ func (w *worker) last(words string) {
 	}
 }
 
-// worker is one worker. The goroutine of Serve executes the orders.
+// worker executes the orders of one coordinator, on the goroutine of Serve.
 type worker struct {
 	line   line
 	clock  pacing.Clock
 	base   time.Duration // the zero of clock, on the machine's clock
-	offset time.Duration // offset of the timeline from the machine's clock
+	offset time.Duration // the timeline minus the machine's clock
 	engine *broadcast.Engine
 	// samples contains the engine's samples to be sent.
 	samples chan broadcast.Sample
@@ -91,6 +91,7 @@ func (w *worker) report(r *Report) error {
 	return w.line.send(r)
 }
 
+// end ends the current job and the stream.
 func (w *worker) end() {
 	w.drop()
 	_ = w.line.conn.Close()
@@ -193,9 +194,9 @@ func boot() string {
 // proveWithin to do so, so they must not block each other.
 const strangers = 256
 
-// Listen serves coordinators that know the secret, one after another, until ctx ends. It refuses a
-// concurrent coordinator and returns the reason to it. It calls listening with the address once it
-// listens, and turnedAway for each caller that does not know the secret.
+// Listen serves coordinators that have the secret, one after another, until ctx ends. It refuses a
+// concurrent coordinator, which receives the reason. It calls listening with the address once it
+// listens, and turnedAway for each caller that does not prove that it has the secret.
 func Listen(ctx context.Context, address, secret string, listening func(net.Addr), turnedAway func(net.Addr, error)) error {
 	if err := CheckSecret(secret); err != nil {
 		return err
@@ -256,8 +257,8 @@ func Listen(ctx context.Context, address, secret string, listening func(net.Addr
 	}
 }
 
-// turnWithin is the time for which a coordinator waits for the previous one, which can be about to
-// end.
+// turnWithin is the maximum time for which a coordinator waits for the previous one, which can be
+// about to end.
 const turnWithin = 2 * time.Second
 
 // decline answers a coordinator's first order with the error that another coordinator is active.

@@ -17,7 +17,7 @@ import (
 	"atelier/bench/broadcast"
 )
 
-// Group is the coordinator's view of its workers. Its methods are not safe for concurrent use.
+// Group contains the workers of a coordinator. Its methods are not safe for concurrent use.
 type Group struct {
 	// Uncertain bounds the error of the workers' clocks.
 	Uncertain time.Duration
@@ -30,7 +30,7 @@ type Group struct {
 	members []*member
 }
 
-// member is the coordinator's view of one worker.
+// member is the coordinator's record of one worker.
 type member struct {
 	name    string
 	line    line
@@ -41,7 +41,7 @@ type member struct {
 	// only after answers was closed.
 	last string
 	err  error
-	exit func() error // ends the worker's process, if any, and returns how it ended
+	exit func() error // waits for the worker's process, if any, and returns how it ended
 }
 
 // Plan describes the workers of a group.
@@ -132,12 +132,12 @@ func (c *Group) spawn(p *Plan, i int, onSample sampled) error {
 func Inherited() (net.Conn, error) {
 	f := os.NewFile(3, "coordinator")
 	if f == nil {
-		return nil, errors.New("a worker is started by a coordinator, or listens")
+		return nil, errors.New("a worker without --listen must be started by a coordinator")
 	}
 	defer f.Close()
 	conn, err := net.FileConn(f)
 	if err != nil {
-		return nil, fmt.Errorf("a worker is started by a coordinator, or listens: %w", err)
+		return nil, fmt.Errorf("a worker without --listen must be started by a coordinator: %w", err)
 	}
 	return conn, nil
 }
@@ -167,8 +167,8 @@ func (c *Group) add(name string, conn net.Conn, process *exec.Cmd, onSample samp
 	})
 }
 
-// Gone returns a channel that is closed when the first worker has ended. The coordinator then need
-// not wait any longer.
+// Gone returns a channel that is closed when a worker has ended, so that the coordinator can stop
+// waiting.
 func (c *Group) Gone() <-chan struct{} { return c.gone }
 
 // Size returns the number of workers.
@@ -240,7 +240,8 @@ func (m *member) ended() error {
 	return fmt.Errorf("%s ended without a message", m.name)
 }
 
-// wait waits until the worker's process has ended, and kills the process after 5 s.
+// wait waits until the worker's process has ended, and kills the process after 5 s. It returns nil
+// for a worker without a process of its own.
 func (m *member) wait() error {
 	if m.process == nil {
 		return nil

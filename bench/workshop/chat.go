@@ -13,7 +13,7 @@ import (
 
 // chatLedger contains every chat message of the run. The loop owns it.
 type chatLedger struct {
-	// run distinguishes this run's messages and names from those of other runs.
+	// run distinguishes this run's messages and names from the messages and names of other runs.
 	run string
 	// marker is the beginning of each text. The message's number follows it.
 	marker   []byte
@@ -72,7 +72,7 @@ func (c *crowd) sendChat(p *person, due time.Duration) int {
 	return n
 }
 
-// receiveChat handles the delivery of a chat message.
+// receiveChat handles the delivery of a chat message. It ignores messages of other runs.
 func (c *crowd) receiveChat(p *person, m *message) {
 	n := c.chat.number(m.Text, len(c.chat.messages))
 	if n < 0 {

@@ -24,7 +24,7 @@ type commentLedger struct {
 	hashes []string
 }
 
-// annotate lets an attendee comment, either on a new range or, every third time, on a range that
+// annotate lets an attendee comment on a new range. Every third comment is on a range that already
 // has a thread.
 func (c *crowd) annotate(due time.Duration) {
 	p := c.active()

@@ -50,14 +50,14 @@ type Config struct {
 
 	// Parts, if positive, divides the measured time. PartOf returns the part of a chat message, 0
 	// to Parts-1, or -1 for none. Its argument is the planned time of the message since the
-	// beginning. The message's deliveries are counted in the same part.
+	// beginning of the measured time. The message's deliveries are counted in the same part.
 	Parts  int                           `kong:"-"`
 	PartOf func(since time.Duration) int `kong:"-"`
 	// Beside, if set, runs on its own goroutine from the beginning of the measured time. Its ctx
 	// ends with the measured time.
 	Beside func(context.Context, *Live) `kong:"-"`
-	// Unstored, if set, is called for each message to a facilitator that is not stored, such as the
-	// counts of a poll. It runs on the goroutine of the socket loop.
+	// Unstored, if set, is called for each message to a facilitator that the server does not store,
+	// such as the counts of a poll. It runs on the goroutine of the socket loop.
 	Unstored func(facilitator int, kind string) `kong:"-"`
 
 	// Progress is called about every second from its own goroutine; nil for none.
@@ -74,8 +74,8 @@ type Live struct {
 	People      []api.Person
 }
 
-// maxAttendees keeps a run within the number of files that one process can open (20,000 on the
-// intended machines), and within the number of people that one codelab supports.
+// maxAttendees is the maximum number of attendees. It is below the number of files that one process
+// can open (20,000 on the reference machine), and the number of people that one codelab supports.
 const maxAttendees = 19_000
 
 // Check refuses invalid values.

@@ -14,11 +14,12 @@ import (
 	"atelier/bench/sockets"
 )
 
-// stalledBuffer is the SO_RCVBUF of people who stop reading. It is small, so that the server
-// notices within seconds.
+// stalledBuffer is the SO_RCVBUF of people who stop reading, in bytes. It is small, so that the
+// server notices within seconds.
 const stalledBuffer = 4096
 
-// connect starts a connection. A person who was welcomed before resumes from the last position.
+// connect starts to connect a person without a connection. A person who was welcomed before resumes
+// from the last position.
 func (c *crowd) connect(p *person) {
 	if c.closing || p.conn != nil {
 		return
@@ -65,7 +66,7 @@ func (c *crowd) connect(p *person) {
 // still accepts connections.
 const welcomeWithin = 3 * time.Second
 
-var errSilent = errors.New("not welcomed in time")
+var errSilent = errors.New("no welcome in time")
 
 // Open implements sockets.Handler. A client counts as connected once it receives the welcome.
 func (c *crowd) Open(*sockets.Conn) {}
@@ -73,7 +74,8 @@ func (c *crowd) Open(*sockets.Conn) {}
 // Closed implements sockets.Handler.
 func (c *crowd) Closed(conn *sockets.Conn, end sockets.End) { c.lost(c.people[conn.Owner], end) }
 
-// lost handles the end of a person's connection.
+// lost handles the end of a person's connection, or a failed attempt. The person reconnects later,
+// at another node if there is one. A person who has stopped reading reconnects only in wake.
 func (c *crowd) lost(p *person, end sockets.End) {
 	if p.online {
 		p.attempts = 0
@@ -118,8 +120,9 @@ func (c *crowd) elsewhere(node int, now time.Duration) int {
 	return to
 }
 
-// backoff returns the delay before an attempt, with full jitter. Thousands of people who lost the
-// same server must not reconnect simultaneously. One core handles 4,000 reconnections per second.
+// backoff returns a random delay before an attempt, because thousands of people who lost the same
+// server must not reconnect simultaneously. The range of the delay allows 4,000 reconnections per
+// second, which one core handles. It doubles with each further failure, at most three times.
 func (c *crowd) backoff(attempt int) time.Duration {
 	spread := max(250*time.Millisecond, time.Duration(c.cfg.Attendees)*time.Second/4000)
 	spread <<= min(attempt-1, 3)

@@ -42,9 +42,10 @@ type crowd struct {
 	walk    walk
 
 	measurements
-	// disconnects counts ended connections, by cause, except those of a killed server.
+	// disconnects counts ended connections and protocol errors, by cause. It omits connections that
+	// end while down is set.
 	disconnects map[string]int
-	// down means that the server was killed and is not ready again.
+	// down means that all nodes were killed or restarted and are not ready again.
 	down bool
 	// faults contains the injected faults, ordered by time.
 	faults []*harm
@@ -56,7 +57,7 @@ type crowd struct {
 	refusing map[int]time.Duration
 	// turn counts the changes of nodes, so that people alternate between the other nodes.
 	turn int
-	// over means that planned operations are skipped.
+	// over means that the load has ended, so planned operations are skipped.
 	over bool
 	// closing means that nobody reconnects any more.
 	closing bool
@@ -75,8 +76,8 @@ func newCrowd(cfg *Config, clock pacing.Clock, clients *api.Spread, lab *api.Cod
 	c := &crowd{
 		cfg: cfg, clock: clock, clients: clients, lab: lab, addresses: addresses, refusing: map[int]time.Duration{}, rng: rng,
 		byID: make(map[string]int, cfg.Attendees), disconnects: map[string]int{}, measurements: newMeasurements(cfg.Parts, clock),
-		// The names and markers of a run must differ from those of an earlier run on the same
-		// codelab, for any seed.
+		// The names and markers of a run must differ from the names and markers of an earlier run on
+		// the same codelab, for any seed.
 		chat: newChatLedger(strconv.FormatInt(time.Now().UnixNano(), 36)),
 	}
 	for i := range cfg.Attendees + cfg.Facilitators {
@@ -98,7 +99,8 @@ func newCrowd(cfg *Config, clock pacing.Clock, clients *api.Spread, lab *api.Cod
 // attendees returns all people except the facilitators.
 func (c *crowd) attendees() []*person { return c.people[:c.cfg.Attendees] }
 
-// facilitator returns one facilitator after another, by turn.
+// facilitator returns the facilitator for a turn, counted from 0; turns alternate between all
+// facilitators.
 func (c *crowd) facilitator(turn int) *person {
 	return c.people[c.cfg.Attendees+turn%c.cfg.Facilitators]
 }

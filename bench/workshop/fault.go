@@ -14,7 +14,7 @@ import (
 	"atelier/bench/report"
 )
 
-// resumeWithin is the time after a fault in which everybody must resume.
+// resumeWithin is the time after the repair of a fault within which everybody must resume.
 const resumeWithin = 60 * time.Second
 
 // harm is an injected fault with its effects. The loop owns it.
@@ -25,7 +25,7 @@ type harm struct {
 	// began and over are the times at which the fault began, and at which the harness had repaired
 	// it completely.
 	began, over time.Duration
-	// stuck marks the people, by index, who could not notice the fault: those of a paused node.
+	// stuck marks, by index, the people of a paused node, who cannot notice the fault.
 	stuck []bool
 	// well contains the messages between other people. late contains the messages that a stuck
 	// person sent or received.
@@ -111,8 +111,8 @@ func (c *crowd) harmAt(at time.Duration) *harm {
 	return nil
 }
 
-// charge assigns a delivery to the last fault before its planned time, unless one of the two people
-// was absent for another reason.
+// charge assigns a delivery to the last fault before its planned time, unless the author or the
+// receiver was absent for another reason.
 func (c *crowd) charge(p *person, sent *chatMessage, took time.Duration) {
 	h := c.harmAt(sent.due)
 	switch {
@@ -124,7 +124,7 @@ func (c *crowd) charge(p *person, sent *chatMessage, took time.Duration) {
 	}
 }
 
-// recovery returns how long after a fault the service had recovered, using the deliveries up to
+// recovery returns the time from a fault to the recovery of the service, using the deliveries up to
 // end. It returns false if the service did not recover, or if this is unknown because nobody
 // chatted. Operations on a paused node cannot end before the node resumes, so their time counts
 // from the resumption.
@@ -144,7 +144,7 @@ func (h *harm) recovery(end time.Duration) (took time.Duration, ok bool) {
 	return took, ok
 }
 
-// recoveries returns how long the service took to recover after each fault.
+// recoveries adds to the report each fault with the time that the service took to recover.
 func (r *run) recoveries() {
 	c := r.crowd
 	for i, h := range c.faults {

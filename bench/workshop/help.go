@@ -17,7 +17,7 @@ const (
 	resolveAfter = 4 * time.Second
 )
 
-// helpLedger is the help queue. The loop owns it.
+// helpLedger contains the help requests of the run. The loop owns it.
 type helpLedger struct {
 	requests map[string]*helpRequest // by id
 	turn     int
@@ -26,10 +26,10 @@ type helpLedger struct {
 // helpRequest is one request in the queue.
 type helpRequest struct {
 	claim, resolve  audit.Fate
-	claimed, solved int // numbers of events that anybody received
+	claimed, solved int // numbers of different events that anybody received
 }
 
-// helpState is what an attendee knows about their own requests.
+// helpState is the state of an attendee's own requests for help.
 type helpState struct {
 	open bool
 	// asked and acked are numbers of requests. seen is the number of their events that anybody
@@ -66,7 +66,8 @@ func (c *crowd) askHelp(due time.Duration) {
 	})
 }
 
-// helpSeen handles a new event of the queue. Facilitators react to it.
+// helpSeen handles the first receipt of an event of the help queue. A facilitator claims a new
+// request, and then resolves it.
 func (c *crowd) helpSeen(m *message, owner int) {
 	if c.helping.requests == nil {
 		c.helping.requests = map[string]*helpRequest{}
@@ -103,7 +104,7 @@ func (c *crowd) helpSeen(m *message, owner int) {
 	}
 }
 
-// answerHelp performs one action of a facilitator.
+// answerHelp performs one action of a facilitator, stores its fate, and then calls then.
 func (c *crowd) answerHelp(f *person, id string, due time.Duration, op operation, path string, fate *audit.Fate, then func()) {
 	if c.closing {
 		return

@@ -64,7 +64,7 @@ type measurements struct {
 	measuredChat int64
 	// events counts all received stored events.
 	events int64
-	// acked counts all acks and 2xx responses.
+	// acked counts all successful operations: acks, 2xx responses, joins and resumes.
 	acked int64
 	// shed counts operations that were not started because too many were in progress.
 	shed int
@@ -81,7 +81,7 @@ func newMeasurements(parts int, clock pacing.Clock) measurements {
 	return m
 }
 
-// counts reports whether an operation planned for this time is to be measured.
+// counts reports whether an operation planned for this time is measured.
 func (m *measurements) counts(due time.Duration) bool { return due >= m.from && due < m.until }
 
 // sent records how late the generator sent an operation.
@@ -97,7 +97,7 @@ func (m *measurements) sent(op operation, due, now time.Duration) {
 	}
 }
 
-// done records a successful operation.
+// done records a successful operation. Registrations, joins and resumes are always measured.
 func (m *measurements) done(op operation, due, now time.Duration) {
 	m.tallies[op].Succeed(now-due, op == opRegister || op == opJoin || op == opResume || m.counts(due))
 	m.acked++

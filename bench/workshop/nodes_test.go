@@ -97,7 +97,7 @@ func TestNodesWithDifferentStatesAreFound(t *testing.T) {
 		f.handler().ServeHTTP(w, r)
 	})
 	r := holdOn(t, small(), f.handler(), stale)
-	if len(r.Faults) != 1 || r.Faults[0] != "node n2 shows another state than node n1: chat" || r.ExitCode() != report.ExitFailed {
+	if len(r.Faults) != 1 || r.Faults[0] != "node n2 returns a different state than node n1: chat" || r.ExitCode() != report.ExitFailed {
 		t.Errorf("the faults are %q, the run ended with %d", r.Faults, r.ExitCode())
 	}
 }

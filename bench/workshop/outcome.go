@@ -18,7 +18,8 @@ func newResult(cfg *Config) *report.Result {
 	}
 }
 
-// conclude adds the results to the report. The loop has ended.
+// conclude adds the results to the report. The loop has ended. t is nil if the server's state could
+// not be read.
 func (r *run) conclude(t *truth) {
 	c, out := r.crowd, r.result
 	out.Joined = c.count(func(p *person) bool { return !p.facilitator && p.joined() })

@@ -31,13 +31,14 @@ type person struct {
 	online bool
 	// epoch identifies the stream; "" before the first welcome.
 	epoch string
-	// dialled is the actual or planned start of the current connection.
+	// dialled is the time from which the time to connect counts: the first attempt, or the loss of
+	// the last welcomed connection.
 	dialled time.Duration
-	// leaver means that the person has lost the connection for a reason that is not the server's.
-	// left is the time at which this last happened.
+	// leaver means that the person has dropped the connection on purpose; see Config.Churn. left is
+	// the time at which this last happened.
 	leaver bool
 	left   time.Duration
-	// attempts is the number of failed connections since the last welcome.
+	// attempts is the number of lost connections and failed attempts since the last welcome.
 	attempts int
 
 	subscriber audit.Subscriber

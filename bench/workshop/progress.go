@@ -25,10 +25,10 @@ type progress struct {
 	sent, acked, refused int
 	// seen counts the events that anybody received.
 	seen int
-	// last and furthest are acknowledged steps. last is the step that was sent last. order is its
-	// position among all sent steps, because acknowledgements can overtake each other.
+	// last and furthest are acknowledged steps. Of these, last was sent last. order is its position
+	// among all sent steps, because acknowledgements can overtake each other.
 	last, order, furthest int
-	// doubtful contains steps that were repeated out of order, so that the order in which the
+	// doubtful contains acknowledged steps that were sent again, so that the order in which the
 	// server applied them is unknown.
 	doubtful []int
 }
@@ -45,7 +45,8 @@ func (p *progress) ack(step, order int, again bool) {
 	}
 }
 
-// next goes up to the last step and back down, so that every message causes a change.
+// next returns the next step. The steps go up to the last one and back down, so that every message
+// causes a change.
 func (p *progress) next(steps int) int {
 	at := max(p.step, 1)
 	switch {

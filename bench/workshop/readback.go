@@ -13,23 +13,23 @@ import (
 	"atelier/bench/api"
 )
 
-// truth is the server's state after the run, as read back.
+// truth is the server's state after the run, as a node returns it.
 type truth struct {
-	chat, comments []int // how often each message of the run occurs; by number
+	chat, comments []int // how often each message of the run occurs, by number
 	// attendees are keyed by name; the run's names are unique.
 	attendees map[string][]api.Attendee
 	openHelp  map[string]bool // by id
 }
 
-// readAgain and readTries are the delay and the number of attempts for a server that is just
-// restarting.
+// readAgain is the pause between attempts to read from a node, which can just be restarting.
+// readTries is the maximum number of attempts per node.
 const (
 	readAgain = time.Second
 	readTries = 30
 )
 
-// readBackAll reads from every node. It reports nodes that disagree as a fault, because one of them
-// must be wrong.
+// readBackAll reads the state from every node. It reports a difference from the first node as a
+// fault, because one of the two must be wrong.
 func (r *run) readBackAll() (*truth, error) {
 	var first *truth
 	for n := range r.clients.Size() {
@@ -39,7 +39,7 @@ func (r *run) readBackAll() (*truth, error) {
 			if t, err = r.readBack(r.clients.Node(n)); err == nil {
 				break
 			}
-			if r.clients.Size() == 1 && len(r.cfg.Faults) == 0 { // the server will not come back
+			if r.clients.Size() == 1 && len(r.cfg.Faults) == 0 { // nothing restarts the server
 				return nil, err
 			}
 			time.Sleep(readAgain)
@@ -50,13 +50,13 @@ func (r *run) readBackAll() (*truth, error) {
 		case first == nil:
 			first = t
 		case !reflect.DeepEqual(first, t):
-			r.result.Faults = append(r.result.Faults, fmt.Sprintf("node %s shows another state than node %s: %s", name, r.crowd.names[0], first.differs(t)))
+			r.result.Faults = append(r.result.Faults, fmt.Sprintf("node %s returns a different state than node %s: %s", name, r.crowd.names[0], first.differs(t)))
 		}
 	}
 	return first, nil
 }
 
-// differs describes the difference between two nodes.
+// differs names the parts in which the states of two nodes differ.
 func (t *truth) differs(o *truth) string {
 	var in []string
 	for _, part := range []struct {
@@ -73,7 +73,7 @@ func (t *truth) differs(o *truth) string {
 	return strings.Join(in, ", ")
 }
 
-// readBack reads everything that the run has written from a node.
+// readBack reads from a node everything that the run has written.
 func (r *run) readBack(client *api.Client) (*truth, error) {
 	c := r.crowd
 	lab := "/codelabs/" + c.lab.ID

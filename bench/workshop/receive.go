@@ -70,7 +70,7 @@ func (c *crowd) event(p *person, m *message) {
 	}
 }
 
-// owner returns the index of the attendee that an event concerns.
+// owner returns the index of the attendee that an event concerns, or audit.NoOwner.
 func (c *crowd) owner(m *message) int {
 	if i, known := c.byID[string(m.AttendeeID)]; known {
 		return i
@@ -112,14 +112,15 @@ func (c *crowd) reject(p *person, m *message) {
 	}
 }
 
-// tryAgain is the suffix of errors from a node that does not know whether a message was applied.
+// tryAgain is the suffix of the error that a node returns if it is unknown whether a message was
+// applied.
 var tryAgain = []byte("; try again")
 
 // againAfter is the delay before a message with such an error is sent again.
 const againAfter = 250 * time.Millisecond
 
-// sayAgain repeats a message because a node has asked for it. The message's ref makes repeating
-// safe. sayAgain reports whether the message will be repeated.
+// sayAgain plans to send a message again if the error of a node demands it. The message's ref makes
+// this safe. sayAgain reports whether the message will be sent again.
 func (c *crowd) sayAgain(p *person, m *message) bool {
 	if len(c.addresses) == 1 || !bytes.HasSuffix(m.Error, tryAgain) {
 		return false
@@ -142,7 +143,7 @@ func (c *crowd) sayAgain(p *person, m *message) bool {
 	return true
 }
 
-// repeated counts a message that is sent again, if there are several nodes.
+// repeated counts a message that is sent again. With one node it counts nothing.
 func (c *crowd) repeated(op operation, at time.Duration) {
 	if len(c.addresses) == 1 {
 		return // an ordinary reconnection to the same server

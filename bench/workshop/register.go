@@ -18,7 +18,8 @@ const (
 	registerTries = 20
 )
 
-// storm plans the registration of all attendees. Each attendee connects after registering.
+// storm plans the registration of all attendees, spread over Config.Join. Each attendee connects
+// after registering.
 func (c *crowd) storm() {
 	next := 0
 	c.loop.Agenda.Stream(c.clock.Now(), pacing.Count(c.cfg.Attendees, c.cfg.Join), func(due time.Duration) {

@@ -18,9 +18,9 @@ const maxUnderway = 20_000
 
 var errShed = errors.New("too many requests in progress")
 
-// request makes a REST call of a person, planned for due, off the loop, and passes the response
-// back to the loop. The fate is Acknowledged for 2xx, and Refused for any other response, except
-// for a 503 in a run with faults.
+// request makes a REST call of a person, planned for due, on a separate goroutine. Afterwards it
+// calls then on the loop. The fate is Acknowledged for 2xx, and Refused for any other response,
+// except for a 503 in a run with faults.
 func (c *crowd) request(op operation, due time.Duration, p *person, r *api.Request, then func(audit.Fate, *api.Answer, error)) {
 	if c.underway >= maxUnderway {
 		c.shed++
@@ -45,6 +45,7 @@ func (c *crowd) request(op operation, due time.Duration, p *person, r *api.Reque
 	})
 }
 
+// fate counts the result of a request that was sent at sent and ended at now, and returns its fate.
 func (c *crowd) fate(op operation, due, now time.Duration, a *api.Answer, err error, sent time.Duration) audit.Fate {
 	switch {
 	case api.Unsent(err):

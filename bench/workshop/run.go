@@ -19,7 +19,7 @@ import (
 	"atelier/bench/timeline"
 )
 
-// run is one workshop. The goroutine of Run owns it.
+// run is one workshop. Only the goroutine of Run changes it.
 type run struct {
 	cfg       *Config
 	target    *server.Target
@@ -68,8 +68,8 @@ func (c *Config) Run(ctx context.Context, target *server.Target) (*report.Result
 	r.crowd.timeline.Enter(timeline.ReadingBack)
 	truth, err := r.readBackAll()
 	if err != nil {
-		// Measurements up to the end of the server are still reported.
-		r.result.Faults = append(r.result.Faults, fmt.Sprintf("what was acknowledged could not be read back: %v", err))
+		// For example, the server has ended. The measurements up to then are still reported.
+		r.result.Faults = append(r.result.Faults, fmt.Sprintf("the acknowledged writes could not be read back: %v", err))
 	}
 	r.conclude(truth)
 	return r.result, nil
@@ -116,8 +116,8 @@ func (r *run) prepare() error {
 	return nil
 }
 
-// join lets everybody register and connect. The facilitators are first, because they must receive
-// all events.
+// join lets everybody register and connect, and waits at most for Config.Join and Config.Drain. The
+// facilitators are first, because they must receive all events.
 func (r *run) join(ctx context.Context) {
 	r.crowd.timeline.Enter(timeline.Connecting)
 	c := r.crowd
@@ -133,7 +133,7 @@ func (r *run) join(ctx context.Context) {
 	r.until(ctx, r.cfg.Join+r.cfg.Drain, func() bool { return c.count((*person).joined) == len(c.people) })
 }
 
-// load runs the workshop, and injects faults if requested.
+// load runs the load, and injects the planned faults.
 func (r *run) load(ctx context.Context) error {
 	r.crowd.timeline.Enter(timeline.WarmUp)
 	c := r.crowd
@@ -197,7 +197,7 @@ func (r *run) drain(ctx context.Context) {
 }
 
 // until waits until a condition is true. The condition is evaluated on the loop. until returns
-// false after the timeout, or if ctx ended.
+// false after the time bound, or when ctx ends.
 func (r *run) until(ctx context.Context, bound time.Duration, holds func() bool) bool {
 	end := r.clock.Now() + bound
 	for {
@@ -223,7 +223,7 @@ func (r *run) count() func() {
 	})
 }
 
-// show displays the progress until the returned function is called.
+// show reports the progress every second, until the returned function is called.
 func (r *run) show() func() {
 	if r.cfg.Progress == nil {
 		return func() {}

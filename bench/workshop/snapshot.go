@@ -22,7 +22,7 @@ type Snapshot struct {
 	// Events is the number of events received so far. Acked is the number of operations
 	// acknowledged so far.
 	Events, Acked int64
-	// Chat is the latency of chat deliveries so far.
+	// Chat is the latency of the measured chat deliveries so far.
 	Chat latency.Summary
 }
 
@@ -34,7 +34,7 @@ func (c *crowd) snapshot(phase string) Snapshot {
 	}
 }
 
-// part returns the completed fraction of the load.
+// part returns the completed fraction of the load, 0 to 1.
 func (c *crowd) part() float64 {
 	if c.until == 0 {
 		return 0

@@ -20,7 +20,7 @@ func (c *crowd) sleep() {
 	}
 }
 
-// wake makes the stalled people read again, like a laptop that is opened. People without a
+// wake makes the stalled people read again, as after the opening of a laptop. People without a
 // connection reconnect with their last position.
 func (c *crowd) wake() {
 	c.stalls.asleep = false

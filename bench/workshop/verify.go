@@ -27,8 +27,9 @@ func (c *crowd) verify(t *truth) report.Audit {
 	return a
 }
 
-// end returns the position up to which everybody should have received the stream: that of the run's
-// last message.
+// end returns the position up to which everybody should have received the stream. It is the
+// position of the run's last message. If nobody received that message, it is the furthest position
+// of anybody.
 func (c *crowd) end() uint64 {
 	if c.chat.last >= 0 {
 		if seq := c.chat.messages[c.chat.last].seq; seq > 0 {
@@ -42,8 +43,9 @@ func (c *crowd) end() uint64 {
 	return furthest
 }
 
-// subscribers verifies the events that each person received, and returns the number of healthy
-// people. For stalled clients only unannounced gaps count as losses.
+// subscribers verifies the events that each person received. It returns the number of people who
+// joined and always read. For stalled people, only gaps that the server did not report count as
+// losses.
 func (c *crowd) subscribers(a *report.Audit) int {
 	end, healthy := c.end(), 0
 	a.Stalled.Closed = c.stalls.closed
@@ -143,8 +145,8 @@ func (c *crowd) verifyProgress(t *truth, a *report.Audit) audit.Writes {
 	return w
 }
 
-// verifyHelp expects an event for every acknowledged action. It expects the unresolved requests in
-// the queue, and no resolved request.
+// verifyHelp expects an event for every acknowledged action. It also expects that the queue
+// contains the unresolved requests, and no resolved request.
 func (c *crowd) verifyHelp(t *truth, a *report.Audit) audit.Writes {
 	var w audit.Writes
 	for _, p := range c.attendees() {

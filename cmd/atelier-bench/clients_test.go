@@ -94,7 +94,7 @@ func TestEveryClientSendsItsOwnValues(t *testing.T) {
 		t.Errorf("the run ended with %d: %s", code, output)
 	}
 	code, output = fanout("ann,secret1\nbob,secret2\ncat,secret3\n")
-	if code != exitUsage || strings.Contains(output, "secret") || !strings.Contains(output, "the run has 4 clients, and the file has lines for 3") {
+	if code != exitUsage || strings.Contains(output, "secret") || !strings.Contains(output, "the run has 4 clients, but the file has lines for 3") {
 		t.Errorf("the run ended with %d: %s", code, output)
 	}
 }

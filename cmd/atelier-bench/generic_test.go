@@ -183,8 +183,8 @@ func TestPatternsWithoutAMatchShowTheReceivedText(t *testing.T) {
 		text  string
 		mute  bool
 	}{
-		"messages": {flags: []string{"--match", `heard: (?P<stamp>\d+):(?P<seq>\d+)`}, text: `nothing that came matches --match heard: (?P<stamp>\d+):(?P<seq>\d+); the first was "said: `},
-		"answers":  {flags: []string{"--ack", `took (?P<seq>\d+)`}, text: `nothing that came matches --ack took (?P<seq>\d+)`},
+		"messages": {flags: []string{"--match", `heard: (?P<stamp>\d+):(?P<seq>\d+)`}, text: `no received text matches --match heard: (?P<stamp>\d+):(?P<seq>\d+); the first was "said: `},
+		"answers":  {flags: []string{"--ack", `took (?P<seq>\d+)`}, text: `no received text matches --ack took (?P<seq>\d+)`},
 		"nothing":  {mute: true, text: "no subscriber received anything: perhaps the server does not pass on what a client sends"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -454,7 +454,7 @@ func TestBinaryRefusalIsShownInBytes(t *testing.T) {
 	got := stderrOf(t, func() {
 		code, _, _ = confer(t, "--preset", "mqtt", "--url", strings.Replace(srv.URL, "http", "ws", 1), "--drain", "1s")
 	})
-	if code != exitBroken || !strings.Contains(got, `nothing that came matches --ready \x03\x00\x01[\x00-\x02]; the last was " \x02\x00\x05"`) {
+	if code != exitBroken || !strings.Contains(got, `no received text matches --ready \x03\x00\x01[\x00-\x02]; the last was " \x02\x00\x05"`) {
 		t.Errorf("the run ended with %d: %s", code, got)
 	}
 }

@@ -36,7 +36,7 @@ func Command(ctx context.Context, flags *flag.FlagSet, args []string, out, log i
 	flags.DurationVar(&c.times.duration, "duration", 8*time.Second, "measured time of a run")
 	flags.DurationVar(&c.times.warmup, "warmup", 2*time.Second, "load before the measured time")
 	flags.BoolVar(&c.short, "short", false, "use few subscribers, to test that everything works; the numbers are meaningless")
-	flags.BoolVar(&c.written, "written", false, "run nothing, and make the tables from the reports in the folder of --keep")
+	flags.BoolVar(&c.written, "written", false, "run no server, and write the tables from the reports in the folder of --keep")
 	flags.StringVar(&c.only, "only", "", "compare only `these` servers, separated by commas")
 	flags.StringVar(&c.scenes, "scenarios", "", "run only `these` scenarios, separated by commas")
 	flags.StringVar(&c.note, "note", "", "a `sentence` to put before the tables, for example about other load on the machine")
@@ -120,7 +120,7 @@ func choose[T any](all []T, list string, name func(T) string) ([]T, error) {
 	return out, nil
 }
 
-// one runs one server in one scenario.
+// one runs one server in one scenario, or reads the report of an earlier run.
 func (c *config) one(ctx context.Context, s *scenario, p *contestant, round int) outcome {
 	o := outcome{contestant: p.name, round: round}
 	fail := func(err error) outcome {

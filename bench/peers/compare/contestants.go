@@ -9,12 +9,12 @@ import (
 // contestant is a server of the comparison with its protocol.
 type contestant struct {
 	name string
-	// args is the command that starts it; --listen is added. Empty args mean Atelier, which the
-	// generator starts.
+	// args is the command that starts the server; --listen is added. It is nil for Atelier, which
+	// the generator starts.
 	args []string
 	// path is the path of its WebSockets, without the first slash.
 	path string
-	// requests means that it answers HTTP requests and has no WebSockets.
+	// requests means that the server answers HTTP requests and has no WebSockets.
 	requests bool
 	dialect
 }
@@ -41,7 +41,7 @@ const around = 190
 // contestants returns all servers, in the order of a round. self is this program, node the folder
 // of the servers for Node.js, and size the length of text in bytes.
 func contestants(self, node string, size int) []contestant {
-	// A server that is sent only the text returns only the text.
+	// These servers receive only the text, and send only the text.
 	plain := dialect{send: text, match: "^" + found}
 	return []contestant{
 		{name: "floor", args: []string{self, "floor"}, dialect: plain},

@@ -60,8 +60,8 @@ func readReport(path string) (*report, error) {
 	return &r.report, nil
 }
 
-// full reports whether the generator was at its limit, so that the server can possibly do more, or
-// whether the run is invalid.
+// full reports whether the generator was at its limit, so that the server may be faster, or whether
+// the run is invalid.
 func (r *report) full() bool { return r.Generator.Busy > fullAt || len(r.Invalid) > 0 }
 
 // fullAt is the minimum busy share of a full generator.

@@ -64,13 +64,13 @@ func start(ctx context.Context, args []string) (*process, error) {
 		}
 		err = fmt.Errorf("%s ended: %s", strings.Join(args, " "), strings.TrimSpace(said.String()))
 	case <-ctx.Done():
-		err = fmt.Errorf("%s does not say where it listens: %w", strings.Join(args, " "), ctx.Err())
+		err = fmt.Errorf("%s has not printed its address: %w", strings.Join(args, " "), ctx.Err())
 	}
 	p.stop()
 	return nil, err
 }
 
-// stop ends the server.
+// stop ends the server with SIGTERM, or after stopWithin with SIGKILL.
 func (p *process) stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	late := time.AfterFunc(stopWithin, func() { _ = p.cmd.Process.Kill() })

@@ -29,15 +29,15 @@ type scenario struct {
 	writes string
 }
 
-// publishers is the number of publishers. Atelier would stop a single one, because it remembers at
-// most 12,000 messages per person, and thus accepts no more in ten minutes.
+// publishers is the number of publishers. Atelier would soon refuse the messages of a single one,
+// because it accepts at most 12,000 messages with a ref per person in ten minutes.
 const publishers = 16
 
 // answered is the length in bytes of Atelier's response for a codelab in rest. The floor sends the
 // same length.
 const answered = 3051
 
-// scenarios returns the scenarios of a comparison; a short comparison has fewer people.
+// scenarios returns the scenarios of a comparison; a short comparison has fewer subscribers.
 func scenarios(short bool) []scenario {
 	few, many, manyRate := 1000, 10_000, 8
 	if short {
@@ -102,8 +102,8 @@ func (s *scenario) flags(c *contestant, t times, length, round int) []string {
 	return append(out, "--regular")
 }
 
-// requests returns the flags for the requests. The generator treats the single request of a generic
-// server as a read, whatever it does.
+// requests returns the flags for the requests. For a generic server, the generator repeats a single
+// request and treats it as a read, even with a body.
 func (s *scenario) requests(c *contestant, length int) []string {
 	switch {
 	case c.requests && s.writes == "":

@@ -27,7 +27,7 @@ func (c *config) section(scenes []scenario, all []contestant, found map[string][
 	if c.note != "" {
 		b.WriteString(c.note + "\n\n")
 	}
-	b.WriteString("¹ In at least one round the generator was full, so the server may be able to do more, or it was late, which the latencies include.\n")
+	b.WriteString("¹ In at least one round the generator was full or late. A full generator means that the server may be faster. The latencies include the delay of a late generator.\n")
 	for _, s := range scenes {
 		b.WriteString("\n" + table(&s, names, found[s.name]))
 	}

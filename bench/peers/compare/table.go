@@ -14,7 +14,7 @@ type column struct {
 	// value returns the value for a run; NaN if there is none.
 	value func(*report) float64
 	show  func(float64) string
-	// ofFloor shows the ratio to the floor of the same round instead.
+	// ofFloor shows the ratio to the floor's value of the same round instead of the value.
 	ofFloor bool
 	// worst shows the largest of all rounds instead of the median.
 	worst bool

@@ -1,5 +1,5 @@
-// What the servers of this folder share: an address from the command line, a
-// line on standard error when they take connections, an end on SIGTERM.
+// The servers of this folder share this code. It reads the address from the command line, prints a
+// line on standard error when the server accepts connections, and ends the process on SIGTERM.
 'use strict';
 const { createServer } = require('node:http');
 
@@ -13,7 +13,7 @@ exports.serve = (attach) => {
     console.error(err.message);
     process.exit(1);
   });
-  // Thousands come within a second, more than wait by default.
+  // Thousands of clients connect within a second, more than the default backlog allows.
   server.listen({ host: address.slice(0, colon), port: Number(address.slice(colon + 1)), backlog: 4096 }, () => {
     const { address: host, port } = server.address();
     console.error(`listening ${host}:${port}`);

@@ -1,5 +1,4 @@
-// Socket.IO: an event "m" of a client goes to all as an event "m", and is
-// acknowledged.
+// Socket.IO: the server sends each event "m" of a client to all clients, and acknowledges it.
 'use strict';
 const { Server } = require('socket.io');
 const { serve } = require('./serve.js');

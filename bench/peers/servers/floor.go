@@ -12,21 +12,21 @@ import (
 )
 
 // floor is the minimal fan-out: one goroutine that writes the same bytes to the sockets of all
-// clients with write(2), all waiting messages at once. With --singly it writes one message after
-// another, so a server that joins messages can be faster.
+// clients with write(2). It writes all waiting messages at once. With --singly it writes one
+// message after another, so a server that joins messages can be faster.
 type floor struct{ singly bool }
 
 func (*floor) About() string { return "a loop of write(2), nothing else" }
 
 func (f *floor) Flags(flags *flag.FlagSet) {
-	flags.BoolVar(&f.singly, "singly", false, "write each message by itself instead of all that wait at once")
+	flags.BoolVar(&f.singly, "singly", false, "write each message separately instead of all waiting messages at once")
 }
 
-// joined is the maximum number of messages per write.
+// joined is the maximum number of waiting messages.
 const joined = 256
 
-// wire is a client's socket. The goroutine that reads it owns conn. fd is valid until conn is
-// closed, which happens after the writing goroutine has released the wire.
+// wire is a client's socket. The reading goroutine closes conn, after the writing goroutine has
+// released the wire. fd is valid until then.
 type wire struct {
 	conn  *net.TCPConn
 	fd    int

@@ -21,8 +21,8 @@ type floorHTTP struct {
 func (*floorHTTP) About() string { return "bare github.com/valyala/fasthttp" }
 
 func (f *floorHTTP) Flags(flags *flag.FlagSet) {
-	flags.StringVar(&f.file, "body", "", "answer GET with what is in this `file`")
-	flags.IntVar(&f.size, "size", 3051, "answer GET with so many `bytes`, without --body")
+	flags.StringVar(&f.file, "body", "", "answer GET with the content of this `file`")
+	flags.IntVar(&f.size, "size", 3051, "answer GET with this number of `bytes`, without --body")
 }
 
 func (f *floorHTTP) Run(ctx context.Context, listen string, ready func(string)) error {
@@ -46,7 +46,7 @@ func (f *floorHTTP) Run(ctx context.Context, listen string, ready func(string)) 
 	})
 }
 
-// serveFast is serve for fasthttp.
+// serveFast serves HTTP with fasthttp until ctx ends.
 func serveFast(ctx context.Context, listen string, ready func(string), handler fasthttp.RequestHandler) error {
 	ln, err := net.Listen("tcp", listen)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// socket is a WebSocket of some library.
+// socket is a WebSocket of one of the libraries.
 type socket interface {
 	read() ([]byte, error)
 	write([]byte) error
@@ -26,7 +26,7 @@ type hubPeer struct {
 func (h *hubPeer) About() string { return h.about }
 
 const (
-	// waiting is the capacity of a client's channel, in messages.
+	// waiting is the capacity of a client's channel, and of the hub's, in messages.
 	waiting = 256
 	// writeWithin is the timeout of a write. pingEvery is the interval of pings.
 	writeWithin = 10 * time.Second

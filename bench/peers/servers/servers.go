@@ -41,7 +41,7 @@ type none struct{}
 
 func (none) Flags(*flag.FlagSet) {}
 
-// closeWithin is the timeout for the end of a server.
+// closeWithin is the timeout for the shutdown of a server.
 const closeWithin = 2 * time.Second
 
 // serve serves HTTP until ctx ends.
