@@ -217,7 +217,7 @@ func (c *Client) Do(r *Request) (*Answer, error) {
 		case errors.Is(err, fasthttp.ErrTimeout):
 			err = &silentError{c.host.ReadTimeout, err}
 		case errors.Is(err, fasthttp.ErrBodyTooLarge):
-			err = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
+			err = errLarge
 		}
 		return nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
 	}

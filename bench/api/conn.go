@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strconv"
@@ -25,6 +26,8 @@ type Conn struct {
 	in   *bufio.Reader
 	out  []byte
 	body []byte
+	// last means that the server closes the connection after the answer.
+	last bool
 }
 
 // Close ends the connection.
@@ -43,7 +46,7 @@ func (c *Conn) Do(method, path, headers string, content []byte) (status int, bod
 		if c.net, err = dial(c.Address); err != nil {
 			return 0, nil, err
 		}
-		c.in = bufio.NewReaderSize(c.net, 16<<10)
+		c.in, c.last = bufio.NewReaderSize(c.net, 16<<10), false
 	}
 	c.out = append(c.out[:0], method...)
 	c.out = append(c.out, ' ')
@@ -67,12 +70,16 @@ func (c *Conn) Do(method, path, headers string, content []byte) (status int, bod
 		c.Close()
 		return 0, nil, err
 	}
+	if c.last {
+		c.Close()
+	}
 	return status, c.body, nil
 }
 
 var (
 	errAnswer = errors.New("the answer is not HTTP")
 	errLength = errors.New("the answer has no Content-Length")
+	errLarge  = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
 )
 
 // read reads one answer. Except with status 204 or 304, the answer must have a Content-Length;
@@ -96,11 +103,17 @@ func (c *Conn) read() (status int, err error) {
 		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
 			break
 		}
-		if name, value, ok := bytes.Cut(line, []byte(": ")); ok && bytes.EqualFold(name, []byte("Content-Length")) {
-			if length, err = strconv.Atoi(string(value)); err != nil || length < 0 || length > maxAnswer {
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		switch value = bytes.TrimSpace(value); {
+		case bytes.EqualFold(name, []byte("Content-Length")):
+			if length, err = strconv.Atoi(string(value)); err != nil || length < 0 {
 				return 0, errAnswer
+			} else if length > maxAnswer {
+				return 0, errLarge
 			}
 			known = true
+		case bytes.EqualFold(name, []byte("Connection")):
+			c.last = bytes.EqualFold(value, []byte("close"))
 		}
 	}
 	if !known {

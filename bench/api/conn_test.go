@@ -2,6 +2,7 @@ package api
 
 import (
 	"net"
+	"net/http"
 	"testing"
 )
 
@@ -13,6 +14,7 @@ func TestOnlyValidResponsesAreRead(t *testing.T) {
 		"HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n":                304,
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n":       0,
 		"HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n":              410,
+		"HTTP/1.1 200 OK\r\nContent-Length:2\r\n\r\nhi":               200,
 		"HTTP/1.1 abc\r\n\r\n":                                        0,
 		"\r\n":                                                        0,
 		"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n":               0,
@@ -41,6 +43,21 @@ func TestOnlyValidResponsesAreRead(t *testing.T) {
 		_ = l.Close()
 		if status != want || (err == nil) != (want != 0) {
 			t.Errorf("%q is read as status %d, %v", text, status, err)
+		}
+	}
+}
+
+// A server can limit the requests of a connection.
+func TestAConnectionThatTheServerClosesIsReplaced(t *testing.T) {
+	srv := start(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "close")
+		_, _ = w.Write([]byte("hi"))
+	})
+	c := Conn{Address: srv.Address(), Host: srv.Host()}
+	defer c.Close()
+	for range 3 {
+		if status, body, err := c.Do("GET", "/", "", nil); status != 200 || string(body) != "hi" || err != nil {
+			t.Fatalf("the response is %d %q, %v", status, body, err)
 		}
 	}
 }

@@ -107,8 +107,10 @@ func wants(advertised string) []byte {
 // last 20 bytes are the SHA-1 hash of the rest.
 func readPack(r io.Reader) (int64, error) {
 	head := make([]byte, len("0008NAK\nPACK"))
-	if _, err := io.ReadFull(r, head); err != nil || string(head) != "0008NAK\nPACK" {
-		return 0, fmt.Errorf("the answer begins with %q: %v", head, err)
+	if n, err := io.ReadFull(r, head); err != nil {
+		return 0, fmt.Errorf("the answer ends after %q: %w", head[:n], err)
+	} else if string(head) != "0008NAK\nPACK" {
+		return 0, fmt.Errorf("the answer begins with %q, want NAK and a pack", head)
 	}
 	sum := sha1.New()
 	_, _ = sum.Write(head[len(head)-4:]) // never fails

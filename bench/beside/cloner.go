@@ -119,6 +119,7 @@ func startCloner(ctx context.Context, program []string, who crowd) (*cloner, err
 	if err != nil {
 		return nil, err
 	}
+	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err

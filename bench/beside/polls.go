@@ -263,9 +263,13 @@ func (l *polls) verifyCounts(votes []int) error {
 		counts[l.choice[n]] += times
 	}
 	for _, p := range shown {
-		if path+"/"+p.ID == l.path && !slices.Equal(p.Counts, counts) {
+		switch {
+		case path+"/"+p.ID != l.path:
+			continue
+		case !slices.Equal(p.Counts, counts):
 			return fmt.Errorf("the server returns the counts %v for the poll, but the stored votes add up to %v", p.Counts, counts)
 		}
+		return nil
 	}
-	return nil
+	return errors.New("the server does not list the poll any more")
 }

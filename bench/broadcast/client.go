@@ -27,9 +27,8 @@ type client struct {
 	// resource for its latest attempt.
 	was, kept bool
 	// away means that the client has been ready before, and has lost its connection. dialled is the
-	// time from which the time to connect counts: the loss of the ready connection. Before the
-	// client was first ready, it is the first dial or the latest failed attempt. back is the time
-	// of the last reconnection.
+	// time from which the time to connect counts: the loss of the ready connection, or the first
+	// dial if the client has not been ready yet. back is the time of the last reconnection.
 	away     bool
 	dialled  time.Duration
 	back     time.Duration
@@ -243,8 +242,16 @@ func (e *Engine) spoil(c *client, p int, n int64) {
 
 // land records that another reader has received message n of publisher p, after the time took.
 func (e *Engine) land(p int, n int64, took time.Duration, measured bool) {
-	if n < 0 || n >= maxFlights/int64(len(e.flights)) {
-		e.windowed(p, n, 0)
+	switch {
+	case n < 0:
+		return
+	case n >= maxFlights/int64(len(e.flights)):
+		if e.load != nil && e.newest[p] == nil {
+			e.newest[p] = make(recent, 2*max(e.load.Window, 1))
+		}
+		if e.load != nil {
+			e.windowed(p, n, e.newest[p].add(n))
+		}
 		return
 	}
 	for int64(len(e.flights[p])) <= n {
@@ -313,7 +320,7 @@ func (e *Engine) lose(c *client) {
 	if c.ready && !c.publisher {
 		e.ready--
 	}
-	if !c.away {
+	if c.was && !c.away {
 		c.dialled = e.now()
 	}
 	c.conn, c.ready, c.away = nil, false, c.was

@@ -63,3 +63,24 @@ func BenchmarkDeliver(b *testing.B) {
 		n++
 	}
 }
+
+// Beyond the number of messages whose deliveries are recorded, an unthrottled publisher still sends
+// a message for each one that has reached all subscribers.
+func TestTheWindowMovesInALongLoad(t *testing.T) {
+	d := chatty
+	e, err := NewEngine(&Job{Address: "127.0.0.1:1", Dialect: d, AllPublishers: 1, Publishers: make([]Seat, 1), Subscribers: make([]Seat, 2)}, pacing.NewClock(), 0, func(Sample) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	e.load = &Load{Until: time.Hour, Stages: []Stage{{}}, Window: 2}
+	for n := int64(maxFlights); n < maxFlights+9; n++ {
+		e.windows[0].moved = -1
+		if e.land(0, n, 0, false); e.windows[0].moved != -1 {
+			t.Fatal("a message that one of two subscribers has received moved the window")
+		}
+		if e.land(0, n, 0, false); e.windows[0].moved == -1 {
+			t.Fatalf("message %d did not move the window", n)
+		}
+	}
+}

@@ -53,6 +53,9 @@ type Engine struct {
 	strange, strangeAnswer bool
 	// flights contains the deliveries of each publisher's messages, by message number.
 	flights [][]flight
+	// newest counts the readers of messages beyond maxFlights, by publisher. It has twice as many
+	// slots as messages can be in flight.
+	newest  map[int]recent
 	windows []window // of this worker's publishers
 	sent    map[int]int64
 	refused map[int][]int64
@@ -79,6 +82,23 @@ type flight struct {
 // time until the last subscriber received a message is not measured for later messages.
 const maxFlights = 8 << 20
 
+// recent counts the readers of a publisher's newest messages. A message uses the slot of its number
+// modulo the number of slots, and replaces an earlier message there.
+type recent []struct {
+	n       int64
+	readers int32
+}
+
+// add counts a reader of message n and returns the number of its readers.
+func (r recent) add(n int64) int32 {
+	slot := &r[n%int64(len(r))]
+	if slot.n != n {
+		slot.n, slot.readers = n, 0
+	}
+	slot.readers++
+	return slot.readers
+}
+
 // NewEngine prepares a worker. The run's timeline is the clock plus offset. The loop calls emit
 // every second. emit must not block.
 func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sample)) (*Engine, error) {
@@ -93,7 +113,7 @@ func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sam
 		job: job, clock: clock, offset: offset, emit: emit, reader: r,
 		rng: rand.New(rand.NewPCG(job.Seed, uint64(job.First)+1)), latencies: latency.New(),
 		sent: map[int]int64{}, refused: map[int][]int64{}, planned: map[uint64]time.Duration{},
-		flights: make([][]flight, job.AllPublishers), windows: make([]window, len(job.Publishers)),
+		flights: make([][]flight, job.AllPublishers), newest: map[int]recent{}, windows: make([]window, len(job.Publishers)),
 		out: Outcome{
 			Deliveries: latency.New(), Acks: latency.New(),
 			Connects: latency.New(), Resumes: latency.New(), Lag: latency.New(), Disconnects: map[string]int{},

@@ -287,7 +287,7 @@ func (r *run) drops() error {
 		if _, err := r.each(&workers.Order{Drop: &broadcast.Drop{At: at, Spread: r.cfg.Spread}}); err != nil {
 			return err
 		}
-		r.result.Figures = append(r.result.Figures[:0], report.Figure{Key: "drops", Name: "all connections lost", Value: float64(1 + (at-r.from)/r.cfg.DropEvery - 1), Unit: "times"})
+		r.result.Figures = append(r.result.Figures[:0], report.Figure{Key: "drops", Name: "all connections lost", Value: float64((at - r.from) / r.cfg.DropEvery), Unit: "times"})
 	}
 	return nil
 }

@@ -64,7 +64,9 @@ type RefusedError struct {
 	Status int
 }
 
-func (e *RefusedError) Error() string { return "upgrade refused with status " + strconv.Itoa(e.Status) }
+func (e *RefusedError) Error() string {
+	return "opening request refused with status " + strconv.Itoa(e.Status)
+}
 
 var errAnswer = errors.New("not an HTTP answer")
 

@@ -171,7 +171,7 @@ func TestVerdictsFollowFromTheResult(t *testing.T) {
 		"hung up":        {func(r *Result, _ *Limits) { r.Connections = &Connections{Wanted: 10, Open: 6, Lost: 9, Gone: 4} }, ExitFailed, "4 connections had ended"},
 		"no files": {func(r *Result, _ *Limits) {
 			r.Connections, r.Generator.Unopened, r.Generator.Lack = &Connections{Wanted: 10, Open: 8}, 2, "too many open files"
-		}, ExitInvalid, "2 to the end: too many open files"},
+		}, ExitInvalid, "2 connections are missing at the end: too many open files"},
 		"shed":           {func(r *Result, _ *Limits) { r.Generator.Shed = 5 }, ExitInvalid, "5 planned operations"},
 		"late and lossy": {func(r *Result, _ *Limits) { r.Generator.Lag.P99, r.Audit.Missed = 11, 1 }, ExitFailed, "1 lost"},
 		"interrupted":    {func(r *Result, _ *Limits) { r.Interrupted, r.Joined = true, 5 }, ExitInterrupted, ""},

@@ -69,7 +69,7 @@ func New(binary string) (*Process, error) {
 	}
 	log, err := os.OpenFile(filepath.Join(dir, "server.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("server log: %w", err)
+		return nil, errors.Join(fmt.Errorf("server log: %w", err), os.Remove(dir))
 	}
 	return &Process{Binary: binary, Dir: dir, AdminID: "bench", AdminPW: rand.Text(), log: log}, nil
 }
@@ -161,6 +161,8 @@ func (p *Process) Died() (at time.Time, how error) {
 		return at, how
 	}
 	_ = p.end(0)
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return at, p.how
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"atelier/bench/faults"
 	"atelier/bench/frames"
 	"atelier/bench/sockets"
 )
@@ -124,9 +125,20 @@ func (c *crowd) elsewhere(node int, now time.Duration) int {
 // server must not reconnect simultaneously. The range of the delay allows 4,000 reconnections per
 // second, which one core handles. It doubles with each further failure, at most three times.
 func (c *crowd) backoff(attempt int) time.Duration {
-	spread := max(250*time.Millisecond, time.Duration(c.cfg.Attendees)*time.Second/4000)
-	spread <<= min(attempt-1, 3)
+	spread := c.spread() << min(attempt-1, 3)
 	return spread/10 + time.Duration(c.rng.Int64N(int64(spread)))
+}
+
+// spread is the range of the delay before a first attempt.
+func (c *crowd) spread() time.Duration {
+	return max(250*time.Millisecond, time.Duration(c.cfg.Attendees)*time.Second/4000)
+}
+
+// away reports whether a person had left, or was about to leave, at the time for which an operation
+// was scheduled. A person who has left reconnects after at most the longest first backoff and the
+// time for the connection.
+func (c *crowd) away(p *person, due time.Duration) bool {
+	return p.leaver && due > p.left-faults.Limit && due < p.left+c.spread()*11/10+time.Second
 }
 
 // welcome handles the first message of a connection.

@@ -116,7 +116,7 @@ func (c *crowd) harmAt(at time.Duration) *harm {
 func (c *crowd) charge(p *person, sent *chatMessage, took time.Duration) {
 	h := c.harmAt(sent.due)
 	switch {
-	case h == nil || sent.due >= c.until || p.away(sent.due) || c.people[sent.by].away(sent.due):
+	case h == nil || sent.due >= c.until || c.away(p, sent.due) || c.away(c.people[sent.by], sent.due):
 	case h.stuck[p.index] || h.stuck[sent.by]:
 		h.late.Add(sent.due-h.began, took)
 	default:

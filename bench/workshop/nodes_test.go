@@ -223,7 +223,7 @@ func TestDeliveriesAreChargedToTheirFault(t *testing.T) {
 		"after the load":            {receiver: 1, sender: 2, due: 30 * s},
 	} {
 		first.well, first.late, second.well = faults.Recovery{}, faults.Recovery{}, faults.Recovery{}
-		crowd := &crowd{people: []*person{{}, {index: 1}, {index: 2}}, faults: []*harm{first, second}}
+		crowd := &crowd{cfg: &Config{Attendees: 3}, people: []*person{{}, {index: 1}, {index: 2}}, faults: []*harm{first, second}}
 		crowd.until = 30 * s
 		if c.left {
 			crowd.people[1].leaver, crowd.people[1].left = true, 15*s

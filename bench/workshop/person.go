@@ -8,7 +8,6 @@ import (
 
 	"atelier/bench/api"
 	"atelier/bench/audit"
-	"atelier/bench/faults"
 	"atelier/bench/sockets"
 )
 
@@ -65,15 +64,6 @@ type pending struct {
 	again bool
 	// sent means that the message was sent at least once. It is unknown whether it arrived.
 	sent bool
-}
-
-// comesBack is the maximum time after which a person who left reconnects.
-const comesBack = time.Second
-
-// away reports whether this person had left, or was about to leave, at the time for which an
-// operation was scheduled.
-func (p *person) away(due time.Duration) bool {
-	return p.leaver && due > p.left-faults.Limit && due < p.left+comesBack
 }
 
 // joined reports whether the person has ever been welcomed.

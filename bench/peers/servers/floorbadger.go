@@ -47,6 +47,8 @@ func (f *floorBadger) Run(ctx context.Context, listen string, ready func(string)
 	if err != nil {
 		return fmt.Errorf("open store: %w", err)
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	commits := make(chan commit, group)
 	ended := make(chan struct{})
 	go func() {
@@ -77,6 +79,7 @@ func (f *floorBadger) Run(ctx context.Context, listen string, ready func(string)
 		}
 		c.SetStatusCode(fasthttp.StatusNoContent)
 	})
+	stop()
 	<-ended
 	return errors.Join(err, db.Close())
 }
