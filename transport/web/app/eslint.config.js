@@ -1,7 +1,8 @@
-// Rules that find faults; how the code looks is Prettier's (.prettierrc.json).
-// It runs in the folder above, so that it covers the tests in a browser too. The variable in
-// its command lets TypeScript read components as the parser of Svelte translates them. That
-// halves its time: otherwise TypeScript makes its program again for every component.
+// Rules that find faults. Prettier formats the code (.prettierrc.json).
+// ESLint runs in the parent folder, so that it also checks the browser tests. The environment
+// variable in the npm script `lint` lets TypeScript read components as Svelte's parser translates
+// them. This halves the run time, because TypeScript otherwise rebuilds its program for every
+// component.
 import js from '@eslint/js'
 import { defineConfig } from 'eslint/config'
 import svelte from 'eslint-plugin-svelte'
@@ -13,7 +14,7 @@ const app = import.meta.dirname
 
 export default defineConfig(
   {
-    // Made by npm run generate.
+    // Installed or generated files.
     ignores: ['app/node_modules', 'app/src/api/schema.d.ts', 'app/src/live/messages.d.ts', 'app/src/messages/compiled', 'built', 'e2e/out'],
   },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
@@ -40,16 +41,16 @@ export default defineConfig(
   },
   {
     files: ['app/*.js', 'app/scripts/**/*.mjs', 'e2e/**/*.mjs'],
-    // A test hands functions to the browser.
+    // Tests pass functions to the browser.
     languageOptions: { globals: { ...globals.node, ...globals.browser } },
   },
   {
     rules: {
       // "_" is the element of a loop that only counts.
       '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true, argsIgnorePattern: '^_$', varsIgnorePattern: '^_$' }],
-      // Off: state is replaced and never changed in place ($state.raw), so plain collections and dates are meant.
+      // Off: state is replaced and never changed in place ($state.raw), so plain collections and dates are correct.
       'svelte/prefer-svelte-reactivity': 'off',
-      // Off: it takes the words of the reason behind a code for further codes.
+      // Off: the rule interprets the words of the reason after a warning's code as more codes.
       'svelte/no-unused-svelte-ignore': 'off',
       // Off: the compiler drops white space at the edge of a block, and {' '} keeps it.
       'svelte/no-useless-mustaches': 'off',

@@ -30,8 +30,8 @@ const shared =
   /node_modules\/(svelte|esm-env|clsx|sv-router|openapi-fetch|idb-keyval|@lucide)\/|src\/(api|device|parts|routes|talk|timer(?!\/lead)|live\/outbox)|src\/messages\/(locale|texts)|src\/screens\/reader\/(ConnectionState|shortcuts|extras|address)|rolldown\/runtime/
 
 /**
- * Returns a function that assigns modules to a chunk: if needed is true, those that the reader's
- * first load needs, or else all others.
+ * Returns a function that assigns modules to the chunk with this name. If needed is true, these are
+ * the modules that the reader's first load needs, or else all other modules.
  */
 function ofReader(name: string, needed: boolean) {
   let modules: ReturnType<typeof reach> | undefined
@@ -106,7 +106,7 @@ const server = process.env.ATELIER ?? 'http://127.0.0.1:8080'
 
 export default defineConfig({
   plugins: [svelte(), emoji(), handbook(), offline()],
-  // The server can be below a path of its host, which the build does not know. Files therefore
+  // The server can be below a path of its host, which is unknown at build time. Files therefore
   // refer to each other with relative addresses, and the server inserts their base into the page.
   base: './',
   build: {

@@ -14,7 +14,7 @@ export default defineConfig({
       name: 'left-out',
       enforce: 'pre',
       resolveId: (wanted) => (leftOut.test(wanted) ? '\0left-out' : null),
-      load: (wanted) => (wanted === '\0left-out' ? 'export default class { constructor() { throw new Error("this layout is not here") } }' : null),
+      load: (wanted) => (wanted === '\0left-out' ? 'export default class { constructor() { throw new Error("this layout is not available") } }' : null),
     },
   ],
   base: './',

@@ -26,7 +26,7 @@ if (!folder) {
 const page = await readFile(join(folder, 'index.html'), 'utf8').catch(() => fail('there is no index.html; run vite build first'))
 for (const place of places) {
   const times = page.split(place).length - 1
-  if (times !== 1) fail(`index.html has ${place} ${times} times, the server needs it once`)
+  if (times !== 1) fail(`index.html contains ${place} ${times} times; the server needs it exactly once`)
 }
 
 // Vite empties the folder, including the .gitignore that keeps the folder in the repository.

@@ -44,7 +44,7 @@ export const groups = [
 
 const all = groups.flatMap((g) => g.pages.map(([id, file]) => ({ id, file, who: g.who })))
 
-/** The repository's files of the pages. */
+/** The absolute paths of the pages' files. */
 export const files = all.map((p) => path.join(repository, p.file))
 
 /** The id that GitHub gives a heading. src/markdown/anchors.ts computes the same ids. */
@@ -107,7 +107,7 @@ function prose(file, raw) {
 export function read(page) {
   const text = readFileSync(path.join(repository, page.file), 'utf8')
   const [, title, body] = /^# (.+)\n([\s\S]*)$/.exec(text) ?? []
-  if (!title) throw new Error(`${page.file} begins without a title`)
+  if (!title) throw new Error(`${page.file} does not begin with a title, such as "# Title"`)
   const source = linked(page.file, body)
   const sections = [{ place: '', heading: title, text: '' }]
   const used = new Map()
@@ -129,7 +129,10 @@ export const pages = () => all.map(read)
 
 const ids = { list: 'virtual:help', sections: 'virtual:help/sections', page: 'virtual:help/page/' }
 
-/** Generates the modules: the list, one for each page, and one with all sections for the search. */
+/**
+ * Generates the modules: one with the list of the pages, one per page, and one with all sections
+ * for the search.
+ */
 export function handbook() {
   return {
     name: 'handbook',

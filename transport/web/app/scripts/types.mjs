@@ -17,10 +17,10 @@ async function write(path, document, more = '') {
 
 await write('../src/api/schema.d.ts', await read('rest/openapi.json'))
 
-// The schemas of the messages are JSON Schema, like those of an OpenAPI document. So the same tool
-// can convert them, as part of an OpenAPI document without paths.
+// The schemas of the messages are JSON Schema, as in an OpenAPI document. The same tool can
+// therefore convert them, as part of an OpenAPI document without paths.
 const messages = await read('messages/asyncapi.json')
 const info = { title: messages.info.title, version: messages.info.version }
 const document = { openapi: '3.1.0', info, paths: {}, components: { schemas: messages.components.schemas } }
 const heard = messages.operations.hear.messages.map(({ $ref }) => `\n  | components['schemas']['${$ref.split('/').pop()}']`)
-await write('../src/live/messages.d.ts', document, `/** What the server sends. */\nexport type ServerMessage =${heard.join('')}\n`)
+await write('../src/live/messages.d.ts', document, `/** A message from the server. */\nexport type ServerMessage =${heard.join('')}\n`)

@@ -6,6 +6,7 @@
 /** Web Crypto is available only over https and on localhost. */
 export const canSeal = (): boolean => globalThis.crypto?.subtle !== undefined
 
+/** The number of PBKDF2 iterations, as on the server (transport/ai/keys/envelope.go). */
 const rounds = 100_000
 
 /** Encrypts a key. salt and iv are random; only tests pass them. */

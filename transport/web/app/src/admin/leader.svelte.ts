@@ -30,8 +30,8 @@ export const leader = {
 }
 
 /**
- * The pages that assistants may open: the list, a codelab's live view and projector, and their
- * account.
+ * The pages that assistants are allowed to open: the list, a codelab's live view and projector, and
+ * their account.
  */
 const theirs = /^\/(admin(\/[^/]+(\/projector)?)?|account)\/?$/
 const others = /^\/admin\/(audit-logs|participants|settings|people)\/?$/

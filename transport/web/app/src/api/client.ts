@@ -37,7 +37,8 @@ const tries = 4
 
 /**
  * Sends a request. On status 429 it waits for the time in Retry-After, shows a notice meanwhile,
- * and tries again. If the wait is longer than 60 seconds, the 429 response is returned.
+ * and tries again. The 429 response is returned if it contains no Retry-After, if the wait is
+ * longer than 60 seconds, or after the last attempt.
  */
 export async function patientFetch(input: Request): Promise<Response> {
   for (let i = 1; ; i++) {

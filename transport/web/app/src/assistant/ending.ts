@@ -6,8 +6,8 @@ import { m } from '../messages/compiled/messages.js'
 type Event = Schemas['AIEvent']
 
 /**
- * The reason why an answer ended. In this order: the answer was complete, it was cut off at the
- * maximum length, it was blocked, the AI called a tool, or there was another reason.
+ * The reason why an answer ended. whole means that the answer is complete, and cut that it reached
+ * the maximum length. call means that the AI called a tool.
  */
 export type Ending = 'whole' | 'cut' | 'blocked' | 'call' | 'other'
 
@@ -42,12 +42,15 @@ export class Answer {
   }
 }
 
-/** Returns the text that says why an answer is incomplete, or "" for a complete answer. */
+/** Returns the text that explains why an answer is incomplete, or "" for a complete answer. */
 export function endingWord(ending: Ending): string {
   return { whole: () => '', cut: m.ask_cut, blocked: m.ask_blocked, call: m.ask_call, other: m.ask_other }[ending]()
 }
 
-/** Returns the text that says that the AI is busy and, if known, for how long, or null for other errors. */
+/**
+ * Returns the text for an AI that is busy, with the waiting time if it is known. Returns null for
+ * other errors.
+ */
 export function busyWord(e: unknown): string | null {
   if (!(e instanceof Refused) || e.status !== 503) return null
   if (e.after === null) return m.ask_busy()

@@ -31,7 +31,7 @@ export async function* sse(body: ReadableStream<Uint8Array>): AsyncGenerator<{ e
 
 /**
  * Sends the question, and yields the answer so far after each piece. The answer's ending is valid
- * after the last piece. Throws Refused if the server refuses the question or the stream ends early.
+ * after the last piece. Throws Refused if the server refuses the question or sends an error event.
  * Aborting the signal also cancels the question on the server.
  */
 export async function* answer(question: Schemas['AIAsk'], as: 'admin' | 'attendee', signal: AbortSignal): AsyncGenerator<Answer> {

@@ -113,8 +113,8 @@ export class Caller {
 
   /** Acquires the lock that lets this tab send notifications. The returned function releases it. */
   #alone(): () => void {
-    // Pages that were not loaded over HTTPS have no locks, so several tabs can play the sound. Such
-    // pages are rare enough to accept this.
+    // Pages in an insecure context (plain HTTP) have no locks, so several tabs can play the sound.
+    // Such pages are rare enough to accept this.
     if (!navigator.locks) {
       this.#calls = true
       return () => {}

@@ -34,7 +34,7 @@ export const desktop = {
     permission = read()
     if (permission === 'unasked') permission = states[await Notification.requestPermission()]
     if (permission !== 'allowed') return false
-    registered = navigator.serviceWorker?.register(sitePath('/sw.js')).catch(() => {}) // an error is harmless, because computers need no worker
+    registered = navigator.serviceWorker?.register(sitePath('/sw.js')).catch(() => {}) // an error is harmless, because desktop browsers need no worker
     return true
   },
 }

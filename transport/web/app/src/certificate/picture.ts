@@ -6,6 +6,7 @@ import { day } from '../device/moments'
 import { fit, lines } from './lines'
 import { arcs, thickness } from './seal'
 
+/** The size of the image, and the margin of its content, in pixels. */
 const width = 1200
 const height = 630
 const margin = 72
@@ -16,10 +17,10 @@ export async function picture(c: Certificate, address: string): Promise<Blob> {
   canvas.width = width
   canvas.height = height
   const on = canvas.getContext('2d')
-  if (!on) throw new Error('no canvas')
+  if (!on) throw new Error('cannot draw the certificate: no 2D canvas')
   const [logo] = await Promise.all([c.logo_url ? load(sitePath(c.logo_url)) : null, document.fonts.load(`400 84px ${serif}`, c.attendee_name)])
   draw(on, c, address, logo)
-  return new Promise((resolve, reject) => canvas.toBlob((b) => (b ? resolve(b) : reject(new Error('no picture'))), 'image/png'))
+  return new Promise((resolve, reject) => canvas.toBlob((b) => (b ? resolve(b) : reject(new Error('cannot encode the certificate as PNG'))), 'image/png'))
 }
 
 /** Loads the logo. Returns null for an unreadable logo, which is then omitted. */

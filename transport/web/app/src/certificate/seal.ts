@@ -10,6 +10,7 @@ export interface Arc {
 }
 
 const turn = Math.PI * 2
+/** The radii of the innermost and the outermost arc. */
 const inmost = 11
 const outmost = 37
 

@@ -16,7 +16,9 @@ export class Browse {
   info = $state.raw<Schemas['Workspace'] | null>(null)
   /** The branch or folder that is open. */
   head = $state('')
+  /** The files of the open branch or folder, or null while they are loading. */
   infos = $state.raw<readonly Info[] | null>(null)
+  /** The path of the open file, or null if no file is open. */
   path = $state<string | null>(null)
   /** The open file as stored on the server, or null while it is loading. */
   read = $state.raw<Read | null>(null)
@@ -37,6 +39,7 @@ export class Browse {
     this.info = await ask(api.GET('/codeserver/{id}', { params: { path: { id: this.id }, query: this.#query } }))
   }
 
+  /** Loads the files of the open branch or folder. */
   async list(): Promise<void> {
     const head = this.head
     const query = this.#query
@@ -60,6 +63,7 @@ export class Browse {
     return `/api/codeserver/${this.id}/${this.branches ? 'branches' : 'folders'}/${encodeURIComponent(this.head)}`
   }
 
+  /** Reads a file of the open branch or folder. */
   async fetch(path: string): Promise<Read> {
     const query = { file: path, ...(this.#query as object) }
     const call = this.branches
@@ -75,6 +79,7 @@ export class Browse {
     if (only !== undefined && more === undefined && this.path === null) await this.show(only)
   }
 
+  /** Opens a file, or closes the open file if path is null. */
   async show(path: string | null): Promise<void> {
     this.path = path
     this.read = null

@@ -4,6 +4,7 @@ export interface Changes {
   readonly edits: Readonly<Record<string, string>>
   /** The original text of each edited file. New files have no entry. */
   readonly bases: Readonly<Record<string, string>>
+  /** The paths of deleted files. */
   readonly removed: readonly string[]
   /** The modes of renamed files, by new path. Missing in drafts of earlier releases. */
   readonly modes?: Readonly<Record<string, Mode>>
@@ -39,6 +40,7 @@ export function write(c: Changes, path: string, text: string, base: string | nul
   return { ...c, edits: { ...c.edits, [path]: text }, bases: known === null ? c.bases : { ...c.bases, [path]: known }, removed }
 }
 
+/** Deletes a file. there contains the paths of the server's files. */
 export function remove(c: Changes, path: string, there: readonly string[]): Changes {
   return {
     edits: omit(c.edits, path),
@@ -129,6 +131,7 @@ export function pathTrouble(path: string, taken: readonly string[]): PathTrouble
   return null
 }
 
+/** The request that saves the changes. An empty commit message is omitted. */
 export function toServer(
   c: Changes,
   message: string,

@@ -11,8 +11,8 @@ export interface Group {
 }
 
 /**
- * Groups by page: the guide first, then the steps in order. In each group, open threads come first,
- * in text order, then threads on text that has changed.
+ * Groups by page: the guide first, then the steps in order. In each group, threads on current text
+ * come first, then threads on text that has changed, both in text order.
  */
 export function byStep(threads: readonly Thread[], steps: readonly Step[]): Group[] {
   const sorted = threads.toSorted((a, b) => Number(a.stale) - Number(b.stale) || a.start_offset - b.start_offset)

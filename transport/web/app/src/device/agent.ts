@@ -20,7 +20,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
 
 const first = (all: readonly (readonly [RegExp, string])[], text: string) => all.find(([is]) => is.test(text))?.[1]
 
-/** The browser and its operating system, or null for an unknown browser. */
+/** The browser and its operating system, or null if either is unknown. */
 export function agentOf(text: string): { browser: string; system: string } | null {
   const browser = first(browsers, text)
   const system = first(systems, text)

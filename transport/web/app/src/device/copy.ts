@@ -1,4 +1,7 @@
-/** Copies a text. Over plain HTTP, browsers have no clipboard API, so an older method is used. */
+/**
+ * Copies a text, and returns whether this succeeded. Over plain HTTP, browsers have no clipboard
+ * API, so an older method is used.
+ */
 export async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)

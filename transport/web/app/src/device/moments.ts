@@ -29,7 +29,7 @@ function kept<F, O>(make: (language: string, options: O) => F): (options: O) => 
 const dates = kept((language, options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(language, options))
 const numbers = kept((language, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(language, options))
 
-/** Parses a time. The server omits the time zone in one place, where UTC is meant. */
+/** Parses a time. Times without a time zone (LocalTimestamp in the OpenAPI document) are in UTC. */
 function at(time: string): Date {
   return new Date(/[zZ]$|[+-]\d\d:\d\d$/.test(time) ? time : time + 'Z')
 }
@@ -41,10 +41,12 @@ export function clock(time: string, now = new Date()): string {
   return dates(today ? { hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }).format(t)
 }
 
+/** A date as text, such as "2 March 2026". */
 export function day(time: string): string {
   return dates({ dateStyle: 'long' }).format(at(time))
 }
 
+/** A date with its time as text, such as "2 Mar 2026, 09:41". */
 export function dayAndTime(time: string): string {
   return dates({ dateStyle: 'medium', timeStyle: 'short' }).format(at(time))
 }
@@ -57,7 +59,7 @@ export function stopwatch(seconds: number): string {
   return h > 0 ? `${h}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}` : `${Math.floor(s / 60)}:${two(s % 60)}`
 }
 
-/** An approximate duration as text, such as "about 4 min", for waiting and remaining times. */
+/** A rounded duration as text, such as "4 min" or "< 1 min", for waiting and remaining times. */
 export function about(seconds: number): string {
   if (seconds < 30) return `< ${m.minutes_short({ count: 1 })}`
   const minutes = Math.round(seconds / 60)
@@ -84,6 +86,7 @@ export function number(n: number): string {
   return numbers({}).format(n)
 }
 
+/** A share from 0 to 1 as text, such as "34%". */
 export function percent(share: number): string {
   return numbers({ style: 'percent', maximumFractionDigits: 0 }).format(share)
 }

@@ -1,5 +1,6 @@
 // Small values, stored on this device.
 
+/** Returns a stored value, or the parameter `otherwise` if no value is stored or readable. */
 export function recall<T>(key: string, otherwise: T): T {
   try {
     const text = localStorage.getItem(`atelier:${key}`)
@@ -9,7 +10,7 @@ export function recall<T>(key: string, otherwise: T): T {
   }
 }
 
-/** The drafts that this tab stored, by key. Other tabs may have replaced them in the storage. */
+/** The drafts that this tab stored, by key. Other tabs can replace them in the storage. */
 export const begun = new Map<string, unknown>()
 
 let silent = false

@@ -91,8 +91,8 @@ export function followSession(): void {
   channel?.addEventListener('message', (e) => {
     if (e.data !== signedOut) return
     document.documentElement.hidden = true
-    // The data is deleted once more, because this tab may have stored data between the sign-out and
-    // the message.
+    // The data is deleted once more, because this tab can store data between the sign-out and the
+    // message.
     void forgetAll()
     location.replace(sitePath('/'))
   })

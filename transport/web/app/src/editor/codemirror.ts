@@ -1,4 +1,4 @@
-// The text editor, loaded only on pages for writing. It lives in a shadow root, where it can adopt
+// The text editor, loaded only on pages for writing. It is in a shadow root, where it can adopt
 // style sheets. In the page itself it would insert style elements, which the content security
 // policy forbids.
 import { defaultKeymap, history, historyField, historyKeymap, insertNewlineKeepIndent } from '@codemirror/commands'
@@ -196,7 +196,7 @@ export function mount(host: HTMLElement, o: Options) {
       const { from, to } = view.state.selection.main
       return { from, to, text: view.state.doc.toString() }
     },
-    /** Tracks a position in the text until fill uses the position. */
+    /** Tracks a position in the text, and returns its id. fill ends the tracking. */
     hold(at: number): number {
       places.set(next, at)
       return next++

@@ -16,6 +16,7 @@ export interface Placeholders {
   summary: string
 }
 
+/** The edit for a button. from and to are the offsets of the selection in text. */
 export function format(kind: Kind, text: string, from: number, to: number, words: Placeholders): Edit {
   switch (kind) {
     case 'bold':
@@ -46,7 +47,7 @@ export function format(kind: Kind, text: string, from: number, to: number, words
 }
 
 /**
- * Adds marks around the selection, or removes existing ones. A single * is never removed, because
+ * Adds marks around the selection, or removes existing marks. A single * is never removed, because
  * it can be half of a **.
  */
 function wrap(text: string, from: number, to: number, before: string, after: string, otherwise: string): Edit {
@@ -59,7 +60,7 @@ function wrap(text: string, from: number, to: number, before: string, after: str
   return { from, to, insert: before + body + after, select: [from + before.length, from + before.length + body.length] }
 }
 
-/** Inserts whole lines, with an empty line before and after them. */
+/** Encloses the selected lines in before and after, with an empty line above and below them. */
 function block(text: string, from: number, to: number, before: string, after: string, otherwise: string): Edit {
   const start = text.lastIndexOf('\n', from - 1) + 1
   const next = text.indexOf('\n', to)
@@ -84,7 +85,7 @@ function lines(text: string, from: number, to: number): Edit {
   return { from: start, to: end, insert, select: [start + insert.length, start + insert.length] }
 }
 
-/** A line that would absorb the text after it: a list item, quotation, heading or table row. */
+/** A list item, quotation, heading or table row. An image after it becomes a separate paragraph. */
 const ownLine = /^\s*(?:[-*+]\s|\d+[.)]\s|>|#{1,6}\s|\|)/
 
 /** The text that inserts an image, as a separate paragraph unless the cursor is in running text. */

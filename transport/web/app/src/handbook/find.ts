@@ -16,6 +16,7 @@ export type Finder = (wanted: string) => Found[]
 
 const most = 10
 
+/** Builds the search index. */
 export function finder(): Finder {
   const index = new MiniSearch<(typeof sections)[number]>({
     fields: ['heading', 'page', 'text'],

@@ -1,8 +1,8 @@
 // Maps screens to the part of the handbook that explains them.
 
 /**
- * Path patterns (a colon matches any segment), each with a page and a section. The first match
- * counts.
+ * Patterns for the first segments of a path, each with a page and an optional section. A segment
+ * with a colon matches any segment. The first match counts.
  */
 export const helpFor: readonly (readonly [screen: string, place: string])[] = [
   ['/admin/audit-logs', 'operations#personal-data'],

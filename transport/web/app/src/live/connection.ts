@@ -59,7 +59,7 @@ export const clock: Clock = {
   },
 }
 
-/** The number of WebSockets that fail to open before server-sent events are tried. */
+/** The number of consecutive WebSockets that fail to open before server-sent events are tried. */
 const socketFailures = 2
 /**
  * If WebSockets worked before an outage, the connection returns from server-sent events to a
@@ -81,8 +81,8 @@ const giveUpAfter = 7000
 
 /**
  * The silence after which the client checks whether the server is alive, in milliseconds. The time
- * varies by 20%, so that not all clients check simultaneously. Proxies close connections that are
- * silent for one minute.
+ * varies at random by up to 20% in both directions, so that not all clients check simultaneously.
+ * Many proxies close a connection that is silent for one minute.
  */
 const silence = 30_000
 /** The maximum time between two beats of an event stream, in milliseconds. */
@@ -467,7 +467,7 @@ export class Connection {
     }
     if (!opened && !this.#useEvents && ++this.#neverOpened >= socketFailures) this.#useEvents = true
     else if (!opened && this.#useEvents) {
-      this.#useEvents = !this.#socketWorked && this.#failures % 4 !== 3 // every fourth attempt uses a WebSocket, because WebSockets may work again
+      this.#useEvents = !this.#socketWorked && this.#failures % 4 !== 3 // every fourth attempt uses a WebSocket, because WebSockets can work again
       if (this.#socketWorked) this.#neverOpened = 0
     }
     this.#wait(code)
@@ -478,7 +478,7 @@ export class Connection {
     if (this.#held) return // a read is in progress; the timer of the next connection tries again
     this.#caughtUp()
     this.#useEvents = false
-    this.#socketWorked = false // the device may be in another network, which blocks WebSockets
+    this.#socketWorked = false // the device can be in another network, which blocks WebSockets
     this.#pipe?.close()
     this.#dial()
   }

@@ -33,11 +33,11 @@ export interface Storage {
 }
 
 /**
- * The time after which a message is not sent again, in milliseconds, because the server stores its
- * ref for only ten minutes. The app checks instead whether the message has arrived.
+ * The age of a sent message from which on the app checks whether the message has arrived before it
+ * sends the message again, in milliseconds. The server stores a ref for only ten minutes.
  */
 const refLife = 9 * 60_000
-/** The maximum number of entries. Nobody writes so much offline. */
+/** The maximum number of entries, which is more than a person writes offline. */
 const most = 200
 
 /**
@@ -107,7 +107,8 @@ export class Outbox {
   }
 
   /**
-   * Marks an entry as sent, in server time. Returns false if another tab has completed the entry.
+   * Marks an entry as sent at a server time. Returns false if the entry must not be sent, because
+   * the server refused it or another tab has completed it.
    */
   send(ref: string, now: number): boolean {
     const entry = this.#entries.find((e) => e.ref === ref)
@@ -121,7 +122,10 @@ export class Outbox {
     return true
   }
 
-  /** Messages that may have arrived although the server no longer has their refs. */
+  /**
+   * Messages that were sent so long ago that the server can have stored them and dropped their
+   * refs.
+   */
   doubtful(now: number): Kept[] {
     return this.#entries.filter((e) => e.refused === null && e.sent !== null && now - e.sent > refLife)
   }
@@ -135,8 +139,8 @@ export class Outbox {
   }
 
   /**
-   * Records that the server refused a message. The text of the message is kept together with the
-   * reason.
+   * Records that the server refused a message. A message of which only the latest matters is
+   * removed. Any other message is kept together with the reason.
    */
   refused(ref: string, why: string): void {
     const entry = this.#entries.find((e) => e.ref === ref)

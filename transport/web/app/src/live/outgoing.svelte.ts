@@ -8,7 +8,7 @@ export class Outgoing {
   /** The messages that the server has not stored yet, oldest first. */
   entries = $state.raw<readonly Kept[]>([])
   /**
-   * The entries to show as waiting. The stream can bring a stored message a moment before its
+   * The entries to show as waiting. The stream can deliver a stored message a moment before its
    * acknowledgement. Such an entry is left out, so that the message is not shown twice.
    */
   readonly waiting = $derived.by(() => this.#withoutStored())

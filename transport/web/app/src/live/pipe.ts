@@ -17,8 +17,8 @@ export interface Place {
 /** One connection attempt, until it is closed. */
 export interface Pipe {
   /**
-   * Sends one message. Valid only after the connection has opened. Throws if the server refused the
-   * message.
+   * Sends one message. Valid only after the connection has opened. The server's answer arrives as
+   * another message.
    */
   send(message: object): void
   close(): void

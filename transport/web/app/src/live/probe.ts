@@ -20,8 +20,8 @@ export class Probe {
   }
 
   /**
-   * Reads the session, with at most one request at a time. Only status 401 or another role means
-   * that the session has ended.
+   * Reads the session. A call while a request is running has no effect. Only status 401 or another
+   * role means that the session has ended.
    */
   async look(): Promise<void> {
     if (this.#asking) return

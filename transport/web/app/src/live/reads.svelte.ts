@@ -17,8 +17,9 @@ export type Role = 'admin' | 'attendee'
 const answerAge = 1000
 const dateAge = 2000
 
+/** The number of chat messages in one read. */
 const chatPage = 200
-/** The maximum page size of the server. */
+/** The maximum number of chat messages that the server returns in one read. */
 const deepPage = 1000
 
 /** The result of reading a part. It is already based on the current state. */
@@ -148,8 +149,8 @@ export class Reads {
     ])
     const now = new Map(people.map((a: Attendee) => [a.id, a]))
     const known = this.#known.now
-    // Requests of removed people are dropped. A person who is in neither list joined during the
-    // read, so their request stays.
+    // Requests of removed people are dropped. A person who is neither in the response nor in the
+    // state joined during the read, so their request stays.
     const help = known?.help.filter((h) => now.has(h.attendee_id) || !known.people.has(h.attendee_id))
     return { part: { people: now, here: new Set(here.attendee_ids), ...(help && help.length < known!.help.length ? { help } : {}) }, at }
   }

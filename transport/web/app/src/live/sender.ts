@@ -79,7 +79,7 @@ export class Sender {
       this.#out.done(ref)
       return entry
     }
-    // A rate limit error is not the fault of the message, so it is sent again later.
+    // A message that only exceeded the rate limit is valid, so it is sent again later.
     if (/too many|rate|slow down/i.test(refused)) void this.#pause(later()).then(() => this.flush(entry))
     else this.#out.refused(ref, refused)
     return null

@@ -13,7 +13,7 @@ let pipe: Pipe | null = null
 page.onmessage = ({ data }: MessageEvent<ToSocket>) => {
   if ('open' in data) {
     const { address, from, life } = data.open
-    // Pages that were not loaded over HTTPS have no locks.
+    // Pages in an insecure context (plain HTTP) have no locks.
     void navigator.locks?.request(life, () => {
       tell({ alive: true })
       return new Promise(() => {}) // the lock is held until the worker ends

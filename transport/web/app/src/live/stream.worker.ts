@@ -71,7 +71,7 @@ function note(text: string) {
 
 /** Adds a tab to a running stream. */
 function letIn(port: MessagePort, epoch: string, seq: number) {
-  if (!head) return // the tab gets the welcome when the stream does
+  if (!head) return // the stream's welcome has not arrived, and the tab receives it with the others
   const oldest = recent[0]?.seq ?? head.seq + 1
   const continues = epoch === head.epoch && seq <= head.seq && seq >= oldest - 1
   tell(port, { message: JSON.stringify({ ...head.welcome, epoch: head.epoch, seq: continues ? seq : head.seq, head: head.seq }) })

@@ -1,7 +1,7 @@
-// Text by other people can keep the app busy forever. Such work therefore runs outside the page, in
-// a worker or a frame. Tasks run one after the other, each with a time limit. On a busy machine, a
-// harmless task can also exceed the limit. Such a task is retried once, after all others and with
-// more time.
+// A text by another person can keep a parser busy forever. Work on such texts therefore runs
+// outside the page, in a worker or a frame. Tasks run one after the other, each with a time limit.
+// On a busy machine, a harmless task can also exceed the limit. Each task that exceeds it is
+// therefore retried once, after all others and with more time.
 
 export interface Ask<T> {
   id: number

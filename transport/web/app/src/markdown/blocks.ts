@@ -61,6 +61,7 @@ export function run(text: string, char: string, at = 0): number {
   return n
 }
 
+/** The fence that a line opens, or null for none. text is the line without its indentation. */
 export function opensFence(text: string): Fence | null {
   const char = text[0] ?? ''
   if (char !== '`' && char !== '~') return null
@@ -69,6 +70,7 @@ export function opensFence(text: string): Fence | null {
   return length < 3 || (char === '`' && info.includes('`')) ? null : { char, length, info }
 }
 
+/** Whether a line closes a fence. text is the line without its indentation. */
 export function closes(fence: Fence, text: string): boolean {
   const n = run(text, fence.char)
   return n >= fence.length && empty(text.slice(n))

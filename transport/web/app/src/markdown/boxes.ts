@@ -1,7 +1,7 @@
 // The Markdown forms of a box. A box is a definition list ("Positive" and ": text"), a quotation
 // ("> aside positive") or one of GitHub's alerts ("> [!NOTE]"). The boxes of other programs begin
-// with three colons or exclamation marks. All become <aside> elements. The server's import writes
-// the same element for the first two.
+// with three colons, exclamation marks or question marks. All become <aside> elements. The server's
+// import writes the same element for the first two.
 import type { Token, TokenizerAndRendererExtension, Tokens } from 'marked'
 
 type Kind = 'positive' | 'negative' | 'note' | 'tip' | 'important' | 'warning' | 'caution'
@@ -36,7 +36,9 @@ const kinds: Readonly<Record<string, Kind>> = {
 const container = /^ {0,3}(:{3,})[ \t]*\{?\.?([a-z]+)\}?[ \t]*([^\n]*)(?:\n|$)/i
 const closing = /^ {0,3}(:{3,})[ \t]*$/
 const admonition = /^ {0,3}(?:!!!|\?\?\?\+?)[ \t]+([a-z]+)[ \t]*(?:"([^"\n]*)")?[ \t]*(?:\n|$)/i
+/** A line that is indented by a tab or by four spaces. */
 export const indented = /^(?: {4}|\t)/
+/** A blank line. */
 export const empty = /^[ \t]*$/
 
 /** The line at a position, without its line ending, and the start of the next line. */
@@ -46,8 +48,8 @@ export function lineAt(src: string, at: number): [line: string, next: number] {
 }
 
 /**
- * A box in the syntax of Docusaurus and VuePress (:::) or Material for MkDocs (!!!). An unclosed
- * box extends to the end of the text.
+ * A box in the syntax of Docusaurus and VuePress (:::) or Material for MkDocs (!!! and ???). An
+ * unclosed box extends to the end of the text.
  */
 function foreignAt(src: string): Box | undefined {
   const c = container.exec(src)

@@ -25,7 +25,7 @@ const idle = 30_000
 const maxKept = 50
 
 /**
- * The frame as a helper outside the page. The page uses the frame's messages only as text, because
+ * Runs the tasks of a Beside in the frame. The page uses the frame's messages only as text, because
  * the frame is not trusted.
  */
 export class Frame implements Helper<Diagram, Drawing> {

@@ -1,7 +1,7 @@
-// Makes additions to rendered Markdown: buttons to copy code, syntax colours, formulas, diagrams,
-// titles of boxes and images that enlarge. Comments locate their text by counting characters, so
-// only one addition changes the characters of the text: emoji replace their names. Comments then
-// search for their text (workshop/anchor.ts).
+// Makes additions to rendered Markdown, such as copy buttons, syntax colours, formulas and
+// diagrams. Comments locate their text by counting characters, so only one addition changes the
+// characters of the text: emoji replace their names. Comments then search for their text
+// (workshop/anchor.ts).
 import { copy } from '../device/copy'
 import { commandsOf, linesOf } from './commands'
 import { withTexts } from '../messages/texts'

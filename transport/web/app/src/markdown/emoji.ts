@@ -2,7 +2,7 @@
 // not in code, formulas or addresses. This module is loaded with the first text that can contain
 // such a name.
 //
-// The names are those of gemoji, GitHub's list. The build omits its other data (vite.config.ts).
+// The names come from gemoji, GitHub's list. The build omits its other data (vite.config.ts).
 import lines from 'virtual:emoji'
 
 export const emoji: ReadonlyMap<string, string> = new Map(

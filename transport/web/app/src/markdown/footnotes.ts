@@ -1,6 +1,7 @@
 // Footnotes as on GitHub. A reference is [^name] in the text, and the note begins with [^name]: on
-// another line. A note continues on lines indented by four columns. The notes are shown at the end,
-// in the order of their references. A note without a reference is not shown.
+// another line. A note contains the next lines of its paragraph, and lines that are indented by
+// four columns. The notes are shown at the end, in the order of their references. A note without a
+// reference is not shown.
 import type { Token, TokenizerAndRendererExtension, Tokens } from 'marked'
 import { empty, indented, lineAt } from './boxes'
 import { escaped } from './escaped'

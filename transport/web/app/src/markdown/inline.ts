@@ -14,7 +14,7 @@ const element =
 const labelled = /\[((?:[^[\]\\]|\\[^])*)\]/y
 const titles = /(?:"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|\((?:[^)\\]|\\[^])*\))/y
 
-/** The maximum length of a reference label, in characters. */
+/** The maximum length of a reference label, in UTF-16 code units. */
 const maxLabel = 999
 
 /** Returns the end of a pattern's match at a position, or -1 if there is no match. */

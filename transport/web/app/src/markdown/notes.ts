@@ -5,7 +5,7 @@
 // actors/markdown/testdata/notes.json.
 import { Blocks, closes, opensFence, run, type Fence, type Line } from './blocks'
 
-/** A note consists of whole lines and a blank line after them. */
+/** A note consists of whole lines, including a blank line after them. */
 interface Note {
   readonly start: number
   readonly end: number
@@ -15,8 +15,14 @@ interface Note {
   readonly fences: { readonly opens: Line; readonly closes: Line | null } | null
 }
 
+/**
+ * The number of times that notes are removed, because a removal can create another note. If a note
+ * remains after that, the text from that note on is removed, too.
+ */
 const maxPasses = 8
+/** The maximum length of an incomplete tag, in UTF-16 code units. */
 const maxTag = 512
+/** The maximum number of backticks around inline code. */
 const maxRun = 16
 
 const isSpace = /[\s\u0085]/

@@ -14,6 +14,7 @@ function texts(root: HTMLElement): TreeWalker {
 /** The formula that contains a text node. */
 const formula = (text: Node) => (text.parentNode?.nodeName === 'annotation' ? text.parentElement!.closest('.maths') : null)
 
+/** The text below root, in which offsets are counted. */
 export function textOf(root: HTMLElement): string {
   const walker = texts(root)
   let out = ''

@@ -7,6 +7,7 @@ import { footnoteList, footnoteReferences, footnotes, numberFootnotes } from './
 import { heavy } from './heavy'
 import { quieten } from './quiet'
 
+/** The Markdown parser with all extensions. */
 export const marked = new Marked(
   { gfm: true, async: false },
   { extensions: [boxes, definitionLists, formulaBlocks, formulas, footnotes, footnoteReferences, footnoteList], hooks: { emStrongMask: masked } },

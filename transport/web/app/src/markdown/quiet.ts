@@ -18,7 +18,8 @@ const name = /[a-z][a-z0-9-]*/iy
 
 /**
  * Returns the HTML without comments, unknown attributes, and the elements above. Frames with an
- * http(s) address become links, and incomplete tags become text. Runs in linear time.
+ * http(s) address become links, and incomplete tags become text. An unclosed comment extends to the
+ * end. Runs in linear time.
  */
 export function quieten(html: string): string {
   let out = ''

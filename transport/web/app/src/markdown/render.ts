@@ -5,7 +5,7 @@ import { pathOf, sitePath } from '../device/place'
 import { m } from '../messages/compiled/messages.js'
 import { parse, plain } from './parse'
 
-// The allowed classes: those of boxes (raw HTML around Markdown), code, embeds, footnotes and
+// The allowed classes. They belong to boxes (raw HTML around Markdown), code, embeds, footnotes and
 // tasks.
 const classes = /^(?:language-[\w+#.-]{1,32}|positive|negative|facilitator|note|tip|important|warning|caution|embed|footnotes|footnote-(?:ref|back)|task)$/
 

@@ -1,5 +1,5 @@
 // SHA-256 (FIPS 180-4). The app needs its own implementation, because browsers offer theirs only
-// over HTTPS. In a room without internet, the page is loaded over plain HTTP.
+// over HTTPS. In a room without internet access, the page can be loaded over plain HTTP.
 
 /** The first 32 bits of the fractional part of a root. */
 const fraction = (x: number) => ((x - Math.floor(x)) * 0x1_0000_0000) | 0

@@ -12,7 +12,7 @@ export interface Task {
   readonly text: string
 }
 
-/** The maximum number of tasks per step, and the maximum length of a task, in characters. */
+/** The maximum number of tasks per step, and the maximum length of a task, in code points. */
 const most = 200
 const longest = 4000
 

@@ -66,7 +66,7 @@ describe('a build', () => {
     expect(held()).toEqual(['/', '/assets/index-2.js'])
     store.all.clear()
     server = (path) => new Response(index, { status: path === '/' ? 200 : 404 })
-    await expect(shell.install()).rejects.toThrow('is not there')
+    await expect(shell.install()).rejects.toThrow('the server did not return')
     expect(held()).toEqual([])
   })
 
@@ -76,7 +76,7 @@ describe('a build', () => {
       await expect(shell.install()).rejects.toThrow('another build')
     }
     server = (path) => new Response(index, { headers: { 'content-type': path === '/' ? 'text/html' : 'text/html; charset=utf-8' } })
-    await expect(shell.install()).rejects.toThrow('is not there')
+    await expect(shell.install()).rejects.toThrow('the server did not return')
     expect(held()).toEqual([])
   })
 

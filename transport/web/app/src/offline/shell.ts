@@ -10,7 +10,7 @@ export interface Built {
   texts: Readonly<Record<string, readonly string[]>>
 }
 
-/** A loaded page's report: its language and its files. */
+/** A page's report to the worker: its language, and the files that it has loaded. */
 export interface Loaded {
   locale: string
   files: readonly string[]
@@ -60,14 +60,14 @@ export class Shell {
     const answers = await Promise.all(
       [page, ...files].map(async (path) => {
         const answer = await this.#fetch(new Request(this.#at(path)))
-        if (path === page ? !answer.ok || answer.redirected : !isFile(answer)) throw new TypeError(`${path} is not there`)
+        if (path === page ? !answer.ok || answer.redirected : !isFile(answer)) throw new TypeError(`the server did not return ${path}`)
         return [path, answer] as const
       }),
     )
     // Another server of a cluster or a proxy may have answered. The build is cached only if the
     // page belongs to it.
     const named = (await answers[0]![1].clone().text()).match(/\/assets\/[\w.-]+/g) ?? []
-    if (!named.some((path) => files.includes(path)) || !named.every((path) => all.has(path))) throw new TypeError('the page is of another build')
+    if (!named.some((path) => files.includes(path)) || !named.every((path) => all.has(path))) throw new TypeError('the page belongs to another build')
     const had = (await this.#caches.keys()).includes(this.#name)
     const cache = await this.#caches.open(this.#name)
     try {
@@ -125,7 +125,7 @@ export class Shell {
     return answer
   }
 
-  /** The server's page, or the cached page if the server does not respond. */
+  /** The server's page, or the cached page if the server is unavailable or too slow. */
   async #page(request: Request): Promise<Response> {
     const kept = this.#caches.open(this.#name).then((cache) => cache.match(this.#at(page), { ignoreVary: true }))
     const answer = this.#fetch(request)

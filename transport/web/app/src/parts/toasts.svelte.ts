@@ -10,7 +10,9 @@ export interface Toast {
 
 let list = $state.raw<readonly Toast[]>([])
 let next = 1
+/** The display time of a success without an action, in milliseconds. */
 const shownFor = 6000
+/** The maximum number of visible toasts. */
 const most = 4
 
 export const toasts = {
@@ -27,7 +29,7 @@ export function toast(text: string, action?: Toast['action']): void {
   show({ id: next++, text, kind: 'done', action })
 }
 
-/** Reports a failure. The message stays twice as long as that of a success without an action. */
+/** Reports a failure. The message is shown twice as long as a success without an action. */
 export function complain(text: string): void {
   show({ id: next++, text, kind: 'bad' })
 }

@@ -35,6 +35,10 @@ export function writeLines(question: string, options: readonly string[], right: 
   return [question, ...options.map((o, i) => `- ${right?.includes(i) ? '[x] ' : ''}${o}`)].join('\n')
 }
 
+/**
+ * The maximum length of a question and an option in code points, and the maximum number of options
+ * and of boxes.
+ */
 export const limits = { question: 500, options: 10, option: 200, boxes: 4 }
 
 export type Fault = 'question' | 'question_long' | 'options_few' | 'options_many' | 'boxes' | 'option_long' | 'options_same' | 'right_one'

@@ -12,7 +12,7 @@ export const kindWord: Record<Poll['kind'], () => string> = {
   text: m.poll_kind_text,
 }
 
-/** The number of answers as text, such as "34 of 52 have answered". The total can be unknown. */
+/** The number of answers as text, such as "34 of 52 have answered". of is 0 if it is unknown. */
 export function answered(votes: number, of: number): string {
   return of > 0 ? m.poll_answered_of({ votes, of: Math.max(of, votes) }) : m.poll_answered({ count: votes })
 }

@@ -2,6 +2,7 @@
 // signals are queued here.
 import type { Room, Signal } from '../live/room.svelte'
 
+/** The maximum number of queued signals. Later signals are dropped. */
 const most = 200
 
 export class Held {

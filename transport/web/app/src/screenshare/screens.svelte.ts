@@ -46,8 +46,8 @@ export class Screens {
   /** The available screens of other people. */
   offers = $state.raw<readonly Offer[]>([])
   /**
-   * This person's own screen, while it is shared. only is the facilitator who may see it, or null
-   * for everybody.
+   * This person's own screen, while it is shared. only is the name of the facilitator who can see
+   * it, or null for everybody.
    */
   mine = $state.raw<{ share: string; only: string | null; viewers: readonly Viewer[] } | null>(null)
   /** A facilitator's request for this person's own screen. */

@@ -15,6 +15,7 @@ const opening = /^ {0,3}(?:(`{3,})[^`]*|(~{3,}).*)$/
 const inline =
   /(`+)|\[([^[\]]{1,200})\]\((https?:\/\/[^\s<>()\u202a-\u202e\u2066-\u2069]{1,1900})\)|<(https?:\/\/[^\s<>\u202a-\u202e\u2066-\u2069]+)>|(?<![\p{L}\p{N}_])(https?:\/\/[^\s<>`\u202a-\u202e\u2066-\u2069]+)/giu
 
+/** The pieces of a message, in order. */
 export function pieces(text: string): Piece[] {
   // Nearly all texts contain neither code nor links, and need no parsing.
   if (!/`|~~~|https?:\/\//i.test(text)) return [{ kind: 'text', text }]

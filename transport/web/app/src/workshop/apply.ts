@@ -142,7 +142,8 @@ class Draft {
           furthest_step: Math.max(a.furthest_step, m.step_number),
           ...(a.current_step === m.step_number ? {} : { step_since: m.ts }),
           // A mood belongs to a step. If the stream repeats messages that a read already contains,
-          // the mood for an earlier step can be here although the person is on the new step.
+          // the record can have the mood for an earlier step, although the person is on the new
+          // step.
           ...(a.pulse && a.pulse.step_number !== m.step_number ? { pulse: null } : {}),
         }))
         return

@@ -59,9 +59,10 @@ const ofRoomHeld = 50
 const maxHeld = 4000
 
 /**
- * The index of the first message to keep. The newest messages are kept. If they include too few of
- * the room's chat, as after direct messages to hundreds of people, older ones are also kept. The
- * kept messages have no gap, because older messages are requested by the id of the first kept one.
+ * The index of the first message to keep. The newest messages are kept. If they include too few
+ * messages of the room, for example after direct messages to hundreds of people, older messages are
+ * also kept. The kept messages have no gap, because older messages are requested by the id of the
+ * first kept message.
  */
 export function heldFrom(chat: readonly ChatMessage[], newest: number): number {
   let from = Math.max(0, chat.length - newest)

@@ -5,8 +5,8 @@ import type { Attendee, HelpRequest, Pulse, Workshop } from './state'
 export type Feeling = Pulse | 'silent'
 
 /**
- * The groups of people in a step, in display order: first those with a need (stuck, waiting, being
- * helped), then by mood. People who are away without a need are silent.
+ * The groups of people in a step, in display order: first people with a need (stuck, waiting or
+ * being helped), then by mood. People who are away without a need are silent.
  */
 export type Kind = 'need' | 'slow' | 'fine' | 'silent'
 
@@ -36,7 +36,10 @@ export interface Seat {
   readonly asks: boolean
   /** The name of the person's helper, or null if there is none. */
   readonly helper: string | null
-  /** Whether the person took the code with which their step begins. */
+  /**
+   * Whether the code that the person downloaded or fetched last is the code with which their step
+   * begins.
+   */
   readonly caughtUp: boolean
   /** Whether the person has done more than open the codelab. */
   readonly began: boolean
@@ -90,7 +93,7 @@ export class Floor {
   #requests = new Map<string, HelpRequest>()
 
   /**
-   * The columns: one per step, and one for those who are done. Unchanged columns stay the same
+   * The columns: one per step, and one for people who are done. Unchanged columns stay the same
    * objects.
    */
   look(w: Workshop): readonly Column[] {
@@ -201,7 +204,10 @@ function place(a: Attendee, here: boolean, request: HelpRequest | undefined, col
   return { of: a, request, seat, column, rank: (open ? 0 : order[kind]) * 1e14 + (open ? asked : onStep) }
 }
 
-/** Whether a person took the code for their step: its start, or the previous step's end. */
+/**
+ * Whether the code that a person downloaded or fetched last is the code for their step: its start,
+ * or the previous step's end.
+ */
 function tookCodeOf({ code_taken: taken, current_step: at, is_completed: done }: Attendee): boolean {
   return taken !== null && !done && (taken.name === `step-${at}-start` || taken.name === `step-${at - 1}-end`)
 }
@@ -267,6 +273,7 @@ export interface Verdict {
  */
 const goneAfter = 15 * 60_000
 
+/** Computes the verdict. step is the room's step, and now is the time in Unix milliseconds. */
 export function verdict(columns: readonly Column[], help: Workshop['help'], step: number, t: Thresholds, now: number): Verdict {
   let past = 0
   let people = 0

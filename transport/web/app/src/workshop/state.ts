@@ -71,6 +71,7 @@ export const unnamed = 'Facilitator'
 /** The number of messages to which a long chat is shortened. Scrolling up loads older messages. */
 export const chatHeld = 300
 
+/** The state after only the text has been read. */
 export function workshop(me: string, codelab: Codelab, steps: readonly Step[]): Workshop {
   return {
     me,

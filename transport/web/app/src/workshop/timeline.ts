@@ -39,7 +39,7 @@ function round(n: number): number {
   return Math.round(n * 10) / 10
 }
 
-/** The indexes of at most most points, evenly spaced, including the last. */
+/** The indexes of evenly spaced points, including the last. most is their maximum number. */
 export function sampled(points: number, most: number): number[] {
   const n = Math.min(points, most)
   return Array.from({ length: n }, (_, i) => (n === 1 ? points - 1 : Math.round((i * (points - 1)) / (n - 1))))

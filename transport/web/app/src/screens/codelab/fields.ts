@@ -66,6 +66,7 @@ export function onTop(base: Fields, draft: Fields, theirs: Fields): Fields {
   return { ...theirs, ...changed(base, draft) }
 }
 
+/** The maximum retention time, in days, as on the server. */
 export const mostDays = 36_500
 /** The maximum size of a logo, in bytes. */
 export const mostLogo = 200 * 1024

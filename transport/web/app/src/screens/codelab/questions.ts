@@ -20,6 +20,10 @@ export interface Question {
   readonly options: readonly Option[]
 }
 
+/**
+ * The maximum number of questions, the maximum number of options per question, and the maximum
+ * length of the text of a question or an option in characters.
+ */
 export const limits = { questions: 200, options: 10, text: 500 }
 
 let next = 1
@@ -76,6 +80,7 @@ export function changedOption(q: Question, id: string, change: Partial<Option>):
   return { ...q, options: q.options.map((o) => (o.id === id ? { ...o, ...change } : o)) }
 }
 
+/** Moves a question by a number of places. A move beyond either end of the list has no effect. */
 export function movedQuestion(all: readonly Question[], id: string, by: number): readonly Question[] {
   const at = all.findIndex((q) => q.id === id)
   const to = at + by

@@ -11,6 +11,7 @@ export interface Line {
  */
 const most = 1500
 
+/** Compares two texts. The result contains the lines of both texts, each common line once. */
 export function compare(theirs: string, mine: string): Line[] {
   const a = theirs.split('\n')
   const b = mine.split('\n')

@@ -19,6 +19,10 @@ export interface Script {
   readonly guide: string
 }
 
+/**
+ * The maximum number of steps, the maximum length of a title and a text in code points, and the
+ * maximum duration of a step in minutes.
+ */
 export const limits = { steps: 200, title: 200, text: 50_000, minutes: 10_000 }
 
 /** The id of the guide among the steps. */
@@ -47,6 +51,7 @@ export function toServer(script: Script): S['Steps']['steps'] {
 /** The key of a step. It is the same in the versions of two people. */
 export const keyOf = (s: ScriptStep) => s.server ?? s.id
 
+/** Whether two versions of a step are equal, apart from white space around the title. */
 export function sameStep(a: ScriptStep, b: ScriptStep): boolean {
   return keyOf(a) === keyOf(b) && a.title.trim() === b.title.trim() && a.minutes === b.minutes && a.text === b.text
 }

@@ -8,6 +8,7 @@ import { m } from '../../messages/compiled/messages.js'
 import type { Authoring } from './authoring.svelte'
 import { guide, withStep } from './script'
 
+/** The maximum size of an image, in bytes, as on the server. */
 const most = 5 * 1024 * 1024
 const types = /^image\/(?:png|jpeg|gif|webp)$/
 

@@ -13,6 +13,7 @@ export function codeFor(codelab: string, name: string): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (n) => letters[n % letters.length]).join('')
 }
 
+/** Stores the code for a name on this device. */
 export function keepCode(codelab: string, name: string, code: string): void {
   remember(key(codelab), { ...recall<Codes>(key(codelab), {}), [same(name)]: code })
 }

@@ -1,4 +1,4 @@
-// The direct messages from attendees which no facilitator has answered and which were not seen on
+// The direct messages from attendees that no facilitator has answered and that were not seen on
 // this page.
 import type { Told } from '../../live/protocol'
 import type { Room } from '../../live/room.svelte'

@@ -11,8 +11,8 @@ export const sizes = {
   /** The width of a column for a run of empty steps. */
   strip: 28,
   /**
-   * The heights of a single step's header, a header within a stack, and the line for empty steps,
-   * and the space after each.
+   * The heights of a single step's header, of a header within a stack and of the line for empty
+   * steps, and the space after each part of a stack.
    */
   own: 58,
   stack: 33,
@@ -49,7 +49,7 @@ export const sizes = {
 const keep = 1.5
 const ease = 0.9
 
-/** How much of each person is shown, from the most to the least. */
+/** How much of each person is shown. */
 export interface Level {
   /** The number of lines of the request on a card, 0 to 4. */
   readonly text: number
@@ -58,6 +58,7 @@ export interface Level {
   readonly silent: 'rows' | 'line'
 }
 
+/** The levels, from the most to the least detail. */
 export const levels: readonly Level[] = [
   { text: 4, need: 'cards', fine: 'rows', silent: 'rows' },
   { text: 2, need: 'cards', fine: 'rows', silent: 'rows' },
@@ -300,7 +301,7 @@ export class Planner<P extends Figure> {
           consider(g, to)
           if (g.form !== 'own') break // only a group of one step has sub-columns
         }
-        // A group that is too high for one column gets even higher with more steps.
+        // A group that is too tall for one column gets even taller with more steps.
         if (!any && !alone) break
       }
       known.set(key, found)
@@ -441,7 +442,7 @@ export function deal<P extends { readonly id: string }>(
   return out
 }
 
-/** The height of the highest sub-column after each person was assigned to the shortest one. */
+/** The height of the tallest sub-column after each person was assigned to the shortest one. */
 function highest<P>(people: readonly P[], subs: number, height: (p: P) => number, gap: number): number {
   const high = Array<number>(subs).fill(-gap)
   for (const p of people) high[high.indexOf(Math.min(...high))]! += height(p) + gap

@@ -1,4 +1,4 @@
-// The setting whether the live view announces new requests for help. It is stored on this device.
+// The setting for whether the live view announces new requests for help, stored on this device.
 import { recall, remember } from '../../device/remember'
 
 let on = $state(recall('live:read-out', true))

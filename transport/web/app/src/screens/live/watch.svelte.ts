@@ -10,6 +10,7 @@ import { toast } from '../../parts/toasts.svelte'
 import { defaultThresholds, Floor, moods, noMoods, steadyForm, verdict, type Column, type Moods, type Thresholds, type Verdict } from '../../workshop/floor'
 import type { Workshop } from '../../workshop/state'
 
+/** The interval at which the floor is drawn if something has changed, in milliseconds. */
 const every = 250
 
 export class Watch {

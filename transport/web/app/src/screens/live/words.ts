@@ -1,4 +1,4 @@
-// Texts and symbols for a seat of the floor.
+// Texts and symbols for a person on the floor.
 import { m } from '../../messages/compiled/messages.js'
 import { mark, pulseWord } from '../../parts/marks'
 import type { Feeling, Seat } from '../../workshop/floor'

@@ -25,6 +25,7 @@ export function addressed(search: string, steps: number): Addressed {
   }
 }
 
+/** The address of a page, as a query string. block is a paragraph of a step, counted from 1. */
 export function addressOf(place: Place, block: number | null = null): string {
   if (typeof place !== 'number') return `?page=${place}`
   return `?step=${place}${block === null ? '' : `&at=${block}`}`

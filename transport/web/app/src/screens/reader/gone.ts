@@ -6,8 +6,8 @@ import { Refused } from '../../api/refused'
  * themselves.
  */
 export async function isGone(attendee: string): Promise<boolean> {
-  // The certificate is requested, because it is the only data about an attendee that everybody may
-  // request.
+  // The certificate is requested, because it is the only data about an attendee that is available
+  // without a session.
   return ask(api.GET('/certificates/{id}', { params: { path: { id: attendee } } })).then(
     () => false,
     (e) => e instanceof Refused && e.status === 404,

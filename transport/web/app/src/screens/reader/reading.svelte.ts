@@ -86,7 +86,7 @@ export class Reading {
 
   #finished = $state.raw<ReadonlySet<Extra>>(new Set())
 
-  /** Whether the attendee has completed a page, as far as this device knows. */
+  /** Whether the attendee has completed a page, according to the data on this device. */
   finished(page: Extra): boolean {
     return page === 'done' ? this.me?.is_completed === true : this.#finished.has(page)
   }

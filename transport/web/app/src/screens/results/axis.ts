@@ -6,6 +6,7 @@ const day = format({ dateStyle: 'long' })
 const short = format({ day: 'numeric', month: 'short' })
 const time = format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 
+/** The time of day. All moments are in Unix milliseconds. */
 export const hour = (ms: number): string => time.format(ms)
 export const dayAndHour = (ms: number): string => `${short.format(ms)}, ${time.format(ms)}`
 export const wholeDay = (ms: number): string => day.format(ms)

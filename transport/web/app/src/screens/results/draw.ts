@@ -8,7 +8,7 @@ const bits = () => crypto.getRandomValues(new Uint32Array(1))[0]!
  * of n up to 2^32 are discarded, because they would favour small numbers.
  */
 export function fair(n: number, random: () => number = bits): number {
-  if (!Number.isInteger(n) || n < 1 || n > 2 ** 32) throw new RangeError('nothing to draw from')
+  if (!Number.isInteger(n) || n < 1 || n > 2 ** 32) throw new RangeError(`cannot draw one of ${n} names`)
   const limit = 2 ** 32 - (2 ** 32 % n)
   for (;;) {
     const r = random()

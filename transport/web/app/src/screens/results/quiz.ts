@@ -23,6 +23,7 @@ export interface Question {
   readonly texts: readonly Answer[]
 }
 
+/** The statistics of each question, in the order of the quiz. */
 export function byQuestion(quizzes: readonly Quiz[], answers: readonly Answer[]): Question[] {
   const per = grouped(answers)
   return quizzes.map((quiz) => {

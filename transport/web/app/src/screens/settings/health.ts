@@ -12,8 +12,9 @@ export interface Line {
   figures: string
   /** Whether the part works, or null if this is unknown. */
   ok: boolean | null
-  /** The server's message, in English: what is wrong or unknown, and what to do. */
+  /** The server's message about what is wrong or unknown, in English. */
   text: string
+  /** What to do, in English, or "". */
   remedy: string
 }
 
@@ -50,6 +51,7 @@ function nodes(n: NonNullable<Health['nodes']>): string {
   return n.list === null ? '' : m.health_alive({ alive: number(n.list.filter((one) => one.alive).length), all: number(n.list.length) })
 }
 
+/** The lines of all checks. A check that does not apply to the server has no line. */
 export function lines(h: Health): Line[] {
   const line = (id: keyof Health, name: string, figures: string): Line | null => {
     const verdict = h[id]

@@ -9,6 +9,7 @@ import { complain, toast } from '../../../parts/toasts.svelte'
 /** The dialogs of a person. */
 export type Doing = 'rename' | 'remove' | 'pin' | 'hint'
 
+/** The maximum number of prepared hints. The oldest hints are dropped. */
 const maxHints = 20
 
 export class Actions {
