@@ -19,12 +19,17 @@ export const waiting = {
     until = Math.max(until, Date.now() + ms)
     count++
     try {
+      signal?.throwIfAborted()
       await new Promise<void>((done, stop) => {
-        const timer = setTimeout(done, ms)
-        signal?.addEventListener('abort', () => {
+        const aborted = () => {
           clearTimeout(timer)
           stop(new DOMException('aborted', 'AbortError'))
-        })
+        }
+        const timer = setTimeout(() => {
+          signal?.removeEventListener('abort', aborted)
+          done()
+        }, ms)
+        signal?.addEventListener('abort', aborted)
       })
     } finally {
       if (--count === 0) until = 0

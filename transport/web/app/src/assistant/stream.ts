@@ -16,7 +16,7 @@ export async function* sse(body: ReadableStream<Uint8Array>): AsyncGenerator<{ e
     const { value, done } = await reader.read()
     if (done) return
     rest += value
-    const lines = rest.split(/\r\n|\n|\r/)
+    const lines = rest.split(/\r\n|\n|\r(?!$)/) // a line feed can follow in the next chunk
     rest = lines.pop() ?? ''
     for (const line of lines) {
       if (line === '') {
@@ -48,9 +48,13 @@ export async function* answer(question: Schemas['AIAsk'], as: 'admin' | 'attende
   })
   if (!response.ok || !response.body) throw Refused.from(response, await response.json().catch(() => null))
   const answer = new Answer()
-  for await (const { event, data } of sse(response.body)) {
-    if (event === 'error') throw new Refused(502, '')
-    answer.take(JSON.parse(data) as Event)
-    yield answer
+  try {
+    for await (const { event, data } of sse(response.body)) {
+      if (event === 'error') throw new Refused(502, '')
+      answer.take(JSON.parse(data) as Event)
+      yield answer
+    }
+  } catch (e) {
+    throw e instanceof TypeError ? new Refused(0, '') : e // the connection was lost
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isEmpty, listed, none, pathTrouble, remove, rename, restore, rows, toServer, write } from './changes'
+import { isEmpty, listed, none, pathTrouble, remove, rename, restore, rows, toServer, unsaved, write } from './changes'
 
 const there = ['go.mod', 'main.go', 'web/index.html']
 
@@ -13,6 +13,18 @@ describe('changes', () => {
     expect(toServer(remove(none, 'main.go', there), '')).toEqual({ files: [], delete_files: ['main.go'] })
     expect(isEmpty(remove(write(none, 'new.go', 'x', null), 'new.go', there))).toBe(true)
     expect(isEmpty(restore(remove(none, 'main.go', there), 'main.go'))).toBe(true)
+  })
+  it('stay unsaved if they are made during a save, with the text that they started from', () => {
+    const sent = remove(write(none, 'main.go', 'b', 'a'), 'go.mod', there)
+    const typed = write(write(sent, 'main.go', 'c', 'a'), 'web/index.html', 'y', 'x')
+    const late = rename(remove(typed, 'old', ['old']), 'tool', 'bin/tool', 't', ['tool'], '100755')
+    expect(unsaved(sent, late)).toEqual({
+      edits: { 'main.go': 'c', 'web/index.html': 'y', 'bin/tool': 't' },
+      bases: { 'main.go': 'b', 'web/index.html': 'x' },
+      removed: ['old', 'tool'],
+      modes: { 'bin/tool': '100755' },
+    })
+    expect(isEmpty(unsaved(sent, sent))).toBe(true)
   })
   it('rename by writing and deleting', () => {
     const c = rename(write(none, 'main.go', 'b', 'a'), 'main.go', 'cmd/main.go', 'b', there)

@@ -62,6 +62,24 @@ export function rename(c: Changes, from: string, to: string, text: string, there
   return { ...moved, modes: { ...moved.modes, [to]: kept } }
 }
 
+/** Returns the changes that were made while earlier ones were saved. */
+export function unsaved(sent: Changes, now: Changes): Changes {
+  const late = Object.keys(now.edits).filter((path) => now.edits[path] !== sent.edits[path])
+  const pick = <T>(of: (path: string) => T | undefined) =>
+    Object.fromEntries(
+      late.flatMap((path) => {
+        const value = of(path)
+        return value === undefined ? [] : [[path, value] as const]
+      }),
+    )
+  return {
+    edits: pick((path) => now.edits[path]),
+    bases: pick((path) => sent.edits[path] ?? now.bases[path]), // the saved text is the new base
+    removed: now.removed.filter((path) => !sent.removed.includes(path)),
+    modes: pick((path) => (path in sent.edits ? undefined : now.modes?.[path])),
+  }
+}
+
 /** All files in order, each with its state. */
 export function listed(there: readonly string[], c: Changes): File[] {
   const all = new Set([...there, ...Object.keys(c.edits)])

@@ -25,7 +25,8 @@ export function upload<T>(path: string, file: File, progress: (share: number) =>
       if (request.status < 300) resolve(body as T)
       else {
         const said = body && typeof body === 'object' && 'error' in body ? String(body.error) : ''
-        reject(new Refused(request.status, said, retryAfter(new Headers({ 'Retry-After': request.getResponseHeader('Retry-After') ?? '' }))))
+        const after = request.getResponseHeader('Retry-After')
+        reject(new Refused(request.status, said, retryAfter(new Headers(after === null ? {} : { 'Retry-After': after }))))
       }
     }
     request.onerror = () => reject(new Refused(0, ''))

@@ -99,16 +99,18 @@ describe('the sender', () => {
     const { out, line, pauses, sender } = stage()
     const fast = out.add(say('fast'), 1) as Kept
     const bad = out.add(say('bad'), 2) as Kept
+    const other = out.add(say('other'), 3) as Kept
     await sender.flush()
     expect(sender.settled(fast.ref, 'too many messages, slow down')).toBeNull()
     expect(sender.settled(bad.ref, 'you are muted')).toBeNull()
-    expect(out.entries.map((e) => e.refused)).toEqual([null, 'you are muted'])
+    expect(sender.settled(other.ref, 'send this separately')).toBeNull()
+    expect(out.entries.map((e) => e.refused)).toEqual([null, 'you are muted', 'send this separately'])
     expect(pauses[0]!.ms).toBeGreaterThanOrEqual(2000)
     pauses[0]!.end()
     await soon()
-    expect(line.sent.map((m) => m.ref)).toEqual([fast.ref, bad.ref, fast.ref])
+    expect(line.sent.map((m) => m.ref)).toEqual([fast.ref, bad.ref, other.ref, fast.ref])
     expect(sender.settled(fast.ref, null)?.ref).toBe(fast.ref)
-    expect(out.entries.map((e) => e.ref)).toEqual([bad.ref])
+    expect(out.entries.map((e) => e.ref)).toEqual([bad.ref, other.ref])
     expect(sender.settled('unknown', null)).toBeNull()
   })
 

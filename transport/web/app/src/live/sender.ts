@@ -80,7 +80,7 @@ export class Sender {
       return entry
     }
     // A message that only exceeded the rate limit is valid, so it is sent again later.
-    if (/too many|rate|slow down/i.test(refused)) void this.#pause(later()).then(() => this.flush(entry))
+    if (/\btoo many (messages|requests)\b|\brate limit|\bslow down\b/i.test(refused)) void this.#pause(later()).then(() => this.flush(entry))
     else this.#out.refused(ref, refused)
     return null
   }

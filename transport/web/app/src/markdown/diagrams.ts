@@ -117,7 +117,7 @@ export async function drawDiagrams(root: HTMLElement, unwanted: () => boolean, p
           kept.set(key, drawing)
         }
       }
-      if (show(code, drawing ?? { why: m.diagram_long() }, figures, put)) changed()
+      if (show(code, drawing ?? 'late', figures, put)) changed()
     }
   }
   const watch = new MutationObserver(() => {
@@ -129,11 +129,12 @@ export async function drawDiagrams(root: HTMLElement, unwanted: () => boolean, p
 }
 
 /** Shows a drawing above its collapsed code. Returns true if elements were replaced. */
-function show(code: HTMLElement, drawing: Drawing, figures: Map<HTMLElement, HTMLImageElement>, put: (img: HTMLImageElement) => void): boolean {
+function show(code: HTMLElement, drawing: Drawing | 'late', figures: Map<HTMLElement, HTMLImageElement>, put: (img: HTMLImageElement) => void): boolean {
   let img = figures.get(code)
-  if ('why' in drawing) {
+  if (drawing === 'late' || 'why' in drawing) {
     // The reason is in an attribute, because the text of the page must stay the written text.
-    if (!img) code.dataset.why = drawing.why === null ? m.diagram_long() : m.diagram_wrong({ why: drawing.why })
+    const why = drawing === 'late' ? m.diagram_long() : drawing.why === null ? m.diagram_failed() : m.diagram_wrong({ why: drawing.why })
+    if (!img) code.dataset.why = why
     return false
   }
   const src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(drawing.svg)

@@ -106,6 +106,7 @@ export class OwnHelp {
       this.queue = null
       toast(m.help_closed())
     } catch (e) {
+      this.#closed.delete(help.id)
       complain(words(e))
     }
   }

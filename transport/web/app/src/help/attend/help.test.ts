@@ -124,3 +124,10 @@ test('a request that the attendee closes is recorded as closed by them', async (
   await help.solved()
   expect(server.asked.length).toBe(1)
 })
+
+test('a request that cannot be closed is not recorded as closed by the attendee', async () => {
+  const { help } = desk(request({}))
+  server.fail = true
+  await help.solved()
+  expect([help.closed('h'), toasts]).toEqual([false, ['bad']])
+})

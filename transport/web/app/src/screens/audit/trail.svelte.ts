@@ -33,7 +33,6 @@ export class Trail {
 
   /** Starts a new search with other filters. A running search stops. */
   begin(wanted: Wanted): void {
-    this.#stop?.abort()
     this.wanted = wanted
     this.shown = []
     this.read = 0
@@ -41,8 +40,12 @@ export class Trail {
     void this.older()
   }
 
-  /** Loads older records, until a page is full or the limit of the search is reached. */
+  /**
+   * Loads older records, until a page is full or the limit of the search is reached. A running load
+   * stops, because two would read the same records.
+   */
   async older(): Promise<void> {
+    this.#stop?.abort()
     const stop = (this.#stop = new AbortController())
     const { action, codelab } = this.wanted
     const size = this.wanted.actor !== '' || this.wanted.text.trim() !== '' ? wide : page

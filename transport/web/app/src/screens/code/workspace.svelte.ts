@@ -8,7 +8,7 @@ import { keeper, recallDraft } from '../../device/drafts'
 import { Leftover, type Left } from '../../device/leftover.svelte'
 import { m } from '../../messages/compiled/messages.js'
 import { toast } from '../../parts/toasts.svelte'
-import { isEmpty, none, toServer, type Changes } from '../../code/changes'
+import { isEmpty, none, toServer, unsaved, type Changes } from '../../code/changes'
 
 export class Workspace extends Browse {
   codelab = $state.raw<Schemas['Codelab'] | null>(null)
@@ -138,13 +138,7 @@ export class Workspace extends Browse {
         await ask(api.POST('/codeserver/{id}/branches/{branch}/files', { params: { path: { id: this.id, branch: this.head } }, body: body as never }))
       else await ask(api.POST('/codeserver/{id}/folders/{folder}/files', { params: { path: { id: this.id, folder: this.head } }, body: body as never }))
       if (this.path !== null && this.path in sent.edits) this.read = { text: sent.edits[this.path]!, binary: false }
-      // Text that was typed during the request is still unsaved.
-      const late = Object.entries(this.changes.edits).filter(([path, text]) => sent.edits[path] !== text)
-      this.change({
-        edits: Object.fromEntries(late),
-        bases: Object.fromEntries(late.flatMap(([path]) => (sent.edits[path] === undefined ? [] : [[path, sent.edits[path]!]]))),
-        removed: this.changes.removed.filter((p) => !sent.removed.includes(p)),
-      })
+      this.change(unsaved(sent, this.changes))
       this.message = ''
       toast(m.code_saved())
       if (this.path !== null && sent.removed.includes(this.path)) await this.show(null)

@@ -29,6 +29,8 @@ export class Notices {
   /** The step whose hints were just opened, and whether the timer has just run out. */
   hints = $state<number | null>(null)
   timeUp = $state(false)
+  #hintsEnd: ReturnType<typeof setTimeout> | undefined
+  #timeUpEnd: ReturnType<typeof setTimeout> | undefined
 
   constructor(reading: Reading) {
     this.#reading = reading
@@ -46,7 +48,8 @@ export class Notices {
   /** Called when the timer has ended while the page was open. */
   over(): void {
     this.timeUp = true
-    setTimeout(() => (this.timeUp = false), passing)
+    clearTimeout(this.#timeUpEnd)
+    this.#timeUpEnd = setTimeout(() => (this.timeUp = false), passing)
   }
 
   /** Called when the chat has been loaded. Earlier unread direct messages are then also shown. */
@@ -137,7 +140,8 @@ export class Notices {
       case 'pointer':
         if (t.step_number !== null && t.hints && !missed) {
           this.hints = t.step_number
-          setTimeout(() => (this.hints = null), passing)
+          clearTimeout(this.#hintsEnd)
+          this.#hintsEnd = setTimeout(() => (this.hints = null), passing)
         }
         if (t.step_number !== null) announce(t.hints ? m.hints_heard({ step: t.step_number }) : m.pointer_heard({ step: t.step_number }))
         return

@@ -56,6 +56,21 @@ test.each([
   expect(heard).toEqual(expected)
 })
 
+test('a notice is shown for its whole time, even if an earlier one ends meanwhile', () => {
+  vi.useFakeTimers()
+  const { notices, tell } = stage()
+  tell({ type: 'pointer', step_number: 2, hints: true })
+  notices.over()
+  vi.advanceTimersByTime(6000)
+  tell({ type: 'pointer', step_number: 3, hints: true })
+  notices.over()
+  vi.advanceTimersByTime(6000)
+  expect([notices.hints, notices.timeUp]).toEqual([3, true])
+  vi.advanceTimersByTime(4000)
+  expect([notices.hints, notices.timeUp]).toEqual([null, false])
+  vi.useRealTimers()
+})
+
 test('a timer is read out when it is set or stopped, except for missed changes', () => {
   const timer = { ends_at: new Date(Date.now() + 600_000).toISOString(), label: 'Try it', kind: 'exercise' }
   const { tell } = stage()
