@@ -264,11 +264,14 @@ func TestANodeNameBelongsToOneProcess(t *testing.T) {
 // After a crash the node name is free once the lease has expired.
 func TestAStartWaitsForTheLeaseOfADeadProcess(t *testing.T) {
 	url := postgrestest.Database(t)
-	s := openTest(t, Options{URL: url, Node: "a"})
+	// The database can still carry out a renewal that was sent before. The lease is short enough
+	// that the start then waits for its end, too.
+	s := openTest(t, Options{URL: url, Node: "a", Lease: 9 * time.Second})
 	if err := commit(openLog(t, s, "codelab/1"), 1, "a"); err != nil {
 		t.Fatal(err)
 	}
 	s.lease.Load().lose() // no more renewals
+	<-s.keeping
 	postgrestest.Exec(t, url, "update atelier.nodes set lease_until = clock_timestamp() + interval '300 milliseconds'")
 	n := openTest(t, Options{URL: url, Node: "a"})
 	if err := commit(openLog(t, n, "codelab/1"), 2, "b"); err != nil {
