@@ -84,7 +84,7 @@ func (c *command) forget() {
 	}
 }
 
-// Format redacts commands under every verb, because printing a struct does not call the methods of
+// Format redacts commands, because printing a struct does not call the methods of
 // its fields.
 func (*command) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[command]")) }
 

@@ -193,12 +193,15 @@ func TestTokensAreParsedInOneSpellingOnly(t *testing.T) {
 
 func TestSecretsAreNotPrinted(t *testing.T) {
 	tok, material, secret := NewToken(Production), Material("0123456789abcdef"), Secret("0123456789abcdef")
-	out := fmt.Sprintf("%v %+v %#v %s %q|%v %+v %#v %s|%v %+v %#v %s", tok, tok, tok, tok, tok, material, material, material, material, secret, secret, secret, secret)
+	var out string
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
+		out += fmt.Sprintf(verb+verb+verb, any(tok), any(material), any(secret))
+	}
 	j, err := json.Marshal(map[string]any{"t": tok, "s": secret, "k": Key{Version: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, hidden := range []string{string(tok)[9:], "0123456789"} {
+	for _, hidden := range []string{string(tok)[9:], "0123456789", "48 49 50 51", "30313233", fmt.Sprintf("%x", string(tok)[9:])} {
 		if strings.Contains(out+string(j), hidden) {
 			t.Error("a secret is printed")
 		}

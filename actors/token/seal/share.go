@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -86,11 +87,8 @@ func (s *Share) mix(k *keyed, purpose string, parts ...[]byte) ([]byte, error) {
 	return k.mac(purpose, append(parts, s.secret[:])...), nil
 }
 
-// String redacts the share.
-func (*Share) String() string { return redacted }
-
-// GoString redacts the share.
-func (*Share) GoString() string { return redacted }
+// Format redacts the share under every verb but %p, which prints its address.
+func (*Share) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 
 // LogValue redacts the share.
 func (*Share) LogValue() slog.Value { return slog.StringValue(redacted) }

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"log/slog"
 	"strings"
 )
@@ -65,11 +66,8 @@ func (t Token) Name() Name { return sha256.Sum256([]byte(t)) }
 
 const redacted = "[redacted]"
 
-// String redacts the token.
-func (t Token) String() string { return redacted }
-
-// GoString redacts the token.
-func (t Token) GoString() string { return redacted }
+// Format redacts the token under every verb but %p, which go vet rejects.
+func (Token) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 
 // MarshalText redacts the token. Answers to callers use string(t) instead.
 func (t Token) MarshalText() ([]byte, error) { return []byte(redacted), nil }
@@ -80,11 +78,8 @@ func (t Token) LogValue() slog.Value { return slog.StringValue(redacted) }
 // Secret is a plain credential, which must not be printed.
 type Secret []byte
 
-// String redacts the secret.
-func (s Secret) String() string { return redacted }
-
-// GoString redacts the secret.
-func (s Secret) GoString() string { return redacted }
+// Format redacts the secret under every verb but %p, which go vet rejects.
+func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 
 // MarshalText redacts the secret.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }

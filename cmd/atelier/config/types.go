@@ -49,7 +49,7 @@ func (s Secret) String() string {
 // GoString hides the value.
 func (s Secret) GoString() string { return s.String() }
 
-// Format hides the value for every verb.
+// Format hides the value under every verb but %p, which go vet rejects.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.String())) }
 
 // LogValue hides the value.

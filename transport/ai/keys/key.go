@@ -7,7 +7,7 @@ import (
 
 const redacted = "(key)"
 
-// Key is a decrypted AI key. It is redacted in logs, under every verb of fmt, and in JSON.
+// Key is a decrypted AI key. It is redacted in logs, by fmt, and in JSON.
 type Key struct{ text string }
 
 // Reveal returns the key, for the request header that needs it.
@@ -19,7 +19,7 @@ func (k Key) Zero() bool { return k.text == "" }
 // String redacts the key.
 func (k Key) String() string { return redacted }
 
-// Format redacts the key under every verb.
+// Format redacts the key under every verb but %p, which go vet rejects.
 func (k Key) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 
 // LogValue redacts the key.
