@@ -32,7 +32,7 @@ func TestAPackIsReadToItsEnd(t *testing.T) {
 		"0008NAK\n" + whole[:len(whole)-1]:                 "damaged",
 		"0008NAK\n" + whole + "more":                       "damaged",
 		"0008NAK\nPACK":                                    "damaged",
-		"0008NAK\n":                                        "begins with",
+		"0008NAK\n":                                        "ends after",
 		"0014ERR not our ref\n" + strings.Repeat("x", 100): "begins with",
 	} {
 		for name, r := range map[string]func() (int64, error){
