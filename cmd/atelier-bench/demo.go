@@ -170,9 +170,9 @@ func (w *demoWorkshop) running() (bool, error) {
 	return lab.Rehearsal != nil, err
 }
 
-// start starts the server, or several nodes. It returns the address and login of the server, the
-// path of a log, and a function that stops the server and removes its data. several is nil for a
-// single server. For several nodes, the log is that of node 1.
+// start starts the server, or several nodes. It returns the address and login of the server, and the
+// path of its log, or of the log of node 1. several is nil for a single server. end stops the server
+// and removes its data.
 func (c *demoCommand) start(ctx context.Context, binary string) (to demoTarget, log string, several *nodesDemo, end func() error, err error) {
 	if c.Nodes > 1 {
 		if several, err = startNodes(ctx, binary, c.address(), c.Nodes); err != nil {
